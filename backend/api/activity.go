@@ -75,7 +75,7 @@ func (c *Core) turns(ctx context.Context) func(chat.TurnID) (chat.Turn, error) {
 	}
 }
 
-// titles caches the titles of sessions, and the paths of files of projects.
+// titles caches the titles of sessions, and the paths of project files.
 func (c *Core) titles(ctx context.Context) func(chat.SessionID) string {
 	seen := map[chat.SessionID]string{}
 	return func(id chat.SessionID) string {
@@ -103,7 +103,7 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 	}
 	if t, err := c.History.Turn(ctx, j.TurnID); err == nil {
 		v.TurnSeq = t.Seq
-		if t.Provider == chat.ProviderFiles { // not part of a conversation that could be opened
+		if t.Provider == chat.ProviderFiles { // not part of a conversation that can be opened
 			v.TurnID = ""
 		}
 	}
@@ -111,7 +111,7 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 	return v
 }
 
-// RetryJob makes a job due now and resets its tries.
+// RetryJob makes a job due now and resets its attempts.
 func (s *Inspect) RetryJob(id int64) error {
 	return s.c.Queue.RetryJob(s.c.ctx(), id)
 }
@@ -137,8 +137,7 @@ func (s *Inspect) Steps(turnID string) ([]StepView, error) {
 	return lists.Map(steps, stepView), err
 }
 
-// RawStep returns the exact request and response of a provider call; of a very long one only the first and the last
-// part.
+// RawStep returns the exact request and response of a provider call. If one is very long, its middle is left out.
 func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 	raw := RawStep{Events: []RawEvent{}}
 	id := chat.StepID(stepID)
@@ -146,11 +145,11 @@ func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 	if err != nil {
 		return raw, err
 	}
-	raw.Request, raw.Response = ends(printable(p.Request)), ends(printable(p.Response))
+	raw.Request, raw.Response = cutMiddle(printable(p.Request)), cutMiddle(printable(p.Response))
 	first, last := 0, 0 // bytes
 	var newest []RawEvent
 	err = s.c.History.StepEvents(s.c.ctx(), id, func(e chat.RawEvent) error {
-		event := RawEvent{Type: e.Type, Data: ends(printable(e.Data))}
+		event := RawEvent{Type: e.Type, Data: cutMiddle(printable(e.Data))}
 		if first += event.size(); first <= rawPart {
 			raw.Events = append(raw.Events, event)
 			return nil
@@ -172,11 +171,11 @@ func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 // rawPart is how much of the beginning and of the end of a stream or body is shown, in bytes.
 const rawPart = 1 << 20
 
-// size is about how many bytes an event takes.
+// size is the approximate size of an event, in bytes.
 func (e RawEvent) size() int { return len(e.Data) + 64 }
 
-// ends cuts the middle of a long text, with a line that says so.
-func ends(s string) string {
+// cutMiddle replaces the middle of a long text with a line that says so.
+func cutMiddle(s string) string {
 	if len(s) <= 2*rawPart {
 		return s
 	}
@@ -184,7 +183,7 @@ func ends(s string) string {
 	return fmt.Sprintf("%s\n[%d bytes are left out here]\n%s", first, len(s)-len(first)-len(last), last)
 }
 
-// printable is valid text unchanged, and other bytes as a quoted Go string.
+// printable returns valid UTF-8 unchanged, and other bytes as a quoted Go string.
 func printable(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)

@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// dragPath is where the page asks for the file of a drag (frontend/src/lib/backend/wails.ts).
+// dragPath is the URL path at which the page requests the file for a drag (frontend/src/lib/backend/wails.ts).
 const dragPath = "/drag"
 
 // maxDragRequest bounds the request, in bytes: a few identifiers.
@@ -33,7 +33,7 @@ func DragHandler(write func(ExportRequest) (DraggedFile, error)) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(file) // the page is gone, and so is the drag
+		_ = json.NewEncoder(w).Encode(file) // fails only if the page was closed, which also ended the drag
 	})
 }
 

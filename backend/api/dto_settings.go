@@ -1,7 +1,7 @@
 package api
 
-// ImportedInstructions are those of an imported conversation. They are sent only if the user adopts them as the
-// session's system prompt.
+// ImportedInstructions are the instructions of an imported conversation. They are sent only if the user adopts them as
+// the session's system prompt.
 type ImportedInstructions struct {
 	Source string `json:"source"` // the program, as in SessionRow
 	Text   string `json:"text"`   // empty: none
@@ -41,7 +41,7 @@ type ModelView struct {
 	Favourite bool   `json:"favourite"`
 	Local     bool   `json:"local"` // its server is on this machine
 	// Prices in US dollars per million tokens; PriceSource is "configured", "server", "list " and its date, or "" if
-	// unknown. If only the price of input or of output is configured, it is the source of the others.
+	// unknown. If only one of PriceInput and PriceOutput is configured, it is the source of the other prices.
 	PriceInput  float64 `json:"priceInput"`
 	PriceCached float64 `json:"priceCached"`
 	PriceOutput float64 `json:"priceOutput"`
@@ -92,7 +92,7 @@ type OfferView struct {
 	PriceSource string  `json:"priceSource"`
 }
 
-// AddedModel is an added model, and the present models.
+// AddedModel is an added model, and the resulting list of models.
 type AddedModel struct {
 	Name   string      `json:"name"`
 	Models []ModelView `json:"models"`
@@ -112,14 +112,14 @@ type CostView struct {
 	PricesDate string  `json:"pricesDate"`
 	Unpriced   int     `json:"unpriced"` // turns of the month whose model has no price
 	Budget     float64 `json:"budget"`   // per month; 0: none
-	Today      bool    `json:"today"`    // a part is by today's prices, because none were stored with the answers
+	Today      bool    `json:"today"`    // a part uses today's prices, because none were stored with the answers
 	// State is "" without a budget, "within", "near" or "over".
 	State string `json:"state"`
 }
 
 // KeyView says where a provider's key is stored. The key itself is never returned.
 type KeyView struct {
-	Provider string   `json:"provider"` // "openai", "anthropic", or the key's name of a compatible server
+	Provider string   `json:"provider"` // "openai", "anthropic", or the name of a compatible server's key
 	Source   string   `json:"source"`   // "keyring", "environment", "this run", ""
 	Env      string   `json:"env"`      // the environment variable of the key
 	BaseURL  string   `json:"baseUrl"`
@@ -175,7 +175,7 @@ type SettingsView struct {
 	Error string `json:"error"`
 }
 
-// AutostartView is the present state of starting at sign-in.
+// AutostartView is the current state of starting at sign-in.
 type AutostartView struct {
 	On     bool   `json:"on"`
 	Other  string `json:"other"`  // path of another copy of the program that is started instead; "": it is this one
@@ -223,7 +223,7 @@ type UpdateView struct {
 	Hint    string        `json:"hint"`
 }
 
-// Startup is the first request of the window.
+// Startup is the response to the window's first request.
 type Startup struct {
 	Version  string `json:"version"`
 	FirstRun bool   `json:"firstRun"` // no session yet and setup not completed
@@ -241,15 +241,15 @@ type Startup struct {
 	Quick       bool   `json:"quick"` // this window is the small one for a quick question
 	Theme       string `json:"theme"` // system, light, dark, contrast
 	TextZoom    int    `json:"textZoom"`
-	// Size of code relative to the other text, percent
+	// CodeSize is the size of code relative to the other text, in percent.
 	CodeSize     int      `json:"codeSize"`
 	CodeWrap     bool     `json:"codeWrap"`     // long lines of code are wrapped
 	CodeNumbers  bool     `json:"codeNumbers"`  // lines of code are numbered
-	Previews     bool     `json:"previews"`     // code can be rendered as what it draws
+	Previews     bool     `json:"previews"`     // diagrams, pictures and HTML in answers can be rendered
 	MessageWidth string   `json:"messageWidth"` // narrow, normal, wide, full
 	Motion       string   `json:"motion"`       // system, reduced
 	Language     string   `json:"language"`     // of the window: system, en, de, zh-CN
-	Shortcuts    []string `json:"shortcuts"`    // keys that a person chose, "new=Ctrl+Shift+M"
+	Shortcuts    []string `json:"shortcuts"`    // keys that the user chose, "new=Ctrl+Shift+M"
 	Durability   string   `json:"durability"`   // buffered, write_ahead
-	MaxSessions  int      `json:"maxSessions"`  // that the list holds
+	MaxSessions  int      `json:"maxSessions"`  // the most that the list shows
 }

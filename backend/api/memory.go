@@ -226,11 +226,11 @@ func (f MemoryFilter) within() (chat.Within, error) {
 	case f.Scope != "" && f.Scope != string(chat.ScopeLineage) && f.Scope != string(chat.ScopeSession) && f.Scope != string(chat.ScopeProject) && f.Scope != string(chat.ScopeAll):
 		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a scope of memory.", f.Scope).WithHint("choose lineage, session, project or all")
 	case in.Scope == chat.ScopeProject && f.BranchID == "":
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "A project's memory can be shown only from a conversation of the project.").WithHint("open one, or choose all")
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "A project's memory can be shown only from a session of the project.").WithHint("open one, or choose all")
 	case in.Scope == chat.ScopeLineage && f.BranchID == "":
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The memory of a branch can only be shown for an open branch.").WithHint("open a conversation, or choose all")
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The memory of a branch can only be shown for an open branch.").WithHint("open a session, or choose all")
 	case in.Scope == chat.ScopeSession && f.SessionID == "" && f.BranchID == "":
-		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The memory of a conversation can only be shown for an open conversation.").WithHint("open one, or choose all")
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The memory of a session can only be shown for an open session.").WithHint("open one, or choose all")
 	case f.Type != "" && !slices.Contains(chunkTypes, chat.ChunkType(f.Type)):
 		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a kind of memory.", f.Type)
 	case f.Role != "" && in.Role != chat.RoleUser && in.Role != chat.RoleAssistant:

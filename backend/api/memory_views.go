@@ -203,7 +203,7 @@ func (c *Core) checkMemories(ctx context.Context, m chat.Message) error {
 	for _, id := range ids {
 		if _, ok := known[id]; !ok {
 			return chat.Errorf(chat.CodeNotFound, "chat.memory", "An attached memory no longer exists; nothing was sent.").
-				WithHint("remove it from the message; the original text is still in its conversation")
+				WithHint("remove it from the message; the original text is still in its session")
 		}
 	}
 	return nil

@@ -41,6 +41,6 @@ func TestTheListIsBounded(t *testing.T) {
 		t.Fatalf("%d sessions are listed, %v", len(rows), err)
 	}
 	if row := rows[0]; len(row.Title) > 2*chat.MaxTitleRunes || len(row.Folder) > 2*chat.MaxTitleRunes {
-		t.Errorf("a name has %d bytes in a folder of %d", len(row.Title), len(row.Folder))
+		t.Errorf("the title has %d bytes, the folder name %d", len(row.Title), len(row.Folder))
 	}
 }

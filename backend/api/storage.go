@@ -275,16 +275,16 @@ func copyViews(list []chat.Copy) []CopyView {
 
 // storeLabels describe tables.
 var storeLabels = map[string]string{
-	"sessions": "session", "branches": "branches", "turns": "messages and answers", "steps": "calls to a model", "states": "state summaries",
-	"summaries": "range summaries", "chunks": "passages of memory", "units": "entries of the text index", "unit_embeddings": "vectors",
-	"retrieved": "records of retrieved memory", "requests": "stored requests", "manifests": "context manifests",
-	"request_links": "links between requests", "manifest_links": "links between contexts", "events": "entries of the ledger", "snapshots": "snapshots of the ledger",
-	"pins": "pinned facts", "pin_orders": "order of pinned facts", "drafts": "drafts", "queued_messages": "queued messages", "files": "documents", "blobs": "images",
-	"import_keys": "import markers", "jobs": "background jobs", "metrics": "measurements", "turn_tokens": "sizes",
-	"settings": "settings that mention it", "calibrations": "calibrations", "tool_batches": "batches of tool calls", "tool_calls": "tool calls",
-	"tool_results": "tool results", "tool_recalled": "records of memory lookups by models", "tool_permissions": "decisions about tools",
-	"mcp_grants": "permissions of other programs", "mcp_accesses": "queries of other programs", "mcp_shown": "entries of the access record", "projects": "project", "project_facts": "pinned facts of the project", "project_files": "files of the project", "mcp_notes": "keys of notes",
-	"files:streams": "journals of answers", "files:drags": "files that were dragged out",
+	"sessions": "Session", "branches": "Branches", "turns": "Messages and answers", "steps": "Calls to a model", "states": "State summaries",
+	"summaries": "Range summaries", "chunks": "Memories", "units": "Text index entries", "unit_embeddings": "Vectors",
+	"retrieved": "Records of retrieved memory", "requests": "Stored requests", "manifests": "Records of what was sent",
+	"request_links": "Links between requests", "manifest_links": "Links between records of what was sent", "events": "Change log entries", "snapshots": "Change log snapshots",
+	"pins": "Pinned facts", "pin_suggestions": "Suggested pins", "pin_orders": "Order of pinned facts", "drafts": "Drafts", "queued_messages": "Queued messages", "files": "Documents", "blobs": "Images",
+	"import_keys": "Import markers", "jobs": "Background jobs", "metrics": "Measurements", "turn_tokens": "Token counts",
+	"settings": "Settings and tasks that mention it", "calibrations": "Token count calibrations", "tool_batches": "Batches of tool calls", "tool_calls": "Tool calls",
+	"tool_results": "Tool results", "tool_recalled": "Records of memory lookups by models", "tool_permissions": "Decisions about tools",
+	"mcp_grants": "Permissions of other programs", "mcp_accesses": "Queries of other programs", "mcp_shown": "Entries of the access record", "projects": "Project", "project_facts": "Pinned facts of the project", "project_files": "Files of the project", "mcp_notes": "Keys of notes",
+	"files:streams": "Journals of answers", "files:drags": "Files that were dragged out",
 }
 
 func erasedParts(list []chat.Erased) []ErasedPart {

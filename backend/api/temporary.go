@@ -49,7 +49,7 @@ func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
 	}
 	if len(req.Memories) > 0 {
 		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.temporary", "A temporary chat has no memory, so none can be attached to it; the message was not sent.").
-			WithHint("paste the text into the message, or ask in a conversation that is kept")
+			WithHint("paste the text into the message, or ask in a session")
 	}
 	m, err := userMessage(req.Text, req.Images, nil, nil)
 	if err != nil {

@@ -206,7 +206,7 @@ func (s *Transfer) Printable(request ExportRequest) (string, error) {
 		return "", err
 	}
 	if out.over {
-		return "", chat.Errorf(chat.CodeInvalid, "transfer.print", "This conversation is larger than %d MB, the most that can be printed at once.", mostPrinted>>20).
+		return "", chat.Errorf(chat.CodeInvalid, "transfer.print", "This session is larger than %d MB, the most that can be printed at once.", mostPrinted>>20).
 			WithHint("print single turns, or export it as HTML and print that from a browser")
 	}
 	return out.text.String(), nil
@@ -334,7 +334,7 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 
 // notAttached says why a known kind of file cannot be attached.
 var notAttached = map[filetype.Kind]string{
-	filetype.Bundle: "It is a conversation; import it instead.",
+	filetype.Bundle: "It is a session; import it instead.",
 	filetype.Backup: "It is a backup; restore it in the settings.",
 	filetype.Folder: "It is a folder; attach the files in it.",
 }

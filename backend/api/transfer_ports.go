@@ -26,15 +26,15 @@ func (i imports) Import(ctx context.Context, path, format string, progress Repor
 	return importReport(report), err
 }
 
-// atConversation describes how many conversations were imported, and which one is being read.
+// atConversation describes how many sessions were imported, and which conversation is being read.
 func atConversation(p importing.Progress) string {
 	switch p.Sessions {
 	case 0:
 		return p.Title
 	case 1:
-		return "1 conversation. " + p.Title
+		return "1 session. " + p.Title
 	}
-	return fmt.Sprintf("%d conversations. %s", p.Sessions, p.Title)
+	return fmt.Sprintf("%d sessions. %s", p.Sessions, p.Title)
 }
 
 func importReport(r importing.Report) ImportReport {

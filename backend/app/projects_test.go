@@ -221,7 +221,7 @@ func TestRecallAnswersFromPinnedFacts(t *testing.T) {
 	}
 	d.OK("pin", s.SessionID, "The mixer is called Gertrud.")
 	s = d.send(s.SessionID, "What is our mixer called?")
-	if !strings.Contains(s.Text, "### Pinned facts of this chat\n\n> The mixer is called Gertrud.") || strings.Contains(s.Text, "oven is called") {
+	if !strings.Contains(s.Text, "### Pinned facts of this session\n\n> The mixer is called Gertrud.") || strings.Contains(s.Text, "oven is called") {
 		t.Errorf("recall says %s", s.Text)
 	}
 	d.Clean()

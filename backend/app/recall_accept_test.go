@@ -247,8 +247,8 @@ func TestRecallKeepsToTheScope(t *testing.T) {
 		{"", "", "all", all},
 		{"lineage", "", "lineage", chosen + "this branch."},
 		{"lineage", "all", "all", all},
-		{"all", "session", "session", chosen + "this chat."},
-		{"session", "", "session", chosen + "this chat."},
+		{"all", "session", "session", chosen + "this session."},
+		{"session", "", "session", chosen + "this session."},
 	} {
 		session := d.send("", "Good morning.", "--model", "recall").SessionID
 		if err := d.app.config.Reset("retrieval.scope"); err != nil {

@@ -27,7 +27,7 @@ func newDataFolder(s setup, a *app, flag string) dataFolder {
 
 // partWords describe the parts of the data directory.
 var partWords = map[string][2]string{
-	"database": {"Conversations", "All conversations, their memory and its index."},
+	"database": {"Sessions", "All sessions, their memory and its index."},
 	"journals": {"Journals", "The text of answers that are still arriving."},
 	"backups":  {"Backups", "Copies of everything, made daily, before upgrades and restores, and by hand."},
 	"aside":    {"Quarantined", "Files that a restore replaced but could not back up, remaining files of a lost history, or an unused configuration."},

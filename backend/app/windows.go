@@ -229,7 +229,7 @@ func linkError(err error) error {
 		}
 	}
 	return chat.WrapError(chat.CodeUnavailable, "window.call", err, "The connection between this window and the program that has the data was lost.").
-		WithHint("what was acknowledged is stored; the window reopens automatically")
+		WithHint("everything acknowledged is stored; the window reopens automatically")
 }
 
 // startWindow starts a process with a further window on the same data, with these flags. A token of the desktop lets

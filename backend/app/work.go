@@ -44,12 +44,12 @@ func (a *app) erasing() *erasing.Service {
 
 // Actions offered by the dialogs.
 var (
-	exports  = desktop.Filter{Name: "Conversations and exports", Patterns: "*.cinf;*.json;*.jsonl;*.ndjson;*.zip"}
+	exports  = desktop.Filter{Name: "Sessions and exports", Patterns: "*.cinf;*.json;*.jsonl;*.ndjson;*.zip"}
 	anything = desktop.Filter{Name: "All files", Patterns: "*"}
 )
 
 func pickFiles() ([]string, error) {
-	return desktop.PickFiles("Import conversations", exports, anything)
+	return desktop.PickFiles("Import sessions", exports, anything)
 }
 
 func pickTarget(suggested string) (string, error) {

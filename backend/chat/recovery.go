@@ -75,7 +75,7 @@ func RecoveredCalls(t Turn, unknown int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredTools, 0)
 	i.Count = unknown
 	i.Message = counted(unknown, "tool call was running when the program ended, and its outcome is", "tool calls were running when the program ended, and their outcomes are") + " unknown. " +
-		"Nothing is run again automatically: check what happened, then enter the result, run it again, tell the model, or discard the answer."
+		"Nothing is run again automatically: check what happened, then enter the result, run it again, tell the model, or discard the turn."
 	return i
 }
 

@@ -22,7 +22,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"/help", "", "this list", (*talk).help},
-		{"/model", "[NAME]", "show the models, or choose one for this conversation", (*talk).chooseModel},
+		{"/model", "[NAME]", "show the models, or choose one for this session", (*talk).chooseModel},
 		{"/assistant", "[NAME]", "show the assistants, or give this session the settings of one", (*talk).chooseAssistant},
 		{"/prompt", "NAME [VAR=VALUE ...]", "send a saved prompt", (*talk).sendPrompt},
 		{"/new", "", "start a new session with the next message", (*talk).fresh},
@@ -72,7 +72,7 @@ func (t *talk) chooseModel(ctx context.Context, name string) error {
 			return err
 		}
 		modelsReply{all}.print(t.c.note)
-		t.say("This conversation uses %s.", t.modelName(ctx))
+		t.say("This session uses %s.", t.modelName(ctx))
 		return nil
 	}
 	if _, err := t.s.Models.Resolve(ctx, name); err != nil {

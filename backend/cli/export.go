@@ -34,7 +34,7 @@ func (c *call) exportCommand() *cobra.Command {
 export.format of the configuration; of a branch or a turn, md in place of bundle.
 
 Writes the active branch, or --branch ID, or with --all-branches every branch from where it forks; a bundle
-always contains all. A bundle leaves out the requests that quoted other conversations or
+always contains all. A bundle leaves out the requests that quoted other sessions or
 files of a project; --quotes includes them. --all includes everything and writes a zip with a file for each session and a list of them.
 
 Without -o the file gets its session's title, in this folder; "-o -" writes to stdout.
@@ -48,7 +48,7 @@ An existing file is not overwritten without --replace. A window may be open mean
 	flags.BoolVar(&f.branches, "all-branches", false, "every branch, including archived ones")
 	flags.BoolVar(&f.all, "all", false, "every session, as a zip")
 	flags.BoolVar(&f.archived, "archived", false, "with --all: archived sessions too")
-	flags.BoolVar(&f.quotes, "quotes", false, "in a bundle, include requests that quoted other conversations")
+	flags.BoolVar(&f.quotes, "quotes", false, "in a bundle, include requests that quoted other sessions")
 	flags.StringVarP(&f.out, "output", "o", "", "the `FILE` to write, a folder, or - for stdout")
 	flags.BoolVar(&f.replace, "replace", false, "overwrite an existing file")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
@@ -203,7 +203,7 @@ func (r exportReply) print(o *output) {
 		o.printf("Left out, without an answer yet: %s\n", plural(r.Open, "turn"))
 	}
 	if r.LeftOut > 0 {
-		o.printf("Left out, because they quoted other conversations: %s (--quotes includes what is stored here)\n", plural(r.LeftOut, "request"))
+		o.printf("Left out, because they quoted other sessions: %s (--quotes includes what is stored here)\n", plural(r.LeftOut, "request"))
 	}
 }
 

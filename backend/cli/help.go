@@ -96,7 +96,7 @@ func (v namedValue) Type() string { return v.name }
 
 // windowFlags adds the flags of a start of the window, which it stores in o.
 func windowFlags(f *pflag.FlagSet, o *OpenOptions) {
-	f.BoolVar(&o.NewChat, "new-chat", false, "open a new conversation")
+	f.BoolVar(&o.NewChat, "new-chat", false, "open a new session")
 	f.BoolVar(&o.NewWindow, "new-window", false, "open an additional window")
 	f.StringVar(&o.Session, "session", "", "with --new-window: the `SESSION` to open")
 	f.BoolVar(&o.Quick, "quick", false, "open the small window for a quick question")

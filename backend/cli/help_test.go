@@ -94,7 +94,7 @@ func TestTheNoteAboutDroppedTurns(t *testing.T) {
 
 func TestOneConversationWithInstructions(t *testing.T) {
 	for n, want := range map[int]string{
-		1: "  1 conversation brings instructions of its own, which", 2: "  2 conversations bring instructions of their own, which",
+		1: "  1 session came with instructions of its own, which", 2: "  2 sessions came with instructions of their own, which",
 	} {
 		var b strings.Builder
 		f := importedFile{Report: importing.Report{Instructed: n}}

@@ -82,7 +82,7 @@ func (c *call) importFiles(ctx context.Context, s *Services, f transfer.Format, 
 		}
 		bar := c.meter(filepath.Base(path))
 		r, err := s.Imports.Import(ctx, path, importing.Options{Format: f, Progress: func(p importing.Progress) {
-			bar.show(p.Done, p.Total, plural(p.Sessions, "conversation"))
+			bar.show(p.Done, p.Total, plural(p.Sessions, "session"))
 		}})
 		bar.clear()
 		doc.add(r)
@@ -222,7 +222,7 @@ func (f importedFile) printInstructions(o *output) {
 		return
 	}
 	o.printf("  %s, which are kept and not used. To read them, and use them: contextinfinity sessions instructions SESSION\n",
-		display.Count(f.Instructed, "conversation brings instructions of its own", "conversations bring instructions of their own"))
+		display.Count(f.Instructed, "session came with instructions of its own", "sessions came with instructions of their own"))
 	for i, in := range f.Instructions {
 		if i == maxSkippedShown {
 			o.printf("    and %d more (--json names them)\n", f.Instructed-i)

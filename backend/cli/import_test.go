@@ -226,7 +226,7 @@ func TestImportedInstructionsAreAdoptedByHand(t *testing.T) {
 	if file["instructed"] != 1.0 || in["title"] != "hi" || !strings.HasPrefix(in["begins"].(string), "Obey the parrot. Be polite") {
 		t.Errorf("the report says %v", file)
 	}
-	if r := h.run("import", write("more.jsonl", "Swear a lot.")).exits(0); !strings.Contains(r.out, "1 conversation brings instructions of its own") || !strings.Contains(r.out, "Swear a lot.") {
+	if r := h.run("import", write("more.jsonl", "Swear a lot.")).exits(0); !strings.Contains(r.out, "1 session came with instructions of its own") || !strings.Contains(r.out, "Swear a lot.") {
 		t.Errorf("%q", r.out)
 	}
 	own := func() string {

@@ -145,7 +145,7 @@ type pauseReply struct {
 func (c *call) pauseCommand(use, short string, paused bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: exactly(),
-		Long: "Conversations continue as always, and what you ask for (commit, reconcile, --wait) is done even while it is paused.",
+		Long: "Sessions continue as always, and what you ask for (commit, reconcile, --wait) is done even while it is paused.",
 	}
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, _ []string) (reply, error) {
 		if err := s.Upkeep.SetPaused(ctx, paused); err != nil {

@@ -25,7 +25,7 @@ func WriteManual(w io.Writer, version string, date time.Time) error {
 	m.line(`.B contextinfinity`)
 	m.line(`VERB [ARGUMENT...] [FLAG...]`)
 	m.section("DESCRIPTION")
-	m.text("Without a verb the window opens. With a verb the program is a command line on the same conversations. " +
+	m.text("Without a verb the window opens. With a verb the program is a command line on the same sessions. " +
 		"A data directory has one writer: while a window has it open, verbs that write are run there.")
 	m.section("OPTIONS OF EVERY VERB")
 	m.flags(root.PersistentFlags())
@@ -96,7 +96,7 @@ func (m *manual) closing() {
 	m.section("FILES")
 	for _, row := range [][2]string{
 		{"$XDG_CONFIG_HOME/contextinfinity/config.toml", "the configuration; ~/.config where the variable is not set"},
-		{"$XDG_DATA_HOME/contextinfinity", "the conversations and their backups, readable by their owner alone; ~/.local/share where the variable is not set"},
+		{"$XDG_DATA_HOME/contextinfinity", "the sessions and their backups, readable by their owner alone; ~/.local/share where the variable is not set"},
 	} {
 		m.line(".TP\n.I %s", roff(row[0]))
 		m.text(row[1])

@@ -19,7 +19,7 @@ func TestTheManualListsEveryCommand(t *testing.T) {
 	page := manualPage(t)
 	for _, verb := range Verbs() {
 		if !strings.Contains(page, ".SS \""+verb+" ") && !strings.Contains(page, ".SS \""+verb+"\"") {
-			t.Errorf("the manual has no verb %s", verb)
+			t.Errorf("the manual does not list %s", verb)
 		}
 	}
 	for _, want := range []string{`.TH CONTEXTINFINITY 1 "1970-01-01" "contextinfinity 1.2.3\-dev"`, `\fB\-\-data\-dir\fR`, `.SH EXIT STATUS`, `\fB\-k, \-\-`} {

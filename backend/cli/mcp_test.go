@@ -121,12 +121,12 @@ func TestMCP(t *testing.T) {
 	h.send("--new", "Name a colour")
 	p := connected(t, h, "Zed")
 	if text, isError := p.list(); !isError {
-		t.Errorf("a program that asks got %s", text)
+		t.Errorf("a program without access got %s", text)
 	}
 	step("mcp_clients_asked", 0, "mcp", "clients")
 	step("mcp_clients_allow", 0, "mcp", "clients", "allow", "Zed", "--all", "--remember")
 	if text, isError := p.list(); isError || !strings.Contains(text, "Name a colour") {
-		t.Errorf("a program that may see all got %s", text)
+		t.Errorf("a program with access to everything got %s", text)
 	}
 	step("mcp_access", 0, "mcp", "access")
 	step("mcp_clients_refuse", 0, "mcp", "clients", "refuse", "Zed")

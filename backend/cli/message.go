@@ -67,13 +67,13 @@ func invalidAt(s string) int {
 	return len(s)
 }
 
-// readError is the error for a file of the caller that cannot be read. safe says what did not happen.
-func readError(op, path string, err error, safe string) error {
+// readError is the error for a file named by the caller that cannot be read. notDone says what was not done.
+func readError(op, path string, err error, notDone string) error {
 	cause := err
 	if p := new(fs.PathError); errors.As(err, &p) {
 		cause = p.Err
 	}
-	return chat.WrapError(chat.CodeInvalid, op, err, fmt.Sprintf("%s cannot be read: %v; %s.", clip(path, 200), cause, safe))
+	return chat.WrapError(chat.CodeInvalid, op, err, fmt.Sprintf("%s cannot be read: %v; %s.", clip(path, 200), cause, notDone))
 }
 
 func readImage(path string) (chat.Image, error) {

@@ -34,7 +34,7 @@ func (c *call) metricsCommand() *cobra.Command {
 		Long: `Prints, newest first, tokens, times, retrieval, validation and indexing of each turn of a session's
 active branch, of every provider call, and their totals, then the tokens and the cost of the summaries and titles that
 a model wrote in the background for the whole session. Without SESSION, the session used last is shown.
-Times are in milliseconds. Everything was measured on this machine and stays there.`,
+Times are in milliseconds. Everything was measured on this computer and stays there.`,
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().BoolVar(&f.all, "all", false, "the turns of all sessions")

@@ -149,7 +149,7 @@ type placesReply struct {
 func (c *call) modelsProvidersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "providers", Short: "List the providers and servers that can be asked for models now", Args: exactly(),
-		Long: "Lists providers for which there is a key, servers of configured models, and servers that answer on this machine.",
+		Long: "Lists providers for which there is a key, servers of configured models, and servers that answer on this computer.",
 	}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		setup, err := c.setup(ctx)
@@ -179,7 +179,7 @@ func (c *call) modelsPresetsCommand() *cobra.Command {
 
 func (r placesReply) print(o *output) {
 	if len(r.Providers) == 0 {
-		o.printf("There is no provider with a key, and no model server answers on this machine.\n")
+		o.printf("There is no provider with a key, and no model server answers on this computer.\n")
 		return
 	}
 	t := newTable("PROVIDER", "NAME", "PROTOCOL", "ADDRESS", "KEY VARIABLE")

@@ -180,7 +180,7 @@ type OpenOptions struct {
 	Patience   time.Duration  // as the writer: how long to wait for a command that is writing, if longer than usual
 	Waits      func()         // called once if that takes long; nil: not called
 	Files      []string       // for a start of the window: absolute paths of files to open
-	NewChat    bool           // for a start of the window: open a new conversation
+	NewChat    bool           // for a start of the window: open a new session
 	NewWindow  bool           // for a start of the window: open an additional one
 	Quick      bool           // for a start of the window: open the small one for a quick question
 	Session    string         // for a start of the window: the session to open

@@ -27,10 +27,10 @@ func TestSetForOneRun(t *testing.T) {
 		return "", ""
 	}
 	if v, origin := value("--set", "budget.working_set_tokens=12345", "--set", "librarian.timeout_s=9"); v != "12345" || origin != "command line" {
-		t.Errorf("%s by %s", v, origin)
+		t.Errorf("%s, origin %s", v, origin)
 	}
 	if v, origin := value(); v != "50000" || origin != "default" {
-		t.Errorf("after it: %s by %s", v, origin)
+		t.Errorf("in the next run: %s, origin %s", v, origin)
 	}
 	for _, wrong := range []string{"budget.working_set_tokens", "budget.working_set_tokenss=1", "budget.working_set_tokens=x", "budget.compact_to=0.99"} {
 		if r := h.run("send", "--new", "hi", "--set", wrong).exits(2); r.out != "" || !strings.Contains(r.err, "budget.") && !strings.Contains(r.err, "no setting") {
@@ -38,7 +38,7 @@ func TestSetForOneRun(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(h.dir); !os.IsNotExist(err) {
-		t.Error("an invalid --set opened the data")
+		t.Error("an invalid --set created the data directory")
 	}
 }
 
@@ -59,6 +59,6 @@ func TestSetIsNotForwarded(t *testing.T) {
 	}
 	out.Reset()
 	if code := cli.Run(t.Context(), app, args); code != 0 {
-		t.Errorf("without it: %d: %s", code, errs.String())
+		t.Errorf("without --set: %d: %s", code, errs.String())
 	}
 }

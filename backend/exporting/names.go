@@ -15,7 +15,7 @@ import (
 const longestName = 160
 
 // unnamed is used if a title has no usable character.
-const unnamed = "Conversation"
+const unnamed = "Session"
 
 // FileName converts a title to a file name that is valid on every system, without an extension: no character that a
 // system refuses, that a shell interprets (even inside quotes or between words) or that is invisible, no name that

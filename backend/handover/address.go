@@ -79,7 +79,7 @@ func Listen(address string) (net.Listener, error) {
 	}
 	if err := os.Chmod(address, 0o600); err != nil {
 		_ = l.Close()
-		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "The socket cannot be closed to other users.")
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "Access to the socket cannot be restricted to your user account.")
 	}
 	return l, nil
 }

@@ -12,13 +12,13 @@ import (
 
 func TestFramesRoundTrip(t *testing.T) {
 	call := NewCall([]string{"send", "\xff\x00größer"})
-	given := ToFront([]string{"/tmp/\xff a"}, true)
-	if got := given.Paths(); len(got) != 1 || got[0] != "/tmp/\xff a" || len(given.Words()) != 0 {
+	front := ToFront([]string{"/tmp/\xff a"}, true)
+	if got := front.Paths(); len(got) != 1 || got[0] != "/tmp/\xff a" || len(front.Words()) != 0 {
 		t.Errorf("the files came back as %q", got)
 	}
 	for _, want := range []frame{
 		{Kind: kindHello, Hello: &hello{protocol, "1.2", call}},
-		{Kind: kindHello, Hello: &hello{protocol, "1.2", given}},
+		{Kind: kindHello, Hello: &hello{protocol, "1.2", front}},
 		{Kind: kindRefused, Refusal: &refusal{"conflict", "a.b", "no", "try"}},
 		{Kind: kindOut, Data: []byte("\xff\xfe\n")},
 		{Kind: kindExit, Number: 3},
@@ -41,8 +41,8 @@ func TestFramesRoundTrip(t *testing.T) {
 func TestBrokenFramesAreErrors(t *testing.T) {
 	long := binary.BigEndian.AppendUint32(nil, maxFrame+1)
 	for name, bad := range map[string]string{
-		"half a length": "\x00\x00", "cut off": "\x00\x00\x00\x09{}", "nothing behind it": "\x00\x00\x00\x02",
-		"too long": string(long) + "{}", "no JSON": "\x00\x00\x00\x02[[", "another JSON": "\x00\x00\x00\x02[]", "empty": "\x00\x00\x00\x00",
+		"incomplete length": "\x00\x00", "truncated": "\x00\x00\x00\x09{}", "no content": "\x00\x00\x00\x02",
+		"too long": string(long) + "{}", "invalid JSON": "\x00\x00\x00\x02[[", "a JSON array": "\x00\x00\x00\x02[]", "empty": "\x00\x00\x00\x00",
 	} {
 		if f, err := readFrame(strings.NewReader(bad)); err == nil || errors.Is(err, io.EOF) {
 			t.Errorf("%s: read %+v, %v", name, f, err)
@@ -56,7 +56,7 @@ func TestBrokenFramesAreErrors(t *testing.T) {
 	}
 }
 
-// FuzzReadFrame: any bytes are a frame or an error, and a frame can be encoded again with the same meaning.
+// FuzzReadFrame: any bytes give a frame or an error, and a frame encoded and read again stays the same.
 func FuzzReadFrame(f *testing.F) {
 	for _, seed := range []frame{
 		{Kind: kindHello, Hello: &hello{protocol, "1", NewCall([]string{"pin"})}}, {Kind: kindWant, Number: 7}, {Kind: kindIn, Data: []byte("x")},
@@ -76,7 +76,7 @@ func FuzzReadFrame(f *testing.F) {
 		}
 		again, err := appendFrame(nil, got)
 		if err != nil {
-			return // escaping made it larger than the limit of a frame
+			return // escaping made it larger than a frame may be
 		}
 		if back, err := readFrame(bytes.NewReader(again)); err != nil || !sameFrame(back, got) {
 			t.Errorf("%+v became %+v (%v)", got, back, err)

@@ -196,7 +196,7 @@ func (s *Service) Chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, e
 	}
 	if len(found) == 0 {
 		return chat.ChunkText{}, chat.Errorf(chat.CodeNotFound, "memory.chunk", "This memory no longer exists.").
-			WithHint("the original text is still in its conversation; search for it")
+			WithHint("the original text is still in its session; search for it")
 	}
 	return found[0], nil
 }

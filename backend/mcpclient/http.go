@@ -252,7 +252,7 @@ func newOAuthClient(endpoint *url.URL) *http.Client {
 	}}
 }
 
-var errInside = errors.New("the server named an address of this machine or its network for signing in, which is refused")
+var errInside = errors.New("the server named an address of this computer or its network for signing in, which is refused")
 
 // oauthTransport limits responses, and marks requests through a proxy of this network.
 type oauthTransport struct {

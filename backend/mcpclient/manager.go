@@ -264,7 +264,7 @@ func (m *Manager) SignInWith(ctx context.Context, name string, open func(url str
 	cfg := s.config()
 	switch {
 	case !cfg.HTTP():
-		return chat.Errorf(chat.CodeInvalid, op, "The server %s is a program on this machine and needs no sign-in.", name)
+		return chat.Errorf(chat.CodeInvalid, op, "The server %s is a program on this computer and needs no sign-in.", name)
 	case !cfg.Enabled:
 		return chat.Errorf(chat.CodeInvalid, op, "The server %s is switched off; switch it on first.", name)
 	case open == nil:

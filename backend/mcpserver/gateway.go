@@ -188,7 +188,7 @@ func notAllowed(c chat.Client) string {
 	if c.Scope == chat.ClientAsked {
 		return fmt.Sprintf("Nothing is shown to %q yet: it is in the list of programs that asked, but has not been allowed yet. %s", c.Name, how)
 	}
-	return fmt.Sprintf("%q is not allowed to see any conversation. %s", c.Name, how)
+	return fmt.Sprintf("%q is not allowed to see any session. %s", c.Name, how)
 }
 
 // framed wraps an answer in a frame that marks it as data. Nothing in the text can close the frame.

@@ -48,7 +48,7 @@ func TestTheStateIsNotRepeated(t *testing.T) {
 	}
 	c = must(t, repeating("- the port is 8080\n- the owner is Ada"))
 	if text := sent(c); strings.Count(text, "the owner is Ada") != 1 || !strings.Contains(text, repeatedInState) {
-		t.Errorf("a range that the state repeats wholly:\n%s", text)
+		t.Errorf("a range that the state repeats completely:\n%s", text)
 	}
 }
 

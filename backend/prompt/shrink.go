@@ -274,7 +274,7 @@ func advice(e *OverBudgetError) string {
 	case e.Ceiling <= 0:
 		return "lower budget.response_reserve_tokens or budget.safety_margin_tokens: they leave nothing of the model's window"
 	case e.Steps > e.Ceiling/2:
-		return "discard the answer and ask for less at once, or choose a model with a larger window"
+		return "discard the turn and ask for less at once, or choose a model with a larger window"
 	case e.Tools > e.Ceiling/2:
 		return "turn off tools or tool servers, raise budget.working_set_tokens, or choose a model with a larger window"
 	case e.Msg > e.Ceiling/2:

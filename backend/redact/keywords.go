@@ -22,7 +22,7 @@ func newFinder() *finder {
 		for _, k := range r.keywords {
 			p := pair(k[0], k[1])
 			if f.pairs[p] == 0 {
-				f.pairs[p] = uint8(len(f.lists)) // there are fewer than 256 beginnings; a test says so
+				f.pairs[p] = uint8(len(f.lists)) // a test checks that there are fewer than 256 prefixes
 				f.lists = append(f.lists, nil)
 			}
 			f.lists[f.pairs[p]] = append(f.lists[f.pairs[p]], keyword{k, i})

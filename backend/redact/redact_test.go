@@ -227,7 +227,7 @@ func BenchmarkProse(b *testing.B) {
 
 func TestKeywordTable(t *testing.T) {
 	if n := len(keywords.lists); n > 255 {
-		t.Errorf("%d beginnings do not fit the table", n)
+		t.Errorf("%d keyword prefixes do not fit the table", n)
 	}
 	for _, r := range rules {
 		for _, k := range r.keywords {

@@ -111,7 +111,7 @@ func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 		t.Error("recency did not lift the new passage over the threshold")
 	}
 	if r := ask("quiet docks", func(s *Settings) { s.Recency, s.Threshold = 0, 1 }); len(r.Hits) != 6 {
-		t.Errorf("%d hits: the threshold removed hits that words found", len(r.Hits))
+		t.Errorf("%d hits, want 6: the threshold applied to the word search", len(r.Hits))
 	}
 }
 

@@ -50,10 +50,10 @@ type Options struct {
 type Store struct {
 	opts     Options
 	redactor *Redactor
-	calls    chan struct{} // holds a token while the keyring is being asked
+	calls    chan struct{} // holds a token during a keyring call
 
 	mu      sync.Mutex
-	run     map[string]Key     // pasted, no keyring
+	run     map[string]Key     // kept in memory, because there is no keyring
 	answers map[string]*answer // of the keyring, by provider
 	down    error              // the last call failed or hung; nil while it works
 }
@@ -67,7 +67,7 @@ type answer struct {
 	waited bool // one caller has waited until the timeout without an answer
 }
 
-// New opens the system's keyring and environment. It asks neither yet.
+// New opens the system's keyring and environment. It reads neither yet.
 func New() *Store { return NewWith(Options{}) }
 
 // NewWith is New with options.
@@ -137,7 +137,7 @@ func (s *Store) Source(provider, env string) Source {
 	return source
 }
 
-// KeyringOK reports whether this system has a keyring that answers.
+// KeyringOK reports whether this system has a working keyring.
 func (s *Store) KeyringOK() bool {
 	s.fromKeyring("keyring-check")
 	s.mu.Lock()
@@ -145,7 +145,7 @@ func (s *Store) KeyringOK() bool {
 	return s.down == nil
 }
 
-// Set stores a key: in the keyring, or without a keyring for this run only; the returned source tells which.
+// Set stores a key: in the keyring, or without a keyring for this run only; the returned source says which.
 func (s *Store) Set(provider, text string) (Source, error) {
 	text = strings.TrimSpace(text)
 	if err := checkKey(provider, text); err != nil {
@@ -178,7 +178,7 @@ func checkKey(provider, text string) error {
 		return chat.Errorf(chat.CodeInvalid, op, "this is too long for a key; nothing was changed")
 	case strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) || r == ' ' }):
 		return chat.Errorf(chat.CodeInvalid, op, "this is not a key: keys have no spaces, line breaks or special characters; nothing was changed").
-			WithHint("copy the key alone")
+			WithHint("copy only the key")
 	}
 	return nil
 }
@@ -202,50 +202,50 @@ func (s *Store) Remove(provider string) error {
 		s.answers[provider] = s.answered(Key{})
 		return nil
 	}
-	if inRun && !errors.Is(err, errSilent) {
+	if inRun && !errors.Is(err, errNoResponse) {
 		return nil // without a keyring it was only in memory
 	}
-	return chat.WrapError(chat.CodeUnavailable, op, s.redactor.Error(err), "the system keyring did not answer; a key kept there is still there").
+	return chat.WrapError(chat.CodeUnavailable, op, s.redactor.Error(err), "the system keyring did not respond; a key stored in it is still there").
 		WithHint("unlock the keyring and try again")
 }
 
-// answered is an answer already known. The caller holds mu.
+// answered returns an answer that is already known. The caller holds mu.
 func (s *Store) answered(k Key) *answer {
 	a := &answer{done: make(chan struct{}), key: k, at: s.opts.Now()}
 	close(a.done)
 	return a
 }
 
-// fromKeyring waits for the keyring's answer, up to the timeout, once.
+// fromKeyring waits for the keyring's answer up to the timeout; after one timeout it no longer waits for that answer.
 func (s *Store) fromKeyring(provider string) Key {
 	a := s.ask(provider)
 	s.mu.Lock()
 	waited := a.waited
 	s.mu.Unlock()
-	patience := s.opts.Timeout
+	timeout := s.opts.Timeout
 	if waited {
-		patience = 0
+		timeout = 0
 	}
-	if !await(a.done, patience) {
+	if !await(a.done, timeout) {
 		s.mu.Lock()
 		a.waited = true
-		s.down = errSilent
+		s.down = errNoResponse
 		s.mu.Unlock()
 		return a.before
 	}
 	return a.key
 }
 
-func await(done <-chan struct{}, patience time.Duration) bool {
+func await(done <-chan struct{}, timeout time.Duration) bool {
 	select {
 	case <-done:
 		return true
 	default:
 	}
-	if patience <= 0 {
+	if timeout <= 0 {
 		return false
 	}
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -273,7 +273,7 @@ func (s *Store) ask(provider string) *answer {
 		}
 	}
 	// While the keyring is known to hang, no call waits for it again.
-	a := &answer{done: make(chan struct{}), before: before, waited: errors.Is(s.down, errSilent)}
+	a := &answer{done: make(chan struct{}), before: before, waited: errors.Is(s.down, errNoResponse)}
 	s.answers[provider] = a
 	go s.lookUp(provider, a)
 	return a
@@ -299,10 +299,10 @@ func (s *Store) lookUp(provider string, a *answer) {
 	close(a.done)
 }
 
-var errSilent = errors.New("the system keyring does not answer")
+var errNoResponse = errors.New("the system keyring does not respond")
 
 // call runs f, a change of the keyring, after the call in progress and within the timeout. If it takes longer it
-// continues, but the caller gets errSilent.
+// continues, but the caller gets errNoResponse.
 func (s *Store) call(f func() error) error {
 	result := make(chan error, 1)
 	timer := time.NewTimer(s.opts.Timeout)
@@ -310,7 +310,7 @@ func (s *Store) call(f func() error) error {
 	select {
 	case s.calls <- struct{}{}:
 	case <-timer.C:
-		return errSilent // another call hangs; f was not started
+		return errNoResponse // another call hangs; f was not started
 	}
 	go func() {
 		err := f()
@@ -321,6 +321,6 @@ func (s *Store) call(f func() error) error {
 	case err := <-result:
 		return err
 	case <-timer.C:
-		return errSilent
+		return errNoResponse
 	}
 }

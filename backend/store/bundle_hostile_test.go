@@ -285,7 +285,7 @@ func TestHostileBundles(t *testing.T) {
 		{"a phase that contradicts the turn", packed(t, payload(ledger.EventTurnFinalized, `"outcome":"completed"`, `"outcome":"failed"`)), corrupt, "do not agree"},
 		{"a chunk that is not in the message", packed(t, payload(ledger.EventTurnIndexed, `"start":0`, `"start":1`)), corrupt, "do not agree"},
 		{"a user's message of another role", packed(t, payload(ledger.EventTurnAccepted, `"role":"user"`, `"role":"system"`)), corrupt, "message of event"},
-		{"another moment", packed(t, rewrite(t, e, func(l *lineOf) bool { l.CreatedAt = "yesterday"; return true })), corrupt, "has no time"},
+		{"another moment", packed(t, rewrite(t, e, func(l *lineOf) bool { l.CreatedAt = "yesterday"; return true })), corrupt, "has no valid time"},
 	}
 	f := newFixture(t)
 	_, main := f.session("ours")

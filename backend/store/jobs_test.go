@@ -28,7 +28,7 @@ func TestJobs(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 	if _, found, _ := f.ClaimJob(f.ctx, time.Minute); found {
-		t.Error("claimed before its time")
+		t.Error("claimed before it was due")
 	}
 	f.clock.Advance(time.Hour)
 	for try := 2; try <= chat.MaxJobAttempts; try++ {
@@ -44,17 +44,17 @@ func TestJobs(t *testing.T) {
 		t.Fatalf("after %d tries %+v", chat.MaxJobAttempts, job)
 	}
 	if n, err := f.RequeueMissing(f.ctx); n != 0 || err != nil {
-		t.Errorf("a dead job came back: %d %v", n, err)
+		t.Errorf("a failed job was requeued: %d %v", n, err)
 	}
-	if _, _, dead, err := f.JobCounts(f.ctx); dead != 1 || err != nil {
-		t.Errorf("%d dead, %v", dead, err)
+	if _, _, failed, err := f.JobCounts(f.ctx); failed != 1 || err != nil {
+		t.Errorf("%d failed, %v", failed, err)
 	}
 	f.ok(f.RetryJob(f.ctx, job.ID))
 	f.commitAll(b.ID)
 	job, _, err = f.JobFor(f.ctx, turn.ID, chat.JobSummarizeTurn)
 	f.ok(err)
 	if job.State != chat.JobDone {
-		t.Errorf("the commit did not settle its job: %+v", job)
+		t.Errorf("the commit did not complete its job: %+v", job)
 	}
 	f.refused(f.DismissJob(f.ctx, job.ID), chat.CodeConflict)
 	f.refused(f.RetryJob(f.ctx, 4711), chat.CodeNotFound)
@@ -72,7 +72,7 @@ func TestLeases(t *testing.T) {
 	if !found || second.ID != first.ID || second.Attempts != 2 {
 		t.Fatalf("an expired lease: %v %+v", found, second)
 	}
-	f.reopen() // the process with the second lease is gone
+	f.reopen() // the process with the second lease has ended
 	third, found, err := f.ClaimJob(f.ctx, time.Minute)
 	f.ok(err)
 	if !found || third.Attempts != 3 {
@@ -87,7 +87,7 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// TestAJobThatAlwaysCrashesFails: a job that takes its process down each time is given up after the last attempt.
+// TestAJobThatAlwaysCrashesFails: a job that crashes the process each time fails after the last attempt.
 func TestAJobThatAlwaysCrashesFails(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -101,8 +101,8 @@ func TestAJobThatAlwaysCrashesFails(t *testing.T) {
 	if _, found, _ := f.ClaimJob(f.ctx, time.Hour); found {
 		t.Error("it was retried")
 	}
-	if _, _, dead, _ := f.JobCounts(f.ctx); dead != 1 {
-		t.Errorf("%d dead", dead)
+	if _, _, failed, _ := f.JobCounts(f.ctx); failed != 1 {
+		t.Errorf("%d failed", failed)
 	}
 }
 
@@ -125,11 +125,11 @@ func TestRequeueMissing(t *testing.T) {
 	}
 }
 
-// TestOldDoneJobsAreDeleted: the newest done jobs are kept, those of range summaries always, and unfinished ones too.
+// TestOldDoneJobsAreDeleted: the newest done jobs are kept, and so are all unfinished jobs and those of range summaries.
 func TestOldDoneJobsAreDeleted(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
-	waiting := f.say(b.ID, "one", "first answer")
+	unfinished := f.say(b.ID, "one", "first answer")
 	f.ok(f.core.DB.Writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
 		INSERT INTO jobs (job_type, job_key, state, run_after, created_at, updated_at)
 		SELECT kind.column1, kind.column1 || ':' || i, 'done', '', '', '' FROM n, (VALUES ('index_turn'), ('summarize_range')) kind`).Error)
@@ -138,15 +138,15 @@ func TestOldDoneJobsAreDeleted(t *testing.T) {
 		n, err := sqlite.One[int](f.core.DB.Reader, kind, "", `SELECT count(*) FROM jobs WHERE job_type = ?`, kind)
 		f.ok(err)
 		if n != want {
-			t.Errorf("%d jobs %s, want %d", n, kind, want)
+			t.Errorf("%d %s jobs, want %d", n, kind, want)
 		}
 	}
 	newest, err := sqlite.One[int](f.core.DB.Reader, "jobs", "", `SELECT count(*) FROM jobs WHERE job_key = 'index_turn:300'`)
 	f.ok(err)
 	if newest != 1 {
-		t.Error("the newest job is gone")
+		t.Error("the newest job was deleted")
 	}
-	if job, ok, err := f.JobFor(f.ctx, waiting.ID, chat.JobSummarizeTurn); err != nil || !ok || job.State != chat.JobQueued {
+	if job, ok, err := f.JobFor(f.ctx, unfinished.ID, chat.JobSummarizeTurn); err != nil || !ok || job.State != chat.JobQueued {
 		t.Errorf("job %+v, %v", job, err)
 	}
 }

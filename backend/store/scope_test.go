@@ -37,7 +37,7 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 	slices.SortFunc(byRows, byN)
 	slices.SortFunc(units, byN)
 	if !slices.Equal(byRows, units) {
-		f.Errorf("%+v: units %+v, by their rows %+v", in, units, byRows)
+		f.Errorf("%+v: units %+v, from the database %+v", in, units, byRows)
 	}
 	scope, err := f.ScopeFilter(f.ctx, in)
 	f.ok(err)
@@ -53,7 +53,7 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 		out[u.Turn] = true
 		spans[chat.SeqSpan{Branch: u.Branch, From: u.Seq - 3, To: u.Seq + 3}] = true
 		if !byWord[u.N] {
-			f.Errorf("%+v: unit %d is not found by its word", in, u.N)
+			f.Errorf("%+v: the word search does not find unit %d", in, u.N)
 		}
 		if after, upTo, ok := scope.Span(u.Session, u.Branch); !ok || u.Seq <= after || u.Seq > upTo {
 			f.Errorf("%+v: the scope excludes unit %d of turn %d", in, u.N, u.Seq)

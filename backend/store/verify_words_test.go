@@ -119,7 +119,7 @@ func TestReadersCompareTheWordsWithoutACopy(t *testing.T) {
 	f.ok(db.Exec(`INSERT INTO units_fts (rowid, indexed_text) VALUES ((SELECT min(n) FROM units), 'another')`).Error)
 	f.ok(sqlite.Disconnect(db))
 	if n := compare(); n != 1 {
-		t.Errorf("%d findings in an index with another word", n)
+		t.Errorf("%d findings in an index with an extra word", n)
 	}
 }
 

@@ -227,7 +227,7 @@ func (e *Engine) continueCalls(ctx context.Context, t chat.Turn, model string) (
 	}
 	if b != nil && len(b.Waiting()) > 0 {
 		return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "Turn %d has tool calls that wait for your decision.", t.Seq).
-			WithHint("decide about them, or stop or discard the answer")
+			WithHint("decide about them, stop the answer, or discard the turn")
 	}
 	return e.resumeCalls(ctx, t, model)
 }

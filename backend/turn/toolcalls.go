@@ -436,7 +436,7 @@ func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatc
 // waitsForPerson is the error for a message after a turn whose tool calls wait.
 func waitsForPerson(t chat.Turn) error {
 	return chat.Errorf(chat.CodeBusy, "turn.send", "Turn %d has tool calls that wait for your decision.", t.Seq).
-		WithHint("decide about them, or stop or discard the answer")
+		WithHint("decide about them, stop the answer, or discard the turn")
 }
 
 // withoutTools is an endpoint for requests without tools.

@@ -95,7 +95,7 @@ func TestAJournalOverTheLimitBlocksOnlyItsTurn(t *testing.T) {
 	}
 	answer, err := w.engine.Answer(t.Context(), got)
 	if n := len(answer.RenderedText()); err != nil || n != llm.DefaultAnswerBytes+1<<20 {
-		t.Errorf("%d bytes of it are stored: %v", n, err)
+		t.Errorf("%d bytes of the answer are stored: %v", n, err)
 	}
 	h, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("on"), Incomplete: turn.IncompleteDiscard})
 	if err != nil {

@@ -87,7 +87,7 @@ func elsewhereNote(passages int) string {
 	if passages > 1 {
 		what = fmt.Sprintf("%d passages", passages)
 	}
-	return "It contained " + what + " of other conversations or files that are not here: they were not in the bundle that this one was imported from. The rest is shown."
+	return "It contained " + what + " of other sessions or files that are not here: they were not in the bundle that this one was imported from. The rest is shown."
 }
 
 // textsOf returns the texts of a manifest's items, in their order, from a context that was assembled again with some

@@ -144,7 +144,7 @@ func TestDailyChecks(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			if asked.Load() != want || notified.Load() != want {
-				t.Errorf("%s: asked %d times, reported %d times, want %d", when, asked.Load(), notified.Load(), want)
+				t.Errorf("%s: checked %d times, notified %d times, want %d", when, asked.Load(), notified.Load(), want)
 			}
 		}
 		time.Sleep(50 * time.Hour)

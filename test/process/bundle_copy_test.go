@@ -10,9 +10,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A bundle of a session that was continued in two places becomes a copy with ids of its own, also in what the X-ray
-// shows: its contexts can be assembled again without the original, and a turn deleted in the copy is deleted from the
-// copy's requests.
+// A bundle of a session that was continued in two places is imported as a copy with its own ids, also in the X-ray: its
+// contexts can be assembled again without the original, and a turn deleted in the copy is deleted from the copy's
+// requests.
 func TestADivergedCopyIsIndependent(t *testing.T) {
 	t.Parallel()
 	server := harness.NewRelay(t, harness.OpenAIWire, func(n int) llmtest.Step { return harness.Reply(harness.OpenAIWire, n) }, harness.Summarizing(harness.OpenAIWire))
@@ -22,15 +22,15 @@ func TestADivergedCopyIsIndependent(t *testing.T) {
 	if err := os.WriteFile(notes, []byte("The dog is called Rex."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	say := func(h *harness.Home, words string, more ...string) string {
-		return h.OK(append([]string{"send", "--model", "relay", "--wait", "indexed", "--json", words}, more...)...).Sent().SessionID
+	say := func(h *harness.Home, text string, flags ...string) string {
+		return h.OK(append([]string{"send", "--model", "relay", "--wait", "indexed", "--json", text}, flags...)...).Sent().SessionID
 	}
 	session := say(h, "The cat is called Otto.", "--new", "--attach", notes)
 	h.OK("export", session, "--format", "bundle", "-o", file)
 	other.OK("import", file)
-	say(h, "Here it was continued.", "--session", session)
-	say(other, "There it was continued.", "--session", session)
-	say(other, "How is the cat called?", "--session", session)
+	say(h, "Continued here.", "--session", session)
+	say(other, "Continued there.", "--session", session)
+	say(other, "What is the cat called?", "--session", session)
 	other.OK("export", session, "--format", "bundle", "--replace", "-o", file)
 	var report struct {
 		Files []struct {
@@ -40,22 +40,22 @@ func TestADivergedCopyIsIndependent(t *testing.T) {
 	h.OK("import", file, "--json").Document(&report)
 	copied := report.Files[0].First
 	if copied == session {
-		t.Fatal("it was not imported as a copy")
+		t.Fatal("the bundle was not imported as a copy")
 	}
 	turns := h.Show(copied).Turns
-	same := func(when string) {
+	checkContexts := func(when string) {
 		t.Helper()
 		h.OK("verify")
 		for _, turn := range turns {
-			var seen struct{ Same bool }
-			if h.OK("context", copied, "--turn", turn.ID, "--json").Document(&seen); !seen.Same {
-				t.Errorf("%s, the context of turn %s is another", when, turn.ID)
+			var doc struct{ Same bool }
+			if h.OK("context", copied, "--turn", turn.ID, "--json").Document(&doc); !doc.Same {
+				t.Errorf("%s, the context of turn %s differs", when, turn.ID)
 			}
 		}
 	}
-	same("after the import")
+	checkContexts("after the import")
 	h.OK("delete", session, "--hard", "--yes")
-	same("without the original")
+	checkContexts("without the original")
 	last := turns[2].ID
 	if !strings.Contains(requestOf(t, h, copied, last), "Otto") {
 		t.Fatal("the last request did not contain the first turn, so the test proves nothing")

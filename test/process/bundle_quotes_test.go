@@ -72,7 +72,7 @@ func TestABundleContainsOtherConversationsOnlyOnRequest(t *testing.T) {
 			args = append(args, "--quotes")
 		}
 		said := h.OK(args...).Stdout
-		if strings.Contains(said, "because they quoted other conversations: 1 request") == whole {
+		if strings.Contains(said, "because they quoted other sessions: 1 request") == whole {
 			t.Errorf("with the quotes %v the export says\n%s", whole, said)
 		}
 		other := harness.NewHome(t, harness.Shipped(t), "")

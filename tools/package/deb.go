@@ -19,7 +19,7 @@ const (
 
 	description = `LLM conversations with unlimited, crash-proof history
 A desktop program, and a command line, for conversations with language
-models. The whole transcript stays on this machine; the model sees a
+models. The whole transcript stays on this computer; the model sees a
 bounded working set that is put together for every turn.
 
 It talks to OpenAI, Anthropic and servers that speak their protocols, and

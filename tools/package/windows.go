@@ -11,12 +11,12 @@ import (
 
 var archs = map[string]winres.Arch{"amd64": winres.ArchAMD64, "arm64": winres.ArchARM64}
 
-// writeWindowsObject makes the object file that Go's linker puts into the exe. It has the same parts with the same
-// ids as Wails' own, because the window looks up its icon by id.
+// writeWindowsObject makes the object file that Go's linker puts into the exe. It has the same resources with
+// the same ids as the one Wails makes, because the window looks up its icon by id.
 func writeWindowsObject(p *project, in inputs, out string) error {
 	arch, ok := archs[in.arch]
 	if !ok {
-		return fmt.Errorf("no program for Windows on %s", in.arch)
+		return fmt.Errorf("no Windows build for %s", in.arch)
 	}
 	set := winres.ResourceSet{}
 	if err := setIcon(&set, p.path("build/windows/icon.ico")); err != nil {
@@ -59,7 +59,7 @@ func setVersion(set *winres.ResourceSet, p *project) error {
 	if err := v.UnmarshalJSON(data); err != nil {
 		return fmt.Errorf("info.json: %w", err)
 	}
-	// The fields above only take numbers; this is the version that a user sees.
+	// The fixed version fields only take numbers; this is the version that a user sees.
 	if err := v.Set(version.LangNeutral, version.ProductVersion, p.version); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func setVersion(set *winres.ResourceSet, p *project) error {
 }
 
 // writeInstallerParts writes what `wails build --nsis` puts beside the installer script: the macros that it uses,
-// with this project's names, and Microsoft's installer of WebView2, for a Windows without it.
+// with this project's names, and Microsoft's WebView2 installer, for systems without it.
 func writeInstallerParts(p *project, in inputs, dir string) error {
 	if err := p.renderTo(filepath.Join(dir, "wails_tools.nsh"), filepath.Join(in.wails, "pkg/buildassets/build/windows/installer/wails_tools.nsh")); err != nil {
 		return err

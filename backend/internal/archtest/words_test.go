@@ -43,6 +43,9 @@ var replacedWords = []string{
 	"hold no conversations", "is as it was", "that is no number", "leaves at once", "goes by itself", "started again by itself", "of them at most",
 	"Take back", "of stretches", "What is left of", "must not hold", "a text in quotes", "a list of texts", "gives it up", "is not an effort", "it says or may",
 	"who speaks", "pieces of memory",
+	// one word for what the list of sessions contains, and for the computer, the program and the settings
+	"New chat", "New conversation", "new conversation", "All chats", "ll conversations", "earlier chats", "Find in this conversation", "ettings of this conversation", "Keys and models", "Back to chat",
+	"his machine", "this app", "The app ", "Give up…",
 }
 
 // replacedInProse are phrases that the docs, comments and names of test cases no longer use.

@@ -1,4 +1,4 @@
-// Package scrub removes secrets from JSON, and from texts that quote JSON: there a secret may be escaped, so that a
+// Package scrub removes secrets from JSON, and from texts that quote JSON, where a secret may be escaped, so that a
 // search of the bytes does not find it.
 //
 // Guarantee: valid JSON stays valid, and what contains no secret stays unchanged.
@@ -27,7 +27,7 @@ func JSON(raw json.RawMessage, redact func(string) string) json.RawMessage {
 		return out
 	}
 	changed := false
-	v = value(v, func(s string) string {
+	v = redactValue(v, func(s string) string {
 		clean := Text(s, redact)
 		changed = changed || clean != s
 		return clean
@@ -42,14 +42,14 @@ func JSON(raw json.RawMessage, redact func(string) string) json.RawMessage {
 	return out
 }
 
-// value redacts a decoded value.
-func value(v any, redact func(string) string) any {
+// redactValue redacts a decoded value.
+func redactValue(v any, redact func(string) string) any {
 	switch v := v.(type) {
 	case string:
 		return redact(v)
 	case []any:
 		for i := range v {
-			v[i] = value(v[i], redact)
+			v[i] = redactValue(v[i], redact)
 		}
 	case map[string]any:
 		names := make([]string, 0, len(v))
@@ -58,16 +58,16 @@ func value(v any, redact func(string) string) any {
 		}
 		slices.Sort(names) // sorted, so that duplicate names are numbered the same way each time
 		for _, name := range names {
-			field, clean := value(v[name], redact), redact(name)
+			field, clean := redactValue(v[name], redact), redact(name)
 			delete(v, name)
-			v[free(v, clean)] = field
+			v[unusedName(v, clean)] = field
 		}
 	}
 	return v
 }
 
-// free is an unused name for a field of an object.
-func free(object map[string]any, name string) string {
+// unusedName returns name, numbered if the object already has a field of that name.
+func unusedName(object map[string]any, name string) string {
 	out := name
 	for n := 2; ; n++ {
 		if _, taken := object[out]; !taken {
@@ -77,24 +77,24 @@ func free(object map[string]any, name string) string {
 	}
 }
 
-// depth is how deep JSON is searched inside texts of JSON.
-const depth = 4
+// maxDepth is how many levels of JSON quoted inside JSON are searched.
+const maxDepth = 4
 
 // Text removes secrets from a text, including quoted JSON: the whole text, as in a log line, or a part of it.
 func Text(text string, redact func(string) string) string {
-	return segments(redact(text), redact, depth)
+	return redactSegments(redact(text), redact, maxDepth)
 }
 
-// segments calls redact for each part of a text that could be the inside of a JSON string: it has escapes, and
+// redactSegments calls redact for each part of a text that could be the inside of a JSON string: it has escapes, and
 // neither a bare quotation mark nor a control character.
-func segments(text string, redact func(string) string, depth int) string {
+func redactSegments(text string, redact func(string) string, depth int) string {
 	if depth == 0 || !strings.Contains(text, `\`) {
 		return text
 	}
 	var b strings.Builder
 	for len(text) > 0 {
-		end := segment(text)
-		b.WriteString(unescaped(text[:end], redact, depth))
+		end := segmentEnd(text)
+		b.WriteString(redactSegment(text[:end], redact, depth))
 		if text = text[end:]; len(text) > 0 {
 			b.WriteByte(text[0])
 			text = text[1:]
@@ -103,8 +103,8 @@ func segments(text string, redact func(string) string, depth int) string {
 	return b.String()
 }
 
-// segment is the end of such a part.
-func segment(text string) int {
+// segmentEnd returns where such a part ends.
+func segmentEnd(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\\':
@@ -116,16 +116,16 @@ func segment(text string) int {
 	return len(text)
 }
 
-// unescaped redacts the unescaped content of a part, and escapes it again if it contained a secret.
-func unescaped(part string, redact func(string) string, depth int) string {
+// redactSegment redacts the unescaped content of a part, and escapes it again if it contained a secret.
+func redactSegment(part string, redact func(string) string, depth int) string {
 	var plain string
 	if !strings.Contains(part, `\`) || json.Unmarshal([]byte(`"`+part+`"`), &plain) != nil {
 		return part
 	}
-	clean := segments(redact(plain), redact, depth-1)
+	clean := redactSegments(redact(plain), redact, depth-1)
 	if clean == plain {
 		return part
 	}
-	out, _ := chat.MarshalJSON(clean) // a string is always JSON
+	out, _ := chat.MarshalJSON(clean) // a string can always be encoded
 	return string(out[1 : len(out)-1])
 }

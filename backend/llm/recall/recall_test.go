@@ -211,7 +211,7 @@ func withFacts(t *testing.T, question string) prompt.PreparedContext {
 // TestPinnedFactsAnswer: pinned facts that share words with the question come before passages, and are named as what
 // they are; facts about something else are not quoted.
 func TestPinnedFactsAnswer(t *testing.T) {
-	const project, own = "### Pinned facts of this project\n\n> ", "### Pinned facts of this chat\n\n> "
+	const project, own = "### Pinned facts of this project\n\n> ", "### Pinned facts of this session\n\n> "
 	for question, want := range map[string]string{
 		"What is our oven called?":             project + "The oven is called Hildegard.\n",
 		"What's the name of the OVENS?":        project + "The oven is called Hildegard.\n",

@@ -71,7 +71,7 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 		case err != nil:
 			return err
 		case have.Version > 0:
-			return chat.Errorf(chat.CodeConflict, op, "There are conversations in %s; nothing was changed.", a.dir).
+			return chat.Errorf(chat.CodeConflict, op, "There are sessions in %s; nothing was changed.", a.dir).
 				WithHint("choose another folder with --data-dir to start another history")
 		case lostSign(a.dir) == "":
 			return chat.Errorf(chat.CodeNotFound, op, "There is no earlier history in %s: the first message starts one.", a.dir)

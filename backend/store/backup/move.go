@@ -97,7 +97,7 @@ func moveBlocker(from, to string) (string, error) {
 	case len(entries) == 0 || LeftByMove(to):
 		return "", nil
 	case sqlite.Exists(to, sqlite.DatabaseFile):
-		return "That folder is not empty: it contains conversations. If an interrupted move copied them there, empty it first.", nil
+		return "That folder is not empty: it contains sessions. If an interrupted move copied them there, empty it first.", nil
 	}
 	return "That folder is not empty.", nil
 }

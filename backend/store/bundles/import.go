@@ -72,7 +72,7 @@ const opBundle = "bundle.import"
 const bundleTries = 8
 
 // errChanged means that the session was written to between two reads.
-var errChanged = chat.Errorf(chat.CodeConflict, opBundle, "The conversation changed while it was imported; nothing was imported.").
+var errChanged = chat.Errorf(chat.CodeConflict, opBundle, "The session changed while it was imported; nothing was imported.").
 	WithHint("import it again")
 
 // incoming is a bundle whose ledger is valid.
@@ -398,12 +398,12 @@ func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	switch n := in.bundle.Meta.LeftOut; {
 	case n == 0 || out.Outcome == chat.ImportAlready:
 	case n == 1:
-		add("One of its requests quoted other conversations or files of a project and was left out of the bundle.")
+		add("One of its requests quoted other sessions or files of a project and was left out of the bundle.")
 	default:
-		add("%d of its requests quoted other conversations or files of a project and were left out of the bundle.", n)
+		add("%d of its requests quoted other sessions or files of a project and were left out of the bundle.", n)
 	}
 	if out.Requests > 0 {
-		add("Requests that quoted other conversations or files of a project had been left out here; %d of them were added.", out.Requests)
+		add("Requests that quoted other sessions or files of a project had been left out here; %d of them were added.", out.Requests)
 	}
 	if in.bundle.Strange > 0 {
 		add("%d files in the bundle do not belong in one; they were ignored.", in.bundle.Strange)

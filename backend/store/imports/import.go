@@ -102,21 +102,21 @@ type Importer struct {
 
 	future bool // a time of the source was later than Now
 
-	Session  chat.SessionID
-	finished bool      // it was complete before
-	already  bool      // and is unchanged
-	latest   time.Time // the session's updated_at to set
-	leftAt   chat.BranchID
-	main     *branchTip
-	on       map[chat.BranchID]*branchTip
-	at       map[string]*spot               // by Turn.Key
-	order    []int                          // turns in the order in which they are written
-	children map[string][]int               // turns by the Key of their parent
-	labels   map[string]bool                // of branches
-	given    map[string]int64               // how often a label was used, before it was made unique
-	asked    map[string]map[[32]byte]string // questions asked after a turn that has several: hash -> key of the first turn that asks it
-	Turns    int                            // written
-	Branches int                            // without the first
+	Session   chat.SessionID
+	finished  bool      // it was complete before
+	already   bool      // and is unchanged
+	latest    time.Time // the session's updated_at to set
+	leftAt    chat.BranchID
+	main      *branchTip
+	on        map[chat.BranchID]*branchTip
+	at        map[string]*spot               // by Turn.Key
+	order     []int                          // turns in the order in which they are written
+	children  map[string][]int               // turns by the Key of their parent
+	labels    map[string]bool                // of branches
+	labelUses map[string]int64               // how often a label was used, before it was made unique
+	questions map[string]map[[32]byte]string // those asked after a turn that has several: hash -> key of the first turn that asks it
+	Turns     int                            // written
+	Branches  int                            // without the first
 }
 
 // branchTip is the end of a branch, as found and as the import extends it.
@@ -188,7 +188,7 @@ func (m *Importer) outcome(sum chat.Imported) chat.ImportOutcome {
 
 // Sort puts the path to the conversation's last position first: it becomes the first branch.
 func (m *Importer) Sort() error {
-	m.children, m.asked = map[string][]int{}, map[string]map[[32]byte]string{}
+	m.children, m.questions = map[string][]int{}, map[string]map[[32]byte]string{}
 	place := make(map[string]int, len(m.Conversation.Turns))
 	for i := range m.Conversation.Turns {
 		place[m.Conversation.Turns[i].Key] = i
@@ -207,7 +207,7 @@ func (m *Importer) Sort() error {
 			m.order = append(m.order, i)
 		}
 		if t := &m.Conversation.Turns[i]; m.at[t.Key] != nil {
-			m.ask(t)
+			m.addQuestion(t)
 		}
 	}
 	return m.checkDepth()
@@ -231,16 +231,16 @@ func (m *Importer) checkDepth() error {
 	return nil
 }
 
-// ask records the question of a turn that has siblings.
-func (m *Importer) ask(t *transfer.Turn) {
+// addQuestion records the question of a turn that has siblings.
+func (m *Importer) addQuestion(t *transfer.Turn) {
 	if len(m.children[t.Parent]) < 2 {
 		return
 	}
-	if m.asked[t.Parent] == nil {
-		m.asked[t.Parent] = map[[32]byte]string{}
+	if m.questions[t.Parent] == nil {
+		m.questions[t.Parent] = map[[32]byte]string{}
 	}
-	if asks := said(t); m.asked[t.Parent][asks] == "" {
-		m.asked[t.Parent][asks] = t.Key
+	if hash := questionHash(t); m.questions[t.Parent][hash] == "" {
+		m.questions[t.Parent][hash] = t.Key
 	}
 }
 
@@ -249,9 +249,9 @@ func (m *Importer) repeats(t *transfer.Turn) chat.TurnID {
 	if len(m.children[t.Parent]) < 2 {
 		return ""
 	}
-	asks := said(t)
-	first := m.asked[t.Parent][asks]
-	if first == "" || first == t.Key || asks == said(&transfer.Turn{User: transfer.NoMessage()}) {
+	hash := questionHash(t)
+	first := m.questions[t.Parent][hash]
+	if first == "" || first == t.Key || hash == questionHash(&transfer.Turn{User: transfer.NoMessage()}) {
 		return ""
 	}
 	return m.at[first].id
@@ -260,7 +260,7 @@ func (m *Importer) repeats(t *transfer.Turn) chat.TurnID {
 // Load reads the imported part of the conversation.
 func (m *Importer) Load() error {
 	m.on, m.at = map[chat.BranchID]*branchTip{}, map[string]*spot{}
-	m.labels, m.given = map[string]bool{}, map[string]int64{}
+	m.labels, m.labelUses = map[string]bool{}, map[string]int64{}
 	m.latest = m.moment(m.Conversation.UpdatedAt)
 	return m.Store.Read(m.Ctx, opImport, func(db *gorm.DB) error {
 		there, err := importKey(db, m.Conversation.Source, keyContent+m.Conversation.Key)

@@ -15,7 +15,7 @@ type ImportPart struct {
 	Last bool // no part follows
 }
 
-// importRun is consecutive turns of one branch that one state commits.
+// importRun is a series of consecutive turns of one branch that one state commits.
 type importRun struct {
 	on    *branchTip
 	forks bool
@@ -23,10 +23,10 @@ type importRun struct {
 	label string
 	gap   *chat.ForkState // see chat.ForkPoint.Fallback
 	turns []*transfer.Turn
-	state chat.State // commits the run; none if no turn has an answer
+	state chat.State // commits the run; empty if no turn has an answer
 }
 
-// answered are the run's turns that a state commits.
+// answered returns the run's turns that a state commits.
 func (r *importRun) answered() []*transfer.Turn {
 	var out []*transfer.Turn
 	for _, t := range r.turns {
@@ -37,7 +37,7 @@ func (r *importRun) answered() []*transfer.Turn {
 	return out
 }
 
-// Ended reports that a turn has a final answer. An answer that its source marks as an error does not count.
+// Ended reports whether a turn has a final answer. An answer that its source marks as an error does not count.
 func Ended(t *transfer.Turn) bool { return t.Assistant != nil && !t.Assistant.IsEmpty() && !t.Failed }
 
 // Plan takes the next missing turns and summarises them, without holding the writer.
@@ -51,11 +51,11 @@ func (m *Importer) Plan() (ImportPart, error) {
 			m.order = m.order[1:]
 			continue
 		}
-		more := t.Size()
-		if turns > 0 && (turns == ImportTurns || size+more > importBytes) {
+		turnSize := t.Size()
+		if turns > 0 && (turns == ImportTurns || size+turnSize > importBytes) {
 			return part, m.summarize(part)
 		}
-		turns, size, m.order = turns+1, size+more, m.order[1:]
+		turns, size, m.order = turns+1, size+turnSize, m.order[1:]
 		run := m.place(t, open)
 		if run != open {
 			part.runs = append(part.runs, run)
@@ -63,7 +63,7 @@ func (m *Importer) Plan() (ImportPart, error) {
 		run.on.tip++
 		run.turns = append(run.turns, t)
 		m.at[t.Key] = &spot{on: run.on, seq: run.on.tip}
-		m.ask(t)
+		m.addQuestion(t)
 		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.Conversation.Current { // a state ends at each fork, so that each branch has one to build on
 			open = nil
 		}
@@ -100,20 +100,20 @@ func (m *Importer) place(t *transfer.Turn, open *importRun) *importRun {
 	return run
 }
 
-// label names a branch: another answer, another question, or a later addition.
+// label names a branch by its origin: a regenerated answer, an edited question, or a later addition.
 func (m *Importer) label(t *transfer.Turn, seq int64) string {
 	kind := "Continued in " + sourceName(m.Conversation.Source)
 	if len(m.children[t.Parent]) > 1 {
 		kind = "Edited"
-		if m.asked[t.Parent][said(t)] != "" {
+		if m.questions[t.Parent][questionHash(t)] != "" {
 			kind = "Regenerated answer"
 		}
 	}
 	kind += " at #" + sqlite.Itoa(seq)
 	for {
 		label := kind
-		if m.given[kind]++; m.given[kind] > 1 {
-			label += " (" + sqlite.Itoa(m.given[kind]) + ")"
+		if m.labelUses[kind]++; m.labelUses[kind] > 1 {
+			label += " (" + sqlite.Itoa(m.labelUses[kind]) + ")"
 		}
 		if !m.labels[label] {
 			m.labels[label] = true
@@ -122,10 +122,10 @@ func (m *Importer) label(t *transfer.Turn, seq int64) string {
 	}
 }
 
-// said is the hash of a turn's question.
-func said(t *transfer.Turn) [32]byte {
+// questionHash returns the hash of a turn's question.
+func questionHash(t *transfer.Turn) [32]byte {
 	b, err := t.User.Blocks.MarshalJSON()
-	if err != nil { // blocks from a parser always encode; one that did not would match no other
+	if err != nil { // cannot happen with blocks from a parser; such a question would match no other
 		b = []byte(t.Key)
 	}
 	return sha256.Sum256(b)
@@ -164,8 +164,8 @@ func (m *Importer) summarize(part ImportPart) error {
 }
 
 // toSummarize returns a run's answered turns as the librarian needs them. Each has its date, or the last date known
-// before it, so that plans can be distinguished from past events. Without any date it has none: the time of the import says
-// nothing about when something was said.
+// before it, so that plans can be distinguished from past events. If no date is known, it has none, because the time of
+// the import says nothing about when something was said.
 func (m *Importer) toSummarize(run *importRun) []chat.Turn {
 	at := m.moment(m.Conversation.CreatedAt)
 	if run.from != nil && !run.from.at.IsZero() {
@@ -173,15 +173,15 @@ func (m *Importer) toSummarize(run *importRun) []chat.Turn {
 	}
 	var turns []chat.Turn
 	for _, t := range run.answered() {
-		if own := m.moment(t.CreatedAt); !own.IsZero() {
-			at = own
+		if created := m.moment(t.CreatedAt); !created.IsZero() {
+			at = created
 		}
 		turns = append(turns, chat.Turn{User: t.User, Assistant: t.Assistant, Provider: t.Provider, Model: t.Model, CreatedAt: at})
 	}
 	return turns
 }
 
-// before returns the summary that a run continues from, and the existing pins.
+// before sets the summary that a run continues from, and returns the existing pins.
 func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
 	none := ""
 	switch {
@@ -204,8 +204,8 @@ func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
 	return m.Store.records.Pins(m.Ctx, run.on.id)
 }
 
-// beforeFork is before for a run that leaves a branch after a turn. If this import created a state that ends with the
-// turn, that one is used; otherwise the turns missing in the base state are summarised for the fork.
+// beforeFork is like before, for a run that forks off after a turn. If this import created a state that ends with that
+// turn, it is used; otherwise the turns missing in the base state are summarised for the fork.
 func (m *Importer) beforeFork(run *importRun) ([]chat.Pin, error) {
 	if run.from.summary != nil {
 		run.on.summary = run.from.summary

@@ -61,7 +61,7 @@ func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
 		return nil, err
 	}
 	with := *t
-	if t.Assistant != nil && said(t) == said(&transfer.Turn{User: transfer.NoMessage()}) {
+	if t.Assistant != nil && questionHash(t) == questionHash(&transfer.Turn{User: transfer.NoMessage()}) {
 		answer := *t.Assistant // the answer must not share memory with the parsed conversation
 		answer.Blocks = append(slices.Clone(answer.Blocks), block)
 		with.Assistant = &answer

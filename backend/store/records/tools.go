@@ -220,7 +220,7 @@ func (s *Records) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
 			for _, c := range b.Calls {
 				if c.Runs > 0 {
 					return sqlite.Conflict("Tools of this step have already run, so it is not sent again.").
-						WithHint("decide about the calls that are open, then continue; or discard the answer")
+						WithHint("decide about the calls that are open, then continue; or discard the turn")
 				}
 			}
 			if err == nil {
