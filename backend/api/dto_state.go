@@ -72,7 +72,7 @@ type RangeView struct {
 // StatePanel is the State tab.
 type StatePanel struct {
 	Head      StateView   `json:"head"`
-	History   []StateView `json:"history"` // newest first, including the head
+	History   []StateView `json:"history"` // newest first, including the head, with their stored sizes
 	Ranges    []RangeView `json:"ranges"`  // oldest first, orphans last
 	Cut       int64       `json:"cut"`     // history up to this turn is represented by ranges; 0: all originals
 	Pins      []PinView   `json:"pins"`

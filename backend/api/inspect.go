@@ -183,7 +183,7 @@ func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) erro
 }
 
 // sentAs takes the sizes of the state and the pins from the next request, as the X-ray shows them: counted for its
-// model, with their frames. The size stored with a state is only an estimate of its text.
+// model, with their frames. The history keeps the stored sizes, which are comparable: estimates of the whole texts.
 func (p *StatePanel) sentAs(m prompt.Manifest) {
 	for _, section := range m.Sections {
 		switch {
@@ -192,11 +192,6 @@ func (p *StatePanel) sentAs(m prompt.Manifest) {
 			p.PinTokens = section.Tokens
 		case section.Name == prompt.SectionState:
 			p.Head.Tokens = section.Tokens
-			for i := range p.History {
-				if p.History[i].Head {
-					p.History[i].Tokens = section.Tokens
-				}
-			}
 		}
 	}
 }

@@ -158,14 +158,14 @@ var coreTable = []key{
 	}, func(c *Config) any { return &c.Stream.MaxAnswerTokens }},
 
 	{spec{
-		name: "librarian.commit", group: groupLibrarian, label: "Commit turns", def: "eager",
+		name: "librarian.commit", group: groupLibrarian, label: "Summarise turns", def: "eager",
 		choices: []string{"eager", "lazy"},
 		help: "eager: adds each finished turn to the state at once. lazy: waits until the pending window is full, with fewer " +
 			"librarian calls and more recent turns word for word.",
 	}, func(c *Config) any { return &c.Librarian.Commit }},
 	{spec{
 		name: "librarian.model", group: groupLibrarian, label: "Model", def: AutoModel,
-		help: "The model that writes state summaries. auto: the cheap model of the turn's provider. Empty: no model, only the built-in summary.",
+		help: "The model that writes state summaries. auto: the cheap model of the turn's provider. Without a model, only the built-in summary is made.",
 	}, func(c *Config) any { return &c.Librarian.Model }},
 	{spec{
 		name: "librarian.target_tokens", group: groupLibrarian, label: "Size of the state summary", unit: "tokens",

@@ -307,7 +307,7 @@ var memoryTable = []key{
 	{spec{
 		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget",
 		def: 0.0, min: 0, max: 1e6,
-		help: "A warning appears when the answers of a calendar month cost this much, in the currency of your prices: US dollars with the shipped list. Messages can still be sent. 0: no budget.",
+		help: "What a calendar month may cost, background work included, in the currency of your prices: US dollars with the shipped list. A warning appears before it is used up; messages can still be sent. 0: no budget.",
 	}, func(c *Config) any { return &c.Cost.Budget }},
 	{spec{
 		name: "cost.warn_at", group: groupCost, label: "Warn at", unit: "share of the budget",

@@ -65,7 +65,7 @@ test('in the smallest window the tree gets most of the space, and the actions on
   const tree = page.getByRole('tree', { name: 'Branches' });
   for (const show of [() => command(page, 'Show the branches'), () => overlays.find(({ name }) => name === 'tree')!.show(page)]) {
     await show();
-    await expect(card).toContainText('Ends');
+    await expect(card).toContainText('Its answer');
     await expect(card.getByRole('button', { name: 'Compare' })).toBeInViewport({ ratio: 1 });
     expect((await box(tree)).height).toBeGreaterThan((await box(card)).height);
     await page.keyboard.press('Escape');
@@ -106,7 +106,7 @@ test('the message field stays whole in a low window, with one question at a time
     expect(frame.y + frame.height).toBeLessThanOrEqual(height);
     expect(place.height, `conversation at ${height} px`).toBeGreaterThan(50);
   }
-  await page.getByRole('button', { name: "I don't know" }).click();
+  await page.getByRole('button', { name: "I don’t know" }).click();
   await expect(page.getByText('May earlier sessions help here?')).toBeVisible();
 });
 

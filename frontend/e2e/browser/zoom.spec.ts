@@ -127,7 +127,7 @@ test('in the smallest window at 200 % most of it is for reading, in German', asy
   const height = (css: string) => page.locator(css).first().evaluate((element) => element.getBoundingClientRect().height);
   await expect.poll(() => height('main > .place'), 'the conversation').toBeGreaterThan(200);
   expect(await height('header.header'), 'the header: one line').toBeLessThan(120);
-  const more = page.getByRole('banner').getByRole('button', { name: 'Mehr zu diesem Gespräch' });
+  const more = page.getByRole('banner').getByRole('button', { name: 'Mehr zu dieser Sitzung' });
   await more.click();
   await expect(page.getByRole('menuitem', { name: /^Kontext/ })).toBeVisible();
   await page.keyboard.press('Escape');

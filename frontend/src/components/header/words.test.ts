@@ -87,8 +87,8 @@ describe('switching the model', () => {
     [{ returning: 2, cost: 0.031 }, '2 turns return in full. The next input costs about $0.031, before the answer.'],
     [{ returning: 1, newTokens: 6_200 }, `1 turn returns in full. Each request costs 1${n}200 tokens more.`],
     [{ compressed: 40, newTokens: 3_000 }, `40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. Each request costs 2${n}000 tokens less.`],
-    [{ compressed: 40, needsSummarization: true, unsummarized: 12 }, '40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. It needs summarisation: 12 turns have no range summary yet, so extracts are sent until range summaries are made in the background.'],
-    [{ needsSummarization: true, dropped: 1 }, 'It needs summarisation: 1 pending turn is left out until committed.'],
+    [{ compressed: 40, needsSummarization: true, unsummarized: 12 }, '40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. This needs summarisation: 12 turns have no range summary yet, so extracts are sent until range summaries are made in the background.'],
+    [{ needsSummarization: true, dropped: 1 }, 'This needs summarisation: 1 pending turn is left out until summarised.'],
   ])('shows the effects', (more, words) => expect(switchWords(preview(more))).toBe(words));
 
   const asking = async () => {

@@ -73,15 +73,15 @@ describe('Pending', () => {
         fates.map((fate, i) => ({ ...fate, turnId: `p${i}`, seq: 149 + i, title: 'Pending', tokens: 90, reason: 'It waits', waitsFor: '', job: world.jobs[0]!, createdAt: world.epoch }));
     });
     const [full, out, unknown] = await screen.findAllByRole('article');
-    expect(full).toHaveTextContent(/Job ?Summarise turn 1 .*Next context In full/);
+    expect(full).toHaveTextContent(/Job ?Summarise turn \(job 1\).*Next context In full/);
     expect(out).toHaveTextContent('it does not fit');
     expect(unknown).toHaveTextContent('Not known: the next context cannot be assembled');
     expect(unknown).not.toHaveTextContent('it does not fit');
   });
 
-  test('Commit now empties it, and the empty panel explains itself', async () => {
+  test('"Summarise now" empties it, and the empty panel explains itself', async () => {
     const { app, backend, user } = await open('pending');
-    await user.click(await screen.findByRole('button', { name: 'Commit now' }));
+    await user.click(await screen.findByRole('button', { name: 'Summarise now' }));
     expect(called(backend, 'inspect.commitNow')).toEqual([[app.conversation.branchId]]);
     expect(await screen.findByText('All turns are summarised')).toBeInTheDocument();
   });
@@ -97,7 +97,7 @@ describe('Pending', () => {
   test('a failed commit is shown in the panel, with what to do', async () => {
     const { backend, user } = await open('pending');
     backend.failNext('inspect.commitNow', { message: 'The disk is full', hint: 'Free some space and commit again.' });
-    await user.click(await screen.findByRole('button', { name: 'Commit now' }));
+    await user.click(await screen.findByRole('button', { name: 'Summarise now' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
     expect(screen.getByRole('alert')).toHaveTextContent('Free some space and commit again.');
     expect(screen.getAllByRole('article')).toHaveLength(2);

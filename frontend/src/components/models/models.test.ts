@@ -134,7 +134,7 @@ describe('unknown properties are asked once', () => {
     expect(screen.queryByText('Can sonnet call tools?')).toBeNull();
     await backend.tools.setSessionMode(app.conversation.sessionId, 'enabled');
     const question = (await screen.findByText('Can sonnet call tools?')).closest<HTMLElement>('.notice-place')!;
-    await userEvent.click(within(question).getByRole('button', { name: "I don't know" }));
+    await userEvent.click(within(question).getByRole('button', { name: "I don’t know" }));
     expect(screen.queryByText('Can sonnet call tools?')).toBeNull();
     expect(calls(backend, 'settings.saveModel')).toEqual([]);
   });

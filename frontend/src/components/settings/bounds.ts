@@ -8,10 +8,13 @@ import { decimal, grouped, percentage, typedNumber } from '$shared/format';
 const isPercent = (setting: Setting) => setting.unit === 'share of the budget';
 const toPercent = (share: number) => Math.round(share * 1000) / 10;
 
+/** A port is a name made of digits. */
+const isPort = (setting: Setting) => setting.key.endsWith('.port');
+
 /** The display form of a value: On and Off for switches, grouped digits for whole numbers, the entries of a list. */
 export function shownValue(setting: Setting, value: string): string {
   if (setting.type === 'bool') return value === 'true' ? t('settings.on') : t('settings.off');
-  if (setting.type === 'int' && /^\d+$/.test(value)) return grouped(Number(value));
+  if (setting.type === 'int' && /^\d+$/.test(value) && !isPort(setting)) return grouped(Number(value));
   if (isPercent(setting)) return percentage(toPercent(Number(value)));
   if (setting.type === 'float' && value !== '') return decimal(Number(value));
   if (setting.type === 'list') return (listOf(value)?.join(', ') ?? value) || t('settings.none');
@@ -22,7 +25,7 @@ export function shownValue(setting: Setting, value: string): string {
 export function bounds(setting: Setting): string {
   if (setting.min === 0 && setting.max === 0) return '';
   if (isPercent(setting)) return t('settings.fromTo', { from: percentage(toPercent(setting.min)), to: percentage(toPercent(setting.max)) });
-  const number = (n: number) => (Number.isInteger(n) ? grouped(n) : decimal(n));
+  const number = (n: number) => (isPort(setting) ? String(n) : Number.isInteger(n) ? grouped(n) : decimal(n));
   const [from, to] = [number(setting.min), number(setting.max)];
   return setting.unit && setting.unit !== 'share' ? t('settings.fromToUnit', { from, to, unit: program(setting.unit) }) : t('settings.fromTo', { from, to });
 }

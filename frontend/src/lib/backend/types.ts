@@ -2098,7 +2098,7 @@ export interface RangeView {
 /** StatePanel is the State tab. */
 export interface StatePanel {
   head: StateView;
-  /** newest first, including the head */
+  /** newest first, including the head, with their stored sizes */
   history: StateView[];
   /** oldest first, orphans last */
   ranges: RangeView[];

@@ -1,5 +1,5 @@
 /** The metrics of SRD 15.1 as charts: what is drawn, the table, and the description for screen readers. Pure. */
-import type { MetricPoint, MetricsSeries } from '$lib/backend/types';
+import type { MetricPoint, MetricsSeries, TurnMetrics } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 import { decimal, dollars, grouped, inRow, percentage, spanned } from '$shared/format';
 
@@ -32,6 +32,9 @@ export interface Chart {
 
 const dash = '–';
 
+/** The time of the streams after the first byte: streamMs begins with the request, as firstByteMs does. */
+export const afterFirstByte = ({ streamMs, firstByteMs }: Pick<TurnMetrics, 'streamMs' | 'firstByteMs'>): number => Math.max(0, streamMs - firstByteMs);
+
 /** The quantile of the values; 0 for none. */
 export function quantile(values: readonly number[], share: number): number {
   if (values.length === 0) return 0;
@@ -55,7 +58,7 @@ const parts: { name: PlainKey; colour: string; of: (point: MetricPoint) => numbe
   { name: 'inspector.search', colour: 'section-retrieved', of: ({ turn }) => turn.searchMs },
   { name: 'inspector.assemble', colour: 'section-tools', of: ({ turn }) => turn.assembleMs },
   { name: 'inspector.firstByte', colour: 'section-state', of: ({ turn }) => turn.firstByteMs },
-  { name: 'inspector.stream', colour: 'section-originals', of: ({ turn }) => turn.streamMs },
+  { name: 'inspector.stream', colour: 'section-originals', of: ({ turn }) => afterFirstByte(turn) },
   { name: 'inspector.summarise', colour: 'section-summaries', of: ({ turn }) => turn.summarizeMs },
   { name: 'inspector.index', colour: 'section-pinned', of: ({ turn }) => turn.indexMs },
 ];

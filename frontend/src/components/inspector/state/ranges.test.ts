@@ -26,9 +26,17 @@ it.each([
 
 it.each([[0, true], [1, true], [2, false]])('offers to summarise from the second turn on: %i turns', async (turns, disabled) => {
   const { app } = await startedApp({ data: 'rich' });
-  mountIn(app, RangeList, { ranges: [], cut: 0, turns, busy: false, onturn: () => undefined, onsummarize: () => undefined });
+  mountIn(app, RangeList, { ranges: [], cut: Math.max(0, turns - 1), turns, busy: false, onturn: () => undefined, onsummarize: () => undefined });
   for (const name of ['Summarise all', 'Summarise now']) {
     const button = screen.getByRole('button', { name });
     expect([(button as HTMLButtonElement).disabled, button.title === 'There is nothing to summarise before the second turn.']).toEqual([disabled, disabled]);
   }
+});
+
+it('has nothing to summarise now while every turn fits', async () => {
+  const { app } = await startedApp({ data: 'rich' });
+  mountIn(app, RangeList, { ranges: [], cut: 0, turns: 5, busy: false, onturn: () => undefined, onsummarize: () => undefined });
+  expect(screen.getByRole('button', { name: 'Summarise all' })).toBeEnabled();
+  expect(screen.getByRole('button', { name: 'Summarise now' })).toBeDisabled();
+  expect(screen.getByTitle('Every turn still fits in full.')).toBeVisible();
 });

@@ -26,7 +26,7 @@ export default {
   returning: '{count, plural, one {# Runde wird wieder vollständig gesendet.} other {# Runden werden wieder vollständig gesendet.}}',
   compressed: '{count, plural, one {# Runde wird} other {# Runden werden}} durch Zusammenfassungen vertreten; der Verlauf bleibt vollständig, und ein größeres Modell erhält sie wieder ganz.',
   dropped: 'Es muss zusammengefasst werden: {count, plural, one {# ausstehende Runde wird} other {# ausstehende Runden werden}} weggelassen, bis sie übernommen sind.',
-  unsummarized: 'Es muss zusammengefasst werden: {count, plural, one {# Runde hat} other {# Runden haben}} noch keine Abschnittszusammenfassung; bis im Hintergrund welche erstellt sind, werden Auszüge gesendet.',
+  unsummarized: 'Dafür muss zusammengefasst werden: {count, plural, one {# Runde hat} other {# Runden haben}} noch keine Abschnittszusammenfassung; bis im Hintergrund welche erstellt sind, werden Auszüge gesendet.',
   costsMore: 'Jede Anfrage kostet {tokens, number} Token mehr.',
   costsLess: 'Jede Anfrage kostet {tokens, number} Token weniger.',
   nextInput: 'Die nächste Eingabe kostet etwa {cost}, ohne die Antwort.',

@@ -33,7 +33,7 @@ export default {
   differs: 'Die Einstellungen dieser Sitzung weichen vom Assistenten ab.',
   updateFrom: 'Vom Assistenten übernehmen',
   apply: 'Anwenden',
-  applyHelp: 'Ersetzt Anweisungen, Temperatur, Denkaufwand und Werkzeuge unten, und das Modell, falls der Assistent eines hat.',
+  applyHelp: 'Ersetzt System-Prompt, Temperatur, Aufwand und Werkzeuge unten, und das Modell, wenn er eines festlegt.',
   applied: 'Ab der nächsten Nachricht mit den Einstellungen von {name}',
   noAssistantNamed: 'Es gibt keinen Assistenten „{name}“',
   noAssistantHint: 'Sie stehen unter Einstellungen, Assistenten.',

@@ -19,7 +19,7 @@ export default {
   moreModels: '{count, plural, one {# weiteres Modell} other {# weitere Modelle}}: suchen Sie danach.',
   looking: 'Modelle werden gesucht…',
   noMatch: 'Kein Modell hat „{search}“ im Namen.',
-  keysAndModels: 'Anbieter und Schlüssel…',
+  keysAndModels: 'Anbieter und Schlüssel',
   useSeveral: '{count, plural, one {# Modell} other {# Modelle}} verwenden',
   useOne: '{name} verwenden',
   useAny: 'Ein Modell verwenden',

@@ -106,7 +106,7 @@ export default {
   scopeNow: 'Das Gedächtnis reicht: {scope}. Ändern',
   scopeLineageMore: 'Was auf dem Weg hierher gesagt wurde',
   scopeSession: 'Diese Sitzung',
-  scopeSessionMore: 'Alle seine Zweige',
+  scopeSessionMore: 'Alle ihre Zweige',
   scopeProjectMore: 'Seine Sitzungen und Dateien',
   scopeAll: 'Alle Sitzungen',
   scopeAllMore: 'Alle, die nicht archiviert sind',
@@ -123,5 +123,6 @@ export default {
   deleteTitle: 'Projekt „{name}“ endgültig löschen',
   deleteThis: 'Dieses Projekt endgültig löschen',
   deletedTitle: 'Das Projekt wurde endgültig gelöscht',
+  quoted: '{count, plural, one {# Sitzung zitierte seine Dateien in einer Anfrage an ein Modell.} other {# Sitzungen zitierten seine Dateien in Anfragen an ein Modell.}} Diese gespeicherten Anfragen werden entfernt; die Sitzungen bleiben.',
   deleteLead: 'Seine Anweisungen, angehefteten Fakten und Dateien werden aus dem Datenverzeichnis entfernt und überschrieben, ebenso die gespeicherten Anfragen, die seine Dateien zitierten. Seine Sitzungen bleiben in einem einfachen Ordner; die Dateien auf Ihrer Platte bleiben unberührt.',
 } satisfies Translation<typeof en>;

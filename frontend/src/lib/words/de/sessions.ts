@@ -78,7 +78,7 @@ export default {
   jobsFailed: '{count, plural, one {# gescheitert} other {# gescheitert}}',
   notAllSaved: 'Ungespeichertes',
   allSaved: 'Gespeichert',
-  savingAnswer: 'Antwort wird gespeichert…',
+  savingAnswer: 'Speichert…',
   pausedTitle: 'Die Hintergrundarbeit ist angehalten: Runden bleiben ausstehend. Öffnet Aktivität; dort können Sie sie fortsetzen',
   jobsTitle: 'Hintergrundarbeit. Öffnet Aktivität',
   backToSessions: 'Zurück zu den Sitzungen',

@@ -3,7 +3,7 @@ export default {
   renameSession: 'Rename session',
   renameBranch: 'Rename branch',
   newAfter: 'New branch after #{seq}',
-  newAfterHelp: 'Starts after #{seq}. Existing branches don\'t change.',
+  newAfterHelp: 'Starts after #{seq}. Existing branches don’t change.',
   fork: 'Fork',
   automaticName: 'Leave empty for an automatic name',
   compareWith: 'Compare “{label}” with',
@@ -92,8 +92,8 @@ export default {
 
   // The tree.
   fullSizeTree: 'Branches, full size',
-  none: 'No branches yet',
-  noneMore: 'Each fork, edited message and regenerated answer becomes a branch; nothing is overwritten. Send a first message to see it here.',
+  none: 'Only one branch so far',
+  noneMore: 'Each fork, edited message and regenerated answer becomes a branch; nothing is overwritten. Branches are shown here after the first message.',
   tree: 'The tree',
   findTurn: 'Find a turn or branch',
   findTurnExample: 'Branch, words, #57',

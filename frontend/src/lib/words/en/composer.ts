@@ -82,6 +82,6 @@ export default {
   queuedMemories: '{count, plural, one {# memory} other {# memories}}',
   incomplete: 'The answer to <b>#{seq}</b> is incomplete. Continue, keep or discard it?',
   pinOffer: 'Pin for every request: “{text}”',
-  dontPin: 'Don\'t pin',
-  dontPinThis: 'Don\'t pin: {text}',
+  dontPin: 'Don’t pin',
+  dontPinThis: 'Don’t pin: {text}',
 } as const;

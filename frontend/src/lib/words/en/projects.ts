@@ -120,5 +120,6 @@ export default {
   deleteTitle: 'Delete the project “{name}” permanently',
   deleteThis: 'Delete this project permanently',
   deletedTitle: 'The project was permanently deleted',
+  quoted: '{count, plural, one {# session quoted its files in a request to a model.} other {# sessions quoted its files in requests to a model.}} Those stored requests are removed; the sessions stay.',
   deleteLead: 'Its instructions, pinned facts and files are removed from the data directory and overwritten, with the stored requests that quoted its files. Its sessions stay in a plain folder; the files on your disk are not touched.',
 } as const;

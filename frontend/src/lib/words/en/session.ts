@@ -10,7 +10,7 @@ export default {
   importedHelp: 'They are kept but not sent, because they come from the imported file. Read them before you use them: a system prompt comes first in every request.',
   importedCut: 'This is only their beginning. They are too long to be sent.',
   useImported: 'Use as the system prompt',
-  temperatureHelp: '0 is the most repeatable, 2 the most varied. Leave empty for the model\'s default.',
+  temperatureHelp: '0 is the most repeatable, 2 the most varied. Leave empty for the model’s default.',
   temperatureFault: 'Enter a number from 0 to 2, or leave it empty',
   effortHelp: 'How long a reasoning model may think. Models without it ignore this.',
   toolsHelp: 'What happens when the model asks to call a tool.',

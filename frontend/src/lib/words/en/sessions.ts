@@ -88,7 +88,7 @@ export default {
   jobsFailed: '{count, plural, one {# job} other {# jobs}} failed',
   notAllSaved: 'Not all saved',
   allSaved: 'All saved',
-  savingAnswer: 'Saving the answer…',
+  savingAnswer: 'Saving…',
   pausedTitle: 'Background work is paused: turns stay pending. Opens Activity, where you can resume it',
   jobsTitle: 'Background work. Opens Activity',
   backToSessions: 'Back to the sessions',

@@ -19,7 +19,7 @@ export default {
   lookedUp: 'looked up',
   nameHelp: 'The name used here and on the command line.',
   nameHelpHeader: 'The name used here, in the header and on the command line.',
-  addressOwn: 'Leave empty for the provider\'s own.',
+  addressOwn: 'Leave empty for the provider’s own.',
   addressHelp: 'With its path, as in http://127.0.0.1:8000/v1',
   plainHttp: 'Key over plain http',
   plainHttpHelp: 'This address is plain http: a key sent to it could be read on the way, so none is sent. Use https, or allow it on a network that you trust.',

@@ -19,7 +19,7 @@ export default {
   moreModels: '还有 {count, plural, other {# 个模型}}：请搜索。',
   looking: '正在查找模型…',
   noMatch: '没有名称包含“{search}”的模型。',
-  keysAndModels: '提供商与密钥…',
+  keysAndModels: '提供商与密钥',
   useSeveral: '使用 {count, plural, other {# 个模型}}',
   useOne: '使用 {name}',
   useAny: '使用模型',

@@ -123,5 +123,6 @@ export default {
   deleteTitle: '永久删除项目“{name}”',
   deleteThis: '永久删除此项目',
   deletedTitle: '项目已永久删除',
+  quoted: '{count, plural, other {# 个会话}}在对模型的请求中引用了其文件。这些已保存的请求会被移除；会话保留。',
   deleteLead: '它的指令、固定事实和文件会从数据目录中移除并覆写，引用过其文件的已存请求也一并移除。它的会话保留在普通文件夹中；您磁盘上的文件不受影响。',
 } satisfies Translation<typeof en>;

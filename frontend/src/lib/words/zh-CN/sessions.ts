@@ -78,7 +78,7 @@ export default {
   jobsFailed: '{count, plural, other {# 个作业}}失败',
   notAllSaved: '尚未全部保存',
   allSaved: '全部已保存',
-  savingAnswer: '正在保存回答…',
+  savingAnswer: '正在保存…',
   pausedTitle: '后台工作已暂停：轮次保持待处理。点击打开“活动”，可在那里继续',
   jobsTitle: '后台工作。点击打开“活动”',
   backToSessions: '返回会话',
