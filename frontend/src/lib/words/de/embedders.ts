@@ -20,7 +20,7 @@ export default {
   notNow: 'Jetzt nicht',
   builtIn: 'Eingebaut (Hash-Merkmale der Wörter)',
   on: '{model} auf {server}',
-  noNetwork: 'Teil dieses Programms. Kein Netzwerk.',
+  noNetwork: 'Teil dieses Programms. Kein Netz.',
   sentTo: 'Ihr Text wird an {host} gesendet.',
   here: 'Läuft auf diesem Computer.',
   costUnknown: 'Preis unbekannt: siehe Anbieter',

@@ -25,7 +25,7 @@ export default {
   switch: 'Wechseln',
   returning: '{count, plural, one {# Runde wird wieder vollständig gesendet.} other {# Runden werden wieder vollständig gesendet.}}',
   compressed: '{count, plural, one {# Runde wird} other {# Runden werden}} durch Zusammenfassungen vertreten; der Verlauf bleibt vollständig, und ein größeres Modell erhält sie wieder ganz.',
-  dropped: 'Es muss zusammengefasst werden: {count, plural, one {# ausstehende Runde wird} other {# ausstehende Runden werden}} weggelassen, bis sie übernommen sind.',
+  dropped: 'Dafür muss zusammengefasst werden: {count, plural, one {# ausstehende Runde wird weggelassen, bis sie zusammengefasst ist} other {# ausstehende Runden werden weggelassen, bis sie zusammengefasst sind}}.',
   unsummarized: 'Dafür muss zusammengefasst werden: {count, plural, one {# Runde hat} other {# Runden haben}} noch keine Abschnittszusammenfassung; bis im Hintergrund welche erstellt sind, werden Auszüge gesendet.',
   costsMore: 'Jede Anfrage kostet {tokens, number} Token mehr.',
   costsLess: 'Jede Anfrage kostet {tokens, number} Token weniger.',

@@ -75,7 +75,7 @@ export default {
   nothingIndexed: 'Noch ist nichts indexiert',
   indexing: '{count, plural, one {# Erinnerung} other {# Erinnerungen}} in allen Sitzungen, Indexierung mit {embedder} läuft',
   wordsOnly: '{count, plural, one {# Erinnerung} other {# Erinnerungen}} in allen Sitzungen, nur nach Wörtern durchsucht',
-  beingIndexed: '{count, plural, one {# Erinnerung} other {# Erinnerungen}} in allen Sitzungen, {rest, number} werden indexiert',
+  beingIndexed: '{count, plural, one {# Erinnerung} other {# Erinnerungen}} in allen Sitzungen, noch {rest, number} zu indexieren',
   upToDate: '{count, plural, one {# Erinnerung} other {# Erinnerungen}} in allen Sitzungen, Index aktuell',
   timingWords: '{count, number} Kandidaten in {total} ms: Wörter {words}',
   timingVectors: '{count, number} Kandidaten in {total} ms: Wörter {words}, Vektoren {vectors}, Embedding {embedding}',

@@ -13,11 +13,11 @@ export default {
   importedHelp: 'Sie werden aufbewahrt und nicht gesendet, denn sie stammen vom Verfasser der importierten Datei. Lesen Sie sie zuerst: Als System-Prompt stehen sie in jeder Anfrage am Anfang.',
   importedCut: 'Dies ist nur ihr Anfang. Sie sind zu lang, um gesendet zu werden.',
   useImported: 'Als System-Prompt verwenden',
-  temperatureHelp: '0 ist am besten wiederholbar, 2 am abwechslungsreichsten. Leer lassen für den Standard des Modells.',
+  temperatureHelp: '0 ist am gleichmäßigsten, 2 am abwechslungsreichsten. Leer lassen für den Standard des Modells.',
   temperatureFault: 'Eine Zahl von 0 bis 2 oder nichts',
   effortHelp: 'Wie lange ein Modell nachdenken darf, das dies kann. Andere Modelle beachten es nicht.',
   toolsHelp: 'Was geschieht, wenn das Modell ein Werkzeug aufrufen will.',
   modelDefault: 'Standard des Modells',
   effortMinimal: 'Minimal',
-  effortLow: 'Gering',
+  effortLow: 'Niedrig',
 } satisfies Translation<typeof en>;

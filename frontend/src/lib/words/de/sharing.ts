@@ -6,7 +6,7 @@ export default {
   untitled: 'Neue Sitzung',
   menu: 'Weitergeben…',
   pageMore: 'Für alle: eine Datei, die sich in jedem Browser öffnet. Sie führt kein Skript aus und lädt nichts nach.',
-  bundleMore: 'Für jemanden mit ContextInfinity: zum Importieren und Weiterführen.',
+  bundleMore: 'Für jemanden mit ContextInfinity: zum Importieren und Fortsetzen.',
   empty: 'Sie hat noch keine abgeschlossene Runde; es gibt nichts weiterzugeben.',
   branch: 'Der Zweig „{branch}“, {turns, plural, one {# Runde} other {# Runden}}.',
   openBranch: 'Der offene Zweig, {turns, plural, one {# Runde} other {# Runden}}.',

@@ -20,7 +20,7 @@ export default {
   notNow: '暂不',
   builtIn: '内置（词语散列特征）',
   on: '{server} 上的 {model}',
-  noNetwork: '本程序的一部分，不使用网络。',
+  noNetwork: '本程序的一部分，无需网络。',
   sentTo: '您的文本将发送到 {host}。',
   here: '在本机上运行。',
   costUnknown: '价格未知：请查看提供商',

@@ -11,7 +11,7 @@ export default {
   effort: '推理强度',
   chooseSeveral: '请选择两到四个模型：下一条消息会同时发给它们。',
   nextGoesTo: '下一条消息将发给 {models}。',
-  nobodySays: '无人说明它能容纳多少',
+  nobodySays: '上下文大小未知',
   holdsTokens: '一次请求可容纳的 token 数',
   favourite: '收藏：{name}',
   removeFavourite: '从收藏中移除',

@@ -86,7 +86,7 @@ export default {
   itFailed: '它失败了',
   useAsResult: '用作结果',
   discardTitle: '放弃此轮？',
-  discardMore: '目前的回答仍可阅读，但不再出现在模型看到的对话中。该调用可能已做的事不会撤销。',
+  discardMore: '目前的回答仍可阅读，但模型不再看到它。该调用可能已做的事不会撤销。',
   serverAsks: '工具服务器 {server} 有问题要问您',
   questionsWait: '有 {count, plural, other {# 个工具服务器的问题}}等待您回答',
   look: '回答…',

@@ -153,7 +153,7 @@ export default {
   unavailableButton: '检查服务器',
   timeoutRemedy: '请重试，增大数据流空闲超时，或将消息发送给其他模型。',
   timeoutButton: '更改超时',
-  budgetRemedy: '请缩短消息、取消固定的事实，或发送给上下文窗口更大的模型。',
+  budgetRemedy: '请缩短消息、取消固定一些事实，或发送给上下文窗口更大的模型。',
   budgetButton: '更换模型',
   toolsRemedy: '请重试，允许工具调用，或发送给其他模型。',
   toolsButton: '更改工具设置',
