@@ -242,7 +242,7 @@ describe('models', () => {
     await user.click(await screen.findByRole('button', { name: 'Actions for local' }));
     await user.click(screen.getByRole('menuitem', { name: 'Remove' }));
     await waitFor(() => expect(app.models.find('local')).toBeUndefined());
-    await user.click(await screen.findByRole('button', { name: 'Undo' }));
+    await user.click(await within(document.querySelector<HTMLElement>('.settings')!).findByRole('button', { name: 'Undo' }));
     await waitFor(() => expect(app.models.find('local')).toBeDefined());
   });
 
