@@ -103,7 +103,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
         await until('the question', async () => (await page.text('dialog[open]')).includes('small'));
       };
       await choose();
-      expect(await page.text('dialog[open]')).toMatch(/It needs summarisation: \d+ (pending )?turns? /);
+      expect(await page.text('dialog[open]')).toMatch(/This needs summarisation: \d+ (pending )?turns? /);
       xdotool('key', 'Escape');
       await until('nothing is switched', async () => !(await page.has('dialog[open]')));
       expect(await model()).toContain('mock');
