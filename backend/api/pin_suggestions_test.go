@@ -11,26 +11,8 @@ import (
 // committed adds a committed turn to the session's active branch.
 func committed(t *testing.T, s *store.Store, session chat.Session, user string) {
 	t.Helper()
-	ctx := context.Background()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	turn, err := s.Accept(ctx, chat.Acceptance{BranchID: session.ActiveBranch, User: chat.UserText(user), Provider: "p", Model: "m"})
-	must(err)
-	must(s.Prepare(ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte("{}")}))
-	step, err := s.BeginStep(ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte("{}"),
-		StreamPath: func(id chat.StepID) string { return string(id) }})
-	must(err)
-	_, err = s.Finalize(ctx, chat.Finalization{TurnID: turn.ID, Outcome: chat.OutcomeCompleted, Message: chat.AssistantText("ok"),
-		Step: &chat.StepEnd{StepID: step.ID, Outcome: chat.StepOutcome{Status: chat.StepCompleted}}})
-	must(err)
-	b, err := s.Branch(ctx, session.ActiveBranch)
-	must(err)
-	_, err = s.Commit(ctx, chat.Commit{BranchID: b.ID, Epoch: b.Epoch, Turns: []chat.TurnID{turn.ID}, Summary: "x", Origin: chat.StateFallback})
-	must(err)
+	turn := answered(t, s, session.ActiveBranch, user)
+	commitTogether(t, s, session.ActiveBranch, turn.ID)
 }
 
 // A suggestion is pinned or dismissed by its id, once, and the window gets an event.

@@ -56,7 +56,7 @@ it('no message has two consecutive apostrophes, which ICU reads as one only in m
   for (const catalogue of [en, de, zh]) expect(Object.entries(flat(catalogue)).filter(([, text]) => text.includes("''"))).toEqual([]);
 });
 
-/** Messages about what is said, about a temporary or plain chat, or about what other programs export. */
+/** Messages about the content of a session, about a temporary or plain chat, or about exports of other programs. */
 const notSessions = new Set([
   'commands.temporary', 'documents.longText', 'firstrun.fatalTitle', 'firstrun.freshInstead', 'firstrun.slogan', 'header.plainChat', 'header.plainChatTitle', 'inspector.nothingToInspect',
   'inspector.sentWithout', 'inspector.startsMore', 'knows.lead', 'knows.summaryMore', 'sessions.temporary', 'settings.chatCompletions', 'settings.messageWidthHelp', 'settings.providerOptionsLead',

@@ -24,7 +24,7 @@ export interface Chart {
   /** The series are stacked to one bar per turn. */
   stacked: boolean;
   format: (value: number) => string;
-  /** In the table the unit stands in the heading, and a value is only a number. */
+  /** The unit, shown once in the heading of the table, whose cells then contain only numbers. */
   unit?: string;
   /** Upper end of the scale; 0: determined by the values. */
   top: number;
