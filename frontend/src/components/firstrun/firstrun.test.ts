@@ -248,6 +248,14 @@ test('data that cannot be opened: what happened, what is safe, where it is, what
   expect(screen.queryByRole('button', { name: 'Start fresh…' })).toBeNull();
 });
 
+test('backups are listed also if what is wrong becomes known only when the program responds again', async () => {
+  const { app, backend } = await mountWith(FatalError, (app) => ({ error: app.startup.fatal! }), { data: 'fatal' }, (prepared) => prepared.failNext('settings.startup', { message: 'No response' }));
+  const listed = () => backend.calls.some((call) => call.name === 'storage.backups');
+  expect([app.startup.info, listed()]).toEqual([null, false]);
+  await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+  await waitFor(() => expect(listed()).toBe(true));
+});
+
 test('a lost database: an empty history is created after confirmation, and the folder with the old files is shown', async () => {
   const { backend } = await mountWith(FatalError, (app) => ({ error: app.startup.fatal! }), { data: 'fatal' }, (prepared) => (prepared.program.startup.lost = true));
   expect(screen.getByRole('alert')).toHaveTextContent('Put the file back and try again, restore a backup, or start fresh');

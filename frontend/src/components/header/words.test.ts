@@ -6,7 +6,7 @@ import { mountIn, startedApp } from '../../test/mount';
 import BranchDialogs from '../branches/BranchDialogs.svelte';
 import Header from './Header.svelte';
 import { chooseLanguage } from '$lib/words/words.svelte';
-import { answerWord, contextParts, historyWords, savedBytes, contextTitle, pendingWords, phaseRuns, phaseTone, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
+import { answerWord, contextParts, historyWords, savedBytes, savedWord, contextTitle, pendingWords, phaseRuns, phaseTone, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
 
 const n = '\u202f';
 
@@ -64,7 +64,7 @@ describe('texts for users who do not know the phases', () => {
     'phase %s %s is %s', (phase, outcome, word) => expect(answerWord(phase, outcome)).toBe(word));
   it('contain no internal terms', () => {
     expect([historyWords(0, 0, 0), historyWords(0, 3, 3), historyWords(1, 3, 2), historyWords(0, 1, 0)]).toEqual(['Empty', 'All summarised', '1 turn to summarise', 'Nothing to summarise']);
-    expect([savedBytes(0, 0, true), streamTitle(0, 0, false, true)]).toEqual(['All of it', expect.stringContaining('it is saved')]); // imported
+    expect([savedBytes(0, 0, true), savedWord('idle', 0, true), savedWord('idle', 0), streamTitle(0, 0, false, true)]).toEqual(['All of it', 'saved', '', expect.stringContaining('it is saved')]); // imported
     expect([savedBytes(0, 0), savedBytes(935, 935), savedBytes(10, 1_200)]).toEqual(['Nothing yet', `935${n}B`, `10 of 1${n}200${n}B`]);
   });
 });

@@ -86,8 +86,8 @@ export function streamTerm(state: StreamState): string {
 }
 
 /** The bar's state: everything is saved, or a part, or nothing so far. */
-export function savedWord(state: StreamState, durable: number): string {
-  if (state === 'idle') return '';
+export function savedWord(state: StreamState, durable: number, saved = false): string {
+  if (state === 'idle') return saved ? t('header.streamSaved') : '';
   if (state === 'waiting') return streamTerm(state);
   if (state === 'durable') return t('header.streamSaved');
   return t(durable > 0 ? 'header.streamSaving' : 'header.streamUnsaved');

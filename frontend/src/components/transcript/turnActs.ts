@@ -1,4 +1,4 @@
-/** The actions on a turn: the bar below it shows most of them, its context menu all. */
+/** The actions on a turn that the bar below it and its context menu share. */
 import type { TurnView } from '$lib/backend/types';
 import type { App } from '$lib/state/app.svelte';
 import { textOf } from '$lib/state/composer.svelte';

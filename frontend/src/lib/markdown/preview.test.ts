@@ -93,6 +93,18 @@ describe('opening and closing', () => {
     document.documentElement.style.colorScheme = 'dark';
     await reopen(diagram);
     expect([shown(), draw.mock.calls.length]).toEqual(['dark', 2]);
+    // Back to light while a drawing is under way, and to dark again: the one that was asked for last stays.
+    const waits: ((made: { svg: string }) => void)[] = [];
+    draw.mockImplementation(() => new Promise((resolve) => waits.push(resolve)));
+    document.documentElement.style.colorScheme = '';
+    const light = reopen(diagram);
+    await vi.waitFor(() => expect(waits).toHaveLength(1));
+    document.documentElement.style.colorScheme = 'dark';
+    const dark = reopen(diagram);
+    await vi.waitFor(() => expect(waits).toHaveLength(2));
+    for (const done of waits.reverse()) done({ svg: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 2"/>' });
+    await Promise.all([light, dark]);
+    expect(shown()).toBe('dark');
     document.documentElement.style.colorScheme = '';
     close(diagram);
     await reopen(diagram);

@@ -27,9 +27,8 @@ export async function reopen(code: HTMLElement): Promise<void> {
   const { text, kind } = sourceOf(code);
   if (!kind || !openPreviews.has(text)) return;
   if (!isOpen(code)) return open(code);
-  const shown = code.querySelector<HTMLElement>('.preview iframe')?.dataset['picture'];
-  const place = code.querySelector('.preview');
-  if (kind === 'mermaid' && place && shown !== undefined && (shown === 'dark') !== isDark()) await fill(place, text, kind);
+  const place = code.querySelector<HTMLElement>('.preview');
+  if (kind === 'mermaid' && place && place.dataset['ground'] !== ground()) await fill(place, text, kind);
 }
 
 export function close(code: HTMLElement): void {
@@ -53,11 +52,19 @@ export async function open(code: HTMLElement): Promise<void> {
   await fill(place, text, kind);
 }
 
-async function fill(place: Element, text: string, kind: PreviewKind): Promise<void> {
+let fills = 0;
+
+/** Draws into a place. If the theme changes meanwhile, the drawing that was asked for last stays. */
+async function fill(place: HTMLElement, text: string, kind: PreviewKind): Promise<void> {
+  const asked = String(++fills);
+  place.dataset['fill'] = asked;
+  place.dataset['ground'] = ground();
+  const latest = () => place.dataset['fill'] === asked;
   try {
     const made = await drawn(text, kind);
-    if (place.isConnected) place.replaceChildren(...made);
+    if (place.isConnected && latest()) place.replaceChildren(...made);
   } catch (error) {
+    if (!latest()) return;
     const words = document.createElement('p');
     words.className = 'preview__note';
     words.setAttribute('role', 'status');
@@ -79,6 +86,7 @@ function name(code: HTMLElement, shows: 'code' | 'preview'): void {
   button.setAttribute('aria-label', shows === 'code' ? t('markdown.showCode') : t('markdown.preview'));
 }
 
+const ground = () => (isDark() ? 'dark' : 'light');
 const isDark = (): boolean => getComputedStyle(document.documentElement).colorScheme.startsWith('dark');
 
 async function drawn(text: string, kind: PreviewKind): Promise<HTMLElement[]> {
