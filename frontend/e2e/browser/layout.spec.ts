@@ -1,5 +1,6 @@
 import type { Locator } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
+import { canaryKey } from '../harness/home.ts';
 import { command, openSessions, overlays } from '../harness/screens.ts';
 import { Seed } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
@@ -40,6 +41,36 @@ test('in the settings: shortcuts are beside their command, a note is aligned wit
   await page.setViewportSize({ width: 900, height: 600 });
   await nav.evaluate((list) => list.scrollTo(0, list.scrollHeight));
   await expect(page.getByRole('searchbox', { name: 'Search settings' })).toBeInViewport({ ratio: 1 });
+});
+
+test('no button of the first start moves under the pointer when something becomes known', async ({ home, launch, page }) => {
+  home.configured = false; // the first start is shown, above all with the model of the configuration
+  await page.setViewportSize({ width: 900, height: 600 });
+  await page.addInitScript(() => {
+    const places = ((window as any).places = new Set<string>());
+    const look = () => {
+      for (const button of document.querySelectorAll('.welcome button')) if (/^(Use|Start with recall|Import)/.test(button.textContent!.trim())) places.add(`${button.textContent}: ${Math.round(button.getBoundingClientRect().y)}`);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await launch({ CONTEXTINFINITY_E2E_KEY: canaryKey });
+  await expect(page.getByRole('button', { name: 'Use mock' })).toHaveAttribute('data-kind', 'primary');
+  await expect(page.getByRole('region', { name: 'Use this computer' })).toContainText(/No model server|answered/);
+  expect(await page.evaluate(() => [...((window as any).places as Set<string>)])).toHaveLength(3);
+});
+
+test('the settings of a session stay in place when the tokens of its prompt are counted', async ({ launch, page }) => {
+  await launch();
+  await new Conversation(page).askAndWait(1, 'Hello', 'It is noted.');
+  await command(page, 'System prompt, temperature and effort of this session');
+  const settings = page.getByRole('dialog', { name: /^Settings of/ });
+  const prompt = settings.getByRole('textbox', { name: 'System prompt' });
+  await expect(prompt).toBeEditable();
+  const before = await box(settings);
+  await prompt.fill('Answer in prose.');
+  await expect(settings).toContainText(/\d tokens/);
+  expect(await box(settings)).toEqual(before);
 });
 
 test('the share dialog focuses its action; a list within a task is indented', async ({ provider, launch, page }) => {

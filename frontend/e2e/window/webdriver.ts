@@ -46,11 +46,21 @@ export class WebDriver {
     await this.post(`element/${await this.find(css)}/click`, {});
   }
 
-  /** Presses the first button or disclosure whose text begins with `words`, as soon as it exists and is enabled. */
+  /**
+   * Presses the first button or disclosure whose text begins with `words`, as soon as it is enabled and stays in place:
+   * the driver presses where the element was when it looked.
+   */
   async press(words: string, within = 'body'): Promise<void> {
-    const script = `return [...document.querySelectorAll(arguments[1] + ' :is(button, summary)')].find((button) => !button.disabled && button.offsetParent
-      && (button.getAttribute('aria-label') ?? button.innerText).trim().startsWith(arguments[0])) ?? null`;
-    const element = await until(`a button "${words}"`, () => this.run<Record<string, string> | null>(script, words, within));
+    const script = `const found = [...document.querySelectorAll(arguments[1] + ' :is(button, summary)')].find((button) => !button.disabled && button.offsetParent
+      && (button.getAttribute('aria-label') ?? button.innerText).trim().startsWith(arguments[0]));
+      return found ? { found, place: JSON.stringify(found.getBoundingClientRect()) } : null`;
+    let before = '';
+    const element = await until(`a button "${words}"`, async () => {
+      const at = await this.run<{ found: Record<string, string>; place: string } | null>(script, words, within);
+      const still = at !== null && at.place === before;
+      before = at?.place ?? '';
+      return still && at.found;
+    });
     await this.post(`element/${Object.values(element)[0]}/click`, {});
   }
 

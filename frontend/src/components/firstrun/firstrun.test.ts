@@ -8,6 +8,7 @@ import FirstRun from './FirstRun.svelte';
 
 async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typeof mountWith>[3]) {
   const mounted = await mountWith(FirstRun, {}, { data: 'first', ...options }, prepare);
+  await screen.findByLabelText('API key');
   const called = (name: string) => mounted.backend.calls.filter((call) => call.name === name).map((call) => call.args);
   const begun = () =>
     waitFor(() => {

@@ -1,8 +1,8 @@
 /** Runs a way to start: prepare saves what it needs and returns the model to begin with. */
 export type Start = (way: string, prepare: () => Promise<string>) => Promise<boolean>;
 
-/** The state of keys: searching, none, a stored one, one pasted here. */
-export type KeyStand = 'looking' | 'none' | 'stored' | 'pasted';
+/** The state of keys: none, a stored one, one pasted here. */
+export type KeyStand = 'none' | 'stored' | 'pasted';
 
 /** Whether a model server responds on this machine. */
 export type MachineStand = 'looking' | 'none' | 'found';

@@ -3,7 +3,6 @@ import type { Translation } from '../words.svelte';
 
 export default {
   read: 'Dokument lesen',
-  tokens: '{count, plural, one {# Token} other {# Token}}',
   tokensInPart: '{count, plural, one {# Token} other {# Token}}, teilweise',
   partHelp: 'Die Nachricht enthält einen Teil davon. Das Gedächtnis enthält alles und kann es abrufen.',
   longText: 'Dieser Text ist lang. Als Dokument angehängt bleibt die Unterhaltung lesbar.',

@@ -68,7 +68,6 @@ export default {
   stopTrying: 'Nicht weiter versuchen. Die Runde wird weiter vollständig gesendet; „Erneut versuchen“ startet den Auftrag wieder.',
   pendingTurns: 'Ausstehende Runden',
   notSummarised: '{count, plural, one {# Runde} other {# Runden}} noch nicht zusammengefasst',
-  tokens: '{count, plural, one {# Token} other {# Token}}',
   commitNow: 'Jetzt zusammenfassen',
   oneUndecided: '1 Runde braucht Ihre Entscheidung',
   nonePending: 'Nichts ausstehend',

@@ -27,7 +27,6 @@ export default {
   partFiles: 'Dateien',
   nameHelp: 'So heißt auch sein Ordner.',
   instructionsHelp: 'Stehen in jeder Anfrage seiner Sitzungen an erster Stelle. Die eigenen Anweisungen einer Sitzung folgen.',
-  tokens: '{count, plural, one {# Token} other {# Token}} in jeder Anfrage.',
   modelHelp: 'Neue Sitzungen des Projekts beginnen damit.',
   modelDefault: 'Das Standardmodell',
   toolsHelp: 'Für Sitzungen, die keine eigene Einstellung haben.',

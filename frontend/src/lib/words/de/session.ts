@@ -8,7 +8,6 @@ export default {
   systemPrompt: 'System-Prompt',
   systemPromptHelp: 'Steht in jeder Anfrage dieser Sitzung am Anfang. Leer lassen für die Standardanweisungen.',
   systemPromptPlaceholder: 'Die Standardanweisungen',
-  tokens: '{count, plural, one {# Token} other {# Token}} in jeder Anfrage.',
   imported: 'Anweisungen, die mit dem Import kamen',
   importedHelp: 'Sie werden aufbewahrt und nicht gesendet, denn sie stammen vom Verfasser der importierten Datei. Lesen Sie sie zuerst: Als System-Prompt stehen sie in jeder Anfrage am Anfang.',
   importedCut: 'Dies ist nur ihr Anfang. Sie sind zu lang, um gesendet zu werden.',

@@ -12,6 +12,7 @@ export default {
   discardQuestion: 'Ohne Speichern schließen? Ihre Eingaben gehen dabei verloren.',
   keepEditing: 'Weiter bearbeiten',
   discard: 'Verwerfen',
+  tokens: '{count, plural, one {# Token} other {# Token}}',
   loading: '{what}: wird geladen',
   notices: 'Hinweise',
   remove: 'Entfernen',

@@ -1,6 +1,5 @@
 export default {
   read: 'Read the document',
-  tokens: '{count, plural, one {# token} other {# tokens}}',
   tokensInPart: '{count, plural, one {# token} other {# tokens}}, in part',
   partHelp: 'The message contains part of it. All of it is in memory and can be recalled.',
   longText: 'This text is long. Attach it as a document to keep the conversation readable.',

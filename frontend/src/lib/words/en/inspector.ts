@@ -65,7 +65,6 @@ export default {
   stopTrying: 'Stop trying. The turn is still sent in full; Retry starts the job again.',
   pendingTurns: 'Pending turns',
   notSummarised: '{count, plural, one {# turn} other {# turns}} not summarised yet',
-  tokens: '{count, plural, one {# token} other {# tokens}}',
   commitNow: 'Summarise now',
   oneUndecided: '1 turn needs your decision',
   nonePending: 'Nothing pending',

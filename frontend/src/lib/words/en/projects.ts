@@ -24,7 +24,6 @@ export default {
   partFiles: 'Files',
   nameHelp: 'Also the name of its folder.',
   instructionsHelp: 'Placed first in every request of its sessions. The session’s own instructions follow.',
-  tokens: '{count, plural, one {# token} other {# tokens}} in every request.',
   modelHelp: 'New sessions of the project start with it.',
   modelDefault: 'The default model',
   toolsHelp: 'For sessions without their own setting.',

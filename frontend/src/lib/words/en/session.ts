@@ -5,7 +5,6 @@ export default {
   systemPrompt: 'System prompt',
   systemPromptHelp: 'Comes first in each request of this session. Leave empty for the default instructions.',
   systemPromptPlaceholder: 'The default instructions',
-  tokens: '{count, plural, one {# token} other {# tokens}} in every request.',
   imported: 'Instructions that came with the import',
   importedHelp: 'They are kept but not sent, because they come from the imported file. Read them before you use them: a system prompt comes first in every request.',
   importedCut: 'This is only their beginning. They are too long to be sent.',

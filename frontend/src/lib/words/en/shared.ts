@@ -9,6 +9,7 @@ export default {
   discardQuestion: 'Close without saving? What you entered would be lost.',
   keepEditing: 'Keep editing',
   discard: 'Discard',
+  tokens: '{count, plural, one {# token} other {# tokens}}',
   loading: '{what}: loading',
   notices: 'Notices',
   remove: 'Remove',

@@ -3,7 +3,6 @@ import type { Translation } from '../words.svelte';
 
 export default {
   read: '阅读文档',
-  tokens: '{count, plural, other {# 个 token}}',
   tokensInPart: '{count, plural, other {# 个 token}}，部分',
   partHelp: '消息中包含其中一部分。全文都在记忆中，可供检索。',
   longText: '这段文本很长。作为文档附加可保持对话易读。',

@@ -68,7 +68,6 @@ export default {
   stopTrying: '停止尝试。该轮次仍会完整发送；“重试”会重新启动作业。',
   pendingTurns: '待处理轮次',
   notSummarised: '{count, plural, other {# 轮}}尚未摘要',
-  tokens: '{count, plural, other {# 个 token}}',
   commitNow: '立即摘要',
   oneUndecided: '1 轮需要您决定',
   nonePending: '无待处理内容',

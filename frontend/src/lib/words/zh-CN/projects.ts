@@ -27,7 +27,6 @@ export default {
   partFiles: '文件',
   nameHelp: '也是其文件夹的名称。',
   instructionsHelp: '位于其会话的每个请求之首。会话自己的指令排在其后。',
-  tokens: '每个请求包含 {count, plural, other {# 个 token}}。',
   modelHelp: '项目中的新会话以此模型开始。',
   modelDefault: '默认模型',
   toolsHelp: '适用于没有自己设置的会话。',

@@ -8,7 +8,6 @@ export default {
   systemPrompt: '系统提示词',
   systemPromptHelp: '位于此会话每次请求的最前面。留空则使用默认指令。',
   systemPromptPlaceholder: '默认指令',
-  tokens: '每次请求包含 {count, plural, other {# 个 token}}。',
   imported: '随导入内容附带的指令',
   importedHelp: '这些指令会保留但不会发送，因为它们出自导入文件的作者。请先阅读：用作系统提示词后，它们会位于每次请求的最前面。',
   importedCut: '这里只是开头部分。全文过长，无法发送。',

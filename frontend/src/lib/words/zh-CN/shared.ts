@@ -12,6 +12,7 @@ export default {
   discardQuestion: '不保存就关闭？已输入的内容将丢失。',
   keepEditing: '继续编辑',
   discard: '放弃',
+  tokens: '{count, plural, other {# 个 token}}',
   loading: '{what}：正在加载',
   notices: '通知',
   remove: '移除',
