@@ -43,23 +43,29 @@ export class WebDriver {
   }
 
   async click(css: string): Promise<void> {
-    await this.post(`element/${await this.find(css)}/click`, {});
+    await this.clickFound(css, `return document.querySelector(arguments[0])`, css);
+  }
+
+  /** Presses the first button or disclosure whose text begins with `words`, as soon as it is enabled. */
+  async press(words: string, within = 'body'): Promise<void> {
+    const script = `return [...document.querySelectorAll(arguments[1] + ' :is(button, summary)')].find((button) => !button.disabled && button.offsetParent
+      && (button.getAttribute('aria-label') ?? button.innerText).trim().startsWith(arguments[0]))`;
+    await this.clickFound(`a button "${words}"`, script, words, within);
   }
 
   /**
-   * Presses the first button or disclosure whose text begins with `words`, as soon as it is enabled and stays in place:
-   * the driver presses where the element was when it looked.
+   * Clicks the element that the body of a function returns, as soon as there is one and it stays in place: the driver
+   * clicks where the element was when it looked.
    */
-  async press(words: string, within = 'body'): Promise<void> {
-    const script = `const found = [...document.querySelectorAll(arguments[1] + ' :is(button, summary)')].find((button) => !button.disabled && button.offsetParent
-      && (button.getAttribute('aria-label') ?? button.innerText).trim().startsWith(arguments[0]));
-      return found ? { found, place: JSON.stringify(found.getBoundingClientRect()) } : null`;
+  private async clickFound(what: string, body: string, ...args: string[]): Promise<void> {
+    const script = `const found = (function () { ${body} }).apply(null, arguments);
+      return found ? { element: found, place: JSON.stringify(found.getBoundingClientRect()) } : null`;
     let before = '';
-    const element = await until(`a button "${words}"`, async () => {
-      const at = await this.run<{ found: Record<string, string>; place: string } | null>(script, words, within);
-      const still = at !== null && at.place === before;
-      before = at?.place ?? '';
-      return still && at.found;
+    const element = await until(what, async () => {
+      const found = await this.run<{ element: Record<string, string>; place: string } | null>(script, ...args);
+      const inPlace = found !== null && found.place === before;
+      before = found?.place ?? '';
+      return inPlace && found.element;
     });
     await this.post(`element/${Object.values(element)[0]}/click`, {});
   }

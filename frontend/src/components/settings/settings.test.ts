@@ -190,11 +190,12 @@ describe('plain settings', () => {
     expect(called('settings.set')).toEqual([['stream.durability', 'write_ahead']]);
   });
 
-  test('a setting that names a model offers the configured ones', async () => {
+  test('a setting that names a model offers the usable ones', async () => {
     const { called, user } = await open('group:Librarian');
     const model = await screen.findByRole('combobox', { name: 'Model' });
     expect(within(model).getAllByRole('option').map((option) => option.textContent)).toEqual(expect.arrayContaining(['Automatic', 'No model', 'sonnet', 'local']));
     expect(within(model).queryByRole('option', { name: 'recall' })).toBeNull(); // only quotes, so it cannot write summaries
+    expect(within(model).queryByRole('option', { name: 'gpt' })).toBeNull(); // has no key
     await user.selectOptions(model, 'local');
     expect(called('settings.set')).toEqual([['librarian.model', 'local']]);
   });
