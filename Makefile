@@ -46,7 +46,7 @@ e2e: ## Run only the tests that drive the built program: browser and real window
 
 crash: ## Test durability: kill -9, power failures, I/O faults, damage (SEED=n repeats a run, RESTARTS=1000)
 	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 2h -run 'TestACallRunsAtMostOnce' ./test/process
-	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 1h -run 'TestAtMostOnceHoweverItIsKilled' ./backend/turn
+	@CONTEXTINFINITY_CRASH=full go test -buildvcs=false -count=1 -timeout 1h -run 'TestCallsRunAtMostOnceAfterKills' ./backend/turn
 	@go run -buildvcs=false ./scripts/crash $(if $(SEED),-seed $(SEED)) $(if $(RESTARTS),-restarts $(RESTARTS))
 
 fuzz: ## Fuzz everything that reads external data: FUZZTIME=30s for each target

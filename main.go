@@ -1,5 +1,5 @@
 // ContextInfinity gives conversations with language models unlimited history.
-// With a verb it is a command line, without one it opens its window.
+// With a verb it runs as a command-line program; without one it opens its window.
 package main
 
 import (

@@ -37,7 +37,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true }, // caches compiled modules by content, which saves a quarter of the suite's time
     include: ['src/**/*.test.ts'],
     setupFiles: ['src/test/setup.ts'],
-    // All test files of a process share one set of modules: loading the page again for each file took more than half of
+    // All test files of a process share one set of modules: loading them again for each file took more than half of
     // the suite's time. A file that changes the state of a module (such as the language) must restore it;
     // `--sequence.shuffle.files` finds those that do not.
     isolate: false,

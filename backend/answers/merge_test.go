@@ -24,12 +24,12 @@ func TestNoAnswerEndsItsOwnQuotation(t *testing.T) {
 	}
 }
 
-func TestAttachmentsAreSentToEveryModel(t *testing.T) {
+func TestAttachmentsAreInTheMergeRequest(t *testing.T) {
 	t.Parallel()
-	asked := chat.UserText("What is this?")
+	message := chat.UserText("What is this?")
 	picture := chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"AA=="}`)}
-	asked.Blocks = append(asked.Blocks, picture, chat.Document{File: "F", Name: "a.txt"})
-	m := mergeMessage(asked, []quoted{{"a", "x", false}, {"b", "y", false}})
+	message.Blocks = append(message.Blocks, picture, chat.Document{File: "F", Name: "a.txt"})
+	m := mergeMessage(message, []quoted{{"a", "x", false}, {"b", "y", false}})
 	if len(m.Blocks) != 3 || m.Blocks[1].(chat.Document).File != "F" || !strings.Contains(m.RenderedText(), "What is this?") {
 		t.Errorf("%+v", m.Blocks)
 	}
@@ -37,17 +37,17 @@ func TestAttachmentsAreSentToEveryModel(t *testing.T) {
 
 func TestQuestionsAreDistinguished(t *testing.T) {
 	t.Parallel()
-	of := func(blocks ...chat.Block) chat.Message { return chat.Message{Role: chat.RoleUser, Blocks: blocks} }
+	message := func(blocks ...chat.Block) chat.Message { return chat.Message{Role: chat.RoleUser, Blocks: blocks} }
 	text := chat.Text{Text: "Why?"}
 	whole, part := chat.Document{File: "F", Text: "all of it", Whole: true}, chat.Document{File: "F", Text: "all"}
-	if question(of(text, whole)) != question(of(text, part)) {
+	if question(message(text, whole)) != question(message(text, part)) {
 		t.Error("the amount of a document that a model gets makes it a different question")
 	}
 	different := []chat.Message{
-		of(text), of(chat.Text{Text: "Why not?"}), of(text, whole), of(text, chat.Document{File: "G"}),
-		of(text, chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"AA=="}`)}),
-		of(text, chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"AB=="}`)}),
-		of(text, chat.Memory{Chunk: "C"}), of(text, chat.Memory{Chunk: "D"}),
+		message(text), message(chat.Text{Text: "Why not?"}), message(text, whole), message(text, chat.Document{File: "G"}),
+		message(text, chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"AA=="}`)}),
+		message(text, chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"AB=="}`)}),
+		message(text, chat.Memory{Chunk: "C"}), message(text, chat.Memory{Chunk: "D"}),
 	}
 	seen := map[string]bool{}
 	for _, m := range different {
@@ -73,7 +73,7 @@ func TestAnAnswerThatWasCutShortIsMarked(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", part, text)
 		}
 	}
-	if whole := mergeMessage(chat.UserText("Which?"), []quoted{{"a", "x", false}, {"b", "y", false}}).RenderedText(); strings.Contains(whole, "cut short") {
-		t.Errorf("complete answers are marked:\n%s", whole)
+	if complete := mergeMessage(chat.UserText("Which?"), []quoted{{"a", "x", false}, {"b", "y", false}}).RenderedText(); strings.Contains(complete, "cut short") {
+		t.Errorf("complete answers are marked:\n%s", complete)
 	}
 }

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// MostAsked is the largest number of models that one message can be sent to.
-	MostAsked = 4
-	// mostShown is the largest number of answers shown side by side; the newest are kept.
-	mostShown = 8
+	// MaxModels is the largest number of models that one message can be sent to.
+	MaxModels = 4
+	// maxShown is the largest number of answers shown side by side; the newest are kept.
+	maxShown = 8
 )
 
 // Store is the part of the database that this package reads.
@@ -74,7 +74,7 @@ func (s *Service) Ask(ctx context.Context, m turn.Message, models []string) ([]S
 	}
 	sent := []Sent{{Model: models[0], Handle: h}}
 	for _, model := range models[1:] {
-		h, err := s.beside(ctx, sent[0].Handle.Turn, m, model)
+		h, err := s.sendOnBranch(ctx, sent[0].Handle.Turn, m, model)
 		sent = append(sent, Sent{Model: model, Handle: h, Err: err})
 	}
 	return sent, nil
@@ -83,8 +83,8 @@ func (s *Service) Ask(ctx context.Context, m turn.Message, models []string) ([]S
 // checkModels rejects an invalid list of models before anything is sent or created.
 func (s *Service) checkModels(ctx context.Context, models []string) error {
 	const op = "answers.ask"
-	if len(models) < 2 || len(models) > MostAsked {
-		return chat.Errorf(chat.CodeInvalid, op, "A message can be sent to two to %d models at once, not to %d. Nothing was sent.", MostAsked, len(models))
+	if len(models) < 2 || len(models) > MaxModels {
+		return chat.Errorf(chat.CodeInvalid, op, "A message can be sent to two to %d models at once, not to %d. Nothing was sent.", MaxModels, len(models))
 	}
 	for i, model := range models {
 		if model == "" || slices.Contains(models[:i], model) {
@@ -97,8 +97,8 @@ func (s *Service) checkModels(ctx context.Context, models []string) error {
 	return nil
 }
 
-// beside sends the message of a turn to another model on a new branch.
-func (s *Service) beside(ctx context.Context, first chat.Turn, m turn.Message, model string) (*turn.Handle, error) {
+// sendOnBranch sends the message of a turn to another model on a new branch.
+func (s *Service) sendOnBranch(ctx context.Context, first chat.Turn, m turn.Message, model string) (*turn.Handle, error) {
 	b, err := s.branches.Before(ctx, first.ID, label(first.Seq, model), false)
 	if err != nil {
 		return nil, err
@@ -111,14 +111,14 @@ func (s *Service) beside(ctx context.Context, first chat.Turn, m turn.Message, m
 // the turn is a retry, the branch forks off before the first attempt: a model does not see the failure of another one,
 // and the answers share their history.
 func (s *Service) AskAlso(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
-	t, err := s.asked(ctx, id)
+	t, err := s.firstAttempt(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.turns.CanUse(ctx, model); err != nil {
 		return nil, err
 	}
-	return s.beside(ctx, t, turn.Message{Content: t.User}, model)
+	return s.sendOnBranch(ctx, t, turn.Message{Content: t.User}, model)
 }
 
 func label(seq int64, model string) string { return fmt.Sprintf("from #%d: %s", seq, model) }
@@ -133,9 +133,9 @@ type Answer struct {
 
 // Of returns all answers to the message of a turn: the turns that share its history and have the same message. If an
 // attempt failed and was retried, the last attempt is returned. Archived branches are left out, except the branch of
-// the turn itself. The answers are in the order of the tree, at most the mostShown newest.
+// the turn itself. The answers are in the order of the tree, at most the maxShown newest.
 func (s *Service) Of(ctx context.Context, id chat.TurnID) ([]Answer, error) {
-	t, err := s.asked(ctx, id)
+	t, err := s.firstAttempt(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -143,30 +143,30 @@ func (s *Service) Of(ctx context.Context, id chat.TurnID) ([]Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := make(map[chat.BranchID]chat.BranchSummary, len(tree.Branches))
+	byID := make(map[chat.BranchID]chat.BranchSummary, len(tree.Branches))
 	for _, b := range tree.Branches {
-		of[b.ID] = b
+		byID[b.ID] = b
 	}
 	attempt, err := s.lastAttempt(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	runs := besides(tree.Runs, t.ID)
-	if attempt.ID != t.ID { // an earlier version put branches before the last attempt
-		runs = append(runs, besides(tree.Runs, attempt.ID)...)
+	runs := siblingRuns(tree.Runs, t.ID)
+	if attempt.ID != t.ID { // branches created by earlier versions fork off before the last attempt
+		runs = append(runs, siblingRuns(tree.Runs, attempt.ID)...)
 	}
-	want := question(t.User)
+	asked := question(t.User)
 	var found []Answer
-	for _, one := range runs {
-		b := of[one.Branch]
+	for _, run := range runs {
+		b := byID[run.Branch]
 		if b.ArchivedAt != nil && b.ID != t.BranchID {
 			continue
 		}
-		sibling, err := s.store.Turn(ctx, one.First.Turn.ID)
+		sibling, err := s.store.Turn(ctx, run.First.Turn.ID)
 		if err != nil {
 			return nil, err
 		}
-		if question(sibling.User) != want {
+		if question(sibling.User) != asked {
 			continue
 		}
 		last, err := s.lastAttempt(ctx, sibling)
@@ -179,21 +179,21 @@ func (s *Service) Of(ctx context.Context, id chat.TurnID) ([]Answer, error) {
 		found = append(found, Answer{Turn: last, Branch: b.Branch, Later: int(max(0, b.LastSeq-last.Seq))})
 	}
 	if len(found) == 0 { // nothing forks off before it
-		b := of[t.BranchID]
+		b := byID[t.BranchID]
 		return []Answer{{Turn: attempt, Branch: b.Branch, Later: int(max(0, b.LastSeq-attempt.Seq))}}, nil
 	}
-	return found[max(0, len(found)-mostShown):], nil
+	return found[max(0, len(found)-maxShown):], nil
 }
 
-// asked returns the turn that first put the message on its branch; retries after a failure repeat it.
-func (s *Service) asked(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+// firstAttempt returns the turn that first put the message on its branch; retries after a failure repeat it.
+func (s *Service) firstAttempt(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	t, err := s.store.Turn(ctx, id)
 	for err == nil && t.RetryOf != "" {
-		before, berr := s.store.Turn(ctx, t.RetryOf)
-		if berr != nil || before.BranchID != t.BranchID || before.Seq >= t.Seq { // a deleted attempt ends the chain without an error
+		previous, prevErr := s.store.Turn(ctx, t.RetryOf)
+		if prevErr != nil || previous.BranchID != t.BranchID || previous.Seq >= t.Seq { // a deleted attempt ends the chain without an error
 			return t, nil
 		}
-		t = before
+		t = previous
 	}
 	return t, err
 }
@@ -210,15 +210,15 @@ func (s *Service) lastAttempt(ctx context.Context, t chat.Turn) (chat.Turn, erro
 	return t, nil
 }
 
-// besides returns the runs that start at the same fork point as the run that begins with the turn.
-func besides(runs []chat.TreeRun, id chat.TurnID) []chat.TreeRun {
-	at := slices.IndexFunc(runs, func(r chat.TreeRun) bool { return r.To >= r.From && r.First.Turn.ID == id })
-	if at < 0 {
+// siblingRuns returns the runs that start at the same fork point as the run that begins with the turn.
+func siblingRuns(runs []chat.TreeRun, id chat.TurnID) []chat.TreeRun {
+	i := slices.IndexFunc(runs, func(r chat.TreeRun) bool { return r.To >= r.From && r.First.Turn.ID == id })
+	if i < 0 {
 		return nil
 	}
 	var out []chat.TreeRun
 	for _, r := range runs {
-		if r.Parent == runs[at].Parent && r.To >= r.From && r.First.Turn.ID != "" {
+		if r.Parent == runs[i].Parent && r.To >= r.From && r.First.Turn.ID != "" {
 			out = append(out, r)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// activityJobs and activityTurns limit what the Activity tab shows at once.
+// activityJobs and activityTurns limit the jobs and turns in the Activity tab.
 const (
 	activityJobs  = 100
 	activityTurns = 30
@@ -32,8 +32,8 @@ func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 		return p, err
 	}
 	turn, title := s.c.turns(ctx), s.c.titles(ctx)
-	p.Recovery = recoveryView(s.c.Upkeep.Report(), turn, title)
-	for _, r := range s.c.Upkeep.Earlier() {
+	p.Recovery = recoveryView(s.c.Reconciler.Report(), turn, title)
+	for _, r := range s.c.Reconciler.Earlier() {
 		p.Earlier = append(p.Earlier, recoveryView(r, turn, title))
 	}
 	if branchID == "" {
@@ -58,38 +58,38 @@ func metricsView(r chat.TurnMetricsRow) TurnMetrics {
 	}
 }
 
-// turns caches turns by id.
+// turns returns a function that returns turns by id, and caches them.
 func (c *Core) turns(ctx context.Context) func(chat.TurnID) (chat.Turn, error) {
-	type found struct {
+	type result struct {
 		turn chat.Turn
 		err  error
 	}
-	seen := map[chat.TurnID]found{}
+	cache := map[chat.TurnID]result{}
 	return func(id chat.TurnID) (chat.Turn, error) {
-		f, ok := seen[id]
+		r, ok := cache[id]
 		if !ok {
-			f.turn, f.err = c.History.Turn(ctx, id)
-			seen[id] = f
+			r.turn, r.err = c.History.Turn(ctx, id)
+			cache[id] = r
 		}
-		return f.turn, f.err
+		return r.turn, r.err
 	}
 }
 
-// titles caches the titles of sessions, and the paths of project files.
+// titles returns a function that returns the title of a session, or the path of a project file, and caches it.
 func (c *Core) titles(ctx context.Context) func(chat.SessionID) string {
-	seen := map[chat.SessionID]string{}
+	cache := map[chat.SessionID]string{}
 	return func(id chat.SessionID) string {
 		if id == "" {
 			return ""
 		}
-		if t, ok := seen[id]; ok {
+		if t, ok := cache[id]; ok {
 			return t
 		}
 		s, err := c.History.SessionOrFile(ctx, id)
 		if err == nil {
-			seen[id] = s.Title
+			cache[id] = s.Title
 		}
-		return seen[id]
+		return cache[id]
 	}
 }
 
@@ -124,7 +124,7 @@ func (s *Inspect) DismissJob(id int64) error {
 // Reconcile looks for unfinished work now and returns what it found.
 func (s *Inspect) Reconcile() (RecoveryReport, error) {
 	ctx := s.c.ctx()
-	r, err := s.c.Upkeep.Reconcile(ctx)
+	r, err := s.c.Reconciler.Reconcile(ctx)
 	if err != nil {
 		return RecoveryReport{}, err
 	}
@@ -137,7 +137,7 @@ func (s *Inspect) Steps(turnID string) ([]StepView, error) {
 	return lists.Map(steps, stepView), err
 }
 
-// RawStep returns the exact request and response of a provider call. If one is very long, its middle is left out.
+// RawStep returns the exact request and response of a provider call. The middle of a very long one is left out.
 func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 	raw := RawStep{Events: []RawEvent{}}
 	id := chat.StepID(stepID)
@@ -171,7 +171,7 @@ func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 // rawPart is how much of the beginning and of the end of a stream or body is shown, in bytes.
 const rawPart = 1 << 20
 
-// size is the approximate size of an event, in bytes.
+// size returns the approximate size of an event, in bytes.
 func (e RawEvent) size() int { return len(e.Data) + 64 }
 
 // cutMiddle replaces the middle of a long text with a line that says so.

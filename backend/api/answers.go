@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// SendToSeveral sends a message to two to four models at once, each with its own branch. The message's branch
-// gets the first of them and becomes the active one. It is never queued.
+// SendToSeveral sends a message to two to four models at once, each on its own branch. The first model answers on the
+// message's branch, which becomes the active one. The message is never queued.
 func (s *Chat) SendToSeveral(req SendRequest, models []string) (SentToSeveral, error) {
 	v := SentToSeveral{Problems: []ErrorView{}}
 	ctx := s.c.ctx()
@@ -16,25 +16,25 @@ func (s *Chat) SendToSeveral(req SendRequest, models []string) (SentToSeveral, e
 	if err != nil {
 		return v, err
 	}
-	m.Model = "" // each of models
+	m.Model = "" // it is sent to each of models
 	sent, err := s.c.Answers.Ask(ctx, m, models)
 	if err != nil {
 		return v, err
 	}
 	s.activate(ctx, m.Branch)
-	v.First = result(sent[0].Handle, sess, m.Branch)
-	for _, one := range sent {
-		if one.Err != nil {
-			s.c.Log.Warn("a message was not sent to one of several models", "model", one.Model, "err", one.Err)
-			e := errorView(chat.AsError(one.Err))
-			e.Message = one.Model + ": " + e.Message
+	v.First = sendResult(sent[0].Handle, sess, m.Branch)
+	for _, answer := range sent {
+		if answer.Err != nil {
+			s.c.Log.Warn("a message was not sent to one of several models", "model", answer.Model, "err", answer.Err)
+			e := errorView(chat.AsError(answer.Err))
+			e.Message = answer.Model + ": " + e.Message
 			v.Problems = append(v.Problems, e)
 		}
 	}
 	return v, nil
 }
 
-// Answers are all answers to the message of a turn, each on its branch.
+// Answers returns all answers to the message of a turn, each on its branch.
 func (s *Branches) Answers(turnID string) (AnswerSet, error) {
 	v := AnswerSet{User: []BlockView{}, Columns: []AnswerColumn{}}
 	v.Rev = s.c.Hub.Rev()
@@ -80,5 +80,5 @@ func (s *Branches) sent(turnID string, send func(context.Context, chat.TurnID) (
 	if err != nil {
 		return SendResult{}, err
 	}
-	return result(h, h.Turn.SessionID, h.Turn.BranchID), nil
+	return sendResult(h, h.Turn.SessionID, h.Turn.BranchID), nil
 }

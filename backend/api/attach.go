@@ -34,32 +34,32 @@ type upload struct {
 // maxUploads limits concurrent uploads.
 const maxUploads = 8
 
-// take adds a piece to an upload; the first piece has no upload id yet. It returns the upload when it is complete.
-func (u *uploads) take(p AttachPart, data []byte, newID func() string) (id string, whole *upload, err error) {
+// add adds a piece to an upload; the first piece has no upload id yet. After the last piece it also returns the upload.
+func (u *uploads) add(p AttachPart, data []byte, newID func() string) (id string, complete *upload, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	one := u.open[p.Upload]
+	current := u.open[p.Upload]
 	switch {
 	case p.Upload == "" && len(u.open) >= maxUploads:
 		return "", nil, chat.Errorf(chat.CodeBusy, "chat.attach", "Too many documents are being attached at once; %s was not attached.", p.Name).WithHint("try again in a moment")
 	case p.Upload == "":
-		p.Upload, one = newID(), &upload{branch: chat.BranchID(p.BranchID), name: p.Name}
-	case one == nil:
+		p.Upload, current = newID(), &upload{branch: chat.BranchID(p.BranchID), name: p.Name}
+	case current == nil:
 		return "", nil, chat.Errorf(chat.CodeNotFound, "chat.attach", "This document is no longer being attached.").WithHint("attach it again")
 	}
-	if err := documents.CheckSize(one.name, int64(len(one.data)+len(data))); err != nil {
+	if err := documents.CheckSize(current.name, int64(len(current.data)+len(data))); err != nil {
 		delete(u.open, p.Upload)
 		return "", nil, err
 	}
-	one.data = append(one.data, data...)
+	current.data = append(current.data, data...)
 	if p.Last {
 		delete(u.open, p.Upload)
-		return p.Upload, one, nil
+		return p.Upload, current, nil
 	}
 	if u.open == nil {
 		u.open = map[string]*upload{}
 	}
-	u.open[p.Upload] = one
+	u.open[p.Upload] = current
 	return p.Upload, nil, nil
 }
 
@@ -77,11 +77,11 @@ func (s *Chat) Attach(part AttachPart) (AttachResult, error) {
 		s.uploads.drop(part.Upload)
 		return AttachResult{}, chat.Errorf(chat.CodeInvalid, "chat.attach", "%s did not arrive completely; nothing was attached.", part.Name).WithHint("attach it again")
 	}
-	id, whole, err := s.uploads.take(part, data, s.c.newID)
-	if err != nil || whole == nil {
+	id, complete, err := s.uploads.add(part, data, s.c.newID)
+	if err != nil || complete == nil {
 		return AttachResult{Upload: id}, err
 	}
-	file, err := s.c.keepDocument(whole.branch, whole.name, whole.data)
+	file, err := s.c.keepDocument(complete.branch, complete.name, complete.data)
 	if err != nil {
 		return AttachResult{}, err
 	}
@@ -105,7 +105,7 @@ func (s *Chat) AttachCancel(upload string) error {
 	return nil
 }
 
-// Document is an attached document to read.
+// Document returns an attached document to read.
 func (s *Chat) Document(fileID string) (DocumentView, error) {
 	ctx := s.c.ctx()
 	f, err := s.c.Drafts.File(ctx, chat.FileID(fileID))
@@ -120,7 +120,8 @@ func fileView(f chat.File) FileView {
 	return FileView{ID: string(f.ID), Name: f.Name, MediaType: f.MediaType, Tokens: f.Tokens}
 }
 
-// documentBlocks name the files of a message; the text for the model is fixed when the message is sent.
+// documentBlocks returns blocks that name the files of a message. The text for the model is set when the message is
+// sent.
 func documentBlocks(files []FileView) chat.Blocks {
 	var out chat.Blocks
 	for _, f := range files {

@@ -17,12 +17,12 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-type words struct{}
+type wordCounter struct{}
 
-func (words) Count(_, text string) int { return len(text) / 4 }
+func (wordCounter) Count(_, text string) int { return len(text) / 4 }
 
-// chatOver returns the chat service with a real store, and a session to attach to.
-func chatOver(t *testing.T) (*Chat, *store.Store, chat.Session) {
+// newTestChat returns the chat service with a real store, and a session to attach to.
+func newTestChat(t *testing.T) (*Chat, *store.Store, chat.Session) {
 	t.Helper()
 	s, err := store.Open(context.Background(), store.Options{DataDir: t.TempDir()})
 	if err != nil {
@@ -33,20 +33,20 @@ func chatOver(t *testing.T) (*Chat, *store.Store, chat.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewChat(coreOver(s)), s, session
+	return NewChat(newTestCore(s)), s, session
 }
 
-// coreOver returns the core of the services, with a real store and one small model.
-func coreOver(s *store.Store) *Core {
+// newTestCore returns the core of the services, with a real store and one small model.
+func newTestCore(s *store.Store) *Core {
 	hub := NewHub()
-	engine := turn.NewEngine(turn.Deps{Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Models: small{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
-	runner := jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: hub, Counter: words{}, TargetTokens: func() int { return 1200 }})
+	engine := turn.NewEngine(turn.Deps{Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Models: smallModel{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
+	runner := jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: hub, Counter: wordCounter{}, TargetTokens: func() int { return 1200 }})
 	return &Core{
 		Sessions: sessions.New(sessions.Deps{Store: s, History: s, Limits: engine, Publish: hub.Change, Wake: func() {}}),
-		Pins:     pins.New(pins.Deps{Store: s, Limits: engine, Count: func(text string) int { return words{}.Count("", text) }, Publish: hub.Change}),
+		Pins:     pins.New(pins.Deps{Store: s, Limits: engine, Count: func(text string) int { return wordCounter{}.Count("", text) }, Publish: hub.Change}),
 		Erasing:  erasing.New(erasing.Deps{Store: s, Publish: hub.Change}),
 		History:  s, Drafts: s, Chunks: s, Queue: jobs.NewList(s, runner, hub), Figures: s, Calls: s, Settings: s, Inspecting: inspecting.New(s, engine),
-		Turns: engine, Counter: words{}, Hub: hub,
+		Turns: engine, Counter: wordCounter{}, Hub: hub,
 	}
 }
 
@@ -56,7 +56,7 @@ func part(s chat.Session, upload, data string, last bool) AttachPart {
 
 // A document is uploaded in pieces, stored, kept in a draft, and can be read.
 func TestAttachInPieces(t *testing.T) {
-	c, _, session := chatOver(t)
+	c, _, session := newTestChat(t)
 	first, err := c.Attach(part(session, "", "The harbour ", false))
 	if err != nil || first.File != nil || first.Upload == "" {
 		t.Fatalf("first piece: %+v, %v", first, err)
@@ -84,18 +84,18 @@ func TestAttachInPieces(t *testing.T) {
 }
 
 func TestAttachRefuses(t *testing.T) {
-	c, st, session := chatOver(t)
-	refused := func(p AttachPart, code chat.Code) {
+	c, st, session := newTestChat(t)
+	expectRefusal := func(p AttachPart, code chat.Code) {
 		t.Helper()
 		if r, err := c.Attach(p); chat.CodeOf(err) != code {
 			t.Errorf("%+v: %+v, %v; want %s", p, r, err, code)
 		}
 	}
-	refused(part(session, "", "a\x00b", true), chat.CodeInvalid)
-	refused(part(session, "", "", true), chat.CodeInvalid)
-	refused(part(session, "no such upload", "x", true), chat.CodeNotFound)
-	refused(AttachPart{BranchID: string(session.ActiveBranch), Name: "x", Data: "not base64!", Last: true}, chat.CodeInvalid)
-	refused(AttachPart{BranchID: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Name: "x", Data: "eA==", Last: true}, chat.CodeNotFound)
+	expectRefusal(part(session, "", "a\x00b", true), chat.CodeInvalid)
+	expectRefusal(part(session, "", "", true), chat.CodeInvalid)
+	expectRefusal(part(session, "no such upload", "x", true), chat.CodeNotFound)
+	expectRefusal(AttachPart{BranchID: string(session.ActiveBranch), Name: "x", Data: "not base64!", Last: true}, chat.CodeInvalid)
+	expectRefusal(AttachPart{BranchID: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Name: "x", Data: "eA==", Last: true}, chat.CodeNotFound)
 	open, err := c.Attach(part(session, "", "x", false))
 	if err != nil {
 		t.Fatal(err)
@@ -103,13 +103,13 @@ func TestAttachRefuses(t *testing.T) {
 	if err := c.AttachCancel(open.Upload); err != nil {
 		t.Fatal(err)
 	}
-	refused(part(session, open.Upload, "y", true), chat.CodeNotFound)
+	expectRefusal(part(session, open.Upload, "y", true), chat.CodeNotFound)
 	for i := range maxUploads {
 		if _, err := c.Attach(part(session, "", strconv.Itoa(i), false)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	refused(part(session, "", "one too many", false), chat.CodeBusy)
+	expectRefusal(part(session, "", "one too many", false), chat.CodeBusy)
 	p, err := st.ErasePreview(context.Background(), chat.EraseSession, string(session.ID))
 	if err != nil || slices.ContainsFunc(p.Erased, func(e chat.Erased) bool { return e.Store == "files" && e.Count > 0 }) {
 		t.Errorf("kept: %+v, %v", p.Erased, err)

@@ -5,7 +5,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Autostart is whether the system starts the program at sign-in. It is read from the system.
+// Autostart returns whether the system starts the program at sign-in. It is read from the system.
 func (s *Settings) Autostart() (AutostartView, error) {
 	entry, err := s.autostart()
 	if err != nil {

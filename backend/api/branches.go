@@ -13,7 +13,7 @@ type Branches struct{ c *Core }
 // NewBranches returns the service.
 func NewBranches(c *Core) *Branches { return &Branches{c} }
 
-// Tree is a session's branches as runs of turns.
+// Tree returns a session's branches as runs of turns.
 func (s *Branches) Tree(sessionID string) (BranchTree, error) {
 	v := BranchTree{SessionID: sessionID, Runs: []TreeRun{}, Branches: []TreeBranch{}}
 	v.Rev = s.c.Hub.Rev()
@@ -70,21 +70,21 @@ const sideTurns = 100
 func (s *Branches) Compare(leftBranchID, rightBranchID string) (BranchComparison, error) {
 	v := BranchComparison{Left: emptySide(), Right: emptySide()}
 	ctx := s.c.ctx()
-	apart, err := s.c.History.BranchDivergence(ctx, chat.BranchID(leftBranchID), chat.BranchID(rightBranchID))
+	divergence, err := s.c.History.BranchDivergence(ctx, chat.BranchID(leftBranchID), chat.BranchID(rightBranchID))
 	if err != nil {
 		return v, err
 	}
-	v.Shared, v.LastTurn = int(apart.Shared), string(apart.Last)
-	if v.Left, err = s.side(ctx, chat.BranchID(leftBranchID), apart.Shared); err != nil {
+	v.Shared, v.LastTurn = int(divergence.Shared), string(divergence.Last)
+	if v.Left, err = s.side(ctx, chat.BranchID(leftBranchID), divergence.Shared); err != nil {
 		return v, err
 	}
-	v.Right, err = s.side(ctx, chat.BranchID(rightBranchID), apart.Shared)
+	v.Right, err = s.side(ctx, chat.BranchID(rightBranchID), divergence.Shared)
 	return v, err
 }
 
 func emptySide() BranchSide { return BranchSide{Turns: []TurnView{}, Pins: []PinView{}} }
 
-// side is the part of a branch after the shared turns.
+// side returns the part of a branch after the shared turns.
 func (s *Branches) side(ctx context.Context, id chat.BranchID, shared int64) (BranchSide, error) {
 	side := emptySide()
 	b, err := s.c.Sessions.Branch(ctx, id)
@@ -133,18 +133,18 @@ func (s *Branches) Landmarks(branchID string, fromSeq, toSeq int64) ([]Landmark,
 	}
 	for i := range int64(landmarks) {
 		seq := fromSeq + turns*(i+1)/(landmarks+1)
-		there, err := s.c.History.Lineage(s.c.ctx(), chat.LineageQuery{Branch: chat.BranchID(branchID), FromSeq: seq, ToSeq: seq, Limit: 1})
+		found, err := s.c.History.Lineage(s.c.ctx(), chat.LineageQuery{Branch: chat.BranchID(branchID), FromSeq: seq, ToSeq: seq, Limit: 1})
 		if err != nil {
 			return v, err
 		}
-		for _, t := range there {
+		for _, t := range found {
 			v = append(v, Landmark{TurnID: string(t.ID), Seq: t.Seq, Title: t.User.Title()})
 		}
 	}
 	return v, nil
 }
 
-// Archive archives or restores a branch. Nothing is deleted, and the active one cannot be archived.
+// Archive archives or restores a branch. Nothing is deleted. The active branch cannot be archived.
 func (s *Branches) Archive(branchID string, archived bool) error {
 	return s.c.Branches.Archive(s.c.ctx(), chat.BranchID(branchID), archived)
 }
@@ -158,8 +158,8 @@ func (s *Branches) RollbackTo(branchID, turnID string) (BranchView, error) {
 	return s.c.branch(b)
 }
 
-// ContextAt is the next request of a branch that would end with a turn; an empty turn: before the first. The branch
-// is not created.
+// ContextAt returns the next request of a branch that would end with a turn; with an empty turn, of a branch without
+// turns. The branch is not created.
 func (s *Branches) ContextAt(branchID, turnID, model string) (ContextView, error) {
 	ctx := s.c.ctx()
 	cut, err := s.c.Branches.Cut(ctx, chat.BranchID(branchID), chat.TurnID(turnID))
@@ -167,5 +167,5 @@ func (s *Branches) ContextAt(branchID, turnID, model string) (ContextView, error
 		return ContextView{}, err
 	}
 	p, budget, err := s.c.Turns.PreviewAt(ctx, cut, model, chat.UserText(" "))
-	return s.c.next(ctx, chat.Turn{BranchID: cut.Branch, Seq: cut.Seq + 1}, model, p, budget, err)
+	return s.c.previewView(ctx, chat.Turn{BranchID: cut.Branch, Seq: cut.Seq + 1}, model, p, budget, err)
 }

@@ -11,25 +11,25 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// small resolves to a model with a ceiling of 6 810 tokens.
-type small struct{}
+// smallModel resolves to a model with a ceiling of 6 810 tokens.
+type smallModel struct{}
 
-func (small) Resolve(context.Context, string) (turn.Model, error) {
+func (smallModel) Resolve(context.Context, string) (turn.Model, error) {
 	return turn.Model{
 		Endpoint: llm.Endpoint{Name: "small", Provider: "openai", ModelID: "small"},
 		Limits:   prompt.Limits{ContextLimit: 8192, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, StateTarget: 1200},
 	}, nil
 }
 
-func (small) Provider(string) (llm.Provider, bool) { return nil, false }
+func (smallModel) Provider(string) (llm.Provider, bool) { return nil, false }
 
-type bytesCounter struct{ words }
+type bytesCounter struct{ wordCounter }
 
 func (bytesCounter) Encoding(string) string { return "bytes" }
 
-// Pins and instructions that the model leaves no room for are refused, and nothing changes.
-func TestWindowRefusesWhatIsOverItsCap(t *testing.T) {
-	c, s, session := chatOver(t)
+// Pins and instructions that are too large for the model are refused, and nothing changes.
+func TestWindowRefusesPinsAndInstructionsOverTheirCaps(t *testing.T) {
+	c, s, session := newTestChat(t)
 	core := c.c
 	branch := string(session.ActiveBranch)
 	inspect, sessions := NewInspect(core), NewSessions(core)

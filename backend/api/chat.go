@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// Chat sends messages and settles turns.
+// Chat sends messages, and carries out the user's decisions about turns.
 type Chat struct {
 	c         *Core
 	temporary temporaries
@@ -32,19 +32,18 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 		return SendResult{}, err
 	}
 	s.activate(ctx, m.Branch)
-	return result(h, sess, m.Branch), nil
+	return sendResult(h, sess, m.Branch), nil
 }
 
-// activate makes the branch that a person wrote on the active one, so that the session opens there the next time,
-// even if the window showed another branch or the active one was changed elsewhere meanwhile. The message is already
-// stored, so a failure is only logged.
+// activate makes the branch of a message the active one, so that the session opens there the next time, even if another
+// branch was made the active one in the meantime. The message is already stored, so an error is only logged.
 func (s *Chat) activate(ctx context.Context, branch chat.BranchID) {
 	if err := s.c.Branches.Activate(ctx, branch); err != nil {
 		s.c.Log.Warn("the branch of a message could not be made the active one", "branch", branch, "err", err)
 	}
 }
 
-// message is what a request asks to be sent, and its session, which is created if there is none yet.
+// message returns the message of a request, and its session, which is created if the request names none.
 func (s *Chat) message(ctx context.Context, req SendRequest) (turn.Message, chat.SessionID, error) {
 	content, err := userMessage(req.Text, req.Images, req.Files, req.Memories)
 	if err == nil {
@@ -63,7 +62,7 @@ func (s *Chat) message(ctx context.Context, req SendRequest) (turn.Message, chat
 	}, sess.ID, err
 }
 
-// sendable refuses a message without content, or with missing memory.
+// sendable returns an error for a message without content, or with missing memory.
 func (c *Core) sendable(ctx context.Context, m chat.Message) error {
 	if m.IsEmpty() && len(m.Blocks.Memories()) > 0 {
 		return chat.Errorf(chat.CodeInvalid, "chat.send", "The message has attached memory but no text; nothing was sent.").
@@ -79,7 +78,7 @@ func (c *Core) sendable(ctx context.Context, m chat.Message) error {
 func (s *Chat) session(ctx context.Context, req SendRequest, m chat.Message) (chat.Session, error) {
 	if req.SessionID == "" {
 		if err := s.c.Turns.CanUse(ctx, req.Model); err != nil {
-			return chat.Session{}, err // before a session is created needlessly
+			return chat.Session{}, err // checked first, so that no session is created needlessly
 		}
 		sess, _, err := s.c.Sessions.CreateSession(ctx, chat.NewSession{Title: m.Title()})
 		return sess, err
@@ -91,14 +90,14 @@ func (s *Chat) session(ctx context.Context, req SendRequest, m chat.Message) (ch
 	return sess, s.c.Sessions.NameBy(ctx, sess, m)
 }
 
-func result(h *turn.Handle, session chat.SessionID, branch chat.BranchID) SendResult {
+func sendResult(h *turn.Handle, session chat.SessionID, branch chat.BranchID) SendResult {
 	if h == nil {
 		return SendResult{SessionID: string(session), BranchID: string(branch), Queued: true}
 	}
 	return SendResult{SessionID: string(h.Turn.SessionID), BranchID: string(h.Turn.BranchID), TurnID: string(h.Turn.ID)}
 }
 
-// Stop ends a running answer and keeps what arrived.
+// Stop ends a running answer and keeps the received part.
 func (s *Chat) Stop(turnID string) error {
 	return s.decide(func(ctx context.Context) error {
 		_, err := s.c.Turns.Stop(ctx, chat.TurnID(turnID))
@@ -114,7 +113,7 @@ func (s *Chat) Keep(turnID string) error {
 	})
 }
 
-// Discard settles an incomplete, unsent or failed turn without an answer; its text stays readable.
+// Discard ends an incomplete, unsent or failed turn without an answer; its text stays readable.
 func (s *Chat) Discard(turnID string) error {
 	return s.decide(func(ctx context.Context) error {
 		_, err := s.c.Turns.Discard(ctx, chat.TurnID(turnID))
@@ -129,28 +128,28 @@ func (s *Chat) decide(do func(context.Context) error) error {
 
 // Retry tries again: an incomplete turn with a new attempt, a failed one with a new turn, a final one on a fork.
 func (s *Chat) Retry(turnID, model string) (SendResult, error) {
-	return s.again(s.c.Turns.Retry, turnID, model)
+	return s.repeat(s.c.Turns.Retry, turnID, model)
 }
 
 // Continue asks the model to continue an incomplete answer. After a stopped one, which is final, it sends a new
 // message.
 func (s *Chat) Continue(turnID, model string) (SendResult, error) {
-	return s.again(s.c.Turns.Continue, turnID, model)
+	return s.repeat(s.c.Turns.Continue, turnID, model)
 }
 
 // SendUnsent sends a turn that was accepted but never answered.
 func (s *Chat) SendUnsent(turnID, model string) (SendResult, error) {
-	return s.again(s.c.Turns.SendUnsent, turnID, model)
+	return s.repeat(s.c.Turns.SendUnsent, turnID, model)
 }
 
-func (s *Chat) again(do func(context.Context, chat.TurnID, string) (*turn.Handle, error), id, model string) (SendResult, error) {
+func (s *Chat) repeat(do func(context.Context, chat.TurnID, string) (*turn.Handle, error), id, model string) (SendResult, error) {
 	ctx := s.c.ctx()
 	h, err := do(ctx, chat.TurnID(id), model)
 	if err != nil {
 		return SendResult{}, err
 	}
 	s.activate(ctx, h.Turn.BranchID)
-	return result(h, h.Turn.SessionID, h.Turn.BranchID), nil
+	return sendResult(h, h.Turn.SessionID, h.Turn.BranchID), nil
 }
 
 // Stream returns a step's text so far, for a window that missed frames.

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// maxFindings is how many findings of a check are kept; all are counted.
+// maxFindings limits the stored findings of a check; all are counted.
 const maxFindings = 100
 
 // Check checks all stored data against its hashes, chains and rules, like the verb verify. It changes nothing.
@@ -42,7 +42,7 @@ func (s *Storage) checking(ctx context.Context, p *tasks.Progress) (tasks.Result
 	return tasks.Result{Report: raw}, err
 }
 
-// findingText names the record and the problem.
+// findingText returns the record and the problem as one text.
 func findingText(f chat.Finding) string {
 	return f.Table + " " + f.ID + ": " + groupedCounts(f.Message)
 }

@@ -12,13 +12,13 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Context is the X-ray of a turn: what the model saw.
+// Context returns the X-ray of a turn: what the model saw.
 func (s *Inspect) Context(turnID string) (ContextView, error) {
-	return s.c.seen(s.c.ctx(), chat.TurnID(turnID))
+	return s.c.turnContext(s.c.ctx(), chat.TurnID(turnID))
 }
 
-// seen is the context of a turn, with each item compared with the previous turn's.
-func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
+// turnContext returns the context of a turn, and marks which items the previous request already contained.
+func (c *Core) turnContext(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	t, err := c.History.Turn(ctx, id)
 	if err != nil {
 		return ContextView{}, err
@@ -32,11 +32,11 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	if err := c.explain(ctx, &v, seen.Manifest, seen.Texts); err != nil {
 		return v, err
 	}
-	looked, err := c.Inspecting.LookedUp(ctx, id)
+	lookups, err := c.Inspecting.LookedUp(ctx, id)
 	if err != nil {
 		return v, err
 	}
-	for _, l := range looked {
+	for _, l := range lookups {
 		v.LookedUp = append(v.LookedUp, LookedUpView{
 			Tool: l.Tool, SessionID: string(l.Session), SessionTitle: chat.BoundTitle(l.Title), TurnID: string(l.Turn), TurnSeq: l.TurnSeq,
 		})
@@ -55,35 +55,35 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 		}
 	}
 	if before, ok := c.textsBefore(ctx, t); ok {
-		v.mark(before)
+		v.markChanges(before)
 	}
 	return v, nil
 }
 
-// textsBefore are the items of the request before a turn's, if there was one that can be assembled again.
+// textsBefore returns the items of the request before a turn's, if there was one that can be assembled again.
 func (c *Core) textsBefore(ctx context.Context, t chat.Turn) ([]prompt.Text, bool) {
 	_, texts, err := c.Inspecting.Before(ctx, t.BranchID, t.Seq)
 	return texts, err == nil && len(texts) > 0
 }
 
-// mark sets for each item whether the previous request contained the same text.
-func (v *ContextView) mark(before []prompt.Text) {
-	have := map[string]bool{}
+// markChanges sets for each item whether the previous request contained the same text.
+func (v *ContextView) markChanges(before []prompt.Text) {
+	existing := map[string]bool{}
 	for _, t := range before {
-		have[t.Text] = true
+		existing[t.Text] = true
 	}
 	for i := range v.Sections {
 		for j := range v.Sections[i].Items {
 			it := &v.Sections[i].Items[j]
 			it.Change = "new"
-			if have[it.Text] {
+			if existing[it.Text] {
 				it.Change = "same"
 			}
 		}
 	}
 }
 
-// NextContext is the branch's next request with a draft and its attachments.
+// NextContext returns the branch's next request with a draft and its attachments.
 func (s *Inspect) NextContext(branchID, model string, draft Draft) (ContextView, error) {
 	ctx, branch := s.c.ctx(), chat.BranchID(branchID)
 	m, err := userMessage(draft.Text, draft.Images, draft.Files, draft.Memories)
@@ -97,11 +97,11 @@ func (s *Inspect) NextContext(branchID, model string, draft Draft) (ContextView,
 		m.Blocks = append(m.Blocks, chat.Text{Text: " "})
 	}
 	p, budget, err := s.c.Turns.Preview(ctx, branch, model, m)
-	return s.c.next(ctx, chat.Turn{BranchID: branch}, model, p, budget, err)
+	return s.c.previewView(ctx, chat.Turn{BranchID: branch}, model, p, budget, err)
 }
 
-// next is the view of a preview: what would follow the turns before one.
-func (c *Core) next(ctx context.Context, before chat.Turn, model string, p prompt.PreparedContext, budget prompt.Budget, err error) (ContextView, error) {
+// previewView returns the view of a preview of the request for turn t, or of the error of the preview.
+func (c *Core) previewView(ctx context.Context, t chat.Turn, model string, p prompt.PreparedContext, budget prompt.Budget, err error) (ContextView, error) {
 	if chat.CodeOf(err) == chat.CodeOverBudget {
 		v := contextView(prompt.Manifest{Budget: budget, Model: model}, nil)
 		e := errorView(chat.AsError(err))
@@ -119,8 +119,8 @@ func (c *Core) next(ctx context.Context, before chat.Turn, model string, p promp
 	if err := c.explain(ctx, &v, p.Manifest(), p.Texts()); err != nil {
 		return v, err
 	}
-	if texts, ok := c.textsBefore(ctx, before); ok {
-		v.mark(texts)
+	if texts, ok := c.textsBefore(ctx, t); ok {
+		v.markChanges(texts)
 	}
 	return v, nil
 }
@@ -133,7 +133,7 @@ func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
 	if err != nil {
 		return d, err
 	}
-	if d.To, err = s.c.seen(ctx, t.ID); err != nil {
+	if d.To, err = s.c.turnContext(ctx, t.ID); err != nil {
 		return d, err
 	}
 	_, before, err := s.c.Inspecting.PreviousManifest(ctx, t.BranchID, t.Seq)
@@ -145,7 +145,7 @@ func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
 		d.Added, d.TotalBytes = to, bytesOf(to)
 		return d, nil
 	}
-	if d.From, err = s.c.seen(ctx, before); err != nil {
+	if d.From, err = s.c.turnContext(ctx, before); err != nil {
 		return d, err
 	}
 	from := d.From.texts()
@@ -180,7 +180,7 @@ func bytesOf(items []ContextItem) int {
 	return n
 }
 
-// contextView is the view of a manifest with the texts of its items, in the same order.
+// contextView returns the view of a manifest with the texts of its items, in the same order.
 func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 	u := prompt.UsageOf(m)
 	b := m.Budget
@@ -223,7 +223,7 @@ func contextItem(p prompt.Part) ContextItem {
 	return it
 }
 
-// label describes an item.
+// label returns the description of an item.
 func label(p prompt.Part) string {
 	switch p.Source {
 	case "turn":
@@ -287,14 +287,14 @@ func redactionViews(found []prompt.Redaction) []RedactionView {
 	return out
 }
 
-// Summarize makes the branch's due range summaries now; forced, also for turns that still fit.
+// Summarize makes the branch's due range summaries now. With force, it also summarizes turns that still fit.
 func (s *Inspect) Summarize(branchID string, force bool) error {
 	_, err := s.c.Jobs.SummarizeRanges(s.c.ctx(), chat.BranchID(branchID), force)
 	s.c.Hub.Change(chat.Change{Kind: chat.ChangeJobs})
 	return err
 }
 
-// SwitchPreview says what sending to another model would change.
+// SwitchPreview returns what sending to another model would change.
 func (s *Inspect) SwitchPreview(branchID, model string) (SwitchPreview, error) {
 	v := SwitchPreview{Model: model}
 	a, err := s.c.Turns.PreviewSwitch(s.c.ctx(), chat.BranchID(branchID), "", model)

@@ -10,14 +10,14 @@ import (
 	"contextinfinity/backend/internal/panics"
 )
 
-// Services are the bound services, called by name like the window's bridge does: for a window whose page runs in
-// another process.
+// Services calls the bound services by name, as the window's bridge does. It is for a window whose page runs in another
+// process.
 type Services struct {
 	byName map[string]reflect.Value
 	log    *slog.Logger
 }
 
-// NewServices takes what a window binds.
+// NewServices returns the services that a window binds.
 func NewServices(bound []any, log *slog.Logger) Services {
 	s := Services{map[string]reflect.Value{}, log}
 	for _, service := range bound {
@@ -33,20 +33,20 @@ func NewServices(bound []any, log *slog.Logger) Services {
 func (s Services) Call(name string, args json.RawMessage) (result any, err error) {
 	const op = "window.call"
 	service, method, _ := strings.Cut(name, ".")
-	v, known := s.byName[service]
-	if !known {
+	v, ok := s.byName[service]
+	if !ok {
 		return nil, chat.Errorf(chat.CodeInvalid, op, "There is no service %q.", service)
 	}
 	m := v.MethodByName(method)
 	if !m.IsValid() {
 		return nil, chat.Errorf(chat.CodeInvalid, op, "There is no method %q.", name)
 	}
-	var given []json.RawMessage
-	if err := json.Unmarshal(args, &given); err != nil || len(given) != m.Type().NumIn() {
+	var arguments []json.RawMessage
+	if err := json.Unmarshal(args, &arguments); err != nil || len(arguments) != m.Type().NumIn() {
 		return nil, chat.Errorf(chat.CodeInvalid, op, "%s does not take these arguments.", name)
 	}
-	in := make([]reflect.Value, len(given))
-	for i, raw := range given {
+	in := make([]reflect.Value, len(arguments))
+	for i, raw := range arguments {
 		arg := reflect.New(m.Type().In(i))
 		if err := json.Unmarshal(raw, arg.Interface()); err != nil {
 			return nil, chat.WrapError(chat.CodeInvalid, op, err, name+" does not take these arguments.")
@@ -57,11 +57,11 @@ func (s Services) Call(name string, args json.RawMessage) (result any, err error
 		s.log.Error("a call of a window failed", "method", name, "stack", string(stack))
 		result, err = nil, e
 	})
-	return results(m.Call(in))
+	return callResult(m.Call(in))
 }
 
-// results are a value, an error, or both.
-func results(out []reflect.Value) (any, error) {
+// callResult returns the value and the error among the results of a method.
+func callResult(out []reflect.Value) (any, error) {
 	var result any
 	for _, v := range out {
 		if err, ok := v.Interface().(error); ok {
@@ -90,10 +90,10 @@ func (r *Relay) Call(service, method, args string) (string, error) {
 	return string(result), err
 }
 
-// ErrorOf is the error described by FormatError.
-func ErrorOf(words string) error {
+// ErrorOf returns the error that FormatError encoded.
+func ErrorOf(encoded string) error {
 	var v ErrorView
-	if err := json.Unmarshal([]byte(words), &v); err != nil || v.Message == "" {
+	if err := json.Unmarshal([]byte(encoded), &v); err != nil || v.Message == "" {
 		return chat.Errorf(chat.CodeInternal, "window.call", "The program that has the data returned an error that cannot be read.")
 	}
 	e := chat.Errorf(v.Code, v.Op, "%s", v.Message)

@@ -10,12 +10,12 @@ import (
 // dragPath is the URL path at which the page requests the file for a drag (frontend/src/lib/backend/wails.ts).
 const dragPath = "/drag"
 
-// maxDragRequest bounds the request, in bytes: a few identifiers.
+// maxDragRequest limits the request, in bytes. It contains only a few identifiers.
 const maxDragRequest = 16 << 10
 
-// DragHandler writes the file for a drag out of the window, and returns it. It is not a bound method, because the
-// page has to wait: the file must be complete before the drag begins, and must not be written earlier. A page can
-// wait for a request, but not for a bound method.
+// DragHandler handles the page's request for the file of a drag out of the window: it writes the file and responds with
+// its path. It is not a bound method, because the file must be complete before the drag begins and must not be written
+// earlier, and at the start of a drag a page can wait for a request, but not for a bound method.
 func DragHandler(write func(ExportRequest) (DraggedFile, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != dragPath || r.Method != http.MethodPost {

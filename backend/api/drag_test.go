@@ -14,12 +14,12 @@ import (
 
 func TestDragHandler(t *testing.T) {
 	d := newFixture(t)
-	ask := func(method, path, body string) (int, string) {
+	request := func(method, path, body string) (int, string) {
 		w := httptest.NewRecorder()
 		DragHandler(d.core.DragFile).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
 		return w.Code, w.Body.String()
 	}
-	code, body := ask("POST", "/drag", `{"scope":"session","sessionId":"s1"}`)
+	code, body := request("POST", "/drag", `{"scope":"session","sessionId":"s1"}`)
 	var file DraggedFile
 	if err := json.Unmarshal([]byte(body), &file); code != 200 || err != nil || file.Path != "/drags/s1" {
 		t.Errorf("%d %s", code, body)
@@ -29,20 +29,20 @@ func TestDragHandler(t *testing.T) {
 		code               int
 	}{
 		"an image of the page": {"GET", "/drag", "", 404},
-		"another place":        {"POST", "/dragged", "{}", 404},
+		"another path":         {"POST", "/dragged", "{}", 404},
 		"no request":           {"POST", "/drag", "scope", 400},
 		"too long":             {"POST", "/drag", `{"scope":"` + strings.Repeat("x", maxDragRequest) + `"}`, 400},
 	} {
-		if code, body := ask(c.method, c.path, c.body); code != c.code {
+		if code, body := request(c.method, c.path, c.body); code != c.code {
 			t.Errorf("%s: %d %s", name, code, body)
 		}
 	}
-	d.writer.err = chat.Errorf(chat.CodeNoSpace, "x", "The disk is full.")
-	if code, body := ask("POST", "/drag", `{}`); code != 409 || !strings.Contains(body, "The disk is full.") {
+	d.exporter.err = chat.Errorf(chat.CodeNoSpace, "x", "The disk is full.")
+	if code, body := request("POST", "/drag", `{}`); code != 409 || !strings.Contains(body, "The disk is full.") {
 		t.Errorf("%d %s", code, body)
 	}
 	d.core.Fatal = chat.Errorf(chat.CodeCorrupt, "x", "It is damaged.")
-	if code, body := ask("POST", "/drag", `{}`); code != 409 || !strings.Contains(body, "It is damaged.") {
+	if code, body := request("POST", "/drag", `{}`); code != 409 || !strings.Contains(body, "It is damaged.") {
 		t.Errorf("%d %s", code, body)
 	}
 }

@@ -1,8 +1,8 @@
 // Package api is the window's interface: thin bound services, the shapes they return, and the typed events they
 // publish (UX.md, SPEC 5).
 //
-// Shapes contain only strings and integers. Times are Unix milliseconds, sizes bytes, lengths tokens. A failed call
-// rejects with an ErrorView as JSON.
+// Shapes contain only strings, numbers and booleans. Times are Unix milliseconds, sizes bytes, lengths tokens. A failed
+// call rejects with an ErrorView as JSON.
 package api
 
 import "contextinfinity/backend/chat"
@@ -161,7 +161,7 @@ const (
 	TurnNotKept    TurnState = "not kept" // of a temporary chat: final, but not stored
 )
 
-// TurnCost is what a turn cost.
+// TurnCost is the cost of a turn.
 type TurnCost struct {
 	USD      float64 `json:"usd"`      // US dollars
 	Estimate bool    `json:"estimate"` // by a price list or the server's price, not by a configured price
@@ -176,8 +176,8 @@ type TurnView struct {
 	Phase    chat.Phase   `json:"phase"`
 	Outcome  chat.Outcome `json:"outcome"`
 	User     []BlockView  `json:"user"`
-	// Assistant is the final answer; for an incomplete or failed turn what was recovered; for a streaming one what is
-	// shown so far (frames after LiveSeq continue it).
+	// Assistant is the final answer; for an incomplete or failed turn the recovered part; for a streaming turn the text
+	// so far (frames after LiveSeq continue it).
 	Assistant []BlockView `json:"assistant"`
 	State     TurnState   `json:"state"`
 	Live      bool        `json:"live"` // a stream runs in this process
@@ -243,7 +243,7 @@ type Draft struct {
 	Images   []ImageUpload `json:"images"`
 	Files    []FileView    `json:"files"`
 	Memories []MemoryChip  `json:"memories"`
-	// Edit is the message that is being rewritten in the field; it replaced the draft there.
+	// Edit is the message that is being rewritten; the field shows it instead of the draft.
 	Edit *DraftEdit `json:"edit,omitempty"`
 }
 

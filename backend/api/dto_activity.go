@@ -18,8 +18,8 @@ type JobView struct {
 	UpdatedAt int64  `json:"updatedAt"`
 }
 
-// RecoveryReport says what the reconciler found and did, at the start or later, without what was decided or deleted
-// since.
+// RecoveryReport says what the reconciler found and did, at the start or later, without findings about deleted turns or
+// about decisions that have been made since.
 type RecoveryReport struct {
 	At      int64          `json:"at"`
 	Clean   bool           `json:"clean"`   // there was nothing to do
@@ -48,7 +48,7 @@ type ActivityPanel struct {
 	Recovery RecoveryReport `json:"recovery"`
 	// Earlier are earlier non-empty reports, newest first.
 	Earlier []RecoveryReport `json:"earlier"`
-	// Turn is the metrics of the branch's newest turns, newest first.
+	// Turns are the metrics of the branch's newest turns, newest first.
 	Turns []TurnMetrics `json:"turns"`
 }
 

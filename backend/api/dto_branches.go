@@ -73,7 +73,7 @@ type BranchSide struct {
 	Pins    []PinView  `json:"pins"`
 }
 
-// AnswerSet are the answers of several models to one message, each on its branch.
+// AnswerSet has the answers of several models to one message, each on its branch.
 type AnswerSet struct {
 	Rev     int64          `json:"rev"`
 	Seq     int64          `json:"seq"`  // of the message
@@ -81,7 +81,7 @@ type AnswerSet struct {
 	Columns []AnswerColumn `json:"columns"`
 }
 
-// AnswerColumn is one of these answers.
+// AnswerColumn is one answer of an AnswerSet.
 type AnswerColumn struct {
 	BranchID string   `json:"branchId"`
 	Label    string   `json:"label"`
@@ -90,7 +90,7 @@ type AnswerColumn struct {
 	Turn     TurnView `json:"turn"`
 }
 
-// SentToSeveral is a message sent to several models. Problems say why some were not called; the others were.
+// SentToSeveral is the result of sending a message to several models. Problems say why some of them were not called.
 type SentToSeveral struct {
 	First    SendResult  `json:"first"`
 	Problems []ErrorView `json:"problems"`

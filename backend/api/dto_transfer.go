@@ -63,7 +63,7 @@ type ImportReport struct {
 	Instructed   int           `json:"instructed"`   // conversations with their own instructions, which are not used
 	Instructions []Instructed  `json:"instructions"` // the first of them
 	Torn         bool          `json:"torn"`
-	TornFiles    []string      `json:"tornFiles"` // those that end early, in a folder: the first of them
+	TornFiles    []string      `json:"tornFiles"` // of a folder: the first files that end early
 	Cancelled    bool          `json:"cancelled"`
 	FirstSession string        `json:"firstSession"` // to open
 	Copied       bool          `json:"copied"`       // a bundle was imported as a copy, because its session exists and has diverged
@@ -90,5 +90,5 @@ type SkippedRow struct {
 type CountedNote struct {
 	Text  string   `json:"text"`
 	Count int      `json:"count"`
-	Files []string `json:"files"` // those it is about, in a folder: the first of them
+	Files []string `json:"files"` // of a folder: the first files that it is about
 }

@@ -58,5 +58,5 @@ type WindowRequest struct {
 	Y         int               `json:"y"`
 }
 
-// EventWindowRequest is its name on the bus.
+// EventWindowRequest is the name of the event that carries a WindowRequest.
 const EventWindowRequest = "ci:window-request"

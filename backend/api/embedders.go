@@ -24,11 +24,12 @@ func NewEmbedders(c *Core, cfg *config.Store, options func(context.Context) []mo
 }
 
 const (
-	// embedderAnswered is the setting that records that the user has responded to the offer of an embedding model.
+	// embedderAnswered is the key of the setting that records that the user has responded to the offer of an embedding
+	// model.
 	embedderAnswered = "window.embedder_offer_answered"
 	// paceTimeout limits the measurement, because a server may have to load the model first.
-	paceTimeout = 90 * time.Second
-	bytesAToken = 4
+	paceTimeout   = 90 * time.Second
+	bytesPerToken = 4
 )
 
 // Embedders lists the embedders that can be used now. Servers on this machine are asked for the names of their
@@ -82,17 +83,17 @@ func (s *Embedders) Estimate(id string) (EmbedderEstimate, error) {
 	if err != nil {
 		return out, err
 	}
-	each, err := embedding.Pace(ctx, e, nil, int(out.Tokens)*bytesAToken/max(out.Units, 1))
+	perUnit, err := embedding.Pace(ctx, e, nil, int(out.Tokens)*bytesPerToken/max(out.Units, 1))
 	if err != nil {
 		return out, err
 	}
-	out.Ms = (each * time.Duration(out.Units)).Milliseconds()
-	out.Cost = cost(o, out.Tokens)
+	out.Ms = (perUnit * time.Duration(out.Units)).Milliseconds()
+	out.Cost = embeddingCost(o, out.Tokens)
 	return out, nil
 }
 
-// cost returns US dollars; -1 if a remote server's price is unknown.
-func cost(o models.EmbedderOption, tokens int64) float64 {
+// embeddingCost returns the cost in US dollars; -1 if a remote server's price is unknown.
+func embeddingCost(o models.EmbedderOption, tokens int64) float64 {
 	switch {
 	case !o.Remote:
 		return 0
@@ -113,8 +114,8 @@ func (s *Embedders) option(ctx context.Context, id string) (models.EmbedderOptio
 		WithHint("start its server, or save its key, then try again")
 }
 
-// Use configures an embedder. All history is then sent to it, redacted, in the background; until that is complete,
-// searches use the previous one's vectors.
+// Use configures an embedder. All history is then sent to it, redacted, in the background; until all vectors exist,
+// searches use those of the previous embedder.
 func (s *Embedders) Use(id string) (EmbeddersView, error) {
 	if err := s.writable(); err != nil {
 		return EmbeddersView{}, err

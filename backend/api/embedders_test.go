@@ -13,8 +13,8 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// history is a store; only its size and settings are used.
-type history struct {
+// fakeStore is a store of which only the size and the settings are used.
+type fakeStore struct {
 	ChunkStore
 	SettingStore
 	units    int
@@ -22,26 +22,26 @@ type history struct {
 	settings map[string]string
 }
 
-func (h *history) UnitTotals(context.Context) (int, int64, error) { return h.units, h.tokens, nil }
+func (h *fakeStore) UnitTotals(context.Context) (int, int64, error) { return h.units, h.tokens, nil }
 
-func (h *history) Setting(_ context.Context, key string) (string, bool, error) {
+func (h *fakeStore) Setting(_ context.Context, key string) (string, bool, error) {
 	v, ok := h.settings[key]
 	return v, ok, nil
 }
 
-func (h *history) PutSetting(_ context.Context, key, value string) error {
+func (h *fakeStore) PutSetting(_ context.Context, key, value string) error {
 	h.settings[key] = value
 	return nil
 }
 
-// heard is an embedder that records the texts it was sent.
-type heard struct{ texts []string }
+// recordingEmbedder is an embedder that records the texts it was sent.
+type recordingEmbedder struct{ texts []string }
 
-func (h *heard) Identity() chat.EmbedderID {
+func (h *recordingEmbedder) Identity() chat.EmbedderID {
 	return chat.EmbedderID{Name: "ollama", Model: "m", Dimension: 1}
 }
 
-func (h *heard) Embed(_ context.Context, _ embedding.Kind, texts []string) ([][]float32, error) {
+func (h *recordingEmbedder) Embed(_ context.Context, _ embedding.Kind, texts []string) ([][]float32, error) {
 	h.texts = append(h.texts, texts...)
 	out := make([][]float32, len(texts))
 	for i := range out {
@@ -52,9 +52,9 @@ func (h *heard) Embed(_ context.Context, _ embedding.Kind, texts []string) ([][]
 
 type embedderEnv struct {
 	*Embedders
-	store   *history
+	store   *fakeStore
 	config  *config.Store
-	sent    *heard
+	sent    *recordingEmbedder
 	changes int
 }
 
@@ -71,7 +71,7 @@ func newEmbedderEnv(t *testing.T, units int, options []models.EmbedderOption) *e
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &embedderEnv{store: &history{units: units, tokens: int64(units) * 100, settings: map[string]string{}}, config: cfg, sent: &heard{}}
+	e := &embedderEnv{store: &fakeStore{units: units, tokens: int64(units) * 100, settings: map[string]string{}}, config: cfg, sent: &recordingEmbedder{}}
 	hub := NewHub()
 	hub.Listen(func(c chat.Change) {
 		if c.Kind == chat.ChangeSettings {
@@ -94,14 +94,13 @@ func (e *embedderEnv) view(t *testing.T) EmbeddersView {
 	return v
 }
 
-// TestEmbedderIsOfferedOnce: the offer is shown until it is answered, if the built-in embedder is in use and there is
-// history.
+// If the built-in embedder is in use and there is history, the offer is shown until the user responds.
 func TestEmbedderIsOfferedOnce(t *testing.T) {
 	if v := newEmbedderEnv(t, 0, offered).view(t); v.Offer != "" || len(v.Options) != 3 {
 		t.Errorf("offered without history: %+v", v)
 	}
 	if v := newEmbedderEnv(t, 5, nil).view(t); v.Offer != "" || v.Options == nil || !v.Current.BuiltIn {
-		t.Errorf("offered nothing: %+v", v)
+		t.Errorf("without options: %+v", v)
 	}
 	e := newEmbedderEnv(t, 5, offered)
 	if v := e.view(t); v.Offer != v.Options[0].ID || v.Tokens != 500 || v.Units != 5 {
@@ -114,11 +113,11 @@ func TestEmbedderIsOfferedOnce(t *testing.T) {
 		t.Errorf("offered again: %+v", v)
 	}
 	if len(e.sent.texts) != 0 {
-		t.Errorf("looking sent %d texts", len(e.sent.texts))
+		t.Errorf("showing the offer sent %d texts", len(e.sent.texts))
 	}
 }
 
-// TestEmbedderEstimate: the cost covers all tokens at the known price; only samples are sent to measure the time.
+// The estimated cost is that of all tokens at the known price. Only samples are sent to measure the time.
 func TestEmbedderEstimate(t *testing.T) {
 	e := newEmbedderEnv(t, 10_000, offered)
 	options := e.view(t).Options
@@ -138,8 +137,8 @@ func TestEmbedderEstimate(t *testing.T) {
 	}
 }
 
-// TestEmbedderSwitch: a switch sets all settings at once and answers the offer, and can be undone; if the server
-// cannot be reached, nothing changes.
+// A switch sets all settings at once, counts as a response to the offer, and can be undone. If the server cannot be
+// reached, nothing changes.
 func TestEmbedderSwitch(t *testing.T) {
 	e := newEmbedderEnv(t, 5, offered)
 	for _, key := range []config.Value{{Name: "retrieval.embedding_dimension", Value: "256"}, {Name: "retrieval.embedding_base_url", Value: "https://old.example"}} {
@@ -148,7 +147,7 @@ func TestEmbedderSwitch(t *testing.T) {
 		}
 	}
 	if _, err := e.Use("ollama||gone"); chat.CodeOf(err) != chat.CodeNotFound || e.config.Config().Retrieval.Embedder != config.EmbedderLocal {
-		t.Errorf("used deleted content: %v", err)
+		t.Errorf("an embedder that is not available was used: %v", err)
 	}
 	v, err := e.Use(e.view(t).Options[0].ID)
 	if err != nil || v.Current.Model != "nomic-embed-text" || v.Current.Server != "Ollama" || v.Current.BuiltIn || v.Offer != "" || len(v.Options) != 2 || e.changes != 1 {

@@ -10,11 +10,11 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// The receipt lists what the preview announced, also the record of a task about the session; every kind of record has
-// a name for people.
-func TestReceiptListsWhatThePreviewAnnounced(t *testing.T) {
+// The receipt lists the same records as the preview, including a task about the session. Every kind of record has a
+// label.
+func TestTheReceiptListsTheSameAsThePreview(t *testing.T) {
 	d := newFixture(t)
-	committed(t, d.store, d.session, "Always answer in German. Never use tables.")
+	addCommitted(t, d.store, d.session, "Always answer in German. Never use tables.")
 	done, err := d.core.Tasks.Start(tasks.Spec{Kind: tasks.Export, Title: "Export German", Session: d.session.ID},
 		func(context.Context, *tasks.Progress) (tasks.Result, error) {
 			return tasks.Result{Path: "/elsewhere"}, nil
@@ -22,7 +22,7 @@ func TestReceiptListsWhatThePreviewAnnounced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.ended(done.ID)
+	d.awaitTask(done.ID)
 	d.core.Erasing = erasing.New(erasing.Deps{Store: d.store, Publish: d.core.Hub.Change, Forget: d.core.Tasks.Forget})
 	turn, _, err := d.store.LastTurn(t.Context(), d.session.ActiveBranch)
 	if err != nil {
@@ -30,17 +30,17 @@ func TestReceiptListsWhatThePreviewAnnounced(t *testing.T) {
 	}
 	storage := NewStorage(d.core)
 	for _, x := range []struct{ kind, id string }{{chat.EraseTurn, string(turn.ID)}, {chat.EraseSession, string(d.session.ID)}} {
-		announced, err := storage.DeletePreview(x.kind, x.id, nil)
+		preview, err := storage.DeletePreview(x.kind, x.id, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		receipt, err := storage.Erase(x.kind, x.id, chat.ConfirmWord, nil)
-		if err != nil || !slices.Equal(receipt.Parts, announced.Parts) {
-			t.Errorf("%s: %+v, %v, announced %+v", x.kind, receipt.Parts, err, announced.Parts)
+		if err != nil || !slices.Equal(receipt.Parts, preview.Parts) {
+			t.Errorf("%s: %+v, %v, the preview was %+v", x.kind, receipt.Parts, err, preview.Parts)
 		}
 		for _, p := range receipt.Parts {
 			if p.Label == p.Store {
-				t.Errorf("%s has no name", p.Store)
+				t.Errorf("%s has no label", p.Store)
 			}
 		}
 		if x.kind == chat.EraseTurn && !slices.ContainsFunc(receipt.Parts, func(p ErasedPart) bool { return p.Store == "settings" && p.Count == 1 }) {

@@ -7,15 +7,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Hub passes what the services publish to the window. It numbers changes: a snapshot taken at a revision includes
-// every change up to it. Nothing blocks: without a window, events are dropped, because a window starts from
-// snapshots.
+// Hub passes events of the services to the window. It numbers changes: a snapshot taken at a revision includes every
+// change up to it. No call blocks. Without a window, events are dropped, because a window starts from snapshots.
 type Hub struct {
-	mu   sync.Mutex
-	rev  int64
-	emit func(name string, data any)
-	on   []func(chat.Change)
-	more []*page // of further windows
+	mu        sync.Mutex
+	rev       int64
+	emit      func(name string, data any)
+	listeners []func(chat.Change)
+	further   []*page // pages of further windows
 
 	queued queuedRequests
 }
@@ -30,53 +29,53 @@ func (h *Hub) Attach(emit func(name string, data any)) {
 	h.emit = emit
 }
 
-// Attached reports that there is a window.
+// Attached reports whether there is a window.
 func (h *Hub) Attached() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.emit != nil || len(h.more) > 0
+	return h.emit != nil || len(h.further) > 0
 }
 
 // page is the page of a further window.
 type page struct{ emit func(name string, data any) }
 
-// Join also sends events to a further window's page, until leave is called. emit must return at once.
-func (h *Hub) Join(emit func(name string, data any)) (leave func()) {
+// Join also sends events to a further window's page, until unsubscribe is called. emit must return at once.
+func (h *Hub) Join(emit func(name string, data any)) (unsubscribe func()) {
 	p := &page{emit}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.more = append(h.more, p)
+	h.further = append(h.further, p)
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.more = slices.DeleteFunc(slices.Clone(h.more), func(other *page) bool { return other == p })
+		h.further = slices.DeleteFunc(slices.Clone(h.further), func(other *page) bool { return other == p })
 	}
 }
 
 // emitTo sends an event to every page.
-func emitTo(emit func(name string, data any), more []*page, name string, data any) {
+func emitTo(emit func(name string, data any), further []*page, name string, data any) {
 	if emit != nil {
 		emit(name, data)
 	}
-	for _, p := range more {
+	for _, p := range further {
 		p.emit(name, data)
 	}
 }
 
-// Listen sets a function that is called for every change in this process.
+// Listen adds a function that is called for every change in this process.
 func (h *Hub) Listen(fn func(chat.Change)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.on = append(h.on, fn)
+	h.listeners = append(h.listeners, fn)
 }
 
 // Frame passes on a piece of a stream.
 func (h *Hub) Frame(f chat.Frame) {
 	h.mu.Lock()
-	emit, more := h.emit, h.more
+	emit, further := h.emit, h.further
 	h.mu.Unlock()
-	if emit != nil || len(more) > 0 {
-		emitTo(emit, more, EventFrame, frameView(f))
+	if emit != nil || len(further) > 0 {
+		emitTo(emit, further, EventFrame, frameView(f))
 	}
 }
 
@@ -85,15 +84,15 @@ func (h *Hub) Change(c chat.Change) {
 	h.mu.Lock()
 	h.rev++
 	view := Change{Rev: h.rev, Kind: c.Kind, ID: c.ID, Session: string(c.Session)}
-	emit, more, on := h.emit, h.more, h.on
+	emit, further, listeners := h.emit, h.further, h.listeners
 	h.mu.Unlock()
-	for _, fn := range on {
+	for _, fn := range listeners {
 		fn(c)
 	}
-	emitTo(emit, more, EventChange, view)
+	emitTo(emit, further, EventChange, view)
 }
 
-// Rev is the newest revision. It must be read before the content of a snapshot.
+// Rev returns the newest revision. It must be read before the content of a snapshot.
 func (h *Hub) Rev() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,8 +9,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Inspect shows and controls the background of the conversation: pending turns, states, pins, jobs, recovery, raw
-// requests.
+// Inspect shows and controls what is behind the conversation: pending turns, states, pins, jobs, recovery, raw requests.
 type Inspect struct{ c *Core }
 
 // NewInspect returns the service.
@@ -53,16 +52,17 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 	return out, nil
 }
 
-// pendingInNext is what the next context does with the pending turns.
+// pendingInNext describes what the next context does with the pending turns.
 type pendingInNext struct {
-	held    map[string]bool // in full, by the id of the turn
-	dropped []int64         // left out because they do not fit
-	known   bool            // false: the context cannot be assembled
+	included map[string]bool // in full, by the id of the turn
+	dropped  []int64         // left out because they do not fit
+	known    bool            // false: the context cannot be assembled
 }
 
-// lacks reports a turn that the context neither contains nor leaves out: it was committed before the context was read.
+// lacks reports whether the context neither contains a turn nor leaves it out: then the turn was committed before the
+// context was read.
 func (n pendingInNext) lacks(t chat.Turn) bool {
-	return n.known && !n.held[string(t.ID)] && !slices.Contains(n.dropped, t.Seq)
+	return n.known && !n.included[string(t.ID)] && !slices.Contains(n.dropped, t.Seq)
 }
 
 func (s *Inspect) pendingInNext(ctx context.Context, branch chat.BranchID) pendingInNext {
@@ -71,22 +71,22 @@ func (s *Inspect) pendingInNext(ctx context.Context, branch chat.BranchID) pendi
 		return pendingInNext{}
 	}
 	m := p.Manifest()
-	held := map[string]bool{}
+	included := map[string]bool{}
 	for _, sec := range m.Sections {
 		if sec.Name != prompt.SectionPending {
 			continue
 		}
 		for _, it := range sec.Items {
-			held[it.ID] = true
+			included[it.ID] = true
 		}
 	}
-	return pendingInNext{held: held, dropped: m.DroppedPending, known: true}
+	return pendingInNext{included: included, dropped: m.DroppedPending, known: true}
 }
 
 func (s *Inspect) pendingView(ctx context.Context, head string, t chat.Turn, job chat.Job, ahead int, next pendingInNext) PendingView {
 	v := PendingView{
 		TurnID: string(t.ID), Seq: t.Seq, Title: t.User.Title(), CreatedAt: ms(t.CreatedAt),
-		Tokens: s.c.Counter.Count("", t.User.RenderedText()), InContext: next.held[string(t.ID)],
+		Tokens: s.c.Counter.Count("", t.User.RenderedText()), InContext: next.included[string(t.ID)],
 		LeftOut: slices.Contains(next.dropped, t.Seq), WaitsFor: head, Job: s.c.jobView(ctx, job),
 	}
 	if t.Assistant != nil {
@@ -139,7 +139,7 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 		if v.Head {
 			p.Head = v
 		} else {
-			v.Summary = "" // the panel requests the one that is opened
+			v.Summary = "" // the page requests the state that is opened
 		}
 		p.History = append(p.History, v)
 	}
@@ -162,7 +162,7 @@ func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) erro
 	}
 	if next != nil {
 		p.Cut = next.History.Cut
-		p.sentAs(*next)
+		p.useSentSizes(*next)
 	}
 	for _, r := range all {
 		p.Ranges = append(p.Ranges, RangeView{
@@ -182,9 +182,9 @@ func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) erro
 	return nil
 }
 
-// sentAs takes the sizes of the state and the pins from the next request, as the X-ray shows them: counted for its
-// model, with their frames. The history keeps the stored sizes, which are comparable: estimates of the whole texts.
-func (p *StatePanel) sentAs(m prompt.Manifest) {
+// useSentSizes sets the sizes of the state and the pins to those in the next request, which the X-ray shows: counted for
+// its model, with their markup. The history keeps the stored sizes, which are comparable with each other.
+func (p *StatePanel) useSentSizes(m prompt.Manifest) {
 	for _, section := range m.Sections {
 		switch {
 		case section.Tokens == 0:

@@ -2,7 +2,7 @@ package api
 
 import "contextinfinity/backend/chat"
 
-// Known is a page of what is remembered of one kind in all sessions: pin, suggestion, instructions or summary.
+// Known returns a page of what is remembered of one kind in all sessions: pin, suggestion, instructions or summary.
 // Entries that do not contain the text are left out.
 func (s *Memory) Known(kind chat.KnownKind, text string, offset, limit int) (KnownPage, error) {
 	v := KnownPage{Items: []KnownItem{}}
@@ -20,7 +20,7 @@ func (s *Memory) Known(kind chat.KnownKind, text string, offset, limit int) (Kno
 			item.At = k.At.UnixMilli()
 		}
 		if k.Kind == chat.KnownSuggestion {
-			item.ID = string(k.BranchID) + suggestionSep + k.ID // the form of ids of suggestions elsewhere
+			item.ID = string(k.BranchID) + suggestionSep + k.ID // as in PinSuggestion
 		}
 		v.Items = append(v.Items, item)
 	}

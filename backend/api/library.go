@@ -92,7 +92,7 @@ func (s *Library) StartSession(id string) (SessionRow, error) {
 	return s.c.row(s.c.ctx(), sess.ID)
 }
 
-// SessionAssistant is the assistant that was last applied to a session.
+// SessionAssistant returns the assistant that was last applied to a session.
 func (s *Library) SessionAssistant(sessionID string) (SessionAssistantView, error) {
 	sess, err := s.c.Sessions.Session(s.c.ctx(), chat.SessionID(sessionID))
 	if err != nil || sess.Assistant == "" {
@@ -109,7 +109,7 @@ func (s *Library) SessionAssistant(sessionID string) (SessionAssistantView, erro
 	return v, err
 }
 
-// AssistantFile is the text of a file with an assistant, for ImportAssistant.
+// AssistantFile returns the text of a file with an assistant, for ImportAssistant.
 func (s *Library) AssistantFile(id string) (string, error) {
 	a, err := s.c.Library.Assistant(s.c.ctx(), chat.AssistantID(id))
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Library) FillPrompt(id string, values map[string]string) (string, error
 	return s.c.Library.Fill(p, values)
 }
 
-// PromptsFile is the text of a file with all saved prompts.
+// PromptsFile returns the text of a file with all saved prompts.
 func (s *Library) PromptsFile() (string, error) {
 	all, err := s.c.Library.SavedPrompts(s.c.ctx())
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Library) PromptsFile() (string, error) {
 	return string(data), err
 }
 
-// ImportPrompts adds the prompts in the text of a file: our own format, or an export of Open WebUI.
+// ImportPrompts adds the prompts in the text of a file: the program's own format, or an export of Open WebUI.
 func (s *Library) ImportPrompts(text string) (PromptsImported, error) {
 	done, err := s.c.Library.ImportPrompts(s.c.ctx(), strings.NewReader(text))
 	return PromptsImported{Added: len(done.Added), Known: done.Known}, err

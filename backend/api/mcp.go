@@ -34,8 +34,8 @@ func NewServers(c *Core, cfg *config.Store) *Servers { return &Servers{c: c, con
 
 // How long the window waits for a server to start, and for a response to a request.
 const (
-	serverStart = 2 * time.Minute
-	serverAsk   = time.Minute
+	serverStartTimeout = 2 * time.Minute
+	serverCallTimeout  = time.Minute
 )
 
 // ports returns the dependencies, or an error in a window without data.
@@ -103,9 +103,9 @@ func (v ServerSettings) entered() mcpsetup.Settings {
 	return out
 }
 
-// edited applies a change of the configuration and returns the resulting page. A new server is started at once,
+// edit applies a change of the configuration and returns the resulting page. A new server is started at once,
 // because its tools can be accepted only once they are known.
-func (s *Servers) edited(change func(ServerPorts) error) (ServersPanel, error) {
+func (s *Servers) edit(change func(ServerPorts) error) (ServersPanel, error) {
 	p, err := s.ports()
 	if err == nil {
 		err = change(p)
@@ -120,12 +120,12 @@ func (s *Servers) edited(change func(ServerPorts) error) (ServersPanel, error) {
 
 // AddServer configures a server; a name that is taken is rejected.
 func (s *Servers) AddServer(v ServerSettings) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error { return p.Setup.Add(v.entered()) })
+	return s.edit(func(p ServerPorts) error { return p.Setup.Add(v.entered()) })
 }
 
 // UpdateServer changes the server with this name, and may rename it.
 func (s *Servers) UpdateServer(name string, v ServerSettings) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error {
+	return s.edit(func(p ServerPorts) error {
 		if err := p.Setup.Update(name, v.entered()); err != nil {
 			return err
 		}
@@ -136,19 +136,19 @@ func (s *Servers) UpdateServer(name string, v ServerSettings) (ServersPanel, err
 
 // RemoveServer stops a server and removes it from the configuration, with its secrets.
 func (s *Servers) RemoveServer(name string) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error { return p.Setup.Remove(name) })
+	return s.edit(func(p ServerPorts) error { return p.Setup.Remove(name) })
 }
 
 // EnableServer switches a server on or off.
 func (s *Servers) EnableServer(name string, on bool) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error { return p.Setup.Enable(name, on) })
+	return s.edit(func(p ServerPorts) error { return p.Setup.Enable(name, on) })
 }
 
 // Restart restarts a server at once, and returns when it is ready or has failed. The outcome of its running calls is
 // then unknown.
 func (s *Servers) Restart(name string) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error {
-		ctx, cancel := context.WithTimeout(s.c.ctx(), serverStart)
+	return s.edit(func(p ServerPorts) error {
+		ctx, cancel := context.WithTimeout(s.c.ctx(), serverStartTimeout)
 		defer cancel()
 		return p.Manager.Restart(ctx, name)
 	})
@@ -189,7 +189,7 @@ func (s *Servers) read(read func(ServerPorts) (*mcpsetup.Import, error)) (Server
 	}
 	v.ID, v.From, v.Problems = in.ID, in.From, append(v.Problems, in.Problems...)
 	for _, c := range in.Servers {
-		one := ImportedServer{
+		server := ImportedServer{
 			Settings: serverSettings(c.Settings), Original: c.Original, Exists: p.Setup.Exists(c.Settings.Name), About: c.About,
 			Notes: append([]string{}, c.Notes...), Asks: []ServerQuestion{},
 		}
@@ -201,16 +201,16 @@ func (s *Servers) read(read func(ServerPorts) (*mcpsetup.Import, error)) (Server
 			if q.Secret {
 				view.Default = "" // the value is in the import, and stays in this process
 			}
-			one.Asks = append(one.Asks, view)
+			server.Asks = append(server.Asks, view)
 		}
-		v.Servers = append(v.Servers, one)
+		v.Servers = append(v.Servers, server)
 	}
 	return v, nil
 }
 
 // ApplyImport adds the named servers of an import, all or none.
 func (s *Servers) ApplyImport(choice ServerImportChoice) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error {
+	return s.edit(func(p ServerPorts) error {
 		var choices []mcpsetup.Choice
 		for _, c := range choice.Servers {
 			choices = append(choices, mcpsetup.Choice{Original: c.Original, Name: strings.TrimSpace(c.Name), Enabled: c.Enabled, Replace: c.Replace, Answers: byName(c.Answers)})
@@ -236,7 +236,7 @@ func byName(values []ServerValue) map[string]string {
 // SetSecret stores a secret mentioned in a server's settings; an empty value removes it. It takes effect when the
 // server is started.
 func (s *Servers) SetSecret(server, name, value string) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error {
+	return s.edit(func(p ServerPorts) error {
 		err := p.Setup.SetSecret(server, name, value)
 		if err == nil {
 			p.Manager.Reset(server)
@@ -247,16 +247,16 @@ func (s *Servers) SetSecret(server, name, value string) (ServersPanel, error) {
 
 // SignIn opens a server's sign-in page and waits until the user is done.
 func (s *Servers) SignIn(name string) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error { return p.Manager.SignIn(s.c.ctx(), name) })
+	return s.edit(func(p ServerPorts) error { return p.Manager.SignIn(s.c.ctx(), name) })
 }
 
 // SignOut removes the stored tokens of a server.
 func (s *Servers) SignOut(name string) (ServersPanel, error) {
-	return s.edited(func(p ServerPorts) error { return p.Manager.SignOut(name) })
+	return s.edit(func(p ServerPorts) error { return p.Manager.SignOut(name) })
 }
 
-func (s *Servers) asking() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(s.c.ctx(), serverAsk)
+func (s *Servers) callContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(s.c.ctx(), serverCallTimeout)
 }
 
 // Prompts lists the prompts that servers offer. It starts enabled servers.
@@ -266,11 +266,11 @@ func (s *Servers) Prompts() (ServerPrompts, error) {
 	if err != nil {
 		return v, err
 	}
-	ctx, cancel := s.asking()
+	ctx, cancel := s.callContext()
 	defer cancel()
-	for _, one := range p.Manager.Prompts(ctx) {
-		view := ServerPromptView{Server: one.Server, Name: one.Name, Title: one.Title, Description: one.Description, Arguments: []PromptArgumentView{}}
-		for _, a := range one.Arguments {
+	for _, prompt := range p.Manager.Prompts(ctx) {
+		view := ServerPromptView{Server: prompt.Server, Name: prompt.Name, Title: prompt.Title, Description: prompt.Description, Arguments: []PromptArgumentView{}}
+		for _, a := range prompt.Arguments {
 			view.Arguments = append(view.Arguments, PromptArgumentView{Name: a.Name, Title: a.Title, Description: a.Description, Required: a.Required})
 		}
 		v.Prompts = append(v.Prompts, view)
@@ -285,7 +285,7 @@ func (s *Servers) GetPrompt(server, name string, args []ServerValue) (PromptText
 	if err != nil {
 		return v, err
 	}
-	ctx, cancel := s.asking()
+	ctx, cancel := s.callContext()
 	defer cancel()
 	r, err := p.Manager.GetPrompt(ctx, server, name, byName(args))
 	v.Description = r.Description
@@ -302,7 +302,7 @@ func (s *Servers) Resources() (ServerResources, error) {
 	if err != nil {
 		return v, err
 	}
-	ctx, cancel := s.asking()
+	ctx, cancel := s.callContext()
 	defer cancel()
 	for _, r := range p.Manager.Resources(ctx) {
 		v.Resources = append(v.Resources, ServerResourceView{
@@ -319,7 +319,7 @@ func (s *Servers) ReadResource(server, uri string) (ResourceText, error) {
 	if err != nil {
 		return v, err
 	}
-	ctx, cancel := s.asking()
+	ctx, cancel := s.callContext()
 	defer cancel()
 	blocks, err := p.Manager.ReadResource(ctx, server, uri)
 	if len(blocks) > 0 {

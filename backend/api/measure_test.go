@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Attempts of one call are measured from the start of the first to the end of the last. The time before the user
-// continued an answer does not count.
+// Attempts at one call are measured from the start of the first to the end of the last. The time until the user
+// continues an answer does not count.
 func TestMeasure(t *testing.T) {
 	at := func(ms int) time.Time { return time.UnixMilli(int64(ms)) }
 	step := func(index, attempt, from, to int, status chat.StepStatus) chat.Step {

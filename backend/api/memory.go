@@ -40,17 +40,17 @@ type Memory struct{ c *Core }
 // NewMemory returns the service.
 func NewMemory(c *Core) *Memory { return &Memory{c} }
 
-// firstChunks and firstHits are the default limits; most is the largest limit of a call.
+// defaultChunks and defaultHits are the default limits of a call; maxChunks is the largest.
 const (
-	firstChunks = 50
-	firstHits   = 20
-	mostChunks  = 200
+	defaultChunks = 50
+	defaultHits   = 20
+	maxChunks     = 200
 )
 
-// Chunks is a page of the chunk browser, newest first.
+// Chunks returns a page of the chunk browser, newest first.
 func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
 	p := ChunkPage{}
-	limit, err := filter.page(firstChunks)
+	limit, err := filter.page(defaultChunks)
 	if err != nil {
 		return p, err
 	}
@@ -67,7 +67,7 @@ func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
 // Search finds chunks by words and by vectors. If the embedder fails, it searches by words only and sets Warning.
 func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error) {
 	out := MemorySearch{Hits: []MemoryHit{}}
-	limit, err := filter.page(firstHits)
+	limit, err := filter.page(defaultHits)
 	if err != nil {
 		return out, err
 	}
@@ -97,7 +97,7 @@ func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error)
 	return out, nil
 }
 
-// Chunk returns everything known about one chunk. A deleted one is CodeNotFound.
+// Chunk returns everything known about one chunk; CodeNotFound if it was deleted.
 func (s *Memory) Chunk(id string) (ChunkDetail, error) {
 	c, err := s.c.Inspecting.ChunkDetail(s.c.ctx(), chat.ChunkID(id))
 	if err != nil {
@@ -123,10 +123,10 @@ func (s *Memory) Chip(id string) (MemoryChip, error) {
 	return memoryChip(c), nil
 }
 
-// mostDegraded limits the number of turns listed.
-const mostDegraded = 50
+// maxDegraded limits the listed turns that could not be indexed.
+const maxDegraded = 50
 
-// Status is the state of the memory index. Turns that could not be indexed are listed with those of the branch's
+// Status returns the state of the memory index. Turns that could not be indexed are listed with those of the branch's
 // session first.
 func (s *Memory) Status(branchID string) (IndexStatus, error) {
 	st := IndexStatus{Spaces: []IndexSpace{}, Degraded: []DegradedTurn{}}
@@ -166,13 +166,13 @@ func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn,
 		}
 		session = string(b.SessionID)
 	}
-	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Type: chat.JobIndexTurn, Limit: mostDegraded})
+	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Type: chat.JobIndexTurn, Limit: maxDegraded})
 	if err != nil {
 		return out, err
 	}
 	for _, j := range jobs {
 		t, err := s.c.History.Turn(ctx, j.TurnID)
-		if err != nil { // an unreadable record does not hide the rest (SPEC 2.13)
+		if err != nil { // an unreadable record does not hide the others (SPEC 2.13)
 			s.c.Log.Warn("a turn that is not searchable cannot be read", "turn", j.TurnID, "err", err)
 			continue
 		}
@@ -206,14 +206,14 @@ var chunkTypes = []chat.ChunkType{
 const filterOp = "memory.filter"
 
 // page returns the limit to use.
-func (f MemoryFilter) page(usual int) (int, error) {
+func (f MemoryFilter) page(defaultLimit int) (int, error) {
 	if f.Offset < 0 || f.Limit < 0 {
 		return 0, chat.Errorf(chat.CodeInvalid, filterOp, "The offset of a page must not be negative, and its length must be at least 1.")
 	}
 	if f.Limit == 0 {
-		return usual, nil
+		return defaultLimit, nil
 	}
-	return min(f.Limit, mostChunks), nil
+	return min(f.Limit, maxChunks), nil
 }
 
 // within returns the scope to search. Without a named scope, it is the narrowest one that fits the other fields.

@@ -34,9 +34,9 @@ func TestExcerpt(t *testing.T) {
 		if strings.HasPrefix(got, "… ") != c.front || strings.HasSuffix(got, " …") != c.back || !utf8.ValidString(got) {
 			t.Errorf("%s: %q", name, got)
 		}
-		words := strings.TrimSuffix(strings.TrimPrefix(got, "… "), " …")
-		if !strings.Contains(c.text, words) || utf8.RuneCountInString(words) > excerptRunes+2*wordRunes || len(c.text) > 400 && utf8.RuneCountInString(words) < excerptRunes-2*wordRunes {
-			t.Errorf("%s: %d runes of %q", name, utf8.RuneCountInString(words), words)
+		visible := strings.TrimSuffix(strings.TrimPrefix(got, "… "), " …")
+		if !strings.Contains(c.text, visible) || utf8.RuneCountInString(visible) > excerptRunes+2*wordRunes || len(c.text) > 400 && utf8.RuneCountInString(visible) < excerptRunes-2*wordRunes {
+			t.Errorf("%s: %d runes of %q", name, utf8.RuneCountInString(visible), visible)
 		}
 	}
 	if got := excerpt(long, middle); strings.HasPrefix(got, "… rter") || strings.HasSuffix(got, "wört …") {
@@ -44,7 +44,7 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// TestMatchView: the window shows the search's explanation as a sentence.
+// The window shows the search's explanation as a sentence.
 func TestMatchView(t *testing.T) {
 	share := 0.978
 	m := retrieval.Match{Words: []string{"Deployments", "Gion"}, Similarity: share, Turn: 3, Reasons: []chat.Reason{chat.ReasonAnswer}}
@@ -62,7 +62,7 @@ func TestMatchView(t *testing.T) {
 	}
 }
 
-// TestMemoryChipBeginsWithWords: the title of attached memory has no markup.
+// The title of attached memory has no markup.
 func TestMemoryChipBeginsWithWords(t *testing.T) {
 	c := chat.ChunkText{Chunk: chat.Chunk{Role: chat.RoleAssistant, Text: "## Lag\n\nAbout **replication lag**, `step` 50"}}
 	if m := memoryChip(c); m.Title != "Lag About replication lag, step 50" || m.Role != "assistant" {
@@ -70,8 +70,7 @@ func TestMemoryChipBeginsWithWords(t *testing.T) {
 	}
 }
 
-// TestChunkRowBeginsWithWords: the excerpt in a row has no Markdown marks, list signs or line breaks, wherever in the
-// text it begins; code stays unchanged.
+// The excerpt in a row has no Markdown marks or list signs, wherever in the text it begins. Code stays unchanged.
 func TestChunkRowBeginsWithWords(t *testing.T) {
 	filler := strings.Repeat(" more of it here,", 60)
 	prose := func(text string) chat.ChunkText { return chat.ChunkText{Chunk: chat.Chunk{Text: text}} }
@@ -96,21 +95,21 @@ func TestChunkRowBeginsWithWords(t *testing.T) {
 	}
 }
 
-// givenUp is a store with failed indexing jobs.
-type givenUp struct {
+// failedJobs is a store with failed indexing jobs.
+type failedJobs struct {
 	jobs.ListStore
 	HistoryStore
-	asked chat.JobQuery
+	query chat.JobQuery
 	turns map[chat.TurnID]chat.Turn
 	jobs  []chat.Job
 }
 
-func (g *givenUp) Jobs(_ context.Context, q chat.JobQuery) ([]chat.Job, error) {
-	g.asked = q
+func (g *failedJobs) Jobs(_ context.Context, q chat.JobQuery) ([]chat.Job, error) {
+	g.query = q
 	return g.jobs, nil
 }
 
-func (g *givenUp) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
+func (g *failedJobs) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
 	t, ok := g.turns[id]
 	if !ok {
 		return t, chat.Errorf(chat.CodeCorrupt, "turn.read", "damaged")
@@ -118,10 +117,10 @@ func (g *givenUp) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
 	return t, nil
 }
 
-// mine is a store whose branches belong to one session.
-type mine struct{ sessions.Store }
+// singleSession is a store whose branches belong to one session.
+type singleSession struct{ sessions.Store }
 
-func (mine) Branch(context.Context, chat.BranchID) (chat.Branch, error) {
+func (singleSession) Branch(context.Context, chat.BranchID) (chat.Branch, error) {
 	return chat.Branch{SessionID: "mine"}, nil
 }
 
@@ -140,21 +139,21 @@ func TestStatusListsFailedTurns(t *testing.T) {
 	turn := func(id chat.TurnID, session chat.SessionID, status chat.IndexStatus) chat.Turn {
 		return chat.Turn{ID: id, Seq: 4, SessionID: session, IndexStatus: status, User: chat.UserText("About " + string(id))}
 	}
-	g := &givenUp{
+	g := &failedJobs{
 		jobs: []chat.Job{{ID: 9, TurnID: "a", LastError: "no"}, {ID: 8, TurnID: "damaged"}, {ID: 7, TurnID: "b"}, {ID: 6, TurnID: "c"}},
 		turns: map[chat.TurnID]chat.Turn{
 			"a": turn("a", "other", chat.IndexDegraded), "b": turn("b", "mine", chat.IndexDegraded), "c": turn("c", "mine", chat.IndexOK),
 		},
 	}
-	m := NewMemory(&Core{Queue: jobs.NewList(g, nil, nil), History: g, Sessions: sessions.New(sessions.Deps{Store: mine{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
+	m := NewMemory(&Core{Queue: jobs.NewList(g, nil, nil), History: g, Sessions: sessions.New(sessions.Deps{Store: singleSession{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
 		Vectors: noVectors{}, Retrieves: func() (bool, chat.Scope) { return true, chat.ScopeSession },
 	}})
 	st, err := m.Status("branch")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.asked.State != chat.JobDead || g.asked.Type != chat.JobIndexTurn {
-		t.Errorf("asked for %+v", g.asked)
+	if g.query.State != chat.JobDead || g.query.Type != chat.JobIndexTurn {
+		t.Errorf("queried %+v", g.query)
 	}
 	want := []DegradedTurn{{TurnID: "b", TurnSeq: 4, SessionID: "mine", Title: "About b", JobID: 7}, {TurnID: "a", TurnSeq: 4, SessionID: "other", Title: "About a", JobID: 9, Error: "no"}}
 	if len(st.Degraded) != 2 || st.Degraded[0] != want[0] || st.Degraded[1] != want[1] {

@@ -62,7 +62,8 @@ const (
 	wordRunes    = 20
 )
 
-// excerpt returns a part of a text that starts at a byte, or earlier if there is room. Omitted parts are marked.
+// excerpt returns a part of a text that starts at a byte, or earlier if the text ends before the limit. Omitted parts are
+// marked.
 func excerpt(text string, at int) string {
 	runes := []rune(text)
 	if len(runes) <= excerptRunes {
@@ -113,16 +114,16 @@ func memoryChip(c chat.ChunkText) MemoryChip {
 	return m
 }
 
-// chips describes the chunks attached in blocks.
+// chips returns descriptions of attached chunks.
 func (c *Core) chips(ctx context.Context, ids []chat.ChunkID) ([]MemoryChip, error) {
 	out := []MemoryChip{}
-	known, err := c.chunks(ctx, ids)
+	existing, err := c.chunks(ctx, ids)
 	if err != nil {
 		return out, err
 	}
 	for _, id := range ids {
-		chip := MemoryChip{ID: string(id)} // an unreadable one can still be removed
-		if t, ok := known[id]; ok {
+		chip := MemoryChip{ID: string(id)} // a chunk that does not exist can still be removed
+		if t, ok := existing[id]; ok {
 			chip = memoryChip(t)
 		}
 		out = append(out, chip)
@@ -130,8 +131,8 @@ func (c *Core) chips(ctx context.Context, ids []chat.ChunkID) ([]MemoryChip, err
 	return out, nil
 }
 
-// nameMemories sets the names of the attached chunks of turns. If the chunks cannot be read, the turns are shown
-// without them.
+// nameMemories sets the names of the attached chunks of turns. If the chunks cannot be read, the turns are shown without
+// these names.
 func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []TurnView) {
 	var ids []chat.ChunkID
 	for _, t := range turns {
@@ -159,8 +160,8 @@ func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []Turn
 	}
 }
 
-// recalled sets how much memory turns have, or why they have none.
-func (c *Core) recalled(ctx context.Context, ids []chat.TurnID, views []TurnView) {
+// setRecalled sets how much memory turns had, or why they had none.
+func (c *Core) setRecalled(ctx context.Context, ids []chat.TurnID, views []TurnView) {
 	found, err := c.History.Recalled(ctx, ids)
 	if err != nil {
 		c.Log.Warn("the memory that turns used cannot be read", "err", err)
@@ -196,12 +197,12 @@ func memoryBlocks(chips []MemoryChip) (chat.Blocks, error) {
 // checkMemories returns an error if an attached chunk does not exist.
 func (c *Core) checkMemories(ctx context.Context, m chat.Message) error {
 	ids := m.Blocks.Memories()
-	known, err := c.chunks(ctx, ids)
+	existing, err := c.chunks(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if _, ok := known[id]; !ok {
+		if _, ok := existing[id]; !ok {
 			return chat.Errorf(chat.CodeNotFound, "chat.memory", "An attached memory no longer exists; nothing was sent.").
 				WithHint("remove it from the message; the original text is still in its session")
 		}

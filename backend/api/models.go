@@ -27,7 +27,7 @@ func (s *Settings) ModelPlaces() []PlaceView {
 	return out
 }
 
-// OfferedModels lists the models of a place, by asking it.
+// OfferedModels asks a place for its models.
 func (s *Settings) OfferedModels(place string) ([]OfferView, error) {
 	offers, err := s.catalog.Offers(s.c.ctx(), place)
 	out := []OfferView{}
@@ -106,7 +106,7 @@ func (s *Settings) Costs(sessionID string) (CostView, error) {
 	return v, nil
 }
 
-// spent is what turns cost, and what background work cost.
+// spent returns the cost of turns and of background work.
 func (s *Settings) spent(q chat.UsageQuery) (turns, background models.Spent, err error) {
 	used, err := s.c.Figures.UsageByModel(s.c.ctx(), q)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Settings) spent(q chat.UsageQuery) (turns, background models.Spent, err
 	return s.catalog.Spent(used), s.catalog.SpentInBackground(inBackground), err
 }
 
-// amount is an amount as shown, nil if no price is known, and notes its certainty.
+// amount returns the amount to show; nil if no price is known. It also sets Estimate and Today.
 func (v *CostView) amount(spent models.Spent) *float64 {
 	v.Estimate, v.Today = v.Estimate || spent.Estimate, v.Today || spent.Today > 0
 	if spent.Priced == 0 {

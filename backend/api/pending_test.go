@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// answered adds a turn with a final answer, which no state covers yet.
-func answered(t *testing.T, s *store.Store, branch chat.BranchID, user string) chat.Turn {
+// addAnswered adds a turn with a final answer, which no state covers yet.
+func addAnswered(t *testing.T, s *store.Store, branch chat.BranchID, user string) chat.Turn {
 	t.Helper()
 	ctx := context.Background()
 	must := func(err error) {
@@ -31,8 +31,8 @@ func answered(t *testing.T, s *store.Store, branch chat.BranchID, user string) c
 	return turn
 }
 
-// commitTogether covers turns with one state.
-func commitTogether(t *testing.T, s *store.Store, branch chat.BranchID, turns ...chat.TurnID) {
+// commitTurns commits turns with one state.
+func commitTurns(t *testing.T, s *store.Store, branch chat.BranchID, turns ...chat.TurnID) {
 	t.Helper()
 	b, err := s.Branch(context.Background(), branch)
 	if err == nil {
@@ -55,11 +55,11 @@ func (h lateCommit) PendingTurns(ctx context.Context, b chat.BranchID) ([]chat.T
 	return turns, err
 }
 
-// A turn whose summary was made while the list was read is no longer in it, and the next one is the first.
+// A turn that is committed while the list is read is not in it, and the next turn is the first.
 func TestPendingWithoutTurnsCommittedMeanwhile(t *testing.T) {
-	c, st, session := chatOver(t)
-	first, second := answered(t, st, session.ActiveBranch, "One"), answered(t, st, session.ActiveBranch, "Two")
-	c.c.History = lateCommit{st, func() { commitTogether(t, st, session.ActiveBranch, first.ID) }}
+	c, st, session := newTestChat(t)
+	first, second := addAnswered(t, st, session.ActiveBranch, "One"), addAnswered(t, st, session.ActiveBranch, "Two")
+	c.c.History = lateCommit{st, func() { commitTurns(t, st, session.ActiveBranch, first.ID) }}
 	list, err := NewInspect(c.c).Pending(string(session.ActiveBranch))
 	if err != nil || len(list) != 1 || list[0].TurnID != string(second.ID) {
 		t.Fatalf("%+v, %v", list, err)
@@ -69,11 +69,11 @@ func TestPendingWithoutTurnsCommittedMeanwhile(t *testing.T) {
 	}
 }
 
-// A turn is said to be left out only if it does not fit.
+// A turn is reported as left out only if it does not fit.
 func TestPendingThatDoesNotFit(t *testing.T) {
-	c, st, session := chatOver(t)
+	c, st, session := newTestChat(t)
 	for range 8 {
-		answered(t, st, session.ActiveBranch, strings.Repeat("word ", 1000))
+		addAnswered(t, st, session.ActiveBranch, strings.Repeat("word ", 1000))
 	}
 	in := NewInspect(c.c)
 	list, err := in.Pending(string(session.ActiveBranch))
@@ -89,7 +89,7 @@ func TestPendingThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// No reason speaks of a failed try of a job that is done.
+// For each state of the job the reason is correct; a job that is done is not reported as failed.
 func TestWhyPending(t *testing.T) {
 	for _, test := range []struct {
 		job   chat.Job
@@ -110,15 +110,15 @@ func TestWhyPending(t *testing.T) {
 	}
 }
 
-// Of the turns that one state covers, only the last is the latest.
-func TestOnlyTheLastTurnOfAStateIsTheLatest(t *testing.T) {
-	c, st, session := chatOver(t)
+// Of the turns that the head covers, only the last has the state head.
+func TestOnlyTheLastTurnOfTheHeadIsMarked(t *testing.T) {
+	c, st, session := newTestChat(t)
 	var ids []chat.TurnID
 	var turns []chat.Turn
 	for _, text := range []string{"One", "Two", "Three"} {
-		ids = append(ids, answered(t, st, session.ActiveBranch, text).ID)
+		ids = append(ids, addAnswered(t, st, session.ActiveBranch, text).ID)
 	}
-	commitTogether(t, st, session.ActiveBranch, ids[:2]...)
+	commitTurns(t, st, session.ActiveBranch, ids[:2]...)
 	for _, id := range ids {
 		turn, err := st.Turn(t.Context(), id)
 		if err != nil {

@@ -8,23 +8,23 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// committed adds a committed turn to the session's active branch.
-func committed(t *testing.T, s *store.Store, session chat.Session, user string) {
+// addCommitted adds a committed turn to the session's active branch.
+func addCommitted(t *testing.T, s *store.Store, session chat.Session, user string) {
 	t.Helper()
-	turn := answered(t, s, session.ActiveBranch, user)
-	commitTogether(t, s, session.ActiveBranch, turn.ID)
+	turn := addAnswered(t, s, session.ActiveBranch, user)
+	commitTurns(t, s, session.ActiveBranch, turn.ID)
 }
 
-// A suggestion is pinned or dismissed by its id, once, and the window gets an event.
+// A suggestion can be pinned or dismissed once, by its id, and the window gets an event.
 func TestSuggestedPinsOfTheWindow(t *testing.T) {
-	c, st, session := chatOver(t)
+	c, st, session := newTestChat(t)
 	changes := 0
 	c.c.Hub.Listen(func(ch chat.Change) {
 		if ch.Kind == chat.ChangePins && ch.ID == string(session.ActiveBranch) {
 			changes++
 		}
 	})
-	committed(t, st, session, "Always answer in German. Never use tables. I prefer short answers.")
+	addCommitted(t, st, session, "Always answer in German. Never use tables. I prefer short answers.")
 	in := NewInspect(c.c)
 	offered, err := in.SuggestedPins(string(session.ActiveBranch))
 	if err != nil || len(offered) != 3 || offered[0].Text != "Always answer in German." || offered[0].TurnSeq != 1 || offered[0].TurnID == "" {
@@ -40,8 +40,8 @@ func TestSuggestedPinsOfTheWindow(t *testing.T) {
 	if err := in.DismissSuggestedPin(offered[1].ID); err != nil || changes == before {
 		t.Errorf("dismissed: %v, %d changes reported", err, changes-before)
 	}
-	if left, err := in.SuggestedPins(string(session.ActiveBranch)); err != nil || len(left) != 0 {
-		t.Errorf("left are %+v, %v", left, err)
+	if remaining, err := in.SuggestedPins(string(session.ActiveBranch)); err != nil || len(remaining) != 0 {
+		t.Errorf("still suggested: %+v, %v", remaining, err)
 	}
 	if _, err := in.AcceptSuggestedPin(offered[1].ID, ""); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("accepted after it was dismissed: %v", err)

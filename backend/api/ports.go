@@ -64,11 +64,11 @@ type Core struct {
 	Retrieval Retrieval
 	// Tools are the tools that models may call.
 	Tools ToolPorts
-	// Cost is what a usage of a model cost: by the price stored with it, otherwise by today's price; the zero Cost if
-	// no price is known.
+	// Cost returns the cost of a usage of a model: by the price stored with it, otherwise by today's price; the zero
+	// Cost if no price is known.
 	Cost func(model string, u chat.Usage) (cost chat.Cost, today bool)
-	// Upkeep repairs what crashes leave behind, and stores its reports.
-	Upkeep *jobs.Reconciler
+	// Reconciler recovers unfinished work after a crash, and stores its reports.
+	Reconciler *jobs.Reconciler
 	// Tasks runs tasks.
 	Tasks *tasks.Manager
 	// Importer and Exporter read and write conversations as files.
@@ -96,10 +96,11 @@ type Core struct {
 	Version  string
 	DataDir  string
 	Fatal    *chat.Error
-	// Further: for a further window. Session is what it opens; empty: another session than the last open one.
+	// Further: the services are those of a further window. Session is the session that it opens; empty: another one than
+	// the last open session.
 	Further bool
 	Session string
-	// Quick: of the small window for a quick question.
+	// Quick: the services are those of the small window for a quick question.
 	Quick bool
 	// ReadOnly says why the data is read-only; empty: it is not.
 	ReadOnly string
@@ -108,7 +109,8 @@ type Core struct {
 // newID creates an id for something that exists only in this run.
 func (c *Core) newID() string { return chat.NewID(time.Now()) }
 
-// ctx is the context of calls from the window: they have none, and what they start must not end with them.
+// ctx returns the context for calls from the window. They have none of their own, and work that they start must not end
+// with them.
 func (c *Core) ctx() context.Context { return context.Background() }
 
 // ready returns the error of opening the data, for the services that a window binds without it.

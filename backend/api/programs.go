@@ -17,7 +17,7 @@ type ProgramStore interface {
 	ClearAccesses(context.Context) error
 }
 
-// ProgramAccess is what the window uses of the MCP server.
+// ProgramAccess is the part of the MCP server that the window uses.
 type ProgramAccess struct {
 	Store ProgramStore
 	// Status returns whether and where the HTTP server runs, or why it does not.
@@ -131,7 +131,7 @@ func (s *Programs) SetHTTP(on bool) (ProgramsPanel, error) {
 	return s.changed(s.config.Set(settingHTTP, strconv.FormatBool(on)))
 }
 
-// Accesses is a page of the access record, newest first; an empty name means all programs. before is Next of the
+// Accesses returns a page of the access record, newest first; an empty name means all programs. before is Next of the
 // previous page, 0 for the first.
 func (s *Programs) Accesses(client string, before int64) (ProgramAccessPage, error) {
 	page := ProgramAccessPage{Accesses: []ProgramAccessView{}}

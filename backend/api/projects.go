@@ -61,7 +61,7 @@ func scanView(s chat.ProjectScan) ProjectScanView {
 		NewCount: len(s.New), ChangedCount: len(s.Changed), RemovedCount: len(s.Removed),
 		Error: s.Error,
 	}
-	v.Skipped = lists.Map(slices.Sorted(maps.Keys(s.SkippedBy)), func(why string) SkippedCount { return SkippedCount{Reason: why, Count: s.SkippedBy[why]} })
+	v.Skipped = lists.Map(slices.Sorted(maps.Keys(s.SkippedBy)), func(reason string) SkippedCount { return SkippedCount{Reason: reason, Count: s.SkippedBy[reason]} })
 	v.SkippedFiles = lists.Map(s.Skipped[:min(len(s.Skipped), maxScanned)], func(f chat.SkippedFile) SkippedFileView { return SkippedFileView(f) })
 	return v
 }
@@ -82,10 +82,10 @@ func (s *Projects) Save(v ProjectView) (ProjectView, error) {
 	})
 }
 
-// mostFiles limits a page of files.
-const mostFiles = 500
+// maxFiles limits a page of files.
+const maxFiles = 500
 
-// Files is a page of a project's files of one kind (document or watched), by path.
+// Files returns a page of a project's files of one kind (document or watched), by path.
 func (s *Projects) Files(id, kind string, offset, limit int) (ProjectFilesPage, error) {
 	v := ProjectFilesPage{Files: []ProjectFileView{}}
 	all, err := s.c.Projects.ProjectFiles(s.c.ctx(), chat.ProjectID(id))
@@ -95,7 +95,7 @@ func (s *Projects) Files(id, kind string, offset, limit int) (ProjectFilesPage, 
 	all = slices.DeleteFunc(all, func(f chat.ProjectFile) bool { return string(f.Kind) != kind })
 	v.Total = len(all)
 	from := min(max(offset, 0), len(all))
-	for _, f := range all[from:min(len(all), from+min(max(limit, 0), mostFiles))] {
+	for _, f := range all[from:min(len(all), from+min(max(limit, 0), maxFiles))] {
 		v.Files = append(v.Files, ProjectFileView{
 			Path: f.Path, ID: string(f.File), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens, Indexed: f.Indexed,
 		})
@@ -111,9 +111,9 @@ func (s *Projects) AddDocument(id string, part AttachPart) (AttachResult, error)
 		s.uploads.drop(part.Upload)
 		return AttachResult{}, chat.Errorf(chat.CodeInvalid, "project.add", "%s did not arrive completely; nothing was added.", part.Name).WithHint("add it again")
 	}
-	upload, whole, err := s.uploads.take(part, data, s.c.newID)
-	if err == nil && whole != nil {
-		err = s.c.Projects.Add(s.c.ctx(), chat.ProjectID(id), whole.name, whole.data)
+	upload, complete, err := s.uploads.add(part, data, s.c.newID)
+	if err == nil && complete != nil {
+		err = s.c.Projects.Add(s.c.ctx(), chat.ProjectID(id), complete.name, complete.data)
 	}
 	return AttachResult{Upload: upload}, err
 }

@@ -52,15 +52,15 @@ func (s *Chat) SendQueue(branchID string) error {
 // EditQueued moves a message from the queue into the branch's draft, above the text that is already there, and returns
 // it.
 func (s *Chat) EditQueued(messageID string) (Draft, error) {
-	return s.taken(s.c.Turns.EditQueued, messageID)
+	return s.fromQueue(s.c.Turns.EditQueued, messageID)
 }
 
 // RemoveQueued deletes a message from the queue, and returns it for RestoreQueued.
 func (s *Chat) RemoveQueued(messageID string) (Draft, error) {
-	return s.taken(s.c.Turns.RemoveQueued, messageID)
+	return s.fromQueue(s.c.Turns.RemoveQueued, messageID)
 }
 
-func (s *Chat) taken(take func(context.Context, chat.QueuedID) (chat.QueuedMessage, error), id string) (Draft, error) {
+func (s *Chat) fromQueue(take func(context.Context, chat.QueuedID) (chat.QueuedMessage, error), id string) (Draft, error) {
 	ctx := s.c.ctx()
 	m, err := take(ctx, chat.QueuedID(id))
 	if err != nil {
@@ -69,12 +69,12 @@ func (s *Chat) taken(take func(context.Context, chat.QueuedID) (chat.QueuedMessa
 	return s.c.unsent(ctx, m.Message)
 }
 
-// MoveQueued moves a message to that place in its queue, from 0.
+// MoveQueued moves a message to a position in its queue, counted from 0.
 func (s *Chat) MoveQueued(messageID string, to int) error {
 	return s.c.Turns.MoveQueued(s.c.ctx(), chat.QueuedID(messageID), to)
 }
 
-// RestoreQueued undoes RemoveQueued: the message waits again before the one at that place, from 0.
+// RestoreQueued undoes RemoveQueued: it inserts the message at a position in the queue, counted from 0.
 func (s *Chat) RestoreQueued(branchID string, message Draft, at int) error {
 	m, err := userMessage(message.Text, message.Images, message.Files, message.Memories)
 	if err == nil {

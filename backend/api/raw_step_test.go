@@ -29,7 +29,7 @@ func (s longStep) StepEvents(_ context.Context, _ chat.StepID, yield func(chat.R
 	return nil
 }
 
-// TestARawStepIsBounded: for a long step the window gets the beginning and end, and the size of what is between.
+// Of a long step the window gets the beginning and the end, and the size of the omitted part.
 func TestARawStepIsBounded(t *testing.T) {
 	for name, step := range map[string]longStep{
 		"short":        {events: 3, data: "abc"},

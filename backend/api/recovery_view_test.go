@@ -6,11 +6,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func TestRecoveryViewOmitsWhatIsSettled(t *testing.T) {
+func TestRecoveryViewOmitsOutdatedFindings(t *testing.T) {
 	item := func(id chat.TurnID) chat.RecoveryItem {
 		return chat.RecoveryItem{Kind: chat.RecoveredIncomplete, TurnID: id, Message: "about " + string(id)}
 	}
-	look := func(id chat.TurnID) (chat.Turn, error) {
+	lookUp := func(id chat.TurnID) (chat.Turn, error) {
 		if id == "open" {
 			return chat.Turn{ID: id, Phase: chat.PhaseResponding, Outcome: chat.OutcomeIncomplete}, nil
 		}
@@ -20,7 +20,7 @@ func TestRecoveryViewOmitsWhatIsSettled(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		items   []chat.RecoveryItem
-		left    int
+		want    int
 		clean   bool
 		summary string
 	}{
@@ -28,8 +28,8 @@ func TestRecoveryViewOmitsWhatIsSettled(t *testing.T) {
 		{"all are gone", []chat.RecoveryItem{item("gone")}, 0, false, chat.Settled},
 		{"there was nothing", nil, 0, true, "No unfinished work was found."},
 	} {
-		v := recoveryView(chat.RecoveryReport{Items: c.items}, look, title)
-		if len(v.Items) != c.left || v.Clean != c.clean || v.Summary != c.summary {
+		v := recoveryView(chat.RecoveryReport{Items: c.items}, lookUp, title)
+		if len(v.Items) != c.want || v.Clean != c.clean || v.Summary != c.summary {
 			t.Errorf("%s: %+v", c.name, v)
 		}
 	}

@@ -33,13 +33,13 @@ type Search struct {
 // NewSearch returns the service.
 func NewSearch(c *Core) *Search { return &Search{c: c} }
 
-// latest ends a call when a newer one begins.
+// latest cancels a call when a newer one begins.
 type latest struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc
 }
 
-// begin ends the previous call.
+// begin cancels the previous call and returns the context of the new one.
 func (l *latest) begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	l.mu.Lock()
@@ -51,7 +51,7 @@ func (l *latest) begin(ctx context.Context) (context.Context, context.CancelFunc
 	return ctx, cancel
 }
 
-// superseded is the error of a search ended by a newer one.
+// superseded returns the error of a search: CodeCancelled if a newer search replaced it.
 func superseded(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return chat.WrapError(chat.CodeCancelled, "search", context.Canceled, "A newer search replaced this one.")
@@ -60,24 +60,24 @@ func superseded(ctx context.Context, err error) error {
 }
 
 const (
-	usualGroups = 30
-	mostGroups  = 200
-	groupHits   = 5
+	defaultGroups = 30
+	maxGroups     = 200
+	groupHits     = 5
 	// sessionHits is the maximum number of results in a search of one session.
 	sessionHits = 200
-	// byMeaning is the number of results of the search of memory.
-	byMeaning = 40
-	// likeness is the minimum calibrated similarity of a result found only by vectors.
-	likeness = 0.8
-	// leastMatched is the minimum score of a result that has some of the words, or other spellings or parts of them:
-	// the best one has the share of the query that it contains.
-	leastMatched = 0.5
+	// memoryHits is the number of results of the search of memory.
+	memoryHits = 40
+	// minSimilarity is the minimum calibrated similarity of a result found only by vectors.
+	minSimilarity = 0.8
+	// minScore is the minimum score of a result that contains some of the words, or other spellings or parts of them.
+	// The score of the best result is the share of the query that it contains.
+	minScore = 0.5
 )
 
 // Everything finds messages and titles in all sessions.
 func (s *Search) Everything(query SearchQuery) (SearchResult, error) {
 	out := SearchResult{Groups: []SearchGroup{}}
-	begun := time.Now()
+	start := time.Now()
 	if err := query.check(); err != nil || strings.TrimSpace(query.Text) == "" {
 		return out, err
 	}
@@ -92,22 +92,22 @@ func (s *Search) Everything(query SearchQuery) (SearchResult, error) {
 	}
 	g := newGroups(found)
 	if query.Meaning {
-		if out.Warning, err = s.meaning(ctx, query, g); err != nil {
+		if out.Warning, err = s.addMemory(ctx, query, g); err != nil {
 			return out, superseded(ctx, err)
 		}
 	}
-	most := groupHits
+	maxHits := groupHits
 	if query.SessionID != "" {
-		most = sessionHits
+		maxHits = sessionHits
 	}
-	out.Groups, out.Hits = g.list(most), g.hits
-	limit := usualGroups
+	out.Groups, out.Hits = g.list(maxHits), g.hits
+	limit := defaultGroups
 	if query.Limit > 0 {
-		limit = min(query.Limit, mostGroups)
+		limit = min(query.Limit, maxGroups)
 	}
 	out.Truncated = found.Truncated || len(out.Groups) > limit
 	out.Groups = out.Groups[:min(len(out.Groups), limit)]
-	out.TotalMs = time.Since(begun).Milliseconds()
+	out.TotalMs = time.Since(start).Milliseconds()
 	return out, nil
 }
 
@@ -123,37 +123,38 @@ func (q SearchQuery) check() error {
 	return nil
 }
 
-// meaning adds what a search of memory finds: similar text, and words in other spellings, in parts, or not all of them.
-func (s *Search) meaning(ctx context.Context, q SearchQuery, g *groups) (warning string, err error) {
+// addMemory adds the results of a search of memory: similar text, and messages that contain only some of the words, or
+// other spellings or parts of them.
+func (s *Search) addMemory(ctx context.Context, q SearchQuery, g *groups) (warning string, err error) {
 	in := chat.Within{Scope: chat.ScopeAll, Role: chat.Role(q.Role), Since: moment(q.Since), Until: moment(q.Until), Archived: q.Archived}
 	if q.SessionID != "" {
 		in.Scope, in.Session = chat.ScopeSession, chat.SessionID(q.SessionID)
 	}
-	found, err := s.c.Retrieval.Engine.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: byMeaning, WordsAlone: true})
+	found, err := s.c.Retrieval.Engine.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: memoryHits, WordsAlone: true})
 	if err != nil {
 		return "", err
 	}
 	for _, h := range found.Hits {
-		if !isSimilar(h) && (h.Score < leastMatched || len(h.Match(q.Text).Words) == 0) {
+		if !isSimilar(h) && (h.Score < minScore || len(h.Match(q.Text).Words) == 0) {
 			continue
 		}
-		if err := s.meant(ctx, q, g, h); err != nil {
+		if err := s.addMemoryHit(ctx, q, g, h); err != nil {
 			return "", err
 		}
 	}
 	return found.Warning, nil
 }
 
-// isSimilar reports a hit that vectors alone would find.
-func isSimilar(h retrieval.Hit) bool { return h.Cosine != 0 && h.Similarity >= likeness }
+// isSimilar reports whether vectors alone would find a hit.
+func isSimilar(h retrieval.Hit) bool { return h.Cosine != 0 && h.Similarity >= minSimilarity }
 
-// meant adds one result of memory, or marks a keyword result as similar too.
-func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieval.Hit) error {
-	key := said{h.SourceTurn, h.Role}
-	if at, ok := g.at[key]; ok {
+// addMemoryHit adds one result of the search of memory, or marks a keyword result as similar too.
+func (s *Search) addMemoryHit(ctx context.Context, q SearchQuery, g *groups, h retrieval.Hit) error {
+	key := messageKey{h.SourceTurn, h.Role}
+	if i, ok := g.index[key]; ok {
 		if isSimilar(h) {
-			g.found[at].by = "both"
-			g.found[at].Score += h.Similarity
+			g.found[i].by = "both"
+			g.found[i].Score += h.Similarity
 		}
 		return nil
 	}
@@ -165,7 +166,7 @@ func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieva
 		}
 		g.sessions[sess.ID] = sess
 	}
-	branch, label, err := s.opens(ctx, sess, h)
+	branch, label, err := s.branchToOpen(ctx, sess, h)
 	if err != nil {
 		return err
 	}
@@ -190,7 +191,7 @@ func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieva
 	return nil
 }
 
-// matchSpans are the words of a hit that match, as its unit writes them, in its source.
+// matchSpans returns the spans of a hit's source that match the query, as far as they are in its unit.
 func matchSpans(h retrieval.Hit, query string) []highlight.Span {
 	unit := h.Source[h.Unit.Start:h.Unit.End]
 	var out []highlight.Span
@@ -203,22 +204,22 @@ func matchSpans(h retrieval.Hit, query string) []highlight.Span {
 	}
 	slices.SortFunc(out, func(a, b highlight.Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
 	end := 0
-	return slices.DeleteFunc(out, func(s highlight.Span) bool { // what overlaps the one before
+	return slices.DeleteFunc(out, func(s highlight.Span) bool { // removes spans that overlap an earlier one
 		overlaps := s.Start < end
 		end = max(end, s.End)
 		return overlaps
 	})
 }
 
-// opens is the branch in which to open a chunk's turn: the active one if its lineage contains it.
-func (s *Search) opens(ctx context.Context, sess chat.Session, h retrieval.Hit) (chat.BranchID, string, error) {
+// branchToOpen returns the branch in which to open a chunk's turn: the active branch if its lineage contains the turn.
+func (s *Search) branchToOpen(ctx context.Context, sess chat.Session, h retrieval.Hit) (chat.BranchID, string, error) {
 	id := h.BranchID
 	if id != sess.ActiveBranch {
-		there, err := s.c.History.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, FromSeq: h.TurnSeq, ToSeq: h.TurnSeq, Limit: 1})
+		turns, err := s.c.History.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, FromSeq: h.TurnSeq, ToSeq: h.TurnSeq, Limit: 1})
 		if err != nil {
 			return "", "", err
 		}
-		if len(there) > 0 && there[0].ID == h.SourceTurn {
+		if len(turns) > 0 && turns[0].ID == h.SourceTurn {
 			id = sess.ActiveBranch
 		}
 	}
@@ -226,8 +227,8 @@ func (s *Search) opens(ctx context.Context, sess chat.Session, h retrieval.Hit) 
 	return id, b.Label, err
 }
 
-// said names a message.
-type said struct {
+// messageKey identifies a message.
+type messageKey struct {
 	turn chat.TurnID
 	role chat.Role
 }
@@ -241,14 +242,14 @@ type finding struct {
 // groups groups results by session.
 type groups struct {
 	found    []finding
-	at       map[said]int
+	index    map[messageKey]int // in found
 	titles   map[chat.SessionID][]chat.Span
 	sessions map[chat.SessionID]chat.Session
 	hits     int
 }
 
 func newGroups(r chat.TextResult) *groups {
-	g := &groups{at: map[said]int{}, titles: r.Titles, sessions: r.Sessions}
+	g := &groups{index: map[messageKey]int{}, titles: r.Titles, sessions: r.Sessions}
 	for _, h := range r.Hits {
 		g.add(finding{h, "words"})
 	}
@@ -256,50 +257,51 @@ func newGroups(r chat.TextResult) *groups {
 }
 
 func (g *groups) add(f finding) {
-	g.at[said{f.Turn, f.Role}] = len(g.found)
+	g.index[messageKey{f.Turn, f.Role}] = len(g.found)
 	g.found = append(g.found, f)
 	g.hits++
 }
 
-// aTitle is the weight of a matching title relative to messages.
-const aTitle = 3
+// titleWeight is the score of a matching title. The scores of messages are about 1.
+const titleWeight = 3
 
-// list sorts the groups: by title and best result, then by number of results, then newest first.
-func (g *groups) list(most int) []SearchGroup {
+// list returns the groups with at most maxHits results each, sorted by the score of the title and the best result, then
+// by number of results, then newest first.
+func (g *groups) list(maxHits int) []SearchGroup {
 	slices.SortStableFunc(g.found, func(a, b finding) int { return cmp.Compare(b.Score, a.Score) })
-	made := map[chat.SessionID]*SearchGroup{}
+	bySession := map[chat.SessionID]*SearchGroup{}
 	score := map[string]float64{}
-	of := func(id chat.SessionID) *SearchGroup {
-		if made[id] == nil {
+	groupOf := func(id chat.SessionID) *SearchGroup {
+		if bySession[id] == nil {
 			s := g.sessions[id]
 			title := chat.BoundTitle(s.Title)
 			shown := slices.DeleteFunc(slices.Clone(g.titles[id]), func(sp chat.Span) bool { return sp.End > len(title) })
-			made[id] = &SearchGroup{
+			bySession[id] = &SearchGroup{
 				SessionID: string(id), Title: title, Folder: chat.BoundTitle(s.Folder), Archived: s.ArchivedAt != nil, UpdatedAt: ms(s.UpdatedAt),
 				Marks: spanViews(title, shown), Hits: []SearchHit{},
 			}
 			if len(g.titles[id]) > 0 {
-				score[string(id)] = aTitle
+				score[string(id)] = titleWeight
 			}
 		}
-		return made[id]
+		return bySession[id]
 	}
 	for id := range g.titles {
-		of(id)
+		groupOf(id)
 	}
 	for _, f := range g.found {
-		group := of(f.Session)
+		group := groupOf(f.Session)
 		if len(group.Hits) == 0 {
 			score[group.SessionID] += f.Score
 		}
-		if len(group.Hits) == most {
+		if len(group.Hits) == maxHits {
 			group.More++
 			continue
 		}
 		group.Hits = append(group.Hits, searchHit(f))
 	}
-	out := make([]SearchGroup, 0, len(made))
-	for _, group := range made {
+	out := make([]SearchGroup, 0, len(bySession))
+	for _, group := range bySession {
 		out = append(out, *group)
 	}
 	slices.SortFunc(out, func(a, b SearchGroup) int {
@@ -322,15 +324,15 @@ func spanViews(text string, spans []chat.Span) []Span {
 	return lists.Map(highlight.UTF16(text, bytes), func(sp highlight.Span) Span { return Span{From: sp.Start, To: sp.End} })
 }
 
-// mostFinds limits the turns listed by a search in a branch; all are counted.
-const mostFinds = 5000
+// maxFindHits limits the turns listed by a search in a branch; all are counted.
+const maxFindHits = 5000
 
 // Find finds a text in the turns of a branch's lineage, oldest first. It ignores case unless requested otherwise.
 func (s *Search) Find(branchID, text string, matchCase bool) (FindResult, error) {
 	out := FindResult{Hits: []FindHit{}}
 	ctx, done := s.inBranch.begin(s.c.ctx())
 	defer done()
-	found, err := s.c.History.Find(ctx, chat.FindQuery{Branch: chat.BranchID(branchID), Text: text, MatchCase: matchCase, Limit: mostFinds})
+	found, err := s.c.History.Find(ctx, chat.FindQuery{Branch: chat.BranchID(branchID), Text: text, MatchCase: matchCase, Limit: maxFindHits})
 	if err != nil {
 		return out, superseded(ctx, err)
 	}
@@ -344,8 +346,8 @@ func (s *Search) Find(branchID, text string, matchCase bool) (FindResult, error)
 }
 
 const (
-	usualPoints = 200
-	mostPoints  = 1000
+	defaultPoints = 200
+	maxPoints     = 1000
 )
 
 // Metrics returns the metrics of the newest turns, oldest first, and their sums.
@@ -381,9 +383,9 @@ func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 }
 
 func (q MetricsQuery) measures() (chat.MeasureQuery, error) {
-	m := chat.MeasureQuery{Limit: usualPoints}
+	m := chat.MeasureQuery{Limit: defaultPoints}
 	if q.Limit > 0 {
-		m.Limit = min(q.Limit, mostPoints)
+		m.Limit = min(q.Limit, maxPoints)
 	}
 	switch q.Scope {
 	case "branch":

@@ -50,12 +50,12 @@ func (s *Sessions) Duplicate(id, branchID string) (SessionRow, error) {
 	if b.SessionID != sess.ID {
 		return SessionRow{}, chat.Errorf(chat.CodeNotFound, "session.duplicate", "Branch %s belongs to another session.", branch)
 	}
-	made, err := s.c.Sessions.Duplicate(ctx, branch, "")
+	copied, err := s.c.Sessions.Duplicate(ctx, branch, "")
 	if err != nil {
 		return SessionRow{}, err
 	}
-	row, err := s.c.row(ctx, made.Session.ID)
-	row.LeftOut = made.LeftOut
+	row, err := s.c.row(ctx, copied.Session.ID)
+	row.LeftOut = copied.LeftOut
 	return row, err
 }
 

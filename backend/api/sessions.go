@@ -44,7 +44,7 @@ func (s *Sessions) List(archived bool, title string) ([]SessionRow, error) {
 	return lists.Map(sums, func(sum chat.SessionSummary) SessionRow { return sessionRow(sum, running[sum.ID], waiting[sum.ID]) }), nil
 }
 
-// waitingSessions are the sessions with a tool call that waits for the user.
+// waitingSessions returns the sessions with a tool call that waits for the user.
 func (c *Core) waitingSessions(ctx context.Context) (map[chat.SessionID]bool, error) {
 	calls, err := c.Calls.WaitingCalls(ctx)
 	out := make(map[chat.SessionID]bool, len(calls))
@@ -118,10 +118,11 @@ func (s *Sessions) Pin(id string, pinned bool) error {
 	return s.c.Sessions.PinSession(s.c.ctx(), chat.SessionID(id), pinned)
 }
 
-// lastSession is the setting that stores which session was open.
+// lastSession is the key of the setting that stores which session was open.
 const lastSession = "window.last_session"
 
-// Open returns everything the first paint of a session needs, with the newest 60 turns; an empty branch is the active one.
+// Open returns everything that the first paint of a session needs, with the newest 60 turns. An empty branch means the
+// active one.
 func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
 	var snap SessionSnapshot
 	ctx := s.c.ctx()
@@ -220,7 +221,7 @@ func (s *Sessions) Turn(branchID, turnID string) (TurnView, error) {
 	return views[0], s.c.notices(ctx, b.ID, views)
 }
 
-// Header returns the mandatory header of a branch for a model ("" = the session's).
+// Header returns the header of a branch for a model; an empty model means the session's.
 func (s *Sessions) Header(branchID, model string) (Header, error) {
 	ctx := s.c.ctx()
 	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(branchID))
@@ -285,9 +286,9 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 		h.Displayed, h.Durable = live.Frame.Displayed, live.Frame.Durable
 		return nil
 	}
-	if left, ok := c.Turns.UnsavedEnd(last); ok {
-		h.Displayed, h.Durable, h.Outcome = left.Frame.Displayed, left.Frame.Durable, string(chat.OutcomeIncomplete)
-		if left.Whole {
+	if unsavedEnd, ok := c.Turns.UnsavedEnd(last); ok {
+		h.Displayed, h.Durable, h.Outcome = unsavedEnd.Frame.Displayed, unsavedEnd.Frame.Durable, string(chat.OutcomeIncomplete)
+		if unsavedEnd.Whole {
 			h.Outcome = "unsaved"
 		}
 		return nil
@@ -400,7 +401,7 @@ func (c *Core) draft(ctx context.Context, branch chat.BranchID) (Draft, error) {
 	return c.unsent(ctx, d.Message)
 }
 
-// unsent is a message that was not sent, with the names of its attached memory.
+// unsent returns a message that was not sent as a draft, with the names of its attached memory.
 func (c *Core) unsent(ctx context.Context, m chat.Message) (Draft, error) {
 	v := draftView(m)
 	var err error

@@ -32,7 +32,7 @@ func (s manySessions) Sessions(_ context.Context, q chat.SessionQuery) ([]chat.S
 
 func (manySessions) WaitingCalls(context.Context) ([]chat.WaitingCall, error) { return nil, nil }
 
-// TestTheListIsBounded: the number of sessions and the length of titles are limited.
+// The number of listed sessions and the length of their titles are limited.
 func TestTheListIsBounded(t *testing.T) {
 	many := manySessions{n: 100_000, title: strings.Repeat("x", 1<<20)}
 	c := &Core{Sessions: sessions.New(sessions.Deps{Store: many}), Calls: many, Turns: &turn.Engine{}}

@@ -42,7 +42,7 @@ func NewSettings(c *Core, cfg *config.Store, catalog *models.Catalog, keys Keys,
 	return &Settings{c: c, config: cfg, catalog: catalog, keys: keys, open: open}
 }
 
-// firstRunDone is the setting that records that the first start's choice was made.
+// firstRunDone is the key of the setting that records that the user has completed the first start.
 const firstRunDone = "window.first_run_done"
 
 // Startup is the first call of the window. It works even if nothing else does.
@@ -63,16 +63,16 @@ func (s *Settings) Startup() Startup {
 		return v
 	}
 	ctx := s.c.ctx()
-	v.LastSession = s.opensOn(ctx)
+	v.LastSession = s.sessionToOpen(ctx)
 	_, done, err := s.c.Settings.Setting(ctx, firstRunDone)
 	sums, serr := s.c.Sessions.Sessions(ctx, chat.SessionQuery{Limit: 1})
 	v.FirstRun = err == nil && serr == nil && !done && len(sums) == 0
 	return v
 }
 
-// opensOn returns the session that the window opens: the last open one, or in a further window the requested or
-// another one.
-func (s *Settings) opensOn(ctx context.Context) string {
+// sessionToOpen returns the session that the window opens first: the last open one. A further window opens the requested
+// session, otherwise another one than the last open session.
+func (s *Settings) sessionToOpen(ctx context.Context) string {
 	last := s.lastSession(ctx)
 	if !s.c.Further {
 		return last
@@ -101,7 +101,7 @@ func (s *Settings) lastSession(ctx context.Context) string {
 	return id
 }
 
-// FinishFirstRun records the choice; model becomes the default unless empty.
+// FinishFirstRun records that the first start is completed. model becomes the default unless it is empty.
 func (s *Settings) FinishFirstRun(model string) error {
 	if err := s.c.ready(); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 		PriceInput: v.PriceInput, PriceCached: v.PriceCached, PriceOutput: v.PriceOutput,
 	}
 	m.KeyRequired = s.catalog.HasStoredKey(m)
-	s.keepResolved(&m)
+	s.restoreConfigured(&m)
 	if strings.TrimSpace(v.Options) != "" {
 		if err := json.Unmarshal([]byte(v.Options), &m.Options); err != nil {
 			return s.Models(), chat.Errorf(chat.CodeInvalid, "models.save", "The provider options are not a JSON object; nothing was changed.")
@@ -196,14 +196,14 @@ func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 	}
 	err := s.config.SaveModel(m)
 	if err == nil {
-		s.catalog.Learn(s.c.ctx(), m.Name) // or the window would ask the user for what the server reports
+		s.catalog.Learn(s.c.ctx(), m.Name) // otherwise the window would ask the user for what the server can report
 	}
 	return s.editModels(err)
 }
 
-// keepResolved clears limits that the window returned unchanged, because limits from the table must not be saved as
-// configured ones.
-func (s *Settings) keepResolved(m *config.Model) {
+// restoreConfigured replaces values that the window returned unchanged with the configured ones, because resolved values,
+// such as limits from the table, must not be saved as configured.
+func (s *Settings) restoreConfigured(m *config.Model) {
 	for _, in := range s.catalog.List() {
 		if in.Name != m.Name {
 			continue
@@ -215,21 +215,21 @@ func (s *Settings) keepResolved(m *config.Model) {
 			m.MaxOutput = in.Model.MaxOutput
 		}
 		m.KeyRequired = m.KeyRequired || in.Model.KeyRequired && m.KeyName() == in.Model.KeyName()
-		keepAbilities(m, in)
+		restoreAbilities(m, in)
 		if (models.Price{Input: m.PriceInput, Cached: m.PriceCached, Output: m.PriceOutput, Source: in.Price.Source}) == in.Price {
 			m.PriceInput, m.PriceCached, m.PriceOutput = in.Model.PriceInput, in.Model.PriceCached, in.Model.PriceOutput
 		}
 	}
 }
 
-func keepAbilities(m *config.Model, in models.Info) {
+func restoreAbilities(m *config.Model, in models.Info) {
 	for _, a := range []struct {
-		now        *string
+		value      *string
 		configured string
 		resolved   llm.Ability
 	}{{&m.Images, in.Model.Images, in.Can.Images}, {&m.Tools, in.Model.Tools, in.Can.Tools}, {&m.Reasoning, in.Model.Reasoning, in.Can.Reasoning}} {
-		if *a.now == string(a.resolved) {
-			*a.now = a.configured
+		if *a.value == string(a.resolved) {
+			*a.value = a.configured
 		}
 	}
 }
@@ -265,8 +265,8 @@ func (s *Settings) Keys() []KeyView {
 
 // SetKey stores a key in the system's keyring, or for this run if there is none.
 func (s *Settings) SetKey(provider, key string) ([]KeyView, error) {
-	if why := models.Misplaced(provider, key); why != "" {
-		return s.Keys(), chat.Errorf(chat.CodeInvalid, "keys.set", "%s", why)
+	if problem := models.Misplaced(provider, key); problem != "" {
+		return s.Keys(), chat.Errorf(chat.CodeInvalid, "keys.set", "%s", problem)
 	}
 	if _, err := s.keys.SetKey(provider, strings.TrimSpace(key)); err != nil {
 		return s.Keys(), err

@@ -24,18 +24,18 @@ type DataFolder interface {
 	RestartToRestore(path string) error
 	RestartToMove(to string) error
 	Restart()
-	// Lost reports that the database is missing, so that StartFresh can begin a new one.
+	// Lost reports whether the database is missing, so that StartFresh can begin a new one.
 	Lost(context.Context) bool
-	// StartFresh moves the remains of a lost history into a folder, and returns its path.
+	// StartFresh moves the remaining files of a lost history into a folder, and returns its path.
 	StartFresh(context.Context) (string, error)
-	// DamagedLog reports that the write-ahead log is damaged, so that DropLog can drop it.
+	// DamagedLog reports whether the write-ahead log is damaged, so that DropLog can drop it.
 	DamagedLog() bool
 	// DropLog drops the unreadable changes of a damaged log. It first copies the damaged files into a folder, and
 	// returns its path.
 	DropLog(context.Context) (string, error)
 }
 
-// Storage is the location of the data, its backups, and permanent deletions.
+// Storage shows and moves the data directory, and handles backups and permanent deletions.
 type Storage struct{ c *Core }
 
 // NewStorage returns the service. An interrupted backup can be started again.
@@ -118,7 +118,7 @@ func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
 	return v, nil
 }
 
-// milliseconds converts a moment to Unix milliseconds; 0: none.
+// milliseconds returns a time as Unix milliseconds; 0 if it is nil.
 func milliseconds(t *time.Time) int64 {
 	if t == nil {
 		return 0
@@ -137,8 +137,8 @@ func (s *Storage) Restore(path string) error {
 	return s.c.Data.RestartToRestore(path)
 }
 
-// StartFresh moves the remains of a lost history, including its backups, into a folder, and returns its path. The
-// next start begins an empty history.
+// StartFresh moves the remaining files of a lost history, including its backups, into a folder, and returns its path.
+// The next start begins an empty history.
 //
 // Errors: CodeConflict if the data is open, and those of store.Archive.StartFresh.
 func (s *Storage) StartFresh() (string, error) {
@@ -174,7 +174,7 @@ func (s *Storage) Reopen() error {
 func (s *Storage) idle(op string) error {
 	if running, waiting := s.c.Tasks.Open(); running+waiting > 0 {
 		return chat.Errorf(chat.CodeConflict, op, "Tasks are still running, and a restart would interrupt them; nothing was changed.").
-			WithHint("wait for it, or cancel it")
+			WithHint("wait for them, or cancel them")
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (s *Storage) Move(to string) (TaskView, error) {
 	const op = "move.begin"
 	p, err := s.MovePreview(to)
 	if err == nil && p.Reason != "" {
-		err = chat.Errorf(chat.CodeInvalid, op, "The data cannot be moved there: %s", p.Reason).WithHint("it is where it was")
+		err = chat.Errorf(chat.CodeInvalid, op, "The data cannot be moved there: %s", p.Reason).WithHint("nothing was moved")
 	}
 	if err == nil {
 		err = s.idle(op)
@@ -273,7 +273,7 @@ func copyViews(list []chat.Copy) []CopyView {
 	})
 }
 
-// storeLabels describe tables.
+// storeLabels are the labels of tables.
 var storeLabels = map[string]string{
 	"sessions": "Session", "branches": "Branches", "turns": "Messages and answers", "steps": "Calls to a model", "states": "State summaries",
 	"summaries": "Range summaries", "chunks": "Memories", "units": "Text index entries", "unit_embeddings": "Vectors",

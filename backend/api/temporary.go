@@ -14,7 +14,7 @@ type temporaries struct {
 	chats map[string]*turn.Temporary
 }
 
-// find returns a temporary chat; one that was ended is not found.
+// find returns a temporary chat; CodeNotFound if it has ended.
 func (t *temporaries) find(id string) (*turn.Temporary, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,8 +16,8 @@ const maxResultShown = 8 << 10
 // toolName is a tool with its source.
 type toolName struct{ source, tool string }
 
-// known returns the existing tools, and those that were accepted earlier.
-func (s *Tools) known(ctx context.Context) (map[toolName]tools.Definition, error) {
+// knownTools returns the existing tools, and those that were accepted earlier.
+func (s *Tools) knownTools(ctx context.Context) (map[toolName]tools.Definition, error) {
 	p, err := s.c.Tools.Registry.Panel(ctx)
 	out := make(map[toolName]tools.Definition, len(p.Definitions))
 	for _, d := range p.Definitions {
@@ -26,8 +26,8 @@ func (s *Tools) known(ctx context.Context) (map[toolName]tools.Definition, error
 	return out, err
 }
 
-func (s *Tools) callView(c chat.CallRecord, step chat.StepID, asked time.Time, known map[toolName]tools.Definition) ToolCallView {
-	d, offered := known[toolName{c.Source, c.Tool}]
+func (s *Tools) callView(c chat.CallRecord, step chat.StepID, asked time.Time, knownTools map[toolName]tools.Definition) ToolCallView {
+	d, offered := knownTools[toolName{c.Source, c.Tool}]
 	v := ToolCallView{
 		ID: string(c.ID), ToolUseID: c.UseID, TurnID: string(c.TurnID), Step: string(step), Name: c.Name, Source: c.Source, Tool: c.Tool,
 		Title: d.Title, State: c.State, Decision: c.Decision, Reason: string(c.Reason), Explanation: whyCallWaits(c, d, offered),

@@ -37,18 +37,18 @@ func (s *Tools) WaitingCalls() (WaitingCalls, error) {
 	if err != nil || len(waiting) == 0 {
 		return out, err
 	}
-	known, err := s.known(ctx)
+	knownTools, err := s.knownTools(ctx)
 	if err != nil {
 		return out, err
 	}
 	slices.SortStableFunc(waiting, func(a, b chat.WaitingCall) int { return a.AskedAt.Compare(b.AskedAt) })
 	for _, w := range waiting {
 		v := WaitingCallView{
-			Call: s.callView(w.CallRecord, w.StepID, w.AskedAt, known), SessionID: string(w.SessionID), BranchID: string(w.BranchID),
+			Call: s.callView(w.CallRecord, w.StepID, w.AskedAt, knownTools), SessionID: string(w.SessionID), BranchID: string(w.BranchID),
 			Session: chat.BoundTitle(w.Session), TurnSeq: w.TurnSeq,
 		}
 		v.Call.Preview = s.preview(ctx, w.CallRecord, w.SessionID, w.BranchID)
-		if d, ok := known[toolName{w.Source, w.Tool}]; ok && d.Pinned != tools.PinnedGone {
+		if d, ok := knownTools[toolName{w.Source, w.Tool}]; ok && d.Pinned != tools.PinnedGone {
 			view := definitionView(d)
 			v.Definition = &view
 		}
@@ -64,9 +64,9 @@ func (s *Tools) Calls(turnIDs []string) ([]ToolCallView, error) {
 		return out, chat.Errorf(chat.CodeInvalid, "tools.calls", "Calls of at most %d turns are listed at once.", maxCallTurns)
 	}
 	ids := lists.Map(turnIDs, func(id string) chat.TurnID { return chat.TurnID(id) })
-	of, err := s.callsOf(s.c.ctx(), ids)
+	calls, err := s.callsOf(s.c.ctx(), ids)
 	for _, id := range ids {
-		out = append(out, of[id]...)
+		out = append(out, calls[id]...)
 	}
 	return out, err
 }
@@ -77,15 +77,15 @@ func (s *Tools) callsOf(ctx context.Context, ids []chat.TurnID) (map[chat.TurnID
 	if err != nil || len(batches) == 0 {
 		return nil, err
 	}
-	known, err := s.known(ctx)
+	knownTools, err := s.knownTools(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := make(map[chat.TurnID][]ToolCallView, len(batches))
-	for id, of := range batches {
-		for _, b := range of {
+	for id, turnBatches := range batches {
+		for _, b := range turnBatches {
 			for _, c := range b.Calls {
-				v := s.callView(c, b.StepID, b.CreatedAt, known)
+				v := s.callView(c, b.StepID, b.CreatedAt, knownTools)
 				if c.State == chat.CallProposed && b.State == chat.BatchOpen {
 					v.Preview = s.preview(ctx, c, b.SessionID, b.BranchID)
 				}
@@ -109,11 +109,11 @@ func (s *Tools) Decide(r ToolDecisionRequest) error {
 
 // Resolve resolves a call with an unknown outcome.
 func (s *Tools) Resolve(r ToolResolveRequest) error {
-	as := r.Choice
-	if as != chat.ResolveEnter && as != chat.ResolveRerun && as != chat.ResolveTell {
+	resolution := r.Choice
+	if resolution != chat.ResolveEnter && resolution != chat.ResolveRerun && resolution != chat.ResolveTell {
 		return chat.Errorf(chat.CodeInvalid, "tools.resolve", "%q is not a way to resolve a tool call. Nothing was changed.", r.Choice)
 	}
-	return s.c.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: as, Text: r.Text, IsError: r.IsError, Hash: r.Hash})
+	return s.c.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: resolution, Text: r.Text, IsError: r.IsError, Hash: r.Hash})
 }
 
 // Cancel cancels a running call. If its tool may have effects, its outcome is then unknown.
@@ -147,10 +147,10 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 		return out, err
 	}
 	out.Definitions = lists.Map(p.Definitions, definitionView)
-	for _, have := range p.Permissions {
-		v := ToolPermissionView{Source: have.Source, Tool: have.Tool, SessionID: string(have.Session), Decision: have.Decision, CreatedAt: ms(have.CreatedAt)}
-		if have.Session != "" {
-			if sess, err := s.c.Sessions.Session(ctx, have.Session); err == nil {
+	for _, existing := range p.Permissions {
+		v := ToolPermissionView{Source: existing.Source, Tool: existing.Tool, SessionID: string(existing.Session), Decision: existing.Decision, CreatedAt: ms(existing.CreatedAt)}
+		if existing.Session != "" {
+			if sess, err := s.c.Sessions.Session(ctx, existing.Session); err == nil {
 				v.Session = chat.BoundTitle(sess.Title)
 			}
 		}
@@ -159,8 +159,8 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 	for _, name := range p.Allow {
 		out.Permissions = append(out.Permissions, ToolPermissionView{Tool: name, Decision: chat.DecisionAlways, FromConfig: true})
 	}
-	out.Problems = lists.Map(p.Problems, func(have tools.Problem) ToolProblemView {
-		return ToolProblemView{Source: have.Source, Tool: have.Tool, Message: have.Message}
+	out.Problems = lists.Map(p.Problems, func(existing tools.Problem) ToolProblemView {
+		return ToolProblemView{Source: existing.Source, Tool: existing.Tool, Message: existing.Message}
 	})
 	return out, nil
 }
@@ -200,7 +200,7 @@ func (s *Tools) SetSessionMode(sessionID, mode string) error {
 	switch llm.ToolsMode(cmp.Or(mode, string(llm.ToolsDisabled))) {
 	case llm.ToolsDisabled, llm.ToolsParseOnly, llm.ToolsEnabled:
 	default:
-		return chat.Errorf(chat.CodeInvalid, "tools.mode", "%q is not a mode of tools. Nothing was changed.", mode).
+		return chat.Errorf(chat.CodeInvalid, "tools.mode", "%q is not a tools mode. Nothing was changed.", mode).
 			WithHint("choose disabled, parse_only, enabled, or nothing for the configured mode")
 	}
 	return s.c.Sessions.ChangeSettings(s.c.ctx(), chat.SessionID(sessionID), func(v *chat.SessionSettings) { v.ToolsMode = mode })

@@ -35,7 +35,7 @@ type Exporter interface {
 	WriteTo(ctx context.Context, r ExportRequest, w io.Writer) error
 }
 
-// Transfer is import and export (SPEC 12).
+// Transfer imports and exports conversations, and attaches files (SPEC 12).
 type Transfer struct{ c *Core }
 
 // NewTransfer returns the service. From then on, interrupted imports can be resumed.
@@ -88,8 +88,8 @@ func (s *Transfer) PickTarget(suggested string) (string, error) {
 	return s.c.Shell.PickTarget(suggested)
 }
 
-// mostSaved limits a text that is saved as a file.
-const mostSaved = 16 << 20
+// maxSaved limits a text that is saved as a file.
+const maxSaved = 16 << 20
 
 // SaveText saves a text, such as the code of an answer, to a file that the user chooses. It returns the path; empty:
 // the user closed the dialog, and nothing was written.
@@ -98,8 +98,8 @@ func (s *Transfer) SaveText(name, text string) (string, error) {
 	if s.c.Shell.PickTarget == nil {
 		return "", chat.Errorf(chat.CodeUnavailable, op, "This system offers no dialog to save a file.").WithHint("copy the text instead")
 	}
-	if len(text) > mostSaved {
-		return "", chat.Errorf(chat.CodeInvalid, op, "The text is longer than %d MB, the most that can be saved at once; nothing was written.", mostSaved>>20).WithHint("export the turn instead")
+	if len(text) > maxSaved {
+		return "", chat.Errorf(chat.CodeInvalid, op, "The text is longer than %d MB, the most that can be saved at once; nothing was written.", maxSaved>>20).WithHint("export the turn instead")
 	}
 	ext := filepath.Ext(name)
 	path, err := s.c.Shell.PickTarget(exporting.FileName(strings.TrimSuffix(name, ext)) + ext)
@@ -129,13 +129,13 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 	if err := s.c.ready(); err != nil {
 		return nil, err
 	}
-	known := append(transfer.Formats(), transfer.FormatAuto, transfer.FormatBundle)
-	if !slices.Contains(known, transfer.Format(format)) {
+	formats := append(transfer.Formats(), transfer.FormatAuto, transfer.FormatBundle)
+	if !slices.Contains(formats, transfer.Format(format)) {
 		return nil, chat.Errorf(chat.CodeInvalid, op, "There is no format %q; nothing was imported.", format)
 	}
 	running, waiting := s.c.Tasks.Open()
-	if left := tasks.MaxOpen - running - waiting; len(paths) > left {
-		return nil, chat.Errorf(chat.CodeBusy, op, "There are %d files, and only %d more can be imported now; nothing was imported.", len(paths), left).
+	if free := tasks.MaxOpen - running - waiting; len(paths) > free {
+		return nil, chat.Errorf(chat.CodeBusy, op, "There are %d files, and only %d more can be imported now; nothing was imported.", len(paths), free).
 			WithHint("put them into a folder and import that, or choose fewer files")
 	}
 	inputs := make([]importInput, 0, len(paths))
@@ -192,8 +192,8 @@ func (s *Transfer) Plan(request ExportRequest) (ExportPlan, error) {
 	return s.c.Exporter.Plan(s.c.ctx(), request)
 }
 
-// mostPrinted limits the printed page, because the web view lays it out as a whole.
-const mostPrinted = 24 << 20
+// maxPrinted limits the printed page, in bytes, because the web view lays it out at once.
+const maxPrinted = 24 << 20
 
 // Printable returns the page to print: an export as HTML, which runs no scripts and loads nothing.
 func (s *Transfer) Printable(request ExportRequest) (string, error) {
@@ -201,12 +201,12 @@ func (s *Transfer) Printable(request ExportRequest) (string, error) {
 		return "", err
 	}
 	request.Format, request.Path = string(exporting.FormatHTML), ""
-	out := bounded{most: mostPrinted}
-	if err := s.c.Exporter.WriteTo(s.c.ctx(), request, &out); err != nil && !out.over {
+	out := bounded{limit: maxPrinted}
+	if err := s.c.Exporter.WriteTo(s.c.ctx(), request, &out); err != nil && !out.tooLong {
 		return "", err
 	}
-	if out.over {
-		return "", chat.Errorf(chat.CodeInvalid, "transfer.print", "This session is larger than %d MB, the most that can be printed at once.", mostPrinted>>20).
+	if out.tooLong {
+		return "", chat.Errorf(chat.CodeInvalid, "transfer.print", "This session is larger than %d MB, the most that can be printed at once.", maxPrinted>>20).
 			WithHint("print single turns, or export it as HTML and print that from a browser")
 	}
 	return out.text.String(), nil
@@ -214,14 +214,14 @@ func (s *Transfer) Printable(request ExportRequest) (string, error) {
 
 // bounded collects a text up to a maximum length.
 type bounded struct {
-	most int
-	text strings.Builder
-	over bool
+	limit   int
+	text    strings.Builder
+	tooLong bool
 }
 
 // Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.over = b.over || b.text.Len()+len(p) > b.most; b.over {
+	if b.tooLong = b.tooLong || b.text.Len()+len(p) > b.limit; b.tooLong {
 		return 0, io.ErrShortWrite
 	}
 	return b.text.Write(p)
@@ -270,7 +270,7 @@ func (s *Transfer) sessionOf(ctx context.Context, r ExportRequest) (chat.Session
 }
 
 // PastedFiles inspects the files in the clipboard, such as those copied in a file manager, for pages that cannot read
-// it; none: it has no files.
+// it. The result is empty if there are none.
 func (s *Transfer) PastedFiles() ([]DroppedFile, error) {
 	if s.c.Shell.Copied == nil {
 		return nil, nil
@@ -282,8 +282,8 @@ func (s *Transfer) PastedFiles() ([]DroppedFile, error) {
 	return s.Inspect(paths)
 }
 
-// PastedPicture returns the picture in the clipboard, for pages that cannot read it; without data: there is none, or
-// what is offered as a picture is not one.
+// PastedPicture returns the picture in the clipboard, for pages that cannot read it. The result has no data if there is
+// none, or if the offered data is not a picture.
 func (s *Transfer) PastedPicture() (ImageUpload, error) {
 	const op = "transfer.paste"
 	if s.c.Shell.Picture == nil {
@@ -317,7 +317,7 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 	if f.Reason != "" {
 		return AttachResult{}, chat.Errorf(chat.CodeInvalid, op, "%s was not attached. %s", f.Name, f.Reason)
 	}
-	data, err := readWhole(f)
+	data, err := readComplete(f)
 	if err != nil {
 		return AttachResult{}, err
 	}
@@ -339,8 +339,8 @@ var notAttached = map[filetype.Kind]string{
 	filetype.Folder: "It is a folder; attach the files in it.",
 }
 
-// readWhole reads a file to attach; it may have grown since it was inspected.
-func readWhole(f filetype.File) ([]byte, error) {
+// readComplete reads a file to attach. It checks the size again, because the file may have grown since it was inspected.
+func readComplete(f filetype.File) ([]byte, error) {
 	const op = "transfer.attach"
 	if err := documents.CheckSize(f.Name, f.Size); err != nil {
 		return nil, err
@@ -350,16 +350,16 @@ func readWhole(f filetype.File) ([]byte, error) {
 		return nil, chat.WrapError(chat.CodeInvalid, op, err, f.Name+" cannot be opened; nothing was attached.")
 	}
 	defer func() { _ = file.Close() }()
-	most := int64(documents.MaxBytes)
+	limit := int64(documents.MaxBytes)
 	if f.Kind == filetype.Image {
-		most = filetype.MaxImageBytes
+		limit = filetype.MaxImageBytes
 	}
-	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
 	switch {
 	case err != nil:
 		return nil, chat.WrapError(chat.CodeInvalid, op, err, f.Name+" could not be read completely; nothing was attached.")
-	case int64(len(data)) > most:
-		return nil, chat.Errorf(chat.CodeInvalid, op, "%s is larger than %d MB, the most that can be attached; nothing was attached.", f.Name, most>>20)
+	case int64(len(data)) > limit:
+		return nil, chat.Errorf(chat.CodeInvalid, op, "%s is larger than %d MB, the most that can be attached; nothing was attached.", f.Name, limit>>20)
 	}
 	return data, nil
 }

@@ -18,30 +18,30 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// reader is a scripted importer; without step it reads nothing.
-type reader struct {
-	asked  []string
+// fakeImporter is a scripted importer; without step it reads nothing.
+type fakeImporter struct {
+	calls  []string
 	report ImportReport
 	step   func(ctx context.Context, progress ReportProgress) error
 }
 
-func (r *reader) Import(ctx context.Context, path, format string, progress ReportProgress) (ImportReport, error) {
-	r.asked = append(r.asked, path+" "+format)
+func (r *fakeImporter) Import(ctx context.Context, path, format string, progress ReportProgress) (ImportReport, error) {
+	r.calls = append(r.calls, path+" "+format)
 	if r.step == nil {
 		return r.report, nil
 	}
 	return r.report, r.step(ctx, progress)
 }
 
-// writer is a scripted exporter.
-type writer struct {
-	plan  ExportPlan
-	wrote []ExportRequest
-	err   error
-	size  int // size of what WriteTo writes after its first bytes
+// fakeExporter is a scripted exporter.
+type fakeExporter struct {
+	plan     ExportPlan
+	requests []ExportRequest
+	err      error
+	size     int // how much WriteTo writes after its first bytes
 }
 
-func (w *writer) Plan(_ context.Context, r ExportRequest) (ExportPlan, error) {
+func (w *fakeExporter) Plan(_ context.Context, r ExportRequest) (ExportPlan, error) {
 	p := w.plan
 	if r.Path != "" {
 		p.Path = r.Path
@@ -49,55 +49,55 @@ func (w *writer) Plan(_ context.Context, r ExportRequest) (ExportPlan, error) {
 	return p, w.err
 }
 
-func (w *writer) Write(_ context.Context, r ExportRequest, progress ReportProgress) (string, error) {
-	w.wrote = append(w.wrote, r)
+func (w *fakeExporter) Write(_ context.Context, r ExportRequest, progress ReportProgress) (string, error) {
+	w.requests = append(w.requests, r)
 	progress(3, 4, "turns", "")
 	return r.Path, nil
 }
 
-func (w *writer) WriteTo(_ context.Context, r ExportRequest, out io.Writer) error {
+func (w *fakeExporter) WriteTo(_ context.Context, r ExportRequest, out io.Writer) error {
 	_, err := io.WriteString(out, "<p>"+r.Format+" "+r.BranchID+strings.Repeat("x", w.size))
 	return err
 }
 
-func (w *writer) DragFile(_ context.Context, r ExportRequest) (DraggedFile, error) {
+func (w *fakeExporter) DragFile(_ context.Context, r ExportRequest) (DraggedFile, error) {
 	return DraggedFile{Path: "/drags/" + r.SessionID, Name: r.SessionID}, w.err
 }
 
-// fixture is the services with a real store.
+// fixture has the services with a real store.
 type fixture struct {
 	*testing.T
 	core     *Core
 	store    *store.Store
 	session  chat.Session
-	reader   *reader
-	writer   *writer
+	importer *fakeImporter
+	exporter *fakeExporter
 	transfer *Transfer
 	work     *Work
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	c, s, session := chatOver(t)
-	return fixtureOver(t, c.c, s, session)
+	c, s, session := newTestChat(t)
+	return newFixtureWith(t, c.c, s, session)
 }
 
-// fixtureOver starts the services with what is stored.
-func fixtureOver(t *testing.T, core *Core, s *store.Store, session chat.Session) *fixture {
+// newFixtureWith returns a fixture with an existing store.
+func newFixtureWith(t *testing.T, core *Core, s *store.Store, session chat.Session) *fixture {
 	t.Helper()
 	m, err := tasks.New(t.Context(), tasks.Deps{Store: s, Publish: core.Hub})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.Close(context.Background()) })
-	d := &fixture{T: t, core: core, store: s, session: session, reader: &reader{}, writer: &writer{}, work: NewWork(core)}
-	core.Tasks, core.Importer, core.Exporter = m, d.reader, d.writer
+	d := &fixture{T: t, core: core, store: s, session: session, importer: &fakeImporter{}, exporter: &fakeExporter{}, work: NewWork(core)}
+	core.Tasks, core.Importer, core.Exporter = m, d.importer, d.exporter
 	d.transfer = NewTransfer(core)
 	return d
 }
 
-// ended waits for a task and returns its view.
-func (d *fixture) ended(id string) TaskView {
+// awaitTask waits until a task has ended and returns its view.
+func (d *fixture) awaitTask(id string) TaskView {
 	d.Helper()
 	if _, err := d.core.Tasks.Wait(d.Context(), id); err != nil {
 		d.Fatal(err)
@@ -125,23 +125,23 @@ func (d *fixture) file(name, content string) string {
 // An import is a task for each file, which keeps its report until it is dismissed.
 func TestImportFiles(t *testing.T) {
 	d := newFixture(t)
-	d.reader.report = ImportReport{Format: "chatgpt", Sessions: 2, Turns: 9, SkippedCount: 300, FirstSession: "s"}
+	d.importer.report = ImportReport{Format: "chatgpt", Sessions: 2, Turns: 9, SkippedCount: 300, FirstSession: "s"}
 	for range 300 {
-		d.reader.report.Skipped = append(d.reader.report.Skipped, SkippedRow{Reason: "it is empty"})
+		d.importer.report.Skipped = append(d.importer.report.Skipped, SkippedRow{Reason: "it is empty"})
 	}
-	d.reader.step = func(_ context.Context, progress ReportProgress) error {
+	d.importer.step = func(_ context.Context, progress ReportProgress) error {
 		progress(5, 10, "bytes", "Harbours")
 		return nil
 	}
-	begun, err := d.transfer.ImportFiles([]string{"/x/conversations.json", "/x/more.zip"}, "chatgpt")
-	if err != nil || len(begun) != 2 {
-		t.Fatalf("%+v, %v", begun, err)
+	started, err := d.transfer.ImportFiles([]string{"/x/conversations.json", "/x/more.zip"}, "chatgpt")
+	if err != nil || len(started) != 2 {
+		t.Fatalf("%+v, %v", started, err)
 	}
-	if b := begun[0]; b.Kind != "import" || b.Title != "Import conversations.json" || b.State != "running" || b.EndedAt != 0 || b.Resumable {
+	if b := started[0]; b.Kind != "import" || b.Title != "Import conversations.json" || b.State != "running" || b.EndedAt != 0 || b.Resumable {
 		t.Errorf("%+v", b)
 	}
-	for _, b := range begun {
-		v := d.ended(b.ID)
+	for _, b := range started {
+		v := d.awaitTask(b.ID)
 		if v.State != "done" || v.Done != 5 || v.Total != 10 || v.Unit != "bytes" || v.EndedAt == 0 || v.Error != nil || v.Resumable {
 			t.Errorf("%+v", v)
 		}
@@ -155,8 +155,8 @@ func TestImportFiles(t *testing.T) {
 	if list, err := d.work.Tasks(); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if !slices.Equal(d.reader.asked, []string{"/x/conversations.json chatgpt", "/x/more.zip chatgpt"}) {
-		t.Errorf("%q", d.reader.asked)
+	if !slices.Equal(d.importer.calls, []string{"/x/conversations.json chatgpt", "/x/more.zip chatgpt"}) {
+		t.Errorf("%q", d.importer.calls)
 	}
 }
 
@@ -172,61 +172,61 @@ func TestImportFilesRefuses(t *testing.T) {
 		"a path without a folder": {[]string{"/a.json", "b.json"}, "", chat.CodeInvalid},
 		"too many":                {make([]string, tasks.MaxOpen+1), "", chat.CodeBusy},
 	} {
-		if begun, err := d.transfer.ImportFiles(c.paths, c.format); chat.CodeOf(err) != c.code || len(begun) != 0 {
-			t.Errorf("%s: %+v, %v", name, begun, err)
+		if started, err := d.transfer.ImportFiles(c.paths, c.format); chat.CodeOf(err) != c.code || len(started) != 0 {
+			t.Errorf("%s: %+v, %v", name, started, err)
 		}
 	}
-	if len(d.reader.asked) != 0 {
-		t.Errorf("%q was started", d.reader.asked)
+	if len(d.importer.calls) != 0 {
+		t.Errorf("%q was started", d.importer.calls)
 	}
 }
 
 // An import that is cancelled or fails reports what was imported.
 func TestImportThatEndsEarly(t *testing.T) {
 	d := newFixture(t)
-	d.reader.report = ImportReport{Sessions: 1}
+	d.importer.report = ImportReport{Sessions: 1}
 	running := make(chan struct{})
-	d.reader.step = func(ctx context.Context, _ ReportProgress) error {
+	d.importer.step = func(ctx context.Context, _ ReportProgress) error {
 		close(running)
 		<-ctx.Done()
 		return chat.WrapError(chat.CodeCancelled, "import.read", ctx.Err(), "The import was stopped; 1 session was imported and stays.")
 	}
-	begun, err := d.transfer.ImportFiles([]string{"/a.json"}, "")
+	started, err := d.transfer.ImportFiles([]string{"/a.json"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-running
-	if err := d.work.Cancel(begun[0].ID); err != nil {
+	if err := d.work.Cancel(started[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if v := d.ended(begun[0].ID); v.State != "cancelled" || v.Import == nil || v.Import.Sessions != 1 || v.Error != nil || !v.Resumable {
+	if v := d.awaitTask(started[0].ID); v.State != "cancelled" || v.Import == nil || v.Import.Sessions != 1 || v.Error != nil || !v.Resumable {
 		t.Errorf("%+v", v)
 	}
-	d.reader.step = func(context.Context, ReportProgress) error {
+	d.importer.step = func(context.Context, ReportProgress) error {
 		return chat.Errorf(chat.CodeNoSpace, "import.write", "The disk is full.").WithHint("free some space")
 	}
-	again, err := d.work.Resume(begun[0].ID)
-	if err != nil || again.ID != begun[0].ID || again.State != "running" {
+	again, err := d.work.Resume(started[0].ID)
+	if err != nil || again.ID != started[0].ID || again.State != "running" {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	v := d.ended(begun[0].ID)
+	v := d.awaitTask(started[0].ID)
 	if v.State != "failed" || v.Error == nil || v.Error.Hint != "free some space" || v.Import.Sessions != 1 || !v.Resumable {
 		t.Errorf("%+v", v)
 	}
 }
 
-// An import that the end of the program interrupts can be resumed after the next start, with the same file and
+// An import that was interrupted by the end of the program can be resumed after the next start, with the same file and
 // format.
 func TestImportIsResumedAfterARestart(t *testing.T) {
 	d := newFixture(t)
 	running := make(chan struct{})
-	d.reader.step = func(ctx context.Context, progress ReportProgress) error {
+	d.importer.step = func(ctx context.Context, progress ReportProgress) error {
 		progress(7, 10, "bytes", "Harbours")
 		close(running)
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	begun, err := d.transfer.ImportFiles([]string{"/a.json"}, "claude")
+	started, err := d.transfer.ImportFiles([]string{"/a.json"}, "claude")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,48 +234,48 @@ func TestImportIsResumedAfterARestart(t *testing.T) {
 	if err := d.core.Tasks.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d = fixtureOver(t, d.core, d.store, d.session)
-	v := d.ended(begun[0].ID)
+	d = newFixtureWith(t, d.core, d.store, d.session)
+	v := d.awaitTask(started[0].ID)
 	if v.State != "interrupted" || v.Done != 7 || v.Total != 10 || !v.Resumable || v.Title != "Import a.json" {
 		t.Fatalf("%+v", v)
 	}
 	if _, err := d.work.Resume(v.ID); err != nil {
 		t.Fatal(err)
 	}
-	if v := d.ended(v.ID); v.State != "done" || !slices.Equal(d.reader.asked, []string{"/a.json claude"}) {
-		t.Errorf("%+v, %q", v, d.reader.asked)
+	if v := d.awaitTask(v.ID); v.State != "done" || !slices.Equal(d.importer.calls, []string{"/a.json claude"}) {
+		t.Errorf("%+v, %q", v, d.importer.calls)
 	}
 }
 
 // An export is planned before it begins; an existing file is replaced only on request.
 func TestExport(t *testing.T) {
 	d := newFixture(t)
-	d.writer.plan = ExportPlan{Name: "Harbours.md", Path: "/home/x/Harbours.md", Turns: 4}
-	begun, err := d.transfer.Export(ExportRequest{Scope: "branch", BranchID: string(d.session.ActiveBranch)})
+	d.exporter.plan = ExportPlan{Name: "Harbours.md", Path: "/home/x/Harbours.md", Turns: 4}
+	started, err := d.transfer.Export(ExportRequest{Scope: "branch", BranchID: string(d.session.ActiveBranch)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := d.ended(begun.ID)
+	v := d.awaitTask(started.ID)
 	if v.State != "done" || v.Path != "/home/x/Harbours.md" || v.Title != "Export Harbours.md" || v.Done != 3 || v.Total != 4 || v.Unit != "turns" {
 		t.Errorf("%+v", v)
 	}
-	d.writer.plan.Exists = true
+	d.exporter.plan.Exists = true
 	if _, err := d.transfer.Export(ExportRequest{Scope: "session", Path: "/tmp/there.md"}); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "/tmp/there.md") {
 		t.Errorf("%v", err)
 	}
 	replaced, err := d.transfer.Export(ExportRequest{Scope: "session", SessionID: "s", Path: "/tmp/there.md", Replace: true})
-	if err != nil || d.ended(replaced.ID).State != "done" {
+	if err != nil || d.awaitTask(replaced.ID).State != "done" {
 		t.Errorf("%+v, %v", replaced, err)
 	}
 	if _, err := d.transfer.Export(ExportRequest{Path: "there.md"}); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("a path without a folder: %v", err)
 	}
-	if n := len(d.writer.wrote); n != 2 || d.writer.wrote[0].Path != "/home/x/Harbours.md" || !d.writer.wrote[1].Replace {
-		t.Errorf("%+v", d.writer.wrote)
+	if n := len(d.exporter.requests); n != 2 || d.exporter.requests[0].Path != "/home/x/Harbours.md" || !d.exporter.requests[1].Replace {
+		t.Errorf("%+v", d.exporter.requests)
 	}
-	d.writer.err = errors.New("no such session")
+	d.exporter.err = errors.New("no such session")
 	if _, err := d.transfer.Export(ExportRequest{Scope: "session"}); err == nil {
-		t.Error("an unplannable export was started")
+		t.Error("an export was started although it could not be planned")
 	}
 	// Deleting their sessions also removes both tasks.
 	for _, session := range []chat.SessionID{d.session.ID, "s"} {
@@ -385,20 +385,20 @@ func TestTaskChangesArePublished(t *testing.T) {
 		}
 	})
 	release := make(chan struct{})
-	d.reader.step = func(context.Context, ReportProgress) error { <-release; return nil }
-	begun, err := d.transfer.ImportFiles([]string{"/a.json", "/b.json"}, "")
+	d.importer.step = func(context.Context, ReportProgress) error { <-release; return nil }
+	started, err := d.transfer.ImportFiles([]string{"/a.json", "/b.json"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := begun[1]; v.State != "running" || v.Detail != waits {
+	if v := started[1]; v.State != "running" || v.Detail != waitingDetail {
 		t.Errorf("%+v", v)
 	}
 	close(release)
-	d.ended(begun[0].ID)
-	d.ended(begun[1].ID)
+	d.awaitTask(started[0].ID)
+	d.awaitTask(started[1].ID)
 	mu.Lock()
 	defer mu.Unlock()
-	if !slices.Contains(changed, begun[0].ID) || !slices.Contains(changed, begun[1].ID) {
+	if !slices.Contains(changed, started[0].ID) || !slices.Contains(changed, started[1].ID) {
 		t.Errorf("%v", changed)
 	}
 }
@@ -418,7 +418,7 @@ func TestSaveText(t *testing.T) {
 			t.Errorf("%q at %q, suggested %q, %v %v", got, path, suggested, err, rerr)
 		}
 	}
-	if _, err := d.transfer.SaveText("a.txt", strings.Repeat("x", mostSaved+1)); chat.CodeOf(err) != chat.CodeInvalid {
+	if _, err := d.transfer.SaveText("a.txt", strings.Repeat("x", maxSaved+1)); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("too much: %v", err)
 	}
 	d.core.Shell.PickTarget = func(string) (string, error) { return "", nil }
@@ -427,14 +427,14 @@ func TestSaveText(t *testing.T) {
 	}
 }
 
-// The printed page is that of an export, complete or refused.
+// The printed page is an export as HTML. A page that is too large is refused.
 func TestPrintable(t *testing.T) {
 	d := newFixture(t)
 	got, err := d.transfer.Printable(ExportRequest{Scope: "branch", BranchID: "b1", Format: "md", Path: "/x"})
 	if err != nil || got != "<p>html b1" {
 		t.Errorf("%q, %v", got, err)
 	}
-	d.writer.size = mostPrinted
+	d.exporter.size = maxPrinted
 	if got, err := d.transfer.Printable(ExportRequest{Scope: "branch"}); got != "" || chat.CodeOf(err) != chat.CodeInvalid || chat.AsError(err).Hint == "" {
 		t.Errorf("too large: %d bytes, %v", len(got), err)
 	}

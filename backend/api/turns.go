@@ -12,7 +12,7 @@ import (
 // HistoryStore reads turns, their steps, and the lineages of branches.
 type HistoryStore interface {
 	Tree(context.Context, chat.SessionID) (chat.Tree, error)
-	BranchDivergence(ctx context.Context, left, right chat.BranchID) (chat.BranchDivergence, error)
+	BranchDivergence(ctx context.Context, unsavedEnd, right chat.BranchID) (chat.BranchDivergence, error)
 	Find(context.Context, chat.FindQuery) (chat.Found, error)
 	SearchText(context.Context, chat.TextQuery) (chat.TextResult, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
@@ -55,22 +55,22 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 		out = append(out, v)
 	}
 	c.nameMemories(ctx, turns, out)
-	c.recalled(ctx, ids, out)
+	c.setRecalled(ctx, ids, out)
 	if err := c.addCalls(ctx, turns, ids, out); err != nil {
 		return nil, err
 	}
 	return out, c.setErased(ctx, branch.SessionID, turns, out)
 }
 
-// addCalls adds tool calls; a turn that needs the user's decision gets the state waiting.
+// addCalls adds the tool calls. A turn that waits for the user's decision about one gets the state waiting.
 func (c *Core) addCalls(ctx context.Context, turns []chat.Turn, ids []chat.TurnID, out []TurnView) error {
-	of, err := (&Tools{c}).callsOf(ctx, ids)
+	calls, err := (&Tools{c}).callsOf(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for i, t := range turns {
-		out[i].Calls = append(out[i].Calls, of[t.ID]...)
-		if out[i].State != "incomplete" || len(of[t.ID]) == 0 {
+		out[i].Calls = append(out[i].Calls, calls[t.ID]...)
+		if out[i].State != "incomplete" || len(calls[t.ID]) == 0 {
 			continue
 		}
 		waiting, err := c.Turns.WaitingFor(ctx, t)
@@ -92,9 +92,9 @@ func (c *Core) setErased(ctx context.Context, session chat.SessionID, turns []ch
 			marked = append(marked, t.ID)
 		}
 	}
-	at, err := c.History.ErasedTurns(ctx, session, marked)
+	erasedAt, err := c.History.ErasedTurns(ctx, session, marked)
 	for i, t := range turns {
-		if when, ok := at[t.ID]; ok {
+		if when, ok := erasedAt[t.ID]; ok {
 			views[i].ErasedAt = max(ms(when), 1) // an unreadable receipt has no date
 		}
 	}
@@ -122,14 +122,14 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, covers int64, t
 		v.Live, v.LiveStep, v.LiveSeq = true, string(live.Frame.Step), live.Frame.Seq
 		v.Displayed, v.Durable = live.Frame.Displayed, live.Frame.Durable
 		v.Assistant = blockViews(live.Blocks)
-	} else if left, ok := c.Turns.UnsavedEnd(t); ok {
-		unsaved = left.Whole
-		v.Displayed, v.Durable = left.Frame.Displayed, left.Frame.Durable
-		v.Assistant = blockViews(left.Blocks)
-		v.Error = &ErrorView{Code: left.Failure.Code, Op: "turn", Message: left.Failure.Message, Hint: left.Failure.Hint}
+	} else if unsavedEnd, ok := c.Turns.UnsavedEnd(t); ok {
+		unsaved = unsavedEnd.Whole
+		v.Displayed, v.Durable = unsavedEnd.Frame.Displayed, unsavedEnd.Frame.Durable
+		v.Assistant = blockViews(unsavedEnd.Blocks)
+		v.Error = &ErrorView{Code: unsavedEnd.Failure.Code, Op: "turn", Message: unsavedEnd.Failure.Message, Hint: unsavedEnd.Failure.Hint}
 	} else {
 		answer, err := c.Turns.Answer(ctx, t)
-		if err != nil { // an unreadable record does not hide the rest (SPEC 2.13)
+		if err != nil { // an unreadable record does not hide the others (SPEC 2.13)
 			c.Log.Error("an answer cannot be read", "turn", t.ID, "err", err)
 			v.Notice = err.Error()
 		}
@@ -143,7 +143,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, covers int64, t
 	return v, nil
 }
 
-// cost is what a usage of a model cost; nil if no price is known.
+// cost returns the cost of a usage of a model; nil if no price is known.
 func (c *Core) cost(model string, u chat.Usage) *TurnCost {
 	if c.Cost == nil {
 		return nil
@@ -192,7 +192,7 @@ func attempts(steps []chat.Step) int {
 // measure sums bytes and time over the steps. The pause before an automatic retry counts; other idle time does not.
 func (v *TurnView) measure(steps []chat.Step) {
 	for i, s := range steps {
-		if i > 0 && again(steps[i-1], s) {
+		if i > 0 && isRetry(steps[i-1], s) {
 			v.DurationMs += s.StartedAt.Sub(*steps[i-1].EndedAt).Milliseconds()
 		}
 		v.Displayed += s.DisplayedBytes
@@ -203,9 +203,9 @@ func (v *TurnView) measure(steps []chat.Step) {
 	}
 }
 
-// again reports whether next is an automatic retry of the failed call: nothing had arrived, and the pause is too
+// isRetry reports whether next is an automatic retry of the failed call: nothing had arrived, and the pause is too
 // short for a manual retry.
-func again(failed, next chat.Step) bool {
+func isRetry(failed, next chat.Step) bool {
 	if failed.EndedAt == nil || failed.Outcome.Status != chat.StepFailed || failed.DisplayedBytes > 0 || next.Index != failed.Index {
 		return false
 	}

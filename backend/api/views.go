@@ -125,7 +125,7 @@ func userMessage(text string, images []ImageUpload, files []FileView, memories [
 	return m, nil
 }
 
-// draftMessage builds what is stored of a draft.
+// draftMessage builds the message in which a draft is stored.
 func draftMessage(d Draft) (chat.Message, error) {
 	m, err := userMessage(d.Text, d.Images, d.Files, d.Memories)
 	if err != nil || d.Edit == nil {
@@ -181,7 +181,7 @@ func stateView(s inspecting.State) StateView {
 	}
 }
 
-// recoveryView is the report without items that were decided or deleted since.
+// recoveryView returns the report without findings about deleted turns or about decisions that have been made since.
 func recoveryView(r chat.RecoveryReport, turn func(chat.TurnID) (chat.Turn, error), titles func(chat.SessionID) string) RecoveryReport {
 	now := r.AsOfNow(turn)
 	v := RecoveryReport{At: ms(r.At), Clean: r.Clean(), Summary: groupedCounts(now.Summary()), Items: []RecoveryItem{}}

@@ -2,22 +2,22 @@ package api
 
 import "sync"
 
-// maxQueuedRequests limits the queue for a page that never asks; the oldest are dropped.
+// maxQueuedRequests limits the queue; the oldest requests are dropped.
 const maxQueuedRequests = 32
 
-// queuedRequests are kept until the page first asks, because a start's requests come before the page exists.
+// queuedRequests are kept until the page asks for them, because the requests of a start come before the page exists.
 type queuedRequests struct {
 	mu      sync.Mutex
 	waiting []WindowRequest
-	heard   bool // the page has asked: from now on requests are sent to it
+	ready   bool // the page has asked for the requests; later ones are sent as events
 }
 
 // RequestWindow sends a request to the page, at once or when it exists.
 func (h *Hub) RequestWindow(s WindowRequest) {
 	s.Files = append([]DroppedFile{}, s.Files...)
 	h.queued.mu.Lock()
-	heard := h.queued.heard
-	if !heard {
+	ready := h.queued.ready
+	if !ready {
 		h.queued.waiting = append(h.queued.waiting, s)
 		h.queued.waiting = h.queued.waiting[max(0, len(h.queued.waiting)-maxQueuedRequests):]
 	}
@@ -25,7 +25,7 @@ func (h *Hub) RequestWindow(s WindowRequest) {
 	h.mu.Lock()
 	emit := h.emit
 	h.mu.Unlock()
-	if heard && emit != nil {
+	if ready && emit != nil {
 		emit(EventWindowRequest, s)
 	}
 }
@@ -35,6 +35,6 @@ func (h *Hub) WindowRequests() []WindowRequest {
 	h.queued.mu.Lock()
 	defer h.queued.mu.Unlock()
 	out := append([]WindowRequest{}, h.queued.waiting...)
-	h.queued.waiting, h.queued.heard = nil, true
+	h.queued.waiting, h.queued.ready = nil, true
 	return out
 }

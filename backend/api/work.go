@@ -22,7 +22,7 @@ type Shell struct {
 	Picture func() ([]byte, error)
 	// Copied returns the absolute paths of the files in the clipboard, if pages cannot read it; none: it has no files.
 	Copied func() ([]string, error)
-	// NewWindow opens a further window on this data. An empty session: one that no window shows yet.
+	// NewWindow opens a further window on this data, with a session; empty: one that no window shows yet.
 	NewWindow func(session string) error
 	// ToFirst brings the first window to the front, on a session.
 	ToFirst func(session string)
@@ -55,9 +55,9 @@ func (s *Work) Dismiss(id string) error {
 	return s.c.Tasks.Dismiss(id)
 }
 
-// Background is the state of background work.
+// Background returns the state of background work.
 func (s *Work) Background() (Background, error) {
-	b := Background{Paused: s.c.Upkeep.Paused()}
+	b := Background{Paused: s.c.Reconciler.Paused()}
 	var err error
 	b.Queued, b.Running, b.Failed, err = s.c.Queue.JobCounts(s.c.ctx())
 	return b, err
@@ -65,7 +65,7 @@ func (s *Work) Background() (Background, error) {
 
 // Pause pauses background work, even across restarts.
 func (s *Work) Pause(paused bool) (Background, error) {
-	if err := s.c.Upkeep.SetPaused(s.c.ctx(), paused); err != nil {
+	if err := s.c.Reconciler.SetPaused(s.c.ctx(), paused); err != nil {
 		return Background{}, err
 	}
 	return s.Background()
@@ -81,8 +81,8 @@ func viewOf(t tasks.Task, err error) (TaskView, error) {
 	return taskView(t), nil
 }
 
-// waits is the message of a task that has not started.
-const waits = "Waiting for another task to end."
+// waitingDetail is the detail of a task that has not started.
+const waitingDetail = "Waiting for another task to end."
 
 func taskView(t tasks.Task) TaskView {
 	v := TaskView{
@@ -90,7 +90,7 @@ func taskView(t tasks.Task) TaskView {
 		Detail: t.Detail, StartedAt: ms(t.StartedAt), EndedAt: ms(t.EndedAt), Path: t.Result.Path, Resumable: t.Resumable(), Firm: t.Firm,
 	}
 	if t.Waiting {
-		v.Detail = waits
+		v.Detail = waitingDetail
 	}
 	if t.Error != nil {
 		e := errorView(t.Error)

@@ -47,34 +47,34 @@ import (
 type app struct {
 	setup
 
-	store     *store.Store
-	turns     *turn.Engine
-	jobs      *jobs.Runner
-	upkeep    *jobs.Reconciler
-	branches  *branches.Service
-	imports   *importing.Service
-	library   *library.Library
-	sessions  *sessions.Service
-	pins      *pins.Service
-	projects  *projects.Service
-	tools     *tools.Registry
-	servers   *servers
-	fanout    *fanout
-	server    *handover.Server // nil: other programs are not served
-	http      *mcpserver.HTTP  // nil: no window, so other programs are not served
-	leaveHTTP func()
-	tasks     *tasks.Manager // nil: no window, so there are no tasks
+	store           *store.Store
+	turns           *turn.Engine
+	jobs            *jobs.Runner
+	reconciler      *jobs.Reconciler
+	branches        *branches.Service
+	imports         *importing.Service
+	library         *library.Library
+	sessions        *sessions.Service
+	pins            *pins.Service
+	projects        *projects.Service
+	tools           *tools.Registry
+	servers         *servers
+	fanout          *fanout
+	server          *handover.Server // nil: other programs are not served
+	http            *mcpserver.HTTP  // nil: no window, so other programs are not served
+	unsubscribeHTTP func()
+	tasks           *tasks.Manager // nil: no window, so there are no tasks
 	memoryParts
 	backups  backupNotice
 	readOnly bool
 
-	life   context.Context // ends with close: for work that continues after an answer
-	finish context.CancelFunc
-	behind sync.WaitGroup
-	once   sync.Once
+	lifetime       context.Context // ends with close
+	cancelLifetime context.CancelFunc
+	background     sync.WaitGroup
+	once           sync.Once
 }
 
-// setup is what works without a database.
+// setup has the parts that work without a database.
 type setup struct {
 	flags    cli.OpenOptions
 	outbound *outbound
@@ -85,14 +85,14 @@ type setup struct {
 	log      *slog.Logger
 }
 
-// closeTimeout limits how long running answers may take to be saved.
+// closeTimeout limits how long the calls of other processes, tasks and running answers may take to end.
 var closeTimeout = 5 * time.Second // tests on a busy machine wait longer
 
-// indexPatience limits how long recall waits for an embedding server before it uses what is indexed.
-var indexPatience = 5 * time.Second // tests do not wait
+// indexTimeout limits how long recall waits for an embedding server before it searches what is already indexed.
+var indexTimeout = 5 * time.Second // tests do not wait
 
-// manyJobs is the number of jobs from which the wait is limited in the same way: indexing an imported history takes
-// minutes.
+// manyJobs is the number of jobs from which recall waits no longer than indexTimeout, because indexing an imported
+// history takes minutes.
 const manyJobs = 500
 
 // openSetup opens configuration, keys and models. An error in the file is not an error here: defaults are used, and
@@ -135,11 +135,10 @@ func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
 	}
 }
 
-// openApp opens the data directory. As the writer it first recovers from a crash; publish receives all events from
-// then on.
+// openApp opens the data directory. A writer first recovers from a crash. o.Publish receives all events.
 func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
 	a := &app{setup: openSetup(o, keys), fanout: &fanout{main: o.Publish}, readOnly: o.ReadOnly}
-	a.life, a.finish = context.WithCancel(context.WithoutCancel(ctx))
+	a.lifetime, a.cancelLifetime = context.WithCancel(context.WithoutCancel(ctx))
 	o.Publish = a.fanout
 	cfg := a.config.Config()
 	var err error
@@ -149,10 +148,10 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	}
 	a.memory.store = a.store
 	if !o.ReadOnly {
-		a.catalog.Remember(cardMemory{a.store, a.log})
+		a.catalog.Remember(modelMemory{a.store, a.log})
 	}
 	a.memoryParts = newMemoryParts(memoryDeps{
-		store: a.store, config: a.config.Config, keys: a.keys, redact: a.redactText, publish: reindexing(o.Publish.Change), log: a.log,
+		store: a.store, config: a.config.Config, keys: a.keys, redact: a.redactText, publish: reindexProgress(o.Publish.Change), log: a.log,
 	})
 	journals := journal.New(journalOptions(cfg))
 	a.config.Subscribe(func(c *config.Config) { journals.Configure(journalOptions(c)) })
@@ -176,19 +175,19 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.library = library.New(a.store, a.turns, a.fanout.Change)
 	a.sessions = sessions.New(sessions.Deps{Store: a.store, History: a.store, Limits: a.turns, Publish: a.fanout.Change, Wake: a.jobs.Wake})
 	a.pins = pins.New(pins.Deps{Store: a.store, Limits: a.turns, Count: func(text string) int { return counter{}.Count("", text) }, Publish: a.fanout.Change})
-	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
+	a.reconciler = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
 	})
 	a.imports = a.newImporting(o.Publish)
 	a.projects = a.newProjects(o.Publish)
 	a.memory.prepare, a.memory.engine = a.indexDue, a.engine
 	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
-	a.upkeep.RecallPause(ctx)
+	a.reconciler.RecallPause(ctx)
 	if o.ReadOnly {
 		return a, nil
 	}
 	exporting.Sweep(cfg.DataDir)
-	if _, err := a.upkeep.Reconcile(ctx); err != nil {
+	if _, err := a.reconciler.Reconcile(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
@@ -213,7 +212,7 @@ func (a *app) turnSettings() turn.Settings {
 	}
 }
 
-// chosenScope is retrieval.scope if the user has set it, otherwise empty.
+// chosenScope returns retrieval.scope if the user has set it, otherwise empty.
 func chosenScope(c *config.Config) chat.Scope {
 	if c.Origin("retrieval.scope") == config.OriginDefault {
 		return ""
@@ -228,8 +227,8 @@ func (a *app) commitPolicy() jobs.CommitPolicy {
 	}
 }
 
-// librarian is the model that summarises a turn's conversation, nil if none. With memory off no model is used for
-// summaries that would never be sent.
+// librarian returns the model that summarises a turn's conversation; nil if there is none. With memory off it is nil,
+// because the summaries would never be sent.
 func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
 	if !a.config.Config().Context.Infinity {
 		return nil
@@ -261,42 +260,42 @@ func (a *app) plan(ctx context.Context, branch chat.BranchID, enqueue func(conte
 	}
 }
 
-// indexDue does the background work that is due before recall searches: on the command line no other process may have
-// done it. Recall does not wait for work that needs a chat model; for an embedding server, and for many jobs at once,
-// it waits a limited time. The rest continues after the answer until close, because an interrupted job would keep its
-// lease. Nothing is done while background work is paused.
+// indexDue does the background work that is due before recall searches, because on the command line it may not have
+// been done yet. Recall does not wait for work that needs a chat model; for an embedding server, and for many jobs at
+// once, it waits a limited time. The remaining work continues after the answer until close, because an interrupted job
+// would keep its lease. Nothing is done while background work is paused.
 func (a *app) indexDue(ctx context.Context) error {
-	if a.upkeep.Paused() || a.librarian(ctx, chat.Turn{Model: a.catalog.Default()}) != nil {
+	if a.reconciler.Paused() || a.librarian(ctx, chat.Turn{Model: a.catalog.Default()}) != nil {
 		return nil
 	}
-	var late <-chan time.Time
+	var timeout <-chan time.Time
 	queued, _, _, err := a.store.JobCounts(ctx)
 	if err != nil {
 		return err
 	}
 	if a.config.Config().Retrieval.Embedder != config.EmbedderLocal || queued > manyJobs {
-		late = time.After(indexPatience)
+		timeout = time.After(indexTimeout)
 	}
-	if a.life.Err() != nil {
+	if a.lifetime.Err() != nil {
 		return chat.Errorf(chat.CodeCancelled, "memory.index", "The program is closing.")
 	}
 	done := make(chan error, 1)
-	a.behind.Go(func() {
-		_, err := a.jobs.Drain(a.life)
+	a.background.Go(func() {
+		_, err := a.jobs.Drain(a.lifetime)
 		done <- err
 	})
 	select {
 	case err := <-done:
 		return err
-	case <-late:
+	case <-timeout:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// close ends requests of other processes, then tasks, then running answers (what arrived is kept), then background
-// work, then the database. It may be called twice.
+// close ends requests of other processes, then tasks, then running answers (text that has arrived is kept), then
+// background work, then the database. It may be called twice.
 func (a *app) close() error {
 	var err error
 	a.once.Do(func() {
@@ -305,17 +304,17 @@ func (a *app) close() error {
 		a.stopServing(ctx)
 		a.stopHTTP()
 		a.stopTasks(ctx)
-		err = errors.Join(a.turns.Close(ctx), a.stopServers(), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
+		err = errors.Join(a.turns.Close(ctx), a.stopServers(), a.stopBackground(), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
 	return err
 }
 
-func (a *app) stopServers() error { a.servers.stop(); return nil }
-func (a *app) endBehind() error   { a.finish(); a.behind.Wait(); return nil }
-func (a *app) stopJobs() error    { a.upkeep.Stop(); a.jobs.Stop(); return nil }
-func (a *app) closeIndex() error  { a.index.Close(); return nil }
+func (a *app) stopServers() error    { a.servers.stop(); return nil }
+func (a *app) stopBackground() error { a.cancelLifetime(); a.background.Wait(); return nil }
+func (a *app) stopJobs() error       { a.reconciler.Stop(); a.jobs.Stop(); return nil }
+func (a *app) closeIndex() error     { a.index.Close(); return nil }
 
-// counter counts tokens like each model.
+// counter counts tokens with the tokenizer of each model.
 type counter struct{}
 
 func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID).CountText(text) }

@@ -17,9 +17,10 @@ func openCopies(_ context.Context, o cli.OpenOptions) (cli.Copies, error) {
 	return store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()}), nil
 }
 
-// backupNotice remembers which failures of backups were reported, so that each is reported once, not at every try.
+// backupNotice remembers the last reported failure of a backup, so that it is not reported again at every attempt.
 type backupNotice struct{ lastKey atomic.Value }
 
+// once returns err unless the last call had the same key.
 func (n *backupNotice) once(key string, err error) error {
 	if n.lastKey.Swap(key) == key {
 		return nil
@@ -27,7 +28,7 @@ func (n *backupNotice) once(key string, err error) error {
 	return err
 }
 
-// backUp makes the daily backup if it is due. The error is to be reported.
+// backUp makes the daily backup if it is due. It returns only errors that have not been reported yet.
 func (a *app) backUp(ctx context.Context) error { return a.backUpAs(ctx, false) }
 
 func (a *app) backUpAs(ctx context.Context, brief bool) error {
@@ -63,8 +64,8 @@ func damagedRecords(n int) string {
 	return fmt.Sprintf("%d records of your data are", n)
 }
 
-// closeVerb closes what a verb opened. With small data it makes the daily backup first, for users who only use the
-// command line.
+// closeVerb closes the data after a verb. If the data is small, it makes the daily backup first, for users who only use
+// the command line.
 func (a *app) closeVerb(o cli.OpenOptions) error {
 	if !o.ReadOnly {
 		if err := a.backUpAs(context.Background(), true); err != nil {

@@ -12,17 +12,17 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// cold is a data directory that was made by BenchmarkColdStartData of backend/store.
+// cold is a data directory that BenchmarkColdStartData of backend/store created.
 var cold = flag.String("cold", "", "data directory for the cold start")
 
-// BenchmarkColdStart measures what a start of the window does before it can be used, with 1 000 sessions and 100 000
-// units: all of it, and its parts.
+// BenchmarkColdStart measures how long the window takes until it can be used, with 1 000 sessions and 100 000 units: in
+// total, and by part.
 func BenchmarkColdStart(b *testing.B) {
 	if *cold == "" {
 		b.Skip("-cold DIRECTORY is not given")
 	}
 	o := cli.OpenOptions{DataDir: *cold, ConfigPath: filepath.Join(*cold, "config.toml")}
-	b.Run("whole", func(b *testing.B) {
+	b.Run("total", func(b *testing.B) {
 		for b.Loop() {
 			w := window(o, Page{})
 			firstPaint(b, serviceIn[*api.Sessions](w))
@@ -33,34 +33,34 @@ func BenchmarkColdStart(b *testing.B) {
 	})
 	b.Run("parts", func(b *testing.B) {
 		parts := map[string]time.Duration{}
-		since := func(part string, begun time.Time) { parts[part] += time.Since(begun) }
+		since := func(part string, start time.Time) { parts[part] += time.Since(start) }
 		for b.Loop() {
-			begun := time.Now()
+			start := time.Now()
 			s, err := store.Open(b.Context(), store.Options{DataDir: *cold})
 			fatal(b, err)
-			since("open-and-migration-check", begun)
+			since("open-and-migration-check", start)
 			fatal(b, s.Close())
-			begun = time.Now()
+			start = time.Now()
 			a, err := openApp(b.Context(), cli.OpenOptions{DataDir: o.DataDir, ConfigPath: o.ConfigPath, Publish: api.NewHub()}, secrets.New())
 			fatal(b, err)
-			since("open-and-recovery", begun)
-			begun = time.Now()
-			_, err = a.upkeep.Reconcile(b.Context())
+			since("open-and-recovery", start)
+			start = time.Now()
+			_, err = a.reconciler.Reconcile(b.Context())
 			fatal(b, err)
-			since("recovery", begun)
+			since("recovery", start)
 			core := &api.Core{Turns: a.turns, Jobs: a.jobs, Branches: a.branches, Counter: counter{}, Hub: api.NewHub(), Log: a.log}
-			a.records(core)
+			a.provideStores(core)
 			list, snapshot := firstPaint(b, api.NewSessions(core))
 			parts["session-list"] += list
 			parts["first-snapshot"] += snapshot
-			begun = time.Now()
+			start = time.Now()
 			ns, ok, err := a.store.Serving(b.Context())
 			fatal(b, err)
 			if !ok {
 				b.Fatal("no vectors serve")
 			}
 			fatal(b, a.index.Warm(b.Context(), ns))
-			since("index-behind", begun)
+			since("index-warm", start)
 			fatal(b, a.close())
 		}
 		for part, took := range parts {
@@ -69,23 +69,23 @@ func BenchmarkColdStart(b *testing.B) {
 	})
 }
 
-// firstPaint requests what the first paint shows.
+// firstPaint requests the data that the window shows first, and measures both requests.
 func firstPaint(b *testing.B, s *api.Sessions) (list, snapshot time.Duration) {
 	b.Helper()
-	begun := time.Now()
+	start := time.Now()
 	rows, err := s.List(false, "")
 	fatal(b, err)
 	if len(rows) < 1000 {
 		b.Fatalf("%d sessions", len(rows))
 	}
-	list = time.Since(begun)
-	begun = time.Now()
+	list = time.Since(start)
+	start = time.Now()
 	snap, err := s.Open(rows[0].ID, "")
 	fatal(b, err)
 	if len(snap.Turns) == 0 {
 		b.Fatal("no turns")
 	}
-	return list, time.Since(begun)
+	return list, time.Since(start)
 }
 
 func fatal(b *testing.B, err error) {

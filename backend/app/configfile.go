@@ -6,12 +6,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// configInterval is how often a running program looks whether its configuration file was changed.
+// configInterval is how often a running program checks whether its configuration file has changed.
 const configInterval = time.Second
 
-// watchConfig applies what an editor, or `config set` in a terminal, writes while the program runs.
+// watchConfig applies changes that an editor, or `config set` in a terminal, makes while the program runs.
 func (a *app) watchConfig() {
-	a.behind.Go(func() {
-		a.config.Watch(a.life, configInterval, func() { a.fanout.Change(chat.Change{Kind: chat.ChangeSettings}) })
+	a.background.Go(func() {
+		a.config.Watch(a.lifetime, configInterval, func() { a.fanout.Change(chat.Change{Kind: chat.ChangeSettings}) })
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// secretsTyped are secrets that users paste: none may leave the machine, and each is stored as typed.
-var secretsTyped = map[string]string{
+// typedSecrets are secrets that users paste. They are stored as typed, but must not leave the machine.
+var typedSecrets = map[string]string{
 	"github-token": "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a",
 	"openai-key":   "sk-proj-" + "Tq7wZr4KpX9mVb2Ns6Yd8Hc3Fj5Lg1Ra",
 	"pattern":      "EMP-104233",
@@ -25,21 +25,21 @@ func TestSecretsAreNeverSent(t *testing.T) {
 			t.Parallel()
 			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
 			d := newFixture(t, w.Windowed("m", r.URL, 4096)+"[redaction]\npatterns = ['EMP-\\d{6}']\n")
-			typed := "We decided that the build must always use " + secretsTyped["github-token"] + " and never " +
-				secretsTyped["openai-key"] + ". Ask " + secretsTyped["pattern"] + " about shelf 12."
+			typed := "We decided that the build must always use " + typedSecrets["github-token"] + " and never " +
+				typedSecrets["openai-key"] + ". Ask " + typedSecrets["pattern"] + " about shelf 12."
 			first := d.send("", typed, "--model", "m")
 			if got := d.Show(first.SessionID).Turns[0].User.RenderedText(); got != typed {
 				t.Errorf("the typed text is stored as %q", got)
 			}
-			replaced(t, d, first)
+			checkRedactions(t, d, first)
 			for i := range 16 {
 				s := d.send(first.SessionID, chatter(i), "--model", "m", "--wait", "committed")
-				v := d.seen(first.SessionID, "--turn", s.TurnID)
+				v := d.contextView(first.SessionID, "--turn", s.TurnID)
 				harness.EveryByteIsShown(t, w, v, r.LastBody(t), fmt.Sprintf("turn %d", i+2))
 			}
 			d.OK("summarize", first.SessionID)
 			for _, body := range append(r.Bodies(), r.Asked()...) {
-				leaksNothing(t, string(body))
+				checkNoSecrets(t, string(body))
 			}
 			if !strings.Contains(string(r.Bodies()[0]), "[redacted:github-token]") || len(r.Asked()) == 0 {
 				t.Error("the secrets have no placeholder, or no librarian was asked")
@@ -49,14 +49,14 @@ func TestSecretsAreNeverSent(t *testing.T) {
 	}
 }
 
-// replaced checks the redactions that `context` shows, as JSON and as text.
-func replaced(t *testing.T, d *fixture, s harness.Sent) {
+// checkRedactions checks the redactions that `context` shows, as JSON and as text.
+func checkRedactions(t *testing.T, d *fixture, s harness.Sent) {
 	t.Helper()
-	v := d.seen(s.SessionID, "--turn", s.TurnID)
+	v := d.contextView(s.SessionID, "--turn", s.TurnID)
 	human := d.OK("context", s.SessionID, "--turn", s.TurnID, "--text").Stdout
-	leaksNothing(t, v.Text())
-	leaksNothing(t, human)
-	for rule, secret := range secretsTyped {
+	checkNoSecrets(t, v.Text())
+	checkNoSecrets(t, human)
+	for rule, secret := range typedSecrets {
 		found := false
 		for _, x := range v.Manifest.Redactions {
 			found = found || x.Rule == rule && x.Bytes == len(secret)
@@ -67,30 +67,30 @@ func replaced(t *testing.T, d *fixture, s harness.Sent) {
 	}
 }
 
-// leaksNothing searches for the secrets and for any half of one.
-func leaksNothing(t *testing.T, text string) {
+// checkNoSecrets checks that a text contains no secret, and no half of one.
+func checkNoSecrets(t *testing.T, text string) {
 	t.Helper()
-	for rule, secret := range secretsTyped {
+	for rule, secret := range typedSecrets {
 		half := max(6, len(secret)/2)
-		for at := 0; at+half <= len(secret); at++ {
-			if i := strings.Index(text, secret[at:at+half]); i >= 0 {
-				t.Errorf("%s left: …%s…", rule, harness.Clip(text[max(0, i-60):min(len(text), i+60)]))
+		for start := 0; start+half <= len(secret); start++ {
+			if i := strings.Index(text, secret[start:start+half]); i >= 0 {
+				t.Errorf("%s is in the text: …%s…", rule, harness.Clip(text[max(0, i-60):min(len(text), i+60)]))
 				return
 			}
 		}
 	}
 }
 
-// If the redaction rules changed, `context` says so for an old turn, and verify does not report it as damage.
-func TestARuleAddedLaterIsReported(t *testing.T) {
+// If the redaction rules have changed, `context` says so for an old turn, and verify does not report it as damage.
+func TestARedactionRuleAddedLaterIsReported(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
 	config := w.Windowed("m", r.URL, 8192)
 	d := newFixture(t, config)
 	s := d.send("", "Ask EMP-104233 about it.", "--model", "m")
-	d.again(config + "[redaction]\npatterns = ['EMP-\\d{6}']\n")
-	v := d.seen(s.SessionID, "--turn", s.TurnID)
+	d.restartWith(config + "[redaction]\npatterns = ['EMP-\\d{6}']\n")
+	v := d.contextView(s.SessionID, "--turn", s.TurnID)
 	if v.Same || !strings.Contains(v.Note, "redaction rules") {
 		t.Errorf("same %v, note %q", v.Same, v.Note)
 	}

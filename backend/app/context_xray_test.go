@@ -14,13 +14,14 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// chatter is the text of a turn: prose with a decision in it, long enough that forty turns do not fit 8 000 tokens.
+// chatter returns the text of a turn: prose with a decision in it, so long that forty turns do not fit into 8 000
+// tokens.
 func chatter(i int) string {
 	return fmt.Sprintf("In week %d we moved the green boxes. We decided to use shelf %d for them. ", i, 100+i) +
 		strings.Repeat("The weather was mild and nobody hurried, so that the talk went on for a while. ", 5) + "<b>&amp; größer 漢字</b>"
 }
 
-// conversation is a branch that the X-ray test drives, with the request body of each turn.
+// conversation is the branch of the X-ray test, with the request body of each turn.
 type conversation struct {
 	*fixture
 	wire    harness.WireProtocol
@@ -48,23 +49,23 @@ func TestXRayShowsWhatWasOnTheWire(t *testing.T) {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			c := fortyTurns(t, w)
-			have := map[string]int{}
+			counts := map[string]int{}
 			for i, s := range c.turns {
-				v := c.seen(c.session, "--turn", s.TurnID)
+				v := c.contextView(c.session, "--turn", s.TurnID)
 				harness.EveryByteIsShown(t, w, v, c.sent[s.TurnID], fmt.Sprintf("turn %d", i+1))
 				for source, n := range v.Sources() {
-					have[source] += n
+					counts[source] += n
 				}
 				for _, sec := range v.Manifest.Sections {
-					have[sec.Name]++
+					counts[sec.Name]++
 				}
 				if v.Reported < 12 {
 					t.Errorf("turn %d: the provider's count is shown as %d", i+1, v.Reported)
 				}
 			}
 			for _, kind := range []string{"pin", "turn", "summary", "extract", "state", "message", "partial", prompt.SectionPending, prompt.SectionOriginals} {
-				if have[kind] == 0 {
-					t.Errorf("no context had a %s, so the test proves too little (%v)", kind, have)
+				if counts[kind] == 0 {
+					t.Errorf("no context had a %s, so the test proves too little (%v)", kind, counts)
 				}
 			}
 			c.Clean()
@@ -74,14 +75,14 @@ func TestXRayShowsWhatWasOnTheWire(t *testing.T) {
 
 func fortyTurns(t *testing.T, w harness.WireProtocol) *conversation {
 	t.Helper()
-	cutOnce := 0
-	say := func(n int) llmtest.Step {
-		if cutOnce == n {
+	cutRequest := 0
+	reply := func(n int) llmtest.Step {
+		if cutRequest == n {
 			return llmtest.Step{Chunks: llmtest.Stream(w.Saying(false, "Half of an ans")...).Chunks, Drop: true}
 		}
 		return harness.Reply(w, n)
 	}
-	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return say(n) }, harness.Summarizing(w))
+	r := harness.NewRelay(t, w, reply, harness.Summarizing(w))
 	c := &conversation{fixture: newFixture(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nafter_send_s = 0\n"), wire: w, relay: r, sent: map[string][]byte{}}
 	c.say("Hello. " + chatter(0))
 	c.OK("pin", c.session, "Never on a <Friday>,\nand never & ever")
@@ -89,8 +90,8 @@ func fortyTurns(t *testing.T, w harness.WireProtocol) *conversation {
 		args := []string{chatter(i)}
 		switch {
 		case i == 12:
-			cutOnce = len(r.Bodies()) + 1
-			c.continued(chatter(i))
+			cutRequest = len(r.Bodies()) + 1
+			c.addContinued(chatter(i))
 			continue
 		case i == 20:
 			args = append(args, "--image", c.picture())
@@ -102,12 +103,12 @@ func fortyTurns(t *testing.T, w harness.WireProtocol) *conversation {
 			c.OK("summarize", c.session)
 		}
 	}
-	c.forked(c.turns[30])
+	c.forkAfter(c.turns[30])
 	return c
 }
 
-// continued adds a turn whose answer was cut off and then continued.
-func (c *conversation) continued(text string) {
+// addContinued adds a turn whose answer was cut off and then continued.
+func (c *conversation) addContinued(text string) {
 	c.t.Helper()
 	s := c.Run("send", "--json", "--session", c.session, "--model", "m", text).Exits(1).Sent()
 	c.OK("continue", s.TurnID, "--json")
@@ -115,12 +116,12 @@ func (c *conversation) continued(text string) {
 	c.sent[s.TurnID] = c.relay.LastBody(c.t)
 }
 
-// forked continues from an earlier turn, with the same history before it.
-func (c *conversation) forked(at harness.Sent) {
+// forkAfter continues the conversation on a fork after an earlier turn.
+func (c *conversation) forkAfter(turn harness.Sent) {
 	c.t.Helper()
-	c.OK("fork", at.TurnID, "--switch")
+	c.OK("fork", turn.TurnID, "--switch")
 	for i := range 4 {
-		if s := c.say(chatter(200 + i)); s.BranchID == at.BranchID {
+		if s := c.say(chatter(200 + i)); s.BranchID == turn.BranchID {
 			c.t.Fatal("the message did not go to the fork")
 		}
 	}

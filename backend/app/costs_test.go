@@ -14,17 +14,17 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// Prices per million tokens, and what a call of the wire's model costs by them: 12 tokens in, 5 out.
-const dearPrices, dearCall = "price_input = 300.0\nprice_output = 1500.0\n", (12*300 + 5*1500) / 1e6
+// highPrices are prices per million tokens, and highCost is the cost of a call at these prices: 12 tokens in, 5 out.
+const highPrices, highCost = "price_input = 300.0\nprice_output = 1500.0\n", (12*300 + 5*1500) / 1e6
 
 func near(got *float64, want float64) bool { return got != nil && math.Abs(*got-want) < 1e-9 }
 
-// TestAPriceCountsFromItsDay: a later price changes no earlier cost: not of the turn, its session, its month nor the
-// figures. An answer without a stored price is counted at today's, and this is said.
-func TestAPriceCountsFromItsDay(t *testing.T) {
+// A later price does not change an earlier cost: not that of the turn, nor of its session or month. An answer without a
+// stored price is counted at today's price, and its view says so.
+func TestALaterPriceDoesNotChangeEarlierCosts(t *testing.T) {
 	t.Parallel()
 	p := openWorkbench(t)
-	priced := func(in, out float64) {
+	setPrices := func(in, out float64) {
 		t.Helper()
 		for _, v := range p.settings.Models() {
 			if v.Name == "m" {
@@ -33,34 +33,34 @@ func TestAPriceCountsFromItsDay(t *testing.T) {
 			}
 		}
 	}
-	const dear, cheap = dearCall, (12*3 + 5*15) / 1e6
+	const high, low = highCost, (12*3 + 5*15) / 1e6
 
 	first := p.say(api.SendRequest{Text: "before there was a price", Model: "m"})
 	if v := must[api.TurnView](t)(p.sessions.Turn(first.BranchID, first.TurnID)); v.Cost != nil {
 		t.Errorf("a cost without a price: %+v", v.Cost)
 	}
-	priced(300, 1500)
-	second := p.say(api.SendRequest{SessionID: first.SessionID, Text: "while it is dear", Model: "m"})
-	priced(3, 15)
-	third := p.say(api.SendRequest{SessionID: first.SessionID, Text: "since it is cheap", Model: "m"})
-	for turn, want := range map[string]api.TurnCost{first.TurnID: {USD: cheap, Today: true}, second.TurnID: {USD: dear}, third.TurnID: {USD: cheap}} {
+	setPrices(300, 1500)
+	second := p.say(api.SendRequest{SessionID: first.SessionID, Text: "while the price is high", Model: "m"})
+	setPrices(3, 15)
+	third := p.say(api.SendRequest{SessionID: first.SessionID, Text: "after the price has fallen", Model: "m"})
+	for turn, want := range map[string]api.TurnCost{first.TurnID: {USD: low, Today: true}, second.TurnID: {USD: high}, third.TurnID: {USD: low}} {
 		v := must[api.TurnView](t)(p.sessions.Turn(first.BranchID, turn))
 		if v.Cost == nil || !near(&v.Cost.USD, want.USD) || v.Cost.Today != want.Today || v.Cost.Estimate {
 			t.Errorf("%+v, want %+v", v.Cost, want)
 		}
 	}
 	c := must[api.CostView](t)(p.settings.Costs(first.SessionID))
-	if !near(c.Turn, cheap) || !near(c.Session, dear+2*cheap) || !near(c.Month, dear+2*cheap) || !c.Today || c.Estimate || c.Unpriced != 0 {
+	if !near(c.Turn, low) || !near(c.Session, high+2*low) || !near(c.Month, high+2*low) || !c.Today || c.Estimate || c.Unpriced != 0 {
 		t.Errorf("%v, %v and %v: %+v", *c.Turn, *c.Session, *c.Month, c)
 	}
 }
 
-// TestHalfAPriceIsKept: a model for which only the price of input is configured, and nothing else is known, has no
-// price. The configured one is shown, and kept when another field is saved.
-func TestHalfAPriceIsKept(t *testing.T) {
+// If only the price of input is configured, and no other price is known, the model has no price. The configured price
+// is shown, and kept when another field is saved.
+func TestAnIncompletePriceIsKept(t *testing.T) {
 	t.Parallel()
 	p := openWorkbench(t)
-	saved := func(change func(*api.ModelView)) api.ModelView {
+	saveModel := func(change func(*api.ModelView)) api.ModelView {
 		t.Helper()
 		var v api.ModelView
 		for _, listed := range p.settings.Models() {
@@ -80,17 +80,17 @@ func TestHalfAPriceIsKept(t *testing.T) {
 		func(v *api.ModelView) { v.PriceInput = 3 },
 		func(v *api.ModelView) { v.Images = "yes" },
 	} {
-		if v := saved(change); v.PriceSource != "" || v.PriceInput != 0 || v.OwnPrice == nil || *v.OwnPrice != (api.OwnPrice{Input: 3}) {
+		if v := saveModel(change); v.PriceSource != "" || v.PriceInput != 0 || v.OwnPrice == nil || *v.OwnPrice != (api.OwnPrice{Input: 3}) {
 			t.Errorf("%+v, %+v", v, v.OwnPrice)
 		}
 	}
-	if v := saved(func(v *api.ModelView) { v.PriceInput, v.PriceOutput = 3, 15 }); v.PriceSource != "configured" || v.PriceOutput != 15 || v.PriceCached != 3 {
+	if v := saveModel(func(v *api.ModelView) { v.PriceInput, v.PriceOutput = 3, 15 }); v.PriceSource != "configured" || v.PriceOutput != 15 || v.PriceCached != 3 {
 		t.Errorf("%+v", v)
 	}
 }
 
-// TestBackgroundWorkIsInTheCosts: what the summaries by a model cost is in the costs of the session and the month, in
-// the budget, in `metrics` and in `stats`, and is named. It keeps the price of its day, and no turn costs more by it.
+// The cost of summaries by a model is part of the costs of the session and the month, of the budget, of `metrics` and
+// of `stats`, and is also shown separately. A later price does not change it, and it is not part of a turn's cost.
 func TestBackgroundWorkIsInTheCosts(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
@@ -99,20 +99,20 @@ func TestBackgroundWorkIsInTheCosts(t *testing.T) {
 	file := filepath.Join(dir, "config.toml")
 	model := strings.TrimSpace(w.Windowed("m", r.URL, 8192)) + "\n"
 	const budget = "[cost]\nmonthly_budget = 0.02\n" // more than the answer costs, less than both
-	harness.WriteFile(t, file, []byte(model+dearPrices+budget))
+	harness.WriteFile(t, file, []byte(model+highPrices+budget))
 	p := openPage(t, dir)
 	sent := p.say(api.SendRequest{Text: chatter(1), Model: "m"})
-	summaries := dearCall * float64(len(r.Asked()))
+	summaries := highCost * float64(len(r.Asked()))
 	if summaries == 0 {
 		t.Fatal("no model was asked for a summary, so the test proves nothing")
 	}
 	c := must[api.CostView](t)(p.settings.Costs(sent.SessionID))
-	if !near(c.Turn, dearCall) || !near(c.Session, dearCall+summaries) || !near(c.SessionBackground, summaries) ||
-		!near(c.Month, dearCall+summaries) || !near(c.MonthBackground, summaries) || c.State != "over" || c.Today || c.Estimate || c.Unpriced != 0 {
+	if !near(c.Turn, highCost) || !near(c.Session, highCost+summaries) || !near(c.SessionBackground, summaries) ||
+		!near(c.Month, highCost+summaries) || !near(c.MonthBackground, summaries) || c.State != "over" || c.Today || c.Estimate || c.Unpriced != 0 {
 		t.Errorf("%+v", c)
 	}
 	if c = must[api.CostView](t)(p.settings.Costs("01ARZ3NDEKTSV4RRFFQ69G5FAV")); c.Session != nil || c.SessionBackground != nil || !near(c.MonthBackground, summaries) {
-		t.Errorf("of another session: %+v", c)
+		t.Errorf("the costs of another session: %+v", c)
 	}
 	p.window.Close()
 
@@ -127,13 +127,13 @@ func TestBackgroundWorkIsInTheCosts(t *testing.T) {
 		}
 		return out.Bytes()
 	}
-	printed := func(doc any, args ...string) {
+	runJSON := func(doc any, args ...string) {
 		t.Helper()
 		if err := json.Unmarshal(run(append(args, "--json")...), doc); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var measured struct {
+	var metrics struct {
 		Sum        struct{ Cost float64 }
 		Background struct {
 			Summaries int
@@ -143,16 +143,16 @@ func TestBackgroundWorkIsInTheCosts(t *testing.T) {
 			Cost *float64
 		}
 	}
-	printed(&measured, "metrics", sent.SessionID)
-	if b := measured.Background; b.Summaries != 1 || b.Usage.InputTokens != 12*len(r.Asked()) || !near(b.Cost, summaries) || !near(&measured.Sum.Cost, dearCall) {
-		t.Errorf("metrics: %+v", measured)
+	runJSON(&metrics, "metrics", sent.SessionID)
+	if b := metrics.Background; b.Summaries != 1 || b.Usage.InputTokens != 12*len(r.Asked()) || !near(b.Cost, summaries) || !near(&metrics.Sum.Cost, highCost) {
+		t.Errorf("metrics: %+v", metrics)
 	}
 	if text := string(run("metrics", sent.SessionID)); !strings.Contains(text, "Background, not in the sum: 1 summary (with titles), 12 tokens in, 5 out, $0.0111.") {
 		t.Errorf("metrics:\n%s", text)
 	}
-	var counted map[string]any
-	printed(&counted, "stats")
-	if counted["cost_this_month"] != math.Round((dearCall+summaries)*1e4)/1e4 || counted["background_cost_this_month"] != math.Round(summaries*1e4)/1e4 {
-		t.Errorf("stats: %v", counted)
+	var stats map[string]any
+	runJSON(&stats, "stats")
+	if stats["cost_this_month"] != math.Round((highCost+summaries)*1e4)/1e4 || stats["background_cost_this_month"] != math.Round(summaries*1e4)/1e4 {
+		t.Errorf("stats: %v", stats)
 	}
 }

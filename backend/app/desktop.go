@@ -18,9 +18,10 @@ import (
 // raise brings the window to the front; tests replace it.
 var raise = desktop.Raise
 
-// handleOpen handles the requests of a start of the program: of this one before its page exists, or of another one.
+// handleOpen passes the requests of a start of the program to the page: of this start before its page exists, or of a
+// later one.
 func handleOpen(hub *api.Hub, o cli.OpenOptions) {
-	if o.NewChat || o.Quick { // the first window is not the small one and gets the question
+	if o.NewChat || o.Quick { // the first window is never the small one: it starts a new conversation instead
 		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestNewChat, X: -1, Y: -1}))
 	}
 	if o.Session != "" {
@@ -31,18 +32,17 @@ func handleOpen(hub *api.Hub, o cli.OpenOptions) {
 	}
 }
 
-// windowRequest is the page's form of a request, with the type of each file.
-func windowRequest(s desktop.WindowRequest) api.WindowRequest {
-	out := api.WindowRequest{Kind: api.WindowRequestKind(s.Kind), SessionID: s.Session, X: s.X, Y: s.Y}
-	paths := s.Paths[:min(len(s.Paths), filetype.MaxAtOnce)]
+// windowRequest returns the page's form of a request, with the type of each file.
+func windowRequest(r desktop.WindowRequest) api.WindowRequest {
+	out := api.WindowRequest{Kind: api.WindowRequestKind(r.Kind), SessionID: r.Session, X: r.X, Y: r.Y}
+	paths := r.Paths[:min(len(r.Paths), filetype.MaxAtOnce)]
 	if files, err := filetype.All(paths); err == nil {
 		out.Files = api.DroppedFiles(files)
 	}
 	return out
 }
 
-// newTrayWork connects the program to the desktop: what the tray shows and controls, and notifications when an answer
-// ends.
+// newTrayWork returns the background work as the tray shows and controls it.
 func (a *app) newTrayWork(hub *api.Hub) desktop.Work {
 	w := &trayWork{a: a, hub: hub}
 	hub.Listen(func(c chat.Change) {
@@ -59,42 +59,42 @@ type trayWork struct {
 	a   *app
 	hub *api.Hub
 
-	mu        sync.Mutex
-	changedFn func()
+	mu       sync.Mutex
+	onChange func()
 }
 
-func (w *trayWork) Paused() bool { return w.a.upkeep.Paused() }
+func (w *trayWork) Paused() bool { return w.a.reconciler.Paused() }
 
 func (w *trayWork) Pause(paused bool) {
-	if err := w.a.upkeep.SetPaused(w.a.life, paused); err != nil && w.a.life.Err() == nil {
+	if err := w.a.reconciler.SetPaused(w.a.lifetime, paused); err != nil && w.a.lifetime.Err() == nil {
 		w.a.log.Warn("the pause applies to this run only", "err", err)
 	}
 }
 
 // Reconcile runs all maintenance that is due, even while work is paused, because the user requested it.
 func (w *trayWork) Reconcile() {
-	if w.a.life.Err() != nil {
+	if w.a.lifetime.Err() != nil {
 		return // closing: nothing new is started
 	}
-	w.a.behind.Go(func() {
-		_, err := w.a.upkeep.Reconcile(w.a.life)
+	w.a.background.Go(func() {
+		_, err := w.a.reconciler.Reconcile(w.a.lifetime)
 		if err == nil {
-			_, _, err = w.a.upkeep.CatchUp(w.a.life)
+			_, _, err = w.a.reconciler.CatchUp(w.a.lifetime)
 		}
-		if err != nil && w.a.life.Err() == nil {
+		if err != nil && w.a.lifetime.Err() == nil {
 			w.a.log.Error("unfinished work could not be recovered from the tray", "err", err)
 		}
 	})
 }
 
-// Busy counts answers, jobs and tasks. If counting fails now, the next call counts.
+// Busy counts answers, jobs and tasks. If the jobs cannot be counted, they are left out until the next call.
 func (w *trayWork) Busy() (running, queued int) {
-	queued, running, _, err := w.a.store.JobCounts(w.a.life)
+	queued, running, _, err := w.a.store.JobCounts(w.a.lifetime)
 	if err != nil {
 		queued, running = 0, 0
 	}
-	works, waits := w.a.tasks.Open()
-	return running + works + len(w.a.turns.Running()), queued + waits
+	runningTasks, queuedTasks := w.a.tasks.Open()
+	return running + runningTasks + len(w.a.turns.Running()), queued + queuedTasks
 }
 
 // Attention reports failed work until it is dismissed or completed.
@@ -104,14 +104,14 @@ func (w *trayWork) Attention() string {
 			return t.Title + " failed"
 		}
 	}
-	_, _, dead, err := w.a.store.JobCounts(w.a.life)
+	_, _, failed, err := w.a.store.JobCounts(w.a.lifetime)
 	switch {
-	case err != nil || dead == 0:
+	case err != nil || failed == 0:
 		return ""
-	case dead == 1:
+	case failed == 1:
 		return "A background job failed: see Activity"
 	}
-	return fmt.Sprintf("%d background jobs failed: see Activity", dead)
+	return fmt.Sprintf("%d background jobs failed: see Activity", failed)
 }
 
 func (w *trayWork) Answering() int { return len(w.a.turns.Running()) }
@@ -119,89 +119,91 @@ func (w *trayWork) Answering() int { return len(w.a.turns.Running()) }
 func (w *trayWork) Changed(fn func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.changedFn = fn
+	w.onChange = fn
 }
 
 func (w *trayWork) changed() {
 	w.mu.Lock()
-	changedFn := w.changedFn
+	onChange := w.onChange
 	w.mu.Unlock()
-	if changedFn != nil {
-		changedFn()
+	if onChange != nil {
+		onChange()
 	}
 }
 
-// longAnswer is the duration from which the end of an answer is announced to a user looking elsewhere.
+// longAnswer is the duration from which the end of an answer is announced although the window is visible, if it does
+// not have the focus.
 const longAnswer = 10 * time.Second
 
-// answers notify the desktop when an unwatched answer ends.
-type answers struct {
+// answerNotifier notifies the user when an unwatched answer ends.
+type answerNotifier struct {
 	turn    func(context.Context, chat.TurnID) (chat.Turn, error)
 	session func(context.Context, chat.SessionID) (chat.Session, error)
-	watched func() (there, focused bool)
+	watched func() (visible, focused bool)
 	preview func() bool
 	notify  func(desktop.Notice)
 	now     func() time.Time
 
-	mu    sync.Mutex
-	begun map[chat.TurnID]time.Time
+	mu        sync.Mutex
+	startedAt map[chat.TurnID]time.Time
 }
 
-// notices notifies the user about answers as long as the app runs.
-func (a *app) notices(hub *api.Hub) {
-	n := &answers{
+// notifyAnswers notifies the user about answers as long as the app runs.
+func (a *app) notifyAnswers(hub *api.Hub) {
+	n := &answerNotifier{
 		turn: a.store.Turn, session: a.store.Session, watched: desktop.Watched, notify: desktop.Notify, now: time.Now,
-		preview: func() bool { return a.config.Config().Desktop.NotificationPreview }, begun: map[chat.TurnID]time.Time{},
+		preview: func() bool { return a.config.Config().Desktop.NotificationPreview }, startedAt: map[chat.TurnID]time.Time{},
 	}
-	looks := make(chan chat.TurnID, 256)
+	changedTurns := make(chan chat.TurnID, 256)
 	hub.Listen(func(c chat.Change) {
 		if c.Kind == chat.ChangeTurn {
 			select {
-			case looks <- chat.TurnID(c.ID):
-			default: // hundreds at once are not conversation; they get no notifications
+			case changedTurns <- chat.TurnID(c.ID):
+			default: // hundreds of changes at once do not come from a conversation, so they need no notifications
 			}
 		}
 	})
-	a.behind.Go(func() {
+	a.background.Go(func() {
 		for {
 			select {
-			case <-a.life.Done():
+			case <-a.lifetime.Done():
 				return
-			case id := <-looks:
-				n.check(a.life, id)
+			case id := <-changedTurns:
+				n.check(a.lifetime, id)
 			}
 		}
 	})
 }
 
-// check checks the state of a turn. Temporary ones are neither stored nor announced.
-func (n *answers) check(ctx context.Context, id chat.TurnID) {
+// check records the start of a turn's answer, and announces its end. Temporary turns are not stored, so they are not
+// announced.
+func (n *answerNotifier) check(ctx context.Context, id chat.TurnID) {
 	t, err := n.turn(ctx, id)
 	if err != nil {
 		return
 	}
-	over := t.Phase.Finalized() || t.Phase == chat.PhaseFailed || t.Incomplete()
+	hasEnded := t.Phase.Finalized() || t.Phase == chat.PhaseFailed || t.Incomplete()
 	n.mu.Lock()
-	begun, known := n.begun[id]
+	startedAt, started := n.startedAt[id]
 	switch {
-	case !over && !known:
-		n.begun[id] = n.now()
-	case over:
-		delete(n.begun, id)
+	case !hasEnded && !started:
+		n.startedAt[id] = n.now()
+	case hasEnded:
+		delete(n.startedAt, id)
 	}
 	n.mu.Unlock()
-	if over && known {
-		n.ended(ctx, t, n.now().Sub(begun))
+	if hasEnded && started {
+		n.notifyEnd(ctx, t, n.now().Sub(startedAt))
 	}
 }
 
-func (n *answers) ended(ctx context.Context, t chat.Turn, took time.Duration) {
-	there, focused := n.watched()
-	if there && (focused || took < longAnswer) {
+func (n *answerNotifier) notifyEnd(ctx context.Context, t chat.Turn, took time.Duration) {
+	visible, focused := n.watched()
+	if visible && (focused || took < longAnswer) {
 		return
 	}
-	words := endWords(t)
-	if words == "" {
+	text := endMessage(t)
+	if text == "" {
 		return
 	}
 	s, err := n.session(ctx, t.SessionID)
@@ -209,13 +211,13 @@ func (n *answers) ended(ctx context.Context, t chat.Turn, took time.Duration) {
 		return
 	}
 	if n.preview() && t.Assistant != nil && t.Phase.Finalized() {
-		words = t.Assistant.RenderedText()
+		text = t.Assistant.RenderedText()
 	}
-	n.notify(desktop.Notice{Session: string(s.ID), Title: cmp.Or(s.Title, "ContextInfinity"), Text: words})
+	n.notify(desktop.Notice{Session: string(s.ID), Title: cmp.Or(s.Title, "ContextInfinity"), Text: text})
 }
 
-// endWords describe how an answer ended; empty: the user stopped it.
-func endWords(t chat.Turn) string {
+// endMessage describes how an answer ended; empty if the user stopped it.
+func endMessage(t chat.Turn) string {
 	switch t.Outcome {
 	case chat.OutcomeStopped, chat.OutcomeKept, chat.OutcomeDiscarded:
 		return ""

@@ -23,17 +23,17 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 	stopped := chat.Turn{Phase: chat.PhaseDone, Outcome: chat.OutcomeStopped}
 	const ready = "Your answer is ready."
 	for name, c := range map[string]struct {
-		steps          []chat.Turn
-		took           time.Duration
-		there, focused bool
-		preview        bool
-		want           []string
+		steps            []chat.Turn
+		took             time.Duration
+		visible, focused bool
+		preview          bool
+		want             []string
 	}{
 		"hidden, short":                       {steps: []chat.Turn{open, done}, took: time.Second, want: []string{ready}},
 		"hidden, each once":                   {steps: []chat.Turn{open, open, done, done}, want: []string{ready}},
-		"another session, short answer":       {steps: []chat.Turn{open, done}, took: longAnswer - 1, there: true},
-		"another session, long answer":        {steps: []chat.Turn{open, done}, took: longAnswer, there: true, want: []string{ready}},
-		"looking":                             {steps: []chat.Turn{open, done}, took: time.Hour, there: true, focused: true},
+		"another session, short answer":       {steps: []chat.Turn{open, done}, took: longAnswer - 1, visible: true},
+		"another session, long answer":        {steps: []chat.Turn{open, done}, took: longAnswer, visible: true, want: []string{ready}},
+		"looking":                             {steps: []chat.Turn{open, done}, took: time.Hour, visible: true, focused: true},
 		"hidden, interrupted":                 {steps: []chat.Turn{open, broken}, want: []string{"The answer was interrupted. What arrived is kept."}},
 		"hidden, tried again":                 {steps: []chat.Turn{open, broken, open, done}, want: []string{"The answer was interrupted. What arrived is kept.", ready}},
 		"hidden, failed":                      {steps: []chat.Turn{open, failed}, want: []string{"The answer failed."}},
@@ -46,7 +46,7 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 			var notified []string
 			var now time.Time
 			var at int
-			n := &answers{
+			n := &answerNotifier{
 				turn: func(context.Context, chat.TurnID) (chat.Turn, error) {
 					step := c.steps[at]
 					step.ID, step.SessionID = "t1", "s1"
@@ -55,7 +55,7 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 				session: func(context.Context, chat.SessionID) (chat.Session, error) {
 					return chat.Session{ID: "s1", Title: "A title"}, nil
 				},
-				watched: func() (bool, bool) { return c.there, c.focused },
+				watched: func() (bool, bool) { return c.visible, c.focused },
 				preview: func() bool { return c.preview },
 				notify: func(n desktop.Notice) {
 					if n.Session != "s1" || n.Title != "A title" {
@@ -63,7 +63,7 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 					}
 					notified = append(notified, n.Text)
 				},
-				now: func() time.Time { return now }, begun: map[chat.TurnID]time.Time{},
+				now: func() time.Time { return now }, startedAt: map[chat.TurnID]time.Time{},
 			}
 			for at = range c.steps {
 				n.check(t.Context(), "t1")
@@ -74,8 +74,8 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 			}
 			n.turn = func(context.Context, chat.TurnID) (chat.Turn, error) { return chat.Turn{}, errors.New("temporary") }
 			n.check(t.Context(), "t2")
-			if len(n.begun) != 0 {
-				t.Errorf("%v is still tracked", n.begun)
+			if len(n.startedAt) != 0 {
+				t.Errorf("%v is still tracked", n.startedAt)
 			}
 		})
 	}

@@ -16,31 +16,31 @@ import (
 )
 
 // embedders creates the configured embedder, and those of other identities as far as the configuration allows: texts
-// are only sent to servers that it names, even while vectors of a former one are still in use.
+// are sent only to configured servers, even while vectors of a former server are still in use.
 type embedders struct {
 	config func() *config.Config
 	keys   models.Keyring
 	client *http.Client
 	local  embedding.Embedder
 
-	mu   sync.Mutex
-	made map[embedderKey]embedding.Embedder // cached, because the dimension of an unknown model must be requested
+	mu     sync.Mutex
+	cached map[embedderKey]embedding.Embedder // cached, because the dimension of an unknown model must be requested
 }
 
-// embedderKey has everything that determines an embedder.
+// embedderKey has all settings that determine an embedder.
 type embedderKey struct {
 	config.Embedding
 	key llm.Secret
 	ask bool // request the dimension from the server
 }
 
-// Target is the configured embedder.
+// Target returns the configured embedder.
 func (e *embedders) Target(ctx context.Context) (embedding.Embedder, error) {
 	c := e.config().Embedding()
 	return e.make(ctx, c, c.Dimension > 0)
 }
 
-// For is the embedder of an identity.
+// For returns the embedder of an identity.
 func (e *embedders) For(ctx context.Context, id chat.EmbedderID) (embedding.Embedder, error) {
 	if id.Name == embedding.Local {
 		return e.local, nil
@@ -51,8 +51,8 @@ func (e *embedders) For(ctx context.Context, id chat.EmbedderID) (embedding.Embe
 			WithHint("words are still searched; the configured embedder's vectors are being made")
 	}
 	ask := c.Dimension == id.Dimension
-	if known := embedding.KnownModel(id.Model).Dimension; known > 0 {
-		ask = known != id.Dimension
+	if knownDimension := embedding.KnownModel(id.Model).Dimension; knownDimension > 0 {
+		ask = knownDimension != id.Dimension
 	}
 	c.Model, c.Dimension = id.Model, id.Dimension
 	return e.make(ctx, c, ask)
@@ -67,22 +67,22 @@ func (e *embedders) make(ctx context.Context, c config.Embedding, ask bool) (emb
 		k.key, _ = e.keys.Key(c.KeyName, c.KeyEnv)
 	}
 	e.mu.Lock()
-	made, ok := e.made[k]
+	cached, ok := e.cached[k]
 	e.mu.Unlock()
 	if ok {
-		return made, nil
+		return cached, nil
 	}
-	made, err := connect(ctx, e.client, k)
+	created, err := connect(ctx, e.client, k)
 	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.made == nil || len(e.made) > 8 { // a key is not kept longer than useful
-		e.made = map[embedderKey]embedding.Embedder{}
+	if e.cached == nil || len(e.cached) > 8 { // limited, so that old keys do not stay in memory
+		e.cached = map[embedderKey]embedding.Embedder{}
 	}
-	e.made[k] = made
-	return made, nil
+	e.cached[k] = created
+	return created, nil
 }
 
 // connectTimeout limits requesting a model's dimension from a server.

@@ -19,7 +19,7 @@ import (
 )
 
 // compatibleServer is an OpenAI-compatible server with a chat model and an embedding model, like LM Studio and vLLM.
-// It rejects what they reject.
+// It rejects the same requests as they do.
 type compatibleServer struct {
 	*httptest.Server
 	model  string
@@ -69,12 +69,12 @@ func (s *compatibleServer) sent() []string {
 	return slices.Clone(s.inputs)
 }
 
-// offering returns a history with the built-in embedder, and services that find a server on this machine.
-func offering(t *testing.T, name string, s *compatibleServer) (*embedded, *api.Embedders, *api.Memory) {
+// withLocalServer returns an environment with the built-in embedder, and services that find a server on this machine.
+func withLocalServer(t *testing.T, name string, s *compatibleServer) (*embedderEnv, *api.Embedders, *api.Memory) {
 	t.Helper()
-	e := newEmbedded(t, "")
+	e := newEmbedderEnv(t, "")
 	catalog := models.New(models.Deps{
-		Config: e.config.Config, Keys: e.keys, Providers: []llm.Provider{chatcompletions.New(e.made.client)},
+		Config: e.config.Config, Keys: e.keys, Providers: []llm.Provider{chatcompletions.New(e.embedders.client)},
 		Local: []models.LocalAddress{{Name: name, BaseURL: s.URL + "/v1"}, {Name: "llama.cpp", BaseURL: "http://127.0.0.1:1/v1"}},
 	})
 	core := &api.Core{Chunks: e.store, Queue: jobs.NewList(e.store, nil, nil), History: e.store, Settings: e.store, Hub: api.NewHub(), Log: e.log, Retrieval: api.Retrieval{
@@ -83,21 +83,21 @@ func offering(t *testing.T, name string, s *compatibleServer) (*embedded, *api.E
 	return e, api.NewEmbedders(core, e.config, catalog.EmbedderOptions), api.NewMemory(core)
 }
 
-// An OpenAI-compatible server on this machine is offered, measured without using the history, accepted, and left
-// again. While it builds, the old vectors are searched and the progress is reported.
+// An OpenAI-compatible server on this machine is offered, measured without using the history, accepted, and replaced by
+// the built-in embedder again. While its vectors are made, the old ones are searched and the progress is reported.
 func TestLocalServerAsEmbedder(t *testing.T) {
 	t.Parallel()
 	for name, model := range map[string]string{"LM Studio": "text-embedding-nomic-embed-text-v1.5", "vLLM": "nomic-ai/nomic-embed-text-v1.5"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newCompatibleServer(t, model)
-			e, service, memory := offering(t, name, s)
+			e, service, memory := withLocalServer(t, name, s)
 			var texts []string
 			for i := range 70 { // more than one step of the manager
 				texts = append(texts, fmt.Sprintf("Parcel %d stands in aisle %d.", i, 3*i))
 			}
 			e.say(append(texts, "Yesterday the feline dozed upon the windowsill.")...)
-			former := e.complete()
+			previous := e.complete()
 
 			v, err := service.Embedders()
 			if err != nil || len(v.Options) != 1 || v.Offer != v.Options[0].ID {
@@ -129,7 +129,7 @@ func TestLocalServerAsEmbedder(t *testing.T) {
 					t.Errorf("halfway: %+v", space)
 				}
 			}
-			if ns, ok, err := e.store.Serving(t.Context()); err != nil || !ok || ns.ID != former.ID {
+			if ns, ok, err := e.store.Serving(t.Context()); err != nil || !ok || ns.ID != previous.ID {
 				t.Errorf("halfway %+v serves, %v", ns, err)
 			}
 			ns := e.complete()
@@ -143,12 +143,12 @@ func TestLocalServerAsEmbedder(t *testing.T) {
 				t.Errorf("queried with %q, not in the form the model was trained with", sent[len(sent)-1])
 			}
 
-			asked := len(s.sent())
+			sentBefore := len(s.sent())
 			if v, err = service.UseBuiltIn(); err != nil || !v.Current.BuiltIn || v.Offer != "" || len(v.Options) != 1 {
 				t.Fatalf("%+v, %v", v, err)
 			}
-			if ns = e.complete(); ns.Embedder.Name != "local" || len(s.sent()) != asked {
-				t.Errorf("%s serves, and the server was sent %d texts more", ns.Embedder, len(s.sent())-asked)
+			if ns = e.complete(); ns.Embedder.Name != "local" || len(s.sent()) != sentBefore {
+				t.Errorf("%s serves, and %d more texts were sent to the server", ns.Embedder, len(s.sent())-sentBefore)
 			}
 		})
 	}

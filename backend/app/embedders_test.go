@@ -24,21 +24,21 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// embedded is an environment with conversations, and the components that make, store and search vectors, as configured.
-type embedded struct {
+// embedderEnv is an environment with conversations, and the configured components that make, store and search vectors.
+type embedderEnv struct {
 	*env
-	made    *embedders
-	manager *embedding.Manager
-	index   *vectorindex.Index
+	embedders *embedders
+	manager   *embedding.Manager
+	index     *vectorindex.Index
 }
 
-func newEmbedded(t *testing.T, config string) *embedded {
+func newEmbedderEnv(t *testing.T, config string) *embedderEnv {
 	t.Helper()
-	e := &embedded{env: openEnv(t, t.TempDir(), config, tuning{})}
-	e.made = &embedders{config: e.config.Config, keys: e.keys, client: &http.Client{}, local: local.New()}
-	t.Cleanup(e.made.client.CloseIdleConnections)
+	e := &embedderEnv{env: openEnv(t, t.TempDir(), config, tuning{})}
+	e.embedders = &embedders{config: e.config.Config, keys: e.keys, client: &http.Client{}, local: local.New()}
+	t.Cleanup(e.embedders.client.CloseIdleConnections)
 	e.manager = embedding.NewManager(embedding.ManagerDeps{
-		Store: e.store, Target: e.made.Target, For: e.made.For, Redact: func(s string) string { s, _ = e.redact(s); return s },
+		Store: e.store, Target: e.embedders.Target, For: e.embedders.For, Redact: func(s string) string { s, _ = e.redact(s); return s },
 	})
 	e.index = vectorindex.New(vectorindex.Options{Source: e.store})
 	t.Cleanup(e.index.Close)
@@ -46,7 +46,7 @@ func newEmbedded(t *testing.T, config string) *embedded {
 }
 
 // say sends each text as a turn to recall, and indexes it.
-func (e *embedded) say(texts ...string) {
+func (e *embedderEnv) say(texts ...string) {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
@@ -66,7 +66,7 @@ func (e *embedded) say(texts ...string) {
 }
 
 // complete makes all vectors of the configured embedder and returns its namespace.
-func (e *embedded) complete() chat.Namespace {
+func (e *embedderEnv) complete() chat.Namespace {
 	e.t.Helper()
 	for more := true; more; {
 		var err error
@@ -81,15 +81,15 @@ func (e *embedded) complete() chat.Namespace {
 	return ns
 }
 
-// nearest returns the text of the unit that a search by vectors finds.
-func (e *embedded) nearest(ns chat.Namespace, question string) (text string, cosine float64) {
+// nearest returns the text of the best result of a search by vectors, and its similarity.
+func (e *embedderEnv) nearest(ns chat.Namespace, question string) (text string, cosine float64) {
 	e.t.Helper()
 	ctx := context.Background()
-	who, err := e.manager.For(ctx, ns)
+	embedder, err := e.manager.For(ctx, ns)
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	vectors, err := who.Embed(ctx, embedding.Query, []string{question})
+	vectors, err := embedder.Embed(ctx, embedding.Query, []string{question})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func (e *embedded) nearest(ns chat.Namespace, question string) (text string, cos
 	return e.unitText(ns, hits[0].N), hits[0].Cosine
 }
 
-// unitText returns the text that a unit is indexed by.
-func (e *embedded) unitText(ns chat.Namespace, n int64) string {
+// unitText returns the indexed text of a unit.
+func (e *embedderEnv) unitText(ns chat.Namespace, n int64) string {
 	e.t.Helper()
 	units, err := e.store.Units(context.Background(), chat.Within{Scope: chat.ScopeAll}, []int64{n})
 	if err != nil || len(units) != 1 {
@@ -121,12 +121,12 @@ func (e *embedded) unitText(ns chat.Namespace, n int64) string {
 // A third-party server returns a distinct vector for each text, and each text is found by its own vector.
 func TestVectorsOfAProvider(t *testing.T) {
 	t.Parallel()
-	e := newEmbedded(t, "[retrieval]\nembedder = \"openai\"\nembedding_base_url = \""+harness.ProviderURL(t)+"/v1\"\n")
-	said := make([]string, 12)
-	for i := range said {
-		said[i] = fmt.Sprintf("Thing %d is kept on shelf %d.", i, 7*i)
+	e := newEmbedderEnv(t, "[retrieval]\nembedder = \"openai\"\nembedding_base_url = \""+harness.ProviderURL(t)+"/v1\"\n")
+	texts := make([]string, 12)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("Thing %d is kept on shelf %d.", i, 7*i)
 	}
-	e.say(said...)
+	e.say(texts...)
 	ns := e.complete()
 	if got := ns.Embedder.String(); got != "openai/text-embedding-3-small/1536/v1" {
 		t.Errorf("embedder %s", got)
@@ -141,7 +141,7 @@ func TestVectorsOfAProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	units, err = e.store.Unembedded(t.Context(), other.ID, 1000)
-	if err != nil || len(units) < len(said) {
+	if err != nil || len(units) < len(texts) {
 		t.Fatalf("%d units, %v", len(units), err)
 	}
 	for _, u := range units {
@@ -151,12 +151,13 @@ func TestVectorsOfAProvider(t *testing.T) {
 	}
 }
 
-// meanings are known to the planted server: texts of one meaning have the same direction and no word in common.
+// meanings are phrases that the planted server treats as equal in meaning: their vectors have the same direction,
+// although they have no word in common.
 var meanings = [][]string{
 	{"feline dozed", "cat asleep"}, {"automobile broke down", "car repair"}, {"precipitation all week", "rainy days"},
 }
 
-// plantedVector has the direction of a text's meaning, and a small component of its own.
+// plantedVector returns a vector in the direction of a text's meaning, with a small component that depends on the text.
 func plantedVector(text string, dimension int) []float32 {
 	v := make([]float32, dimension)
 	for i, c := range []byte(text) {
@@ -213,15 +214,15 @@ func newPlantedServer(t *testing.T) *plantedServer {
 func newBreakableServer(t *testing.T) (*httptest.Server, *atomic.Bool) {
 	broken := new(atomic.Bool)
 	planted := newPlantedServer(t)
-	gate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if broken.Load() {
 			http.Error(w, `{"error":{"message":"no model is loaded"}}`, http.StatusBadRequest)
 			return
 		}
 		planted.Config.Handler.ServeHTTP(w, r)
 	}))
-	t.Cleanup(gate.Close)
-	return gate, broken
+	t.Cleanup(proxy.Close)
+	return proxy, broken
 }
 
 func (s *plantedServer) sent() []string {
@@ -237,7 +238,7 @@ func TestMeaningWithoutWords(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			s := newPlantedServer(t)
-			e := newEmbedded(t, fmt.Sprintf("[retrieval]\nembedder = %q\nembedding_model = \"planted\"\nembedding_base_url = %q\n", kind, s.URL))
+			e := newEmbedderEnv(t, fmt.Sprintf("[retrieval]\nembedder = %q\nembedding_model = \"planted\"\nembedding_base_url = %q\n", kind, s.URL))
 			e.say("Yesterday the feline dozed upon the windowsill.", "My automobile broke down near Ulm.", "We had precipitation all week.",
 				"The shelf is green.", "My password is AKIAIOSFODNN7EXAMPLE, keep it.")
 			ns := e.complete()
@@ -260,12 +261,12 @@ func TestMeaningWithoutWords(t *testing.T) {
 	}
 }
 
-// Changing the embedder reindexes: the old vectors are searched until the new ones are complete, and with the local
-// embedder nothing is sent any more.
+// After the embedder was changed, all texts are indexed again: the old vectors are searched until the new ones are
+// complete. With the local embedder nothing is sent to a server.
 func TestEmbedderIsChanged(t *testing.T) {
 	t.Parallel()
 	s := newPlantedServer(t)
-	e := newEmbedded(t, "[retrieval]\nembedder = \"ollama\"\nembedding_model = \"planted\"\nembedding_base_url = \""+s.URL+"\"\n")
+	e := newEmbedderEnv(t, "[retrieval]\nembedder = \"ollama\"\nembedding_model = \"planted\"\nembedding_base_url = \""+s.URL+"\"\n")
 	e.say("Yesterday the feline dozed upon the windowsill.", "The shelf is green.")
 	old := e.complete()
 	sent := len(s.sent())
@@ -302,18 +303,18 @@ func TestEmbedderIsChanged(t *testing.T) {
 // Recall does not wait for an embedding server that does not answer: it still answers from what is indexed, and a
 // stop or close ends the request to the server at once.
 func TestRecallDoesNotWaitForASilentServer(t *testing.T) {
-	asked, waiting := make(chan struct{}, 64), atomic.Int64{}
+	requested, waiting := make(chan struct{}, 64), atomic.Int64{}
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the connection is not noticed
 		waiting.Add(1)
 		defer waiting.Add(-1)
-		asked <- struct{}{}
+		requested <- struct{}{}
 		<-r.Context().Done()
 	}))
 	t.Cleanup(s.Close)
-	e := newEmbedded(t, "[retrieval]\nembedder = \"ollama\"\nembedding_model = \"planted\"\nembedding_base_url = \""+s.URL+"\"\n")
-	before := indexPatience
-	t.Cleanup(func() { indexPatience = before })
+	e := newEmbedderEnv(t, "[retrieval]\nembedder = \"ollama\"\nembedding_model = \"planted\"\nembedding_base_url = \""+s.URL+"\"\n")
+	before := indexTimeout
+	t.Cleanup(func() { indexTimeout = before })
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
 	b := e.session("Things")
@@ -325,7 +326,7 @@ func TestRecallDoesNotWaitForASilentServer(t *testing.T) {
 		}
 		return h
 	}
-	indexPatience = 0
+	indexTimeout = 0
 	if got, err := ask("The shelf is green.").Wait(ctx); err != nil || got.Phase != chat.PhaseResponseFinalized {
 		t.Fatalf("%s, %v", got.Phase, err)
 	}
@@ -333,8 +334,8 @@ func TestRecallDoesNotWaitForASilentServer(t *testing.T) {
 	if err != nil || got.Phase != chat.PhaseResponseFinalized {
 		t.Fatalf("%s, %v", got.Phase, err)
 	}
-	<-asked // the first turn is being indexed, and the server does not answer
-	indexPatience = time.Hour
+	<-requested // the first turn is being indexed, and the server does not answer
+	indexTimeout = time.Hour
 	h := ask("And what is blue?")
 	if _, err := e.turns.Stop(ctx, h.Turn.ID); err != nil {
 		t.Fatal(err)

@@ -20,11 +20,11 @@ import (
 // env is the real composition in this process, with a recording Publisher and shorter waiting times.
 type env struct {
 	*app
-	t    testing.TB
-	seen *recorder
+	t        testing.TB
+	recorder *recorder
 }
 
-// tuning is what a test changes in the composition.
+// tuning has the options that a test changes in the composition.
 type tuning struct {
 	idle    time.Duration // 0: a minute
 	journal func(*journal.Options)
@@ -35,9 +35,9 @@ func openEnv(t testing.TB, dir, config string, tune tuning) *env {
 	path := filepath.Join(dir, "config.toml")
 	harness.WriteFile(t, path, []byte(config))
 	storetest.Fill(t, filepath.Join(dir, "data"))
-	w := &env{t: t, seen: newRecorder()}
+	w := &env{t: t, recorder: newRecorder()}
 	var err error
-	w.app, err = openApp(t.Context(), cli.OpenOptions{DataDir: filepath.Join(dir, "data"), ConfigPath: path, Publish: w.seen}, secrets.New())
+	w.app, err = openApp(t.Context(), cli.OpenOptions{DataDir: filepath.Join(dir, "data"), ConfigPath: path, Publish: w.recorder}, secrets.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +49,10 @@ func openEnv(t testing.TB, dir, config string, tune tuning) *env {
 		tune.journal(&options)
 	}
 	w.turns = turn.NewEngine(turn.Deps{
-		Turns: w.store, History: w.store, Contexts: w.store, Drafts: w.store, Calls: w.store, Journals: journal.New(options), Models: w.catalog, Branches: w.branches, Publish: w.seen,
+		Turns: w.store, History: w.store, Contexts: w.store, Drafts: w.store, Calls: w.store, Journals: journal.New(options), Models: w.catalog, Branches: w.branches, Publish: w.recorder,
 		Counter: counter{}, Settings: func() turn.Settings { return tune.settings() },
 	})
-	t.Cleanup(w.end)
+	t.Cleanup(w.shutDown)
 	return w
 }
 
@@ -67,7 +67,7 @@ func (tune tuning) settings() turn.Settings {
 	return s
 }
 
-func (w *env) end() {
+func (w *env) shutDown() {
 	if err := w.close(); err != nil {
 		w.t.Error(err)
 	}
@@ -82,24 +82,24 @@ func (w *env) session(title string) chat.Branch {
 	return b
 }
 
-// recorder is a Publisher that records what was shown of each turn.
+// recorder is a Publisher that records the shown answer of each turn.
 type recorder struct {
-	mu    sync.Mutex
-	shown map[chat.TurnID]sight
-	moved chan struct{} // closed and replaced at each event
+	mu      sync.Mutex
+	shown   map[chat.TurnID]shownAnswer
+	changed chan struct{} // closed and replaced at each event
 }
 
-// sight is the sum of a turn's frames.
-type sight struct {
+// shownAnswer is the answer of a turn as its frames show it.
+type shownAnswer struct {
 	text               string
-	displayed, durable int64 // the largest reported
+	displayed, durable int64 // the largest reported counts, in bytes
 	seq                int64
 	step               chat.StepID
 	gaps               int
 }
 
 func newRecorder() *recorder {
-	return &recorder{shown: map[chat.TurnID]sight{}, moved: make(chan struct{})}
+	return &recorder{shown: map[chat.TurnID]shownAnswer{}, changed: make(chan struct{})}
 }
 
 // Frame implements turn.Publisher.
@@ -108,7 +108,7 @@ func (w *recorder) Frame(f chat.Frame) {
 	defer w.mu.Unlock()
 	s := w.shown[f.Turn]
 	if s.step != f.Step {
-		s = sight{step: f.Step}
+		s = shownAnswer{step: f.Step}
 	}
 	if f.Seq != s.seq+1 || f.Durable > f.Displayed {
 		s.gaps++
@@ -118,22 +118,22 @@ func (w *recorder) Frame(f chat.Frame) {
 	}
 	s.seq, s.displayed, s.durable = f.Seq, max(s.displayed, f.Displayed), max(s.durable, f.Durable)
 	w.shown[f.Turn] = s
-	w.pulse()
+	w.signalChange()
 }
 
 // Change implements turn.Publisher.
 func (w *recorder) Change(chat.Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pulse()
+	w.signalChange()
 }
 
-func (w *recorder) pulse() {
-	close(w.moved)
-	w.moved = make(chan struct{})
+func (w *recorder) signalChange() {
+	close(w.changed)
+	w.changed = make(chan struct{})
 }
 
-func (w *recorder) of(id chat.TurnID) sight {
+func (w *recorder) of(id chat.TurnID) shownAnswer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.shown[id]
@@ -143,7 +143,7 @@ func (w *recorder) of(id chat.TurnID) sight {
 func (w *recorder) await(ctx context.Context, cond func() bool) error {
 	for {
 		w.mu.Lock()
-		next := w.moved
+		next := w.changed
 		w.mu.Unlock()
 		if cond() {
 			return nil

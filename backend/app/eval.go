@@ -18,7 +18,7 @@ import (
 func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*evaluation.Bench, error) {
 	s := openSetup(o, keys)
 	if err := s.config.Err(); err != nil {
-		return nil, err // the measurement would not match the configuration
+		return nil, err // with the defaults, the measurement would not match the configuration file
 	}
 	dir, err := os.MkdirTemp("", "contextinfinity-eval-")
 	if err != nil {
@@ -38,8 +38,8 @@ func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*ev
 	return &evaluation.Bench{
 		Store: db, Jobs: runner, Memory: r.engine, Calendar: calendar,
 		Degraded: func(ctx context.Context) (int, error) {
-			waiting, _, dead, err := db.JobCounts(ctx)
-			return waiting + dead, err
+			queued, _, failed, err := db.JobCounts(ctx)
+			return queued + failed, err
 		},
 		Close: func() error {
 			r.index.Close()

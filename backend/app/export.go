@@ -11,10 +11,10 @@ import (
 	"contextinfinity/backend/exporting"
 )
 
-// exportFolder is the setting with the last export folder.
+// exportFolder is the key of the setting with the last export folder.
 const exportFolder = "export.folder"
 
-// exporter writes conversations to files.
+// exporter returns the service that writes conversations to files.
 func (a *app) exporter() *exporting.Exporter {
 	d := exporting.Deps{
 		Store: a.store, Bundles: a.store, Answers: a.turns, DataDir: a.config.Config().DataDir, Now: time.Now,
@@ -24,7 +24,7 @@ func (a *app) exporter() *exporting.Exporter {
 	return exporting.New(d)
 }
 
-// exportFolder is the folder of the last export, otherwise the user's documents, otherwise the home directory.
+// exportFolder returns the folder of the last export, otherwise the user's documents, otherwise the home directory.
 func (a *app) exportFolder(ctx context.Context) (string, error) {
 	last, _, err := a.store.Setting(ctx, exportFolder)
 	if err != nil {
@@ -38,12 +38,12 @@ func (a *app) exportFolder(ctx context.Context) (string, error) {
 	return "", chat.Errorf(chat.CodeNotFound, "export.folder", "There is no home folder to write to; nothing was written.").WithHint("name a folder")
 }
 
-// exportedTo remembers a folder. It is only a convenience: errors are ignored.
+// exportedTo remembers the folder of an export. An error is only logged, because the export itself succeeded.
 func (a *app) exportedTo(ctx context.Context, folder string) {
 	if a.readOnly {
 		return
 	}
 	if err := a.store.PutSetting(ctx, exportFolder, folder); err != nil {
-		a.log.Warn("the folder of the export is not remembered", "err", err)
+		a.log.Warn("the folder of the export could not be remembered", "err", err)
 	}
 }

@@ -29,11 +29,11 @@ func newFixture(t testing.TB, config string) *fixture {
 	d := &fixture{t: t, dir: filepath.Join(dir, "data"), config: filepath.Join(dir, "config.toml")}
 	harness.WriteFile(t, d.config, []byte(config))
 	d.open()
-	t.Cleanup(d.shut)
+	t.Cleanup(d.closeApp)
 	return d
 }
 
-// memoryDir is a temporary directory in RAM if there is one. These tests do not depend on the disk, and hundreds of
+// memoryDir returns a temporary directory in RAM if possible. These tests do not depend on the disk, and hundreds of
 // turns would wait for its fsyncs.
 func memoryDir(t testing.TB) string {
 	t.Helper()
@@ -45,8 +45,7 @@ func memoryDir(t testing.TB) string {
 	return dir
 }
 
-// open opens the data directory as the writer, as a window does; background work runs only when a command asks for
-// it.
+// open opens the data directory as the writer, as a window does. Background work runs only when a command requests it.
 func (d *fixture) open() {
 	d.t.Helper()
 	storetest.Fill(d.t, d.dir)
@@ -60,16 +59,16 @@ func (d *fixture) open() {
 	}
 }
 
-func (d *fixture) shut() {
+func (d *fixture) closeApp() {
 	if err := d.close(); err != nil {
 		d.t.Error(err)
 	}
 }
 
-// again restarts the program with another configuration.
-func (d *fixture) again(config string) {
+// restartWith restarts the program with another configuration.
+func (d *fixture) restartWith(config string) {
 	d.t.Helper()
-	d.shut()
+	d.closeApp()
 	harness.WriteFile(d.t, d.config, []byte(config))
 	d.open()
 }
@@ -98,17 +97,17 @@ func (d *fixture) OK(args ...string) harness.Result {
 // send sends a message to a session, or to a new one.
 func (d *fixture) send(session string, args ...string) harness.Sent {
 	d.t.Helper()
-	where := []string{"send", "--json", "--new"}
+	command := []string{"send", "--json", "--new"}
 	if session != "" {
-		where = []string{"send", "--json", "--session", session}
+		command = []string{"send", "--json", "--session", session}
 	}
-	return d.OK(append(where, args...)...).Sent()
+	return d.OK(append(command, args...)...).Sent()
 }
 
-// seen returns what `context` shows for a turn, or for the next request.
-func (d *fixture) seen(session string, more ...string) harness.View {
+// contextView returns what `context` shows for a turn, or for the next request.
+func (d *fixture) contextView(session string, args ...string) harness.View {
 	d.t.Helper()
-	return harness.ViewOf(d.OK(append([]string{"context", session, "--json"}, more...)...))
+	return harness.ViewOf(d.OK(append([]string{"context", session, "--json"}, args...)...))
 }
 
 func (d *fixture) Clean() {

@@ -23,7 +23,7 @@ func (d *fixture) statesOf(session string) []chat.State {
 	return doc.States
 }
 
-// A state that the librarian's model made is marked as such.
+// A state that the librarian's model made is marked as such, and sent with the next request.
 func TestTheLibrariansModelMakesTheState(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
@@ -45,17 +45,17 @@ func TestTheLibrariansModelMakesTheState(t *testing.T) {
 	}
 }
 
-// Whatever the librarian's model returns, the same run makes a state; the fallback is made by rules and keeps the
+// If the librarian's model fails or returns something unusable, the same run makes a state by rules, which keeps the
 // user's constraints.
 func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
-	said := func(text string) llmtest.Step { return llmtest.Stream(w.Saying(true, text)...) }
-	for name, note := range map[string]func(*http.Request, string) llmtest.Step{
-		"nonsense": func(*http.Request, string) llmtest.Step { return said("lorem ipsum dolor sit amet") },
-		"empty":    func(*http.Request, string) llmtest.Step { return said("") },
+	reply := func(text string) llmtest.Step { return llmtest.Stream(w.Saying(true, text)...) }
+	for name, librarian := range map[string]func(*http.Request, string) llmtest.Step{
+		"nonsense": func(*http.Request, string) llmtest.Step { return reply("lorem ipsum dolor sit amet") },
+		"empty":    func(*http.Request, string) llmtest.Step { return reply("") },
 		"echoes": func(_ *http.Request, body string) llmtest.Step {
-			return said("## Facts\n- " + strings.Repeat(chatter(1), 40) + "\n\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks\n")
+			return reply("## Facts\n- " + strings.Repeat(chatter(1), 40) + "\n\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks\n")
 		},
 		"fails":  nil,
 		"breaks": func(*http.Request, string) llmtest.Step { return llmtest.Step{Drop: true} },
@@ -63,7 +63,7 @@ func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, note)
+			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, librarian)
 			d := newFixture(t, w.Windowed("m", r.URL, 8192)+"[librarian]\ntimeout_s = 1\n")
 			s := d.send("", "You must never deploy on a Friday. "+chatter(1), "--model", "m", "--wait", "committed")
 			head := d.statesOf(s.SessionID)[0]
@@ -132,7 +132,7 @@ func TestTheChatNeverWaitsForTheLibrarian(t *testing.T) {
 	if next.Phase != chat.PhaseResponseFinalized || !strings.Contains(string(r.LastBody(t)), "In week 1 we moved") {
 		t.Errorf("%+v", next)
 	}
-	v := d.seen(s.SessionID, "--turn", next.TurnID)
+	v := d.contextView(s.SessionID, "--turn", next.TurnID)
 	if !slices.ContainsFunc(v.Manifest.Sections, func(s prompt.Section) bool { return s.Name == prompt.SectionPending }) {
 		t.Error("the turn before is not pending any more: the librarian did not hang")
 	}
@@ -159,9 +159,9 @@ func TestSRD22_4ContextShrinkerDeterminism(t *testing.T) {
 			session = d.send(session, args...).SessionID
 		}
 		last := d.Show(session)
-		v := d.seen(session, "--turn", last.Turns[len(last.Turns)-1].ID)
+		v := d.contextView(session, "--turn", last.Turns[len(last.Turns)-1].ID)
 		harness.EveryByteIsShown(t, w, v, r.LastBody(t), "the shrunk context")
-		inOrder(t, v.Manifest.Shrink)
+		checkShrinkOrder(t, v.Manifest.Shrink)
 		if v.Manifest.TotalTokens > v.Manifest.Budget.Ceiling || len(v.Manifest.DroppedPending) == 0 {
 			t.Errorf("%d tokens of %d, dropped %v", v.Manifest.TotalTokens, v.Manifest.Budget.Ceiling, v.Manifest.DroppedPending)
 		}
@@ -179,7 +179,7 @@ func TestSRD22_4ContextShrinkerDeterminism(t *testing.T) {
 	}
 }
 
-func inOrder(t *testing.T, log []string) {
+func checkShrinkOrder(t *testing.T, log []string) {
 	t.Helper()
 	steps := make([]string, len(log))
 	for i, s := range log {
@@ -197,8 +197,8 @@ func (d *fixture) Show(session string, more ...string) harness.Shown {
 	return s
 }
 
-// A model's summary replaces an extract when the cut advances, and stays from then on. The X-ray of an earlier turn
-// still shows the extract.
+// When the cut advances, a model's summary replaces an extract permanently. The X-ray of an earlier turn still shows
+// the extract.
 func TestSummariesReplaceExtracts(t *testing.T) {
 	t.Parallel()
 	w := harness.AnthropicWire
@@ -218,7 +218,7 @@ func TestSummariesReplaceExtracts(t *testing.T) {
 		}
 		after = s.TurnID
 	}
-	first, last := d.seen(session, "--turn", before), d.seen(session, "--turn", after)
+	first, last := d.contextView(session, "--turn", before), d.contextView(session, "--turn", after)
 	if first.Sources()["extract"] == 0 || !first.Same {
 		t.Errorf("before: %v, same %v %s", first.Sources(), first.Same, first.Note)
 	}

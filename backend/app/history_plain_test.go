@@ -11,7 +11,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// commands runs commands of the real program, either as a process of its own or in this process.
+// commands runs commands of the real program, either as a separate process or in this process.
 type commands interface {
 	Run(args ...string) harness.Result
 	OK(args ...string) harness.Result
@@ -24,23 +24,23 @@ type commands interface {
 func TestPlainChatWithoutMemory(t *testing.T) {
 	t.Parallel()
 	for i, w := range harness.Wires {
-		for name, how := range map[string][2]string{
-			"setting": {"[context]\ninfinity = false\n", ""}, "environment": {"", "CONTEXTINFINITY=0"},
+		for name, off := range map[string]struct{ config, environment string }{
+			"setting": {config: "[context]\ninfinity = false\n"}, "environment": {environment: "CONTEXTINFINITY=0"},
 		} {
 			if i > 0 && name == "environment" {
-				continue // it is turned off in the same way for each protocol
+				continue // the environment turns memory off in the same way for each protocol
 			}
 			t.Run(w.Name+" "+name, func(t *testing.T) {
 				t.Parallel()
 				r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
-				config := w.Windowed("m", r.URL, 4096) + how[0]
+				config := w.Windowed("m", r.URL, 4096) + off.config
 				var h commands
-				if how[1] == "" {
+				if off.environment == "" {
 					h = newFixture(t, config)
 				} else {
-					h = harness.NewHome(t, harness.Shipped(t), config).With(how[1])
+					h = harness.NewHome(t, harness.Shipped(t), config).With(off.environment)
 				}
-				session := plainTalk(t, h, w, r)
+				session := plainConversation(t, h, w, r)
 				overBudget(t, h, session, r)
 				h.Clean()
 			})
@@ -48,8 +48,8 @@ func TestPlainChatWithoutMemory(t *testing.T) {
 	}
 }
 
-// plainTalk has a short conversation and checks that each request contains only the messages.
-func plainTalk(t *testing.T, h commands, w harness.WireProtocol, r *harness.Relay) string {
+// plainConversation has a short conversation and checks that each request contains only the messages.
+func plainConversation(t *testing.T, h commands, w harness.WireProtocol, r *harness.Relay) string {
 	t.Helper()
 	first := h.OK("send", "--new", "--json", "--model", "m", "--wait", "indexed", "One, with a decision: we use shelf 5.").Sent()
 	second := h.OK("send", "--json", "--model", "m", "--wait", "committed", "Two.").Sent()
@@ -82,7 +82,7 @@ func overBudget(t *testing.T, h commands, session string, r *harness.Relay) {
 		}
 		f := res.Fails(1, chat.CodeOverBudget)
 		if !regexp.MustCompile(`\d+ .*\d+`).MatchString(f.Message) || f.Hint == "" {
-			t.Errorf("the error names no numbers or no way out: %+v", f)
+			t.Errorf("the error has no numbers or no hint: %+v", f)
 		}
 		if len(r.Bodies()) != before {
 			t.Error("it was sent anyway")
@@ -96,7 +96,7 @@ func overBudget(t *testing.T, h commands, session string, r *harness.Relay) {
 	t.Error("a plain chat exceeded its window without an error")
 }
 
-// After memory was turned off and on again, nothing of the history is lost.
+// When memory is turned off and on again, no part of the history is lost.
 func TestMemoryCanBeTurnedOffAndOn(t *testing.T) {
 	t.Parallel()
 	w := harness.OpenAIWire
@@ -104,18 +104,18 @@ func TestMemoryCanBeTurnedOffAndOn(t *testing.T) {
 	config := w.Windowed("m", r.URL, 8192)
 	d := newFixture(t, config)
 	s := d.send("", "The cellar key hangs behind the clock.", "--model", "m", "--wait", "committed")
-	d.again(config + "[context]\ninfinity = false\n")
+	d.restartWith(config + "[context]\ninfinity = false\n")
 	off := d.send(s.SessionID, "Is it there?", "--model", "m", "--wait", "committed")
-	if v := d.seen(s.SessionID, "--turn", off.TurnID); v.Sources()["state"] != 0 {
+	if v := d.contextView(s.SessionID, "--turn", off.TurnID); v.Sources()["state"] != 0 {
 		t.Error("a state was sent with memory off")
 	}
-	d.again(config)
+	d.restartWith(config)
 	on := d.send(s.SessionID, "And now?", "--model", "m")
-	v := d.seen(s.SessionID, "--turn", on.TurnID)
+	v := d.contextView(s.SessionID, "--turn", on.TurnID)
 	if v.Sources()["state"] == 0 || !strings.Contains(v.Text(), "Is it there?") {
 		t.Errorf("after memory was turned on again: %v", v.Sources())
 	}
-	if old := d.seen(s.SessionID, "--turn", off.TurnID); !old.Same {
+	if old := d.contextView(s.SessionID, "--turn", off.TurnID); !old.Same {
 		t.Errorf("the plain turn: %s", old.Note)
 	}
 	if n, err := d.store.PreparedTurns(context.Background()); err != nil || len(n) != 3 {

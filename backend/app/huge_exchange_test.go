@@ -9,7 +9,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// huge is a text of about 40 kB with one unique sentence in the middle.
+// huge returns a text of about 40 kB with one unique sentence in the middle.
 func huge(about, fact string) string {
 	var b strings.Builder
 	for i := range 700 {
@@ -21,9 +21,8 @@ func huge(about, fact string) string {
 	return b.String()
 }
 
-// After an exchange that is larger than the working set, the next message is still sent. The X-ray and the command
-// line show what was shortened, and what the prompt leaves out is recalled if the question needs it. The stored turn
-// stays complete.
+// After an exchange that is larger than the working set, the next message can still be sent. The X-ray and the command
+// line show what was shortened, and omitted text is recalled if the question needs it. The stored turn stays complete.
 func TestAHugeExchangeDoesNotBlockTheConversation(t *testing.T) {
 	t.Parallel()
 	const fact = "The spare key of the boathouse hangs behind the barometer."
@@ -54,13 +53,13 @@ func TestAHugeExchangeDoesNotBlockTheConversation(t *testing.T) {
 					t.Errorf("send does not say what was shortened: %s", next.Stderr)
 				}
 				last := d.Show(s)
-				v := d.seen(s, "--turn", last.Turns[len(last.Turns)-1].ID)
+				v := d.contextView(s, "--turn", last.Turns[len(last.Turns)-1].ID)
 				harness.EveryByteIsShown(t, w, v, r.LastBody(t), "the shortened context")
 				if v.Manifest.TotalTokens > ceiling || len(v.Manifest.DroppedPending) > 0 || !strings.Contains(strings.Join(v.Manifest.Shrink, "\n"), "of turn 3 is shortened") {
 					t.Errorf("%d tokens, %q", v.Manifest.TotalTokens, v.Manifest.Shrink)
 				}
 				if all := d.OK("show", s).Stdout; !strings.Contains(all, fact) {
-					t.Error("the transcript has lost it")
+					t.Error("the transcript lacks the fact")
 				}
 				d.Clean()
 			})

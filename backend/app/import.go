@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// newImporting imports histories. Imported turns are indexed concurrently.
+// newImporting returns the service that imports histories. Imported turns are indexed in the background.
 func (a *app) newImporting(publish turn.Publisher) *importing.Service {
 	return importing.New(importing.Deps{
 		Store: a.store, Target: func() int { return a.config.Config().Librarian.TargetTokens },
@@ -23,7 +23,7 @@ func (a *app) newImporting(publish turn.Publisher) *importing.Service {
 	})
 }
 
-// modelOf is the name of a usable configured model that matches a source's model.
+// modelOf returns the name of a usable configured model that matches the model of an imported history.
 func (a *app) modelOf(_, model string) string {
 	for _, m := range a.catalog.List() {
 		if m.Usable && strings.EqualFold(m.ModelID, model) {

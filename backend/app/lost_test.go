@@ -13,13 +13,13 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// If the database is lost, the window offers to start with an empty history: it keeps the remaining files and opens
-// the new data at its next start. Data that is open or unreadable is not moved.
+// If the database is lost, the window can start with an empty history: it keeps the remaining files and opens the new
+// data at its next start. Data that is open or unreadable is not moved.
 func TestTheWindowStartsFresh(t *testing.T) {
 	t.Parallel()
-	p, o, data := keeping(t)
+	p, o, data := openStoragePage(t)
 	p.say(api.SendRequest{Text: "Remember me.", Model: "m"})
-	task := p.ended(must[api.TaskView](t)(p.storage.BackUp("")).ID)
+	task := p.awaitTaskEnd(must[api.TaskView](t)(p.storage.BackUp("")).ID)
 	if _, err := p.storage.StartFresh(); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("while the data is open: %v", err)
 	}
@@ -45,8 +45,8 @@ func TestTheWindowStartsFresh(t *testing.T) {
 	if s := p.settings.Startup(); s.Fatal == nil || !s.Lost {
 		t.Fatalf("%+v", s)
 	}
-	kept := must[string](t)(p.storage.StartFresh())
-	if _, err := os.Stat(filepath.Join(kept, store.BackupDir, filepath.Base(task.Path))); err != nil {
+	keptDir := must[string](t)(p.storage.StartFresh())
+	if _, err := os.Stat(filepath.Join(keptDir, store.BackupDir, filepath.Base(task.Path))); err != nil {
 		t.Errorf("the backup was not kept: %v", err)
 	}
 	p.window.Close()
@@ -56,14 +56,13 @@ func TestTheWindowStartsFresh(t *testing.T) {
 	}
 	p.say(api.SendRequest{Text: "A new beginning.", Model: "m"})
 	p.window.Close()
-	verified(t, o)
+	checkData(t, o)
 }
 
-// If the log is damaged, the window offers to drop it: it keeps a copy of the files and opens the data at its next
-// start.
+// If the log is damaged, the window can drop it: it keeps a copy of the files and opens the data at its next start.
 func TestTheWindowDropsADamagedLog(t *testing.T) {
 	t.Parallel()
-	p, o, data := keeping(t)
+	p, o, data := openStoragePage(t)
 	session := p.say(api.SendRequest{Text: "Remember me.", Model: "m"}).SessionID
 	p.window.Close() // this checkpoints the log
 	p = openPageWith(t, o)
@@ -85,8 +84,8 @@ func TestTheWindowDropsADamagedLog(t *testing.T) {
 	if s := p.settings.Startup(); s.Fatal == nil || s.Lost || !s.DamagedLog {
 		t.Fatalf("%+v", s)
 	}
-	kept := must[string](t)(p.storage.DropLog())
-	if now, err := os.ReadFile(filepath.Join(kept, store.DatabaseFile+"-wal")); err != nil || !bytes.Equal(now, log) {
+	keptDir := must[string](t)(p.storage.DropLog())
+	if now, err := os.ReadFile(filepath.Join(keptDir, store.DatabaseFile+"-wal")); err != nil || !bytes.Equal(now, log) {
 		t.Errorf("the damaged log was not kept: %v", err)
 	}
 	p.window.Close()
@@ -98,5 +97,5 @@ func TestTheWindowDropsADamagedLog(t *testing.T) {
 		t.Errorf("the session before the log is not among %+v", rows)
 	}
 	p.window.Close()
-	verified(t, o)
+	checkData(t, o)
 }

@@ -33,7 +33,7 @@ type memoryParts struct {
 	connect func(context.Context, config.Embedding) (embedding.Embedder, error)
 }
 
-// memoryDeps are its dependencies.
+// memoryDeps are the dependencies of memoryParts.
 type memoryDeps struct {
 	store   *store.Store
 	config  func() *config.Config
@@ -60,7 +60,7 @@ func newMemoryParts(d memoryDeps) memoryParts {
 	return r
 }
 
-// reranker is the configured one, or nil. Texts sent to it are redacted.
+// reranker returns the configured reranker, or nil. Texts sent to it are redacted.
 func (d memoryDeps) reranker(client *http.Client) (retrieval.Reranker, error) {
 	c, ok := d.config().Reranker()
 	if !ok {
@@ -89,24 +89,24 @@ func (r redactedReranker) Rerank(ctx context.Context, query string, passages []s
 	return r.Reranker.Rerank(ctx, query, passages)
 }
 
-// warmAfter is how long the window starts without competing work.
-const warmAfter = time.Second
+// warmDelay is how long warming waits, so that it does not slow down the start of the window.
+const warmDelay = time.Second
 
 // warm prepares searches in the background, so that the first one is fast.
 func (a *app) warm() {
-	a.behind.Go(func() {
+	a.background.Go(func() {
 		select {
-		case <-a.life.Done():
+		case <-a.lifetime.Done():
 			return
-		case <-time.After(warmAfter):
+		case <-time.After(warmDelay):
 		}
-		if err := a.engine.Warm(a.life); err != nil && a.life.Err() == nil {
-			a.log.Warn("memory could not be read ahead", "err", err)
+		if err := a.engine.Warm(a.lifetime); err != nil && a.lifetime.Err() == nil {
+			a.log.Warn("searches could not be prepared", "err", err)
 		}
 	})
 }
 
-// searchSettings are the configured search settings.
+// searchSettings returns the configured search settings.
 func searchSettings(c *config.Config) retrieval.Settings {
 	r := c.Retrieval
 	recency, mmr := c.Adjustments()
@@ -119,21 +119,21 @@ func searchSettings(c *config.Config) retrieval.Settings {
 	}
 }
 
-// chunkSizes are the configured sizes of chunks.
+// chunkSizes returns the configured sizes of chunks.
 func chunkSizes(c *config.Config) chunking.Options {
 	return chunking.Options{
 		MinTokens: c.Retrieval.ChunkMinTokens, MaxTokens: c.Retrieval.ChunkMaxTokens, Overlap: c.Retrieval.ChunkOverlapTokens,
 	}
 }
 
-// reindexing sends the progress of new vectors to the window.
-func reindexing(publish func(chat.Change)) func(done, total int) {
+// reindexProgress returns a function that reports the progress of new vectors to the window.
+func reindexProgress(publish func(chat.Change)) func(done, total int) {
 	return func(done, total int) {
 		publish(chat.Change{Kind: chat.ChangeReindex, ID: fmt.Sprintf("%d/%d", done, total)})
 	}
 }
 
-// memory lets recall search the store, once that is open.
+// memory lets recall search the store once it is open.
 type memory struct {
 	store  *store.Store
 	engine *retrieval.Engine
@@ -144,9 +144,9 @@ type memory struct {
 // quoteTokens is the maximum size of recall's quotations in one answer.
 const quoteTokens = 2000
 
-// sureEnough is the similarity required of a passage that shares no word with the question: recall prefers no answer
-// to an unrelated one.
-const sureEnough = 0.995
+// minSimilarity is the similarity required of a passage that shares no word with the question: no answer is better than
+// an unrelated one.
+const minSimilarity = 0.995
 
 // Search implements recall.Memory.
 func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, error) {
@@ -159,7 +159,7 @@ func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, 
 	})
 	var out []recall.Passage
 	for _, a := range found.Artifacts {
-		if a.Keyword > 0 || a.Similarity >= sureEnough {
+		if a.Keyword > 0 || a.Similarity >= minSimilarity {
 			out = append(out, passage(a))
 		}
 	}
@@ -169,7 +169,7 @@ func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, 
 func passage(a retrieval.Artifact) recall.Passage {
 	p := recall.Passage{
 		TurnID: a.SourceTurn, SessionID: a.SessionID, SessionTitle: a.SessionTitle, Role: a.Role, Name: a.Speaker,
-		Text: said(a), At: a.At, Score: a.Score,
+		Text: artifactText(a), At: a.At, Score: a.Score,
 	}
 	if a.File != nil {
 		p.Document = a.File.Name
@@ -177,8 +177,8 @@ func passage(a retrieval.Artifact) recall.Passage {
 	return p
 }
 
-// said is the plain text of an artifact.
-func said(a retrieval.Artifact) string {
+// artifactText returns the plain text of an artifact.
+func artifactText(a retrieval.Artifact) string {
 	switch a.Form {
 	case chat.PackedSummary:
 		return a.Summary
@@ -189,7 +189,8 @@ func said(a retrieval.Artifact) string {
 	return a.ChunkText.Text
 }
 
-// Turns distinguishes an empty memory from one without results: the current turn does not count.
+// Turns implements recall.Memory: it distinguishes an empty memory from a search without results. The current turn is
+// not counted.
 func (m *memory) Turns(ctx context.Context) (int, error) {
 	st, err := m.store.Stats(ctx)
 	return max(0, st.Turns-1), err

@@ -16,7 +16,7 @@ import (
 
 var capital = regexp.MustCompile(`[A-Z]`)
 
-// TestMetricsOfWindowAndCommandLine: both show the same figures for the same turns.
+// The window and the command line show the same figures for the same turns.
 func TestMetricsOfWindowAndCommandLine(t *testing.T) {
 	t.Parallel()
 	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
@@ -24,7 +24,7 @@ func TestMetricsOfWindowAndCommandLine(t *testing.T) {
 	config := filepath.Join(dir, "config.toml")
 	harness.WriteFile(t, config, []byte(harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n"))
 	p := openPage(t, dir)
-	p.say(api.SendRequest{Text: things[0], Model: "m"})
+	p.say(api.SendRequest{Text: rememberedTexts[0], Model: "m"})
 	branch := p.say(api.SendRequest{Text: "What did the ryokan cost?", Model: "m"}).BranchID
 
 	app := commandLine()

@@ -12,52 +12,52 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// wanted is set when the program should restart after it has ended.
-var wanted atomic.Bool
+// restartRequested is set when the program should start again after its window has closed.
+var restartRequested atomic.Bool
 
-// donePending is the result of a pending operation.
-type donePending struct {
+// pendingResult is a pending operation and its result.
+type pendingResult struct {
 	store.PendingOperation
 	err error
 }
 
-// runPending runs the operation that the window saved before it ended; nil: there was none. It runs before anything
-// is opened.
-func runPending(ctx context.Context, o cli.OpenOptions) *donePending {
+// runPending runs the operation that the window saved before it closed; nil if there is none. It must be called before
+// the data is opened.
+func runPending(ctx context.Context, o cli.OpenOptions) *pendingResult {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	archive := store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()})
-	e, ok, err := archive.TakePending()
+	op, ok, err := archive.TakePending()
 	if !ok && err == nil {
 		return nil
 	}
-	done := &donePending{PendingOperation: e, err: err}
+	done := &pendingResult{PendingOperation: op, err: err}
 	if err != nil {
 		return done
 	}
-	if e.Do == store.PendingMove {
-		done.err = archive.Move(ctx, e.Path, func() (bool, error) {
-			err := cfg.Set("general.data_dir", e.Path)
-			return err == nil || mayName(o.ConfigPath, e.Path), err
+	if op.Do == store.PendingMove {
+		done.err = archive.Move(ctx, op.Path, func() (bool, error) {
+			err := cfg.Set("general.data_dir", op.Path)
+			return err == nil || mayName(o.ConfigPath, op.Path), err
 		})
 	} else {
-		_, done.err = archive.Restore(ctx, e.Path, func(chat.Restoration) error { return nil })
+		_, done.err = archive.Restore(ctx, op.Path, func(chat.Restoration) error { return nil })
 	}
 	return done
 }
 
-// mayName reports that a configuration names a folder for the data, or that this is unknown: a file may have been
-// replaced although that returned an error.
+// mayName reports whether a configuration file names dir as the data directory, or cannot be read. It is used after a
+// failed write, which may have replaced the file nevertheless.
 func mayName(path, dir string) bool {
 	cfg, err := config.Open(config.Options{Path: path})
 	return err != nil || cfg.Config().General.DataDir == dir
 }
 
 // show makes the window show the result until it is dismissed.
-func (d *donePending) show(a *app) {
+func (d *pendingResult) show(a *app) {
 	if d == nil {
 		return
 	}
-	for _, t := range a.tasks.List() { // the task of the move, which is announced below
+	for _, t := range a.tasks.List() { // a move interrupted by the restart is reported by the task below
 		if t.Kind == tasks.Move && t.State == tasks.Interrupted {
 			_ = a.tasks.Dismiss(t.ID)
 		}
@@ -70,6 +70,6 @@ func (d *donePending) show(a *app) {
 		return tasks.Result{Path: d.Path}, d.err
 	})
 	if err != nil || d.err != nil {
-		a.log.Warn("the operation requested for this start", "do", d.Do, "err", d.err, "shown", err)
+		a.log.Warn("the pending operation failed or could not be shown", "do", d.Do, "err", d.err, "shown", err)
 	}
 }

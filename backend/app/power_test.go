@@ -62,31 +62,31 @@ func TestPowerLossWithoutFsyncIsNoticed(t *testing.T) {
 
 const streamsAtOnce = 8
 
-// outage is what a power failure left of some streams.
+// outage has the data of some streams before and after a power failure.
 type outage struct {
-	before []sight // what the window had been sent
-	after  []chat.Turn
-	texts  []string // recovered
-	whole  []string // everything that the provider would have sent
+	before   []shownAnswer // what the window showed before
+	after    []chat.Turn
+	texts    []string // recovered
+	complete []string // the complete texts that the provider would have sent
 }
 
 // broken lists each promise that was not kept.
 func (o outage) broken(mode journal.Durability) []string {
 	var out []string
-	for i, saw := range o.before {
+	for i, shown := range o.before {
 		t, text := o.after[i], o.texts[i]
-		promised := saw.durable
+		promised := shown.durable
 		if mode == journal.WriteAhead {
-			promised = saw.displayed
+			promised = shown.displayed
 		}
 		switch {
-		case saw.durable == 0:
-			out = append(out, fmt.Sprintf("stream %d: nothing had become durable, so it proves nothing", i))
+		case shown.durable == 0:
+			out = append(out, fmt.Sprintf("stream %d: no text had become durable, so the stream proves nothing", i))
 		case t.User.RenderedText() != outageQuestion(i):
 			out = append(out, fmt.Sprintf("stream %d: the prompt is %q", i, t.User.RenderedText()))
 		case int64(len(text)) < promised:
-			out = append(out, fmt.Sprintf("stream %d: %d bytes were promised, %d are there", i, promised, len(text)))
-		case !strings.HasPrefix(o.whole[i], text):
+			out = append(out, fmt.Sprintf("stream %d: %d bytes were promised, %d are stored", i, promised, len(text)))
+		case !strings.HasPrefix(o.complete[i], text):
 			out = append(out, fmt.Sprintf("stream %d: %q was never sent", i, text))
 		case !t.Incomplete() || t.StateAfter != "":
 			out = append(out, fmt.Sprintf("stream %d is %s %q", i, t.Phase, t.Outcome))
@@ -113,7 +113,7 @@ func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rn
 			t.Fatal(err)
 		}
 		ids = append(ids, h.Turn.ID)
-		o.whole = append(o.whole, source.whole(i))
+		o.complete = append(o.complete, source.complete(i))
 	}
 	w.awaitDurable(ids, rng)
 	// After the first frame a stream is not written to the database, so a copy made now is what the disk has when the
@@ -126,20 +126,20 @@ func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rn
 		t.Fatal(err)
 	}
 	fs.Crash(rng)
-	survivors(t, fs, filepath.Join(dir, "data", "streams"), filepath.Join(copied, "data", "streams"))
-	w.end()
+	copySurvivingJournals(t, fs, filepath.Join(dir, "data", "streams"), filepath.Join(copied, "data", "streams"))
+	w.shutDown()
 	for _, id := range ids {
-		o.before = append(o.before, w.seen.of(id))
+		o.before = append(o.before, w.recorder.of(id))
 	}
 
-	again := openEnv(t, copied, config, tuning{})
-	o.recover(t, again, ids)
-	again.end()
+	restarted := openEnv(t, copied, config, tuning{})
+	o.recover(t, restarted, ids)
+	restarted.shutDown()
 	return o
 }
 
-// survivors copies what the crash left of the journals to where the next start finds it.
-func survivors(t *testing.T, fs *journaltest.CrashFS, from, to string) {
+// copySurvivingJournals copies the parts of the journals that survived the crash into the directory of the next start.
+func copySurvivingJournals(t *testing.T, fs *journaltest.CrashFS, from, to string) {
 	t.Helper()
 	names, err := fs.ReadDir(from)
 	if err != nil {
@@ -156,11 +156,11 @@ func (w *env) awaitDurable(ids []chat.TurnID, rng *rand.Rand) {
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
 	for _, id := range ids {
-		enough := int64(1)
+		target := int64(1)
 		if rng != nil {
-			enough += rng.Int64N(300)
+			target += rng.Int64N(300)
 		}
-		if err := w.seen.await(ctx, func() bool { return w.seen.of(id).durable >= enough }); err != nil {
+		if err := w.recorder.await(ctx, func() bool { return w.recorder.of(id).durable >= target }); err != nil {
 			w.t.Fatalf("no text became durable: %v", err)
 		}
 	}
@@ -169,15 +169,15 @@ func (w *env) awaitDurable(ids []chat.TurnID, rng *rand.Rand) {
 func (o *outage) recover(t *testing.T, w *env, ids []chat.TurnID) {
 	t.Helper()
 	for _, id := range ids {
-		found, err := w.store.Turn(t.Context(), id)
+		stored, err := w.store.Turn(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := w.turns.Answer(t.Context(), found)
+		m, err := w.turns.Answer(t.Context(), stored)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.after, o.texts = append(o.after, found), append(o.texts, m.RenderedText())
+		o.after, o.texts = append(o.after, stored), append(o.texts, m.RenderedText())
 	}
 	if findings, err := w.store.Verify(t.Context()); err != nil || len(findings) != 0 {
 		t.Errorf("verify: %+v (%v)", findings, err)
@@ -191,10 +191,10 @@ type trickle struct{ url string }
 func newTrickle(t *testing.T) *trickle {
 	t.Helper()
 	s := &trickle{}
-	var ends sync.WaitGroup
+	var handlers sync.WaitGroup
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ends.Add(1)
-		defer ends.Done()
+		handlers.Add(1)
+		defer handlers.Done()
 		body, _ := io.ReadAll(r.Body)
 		var i int
 		at := strings.LastIndex(string(body), "Stream number ")
@@ -219,7 +219,7 @@ func newTrickle(t *testing.T) *trickle {
 		<-r.Context().Done()
 	}))
 	s.url = h.URL
-	t.Cleanup(func() { h.CloseClientConnections(); ends.Wait(); h.Close() })
+	t.Cleanup(func() { h.CloseClientConnections(); handlers.Wait(); h.Close() })
 	return s
 }
 
@@ -227,8 +227,8 @@ const tricklePieces = 20_000
 
 func (*trickle) piece(stream, n int) string { return fmt.Sprintf("%d.%d ß漢🌍 ", stream, n) }
 
-// whole returns everything that a stream would send.
-func (s *trickle) whole(stream int) string {
+// complete returns the complete text that a stream would send.
+func (s *trickle) complete(stream int) string {
 	var b strings.Builder
 	for n := range tricklePieces {
 		b.WriteString(s.piece(stream, n))

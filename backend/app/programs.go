@@ -12,13 +12,13 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// programs are the other programs that use this memory.
+// programs gives other programs access to this memory.
 type programs struct {
 	*store.Store
 	gateway *mcpserver.Gateway
 }
 
-// Do handles a request of one of them.
+// Do handles a request of another program.
 func (p programs) Do(ctx context.Context, r mcpserver.Request) (mcpserver.Answer, error) {
 	return p.gateway.Do(ctx, r)
 }
@@ -28,7 +28,7 @@ func (p programs) MakeToken(ctx context.Context, client string) (string, error) 
 	return mcpserver.MakeToken(ctx, p.Store, client)
 }
 
-// RevokeToken revokes it.
+// RevokeToken revokes a program's token.
 func (p programs) RevokeToken(ctx context.Context, client string) error {
 	return mcpserver.RevokeToken(ctx, p.Store, client)
 }
@@ -64,17 +64,17 @@ func (a *app) serveHTTP() {
 		}
 	}
 	apply(a.config.Config())
-	a.leaveHTTP = a.config.Subscribe(apply)
+	a.unsubscribeHTTP = a.config.Subscribe(apply)
 }
 
 func (a *app) stopHTTP() {
 	if a.http != nil {
-		a.leaveHTTP()
+		a.unsubscribeHTTP()
 		a.http.Close()
 	}
 }
 
-// programAccess is the part that the window uses.
+// programAccess returns the part that the window uses.
 func (a *app) programAccess() api.ProgramAccess {
 	p := a.programs()
 	return api.ProgramAccess{
@@ -87,7 +87,7 @@ func (a *app) programAccess() api.ProgramAccess {
 			return url != "", url, problem
 		},
 		Snippets: func(token string) []api.ProgramSnippetView {
-			list := mcpserver.Snippets(ownCommand(), a.places()...)
+			list := mcpserver.Snippets(ownCommand(), a.locationFlags()...)
 			if token != "" {
 				list = []mcpserver.Snippet{mcpserver.RemoteSnippet(mcpserver.URL(a.config.Config().Programs.Port), token)}
 			}
@@ -96,9 +96,9 @@ func (a *app) programAccess() api.ProgramAccess {
 	}
 }
 
-// places are the arguments with which a start from another program finds this data, because such a program passes on
-// little of its environment.
-func (a *app) places() []string {
+// locationFlags returns the flags with which a start from another program finds this data. They are needed because such
+// a program passes on little of its environment.
+func (a *app) locationFlags() []string {
 	var args []string
 	if a.flags.ConfigPath != "" || os.Getenv("XDG_CONFIG_HOME") != "" {
 		args = append(args, "--config", realPath(a.config.Path()))
@@ -109,9 +109,9 @@ func (a *app) places() []string {
 	return args
 }
 
-// ownCommand is the command with which other programs start this one.
+// ownCommand returns the command with which other programs start this one.
 func ownCommand() string {
-	if path := os.Getenv("APPIMAGE"); path != "" { // the running program's path disappears when it ends
+	if path := os.Getenv("APPIMAGE"); path != "" { // the path of the running executable is a temporary mount
 		return path
 	}
 	path, err := os.Executable()

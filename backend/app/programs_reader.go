@@ -19,7 +19,7 @@ func newMemoryReader(a *app) memoryReader {
 	return memoryReader{&builtin.Memory{Store: a.store, Search: a.engine}, a.indexDue}
 }
 
-// memoryTools are the reading tools as they are offered to other programs.
+// memoryTools returns the tools for reading as they are offered to other programs.
 func memoryTools() []mcpserver.Tool {
 	tool := func(name, title, description, schema string) mcpserver.Tool {
 		return mcpserver.Tool{Name: name, Title: title, Description: description, Schema: json.RawMessage(schema)}

@@ -26,12 +26,12 @@ func newProject(t *testing.T) *project {
 	w := harness.ChatWire
 	relay := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
 	p := &project{fixture: newFixture(t, w.Windowed("m", relay.URL, 32000)+"[librarian]\nmodel = \"\"\n"), wire: w, relay: relay, folder: t.TempDir()}
-	var made struct {
+	var created struct {
 		Project chat.Project `json:"project"`
 	}
 	p.OK("projects", "new", "Bakery", "--json", "--instructions", "Always answer as a baker would.", "--fact", "The oven is called Hildegard.",
-		"--model", "m").Document(&made)
-	p.id = string(made.Project.ID)
+		"--model", "m").Document(&created)
+	p.id = string(created.Project.ID)
 	return p
 }
 
@@ -77,15 +77,15 @@ func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
 			t.Errorf("the request lacks %q:\n%s", want, body)
 		}
 	}
-	for _, not := range []string{"hunter2", "build folder"} {
-		if strings.Contains(body, not) {
-			t.Errorf("the request contains %q", not)
+	for _, unwanted := range []string{"hunter2", "build folder"} {
+		if strings.Contains(body, unwanted) {
+			t.Errorf("the request contains %q", unwanted)
 		}
 	}
-	v := p.seen(sent.SessionID, "--turn", sent.TurnID)
+	v := p.contextView(sent.SessionID, "--turn", sent.TurnID)
 	harness.EveryByteIsShown(t, p.wire, v, p.relay.LastBody(t), "the first turn")
-	if have := v.Sources(); have["project"] != 1 || have["project_fact"] != 1 || have["chunk"] == 0 {
-		t.Errorf("sources: %v", have)
+	if sources := v.Sources(); sources["project"] != 1 || sources["project_fact"] != 1 || sources["chunk"] == 0 {
+		t.Errorf("sources: %v", sources)
 	}
 	p.Clean()
 
@@ -97,7 +97,7 @@ func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
 	if _, body = p.ask("How long does the sourdough of the rye bread rest?"); !strings.Contains(body, "thirty hours") || strings.Contains(strings.ReplaceAll(body, sent.TurnID, ""), "nineteen hours now") {
 		t.Errorf("the change is not in the request:\n%s", body)
 	}
-	harness.EveryByteIsShown(t, p.wire, p.seen(sent.SessionID, "--turn", sent.TurnID), p.firstBody(sent), "the first turn, after the file changed")
+	harness.EveryByteIsShown(t, p.wire, p.contextView(sent.SessionID, "--turn", sent.TurnID), p.firstBody(sent), "the first turn, after the file changed")
 	p.Clean()
 
 	if err := os.RemoveAll(filepath.Join(p.folder, "recipes")); err != nil {
@@ -113,7 +113,7 @@ func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
 
 	other := p.send("", "How long does the sourdough of the rye bread rest?", "--model", "m")
 	if body := string(p.relay.LastBody(t)); strings.Contains(body, "Hildegard") || strings.Contains(body, "as a baker") {
-		t.Errorf("session %s is of no project:\n%s", other.SessionID, body)
+		t.Errorf("session %s, which is in no project, got the project's content:\n%s", other.SessionID, body)
 	}
 }
 
@@ -124,11 +124,11 @@ func (p *project) firstBody(s harness.Sent) []byte {
 	if err != nil || len(steps) == 0 {
 		p.t.Fatal(steps, err)
 	}
-	kept, err := p.store.StepBodies(p.t.Context(), steps[0].ID)
+	bodies, err := p.store.StepBodies(p.t.Context(), steps[0].ID)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return kept.Request
+	return bodies.Request
 }
 
 // Sessions of a project share memory, and sessions outside do not see it. A session can limit its memory to itself,
@@ -142,14 +142,14 @@ func TestSessionsOfAProjectShareMemory(t *testing.T) {
 	if !strings.Contains(body, "old granary") {
 		t.Errorf("the project's memory is not in the request:\n%s", body)
 	}
-	if v := p.seen(second.SessionID, "--turn", second.TurnID); v.Manifest.Inputs.Scope != chat.ScopeProject || v.Manifest.Inputs.Project == nil || v.Manifest.Inputs.Project.Name != "Bakery" {
+	if v := p.contextView(second.SessionID, "--turn", second.TurnID); v.Manifest.Inputs.Scope != chat.ScopeProject || v.Manifest.Inputs.Project == nil || v.Manifest.Inputs.Project.Name != "Bakery" {
 		t.Errorf("the manifest names scope %q of %+v", v.Manifest.Inputs.Scope, v.Manifest.Inputs.Project)
 	}
 	alone := p.send("", "Hello there.", "--project", "Bakery").SessionID
 	p.OK("sessions", "scope", alone, "lineage")
 	p.send(alone, question)
 	if body := string(p.relay.LastBody(t)); strings.Contains(body, "old granary") {
-		t.Errorf("a session with its own scope remembers another:\n%s", body)
+		t.Errorf("a session with its own scope remembers another session:\n%s", body)
 	}
 	outside := p.send("", "Hello there.", "--model", "m").SessionID
 	p.send(outside, question)
@@ -185,12 +185,12 @@ func TestAProjectIsDeletedPermanently(t *testing.T) {
 	for _, name := range []string{"contextinfinity.db", "contextinfinity.db-wal"} {
 		data, err := os.ReadFile(filepath.Join(p.dir, name))
 		if err == nil && strings.Contains(string(data), "xylophonewax") {
-			t.Errorf("%s still has the file's words", name)
+			t.Errorf("%s still contains text of the file", name)
 		}
 	}
 }
 
-// For a project file the window shows its path and position, and no turn to open.
+// For a chunk of a project file the window shows the path and position, and no turn.
 func TestTheWindowNamesAFileOfAProject(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)

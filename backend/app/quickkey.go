@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/desktop/hotkey"
 )
 
-// keepQuickKey registers the keys of desktop.quick_ask_keys until the program closes. ask opens quick ask; its token
-// lets the window take the focus.
+// keepQuickKey registers the keys of desktop.quick_ask_keys until the program closes. ask opens the window for a quick
+// question; the token lets it take the focus.
 func (a *app) keepQuickKey(core *api.Core, ask func(token string)) {
 	keeper := hotkey.New(
 		func() string { return desktop.QuickAskWords(a.config.Config().UI.Language) }, ask,
@@ -18,8 +18,8 @@ func (a *app) keepQuickKey(core *api.Core, ask func(token string)) {
 	core.QuickKey = func() api.QuickKeyView { return quickKeyView(keeper.State()) }
 	keeper.Want(a.config.Config().Desktop.QuickAskKeys)
 	cancel := a.config.Subscribe(func(c *config.Config) { keeper.Want(c.Desktop.QuickAskKeys) })
-	a.behind.Go(func() {
-		<-a.life.Done()
+	a.background.Go(func() {
+		<-a.lifetime.Done()
 		cancel()
 		keeper.Close()
 	})

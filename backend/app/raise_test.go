@@ -14,7 +14,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// socketDir is a home whose path is short enough for a socket in its data directory.
+// socketDir returns a data directory whose path is short enough for a socket in it.
 func socketDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ci-")
@@ -25,20 +25,20 @@ func socketDir(t *testing.T) string {
 	return dir
 }
 
-// watchRaise reports each request to bring the window to the front, until the end of the test.
+// watchRaise returns a channel that reports each request to bring the window to the front, until the end of the test.
 func watchRaise(t *testing.T) <-chan struct{} {
 	t.Helper()
-	asked := make(chan struct{}, 256)
+	raised := make(chan struct{}, 256)
 	before := raise
-	raise = func() { asked <- struct{}{} }
+	raise = func() { raised <- struct{}{} }
 	t.Cleanup(func() { raise = before })
-	return asked
+	return raised
 }
 
 // A second start with the same data, even by another path, opens no window: it brings the first one to the front and
 // exits successfully. Commands are run by the window.
 func TestASecondWindowRaisesTheFirst(t *testing.T) {
-	asked := watchRaise(t)
+	raised := watchRaise(t)
 	dir := socketDir(t)
 	p := openPage(t, dir)
 	link := filepath.Join(socketDir(t), "link")
@@ -48,12 +48,12 @@ func TestASecondWindowRaisesTheFirst(t *testing.T) {
 	h := harness.NewHome(t, harness.Shipped(t), "").With("DISPLAY=:99")
 	for _, path := range []string{dir, link} {
 		if r := h.Run("--data-dir", path).Exits(0); r.Stdout != "" || r.Stderr != "" {
-			t.Errorf("it said %q and %q", r.Stdout, r.Stderr)
+			t.Errorf("it printed %q and %q", r.Stdout, r.Stderr)
 		}
 		select {
-		case <-asked:
+		case <-raised:
 		default:
-			t.Error("the first window was not asked to the front")
+			t.Error("the first window was not brought to the front")
 		}
 	}
 	config := filepath.Join(dir, "config.toml")
@@ -67,27 +67,27 @@ func TestASecondWindowRaisesTheFirst(t *testing.T) {
 	})
 	p.window.Close()
 	if address := store.WriterAddress(dir); address != "" {
-		t.Errorf("a closed window still says that it listens at %s", address)
+		t.Errorf("after the window was closed, its address is still recorded: %s", address)
 	}
 }
 
 // Files that are passed to a second start reach the open window, with absolute paths and their types; those of the
 // first start wait for the page (SPEC 4).
 func TestFilesOfAStartReachTheWindow(t *testing.T) {
-	asked := watchRaise(t)
+	raised := watchRaise(t)
 	dir := socketDir(t)
 	w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), NewChat: true}, Page{})
 	t.Cleanup(w.Close)
 	h := harness.NewHome(t, harness.Shipped(t), "").With("DISPLAY=:99")
-	line := filepath.Join(dir, "a line.jsonl")
-	if err := os.WriteFile(line, []byte(`{"role":"user","content":"Hello"}`+"\n"), 0o600); err != nil {
+	transcript := filepath.Join(dir, "a line.jsonl")
+	if err := os.WriteFile(transcript, []byte(`{"role":"user","content":"Hello"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.Run("--data-dir", dir, line, dir, line).Exits(0); r.Stdout+r.Stderr != "" {
-		t.Errorf("it said %q and %q", r.Stdout, r.Stderr)
+	if r := h.Run("--data-dir", dir, transcript, dir, transcript).Exits(0); r.Stdout+r.Stderr != "" {
+		t.Errorf("it printed %q and %q", r.Stdout, r.Stderr)
 	}
-	if len(asked) != 1 {
-		t.Errorf("the window was asked to the front %d times", len(asked))
+	if len(raised) != 1 {
+		t.Errorf("the window was brought to the front %d times", len(raised))
 	}
 	work := serviceIn[*api.Work](w)
 	list, err := work.WindowRequests()
@@ -95,7 +95,7 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 		t.Fatalf("%+v (%v)", list, err)
 	}
 	files := list[1].Files
-	if len(files) != 3 || files[0].Path != line || files[0].Kind != "transcript" || files[1].Kind != "folder" || list[1].X != -1 {
+	if len(files) != 3 || files[0].Path != transcript || files[0].Kind != "transcript" || files[1].Kind != "folder" || list[1].X != -1 {
 		t.Errorf("%+v", files)
 	}
 	// A path that is not a file is a usage error, as usual, and does not reach the window.
@@ -105,13 +105,13 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 	}
 }
 
-// If a terminal has the data open, a window says so and names it.
+// If a terminal has the data open, the error of a window says so.
 func TestAWindowWhileATerminalHasTheData(t *testing.T) {
 	h := harness.NewHome(t, harness.Shipped(t), "")
 	other := h.Host()
 	w := window(cli.OpenOptions{DataDir: h.DataDir(), ConfigPath: h.ConfigFile()}, Page{})
 	if w.Elsewhere {
-		t.Fatal("there is no window elsewhere")
+		t.Fatal("the start reports a window that does not exist")
 	}
 	w.Close()
 	err := raiseOther(cli.OpenOptions{DataDir: h.DataDir(), ConfigPath: h.ConfigFile()}, nil)
@@ -121,39 +121,39 @@ func TestAWindowWhileATerminalHasTheData(t *testing.T) {
 	other.Leave()
 }
 
-// If the program is started twice at the same time, one opens the data and the other brings that window to the front; never both,
-// never neither.
+// If the program is started twice at the same time, exactly one start opens the data, and the other brings that window
+// to the front.
 func TestTwoStartsAtOnce(t *testing.T) {
-	asked := watchRaise(t)
+	raised := watchRaise(t)
 	dir := socketDir(t)
 	for i := range 50 {
-		both := make(chan start, 2)
+		results := make(chan startResult, 2)
 		for range 2 {
 			go func() {
 				w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, Page{})
-				both <- start{w.Elsewhere, w.Close}
+				results <- startResult{w.Elsewhere, w.Close}
 			}()
 		}
 		opened := 0
-		var end []func()
+		var closers []func()
 		for range 2 {
-			if w := <-both; !w.elsewhere {
+			if r := <-results; !r.elsewhere {
 				opened++
-				end = append(end, w.close)
+				closers = append(closers, r.close)
 			}
 		}
-		for _, f := range end {
-			f()
+		for _, closeWindow := range closers {
+			closeWindow()
 		}
-		if opened != 1 || len(asked) != 1 {
-			t.Fatalf("round %d: %d opened a window, %d were asked to the front", i, opened, len(asked))
+		if opened != 1 || len(raised) != 1 {
+			t.Fatalf("round %d: %d starts opened a window, %d windows were brought to the front", i, opened, len(raised))
 		}
-		<-asked
+		<-raised
 	}
 }
 
-// start is the result of one of two starts.
-type start struct {
+// startResult is the result of one of two starts.
+type startResult struct {
 	elsewhere bool
 	close     func()
 }

@@ -18,8 +18,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// found is what search --json prints.
-type found struct {
+// searchOutput is the output of search --json.
+type searchOutput struct {
 	Results []struct {
 		ChunkID   string  `json:"chunk_id"`
 		TurnID    string  `json:"turn_id"`
@@ -39,14 +39,14 @@ type found struct {
 	Latency       map[string]float64 `json:"latency"`
 }
 
-func (d *fixture) search(args ...string) found {
+func (d *fixture) search(args ...string) searchOutput {
 	d.t.Helper()
-	var f found
+	var f searchOutput
 	d.OK(append([]string{"search", "--json"}, args...)...).Document(&f)
 	return f
 }
 
-func (f found) texts() string {
+func (f searchOutput) texts() string {
 	var b strings.Builder
 	for _, r := range f.Results {
 		b.WriteString(r.Text + "\n")
@@ -54,18 +54,19 @@ func (f found) texts() string {
 	return b.String()
 }
 
-// things are conversations to find again, one session each.
-var things = []string{
+// rememberedTexts are texts to find again, each from its own session.
+var rememberedTexts = []string{
 	"The ryokan near Gion costs 180 a night, breakfast included.",
 	"parseInvoiceHeader in billing/invoice_reader.go drops the tax field.",
 	"我们决定把数据库迁移到星期五。", "Die Donaudampfschifffahrtsgesellschaft hat 1829 begonnen.", "The shelf in the cellar is green.",
 }
 
-func newLibrary(t *testing.T, config string) *fixture {
+// newSearchFixture returns a fixture in which rememberedTexts are indexed.
+func newSearchFixture(t *testing.T, config string) *fixture {
 	t.Helper()
 	r := harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
 	d := newFixture(t, harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n"+config)
-	for _, s := range things {
+	for _, s := range rememberedTexts {
 		d.send("", s, "--model", "m", "--wait", "indexed")
 	}
 	return d
@@ -74,15 +75,15 @@ func newLibrary(t *testing.T, config string) *fixture {
 // SRD 22.5: running the indexing job of the same turn again inserts no chunk, unit, vector or event.
 func TestSRD22_5IdempotentIndexing(t *testing.T) {
 	t.Parallel()
-	d := newLibrary(t, "")
+	d := newSearchFixture(t, "")
 	before, err := d.store.Stats(context.Background())
-	if err != nil || before.Chunks < len(things) || before.Vectors < before.Units {
+	if err != nil || before.Chunks < len(rememberedTexts) || before.Vectors < before.Units {
 		t.Fatalf("%+v %v", before, err)
 	}
 	for range 2 {
 		// As if a later version of the program chunked texts differently.
 		n, err := d.store.RequeueOlder(context.Background(), chunking.Version+1, 100)
-		if err != nil || n != len(things) {
+		if err != nil || n != len(rememberedTexts) {
 			t.Fatalf("%d turns are to be indexed again: %v", n, err)
 		}
 		if ran, err := d.jobs.Drain(context.Background()); err != nil || ran < n {
@@ -100,7 +101,7 @@ func TestSRD22_5IdempotentIndexing(t *testing.T) {
 // search finds names, identifiers and other scripts, shows where they are, and writes nothing.
 func TestSearchCommand(t *testing.T) {
 	t.Parallel()
-	d := newLibrary(t, "")
+	d := newSearchFixture(t, "")
 	for query, want := range map[string]string{
 		"What did the ryokan cost?": "ryokan", "invoice reader": "parseInvoiceHeader", "parseInvoiceHeader": "parseInvoiceHeader",
 		"数据库": "数据库", "Donaudampfschifffahrtsgesellschaft": "1829",
@@ -128,7 +129,7 @@ func TestSearchCommand(t *testing.T) {
 		}
 	}
 	if f := d.search("ryokan", "--max-tokens", "0"); f.Packed != 0 || len(f.Results) == 0 || f.Results[0].Packed != 0 {
-		t.Errorf("nothing was to be packed: %+v", f)
+		t.Errorf("results were packed into 0 tokens: %+v", f)
 	}
 	if f := d.search("ryokan shelf cellar invoice 1829", "-k", "2"); len(f.Results) != 2 || f.PackedResults < 3 || f.Packed <= f.Results[0].Packed+f.Results[1].Packed {
 		t.Errorf("-k 2 gave %d results, %d packed", len(f.Results), f.PackedResults)
@@ -140,12 +141,12 @@ func TestSearchCommand(t *testing.T) {
 	d.Run("search", " ").Exits(2)
 }
 
-// The index is derived data without a file of its own, and after a restart it finds the same.
+// The index is derived data without its own file, and finds the same after a restart.
 func TestIndexIsDerived(t *testing.T) {
 	t.Parallel()
-	d := newLibrary(t, "")
+	d := newSearchFixture(t, "")
 	before := d.search("What did the ryokan cost?")
-	d.shut()
+	d.closeApp()
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +155,7 @@ func TestIndexIsDerived(t *testing.T) {
 		switch name := e.Name(); {
 		case strings.HasPrefix(name, "contextinfinity.db"), name == "writer.lock", name == "history.mark", name == "confirmed.mark", name == "streams", name == "backups":
 		default:
-			t.Errorf("%s contains something that is not the store's", filepath.Join(d.dir, name))
+			t.Errorf("%s does not belong to the store", filepath.Join(d.dir, name))
 		}
 	}
 	d.open()
@@ -164,21 +165,21 @@ func TestIndexIsDerived(t *testing.T) {
 	}
 }
 
-// A failing embedder stops no turn and is reported: the text is stored and found by its words, its job waits with a
-// reason, and a request without a search says so. When the embedder works again, the missing work is
-// done.
+// A failing embedder does not stop a turn, and is reported: the text is stored and found by its words, its job waits
+// with a reason, and a request for which memory was not searched says so. When the embedder works again, the missing
+// work is done.
 func TestEmbedderFailureIsVisible(t *testing.T) {
 	t.Parallel()
-	gate, broken := newBreakableServer(t)
+	proxy, broken := newBreakableServer(t)
 	relay := harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step { return harness.Reply(harness.ChatWire, n) }, nil)
 	d := newFixture(t, harness.ChatWire.Windowed("m", relay.URL, 4096)+"[librarian]\nmodel = \"\"\n[retrieval]\nembedder = \"openai\"\n"+
-		"embedding_model = \"planted\"\nembedding_base_url = \""+gate.URL+"\"\n")
+		"embedding_model = \"planted\"\nembedding_base_url = \""+proxy.URL+"\"\n")
 	session := d.sendIn("", "Yesterday the feline dozed upon the windowsill.")
 	for i := range 12 {
 		session = d.sendIn(session, chatter(i))
 	}
 	s := d.send(session, "Was a cat asleep somewhere, of all places?", "--model", "m", "--wait", "finalized")
-	if v := d.seen(session, "--turn", s.TurnID); !strings.Contains(v.Text(), "<m>") || !strings.Contains(v.Text(), "feline") || v.Manifest.Inputs.RetrievalError != "" {
+	if v := d.contextView(session, "--turn", s.TurnID); !strings.Contains(v.Text(), "<m>") || !strings.Contains(v.Text(), "feline") || v.Manifest.Inputs.RetrievalError != "" {
 		t.Fatalf("without a shared word, the meaning is not recalled: %v %q", v.Sources(), v.Manifest.Inputs.RetrievalError)
 	}
 
@@ -193,7 +194,7 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	if last.Phase != chat.PhaseStateCommitted || last.Text() == "" {
 		t.Errorf("the turn is %s with %q", last.Phase, harness.Clip(last.Text()))
 	}
-	if v := d.seen(session, "--turn", last.ID); !strings.Contains(v.Manifest.Inputs.RetrievalError, "no model is loaded") || v.Sources()["chunk"] != 0 || !v.Same {
+	if v := d.contextView(session, "--turn", last.ID); !strings.Contains(v.Manifest.Inputs.RetrievalError, "no model is loaded") || v.Sources()["chunk"] != 0 || !v.Same {
 		t.Errorf("the request does not say why it has no memory: %q", v.Manifest.Inputs.RetrievalError)
 	}
 	if shown := d.OK("context", session, "--turn", last.ID).Stdout; !strings.Contains(shown, "Memory was not searched: ") {
@@ -223,27 +224,27 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 // recall answers from all sessions, by meaning and by words, and never from its own quotations.
 func TestRecallQuotesEverySession(t *testing.T) {
 	t.Parallel()
-	d := newLibrary(t, "")
+	d := newSearchFixture(t, "")
 	s := d.send("", "What did the ryokan cost?", "--model", "recall")
 	if !strings.Contains(s.Text, "> The ryokan near Gion costs 180 a night") || !strings.Contains(s.Text, "contextinfinity://turn/") {
 		t.Errorf("recall says %s", harness.Clip(s.Text))
 	}
-	again := d.send("", "And what does the ryokan near Gion cost?", "--model", "recall", "--wait", "indexed")
-	if strings.Contains(again.Text, "From your own history, as of") && strings.Count(again.Text, "From your own history, as of") != 1 {
-		t.Errorf("recall quotes itself: %s", harness.Clip(again.Text))
+	second := d.send("", "And what does the ryokan near Gion cost?", "--model", "recall", "--wait", "indexed")
+	if strings.Contains(second.Text, "From your own history, as of") && strings.Count(second.Text, "From your own history, as of") != 1 {
+		t.Errorf("recall quotes itself: %s", harness.Clip(second.Text))
 	}
 	if s := d.send("", "Tell me of xylophones, quokkas and zithers.", "--model", "recall"); !strings.Contains(s.Text, "I found nothing about that") {
-		t.Errorf("for what was never said, recall says %s", harness.Clip(s.Text))
+		t.Errorf("about something that was never mentioned, recall says %s", harness.Clip(s.Text))
 	}
 }
 
-// TestRecallKeepsToTheScope: recall quotes other sessions only within the scope of memory, and says what it searched.
-// The default scope is every session, because nothing is sent.
+// recall quotes other sessions only within the scope of memory, and says what it searched. The default scope is every
+// session, because nothing is sent.
 func TestRecallKeepsToTheScope(t *testing.T) {
 	t.Parallel()
-	d := newLibrary(t, "")
+	d := newSearchFixture(t, "")
 	const all, chosen = "From your own history", "I found nothing about that in "
-	for _, c := range []struct{ configured, own, scope, says string }{
+	for _, c := range []struct{ configured, sessionScope, scope, says string }{
 		{"", "", "all", all},
 		{"lineage", "", "lineage", chosen + "this branch."},
 		{"lineage", "all", "all", all},
@@ -259,11 +260,11 @@ func TestRecallKeepsToTheScope(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if c.own != "" {
-			d.OK("sessions", "scope", session, c.own)
+		if c.sessionScope != "" {
+			d.OK("sessions", "scope", session, c.sessionScope)
 		}
 		printed := c.scope
-		if c.own == "" {
+		if c.sessionScope == "" {
 			printed += " (default)"
 		}
 		if got := strings.TrimSpace(d.OK("sessions", "scope", session).Stdout); got != printed {
@@ -273,7 +274,7 @@ func TestRecallKeepsToTheScope(t *testing.T) {
 		if strings.Contains(s.Text, "180 a night") != (c.says == all) || !strings.Contains(s.Text, c.says) {
 			t.Errorf("%+v: %q", c, s.Text)
 		}
-		if m := d.seen(session, "--turn", s.TurnID); string(m.Manifest.Inputs.Scope) != c.scope {
+		if m := d.contextView(session, "--turn", s.TurnID); string(m.Manifest.Inputs.Scope) != c.scope {
 			t.Errorf("%+v: the request says %s", c, m.Manifest.Inputs.Scope)
 		}
 	}
@@ -294,8 +295,8 @@ func TestDefaultsAreTheMeasuredNumbers(t *testing.T) {
 // chunks lists the content of memory, and for a chunk the requests that used it and why.
 func TestChunksCommand(t *testing.T) {
 	t.Parallel()
-	d := newLibrary(t, "[retrieval]\nscope = \"all\"\n")
-	asked := d.send("", "What did the ryokan near Gion cost?", "--model", "m")
+	d := newSearchFixture(t, "[retrieval]\nscope = \"all\"\n")
+	sent := d.send("", "What did the ryokan near Gion cost?", "--model", "m")
 	var list struct {
 		Total  int
 		Chunks []struct {
@@ -304,11 +305,11 @@ func TestChunksCommand(t *testing.T) {
 		}
 	}
 	d.OK("chunks", "--json", "--text", "ryokan near").Document(&list)
-	if list.Total < 1 || !strings.Contains(list.Chunks[len(list.Chunks)-1].Text, things[0]) {
+	if list.Total < 1 || !strings.Contains(list.Chunks[len(list.Chunks)-1].Text, rememberedTexts[0]) {
 		t.Fatalf("%+v", list)
 	}
 	id := list.Chunks[len(list.Chunks)-1].ID
-	var one struct {
+	var detail struct {
 		Text      string
 		Embedders []struct{ Name string }
 		Uses      []struct {
@@ -318,21 +319,21 @@ func TestChunksCommand(t *testing.T) {
 			Why     string
 		}
 	}
-	d.OK("chunks", "--id", id, "--json").Document(&one)
-	if one.Text != things[0] || len(one.Embedders) == 0 || len(one.Uses) != 1 || one.Uses[0].Turn != asked.TurnID || one.Uses[0].Rank < 1 ||
-		!slices.Contains(one.Uses[0].Matched, "ryokan") || !strings.Contains(one.Uses[0].Why, "matched: ") {
-		t.Errorf("%+v", one)
+	d.OK("chunks", "--id", id, "--json").Document(&detail)
+	if detail.Text != rememberedTexts[0] || len(detail.Embedders) == 0 || len(detail.Uses) != 1 || detail.Uses[0].Turn != sent.TurnID || detail.Uses[0].Rank < 1 ||
+		!slices.Contains(detail.Uses[0].Matched, "ryokan") || !strings.Contains(detail.Uses[0].Why, "matched: ") {
+		t.Errorf("%+v", detail)
 	}
-	if r := d.OK("chunks", "--id", id); !strings.Contains(r.Stdout, things[0]) || !strings.Contains(r.Stdout, "matched: ryokan") {
+	if r := d.OK("chunks", "--id", id); !strings.Contains(r.Stdout, rememberedTexts[0]) || !strings.Contains(r.Stdout, "matched: ryokan") {
 		t.Errorf("as text: %s", r.Stdout)
 	}
-	if r := d.OK("context", asked.SessionID, "--turn", asked.TurnID); !strings.Contains(r.Stdout, "chunk "+id+": matched: ryokan") {
+	if r := d.OK("context", sent.SessionID, "--turn", sent.TurnID); !strings.Contains(r.Stdout, "chunk "+id+": matched: ryokan") {
 		t.Errorf("the request does not say why the chunk is in it: %s", r.Stdout)
 	}
 	if r := d.OK("chunks", "--limit", "2"); !strings.Contains(r.Stdout, "2 of ") {
 		t.Errorf("the list as text: %s", r.Stdout)
 	}
-	d.Run("chunks", "--id", asked.TurnID).Exits(1)
+	d.Run("chunks", "--id", sent.TurnID).Exits(1)
 	d.Run("chunks", "--id", "ABCDEF").Exits(2)
 	d.Run("chunks", "--limit", "0").Exits(2)
 }

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// tree is a session that is forked at random; said contains what each branch may know.
+// tree is a session that is forked at random.
 type tree struct {
 	*fixture
 	session string
@@ -42,10 +42,10 @@ func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
 			for branch := range tr.said {
 				d.OK("switch", tr.session, branch)
 				s := d.send(tr.session, "Which zebra names were noted about the river?", "--model", "m")
-				v := d.seen(tr.session, "--branch", branch, "--turn", s.TurnID)
+				v := d.contextView(tr.session, "--branch", branch, "--turn", s.TurnID)
 				for _, word := range zebras.FindAllString(string(r.LastBody(t)), -1) {
 					if !slices.Contains(tr.said[branch], word) {
-						t.Errorf("branch %s was sent %s, which a sibling said", branch, word)
+						t.Errorf("the request of branch %s contains %s, which only a sibling mentioned", branch, word)
 					}
 				}
 				recalled += v.Sources()["chunk"]

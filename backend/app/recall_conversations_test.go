@@ -21,11 +21,11 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// recallDir contains conversations to import, each with the questions that a person asks about it later.
+// recallDir contains conversations to import, each with questions that a person asks about it later.
 const recallDir = "testdata/recall"
 
-// laterQuestion is asked after a conversation has ended. Answer lists strings of the passages that answer it; one of
-// them is enough. By is the author of the first.
+// laterQuestion is asked after a conversation has ended. Answer lists strings from the passages that answer it, of which
+// one is enough. By is the author of the first passage.
 type laterQuestion struct {
 	Ask    string
 	Answer []string
@@ -54,14 +54,14 @@ type importedChat struct {
 	results   map[string]results // of the Memory tab, by question
 }
 
-// results are what the Memory tab lists, best first, with the whole text of each.
+// results are the results in the Memory tab, best first, with the complete text of each.
 type results struct {
 	hits  []api.MemoryHit
 	texts []string
 }
 
-// importChat imports a conversation into a store of its own. No model is called: the state is the deterministic
-// fallback, and the model for which contexts are assembled is never used.
+// importChat imports a conversation into a new store. No model is called: the state is the deterministic fallback, and
+// contexts for the configured model are assembled but not sent.
 func importChat(t *testing.T, name string) *importedChat {
 	t.Helper()
 	return importFile(t, name, filepath.Join(recallDir, name+".jsonl"))
@@ -105,9 +105,9 @@ type line struct {
 	Text    string    `json:"text"`
 }
 
-// goingOn writes a file with a conversation that continues about other topics for at least this many bytes. The other
-// conversations are repeated, one day at a time.
-func goingOn(t *testing.T, name string, size int, others ...string) string {
+// writeContinued writes a file with a conversation that continues about other topics for at least size bytes, and
+// returns its path. The texts of the other conversations are repeated, with a new day for each.
+func writeContinued(t *testing.T, name string, size int, others ...string) string {
 	t.Helper()
 	var all []line
 	readJSONLines(t, filepath.Join(recallDir, name+".jsonl"), &all)
@@ -135,8 +135,8 @@ func goingOn(t *testing.T, name string, size int, others ...string) string {
 	return file
 }
 
-// readQuestions reads the questions and checks that each has its answer in the conversation, from the author it
-// names, and does not contain the answer itself.
+// readQuestions reads the questions. It checks that the conversation contains the answer to each, written by the named
+// author, and that the question does not contain its answer.
 func (c *importedChat) readQuestions() {
 	c.t.Helper()
 	var said []struct{ Speaker, Text string }
@@ -155,20 +155,20 @@ func (c *importedChat) readQuestions() {
 	}
 }
 
-func readJSONLines[T any](t *testing.T, path string, into *[]T) {
+func readJSONLines[T any](t *testing.T, path string, dst *[]T) {
 	t.Helper()
 	for line := range strings.Lines(string(harness.ReadFile(t, path))) {
-		var one T
-		if err := json.Unmarshal([]byte(line), &one); err != nil {
+		var value T
+		if err := json.Unmarshal([]byte(line), &value); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		*into = append(*into, one)
+		*dst = append(*dst, value)
 	}
 }
 
-// score asks every question and requires that at least goal of them pass. It reports each failure with what the
-// Memory tab ranks above the answer.
-func (c *importedChat) score(what string, goal int, passes func(laterQuestion) bool) {
+// score asks every question and requires that at least goal of them pass. It reports each failure with the results that
+// the Memory tab ranks above the answer.
+func (c *importedChat) score(label string, goal int, passes func(laterQuestion) bool) {
 	c.t.Helper()
 	var failed []string
 	for _, q := range c.questions {
@@ -177,7 +177,7 @@ func (c *importedChat) score(what string, goal int, passes func(laterQuestion) b
 		}
 	}
 	n := len(c.questions)
-	result := fmt.Sprintf("%s: %s: %d of %d, goal %d", c.name, what, n-len(failed), n, goal)
+	result := fmt.Sprintf("%s: %s: %d of %d, goal %d", c.name, label, n-len(failed), n, goal)
 	if n-len(failed) < goal {
 		c.t.Errorf("%s\n%s", result, strings.Join(failed, ""))
 		return
@@ -185,12 +185,12 @@ func (c *importedChat) score(what string, goal int, passes func(laterQuestion) b
 	c.t.Log(result)
 }
 
-// context assembles the next request as if the question were sent now. original reports whether the answer is in it
-// as part of the history, packed whether it is anywhere outside the question.
+// context assembles the next request as if the question were sent now. original reports whether the answer is in the
+// history of the request, packed whether it is anywhere outside the question.
 func (c *importedChat) context(q laterQuestion, ceiling int) (packed, original bool) {
 	c.t.Helper()
 	p, budget, err := c.app.turns.Preview(context.Background(), c.branch, "m", chat.UserText(q.Ask))
-	for range 20 { // a busy machine may take longer than a turn waits, which is not what is measured here
+	for range 20 { // retried, because on a busy machine a search may take longer than a turn waits
 		if err != nil || !strings.HasPrefix(p.Manifest().Inputs.RetrievalError, "Memory did not answer within") {
 			break
 		}
@@ -211,8 +211,8 @@ func (c *importedChat) context(q laterQuestion, ceiling int) (packed, original b
 	return packed, original
 }
 
-// packsInContext requires answers in a context with this working set. At most originals of them may be there because
-// their turn is still part of the history; the others prove that memory works.
+// packsInContext requires that at least goal answers are in a context with this working set. At most originals of them
+// may be there because their turn is still part of the history; the others prove that memory works.
 func (c *importedChat) packsInContext(workingSet, goal, originals int) {
 	c.t.Helper()
 	if err := c.app.config.Set("budget.working_set_tokens", strconv.Itoa(workingSet)); err != nil {
@@ -233,7 +233,7 @@ func (c *importedChat) packsInContext(workingSet, goal, originals int) {
 	}
 }
 
-// packsByRetrieval requires answers among the passages that a search alone packs into this many tokens.
+// packsByRetrieval requires that at least goal answers are among the passages that a search packs into maxTokens.
 func (c *importedChat) packsByRetrieval(maxTokens, goal int) {
 	c.t.Helper()
 	c.score(fmt.Sprintf("packed by a search alone into %d tokens", maxTokens), goal, func(q laterQuestion) bool {
@@ -265,7 +265,7 @@ func (c *importedChat) listed(q laterQuestion) results {
 	return r
 }
 
-// ranksFirst requires answers in the first two results of the Memory tab.
+// ranksFirst requires that at least goal answers are in the first two results of the Memory tab.
 func (c *importedChat) ranksFirst(goal int) {
 	c.t.Helper()
 	c.score("first or second in the Memory tab", goal, func(q laterQuestion) bool {
@@ -274,13 +274,13 @@ func (c *importedChat) ranksFirst(goal int) {
 	})
 }
 
-// rankedAbove describes the results of the Memory tab down to the answer.
+// rankedAbove describes the results that the Memory tab ranks above the answer.
 func (c *importedChat) rankedAbove(q laterQuestion) string {
-	const most = 5
+	const limit = 5
 	r := c.listed(q)
 	rank := slices.IndexFunc(r.texts, q.answeredBy)
 	var b strings.Builder
-	for i, h := range r.hits[:min(most, len(r.hits))] {
+	for i, h := range r.hits[:min(limit, len(r.hits))] {
 		if i == rank {
 			break
 		}
@@ -298,8 +298,8 @@ func clipLine(s string) string {
 	return string(runes[:min(100, len(runes))])
 }
 
-// TestRepliesAreRemembered: an engineer's conversation of 80 turns, with tables, commands and corrections, whose
-// questions ask with other words. What the assistant answered is recalled as well as what the user said.
+// An engineer's conversation of 80 turns, with tables, commands and corrections, and questions in other words. The
+// assistant's answers are recalled as well as the user's messages.
 func TestRepliesAreRemembered(t *testing.T) {
 	t.Parallel()
 	c := importChat(t, "working")
@@ -312,18 +312,18 @@ func TestRepliesAreRemembered(t *testing.T) {
 	c.ranksFirst(26)
 }
 
-// TestRepliesAreRememberedInLargeContexts: the same conversation continues about other topics, until the history of a
-// large working set contains few of the answers.
+// The same conversation continues about other topics, until the history of a large working set contains few of the
+// answers.
 func TestRepliesAreRememberedInLargeContexts(t *testing.T) {
 	t.Parallel()
-	c := importFile(t, "working", goingOn(t, "working", 240_000, "household", "corrections", "pairs"))
+	c := importFile(t, "working", writeContinued(t, "working", 240_000, "household", "corrections", "pairs"))
 	c.packsInContext(32000, 28, 8)
 	c.packsInContext(50000, 28, 8)
 	c.packsByRetrieval(6000, 28)
 	c.ranksFirst(26)
 }
 
-// TestRepliesAreRememberedAtHome: another domain and register, partly in German.
+// A conversation about a household, in another style and partly in German.
 func TestRepliesAreRememberedAtHome(t *testing.T) {
 	t.Parallel()
 	c := importChat(t, "household")
@@ -336,7 +336,7 @@ func TestRepliesAreRememberedAtHome(t *testing.T) {
 	c.ranksFirst(13)
 }
 
-// TestUniquePairsRankFirst: each of twenty questions, which share only common words, finds its own answer.
+// Each of twenty questions, which share only common words, finds its own answer.
 func TestUniquePairsRankFirst(t *testing.T) {
 	t.Parallel()
 	c := importChat(t, "pairs")
@@ -346,8 +346,8 @@ func TestUniquePairsRankFirst(t *testing.T) {
 	c.ranksFirst(19)
 }
 
-// TestCorrectionsRankAboveWhatTheyCorrect: plans for a bakery that change, each time in other words. The new value is
-// one of the first two results, above the old one, which often matches the question better.
+// Plans for a bakery change, each time in other words. The new value is one of the first two results, above the old
+// value, which often matches the question better.
 func TestCorrectionsRankAboveWhatTheyCorrect(t *testing.T) {
 	t.Parallel()
 	c := importChat(t, "corrections")

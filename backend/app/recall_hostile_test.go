@@ -15,7 +15,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// hostile are texts that try to leave the memory block, to pose as another role, or to contain invisible text
+// hostile returns texts that try to leave the memory block or to pose as another role, or that contain invisible text
 // (testdata/hostile.txt, one Go string per line).
 func hostile(t *testing.T) []string {
 	t.Helper()
@@ -34,11 +34,11 @@ func hostile(t *testing.T) []string {
 	return out
 }
 
-// marker is a word that finds one of the texts.
+// marker returns a word by which one of the texts is found.
 func marker(i int) string { return fmt.Sprintf("hz%dq", i) }
 
-// together is how many texts one message contains.
-const together = 8
+// textsPerMessage is how many texts one message contains.
+const textsPerMessage = 8
 
 // SPEC 2.8, SRD 14.2: recalled text is in the memory block of the last user message and nowhere else. It cannot close
 // the block, hides nothing, and never reaches the system role. The test reads the bytes that a server received.
@@ -51,20 +51,20 @@ func TestHostileMemoryStaysData(t *testing.T) {
 			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return llmtest.Stream(w.Saying(true, "Noted.")...) }, nil)
 			d := newFixture(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n")
 			session := ""
-			for i := 0; i < len(texts); i += together {
+			for i := 0; i < len(texts); i += textsPerMessage {
 				var parts []string
-				for j, s := range texts[i:min(i+together, len(texts))] {
+				for j, s := range texts[i:min(i+textsPerMessage, len(texts))] {
 					parts = append(parts, marker(i+j)+" "+s+" "+marker(i+j))
 				}
 				session = d.sendIn(session, strings.Join(parts, "\n\n"))
 			}
-			for i := range 12 { // until all of it is behind the cut
+			for i := range 12 { // until all texts are before the cut
 				session = d.sendIn(session, chatter(i)+chatter(i+20))
 			}
 			recalled := map[int]bool{}
-			for i := 0; i < len(texts); i += together {
+			for i := 0; i < len(texts); i += textsPerMessage {
 				var names []string
-				for j := i; j < min(i+together, len(texts)); j++ {
+				for j := i; j < min(i+textsPerMessage, len(texts)); j++ {
 					names = append(names, marker(j))
 				}
 				question := "What was noted of " + strings.Join(names, " ") + "?"
@@ -119,23 +119,23 @@ func wireRoles(t *testing.T, body []byte) []roleText {
 	return out
 }
 
-// ownTag matches the marks that the program itself puts into its blocks.
+// ownTag matches the tags that the program itself puts into its blocks.
 var ownTag = regexp.MustCompile(`<m>|</?state_summary>|<turns from="\d+" to="\d+">|</turns>`)
 
 // memoryOf checks a request and returns the content of its memory block.
-func memoryOf(t *testing.T, said []roleText, question string) string {
+func memoryOf(t *testing.T, messages []roleText, question string) string {
 	t.Helper()
-	for _, m := range said {
+	for _, m := range messages {
 		if (m.role == "system" || m.role == "developer") && strings.Contains(m.text, "hz") {
 			t.Errorf("recalled text has the role %s: %s", m.role, harness.Clip(m.text))
 		}
 	}
-	last := said[len(said)-1]
+	last := messages[len(messages)-1]
 	inside := insideBlock(t, last.text, question)
 	if last.role != "user" {
-		t.Errorf("the last message is of %s", last.role)
+		t.Errorf("the last message has the role %s", last.role)
 	}
-	for _, m := range said[:len(said)-1] {
+	for _, m := range messages[:len(messages)-1] {
 		if strings.HasPrefix(m.text, "<memory>\n[Earlier conversation summary]\n") {
 			insideBlock(t, m.text, "")
 		}
@@ -143,16 +143,16 @@ func memoryOf(t *testing.T, said []roleText, question string) string {
 	return inside
 }
 
-// insideBlock returns the content of the block at the beginning of a text, and checks that it contains no other tags,
-// control tokens or invisible characters, and that the rest follows it.
+// insideBlock returns the content of the block at the beginning of a text. It checks that the block contains no other
+// tags, control tokens or invisible characters, and that rest follows it.
 func insideBlock(t *testing.T, text, rest string) string {
 	t.Helper()
-	const open, shut = "<memory>\n", "</memory>\n\n"
-	at := strings.Index(text, shut)
-	if !strings.HasPrefix(text, open) || at < 0 || rest != "" && text[at+len(shut):] != rest {
+	const opening, closing = "<memory>\n", "</memory>\n\n"
+	at := strings.Index(text, closing)
+	if !strings.HasPrefix(text, opening) || at < 0 || rest != "" && text[at+len(closing):] != rest {
 		t.Fatalf("it is not a single block: %s", harness.Clip(text))
 	}
-	inside := text[len(open):at]
+	inside := text[len(opening):at]
 	if bare := ownTag.ReplaceAllString(inside, ""); strings.Contains(bare, "<") || strings.Contains(strings.ToUpper(bare), "[INST]") || strings.Contains(strings.ToUpper(bare), "[TOOL_CALLS]") {
 		t.Errorf("something in the block can be read as a tag: %s", harness.Clip(bare))
 	}

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/redact"
 )
 
-// redactText is redact without the list of replacements.
+// redactText redacts a text, without the list of replacements.
 func (s setup) redactText(text string) string {
 	clean, _ := s.outbound.redact(text)
 	return clean
@@ -16,27 +16,27 @@ func (s setup) redactText(text string) string {
 
 func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.redact(s) }
 
-// outbound removes secrets from what is sent, by the current rules.
+// outbound removes secrets from outgoing texts by the current rules.
 type outbound struct {
-	mu  sync.RWMutex
-	now *redact.Redactor
-	id  string
+	mu      sync.RWMutex
+	current *redact.Redactor
+	rulesID string
 }
 
 func (o *outbound) configure(c config.Redaction) {
 	r, err := redact.New(c.Outbound, c.Patterns)
-	if err != nil { // the configuration was checked; if a pattern is still invalid, the current rules stay
+	if err != nil { // the configuration has been checked; if a pattern is invalid nevertheless, the current rules stay
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.now = r
-	o.id = r.Rules()
+	o.current = r
+	o.rulesID = r.Rules()
 }
 
 func (o *outbound) redact(s string) (string, []prompt.Redaction) {
 	o.mu.RLock()
-	r := o.now
+	r := o.current
 	o.mu.RUnlock()
 	if r == nil {
 		return s, nil
@@ -47,5 +47,5 @@ func (o *outbound) redact(s string) (string, []prompt.Redaction) {
 func (o *outbound) rules() string {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return o.id
+	return o.rulesID
 }

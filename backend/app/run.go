@@ -17,7 +17,7 @@ import (
 // version is set by the linker when the program is built (scripts/build).
 var version = "unknown"
 
-// commit is set with it, if the program is built in a checkout of git.
+// commit is set together with version if the program is built in a Git checkout.
 var commit string
 
 // Page is the content of the window; main embeds it, because Go only embeds files below a package.

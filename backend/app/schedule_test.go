@@ -18,59 +18,59 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// part is how much of the answer must be kept.
-type part int
+// textPart is how much of the answer must be kept.
+type textPart int
 
 const (
-	nothing part = iota
-	some         // a beginning, but not all
-	all
+	noText   textPart = iota
+	someText          // the beginning, but not all
+	allText
 )
 
-// calledFor is the required end of a turn for a kind of fault (SPEC 4).
-type calledFor struct {
+// expectedEnd is the required end of a turn for a kind of fault (SPEC 4).
+type expectedEnd struct {
 	phase    chat.Phase
 	outcome  chat.Outcome
 	code     chat.Code
 	attempts int
-	text     part
+	text     textPart
 }
 
-func final(o chat.Outcome, attempts int, p part) calledFor {
-	return calledFor{chat.PhaseResponseFinalized, o, "", attempts, p}
+func finalized(o chat.Outcome, attempts int, p textPart) expectedEnd {
+	return expectedEnd{chat.PhaseResponseFinalized, o, "", attempts, p}
 }
 
-func failedAs(code chat.Code, attempts int) calledFor {
-	return calledFor{chat.PhaseFailed, chat.OutcomeFailed, code, attempts, nothing}
+func failedWith(code chat.Code, attempts int) expectedEnd {
+	return expectedEnd{chat.PhaseFailed, chat.OutcomeFailed, code, attempts, noText}
 }
 
-func leftOpen(code chat.Code) calledFor {
-	return calledFor{chat.PhaseResponding, chat.OutcomeIncomplete, code, 1, some}
+func incompleteWith(code chat.Code) expectedEnd {
+	return expectedEnd{chat.PhaseResponding, chat.OutcomeIncomplete, code, 1, someText}
 }
 
 // kindsOfFault are all kinds of faults with their required ends (SPEC 4): a call is retried only if nothing arrived
 // and a retry may help, at most four attempts; text is never thrown away; without text there is no answer to keep.
-var kindsOfFault = map[string]calledFor{
-	"good":        final(chat.OutcomeCompleted, 1, all),
-	"whole":       final(chat.OutcomeCompleted, 1, all), // not streamed
-	"slow":        final(chat.OutcomeCompleted, 1, all),
-	"late":        final(chat.OutcomeCompleted, 1, all), // latency before the headers
-	"length":      final(chat.OutcomeTruncated, 1, all),
-	"limit_once":  final(chat.OutcomeCompleted, 2, all),
-	"server_once": final(chat.OutcomeCompleted, 2, all),
-	"stop":        final(chat.OutcomeStopped, 1, some),
-	"limit_long":  failedAs(chat.CodeRateLimited, 1), // asks to wait for an hour, so the user decides
-	"server":      failedAs(chat.CodeUnavailable, turn.MaxAttempts),
-	"disconnect":  failedAs(chat.CodeUnavailable, turn.MaxAttempts),
-	"refused":     failedAs(chat.CodeUnavailable, turn.MaxAttempts),
-	"auth":        failedAs(chat.CodeAuth, 1),
-	"bad_request": failedAs(chat.CodeProvider, 1),
-	"malformed":   failedAs(chat.CodeUnavailable, 1), // an answer without an end
-	"mute":        failedAs(chat.CodeTimeout, 1),
-	"stop_early":  failedAs(chat.CodeCancelled, 1),
-	"tool":        failedAs(chat.CodeToolCall, 1),
-	"cut":         leftOpen(chat.CodeUnavailable),
-	"stall":       leftOpen(chat.CodeTimeout),
+var kindsOfFault = map[string]expectedEnd{
+	"good":        finalized(chat.OutcomeCompleted, 1, allText),
+	"unstreamed":  finalized(chat.OutcomeCompleted, 1, allText),
+	"slow":        finalized(chat.OutcomeCompleted, 1, allText),
+	"late":        finalized(chat.OutcomeCompleted, 1, allText), // latency before the headers
+	"length":      finalized(chat.OutcomeTruncated, 1, allText),
+	"limit_once":  finalized(chat.OutcomeCompleted, 2, allText),
+	"server_once": finalized(chat.OutcomeCompleted, 2, allText),
+	"stop":        finalized(chat.OutcomeStopped, 1, someText),
+	"limit_long":  failedWith(chat.CodeRateLimited, 1), // asks to wait for an hour, so the user decides
+	"server":      failedWith(chat.CodeUnavailable, turn.MaxAttempts),
+	"disconnect":  failedWith(chat.CodeUnavailable, turn.MaxAttempts),
+	"refused":     failedWith(chat.CodeUnavailable, turn.MaxAttempts),
+	"auth":        failedWith(chat.CodeAuth, 1),
+	"bad_request": failedWith(chat.CodeProvider, 1),
+	"malformed":   failedWith(chat.CodeUnavailable, 1), // an answer without an end
+	"mute":        failedWith(chat.CodeTimeout, 1),
+	"stop_early":  failedWith(chat.CodeCancelled, 1),
+	"tool":        failedWith(chat.CodeToolCall, 1),
+	"cut":         incompleteWith(chat.CodeUnavailable),
+	"stall":       incompleteWith(chat.CodeTimeout),
 }
 
 const (
@@ -88,14 +88,14 @@ type planned struct {
 
 func (p planned) message() string {
 	kind := p.kind
-	if kind == "whole" || kind == "refused" {
+	if kind == "unstreamed" || kind == "refused" {
 		kind = "good"
 	}
 	return fmt.Sprintf("Question %d of the schedule.\n%s", p.number, harness.Tag(kind, p.number))
 }
 
 func (p planned) model() string {
-	if p.kind == "whole" || p.kind == "refused" {
+	if p.kind == "unstreamed" || p.kind == "refused" {
 		return p.wire + "_" + p.kind
 	}
 	return p.wire
@@ -126,12 +126,12 @@ func schedule(rng *rand.Rand) []planned {
 	return out
 }
 
-// ran is a message whose turn has ended.
-type ran struct {
+// result is a message whose turn has ended.
+type result struct {
 	planned
 	id     chat.TurnID
 	answer string
-	want   calledFor // the current expectation; a decision may have changed it
+	want   expectedEnd // may have been changed by a decision
 }
 
 func TestFaultSchedule(t *testing.T) {
@@ -151,15 +151,15 @@ func TestFaultSchedule(t *testing.T) {
 	w.jobs.Start()
 
 	branches := make([]chat.Branch, lanes)
-	results := make([][]ran, lanes)
+	results := make([][]result, lanes)
 	var wg sync.WaitGroup
 	for i := range lanes {
 		branches[i] = w.session(fmt.Sprintf("Lane %d", i))
-		var mine []planned
+		var own []planned
 		for n := i; n < len(plan); n += lanes {
-			mine = append(mine, plan[n])
+			own = append(own, plan[n])
 		}
-		wg.Go(func() { results[i] = w.drive(branches[i].ID, mine) })
+		wg.Go(func() { results[i] = w.sendAll(branches[i].ID, own) })
 	}
 	wg.Wait()
 	if t.Failed() {
@@ -169,9 +169,9 @@ func TestFaultSchedule(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, lane := range results {
-		w.settledLane(branches[i].ID, lane)
+		w.checkLane(branches[i].ID, lane)
 	}
-	w.nothingLeft()
+	w.checkNothingRemains()
 }
 
 func scheduleModels(t *testing.T) string {
@@ -180,26 +180,26 @@ func scheduleModels(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dead := "http://" + closed.Addr().String()
+	closedURL := "http://" + closed.Addr().String()
 	_ = closed.Close()
 	var b strings.Builder
 	b.WriteString(harness.AimockModels(t))
 	for _, w := range harness.Wires {
-		b.WriteString(w.Model(w.Name+"_refused", dead))
-		b.WriteString(strings.TrimSpace(w.Model(w.Name+"_whole", harness.ProviderURL(t))) + "\nstream = false\n\n")
+		b.WriteString(w.Model(w.Name+"_refused", closedURL))
+		b.WriteString(strings.TrimSpace(w.Model(w.Name+"_unstreamed", harness.ProviderURL(t))) + "\nstream = false\n\n")
 	}
 	return b.String()
 }
 
-// drive sends one lane's messages, one after the other, and checks each end.
-func (w *env) drive(branch chat.BranchID, mine []planned) []ran {
-	var done []ran
-	for _, p := range mine {
+// sendAll sends one lane's messages, one after the other, and checks how each turn ends.
+func (w *env) sendAll(branch chat.BranchID, own []planned) []result {
+	var done []result
+	for _, p := range own {
 		if n := len(done); n > 0 && done[n-1].want.outcome == chat.OutcomeIncomplete {
 			w.refusedByOpenTurn(branch, p)
 			done[n-1].decide(p.policy)
 		}
-		r, err := w.perform(branch, p)
+		r, err := w.send(branch, p)
 		if err != nil {
 			w.t.Errorf("%d %s over %s: %v", p.number, p.kind, p.wire, err)
 			return done
@@ -215,11 +215,11 @@ func (w *env) drive(branch chat.BranchID, mine []planned) []ran {
 	return done
 }
 
-// decide applies a policy to an open turn; its text is kept.
-func (r *ran) decide(p turn.IncompletePolicy) {
+// decide changes the expected end of an incomplete turn to what a policy demands.
+func (r *result) decide(p turn.IncompletePolicy) {
 	r.want.phase, r.want.outcome = chat.PhaseFailed, chat.OutcomeDiscarded
 	if p == turn.IncompleteKeep {
-		r.want = final(chat.OutcomeKept, 1, some)
+		r.want = finalized(chat.OutcomeKept, 1, someText)
 	}
 }
 
@@ -233,24 +233,24 @@ func (w *env) refusedByOpenTurn(branch chat.BranchID, p planned) {
 	}
 }
 
-func (w *env) perform(branch chat.BranchID, p planned) (ran, error) {
+func (w *env) send(branch chat.BranchID, p planned) (result, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
 	h, err := w.turns.Send(ctx, turn.Message{
 		Branch: branch, Content: chat.UserText(p.message()), Model: p.model(), Incomplete: p.policy,
 	})
 	if err != nil {
-		return ran{}, err
+		return result{}, err
 	}
 	if err := w.stopIfPlanned(ctx, p, h.Turn.ID); err != nil {
-		return ran{}, err
+		return result{}, err
 	}
 	t, err := h.Wait(ctx)
 	if err != nil {
-		return ran{}, err
+		return result{}, err
 	}
-	r := ran{planned: p, id: t.ID, want: kindsOfFault[p.kind]}
-	r.answer, err = w.endedAs(ctx, t, p, r.want)
+	r := result{planned: p, id: t.ID, want: kindsOfFault[p.kind]}
+	r.answer, err = w.checkEnd(ctx, t, p, r.want)
 	return r, err
 }
 
@@ -258,7 +258,7 @@ func (w *env) stopIfPlanned(ctx context.Context, p planned, id chat.TurnID) erro
 	var due func() bool
 	switch p.kind {
 	case "stop":
-		due = func() bool { return w.seen.of(id).text != "" }
+		due = func() bool { return w.recorder.of(id).text != "" }
 	case "stop_early":
 		due = func() bool {
 			t, err := w.store.Turn(ctx, id)
@@ -267,15 +267,15 @@ func (w *env) stopIfPlanned(ctx context.Context, p planned, id chat.TurnID) erro
 	default:
 		return nil
 	}
-	if err := w.seen.await(ctx, due); err != nil {
+	if err := w.recorder.await(ctx, due); err != nil {
 		return err
 	}
 	_, err := w.turns.Stop(ctx, id)
 	return err
 }
 
-// endedAs compares the end of a turn with the required one.
-func (w *env) endedAs(ctx context.Context, t chat.Turn, p planned, want calledFor) (string, error) {
+// checkEnd compares the end of a turn with the required end, and returns the answer.
+func (w *env) checkEnd(ctx context.Context, t chat.Turn, p planned, want expectedEnd) (string, error) {
 	var code chat.Code
 	if t.Failure != nil {
 		code = t.Failure.Code
@@ -295,34 +295,34 @@ func (w *env) endedAs(ctx context.Context, t chat.Turn, p planned, want calledFo
 		return "", err
 	}
 	text := m.RenderedText()
-	if err := want.text.holds(text, harness.AnswerTo(p.number)); err != nil {
+	if err := want.text.check(text, harness.AnswerTo(p.number)); err != nil {
 		return "", err
 	}
-	if s := w.seen.of(t.ID); s.text != text || s.gaps > 0 || s.displayed != int64(len(text)) {
+	if s := w.recorder.of(t.ID); s.text != text || s.gaps > 0 || s.displayed != int64(len(text)) {
 		return "", fmt.Errorf("the frames showed %q (%d bytes, %d gaps), stored is %q", s.text, s.displayed, s.gaps, text)
 	}
 	return text, nil
 }
 
-func (p part) holds(text, whole string) error {
+func (p textPart) check(text, complete string) error {
 	ok := false
 	switch p {
-	case nothing:
+	case noText:
 		ok = text == ""
-	case some:
-		ok = text != "" && text != whole && strings.HasPrefix(whole, text)
-	case all:
-		ok = text == whole
+	case someText:
+		ok = text != "" && text != complete && strings.HasPrefix(complete, text)
+	case allText:
+		ok = text == complete
 	}
 	if !ok {
-		return fmt.Errorf("the text is %q of %q", text, whole)
+		return fmt.Errorf("the text is %q of %q", text, complete)
 	}
 	return nil
 }
 
-// settledLane checks a lane after all background work: prompts and answers are unchanged, final turns are committed,
+// checkLane checks a lane after all background work: prompts and answers are unchanged, finalized turns are committed,
 // and the head is at the newest of them.
-func (w *env) settledLane(branch chat.BranchID, lane []ran) {
+func (w *env) checkLane(branch chat.BranchID, lane []result) {
 	w.t.Helper()
 	ctx := context.Background()
 	turns, err := w.store.Lineage(ctx, chat.LineageQuery{Branch: branch})
@@ -351,25 +351,25 @@ func (w *env) settledLane(branch chat.BranchID, lane []ran) {
 		}
 	}
 	if b.HeadState != head {
-		w.t.Errorf("the head is %s, the newest committed turn left %s", b.HeadState, head)
+		w.t.Errorf("the head is %s, the newest committed turn made %s", b.HeadState, head)
 	}
 	if pending, err := w.store.PendingTurns(ctx, branch); err != nil || len(pending) != 0 {
 		w.t.Errorf("%d turns are pending (%v)", len(pending), err)
 	}
 }
 
-// nothingLeft checks that no run, job or journal remains and verify finds nothing.
-func (w *env) nothingLeft() {
+// checkNothingRemains checks that no run, job or journal remains and that verify finds nothing.
+func (w *env) checkNothingRemains() {
 	w.t.Helper()
 	ctx := context.Background()
 	if ids := w.turns.Running(); len(ids) != 0 {
 		w.t.Errorf("still running: %v", ids)
 	}
-	if queued, running, dead, err := w.store.JobCounts(ctx); err != nil || queued+running+dead != 0 {
-		w.t.Errorf("jobs left: %d queued, %d running, %d dead (%v)", queued, running, dead, err)
+	if queued, running, failed, err := w.store.JobCounts(ctx); err != nil || queued+running+failed != 0 {
+		w.t.Errorf("remaining jobs: %d queued, %d running, %d failed (%v)", queued, running, failed, err)
 	}
 	if entries, err := os.ReadDir(w.config.Config().DataDir + "/streams"); err != nil || len(entries) != 0 {
-		w.t.Errorf("journals left: %v (%v)", entries, err)
+		w.t.Errorf("remaining journals: %v (%v)", entries, err)
 	}
 	if findings, err := w.store.Verify(ctx); err != nil || len(findings) != 0 {
 		w.t.Errorf("verify: %+v (%v)", findings, err)

@@ -7,8 +7,7 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// TestTheDefaultsAreTheMeasuredOnes: without a configuration, the program searches with the numbers that
-// docs/recall.md reports.
+// Without a configuration, the program searches with the settings whose results docs/recall.md reports.
 func TestTheDefaultsAreTheMeasuredOnes(t *testing.T) {
 	if got := searchSettings(config.Default()); got != retrieval.Measured() {
 		t.Errorf("\n%+v, measured\n%+v", got, retrieval.Measured())

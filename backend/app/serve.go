@@ -18,28 +18,30 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// How long a start of the program waits until the one that has the data open listens: a longer time if it has
-// recorded its address but is still opening, a shorter one otherwise, because it may have taken the lock just now.
 const (
-	openingTime = 5 * time.Second
-	lockingTime = 200 * time.Millisecond
-	// verbTime is how long to wait for a verb that has the data open and serves no other process: most take less. An
-	// answer may stream for minutes.
-	verbTime = 3 * time.Second
+	// openTimeout is how long to wait for a program that has recorded its address but does not listen yet, because it
+	// is still opening the data.
+	openTimeout = 5 * time.Second
+	// lockTimeout is how long to wait for a program that holds the lock but has not recorded its address: it may have
+	// taken the lock just now.
+	lockTimeout = 200 * time.Millisecond
+	// verbTimeout is how long to wait for a verb that has the data open and serves no other process. Most verbs take
+	// less, but an answer may stream for minutes.
+	verbTimeout = 3 * time.Second
 )
 
-// openStore opens the data. It waits for a verb that will soon be done; a long-running program has recorded its
-// address, and handles the request.
-func openStore(ctx context.Context, o store.Options, by cli.OpenOptions) (*store.Store, error) {
-	for begun := time.Now(); ; {
+// openStore opens the data. It waits for a verb that has the data open and will soon end. It does not wait for a
+// long-running program, which has recorded its address and handles the request itself.
+func openStore(ctx context.Context, o store.Options, opts cli.OpenOptions) (*store.Store, error) {
+	for start := time.Now(); ; {
 		s, err := store.Open(ctx, o)
-		waited := time.Since(begun)
-		if chat.CodeOf(err) != chat.CodeLocked || o.ReadOnly || store.WriterAddress(o.DataDir) != "" || waited > max(verbTime, by.Patience) {
+		waited := time.Since(start)
+		if chat.CodeOf(err) != chat.CodeLocked || o.ReadOnly || store.WriterAddress(o.DataDir) != "" || waited > max(verbTimeout, opts.Patience) {
 			return s, err
 		}
-		if waited > verbTime && by.Waits != nil {
-			by.Waits()
-			by.Waits = nil
+		if waited > verbTimeout && opts.Waits != nil {
+			opts.Waits()
+			opts.Waits = nil
 		}
 		select {
 		case <-ctx.Done():
@@ -49,8 +51,8 @@ func openStore(ctx context.Context, o store.Options, by cli.OpenOptions) (*store
 	}
 }
 
-// address is where this program will listen, empty if it will not. The directory is created, because the path must
-// exist to be resolved.
+// address returns the address on which this program will listen; empty if it will not. It creates the data directory,
+// because the path must exist to be resolved.
 func (a *app) address(o cli.OpenOptions) string {
 	if !o.Serve || o.ReadOnly {
 		return ""
@@ -67,8 +69,7 @@ func (a *app) address(o cli.OpenOptions) string {
 	return address
 }
 
-// serve handles the requests of other starts of the program from now on. toFront and further are nil without a
-// window.
+// serve starts to handle the requests of other starts of the program. toFront and further are nil without a window.
 func (a *app) serve(toFront func(cli.OpenOptions), further *windows) {
 	address := store.WriterAddress(a.config.Config().DataDir)
 	if address == "" {
@@ -90,12 +91,12 @@ func (a *app) serve(toFront func(cli.OpenOptions), further *windows) {
 				toFront(cli.OpenOptions{Files: c.Paths(), NewChat: c.NewChat})
 				return 0
 			}
-			return a.carryOut(c, s)
+			return a.runVerb(c, s)
 		},
 	})
 }
 
-// stopServing ends the calls of others and leaves time for the rest.
+// stopServing ends the calls of other processes. It uses only part of closeTimeout, so that the other steps have time.
 func (a *app) stopServing(ctx context.Context) {
 	if a.server == nil {
 		return
@@ -115,31 +116,31 @@ func (a *app) checkCall(c handover.Call, window bool) error {
 		return chat.Errorf(chat.CodeLocked, op, "A conversation in a terminal (pid %d) has this data open.", os.Getpid()).
 			WithHint("leave it first, or continue there")
 	}
-	if mine := realPath(a.config.Path()); c.Config != mine {
-		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is configured by %s, this command by %s; nothing was done.", mine, c.Config).
+	if own := realPath(a.config.Path()); c.Config != own {
+		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is configured by %s, this command by %s; nothing was done.", own, c.Config).
 			WithHint("use the same configuration, or close that program")
 	}
 	return nil
 }
 
-// carryOut runs a verb of another start of the program with this one's services, and with the configuration as the
-// file has it now: `config set` may have changed it a moment ago.
-func (a *app) carryOut(c handover.Call, s handover.Streams) int {
+// runVerb runs a verb of another start of the program with this program's services. It reads the configuration file
+// again first, because `config set` may just have changed it.
+func (a *app) runVerb(c handover.Call, s handover.Streams) int {
 	if a.config.Refresh() {
 		a.fanout.Change(chat.Change{Kind: chat.ChangeSettings})
 	}
 	var mu sync.Mutex
-	var left []func()
+	var cancels []func()
 	open := func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 		services := a.services()
-		leave := a.fanout.join(o.Publish)
+		cancel := a.fanout.subscribe(o.Publish)
 		mu.Lock()
-		left = append(left, leave)
+		cancels = append(cancels, cancel)
 		mu.Unlock()
-		services.Close = func() error { leave(); return nil }
+		services.Close = func() error { cancel(); return nil }
 		var err error
 		if o.Reconcile {
-			services.Recovery, err = a.upkeep.Reconcile(ctx)
+			services.Recovery, err = a.reconciler.Reconcile(ctx)
 		}
 		return services, err
 	}
@@ -153,18 +154,18 @@ func (a *app) carryOut(c handover.Call, s handover.Streams) int {
 		OpenBench: func(ctx context.Context, o cli.OpenOptions) (*evaluation.Bench, error) {
 			return openBench(ctx, o, a.keys.Store)
 		},
-	}, c.Words())
+	}, c.ArgStrings())
 	mu.Lock()
 	defer mu.Unlock()
-	for _, leave := range left {
-		leave() // also for a verb that exited without closing
+	for _, cancel := range cancels {
+		cancel() // a verb may have ended without closing
 	}
 	a.jobs.Wake()
-	a.fanout.Change(chat.Change{Kind: chat.ChangeSessions}) // it may have changed sessions
+	a.fanout.Change(chat.Change{Kind: chat.ChangeSessions}) // the verb may have changed sessions
 	return code
 }
 
-// handOver lets the program that is the writer run a command line.
+// handOver lets the program that has the data open run a command line.
 func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool, error) {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	call := handover.NewCall(h.Args)
@@ -173,32 +174,33 @@ func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool
 	if call.Dir, err = os.Getwd(); err != nil {
 		return 0, false, chat.WrapError(chat.CodeInvalid, "handover.ask", err, "The working directory no longer exists; nothing was done.")
 	}
-	return ask(ctx, cfg.Config().DataDir, call, handover.Asker{In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts})
+	return sendCall(ctx, cfg.Config().DataDir, call, handover.ClientIO{In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts})
 }
 
-// raiseOther brings another program's window on this data to the front, and passes on this start's files. If that
-// program accepts no requests, the lock's error is returned.
+// raiseOther brings the window of the program that has the data open to the front, and passes it the files of this
+// start. If that program accepts no requests, raiseOther returns the lock's error.
 func raiseOther(o cli.OpenOptions, locked error) error {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-	_, served, err := ask(context.Background(), cfg.Config().DataDir, handover.ToFront(o.Files, o.NewChat), handover.Asker{})
+	_, served, err := sendCall(context.Background(), cfg.Config().DataDir, handover.ToFront(o.Files, o.NewChat), handover.ClientIO{})
 	if err == nil && !served {
 		return locked
 	}
 	return err
 }
 
-// ask sends a request to the writer of a data directory, once it listens. false: it does not.
-func ask(ctx context.Context, dir string, call handover.Call, a handover.Asker) (int, bool, error) {
-	for begun := time.Now(); ; {
-		wait := lockingTime
+// sendCall sends a call to the program that has a data directory open, once it listens, and returns its exit code. The
+// result is false if no program listens.
+func sendCall(ctx context.Context, dir string, call handover.Call, a handover.ClientIO) (int, bool, error) {
+	for start := time.Now(); ; {
+		wait := lockTimeout
 		if address := store.WriterAddress(dir); address != "" {
-			code, err := handover.Ask(ctx, address, version, call, a)
-			if !errors.Is(err, handover.ErrNobody) {
+			code, err := handover.Send(ctx, address, version, call, a)
+			if !errors.Is(err, handover.ErrNoServer) {
 				return code, true, err
 			}
-			wait = openingTime
+			wait = openTimeout
 		}
-		if time.Since(begun) > wait {
+		if time.Since(start) > wait {
 			return 0, false, nil
 		}
 		select {
@@ -209,7 +211,7 @@ func ask(ctx context.Context, dir string, call handover.Call, a handover.Asker) 
 	}
 }
 
-// realPath is the canonical path of a file.
+// realPath returns the canonical path of a file.
 func realPath(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -223,25 +225,25 @@ func realPath(path string) string {
 	return path
 }
 
-// fanout publishes to the program's own window or verb, and to the verbs that it runs for others.
+// fanout publishes to the program's own window or verb, and to the verbs that it runs for other processes.
 type fanout struct {
 	main turn.Publisher
 
-	mu     sync.RWMutex
-	guests []*guest
+	mu          sync.RWMutex
+	subscribers []*subscriber
 }
 
-type guest struct{ turn.Publisher }
+type subscriber struct{ turn.Publisher }
 
-func (f *fanout) join(p turn.Publisher) (leave func()) {
-	g := &guest{p}
+func (f *fanout) subscribe(p turn.Publisher) (cancel func()) {
+	s := &subscriber{p}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.guests = append(f.guests, g)
+	f.subscribers = append(f.subscribers, s)
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.guests = slices.DeleteFunc(f.guests, func(other *guest) bool { return other == g })
+		f.subscribers = slices.DeleteFunc(f.subscribers, func(other *subscriber) bool { return other == s })
 	}
 }
 
@@ -250,8 +252,8 @@ func (f *fanout) Frame(frame chat.Frame) {
 	f.main.Frame(frame)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	for _, g := range f.guests {
-		g.Frame(frame)
+	for _, s := range f.subscribers {
+		s.Frame(frame)
 	}
 }
 
@@ -260,7 +262,7 @@ func (f *fanout) Change(c chat.Change) {
 	f.main.Change(c)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	for _, g := range f.guests {
-		g.Change(c)
+	for _, s := range f.subscribers {
+		s.Change(c)
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"contextinfinity/backend/handover"
 )
 
-// TestACallSeesTheFileAsItIs: a verb that another start hands over follows what `config set` wrote just before it,
-// although nothing watches the file here.
-func TestACallSeesTheFileAsItIs(t *testing.T) {
+// A verb of another start of the program uses a setting that `config set` changed just before, although the file is not
+// watched here.
+func TestAVerbOfAnotherStartReadsTheChangedConfiguration(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t, "[tools]\nmode = \"disabled\"\n")
 	tools := func() string {
 		var out, problems bytes.Buffer
-		code := d.app.carryOut(handover.Call{Args: [][]byte{[]byte("tools")}, Dir: t.TempDir()},
+		code := d.app.runVerb(handover.Call{Args: [][]byte{[]byte("tools")}, Dir: t.TempDir()},
 			handover.Streams{In: strings.NewReader(""), Out: &out, Err: &problems, Signals: make(chan os.Signal)})
 		if code != 0 {
 			t.Fatalf("exit code %d: %s", code, problems.String())

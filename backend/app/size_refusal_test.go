@@ -11,16 +11,16 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// If a provider rejects requests for their size at half of our ceiling, each following one is smaller, in every
-// protocol, and below the provider's limit if it names one. The steps are in the manifest, and the third attempt
-// succeeds (SRD 7.2, 7.3).
-func TestARefusalForSizeMakesTheRequestSmaller(t *testing.T) {
+// If a provider rejects requests for their size at half of the program's ceiling, each further request is smaller, in
+// every protocol, and below the provider's limit if the provider names one. The steps are in the manifest, and the
+// third attempt succeeds (SRD 7.2, 7.3).
+func TestARequestRejectedForItsSizeIsMadeSmaller(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
 		for name, c := range map[string]struct {
 			words    string
 			refusals int32
-			most     float64 // the largest share of the rejected tokens that may remain
+			maxShare float64 // the largest allowed size of the last request, relative to the rejected one
 		}{
 			"without the limit": {"Your input exceeds the context window of this model.", 2, 0.81},
 			"with the limit":    {"This model's maximum context length is 4000 tokens. However, your messages resulted in 5000 tokens.", 1, 0.8},
@@ -51,9 +51,9 @@ func TestARefusalForSizeMakesTheRequestSmaller(t *testing.T) {
 						t.Errorf("request %d has %d bytes after one of %d was refused", i+1, len(bodies[i]), len(bodies[i-1]))
 					}
 				}
-				v := d.seen(session, "--turn", sent.TurnID)
+				v := d.contextView(session, "--turn", sent.TurnID)
 				refused := float64(len(bodies[0]))
-				if m := v.Manifest; len(m.Shrink) == 0 || !strings.HasPrefix(m.Shrink[0], "0: ") || m.TotalTokens > m.Budget.Ceiling || float64(len(bodies[len(bodies)-1])) > c.most*refused {
+				if m := v.Manifest; len(m.Shrink) == 0 || !strings.HasPrefix(m.Shrink[0], "0: ") || m.TotalTokens > m.Budget.Ceiling || float64(len(bodies[len(bodies)-1])) > c.maxShare*refused {
 					t.Errorf("%d tokens of %d, %d of %.0f bytes: %q", m.TotalTokens, m.Budget.Ceiling, len(bodies[len(bodies)-1]), refused, m.Shrink)
 				}
 				if full := float64(v.Manifest.Budget.Ceiling) / v.Manifest.Inputs.Reduce; refused/4 > 0.6*full {

@@ -11,12 +11,12 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// dataFolder is the data directory for the window's storage page.
+// dataFolder is the data directory as the window's storage page uses it.
 type dataFolder struct {
 	setup
 	*store.Archive
 	dir  string
-	app  *app   // nil: it could not be opened
+	app  *app   // nil if the data could not be opened
 	flag string // --data-dir
 }
 
@@ -25,7 +25,7 @@ func newDataFolder(s setup, a *app, flag string) dataFolder {
 	return dataFolder{s, store.NewArchive(store.ArchiveOptions{DataDir: dir, Config: s.config.Path(), Logger: s.log}), dir, a, flag}
 }
 
-// partWords describe the parts of the data directory.
+// partWords are the label and the description of each part of the data directory.
 var partWords = map[string][2]string{
 	"database": {"Sessions", "All sessions, their memory and its index."},
 	"journals": {"Journals", "The text of answers that are still arriving."},
@@ -58,7 +58,7 @@ func (d dataFolder) View(ctx context.Context) (api.StorageView, error) {
 	return v, nil
 }
 
-// unmovable says why the location cannot be changed; empty: it can.
+// unmovable returns why the location cannot be changed; empty if it can.
 func (d dataFolder) unmovable() string {
 	switch {
 	case d.flag != "":
@@ -84,8 +84,8 @@ func (d dataFolder) Backup(ctx context.Context, path string) (chat.Backup, error
 func (d dataFolder) PlanMove(to string) (api.MovePreview, error) {
 	p, err := d.Archive.PlanMove(to)
 	v := api.MovePreview{From: p.From, To: p.To, Bytes: p.Bytes, Free: p.Free, Reason: p.Reason}
-	if why := d.unmovable(); why != "" {
-		v.Reason = why
+	if reason := d.unmovable(); reason != "" {
+		v.Reason = reason
 	}
 	return v, err
 }
@@ -103,8 +103,8 @@ func (d dataFolder) RestartToMove(to string) error {
 	return d.restart(store.PendingOperation{Do: store.PendingMove, Path: to})
 }
 
-func (d dataFolder) restart(e store.PendingOperation) error {
-	if err := d.SavePending(e); err != nil {
+func (d dataFolder) restart(op store.PendingOperation) error {
+	if err := d.SavePending(op); err != nil {
 		return err
 	}
 	d.Restart()
@@ -113,7 +113,7 @@ func (d dataFolder) restart(e store.PendingOperation) error {
 
 // Restart implements api.DataFolder.
 func (d dataFolder) Restart() {
-	wanted.Store(true)
+	restartRequested.Store(true)
 	desktop.Quit()
 }
 

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// newTools creates the registry of tools, with the program's own.
+// newTools creates the registry of tools with the built-in tools.
 func (a *app) newTools(publish turn.Publisher) *tools.Registry {
 	r := tools.NewRegistry(a.store, func() tools.Settings {
 		return tools.Settings{Allow: a.config.Config().Tools.Allow}
@@ -25,17 +25,17 @@ func (a *app) newTools(publish turn.Publisher) *tools.Registry {
 			return clean
 		})
 	})
-	r.SetBuiltin(builtin.New(a.pastReader(), &builtin.Folders{
+	r.SetBuiltin(builtin.New(a.historyReader(), &builtin.Folders{
 		Settings:  func() ([]string, bool) { t := a.config.Config().Tools; return t.Folders, t.RunCommands },
-		Protected: a.ownPlaces, Commands: &builtin.Commands{Program: documentReader().Program},
+		Protected: a.ownDirs, Commands: &builtin.Commands{Program: documentReader().Program},
 	}))
 	r.OnChange(func() { publish.Change(chat.Change{Kind: chat.ChangeTools}) })
 	a.config.Subscribe(func(*config.Config) { r.Changed() })
 	return r
 }
 
-// pastReader lets models read earlier conversations within the scope of their memory.
-func (a *app) pastReader() *builtin.Memory {
+// historyReader lets models read earlier conversations within the scope of their memory.
+func (a *app) historyReader() *builtin.Memory {
 	return &builtin.Memory{Store: a.store, Search: a.engine, Settings: a.retrieves, Reach: func(ctx context.Context, id chat.SessionID) (builtin.Reach, error) {
 		scope, err := a.turns.MemoryScope(ctx, id)
 		if err != nil {
@@ -47,21 +47,21 @@ func (a *app) pastReader() *builtin.Memory {
 	}}
 }
 
-// ownPlaces are the program's data and configuration directories, which no tool may change.
-func (a *app) ownPlaces() []string {
+// ownDirs returns the program's data and configuration directories, which no tool may change.
+func (a *app) ownDirs() []string {
 	return []string{a.config.Config().DataDir, filepath.Dir(a.config.Path())}
 }
 
-// resumeTools continues answers that an earlier run of the program left between two steps.
+// resumeTools continues answers that were between two steps when an earlier run of the program ended.
 func (a *app) resumeTools() {
-	a.behind.Go(func() {
-		if _, err := a.turns.ResumeTools(a.life); err != nil && a.life.Err() == nil {
-			a.log.Warn("tool calls of an earlier run could not be looked for", "err", err)
+	a.background.Go(func() {
+		if _, err := a.turns.ResumeTools(a.lifetime); err != nil && a.lifetime.Err() == nil {
+			a.log.Warn("tool calls of an earlier run could not be resumed", "err", err)
 		}
 	})
 }
 
-// toolPorts are the dependencies of the window's service.
+// toolPorts returns the dependencies of the window's service for tools.
 func (a *app) toolPorts() api.ToolPorts {
 	return api.ToolPorts{Registry: a.tools, Mode: func() string { return a.config.Config().Tools.Mode }}
 }

@@ -13,8 +13,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// calling is a Chat Completions answer that calls a tool.
-func calling(id, tool, arguments string) llmtest.Step {
+// toolCall returns a Chat Completions answer that calls a tool.
+func toolCall(id, tool, arguments string) llmtest.Step {
 	events := llmtest.Events(
 		`{"id":"r","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":"Let me look.","tool_calls":[{"index":0,"id":"`+id+
 			`","type":"function","function":{"name":"`+tool+`","arguments":`+harness.Quoted(arguments)+`}}]},"finish_reason":null}]}`,
@@ -23,7 +23,7 @@ func calling(id, tool, arguments string) llmtest.Step {
 	return streamed(events)
 }
 
-func saying(words string) llmtest.Step { return streamed(harness.ChatWire.Saying(true, words)) }
+func textReply(words string) llmtest.Step { return streamed(harness.ChatWire.Saying(true, words)) }
 
 func streamed(events []chat.RawEvent) llmtest.Step {
 	var s llmtest.Step
@@ -47,7 +47,7 @@ func newToolPage(t *testing.T, script ...llmtest.Step) *toolPage {
 	p := &toolPage{folder: t.TempDir(), dir: t.TempDir()}
 	p.relay = harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step {
 		if n > len(script) {
-			return saying("There is nothing more to say.")
+			return textReply("There is nothing more to say.")
 		}
 		return script[n-1]
 	}, nil)
@@ -64,8 +64,8 @@ func (p *toolPage) open(t *testing.T) {
 	p.tools = serviceIn[*api.Tools](p.window)
 }
 
-// waits returns the only call that waits for a decision.
-func (p *toolPage) waits() api.WaitingCallView {
+// waitingCall waits until exactly one call waits for a decision, and returns it.
+func (p *toolPage) waitingCall() api.WaitingCallView {
 	p.t.Helper()
 	var found api.WaitingCallView
 	p.eventually("no call waits", func() bool {
@@ -78,7 +78,8 @@ func (p *toolPage) waits() api.WaitingCallView {
 	return found
 }
 
-func (p *toolPage) done(r api.SendResult) string {
+// awaitAnswer waits until a turn is done, and returns the text of its answer.
+func (p *toolPage) awaitAnswer(r api.SendResult) string {
 	p.t.Helper()
 	text := ""
 	p.eventually("the turn was not finished", func() bool {
@@ -96,12 +97,12 @@ func (p *toolPage) done(r api.SendResult) string {
 	return text
 }
 
-// TestAModelSearchesMemory: the search tool runs without asking, and its result contains the earlier message.
+// The search tool runs without asking the user, and its result contains the earlier message.
 func TestAModelSearchesMemory(t *testing.T) {
-	p := newToolPage(t, saying("Noted."), calling("c1", "search_memory", `{"query":"orchard gate code"}`), saying("It is 4711."))
+	p := newToolPage(t, textReply("Noted."), toolCall("c1", "search_memory", `{"query":"orchard gate code"}`), textReply("It is 4711."))
 	p.say(api.SendRequest{Text: "The orchard gate code is 4711, remember it."})
 	r := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "What opens the gate?"}))
-	if got := p.done(r); got != "It is 4711." {
+	if got := p.awaitAnswer(r); got != "It is 4711." {
 		t.Errorf("answered %q", got)
 	}
 	bodies := p.relay.Bodies()
@@ -109,32 +110,32 @@ func TestAModelSearchesMemory(t *testing.T) {
 		t.Errorf("offered: %s", harness.Clip(string(bodies[0])))
 	}
 	if last := string(bodies[len(bodies)-1]); !strings.Contains(last, "gate code is 4711, remember it") || !strings.Contains(last, `turn #1`) {
-		t.Errorf("what was found did not reach the model: %s", harness.Clip(last))
+		t.Errorf("the result did not reach the model: %s", harness.Clip(last))
 	}
 	calls := must[[]api.ToolCallView](t)(p.tools.Calls([]string{r.TurnID}))
 	if len(calls) != 1 || calls[0].State != "done" || calls[0].Decision != "always" || calls[0].Effects || !strings.Contains(calls[0].Result, "gate code is 4711") || calls[0].Explanation != "" {
 		t.Errorf("%+v", calls)
 	}
-	whole := must[api.ToolResultView](t)(p.tools.Result(calls[0].ID))
-	if len(whole.Blocks) != 1 || whole.IsError {
-		t.Errorf("%+v", whole)
+	result := must[api.ToolResultView](t)(p.tools.Result(calls[0].ID))
+	if len(result.Blocks) != 1 || result.IsError {
+		t.Errorf("%+v", result)
 	}
 }
 
-// TestAFileIsWrittenOnceAPersonAllowedIt: the call shows the change, survives a restart, and runs once it is allowed.
-func TestAFileIsWrittenOnceAPersonAllowedIt(t *testing.T) {
-	p := newToolPage(t, calling("c1", "write_file", `{"path":"list.txt","content":"milk\nbread\n"}`), saying("Written."))
+// A call that writes a file shows the change, survives a restart, and runs after the user has allowed it.
+func TestAFileIsWrittenAfterTheUserAllowsIt(t *testing.T) {
+	p := newToolPage(t, toolCall("c1", "write_file", `{"path":"list.txt","content":"milk\nbread\n"}`), textReply("Written."))
 	if err := os.WriteFile(filepath.Join(p.folder, "list.txt"), []byte("milk\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "Add bread to my list."}))
-	w := p.waits()
+	w := p.waitingCall()
 	if w.Call.Preview != " milk\n+bread\n" || w.Definition == nil || !w.Call.Effects || w.Call.Explanation == "" || w.TurnSeq != 1 || w.Call.TurnID != r.TurnID {
 		t.Errorf("%+v", w)
 	}
 	p.window.Close()
 	p.open(t)
-	w = p.waits()
+	w = p.waitingCall()
 	if got, _ := os.ReadFile(filepath.Join(p.folder, "list.txt")); string(got) != "milk\n" {
 		t.Fatalf("it was written without permission: %q", got)
 	}
@@ -146,27 +147,26 @@ func TestAFileIsWrittenOnceAPersonAllowedIt(t *testing.T) {
 	if err := p.tools.Decide(api.ToolDecisionRequest{CallID: w.Call.ID, Choice: "once", Hash: w.Definition.Hash}); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.done(r); got != "Written." {
+	if got := p.awaitAnswer(r); got != "Written." {
 		t.Errorf("answered %q", got)
 	}
 	if got, _ := os.ReadFile(filepath.Join(p.folder, "list.txt")); string(got) != "milk\nbread\n" {
 		t.Errorf("the file has %q", got)
 	}
 	if p := must[api.ToolsPanel](t)(p.tools.Panel()); len(p.Permissions) != 0 || p.Mode != "enabled" {
-		t.Errorf("once was remembered: %+v", p.Permissions)
+		t.Errorf("a decision for one call was stored as a permission: %+v", p.Permissions)
 	}
 }
 
-// TestACommandRunsInItsFolder: after it is allowed for the session it is not asked about again, if it runs in the
-// sandbox.
+// After a command has been allowed for the session, the user is not asked again if it runs in the sandbox.
 func TestACommandRunsInItsFolder(t *testing.T) {
 	var script []llmtest.Step
 	for i := range 2 {
-		script = append(script, calling(fmt.Sprintf("c%d", i), "run_command", `{"command":"echo here >> made.txt"}`), saying("Done."))
+		script = append(script, toolCall(fmt.Sprintf("c%d", i), "run_command", `{"command":"echo here >> made.txt"}`), textReply("Done."))
 	}
 	p := newToolPage(t, script...)
 	first := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "Make it."}))
-	w := p.waits()
+	w := p.waitingCall()
 	choice := chat.DecisionSession
 	if w.Definition.AsksEachCall {
 		choice = chat.DecisionOnce
@@ -174,23 +174,23 @@ func TestACommandRunsInItsFolder(t *testing.T) {
 	if err := p.tools.Decide(api.ToolDecisionRequest{CallID: w.Call.ID, Choice: choice, Hash: w.Definition.Hash}); err != nil {
 		t.Fatal(err)
 	}
-	p.done(first)
+	p.awaitAnswer(first)
 	second := must[api.SendResult](t)(p.chat.Send(api.SendRequest{SessionID: first.SessionID, Text: "Again."}))
 	if w.Definition.AsksEachCall {
-		w := p.waits()
+		w := p.waitingCall()
 		if err := p.tools.Decide(api.ToolDecisionRequest{CallID: w.Call.ID, Choice: "once", Hash: w.Definition.Hash}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p.done(second)
+	p.awaitAnswer(second)
 	if got, _ := os.ReadFile(filepath.Join(p.folder, "made.txt")); string(got) != "here\nhere\n" {
 		t.Errorf("the file has %q", got)
 	}
 }
 
-// TestToolsOfASession: a session's own mode applies, and its other settings do not change.
+// The tools mode of a session applies, and the other settings of the session do not change.
 func TestToolsOfASession(t *testing.T) {
-	p := newToolPage(t, saying("One."), saying("Two."), saying("Three."))
+	p := newToolPage(t, textReply("One."), textReply("Two."), textReply("Three."))
 	r := p.say(api.SendRequest{Text: "First."})
 	if err := p.sessions.SetSessionSettings(r.SessionID, api.SessionSettings{SystemPrompt: "Be brief."}); err != nil {
 		t.Fatal(err)
@@ -226,12 +226,11 @@ func TestToolsOfASession(t *testing.T) {
 	}
 }
 
-// TestACommandIsCancelled: the outcome of a cancelled call that may have had effects is unknown, and a person decides
-// what the model receives.
+// The outcome of a cancelled call that may have had effects is unknown, and the user decides what the model receives.
 func TestACommandIsCancelled(t *testing.T) {
-	p := newToolPage(t, calling("c1", "run_command", `{"command":"touch begun; sleep 1000"}`), saying("I see."))
+	p := newToolPage(t, toolCall("c1", "run_command", `{"command":"touch begun; sleep 1000"}`), textReply("I see."))
 	r := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "Make it."}))
-	w := p.waits()
+	w := p.waitingCall()
 	if err := p.tools.Cancel(w.Call.ID); err == nil {
 		t.Error("a call that does not run was cancelled")
 	}
@@ -251,7 +250,7 @@ func TestACommandIsCancelled(t *testing.T) {
 	if err := p.tools.Cancel(w.Call.ID); err != nil {
 		t.Fatal(err)
 	}
-	w = p.waits()
+	w = p.waitingCall()
 	if w.Call.State != "unknown" || w.Call.Reason != "cancelled" || !strings.Contains(w.Call.Explanation, "may have had effects") {
 		t.Errorf("%+v", w.Call)
 	}
@@ -261,7 +260,7 @@ func TestACommandIsCancelled(t *testing.T) {
 	if err := p.tools.Resolve(api.ToolResolveRequest{CallID: w.Call.ID, Choice: "enter", Text: "the file begun exists, nothing else"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.done(r); got != "I see." {
+	if got := p.awaitAnswer(r); got != "I see." {
 		t.Errorf("answered %q", got)
 	}
 	if body := string(p.relay.LastBody(t)); !strings.Contains(body, "the file begun exists, nothing else") {

@@ -15,8 +15,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A third-party server reads what a turn with tools sends over each protocol: the definitions, and in each step every
-// call with its result.
+// In each protocol a third-party server understands the requests of a turn with tools: the definitions, and in each step
+// every call with its result.
 func TestAThirdPartyServerReadsTheStepsOfATurn(t *testing.T) {
 	url := harness.ProviderURL(t)
 	for name, p := range map[string]llm.Provider{
@@ -32,7 +32,7 @@ func TestAThirdPartyServerReadsTheStepsOfATurn(t *testing.T) {
 					ep.BaseURL += "/v1"
 				}
 				read := playTools(t, p, ep, steps)
-				for _, want := range readBy(steps) {
+				for _, want := range expectedParts(steps) {
 					before, after, found := strings.Cut(read, want)
 					if !found || strings.Contains(before, "result of") {
 						t.Fatalf("%d steps: %q does not come next in what the server read:\n%s", steps, want, read)
@@ -44,9 +44,9 @@ func TestAThirdPartyServerReadsTheStepsOfATurn(t *testing.T) {
 	}
 }
 
-// readBy returns what provider.mjs writes at the end of a turn, in its order. A result is inside the frame for tool
-// output.
-func readBy(steps int) []string {
+// expectedParts returns the parts of what provider.mjs writes at the end of a turn, in their order. Results are inside
+// the frame for tool output.
+func expectedParts(steps int) []string {
 	parts := []string{"Offered: get_weather files__search\n"}
 	for i := range steps {
 		parts = append(parts,

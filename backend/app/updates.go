@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/updates"
 )
 
-// updates checks for newer versions, at the configured address and interval.
+// updates returns the checker for newer versions, with the configured address and interval.
 func (s setup) updates() *updates.Checker {
 	return &updates.Checker{
 		Feed:    func() string { return s.config.Config().Updates.URL },
@@ -18,7 +18,7 @@ func (s setup) updates() *updates.Checker {
 	}
 }
 
-// watchUpdates checks once a day if that is enabled.
+// watchUpdates checks for newer versions once a day if that is enabled.
 func (a *app) watchUpdates(core *api.Core) {
 	wake := make(chan struct{}, 1)
 	cancel := a.config.Subscribe(func(*config.Config) {
@@ -27,8 +27,8 @@ func (a *app) watchUpdates(core *api.Core) {
 		default: // a check is already pending
 		}
 	})
-	a.behind.Go(func() {
+	a.background.Go(func() {
 		defer cancel()
-		core.Updates.Run(a.life, wake, func() { core.Hub.Change(chat.Change{Kind: chat.ChangeSettings}) })
+		core.Updates.Run(a.lifetime, wake, func() { core.Hub.Change(chat.Change{Kind: chat.ChangeSettings}) })
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	several "contextinfinity/backend/answers"
+	answers "contextinfinity/backend/answers"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/evaluation"
@@ -17,7 +17,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// commandLine is the program's interface for the verbs.
+// commandLine returns the dependencies of the command line.
 func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
@@ -46,24 +46,24 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 		a.watchConfig()
 	}
 	s := a.services()
-	s.Recovery, s.Close = a.upkeep.Report(), func() error { return a.closeVerb(o) }
+	s.Recovery, s.Close = a.reconciler.Report(), func() error { return a.closeVerb(o) }
 	return s, nil
 }
 
-// services are the app's services for the verbs.
+// services returns the app's services for the verbs.
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, Files: a.store, Chunks: a.store,
 		Queue: a.jobList(), Figures: a.store, Waiting: a.store, Inspecting: inspecting.New(a.store, a.turns),
-		Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
-		Answers: several.New(a.store, a.turns, a.branches),
+		Turns: a.turns, Jobs: a.jobs, Upkeep: a.reconciler, Branches: a.branches, Models: verbModels{a.catalog},
+		Answers: answers.New(a.store, a.turns, a.branches),
 		Tools:   a.tools, ToolsMode: func() string { return a.config.Config().Tools.Mode },
 		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library, Programs: a.programs(), Projects: a.projects, Servers: a.verbServers(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
 }
 
-// stats are the figures of `stats`.
+// stats returns the figures that `contextinfinity stats` shows.
 func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
 	st, err := a.store.Stats(ctx)
 	if err != nil {
@@ -93,17 +93,17 @@ func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
 		cli.Stat{Name: "turns_without_price", Value: turns.Unpriced}), err
 }
 
-// cardMemory stores what servers say about their models in the store's settings.
-type cardMemory struct {
+// modelMemory stores what servers report about their models as a setting.
+type modelMemory struct {
 	store *store.Store
 	log   *slog.Logger
 }
 
-// learnedModels is the key of that setting.
+// learnedModels is the key of the setting for modelMemory.
 const learnedModels = "models.learned"
 
 // Load implements models.Memory.
-func (m cardMemory) Load() []byte {
+func (m modelMemory) Load() []byte {
 	text, _, err := m.store.Setting(context.Background(), learnedModels)
 	if err != nil {
 		m.log.Warn("the model information reported by servers could not be read", "err", err)
@@ -111,17 +111,18 @@ func (m cardMemory) Load() []byte {
 	return []byte(text)
 }
 
-// Save implements models.Memory. Losing it costs one request to the server.
-func (m cardMemory) Save(raw []byte) {
+// Save implements models.Memory. An error is only logged, because the servers can be asked again.
+func (m modelMemory) Save(raw []byte) {
 	if err := m.store.PutSetting(context.Background(), learnedModels, string(raw)); err != nil {
 		m.log.Warn("the model information reported by servers could not be stored", "err", err)
 	}
 }
 
-// verbModels is the catalog as used by the command line.
+// verbModels is the catalog as the command line uses it.
 type verbModels struct{ *models.Catalog }
 
-// List shows the same limits and abilities as the window and `models list --provider`, so it asks the servers first.
+// List asks the servers first, so that it shows the same limits and abilities as the window and
+// `models list --provider`.
 func (m verbModels) List(ctx context.Context) ([]cli.ModelInfo, error) {
 	m.Catalog.Refresh(ctx)
 	var out []cli.ModelInfo
@@ -144,7 +145,7 @@ func (m verbModels) Test(ctx context.Context, provider, key string) (string, err
 	return r.Message, nil
 }
 
-// verbKeys is the keyring as used by the command line.
+// verbKeys is the keyring as the command line uses it.
 type verbKeys struct{ setup }
 
 func (k verbKeys) List(context.Context) ([]cli.KeyInfo, error) {

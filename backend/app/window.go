@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	several "contextinfinity/backend/answers"
+	answers "contextinfinity/backend/answers"
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/autostart"
 	"contextinfinity/backend/chat"
@@ -18,7 +18,8 @@ import (
 	"contextinfinity/backend/tokens"
 )
 
-// window opens the data directory and binds the services to a page. If it cannot be opened, the page says why.
+// window opens the data directory and returns the window with the services that its page uses. If the directory cannot
+// be opened, the page says why.
 func window(o cli.OpenOptions, page Page) desktop.Window {
 	hub := api.NewHub()
 	o.Publish, o.Serve = hub, true
@@ -27,9 +28,9 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	done := runPending(context.Background(), o)
 	a, err := openForWindow(o, keys, core)
 	if chat.CodeOf(err) == chat.CodeLocked {
-		var beside desktop.Window
-		if beside, err = asFurtherWindow(o, page, err); err == nil {
-			return beside
+		var w desktop.Window
+		if w, err = openFurther(o, page, err); err == nil {
+			return w
 		}
 	}
 	var s setup
@@ -41,9 +42,9 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		s = a.setup
 		a.provide(core)
 		if !a.readOnly {
-			a.begin(hub, further)
+			a.startBackground(hub, further)
 		}
-		a.notices(hub)
+		a.notifyAnswers(hub)
 		handleOpen(hub, o)
 		done.show(a)
 	}
@@ -66,7 +67,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		c := s.config.Config()
 		return desktop.Settings{CloseToTray: c.Desktop.CloseToTray, Notifications: c.Desktop.Notifications, Language: c.UI.Language}
 	}
-	w.Request = func(asked desktop.WindowRequest) { hub.RequestWindow(windowRequest(asked)) }
+	w.Request = func(request desktop.WindowRequest) { hub.RequestWindow(windowRequest(request)) }
 	w.Close = func() {
 		hub.Attach(nil)
 		desktop.NarrowWebFiles(core.DataDir)
@@ -80,14 +81,14 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	return w
 }
 
-// openForWindow opens the data with its background tasks. Data that is not writable is opened read-only, and core
-// says why. With an error nothing is open.
+// openForWindow opens the data with its tasks. Data that is not writable is opened read-only, and core.ReadOnly says
+// why. After an error nothing is open.
 func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app, error) {
 	a, err := openApp(context.Background(), o, keys)
 	if unwritable(err) {
-		if read, cause := openToRead(o, keys); cause == nil {
-			core.ReadOnly = readOnlyWords(read, err)
-			a, err = read, nil
+		if readOnly, openErr := openReadOnly(o, keys); openErr == nil {
+			core.ReadOnly = readOnlyReason(readOnly, err)
+			a, err = readOnly, nil
 		}
 	}
 	if err != nil {
@@ -99,8 +100,8 @@ func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app
 	return a, nil
 }
 
-// records sets the parts of core that read and change stored data.
-func (a *app) records(core *api.Core) {
+// provideStores sets the parts of core that read and change stored data.
+func (a *app) provideStores(core *api.Core) {
 	core.Sessions, core.Pins, core.Erasing = a.sessions, a.pins, a.erasing()
 	core.History, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.jobList()
 	core.Inspecting = inspecting.New(a.store, a.turns)
@@ -109,10 +110,10 @@ func (a *app) records(core *api.Core) {
 
 // provide sets the dependencies of the window's services.
 func (a *app) provide(core *api.Core) {
-	a.records(core)
+	a.provideStores(core)
 	core.Turns, core.Jobs, core.Branches = a.turns, a.jobs, a.branches
-	core.Answers = several.New(a.store, a.turns, a.branches)
-	core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
+	core.Answers = answers.New(a.store, a.turns, a.branches)
+	core.Reconciler, core.Tasks, core.Cost = a.reconciler, a.tasks, a.catalog.Cost
 	core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
 	core.Retrieval = api.Retrieval{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: a.retrieves}
 	core.Tools = a.toolPorts()
@@ -127,24 +128,23 @@ func (a *app) provide(core *api.Core) {
 	})
 }
 
-// begin starts the window's background work: jobs, maintenance, warming, pending tools, watched folders, the configuration file, and serving
-// further starts of the program and other programs.
-func (a *app) begin(hub *api.Hub, further *windows) {
+// startBackground starts the window's background work, and serves other starts of the program and other programs.
+func (a *app) startBackground(hub *api.Hub, further *windows) {
 	a.jobs.Start()
-	a.upkeep.Start()
+	a.reconciler.Start()
 	a.warm()
 	a.warmServers()
 	a.warmWhenEnabled()
 	a.resumeTools()
 	a.watchProjects()
 	a.watchConfig()
-	a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) }, further)
+	a.serve(func(request cli.OpenOptions) { raise(); handleOpen(hub, request) }, further)
 	a.serveHTTP()
 }
 
-// asFurtherWindow handles a start whose data another process has open: it becomes a further window of that process, or
-// brings that process's window to the front.
-func asFurtherWindow(o cli.OpenOptions, page Page, locked error) (desktop.Window, error) {
+// openFurther handles a start whose data another process has open: it opens a further window of that process, or brings
+// that process's window to the front.
+func openFurther(o cli.OpenOptions, page Page, locked error) (desktop.Window, error) {
 	elsewhere := desktop.Window{Elsewhere: true}
 	switch {
 	case o.Hidden: // at sign-in: the running program is not disturbed
@@ -156,33 +156,33 @@ func asFurtherWindow(o cli.OpenOptions, page Page, locked error) (desktop.Window
 	return elsewhere, raiseOther(o, locked)
 }
 
-// startAtSignIn is the autostart entry that starts this program hidden, with the same data. nil: the error says why
-// there is none.
+// startAtSignIn returns a function that returns the autostart entry, which starts this program hidden with the same
+// data, or an error that says why there is none.
 func startAtSignIn(o cli.OpenOptions) func() (*autostart.Entry, error) {
 	args := append([]string{"--hidden"}, dataFlags(o)...)
 	return func() (*autostart.Entry, error) { return autostart.New(args...) }
 }
 
-// unwritable reports that data could not be opened because the location is not writable.
+// unwritable reports whether data could not be opened because its location is not writable.
 func unwritable(err error) bool {
 	return err != nil && (chat.CodeOf(err) == chat.CodeNoSpace || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission))
 }
 
-// openToRead opens data read-only: the window shows and exports it.
-func openToRead(o cli.OpenOptions, keys *secrets.Store) (*app, error) {
+// openReadOnly opens data read-only, so that the window can show and export it.
+func openReadOnly(o cli.OpenOptions, keys *secrets.Store) (*app, error) {
 	o.ReadOnly = true
 	return openApp(context.Background(), o, keys)
 }
 
-// readOnlyWords say why the data is read-only.
-func readOnlyWords(a *app, refused error) string {
+// readOnlyReason returns why the data is read-only. cause is the error of opening it for writing.
+func readOnlyReason(a *app, cause error) string {
 	if note := a.store.Note(); note != "" {
 		return note
 	}
-	return chat.AsError(refused).Message
+	return chat.AsError(cause).Message
 }
 
-// retrieves says whether turns get memory, and from where.
+// retrieves returns whether turns get memory, and its scope.
 func (s setup) retrieves() (bool, chat.Scope) {
 	c := s.config.Config()
 	return c.Context.Infinity && c.Budget.MaxRetrievalTokens > 0, chat.Scope(c.Retrieval.Scope)
@@ -196,8 +196,8 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 	}
 }
 
-// services are the services that a page may call: if the data could not be opened, only those for the page that reports it.
-// The page's types are generated from the ones named here (internal/pagetypes).
+// services returns the services that a page may call: if the data could not be opened, only those of the page that
+// reports it. The page's types are generated from the services named here (internal/pagetypes).
 func services(core *api.Core, s setup) []any {
 	always := []any{
 		api.NewTransfer(core),
@@ -228,7 +228,7 @@ func openWindow(w desktop.Window) error {
 	if w.Elsewhere {
 		return nil
 	}
-	if err := desktop.Run(w); err != nil || !wanted.Load() {
+	if err := desktop.Run(w); err != nil || !restartRequested.Load() {
 		return err
 	}
 	return restart()

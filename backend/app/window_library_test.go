@@ -8,35 +8,35 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestWindowLibrary: assistants and saved prompts in the window, and how a session follows its assistant.
+// Assistants and saved prompts in the window, and what a session shows of its assistant.
 func TestWindowLibrary(t *testing.T) {
 	p := openPage(t, t.TempDir())
 	lib := serviceIn[*api.Library](p.window)
-	made := must[api.AssistantView](t)(lib.SaveAssistant(api.AssistantView{Name: " Poet ", Instructions: "Rhyme.", Temperature: "0,5", Effort: "low", ToolsMode: "disabled"}))
-	if made.Name != "Poet" || made.Temperature != "0.5" || made.ID == "" {
-		t.Errorf("%+v", made)
+	assistant := must[api.AssistantView](t)(lib.SaveAssistant(api.AssistantView{Name: " Poet ", Instructions: "Rhyme.", Temperature: "0,5", Effort: "low", ToolsMode: "disabled"}))
+	if assistant.Name != "Poet" || assistant.Temperature != "0.5" || assistant.ID == "" {
+		t.Errorf("%+v", assistant)
 	}
 	if _, err := lib.SaveAssistant(api.AssistantView{Name: "Hot", Temperature: "3"}); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("%v", err)
 	}
-	row := must[api.SessionRow](t)(lib.StartSession(made.ID))
+	row := must[api.SessionRow](t)(lib.StartSession(assistant.ID))
 	if v := must[api.SessionAssistantView](t)(lib.SessionAssistant(row.ID)); v.Name != "Poet" || !v.Known || v.Differs {
 		t.Errorf("%+v", v)
 	}
 	if err := p.sessions.SetSessionSettings(row.ID, api.SessionSettings{SystemPrompt: "Be brief.", Temperature: "0.5", Effort: "low"}); err != nil {
 		t.Fatal(err)
 	}
-	if v := must[api.SessionAssistantView](t)(lib.SessionAssistant(row.ID)); v.ID != made.ID || !v.Differs {
+	if v := must[api.SessionAssistantView](t)(lib.SessionAssistant(row.ID)); v.ID != assistant.ID || !v.Differs {
 		t.Errorf("%+v", v) // the session still has it, and shows that it differs
 	}
-	if err := lib.ApplyAssistant(row.ID, made.ID); err != nil {
+	if err := lib.ApplyAssistant(row.ID, assistant.ID); err != nil {
 		t.Fatal(err)
 	}
-	file := must[string](t)(lib.AssistantFile(made.ID))
-	if again := must[api.AssistantView](t)(lib.ImportAssistant(file)); again.Name != "Poet (2)" || again.Instructions != "Rhyme." {
-		t.Errorf("%+v", again)
+	file := must[string](t)(lib.AssistantFile(assistant.ID))
+	if imported := must[api.AssistantView](t)(lib.ImportAssistant(file)); imported.Name != "Poet (2)" || imported.Instructions != "Rhyme." {
+		t.Errorf("%+v", imported)
 	}
-	if err := lib.DeleteAssistant(made.ID); err != nil {
+	if err := lib.DeleteAssistant(assistant.ID); err != nil {
 		t.Fatal(err)
 	}
 	if v := must[api.SessionAssistantView](t)(lib.SessionAssistant(row.ID)); v.Name != "Poet" || v.Known {

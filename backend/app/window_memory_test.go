@@ -13,14 +13,14 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// openMemory is a window whose turns retrieve from every session, with some content.
+// openMemory opens a window with some content, whose turns retrieve from every session.
 func openMemory(t *testing.T, config string) *page {
 	t.Helper()
 	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
 	harness.WriteFile(t, filepath.Join(dir, "config.toml"), []byte(harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n"+config))
 	p := openPage(t, dir)
-	for _, s := range things[:2] {
+	for _, s := range rememberedTexts[:2] {
 		p.say(api.SendRequest{Text: s, Model: "m"})
 	}
 	return p
@@ -47,8 +47,7 @@ func retrievedItems(v api.ContextView) []api.ContextItem {
 	return out
 }
 
-// TestWindowMemory: memory is browsed and searched, a chunk is attached to a message, and the context shows why each
-// chunk is in it.
+// Memory is browsed and searched, a chunk is attached to a message, and the context shows why each chunk is in it.
 func TestWindowMemory(t *testing.T) {
 	t.Parallel()
 	p := openMemory(t, "")
@@ -58,13 +57,13 @@ func TestWindowMemory(t *testing.T) {
 	}
 	second := must[api.ChunkPage](t)(p.memory.Chunks(api.MemoryFilter{Scope: "all", Offset: 1, Limit: 1}))
 	if second.Total != 4 || len(second.Chunks) != 1 || second.Chunks[0] != all.Chunks[1] {
-		t.Errorf("the second alone: %+v", second)
+		t.Errorf("a page with only the second chunk: %+v", second)
 	}
-	said := must[api.ChunkPage](t)(p.memory.Chunks(api.MemoryFilter{Scope: "all", Text: "RYOKAN", Role: "user"}))
-	if said.Total != 1 || said.Chunks[0].Excerpt != things[0] || said.Chunks[0].SessionTitle == "" {
-		t.Fatalf("by a word: %+v", said)
+	byUser := must[api.ChunkPage](t)(p.memory.Chunks(api.MemoryFilter{Scope: "all", Text: "RYOKAN", Role: "user"}))
+	if byUser.Total != 1 || byUser.Chunks[0].Excerpt != rememberedTexts[0] || byUser.Chunks[0].SessionTitle == "" {
+		t.Fatalf("by a word: %+v", byUser)
 	}
-	row := said.Chunks[0]
+	row := byUser.Chunks[0]
 	if none := must[api.ChunkPage](t)(p.memory.Chunks(api.MemoryFilter{Scope: "all", Until: row.At})); none.Total != 0 {
 		t.Errorf("before the first turn there is %+v", none)
 	}
@@ -89,43 +88,43 @@ func TestWindowMemory(t *testing.T) {
 	if len(items) != v.Memories {
 		t.Fatalf("%d pieces, the turn says %d", len(items), v.Memories)
 	}
-	mine, other := items[0], items[1]
-	if mine.ID != row.ID || mine.TurnID != row.TurnID || !mine.Memory.Attached || mine.Memory.Chunk == nil || *mine.Memory.Chunk != row ||
-		mine.Memory.Match.Reason != "Attached manually." {
-		t.Errorf("what was attached: %+v %+v", mine, mine.Memory)
+	attached, found := items[0], items[1]
+	if attached.ID != row.ID || attached.TurnID != row.TurnID || !attached.Memory.Attached || attached.Memory.Chunk == nil || *attached.Memory.Chunk != row ||
+		attached.Memory.Match.Reason != "Attached manually." {
+		t.Errorf("what was attached: %+v %+v", attached, attached.Memory)
 	}
-	if m := other.Memory; m.Attached || m.Rank != 2 || m.Score <= 0 || m.Score > 1 || !slices.Contains(m.Match.Words, "parseInvoiceHeader") ||
+	if m := found.Memory; m.Attached || m.Rank != 2 || m.Score <= 0 || m.Score > 1 || !slices.Contains(m.Match.Words, "parseInvoiceHeader") ||
 		!strings.HasPrefix(m.Match.Reason, "Matched: parseInvoiceHeader") ||
-		strings.HasPrefix(m.Chunk.Excerpt, "[") || !strings.Contains(other.Text, "parseInvoiceHeader") {
-		t.Errorf("what was found: %+v %+v", other, m)
+		strings.HasPrefix(m.Chunk.Excerpt, "[") || !strings.Contains(found.Text, "parseInvoiceHeader") {
+		t.Errorf("what was found: %+v %+v", found, m)
 	}
 	d := must[api.ChunkDetail](t)(p.memory.Chunk(row.ID))
-	if d.Chunk != row || d.Text != things[0] || d.Start != 0 || d.End != len(things[0]) || len(d.Embedders) != 1 || len(d.Uses) != 1 ||
+	if d.Chunk != row || d.Text != rememberedTexts[0] || d.Start != 0 || d.End != len(rememberedTexts[0]) || len(d.Embedders) != 1 || len(d.Uses) != 1 ||
 		d.Uses[0].TurnID != sent.TurnID || d.Uses[0].Rank != 1 || d.Uses[0].Form != "full" || d.Uses[0].At != v.CreatedAt {
 		t.Errorf("chunk %+v", d)
 	}
 }
 
-// TestWindowMemoryAttached: a draft keeps attached memory, even without text or if the chunk is gone; a message with
-// a missing chunk is refused, and nothing is created.
+// A draft keeps attached memory, even without text or if the chunk does not exist. A message with a missing chunk is
+// refused, and nothing is created.
 func TestWindowMemoryAttached(t *testing.T) {
 	t.Parallel()
 	p := openMemory(t, "")
 	row := p.find("ryokan").Chunk
 	chip := must[api.MemoryChip](t)(p.memory.Chip(row.ID))
-	gone := api.MemoryChip{ID: "01JZZZZZZZZZZZZZZZZZZZZZZZ"}
-	if err := p.sessions.SaveDraft(row.BranchID, api.Draft{Memories: []api.MemoryChip{chip, gone, chip}}); err != nil {
+	missing := api.MemoryChip{ID: "01JZZZZZZZZZZZZZZZZZZZZZZZ"}
+	if err := p.sessions.SaveDraft(row.BranchID, api.Draft{Memories: []api.MemoryChip{chip, missing, chip}}); err != nil {
 		t.Fatal(err)
 	}
 	d := must[api.Draft](t)(p.sessions.Draft(row.BranchID))
-	if len(d.Memories) != 2 || d.Memories[0] != chip || d.Memories[1] != gone {
+	if len(d.Memories) != 2 || d.Memories[0] != chip || d.Memories[1] != missing {
 		t.Errorf("draft %+v", d)
 	}
-	with := must[api.ContextView](t)(p.inspect.NextContext(row.BranchID, "m", api.Draft{Text: "What of it?", Memories: []api.MemoryChip{chip}}))
-	if items := retrievedItems(with); len(items) == 0 || items[0].ID != row.ID || !items[0].Memory.Attached {
+	preview := must[api.ContextView](t)(p.inspect.NextContext(row.BranchID, "m", api.Draft{Text: "What of it?", Memories: []api.MemoryChip{chip}}))
+	if items := retrievedItems(preview); len(items) == 0 || items[0].ID != row.ID || !items[0].Memory.Attached {
 		t.Errorf("the preview lacks what is attached: %+v", items)
 	}
-	if _, err := p.inspect.NextContext(row.BranchID, "m", api.Draft{Text: "What of it?", Memories: []api.MemoryChip{gone}}); chat.CodeOf(err) != chat.CodeNotFound {
+	if _, err := p.inspect.NextContext(row.BranchID, "m", api.Draft{Text: "What of it?", Memories: []api.MemoryChip{missing}}); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("the preview contains deleted content: %v", err)
 	}
 	var many []api.MemoryChip
@@ -138,7 +137,7 @@ func TestWindowMemoryAttached(t *testing.T) {
 		want     chat.Code
 	}{
 		"only memory": {" ", []api.MemoryChip{chip}, chat.CodeInvalid},
-		"gone":        {"What of it?", []api.MemoryChip{chip, gone}, chat.CodeNotFound},
+		"gone":        {"What of it?", []api.MemoryChip{chip, missing}, chat.CodeNotFound},
 		"too many":    {"What of it?", many, chat.CodeInvalid},
 	} {
 		if _, err := p.chat.Send(api.SendRequest{Text: c.text, Memories: c.memories, Model: "m"}); chat.CodeOf(err) != c.want {
@@ -177,12 +176,12 @@ func TestWindowMemoryRefuses(t *testing.T) {
 		t.Errorf("its chip: %v", err)
 	}
 	if found := must[api.MemorySearch](t)(p.memory.Search(api.MemoryFilter{Scope: "all"}, "?!")); found.Hits == nil || len(found.Hits) != 0 {
-		t.Errorf("a query of signs finds %+v", found)
+		t.Errorf("a query of punctuation finds %+v", found)
 	}
 }
 
-// TestWindowMemoryFails: a turn whose memory could not be searched says why, in the conversation and in its context;
-// a search says that it only used words.
+// A turn whose memory could not be searched says why, in the conversation and in its context. A search warns that it
+// used only words.
 func TestWindowMemoryFails(t *testing.T) {
 	t.Parallel()
 	gate, broken := newBreakableServer(t)
@@ -199,13 +198,13 @@ func TestWindowMemoryFails(t *testing.T) {
 		t.Errorf("turn %q, %d; context %q", v.MemoryError, v.Memories, c.RetrievalError)
 	}
 	found := must[api.MemorySearch](t)(p.memory.Search(api.MemoryFilter{Scope: "all"}, "Gion breakfast"))
-	if found.Warning == "" || found.Embedder != "" || len(found.Hits) == 0 || found.Hits[0].Chunk.Excerpt != things[0] {
+	if found.Warning == "" || found.Embedder != "" || len(found.Hits) == 0 || found.Hits[0].Chunk.Excerpt != rememberedTexts[0] {
 		t.Errorf("found %+v", found)
 	}
 }
 
-// TestWindowSizeOfTheNextRequest: what the header says of the next request, without and with all the memory that may be
-// found, bounds what the preview has with a message.
+// The sizes that the header reports for the next request, without memory and with as much as can be recalled, are lower
+// and upper bounds for the preview with a message.
 func TestWindowSizeOfTheNextRequest(t *testing.T) {
 	t.Parallel()
 	p := openMemory(t, "")

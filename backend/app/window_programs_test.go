@@ -15,8 +15,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// asked sends a program's request over HTTP and returns the status, session and body of the response.
-func asked(t *testing.T, url, token, session, body string) (status int, inSession, answer string) {
+// post sends a program's request over HTTP and returns the status, session and body of the response.
+func post(t *testing.T, url, token, session, body string) (status int, inSession, answer string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -42,14 +42,14 @@ func asked(t *testing.T, url, token, session, body string) (status int, inSessio
 }
 
 const (
-	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"probe","version":"1"}}}`
-	ready      = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
-	searching  = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_memory","arguments":{"query":"deploy Orders"}}}`
-	noting     = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"remember","arguments":{"text":"Orders runs on port 8080"}}}`
+	initialize  = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"probe","version":"1"}}}`
+	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	searchCall  = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_memory","arguments":{"query":"deploy Orders"}}}`
+	noteCall    = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"remember","arguments":{"text":"Orders runs on port 8080"}}}`
 )
 
-// TestWindowServesOtherPrograms: over HTTP, once it is enabled, with a token and the permissions that the user gave.
-// The window shows what was read; closing it or turning the setting off stops the server.
+// After HTTP has been enabled, the window serves other programs that have a token, within the permissions that the user
+// gave. The window shows what was read. Closing it stops the server.
 func TestWindowServesOtherPrograms(t *testing.T) {
 	dir := t.TempDir()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -67,7 +67,7 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 	if v := must[api.ProgramsPanel](t)(programs.Panel()); v.HTTP.On || v.HTTP.Running || len(v.Clients) > 0 || len(v.Snippets) != 3 {
 		t.Errorf("at first: %+v", v)
 	}
-	// The port is taken: the page says so, and the setting stays on.
+	// The port is in use: the page says so, and the setting stays on.
 	if v := must[api.ProgramsPanel](t)(programs.SetHTTP(true)); !v.HTTP.On || v.HTTP.Running || !strings.Contains(v.HTTP.Problem, fmt.Sprint(port)) {
 		t.Errorf("on a port in use: %+v", v.HTTP)
 	}
@@ -81,22 +81,22 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 	if !strings.Contains(token.Snippet, token.Token) || !strings.Contains(token.Snippet, v.HTTP.URL) {
 		t.Errorf("the lines for a token are %s", token.Snippet)
 	}
-	status, session, _ := asked(t, v.HTTP.URL, token.Token, "", initialize)
+	status, session, _ := post(t, v.HTTP.URL, token.Token, "", initialize)
 	if status != http.StatusOK {
 		t.Fatalf("status %d", status)
 	}
-	asked(t, v.HTTP.URL, token.Token, session, ready)
-	if _, _, answer := asked(t, v.HTTP.URL, token.Token, session, searching); strings.Contains(answer, "Sunday") {
+	post(t, v.HTTP.URL, token.Token, session, initialized)
+	if _, _, answer := post(t, v.HTTP.URL, token.Token, session, searchCall); strings.Contains(answer, "Sunday") {
 		t.Errorf("a program without permission got %s", answer)
 	}
 	v = must[api.ProgramsPanel](t)(programs.Allow(api.ProgramChoice{Name: "Zed", Scope: "chosen", Sessions: []string{first.SessionID}, Remember: true}))
 	if len(v.Clients) != 1 || v.Clients[0].Scope != "chosen" || len(v.Clients[0].Sessions) != 1 || v.Clients[0].TokenAt == 0 || v.Clients[0].Claims != "probe 1" {
 		t.Errorf("allowed: %+v", v.Clients)
 	}
-	if _, _, answer := asked(t, v.HTTP.URL, token.Token, session, searching); !strings.Contains(answer, "Sunday") {
+	if _, _, answer := post(t, v.HTTP.URL, token.Token, session, searchCall); !strings.Contains(answer, "Sunday") {
 		t.Errorf("a program that may see the session got %s", answer)
 	}
-	if _, _, answer := asked(t, v.HTTP.URL, token.Token, session, noting); !strings.Contains(answer, "Stored as turn_id") {
+	if _, _, answer := post(t, v.HTTP.URL, token.Token, session, noteCall); !strings.Contains(answer, "Stored as turn_id") {
 		t.Errorf("a note: %s", answer)
 	}
 	page := must[api.ProgramAccessPage](t)(programs.Accesses("", 0))
@@ -111,13 +111,13 @@ func TestWindowServesOtherPrograms(t *testing.T) {
 		t.Error("a program's access was not reported to the page")
 	}
 	must[api.ProgramsPanel](t)(programs.RevokeToken("Zed"))
-	if status, _, _ := asked(t, v.HTTP.URL, token.Token, session, searching); status != http.StatusUnauthorized {
+	if status, _, _ := post(t, v.HTTP.URL, token.Token, session, searchCall); status != http.StatusUnauthorized {
 		t.Errorf("with a revoked token: status %d", status)
 	}
 	p.window.Close()
 	if c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
 		_ = c.Close()
-		t.Error("the server outlives the window")
+		t.Error("the server still runs after the window was closed")
 	}
 }
 
@@ -125,7 +125,7 @@ func anyKind(changes []api.Change, kind chat.ChangeKind) bool {
 	return slices.ContainsFunc(changes, func(c api.Change) bool { return c.Kind == kind })
 }
 
-// TestWindowServesTheMcpCommand: while the window has the data open, it serves a program that runs the mcp command.
+// While the window has the data open, it serves a program that runs the mcp command.
 func TestWindowServesTheMcpCommand(t *testing.T) {
 	dir := t.TempDir()
 	p := openPage(t, dir)
@@ -138,7 +138,7 @@ func TestWindowServesTheMcpCommand(t *testing.T) {
 	h := harness.NewHome(t, harness.Shipped(t), "")
 	in, stdin := io.Pipe()
 	process := h.Start(in, "mcp", "--client", "Zed", "--data-dir", dir, "--config", filepath.Join(dir, "config.toml"))
-	if _, err := io.WriteString(stdin, initialize+"\n"+ready+"\n"+searching+"\n"); err != nil {
+	if _, err := io.WriteString(stdin, initialize+"\n"+initialized+"\n"+searchCall+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	process.AwaitOutput("Sunday")

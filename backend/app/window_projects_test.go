@@ -11,26 +11,26 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestWindowProjects: creating a project, the settings and memory scope of its sessions, and the event that tells the
-// page about its deletion.
+// Creating a project, the settings and memory scope of its sessions, and the event that informs the page about its
+// deletion.
 func TestWindowProjects(t *testing.T) {
 	p := openPage(t, t.TempDir())
 	s := serviceIn[*api.Projects](p.window)
-	made := must[api.ProjectView](t)(s.Create(" Bakery "))
-	if made.Name != "Bakery" || made.ID == "" || made.Facts == nil || made.Tools == nil || made.Scan != nil {
-		t.Errorf("%+v", made)
+	project := must[api.ProjectView](t)(s.Create(" Bakery "))
+	if project.Name != "Bakery" || project.ID == "" || project.Facts == nil || project.Tools == nil || project.Scan != nil {
+		t.Errorf("%+v", project)
 	}
 	if _, err := s.Create("Bakery"); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("%v", err)
 	}
-	made.Instructions, made.Facts, made.Model, made.ToolsMode, made.Tools = "Answer as a baker.", []string{"The oven is Hildegard.", "Rye on Monday."}, "recall", "disabled", []string{"builtin"}
-	if v := must[api.ProjectView](t)(s.Save(made)); v.Instructions != made.Instructions || !slices.Equal(v.Facts, made.Facts) || v.Model != "recall" || v.ToolsMode != "disabled" || !slices.Equal(v.Tools, made.Tools) {
+	project.Instructions, project.Facts, project.Model, project.ToolsMode, project.Tools = "Answer as a baker.", []string{"The oven is Hildegard.", "Rye on Monday."}, "recall", "disabled", []string{"builtin"}
+	if v := must[api.ProjectView](t)(s.Save(project)); v.Instructions != project.Instructions || !slices.Equal(v.Facts, project.Facts) || v.Model != "recall" || v.ToolsMode != "disabled" || !slices.Equal(v.Tools, project.Tools) {
 		t.Errorf("%+v", v)
 	}
 
 	row := must[api.SessionRow](t)(s.StartSession("Bakery"))
 	open := must[api.SessionSnapshot](t)(p.sessions.Open(row.ID, ""))
-	if h := open.Header; row.Folder != "Bakery" || h.Project != "Bakery" || h.ProjectID != made.ID || h.Scope != "project" || h.OwnScope != "" || h.Model != "recall" {
+	if h := open.Header; row.Folder != "Bakery" || h.Project != "Bakery" || h.ProjectID != project.ID || h.Scope != "project" || h.OwnScope != "" || h.Model != "recall" {
 		t.Errorf("%+v %+v", row, h)
 	}
 	if err := s.SetScope(row.ID, "lineage"); err != nil {
@@ -50,11 +50,11 @@ func TestWindowProjects(t *testing.T) {
 		t.Errorf("%+v", plain)
 	}
 
-	projectFilesInWindow(t, s, made.ID)
+	projectFilesInWindow(t, s, project.ID)
 
 	p.seen()
-	gone := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseProject, made.ID, nil))
-	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseProject, made.ID, gone.Confirm, nil))
+	preview := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseProject, project.ID, nil))
+	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseProject, project.ID, preview.Confirm, nil))
 	if _, changes := p.seen(); receipt.Kind != chat.EraseProject || !anyKind(changes, chat.ChangeProjects) {
 		t.Errorf("%+v, reported %+v", receipt, changes)
 	}

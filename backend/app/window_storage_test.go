@@ -20,8 +20,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// keeping is a window whose data directory is set in the configuration and can be changed.
-func keeping(t *testing.T) (*page, cli.OpenOptions, string) {
+// openStoragePage opens a window whose data directory is set in the configuration file and can be changed. It returns
+// the options of its start and the data directory.
+func openStoragePage(t *testing.T) (*page, cli.OpenOptions, string) {
 	t.Helper()
 	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
@@ -31,8 +32,8 @@ func keeping(t *testing.T) (*page, cli.OpenOptions, string) {
 	return openPageWith(t, o), o, data
 }
 
-// verified runs verify on a data directory that is not open.
-func verified(t *testing.T, o cli.OpenOptions) {
+// checkData runs verify on a data directory that is not open.
+func checkData(t *testing.T, o cli.OpenOptions) {
 	t.Helper()
 	app := commandLine()
 	var out bytes.Buffer
@@ -42,8 +43,8 @@ func verified(t *testing.T, o cli.OpenOptions) {
 	}
 }
 
-// filesHolding returns the files of a folder that contain a text in plain form.
-func filesHolding(t *testing.T, dir, text string) []string {
+// filesContaining returns the files of a folder that contain a text in plain form.
+func filesContaining(t *testing.T, dir, text string) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -62,12 +63,12 @@ func filesHolding(t *testing.T, dir, text string) []string {
 	return out
 }
 
-// TestWindowChecks: a full check runs as a task with a report, which names the damaged record.
+// A full check runs as a task with a report, which names the damaged record.
 func TestWindowChecks(t *testing.T) {
 	t.Parallel()
-	p, o, data := keeping(t)
+	p, o, data := openStoragePage(t)
 	sent := p.say(api.SendRequest{Text: "A pelican over the harbour.", Model: "m"})
-	v := p.ended(must[api.TaskView](t)(p.storage.Check()).ID)
+	v := p.awaitTaskEnd(must[api.TaskView](t)(p.storage.Check()).ID)
 	if v.State != "done" || v.Kind != "verify" || v.Check == nil || v.Check.Problems != 0 || len(v.Check.Findings) != 0 || v.Done != v.Total || v.Total == 0 {
 		t.Fatalf("%+v, %+v", v, v.Check)
 	}
@@ -75,21 +76,21 @@ func TestWindowChecks(t *testing.T) {
 	file := filepath.Join(data, store.DatabaseFile)
 	raw, err := os.ReadFile(file)
 	if err != nil || !bytes.Contains(raw, []byte("over the harbour")) {
-		t.Fatalf("it is not in the file: %v", err)
+		t.Fatalf("the message is not in the file: %v", err)
 	}
 	harness.WriteFile(t, file, bytes.ReplaceAll(raw, []byte("over the harbour"), []byte("over the harvest")))
-	again := openPageWith(t, o)
-	v = again.ended(must[api.TaskView](t)(again.storage.Check()).ID)
+	reopened := openPageWith(t, o)
+	v = reopened.awaitTaskEnd(must[api.TaskView](t)(reopened.storage.Check()).ID)
 	if v.State != "done" || v.Check == nil || v.Check.Problems == 0 || !slices.ContainsFunc(v.Check.Findings, func(f string) bool { return strings.Contains(f, sent.TurnID) }) {
 		t.Errorf("%+v, %+v", v, v.Check)
 	}
 }
 
-// TestWindowErases: a session is deleted after its name was typed. What other conversations quoted of it is removed
-// too, their X-ray says so, and verify finds nothing.
+// A turn and a session are deleted after the confirmation was typed. Quotations in other conversations are removed too,
+// their X-ray says so, and verify finds nothing.
 func TestWindowErases(t *testing.T) {
 	t.Parallel()
-	p, o, data := keeping(t)
+	p, o, data := openStoragePage(t)
 	secret := p.say(api.SendRequest{Text: "The passphrase of the vault at Orkney is quixotic-zebra-flumes.", Model: "m"})
 	second := p.say(api.SendRequest{SessionID: secret.SessionID, Text: "Thank you. Do not tell.", Model: "m"})
 	other := p.say(api.SendRequest{Text: "What is the passphrase of the vault at Orkney?", Model: "m"})
@@ -97,23 +98,23 @@ func TestWindowErases(t *testing.T) {
 	if len(retrievedItems(before)) == 0 {
 		t.Fatalf("nothing was remembered: %+v", before)
 	}
-	if len(filesHolding(t, data, "zebra-flumes")) == 0 {
-		t.Fatal("it is missing from the beginning")
+	if len(filesContaining(t, data, "zebra-flumes")) == 0 {
+		t.Fatal("the text was never stored, so the test proves nothing")
 	}
 
-	ask := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, secret.TurnID, nil))
-	if ask.Reason != "" || ask.Confirm == "" || len(ask.Parts) < 5 || len(ask.Sessions) != 1 {
-		t.Fatalf("%+v", ask)
+	preview := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, secret.TurnID, nil))
+	if preview.Reason != "" || preview.Confirm == "" || len(preview.Parts) < 5 || len(preview.Sessions) != 1 {
+		t.Fatalf("%+v", preview)
 	}
 	if _, err := p.storage.Erase(chat.EraseTurn, secret.TurnID, "yes", nil); chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("without its name: %v", err)
+		t.Errorf("with a wrong confirmation: %v", err)
 	}
-	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, secret.TurnID, ask.Confirm, nil))
-	if receipt.Kind != chat.EraseTurn || !slices.EqualFunc(receipt.Parts, ask.Parts, func(a, b api.ErasedPart) bool { return a.Store == b.Store }) {
-		t.Errorf("the receipt says %+v, the preview %+v", receipt, ask)
+	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, secret.TurnID, preview.Confirm, nil))
+	if receipt.Kind != chat.EraseTurn || !slices.EqualFunc(receipt.Parts, preview.Parts, func(a, b api.ErasedPart) bool { return a.Store == b.Store }) {
+		t.Errorf("the receipt says %+v, the preview %+v", receipt, preview)
 	}
-	if left := filesHolding(t, data, "zebra-flumes"); len(left) > 0 {
-		t.Errorf("it is still in %v", left)
+	if files := filesContaining(t, data, "zebra-flumes"); len(files) > 0 {
+		t.Errorf("the deleted text is still in %v", files)
 	}
 	branch := must[api.SessionSnapshot](t)(p.sessions.Open(secret.SessionID, "")).Header.BranchID
 	for id, at := range map[string]int64{secret.TurnID: receipt.At, second.TurnID: 0} {
@@ -123,44 +124,44 @@ func TestWindowErases(t *testing.T) {
 	}
 	after := must[api.ContextView](t)(p.inspect.Context(other.TurnID))
 	if !strings.Contains(after.Note, "permanently deleted") || len(retrievedItems(after)) >= len(retrievedItems(before)) {
-		t.Errorf("the X-ray of the other says %q and shows %d pieces", after.Note, len(retrievedItems(after)))
+		t.Errorf("the X-ray of the other conversation says %q and shows %d passages", after.Note, len(retrievedItems(after)))
 	}
 	p.say(api.SendRequest{SessionID: secret.SessionID, Text: "And what comes next?", Model: "m"})
 
-	made := must[api.SessionRow](t)(p.sessions.Duplicate(secret.SessionID, branch))
-	whole := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseSession, secret.SessionID, nil))
-	if len(whole.Copies) != 1 || whole.Copies[0].SessionID != made.ID || whole.Copies[0].Turns != 2 || whole.Copies[0].Own != 0 || len(whole.Included) != 0 {
-		t.Errorf("the copies are %+v, included %+v", whole.Copies, whole.Included)
+	copied := must[api.SessionRow](t)(p.sessions.Duplicate(secret.SessionID, branch))
+	erasePreview := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseSession, secret.SessionID, nil))
+	if len(erasePreview.Copies) != 1 || erasePreview.Copies[0].SessionID != copied.ID || erasePreview.Copies[0].Turns != 2 || erasePreview.Copies[0].Own != 0 || len(erasePreview.Included) != 0 {
+		t.Errorf("the copies are %+v, included %+v", erasePreview.Copies, erasePreview.Included)
 	}
-	copies := []string{made.ID}
-	both := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseSession, secret.SessionID, copies))
-	if len(both.Copies) != 0 || len(both.Included) != 1 || both.Included[0].SessionID != made.ID {
-		t.Errorf("with the copy: staying %+v, included %+v", both.Copies, both.Included)
+	copies := []string{copied.ID}
+	withCopy := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseSession, secret.SessionID, copies))
+	if len(withCopy.Copies) != 0 || len(withCopy.Included) != 1 || withCopy.Included[0].SessionID != copied.ID {
+		t.Errorf("with the copy: not included %+v, included %+v", withCopy.Copies, withCopy.Included)
 	}
-	receipt = must[api.ReceiptView](t)(p.storage.Erase(chat.EraseSession, secret.SessionID, whole.Confirm, copies))
-	for _, id := range []string{secret.SessionID, made.ID} {
+	receipt = must[api.ReceiptView](t)(p.storage.Erase(chat.EraseSession, secret.SessionID, erasePreview.Confirm, copies))
+	for _, id := range []string{secret.SessionID, copied.ID} {
 		if _, err := p.sessions.Open(id, ""); chat.CodeOf(err) != chat.CodeNotFound {
 			t.Errorf("%s opens: %v", id, err)
 		}
 	}
-	if list := must[[]api.ReceiptView](t)(p.storage.Receipts()); len(list) != 3 || list[0].Subject != secret.SessionID || list[1].Subject != made.ID ||
+	if list := must[[]api.ReceiptView](t)(p.storage.Receipts()); len(list) != 3 || list[0].Subject != secret.SessionID || list[1].Subject != copied.ID ||
 		list[2].Subject != secret.TurnID || !slices.Equal(receipt.Included, []string{list[1].ID}) {
 		t.Errorf("%+v", list)
 	}
-	if left := filesHolding(t, data, "Do not tell"); len(left) > 0 || second.TurnID == "" {
-		t.Errorf("it is still in %v", left)
+	if files := filesContaining(t, data, "Do not tell"); len(files) > 0 || second.TurnID == "" {
+		t.Errorf("the deleted text is still in %v", files)
 	}
 	p.say(api.SendRequest{SessionID: other.SessionID, Text: "Go on then.", Model: "m"})
 	p.window.Close()
-	verified(t, o)
+	checkData(t, o)
 }
 
-// TestWindowRestoresAndMovesAtTheNextStart: a restore and a move run at the next start, which reports their results.
+// A restore and a move run at the next start, which reports their results.
 func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
-	p, o, data := keeping(t)
-	t.Cleanup(func() { wanted.Store(false) })
+	p, o, data := openStoragePage(t)
+	t.Cleanup(func() { restartRequested.Store(false) })
 	kept := p.say(api.SendRequest{Text: "the first albatross", Model: "m"})
-	task := p.ended(must[api.TaskView](t)(p.storage.BackUp("")).ID)
+	task := p.awaitTaskEnd(must[api.TaskView](t)(p.storage.BackUp("")).ID)
 	if task.State != "done" || filepath.Dir(task.Path) != filepath.Join(data, store.BackupDir) {
 		t.Fatalf("%+v", task)
 	}
@@ -181,10 +182,10 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	if r = must[api.RestorePreview](t)(p.storage.RestorePreview(task.Path)); len(r.Undone) != 1 || r.Undone[0].ID != receipt.ID || r.Undone[0].At != receipt.At {
 		t.Errorf("reported: %+v, want %+v", r.Undone, receipt)
 	}
-	if err := p.storage.Restore(filepath.Join(data, "none.db")); chat.CodeOf(err) != chat.CodeNotFound || wanted.Load() {
-		t.Errorf("a backup that is not there: %v", err)
+	if err := p.storage.Restore(filepath.Join(data, "none.db")); chat.CodeOf(err) != chat.CodeNotFound || restartRequested.Load() {
+		t.Errorf("a backup that does not exist: %v", err)
 	}
-	if err := p.storage.Restore(task.Path); err != nil || !wanted.Load() {
+	if err := p.storage.Restore(task.Path); err != nil || !restartRequested.Load() {
 		t.Fatalf("%v", err)
 	}
 	p.window.Close()
@@ -210,7 +211,7 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 		t.Errorf("%+v", before)
 	}
 	must[api.TaskView](t)(p.storage.Move(to))
-	p.eventually("the pending operation was not removed", func() bool { _, err := os.Stat(filepath.Join(data, "errand.json")); return err == nil })
+	p.eventually("the pending operation was not saved", func() bool { _, err := os.Stat(filepath.Join(data, "errand.json")); return err == nil })
 	p.window.Close()
 
 	p = openPageWith(t, o)
@@ -222,7 +223,7 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(data, "MOVED.txt")); err != nil {
 		t.Error(err)
 	}
-	// One that cannot be done changes nothing and says why.
+	// A restore that fails changes nothing and says why.
 	if err := store.NewArchive(store.ArchiveOptions{DataDir: to}).SavePending(store.PendingOperation{Do: store.PendingRestore, Path: o.ConfigPath}); err != nil {
 		t.Fatal(err)
 	}
@@ -235,14 +236,14 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	p.window.Close()
-	verified(t, o)
+	checkData(t, o)
 }
 
 // awaitTask waits for the newest task of a kind to reach a state.
 func (p *page) awaitTask(kind tasks.Kind, state tasks.State) api.TaskView {
 	p.t.Helper()
 	var out api.TaskView
-	p.eventually(fmt.Sprintf("a task %s is %s", kind, state), func() bool {
+	p.eventually(fmt.Sprintf("no task %s became %s", kind, state), func() bool {
 		list, err := p.work.Tasks()
 		if err != nil || len(list) == 0 {
 			return false

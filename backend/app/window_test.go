@@ -22,7 +22,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// page is the window's services as the page sees them, and the events it was sent.
+// page has the window's services as its page uses them, and records the events that the page was sent.
 type page struct {
 	t        *testing.T
 	window   desktop.Window
@@ -40,7 +40,7 @@ type page struct {
 	changes []api.Change
 }
 
-// serviceIn is the service of a type that a window binds; nil: none.
+// serviceIn returns the service of a type that a window binds; nil if there is none.
 func serviceIn[T any](w desktop.Window) (service T) {
 	for _, b := range w.Bind {
 		if s, ok := b.(T); ok {
@@ -114,8 +114,8 @@ func (p *page) eventually(msg string, ok func() bool) {
 	}
 }
 
-// TestWindowConversation is a first session without a key: first start, a message, its answer, pins, states, a fork,
-// and the same data after a restart.
+// A first session without a key: first start, a message, its answer, pins, states, a fork, and the same data after a
+// restart.
 func TestWindowConversation(t *testing.T) {
 	dir := t.TempDir()
 	p := openPage(t, dir)
@@ -133,7 +133,7 @@ func TestWindowConversation(t *testing.T) {
 	if h := snap.Header; h.HeadSeq != 1 || h.Pending != 0 || h.Durable == 0 || h.Durable != h.Displayed || h.ContextCeiling == 0 || h.Model != "recall" || h.ContextMemory != 0 { // recall searches itself
 		t.Fatalf("header %+v", h)
 	}
-	p.framesAddUp(snap.Turns[0])
+	p.checkFrames(snap.Turns[0])
 
 	second := p.say(api.SendRequest{SessionID: first.SessionID, Text: "When do we deploy Orders?"})
 	v := must[api.TurnView](t)(p.sessions.Turn(second.BranchID, second.TurnID))
@@ -178,7 +178,7 @@ func TestWindowConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	p.opensWhereWritten(first.SessionID, first.BranchID, fork.ID)
+	p.checkOpensWhereWritten(first.SessionID, first.BranchID, fork.ID)
 
 	steps := must[[]api.StepView](t)(p.inspect.Steps(second.TurnID))
 	raw := must[api.RawStep](t)(p.inspect.RawStep(steps[0].ID))
@@ -195,9 +195,9 @@ func TestWindowConversation(t *testing.T) {
 	}
 }
 
-// opensWhereWritten checks that a session opens at the branch that was written on last, whichever branch was made the
-// active one meanwhile. It ends with the turns and the active branch that it found.
-func (p *page) opensWhereWritten(session, main, fork string) {
+// checkOpensWhereWritten checks at which branch a session opens: the one with the newest message, or one that was made
+// active after it.
+func (p *page) checkOpensWhereWritten(session, main, fork string) {
 	p.t.Helper()
 	opensAt := func(branch string) {
 		p.t.Helper()
@@ -214,8 +214,8 @@ func (p *page) opensWhereWritten(session, main, fork string) {
 	opensAt(main)
 }
 
-// framesAddUp checks that the streamed text is the stored one.
-func (p *page) framesAddUp(v api.TurnView) {
+// checkFrames checks that the streamed text is the stored text, and that the revisions of the changes have no gaps.
+func (p *page) checkFrames(v api.TurnView) {
 	p.t.Helper()
 	frames, changes := p.seen()
 	var sb strings.Builder
@@ -234,7 +234,7 @@ func (p *page) framesAddUp(v api.TurnView) {
 	}
 }
 
-// TestWindowSessions: list, rename, archive, pin, drafts.
+// Listing, renaming, archiving and pinning sessions, and their drafts.
 func TestWindowSessions(t *testing.T) {
 	p := openPage(t, t.TempDir())
 	a := must[api.SessionRow](t)(p.sessions.Create("Alpha"))
@@ -249,7 +249,7 @@ func TestWindowSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.sessions.Rename(b.ID, "  "); err == nil {
-		t.Fatal("an empty title was taken")
+		t.Fatal("an empty title was accepted")
 	}
 	if rows := must[[]api.SessionRow](t)(p.sessions.List(false, "gam")); len(rows) != 1 || rows[0].ID != b.ID {
 		t.Fatalf("%+v", rows)
@@ -283,7 +283,7 @@ func TestWindowSessions(t *testing.T) {
 	}
 }
 
-// TestWindowSettings: values are checked, keys never cross, links are checked.
+// Settings and links are checked, and keys never reach the page.
 func TestWindowSettings(t *testing.T) {
 	const key = "sk-canary-0123456789abcdef"
 	t.Setenv("OPENAI_API_KEY", key)
@@ -320,8 +320,8 @@ func TestWindowSettings(t *testing.T) {
 	}
 }
 
-// TestWindowWithoutData: if the database cannot be read, the window says so, only the services that its page needs then
-// are bound, they refuse what needs the data, and the file does not change.
+// If the database cannot be read, the window says so and binds only the services that its page then needs. They refuse
+// operations that need the data, and the file does not change.
 func TestWindowWithoutData(t *testing.T) {
 	dir := t.TempDir()
 	garbage := bytes.Repeat([]byte("this is not a database. "), 500)
@@ -345,28 +345,28 @@ func TestWindowWithoutData(t *testing.T) {
 		t.Errorf("bound: %T", p.window.Bind)
 	}
 	if _, err := p.storage.Storage(); chat.CodeOf(err) != chat.CodeCorrupt {
-		t.Errorf("its folder: %v", err)
+		t.Errorf("the storage page: %v", err)
 	}
 	if now, _ := os.ReadFile(matches[0]); !bytes.Equal(now, garbage) {
 		t.Error("the unreadable file was changed")
 	}
 }
 
-// TestSecondWindow: a second window does not touch the data of the first.
+// A second window does not touch the data of the first.
 func TestSecondWindow(t *testing.T) {
 	watchRaise(t)
 	dir := socketDir(t)
 	first := openPage(t, dir)
 	second := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, Page{})
 	if !second.Elsewhere || len(second.Bind) != 0 {
-		t.Fatalf("a second window opened in addition to the first: %+v", second)
+		t.Fatalf("a second window opened: %+v", second)
 	}
 	first.say(api.SendRequest{Text: "still works"})
 }
 
-// TestASavedModelIsKnown: after a model of a server was saved, the list has what the server reports about it, so that
-// the user is not asked for its context window.
-func TestASavedModelIsKnown(t *testing.T) {
+// After a model of a server was saved, the list contains the model information that the server reports, so that the user
+// is not asked for its context window.
+func TestASavedModelHasTheInformationOfItsServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"data":[{"id":"alpha","context_length":32768,"supported_parameters":["tools"]}]}`))
@@ -384,9 +384,9 @@ func TestASavedModelIsKnown(t *testing.T) {
 	t.Error("the model was not saved")
 }
 
-// TestAKeyOfOneRunIsMissed: a server that was given a key is not asked without one after a restart that lost it, and
-// the model says what is missing.
-func TestAKeyOfOneRunIsMissed(t *testing.T) {
+// A key that was kept only for one run is missing after a restart. The server is then not called without a key, and the
+// model says what is missing.
+func TestAKeyOfOneRunIsReportedAsMissing(t *testing.T) {
 	t.Parallel()
 	dir, server := t.TempDir(), "http://127.0.0.1:9"
 	p := openPage(t, dir)
@@ -412,11 +412,11 @@ func TestAKeyOfOneRunIsMissed(t *testing.T) {
 	}
 	must[api.SettingsView](t)(again.settings.Set("models.alpha.key_required", "false"))
 	if v := model(again); !v.Usable {
-		t.Errorf("when it is asked without a key on purpose: %+v", v)
+		t.Errorf("when no key is required: %+v", v)
 	}
 }
 
-// keyring is one in memory.
+// keyring is a keyring in memory.
 type keyring map[string]string
 
 func (k keyring) Set(_, user, key string) error { k[user] = key; return nil }
@@ -428,8 +428,7 @@ func (k keyring) Get(_, user string) (string, error) {
 	return "", secrets.ErrNotFound
 }
 
-// TestTheCommandLineRequiresKeysToo: `keys set` and `keys remove` change what the models of a server need, as the
-// window does, also for a key that was stored in the window.
+// `keys set` and `keys remove` change whether the models of a server need a key, as the window does.
 func TestTheCommandLineRequiresKeysToo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

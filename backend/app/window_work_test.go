@@ -20,8 +20,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// TestWindowPausesBackgroundWork: while it is paused, conversations continue, but nothing is summarized or indexed,
-// even after a restart; after it is resumed, everything is.
+// While background work is paused, conversations continue, but no turn is summarized or indexed, even after a restart.
+// After it was resumed, all turns are.
 func TestWindowPausesBackgroundWork(t *testing.T) {
 	dir := t.TempDir()
 	p := openPage(t, dir)
@@ -40,30 +40,30 @@ func TestWindowPausesBackgroundWork(t *testing.T) {
 	p.eventually("the answer did not end", func() bool { return final(p) })
 	p.window.Close()
 
-	again := openPage(t, dir)
-	if b := must[api.Background](t)(again.work.Background()); !b.Paused || b.Queued == 0 {
+	reopened := openPage(t, dir)
+	if b := must[api.Background](t)(reopened.work.Background()); !b.Paused || b.Queued == 0 {
 		t.Fatalf("after a restart: %+v", b)
 	}
-	if !final(again) {
+	if !final(reopened) {
 		t.Error("the turn was processed while paused")
 	}
-	if b := must[api.Background](t)(again.work.Pause(false)); b.Paused {
+	if b := must[api.Background](t)(reopened.work.Pause(false)); b.Paused {
 		t.Fatalf("%+v", b)
 	}
-	again.eventually("after resuming, it did not continue", func() bool {
-		v, err := again.sessions.Turn(second.BranchID, second.TurnID)
+	reopened.eventually("after resuming, the turn was not processed", func() bool {
+		v, err := reopened.sessions.Turn(second.BranchID, second.TurnID)
 		return err == nil && v.Phase == chat.PhaseDone
 	})
-	if list := must[[]api.TaskView](t)(again.work.Tasks()); len(list) != 0 {
-		t.Errorf("no long work was started, but there is %+v", list)
+	if list := must[[]api.TaskView](t)(reopened.work.Tasks()); len(list) != 0 {
+		t.Errorf("no task was started, but there is %+v", list)
 	}
 }
 
-// ended waits for a task to end and returns its view.
-func (p *page) ended(id string) api.TaskView {
+// awaitTaskEnd waits for a task to end and returns its view.
+func (p *page) awaitTaskEnd(id string) api.TaskView {
 	p.t.Helper()
 	var found api.TaskView
-	p.eventually("long work did not end", func() bool {
+	p.eventually("the task did not end", func() bool {
 		for _, v := range must[[]api.TaskView](p.t)(p.work.Tasks()) {
 			if v.ID == id {
 				found = v
@@ -77,43 +77,43 @@ func (p *page) ended(id string) api.TaskView {
 // imported imports a file and returns the report.
 func (p *page) imported(path string) api.ImportReport {
 	p.t.Helper()
-	begun := must[[]api.TaskView](p.t)(p.transfer.ImportFiles([]string{path}, ""))
-	v := p.ended(begun[0].ID)
+	started := must[[]api.TaskView](p.t)(p.transfer.ImportFiles([]string{path}, ""))
+	v := p.awaitTaskEnd(started[0].ID)
 	if v.State != "done" || v.Import == nil {
 		p.t.Fatalf("%+v, %+v", v, v.Error)
 	}
 	return *v.Import
 }
 
-// TestWindowImportsAndExports: another program's export becomes searchable sessions, once; an exported session is
-// identical when it is imported elsewhere.
+// Another program's export is imported as sessions only once. An exported session is the same after it was imported
+// elsewhere.
 func TestWindowImportsAndExports(t *testing.T) {
 	p, outside := openPage(t, t.TempDir()), t.TempDir()
 	if err := p.settings.FinishFirstRun("recall"); err != nil {
 		t.Fatal(err)
 	}
 	export := harness.ForeignExport(t, outside, 40)
-	if given := must[[]api.DroppedFile](t)(p.transfer.Inspect([]string{export, outside})); given[0].Format != "chatgpt" || given[1].Kind != "folder" {
-		t.Fatalf("%+v", given)
+	if inspected := must[[]api.DroppedFile](t)(p.transfer.Inspect([]string{export, outside})); inspected[0].Format != "chatgpt" || inspected[1].Kind != "folder" {
+		t.Fatalf("%+v", inspected)
 	}
 	first := p.imported(export)
 	if first.Sessions != 2 || first.SkippedCount != 0 || first.FirstSession == "" {
 		t.Fatalf("%+v", first)
 	}
-	if again := p.imported(export); again.Sessions != 0 || again.Already != 2 || again.Turns != 0 {
-		t.Fatalf("%+v", again)
+	if repeated := p.imported(export); repeated.Sessions != 0 || repeated.Already != 2 || repeated.Turns != 0 {
+		t.Fatalf("%+v", repeated)
 	}
 	session := must[api.SessionSnapshot](t)(p.sessions.Open(first.FirstSession, ""))
 	request := api.ExportRequest{Scope: "session", SessionID: first.FirstSession, Format: "bundle", Path: filepath.Join(outside, "long.cinf")}
 	if plan := must[api.ExportPlan](t)(p.transfer.Plan(request)); plan.Exists || plan.Sessions != 1 || plan.Turns == 0 || plan.Name != "long.cinf" {
 		t.Fatalf("%+v", plan)
 	}
-	v := p.ended(must[api.TaskView](t)(p.transfer.Export(request)).ID)
+	v := p.awaitTaskEnd(must[api.TaskView](t)(p.transfer.Export(request)).ID)
 	if v.State != "done" || v.Path != request.Path {
 		t.Fatalf("%+v, %+v", v, v.Error)
 	}
 	if _, err := p.transfer.Export(request); chat.CodeOf(err) != chat.CodeConflict {
-		t.Errorf("it overwrote existing content: %v", err)
+		t.Errorf("an existing file was overwritten: %v", err)
 	}
 	drag := httptest.NewRecorder()
 	p.window.Handler.ServeHTTP(drag, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/drag",
@@ -127,9 +127,9 @@ func TestWindowImportsAndExports(t *testing.T) {
 	if r := other.imported(request.Path); r.Sessions != 1 || r.FirstSession != first.FirstSession || r.Copied {
 		t.Fatalf("%+v", r)
 	}
-	there := must[api.SessionSnapshot](t)(other.sessions.Open(first.FirstSession, ""))
-	if len(there.Turns) != len(session.Turns) || there.Session.Title != session.Session.Title || len(there.Branches) != len(session.Branches) {
-		t.Errorf("%d turns, %d branches; were %d and %d", len(there.Turns), len(there.Branches), len(session.Turns), len(session.Branches))
+	imported := must[api.SessionSnapshot](t)(other.sessions.Open(first.FirstSession, ""))
+	if len(imported.Turns) != len(session.Turns) || imported.Session.Title != session.Session.Title || len(imported.Branches) != len(session.Branches) {
+		t.Errorf("%d turns, %d branches; were %d and %d", len(imported.Turns), len(imported.Branches), len(session.Turns), len(session.Branches))
 	}
 	renamed := filepath.Join(outside, "session.zip")
 	if err := os.Rename(request.Path, renamed); err != nil {
@@ -140,8 +140,8 @@ func TestWindowImportsAndExports(t *testing.T) {
 	}
 }
 
-// TestWindowResumesAnImport: after a kill, the next start lists the import as interrupted. It can be resumed, and
-// dismissed permanently.
+// After the program was killed, the next start lists the import as interrupted. It can be resumed, and dismissed
+// permanently.
 func TestWindowResumesAnImport(t *testing.T) {
 	dir := t.TempDir()
 	s, err := store.Open(t.Context(), store.Options{DataDir: dir})
@@ -150,8 +150,8 @@ func TestWindowResumesAnImport(t *testing.T) {
 	}
 	export := harness.ForeignExport(t, t.TempDir(), 10)
 	id := chat.NewID(time.Now())
-	left := fmt.Sprintf(`{"id":%q,"kind":"import","title":"Import conversations.json","input":{"path":%q},"state":"running","done":12,"total":99,"unit":"bytes","started_at":"2026-01-02T03:04:05Z"}`, id, export)
-	if err := errors.Join(s.PutSetting(t.Context(), "task."+id, left), s.Close()); err != nil {
+	interrupted := fmt.Sprintf(`{"id":%q,"kind":"import","title":"Import conversations.json","input":{"path":%q},"state":"running","done":12,"total":99,"unit":"bytes","started_at":"2026-01-02T03:04:05Z"}`, id, export)
+	if err := errors.Join(s.PutSetting(t.Context(), "task."+id, interrupted), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	p := openPage(t, dir)
@@ -162,29 +162,28 @@ func TestWindowResumesAnImport(t *testing.T) {
 	if v := must[api.TaskView](t)(p.work.Resume(id)); v.State != "running" || v.ID != id {
 		t.Fatalf("%+v", v)
 	}
-	if v := p.ended(id); v.State != "done" || v.Import == nil || v.Import.Sessions != 2 {
+	if v := p.awaitTaskEnd(id); v.State != "done" || v.Import == nil || v.Import.Sessions != 2 {
 		t.Fatalf("%+v, %+v", v, v.Error)
 	}
 	p.window.Close()
-	again := openPage(t, dir)
-	if list := must[[]api.TaskView](t)(again.work.Tasks()); len(list) != 1 || list[0].State != "done" || list[0].Import.Sessions != 2 {
+	reopened := openPage(t, dir)
+	if list := must[[]api.TaskView](t)(reopened.work.Tasks()); len(list) != 1 || list[0].State != "done" || list[0].Import.Sessions != 2 {
 		t.Fatalf("%+v", list)
 	}
-	if err := again.work.Dismiss(id); err != nil {
+	if err := reopened.work.Dismiss(id); err != nil {
 		t.Fatal(err)
 	}
-	again.window.Close()
+	reopened.window.Close()
 	if list := must[[]api.TaskView](t)(openPage(t, dir).work.Tasks()); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
 }
 
-// TestACommandErasesTheWindowsTasks: deleting a session from a terminal also removes it from the window's list of
-// tasks.
+// Deleting a session from a terminal also removes the window's tasks about it.
 func TestACommandErasesTheWindowsTasks(t *testing.T) {
 	p, dir := openPage(t, t.TempDir()), t.TempDir()
 	row := must[api.SessionRow](t)(p.sessions.Create("My secret plan"))
-	v := p.ended(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", SessionID: row.ID, Format: "json", Path: dir + "/"})).ID)
+	v := p.awaitTaskEnd(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", SessionID: row.ID, Format: "json", Path: dir + "/"})).ID)
 	if v.State != "done" || !strings.Contains(v.Title, "My secret plan") {
 		t.Fatalf("%+v, %+v", v, v.Error)
 	}

@@ -15,7 +15,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// workbench is the services of the window that the workbench uses.
+// workbench has the services of the window that the workbench uses.
 type workbench struct {
 	*page
 	branches *api.Branches
@@ -33,7 +33,7 @@ func openWorkbench(t *testing.T) workbench {
 
 var minute = regexp.MustCompile(`\[Now: [^\]]*\]`)
 
-// texts returns a context's items without the minute in it, which may change between two calls.
+// texts returns the texts of a context without the current time, which may change between two calls.
 func texts(v api.ContextView) string {
 	var b strings.Builder
 	for _, s := range v.Sections {
@@ -44,100 +44,100 @@ func texts(v api.ContextView) string {
 	return minute.ReplaceAllString(b.String(), "[Now]")
 }
 
-// TestWindowLandmarks: a long run has named turns along the way, a short one has none.
+// A long run has landmarks along the way, a short run has none.
 func TestWindowLandmarks(t *testing.T) {
 	t.Parallel()
 	p := openWorkbench(t)
-	one := p.say(api.SendRequest{Text: "bird number 1", Model: "m"})
+	first := p.say(api.SendRequest{Text: "bird number 1", Model: "m"})
 	for i := range 11 {
-		p.say(api.SendRequest{SessionID: one.SessionID, Text: fmt.Sprintf("bird number %d", i+2), Model: "m"})
+		p.say(api.SendRequest{SessionID: first.SessionID, Text: fmt.Sprintf("bird number %d", i+2), Model: "m"})
 	}
 	var titles []string
-	for _, mark := range must[[]api.Landmark](t)(p.branches.Landmarks(one.BranchID, 1, 12)) {
+	for _, mark := range must[[]api.Landmark](t)(p.branches.Landmarks(first.BranchID, 1, 12)) {
 		titles = append(titles, fmt.Sprintf("#%d %s", mark.Seq, mark.Title))
 	}
 	if want := []string{"#3 bird number 3", "#5 bird number 5", "#7 bird number 7", "#9 bird number 9", "#11 bird number 11"}; !slices.Equal(titles, want) {
 		t.Errorf("%v", titles)
 	}
-	if few := must[[]api.Landmark](t)(p.branches.Landmarks(one.BranchID, 1, 11)); len(few) != 0 {
+	if few := must[[]api.Landmark](t)(p.branches.Landmarks(first.BranchID, 1, 11)); len(few) != 0 {
 		t.Errorf("a short run has %v", few)
 	}
 }
 
-// TestWindowBranches: the tree, the preview of a fork, rolling back, comparing, archiving.
+// The tree, the preview of a fork, rolling back, comparing and archiving branches.
 func TestWindowBranches(t *testing.T) {
 	t.Parallel()
 	p := openWorkbench(t)
-	one := p.say(api.SendRequest{Text: "the first albatross", Model: "m"})
-	two := p.say(api.SendRequest{SessionID: one.SessionID, Text: "the second pelican", Model: "m"})
-	must[api.PinView](t)(p.inspect.AddPin(one.BranchID, "a fact that is pinned later"))
+	first := p.say(api.SendRequest{Text: "the first albatross", Model: "m"})
+	second := p.say(api.SendRequest{SessionID: first.SessionID, Text: "the second pelican", Model: "m"})
+	must[api.PinView](t)(p.inspect.AddPin(first.BranchID, "a fact that is pinned later"))
 
-	before := must[api.ContextView](t)(p.branches.ContextAt(one.BranchID, "", "m"))
+	before := must[api.ContextView](t)(p.branches.ContextAt(first.BranchID, "", "m"))
 	if got := texts(before); strings.Contains(got, "albatross") || strings.Contains(got, "pelican") {
 		t.Errorf("before the first turn there is %q", got)
 	}
-	at := must[api.ContextView](t)(p.branches.ContextAt(one.BranchID, one.TurnID, "m"))
+	at := must[api.ContextView](t)(p.branches.ContextAt(first.BranchID, first.TurnID, "m"))
 	if got := texts(at); !strings.Contains(got, "albatross") || strings.Contains(got, "pelican") || strings.Contains(got, "pinned later") {
 		t.Errorf("after the first turn there is %q", got)
 	}
-	if tree := must[api.BranchTree](t)(p.branches.Tree(one.SessionID)); len(tree.Branches) != 1 || len(tree.Runs) != 1 || tree.Turns != 2 {
+	if tree := must[api.BranchTree](t)(p.branches.Tree(first.SessionID)); len(tree.Branches) != 1 || len(tree.Runs) != 1 || tree.Turns != 2 {
 		t.Errorf("a preview created something: %+v", tree)
 	}
 
-	back := must[api.BranchView](t)(p.branches.RollbackTo(one.BranchID, one.TurnID))
+	back := must[api.BranchView](t)(p.branches.RollbackTo(first.BranchID, first.TurnID))
 	if back.Label != "rollback to #1: the first albatross" || !back.Active || back.Turns != 1 {
 		t.Errorf("%+v", back)
 	}
-	// The preview was what the branch has now.
-	made := must[api.ContextView](t)(p.inspect.NextContext(back.ID, "m", api.Draft{}))
-	if x, y := texts(at), texts(made); x != y {
-		t.Errorf("foreseen:\n%s\nmade:\n%s", x, y)
+	// The preview was the same as the context that the branch now has.
+	actual := must[api.ContextView](t)(p.inspect.NextContext(back.ID, "m", api.Draft{}))
+	if want, got := texts(at), texts(actual); want != got {
+		t.Errorf("preview:\n%s\nactual:\n%s", want, got)
 	}
-	if _, err := p.branches.RollbackTo(back.ID, two.TurnID); chat.CodeOf(err) != chat.CodeNotFound {
+	if _, err := p.branches.RollbackTo(back.ID, second.TurnID); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("back to a sibling's turn: %v", err)
 	}
-	third := p.say(api.SendRequest{SessionID: one.SessionID, Text: "a heron instead", Model: "m"})
-	tree := must[api.BranchTree](t)(p.branches.Tree(one.SessionID))
+	third := p.say(api.SendRequest{SessionID: first.SessionID, Text: "a heron instead", Model: "m"})
+	tree := must[api.BranchTree](t)(p.branches.Tree(first.SessionID))
 	if len(tree.Runs) != 3 || tree.Active != back.ID || tree.Turns != 3 {
 		t.Fatalf("%+v", tree)
 	}
 	root, continued, fork := tree.Runs[0], tree.Runs[1], tree.Runs[2]
-	if root.Parent != "" || continued.Parent != root.ID || fork.Parent != root.ID || fork.ID != third.TurnID || continued.ID != two.TurnID ||
+	if root.Parent != "" || continued.Parent != root.ID || fork.Parent != root.ID || fork.ID != third.TurnID || continued.ID != second.TurnID ||
 		root.First != "the first albatross" || root.Last != "" || root.Ends || !fork.Ends || fork.State == "" {
 		t.Errorf("%+v", tree.Runs)
 	}
-	c := must[api.BranchComparison](t)(p.branches.Compare(one.BranchID, back.ID))
-	if c.Shared != 1 || c.LastTurn != one.TurnID || len(c.Left.Turns) != 1 || c.Left.Turns[0].ID != two.TurnID || len(c.Right.Turns) != 1 ||
+	c := must[api.BranchComparison](t)(p.branches.Compare(first.BranchID, back.ID))
+	if c.Shared != 1 || c.LastTurn != first.TurnID || len(c.Left.Turns) != 1 || c.Left.Turns[0].ID != second.TurnID || len(c.Right.Turns) != 1 ||
 		c.Right.Turns[0].ID != third.TurnID || c.Right.FromSeq != 2 || c.Right.ToSeq != 2 || len(c.Left.Pins) != 1 || len(c.Right.Pins) != 0 {
 		t.Errorf("%+v", c)
 	}
 	if err := p.branches.Archive(back.ID, true); chat.CodeOf(err) != chat.CodeConflict || chat.AsError(err).Hint == "" {
 		t.Errorf("the active branch: %v", err)
 	}
-	if err := p.branches.Archive(one.BranchID, true); err != nil {
+	if err := p.branches.Archive(first.BranchID, true); err != nil {
 		t.Fatal(err)
 	}
-	snap := must[api.SessionSnapshot](t)(p.sessions.Open(one.SessionID, one.BranchID))
+	snap := must[api.SessionSnapshot](t)(p.sessions.Open(first.SessionID, first.BranchID))
 	if len(snap.Turns) != 2 || snap.Session.Branches != 1 || !snap.Branches[0].Archived {
 		t.Errorf("an archived branch opens as %+v", snap.Branches)
 	}
 }
 
-// TestWindowSearch: all sessions, text in a branch, figures, copies and titles.
+// Searching all sessions and in a branch, figures, copies, folders and titles.
 func TestWindowSearch(t *testing.T) {
 	t.Parallel()
 	p := openWorkbench(t)
-	one := p.say(api.SendRequest{Text: "🦢 Do albatrosses sleep in flight?", Model: "m"})
-	two := p.say(api.SendRequest{SessionID: one.SessionID, Text: "And which Albatross is the largest?", Model: "m"})
+	first := p.say(api.SendRequest{Text: "🦢 Do albatrosses sleep in flight?", Model: "m"})
+	second := p.say(api.SendRequest{SessionID: first.SessionID, Text: "And which Albatross is the largest?", Model: "m"})
 	found := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: "albatros"}))
 	if len(found.Groups) != 1 || len(found.Groups[0].Hits) != 2 || len(found.Groups[0].Marks) != 1 || found.Hits != 2 {
 		t.Fatalf("%+v", found)
 	}
 	for _, h := range found.Groups[0].Hits {
-		if h.BranchID != one.BranchID || h.By != "words" || h.Role != "user" || len(h.Marks) != 1 {
+		if h.BranchID != first.BranchID || h.By != "words" || h.Role != "user" || len(h.Marks) != 1 {
 			t.Errorf("%+v", h)
 		}
-		if h.TurnID == one.TurnID && h.Marks[0] != (api.Span{From: 6, To: 14}) { // the emoji counts as two
+		if h.TurnID == first.TurnID && h.Marks[0] != (api.Span{From: 6, To: 14}) { // the emoji counts as two
 			t.Errorf("marks %+v in %q", h.Marks, h.Snippet)
 		}
 	}
@@ -165,22 +165,22 @@ func TestWindowSearch(t *testing.T) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
-	in := must[api.FindResult](t)(p.search.Find(one.BranchID, "ALBATROSS", false))
-	if in.Total != 2 || len(in.Hits) != 2 || in.Hits[1].TurnID != two.TurnID || len(in.Hits[1].Marks) != 1 {
+	in := must[api.FindResult](t)(p.search.Find(first.BranchID, "ALBATROSS", false))
+	if in.Total != 2 || len(in.Hits) != 2 || in.Hits[1].TurnID != second.TurnID || len(in.Hits[1].Marks) != 1 {
 		t.Errorf("%+v", in)
 	}
-	if exact := must[api.FindResult](t)(p.search.Find(one.BranchID, "Albatross", true)); exact.Total != 1 {
+	if exact := must[api.FindResult](t)(p.search.Find(first.BranchID, "Albatross", true)); exact.Total != 1 {
 		t.Errorf("%+v", exact)
 	}
-	figures := must[api.MetricsSeries](t)(p.search.Metrics(api.MetricsQuery{Scope: "session", SessionID: one.SessionID}))
+	figures := must[api.MetricsSeries](t)(p.search.Metrics(api.MetricsQuery{Scope: "session", SessionID: first.SessionID}))
 	if len(figures.Points) != 2 || figures.Points[0].Turn.TurnSeq != 1 || figures.Cost != nil || figures.Unpriced != 2 || figures.Points[0].Cost != -1 {
 		t.Errorf("%+v", figures)
 	}
 	if _, err := p.search.Metrics(api.MetricsQuery{Scope: "world"}); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("%v", err)
 	}
-	copied := must[api.SessionRow](t)(p.sessions.Duplicate(one.SessionID, ""))
-	if copied.Turns != 2 || copied.ID == one.SessionID || !strings.HasSuffix(copied.Title, "(copy)") || copied.LeftOut != 0 {
+	copied := must[api.SessionRow](t)(p.sessions.Duplicate(first.SessionID, ""))
+	if copied.Turns != 2 || copied.ID == first.SessionID || !strings.HasSuffix(copied.Title, "(copy)") || copied.LeftOut != 0 {
 		t.Errorf("%+v", copied)
 	}
 	if err := p.sessions.SetFolder([]string{copied.ID}, " Birds "); err != nil {
@@ -190,7 +190,7 @@ func TestWindowSearch(t *testing.T) {
 	if len(folders) != 1 || folders[0] != (api.Folder{Name: "Birds", Sessions: 1}) {
 		t.Errorf("%+v", folders)
 	}
-	if err := p.sessions.ArchiveMany([]string{copied.ID, one.SessionID}, true); err != nil {
+	if err := p.sessions.ArchiveMany([]string{copied.ID, first.SessionID}, true); err != nil {
 		t.Fatal(err)
 	}
 	if r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: "albatross"})); len(r.Groups) != 0 {
@@ -199,7 +199,7 @@ func TestWindowSearch(t *testing.T) {
 	if r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: "albatross", Archived: true})); len(r.Groups) != 2 {
 		t.Errorf("archived sessions are not found: %+v", r)
 	}
-	if title := must[string](t)(p.sessions.SuggestTitle(one.SessionID)); !strings.Contains(strings.ToLower(title), "albatross") {
+	if title := must[string](t)(p.sessions.SuggestTitle(first.SessionID)); !strings.Contains(strings.ToLower(title), "albatross") {
 		t.Errorf("%q", title)
 	}
 }

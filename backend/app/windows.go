@@ -23,15 +23,15 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// The methods and events between the two ends of a window's link (docs/adr/0015).
+// Methods and events of a window's link to the program that has the data open (docs/adr/0015).
 const (
 	methodHello = "hello"  // from the window, first: whose data it shows
-	methodDrag  = "drag"   // from the window: the file of a drag
-	bound       = "bound:" // followed by a service's method: the page's calls
+	methodDrag  = "drag"   // from the window: creates the file for a drag
+	boundPrefix = "bound:" // from the window: a call of the page; a service's method follows
 
 	eventQuit      = "quit"      // to the window: the program ends
 	eventShow      = "show"      // to the small window: come to the front
-	eventElsewhere = "elsewhere" // to an unneeded window: another one exists
+	eventElsewhere = "elsewhere" // to a second small window: the first one is shown instead
 
 	methodPickFiles  = "shell.pick_files" // to the window: calls that need its process
 	methodPickTarget = "shell.pick_target"
@@ -44,28 +44,29 @@ const (
 	// bufferedInput is the buffer size for a window's calls, in bytes.
 	bufferedInput = 32 << 10
 	// quittingTime is how long a window may take to close when the program ends.
-	quittingTime = 3 * time.Second
+	quitTimeout = 3 * time.Second
 	// helloTime is how long a window waits for the program that has the data open.
-	helloTime = 15 * time.Second
+	helloTimeout = 15 * time.Second
 )
 
 // windows are the further windows on this data: each is a process that shows the page and sends its calls here.
 type windows struct {
-	core  *api.Core
-	bind  func(*api.Core) []any
-	last  func()        // called when the last one has closed
-	ready chan struct{} // closed when the first window has been created with all its dependencies
+	core         *api.Core
+	bind         func(*api.Core) []any
+	onLastClosed func()        // called when the last further window has closed
+	ready        chan struct{} // closed when the first window has been created with all its dependencies
 
 	mu    sync.Mutex
 	open  int
-	quick *relay.Link // the small window, if it exists
+	quick *relay.Link // to the small window, if it is open
 }
 
 func newWindows(core *api.Core) *windows {
-	return &windows{core: core, last: desktop.LastClosed, ready: make(chan struct{})}
+	return &windows{core: core, onLastClosed: desktop.LastClosed, ready: make(chan struct{})}
 }
 
-// offer allows opening further windows: from the first one's page and tray, and by other starts of the program.
+// offer makes it possible to open further windows: from the first window's page and tray, and by other starts of the
+// program.
 func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 	w.bind = func(c *api.Core) []any { return services(c, s) }
 	w.core.Shell.NewWindow = func(session string) error {
@@ -78,8 +79,8 @@ func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 		raise()
 		w.core.Hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestOpenSession, Session: session, X: -1, Y: -1}))
 	}
-	beside, quick := startQuietly(o, s, "--new-window"), startQuietly(o, s, "--quick")
-	first.Held, first.NewWindow, first.AskQuickly = w.any, func() { beside("") }, func() { quick("") }
+	newWindow, quick := startQuietly(o, s, "--new-window"), startQuietly(o, s, "--quick")
+	first.Held, first.NewWindow, first.AskQuickly = w.anyOpen, func() { newWindow("") }, func() { quick("") }
 	close(w.ready)
 }
 
@@ -92,16 +93,18 @@ func startQuietly(o cli.OpenOptions, s setup, flag string) func(token string) {
 	}
 }
 
-func (w *windows) any() bool {
+// anyOpen reports whether a further window is open.
+func (w *windows) anyOpen() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.open > 0
 }
 
-func (w *windows) count(by int) (left int) {
+// addOpen changes the number of open windows and returns it.
+func (w *windows) addOpen(delta int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.open += by
+	w.open += delta
 	return w.open
 }
 
@@ -116,30 +119,30 @@ func (w *windows) serve(c handover.Call, s handover.Streams) int {
 	core.Further, core.Session, core.Quick = true, c.Session, c.Quick
 	var services api.Services
 	link := relay.New(bufio.NewReaderSize(s.In, bufferedInput), s.Out, relay.Handler{
-		Call:  func(method string, args json.RawMessage) (any, error) { return w.call(&core, services, method, args) },
-		Words: core.FormatError,
-		Event: func(string, json.RawMessage) {},
+		Call:        func(method string, args json.RawMessage) (any, error) { return w.call(&core, services, method, args) },
+		EncodeError: core.FormatError,
+		Event:       func(string, json.RawMessage) {},
 	})
 	core.Shell = furtherShell(link, core.Shell)
-	if c.Quick && !w.takeQuick(link) {
+	if c.Quick && !w.registerQuick(link) {
 		link.Notify(eventElsewhere, nil)
 		return w.runLink(link, s)
 	}
 	services = api.NewServices(w.bind(&core), core.Log)
-	leave := w.core.Hub.Join(link.Notify)
-	w.count(1)
+	unsubscribe := w.core.Hub.Join(link.Notify)
+	w.addOpen(1)
 	defer func() {
-		leave()
-		w.dropQuick(link)
-		if w.count(-1) == 0 {
-			w.last()
+		unsubscribe()
+		w.unregisterQuick(link)
+		if w.addOpen(-1) == 0 {
+			w.onLastClosed()
 		}
 	}()
 	return w.runLink(link, s)
 }
 
-// takeQuick registers a link as the small window. If there is one already, that is shown.
-func (w *windows) takeQuick(link *relay.Link) bool {
+// registerQuick registers a link as that of the small window. If a small window is already open, it is shown instead.
+func (w *windows) registerQuick(link *relay.Link) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.quick != nil {
@@ -150,7 +153,7 @@ func (w *windows) takeQuick(link *relay.Link) bool {
 	return true
 }
 
-func (w *windows) dropQuick(link *relay.Link) {
+func (w *windows) unregisterQuick(link *relay.Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.quick == link {
@@ -167,14 +170,14 @@ func (w *windows) runLink(link *relay.Link, s handover.Streams) int {
 				link.Notify(eventQuit, nil)
 				select {
 				case <-link.Ended():
-				case <-time.After(quittingTime):
+				case <-time.After(quitTimeout):
 				}
 			}
 			link.End()
 		case <-link.Ended():
 		}
 	}()
-	_ = link.Run() // the end of the link is handled by the window
+	_ = link.Run() // the window handles the end of the link
 	return 0
 }
 
@@ -195,23 +198,23 @@ func (w *windows) call(core *api.Core, services api.Services, method string, arg
 }
 
 func cutPrefix(method string) (string, bool) {
-	name, is := strings.CutPrefix(method, bound)
-	return name, is && name != ""
+	name, ok := strings.CutPrefix(method, boundPrefix)
+	return name, ok && name != ""
 }
 
-// furtherShell runs the dialogs of a window in its own process, so that they are above it.
+// furtherShell returns a shell that runs dialogs in the process of the window, so that they appear above it.
 func furtherShell(link *relay.Link, own api.Shell) api.Shell {
 	shell := own
-	shell.PickFiles = func() ([]string, error) { return replyOf[[]string](link, methodPickFiles, "") }
-	shell.PickTarget = func(suggested string) (string, error) { return replyOf[string](link, methodPickTarget, suggested) }
-	shell.PickFolder = func() (string, error) { return replyOf[string](link, methodPickFolder, "") }
-	shell.Picture = func() ([]byte, error) { return replyOf[[]byte](link, methodPicture, "") }
-	shell.Copied = func() ([]string, error) { return replyOf[[]string](link, methodCopied, "") }
+	shell.PickFiles = func() ([]string, error) { return callShell[[]string](link, methodPickFiles, "") }
+	shell.PickTarget = func(suggested string) (string, error) { return callShell[string](link, methodPickTarget, suggested) }
+	shell.PickFolder = func() (string, error) { return callShell[string](link, methodPickFolder, "") }
+	shell.Picture = func() ([]byte, error) { return callShell[[]byte](link, methodPicture, "") }
+	shell.Copied = func() ([]string, error) { return callShell[[]string](link, methodCopied, "") }
 	return shell
 }
 
-// replyOf calls the other end; a dialog takes as long as the user takes.
-func replyOf[T any](link *relay.Link, method, argument string) (T, error) {
+// callShell calls the window's process. It has no time limit, because a dialog waits for the user.
+func callShell[T any](link *relay.Link, method, argument string) (T, error) {
 	var answer T
 	err := link.Call(context.Background(), method, argument, &answer)
 	return answer, linkError(err)
@@ -222,17 +225,17 @@ func linkError(err error) error {
 	if err == nil {
 		return nil
 	}
-	if refused, ok := err.(*relay.Refused); ok { //nolint:errorlint // Call does not wrap it
-		var words string
-		if json.Unmarshal(refused.Words, &words) == nil {
-			return api.ErrorOf(words)
+	if remote, ok := err.(*relay.RemoteError); ok { //nolint:errorlint // Call does not wrap it
+		var text string
+		if json.Unmarshal(remote.Data, &text) == nil {
+			return api.ErrorOf(text)
 		}
 	}
 	return chat.WrapError(chat.CodeUnavailable, "window.call", err, "The connection between this window and the program that has the data was lost.").
 		WithHint("everything acknowledged is stored; the window reopens automatically")
 }
 
-// startWindow starts a process with a further window on the same data, with these flags. A token of the desktop lets
+// startWindow starts a process with a further window on the same data, with additional flags. The desktop's token lets
 // the window take the focus.
 func startWindow(o cli.OpenOptions, token string, args ...string) error {
 	program, err := os.Executable()
@@ -251,64 +254,64 @@ func startWindow(o cli.OpenOptions, token string, args ...string) error {
 	return nil
 }
 
-// dataFlags are the flags with which another start of the program finds the same data.
+// dataFlags returns the flags with which another start of the program finds the same data.
 func dataFlags(o cli.OpenOptions) []string {
 	var flags []string
-	for _, given := range [][2]string{{"--config", o.ConfigPath}, {"--data-dir", o.DataDir}} {
-		if path, err := filepath.Abs(given[1]); err == nil && given[1] != "" {
-			flags = append(flags, given[0], path)
+	for _, flag := range [][2]string{{"--config", o.ConfigPath}, {"--data-dir", o.DataDir}} {
+		if path, err := filepath.Abs(flag[1]); err == nil && flag[1] != "" {
+			flags = append(flags, flag[0], path)
 		}
 	}
 	return flags
 }
 
-// furtherWindow is a window whose data another process has open.
+// furtherWindow is a further window, in its own process.
 type furtherWindow struct {
 	link *relay.Link
-	hub  *api.Hub // for requests to this window only
+	hub  *api.Hub // only for requests to this window
 	core *api.Core
 
 	mu       sync.Mutex
 	emit     func(name string, data any)
 	closing  bool
-	unneeded bool // another window of its kind exists, and was shown
+	unneeded bool // the small window was already open, and is shown instead
 }
 
 // joinWindow opens a window on data that another process has open.
 //
 // Errors: the refusal of that process; the lock's error if it accepts no requests.
 func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop.Window, error) {
-	input, toHolder := io.Pipe()
-	fromHolder, output := io.Pipe()
-	f := &furtherWindow{hub: api.NewHub(), closing: true} // until the other end has answered, its end is expected
-	f.link = relay.New(fromHolder, toHolder, relay.Handler{Call: f.shell, Words: func(err error) any { return f.core.FormatError(err) }, Event: f.event})
+	input, toOwner := io.Pipe()
+	fromOwner, output := io.Pipe()
+	f := &furtherWindow{hub: api.NewHub(), closing: true} // until the other end has answered, the link may end
+	f.link = relay.New(fromOwner, toOwner, relay.Handler{Call: f.shell, EncodeError: func(err error) any { return f.core.FormatError(err) }, Event: f.event})
 	f.core = &api.Core{Hub: f.hub, Log: slog.New(slog.DiscardHandler)}
-	over := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
-		_, served, err := ask(context.Background(), dir, handover.NewWindow(o.Session, o.Quick), handover.Asker{In: input, Out: output, Err: io.Discard})
+		_, served, err := sendCall(context.Background(), dir, handover.NewWindow(o.Session, o.Quick), handover.ClientIO{In: input, Out: output, Err: io.Discard})
 		if err == nil && !served {
 			err = locked
 		}
 		f.link.End()
 		_, _ = input.Close(), output.Close()
-		over <- err
+		result <- err
 	}()
 	go func() {
 		_ = f.link.Run()
-		_ = toHolder.Close() // which ends the call there
+		_ = toOwner.Close() // ends the call in the other process
 		f.ended()
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), helloTime)
+	ctx, cancel := context.WithTimeout(context.Background(), helloTimeout)
 	defer cancel()
 	var data string
 	if err := f.link.Call(ctx, methodHello, nil, &data); err != nil {
 		f.close()
 		select {
-		case refused := <-over:
-			if refused != nil {
-				return desktop.Window{}, refused
+		case callErr := <-result:
+			if callErr != nil {
+				return desktop.Window{}, callErr
 			}
-		case <-time.After(helloTime):
+		case <-time.After(helloTimeout):
 		}
 		return desktop.Window{}, linkError(err)
 	}
@@ -334,20 +337,20 @@ func (f *furtherWindow) window(page Page) desktop.Window {
 		Assets: page.Assets, Handler: api.DragHandler(drag), Icon: page.Icon, FormatError: f.core.FormatError, Further: true,
 		Bind:  []any{api.NewRelay(f.call)},
 		Ready: f.attach, Close: f.close,
-		Request: func(asked desktop.WindowRequest) { f.hub.RequestWindow(windowRequest(asked)) },
+		Request: func(request desktop.WindowRequest) { f.hub.RequestWindow(windowRequest(request)) },
 	}
 }
 
-// call forwards the page's calls to the other end, except those for this window only.
+// call forwards the page's calls to the other end, except those that concern only this window.
 func (f *furtherWindow) call(name string, args json.RawMessage) (result json.RawMessage, err error) {
 	if name == "Work.WindowRequests" {
 		return json.Marshal(f.hub.WindowRequests())
 	}
-	err = linkError(f.link.Call(context.Background(), bound+name, args, &result))
+	err = linkError(f.link.Call(context.Background(), boundPrefix+name, args, &result))
 	return result, err
 }
 
-// shell implements what needs this process: dialogs, and the clipboard.
+// shell handles the calls that need this process: dialogs, and the clipboard.
 func (f *furtherWindow) shell(method string, args json.RawMessage) (any, error) {
 	var argument string
 	if err := json.Unmarshal(args, &argument); err != nil {
@@ -374,17 +377,17 @@ func (f *furtherWindow) attach(emit func(name string, data any)) {
 	f.emit = emit
 	f.mu.Unlock()
 	select {
-	case <-f.link.Ended(): // before there was a window to close
+	case <-f.link.Ended(): // the link ended before there was a window to close
 		go f.ended()
 	default:
 	}
 }
 
-// event handles the program's events: those for the page, and its end.
+// event handles the events of the other end: those for this window, and those for its page.
 func (f *furtherWindow) event(name string, data json.RawMessage) {
 	switch name {
 	case eventQuit:
-		f.leave()
+		f.expectEnd()
 		go desktop.Quit()
 		return
 	case eventShow:
@@ -410,27 +413,27 @@ func (f *furtherWindow) isUnneeded() bool {
 	return f.unneeded
 }
 
-// leave marks the end of the link as intended.
-func (f *furtherWindow) leave() {
+// expectEnd marks the end of the link as intended.
+func (f *furtherWindow) expectEnd() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closing = true
 }
 
-// ended opens the window again if the program that had the data open ended on its own: then this process, or that of
-// another window, opens the data.
+// ended restarts this process if the program that had the data open ended unexpectedly. After that this process, or
+// that of another window, opens the data.
 func (f *furtherWindow) ended() {
 	f.mu.Lock()
-	meant := f.closing
+	expected := f.closing
 	f.mu.Unlock()
-	if !meant {
-		wanted.Store(true)
+	if !expected {
+		restartRequested.Store(true)
 		desktop.Quit()
 	}
 }
 
 func (f *furtherWindow) close() {
-	f.leave()
+	f.expectEnd()
 	f.hub.Attach(nil)
 	f.link.End()
 }

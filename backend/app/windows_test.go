@@ -14,8 +14,8 @@ import (
 	"contextinfinity/backend/desktop"
 )
 
-// beside is a further window with the data of a page, as its own page sees it.
-type beside struct {
+// furtherPage is a further window as its page uses it.
+type furtherPage struct {
 	t      *testing.T
 	window desktop.Window
 	relay  *api.Relay
@@ -24,12 +24,12 @@ type beside struct {
 	events map[string]int
 }
 
-func openBeside(t *testing.T, o cli.OpenOptions) *beside {
+func openFurtherPage(t *testing.T, o cli.OpenOptions) *furtherPage {
 	t.Helper()
 	o.NewWindow = true
 	w := window(o, Page{})
-	b := &beside{t: t, window: w, relay: serviceIn[*api.Relay](w), events: map[string]int{}}
-	t.Cleanup(func() { wanted.Store(false) })
+	b := &furtherPage{t: t, window: w, relay: serviceIn[*api.Relay](w), events: map[string]int{}}
+	t.Cleanup(func() { restartRequested.Store(false) })
 	t.Cleanup(w.Close)
 	if b.relay == nil || !w.Further || w.Work != nil {
 		t.Fatalf("it is not a further window: %+v", w)
@@ -43,7 +43,7 @@ func openBeside(t *testing.T, o cli.OpenOptions) *beside {
 }
 
 // call calls a method as the page does.
-func (b *beside) call(result any, name string, args ...any) error {
+func (b *furtherPage) call(result any, name string, args ...any) error {
 	b.t.Helper()
 	service, method, _ := strings.Cut(name, ".")
 	raw, err := json.Marshal(append([]any{}, args...))
@@ -57,7 +57,7 @@ func (b *beside) call(result any, name string, args ...any) error {
 	return err
 }
 
-func (b *beside) heard(name string) int {
+func (b *furtherPage) eventCount(name string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.events[name]
@@ -72,7 +72,7 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 	two := must[api.SessionRow](t)(p.sessions.Create("Two"))
 	first := must[api.SessionSnapshot](t)(p.sessions.Open(two.ID, ""))
 	o := cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}
-	b := openBeside(t, o)
+	b := openFurtherPage(t, o)
 	var start api.Startup
 	if err := b.call(&start, "Settings.Startup"); err != nil || start.LastSession != one.ID || start.Fatal != nil {
 		t.Errorf("it opens on %+v (%v)", start, err)
@@ -89,7 +89,7 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 		return len(changes) > 0 && changes[len(changes)-1].ID == one.ID
 	})
 	r := p.say(api.SendRequest{SessionID: two.ID, BranchID: first.Header.BranchID, Text: "Said in the first window."})
-	p.eventually("the first window's answer was not reported to the further one", func() bool { return b.heard(api.EventFrame) > 0 && b.heard(api.EventChange) > 2 })
+	p.eventually("the first window's answer was not reported to the further one", func() bool { return b.eventCount(api.EventFrame) > 0 && b.eventCount(api.EventChange) > 2 })
 	var turn api.TurnView
 	if err := b.call(&turn, "Sessions.Turn", r.BranchID, r.TurnID); err != nil || turn.ID != r.TurnID {
 		t.Errorf("%v", err)
@@ -101,16 +101,16 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 	if again := p.settings.Startup(); again.LastSession != two.ID {
 		t.Errorf("the first window would open on %s", again.LastSession)
 	}
-	asked := openBeside(t, cli.OpenOptions{DataDir: dir, ConfigPath: o.ConfigPath, Session: two.ID})
-	if err := asked.call(&start, "Settings.Startup"); err != nil || start.LastSession != two.ID {
-		t.Errorf("it opens on %s, asked for %s", start.LastSession, two.ID)
+	chosen := openFurtherPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: o.ConfigPath, Session: two.ID})
+	if err := chosen.call(&start, "Settings.Startup"); err != nil || start.LastSession != two.ID {
+		t.Errorf("it opens on %s, not on the requested %s", start.LastSession, two.ID)
 	}
 	if !p.window.Held() {
-		t.Error("nothing keeps the first window")
+		t.Error("the further windows do not keep the first one open")
 	}
-	asked.window.Close()
+	chosen.window.Close()
 	b.window.Close()
-	p.eventually("closed windows keep the first one", func() bool { return !p.window.Held() })
+	p.eventually("closed windows still keep the first one open", func() bool { return !p.window.Held() })
 }
 
 // Errors arrive as they are formatted for the page, including those for methods that no window may call. A large
@@ -118,7 +118,7 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
 	dir := socketDir(t)
 	p := openPage(t, dir)
-	b := openBeside(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+	b := openFurtherPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
 	err := b.call(nil, "Sessions.Open", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "")
 	if chat.CodeOf(err) != chat.CodeNotFound || !strings.Contains(b.window.FormatError(err).(string), `"code":"not_found"`) {
 		t.Errorf("%v", err)
@@ -137,7 +137,7 @@ func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
 		t.Errorf("the requests to this window: %+v (%v)", requests, err)
 	}
 	if list := must[[]api.WindowRequest](t)(p.work.WindowRequests()); len(list) != 0 {
-		t.Errorf("the first window was asked for %+v", list)
+		t.Errorf("the first window got the requests %+v", list)
 	}
 	text := bytes.Repeat([]byte("0123456789abcdef"), 1<<17) // 2 MB, far more than a frame of the socket
 	var tokens int
@@ -146,18 +146,18 @@ func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
 	}
 	var path string
 	if err := b.call(&path, "Transfer.PickTarget", "x.html"); chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(err.Error(), "no window to show a dialog in") {
-		t.Errorf("the dialog was not asked for in the window's own process: %q (%v)", path, err)
+		t.Errorf("the dialog was not requested from the window's own process: %q (%v)", path, err)
 	}
 }
 
-// Closing the program closes its further windows properly; one whose program crashed reopens automatically.
-func TestAFurtherWindowEndsWithTheProgramOrOpensAgain(t *testing.T) {
+// Closing the program closes its further windows. If the program crashes, a further window reopens automatically.
+func TestAFurtherWindowEndsWithTheProgramOrReopens(t *testing.T) {
 	dir := socketDir(t)
 	p := openPage(t, dir)
-	b := openBeside(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+	b := openFurtherPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
 	p.window.Close()
-	if wanted.Load() {
-		t.Error("a program that quit returns as another window")
+	if restartRequested.Load() {
+		t.Error("a window restarts although the program was closed")
 	}
 	err := b.call(nil, "Settings.Startup")
 	if chat.CodeOf(err) != chat.CodeUnavailable {
@@ -165,10 +165,10 @@ func TestAFurtherWindowEndsWithTheProgramOrOpensAgain(t *testing.T) {
 	}
 	f := &furtherWindow{}
 	f.ended()
-	if !wanted.Load() {
-		t.Error("a window whose program was lost does not open again")
+	if !restartRequested.Load() {
+		t.Error("a window whose program crashed does not reopen")
 	}
-	wanted.Store(false)
+	restartRequested.Store(false)
 }
 
 // If no program has the data open, a further window becomes the first.
@@ -180,15 +180,15 @@ func TestAFurtherWindowMayBeTheFirst(t *testing.T) {
 	}
 }
 
-// There is one quick window: a second start shows it and opens none. What was asked in it continues in the first
-// window.
-func TestThereIsOneQuickWindow(t *testing.T) {
+// There is at most one quick window: a second start shows it instead of opening another. Its conversation can be
+// continued in the first window.
+func TestThereIsAtMostOneQuickWindow(t *testing.T) {
 	raised := watchRaise(t)
 	dir := socketDir(t)
 	p := openPage(t, dir)
 	row := must[api.SessionRow](t)(p.sessions.Create("Asked quickly"))
 	o := cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), Quick: true}
-	b := openBeside(t, o)
+	b := openFurtherPage(t, o)
 	var start api.Startup
 	if err := b.call(&start, "Settings.Startup"); err != nil || !start.Quick || !b.window.Quick {
 		t.Errorf("it is not a small window: %+v (%v)", start, err)
@@ -198,12 +198,12 @@ func TestThereIsOneQuickWindow(t *testing.T) {
 	}
 	must[[]api.WindowRequest](t)(p.work.WindowRequests())
 	if err := b.call(nil, "Work.ShowInFirst", row.ID); err != nil || len(raised) != 1 {
-		t.Errorf("the first window was asked to the front %d times (%v)", len(raised), err)
+		t.Errorf("the first window was brought to the front %d times (%v)", len(raised), err)
 	}
 	b.window.Close()
-	p.eventually("the small window is still there", func() bool { return !p.window.Held() })
-	next := openBeside(t, o)
+	p.eventually("the small window is still open", func() bool { return !p.window.Held() })
+	next := openFurtherPage(t, o)
 	if !next.window.Quick {
-		t.Error("there must be none after the first")
+		t.Error("after the small window was closed, no new one opened")
 	}
 }

@@ -10,21 +10,21 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// taskTime is the share of closeTimeout for ending tasks: running answers need the rest.
-const taskTime = 3
+// taskShare divides closeTimeout: tasks get this fraction of it to end, and running answers need the rest.
+const taskShare = 3
 
-// openTasks lets the window run tasks, and find those left by an earlier run.
+// openTasks lets the window run tasks, and loads those of an earlier run.
 func (a *app) openTasks(ctx context.Context, hub *api.Hub) (err error) {
 	a.tasks, err = tasks.New(ctx, tasks.Deps{Store: a.store, Publish: hub, Log: a.log})
 	return err
 }
 
-// stopTasks stops tasks at a safe point, within the time limit.
+// stopTasks stops tasks at a safe point, within a time limit.
 func (a *app) stopTasks(ctx context.Context) {
 	if a.tasks == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, closeTimeout/taskTime)
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout/taskShare)
 	defer cancel()
 	if err := a.tasks.Close(ctx); err != nil {
 		a.log.Warn("tasks did not end in time", "err", err)
@@ -33,7 +33,8 @@ func (a *app) stopTasks(ctx context.Context) {
 
 func (a *app) jobList() *jobs.List { return jobs.NewList(a.store, a.jobs, a.fanout) }
 
-// erasing deletes permanently. In a program that has tasks, those about the deleted session are removed too.
+// erasing returns the service that deletes permanently. If the program has tasks, it also removes those about the
+// deleted session.
 func (a *app) erasing() *erasing.Service {
 	d := erasing.Deps{Store: a.store, Publish: a.fanout.Change}
 	if a.tasks != nil {
@@ -42,16 +43,16 @@ func (a *app) erasing() *erasing.Service {
 	return erasing.New(d)
 }
 
-// Actions offered by the dialogs.
+// Filters of the file dialogs.
 var (
-	exports  = desktop.Filter{Name: "Sessions and exports", Patterns: "*.cinf;*.json;*.jsonl;*.ndjson;*.zip"}
-	anything = desktop.Filter{Name: "All files", Patterns: "*"}
+	sessionFiles = desktop.Filter{Name: "Sessions and exports", Patterns: "*.cinf;*.json;*.jsonl;*.ndjson;*.zip"}
+	allFiles     = desktop.Filter{Name: "All files", Patterns: "*"}
 )
 
 func pickFiles() ([]string, error) {
-	return desktop.PickFiles("Import sessions", exports, anything)
+	return desktop.PickFiles("Import sessions", sessionFiles, allFiles)
 }
 
 func pickTarget(suggested string) (string, error) {
-	return desktop.PickTarget("Save as", suggested, anything)
+	return desktop.PickTarget("Save as", suggested, allFiles)
 }

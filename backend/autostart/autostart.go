@@ -98,7 +98,7 @@ func (e *Entry) Set(on bool) error {
 		err = e.place.remove()
 	}
 	if err != nil {
-		return chat.WrapError(chat.CodeUnavailable, "autostart.set", err, "The programs that start at sign-in could not be changed: "+err.Error()+".").WithHint("it is kept in %s", e.place.String())
+		return chat.WrapError(chat.CodeUnavailable, "autostart.set", err, "The programs that start at sign-in could not be changed: "+err.Error()+".").WithHint("the entry is stored in %s", e.place.String())
 	}
 	return nil
 }

@@ -25,18 +25,18 @@ func entry(t *testing.T, program string) (*Entry, string) {
 // Turning autostart on writes an entry into the desktop's folder in its format; turning it off removes it.
 func TestTurningAutostartOnAndOff(t *testing.T) {
 	e, path := entry(t, "/opt/a b/Context Infinity")
-	is := func(want State) {
+	expectState := func(want State) {
 		t.Helper()
 		want.Place = path
 		if got, err := e.State(); err != nil || got != want {
 			t.Errorf("%+v (%v), want %+v", got, err, want)
 		}
 	}
-	is(State{})
+	expectState(State{})
 	if err := e.Set(true); err != nil {
 		t.Fatal(err)
 	}
-	is(State{On: true})
+	expectState(State{On: true})
 	text, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), `Exec="/opt/a b/Context Infinity" "--hidden" "--data-dir" "/data/50%% \\"off\\" \\$HOME\\\\x"`+"\n") {
 		t.Errorf("%s (%v)", text, err)
@@ -46,9 +46,9 @@ func TestTurningAutostartOnAndOff(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	is(State{})
-	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
+	expectState(State{})
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 0 {
+		t.Errorf("left behind: %v (%v)", entries, err)
 	}
 }
 

@@ -29,7 +29,7 @@ func systemPlace() (place, error) {
 
 func (f desktopFile) String() string { return string(f) }
 
-// command reads the entry. Desktops disable an entry with Hidden or with a key of GNOME's.
+// command reads the entry. Desktops disable an entry with Hidden or with a key specific to GNOME.
 func (f desktopFile) command() ([]string, error) {
 	file, err := os.Open(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,24 +89,24 @@ func quote(command []string) string {
 	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(strings.Join(words, " "))
 }
 
-// unquote reads the output of quote, and commands as a person would write them by hand.
+// unquote splits a command that quote wrote, or that was written by hand.
 func unquote(exec string) []string {
 	exec = strings.NewReplacer(`\\`, `\`, `\s`, " ", `\n`, "\n", `\t`, "\t", `\r`, "\r").Replace(exec)
 	var words []string
 	var word strings.Builder
-	begun, quoted := false, false
+	inWord, quoted := false, false
 	end := func() {
-		if begun {
+		if inWord {
 			words = append(words, word.String())
 		}
 		word.Reset()
-		begun = false
+		inWord = false
 	}
 	for i := 0; i < len(exec); i++ {
 		c := exec[i]
 		switch {
 		case c == '"':
-			quoted, begun = !quoted, true
+			quoted, inWord = !quoted, true
 		case quoted && c == '\\' && i+1 < len(exec), c == '%' && i+1 < len(exec) && exec[i+1] == '%':
 			i++
 			word.WriteByte(exec[i])
@@ -114,7 +114,7 @@ func unquote(exec string) []string {
 			end()
 		default:
 			word.WriteByte(c)
-			begun = true
+			inWord = true
 		}
 	}
 	end()

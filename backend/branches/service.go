@@ -64,14 +64,14 @@ func (s *Service) Before(ctx context.Context, id chat.TurnID, label string, acti
 	if err != nil {
 		return chat.Branch{}, err
 	}
-	prev, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: t.BranchID, ToSeq: t.Seq - 1, Limit: 1, Newest: true})
+	previous, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: t.BranchID, ToSeq: t.Seq - 1, Limit: 1, Newest: true})
 	if t.Seq > 1 && err != nil {
 		return chat.Branch{}, err
 	}
-	if t.Seq <= 1 || len(prev) == 0 {
-		return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, Label: or(label, t), Activate: activate})
+	if t.Seq <= 1 || len(previous) == 0 {
+		return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, Label: labelOr(label, t), Activate: activate})
 	}
-	return s.after(ctx, prev[0], or(label, t), activate)
+	return s.after(ctx, previous[0], labelOr(label, t), activate)
 }
 
 func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate bool) (chat.Branch, error) {
@@ -83,20 +83,20 @@ func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate
 			return chat.Branch{}, err
 		}
 	}
-	return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, After: t.ID, Label: or(label, t), Activate: activate})
+	return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, After: t.ID, Label: labelOr(label, t), Activate: activate})
 }
 
-// or returns the label, or a name made from the turn at which the branch begins if the label is empty.
-func or(label string, t chat.Turn) string {
+// labelOr returns the label or, if it is empty, a name made from the turn at which the branch begins.
+func labelOr(label string, t chat.Turn) string {
 	if label != "" {
 		return label
 	}
-	return named("from", t)
+	return branchName("from", t)
 }
 
-// named returns a branch name: the action, the turn's number and the first words of its message.
-func named(done string, t chat.Turn) string {
-	name := fmt.Sprintf("%s #%d", done, t.Seq)
+// branchName returns the name of a branch: the action, the turn's number and the first words of its message.
+func branchName(action string, t chat.Turn) string {
+	name := fmt.Sprintf("%s #%d", action, t.Seq)
 	if words := t.User.Landmark(); words != "" {
 		name += ": " + words
 	}
@@ -141,11 +141,11 @@ func (s *Service) Rollback(ctx context.Context, session chat.SessionID, id chat.
 	if err != nil {
 		return chat.Branch{}, err
 	}
-	open, err := s.store.Session(ctx, session)
+	current, err := s.store.Session(ctx, session)
 	if err != nil {
 		return chat.Branch{}, err
 	}
-	if err := s.leavesOut(ctx, open.ActiveBranch, st.BranchID, seq); err != nil {
+	if err := s.checkTarget(ctx, current.ActiveBranch, st.BranchID, seq); err != nil {
 		return chat.Branch{}, err
 	}
 	if seq == 0 {
@@ -158,39 +158,39 @@ func (s *Service) Rollback(ctx context.Context, session chat.SessionID, id chat.
 	if len(turns) == 0 {
 		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "branches.rollback", "State %s covers no turn that still exists.", id)
 	}
-	return s.after(ctx, turns[0], named("rollback to", turns[0]), true)
+	return s.after(ctx, turns[0], branchName("rollback to", turns[0]), true)
 }
 
 // RollbackTo starts a branch that ends with a turn of the branch's lineage, and switches to it. If the turn is still
 // pending, it is committed first.
 func (s *Service) RollbackTo(ctx context.Context, branch chat.BranchID, id chat.TurnID) (chat.Branch, error) {
-	t, err := s.shown(ctx, branch, id)
+	t, err := s.lineageTurn(ctx, branch, id)
 	if err != nil {
 		return chat.Branch{}, err
 	}
-	if err := s.leavesOut(ctx, branch, t.BranchID, t.Seq); err != nil {
+	if err := s.checkTarget(ctx, branch, t.BranchID, t.Seq); err != nil {
 		return chat.Branch{}, err
 	}
-	return s.after(ctx, t, named("rollback to", t), true)
+	return s.after(ctx, t, branchName("rollback to", t), true)
 }
 
-// leavesOut rejects a rollback of a branch to its own end: the new branch would be a copy under another name. The
-// target is turn seq in the lineage of place.
-func (s *Service) leavesOut(ctx context.Context, branch, place chat.BranchID, seq int64) error {
+// checkTarget rejects a rollback of a branch to its own end: the new branch would be a copy under another name. The
+// target of the rollback is turn seq in the lineage of source.
+func (s *Service) checkTarget(ctx context.Context, branch, source chat.BranchID, seq int64) error {
 	last, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: 1, Newest: true})
 	if err != nil {
 		return err
 	}
-	var at int64
+	var lastSeq int64
 	if len(last) > 0 {
-		at = last[0].Seq
+		lastSeq = last[0].Seq
 	}
-	if at != seq {
+	if lastSeq != seq {
 		return nil
 	}
-	if seq > 0 && place != branch {
-		there, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: place, FromSeq: seq, ToSeq: seq, Limit: 1})
-		if err != nil || len(there) == 0 || there[0].ID != last[0].ID {
+	if seq > 0 && source != branch {
+		found, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: source, FromSeq: seq, ToSeq: seq, Limit: 1})
+		if err != nil || len(found) == 0 || found[0].ID != last[0].ID {
 			return err
 		}
 	}
@@ -198,17 +198,17 @@ func (s *Service) leavesOut(ctx context.Context, branch, place chat.BranchID, se
 		WithHint("choose an earlier turn, or fork to start a branch from here")
 }
 
-// shown returns a turn if it is in the branch's lineage.
-func (s *Service) shown(ctx context.Context, branch chat.BranchID, id chat.TurnID) (chat.Turn, error) {
+// lineageTurn returns a turn if it is in the branch's lineage.
+func (s *Service) lineageTurn(ctx context.Context, branch chat.BranchID, id chat.TurnID) (chat.Turn, error) {
 	t, err := s.store.Turn(ctx, id)
 	if err != nil {
 		return t, err
 	}
-	there, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: t.Seq, ToSeq: t.Seq, Limit: 1})
+	found, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: t.Seq, ToSeq: t.Seq, Limit: 1})
 	if err != nil {
 		return t, err
 	}
-	if len(there) == 0 || there[0].ID != id {
+	if len(found) == 0 || found[0].ID != id {
 		return t, chat.Errorf(chat.CodeNotFound, "branches.turn", "Turn #%d is not in the history of this branch.", t.Seq)
 	}
 	return t, nil
@@ -220,7 +220,7 @@ func (s *Service) shown(ctx context.Context, branch chat.BranchID, id chat.TurnI
 func (s *Service) Cut(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.Cut, error) {
 	cut := chat.Cut{Branch: branch}
 	if after != "" {
-		t, err := s.shown(ctx, branch, after)
+		t, err := s.lineageTurn(ctx, branch, after)
 		if err != nil {
 			return cut, err
 		}
@@ -290,15 +290,15 @@ func (s *Service) Switch(ctx context.Context, session chat.SessionID, branch cha
 	return nil
 }
 
-// Activate makes a branch the active one of its session, unless it is that already: a session opens where somebody
-// wrote last.
+// Activate makes a branch the active one of its session, unless it already is: a session opens at the branch that was
+// written to last.
 func (s *Service) Activate(ctx context.Context, branch chat.BranchID) error {
 	b, err := s.store.Branch(ctx, branch)
 	if err != nil {
 		return err
 	}
-	open, err := s.store.Session(ctx, b.SessionID)
-	if err != nil || open.ActiveBranch == branch {
+	session, err := s.store.Session(ctx, b.SessionID)
+	if err != nil || session.ActiveBranch == branch {
 		return err
 	}
 	return s.Switch(ctx, b.SessionID, branch)

@@ -51,7 +51,7 @@ const (
 	BackupLater     BackupOutcome = "later" // it would delay something else
 )
 
-// DataSummary is what the user compares data by.
+// DataSummary has the figures by which the user compares data.
 type DataSummary struct {
 	Exists     bool       `json:"exists"`
 	Schema     int64      `json:"database_schema"`

@@ -48,13 +48,13 @@ type Image struct {
 	Source    json.RawMessage `json:"source"`
 }
 
-// NewImage is an image with its bytes included.
+// NewImage returns an image with its bytes included.
 func NewImage(media string, data []byte) Image {
 	source, _ := json.Marshal(map[string][]byte{"data": data}) // bytes always encode
 	return Image{MediaType: media, Source: source}
 }
 
-// Data is the image in base64; empty: it is remote, and not fetched automatically (SPEC 13).
+// Data returns the image in base64. It is empty for a remote image, which is not fetched automatically (SPEC 13).
 func (i Image) Data() string {
 	var source struct {
 		Data string `json:"data"`
@@ -77,9 +77,9 @@ type Refusal struct {
 	Text string `json:"text"`
 }
 
-// Document is a document attached to a message. The model sees Text, fixed when the message was accepted: the whole
-// document, or, if it is too large for a prompt, its beginning and the most relevant parts; File has all of it, as
-// does memory once it is indexed.
+// Document is a document attached to a message. The model sees Text, which is fixed when the message is accepted: the
+// whole document or, if it is too large for a prompt, its beginning and the most relevant parts. File contains the
+// whole document, and memory finds all of it once it is indexed.
 type Document struct {
 	File      FileID `json:"file_id"`
 	Name      string `json:"name"`

@@ -19,7 +19,7 @@ type FileText struct {
 	Text string
 }
 
-// Documents are the attached documents among the blocks, in order.
+// Documents returns the attached documents among the blocks, in order.
 func (bs Blocks) Documents() []Document {
 	var out []Document
 	for _, b := range bs {
@@ -30,7 +30,7 @@ func (bs Blocks) Documents() []Document {
 	return out
 }
 
-// Memories are the chunks attached manually among the blocks, in order.
+// Memories returns the manually attached chunks among the blocks, in order.
 func (bs Blocks) Memories() []ChunkID {
 	var out []ChunkID
 	for _, b := range bs {
@@ -41,23 +41,23 @@ func (bs Blocks) Memories() []ChunkID {
 	return out
 }
 
-// Title is a one-line title of a message: its first words, or the names of its attachments.
+// Title returns a one-line title of a message: its first words, or the names of its attachments.
 func (m Message) Title() string { return m.firstWords(TitleRunes) }
 
-// Landmark is the first sentence of a message, or the names of its attachments, as a part of another name. A list shows
-// less of it, with an ellipsis.
+// Landmark returns the first sentence of a message, or the names of its attachments, for use in another name. Lists
+// shorten it with an ellipsis.
 func (m Message) Landmark() string { return firstSentence(m.firstWords(landmarkRunes)) }
 
 // landmarkRunes is the maximum length of a landmark, in characters.
 const landmarkRunes = 120
 
-func (m Message) firstWords(most int) string {
-	if title := firstWords(m.RenderedText(), most); title != "" {
+func (m Message) firstWords(maxRunes int) string {
+	if title := firstWords(m.RenderedText(), maxRunes); title != "" {
 		return title
 	}
 	var names []string
 	for _, d := range m.Blocks.Documents() {
 		names = append(names, d.Name)
 	}
-	return firstWords(strings.Join(names, ", "), most)
+	return firstWords(strings.Join(names, ", "), maxRunes)
 }

@@ -72,7 +72,7 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
-// CodeOf is the code of the first Error in err's chain, CodeInternal if there
+// CodeOf returns the code of the first Error in err's chain: CodeInternal if there
 // is none, and empty for nil.
 func CodeOf(err error) Code {
 	if err == nil {

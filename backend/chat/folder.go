@@ -21,7 +21,7 @@ func FolderName(name string) (string, error) {
 	return name, nil
 }
 
-// CopyTitle is the title of a session's duplicate.
+// CopyTitle returns the title for a session's duplicate.
 func CopyTitle(title string) string {
 	if title == "" {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzMessage: any JSON is a message or an error; a message is encoded the same after it was decoded, and has a valid
-// text and title.
+// FuzzMessage checks that any JSON gives a message or an error, and that a message has valid text and a valid title and
+// is encoded in the same way after it was decoded.
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{
 		`{"role":"user","blocks":[{"type":"text","text":"a <b>"}]}`, `{"role":"assistant","blocks":[{"type":"tool_use","tool_use_id":"t","name":"n","input":{"a":1}},{"type":"new","x":[1]}]}`,

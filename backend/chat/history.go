@@ -66,7 +66,7 @@ type SessionSettings struct {
 	AssistantName string      `json:"assistant_name,omitempty"`
 }
 
-// Calibration is the provider's token count relative to ours.
+// Calibration is the provider's token count relative to the program's own.
 type Calibration struct {
 	Factor  float64 // in steps of 0.05
 	Samples int

@@ -48,7 +48,7 @@ func NewID(now time.Time) string {
 	return id.String()
 }
 
-// FirstID is not greater than any identifier that NewID returns at this time or later.
+// FirstID returns an identifier that is not greater than any that NewID returns at this time or later.
 func FirstID(at time.Time) string {
 	var id ulid.ULID
 	if at.UnixMilli() > 0 {
@@ -63,7 +63,7 @@ func ValidID(s string) bool {
 	return err == nil
 }
 
-// ShortID is the end of an identifier, shown to people: random enough to be distinct, short enough to read aloud.
+// ShortID returns the end of an identifier for display: random enough to be distinct, short enough to read aloud.
 func ShortID[T ~string](id T) string {
 	if len(id) < 4 {
 		return string(id)

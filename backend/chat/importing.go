@@ -1,6 +1,6 @@
 package chat
 
-// ImportRules say how an imported history is written. No model is called.
+// ImportRules determine how an imported history is written. No model is called.
 type ImportRules struct {
 	// Model is the session's model, by its configured name. Empty: the default.
 	Model string

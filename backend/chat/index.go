@@ -79,8 +79,9 @@ const MaxJobPause = 10 * time.Minute
 // MaxJobLease is the longest time that a job is leased without renewal.
 const MaxJobLease = 5 * time.Minute
 
-// Lease is a worker's right to one try of a job: no other try has its claim number. What a worker writes without it
-// is refused with an error for which LeaseLost is true. The zero Lease means that no job is held, and refuses nothing.
+// Lease is a worker's right to one attempt at a job: no other attempt has its claim number. Writes of a worker that has
+// lost its lease are refused with an error for which LeaseLost is true. Writes with the zero Lease belong to no job and
+// are never refused for this reason.
 type Lease struct {
 	Job   int64
 	Claim int64
@@ -89,12 +90,12 @@ type Lease struct {
 // errLeaseLost marks the errors for which LeaseLost is true.
 var errLeaseLost = errors.New("the lease of the job is no longer held")
 
-// LeaseLostError says that a worker may no longer finish a job.
+// LeaseLostError returns the error for a worker that may no longer finish a job.
 func LeaseLostError(job int64) *Error {
 	return WrapError(CodeConflict, "", errLeaseLost, fmt.Sprintf("Job %d was taken over or ended meanwhile; this attempt changed nothing.", job))
 }
 
-// LeaseLost reports that a worker was refused because it has lost its lease.
+// LeaseLost reports whether a worker was refused because it had lost its lease.
 func LeaseLost(err error) bool { return errors.Is(err, errLeaseLost) }
 
 // Job is a row of the durable queue.
@@ -117,5 +118,5 @@ type Job struct {
 	UpdatedAt  time.Time  `json:"updated_at"`
 }
 
-// Lease is the lease obtained by claiming the job.
+// Lease returns the lease obtained by claiming the job.
 func (j Job) Lease() Lease { return Lease{Job: j.ID, Claim: j.Claim} }

@@ -9,7 +9,7 @@ import (
 // and have no effect here (SPEC 12), because anybody may have written the file. The user may read them and adopt them
 // for the session.
 
-// instructions is how they are stored, in a block that is never sent to a provider.
+// instructions is the stored form of imported instructions, in a block that is never sent to a provider.
 type instructions struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -17,13 +17,13 @@ type instructions struct {
 
 const typeInstructions = "imported_instructions"
 
-// InstructionsBlock stores the instructions of an imported conversation.
+// InstructionsBlock returns a block with the instructions of an imported conversation.
 func InstructionsBlock(source, text string) (Block, error) {
 	raw, err := MarshalJSON(instructions{Type: typeInstructions, Text: text})
 	return Unknown{Provider: source, Raw: raw}, err
 }
 
-// InstructionsIn is the text of imported instructions; false: the block has none.
+// InstructionsIn returns the text of imported instructions, or false if the block has none.
 func InstructionsIn(b Block) (string, bool) {
 	u, ok := b.(Unknown)
 	if !ok {
@@ -36,7 +36,7 @@ func InstructionsIn(b Block) (string, bool) {
 	return in.Text, strings.TrimSpace(in.Text) != ""
 }
 
-// ImportedInstructions are the imported instructions of a conversation, in its first turn; empty: none.
+// ImportedInstructions returns the imported instructions of a conversation from its first turn; empty if there are none.
 func ImportedInstructions(first Turn) string {
 	var texts []string
 	for _, m := range []*Message{&first.User, first.Assistant} {

@@ -82,7 +82,7 @@ func (a Assistant) Check() error {
 	case !slices.Contains(Efforts, a.Effort):
 		return Errorf(CodeInvalid, op, "%q is not a reasoning effort; nothing was changed.", a.Effort).WithHint("choose minimal, low, medium or high, or none")
 	case !slices.Contains(ToolsModes, a.ToolsMode):
-		return Errorf(CodeInvalid, op, "%q is not a mode of tools; nothing was changed.", a.ToolsMode).
+		return Errorf(CodeInvalid, op, "%q is not a tools mode; nothing was changed.", a.ToolsMode).
 			WithHint("choose disabled, parse_only or enabled, or nothing for the configured mode")
 	}
 	return nil
@@ -114,8 +114,8 @@ func CheckLibraryName(op, name string) error {
 }
 
 // ByName finds an assistant or prompt by its name, ignoring case.
-func ByName[T any](all []T, name string, of func(T) string) (T, bool) {
-	i := slices.IndexFunc(all, func(x T) bool { return strings.EqualFold(of(x), name) })
+func ByName[T any](all []T, name string, nameOf func(T) string) (T, bool) {
+	i := slices.IndexFunc(all, func(x T) bool { return strings.EqualFold(nameOf(x), name) })
 	if i < 0 {
 		var none T
 		return none, false

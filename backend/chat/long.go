@@ -13,45 +13,45 @@ import (
 // several copies of it at once. The bytes are the same.
 
 const (
-	// longText is the length in bytes from which a text is handled separately.
-	longText = 8 << 10
-	// apartText is the length in bytes from which a text is decoded separately: encoding/json reads a message four
-	// times, and most of it is one string.
-	apartText = 256
+	// minLongText is the length in bytes from which a text is encoded separately.
+	minLongText = 8 << 10
+	// minSeparateText is the length in bytes from which a text is decoded separately: encoding/json reads its input four
+	// times, and most of the input is text.
+	minSeparateText = 256
 	// textPiece is how much of a long text is encoded at once, in bytes.
 	textPiece = 4 << 10
 )
 
-// mark is the placeholder of the nth long text in the JSON around it.
-func mark(n int) string { return "\x00long " + strconv.Itoa(n) + "\x00" }
+// placeholder returns the placeholder of the nth long text in the JSON around it.
+func placeholder(n int) string { return "\x00long " + strconv.Itoa(n) + "\x00" }
 
-// markJSON is a mark as JSON.
-func markJSON(n int) []byte {
-	b, _ := MarshalJSON(mark(n)) // a string always encodes
+// placeholderJSON returns a placeholder as JSON.
+func placeholderJSON(n int) []byte {
+	b, _ := MarshalJSON(placeholder(n)) // a string always encodes
 	return b
 }
 
-// longTexts are the texts taken out of a value.
+// longTexts are the texts that were extracted from a value.
 type longTexts []string
 
-func (l *longTexts) take(s string) string {
-	if len(s) < longText {
+func (l *longTexts) extract(s string) string {
+	if len(s) < minLongText {
 		return s
 	}
 	*l = append(*l, s)
-	return mark(len(*l) - 1)
+	return placeholder(len(*l) - 1)
 }
 
 func (l *longTexts) block(b Block) Block {
 	switch v := b.(type) {
 	case Text:
-		v.Text = l.take(v.Text)
+		v.Text = l.extract(v.Text)
 		return v
 	case Refusal:
-		v.Text = l.take(v.Text)
+		v.Text = l.extract(v.Text)
 		return v
 	case Reasoning:
-		v.Summary = l.take(v.Summary)
+		v.Summary = l.extract(v.Summary)
 		return v
 	}
 	return b
@@ -66,7 +66,7 @@ func (l *longTexts) item(it Item) Item {
 		}
 		return AssistantMessage{Blocks: short}
 	case ReasoningItem:
-		v.Summary = l.take(v.Summary)
+		v.Summary = l.extract(v.Summary)
 		return v
 	}
 	return it
@@ -74,12 +74,12 @@ func (l *longTexts) item(it Item) Item {
 
 // WriteJSON writes exactly what MarshalJSON returns for the message, in pieces.
 func (m Message) WriteJSON(w io.Writer) error {
-	const none = "[]}" // the blocks are the last member
+	const noBlocks = "[]}" // the blocks are the last member
 	empty, err := MarshalJSON(Message{Role: m.Role, Name: m.Name, Blocks: Blocks{}})
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(bytes.TrimSuffix(empty, []byte(none))); err != nil {
+	if _, err := w.Write(bytes.TrimSuffix(empty, []byte(noBlocks))); err != nil {
 		return err
 	}
 	if err := writeList(w, m.Blocks, func(b Block) error {
@@ -119,15 +119,15 @@ func writeList[T any](w io.Writer, list []T, write func(T) error) error {
 }
 
 // write writes the block or item short with the long texts inserted. If that is not possible, because a text contains
-// a mark, whole is encoded at once.
-func (l longTexts) write(w io.Writer, name string, short, whole any) error {
+// a placeholder, complete is encoded at once.
+func (l longTexts) write(w io.Writer, name string, short, complete any) error {
 	rest, err := marshalTyped(name, short)
 	if err != nil {
 		return err
 	}
 	for n := range l {
-		if bytes.Count(rest, markJSON(n)) != 1 {
-			all, err := marshalTyped(name, whole)
+		if bytes.Count(rest, placeholderJSON(n)) != 1 {
+			all, err := marshalTyped(name, complete)
 			if err == nil {
 				_, err = w.Write(all)
 			}
@@ -135,7 +135,7 @@ func (l longTexts) write(w io.Writer, name string, short, whole any) error {
 		}
 	}
 	for n, text := range l {
-		before, after, _ := bytes.Cut(rest, markJSON(n))
+		before, after, _ := bytes.Cut(rest, placeholderJSON(n))
 		if _, err := w.Write(before); err != nil {
 			return err
 		}
@@ -173,18 +173,18 @@ func WriteJSONString[T string | []byte](w io.Writer, text T) error {
 
 // DecodeMessage decodes a message's JSON. Its texts may share raw's memory.
 func DecodeMessage(raw string) (Message, error) {
-	return decode(raw, func(m *Message, put filler) { put.blocks(m.Blocks) })
+	return decode(raw, func(m *Message, restore filler) { restore.blocks(m.Blocks) })
 }
 
 // DecodeItems decodes the JSON of items. Their texts may share raw's memory.
 func DecodeItems(raw string) (Items, error) {
-	return decode(raw, func(is *Items, put filler) {
+	return decode(raw, func(is *Items, restore filler) {
 		for i, it := range *is {
 			switch v := it.(type) {
 			case AssistantMessage:
-				put.blocks(v.Blocks)
+				restore.blocks(v.Blocks)
 			case ReasoningItem:
-				v.Summary = put(v.Summary)
+				v.Summary = restore(v.Summary)
 				(*is)[i] = v
 			}
 		}
@@ -193,8 +193,8 @@ func DecodeItems(raw string) (Items, error) {
 
 // decode decodes JSON, with its long texts separate. fill inserts them.
 func decode[T any](raw string, fill func(*T, filler)) (v T, err error) {
-	if len(raw) >= apartText && !strings.Contains(raw, `\u0000`) { // a text with a mark would be ambiguous
-		if v, ok := decodeApart(raw, fill); ok {
+	if len(raw) >= minSeparateText && !strings.Contains(raw, `\u0000`) { // a text that contains a placeholder would be ambiguous
+		if v, ok := decodeSeparately(raw, fill); ok {
 			return v, nil
 		}
 	}
@@ -202,8 +202,8 @@ func decode[T any](raw string, fill func(*T, filler)) (v T, err error) {
 	return v, err
 }
 
-// decodeApart decodes a value with long strings only in places that fill knows; otherwise ok is false.
-func decodeApart[T any](raw string, fill func(*T, filler)) (m T, ok bool) {
+// decodeSeparately decodes a value whose long strings are only in places where fill restores them; otherwise ok is false.
+func decodeSeparately[T any](raw string, fill func(*T, filler)) (m T, ok bool) {
 	var short []byte
 	var long longTexts
 	for rest := raw; rest != ""; {
@@ -217,7 +217,7 @@ func decodeApart[T any](raw string, fill func(*T, filler)) (m T, ok bool) {
 		if end < 0 {
 			return m, false
 		}
-		if end < apartText {
+		if end < minSeparateText {
 			short = append(short, rest[:end]...)
 		} else {
 			text, ok := unquote(rest[1 : end-1])
@@ -225,7 +225,7 @@ func decodeApart[T any](raw string, fill func(*T, filler)) (m T, ok bool) {
 				return m, false
 			}
 			long = append(long, text)
-			short = append(short, markJSON(len(long)-1)...)
+			short = append(short, placeholderJSON(len(long)-1)...)
 		}
 		rest = rest[end:]
 	}
@@ -234,7 +234,7 @@ func decodeApart[T any](raw string, fill func(*T, filler)) (m T, ok bool) {
 	}
 	filled := 0
 	fill(&m, func(s string) string {
-		if filled < len(long) && s == mark(filled) {
+		if filled < len(long) && s == placeholder(filled) {
 			s = long[filled]
 			filled++
 		}
@@ -243,7 +243,7 @@ func decodeApart[T any](raw string, fill func(*T, filler)) (m T, ok bool) {
 	return m, filled == len(long)
 }
 
-// stringEnd is the end of the JSON string at the beginning of s; negative: it has none.
+// stringEnd returns the end of the JSON string at the beginning of s; negative if the string does not end.
 func stringEnd(s string) int {
 	for i := 1; ; {
 		n := strings.IndexAny(s[i:], `"\`)
@@ -277,7 +277,7 @@ func unquote(s string) (string, bool) {
 		b.WriteString(s[:at])
 		s = s[at:]
 		n := 0
-		for n < len(s) && s[n] == '\\' { // joined, because a surrogate pair is two escapes
+		for n < len(s) && s[n] == '\\' { // consecutive escapes are decoded together, because a surrogate pair is two escapes
 			if n += 2; n <= len(s) && s[n-1] == 'u' {
 				n += 4
 			}
@@ -293,20 +293,20 @@ func unquote(s string) (string, bool) {
 	return b.String(), plain(s)
 }
 
-// filler returns the long text for a mark, and any other text unchanged.
+// filler returns the long text for a placeholder, and any other text unchanged.
 type filler func(string) string
 
-func (put filler) blocks(bs Blocks) {
+func (restore filler) blocks(bs Blocks) {
 	for i, b := range bs {
 		switch v := b.(type) {
 		case Text:
-			v.Text = put(v.Text)
+			v.Text = restore(v.Text)
 			bs[i] = v
 		case Refusal:
-			v.Text = put(v.Text)
+			v.Text = restore(v.Text)
 			bs[i] = v
 		case Reasoning:
-			v.Summary = put(v.Summary)
+			v.Summary = restore(v.Summary)
 			bs[i] = v
 		}
 	}

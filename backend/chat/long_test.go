@@ -20,8 +20,8 @@ func longTexts() map[string]string {
 		"several bytes":  strings.Repeat("x", 4<<10-1) + strings.Repeat("日本語😀é", 400),
 		"not UTF-8":      strings.Repeat("\xff\xfe\x80\x80\x80\x80\x80ok", 900),
 		"only escapes":   strings.Repeat("\n", 9_000),
-		"holds a mark":   "\x00long 0\x00" + strings.Repeat("y", 9_000),
-		"halves of pair": strings.Repeat(`\ud83d\ude00`, 800),
+		"a placeholder":  "\x00long 0\x00" + strings.Repeat("y", 9_000),
+		"surrogate pair": strings.Repeat(`\ud83d\ude00`, 800),
 	}
 }
 
@@ -45,7 +45,7 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 				chat.Text{Text: text}, chat.ToolUse{Name: "n", Input: chat.RawJSON([]byte(text))}, chat.Refusal{Text: text},
 				chat.Text{Text: "\x00long 1\x00"},
 			}
-			for _, n := range []int{0, 3, 5, 6, -1} { // the last two contain what looks like a mark
+			for _, n := range []int{0, 3, 5, 6, -1} { // the last two contain a text like a placeholder
 				blocks := slices.Clone(blocks)
 				if n < 0 {
 					blocks[1] = chat.Text{Text: "\x00long 0\x00"}
@@ -89,16 +89,16 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 	}
 }
 
-// Invalid messages are refused like Unmarshal does.
+// Invalid messages are refused, as by json.Unmarshal.
 func TestLongMessagesThatAreDamagedAreRefused(t *testing.T) {
 	t.Parallel()
-	whole, err := chat.MarshalJSON(chat.AssistantText(strings.Repeat("word \n", 2_000)))
+	encoded, err := chat.MarshalJSON(chat.AssistantText(strings.Repeat("word \n", 2_000)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, damaged := range []string{
-		string(whole[:len(whole)-1]), string(whole[:len(whole)/2]), string(whole[:len(whole)/2]) + "\n" + string(whole[len(whole)/2:]),
-		string(whole) + "x", strings.Replace(string(whole), `\n`, `\q`, 1), strings.Replace(string(whole), `\n`, `\u12`, 1),
+		string(encoded[:len(encoded)-1]), string(encoded[:len(encoded)/2]), string(encoded[:len(encoded)/2]) + "\n" + string(encoded[len(encoded)/2:]),
+		string(encoded) + "x", strings.Replace(string(encoded), `\n`, `\q`, 1), strings.Replace(string(encoded), `\n`, `\u12`, 1),
 	} {
 		want := json.Unmarshal([]byte(damaged), &chat.Message{})
 		if _, err := chat.DecodeMessage(damaged); (err == nil) != (want == nil) {

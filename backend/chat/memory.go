@@ -173,7 +173,7 @@ type EmbedderID struct {
 	Version   int    `json:"version"`
 }
 
-// String is the form in which an identity is stored and shown.
+// String returns the form in which an identity is stored and shown.
 func (e EmbedderID) String() string {
 	return fmt.Sprintf("%s/%s/%d/v%d", e.Name, e.Model, e.Dimension, e.Version)
 }
@@ -193,7 +193,7 @@ type Namespace struct {
 	Embedder  EmbedderID     `json:"embedder"`
 	State     NamespaceState `json:"state"`
 	Done      int            `json:"done"`  // units that have a vector
-	Total     int            `json:"total"` // units there are
+	Total     int            `json:"total"` // all units
 	CreatedAt time.Time      `json:"created_at"`
 	// LastError is why its embedder fails; empty if it works. It is not stored.
 	LastError string `json:"last_error,omitempty"`
@@ -269,5 +269,5 @@ var pagedTypes = []string{
 	"application/vnd.oasis.opendocument.presentation",
 }
 
-// Paged reports that the document has pages, even if it is a single one.
+// Paged reports whether documents of this type have pages, even if this one has only one page.
 func (f File) Paged() bool { return slices.Contains(pagedTypes, f.MediaType) }

@@ -21,21 +21,21 @@ type Message struct {
 	Blocks Blocks `json:"blocks"`
 }
 
-// UserText is a user's message of plain text.
+// UserText returns a user's message of plain text.
 func UserText(s string) Message {
 	return Message{Role: RoleUser, Blocks: Blocks{Text{Text: s}}}
 }
 
-// AssistantText is an assistant's message of plain text.
+// AssistantText returns an assistant's message of plain text.
 func AssistantText(s string) Message {
 	return Message{Role: RoleAssistant, Blocks: Blocks{Text{Text: s}}}
 }
 
-// RenderedText is the visible text: text and refusal blocks, joined by an empty
+// RenderedText returns the visible text: text and refusal blocks, joined by an empty
 // line (SRD 5.1).
 func (m Message) RenderedText() string { return m.Blocks.RenderedText() }
 
-// RenderedText is the visible text of the blocks.
+// RenderedText returns the visible text of the blocks.
 func (bs Blocks) RenderedText() string {
 	var parts []string
 	for _, b := range bs {
@@ -62,11 +62,11 @@ const (
 // MemoryTools are the built-in tools that quote memory. Their results are not added to memory again (SPEC 9).
 var MemoryTools = map[string]bool{"search_memory": true, "get_turn": true, "list_sessions": true}
 
-// ToolText is the tool output that is added to memory.
+// ToolText returns the tool output that is added to memory.
 func (m Message) ToolText() string {
-	quotes := map[string]bool{}
+	quotesMemory := map[string]bool{} // by tool use
 	var parts []string
-	room := indexedResults
+	remaining := indexedResults
 	for _, b := range m.Blocks {
 		switch b := b.(type) {
 		case ToolUse:
@@ -74,37 +74,37 @@ func (m Message) ToolText() string {
 			if i := strings.LastIndex(name, "__"); i >= 0 && name[:i] == ToolSourceBuiltin {
 				name = name[i+2:]
 			}
-			quotes[b.ToolUseID] = MemoryTools[name]
+			quotesMemory[b.ToolUseID] = MemoryTools[name]
 		case ToolResult:
 			text := strings.TrimSpace(b.Content.RenderedText())
-			if most := min(room, indexedResult); len(text) > most {
-				text = strings.ToValidUTF8(text[:most], "")
+			if limit := min(remaining, indexedResult); len(text) > limit {
+				text = strings.ToValidUTF8(text[:limit], "")
 			}
-			if text != "" && !quotes[b.ToolUseID] {
+			if text != "" && !quotesMemory[b.ToolUseID] {
 				parts = append(parts, text)
-				room -= len(text)
+				remaining -= len(text)
 			}
 		}
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-// IndexedText is the indexed text of a message: its visible text followed by tool output. Offsets in the visible text
-// are valid in it.
+// IndexedText returns the indexed text of a message: its visible text followed by tool output. Offsets in the visible
+// text are valid in it.
 func (m Message) IndexedText() string {
-	said, tools := m.RenderedText(), m.ToolText()
+	visible, tools := m.RenderedText(), m.ToolText()
 	if tools == "" {
-		return said
+		return visible
 	}
-	return said + toolGap + tools
+	return visible + toolGap + tools
 }
 
 const toolGap = "\n\n"
 
-// ToolTextAt is where ToolText begins in IndexedText.
+// ToolTextAt returns the offset of ToolText in IndexedText.
 func (m Message) ToolTextAt() int { return len(m.RenderedText()) + len(toolGap) }
 
-// IsEmpty reports that nothing in the message can be shown or sent.
+// IsEmpty reports whether the message has no content that can be shown or sent.
 func (m Message) IsEmpty() bool {
 	for _, b := range m.Blocks {
 		switch b := b.(type) {
@@ -120,7 +120,7 @@ func (m Message) IsEmpty() bool {
 	return true
 }
 
-// HashText is the content hash of a text: hex SHA-256 (SRD 4.3).
+// HashText returns the content hash of a text: hex SHA-256 (SRD 4.3).
 func HashText(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

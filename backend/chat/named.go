@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// Records of tasks name a session: by its id, by a present or former title, or by a file named after it, in which
+// A record of a task may name a session: by its id, by a present or former title, or by a file named after it, in which
 // some characters may be replaced.
 
 // distinctiveName is how many characters of a name are compared, because file names are shortened.
 const distinctiveName = 48
 
-// NamedIn reports that a record, JSON or plain, names the session.
+// NamedIn reports whether a record, JSON or plain text, names the session.
 func (p ErasePreview) NamedIn(record string) bool {
 	text := stringsOf(record)
 	if p.Session != "" && strings.Contains(text, p.Session) {
@@ -21,12 +21,13 @@ func (p ErasePreview) NamedIn(record string) bool {
 	}
 	words := wordsOf(text)
 	return slices.ContainsFunc(p.Names, func(name string) bool {
-		return name != "" && (strings.Contains(text, name) || follow(words, name))
+		return name != "" && (strings.Contains(text, name) || containsWords(words, name))
 	})
 }
 
-// follow reports that the words of a name occur consecutively in a text, whatever is between them.
-func follow(text []string, name string) bool {
+// containsWords reports whether the words of a name occur consecutively in the words of a text. The characters between
+// them are ignored.
+func containsWords(text []string, name string) bool {
 	runes := []rune(name)
 	cut := len(runes) > distinctiveName
 	if cut {
@@ -46,7 +47,7 @@ func follow(text []string, name string) bool {
 	return false
 }
 
-// stringsOf are all strings of a JSON value, or the text itself.
+// stringsOf returns all strings of a JSON value, one per line, or the text itself if it is not JSON.
 func stringsOf(record string) string {
 	var v any
 	if json.Unmarshal([]byte(record), &v) != nil {
@@ -73,7 +74,7 @@ func stringsOf(record string) string {
 	return b.String()
 }
 
-// wordsOf are the runs of letters and digits of a text, in lower case.
+// wordsOf returns the runs of letters and digits of a text, in lower case.
 func wordsOf(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// ClientScope says which sessions another program may see through our MCP server.
+// ClientScope says which sessions another program may see through this program's MCP server.
 type ClientScope string
 
 const (
@@ -20,7 +20,7 @@ const (
 	ClientChosen ClientScope = "chosen"
 )
 
-// Client is another program that reads memory through our MCP server.
+// Client is another program that reads memory through this program's MCP server.
 type Client struct {
 	Name     string      // as configured: --client NAME, or the name of its token
 	Scope    ClientScope // ClientChosen: Sessions, and all sessions in Folders

@@ -44,7 +44,7 @@ type ProjectSettings struct {
 	Facts        []string // in order; an existing one keeps its id
 }
 
-// Settings are the project's settings.
+// Settings returns the project's settings.
 func (p Project) Settings() ProjectSettings {
 	s := ProjectSettings{Name: p.Name, Instructions: p.Instructions, Model: p.Model, ToolsMode: p.ToolsMode, Tools: slices.Clone(p.Tools)}
 	for _, f := range p.Facts {
@@ -53,7 +53,7 @@ func (p Project) Settings() ProjectSettings {
 	return s
 }
 
-// Offers reports that the project's sessions may use a tool.
+// Offers reports whether the project's sessions may use a tool.
 func (p Project) Offers(d ToolDefinition) bool {
 	return len(p.Tools) == 0 || slices.Contains(p.Tools, d.Source) || slices.Contains(p.Tools, d.Source+"/"+d.Tool)
 }
@@ -71,7 +71,7 @@ const projectOp = "project.set"
 
 // Checked returns the normalized settings, or why they are invalid.
 func (s ProjectSettings) Checked() (ProjectSettings, error) {
-	refused := func(format string, args ...any) (ProjectSettings, error) {
+	invalid := func(format string, args ...any) (ProjectSettings, error) {
 		return s, Errorf(CodeInvalid, projectOp, format+"; nothing was changed.", args...)
 	}
 	name, err := FolderName(s.Name)
@@ -81,21 +81,21 @@ func (s ProjectSettings) Checked() (ProjectSettings, error) {
 	s.Name, s.Instructions, s.Model = name, strings.TrimSpace(s.Instructions), strings.TrimSpace(s.Model)
 	switch {
 	case name == "":
-		return refused("A project must have a name")
+		return invalid("A project must have a name")
 	case len(s.Instructions) > MaxProjectInstructions:
-		return refused("Instructions of a project can have at most %d KB", MaxProjectInstructions>>10)
+		return invalid("Instructions of a project can have at most %d KB", MaxProjectInstructions>>10)
 	case !slices.Contains([]string{"", "disabled", "parse_only", "enabled"}, s.ToolsMode):
-		return refused("%q is not a mode of tools: disabled, parse_only or enabled", s.ToolsMode)
+		return invalid("%q is not a tools mode: disabled, parse_only or enabled", s.ToolsMode)
 	case len(s.Tools) > MaxProjectTools:
-		return refused("A project can name at most %d tools", MaxProjectTools)
+		return invalid("A project can name at most %d tools", MaxProjectTools)
 	case len(s.Facts) > MaxProjectFacts:
-		return refused("A project can have at most %d pinned facts", MaxProjectFacts)
+		return invalid("A project can have at most %d pinned facts", MaxProjectFacts)
 	}
 	var facts, tools []string
 	for _, f := range s.Facts {
 		f = strings.TrimSpace(f)
 		if len(f) > MaxProjectFact {
-			return refused("A pinned fact can have at most %d KB", MaxProjectFact>>10)
+			return invalid("A pinned fact can have at most %d KB", MaxProjectFact>>10)
 		}
 		if f != "" && !slices.Contains(facts, f) {
 			facts = append(facts, f)
@@ -104,7 +104,7 @@ func (s ProjectSettings) Checked() (ProjectSettings, error) {
 	for _, t := range s.Tools {
 		t = strings.TrimSpace(t)
 		if utf8.RuneCountInString(t) > MaxTitleRunes {
-			return refused("The name of a tool is too long")
+			return invalid("The name of a tool is too long")
 		}
 		if t != "" && !slices.Contains(tools, t) {
 			tools = append(tools, t)
@@ -171,5 +171,5 @@ type SkippedFile struct {
 	Reason string `json:"why"` // stored and printed under this key since the first scans
 }
 
-// Differs reports that a scan's result differs from the previous one.
+// Differs reports whether the scan found new, changed or removed files.
 func (s ProjectScan) Differs() bool { return len(s.New)+len(s.Changed)+len(s.Removed) > 0 }

@@ -96,7 +96,7 @@ type Change struct {
 	Session SessionID
 }
 
-// ChangeKind is a closed list.
+// ChangeKind is the kind of a change. The list is closed.
 type ChangeKind string
 
 const (

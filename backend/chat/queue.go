@@ -24,14 +24,14 @@ type HoldCause string
 
 const (
 	NotHeld      HoldCause = ""       // the next one is sent when the running answer is complete
-	HeldIdle     HoldCause = "idle"   // nothing sends them: the program was started since they were queued, or a refused one was removed
+	HeldIdle     HoldCause = "idle"   // the program was restarted after they were queued, or the message that could not be sent is no longer the first
 	HeldByStop   HoldCause = "stop"   // the answer before them was stopped
 	HeldByAnswer HoldCause = "answer" // the answer before them is not complete
 	HeldByError  HoldCause = "error"  // the next one could not be sent
 )
 
-// Joined returns both messages as one: the attachments of both, each document and memory once, and the texts below each
-// other.
+// Joined returns both messages as one: the attachments of both, with each document and memory only once, and both texts
+// separated by an empty line.
 func (m Message) Joined(other Message) Message {
 	if before, edited, edit, ok := other.Blocks.AtEdit(); ok { // m joins the draft that the edit replaced
 		joined := m.Joined(Message{Role: other.Role, Blocks: before})
@@ -56,16 +56,16 @@ func (m Message) Joined(other Message) Message {
 	return joined
 }
 
-// attaches reports that the message has the same document or memory as the block.
+// attaches reports whether the message already has the document or memory of a block.
 func (m Message) attaches(b Block) bool {
-	return slices.ContainsFunc(m.Blocks, func(has Block) bool {
+	return slices.ContainsFunc(m.Blocks, func(own Block) bool {
 		switch b := b.(type) {
 		case Document:
-			d, ok := has.(Document)
+			d, ok := own.(Document)
 			return ok && d.File == b.File
 		case Memory:
-			kept, ok := has.(Memory)
-			return ok && kept.Chunk == b.Chunk
+			memory, ok := own.(Memory)
+			return ok && memory.Chunk == b.Chunk
 		}
 		return false
 	})

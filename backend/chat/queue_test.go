@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestJoinedKeepsAnEdit: a message that joins a draft in which another one is being rewritten leaves the new version
-// alone.
+// A message that is joined with a draft in which an earlier message is being rewritten does not change the new version.
 func TestJoinedKeepsAnEdit(t *testing.T) {
 	text := func(s string) Block { return Text{Text: s} }
 	namedImage := NewImage("image/png", []byte("x"))

@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// RecoveryReport says what the reconciler found and did (SPEC 11). Its messages are only written in this file; the
-// window and the command line show them unchanged.
+// RecoveryReport says what the reconciler found and did (SPEC 11). All of its messages are in this file; the window and
+// the command line show them unchanged.
 type RecoveryReport struct {
 	At    time.Time      `json:"at"`
 	Items []RecoveryItem `json:"items"`
 }
 
-// Clean reports that there was nothing to do.
+// Clean reports whether there was nothing to do.
 func (r RecoveryReport) Clean() bool { return len(r.Items) == 0 }
 
 // RecoveryKind is what was done about a finding.
@@ -53,7 +53,7 @@ type RecoveryItem struct {
 	Message   string       `json:"message"`
 }
 
-// RecoveredTurn is a finding about a turn: how many bytes of its answer were kept.
+// RecoveredTurn returns a finding about a turn. bytes is how much of its answer was kept.
 func RecoveredTurn(t Turn, kind RecoveryKind, bytes int64) RecoveryItem {
 	i := RecoveryItem{Kind: kind, SessionID: t.SessionID, TurnID: t.ID, TurnSeq: t.Seq, Bytes: bytes}
 	switch kind {
@@ -69,8 +69,8 @@ func RecoveredTurn(t Turn, kind RecoveryKind, bytes int64) RecoveryItem {
 	return i
 }
 
-// RecoveredCalls is a finding about a turn with tool calls, possibly with effects, that were running when the program
-// ended.
+// RecoveredCalls returns a finding about a turn with tool calls, possibly with effects, that were running when the
+// program ended.
 func RecoveredCalls(t Turn, unknown int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredTools, 0)
 	i.Count = unknown
@@ -79,7 +79,7 @@ func RecoveredCalls(t Turn, unknown int) RecoveryItem {
 	return i
 }
 
-// RecoveredProposals is a finding about a complete answer with tool calls that had not started.
+// RecoveredProposals returns a finding about a complete answer with tool calls that had not started.
 func RecoveredProposals(t Turn, calls int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredProposed, 0)
 	i.Count = calls
@@ -87,15 +87,15 @@ func RecoveredProposals(t Turn, calls int) RecoveryItem {
 	return i
 }
 
-// UnreadableTurn is a turn that could not be recovered.
+// UnreadableTurn returns a finding about a turn that could not be recovered.
 func UnreadableTurn(t Turn, err error) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredUnreadable, 0)
 	i.Message = "This turn could not be recovered and was left unchanged: " + AsError(err).Error()
 	return i
 }
 
-// DiscardedLines is the unused end of a turn's journal: a torn last line, or everything from an unreadable one on (0:
-// none).
+// DiscardedLines returns a finding about the unused end of a turn's journal: everything from line badLine on, or, if
+// that is 0, a torn last line.
 func DiscardedLines(t Turn, bytes int64, badLine int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredDiscarded, bytes)
 	i.Message = "The last line of the journal was torn and is not used; it had not been reported as durable."
@@ -105,7 +105,7 @@ func DiscardedLines(t Turn, bytes int64, badLine int) RecoveryItem {
 	return i
 }
 
-// RecoveredCount is a finding with a count.
+// RecoveredCount returns a finding with a count.
 func RecoveredCount(kind RecoveryKind, n int) RecoveryItem {
 	i := RecoveryItem{Kind: kind, Count: n}
 	switch kind {
@@ -121,12 +121,12 @@ func RecoveredCount(kind RecoveryKind, n int) RecoveryItem {
 	return i
 }
 
-// IgnoredSnapshot is a damaged snapshot of a ledger.
+// IgnoredSnapshot returns a finding about a damaged snapshot of a ledger.
 func IgnoredSnapshot(f Finding) RecoveryItem {
 	return RecoveryItem{Kind: RecoveredSnapshot, Message: fmt.Sprintf("Snapshot %s of the ledger was ignored. %s", f.ID, f.Message)}
 }
 
-// MissedDaily is a daily backup that failed.
+// MissedDaily returns a finding about a daily backup that failed.
 func MissedDaily(err error) RecoveryItem {
 	e := AsError(err)
 	if e.Message == "" || e.Hint == "" {
@@ -135,21 +135,21 @@ func MissedDaily(err error) RecoveryItem {
 	return RecoveryItem{Kind: RecoveredDaily, Message: sentence(e.Message) + " " + sentence(capitalized(e.Hint))}
 }
 
-// GivenUp is a job that failed too often.
+// GivenUp returns a finding about a job that failed too often.
 func GivenUp(j Job) RecoveryItem {
-	what := map[JobType]string{
+	work := map[JobType]string{
 		JobSummarizeTurn: "Adding an answer to the conversation's state", JobIndexTurn: "Making a turn searchable",
 		JobSummarizeRange: "Summarising part of the history",
 	}[j.Type]
-	what = cmp.Or(what, "Background work")
+	work = cmp.Or(work, "Background work")
 	return RecoveryItem{
 		Kind: RecoveredDead, SessionID: j.SessionID, TurnID: j.TurnID, JobID: j.ID,
 		Message: fmt.Sprintf("%s failed %d times and is not tried again (job %d): %s Nothing is lost; retry it when the cause is fixed.",
-			what, j.Attempts, j.ID, sentence(j.LastError)),
+			work, j.Attempts, j.ID, sentence(j.LastError)),
 	}
 }
 
-// Summary is a one-line summary of the report.
+// Summary returns a one-line summary of the report.
 func (r RecoveryReport) Summary() string {
 	switch len(r.Items) {
 	case 0:
@@ -173,7 +173,7 @@ func (r RecoveryReport) Summary() string {
 	return s + "."
 }
 
-// Undecided reports a finding that waits for the user.
+// Undecided reports whether the finding waits for a decision of the user.
 func (i RecoveryItem) Undecided() bool {
 	return i.Kind == RecoveredIncomplete || i.Kind == RecoveredUnsent || i.Kind == RecoveredTools || i.Kind == RecoveredProposed
 }
@@ -181,10 +181,10 @@ func (i RecoveryItem) Undecided() bool {
 // Settled is the summary of a report without remaining findings.
 const Settled = "Everything in this report has since been resolved or deleted."
 
-// AsOfNow is the report without findings about deleted turns, and without decisions made since. turn looks up a turn;
-// if it cannot, the finding stays.
+// AsOfNow returns the report without findings about deleted turns or about decisions that have been made since. turn
+// looks up a turn; if it fails, the finding stays.
 func (r RecoveryReport) AsOfNow(turn func(TurnID) (Turn, error)) RecoveryReport {
-	past := func(i RecoveryItem) bool {
+	isOutdated := func(i RecoveryItem) bool {
 		if i.TurnID == "" {
 			return false
 		}
@@ -194,10 +194,10 @@ func (r RecoveryReport) AsOfNow(turn func(TurnID) (Turn, error)) RecoveryReport 
 		}
 		return i.Undecided() && i.decided(t)
 	}
-	return RecoveryReport{At: r.At, Items: slices.DeleteFunc(slices.Clone(r.Items), past)}
+	return RecoveryReport{At: r.At, Items: slices.DeleteFunc(slices.Clone(r.Items), isOutdated)}
 }
 
-// decided reports that a finding no longer needs a decision, given the turn's present state.
+// decided reports whether a finding no longer needs a decision in the turn's present state.
 func (i RecoveryItem) decided(t Turn) bool {
 	if i.Kind == RecoveredTools || i.Kind == RecoveredProposed {
 		return t.Phase.Finalized() || t.Phase == PhaseFailed
@@ -205,31 +205,32 @@ func (i RecoveryItem) decided(t Turn) bool {
 	return !t.Incomplete() && !t.Unsent()
 }
 
-// standing are findings that recur until somebody acts on them.
-var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredProposed, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
+// recurring are the kinds of findings that are reported again until somebody acts on them.
+var recurring = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredProposed, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
 
-// Routine reports a finding that does not indicate an abnormal end.
+// Routine reports whether the finding also occurs after a normal end of the program.
 func (i RecoveryItem) Routine() bool {
 	return i.Kind == RecoveredSwept || i.Kind == RecoveredCommitted || i.Kind == RecoveredDead || i.Kind == RecoveredDaily
 }
 
-// Since is the report without what an earlier one already said and is still true.
+// Since returns the report without recurring findings that an earlier report already contains.
 func (r RecoveryReport) Since(earlier ...RecoveryReport) RecoveryReport {
 	wasReported := func(i RecoveryItem) bool {
-		return slices.Contains(standing, i.Kind) &&
+		return slices.Contains(recurring, i.Kind) &&
 			slices.ContainsFunc(earlier, func(e RecoveryReport) bool { return slices.Contains(e.Items, i) })
 	}
 	return RecoveryReport{At: r.At, Items: slices.DeleteFunc(slices.Clone(r.Items), wasReported)}
 }
 
-func counted(n int, one, many string) string {
+func counted(n int, singular, plural string) string {
 	if n == 1 {
-		return "1 " + one
+		return "1 " + singular
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return fmt.Sprintf("%d %s", n, plural)
 }
 
-// capitalized makes the first character upper case. The domain imports no package of ours, so it does not use display.
+// capitalized makes the first character upper case. This package imports no other package of the program, so it cannot
+// use display.
 func capitalized(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[size:]

@@ -11,10 +11,10 @@ func TestReportAsOfNow(t *testing.T) {
 		"kept":    {ID: "kept", Phase: PhaseResponseFinalized, Outcome: OutcomeKept},
 		"unsent":  {ID: "unsent", Phase: PhaseContextPrepared},
 		"sent":    {ID: "sent", Phase: PhaseResponding},
-		"whole":   {ID: "whole", Phase: PhaseDone, Outcome: OutcomeCompleted},
+		"done":    {ID: "done", Phase: PhaseDone, Outcome: OutcomeCompleted},
 		"retried": {ID: "retried", Phase: PhaseFailed, Outcome: OutcomeDiscarded},
 	}
-	look := func(id TurnID) (Turn, error) {
+	lookUp := func(id TurnID) (Turn, error) {
 		if id == "locked" {
 			return Turn{}, errors.New("the database is busy")
 		}
@@ -25,9 +25,9 @@ func TestReportAsOfNow(t *testing.T) {
 		return turn, nil
 	}
 	for _, c := range []struct {
-		kind RecoveryKind
-		turn TurnID
-		left bool
+		kind  RecoveryKind
+		turn  TurnID
+		stays bool
 	}{
 		{RecoveredIncomplete, "open", true},
 		{RecoveredIncomplete, "kept", false},
@@ -40,13 +40,13 @@ func TestReportAsOfNow(t *testing.T) {
 		{RecoveredTools, "sent", true}, // its tools may have had effects, which the user has not checked yet
 		{RecoveredTools, "kept", false},
 		{RecoveredTools, "retried", false},
-		{RecoveredCompleted, "whole", true},
+		{RecoveredCompleted, "done", true},
 		{RecoveredCompleted, "erased", false},
 		{RecoveredPruned, "", true},
 	} {
 		before := RecoveryReport{Items: []RecoveryItem{{Kind: c.kind, TurnID: c.turn}}}
-		if got := before.AsOfNow(look); got.Clean() == c.left {
-			t.Errorf("%s of the turn %q: left %v, want %v", c.kind, c.turn, !got.Clean(), c.left)
+		if got := before.AsOfNow(lookUp); got.Clean() == c.stays {
+			t.Errorf("%s of the turn %q: stays %v, want %v", c.kind, c.turn, !got.Clean(), c.stays)
 		}
 		if len(before.Items) != 1 || before.Items[0].TurnID != c.turn {
 			t.Errorf("%s of the turn %q: the report itself was changed", c.kind, c.turn)
@@ -54,7 +54,7 @@ func TestReportAsOfNow(t *testing.T) {
 	}
 }
 
-// TestAHintMayBeginWithAnyCharacter: a hint that begins with a quotation mark is not broken when it is capitalized.
+// A hint that begins with a quotation mark is not damaged when it is capitalized.
 func TestAHintMayBeginWithAnyCharacter(t *testing.T) {
 	for hint, want := range map[string]string{"“Check everything” lists the records": "It failed. “Check everything” lists the records.", "free some space": "It failed. Free some space."} {
 		if got := MissedDaily(Errorf(CodeCorrupt, "backup.daily", "It failed.").WithHint("%s", hint)).Message; got != want {

@@ -27,12 +27,12 @@ func BoundTitle(title string) string {
 	return title
 }
 
-// TitleFrom is the title of a new session: the first words of its first message on one line, at most TitleRunes long,
-// cut between words if possible. It is empty for a text without a visible character.
+// TitleFrom returns the title of a new session: the first words of its first message on one line, at most TitleRunes
+// long, cut between words if possible. It is empty for a text without a visible character.
 func TitleFrom(text string) string { return firstWords(text, TitleRunes) }
 
-// firstWords are the first words of a text, on one line and at most this many characters.
-func firstWords(text string, most int) string {
+// firstWords returns the first words of a text, on one line and at most maxRunes characters.
+func firstWords(text string, maxRunes int) string {
 	var title []rune
 	space := false
 	for _, r := range text {
@@ -48,14 +48,14 @@ func firstWords(text string, most int) string {
 			space = false
 		}
 		title = append(title, r)
-		if len(title) > most {
-			return cutTitle(title[:most], title[most])
+		if len(title) > maxRunes {
+			return cutTitle(title[:maxRunes], title[maxRunes])
 		}
 	}
 	return string(title)
 }
 
-// shortestSentence is the minimum length of a first sentence, in bytes: a shorter one says too little.
+// shortestSentence is the minimum length of a first sentence, in bytes. A shorter one is not meaningful enough alone.
 const shortestSentence = 12
 
 // firstSentence returns a text on one line up to the end of its first sentence, without its full stop.
@@ -91,8 +91,8 @@ func cutTitle(title []rune, next rune) string {
 	return EndTitle(s)
 }
 
-// EndTitle removes from the end of a cut title what is incomplete without the missing words: "never", an article, a
-// conjunction, an opening bracket. At least a third of the title is kept.
+// EndTitle removes words from the end of a cut title that are incomplete without the missing words: "never", an
+// article, a conjunction, an opening bracket. At least a third of the title is kept.
 func EndTitle(cut string) string {
 	for s := cut; ; {
 		end := trimTitle(s)
@@ -115,8 +115,8 @@ func trimTitle(s string) string {
 	return strings.TrimRight(s, clauseEnds+" -–—/+&([{<\"'“„‘«（「『《【")
 }
 
-// LeadsOn reports an English or German word in lower case that says nothing without the next one: a negation, an
-// article, a preposition.
+// LeadsOn reports whether an English or German word in lower case is incomplete without the next one, such as a
+// negation, an article or a preposition.
 func LeadsOn(word string) bool { return leadIns[word] }
 
 // withoutLeadIn removes the last word if it leads on to the next.
@@ -158,7 +158,7 @@ und unser unsere unserem unseren unserer unter viele vom von vor war waren warum
 welchen welcher welches wenn wer werden wie wieso will wir wird wo wobei wurde wurden würde zu zum zur zwar zwischen
 über`)
 
-// chineseLeadIns are the same in Chinese, which is written without spaces. The longest come first.
+// chineseLeadIns are such words in Chinese, which is written without spaces. The longest come first.
 var chineseLeadIns = strings.Fields(`
 永远不要 绝对不要 不能够 永远不 从来不 绝不能 千万不 也不要 不可以 以及 因为 所以 但是 不过 如果 虽然 而且 并且 或者 还是 还有 关于 对于 由于
 为了 根据 按照 通过 除了 包括 例如 比如 不要 不能 不会 不得 从不 绝不 决不 永远 总是 必须 应该 可以 需要 能够 可能 每次 每个 这个 那个 一个 哪些

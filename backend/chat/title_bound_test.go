@@ -8,13 +8,13 @@ import (
 
 func TestATitleIsBounded(t *testing.T) {
 	for _, c := range []string{"a", "é", "漢", "😀"} {
-		whole := strings.Repeat(c, MaxTitleRunes)
-		if got := BoundTitle(whole); got != whole {
-			t.Errorf("%s: a title of the most characters was cut to %d", c, utf8.RuneCountInString(got))
+		longest := strings.Repeat(c, MaxTitleRunes)
+		if got := BoundTitle(longest); got != longest {
+			t.Errorf("%s: a title of the maximum length was cut to %d", c, utf8.RuneCountInString(got))
 		}
 		for _, more := range []int{1, 1 << 20} {
-			got := BoundTitle(whole + strings.Repeat(c, more))
-			if got != whole {
+			got := BoundTitle(longest + strings.Repeat(c, more))
+			if got != longest {
 				t.Errorf("%s, %d more: %d characters", c, more, utf8.RuneCountInString(got))
 			}
 		}

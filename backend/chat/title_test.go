@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// A title of first words does not end with a word that leads on to what was cut off.
+// A title made of the first words does not end with a word that is incomplete without the next one.
 func TestTitlesEndWithACompleteThought(t *testing.T) {
 	for text, want := range map[string]string{
 		"Deploy Orders on Sunday at 05:00 in the morning and also never on Fridays or holidays":         "Deploy Orders on Sunday at 05:00 in the morning",

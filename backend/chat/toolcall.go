@@ -20,7 +20,7 @@ const (
 	CallDone     ToolCallState = "done"     // has a result, also if it was denied
 )
 
-// Waits reports a call that needs a decision of the user.
+// Waits reports whether a call in this state needs a decision of the user.
 func (s ToolCallState) Waits() bool { return s == CallProposed || s == CallUnknown }
 
 // ToolDecision is the decision about a call, and how long it applies.
@@ -36,12 +36,12 @@ const (
 	DecisionNotRun  ToolDecision = "not_run" // it cannot run, or its turn was ended first
 )
 
-// Allows reports a decision that lets a call run.
+// Allows reports whether the decision lets a call run.
 func (d ToolDecision) Allows() bool {
 	return d == DecisionOnce || d == DecisionSession || d == DecisionAlways
 }
 
-// Lasts reports a decision that also applies to later calls.
+// Lasts reports whether the decision also applies to later calls.
 func (d ToolDecision) Lasts() bool {
 	return d == DecisionSession || d == DecisionAlways || d == DecisionNever
 }
@@ -87,7 +87,7 @@ const (
 	BatchAbandoned BatchState = "abandoned" // its turn was discarded, or its step was repeated
 )
 
-// Waiting are the calls that need a decision.
+// Waiting returns the calls that need a decision.
 func (b ToolBatch) Waiting() []CallRecord {
 	var out []CallRecord
 	for _, c := range b.Calls {
@@ -98,12 +98,12 @@ func (b ToolBatch) Waiting() []CallRecord {
 	return out
 }
 
-// Finished reports that every call has its result.
+// Finished reports whether every call has its result.
 func (b ToolBatch) Finished() bool {
 	return !slices.ContainsFunc(b.Calls, func(c CallRecord) bool { return c.State != CallDone })
 }
 
-// Results are the existing results, in the order of the calls.
+// Results returns the existing results, in the order of the calls.
 func (b ToolBatch) Results() Blocks {
 	var out Blocks
 	for _, c := range b.Calls {

@@ -13,10 +13,10 @@ type Imported struct {
 	Turns    int    // added
 	Branches int    // added, without the first
 	Requests int    // added to an existing session, whose earlier bundle had left them out
-	Notice   string // what to tell the user about it; empty: nothing
+	Notice   string // a notice for the user; empty: none
 }
 
-// ImportOutcome is a closed list.
+// ImportOutcome is the outcome of an import. The list is closed.
 type ImportOutcome string
 
 const (
@@ -89,7 +89,7 @@ type ErasePreview struct {
 	Names []string `json:"-"`
 }
 
-// Name describes what is deleted.
+// Name returns a description of what is deleted.
 func (p ErasePreview) Name() string {
 	title := p.Title
 	if strings.TrimSpace(title) == "" {

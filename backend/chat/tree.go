@@ -36,7 +36,7 @@ type TreeTurn struct {
 	Title string
 }
 
-// Own is how many turns are the branch's own.
+// Own returns the number of turns that the branch does not share with its parent.
 func (b BranchSummary) Own() int { return b.Turns - int(b.ForkSeq) }
 
 // BranchDivergence is where two branches of a session diverge.

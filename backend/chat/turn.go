@@ -39,7 +39,7 @@ func CanMove(from, to Phase) bool {
 	return slices.Contains(phaseMoves[from], to)
 }
 
-// Finalized reports that the answer is final: the phase is ResponseFinalized or later.
+// Finalized reports whether the answer is final: the phase is ResponseFinalized or later.
 func (p Phase) Finalized() bool {
 	switch p {
 	case PhaseResponseFinalized, PhaseStateCommitted, PhaseIndexed, PhaseDone:
@@ -78,7 +78,7 @@ const (
 // turn only needs a final phase. The text is stored.
 const UnansweredImport = "No answer was given to this message before it was exported."
 
-// Unanswered reports that a turn was imported without an answer.
+// Unanswered reports whether a turn was imported without an answer.
 func (f *Failure) Unanswered() bool { return f != nil && f.Message == UnansweredImport }
 
 // Failure is why a turn or step failed, as stored in error_json.
@@ -103,7 +103,7 @@ type Usage struct {
 	Cost Cost `json:"cost,omitzero"`
 }
 
-// Cost is what tokens cost, in US dollars. Source is the source of the price; empty: no price was known.
+// Cost is the cost of tokens in US dollars. Source is the source of the price; empty: no price was known.
 type Cost struct {
 	USD    float64 `json:"usd"`
 	Source string  `json:"source"`
@@ -118,7 +118,7 @@ func (c Cost) Known() bool { return c.Source != "" }
 // Estimate reports whether the price was not a configured one.
 func (c Cost) Estimate() bool { return c.Known() && c.Source != PriceConfigured }
 
-// plus is the sum of two known costs; an estimate if one of them is.
+// plus returns the sum of two known costs. It is an estimate if one of them is.
 func (c Cost) plus(d Cost) Cost {
 	sum := Cost{USD: c.USD + d.USD, Source: c.Source}
 	if d.Estimate() {
@@ -127,21 +127,21 @@ func (c Cost) plus(d Cost) Cost {
 	return sum
 }
 
-// maxBelieved is more tokens than any call has.
-const maxBelieved = 100_000_000
+// maxPlausible is more tokens than any call can have.
+const maxPlausible = 100_000_000
 
 // NoCount stands for an invalid number of tokens in a provider's report. Checked reports it.
 const NoCount = -1 << 40
 
-// Checked drops impossible numbers: negative ones, more cached than input tokens, and those over most, the largest
-// possible input or output of the call in tokens; 0: unknown. If one number is impossible, all are dropped, with the
-// reason.
-func (u *Usage) Checked(most int) *Usage {
+// Checked drops impossible numbers: negative ones, more cached than input tokens, and numbers over limit, the largest
+// possible input or output of the call in tokens; 0: unknown. If one number is impossible, all are dropped, and
+// NotBelieved has the reason.
+func (u *Usage) Checked(limit int) *Usage {
 	if u == nil {
 		return nil
 	}
-	if most <= 0 || most > maxBelieved {
-		most = maxBelieved
+	if limit <= 0 || limit > maxPlausible {
+		limit = maxPlausible
 	}
 	for _, n := range []struct {
 		name   string
@@ -155,8 +155,8 @@ func (u *Usage) Checked(most int) *Usage {
 			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s, which is not a number of tokens", n.name)}
 		case n.tokens < 0:
 			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s = %d, which is negative", n.name, n.tokens)}
-		case n.tokens > most:
-			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s = %d, more than the %d that are possible", n.name, n.tokens, most)}
+		case n.tokens > limit:
+			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s = %d, more than the %d that are possible", n.name, n.tokens, limit)}
 		}
 	}
 	if u.CachedInputTokens > u.InputTokens {
@@ -165,7 +165,7 @@ func (u *Usage) Checked(most int) *Usage {
 	return u
 }
 
-// sumOfCosts is the cost of two usages; unknown if the cost of one with tokens is unknown.
+// sumOfCosts returns the cost of two usages. It is unknown if the cost of a usage with tokens is unknown.
 func sumOfCosts(u, v Usage) Cost {
 	switch {
 	case !u.hasTokens():
@@ -180,7 +180,7 @@ func sumOfCosts(u, v Usage) Cost {
 
 func (u Usage) hasTokens() bool { return u.InputTokens != 0 || u.OutputTokens != 0 }
 
-// Add sums two usages, for a turn of several steps.
+// Add returns the sum of two usages, for a turn of several steps.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
@@ -214,7 +214,7 @@ type Session struct {
 	ArchivedAt    *time.Time  `json:"archived_at,omitempty"`
 }
 
-// Settings are the session's own settings.
+// Settings returns the session's own settings.
 func (s Session) Settings() SessionSettings {
 	return SessionSettings{SystemPrompt: s.SystemPrompt, Temperature: s.Temperature, Effort: s.Effort, ToolsMode: s.ToolsMode, MemoryScope: s.MemoryScope,
 		Assistant: s.Assistant, AssistantName: s.AssistantName}
@@ -284,18 +284,19 @@ type Turn struct {
 	UpdatedAt   time.Time   `json:"updated_at"`
 }
 
-// Pending reports that the answer is final but not yet in the branch's state.
+// Pending reports whether the answer is final but not yet in the branch's state.
 func (t Turn) Pending() bool { return t.Phase.Finalized() && t.StateAfter == "" }
 
-// Incomplete reports a turn whose stream ended early and that waits for the user.
+// Incomplete reports whether the turn's stream ended early and the turn waits for a decision of the user.
 func (t Turn) Incomplete() bool { return t.Phase == PhaseResponding && t.Outcome == OutcomeIncomplete }
 
-// Unsent reports a turn found accepted but never answered, after a crash.
+// Unsent reports whether the turn was accepted but its request was not sent. After a crash it waits for a decision of the
+// user.
 func (t Turn) Unsent() bool {
 	return t.Phase == PhaseAccepted || t.Phase == PhaseContextPrepared
 }
 
-// StepStatus is a step's outcome (SRD 5.7), Running while it streams.
+// StepStatus is a step's outcome (SRD 5.7); StepRunning while it streams.
 type StepStatus string
 
 const (
@@ -351,11 +352,11 @@ type RawEvent struct {
 // error. nil is not a stream.
 type EventSeq iter.Seq2[RawEvent, error]
 
-// EventPack is a long stream that is encoded for the store while it arrives, so that no work is left at its end.
-// After an error it is useless.
+// EventPack encodes a long stream for the store while it arrives, so that no work remains at its end. After an error it
+// must not be used.
 type EventPack interface{ Add(RawEvent) error }
 
-// EventsOf is a short stream in memory; nil for none.
+// EventsOf returns a stream of events in memory; nil for nil.
 func EventsOf(events []RawEvent) EventSeq {
 	if events == nil {
 		return nil

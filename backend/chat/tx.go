@@ -119,8 +119,8 @@ type Commit struct {
 	Retitle     Retitle
 }
 
-// Retitle sets the title that a model made from a session's first turns, if the session still has the one derived
-// from its first message. With an empty To nothing changes.
+// Retitle sets the title that a model made from a session's first turns, if the session still has the title From, which
+// was derived from its first message. With an empty To nothing changes.
 type Retitle struct{ From, To string }
 
 // Indexing is TX-C: chunks and units, the text index, vectors, phase Indexed and Done. What exists already by (turn,

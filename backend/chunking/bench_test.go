@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/chunking"
 )
 
-// BenchmarkChunk measures how fast ordinary texts are divided, in bytes and chunks.
+// BenchmarkChunk measures how fast ordinary texts are split, in bytes and chunks.
 func BenchmarkChunk(b *testing.B) {
 	for _, name := range []string{"reply.md", "service.go", "minutes.txt"} {
 		text, err := os.ReadFile("testdata/golden/" + name)

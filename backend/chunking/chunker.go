@@ -1,5 +1,4 @@
-// Package chunking cuts a turn, and the documents attached to it, into chunks and
-// index units (SPEC 8; SRD 9).
+// Package chunking splits a turn, and the documents attached to it, into chunks and index units (SPEC 8; SRD 9).
 //
 // It is pure: the same turn gives the same chunks. Offsets are byte offsets into the message's rendered text, or the
 // document's; a chunk's text is exactly those bytes, and no chunk or unit crosses a message. The chunks of a text are
@@ -31,7 +30,7 @@ const Version = 2
 // recallProvider is the embedded provider that answers with quotations.
 const recallProvider = "recall"
 
-// Chunk cuts the messages of a turn, and the documents that are indexed with it. The result is empty if there is
+// Chunk splits the messages of a turn, and the documents that are indexed with it. The result is empty if there is
 // nothing to index.
 func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 	opt = opt.filled()
@@ -108,7 +107,7 @@ func numbered(chunks []chat.Chunk) []chat.Chunk {
 	return kept
 }
 
-// source is a text to cut, with its properties.
+// source is a text to split, with its properties.
 type source struct {
 	turn     chat.Turn
 	role     chat.Role
@@ -119,7 +118,7 @@ type source struct {
 	headings bool // headings are part of the indexed text
 
 	context    string // beginning of the turn's other message
-	everywhere bool   // context is indexed with every unit, not only the first
+	everywhere bool   // context is indexed with every unit, instead of only the first
 }
 
 // form is how a text is parsed.
@@ -170,7 +169,7 @@ func (s source) chunk(ps []piece, runs []run, opt Options) (chat.Chunk, bool) {
 	first := runs[0].from
 	from := int(ps[first].start)
 	if first > 0 && opt.Overlap > 0 {
-		from = back(s.text, ps, first, opt.Overlap)
+		from = overlapStart(s.text, ps, first, opt.Overlap)
 	}
 	var c chat.Chunk
 	for i, r := range runs {
@@ -200,15 +199,15 @@ func (s source) unit(ps []piece, from int, count func(string) int) (chat.Unit, b
 	if start >= end {
 		return chat.Unit{}, false
 	}
-	words := strings.ToValidUTF8(s.text[start:end], "\uFFFD")
+	content := strings.ToValidUTF8(s.text[start:end], "\uFFFD")
 	return chat.Unit{
 		Role: s.role, Start: start, End: end,
-		Tokens: count(words), Text: s.prefix(ps[0]) + words,
+		Tokens: count(content), Text: s.prefix(ps[0]) + content,
 	}, true
 }
 
-// trim removes blank lines before and white space after. The indentation of the first line stays, because it is part
-// of code.
+// trim removes blank lines at the beginning and white space at the end. The indentation of the first line is kept,
+// because it is part of code.
 func trim(text string, start, end int) (int, int) {
 	end = start + len(strings.TrimRightFunc(text[start:end], unicode.IsSpace))
 	lead := len(text[start:end]) - len(strings.TrimLeftFunc(text[start:end], unicode.IsSpace))
@@ -218,8 +217,9 @@ func trim(text string, start, end int) (int, int) {
 	return start, end
 }
 
-// back is the beginning of text of about this many tokens before a piece: at pieces, and inside one between words.
-func back(text string, ps []piece, at, tokens int) int {
+// overlapStart is where the text of about this many tokens before a piece begins: at a piece, or between words inside
+// one.
+func overlapStart(text string, ps []piece, at, tokens int) int {
 	k := at
 	for k > 0 && int(ps[k-1].tokens) <= tokens {
 		k--

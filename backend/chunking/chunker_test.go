@@ -38,7 +38,7 @@ func TestChunk(t *testing.T) {
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("Chunk gives\n%+v, want\n%+v", got, want)
+		t.Errorf("Chunk returns\n%+v, want\n%+v", got, want)
 	}
 }
 
@@ -56,10 +56,10 @@ func TestTextThatIsNotIndexed(t *testing.T) {
 		}
 	}
 	if got := chunking.Chunk(turnOf(chat.ErasedMark, chat.ErasedMark), chunking.Options{}); len(got) != 0 {
-		t.Errorf("the shell of an erased turn gives %+v", got)
+		t.Errorf("an erased turn has the chunks %+v", got)
 	}
 	if got := chunking.Chunk(turnOf(" ", "\n"), chunking.Options{}); len(got) != 0 {
-		t.Errorf("a blank turn gives %+v", got)
+		t.Errorf("a blank turn has the chunks %+v", got)
 	}
 }
 
@@ -111,14 +111,14 @@ func TestToolResultsAreIndexed(t *testing.T) {
 	if len(got) != 3 || got[2].Type != chat.ChunkToolResult || got[2].Text != "The harbour opens at seven." || got[2].Role != chat.RoleAssistant {
 		t.Fatalf("%+v", got)
 	}
-	whole := turn.Assistant.IndexedText()
+	indexed := turn.Assistant.IndexedText()
 	for _, c := range got[1:] {
-		if whole[c.Start:c.End] != c.Text || c.Units[0].Start < c.Start || c.Units[0].End > c.End {
+		if indexed[c.Start:c.End] != c.Text || c.Units[0].Start < c.Start || c.Units[0].End > c.End {
 			t.Errorf("%q is at [%d, %d)", c.Text, c.Start, c.End)
 		}
 	}
-	if strings.Contains(whole, "quotation") || !strings.HasPrefix(whole, turn.Assistant.RenderedText()) || !strings.Contains(got[2].Units[0].Text, "tool: ") {
-		t.Errorf("the indexed text is %q, the unit %q", whole, got[2].Units[0].Text)
+	if strings.Contains(indexed, "quotation") || !strings.HasPrefix(indexed, turn.Assistant.RenderedText()) || !strings.Contains(got[2].Units[0].Text, "tool: ") {
+		t.Errorf("the indexed text is %q, the unit %q", indexed, got[2].Units[0].Text)
 	}
 	turn.Assistant.Blocks = chat.Blocks{chat.Text{Text: "x"}}
 	for range 20 {

@@ -11,10 +11,10 @@ import (
 // indentation, after a blank line or the end of a body, begins with a declaring keyword, or opens a body; comments
 // and decorators above it belong to it.
 
-// nestings is how many levels of indentation are tried before code is cut at blank lines, then at any line.
+// nestings is how many levels of indentation are tried before code is split at blank lines, then at any line.
 const nestings = 3
 
-// codeLine is the parsed data of a line of code.
+// codeLine is a parsed line of code.
 type codeLine struct {
 	start, end int
 	indent     int // columns; -1 if it is blank
@@ -41,7 +41,7 @@ func (c *cutter) code(start, end int, b border) {
 	c.codeLines(readCode(c.text, start, end), b, 0)
 }
 
-// codeLines adds lines that are too large for one piece.
+// codeLines adds lines that are together too large for one piece.
 func (c *cutter) codeLines(lines []codeLine, b border, level int) {
 	borders := boundaries(lines, level)
 	if borders == nil {
@@ -70,7 +70,7 @@ func (c *cutter) codeLines(lines []codeLine, b border, level int) {
 	}
 }
 
-// inside adds a function or class that is too large, with its pieces under its name.
+// inside adds a function or class that is too large for one piece, with its name in the path of its pieces.
 func (c *cutter) inside(lines []codeLine, b border, level int) {
 	path := c.path
 	for _, l := range lines {
@@ -79,7 +79,7 @@ func (c *cutter) inside(lines []codeLine, b border, level int) {
 			if *c.path != "" {
 				name = *c.path + " > " + name
 			}
-			c.under(name)
+			c.setPath(name)
 			break
 		}
 	}
@@ -91,7 +91,7 @@ func (c *cutter) inside(lines []codeLine, b border, level int) {
 	}
 }
 
-// statements adds lines by blank lines, then line by line.
+// statements adds lines one by one, with stronger borders after blank lines.
 func (c *cutter) statements(lines []codeLine, b border) {
 	blank := false
 	for i, l := range lines {
@@ -248,18 +248,19 @@ func brackets(line string) int {
 }
 
 var (
-	// declares are words that begin a declaration in some language.
-	declares = lexical.Set(`func def class fn function sub proc procedure interface struct enum trait impl module namespace type record
+	// declarationWords are words that begin a declaration in some language.
+	declarationWords = lexical.Set(`func def class fn function sub proc procedure interface struct enum trait impl module namespace type record
 		union object protocol extension contract library macro macro_rules! defmodule defp defun template
 		create alter drop insert select update delete with grant merge`)
-	// variables are those that also begin a variable in C: "struct node *n;".
-	variables = lexical.Set(`struct enum union class`)
-	// modifies are words that may precede those.
-	modifies = lexical.Set(`public private protected internal static final abstract async export default pub pub(crate) pub(super) virtual
+	// alsoVariables are the declaration words that also begin a variable in C: "struct node *n;".
+	alsoVariables = lexical.Set(`struct enum union class`)
+	// modifiers are words that may precede a declaration word.
+	modifiers = lexical.Set(`public private protected internal static final abstract async export default pub pub(crate) pub(super) virtual
 		override inline unsafe extern open sealed data partial suspend local declare readonly`)
-	// controls begin statements that look like calls and declare nothing.
-	controls  = lexical.Set(`if for while switch else do try catch return case match until unless when with elif elseif foreach using lock assert throw new await yield`)
-	continues = lexical.Set(`else elif elseif elsif except finally catch end fi done esac then do ) } ]`)
+	// controlWords begin statements that look like calls and declare nothing.
+	controlWords = lexical.Set(`if for while switch else do try catch return case match until unless when with elif elseif foreach using lock assert throw new await yield`)
+	// continuationWords begin lines that close or continue a body.
+	continuationWords = lexical.Set(`else elif elseif elsif except finally catch end fi done esac then do ) } ]`)
 )
 
 // roleOf classifies a line without surrounding white space.
@@ -276,31 +277,31 @@ func roleOf(line string) lineRole {
 	}
 	fields := strings.Fields(line[:min(len(line), 200)])
 	first := strings.ToLower(strings.TrimRight(fields[0], ";:({"))
-	if continues[first] || continues[fields[0]] {
+	if continuationWords[first] || continuationWords[fields[0]] {
 		return lineClose
 	}
 	k := 0
-	for k < len(fields)-1 && modifies[fields[k]] {
+	for k < len(fields)-1 && modifiers[fields[k]] {
 		k++
 	}
 	word, _, _ := strings.Cut(strings.ToLower(fields[k]), "(")
 	word, _, _ = strings.Cut(word, "<")
 	switch {
-	case variables[word] && strings.HasSuffix(line, ";"):
+	case alsoVariables[word] && strings.HasSuffix(line, ";"):
 		return lineOther
-	case declares[word] && len(fields) > k+1, k > 0 && strings.HasSuffix(line, "{"), opens(line):
+	case declarationWords[word] && len(fields) > k+1, k > 0 && strings.HasSuffix(line, "{"), opens(line):
 		return lineDeclare
 	}
 	return lineOther
 }
 
-// opens reports a line that opens the body of something with a parameter list:
+// opens reports whether a line opens a body after a parameter list:
 // "int main(void) {", "setup() {", "const f = (x) => {".
 func opens(line string) bool {
 	return strings.HasSuffix(line, "{") && called(line)
 }
 
-// called reports a name with a parameter list that is not a control statement.
+// called reports whether a line contains a name with a parameter list and is not a control statement.
 func called(line string) bool {
 	open := strings.IndexByte(line, '(')
 	if open <= 0 || strings.HasSuffix(line, ";") {
@@ -308,7 +309,7 @@ func called(line string) bool {
 	}
 	first := line[:strings.IndexAny(line+" ", " (\t")]
 	// "items.update((list) => {" is a call.
-	return !controls[first] && !strings.Contains(first, ".")
+	return !controlWords[first] && !strings.Contains(first, ".")
 }
 
 // signatures are the lines of code that declare something.

@@ -16,31 +16,30 @@ const (
 	summaryBytes = summaryRunes * utf8.UTFMax * 2
 )
 
-// decisionShare is the minimum share of a chunk, one in this many bytes, that must be decisions for the chunk to be a
-// decision.
+// decisionShare: if at least one in this many bytes of a chunk belongs to a decision, the chunk is of type decision.
 const decisionShare = 8
 
 // describe returns a chunk's type (SRD 5.8) and its summary in one line: its headings, then for code its
 // declarations, for a decision the deciding sentence, otherwise its first sentences.
 func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) {
 	codeBytes, all, deciding := 0, 0, 0
-	said, decisions := sayings{}, sayings{}
+	sentences, decisions := firstSentences{}, firstSentences{}
 	var declared []string
 	for _, p := range ps {
-		words := strings.TrimSpace(text[p.start:p.end])
+		content := strings.TrimSpace(text[p.start:p.end])
 		if p.kind != heading {
-			all += len(words)
+			all += len(content)
 		}
 		switch p.kind {
 		case code:
-			codeBytes += len(words)
+			codeBytes += len(content)
 			if len(declared) < 20 {
 				declared = append(declared, signatures(text[p.start:p.end])...)
 			}
 		case prose:
-			eachSentence(words, func(start, end int, _ border) {
-				sentence := strings.TrimSpace(words[start:end])
-				said.add(cells(sentence))
+			eachSentence(content, func(start, end int, _ border) {
+				sentence := strings.TrimSpace(content[start:end])
+				sentences.add(cells(sentence))
 				if kind, _ := intent.Of(display.Start(sentence, 2000)); kind == intent.Decision {
 					deciding += len(sentence)
 					decisions.add(sentence)
@@ -57,11 +56,11 @@ func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) 
 		if len(declared) > 0 {
 			return chat.ChunkCode, summary(path, strings.Join(declared, "; "))
 		}
-		return chat.ChunkCode, summary(path, said.text+unfenced(firstCode(text, ps)))
+		return chat.ChunkCode, summary(path, sentences.text+unfenced(firstCode(text, ps)))
 	case deciding*decisionShare >= all && deciding > 0:
 		return chat.ChunkDecision, summary(path, decisions.text)
 	}
-	line := summary(path, said.text)
+	line := summary(path, sentences.text)
 	switch {
 	case !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }):
 		return chat.ChunkOther, line
@@ -71,10 +70,10 @@ func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) 
 	return chat.ChunkExplanation, line
 }
 
-// sayings are as many first sentences as a summary can use.
-type sayings struct{ text string }
+// firstSentences collects as many sentences as a summary can use.
+type firstSentences struct{ text string }
 
-func (s *sayings) add(sentence string) {
+func (s *firstSentences) add(sentence string) {
 	if sentence != "" && len(s.text) <= summaryBytes {
 		s.text += display.Start(sentence, summaryBytes) + " "
 	}
@@ -135,17 +134,17 @@ func join(path, title string) string {
 
 // beginning is the beginning of a text, in one valid line of at most this many characters, cut between words and
 // marked if cut.
-func beginning(text string, most int) string {
+func beginning(text string, maxRunes int) string {
 	// At most twice the bytes of the longest characters are read, because the text may be huge.
-	head := display.Start(text, most*utf8.UTFMax*2)
+	head := display.Start(text, maxRunes*utf8.UTFMax*2)
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(head, "\uFFFD")), " ")
 	runes := []rune(line)
-	if len(runes) <= most && len(head) == len(text) {
+	if len(runes) <= maxRunes && len(head) == len(text) {
 		return line
 	}
-	runes = runes[:min(len(runes), most-1)]
+	runes = runes[:min(len(runes), maxRunes-1)]
 	cut := len(runes)
-	for i := len(runes) - 1; i > most/2; i-- {
+	for i := len(runes) - 1; i > maxRunes/2; i-- {
 		if unicode.IsSpace(runes[i]) {
 			cut = i
 			break

@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// Cuts are based on an estimate of tokens from bytes alone: counting is slow, and the same turn must give the same
-// chunks whatever model counts. What is stored is counted once.
+// Texts are split by an estimate of tokens: counting is slow, and the same turn must give the same chunks whatever
+// model is used. The tokens of what is stored are counted once.
 
 // Weights of runs of characters, in twelfths of a token.
 const (
@@ -43,7 +43,7 @@ type meter struct {
 }
 
 func (m *meter) add(r rune) {
-	c, weight := weigh(r)
+	c, weight := classify(r)
 	if c != m.last || c == classAlone {
 		m.done, m.run, m.blanks = m.total(), 0, 0
 	}
@@ -64,7 +64,7 @@ func (m *meter) total() int { return m.done + (m.run+twelfths-1)/twelfths }
 // than a token.
 const notDecomposed = 0x2E80
 
-func weigh(r rune) (class, int) {
+func classify(r rune) (class, int) {
 	switch {
 	case r|0x20 >= 'a' && r|0x20 <= 'z':
 		return classLetter, weightASCIILetter
@@ -96,8 +96,8 @@ func estimate(s string) int {
 	return m.total()
 }
 
-// within is the number of bytes of s within tokens: up to the last space if there is one, otherwise to the last
-// complete character, but at least one.
+// within is the number of bytes of s that take at most this many tokens: up to the last space if there is one,
+// otherwise to the last complete character, but at least one.
 func within(s string, tokens int) int {
 	var m meter
 	space := 0

@@ -14,19 +14,19 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestGolden shows how many kinds of texts are divided. The sizes are small, so that a page of text is enough.
+// TestGolden compares how many kinds of texts are split. The sizes are small, so that a page of text is enough.
 func TestGolden(t *testing.T) {
 	opt := chunking.Options{MinTokens: 60, MaxTokens: 180, UnitMin: 30, UnitMax: 90}
 	names, err := filepath.Glob("testdata/golden/*.*")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tried := 0
+	tested := 0
 	for _, name := range names {
 		if strings.HasSuffix(name, ".golden") {
 			continue
 		}
-		tried++
+		tested++
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -46,11 +46,11 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s is cut into\n%s\nwant\n%s", name, got, want)
+			t.Errorf("%s is split into\n%s\nwant\n%s", name, got, want)
 		}
 	}
-	if tried < 10 {
-		t.Errorf("only %d texts were tried", tried)
+	if tested < 10 {
+		t.Errorf("only %d texts were tested", tested)
 	}
 }
 

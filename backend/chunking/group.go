@@ -3,7 +3,7 @@ package chunking
 // limits are the target sizes of groups of pieces, in estimated tokens.
 type limits struct {
 	min, max int
-	// closeAt ends a group with the minimum size at a border of this kind.
+	// closeAt is the border from which a group with the minimum size ends.
 	closeAt border
 }
 
@@ -32,16 +32,16 @@ func group(ps []piece, l limits) []run {
 	if from < len(ps) {
 		runs = append(runs, run{from, len(ps)})
 	}
-	return tail(ps, runs, l)
+	return balanceEnd(ps, runs, l)
 }
 
-// bestCut is where to cut pieces [from, to): in (from, to], with the minimum before it if possible, at the strongest
-// border, and the last of equals.
-func bestCut(ps []piece, from, to, least int) int {
+// bestCut is where to cut pieces [from, to): in (from, to], with at least minTokens before it if possible, at the
+// strongest border; among equal ones, at the last.
+func bestCut(ps []piece, from, to, minTokens int) int {
 	best, bestEnough, size := to, false, 0
 	for k := from + 1; k <= to; k++ {
 		size += int(ps[k-1].tokens)
-		enough := size >= least
+		enough := size >= minTokens
 		switch {
 		case k == from+1, enough && !bestEnough, enough == bestEnough && ps[k].border >= ps[best].border:
 			best, bestEnough = k, enough
@@ -50,8 +50,8 @@ func bestCut(ps []piece, from, to, least int) int {
 	return best
 }
 
-// tail joins a last run that is too small with the previous one, or moves a part of that to it.
-func tail(ps []piece, runs []run, l limits) []run {
+// balanceEnd joins a last run that is too small with the previous one, or moves a part of the previous run to it.
+func balanceEnd(ps []piece, runs []run, l limits) []run {
 	n := len(runs)
 	if n < 2 {
 		return runs

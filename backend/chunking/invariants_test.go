@@ -38,8 +38,8 @@ type failing interface {
 func check(t failing, turn chat.Turn, opt chunking.Options, files ...chat.FileText) []chat.Chunk {
 	t.Helper()
 	chunks := chunking.Chunk(turn, opt, files...)
-	if again := chunking.Chunk(turn, opt, files...); !reflect.DeepEqual(chunks, again) {
-		t.Fatalf("the same turn gives different chunks")
+	if second := chunking.Chunk(turn, opt, files...); !reflect.DeepEqual(chunks, second) {
+		t.Fatalf("the same turn produced different chunks")
 	}
 	type identity struct {
 		kind chat.ChunkType
@@ -75,34 +75,34 @@ func checkUnits(t failing, source string, c chat.Chunk) {
 	if len(c.Units) == 0 || c.Units[0].Start != c.Start || c.Units[len(c.Units)-1].End != c.End {
 		t.Fatalf("the units of chunk [%d:%d] do not begin and end with it: %+v", c.Start, c.End, c.Units)
 	}
-	at := c.Start
+	end := c.Start
 	for i, u := range c.Units {
 		words := strings.ToValidUTF8(source[u.Start:u.End], "\uFFFD")
-		if u.Ordinal != i || u.Role != c.Role || u.Tokens <= 0 || u.Start < at || !strings.HasSuffix(u.Text, words) || !utf8.ValidString(u.Text) {
+		if u.Ordinal != i || u.Role != c.Role || u.Tokens <= 0 || u.Start < end || !strings.HasSuffix(u.Text, words) || !utf8.ValidString(u.Text) {
 			t.Fatalf("unit %d of chunk [%d:%d]: %+v", i, c.Start, c.End, u)
 		}
-		if strings.TrimSpace(source[at:u.Start]) != "" {
-			t.Fatalf("no unit has %q", source[at:u.Start])
+		if strings.TrimSpace(source[end:u.Start]) != "" {
+			t.Fatalf("no unit has %q", source[end:u.Start])
 		}
 		if utf8.ValidString(source) && (!utf8.ValidString(source[u.Start:u.End]) || !utf8.ValidString(c.Text)) {
 			t.Fatalf("unit %d of chunk [%d:%d] begins or ends inside a character", i, c.Start, c.End)
 		}
-		at = u.End
+		end = u.End
 	}
 }
 
-// checkCover reports visible text that is in no chunk, unless the same text is in another.
+// checkCover fails if visible text is in no chunk, unless the same text is in another.
 func checkCover(t failing, turn chat.Turn, chunks []chat.Chunk, files []chat.FileText) {
 	t.Helper()
-	said := map[string]bool{}
+	texts := map[string]bool{}
 	at := map[string]int{}
 	cover := func(key, gap string) {
-		if gap = strings.TrimSpace(gap); !repeats(gap, said, map[int]bool{}) {
+		if gap = strings.TrimSpace(gap); !repeats(gap, texts, map[int]bool{}) {
 			t.Fatalf("%s: %q is in no chunk", key, gap)
 		}
 	}
 	for _, c := range chunks {
-		said[strings.TrimSpace(c.Text)] = true
+		texts[strings.TrimSpace(c.Text)] = true
 	}
 	for _, c := range chunks {
 		key := string(c.Role) + string(c.File)
@@ -121,17 +121,17 @@ func checkCover(t failing, turn chat.Turn, chunks []chat.Chunk, files []chat.Fil
 	}
 }
 
-// repeats reports whether a text consists of texts that are in chunks. failed contains the lengths of rests for which
-// it does not.
-func repeats(s string, said map[string]bool, failed map[int]bool) bool {
+// repeats reports whether a text consists of texts that are in chunks. failed contains the lengths of remainders that
+// do not.
+func repeats(s string, texts map[string]bool, failed map[int]bool) bool {
 	if s == "" {
 		return true
 	}
 	if failed[len(s)] {
 		return false
 	}
-	for c := range said {
-		if rest, ok := strings.CutPrefix(s, c); ok && repeats(strings.TrimLeftFunc(rest, unicode.IsSpace), said, failed) {
+	for c := range texts {
+		if rest, ok := strings.CutPrefix(s, c); ok && repeats(strings.TrimLeftFunc(rest, unicode.IsSpace), texts, failed) {
 			return true
 		}
 	}
@@ -214,7 +214,7 @@ func TestHostile(t *testing.T) {
 			for _, file := range []string{"a.go", "a.txt"} {
 				f := chat.FileText{File: chat.File{ID: "F", Name: file}, Text: text}
 				if got := chunking.Chunk(turnOf("q", ""), chunking.Options{}, f); len(got) < 2 {
-					t.Errorf("%s gives %d chunks", file, len(got))
+					t.Errorf("%s has %d chunks", file, len(got))
 				}
 			}
 		})

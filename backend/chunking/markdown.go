@@ -11,15 +11,16 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// The Markdown parser takes quadratic time, and stack proportional to nesting. It is given regions of at most this
-// size if blank lines allow, and of twice this size at most; one that nests deeper is split at its blank lines.
+// The Markdown parser takes quadratic time, and stack proportional to nesting. It parses regions of at most
+// regionBytes if blank lines allow, and of twice that at most. A region that nests deeper than maxNesting is treated as
+// plain text.
 const (
 	regionBytes = 64 << 10
-	deepest     = 24
+	maxNesting  = 24
 )
 
 // blocks parses the block structure of Markdown but nothing inside paragraphs, which chunks do not depend on. Tables
-// are recognised by their second line, because the extension creates a node for every cell, including those that a
+// are recognized by their second line, because the extension creates a node for every cell, including those that a
 // row omits.
 var blocks = parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
 
@@ -38,13 +39,13 @@ func (c *cutter) markdown() {
 		switch {
 		case r.code:
 			c.code(r.start, r.end, borderPart)
-		case deep(c.text[r.start:r.end]):
+		case isDeep(c.text[r.start:r.end]):
 			c.plain(r.start, r.end, borderBlock)
 		default:
 			c.region(r, &titles)
 		}
 	}
-	c.under("")
+	c.setPath("")
 }
 
 func (c *cutter) region(r region, titles *titles) {
@@ -61,10 +62,10 @@ func (c *cutter) region(r region, titles *titles) {
 		}
 		switch b.kind {
 		case heading:
-			c.under(titles.above(b.level))
+			c.setPath(titles.joinAbove(b.level))
 			c.words(start, end, b.border, heading)
 			titles.set(b.level, titleOf(c.text[start:end]))
-			c.under(titles.above(len(titles) + 1))
+			c.setPath(titles.joinAbove(len(titles) + 1))
 		case rule:
 			c.words(start, end, b.border, rule)
 		case code:
@@ -118,7 +119,7 @@ func structure(source string) (found []block) {
 		if !entering || n.Type() != ast.TypeBlock {
 			return ast.WalkContinue, nil
 		}
-		b, ok := leaf(n)
+		b, ok := leafBlock(n)
 		if !ok || n.Pos() < 0 || n.Pos() >= len(source) {
 			return ast.WalkContinue, nil
 		}
@@ -131,8 +132,8 @@ func structure(source string) (found []block) {
 	return found
 }
 
-// leaf is the block that begins at a node without child blocks.
-func leaf(n ast.Node) (block, bool) {
+// leafBlock is the block that begins at a node without child blocks.
+func leafBlock(n ast.Node) (block, bool) {
 	b := block{border: borderBlock}
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -164,8 +165,8 @@ func (t *titles) set(level int, title string) {
 // pathRunes limits a heading in a path, and so the path.
 const pathRunes = 60
 
-// above joins the headings above level: "Setup > Install".
-func (t *titles) above(level int) string {
+// joinAbove joins the headings above level: "Setup > Install".
+func (t *titles) joinAbove(level int) string {
 	var parts []string
 	for _, title := range t[:min(level-1, len(t))] {
 		if title != "" {
@@ -241,12 +242,12 @@ func regions(s string) []region {
 	return out
 }
 
-// deep reports that a line opens more nested blocks than real documents have.
-func deep(s string) bool {
+// isDeep reports whether a line opens more nested blocks than real documents have.
+func isDeep(s string) bool {
 	for line := range strings.Lines(s) {
 		depth, columns := 0, 0
 	scan:
-		for i := 0; i < len(line) && depth <= deepest; i++ {
+		for i := 0; i < len(line) && depth <= maxNesting; i++ {
 			switch c := line[i]; {
 			case c == ' ':
 				columns++
@@ -264,7 +265,7 @@ func deep(s string) bool {
 				break scan
 			}
 		}
-		if depth > deepest || (depth > 0 && columns > 4*deepest) {
+		if depth > maxNesting || (depth > 0 && columns > 4*maxNesting) {
 			return true
 		}
 	}
@@ -284,7 +285,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// closes reports that line closes the block opened by fence: the same mark, at least as long, and nothing else.
+// closes reports whether line closes the block opened by fence: the same mark, at least as long, and nothing else.
 func closes(line, fence string) bool {
 	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
 }

@@ -22,14 +22,14 @@ const (
 type Options struct {
 	// Count returns the tokens of a text; it is called once per unit. Nil: four bytes per token.
 	Count func(string) int
-	// MinTokens and MaxTokens are the target size of chunks. Cuts use estimates, so that nothing has to be counted.
+	// MinTokens and MaxTokens are the target size of chunks, in estimated tokens.
 	MinTokens, MaxTokens int
 	// Overlap is how much of the previous text a chunk repeats, in tokens, at most half the largest chunk. None by
 	// default: measurements show no benefit.
 	Overlap int
-	// UnitMin and UnitMax are the target size of units, of which chunks consist: a quarter of 600, and 600. A text of
-	// UnitMax is not cut. According to measurements, smaller units are found less well, and those that may end at a
-	// heading a little better.
+	// UnitMin and UnitMax are the target size of units, of which chunks consist; by default 600, and a quarter of
+	// that. A text of at most UnitMax is not split. According to measurements, retrieval is worse with smaller units,
+	// and slightly better if a unit may end before a heading.
 	UnitMin, UnitMax int
 	// AnswerTokens is how much of the beginning of the reply is indexed with the beginning of the user's message,
 	// QuestionTokens how much of the user's message with every unit of the reply. Negative: none.
@@ -38,6 +38,7 @@ type Options struct {
 	Headings bool
 }
 
+// filled returns the options with defaults for zero fields.
 func (o Options) filled() Options {
 	if o.Count == nil {
 		o.Count = func(s string) int { return (len(s) + 3) / 4 }
@@ -60,7 +61,8 @@ func (o Options) filled() Options {
 	return o
 }
 
-// extensions determine how a document is parsed. For others the media type decides, and otherwise it is plain text.
+// extensions determine how a document is parsed. For other documents the media type decides; by default a document is
+// plain text.
 var extensions = map[form]map[string]bool{
 	formMarkdown: lexical.Set(`.md .markdown .mdown .mkd .mdx .qmd .rmd .docx .docm .dotx .xlsx .xlsm .pptx .pptm .odt .ods .odp .epub`),
 	formCode: lexical.Set(`.go .py .pyi .js .mjs .cjs .jsx .ts .tsx .mts .cts .svelte .vue .rs .java .kt .kts .scala .groovy .c .h .cc .cpp .cxx .hh

@@ -49,8 +49,8 @@ type cutter struct {
 	path  *string // of the next piece
 }
 
-// under sets the path of the following pieces.
-func (c *cutter) under(path string) { c.path = &path }
+// setPath sets the path of the following pieces.
+func (c *cutter) setPath(path string) { c.path = &path }
 
 // add adds text[start:end] as one piece.
 func (c *cutter) add(start, end int, b border, k kind) {
@@ -68,8 +68,8 @@ func (c *cutter) put(start, end, tokens int, b border, k kind) {
 	c.out = append(c.out, p)
 }
 
-// after is the border between a piece and what follows. A heading is not separated from its text, nor is "For
-// example:" from what follows.
+// after is the border between a piece and the next one. A heading is not separated from its text, nor "For example:"
+// from the example.
 func after(before piece, text string, b border, k kind) border {
 	switch {
 	case b <= borderWord:
@@ -84,13 +84,13 @@ func after(before piece, text string, b border, k kind) border {
 	return b
 }
 
-// introduces reports a short text that leads to the next one: "For example:", the first line of a class.
+// introduces reports whether a short text only introduces the next one: "For example:", the first line of a class.
 func introduces(s string, k kind) bool {
 	s = strings.TrimRightFunc(s, unicode.IsSpace)
 	return len(s) < 400 && (strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") || k == code && strings.HasSuffix(s, "{"))
 }
 
-// prose adds a paragraph, item or table: whole, or split into sentences and lines.
+// prose adds a paragraph, item or table: as one piece, or split into sentences and lines.
 func (c *cutter) prose(start, end int, b border) {
 	if n := estimate(c.text[start:end]); n <= c.limit {
 		c.put(start, end, n, b, prose)
@@ -104,11 +104,11 @@ func (c *cutter) prose(start, end int, b border) {
 	})
 }
 
-// wordPieces is how many pieces of an oversized sentence make up the limit: small enough that its end is not left
-// over.
+// wordPieces: an oversized sentence is split into pieces of the limit divided by this, so that its end does not become
+// a small chunk of its own.
 const wordPieces = 4
 
-// words adds a sentence or line: whole, or split between words or characters.
+// words adds a sentence or line: as one piece, or split between words or characters.
 func (c *cutter) words(start, end int, b border, k kind) {
 	limit := c.limit
 	if within(c.text[start:end], limit) < end-start {
@@ -128,8 +128,8 @@ func (c *cutter) words(start, end int, b border, k kind) {
 	}
 }
 
-// eachSentence splits a text after its sentences and lines, with white space kept at their end. It returns the kind
-// of border at which each begins.
+// eachSentence splits a text after its sentences and lines, with white space kept at their end. It also yields the
+// kind of border at which each begins.
 func eachSentence(text string, yield func(start, end int, b border)) {
 	start, line, b := 0, 0, borderLine
 	next, ended := borderNone, false
@@ -150,9 +150,9 @@ func eachSentence(text string, yield func(start, end int, b border)) {
 		case ended:
 			yield(start, i, b)
 			start, b, ended = i, next, false
-			next = mark(r)
+			next = borderAfter(r)
 		case intent.EndsSentence(r):
-			next = mark(r)
+			next = borderAfter(r)
 			ended = r > unicode.MaxLatin1
 		case strings.ContainsRune("\"'”’)]»」』）*_`", r):
 			// closing marks
@@ -165,14 +165,14 @@ func eachSentence(text string, yield func(start, end int, b border)) {
 	}
 }
 
-func mark(r rune) border {
+func borderAfter(r rune) border {
 	if intent.EndsSentence(r) {
 		return borderLine
 	}
 	return borderNone
 }
 
-// row reports a line that is a unit on its own: of a table or list.
+// row reports whether a line is a row of a table or an item of a list.
 func row(line string) bool {
 	line = strings.TrimLeft(line, " \t>")
 	return strings.HasPrefix(line, "|") || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ")

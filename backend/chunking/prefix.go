@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// dateForm is the usual form of dates in questions, in which a unit's date is indexed: day, month and year are
+// dateForm is the form in which a unit's date is indexed. It is the usual form in questions: day, month and year are
 // separate words.
 const dateForm = "2 January 2006"
 
@@ -22,8 +22,8 @@ func speakerOf(m chat.Message) string {
 	return string(m.Role)
 }
 
-// prefix is the indexed text before a unit's own: time and speaker, headings, and the beginning of the turn's other
-// message, so that a question is found by its answer, and an answer by its question.
+// prefix is the text that is indexed before a unit's own text: date and speaker, headings, and the beginning of the
+// turn's other message, so that a question is found by its answer, and an answer by its question.
 func (s source) prefix(first piece) string {
 	var b strings.Builder
 	b.WriteString("[" + s.turn.CreatedAt.UTC().Format(dateForm) + "] " + s.speaker)

@@ -12,19 +12,19 @@ import (
 	"contextinfinity/backend/cli"
 )
 
-// remembering enables background work after each send, and calls begins when it starts.
-func (h *home) remembering(begins func()) {
+// workAfterSend enables background work after each send, and calls started when it starts.
+func (h *home) workAfterSend(started func()) {
 	h.opened = func(s *cli.Services) {
 		s.AfterSend = func() time.Duration {
-			begins()
+			started()
 			return time.Minute
 		}
 	}
 }
 
-// TestSendAloneIsRemembered: a script that only sends has its turns committed and indexed, after the answer, the
+// TestSendRunsBackgroundWork: a script that only sends has its turns committed and indexed, after the answer, the
 // document or the last event was printed.
-func TestSendAloneIsRemembered(t *testing.T) {
+func TestSendRunsBackgroundWork(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"text": nil, "json": {"--json"}, "events": {"--events"}} {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestSendAloneIsRemembered(t *testing.T) {
 			h.provider.script(say("Noted"))
 			var out, errs bytes.Buffer
 			var printed string
-			h.remembering(func() { printed = out.String() })
+			h.workAfterSend(func() { printed = out.String() })
 			if code := h.runTo(strings.NewReader(""), &out, &errs, append([]string{"send", "--new", "hi"}, flags...)...); code != 0 {
 				t.Fatalf("exit code %d: %s", code, errs.String())
 			}
@@ -53,11 +53,11 @@ func TestInterruptedAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.signals = make(chan os.Signal) // unbuffered: a completed send means that it was received
-	h.remembering(func() { h.signals <- syscall.SIGINT })
+	h.workAfterSend(func() { h.signals <- syscall.SIGINT })
 	if r := h.run("send", "--new", "hi").exits(0); strings.Contains(r.err, "error") {
 		t.Errorf("stderr %q", r.err)
 	}
-	h.remembering(func() {})
+	h.workAfterSend(func() {})
 	h.run("send", "again").exits(0)
 	for _, turn := range h.onlySession().Turns {
 		if turn.Phase != "Done" {

@@ -73,11 +73,11 @@ func (s *Services) answersReply(ctx context.Context, id chat.SessionID, all []an
 		if err != nil {
 			return doc, err
 		}
-		one, err := s.turnReply(ctx, a.Turn, m)
+		r, err := s.turnReply(ctx, a.Turn, m)
 		if err != nil {
 			return doc, err
 		}
-		doc.Answers = append(doc.Answers, answerJSON{turnReply: one, Label: a.Branch.Label, Active: a.Branch.ID == session.ActiveBranch, Later: a.Later})
+		doc.Answers = append(doc.Answers, answerJSON{turnReply: r, Label: a.Branch.Label, Active: a.Branch.ID == session.ActiveBranch, Later: a.Later})
 	}
 	return doc, nil
 }
@@ -128,18 +128,18 @@ func (c *call) eachAnswer(ctx context.Context, s *Services, sent []answers.Sent,
 	defer release()
 	var failure error
 	stopped := false
-	for i, one := range sent {
-		if one.Err != nil {
-			c.notef("%s was not asked: %s", one.Model, line(c.describe(one.Err).Message))
-			doc.Answers = append(doc.Answers, answerJSON{turnReply: turnReply{SessionID: doc.SessionID, Model: one.Model}, Problem: chat.AsError(one.Err).Message})
-			failure = cmp.Or(failure, one.Err)
+	for i, x := range sent {
+		if x.Err != nil {
+			c.notef("%s was not asked: %s", x.Model, line(c.describe(x.Err).Message))
+			doc.Answers = append(doc.Answers, answerJSON{turnReply: turnReply{SessionID: doc.SessionID, Model: x.Model}, Problem: chat.AsError(x.Err).Message})
+			failure = cmp.Or(failure, x.Err)
 			continue
 		}
-		end, err := c.awaitOne(ctx, s, one.Handle, sent[i:], interrupts, &stopped)
+		end, err := c.awaitOne(ctx, s, x.Handle, sent[i:], interrupts, &stopped)
 		if err != nil {
 			return err
 		}
-		a, err := c.wholeAnswer(ctx, s, end, to)
+		a, err := c.finishedAnswer(ctx, s, end, to)
 		failure = cmp.Or(failure, err)
 		a.Active = i == 0
 		doc.Answers = append(doc.Answers, a)
@@ -152,8 +152,8 @@ func (c *call) eachAnswer(ctx context.Context, s *Services, sent []answers.Sent,
 	return failure
 }
 
-// awaitOne waits for the end of one answer. The first Ctrl-C stops all running ones.
-func (c *call) awaitOne(ctx context.Context, s *Services, h *turn.Handle, left []answers.Sent, interrupts <-chan struct{}, stopped *bool) (chat.Turn, error) {
+// awaitOne waits for the end of one answer. The first Ctrl-C stops all remaining answers.
+func (c *call) awaitOne(ctx context.Context, s *Services, h *turn.Handle, remaining []answers.Sent, interrupts <-chan struct{}, stopped *bool) (chat.Turn, error) {
 	done := make(chan settled, 1)
 	go func() {
 		t, err := h.Wait(ctx)
@@ -169,17 +169,17 @@ func (c *call) awaitOne(ctx context.Context, s *Services, h *turn.Handle, left [
 			}
 			*stopped = true
 			c.notef("stopping; the texts so far are kept (Ctrl-C again quits immediately)")
-			for _, one := range left {
-				if one.Handle != nil {
-					go func() { _, _ = s.Turns.Stop(ctx, one.Handle.Turn.ID) }() // its end is the handle's
+			for _, x := range remaining {
+				if x.Handle != nil {
+					go func() { _, _ = s.Turns.Stop(ctx, x.Handle.Turn.ID) }() // Wait reports the end
 				}
 			}
 		}
 	}
 }
 
-// wholeAnswer returns a finished answer, after background work as requested.
-func (c *call) wholeAnswer(ctx context.Context, s *Services, t chat.Turn, to jobs.Level) (answerJSON, error) {
+// finishedAnswer returns a finished answer, after background work up to the requested level.
+func (c *call) finishedAnswer(ctx context.Context, s *Services, t chat.Turn, to jobs.Level) (answerJSON, error) {
 	answer, err := s.Turns.Answer(ctx, t)
 	if err != nil {
 		return answerJSON{}, err
@@ -187,11 +187,11 @@ func (c *call) wholeAnswer(ctx context.Context, s *Services, t chat.Turn, to job
 	failure := outcomeError(t)
 	waiting, err := s.waitingOf(ctx, t.ID)
 	if len(waiting) > 0 {
-		failure = waits(waiting)
+		failure = newWaitsError(waiting)
 	}
 	failure = cmp.Or(failure, err)
 	if t.Phase.Finalized() && to != jobs.LevelFinalized {
-		t, err = s.worked(ctx, t, to)
+		t, err = s.runWork(ctx, t, to)
 		failure = cmp.Or(failure, err)
 	}
 	b, err := s.Sessions.Branch(ctx, t.BranchID)

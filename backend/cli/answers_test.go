@@ -45,25 +45,25 @@ func (d answersDoc) texts() []string {
 	return out
 }
 
-// several is a home with three models.
-func several(t *testing.T) *home {
+// newThreeModelHome returns a home with three models.
+func newThreeModelHome(t *testing.T) *home {
 	t.Helper()
 	h := newHome(t)
 	h.configure(threeModels)
-	h.provider.of = map[string]answer{"test-1": say("one says blue"), "test-2": say("two says red"), "test-3": say("three says green")}
+	h.provider.byModel = map[string]answer{"test-1": say("one says blue"), "test-2": say("two says red"), "test-3": say("three says green")}
 	return h
 }
 
 func TestSendToSeveralModels(t *testing.T) {
 	t.Parallel()
-	h := several(t)
+	h := newThreeModelHome(t)
 	h.send("--new", "Hello")
-	all := make(chan struct{})
+	started := make(chan struct{})
 	first := say("one says blue")
-	first.first = all // it sends nothing before the last model answers, so asking one after the other would never end
+	first.start = started // it sends nothing before the last model answers, so asking one after the other would never end
 	last := say("three says green")
-	last.then = func(context.Context) error { close(all); return nil }
-	h.provider.of["test-1"], h.provider.of["test-3"] = first, last
+	last.end = func(context.Context) error { close(started); return nil }
+	h.provider.byModel["test-1"], h.provider.byModel["test-3"] = first, last
 
 	var doc answersDoc
 	h.run("send", "--json", "--model", "test", "--model", "second", "--model", "third", "Which colour?").exits(0).into(&doc)
@@ -91,8 +91,8 @@ func TestSendToSeveralModels(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 	h.run("switch", doc.Answers[1].SessionID, doc.Answers[1].BranchID).exits(0)
-	if on := h.send("Go on"); on.BranchID != doc.Answers[1].BranchID || on.Seq != 3 {
-		t.Errorf("%+v", on)
+	if next := h.send("Go on"); next.BranchID != doc.Answers[1].BranchID || next.Seq != 3 {
+		t.Errorf("%+v", next)
 	}
 	var found answersDoc
 	h.run("answers", "--json", doc.Answers[0].TurnID).exits(0).into(&found)
@@ -102,22 +102,22 @@ func TestSendToSeveralModels(t *testing.T) {
 	h.run("verify").exits(0)
 }
 
-func TestSendToSeveralPrintsEachWhole(t *testing.T) {
+func TestSendToSeveralPrintsEachAnswerInFull(t *testing.T) {
 	t.Parallel()
-	h := several(t)
+	h := newThreeModelHome(t)
 	r := h.run("send", "--new", "--model", "second", "--model", "third", "Which colour?").exits(0)
 	two, three := strings.Index(r.out, "# second (branch "), strings.Index(r.out, "# third (branch ")
 	if two != 0 || three < strings.Index(r.out, "two says red") || !strings.HasSuffix(strings.TrimSpace(r.out), "three says green") {
 		t.Errorf("%s", r.out)
 	}
-	if on := h.onlySession(); on.Session.Title != "Which colour?" || on.Turns[0].Assistant.RenderedText() != "two says red" {
-		t.Errorf("%+v", on)
+	if got := h.onlySession(); got.Session.Title != "Which colour?" || got.Turns[0].Assistant.RenderedText() != "two says red" {
+		t.Errorf("%+v", got)
 	}
 }
 
-func TestSendToSeveralRefuses(t *testing.T) {
+func TestSendToSeveralRejectsInvalidModels(t *testing.T) {
 	t.Parallel()
-	h := several(t)
+	h := newThreeModelHome(t)
 	s := h.send("--new", "Hello")
 	for name, c := range map[string]struct {
 		args []string
@@ -134,8 +134,8 @@ func TestSendToSeveralRefuses(t *testing.T) {
 		}
 	}
 	h.run("send", "--events", "--model", "test", "--model", "second", "hi").exits(2)
-	if on := h.show(s.SessionID); len(on.Turns) != 1 {
-		t.Errorf("%d turns: a refused message was sent", len(on.Turns))
+	if got := h.show(s.SessionID); len(got.Turns) != 1 {
+		t.Errorf("%d turns: a refused message was sent", len(got.Turns))
 	}
 	var branches struct{ Branches []any }
 	h.run("branches", "--json", s.SessionID).exits(0).into(&branches)
@@ -146,8 +146,8 @@ func TestSendToSeveralRefuses(t *testing.T) {
 
 func TestOneOfSeveralFails(t *testing.T) {
 	t.Parallel()
-	h := several(t)
-	h.provider.of["test-2"] = refuse(&llm.Error{Code: chat.CodeAuth, Status: 401, Message: "bad key"})
+	h := newThreeModelHome(t)
+	h.provider.byModel["test-2"] = refuse(&llm.Error{Code: chat.CodeAuth, Status: 401, Message: "bad key"})
 	r := h.run("send", "--json", "--new", "--model", "test", "--model", "second", "--model", "third", "hi").exits(1)
 	var doc answersDoc
 	r.into(&doc)
@@ -155,7 +155,7 @@ func TestOneOfSeveralFails(t *testing.T) {
 		t.Fatalf("%+v, %+v", f, doc)
 	}
 	// A retried answer replaces the failure.
-	h.provider.of["test-2"] = say("two after all")
+	h.provider.byModel["test-2"] = say("two after all")
 	h.run("retry", "--json", doc.Answers[1].TurnID).exits(0)
 	for _, from := range doc.Answers {
 		var found answersDoc
@@ -168,7 +168,7 @@ func TestOneOfSeveralFails(t *testing.T) {
 
 func TestAnswerAlsoAndMerge(t *testing.T) {
 	t.Parallel()
-	h := several(t)
+	h := newThreeModelHome(t)
 	s := h.send("--new", "Which colour?")
 	if f := h.run("answers", "merge", "--json", s.TurnID, "--model", "third").exits(1).failure(); f.Code != "conflict" {
 		t.Errorf("one answer was merged: %+v", f)
@@ -182,25 +182,25 @@ func TestAnswerAlsoAndMerge(t *testing.T) {
 	if r := h.run("answers", "merge", s.TurnID, "--model", "recall"); r.code == 0 || !strings.Contains(r.err, "recall quotes your history and cannot merge answers. Nothing was sent.") {
 		t.Errorf("recall merged: %d %q", r.code, r.err)
 	}
-	if now := h.run("branches", "--json", s.SessionID).exits(0).out; now != branches {
-		t.Errorf("a branch was created for a merge that was refused: %s", now)
+	if after := h.run("branches", "--json", s.SessionID).exits(0).out; after != branches {
+		t.Errorf("a branch was created for a merge that was refused: %s", after)
 	}
-	h.provider.of["test-3"] = say("purple")
+	h.provider.byModel["test-3"] = say("purple")
 	var merged sent
 	h.run("answers", "merge", "--json", also.TurnID, "--model", "third").exits(0).into(&merged)
-	on := h.show(s.SessionID)
-	if merged.Text != "purple" || merged.Seq != 1 || len(on.Turns) != 1 || on.Turns[0].ID != merged.TurnID {
-		t.Fatalf("%+v, %+v", merged, on)
+	shown := h.show(s.SessionID)
+	if merged.Text != "purple" || merged.Seq != 1 || len(shown.Turns) != 1 || shown.Turns[0].ID != merged.TurnID {
+		t.Fatalf("%+v, %+v", merged, shown)
 	}
-	words := on.Turns[0].User.RenderedText()
+	text := shown.Turns[0].User.RenderedText()
 	for _, want := range []string{"Which colour?", "by test ===", "one says blue", "by second ===", "two says red"} {
-		if !strings.Contains(words, want) {
-			t.Errorf("the message lacks %q:\n%s", want, words)
+		if !strings.Contains(text, want) {
+			t.Errorf("the message lacks %q:\n%s", want, text)
 		}
 	}
 	// The conversation contains what was sent.
-	if asked := h.provider.asked[len(h.provider.asked)-1]; !strings.Contains(asked, "is an instruction to you") || !strings.Contains(asked, "two says red") {
-		t.Errorf("%s", asked)
+	if request := h.provider.requests[len(h.provider.requests)-1]; !strings.Contains(request, "is an instruction to you") || !strings.Contains(request, "two says red") {
+		t.Errorf("%s", request)
 	}
 	// The merged answer belongs to another message, so it is not part of the set.
 	var found answersDoc
@@ -210,16 +210,16 @@ func TestAnswerAlsoAndMerge(t *testing.T) {
 	}
 }
 
-// Another model is asked under an answer that came from a retry: the answers belong together, and can be merged.
-func TestAnotherModelIsAskedAfterARetry(t *testing.T) {
+// If another model answers the message of a retried turn, the answers belong together and can be merged.
+func TestAnotherModelAnswersAfterARetry(t *testing.T) {
 	t.Parallel()
-	h := several(t)
+	h := newThreeModelHome(t)
 	s := h.send("--new", "Hello.")
-	works := h.provider.of["test-1"]
-	h.provider.of["test-1"] = refuse(&llm.Error{Code: chat.CodeAuth, Status: 401, Message: "bad key"})
+	works := h.provider.byModel["test-1"]
+	h.provider.byModel["test-1"] = refuse(&llm.Error{Code: chat.CodeAuth, Status: 401, Message: "bad key"})
 	var failed, retried, also sent
 	h.run("send", "--json", "--session", s.SessionID, "Which colour?").exits(1).into(&failed)
-	h.provider.of["test-1"] = works
+	h.provider.byModel["test-1"] = works
 	h.run("retry", "--json", failed.TurnID).exits(0).into(&retried)
 	h.run("answers", "also", "--json", retried.TurnID, "--model", "second").exits(0).into(&also)
 	for _, from := range []string{failed.TurnID, retried.TurnID, also.TurnID} {
@@ -232,10 +232,10 @@ func TestAnotherModelIsAskedAfterARetry(t *testing.T) {
 	h.run("answers", "merge", "--json", retried.TurnID, "--model", "third").exits(0)
 }
 
-// TestSeveralDocuments pins the documents that programs read.
-func TestSeveralDocuments(t *testing.T) {
+// TestDocumentsOfSeveralAnswers pins the documents that programs read.
+func TestDocumentsOfSeveralAnswers(t *testing.T) {
 	t.Parallel()
-	h := several(t)
+	h := newThreeModelHome(t)
 	m := &masks{ids: map[string]string{}, paths: []string{h.dir, h.config}}
 	doc := h.run("send", "--json", "--new", "--model", "test", "--model", "second", "Which colour?").exits(0).document()
 	m.golden(t, "send_several", doc)

@@ -19,7 +19,7 @@ func (t *talk) approve(ctx context.Context, end chat.Turn) (chat.Turn, error) {
 			return end, err
 		}
 		if !t.c.in.terminal {
-			return end, waits(waiting)
+			return end, newWaitsError(waiting)
 		}
 		t.asked = end.ID
 		shown, err := t.s.shownCall(ctx, waiting[0])
@@ -37,11 +37,11 @@ func (t *talk) approve(ctx context.Context, end chat.Turn) (chat.Turn, error) {
 		if err != nil {
 			return end, err
 		}
-		t.st.continues(true)
+		t.st.setShown(true)
 		next, _, err := t.c.continued(ctx, t.s, t.st, end.ID, before.Blocks, decide)
-		t.st.continues(false)
+		t.st.setShown(false)
 		if err != nil {
-			if next.ID == "" { // it was not decided: the definition changed, or another window was faster
+			if next.ID == "" { // the decision was refused: the definition changed, or another window decided first
 				t.c.printError(err)
 				continue
 			}
@@ -164,11 +164,11 @@ func (t *talk) waitingCalls(ctx context.Context, _ string) error {
 		return nil
 	}
 	if t.asked != last.ID { // its answer so far was not shown in this conversation
-		so, err := t.s.Turns.Answer(ctx, last)
+		partial, err := t.s.Turns.Answer(ctx, last)
 		if err != nil {
 			return err
 		}
-		if text := so.RenderedText(); text != "" {
+		if text := partial.RenderedText(); text != "" {
 			t.c.out.text(text + "\n")
 		}
 	}

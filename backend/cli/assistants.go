@@ -51,7 +51,7 @@ func assistantsAnswer(all []chat.Assistant) reply {
 	doc := assistantsReply{append([]chat.Assistant{}, all...)}
 	return reply{doc: doc, text: func(o *output) {
 		if len(all) == 0 {
-			o.printf("No assistants. Make one: contextinfinity assistants new NAME --instructions TEXT\n")
+			o.printf("No assistants. Create one: contextinfinity assistants new NAME --instructions TEXT\n")
 			return
 		}
 		t := newTable("NAME", "MODEL", "TEMPERATURE", "EFFORT", "TOOLS", "INSTRUCTIONS")
@@ -69,7 +69,7 @@ func temperature(t *float64) string {
 	return strconv.FormatFloat(*t, 'f', -1, 64)
 }
 
-// assistantDone is a reply about an assistant: its document, and a line about what was done.
+// assistantDone returns a reply with an assistant's document and a line that says what was done.
 func assistantDone(a chat.Assistant, done string, err error) (reply, error) {
 	return reply{doc: assistantReply{a}, text: func(o *output) { o.printf("%s: %s\n", done, line(a.Name)) }}, err
 }
@@ -103,10 +103,10 @@ func (f *assistantFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.tools, "tools", "", "disabled, parse_only or enabled; empty: the configured mode")
 }
 
-// apply changes the given settings.
+// apply sets the fields whose flags are given.
 func (f assistantFlags) apply(c *call, cmd *cobra.Command, a *chat.Assistant) (err error) {
-	given := cmd.Flags().Changed
-	if given("instructions") {
+	changed := cmd.Flags().Changed
+	if changed("instructions") {
 		if a.Instructions = f.instructions; f.instructions == "-" {
 			if a.Instructions, err = c.in.all(); err != nil {
 				return err
@@ -116,16 +116,16 @@ func (f assistantFlags) apply(c *call, cmd *cobra.Command, a *chat.Assistant) (e
 			return err
 		}
 	}
-	if given("model") {
+	if changed("model") {
 		a.Model = f.model
 	}
-	if given("effort") {
+	if changed("effort") {
 		a.Effort = f.effort
 	}
-	if given("tools") {
+	if changed("tools") {
 		a.ToolsMode = f.tools
 	}
-	if given("temperature") {
+	if changed("temperature") {
 		a.Temperature = nil
 		if f.temperature != "" {
 			t, err := strconv.ParseFloat(f.temperature, 64)
@@ -149,7 +149,7 @@ func (c *call) assistantNew() *cobra.Command {
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 			a, err := s.Library.PutAssistant(ctx, a)
-			return assistantDone(a, "Made", err)
+			return assistantDone(a, "Created", err)
 		})
 	})
 	return cmd
@@ -165,20 +165,20 @@ func (c *call) assistantSet() *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().StringVar(&name, "name", "", "another name")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		var given chat.Assistant
+		var changes chat.Assistant
 		if err := requireChange(cmd); err != nil {
 			return reply{}, err
 		}
-		if err := f.apply(c, cmd, &given); err != nil { // stdin is read before anything is opened
+		if err := f.apply(c, cmd, &changes); err != nil { // stdin is read before anything is opened
 			return reply{}, err
 		}
 		return c.onAssistant(ctx, args[0], func(s *Services, a chat.Assistant) (reply, error) {
-			for flag, take := range map[string]func(){
-				"instructions": func() { a.Instructions = given.Instructions }, "model": func() { a.Model = given.Model }, "effort": func() { a.Effort = given.Effort },
-				"tools": func() { a.ToolsMode = given.ToolsMode }, "temperature": func() { a.Temperature = given.Temperature }, "name": func() { a.Name = name },
+			for flag, set := range map[string]func(){
+				"instructions": func() { a.Instructions = changes.Instructions }, "model": func() { a.Model = changes.Model }, "effort": func() { a.Effort = changes.Effort },
+				"tools": func() { a.ToolsMode = changes.ToolsMode }, "temperature": func() { a.Temperature = changes.Temperature }, "name": func() { a.Name = name },
 			} {
 				if cmd.Flags().Changed(flag) {
-					take()
+					set()
 				}
 			}
 			a, err := s.Library.PutAssistant(ctx, a)
@@ -205,7 +205,7 @@ func (c *call) assistantDuplicate() *cobra.Command {
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.onAssistant(ctx, args[0], func(s *Services, a chat.Assistant) (reply, error) {
 			a, err := s.Library.Duplicate(ctx, a.ID)
-			return assistantDone(a, "Made", err)
+			return assistantDone(a, "Created", err)
 		})
 	})
 	cmd.ValidArgsFunction = c.completeAssistant
@@ -350,7 +350,7 @@ func (c *call) completeAssistant(_ *cobra.Command, args []string, _ string) ([]s
 	})
 }
 
-// chooseAssistant lists the assistants, or gives one's settings to this conversation.
+// chooseAssistant lists the assistants, or applies one to this conversation.
 func (t *talk) chooseAssistant(ctx context.Context, name string) error {
 	if name == "" {
 		all, err := t.s.Library.Assistants(ctx)
@@ -384,11 +384,11 @@ func (t *talk) chooseAssistant(ctx context.Context, name string) error {
 // sendPrompt sends a saved prompt. Its name may contain spaces; the values of its variables follow it.
 func (t *talk) sendPrompt(ctx context.Context, args string) error {
 	words := strings.Fields(args)
-	at := slices.IndexFunc(words, func(w string) bool { return strings.Contains(w, "=") })
-	if at < 0 {
-		at = len(words)
+	nameEnd := slices.IndexFunc(words, func(w string) bool { return strings.Contains(w, "=") })
+	if nameEnd < 0 {
+		nameEnd = len(words)
 	}
-	name := strings.Join(words[:at], " ")
+	name := strings.Join(words[:nameEnd], " ")
 	if name == "" {
 		all, err := t.s.Library.SavedPrompts(ctx)
 		if err == nil {
@@ -396,7 +396,7 @@ func (t *talk) sendPrompt(ctx context.Context, args string) error {
 		}
 		return err
 	}
-	values, err := variables(words[at:])
+	values, err := variables(words[nameEnd:])
 	if err != nil {
 		return err
 	}

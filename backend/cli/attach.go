@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// attachment is a document that was read but not stored yet: nothing is opened or created before all of them are
-// read.
+// attachment is a document that was read but not stored yet. All attachments are read before anything is opened or
+// created.
 type attachment struct {
 	read    documents.Document
 	content []byte

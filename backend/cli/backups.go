@@ -15,7 +15,7 @@ import (
 // Copies are the backups of a data directory. They need no open store, so they are available when the data cannot be
 // opened or has an older schema.
 type Copies interface {
-	// LogNote says that the newest changes cannot be read; empty: they can.
+	// LogNote is a note that the newest changes cannot be read; empty if they can.
 	LogNote() string
 	// Backup writes a verified copy to a new file, or under a dated name into a folder.
 	Backup(ctx context.Context, path string) (chat.Backup, error)
@@ -39,12 +39,12 @@ open meanwhile. The file is read back completely before it gets its name. Proble
 copied too: verify finds them in the data, backups --check in the copies.`, Args: exactly("PATH"),
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		given := c.path(args[0])
-		path, err := filepath.Abs(given)
+		typed := c.path(args[0])
+		path, err := filepath.Abs(typed)
 		if err != nil {
 			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.backup", err, "The path cannot be used.")
 		}
-		if strings.HasSuffix(given, string(filepath.Separator)) {
+		if strings.HasSuffix(typed, string(filepath.Separator)) {
 			path += string(filepath.Separator) // a folder is meant, existing or not
 		}
 		copies, err := c.app.OpenCopies(ctx, c.options(true, silent{}))
@@ -94,15 +94,15 @@ and verified as restore does it; the exit code is 3 if one is damaged or has pro
 		doc := backupsReply{append([]chat.Backup{}, list...)}
 		r := reply{doc: doc, text: func(o *output) { doc.print(o, check) }, keepOnError: true}
 		if check {
-			return r, wrongWith(list)
+			return r, backupProblems(list)
 		}
 		return r, nil
 	})
 	return cmd
 }
 
-// wrongWith counts the damaged ones among the checked backups; nil: none.
-func wrongWith(list []chat.Backup) error {
+// backupProblems returns an error that counts the checked backups with problems; nil if there are none.
+func backupProblems(list []chat.Backup) error {
 	damaged, problems := 0, 0
 	for _, b := range list {
 		switch {
@@ -112,24 +112,24 @@ func wrongWith(list []chat.Backup) error {
 			problems++
 		}
 	}
-	var said []string
+	var sentences []string
 	if damaged > 0 {
-		said = append(said, plural(damaged, "backup")+" cannot be restored.")
+		sentences = append(sentences, plural(damaged, "backup")+" cannot be restored.")
 	}
 	if problems > 0 {
-		said = append(said, "verify finds problems in "+plural(problems, "backup")+", which restoring does not repair.")
+		sentences = append(sentences, "verify finds problems in "+plural(problems, "backup")+", which restoring does not repair.")
 	}
-	if len(said) == 0 {
+	if len(sentences) == 0 {
 		return nil
 	}
 	hint := "make a new one: contextinfinity backup PATH"
 	if problems > 0 {
 		hint = "see whether the data has them too: contextinfinity verify"
 	}
-	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.backups", "%s", strings.Join(said, " ")).WithHint("%s", hint)}
+	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.backups", "%s", strings.Join(sentences, " ")).WithHint("%s", hint)}
 }
 
-// kinds describe why a backup was made.
+// kinds describes why a backup was made.
 var kinds = map[chat.BackupKind]string{
 	chat.BackupByHand: "by hand", chat.BackupDaily: "daily", chat.BackupMigration: "migration", chat.BackupBeforeRestore: "before restore",
 }
@@ -168,7 +168,7 @@ func (c *call) restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore [PATH]", Short: "Replace the current data with a backup",
 		Long: `PATH is a backup, or the name of one that backups lists. It is checked first, and you are shown what
-would be replaced. The current data is backed up before; data that cannot be read is quarantined. No other
+would be replaced. The current data is backed up first; data that cannot be read is quarantined. No other
 program may have the data open. A crash at any moment leaves either the old data or the new, complete. With
 --fresh, if the database was lost, an empty history is started instead: what is left, including backups, is
 kept in a folder, whose path is printed. With --drop-log, if the database's write-ahead log is damaged, the
@@ -203,7 +203,7 @@ printed.`, Args: atMost("PATH"),
 		r, err := copies.Restore(ctx, path, func(r chat.Restoration) error {
 			stop()
 			if !c.json {
-				printExchange(c.out, r)
+				printComparison(c.out, r)
 			}
 			err := c.confirm(yes, "Replace the current data?")
 			if err == nil {
@@ -220,8 +220,8 @@ printed.`, Args: atMost("PATH"),
 	return cmd
 }
 
-// freshReply says where the moved files are.
-type freshReply struct {
+// keptReply says where the files of the previous data are kept.
+type keptReply struct {
 	Kept string `json:"kept"`
 }
 
@@ -233,7 +233,7 @@ func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, 
 		return reply{}, err
 	}
 	kept, err := copies.StartFresh(ctx)
-	return reply{doc: freshReply{kept}, text: func(o *output) {
+	return reply{doc: keptReply{kept}, text: func(o *output) {
 		if err == nil {
 			o.printf("Kept in %s. The next message starts an empty history.\n", line(kept))
 		}
@@ -248,7 +248,7 @@ func (c *call) dropLog(ctx context.Context, copies Copies, yes bool) (reply, err
 		return reply{}, err
 	}
 	kept, err := copies.DropLog(ctx)
-	return reply{doc: freshReply{kept}, text: func(o *output) {
+	return reply{doc: keptReply{kept}, text: func(o *output) {
 		if err == nil {
 			o.printf("Kept in %s. Run verify to see whether the rest is intact.\n", line(kept))
 		}
@@ -280,7 +280,8 @@ func (c *call) ask(op, question string) error {
 	return chat.Errorf(chat.CodeCancelled, op, "Nothing was changed.")
 }
 
-func printExchange(o *output, r chat.Restoration) {
+// printComparison shows the current data next to the backup that would replace it.
+func printComparison(o *output, r chat.Restoration) {
 	taken := ""
 	if r.TakenAt != nil {
 		taken = ", " + local(*r.TakenAt)
@@ -348,7 +349,7 @@ func printRestored(o *output, r chat.Restoration) {
 	}
 	o.printf("Restored.\n")
 	if r.Kept != nil {
-		o.printf("The data before it: %s\n", line(r.Kept.Path))
+		o.printf("The previous data: %s\n", line(r.Kept.Path))
 	}
 	if r.Aside != "" {
 		o.printf("Quarantined, not deleted: %s\n", line(r.Aside))

@@ -144,7 +144,7 @@ func TestANamedDirectoryWithoutData(t *testing.T) {
 	}
 }
 
-func TestAProjectWithoutFilesIsReported(t *testing.T) {
+func TestAnEmptyProjectShowsZeroCounts(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	r := h.run("projects", "new", "Bakery").exits(0)

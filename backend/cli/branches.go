@@ -42,7 +42,7 @@ func (c *call) branchesCommand() *cobra.Command {
 func (c *call) archiveBranchCommand(use string, archived bool) *cobra.Command {
 	short, done := "Archive a branch; nothing is deleted", "Archived"
 	if !archived {
-		short, done = "Unarchive a branch", "Brought back"
+		short, done = "Unarchive a branch", "Unarchived"
 	}
 	cmd := &cobra.Command{Use: use + " BRANCH", Short: short, Args: exactly("BRANCH")}
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
@@ -178,22 +178,22 @@ committed first.`,
 	return cmd
 }
 
-// rolledBack describes which branch a rollback created, and what stays on the previous one.
-func (s *Services) rolledBack(ctx context.Context, made chat.Branch, left chat.BranchID) (reply, error) {
-	r, err := s.branchReply(ctx, made, "Rolled back; new branch")
+// rolledBack describes the branch that a rollback created, and how many later turns stay on the previous one.
+func (s *Services) rolledBack(ctx context.Context, created chat.Branch, previous chat.BranchID) (reply, error) {
+	r, err := s.branchReply(ctx, created, "Rolled back; new branch")
 	if err != nil {
 		return r, err
 	}
-	branches, err := s.Sessions.Branches(ctx, made.SessionID)
+	branches, err := s.Sessions.Branches(ctx, created.SessionID)
 	if err != nil {
 		return r, err
 	}
 	var before, after chat.BranchSummary
 	for _, b := range branches {
 		switch b.ID {
-		case left:
+		case previous:
 			before = b
-		case made.ID:
+		case created.ID:
 			after = b
 		}
 	}
@@ -295,7 +295,7 @@ func (s *Services) states(ctx context.Context, typed, branch string) (reply, err
 }
 
 func (r statesReply) print(o *output) {
-	t := newTable("", "STATE", "SEQ", "COVERS TO", "ORIGIN", "CHECK", "TOKENS", "MADE").numbers(2, 3, 6)
+	t := newTable("", "STATE", "SEQ", "COVERS TO", "ORIGIN", "CHECK", "TOKENS", "CREATED").numbers(2, 3, 6)
 	for _, st := range r.States {
 		mark := ""
 		if st.Head {

@@ -37,8 +37,8 @@ type callJSON struct {
 
 func callOf(w chat.WaitingCall) callJSON {
 	arguments := w.Arguments
-	if !json.Valid(arguments) { // as the model wrote it
-		arguments, _ = chat.MarshalJSON(string(w.Arguments)) // a text always encodes
+	if !json.Valid(arguments) { // the model wrote something else
+		arguments, _ = chat.MarshalJSON(string(w.Arguments)) // a string can always be encoded
 	}
 	return callJSON{
 		ID: w.ID, SessionID: w.SessionID, TurnID: w.TurnID, Seq: w.TurnSeq, Session: w.Session, Name: w.Name, Source: w.Source, Tool: w.Tool,
@@ -46,22 +46,22 @@ func callOf(w chat.WaitingCall) callJSON {
 	}
 }
 
-// waitingOf are the pending calls of a turn.
+// waitingOf returns the calls of a turn that wait for a decision.
 func (s *Services) waitingOf(ctx context.Context, id chat.TurnID) ([]chat.WaitingCall, error) {
 	all, err := s.Waiting.WaitingCalls(ctx)
 	return slices.DeleteFunc(all, func(w chat.WaitingCall) bool { return w.TurnID != id }), err
 }
 
-// waits is the error of a turn that continues after decisions about its calls.
-func waits(calls []chat.WaitingCall) error {
+// newWaitsError returns the error for a turn that continues after decisions about its calls.
+func newWaitsError(calls []chat.WaitingCall) error {
 	first := calls[0]
-	what := "decide ID once, session, always, deny or never"
+	command := "decide ID once, session, always, deny or never"
 	if first.State == chat.CallUnknown {
-		what = "resolve ID enter, rerun or tell"
+		command = "resolve ID enter, rerun or tell"
 	}
 	return waitsError{chat.Errorf(chat.CodeIncomplete, "tools.wait", "The answer waits for your decision about %s (%s).",
 		plural(len(calls), "tool call"), clip(first.Name, 60)).
-		WithHint("contextinfinity tools waiting shows it, contextinfinity tools %s; its id is %s", what, first.ID)}
+		WithHint("contextinfinity tools waiting shows it, contextinfinity tools %s; its id is %s", command, first.ID)}
 }
 
 type waitingReply struct {
@@ -139,10 +139,10 @@ func (r waitingReply) print(o *output) {
 	}
 }
 
-// print shows what a call would do; with whole, also its definition.
-func (w shownCall) print(o *output, whole bool) {
-	of := "of " + cmp.Or(w.Source, "no source")
-	o.printf("%s %s%s\n", o.bold(line(w.Name)), line(of), map[bool]string{true: ", may have effects"}[w.Effects])
+// print shows what a call would do, and if definition is set also the definition of its tool.
+func (w shownCall) print(o *output, definition bool) {
+	source := "of " + cmp.Or(w.Source, "no source")
+	o.printf("%s %s%s\n", o.bold(line(w.Name)), line(source), map[bool]string{true: ", may have effects"}[w.Effects])
 	if w.State == chat.CallUnknown {
 		o.printf("Its outcome is unknown (%s). It may have had effects.\n", reasonWords[w.Reason])
 	}
@@ -152,7 +152,7 @@ func (w shownCall) print(o *output, whole bool) {
 	case w.definition.Hash != w.Definition:
 		o.printf("Its definition has changed since the model saw it.\n")
 	}
-	if whole && w.definition != nil {
+	if definition && w.definition != nil {
 		detailOf(*w.definition).printDefinition(o)
 		o.printf("\nIt is called with:\n")
 	}
@@ -170,7 +170,7 @@ var reasonWords = map[chat.UnknownReason]string{
 // maxShownValue is the maximum size of an argument shown on its own line.
 const maxShownValue = 20_000
 
-// readable are arguments, one per line; strings without quotes and escapes.
+// readable formats arguments, one per line; strings are shown without quotes and escapes.
 func readable(raw json.RawMessage) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil || object == nil {
@@ -230,15 +230,15 @@ no other call of the turn is waiting, the answer continues and is printed.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	server := cmd.Flags().Bool("server", false, "session, always and never apply to all tools of its server")
-	c.shared(&f, cmd)
+	c.answerFlags(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		choice := chat.ToolDecision(args[1])
 		if !slices.Contains(choices, choice) {
 			return reply{}, usageHint("choose once, session, always, deny or never", "%q is not a decision about a tool call.", clip(args[1], 40))
 		}
-		return c.aboutCall(ctx, f, args[0], func(s *Services, one chat.CallRecord) error {
+		return c.aboutCall(ctx, f, args[0], func(s *Services, record chat.CallRecord) error {
 			s.Tools.Ensure(ctx)
-			return s.Turns.DecideCall(ctx, turn.CallChoice{Call: one.ID, Decision: choice, Server: *server, Hash: one.Definition})
+			return s.Turns.DecideCall(ctx, turn.CallChoice{Call: record.ID, Decision: choice, Server: *server, Hash: record.Definition})
 		})
 	})
 	return cmd
@@ -249,15 +249,15 @@ func (c *call) callResolveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "resolve CALL enter|rerun|tell [TEXT|-]", Short: "Resolve a tool call whose outcome is unknown", Args: atMost("CALL", "enter|rerun|tell", "TEXT"),
 		Long: `An interrupted call that may have had effects is never run again automatically. Check what it did,
-then enter TEXT as its
-result, rerun it, or tell the model that its outcome is unknown. To give up, discard the turn.`,
+then enter TEXT as its result, rerun it, or tell the model that its outcome is unknown. To give up, discard
+the turn.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	failed := cmd.Flags().Bool("failed", false, "with enter: the result is an error")
-	c.shared(&f, cmd)
+	c.answerFlags(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		as, text := chat.Resolution(args[1]), ""
-		switch as {
+		resolution, text := chat.Resolution(args[1]), ""
+		switch resolution {
 		case chat.ResolveEnter:
 			var err error
 			if text, err = c.argument(args[2:], "result"); err != nil {
@@ -267,9 +267,9 @@ result, rerun it, or tell the model that its outcome is unknown. To give up, dis
 		default:
 			return reply{}, usageHint("choose enter, rerun or tell", "%q is not a way to resolve a tool call.", clip(args[1], 40))
 		}
-		return c.aboutCall(ctx, f, args[0], func(s *Services, one chat.CallRecord) error {
+		return c.aboutCall(ctx, f, args[0], func(s *Services, record chat.CallRecord) error {
 			s.Tools.Ensure(ctx)
-			return s.Turns.ResolveCall(ctx, turn.CallResolution{Call: one.ID, As: as, Text: text, IsError: *failed, Hash: one.Definition})
+			return s.Turns.ResolveCall(ctx, turn.CallResolution{Call: record.ID, As: resolution, Text: text, IsError: *failed, Hash: record.Definition})
 		})
 	})
 	return cmd
@@ -290,7 +290,7 @@ func (c *call) aboutCall(ctx context.Context, f sendFlags, typed string, decide 
 		if err != nil {
 			return reply{}, err
 		}
-		one := b.Calls[slices.IndexFunc(b.Calls, func(c chat.CallRecord) bool { return c.ID == id })]
+		record := b.Calls[slices.IndexFunc(b.Calls, func(r chat.CallRecord) bool { return r.ID == id })]
 		before, err := s.History.Turn(ctx, b.TurnID)
 		if err != nil {
 			return reply{}, err
@@ -299,11 +299,11 @@ func (c *call) aboutCall(ctx context.Context, f sendFlags, typed string, decide 
 		if err != nil {
 			return reply{}, err
 		}
-		end, said, err := c.continued(ctx, s, st, b.TurnID, answer.Blocks, func() error { return decide(s, one) })
+		end, final, err := c.continued(ctx, s, st, b.TurnID, answer.Blocks, func() error { return decide(s, record) })
 		if err != nil {
 			return sentSoFar(end), err
 		}
-		return c.answered(ctx, s, end, said, jobs.Level(f.wait))
+		return c.answered(ctx, s, end, final, jobs.Level(f.wait))
 	})
 }
 

@@ -67,7 +67,7 @@ type talk struct {
 	seen      map[string]bool // tool definitions that were shown completely
 }
 
-// errLeave ends the conversation in order.
+// errLeave ends the conversation normally.
 var errLeave = errors.New("leave")
 
 func (t *talk) run(ctx context.Context, session, branch string) error {
@@ -77,7 +77,7 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 	t.s.Jobs.Start()
 	t.s.Upkeep.Start()
 	if _, err := t.s.Turns.ResumeTools(ctx); err != nil {
-		t.c.notef("tool calls of an earlier run could not be looked for: %s", line(t.c.describe(err).Message))
+		t.c.notef("tool calls of an earlier run could not be checked: %s", line(t.c.describe(err).Message))
 	}
 	t.lines = startLines(t.c.in)
 	defer t.lines.close()
@@ -85,9 +85,9 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 		text, err := t.next(ctx)
 		switch {
 		case err == nil:
-			err = t.take(ctx, text)
+			err = t.handle(ctx, text)
 		case !errors.Is(err, errLeave) && !errors.Is(err, io.EOF):
-			return err // there is no next line to wait for
+			return err // no next line can be read
 		}
 		switch {
 		case err == nil:
@@ -106,7 +106,7 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 	}
 }
 
-// end reports, at the end of a piped conversation, what its reader could not see.
+// end returns an error if calls still wait, or if a message of a piped conversation was not answered.
 func (t *talk) end() error {
 	if t.waits {
 		return waitsError{chat.Errorf(chat.CodeIncomplete, "cli.chat", "The answer waits for your decision about its tool calls.").
@@ -156,7 +156,7 @@ func (t *talk) greet(ctx context.Context) {
 	}
 }
 
-// modelName is the model for the next message.
+// modelName returns the model for the next message.
 func (t *talk) modelName(ctx context.Context) string {
 	switch {
 	case t.model != "":
@@ -175,8 +175,8 @@ func (t *talk) say(format string, args ...any) {
 	t.c.note.printf(format+"\n", args...)
 }
 
-// next reads a message, of several lines if they end with a backslash. At the prompt a first Ctrl-C drops the typed
-// text, a second one exits.
+// next reads a message; a line that ends with a backslash continues on the next. At the prompt the first Ctrl-C drops
+// the typed text, and the second one exits.
 func (t *talk) next(ctx context.Context) (string, error) {
 	interrupts, release := t.c.signal.hold()
 	defer release()
@@ -207,7 +207,7 @@ func (t *talk) next(ctx context.Context) (string, error) {
 	}
 }
 
-// lastLine is the text before the end of the input.
+// lastLine returns the text before the end of the input.
 func lastLine(text []string, err error) (string, error) {
 	if len(text) > 0 && errors.Is(err, io.EOF) {
 		return strings.Join(text, "\n"), nil
@@ -226,16 +226,16 @@ func (t *talk) prompt(continues bool) {
 	t.c.out.printf("%s", t.c.out.bold(mark))
 }
 
-// take handles one message or command.
-func (t *talk) take(ctx context.Context, text string) error {
-	word := strings.TrimSpace(text)
+// handle handles one message or command.
+func (t *talk) handle(ctx context.Context, text string) error {
+	trimmed := strings.TrimSpace(text)
 	switch {
-	case word == "":
+	case trimmed == "":
 		return nil
-	case strings.HasPrefix(word, "//"):
+	case strings.HasPrefix(trimmed, "//"):
 		return t.send(ctx, strings.Replace(text, "//", "/", 1))
-	case strings.HasPrefix(word, "/"):
-		name, rest, _ := strings.Cut(word, " ")
+	case strings.HasPrefix(trimmed, "/"):
+		name, rest, _ := strings.Cut(trimmed, " ")
 		return t.command(ctx, name, strings.TrimSpace(rest))
 	}
 	return t.send(ctx, text)
@@ -279,7 +279,7 @@ func (t *talk) answered(ctx context.Context, end chat.Turn) error {
 	return inChat(outcomeError(end))
 }
 
-// inChat gives an error a hint that applies here.
+// inChat replaces a hint that names verbs of the command line by one that names commands of the conversation.
 func inChat(err error) error {
 	if err == nil || errors.Is(err, errQuit) {
 		return err

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -111,18 +112,18 @@ func TestChatCtrlC(t *testing.T) {
 	h.provider.script(hang(begun, "so far"))
 	in, typing := io.Pipe()
 	defer in.Close()
-	notice, asked := watchFor("stopped;"), watchFor("Ctrl-C again")
+	notice, warning := watchFor("stopped;"), watchFor("Ctrl-C again")
 	go func() {
 		_, _ = typing.Write([]byte("hi\n"))
 		<-begun
 		h.signals <- os.Interrupt
 		<-notice.seen
 		h.signals <- os.Interrupt // at the prompt
-		<-asked.seen
+		<-warning.seen
 		h.signals <- os.Interrupt
 	}()
 	var out strings.Builder
-	if code := h.runTo(in, &out, io.MultiWriter(notice, asked), "chat"); code != 0 || out.String() != "so far\n" {
+	if code := h.runTo(in, &out, io.MultiWriter(notice, warning), "chat"); code != 0 || out.String() != "so far\n" {
 		t.Errorf("exit code %d, stdout %q, stderr %s", code, out.String(), notice)
 	}
 	if got := h.onlySession().Turns[0]; got.Outcome != "stopped" {
@@ -130,15 +131,15 @@ func TestChatCtrlC(t *testing.T) {
 	}
 }
 
-func TestSecondCtrlCLeavesAtOnce(t *testing.T) {
+func TestSecondCtrlCQuitsImmediately(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	var services *cli.Services
 	h.opened = func(s *cli.Services) { services = s }
 	begun, release := make(chan struct{}), make(chan struct{})
 	stuck := hang(begun, "so far")
-	wait := stuck.then
-	stuck.then = func(ctx ctxt) error { defer func() { <-release }(); return wait(ctx) } // does not react until released
+	waitForStop := stuck.end
+	stuck.end = func(ctx context.Context) error { defer func() { <-release }(); return waitForStop(ctx) } // does not react until released
 	h.provider.script(stuck)
 	notice := watchFor("again quits immediately")
 	go func() {

@@ -79,7 +79,7 @@ func (c *call) completeSession(cmd *cobra.Command, args []string, _ string) ([]s
 	}
 	return c.complete(func(ctx context.Context, s *Services) ([]string, error) {
 		all, err := s.Sessions.Sessions(ctx, chat.SessionQuery{})
-		return lists.Map(all, func(one chat.SessionSummary) string { return candidate(string(one.ID), titleOf(one.Title)) }), err
+		return lists.Map(all, func(summary chat.SessionSummary) string { return candidate(string(summary.ID), titleOf(summary.Title)) }), err
 	})
 }
 

@@ -24,7 +24,7 @@ type contextReply struct {
 	Items          []prompt.Text   `json:"items"`
 	Recalled       []recalledRow   `json:"recalled"`            // memory in it, and why
 	LookedUp       []chat.LookedUp `json:"looked_up,omitempty"` // by the model itself, with tools
-	Same           bool            `json:"same"`                // assembled again it has the stored hash
+	Same           bool            `json:"same"`                // assembled again, it has the stored hash
 	Note           string          `json:"note,omitempty"`
 	Reported       int             `json:"reported_input_tokens,omitempty"`
 	NotBelieved    string          `json:"usage_not_believed,omitempty"`
@@ -123,7 +123,7 @@ func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn)
 	return nil
 }
 
-// fillRecalled adds why each passage was recalled.
+// fillRecalled adds the passages of memory, and why each was recalled.
 func (s *Services) fillRecalled(ctx context.Context, doc *contextReply) error {
 	recalled, err := s.Inspecting.Recalled(ctx, doc.Manifest, doc.Items)
 	doc.Recalled = []recalledRow{}
@@ -153,11 +153,11 @@ func (s *Services) fillDiff(ctx context.Context, doc *contextReply, before int64
 }
 
 func (r contextReply) print(o *output, text bool) {
-	what := "The next request"
+	subject := "The next request"
 	if r.TurnID != "" {
-		what = fmt.Sprintf("Turn %d", r.TurnSeq)
+		subject = fmt.Sprintf("Turn %d", r.TurnSeq)
 	}
-	o.printf("%s: %s, %s, model %s\n", what, r.Usage, r.State, line(r.Manifest.Model))
+	o.printf("%s: %s, %s, model %s\n", subject, r.Usage, r.State, line(r.Manifest.Model))
 	if r.RecalledTokens > 0 {
 		o.printf("%s of it are recalled memory, which gives way when room is needed.\n", plural(r.RecalledTokens, "token"))
 	}
@@ -165,7 +165,7 @@ func (r contextReply) print(o *output, text bool) {
 		o.printf("The provider's token counts were ignored: %s.\n", line(r.NotBelieved))
 	}
 	if r.Reported > 0 {
-		o.printf("The provider counted %d input tokens, %d of them cached; estimated were %d.\n", r.Reported, r.Cached, r.Manifest.TotalTokens)
+		o.printf("The provider counted %d input tokens, %d of them cached; the estimate was %d.\n", r.Reported, r.Cached, r.Manifest.TotalTokens)
 	}
 	r.table().print(o)
 	for _, s := range r.Manifest.Shrink {
@@ -204,7 +204,7 @@ func lookedUpLine(l chat.LookedUp) string {
 	return fmt.Sprintf("looked up by the model with %s: turn #%d of %s (%s)", line(l.Tool), l.TurnSeq, line(titleOf(l.Title)), l.Turn)
 }
 
-// table lists the items; items of memory with the reason.
+// table lists the items, and for memory why it was recalled.
 func (r contextReply) table() *table {
 	whys := map[string]string{}
 	for _, x := range r.Recalled {
@@ -212,7 +212,7 @@ func (r contextReply) table() *table {
 	}
 	t := newTable("SECTION", "ITEM", "TOKENS", "BYTES").numbers(2, 3)
 	for _, s := range r.Manifest.Sections {
-		t.add(s.Name, fmt.Sprintf("%.0f %% of the whole, cap %d", 100*s.Share, s.Cap), decimal(int64(s.Tokens)), "")
+		t.add(s.Name, fmt.Sprintf("%.0f %% of the total, cap %d", 100*s.Share, s.Cap), decimal(int64(s.Tokens)), "")
 		for _, it := range s.Items {
 			name := itemName(it)
 			if why := whys[it.ID]; it.Source == "chunk" && why != "" {
@@ -285,7 +285,7 @@ func (c *call) summarizeCommand() *cobra.Command {
 
 func (r summarizeReply) print(o *output) {
 	if r.Summarized > 0 {
-		o.printf("%s run.\n", plural(r.Summarized, "summarization job"))
+		o.printf("Ran %s.\n", plural(r.Summarized, "summarization job"))
 	}
 	switch {
 	case len(r.Ranges) > 0:

@@ -44,11 +44,11 @@ func TestContextAsText(t *testing.T) {
 			t.Errorf("%q is not in\n%s", part, sent)
 		}
 	}
-	if said := h.run("summarize", first.SessionID).exits(0).out; !strings.Contains(said, "The whole conversation still fits") {
-		t.Errorf("%q", said)
+	if out := h.run("summarize", first.SessionID).exits(0).out; !strings.Contains(out, "The whole conversation still fits") {
+		t.Errorf("%q", out)
 	}
-	if said := h.run("summarize", first.SessionID, "--force").exits(0).out; !strings.Contains(said, "too few turns") {
-		t.Errorf("forced: %q", said)
+	if out := h.run("summarize", first.SessionID, "--force").exits(0).out; !strings.Contains(out, "too few turns") {
+		t.Errorf("forced: %q", out)
 	}
 }
 

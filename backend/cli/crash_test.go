@@ -11,12 +11,13 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// crashed returns a home as a kill -9 during an answer leaves it: a copy of the files made while the answer streams.
-func crashed(t *testing.T, said string) (*home, chat.Turn) {
+// crashed returns a home in the state that a kill -9 during an answer leaves: a copy of the files, made while the
+// answer streams.
+func crashed(t *testing.T, text string) (*home, chat.Turn) {
 	t.Helper()
 	h := newHome(t)
 	begun := make(chan struct{})
-	h.provider.script(hang(begun, said))
+	h.provider.script(hang(begun, text))
 	s := h.writer()
 	_, b, err := s.Sessions.CreateSession(t.Context(), chat.NewSession{Title: "crash"})
 	if err != nil {
@@ -27,7 +28,7 @@ func crashed(t *testing.T, said string) (*home, chat.Turn) {
 		t.Fatal(err)
 	}
 	<-begun
-	journaled(t, h, said)
+	waitForJournal(t, h, text)
 	after := newHome(t)
 	if err := os.CopyFS(after.dir, os.DirFS(h.dir)); err != nil {
 		t.Fatal(err)
@@ -35,8 +36,8 @@ func crashed(t *testing.T, said string) (*home, chat.Turn) {
 	return after, handle.Turn
 }
 
-// journaled waits until a journal contains the text, which is written a moment after the provider sent it.
-func journaled(t *testing.T, h *home, said string) {
+// waitForJournal waits until a journal contains the text, which is written a moment after the provider sent it.
+func waitForJournal(t *testing.T, h *home, text string) {
 	t.Helper()
 	for {
 		files, err := filepath.Glob(filepath.Join(h.dir, "streams", "*.jsonl"))
@@ -44,7 +45,7 @@ func journaled(t *testing.T, h *home, said string) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			if raw, err := os.ReadFile(file); err == nil && strings.Contains(string(raw), said) {
+			if raw, err := os.ReadFile(file); err == nil && strings.Contains(string(raw), text) {
 				return
 			}
 		}
@@ -83,7 +84,7 @@ func TestShowCountsReasoningOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-begun
-	journaled(t, h, "think.")
+	waitForJournal(t, h, "think.")
 	const bytes = int64(len("Let me think."))
 	got := h.show(string(handle.Turn.SessionID)).Turns[0]
 	for tries := 0; got.Reasoning == nil || got.Reasoning.Durable < bytes; tries++ {
@@ -136,7 +137,7 @@ func TestReconcileReportsAndIsIdempotent(t *testing.T) {
 	h.run("verify", "--json").exits(0)
 }
 
-func TestBesideAWriter(t *testing.T) {
+func TestCommandsWhileAWriterRuns(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")

@@ -41,7 +41,7 @@ func (c *call) resendCommand() *cobra.Command {
 func (c *call) rerunCommand(use, short, long string, continues bool, start rerun) *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: exactly("TURN")}
-	c.shared(&f, cmd)
+	c.answerFlags(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if err := c.checkSend(f); err != nil {
 			return reply{}, err
@@ -87,8 +87,8 @@ func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, 
 	return c.answered(ctx, s, end, answer, jobs.Level(f.wait))
 }
 
-// existingAnswer is the existing part of the answer that is kept and printed first. A retry of a continuation keeps what
-// preceded it: only the complete answer is printed then.
+// existingAnswer returns the existing part of the answer that is kept and printed first. A retry of a continuation
+// keeps what preceded it, so the stream is muted and only the complete answer is printed.
 func (s *Services) existingAnswer(ctx context.Context, st *stream, t chat.Turn, continues bool) (chat.Blocks, error) {
 	if continues {
 		part, err := s.Turns.Answer(ctx, t)

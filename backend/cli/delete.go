@@ -61,7 +61,7 @@ To archive a session instead: contextinfinity sessions archive SESSION`,
 	return cmd
 }
 
-// erase deletes permanently after confirmation, with the copies; yes: without asking.
+// erase deletes permanently, together with the copies. It asks for confirmation unless yes is set.
 func (c *call) erase(ctx context.Context, s *Services, kind, id string, yes bool, copies ...chat.Copy) (reply, error) {
 	agree := c.agreeToErase
 	if yes {
@@ -75,7 +75,7 @@ func (c *call) erase(ctx context.Context, s *Services, kind, id string, yes bool
 	return reply{doc: receiptReply{receipt}, text: func(o *output) { printReceipt(o, receipt) }, keepOnError: true}, err
 }
 
-// erasable is the object of the deletion: the named turn, otherwise the session.
+// erasable returns what to delete: the named turn, otherwise the session.
 func (s *Services) erasable(ctx context.Context, turn string, args []string) (kind, id string, err error) {
 	if turn != "" {
 		t, err := s.turn(ctx, turn)
@@ -132,7 +132,7 @@ func (c *call) nameIncluded(kind string, copies []chat.Copy) {
 	}
 }
 
-// deleteCopy is the command that deletes a copy too.
+// deleteCopy returns the command that deletes a copy too.
 func deleteCopy(kind string, x chat.Copy) string {
 	if kind == chat.EraseTurn {
 		return "delete --turn " + string(x.Turn) + " --hard"

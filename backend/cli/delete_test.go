@@ -31,11 +31,11 @@ func TestDeleteAsksForConfirmation(t *testing.T) {
 	if out := h.run("receipts").exits(0).out; !strings.Contains(out, "Nothing was permanently deleted") {
 		t.Errorf("%s", out)
 	}
-	ask := func(answer string, words ...string) result {
+	ask := func(answer string, args ...string) result {
 		app := h.app()
 		var out, errs bytes.Buffer
 		app.In, app.Out, app.Err, app.Terminals = strings.NewReader(answer), &out, &errs, &cli.Terminals{In: true}
-		code := cli.Run(context.Background(), app, append([]string{"--data-dir", h.dir, "--config", h.config, "delete", "--hard"}, words...))
+		code := cli.Run(context.Background(), app, append([]string{"--data-dir", h.dir, "--config", h.config, "delete", "--hard"}, args...))
 		return result{t, code, out.String(), errs.String()}
 	}
 	for _, answer := range []string{"", "y\n", "Whales\n"} {
@@ -66,12 +66,12 @@ func TestDeleteAsksForConfirmation(t *testing.T) {
 	h.run("verify").exits(0)
 
 	kept := h.send("--new", "the vault opens with 4711")
-	copied := func(title string) string {
-		made, _ := h.run("sessions", "duplicate", kept.SessionID, "--title", title, "--json").exits(0).document()["session"].(map[string]any)
-		id, _ := made["session_id"].(string)
+	duplicate := func(title string) string {
+		session, _ := h.run("sessions", "duplicate", kept.SessionID, "--title", title, "--json").exits(0).document()["session"].(map[string]any)
+		id, _ := session["session_id"].(string)
 		return id
 	}
-	first, second := copied("to try things in"), copied("another copy")
+	first, second := duplicate("to try things in"), duplicate("another copy")
 	h.send("--session", first, "only in the copy")
 	if r := ask("no\n", kept.SessionID, "--copies").exits(1); !strings.Contains(r.err, `the whole copy "to try things in" (session `+first+`) with 2 turns, 1 of them only there.`) || !strings.Contains(r.err, second) || strings.Contains(r.err, "Not touched") {
 		t.Errorf("the copies are not named: %s", r.err)
@@ -80,7 +80,7 @@ func TestDeleteAsksForConfirmation(t *testing.T) {
 		t.Errorf("%s %s", r.err, r.out)
 	}
 	if out := h.run("show", first).exits(0).out; !strings.Contains(out, "only in the copy") || strings.Contains(out, "4711") {
-		t.Errorf("the copy says %s", out)
+		t.Errorf("the copy shows %s", out)
 	}
 	h.run("verify").exits(0)
 	again := h.send("--new", "the door opens with 1234")
@@ -90,7 +90,7 @@ func TestDeleteAsksForConfirmation(t *testing.T) {
 		t.Errorf("%s %s", r.err, r.out)
 	}
 	w := h.writer()
-	h.run("delete", other.SessionID, "--hard", "--yes").exits(1) // another process has it open and serves no others
+	h.run("delete", other.SessionID, "--hard", "--yes").exits(1) // another process has the data open and accepts no requests
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,15 +7,16 @@
 //     (hint)`.
 //   - Exit codes: 0 done; 1 failed, which includes an answer that is incomplete,
 //     was stopped by Ctrl-C, or could not be printed; 2 wrong usage, in which
-//     case nothing was opened or changed; 3 verify found problems; 4 the
-//     answer waits for a decision about tool calls.
+//     case nothing was opened or changed; 3 verify or backups --check found
+//     problems, or import could not read everything; 4 the answer waits for a
+//     decision about tool calls.
 //   - Without --json, send prints the stored visible text of the answer and one
 //     line break. The answer is received and stored even if the reader of the
-//     output is slow or ends.
+//     output is slow or goes away.
 //   - The first Ctrl-C during an answer is Stop: the text so far is kept as the
 //     answer and marked stopped. A second one quits immediately; the stream journal
 //     contains what had arrived, and the next start recovers it. Any other verb
-//     ends in an orderly way at the first. SIGTERM and SIGHUP leave a running
+//     ends in an orderly way at the first one. SIGTERM and SIGHUP leave a running
 //     answer incomplete.
 //   - Reading verbs open the data read-only and work while a window runs. Writing
 //     verbs need the writer's lock; while another process has it, that process

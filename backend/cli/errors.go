@@ -20,7 +20,7 @@ const (
 	exitWaits    = 4 // tool calls wait for a decision
 )
 
-// usageError is a wrong call: nothing was opened or changed.
+// usageError is the error for wrong usage: nothing was opened or changed.
 type usageError struct{ cause *chat.Error }
 
 func (e usageError) Error() string { return e.cause.Error() }
@@ -34,7 +34,7 @@ func usageHint(hint, format string, args ...any) error {
 	return usageError{chat.Errorf(chat.CodeInvalid, "cli.usage", format, args...).WithHint("%s", hint)}
 }
 
-// problemsError is the error of verify if it found problems; the verb itself succeeded.
+// problemsError is the error of a verb that succeeded but found problems: verify, backups --check, import.
 type problemsError struct{ cause *chat.Error }
 
 func (e problemsError) Error() string { return e.cause.Error() }

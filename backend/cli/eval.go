@@ -81,7 +81,7 @@ func (c *call) evalRecall(ctx context.Context, f evalFlags) (_ reply, err error)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := f.keepsInputs(); err != nil {
+	if err := f.checkOutput(); err != nil {
 		return reply{}, err
 	}
 	out, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // #nosec G304 -- the user names the file
@@ -105,8 +105,8 @@ func (c *call) evalRecall(ctx context.Context, f evalFlags) (_ reply, err error)
 	return reply{doc: doc, text: doc.print}, err
 }
 
-// keepsInputs returns an error if the output would overwrite an input.
-func (f evalFlags) keepsInputs() error {
+// checkOutput returns an error if the output would overwrite an input.
+func (f evalFlags) checkOutput() error {
 	out, err := os.Stat(f.out)
 	if err != nil {
 		return nil // the output does not exist yet
@@ -131,9 +131,8 @@ func readLines[T any](path string, read func(io.Reader, string) (T, error)) (T, 
 }
 
 func (r evalReply) print(o *output) {
-	embedder := r.Embedder
-	embedder = cmp.Or(embedder, "words alone")
-	t := newTable("WHAT", "HOW MUCH").numbers(1)
+	embedder := cmp.Or(r.Embedder, "words alone")
+	t := newTable("FIGURE", "VALUE").numbers(1)
 	t.add("messages", decimal(int64(r.Messages)))
 	t.add("turns", decimal(int64(r.Turns)))
 	t.add("questions", decimal(int64(r.Questions)))

@@ -12,7 +12,7 @@ import (
 // "frame" for each piece of the answer and whenever more of it became durable, and as the last line "settled", with
 // the content of --json. An answer that was left with a second Ctrl-C, or whose process was killed, has no "settled".
 
-// acceptedEvent says that the message is saved.
+// acceptedEvent is printed once the message is saved.
 type acceptedEvent struct {
 	SessionID chat.SessionID `json:"session_id"`
 	BranchID  chat.BranchID  `json:"branch_id"`
@@ -46,8 +46,8 @@ type announcer struct {
 
 func (c *call) startEvents(s *stream, t chat.Turn) *announcer {
 	a := &announcer{c: c, s: s, stop: make(chan struct{}), done: make(chan struct{})}
-	s.only(t.ID)
-	c.tell("accepted", acceptedEvent{t.SessionID, t.BranchID, t.ID, t.Seq}, nil)
+	s.limitTo(t.ID)
+	c.printEvent("accepted", acceptedEvent{t.SessionID, t.BranchID, t.ID, t.Seq}, nil)
 	go a.loop()
 	return a
 }
@@ -67,28 +67,28 @@ func (a *announcer) loop() {
 
 func (a *announcer) frames() {
 	for _, f := range a.s.take() {
-		a.c.tell("frame", frameEvent{
+		a.c.printEvent("frame", frameEvent{
 			TurnID: f.Turn, StepID: f.Step, Attempt: f.Attempt, Seq: f.Seq, Block: f.Block, Kind: f.Kind, Text: f.Text, Tool: f.Tool,
 			Displayed: f.Displayed, Durable: f.Durable, JournalSeq: f.JournalSeq,
 		}, nil)
 	}
 }
 
-// cancel implements shower.
+// cancel implements presenter.
 func (a *announcer) cancel() {
 	a.s.unsubscribe()
 	close(a.stop)
 }
 
-// finish implements shower. Text that the frames lacked is in "settled".
+// finish implements presenter. Text that the frames lacked is in "settled".
 func (a *announcer) finish(string) bool {
 	a.cancel()
 	<-a.done
 	return true
 }
 
-// tell prints an event with one write.
-func (c *call) tell(event string, v any, err error) {
+// printEvent prints an event with one write.
+func (c *call) printEvent(event string, v any, err error) {
 	body, encodeErr := c.eventLine(event, v, err)
 	if encodeErr != nil {
 		body, _ = c.eventLine(event, nil, errors.Join(err, encodeErr))
@@ -100,16 +100,16 @@ func (c *call) finishEvents(err error) {
 	if errors.Is(err, errQuit) { // an announcer may still write
 		return
 	}
-	c.tell("settled", c.reply.doc, err)
+	c.printEvent("settled", c.reply.doc, err)
 }
 
-// wholeLines passes on complete lines only, so that a reader never gets a part of one if the program ends.
-type wholeLines struct {
+// completeLines passes on complete lines only, so that a reader never gets a part of a line if the program ends.
+type completeLines struct {
 	to   io.Writer
 	rest []byte
 }
 
-func (w *wholeLines) Write(p []byte) (int, error) {
+func (w *completeLines) Write(p []byte) (int, error) {
 	w.rest = append(w.rest, p...)
 	if end := bytes.LastIndexByte(w.rest, '\n') + 1; end > 0 {
 		if _, err := w.to.Write(w.rest[:end]); err != nil {

@@ -63,18 +63,18 @@ func TestEventsReportWhatIsDurable(t *testing.T) {
 			}
 			var text string
 			shown := 0 // of every kind: reasoning counts as it arrives
-			var before printedEvent
+			var previous printedEvent
 			for _, e := range all[1 : len(all)-1] {
-				if e.Event != "frame" || e.Number != before.Number+1 || e.Durable > e.Displayed || e.Durable < before.Durable || e.TurnID != first.TurnID || e.Step == "" {
-					t.Errorf("after %+v comes %+v", before, e)
+				if e.Event != "frame" || e.Number != previous.Number+1 || e.Durable > e.Displayed || e.Durable < previous.Durable || e.TurnID != first.TurnID || e.Step == "" {
+					t.Errorf("after %+v comes %+v", previous, e)
 				}
 				if shown += len(e.Text); e.Kind == "text" {
 					text += e.Text
 				}
-				before = e
+				previous = e
 			}
-			if text != c.text || before.Displayed != int64(shown) || before.Durable != before.Displayed {
-				t.Errorf("the frames contain %q, the last is %+v", text, before)
+			if text != c.text || previous.Displayed != int64(shown) || previous.Durable != previous.Displayed {
+				t.Errorf("the frames contain %q, the last is %+v", text, previous)
 			}
 		})
 	}
@@ -104,10 +104,10 @@ func TestEventsOfAFailureBeforeTheMessage(t *testing.T) {
 func TestEventsOfTheDecisions(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	h.provider.script(cut("Half. "), say("And the rest."), say("Anew."))
+	h.provider.script(cut("Half. "), say("And the rest."), say("Again."))
 	all := h.run("send", "--events", "--new", "hi").exits(1).events()
 	id := all[len(all)-1].TurnID
-	for _, c := range []struct{ verb, frames, text string }{{"continue", "And the rest.", "Half. And the rest."}, {"retry", "Anew.", "Anew."}} {
+	for _, c := range []struct{ verb, frames, text string }{{"continue", "And the rest.", "Half. And the rest."}, {"retry", "Again.", "Again."}} {
 		all := h.run(c.verb, "--events", id).exits(0).events()
 		text := ""
 		for _, e := range all {

@@ -24,8 +24,8 @@ type exported struct {
 	Open     int `json:"open_turns"`
 }
 
-// in runs a command in a folder.
-func (h *home) in(dir string, args ...string) result {
+// runIn runs a command in a folder.
+func (h *home) runIn(dir string, args ...string) result {
 	h.t.Helper()
 	var out, errs bytes.Buffer
 	app := h.app()
@@ -43,26 +43,27 @@ func (h *home) fileText(path string) string {
 	return string(data)
 }
 
-// twoBranches is a session of two turns, with a branch after the first.
+// twoBranches returns a home with a session of two turns, which has another branch after the first turn, and the two
+// turns.
 func twoBranches(t *testing.T) (*home, sent, sent) {
 	h := newHome(t)
 	h.provider.script(say("first answer"), say("second answer"), say("third answer"))
-	one := h.send("--new", "Ships & sails")
-	two := h.send("--session", one.SessionID, "And masts?")
-	h.run("commit", one.SessionID).exits(0)
-	h.run("fork", one.TurnID, "--label", "other", "--switch").exits(0)
-	h.send("--session", one.SessionID, "And oars?")
-	h.run("pin", one.SessionID, "The ship is blue.").exits(0)
-	return h, one, two
+	first := h.send("--new", "Ships & sails")
+	second := h.send("--session", first.SessionID, "And masts?")
+	h.run("commit", first.SessionID).exits(0)
+	h.run("fork", first.TurnID, "--label", "other", "--switch").exits(0)
+	h.send("--session", first.SessionID, "And oars?")
+	h.run("pin", first.SessionID, "The ship is blue.").exits(0)
+	return h, first, second
 }
 
 func TestExportAsJSONIsWhatShowPrints(t *testing.T) {
-	h, one, two := twoBranches(t)
+	h, first, second := twoBranches(t)
 	h.provider.script(cut("half"), cut("half"), cut("half"), cut("half"), cut("half"), cut("half"))
-	h.run("send", "--session", one.SessionID, "fails").exits(1)
-	for name, args := range map[string][]string{"active": nil, "other": {"--branch", two.BranchID}} {
-		show := h.run(append([]string{"show", "--json", one.SessionID}, args...)...).exits(0)
-		out := h.run(append([]string{"export", one.SessionID, "--format", "json", "-o", "-"}, args...)...).exits(0)
+	h.run("send", "--session", first.SessionID, "fails").exits(1)
+	for name, args := range map[string][]string{"active": nil, "other": {"--branch", second.BranchID}} {
+		show := h.run(append([]string{"show", "--json", first.SessionID}, args...)...).exits(0)
+		out := h.run(append([]string{"export", first.SessionID, "--format", "json", "-o", "-"}, args...)...).exits(0)
 		if show.out != out.out || !strings.Contains(out.out, "Ships & sails") || strings.Contains(out.out, `"partial_text":"half"`) != (name == "active") {
 			t.Errorf("%s: export\n%s\nshow\n%s", name, out.out, show.out)
 		}
@@ -70,32 +71,32 @@ func TestExportAsJSONIsWhatShowPrints(t *testing.T) {
 }
 
 func TestExportToAFile(t *testing.T) {
-	h, one, two := twoBranches(t)
+	h, first, second := twoBranches(t)
 	dir := t.TempDir()
 	for _, c := range []struct {
 		args            []string
 		name            string
 		branches, turns int
 	}{
-		{[]string{one.SessionID}, "Ships + sails.cinf", 2, 3},
-		{[]string{one.SessionID, "--format", "md"}, "Ships + sails.md", 1, 2},
-		{[]string{one.SessionID, "--format", "md"}, "Ships + sails (2).md", 1, 2},
-		{[]string{one.SessionID, "--format", "md", "--replace", "--all-branches"}, "Ships + sails.md", 2, 3},
-		{[]string{one.SessionID, "--branch", two.BranchID}, "Ships + sails - main.md", 1, 2},
-		{[]string{one.SessionID, "--turn", two.TurnID, "--format", "html"}, "Ships + sails - turn 2.html", 1, 1},
-		{[]string{one.SessionID, "--format", "html", "-o", "named.html"}, "named.html", 1, 2},
+		{[]string{first.SessionID}, "Ships + sails.cinf", 2, 3},
+		{[]string{first.SessionID, "--format", "md"}, "Ships + sails.md", 1, 2},
+		{[]string{first.SessionID, "--format", "md"}, "Ships + sails (2).md", 1, 2},
+		{[]string{first.SessionID, "--format", "md", "--replace", "--all-branches"}, "Ships + sails.md", 2, 3},
+		{[]string{first.SessionID, "--branch", second.BranchID}, "Ships + sails - main.md", 1, 2},
+		{[]string{first.SessionID, "--turn", second.TurnID, "--format", "html"}, "Ships + sails - turn 2.html", 1, 1},
+		{[]string{first.SessionID, "--format", "html", "-o", "named.html"}, "named.html", 1, 2},
 	} {
 		var got exported
-		h.in(dir, append([]string{"export", "--json"}, c.args...)...).exits(0).into(&got)
+		h.runIn(dir, append([]string{"export", "--json"}, c.args...)...).exits(0).into(&got)
 		info, err := os.Stat(filepath.Join(dir, c.name))
 		if err != nil || got.Path != filepath.Join(dir, c.name) || got.Bytes != info.Size() || got.Sessions != 1 || got.Branches != c.branches || got.Turns != c.turns {
 			t.Errorf("%v: %+v, %v", c.args, got, err)
 		}
 	}
-	if out := h.in(dir, "export", one.SessionID, "--format", "md").exits(0).out; !strings.Contains(out, "Written: ") || !strings.Contains(out, "1 session, 1 branch, 2 turns, ") {
+	if out := h.runIn(dir, "export", first.SessionID, "--format", "md").exits(0).out; !strings.Contains(out, "Written: ") || !strings.Contains(out, "1 session, 1 branch, 2 turns, ") {
 		t.Errorf("%s", out)
 	}
-	if f := h.in(dir, "export", "--json", one.SessionID, "--format", "html", "-o", "named.html").exits(1).failure(); f.Code != "conflict" || f.Hint == "" {
+	if f := h.runIn(dir, "export", "--json", first.SessionID, "--format", "html", "-o", "named.html").exits(1).failure(); f.Code != "conflict" || f.Hint == "" {
 		t.Errorf("over a file: %+v", f)
 	}
 	text := h.fileText(filepath.Join(dir, "Ships + sails.md"))
@@ -110,7 +111,7 @@ func TestExportOfAll(t *testing.T) {
 	h, _, _ := twoBranches(t)
 	dir := t.TempDir()
 	var got exported
-	h.in(dir, "export", "--all", "--format", "html", "--json", "-o", "all.zip").exits(0).into(&got)
+	h.runIn(dir, "export", "--all", "--format", "html", "--json", "-o", "all.zip").exits(0).into(&got)
 	z, err := zip.OpenReader(filepath.Join(dir, "all.zip"))
 	if err != nil {
 		t.Fatal(err)
@@ -123,18 +124,18 @@ func TestExportOfAll(t *testing.T) {
 
 // Export works while a window is open, because it only reads.
 func TestExportWhileAWriterRuns(t *testing.T) {
-	h, one, _ := twoBranches(t)
+	h, first, _ := twoBranches(t)
 	h.writer()
-	if out := h.run("export", one.SessionID, "--format", "md", "-o", "-").exits(0).out; !strings.Contains(out, "first answer") {
+	if out := h.run("export", first.SessionID, "--format", "md", "-o", "-").exits(0).out; !strings.Contains(out, "first answer") {
 		t.Errorf("%s", out)
 	}
 }
 
 func TestExportRejectsInvalidRequests(t *testing.T) {
-	h, one, two := twoBranches(t)
+	h, first, second := twoBranches(t)
 	for name, args := range map[string][]string{
-		"nothing": {}, "both": {one.SessionID, "--all"}, "a part of all": {"--all", "--branch", two.BranchID}, "a part and all branches": {one.SessionID, "--turn", two.TurnID, "--all-branches"},
-		"archived with a session": {one.SessionID, "--archived"}, "two documents": {one.SessionID, "--json", "-o", "-"}, "too much": {one.SessionID, "x"},
+		"nothing": {}, "both": {first.SessionID, "--all"}, "a part of all": {"--all", "--branch", second.BranchID}, "a part and all branches": {first.SessionID, "--turn", second.TurnID, "--all-branches"},
+		"archived with a session": {first.SessionID, "--archived"}, "two documents": {first.SessionID, "--json", "-o", "-"}, "too much": {first.SessionID, "x"},
 	} {
 		if r := h.run(append([]string{"export"}, args...)...); r.code != 2 || r.err+r.out == "" {
 			t.Errorf("%s: exit code %d, %q", name, r.code, r.err)
@@ -142,8 +143,8 @@ func TestExportRejectsInvalidRequests(t *testing.T) {
 	}
 	other := h.send("--new", "Another")
 	for name, args := range map[string][]string{
-		"no such session": {"0000"}, "another's turn": {other.SessionID, "--turn", two.TurnID}, "another's branch": {other.SessionID, "--branch", two.BranchID},
-		"a bundle of a branch": {one.SessionID, "--branch", two.BranchID, "--format", "bundle", "-o", "-"},
+		"no such session": {"0000"}, "another's turn": {other.SessionID, "--turn", second.TurnID}, "another's branch": {other.SessionID, "--branch", second.BranchID},
+		"a bundle of a branch": {first.SessionID, "--branch", second.BranchID, "--format", "bundle", "-o", "-"},
 	} {
 		if r := h.run(append([]string{"export"}, args...)...).exits(1); r.err == "" || r.out != "" {
 			t.Errorf("%s: %q, %q", name, r.out, r.err)
@@ -153,13 +154,15 @@ func TestExportRejectsInvalidRequests(t *testing.T) {
 
 // If the reader of the output goes away, export stops without an error message.
 func TestExportIntoAClosedPipe(t *testing.T) {
-	h, one, _ := twoBranches(t)
+	h, first, _ := twoBranches(t)
 	var errs bytes.Buffer
-	if code := h.runTo(strings.NewReader(""), gone{}, &errs, "export", one.SessionID, "--format", "md", "-o", "-"); code != 1 || errs.Len() > 0 {
+	if code := h.runTo(strings.NewReader(""), closedPipe{}, &errs, "export", first.SessionID, "--format", "md", "-o", "-"); code != 1 || errs.Len() > 0 {
 		t.Errorf("exit code %d, %q", code, errs.String())
 	}
 }
 
-type gone struct{}
+type closedPipe struct{}
 
-func (gone) Write([]byte) (int, error) { return 0, errors.Join(errors.New("write"), syscall.EPIPE) }
+func (closedPipe) Write([]byte) (int, error) {
+	return 0, errors.Join(errors.New("write"), syscall.EPIPE)
+}

@@ -58,11 +58,11 @@ func (c *call) duplicateCommand() *cobra.Command {
 			if err != nil {
 				return reply{}, err
 			}
-			made, err := s.Sessions.Duplicate(ctx, b.ID, title)
+			copied, err := s.Sessions.Duplicate(ctx, b.ID, title)
 			if err != nil {
 				return reply{}, err
 			}
-			doc := duplicateReply{made.Session, made.Turns, made.LeftOut}
+			doc := duplicateReply{copied.Session, copied.Turns, copied.LeftOut}
 			return reply{doc: doc, text: doc.print}, nil
 		})
 	})

@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// settled is the state of a turn when its answer ended.
+// settled is a turn whose answer has ended, or the error of waiting for it.
 type settled struct {
 	turn chat.Turn
 	err  error
@@ -46,15 +46,15 @@ func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Hand
 	return end, answer, nil
 }
 
-// shower shows an answer while it arrives.
-type shower interface {
+// presenter shows an answer while it arrives.
+type presenter interface {
 	// cancel stops showing without waiting for a blocked reader.
 	cancel()
 	// finish shows the missing part of the stored text; false if it differs from what was shown.
 	finish(final string) bool
 }
 
-func (c *call) startShowing(st *stream, base chat.Blocks, t chat.Turn) shower {
+func (c *call) startShowing(st *stream, base chat.Blocks, t chat.Turn) presenter {
 	switch {
 	case c.events:
 		return c.startEvents(st, t)
@@ -66,15 +66,15 @@ func (c *call) startShowing(st *stream, base chat.Blocks, t chat.Turn) shower {
 
 func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handle, interrupts <-chan struct{}, done <-chan settled) (chat.Turn, error) {
 	stopping, attempts := false, 0
-	unread := c.out.failed
+	outputFailed := c.out.failed
 	for {
 		select {
 		case r := <-done:
 			return r.turn, r.err
-		case <-st.moved:
+		case <-st.changed:
 			attempts = c.noteAttempts(ctx, s, h.Turn.ID, attempts)
-		case <-unread:
-			unread = nil
+		case <-outputFailed:
+			outputFailed = nil
 			c.notef("the output was closed; the answer continues and is stored (Ctrl-C stops it)")
 		case <-interrupts:
 			if stopping {
@@ -82,7 +82,7 @@ func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handl
 			}
 			stopping = true
 			c.notef("stopping; the text so far is kept (Ctrl-C again quits immediately)")
-			go func() { _, _ = s.Turns.Stop(ctx, h.Turn.ID) }() // its end is the handle's
+			go func() { _, _ = s.Turns.Stop(ctx, h.Turn.ID) }() // Wait reports the end
 		}
 	}
 }
@@ -137,8 +137,8 @@ func (s *Services) turnReply(ctx context.Context, t chat.Turn, answer chat.Messa
 	return doc, err
 }
 
-// outcomeError is the error of a turn without a complete answer, otherwise nil. A refusal or a limit of the provider
-// counts as an answer.
+// outcomeError returns the error for a turn without a complete answer, otherwise nil. A refusal or a limit of the
+// provider counts as an answer.
 func outcomeError(t chat.Turn) error {
 	const op = "turn.send"
 	switch {
@@ -162,13 +162,13 @@ func outcomeError(t chat.Turn) error {
 	return e.WithHint("your message is saved: contextinfinity retry %s", t.ID)
 }
 
-// answered finishes a verb that ran a turn: background work up to --wait, then the reply, then due background work,
-// for a limited time.
+// answered finishes a verb that ran a turn: it runs background work up to --wait, prints the reply, and then runs due
+// background work for a limited time.
 func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer chat.Message, to jobs.Level) (reply, error) {
 	failure := outcomeError(t)
 	waiting, err := s.waitingOf(ctx, t.ID)
 	if len(waiting) > 0 {
-		failure = waits(waiting)
+		failure = newWaitsError(waiting)
 		t, err = s.History.Turn(ctx, t.ID) // a paused run returns the turn in its initial state
 	}
 	failure = cmp.Or(failure, err)
@@ -178,8 +178,8 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 			to = jobs.LevelFinalized
 		}
 		var err error
-		if to != jobs.LevelFinalized { // otherwise the returned one is current
-			t, err = s.worked(ctx, t, to)
+		if to != jobs.LevelFinalized { // otherwise t is current
+			t, err = s.runWork(ctx, t, to)
 		}
 		failure = cmp.Or(failure, err)
 	}
@@ -200,8 +200,8 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	return r, failure
 }
 
-// worked runs a turn's background work as far as asked.
-func (s *Services) worked(ctx context.Context, t chat.Turn, to jobs.Level) (chat.Turn, error) {
+// runWork runs a turn's background work up to the requested level.
+func (s *Services) runWork(ctx context.Context, t chat.Turn, to jobs.Level) (chat.Turn, error) {
 	after, err := s.Jobs.RunTurn(ctx, t.ID, to)
 	if err != nil {
 		return t, err
@@ -215,16 +215,16 @@ func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
 	if s.AfterSend == nil {
 		return
 	}
-	within := s.AfterSend()
-	if within <= 0 {
+	limit := s.AfterSend()
+	if limit <= 0 {
 		return
 	}
-	bounded, cancel := context.WithTimeout(ctx, within)
+	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := s.Jobs.RunDue(bounded, t)
 	switch {
 	case errors.Is(bounded.Err(), context.DeadlineExceeded):
-		c.notef("background work is not finished after %s; the next send continues it, contextinfinity reconcile does all of it now", within)
+		c.notef("background work is not finished after %s; the next send continues it, contextinfinity reconcile does all of it now", limit)
 	case err != nil && ctx.Err() == nil:
 		c.notef("background work failed, and is retried by the next send: %s", line(c.describe(err).Message))
 	}
@@ -244,25 +244,25 @@ func (c *call) noteDropped(ctx context.Context, s *Services, t chat.Turn) {
 		c.notef("%s", droppedNote(m.DroppedPending))
 	}
 	for _, short := range m.Inputs.Shortened {
-		what := "message"
+		message := "message"
 		if short.Role == chat.RoleAssistant {
-			what = "answer"
+			message = "answer"
 		}
-		c.notef("the %s of turn #%d was sent shortened: it did not fit whole into the working set (budget.working_set_tokens)", what, short.Seq)
+		c.notef("the %s of turn #%d was sent shortened: it did not fit into the working set as a whole (budget.working_set_tokens)", message, short.Seq)
 	}
 }
 
-// droppedNote names turns by their numbers in the session.
+// droppedNote says that turns were dropped, and names them by their numbers in the session.
 func droppedNote(turns []int64) string {
-	which, they := fmt.Sprintf("turn #%d", turns[0]), "it is"
+	which, theyAre := fmt.Sprintf("turn #%d", turns[0]), "it is"
 	if len(turns) > 1 {
-		which, they = fmt.Sprintf("%d turns (#%d to #%d)", len(turns), slices.Min(turns), slices.Max(turns)), "they are"
+		which, theyAre = fmt.Sprintf("%d turns (#%d to #%d)", len(turns), slices.Min(turns), slices.Max(turns)), "they are"
 	}
-	return which + " did not fit into this request and could not be recalled, because " + they + " not in memory yet; " +
+	return which + " did not fit into this request and could not be recalled, because " + theyAre + " not in memory yet; " +
 		"send with --wait indexed, or run contextinfinity reconcile"
 }
 
-// reached checks that background work went as far as requested.
+// reached returns an error if the background work did not reach the requested level.
 func reached(t chat.Turn, to jobs.Level) error {
 	ok := true
 	switch to {

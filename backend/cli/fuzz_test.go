@@ -24,8 +24,8 @@ func FuzzMessage(f *testing.F) {
 		} else if got := m.RenderedText(); got != s || !utf8.ValidString(got) {
 			t.Fatalf("%q is sent as %q", s, got)
 		}
-		if at := invalidAt(s); !utf8.ValidString(s[:at]) || (at == len(s)) != utf8.ValidString(s) {
-			t.Fatalf("%q is reported as invalid at %d", s, at)
+		if offset := invalidAt(s); !utf8.ValidString(s[:offset]) || (offset == len(s)) != utf8.ValidString(s) {
+			t.Fatalf("%q is reported as invalid at %d", s, offset)
 		}
 	})
 }

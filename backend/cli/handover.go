@@ -30,13 +30,13 @@ func (c *call) open(ctx context.Context, o OpenOptions) (*Services, error) {
 	if chat.CodeOf(err) == chat.CodeLocked {
 		c.locked = &o
 	} else {
-		c.in.forget()
+		c.in.stopRecording()
 	}
 	return s, err
 }
 
 // handOver lets the process that has the data open run this call from its beginning; so far this process has only
-// read. false: that process does not run other commands.
+// read. It returns false if that process does not run commands of others.
 func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
 	if c.locked == nil || c.app.HandOver == nil {
 		return 0, false
@@ -48,14 +48,14 @@ func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
 	interrupts, release := c.signal.hold()
 	defer release()
 	h := Handover{
-		Args: args, In: c.in.again(), Out: c.out, Err: c.note, Interrupts: interrupts,
+		Args: args, In: c.in.replay(), Out: c.out, Err: c.note, Interrupts: interrupts,
 		Terminals: Terminals{c.in.terminal, c.out.terminal, c.note.terminal, c.out.color, c.note.color},
 	}
 	// Buffered, so that a partial document is never printed if the other program ends.
 	var doc bytes.Buffer
 	switch {
 	case c.events && !c.json:
-		h.Out = &wholeLines{to: c.out}
+		h.Out = &completeLines{to: c.out}
 	case c.json:
 		h.Out = &doc
 	}
@@ -70,8 +70,8 @@ func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
 	return c.exit(code), true
 }
 
-// at sets the streams of a caller in another process.
-func (t *Terminals) at(c *call) {
+// apply makes the streams those of a caller in another process.
+func (t *Terminals) apply(c *call) {
 	if t == nil {
 		return
 	}

@@ -166,14 +166,14 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	if err != nil {
 		return nil, err
 	}
-	runner := jobs.NewRunner(jobs.Deps{Queue: db, Store: db, Publish: o.Publish, Counter: words{}, TargetTokens: func() int { return 1200 }})
-	branching := branches.New(db, runner, o.Publish)
+	runner := jobs.NewRunner(jobs.Deps{Queue: db, Store: db, Publish: o.Publish, Counter: wordCounter{}, TargetTokens: func() int { return 1200 }})
+	branchService := branches.New(db, runner, o.Publish)
 	cat := h.catalog(cfg)
 	registry := tools.NewRegistry(db, func() tools.Settings { return tools.Settings{Allow: cfg.Config().Tools.Allow} })
 	registry.SetServers(h.sources)
 	engine := turn.NewEngine(turn.Deps{
 		Turns: db, History: db, Contexts: db, Drafts: db, Calls: db, Journals: journal.New(journal.Options{Dir: filepath.Join(o.DataDir, "streams")}), Models: cat,
-		Branches: branching, Publish: o.Publish, Counter: words{}, ReadOnly: o.ReadOnly, Tools: registry,
+		Branches: branchService, Publish: o.Publish, Counter: wordCounter{}, ReadOnly: o.ReadOnly, Tools: registry,
 		Settings: func() turn.Settings {
 			return turn.Settings{
 				IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ToolsMode: llm.ToolsMode(cfg.Config().Tools.Mode),
@@ -181,24 +181,24 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			}
 		},
 	})
-	upkeep := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
-	upkeep.RecallPause(ctx)
+	reconciler := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
+	reconciler.RecallPause(ctx)
 	s := &cli.Services{
 		Library: library.New(db, engine, o.Publish.Change),
 		Tools:   registry, ToolsMode: func() string { return cfg.Config().Tools.Mode },
 		Sessions: sessions.New(sessions.Deps{Store: db, History: db, Limits: engine, Publish: o.Publish.Change, Wake: runner.Wake}),
-		Pins:     pins.New(pins.Deps{Store: db, Limits: engine, Count: func(text string) int { return words{}.Count("", text) }, Publish: o.Publish.Change}),
+		Pins:     pins.New(pins.Deps{Store: db, Limits: engine, Count: func(text string) int { return wordCounter{}.Count("", text) }, Publish: o.Publish.Change}),
 		Erasing:  erasing.New(erasing.Deps{Store: db, Publish: o.Publish.Change}),
 		History:  db, Files: db, Chunks: db, Queue: jobs.NewList(db, runner, o.Publish), Figures: db, Waiting: db, Inspecting: inspecting.New(db, engine),
-		Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Answers: answers.New(db, engine, branching), Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
+		Turns: engine, Jobs: runner, Upkeep: reconciler, Branches: branchService, Answers: answers.New(db, engine, branchService), Models: catalog{cat}, Counter: wordCounter{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
 		},
 		Programs: newPrograms(db),
-		Projects: projects.New(projects.Deps{Store: db, Count: func(text string) int { return words{}.Count("", text) }, Changed: func() {}}),
+		Projects: projects.New(projects.Deps{Store: db, Count: func(text string) int { return wordCounter{}.Count("", text) }, Changed: func() {}}),
 		Imports: importing.New(importing.Deps{
-			Store: db, Target: func() int { return 1200 }, Count: func(text string) int { return words{}.Count("", text) },
+			Store: db, Target: func() int { return 1200 }, Count: func(text string) int { return wordCounter{}.Count("", text) },
 			Caps: engine.CheckCaps,
 		}),
 		Exports: exporting.New(exporting.Deps{
@@ -210,13 +210,13 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			err := engine.Close(ctx)
-			upkeep.Stop()
+			reconciler.Stop()
 			runner.Stop()
 			return errors.Join(err, db.Close())
 		},
 	}
 	if !o.ReadOnly {
-		if s.Recovery, err = upkeep.Reconcile(ctx); err != nil {
+		if s.Recovery, err = reconciler.Reconcile(ctx); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -229,7 +229,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 // writer opens the data for writing, as a window does.
 func (h *home) writer() *cli.Services {
 	h.t.Helper()
-	s, err := h.open(context.Background(), cli.OpenOptions{DataDir: h.dir, ConfigPath: h.config, Publish: nobody{}})
+	s, err := h.open(context.Background(), cli.OpenOptions{DataDir: h.dir, ConfigPath: h.config, Publish: noPublisher{}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -237,14 +237,14 @@ func (h *home) writer() *cli.Services {
 	return s
 }
 
-type nobody struct{}
+type noPublisher struct{}
 
-func (nobody) Frame(chat.Frame)   {}
-func (nobody) Change(chat.Change) {}
+func (noPublisher) Frame(chat.Frame)   {}
+func (noPublisher) Change(chat.Change) {}
 
-type words struct{}
+type wordCounter struct{}
 
-func (words) Count(_, s string) int { return len(strings.Fields(s)) }
+func (wordCounter) Count(_, s string) int { return len(strings.Fields(s)) }
 
 // catalog adapts the model catalog to the command line.
 type catalog struct{ *models.Catalog }
@@ -261,7 +261,7 @@ func (c catalog) List(context.Context) ([]cli.ModelInfo, error) {
 	}
 	return out, nil
 }
-func (words) Encoding(string) string { return "words" }
+func (wordCounter) Encoding(string) string { return "words" }
 
 func (c catalog) Test(_ context.Context, _, key string) (string, error) {
 	if strings.Contains(key, "bad") {
@@ -298,7 +298,7 @@ func (k *fakeKeys) Set(_ context.Context, name, key string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.keyring {
-		return chat.Errorf(chat.CodeUnavailable, "keys.set", "This system has no keyring, the key was not kept.")
+		return chat.Errorf(chat.CodeUnavailable, "keys.set", "This system has no keyring; the key was not stored.")
 	}
 	k.stored[name] = key
 	return nil
@@ -355,7 +355,7 @@ func (r result) failure() failure {
 	var doc struct{ Error *failure }
 	r.into(&doc)
 	if doc.Error == nil || doc.Error.Code == "" || doc.Error.Op == "" || doc.Error.Message == "" {
-		r.t.Fatalf("no whole error in %s", r.out)
+		r.t.Fatalf("no complete error in %s", r.out)
 	}
 	return *doc.Error
 }

@@ -25,9 +25,9 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 			printf("  %s%s\n", cmd.CommandPath(), groupMark)
 		}
 		printf("\nVerbs:\n")
-		for _, below := range cmd.Commands() {
-			if below.IsAvailableCommand() {
-				printf("  %-*s  %s\n", below.NamePadding(), below.Name(), below.Short)
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				printf("  %-*s  %s\n", sub.NamePadding(), sub.Name(), sub.Short)
 			}
 		}
 	}
@@ -42,11 +42,11 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 	}
 }
 
-// about is what a command does: in one sentence, and then in detail.
-func about(cmd *cobra.Command, between string) string {
+// about describes what a command does: in one sentence, and then in detail.
+func about(cmd *cobra.Command, separator string) string {
 	text := cmd.Short + "."
 	if cmd.Long != "" {
-		text += between + cmd.Long
+		text += separator + cmd.Long
 	}
 	return text
 }
@@ -62,26 +62,26 @@ func writeFlags(w io.Writer, heading string, flags *pflag.FlagSet) {
 	}
 }
 
-// shownFlags are the flags to list, without --help. The value of each has a name: the one in back quotes in its
-// description, or that of the flag in capitals.
+// shownFlags returns the flags to list, without --help. The value of each has a name: the one in back quotes in its
+// description, or the name of the flag in capitals.
 func shownFlags(flags *pflag.FlagSet) []*pflag.Flag {
 	var list []*pflag.Flag
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || f.Name == "help" {
 			return
 		}
-		one := *f
+		copied := *f
 		switch f.Value.Type() {
 		case "bool":
 		case "int", "int64":
-			one.Value = namedValue{f.Value, "N"}
+			copied.Value = namedValue{f.Value, "N"}
 		case "duration":
-			one.Value = namedValue{f.Value, "TIME"}
+			copied.Value = namedValue{f.Value, "TIME"}
 		default:
-			one.Value = namedValue{f.Value, strings.ToUpper(f.Name)}
-			one.DefValue = strings.TrimSuffix(f.DefValue, "[]")
+			copied.Value = namedValue{f.Value, strings.ToUpper(f.Name)}
+			copied.DefValue = strings.TrimSuffix(f.DefValue, "[]")
 		}
-		list = append(list, &one)
+		list = append(list, &copied)
 	})
 	return list
 }

@@ -11,11 +11,11 @@ import (
 	"contextinfinity/backend/importing"
 )
 
-// eachCommand calls f for a command and all below it.
+// eachCommand calls f for a command and all its subcommands.
 func eachCommand(cmd *cobra.Command, f func(*cobra.Command)) {
 	f(cmd)
-	for _, below := range cmd.Commands() {
-		eachCommand(below, f)
+	for _, sub := range cmd.Commands() {
+		eachCommand(sub, f)
 	}
 }
 
@@ -34,9 +34,9 @@ func TestEachHelpBeginsWithWhatTheVerbDoes(t *testing.T) {
 		if !strings.Contains(help, "Usage:\n  "+cmd.CommandPath()) || goType.MatchString(help) {
 			t.Errorf("%s: %s", cmd.CommandPath(), help)
 		}
-		for _, below := range cmd.Commands() {
-			if !below.Hidden && !strings.Contains(help, "\n  "+below.Name()+" ") {
-				t.Errorf("%s: the help lacks %s", cmd.CommandPath(), below.Name())
+		for _, sub := range cmd.Commands() {
+			if !sub.Hidden && !strings.Contains(help, "\n  "+sub.Name()+" ") {
+				t.Errorf("%s: the help lacks %s", cmd.CommandPath(), sub.Name())
 			}
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {

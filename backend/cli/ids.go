@@ -91,7 +91,7 @@ func (s *Services) everySession(ctx context.Context) ([]chat.SessionSummary, err
 
 func (s *Services) sessionIDs(ctx context.Context) ([]chat.SessionID, error) {
 	all, err := s.everySession(ctx)
-	return lists.Map(all, func(one chat.SessionSummary) chat.SessionID { return one.ID }), err
+	return lists.Map(all, func(summary chat.SessionSummary) chat.SessionID { return summary.ID }), err
 }
 
 // branchOf finds a branch of the session; an empty id is the active one.
@@ -155,11 +155,11 @@ func (s *Services) everyBranch(ctx context.Context) ([]chat.BranchID, error) {
 	}
 	var ids []chat.BranchID
 	for _, id := range sessions {
-		of, err := s.Sessions.Branches(ctx, id)
+		branches, err := s.Sessions.Branches(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		for _, b := range of {
+		for _, b := range branches {
 			ids = append(ids, b.ID)
 		}
 	}

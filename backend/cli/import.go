@@ -115,14 +115,14 @@ func (c *call) importFiles(ctx context.Context, s *Services, f transfer.Format, 
 	return rep, failed
 }
 
-func (r *importReply) add(one importing.Report) {
-	r.Sessions += one.Sessions
-	r.Grown += one.Grown
-	r.Already += one.Already
-	r.Turns += one.Turns
-	r.Branches += one.Branches
-	r.SkippedCount += one.SkippedCount
-	r.Files = append(r.Files, importedFile{Report: one})
+func (r *importReply) add(report importing.Report) {
+	r.Sessions += report.Sessions
+	r.Grown += report.Grown
+	r.Already += report.Already
+	r.Turns += report.Turns
+	r.Branches += report.Branches
+	r.SkippedCount += report.SkippedCount
+	r.Files = append(r.Files, importedFile{Report: report})
 }
 
 // maxSkippedShown limits the skipped entries that are printed for a file; --json has more.
@@ -169,7 +169,7 @@ func (f importedFile) print(o *output, many bool) {
 	f.printNotices(o)
 }
 
-// printNone is for a file from which nothing was imported, now or earlier.
+// printNone describes a file from which nothing was imported, now or earlier.
 func (f importedFile) printNone(o *output) {
 	o.printf("nothing was imported.\n")
 	f.printTorn(o, " before the end of its first conversation.")
@@ -189,11 +189,11 @@ func (f importedFile) printSkipped(o *output) {
 
 func (f importedFile) printNotices(o *output) {
 	for _, n := range f.Notices {
-		often := ""
+		times := ""
 		if n.Count > 1 {
-			often = fmt.Sprintf(" (%d times)", n.Count)
+			times = fmt.Sprintf(" (%d times)", n.Count)
 		}
-		o.printf("  note: %s%s\n", line(n.Text), often)
+		o.printf("  note: %s%s\n", line(n.Text), times)
 		for _, name := range n.Files {
 			o.printf("    %s\n", line(name))
 		}
@@ -203,8 +203,8 @@ func (f importedFile) printNotices(o *output) {
 	}
 }
 
-// printTorn names the truncated files of a folder, or means the file itself.
-func (f importedFile) printTorn(o *output, where string) {
+// printTorn says that the file, or the named files of the folder, are truncated.
+func (f importedFile) printTorn(o *output, extent string) {
 	if !f.Torn {
 		return
 	}
@@ -213,7 +213,7 @@ func (f importedFile) printTorn(o *output, where string) {
 		names = []string{"The file"}
 	}
 	for _, name := range names {
-		o.printf("  %s is cut off%s\n", line(name), where)
+		o.printf("  %s is cut off%s\n", line(name), extent)
 	}
 }
 

@@ -101,14 +101,14 @@ func TestImportCommandRefuses(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		code int
-		say  string
+		want string
 	}{
 		{[]string{"import"}, 2, "FILE is missing"},
 		{[]string{"import", path, "--format", "word"}, 2, `no format "word"`},
 		{[]string{"import", filepath.Join(h.dir, "nowhere.json")}, 1, "nowhere.json cannot be read"},
 		{[]string{"import", h.config}, 1, "is not an export"},
 	} {
-		if r := h.run(c.args...); r.code != c.code || !strings.Contains(r.err, c.say) {
+		if r := h.run(c.args...); r.code != c.code || !strings.Contains(r.err, c.want) {
 			t.Errorf("%q: %d %q", c.args, r.code, r.err)
 		}
 	}

@@ -37,8 +37,7 @@ func (c *call) keysListCommand() *cobra.Command {
 func (r keysReply) print(o *output) {
 	t := newTable("PROVIDER", "KEY", "VARIABLE", "MODELS")
 	for _, k := range r.Keys {
-		source := k.Source
-		source = cmp.Or(source, "none")
+		source := cmp.Or(k.Source, "none")
 		t.add(k.Provider, source, k.Env, strings.Join(k.Models, ", "))
 	}
 	t.print(o)

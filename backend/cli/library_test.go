@@ -12,7 +12,7 @@ import (
 func (p *scripted) lastRequest() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.asked[len(p.asked)-1]
+	return p.requests[len(p.requests)-1]
 }
 
 func TestAssistants(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 // WriteManual writes the manual page (section 1, roff man macros) with every verb and its flags, generated from the
-// command tree. The date is the page's.
+// command tree. date is the date of the page.
 func WriteManual(w io.Writer, version string, date time.Time) error {
 	root := newCall(App{Version: version}).root()
 	m := &manual{}
@@ -59,11 +59,11 @@ func (m *manual) text(s string) {
 }
 
 func (m *manual) flags(f *pflag.FlagSet) {
-	for _, one := range shownFlags(f) {
-		value, usage := pflag.UnquoteUsage(one)
-		name := "--" + one.Name
-		if one.Shorthand != "" {
-			name = "-" + one.Shorthand + ", " + name
+	for _, flag := range shownFlags(f) {
+		value, usage := pflag.UnquoteUsage(flag)
+		name := "--" + flag.Name
+		if flag.Shorthand != "" {
+			name = "-" + flag.Shorthand + ", " + name
 		}
 		m.line(".TP")
 		m.line(`\fB%s\fR %s`, roff(name), roff(value))
@@ -79,16 +79,16 @@ func (m *manual) verb(cmd *cobra.Command) {
 	m.line(`.SS "%s"`, roff(strings.TrimPrefix(cmd.UseLine(), program+" ")))
 	m.text(about(cmd, "\n"))
 	m.flags(cmd.LocalNonPersistentFlags())
-	for _, below := range cmd.Commands() {
-		m.verb(below)
+	for _, sub := range cmd.Commands() {
+		m.verb(sub)
 	}
 }
 
 func (m *manual) closing() {
 	m.section("EXIT STATUS")
 	for _, row := range [][2]string{
-		{"0", "done"}, {"1", "failed"}, {"2", "wrong usage"}, {"3", "verify or import found problems"},
-		{"4", "the answer waits for a decision about calls of tools"},
+		{"0", "done"}, {"1", "failed"}, {"2", "wrong usage"}, {"3", "verify, import or backups --check found problems"},
+		{"4", "the answer waits for a decision about tool calls"},
 	} {
 		m.line(".TP\n.B %s", row[0])
 		m.text(row[1])

@@ -110,7 +110,7 @@ func (r *carrier) carry(ctx context.Context, q mcpserver.Request) (mcpserver.Ans
 	var out bounded
 	app := r.call.app
 	app.In, app.Out, app.Err, app.Terminals, app.Signals = bytes.NewReader(raw), &out, r.call.note, &Terminals{}, make(chan os.Signal)
-	Run(ctx, app, r.call.placed("mcp", "call", "--json"))
+	Run(ctx, app, r.call.withLocations("mcp", "call", "--json"))
 	var doc struct {
 		mcpserver.Answer
 		Error *errorJSON `json:"error"`
@@ -128,8 +128,8 @@ func (r *carrier) carry(ctx context.Context, q mcpserver.Request) (mcpserver.Ans
 	return doc.Answer, nil
 }
 
-// placed returns arguments for another verb with the same data directory and configuration as this one.
-func (c *call) placed(args ...string) []string {
+// withLocations returns arguments for another verb that uses the same data directory and configuration as this one.
+func (c *call) withLocations(args ...string) []string {
 	for _, flag := range [][2]string{{"--data-dir", c.dataDir}, {"--config", c.configPath}} {
 		if flag[1] != "" {
 			args = append(args, flag[0], flag[1])
@@ -160,7 +160,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 func (c *call) mcpCallCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "call", Short: "Carry out a request that mcp has read", Args: exactly(), Hidden: true}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		raw, err := io.ReadAll(io.LimitReader(c.in.kept, maxAnswerBytes))
+		raw, err := io.ReadAll(io.LimitReader(c.in.recorder, maxAnswerBytes))
 		if err != nil {
 			return reply{}, err
 		}
@@ -186,7 +186,7 @@ func (c *call) indexNotes(ctx context.Context, s *Services) {
 	if s.AfterSend == nil || s.AfterSend() <= 0 {
 		return
 	}
-	within, cancel := context.WithTimeout(ctx, s.AfterSend())
+	limited, cancel := context.WithTimeout(ctx, s.AfterSend())
 	defer cancel()
-	_, _ = s.Jobs.Drain(within) // unfinished work stays queued
+	_, _ = s.Jobs.Drain(limited) // unfinished work stays queued
 }

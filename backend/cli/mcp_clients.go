@@ -37,7 +37,7 @@ func clientOf(c chat.Client) clientRow {
 	}
 }
 
-// sees describes the scope.
+// sees describes what the program may see.
 func (r clientRow) sees() string {
 	switch r.Scope {
 	case chat.ClientAsked:
@@ -139,8 +139,8 @@ that does not change. Archived sessions are never shown. --remember lets it writ
 			if chosen {
 				choice.Scope, choice.Sessions, choice.Folders = chat.ClientChosen, nil, f.folders
 			}
-			for _, word := range f.sessions {
-				session, _, err := s.place(ctx, word, "")
+			for _, typed := range f.sessions {
+				session, _, err := s.place(ctx, typed, "")
 				if err != nil {
 					return choice, err
 				}
@@ -176,8 +176,8 @@ func (c *call) changeClient(ctx context.Context, name string, choose func(*Servi
 		if err := s.Programs.AllowClient(ctx, choice); err != nil {
 			return reply{}, err
 		}
-		now, err := s.Programs.Client(ctx, name)
-		row := clientOf(now)
+		current, err := s.Programs.Client(ctx, name)
+		row := clientOf(current)
 		return reply{doc: row, text: func(o *output) {
 			notes := "may not write notes"
 			if row.Remember {
@@ -279,17 +279,17 @@ func accessAnswer(list []chat.ClientAccess) reply {
 
 func (c *call) mcpAccessCommand() *cobra.Command {
 	q := chat.AccessQuery{}
-	var empties bool
+	var clearAll bool
 	cmd := &cobra.Command{Use: "access", Short: "Show what other programs read, newest first", Args: exactly()}
 	cmd.Flags().StringVar(&q.Client, "client", "", "only of this program")
 	cmd.Flags().Int64Var(&q.Before, "before", 0, "only entries older than this one")
 	cmd.Flags().IntVar(&q.Limit, "limit", 50, "at most this many (500 at once)")
-	cmd.Flags().BoolVar(&empties, "clear", false, "empty the record instead")
+	cmd.Flags().BoolVar(&clearAll, "clear", false, "empty the record instead")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		if q.Limit < 1 {
 			return reply{}, usagef("--limit must be at least 1.")
 		}
-		if empties {
+		if clearAll {
 			return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 				return accessAnswer(nil), s.Programs.ClearAccesses(ctx)
 			})

@@ -24,8 +24,8 @@ type serverRow struct {
 	State   string   `json:"state,omitempty"`
 	Words   string   `json:"words,omitempty"`
 	Tools   int      `json:"tools"`
-	// Accepted tools may be offered to models. Waiting ones are those of a running server whose definition was not
-	// accepted, or has changed since: they are not offered.
+	// Accepted counts the tools that may be offered to models. Waiting counts those of a running server whose
+	// definition was not accepted, or has changed since: they are not offered.
 	Accepted int `json:"tools_accepted"`
 	Waiting  int `json:"tools_waiting"`
 }
@@ -34,7 +34,7 @@ type serversReply struct {
 	Servers []serverRow `json:"servers"`
 }
 
-// rows are the configured servers, with their states and the decisions about their tools.
+// rows returns the configured servers, with their states and the decisions about their tools.
 func (s Servers) rows(ctx context.Context) ([]serverRow, error) {
 	panel, err := s.Panel(ctx)
 	if err != nil {
@@ -55,17 +55,17 @@ func (s Servers) rows(ctx context.Context) ([]serverRow, error) {
 	}), nil
 }
 
-// row is the server with this name.
+// row returns the server with this name.
 func (s Servers) row(ctx context.Context, name string) (serverRow, error) {
 	rows, err := s.rows(ctx)
 	if err != nil {
 		return serverRow{}, err
 	}
-	at := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == name })
-	if at < 0 {
+	i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == name })
+	if i < 0 {
 		return serverRow{}, chat.Errorf(chat.CodeNotFound, "mcp.server", "No MCP server of that name is configured.").WithHint("contextinfinity mcp servers lists them")
 	}
-	return rows[at], nil
+	return rows[i], nil
 }
 
 func serverRowOf(set *mcpsetup.Setup, st mcpclient.Status) serverRow {
@@ -85,7 +85,8 @@ func serverRowOf(set *mcpsetup.Setup, st mcpclient.Status) serverRow {
 	return r
 }
 
-func (r serverRow) what() string {
+// target returns the address of a server, or the command that starts it.
+func (r serverRow) target() string {
 	if r.URL != "" {
 		return r.URL
 	}
@@ -103,7 +104,7 @@ func (r serversReply) print(o *output) {
 		if s.State == string(mcpclient.StateReady) {
 			tools = count(s.Tools)
 		}
-		t.add(s.Name, yesNo(s.Enabled), s.State, tools, clip(line(s.what()), 60), strings.Join(s.Missing, ", "))
+		t.add(s.Name, yesNo(s.Enabled), s.State, tools, clip(line(s.target()), 60), strings.Join(s.Missing, ", "))
 	}
 	t.print(o)
 	for _, s := range r.Servers {

@@ -20,7 +20,7 @@ import (
 type Servers struct {
 	Manager *mcpclient.Manager
 	Setup   *mcpsetup.Setup
-	// Panel says which tools were accepted. It is that of tools.Registry.
+	// Panel returns which tools were accepted. It is the Panel method of tools.Registry.
 	Panel func(context.Context) (tools.Panel, error)
 }
 
@@ -173,7 +173,7 @@ func (c *call) mcpServersRestart() *cobra.Command {
 	return cmd
 }
 
-// started replies about a server that should be ready; if it is not, the reply is an error.
+// started replies with a server that should be ready, and with an error if it is not.
 func started(ctx context.Context, s Servers, name string) (reply, error) {
 	row, err := s.row(ctx, name)
 	if err != nil {
@@ -330,11 +330,11 @@ servers secret.`,
 		if err != nil {
 			return reply{}, err
 		}
-		given, err := pairs(answers, nil)
+		values, err := pairs(answers, nil)
 		if err != nil {
 			return reply{}, err
 		}
-		return importServers(s, in, only, given, replace, dry)
+		return importServers(s, in, only, values, replace, dry)
 	})
 	return cmd
 }
@@ -369,10 +369,10 @@ type importedName struct {
 	Asks     []string `json:"asks"` // keys of missing values and secrets
 }
 
-func importServers(s Servers, in *mcpsetup.Import, only []string, given []mcpsetup.Value, replace, dry bool) (reply, error) {
+func importServers(s Servers, in *mcpsetup.Import, only []string, values []mcpsetup.Value, replace, dry bool) (reply, error) {
 	doc := serverImportReply{From: in.From, Added: !dry, Servers: []importedName{}, Problems: append([]string{}, in.Problems...)}
 	answers := map[string]string{}
-	for _, v := range given {
+	for _, v := range values {
 		answers[v.Name] = v.Value
 	}
 	var choices []mcpsetup.Choice
@@ -381,7 +381,7 @@ func importServers(s Servers, in *mcpsetup.Import, only []string, given []mcpset
 			continue
 		}
 		row := importedName{Original: x.Original, Name: x.Settings.Name, About: x.About, Notes: append([]string{}, x.Notes...), Asks: []string{}}
-		row.Starts = serverRow{Command: x.Settings.Command, Args: x.Settings.Args, URL: x.Settings.URL}.what()
+		row.Starts = serverRow{Command: x.Settings.Command, Args: x.Settings.Args, URL: x.Settings.URL}.target()
 		for _, q := range x.Asks {
 			if q.Default == "" && answers[q.Key] == "" {
 				row.Asks = append(row.Asks, q.Key)

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// programs lists the sessions that a program may see.
+// programs is the gateway for other programs, on a real store.
 type programs struct {
 	*store.Store
 	*mcpserver.Gateway
@@ -40,10 +40,10 @@ func (reader) Tools() []mcpserver.Tool { return readers }
 func (r reader) Read(ctx context.Context, s mcpserver.Sight, _ string, _ json.RawMessage) (mcpserver.Found, error) {
 	var out mcpserver.Found
 	list, err := r.db.Sessions(ctx, chat.SessionQuery{})
-	for _, one := range list {
+	for _, session := range list {
 		if s.All {
-			out.Text += one.Title + "\n"
-			out.Shown = append(out.Shown, chat.ShownTurn{Session: one.ID})
+			out.Text += session.Title + "\n"
+			out.Shown = append(out.Shown, chat.ShownTurn{Session: session.ID})
 		}
 	}
 	return out, err
@@ -52,20 +52,20 @@ func (r reader) Read(ctx context.Context, s mcpserver.Sight, _ string, _ json.Ra
 // peer is a program that mcp serves over pipes. It writes the protocol's lines itself; other tests use the SDK.
 type peer struct {
 	t     *testing.T
-	to    io.WriteCloser
-	from  *bufio.Scanner
+	in    io.WriteCloser // its requests
+	out   *bufio.Scanner // the responses
 	ended chan int
 	errs  strings.Builder
 }
 
-func connected(t *testing.T, h *home, client string) *peer {
+func connect(t *testing.T, h *home, client string) *peer {
 	t.Helper()
-	in, to := io.Pipe()
-	from, out := io.Pipe()
-	p := &peer{t: t, to: to, from: bufio.NewScanner(from), ended: make(chan int, 1)}
+	stdin, requests := io.Pipe()
+	responses, stdout := io.Pipe()
+	p := &peer{t: t, in: requests, out: bufio.NewScanner(responses), ended: make(chan int, 1)}
 	go func() {
-		code := h.runTo(in, out, &p.errs, "mcp", "--client", client)
-		_ = out.Close()
+		code := h.runTo(stdin, stdout, &p.errs, "mcp", "--client", client)
+		_ = stdout.Close()
 		p.ended <- code
 	}()
 	p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"probe","version":"1"}}}`)
@@ -75,7 +75,7 @@ func connected(t *testing.T, h *home, client string) *peer {
 
 func (p *peer) send(line string) {
 	p.t.Helper()
-	if _, err := io.WriteString(p.to, line+"\n"); err != nil {
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -84,10 +84,10 @@ func (p *peer) send(line string) {
 func (p *peer) ask(line string) string {
 	p.t.Helper()
 	p.send(line)
-	if !p.from.Scan() {
-		p.t.Fatalf("no answer to %s: %v", line, p.from.Err())
+	if !p.out.Scan() {
+		p.t.Fatalf("no answer to %s: %v", line, p.out.Err())
 	}
-	return p.from.Text()
+	return p.out.Text()
 }
 
 // list calls the tool that lists sessions.
@@ -119,7 +119,7 @@ func TestMCP(t *testing.T) {
 	step("mcp_clients_none", 0, "mcp", "clients")
 	step("mcp_access_none", 0, "mcp", "access")
 	h.send("--new", "Name a colour")
-	p := connected(t, h, "Zed")
+	p := connect(t, h, "Zed")
 	if text, isError := p.list(); !isError {
 		t.Errorf("a program without access got %s", text)
 	}
@@ -133,7 +133,7 @@ func TestMCP(t *testing.T) {
 	if text, isError := p.list(); !isError {
 		t.Errorf("a program that was refused got %s", text)
 	}
-	_ = p.to.Close()
+	_ = p.in.Close()
 	if code := <-p.ended; code != 0 || strings.Contains(p.errs.String(), "error") {
 		t.Errorf("exit code %d, %s", code, p.errs.String())
 	}
@@ -174,6 +174,6 @@ func TestMCPUsageErrors(t *testing.T) {
 		}
 	}
 	if doc := h.run("mcp", "clients", "--json").exits(0).document(); len(doc["clients"].([]any)) > 0 {
-		t.Errorf("something was made: %v", doc)
+		t.Errorf("something was created: %v", doc)
 	}
 }

@@ -35,7 +35,7 @@ func (c *call) message(text string, images []string, attached bool) (chat.Messag
 	return m, nil
 }
 
-// path resolves a path given by the caller.
+// path resolves a path relative to the caller's current folder.
 func (c *call) path(name string) string {
 	if c.app.Dir == "" || filepath.IsAbs(name) {
 		return name
@@ -44,13 +44,13 @@ func (c *call) path(name string) string {
 }
 
 // checkText rejects text that could not be stored unchanged.
-func checkText(op, what, text string, mayBeEmpty bool) error {
+func checkText(op, subject, text string, mayBeEmpty bool) error {
 	if !utf8.ValidString(text) {
-		return chat.Errorf(chat.CodeInvalid, op, "The %s is not valid UTF-8 (byte %d); nothing was stored or sent.", what, invalidAt(text)+1).
+		return chat.Errorf(chat.CodeInvalid, op, "The %s is not valid UTF-8 (byte %d); nothing was stored or sent.", subject, invalidAt(text)+1).
 			WithHint("convert it first, for instance with iconv -t UTF-8")
 	}
 	if strings.TrimSpace(text) == "" && !mayBeEmpty {
-		return usagef("The %s is empty; nothing was stored or sent.", what)
+		return usagef("The %s is empty; nothing was stored or sent.", subject)
 	}
 	return nil
 }
@@ -93,12 +93,12 @@ func readImage(path string) (chat.Image, error) {
 }
 
 // argument returns a text argument, or piped text: for `-`, or without an argument if stdin is not a terminal.
-func (c *call) argument(args []string, what string) (string, error) {
+func (c *call) argument(args []string, name string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return args[0], nil
 	}
 	if len(args) == 0 && c.in.terminal {
-		return "", usageHint("quote it, or pipe it in", "The %s is missing.", what)
+		return "", usageHint("quote it, or pipe it in", "The %s is missing.", name)
 	}
 	return c.in.all()
 }

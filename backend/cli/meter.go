@@ -8,7 +8,7 @@ import (
 // meter shows the progress of long work on one line of a terminal. Elsewhere it shows nothing.
 type meter struct {
 	o     *output
-	what  string
+	label string
 	last  time.Time
 	shown bool
 }
@@ -16,9 +16,9 @@ type meter struct {
 // meterEvery is the shortest interval between updates of the line.
 const meterEvery = 100 * time.Millisecond
 
-func (c *call) meter(what string) *meter { return &meter{o: c.note, what: clip(what, 40)} }
+func (c *call) meter(label string) *meter { return &meter{o: c.note, label: clip(label, 40)} }
 
-// show draws the progress: done of total (0: unknown), and additional text.
+// show draws how much is done, of total (0: unknown), and additional text.
 func (m *meter) show(done, total int64, more string) {
 	now := time.Now()
 	if !m.o.terminal || m.shown && now.Sub(m.last) < meterEvery {
@@ -29,7 +29,7 @@ func (m *meter) show(done, total int64, more string) {
 	if total > 0 {
 		share = fmt.Sprintf("%3d %%  ", min(100, done*100/total))
 	}
-	m.o.printf("\r\x1b[K%s  %s%s", m.what, share, clip(more, 40))
+	m.o.printf("\r\x1b[K%s  %s%s", m.label, share, clip(more, 40))
 }
 
 // clear removes the line.

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// PriceInfo is a price in documents; nil if unknown.
+// PriceInfo returns a price for documents; nil if unknown.
 func PriceInfo(p models.Price, known bool) *ModelPrice {
 	if !known {
 		return nil
@@ -32,7 +32,7 @@ func (p *ModelPrice) columns() (in, out string) {
 	return sign + strconv.FormatFloat(p.Input, 'f', -1, 64), sign + strconv.FormatFloat(p.Output, 'f', -1, 64)
 }
 
-// abilityWords describe a model's abilities, "?" if none is known.
+// abilityWords describes a model's abilities; "?" if none is known.
 func abilityWords(images, tools, reasoning string) string {
 	var can []string
 	for _, a := range []struct{ name, value string }{{"images", images}, {"tools", tools}, {"reasoning", reasoning}} {
@@ -84,7 +84,7 @@ func (c *call) modelsListCommand() *cobra.Command {
 			all, err := setup.Models.List(ctx)
 			doc := modelsReply{[]ModelInfo{}}
 			for _, m := range all {
-				if holds(m.Name+" "+m.ModelID, search) {
+				if containsWords(m.Name+" "+m.ModelID, search) {
 					doc.Models = append(doc.Models, m)
 				}
 			}
@@ -93,7 +93,7 @@ func (c *call) modelsListCommand() *cobra.Command {
 		offers, err := setup.Models.Offers(ctx, provider)
 		doc := offersReply{Provider: provider, Models: []offerInfo{}}
 		for _, o := range offers {
-			if !holds(o.ID, search) {
+			if !containsWords(o.ID, search) {
 				continue
 			}
 			doc.Models = append(doc.Models, offerInfo{
@@ -106,8 +106,8 @@ func (c *call) modelsListCommand() *cobra.Command {
 	return cmd
 }
 
-// holds reports whether a text contains all words, in any order, ignoring case.
-func holds(text, words string) bool {
+// containsWords reports whether a text contains all words, in any order, ignoring case.
+func containsWords(text, words string) bool {
 	for word := range strings.FieldsSeq(strings.ToLower(words)) {
 		if !strings.Contains(strings.ToLower(text), word) {
 			return false
@@ -184,8 +184,7 @@ func (r placesReply) print(o *output) {
 	}
 	t := newTable("PROVIDER", "NAME", "PROTOCOL", "ADDRESS", "KEY VARIABLE")
 	for _, p := range r.Providers {
-		address := p.BaseURL
-		address = cmp.Or(address, "its own")
+		address := cmp.Or(p.BaseURL, "its own")
 		t.add(p.ID, p.Name, p.Protocol, address, p.Env)
 	}
 	t.print(o)

@@ -37,7 +37,7 @@ func newSwitchReply(b chat.Branch, model string, s turn.Switch) switchReply {
 
 func (c *call) previewSwitch(ctx context.Context, session, model string) (reply, error) {
 	return c.reading(ctx, func(s *Services) (reply, error) {
-		b, err := s.switching(ctx, session)
+		b, err := s.branchToSwitch(ctx, session)
 		if err != nil {
 			return reply{}, err
 		}
@@ -47,8 +47,8 @@ func (c *call) previewSwitch(ctx context.Context, session, model string) (reply,
 	})
 }
 
-// switching finds the active branch of the named session, or of the one used last.
-func (s *Services) switching(ctx context.Context, session string) (chat.Branch, error) {
+// branchToSwitch finds the active branch of the named session, or of the one used last.
+func (s *Services) branchToSwitch(ctx context.Context, session string) (chat.Branch, error) {
 	if session != "" {
 		_, b, err := s.place(ctx, session, "")
 		return b, err

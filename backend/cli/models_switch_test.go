@@ -55,7 +55,7 @@ max_output = 100
 		t.Errorf("%+v", doc)
 	}
 	if r := h.run("models", "--switch-preview", "small", "--session", s.SessionID); !strings.Contains(r.out, "needs summarization: ") || !strings.Contains(r.out, "with small") {
-		t.Errorf("in words: %s%s", r.out, r.err)
+		t.Errorf("as text: %s%s", r.out, r.err)
 	}
 	if r := h.run("models", "--switch-preview", "test"); !strings.Contains(r.out, "Nothing changes") {
 		t.Errorf("the same model: %s%s", r.out, r.err)
@@ -67,9 +67,9 @@ max_output = 100
 	h.run("models", "--switch-preview", "unknown").exits(1)
 	h.run("models", "--session", s.SessionID).exits(2)
 
-	said := h.talk("/switch "+s.SessionID, "/model small", "/quit").err
-	warning, chosen := strings.Index(said, "needs summarization"), strings.Index(said, "From now on small answers")
+	stderr := h.talk("/switch "+s.SessionID, "/model small", "/quit").err
+	warning, chosen := strings.Index(stderr, "needs summarization"), strings.Index(stderr, "From now on small answers")
 	if warning < 0 || chosen < warning {
-		t.Errorf("/model: %s", said)
+		t.Errorf("/model: %s", stderr)
 	}
 }

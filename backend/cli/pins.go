@@ -110,7 +110,7 @@ with --text in other words, and --dismiss ID never suggests it again. Nothing is
 	return cmd
 }
 
-// suggestionsReply are standing instructions that could be pinned, newest first.
+// suggestionsReply contains standing instructions that could be pinned, newest first.
 type suggestionsReply struct {
 	SessionID   chat.SessionID       `json:"session_id"`
 	BranchID    chat.BranchID        `json:"branch_id"`

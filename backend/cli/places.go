@@ -14,8 +14,8 @@ import (
 	"contextinfinity/backend/config"
 )
 
-// checkPlaces refuses a named location that is invalid: because of a typo or an unset variable, another one would
-// silently be used. The default locations may be missing.
+// checkPlaces refuses an invalid location in the arguments. Otherwise, after a typo or with an unset variable, another
+// location would silently be used. The default locations may be missing.
 func (c *call) checkPlaces(flags *pflag.FlagSet) error {
 	if flags.Changed("data-dir") && c.dataDir == "" {
 		return usageHint("name a directory, or omit --data-dir", "--data-dir is empty; nothing was done.")
@@ -67,16 +67,16 @@ func (c *call) noWindow(cmd *cobra.Command, args []string) error {
 
 var fileName = regexp.MustCompile(`[/\\]|[^.]\.[A-Za-z0-9]+$`)
 
-// missingFile is the first word that names no file, where files were expected: it looks like one, or a word beside it
-// is one.
+// missingFile returns the first word that names no file where files were expected: it looks like a file name, or
+// another word names a file.
 func (c *call) missingFile(words []string) (string, bool) {
-	missing, meant := "", false
+	missing, existing := "", false
 	for _, word := range words {
 		if _, err := os.Stat(c.path(filepath.Clean(word))); err == nil {
-			meant = true
+			existing = true
 		} else if missing == "" {
 			missing = word
 		}
 	}
-	return missing, missing != "" && (meant || fileName.MatchString(missing))
+	return missing, missing != "" && (existing || fileName.MatchString(missing))
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,8 +12,8 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// A given path that does not exist is a usage error, and nothing is opened or created.
-func TestGivenPathsMustExist(t *testing.T) {
+// A path in the arguments that does not exist is a usage error, and nothing is opened or created.
+func TestNamedPathsMustExist(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	none := filepath.Join(filepath.Dir(h.config), "none.toml")
@@ -33,7 +34,7 @@ func TestGivenPathsMustExist(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(h.dir); !os.IsNotExist(err) {
-		t.Errorf("the data directory was made: %v", err)
+		t.Errorf("the data directory was created: %v", err)
 	}
 	h.run("--config", none, "config", "set", "budget.working_set_tokens", "40000").exits(0)
 	h.run("--config", none, "config", "check").exits(0)
@@ -83,9 +84,9 @@ func TestMissingFilesAreNotReportedAsCommands(t *testing.T) {
 	}
 }
 
-type nothingFound struct{}
+type noResults struct{}
 
-func (nothingFound) Search(ctxt, retrieval.Query) (retrieval.Result, error) {
+func (noResults) Search(context.Context, retrieval.Query) (retrieval.Result, error) {
 	return retrieval.Result{}, nil
 }
 
@@ -93,7 +94,7 @@ func (nothingFound) Search(ctxt, retrieval.Query) (retrieval.Result, error) {
 func TestSearchReportsWhatIsNotIndexed(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	h.opened = func(s *cli.Services) { s.Memory = nothingFound{} }
+	h.opened = func(s *cli.Services) { s.Memory = noResults{} }
 	h.send("--new", "hi")
 	h.send("hi again")
 	var doc struct{ Unindexed int }

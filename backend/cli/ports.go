@@ -34,7 +34,7 @@ type Models interface {
 	List(context.Context) ([]ModelInfo, error)
 	// Test tests a key, stored or not, with its provider, without sending a prompt, and describes the result.
 	Test(ctx context.Context, provider, key string) (string, error)
-	// Cost is what a usage of a configured model cost: by the price stored with it, otherwise by today's price.
+	// Cost returns what a usage of a configured model cost: by the price stored with it, otherwise by today's price.
 	Cost(model string, u chat.Usage) (cost chat.Cost, today bool)
 	// SpentInBackground adds up what background work cost. Its usage names models by their ids.
 	SpentInBackground([]chat.ModelUsage) models.Spent
@@ -76,7 +76,7 @@ type ModelPrice struct {
 	Estimate bool    `json:"estimate"`
 }
 
-// Keys is where keys are stored. None of its results contains one.
+// Keys stores API keys. None of its results contains a key.
 type Keys interface {
 	List(context.Context) ([]KeyInfo, error)
 	// Set stores a key permanently. Without a keyring it returns an error, because a key for this run only would be
@@ -100,7 +100,7 @@ type Memory interface {
 
 // Services are what an open data directory offers.
 type Services struct {
-	// Stored data, with an interface for each user. Sessions, Pins and Erasing apply the rules for changes.
+	// Stored data. Sessions, Pins and Erasing apply the rules for changes.
 	Sessions *sessions.Service
 	Pins     *pins.Service
 	Erasing  *erasing.Service
@@ -115,7 +115,7 @@ type Services struct {
 
 	Turns *turn.Engine
 	Jobs  *jobs.Runner
-	// Upkeep repairs what crashes and time leave behind.
+	// Upkeep is the reconciler: it recovers after crashes and does the maintenance.
 	Upkeep   *jobs.Reconciler
 	Branches *branches.Service
 	// Answers sends one message to several models.
@@ -175,7 +175,7 @@ type OpenOptions struct {
 	Set        config.Overrides // settings of this run, over the file
 	ReadOnly   bool
 	Serve      bool           // as the writer, run the requests of other starts of the program
-	Reconcile  bool           // settle what is open, even if the program was already running
+	Reconcile  bool           // recover open turns, even if the program was already running
 	Publish    turn.Publisher // never nil
 	Patience   time.Duration  // as the writer: how long to wait for a command that is writing, if longer than usual
 	Waits      func()         // called once if that takes long; nil: not called

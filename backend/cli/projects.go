@@ -53,7 +53,7 @@ func projectsAnswer(list []chat.Project) reply {
 	list = append([]chat.Project{}, list...)
 	return reply{doc: projectsReply{list}, text: func(o *output) {
 		if len(list) == 0 {
-			o.printf("No projects. contextinfinity projects new NAME makes one.\n")
+			o.printf("No projects. contextinfinity projects new NAME creates one.\n")
 			return
 		}
 		t := newTable("PROJECT", "NAME", "SESSIONS", "FACTS", "FILES", "MODEL", "WATCHES").numbers(2, 3, 4)
@@ -128,8 +128,8 @@ func (f *projectFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.facts, "fact", nil, "a pinned fact, replacing the earlier ones (may be repeated)")
 }
 
-// over returns the settings with the given flags applied. A list given as one empty string clears it.
-func (f projectFlags) over(cmd *cobra.Command, v chat.ProjectSettings) (chat.ProjectSettings, error) {
+// apply returns the settings, changed by the flags that are set. A list of one empty string is cleared.
+func (f projectFlags) apply(cmd *cobra.Command, v chat.ProjectSettings) (chat.ProjectSettings, error) {
 	for name, text := range map[string]string{"name": f.name, "instructions": f.instructions, "model": f.model} {
 		if err := checkText("cli.projects", name, text, true); err != nil {
 			return v, err
@@ -172,7 +172,7 @@ func (c *call) projectNewCommand() *cobra.Command {
 	f.add(cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		f.name = args[0]
-		v, err := f.over(cmd, chat.ProjectSettings{Name: args[0]})
+		v, err := f.apply(cmd, chat.ProjectSettings{Name: args[0]})
 		if err != nil {
 			return reply{}, err
 		}
@@ -201,7 +201,7 @@ they remove them. A new --name renames the folder too.`,
 		if err != nil {
 			return reply{}, err
 		}
-		v, err := f.over(cmd, p.Settings())
+		v, err := f.apply(cmd, p.Settings())
 		if err != nil {
 			return reply{}, err
 		}
@@ -277,7 +277,7 @@ func (c *call) projectRescanCommand() *cobra.Command {
 	return cmd
 }
 
-// onProject changes an existing project.
+// onProject opens the data for writing and finds a project.
 func (c *call) onProject(ctx context.Context, typed string, do func(*Services, chat.Project) (reply, error)) (reply, error) {
 	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 		p, err := s.project(ctx, typed)
@@ -309,13 +309,13 @@ func printScan(o *output, s chat.ProjectScan) {
 }
 
 // printPaths prints some paths, and how many more there are.
-func printPaths(o *output, mark string, paths []string, all int) {
-	const most = 20
-	paths = paths[:min(len(paths), most)]
+func printPaths(o *output, mark string, paths []string, total int) {
+	const maxShown = 20
+	paths = paths[:min(len(paths), maxShown)]
 	for _, path := range paths {
 		o.printf("  %s %s\n", mark, line(path))
 	}
-	if more := all - len(paths); more > 0 {
+	if more := total - len(paths); more > 0 {
 		o.printf("  %s and %d more\n", mark, more)
 	}
 }

@@ -109,16 +109,16 @@ func TestAProjectFileIsNotASession(t *testing.T) {
 	var files struct{ Files []chat.ProjectFile }
 	h.run("projects", "files", "Garden", "--json").exits(0).into(&files)
 	id := string(files.Files[0].Session)
-	var held struct {
+	var found struct {
 		Chunks []struct {
 			Turn string `json:"turn_id"`
 		}
 	}
-	h.run("chunks", s.SessionID, "--scope", "project", "--text", "Roses", "--json").exits(0).into(&held)
-	if len(held.Chunks) != 1 {
-		t.Fatalf("%d chunks of the file", len(held.Chunks))
+	h.run("chunks", s.SessionID, "--scope", "project", "--text", "Roses", "--json").exits(0).into(&found)
+	if len(found.Chunks) != 1 {
+		t.Fatalf("%d chunks of the file", len(found.Chunks))
 	}
-	turn := held.Chunks[0].Turn
+	turn := found.Chunks[0].Turn
 	for _, verb := range [][]string{
 		{"fork", turn},
 		{"delete", "--turn", turn, "--hard", "--yes"},
@@ -143,8 +143,8 @@ func TestAProjectFileIsNotASession(t *testing.T) {
 		{"sessions", "scope", id},
 	} {
 		r := h.run(verb...)
-		if said := r.err + r.out; r.code == 0 || !strings.Contains(said, `"table.md", a file of the project "Garden"`) {
-			t.Errorf("%q exits %d and says %s", verb, r.code, said)
+		if output := r.err + r.out; r.code == 0 || !strings.Contains(output, `"table.md", a file of the project "Garden"`) {
+			t.Errorf("%q exits with %d and prints %s", verb, r.code, output)
 		}
 	}
 	for _, list := range [][]string{{"knows"}, {"sessions"}, {"sessions", "--archived"}, {"jobs"}} {

@@ -210,20 +210,20 @@ its name. All of them are added, or none.`,
 }
 
 // filledPrompt fills in a saved prompt with values for its variables.
-func (c *call) filledPrompt(ctx context.Context, name string, given []string) (text string, err error) {
-	values, err := variables(given)
+func (c *call) filledPrompt(ctx context.Context, name string, assignments []string) (text string, err error) {
+	values, err := variables(assignments)
 	if err != nil {
 		return "", err
 	}
 	piped := ""
-	for v, value := range values {
+	for variable, value := range values {
 		switch {
 		case value != "-":
 			continue
 		case piped != "":
-			return "", usagef("Only one variable can be read from stdin, not %s and %s.", piped, v)
+			return "", usagef("Only one variable can be read from stdin, not %s and %s.", piped, variable)
 		}
-		piped = v
+		piped = variable
 	}
 	if piped != "" {
 		if values[piped], err = c.in.all(); err != nil {
@@ -245,12 +245,12 @@ func (c *call) filledPrompt(ctx context.Context, name string, given []string) (t
 }
 
 // variables parses NAME=VALUE.
-func variables(given []string) (map[string]string, error) {
+func variables(assignments []string) (map[string]string, error) {
 	out := map[string]string{}
-	for _, v := range given {
-		name, value, ok := strings.Cut(v, "=")
+	for _, assignment := range assignments {
+		name, value, ok := strings.Cut(assignment, "=")
 		if !ok || strings.TrimSpace(name) == "" {
-			return nil, usagef("A value for a variable is written NAME=VALUE, not %q.", clip(v, 40))
+			return nil, usagef("A value for a variable is written NAME=VALUE, not %q.", clip(assignment, 40))
 		}
 		out[strings.TrimSpace(name)] = value
 	}

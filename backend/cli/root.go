@@ -87,35 +87,35 @@ func noVerb(_ *cobra.Command, args []string) error {
 }
 
 // group is a verb that only has subcommands.
-func group(use, short string, below ...*cobra.Command) *cobra.Command {
+func group(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use + groupMark, Short: short, Args: exactly()}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return usageHint(verbsOf(cmd), "%s needs a verb.", use) }
-	cmd.AddCommand(below...)
+	cmd.AddCommand(subcommands...)
 	return cmd
 }
 
 // verbsOf lists the subcommands of a command, for a hint.
 func verbsOf(cmd *cobra.Command) string {
 	var names []string
-	for _, below := range cmd.Commands() {
-		if below.IsAvailableCommand() {
-			names = append(names, below.Name())
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
 		}
 	}
 	return "one of: " + strings.Join(names, ", ")
 }
 
-// requireChange is the error of a verb that changes what its flags name, if there are none.
+// requireChange returns an error if none of a verb's own flags is set. It is for verbs whose flags say what to change.
 func requireChange(cmd *cobra.Command) error {
-	given := false
-	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { given = given || f.Changed })
-	if given {
+	changes := false
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { changes = changes || f.Changed })
+	if changes {
 		return nil
 	}
 	return usageHint(cmd.CommandPath()+" --help lists the flags", "No change is given; nothing was done.")
 }
 
-// missing is the error about absent arguments: "FILE is missing." or "SESSION and PIN are missing."
+// missing returns the message about absent arguments: "FILE is missing." or "SESSION and PIN are missing."
 func missing(names []string) string {
 	if len(names) == 1 {
 		return names[0] + " is missing."
@@ -141,7 +141,8 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// tooMany is the error about the first argument too many: a verb that does not exist, or a text without quotation marks.
+// tooMany returns the error for the first surplus argument: a verb that does not exist, or a text without quotation
+// marks.
 func tooMany(cmd *cobra.Command, names []string, extra string) error {
 	extra = clip(extra, 40)
 	if len(names) == 0 {
@@ -157,11 +158,11 @@ func tooMany(cmd *cobra.Command, names []string, extra string) error {
 	return usageHint(hint, "%q is one argument too many.", extra)
 }
 
-// mayBeEmpty are the arguments for which an empty text has a meaning, or an error of its own. An empty path would mean
-// the current folder.
+// mayBeEmpty names the arguments that exactly accepts as empty, because their verb handles an empty text. Other
+// arguments must not be empty: an empty path would mean the current folder.
 var mayBeEmpty = map[string]bool{"FOLDER": true, "QUERY": true, "TEXT": true, "TITLE": true, "VALUE": true}
 
-// atMost is exactly with an optional last argument.
+// atMost is like exactly, but the last argument is optional.
 func atMost(names ...string) cobra.PositionalArgs {
 	all, fewer := exactly(names...), exactly(names[:len(names)-1]...)
 	return func(cmd *cobra.Command, args []string) error {
@@ -172,7 +173,7 @@ func atMost(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// atLeast is exactly with one or more last arguments.
+// atLeast is like exactly, but the last argument may be repeated.
 func atLeast(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		more := max(len(args)-len(names), 0)
@@ -181,14 +182,14 @@ func atLeast(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// namingFlags are the flags whose value names a file, a folder or something stored.
+// namingFlags lists the flags whose value names a file, a folder or something stored.
 var namingFlags = map[string]bool{
 	"accept": true, "assistant": true, "attach": true, "branch": true, "cwd": true, "dismiss": true, "hash": true, "id": true,
 	"image": true, "output": true, "project": true, "prompt": true, "raw": true, "session": true, "to": true, "turn": true,
 }
 
-// refuseEmptyFlags is the error for such a flag without a name in its value, as from an unset variable: the verb would
-// work on something else, such as the session used last, or on everything.
+// refuseEmptyFlags returns an error if one of the namingFlags has an empty value, for example from an unset shell
+// variable: the verb would work on something else, such as the session used last, or on everything.
 func refuseEmptyFlags(cmd *cobra.Command, _ []string) error {
 	empty := ""
 	cmd.Flags().Visit(func(f *pflag.Flag) {

@@ -57,7 +57,7 @@ func Run(ctx context.Context, app App, args []string) int {
 	ctx, stop := c.signal.watch(ctx)
 	defer stop()
 	root := c.root()
-	if i := slices.Index(args, "--version"); i >= 0 && !slices.ContainsFunc(args, IsVerb) { // as other programs have it
+	if i := slices.Index(args, "--version"); i >= 0 && !slices.ContainsFunc(args, IsVerb) { // other programs have this flag
 		args = slices.Concat(args[:i], []string{"version"}, args[i+1:])
 	}
 	root.SetArgs(args)
@@ -74,7 +74,7 @@ func Run(ctx context.Context, app App, args []string) int {
 
 func newCall(app App) *call {
 	c := &call{app: app, in: newInput(app.In), out: newOutput(app.Out), note: newOutput(app.Err), signal: newSignals(app.Signals)}
-	app.Terminals.at(c)
+	app.Terminals.apply(c)
 	return c
 }
 
@@ -85,21 +85,21 @@ func asUsage(err error) error {
 	}
 	msg := err.Error()
 	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if want, ok := wanted[value.GetFlag().Value.Type()]; ok {
-			msg = fmt.Sprintf("--%s must be %s, not %q", value.GetFlag().Name, want, clip(value.GetValue(), 40))
+		if expected, ok := valueKinds[value.GetFlag().Value.Type()]; ok {
+			msg = fmt.Sprintf("--%s must be %s, not %q", value.GetFlag().Name, expected, clip(value.GetValue(), 40))
 		}
 	}
 	return usageHint("contextinfinity help lists the verbs", "%s", display.Capitalized(msg)+".")
 }
 
-// flagUsage is an error in the flags of a command.
+// flagUsage returns the error for invalid flags of a command.
 func flagUsage(cmd *cobra.Command, err error) error {
 	text := chat.AsError(asUsage(err)).Message
 	return usageHint(cmd.CommandPath()+" --help lists its flags", "%s", text)
 }
 
-// wanted describes the value of a flag's type.
-var wanted = map[string]string{
+// valueKinds describes the values of each flag type.
+var valueKinds = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a length of time such as 30s",
 }
 
@@ -142,7 +142,7 @@ func (c *call) print(err error) {
 	}
 }
 
-// exit is the exit code of a call whose output may be incomplete.
+// exit returns the exit code, which is not 0 if the output could not be written.
 func (c *call) exit(code int) int {
 	if c.out.err == nil {
 		return code
@@ -235,7 +235,7 @@ func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (r
 	return c.closing(s, f)
 }
 
-// readingAny is reading for verbs that work without data too.
+// readingAny is like reading, for verbs that also work without data.
 func (c *call) readingAny(ctx context.Context, none reply, f func(*Services) (reply, error)) (reply, error) {
 	r, err := c.reading(ctx, f)
 	if e := new(chat.Error); errors.As(err, &e) && e.Code == chat.CodeNotFound && e.Op == opOpen {
@@ -282,7 +282,7 @@ func (c *call) opened(ctx context.Context, o OpenOptions, f func(*Services) (rep
 	return c.closing(s, f)
 }
 
-// closing runs f and closes in order, except after a second Ctrl-C.
+// closing runs f and then closes the data, except after a second Ctrl-C.
 func (c *call) closing(s *Services, f func(*Services) (reply, error)) (reply, error) {
 	r, err := f(s)
 	if errors.Is(err, errQuit) {

@@ -12,17 +12,17 @@ import (
 // scripted is a provider whose calls follow a script; without one it answers "ok". Its wire events are
 // {"k":kind,"b":block,"s":text}, with the kinds text, refusal, reasoning, call, pause, done and refused.
 type scripted struct {
-	mu    sync.Mutex
-	calls []answer
-	of    map[string]answer // by model id; takes precedence over calls
-	asked []string
+	mu       sync.Mutex
+	calls    []answer
+	byModel  map[string]answer // by model id; takes precedence over calls
+	requests []string
 }
 
-// answer scripts one call: it waits for first, yields events, then ends.
+// answer scripts one call: it waits for start, if it is set, yields events, and calls end, if it is set.
 type answer struct {
-	first  <-chan struct{}
+	start  <-chan struct{}
 	events []string
-	then   func(ctx context.Context) error
+	end    func(ctx context.Context) error
 }
 
 type wire struct {
@@ -45,26 +45,26 @@ func say(parts ...string) answer {
 	return a
 }
 
-// asks returns an answer with text and a tool call.
-func asks(words, id, name, input string) answer {
+// toolCall returns an answer with text and a tool call.
+func toolCall(text, id, name, input string) answer {
 	use, _ := chat.MarshalJSON(map[string]string{"ID": id, "Name": name, "Input": input})
-	return answer{events: []string{ev("text", 0, words), ev("call", 1, string(use)), ev("pause", 0, "")}}
+	return answer{events: []string{ev("text", 0, text), ev("call", 1, string(use)), ev("pause", 0, "")}}
 }
 
 // cut returns an answer that fails like a dropped connection.
 func cut(parts ...string) answer {
 	a := say(parts...)
 	a.events = a.events[:len(a.events)-1]
-	a.then = func(context.Context) error {
+	a.end = func(context.Context) error {
 		return &llm.Error{Code: chat.CodeUnavailable, Message: "connection reset", Retry: true}
 	}
 	return a
 }
 
-// hang returns an answer that waits after its text; begun is closed before it does.
+// hang returns an answer that waits after its text; begun is closed before it waits.
 func hang(begun chan<- struct{}, parts ...string) answer {
 	a := cut(parts...)
-	a.then = func(ctx context.Context) error {
+	a.end = func(ctx context.Context) error {
 		close(begun)
 		<-ctx.Done()
 		return &llm.Error{Code: chat.CodeCancelled, Err: ctx.Err()}
@@ -73,7 +73,7 @@ func hang(begun chan<- struct{}, parts ...string) answer {
 }
 
 func refuse(e *llm.Error) answer {
-	return answer{then: func(context.Context) error { return e }}
+	return answer{end: func(context.Context) error { return e }}
 }
 
 func (p *scripted) script(calls ...answer) {
@@ -90,26 +90,26 @@ func (p *scripted) Encode(r llm.Request) (json.RawMessage, error) {
 
 func (p *scripted) Stream(ctx context.Context, _ llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {
 	p.mu.Lock()
-	p.asked = append(p.asked, string(body))
+	p.requests = append(p.requests, string(body))
 	call := say("ok")
-	var asks struct{ Model string }
-	_ = json.Unmarshal(body, &asks)
-	if one, ok := p.of[asks.Model]; ok {
-		call = one
+	var request struct{ Model string }
+	_ = json.Unmarshal(body, &request)
+	if a, ok := p.byModel[request.Model]; ok {
+		call = a
 	} else if len(p.calls) > 0 {
 		call, p.calls = p.calls[0], p.calls[1:]
 	}
 	p.mu.Unlock()
-	if call.first != nil {
-		<-call.first
+	if call.start != nil {
+		<-call.start
 	}
 	for _, e := range call.events {
 		if err := yield(chat.RawEvent{Type: "message", Data: []byte(e)}); err != nil {
 			return err
 		}
 	}
-	if call.then != nil {
-		return call.then(ctx)
+	if call.end != nil {
+		return call.end(ctx)
 	}
 	return nil
 }

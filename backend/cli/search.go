@@ -62,7 +62,7 @@ func (c *call) search(ctx context.Context, f searchFlags, query string) (reply, 
 	if err := f.check(query); err != nil {
 		return reply{}, err
 	}
-	none := searchReply{Query: query, Scope: chat.ScopeAll, Results: []foundRow{}}
+	none := searchReply{Query: query, Scope: chat.ScopeAll, Results: []resultRow{}}
 	return c.readingAny(ctx, reply{doc: none, text: none.print}, func(s *Services) (reply, error) {
 		within, err := s.within(ctx, f)
 		if err != nil {
@@ -102,9 +102,9 @@ func (s *Services) within(ctx context.Context, f searchFlags) (chat.Within, erro
 	case f.branch != "":
 		b, err = s.anyBranch(ctx, f.branch)
 	default:
-		last, ok, rerr := s.recent(ctx)
-		if rerr != nil || !ok {
-			return chat.Within{Scope: chat.ScopeAll}, rerr
+		last, ok, recentErr := s.recent(ctx)
+		if recentErr != nil || !ok {
+			return chat.Within{Scope: chat.ScopeAll}, recentErr
 		}
 		b, err = s.Sessions.Branch(ctx, last.ActiveBranch)
 	}
@@ -119,18 +119,18 @@ type searchReply struct {
 	Scope         chat.Scope       `json:"scope"`
 	SessionID     chat.SessionID   `json:"session_id,omitempty"`
 	BranchID      chat.BranchID    `json:"branch_id,omitempty"`
-	Results       []foundRow       `json:"results"`
+	Results       []resultRow      `json:"results"`
 	Packed        int              `json:"packed_tokens"` // of everything that would be packed into a prompt
 	PackedResults int              `json:"packed_results"`
-	Looked        int              `json:"candidates"`
+	Candidates    int              `json:"candidates"`
 	Unindexed     int              `json:"unindexed"` // turns that are not indexed yet
 	Embedder      string           `json:"embedder"`  // empty: words only
 	Warning       string           `json:"warning,omitempty"`
 	Latency       retrieval.Timing `json:"latency"`
 }
 
-// foundRow is a chunk that was found. Packed is the part of it in a prompt.
-type foundRow struct {
+// resultRow is a chunk that was found. Packed is the part of it that a prompt would contain.
+type resultRow struct {
 	Rank         int            `json:"rank"`
 	ChunkID      chat.ChunkID   `json:"chunk_id"`
 	TurnID       chat.TurnID    `json:"turn_id"`
@@ -160,23 +160,23 @@ type foundRow struct {
 
 func newSearchReply(query string, in chat.Within, found retrieval.Result) searchReply {
 	doc := searchReply{
-		Query: query, Scope: in.Scope, SessionID: in.Session, BranchID: in.Branch, Results: []foundRow{},
-		Packed: found.Tokens, PackedResults: len(found.Artifacts), Looked: found.Candidates, Embedder: found.Embedder, Warning: found.Warning, Latency: found.Timing,
+		Query: query, Scope: in.Scope, SessionID: in.Session, BranchID: in.Branch, Results: []resultRow{},
+		Packed: found.Tokens, PackedResults: len(found.Artifacts), Candidates: found.Candidates, Embedder: found.Embedder, Warning: found.Warning, Latency: found.Timing,
 	}
 	packed := map[chat.ChunkID]retrieval.Artifact{}
 	for _, a := range found.Artifacts {
 		packed[a.ID] = a
 	}
 	for _, h := range found.Hits {
-		r := row(h, packed[h.ID])
+		r := newResultRow(h, packed[h.ID])
 		r.explain(h.Match(query))
 		doc.Results = append(doc.Results, r)
 	}
 	return doc
 }
 
-func row(h retrieval.Hit, a retrieval.Artifact) foundRow {
-	r := foundRow{
+func newResultRow(h retrieval.Hit, a retrieval.Artifact) resultRow {
+	r := resultRow{
 		Rank: h.Rank, ChunkID: h.ID, TurnID: h.SourceTurn, TurnSeq: h.TurnSeq, SessionID: h.SessionID, SessionTitle: h.SessionTitle,
 		BranchID: h.BranchID, Role: h.Role, At: h.At, Type: h.Type, Text: h.Text, Summary: h.Summary, Score: h.Score,
 		Similarity: h.Similarity, Vector: h.Cosine, Keyword: h.Keyword, Tokens: h.Tokens,
@@ -206,19 +206,19 @@ func (r searchReply) print(o *output) {
 			f.print(o)
 		}
 	}
-	o.printf("\n%s of %s in %s ms; a prompt would contain %s of %s.\n", plural(len(r.Results), "result"), plural(r.Looked, "candidate"),
+	o.printf("\n%s of %s in %s ms; a prompt would contain %s of %s.\n", plural(len(r.Results), "result"), plural(r.Candidates, "candidate"),
 		oneDigit(r.Latency.Total), plural(r.PackedResults, "passage"), plural(r.Packed, "token"))
 }
 
-// bySession groups results, the session of the best one first.
-func bySession(all []foundRow) [][]foundRow {
-	place := map[chat.SessionID]int{}
-	var out [][]foundRow
+// bySession groups results by session. The session of the best result comes first.
+func bySession(all []resultRow) [][]resultRow {
+	indexOf := map[chat.SessionID]int{}
+	var out [][]resultRow
 	for _, f := range all {
-		i, ok := place[f.SessionID]
+		i, ok := indexOf[f.SessionID]
 		if !ok {
 			i = len(out)
-			place[f.SessionID] = i
+			indexOf[f.SessionID] = i
 			out = append(out, nil)
 		}
 		out[i] = append(out[i], f)
@@ -229,20 +229,20 @@ func bySession(all []foundRow) [][]foundRow {
 // shownText is how many columns of a result are shown.
 const shownText = 400
 
-func (f foundRow) print(o *output) {
+func (f resultRow) print(o *output) {
 	who := string(f.Role)
 	if f.File != "" {
 		who = line(f.File)
 	}
 	head := fmt.Sprintf("%d. %s, %s, turn #%d %s", f.Rank, local(f.At), who, f.TurnSeq, f.TurnID)
-	how := fmt.Sprintf("score %.2f · %s · %d tokens", f.Score, line(f.Why), f.Tokens)
+	details := fmt.Sprintf("score %.2f · %s · %d tokens", f.Score, line(f.Why), f.Tokens)
 	switch f.PackedAs {
 	case "":
-		how += ", not packed"
+		details += ", not packed"
 	case chat.PackedFull:
-		how += ", packed whole"
+		details += ", packed whole"
 	default:
-		how += fmt.Sprintf(", packed as %s of %d", f.PackedAs, f.PackedTokens)
+		details += fmt.Sprintf(", packed as %s of %d", f.PackedAs, f.PackedTokens)
 	}
-	o.printf("%s\n   %s\n   %s\n", head, o.dim(how), clip(f.excerpt, shownText))
+	o.printf("%s\n   %s\n   %s\n", head, o.dim(details), clip(f.excerpt, shownText))
 }

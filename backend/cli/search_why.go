@@ -8,7 +8,7 @@ import (
 )
 
 // explain adds why a result was found.
-func (r *foundRow) explain(m retrieval.Match) {
+func (r *resultRow) explain(m retrieval.Match) {
 	r.Matched, r.Why = append([]string{}, m.Words...), m.String()
 	r.excerpt = excerpt(r.Text, m.Words)
 }

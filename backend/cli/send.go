@@ -23,13 +23,13 @@ type sendFlags struct {
 	fresh      bool
 	project    string // of a new session
 	model      string
-	models     []string // of send, which takes several
+	models     []string // of send, which accepts several
 	wait       string
 	incomplete string
 	images     []string
 	documents  []string
 	allow      []string // tools that run without asking, for this message
-	assistant  string   // whose settings the new session gets
+	assistant  string   // the new session gets its settings
 	prompt     string   // a saved prompt whose text is sent
 	vars       []string // NAME=VALUE, for its variables
 	waitTurn   time.Duration
@@ -71,7 +71,7 @@ when it waits for your decision about tool calls: contextinfinity tools waiting.
 	cmd.Flags().StringArrayVar(&f.vars, "var", nil, "with --prompt: a value for a variable, `NAME=VALUE`; NAME=- reads it from stdin (may be repeated)")
 	cmd.Flags().DurationVar(&f.waitTurn, "wait-turn", 10*time.Minute,
 		"how long to wait for a running answer of the branch, or for another command that is writing; 0s fails at once")
-	c.following(&f, cmd)
+	c.followFlags(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.send(ctx, f, args) })
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
 	_ = cmd.RegisterFlagCompletionFunc("assistant", c.completeAssistant)
@@ -79,14 +79,14 @@ when it waits for your decision about tool calls: contextinfinity tools waiting.
 	return cmd
 }
 
-// shared adds the flags that decisions about a turn have, too.
-func (c *call) shared(f *sendFlags, cmd *cobra.Command) {
-	c.following(f, cmd)
+// answerFlags adds the flags of verbs that get an answer for an existing turn.
+func (c *call) answerFlags(f *sendFlags, cmd *cobra.Command) {
+	c.followFlags(f, cmd)
 	cmd.Flags().StringVar(&f.model, "model", "", "a configured model, instead of the session's")
 }
 
-// following adds the flags for following an answer, which decisions about a turn have, too.
-func (c *call) following(f *sendFlags, cmd *cobra.Command) {
+// followFlags adds the flags for following an answer, to send and to those verbs.
+func (c *call) followFlags(f *sendFlags, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.events, "events", false,
 		"print a JSON line for each event of the answer, with how much of it is durable: accepted, frame, settled")
 	cmd.Flags().StringVar(&f.wait, "wait", string(jobs.LevelFinalized),
@@ -165,8 +165,8 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 	})
 }
 
-// sendInLine sends a message when no answer of its branch is running, and follows its answers. Only then are tools allowed for
-// it: the running answer must not use them.
+// sendInLine sends a message when no answer of its branch is running, and follows its answers. Tools are not allowed
+// for it earlier, because the running answer must not use them.
 func (c *call) sendInLine(ctx context.Context, s *Services, st *stream, m turn.Message, f sendFlags) (reply, error) {
 	var h *turn.Handle
 	var several []answers.Sent
@@ -198,7 +198,7 @@ func (c *call) sendInLine(ctx context.Context, s *Services, st *stream, m turn.M
 	return c.answered(ctx, s, t, answer, jobs.Level(f.wait))
 }
 
-// allow lets tools run without asking in the session of a branch, until it is released.
+// allow lets tools run without asking in the session of a branch, until release is called.
 func (s *Services) allow(ctx context.Context, branch chat.BranchID, names []string) (release func(), err error) {
 	none := func() {}
 	if len(names) == 0 {
@@ -281,7 +281,7 @@ func (c *call) target(ctx context.Context, s *Services, f sendFlags, title strin
 	return b.ID, err
 }
 
-// newSession creates a session with the given model, and with the settings of an assistant if one is named.
+// newSession creates a session with a model, and with the settings of an assistant if one is named.
 func (s *Services) newSession(ctx context.Context, n chat.NewSession, model, assistant string) (session chat.Session, branch chat.Branch, err error) {
 	var a chat.Assistant
 	if assistant != "" {

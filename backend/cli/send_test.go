@@ -125,7 +125,7 @@ func TestSendReadsStdinByteForByte(t *testing.T) {
 	}
 }
 
-func TestSendRefusesWhatItCannotKeep(t *testing.T) {
+func TestSendRejectsInvalidInput(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	big := h.dir + ".png"
@@ -201,7 +201,7 @@ func TestSendReportsAttempts(t *testing.T) {
 	busy := &llm.Error{Code: chat.CodeRateLimited, Status: 429, Message: "slow down", Retry: true}
 	notice := watchFor("attempt 2 failed, trying again: ")
 	last := say("there")
-	last.first = notice.seen
+	last.start = notice.seen
 	h.provider.script(refuse(busy), refuse(busy), last)
 	var out strings.Builder
 	if code := h.runTo(strings.NewReader(""), &out, notice, "send", "--new", "hi"); code != 0 || out.String() != "there\n" {
@@ -363,10 +363,10 @@ func TestTerminationLeavesTheAnswerIncomplete(t *testing.T) {
 }
 
 // brokenPipe is a reader of stdout that goes away after some bytes.
-type brokenPipe struct{ left int }
+type brokenPipe struct{ remaining int }
 
 func (b *brokenPipe) Write(p []byte) (int, error) {
-	if b.left -= len(p); b.left < 0 {
+	if b.remaining -= len(p); b.remaining < 0 {
 		return 0, syscall.EPIPE
 	}
 	return len(p), nil
@@ -390,13 +390,13 @@ func TestClosedStdoutDoesNotStopTheAnswer(t *testing.T) {
 	}
 }
 
-// The process that waits for the program learns why it continues, and can stop it.
-func TestAnAnswerWithoutAReaderIsReported(t *testing.T) {
+// If the output is closed, stderr says why the program continues, and Ctrl-C still stops the answer.
+func TestAClosedOutputIsReported(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	begun := make(chan struct{})
 	h.provider.script(hang(begun, "so far"))
-	var errs heard
+	var errs trigger
 	errs.when("the answer continues and is stored", func() { h.signals <- os.Interrupt })
 	if code := h.runTo(strings.NewReader(""), &brokenPipe{2}, &errs, "send", "--new", "hi"); code != 1 {
 		t.Errorf("exit code %d", code)
@@ -406,18 +406,18 @@ func TestAnAnswerWithoutAReaderIsReported(t *testing.T) {
 	}
 }
 
-// heard calls a function once when a text is written to it.
-type heard struct {
-	text  strings.Builder
-	words string
-	do    func()
+// trigger calls a function once when a text is written to it.
+type trigger struct {
+	written strings.Builder
+	text    string
+	do      func()
 }
 
-func (w *heard) when(words string, do func()) { w.words, w.do = words, do }
+func (w *trigger) when(text string, do func()) { w.text, w.do = text, do }
 
-func (w *heard) Write(p []byte) (int, error) {
-	w.text.Write(p)
-	if w.do != nil && strings.Contains(w.text.String(), w.words) {
+func (w *trigger) Write(p []byte) (int, error) {
+	w.written.Write(p)
+	if w.do != nil && strings.Contains(w.written.String(), w.text) {
 		w.do()
 		w.do = nil
 	}

@@ -14,7 +14,7 @@ import (
 func (c *call) sessionsCommand() *cobra.Command {
 	var q chat.SessionQuery
 	cmd := &cobra.Command{Use: "sessions", Short: "List sessions, or arrange them", Args: exactly()}
-	cmd.Flags().BoolVar(&q.Archived, "archived", false, "the archived ones")
+	cmd.Flags().BoolVar(&q.Archived, "archived", false, "list the archived sessions instead")
 	cmd.Flags().StringVar(&q.Title, "title", "", "only those whose title contains this")
 	cmd.Flags().IntVar(&q.Limit, "limit", 0, "at most this many (0: all)")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) { return c.sessions(ctx, q) })
@@ -128,7 +128,7 @@ func (c *call) renameCommand() *cobra.Command {
 func (c *call) archiveCommand(use string, archived bool) *cobra.Command {
 	short, done := "Archive a session; nothing is deleted", "Archived"
 	if !archived {
-		short, done = "Unarchive a session", "Brought back"
+		short, done = "Unarchive a session", "Unarchived"
 	}
 	cmd := &cobra.Command{Use: use + " SESSION", Short: short, Args: exactly("SESSION")}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {

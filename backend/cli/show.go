@@ -125,23 +125,23 @@ func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int,
 
 func (s *Services) turnRow(ctx context.Context, t chat.Turn, items bool) (turnRow, error) {
 	read := s.History.StepsOf
-	if items { // as long as the answer, and only in JSON
+	if items { // they are as long as the answer, and only JSON shows them
 		read = s.History.StepsWithItems
 	}
-	of, err := read(ctx, []chat.TurnID{t.ID})
+	byTurn, err := read(ctx, []chat.TurnID{t.ID})
 	if err != nil {
 		return turnRow{}, err
 	}
-	steps := of[t.ID]
-	whole := render.Turn{Turn: t, Steps: steps}
+	steps := byTurn[t.ID]
+	full := render.Turn{Turn: t, Steps: steps}
 	if t.Assistant == nil && len(steps) > 0 {
 		part, err := s.Turns.Received(ctx, t)
 		if err != nil {
 			return turnRow{}, err
 		}
-		whole.Partial = &part
+		full.Partial = &part
 	}
-	return turnRow{render.NewTurnRow(whole)}, nil
+	return turnRow{render.NewTurnRow(full)}, nil
 }
 
 func (r showReply) print(o *output) {
@@ -191,20 +191,20 @@ func (t turnRow) state() string {
 	case t.Phase == chat.PhaseResponding:
 		return "responding, or cut off by a crash"
 	case t.StateAfter == "":
-		return words(t.Outcome, "pending")
+		return withOutcome(t.Outcome, "pending")
 	}
-	return words(t.Outcome, "committed")
+	return withOutcome(t.Outcome, "committed")
 }
 
-// words adds a notable outcome.
-func words(o chat.Outcome, state string) string {
+// withOutcome puts a notable outcome before a state.
+func withOutcome(o chat.Outcome, state string) string {
 	if o == chat.OutcomeCompleted || o == chat.OutcomeNone {
 		return state
 	}
 	return string(o) + ", " + state
 }
 
-// messageText is a message for reading: its visible text, and a line for each other block.
+// messageText formats a message for reading: its visible text, and a line for each other block.
 func messageText(blocks chat.Blocks) string {
 	var parts []string
 	for _, b := range blocks {
@@ -282,11 +282,11 @@ func (c *call) rawDocument(ctx context.Context, s *Services, head rawHead) error
 		return err
 	}
 	c.out.text(strings.TrimSuffix(string(body), "}\n") + `,"events":[`)
-	next := ""
+	separator := ""
 	err = c.rawEvents(ctx, s, head.StepID, func(ev chat.RawEvent) error {
 		raw, err := chat.MarshalJSON(rawEvent{ev.Type, rawJSON(ev.Data)})
-		c.out.printf("%s%s", next, raw)
-		next = ","
+		c.out.printf("%s%s", separator, raw)
+		separator = ","
 		return err
 	})
 	end := "]}\n"

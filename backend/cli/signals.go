@@ -11,7 +11,7 @@ import (
 // signals converts the system's signals: a Stop for a verb that streams an answer, otherwise the end of the verb's
 // context.
 type signals struct {
-	source <-chan os.Signal // of tests; nil: the process's own
+	source <-chan os.Signal // set by tests; nil: the process's own
 
 	mu     sync.Mutex
 	holder chan struct{} // gets each Ctrl-C while held
@@ -74,7 +74,7 @@ func (s *signals) pass() bool {
 	}
 	select {
 	case s.holder <- struct{}{}:
-	default: // more of them than can be handled
+	default: // the holder has not handled the earlier ones yet
 	}
 	return true
 }

@@ -17,29 +17,29 @@ import (
 // only takes the frames of its own turn, and none without one.
 type stream struct {
 	arrived chan struct{} // capacity 1
-	moved   chan struct{} // capacity 1: a turn changed
+	changed chan struct{} // capacity 1: a turn changed
 
 	mu     sync.Mutex
 	queue  []chat.Frame
 	open   bool        // an answer is expected
 	turn   chat.TurnID // its turn; empty while it is about to begin
 	silent bool        // show the answer only at its end
-	whole  bool        // all kinds of frames, including those that only report durability
-	before bool        // the existing part of the answer was already shown
+	all    bool        // take all kinds of frames, including those that only report durability
+	shown  bool        // the existing part of the answer was already shown
 }
 
 func (c *call) newStream() *stream {
-	return &stream{arrived: make(chan struct{}, 1), moved: make(chan struct{}, 1), whole: c.events}
+	return &stream{arrived: make(chan struct{}, 1), changed: make(chan struct{}, 1), all: c.events}
 }
 
 // Frame implements turn.Publisher.
 func (s *stream) Frame(f chat.Frame) {
-	if !s.whole && (!isVisible(f.Kind) || f.Text == "") {
+	if !s.all && (!isVisible(f.Kind) || f.Text == "") {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.open || s.silent && !s.whole || s.turn != "" && s.turn != f.Turn {
+	if !s.open || s.silent && !s.all || s.turn != "" && s.turn != f.Turn {
 		return
 	}
 	s.queue = append(s.queue, f)
@@ -53,8 +53,8 @@ func (s *stream) subscribe() {
 	s.open, s.turn, s.queue = true, "", nil
 }
 
-// only keeps the frames of one turn.
-func (s *stream) only(id chat.TurnID) {
+// limitTo drops the frames of other turns.
+func (s *stream) limitTo(id chat.TurnID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turn = id
@@ -77,7 +77,7 @@ func (s *stream) mute(on bool) {
 // Change implements turn.Publisher.
 func (s *stream) Change(ch chat.Change) {
 	if ch.Kind == chat.ChangeTurn {
-		notify(s.moved)
+		notify(s.changed)
 	}
 }
 
@@ -92,17 +92,17 @@ func notify(ch chan struct{}) {
 	}
 }
 
-// continues marks the existing part of the answer as already shown, so that only the rest is shown.
-func (s *stream) continues(on bool) {
+// setShown says whether the existing part of the answer was already shown, so that only the rest is shown.
+func (s *stream) setShown(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.before = on
+	s.shown = on
 }
 
-func (s *stream) showedBefore() bool {
+func (s *stream) isShown() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.before
+	return s.shown
 }
 
 func (s *stream) take() []chat.Frame {
@@ -130,7 +130,7 @@ type printer struct {
 // startPrinter shows base, the existing part of a turn's answer, then its frames.
 func startPrinter(s *stream, o *output, base chat.Blocks, id chat.TurnID) *printer {
 	p := &printer{s: s, o: o, stop: make(chan struct{}), done: make(chan struct{}), block: -1}
-	s.only(id)
+	s.limitTo(id)
 	p.base(base)
 	go p.loop()
 	return p
@@ -143,7 +143,7 @@ func (p *printer) base(base chat.Blocks) {
 		}
 	}
 	text := base.RenderedText()
-	if p.s.showedBefore() {
+	if p.s.isShown() {
 		p.shown.add(text)
 		p.ended = text != ""
 		return
@@ -207,12 +207,12 @@ func hashText(h hash.Hash, text string) {
 	var piece [32 << 10]byte
 	for text != "" {
 		n := copy(piece[:], text)
-		_, _ = h.Write(piece[:n]) // a hash takes everything
+		_, _ = h.Write(piece[:n]) // a hash never returns an error
 		text = text[n:]
 	}
 }
 
-// rest is the part of a text that was not printed; false if another text was.
+// rest returns the part of a text that was not printed; false if a different text was printed.
 func (s *printedText) rest(final string) (string, bool) {
 	if s.length == 0 {
 		return final, true
@@ -225,13 +225,13 @@ func (s *printedText) rest(final string) (string, bool) {
 	return final[s.length:], bytes.Equal(begin.Sum(nil), s.hash.Sum(nil))
 }
 
-// cancel implements shower.
+// cancel implements presenter.
 func (p *printer) cancel() {
 	p.s.unsubscribe()
 	close(p.stop)
 }
 
-// finish implements shower: it writes what the frames lacked and ends the line.
+// finish implements presenter. It writes the text that the frames lacked, and ends the line.
 func (p *printer) finish(final string) bool {
 	p.s.unsubscribe()
 	close(p.stop)

@@ -37,7 +37,7 @@ type summariesReply struct {
 	SessionID chat.SessionID `json:"session_id"`
 	BranchID  chat.BranchID  `json:"branch_id"`
 	Summaries []summaryRow   `json:"summaries"`
-	orphans   bool           // only those
+	orphans   bool           // list only these
 }
 
 // summaryRow is a range summary of the turns from_seq up to, but not including, to_seq.
@@ -48,7 +48,8 @@ type summaryRow struct {
 	InUse  bool `json:"in_use"`
 }
 
-// rangeSummaries are those of a branch's session, with which of them its next request contains.
+// rangeSummaries returns the range summaries of a branch's session, and whether the branch's next request contains
+// each.
 func (s *Services) rangeSummaries(ctx context.Context, b chat.Branch, orphans bool) ([]summaryRow, error) {
 	all, _, err := s.Inspecting.SummariesOf(ctx, b)
 	if err != nil {
@@ -57,7 +58,7 @@ func (s *Services) rangeSummaries(ctx context.Context, b chat.Branch, orphans bo
 	out := []summaryRow{}
 	for _, r := range all {
 		row := summaryRow{RangeSummary: r.RangeSummary, StateCheck: r.Check(), Orphan: r.SupersededBy != "", InUse: r.InUse}
-		row.Validation = nil // of the report, only the check is useful
+		row.Validation = nil // the check in the row says what is useful of it
 		if row.Orphan || !orphans {
 			out = append(out, row)
 		}
@@ -67,10 +68,10 @@ func (s *Services) rangeSummaries(ctx context.Context, b chat.Branch, orphans bo
 
 func (r summariesReply) print(o *output, text bool) {
 	if len(r.Summaries) == 0 {
-		o.printf("%s\n", r.none())
+		o.printf("%s\n", r.emptyText())
 		return
 	}
-	t := newTable("SUMMARY", "TURNS", "TOKENS", "OF", "BY", "CHECK", "STATUS", "MADE").numbers(2, 3)
+	t := newTable("SUMMARY", "TURNS", "TOKENS", "OF", "BY", "CHECK", "STATUS", "CREATED").numbers(2, 3)
 	for _, m := range r.Summaries {
 		t.add(m.ID, fmt.Sprintf("#%d to #%d", m.From, m.To-1), count(m.TokenCount), count(m.OriginalTokens), m.GeneratedBy, checkWords(m.StateCheck), m.status(), local(m.CreatedAt))
 	}
@@ -83,8 +84,8 @@ func (r summariesReply) print(o *output, text bool) {
 	}
 }
 
-// none explains why the list is empty.
-func (r summariesReply) none() string {
+// emptyText explains why the list is empty.
+func (r summariesReply) emptyText() string {
 	if r.orphans {
 		return "No range summary was replaced by another."
 	}

@@ -38,7 +38,7 @@ func TestSummaries(t *testing.T) {
 		return m.ID
 	}
 	old := add(1, 2, "of one")
-	whole := add(1, 3, "of one and two", old)
+	longer := add(1, 3, "of one and two", old)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestSummaries(t *testing.T) {
 		t.Fatalf("%+v", doc)
 	}
 	h.run("summaries", session, "--orphans", "--json").exits(0).into(&doc)
-	if len(doc.Summaries) != 1 || doc.Summaries[0].ID != old || !doc.Summaries[0].Orphan || doc.Summaries[0].Replaced != whole {
+	if len(doc.Summaries) != 1 || doc.Summaries[0].ID != old || !doc.Summaries[0].Orphan || doc.Summaries[0].Replaced != longer {
 		t.Errorf("orphans are %+v", doc.Summaries)
 	}
 	if s := doc.Summaries[0]; s.Check != "repaired" || s.Tries != 2 || s.Reason != "it is empty" || len(s.Missing) != 2 || len(s.Added) != 1 {
@@ -69,7 +69,7 @@ func TestSummaries(t *testing.T) {
 	if r := h.run("summaries", session).exits(0); !strings.Contains(r.out, "repaired: 1 added, 2 tries") {
 		t.Errorf("no check in %s", r.out)
 	}
-	if r := h.run("summaries", session, "--text").exits(0); !strings.Contains(r.out, "orphan, replaced by "+whole) || !strings.Contains(r.out, "of one and two") {
-		t.Errorf("in words: %s", r.out)
+	if r := h.run("summaries", session, "--text").exits(0); !strings.Contains(r.out, "orphan, replaced by "+longer) || !strings.Contains(r.out, "of one and two") {
+		t.Errorf("as text: %s", r.out)
 	}
 }

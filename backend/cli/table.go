@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// table is rows of cells in aligned columns. Columns named in right hold numbers.
+// table is rows of cells in aligned columns. The columns in right contain numbers and are aligned to the right.
 type table struct {
 	head  []string
 	right map[int]bool

@@ -14,12 +14,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// maxInput limits what is read from stdin at once: no message or key comes near it.
+// maxInput limits what is read from stdin, in bytes. Messages and keys are much smaller.
 const maxInput = 64 << 20
 
 // input is stdin.
 type input struct {
-	kept     *keeper
+	recorder *recorder
 	lines    *bufio.Reader
 	file     *os.File // nil if it is not a file
 	terminal bool
@@ -29,43 +29,43 @@ func newInput(r io.Reader) *input {
 	if r == nil {
 		r = strings.NewReader("")
 	}
-	kept := &keeper{r: r, keeping: true}
-	in := &input{kept: kept, lines: bufio.NewReader(kept)}
+	rec := &recorder{r: r, recording: true}
+	in := &input{recorder: rec, lines: bufio.NewReader(rec)}
 	if f, ok := r.(*os.File); ok {
 		in.file, in.terminal = f, term.IsTerminal(int(f.Fd()))
 	}
 	return in
 }
 
-// keeper keeps what is read through it, until forget is called: a call that another program runs starts over with the
-// same input.
-type keeper struct {
-	r       io.Reader
-	keeping bool
-	read    bytes.Buffer
-	end     error // io.EOF once the end was seen: a terminal must not be read again
+// recorder records what is read through it, until stopRecording is called: a call that is handed over to another
+// program starts again there with the same input.
+type recorder struct {
+	r         io.Reader
+	recording bool
+	read      bytes.Buffer
+	end       error // io.EOF once the end was seen: a terminal must not be read again
 }
 
 // Read implements io.Reader.
-func (k *keeper) Read(p []byte) (int, error) {
-	n, err := k.r.Read(p)
-	if k.keeping {
-		k.read.Write(p[:n])
-		k.end = err
+func (r *recorder) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if r.recording {
+		r.read.Write(p[:n])
+		r.end = err
 	}
 	return n, err
 }
 
-// forget drops what was read.
-func (in *input) forget() { *in.kept = keeper{r: in.kept.r} }
+// stopRecording drops what was recorded.
+func (in *input) stopRecording() { *in.recorder = recorder{r: in.recorder.r} }
 
-// again returns the input from its first byte.
-func (in *input) again() io.Reader {
-	read := bytes.NewReader(in.kept.read.Bytes())
-	if errors.Is(in.kept.end, io.EOF) {
+// replay returns the input from its first byte.
+func (in *input) replay() io.Reader {
+	read := bytes.NewReader(in.recorder.read.Bytes())
+	if errors.Is(in.recorder.end, io.EOF) {
 		return read
 	}
-	return io.MultiReader(read, in.kept.r)
+	return io.MultiReader(read, in.recorder.r)
 }
 
 // all reads everything, byte for byte.

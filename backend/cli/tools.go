@@ -157,13 +157,13 @@ func tool(p tools.Panel, name string) (tools.Definition, error) {
 }
 
 // toolOrSource finds a tool, or a source with all its tools.
-func toolOrSource(p tools.Panel, name string) (d tools.Definition, whole bool, err error) {
+func toolOrSource(p tools.Panel, name string) (d tools.Definition, isSource bool, err error) {
 	if d, err = tool(p, name); err == nil {
 		return d, false, nil
 	}
-	has := slices.ContainsFunc(p.Definitions, func(d tools.Definition) bool { return d.Source == name }) ||
+	known := slices.ContainsFunc(p.Definitions, func(d tools.Definition) bool { return d.Source == name }) ||
 		slices.ContainsFunc(p.Permissions, func(x chat.ToolPermission) bool { return x.Source == name })
-	if !has {
+	if !known {
 		return d, false, err
 	}
 	d.Source = name
@@ -236,21 +236,21 @@ other definition is refused.`,
 	}
 	hash := cmd.Flags().String("hash", "", "accept only the definition with this hash")
 	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, args []string) (reply, error) {
-		one, whole, err := toolOrSource(p, args[0])
+		named, isSource, err := toolOrSource(p, args[0])
 		if err != nil {
 			return reply{}, err
 		}
 		switch {
-		case *hash != "" && whole:
+		case *hash != "" && isSource:
 			return reply{}, usageHint("name one tool", "--hash is for one tool, and %s is a server.", clip(args[0], 60))
-		case *hash != "" && one.Hash != *hash:
+		case *hash != "" && named.Hash != *hash:
 			return reply{}, chat.Errorf(chat.CodeConflict, "tools.accept", "The definition of %s is not the one that --hash names. Nothing was changed.", clip(args[0], 60)).
 				WithHint("review it again: contextinfinity tools show NAME")
 		}
 		doc := acceptReply{Accepted: []toolDetail{}}
 		for _, d := range p.Definitions {
-			meant := d.Source == one.Source && (whole || d.Tool == one.Tool)
-			if !meant || d.Pinned != tools.PinnedNew && d.Pinned != tools.PinnedChanged {
+			selected := d.Source == named.Source && (isSource || d.Tool == named.Tool)
+			if !selected || d.Pinned != tools.PinnedNew && d.Pinned != tools.PinnedChanged {
 				continue
 			}
 			if err := s.Tools.Accept(ctx, d.Source, d.Tool, d.Hash); err != nil {
@@ -318,19 +318,19 @@ func (s *Services) sessionIfNamed(ctx context.Context, typed string) (chat.Sessi
 }
 
 func (r permitReply) print(o *output) {
-	what := "All tools of " + r.Source
+	subject := "All tools of " + r.Source
 	if r.Tool != "" {
-		what = fmt.Sprintf("%s of %s", r.Tool, r.Source)
+		subject = fmt.Sprintf("%s of %s", r.Tool, r.Source)
 	}
-	where := "in all sessions"
+	scope := "in all sessions"
 	if r.SessionID != "" {
-		where = "in session " + string(r.SessionID)
+		scope = "in session " + string(r.SessionID)
 	}
-	words := "without asking"
+	rule := "run without asking"
 	if r.Decision == chat.DecisionNever {
-		words = "never"
+		rule = "never run"
 	}
-	o.printf("%s: run %s, %s. Undo it with: contextinfinity tools forget\n", line(what), words, where)
+	o.printf("%s: %s, %s. Undo it with: contextinfinity tools forget\n", line(subject), rule, scope)
 }
 
 func (c *call) toolForgetCommand() *cobra.Command {

@@ -65,13 +65,13 @@ func (c *call) treeCommand() *cobra.Command {
 
 func newTreeReply(tree chat.Tree) treeReply {
 	doc := treeReply{SessionID: tree.Session.ID, Title: tree.Session.Title, Active: tree.Session.ActiveBranch, Runs: []treeRun{}}
-	named := map[chat.BranchID]chat.BranchSummary{}
+	byID := map[chat.BranchID]chat.BranchSummary{}
 	for _, b := range tree.Branches {
-		named[b.ID] = b
+		byID[b.ID] = b
 	}
 	doc.Branches = render.BranchRows(tree.Session, tree.Branches)
 	for _, r := range tree.Runs {
-		b := named[r.Branch]
+		b := byID[r.Branch]
 		doc.Runs = append(doc.Runs, treeRun{
 			Parent: r.Parent, BranchID: r.Branch, Label: b.Label, From: r.From, To: r.To, FirstTurn: r.First.Turn.ID, LastTurn: r.Last.Turn.ID,
 			First: r.First.Title, Last: r.Last.Title, Ends: r.Ends, Active: r.Branch == tree.Session.ActiveBranch,
@@ -84,15 +84,15 @@ func newTreeReply(tree chat.Tree) treeReply {
 // print draws the runs with box characters, each below the one it continues from.
 func (r treeReply) print(o *output, archived bool) {
 	o.printf("%s  %s\n", r.SessionID, o.bold(line(titleOf(r.Title))))
-	below := map[int][]int{}
+	children := map[int][]int{}
 	for i, run := range r.Runs {
-		below[run.Parent] = append(below[run.Parent], i)
+		children[run.Parent] = append(children[run.Parent], i)
 	}
-	hidden := r.hidden(archived, below)
+	hidden := r.hidden(archived, children)
 	var draw func(parent int, indent string)
 	draw = func(parent int, indent string) {
 		var shown []int
-		for _, i := range below[parent] {
+		for _, i := range children[parent] {
 			if !hidden[i] {
 				shown = append(shown, i)
 			}
@@ -110,11 +110,11 @@ func (r treeReply) print(o *output, archived bool) {
 }
 
 // hidden marks the runs of archived branches that no visible run continues from.
-func (r treeReply) hidden(archived bool, below map[int][]int) map[int]bool {
+func (r treeReply) hidden(archived bool, children map[int][]int) map[int]bool {
 	hidden := map[int]bool{}
 	for i := len(r.Runs) - 1; i >= 0 && !archived; i-- { // runs that continue from a run come after it
 		hidden[i] = r.Runs[i].Archived
-		for _, j := range below[i] {
+		for _, j := range children[i] {
 			hidden[i] = hidden[i] && hidden[j]
 		}
 	}
@@ -136,11 +136,11 @@ func (r treeRun) String() string {
 		fmt.Fprintf(&b, "  #%d-#%d  %s … %s", r.From, r.To, clip(r.First, 32), clip(r.Last, 32))
 	}
 	for _, note := range []struct {
-		n    int
-		what string
+		n     int
+		label string
 	}{{r.Pending, "pending"}, {r.Open, "open"}} {
 		if note.n > 0 {
-			fmt.Fprintf(&b, "  %d %s", note.n, note.what)
+			fmt.Fprintf(&b, "  %d %s", note.n, note.label)
 		}
 	}
 	if r.Archived {
@@ -186,15 +186,15 @@ func (c *call) compareCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		apart, err := s.History.BranchDivergence(ctx, left.ID, right.ID)
+		divergence, err := s.History.BranchDivergence(ctx, left.ID, right.ID)
 		if err != nil {
 			return reply{}, err
 		}
-		doc := compareReply{Shared: apart.Shared, Last: apart.Last}
-		if doc.Left, err = s.side(ctx, left, apart.Shared); err != nil {
+		doc := compareReply{Shared: divergence.Shared, Last: divergence.Last}
+		if doc.Left, err = s.side(ctx, left, divergence.Shared); err != nil {
 			return reply{}, err
 		}
-		doc.Right, err = s.side(ctx, right, apart.Shared)
+		doc.Right, err = s.side(ctx, right, divergence.Shared)
 		return reply{doc: doc, text: doc.print}, err
 	})
 	return cmd

@@ -14,8 +14,6 @@ import (
 	"contextinfinity/backend/updates"
 )
 
-type ctxt = context.Context
-
 func TestWindowOrCommandLine(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -97,7 +95,7 @@ func TestShortIDs(t *testing.T) {
 	h.run("send", "--json", "--branch", b.BranchID[18:], "on").exits(0)
 }
 
-func TestForkSwitchesOnlyWhenAsked(t *testing.T) {
+func TestForkSwitchesOnlyOnRequest(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
@@ -109,12 +107,12 @@ func TestForkSwitchesOnlyWhenAsked(t *testing.T) {
 	if fork.Active {
 		t.Error("fork switched")
 	}
-	if on := h.send("still here"); on.BranchID != s.BranchID {
+	if next := h.send("still here"); next.BranchID != s.BranchID {
 		t.Error("the next message went to the fork")
 	}
 	h.run("fork", "--json", "--switch", "--before", s.TurnID).exits(0).into(&fork)
-	if on := h.send("asked again"); on.BranchID != fork.BranchID || on.Seq != 1 {
-		t.Errorf("%+v", on)
+	if next := h.send("asked again"); next.BranchID != fork.BranchID || next.Seq != 1 {
+		t.Errorf("%+v", next)
 	}
 }
 
@@ -125,16 +123,16 @@ func TestRollbackContinuesFromAnEarlierState(t *testing.T) {
 	first := h.show(s.SessionID).Turns[0].StateAfter
 	h.send("--wait", "committed", "two")
 	last := h.show(s.SessionID).Turns[1]
-	for _, here := range [][]string{{"--to", last.StateAfter[18:]}, {"--turn", last.ID}} { // a copy of the branch is not something to roll back to
-		if r := h.run(append([]string{"rollback", s.SessionID}, here...)...).exits(1); !strings.Contains(r.err, "already ends there") {
-			t.Errorf("%v: %s", here, r.err)
+	for _, target := range [][]string{{"--to", last.StateAfter[18:]}, {"--turn", last.ID}} { // a copy of the branch is not something to roll back to
+		if r := h.run(append([]string{"rollback", s.SessionID}, target...)...).exits(1); !strings.Contains(r.err, "already ends there") {
+			t.Errorf("%v: %s", target, r.err)
 		}
 	}
 	if out := h.run("rollback", s.SessionID, "--to", first[18:]).exits(0).out; !strings.Contains(out, "head #1 ") {
 		t.Errorf("%s", out)
 	}
-	if on := h.send("other two"); on.Seq != 2 || on.BranchID == s.BranchID {
-		t.Errorf("%+v", on)
+	if next := h.send("other two"); next.Seq != 2 || next.BranchID == s.BranchID {
+		t.Errorf("%+v", next)
 	}
 }
 
@@ -177,7 +175,7 @@ func TestAnInvalidConfigurationIsReportedAndIgnored(t *testing.T) {
 	}
 }
 
-func TestJobsByHand(t *testing.T) {
+func TestJobsCommands(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.send("--new", "hi")
@@ -201,7 +199,7 @@ func TestJobsByHand(t *testing.T) {
 }
 
 // A pause also applies to later commands; they only do the background work that they are explicitly asked for.
-func TestPauseByHand(t *testing.T) {
+func TestPauseAndResume(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.send("--new", "hi")
@@ -258,7 +256,7 @@ func TestShowLast(t *testing.T) {
 	}
 }
 
-func TestPeopleReadTables(t *testing.T) {
+func TestTextOutput(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "世界 first words")
@@ -304,7 +302,7 @@ func lastLineOf(s string) string {
 	return lines[len(lines)-1]
 }
 
-func TestBackupIsAWholeDatabase(t *testing.T) {
+func TestBackupIsACompleteDatabase(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
@@ -341,7 +339,7 @@ func TestRestoreAsks(t *testing.T) {
 		}
 	}
 	r := ask("y\n").exits(0)
-	kept := regexp.MustCompile(`The data before it: (.*)`).FindStringSubmatch(r.out)
+	kept := regexp.MustCompile(`The previous data: (.*)`).FindStringSubmatch(r.out)
 	if kept == nil {
 		t.Fatalf("%s", r.out)
 	}
@@ -379,20 +377,20 @@ func TestVersionCheck(t *testing.T) {
 		found updates.Result
 		err   error
 		code  int
-		says  string
+		want  string
 	}{
-		{found: updates.Result{Verdict: updates.VerdictNewer, Newest: "2.0.0", Page: "https://example.org/2"}, says: "contextinfinity 1.2.3 (abc)\nVersion 2.0.0 is available.\nhttps://example.org/2\n"},
-		{found: updates.Result{Verdict: updates.VerdictCurrent, Newest: "1.2.3"}, says: "There is no newer version (the newest release is 1.2.3).\n"},
-		{found: updates.Result{Verdict: updates.VerdictUnknown, Newest: "1.2.3"}, says: "The version of this copy is not known.\n"},
-		{err: chat.Errorf(chat.CodeConfig, "updates.check", "No release feed is configured, so no request was sent."), code: 1, says: "no request was sent"},
+		{found: updates.Result{Verdict: updates.VerdictNewer, Newest: "2.0.0", Page: "https://example.org/2"}, want: "contextinfinity 1.2.3 (abc)\nVersion 2.0.0 is available.\nhttps://example.org/2\n"},
+		{found: updates.Result{Verdict: updates.VerdictCurrent, Newest: "1.2.3"}, want: "There is no newer version (the newest release is 1.2.3).\n"},
+		{found: updates.Result{Verdict: updates.VerdictUnknown, Newest: "1.2.3"}, want: "The version of this copy is not known.\n"},
+		{err: chat.Errorf(chat.CodeConfig, "updates.check", "No release feed is configured, so no request was sent."), code: 1, want: "no request was sent"},
 	} {
-		asked := 0
-		h.updates = func(context.Context) (updates.Result, error) { asked++; return c.found, c.err }
-		if r := h.run("version").exits(0); asked != 0 || r.out != "contextinfinity 1.2.3 (abc)\n" {
-			t.Errorf("%q, asked %d times", r.out, asked)
+		checks := 0
+		h.updates = func(context.Context) (updates.Result, error) { checks++; return c.found, c.err }
+		if r := h.run("version").exits(0); checks != 0 || r.out != "contextinfinity 1.2.3 (abc)\n" {
+			t.Errorf("%q, asked %d times", r.out, checks)
 		}
-		if r := h.run("version", "--check"); r.code != c.code || asked != 1 || !strings.Contains(r.out+r.err, c.says) {
-			t.Errorf("%d %q %q, asked %d times", r.code, r.out, r.err, asked)
+		if r := h.run("version", "--check"); r.code != c.code || checks != 1 || !strings.Contains(r.out+r.err, c.want) {
+			t.Errorf("%d %q %q, asked %d times", r.code, r.out, r.err, checks)
 		}
 	}
 	h.updates = func(context.Context) (updates.Result, error) {

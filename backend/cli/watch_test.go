@@ -15,7 +15,7 @@ func TestWatch(t *testing.T) {
 	half := func() progress { return progress{done: 5, total: 10, more: "5 turns"} }
 	for name, c := range map[string]struct {
 		terminal bool
-		look     func() progress
+		current  func() progress
 		takes    time.Duration
 		want     string
 	}{
@@ -27,12 +27,12 @@ func TestWatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var seen bytes.Buffer
-				stop := (&call{note: &output{w: &seen, terminal: c.terminal}}).watch("backup", c.look)
+				var printed bytes.Buffer
+				stop := (&call{note: &output{w: &printed, terminal: c.terminal}}).watch("backup", c.current)
 				time.Sleep(c.takes)
 				stop()
 				stop()
-				got := seen.String()
+				got := printed.String()
 				if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 					t.Errorf("%q, want %q in it", got, c.want)
 				}

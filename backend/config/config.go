@@ -85,7 +85,7 @@ type Stream struct {
 	MaxAnswerTokens int
 }
 
-// IdleTimeout is the setting as a duration.
+// IdleTimeout returns the setting as a duration.
 func (s Stream) IdleTimeout() time.Duration { return time.Duration(s.IdleTimeoutS) * time.Second }
 
 // Summary is [summary]: range summaries (SPEC 6).
@@ -106,10 +106,10 @@ type Librarian struct {
 	AfterSendS   int // seconds of background work after a send on the command line
 }
 
-// AfterSend is how long a send on the command line may work after its answer.
+// AfterSend returns how long a send on the command line may work after its answer.
 func (l Librarian) AfterSend() time.Duration { return time.Duration(l.AfterSendS) * time.Second }
 
-// Timeout is the time limit of one librarian call.
+// Timeout returns the time limit of one librarian call.
 func (l Librarian) Timeout() time.Duration { return time.Duration(l.TimeoutS) * time.Second }
 
 // Retrieval is [retrieval] (SPEC 8).
@@ -254,7 +254,7 @@ const (
 	OriginCommandLine = "command line" // --set
 )
 
-// Origin says where the value of a key comes from.
+// Origin returns where the value of a key comes from.
 func (c *Config) Origin(key string) string {
 	if o, ok := c.origin[key]; ok {
 		return o
@@ -262,7 +262,7 @@ func (c *Config) Origin(key string) string {
 	return OriginDefault
 }
 
-// Default is the configuration of an empty file.
+// Default returns the configuration of an empty file.
 func Default() *Config {
 	c := &Config{origin: map[string]string{}}
 	for i := range table {

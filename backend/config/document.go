@@ -86,11 +86,11 @@ func (d *document) locate() error {
 }
 
 // addEntry records node and, if its value is an inline table, its content.
-func (d *document) addEntry(node *unstable.Node, table, under []string, shift int, inline bool) {
+func (d *document) addEntry(node *unstable.Node, table, parent []string, shift int, inline bool) {
 	key := node.Key()
 	start := shift + int(node.Raw.Offset)
 	e := entry{
-		path: slices.Concat(under, keyPath(key)), table: table, inline: inline,
+		path: slices.Concat(parent, keyPath(key)), table: table, inline: inline,
 		start: start, end: start + int(node.Raw.Length),
 	}
 	e.valueStart = valueStart(d.data, shift+lastOffset(key), e.end)
@@ -122,7 +122,7 @@ func firstOffset(it unstable.Iterator) int {
 	return int(it.Node().Raw.Offset)
 }
 
-// lastOffset is the end of the last part of a key.
+// lastOffset returns the end of the last part of a key.
 func lastOffset(it unstable.Iterator) int {
 	end := 0
 	for it.Next() {
@@ -144,7 +144,7 @@ func lineStart(data []byte, offset int) int {
 	return bytes.LastIndexByte(data[:offset], '\n') + 1
 }
 
-// lineEnd is the offset after the line break that ends offset's line.
+// lineEnd returns the offset after the line break that ends offset's line.
 func lineEnd(data []byte, offset int) int {
 	if i := bytes.IndexByte(data[offset:], '\n'); i >= 0 {
 		return offset + i + 1
@@ -152,7 +152,7 @@ func lineEnd(data []byte, offset int) int {
 	return len(data)
 }
 
-// line is the line number, from 1, that best represents path: the entry itself, otherwise its table, otherwise the
+// line returns the line number, from 1, that best represents path: the entry itself, otherwise its table, otherwise the
 // first entry below it.
 func (d *document) line(path []string) int {
 	best := -1
@@ -188,29 +188,29 @@ func hasPrefix(path, prefix []string) bool {
 
 // lookup finds a value by path.
 func (d *document) lookup(path []string) (any, bool) {
-	var at any = d.values
+	var current any = d.values
 	for _, part := range path {
-		table, ok := at.(map[string]any)
+		table, ok := current.(map[string]any)
 		if !ok {
 			return nil, false
 		}
-		if at, ok = table[part]; !ok {
+		if current, ok = table[part]; !ok {
 			return nil, false
 		}
 	}
-	return at, true
+	return current, true
 }
 
 // names lists the sub-tables of a table in file order.
 func (d *document) names(table string) []string {
-	type place struct {
+	type position struct {
 		name   string
 		offset int
 	}
-	var places []place
+	var positions []position
 	add := func(path []string, offset int) {
 		if len(path) >= 2 && path[0] == table {
-			places = append(places, place{path[1], offset})
+			positions = append(positions, position{path[1], offset})
 		}
 	}
 	for _, e := range d.entries {
@@ -219,9 +219,9 @@ func (d *document) names(table string) []string {
 	for _, h := range d.headers {
 		add(h.path, h.start)
 	}
-	slices.SortStableFunc(places, func(a, b place) int { return a.offset - b.offset })
+	slices.SortStableFunc(positions, func(a, b position) int { return a.offset - b.offset })
 	var names []string
-	for _, p := range places {
+	for _, p := range positions {
 		if !slices.Contains(names, p.name) {
 			names = append(names, p.name)
 		}

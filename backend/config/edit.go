@@ -54,7 +54,7 @@ func verified(data []byte, want map[string]any) ([]byte, error) {
 	return data, nil
 }
 
-// insert puts `path = text` in the right position: in place of the old value, beside its siblings, under its header,
+// insert adds `path = text` in the right position: in place of the old value, beside its siblings, under its header,
 // or under a new header at the end.
 func (d *document) insert(path []string, text string) []byte {
 	parent, name := path[:len(path)-1], path[len(path)-1]
@@ -101,11 +101,11 @@ func (d *document) insertBeside(e entry, path []string, text string) []byte {
 
 // insertLine adds a line after the line of offset.
 func (d *document) insertLine(offset int, line string) []byte {
-	at := lineEnd(d.data, offset)
-	if at == 0 || d.data[at-1] != '\n' {
-		return splice(d.data, at, at, d.eol()+line)
+	pos := lineEnd(d.data, offset)
+	if pos == 0 || d.data[pos-1] != '\n' {
+		return splice(d.data, pos, pos, d.eol()+line)
 	}
-	return splice(d.data, at, at, line+d.eol())
+	return splice(d.data, pos, pos, line+d.eol())
 }
 
 func (d *document) eol() string {
@@ -143,7 +143,7 @@ func (d *document) cut(path []string) []byte {
 	return data
 }
 
-// tableSpan is a header and its entries, up to the end of the last one.
+// tableSpan returns the span of a header and its entries, up to the end of the last one.
 func (d *document) tableSpan(i int) span {
 	h := d.headers[i]
 	limit := len(d.data)
@@ -176,10 +176,10 @@ func (d *document) entrySpan(e entry) span {
 }
 
 // closeGap removes one of two consecutive empty lines left by a cut.
-func closeGap(data []byte, at int) []byte {
-	before, after := data[:at], data[at:]
+func closeGap(data []byte, pos int) []byte {
+	before, after := data[:pos], data[pos:]
 	if (len(before) == 0 || bytes.HasSuffix(before, []byte("\n\n"))) && bytes.HasPrefix(after, []byte("\n")) {
-		return splice(data, at, at+1, "")
+		return splice(data, pos, pos+1, "")
 	}
 	if len(after) == 0 && bytes.HasSuffix(before, []byte("\n\n")) {
 		return before[:len(before)-1]
@@ -191,7 +191,7 @@ func splice(data []byte, from, to int, text string) []byte {
 	return slices.Concat(data[:from], []byte(text), data[to:])
 }
 
-// withPath is a copy of values with path set to value.
+// withPath returns a copy of values with path set to value.
 func withPath(values map[string]any, path []string, value any) map[string]any {
 	out := maps.Clone(values)
 	if out == nil {
@@ -234,7 +234,7 @@ func withoutEmptyTables(values map[string]any) map[string]any {
 
 var bareKey = pattern.New(`^[A-Za-z0-9_-]+$`)
 
-// tomlKey is a part of a key in TOML syntax.
+// tomlKey returns a part of a key in TOML syntax.
 func tomlKey(s string) string {
 	if bareKey().MatchString(s) {
 		return s
@@ -242,7 +242,7 @@ func tomlKey(s string) string {
 	return tomlString(s)
 }
 
-// tomlValue is a value on one line in TOML syntax. Tables have sorted keys.
+// tomlValue returns a value on one line in TOML syntax. Tables have sorted keys.
 func tomlValue(value any) string {
 	switch v := value.(type) {
 	case string:

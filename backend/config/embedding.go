@@ -40,7 +40,7 @@ func (c *Config) Embedding() Embedding {
 	return e
 }
 
-// EmbeddingOf is a model on a server, with the location of that server's key.
+// EmbeddingOf returns a model on a server, with the location of that server's key.
 func EmbeddingOf(embedder, model, baseURL, keyEnv string) Embedding {
 	server := Model{Provider: embedder, BaseURL: baseURL, APIKeyEnv: keyEnv}
 	return Embedding{Embedder: embedder, Model: model, BaseURL: baseURL, KeyName: server.KeyName(), KeyEnv: server.KeyEnv()}
@@ -55,14 +55,14 @@ type Reranker struct {
 
 // Reranker resolves the keys of [retrieval] for the reranker; ok is false without one.
 func (c *Config) Reranker() (r Reranker, ok bool) {
-	in := c.Retrieval
-	server := Model{Provider: ProviderChatCompletions, BaseURL: in.RerankerBaseURL, APIKeyEnv: in.RerankerAPIKeyEnv}
+	settings := c.Retrieval
+	server := Model{Provider: ProviderChatCompletions, BaseURL: settings.RerankerBaseURL, APIKeyEnv: settings.RerankerAPIKeyEnv}
 	return Reranker{
-		BaseURL: in.RerankerBaseURL, Model: in.RerankerModel, KeyName: server.KeyName(), KeyEnv: server.KeyEnv(), AllowPlainHTTP: in.AllowPlainHTTP,
-	}, in.RerankerBaseURL != ""
+		BaseURL: settings.RerankerBaseURL, Model: settings.RerankerModel, KeyName: server.KeyName(), KeyEnv: server.KeyEnv(), AllowPlainHTTP: settings.AllowPlainHTTP,
+	}, settings.RerankerBaseURL != ""
 }
 
-// Values are the settings that select an embedder.
+// Values returns the settings that select an embedder.
 func (e Embedding) Values() []Value {
 	if e.Embedder == EmbedderLocal {
 		return []Value{{"retrieval.embedder", EmbedderLocal}}

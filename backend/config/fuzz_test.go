@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzEdit: setting a value and removing it again changes no other value and no comment, and the value is read as it
-// was set.
+// FuzzEdit: setting a value and removing it again changes no other value and no comment, and the value that was set can
+// be read.
 func FuzzEdit(f *testing.F) {
 	for _, s := range []string{
 		srd18, "# first\n[models.a] # beside\nprovider = \"openai\" # why\n# last\n", "models = { \"a\" = { provider = \"x\" } } # inline\n",
@@ -44,10 +44,10 @@ func FuzzEdit(f *testing.F) {
 		}
 		rest, err := parseDocument(back)
 		if err != nil {
-			t.Fatalf("taken back from %q: %v", set, err)
+			t.Fatalf("removed from %q: %v", set, err)
 		}
 		if want := withoutEmptyTables(withoutPath(d.values, path)); !reflect.DeepEqual(withoutEmptyTables(rest.values), want) {
-			t.Fatalf("%q is not %q as it was", back, data)
+			t.Fatalf("%q has other values than %q", back, data)
 		}
 	})
 }
@@ -59,11 +59,11 @@ func keepsLines(before, after []byte) bool {
 		if !bytes.HasPrefix(line, []byte("#")) {
 			continue
 		}
-		at := bytes.Index(after, line)
-		if at < 0 {
+		pos := bytes.Index(after, line)
+		if pos < 0 {
 			return false
 		}
-		after = after[at+len(line):]
+		after = after[pos+len(line):]
 	}
 	return true
 }

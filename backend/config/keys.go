@@ -217,7 +217,7 @@ func (s spec) typed(text string) (raw any, problem string) {
 	return text, ""
 }
 
-// typedValue is the typed text as quoted in an error.
+// typedValue returns the typed text as quoted in an error.
 func typedValue(text string) string {
 	if len(text) > maxTyped {
 		text = strings.ToValidUTF8(text[:maxTyped], "") + "…"
@@ -228,7 +228,7 @@ func typedValue(text string) string {
 // maxTyped limits a typed value in an error, in bytes.
 const maxTyped = 40
 
-// format is the value in TOML syntax, strings without their quotes.
+// format returns the value in TOML syntax, strings without their quotes.
 func format(value any) string {
 	switch v := value.(type) {
 	case string:

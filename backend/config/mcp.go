@@ -33,17 +33,17 @@ type MCPServer struct {
 	OAuthPort     int
 }
 
-// Timeout is the limit of one call; 0: none of its own.
+// Timeout returns the limit of one call; 0: none of its own.
 func (s MCPServer) Timeout() time.Duration { return time.Duration(s.TimeoutS) * time.Second }
 
-// HTTP reports a remote server.
+// HTTP reports whether the server is remote.
 func (s MCPServer) HTTP() bool { return s.URL != "" }
 
-// SecretNames are the names in ${secret:NAME}, without duplicates, in a stable order. The OAuth client secret is
-// included if a client id is configured.
-func (s MCPServer) SecretNames() []string { return s.places("secret") }
+// SecretNames returns the names in ${secret:NAME}, without duplicates, in a stable order. The secret of an OAuth client
+// is not among them.
+func (s MCPServer) SecretNames() []string { return s.placeholders("secret") }
 
-func (s MCPServer) places(kind string) []string {
+func (s MCPServer) placeholders(kind string) []string {
 	texts := append(slices.Clone(s.Args), s.URL)
 	for _, m := range []map[string]string{s.Env, s.Headers} {
 		for _, name := range sortedKeys(m) {
@@ -52,7 +52,7 @@ func (s MCPServer) places(kind string) []string {
 	}
 	var names []string
 	for _, text := range texts {
-		for _, found := range placePattern().FindAllStringSubmatch(text, -1) {
+		for _, found := range placeholderPattern().FindAllStringSubmatch(text, -1) {
 			if found[1] == kind && !slices.Contains(names, found[2]) {
 				names = append(names, found[2])
 			}
@@ -64,13 +64,13 @@ func (s MCPServer) places(kind string) []string {
 // Fill replaces the placeholders in a value using secret and env.
 func (s MCPServer) Fill(value string, secret, env func(name string) (string, error)) (string, error) {
 	var failed error
-	out := placePattern().ReplaceAllStringFunc(value, func(place string) string {
-		found := placePattern().FindStringSubmatch(place)
-		look := secret
+	out := placeholderPattern().ReplaceAllStringFunc(value, func(placeholder string) string {
+		found := placeholderPattern().FindStringSubmatch(placeholder)
+		lookUp := secret
 		if found[1] == "env" {
-			look = env
+			lookUp = env
 		}
-		text, err := look(found[2])
+		text, err := lookUp(found[2])
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -80,9 +80,9 @@ func (s MCPServer) Fill(value string, secret, env func(name string) (string, err
 }
 
 var (
-	placePattern = pattern.New(`\$\{(secret|env):([A-Za-z0-9_.-]{1,128})\}`)
-	serverName   = pattern.New(`^[a-z0-9][a-z0-9-]{0,31}$`)
-	headerName   = pattern.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
+	placeholderPattern = pattern.New(`\$\{(secret|env):([A-Za-z0-9_.-]{1,128})\}`)
+	serverName         = pattern.New(`^[a-z0-9][a-z0-9-]{0,31}$`)
+	headerName         = pattern.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
 )
 
 // maxServers limits the number of configured servers, and maxPairs the values of each.
@@ -123,7 +123,7 @@ func newServer(name string) MCPServer {
 	return s
 }
 
-// checkServerURL is checkBaseURL, but allows a query, which some servers need.
+// checkServerURL is like checkBaseURL, but allows a query, which some servers need.
 func checkServerURL(s string) string {
 	if s == "" {
 		return ""
@@ -140,7 +140,7 @@ func checkServerURL(s string) string {
 	return ""
 }
 
-// CheckServerName says what is wrong with a server's name, or nothing.
+// CheckServerName returns what is wrong with a server's name; empty if it is valid.
 func CheckServerName(name string) string {
 	switch {
 	case name == chat.ToolSourceBuiltin:
@@ -227,8 +227,8 @@ func (r *reader) readPairs(path []string, raw any) map[string]string {
 	return out
 }
 
-// Faults are what is wrong with a server whose individual keys are valid. None repeats a value, which might be a
-// secret.
+// Faults returns what is wrong with a server whose individual keys are valid. No fault repeats a value, which might be
+// a secret.
 func (s MCPServer) Faults() []string {
 	var out []string
 	add := func(bad bool, format string, args ...any) {
@@ -271,7 +271,7 @@ func (s MCPServer) carriesKey() bool {
 	return false
 }
 
-// Server is a configured MCP server by its name.
+// Server finds a configured MCP server by its name.
 func (c *Config) Server(name string) (MCPServer, bool) {
 	for _, s := range c.Servers {
 		if s.Name == name {

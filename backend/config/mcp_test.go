@@ -86,8 +86,8 @@ func TestServersAreSaved(t *testing.T) {
 	}
 	web, _ := s.Config().Server("web")
 	web.Enabled, web.Headers = true, map[string]string{"X-Key": "${secret:other}"}
-	fresh := MCPServer{Name: "memory", Enabled: true, Command: "node", Args: []string{"a b", `"q"`}, Env: map[string]string{"A": "1", "B": `x"y`}}
-	if err := s.SaveServers([]MCPServer{web, fresh}); err != nil {
+	added := MCPServer{Name: "memory", Enabled: true, Command: "node", Args: []string{"a b", `"q"`}, Env: map[string]string{"A": "1", "B": `x"y`}}
+	if err := s.SaveServers([]MCPServer{web, added}); err != nil {
 		t.Fatal(err)
 	}
 	again, err := Open(Options{Path: path})
@@ -97,7 +97,7 @@ func TestServersAreSaved(t *testing.T) {
 	if got, _ := again.Config().Server("web"); !reflect.DeepEqual(got, web) {
 		t.Errorf("web is %+v", got)
 	}
-	if got, _ := again.Config().Server("memory"); !reflect.DeepEqual(got, fresh) {
+	if got, _ := again.Config().Server("memory"); !reflect.DeepEqual(got, added) {
 		t.Errorf("memory is %+v", got)
 	}
 	if err := s.SaveServers([]MCPServer{{Name: "ok", Command: "x"}, {Name: "bad"}}); err == nil {

@@ -34,7 +34,7 @@ type Model struct {
 	Stream       bool
 	// AllowPlainHTTP allows sending the key to another machine over plain http.
 	AllowPlainHTTP bool
-	// KeyRequired: the server was given a key, so it is not asked without one.
+	// KeyRequired: a key was stored for the server, so nothing is sent to it without one.
 	KeyRequired bool
 	// Prices are per million tokens, in any one currency; 0: not configured.
 	PriceInput  float64
@@ -67,7 +67,7 @@ const (
 	omitKey    = "omit"
 )
 
-// modelTable is every key of a model but provider_options, which is free.
+// modelTable has every key of a model except provider_options, which may contain anything.
 var modelTable = []modelKey{
 	{spec{
 		name: "provider", label: "Protocol", def: "",
@@ -134,7 +134,7 @@ var vendors = []struct {
 
 var recallModel = Model{Name: Recall, Provider: ProviderRecall, ModelID: Recall, Stream: true, BuiltIn: true}
 
-// host is the server's name and port in lower case, or "" for the vendor's own.
+// host returns the server's name and port in lower case, or "" for the vendor's own.
 func (m Model) host() string {
 	u, err := url.Parse(m.BaseURL)
 	if err != nil || m.BaseURL == "" {
@@ -143,7 +143,7 @@ func (m Model) host() string {
 	return strings.ToLower(u.Host)
 }
 
-// vendor is the index in vendors of the model's service, or -1 for another server's.
+// vendor returns the index in vendors of the model's service, or -1 for any other server.
 func (m Model) vendor() int {
 	for i, v := range vendors {
 		host := m.host()
@@ -154,7 +154,7 @@ func (m Model) vendor() int {
 	return -1
 }
 
-// KeyName is the name under which its key is stored: "openai" or "anthropic" for the vendors' own services, the
+// KeyName returns the name under which its key is stored: "openai" or "anthropic" for the vendors' own services, the
 // server's host for any other, so that a vendor's stored key is never sent to another server. Empty for recall.
 func (m Model) KeyName() string {
 	if m.Provider == ProviderRecall {
@@ -166,7 +166,7 @@ func (m Model) KeyName() string {
 	return m.host()
 }
 
-// KeyEnv is the environment variable of its key: api_key_env, otherwise the vendor's usual one, otherwise none.
+// KeyEnv returns the environment variable of its key: api_key_env, otherwise the vendor's usual one, otherwise none.
 func (m Model) KeyEnv() string {
 	if m.APIKeyEnv != "" {
 		return m.APIKeyEnv
@@ -177,7 +177,7 @@ func (m Model) KeyEnv() string {
 	return ""
 }
 
-// NeedsKey reports that the model cannot be called without a key: a vendor's own service, or a server with
+// NeedsKey reports whether the model cannot be called without a key: a vendor's own service, or a server with
 // api_key_env or key_required.
 func (m Model) NeedsKey() bool {
 	return m.Provider != ProviderRecall && (m.vendor() >= 0 || m.APIKeyEnv != "" || m.KeyRequired)
@@ -187,7 +187,7 @@ func (m Model) NeedsKey() bool {
 type HaveKey func(name, env string) bool
 
 // Usable reports whether the model can be called now, and if not, why.
-func (m Model) Usable(have HaveKey) (ok bool, why string) {
+func (m Model) Usable(have HaveKey) (ok bool, reason string) {
 	hasKey := have != nil && have(m.KeyName(), m.KeyEnv())
 	if hasKey && m.ExposesKey() {
 		return false, "Its address is plain http, so its key could be read on the way. Use an https address, or allow it for this model (allow_plain_http = true)."
@@ -201,10 +201,10 @@ func (m Model) Usable(have HaveKey) (ok bool, why string) {
 	return false, "No key: paste one in the settings, or set key_required = false for this model if its server needs none."
 }
 
-// ExposesKey reports that a key would be sent to another machine over plain http without permission.
+// ExposesKey reports whether a key would be sent to another machine over plain http without permission.
 func (m Model) ExposesKey() bool { return !m.AllowPlainHTTP && loopback.Exposes(m.BaseURL) }
 
-// Models are the configured models, then the built-in ones of each vendor that has a key but no configured model,
+// Models returns the configured models, then the built-in ones of each vendor that has a key but no configured model,
 // then recall. The values are copies.
 func (c *Config) Models(have HaveKey) []Model {
 	out := slices.Clone(c.Configured)
@@ -231,7 +231,8 @@ func (c *Config) Model(name string, have HaveKey) (Model, bool) {
 	return Model{}, false
 }
 
-// DefaultModel is general.default_model if it exists, otherwise the first usable model, and finally recall (SPEC 16).
+// DefaultModel returns general.default_model if it exists, otherwise the first usable model, and finally recall (SPEC
+// 16).
 func (c *Config) DefaultModel(have HaveKey) Model {
 	if m, ok := c.Model(c.General.DefaultModel, have); ok {
 		return m
@@ -244,9 +245,9 @@ func (c *Config) DefaultModel(have HaveKey) Model {
 	return recallModel
 }
 
-// LibrarianModel is the model that summarises turns made with turn: the one named by librarian.model, or on auto the
-// cheap one of the same service with the same key; a model on another server summarises its own turns. False means
-// none: only the deterministic fallback is used.
+// LibrarianModel returns the model that summarises the turns of a model: the one named by librarian.model, or with auto
+// the cheap one of the same service with the same key; a model on another server summarises its own turns. False means
+// that there is none, and only the deterministic fallback is used.
 func (c *Config) LibrarianModel(turn Model, have HaveKey) (Model, bool) {
 	var m Model
 	switch name := c.Librarian.Model; name {

@@ -22,7 +22,7 @@ func TestBuiltInModelsFollowTheKeys(t *testing.T) {
 		name, text string
 		have       HaveKey
 		models     []string
-		standard   string
+		byDefault  string
 	}{
 		{"nothing at all", "", nil, []string{"recall"}, "recall"},
 		{"a stored key", "", keys("anthropic"), []string{"sonnet", "haiku", "recall"}, "sonnet"},
@@ -42,8 +42,8 @@ func TestBuiltInModelsFollowTheKeys(t *testing.T) {
 			if got := names(cfg.Models(c.have)); !slices.Equal(got, c.models) {
 				t.Errorf("models %v, want %v", got, c.models)
 			}
-			if got := cfg.DefaultModel(c.have).Name; got != c.standard {
-				t.Errorf("default %s, want %s", got, c.standard)
+			if got := cfg.DefaultModel(c.have).Name; got != c.byDefault {
+				t.Errorf("default %s, want %s", got, c.byDefault)
 			}
 		})
 	}

@@ -13,15 +13,15 @@ type Overrides []string
 
 const opOverride = "config.override"
 
-// overridden is a file's content with the overrides applied, checked like the file. Its errors, of CodeInvalid,
-// concern the overrides; the file is valid.
-func overridden(data []byte, set Overrides) (*Config, error) {
+// overridden returns the configuration in a file with the overrides applied. The file must be valid: errors, of
+// CodeInvalid, concern the overrides.
+func overridden(data []byte, overrides Overrides) (*Config, error) {
 	doc, err := parseDocument(data)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, s := range set {
+	for _, s := range overrides {
 		name, value, ok := strings.Cut(s, "=")
 		switch name = strings.TrimSpace(name); {
 		case name == "":
@@ -51,11 +51,11 @@ func refusedOverride(err error) error {
 	if !errors.As(err, &problems) {
 		return err
 	}
-	words := make([]string, len(problems))
+	parts := make([]string, len(problems))
 	for i, p := range problems {
-		words[i] = strings.TrimSpace(p.Key + " " + p.Message)
+		parts[i] = strings.TrimSpace(p.Key + " " + p.Message)
 	}
-	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: "+strings.Join(words, "; ")+".")
+	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: "+strings.Join(parts, "; ")+".")
 }
 
 // override replaces a value of the file, of a setting or of a model's field (models.NAME.FIELD).
@@ -64,8 +64,8 @@ func (d *document) override(name, value string) error {
 	var s spec
 	if k, ok := findKey(name); ok {
 		s = k.spec
-	} else if of, k, ok := modelField(name, d.hasModel); ok {
-		path, s = of, k.spec
+	} else if fieldPath, k, ok := modelField(name, d.hasModel); ok {
+		path, s = fieldPath, k.spec
 	} else {
 		e := chat.Errorf(chat.CodeInvalid, opOverride, "--set %s: there is no setting of that name.", name)
 		return e.WithHint("%s", chat.AsError(unknownKey(opOverride, name)).Hint)
@@ -80,16 +80,16 @@ func (d *document) override(name, value string) error {
 	if d.values == nil {
 		d.values = map[string]any{}
 	}
-	at := d.values
+	table := d.values
 	for _, section := range path[:len(path)-1] {
-		below, ok := at[section].(map[string]any)
+		child, ok := table[section].(map[string]any)
 		if !ok {
-			below = map[string]any{}
-			at[section] = below
+			child = map[string]any{}
+			table[section] = child
 		}
-		at = below
+		table = child
 	}
-	at[path[len(path)-1]] = raw
+	table[path[len(path)-1]] = raw
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (d *document) hasModel(name string) bool {
 	return ok
 }
 
-// modelField finds what models.NAME.FIELD names, for a model in the file; a NAME may contain dots.
+// modelField finds the field that models.NAME.FIELD names, for a model in the file; a NAME may contain dots.
 func modelField(name string, inFile func(model string) bool) (path []string, k modelKey, ok bool) {
 	rest, ok := strings.CutPrefix(name, "models.")
 	dot := strings.LastIndex(rest, ".")

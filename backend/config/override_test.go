@@ -64,7 +64,7 @@ func TestOverrides(t *testing.T) {
 
 // Overrides are checked like the file, separately and in combination with it.
 func TestWrongOverrides(t *testing.T) {
-	for set, words := range map[string]string{
+	for set, want := range map[string]string{
 		"budget.compact_at":              "has no value",
 		"budget.compact_att=1":           "no setting of that name",
 		"budget.compact_at=soon":         "must be a number",
@@ -77,7 +77,7 @@ func TestWrongOverrides(t *testing.T) {
 		"redaction.patterns=x":           "must be a list",
 	} {
 		s, err := openWith(t, overriddenFile, "", set)
-		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "config.toml") {
+		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "config.toml") {
 			t.Errorf("%s: %v", set, err)
 		}
 		if s.Config() == nil {

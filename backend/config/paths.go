@@ -13,10 +13,10 @@ import (
 
 const appName = "contextinfinity"
 
-// DefaultPath is config.toml in the XDG configuration directory.
+// DefaultPath returns the path of config.toml in the XDG configuration directory.
 func DefaultPath() string { return filepath.Join(xdg.ConfigHome, appName, "config.toml") }
 
-// DefaultDataDir is the program's XDG data directory.
+// DefaultDataDir returns the program's XDG data directory.
 func DefaultDataDir() string { return filepath.Join(xdg.DataHome, appName) }
 
 // dataDir chooses between the flag, the file and the default, and makes the path absolute.

@@ -144,11 +144,11 @@ func (r *reader) unknownIn(path []string, value any, sections map[string][]strin
 	}
 	known := sections[strings.Join(path, ".")]
 	for _, name := range sortedKeys(body) {
-		below := slices.Concat(path, []string{name})
+		child := slices.Concat(path, []string{name})
 		if !slices.Contains(known, name) {
-			r.unknown(below, known)
-		} else if _, isSection := sections[strings.Join(below, ".")]; isSection {
-			r.unknownIn(below, body[name], sections)
+			r.unknown(child, known)
+		} else if _, isSection := sections[strings.Join(child, ".")]; isSection {
+			r.unknownIn(child, body[name], sections)
 		}
 	}
 }
@@ -234,7 +234,7 @@ func (r *reader) readModel(path []string, fields map[string]any) {
 	r.c.Configured = append(r.c.Configured, m)
 }
 
-// faults are what is wrong with a model whose individual keys are valid.
+// faults returns what is wrong with a model whose individual keys are valid.
 func (m Model) faults() []string {
 	var out []string
 	if m.Provider == "" {
@@ -302,11 +302,11 @@ func (r *reader) checkTogether() {
 // failPair reports key, at the line of whichever of the two is in the file.
 func (r *reader) failPair(key, other, message string) {
 	path := strings.Split(key, ".")
-	at := path
+	present := path
 	if _, ok := r.doc.lookup(path); !ok {
-		at = strings.Split(other, ".")
+		present = strings.Split(other, ".")
 	}
-	r.problems = append(r.problems, Problem{File: r.file, Line: r.doc.line(at), Key: key, Message: message})
+	r.problems = append(r.problems, Problem{File: r.file, Line: r.doc.line(present), Key: key, Message: message})
 }
 
 func dotted(path []string) string {
@@ -326,7 +326,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// nearest is the known name within two edits of a misspelt one, or "".
+// nearest returns the known name within two edits of a misspelt one, or "".
 func nearest(name string, known []string) string {
 	best, bestDistance := "", 3
 	for _, k := range known {

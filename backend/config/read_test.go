@@ -59,7 +59,7 @@ parallel_tool_calls = false
 disable_parallel_tool_use = true
 `
 
-// Our defaults equal the SRD's values with one exception, and its example can be read.
+// The example of the SRD can be read, and its values are our defaults, with one exception.
 func TestReadsTheExampleOfTheSRD(t *testing.T) {
 	c, err := Parse("config.toml", []byte(srd18))
 	if err != nil {
@@ -67,7 +67,7 @@ func TestReadsTheExampleOfTheSRD(t *testing.T) {
 	}
 	want := Default()
 	want.General.DefaultModel, want.General.DataDir = "sonnet", "~/.contextinfinity"
-	want.Retrieval.EnableMMR = true // ours is measured: MMR improves nothing
+	want.Retrieval.EnableMMR = true // our default is false, because MMR improved nothing in the benchmark
 	want.Configured = []Model{
 		{Name: "sonnet", Provider: "anthropic", ModelID: "claude-sonnet-4-20250514", ContextLimit: 200000, APIKeyEnv: "ANTHROPIC_API_KEY", Stream: true, omit: []string{}},
 		{Name: "gpt", Provider: "openai", ModelID: "gpt-5.2", ContextLimit: 400000, APIKeyEnv: "OPENAI_API_KEY", Stream: true, omit: []string{}},
@@ -126,7 +126,7 @@ func TestTable(t *testing.T) {
 	for i := range table {
 		k := &table[i]
 		if dots := strings.Count(k.name, "."); seen[k.name] || dots < 1 || dots > 2 {
-			t.Errorf("name %q is doubled or not section.key", k.name)
+			t.Errorf("name %q is duplicated or not section.key", k.name)
 		}
 		seen[k.name] = true
 		if k.group == "" || k.label == "" || k.help == "" {
@@ -140,7 +140,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s refuses its own default: %s", k.name, problem)
 		}
 		if k.min > k.max {
-			t.Errorf("%s has no space between its bounds", k.name)
+			t.Errorf("the bounds of %s are reversed", k.name)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func TestFaultsNameFileLineAndKey(t *testing.T) {
 		"model, recall":     {"[models.recall]\nprovider = \"recall\"\n", `c.toml:1: models.recall is built in and cannot be configured`},
 		"model, not table":  {"[models]\nm = 1\n", `c.toml:2: models.m must be a table: write [models.m]`},
 		"quoted name":       {"[models.\"a.b\"]\nprovider = \"openai\"\nmodel_id = 3\n", `c.toml:3: models."a.b".model_id must be text in quotes, not a whole number`},
-		"doubled key":       {"[budget]\ncompact_at = 0.9\ncompact_at = 0.9\n", `c.toml:3: `},
+		"duplicate key":     {"[budget]\ncompact_at = 0.9\ncompact_at = 0.9\n", `c.toml:3: `},
 		"torn":              {"[budget]\ncompact_at = 0.", `c.toml:2: `},
 		"torn string":       {"[general]\n\ndata_dir = \"/ho", `c.toml:3: `},
 		"invalid UTF-8":     {"[general]\ndata_dir = \"\xff\xfe\"\n", `c.toml:2: `},
@@ -272,7 +272,7 @@ func FuzzParse(f *testing.F) {
 		_, err := Parse("c.toml", data)
 		var problems Problems
 		if err != nil && (chat.CodeOf(err) != chat.CodeConfig || !errors.As(err, &problems) || problems[0].Line < 1) {
-			t.Fatalf("error without a place: %v", err)
+			t.Fatalf("error without a line: %v", err)
 		}
 		if err != nil {
 			return

@@ -20,11 +20,10 @@ type SettingInfo struct {
 	Reserved bool
 }
 
-// Settings is every key outside [models] with its default, in the order of the
-// settings window.
+// Settings returns every key outside [models] with its default, in the order of the settings window.
 func Settings() []SettingInfo { return Default().Settings() }
 
-// Settings is every key outside [models] with its value in c.
+// Settings returns every key outside [models] with its value in c.
 func (c *Config) Settings() []SettingInfo {
 	out := make([]SettingInfo, len(table))
 	for i := range table {
@@ -33,7 +32,7 @@ func (c *Config) Settings() []SettingInfo {
 	return out
 }
 
-// Setting is a key, or a field of a model in the file (models.NAME.FIELD), with its value in c.
+// Setting returns a key, or a field of a model in the file (models.NAME.FIELD), with its value in c.
 func (c *Config) Setting(name string) (SettingInfo, bool) {
 	if k, ok := findKey(name); ok {
 		return c.setting(name, k.spec, k.field(c)), true
@@ -50,8 +49,8 @@ func (c *Config) configures(model string) bool {
 	return slices.ContainsFunc(c.Configured, func(m Model) bool { return m.Name == model })
 }
 
-func (c *Config) setting(name string, of spec, field any) SettingInfo {
-	info := of.info()
+func (c *Config) setting(name string, s spec, field any) SettingInfo {
+	info := s.info()
 	info.Key, info.Value, info.Origin = name, format(deref(field)), c.Origin(name)
 	return info
 }

@@ -29,7 +29,7 @@ type Options struct {
 }
 
 // Store holds the configuration in effect and edits the file. It is safe for concurrent use. Another process may edit
-// the file too: each edit starts from the file's present content.
+// the file too: each edit starts from the file's current content.
 type Store struct {
 	opts  Options
 	write func(path string, data []byte, perm os.FileMode) error // replaced in tests
@@ -77,7 +77,7 @@ func Open(opts Options) (*Store, error) {
 	return s, err
 }
 
-// salvageDataDir is general.data_dir of an invalid file.
+// salvageDataDir returns general.data_dir of an invalid file.
 func salvageDataDir(path string) string {
 	data, err := readFile(path)
 	if err != nil {
@@ -101,25 +101,25 @@ func salvageDataDir(path string) string {
 // dataDirLine finds the key in a file that is not even TOML.
 var dataDirLine = pattern.New(`(?m)^\s*data_dir\s*=\s*["']([^"'\n]+)["']`)
 
-// Defaults reports that the defaults are in effect because the file was invalid from the start: the intended models
-// and redaction rules are unknown.
+// Defaults reports whether the defaults are in effect because the file was invalid from the start: the intended models
+// and redaction rules are then unknown.
 func (s *Store) Defaults() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.defaults
 }
 
-// Path is the path of the file, which may not exist.
+// Path returns the path of the file, which may not exist.
 func (s *Store) Path() string { return s.opts.Path }
 
-// Config is the configuration in effect.
+// Config returns the configuration in effect.
 func (s *Store) Config() *Config {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.config
 }
 
-// Err is the error of the file as last read, nil if its content is in effect.
+// Err returns the error of the file as last read, nil if its content is in effect.
 func (s *Store) Err() error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -185,7 +185,7 @@ func (s *Store) Reset(name string) error {
 }
 
 // settable finds a setting, or a field of a model in the file (models.NAME.FIELD), and where it is in the file.
-func (s *Store) settable(name string) (path []string, of spec, ok bool) {
+func (s *Store) settable(name string) (path []string, key spec, ok bool) {
 	if k, ok := findKey(name); ok {
 		return strings.Split(name, "."), k.spec, true
 	}
@@ -252,7 +252,7 @@ func writeOptions(data []byte, path []string, options map[string]any) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	if now, _ := d.lookup(path); reflect.DeepEqual(now, any(options)) {
+	if current, _ := d.lookup(path); reflect.DeepEqual(current, any(options)) {
 		return data, nil
 	}
 	if data, err = removePath(data, path); err != nil || len(options) == 0 {
@@ -352,7 +352,7 @@ func resetModelReferences(data []byte, c *Config, name string) (out []byte, err 
 	return data, nil
 }
 
-// edit changes the file with a function of its present content: refused if that content, or the result, has a
+// edit replaces the file's current content by the result of change. It is refused if the content, or the result, has a
 // problem.
 func (s *Store) edit(op string, change func([]byte) ([]byte, error)) error {
 	s.edits.Lock()
@@ -379,7 +379,7 @@ func (s *Store) edit(op string, change func([]byte) ([]byte, error)) error {
 	if err := s.save(op, changed); err != nil {
 		return err
 	}
-	s.adopt(c)
+	s.activate(c)
 	return nil
 }
 
@@ -391,7 +391,7 @@ func (s *Store) editFailure(op string, err error) error {
 	return err
 }
 
-// rejected is the error for a valid change that conflicts with other settings.
+// rejected returns the error for a valid change that conflicts with other settings.
 func rejected(op string, err error) error {
 	var problems Problems
 	if !errors.As(err, &problems) {
@@ -412,7 +412,8 @@ func (s *Store) save(op string, data []byte) error {
 	return s.write(s.opts.Path, data, 0o600)
 }
 
-func (s *Store) adopt(c *Config) {
+// activate puts a configuration into effect, and notifies the subscribers.
+func (s *Store) activate(c *Config) {
 	s.mu.Lock()
 	s.config, s.err, s.defaults = c, nil, false
 	calls := lists.Map(sortedIDs(s.subscribers), func(id int) func(*Config) { return s.subscribers[id] })
@@ -452,7 +453,7 @@ func (s *Store) parse(data []byte) (*Config, error) {
 	return overridden(data, s.opts.Set)
 }
 
-// finish applies what comes from outside the file.
+// finish applies the settings from outside the file: the environment, and the resolved data directory.
 func (s *Store) finish(c *Config) error {
 	if v := s.opts.Getenv("CONTEXTINFINITY"); (v == "0" || v == "1") && c.Origin("context.infinity") != OriginCommandLine {
 		c.Context.Infinity = v == "1"

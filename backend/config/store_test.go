@@ -45,7 +45,7 @@ func TestOpenWithoutAFileCreatesNothing(t *testing.T) {
 		t.Fatalf("data directory %s", s.Config().DataDir)
 	}
 	if _, err := os.Stat(filepath.Dir(dir)); !os.IsNotExist(err) {
-		t.Fatal("opening made a folder")
+		t.Fatal("opening created a folder")
 	}
 	if err := s.Set("stream.fsync_ms", "500"); err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestSubscribersSeeEachChange(t *testing.T) {
 	}
 }
 
-func TestConcurrentEditsAllLand(t *testing.T) {
+func TestConcurrentEditsAreAllSaved(t *testing.T) {
 	s := open(t, "# top\n")
 	keys := []string{"stream.fsync_ms", "stream.idle_timeout_s", "budget.working_set_tokens", "librarian.target_tokens"}
 	var wg sync.WaitGroup
@@ -298,7 +298,7 @@ func TestAFolderInPlaceOfTheFileIsReported(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	if err := s.Set("stream.fsync_ms", "5"); err == nil {
-		t.Fatal("an edit went through")
+		t.Fatal("an edit succeeded")
 	}
 }
 
@@ -307,12 +307,12 @@ func TestFaultyFileKeepsItsDataDir(t *testing.T) {
 	for _, fault := range []string{"[stream]\nfsync_ms = -1\n", "[stream\n", "[general]\n"} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "config.toml")
-		where := filepath.Join(dir, "mine")
-		if err := os.WriteFile(path, []byte("[general]\ndata_dir = \""+where+"\"\n"+fault), 0o600); err != nil {
+		dataDir := filepath.Join(dir, "mine")
+		if err := os.WriteFile(path, []byte("[general]\ndata_dir = \""+dataDir+"\"\n"+fault), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s, err := Open(Options{Path: path})
-		if err == nil || !s.Defaults() || s.Config().DataDir != where {
+		if err == nil || !s.Defaults() || s.Config().DataDir != dataDir {
 			t.Errorf("with %q: data in %s, defaults %v, %v", fault, s.Config().DataDir, s.Defaults(), err)
 		}
 	}
@@ -335,12 +335,12 @@ func TestSetAll(t *testing.T) {
 	}
 	want := EmbeddingOf(EmbedderOpenAI, "bge-m3", "http://127.0.0.1:1234/v1", "")
 	if err := s.SetAll(want.Values()); err != nil || s.Config().Embedding() != want || calls != 1 {
-		t.Errorf("%+v, %v, %d notices", s.Config().Embedding(), err, calls)
+		t.Errorf("%+v, %v, %d notifications", s.Config().Embedding(), err, calls)
 	}
 }
 
-// TestSetAFieldOfAModel: models.NAME.FIELD sets a field of a model in the file and reset removes it, as --set takes it.
-// Another model or field is refused with a way to find it.
+// TestSetAFieldOfAModel: models.NAME.FIELD can be set and reset for a model in the file. For another model or field the
+// error has a hint.
 func TestSetAFieldOfAModel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	before := "[models.\"a.b\"]\nprovider = \"openai\"\nmodel_id = \"m\"\n"

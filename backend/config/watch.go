@@ -32,7 +32,7 @@ func (s *Store) Watch(ctx context.Context, interval time.Duration, changed func(
 	}
 }
 
-// fileState tells one content of the file from another without reading it.
+// fileState identifies a version of the file without reading it.
 type fileState struct {
 	exists   bool
 	size     int64
@@ -51,7 +51,7 @@ func (s *Store) fileState() fileState {
 // anything.
 func (s *Store) Refresh() bool { return s.reload() }
 
-// reload applies the file's present content and reports whether that changed anything. If the file has an error, the
+// reload applies the file's current content and reports whether that changed anything. If the file has an error, the
 // configuration in effect is kept. The data directory is always kept, because it is open.
 func (s *Store) reload() bool {
 	s.edits.Lock()
@@ -68,6 +68,6 @@ func (s *Store) reload() bool {
 	if failed == nil && reflect.DeepEqual(c, before) {
 		return false
 	}
-	s.adopt(c)
+	s.activate(c)
 	return true
 }

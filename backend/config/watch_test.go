@@ -34,8 +34,8 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	changed, adopted := make(chan struct{}, 10), make(chan int, 10)
-	s.Subscribe(func(c *config.Config) { adopted <- c.Budget.WorkingSetTokens })
+	changed, applied := make(chan struct{}, 10), make(chan int, 10)
+	s.Subscribe(func(c *config.Config) { applied <- c.Budget.WorkingSetTokens })
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -48,7 +48,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-changed
-	if got := <-adopted; got != 30000 || s.Config().Budget.WorkingSetTokens != 30000 {
+	if got := <-applied; got != 30000 || s.Config().Budget.WorkingSetTokens != 30000 {
 		t.Fatalf("the limit is %d tokens after another process set 30000", got)
 	}
 
@@ -63,13 +63,13 @@ func TestWatch(t *testing.T) {
 	if c := s.Config(); s.Err() != nil || c.Budget.WorkingSetTokens != 40000 || c.DataDir != dir {
 		t.Fatalf("once it is correct: %v, %d tokens, data in %s", s.Err(), c.Budget.WorkingSetTokens, c.DataDir)
 	}
-	<-adopted
+	<-applied
 
 	// Its own edits take effect at once, without a notification.
 	if err := s.Set("budget.working_set_tokens", "25000"); err != nil {
 		t.Fatal(err)
 	}
-	<-adopted
+	<-applied
 	if err := other.Set("budget.working_set_tokens", "26000"); err != nil {
 		t.Fatal(err)
 	}

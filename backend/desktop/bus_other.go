@@ -2,5 +2,5 @@
 
 package desktop
 
-// leaveBus: these systems have no session bus.
+// leaveBus does nothing: these systems have no session bus.
 func leaveBus() {}

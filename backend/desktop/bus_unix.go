@@ -12,8 +12,8 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// bus is this package's own connection to the session bus. It does not use the libraries' shared connection: its
-// users receive each other's signals, and one of them closes it.
+// bus is this package's own connection to the session bus. The connection that the libraries share is not used: each
+// library receives the others' signals, and one of them closes the connection.
 var bus struct {
 	mu   sync.Mutex
 	conn *dbus.Conn
@@ -21,8 +21,8 @@ var bus struct {
 
 var errNoBus = errors.New("there is no session bus")
 
-// sessionBus connects when first needed, and again after the connection was lost. It does not start a bus, which the
-// library would.
+// sessionBus connects on first use, and reconnects after the connection was lost. It does not start a bus, although
+// the library would.
 func sessionBus() (*dbus.Conn, error) {
 	bus.mu.Lock()
 	defer bus.mu.Unlock()
@@ -52,8 +52,8 @@ func hasBus() bool {
 	return err == nil
 }
 
-// leaveBus closes the connection, and stops its listeners. A connection attempt in progress is left to the end of the
-// process.
+// leaveBus closes the connection, which stops its listeners. It does not wait for a connection attempt in progress,
+// which ends with the process.
 func leaveBus() {
 	if !bus.mu.TryLock() {
 		return

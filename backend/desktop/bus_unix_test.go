@@ -44,23 +44,23 @@ func privateBus(t *testing.T) *dbus.Conn {
 	}
 	address = strings.TrimSpace(address)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
-	stranger, err := dbus.Connect(address)
+	services, err := dbus.Connect(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		leaveBus()
-		_ = stranger.Close()
+		_ = services.Close()
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	return stranger
+	return services
 }
 
 // serve exports an object under a name on the bus.
-func serve(t *testing.T, conn *dbus.Conn, name string, path dbus.ObjectPath, methods map[string]any, face string) {
+func serve(t *testing.T, conn *dbus.Conn, name string, path dbus.ObjectPath, methods map[string]any, iface string) {
 	t.Helper()
-	if err := conn.ExportMethodTable(methods, path, face); err != nil {
+	if err := conn.ExportMethodTable(methods, path, iface); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.RequestName(name, dbus.NameFlagDoNotQueue); err != nil {
@@ -71,40 +71,40 @@ func serve(t *testing.T, conn *dbus.Conn, name string, path dbus.ObjectPath, met
 // The window may hide to the tray only while a host is registered. It notices when hosts come and go, and when the
 // watcher or the bus ends.
 func TestTheTraysHostIsWatched(t *testing.T) {
-	stranger := privateBus(t)
-	said := make(chan bool, 8)
-	watchHost(func(host bool) { said <- host })
+	services := privateBus(t)
+	reports := make(chan bool, 8)
+	watchHost(func(host bool) { reports <- host })
 	expect := func(want bool, when string) {
 		t.Helper()
-		if got := <-said; got != want {
+		if got := <-reports; got != want {
 			t.Errorf("%s: host %v", when, got)
 		}
 	}
 	expect(false, "with no watcher")
 	var host atomic.Bool
 	host.Store(true)
-	serve(t, stranger, watcherName, watcherPath, map[string]any{
-		"Get": func(face, name string) (dbus.Variant, *dbus.Error) {
-			return dbus.MakeVariant(host.Load() && face == watcherName && name == "IsStatusNotifierHostRegistered"), nil
+	serve(t, services, watcherName, watcherPath, map[string]any{
+		"Get": func(iface, name string) (dbus.Variant, *dbus.Error) {
+			return dbus.MakeVariant(host.Load() && iface == watcherName && name == "IsStatusNotifierHostRegistered"), nil
 		},
 	}, "org.freedesktop.DBus.Properties")
 	expect(true, "with a watcher and a host")
 	host.Store(false)
-	if err := stranger.Emit(watcherPath, watcherName+".StatusNotifierHostUnregistered"); err != nil {
+	if err := services.Emit(watcherPath, watcherName+".StatusNotifierHostUnregistered"); err != nil {
 		t.Fatal(err)
 	}
 	expect(false, "when the host left")
 	host.Store(true)
-	if err := stranger.Emit(watcherPath, watcherName+".StatusNotifierHostRegistered"); err != nil {
+	if err := services.Emit(watcherPath, watcherName+".StatusNotifierHostRegistered"); err != nil {
 		t.Fatal(err)
 	}
 	expect(true, "when a host came")
-	if _, err := stranger.ReleaseName(watcherName); err != nil {
+	if _, err := services.ReleaseName(watcherName); err != nil {
 		t.Fatal(err)
 	}
 	expect(false, "when the watcher left")
 	leaveBus()
-	expect(false, "when the bus left")
+	expect(false, "when the bus ended")
 }
 
 func TestWithoutABusThereIsNoTray(t *testing.T) {
@@ -117,20 +117,20 @@ func TestWithoutABusThereIsNoTray(t *testing.T) {
 	}
 }
 
-// answered records requests to a mock service, because the service and the test run in different goroutines.
-type answered[T any] struct {
+// requestLog records requests to a mock service, because the service and the test run in different goroutines.
+type requestLog[T any] struct {
 	mu   sync.Mutex
 	list []T
 }
 
-func (a *answered[T]) add(asked T) int {
+func (a *requestLog[T]) add(request T) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.list = append(a.list, asked)
+	a.list = append(a.list, request)
 	return len(a.list)
 }
 
-func (a *answered[T]) all() []T {
+func (a *requestLog[T]) all() []T {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.list)
@@ -139,13 +139,13 @@ func (a *answered[T]) all() []T {
 // A notification names the session, escapes markup and replaces the session's last notification. A click on it shows
 // the window with the session.
 func TestANotificationOpensItsSession(t *testing.T) {
-	stranger := privateBus(t)
+	services := privateBus(t)
 	type shownNotice struct {
 		replaces    uint32
 		title, text string
 	}
-	var got answered[shownNotice]
-	serve(t, stranger, noticeName, noticePath, map[string]any{
+	var got requestLog[shownNotice]
+	serve(t, services, noticeName, noticePath, map[string]any{
 		"Notify": func(_ string, replaces uint32, _, title, text string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
 			n := got.add(shownNotice{replaces, title, text})
 			if replaces != 0 {
@@ -155,7 +155,7 @@ func TestANotificationOpensItsSession(t *testing.T) {
 		},
 	}, noticeName)
 	asked := make(chan WindowRequest, 1)
-	l, window, _ := living(Window{Request: func(s WindowRequest) { asked <- s }, Settings: wishes(Settings{Notifications: true})})
+	l, window, _ := newTestLifecycle(Window{Request: func(s WindowRequest) { asked <- s }, Settings: fixedSettings(Settings{Notifications: true})})
 	shown.Store(l)
 	t.Cleanup(func() { shown.Store(nil) })
 	Notify(Notice{Session: "s1", Title: "One <b>", Text: "1 < 2 & 3"})
@@ -166,17 +166,17 @@ func TestANotificationOpensItsSession(t *testing.T) {
 		t.Errorf("%+v", got.all())
 	}
 	for _, number := range []uint32{7, 42} { // another program's, then ours
-		if err := stranger.Emit(noticePath, noticeName+".ActionInvoked", number, "default"); err != nil {
+		if err := services.Emit(noticePath, noticeName+".ActionInvoked", number, "default"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if s := <-asked; s.Kind != RequestOpenSession || s.Session != "s2" || s.X != -1 {
 		t.Errorf("%+v", s)
 	}
-	window.is(t, "show")
-	l.w.Settings = wishes(Settings{})
+	window.expect(t, "show")
+	l.w.Settings = fixedSettings(Settings{})
 	if Notify(Notice{Session: "s3", Title: "Three"}); len(got.all()) != 3 {
-		t.Error("an unwanted notification")
+		t.Error("a notification was shown although the setting is off")
 	}
 }
 
@@ -184,11 +184,11 @@ func TestANotificationOpensItsSession(t *testing.T) {
 func TestTheSessionWaitsForTheWork(t *testing.T) {
 	for _, m := range sessionManagers {
 		t.Run(m.name, func(t *testing.T) {
-			stranger := privateBus(t)
+			services := privateBus(t)
 			const client = dbus.ObjectPath("/client/1")
 			events := make(chan string, 8)
 			dot := strings.LastIndex(m.register, ".")
-			if err := stranger.ExportMethodTable(map[string]any{"EndSessionResponse": func(ok bool, _ string) *dbus.Error {
+			if err := services.ExportMethodTable(map[string]any{"EndSessionResponse": func(ok bool, _ string) *dbus.Error {
 				if !ok {
 					events <- "refused"
 				}
@@ -197,14 +197,14 @@ func TestTheSessionWaitsForTheWork(t *testing.T) {
 			}}, client, m.client); err != nil {
 				t.Fatal(err)
 			}
-			serve(t, stranger, m.name, m.path, map[string]any{
+			serve(t, services, m.name, m.path, map[string]any{
 				m.register[dot+1:]: func(name, _ string) (dbus.ObjectPath, *dbus.Error) { events <- name; return client, nil },
 			}, m.register[:dot])
-			l, _, _ := living(Window{Close: func() { events <- "put away" }})
+			l, _, _ := newTestLifecycle(Window{Close: func() { events <- "saved" }})
 			l.exit = func(int) {}
 			l.joinSession()
 			emit := func(signal string) {
-				if err := stranger.Emit(client, m.client+"."+signal, uint32(0)); err != nil {
+				if err := services.Emit(client, m.client+"."+signal, uint32(0)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -214,11 +214,11 @@ func TestTheSessionWaitsForTheWork(t *testing.T) {
 					t.Fatalf("%q before %q", got, want)
 				}
 			}
-			if l.leaving() {
-				t.Error("it ends before it is stopped")
+			if l.isQuitting() {
+				t.Error("the program quits before the session ends")
 			}
 			emit("EndSession")
-			for _, want := range []string{"put away", "agreed"} {
+			for _, want := range []string{"saved", "agreed"} {
 				if got := <-events; got != want {
 					t.Fatalf("%q before %q", got, want)
 				}
@@ -243,14 +243,14 @@ func TestAFileIsRevealed(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	stranger := privateBus(t)
+	services := privateBus(t)
 	if err := Reveal(file); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, opened, dir)
 
-	var shown answered[[]string]
-	serve(t, stranger, "org.freedesktop.FileManager1", "/org/freedesktop/FileManager1", map[string]any{
+	var shown requestLog[[]string]
+	serve(t, services, "org.freedesktop.FileManager1", "/org/freedesktop/FileManager1", map[string]any{
 		"ShowItems": func(uris []string, _ string) *dbus.Error { shown.add(uris); return nil },
 	}, "org.freedesktop.FileManager1")
 	err := Reveal(file)

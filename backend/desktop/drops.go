@@ -18,9 +18,9 @@ type drops struct {
 
 	mu         sync.Mutex
 	paths      []string
-	at         time.Time      // of paths
-	page       *WindowRequest // position, once the page accepted
-	acceptedAt time.Time      // when the page accepted
+	pathsAt    time.Time      // when the paths arrived
+	page       *WindowRequest // position, once the page accepted the drop
+	acceptedAt time.Time      // when the page accepted the drop
 }
 
 // receivePaths receives the paths of dropped files.
@@ -32,10 +32,10 @@ func (d *drops) receivePaths(paths []string) {
 		}
 	}
 	d.mu.Lock()
-	d.paths, d.at = usable, time.Now()
-	s := d.complete()
+	d.paths, d.pathsAt = usable, time.Now()
+	request := d.complete()
 	d.mu.Unlock()
-	d.pass(s)
+	d.deliverIfComplete(request)
 }
 
 // receivePage receives the page's half: whether external files were dropped, and where.
@@ -48,29 +48,29 @@ func (d *drops) receivePage(data ...any) {
 	} else {
 		d.paths = nil
 	}
-	s := d.complete()
+	request := d.complete()
 	d.mu.Unlock()
-	d.pass(s)
+	d.deliverIfComplete(request)
 }
 
 // complete returns the drop if both halves have arrived in time, otherwise nil.
 func (d *drops) complete() *WindowRequest {
-	if d.page == nil || len(d.paths) == 0 || time.Since(d.at) > dropTime || time.Since(d.acceptedAt) > dropTime {
+	if d.page == nil || len(d.paths) == 0 || time.Since(d.pathsAt) > dropTime || time.Since(d.acceptedAt) > dropTime {
 		return nil
 	}
-	s := *d.page
-	s.Paths = d.paths
+	request := *d.page
+	request.Paths = d.paths
 	d.page, d.paths = nil, nil
-	return &s
+	return &request
 }
 
-func (d *drops) pass(s *WindowRequest) {
-	if s != nil {
-		d.deliver(*s)
+func (d *drops) deliverIfComplete(request *WindowRequest) {
+	if request != nil {
+		d.deliver(*request)
 	}
 }
 
-// number converts a number from an event's JSON.
+// number returns the i-th value of an event if it is a number, otherwise -1.
 func number(data []any, i int) int {
 	if i >= len(data) {
 		return -1

@@ -11,8 +11,9 @@ var language = regexp.MustCompile(`^([a-z]{2,3})(?:_([A-Z]{2}))?(?:[.@]|$)`)
 
 const english = "en_US"
 
-// webLanguages are the user's languages from the environment, as spell checkers name them (de_DE) and as the web does
-// (de-DE). English comes last: it is the window's default, and the only one if the locale is C or POSIX.
+// webLanguages returns the user's languages from the environment, in the notation of spell checkers (de_DE) and in
+// that of the web (de-DE). English comes last, because it is the window's default. It is the only one if the locale is
+// C or POSIX.
 func webLanguages(env func(string) string) (spelling, preferred []string) {
 	locale := ""
 	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {

@@ -13,7 +13,7 @@ var webFiles = []string{
 }
 
 // NarrowWebFiles removes other users' permissions from WebKit's files in a directory: earlier versions created files
-// that others could read if the directory were opened to them. Files that cannot be changed are left.
+// that others could read if they had access to the directory. Files that cannot be changed are skipped.
 func NarrowWebFiles(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -27,7 +27,7 @@ func NarrowWebFiles(dir string) {
 	}
 }
 
-// narrow follows no link.
+// narrow does not follow links.
 func narrow(path string, d fs.DirEntry, err error) error {
 	if err != nil || d.Type()&^fs.ModeDir != 0 {
 		return nil //nolint:nilerr // unreadable files are skipped

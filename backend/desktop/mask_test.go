@@ -35,11 +35,11 @@ func TestFilesOfWebKitArePrivate(t *testing.T) {
 	}
 
 	restore := privateFiles()
-	name := filepath.Join(dir, "made")
+	name := filepath.Join(dir, "created")
 	err := os.WriteFile(name, nil, 0o666)
 	restore()
 	restore()
 	if info, statErr := os.Stat(name); err != nil || statErr != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("made with %v, %v", info.Mode().Perm(), err)
+		t.Errorf("created with %v, %v", info.Mode().Perm(), err)
 	}
 }

@@ -19,11 +19,11 @@ const (
 var notices struct {
 	mu       sync.Mutex
 	sessions map[uint32]string
-	heard    *dbus.Conn // the connection whose signals are followed
+	conn     *dbus.Conn // the connection whose signals are handled
 }
 
 // send shows a notification. Without a notification server none is shown; the window has the same information.
-func (l *life) send(n Notice) {
+func (l *lifecycle) send(n Notice) {
 	conn, err := sessionBus()
 	if err != nil {
 		return
@@ -45,7 +45,7 @@ func (l *life) send(n Notice) {
 	notices.sessions[id] = n.Session
 }
 
-// visibleNotice is the id of the session's notification, 0 if it has none.
+// visibleNotice returns the id of the session's notification, 0 if it has none.
 func visibleNotice(session string) uint32 {
 	notices.mu.Lock()
 	defer notices.mu.Unlock()
@@ -63,10 +63,10 @@ var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 func escapeMarkup(text string) string { return markup.Replace(text) }
 
 // followNotices listens for clicks, once per connection.
-func (l *life) followNotices(conn *dbus.Conn) {
+func (l *lifecycle) followNotices(conn *dbus.Conn) {
 	notices.mu.Lock()
 	defer notices.mu.Unlock()
-	if notices.heard == conn {
+	if notices.conn == conn {
 		return
 	}
 	signals := make(chan *dbus.Signal, 16)
@@ -74,7 +74,7 @@ func (l *life) followNotices(conn *dbus.Conn) {
 	if err := conn.AddMatchSignal(dbus.WithMatchInterface(noticeName)); err != nil {
 		return
 	}
-	notices.heard, notices.sessions = conn, map[uint32]string{}
+	notices.conn, notices.sessions = conn, map[uint32]string{}
 	go func() {
 		for s := range signals {
 			l.noticeSignal(s)
@@ -82,8 +82,9 @@ func (l *life) followNotices(conn *dbus.Conn) {
 	}()
 }
 
-// noticeSignal handles a signal: servers send everybody's notifications to everybody; ours are known by their ids.
-func (l *life) noticeSignal(s *dbus.Signal) {
+// noticeSignal handles a signal. Servers send the signals of all notifications to every program; the ids identify
+// this program's.
+func (l *lifecycle) noticeSignal(s *dbus.Signal) {
 	if s.Path != noticePath || len(s.Body) < 2 {
 		return
 	}

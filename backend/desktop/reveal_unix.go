@@ -32,7 +32,7 @@ func showInFileManager(path string) error {
 	return launch("xdg-open", folder)
 }
 
-// fileURI is the URI of an absolute path, byte for byte.
+// fileURI returns the URI of an absolute path, byte for byte.
 func fileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }

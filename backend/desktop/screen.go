@@ -7,7 +7,7 @@ import (
 )
 
 // Space for a window's frame and the desktop's panels, in pixels.
-const besideWindow, aboveWindow = 16, 96
+const marginWidth, marginHeight = 16, 96
 
 // fitScreen makes the first window fit its screen.
 func fitScreen(ctx context.Context) {
@@ -19,7 +19,7 @@ func fitScreen(ctx context.Context) {
 		if !s.IsCurrent && len(screens) > 1 {
 			continue
 		}
-		if width, height := fitting(s.Size.Width, s.Size.Height); width < firstWidth || height < firstHeight {
+		if width, height := initialSize(s.Size.Width, s.Size.Height); width < firstWidth || height < firstHeight {
 			runtime.WindowSetSize(ctx, width, height)
 			runtime.WindowCenter(ctx)
 		}
@@ -27,7 +27,7 @@ func fitScreen(ctx context.Context) {
 	}
 }
 
-// fitting is the initial size on a screen of that size.
-func fitting(width, height int) (int, int) {
-	return max(minWidth, min(firstWidth, width-besideWindow)), max(minHeight, min(firstHeight, height-aboveWindow))
+// initialSize returns the initial size on a screen of that size.
+func initialSize(width, height int) (int, int) {
+	return max(minWidth, min(firstWidth, width-marginWidth)), max(minHeight, min(firstHeight, height-marginHeight))
 }

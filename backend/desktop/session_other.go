@@ -2,5 +2,5 @@
 
 package desktop
 
-// joinSession: these systems end a session by closing windows and by signals.
-func (l *life) joinSession() {}
+// joinSession does nothing: these systems end a session by closing windows and by signals.
+func (l *lifecycle) joinSession() {}

@@ -25,20 +25,20 @@ var sessionManagers = []sessionManager{
 
 // joinSession registers with a running session manager. Others end a session by SIGTERM, or by removing the display,
 // which kills this program.
-func (l *life) joinSession() {
+func (l *lifecycle) joinSession() {
 	conn, err := sessionBus()
 	if err != nil {
 		return
 	}
 	for _, m := range sessionManagers {
-		if client, ok := m.takeIn(conn); ok {
+		if client, ok := m.registerClient(conn); ok {
 			m.follow(conn, client, l)
 			return
 		}
 	}
 }
 
-func (m sessionManager) takeIn(conn *dbus.Conn) (client dbus.ObjectPath, ok bool) {
+func (m sessionManager) registerClient(conn *dbus.Conn) (client dbus.ObjectPath, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
 	err := conn.Object(m.name, m.path).CallWithContext(ctx, m.register, dbus.FlagNoAutoStart,
@@ -46,8 +46,8 @@ func (m sessionManager) takeIn(conn *dbus.Conn) (client dbus.ObjectPath, ok bool
 	return client, err == nil && client.IsValid()
 }
 
-// follow answers the session manager: the session may always end, and the work is stopped first.
-func (m sessionManager) follow(conn *dbus.Conn, client dbus.ObjectPath, l *life) {
+// follow replies to the session manager: the session may always end, and the work is stopped first.
+func (m sessionManager) follow(conn *dbus.Conn, client dbus.ObjectPath, l *lifecycle) {
 	signals := make(chan *dbus.Signal, 16)
 	conn.Signal(signals)
 	if err := conn.AddMatchSignal(dbus.WithMatchObjectPath(client), dbus.WithMatchInterface(m.client)); err != nil {

@@ -10,38 +10,38 @@ import (
 
 // icon is the tray's icon and menu. It appears once a tray exists.
 type icon struct {
-	l     *life
-	faces map[trayState][]byte
-	place place
+	l          *lifecycle
+	images     map[trayState][]byte
+	systemTray systemTray
 
-	mu    sync.Mutex
-	built bool
-	now   status
-	line  *systray.MenuItem
-	pause *systray.MenuItem
-	texts []func(*trayWords) // each sets a menu item's texts in a language
+	mu         sync.Mutex
+	built      bool
+	current    status
+	statusItem *systray.MenuItem
+	pause      *systray.MenuItem
+	setTexts   []func(*trayWords) // each sets a menu item's texts in a language
 }
 
-// place is the system's tray.
-type place interface {
+// systemTray is the system's tray.
+type systemTray interface {
 	hosted() bool
 	end()
 }
 
-func newTray(l *life, picture []byte) tray {
-	i := &icon{l: l, faces: drawFaces(picture), now: status{words: l.w.words().idle, in: l.w.words()}}
-	i.place = newPlace(i)
+func newTray(l *lifecycle, picture []byte) tray {
+	i := &icon{l: l, images: drawIcons(picture), current: status{words: l.w.words().idle, texts: l.w.words()}}
+	i.systemTray = newSystemTray(i)
 	return i
 }
 
-func (i *icon) hosted() bool { return i.place.hosted() }
-func (i *icon) end()         { i.place.end() }
+func (i *icon) hosted() bool { return i.systemTray.hosted() }
+func (i *icon) end()         { i.systemTray.end() }
 
-// prepare sets what must be known before the icon appears.
+// prepare sets the texts and the picture before the icon appears.
 func (i *icon) prepare() {
 	systray.SetTitle(programTitle)
 	systray.SetTooltip(i.tooltip())
-	systray.SetIcon(i.faces[i.now.trayState])
+	systray.SetIcon(i.images[i.current.trayState])
 }
 
 // build creates the menu; systray calls it once.
@@ -49,8 +49,8 @@ func (i *icon) build() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.prepare()
-	i.line = systray.AddMenuItem(i.now.words, "")
-	i.line.Disable()
+	i.statusItem = systray.AddMenuItem(i.current.words, "")
+	i.statusItem.Disable()
 	systray.AddSeparator()
 	i.on(i.add(func(t *trayWords) (string, string) { return t.show, t.showTip }), i.l.show)
 	i.on(i.add(func(t *trayWords) (string, string) { return t.newChat, t.newChatTip }), func() {
@@ -65,7 +65,7 @@ func (i *icon) build() {
 	}
 	if work := i.l.w.Work; work != nil {
 		systray.AddSeparator()
-		i.pause = systray.AddMenuItemCheckbox(i.now.in.pause, i.now.in.pauseTip, i.now.paused)
+		i.pause = systray.AddMenuItemCheckbox(i.current.texts.pause, i.current.texts.pauseTip, i.current.paused)
 		i.follow(i.pause, func(t *trayWords) (string, string) { return t.pause, t.pauseTip })
 		i.on(i.pause, func() { work.Pause(!work.Paused()) })
 		i.on(i.add(func(t *trayWords) (string, string) { return t.reconcile, t.reconcileTip }), work.Reconcile)
@@ -77,14 +77,14 @@ func (i *icon) build() {
 
 // add creates a menu item whose texts follow the language.
 func (i *icon) add(text func(*trayWords) (title, tip string)) *systray.MenuItem {
-	item := systray.AddMenuItem(text(i.now.in))
+	item := systray.AddMenuItem(text(i.current.texts))
 	i.follow(item, text)
 	return item
 }
 
 // follow updates a menu item's texts when the language changes.
 func (i *icon) follow(item *systray.MenuItem, text func(*trayWords) (title, tip string)) {
-	i.texts = append(i.texts, func(t *trayWords) {
+	i.setTexts = append(i.setTexts, func(t *trayWords) {
 		title, tip := text(t)
 		item.SetTitle(title)
 		item.SetTooltip(tip)
@@ -104,26 +104,26 @@ func (i *icon) on(item *systray.MenuItem, fn func()) {
 func (i *icon) show(s status) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if s == i.now {
+	if s == i.current {
 		return
 	}
-	before := i.now
-	i.now = s
+	previous := i.current
+	i.current = s
 	if !i.built {
 		return
 	}
-	i.line.SetTitle(s.words)
-	if s.in != before.in {
-		for _, say := range i.texts {
-			say(s.in)
+	i.statusItem.SetTitle(s.words)
+	if s.texts != previous.texts {
+		for _, setTexts := range i.setTexts {
+			setTexts(s.texts)
 		}
 	}
 	systray.SetTooltip(i.tooltip())
-	if s.trayState != before.trayState {
-		systray.SetIcon(i.faces[s.trayState])
+	if s.trayState != previous.trayState {
+		systray.SetIcon(i.images[s.trayState])
 	}
 	switch {
-	case s.paused == before.paused || i.pause == nil:
+	case s.paused == previous.paused || i.pause == nil:
 	case s.paused:
 		i.pause.Check()
 	default:
@@ -131,4 +131,4 @@ func (i *icon) show(s status) {
 	}
 }
 
-func (i *icon) tooltip() string { return programTitle + ": " + i.now.words }
+func (i *icon) tooltip() string { return programTitle + ": " + i.current.words }

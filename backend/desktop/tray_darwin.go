@@ -4,16 +4,16 @@ package desktop
 
 import "fyne.io/systray"
 
-// trayFirst: the icon is created on the main thread, before the window uses it.
+// trayFirst is true because the icon is created on the main thread, before the window uses it.
 const trayFirst = true
 
-// menuBar is the right end of macOS' menu bar, which always exists. A click opens the menu, like that of its
+// menuBar is the right end of macOS' menu bar, which always exists. A click opens the menu, as with its
 // neighbours.
 type menuBar struct{}
 
-func newPlace(i *icon) place {
-	begin, _ := systray.RunWithExternalLoop(i.build, nil)
-	begin()
+func newSystemTray(i *icon) systemTray {
+	start, _ := systray.RunWithExternalLoop(i.build, nil)
+	start()
 	return menuBar{}
 }
 

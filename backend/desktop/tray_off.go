@@ -2,7 +2,7 @@
 
 package desktop
 
-// newTray: a program without its own window has no icon.
-func newTray(*life, []byte) tray { return noTray{} }
+// newTray returns no tray: a program without its own window has no icon.
+func newTray(*lifecycle, []byte) tray { return noTray{} }
 
 const trayFirst = false

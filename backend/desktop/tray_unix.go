@@ -14,12 +14,12 @@ import (
 type panel struct {
 	icon *icon
 
-	mu    sync.Mutex
-	host  bool
-	begun bool
+	mu      sync.Mutex
+	host    bool
+	created bool
 }
 
-func newPlace(i *icon) place {
+func newSystemTray(i *icon) systemTray {
 	p := &panel{icon: i}
 	watchHost(p.changed)
 	return p
@@ -34,16 +34,16 @@ func (p *panel) hosted() bool {
 // changed creates the icon when a host appears, and shows the window when the last one disappears.
 func (p *panel) changed(host bool) {
 	p.mu.Lock()
-	if host && !p.begun {
-		p.begun = true
+	if host && !p.created {
+		p.created = true
 		p.icon.mu.Lock()
 		p.icon.prepare()
 		p.icon.mu.Unlock()
 		systray.SetOnTapped(p.icon.l.show)
-		begin, _ := systray.RunWithExternalLoop(p.icon.build, nil)
-		begin()
+		start, _ := systray.RunWithExternalLoop(p.icon.build, nil)
+		start()
 	} else if host && !p.host {
-		registerAgain()
+		reregister()
 	}
 	p.host = host
 	p.mu.Unlock()
@@ -52,9 +52,9 @@ func (p *panel) changed(host bool) {
 	}
 }
 
-// registerAgain registers the icon with a new watcher, over the connection that systray shares with other libraries.
+// reregister registers the icon with a new watcher, over the connection that systray shares with other libraries.
 // systray does so too, but stops when it receives one of their signals.
-func registerAgain() {
+func reregister() {
 	if conn, err := dbus.SessionBus(); err == nil {
 		conn.Object(watcherName, watcherPath).Call(watcherName+".RegisterStatusNotifierItem", dbus.FlagNoReplyExpected, "/StatusNotifierItem")
 	}

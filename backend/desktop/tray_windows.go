@@ -13,8 +13,8 @@ const trayFirst = false
 // taskbar is Windows' notification area, which always exists.
 type taskbar struct{}
 
-// newPlace runs the icon on its own thread: its hidden window gets messages only on the thread that created it.
-func newPlace(i *icon) place {
+// newSystemTray runs the icon on its own thread: its hidden window gets messages only on the thread that created it.
+func newSystemTray(i *icon) systemTray {
 	go func() {
 		goruntime.LockOSThread()
 		systray.SetOnTapped(i.l.show)

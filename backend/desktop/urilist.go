@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// filesOf returns the absolute paths of the local files in a text/uri-list (RFC 2483): one URI per line, # begins a
-// comment. Other addresses, and files of other machines, are skipped.
+// filesOf returns the absolute paths of the local files in a text/uri-list (RFC 2483): one URI per line; lines that
+// start with # are comments. Other addresses, and files of other machines, are skipped.
 func filesOf(list string) []string {
 	host, _ := os.Hostname()
 	var paths []string

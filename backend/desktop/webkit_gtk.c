@@ -12,7 +12,7 @@ struct languages {
 
 static gboolean set_languages(gpointer data) {
   struct languages *l = data;
-  WebKitWebContext *context = webkit_web_context_get_default(); // the one that Wails' view is in
+  WebKitWebContext *context = webkit_web_context_get_default(); // the context of Wails' view
   webkit_web_context_set_spell_checking_languages(context, (const gchar *const *)l->spelling);
   webkit_web_context_set_spell_checking_enabled(context, TRUE);
   webkit_web_context_set_preferred_languages(context, (const gchar *const *)l->preferred);
@@ -29,8 +29,8 @@ void web_languages(char **spelling, char **preferred) {
   g_idle_add(set_languages, l);
 }
 
-// Only the program's own page may be in the window: Wails gives whatever is there its bridge to the program. A frame
-// without network, such as a preview, is about:srcdoc. Links are opened in the system's browser.
+// Only the program's own page may be in the window: Wails gives every page there access to the program. A frame
+// without network access, such as a preview, is about:srcdoc. Links are opened in the system's browser.
 static gboolean decide_policy(WebKitWebView *view, WebKitPolicyDecision *decision, WebKitPolicyDecisionType type, gpointer data) {
   (void)view;
   (void)data;
@@ -58,7 +58,7 @@ static gboolean stay(gpointer data) {
   GList *windows = gtk_window_list_toplevels();
   for (GList *w = windows; w != NULL; w = w->next) guard_views(w->data, &found);
   g_list_free(windows);
-  return found ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE; // until the window is there
+  return found ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE; // until the window exists
 }
 
 void web_stay(void) { g_timeout_add(20, stay, NULL); }

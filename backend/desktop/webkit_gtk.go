@@ -34,7 +34,7 @@ func setWebLanguages() {
 // stayOnPage refuses every navigation away from the program's page, whatever started it.
 func stayOnPage() { C.web_stay() }
 
-// cStrings is a NULL-terminated list.
+// cStrings returns a NULL-terminated list.
 func cStrings(list []string) []*C.char {
 	out := make([]*C.char, len(list)+1)
 	for i, s := range list {

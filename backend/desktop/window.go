@@ -2,9 +2,9 @@
 // cycle, tray, notifications, dialogs, file manager and the system's browser (SPEC 13, UX.md Around it). Package api
 // implements what happens inside.
 //
-// It knows nothing about conversations. Closing the window leaves the program in the tray if there is one and the setting is on.
-// Otherwise, and when a menu, a signal or the end of the session requests it, the program ends in order and in
-// bounded time: Close is called exactly once before Run returns.
+// It knows nothing about conversations. Closing the window leaves the program in the tray if there is one and the
+// setting is on. Otherwise, and when a menu, a signal or the end of the session requests it, the program ends in order
+// and in bounded time: Close is called exactly once before Run returns.
 package desktop
 
 import (
@@ -39,14 +39,14 @@ type Window struct {
 	Ready func(emit func(name string, data any))
 	// Close ends the program's work in bounded time; it is called once.
 	Close func()
-	// Hidden: the window starts in the tray. If no tray appears within trayTime, it is shown.
+	// Hidden: the window starts in the tray. If no tray appears within trayWait, it is shown.
 	Hidden bool
 	// Further: it is one of several windows on the same data; the first one has the tray, and is notified when the
 	// session ends.
 	Further bool
-	// Quick: it is small, and stays above the others.
+	// Quick: it is small, and stays above other windows.
 	Quick bool
-	// Held reports whether further windows need this process; while they do, closing the window hides it. nil: never.
+	// Held reports whether further windows need this process. If they do, closing the window only hides it. nil: never.
 	Held func() bool
 	// NewWindow and AskQuickly open a further window and the small one, for the tray. nil: not possible.
 	NewWindow, AskQuickly func()
@@ -82,7 +82,7 @@ type Work interface {
 	Changed(fn func())
 }
 
-// WindowRequestKind is a closed list.
+// WindowRequestKind is one of the constants below.
 type WindowRequestKind string
 
 const (
@@ -107,7 +107,7 @@ const (
 	firstWidth, firstHeight = 1280, 800
 )
 
-// Smallest and first size of the window for a quick question.
+// Minimum and initial size of the window for a quick question.
 const (
 	minQuickWidth, minQuickHeight = 480, 320
 	quickWidth, quickHeight       = 680, 480
@@ -133,10 +133,10 @@ func Run(w Window) error {
 	// file manager opened later does not.
 	restoreMask := privateFiles()
 	defer restoreMask()
-	l := newLife(w)
+	l := newLifecycle(w)
 	defer l.end()
 	if trayFirst {
-		l.putTray()
+		l.createTray()
 	}
 	s := sizeOf(w)
 	return wails.Run(&options.App{
@@ -155,7 +155,7 @@ func Run(w Window) error {
 		OnBeforeClose: l.beforeClose,
 		OnShutdown:    func(context.Context) { l.end() },
 		// Files come with their paths, and the page gets the drop too: it prevents the drop from replacing the page,
-		// and says whether the files were meant for it.
+		// and reports whether the files were dropped on it.
 		DragAndDrop: &options.DragAndDrop{EnableFileDrop: true, DisableWebViewDrop: false},
 		Linux:       &linux.Options{Icon: w.Icon, ProgramName: "contextinfinity", WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand},
 		Mac:         &mac.Options{About: &mac.AboutInfo{Title: programTitle, Icon: w.Icon}, OnFileOpen: l.opened},
@@ -188,7 +188,7 @@ func HasDisplay() bool {
 }
 
 // shown is the window of this process, once it exists.
-var shown atomic.Pointer[life]
+var shown atomic.Pointer[lifecycle]
 
 // OpenURL shows a link in the system's browser. The caller has checked it.
 func OpenURL(url string) {
@@ -204,8 +204,8 @@ func Raise() {
 	}
 }
 
-// LastClosed ends a program that only further windows kept running, once no answer is arriving: its own window was
-// closed.
+// LastClosed ends the program once no answer is arriving, if its own window was closed and only further windows kept
+// it running.
 func LastClosed() {
 	if l := shown.Load(); l != nil {
 		go l.lastClosed()
@@ -220,7 +220,7 @@ func Quit() {
 }
 
 // Watched reports whether the window is visible, and whether it has the focus.
-func Watched() (there, focused bool) {
+func Watched() (visible, focused bool) {
 	l := shown.Load()
 	if l == nil {
 		return false, false

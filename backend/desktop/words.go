@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// trayWords are the texts of the tray in one language. Numbers are placed where no plural form is needed: "running:
-// 2".
+// trayWords are the texts of the tray in one language. They are worded so that no number needs a plural form:
+// "2 running".
 type trayWords struct {
 	idle                                           string
 	running, queued, both                          string // formats for running, queued, and both
@@ -54,7 +54,7 @@ var trayChinese = trayWords{
 	quit: "退出", quitTip: "结束程序；正在写入的内容会保留",
 }
 
-// languageOf is ui.language, or the first supported language of the system: the same choice as the window's
+// languageOf returns ui.language, or the first supported language of the system. The window chooses in the same way
 // (frontend/src/lib/words/languages.ts).
 func languageOf(setting string, preferred []string) string {
 	for _, tag := range append([]string{setting}, preferred...) {
@@ -69,13 +69,13 @@ func languageOf(setting string, preferred []string) string {
 	return "en"
 }
 
-// Language is the language of the window with a value of ui.language: "en", "de" or "zh-CN".
+// Language returns the language of the window for a value of ui.language: "en", "de" or "zh-CN".
 func Language(setting string) string {
 	_, preferred := webLanguages(os.Getenv)
 	return languageOf(setting, preferred)
 }
 
-// wordsIn are the texts in a language.
+// wordsIn returns the texts in a language.
 func wordsIn(language string) *trayWords {
 	switch language {
 	case "de":
@@ -96,14 +96,14 @@ func isTraditional(parts []string) bool {
 	return false
 }
 
-// QuickAskWords describe the purpose of the quick ask keys, in the language of ui.language.
+// QuickAskWords describes the purpose of the quick ask keys, in the language of ui.language.
 func QuickAskWords(setting string) string { return wordsIn(Language(setting)).askTip }
 
-// words are the texts of the tray with the present settings.
+// words returns the texts of the tray with the current settings.
 func (w *Window) words() *trayWords { return wordsIn(Language(w.Settings().Language)) }
 
-// counts says how much work is running and queued.
-func (t *trayWords) counts(running, queued int) string {
+// workText says how much work is running and queued.
+func (t *trayWords) workText(running, queued int) string {
 	switch {
 	case running > 0 && queued > 0:
 		return fmt.Sprintf(t.both, running, queued)
@@ -115,8 +115,8 @@ func (t *trayWords) counts(running, queued int) string {
 	return t.idle
 }
 
-// stopped says that work is paused, and how much is queued.
-func (t *trayWords) stopped(queued int) string {
+// pausedText says that work is paused, and how much is queued.
+func (t *trayWords) pausedText(queued int) string {
 	if queued > 0 {
 		return fmt.Sprintf(t.pausedQueued, queued)
 	}

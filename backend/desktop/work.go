@@ -38,25 +38,25 @@ type status struct {
 	trayState trayState
 	words     string
 	paused    bool       // independent of the state
-	in        *trayWords // the language of the texts and of the menu
+	texts     *trayWords // the texts in the language of the tray
 }
 
-func statusOf(w Work, in *trayWords) status {
+func statusOf(w Work, texts *trayWords) status {
 	running, queued := w.Busy()
-	stopped := w.Paused()
-	switch why := w.Attention(); {
-	case why != "":
-		return status{attention, why, stopped, in}
-	case stopped:
-		return status{paused, in.stopped(queued), true, in}
+	isPaused := w.Paused()
+	switch problem := w.Attention(); {
+	case problem != "":
+		return status{attention, problem, isPaused, texts}
+	case isPaused:
+		return status{paused, texts.pausedText(queued), true, texts}
 	case running+queued > 0:
-		return status{working, in.counts(running, queued), false, in}
+		return status{working, texts.workText(running, queued), false, texts}
 	}
-	return status{idle, in.idle, false, in}
+	return status{idle, texts.idle, false, texts}
 }
 
 // showWork updates the tray until the program ends.
-func (l *life) showWork(ctx context.Context) {
+func (l *lifecycle) showWork(ctx context.Context) {
 	changed := make(chan struct{}, 1)
 	l.w.Work.Changed(func() {
 		select {
@@ -64,7 +64,7 @@ func (l *life) showWork(ctx context.Context) {
 		default: // an update is already pending
 		}
 	})
-	for !l.leaving() {
+	for !l.isQuitting() {
 		l.mu.Lock()
 		t := l.tray
 		l.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 // bookText reads an EPUB: its chapters in reading order, as one text.
 func bookText(z archive) ([]string, error) {
 	contents := ""
-	err := z.walk("META-INF/container.xml", nil, events{start: func(name string, at attributes) bool {
+	err := z.walk("META-INF/container.xml", nil, events{start: func(name string, attrs attributes) bool {
 		if name == "rootfile" && contents == "" {
-			contents = at.get("full-path")
+			contents = attrs.get("full-path")
 		}
 		return false
 	}})
@@ -42,14 +42,14 @@ func bookText(z archive) ([]string, error) {
 func chaptersOf(z archive, contents string) ([]string, error) {
 	parts := map[string]string{}
 	var chapters []string
-	err := z.walk(contents, nil, events{start: func(name string, at attributes) bool {
+	err := z.walk(contents, nil, events{start: func(name string, attrs attributes) bool {
 		switch name {
 		case "item":
-			if href, err := url.PathUnescape(at.get("href")); err == nil {
-				parts[at.get("id")] = path.Join(path.Dir(contents), href)
+			if href, err := url.PathUnescape(attrs.get("href")); err == nil {
+				parts[attrs.get("id")] = path.Join(path.Dir(contents), href)
 			}
 		case "itemref":
-			if part := parts[at.get("idref")]; z.has(part) && len(chapters) < maxPages {
+			if part := parts[attrs.get("idref")]; z.has(part) && len(chapters) < maxPages {
 				chapters = append(chapters, part)
 			}
 		}
@@ -61,7 +61,7 @@ func chaptersOf(z archive, contents string) ([]string, error) {
 // htmlEvents extracts the text of an HTML page.
 func htmlEvents(f *markdown) events {
 	begin := func(level int) {
-		for len(f.open) > 0 { // HTML need not end its paragraphs
+		for len(f.open) > 0 { // paragraphs in HTML may have no end tag
 			f.end()
 		}
 		p := f.begin()
@@ -71,7 +71,7 @@ func htmlEvents(f *markdown) events {
 	raw := false // in preformatted text, which keeps its line breaks
 	f.begin()
 	return events{
-		start: func(name string, at attributes) bool {
+		start: func(name string, attrs attributes) bool {
 			switch name {
 			case "head", "script", "style", "svg":
 				return true
@@ -88,7 +88,7 @@ func htmlEvents(f *markdown) events {
 			case "br":
 				f.write("\n")
 			case "img":
-				f.write(at.get("alt"))
+				f.write(attrs.get("alt"))
 			case "table":
 				begin(0)
 				f.end()

@@ -9,13 +9,13 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// nearlyWhite is the brightness, as a share of white, from which text cannot be seen on white paper.
+// nearlyWhite is the brightness from which text cannot be seen on white paper; white has 1.
 const nearlyWhite = 0.99
 
-// ink is what has to be known of a colour to decide whether white text can be seen.
+// ink is what is known about a colour, to decide whether text in it can be seen.
 type ink struct {
 	white bool
-	plain bool // in its colour space, it is known which values are white
+	plain bool // its colour space is one whose white values are known, see isPlain
 }
 
 // colour tracks the fill and stroke colours. White text is invisible on a page that nothing has been painted on yet;
@@ -37,7 +37,7 @@ func (p *page) colour(op string, values []pdf.Value, resources pdf.Value) {
 	}
 }
 
-// set applies an operator, given in the form that sets the fill colour.
+// set applies an operator, whose name is that of the operator for the fill colour.
 func (c *ink) set(op string, values []pdf.Value, resources pdf.Value) {
 	args := lists.Map(values, pdf.Value.Float64)
 	switch op {

@@ -1,8 +1,8 @@
 // Package documents extracts the text of files that users attach. It stores nothing and uses no network.
 //
-// Plain text is taken byte for byte if it is UTF-8, or decoded if it is UTF-16 with a byte order mark. PDFs and
-// office documents are read in a separate process: crafted files can make the parsing libraries loop, overflow their
-// stack or fill memory, and none of that may reach the process that holds the conversations.
+// Plain text is used byte for byte if it is UTF-8, and decoded if it is UTF-16 with a byte order mark. PDFs and office
+// documents are read in a separate process: crafted files can make the parsing libraries loop, overflow the stack or
+// fill the memory, and none of that may affect the process that has the conversations open.
 package documents
 
 import (
@@ -69,12 +69,12 @@ func (r Reader) Read(ctx context.Context, name string, data []byte) (Document, e
 		return d, err
 	}
 	if isPDF(data) {
-		text, err := r.apart(ctx, d.Name, "a PDF", data)
+		text, err := r.readInProcess(ctx, d.Name, "a PDF", data)
 		d.MediaType, d.Text = "application/pdf", text
 		return d, err
 	}
 	if media, ok := officeType(data); ok {
-		text, err := r.apart(ctx, d.Name, "an office document", data)
+		text, err := r.readInProcess(ctx, d.Name, "an office document", data)
 		d.MediaType, d.Text = media, text
 		return d, err
 	}

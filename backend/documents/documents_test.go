@@ -54,8 +54,8 @@ func TestReadText(t *testing.T) {
 		{"no extension", "Makefile", "all:\n\ttrue\n", "text/plain", "all:\n\ttrue\n", true},
 		{"an extension that lies", "picture.png", "only words", "text/plain", "only words", true},
 		{"UTF-8 with its mark", "a.csv", "\xEF\xBB\xBFä,b", "text/csv", "ä,b", false},
-		{"UTF-16, little end first", "a.txt", "\xFF\xFEa\x00\xE4\x00", "text/plain", "aä", false},
-		{"UTF-16, big end first", "a.txt", "\xFE\xFF\xD8\x3D\xDE\x00", "text/plain", "😀", false},
+		{"UTF-16, little-endian", "a.txt", "\xFF\xFEa\x00\xE4\x00", "text/plain", "aä", false},
+		{"UTF-16, big-endian", "a.txt", "\xFE\xFF\xD8\x3D\xDE\x00", "text/plain", "😀", false},
 		{"several scripts", "a.txt", "日本語 العربية", "text/plain", "日本語 العربية", true},
 		{"terminal colours", "a.log", "\x1b[31mred\x1b[0m\n", "text/plain", "\x1b[31mred\x1b[0m\n", true},
 	} {
@@ -67,16 +67,16 @@ func TestReadText(t *testing.T) {
 			if d.MediaType != c.media || d.Text != c.text || d.Plain != c.plain {
 				t.Errorf("got %+v", d)
 			}
-			kept := d.New("s", []byte(c.data), 1)
-			if (kept.Text == "") != c.plain || string(kept.Content) != c.data {
-				t.Errorf("kept as %+v", kept)
+			stored := d.New("s", []byte(c.data), 1)
+			if (stored.Text == "") != c.plain || string(stored.Content) != c.data {
+				t.Errorf("stored as %+v", stored)
 			}
 		})
 	}
 }
 
 func TestReadRefuses(t *testing.T) {
-	for _, c := range []struct{ name, data, says string }{
+	for _, c := range []struct{ name, data, message string }{
 		{"nothing.txt", "", "nothing.txt is empty"},
 		{"blank.txt", " \n\t ", "contains no text"},
 		{"program.exe", "MZ\x00\x00\x01", "is not a text file"},
@@ -89,7 +89,7 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Reader{}.Read(context.Background(), c.name, []byte(c.data))
-			if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "nothing was attached") {
+			if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.message) || !strings.Contains(err.Error(), "nothing was attached") {
 				t.Errorf("error: %v", err)
 			}
 		})
@@ -120,7 +120,7 @@ func TestReadPDF(t *testing.T) {
 		want string
 	}{
 		{"one page", simplePDF("BT /F1 12 Tf 72 700 Td (The harbour opens at seven.) Tj ET"), "The harbour opens at seven."},
-		{"lines and words by place", simplePDF("BT /F1 10 Tf 10 TL 72 700 Td [(The) -300 (har) 20 (bour)] TJ T* (opens) Tj ( at) Tj 0 -40 Td (Later.) Tj ET"), "The harbour\nopens at\n\nLater."},
+		{"lines and words by position", simplePDF("BT /F1 10 Tf 10 TL 72 700 Td [(The) -300 (har) 20 (bour)] TJ T* (opens) Tj ( at) Tj 0 -40 Td (Later.) Tj ET"), "The harbour\nopens at\n\nLater."},
 		{"pages", simplePDF("BT /F1 9 Tf 1 0 0 1 10 10 Tm (one) Tj ET", "", "BT /F1 9 Tf (three) ' ET"), "one\n\f\n\fthree"},
 		{"junk around it", append(append([]byte("junk\n"), simplePDF("BT /F1 12 Tf (words) Tj ET")...), "\nmore junk, "+strings.Repeat("x", 200)...), ""},
 		{"a newer version", bytes.Replace(simplePDF("BT /F1 12 Tf (words) Tj ET"), []byte("%PDF-1.4"), []byte("%PDF-2.0"), 1), "words"},
@@ -159,9 +159,9 @@ func TestTextThatIsNotVisible(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"painted by nothing", simplePDF("BT /F1 12 Tf 10 700 Td (seen) Tj 3 Tr 0 -20 Td (obey) Tj 0 Tr 0 -20 Td (more) Tj ET"), hidden("seen\n\nmore", "obey")},
+		{"an invisible mode", simplePDF("BT /F1 12 Tf 10 700 Td (seen) Tj 3 Tr 0 -20 Td (obey) Tj 0 Tr 0 -20 Td (more) Tj ET"), hidden("seen\n\nmore", "obey")},
 		{"a clip alone", simplePDF("BT /F1 12 Tf (seen) Tj 7 Tr (obey) Tj ET"), hidden("seen", "obey")},
-		{"a mode that Q takes back", simplePDF("q 3 Tr Q BT /F1 12 Tf (seen) Tj ET"), "seen"},
+		{"a mode that Q restores", simplePDF("q 3 Tr Q BT /F1 12 Tf (seen) Tj ET"), "seen"},
 		{"a scan with its text", simplePDF("q 3 Tr BT /F1 12 Tf (recognized) Tj ET Q"), hidden("", "recognized")},
 		{"no size", simplePDF("BT /F1 12 Tf (seen) Tj /F1 0 Tf (obey) Tj ET"), hidden("seen", "obey")},
 		{"next to no size", simplePDF("q 0.01 0 0 0.01 0 0 cm BT /F1 12 Tf (obey) Tj ET Q BT /F1 12 Tf (seen) Tj ET"), hidden("seen", "obey")},
@@ -180,7 +180,7 @@ func TestTextThatIsNotVisible(t *testing.T) {
 		{"white in a closed shape with a dark edge", simplePDF("1 g 40 w /DeviceRGB CS 0 0 1 SC 0 0 200 200 re b* BT /F1 12 Tf (seen) Tj ET"), "seen"},
 		{"white on a white line", simplePDF("40 w 1 1 1 RG 0 10 m 200 10 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
 		{"white on a line of white inks", simplePDF("/DeviceCMYK CS 0 0 0 0 SCN 0 10 m 200 10 l s 1 G 0 9 m 9 9 l S 0 0 0 0 K 0 9 m 9 9 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
-		{"a dark line's colour that Q takes back", simplePDF("1 G q 0 G Q 0 10 m 200 10 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
+		{"a dark line's colour that Q restores", simplePDF("1 G q 0 G Q 0 10 m 200 10 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
 		{"beside the page", boxed("BT /F1 12 Tf 10 10 Td (seen) Tj 0 -200 Td (obey) Tj 900 300 Td (too) Tj ET"), hidden("seen", "obey\n\ntoo")},
 		{"at its edge", boxed("BT /F1 12 Tf -5 195 Td (seen) Tj ET"), "seen"},
 	} {
@@ -237,23 +237,23 @@ func TestThePDFProcessHasNoKeys(t *testing.T) {
 	}
 }
 
-// Whatever a file does to the library happens in a disposable process.
+// A file that makes the library fail affects only the separate process.
 func TestHostilePDF(t *testing.T) {
 	deep := strings.Repeat("[", 4<<20)
 	for _, c := range []struct {
-		name string
-		data []byte
-		says string
+		name    string
+		data    []byte
+		message string
 	}{
-		{"a beginning alone", []byte("%PDF-1.4\n%%EOF"), "is damaged"},
+		{"only the beginning", []byte("%PDF-1.4\n%%EOF"), "is damaged"},
 		{"no pages", makePDF([]string{"<< /Type /Catalog >>"}), "is damaged"},
 		{"encrypted", encryptedPDF(), "is encrypted"},
 		{"no text", simplePDF("0 0 100 100 re f", "q Q"), "contains pictures of pages"},
-		{"a circle of pages", makePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 9 /Kids [2 0 R 2 0 R] >>"}), "is damaged"},
+		{"a cycle of pages", makePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 9 /Kids [2 0 R 2 0 R] >>"}), "is damaged"},
 		{"a form that draws itself", formPDF(), "contains pictures of pages"},
 		{"nesting without end", simplePDF("BT " + deep), ""},
-		{"an object of itself", makePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>", "2 0 R"}), ""},
-		{"a table for everybody", bytes.Replace(simplePDF("BT (a) Tj ET"), []byte("/Size"), []byte("/Size 999999999999 /X"), 1), ""},
+		{"an object that refers to itself", makePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>", "2 0 R"}), ""},
+		{"an enormous cross-reference table", bytes.Replace(simplePDF("BT (a) Tj ET"), []byte("/Size"), []byte("/Size 999999999999 /X"), 1), ""},
 		{"operators without operands", simplePDF("BT Tj TJ ' Td Tm Tf cm Do Q Q Q ET"), ""},
 		{"an unknown filter", bytes.Replace(simplePDF("BT (a) Tj ET"), []byte("/Length"), []byte("/Filter /NoSuch /Length"), 1), "is damaged"},
 		{"cut in the middle", simplePDF("BT /F1 12 Tf (words) Tj ET")[:200], "is damaged"},
@@ -262,9 +262,9 @@ func TestHostilePDF(t *testing.T) {
 			t.Parallel()
 			d, err := reader(t).Read(context.Background(), "evil.pdf", c.data)
 			switch {
-			case c.says == "" && (err != nil) != (chat.CodeOf(err) == chat.CodeInvalid):
+			case c.message == "" && (err != nil) != (chat.CodeOf(err) == chat.CodeInvalid):
 				t.Errorf("error: %v", err)
-			case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+			case c.message != "" && (err == nil || !strings.Contains(err.Error(), c.message)):
 				t.Errorf("text %q, error: %v", d.Text, err)
 			}
 		})
@@ -302,11 +302,11 @@ func TestTheSystemLimitsThePDFProcess(t *testing.T) {
 		t.Skip("only Linux counts what a process maps against its limit")
 	}
 	if err := exec.Command(reader(t).Program, takeMemory).Run(); err == nil {
-		t.Errorf("it got %d MB", 4*processMemory>>20)
+		t.Errorf("the process could allocate %d MB", 4*processMemory>>20)
 	}
 }
 
-// A file that takes forever is given up, and its process is ended.
+// Reading a file that takes too long is stopped, and its process is ended.
 func TestPDFTakesTooLong(t *testing.T) {
 	r := reader(t)
 	r.timeout = time.Second

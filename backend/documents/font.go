@@ -6,7 +6,7 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// font holds how a font's codes are decoded and how wide they are. It is built once per font, because the library
+// font describes how a font's codes are decoded and how wide they are. It is built once per font, because the library
 // parses the file again on every access.
 type font struct {
 	encoder pdf.TextEncoding
@@ -108,13 +108,13 @@ func (f *font) read(raw string) (text string, width float64, spaces int) {
 			w = f.width
 		}
 		width += w
-		sb.WriteString(f.meaning(code))
+		sb.WriteString(f.textOfCode(code))
 	}
 	return text + sb.String(), width, spaces
 }
 
-// meaning returns the text of one code; empty for two-byte codes that the encoder decodes.
-func (f *font) meaning(code int) string {
+// textOfCode returns the text of one code; empty for two-byte codes that the encoder decodes.
+func (f *font) textOfCode(code int) string {
 	if s, ok := f.unicode[code]; ok || f.wide {
 		return s
 	}

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzPDF reads any file like the process for PDFs, but in this process: it must end in one of the known ways with
-// valid text. The library's reader of hexadecimal strings does not stop at the end of its input; for such files there
-// is the process with its time limit.
+// FuzzPDF reads any file like the process for PDFs, but in this process: reading must end in one of the known ways with
+// valid text. The library's reader of hexadecimal strings does not stop at the end of its input, so such files are
+// skipped; in the program the time limit of the process ends them.
 func FuzzPDF(f *testing.F) {
 	f.Add(simplePDF("BT /F1 12 Tf 1 0 0 1 72 700 Tm (one) Tj 0 -14 Td [(t) -250 (wo)] TJ (three) ' ET", "q 2 0 0 2 0 0 cm BT (page two) Tj ET Q"))
 	f.Add(formPDF())

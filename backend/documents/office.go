@@ -141,7 +141,7 @@ func openArchive(r io.ReaderAt, size int64) (archive, error) {
 	}
 	a := archive{parts: make(map[string]*zip.File, len(z.File))}
 	for _, f := range z.File {
-		if _, twice := a.parts[f.Name]; !twice {
+		if _, exists := a.parts[f.Name]; !exists {
 			a.parts[f.Name] = f
 		}
 	}
@@ -150,14 +150,14 @@ func openArchive(r io.ReaderAt, size int64) (archive, error) {
 
 func (a archive) has(name string) bool { return a.parts[name] != nil }
 
-// bytes returns at most the first most bytes of a part.
-func (a archive) bytes(name string, most int64) ([]byte, error) {
+// bytes returns at most the first limit bytes of a part.
+func (a archive) bytes(name string, limit int64) ([]byte, error) {
 	r, err := a.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return io.ReadAll(io.LimitReader(r, most))
+	return io.ReadAll(io.LimitReader(r, limit))
 }
 
 func (a archive) open(name string) (io.ReadCloser, error) {
@@ -170,7 +170,7 @@ func (a archive) open(name string) (io.ReadCloser, error) {
 
 // events are the handlers for the elements and text of an XML part. Names have no namespace prefix.
 type events struct {
-	start func(name string, at attributes) (skip bool) // skip: skip the element with its content
+	start func(name string, attrs attributes) (skip bool) // skip: skip the element with its content
 	end   func(name string)
 	text  func(text string)
 }
@@ -209,7 +209,7 @@ func (a archive) walk(name string, f *markdown, on events) error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			if on.start != nil && on.start(t.Name.Local, t.Attr) {
-				if err := passOver(d, t.Name.Local); err != nil {
+				if err := skipElement(d, t.Name.Local); err != nil {
 					return err
 				}
 			}
@@ -225,9 +225,9 @@ func (a archive) walk(name string, f *markdown, on events) error {
 	}
 }
 
-// passOver reads to the end of an element. Raw tokens are not balanced, so only elements with the same name are
+// skipElement reads to the end of an element. Raw tokens are not balanced, so only elements with the same name are
 // counted.
-func passOver(d *xml.Decoder, name string) error {
+func skipElement(d *xml.Decoder, name string) error {
 	for depth := 1; depth > 0; {
 		token, err := d.RawToken()
 		if err != nil {
@@ -250,12 +250,12 @@ func passOver(d *xml.Decoder, name string) error {
 // related returns the parts that a part refers to, by relationship id (OPC).
 func (a archive) related(part string) map[string]string {
 	out := map[string]string{}
-	_ = a.walk(path.Dir(part)+"/_rels/"+path.Base(part)+".rels", nil, events{start: func(name string, at attributes) bool {
-		if target := at.get("Target"); name == "Relationship" && at.get("TargetMode") != "External" {
+	_ = a.walk(path.Dir(part)+"/_rels/"+path.Base(part)+".rels", nil, events{start: func(name string, attrs attributes) bool {
+		if target := attrs.get("Target"); name == "Relationship" && attrs.get("TargetMode") != "External" {
 			if !strings.HasPrefix(target, "/") {
 				target = path.Join(path.Dir(part), target)
 			}
-			out[at.get("Id")] = strings.TrimPrefix(target, "/")
+			out[attrs.get("Id")] = strings.TrimPrefix(target, "/")
 		}
 		return false
 	}})

@@ -206,7 +206,7 @@ func TestReadBook(t *testing.T) {
 	}
 	_, err = reader(t).Read(context.Background(), "night.epub", book("META-INF/encryption.xml", `<encryption><CipherReference URI="OEBPS/two.xhtml"/></encryption>`))
 	if err == nil || !strings.Contains(err.Error(), "encrypted") {
-		t.Errorf("one with chapters that are locked: %v", err)
+		t.Errorf("a book with encrypted chapters: %v", err)
 	}
 }
 
@@ -215,22 +215,22 @@ func TestOfficeIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
 		data       []byte
-		says       string
+		message    string
 	}{
 		{"another archive", "a.zip", zipOf(t, "notes.txt", "words"), "is not a text file"},
-		{"a torn one", "a.docx", whole[:len(whole)/2], "damaged or cut off"},
-		{"one without text", "a.docx", word(t, "<w:p/>"), "contains no text"},
-		{"one that is not XML", "a.docx", zipOf(t, "word/document.xml", "<w:p <<<"), "is damaged"},
-		{"sheets that are none", "a.xlsx", zipOf(t, "[Content_Types].xml", "<Types/>", "xl/workbook.xml", "no workbook"), "is damaged"},
+		{"a truncated document", "a.docx", whole[:len(whole)/2], "damaged or cut off"},
+		{"a document without text", "a.docx", word(t, "<w:p/>"), "contains no text"},
+		{"a document that is not XML", "a.docx", zipOf(t, "word/document.xml", "<w:p <<<"), "is damaged"},
+		{"a workbook without sheets", "a.xlsx", zipOf(t, "[Content_Types].xml", "<Types/>", "xl/workbook.xml", "no workbook"), "is damaged"},
 		{"a bomb", "a.docx", word(t, "<w:p>"+run(strings.Repeat("boom ", 5<<20))+"</w:p>"), "MB of text"},
 		{"a bomb of paragraphs", "a.odt", openDocument(t, "text", strings.Repeat("<text:p>", 8<<20)), "of memory to read"},
 		{"too many slides", "a.odp", openDocument(t, "presentation", strings.Repeat("<draw:page><text:p>x</text:p></draw:page>", maxPages+1)), "more than 5000 pages"},
 		{"with a password", "a.odt", openDocument(t, "text", "noise", "META-INF/manifest.xml", "<m><encryption-data/></m>"), "is encrypted"},
-		{"of an old Office", "a.doc", []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + strings.Repeat("\x00", 600)), "before 2007"},
+		{"a document from before 2007", "a.doc", []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + strings.Repeat("\x00", 600)), "before 2007"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := reader(t).Read(context.Background(), c.file, c.data)
-			if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "nothing was attached") {
+			if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.message) || !strings.Contains(err.Error(), "nothing was attached") {
 				t.Errorf("error: %v", err)
 			}
 		})

@@ -15,11 +15,11 @@ func openDocumentText(z archive) ([]string, error) {
 	on := openDocumentEvents(f)
 	element, ended := on.start, on.end
 	depth := 0 // nesting of pages: the notes of a slide are a page inside its page
-	on.start = func(name string, at attributes) bool {
+	on.start = func(name string, attrs attributes) bool {
 		if name == "page" {
 			depth++
 		}
-		return element(name, at)
+		return element(name, attrs)
 	}
 	on.end = func(name string) {
 		ended(name)
@@ -44,19 +44,19 @@ func openDocumentText(z archive) ([]string, error) {
 func openDocumentEvents(f *markdown) events {
 	columns, rows := 1, 1 // repeat counts of the open cell and row
 	return events{
-		start: func(name string, at attributes) bool {
+		start: func(name string, attrs attributes) bool {
 			switch name {
 			case "tracked-changes", "annotation", "note-citation", "page-number":
 				return true
 			case "p":
 				f.begin()
 			case "h":
-				level, err := strconv.Atoi(at.get("outline-level"))
+				level, err := strconv.Atoi(attrs.get("outline-level"))
 				if f.begin(); err == nil {
 					f.paragraph().level = level
 				}
 			case "s":
-				count, _ := strconv.Atoi(at.get("c"))
+				count, _ := strconv.Atoi(attrs.get("c"))
 				f.write(strings.Repeat(" ", min(max(count, 1), maxRepeat)))
 			case "tab":
 				f.write("\t")
@@ -67,14 +67,14 @@ func openDocumentEvents(f *markdown) events {
 			case "notes":
 				f.block("Notes:", 0, false)
 			case "table":
-				if sheet := at.get("name"); len(f.tables) == 0 && sheet != "" {
+				if sheet := attrs.get("name"); len(f.tables) == 0 && sheet != "" {
 					f.block(sheet, 2, false)
 				}
 				f.beginTable()
 			case "table-row":
-				rows = number(at.get("number-rows-repeated"))
+				rows = number(attrs.get("number-rows-repeated"))
 			case "table-cell", "covered-table-cell":
-				columns = number(at.get("number-columns-repeated"))
+				columns = number(attrs.get("number-columns-repeated"))
 			}
 			return false
 		},

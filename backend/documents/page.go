@@ -84,8 +84,8 @@ const (
 	modeClip      = 7
 )
 
-// leastSize is the smallest readable size of text, in points.
-const leastSize = 1.0
+// minTextSize is the size up to which text is unreadable, in points.
+const minTextSize = 1.0
 
 // Gaps as shares of the text height. Kerning is smaller than wordGap, a space is wider.
 const (
@@ -233,20 +233,20 @@ func (p *page) draw(raw string) {
 	p.advance((width/1000*p.size + codes*p.chars + float64(spaces)*p.words) * (1 + p.stretch))
 	end := p.at.then(p.scale)
 	f := &p.seen
-	if p.hides(m, end, height) {
+	if p.isInvisible(m, end, height) {
 		f = &p.unseen
 	}
 	f.write(text, m, end, height)
 }
 
-// hides reports whether a string drawn between two positions is invisible.
-func (p *page) hides(from, to matrix, height float64) bool {
-	least := leastSize
+// isInvisible reports whether a string drawn between two positions is invisible.
+func (p *page) isInvisible(from, to matrix, height float64) bool {
+	minSize := minTextSize
 	if p.font.drawn {
-		least = 0
+		minSize = 0
 	}
 	width := math.Abs(p.size*(1+p.stretch)) * math.Hypot(from[0], from[1])
-	return p.mode == modeInvisible || p.mode == modeClip || p.fill.white && !p.painted && p.mode == modeFill || height <= least || width <= least ||
+	return p.mode == modeInvisible || p.mode == modeClip || p.fill.white && !p.painted && p.mode == modeFill || height <= minSize || width <= minSize ||
 		p.box.misses(from[4], from[5], to[4], to[5], height)
 }
 

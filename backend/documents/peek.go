@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Looks is what a file seems to be, judging by its first bytes. Reading it may still show otherwise.
+// Looks is the kind of file suggested by its first bytes. Reading the file may show that it is another.
 type Looks int
 
 const (
@@ -15,8 +15,8 @@ const (
 	LooksReadable       // text, a PDF or an office document
 )
 
-// Peek reports whether a file can probably be read, from its first bytes. whole: head is the whole file.
-func Peek(head []byte, whole bool) Looks {
+// Peek reports whether a file can probably be read, judging by its first bytes. complete: head is the entire file.
+func Peek(head []byte, complete bool) Looks {
 	if isPDF(head) || looksOffice(head) {
 		return LooksReadable
 	}
@@ -24,7 +24,7 @@ func Peek(head []byte, whole bool) Looks {
 		return LooksOld
 	}
 	if bytes.HasPrefix(head, markUTF16LE) || bytes.HasPrefix(head, markUTF16BE) {
-		if !whole {
+		if !complete {
 			head = head[:len(head)&^1]
 		}
 		if _, err := decode("", head); err != nil {
@@ -35,7 +35,7 @@ func Peek(head []byte, whole bool) Looks {
 	if binaryLooking(head) {
 		return LooksBinary
 	}
-	for cut := 0; !whole && cut < utf8.UTFMax-1 && len(head) > 0 && !utf8.Valid(head); cut++ { // a character may be cut
+	for cut := 0; !complete && cut < utf8.UTFMax-1 && len(head) > 0 && !utf8.Valid(head); cut++ { // a character may be cut
 		head = head[:len(head)-1]
 	}
 	if !utf8.Valid(head) {

@@ -46,8 +46,8 @@ const (
 	endMemory   = "memory"
 )
 
-// apart reads a document in a separate process. kind describes the file in an error: "a PDF".
-func (r Reader) apart(ctx context.Context, name, kind string, data []byte) (string, error) {
+// readInProcess reads a document in a separate process. kind describes the file in an error: "a PDF".
+func (r Reader) readInProcess(ctx context.Context, name, kind string, data []byte) (string, error) {
 	if r.Program == "" {
 		return "", refused("%s is %s, which cannot be read here; nothing was attached.", name, kind).WithHint("save it as text")
 	}
@@ -58,28 +58,28 @@ func (r Reader) apart(ctx context.Context, name, kind string, data []byte) (stri
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.Program, ReadArgument)
-	out := &bounded{most: MaxText + maxPages*32}
+	out := &bounded{limit: MaxText + maxPages*32}
 	cmd.Stdin, cmd.Stdout, cmd.WaitDelay = bytes.NewReader(data), out, time.Second
 	cmd.Env = childenv.Minimal(os.Environ())
-	_ = cmd.Run() // the output tells how it ended; after a crash the outcome is missing
-	got := readOutput(out.String())
+	_ = cmd.Run() // the output contains the outcome, or none after a crash
+	result := readOutput(out.String())
 	switch ctx.Err() {
 	case nil:
 	case context.DeadlineExceeded:
-		got.end = endTime
+		result.end = endTime
 	default:
 		return "", ctx.Err()
 	}
-	text := strings.Join(got.texts, "\n\f")
-	switch got.end {
+	text := strings.Join(result.texts, "\n\f")
+	switch result.end {
 	case endText:
 		return text, checkText(name, text)
 	case endTime, endMemory, endBroken:
 		if lettersIn(text) > 0 {
-			return got.stopped() + text, checkText(name, text)
+			return result.stopped() + text, checkText(name, text)
 		}
 	}
-	return "", problem(name, kind, got.end)
+	return "", problem(name, kind, result.end)
 }
 
 // output is the parsed output of the process.
@@ -90,17 +90,17 @@ type output struct {
 }
 
 func readOutput(s string) output {
-	got := output{end: endBroken} // until the outcome is read
+	result := output{end: endBroken} // until the outcome is read
 	for part := range strings.SplitSeq(s, pageMark) {
 		line, text, _ := strings.Cut(part, "\n")
-		if n, pages, ok := strings.Cut(line, "/"); ok && n == strconv.Itoa(len(got.texts)+1) && utf8.ValidString(text) {
-			got.texts = append(got.texts, text)
-			got.pages, _ = strconv.Atoi(pages)
+		if n, pages, ok := strings.Cut(line, "/"); ok && n == strconv.Itoa(len(result.texts)+1) && utf8.ValidString(text) {
+			result.texts = append(result.texts, text)
+			result.pages, _ = strconv.Atoi(pages)
 		} else if line != "" {
-			got.end = line
+			result.end = line
 		}
 	}
-	return got
+	return result
 }
 
 // stopped returns a heading line for a text that is incomplete.
@@ -132,7 +132,7 @@ func problem(name, kind, end string) error {
 }
 
 // ReadFile is the main function of the process: it reads a document from in, writes its pages and the outcome to out,
-// and returns the exit code. It may also crash; the caller then treats the next page as unreadable.
+// and returns the exit code. The process may also crash; the caller then treats the next page as unreadable.
 func ReadFile(in io.Reader, out io.Writer) int {
 	limitProcess()
 	debug.SetMaxStack(processStack)
@@ -178,7 +178,7 @@ func (w *pageWriter) finish(end string) {
 	}
 }
 
-// watchMemory calls end when the heap grows beyond the limit.
+// watchMemory calls end when the heap grows beyond processMemory.
 func watchMemory(stop <-chan struct{}, end func()) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -195,14 +195,14 @@ func watchMemory(stop <-chan struct{}, end func()) {
 	}
 }
 
-// bounded is a buffer that returns an error when more than most bytes are written to it.
+// bounded is a buffer that returns an error when more than limit bytes are written to it.
 type bounded struct {
 	strings.Builder
-	most int
+	limit int
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
+	if b.Len()+len(p) > b.limit {
 		return 0, io.ErrShortBuffer
 	}
 	return b.Builder.Write(p)

@@ -21,16 +21,16 @@ func sheetText(z archive) ([]string, error) {
 	w := &workbook{}
 	type sheet struct{ title, part string }
 	var sheets []sheet
-	err := z.walk(book, nil, events{start: func(name string, at attributes) bool {
+	err := z.walk(book, nil, events{start: func(name string, attrs attributes) bool {
 		switch name {
 		case "workbookPr":
-			w.from1904 = isTrue(at.get("date1904"))
+			w.from1904 = isTrue(attrs.get("date1904"))
 		case "sheet":
-			title := at.get("name")
-			if state := at.get("state"); state == "hidden" || state == "veryHidden" {
+			title := attrs.get("name")
+			if state := attrs.get("state"); state == "hidden" || state == "veryHidden" {
 				title += " (hidden sheet)"
 			}
-			if part := parts[relationID(at)]; z.has(part) {
+			if part := parts[relationID(attrs)]; z.has(part) {
 				sheets = append(sheets, sheet{title, part})
 			}
 		}
@@ -102,15 +102,15 @@ func (w *workbook) readFormats(z archive) error {
 	}
 	codes, inCells := map[string]string{}, false
 	return z.walk(part, nil, events{
-		start: func(name string, at attributes) bool {
+		start: func(name string, attrs attributes) bool {
 			switch name {
 			case "numFmt":
-				codes[at.get("numFmtId")] = at.get("formatCode")
+				codes[attrs.get("numFmtId")] = attrs.get("formatCode")
 			case "cellXfs":
 				inCells = true
 			case "xf":
 				if inCells {
-					w.formats = append(w.formats, formatOf(at.get("numFmtId"), codes))
+					w.formats = append(w.formats, formatOf(attrs.get("numFmtId"), codes))
 				}
 			}
 			return false
@@ -125,18 +125,18 @@ func (w *workbook) cells(g *grid) events {
 	var value strings.Builder
 	row, column, kind, style, inValue, size := 0, 0, "", "", false, 0
 	return events{
-		start: func(name string, at attributes) bool {
+		start: func(name string, attrs attributes) bool {
 			switch name {
 			case "row":
-				if n, err := strconv.Atoi(at.get("r")); err == nil && n > row+1 && len(g.rows) > 0 {
+				if n, err := strconv.Atoi(attrs.get("r")); err == nil && n > row+1 && len(g.rows) > 0 {
 					g.rows = append(g.rows, nil)
 					row = n
 				} else {
 					row++
 				}
 			case "c":
-				kind, style = at.get("t"), at.get("s")
-				if n := columnOf(at.get("r")); n > 0 {
+				kind, style = attrs.get("t"), attrs.get("s")
+				if n := columnOf(attrs.get("r")); n > 0 {
 					column = n
 				} else {
 					column++

@@ -5,9 +5,9 @@ func slideText(z archive) ([]string, error) {
 	const presentation = "ppt/presentation.xml"
 	parts := z.related(presentation)
 	var slides []string
-	err := z.walk(presentation, nil, events{start: func(name string, at attributes) bool {
+	err := z.walk(presentation, nil, events{start: func(name string, attrs attributes) bool {
 		if name == "sldId" {
-			if part := parts[relationID(at)]; z.has(part) {
+			if part := parts[relationID(attrs)]; z.has(part) {
 				slides = append(slides, part)
 			}
 		}
@@ -40,8 +40,8 @@ func slideText(z archive) ([]string, error) {
 }
 
 // relationID returns the attribute r:id. The attribute id without a prefix is a different number.
-func relationID(at attributes) string {
-	for _, attr := range at {
+func relationID(attrs attributes) string {
+	for _, attr := range attrs {
 		if attr.Name.Local == "id" && attr.Name.Space != "" {
 			return attr.Value
 		}
@@ -58,14 +58,14 @@ func isNotes(part string) bool {
 func slideEvents(f *markdown) events {
 	title, inText := false, false
 	return events{
-		start: func(name string, at attributes) bool {
+		start: func(name string, attrs attributes) bool {
 			switch name {
 			case "fld", "Fallback":
 				return true
 			case "sp":
 				title = false
 			case "ph":
-				title = at.get("type") == "title" || at.get("type") == "ctrTitle"
+				title = attrs.get("type") == "title" || attrs.get("type") == "ctrTitle"
 			case "p":
 				if p := f.begin(); title {
 					p.level = 1

@@ -19,11 +19,11 @@ func wordText(z archive) ([]string, error) {
 		}
 		on := wordEvents(f, levels)
 		element := on.start
-		on.start = func(name string, at attributes) bool {
+		on.start = func(name string, attrs attributes) bool {
 			if name == notes {
-				return at.get("type") != "" // separator lines between the text and its notes
+				return attrs.get("type") != "" // separator lines between the text and its notes
 			}
-			return element(name, at)
+			return element(name, attrs)
 		}
 		if err := z.walk(part, f, on); err != nil {
 			return nil, err
@@ -37,19 +37,19 @@ func wordText(z archive) ([]string, error) {
 func wordHeadings(z archive) map[string]int {
 	levels := map[string]int{}
 	id := ""
-	_ = z.walk("word/styles.xml", nil, events{start: func(name string, at attributes) bool {
+	_ = z.walk("word/styles.xml", nil, events{start: func(name string, attrs attributes) bool {
 		switch name {
 		case "style":
-			id = at.get("styleId")
+			id = attrs.get("styleId")
 		case "name":
-			title := strings.ToLower(at.get("val"))
+			title := strings.ToLower(attrs.get("val"))
 			if n, ok := strings.CutPrefix(title, "heading "); ok {
 				levels[id], _ = strconv.Atoi(n)
 			} else if title == "title" {
 				levels[id] = 1
 			}
 		case "outlineLvl":
-			if n, err := strconv.Atoi(at.get("val")); err == nil && n >= 0 && n < maxLevel && levels[id] == 0 {
+			if n, err := strconv.Atoi(attrs.get("val")); err == nil && n >= 0 && n < maxLevel && levels[id] == 0 {
 				levels[id] = n + 1
 			}
 		}
@@ -69,7 +69,7 @@ func wordEvents(f *markdown, levels map[string]int) events {
 		f.write(text)
 	}
 	return events{
-		start: func(name string, at attributes) bool {
+		start: func(name string, attrs attributes) bool {
 			switch name {
 			case "del", "moveFrom", "Fallback", "instrText":
 				return true
@@ -77,7 +77,7 @@ func wordEvents(f *markdown, levels map[string]int) events {
 				f.begin()
 			case "pStyle":
 				if p := f.paragraph(); p != nil {
-					p.level = levels[at.get("val")]
+					p.level = levels[attrs.get("val")]
 				}
 			case "numPr":
 				if p := f.paragraph(); p != nil {
@@ -86,7 +86,7 @@ func wordEvents(f *markdown, levels map[string]int) events {
 			case "r":
 				inRun, hidden = true, false
 			case "vanish":
-				hidden = inRun && at.get("val") != "0" && at.get("val") != "false"
+				hidden = inRun && attrs.get("val") != "0" && attrs.get("val") != "false"
 			case "t":
 				inText = true
 			case "tab":
@@ -98,7 +98,7 @@ func wordEvents(f *markdown, levels map[string]int) events {
 			case "noBreakHyphen":
 				write("-")
 			case "footnoteReference", "footnoteRef", "endnoteReference", "endnoteRef":
-				if id := at.get("id"); id != "" {
+				if id := attrs.get("id"); id != "" {
 					write("[note " + id + "]")
 				} else {
 					write("Note: ")

@@ -14,8 +14,8 @@ type Limits struct {
 	PerText int // bytes per text: the rest is cut off
 }
 
-// RemoteLimits are well within OpenAI's (2048 texts and 300 000 tokens per request); another server may run on the
-// user's own processor and should respond in time.
+// RemoteLimits returns limits that are well within those of OpenAI (2048 texts and 300 000 tokens per request). They are
+// lower for another server, which may run on the user's own processor and should respond in time.
 func RemoteLimits(id chat.EmbedderID) Limits {
 	l := Limits{Texts: 64, Bytes: 256_000, PerText: KnownModel(id.Model).MaxBytes}
 	if id.Name != "openai" {
@@ -24,8 +24,8 @@ func RemoteLimits(id chat.EmbedderID) Limits {
 	return l
 }
 
-// smallest is the length in bytes below which a text that is refused as too long is not cut any further.
-const smallest = 64
+// minCut is the length in bytes up to which a text that is refused as too long is not cut any further.
+const minCut = 64
 
 // Batched sends texts in requests within the limits. A text too long for the model is cut between characters: its
 // vector then represents its beginning, while the text index finds all of its words. Empty texts are sent as one
@@ -47,8 +47,8 @@ func (b batched) Embed(ctx context.Context, kind Kind, texts []string) ([][]floa
 		}
 	}
 	for rest := cutTexts; len(rest) > 0; {
-		n := b.fitting(rest)
-		vectors, err := b.fit(ctx, kind, rest[:n])
+		n := b.batchSize(rest)
+		vectors, err := b.send(ctx, kind, rest[:n])
 		if err != nil {
 			return nil, err
 		}
@@ -57,8 +57,8 @@ func (b batched) Embed(ctx context.Context, kind Kind, texts []string) ([][]floa
 	return out, nil
 }
 
-// fitting is how many of the texts go into the next request, at least one.
-func (b batched) fitting(texts []string) int {
+// batchSize is how many of the texts go into the next request, at least one.
+func (b batched) batchSize(texts []string) int {
 	bytes := 0
 	for i, s := range texts {
 		bytes += len(s)
@@ -69,9 +69,9 @@ func (b batched) fitting(texts []string) int {
 	return len(texts)
 }
 
-// fit sends one request. If the model finds it too large, or refuses one of its texts, it is split in halves, and a
-// single text that is too large is cut in half: the token counts of every model cannot be known.
-func (b batched) fit(ctx context.Context, kind Kind, texts []string) ([][]float32, error) {
+// send sends one request. If it is too large for the model, or the model refuses one of its texts, it is split in
+// halves, and a single text that is too large is cut in half: token counts cannot be known for every model.
+func (b batched) send(ctx context.Context, kind Kind, texts []string) ([][]float32, error) {
 	vectors, err := b.Embedder.Embed(ctx, kind, texts)
 	if err == nil {
 		return vectors, nil
@@ -79,10 +79,10 @@ func (b batched) fit(ctx context.Context, kind Kind, texts []string) ([][]float3
 	switch chat.CodeOf(err) {
 	case chat.CodeTooLarge:
 		if len(texts) == 1 {
-			if len(texts[0]) <= smallest {
+			if len(texts[0]) <= minCut {
 				return nil, err
 			}
-			return b.fit(ctx, kind, []string{Cut(texts[0], len(texts[0])/2)})
+			return b.send(ctx, kind, []string{Cut(texts[0], len(texts[0])/2)})
 		}
 	case chat.CodeProvider, chat.CodeUnavailable:
 		blank, fault := b.refusal(ctx, kind, err)
@@ -93,17 +93,17 @@ func (b batched) fit(ctx context.Context, kind Kind, texts []string) ([][]float3
 		return nil, err
 	}
 	half := len(texts) / 2
-	first, err := b.fit(ctx, kind, texts[:half])
+	first, err := b.send(ctx, kind, texts[:half])
 	if err != nil {
 		return nil, err
 	}
-	second, err := b.fit(ctx, kind, texts[half:])
+	second, err := b.send(ctx, kind, texts[half:])
 	return append(first, second...), err
 }
 
-// refusal distinguishes a text for which the model gives no vector (some models return NaN, some servers an error)
-// from a server that does not work at all: that one fails for a blank too. A refused passage gets the blank's vector
-// and is found by its words; without a vector it would block all that follow it. A question gets no such replacement.
+// refusal distinguishes a text for which the model gives no vector (some models return NaN, some servers an error) from
+// a server that does not work at all, which fails for a blank too. A refused passage gets the vector of the blank and is
+// found by its words; without a vector it would block all passages after it. A question gets no such replacement.
 func (b batched) refusal(ctx context.Context, kind Kind, err error) ([][]float32, error) {
 	if kind != Passage || ctx.Err() != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (b batched) refusal(ctx context.Context, kind Kind, err error) ([][]float32
 	return blank, nil
 }
 
-// Cut is s up to the last character that ends within limit bytes. Invalid UTF-8 is kept. 0 means no limit.
+// Cut returns s up to the last character that ends within limit bytes. Invalid UTF-8 is kept. 0 means no limit.
 func Cut(s string, limit int) string {
 	if limit <= 0 || len(s) <= limit {
 		return s

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Cache remembers the vectors of recent questions: the same one is embedded again when a turn is retried, and while a
-// person types into a search field. It holds hashes of texts and vectors, only in memory, and is safe for concurrent
+// Cache keeps the vectors of recent questions: the same question is embedded again when a turn is retried, and while a
+// person types into a search field. It contains hashes of texts and vectors, only in memory, and is safe for concurrent
 // use.
 type Cache struct {
 	mu     sync.Mutex
@@ -19,7 +19,7 @@ type Cache struct {
 	at     map[cacheKey]*list.Element
 }
 
-// cacheKey only has a hash of the text: a question may be a pasted file.
+// cacheKey contains only a hash of the text: a question may be a pasted file.
 type cacheKey struct {
 	id   chat.EmbedderID
 	text [sha256.Size]byte
@@ -34,7 +34,7 @@ type cachedQuery struct {
 	vector []float32
 }
 
-// NewCache holds up to size vectors.
+// NewCache creates a cache of up to size vectors.
 func NewCache(size int) *Cache {
 	return &Cache{size: size, newest: list.New(), at: map[cacheKey]*list.Element{}}
 }
@@ -66,8 +66,8 @@ func (c *Cache) put(k cacheKey, v []float32) {
 	}
 }
 
-// Cached answers questions from the cache; passages are cached by the store. A returned vector is shared and must not
-// be changed.
+// Cached takes the vectors of questions from the cache; those of passages are cached by the store. A returned vector is
+// shared and must not be changed.
 func Cached(e Embedder, c *Cache) Embedder { return cached{e, c} }
 
 type cached struct {

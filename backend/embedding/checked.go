@@ -37,8 +37,7 @@ func (c checked) Embed(ctx context.Context, kind Kind, texts []string) ([][]floa
 	return out, nil
 }
 
-// normalized is v with length 1, or v itself if it has that length; fault says why it is not a vector of this
-// dimension.
+// normalized is v with length 1, or v itself if it has that length; fault says why v is not a valid vector.
 func normalized(v []float32, dimension int) (unit []float32, fault string) {
 	switch {
 	case len(v) == 0:

@@ -12,11 +12,11 @@ import (
 
 // fake is an embedder whose vectors are hashes of texts, or that fails.
 type fake struct {
-	id    chat.EmbedderID
-	mu    sync.Mutex
-	asked [][]string // texts of each request
-	err   func(texts []string) error
-	out   func(texts []string) [][]float32 // replaces the vectors
+	id        chat.EmbedderID
+	mu        sync.Mutex
+	requested [][]string // texts of each request
+	err       func(texts []string) error
+	out       func(texts []string) [][]float32 // replaces the vectors
 }
 
 func newFake(name, model string, dimension int) *fake {
@@ -31,7 +31,7 @@ func (f *fake) Embed(ctx context.Context, _ Kind, texts []string) ([][]float32, 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asked = append(f.asked, texts)
+	f.requested = append(f.requested, texts)
 	if f.err != nil {
 		if err := f.err(texts); err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (f *fake) Embed(ctx context.Context, _ Kind, texts []string) ([][]float32, 
 func (f *fake) requests() [][]string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.asked
+	return f.requested
 }
 
 // fails makes every request fail; nil makes them succeed.
@@ -84,9 +84,9 @@ func vectorOf(id chat.EmbedderID, s string) []float32 {
 }
 
 // waits records pauses instead of waiting.
-type waits struct{ made []time.Duration }
+type waits struct{ pauses []time.Duration }
 
 func (w *waits) wait(ctx context.Context, d time.Duration) error {
-	w.made = append(w.made, d)
+	w.pauses = append(w.pauses, d)
 	return ctx.Err()
 }

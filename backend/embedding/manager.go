@@ -29,7 +29,7 @@ type Store interface {
 	ServeNamespace(ctx context.Context, ns int64) error
 	// DropRetired deletes up to limit vectors of retired namespaces.
 	DropRetired(ctx context.Context, limit int) (more bool, err error)
-	// SaveVectors saves the serving vectors in a form that an index can read quickly.
+	// SaveVectors saves the serving vectors in a format that an index can read quickly.
 	SaveVectors(ctx context.Context) error
 }
 
@@ -38,7 +38,7 @@ type ManagerDeps struct {
 	Store Store
 	// Target returns the configured embedder. It may ask a server for its dimension.
 	Target func(context.Context) (Embedder, error)
-	// For returns the embedder of any identity, such as the one that serves while the target is being filled. It
+	// For returns the embedder with an identity, such as the one that serves while the target is being filled. It
 	// contacts no server, because a search waits for it.
 	For func(context.Context, chat.EmbedderID) (Embedder, error)
 	// Redact removes secrets from texts for a remote embedder; nil: nothing is removed.
@@ -47,7 +47,7 @@ type ManagerDeps struct {
 	Publish func(done, total int)
 	Log     *slog.Logger // nil: none
 	Clock   clock.Clock  // nil: the system's
-	// Wait pauses between tries; nil: with the system's clock.
+	// Wait pauses between attempts; nil: with the system's clock.
 	Wait func(context.Context, time.Duration) error
 }
 
@@ -55,13 +55,13 @@ type ManagerDeps struct {
 const Local = "local"
 
 const (
-	fillBatch   = 64   // units per Step
-	dropBatch   = 2000 // vectors of retired namespaces deleted per Step
-	cachedAsked = 512  // questions with cached vectors
+	fillBatch     = 64   // units per Step
+	dropBatch     = 2000 // vectors of retired namespaces deleted per Step
+	cachedQueries = 512  // questions with cached vectors
 
-	// silence is how long indexing does not wait again for a server that did not respond in time: the turns are
-	// searchable by words at once, and Step adds the missing vectors.
-	silence = time.Minute
+	// timeoutPause is how long indexing does not wait again for a server that did not respond in time: the turns are
+	// searchable by words at once, and Step adds the missing vectors later.
+	timeoutPause = time.Minute
 )
 
 // Manager keeps the vectors of all units up to date with the configured embedder. It has no goroutine of its own, and
@@ -78,12 +78,12 @@ type Manager struct {
 	step sync.Mutex // one Step at a time
 
 	mu       sync.Mutex
-	failures map[chat.EmbedderID]string // the last error of each, until it works again
-	silent   map[chat.EmbedderID]silent // those that did not respond in time
+	failures map[chat.EmbedderID]string   // the last error of each, until it works again
+	timedOut map[chat.EmbedderID]timedOut // those that recently did not respond in time
 }
 
-// silent is when a server did not respond, and the error.
-type silent struct {
+// timedOut is when a server did not respond in time, and the error.
+type timedOut struct {
 	at  time.Time
 	err error
 }
@@ -93,11 +93,11 @@ func NewManager(d ManagerDeps) *Manager {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Manager{d: d, cache: NewCache(cachedAsked), failures: map[chat.EmbedderID]string{}, silent: map[chat.EmbedderID]silent{}}
+	return &Manager{d: d, cache: NewCache(cachedQueries), failures: map[chat.EmbedderID]string{}, timedOut: map[chat.EmbedderID]timedOut{}}
 }
 
-// For returns the embedder that made a namespace's vectors, with validation, batches, retries and a cache; texts for
-// a remote one are redacted.
+// For returns the embedder that created a namespace's vectors, with validation, batches, retries and a cache; texts for
+// a remote embedder are redacted.
 func (m *Manager) For(ctx context.Context, ns chat.Namespace) (Embedder, error) {
 	e, err := m.d.For(ctx, ns.Embedder)
 	if err != nil {
@@ -107,11 +107,11 @@ func (m *Manager) For(ctx context.Context, ns chat.Namespace) (Embedder, error) 
 		return nil, chat.Errorf(chat.CodeConfig, "embedding.for", "The vectors in use were made by %s, which is not configured any more.", ns.Embedder).
 			WithHint("words are still searched; the configured embedder's vectors are being made")
 	}
-	return m.dress(e), nil
+	return m.wrap(e), nil
 }
 
-// dress adds the features that all embedders share.
-func (m *Manager) dress(e Embedder) Embedder {
+// wrap adds the features that all embedders share.
+func (m *Manager) wrap(e Embedder) Embedder {
 	id := e.Identity()
 	e = Checked(e)
 	if id.Name != Local {
@@ -120,17 +120,16 @@ func (m *Manager) dress(e Embedder) Embedder {
 	return Cached(e, m.cache)
 }
 
-// live are the namespaces that are kept up to date: the serving one, and the target if that is another. The target's
-// has its embedder.
-type live struct {
+// activeNamespace is a namespace that is kept up to date: the serving one or the target, which may be the same.
+type activeNamespace struct {
 	chat.Namespace
-	embedder Embedder // nil: created when needed
+	embedder Embedder // set for the target; nil: created when needed
 }
 
-func (m *Manager) live(ctx context.Context) ([]live, error) {
-	var out []live
+func (m *Manager) active(ctx context.Context) ([]activeNamespace, error) {
+	var out []activeNamespace
 	var target Embedder
-	targetErr := m.unanswered(chat.EmbedderID{})
+	targetErr := m.recentTimeout(chat.EmbedderID{})
 	if targetErr == nil {
 		target, targetErr = m.target(ctx)
 	}
@@ -139,7 +138,7 @@ func (m *Manager) live(ctx context.Context) ([]live, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, live{ns, target})
+		out = append(out, activeNamespace{ns, target})
 	}
 	all, err := m.d.Store.Namespaces(ctx)
 	if err != nil {
@@ -147,7 +146,7 @@ func (m *Manager) live(ctx context.Context) ([]live, error) {
 	}
 	for _, ns := range all {
 		if ns.State == chat.NamespaceServing && (len(out) == 0 || out[0].ID != ns.ID) {
-			out = append(out, live{Namespace: ns})
+			out = append(out, activeNamespace{Namespace: ns})
 		}
 	}
 	return out, targetErr
@@ -158,21 +157,21 @@ func (m *Manager) target(ctx context.Context) (Embedder, error) {
 	if err != nil {
 		return nil, m.failed(ctx, chat.EmbedderID{}, err)
 	}
-	m.worked(chat.EmbedderID{})
-	return m.dress(e), nil
+	m.succeeded(chat.EmbedderID{})
+	return m.wrap(e), nil
 }
 
-// Vectors returns the vectors of units' texts for every namespace that is kept up to date, by id. It fails only if
-// none could be made: Step adds what the target lacks, and until the target serves, units without vectors elsewhere
-// are found by words.
+// Vectors returns the vectors of units' texts for every active namespace, by id. It fails only if no vectors could be
+// created at all: Step adds those that the target lacks, and units without a vector in the serving namespace are found
+// by words.
 func (m *Manager) Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	namespaces, failed := m.live(ctx)
+	namespaces, failed := m.active(ctx)
 	out := make(map[int64][][]float32, len(namespaces))
 	for _, ns := range namespaces {
-		err := m.unanswered(ns.Embedder)
+		err := m.recentTimeout(ns.Embedder)
 		if err == nil {
 			var vectors [][]float32
 			if vectors, err = m.embed(ctx, ns, texts); err == nil {
@@ -188,34 +187,34 @@ func (m *Manager) Vectors(ctx context.Context, texts []string) (map[int64][][]fl
 }
 
 // embed takes existing vectors from the store and requests the others from the embedder, each text once.
-func (m *Manager) embed(ctx context.Context, ns live, texts []string) ([][]float32, error) {
+func (m *Manager) embed(ctx context.Context, ns activeNamespace, texts []string) ([][]float32, error) {
 	hashes := lists.Map(texts, func(s string) [32]byte { return sha256.Sum256([]byte(s)) })
-	have, err := m.d.Store.VectorsByHash(ctx, ns.ID, hashes)
+	existing, err := m.d.Store.VectorsByHash(ctx, ns.ID, hashes)
 	if err != nil {
 		return nil, err
 	}
-	made := make(map[[32]byte][]float32, len(texts))
+	vectors := make(map[[32]byte][]float32, len(texts))
 	var missing []string
-	var at [][32]byte
+	var missingHashes [][32]byte
 	for i, h := range hashes {
-		if v := have[h]; len(v) == ns.Embedder.Dimension {
-			made[h] = v
-		} else if _, asked := made[h]; !asked {
-			made[h] = nil
-			missing, at = append(missing, texts[i]), append(at, h)
+		if v := existing[h]; len(v) == ns.Embedder.Dimension {
+			vectors[h] = v
+		} else if _, seen := vectors[h]; !seen {
+			vectors[h] = nil
+			missing, missingHashes = append(missing, texts[i]), append(missingHashes, h)
 		}
 	}
-	if err := m.ask(ctx, ns, missing, at, made); err != nil {
+	if err := m.request(ctx, ns, missing, missingHashes, vectors); err != nil {
 		return nil, err
 	}
 	out := make([][]float32, len(texts))
 	for i, h := range hashes {
-		out[i] = made[h]
+		out[i] = vectors[h]
 	}
 	return out, nil
 }
 
-func (m *Manager) ask(ctx context.Context, ns live, texts []string, hashes [][32]byte, into map[[32]byte][]float32) error {
+func (m *Manager) request(ctx context.Context, ns activeNamespace, texts []string, hashes [][32]byte, into map[[32]byte][]float32) error {
 	if len(texts) == 0 {
 		return nil
 	}
@@ -230,16 +229,16 @@ func (m *Manager) ask(ctx context.Context, ns live, texts []string, hashes [][32
 	if err != nil {
 		return m.failed(ctx, ns.Embedder, err)
 	}
-	m.worked(ns.Embedder)
+	m.succeeded(ns.Embedder)
 	for i, h := range hashes {
 		into[h] = vectors[i]
 	}
 	return nil
 }
 
-// Step fills one batch of the target namespace's missing vectors; when it is complete, Step makes it serve, then
-// deletes retired vectors, one batch per call, and finally saves the vectors for the index. more is false when
-// nothing is left to do.
+// Step adds one batch of the target namespace's missing vectors. When the target is complete, Step makes it serve, then
+// deletes retired vectors, one batch per call, and finally saves the vectors for the index. more is false when nothing
+// remains to be done.
 func (m *Manager) Step(ctx context.Context) (more bool, err error) {
 	m.step.Lock()
 	defer m.step.Unlock()
@@ -256,7 +255,7 @@ func (m *Manager) Step(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if len(units) > 0 {
-		return true, m.fill(ctx, live{ns, target}, units)
+		return true, m.fill(ctx, activeNamespace{ns, target}, units)
 	}
 	if served, err := m.promote(ctx, ns); served || err != nil {
 		return true, err
@@ -270,7 +269,7 @@ func (m *Manager) Step(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-func (m *Manager) fill(ctx context.Context, ns live, units []chat.UnitText) error {
+func (m *Manager) fill(ctx context.Context, ns activeNamespace, units []chat.UnitText) error {
 	texts := lists.Map(units, func(u chat.UnitText) string { return u.Text })
 	vectors, err := m.embed(ctx, ns, texts)
 	if err != nil {
@@ -287,8 +286,8 @@ func (m *Manager) fill(ctx context.Context, ns live, units []chat.UnitText) erro
 	return nil
 }
 
-// promote makes a complete namespace serve, and retires those left half filled by a changed setting. served is false
-// if nothing had to be changed.
+// promote makes a complete namespace serve, and retires all others, such as those that a changed setting left
+// incomplete. served is false if nothing had to be changed.
 func (m *Manager) promote(ctx context.Context, ns chat.Namespace) (served bool, err error) {
 	all, err := m.d.Store.Namespaces(ctx)
 	if err != nil {
@@ -331,8 +330,8 @@ func (m *Manager) report(ctx context.Context, id int64) {
 	}
 }
 
-// Status returns the namespaces, each with its embedder's last error if it has not worked since. An error of the
-// configuration itself is reported with the serving namespace.
+// Status returns the namespaces, each with its embedder's last error, if the embedder has not succeeded since. If the
+// configured embedder cannot be created, the serving namespace has that error.
 func (m *Manager) Status(ctx context.Context) ([]chat.Namespace, error) {
 	all, err := m.d.Store.Namespaces(ctx)
 	if err != nil {
@@ -357,24 +356,24 @@ func (m *Manager) failed(ctx context.Context, id chat.EmbedderID, err error) err
 	defer m.mu.Unlock()
 	m.failures[id] = chat.AsError(err).Error()
 	if chat.CodeOf(err) == chat.CodeTimeout {
-		m.silent[id] = silent{m.d.Clock.Now(), err}
+		m.timedOut[id] = timedOut{m.d.Clock.Now(), err}
 	}
 	return err
 }
 
-// unanswered is the error of an embedder that recently did not respond in time.
-func (m *Manager) unanswered(id chat.EmbedderID) error {
+// recentTimeout is the error of an embedder that recently did not respond in time, or nil.
+func (m *Manager) recentTimeout(id chat.EmbedderID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s, ok := m.silent[id]; ok && m.d.Clock.Now().Sub(s.at) < silence {
+	if s, ok := m.timedOut[id]; ok && m.d.Clock.Now().Sub(s.at) < timeoutPause {
 		return s.err
 	}
 	return nil
 }
 
-func (m *Manager) worked(id chat.EmbedderID) {
+func (m *Manager) succeeded(id chat.EmbedderID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.failures, id)
-	delete(m.silent, id)
+	delete(m.timedOut, id)
 }

@@ -13,29 +13,29 @@ import (
 	"contextinfinity/backend/internal/clock"
 )
 
-// bench is a manager with an exchangeable target.
-type bench struct {
+// fixture is a manager with an exchangeable target.
+type fixture struct {
 	*Manager
-	store  *memoryStore
-	mu     sync.Mutex
-	target Embedder
-	err    error // of Target
-	made   map[chat.EmbedderID]Embedder
-	seen   []string // "done/total"
-	clock  *clock.Fake
+	store     *memoryStore
+	mu        sync.Mutex
+	target    Embedder
+	err       error // of Target
+	embedders map[chat.EmbedderID]Embedder
+	seen      []string // "done/total"
+	clock     *clock.Fake
 }
 
-func newBench(units int, target *fake, others ...*fake) *bench {
-	b := &bench{store: newStore(units), target: target, made: map[chat.EmbedderID]Embedder{target.id: target}, clock: clock.NewFake(time.Unix(0, 0))}
+func newFixture(units int, target *fake, others ...*fake) *fixture {
+	b := &fixture{store: newStore(units), target: target, embedders: map[chat.EmbedderID]Embedder{target.id: target}, clock: clock.NewFake(time.Unix(0, 0))}
 	for _, o := range others {
-		b.made[o.id] = o
+		b.embedders[o.id] = o
 	}
 	b.restart()
 	return b
 }
 
 // restart replaces the manager, as at the program's next start.
-func (b *bench) restart() {
+func (b *fixture) restart() {
 	b.Manager = NewManager(ManagerDeps{
 		Store: b.store,
 		Target: func(context.Context) (Embedder, error) {
@@ -44,7 +44,7 @@ func (b *bench) restart() {
 			return b.target, b.err
 		},
 		For: func(_ context.Context, id chat.EmbedderID) (Embedder, error) {
-			if e, ok := b.made[id]; ok {
+			if e, ok := b.embedders[id]; ok {
 				return e, nil
 			}
 			return nil, chat.Errorf(chat.CodeConfig, "embedder", "%s is not configured", id)
@@ -56,14 +56,14 @@ func (b *bench) restart() {
 	})
 }
 
-func (b *bench) use(e Embedder, err error) {
+func (b *fixture) use(e Embedder, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.target, b.err = e, err
 }
 
 // finish calls Step until nothing is left to do.
-func (b *bench) finish(t *testing.T) {
+func (b *fixture) finish(t *testing.T) {
 	t.Helper()
 	for range 1000 {
 		more, err := b.Step(t.Context())
@@ -77,17 +77,17 @@ func (b *bench) finish(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("it never finishes")
+	t.Fatal("the reindex never finishes")
 }
 
-func (b *bench) step(t *testing.T) {
+func (b *fixture) step(t *testing.T) {
 	t.Helper()
 	if more, err := b.Step(t.Context()); err != nil || !more {
 		t.Fatalf("step: %v, %v", more, err)
 	}
 }
 
-func (b *bench) is(t *testing.T, want ...string) {
+func (b *fixture) checkStates(t *testing.T, want ...string) {
 	t.Helper()
 	if got := b.store.states(); !slices.Equal(got, want) {
 		t.Fatalf("namespaces %v, want %v", got, want)
@@ -96,31 +96,31 @@ func (b *bench) is(t *testing.T, want ...string) {
 
 func TestFirstNamespaceServesAtOnce(t *testing.T) {
 	local := newFake(Local, "hashed", 8)
-	b := newBench(0, local)
+	b := newFixture(0, local)
 	got, err := b.Vectors(t.Context(), []string{"a", "b", "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.is(t, "hashed:serving:0")
+	b.checkStates(t, "hashed:serving:0")
 	if v := got[1]; len(v) != 3 || !slices.Equal(v[0], v[2]) || !slices.Equal(v[1], vectorOf(local.id, "b")) {
 		t.Errorf("vectors %v", got)
 	}
 	if local.texts() != 2 {
-		t.Errorf("%q were asked for; the same text is embedded once", local.asked)
+		t.Errorf("%q were requested; the same text must be embedded once", local.requested)
 	}
 	b.finish(t)
-	b.is(t, "hashed:serving:0")
+	b.checkStates(t, "hashed:serving:0")
 }
 
 func TestReindexServesTheOldUntilTheNewIsComplete(t *testing.T) {
 	local, remote := newFake(Local, "hashed", 8), newFake("openai", "large", 16)
-	b := newBench(150, local, remote)
+	b := newFixture(150, local, remote)
 	b.finish(t)
-	b.is(t, "hashed:serving:150")
+	b.checkStates(t, "hashed:serving:150")
 	b.seen = nil
 	b.use(remote, nil)
 	b.step(t)
-	b.is(t, "hashed:serving:150", "large:building:64")
+	b.checkStates(t, "hashed:serving:150", "large:building:64")
 	// New text gets both kinds of vectors during the reindex.
 	both, err := b.Vectors(t.Context(), []string{"said meanwhile"})
 	if err != nil || len(both[1]) != 1 || len(both[2]) != 1 {
@@ -129,7 +129,7 @@ func TestReindexServesTheOldUntilTheNewIsComplete(t *testing.T) {
 	// A restart continues the reindex.
 	b.restart()
 	b.finish(t)
-	b.is(t, "hashed:retired:0", "large:serving:150")
+	b.checkStates(t, "hashed:retired:0", "large:serving:150")
 	if n := remote.texts(); n != 151 {
 		t.Errorf("%d texts were sent for 150 units and one more", n)
 	}
@@ -162,17 +162,17 @@ func TestTheTargetChangesDuringAReindex(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBench(100, local, first, second)
+			b := newFixture(100, local, first, second)
 			b.finish(t)
 			b.use(first, nil)
 			b.step(t)
-			b.is(t, "hashed:serving:100", "first:building:64")
+			b.checkStates(t, "hashed:serving:100", "first:building:64")
 			b.use(c.then, nil)
 			b.finish(t)
-			b.is(t, c.want...)
+			b.checkStates(t, c.want...)
 			before := first.texts()
 			if _, err := b.Vectors(t.Context(), []string{"new"}); err != nil || first.texts() != before {
-				t.Errorf("an unneeded question was sent again: %v", err)
+				t.Errorf("a text was sent to an embedder that is not needed: %v", err)
 			}
 		})
 	}
@@ -180,13 +180,13 @@ func TestTheTargetChangesDuringAReindex(t *testing.T) {
 
 func TestTheSameTextIsNeverEmbeddedTwice(t *testing.T) {
 	f := newFake("openai", "m", 8)
-	b := newBench(0, f)
+	b := newFixture(0, f)
 	for range 100 {
 		b.store.add("thanks")
 		b.store.add("you are welcome")
 	}
 	b.finish(t)
-	b.is(t, "m:serving:200")
+	b.checkStates(t, "m:serving:200")
 	if f.texts() != 2 {
 		t.Errorf("%d texts were sent for two different ones", f.texts())
 	}
@@ -198,7 +198,7 @@ func TestTheSameTextIsNeverEmbeddedTwice(t *testing.T) {
 // TestTheRemoteIsUnavailable: the serving namespace continues, and the failure is shown until the server works again.
 func TestTheRemoteIsUnavailable(t *testing.T) {
 	local, remote := newFake(Local, "hashed", 8), newFake("openai", "m", 16)
-	b := newBench(10, local, remote)
+	b := newFixture(10, local, remote)
 	b.finish(t)
 	b.use(remote, nil)
 	remote.fails(&Retry{Err: chat.Errorf(chat.CodeUnavailable, "embed", "nothing answers")})
@@ -210,12 +210,12 @@ func TestTheRemoteIsUnavailable(t *testing.T) {
 		t.Fatalf("%v, %v; want the serving namespace's vectors alone", got, err)
 	}
 	b.lastErrors(t, "", "nothing answers")
-	b.is(t, "hashed:serving:10", "m:building:0")
+	b.checkStates(t, "hashed:serving:10", "m:building:0")
 	remote.fails(nil)
 	b.finish(t)
 	b.lastErrors(t, "", "")
-	b.is(t, "hashed:retired:0", "m:serving:10")
-	// Now it is the serving one, so a turn gets the error.
+	b.checkStates(t, "hashed:retired:0", "m:serving:10")
+	// The remote namespace serves now, so a turn gets the error.
 	remote.fails(chat.Errorf(chat.CodeAuth, "embed", "the key is refused"))
 	if _, err := b.Vectors(t.Context(), []string{"y"}); chat.CodeOf(err) != chat.CodeAuth {
 		t.Errorf("error %v", err)
@@ -223,7 +223,7 @@ func TestTheRemoteIsUnavailable(t *testing.T) {
 	b.lastErrors(t, "", "the key is refused")
 }
 
-func (b *bench) lastErrors(t *testing.T, want ...string) {
+func (b *fixture) lastErrors(t *testing.T, want ...string) {
 	t.Helper()
 	all, err := b.Status(t.Context())
 	if err != nil {
@@ -236,10 +236,10 @@ func (b *bench) lastErrors(t *testing.T, want ...string) {
 	}
 }
 
-// TestTargetCannotBeMade: an embedder that cannot be created stops nothing.
-func TestTargetCannotBeMade(t *testing.T) {
+// TestTargetCannotBeCreated: an embedder that cannot be created does not affect the serving one.
+func TestTargetCannotBeCreated(t *testing.T) {
 	local := newFake(Local, "hashed", 8)
-	b := newBench(5, local)
+	b := newFixture(5, local)
 	b.finish(t)
 	b.use(nil, chat.Errorf(chat.CodeUnavailable, "embed", "the server is down"))
 	got, err := b.Vectors(t.Context(), []string{"x"})
@@ -255,14 +255,14 @@ func TestTargetCannotBeMade(t *testing.T) {
 		t.Errorf("%v, %v: the serving namespace's embedder is there", e, err)
 	}
 	// Without any namespace there is no embedder to use.
-	empty := newBench(0, local)
+	empty := newFixture(0, local)
 	empty.use(nil, b.err)
 	if _, err := empty.Vectors(t.Context(), []string{"x"}); chat.CodeOf(err) != chat.CodeUnavailable {
 		t.Errorf("error %v", err)
 	}
 }
 
-func (b *bench) serving(t *testing.T) chat.Namespace {
+func (b *fixture) serving(t *testing.T) chat.Namespace {
 	t.Helper()
 	all, err := b.Status(t.Context())
 	if err != nil {
@@ -273,8 +273,8 @@ func (b *bench) serving(t *testing.T) chat.Namespace {
 
 func TestForRefusesAnotherIdentity(t *testing.T) {
 	local, old := newFake(Local, "hashed", 8), newFake("openai", "old", 8)
-	b := newBench(0, local)
-	b.made[old.id] = local // the embedder with this name makes other vectors now
+	b := newFixture(0, local)
+	b.embedders[old.id] = local // the embedder with this name creates other vectors now
 	if _, err := b.For(t.Context(), chat.Namespace{ID: 9, Embedder: old.id}); chat.CodeOf(err) != chat.CodeConfig {
 		t.Errorf("error %v", err)
 	}
@@ -283,7 +283,7 @@ func TestForRefusesAnotherIdentity(t *testing.T) {
 func TestRemoteTextsAreRedactedAndLocalOnesAreNot(t *testing.T) {
 	for name, want := range map[string]string{Local: "hunter2", "openai": "[redacted]", "ollama": "[redacted]"} {
 		f := newFake(name, "m", 8)
-		b := newBench(0, f)
+		b := newFixture(0, f)
 		if _, err := b.Vectors(t.Context(), []string{"password hunter2"}); err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +294,7 @@ func TestRemoteTextsAreRedactedAndLocalOnesAreNot(t *testing.T) {
 		if _, err := e.Embed(t.Context(), Query, []string{"what is hunter2?"}); err != nil {
 			t.Fatal(err)
 		}
-		for i, r := range f.asked {
+		for i, r := range f.requested {
 			if !strings.Contains(r[0], want) {
 				t.Errorf("%s: request %d contains %q", name, i, r)
 			}
@@ -302,15 +302,14 @@ func TestRemoteTextsAreRedactedAndLocalOnesAreNot(t *testing.T) {
 	}
 }
 
-// TestTurnsAreIndexedWhileVectorsAreMade: a unit that is added between the last batch and the promotion is embedded
-// first.
-func TestTurnsAreIndexedWhileVectorsAreMade(t *testing.T) {
+// TestTurnsAreIndexedDuringAReindex: a unit that is added between the last batch and the promotion is embedded first.
+func TestTurnsAreIndexedDuringAReindex(t *testing.T) {
 	f := newFake("openai", "m", 8)
-	b := newBench(64, f)
+	b := newFixture(64, f)
 	once := sync.OnceFunc(func() { b.store.add("said in between") })
 	b.store.beforePut = once
 	b.finish(t)
-	b.is(t, "m:serving:65")
+	b.checkStates(t, "m:serving:65")
 	if err := checkVectors(b.store, 1, f.id); err != nil {
 		t.Error(err)
 	}
@@ -318,7 +317,7 @@ func TestTurnsAreIndexedWhileVectorsAreMade(t *testing.T) {
 
 func TestVectorsAndStepTogether(t *testing.T) {
 	local, remote := newFake(Local, "hashed", 8), newFake("openai", "m", 16)
-	b := newBench(300, local, remote)
+	b := newFixture(300, local, remote)
 	b.finish(t)
 	b.use(remote, nil)
 	b.d.Publish = nil
@@ -350,7 +349,7 @@ func TestVectorsAndStepTogether(t *testing.T) {
 	}
 	wg.Wait()
 	b.finish(t)
-	b.is(t, "hashed:retired:0", "m:serving:380")
+	b.checkStates(t, "hashed:retired:0", "m:serving:380")
 	if err := checkVectors(b.store, 2, remote.id); err != nil {
 		t.Error(err)
 	}
@@ -368,7 +367,7 @@ func TestOneTextThatIsRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake("openai", "m", 4)
-			b := newBench(150, f)
+			b := newFixture(150, f)
 			b.store.add("poison")
 			f.err = func(texts []string) error {
 				if slices.Contains(texts, "poison") {
@@ -377,7 +376,7 @@ func TestOneTextThatIsRefused(t *testing.T) {
 				return nil
 			}
 			b.finish(t)
-			b.is(t, "m:serving:151")
+			b.checkStates(t, "m:serving:151")
 			got, err := b.Vectors(t.Context(), []string{"fresh", "poison", "other"})
 			if err != nil || len(got[1]) != 3 || !slices.Equal(got[1][0], vectorOf(f.id, "fresh")) {
 				t.Errorf("%v, %v", got, err)
@@ -393,7 +392,7 @@ func TestOneTextThatIsRefused(t *testing.T) {
 	}
 	f := newFake("openai", "m", 4)
 	f.fails(chat.Errorf(chat.CodeProvider, "embed", "no such model"))
-	if _, err := newBench(150, f).Step(t.Context()); chat.CodeOf(err) != chat.CodeProvider || f.texts() > 65 {
+	if _, err := newFixture(150, f).Step(t.Context()); chat.CodeOf(err) != chat.CodeProvider || f.texts() > 65 {
 		t.Errorf("a model that accepts nothing: %v after %d texts", err, f.texts())
 	}
 }
@@ -402,7 +401,7 @@ func TestOneTextThatIsRefused(t *testing.T) {
 // server has responded or some time has passed.
 func TestTurnsDoNotWaitForASilentServer(t *testing.T) {
 	local, remote := newFake(Local, "hashed", 8), newFake("openai", "m", 16)
-	b := newBench(10, local, remote)
+	b := newFixture(10, local, remote)
 	b.finish(t)
 	b.use(remote, nil)
 	index := func(requests int, namespaces ...int64) {
@@ -413,26 +412,26 @@ func TestTurnsDoNotWaitForASilentServer(t *testing.T) {
 			t.Errorf("%d requests, want %d; %v, %v", len(remote.requests())-before, requests, got, err)
 		}
 	}
-	remote.fails(errSilent)
+	remote.fails(errTimeout)
 	index(1, 1)
 	index(0, 1)
-	b.clock.Advance(silence)
+	b.clock.Advance(timeoutPause)
 	index(1, 1)
 	index(0, 1)
 	if _, err := b.Step(t.Context()); chat.CodeOf(err) != chat.CodeTimeout {
-		t.Errorf("a step does not ask: %v", err)
+		t.Errorf("a step does not send a request: %v", err)
 	}
 	remote.fails(nil)
 	b.step(t)
 	index(1, 1, 2)
-	asked := 0
-	b.Manager.d.Target = func(context.Context) (Embedder, error) { asked++; return nil, errSilent }
+	requested := 0
+	b.Manager.d.Target = func(context.Context) (Embedder, error) { requested++; return nil, errTimeout }
 	for range 3 {
 		if got, err := b.Vectors(t.Context(), []string{"x"}); err != nil || len(got) != 1 {
 			t.Errorf("%v, %v", got, err)
 		}
 	}
-	if asked != 1 {
-		t.Errorf("asked %d times for its dimension", asked)
+	if requested != 1 {
+		t.Errorf("the dimension was requested %d times", requested)
 	}
 }

@@ -25,8 +25,8 @@ const DefaultMaxBytes = 24_000
 
 const searchPassages = "Represent this sentence for searching relevant passages: "
 
-// known is by prefix of the name, without its owner ("nomic-ai/") and tag (":latest"); the longest prefix wins. A
-// version is never reused.
+// known lists models by a prefix of their name, without owner ("nomic-ai/") and tag (":latest"); the longest prefix
+// wins. A version is never reused.
 var known = []struct {
 	prefix string
 	Model
@@ -61,7 +61,7 @@ func KnownModel(name string) Model {
 	return found
 }
 
-// IsEmbeddingModel reports whether a server's model makes vectors, judging by its name: servers list chat models too.
+// IsEmbeddingModel reports whether a server's model creates vectors, judging by its name: servers list chat models too.
 func IsEmbeddingModel(name string) bool {
 	_, ok := lookUp(name)
 	return ok || strings.Contains(strings.ToLower(name), "embed")

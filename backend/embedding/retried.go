@@ -18,7 +18,7 @@ type Retry struct {
 func (r *Retry) Error() string { return r.Err.Error() }
 func (r *Retry) Unwrap() error { return r.Err }
 
-// Patience says how long a request is retried.
+// Patience is how long a request is retried.
 type Patience struct {
 	Tries int
 	First time.Duration // before the second try; doubled for each further one
@@ -26,13 +26,13 @@ type Patience struct {
 	Limit time.Duration // per try
 }
 
-// A person waits for a search; indexing is done by a job, which is retried itself.
+// A person waits for a search, but indexing is done by a job, which is retried itself.
 var (
 	forQuery   = Patience{Tries: 2, First: 200 * time.Millisecond, Most: time.Second, Limit: 10 * time.Second}
 	forPassage = Patience{Tries: 4, First: 500 * time.Millisecond, Most: 30 * time.Second, Limit: time.Minute}
 )
 
-// Retried retries, with growing pauses, what a Retry allows. wait nil uses the system's clock.
+// Retried retries requests that fail with a Retry, with growing pauses. wait nil uses the system's clock.
 func Retried(e Embedder, wait func(context.Context, time.Duration) error) Embedder {
 	if wait == nil {
 		wait = pause
@@ -53,26 +53,26 @@ func (r retried) Embed(ctx context.Context, kind Kind, texts []string) ([][]floa
 	delay := p.First
 	for try := 1; ; try++ {
 		vectors, err := r.once(ctx, kind, texts, p.Limit)
-		var again *Retry
-		if err == nil || !errors.As(err, &again) {
+		var retry *Retry
+		if err == nil || !errors.As(err, &retry) {
 			return vectors, err
 		}
-		d := max(delay, again.After)
+		d := max(delay, retry.After)
 		if try == p.Tries || d > p.Most || ctx.Err() != nil {
-			return nil, again.Err
+			return nil, retry.Err
 		}
 		if r.wait(ctx, d) != nil {
-			return nil, again.Err
+			return nil, retry.Err
 		}
 		delay *= 2
 	}
 }
 
-var errSilent = chat.Errorf(chat.CodeTimeout, "embedding.embed", "The embedding server did not answer in time.").
-	WithHint("check that it is running; what was said is kept and is indexed later")
+var errTimeout = chat.Errorf(chat.CodeTimeout, "embedding.embed", "The embedding server did not answer in time.").
+	WithHint("check that it is running; the conversation is saved and will be indexed later")
 
 func (r retried) once(ctx context.Context, kind Kind, texts []string, limit time.Duration) ([][]float32, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, limit, errSilent)
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	return r.Embedder.Embed(limited, kind, texts)
 }

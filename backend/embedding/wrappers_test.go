@@ -18,11 +18,11 @@ import (
 func TestCheckedRefusesInvalidVectors(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	cases := []struct {
-		name string
-		out  [][]float32
-		says string // "": accepted
+		name    string
+		out     [][]float32
+		message string // "": accepted
 	}{
-		{"sound", [][]float32{{3, 4}, {0, 1}}, ""},
+		{"valid", [][]float32{{3, 4}, {0, 1}}, ""},
 		{"too few", [][]float32{{3, 4}}, "1 vectors for 2 texts"},
 		{"too many", [][]float32{{3, 4}, {3, 4}, {3, 4}}, "3 vectors for 2 texts"},
 		{"none", nil, "0 vectors for 2 texts"},
@@ -38,14 +38,14 @@ func TestCheckedRefusesInvalidVectors(t *testing.T) {
 			f := newFake("x", "m", 2)
 			f.out = func([]string) [][]float32 { return c.out }
 			got, err := Checked(f).Embed(t.Context(), Passage, []string{"a", "b"})
-			if c.says == "" {
+			if c.message == "" {
 				if err != nil || math.Abs(float64(got[0][0])-0.6) > 1e-6 || got[1][1] != 1 {
 					t.Fatalf("%v, %v; want length 1", got, err)
 				}
 				return
 			}
-			if chat.CodeOf(err) != chat.CodeProvider || !strings.Contains(err.Error(), c.says) || got != nil {
-				t.Fatalf("%v, %v; want an error that says %q", got, err, c.says)
+			if chat.CodeOf(err) != chat.CodeProvider || !strings.Contains(err.Error(), c.message) || got != nil {
+				t.Fatalf("%v, %v; want an error that says %q", got, err, c.message)
 			}
 		})
 	}
@@ -54,8 +54,8 @@ func TestCheckedRefusesInvalidVectors(t *testing.T) {
 func TestNoRequestForNoTexts(t *testing.T) {
 	f := newFake("x", "m", 2)
 	got, err := Cached(Redacted(Batched(Retried(Checked(f), nil), Limits{Texts: 2}), nil), NewCache(3)).Embed(t.Context(), Query, nil)
-	if err != nil || len(got) != 0 || len(f.asked) != 0 {
-		t.Errorf("%v, %v, %d requests", got, err, len(f.asked))
+	if err != nil || len(got) != 0 || len(f.requested) != 0 {
+		t.Errorf("%v, %v, %d requests", got, err, len(f.requested))
 	}
 }
 
@@ -79,8 +79,8 @@ func TestBatchedKeepsTheLimits(t *testing.T) {
 			if err != nil || len(got) != len(c.texts) {
 				t.Fatalf("%d vectors, %v", len(got), err)
 			}
-			if !reflect.DeepEqual(f.asked, c.want) {
-				t.Errorf("asked %q, want %q", f.asked, c.want)
+			if !reflect.DeepEqual(f.requested, c.want) {
+				t.Errorf("requested %q, want %q", f.requested, c.want)
 			}
 			for i, s := range slices.Concat(c.want...) {
 				if !slices.Equal(got[i], vectorOf(f.id, s)) {
@@ -149,10 +149,10 @@ func TestRetries(t *testing.T) {
 		{"at once", Passage, nil, nil, false},
 		{"after two", Passage, []error{again(0), again(0)}, []time.Duration{500 * time.Millisecond, time.Second}, false},
 		{"as the server asks", Passage, []error{again(7 * time.Second)}, []time.Duration{7 * time.Second}, false},
-		{"the server asks too much", Passage, []error{again(time.Hour)}, nil, true},
+		{"the server asks for too long a pause", Passage, []error{again(time.Hour)}, nil, true},
 		{"never", Passage, []error{again(0), again(0), again(0), again(0)},
 			[]time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second}, true},
-		{"what no waiting mends", Passage, []error{down}, nil, true},
+		{"an error that is not temporary", Passage, []error{down}, nil, true},
 		{"a question, once", Query, []error{again(0)}, []time.Duration{200 * time.Millisecond}, false},
 		{"a question, twice", Query, []error{again(0), again(0)}, []time.Duration{200 * time.Millisecond}, true},
 		{"a question, long", Query, []error{again(2 * time.Second)}, nil, true},
@@ -161,17 +161,17 @@ func TestRetries(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f, w := newFake("x", "m", 4), &waits{}
 			f.err = func([]string) error {
-				if n := len(f.asked); n <= len(c.errs) {
+				if n := len(f.requested); n <= len(c.errs) {
 					return c.errs[n-1]
 				}
 				return nil
 			}
 			_, err := Retried(f, w.wait).Embed(t.Context(), c.kind, []string{"a"})
-			if (err != nil) != c.fails || !slices.Equal(w.made, c.waited) {
-				t.Errorf("%v after %v, want failure %v after %v", err, w.made, c.fails, c.waited)
+			if (err != nil) != c.fails || !slices.Equal(w.pauses, c.waited) {
+				t.Errorf("%v after %v, want failure %v after %v", err, w.pauses, c.fails, c.waited)
 			}
-			var asked *Retry
-			if c.fails && (!errors.Is(err, down) || errors.As(err, &asked)) {
+			var requested *Retry
+			if c.fails && (!errors.Is(err, down) || errors.As(err, &requested)) {
 				t.Errorf("the error is %#v, want the cause alone", err)
 			}
 		})
@@ -185,8 +185,8 @@ func TestRetriesEndWithTheContext(t *testing.T) {
 		cancel()
 		return &Retry{Err: chat.Errorf(chat.CodeUnavailable, "embed", "down")}
 	}
-	if _, err := Retried(f, nil).Embed(ctx, Passage, []string{"a"}); err == nil || len(f.asked) != 1 {
-		t.Errorf("%v after %d requests", err, len(f.asked))
+	if _, err := Retried(f, nil).Embed(ctx, Passage, []string{"a"}); err == nil || len(f.requested) != 1 {
+		t.Errorf("%v after %d requests", err, len(f.requested))
 	}
 }
 
@@ -195,10 +195,10 @@ func TestCacheStoresOnlyQuestions(t *testing.T) {
 	cache := NewCache(2)
 	e, e2 := Cached(f, cache), Cached(other, cache)
 	steps := []struct {
-		e     Embedder
-		kind  Kind
-		texts []string
-		asked []string // texts sent to the embedder; nil: none
+		e         Embedder
+		kind      Kind
+		texts     []string
+		requested []string // texts sent to the embedder; nil: none
 	}{
 		{e, Query, []string{"a"}, []string{"a"}},
 		{e, Query, []string{"a"}, nil},
@@ -210,13 +210,13 @@ func TestCacheStoresOnlyQuestions(t *testing.T) {
 		{e, Passage, []string{"a"}, []string{"a"}},
 	}
 	for i, s := range steps {
-		f.asked, other.asked = nil, nil
+		f.requested, other.requested = nil, nil
 		got, err := s.e.Embed(t.Context(), s.kind, s.texts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if asked := slices.Concat(append(f.asked, other.asked...)...); !slices.Equal(asked, s.asked) {
-			t.Errorf("step %d asked %q, want %q", i, asked, s.asked)
+		if requested := slices.Concat(append(f.requested, other.requested...)...); !slices.Equal(requested, s.requested) {
+			t.Errorf("step %d requested %q, want %q", i, requested, s.requested)
 		}
 		for j, text := range s.texts {
 			if !slices.Equal(got[j], vectorOf(s.e.Identity(), text)) {
@@ -232,7 +232,7 @@ func TestRedactedSendsNoSecret(t *testing.T) {
 	if _, err := Redacted(f, clean).Embed(t.Context(), Passage, []string{"my password is hunter2", "b"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(f.asked); got != "[[my password is [redacted] b]]" {
+	if got := fmt.Sprint(f.requested); got != "[[my password is [redacted] b]]" {
 		t.Errorf("sent %s", got)
 	}
 }
@@ -266,13 +266,13 @@ func TestKnownModels(t *testing.T) {
 		}
 	}
 	// A version belongs to one pair of prefixes.
-	by := map[int][2]string{}
+	versions := map[int][2]string{}
 	for _, k := range known {
-		prefixes, ok := by[k.Version]
-		if now := [2]string{k.Query, k.Passage}; ok && prefixes != now {
+		prefixes, ok := versions[k.Version]
+		if pair := [2]string{k.Query, k.Passage}; ok && prefixes != pair {
 			t.Errorf("%s: version %d has other prefixes too", k.prefix, k.Version)
 		} else {
-			by[k.Version] = now
+			versions[k.Version] = pair
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 type Store interface {
 	ErasePreview(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.ErasePreview, error)
 	Erase(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error)
-	// ErasableCopies are the other sessions with the messages of a session or turn.
+	// ErasableCopies returns the other sessions that contain the messages of a session or turn.
 	ErasableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
 	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
@@ -22,8 +22,8 @@ type Store interface {
 // Deps are the dependencies of a Service.
 type Deps struct {
 	Store Store
-	// Forget cancels tasks about a session and takes them out of the list, as well as those for whose record named is
-	// true. The deletion removes the records. nil: there are no tasks.
+	// Forget cancels the tasks about a session, and those for whose record named returns true, and removes them from
+	// the list. The deletion removes the records. nil: there are no tasks.
 	Forget  func(ctx context.Context, session chat.SessionID, named func(string) bool) error
 	Publish func(chat.Change)
 }
@@ -37,10 +37,10 @@ type Service struct {
 // New returns the service.
 func New(d Deps) *Service { return &Service{Store: d.Store, d: d} }
 
-// Erase permanently deletes a session, a project or the content of a turn (kind), and of the named copies the same: the
-// whole session, or the content of the turn there. agree gets the preview and can refuse with an error; nil: no
-// confirmation. If the records are deleted but something outside of the database could not be removed, both a receipt
-// and an error are returned.
+// Erase permanently deletes a session, a project or the content of a turn, depending on kind. In the named copies it
+// deletes the same: the whole session, or the content of the turn. agree gets the preview and can refuse with an error;
+// nil: no confirmation. If the records are deleted but something outside of the database could not be removed, both a
+// receipt and an error are returned.
 //
 // Errors: CodeConflict if it cannot be deleted now or a named session is not a copy, and those of agree; nothing was
 // deleted then.

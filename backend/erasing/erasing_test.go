@@ -9,17 +9,17 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// kept is a store with one session that records the calls.
-type kept struct {
+// fakeStore is a store with one session that records the calls.
+type fakeStore struct {
 	Store
 	reason string
-	broken error // after the receipt
+	broken error // returned with the receipt
 	unsent []chat.Erased
-	done   []string
+	calls  []string
 }
 
-func (k *kept) ErasePreview(_ context.Context, _, _ string, copies ...chat.SessionID) (chat.ErasePreview, error) {
-	k.done = append(k.done, "preview")
+func (k *fakeStore) ErasePreview(_ context.Context, _, _ string, copies ...chat.SessionID) (chat.ErasePreview, error) {
+	k.calls = append(k.calls, "preview")
 	p := chat.ErasePreview{Session: "s", Reason: k.reason}
 	for _, c := range copies {
 		p.Included = append(p.Included, chat.Copy{Session: c, Turn: "t" + chat.TurnID(c)})
@@ -27,29 +27,29 @@ func (k *kept) ErasePreview(_ context.Context, _, _ string, copies ...chat.Sessi
 	return p, nil
 }
 
-func (k *kept) Erase(_ context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error) {
-	what := "erase " + kind + " " + id
+func (k *fakeStore) Erase(_ context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error) {
+	call := "erase " + kind + " " + id
 	for _, c := range copies {
-		what += " and " + string(c)
+		call += " and " + string(c)
 	}
-	k.done = append(k.done, what)
+	k.calls = append(k.calls, call)
 	return chat.Receipt{ID: "r", Erased: k.unsent}, k.broken
 }
 
-func (k *kept) Branches(_ context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
+func (k *fakeStore) Branches(_ context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
 	return []chat.BranchSummary{{Branch: chat.Branch{ID: chat.BranchID(session) + "1"}}, {Branch: chat.Branch{ID: chat.BranchID(session) + "2"}}}, nil
 }
 
-func (k *kept) forget(_ context.Context, session chat.SessionID, _ func(string) bool) error {
-	k.done = append(k.done, "forget "+string(session))
+func (k *fakeStore) forget(_ context.Context, session chat.SessionID, _ func(string) bool) error {
+	k.calls = append(k.calls, "forget "+string(session))
 	return nil
 }
 
-func (k *kept) publish(c chat.Change) {
-	k.done = append(k.done, string(c.Kind)+" "+string(c.Session)+c.ID)
+func (k *fakeStore) publish(c chat.Change) {
+	k.calls = append(k.calls, string(c.Kind)+" "+string(c.Session)+c.ID)
 }
 
-// A deletion is previewed, confirmed and forgotten by tasks before it is done, and published afterwards.
+// Before a deletion the preview is confirmed and tasks about the content are removed; afterwards it is published.
 func TestErase(t *testing.T) {
 	agree := func(chat.ErasePreview) error { return nil }
 	refuse := func(chat.ErasePreview) error { return chat.Errorf(chat.CodeCancelled, "test", "no") }
@@ -69,21 +69,21 @@ func TestErase(t *testing.T) {
 		"a project":             {kind: chat.EraseProject, agree: agree, want: []string{"preview", "forget s", "erase project x", "sessions ", "session s", "projects x"}},
 		"refused":               {kind: chat.EraseSession, agree: refuse, want: []string{"preview"}, code: chat.CodeCancelled},
 		"not now":               {kind: chat.EraseSession, agree: agree, reason: "An answer is being written.", want: []string{"preview"}, code: chat.CodeConflict},
-		"nobody is asked":       {kind: chat.EraseSession, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}},
-		"alone, nobody asked":   {kind: chat.EraseSession, alone: true, want: []string{"erase session x"}},
+		"without confirmation":  {kind: chat.EraseSession, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}},
+		"alone, unconfirmed":    {kind: chat.EraseSession, alone: true, want: []string{"erase session x"}},
 		"alone":                 {kind: chat.EraseSession, alone: true, agree: refuse, want: []string{"preview"}, code: chat.CodeCancelled},
 		"a session with a copy": {kind: chat.EraseSession, copies: []chat.SessionID{"c"}, agree: agree, want: []string{"preview", "forget s", "forget c", "erase session x and c", "sessions ", "session s", "session c"}},
 		"a turn with a copy":    {kind: chat.EraseTurn, copies: []chat.SessionID{"c"}, agree: agree, want: []string{"preview", "forget s", "forget c", "erase turn x and c", "sessions ", "session s", "turn sx", "session c", "turn ctc"}},
-		"something stays over":  {kind: chat.EraseSession, agree: agree, broken: half, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}, code: chat.CodeInternal},
+		"something remains":     {kind: chat.EraseSession, agree: agree, broken: half, want: []string{"preview", "forget s", "erase session x", "sessions ", "session s"}, code: chat.CodeInternal},
 	} {
-		k := &kept{reason: c.reason, broken: c.broken}
+		k := &fakeStore{reason: c.reason, broken: c.broken}
 		d := Deps{Store: k, Publish: k.publish, Forget: k.forget}
 		if c.alone {
 			d.Forget = nil
 		}
 		receipt, err := New(d).Erase(t.Context(), c.kind, "x", c.agree, c.copies...)
-		if !slices.Equal(k.done, c.want) {
-			t.Errorf("%s: did %q, not %q", name, k.done, c.want)
+		if !slices.Equal(k.calls, c.want) {
+			t.Errorf("%s: did %q, not %q", name, k.calls, c.want)
 		}
 		if (err != nil) != (c.code != "") || err != nil && chat.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, not %s", name, err, c.code)
@@ -105,11 +105,11 @@ func TestDeletedDraftsArePublished(t *testing.T) {
 		"a draft":          {[]chat.Erased{{Store: "drafts", Count: 1}}, []string{"draft ss1", "draft ss2"}},
 		"a queued message": {[]chat.Erased{{Store: "queued_messages", Count: 2}}, []string{"queue ss1", "queue ss2"}},
 	} {
-		k := &kept{unsent: c.unsent}
+		k := &fakeStore{unsent: c.unsent}
 		if _, err := New(Deps{Store: k, Publish: k.publish}).Erase(t.Context(), chat.EraseTurn, "x", func(chat.ErasePreview) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if got := k.done[5:]; !slices.Equal(got, c.want) {
+		if got := k.calls[5:]; !slices.Equal(got, c.want) {
 			t.Errorf("%s: published %q, not %q", name, got, c.want)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package evaluation measures recall on the user's own conversations and questions (SPEC 15): it imports a corpus
-// with the product's store, index and search, asks every question, and writes what was packed into the prompt. It
-// does not judge the result: that is the scorer's part.
+// Package evaluation measures recall on the user's own conversations and questions (SPEC 15): it imports a corpus with
+// the product's store, index and search, asks every question, and writes what was packed into the prompt. The result is
+// judged by a separate scorer.
 package evaluation
 
 import (
@@ -71,20 +71,20 @@ const maxLine = 64 << 20
 // ReadCorpus reads a corpus, one message per line. Its error names the file and line.
 func ReadCorpus(r io.Reader, name string) ([]Conversation, error) {
 	var order []string
-	said := map[string][]line{}
+	messages := map[string][]line{}
 	err := eachLine(r, name, func(raw []byte) error {
 		var l line
 		if err := json.Unmarshal(raw, &l); err != nil {
-			return worded(err)
+			return describeError(err)
 		}
 		if l.Speaker == "" {
 			return errors.New(`"speaker" is missing`)
 		}
 		id := string(l.Conv)
-		if _, known := said[id]; !known {
+		if _, known := messages[id]; !known {
 			order = append(order, id)
 		}
-		said[id] = append(said[id], l)
+		messages[id] = append(messages[id], l)
 		return nil
 	})
 	if err != nil {
@@ -95,8 +95,8 @@ func ReadCorpus(r io.Reader, name string) ([]Conversation, error) {
 	}
 	out := make([]Conversation, len(order))
 	for i, id := range order {
-		out[i] = Conversation{ID: id, Turns: exchanges(said[id])}
-		for _, l := range said[id] {
+		out[i] = Conversation{ID: id, Turns: exchanges(messages[id])}
+		for _, l := range messages[id] {
 			if _, ok := dates.Parse(string(l.Date)); !ok {
 				out[i].Unread.Add(strings.TrimSpace(string(l.Date)))
 			}
@@ -111,7 +111,7 @@ func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 	err := eachLine(r, name, func(raw []byte) error {
 		var q Question
 		if err := json.Unmarshal(raw, &q); err != nil {
-			return worded(err)
+			return describeError(err)
 		}
 		switch {
 		case len(q.ID) == 0:
@@ -128,8 +128,8 @@ func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 	return out, err
 }
 
-// worded describes an invalid line instead of the parser's error.
-func worded(err error) error {
+// describeError describes an invalid line for people, instead of the parser's error.
+func describeError(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {

@@ -9,15 +9,15 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// shape writes turns as "name=text | name=text", one per line, with their times.
-func shape(turns []Exchange) string {
+// format writes turns as "name=text | name=text", one per line, with their times.
+func format(turns []Exchange) string {
 	var out []string
 	for _, x := range turns {
-		one := string(x.User.Role) + x.User.Name + "=" + x.User.RenderedText()
+		line := string(x.User.Role) + x.User.Name + "=" + x.User.RenderedText()
 		if x.Answer != nil {
-			one += " | " + string(x.Answer.Role) + x.Answer.Name + "=" + x.Answer.RenderedText()
+			line += " | " + string(x.Answer.Role) + x.Answer.Name + "=" + x.Answer.RenderedText()
 		}
-		out = append(out, x.At.Format("06-01-02 15:04 ")+one)
+		out = append(out, x.At.Format("06-01-02 15:04 ")+line)
 	}
 	return strings.Join(out, "\n")
 }
@@ -44,8 +44,8 @@ func TestExchanges(t *testing.T) {
 			"01-01-01 00:00 user=one | assistant=two"},
 	} {
 		got, err := ReadCorpus(strings.NewReader(c.corpus), "c")
-		if err != nil || len(got) != 1 || shape(got[0].Turns) != c.want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, shape(got[0].Turns), c.want)
+		if err != nil || len(got) != 1 || format(got[0].Turns) != c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, format(got[0].Turns), c.want)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func TestDatesOfACorpus(t *testing.T) {
 			t.Errorf("%q: %v, want %q", in, at, want)
 		}
 		if named := strings.Join(unread.Examples, ""); (want == "") != (named == in) || named != "" && unread.Count != 1 {
-			t.Errorf("%q: unread are %+v", in, unread)
+			t.Errorf("%q: unread dates %+v", in, unread)
 		}
 	}
 }

@@ -12,14 +12,14 @@ import (
 // exchanges pairs a conversation's messages into turns, as an import does: a user message with an assistant's answer
 // or, between people, two consecutive messages, each with its speaker's name. A turn never spans two sessions. A
 // message without a partner is a turn of its own; one without text is left out.
-func exchanges(said []line) []Exchange {
-	said = slices.DeleteFunc(slices.Clone(said), func(l line) bool { return strings.TrimSpace(string(l.Text)) == "" })
-	named := slices.ContainsFunc(said, func(l line) bool { return roleOf(l.Speaker) == "" })
+func exchanges(messages []line) []Exchange {
+	messages = slices.DeleteFunc(slices.Clone(messages), func(l line) bool { return strings.TrimSpace(string(l.Text)) == "" })
+	named := slices.ContainsFunc(messages, func(l line) bool { return roleOf(l.Speaker) == "" })
 	var out []Exchange
-	for i := 0; i < len(said); i++ {
-		x := Exchange{At: moment(said, i, out), User: message(said[i], chat.RoleUser, named)}
-		if i+1 < len(said) && pair(said[i], said[i+1], named) {
-			answer := message(said[i+1], chat.RoleAssistant, named)
+	for i := 0; i < len(messages); i++ {
+		x := Exchange{At: moment(messages, i, out), User: message(messages[i], chat.RoleUser, named)}
+		if i+1 < len(messages) && pair(messages[i], messages[i+1], named) {
+			answer := message(messages[i+1], chat.RoleAssistant, named)
 			x.Answer = &answer
 			i++
 		}
@@ -28,7 +28,7 @@ func exchanges(said []line) []Exchange {
 	return out
 }
 
-// pair reports that two messages form one turn.
+// pair reports whether two messages form one turn.
 func pair(a, b line, named bool) bool {
 	if a.Session != b.Session || a.Date != b.Date {
 		return false
@@ -37,9 +37,9 @@ func pair(a, b line, named bool) bool {
 }
 
 // message assigns a message to its role in a turn. A speaker with another role keeps their name.
-func message(l line, place chat.Role, named bool) chat.Message {
-	m := chat.Message{Role: place, Blocks: chat.Blocks{chat.Text{Text: string(l.Text)}}}
-	if named || roleOf(l.Speaker) != place {
+func message(l line, role chat.Role, named bool) chat.Message {
+	m := chat.Message{Role: role, Blocks: chat.Blocks{chat.Text{Text: string(l.Text)}}}
+	if named || roleOf(l.Speaker) != role {
 		m.Name = string(l.Speaker)
 	}
 	return m
@@ -56,15 +56,15 @@ func roleOf(speaker text) chat.Role {
 	return ""
 }
 
-// moment is when a turn began: its date, and within one date in order, one minute apart. Without a date it follows
-// the previous turn.
-func moment(said []line, i int, before []Exchange) time.Time {
-	at, known := dates.Parse(string(said[i].Date))
+// moment is when a turn began. Turns of the same date are one minute apart, and so are a turn without a date and the
+// one before it.
+func moment(messages []line, i int, before []Exchange) time.Time {
+	at, known := dates.Parse(string(messages[i].Date))
 	if len(before) == 0 {
 		return at
 	}
 	last := before[len(before)-1].At
-	if !known || i > 0 && said[i-1].Date == said[i].Date && said[i-1].Session == said[i].Session {
+	if !known || i > 0 && messages[i-1].Date == messages[i].Date && messages[i-1].Session == messages[i].Session {
 		if last.IsZero() {
 			return last
 		}

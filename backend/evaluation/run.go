@@ -55,7 +55,7 @@ type Calendar struct {
 	now time.Time
 }
 
-// Now is its time, one millisecond later at each call.
+// Now returns the clock's time, one millisecond later at each call.
 func (c *Calendar) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,7 @@ type Report struct {
 	P50           float64 `json:"p50_ms"` // per question
 	P95           float64 `json:"p95_ms"`
 	Unanswered    int     `json:"unanswered"` // questions without any packed artifact
-	// Unread are invalid dates: their turns follow the previous ones.
+	// Unread counts invalid dates, whose turns follow the previous ones.
 	Unread dates.Unread `json:"unread_dates"`
 }
 
@@ -117,7 +117,7 @@ func (b *Bench) load(ctx context.Context, corpus []Conversation, r *Report) (map
 	r.Unread.Examples = []string{}
 	for _, conv := range corpus {
 		r.Unread.Merge(conv.Unread)
-		branch, err := b.converse(ctx, conv, r)
+		branch, err := b.addConversation(ctx, conv, r)
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +126,7 @@ func (b *Bench) load(ctx context.Context, corpus []Conversation, r *Report) (map
 			newest = now
 		}
 	}
-	// Now everything is in the past, and all jobs are due.
+	// With this clock everything is in the past, and all jobs are due.
 	b.Calendar.set(newest.Add(24 * time.Hour))
 	if _, err := b.Jobs.Drain(ctx); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (b *Bench) load(ctx context.Context, corpus []Conversation, r *Report) (map
 	return branches, nil
 }
 
-func (b *Bench) converse(ctx context.Context, conv Conversation, r *Report) (chat.BranchID, error) {
+func (b *Bench) addConversation(ctx context.Context, conv Conversation, r *Report) (chat.BranchID, error) {
 	if len(conv.Turns) > 0 && !conv.Turns[0].At.IsZero() {
 		b.Calendar.set(conv.Turns[0].At)
 	}
@@ -150,7 +150,7 @@ func (b *Bench) converse(ctx context.Context, conv Conversation, r *Report) (cha
 	}
 	ids := make([]chat.TurnID, 0, len(conv.Turns))
 	for _, x := range conv.Turns {
-		id, err := b.say(ctx, branch.ID, x)
+		id, err := b.addTurn(ctx, branch.ID, x)
 		if err != nil {
 			return "", err
 		}
@@ -168,11 +168,11 @@ func (b *Bench) converse(ctx context.Context, conv Conversation, r *Report) (cha
 	return branch.ID, err
 }
 
-// nobody is the speaker of a missing answer: it has no text.
-var nobody = chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Unknown{Provider: "corpus", Raw: []byte("null")}}}
+// noAnswer represents a missing answer; it has no text.
+var noAnswer = chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Unknown{Provider: "corpus", Raw: []byte("null")}}}
 
-// say takes one turn through its phases.
-func (b *Bench) say(ctx context.Context, branch chat.BranchID, x Exchange) (chat.TurnID, error) {
+// addTurn stores one turn, through all its phases.
+func (b *Bench) addTurn(ctx context.Context, branch chat.BranchID, x Exchange) (chat.TurnID, error) {
 	if !x.At.IsZero() {
 		b.Calendar.set(x.At)
 	}
@@ -187,7 +187,7 @@ func (b *Bench) say(ctx context.Context, branch chat.BranchID, x Exchange) (chat
 	if err != nil {
 		return "", err
 	}
-	answer := nobody
+	answer := noAnswer
 	if x.Answer != nil {
 		answer = *x.Answer
 	}
@@ -200,7 +200,7 @@ func (b *Bench) say(ctx context.Context, branch chat.BranchID, x Exchange) (chat
 
 func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, questions []Question, out io.Writer, r *Report) error {
 	w := bufio.NewWriter(out)
-	took := make([]float64, 0, len(questions))
+	durations := make([]float64, 0, len(questions))
 	for _, q := range questions {
 		in := chat.Within{Scope: chat.ScopeAll}
 		if q.Conv != "" {
@@ -215,7 +215,7 @@ func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, ques
 		if err != nil {
 			return err
 		}
-		took = append(took, float64(time.Since(begun).Microseconds())/1000)
+		durations = append(durations, float64(time.Since(begun).Microseconds())/1000)
 		r.Embedder = found.Embedder
 		if len(found.Artifacts) == 0 {
 			r.Unanswered++
@@ -224,16 +224,16 @@ func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, ques
 			return err
 		}
 	}
-	slices.Sort(took)
-	r.P50, r.P95 = percentile(took, 50), percentile(took, 95)
+	slices.Sort(durations)
+	r.P50, r.P95 = percentile(durations, 50), percentile(durations, 95)
 	return w.Flush()
 }
 
 // Tokens is the cost of a text in the budget: one token per four characters, like scorers without a tokenizer.
 func Tokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
 
-// writePacked writes the packed texts as they are read in the prompt, in its order, without frames and escaping,
-// which are part of the budget but not of the text.
+// writePacked writes the packed texts in the order of the prompt, without the prompt's frames and escaping, which are
+// part of the budget but not of the text.
 func writePacked(w io.Writer, id json.RawMessage, artifacts []retrieval.Artifact) error {
 	passages := lists.Map(artifacts, func(a retrieval.Artifact) prompt.Artifact {
 		return retrieval.Passage(a.ChunkText, a.Form, a.Slices, "")

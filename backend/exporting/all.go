@@ -42,18 +42,18 @@ func (e *Exporter) prepareAll(ctx context.Context, r Request) (prepared, error) 
 		p.plan.Turns += turns
 	}
 	if format == FormatMarkdown || format == FormatHTML {
-		if p.plan.Open, err = e.openOf(ctx, ids, branches); err != nil {
+		if p.plan.Open, err = e.countOpen(ctx, ids, branches); err != nil {
 			return prepared{}, err
 		}
 		p.plan.Turns -= p.plan.Open
 	}
-	p.write = func(ctx context.Context, w io.Writer, c *counted) error {
+	p.write = func(ctx context.Context, w io.Writer, c *counter) error {
 		return e.writeAll(ctx, sessions, format, branches, w, c)
 	}
 	return p, nil
 }
 
-// sessions are the sessions of an export of everything, oldest first.
+// sessions returns the sessions of an export of everything, oldest first.
 func (e *Exporter) sessions(ctx context.Context, archived bool) ([]chat.SessionSummary, error) {
 	list, err := e.Store.Sessions(ctx, chat.SessionQuery{})
 	if err != nil || !archived {
@@ -65,13 +65,13 @@ func (e *Exporter) sessions(ctx context.Context, archived bool) ([]chat.SessionS
 
 func byAge(list []chat.SessionSummary) []chat.SessionSummary {
 	slices.SortFunc(list, func(a, b chat.SessionSummary) int {
-		return inOrder(a.CreatedAt.Compare(b.CreatedAt), a.ID, b.ID)
+		return thenByID(a.CreatedAt.Compare(b.CreatedAt), a.ID, b.ID)
 	})
 	return list
 }
 
-// inOrder orders entries with the same time by id.
-func inOrder(order int, a, b chat.SessionID) int {
+// thenByID returns order or, if it is 0, the order of the ids.
+func thenByID(order int, a, b chat.SessionID) int {
 	switch {
 	case order != 0:
 		return order
@@ -91,8 +91,8 @@ func (e *Exporter) size(ctx context.Context, id chat.SessionID) (branches, turns
 	return len(all), turns, err
 }
 
-// openOf counts the turns of sessions without an answer yet.
-func (e *Exporter) openOf(ctx context.Context, sessions map[chat.SessionID]bool, branches bool) (int, error) {
+// countOpen counts the turns of sessions that have no answer yet.
+func (e *Exporter) countOpen(ctx context.Context, sessions map[chat.SessionID]bool, branches bool) (int, error) {
 	unfinished, err := e.Store.UnfinishedTurns(ctx)
 	n := 0
 	for _, t := range unfinished {
@@ -104,7 +104,7 @@ func (e *Exporter) openOf(ctx context.Context, sessions map[chat.SessionID]bool,
 			continue
 		}
 		var s selection
-		if s, err = e.find(ctx, Request{Scope: ScopeSession, Session: t.SessionID, Format: FormatMarkdown}); err == nil && s.holds(t) {
+		if s, err = e.find(ctx, Request{Scope: ScopeSession, Session: t.SessionID, Format: FormatMarkdown}); err == nil && s.contains(t) {
 			n++
 		}
 	}
@@ -112,19 +112,19 @@ func (e *Exporter) openOf(ctx context.Context, sessions map[chat.SessionID]bool,
 }
 
 // writeAll writes a zip with a file for each session and an index. Bundles are already compressed.
-func (e *Exporter) writeAll(ctx context.Context, sessions []chat.SessionSummary, format Format, branches bool, w io.Writer, c *counted) error {
+func (e *Exporter) writeAll(ctx context.Context, sessions []chat.SessionSummary, format Format, branches bool, w io.Writer, c *counter) error {
 	z := zip.NewWriter(w)
 	names := taken{}
 	names.take("index.html")
 	names.take("README.md")
-	list := render.Index{}
+	index := render.Index{}
 	for _, session := range sessions {
 		s, err := e.find(ctx, Request{Scope: ScopeSession, Session: session.ID, AllBranches: branches, Format: format, Quotes: true})
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			continue // deleted in the meantime
 		}
 		if err != nil {
-			return ofSession(session, err)
+			return withSession(session, err)
 		}
 		name := names.choose(FileName(s.session.Title), format.Extension())
 		entry, err := create(z, name, s.session.UpdatedAt, format == FormatBundle)
@@ -132,15 +132,15 @@ func (e *Exporter) writeAll(ctx context.Context, sessions []chat.SessionSummary,
 			return err
 		}
 		if err := e.write(ctx, s, entry, c); err != nil {
-			return ofSession(session, err)
+			return withSession(session, err)
 		}
-		list.Entries = append(list.Entries, render.IndexEntry{
+		index.Entries = append(index.Entries, render.IndexEntry{
 			File: name, Title: s.session.Title, Turns: s.turns(), CreatedAt: s.session.CreatedAt, UpdatedAt: s.session.UpdatedAt, Archived: s.session.ArchivedAt != nil,
 		})
 	}
-	name, write := "README.md", list.Markdown
+	name, write := "README.md", index.Markdown
 	if format == FormatHTML {
-		name, write = "index.html", list.HTML
+		name, write = "index.html", index.HTML
 	}
 	entry, err := create(z, name, e.Now(), false)
 	if err == nil {
@@ -158,12 +158,12 @@ func create(z *zip.Writer, name string, at time.Time, stored bool) (io.Writer, e
 	return z.CreateHeader(h)
 }
 
-// ofSession adds the session to an error, so that the user can export the other sessions individually.
-func ofSession(s chat.SessionSummary, err error) error {
-	known := chat.AsError(err)
-	if known.Code != chat.CodeCorrupt {
+// withSession adds the session to an error, so that the user can export the other sessions individually.
+func withSession(s chat.SessionSummary, err error) error {
+	e := chat.AsError(err)
+	if e.Code != chat.CodeCorrupt {
 		return err
 	}
-	return chat.WrapError(known.Code, "export.all", err, "Session "+string(s.ID)+" cannot be read completely: "+known.Message).
+	return chat.WrapError(e.Code, "export.all", err, "Session "+string(s.ID)+" cannot be read completely: "+e.Message).
 		WithHint("run verify to see what is wrong with it; the others can be exported one by one")
 }

@@ -19,10 +19,10 @@ func withResults(m *chat.Message, batches []chat.ToolBatch) *chat.Message {
 	for _, b := range m.Blocks {
 		out.Blocks = append(out.Blocks, b)
 		use, ok := b.(chat.ToolUse)
-		if left := results[use.ToolUseID]; ok && len(left) > 0 {
-			results[use.ToolUseID] = left[1:]
-			if left[0] != nil {
-				out.Blocks = append(out.Blocks, *left[0])
+		if remaining := results[use.ToolUseID]; ok && len(remaining) > 0 {
+			results[use.ToolUseID] = remaining[1:]
+			if remaining[0] != nil {
+				out.Blocks = append(out.Blocks, *remaining[0])
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/exporting"
 )
 
-// asks adds a turn whose model called two tools with the same id, with a result each.
-func (d *fixture) asks(branch chat.BranchID) {
+// addToolTurn adds a turn whose model called two tools with the same id; each call has a result.
+func (d *fixture) addToolTurn(branch chat.BranchID) {
 	d.Helper()
 	turn, err := d.store.Accept(d.ctx, chat.Acceptance{BranchID: branch, User: chat.UserText("look twice"), Provider: "recall", Model: "recall"})
 	d.ok(err)
@@ -50,7 +50,7 @@ func TestResultsFollowTheirCalls(t *testing.T) {
 	d := newFixture(t)
 	session, _, err := d.store.CreateSession(d.ctx, chat.NewSession{Title: "House"})
 	d.ok(err)
-	d.asks(session.ActiveBranch)
+	d.addToolTurn(session.ActiveBranch)
 	for format, want := range map[exporting.Format][]string{
 		exporting.FormatMarkdown: {"attic", "<b>dust</b>", "cellar", "````\n```wine\n````", "Dust and wine."},
 		exporting.FormatHTML:     {"attic", "&lt;b&gt;dust&lt;/b&gt;", "cellar", "```wine", "Dust and wine."},

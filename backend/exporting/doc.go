@@ -39,7 +39,7 @@ const (
 	FormatHTML     Format = "html"
 )
 
-// Extension is a file's extension, with its dot.
+// Extension returns the extension of a file, with its dot.
 func (f Format) Extension() string {
 	if f == FormatBundle {
 		return ".cinf"
@@ -102,18 +102,18 @@ type Store interface {
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
 	StepsWithItems(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
-	// ToolBatches are the tool calls of turns, by turn.
+	// ToolBatches returns the tool calls of turns, by turn.
 	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
 	UnfinishedTurns(context.Context) ([]chat.Turn, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
-	// LastEvent is the event_seq of a session's newest event.
+	// LastEvent returns the event_seq of a session's newest event.
 	LastEvent(context.Context, chat.SessionID) (int64, error)
 }
 
 // Bundles writes sessions as bundles.
 type Bundles interface {
 	// WriteBundle returns how many requests were left out because they quoted other conversations.
-	WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer, withQuotes bool) (left int, err error)
+	WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer, withQuotes bool) (leftOut int, err error)
 	// QuotingRequests counts the requests that quoted other conversations.
 	QuotingRequests(context.Context, chat.SessionID) (int, error)
 }
@@ -128,8 +128,8 @@ type Deps struct {
 	Store   Store
 	Bundles Bundles
 	Answers Answers
-	Format  func() Format // the configured one
-	// Folder is the last used folder, or the default.
+	Format  func() Format // returns the configured format
+	// Folder returns the last used folder, or the default.
 	Folder func(context.Context) (string, error)
 	// Used is called with the folder of a written file; nil: it is not remembered.
 	Used func(ctx context.Context, folder string)
@@ -138,8 +138,8 @@ type Deps struct {
 	Now     func() time.Time
 }
 
-// Exporter exports. Its methods may be called at the same time.
+// Exporter exports. Its methods may be called concurrently.
 type Exporter struct{ Deps }
 
-// New makes an Exporter.
+// New returns an Exporter.
 func New(d Deps) *Exporter { return &Exporter{d} }

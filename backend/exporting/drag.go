@@ -59,17 +59,17 @@ func (e *Exporter) DragFile(ctx context.Context, r Request) (File, error) {
 		return file(path, name, info.Size()), nil
 	}
 	if err := faultfs.MkdirAll(faultfs.Export, folder, 0o700); err != nil {
-		return File{}, refused(path, err)
+		return File{}, writeError(path, err)
 	}
-	size, err := save(ctx, path, true, func(w io.Writer) error { return e.write(ctx, s, w, &counted{}) })
+	size, err := save(ctx, path, true, func(w io.Writer) error { return e.write(ctx, s, w, &counter{}) })
 	if err != nil {
 		return File{}, err
 	}
-	e.thin(folder)
+	e.prune(folder)
 	return file(path, name, size), nil
 }
 
-// key identifies a dragged item in its present state.
+// key identifies a dragged item in its current state.
 func (s selection) key(last int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %s %t %d %s", s.scope, s.format, s.branch.ID, s.turn.ID, s.all, last, s.branch.UpdatedAt))
 	return hex.EncodeToString(sum[:8])
@@ -90,8 +90,8 @@ type dragged struct {
 	bytes  int64
 }
 
-// thin removes old files, and the oldest ones beyond the size limit, but never keep.
-func (e *Exporter) thin(keep string) {
+// prune removes old files, and the oldest ones beyond the size limit, but never keep.
+func (e *Exporter) prune(keep string) {
 	all := drags(e.DataDir)
 	slices.SortFunc(all, func(a, b dragged) int { return b.at.Compare(a.at) })
 	var sum int64
@@ -125,7 +125,7 @@ func drags(dataDir string) []dragged {
 }
 
 // Sweep removes the files of earlier drags. The writer of the data calls it at the start. Files that another program
-// has open are left.
+// has open and that cannot be removed are kept.
 func Sweep(dataDir string) { removeTree(filepath.Join(dataDir, Dir)) }
 
 // removeTree removes a folder with its content; links are not followed.

@@ -26,8 +26,8 @@ func TestADraggedFileIsWrittenOnce(t *testing.T) {
 	if err != nil || u.Scheme != "file" || u.Host != "" || !strings.HasSuffix(filepath.ToSlash(first.Path), strings.TrimPrefix(u.Path, "/")) || first.Name != filepath.Base(first.Path) {
 		t.Errorf("%+v", first)
 	}
-	if text := d.read(first.Path); said(text) != "one two-b three-b" || first.Size != int64(len(text)) {
-		t.Errorf("%+v contains %q", first, said(text))
+	if text := d.read(first.Path); questions(text) != "one two-b three-b" || first.Size != int64(len(text)) {
+		t.Errorf("%+v contains %q", first, questions(text))
 	}
 	for _, path := range []string{filepath.Dir(first.Path), filepath.Join(d.dir, exporting.Dir)} {
 		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
@@ -41,7 +41,7 @@ func TestADraggedFileIsWrittenOnce(t *testing.T) {
 	}
 	d.ok(d.store.RenameSession(d.ctx, d.session.ID, "New"))
 	renamed, err := d.DragFile(d.ctx, r)
-	if err != nil || renamed.Path == first.Path || !strings.HasPrefix(renamed.Name, "New - ") || said(d.read(renamed.Path)) != "one two-b three-b" {
+	if err != nil || renamed.Path == first.Path || !strings.HasPrefix(renamed.Name, "New - ") || questions(d.read(renamed.Path)) != "one two-b three-b" {
 		t.Errorf("after a change: %+v, %v", renamed, err)
 	}
 	r.Format = exporting.FormatHTML

@@ -14,7 +14,7 @@ type prepared struct {
 	name  string // without extension
 	ext   string
 	plan  Plan
-	write func(context.Context, io.Writer, *counted) error
+	write func(context.Context, io.Writer, *counter) error
 }
 
 // prepare resolves a request without reading messages.
@@ -29,7 +29,7 @@ func (e *Exporter) prepare(ctx context.Context, r Request) (prepared, error) {
 	p := prepared{
 		name: FileName(s.title()), ext: s.format.Extension(),
 		plan:  Plan{Format: s.format, Sessions: 1, Branches: len(s.chapters), Turns: s.turns(), Open: s.open},
-		write: func(ctx context.Context, w io.Writer, c *counted) error { return e.write(ctx, s, w, c) },
+		write: func(ctx context.Context, w io.Writer, c *counter) error { return e.write(ctx, s, w, c) },
 	}
 	p.plan.Name = p.name + p.ext
 	if s.format == FormatBundle {
@@ -58,7 +58,7 @@ func (e *Exporter) Write(ctx context.Context, r Request, progress Progress) (Res
 	if err != nil {
 		return Result{}, err
 	}
-	c := &counted{progress: progress, total: int64(p.plan.Turns + p.plan.Open)}
+	c := &counter{progress: progress, total: int64(p.plan.Turns + p.plan.Open)}
 	var size int64
 	for try := 1; ; try++ {
 		size, err = save(ctx, p.plan.Path, r.Replace, func(w io.Writer) error { return p.write(ctx, w, c) })
@@ -68,7 +68,7 @@ func (e *Exporter) Write(ctx context.Context, r Request, progress Progress) (Res
 		if _, err := e.place(ctx, r, &p); err != nil { // another program took the name in the meantime
 			return Result{}, err
 		}
-		c.done, c.left = 0, 0
+		c.done, c.leftOut = 0, 0
 	}
 	if err != nil {
 		return Result{}, err
@@ -77,7 +77,7 @@ func (e *Exporter) Write(ctx context.Context, r Request, progress Progress) (Res
 	if e.Used != nil {
 		e.Used(ctx, filepath.Dir(p.plan.Path))
 	}
-	return Result{Plan: p.plan, Bytes: size, LeftOut: c.left}, nil
+	return Result{Plan: p.plan, Bytes: size, LeftOut: c.leftOut}, nil
 }
 
 // WriteTo writes to w what Write would write to a file. If it fails, a part may have been written.
@@ -86,13 +86,13 @@ func (e *Exporter) WriteTo(ctx context.Context, r Request, w io.Writer, progress
 	if err != nil {
 		return Result{}, err
 	}
-	out := &measured{w: w}
-	c := &counted{progress: progress, total: int64(p.plan.Turns + p.plan.Open)}
+	out := &countingWriter{w: w}
+	c := &counter{progress: progress, total: int64(p.plan.Turns + p.plan.Open)}
 	err = p.write(ctx, out, c)
-	return Result{Plan: p.plan, Bytes: out.n, LeftOut: c.left}, cancelled(ctx, err)
+	return Result{Plan: p.plan, Bytes: out.n, LeftOut: c.leftOut}, cancelled(ctx, err)
 }
 
-// place determines the path; chosen means that the file name was not the caller's.
+// place sets the path of the plan. chosen means that the caller did not name the file.
 func (e *Exporter) place(ctx context.Context, r Request, p *prepared) (chosen bool, err error) {
 	path := r.Path
 	if path == "" {
@@ -111,7 +111,7 @@ func (e *Exporter) place(ctx context.Context, r Request, p *prepared) (chosen bo
 	} else {
 		p.plan.Name = filepath.Base(abs)
 	}
-	if err := e.keepOut(abs); err != nil {
+	if err := e.refuseDataDir(abs); err != nil {
 		return false, err
 	}
 	p.plan.Path = abs
@@ -120,7 +120,7 @@ func (e *Exporter) place(ctx context.Context, r Request, p *prepared) (chosen bo
 	return chosen, nil
 }
 
-// freeName is an unused name in a folder, or, when replacing, the first candidate.
+// freeName returns an unused name in a folder or, when replacing, the first candidate.
 func freeName(folder, name, ext string, replace bool) (string, string) {
 	for n := 1; ; n++ {
 		file := numbered(name, n) + ext

@@ -40,15 +40,15 @@ type fixture struct {
 
 var day = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// newFixture is a fixture without sessions. Each gets a copy of the same data, because creating a database takes
+// newFixture returns a fixture without sessions. Each gets a copy of the same data, because creating a database takes
 // longer than any test here.
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	return fixtureOf(t, empty)
 }
 
-// forked has turns one, two and three; two-b and three-c branch off after the first, and three-b, the active branch,
-// after two-b.
+// forked returns a fixture with turns one, two and three; two-b and three-c branch off after the first, and three-b,
+// the active branch, after two-b.
 func forked(t testing.TB) *fixture {
 	t.Helper()
 	d := fixtureOf(t, withBranches)
@@ -58,19 +58,19 @@ func forked(t testing.TB) *fixture {
 	return d
 }
 
-// Data that is copied.
+// Data directories that each fixture copies.
 var (
-	empty        = sync.OnceValue(func() string { return made(func(*fixture) {}) })
+	empty        = sync.OnceValue(func() string { return createData(func(*fixture) {}) })
 	withBranches = sync.OnceValue(func() string {
-		return made(func(d *fixture) {
+		return createData(func(d *fixture) {
 			d.session = d.imports("s1", "Ships: sails/masts", "one", "two one", "three two", "two-b one", "three-c two-b", "three-b two-b")
 			d.ok(d.store.SwitchBranch(d.ctx, d.session.ID, d.branches()[2].ID))
 		})
 	})
 )
 
-// made returns a folder with data created by fill. TestMain removes it.
-func made(fill func(*fixture)) string {
+// createData returns a folder with data created by fill. TestMain removes it.
+func createData(fill func(*fixture)) string {
 	d := &fixture{TB: new(testing.B), ctx: context.Background(), dir: filepath.Join(scratch, chat.NewID(day))}
 	var err error
 	if d.store, err = store.Open(d.ctx, store.Options{DataDir: d.dir}); err == nil {
@@ -121,21 +121,21 @@ func (d *fixture) imports(id, title string, turns ...string) chat.Session {
 	return d.importsAs(id, title, chat.Message{}, turns...)
 }
 
-// importsAs is tells with the same answer for all turns, if it is given.
-func (d *fixture) importsAs(id, title string, said chat.Message, turns ...string) chat.Session {
+// importsAs is like imports, but all turns have the given answer unless it is empty.
+func (d *fixture) importsAs(id, title string, answer chat.Message, turns ...string) chat.Session {
 	d.Helper()
 	c := transfer.Conversation{Source: transfer.SourceJSONL, ID: id, Key: id, Title: title, CreatedAt: day, UpdatedAt: day.Add(time.Hour), Model: "test", SystemPrompt: "Be brief."}
 	for i, t := range turns {
 		key, parent, _ := strings.Cut(t, " ")
-		answer := said
-		if answer.Role == "" {
-			answer = chat.AssistantText("answer-" + key)
+		message := answer
+		if message.Role == "" {
+			message = chat.AssistantText("answer-" + key)
 		}
 		c.Turns = append(c.Turns, transfer.Turn{
-			Key: key, Parent: parent, ContentKey: id + key, User: chat.UserText("question-" + key), Assistant: &answer, Model: "test",
+			Key: key, Parent: parent, ContentKey: id + key, User: chat.UserText("question-" + key), Assistant: &message, Model: "test",
 			CreatedAt: day.Add(time.Duration(i) * time.Minute), AnsweredAt: day.Add(time.Duration(i)*time.Minute + time.Second),
 		})
-		if i < 3 || said.Role != "" {
+		if i < 3 || answer.Role != "" {
 			c.Current = key
 		}
 	}
@@ -172,8 +172,8 @@ func (d *fixture) read(path string) string {
 	return string(data)
 }
 
-// said returns the questions in a text, in order.
-func said(text string) string {
+// questions returns the keys of the questions in a text, in order.
+func questions(text string) string {
 	var out []string
 	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) {
 		if key, ok := strings.CutPrefix(line, "question-"); ok {
@@ -189,9 +189,9 @@ func TestScopes(t *testing.T) {
 	turns, err := d.store.Lineage(d.ctx, chat.LineageQuery{Branch: d.session.ActiveBranch})
 	d.ok(err)
 	for name, c := range map[string]struct {
-		r              exporting.Request
-		want, file     string
-		branches, said int
+		r               exporting.Request
+		want, file      string
+		branches, turns int
 	}{
 		"session":      {exporting.Request{Scope: exporting.ScopeSession}, "one two-b three-b", "Ships- sails-masts", 1, 3},
 		"all branches": {exporting.Request{Scope: exporting.ScopeSession, AllBranches: true}, "one two three two-b three-c three-b", "Ships- sails-masts", 3, 6},
@@ -209,7 +209,7 @@ func TestScopes(t *testing.T) {
 				if res.Path != plan.Path || plan.Name != c.file+"."+string(format) || filepath.Join(d.out, plan.Name) != plan.Path || plan.Exists || !res.Exists {
 					t.Errorf("plan %+v, written %+v", plan, res)
 				}
-				if res.Turns != c.said || plan.Turns != c.said || plan.Branches != c.branches || res.Sessions != 1 || res.Bytes != int64(len(text)) {
+				if res.Turns != c.turns || plan.Turns != c.turns || plan.Branches != c.branches || res.Sessions != 1 || res.Bytes != int64(len(text)) {
 					t.Errorf("plan %+v, written %+v", plan, res)
 				}
 				_, text, _ = strings.Cut(text, "<main") // ignores the titles in the head and the table of contents
@@ -217,14 +217,14 @@ func TestScopes(t *testing.T) {
 					text = d.read(res.Path)
 				}
 				text, _, _ = strings.Cut(text, "<nav")
-				if got := said(text); got != c.want {
+				if got := questions(text); got != c.want {
 					t.Errorf("contains %q, want %q", got, c.want)
 				}
 				if info, err := os.Stat(res.Path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 					t.Errorf("mode %v, %v", info.Mode(), err)
 				}
 				if d.used[len(d.used)-1] != d.out {
-					t.Errorf("%q are remembered", d.used)
+					t.Errorf("the remembered folders are %q", d.used)
 				}
 				if name == "turn" && strings.Contains(d.read(res.Path), "Be brief.") {
 					t.Error("a single turn shows the session's instructions")
@@ -317,8 +317,8 @@ func TestTurnsWithoutAnAnswerAreLeftOutAndCounted(t *testing.T) {
 	} {
 		c.r.Session = d.session.ID
 		res, text := d.write(c.r)
-		if res.Turns != c.turns || res.Open != c.open || said(text) != c.want {
-			t.Errorf("%+v: %+v contains %q", c.r, res, said(text))
+		if res.Turns != c.turns || res.Open != c.open || questions(text) != c.want {
+			t.Errorf("%+v: %+v contains %q", c.r, res, questions(text))
 		}
 	}
 	_, err = d.Write(d.ctx, exporting.Request{Scope: exporting.ScopeTurn, Session: d.session.ID, Turn: open.ID, Format: exporting.FormatHTML}, nil)
@@ -446,7 +446,7 @@ func TestUnwritableTargets(t *testing.T) {
 	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown}
 	for path, c := range map[string]struct {
 		code chat.Code
-		says string
+		want string
 	}{
 		"absent/x.md": {chat.CodeNotFound, "There is no folder"}, "file/x.md": {chat.CodeNotFound, "There is no folder"}, "absent/": {chat.CodeNotFound, "There is no folder"},
 		"closed/x.md": {chat.CodeInvalid, "is not writable"}, strings.Repeat("x", 300) + ".md": {chat.CodeInvalid, "could not be written"},
@@ -455,7 +455,7 @@ func TestUnwritableTargets(t *testing.T) {
 			continue // the superuser may write everywhere
 		}
 		r.Path = d.out + string(filepath.Separator) + path
-		if _, err := d.Write(d.ctx, r, nil); chat.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) || chat.AsError(err).Hint == "" {
+		if _, err := d.Write(d.ctx, r, nil); chat.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.want) || chat.AsError(err).Hint == "" {
 			t.Errorf("%.20s: %v", path, err)
 		}
 	}
@@ -513,7 +513,7 @@ func (f failing) WriteBundle(_ context.Context, _ chat.SessionID, w io.Writer, _
 
 func (f failing) QuotingRequests(context.Context, chat.SessionID) (int, error) { return 0, nil }
 
-func TestTheJSONIsTheSessions(t *testing.T) {
+func TestTheJSONContainsTheSession(t *testing.T) {
 	d := forked(t)
 	var out bytes.Buffer
 	res, err := d.WriteTo(d.ctx, exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, AllBranches: true, Format: exporting.FormatJSON}, &out, nil)

@@ -19,23 +19,23 @@ import (
 const opWrite = "export.write"
 
 // save writes the output of fill to a file that only its owner can access, completely or not at all, and returns its
-// size in bytes. Links are not written through.
+// size in bytes. It does not write through links.
 func save(ctx context.Context, path string, replace bool, fill func(io.Writer) error) (int64, error) {
-	path, err := target(path, replace)
+	path, err := checkTarget(path, replace)
 	if err != nil {
 		return 0, err
 	}
 	f, err := faultfs.CreateTemp(faultfs.Export, filepath.Dir(path), ".contextinfinity-export-*.tmp")
 	if err != nil {
-		return 0, refused(path, err)
+		return 0, writeError(path, err)
 	}
 	size, err := fillFile(f, path, fill)
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if err == nil {
-		if err = name(f.Name(), path, replace); err != nil {
-			err = refused(path, err)
+		if err = rename(f.Name(), path, replace); err != nil {
+			err = writeError(path, err)
 		}
 	}
 	if err != nil {
@@ -58,14 +58,14 @@ func SaveText(ctx context.Context, path, text string) error {
 	return err
 }
 
-// target checks what exists at the path.
-func target(path string, replace bool) (string, error) {
+// checkTarget returns an error if a file may not be written to the path because of what exists there.
+func checkTarget(path string, replace bool) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return path, nil // problems of the folder are reported when the file is created
 	}
 	if !replace {
-		return path, exists(path)
+		return path, existsError(path)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return path, chat.Errorf(chat.CodeInvalid, opWrite, "%s is a symbolic link; neither it nor what it points to was changed.", path).
@@ -77,13 +77,13 @@ func target(path string, replace bool) (string, error) {
 	return path, nil
 }
 
-func exists(path string) error {
+func existsError(path string) error {
 	return chat.Errorf(chat.CodeConflict, opWrite, "%s exists, and was not changed.", path).WithHint("choose another name, or replace it (--replace on the command line)")
 }
 
 // fillFile writes a file, syncs it and closes it.
 func fillFile(f *faultfs.File, path string, fill func(io.Writer) error) (int64, error) {
-	out := &measured{w: f}
+	out := &countingWriter{w: f}
 	buffered := bufio.NewWriterSize(out, 256<<10)
 	err := fill(buffered)
 	if err == nil {
@@ -97,14 +97,14 @@ func fillFile(f *faultfs.File, path string, fill func(io.Writer) error) (int64, 
 		err, out.err = cerr, cerr
 	}
 	if out.err != nil {
-		return 0, refused(path, out.err)
+		return 0, writeError(path, out.err)
 	}
 	return out.n, err
 }
 
-// name renames a written file. Unless it replaces another, the name is reserved first, so that a file created in the
+// rename renames a written file. Unless it replaces another, the name is reserved first, so that a file created in the
 // meantime is not replaced.
-func name(from, to string, replace bool) error {
+func rename(from, to string, replace bool) error {
 	if replace {
 		return faultfs.Rename(faultfs.Export, from, to)
 	}
@@ -121,32 +121,32 @@ func name(from, to string, replace bool) error {
 	return err
 }
 
-// measured counts the bytes written, and remembers the first error.
-type measured struct {
+// countingWriter counts the bytes written, and remembers the first error.
+type countingWriter struct {
 	w   io.Writer
 	n   int64
 	err error
 }
 
 // Write implements io.Writer.
-func (m *measured) Write(p []byte) (int, error) {
+func (m *countingWriter) Write(p []byte) (int, error) {
 	n, err := m.w.Write(p)
 	m.n += int64(n)
 	m.err = cmp.Or(err, m.err)
 	return n, err
 }
 
-// refused says why a file could not be written.
-func refused(path string, err error) error {
-	var known *chat.Error
+// writeError explains why a file could not be written.
+func writeError(path string, err error) error {
+	var coded *chat.Error
 	folder := filepath.Dir(path)
 	switch {
-	case errors.As(err, &known):
+	case errors.As(err, &coded):
 		return err
 	case faultfs.Full(err):
 		return chat.WrapError(chat.CodeNoSpace, opWrite, err, "The disk is full; "+path+" was not written.").WithHint("free some space, or choose another folder")
 	case errors.Is(err, fs.ErrExist):
-		return exists(path)
+		return existsError(path)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return chat.WrapError(chat.CodeNotFound, opWrite, err, "There is no folder "+folder+"; nothing was written.").WithHint("create it, or choose another")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
@@ -155,18 +155,18 @@ func refused(path string, err error) error {
 	return chat.WrapError(chat.CodeInvalid, opWrite, err, path+" could not be written: "+cause(err)+". Nothing was written.").WithHint("choose another folder or name")
 }
 
-// cause is the operating system's message, without the temporary file's name.
+// cause returns the operating system's message, without the temporary file's name.
 func cause(err error) string {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err.Error()
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err.Error()
 	}
-	if link, ok := errors.AsType[*os.LinkError](err); ok {
-		return link.Err.Error()
+	if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
+		return linkErr.Err.Error()
 	}
 	return err.Error()
 }
 
-// cancelled replaces an error by the cancellation that caused it.
+// cancelled replaces an error by the error of the cancellation, if ctx was cancelled.
 func cancelled(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return chat.WrapError(chat.CodeCancelled, "export.cancel", err, "The export was cancelled.")

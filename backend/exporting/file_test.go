@@ -17,24 +17,24 @@ import (
 )
 
 func TestSystemErrorsAreExplained(t *testing.T) {
-	at := func(err error) error {
+	pathError := func(err error) error {
 		return &fs.PathError{Op: "write", Path: "/home/a/.contextinfinity-export-1.tmp", Err: err}
 	}
 	for _, c := range []struct {
 		err  error
 		code chat.Code
-		says string
+		want string
 	}{
-		{at(syscall.ENOSPC), chat.CodeNoSpace, "disk is full"},
-		{at(syscall.EACCES), chat.CodeInvalid, "is not writable"},
-		{at(syscall.EROFS), chat.CodeInvalid, "is not writable"},
-		{at(fs.ErrExist), chat.CodeConflict, "exists"},
-		{at(fs.ErrNotExist), chat.CodeNotFound, "no folder"},
+		{pathError(syscall.ENOSPC), chat.CodeNoSpace, "disk is full"},
+		{pathError(syscall.EACCES), chat.CodeInvalid, "is not writable"},
+		{pathError(syscall.EROFS), chat.CodeInvalid, "is not writable"},
+		{pathError(fs.ErrExist), chat.CodeConflict, "exists"},
+		{pathError(fs.ErrNotExist), chat.CodeNotFound, "no folder"},
 		{&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EIO}, chat.CodeInvalid, syscall.EIO.Error()},
 		{chat.Errorf(chat.CodeBusy, "x", "of our own"), chat.CodeBusy, "of our own"},
 	} {
-		err := refused("/home/a/x.md", c.err)
-		if chat.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), ".tmp") {
+		err := writeError("/home/a/x.md", c.err)
+		if chat.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), ".tmp") {
 			t.Errorf("%v: %v", c.err, err)
 		}
 	}

@@ -28,7 +28,7 @@ func FileName(title string) string {
 	if strings.Trim(name, "-_. \u200d\ufe0f") == "" {
 		name = unnamed
 	}
-	if device(name) {
+	if isDevice(name) {
 		name = "_" + name
 	}
 	return name
@@ -60,13 +60,13 @@ func trimName(s string) string {
 }
 
 // cut keeps as many complete grapheme clusters as fit.
-func cut(s string, most int) string {
-	if len(s) <= most {
+func cut(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
 		return s
 	}
 	n := 0
 	for g := uniseg.NewGraphemes(s); g.Next(); {
-		if n+len(g.Str()) > most {
+		if n+len(g.Str()) > maxBytes {
 			break
 		}
 		n += len(g.Str())
@@ -74,8 +74,8 @@ func cut(s string, most int) string {
 	return s[:n]
 }
 
-// device reports a name that Windows reserves for a device, with any extension.
-func device(name string) bool {
+// isDevice reports whether Windows reserves a name for a device, with any extension.
+func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
 	switch stem = strings.ToUpper(strings.TrimRight(stem, " ")); stem {
 	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$":
@@ -92,7 +92,7 @@ func portNumber(s string) bool {
 	return len([]rune(s)) == 1 && strings.ContainsAny(s, "0123456789¹²³")
 }
 
-// taken are the names in a folder, compared the way case-insensitive systems do; each system has its own rules.
+// taken is the set of names in a folder, compared the way case-insensitive systems do; each system has its own rules.
 type taken map[string]bool
 
 // choose returns the name, or an unused one with a number, and reserves it.
@@ -120,7 +120,7 @@ func (t taken) take(name string) bool {
 	return true
 }
 
-// numbered is a name with a number.
+// numbered returns a name with a number; the first has none.
 func numbered(name string, n int) string {
 	if n == 1 {
 		return name

@@ -8,14 +8,14 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// keepOut refuses a path in the data directory, where it could replace the database, a journal or a backup.
-func (e *Exporter) keepOut(path string) error {
+// refuseDataDir refuses a path in the data directory, where it could replace the database, a journal or a backup.
+func (e *Exporter) refuseDataDir(path string) error {
 	data, err := os.Stat(e.DataDir)
 	if err != nil {
 		return nil // there is nothing to replace
 	}
-	for _, place := range []string{path, real(path)} {
-		for dir := place; ; dir = filepath.Dir(dir) {
+	for _, p := range []string{path, resolveLinks(path)} {
+		for dir := p; ; dir = filepath.Dir(dir) {
 			if info, err := os.Stat(dir); err == nil && os.SameFile(info, data) {
 				return chat.Errorf(chat.CodeInvalid, opWrite, "%s is in the folder in which ContextInfinity keeps its data; nothing was written.", path).
 					WithHint("choose another folder")
@@ -28,19 +28,19 @@ func (e *Exporter) keepOut(path string) error {
 	return nil
 }
 
-// real resolves the links in the existing part of a path; a dangling link resolves to where the file would be
+// resolveLinks resolves the links in the existing part of a path; a dangling link resolves to where the file would be
 // created.
-func real(path string) string {
-	if to, err := filepath.EvalSymlinks(path); err == nil {
-		return to
+func resolveLinks(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
-	if to, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(to, filepath.Base(path))
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(folder, filepath.Base(path))
 	}
 	return path
 }
 
-// isFolder reports a path that ends like a folder or is one.
+// isFolder reports whether a path ends like a folder or is one.
 func isFolder(path, abs string) bool {
 	if strings.HasSuffix(path, string(filepath.Separator)) {
 		return true

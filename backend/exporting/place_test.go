@@ -11,14 +11,15 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// TestNothingIsExportedOverTheData: neither with --replace nor through a link, and not into the data directory.
+// TestNothingIsExportedOverTheData: an export never writes into the data directory, not even to a new file, to a
+// replaced one, or through a link.
 func TestNothingIsExportedOverTheData(t *testing.T) {
 	d := forked(t)
 	database := filepath.Join(d.dir, store.DatabaseFile)
 	paths := map[string]string{
 		"the database": database, "its log": database + "-wal", "the lock": filepath.Join(d.dir, store.LockFile), "the folder": d.dir,
 		"a new file": filepath.Join(d.dir, "out.cinf"), "a backup": filepath.Join(d.dir, store.BackupDir, "x.db"),
-		"a longer way": d.out + "/../" + filepath.Base(filepath.Dir(d.dir)) + "/" + filepath.Base(d.dir) + "/out.cinf",
+		"a detour": d.out + "/../" + filepath.Base(filepath.Dir(d.dir)) + "/" + filepath.Base(d.dir) + "/out.cinf",
 	}
 	if runtime.GOOS != "windows" {
 		for name, to := range map[string]string{"a link to the database": database, "a link to the folder": d.dir} {
@@ -33,7 +34,7 @@ func TestNothingIsExportedOverTheData(t *testing.T) {
 		for _, replace := range []bool{false, true} {
 			r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Path: path, Replace: replace}
 			if _, err := d.Plan(d.ctx, r); chat.CodeOf(err) != chat.CodeInvalid {
-				t.Errorf("%s, replaced %t: the plan says %v", name, replace, err)
+				t.Errorf("%s, replaced %t: the plan: %v", name, replace, err)
 			}
 			if _, err := d.Write(d.ctx, r, nil); chat.CodeOf(err) != chat.CodeInvalid {
 				t.Errorf("%s, replaced %t: %v", name, replace, err)

@@ -20,10 +20,10 @@ type selection struct {
 	turn     chat.Turn // of ScopeTurn
 	open     int       // turns left out
 	quotes   bool      // a bundle includes requests that quoted other conversations
-	running  bool      // some turns are unfinished: a later export will differ
+	running  bool      // some turns are unfinished, so a later export will differ
 }
 
-// turns counts the turns to write.
+// turns returns how many turns to write.
 func (s selection) turns() int {
 	n := -s.open
 	for _, c := range s.chapters {
@@ -122,14 +122,14 @@ func (e *Exporter) findSession(ctx context.Context, r Request, s *selection) (er
 	if !found {
 		return chat.Errorf(chat.CodeNotFound, "export.branch", "Session %s has no branch %s; nothing was exported.", id, branch)
 	}
-	if s.scope == ScopeTurn && !s.reads(s.branch.ID, s.turn) {
+	if s.scope == ScopeTurn && !s.inLineage(s.branch.ID, s.turn) {
 		return chat.Errorf(chat.CodeNotFound, "export.turn", "Branch %s has no turn %s; nothing was exported.", branch, r.Turn)
 	}
 	return nil
 }
 
-// reads reports whether a turn is in the lineage of a branch.
-func (s selection) reads(branch chat.BranchID, t chat.Turn) bool {
+// inLineage reports whether a turn is in the lineage of a branch.
+func (s selection) inLineage(branch chat.BranchID, t chat.Turn) bool {
 	upTo := t.Seq
 	for range s.branches {
 		if t.BranchID == branch {
@@ -148,14 +148,14 @@ func (s selection) reads(branch chat.BranchID, t chat.Turn) bool {
 	return false
 }
 
-// findOpen counts the turns to leave out.
+// findOpen counts the turns to leave out, and finds out whether some turns are unfinished.
 func (e *Exporter) findOpen(ctx context.Context, s *selection) error {
 	unfinished, err := e.Store.UnfinishedTurns(ctx)
 	if err != nil {
 		return err
 	}
 	for _, t := range unfinished {
-		if t.SessionID != s.session.ID || !s.holds(t) {
+		if t.SessionID != s.session.ID || !s.contains(t) {
 			continue
 		}
 		s.running = true
@@ -166,37 +166,37 @@ func (e *Exporter) findOpen(ctx context.Context, s *selection) error {
 	return nil
 }
 
-// holds reports whether a turn of the session is among the chapters.
-func (s selection) holds(t chat.Turn) bool {
+// contains reports whether a turn of the session is among the chapters.
+func (s selection) contains(t chat.Turn) bool {
 	switch {
 	case s.all:
 		return true
 	case s.scope == ScopeTurn:
 		return t.ID == s.turn.ID
 	}
-	return s.reads(s.branch.ID, t)
+	return s.inLineage(s.branch.ID, t)
 }
 
-// title is the title of the file.
+// title returns the title of the file.
 func (s selection) title() string {
 	name := s.session.Title
 	switch {
 	case s.scope == ScopeTurn:
-		name = within(name, " - turn "+decimal(s.turn.Seq))
+		name = withSuffix(name, " - turn "+decimal(s.turn.Seq))
 	case s.scope == ScopeBranch && len(s.branches) > 1:
 		label := s.branch.Label
 		if label == "" {
 			label = chat.ShortID(s.branch.ID)
 		}
-		name = within(name, " - "+cut(label, longestName/2))
+		name = withSuffix(name, " - "+cut(label, longestName/2))
 	}
 	return name
 }
 
-// within appends a suffix to a title, which is shortened if necessary.
-func within(title, end string) string {
+// withSuffix appends a suffix to a title, which is shortened if necessary.
+func withSuffix(title, suffix string) string {
 	if FileName(title) == unnamed {
 		title = unnamed
 	}
-	return cut(FileName(title), longestName-len(end)) + end
+	return cut(FileName(title), longestName-len(suffix)) + suffix
 }

@@ -14,15 +14,15 @@ import (
 // pageTurns is how many turns are read at once.
 const pageTurns = 100
 
-// counted counts what an export has written.
-type counted struct {
+// counter counts what an export has written, and reports the progress.
+type counter struct {
 	progress Progress
 	done     int64
 	total    int64
-	left     int // requests left out of bundles
+	leftOut  int // requests left out of bundles
 }
 
-func (c *counted) add(n int) {
+func (c *counter) add(n int) {
 	c.done += int64(n)
 	if c.progress != nil {
 		c.progress(min(c.done, c.total), c.total)
@@ -30,13 +30,13 @@ func (c *counted) add(n int) {
 }
 
 // write writes a selection.
-func (e *Exporter) write(ctx context.Context, s selection, w io.Writer, c *counted) error {
+func (e *Exporter) write(ctx context.Context, s selection, w io.Writer, c *counter) error {
 	if s.format == FormatBundle {
-		left, err := e.Bundles.WriteBundle(ctx, s.session.ID, w, s.quotes)
+		leftOut, err := e.Bundles.WriteBundle(ctx, s.session.ID, w, s.quotes)
 		if err != nil {
 			return err
 		}
-		c.left += left
+		c.leftOut += leftOut
 		c.add(s.turns())
 		return nil
 	}
@@ -53,9 +53,9 @@ func (e *Exporter) write(ctx context.Context, s selection, w io.Writer, c *count
 	return render.Markdown(w, d)
 }
 
-// document is a selection for rendering; its turns are read while it is written. A single turn is exported without
+// document returns a selection for rendering; its turns are read while it is written. A single turn is exported without
 // the session's instructions and pins, which the user may not expect in the file.
-func (e *Exporter) document(ctx context.Context, s selection, c *counted) (render.Document, error) {
+func (e *Exporter) document(ctx context.Context, s selection, c *counter) (render.Document, error) {
 	d := render.Document{
 		Session: s.session, Branch: s.branch, Branches: s.branches, Chapters: s.chapters, All: s.all,
 		Each: func(ch render.Chapter, f func(render.Turn) error) error { return e.each(ctx, ch, c, f) },
@@ -64,15 +64,15 @@ func (e *Exporter) document(ctx context.Context, s selection, c *counted) (rende
 		d.Session.SystemPrompt = ""
 		return d, nil
 	}
-	known := map[chat.PinID]bool{}
+	seen := map[chat.PinID]bool{}
 	for _, ch := range s.chapters {
 		pins, err := e.Store.Pins(ctx, ch.Branch.ID)
 		if err != nil {
 			return d, err
 		}
 		for _, p := range pins {
-			if !known[p.ID] {
-				known[p.ID] = true
+			if !seen[p.ID] {
+				seen[p.ID] = true
 				d.Pins = append(d.Pins, p)
 			}
 		}
@@ -81,12 +81,12 @@ func (e *Exporter) document(ctx context.Context, s selection, c *counted) (rende
 }
 
 // each reads the turns of a chapter page by page, one page ahead.
-func (e *Exporter) each(ctx context.Context, ch render.Chapter, c *counted, f func(render.Turn) error) error {
-	reading, stop := context.WithCancel(ctx)
+func (e *Exporter) each(ctx context.Context, ch render.Chapter, c *counter, f func(render.Turn) error) error {
+	readCtx, stop := context.WithCancel(ctx)
 	pages := make(chan page, 1)
-	var behind sync.WaitGroup
-	behind.Go(func() { defer close(pages); e.readPages(reading, ch, pages) })
-	defer behind.Wait()
+	var reader sync.WaitGroup
+	reader.Go(func() { defer close(pages); e.readPages(readCtx, ch, pages) })
+	defer reader.Wait()
 	defer stop()
 	for p := range pages {
 		if p.err != nil {
@@ -109,11 +109,11 @@ type page struct {
 }
 
 // readPages sends the pages of a chapter until an error occurs or the receiver stops.
-func (e *Exporter) readPages(ctx context.Context, ch render.Chapter, to chan<- page) {
+func (e *Exporter) readPages(ctx context.Context, ch render.Chapter, pages chan<- page) {
 	for from, more := ch.From, true; more; {
 		p := e.readPage(ctx, chat.LineageQuery{Branch: ch.Branch.ID, FromSeq: from, ToSeq: ch.To, Limit: pageTurns})
 		select {
-		case to <- p:
+		case pages <- p:
 		case <-ctx.Done():
 			return
 		}

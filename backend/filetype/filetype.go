@@ -1,6 +1,6 @@
 // Package filetype detects what kind of file a user dropped on the window, chose in a dialog or named on the command
-// line. It checks the content, not only the name. It reads the beginning of the file, changes nothing, and gives a
-// reason if the file cannot be used. Whether the rest of the file is intact is only found out by reading it.
+// line. It checks the content, not only the name. It reads only the beginning of the file, changes nothing, and gives a
+// reason if the file cannot be used. The rest of the file may still be damaged.
 package filetype
 
 import (
@@ -41,7 +41,7 @@ type File struct {
 	Size   int64
 	Kind   Kind
 	Format string // of a transcript
-	Reason string // why the file cannot be used; empty: it can
+	Reason string // why the file cannot be used; empty if it can
 }
 
 // Limits of what is accepted.
@@ -124,12 +124,12 @@ func Detect(path string) File {
 	case info.IsDir():
 		f.Kind = Folder
 	case !info.Mode().IsRegular():
-		f.Reason = "It is not a file but " + special(info.Mode()) + "."
+		f.Reason = "It is not a file but " + describeMode(info.Mode()) + "."
 	case info.Size() == 0:
 		f.Reason = "It is empty."
 	default:
 		f.Size = info.Size()
-		f.look()
+		f.detect()
 	}
 	return f
 }
@@ -147,7 +147,7 @@ func unreadable(err error) string {
 	return "It cannot be read: " + err.Error() + "."
 }
 
-func special(m fs.FileMode) string {
+func describeMode(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeNamedPipe != 0:
 		return "a pipe"
@@ -159,8 +159,8 @@ func special(m fs.FileMode) string {
 	return "a special file"
 }
 
-// look detects the kind from the beginning of the file.
-func (f *File) look() {
+// detect detects the kind from the beginning of the file.
+func (f *File) detect() {
 	file, err := os.Open(f.Path)
 	if err != nil {
 		f.Reason = unreadable(err)
@@ -228,12 +228,12 @@ func (f *File) document() {
 // text distinguishes exports from documents. An export is JSON from its first character; a file that merely contains
 // JSON is a document.
 func (f *File) text(file io.ReaderAt, head []byte) {
-	begins, err := transfer.Head(file, f.Size)
+	start, err := transfer.Head(file, f.Size)
 	if err != nil {
-		begins = head
+		start = head
 	}
-	if first := bytes.TrimLeft(bytes.TrimPrefix(begins, []byte("\xEF\xBB\xBF")), " \t\r\n"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
-		if format, err := transfer.Detect(f.Name, begins); err == nil {
+	if first := bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xEF\xBB\xBF")), " \t\r\n"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
+		if format, err := transfer.Detect(f.Name, start); err == nil {
 			f.Kind, f.Format = Transcript, string(format)
 			if f.Size > transfer.MaxFileBytes {
 				f.Reason = fmt.Sprintf("It has %d GB; at most %d GB can be read.", f.Size>>30, transfer.MaxFileBytes>>30)

@@ -47,7 +47,7 @@ const (
 )
 
 // The type of a file is detected from its content, whatever its name is.
-func TestInspect(t *testing.T) {
+func TestDetect(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, content string
 		kind          Kind
@@ -58,15 +58,15 @@ func TestInspect(t *testing.T) {
 		"an export by another name":   {"notes.txt", chatgpt, Transcript, "chatgpt", ""},
 		"an export with a mark":       {"a.json", "\xEF\xBB\xBF\n" + claude, Transcript, "claude", ""},
 		"an export in a zip":          {"export.zip", zipOf(t, map[string]string{"x/conversations.json": chatgpt, "user.json": "{}"}), Transcript, "chatgpt", ""},
-		"a zip that has lost its end": {"export.zip", zipOf(t, map[string]string{"a.json": chatgpt})[:60], Unknown, "", "damaged"},
-		"a zip that leads out":        {"export.zip", zipOf(t, map[string]string{"../../a.json": chatgpt}), Unknown, "", "outside"},
+		"a truncated zip":             {"export.zip", zipOf(t, map[string]string{"a.json": chatgpt})[:60], Unknown, "", "damaged"},
+		"a zip with a path outside":   {"export.zip", zipOf(t, map[string]string{"../../a.json": chatgpt}), Unknown, "", "outside"},
 		"a zip of something else":     {"photos.zip", zipOf(t, map[string]string{"a.jpg": "\xff\xd8\xff"}), Unknown, "", "not an export"},
 		"a zip in a zip":              {"all.zip", zipOf(t, map[string]string{"inner.zip": zipOf(t, map[string]string{"a.json": chatgpt})}), Unknown, "", "inside an archive"},
 		"a bundle":                    {"session.cinf", zipOf(t, map[string]string{"meta.json": "{}", "events.ndjson": ""}), Bundle, "", ""},
 		"a bundle by another name":    {"session.zip", zipOf(t, map[string]string{"meta.json": "{}", "events.ndjson": ""}), Bundle, "", ""},
 		"an export called a bundle":   {"session.cinf", zipOf(t, map[string]string{"conversations.json": chatgpt}), Unknown, "", "is not a bundle"},
 		"an office document":          {"letter.docx", zipOf(t, map[string]string{"[Content_Types].xml": "<a/>", "word/document.xml": "<a/>"}), Document, "", ""},
-		"one of before 2007":          {"letter.doc", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + strings.Repeat("\x00", 600), Unknown, "", "before 2007"},
+		"a document from before 2007": {"letter.doc", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + strings.Repeat("\x00", 600), Unknown, "", "before 2007"},
 		"a backup":                    {"copy.db", sqlite(applicationID), Backup, "", ""},
 		"another program's database":  {"history.db", sqlite(7), Unknown, "", "another program"},
 		"a png":                       {"shot", "\x89PNG\r\n\x1a\n....", Image, "", ""},
@@ -78,7 +78,7 @@ func TestInspect(t *testing.T) {
 		"a program with JSON in it":   {"a.py", "m = {\"role\": \"user\", \"content\": \"x\"}\n", Document, "", ""},
 		"JSON of something else":      {"package.json", `{"name":"x","version":"1"}`, Document, "", ""},
 		"a picture as text":           {"a.svg", "<svg xmlns='http://www.w3.org/2000/svg'/>", Document, "", ""},
-		"text of an old kind":         {"a.txt", "f\xfcr die K\xfcche, und sonst nichts", Unknown, "", "encoding"},
+		"text in an old encoding":     {"a.txt", "f\xfcr die K\xfcche, und sonst nichts", Unknown, "", "encoding"},
 		"a program":                   {"a.bin", "\x7fELF\x00\x00", Unknown, "", "not text"},
 		"nothing":                     {"a.txt", "", Unknown, "", "empty"},
 	} {
@@ -99,7 +99,7 @@ func TestInspect(t *testing.T) {
 }
 
 // Pipes, sockets and other special files are recognized without waiting for them.
-func TestInspectSpecialFiles(t *testing.T) {
+func TestDetectSpecialFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("sockets and these permissions do not exist here")
 	}

@@ -23,41 +23,42 @@ const (
 // address. The directory must exist.
 func Address(dir string) (string, error) {
 	const op = "handover.address"
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	if err == nil {
-		real, err = filepath.Abs(real)
+		resolved, err = filepath.Abs(resolved)
 	}
 	if err != nil {
-		return "", chat.WrapError(chat.CodeInternal, op, err, "The data directory has no path for a socket.")
+		return "", chat.WrapError(chat.CodeInternal, op, err, "The path of the data directory cannot be determined, so it has no socket.")
 	}
-	if inside := filepath.Join(real, socketName); len(inside) <= maxAddress {
+	if inside := filepath.Join(resolved, socketName); len(inside) <= maxAddress {
 		return inside, nil
 	}
-	place, err := runtimeDir()
+	runtime, err := runtimeDir()
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(real))
-	outside := filepath.Join(place, "contextinfinity-"+hex.EncodeToString(sum[:8])+".sock")
+	sum := sha256.Sum256([]byte(resolved))
+	outside := filepath.Join(runtime, "contextinfinity-"+hex.EncodeToString(sum[:8])+".sock")
 	if len(outside) > maxAddress {
-		return "", chat.Errorf(chat.CodeUnavailable, op, "The paths of the data directory and of %s are too long for a socket.", place).
+		return "", chat.Errorf(chat.CodeUnavailable, op, "The paths of the data directory and of %s are too long for a socket.", runtime).
 			WithHint("choose a shorter path with --data-dir")
 	}
 	return outside, nil
 }
 
-// runtimeDir returns a private directory of the user that is removed when the session ends.
+// runtimeDir returns a private directory of the user for sockets: the system's runtime directory, otherwise one among
+// the temporary files.
 func runtimeDir() (string, error) {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		return dir, nil
 	}
 	dir := filepath.Join(os.TempDir(), "contextinfinity-"+strconv.Itoa(os.Getuid()))
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
-		return "", chat.WrapError(chat.CodeUnavailable, "handover.address", err, "There is no directory for a socket.").
+		return "", chat.WrapError(chat.CodeUnavailable, "handover.address", err, "No directory for a socket could be created.").
 			WithHint("set XDG_RUNTIME_DIR")
 	}
 	// Anybody can create a directory with this name in the temporary directory.
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ours(info) {
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ownedByUser(info) {
 		return "", chat.Errorf(chat.CodeUnavailable, "handover.address", "%s is not private to the user, so no socket is created there.", dir).
 			WithHint("set XDG_RUNTIME_DIR")
 	}
@@ -70,7 +71,7 @@ func Listen(address string) (net.Listener, error) {
 	const op = "handover.listen"
 	if info, err := os.Lstat(address); err == nil && info.Mode()&os.ModeSocket != 0 {
 		if err := os.Remove(address); err != nil {
-			return nil, chat.WrapError(chat.CodeUnavailable, op, err, "A socket that an earlier run left cannot be removed.")
+			return nil, chat.WrapError(chat.CodeUnavailable, op, err, "A socket left by an earlier run cannot be removed.")
 		}
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})

@@ -13,59 +13,60 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ErrNobody means that no process listens at an address, or no longer. The call was not started.
-var ErrNobody = errors.New("nobody listens")
+// ErrNoServer means that no process listens at an address, or that it stopped listening. The call was not started.
+var ErrNoServer = errors.New("no process is listening")
 
 const (
-	// answerTime is how long the server may take to accept or refuse a call.
-	answerTime = 10 * time.Second
-	// partingTime is how long a command may take to end after it was terminated.
-	partingTime = 10 * time.Second
-	// patience is how many interrupts a client forwards. At the next one it exits.
-	patience = 2
+	// acceptTimeout is how long the server may take to accept or refuse a call.
+	acceptTimeout = 10 * time.Second
+	// exitTimeout is how long a command may take to end after the termination signal.
+	exitTimeout = 10 * time.Second
+	// maxInterrupts limits how many interrupts a client forwards. At the next one it exits.
+	maxInterrupts = 2
 )
 
-// Asker is the client's input, output and interrupts, which the server uses to run its call.
-type Asker struct {
+// ClientIO is the client's input, output and interrupts, which the server uses to run its call.
+type ClientIO struct {
 	In         io.Reader
 	Out, Err   io.Writer
 	Interrupts <-chan struct{} // each Ctrl-C
 }
 
-// Ask has the server at an address run a call, and returns its exit code. When ctx ends, the call is terminated in an
-// orderly way.
+// Send sends a call to the server at an address, which runs it, and returns its exit code. When ctx ends, the call gets
+// a termination signal.
 //
-// Errors: ErrNobody; the server's refusal; CodeTimeout (the server does not answer, and nothing was done);
+// Errors: ErrNoServer; the server's refusal; CodeTimeout (the server does not answer, and nothing was done);
 // CodeUnavailable (the connection broke during the call); CodeCancelled (the user interrupted the client).
-func Ask(ctx context.Context, address, version string, call Call, a Asker) (int, error) {
-	c, err := (&net.Dialer{Timeout: answerTime}).DialContext(ctx, "unix", address)
+func Send(ctx context.Context, address, version string, call Call, a ClientIO) (int, error) {
+	c, err := (&net.Dialer{Timeout: acceptTimeout}).DialContext(ctx, "unix", address)
 	if err != nil {
-		return 0, errors.Join(ErrNobody, err)
+		return 0, errors.Join(ErrNoServer, err)
 	}
 	defer func() { _ = c.Close() }()
 	if err := checkPeer(c); err != nil {
 		return 0, chat.WrapError(chat.CodeInternal, "handover.ask", err, "The socket in the data directory belongs to another user; nothing was done.")
 	}
-	l := &line{Conn: c}
-	if err := greet(l, version, call); err != nil {
+	l := &frameConn{Conn: c}
+	if err := handshake(l, version, call); err != nil {
 		return 0, err
 	}
-	s := &asking{line: l, Asker: a, wants: make(chan int, 1), done: make(chan struct{})}
+	s := &clientCall{conn: l, ClientIO: a, requests: make(chan int, 1), done: make(chan struct{})}
 	defer close(s.done)
-	go s.feed()
-	go s.interrupt(ctx)
-	return s.follow()
+	go s.sendInput()
+	go s.forwardSignals(ctx)
+	return s.receive()
 }
 
-func greet(l *line, version string, call Call) error {
+func handshake(l *frameConn, version string, call Call) error {
 	const op = "handover.ask"
 	data, err := appendFrame(nil, frame{Kind: kindHello, Hello: &hello{protocol, version, call}})
 	if err != nil {
 		return chat.WrapError(chat.CodeTooLarge, op, err, "The arguments are too large for the program that has this data open; nothing was done.").
 			WithHint("pipe the text in, or close that program")
 	}
-	_ = l.SetDeadline(time.Now().Add(answerTime))
-	// A server that refuses early may close before everything is written; its answer counts.
+	_ = l.SetDeadline(time.Now().Add(acceptTimeout))
+	// A server that refuses the call early may close the connection before everything is written, so its answer is read
+	// even after a write error.
 	_, writeErr := l.Write(data)
 	f, err := readFrame(l)
 	switch {
@@ -73,7 +74,7 @@ func greet(l *line, version string, call Call) error {
 		return chat.WrapError(chat.CodeTimeout, op, err, "The program that has this data open does not answer; nothing was done.").
 			WithHint("it may be busy or stopped: try again, or end it")
 	case err != nil:
-		return errors.Join(ErrNobody, writeErr, err)
+		return errors.Join(ErrNoServer, writeErr, err)
 	case f.Kind == kindRefused && f.Refusal != nil:
 		return f.Refusal.error()
 	case f.Kind != kindWelcome:
@@ -83,23 +84,23 @@ func greet(l *line, version string, call Call) error {
 	return l.SetDeadline(time.Time{})
 }
 
-// asking is a call that another process runs.
-type asking struct {
-	line *line
-	Asker
-	wants chan int
-	done  chan struct{} // closed at the end
+// clientCall is the client's end of a call that another process runs.
+type clientCall struct {
+	conn *frameConn
+	ClientIO
+	requests chan int
+	done     chan struct{} // closed at the end
 
-	mu  sync.Mutex
-	why error // set if the client closed the connection itself
+	mu     sync.Mutex
+	reason error // set if the client closed the connection itself
 }
 
-// follow shows the call's output until it ends.
-func (s *asking) follow() (int, error) {
+// receive handles the server's frames and copies the call's output until the call ends.
+func (s *clientCall) receive() (int, error) {
 	for {
-		f, err := readFrame(s.line)
+		f, err := readFrame(s.conn)
 		if err != nil {
-			return 0, s.lost(err)
+			return 0, s.connectionError(err)
 		}
 		switch f.Kind {
 		case kindOut:
@@ -108,7 +109,7 @@ func (s *asking) follow() (int, error) {
 			_, _ = s.Err.Write(f.Data)
 		case kindWant:
 			select {
-			case s.wants <- f.Number:
+			case s.requests <- f.Number:
 			default: // requested again before it was answered: one answer is enough
 			}
 		case kindExit:
@@ -117,84 +118,86 @@ func (s *asking) follow() (int, error) {
 	}
 }
 
-// leave closes the connection from the client's side and records the reason.
-func (s *asking) leave(why error) {
+// disconnect closes the connection from the client's side, and records the first reason.
+func (s *clientCall) disconnect(reason error) {
 	s.mu.Lock()
-	s.why = cmp.Or(s.why, why)
+	s.reason = cmp.Or(s.reason, reason)
 	s.mu.Unlock()
-	_ = s.line.Close()
+	_ = s.conn.Close()
 }
 
-func (s *asking) lost(err error) error {
+// connectionError returns the reason for which the client disconnected, otherwise an error for a connection that the
+// server closed.
+func (s *clientCall) connectionError(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.why != nil {
-		return s.why
+	if s.reason != nil {
+		return s.reason
 	}
 	return chat.WrapError(chat.CodeUnavailable, "handover.ask", err,
 		"The program that ran this ended before it reported the outcome. What it had confirmed is stored.").
 		WithHint("check how far it got before trying again: contextinfinity sessions, contextinfinity show")
 }
 
-// feed answers the server's requests for input.
-func (s *asking) feed() {
+// sendInput answers the server's requests for input.
+func (s *clientCall) sendInput() {
 	for {
 		select {
 		case <-s.done:
 			return
-		case n := <-s.wants:
-			if err := s.read(n); err != nil {
-				s.leave(chat.WrapError(chat.CodeInvalid, "handover.ask", err, "The input could not be read; nothing more of it was sent."))
+		case n := <-s.requests:
+			if err := s.sendPiece(n); err != nil {
+				s.disconnect(chat.WrapError(chat.CodeInvalid, "handover.ask", err, "The input could not be read; nothing more of it was sent."))
 				return
 			}
 		}
 	}
 }
 
-func (s *asking) read(n int) error {
+func (s *clientCall) sendPiece(n int) error {
 	buf := make([]byte, max(1, min(n, maxPiece)))
-	got, err := s.In.Read(buf)
-	if got > 0 {
-		_ = s.line.send(frame{Kind: kindIn, Data: buf[:got]}) // follow notices a broken connection
+	size, err := s.In.Read(buf)
+	if size > 0 {
+		_ = s.conn.send(frame{Kind: kindIn, Data: buf[:size]}) // receive notices a broken connection
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		_ = s.line.send(frame{Kind: kindEnd})
+		_ = s.conn.send(frame{Kind: kindEnd})
 	case err != nil:
 		return err
-	case got == 0:
+	case size == 0:
 		return io.ErrNoProgress
 	}
 	return nil
 }
 
-// interrupt forwards interrupts and the end of ctx.
-func (s *asking) interrupt(ctx context.Context) {
-	passed := 0
+// forwardSignals forwards interrupts, and sends a termination signal when ctx ends.
+func (s *clientCall) forwardSignals(ctx context.Context) {
+	forwarded := 0
 	for {
 		select {
 		case <-s.done:
 			return
 		case <-s.Interrupts:
-			if passed == patience {
-				s.leave(left())
+			if forwarded == maxInterrupts {
+				s.disconnect(errInterrupted())
 				return
 			}
-			passed++
-			_ = s.line.send(frame{Kind: kindSignal, Number: wireInterrupt})
+			forwarded++
+			_ = s.conn.send(frame{Kind: kindSignal, Number: wireInterrupt})
 		case <-ctx.Done():
-			_ = s.line.send(frame{Kind: kindSignal, Number: wireTerminate})
+			_ = s.conn.send(frame{Kind: kindSignal, Number: wireTerminate})
 			select {
 			case <-s.done:
-			case <-time.After(partingTime):
-				s.leave(left())
+			case <-time.After(exitTimeout):
+				s.disconnect(errInterrupted())
 			}
 			return
 		}
 	}
 }
 
-func left() error {
+func errInterrupted() error {
 	return chat.Errorf(chat.CodeCancelled, "handover.ask", "Interrupted.").
 		WithHint("the program that is carrying this out continues; what it stores can be seen with contextinfinity show")
 }

@@ -12,14 +12,14 @@ import (
 
 // Call is a start of the program that another process is asked to run.
 type Call struct {
-	// Args are the command line arguments, byte for byte, because JSON strings would change anything that is not
-	// UTF-8. Empty: the window is brought to the front.
+	// Args are the command line arguments as bytes, because a JSON string would change anything that is not UTF-8.
+	// Empty: the window is brought to the front.
 	Args [][]byte `json:"args"`
-	// Files are the files that the window opens when it comes to the front: absolute paths, byte for byte. NewChat
-	// asks it for a new conversation.
+	// Files are the absolute paths of the files that the window opens when it comes to the front. With NewChat it
+	// starts a new conversation.
 	Files   [][]byte `json:"files,omitempty"`
 	NewChat bool     `json:"new_chat,omitempty"`
-	// Window: the caller is another window. Input and output are the two directions of its link (package relay).
+	// Window: the client is another window. Input and output are the two directions of its link (package relay).
 	Window bool `json:"window,omitempty"`
 	// Quick: the window is the small one for a quick question. There is at most one.
 	Quick bool `json:"quick,omitempty"`
@@ -27,13 +27,13 @@ type Call struct {
 	Session string `json:"session,omitempty"`
 	// Dir is the directory that relative paths refer to.
 	Dir string `json:"dir"`
-	// Config is the configuration file that the caller uses.
+	// Config is the configuration file that the client uses.
 	Config string `json:"config"`
-	// Terminals tells which of the caller's streams are terminals.
+	// Terminals describes which of the client's streams are terminals.
 	Terminals Terminals `json:"terminals"`
 }
 
-// Terminals describes the caller's streams.
+// Terminals describes which of the client's streams are terminals, and which of those show colours.
 type Terminals struct {
 	In       bool `json:"in"`
 	Out      bool `json:"out"`
@@ -42,30 +42,31 @@ type Terminals struct {
 	ErrColor bool `json:"err_color"`
 }
 
-// Words returns the arguments as strings.
-func (c Call) Words() []string { return texts(c.Args) }
+// ArgStrings returns the arguments as strings.
+func (c Call) ArgStrings() []string { return toStrings(c.Args) }
 
-// Paths returns the files for the window.
-func (c Call) Paths() []string { return texts(c.Files) }
+// Paths returns the paths of the files for the window.
+func (c Call) Paths() []string { return toStrings(c.Files) }
 
 // NewCall returns a call with these arguments.
-func NewCall(args []string) Call { return Call{Args: bytesOf(args)} }
+func NewCall(args []string) Call { return Call{Args: toBytes(args)} }
 
 // ToFront returns a call that brings the window to the front, with files for it.
 func ToFront(files []string, newChat bool) Call {
-	return Call{Files: bytesOf(files), NewChat: newChat}
+	return Call{Files: toBytes(files), NewChat: newChat}
 }
 
-// NewWindow returns a call for the link of another window. Empty session: one that no window shows yet.
+// NewWindow returns a call for the link of another window. If session is empty, the window shows a session that no
+// other window shows.
 func NewWindow(session string, quick bool) Call {
 	return Call{Window: true, Session: session, Quick: quick}
 }
 
-func texts(from [][]byte) []string {
+func toStrings(from [][]byte) []string {
 	return lists.Map(from, func(b []byte) string { return string(b) })
 }
 
-func bytesOf(from []string) [][]byte {
+func toBytes(from []string) [][]byte {
 	var out [][]byte
 	for _, s := range from {
 		out = append(out, []byte(s))

@@ -9,11 +9,11 @@
 //   - Both ends have the same version. Another version is refused before anything is
 //     done, and the refusal names both.
 //   - A frame has at most maxFrame bytes, and the first one must arrive within
-//     helloTime. Invalid bytes end only their own connection.
-//   - Input is read only when the command asks for it, so a command that reads no
-//     input takes none from other programs that share it.
-//   - A client gets an exit code, or an error that says there will be none. A client
-//     that disconnects hangs up its command (SIGHUP).
+//     helloTimeout. Invalid bytes end only their own connection.
+//   - Input is read only when the command requests it, so a command that reads no
+//     input leaves it to other programs that share it.
+//   - A client gets an exit code, or an error if the call has none. When a client
+//     disconnects, its command gets SIGHUP.
 //
 // The protocol: JSON frames, each after its length in four bytes, big-endian. The
 // client sends hello; the server answers welcome or refused. Then the server sends

@@ -28,7 +28,7 @@ const (
 	maxPiece = 32 << 10
 )
 
-// kind says what a frame is.
+// kind is the type of a frame.
 type kind string
 
 const (
@@ -123,26 +123,26 @@ func readBody(r io.Reader, size uint32) (frame, error) {
 	return f, nil
 }
 
-// appendFrame appends the length and the encoding of f.
-func appendFrame(to []byte, f frame) ([]byte, error) {
+// appendFrame appends the length and the encoding of f to dst.
+func appendFrame(dst []byte, f frame) ([]byte, error) {
 	body, err := json.Marshal(f)
 	if err != nil {
-		return to, err
+		return dst, err
 	}
 	if len(body) > maxFrame {
-		return to, fmt.Errorf("a frame of %d bytes is over the limit of %d", len(body), maxFrame)
+		return dst, fmt.Errorf("a frame of %d bytes is over the limit of %d", len(body), maxFrame)
 	}
-	to = binary.BigEndian.AppendUint32(to, uint32(len(body)))
-	return append(to, body...), nil
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(body)))
+	return append(dst, body...), nil
 }
 
-// line is a connection on which several goroutines can send frames.
-type line struct {
+// frameConn is a connection on which several goroutines can send frames.
+type frameConn struct {
 	net.Conn
 	mu sync.Mutex
 }
 
-func (l *line) send(f frame) error {
+func (l *frameConn) send(f frame) error {
 	data, err := appendFrame(nil, f)
 	if err != nil {
 		return err
@@ -153,17 +153,17 @@ func (l *line) send(f frame) error {
 	return err
 }
 
-// pieces is a writer that sends its bytes as frames.
-type pieces struct {
-	line *line
+// frameWriter is a writer that sends its bytes as frames.
+type frameWriter struct {
+	conn *frameConn
 	kind kind
 }
 
-func (p pieces) Write(data []byte) (int, error) {
+func (p frameWriter) Write(data []byte) (int, error) {
 	written := 0
 	for written < len(data) {
 		n := min(maxPiece, len(data)-written)
-		if err := p.line.send(frame{Kind: p.kind, Data: data[written : written+n]}); err != nil {
+		if err := p.conn.send(frame{Kind: p.kind, Data: data[written : written+n]}); err != nil {
 			return written, err
 		}
 		written += n

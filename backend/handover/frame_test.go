@@ -13,7 +13,7 @@ import (
 func TestFramesRoundTrip(t *testing.T) {
 	call := NewCall([]string{"send", "\xff\x00größer"})
 	front := ToFront([]string{"/tmp/\xff a"}, true)
-	if got := front.Paths(); len(got) != 1 || got[0] != "/tmp/\xff a" || len(front.Words()) != 0 {
+	if got := front.Paths(); len(got) != 1 || got[0] != "/tmp/\xff a" || len(front.ArgStrings()) != 0 {
 		t.Errorf("the files came back as %q", got)
 	}
 	for _, want := range []frame{
@@ -33,7 +33,7 @@ func TestFramesRoundTrip(t *testing.T) {
 			t.Errorf("%+v came back as %+v (%v)", want, got, err)
 		}
 	}
-	if got := call.Words(); got[1] != "\xff\x00größer" {
+	if got := call.ArgStrings(); got[1] != "\xff\x00größer" {
 		t.Errorf("the arguments came back as %q", got)
 	}
 }
@@ -74,11 +74,11 @@ func FuzzReadFrame(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := appendFrame(nil, got)
+		listener, err := appendFrame(nil, got)
 		if err != nil {
-			return // escaping made it larger than a frame may be
+			return // escaping made it larger than the limit
 		}
-		if back, err := readFrame(bytes.NewReader(again)); err != nil || !sameFrame(back, got) {
+		if back, err := readFrame(bytes.NewReader(listener)); err != nil || !sameFrame(back, got) {
 			t.Errorf("%+v became %+v (%v)", got, back, err)
 		}
 	})

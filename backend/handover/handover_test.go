@@ -25,8 +25,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// holder serves calls in a directory until the test ends.
-func holder(t *testing.T, run func(Call, Streams) int) (*Server, string) {
+// startServer serves calls in a directory until the test ends, and returns its address.
+func startServer(t *testing.T, run func(Call, Streams) int) (*Server, string) {
 	t.Helper()
 	address, err := Address(shortDir(t))
 	if err != nil {
@@ -52,7 +52,7 @@ func holder(t *testing.T, run func(Call, Streams) int) (*Server, string) {
 func stop(t *testing.T, s *Server) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // cuts off what has not ended
+	cancel() // closes the connections of calls that have not ended
 	s.Stop(ctx)
 	s.wg.Wait()
 }
@@ -68,20 +68,20 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-func nothing() Asker { return Asker{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard} }
+func noInput() ClientIO { return ClientIO{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard} }
 
 func TestACallIsRun(t *testing.T) {
 	large := strings.Repeat("0123456789abcdef", 3*maxPiece/16) + "\xff"
-	_, address := holder(t, func(c Call, s Streams) int {
+	_, address := startServer(t, func(c Call, s Streams) int {
 		in, err := io.ReadAll(s.In)
-		fmt.Fprintf(s.Err, "%q in %s, %+v, %v", c.Words(), c.Dir, c.Terminals, err)
+		fmt.Fprintf(s.Err, "%q in %s, %+v, %v", c.ArgStrings(), c.Dir, c.Terminals, err)
 		_, _ = s.Out.Write(in)
 		return 42
 	})
 	call := NewCall([]string{"send", "\xff"})
 	call.Dir, call.Terminals = "/somewhere", Terminals{Out: true}
 	var out, errs bytes.Buffer
-	code, err := Ask(t.Context(), address, "1.0", call, Asker{In: strings.NewReader(large), Out: &out, Err: &errs})
+	code, err := Send(t.Context(), address, "1.0", call, ClientIO{In: strings.NewReader(large), Out: &out, Err: &errs})
 	if code != 42 || err != nil || out.String() != large {
 		t.Errorf("code %d, %v, %d bytes of %d", code, err, out.Len(), len(large))
 	}
@@ -91,9 +91,9 @@ func TestACallIsRun(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	_, address := holder(t, func(Call, Streams) int { t.Error("it was run"); return 0 })
+	_, address := startServer(t, func(Call, Streams) int { t.Error("it was run"); return 0 })
 	ask := func(version string, c Call) error {
-		_, err := Ask(t.Context(), address, version, c, nothing())
+		_, err := Send(t.Context(), address, version, c, noInput())
 		return err
 	}
 	err := ask("2.0", NewCall([]string{"pin"}))
@@ -116,24 +116,24 @@ func TestRefusals(t *testing.T) {
 func TestNoListener(t *testing.T) {
 	dir := shortDir(t)
 	address := filepath.Join(dir, "s")
-	if _, err := Ask(t.Context(), address, "1.0", Call{}, nothing()); !errors.Is(err, ErrNobody) {
+	if _, err := Send(t.Context(), address, "1.0", Call{}, noInput()); !errors.Is(err, ErrNoServer) {
 		t.Errorf("no socket: %v", err)
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.SetUnlinkOnClose(false) // as kill -9 leaves it
+	l.SetUnlinkOnClose(false) // as after kill -9
 	_ = l.Close()
-	if _, err := Ask(t.Context(), address, "1.0", Call{}, nothing()); !errors.Is(err, ErrNobody) {
-		t.Errorf("a dead socket: %v", err)
+	if _, err := Send(t.Context(), address, "1.0", Call{}, noInput()); !errors.Is(err, ErrNoServer) {
+		t.Errorf("a socket without a listener: %v", err)
 	}
-	again, err := Listen(address)
+	listener, err := Listen(address)
 	if err != nil {
-		t.Fatalf("an unused socket blocks it: %v", err)
+		t.Fatalf("an unused socket prevents listening: %v", err)
 	}
-	_ = again.Close()
-	// A file that is not a socket is left alone.
+	_ = listener.Close()
+	// A file that is not a socket is not replaced.
 	if err := os.WriteFile(address, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -142,26 +142,26 @@ func TestNoListener(t *testing.T) {
 	}
 }
 
-func TestInterruptsArePassedOnUntilTheCallerLeaves(t *testing.T) {
+func TestInterruptsAreForwardedUntilTheClientExits(t *testing.T) {
 	got := make(chan os.Signal, 8)
-	_, address := holder(t, func(_ Call, s Streams) int {
+	_, address := startServer(t, func(_ Call, s Streams) int {
 		for {
 			sig := <-s.Signals
 			got <- sig
-			if sig != os.Interrupt { // it ignores Ctrl-C
+			if sig != os.Interrupt { // this call ignores Ctrl-C
 				return 7
 			}
 		}
 	})
 	interrupts := make(chan struct{})
-	a := nothing()
+	a := noInput()
 	a.Interrupts = interrupts
 	answer := make(chan error, 1)
 	go func() {
-		_, err := Ask(context.WithoutCancel(t.Context()), address, "1.0", Call{}, a)
+		_, err := Send(context.WithoutCancel(t.Context()), address, "1.0", Call{}, a)
 		answer <- err
 	}()
-	for range patience {
+	for range maxInterrupts {
 		interrupts <- struct{}{}
 		if sig := <-got; sig != os.Interrupt {
 			t.Fatalf("got %v", sig)
@@ -169,102 +169,102 @@ func TestInterruptsArePassedOnUntilTheCallerLeaves(t *testing.T) {
 	}
 	interrupts <- struct{}{}
 	if err := <-answer; chat.CodeOf(err) != chat.CodeCancelled {
-		t.Errorf("the caller left with %v", err)
+		t.Errorf("the client exited with %v", err)
 	}
 	if sig := <-got; sig == os.Interrupt {
-		t.Error("a caller that left is not reported as a hang-up")
+		t.Error("the call got no hang-up signal when the client exited")
 	}
 }
 
-func TestTheEndOfTheContextEndsTheCallInOrder(t *testing.T) {
+func TestTheEndOfTheContextTerminatesTheCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	_, address := holder(t, func(_ Call, s Streams) int {
+	_, address := startServer(t, func(_ Call, s Streams) int {
 		cancel()
 		<-s.Signals
-		_, _ = io.WriteString(s.Out, "in order")
+		_, _ = io.WriteString(s.Out, "cleaned up")
 		return 1
 	})
 	var out bytes.Buffer
-	code, err := Ask(ctx, address, "1.0", Call{}, Asker{In: strings.NewReader(""), Out: &out, Err: io.Discard})
-	if code != 1 || err != nil || out.String() != "in order" {
+	code, err := Send(ctx, address, "1.0", Call{}, ClientIO{In: strings.NewReader(""), Out: &out, Err: io.Discard})
+	if code != 1 || err != nil || out.String() != "cleaned up" {
 		t.Errorf("%d, %v, %q", code, err, out.String())
 	}
 }
 
 func TestTheServerStops(t *testing.T) {
-	begun := make(chan *Server, 1)
-	s, address := holder(t, func(_ Call, st Streams) int {
-		begun <- nil
+	started := make(chan *Server, 1)
+	s, address := startServer(t, func(_ Call, st Streams) int {
+		started <- nil
 		<-st.Signals
 		return 5
 	})
 	answer := make(chan int, 1)
 	go func() {
-		code, _ := Ask(context.WithoutCancel(t.Context()), address, "1.0", Call{}, nothing())
+		code, _ := Send(context.WithoutCancel(t.Context()), address, "1.0", Call{}, noInput())
 		answer <- code
 	}()
-	<-begun
+	<-started
 	s.Stop(context.Background())
 	if code := <-answer; code != 5 {
 		t.Errorf("code %d: the call did not end properly", code)
 	}
 	s.Stop(context.Background())
 	if _, err := os.Lstat(address); !os.IsNotExist(err) {
-		t.Errorf("the socket is left: %v", err)
+		t.Errorf("the socket still exists: %v", err)
 	}
 }
 
 func TestTheServerDisappearsDuringACall(t *testing.T) {
-	hold := make(chan struct{})
+	block := make(chan struct{})
 	var s *Server
-	s, address := holder(t, func(_ Call, st Streams) int {
+	s, address := startServer(t, func(_ Call, st Streams) int {
 		_, _ = io.WriteString(st.Out, "Half.")
-		<-hold
+		<-block
 		return 0
 	})
-	defer close(hold)
-	out := &closing{f: func() { go cut(s) }}
-	_, err := Ask(t.Context(), address, "1.0", Call{}, Asker{In: strings.NewReader(""), Out: out, Err: io.Discard})
+	defer close(block)
+	out := &writeHook{f: func() { go closeConnections(s) }}
+	_, err := Send(t.Context(), address, "1.0", Call{}, ClientIO{In: strings.NewReader(""), Out: out, Err: io.Discard})
 	if e := chat.AsError(err); e.Code != chat.CodeUnavailable || e.Hint == "" || out.String() != "Half." {
 		t.Errorf("%+v, %q", err, out.String())
 	}
 }
 
-// cut closes all connections, as the death of the process does.
-func cut(s *Server) {
+// closeConnections closes all connections, as when the process is killed.
+func closeConnections(s *Server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for v := range s.calls {
-		_ = v.line.Close()
+		_ = v.conn.Close()
 	}
 }
 
-// closing calls f at the first write.
-type closing struct {
+// writeHook calls f before each write.
+type writeHook struct {
 	bytes.Buffer
 	f func()
 }
 
-func (c *closing) Write(p []byte) (int, error) {
+func (c *writeHook) Write(p []byte) (int, error) {
 	c.f()
 	return c.Buffer.Write(p)
 }
 
 func TestInputThatCannotBeReadSendsNothingMore(t *testing.T) {
 	seen := make(chan error, 1)
-	_, address := holder(t, func(_ Call, s Streams) int {
+	_, address := startServer(t, func(_ Call, s Streams) int {
 		_, err := io.ReadAll(s.In)
 		seen <- err
 		return 0
 	})
-	a := nothing()
+	a := noInput()
 	a.In = io.MultiReader(strings.NewReader("some"), failing{})
-	_, err := Ask(t.Context(), address, "1.0", Call{}, a)
+	_, err := Send(t.Context(), address, "1.0", Call{}, a)
 	if chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("the caller: %v", err)
+		t.Errorf("the client: %v", err)
 	}
 	if err := <-seen; err == nil {
-		t.Error("the call read a part as the whole")
+		t.Error("the call read incomplete input without an error")
 	}
 }
 
@@ -274,7 +274,7 @@ func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is gon
 
 func TestAPanicEndsOnlyItsCall(t *testing.T) {
 	first := true
-	_, address := holder(t, func(Call, Streams) int {
+	_, address := startServer(t, func(Call, Streams) int {
 		if first {
 			first = false
 			panic("defect")
@@ -282,11 +282,11 @@ func TestAPanicEndsOnlyItsCall(t *testing.T) {
 		return 0
 	})
 	var errs bytes.Buffer
-	code, err := Ask(t.Context(), address, "1.0", Call{}, Asker{In: strings.NewReader(""), Out: io.Discard, Err: &errs})
+	code, err := Send(t.Context(), address, "1.0", Call{}, ClientIO{In: strings.NewReader(""), Out: io.Discard, Err: &errs})
 	if code != 1 || err != nil || !strings.Contains(errs.String(), "crashed") {
 		t.Errorf("%d, %v, %q", code, err, errs.String())
 	}
-	if code, err := Ask(t.Context(), address, "1.0", Call{}, nothing()); code != 0 || err != nil {
+	if code, err := Send(t.Context(), address, "1.0", Call{}, noInput()); code != 0 || err != nil {
 		t.Errorf("the next call: %d, %v", code, err)
 	}
 }
@@ -312,7 +312,7 @@ func TestAddress(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	outside, err := Address(deep)
 	if err != nil || filepath.Dir(outside) != runtime || len(outside) > maxAddress {
-		t.Errorf("too long a path: %q, %v", outside, err)
+		t.Errorf("with a path that is too long: %q, %v", outside, err)
 	}
 	if other, _ := Address(filepath.Dir(deep)); other == outside {
 		t.Error("two directories have the same address")
@@ -322,7 +322,7 @@ func TestAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	// Without a run-time directory, a private directory among the temporary files is used.
+	// Without a runtime directory, a private directory among the temporary files is used.
 	temp := shortDir(t)
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	t.Setenv("TMPDIR", temp)
@@ -338,13 +338,13 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// exhausted is a listener that fails at first, as without free file descriptors.
-type exhausted struct {
+// flakyListener is a listener whose first Accept fails as if there were no free file descriptors.
+type flakyListener struct {
 	net.Listener
 	failed bool // used only by the accepting goroutine
 }
 
-func (l *exhausted) Accept() (net.Conn, error) {
+func (l *flakyListener) Accept() (net.Conn, error) {
 	if !l.failed {
 		l.failed = true
 		return nil, &net.OpError{Op: "accept", Net: "unix", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
@@ -362,21 +362,21 @@ func TestAFailedAcceptIsRetried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Serve(&exhausted{Listener: l}, Options{
+	s := Serve(&flakyListener{Listener: l}, Options{
 		Version: "1.0", Log: slog.New(slog.DiscardHandler), Check: func(Call) error { return nil }, Run: func(Call, Streams) int { return 7 },
 	})
 	t.Cleanup(func() { stop(t, s) })
-	if code, err := Ask(t.Context(), address, "1.0", NewCall([]string{"list"}), nothing()); code != 7 || err != nil {
+	if code, err := Send(t.Context(), address, "1.0", NewCall([]string{"list"}), noInput()); code != 7 || err != nil {
 		t.Errorf("%d %v", code, err)
 	}
 }
 
-// TestHalfFramesAreBounded: callers that announce large frames, send most of them and stop cannot exhaust memory
-// together, and no other caller waits for them forever.
-func TestHalfFramesAreBounded(t *testing.T) {
-	_, address := holder(t, func(Call, Streams) int { return 7 })
+// Many clients that announce large frames, send most of them and stop cannot exhaust memory, and other clients do not
+// wait for them forever.
+func TestIncompleteFramesAreBounded(t *testing.T) {
+	_, address := startServer(t, func(Call, Streams) int { return 7 })
 	head := binary.BigEndian.AppendUint32(nil, maxFrame)
-	half := append(head, make([]byte, 3<<20)...)
+	partial := append(head, make([]byte, 3<<20)...)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -390,23 +390,23 @@ func TestHalfFramesAreBounded(t *testing.T) {
 		conns = append(conns, c)
 		wg.Go(func() {
 			_ = c.SetWriteDeadline(time.Now().Add(2 * time.Second))
-			_, _ = c.Write(half) // as much as is accepted
+			_, _ = c.Write(partial) // as much as is accepted
 		})
 	}
 	wg.Wait()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 40<<20 {
-		t.Errorf("%d half frames take %d MB", len(conns), grown>>20)
+		t.Errorf("%d incomplete frames take %d MB", len(conns), grown>>20)
 	}
 	for _, c := range conns {
 		_ = c.Close()
 	}
 	call := NewCall([]string{"send", strings.Repeat("x", 1<<20)})
 	for {
-		code, err := Ask(t.Context(), address, "1.0", call, nothing())
-		if errors.Is(err, ErrNobody) {
-			continue // the places of those that left are not free yet
+		code, err := Send(t.Context(), address, "1.0", call, noInput())
+		if errors.Is(err, ErrNoServer) {
+			continue // the slots of the closed connections are not free yet
 		}
 		if err != nil || code != 7 {
 			t.Errorf("a large call after them: %d, %v", code, err)
@@ -418,13 +418,13 @@ func TestHalfFramesAreBounded(t *testing.T) {
 // A frame that stops in the middle, or that is too large for input, ends its call.
 func TestFramesOfACallAreBounded(t *testing.T) {
 	ended := make(chan os.Signal, 1)
-	_, address := holder(t, func(_ Call, s Streams) int { ended <- <-s.Signals; return 0 })
+	_, address := startServer(t, func(_ Call, s Streams) int { ended <- <-s.Signals; return 0 })
 	c, err := net.Dial("unix", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	if err := greet(&line{Conn: c}, "1.0", Call{}); err != nil {
+	if err := handshake(&frameConn{Conn: c}, "1.0", Call{}); err != nil {
 		t.Fatal(err)
 	}
 	large, err := appendFrame(nil, frame{Kind: kindIn, Data: make([]byte, smallFrame)})
@@ -436,15 +436,15 @@ func TestFramesOfACallAreBounded(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(bodyTime / 2):
+	case <-time.After(bodyTimeout / 2):
 		t.Error("a frame that is too large for input did not end its call")
 	}
 }
 
-// Callers that send nothing lose their places.
-func TestSilentCallersAreSentAway(t *testing.T) {
+// Connections that send nothing are closed, so their slots become free.
+func TestSilentClientsAreDisconnected(t *testing.T) {
 	t.Parallel()
-	_, address := holder(t, func(Call, Streams) int { return 7 })
+	_, address := startServer(t, func(Call, Streams) int { return 7 })
 	for range maxCalls {
 		c, err := net.Dial("unix", address)
 		if err != nil {
@@ -452,13 +452,13 @@ func TestSilentCallersAreSentAway(t *testing.T) {
 		}
 		defer func() { _ = c.Close() }()
 	}
-	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		code, err := Ask(t.Context(), address, "1.0", NewCall([]string{"verify"}), nothing())
+	for started := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		code, err := Send(t.Context(), address, "1.0", NewCall([]string{"verify"}), noInput())
 		if err == nil && code == 7 {
 			return
 		}
-		if time.Since(begun) > 10*helloTime {
-			t.Fatalf("after %v: %d, %v", time.Since(begun), code, err)
+		if time.Since(started) > 10*helloTimeout {
+			t.Fatalf("after %v: %d, %v", time.Since(started), code, err)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ours reports whether a file belongs to this user.
-func ours(info os.FileInfo) bool {
+// ownedByUser reports whether a file belongs to this user.
+func ownedByUser(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Getuid()
 }

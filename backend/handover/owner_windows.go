@@ -2,5 +2,5 @@ package handover
 
 import "os"
 
-// ours is always true on Windows, where the temporary directory belongs to the user.
-func ours(os.FileInfo) bool { return true }
+// ownedByUser is always true on Windows, where the temporary directory belongs to the user.
+func ownedByUser(os.FileInfo) bool { return true }

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// helloTime is how long a client may take to send its first frame.
-	helloTime = 5 * time.Second
-	// bodyTime is how long the rest of a frame may take once it has begun.
-	bodyTime = 10 * time.Second
+	// helloTimeout is how long a client may take to send its first frame.
+	helloTimeout = 5 * time.Second
+	// bodyTimeout is how long the rest of a frame may take once it has begun.
+	bodyTimeout = 10 * time.Second
 	// maxLarge limits how many command lines over smallFrame are read at once.
 	maxLarge = 2
 	// maxCalls limits how many calls run at once.
@@ -47,7 +47,7 @@ type Server struct {
 	wg       sync.WaitGroup
 
 	mu     sync.Mutex
-	calls  map[*served]bool
+	calls  map[*serverCall]bool
 	closed bool
 }
 
@@ -55,7 +55,7 @@ type Server struct {
 func Serve(l net.Listener, o Options) *Server {
 	s := &Server{
 		o: o, listener: l, slots: make(chan struct{}, maxCalls), large: make(chan struct{}, maxLarge),
-		stopping: make(chan struct{}), calls: map[*served]bool{},
+		stopping: make(chan struct{}), calls: map[*serverCall]bool{},
 	}
 	s.wg.Go(s.accept)
 	return s
@@ -67,7 +67,7 @@ func (s *Server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // for example, no file descriptors left: that may pass
+		if err != nil { // for example, the process has no free file descriptors; this is often temporary
 			s.o.Log.Warn("a connection of another process could not be accepted", "err", err)
 			time.Sleep(acceptPause)
 			continue
@@ -75,16 +75,16 @@ func (s *Server) accept() {
 		select {
 		case s.slots <- struct{}{}:
 		default:
-			_ = c.Close() // more than anybody starts at once
+			_ = c.Close() // the limit of concurrent calls is reached
 			continue
 		}
-		v := &served{line: &line{Conn: c}, signals: make(chan os.Signal, 8), log: s.o.Log}
-		if !s.enter(v) {
+		v := &serverCall{conn: &frameConn{Conn: c}, signals: make(chan os.Signal, 8), log: s.o.Log}
+		if !s.register(v) {
 			_ = c.Close()
 			return
 		}
 		s.wg.Go(func() {
-			defer func() { s.leave(v); <-s.slots }()
+			defer func() { s.unregister(v); <-s.slots }()
 			if err := s.serve(v); err != nil {
 				s.o.Log.Warn("a command of another process could not be run", "err", err)
 			}
@@ -92,7 +92,7 @@ func (s *Server) accept() {
 	}
 }
 
-func (s *Server) enter(v *served) bool {
+func (s *Server) register(v *serverCall) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -102,23 +102,24 @@ func (s *Server) enter(v *served) bool {
 	return true
 }
 
-// begin marks a call as started, so that Stop terminates it instead of closing its connection.
-func (s *Server) begin(v *served) bool {
+// start marks a call as started, so that Stop terminates it instead of closing its connection. It returns false if the
+// server has been stopped.
+func (s *Server) start(v *serverCall) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v.begun = !s.closed
-	return v.begun
+	v.started = !s.closed
+	return v.started
 }
 
-func (s *Server) leave(v *served) {
-	_ = v.line.Close()
+func (s *Server) unregister(v *serverCall) {
+	_ = v.conn.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.calls, v)
 }
 
-// Stop sends SIGTERM to every call and waits until all have ended or ctx is done; then it closes the connections of
-// those that are left. Stopping twice is harmless.
+// Stop sends SIGTERM to every call and waits until all have ended or ctx is done; then it closes the remaining
+// connections. Stopping twice is harmless.
 func (s *Server) Stop(ctx context.Context) {
 	s.mu.Lock()
 	if !s.closed {
@@ -126,10 +127,10 @@ func (s *Server) Stop(ctx context.Context) {
 	}
 	s.closed = true
 	for v := range s.calls {
-		if v.begun {
-			v.end(syscall.SIGTERM)
+		if v.started {
+			v.signal(syscall.SIGTERM)
 		} else {
-			_ = v.line.Close()
+			_ = v.conn.Close()
 		}
 	}
 	s.mu.Unlock()
@@ -143,35 +144,35 @@ func (s *Server) Stop(ctx context.Context) {
 	}
 	s.mu.Lock()
 	for v := range s.calls {
-		_ = v.line.Close()
+		_ = v.conn.Close()
 	}
 	s.mu.Unlock()
 }
 
 // serve handles one connection.
-func (s *Server) serve(v *served) error {
-	if err := checkPeer(v.line.Conn); err != nil {
+func (s *Server) serve(v *serverCall) error {
+	if err := checkPeer(v.conn.Conn); err != nil {
 		return err
 	}
-	_ = v.line.SetDeadline(time.Now().Add(helloTime))
-	first, free, err := s.readHello(v.line)
+	_ = v.conn.SetDeadline(time.Now().Add(helloTimeout))
+	first, release, err := s.readHello(v.conn)
 	if err != nil {
 		return err
 	}
 	if err = checkHello(first, s.o.Version); err == nil {
 		err = s.o.Check(first.Hello.Call)
 	}
-	free()
+	release()
 	if err != nil {
-		return v.line.send(refuse(err))
+		return v.conn.send(refuse(err))
 	}
-	if !s.begin(v) {
-		return nil // stopped in the meantime: the call was not started
+	if !s.start(v) {
+		return nil // the server was stopped in the meantime, so the call is not run
 	}
-	if err := v.line.send(frame{Kind: kindWelcome}); err != nil {
+	if err := v.conn.send(frame{Kind: kindWelcome}); err != nil {
 		return err
 	}
-	_ = v.line.SetDeadline(time.Time{})
+	_ = v.conn.SetDeadline(time.Time{})
 	in, input := io.Pipe()
 	reading := make(chan struct{})
 	go func() {
@@ -179,94 +180,94 @@ func (s *Server) serve(v *served) error {
 		v.receive(input)
 	}()
 	code := s.run(v, first.Hello.Call, in)
-	err = v.line.send(frame{Kind: kindExit, Number: code})
+	err = v.conn.send(frame{Kind: kindExit, Number: code})
 	_ = in.Close()
-	_ = v.line.Close()
+	_ = v.conn.Close()
 	<-reading
-	if v.gone() {
-		return nil // the client closed the connection, which it may do
+	if v.hasDisconnected() {
+		return nil // the client closed the connection, which is not an error
 	}
 	return err
 }
 
-// readHello reads a client's first frame. A large one waits for a slot, so that clients that have not been checked
-// yet cannot fill memory together.
-func (s *Server) readHello(l *line) (first frame, free func(), err error) {
-	free = func() {}
+// readHello reads a client's first frame. A large frame waits for a slot, so that many clients that have not been
+// checked yet cannot exhaust memory. release frees the slot.
+func (s *Server) readHello(l *frameConn) (first frame, release func(), err error) {
+	release = func() {}
 	size, err := readSize(l)
 	if err != nil {
-		return first, free, err
+		return first, release, err
 	}
 	if size > smallFrame {
-		wait := time.NewTimer(helloTime)
+		wait := time.NewTimer(helloTimeout)
 		defer wait.Stop()
 		select {
 		case s.large <- struct{}{}:
-			free = func() { <-s.large }
-			_ = l.SetDeadline(time.Now().Add(helloTime))
+			release = func() { <-s.large }
+			_ = l.SetDeadline(time.Now().Add(helloTimeout))
 		case <-wait.C:
-			return first, free, errors.New("too many large command lines at once")
+			return first, release, errors.New("too many large command lines at once")
 		case <-s.stopping:
-			return first, free, net.ErrClosed
+			return first, release, net.ErrClosed
 		}
 	}
 	if first, err = readBody(l, size); err != nil {
-		free()
+		release()
 		return first, func() {}, err
 	}
-	return first, free, nil
+	return first, release, nil
 }
 
 // run runs a call and recovers its panics, so that they do not crash this process.
-func (s *Server) run(v *served, c Call, in io.Reader) (code int) {
+func (s *Server) run(v *serverCall, c Call, in io.Reader) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Log.Error("a verb that was run for another process failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			_, _ = io.WriteString(pieces{v.line, kindErr}, "error: The verb crashed in the program that ran it. Everything stored before is kept.\n")
+			_, _ = io.WriteString(frameWriter{v.conn, kindErr}, "error: The verb crashed in the program that ran it. Everything stored before is kept.\n")
 			code = 1
 		}
 	}()
 	return s.o.Run(c, Streams{
-		In: &wanted{line: v.line, in: in}, Out: pieces{v.line, kindOut}, Err: pieces{v.line, kindErr}, Signals: v.signals,
+		In: &remoteInput{conn: v.conn, in: in}, Out: frameWriter{v.conn, kindOut}, Err: frameWriter{v.conn, kindErr}, Signals: v.signals,
 	})
 }
 
-// served is one connection.
-type served struct {
-	line    *line
+// serverCall is the server's end of a call: one connection.
+type serverCall struct {
+	conn    *frameConn
 	signals chan os.Signal
 	log     *slog.Logger
-	begun   bool // guarded by the server's mutex
+	started bool // guarded by the server's mutex
 
-	mu   sync.Mutex
-	left bool
+	mu           sync.Mutex
+	disconnected bool
 }
 
-// next reads a frame of a running call. The client may wait as long as it likes between two frames, but not within
-// one.
-func (v *served) next() (frame, error) {
-	size, err := readSize(v.line)
+// nextFrame reads a frame of a running call. Only the rest of a frame has a time limit, not the pause between two
+// frames.
+func (v *serverCall) nextFrame() (frame, error) {
+	size, err := readSize(v.conn)
 	if err != nil {
 		return frame{}, err
 	}
 	if size > smallFrame {
 		return frame{}, fmt.Errorf("a frame of %d bytes is over the limit of %d for a piece of input", size, smallFrame)
 	}
-	_ = v.line.SetReadDeadline(time.Now().Add(bodyTime))
-	defer func() { _ = v.line.SetReadDeadline(time.Time{}) }()
-	return readBody(v.line, size)
+	_ = v.conn.SetReadDeadline(time.Now().Add(bodyTimeout))
+	defer func() { _ = v.conn.SetReadDeadline(time.Time{}) }()
+	return readBody(v.conn, size)
 }
 
 // receive handles the client's frames until it disconnects, which ends the call.
-func (v *served) receive(input *io.PipeWriter) {
+func (v *serverCall) receive(input *io.PipeWriter) {
 	defer func() { _ = input.CloseWithError(io.ErrUnexpectedEOF) }()
 	for {
-		f, err := v.next()
+		f, err := v.nextFrame()
 		if err != nil {
 			v.mu.Lock()
-			v.left = true
+			v.disconnected = true
 			v.mu.Unlock()
-			v.end(syscall.SIGHUP)
+			v.signal(syscall.SIGHUP)
 			return
 		}
 		switch f.Kind {
@@ -276,42 +277,43 @@ func (v *served) receive(input *io.PipeWriter) {
 			_ = input.Close()
 		case kindSignal:
 			if sig, err := signalOf(f.Number); err == nil {
-				v.end(sig)
+				v.signal(sig)
 			}
 		default:
-			v.log.Warn("a caller sent a frame that callers do not send", "kind", string(f.Kind))
-			_ = v.line.Close() // the next read then ends the call
+			v.log.Warn("a client sent a frame of a kind that clients do not send", "kind", string(f.Kind))
+			_ = v.conn.Close() // the next read then ends the call
 		}
 	}
 }
 
-// end delivers a signal. It is dropped if the call no longer receives signals.
-func (v *served) end(sig os.Signal) {
+// signal delivers a signal. It is dropped if the call no longer receives signals.
+func (v *serverCall) signal(sig os.Signal) {
 	select {
 	case v.signals <- sig:
 	default:
 	}
 }
 
-func (v *served) gone() bool {
+func (v *serverCall) hasDisconnected() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.left
+	return v.disconnected
 }
 
-// wanted is the client's input: each read requests as many bytes as it can take, and gets at most that many.
-type wanted struct {
-	line *line
+// remoteInput is the client's input. Each read requests as many bytes as fit into its buffer, and gets at most that
+// many.
+type remoteInput struct {
+	conn *frameConn
 	in   io.Reader
 }
 
-func (w *wanted) Read(p []byte) (int, error) {
+func (r *remoteInput) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
 	p = p[:min(len(p), maxPiece)]
-	if err := w.line.send(frame{Kind: kindWant, Number: len(p)}); err != nil {
+	if err := r.conn.send(frame{Kind: kindWant, Number: len(p)}); err != nil {
 		return 0, io.ErrUnexpectedEOF
 	}
-	return w.in.Read(p)
+	return r.in.Read(p)
 }

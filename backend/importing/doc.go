@@ -18,7 +18,7 @@ import (
 
 // Store is the store to import into.
 type Store interface {
-	// Imported reports that a conversation with this content exists.
+	// Imported reports whether a conversation with this content exists.
 	Imported(ctx context.Context, source transfer.Source, key string) (bool, error)
 	// ImportConversation writes the missing parts of a conversation.
 	ImportConversation(context.Context, transfer.Conversation, chat.ImportRules) (chat.Imported, error)
@@ -70,7 +70,7 @@ type Report struct {
 	SkippedCount int                   `json:"skipped_count"`
 	Skipped      []transfer.SkippedRow `json:"skipped"` // the first transfer.MaxReported of them
 	Notices      []Notice              `json:"notices"`
-	Instructed   int                   `json:"instructed"`           // new conversations that bring their own instructions, which are not used
+	Instructed   int                   `json:"instructed"`           // new conversations that came with their own instructions, which are not used
 	Instructions []Instructions        `json:"instructions"`         // the first transfer.MaxReported of them
 	Torn         bool                  `json:"torn"`                 // a file was truncated
 	TornFiles    []string              `json:"torn_files,omitempty"` // in a folder: the first MaxNamed of them
@@ -84,32 +84,32 @@ type Report struct {
 // Notice is a notice about an import.
 type Notice struct {
 	transfer.Notice
-	// Files are those it is about, in a folder: the first MaxNamed of them.
+	// Files are the files of the folder that the notice is about: the first MaxNamed of them.
 	Files []string `json:"files,omitempty"`
 }
 
 // MaxNamed limits the files that a notice names.
 const MaxNamed = 20
 
-// Instructions are those that come with a conversation: a system prompt, custom instructions. They are kept in its
-// first turn, and used only if the user adopts them for the session.
+// Instructions are the instructions that came with a conversation: a system prompt or custom instructions. They are
+// kept in its first turn, and used only if the user adopts them for the session.
 type Instructions struct {
 	Session chat.SessionID `json:"session_id"`
 	Title   string         `json:"title"`
 	Begins  string         `json:"begins"` // the first words
 }
 
-// Problems reports that something could not be imported.
+// Problems reports whether something could not be imported.
 func (r Report) Problems() bool { return r.SkippedCount > 0 || r.Torn }
 
-// Empty reports that no conversation of the file is in the store, neither through this import nor from before.
+// Empty reports whether no conversation of the file is in the store, neither from this import nor from an earlier one.
 func (r Report) Empty() bool { return r.Sessions+r.Grown+r.Already == 0 }
 
-// Service imports. Its methods may be called at the same time.
+// Service imports. Its methods may be called concurrently.
 type Service struct {
-	d   Deps
-	one chan struct{}
+	d       Deps
+	running chan struct{} // capacity 1: one import at a time
 }
 
-// New makes a Service.
-func New(d Deps) *Service { return &Service{d: d, one: make(chan struct{}, 1)} }
+// New returns a Service.
+func New(d Deps) *Service { return &Service{d: d, running: make(chan struct{}, 1)} }

@@ -19,11 +19,11 @@ const (
 	maxDepth   = 16
 )
 
-// endings are the extensions of files that may be exports.
-var endings = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf"}
+// extensions lists the extensions of files that may be exports.
+var extensions = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf"}
 
-// found is a file of a folder.
-type found struct {
+// foundFile is a file of a folder.
+type foundFile struct {
 	path, name string // name: relative to the folder
 	size       int64
 }
@@ -40,14 +40,14 @@ func (r *run) folder(root string) error {
 	}
 	if len(files) == 0 {
 		return chat.Errorf(chat.CodeInvalid, op, "There is no export in the folder %s; nothing was imported.", filepath.Base(root)).
-			WithHint("only files that end in %s are read", strings.Join(endings, ", "))
+			WithHint("only files that end in %s are read", strings.Join(extensions, ", "))
 	}
 	for _, f := range files {
 		r.total += f.size
 	}
 	for _, f := range files {
 		r.name = f.name
-		if err := r.one(f); err != nil {
+		if err := r.folderFile(f); err != nil {
 			return err
 		}
 		r.before += f.size
@@ -60,27 +60,27 @@ func (r *run) folder(root string) error {
 	return nil
 }
 
-// resolved is the target of a linked folder: WalkDir does not follow a link.
+// resolved returns the target if the folder is a link, which WalkDir does not follow.
 func resolved(root string) string {
-	if to, err := filepath.EvalSymlinks(root); err == nil {
-		return to
+	if target, err := filepath.EvalSymlinks(root); err == nil {
+		return target
 	}
 	return root
 }
 
-// one imports a file of a folder. An error of the file is reported, and the next file is read.
-func (r *run) one(f found) error {
+// folderFile imports a file of a folder. An error of the file is reported, and the next file is read.
+func (r *run) folderFile(f foundFile) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
 	err := r.file(f.path)
-	var known *chat.Error
+	var coded *chat.Error
 	switch {
 	case err == nil:
 		r.report.Files++
-	case r.ctx.Err() != nil || r.fault != nil || !itsOwn(err):
+	case r.ctx.Err() != nil || r.fault != nil || !concernsOne(err):
 		return err
-	case errors.As(err, &known) && known.Op == "import.detect":
+	case errors.As(err, &coded) && coded.Op == "import.detect":
 		r.notice(transfer.Notice{Text: noticeNoExport, Count: 1})
 	default:
 		r.skip(transfer.SkippedRow{Reason: chat.AsError(err).Message})
@@ -89,12 +89,12 @@ func (r *run) one(f found) error {
 }
 
 // walk finds the files that may be exports.
-func (r *run) walk(root string) ([]found, error) {
+func (r *run) walk(root string) ([]foundFile, error) {
 	if filepath.Dir(root) == root {
 		return nil, chat.Errorf(chat.CodeInvalid, op, "%s is a whole file system; nothing was imported.", root).
 			WithHint("choose the folder that contains the exports")
 	}
-	var files []found
+	var files []foundFile
 	entries := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if r.ctx.Err() != nil {
@@ -117,7 +117,7 @@ func (r *run) walk(root string) ([]found, error) {
 			if path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || strings.Count(name, string(filepath.Separator)) >= maxDepth) {
 				return fs.SkipDir
 			}
-		case d.Type().IsRegular() && slices.Contains(endings, strings.ToLower(filepath.Ext(path))):
+		case d.Type().IsRegular() && slices.Contains(extensions, strings.ToLower(filepath.Ext(path))):
 			if len(files) == MaxFiles {
 				return tooMany(root)
 			}
@@ -125,7 +125,7 @@ func (r *run) walk(root string) ([]found, error) {
 			if err != nil { // deleted in the meantime
 				return nil
 			}
-			files = append(files, found{path, filepath.ToSlash(name), info.Size()})
+			files = append(files, foundFile{path, filepath.ToSlash(name), info.Size()})
 		}
 		return nil
 	})

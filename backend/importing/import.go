@@ -24,8 +24,8 @@ func (s *Service) Import(ctx context.Context, path string, o Options) (Report, e
 		File: path, Skipped: []transfer.SkippedRow{}, Notices: []Notice{}, Made: []chat.SessionID{}, Instructions: []Instructions{},
 	}}
 	select {
-	case s.one <- struct{}{}:
-		defer func() { <-s.one }()
+	case s.running <- struct{}{}:
+		defer func() { <-s.running }()
 	case <-ctx.Done():
 		return r.ended(ctx.Err())
 	}
@@ -42,11 +42,11 @@ type run struct {
 	name     string // of the current file, in a folder
 	before   int64  // size of the files before it
 	total    int64  // of all files of a folder; 0: use the file's own
-	met      int    // conversations of the current file
+	next     int    // index of the next conversation of the current file
 	title    string
 	reported time.Time
 	fault    error // an error of the store, which ends the import
-	wait     pending
+	batch    batch
 }
 
 func (r *run) start(path string) error {
@@ -61,16 +61,16 @@ func (r *run) start(path string) error {
 	return r.file(path)
 }
 
-// ended converts the final error to a message.
+// ended converts the final error to a message and reports the end.
 func (r *run) ended(err error) (Report, error) {
-	in := display.Count(r.report.Sessions+r.report.Grown, "session was imported and stays", "sessions were imported and stay")
+	imported := display.Count(r.report.Sessions+r.report.Grown, "session was imported and stays", "sessions were imported and stay")
 	switch {
 	case err == nil:
 	case r.ctx.Err() != nil:
 		r.report.Cancelled = true
-		err = chat.WrapError(chat.CodeCancelled, op, err, "The import was stopped; "+in+".").WithHint("import the same file again to continue")
+		err = chat.WrapError(chat.CodeCancelled, op, err, "The import was stopped; "+imported+".").WithHint("import the same file again to continue")
 	case chat.CodeOf(err) == chat.CodeNoSpace:
-		err = chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; "+in+".").WithHint("free some space, and import the same file again to continue")
+		err = chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; "+imported+".").WithHint("free some space, and import the same file again to continue")
 	}
 	r.reportProgress(r.before, r.before, true)
 	return r.report, err
@@ -97,15 +97,15 @@ func (r *run) file(path string) error {
 			format = transfer.FormatBundle
 		}
 	}
-	r.report.Format, r.met, r.title = format, 0, name
+	r.report.Format, r.next, r.title = format, 0, name
 	in := transfer.Input{Name: path, Size: size, Data: f}
 	switch format {
 	case transfer.FormatBundle:
 		return r.bundle(in)
 	case transfer.FormatZip:
-		packed, beside, err := transfer.PackedBundles(name, f, size)
+		packed, others, err := transfer.PackedBundles(name, f, size)
 		if err == nil && len(packed) > 0 {
-			return r.packed(packed, beside)
+			return r.packed(packed, others)
 		}
 	}
 	return r.export(in)
@@ -113,7 +113,7 @@ func (r *run) file(path string) error {
 
 // packed imports the bundles of an archive, from an export of all sessions. A refused one is reported and does not
 // affect the others.
-func (r *run) packed(list []transfer.PackedBundle, beside int) error {
+func (r *run) packed(list []transfer.PackedBundle, others int) error {
 	before := r.before
 	defer func() { r.before = before }()
 	for i, b := range list {
@@ -121,15 +121,15 @@ func (r *run) packed(list []transfer.PackedBundle, beside int) error {
 		err := r.bundle(transfer.Input{Name: b.Name, Size: b.Data.Size(), Data: b.Data})
 		switch {
 		case err == nil:
-		case r.ctx.Err() != nil || !itsOwn(err):
+		case r.ctx.Err() != nil || !concernsOne(err):
 			return err
 		default:
 			r.skip(transfer.SkippedRow{File: b.Name, Index: i, Reason: chat.AsError(err).Message})
 		}
 		r.before += b.Data.Size()
 	}
-	if beside > 0 {
-		r.notice(transfer.Notice{Text: "Files beside the bundles in the archive were left out.", Count: beside})
+	if others > 0 {
+		r.notice(transfer.Notice{Text: "Files beside the bundles in the archive were left out.", Count: others})
 	}
 	return nil
 }
@@ -188,13 +188,13 @@ func (r *run) export(in transfer.Input) error {
 			err = failed
 		}
 	}
-	r.wait = pending{}
+	r.batch = batch{}
 	r.report.Format = rep.Format
 	r.report.Already += rep.Already
 	r.report.Bytes += rep.Bytes
 	if rep.Torn {
 		r.report.Torn = true
-		r.report.TornFiles = r.named(r.report.TornFiles)
+		r.report.TornFiles = r.addName(r.report.TornFiles)
 	}
 	r.report.SkippedCount += rep.SkippedCount - len(rep.Skipped)
 	for _, row := range rep.Skipped {
@@ -206,45 +206,47 @@ func (r *run) export(in transfer.Input) error {
 	return cmp.Or(r.fault, err)
 }
 
-// known skips conversations that exist unchanged. An error will occur again when writing.
+// known reports whether a conversation already exists unchanged. An error is ignored, because it occurs again when the
+// conversation is written.
 func (r *run) known(source transfer.Source, _, key string) bool {
-	in, err := r.s.d.Store.Imported(r.ctx, source, key)
-	if in && err == nil {
-		r.met++
+	exists, err := r.s.d.Store.Imported(r.ctx, source, key)
+	if exists && err == nil {
+		r.next++
 	}
-	return in && err == nil
+	return exists && err == nil
 }
 
 // Conversations are written together as long as they are few and small: a transaction for each would cost more than
 // its content.
 const (
-	togetherTurns = 40
-	togetherBytes = 1 << 20
+	batchTurns = 40
+	batchBytes = 1 << 20
 )
 
-// pending are conversations read but not written yet.
-type pending struct {
+// batch contains conversations that were read but not written yet.
+type batch struct {
 	list         []transfer.Conversation
-	index        []int // in the file
+	index        []int // their indexes in the file
 	turns, bytes int
 }
 
-// conversation writes one, with those before it; only an error that would affect the others too ends the import.
+// conversation adds a conversation to the batch, and writes the batch when it is full. Only an error that would affect
+// other conversations too ends the import.
 func (r *run) conversation(c transfer.Conversation) error {
-	index := r.met
-	r.met, r.title = r.met+1, c.Title
+	index := r.next
+	r.next, r.title = r.next+1, c.Title
 	size := 0
 	for i := range c.Turns {
 		size += c.Turns[i].Size()
 	}
-	if r.wait.turns+len(c.Turns) > togetherTurns || r.wait.bytes+size > togetherBytes {
+	if r.batch.turns+len(c.Turns) > batchTurns || r.batch.bytes+size > batchBytes {
 		if err := r.flush(); err != nil {
 			return err
 		}
 	}
-	w := &r.wait
-	w.list, w.index = append(w.list, c), append(w.index, index)
-	if w.turns, w.bytes = w.turns+len(c.Turns), w.bytes+size; w.turns < togetherTurns && w.bytes < togetherBytes {
+	b := &r.batch
+	b.list, b.index = append(b.list, c), append(b.index, index)
+	if b.turns, b.bytes = b.turns+len(c.Turns), b.bytes+size; b.turns < batchTurns && b.bytes < batchBytes {
 		return nil
 	}
 	return r.flush()
@@ -252,45 +254,45 @@ func (r *run) conversation(c transfer.Conversation) error {
 
 // flush writes the pending conversations.
 func (r *run) flush() error {
-	w := r.wait
-	r.wait = pending{}
-	if len(w.list) == 0 {
+	b := r.batch
+	r.batch = batch{}
+	if len(b.list) == 0 {
 		return nil
 	}
-	rules := make([]chat.ImportRules, len(w.list))
-	for i := range w.list {
-		rules[i] = r.rules(w.list[i])
+	rules := make([]chat.ImportRules, len(b.list))
+	for i := range b.list {
+		rules[i] = r.rules(b.list[i])
 	}
-	if len(w.list) > 1 {
-		if out, err := r.s.d.Store.ImportTogether(r.ctx, w.list, rules); err == nil {
-			for i, c := range w.list {
+	if len(b.list) > 1 {
+		if out, err := r.s.d.Store.ImportTogether(r.ctx, b.list, rules); err == nil {
+			for i, c := range b.list {
 				r.count(out[i])
-				r.instructed(c, out[i])
+				r.reportInstructions(c, out[i])
 			}
 			return nil
 		}
 	}
-	for i, c := range w.list {
+	for i, c := range b.list {
 		im, err := r.s.d.Store.ImportConversation(r.ctx, c, rules[i])
-		if r.fault = r.written(c, w.index[i], im, err); r.fault != nil {
+		if r.fault = r.countWritten(c, b.index[i], im, err); r.fault != nil {
 			return r.fault
 		}
 	}
 	return nil
 }
 
-// written counts the result for a conversation. It fails if the import cannot continue.
-func (r *run) written(c transfer.Conversation, index int, im chat.Imported, err error) error {
+// countWritten counts the result of writing a conversation. It returns an error if the import cannot continue.
+func (r *run) countWritten(c transfer.Conversation, index int, im chat.Imported, err error) error {
 	if err == nil {
 		r.count(im)
-		r.instructed(c, im)
+		r.reportInstructions(c, im)
 		return nil
 	}
 	r.report.Turns, r.report.Branches = r.report.Turns+im.Turns, r.report.Branches+im.Branches
-	if !itsOwn(err) {
+	if !concernsOne(err) {
 		return err
 	}
-	if chat.CodeOf(err) == chat.CodeNotFound { // includes its title
+	if chat.CodeOf(err) == chat.CodeNotFound { // deleted, so its title is not reported
 		r.title = ""
 		r.skip(transfer.SkippedRow{Index: index, Reason: "It was deleted here while it was imported."})
 		return nil
@@ -302,8 +304,8 @@ func (r *run) written(c transfer.Conversation, index int, im chat.Imported, err 
 // wordsShown is the number of characters of instructions that a report shows.
 const wordsShown = 120
 
-// instructed reports the instructions that come with a conversation.
-func (r *run) instructed(c transfer.Conversation, im chat.Imported) {
+// reportInstructions reports the instructions that came with a conversation.
+func (r *run) reportInstructions(c transfer.Conversation, im chat.Imported) {
 	words := strings.Join(strings.Fields(c.SystemPrompt), " ")
 	if words == "" || im.Outcome != chat.ImportMade {
 		return
@@ -317,8 +319,8 @@ func (r *run) instructed(c transfer.Conversation, im chat.Imported) {
 	}
 }
 
-// itsOwn reports that an error concerns one conversation only.
-func itsOwn(err error) bool {
+// concernsOne reports whether an error concerns only one conversation.
+func concernsOne(err error) bool {
 	switch chat.CodeOf(err) {
 	case chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict, chat.CodeBusy, chat.CodeIncomplete, chat.CodeCorrupt:
 		return true
@@ -370,15 +372,15 @@ func (r *run) notice(n transfer.Notice) {
 	for i := range r.report.Notices {
 		if r.report.Notices[i].Text == n.Text {
 			r.report.Notices[i].Count += n.Count
-			r.report.Notices[i].Files = r.named(r.report.Notices[i].Files)
+			r.report.Notices[i].Files = r.addName(r.report.Notices[i].Files)
 			return
 		}
 	}
-	r.report.Notices = append(r.report.Notices, Notice{n, r.named(nil)})
+	r.report.Notices = append(r.report.Notices, Notice{n, r.addName(nil)})
 }
 
-// named adds the present file of a folder to the files of a notice.
-func (r *run) named(files []string) []string {
+// addName adds the current file of the folder to the files of a notice.
+func (r *run) addName(files []string) []string {
 	if r.name == "" || len(files) == MaxNamed || slices.Contains(files, r.name) {
 		return files
 	}

@@ -17,14 +17,14 @@ import (
 
 var full = flag.Bool("full", false, "import an export of 500 MB with 5 000 conversations, not of 10 MB with 100")
 
-// speech is prose from a vocabulary in which some words are frequent.
-type speech struct {
+// prose writes text with a vocabulary in which some words are frequent.
+type prose struct {
 	*rand.Rand
 	words []string
 }
 
-func newSpeech() speech {
-	s := speech{Rand: rand.New(rand.NewPCG(1, 2))} // #nosec G404 -- the same on every run
+func newProse() prose {
+	s := prose{Rand: rand.New(rand.NewPCG(1, 2))} // #nosec G404 -- the same on every run
 	for range 4000 {
 		word := make([]byte, 2+s.IntN(8))
 		for i := range word {
@@ -35,8 +35,8 @@ func newSpeech() speech {
 	return s
 }
 
-// say writes about n bytes.
-func (s speech) say(b *strings.Builder, n int) {
+// write appends about n bytes.
+func (s prose) write(b *strings.Builder, n int) {
 	for end := b.Len() + n; b.Len() < end; {
 		b.WriteString(s.words[int(float64(len(s.words))*s.Float64()*s.Float64())])
 		if b.WriteByte(' '); s.IntN(12) == 0 {
@@ -54,7 +54,7 @@ func bigExport(b *testing.B, conversations int) string {
 		b.Fatal(err)
 	}
 	w := bufio.NewWriterSize(file, 1<<20)
-	s := newSpeech()
+	s := newProse()
 	var text strings.Builder
 	for i := range conversations {
 		_, _ = fmt.Fprintf(w, "%c{\"id\":\"c%d\",\"title\":\"Conversation %d\",\"create_time\":%d.5,\"current_node\":\"n99\",\"mapping\":{", "[,"[min(i, 1)], i, i, 1700000000+i)
@@ -64,7 +64,7 @@ func bigExport(b *testing.B, conversations int) string {
 				parent, comma = "null", ""
 			}
 			text.Reset()
-			s.say(&text, 920)
+			s.write(&text, 920)
 			_, _ = fmt.Fprintf(w, "%s\"n%d\":{\"id\":\"n%d\",\"parent\":%s,\"message\":{\"author\":{\"role\":%q},\"content\":{\"content_type\":\"text\",\"parts\":[%q]}}}",
 				comma, k, k, parent, [...]string{"user", "assistant"}[k%2], text.String())
 		}
@@ -95,17 +95,17 @@ func BenchmarkImportExport(b *testing.B) {
 	b.SetBytes(info.Size())
 	var peak uint64
 	for b.Loop() {
-		w := newEnv(b)
+		e := newEnv(b)
 		var m runtime.MemStats
-		begun := time.Now()
-		r, err := w.in.Import(b.Context(), path, importing.Options{Progress: func(importing.Progress) {
+		started := time.Now()
+		r, err := e.in.Import(b.Context(), path, importing.Options{Progress: func(importing.Progress) {
 			runtime.ReadMemStats(&m)
 			peak = max(peak, m.HeapInuse)
 		}})
 		if err != nil || r.Sessions != conversations || r.Turns != 50*conversations || r.Problems() {
 			b.Fatalf("%v, %+v", err, r)
 		}
-		b.ReportMetric(float64(r.Turns)/time.Since(begun).Seconds(), "turns/s")
+		b.ReportMetric(float64(r.Turns)/time.Since(started).Seconds(), "turns/s")
 	}
 	b.ReportMetric(float64(peak)/(1<<20), "peak-heap-MB")
 	b.ReportMetric(float64(info.Size())/(1<<20), "file-MB")
@@ -130,12 +130,12 @@ func BenchmarkImportTiny(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		w := newEnv(b)
-		begun := time.Now()
-		r, err := w.in.Import(b.Context(), path, importing.Options{})
+		e := newEnv(b)
+		started := time.Now()
+		r, err := e.in.Import(b.Context(), path, importing.Options{})
 		if err != nil || r.Sessions != conversations || r.Problems() {
 			b.Fatalf("%v, %+v", err, r)
 		}
-		b.ReportMetric(float64(conversations)/time.Since(begun).Minutes(), "conversations/min")
+		b.ReportMetric(float64(conversations)/time.Since(started).Minutes(), "conversations/min")
 	}
 }

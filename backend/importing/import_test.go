@@ -31,16 +31,16 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	w := &env{TB: t, dir: t.TempDir()}
-	s, err := store.Open(context.Background(), store.Options{DataDir: filepath.Join(w.dir, "data")})
-	w.ok(err)
+	e := &env{TB: t, dir: t.TempDir()}
+	s, err := store.Open(context.Background(), store.Options{DataDir: filepath.Join(e.dir, "data")})
+	e.ok(err)
 	t.Cleanup(func() { _ = s.Close() })
-	w.Store = s
-	w.in = w.service(s)
-	return w
+	e.Store = s
+	e.in = e.service(s)
+	return e
 }
 
-func (w *env) service(s importing.Store) *importing.Service {
+func (e *env) service(s importing.Store) *importing.Service {
 	return importing.New(importing.Deps{
 		Store: s, Target: func() int { return 600 }, Count: func(text string) int { return len(text) / 4 },
 		Model: func(_, model string) string {
@@ -49,41 +49,42 @@ func (w *env) service(s importing.Store) *importing.Service {
 			}
 			return ""
 		},
-		Changed: func() { w.changed++ },
+		Changed: func() { e.changed++ },
 	})
 }
 
-func (w *env) ok(err error) {
-	w.Helper()
+func (e *env) ok(err error) {
+	e.Helper()
 	if err != nil {
-		w.Fatalf("%v: %v", err, chat.AsError(err).Err)
+		e.Fatalf("%v: %v", err, chat.AsError(err).Err)
 	}
 }
 
-func (w *env) file(name, content string) string {
-	w.Helper()
-	path := filepath.Join(w.dir, name)
-	w.ok(os.MkdirAll(filepath.Dir(path), 0o700))
-	w.ok(os.WriteFile(path, []byte(content), 0o600))
+func (e *env) file(name, content string) string {
+	e.Helper()
+	path := filepath.Join(e.dir, name)
+	e.ok(os.MkdirAll(filepath.Dir(path), 0o700))
+	e.ok(os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
-func (w *env) imports(path string) importing.Report {
-	w.Helper()
-	r, err := w.in.Import(context.Background(), path, importing.Options{})
-	w.ok(err)
+// mustImport imports a file or folder, and fails the test on an error.
+func (e *env) mustImport(path string) importing.Report {
+	e.Helper()
+	r, err := e.in.Import(context.Background(), path, importing.Options{})
+	e.ok(err)
 	return r
 }
 
-// said returns the text of each branch of a session, in order.
-func (w *env) said(s chat.SessionID) map[string]string {
-	w.Helper()
-	branches, err := w.Branches(context.Background(), s)
-	w.ok(err)
+// texts returns the messages of each branch of a session, in order, by the branch's label.
+func (e *env) texts(s chat.SessionID) map[string]string {
+	e.Helper()
+	branches, err := e.Branches(context.Background(), s)
+	e.ok(err)
 	out := map[string]string{}
 	for _, b := range branches {
-		turns, err := w.Lineage(context.Background(), chat.LineageQuery{Branch: b.ID})
-		w.ok(err)
+		turns, err := e.Lineage(context.Background(), chat.LineageQuery{Branch: b.ID})
+		e.ok(err)
 		for _, t := range turns {
 			out[b.Label] += t.User.RenderedText() + ">"
 			if t.Assistant != nil {
@@ -96,33 +97,34 @@ func (w *env) said(s chat.SessionID) map[string]string {
 }
 
 // index does the work that is due, as the window does after an import.
-func (w *env) index() {
-	w.Helper()
+func (e *env) index() {
+	e.Helper()
 	for {
-		job, more, err := w.ClaimJob(context.Background(), chat.MaxJobLease)
-		w.ok(err)
+		job, more, err := e.ClaimJob(context.Background(), chat.MaxJobLease)
+		e.ok(err)
 		if !more {
 			return
 		}
 		if job.Type != chat.JobIndexTurn {
-			w.Fatalf("%s is due: a model would be asked", job.Type)
+			e.Fatalf("%s is due: a model would be asked", job.Type)
 		}
-		t, err := w.Turn(context.Background(), job.TurnID)
-		w.ok(err)
-		files, err := w.TurnFiles(context.Background(), t.ID)
-		w.ok(err)
-		w.ok(w.Index(context.Background(), chat.Indexing{
+		t, err := e.Turn(context.Background(), job.TurnID)
+		e.ok(err)
+		files, err := e.TurnFiles(context.Background(), t.ID)
+		e.ok(err)
+		e.ok(e.Index(context.Background(), chat.Indexing{
 			TurnID: t.ID, Chunks: chunking.Chunk(t, chunking.Options{Count: func(text string) int { return len(text) / 4 }}, files...), Status: chat.IndexOK, Job: job.Lease(),
 		}))
 	}
 }
 
-func (w *env) verified() {
-	w.Helper()
-	findings, err := w.Verify(context.Background())
-	w.ok(err)
+// mustVerify fails the test if verify finds a problem.
+func (e *env) mustVerify() {
+	e.Helper()
+	findings, err := e.Verify(context.Background())
+	e.ok(err)
 	for _, f := range findings {
-		w.Errorf("verify: %+v", f)
+		e.Errorf("verify: %+v", f)
 	}
 }
 
@@ -135,14 +137,14 @@ func chatgpt(conversations ...string) string {
 		title, more, _ := strings.Cut(rest, "|")
 		nodes := []string{`"root":{"id":"root","parent":null,"message":null}`}
 		parent := "root"
-		words := []string{"question of " + id, "answer of " + id}
+		texts := []string{"question of " + id, "answer of " + id}
 		if more != "" {
-			words = append(words, strings.Split(more, "|")...)
+			texts = append(texts, strings.Split(more, "|")...)
 		}
-		for i, said := range words {
+		for i, text := range texts {
 			node := fmt.Sprintf("n%d", i)
 			nodes = append(nodes, fmt.Sprintf(`%q:{"id":%q,"parent":%q,"message":{"id":%q,"author":{"role":%q},"create_time":%d,"content":{"content_type":"text","parts":[%q]},"metadata":{"model_slug":"gpt-4o"}}}`,
-				node, node, parent, node, [...]string{"user", "assistant"}[i%2], 1700000000+i, said))
+				node, node, parent, node, [...]string{"user", "assistant"}[i%2], 1700000000+i, text))
 			parent = node
 		}
 		out = append(out, fmt.Sprintf(`{"id":%q,"conversation_id":%q,"title":%q,"create_time":1700000000,"update_time":1700000100,"current_node":%q,"mapping":{%s}}`,
@@ -151,59 +153,59 @@ func chatgpt(conversations ...string) string {
 	return "[" + strings.Join(out, ",\n") + "]"
 }
 
-// TestImportOfAnExport: conversations are created, recognized and extended, and found by their words; unreadable ones
+// TestImportOfAnExport: conversations are created, recognized, extended, and found by the search; unreadable entries
 // are reported and do not affect others.
 func TestImportOfAnExport(t *testing.T) {
-	w := newEnv(t)
-	path := w.file("conversations.json", chatgpt("c1 First", "c2 Second"))
-	r := w.imports(path)
+	e := newEnv(t)
+	path := e.file("conversations.json", chatgpt("c1 First", "c2 Second"))
+	r := e.mustImport(path)
 	if r.Sessions != 2 || r.Turns != 2 || r.Format != transfer.FormatChatGPT || r.Problems() || len(r.Made) != 2 || r.First != r.Made[0] || r.Files != 1 {
 		t.Errorf("%+v", r)
 	}
-	if got := w.said(r.First)["main"]; got != "question of c1>answer of c1;" {
-		t.Errorf("it says %q", got)
+	if got := e.texts(r.First)["main"]; got != "question of c1>answer of c1;" {
+		t.Errorf("the text is %q", got)
 	}
-	s, err := w.Session(context.Background(), r.First)
-	w.ok(err)
+	s, err := e.Session(context.Background(), r.First)
+	e.ok(err)
 	if s.Title != "First" || s.Source != "chatgpt" || s.Model != "mine" || s.UpdatedAt.Unix() != 1700000100 {
 		t.Errorf("%+v", s)
 	}
-	w.index()
-	hits, err := w.SearchText(context.Background(), chat.TextQuery{Text: "question c2"})
-	w.ok(err)
+	e.index()
+	hits, err := e.SearchText(context.Background(), chat.TextQuery{Text: "question c2"})
+	e.ok(err)
 	if len(hits.Hits) == 0 {
 		t.Error("none of it is found")
 	}
-	if r := w.imports(path); r.Already != 2 || r.Sessions+r.Grown+r.Turns != 0 || len(r.Made) != 0 {
+	if r := e.mustImport(path); r.Already != 2 || r.Sessions+r.Grown+r.Turns != 0 || len(r.Made) != 0 {
 		t.Errorf("again: %+v", r)
 	}
-	w.file("conversations.json", `[{"id":"broken","title":"Broken"},`+"\n"+chatgpt("c1 Renamed|more|and more", "c2 Second", "c3 Third")[1:])
-	r = w.imports(path)
+	e.file("conversations.json", `[{"id":"broken","title":"Broken"},`+"\n"+chatgpt("c1 Renamed|more|and more", "c2 Second", "c3 Third")[1:])
+	r = e.mustImport(path)
 	if r.Sessions != 1 || r.Grown != 1 || r.Already != 1 || r.Turns != 2 || !r.Problems() || r.SkippedCount != 1 || r.Skipped[0].Reason == "" {
 		t.Errorf("grown: %+v", r)
 	}
-	w.index()
-	w.verified()
-	if w.changed == 0 {
-		t.Error("nothing was reported")
+	e.index()
+	e.mustVerify()
+	if e.changed == 0 {
+		t.Error("Changed was not called")
 	}
 }
 
 // TestImportOfAFolder: it imports the exports in the folder and ignores other files.
 func TestImportOfAFolder(t *testing.T) {
-	w := newEnv(t)
+	e := newEnv(t)
 	line := `{"type":"user","uuid":"u%d","parentUuid":null,"sessionId":"s%d","timestamp":"2026-01-01T00:00:00Z","cwd":"/src","message":{"role":"user","content":"hello %d"}}` + "\n" +
 		`{"type":"assistant","uuid":"a%d","parentUuid":"u%d","sessionId":"s%d","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m","role":"assistant","model":"x","content":[{"type":"text","text":"hi %d"}]}}` + "\n"
 	for i := range 3 {
-		w.file(fmt.Sprintf("projects/p%d/s%d.jsonl", i, i), fmt.Sprintf(line, i, i, i, i, i, i, i))
+		e.file(fmt.Sprintf("projects/p%d/s%d.jsonl", i, i), fmt.Sprintf(line, i, i, i, i, i, i, i))
 	}
-	w.file("projects/package.json", `{"name":"none"}`)
-	w.file("projects/picture.png", "none")
-	w.file("projects/.git/s9.jsonl", fmt.Sprintf(line, 9, 9, 9, 9, 9, 9, 9))
-	w.file("projects/torn.jsonl", fmt.Sprintf(line, 5, 5, 5, 5, 5, 5, 5)+`{"type":"user","uuid":"u`)
-	w.ok(os.Symlink(filepath.Join(w.dir, "projects"), filepath.Join(w.dir, "projects", "again")))
-	w.ok(os.Symlink(filepath.Join(w.dir, "projects"), filepath.Join(w.dir, "link")))
-	r := w.imports(filepath.Join(w.dir, "link"))
+	e.file("projects/package.json", `{"name":"none"}`)
+	e.file("projects/picture.png", "none")
+	e.file("projects/.git/s9.jsonl", fmt.Sprintf(line, 9, 9, 9, 9, 9, 9, 9))
+	e.file("projects/torn.jsonl", fmt.Sprintf(line, 5, 5, 5, 5, 5, 5, 5)+`{"type":"user","uuid":"u`)
+	e.ok(os.Symlink(filepath.Join(e.dir, "projects"), filepath.Join(e.dir, "projects", "again")))
+	e.ok(os.Symlink(filepath.Join(e.dir, "projects"), filepath.Join(e.dir, "link")))
+	r := e.mustImport(filepath.Join(e.dir, "link"))
 	if r.Sessions != 4 || r.Turns != 4 || r.Files != 4 || r.Format != "" || !r.Torn || len(r.Notices) == 0 {
 		t.Errorf("%+v", r)
 	}
@@ -215,43 +217,43 @@ func TestImportOfAFolder(t *testing.T) {
 	if r.SkippedCount != 1 || r.Skipped[0].File != "torn.jsonl" {
 		t.Errorf("skipped %+v", r.Skipped)
 	}
-	if r := w.imports(filepath.Join(w.dir, "projects")); r.Already != 4 || r.Turns != 0 {
+	if r := e.mustImport(filepath.Join(e.dir, "projects")); r.Already != 4 || r.Turns != 0 {
 		t.Errorf("again: %+v", r)
 	}
-	w.verified()
+	e.mustVerify()
 }
 
 func TestImportOfAZip(t *testing.T) {
-	w := newEnv(t)
-	path := filepath.Join(w.dir, "export.zip")
+	e := newEnv(t)
+	path := filepath.Join(e.dir, "export.zip")
 	f, err := os.Create(path)
-	w.ok(err)
+	e.ok(err)
 	z := zip.NewWriter(f)
-	e, err := z.Create("conversations.json")
-	w.ok(err)
-	_, err = io.WriteString(e, chatgpt("c1 First", "c2 Second"))
-	w.ok(err)
-	w.ok(errors.Join(z.Close(), f.Close()))
-	if r := w.imports(path); r.Sessions != 2 || r.Format != transfer.FormatChatGPT {
+	entry, err := z.Create("conversations.json")
+	e.ok(err)
+	_, err = io.WriteString(entry, chatgpt("c1 First", "c2 Second"))
+	e.ok(err)
+	e.ok(errors.Join(z.Close(), f.Close()))
+	if r := e.mustImport(path); r.Sessions != 2 || r.Format != transfer.FormatChatGPT {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestImportRefuses: what cannot be imported is refused with a clear error.
+// TestImportRefuses: paths that cannot be imported are refused with a clear error.
 func TestImportRefuses(t *testing.T) {
-	w := newEnv(t)
-	w.ok(os.MkdirAll(filepath.Join(w.dir, "empty"), 0o700))
-	w.file("none/a.json", `{"name":"none"}`)
+	e := newEnv(t)
+	e.ok(os.MkdirAll(filepath.Join(e.dir, "empty"), 0o700))
+	e.file("none/a.json", `{"name":"none"}`)
 	for path, code := range map[string]chat.Code{
-		filepath.Join(w.dir, "nowhere.json"): chat.CodeNotFound,
-		filepath.Join(w.dir, "empty"):        chat.CodeInvalid,
-		filepath.Join(w.dir, "none"):         chat.CodeInvalid,
-		w.file("none.txt", "words"):          chat.CodeInvalid,
-		w.file("nothing.json", ""):           chat.CodeInvalid,
+		filepath.Join(e.dir, "nowhere.json"): chat.CodeNotFound,
+		filepath.Join(e.dir, "empty"):        chat.CodeInvalid,
+		filepath.Join(e.dir, "none"):         chat.CodeInvalid,
+		e.file("none.txt", "words"):          chat.CodeInvalid,
+		e.file("nothing.json", ""):           chat.CodeInvalid,
 		"/dev/null":                          chat.CodeInvalid,
-		"/":                                  chat.CodeInvalid, // with its depth, everything on the machine
+		"/":                                  chat.CodeInvalid, // it would read the whole file system
 	} {
-		r, err := w.in.Import(context.Background(), path, importing.Options{})
+		r, err := e.in.Import(context.Background(), path, importing.Options{})
 		if chat.CodeOf(err) != code || !strings.Contains(err.Error(), "othing") || r.Sessions != 0 || r.Skipped == nil {
 			t.Errorf("%s: %v, %+v", path, err, r)
 		}
@@ -277,36 +279,36 @@ func (f *failing) ImportTogether(context.Context, []transfer.Conversation, []cha
 	return nil, errors.New("not together")
 }
 
-// TestConversationsAreWrittenTogether: many small ones share a transaction; one that exists already, or occurs twice
-// in the file with other turns, does not affect the others.
+// TestConversationsAreWrittenTogether: many small conversations share a transaction. A conversation that already
+// exists, or occurs twice in the file with different turns, does not affect the others.
 func TestConversationsAreWrittenTogether(t *testing.T) {
-	w := newEnv(t)
-	w.imports(w.file("first.json", chatgpt("c3 Third")))
+	e := newEnv(t)
+	e.mustImport(e.file("first.json", chatgpt("c3 Third")))
 	var names []string
 	for i := range 90 {
 		names = append(names, fmt.Sprintf("c%d Title%d", i, i))
 	}
 	names[3] = "c3 Third"
 	names = append(names, "c50 Other|and more|indeed")
-	counted := &together{Store: w.Store}
-	r, err := w.service(counted).Import(context.Background(), w.file("many.json", chatgpt(names...)), importing.Options{})
-	w.ok(err)
+	counting := &countingStore{Store: e.Store}
+	r, err := e.service(counting).Import(context.Background(), e.file("many.json", chatgpt(names...)), importing.Options{})
+	e.ok(err)
 	if r.Sessions != 89 || r.Grown != 1 || r.Already != 1 || r.SkippedCount != 0 || r.Turns != 90 {
 		t.Errorf("%+v", r)
 	}
-	if counted.batches == 0 || counted.apart > 50 {
-		t.Errorf("%d batches, %d conversations that were separated", counted.batches, counted.apart)
+	if counting.batches == 0 || counting.single > 50 {
+		t.Errorf("%d batches, %d conversations written separately", counting.batches, counting.single)
 	}
-	w.verified()
+	e.mustVerify()
 }
 
-// together counts the conversations that are written together.
-type together struct {
+// countingStore counts the batches and the conversations that are written separately.
+type countingStore struct {
 	*store.Store
-	batches, apart int
+	batches, single int
 }
 
-func (s *together) ImportTogether(ctx context.Context, list []transfer.Conversation, rules []chat.ImportRules) ([]chat.Imported, error) {
+func (s *countingStore) ImportTogether(ctx context.Context, list []transfer.Conversation, rules []chat.ImportRules) ([]chat.Imported, error) {
 	out, err := s.Store.ImportTogether(ctx, list, rules)
 	if err == nil {
 		s.batches++
@@ -314,19 +316,19 @@ func (s *together) ImportTogether(ctx context.Context, list []transfer.Conversat
 	return out, err
 }
 
-func (s *together) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
-	s.apart++
+func (s *countingStore) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
+	s.single++
 	return s.Store.ImportConversation(ctx, c, rules)
 }
 
-// TestImportMeetsAnError: a conversation that fails is skipped; a full disk or a cancellation ends the import, the
+// TestImportErrors: a conversation that fails is skipped; a full disk or a cancellation ends the import, the
 // report lists what was imported, and the next import continues.
-func TestImportMeetsAnError(t *testing.T) {
+func TestImportErrors(t *testing.T) {
 	for name, c := range map[string]struct {
-		err     error
-		code    chat.Code
-		made    int
-		skipped int
+		err      error
+		code     chat.Code
+		imported int
+		skipped  int
 	}{
 		"deleted":   {chat.Errorf(chat.CodeNotFound, "x", "There is no branch of it."), "", 2, 1},
 		"its own":   {chat.Errorf(chat.CodeCorrupt, "x", "It is damaged."), "", 2, 1},
@@ -334,44 +336,43 @@ func TestImportMeetsAnError(t *testing.T) {
 		"internal":  {errors.New("broken"), chat.CodeInternal, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newEnv(t)
-			path := w.file("conversations.json", chatgpt("c1 First", "c2 Second", "c3 Third"))
-			r, err := w.service(&failing{w.Store, 2, c.err}).Import(context.Background(), path, importing.Options{})
-			if c.code == "" && err != nil || c.code != "" && chat.CodeOf(err) != c.code || r.Sessions != c.made || r.SkippedCount != c.skipped {
+			e := newEnv(t)
+			path := e.file("conversations.json", chatgpt("c1 First", "c2 Second", "c3 Third"))
+			r, err := e.service(&failing{e.Store, 2, c.err}).Import(context.Background(), path, importing.Options{})
+			if c.code == "" && err != nil || c.code != "" && chat.CodeOf(err) != c.code || r.Sessions != c.imported || r.SkippedCount != c.skipped {
 				t.Errorf("%v, %+v", err, r)
 			}
 			if name == "deleted" {
 				if row := r.Skipped[0]; row.Title != "" || !strings.Contains(row.Reason, "deleted here") {
-					t.Errorf("a report keeps the title of what was deleted: %+v", row)
+					t.Errorf("the report contains the title of a deleted conversation: %+v", row)
 				}
 			} else if c.skipped > 0 && (r.Skipped[0].ID != "c2" || r.Skipped[0].Index != 1 || !strings.Contains(r.Skipped[0].Reason, "It is damaged.")) {
 				t.Errorf("skipped %+v", r.Skipped)
 			}
-			if r := w.imports(path); r.Sessions != 3-c.made || r.Already != c.made {
+			if r := e.mustImport(path); r.Sessions != 3-c.imported || r.Already != c.imported {
 				t.Errorf("again: %+v", r)
 			}
-			w.verified()
+			e.mustVerify()
 		})
 	}
 }
 
-// TestImportIsCancelled between two conversations, and the next import continues there.
+// TestImportIsCancelled: an import is cancelled between two conversations, and the next import continues there.
 func TestImportIsCancelled(t *testing.T) {
-	w := newEnv(t)
-	path := w.file("conversations.json", chatgpt("c1 First", "c2 Second", "c3 Third"))
+	e := newEnv(t)
+	path := e.file("conversations.json", chatgpt("c1 First", "c2 Second", "c3 Third"))
 	ctx, cancel := context.WithCancel(context.Background())
-	var seen []int
-	one := &failing{w.Store, 2, nil}
-	one.err = context.Canceled
-	in := w.service(cancelling{one, cancel})
-	r, err := in.Import(ctx, path, importing.Options{Progress: func(p importing.Progress) { seen = append(seen, p.Sessions) }})
+	var counts []int
+	failingStore := &failing{e.Store, 2, context.Canceled}
+	in := e.service(cancelling{failingStore, cancel})
+	r, err := in.Import(ctx, path, importing.Options{Progress: func(p importing.Progress) { counts = append(counts, p.Sessions) }})
 	if chat.CodeOf(err) != chat.CodeCancelled || !r.Cancelled || r.Sessions != 1 || !strings.Contains(err.Error(), "1 session") {
 		t.Errorf("%v, %+v", err, r)
 	}
-	if len(seen) == 0 || !slices.IsSorted(seen) {
-		t.Errorf("reported %v", seen)
+	if len(counts) == 0 || !slices.IsSorted(counts) {
+		t.Errorf("reported %v", counts)
 	}
-	if r := w.imports(path); r.Sessions != 2 || r.Already != 1 {
+	if r := e.mustImport(path); r.Sessions != 2 || r.Already != 1 {
 		t.Errorf("again: %+v", r)
 	}
 }
@@ -392,58 +393,58 @@ func (c cancelling) ImportConversation(ctx context.Context, conv transfer.Conver
 
 // TestImportOfABundle: the report contains the store's result.
 func TestImportOfABundle(t *testing.T) {
-	w := newEnv(t)
-	path := w.file("session.cinf", "PK\x03\x04")
-	in := w.service(bundles{w.Store})
+	e := newEnv(t)
+	path := e.file("session.cinf", "PK\x03\x04")
+	in := e.service(bundles{e.Store})
 	r, err := in.Import(context.Background(), path, importing.Options{})
 	if err != nil || r.Sessions != 1 || !r.Copied || r.Turns != 7 || r.First != "S" || r.Format != transfer.FormatBundle || len(r.Notices) != 2 {
 		t.Errorf("%v, %+v", err, r)
 	}
 }
 
-// TestImportOfAnArchiveOfBundles, as made by an export of all sessions: each bundle is imported, a refused one is
-// reported, and other files are counted.
+// TestImportOfAnArchiveOfBundles: in an archive such as an export of all sessions writes, each bundle is imported, a
+// refused one is reported, and other files are counted.
 func TestImportOfAnArchiveOfBundles(t *testing.T) {
-	w := newEnv(t)
-	from := newEnv(t)
+	e := newEnv(t)
+	source := newEnv(t)
 	var out strings.Builder
 	z := zip.NewWriter(&out)
 	put := func(name string, method uint16, content string) {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
-		w.ok(err)
+		e.ok(err)
 		_, err = io.WriteString(f, content)
-		w.ok(err)
+		e.ok(err)
 	}
 	put("README.md", zip.Deflate, "a list")
 	for _, title := range []string{"one", "two"} {
-		s, _, err := from.CreateSession(context.Background(), chat.NewSession{Title: title})
-		w.ok(err)
+		s, _, err := source.CreateSession(context.Background(), chat.NewSession{Title: title})
+		e.ok(err)
 		var bundle strings.Builder
-		_, err = from.WriteBundle(context.Background(), s.ID, &bundle, true)
-		w.ok(err)
+		_, err = source.WriteBundle(context.Background(), s.ID, &bundle, true)
+		e.ok(err)
 		put(title+".cinf", zip.Store, bundle.String())
 	}
 	put("torn.cinf", zip.Store, "PK\x03\x04 torn")
 	put("beside.json", zip.Deflate, "{}")
-	w.ok(z.Close())
-	path := w.file("all.zip", out.String())
+	e.ok(z.Close())
+	path := e.file("all.zip", out.String())
 	if format, err := transfer.PeekArchive("all.zip", strings.NewReader(out.String()), int64(out.Len())); err != nil || format != transfer.FormatZip {
-		t.Errorf("looked into: %q, %v", format, err)
+		t.Errorf("detected as %q, %v", format, err)
 	}
-	r := w.imports(path)
+	r := e.mustImport(path)
 	if r.Sessions != 2 || r.SkippedCount != 1 || r.Skipped[0].File != "torn.cinf" || r.Skipped[0].Index != 2 || !strings.Contains(r.Skipped[0].Reason, "refused") ||
 		len(r.Notices) != 1 || r.Notices[0].Count != 1 || r.Format != transfer.FormatZip {
 		t.Errorf("%+v", r)
 	}
-	list, err := w.Sessions(context.Background(), chat.SessionQuery{})
-	w.ok(err)
+	list, err := e.Sessions(context.Background(), chat.SessionQuery{})
+	e.ok(err)
 	if len(list) != 2 {
 		t.Errorf("%+v", list)
 	}
-	if again := w.imports(path); again.Already != 2 || again.Sessions != 0 {
+	if again := e.mustImport(path); again.Already != 2 || again.Sessions != 0 {
 		t.Errorf("again: %+v", again)
 	}
-	w.verified()
+	e.mustVerify()
 }
 
 type bundles struct{ *store.Store }
@@ -476,30 +477,30 @@ func fixtures(t *testing.T) string {
 
 // TestFixtures imports exports of real programs and finds each by a word of each turn.
 func TestFixtures(t *testing.T) {
-	w := newEnv(t)
-	r := w.imports(fixtures(t))
+	e := newEnv(t)
+	r := e.mustImport(fixtures(t))
 	if r.Sessions < 3 || r.SkippedCount != 1 || r.Skipped[0].Title != "Corrupted entry" {
 		t.Errorf("%+v", r)
 	}
-	w.index()
+	e.index()
 	words := regexp.MustCompile(`[A-Za-z]{5,}`)
 	for _, id := range r.Made {
-		for label, said := range w.said(id) {
-			for turn := range strings.SplitSeq(said, ";") {
+		for label, text := range e.texts(id) {
+			for turn := range strings.SplitSeq(text, ";") {
 				word := words.FindString(turn)
 				if word == "" {
 					continue
 				}
-				found, err := w.SearchText(context.Background(), chat.TextQuery{Text: word, Session: id})
-				w.ok(err)
+				found, err := e.SearchText(context.Background(), chat.TextQuery{Text: word, Session: id})
+				e.ok(err)
 				if len(found.Hits) == 0 {
 					t.Errorf("%q of branch %q is not found", word, label)
 				}
 			}
 		}
 	}
-	if again := w.imports(fixtures(t)); again.Already != r.Sessions || again.Turns != 0 {
+	if again := e.mustImport(fixtures(t)); again.Already != r.Sessions || again.Turns != 0 {
 		t.Errorf("again: %+v", again)
 	}
-	w.verified()
+	e.mustVerify()
 }

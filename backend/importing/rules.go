@@ -13,7 +13,7 @@ import (
 // relevant.
 const documentTokens = 8_000
 
-// rules are the rules for writing a conversation.
+// rules returns the rules for writing a conversation.
 func (r *run) rules(c transfer.Conversation) chat.ImportRules {
 	d := r.s.d
 	rules := chat.ImportRules{
@@ -33,8 +33,8 @@ func (r *run) rules(c transfer.Conversation) chat.ImportRules {
 	return rules
 }
 
-// excerpt is the beginning of a text that is too large for a message, cut at a line or word if that keeps most of it,
-// and the token count of the whole text.
+// excerpt returns the beginning of a text that is too large for a message, cut at a line or word if that keeps most of
+// it, and the token count of the whole text.
 func excerpt(text string, count func(string) int) (string, int) {
 	tokens := count(text)
 	if tokens <= documentTokens {
@@ -44,9 +44,9 @@ func excerpt(text string, count func(string) int) (string, int) {
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	for _, border := range []string{"\n\n", "\n", " "} {
-		if at := strings.LastIndex(text[:end], border); at > end/2 {
-			return text[:at], tokens
+	for _, separator := range []string{"\n\n", "\n", " "} {
+		if i := strings.LastIndex(text[:end], separator); i > end/2 {
+			return text[:i], tokens
 		}
 	}
 	return text[:end], tokens

@@ -62,7 +62,7 @@ func (s *Service) StatesOf(ctx context.Context, b chat.Branch) ([]State, error) 
 	}
 	out := make([]State, len(all))
 	for i, st := range all {
-		if out[i], err = s.in(ctx, b, st); err != nil {
+		if out[i], err = s.withPosition(ctx, b, st); err != nil {
 			return nil, err
 		}
 	}
@@ -79,10 +79,11 @@ func (s *Service) StateByID(ctx context.Context, id chat.StateID) (State, error)
 	if err != nil {
 		return State{}, err
 	}
-	return s.in(ctx, b, st)
+	return s.withPosition(ctx, b, st)
 }
 
-func (s *Service) in(ctx context.Context, b chat.Branch, st chat.State) (State, error) {
+// withPosition adds the last turn that a state covers, and whether it is the head of the branch.
+func (s *Service) withPosition(ctx context.Context, b chat.Branch, st chat.State) (State, error) {
 	covers, err := s.StateTurnSeq(ctx, st.ID)
 	return State{State: st, Covers: covers, Head: st.ID == b.HeadState}, err
 }
@@ -142,20 +143,20 @@ func (s *Service) Recalled(ctx context.Context, m prompt.Manifest, texts []promp
 	for i, p := range parts {
 		ids[i] = chat.ChunkID(p.ID)
 	}
-	known := map[string]*chat.ChunkText{}
+	byID := map[string]*chat.ChunkText{}
 	if len(ids) > 0 {
 		found, err := s.ChunkTexts(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
 		for i := range found {
-			known[string(found[i].ID)] = &found[i]
+			byID[string(found[i].ID)] = &found[i]
 		}
 	}
 	question, passages := splitItems(texts)
 	out := make([]Recalled, len(parts))
 	for i, p := range parts {
-		out[i] = Recalled{Part: p, Chunk: known[p.ID], Match: retrieval.Match{Attached: true}}
+		out[i] = Recalled{Part: p, Chunk: byID[p.ID], Match: retrieval.Match{Attached: true}}
 		if p.Attached {
 			continue
 		}
@@ -163,7 +164,7 @@ func (s *Service) Recalled(ctx context.Context, m prompt.Manifest, texts []promp
 		if i < len(passages) {
 			text = passages[i]
 		}
-		if c := known[p.ID]; c != nil {
+		if c := byID[p.ID]; c != nil {
 			seq = c.TurnSeq
 		}
 		out[i].Match = retrieval.MatchOf(question, text, p, seq)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestJumpsOfTheClockAreNoticed: jumps in both directions are detected, once each, and normal progress is not.
-func TestJumpsOfTheClockAreNoticed(t *testing.T) {
-	var l clockJumps
+// TestClockJumpsAreDetected: jumps in both directions are detected, once each, and normal progress is not.
+func TestClockJumpsAreDetected(t *testing.T) {
+	var c clockJumps
 	wall, steady := time.Now(), time.Now()
 	for n, step := range []struct{ wall, steady, jump time.Duration }{
 		{0, 0, 0},
@@ -19,7 +19,7 @@ func TestJumpsOfTheClockAreNoticed(t *testing.T) {
 		{time.Second, time.Second, 0},
 	} {
 		wall, steady = wall.Add(step.wall), steady.Add(step.steady)
-		if got := l.since(wall, steady); got != step.jump {
+		if got := c.since(wall, steady); got != step.jump {
 			t.Errorf("step %d: a jump of %v, want %v", n, got, step.jump)
 		}
 	}

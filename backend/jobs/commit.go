@@ -15,19 +15,19 @@ import (
 // commitTries limits how often a commit is repeated after losing to another writer.
 const commitTries = 5
 
-// maxWalk limits how many states back the newest one by a model is searched. If there was none for longer, the
-// fallback's summary is used.
+// maxWalk limits how many states back the newest state by a model is searched for. If it is older, the oldest state
+// within the limit is used.
 const maxWalk = 50
 
 // CommitPolicy says when pending turns become a state (SPEC 7).
 type CommitPolicy struct {
 	Lazy          bool // librarian.commit = "lazy"
-	PendingTokens int  // budget.pending_window_tokens: when lazy commits
-	MinTurns      int  // librarian.min_turns: the minimum number of turns per state
+	PendingTokens int  // budget.pending_window_tokens: the size from which a lazy policy commits
+	MinTurns      int  // librarian.min_turns: the minimum number of turns in a state
 }
 
-// runs reports that one state covers all pending turns, not one each.
-func (p CommitPolicy) runs() bool { return p.Lazy || p.MinTurns > 1 }
+// batches reports whether one state covers all pending turns, instead of one state each.
+func (p CommitPolicy) batches() bool { return p.Lazy || p.MinTurns > 1 }
 
 func (r *Runner) policy() CommitPolicy {
 	if r.d.Commit == nil {
@@ -36,41 +36,41 @@ func (r *Runner) policy() CommitPolicy {
 	return r.d.Commit()
 }
 
-// later is the delay after which a job that waits for more turns is checked again, in case a setting changed; the job
-// of the turn that completes the amount does not wait for it.
-const later = chat.MaxJobPause
+// recheckDelay is the delay after which a job that waits for more turns is checked again, in case a setting changed.
+// The job of the turn that reaches the required number or size does not wait for it.
+const recheckDelay = chat.MaxJobPause
 
 // summarize commits a turn. Earlier pending turns are committed first: a head never skips one. Unless forced, it
-// waits until the policy says that there is enough.
+// is postponed until there is enough for a state.
 func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m mode) error {
 	if !turn.Pending() {
 		return r.d.Queue.FinishJob(ctx, job.Lease())
 	}
 	policy := r.policy()
-	if policy.runs() && m != forced {
+	if policy.batches() && m != forced {
 		enough, err := r.enough(ctx, turn.BranchID, policy)
 		if err != nil {
 			return err
 		}
 		if !enough {
-			return r.d.Queue.PostponeJob(ctx, job.Lease(), later)
+			return r.d.Queue.PostponeJob(ctx, job.Lease(), recheckDelay)
 		}
 	}
-	_, err := r.commitPending(ctx, turn, commitment{job: job.Lease(), run: policy.runs(), ask: m != bounded})
+	_, err := r.commitPending(ctx, turn, commitment{job: job.Lease(), batch: policy.batches(), ask: m != bounded})
 	return err
 }
 
-// enough reports that a branch has enough pending turns for a state.
+// enough reports whether a branch has enough pending turns for a state.
 func (r *Runner) enough(ctx context.Context, branch chat.BranchID, p CommitPolicy) (bool, error) {
 	pending, err := r.d.Store.PendingTurns(ctx, branch)
 	if err != nil || len(pending) < p.MinTurns {
 		return false, err
 	}
-	return !p.Lazy || r.weigh(pending) >= p.PendingTokens, nil
+	return !p.Lazy || r.tokens(pending) >= p.PendingTokens, nil
 }
 
-// weigh counts the tokens of a turn.
-func (r *Runner) weigh(turns []chat.Turn) int {
+// tokens counts the tokens of turns.
+func (r *Runner) tokens(turns []chat.Turn) int {
 	n := 0
 	for _, t := range turns {
 		n += r.count(t.User.RenderedText())
@@ -84,7 +84,7 @@ func (r *Runner) weigh(turns []chat.Turn) int {
 func (r *Runner) count(s string) int { return r.d.Counter.Count("", s) }
 
 // CommitThrough commits the branch's pending turns up to and including turn, one state each. It calls no model,
-// because a person waits; the next run with a model gets these turns again.
+// because the user waits; the next commit with a model summarizes these turns again.
 func (r *Runner) CommitThrough(ctx context.Context, turn chat.Turn) error {
 	defer r.Wake()
 	_, err := r.commitPending(ctx, turn, commitment{})
@@ -98,36 +98,36 @@ func (r *Runner) CommitPending(ctx context.Context, branch chat.BranchID) (int, 
 		return 0, err
 	}
 	defer r.Wake()
-	return r.commitPending(ctx, pending[len(pending)-1], commitment{run: r.policy().runs(), ask: true})
+	return r.commitPending(ctx, pending[len(pending)-1], commitment{batch: r.policy().batches(), ask: true})
 }
 
 // commitment is how pending turns are committed.
 type commitment struct {
-	job chat.Lease // completed with the last of them, unless zero
-	run bool       // one state for all, instead of one each
-	ask bool       // use a model, if there is one
+	job   chat.Lease // completed with the last turn, unless zero
+	batch bool       // one state for all turns, instead of one each
+	ask   bool       // use a model, if there is one
 }
 
-// commitPending commits the branch's pending turns up to and including last; a run also includes those after it.
+// commitPending commits the branch's pending turns up to and including last; a batch also includes those after it.
 func (r *Runner) commitPending(ctx context.Context, last chat.Turn, c commitment) (int, error) {
 	last.User, last.Assistant = chat.Message{}, nil // frees a long text, which is read again
 	pending, err := r.d.Store.PendingTurns(ctx, last.BranchID)
 	if err != nil {
 		return 0, err
 	}
-	if c.run {
-		return len(pending), r.commitRun(ctx, pending, c)
+	if c.batch {
+		return len(pending), r.commitBatch(ctx, pending, c)
 	}
 	n := 0
 	for _, t := range pending {
 		if t.Seq > last.Seq {
 			break
 		}
-		one := c
+		each := c
 		if t.ID != last.ID {
-			one.job = chat.Lease{} // the store completes each turn's own job
+			each.job = chat.Lease{} // the store completes each turn's own job
 		}
-		if err := r.commitRun(ctx, []chat.Turn{t}, one); err != nil {
+		if err := r.commitBatch(ctx, []chat.Turn{t}, each); err != nil {
 			return n, err
 		}
 		n++
@@ -135,9 +135,9 @@ func (r *Runner) commitPending(ctx context.Context, last chat.Turn, c commitment
 	return n, nil
 }
 
-// commitRun creates one state and moves the head. A stale epoch means that another writer moved it: the work is
-// repeated on the new head (OXY 7), with the remaining pending turns.
-func (r *Runner) commitRun(ctx context.Context, turns []chat.Turn, c commitment) error {
+// commitBatch creates one state and moves the head. A stale epoch means that another writer moved the head: the work is
+// repeated on the new head (OXY 7), with the turns that are still pending.
+func (r *Runner) commitBatch(ctx context.Context, turns []chat.Turn, c commitment) error {
 	var err error
 	for range commitTries {
 		if len(turns) == 0 {
@@ -160,19 +160,19 @@ func (r *Runner) commitRun(ctx context.Context, turns []chat.Turn, c commitment)
 func (r *Runner) stillPending(ctx context.Context, turns []chat.Turn) ([]chat.Turn, error) {
 	var out []chat.Turn
 	for _, t := range turns {
-		now, err := r.d.Store.Turn(ctx, t.ID)
+		current, err := r.d.Store.Turn(ctx, t.ID)
 		if err != nil {
 			return nil, err
 		}
-		if now.Pending() {
-			out = append(out, now)
+		if current.Pending() {
+			out = append(out, current)
 		}
 	}
 	return out, nil
 }
 
 func (r *Runner) tryCommit(ctx context.Context, turns []chat.Turn, c commitment) error {
-	begun := time.Now()
+	start := time.Now()
 	last := turns[len(turns)-1]
 	b, err := r.d.Store.Branch(ctx, last.BranchID)
 	if err != nil {
@@ -194,24 +194,24 @@ func (r *Runner) tryCommit(ctx context.Context, turns []chat.Turn, c commitment)
 			return err
 		}
 	}
-	titled := chat.Retitle{}
-	if u.Model != nil && len(u.ModelTurns) > 0 && u.ModelTurns[0].Seq == 1 { // it was given nothing before
-		if titled.From, u.Titled, err = r.automaticTitle(ctx, u.ModelTurns[0]); err != nil {
+	retitle := chat.Retitle{}
+	if u.Model != nil && len(u.ModelTurns) > 0 && u.ModelTurns[0].Seq == 1 { // the first summary of the session by a model
+		if retitle.From, u.Titled, err = r.automaticTitle(ctx, u.ModelTurns[0]); err != nil {
 			return err
 		}
 	}
 	sum := r.librarian().Update(ctx, u)
-	titled.To = sum.Title
+	retitle.To = sum.Title
 	if ctx.Err() != nil {
 		return ctx.Err() // cancelled, so no fallback: it is repeated next time
 	}
 	_, err = r.d.Store.Commit(ctx, chat.Commit{
 		BranchID: b.ID, Epoch: b.Epoch, Turns: idsOf(turns), Summary: sum.Summary, PinnedFacts: pinnedFacts(pins),
 		TokenCount: sum.Tokens, Origin: sum.Origin, Model: sum.Model, Validation: sum.Validation, Job: c.job,
-		SummarizeMs: time.Since(begun).Milliseconds(), Retitle: titled,
+		SummarizeMs: time.Since(start).Milliseconds(), Retitle: retitle,
 	})
 	if err == nil {
-		if titled.To != "" {
+		if retitle.To != "" {
 			r.d.Publish.Change(chat.Change{Kind: chat.ChangeSessions, ID: string(b.SessionID), Session: b.SessionID})
 			r.d.Publish.Change(chat.Change{Kind: chat.ChangeSession, ID: string(b.SessionID), Session: b.SessionID})
 		}
@@ -231,13 +231,13 @@ func idsOf(turns []chat.Turn) []chat.TurnID {
 	return lists.Map(turns, func(t chat.Turn) chat.TurnID { return t.ID })
 }
 
-// committed publishes a new state, and plans what follows from it.
+// committed publishes a new state, and plans the range summaries that it requires.
 func (r *Runner) committed(ctx context.Context, b chat.Branch, turns []chat.Turn) {
 	r.d.Publish.Change(chat.Change{Kind: chat.ChangeHead, ID: string(b.ID), Session: b.SessionID})
 	for _, t := range turns {
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(t.ID), Session: t.SessionID})
 	}
-	if slices.ContainsFunc(turns, hasInstructions) { // they are suggested as pins
+	if slices.ContainsFunc(turns, hasInstructions) { // instructions are suggested as pins
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangePins, ID: string(b.ID), Session: b.SessionID})
 	}
 	r.listener.committed(turns)
@@ -259,7 +259,7 @@ func (r *Runner) librarian() librarian.Librarian {
 	return l
 }
 
-// modelFor is the model that summarises a turn's conversation, nil if there is none.
+// modelFor is the model that summarizes a turn's conversation, nil if there is none.
 func (r *Runner) modelFor(ctx context.Context, turn chat.Turn) librarian.Model {
 	if r.d.Summarize == nil {
 		return nil
@@ -267,8 +267,8 @@ func (r *Runner) modelFor(ctx context.Context, turn chat.Turn) librarian.Model {
 	return r.d.Summarize(ctx, turn)
 }
 
-// askModel gives an update its model, the newest summary written by a model, and every turn since, which include what
-// a fallback left out (SPEC 7).
+// askModel sets the model of an update, the newest summary written by a model, and all turns since then, which include
+// what a fallback left out (SPEC 7).
 func (r *Runner) askModel(ctx context.Context, u *librarian.Update, head chat.State, last chat.Turn) error {
 	model := r.modelFor(ctx, last)
 	if model == nil {

@@ -10,22 +10,22 @@ import (
 	"contextinfinity/backend/jobs"
 )
 
-// unasked is a model that must not be called.
-type unasked struct{ t *testing.T }
+// forbidden is a model that must not be called.
+type forbidden struct{ t *testing.T }
 
-func (unasked) Name() string    { return "unasked" }
-func (unasked) InputLimit() int { return 100_000 }
-func (u unasked) Complete(context.Context, string, string, int) (string, *chat.Usage, error) {
-	u.t.Error("a model was asked")
-	return "", nil, errors.New("asked")
+func (forbidden) Name() string    { return "forbidden" }
+func (forbidden) InputLimit() int { return 100_000 }
+func (f forbidden) Complete(context.Context, string, string, int) (string, *chat.Usage, error) {
+	f.t.Error("a model was called")
+	return "", nil, errors.New("called")
 }
 
-// TestRunDueAsksNoModel: the limited work after a send commits and indexes everything that is due, with the
+// TestRunDueCallsNoModel: the limited work after a send commits and indexes everything that is due, with the
 // rule-based summary even if a librarian model is configured.
-func TestRunDueAsksNoModel(t *testing.T) {
+func TestRunDueCallsNoModel(t *testing.T) {
 	b := newBench(t)
-	r := jobs.NewRunner(b.deps(unasked{t}))
-	first, last := b.say("We decided to use plan alpha.", "Fine."), b.say("And plan beta?", "Also fine.")
+	r := jobs.NewRunner(b.deps(forbidden{t}))
+	first, last := b.addTurn("We decided to use plan alpha.", "Fine."), b.addTurn("And plan beta?", "Also fine.")
 	b.must(r.RunDue(t.Context(), last))
 	for _, turn := range []chat.Turn{first, last} {
 		if got := b.phase(turn.ID); got != chat.PhaseDone {
@@ -42,24 +42,24 @@ func TestRunDueWhilePaused(t *testing.T) {
 	b := newBench(t)
 	r := jobs.NewRunner(b.deps(nil))
 	r.Pause()
-	turn := b.say("Hello", "Hi")
+	turn := b.addTurn("Hello", "Hi")
 	b.must(r.RunDue(t.Context(), turn))
 	if got := b.phase(turn.ID); got != chat.PhaseResponseFinalized {
 		t.Errorf("turn is %s", got)
 	}
 }
 
-// slowVectors do not arrive before the caller gives up.
+// slowVectors returns vectors only after the caller has given up, unless it is fast.
 type slowVectors struct {
-	asked chan struct{}
-	fast  bool
+	called chan struct{}
+	fast   bool
 }
 
 func (v *slowVectors) Vectors(ctx context.Context, _ []string) (map[int64][][]float32, error) {
 	if v.fast {
 		return nil, nil
 	}
-	close(v.asked)
+	close(v.called)
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -70,13 +70,13 @@ func (*slowVectors) Step(context.Context) (bool, error) { return false, nil }
 // does not count, and the next run finishes it.
 func TestRunDueEndsInTime(t *testing.T) {
 	b := newBench(t)
-	v := &slowVectors{asked: make(chan struct{})}
+	v := &slowVectors{called: make(chan struct{})}
 	d := b.deps(nil)
 	d.Vectors = v
 	r := jobs.NewRunner(d)
-	turn := b.say("The port is 5433.", "Noted.")
+	turn := b.addTurn("The port is 5433.", "Noted.")
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { <-v.asked; cancel() }()
+	go func() { <-v.called; cancel() }()
 	b.must(r.RunDue(ctx, turn))
 
 	hits, err := b.store.SearchUnits(t.Context(), []string{"5433"}, chat.Within{Scope: chat.ScopeAll}, 5)
@@ -96,20 +96,20 @@ func TestRunDueEndsInTime(t *testing.T) {
 	}
 }
 
-// TestWaitIndexedCoversEarlierTurns: waiting for one turn also indexes what earlier runs of the program left in its
-// session.
+// TestWaitIndexedCoversEarlierTurns: waiting for one turn also indexes the turns that earlier runs of the program did
+// not index.
 func TestWaitIndexedCoversEarlierTurns(t *testing.T) {
 	b := newBench(t)
 	r := jobs.NewRunner(b.deps(nil))
 	var turns []chat.Turn
-	mine := b.branch
+	branch := b.branch
 	_, another, err := b.store.CreateSession(t.Context(), chat.NewSession{Title: "another"})
 	b.must(err)
 	b.branch = another
-	turns = append(turns, b.say("elsewhere", "ok"))
-	b.branch = mine
+	turns = append(turns, b.addTurn("elsewhere", "ok"))
+	b.branch = branch
 	for _, text := range []string{"one", "two"} {
-		turns = append(turns, b.say(text, "ok"))
+		turns = append(turns, b.addTurn(text, "ok"))
 	}
 	_, err = r.RunTurn(t.Context(), turns[2].ID, jobs.LevelIndexed)
 	b.must(err)
@@ -126,12 +126,12 @@ func TestInstructionsAreAnnounced(t *testing.T) {
 	r := jobs.NewRunner(b.deps(nil))
 	for text, want := range map[string]bool{"What is a monad?": false, "From now on, answer in German.": true} {
 		b.changes.seen = nil
-		b.must(r.RunDue(t.Context(), b.say(text, "ok")))
+		b.must(r.RunDue(t.Context(), b.addTurn(text, "ok")))
 		announced := slices.ContainsFunc(b.changes.seen, func(c chat.Change) bool {
 			return c.Kind == chat.ChangePins && c.ID == string(b.branch.ID)
 		})
 		if announced != want {
-			t.Errorf("%q: reported %v", text, announced)
+			t.Errorf("%q: announced %v", text, announced)
 		}
 	}
 }

@@ -8,58 +8,58 @@ import (
 	"contextinfinity/backend/chunking"
 )
 
-// index makes a committed turn searchable, by words and by vectors. If the vectors cannot be made, the words are
-// searchable and the job is retried. Run twice, it changes nothing (SRD 9.3).
+// index makes a committed turn searchable, by words and by vectors. If the vectors cannot be created, the turn is
+// searchable by words and the job is retried. Run twice, it changes nothing (SRD 9.3).
 func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn, m mode) error {
-	begun := time.Now()
+	start := time.Now()
 	files, err := r.d.Store.TurnFiles(ctx, turn.ID)
 	if err != nil {
 		return err
 	}
-	made := chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Job: job.Lease()}
-	made.Chunks = chunking.Chunk(turn, r.chunking(), files...)
+	indexing := chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Job: job.Lease()}
+	indexing.Chunks = chunking.Chunk(turn, r.chunking(), files...)
 	chunked := time.Now()
-	texts := unitTexts(made.Chunks)
+	texts := unitTexts(indexing.Chunks)
 	if r.d.Vectors != nil && len(texts) > manyUnits {
-		if err := r.d.Store.Index(ctx, words(made)); err != nil {
+		if err := r.d.Store.Index(ctx, withoutVectors(indexing)); err != nil {
 			return err
 		}
 	}
-	embedErr := r.embed(ctx, &made, texts)
+	embedErr := r.embed(ctx, &indexing, texts)
 	if embedErr != nil {
 		if ctx.Err() != nil {
-			return r.interrupted(ctx, made, m)
+			return r.interrupted(ctx, indexing, m)
 		}
-		made = words(made)
+		indexing = withoutVectors(indexing)
 	}
-	made.EmbedMs = time.Since(chunked).Milliseconds()
-	made.IndexMs = time.Since(begun).Milliseconds()
-	if err := r.d.Store.Index(ctx, made); err != nil {
+	indexing.EmbedMs = time.Since(chunked).Milliseconds()
+	indexing.IndexMs = time.Since(start).Milliseconds()
+	if err := r.d.Store.Index(ctx, indexing); err != nil {
 		return err
 	}
 	r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(turn.ID), Session: turn.SessionID})
 	return embedErr
 }
 
-// interrupted handles indexing whose vectors did not arrive in time. If the time was limited, the words become
-// searchable and the next run makes the vectors.
-func (r *Runner) interrupted(ctx context.Context, made chat.Indexing, m mode) error {
+// interrupted handles indexing whose vectors did not arrive before ctx ended. In bounded mode the turn becomes
+// searchable by words, and the next run of the job creates the vectors.
+func (r *Runner) interrupted(ctx context.Context, indexing chat.Indexing, m mode) error {
 	if m == bounded {
-		if err := r.d.Store.Index(context.WithoutCancel(ctx), words(made)); err != nil {
+		if err := r.d.Store.Index(context.WithoutCancel(ctx), withoutVectors(indexing)); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// manyUnits is the number of units from which a turn's words become searchable before its vectors are made, which can
-// take minutes for a document.
+// manyUnits is the number of units above which a turn becomes searchable by words before its vectors are created, which
+// can take minutes for a document.
 const manyUnits = 64
 
-// words is the index status without vectors.
-func words(made chat.Indexing) chat.Indexing {
-	made.Status = chat.IndexNone
-	return made
+// withoutVectors marks an indexing as searchable by words only.
+func withoutVectors(indexing chat.Indexing) chat.Indexing {
+	indexing.Status = chat.IndexNone
+	return indexing
 }
 
 // unitTexts are the texts to embed, in order.
@@ -74,12 +74,12 @@ func unitTexts(chunks []chat.Chunk) []string {
 }
 
 // embed adds the vectors of all units, for every namespace that is kept up to date.
-func (r *Runner) embed(ctx context.Context, made *chat.Indexing, texts []string) error {
+func (r *Runner) embed(ctx context.Context, indexing *chat.Indexing, texts []string) error {
 	if r.d.Vectors == nil {
 		return nil
 	}
 	var err error
-	made.Vectors, err = r.d.Vectors.Vectors(ctx, texts)
+	indexing.Vectors, err = r.d.Vectors.Vectors(ctx, texts)
 	return err
 }
 

@@ -16,8 +16,8 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// say adds a turn with a final answer.
-func (b *bench) say(user, answer string) chat.Turn {
+// addTurn adds a turn with a final answer.
+func (b *bench) addTurn(user, answer string) chat.Turn {
 	b.t.Helper()
 	ctx := b.t.Context()
 	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: b.branch.ID, User: chat.UserText(user), Provider: "p", Model: "m"})
@@ -54,23 +54,23 @@ func (b *bench) state() chat.State {
 func TestStatesByAModel(t *testing.T) {
 	b := newBench(t)
 	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} // a seeded test
-	var given string
-	m.want = func(_, user string) { given = user }
+	var input string
+	m.onCall = func(_, user string) { input = user }
 	r := jobs.NewRunner(b.deps(m))
-	b.say("We decided to use plan alpha.", "Fine.")
+	b.addTurn("We decided to use plan alpha.", "Fine.")
 	_, err := r.Drain(t.Context())
 	b.must(err)
 	if st := b.state(); st.Origin != chat.StateLibrarian || st.Model != "faulty" {
 		t.Fatalf("the first state is %s: %s", st.Origin, st.Validation)
 	}
-	down := jobs.NewRunner(b.deps(&broke{}))
-	b.say("We decided to use plan beta.", "Fine.")
+	down := jobs.NewRunner(b.deps(&downModel{}))
+	b.addTurn("We decided to use plan beta.", "Fine.")
 	_, err = down.Drain(t.Context())
 	b.must(err)
 	if st := b.state(); st.Origin != chat.StateFallback || !strings.Contains(string(st.Validation), "the model failed") {
 		t.Fatalf("with the model down the state is %s: %s", st.Origin, st.Validation)
 	}
-	b.say("We decided to use plan gamma.", "Fine.")
+	b.addTurn("We decided to use plan gamma.", "Fine.")
 	_, err = r.Drain(t.Context())
 	b.must(err)
 	measured, err := b.store.Metrics(t.Context(), b.branch.ID, 3)
@@ -81,9 +81,9 @@ func TestStatesByAModel(t *testing.T) {
 		}
 	}
 	st := b.state()
-	if st.Origin != chat.StateLibrarian || !strings.Contains(given, "<user turn=\"2\">") || !strings.Contains(given, "<user turn=\"3\">") ||
-		strings.Contains(given, "<user turn=\"1\">") || strings.Contains(given, "Last exchange") {
-		t.Fatalf("%s, given\n%s", st.Origin, given)
+	if st.Origin != chat.StateLibrarian || !strings.Contains(input, "<user turn=\"2\">") || !strings.Contains(input, "<user turn=\"3\">") ||
+		strings.Contains(input, "<user turn=\"1\">") || strings.Contains(input, "Last exchange") {
+		t.Fatalf("%s, with the input\n%s", st.Origin, input)
 	}
 	for _, plan := range []string{"alpha", "beta", "gamma"} {
 		if !strings.Contains(st.Summary, plan) {
@@ -92,14 +92,14 @@ func TestStatesByAModel(t *testing.T) {
 	}
 }
 
-// TestAModelTitlesASession: the first state brings a title that replaces the first words, unless the user chose one
+// TestAModelTitlesASession: the first state sets a title that replaces the first words, unless the user chose one
 // before or in the meantime; later states do not.
 func TestAModelTitlesASession(t *testing.T) {
-	const said = "We decided to use plan alpha."
+	const message = "We decided to use plan alpha."
 	for name, test := range map[string]struct{ before, meanwhile, want string }{
-		"title from the first words": {said, "", "Plan alpha"},
+		"title from the first words": {message, "", "Plan alpha"},
 		"title set before":           {"My plans", "", "My plans"},
-		"title set meanwhile":        {said, "My plans", "My plans"},
+		"title set meanwhile":        {message, "My plans", "My plans"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -111,20 +111,20 @@ func TestAModelTitlesASession(t *testing.T) {
 			}}
 			r := jobs.NewRunner(b.deps(m))
 			for range 2 {
-				b.say(said, "Fine.")
+				b.addTurn(message, "Fine.")
 				_, err := r.Drain(t.Context())
 				b.must(err)
 			}
 			session, err := b.store.Session(t.Context(), b.branch.SessionID)
 			b.must(err)
 			if session.Title != test.want {
-				t.Errorf("the session is called %q, want %q", session.Title, test.want)
+				t.Errorf("the session has the title %q, want %q", session.Title, test.want)
 			}
 			if st := b.state(); st.Origin != chat.StateLibrarian || strings.Contains(st.Summary, "Title") {
 				t.Errorf("%s:\n%s", st.Origin, st.Summary)
 			}
-			if asked := map[bool]int{true: 1}[test.before == said]; m.asked != asked {
-				t.Errorf("a title was requested %d times, want %d", m.asked, asked)
+			if want := map[bool]int{true: 1}[test.before == message]; m.requests != want {
+				t.Errorf("a title was requested %d times, want %d", m.requests, want)
 			}
 		})
 	}
@@ -132,7 +132,7 @@ func TestAModelTitlesASession(t *testing.T) {
 
 // titling is a model that returns a title when asked for one.
 type titling struct {
-	asked     int
+	requests  int
 	meanwhile func()
 }
 
@@ -141,18 +141,18 @@ func (*titling) InputLimit() int { return 100_000 }
 func (m *titling) Complete(_ context.Context, system, _ string, _ int) (string, *chat.Usage, error) {
 	answer := "## Decisions\n- We decided to use plan alpha.\n"
 	if strings.Contains(system, `"Title: "`) {
-		m.asked++
+		m.requests++
 		m.meanwhile()
 		answer = "Title: Plan alpha\n\n" + answer
 	}
 	return answer, nil, nil
 }
 
-type broke struct{}
+type downModel struct{}
 
-func (broke) Name() string    { return "broke" }
-func (broke) InputLimit() int { return 100_000 }
-func (broke) Complete(context.Context, string, string, int) (string, *chat.Usage, error) {
+func (downModel) Name() string    { return "down" }
+func (downModel) InputLimit() int { return 100_000 }
+func (downModel) Complete(context.Context, string, string, int) (string, *chat.Usage, error) {
 	return "", nil, errors.New("down")
 }
 
@@ -168,7 +168,7 @@ func TestLazyCommit(t *testing.T) {
 		b.must(err)
 		return int(b.head().HeadSeq)
 	}
-	first := b.say("We decided to use plan one.", strings.Repeat("word ", 40))
+	first := b.addTurn("We decided to use plan one.", strings.Repeat("word ", 40))
 	if seq := drain(); seq != 0 || b.phase(first.ID) != chat.PhaseResponseFinalized {
 		t.Fatalf("committed at once: head #%d", seq)
 	}
@@ -177,20 +177,20 @@ func TestLazyCommit(t *testing.T) {
 	if job.State != chat.JobQueued || job.Attempts != 0 || !job.RunAfter.After(b.clock.Now()) {
 		t.Fatalf("the waiting job is %+v", job)
 	}
-	second := b.say("Never use plan two.", strings.Repeat("word ", 40))
+	second := b.addTurn("Never use plan two.", strings.Repeat("word ", 40))
 	if seq := drain(); seq != 1 || b.phase(first.ID) != chat.PhaseDone || b.phase(second.ID) != chat.PhaseDone {
 		t.Fatalf("head #%d, %s, %s", seq, b.phase(first.ID), b.phase(second.ID))
 	}
-	b.say("We decided to use plan three.", "ok")
-	b.say("We decided to use plan four.", "ok")
+	b.addTurn("We decided to use plan three.", "ok")
+	b.addTurn("We decided to use plan four.", "ok")
 	n, err := r.CommitPending(t.Context(), b.branch.ID)
 	b.must(err)
 	if seq := b.head().HeadSeq; n != 2 || seq != 2 {
 		t.Fatalf("%d committed, head #%d", n, seq)
 	}
-	last := b.say("We decided to use plan five.", "ok")
+	last := b.addTurn("We decided to use plan five.", "ok")
 	if _, err := r.RunTurn(t.Context(), last.ID, jobs.LevelCommitted); err != nil || b.phase(last.ID) != chat.PhaseStateCommitted {
-		t.Fatalf("waited for: %s %v", b.phase(last.ID), err)
+		t.Fatalf("after the wait: %s %v", b.phase(last.ID), err)
 	}
 	if n, err := b.store.RequeueMissing(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d jobs were missing (%v)", n, err)
@@ -212,26 +212,26 @@ func TestMinTurns(t *testing.T) {
 	}
 }
 
-// gated holds its first commit until another writer has moved the head.
+// gated delays its first commit until another writer has moved the head.
 type gated struct {
 	*store.Store
 	once    sync.Once
 	ready   chan struct{} // closed when a state is prepared
 	proceed chan struct{}
-	bothAt  int64
+	epoch   int64 // of the delayed commit
 }
 
 func (g *gated) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 	g.once.Do(func() {
-		g.bothAt = c.Epoch
+		g.epoch = c.Epoch
 		close(g.ready)
 		<-g.proceed
 	})
 	return g.Store.Commit(ctx, c)
 }
 
-// TestRaceOnAHead: two runners prepare a state for the same head. The second to commit finds the head moved, and
-// repeats its work or finds it done; each turn is committed once.
+// TestRaceOnAHead: two runners prepare a state for the same head. The second one to commit notices that the head
+// moved, and repeats its work or finds it done; each turn is committed once.
 func TestRaceOnAHead(t *testing.T) {
 	for name, jobFirst := range map[string]bool{"the job is stale": false, "the other is stale": true} {
 		t.Run(name, func(t *testing.T) {
@@ -251,10 +251,10 @@ func TestRaceOnAHead(t *testing.T) {
 			<-slow.ready
 			_, err := quick.RunTurn(t.Context(), ids[1].ID, jobs.LevelCommitted)
 			b.must(err)
-			moved := b.head().Epoch
+			after := b.head().Epoch
 			close(slow.proceed)
 			b.must(<-done)
-			if moved == slow.bothAt {
+			if after == slow.epoch {
 				t.Fatal("the head did not move, so the test proves nothing")
 			}
 			states, err := b.store.States(t.Context(), b.branch.ID)
@@ -266,7 +266,7 @@ func TestRaceOnAHead(t *testing.T) {
 				t.Fatalf("%s, %s", b.phase(first.ID), b.phase(second.ID))
 			}
 			if s := b.state().Summary; !strings.Contains(s, "plan 1") || !strings.Contains(s, "plan 2") {
-				t.Fatalf("the loser overwrote the winner:\n%s", s)
+				t.Fatalf("the second writer overwrote the first:\n%s", s)
 			}
 			findings, err := b.store.Verify(t.Context())
 			b.must(err)
@@ -277,19 +277,19 @@ func TestRaceOnAHead(t *testing.T) {
 	}
 }
 
-// TestRangeJobs: a range summary is made from the summaries in it and supersedes them, except for those in the newest
-// request; a second writer changes nothing.
+// TestRangeJobs: a range summary is created from the summaries in it and supersedes them, except for those in the
+// newest request; a second writer changes nothing.
 func TestRangeJobs(t *testing.T) {
 	b := newBench(t)
 	r := jobs.NewRunner(b.deps(&faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000})) // a seeded test
 	var turns []chat.Turn
 	for n := range 12 {
-		turns = append(turns, b.say(fmt.Sprintf("We decided to use plan %d. Never skip step %d.", n, n), strings.Repeat("An answer that goes on for a while. ", 20)))
+		turns = append(turns, b.addTurn(fmt.Sprintf("We decided to use plan %d. Never skip step %d.", n, n), strings.Repeat("An answer that goes on for a while. ", 20)))
 	}
 	enqueue := func(from int64, last int) {
-		made, err := b.store.EnqueueRange(t.Context(), b.branch.ID, from, turns[last].ID)
+		added, err := b.store.EnqueueRange(t.Context(), b.branch.ID, from, turns[last].ID)
 		b.must(err)
-		if !made {
+		if !added {
 			t.Fatalf("no job for turns %d to %d", from, last+1)
 		}
 		_, err = r.Drain(t.Context())
@@ -307,7 +307,7 @@ func TestRangeJobs(t *testing.T) {
 			t.Errorf("turns %d to %d: %+v of %s", s.From, s.To-1, c, s.Validation)
 		}
 	}
-	sent := b.say("We decided to use plan 12.", "ok")
+	sent := b.addTurn("We decided to use plan 12.", "ok")
 	b.must(setManifest(b, sent, live[1].ID))
 	enqueue(1, 11)
 	after, err := b.store.Summaries(t.Context(), b.branch.ID)
@@ -327,14 +327,14 @@ func TestRangeJobs(t *testing.T) {
 	if len(all) != 3 {
 		t.Errorf("%d summaries in all", len(all))
 	}
-	_, _, dead, err := b.store.JobCounts(t.Context())
+	_, _, failed, err := b.store.JobCounts(t.Context())
 	b.must(err)
-	if dead != 0 {
-		t.Errorf("%d jobs failed", dead)
+	if failed != 0 {
+		t.Errorf("%d jobs failed", failed)
 	}
 }
 
-// setManifest adds a turn that looks as if it had been sent with a summary.
+// setManifest adds a turn whose manifest contains a summary.
 func setManifest(b *bench, after chat.Turn, summary string) error {
 	ctx := b.t.Context()
 	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: after.BranchID, User: chat.UserText("x"), Provider: "p", Model: "m"})
@@ -356,10 +356,10 @@ func TestRangeWaitsForCommits(t *testing.T) {
 	b.must(err)
 	_, err = r.Drain(t.Context())
 	b.must(err)
-	queued, running, dead, err := b.store.JobCounts(t.Context())
+	queued, running, failed, err := b.store.JobCounts(t.Context())
 	b.must(err)
-	if queued != 2 || running != 0 || dead != 0 || m.calls != 0 {
-		t.Errorf("%d queued, %d running, %d failed, %d calls", queued, running, dead, m.calls)
+	if queued != 2 || running != 0 || failed != 0 || m.calls != 0 {
+		t.Errorf("%d queued, %d running, %d failed, %d calls", queued, running, failed, m.calls)
 	}
 }
 
@@ -367,10 +367,10 @@ func TestRangeWaitsForCommits(t *testing.T) {
 func TestStopDoesNotFallBack(t *testing.T) {
 	b := newBench(t)
 	turn := b.final(1)
-	asked := make(chan struct{})
-	r := jobs.NewRunner(b.deps(hanging{asked}))
+	called := make(chan struct{})
+	r := jobs.NewRunner(b.deps(hanging{called}))
 	r.Start()
-	<-asked
+	<-called
 	r.Stop()
 	if b.phase(turn.ID) != chat.PhaseResponseFinalized {
 		t.Fatalf("the turn is %s", b.phase(turn.ID))
@@ -383,12 +383,13 @@ func TestStopDoesNotFallBack(t *testing.T) {
 	}
 }
 
-type hanging struct{ asked chan struct{} }
+// hanging is a model that never answers.
+type hanging struct{ called chan struct{} }
 
 func (hanging) Name() string    { return "hanging" }
 func (hanging) InputLimit() int { return 100_000 }
 func (h hanging) Complete(ctx context.Context, _, _ string, _ int) (string, *chat.Usage, error) {
-	close(h.asked)
+	close(h.called)
 	<-ctx.Done()
 	return "", nil, ctx.Err()
 }
@@ -400,10 +401,10 @@ func TestIndexingDoesNotWait(t *testing.T) {
 	_, err := b.runner(b.store).RunTurn(t.Context(), first.ID, jobs.LevelCommitted)
 	b.must(err)
 	b.final(2)
-	asked := make(chan struct{})
-	r := jobs.NewRunner(b.deps(hanging{asked}))
+	called := make(chan struct{})
+	r := jobs.NewRunner(b.deps(hanging{called}))
 	r.Start()
-	<-asked
+	<-called
 	for deadline := time.Now().Add(time.Minute); b.phase(first.ID) != chat.PhaseDone; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("indexing waited for the model")

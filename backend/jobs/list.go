@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ListStore keeps the jobs that people see.
+// ListStore reads and changes the jobs that the user sees.
 type ListStore interface {
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 	JobCounts(context.Context) (queued, running, failed int, err error)
@@ -15,7 +15,7 @@ type ListStore interface {
 	DismissJob(context.Context, int64) error
 }
 
-// List is the jobs as people see and change them.
+// List is the list of jobs that the user sees and changes.
 type List struct {
 	ListStore
 	runner  *Runner
@@ -30,7 +30,7 @@ func (l *List) RetryJob(ctx context.Context, id int64) error {
 	return l.changed(l.ListStore.RetryJob(ctx, id))
 }
 
-// DismissJob gives a job up until somebody retries it.
+// DismissJob gives up a job until the user retries it.
 func (l *List) DismissJob(ctx context.Context, id int64) error {
 	return l.changed(l.ListStore.DismissJob(ctx, id))
 }

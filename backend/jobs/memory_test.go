@@ -12,10 +12,10 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// memory implements what the queue needs of a store without a disk: one branch with states, summaries and jobs, and
-// the store's rules. A long conversation then takes only seconds; other tests use the real store.
+// memory implements the part of a store that the runner needs, without a disk: one branch with states, summaries and
+// jobs, and the rules of the store. A long conversation then takes only seconds; other tests use the real store.
 type memory struct {
-	*store.Store // nil: calling a method that is missing here is an error in the test
+	*store.Store // nil: a call of a method that is not implemented here panics
 
 	mu        sync.Mutex
 	branch    chat.Branch
@@ -42,7 +42,7 @@ func (m *memory) enqueue(kind chat.JobType, t chat.Turn, from int64) bool {
 	return true
 }
 
-func (m *memory) say(user, answer string) chat.Turn {
+func (m *memory) addTurn(user, answer string) chat.Turn {
 	a := chat.AssistantText(answer)
 	t := chat.Turn{
 		ID: chat.TurnID(fmt.Sprint("t", len(m.turns)+1)), SessionID: "x", BranchID: "b", Seq: int64(len(m.turns) + 1), Phase: chat.PhaseResponseFinalized,
@@ -65,12 +65,12 @@ func (m *memory) ClaimJob(_ context.Context, _ time.Duration, types ...chat.JobT
 	return chat.Job{}, false, nil
 }
 
-// NextJob: no job fails here, so none waits.
+// NextJob returns none: no job fails here, so none waits.
 func (*memory) NextJob(context.Context, ...chat.JobType) (time.Duration, bool, error) {
 	return 0, false, nil
 }
 
-// JobFor: there is no other worker.
+// JobFor returns none: there is no other worker.
 func (*memory) JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error) {
 	return chat.Job{}, false, nil
 }

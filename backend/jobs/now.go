@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// SummarizeRanges plans a branch's range summaries and makes those that are due now; forced, also for turns that
-// still fit. It returns how many jobs it ran.
+// SummarizeRanges plans a branch's range summaries and creates those that are due now; with force, also those of turns
+// that still fit. It returns how many jobs it ran.
 func (r *Runner) SummarizeRanges(ctx context.Context, branch chat.BranchID, force bool) (int, error) {
 	plan := r.d.Plan
 	if force {
@@ -17,7 +17,7 @@ func (r *Runner) SummarizeRanges(ctx context.Context, branch chat.BranchID, forc
 	if plan != nil {
 		plan(ctx, branch)
 	}
-	return r.drain(ctx, []chat.JobType{chat.JobSummarizeRange}, inBackground, never)
+	return r.drain(ctx, []chat.JobType{chat.JobSummarizeRange}, inBackground, neverStop)
 }
 
 // Summarize updates a state with turns by rule, for a fork that cannot wait for a model.

@@ -7,7 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// settingPaused is "true" while background work is paused, also across restarts. The window and the tray show it.
+// settingPaused is the setting that is "true" while background work is paused, also across restarts. The window and
+// the tray show it.
 const settingPaused = "background.paused"
 
 // Pause stops background work until Resume. Reconcile works anyway.
@@ -22,8 +23,8 @@ func (r *Reconciler) Resume() {
 // Paused reports whether background work is paused.
 func (r *Reconciler) Paused() bool { return r.d.Runner.Paused() }
 
-// SetPaused pauses or resumes background work, and remembers that for the next start. If it cannot be saved it
-// applies to this run only, and the error says so.
+// SetPaused pauses or resumes background work, and stores that for the next start. If it cannot be stored, an error is
+// returned, and the change applies to this run only.
 func (r *Reconciler) SetPaused(ctx context.Context, paused bool) error {
 	if paused {
 		r.Pause()
@@ -39,23 +40,23 @@ func (r *Reconciler) SetPaused(ctx context.Context, paused bool) error {
 	return err
 }
 
-// RecallPause pauses if an earlier run was paused. An unreadable setting does not pause.
+// RecallPause pauses if the previous run was paused. An unreadable setting does not pause.
 func (r *Reconciler) RecallPause(ctx context.Context) {
 	value, _, err := r.d.Store.Setting(ctx, settingPaused)
 	if err != nil {
-		r.d.Log.Warn("whether background work is paused could not be read", "err", err)
+		r.d.Log.Warn("the setting that pauses background work could not be read", "err", err)
 	}
 	if value == "true" {
 		r.Pause()
 	}
 }
 
-// whilePaused is the timer's check during a pause: turns whose end could not be saved are the user's data and are
+// tickPaused is the timer's check during a pause: turns whose end could not be saved are the user's data and are
 // settled anyway.
-func (r *Reconciler) whilePaused(ctx context.Context) time.Duration {
+func (r *Reconciler) tickPaused(ctx context.Context) time.Duration {
 	if r.d.Turns.Unsaved() == 0 {
-		return every
+		return checkInterval
 	}
-	r.guarded(func() { r.tick(ctx) })
+	r.runGuarded(func() { r.tick(ctx) })
 	return r.pause()
 }

@@ -24,7 +24,7 @@ func TestAPauseIsRemembered(t *testing.T) {
 			t.Helper()
 			b.must(r.SetPaused(t.Context(), paused))
 			if r.Paused() != paused {
-				t.Errorf("set to %v, it is not", paused)
+				t.Errorf("it was set to %v, but is %v", paused, r.Paused())
 			}
 		}
 	}
@@ -34,7 +34,7 @@ func TestAPauseIsRemembered(t *testing.T) {
 	run(false)
 }
 
-// TestAPauseThatCannotBeSavedStillApplies: it applies to this run, and the error is reported.
+// TestAPauseThatCannotBeSavedStillApplies: the pause applies to this run, and the error is returned.
 func TestAPauseThatCannotBeSavedStillApplies(t *testing.T) {
 	b := newBench(t)
 	r := b.reconciler(&turns{}, b.runner(b.store), nil)
@@ -44,9 +44,9 @@ func TestAPauseThatCannotBeSavedStillApplies(t *testing.T) {
 	}
 }
 
-// TestAPauseLeavesNoTurnUnsettled: work that completes the user's own turn continues.
-func TestAPauseLeavesNoTurnUnsettled(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+// TestAPauseLeavesNoTurnUnsaved: unsaved turns are still settled during a pause.
+func TestAPauseLeavesNoTurnUnsaved(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
 		f, days := &turns{}, atomic.Int32{}
@@ -56,19 +56,19 @@ func TestAPauseLeavesNoTurnUnsettled(t *testing.T) {
 		defer r.Stop()
 		pending := b.final(1)
 		time.Sleep(time.Hour)
-		if f.looks() != 0 {
-			t.Errorf("paused, it looked %d times", f.looks())
+		if f.checks() != 0 {
+			t.Errorf("paused, it checked %d times", f.checks())
 		}
 		f.set(1)
 		time.Sleep(6 * time.Minute)
-		if f.looks() < 2 {
-			t.Errorf("a turn was not settled, and it looked %d times", f.looks())
+		if f.checks() < 2 {
+			t.Errorf("a turn was unsaved, and it checked %d times", f.checks())
 		}
 		f.set(0)
-		before := f.looks()
+		before := f.checks()
 		time.Sleep(time.Hour)
-		if looked := f.looks() - before; looked > 1 || days.Load() != 0 || b.phase(pending.ID) != chat.PhaseResponseFinalized {
-			t.Errorf("looked %d times, %d daily checks, the turn is %s", looked, days.Load(), b.phase(pending.ID))
+		if checks := f.checks() - before; checks > 1 || days.Load() != 0 || b.phase(pending.ID) != chat.PhaseResponseFinalized {
+			t.Errorf("%d checks, %d daily calls, the turn is %s", checks, days.Load(), b.phase(pending.ID))
 		}
 	})
 }

@@ -17,15 +17,15 @@ const (
 	targetMax   = 2048
 )
 
-// rangeWork is a range and what already represents parts of it.
+// rangeWork is a range and the summaries that already represent parts of it.
 type rangeWork struct {
 	from, to int64 // half-open
 	pieces   []chat.RangeSummary
 	gaps     []chat.Turn // finalized turns without a piece
-	inside   []string    // every live summary of a part
+	inside   []string    // ids of all live summaries within the range
 }
 
-// summarizeRange summarises a range from the summaries inside it and the remaining turns (SPEC 6). Chat does not wait
+// summarizeRange summarizes a range from the summaries inside it and the remaining turns (SPEC 6). Chat does not wait
 // for it, and a range that cannot be shortened is left to the assembler.
 func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Turn) error {
 	w, done, err := r.rangeOf(ctx, job, last)
@@ -36,7 +36,7 @@ func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Tur
 		return r.d.Queue.FinishJob(ctx, job.Lease())
 	}
 	if slices.ContainsFunc(w.gaps, chat.Turn.Pending) {
-		return r.d.Queue.PostponeJob(ctx, job.Lease(), later)
+		return r.d.Queue.PostponeJob(ctx, job.Lease(), recheckDelay)
 	}
 	pins, err := r.d.Store.Pins(ctx, job.BranchID)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Tur
 	if sum.Text == "" || sum.Tokens >= original {
 		return r.d.Queue.FinishJob(ctx, job.Lease())
 	}
-	return r.keepSummary(ctx, job, w, chat.NewSummary{
+	return r.storeSummary(ctx, job, w, chat.NewSummary{
 		BranchID: job.BranchID, From: w.from, To: w.to, Content: sum.Text, TokenCount: sum.Tokens,
 		OriginalTokens: original, GeneratedBy: sum.GeneratedBy, Validation: sum.Validation, Job: job.Lease(),
 	})
@@ -66,9 +66,10 @@ func (r *Runner) summaryStyle() string {
 	return r.d.SummaryStyle()
 }
 
-// keepSummary stores a summary in place of those inside its range. One that the newest request used is kept, so that
-// the next request has the same prefix; the next summary replaces it. Losing to another writer counts as done.
-func (r *Runner) keepSummary(ctx context.Context, job chat.Job, w rangeWork, n chat.NewSummary) error {
+// storeSummary stores a summary in place of those inside its range. A summary that the newest request used is kept, so
+// that the next request has the same prefix; the next range summary replaces it. A conflict with another writer counts
+// as done.
+func (r *Runner) storeSummary(ctx context.Context, job chat.Job, w rangeWork, n chat.NewSummary) error {
 	used, err := r.usedByNewest(ctx, job.BranchID)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (r *Runner) usedByNewest(ctx context.Context, branch chat.BranchID) (map[st
 		} `json:"history"`
 	}
 	if json.Unmarshal(raw, &manifest) != nil {
-		return nil, nil // an earlier format without summaries
+		return nil, nil // an earlier format, without summaries
 	}
 	used := map[string]bool{}
 	for _, p := range manifest.History.Pieces {
@@ -162,7 +163,7 @@ func contents(pieces []chat.RangeSummary) []string {
 
 // original is the size of the original range.
 func (r *Runner) original(w rangeWork) int {
-	n := r.weigh(w.gaps)
+	n := r.tokens(w.gaps)
 	for _, p := range w.pieces {
 		n += p.OriginalTokens
 	}

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/internal/panics"
 )
 
-// Turns are settled from their journals.
+// Turns settles turns from their journals.
 type Turns interface {
 	// Recover settles the turns that no process works on any more.
 	Recover(context.Context) (chat.RecoveryReport, error)
@@ -19,11 +19,11 @@ type Turns interface {
 	Running() []chat.TurnID
 	// Unsaved is the number of turns that this program left open because their end could not be saved.
 	Unsaved() int
-	// UnsavedAdded signals another one.
+	// UnsavedAdded receives a signal when there is another unsaved turn.
 	UnsavedAdded() <-chan struct{}
 }
 
-// MaintenanceStore is what the reconciler needs of the database.
+// MaintenanceStore is the part of the database that the reconciler needs.
 type MaintenanceStore interface {
 	RequeueMissing(context.Context) (int, error)
 	Orphaned() int
@@ -45,44 +45,44 @@ type ReconcilerDeps struct {
 	Store   MaintenanceStore
 	Runner  *Runner
 	Publish Publisher
-	// Daily is called about once an hour while no turn runs, and decides itself whether a day is over: the automatic
-	// backup. nil: none. An error is added to a report.
+	// Daily is the automatic backup. It is called about once an hour while no turn runs, and itself decides whether a
+	// day has passed. nil: none. An error is added to a report.
 	Daily func(context.Context) error
 	Clock clock.Clock // nil: the system's
 	Log   *slog.Logger
 }
 
 const (
-	// every is how often the reconciler checks whether there is anything to do.
-	every = 5 * time.Minute
-	// A turn that could not be saved is retried at once, and then with pauses that double from minBackoff: a lock or
-	// an error may pass, or space may become free.
+	// checkInterval is how often the reconciler checks whether there is anything to do.
+	checkInterval = 5 * time.Minute
+	// A turn that could not be saved is retried at once, and then with pauses that double from minBackoff to
+	// maxBackoff: the cause may be temporary, such as a lock or a full disk.
 	minBackoff = time.Second
-	soon       = 30 * time.Second
+	maxBackoff = 30 * time.Second
 	// hourly is the interval of the work that depends only on the time.
 	hourly = time.Hour
 	// largeLog is the size from which the write-ahead log is checkpointed while a turn runs; a turn writes far less.
 	largeLog = 16 << 20
 )
 
-// Reconciler repairs what crashes, errors and time leave behind (SPEC 11; SRD 6.4, 6.5): at the start, on request,
-// and on a timer. It is idempotent. It finds the work that the Runner does. It uses a single timer, and checks
-// nothing else while the data is unchanged since its last check.
+// Reconciler repairs the effects of crashes and errors, and does periodic maintenance (SPEC 11; SRD 6.4, 6.5): at the
+// start, on request, and on a timer. It is idempotent. It finds the work that the Runner does. It uses a single timer,
+// and does nothing more while the data is unchanged since its last check.
 type Reconciler struct {
 	d       ReconcilerDeps
 	wake    chan struct{}
 	reports reports
 
-	settling sync.Mutex // one at a time
+	repairMu sync.Mutex // one repair at a time
 
 	// Used by the timer only.
-	seen     int64         // Changes after the last check; -1: none yet
-	again    time.Duration // the pause before the last try to save a turn; 0: none is left
+	changes  int64         // of the store, after the last check; -1: no check yet
+	retryIn  time.Duration // the pause before the last try to save a turn; 0: no turn is unsaved
 	hourlyAt time.Time     // time of the last hourly check
 
 	mu      sync.Mutex
 	waiting map[chat.TurnID]bool // pending at the start, to be reported when committed
-	commits int                  // turns committed since
+	commits int                  // number of turns committed since the start
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
 }
@@ -93,7 +93,7 @@ func NewReconciler(d ReconcilerDeps) *Reconciler {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Reconciler{d: d, wake: make(chan struct{}, 1), seen: -1, waiting: map[chat.TurnID]bool{}}
+	r := &Reconciler{d: d, wake: make(chan struct{}, 1), changes: -1, waiting: map[chat.TurnID]bool{}}
 	d.Runner.listener = listener{committed: r.committed, jobFailed: r.jobFailed}
 	return r
 }
@@ -110,7 +110,7 @@ func (r *Reconciler) Start() {
 	r.done.Go(func() { r.loop(ctx) })
 }
 
-// Stop stops it. Stopping twice is harmless.
+// Stop stops the timer. Stopping twice is harmless.
 func (r *Reconciler) Stop() {
 	r.mu.Lock()
 	cancel := r.cancel
@@ -126,7 +126,7 @@ func (r *Reconciler) loop(ctx context.Context) {
 	for {
 		var pause time.Duration
 		if r.Paused() {
-			pause = r.whilePaused(ctx)
+			pause = r.tickPaused(ctx)
 		} else {
 			pause = r.check(ctx)
 		}
@@ -135,7 +135,7 @@ func (r *Reconciler) loop(ctx context.Context) {
 		case <-ctx.Done():
 		case <-r.wake:
 		case <-r.d.Turns.UnsavedAdded():
-			r.again = 0
+			r.retryIn = 0
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -145,10 +145,10 @@ func (r *Reconciler) loop(ctx context.Context) {
 	}
 }
 
-// Reconcile settles what is open, and returns everything it found. Background work continues afterwards.
+// Reconcile settles open turns and jobs, and returns everything that it found. Background work continues afterwards.
 func (r *Reconciler) Reconcile(ctx context.Context) (chat.RecoveryReport, error) {
 	since := time.Time{}
-	if !r.reports.begun() { // at the start, what the previous run reported is not reported again
+	if !r.reports.started() { // at the start, the findings of the previous run are not reported again
 		since = r.reports.load(ctx, r.d.Store)
 	}
 	report, err := r.recoverOpen(ctx, since)
@@ -170,10 +170,10 @@ func (r *Reconciler) CatchUp(ctx context.Context) (ran, committed int, err error
 	if err != nil {
 		return ran, committed, err
 	}
-	r.settling.Lock()
-	defer r.settling.Unlock()
+	r.repairMu.Lock()
+	defer r.repairMu.Unlock()
 	r.snapshot(ctx)
-	r.reports.keep(ctx, r.d.Store)
+	r.reports.save(ctx, r.d.Store)
 	return ran, committed, r.d.Store.CheckpointIdle(ctx)
 }
 
@@ -186,10 +186,10 @@ func (r *Reconciler) committedSoFar() int {
 
 // check is one check of the timer, and returns when the next is due.
 func (r *Reconciler) check(ctx context.Context) time.Duration {
-	r.guarded(func() {
+	r.runGuarded(func() {
 		r.d.Runner.handleClockJump(ctx)
 		changes, err := r.d.Store.Changes(ctx)
-		idle := err == nil && changes == r.seen && r.d.Turns.Unsaved() == 0
+		idle := err == nil && changes == r.changes && r.d.Turns.Unsaved() == 0
 		now := r.d.Clock.Now()
 		if since := now.Sub(r.hourlyAt); r.hourlyAt.IsZero() || since >= hourly || since < 0 {
 			idle, r.hourlyAt = false, now
@@ -205,15 +205,15 @@ func (r *Reconciler) check(ctx context.Context) time.Duration {
 // pause is the time until the next check.
 func (r *Reconciler) pause() time.Duration {
 	if r.d.Turns.Unsaved() == 0 {
-		r.again = 0
-		return every
+		r.retryIn = 0
+		return checkInterval
 	}
-	r.again = min(max(2*r.again, minBackoff), soon)
-	return r.again
+	r.retryIn = min(max(2*r.retryIn, minBackoff), maxBackoff)
+	return r.retryIn
 }
 
-// guarded runs work of the timer; a panic ends that work but not the program.
-func (r *Reconciler) guarded(work func()) {
+// runGuarded runs work of the timer; a panic ends that work but not the program.
+func (r *Reconciler) runGuarded(work func()) {
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.d.Log.Error("the reconciler panicked", "err", d, "stack", string(stack))
 	})
@@ -225,7 +225,7 @@ func (r *Reconciler) tick(ctx context.Context) {
 	report, err := r.recoverOpen(ctx, r.reports.load(ctx, r.d.Store))
 	if err != nil {
 		if ctx.Err() == nil {
-			r.d.Log.Warn("not everything could be repaired; it is tried again", "err", err)
+			r.d.Log.Warn("not everything could be repaired; this will be retried", "err", err)
 		}
 		return
 	}
@@ -235,30 +235,30 @@ func (r *Reconciler) tick(ctx context.Context) {
 	}
 	r.d.Runner.Wake()
 	r.d.Runner.WakeVectors()
-	r.settling.Lock()
-	defer r.settling.Unlock()
+	r.repairMu.Lock()
+	defer r.repairMu.Unlock()
 	r.snapshot(ctx)
 	r.checkpoint(ctx)
-	r.reports.keep(ctx, r.d.Store)
+	r.reports.save(ctx, r.d.Store)
 	if n, err := r.d.Store.Changes(ctx); err == nil {
-		r.seen = n
+		r.changes = n
 	}
 }
 
-// snapshot takes the snapshots that are due. Nothing depends on one: without it a replay begins earlier. A damaged
-// one is skipped and reported.
+// snapshot takes the snapshots that are due. They are optional: without one, a replay begins earlier. A damaged
+// snapshot is skipped and reported.
 func (r *Reconciler) snapshot(ctx context.Context) {
 	_, ignored, err := r.d.Store.Snapshot(ctx)
 	if err != nil && ctx.Err() == nil {
-		r.d.Log.Warn("a ledger has no new snapshot", "err", err)
+		r.d.Log.Warn("a snapshot of a ledger could not be taken", "err", err)
 	}
 	for _, f := range ignored {
 		r.reportNew(chat.IgnoredSnapshot(f))
 	}
 }
 
-// checkpoint keeps the write-ahead log small. While a turn runs, only a large log is worth blocking the writer;
-// otherwise it is emptied once after changes.
+// checkpoint keeps the write-ahead log small. While a turn runs, the writer is blocked only for a large log; otherwise
+// the log is emptied once after changes.
 func (r *Reconciler) checkpoint(ctx context.Context) {
 	size := r.d.Store.LogBytes()
 	var err error

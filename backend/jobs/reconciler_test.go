@@ -19,18 +19,18 @@ import (
 
 // turns is a fake of the engine.
 type turns struct {
-	mu        sync.Mutex
-	found     []chat.RecoveryItem
-	running   []chat.TurnID
-	unsettled int
-	looked    int
-	left      chan struct{}
+	mu       sync.Mutex
+	found    []chat.RecoveryItem
+	running  []chat.TurnID
+	unsaved  int
+	recovers int           // number of calls of Recover
+	added    chan struct{} // signals another unsaved turn
 }
 
 func (f *turns) Recover(context.Context) (chat.RecoveryReport, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.looked++
+	f.recovers++
 	return chat.RecoveryReport{At: time.Now(), Items: slices.Clone(f.found)}, nil
 }
 
@@ -43,21 +43,21 @@ func (f *turns) Running() []chat.TurnID {
 func (f *turns) Unsaved() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.unsettled
+	return f.unsaved
 }
 
-func (f *turns) UnsavedAdded() <-chan struct{} { return f.left }
+func (f *turns) UnsavedAdded() <-chan struct{} { return f.added }
 
-func (f *turns) looks() int {
+func (f *turns) checks() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.looked
+	return f.recovers
 }
 
-func (f *turns) set(unsettled int, found ...chat.RecoveryItem) {
+func (f *turns) set(unsaved int, found ...chat.RecoveryItem) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.unsettled, f.found = unsettled, found
+	f.unsaved, f.found = unsaved, found
 }
 
 func (b *bench) reconciler(f *turns, r *jobs.Runner, daily func(context.Context) error) *jobs.Reconciler {
@@ -69,8 +69,8 @@ func kinds(r chat.RecoveryReport) string {
 	return strings.Join(out, " ")
 }
 
-// TestReportsAreCompleteAndStored: findings become one report; pending turns are reported once they are committed; what
-// stays open is reported once; the next run still has the last report.
+// TestReportsAreCompleteAndStored: findings become one report; pending turns are reported once they are committed;
+// findings that stay open are reported once; the next run still has the last report.
 func TestReportsAreCompleteAndStored(t *testing.T) {
 	b := newBench(t)
 	b.final(1)
@@ -96,7 +96,7 @@ func TestReportsAreCompleteAndStored(t *testing.T) {
 	last, err := r.LastReport(t.Context())
 	b.must(err)
 	if kinds(last) != "unsent pruned committed" || len(r.Earlier()) != 1 {
-		t.Fatalf("kept %+v, earlier %+v", last, r.Earlier())
+		t.Fatalf("stored %+v, earlier %+v", last, r.Earlier())
 	}
 	next := b.reconciler(f, b.runner(b.store), nil)
 	f.set(0)
@@ -104,7 +104,7 @@ func TestReportsAreCompleteAndStored(t *testing.T) {
 		t.Fatalf("%+v %v", next.Report(), err)
 	}
 	if e := next.Earlier(); len(e) != 1 || kinds(e[0]) != "unsent pruned committed" {
-		t.Errorf("the next run knows %+v", e)
+		t.Errorf("the next run has %+v", e)
 	}
 }
 
@@ -130,19 +130,19 @@ func TestAFailedJobIsReported(t *testing.T) {
 	if again, err := next.Reconcile(t.Context()); err != nil || !again.Clean() {
 		t.Errorf("reported again: %+v %v", again, err)
 	}
-	if asked, err := next.Reconcile(t.Context()); err != nil || kinds(asked) != "dead" {
-		t.Errorf("on request, it says %+v %v", asked, err)
+	if requested, err := next.Reconcile(t.Context()); err != nil || kinds(requested) != "dead" {
+		t.Errorf("on request, it reports %+v %v", requested, err)
 	}
 }
 
 // TestTheTimer: if nothing was written, nothing is checked, otherwise the work is done; a turn that could not be
-// settled is retried soon; the daily work is tried every hour, and its failure is reported once; Stop ends
+// saved is retried soon; the daily work is tried every hour, and its failure is reported once; Stop ends
 // everything.
 func TestTheTimer(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
-		f := &turns{left: make(chan struct{}, 1)}
+		f := &turns{added: make(chan struct{}, 1)}
 		var days atomic.Int32
 		var failing atomic.Bool
 		runner := b.runner(b.store)
@@ -160,29 +160,29 @@ func TestTheTimer(t *testing.T) {
 		r.Start()
 		r.Start()
 		time.Sleep(time.Minute)
-		looked := f.looks()
+		checks := f.checks()
 		time.Sleep(50 * time.Minute)
-		if f.looks() != looked || days.Load() != 1 {
-			t.Errorf("idle, it looked %d times, %d days", f.looks()-looked, days.Load())
+		if f.checks() != checks || days.Load() != 1 {
+			t.Errorf("idle, it checked %d times, %d daily calls", f.checks()-checks, days.Load())
 		}
 		if n := b.store.LogBytes(); n != 0 {
 			t.Errorf("idle, the log has %d bytes", n)
 		}
 		b.final(1)
 		time.Sleep(12 * time.Minute) // the first check starts the jobs, the second finds them done
-		if f.looks() != looked+2 || b.store.LogBytes() != 0 {
-			t.Errorf("after a turn, it looked %d times, the log has %d bytes", f.looks()-looked, b.store.LogBytes())
+		if f.checks() != checks+2 || b.store.LogBytes() != 0 {
+			t.Errorf("after a turn, it checked %d times, the log has %d bytes", f.checks()-checks, b.store.LogBytes())
 		}
 		time.Sleep(10 * time.Minute)
-		looked = f.looks()
+		checks = f.checks()
 		f.set(1)
-		f.left <- struct{}{}
-		begun := time.Now()
+		f.added <- struct{}{}
+		start := time.Now()
 		for _, c := range []struct{ after, more int }{{0, 1}, {1, 2}, {3, 3}, {7, 4}, {15, 5}, {31, 6}, {61, 7}, {91, 8}, {121, 9}} {
-			time.Sleep(time.Duration(c.after)*time.Second - time.Since(begun))
+			time.Sleep(time.Duration(c.after)*time.Second - time.Since(start))
 			synctest.Wait()
-			if f.looks() != looked+c.more {
-				t.Errorf("a turn was not settled, and it looked %d times in %d seconds", f.looks()-looked, c.after)
+			if f.checks() != checks+c.more {
+				t.Errorf("a turn was unsaved, and it checked %d times in %d seconds", f.checks()-checks, c.after)
 			}
 		}
 		f.set(0)
@@ -213,11 +213,11 @@ func TestTheTimer(t *testing.T) {
 
 // TestTheLogIsNotCheckpointedDuringATurn: while a turn runs, only a large log is checkpointed.
 func TestTheLogIsNotCheckpointedDuringATurn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
 		f := &turns{running: []chat.TurnID{"t"}}
-		s := &watched{Store: b.store}
+		s := &checkpoints{Store: b.store}
 		runner := b.runner(b.store)
 		r := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: f, Store: s, Runner: runner, Publish: &b.changes})
 		r.Start()
@@ -243,18 +243,18 @@ func TestTheLogIsNotCheckpointedDuringATurn(t *testing.T) {
 	})
 }
 
-// watched counts checkpoints and can simulate a large log.
-type watched struct {
+// checkpoints counts checkpoints and can simulate a large log.
+type checkpoints struct {
 	*store.Store
 	large      atomic.Bool
 	some, idle atomic.Int32
 }
 
-func (w *watched) LogBytes() int64 {
-	if w.large.Load() {
+func (c *checkpoints) LogBytes() int64 {
+	if c.large.Load() {
 		return 1 << 30
 	}
-	return w.Store.LogBytes()
+	return c.Store.LogBytes()
 }
-func (w *watched) CheckpointSome(context.Context) error { w.some.Add(1); return nil }
-func (w *watched) CheckpointIdle(context.Context) error { w.idle.Add(1); return nil }
+func (c *checkpoints) CheckpointSome(context.Context) error { c.some.Add(1); return nil }
+func (c *checkpoints) CheckpointIdle(context.Context) error { c.idle.Add(1); return nil }

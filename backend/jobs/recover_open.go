@@ -10,11 +10,11 @@ import (
 // maxFailed limits the failed jobs that a report names.
 const maxFailed = 20
 
-// recoverOpen repairs what no job handles: streams, missing and abandoned jobs, unneeded journals and documents. It
-// continues after a failure, which is retried later.
+// recoverOpen repairs what no job handles: streams, missing and abandoned jobs, unneeded journals and documents. After
+// an error the rest is done by the next call.
 func (r *Reconciler) recoverOpen(ctx context.Context, since time.Time) (chat.RecoveryReport, error) {
-	r.settling.Lock()
-	defer r.settling.Unlock()
+	r.repairMu.Lock()
+	defer r.repairMu.Unlock()
 	report, err := r.d.Turns.Recover(ctx)
 	if err != nil {
 		return report, err
@@ -55,7 +55,7 @@ func (r *Reconciler) reportFailed(ctx context.Context, report *chat.RecoveryRepo
 
 // pending records, once, the turns that an earlier run left pending: the report says when they are committed.
 func (r *Reconciler) pending(ctx context.Context) error {
-	if r.reports.begun() {
+	if r.reports.started() {
 		return nil
 	}
 	ids, err := r.d.Store.PendingIDs(ctx)

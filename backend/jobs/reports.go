@@ -22,15 +22,15 @@ type reports struct {
 	kept       []chat.RecoveryReport // newest first; the last may be from an earlier run
 	stored     string                // content of the setting
 	loaded     bool
-	previousAt time.Time           // time of the previous run's last report
-	now        chat.RecoveryReport // the one that is shown
+	previousAt time.Time // time of the previous run's last report
+	shown      chat.RecoveryReport
 }
 
-// Report is this run's newest non-empty report; before any, the start's.
+// Report is the newest non-empty report of this run; if there is none, the empty report of the start.
 func (r *Reconciler) Report() chat.RecoveryReport {
 	r.reports.mu.Lock()
 	defer r.reports.mu.Unlock()
-	return clone(r.reports.now)
+	return clone(r.reports.shown)
 }
 
 // Earlier are the earlier non-empty reports, newest first.
@@ -50,49 +50,49 @@ func (r *reports) list() []chat.RecoveryReport {
 	return slices.Clone(r.kept)
 }
 
-// begun reports whether this run has reported already.
-func (r *reports) begun() bool {
+// started reports whether this run has reported already.
+func (r *reports) started() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !r.now.At.IsZero()
+	return !r.shown.At.IsZero()
 }
 
 // add stores a report, also in the setting.
 func (r *reports) add(ctx context.Context, s MaintenanceStore, report chat.RecoveryReport) {
 	r.load(ctx, s)
 	r.remember(report)
-	r.keep(ctx, s)
+	r.save(ctx, s)
 }
 
 // remember keeps a report in memory. An empty one does not replace another.
 func (r *reports) remember(report chat.RecoveryReport) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if report.Clean() && !r.now.At.IsZero() {
+	if report.Clean() && !r.shown.At.IsZero() {
 		return
 	}
-	r.now = report
+	r.shown = report
 	if !report.Since(r.kept...).Clean() {
 		r.kept = slices.Insert(r.kept, 0, clone(report))
 		r.kept = r.kept[:min(len(r.kept), keptReports)]
 	}
 }
 
-// committed adds committed turns to the shown report.
+// committed adds the number of committed turns to the shown report.
 func (r *reports) committed(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.IndexFunc(r.now.Items, func(i chat.RecoveryItem) bool { return i.Kind == chat.RecoveredCommitted })
-	items := slices.Clone(r.now.Items)
+	i := slices.IndexFunc(r.shown.Items, func(i chat.RecoveryItem) bool { return i.Kind == chat.RecoveredCommitted })
+	items := slices.Clone(r.shown.Items)
 	if i < 0 {
 		items = append(items, chat.RecoveredCount(chat.RecoveredCommitted, n))
 	} else {
 		items[i] = chat.RecoveredCount(chat.RecoveredCommitted, items[i].Count+n)
 	}
-	if len(r.kept) == 0 || !r.kept[0].At.Equal(r.now.At) {
-		r.kept = slices.Insert(r.kept, 0, r.now)
+	if len(r.kept) == 0 || !r.kept[0].At.Equal(r.shown.At) {
+		r.kept = slices.Insert(r.kept, 0, r.shown)
 	}
-	r.now.Items, r.kept[0].Items = items, slices.Clone(items)
+	r.shown.Items, r.kept[0].Items = items, slices.Clone(items)
 }
 
 // load reads the previous run's report, once, and returns its time.
@@ -128,9 +128,9 @@ func (r *Reconciler) LastReport(ctx context.Context) (chat.RecoveryReport, error
 	return decodeReport(text)
 }
 
-// keep stores the newest report in the setting, unless only its time differs: finding the same again is not a change.
-// After a failure the next report is stored.
-func (r *reports) keep(ctx context.Context, s MaintenanceStore) {
+// save stores the newest report in the setting, unless only its time differs: finding the same again is not a change.
+// If that fails, the next call tries again.
+func (r *reports) save(ctx context.Context, s MaintenanceStore) {
 	r.load(ctx, s)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// Store is what the handlers of jobs need of the database.
+// Store is the part of the database that the handlers of jobs need.
 type Store interface {
 	Session(context.Context, chat.SessionID) (chat.Session, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
@@ -34,7 +34,7 @@ type Store interface {
 	Index(context.Context, chat.Indexing) error
 }
 
-// Queue keeps the jobs.
+// Queue stores the jobs.
 type Queue interface {
 	ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error)
 	ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error)
@@ -49,12 +49,12 @@ type Queue interface {
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 }
 
-// Vectors keep units findable by similarity.
+// Vectors makes units searchable by similarity.
 type Vectors interface {
-	// Vectors returns the vectors of texts for every namespace that is kept up to date. If it fails, it still
-	// returns those that could be made.
+	// Vectors returns the vectors of texts for every namespace that is kept up to date. On an error it still returns
+	// those that could be created.
 	Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error)
-	// Step makes a part of the missing vectors; more is false when none are missing.
+	// Step creates some of the missing vectors; more is false when none are missing.
 	Step(ctx context.Context) (more bool, err error)
 }
 
@@ -80,18 +80,18 @@ type Deps struct {
 	Timeout func() time.Duration
 	// Commit says when pending turns become a state; nil: each at once.
 	Commit func() CommitPolicy
-	// Summarize returns the model that summarises a turn's conversation, or nil (not a nil pointer). nil: there never
+	// Summarize returns the model that summarizes a turn's conversation, or nil (not a nil pointer). nil: there never
 	// is one.
 	Summarize func(context.Context, chat.Turn) librarian.Model
 	// RangeTarget is the target size for a range with this many tokens; nil: SPEC 16's defaults.
 	RangeTarget func(ctx context.Context, branch chat.BranchID, tokens int) int
-	// Plan is called after each commit and queues the range summaries that the branch will need; nil: none are made.
+	// Plan is called after each commit and queues the range summaries that the branch will need; nil: none are created.
 	Plan func(context.Context, chat.BranchID)
-	// PlanAll queues summaries of all turns except the newest, although they still fit; nil: none are made.
+	// PlanAll queues summaries of all turns except the newest, although they still fit; nil: none are created.
 	PlanAll func(context.Context, chat.BranchID)
 	// SummaryStyle is summary.style; nil: librarian.StyleSections.
 	SummaryStyle func() string
-	// Vectors make the vectors of indexed turns; nil: search by words only.
+	// Vectors creates the vectors of indexed turns; nil: search by words only.
 	Vectors Vectors
 	// Chunking are the configured sizes of chunks; nil: the defaults.
 	Chunking func() chunking.Options
@@ -105,14 +105,14 @@ type Deps struct {
 // retryQueue is the pause after the queue could not be read, for example because the disk is full.
 const retryQueue = 30 * time.Second
 
-// Runner processes the queue in the background. When nothing is due it sleeps until the next job is, or until it is
+// Runner processes the queue in the background. When nothing is due, it sleeps until the next job is due or it is
 // woken.
 type Runner struct {
 	d Deps
 
 	wake        [len(lanes)]chan struct{}
 	wakeVectors chan struct{}
-	older       atomic.Bool // check for turns of an older chunker
+	older       atomic.Bool // turns split by an older chunker have not been checked for yet
 	paused      atomic.Bool
 	jumps       clockJumps
 	listener    listener
@@ -122,7 +122,7 @@ type Runner struct {
 	done   sync.WaitGroup
 }
 
-// listener is notified of what a report of the reconciler names. It is set before Start.
+// listener is notified of events that the reconciler reports. It is set before Start.
 type listener struct {
 	committed func([]chat.Turn)
 	jobFailed func(chat.Job)
@@ -183,7 +183,7 @@ func (r *Runner) Stop() {
 	}
 }
 
-// Pause starts no more background work, after the current job, until Resume. Requested work is done anyway.
+// Pause stops background work after the current job, until Resume. Work that a caller requests is done anyway.
 func (r *Runner) Pause() { r.paused.Store(true) }
 
 // Resume continues after Pause.
@@ -232,7 +232,7 @@ func (r *Runner) loop(ctx context.Context, lane int) {
 	}
 }
 
-// workLane processes what is due in a lane, and returns when to check again; false: when it is woken.
+// workLane runs the jobs that are due in a lane, and returns when to check again; false: only when woken.
 func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	if r.Paused() {
 		return 0, false
@@ -240,7 +240,7 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	r.handleClockJump(ctx)
 	_, err := r.drain(ctx, lanes[lane], inBackground, r.Paused)
 	if err == nil && lane == indexLane && r.older.Swap(false) {
-		_, err = r.renew(ctx, r.Paused)
+		_, err = r.rechunk(ctx, r.Paused)
 	}
 	var wait time.Duration
 	var ok bool
@@ -254,12 +254,12 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	return wait, ok
 }
 
-// never is the pause for requested work.
-func never() bool { return false }
+// neverStop is the stop condition of requested work, which a pause does not stop.
+func neverStop() bool { return false }
 
 // Drain runs every job that is due now and returns how many.
 func (r *Runner) Drain(ctx context.Context) (int, error) {
-	return r.drain(ctx, slices.Concat(lanes[:]...), inBackground, never)
+	return r.drain(ctx, slices.Concat(lanes[:]...), inBackground, neverStop)
 }
 
 // CatchUp does all background work: what Drain does, new chunks for turns that an older version split, and missing
@@ -269,18 +269,18 @@ func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 	if err != nil {
 		return n, err
 	}
-	renewed, err := r.renew(ctx, never)
-	if n += renewed; err != nil {
+	rechunked, err := r.rechunk(ctx, neverStop)
+	if n += rechunked; err != nil {
 		return n, err
 	}
 	_, err = r.Reindex(ctx)
 	return n, err
 }
 
-// drain processes what is due until enough returns true.
-func (r *Runner) drain(ctx context.Context, types []chat.JobType, m mode, enough func() bool) (int, error) {
+// drain runs the jobs that are due until stop returns true, and returns how many.
+func (r *Runner) drain(ctx context.Context, types []chat.JobType, m mode, stop func() bool) (int, error) {
 	n := 0
-	for ctx.Err() == nil && !enough() {
+	for ctx.Err() == nil && !stop() {
 		job, ok, err := r.d.Queue.ClaimJob(ctx, lease, types...)
 		if err != nil || !ok {
 			return n, err
@@ -301,7 +301,7 @@ const (
 )
 
 // RunTurn does one turn's work up to a level now, and returns the turn. It waits for work that another worker has
-// started. LevelIndexed includes turns left by earlier runs of the program.
+// started. LevelIndexed includes turns that earlier runs of the program did not index.
 func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Turn, error) {
 	types := map[Level][]chat.JobType{
 		LevelCommitted: {chat.JobSummarizeTurn},
@@ -324,11 +324,11 @@ func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Tu
 func (r *Runner) indexLeftOver(ctx context.Context, session chat.SessionID) error {
 	for _, typ := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
 		for _, state := range []chat.JobState{chat.JobQueued, chat.JobRunning} {
-			left, err := r.d.Queue.Jobs(ctx, chat.JobQuery{Type: typ, State: state})
+			unfinished, err := r.d.Queue.Jobs(ctx, chat.JobQuery{Type: typ, State: state})
 			if err != nil {
 				return err
 			}
-			for _, job := range slices.Backward(left) { // listed newest first
+			for _, job := range slices.Backward(unfinished) { // listed newest first
 				if job.SessionID != session && job.Priority < 0 {
 					continue
 				}
@@ -341,9 +341,9 @@ func (r *Runner) indexLeftOver(ctx context.Context, session chat.SessionID) erro
 	return nil
 }
 
-// RunDue does the jobs that are due after a turn, for a caller that waits with a limit in ctx. It calls no chat
-// model, because an interrupted call would have to be paid again. What ctx interrupts is put back. A started runner
-// does the work itself and is only woken; a paused one does nothing.
+// RunDue runs the jobs that are due after a turn, for a caller that waits with a limit in ctx. It calls no chat model,
+// because an interrupted call would have to be paid for again. A job that ctx interrupts is put back. A started runner
+// is only woken, because it runs the jobs in the background; a paused one does nothing.
 func (r *Runner) RunDue(ctx context.Context, turn chat.Turn) error {
 	switch {
 	case r.started():
@@ -356,7 +356,7 @@ func (r *Runner) RunDue(ctx context.Context, turn chat.Turn) error {
 	if r.modelFor(ctx, turn) == nil {
 		types = append(types, chat.JobSummarizeRange)
 	}
-	_, err := r.drain(ctx, types, bounded, never)
+	_, err := r.drain(ctx, types, bounded, neverStop)
 	return err
 }
 

@@ -68,9 +68,9 @@ func newBenchAt(t *testing.T, c clock.Clock) *bench {
 	return b
 }
 
-// bubble runs a test in a synctest bubble. It first creates the compressors that all stores share, because channels
+// inBubble runs a test in a synctest bubble. It first creates the compressors that all stores share, because channels
 // created in a bubble can only be used there.
-func bubble(t *testing.T, f func(*testing.T)) {
+func inBubble(t *testing.T, f func(*testing.T)) {
 	t.Helper()
 	b := newBench(t)
 	b.final(1)
@@ -81,36 +81,20 @@ func bubble(t *testing.T, f func(*testing.T)) {
 
 func (b *bench) close() { _ = b.store.Close() }
 
-// kept is a store of jobs and of the data they work on.
-type kept interface {
+// queueStore stores jobs and the data that they process.
+type queueStore interface {
 	jobs.Queue
 	jobs.Store
 }
 
-func (b *bench) runner(s kept) *jobs.Runner {
+func (b *bench) runner(s queueStore) *jobs.Runner {
 	return jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }})
 }
 
 // final adds a turn with a final answer.
 func (b *bench) final(n int) chat.Turn {
 	b.t.Helper()
-	return b.answered(fmt.Sprintf("We decided to use plan %d.", n), fmt.Sprintf("Answer %d.", n))
-}
-
-func (b *bench) answered(words, answer string) chat.Turn {
-	b.t.Helper()
-	ctx := b.t.Context()
-	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: b.branch.ID, User: chat.UserText(words), Provider: "p", Model: "m"})
-	b.must(err)
-	b.must(b.store.Prepare(ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte("{}")}))
-	step, err := b.store.BeginStep(ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte("{}"), StreamPath: func(id chat.StepID) string { return string(id) }})
-	b.must(err)
-	turn, err = b.store.Finalize(ctx, chat.Finalization{
-		TurnID: turn.ID, Outcome: chat.OutcomeCompleted, Message: chat.AssistantText(answer),
-		Step: &chat.StepEnd{StepID: step.ID, Outcome: chat.StepOutcome{Status: chat.StepCompleted}},
-	})
-	b.must(err)
-	return turn
+	return b.addTurn(fmt.Sprintf("We decided to use plan %d.", n), fmt.Sprintf("Answer %d.", n))
 }
 
 func (b *bench) must(err error) {
@@ -181,7 +165,7 @@ func TestLateJobFirst(t *testing.T) {
 	}
 }
 
-// losing loses the compare-and-swap a number of times.
+// losing fails to move the head a number of times, as if another writer had moved it.
 type losing struct {
 	*store.Store
 	times int
@@ -260,7 +244,7 @@ func TestFailedAndDegraded(t *testing.T) {
 	}
 }
 
-// TestBackground: a started runner works on its own; it stays stopped after two calls of Stop.
+// TestBackground: a started runner does its work by itself; it can be stopped twice.
 func TestBackground(t *testing.T) {
 	b := newBench(t)
 	turn := b.final(1)
@@ -277,7 +261,7 @@ func TestBackground(t *testing.T) {
 	r.Stop()
 }
 
-// TestIndexTwice is SRD 22.5 for the whole path: running index_turn again inserts nothing.
+// TestIndexTwice is SRD 22.5 from the queue to the store: running index_turn again inserts nothing.
 func TestIndexTwice(t *testing.T) {
 	b := newBench(t)
 	turn := b.final(1)

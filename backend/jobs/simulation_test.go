@@ -14,17 +14,17 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// faulty is a model that returns what it should, or, at random, one of the typical errors of models.
+// faulty is a model that returns a correct answer or, at random, one of the typical errors of models.
 type faulty struct {
-	mu    sync.Mutex
-	r     *rand.Rand
-	share float64 // probability of each of the five faults
-	calls int
-	limit int
-	over  int // inputs over the limit
-	pins  []string
-	leaks int // pinned facts in an input
-	want  func(system, user string)
+	mu     sync.Mutex
+	r      *rand.Rand
+	share  float64 // probability of each of the five faults
+	calls  int
+	limit  int
+	over   int // inputs over the limit
+	pins   []string
+	leaks  int // pinned facts in an input
+	onCall func(system, user string)
 }
 
 func (*faulty) Name() string      { return "faulty" }
@@ -42,36 +42,36 @@ func (f *faulty) Complete(_ context.Context, system, user string, _ int) (string
 			f.leaks++
 		}
 	}
-	if f.want != nil {
-		f.want(system, user)
+	if f.onCall != nil {
+		f.onCall(system, user)
 	}
 	usage := &chat.Usage{InputTokens: len(user) / 4, OutputTokens: 100}
-	switch lot := f.r.Float64(); {
-	case lot < f.share:
+	switch draw := f.r.Float64(); {
+	case draw < f.share:
 		return "## Facts\n- The user plans something.\n", usage, nil // drops facts
-	case lot < 2*f.share:
+	case draw < 2*f.share:
 		return "", nil, context.DeadlineExceeded
-	case lot < 3*f.share:
-		return faithful(system, user) + strings.Repeat("- We decided to use plan after plan, and the answer is plan again.\n", 200), usage, nil
-	case lot < 4*f.share:
+	case draw < 3*f.share:
+		return keepEntries(system, user) + strings.Repeat("- We decided to use plan after plan, and the answer is plan again.\n", 200), usage, nil
+	case draw < 4*f.share:
 		return user, usage, nil
-	case lot < 5*f.share:
+	case draw < 5*f.share:
 		return "Bananas grow quickly beneath tropical moonlight every evening.", usage, nil
 	}
-	return faithful(system, user), usage, nil
+	return keepEntries(system, user), usage, nil
 }
 
-// faithful keeps every decision and rule of its input, or the last ones if there are too many.
-func faithful(system, user string) string {
-	by, seen := map[string][]string{}, map[string]bool{}
+// keepEntries keeps every decision and rule of its input, or the last ones if there are too many.
+func keepEntries(system, user string) string {
+	sections, seen := map[string][]string{}, map[string]bool{}
 	for _, line := range strings.Split(user, "\n") {
 		for _, s := range strings.SplitAfter(strings.TrimPrefix(line, "- "), ". ") {
 			switch s = strings.TrimSpace(s); {
 			case seen[s]:
 			case strings.HasPrefix(s, "We decided"):
-				by["Decisions"] = append(by["Decisions"], s)
+				sections["Decisions"] = append(sections["Decisions"], s)
 			case strings.HasPrefix(s, "Never"):
-				by["Constraints"] = append(by["Constraints"], s)
+				sections["Constraints"] = append(sections["Constraints"], s)
 			}
 			seen[s] = true
 		}
@@ -80,11 +80,11 @@ func faithful(system, user string) string {
 	headings := []string{"Facts", "Decisions", "Constraints", "Artifacts", "Open tasks"}
 	if strings.Contains(system, "What happened") {
 		headings = []string{"What happened", "Decisions", "Constraints"}
-		by["What happened"] = []string{"The user and the assistant went through plans."}
+		sections["What happened"] = []string{"The user and the assistant went through plans."}
 	}
 	for _, h := range headings {
 		fmt.Fprintf(&b, "## %s\n", h)
-		list := by[h]
+		list := sections[h]
 		for _, s := range list[max(0, len(list)-30):] {
 			b.WriteString("- " + s + "\n")
 		}
@@ -101,9 +101,9 @@ func TestThousandTurns(t *testing.T) {
 	}
 }
 
-const simulated = 1000
+const simulatedTurns = 1000
 
-// simulation is a long conversation with the plan of its history.
+// simulation is a long conversation with the plan for its history.
 type simulation struct {
 	*memory
 	budget prompt.Budget
@@ -142,22 +142,22 @@ func simulate(t *testing.T, m *faulty) {
 		d.Summarize = func(context.Context, chat.Turn) librarian.Model { return m }
 	}
 	r := jobs.NewRunner(d)
-	for n := range simulated {
-		turn := s.say(fmt.Sprintf("We decided to use plan %d. %s. Tell me about the next one.", n, pins[n%2]), "Here is what there is to say about it, in a few words that matter little.")
+	for n := range simulatedTurns {
+		turn := s.addTurn(fmt.Sprintf("We decided to use plan %d. %s. Tell me about the next one.", n, pins[n%2]), "Here is what there is to say about it, in a few words that matter little.")
 		s.sizes = append(s.sizes, prompt.Size{Seq: turn.Seq, Tokens: prompt.Measure(turn, func(s string) int { return bytesCount{}.Count("", s) })})
-		calls, ranges := m.made(), s.ranges
+		calls, ranges := m.callCount(), s.ranges
 		if _, err := r.Drain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := m.made() - calls; n > 12+8*(s.ranges-ranges) {
+		if n := m.callCount() - calls; n > 12+8*(s.ranges-ranges) {
 			t.Fatalf("turn %d cost %d calls for %d ranges", turn.Seq, n, s.ranges-ranges)
 		}
 	}
 	s.check(t, m)
 }
 
-// made returns how often a model was called; 0 without a model.
-func (f *faulty) made() int {
+// callCount returns how often a model was called; 0 without a model.
+func (f *faulty) callCount() int {
 	if f == nil {
 		return 0
 	}
@@ -172,25 +172,25 @@ func (s *simulation) check(t *testing.T, m *faulty) {
 			t.Fatalf("state #%d has %d tokens", st.Seq, st.TokenCount)
 		}
 		if strings.Contains(st.Summary, "on a Friday") || st.Origin != chat.StateRoot && st.PinnedFacts != "Never deploy on a Friday.\nThe budget is 41 312.50 EUR." {
-			t.Fatalf("state #%d touches what is pinned:\n%s\n%s", st.Seq, st.PinnedFacts, st.Summary)
+			t.Fatalf("state #%d contains a pinned fact:\n%s\n%s", st.Seq, st.PinnedFacts, st.Summary)
 		}
 	}
-	if n := origins[chat.StateLibrarian] + origins[chat.StateFallback]; n != simulated || s.covers[s.branch.HeadState] != simulated {
-		t.Errorf("%d states cover %d of %d turns", n, s.covers[s.branch.HeadState], simulated)
+	if n := origins[chat.StateLibrarian] + origins[chat.StateFallback]; n != simulatedTurns || s.covers[s.branch.HeadState] != simulatedTurns {
+		t.Errorf("%d states cover %d of %d turns", n, s.covers[s.branch.HeadState], simulatedTurns)
 	}
 	for _, j := range s.jobs {
 		if j.State != chat.JobDone {
 			t.Errorf("job %+v", j)
 		}
 	}
-	made := map[string]int{}
+	summaries := map[string]int{}
 	for _, x := range s.summaries {
-		made[x.GeneratedBy]++
+		summaries[x.GeneratedBy]++
 		if x.TokenCount >= x.OriginalTokens || (bytesCount{}).Count("", x.Content) != x.TokenCount {
-			t.Errorf("the summary of turns %d to %d does not reduce", x.From, x.To-1)
+			t.Errorf("the summary of turns %d to %d is not smaller", x.From, x.To-1)
 		}
 	}
-	t.Logf("states %v; %d range jobs, summaries by %v; %d calls of the model", origins, s.ranges, made, m.made())
+	t.Logf("states %v; %d range jobs, summaries by %v; %d calls of the model", origins, s.ranges, summaries, m.callCount())
 	if len(s.summaries) == 0 {
 		t.Error("no range was summarized")
 	}
@@ -200,7 +200,7 @@ func (s *simulation) check(t *testing.T, m *faulty) {
 	if m.over > 0 || m.leaks > 0 {
 		t.Errorf("%d inputs over the limit, %d pinned facts in an input", m.over, m.leaks)
 	}
-	if m.share < 0.2 && (origins[chat.StateLibrarian] < simulated/2 || made["faulty"] == 0) {
-		t.Errorf("a model that fails half of the time made %d states and %d ranges", origins[chat.StateLibrarian], made["faulty"])
+	if m.share < 0.2 && (origins[chat.StateLibrarian] < simulatedTurns/2 || summaries["faulty"] == 0) {
+		t.Errorf("a model that fails half of the time wrote %d states and %d ranges", origins[chat.StateLibrarian], summaries["faulty"])
 	}
 }

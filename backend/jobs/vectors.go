@@ -9,19 +9,19 @@ import (
 	"contextinfinity/backend/internal/panics"
 )
 
-// olderBatch is how many turns of an older chunker are queued at once.
+// olderBatch is how many turns that an older chunker has split are queued at once.
 const olderBatch = 64
 
-// Reindex makes missing vectors, activates a completed namespace, and deletes retired ones, until nothing is left to
+// Reindex creates missing vectors, activates a completed namespace, and deletes retired ones, until nothing is left to
 // do. It returns how many steps that took.
-func (r *Runner) Reindex(ctx context.Context) (int, error) { return r.reindex(ctx, never) }
+func (r *Runner) Reindex(ctx context.Context) (int, error) { return r.reindex(ctx, neverStop) }
 
-func (r *Runner) reindex(ctx context.Context, enough func() bool) (int, error) {
+func (r *Runner) reindex(ctx context.Context, stop func() bool) (int, error) {
 	if r.d.Vectors == nil {
 		return 0, nil
 	}
 	for n := 0; ; n++ {
-		if enough() {
+		if stop() {
 			return n, nil
 		}
 		more, err := r.step(ctx)
@@ -33,25 +33,25 @@ func (r *Runner) reindex(ctx context.Context, enough func() bool) (int, error) {
 
 func (r *Runner) step(ctx context.Context) (more bool, err error) {
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
-		r.d.Log.Error("making vectors panicked", "err", d, "stack", string(stack))
+		r.d.Log.Error("creating vectors panicked", "err", d, "stack", string(stack))
 		more, err = false, d
 	})
 	return r.d.Vectors.Step(ctx)
 }
 
-// WakeVectors makes the runner check the vectors now: another embedder was chosen.
+// WakeVectors makes the runner check the vectors now, for example because another embedder was chosen.
 func (r *Runner) WakeVectors() { notify(r.wakeVectors) }
 
 // vectorLoop is the lane of vectors. Its progress is in the database, so an interrupted run continues at the next
-// start. A failing embedder is retried with growing pauses, while the previous namespace serves.
+// start. A failing embedder is retried with growing pauses, while the previous namespace is used.
 func (r *Runner) vectorLoop(ctx context.Context) {
 	failures := 0
 	for {
-		var again <-chan time.Time
+		var retry <-chan time.Time
 		if _, err := r.reindex(ctx, r.Paused); err != nil && ctx.Err() == nil {
 			failures++
-			again = time.After(r.pause(failures))
-			r.d.Log.Warn("vectors are missing and could not be made", "failures", failures, "err", err)
+			retry = time.After(r.pause(failures))
+			r.d.Log.Warn("missing vectors could not be created", "failures", failures, "err", err)
 		} else {
 			failures = 0
 		}
@@ -59,20 +59,20 @@ func (r *Runner) vectorLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.wakeVectors:
-		case <-again:
+		case <-retry:
 		}
 	}
 }
 
-// renew processes turns of an older chunker, one batch at a time, after all other work of the lane.
-func (r *Runner) renew(ctx context.Context, enough func() bool) (int, error) {
+// rechunk indexes turns that an older chunker has split, one batch at a time, after all other work of the lane.
+func (r *Runner) rechunk(ctx context.Context, stop func() bool) (int, error) {
 	total := 0
-	for ctx.Err() == nil && !enough() {
+	for ctx.Err() == nil && !stop() {
 		n, err := r.d.Queue.RequeueOlder(ctx, chunking.Version, olderBatch)
 		if err != nil || n == 0 {
 			return total, err
 		}
-		done, err := r.drain(ctx, lanes[indexLane], inBackground, enough)
+		done, err := r.drain(ctx, lanes[indexLane], inBackground, stop)
 		if total += done; err != nil || done == 0 {
 			return total, err
 		}

@@ -14,10 +14,10 @@ import (
 
 // steps is a vector manager with a number of steps to do, which may fail.
 type steps struct {
-	mu    sync.Mutex
-	left  int
-	err   error
-	tried chan int // what was left after each step
+	mu        sync.Mutex
+	remaining int
+	err       error
+	tried     chan int // the number of remaining steps after each step
 }
 
 func (s *steps) Vectors(context.Context, []string) (map[int64][][]float32, error) { return nil, nil }
@@ -25,20 +25,20 @@ func (s *steps) Vectors(context.Context, []string) (map[int64][][]float32, error
 func (s *steps) Step(context.Context) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err == nil && s.left > 0 {
-		s.left--
+	if s.err == nil && s.remaining > 0 {
+		s.remaining--
 	}
-	s.tried <- s.left
-	return s.left > 0, s.err
+	s.tried <- s.remaining
+	return s.remaining > 0, s.err
 }
 
-func (s *steps) set(left int, err error) {
+func (s *steps) set(remaining int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left, s.err = left, err
+	s.remaining, s.err = remaining, err
 }
 
-// idleStore has no jobs and nothing to renew.
+// idleStore has no jobs and no turns of an older chunker.
 type idleStore struct{ *memory }
 
 func (idleStore) RequeueOlder(context.Context, int, int) (int, error) { return 0, nil }
@@ -46,7 +46,7 @@ func (idleStore) RequeueOlder(context.Context, int, int) (int, error) { return 0
 // The vector worker continues until nothing is missing, waits after a failure, and starts again when it is woken
 // because another embedder was chosen.
 func TestVectorsHaveTheirOwnWorker(t *testing.T) {
-	s := &steps{left: 3, tried: make(chan int, 100)}
+	s := &steps{remaining: 3, tried: make(chan int, 100)}
 	r := jobs.NewRunner(jobs.Deps{Queue: idleStore{newMemory()}, Publish: &recorder{}, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }, Vectors: s})
 	r.Start()
 	defer r.Stop()
@@ -55,7 +55,7 @@ func TestVectorsHaveTheirOwnWorker(t *testing.T) {
 			t.Fatalf("%d steps are left, want %d", got, want)
 		}
 	}
-	s.set(2, errors.New("the embedder is gone"))
+	s.set(2, errors.New("the embedder is not available"))
 	r.WakeVectors()
 	if got := <-s.tried; got != 2 {
 		t.Fatalf("%d steps are left after a failure", got)
@@ -68,47 +68,47 @@ func TestVectorsHaveTheirOwnWorker(t *testing.T) {
 		}
 	}
 	r.Stop()
-	s.set(1, errors.New("gone again"))
+	s.set(1, errors.New("not available again"))
 	if n, err := r.Reindex(t.Context()); err == nil || n != 0 {
 		t.Errorf("%d steps, %v", n, err)
 	}
 }
 
-// asking is a vector manager that records what can be found when it is called.
-type asking struct {
-	look func() int
-	seen []int
-	err  error
+// recordingVectors is a vector manager that records how many units can be found when it is called.
+type recordingVectors struct {
+	find  func() int
+	found []int
+	err   error
 }
 
-func (a *asking) Vectors(context.Context, []string) (map[int64][][]float32, error) {
-	a.seen = append(a.seen, a.look())
-	return nil, a.err
+func (v *recordingVectors) Vectors(context.Context, []string) (map[int64][][]float32, error) {
+	v.found = append(v.found, v.find())
+	return nil, v.err
 }
 
-func (*asking) Step(context.Context) (bool, error) { return false, nil }
+func (*recordingVectors) Step(context.Context) (bool, error) { return false, nil }
 
-// A long message or document is found by its words before its vectors are made, and is recorded in the ledger and
+// A long message or document is found by its words before its vectors are created, and is recorded in the ledger and
 // stored only once.
 func TestLongTextsAreFoundByWordsBeforeTheirVectorsExist(t *testing.T) {
-	for _, failure := range []error{nil, errors.New("the embedder is gone")} {
+	for _, failure := range []error{nil, errors.New("the embedder is not available")} {
 		b := newBench(t)
 		var long strings.Builder
 		for i := range 400 {
 			fmt.Fprintf(&long, "Paragraph %d. %s\n\n", i, strings.Repeat("The lighthouse keeper wrote a line. ", 15))
 		}
-		turn := b.answered(long.String(), "Noted.")
+		turn := b.addTurn(long.String(), "Noted.")
 		find := func() int {
 			hits, err := b.store.SearchUnits(t.Context(), []string{"lighthouse"}, chat.Within{}, 10_000)
 			b.must(err)
 			return len(hits)
 		}
-		a := &asking{look: find, err: failure}
-		r := jobs.NewRunner(jobs.Deps{Queue: b.store, Store: b.store, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }, Vectors: a})
+		v := &recordingVectors{find: find, err: failure}
+		r := jobs.NewRunner(jobs.Deps{Queue: b.store, Store: b.store, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }, Vectors: v})
 		_, err := r.Drain(t.Context())
 		b.must(err)
-		if len(a.seen) != 1 || a.seen[0] <= 64 || find() != a.seen[0] {
-			t.Errorf("%v: found when asked for vectors %v, then %d", failure, a.seen, find())
+		if len(v.found) != 1 || v.found[0] <= 64 || find() != v.found[0] {
+			t.Errorf("%v: found when vectors were requested %v, then %d", failure, v.found, find())
 		}
 		after, err := b.store.Turn(t.Context(), turn.ID)
 		b.must(err)

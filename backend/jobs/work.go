@@ -17,7 +17,7 @@ const lease = chat.MaxJobLease
 // renewals is how often a lease is renewed within its time, so that a single failure does not lose it.
 const renewals = 3
 
-// longAnswer is the length of an answer, in bytes, from which its copies are freed at once, although that takes time.
+// longAnswer is the length of an answer, in bytes, from which copies of it are freed at once, although that takes time.
 const longAnswer = 4 << 20
 
 // mode is how a job is run.
@@ -28,21 +28,21 @@ const (
 	inBackground mode = iota
 	// forced: somebody waits for the effect, so a commit does not wait for more turns.
 	forced
-	// bounded: time is limited. States are written by rule, and a turn whose vectors do not arrive in time is
+	// bounded: time is limited. States are written by rule, and a turn whose vectors do not arrive in time becomes
 	// searchable by words.
 	bounded
 )
 
 // work runs one claimed job and records the result.
 func (r *Runner) work(ctx context.Context, job chat.Job, m mode) error {
-	held, release := r.hold(ctx, job)
-	err := r.guarded(held, job, m)
+	leased, release := r.hold(ctx, job)
+	err := r.runGuarded(leased, job, m)
 	release()
 	switch {
 	case err == nil, chat.LeaseLost(err):
 	case ctx.Err() != nil: // stopped, not failed
 		if perr := r.d.Queue.PostponeJob(context.WithoutCancel(ctx), job.Lease(), 0); perr != nil {
-			r.d.Log.Warn("a job that was stopped waits for its lease", "job", job.ID, "err", perr)
+			r.d.Log.Warn("a stopped job could not be put back; it waits until its lease ends", "job", job.ID, "err", perr)
 		}
 	default:
 		r.failed(ctx, job, err)
@@ -51,36 +51,36 @@ func (r *Runner) work(ctx context.Context, job chat.Job, m mode) error {
 	return err
 }
 
-// hold renews a job's lease until release. The context ends when the lease is lost, because further effects would be
-// refused.
-func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, release func()) {
-	held, cancel := context.WithCancelCause(ctx)
+// hold renews a job's lease until release is called. The context ends when the lease is lost, because further effects
+// would be refused.
+func (r *Runner) hold(ctx context.Context, job chat.Job) (leased context.Context, release func()) {
+	leased, cancel := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
 		tick := time.NewTicker(lease / renewals)
 		defer tick.Stop()
 		for {
 			select {
-			case <-held.Done():
+			case <-leased.Done():
 				return
 			case <-tick.C:
 			}
-			err := r.d.Queue.RenewJob(held, job.Lease(), lease)
+			err := r.d.Queue.RenewJob(leased, job.Lease(), lease)
 			switch {
 			case chat.LeaseLost(err):
 				r.d.Log.Warn("a job was taken over", "job", job.ID, "type", job.Type)
 				cancel(err)
 				return
-			case err != nil && held.Err() == nil:
+			case err != nil && leased.Err() == nil:
 				r.d.Log.Warn("a job's lease could not be renewed", "job", job.ID, "err", err)
 			}
 		}
 	})
-	return held, func() { cancel(nil); renewing.Wait() }
+	return leased, func() { cancel(nil); renewing.Wait() }
 }
 
-// guarded runs a job; a panic in its handler fails it but not the program.
-func (r *Runner) guarded(ctx context.Context, job chat.Job, m mode) (err error) {
+// runGuarded runs a job; a panic in its handler fails it but not the program.
+func (r *Runner) runGuarded(ctx context.Context, job chat.Job, m mode) (err error) {
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.d.Log.Error("a job's handler panicked", "job", job.ID, "type", job.Type, "err", d, "stack", string(stack))
 		err = d

@@ -14,23 +14,23 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// poisoned panics for one turn's answer, like a bug in a handler.
-type poisoned struct {
+// panicking panics for one turn's answer, like a bug in a handler.
+type panicking struct {
 	*store.Store
 	turn    chat.TurnID
 	indexed bool // the index panics
-	cured   bool
+	fixed   bool
 }
 
-func (p *poisoned) Index(ctx context.Context, i chat.Indexing) error {
-	if i.TurnID == p.turn && i.Status == chat.IndexOK && !p.cured {
+func (p *panicking) Index(ctx context.Context, i chat.Indexing) error {
+	if i.TurnID == p.turn && i.Status == chat.IndexOK && !p.fixed {
 		panic("the user's secret words")
 	}
 	return p.Store.Index(ctx, i)
 }
 
-func (p *poisoned) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
-	if c.Turns[0] == p.turn && !p.cured && !p.indexed {
+func (p *panicking) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
+	if c.Turns[0] == p.turn && !p.fixed && !p.indexed {
 		var none []int
 		_ = none[len(c.Turns)]
 	}
@@ -43,41 +43,41 @@ func (p *poisoned) Commit(ctx context.Context, c chat.Commit) (chat.State, error
 func TestAPanicFailsOnlyItsJob(t *testing.T) {
 	b := newBench(t)
 	first, second := b.final(1), b.final(2)
-	own := b.branch
+	branch := b.branch
 	var err error
 	if _, b.branch, err = b.store.CreateSession(t.Context(), chat.NewSession{}); err != nil {
 		t.Fatal(err)
 	}
-	free := b.final(3)
-	b.branch = own
-	s := &poisoned{Store: b.store, turn: first.ID}
+	other := b.final(3)
+	b.branch = branch
+	s := &panicking{Store: b.store, turn: first.ID}
 	r := b.runner(s)
 	for range 30 {
 		_, err := r.Drain(t.Context())
 		b.must(err)
 		b.clock.Advance(10 * time.Minute)
 	}
-	if b.phase(free.ID) != chat.PhaseDone || b.phase(second.ID) != chat.PhaseResponseFinalized || b.phase(first.ID) != chat.PhaseResponseFinalized {
-		t.Fatalf("%s, %s, %s", b.phase(free.ID), b.phase(second.ID), b.phase(first.ID))
+	if b.phase(other.ID) != chat.PhaseDone || b.phase(second.ID) != chat.PhaseResponseFinalized || b.phase(first.ID) != chat.PhaseResponseFinalized {
+		t.Fatalf("%s, %s, %s", b.phase(other.ID), b.phase(second.ID), b.phase(first.ID))
 	}
-	dead, _, err := b.store.JobFor(t.Context(), first.ID, chat.JobSummarizeTurn)
+	failed, _, err := b.store.JobFor(t.Context(), first.ID, chat.JobSummarizeTurn)
 	b.must(err)
-	if dead.State != chat.JobDead || !strings.Contains(dead.LastError, "work_test.go:") || !strings.Contains(dead.LastError, "index out of range") {
-		t.Fatalf("%+v", dead)
+	if failed.State != chat.JobDead || !strings.Contains(failed.LastError, "work_test.go:") || !strings.Contains(failed.LastError, "index out of range") {
+		t.Fatalf("%+v", failed)
 	}
 	list, err := b.store.Jobs(t.Context(), chat.JobQuery{State: chat.JobQueued})
 	b.must(err)
-	if len(list) != 1 || list[0].WaitsFor != dead.ID || list[0].Attempts != 0 {
+	if len(list) != 1 || list[0].WaitsFor != failed.ID || list[0].Attempts != 0 {
 		t.Fatalf("%+v", list)
 	}
-	s.cured = true
-	b.must(b.store.RetryJob(t.Context(), dead.ID))
+	s.fixed = true
+	b.must(b.store.RetryJob(t.Context(), failed.ID))
 	_, err = r.Drain(t.Context())
 	b.must(err)
 	if b.phase(first.ID) != chat.PhaseDone || b.phase(second.ID) != chat.PhaseDone {
 		t.Fatalf("after the retry: %s, %s", b.phase(first.ID), b.phase(second.ID))
 	}
-	s.turn, s.cured, s.indexed = b.final(4).ID, false, true
+	s.turn, s.fixed, s.indexed = b.final(4).ID, false, true
 	_, err = r.Drain(t.Context())
 	b.must(err)
 	job, _, err := b.store.JobFor(t.Context(), s.turn, chat.JobIndexTurn)
@@ -90,16 +90,16 @@ func TestAPanicFailsOnlyItsJob(t *testing.T) {
 // slow takes some time to answer.
 type slow struct {
 	takes time.Duration
-	asked atomic.Int32
+	calls atomic.Int32
 }
 
 func (*slow) Name() string    { return "slow" }
 func (*slow) InputLimit() int { return 100_000 }
 func (s *slow) Complete(ctx context.Context, _, user string, _ int) (string, *chat.Usage, error) {
-	s.asked.Add(1)
+	s.calls.Add(1)
 	select {
 	case <-time.After(s.takes):
-		return faithful("", user), nil, nil
+		return keepEntries("", user), nil, nil
 	case <-ctx.Done():
 		return "", nil, ctx.Err()
 	}
@@ -108,7 +108,7 @@ func (s *slow) Complete(ctx context.Context, _, user string, _ int) (string, *ch
 // TestALeaseIsRenewedWhileItsJobIsWorkedOn: a librarian that takes longer than a lease keeps its job, and another
 // worker finds nothing to do.
 func TestALeaseIsRenewedWhileItsJobIsWorkedOn(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
 		turn := b.final(1)
@@ -126,27 +126,29 @@ func TestALeaseIsRenewedWhileItsJobIsWorkedOn(t *testing.T) {
 		}
 		time.Sleep(2 * chat.MaxJobLease)
 		synctest.Wait()
-		if b.phase(turn.ID) != chat.PhaseDone || m.asked.Load() != 1 || b.state().Origin != chat.StateLibrarian {
-			t.Errorf("%s after %d calls, %s", b.phase(turn.ID), m.asked.Load(), b.state().Origin)
+		if b.phase(turn.ID) != chat.PhaseDone || m.calls.Load() != 1 || b.state().Origin != chat.StateLibrarian {
+			t.Errorf("%s after %d calls, %s", b.phase(turn.ID), m.calls.Load(), b.state().Origin)
 		}
 	})
 }
 
-// deaf cannot renew its lease, as if its process hung or slept.
-type deaf struct{ *store.Store }
+// unrenewable cannot renew leases, as if its process hung or slept.
+type unrenewable struct{ *store.Store }
 
-func (deaf) RenewJob(context.Context, chat.Lease, time.Duration) error { return errors.New("deaf") }
+func (unrenewable) RenewJob(context.Context, chat.Lease, time.Duration) error {
+	return errors.New("not renewed")
+}
 
 // TestADeadWorkersJobIsTakenOver: after its lease another worker does the job, once; if the first one wakes up, it
 // changes nothing.
 func TestADeadWorkersJobIsTakenOver(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
 		turn := b.final(1)
 		m := &slow{takes: 2 * chat.MaxJobLease}
 		d := b.deps(m)
-		d.Queue, d.Timeout = deaf{b.store}, func() time.Duration { return time.Hour }
+		d.Queue, d.Timeout = unrenewable{b.store}, func() time.Duration { return time.Hour }
 		hung := jobs.NewRunner(d)
 		hung.Start()
 		defer hung.Stop()
@@ -154,21 +156,21 @@ func TestADeadWorkersJobIsTakenOver(t *testing.T) {
 		if n, err := b.runner(b.store).Drain(t.Context()); n == 0 || err != nil {
 			t.Fatalf("%d jobs were taken over (%v)", n, err)
 		}
-		taken := b.state()
+		before := b.state()
 		time.Sleep(2 * chat.MaxJobLease)
 		synctest.Wait()
-		if now := b.state(); now.ID != taken.ID || now.Origin != chat.StateFallback || b.phase(turn.ID) != chat.PhaseDone {
-			t.Errorf("the state was %s and is %s (%s), %s", taken.ID, now.ID, now.Origin, b.phase(turn.ID))
+		if after := b.state(); after.ID != before.ID || after.Origin != chat.StateFallback || b.phase(turn.ID) != chat.PhaseDone {
+			t.Errorf("the state was %s and is %s (%s), %s", before.ID, after.ID, after.Origin, b.phase(turn.ID))
 		}
-		if _, _, dead, err := b.store.JobCounts(t.Context()); dead != 0 || err != nil {
-			t.Errorf("%d dead, %v", dead, err)
+		if _, _, failed, err := b.store.JobCounts(t.Context()); failed != 0 || err != nil {
+			t.Errorf("%d failed, %v", failed, err)
 		}
 	})
 }
 
 // TestWorkOnALostJobStops: a worker stops at once if its result would be rejected.
 func TestWorkOnALostJobStops(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
 		turn := b.final(1)
@@ -186,8 +188,8 @@ func TestWorkOnALostJobStops(t *testing.T) {
 		b.must(b.store.RetryJob(t.Context(), job.ID))
 		r.Wake()
 		time.Sleep(time.Minute)
-		if n := m.asked.Load(); n != 2 {
-			t.Errorf("the librarian was asked %d times: the worker still waits for the first answer", n)
+		if n := m.calls.Load(); n != 2 {
+			t.Errorf("the librarian was called %d times: the worker still waits for the first answer", n)
 		}
 	})
 }
@@ -195,18 +197,18 @@ func TestWorkOnALostJobStops(t *testing.T) {
 // counting counts the workers' calls to the database.
 type counting struct {
 	*broken
-	asked atomic.Int64
+	calls atomic.Int64
 }
 
 func (c *counting) ClaimJob(ctx context.Context, l time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
-	c.asked.Add(1)
+	c.calls.Add(1)
 	return c.Store.ClaimJob(ctx, l, types...)
 }
 
 // TestIdleWorkersSleep: with nothing due the database is not called for days; a failed job is checked when it is due,
 // or when the runner is woken.
 func TestIdleWorkersSleep(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
 		b.final(1)
@@ -215,10 +217,10 @@ func TestIdleWorkersSleep(t *testing.T) {
 		r.Start()
 		defer r.Stop()
 		time.Sleep(time.Minute)
-		before := c.asked.Load()
+		before := c.calls.Load()
 		time.Sleep(72 * time.Hour)
-		if n := c.asked.Load() - before; n != 0 {
-			t.Errorf("looked %d times in three idle days", n)
+		if n := c.calls.Load() - before; n != 0 {
+			t.Errorf("%d calls in three idle days", n)
 		}
 		c.err = errors.New("the index broke")
 		turn := b.final(2)
@@ -229,36 +231,36 @@ func TestIdleWorkersSleep(t *testing.T) {
 		if job.State != chat.JobDead {
 			t.Errorf("a day later the job is %s after %d tries", job.State, job.Attempts)
 		}
-		if n := c.asked.Load() - before; n > 6*chat.MaxJobAttempts {
-			t.Errorf("looked %d times for %d tries", n, chat.MaxJobAttempts)
+		if n := c.calls.Load() - before; n > 6*chat.MaxJobAttempts {
+			t.Errorf("%d calls for %d tries", n, chat.MaxJobAttempts)
 		}
 	})
 }
 
 // TestPause: while paused, no work starts except what is explicitly requested.
 func TestPause(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
 		r := b.runner(b.store)
 		r.Start()
 		defer r.Stop()
 		r.Pause()
-		turn, asked := b.final(1), b.final(2)
+		turn, requested := b.final(1), b.final(2)
 		r.Wake()
 		time.Sleep(time.Hour)
 		if b.phase(turn.ID) != chat.PhaseResponseFinalized || !r.Paused() {
 			t.Fatalf("paused, the turn is %s", b.phase(turn.ID))
 		}
-		_, err := r.RunTurn(t.Context(), asked.ID, jobs.LevelCommitted)
+		_, err := r.RunTurn(t.Context(), requested.ID, jobs.LevelCommitted)
 		b.must(err)
-		if b.phase(asked.ID) != chat.PhaseStateCommitted {
-			t.Fatalf("on request, the turn is %s", b.phase(asked.ID))
+		if b.phase(requested.ID) != chat.PhaseStateCommitted {
+			t.Fatalf("on request, the turn is %s", b.phase(requested.ID))
 		}
 		r.Resume()
 		time.Sleep(time.Minute)
-		if b.phase(turn.ID) != chat.PhaseDone || b.phase(asked.ID) != chat.PhaseDone {
-			t.Fatalf("resumed, the turns are %s and %s", b.phase(turn.ID), b.phase(asked.ID))
+		if b.phase(turn.ID) != chat.PhaseDone || b.phase(requested.ID) != chat.PhaseDone {
+			t.Fatalf("resumed, the turns are %s and %s", b.phase(turn.ID), b.phase(requested.ID))
 		}
 	})
 }
@@ -266,11 +268,11 @@ func TestPause(t *testing.T) {
 // TestAClockJumpSpreadsRetries: if the clock is set forward by days, or the machine slept, failed jobs are
 // not retried all at once, but all soon. If it is set back, none waits longer than intended.
 func TestAClockJumpSpreadsRetries(t *testing.T) {
-	for name, minJump := range map[string]time.Duration{"on": 72 * time.Hour, "back": -72 * time.Hour} {
+	for name, jump := range map[string]time.Duration{"forward": 72 * time.Hour, "back": -72 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				var off atomic.Int64
-				now := func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
+			inBubble(t, func(t *testing.T) {
+				var offset atomic.Int64
+				now := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
 				b := newBenchAt(t, now)
 				defer b.close()
 				d := b.deps(nil)
@@ -284,15 +286,15 @@ func TestAClockJumpSpreadsRetries(t *testing.T) {
 				defer r.Stop()
 				time.Sleep(20 * time.Second) // each has failed a few times
 				synctest.Wait()
-				was := b.tries()
-				off.Add(int64(minJump))
+				before := b.tries()
+				offset.Add(int64(jump))
 				r.Wake()
 				synctest.Wait()
-				if n := b.tries() - was; n > 2 { // the first of them, and one that was due now anyway
+				if n := b.tries() - before; n > 2 { // the first job, and one that was due now anyway
 					t.Errorf("%d of %d were tried at once", n, many)
 				}
 				time.Sleep(10 * time.Minute)
-				if n := b.tries() - was; n < many {
+				if n := b.tries() - before; n < many {
 					t.Errorf("%d of %d were tried in ten minutes", n, many)
 				}
 			})
@@ -312,10 +314,10 @@ func (b *bench) tries() int {
 	return n
 }
 
-// TestWaitingForAnotherWorkersJob: waiting for a turn's work waits for the worker that has started it, and does at once
-// what a policy deferred.
+// TestWaitingForAnotherWorkersJob: waiting for a turn's work waits for the worker that has started it, and does
+// the work at once that a policy deferred.
 func TestWaitingForAnotherWorkersJob(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
 		d := b.deps(&slow{takes: time.Minute})
@@ -325,10 +327,10 @@ func TestWaitingForAnotherWorkersJob(t *testing.T) {
 		r.Start()
 		defer r.Stop()
 		time.Sleep(time.Second)
-		begun := time.Now()
+		start := time.Now()
 		_, err := r.RunTurn(t.Context(), turn.ID, jobs.LevelIndexed)
 		b.must(err)
-		if took := time.Since(begun); b.phase(turn.ID) != chat.PhaseDone || took < 30*time.Second {
+		if took := time.Since(start); b.phase(turn.ID) != chat.PhaseDone || took < 30*time.Second {
 			t.Errorf("after %s the turn is %s", took, b.phase(turn.ID))
 		}
 	})

@@ -53,26 +53,26 @@ func anySchedule(mode journal.Durability) *rapid.Generator[schedule] {
 	})
 }
 
-// claims records the most that the writer ever reported as durable, in any place.
-type claims struct {
+// reported records the progress that the writer reported last.
+type reported struct {
 	mu   sync.Mutex
-	most journal.Progress
+	last journal.Progress
 	err  error
 }
 
-func (c *claims) note(p journal.Progress) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (r *reported) note(p journal.Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if p.Durable > p.Displayed || p.DurableSeq > p.Seq {
-		c.err = fmt.Errorf("more durable than displayed: %+v", p)
+		r.err = fmt.Errorf("more durable than displayed: %+v", p)
 	}
-	if p.DurableSeq < c.most.DurableSeq || p.Durable < c.most.Durable {
-		c.err = fmt.Errorf("durable decreased from %+v to %+v", c.most, p)
+	if p.DurableSeq < r.last.DurableSeq || p.Durable < r.last.Durable {
+		r.err = fmt.Errorf("durable decreased from %+v to %+v", r.last, p)
 	}
-	c.most = p
+	r.last = p
 }
 
-// check runs the schedule and returns an error if something was reported as durable and is not there after the crash.
+// check runs the schedule and returns an error if something was reported as durable and does not exist after the crash.
 func (s schedule) check(t *testing.T, ignoreSync bool) (result error) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := journaltest.NewCrashFS()
@@ -85,9 +85,9 @@ func (s schedule) check(t *testing.T, ignoreSync bool) (result error) {
 		}
 		j, step, w := begin(t, fs, journal.Options{Durability: s.Mode})
 		fs.IgnoreSync(ignoreSync)
-		var c claims
-		w.OnDurable(func(p journal.Progress) { c.note(p) })
-		s.live(w, &c)
+		var r reported
+		w.OnDurable(func(p journal.Progress) { r.note(p) })
+		s.run(w, &r)
 		var rng *rand.Rand
 		if s.Seed > 0 {
 			rng = rand.New(rand.NewPCG(s.Seed, 1))
@@ -95,47 +95,47 @@ func (s schedule) check(t *testing.T, ignoreSync bool) (result error) {
 		fs.Crash(rng)
 		rep := mustReplay(t, j, step)
 		_ = w.Abandon()
-		result = c.compare(rep, s)
+		result = r.compare(rep, s)
 	})
 	return result
 }
 
-// live appends until the schedule ends or the disk fails. After synctest.Wait no callback runs, so claims are
-// recorded in the order in which they were made.
-func (s schedule) live(w *journal.Writer, c *claims) {
+// run appends until the schedule ends or the disk fails. After synctest.Wait no callback runs, so progress is recorded
+// in the order in which it was reported.
+func (s schedule) run(w *journal.Writer, r *reported) {
 	for i, n := range s.Appends {
 		_, err := w.Append(text(strings.Repeat("x", n)), n)
 		synctest.Wait()
-		c.note(w.Progress())
+		r.note(w.Progress())
 		if err != nil {
 			break
 		}
 		time.Sleep(time.Duration(s.Pauses[i]) * time.Millisecond)
 		synctest.Wait()
-		c.note(w.Progress())
+		r.note(w.Progress())
 	}
 	if s.End {
 		p, _ := w.End(journal.EndDone, "")
-		c.note(p)
+		r.note(p)
 	}
 }
 
-func (c *claims) compare(rep journal.Replayed, s schedule) error {
-	if c.err != nil {
-		return c.err
+func (r *reported) compare(rep journal.Replayed, s schedule) error {
+	if r.err != nil {
+		return r.err
 	}
 	if rep.BadLine != 0 {
-		return fmt.Errorf("line %d is damaged: a crash only cuts", rep.BadLine)
+		return fmt.Errorf("line %d is damaged, but a crash only truncates", rep.BadLine)
 	}
-	if rep.LastSeq < c.most.DurableSeq {
-		return fmt.Errorf("line %d was reported as durable, %d are left", c.most.DurableSeq, rep.LastSeq)
+	if rep.LastSeq < r.last.DurableSeq {
+		return fmt.Errorf("line %d was reported as durable, %d exist", r.last.DurableSeq, rep.LastSeq)
 	}
 	visible := int64(0)
 	for i := range rep.Events {
 		visible += int64(s.Appends[i])
 	}
-	if visible < c.most.Durable {
-		return fmt.Errorf("%d bytes were reported as durable, %d are left", c.most.Durable, visible)
+	if visible < r.last.Durable {
+		return fmt.Errorf("%d bytes were reported as durable, %d exist", r.last.Durable, visible)
 	}
 	return nil
 }
@@ -153,18 +153,18 @@ func TestDurableTextSurvivesACrash(t *testing.T) {
 }
 
 // The property above proves something only if it fails when fsync does nothing.
-func TestTheCheckNoticesAMissingFsync(t *testing.T) {
+func TestTheCheckDetectsAMissingFsync(t *testing.T) {
 	for _, mode := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
-		caught := 0
+		detected := 0
 		gen := anySchedule(mode)
 		for seed := range 50 {
 			if gen.Example(seed).check(t, true) != nil {
-				caught++
+				detected++
 			}
 		}
-		t.Logf("%s: %d of 50 schedules notice the missing fsync", mode, caught)
-		if caught < 10 {
-			t.Errorf("%s: only %d of 50 schedules notice the missing fsync", mode, caught)
+		t.Logf("%s: %d of 50 schedules detect the missing fsync", mode, detected)
+		if detected < 10 {
+			t.Errorf("%s: only %d of 50 schedules detect the missing fsync", mode, detected)
 		}
 	}
 }

@@ -8,7 +8,7 @@
 // seq counts from 1 without gaps; sum is the CRC-32C of the part of the line before it. The payload is the provider's
 // event byte for byte: as JSON if the line can contain it unchanged, otherwise as payload_b64 (and event_type_b64
 // for an event type that is not UTF-8). The last line of a finished journal is an end entry of provider
-// "contextinfinity": done, error or stopped. A journal with its end entry that is fsynced is sealed.
+// "contextinfinity": done, error or stopped. A journal is sealed when its end entry is fsynced.
 //
 // Guarantees:
 //

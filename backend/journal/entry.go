@@ -14,8 +14,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// ownProvider marks the entries added by this program: only the end entry so far. Providers have event types named
-// "error" too, so the type alone is not enough.
+// ownProvider marks the entries added by this program: only the end entry so far. The event type alone is not enough,
+// because providers also have event types named "error".
 const ownProvider = "contextinfinity"
 
 // lineBegin begins every line.
@@ -90,27 +90,27 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func appendSum(dst, of []byte) []byte {
+func appendSum(dst, data []byte) []byte {
 	var sum [4]byte
-	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(of, castagnoli))
+	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(data, castagnoli))
 	dst = append(dst, sumKey...)
 	dst = hex.AppendEncode(dst, sum[:])
 	return append(dst, '"')
 }
 
-// intact reports that a line is exactly as appendEntry wrote it. The first version wrote no sums: such a line must
-// match that version's output for its entry.
+// intact reports whether a line is exactly as appendEntry wrote it. The first version of the format had no sums: such a
+// line must match that version's output for its entry.
 func (e entry) intact(line []byte) bool {
 	if e.Sum == nil {
-		again := e.again()
-		return bytes.Equal(line, append(again[:len(again)-sumLength-len("}\n")], '}'))
+		reencoded := e.reencode()
+		return bytes.Equal(line, append(reencoded[:len(reencoded)-sumLength-len("}\n")], '}'))
 	}
 	at := len(line) - sumLength - len("}")
 	return at > 0 && bytes.Equal(line[at:], append(appendSum(nil, line[:at]), '}'))
 }
 
-// again is the entry's line in the present format.
-func (e entry) again() []byte {
+// reencode returns the entry's line in the current format.
+func (e entry) reencode() []byte {
 	ts, _ := chat.ParseTime(e.TS) // it was parsed before
 	ev := e.event()
 	return appendEntry(nil, ts, e.Provider, ev.Type, e.Seq, ev.Data)
@@ -129,7 +129,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// embeddable reports that a reader of the line gets payload back byte for byte.
+// embeddable reports whether payload can be part of the line as JSON and be read back byte for byte.
 func embeddable(payload []byte) bool {
 	if len(payload) == 0 || payload[0] <= ' ' || payload[len(payload)-1] <= ' ' {
 		return false

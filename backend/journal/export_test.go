@@ -2,7 +2,7 @@ package journal
 
 import "contextinfinity/backend/chat"
 
-// Abandon closes the journal without an end entry, as if the process ended, but syncs what was written. After End it
+// Abandon closes the journal without an end entry, as if the process ended, but syncs the written lines. After End it
 // does nothing.
 func (w *Writer) Abandon() error {
 	w.appending.Lock()
@@ -24,7 +24,7 @@ type Replayed struct {
 	Events []chat.RawEvent
 }
 
-// Replay reads a whole journal.
+// Replay reads a complete journal.
 func (j *Journals) Replay(step chat.StepID) (Replayed, error) {
 	var all Replayed
 	var err error

@@ -10,18 +10,18 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// File is what a Writer needs of an open file. Write and Sync may be called concurrently; a Sync covers every Write
-// that returned before it was called.
+// File is the part of an open file that a Writer needs. Write and Sync may be called concurrently; a Sync covers every
+// Write that returned before it was called.
 type File interface {
 	io.Writer
 	Sync() error
 	Close() error
 }
 
-// FS is the part of a file system that journals use. Tests use it to discard what was never fsynced
+// FS is the part of a file system that journals use. Tests implement it to discard data that was never fsynced
 // (journaltest.CrashFS). Errors wrap fs.ErrExist and fs.ErrNotExist where applicable.
 type FS interface {
-	// MkdirAll creates dir, private to the user, and makes its entry durable.
+	// MkdirAll creates dir, private to the user, and makes its directory entry durable.
 	MkdirAll(dir string) error
 	// Create creates a new private file; an existing one is an error.
 	Create(path string) (File, error)
@@ -90,5 +90,6 @@ type osFile struct{ *faultfs.File }
 
 func (f osFile) Sync() error { return faultfs.SyncData(f.File) }
 
-// missing reports that a file or directory does not exist, which is not an error for reading and removing.
+// missing reports whether err means that a file or directory does not exist, which is no failure for reading and
+// removing.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -24,7 +24,7 @@ const (
 	WriteAhead Durability = "write_ahead"
 )
 
-// Defaults of SRD 13.2 and SPEC 5.
+// The defaults of SRD 13.2 and SPEC 5.
 const (
 	defaultFlushMs    = 250
 	defaultFlushBytes = 8 << 10
@@ -39,8 +39,8 @@ type Options struct {
 	Dir        string // {data_dir}/streams
 	FS         FS     // nil: the operating system's
 	Durability Durability
-	FlushMs    int // maximum time that lines wait in memory when the disk stalls
-	FlushBytes int // maximum size that waits in memory then
+	FlushMs    int // maximum time that lines wait in memory while the disk stalls
+	FlushBytes int // maximum size of these lines
 	FsyncMs    int // maximum time between writing a line and its fsync
 	GroupMs    int // minimum time between two fsyncs in WriteAhead
 	Clock      clock.Clock
@@ -75,7 +75,7 @@ type Journals struct {
 	open map[chat.StepID]struct{} // journals that a Writer of this process has open
 }
 
-// New describes the journals of a directory without disk access: Begin creates the directory.
+// New returns the journals of a directory. It does not access the disk: Begin creates the directory.
 func New(opt Options) *Journals {
 	return &Journals{opt: opt.withDefaults(), open: map[chat.StepID]struct{}{}}
 }
@@ -157,8 +157,8 @@ func (j *Journals) List() ([]chat.StepID, error) {
 	return steps, nil
 }
 
-// Prune removes a journal, durably. It must be called only after TX-A is durable (SPEC 5). A missing one is not an
-// error, one that is being written is CodeConflict.
+// Prune removes a journal, durably. It must be called only after TX-A is durable (SPEC 5). A missing journal is not an
+// error; a journal that is being written is CodeConflict.
 func (j *Journals) Prune(step chat.StepID) error {
 	const op = "journal.prune"
 	path, err := j.file(op, step)
@@ -199,14 +199,14 @@ func (j *Journals) release(step chat.StepID) {
 
 func createError(op string, step chat.StepID, err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return chat.WrapError(chat.CodeConflict, op, err, "Step "+string(step)+" already has a stream journal; it was left as it is.")
+		return chat.WrapError(chat.CodeConflict, op, err, "Step "+string(step)+" already has a stream journal; it was not changed.")
 	}
 	return diskError(op, err, "The stream journal could not be created; nothing was sent.")
 }
 
 func readError(op string, step chat.StepID, err error) error {
 	return chat.WrapError(chat.CodeInternal, op, err,
-		"The stream journal of step "+string(step)+" cannot be read to its end; the file was left as it is.").
+		"The stream journal of step "+string(step)+" cannot be read to its end; the file was not changed.").
 		WithHint("check the disk and the permissions of the data directory")
 }
 

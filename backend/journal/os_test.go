@@ -55,7 +55,7 @@ func TestKillLosesNothing(t *testing.T) {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		n, err := strconv.Atoi(lines.Text())
 		if err != nil {
-			t.Errorf("the child says %q", lines.Text())
+			t.Errorf("the child printed %q", lines.Text())
 			break
 		}
 		if last = n; n == 500 {
@@ -65,7 +65,7 @@ func TestKillLosesNothing(t *testing.T) {
 	_ = child.Wait()
 	rep := mustReplay(t, journal.New(journal.Options{Dir: dir}), childStep)
 	if last < 500 || len(rep.Events) <= last {
-		t.Fatalf("the killed process had appended %d events, %d are there", last+1, len(rep.Events))
+		t.Fatalf("the killed process had appended %d events, %d exist", last+1, len(rep.Events))
 	}
 	for i, ev := range rep.Events {
 		if want := text(strconv.Itoa(i)); !bytes.Equal(ev.Data, want.Data) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// queue holds the lines not written yet: the waiting ones, and the batch being written. With a healthy disk it holds
-// one line.
+// queue contains the lines that are not written yet: the waiting ones, and the batch being written. With a healthy disk
+// that is one line.
 type queue struct {
 	waiting batch
 	writing batch
@@ -27,7 +27,7 @@ type line struct {
 	mark
 }
 
-// add adds a line, which encode appends.
+// add adds a line, which encode appends to the buffer.
 func (q *queue) add(m mark, encode func([]byte) []byte) {
 	if len(q.waiting.lines) == 0 {
 		q.waiting.since = time.Now()
@@ -36,7 +36,7 @@ func (q *queue) add(m mark, encode func([]byte) []byte) {
 	q.waiting.lines = append(q.waiting.lines, line{end: len(q.waiting.buf), mark: m})
 }
 
-// take removes the waiting lines for writing, until done is called.
+// take takes the waiting lines for writing. done must be called when they are written.
 func (q *queue) take() (batch, bool) {
 	if len(q.waiting.lines) == 0 {
 		return batch{}, false
@@ -46,7 +46,7 @@ func (q *queue) take() (batch, bool) {
 	return q.writing, true
 }
 
-// done returns the buffer of the written batch.
+// done frees the buffer of the written batch for reuse.
 func (q *queue) done() {
 	q.active = false
 	q.writing.reset()
@@ -65,14 +65,14 @@ func (q *queue) within(bytes int, age time.Duration) bool {
 }
 
 func (b *batch) reset() {
-	if cap(b.buf) > keepBuffer {
+	if cap(b.buf) > maxKeptBuffer {
 		b.buf = nil
 	}
 	b.buf, b.lines = b.buf[:0], b.lines[:0]
 }
 
-// upTo is the last complete line in the first n bytes.
-func (b batch) upTo(n int) (mark, bool) {
+// lastLineWithin is the last complete line in the first n bytes.
+func (b batch) lastLineWithin(n int) (mark, bool) {
 	i := sort.Search(len(b.lines), func(i int) bool { return b.lines[i].end > n })
 	if i == 0 {
 		return mark{}, false

@@ -27,8 +27,9 @@ type Replay struct {
 }
 
 // Read reads the journal of a finished, interrupted or running stream: it yields each event, in order and without the
-// end entry, and keeps none. Damage is reported in the result and is not an error; an error means that the file could
-// not be read, and comes with what was read before. An error of yield ends it and is returned unchanged.
+// end entry, and keeps none in memory. Damage is reported in the result and is not an error; an error means that the
+// file could not be read, and is returned with the result so far. An error of yield ends the reading and is returned
+// unchanged.
 func (j *Journals) Read(step chat.StepID, yield func(chat.RawEvent) error) (Replay, error) {
 	const op = "journal.replay"
 	path, err := j.file(op, step)
@@ -43,12 +44,12 @@ func (j *Journals) Read(step chat.StepID, yield func(chat.RawEvent) error) (Repl
 		return Replay{}, readError(op, step, err)
 	}
 	defer func() { _ = f.Close() }()
-	rep, own, err := read(f, yield)
+	rep, yieldErr, err := read(f, yield)
 	switch {
 	case err != nil:
 		return rep, readError(op, step, err)
-	case own != nil:
-		return rep, own
+	case yieldErr != nil:
+		return rep, yieldErr
 	}
 	return rep, nil
 }
@@ -56,16 +57,16 @@ func (j *Journals) Read(step chat.StepID, yield func(chat.RawEvent) error) (Repl
 // maxLine limits one line, in bytes: the largest possible event, as base64.
 const maxLine = 1 << 30
 
-// read replays r to its end, to the first damage, or to an error of yield, returned as own.
-func read(r io.Reader, yield func(chat.RawEvent) error) (rep Replay, own, err error) {
+// read replays r to its end, to the first damage, or to an error of yield, which is returned as yieldErr.
+func read(r io.Reader, yield func(chat.RawEvent) error) (rep Replay, yieldErr, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
 		line, err := readLine(in)
 		if errors.Is(err, errNoLine) {
-			rest := rest{}
-			_, err := io.Copy(&rest, in)
-			rep.DroppedBytes = int64(len(line)) + rest.bytes
-			if rep.TornTail = !rest.lines; rest.lines {
+			tail := tail{}
+			_, err := io.Copy(&tail, in)
+			rep.DroppedBytes = int64(len(line)) + tail.bytes
+			if rep.TornTail = !tail.lines; tail.lines {
 				rep.BadLine = number
 			}
 			return rep, nil, err
@@ -97,19 +98,20 @@ func read(r io.Reader, yield func(chat.RawEvent) error) (rep Replay, own, err er
 	}
 }
 
-// rest is the part of a journal that is left out.
-type rest struct {
+// tail measures the part of a journal that is left out.
+type tail struct {
 	bytes int64
 	lines bool // it contains the end of a line
 }
 
-func (r *rest) Write(b []byte) (int, error) {
-	r.bytes += int64(len(b))
-	r.lines = r.lines || bytes.IndexByte(b, '\n') >= 0
+func (t *tail) Write(b []byte) (int, error) {
+	t.bytes += int64(len(b))
+	t.lines = t.lines || bytes.IndexByte(b, '\n') >= 0
 	return len(b), nil
 }
 
-// errNoLine is an impossible line: it is not read to its end, because the file may be full of zeros.
+// errNoLine is returned for data that cannot be a line: it is not read to its end, because the file may be full of
+// zeros.
 var errNoLine = errors.New("not a line of a journal")
 
 // readLine returns the next line with its newline, or an incomplete one and io.EOF.
@@ -134,7 +136,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// follows reports that a line would be the next one.
+// follows reports whether a line is the next entry of the journal.
 func (rep *Replay) follows(line []byte) bool {
 	e, ok := parseEntry(line)
 	return ok && e.Seq == rep.LastSeq+1

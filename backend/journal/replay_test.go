@@ -16,8 +16,8 @@ import (
 	"contextinfinity/backend/journal/journaltest"
 )
 
-// written journals the events and returns the file's bytes.
-func written(t testing.TB, kind journal.EndKind, events ...chat.RawEvent) string {
+// journalFile journals the events and returns the file's bytes.
+func journalFile(t testing.TB, kind journal.EndKind, events ...chat.RawEvent) string {
 	t.Helper()
 	fs := journaltest.NewCrashFS()
 	_, step, w := begin(t, fs, journal.Options{})
@@ -52,8 +52,8 @@ func replayOf(t testing.TB, content string) journal.Replayed {
 }
 
 func TestReplayDamage(t *testing.T) {
-	whole := written(t, journal.EndDone, text("a"), text("b"), text("c"))
-	lines := strings.SplitAfter(whole, "\n")[:4]
+	complete := journalFile(t, journal.EndDone, text("a"), text("b"), text("c"))
+	lines := strings.SplitAfter(complete, "\n")[:4]
 	join := func(parts ...string) string { return strings.Join(parts, "") }
 	cases := []struct {
 		name    string
@@ -64,25 +64,25 @@ func TestReplayDamage(t *testing.T) {
 		torn    bool
 		bad     int
 	}{
-		{"whole", whole, 3, 4, journal.EndDone, false, 0},
+		{"complete", complete, 3, 4, journal.EndDone, false, 0},
 		{"empty", "", 0, 0, "", false, 0},
 		{"cut after a line", join(lines[:2]...), 2, 2, "", false, 0},
 		{"torn last line", join(lines[0], lines[1][:20]), 1, 1, "", true, 0},
-		{"last line lacks only its newline", strings.TrimSuffix(whole, "\n"), 3, 3, "", true, 0},
-		{"zeros at the end", whole + strings.Repeat("\x00", 4096), 3, 4, journal.EndDone, true, 0},
+		{"last line lacks only its newline", strings.TrimSuffix(complete, "\n"), 3, 3, "", true, 0},
+		{"zeros at the end", complete + strings.Repeat("\x00", 4096), 3, 4, journal.EndDone, true, 0},
 		{"bad middle line", join(lines[0], "{oops}\n", lines[1], lines[2]), 1, 1, "", false, 2},
 		{"empty line", join(lines[0], "\n", lines[1]), 1, 1, "", false, 2},
 		{"gap", join(lines[0], lines[2], lines[3]), 1, 1, "", false, 2},
 		{"duplicate", join(lines[0], lines[0], lines[1]), 1, 1, "", false, 2},
 		{"does not begin at one", join(lines[1:]...), 0, 0, "", false, 1},
-		{"after the end", whole + lines[0], 3, 4, journal.EndDone, false, 5},
-		{"two ends", whole + strings.Replace(lines[3], `"seq":4`, `"seq":5`, 1), 3, 4, journal.EndDone, false, 5},
+		{"after the end", complete + lines[0], 3, 4, journal.EndDone, false, 5},
+		{"two ends", complete + strings.Replace(lines[3], `"seq":4`, `"seq":5`, 1), 3, 4, journal.EndDone, false, 5},
 		{"unknown end", join(lines[0], lines[1], lines[2], strings.Replace(lines[3], `"done"`, `"paused"`, 1)), 3, 3, "", false, 4},
 		{"end without payload", join(lines[:3]...) + `{"ts":"2026-01-01T00:00:00.000Z","provider":"contextinfinity","event_type":"done","seq":4}` + "\n", 3, 3, "", false, 4},
 		{"no payload", `{"ts":"2026-01-01T00:00:00.000Z","provider":"p","event_type":"t","seq":1}` + "\n", 0, 0, "", false, 1},
 		{"no time", `{"ts":"","provider":"p","event_type":"t","seq":1,"payload":{}}` + "\n", 0, 0, "", false, 1},
 		{"bad base64", `{"ts":"2026-01-01T00:00:00.000Z","provider":"p","event_type":"t","seq":1,"payload_b64":"?"}` + "\n", 0, 0, "", false, 1},
-		{"invalid UTF-8", "\xff\xfe\n" + whole, 0, 0, "", false, 1},
+		{"invalid UTF-8", "\xff\xfe\n" + complete, 0, 0, "", false, 1},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestMissingJournal(t *testing.T) {
 // A provider's own events may have the same names as end entries.
 func TestAProvidersErrorEventIsNotAnEnd(t *testing.T) {
 	events := []chat.RawEvent{{Type: "error", Data: []byte(`{"reason":"x"}`)}, {Type: "done", Data: []byte("[DONE]")}}
-	rep := replayOf(t, written(t, "", events...))
+	rep := replayOf(t, journalFile(t, "", events...))
 	if rep.End != "" || !reflect.DeepEqual(rep.Events, events) {
 		t.Errorf("replay %+v", rep)
 	}
@@ -129,10 +129,10 @@ func TestPayloadIsKeptByteForByte(t *testing.T) {
 	for i, p := range payloads {
 		events = append(events, chat.RawEvent{Type: types[i%len(types)], Data: []byte(p)})
 	}
-	content := written(t, journal.EndDone, events...)
+	content := journalFile(t, journal.EndDone, events...)
 	rep := replayOf(t, content)
 	if len(rep.Events) != len(events) {
-		t.Fatalf("%d of %d events came back: %+v", len(rep.Events), len(events), rep.BadLine)
+		t.Fatalf("%d of %d events were read: %+v", len(rep.Events), len(events), rep.BadLine)
 	}
 	for i, ev := range rep.Events {
 		if ev.Type != events[i].Type || !bytes.Equal(ev.Data, events[i].Data) {
@@ -149,7 +149,7 @@ func TestPayloadIsKeptByteForByte(t *testing.T) {
 func TestReplayEqualsWhatWasAppended(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		events := rapid.SliceOfN(anyEvent(), 0, 20).Draw(rt, "events")
-		rep := replayOf(t, written(t, journal.EndStopped, events...))
+		rep := replayOf(t, journalFile(t, journal.EndStopped, events...))
 		if len(rep.Events) != len(events) || rep.End != journal.EndStopped {
 			rt.Fatalf("%d of %d events, end %q", len(rep.Events), len(events), rep.End)
 		}
@@ -188,9 +188,9 @@ func TestRecordedStreamsSurvive(t *testing.T) {
 		for line := range bytes.Lines(data) {
 			events = append(events, chat.RawEvent{Type: "chunk", Data: bytes.TrimSuffix(line, []byte("\n"))})
 		}
-		rep := replayOf(t, written(t, journal.EndDone, events...))
+		rep := replayOf(t, journalFile(t, journal.EndDone, events...))
 		if describe(rep) != describe(journal.Replayed{Events: events}) {
-			t.Errorf("%s is not the same after its journal", filepath.Base(name))
+			t.Errorf("%s differs after the replay", filepath.Base(name))
 		}
 	}
 }
@@ -220,9 +220,9 @@ func isDir(path string) bool {
 }
 
 func FuzzReplay(f *testing.F) {
-	whole := written(f, journal.EndDone, text("a"), chat.RawEvent{Type: "\xff", Data: []byte("\xff")})
-	f.Add([]byte(whole))
-	f.Add([]byte(whole[:len(whole)-5]))
+	complete := journalFile(f, journal.EndDone, text("a"), chat.RawEvent{Type: "\xff", Data: []byte("\xff")})
+	f.Add([]byte(complete))
+	f.Add([]byte(complete[:len(complete)-5]))
 	f.Add([]byte("{}\n\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		rep := replayOf(t, string(content))
@@ -233,9 +233,9 @@ func FuzzReplay(f *testing.F) {
 			t.Fatalf("damage %v, but %d bytes dropped", damaged, rep.DroppedBytes)
 		}
 		kept := content[:int64(len(content))-rep.DroppedBytes]
-		again := replayOf(t, string(kept))
-		if again.DroppedBytes != 0 || !reflect.DeepEqual(again.Events, rep.Events) || again.End != rep.End {
-			t.Fatal("the stored text reads differently")
+		second := replayOf(t, string(kept))
+		if second.DroppedBytes != 0 || !reflect.DeepEqual(second.Events, rep.Events) || second.End != rep.End {
+			t.Fatal("the kept part reads differently")
 		}
 		if int64(bytes.Count(kept, []byte("\n"))) != rep.LastSeq {
 			t.Fatalf("%d lines kept, last seq %d", bytes.Count(kept, []byte("\n")), rep.LastSeq)

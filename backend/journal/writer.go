@@ -12,8 +12,8 @@ import (
 // takes a microsecond.
 const stallGrace = 5 * time.Millisecond
 
-// keepBuffer is the largest buffer that a writer keeps for reuse.
-const keepBuffer = 1 << 20
+// maxKeptBuffer is the largest buffer that a writer keeps for reuse.
+const maxKeptBuffer = 1 << 20
 
 // Progress is the progress of a journal. Bytes count visible UTF-8 text (SPEC 5).
 type Progress struct {
@@ -43,19 +43,19 @@ type Writer struct {
 	appending sync.Mutex  // one Append or End at a time, so that lines are in the order of seq
 	grace     *time.Timer // belongs to the holder of appending
 
-	mu      sync.Mutex
-	queue   queue
-	last    mark // last line added to the queue
-	taken   mark // last line with a successful Append
-	written mark // last line handed to the operating system
-	durable mark // last fsynced line
-	stalled bool // a write took longer than stallGrace and the queue has not been empty since
-	err     error
-	syncBad bool // an fsync failed: nothing becomes durable any more
-	closed  bool
-	notify  func(Progress)
+	mu         sync.Mutex
+	queue      queue
+	last       mark // last line added to the queue
+	accepted   mark // last line with a successful Append
+	written    mark // last line passed to the operating system
+	durable    mark // last fsynced line
+	stalled    bool // a write took longer than stallGrace and the queue has not been empty since
+	err        error
+	syncFailed bool // nothing becomes durable any more
+	closed     bool
+	notify     func(Progress)
 
-	work       chan struct{} // lines are queued; closed after the last
+	work       chan struct{} // lines are queued; closed after the last line
 	wrote      chan struct{} // the writing goroutine made progress, or failed
 	dirty      chan struct{} // written lines need an fsync
 	closing    chan struct{} // no more lines will be added
@@ -98,7 +98,7 @@ func (w *Writer) Append(ev chat.RawEvent, visibleBytes int) (int64, error) {
 		return 0, err
 	}
 	w.mu.Lock()
-	w.taken = m
+	w.accepted = m
 	w.mu.Unlock()
 	return m.seq, nil
 }
@@ -155,7 +155,7 @@ func (w *Writer) settled(seq int64) (bool, error) {
 	return false, nil
 }
 
-// Progress is the journal's present progress.
+// Progress returns the journal's current progress.
 func (w *Writer) Progress() Progress {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,8 +164,8 @@ func (w *Writer) Progress() Progress {
 
 func (w *Writer) progress() Progress {
 	p := Progress{
-		Seq: w.taken.seq, DurableSeq: w.durable.seq,
-		Displayed: w.taken.visible, Durable: w.durable.visible,
+		Seq: w.accepted.seq, DurableSeq: w.durable.seq,
+		Displayed: w.accepted.visible, Durable: w.durable.visible,
 	}
 	// An fsync may cover a line whose Append is just about to return.
 	p.Seq, p.Displayed = max(p.Seq, p.DurableSeq), max(p.Displayed, p.Durable)
@@ -175,11 +175,11 @@ func (w *Writer) progress() Progress {
 	return p
 }
 
-// WriteAhead reports that text may be shown only when OnDurable reports it.
+// WriteAhead reports whether text may be shown only after OnDurable has reported it.
 func (w *Writer) WriteAhead() bool { return w.opt.Durability == WriteAhead }
 
 // OnDurable sets a function that is called after each fsync that made lines durable, never concurrently, and for the
-// last time before End returns. It must be set before the first Append; f must not call End, which waits for it.
+// last time before End returns. It must be set before the first Append; f must not call End, because End waits for f.
 func (w *Writer) OnDurable(f func(Progress)) {
 	w.mu.Lock()
 	w.notify = f
@@ -187,7 +187,7 @@ func (w *Writer) OnDurable(f func(Progress)) {
 }
 
 // End appends the end entry, fsyncs and closes: the journal is sealed. If it fails, Progress is still correct, and
-// the journal reads as interrupted. A second call, of any kind, changes nothing and returns the same.
+// the journal reads as interrupted. A second call changes nothing and returns the same result, whatever its kind.
 func (w *Writer) End(kind EndKind, reason string) (Progress, error) {
 	const op = "journal.end"
 	if !kind.valid() {
@@ -212,7 +212,7 @@ func (w *Writer) isClosed() bool {
 	return w.closed
 }
 
-// shut lets both goroutines finish the queue, then closes the file.
+// shut waits until both goroutines have processed the queue, then closes the file.
 func (w *Writer) shut() error {
 	w.mu.Lock()
 	w.closed = true
@@ -226,7 +226,7 @@ func (w *Writer) shut() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
-		w.taken = w.last
+		w.accepted = w.last
 	}
 	if w.err == nil && closeErr != nil {
 		// Everything is fsynced, but a file that cannot be closed is not trusted.
@@ -246,7 +246,7 @@ func (w *Writer) writeLoop() {
 	}
 }
 
-// writeBatch writes everything queued in one call. It returns false if there was nothing.
+// writeBatch writes all queued lines in one call. It returns false if there were none.
 func (w *Writer) writeBatch() bool {
 	w.mu.Lock()
 	batch, ok := w.queue.take()
@@ -262,7 +262,7 @@ func (w *Writer) writeBatch() bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if m, ok := batch.upTo(n); ok {
+	if m, ok := batch.lastLineWithin(n); ok {
 		w.written = m
 		pulse(w.dirty)
 	}
@@ -281,7 +281,7 @@ func (w *Writer) fail(err error) {
 	pulse(w.wrote)
 }
 
-// syncLoop fsyncs when it is time to, and again at the end.
+// syncLoop fsyncs when an fsync is due, and again at the end.
 func (w *Writer) syncLoop() {
 	defer close(w.syncerDone)
 	var last time.Time
@@ -302,7 +302,7 @@ func (w *Writer) awaitSync(last time.Time) bool {
 	}
 	delay := milliseconds(w.opt.FsyncMs)
 	if w.opt.Durability == WriteAhead {
-		// A line after a pause is fsynced at once, lines in a burst in groups.
+		// A line after a pause is fsynced at once; lines in a burst are fsynced in groups.
 		delay = milliseconds(w.opt.GroupMs) - time.Since(last)
 	}
 	timer := time.NewTimer(delay)
@@ -315,11 +315,11 @@ func (w *Writer) awaitSync(last time.Time) bool {
 	}
 }
 
-// sync makes durable what was written when it was called.
+// sync makes the lines durable that were written before it was called.
 func (w *Writer) sync() {
 	w.mu.Lock()
 	target := w.written
-	idle := w.syncBad || target.seq == w.durable.seq
+	idle := w.syncFailed || target.seq == w.durable.seq
 	w.mu.Unlock()
 	if idle {
 		return
@@ -328,7 +328,7 @@ func (w *Writer) sync() {
 
 	w.mu.Lock()
 	if err != nil {
-		w.syncBad = true
+		w.syncFailed = true
 		w.fail(diskError("journal.sync", err, "The stream journal could not be flushed to disk; what was flushed before is safe."))
 		w.mu.Unlock()
 		return

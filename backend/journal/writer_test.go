@@ -192,7 +192,7 @@ func TestFailedWrite(t *testing.T) {
 		{"disk full", func(c *journaltest.CrashFS) { c.FailNth(journaltest.OpWrite, 3, syscall.ENOSPC) }, chat.CodeNoSpace, false},
 		{"disk full within the line", func(c *journaltest.CrashFS) { c.ShortWrite(3, 20, syscall.ENOSPC) }, chat.CodeNoSpace, true},
 		{"input/output error", func(c *journaltest.CrashFS) { c.FailNth(journaltest.OpWrite, 3, syscall.EIO) }, chat.CodeInternal, false},
-		{"short write that does not say so", func(c *journaltest.CrashFS) { c.ShortWrite(3, 20, nil) }, chat.CodeInternal, true},
+		{"short write without an error", func(c *journaltest.CrashFS) { c.ShortWrite(3, 20, nil) }, chat.CodeInternal, true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -204,14 +204,14 @@ func TestFailedWrite(t *testing.T) {
 			_, err := w.Append(text("cc"), 2)
 			wantCode(t, err, c.code)
 			if p := w.Progress(); p.Displayed != 4 || p.Seq != 2 {
-				t.Errorf("progress %+v counts what was not written", p)
+				t.Errorf("progress %+v includes a line that was not written", p)
 			}
 			_, err = w.Append(text("dd"), 2)
 			wantCode(t, err, c.code)
 			p, err := w.End(journal.EndDone, "")
 			wantCode(t, err, c.code)
 			if p.Durable != 4 || p.DurableSeq != 2 {
-				t.Errorf("the end made %+v durable, want the two whole lines", p)
+				t.Errorf("the end made %+v durable, want the two complete lines", p)
 			}
 			rep := mustReplay(t, j, step)
 			if len(rep.Events) != 2 || rep.End != "" || rep.TornTail != c.torn {
@@ -317,7 +317,7 @@ func TestErrorsContainNoPrompt(t *testing.T) {
 	_, err := w.Append(text("sk-canary-secret"), 3)
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if strings.Contains(e.Error(), "canary") {
-			t.Errorf("the error repeats what was being written: %v", e)
+			t.Errorf("the error contains the text that was being written: %v", e)
 		}
 	}
 	_ = w.Abandon()
@@ -400,7 +400,7 @@ func TestPrune(t *testing.T) {
 	}
 	fs.Crash(nil)
 	if rep := mustReplay(t, j, step); !rep.Missing {
-		t.Error("a pruned journal came back after a crash")
+		t.Error("a pruned journal exists after a crash")
 	}
 }
 
@@ -449,7 +449,7 @@ func TestManyStreamsAtOnce(t *testing.T) {
 					t.Error(err)
 				}
 				if p := w.Progress(); p.Durable > p.Displayed {
-					t.Errorf("durable beyond displayed: %+v", p)
+					t.Errorf("more durable than displayed: %+v", p)
 				}
 			}
 			if p, err := w.End(journal.EndDone, ""); err != nil || p.Durable != 400 {

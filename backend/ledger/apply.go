@@ -13,13 +13,13 @@ import (
 // changes nothing. The hash chain is not checked here; see Faults and Intact.
 func (s *State) Apply(e Event) error {
 	if e.SessionID != s.SessionID {
-		return fmt.Errorf("it is of session %s", e.SessionID)
+		return fmt.Errorf("it belongs to session %s", e.SessionID)
 	}
 	if e.Seq != s.EventSeq+1 {
-		return fmt.Errorf("it is number %d after %d", e.Seq, s.EventSeq)
+		return fmt.Errorf("its number is %d, after %d", e.Seq, s.EventSeq)
 	}
 	if !utf8.ValidString(e.Entity) {
-		return errors.New("what it is about has no id that is text")
+		return errors.New("its entity id is not valid UTF-8")
 	}
 	if err := s.apply(e); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *State) apply(e Event) error {
 // canonicalStart is how Payload begins.
 var canonicalStart = fmt.Appendf(nil, `{"v":%d,"data":`, PayloadVersion)
 
-// dataOf is the data of a payload. If Payload wrote it, the result is not copied: there are payloads of 40 MB.
+// dataOf is the data of a payload. If the function Payload wrote it, the data is not copied: a payload may have 40 MB.
 func dataOf(payload []byte) (json.RawMessage, error) {
 	if data, ok := bytes.CutPrefix(payload, canonicalStart); ok && bytes.HasSuffix(data, []byte("}")) {
 		if data = data[:len(data)-1]; json.Valid(data) {
@@ -63,11 +63,11 @@ func dataOf(payload []byte) (json.RawMessage, error) {
 	return env.Data, nil
 }
 
-// on applies a change to a record created by an earlier event.
-func on[R any](rows map[string]*R, id string, change func(*R)) error {
+// update applies a change to a record created by an earlier event.
+func update[R any](rows map[string]*R, id string, change func(*R)) error {
 	r, ok := rows[id]
 	if !ok {
-		return fmt.Errorf("no earlier event made %s", id)
+		return fmt.Errorf("no earlier event created %s", id)
 	}
 	change(r)
 	return nil

@@ -86,20 +86,20 @@ func (s *State) branchCreated(e Event, p BranchCreated) error {
 }
 
 func (s *State) branchRenamed(e Event, p TextChanged) error {
-	return on(s.Branches, e.Entity, func(r *Branch) { r.Label = SumOfText(p.Text) })
+	return update(s.Branches, e.Entity, func(r *Branch) { r.Label = SumOfText(p.Text) })
 }
 
 func (s *State) branchArchived(e Event, p FlagChanged) error {
-	return on(s.Branches, e.Entity, func(r *Branch) { r.ArchivedAt = since(p.On, e) })
+	return update(s.Branches, e.Entity, func(r *Branch) { r.ArchivedAt = since(p.On, e) })
 }
 
 func (s *State) stateCommitted(e Event, p StateCommitted) error {
 	for _, id := range p.Turns {
 		if s.Turns[string(id)] == nil {
-			return fmt.Errorf("no earlier event made turn %s", id)
+			return fmt.Errorf("no earlier event created turn %s", id)
 		}
 	}
-	err := on(s.Branches, string(p.BranchID), func(b *Branch) {
+	err := update(s.Branches, string(p.BranchID), func(b *Branch) {
 		b.HeadState, b.HeadSeq, b.Epoch = e.Entity, p.Seq, p.Epoch
 	})
 	if err != nil {

@@ -66,11 +66,11 @@ func (e Event) Faults(before Tail) []string {
 	return out
 }
 
-// Intact reports that the payload matches the event's hash.
+// Intact reports whether the payload matches the event's hash.
 func (e Event) Intact() bool {
 	sum := sha256.Sum256(e.Payload)
 	return e.Payload != nil && bytes.Equal(sum[:], e.PayloadHash)
 }
 
-// Tail is where the event after this one continues.
+// Tail is the end of a ledger whose last event is this one.
 func (e Event) Tail() Tail { return Tail{e.Seq, e.Hash} }

@@ -18,9 +18,9 @@ type Difference struct {
 // are left out: they belong to no session.
 func Compare(have, want *State) []Difference {
 	var out []Difference
-	wanted := want.tables()
+	expected := want.tables()
 	for i, t := range have.tables() {
-		out = append(out, t.rows.compare(t.name, wanted[i].rows)...)
+		out = append(out, t.rows.compare(t.name, expected[i].rows)...)
 	}
 	return out
 }
@@ -29,14 +29,14 @@ func Compare(have, want *State) []Difference {
 type table struct {
 	name string
 	rows interface {
-		holdsNil() bool
+		containsNil() bool
 		compare(name string, want any) []Difference
 	}
 }
 
 type records[R any] map[string]*R
 
-func (r records[R]) holdsNil() bool {
+func (r records[R]) containsNil() bool {
 	if r == nil {
 		return true
 	}
@@ -55,10 +55,10 @@ func (r records[R]) compare(name string, other any) []Difference {
 	}
 	var out []Difference
 	for id, w := range want {
-		h, there := r[id]
-		if !there {
+		h, exists := r[id]
+		if !exists {
 			out = append(out, Difference{Table: name, ID: id, Missing: true})
-		} else if fields := fieldsApart(h, w); fields != nil {
+		} else if fields := differingFields(h, w); fields != nil {
 			out = append(out, Difference{Table: name, ID: id, Fields: fields})
 		}
 	}
@@ -76,8 +76,8 @@ func (r records[R]) compare(name string, other any) []Difference {
 	return out
 }
 
-// fieldsApart are the names of the fields that differ between two records.
-func fieldsApart[R any](a, b *R) []string {
+// differingFields are the names of the fields that differ between two records.
+func differingFields[R any](a, b *R) []string {
 	if reflect.DeepEqual(a, b) {
 		return nil
 	}

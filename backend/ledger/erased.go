@@ -11,7 +11,7 @@ import (
 
 // ContentErased records that a permanent deletion removed content from this ledger (SPEC 12). The payloads with the
 // content were replaced in place; this event has the hashes of the replacements, so that the chain covers them like
-// any other. A replay of them gives the stored data.
+// any other payload. A replay of the replacements gives the stored data.
 type ContentErased struct {
 	Receipt string        `json:"receipt"`
 	Events  []ErasedEvent `json:"events"`
@@ -28,7 +28,7 @@ type ErasedEvent struct {
 // and the receipt.
 type Erasures map[int64]Erasure
 
-// Erasure is the state of one payload. The last permanent deletion that changed it counts.
+// Erasure is the last permanent deletion that changed a payload.
 type Erasure struct {
 	Hash    []byte // SHA-256
 	Receipt string
@@ -50,7 +50,7 @@ func (x Erasures) Add(e Event) {
 	}
 }
 
-// Vouch reports that the payload matches the event's hash, or is its replacement from a permanent deletion.
+// Vouch reports whether the payload matches the event's hash, or is its replacement from a permanent deletion.
 func (x Erasures) Vouch(e Event) bool {
 	if e.Intact() {
 		return true
@@ -70,7 +70,7 @@ func Reword[P any](payload []byte, change func(*P)) ([]byte, error) {
 	return Payload(env.Data)
 }
 
-// contentErased removes deleted documents. Everything else follows from the payloads.
+// contentErased removes deleted documents. All other changes follow from the replaced payloads.
 func (s *State) contentErased(_ Event, p ContentErased) error {
 	for _, id := range p.Files {
 		delete(s.Files, string(id))

@@ -10,10 +10,10 @@ import (
 // FuzzDecode: any bytes are a complete state or an error; a state encodes to the same state, can be compared, and
 // events can be applied to it.
 func FuzzDecode(f *testing.F) {
-	whole := encoded(f, replayed(f, history(f)))
-	f.Add(whole)
-	f.Add(whole[:len(whole)/2])
-	f.Add(bytes.Replace(whole, []byte(`"files":{`), []byte(`"files":{"f":{"name":"n"}`), 1))
+	complete := encoded(f, replayed(f, history(f)))
+	f.Add(complete)
+	f.Add(complete[:len(complete)/2])
+	f.Add(bytes.Replace(complete, []byte(`"files":{`), []byte(`"files":{"f":{"name":"n"}`), 1))
 	f.Add([]byte(`{"session_id":"s","event_seq":1,"sessions":{"s":{}}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := Decode(b)
@@ -21,11 +21,11 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		canonical := encoded(t, s)
-		again, err := Decode(canonical)
-		if err != nil || !bytes.Equal(encoded(t, again), canonical) {
+		second, err := Decode(canonical)
+		if err != nil || !bytes.Equal(encoded(t, second), canonical) {
 			t.Fatalf("%s cannot be decoded again: %v", canonical, err)
 		}
-		if d := Compare(s, again); len(d) > 0 {
+		if d := Compare(s, second); len(d) > 0 {
 			t.Fatalf("a state differs from itself: %+v", d)
 		}
 		for _, e := range history(t) {
@@ -35,22 +35,22 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzDecodeSnapshot is FuzzDecode for snapshots, including the points that are read from a summary.
+// FuzzDecodeSnapshot is FuzzDecode for snapshots, including the entries that are read from a summary.
 func FuzzDecodeSnapshot(f *testing.F) {
 	s := replayed(f, history(f))
-	whole, err := Snapshot{SnapshotVersion, s, MemoryOf("## Facts\n- a\n## Open tasks\n- b\n", []string{"pin"})}.Encode()
+	complete, err := Snapshot{SnapshotVersion, s, MemoryOf("## Facts\n- a\n## Open tasks\n- b\n", []string{"pin"})}.Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(whole)
-	f.Add(whole[:len(whole)-1])
-	f.Add(bytes.Replace(whole, []byte(`"v":1`), []byte(`"v":2`), 1))
+	f.Add(complete)
+	f.Add(complete[:len(complete)-1])
+	f.Add(bytes.Replace(complete, []byte(`"v":1`), []byte(`"v":2`), 1))
 	f.Add([]byte("## Facts\n- \xff\n##  DECISIONS \n-  b\n- \n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, m := range [][]string{MemoryOf(string(b), nil).Facts, MemoryOf(string(b), nil).Decisions, MemoryOf(string(b), nil).OpenTasks} {
-			for _, point := range m {
-				if point == "" || !strings.Contains(string(b), point) {
-					t.Fatalf("point %q is not in %q", point, b)
+			for _, entry := range m {
+				if entry == "" || !strings.Contains(string(b), entry) {
+					t.Fatalf("the entry %q is not in %q", entry, b)
 				}
 			}
 		}
@@ -59,14 +59,14 @@ func FuzzDecodeSnapshot(f *testing.F) {
 			return
 		}
 		if snap.Version != SnapshotVersion || snap.State == nil {
-			t.Fatalf("taken for a snapshot: %+v", snap)
+			t.Fatalf("decoded as a snapshot: %+v", snap)
 		}
 		canonical, err := snap.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := DecodeSnapshot(canonical)
-		if err != nil || !bytes.Equal(encoded(t, again.State), encoded(t, snap.State)) {
+		second, err := DecodeSnapshot(canonical)
+		if err != nil || !bytes.Equal(encoded(t, second.State), encoded(t, snap.State)) {
 			t.Fatalf("%s cannot be decoded again: %v", canonical, err)
 		}
 	})
@@ -97,12 +97,12 @@ func FuzzApply(f *testing.F) {
 		}
 		if err := s.Apply(e); err != nil {
 			if after := encoded(t, s); !bytes.Equal(before, after) {
-				t.Fatalf("%v, and yet %s became %s", err, before, after)
+				t.Fatalf("%v, but %s became %s", err, before, after)
 			}
 			return
 		}
 		after := encoded(t, s)
-		if again, err := Decode(after); err != nil || !bytes.Equal(encoded(t, again), after) {
+		if second, err := Decode(after); err != nil || !bytes.Equal(encoded(t, second), after) {
 			t.Fatalf("%s cannot be decoded again: %v", after, err)
 		}
 	})

@@ -76,7 +76,7 @@ func (s *State) summaryCreated(e Event, p SummaryCreated) error {
 }
 
 func (s *State) summarySuperseded(e Event, p SummarySuperseded) error {
-	return on(s.Summaries, e.Entity, func(r *Summary) { r.SupersededBy = p.By })
+	return update(s.Summaries, e.Entity, func(r *Summary) { r.SupersededBy = p.By })
 }
 
 func (s *State) calibrationSet(_ Event, p CalibrationSet) error {

@@ -46,7 +46,7 @@ type (
 		Start  int         `json:"start"`
 		End    int         `json:"end"`
 		Tokens int         `json:"tokens"`
-		Text   string      `json:"text"`                  // of a document: the text before the words
+		Text   string      `json:"text"`                  // of a document: only the prefix before the document's own text
 		SHA256 string      `json:"text_sha256,omitempty"` // of the complete text, if Text is only a part
 	}
 	FileAdded struct { // the bytes stay in the file
@@ -103,7 +103,7 @@ func (s *State) indexed(e Event, p TurnIndexed) error {
 	}
 	turn, ok := s.Turns[e.Entity]
 	if !ok {
-		return errors.New("no earlier event made its turn")
+		return errors.New("no earlier event created its turn")
 	}
 	if p.Dropped {
 		version := math.MaxInt32
@@ -141,13 +141,13 @@ func indexedRecords(e Event, p TurnIndexed) ([]*Chunk, map[string]*Unit, error) 
 			Tokens: c.Tokens, Version: c.Version, CreatedAt: e.CreatedAt, Content: content, Summary: SumOfText(c.Summary),
 		}
 		for _, u := range c.Units {
-			words := SumOfText(u.Text)
+			text := SumOfText(u.Text)
 			if u.SHA256 != "" {
-				if words, err = sumOfHex(u.SHA256); err != nil {
+				if text, err = sumOfHex(u.SHA256); err != nil {
 					return nil, nil, err
 				}
 			}
-			units[string(u.ID)] = &Unit{TurnID: e.Entity, ChunkID: string(c.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: words}
+			units[string(u.ID)] = &Unit{TurnID: e.Entity, ChunkID: string(c.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: text}
 		}
 	}
 	return chunks, units, nil
@@ -157,27 +157,27 @@ func indexedRecords(e Event, p TurnIndexed) ([]*Chunk, map[string]*Unit, error) 
 func (s *State) drop(turn string, version int) {
 	s.unitsOf[turn] = slices.DeleteFunc(s.unitsOf[turn], func(id string) bool {
 		chunk := s.Chunks[s.Units[id].ChunkID]
-		gone := chunk != nil && chunk.Version < version
-		if gone {
+		isOlder := chunk != nil && chunk.Version < version
+		if isOlder {
 			delete(s.Units, id)
 		}
-		return gone
+		return isOlder
 	})
 }
 
 func (s *State) fileAdded(e Event, p FileAdded) error {
 	if s.Turns[string(p.TurnID)] == nil {
-		return fmt.Errorf("no earlier event made turn %s", p.TurnID)
+		return fmt.Errorf("no earlier event created turn %s", p.TurnID)
 	}
 	content, err := sumOfHex(p.SHA256)
 	if err != nil {
 		return err
 	}
-	words, err := sumOfHex(p.TextSHA256)
+	text, err := sumOfHex(p.TextSHA256)
 	if err != nil {
 		return err
 	}
 	s.Files[e.Entity] = &File{TurnID: string(p.TurnID), MediaType: p.MediaType, Size: p.Size, Tokens: p.Tokens,
-		Name: SumOfText(p.Name), Content: content, Text: words}
+		Name: SumOfText(p.Name), Content: content, Text: text}
 	return nil
 }

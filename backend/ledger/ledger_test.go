@@ -76,7 +76,7 @@ func TestAStateRoundTrips(t *testing.T) {
 		strings.Replace(string(want), `"units":{}`, `"units":null`, 1),
 		strings.Replace(string(want), `"units":`, `"parts":`, 1), string(want[:len(want)-2])} {
 		if _, err := Decode([]byte(bad)); err == nil {
-			t.Errorf("taken for a state: %.80s", bad)
+			t.Errorf("decoded as a state: %.80s", bad)
 		}
 	}
 }
@@ -97,13 +97,13 @@ func TestAFailedEventChangesNothing(t *testing.T) {
 	torn.Payload = torn.Payload[:4]
 	for name, e := range map[string]Event{
 		"after a gap": gap, "of another session": foreign, "of a later version": later, "torn": torn,
-		"of an unknown turn":          next(EventTurnFinalized, "nobody", TurnFinalized{}),
-		"a state of an unknown turn":  next(EventStateCommitted, "x", StateCommitted{BranchID: "b", Turns: nil, Seq: 1, Epoch: 1, ParentID: "root"}.with("nobody")),
-		"a state of no branch":        next(EventStateCommitted, "x", StateCommitted{BranchID: "nobody"}.with("t")),
-		"a step of an unknown turn":   next(EventStepStarted, "x", StepStarted{TurnID: "nobody"}),
-		"chunks of an unknown turn":   next(EventTurnIndexed, "nobody", TurnIndexed{Status: "ok"}),
-		"chunks with half a hash":     next(EventTurnIndexed, "t", TurnIndexed{Status: "ok", Chunks: []IndexedChunk{{ID: "c", SHA256: "ab"}}}),
-		"a document of no known turn": next(EventFileAdded, "f", FileAdded{TurnID: "nobody"}),
+		"of an unknown turn":            next(EventTurnFinalized, "nobody", TurnFinalized{}),
+		"a state of an unknown turn":    next(EventStateCommitted, "x", StateCommitted{BranchID: "b", Turns: nil, Seq: 1, Epoch: 1, ParentID: "root"}.withTurn("nobody")),
+		"a state of an unknown branch":  next(EventStateCommitted, "x", StateCommitted{BranchID: "nobody"}.withTurn("t")),
+		"a step of an unknown turn":     next(EventStepStarted, "x", StepStarted{TurnID: "nobody"}),
+		"chunks of an unknown turn":     next(EventTurnIndexed, "nobody", TurnIndexed{Status: "ok"}),
+		"chunks with half a hash":       next(EventTurnIndexed, "t", TurnIndexed{Status: "ok", Chunks: []IndexedChunk{{ID: "c", SHA256: "ab"}}}),
+		"a document of an unknown turn": next(EventFileAdded, "f", FileAdded{TurnID: "nobody"}),
 	} {
 		if err := s.Apply(e); err == nil {
 			t.Errorf("an event %s was applied", name)
@@ -114,7 +114,7 @@ func TestAFailedEventChangesNothing(t *testing.T) {
 	}
 }
 
-func (p StateCommitted) with(turn string) any {
+func (p StateCommitted) withTurn(turn string) any {
 	return map[string]any{"branch_id": p.BranchID, "turns": []string{turn}}
 }
 

@@ -91,30 +91,30 @@ type (
 
 func (s *State) sessionCreated(e Event, p SessionCreated) error {
 	if e.Entity != s.SessionID {
-		return fmt.Errorf("it made another session, %s", e.Entity)
+		return fmt.Errorf("it created another session, %s", e.Entity)
 	}
 	s.Sessions[e.Entity] = &Session{CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, Source: p.Source,
 		ActiveBranch: string(p.ActiveBranch), Title: SumOfText(p.Title), SystemPrompt: SumOfText(p.SystemPrompt)}
 	return nil
 }
 
-// textOf sets a text of the session.
+// textOf makes a reducer that sets a text of the session.
 func textOf(set func(*Session, string)) func(*State, Event, TextChanged) error {
 	return func(s *State, e Event, p TextChanged) error {
-		return on(s.Sessions, e.Entity, func(r *Session) { set(r, p.Text) })
+		return update(s.Sessions, e.Entity, func(r *Session) { set(r, p.Text) })
 	}
 }
 
 func (s *State) sessionArchived(e Event, p FlagChanged) error {
-	return on(s.Sessions, e.Entity, func(r *Session) { r.ArchivedAt = since(p.On, e) })
+	return update(s.Sessions, e.Entity, func(r *Session) { r.ArchivedAt = since(p.On, e) })
 }
 
 func (s *State) sessionPinned(e Event, p FlagChanged) error {
-	return on(s.Sessions, e.Entity, func(r *Session) { r.Pinned = p.On })
+	return update(s.Sessions, e.Entity, func(r *Session) { r.Pinned = p.On })
 }
 
 func (s *State) sessionSettings(e Event, p SettingsChanged) error {
-	return on(s.Sessions, e.Entity, func(r *Session) {
+	return update(s.Sessions, e.Entity, func(r *Session) {
 		r.SystemPrompt, r.Temperature, r.Effort, r.ToolsMode = SumOfText(p.SystemPrompt), p.Temperature, p.Effort, p.ToolsMode
 		r.MemoryScope = p.MemoryScope
 		r.Assistant, r.AssistantName = string(p.Assistant), SumOfName(p.AssistantName)
@@ -125,17 +125,17 @@ func (s *State) sessionImported(e Event, p SessionImported) error {
 	if _, err := chat.ParseTime(p.UpdatedAt); err != nil {
 		return err
 	}
-	return on(s.Sessions, e.Entity, func(r *Session) { r.UpdatedAt = p.UpdatedAt })
+	return update(s.Sessions, e.Entity, func(r *Session) { r.UpdatedAt = p.UpdatedAt })
 }
 
 // touch moves the session to the top of its list.
 func (s *State) touch(e Event) error {
-	return on(s.Sessions, s.SessionID, func(r *Session) { r.UpdatedAt = e.CreatedAt })
+	return update(s.Sessions, s.SessionID, func(r *Session) { r.UpdatedAt = e.CreatedAt })
 }
 
-// since is when something was archived; empty: it is not.
-func since(is bool, e Event) string {
-	if is {
+// since is the time of an event that archives something; empty if it restores it.
+func since(archived bool, e Event) string {
+	if archived {
 		return e.CreatedAt
 	}
 	return ""

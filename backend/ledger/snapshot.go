@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// SnapshotVersion is the version of a snapshot's content; one of another version is not used, and the ledger is
+// SnapshotVersion is the version of a snapshot's content. A snapshot of another version is not used; the ledger is then
 // replayed without it.
 const SnapshotVersion = 1
 
@@ -31,15 +31,15 @@ type Memory struct {
 // MemoryOf reads the list entries under a summary's headings Facts, Decisions and Open tasks.
 func MemoryOf(summary string, pins []string) Memory {
 	m := Memory{Facts: append([]string{}, pins...), Decisions: []string{}, OpenTasks: []string{}}
-	var into *[]string
+	var list *[]string
 	for line := range strings.Lines(summary) {
 		line = strings.TrimSpace(line)
 		if heading, ok := strings.CutPrefix(line, "## "); ok {
-			into = map[string]*[]string{"facts": &m.Facts, "decisions": &m.Decisions, "open tasks": &m.OpenTasks}[strings.ToLower(strings.TrimSpace(heading))]
+			list = map[string]*[]string{"facts": &m.Facts, "decisions": &m.Decisions, "open tasks": &m.OpenTasks}[strings.ToLower(strings.TrimSpace(heading))]
 			continue
 		}
-		if point, ok := strings.CutPrefix(line, "- "); ok && into != nil && point != "" {
-			*into = append(*into, point)
+		if entry, ok := strings.CutPrefix(line, "- "); ok && list != nil && entry != "" {
+			*list = append(*list, entry)
 		}
 	}
 	return m

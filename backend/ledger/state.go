@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Sum represents a content by the first 128 bits of its SHA-256 in hex, empty for none. The chain and the rows have
-// complete hashes; here contents only need to be distinguished.
+// Sum represents content by the first 128 bits of its SHA-256 in hex, empty for none. The chain and the database rows
+// have complete hashes; here, different contents only need to be distinguished.
 type Sum string
 
 const sumBytes = 16
@@ -83,7 +83,7 @@ type State struct {
 	EventSeq  int64  `json:"event_seq"`
 	EventHash string `json:"event_hash"` // of that event, in hex
 
-	Sessions     map[string]*Session     `json:"sessions"` // the one
+	Sessions     map[string]*Session     `json:"sessions"` // exactly one
 	Branches     map[string]*Branch      `json:"branches"`
 	States       map[string]*Checkpoint  `json:"states"`
 	Turns        map[string]*Turn        `json:"turns"`
@@ -101,7 +101,7 @@ type State struct {
 	unitsOf map[string][]string // by turn
 }
 
-// tables are all kinds that represent rows of the session.
+// tables are all kinds of records that represent rows of the session.
 func (s *State) tables() []table {
 	return []table{
 		{"sessions", records[Session](s.Sessions)}, {"branches", records[Branch](s.Branches)}, {"states", records[Checkpoint](s.States)},
@@ -135,10 +135,10 @@ func Decode(b []byte) (*State, error) {
 		return nil, err
 	}
 	if s.SessionID == "" || s.EventSeq < 1 || len(s.Sessions) != 1 {
-		return nil, errors.New("this is the state of no session")
+		return nil, errors.New("the state has no events or not exactly one session")
 	}
 	for _, t := range append(s.tables(), table{"calibrations", records[Calibration](s.Calibrations)}) {
-		if t.rows.holdsNil() {
+		if t.rows.containsNil() {
 			return nil, fmt.Errorf("a record of %s is empty", t.name)
 		}
 	}

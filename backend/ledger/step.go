@@ -74,7 +74,7 @@ func (s *State) stepStarted(e Event, p StepStarted) error {
 	if err != nil {
 		return err
 	}
-	if err := on(s.Turns, string(p.TurnID), func(t *Turn) {
+	if err := update(s.Turns, string(p.TurnID), func(t *Turn) {
 		if t.Phase != string(chat.PhaseResponding) {
 			t.Phase, t.UpdatedAt = string(chat.PhaseResponding), e.CreatedAt
 		}
@@ -105,7 +105,7 @@ func (s *State) stepEnded(e Event, p StepEnded) error {
 	if err != nil {
 		return err
 	}
-	return on(s.Steps, e.Entity, func(r *Step) {
+	return update(s.Steps, e.Entity, func(r *Step) {
 		r.Status, r.EndedAt, r.DisplayedBytes, r.DurableBytes = string(p.Outcome.Status), e.CreatedAt, p.DisplayedBytes, p.DurableBytes
 		r.Outcome, r.Usage, r.Items, r.Response, r.Events = outcome, usage, SumOf(p.Items), response, events
 	})

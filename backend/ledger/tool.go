@@ -54,8 +54,8 @@ type (
 		Reason  chat.UnknownReason `json:"reason,omitempty"`
 		IsError bool               `json:"is_error,omitempty"`
 		Content json.RawMessage    `json:"content,omitempty"`
-		// Recalled are the turns that the result quotes, of any session; one without a turn is a session that it
-		// names.
+		// Recalled are the turns that the result quotes, of any session; an entry without a turn is a session whose
+		// name it contains.
 		Recalled []RecalledTurn `json:"recalled,omitempty"`
 	}
 	RecalledTurn struct {
@@ -94,7 +94,7 @@ type (
 		Reason     string `json:"reason"`
 		Arguments  Sum    `json:"arguments"`
 		Redactions Sum    `json:"redactions"`
-		// Of its row in tool_results, if it has one.
+		// The following are of its row in tool_results, if it has one.
 		ResultAt string `json:"result_at"`
 		IsError  bool   `json:"is_error"`
 		Result   Sum    `json:"result"`
@@ -104,7 +104,7 @@ type (
 
 func (s *State) toolsProposed(e Event, p ToolBatchProposed) error {
 	if s.Steps[string(p.StepID)] == nil {
-		return errors.New("no earlier event made its step")
+		return errors.New("no earlier event created its step")
 	}
 	s.ToolBatches[e.Entity] = &ToolBatch{
 		TurnID: string(p.TurnID), StepID: string(p.StepID), State: string(chat.BatchOpen), CreatedAt: e.CreatedAt,
@@ -118,9 +118,9 @@ func (s *State) toolsProposed(e Event, p ToolBatchProposed) error {
 	return nil
 }
 
-// toolDecided records a decision; a denied call is also ended.
+// toolDecided records a decision. A denied call ends with a separate event.
 func (s *State) toolDecided(e Event, p ToolCallDecided) error {
-	return on(s.ToolCalls, e.Entity, func(c *ToolCall) {
+	return update(s.ToolCalls, e.Entity, func(c *ToolCall) {
 		c.Decision, c.DecidedAt, c.Definition = string(p.Decision), e.CreatedAt, p.Definition
 		if p.Decision == chat.DecisionNone { // it is pending again
 			c.State = string(chat.CallProposed)
@@ -136,14 +136,14 @@ func (s *State) toolStarted(e Event, p ToolCallStarted) error {
 	if err != nil {
 		return err
 	}
-	return on(s.ToolCalls, e.Entity, func(c *ToolCall) {
+	return update(s.ToolCalls, e.Entity, func(c *ToolCall) {
 		c.State, c.StartedAt, c.EndedAt, c.Reason = string(chat.CallStarted), e.CreatedAt, "", ""
 		c.Redactions = SumOfRedactions(redactions)
 		c.Runs++
 	})
 }
 
-// RedactionsText is what a call's redactions are stored as; empty for none.
+// RedactionsText is the stored form of a call's redactions; empty for none.
 func RedactionsText(r []chat.CallRedaction) (string, error) {
 	if len(r) == 0 {
 		return "", nil
@@ -173,7 +173,7 @@ func SumOfRecalled(turns []RecalledTurn) Sum {
 }
 
 func (s *State) toolEnded(e Event, p ToolCallEnded) error {
-	return on(s.ToolCalls, e.Entity, func(c *ToolCall) {
+	return update(s.ToolCalls, e.Entity, func(c *ToolCall) {
 		c.EndedAt, c.Reason = e.CreatedAt, string(p.Reason)
 		if c.State = string(chat.CallUnknown); p.Reason == "" {
 			c.State, c.ResultAt, c.IsError, c.Result = string(chat.CallDone), e.CreatedAt, p.IsError, SumOf(p.Content)
@@ -183,5 +183,5 @@ func (s *State) toolEnded(e Event, p ToolCallEnded) error {
 }
 
 func (s *State) toolsClosed(e Event, p ToolBatchClosed) error {
-	return on(s.ToolBatches, e.Entity, func(b *ToolBatch) { b.State, b.ClosedAt = string(p.State), e.CreatedAt })
+	return update(s.ToolBatches, e.Entity, func(b *ToolBatch) { b.State, b.ClosedAt = string(p.State), e.CreatedAt })
 }

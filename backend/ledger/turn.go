@@ -90,11 +90,11 @@ func (s *State) accepted(e Event, p TurnAccepted) error {
 }
 
 func (s *State) resumed(e Event, _ struct{}) error {
-	return on(s.Turns, e.Entity, func(t *Turn) { t.Outcome, t.Failure, t.UpdatedAt = "", "", e.CreatedAt })
+	return update(s.Turns, e.Entity, func(t *Turn) { t.Outcome, t.Failure, t.UpdatedAt = "", "", e.CreatedAt })
 }
 
-// nothing is the hash used for a missing manifest.
-var nothing = SumOf()
+// emptySum is the sum of no bytes, which an event without a manifest has.
+var emptySum = SumOf()
 
 func (s *State) prepared(e Event, p TurnPrepared) error {
 	manifest, err := sumOfHex(p.ManifestSHA256)
@@ -105,10 +105,10 @@ func (s *State) prepared(e Event, p TurnPrepared) error {
 	if err != nil {
 		return err
 	}
-	if manifest == nothing {
+	if manifest == emptySum {
 		manifest = ""
 	}
-	return on(s.Turns, e.Entity, func(t *Turn) {
+	return update(s.Turns, e.Entity, func(t *Turn) {
 		t.Manifest, t.Retrieved, t.UpdatedAt = manifest, retrieved, e.CreatedAt
 		if chat.Phase(t.Phase) == chat.PhaseAccepted {
 			t.Phase = string(chat.PhaseContextPrepared)
@@ -116,7 +116,7 @@ func (s *State) prepared(e Event, p TurnPrepared) error {
 	})
 }
 
-// ended is a turn without a final answer: incomplete or failed.
+// ended ends a turn without a final answer: incomplete or failed.
 func (s *State) ended(e Event, p TurnEnded) error {
 	failure, err := sumOfJSON(p.Failure)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *State) ended(e Event, p TurnEnded) error {
 	if err != nil {
 		return err
 	}
-	return on(s.Turns, e.Entity, func(t *Turn) {
+	return update(s.Turns, e.Entity, func(t *Turn) {
 		t.Outcome, t.UpdatedAt = string(p.Outcome), e.CreatedAt
 		if e.Type == EventTurnFailed {
 			t.Phase = string(chat.PhaseFailed)
@@ -146,9 +146,9 @@ func (s *State) finalized(e Event, p TurnFinalized) error {
 		return err
 	}
 	if s.Sessions[s.SessionID] == nil {
-		return errors.New("no earlier event made the session")
+		return errors.New("no earlier event created the session")
 	}
-	if err := on(s.Turns, e.Entity, func(t *Turn) {
+	if err := update(s.Turns, e.Entity, func(t *Turn) {
 		t.Phase, t.Outcome, t.Assistant = string(chat.PhaseResponseFinalized), string(p.Outcome), SumOf(p.Assistant)
 		t.Failure, t.UpdatedAt = "", e.CreatedAt
 		if p.Usage != nil {

@@ -16,7 +16,7 @@ type Type string
 // reducer applies an event to the state.
 type reducer func(*State, Event, json.RawMessage) error
 
-// reducing decodes an event's data for its reducer.
+// reducing makes a reducer that decodes an event's data.
 func reducing[P any](apply func(*State, Event, P) error) reducer {
 	return func(s *State, e Event, data json.RawMessage) error {
 		var p P
@@ -27,7 +27,7 @@ func reducing[P any](apply func(*State, Event, P) error) reducer {
 	}
 }
 
-// reducers are of all types of events.
+// reducers are the reducers of all types of events.
 var reducers = func() map[Type]reducer {
 	all := map[Type]reducer{}
 	for _, kinds := range []map[Type]reducer{sessionKinds, branchKinds, turnKinds, stepKinds, indexKinds, pinKinds, historyKinds, toolKinds} {
@@ -36,7 +36,7 @@ var reducers = func() map[Type]reducer {
 	return all
 }()
 
-// Known reports that a type is in the list.
+// Known reports whether a type is in the list.
 func (t Type) Known() bool { return reducers[t] != nil }
 
 // Types are all types, in no order.

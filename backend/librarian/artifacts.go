@@ -28,10 +28,10 @@ func isURL(s string) bool {
 	if base, _, ok := strings.Cut(rest, "$"); ok && len(base) < 4 {
 		return false // just a placeholder
 	}
-	return ok && len(scheme) >= 2 && len(scheme) <= 12 && len(rest) >= 3 && only(scheme, isASCIILetter, "+.-0123456789")
+	return ok && len(scheme) >= 2 && len(scheme) <= 12 && len(rest) >= 3 && onlyRunes(scheme, isASCIILetter, "+.-0123456789")
 }
 
-// extensions are those by which a plain name is taken for a file.
+// extensions are the file extensions by which a plain name is recognized as a file.
 var extensions = lexical.Set(`adoc asm avi bat bin bmp bz2 c cc cfg cjs class clj cmake conf cpp cs css csv dart db deb diff dll doc
 	docx ejs env epub erl ex exe exs fs gif go gql gradle graphql groovy gz h hcl hpp hs html ico ini ipynb iso jar java jpeg jpg
 	js json jsonl jsx jl kt kts less lock log lua m4 md mdx mjs mk mod mov mp3 mp4 ndjson nix odp ods odt parquet patch pdf php pl plist
@@ -43,7 +43,7 @@ var bareFiles = lexical.Set(`Makefile Dockerfile Jenkinsfile Procfile Vagrantfil
 	.env .gitignore .dockerignore .bashrc .zshrc .profile .editorconfig .npmrc`)
 
 func isPath(s string) bool {
-	if name, line, ok := strings.Cut(s, ":"); ok && only(line, isDigit, ":-") && len(name) > 1 {
+	if name, line, ok := strings.Cut(s, ":"); ok && onlyRunes(line, isDigit, ":-") && len(name) > 1 {
 		s = name // a line number
 	}
 	s = strings.TrimPrefix(s, "@")
@@ -54,7 +54,7 @@ func isPath(s string) bool {
 		return true
 	}
 	if !strings.Contains(s, "/") {
-		return bareFiles[s] || (hasExtension(s) && only(s, isWordRune, ".-+") && !isMember(s))
+		return bareFiles[s] || (hasExtension(s) && onlyRunes(s, isWordRune, ".-+") && !isMember(s))
 	}
 	return isSlashPath(s)
 }
@@ -105,61 +105,61 @@ func isID(s string) bool {
 	case isUUID(s), isHash(s), isULID(s), isTicket(s), isVersion(s), isMail(s):
 		return true
 	case s[0] == '#':
-		return len(s) > 1 && len(s) <= 10 && only(s[1:], isDigit, "")
+		return len(s) > 1 && len(s) <= 10 && onlyRunes(s[1:], isDigit, "")
 	}
 	return false
 }
 
 func isUUID(s string) bool {
-	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' && only(s, isHex, "-")
+	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' && onlyRunes(s, isHex, "-")
 }
 
 // isHash accepts hexadecimal with the length of a commit or a digest that is neither a number nor a word.
 func isHash(s string) bool {
 	s = strings.TrimPrefix(s, "0x")
-	return len(s) >= 7 && len(s) <= 128 && only(s, isHex, "") &&
+	return len(s) >= 7 && len(s) <= 128 && onlyRunes(s, isHex, "") &&
 		strings.ContainsFunc(s, isDigit) && strings.ContainsFunc(s, isASCIILetter)
 }
 
 func isULID(s string) bool {
-	return len(s) == 26 && s[0] >= '0' && s[0] <= '7' && only(s, func(r rune) bool { return isDigit(r) || (r >= 'A' && r <= 'Z') }, "")
+	return len(s) == 26 && s[0] >= '0' && s[0] <= '7' && onlyRunes(s, func(r rune) bool { return isDigit(r) || (r >= 'A' && r <= 'Z') }, "")
 }
 
 // isTicket accepts ABC-123 and CVE-2026-1234.
 func isTicket(s string) bool {
 	project, number, ok := strings.Cut(s, "-")
 	return ok && len(project) >= 2 && len(project) <= 10 && project != "UTF" &&
-		only(project, unicode.IsUpper, "") && len(number) > 0 && isDigit(rune(number[0])) && only(number, isDigit, "-")
+		onlyRunes(project, unicode.IsUpper, "") && len(number) > 0 && isDigit(rune(number[0])) && onlyRunes(number, isDigit, "-")
 }
 
 // isVersion accepts 1.2.3, v1.2.3-rc.1, and addresses such as 10.0.0.1:80.
 func isVersion(s string) bool {
 	s = strings.TrimPrefix(s, "v")
 	core, _, _ := strings.Cut(s, "-")
-	return strings.Count(core, ".") >= 2 && isDigit(rune(core[0])) && isDigit(rune(core[len(core)-1])) && only(core, isDigit, ".:/")
+	return strings.Count(core, ".") >= 2 && isDigit(rune(core[0])) && isDigit(rune(core[len(core)-1])) && onlyRunes(core, isDigit, ".:/")
 }
 
 func isMail(s string) bool {
 	name, host, ok := strings.Cut(s, "@")
-	return ok && name != "" && strings.Contains(strings.Trim(host, "."), ".") && only(host, isWordRune, ".-")
+	return ok && name != "" && strings.Contains(strings.Trim(host, "."), ".") && onlyRunes(host, isWordRune, ".-")
 }
 
 // isSymbol accepts names in the style of code: call(), snake_case, camelCase, pkg.Name, ns::name, --flag.
 func isSymbol(s string) bool {
 	if flag, ok := strings.CutPrefix(s, "--"); ok {
-		return len(flag) > 1 && isASCIILetter(rune(flag[0])) && only(flag, isWordRune, "-=.")
+		return len(flag) > 1 && isASCIILetter(rune(flag[0])) && onlyRunes(flag, isWordRune, "-=.")
 	}
-	if len(s) > 80 || !only(s, isWordRune, ".:#$") || !isNameStart(rune(s[0])) {
+	if len(s) > 80 || !onlyRunes(s, isWordRune, ".:#$") || !isNameStart(rune(s[0])) {
 		return false
 	}
 	if strings.Contains(strings.Trim(s, "_"), "_") || strings.Contains(s, "::") {
 		return strings.ContainsFunc(s, isASCIILetter)
 	}
-	return hasHump(s)
+	return isCamelCase(s)
 }
 
-// hasHump reports a lower case letter followed by an upper case one, with at most a dot between.
-func hasHump(s string) bool {
+// isCamelCase reports whether a lower case letter is followed by an upper case one, with at most a dot between them.
+func isCamelCase(s string) bool {
 	for i := 1; i < len(s); i++ {
 		if s[i] < 'A' || s[i] > 'Z' {
 			continue
@@ -181,8 +181,8 @@ func isHex(r rune) bool         { return isDigit(r) || ((r|0x20) >= 'a' && (r|0x
 func isNameStart(r rune) bool   { return isASCIILetter(r) || r == '_' || r == '$' }
 func isWordRune(r rune) bool    { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// only reports that f accepts each rune of s that is not in also.
-func only(s string, f func(rune) bool, also string) bool {
+// onlyRunes reports whether f accepts each rune of s that is not in also.
+func onlyRunes(s string, f func(rune) bool, also string) bool {
 	for _, r := range s {
 		if !f(r) && !strings.ContainsRune(also, r) {
 			return false

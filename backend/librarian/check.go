@@ -17,8 +17,8 @@ import (
 type task struct {
 	prompt   string
 	headings []Section // allowed in an answer
-	again    bool      // whether to retry after an error
-	slack    float64   // by which factor an answer may exceed its target
+	retry    bool      // whether to retry after an error
+	slack    float64   // the factor by which an answer may exceed its target
 	layout   layout
 }
 
@@ -27,13 +27,13 @@ var (
 		prompt: "update", headings: []Section{Facts, Decisions, Constraints, Artifacts, OpenTasks, LastExchange}, slack: 1, layout: stateLayout,
 	}
 	rangeTask = task{
-		prompt: "range", headings: []Section{Happened, Decisions, Constraints, Facts, Artifacts, OpenTasks}, again: true, slack: 1.25,
+		prompt: "range", headings: []Section{Happened, Decisions, Constraints, Facts, Artifacts, OpenTasks}, retry: true, slack: 1.25,
 		layout: rangeLayout,
 	}
 )
 
-// requiredShare: the required entries take at most this part of the target, so that a summary of that size can pass
-// the check.
+// requiredShare: the required entries take at most a third of the target, so that a summary of the target size can
+// contain them.
 const requiredShare = 3
 
 // maxMissing is the maximum number of missing entries named in a retry.
@@ -53,25 +53,25 @@ func (n need) plain() string { return strings.ReplaceAll(n.text, `\`, "") }
 // the target. Names and facts of the earlier summary may be dropped: otherwise the memory could never forget a name.
 func (r *run) needs(previous string, ps []passage) []need {
 	d := newDraft(r.pins)
-	d.takeSummary(Parse(previous).lasting())
+	d.takeSummary(Parse(previous).persistent())
 	for _, p := range ps {
 		switch p.role {
 		case "user":
 			d.takeText(chat.RoleUser, p.text, "")
 		case "summary":
 			piece := Parse(strings.ReplaceAll(p.text, artifactSeparator, "\n- "))
-			lasting := piece.lasting()
-			lasting.entries[Facts] = slices.DeleteFunc(piece.entries[Facts], func(s string) bool { return !measured(s) })
-			d.takeSummary(lasting)
+			persistent := piece.persistent()
+			persistent.entries[Facts] = slices.DeleteFunc(piece.entries[Facts], func(s string) bool { return !measured(s) })
+			d.takeSummary(persistent)
 		}
 	}
-	whole := d.summary()
-	whole.entries[LastExchange], whole.entries[Happened], whole.entries[OpenTasks] = nil, nil, nil
-	whole.entries[Artifacts] = slices.DeleteFunc(whole.entries[Artifacts], func(name string) bool { return d.inCode[name] })
-	few, _, _ := stateLayout.trim(whole, r.target/requiredShare, r.count)
+	all := d.summary()
+	all.entries[LastExchange], all.entries[Happened], all.entries[OpenTasks] = nil, nil, nil
+	all.entries[Artifacts] = slices.DeleteFunc(all.entries[Artifacts], func(name string) bool { return d.inCode[name] })
+	trimmed, _, _ := stateLayout.trim(all, r.target/requiredShare, r.count)
 	var out []need
 	for _, sec := range []Section{Constraints, Decisions, Artifacts, Facts} {
-		for _, e := range few.entries[sec] {
+		for _, e := range trimmed.entries[sec] {
 			if !strings.Contains(e, pinnedMark) && (sec == Artifacts || tierOf(sec, e) <= 1) {
 				out = append(out, need{sec, e})
 			}
@@ -80,8 +80,8 @@ func (r *run) needs(previous string, ps []passage) []need {
 	return out
 }
 
-// lasting is the part of a summary that its successor must keep.
-func (s Summary) lasting() Summary {
+// persistent is the part of a summary that its successor must keep.
+func (s Summary) persistent() Summary {
 	var out Summary
 	out.entries[Decisions], out.entries[Constraints] = s.entries[Decisions], s.entries[Constraints]
 	return out
@@ -89,27 +89,27 @@ func (s Summary) lasting() Summary {
 
 // missingFrom lists the required entries that a summary lacks.
 func missingFrom(s Summary, required []need) []need {
-	var said strings.Builder
+	var text strings.Builder
 	for sec, list := range s.entries {
 		if Section(sec) != LastExchange {
-			said.WriteString(strings.Join(list, "\n") + "\n")
+			text.WriteString(strings.Join(list, "\n") + "\n")
 		}
 	}
-	e := evidenceOf(said.String())
+	e := evidenceOf(text.String())
 	var out []need
 	for _, n := range required {
-		held := e.holds
+		contains := e.states
 		if n.sec == Artifacts {
-			held = e.names
+			contains = e.containsName
 		}
-		if !held(n.plain()) {
+		if !contains(n.plain()) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// attempt is a model's valid answer, and what it lost.
+// attempt is a model's valid answer, and the required entries that it lacks.
 type attempt struct {
 	summary Summary
 	answer  string
@@ -123,10 +123,10 @@ func (r *run) validate(answer, previous string, ps []passage, required []need) (
 	if problem = r.shape(answer); problem != "" {
 		return a, problem
 	}
-	if parrots(answer, ps) {
+	if repeatsInput(answer, ps) {
 		return a, "it repeats what it was given"
 	}
-	if loops(answer) {
+	if repeatsItself(answer) {
 		return a, "it repeats itself"
 	}
 	if offTopic(answer, previous, ps) {
@@ -179,31 +179,31 @@ func (r *run) shorten(s Summary) Summary {
 		}
 	}
 	short, _, _ := r.kind.layout.trim(s, r.target, r.count)
-	r.forgot(s, short)
+	r.recordDropped(s, short)
 	return short
 }
 
-// muchMissing reports that enough was lost to justify another try.
+// muchMissing reports whether enough was lost to justify another try.
 func muchMissing(missing, required []need) bool {
 	return len(missing) > retryMissing && 3*len(missing) > 2*len(required)
 }
 
-// retryMissing is the number of losses up to which they are always repaired by rule.
+// retryMissing is the number of missing entries up to which they are always added by rule.
 const retryMissing = 5
 
-// repair adds what an answer lost below its heading, in the original words. The target still applies: the most
-// lasting entries are dropped last.
+// repair adds the entries that an answer lost under their headings, in the original words. The target still applies:
+// the most important entries are dropped last.
 func (r *run) repair(a attempt) (Summary, []string) {
 	d := newDraft(r.pins)
 	d.takeSummary(a.summary)
 	for _, n := range a.missing {
 		d.note(n.sec, n.text)
 	}
-	whole := d.summary()
-	// Added entries must fit into the target: only the model's own text may make a range's summary slightly longer.
+	all := d.summary()
+	// Added entries must fit into the target. Only the model's own text may make a range's summary slightly longer.
 	limit := max(r.target, r.count(r.kind.layout.render(a.summary)))
-	s, _, _ := r.kind.layout.trim(whole, limit, r.count)
-	r.forgot(whole, s)
+	s, _, _ := r.kind.layout.trim(all, limit, r.count)
+	r.recordDropped(all, s)
 	var added []string
 	for _, n := range a.missing {
 		if slices.Contains(s.entries[n.sec], n.text) {
@@ -213,9 +213,9 @@ func (r *run) repair(a attempt) (Summary, []string) {
 	return s, added
 }
 
-// forgot records what a summary lost because of its target.
-func (r *run) forgot(whole, kept Summary) {
-	dropped, n := missing(whole, kept)
+// recordDropped records the entries that a summary lost because of its target.
+func (r *run) recordDropped(all, kept Summary) {
+	dropped, n := missing(all, kept)
 	r.dropped = append(r.dropped, dropped[:min(len(dropped), maxDropped-len(r.dropped))]...)
 	r.droppedCount += n
 }
@@ -285,16 +285,16 @@ func (r *run) shape(answer string) string {
 // accept normalizes an answer: entries made safe, duplicates and pinned facts removed.
 func (r *run) accept(answer string) Summary {
 	d := newDraft(r.pins)
-	d.takeSummary(Parse(answer).of(r.kind.headings))
+	d.takeSummary(Parse(answer).withHeadings(r.kind.headings))
 	s := d.summary()
 	for sec := range sectionCount {
-		s.entries[sec] = slices.DeleteFunc(s.entries[sec], saysNothing)
+		s.entries[sec] = slices.DeleteFunc(s.entries[sec], isEmptyEntry)
 	}
 	return s
 }
 
-// of is the part of a summary under the given headings, without the sections that only a fallback writes.
-func (s Summary) of(headings []Section) Summary {
+// withHeadings is the part of a summary under the given headings, without the sections that only a fallback writes.
+func (s Summary) withHeadings(headings []Section) Summary {
 	var out Summary
 	for _, sec := range headings {
 		if sec != LastExchange {
@@ -304,12 +304,12 @@ func (s Summary) of(headings []Section) Summary {
 	return out
 }
 
-// nothings are placeholders that models write under a heading without entries.
-var nothings = lexical.Set("none nothing na empty keine nichts aucun aucune ninguno nada нет 无 なし")
+// emptyEntries are placeholders that models write under a heading without entries.
+var emptyEntries = lexical.Set("none nothing na empty keine nichts aucun aucune ninguno nada нет 无 なし")
 
-// saysNothing reports an entry that is only a mark or a "none".
-func saysNothing(entry string) bool {
-	return nothings[key(Facts, entry)] || strings.Contains(entry, pinnedMark) && len(entry) < 2*len(pinnedMark)
+// isEmptyEntry reports whether an entry is only a mark or a "none".
+func isEmptyEntry(entry string) bool {
+	return emptyEntries[key(Facts, entry)] || strings.Contains(entry, pinnedMark) && len(entry) < 2*len(pinnedMark)
 }
 
 func (s Summary) isEmpty() bool {
@@ -324,8 +324,8 @@ func (s Summary) isEmpty() bool {
 // echoBytes is the length from which a message that occurs verbatim in an answer counts as an echo.
 const echoBytes = 400
 
-// parrots reports an answer that repeats its input.
-func parrots(answer string, ps []passage) bool {
+// repeatsInput reports whether an answer repeats its input.
+func repeatsInput(answer string, ps []passage) bool {
 	for _, mark := range []string{"<conversation>", "<user", "<assistant", "<memory>", "</user>"} {
 		if strings.Contains(answer, mark) && !strings.Contains(renderRaw(ps), mark) {
 			return true
@@ -340,11 +340,11 @@ func parrots(answer string, ps []passage) bool {
 	return false
 }
 
-// loopSentences is the minimum number of sentences from which an answer that repeats each of them counts as a loop.
+// loopSentences is the minimum number of sentences of an answer that is rejected if at most half of them are distinct.
 const loopSentences = 8
 
-// loops reports an answer that repeats itself over and over.
-func loops(answer string) bool {
+// repeatsItself reports whether an answer repeats itself over and over.
+func repeatsItself(answer string) bool {
 	all, distinct := 0, map[string]bool{}
 	for b := range intent.Blocks(answer) {
 		for s := range intent.Sentences(answer, b.Span) {
@@ -363,36 +363,37 @@ func renderRaw(ps []passage) string {
 	return b.String()
 }
 
-// foreignShare is the minimum share of an answer's words that must occur in its input.
-const foreignShare = 0.4
+// knownShare is the minimum share of an answer's words that must occur in its input.
+const knownShare = 0.4
 
-// offTopic reports an answer with other words than its input.
+// offTopic reports whether most words of an answer do not occur in its input.
 func offTopic(answer, previous string, ps []passage) bool {
-	known := stems(previous + "\n" + renderRaw(ps))
+	inputStems := stems(previous + "\n" + renderRaw(ps))
 	var lines []string
 	for line := range strings.Lines(answer) {
 		if _, ok := headingText(strings.TrimSpace(line)); !ok {
 			lines = append(lines, line)
 		}
 	}
-	said := stems(strings.Join(lines, "\n"))
+	answerStems := stems(strings.Join(lines, "\n"))
 	shared := 0
-	for s := range said {
-		if known[s] {
+	for s := range answerStems {
+		if inputStems[s] {
 			shared++
 		}
 	}
-	return len(said) >= 4 && float64(shared) < foreignShare*float64(len(said))
+	return len(answerStems) >= 4 && float64(shared) < knownShare*float64(len(answerStems))
 }
 
-// stemRunes is how much of a word is compared: enough to distinguish words, and little enough to match other forms.
+// stemRunes is how many characters of a word are compared: enough to distinguish words, and few enough to match other
+// forms.
 const stemRunes = 5
 
-// addPairs adds the words in a mixed word, those of scripts without spaces as pairs of characters.
-func addPairs(to map[string]bool, word string) {
+// addPairs adds the parts of a mixed word to a set, those of scripts without spaces as pairs of characters.
+func addPairs(set map[string]bool, word string) {
 	for _, w := range lexical.Words(word) {
 		for _, pair := range lexical.Pairs(w) {
-			to[pair] = true
+			set[pair] = true
 		}
 	}
 }

@@ -24,16 +24,16 @@ var requestStarts = phrases(`can you|could you|would you|will you|can i|could i|
 	puedes|podrías|puede usted|podría|ayúdame|cómo|qué|no sé
 	você pode|pode me|como posso|puoi|potresti|come posso|kun je|kunt u|hoe kan|możesz|czy możesz|jak|можешь|можете|как|помоги`)
 
-// joinedRequests are the same for languages without spaces between words.
+// joinedRequests are such phrases in languages without spaces between words.
 var joinedRequests = []string{"你能", "您能", "你可以", "能不能", "能否", "可以帮我", "请帮我", "请问", "帮我", "怎么", "如何", "为什么", "教えて", "どうやって", "どうすれば", "어떻게", "도와"}
 
-// resumes begin a clause that states something again after a request.
-var resumes = lexical.Set(`since because given considering as whereas although though while weil da denn wobei parce puisque porque ya потому`)
+// resumingWords begin a clause that states something again after a request.
+var resumingWords = lexical.Set(`since because given considering as whereas although though while weil da denn wobei parce puisque porque ya потому`)
 
 // introductions begin a clause that only announces what follows.
 var introductions = phrases("here's|here is|here are|this is|these are|below is|see below|as follows|hier ist|hier sind|voici|aquí está|aquí están")
 
-// longestStart is the maximum number of words of a phrase in those tables.
+// longestStart is the maximum number of words in a phrase of the tables above.
 const longestStart = 3
 
 // phrases are a table's phrases, in the form of intent.Words.
@@ -48,7 +48,7 @@ func phrases(table string) map[string]bool {
 	return set
 }
 
-// startsWith reports that a text of lower case words begins with one of the phrases.
+// startsWith reports whether a text of lower case words begins with one of the phrases.
 func startsWith(words string, set map[string]bool) bool {
 	for end, n := 0, 0; n < longestStart && end < len(words); n++ {
 		if next := strings.IndexByte(words[end:], ' '); next >= 0 {
@@ -87,22 +87,22 @@ func clausesOf(s string) []clause {
 	return append(out, clause{s[start:]})
 }
 
-// lead is a clause's beginning in lower case, without the words that join it to the previous one.
-func (c clause) lead() string {
+// leadingWords is a clause's beginning in lower case, without the words that join it to the previous one.
+func (c clause) leadingWords() string {
 	words, _ := intent.Words(c.text[:clipAt(c.text, 80)])
 	for {
 		first, rest, ok := strings.Cut(words, " ")
-		if !ok || !joins[first] {
+		if !ok || !joiningWords[first] {
 			return words
 		}
 		words = rest
 	}
 }
 
-var joins = lexical.Set("and but so or also then please now well just oh hmm und aber also oder bitte et mais y pero e ma и но")
+var joiningWords = lexical.Set("and but so or also then please now well just oh hmm und aber also oder bitte et mais y pero e ma и но")
 
-func (c clause) asks() bool {
-	if startsWith(c.lead(), requestStarts) {
+func (c clause) isRequest() bool {
+	if startsWith(c.leadingWords(), requestStarts) {
 		return true
 	}
 	if strings.ContainsFunc(c.text, lexical.IsUnspaced) {
@@ -116,42 +116,42 @@ func (c clause) asks() bool {
 	return false
 }
 
-// introduces reports "here's what I have so far:", which says nothing without what follows.
+// introduces reports whether a clause only introduces what follows: "here's what I have so far:".
 func (c clause) introduces() bool {
-	return strings.HasSuffix(c.text, ":") && startsWith(c.lead(), introductions)
+	return strings.HasSuffix(c.text, ":") && startsWith(c.leadingWords(), introductions)
 }
 
-// states reports that a clause after a request states something again.
+// states reports whether a clause after a request states something again.
 func (c clause) states() bool {
-	first, _, _ := strings.Cut(c.lead(), " ")
-	return (own[first] || resumes[first]) && !c.asks()
+	first, _, _ := strings.Cut(c.leadingWords(), " ")
+	return (firstPerson[first] || resumingWords[first]) && !c.isRequest()
 }
 
 // withoutRequests splits a sentence into what it states and what it asks for. People do both in one sentence: "I'm
 // building a shop with Go 1.24, can you help me structure it?"
 func withoutRequests(s string) (stated, asked string) {
-	var statements, wanted strings.Builder
+	var statements, questions strings.Builder
 	asking := false
 	for i, c := range clausesOf(s) {
 		switch {
 		case c.introduces():
 			continue
-		case c.asks():
+		case c.isRequest():
 			asking = true
 		case i > 0 && asking && c.states():
 			asking = false
 		}
 		if asking {
-			wanted.WriteString(c.text)
+			questions.WriteString(c.text)
 		} else {
 			statements.WriteString(c.text)
 		}
 	}
 	stated = strings.TrimRight(strings.TrimSpace(statements.String()), ",;:，；：—–- ")
-	if whole := strings.TrimSpace(s); strings.TrimSpace(statements.String()) == whole {
-		stated = whole
+	if trimmed := strings.TrimSpace(s); strings.TrimSpace(statements.String()) == trimmed {
+		stated = trimmed
 	}
-	return stated, request(wanted.String())
+	return stated, request(questions.String())
 }
 
 // politeness begins a request and is not part of it.
@@ -163,9 +163,9 @@ func request(s string) string {
 	return withoutJoin(strings.TrimRight(s, ",;:?，；：？ "))
 }
 
-// withoutLead is a sentence without its colon, and without "Sure, here are" before what it names.
+// withoutLead is a sentence without an introduction such as "Sure, here are".
 func withoutLead(s string) string {
-	s = plainly(s)
+	s = withoutLeadIn(s)
 	for _, words := range []string{"sure, ", "yes, ", "here are ", "here is ", "here's ", "these are ", "hier sind ", "voici ", "aquí están "} {
 		if len(s) > len(words) && strings.EqualFold(s[:len(words)], words) {
 			s = s[len(words):]
@@ -220,7 +220,7 @@ func lines(text string, limit int) []string {
 // withoutJoin is a part of a sentence without a comma and the one word that join it to the part before.
 func withoutJoin(s string) string {
 	s = strings.TrimLeft(s, ",;:，；：、—– ")
-	if first, rest, ok := strings.Cut(s, " "); ok && joins[strings.ToLower(first)] {
+	if first, rest, ok := strings.Cut(s, " "); ok && joiningWords[strings.ToLower(first)] {
 		return strings.TrimSpace(rest)
 	}
 	return s
@@ -240,7 +240,7 @@ func clipAt(s string, n int) int {
 // lastSentence is the end of the last complete sentence of a text, 0 if there is none.
 func lastSentence(s string) int {
 	end := 0
-	s = strings.TrimRightFunc(s, unicode.IsSpace) // the cut part ends where the text does
+	s = strings.TrimRightFunc(s, unicode.IsSpace) // the sentence that is cut off ends at the end of the text
 	for span := range intent.Sentences(s, intent.Span{End: len(s)}) {
 		if span.End < len(s) {
 			end = span.End
@@ -280,11 +280,11 @@ func lastSubordinate(s string) int {
 	return all[len(all)-1][0]
 }
 
-// withoutComma is a part of a sentence without the punctuation and the conjunction before the rest.
+// withoutComma is a part of a sentence without the punctuation and the conjunction at its end.
 func withoutComma(s string) string {
 	s = strings.TrimRight(strings.TrimSpace(s), ",;:，；：、—– ")
 	at := strings.LastIndexByte(s, ' ')
-	if at > 0 && joins[strings.ToLower(s[at+1:])] {
+	if at > 0 && joiningWords[strings.ToLower(s[at+1:])] {
 		s = strings.TrimRight(s[:at], ",; ")
 	}
 	return s
@@ -305,10 +305,10 @@ func clipClause(s string, n int) string {
 	return ""
 }
 
-// clipLine is clipClause, and of a text without clauses its beginning with an ellipsis.
+// clipLine is clipClause; a text without clauses is cut and gets an ellipsis.
 func clipLine(s string, n int) string {
-	if whole := clipClause(s, n); whole != "" {
-		return whole
+	if clipped := clipClause(s, n); clipped != "" {
+		return clipped
 	}
 	return clip(s, n)
 }

@@ -37,7 +37,7 @@ func declared(line string) string {
 	return ""
 }
 
-// code keeps what a code block declares, the addresses and files that it names, and its settings, but not every word.
+// code reads a block of code: the names that it declares, the addresses and files that it names, and its settings.
 func (x *extraction) code(line string) {
 	if name := declared(line); name != "" {
 		x.add(Entity{Kind: KindSymbol, Text: name, inCode: true})
@@ -55,7 +55,7 @@ func (x *extraction) code(line string) {
 	})
 }
 
-// isQuoted reports that a name is a complete string in a line of code: without quotes, "a.b" is a member of a.
+// isQuoted reports whether a name is a complete string in a line of code: without quotes, "a.b" is a member of a.
 func isQuoted(line, name string) bool {
 	i := strings.Index(line, name)
 	end := i + len(name)
@@ -94,7 +94,7 @@ func assignmentsIn(line string, forms ...pattern.Pattern) []string {
 	return out
 }
 
-// inAddress reports that a position is inside an address: "?q=1" is not a setting.
+// inAddress reports whether a position is inside an address: "?q=1" is not a setting.
 func inAddress(line string, at int) bool {
 	begin := strings.LastIndexAny(line[:at], " \t`\"'") + 1
 	return strings.Contains(line[begin:at], "://") || strings.Contains(line[begin:at], "?")

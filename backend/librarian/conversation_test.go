@@ -85,9 +85,9 @@ func TestConversationFallback(t *testing.T) {
 	if missing := missingEssentials(summary, clinicEssentials); len(missing) > 1 {
 		t.Errorf("the state lacks %q:\n%s", missing, summary)
 	}
-	remembered, _, _ := strings.Cut(summary, "## Last exchange")
+	body, _, _ := strings.Cut(summary, "## Last exchange")
 	for _, noise := range clinicNoise {
-		if strings.Contains(remembered, noise) {
+		if strings.Contains(body, noise) {
 			t.Errorf("%q is in the state:\n%s", noise, summary)
 		}
 	}
@@ -123,8 +123,8 @@ func TestConversationRepaired(t *testing.T) {
 	for _, tn := range readTurns(t, "clinic.md") {
 		m := &script{answers: []string{"## Facts\n- Nadia of the clinic builds a booking service.\n"}}
 		got := librarian.Librarian{}.Update(t.Context(), librarian.Update{Previous: summary, Turns: []chat.Turn{tn}, Count: count, Model: m})
-		if got.Origin != chat.StateLibrarian || len(m.asked) > 2 {
-			t.Fatalf("turn %d: %s after %d calls: %s", tn.Seq, got.Origin, len(m.asked), got.Validation)
+		if got.Origin != chat.StateLibrarian || len(m.requests) > 2 {
+			t.Fatalf("turn %d: %s after %d calls: %s", tn.Seq, got.Origin, len(m.requests), got.Validation)
 		}
 		summary = got.Summary
 	}
@@ -176,20 +176,20 @@ func TestLanguages(t *testing.T) {
 	}
 	for name, c := range cases {
 		summary := librarian.Fallback(librarian.Update{Turns: c.turns, Count: quarter}).Summary
-		remembered, _, _ := strings.Cut(summary, "## Last exchange")
-		if missing := missingEssentials(remembered, c.essentials); len(missing) > 0 {
+		body, _, _ := strings.Cut(summary, "## Last exchange")
+		if missing := missingEssentials(body, c.essentials); len(missing) > 0 {
 			t.Errorf("%s: the state lacks %q:\n%s", name, missing, summary)
 		}
 		for _, noise := range c.noise {
-			if strings.Contains(remembered, noise) {
+			if strings.Contains(body, noise) {
 				t.Errorf("%s: %q is in the state:\n%s", name, noise, summary)
 			}
 		}
 		m := &script{answers: []string{c.answer}}
 		got := librarian.Librarian{}.Update(t.Context(), librarian.Update{Turns: c.turns, Count: quarter, Model: m})
 		v := validation(t, got)
-		if got.Origin != chat.StateLibrarian || len(m.asked) != 1 || len(v.Added) > 1 || len(missingEssentials(got.Summary, c.essentials)) > 0 {
-			t.Errorf("%s: %s after %d calls: %s\n%s", name, got.Origin, len(m.asked), got.Validation, got.Summary)
+		if got.Origin != chat.StateLibrarian || len(m.requests) != 1 || len(v.Added) > 1 || len(missingEssentials(got.Summary, c.essentials)) > 0 {
+			t.Errorf("%s: %s after %d calls: %s\n%s", name, got.Origin, len(m.requests), got.Validation, got.Summary)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// units are those after which a number is a measurement.
+// units are the words after a number that make it a measurement.
 var units = lexical.Set(`ms s sec secs second seconds min mins minute minutes h hr hour hours day days week weeks month months year years
 	b kb mb gb tb pb kib mib gib tib byte bytes bit bits kbps mbps gbps hz khz mhz ghz rpm rps qps tps fps px pt dpi em rem
 	mm cm m km mi ft inch inches g kg mg lb lbs oz t l ml v mv a ma w kw kwh j n pa bar °c °f k c f mol
@@ -22,7 +22,7 @@ var units = lexical.Set(`ms s sec secs second seconds min mins minute minutes h 
 func statementKind(sentence string) Kind {
 	kind, states := cueKind(sentence)
 	switch {
-	case isHalf(sentence):
+	case isFragment(sentence):
 		if kind == intent.Constraint {
 			kind = ""
 		}
@@ -40,14 +40,14 @@ func statementKind(sentence string) Kind {
 	return Kind(kind)
 }
 
-// isChoice reports that one thing is chosen instead of another: "Let's do chicken instead".
+// isChoice reports whether one thing is chosen instead of another: "Let's do chicken instead".
 func isChoice(sentence string) bool {
 	words := " " + strings.ReplaceAll(strings.ToLower(display.OneLine(sentence)), "’", "'") + " "
 	proposes := containsAny(words, []string{" let's ", " let us ", " we'll ", " i'll ", " wir nehmen ", " ich nehme ", " machen wir "})
 	return proposes && containsAny(words, []string{" instead", " rather than ", " stattdessen", " statt "}) && !strings.HasSuffix(strings.TrimSpace(words), "?")
 }
 
-// measured reports a number with a unit, a sum of money, a date or a time.
+// measured reports whether a sentence contains a number with a unit, a sum of money, a date or a time.
 func measured(sentence string) bool {
 	if !strings.ContainsFunc(sentence, isDigit) {
 		return false
@@ -87,7 +87,7 @@ var monthForms = lexical.Set("may march")
 // isClock accepts 9:30 and 18:00:05.
 func isClock(s string) bool {
 	hour, minute, ok := strings.Cut(s, ":")
-	return ok && len(hour) >= 1 && len(hour) <= 2 && len(minute) >= 2 && only(hour, isDigit, "") && only(minute, isDigit, ":")
+	return ok && len(hour) >= 1 && len(hour) <= 2 && len(minute) >= 2 && onlyRunes(hour, isDigit, "") && onlyRunes(minute, isDigit, ":")
 }
 
 // startsWithUnit is for text without spaces: "30秒以内".
@@ -101,5 +101,5 @@ func isDate(s string) bool {
 	if len(s) < 10 || s[4] != '-' || s[7] != '-' {
 		return false
 	}
-	return only(s[:10], isDigit, "-")
+	return onlyRunes(s[:10], isDigit, "-")
 }

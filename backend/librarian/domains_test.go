@@ -79,8 +79,8 @@ func TestOtherDomains(t *testing.T) {
 			tn.Seq = int64(i + 1)
 			m := &script{answers: []string{x.state}}
 			got := librarian.Librarian{}.Update(t.Context(), librarian.Update{Previous: model, Turns: []chat.Turn{tn}, Count: count, Model: m})
-			if got.Origin != chat.StateLibrarian || len(m.asked) != 1 {
-				t.Errorf("%s %d: %s after %d calls", name, i+1, got.Origin, len(m.asked))
+			if got.Origin != chat.StateLibrarian || len(m.requests) != 1 {
+				t.Errorf("%s %d: %s after %d calls", name, i+1, got.Origin, len(m.requests))
 			}
 			var check struct {
 				Required int

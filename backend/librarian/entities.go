@@ -25,7 +25,7 @@ const (
 	KindURL        Kind = "url"
 )
 
-// Entity is something a summary must not lose, in its original wording.
+// Entity is a statement or a name that a summary must not lose, in its original wording.
 type Entity struct {
 	Kind Kind
 	Text string
@@ -47,10 +47,10 @@ type speaker int
 const (
 	anybody   speaker = iota
 	user              // sentences with names, numbers and dates are facts even without a cue word, and so are requests with such details
-	assistant         // only sentences with a number are read: nothing else of an answer is kept
+	assistant         // only sentences with a number are read; no other sentences of an answer are kept
 )
 
-// read finds the entities of a speaker's text in order, without duplicates. It uses no grammar: statements are recognised
+// read finds the entities of a speaker's text in order, without duplicates. It uses no grammar: statements are recognized
 // by cue words of a dozen languages, names by their form.
 func read(text string, by speaker) []Entity {
 	x := extraction{seen: map[string]bool{}, read: map[string]bool{}, named: map[string]bool{}, by: by, byUser: by == user}
@@ -66,10 +66,10 @@ func read(text string, by speaker) []Entity {
 type extraction struct {
 	found  []Entity
 	seen   map[string]bool
-	read   map[string]bool // sentences and whether they state something: pastes repeat sentences
+	read   map[string]bool // for each sentence, whether it states something: pasted texts repeat sentences
 	named  map[string]bool // lines whose names were found
 	by     speaker
-	byUser bool // said by the user
+	byUser bool // the text is the user's
 	list   list // the current list
 
 	sample bool // inside an assistant's sample text
@@ -140,11 +140,11 @@ func plainProse(s string) string {
 	return display.OneLine(strings.NewReplacer("**", "", "__", "").Replace(s))
 }
 
-// sentence keeps what a sentence states, without what it only asks for, and reports whether there was anything. A
-// sentence read before adds nothing.
+// sentence adds what a sentence states, without what it only asks for, and reports whether it states something. A
+// sentence that was read before adds nothing.
 func (x *extraction) sentence(s string) bool {
-	states, known := x.read[s]
-	if !known {
+	states, wasRead := x.read[s]
+	if !wasRead {
 		states = x.readSentence(s)
 		x.read[s] = states
 	}
@@ -162,7 +162,7 @@ func (x *extraction) readSentence(s string) bool {
 	found := false
 	for _, piece := range x.pieces(stated) {
 		kind := statementKind(piece)
-		if kind == "" && x.byUser && (salience(piece) >= enoughDetails || remarks(piece)) {
+		if kind == "" && x.byUser && (salience(piece) >= enoughDetails || isRemark(piece)) {
 			kind = KindFact
 		}
 		if kind != "" {
@@ -201,9 +201,9 @@ func (x *extraction) endList() {
 
 // list is a sentence that ends in a colon and the short entries after it.
 type list struct {
-	lead    string
-	entries []string
-	unsaid  int // entries that state nothing on their own
+	lead      string
+	entries   []string
+	dependent int // number of entries that state nothing on their own
 }
 
 // Limits of a list that is kept as one statement.
@@ -226,12 +226,12 @@ func (l *list) entry(text string, stated bool) {
 	}
 	l.entries = append(l.entries, strings.TrimRight(text, ".;,"))
 	if !stated {
-		l.unsaid++
+		l.dependent++
 	}
 }
 
 func (l *list) joined() string {
-	if l.lead == "" || l.unsaid == 0 || len(l.entries) == 0 {
+	if l.lead == "" || l.dependent == 0 || len(l.entries) == 0 {
 		return ""
 	}
 	return l.lead + " " + strings.Join(l.entries, "; ")
@@ -264,7 +264,7 @@ func (x *extraction) names(line string, inItem bool) {
 	})
 }
 
-// inlineCode takes short inline code for a name.
+// inlineCode adds short inline code as names.
 func (x *extraction) inlineCode(line string) {
 	for {
 		_, rest, ok := strings.Cut(line, "`")
@@ -280,7 +280,7 @@ func (x *extraction) inlineCode(line string) {
 			continue
 		}
 		kind := artifactKind(name)
-		if kind == "" && !x.byUser && only(name, unicode.IsLower, "- ") {
+		if kind == "" && !x.byUser && onlyRunes(name, unicode.IsLower, "- ") {
 			continue // an assistant's emphasis
 		}
 		kind = cmp.Or(kind, KindSymbol)
@@ -289,8 +289,8 @@ func (x *extraction) inlineCode(line string) {
 }
 
 // eachToken yields the text between spaces, quotes and brackets, and whether an opening parenthesis follows it.
-// Chinese, Japanese and Korean text has no spaces, so it ends a name, except in paths and addresses, which may
-// contain it.
+// Chinese, Japanese and Korean text has no spaces, so a character of such a script ends a name, except in paths and
+// addresses, which may contain it.
 func eachToken(line string, yield func(token string, called bool)) {
 	for start := 0; start < len(line); {
 		end := tokenEnd(line, start)
@@ -312,12 +312,12 @@ func withoutTemplate(token string) string {
 	return token
 }
 
-// part yields a token, or its part in a script with spaces.
+// part yields a token, or its parts in scripts with spaces.
 func part(field string, yield func(string)) {
 	if len(field) > 256 || len(field) < 2 {
 		return
 	}
-	if rooted(field) || strings.IndexFunc(field, lexical.IsUnspaced) < 0 {
+	if beginsLikeAddress(field) || strings.IndexFunc(field, lexical.IsUnspaced) < 0 {
 		yield(field)
 		return
 	}
@@ -343,7 +343,7 @@ func tokenEnd(line string, start int) int {
 
 func address(s string) bool {
 	scheme, _, ok := strings.Cut(s[:min(len(s), 16)], "://")
-	return ok && len(scheme) >= 2 && only(scheme, isASCIILetter, "+.-0123456789")
+	return ok && len(scheme) >= 2 && onlyRunes(scheme, isASCIILetter, "+.-0123456789")
 }
 
 func endsAddress(r rune) bool {
@@ -369,7 +369,7 @@ func trimToken(s string) string {
 	return strings.TrimLeft(s, "*=")
 }
 
-// rooted reports a token that begins like a path or an address.
-func rooted(s string) bool {
+// beginsLikeAddress reports whether a token begins like a path or an address.
+func beginsLikeAddress(s string) bool {
 	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "~/") || strings.Contains(s, "://")
 }

@@ -54,7 +54,7 @@ var codeEssentials = []essential{
 func missingEssentials(summary string, list []essential) []string {
 	var missing []string
 	for _, e := range list {
-		if !e.heldBy(summary) {
+		if !e.isIn(summary) {
 			missing = append(missing, e.name)
 		}
 	}
@@ -63,16 +63,16 @@ func missingEssentials(summary string, list []essential) []string {
 
 var markup = regexp.MustCompile("[`*\\\\]")
 
-func (e essential) heldBy(summary string) bool {
+func (e essential) isIn(summary string) bool {
 	summary = strings.ToLower(markup.ReplaceAllString(html.UnescapeString(summary), ""))
 	summary = strings.ReplaceAll(summary, "’", "'")
 	for line := range strings.Lines(summary) {
 		for _, form := range e.forms {
-			holds := true
+			contains := true
 			for _, word := range strings.Split(form, "+") {
-				holds = holds && strings.Contains(line, word)
+				contains = contains && strings.Contains(line, word)
 			}
-			if holds {
+			if contains {
 				return true
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/internal/numerals"
 )
 
-// evidence is a text prepared for checks whether it says something, in whatever words.
+// evidence is a text prepared for checking whether it says something, in any wording.
 type evidence struct {
 	text    string // in lower case, without markup
 	stems   map[string]bool
@@ -60,16 +60,16 @@ const (
 	unspacedShare = 0.4
 )
 
-// holds reports that the text says what a statement says: its numbers, its names, most of its other words, and a
+// states reports whether the text says what a statement says: its numbers, its names, most of its other words, and a
 // negation or a limit if it has one.
-func (e evidence) holds(statement string) bool {
-	wanted := numerals.In(statement)
-	for n := range wanted {
+func (e evidence) states(statement string) bool {
+	numbers := numerals.In(statement)
+	for n := range numbers {
 		if !e.numbers[n] {
 			return false
 		}
 	}
-	q := saying{words: contentStems(statement), names: nameStems(statement), numbers: wanted, spread: spreadShare, line: lineShare, name: nameShare}
+	q := content{words: contentStems(statement), names: nameStems(statement), numbers: numbers, spread: spreadShare, line: lineShare, name: nameShare}
 	if 2*len(q.names) > len(q.words) {
 		q.name = lineShare // a language that capitalises nouns, or a list of names
 	}
@@ -80,7 +80,7 @@ func (e evidence) holds(statement string) bool {
 		return false
 	}
 	if len(q.words) == 0 {
-		return len(wanted) > 0 || strings.Contains(e.text, bareName(statement))
+		return len(numbers) > 0 || strings.Contains(e.text, bareName(statement))
 	}
 	if shareOf(q.words, e.stems) < q.spread && !e.inOneLine(q) {
 		return false
@@ -88,13 +88,13 @@ func (e evidence) holds(statement string) bool {
 	return !negated(statement) || e.negates(statement, q.words)
 }
 
-// saying is the content of a statement, and how much of it must be found.
-type saying struct {
+// content is the content of a statement, and which shares of it must be found.
+type content struct {
 	words, names, numbers map[string]bool
 	spread, line, name    float64
 }
 
-func (e evidence) inOneLine(q saying) bool {
+func (e evidence) inOneLine(q content) bool {
 	for _, l := range e.lines {
 		if shareOf(q.words, l.stems) >= q.line && shareOf(q.names, l.stems) >= q.name && shareOf(q.numbers, l.numbers) == 1 {
 			return true
@@ -103,10 +103,10 @@ func (e evidence) inOneLine(q saying) bool {
 	return false
 }
 
-// negates reports that a line on the same subject contains a negation too, or expresses the same limit without one:
+// negates reports whether a line on the same subject contains a negation too, or expresses the same limit without one:
 // "by Friday" is "no later than Friday".
 func (e evidence) negates(statement string, words map[string]bool) bool {
-	isLimit := limits(statement)
+	isLimit := hasNegatedLimit(statement)
 	for _, l := range e.lines {
 		if (l.negated || isLimit && l.bounded) && shareOf(words, l.stems) >= nameShare/2 {
 			return true
@@ -115,9 +115,9 @@ func (e evidence) negates(statement string, words map[string]bool) bool {
 	return false
 }
 
-// names reports that the text contains a name in any form: an address with or without its scheme, a call with or
-// without its arguments, an assignment with or without spaces.
-func (e evidence) names(name string) bool {
+// containsName reports whether the text contains a name in any form: an address with or without its scheme, a call
+// with or without its arguments, an assignment with or without spaces.
+func (e evidence) containsName(name string) bool {
 	name = bareName(name)
 	if strings.Contains(e.text, name) {
 		return true
@@ -146,21 +146,21 @@ func bareName(s string) string {
 	return strings.TrimRight(strings.ToLower(unmarked.Replace(s)), "/")
 }
 
-// shareOf is the share of wanted that exists, 1 if nothing is wanted.
-func shareOf(wanted, there map[string]bool) float64 {
-	if len(wanted) == 0 {
+// shareOf is the share of the given words that are in a set, 1 if there are no words.
+func shareOf(words, set map[string]bool) float64 {
+	if len(words) == 0 {
 		return 1
 	}
 	n := 0
-	for w := range wanted {
-		if there[w] {
+	for w := range words {
+		if set[w] {
 			n++
 		}
 	}
-	return float64(n) / float64(len(wanted))
+	return float64(n) / float64(len(words))
 }
 
-// fillers are words of requests and plans that a summary words differently or leaves out.
+// fillers are words of requests and plans that a summary expresses differently or leaves out.
 var fillers = lexical.Set(`want wants wanted need needs trying try tries help make making makes sure like going get getting got use used using user assistant
 	please asked know think feel really very much also still currently project work working look looking figure best way ways one two able new bit lot
 	möchte will wollen brauche hilfe bitte versuche gerade`)
@@ -186,13 +186,13 @@ func contentStems(text string) map[string]bool {
 	return out
 }
 
-// lastingWords are judged by negated and by intent.IsStanding, not as words.
+// lastingWords are not compared as words: negated and intent.IsStanding evaluate them.
 var lastingWords = lexical.Set("always must should shall immer muss müssen soll toujours doit siempre debe sempre deve")
 
-// limitWords are judged by bounded, not as words.
+// limitWords are not compared as words: bounded evaluates them.
 var limitWords = lexical.Set("max maximum maximal minimum minimal most least höchstens mindestens spätestens")
 
-// numberWords are small numbers in words: "three seats" are the 3 seats that were asked for.
+// numberWords are small numbers in words: "three seats" says the same as "3 seats".
 var numberWords = map[string]string{
 	"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
 	"zwei": "2", "drei": "3", "vier": "4", "fünf": "5", "sechs": "6", "sieben": "7", "acht": "8", "neun": "9", "zehn": "10", "elf": "11", "zwölf": "12",
@@ -227,7 +227,7 @@ func nameStems(text string) map[string]bool {
 	var names []string
 	for _, w := range strings.Fields(rest) {
 		w = strings.TrimLeft(w, "\"'(“„«`")
-		if isName(w) && !own[strings.ToLower(strings.TrimRight(w, ",.;:!?"))] {
+		if isName(w) && !firstPerson[strings.ToLower(strings.TrimRight(w, ",.;:!?"))] {
 			names = append(names, w)
 		}
 	}
@@ -273,10 +273,10 @@ var (
 		"| bis | höchstens | maximal | spätestens | unter | mindestens | au plus | avant | maximum | como máximo | antes de | до |最多|以内|之前|至少", "|")
 )
 
-func limits(text string) bool { return containsAny(strings.ToLower(text), negatedLimits) }
+func hasNegatedLimit(text string) bool { return containsAny(strings.ToLower(text), negatedLimits) }
 
 func bounded(text string) bool {
-	return limits(text) || strings.ContainsAny(text, "≤<") || containsAny(" "+strings.ToLower(display.OneLine(text))+" ", plainLimits)
+	return hasNegatedLimit(text) || strings.ContainsAny(text, "≤<") || containsAny(" "+strings.ToLower(display.OneLine(text))+" ", plainLimits)
 }
 
 func containsAny(text string, list []string) bool {

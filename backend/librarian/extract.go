@@ -30,7 +30,7 @@ func Extract(turns []chat.Turn, target int, count func(string) int) string {
 // ExtractFrom is Extract for a range that is partly represented already, by a model's summaries or earlier extracts,
 // oldest first, and the remaining turns.
 func ExtractFrom(pieces []string, turns []chat.Turn, target int, count func(string) int) string {
-	g := gathering{at: map[string]int{}}
+	g := collector{at: map[string]int{}}
 	for _, p := range pieces {
 		g.piece(p)
 	}
@@ -45,36 +45,36 @@ func ExtractFrom(pieces []string, turns []chat.Turn, target int, count func(stri
 
 // statement is an entry that may be in an extract.
 type statement struct {
-	sec    Section
-	text   string
-	score  int  // higher is worth more
-	byUser bool // said by the user; ranked before an assistant's statements
-	order  int
-	gone   bool
-	said   repeated
+	sec     Section
+	text    string
+	score   int  // higher is worth more
+	byUser  bool // the user's; ranked before an assistant's statements
+	order   int
+	removed bool
+	words   repeated
 }
 
-// gathering collects statements without duplicates, keeping the latest mention.
-type gathering struct {
+// collector collects statements without duplicates, keeping the latest mention.
+type collector struct {
 	list []statement
 	at   map[string]int // by meaning
 }
 
-func (g *gathering) note(s statement) {
+func (g *collector) note(s statement) {
 	if s.text = plainLine(s.text); s.text == "" {
 		return
 	}
-	k := meaning(s.sec, s.text)
+	k := duplicateKey(s.sec, s.text)
 	if i, ok := g.at[k]; ok {
 		before := &g.list[i]
-		before.gone = true
+		before.removed = true
 		s.sec, s.byUser, s.score = before.sec, before.byUser || s.byUser, max(before.score, s.score)
 		if s.score >= enoughDetails {
 			s.score++ // repetition adds weight
 		}
 	}
-	if comparable(s.sec) && s.byUser {
-		s.said = repeatedOf(s.text)
+	if comparedByWords(s.sec) && s.byUser {
+		s.words = repeatedOf(s.text)
 		g.dropRepeated(s)
 	}
 	g.at[k] = len(g.list)
@@ -83,33 +83,33 @@ func (g *gathering) note(s statement) {
 }
 
 // dropRepeated removes the statements that a new one repeats in other words.
-func (g *gathering) dropRepeated(s statement) {
+func (g *collector) dropRepeated(s statement) {
 	share := repeatShareOf(s.sec, s.text)
 	for i := max(len(g.list)-maxCompared, 0); i < len(g.list); i++ {
-		if e := &g.list[i]; !e.gone && e.byUser && e.sec == s.sec && s.said.repeats(e.said, share) {
-			e.gone = true
-			delete(g.at, meaning(e.sec, e.text))
+		if e := &g.list[i]; !e.removed && e.byUser && e.sec == s.sec && s.words.repeats(e.words, share) {
+			e.removed = true
+			delete(g.at, duplicateKey(e.sec, e.text))
 		}
 	}
 }
 
-func (g *gathering) finish(task string) {
-	if i, ok := g.at[meaning(OpenTasks, plainLine(task))]; ok && g.list[i].sec == OpenTasks {
-		g.list[i].gone = true
+func (g *collector) finish(task string) {
+	if i, ok := g.at[duplicateKey(OpenTasks, plainLine(task))]; ok && g.list[i].sec == OpenTasks {
+		g.list[i].removed = true
 	}
 }
 
-func (g *gathering) live() []statement {
+func (g *collector) live() []statement {
 	var out []statement
 	for _, s := range g.list {
-		if !s.gone {
+		if !s.removed {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func (g *gathering) turn(t chat.Turn) {
+func (g *collector) turn(t chat.Turn) {
 	g.message(t.User, "")
 	if t.Assistant != nil && t.Provider != recallProvider {
 		g.message(*t.Assistant, endsOf(namingDocuments(t.User)))
@@ -121,49 +121,49 @@ func (g *gathering) turn(t chat.Turn) {
 	}
 }
 
-// recentStatements is the number of newest statements in which a topic is searched.
+// recentStatements is the number of newest statements that are searched for a topic.
 const recentStatements = 64
 
-// says reports that one of the newest statements begins with or contains a topic.
-func (g *gathering) says(topic string) bool {
-	if _, said := g.at[meaning(Happened, topic)]; said {
+// says reports whether one of the newest statements contains a topic.
+func (g *collector) says(topic string) bool {
+	if _, exists := g.at[duplicateKey(Happened, topic)]; exists {
 		return true
 	}
 	k := key(Happened, topic)
 	for _, s := range g.list[max(len(g.list)-recentStatements, 0):] {
-		if !s.gone && s.sec != Artifacts && strings.Contains(key(s.sec, s.text), k) {
+		if !s.removed && s.sec != Artifacts && strings.Contains(key(s.sec, s.text), k) {
 			return true
 		}
 	}
 	return false
 }
 
-func (g *gathering) message(m chat.Message, asked string) {
+func (g *collector) message(m chat.Message, asked string) {
 	byUser := m.Role == chat.RoleUser
-	list := remembered(m.Role, endsOf(namingDocuments(m)), asked)
+	list := keptEntities(m.Role, endsOf(namingDocuments(m)), asked)
 	for _, e := range list {
 		switch {
 		case e.Kind == KindDone:
 			g.finish(e.Text)
 		case sectionFor(e.Kind) != Artifacts:
-			g.said(e, byUser)
+			g.statement(e, byUser)
 		case !within(list, e.Text):
 			g.note(statement{sec: Artifacts, text: e.Text, score: 1, byUser: byUser})
 		}
 	}
 }
 
-func (g *gathering) said(e Entity, byUser bool) {
+func (g *collector) statement(e Entity, byUser bool) {
 	sec := sectionFor(e.Kind)
-	score := worth(sec, e.Text)
-	g.note(statement{sec: sec, text: e.Text, score: score, byUser: byUser && score > idle})
+	score := entryScore(sec, e.Text)
+	g.note(statement{sec: sec, text: e.Text, score: score, byUser: byUser && score > noContent})
 }
 
 // assistantMark begins a statement of an assistant: the speaker matters, and must survive an extract of an extract.
 const assistantMark = "Assistant: "
 
 // piece adds the content of an earlier summary of a part of the range.
-func (g *gathering) piece(text string) {
+func (g *collector) piece(text string) {
 	sec := Happened
 	for line := range strings.Lines(clip(text, maxParse)) {
 		line = strings.TrimSpace(line)
@@ -184,8 +184,8 @@ func (g *gathering) piece(text string) {
 				g.note(statement{sec: sec, text: s, score: salience(s)})
 			}
 		default:
-			score := worth(sec, line)
-			g.note(statement{sec: sec, text: line, score: score, byUser: score > idle && !strings.HasPrefix(line, assistantMark)})
+			score := entryScore(sec, line)
+			g.note(statement{sec: sec, text: line, score: score, byUser: score > noContent && !strings.HasPrefix(line, assistantMark)})
 		}
 	}
 }
@@ -212,7 +212,7 @@ func topic(m chat.Message) string {
 		line = plainProse(line)
 		for span := range intent.Sentences(line, intent.Span{End: len(line)}) {
 			if s := line[span.Start:span.End]; first == "" && len(s) >= 12 {
-				first = plainly(s)
+				first = withoutLeadIn(s)
 			}
 		}
 	}
@@ -221,7 +221,7 @@ func topic(m chat.Message) string {
 
 func endsOf(text string) string { return endsWithin(text, rangeMessageBytes) }
 
-// stateMessageBytes limits how much of each end of a message a state reads. It only keeps content of the two ends
+// stateMessageBytes limits how much of each end of a message a state reads. It keeps only content of the two ends
 // anyway.
 const stateMessageBytes = 512 << 10
 
@@ -235,7 +235,7 @@ func endsWithin(text string, each int) string {
 	return strings.ToValidUTF8(text[:each]+"\n"+text[len(text)-each:], "")
 }
 
-// within reports that a statement already contains the name.
+// within reports whether a statement already contains the name.
 func within(list []Entity, name string) bool {
 	return slices.ContainsFunc(list, func(s Entity) bool { return sectionFor(s.Kind) != Artifacts && strings.Contains(s.Text, name) })
 }
@@ -254,10 +254,10 @@ const maxMisses = 24
 // fit chooses statements within the target: the user's before an assistant's, sections by their shares, within a
 // section by score, and the newest first among equals.
 func fit(list []statement, target int, count func(string) int) string {
-	if whole := renderExtract(list); count(whole) <= target {
-		return whole
+	if all := renderExtract(list); count(all) <= target {
+		return all
 	}
-	chosen := choosing{count: count, left: target}
+	chosen := selection{count: count, remaining: target}
 	for _, byUser := range []bool{true, false} {
 		chosen.tier(list, byUser)
 	}
@@ -270,51 +270,51 @@ func fit(list []statement, target int, count func(string) int) string {
 	}
 }
 
-// choosing collects statements while they fit.
-type choosing struct {
-	count  func(string) int
-	left   int
-	kept   []statement // the first is dropped last
-	headed [sectionCount]bool
+// selection collects statements while they fit.
+type selection struct {
+	count     func(string) int
+	remaining int         // tokens
+	kept      []statement // the first is dropped last
+	headed    [sectionCount]bool
 }
 
 // tier takes either the user's statements or the others.
-func (c *choosing) tier(list []statement, byUser bool) {
-	var mine []statement
+func (c *selection) tier(list []statement, byUser bool) {
+	var candidates []statement
 	var demand [sectionCount]int
 	for _, s := range list {
 		if s.byUser == byUser {
-			mine = append(mine, s)
+			candidates = append(candidates, s)
 			demand[s.sec] += len(s.text)/4 + 2
 		}
 	}
-	sort.SliceStable(mine, func(a, b int) bool {
-		if mine[a].score != mine[b].score {
-			return mine[a].score > mine[b].score
+	sort.SliceStable(candidates, func(a, b int) bool {
+		if candidates[a].score != candidates[b].score {
+			return candidates[a].score > candidates[b].score
 		}
-		return mine[a].order > mine[b].order
+		return candidates[a].order > candidates[b].order
 	})
-	allotted := allot(demand, extractShares, c.left)
-	rest := c.take(mine, func(s statement) *int { return &allotted[s.sec] })
-	c.take(rest, func(statement) *int { return &c.left })
+	allotted := allot(demand, extractShares, c.remaining)
+	rest := c.take(candidates, func(s statement) *int { return &allotted[s.sec] })
+	c.take(rest, func(statement) *int { return &c.remaining })
 }
 
-// take keeps what fits into both the total and the allotment, and returns the rest.
-func (c *choosing) take(list []statement, room func(statement) *int) (rest []statement) {
+// take keeps the statements that fit into both the total and their allotment, and returns the others.
+func (c *selection) take(list []statement, limit func(statement) *int) (rest []statement) {
 	misses := 0
 	for _, s := range list {
-		most := room(s)
-		if misses > maxMisses || *most <= 0 {
+		allotted := limit(s)
+		if misses > maxMisses || *allotted <= 0 {
 			rest = append(rest, s)
 			continue
 		}
 		cost := c.cost(s)
-		if cost > c.left || cost > *most {
+		if cost > c.remaining || cost > *allotted {
 			rest, misses = append(rest, s), misses+1
 			continue
 		}
-		if c.left -= cost; most != &c.left {
-			*most -= cost
+		if c.remaining -= cost; allotted != &c.remaining {
+			*allotted -= cost
 		}
 		c.headed[s.sec] = true
 		c.kept = append(c.kept, s)
@@ -322,7 +322,7 @@ func (c *choosing) take(list []statement, room func(statement) *int) (rest []sta
 	return rest
 }
 
-func (c *choosing) cost(s statement) int {
+func (c *selection) cost(s statement) int {
 	n := c.count("- " + s.text + "\n")
 	if s.sec == Artifacts {
 		n = c.count(s.text + artifactSeparator)
@@ -338,22 +338,22 @@ var extractOrder = []Section{Constraints, Decisions, Facts, OpenTasks, Artifacts
 
 // renderExtract writes the non-empty sections, each in chronological order.
 func renderExtract(list []statement) string {
-	var by [sectionCount][]statement
+	var bySection [sectionCount][]statement
 	for _, s := range list {
-		by[s.sec] = append(by[s.sec], s)
+		bySection[s.sec] = append(bySection[s.sec], s)
 	}
 	var b strings.Builder
 	for _, sec := range extractOrder {
-		if len(by[sec]) == 0 {
+		if len(bySection[sec]) == 0 {
 			continue
 		}
-		sort.Slice(by[sec], func(i, j int) bool { return by[sec][i].order < by[sec][j].order })
+		sort.Slice(bySection[sec], func(i, j int) bool { return bySection[sec][i].order < bySection[sec][j].order })
 		b.WriteString("## " + sec.Heading() + "\n")
 		separator, between := "- ", "\n- "
 		if sec == Artifacts {
 			between = artifactSeparator
 		}
-		for _, s := range by[sec] {
+		for _, s := range bySection[sec] {
 			b.WriteString(separator + s.text)
 			separator = between
 		}

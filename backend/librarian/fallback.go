@@ -20,8 +20,8 @@ const recallProvider = "recall"
 // excerptBytes limits each side of the last exchange.
 const excerptBytes = 300
 
-// Limits for the statements of one message. Those of the user matter; an assistant's long answer is full of "must"
-// and names.
+// messageLimits limit the entities kept of one message. The user's matter most; an assistant's long answer is full of
+// "must" and names.
 var messageLimits = map[chat.Role]struct{ statements, artifacts int }{
 	chat.RoleUser:      {statements: 24, artifacts: 40},
 	chat.RoleAssistant: {statements: 8, artifacts: 12},
@@ -48,16 +48,16 @@ type Result struct {
 	Summary    string
 	Tokens     int
 	Origin     chat.StateOrigin
-	Model      string // that made it; empty for the fallback
+	Model      string // that wrote it; empty for the fallback
 	Validation json.RawMessage
 	Usage      *chat.Usage // of all calls, including failed ones
 	Tries      int         // number of model calls
-	Title      string      // empty: not requested, or not given
+	Title      string      // empty: not requested, or none in the answer
 
-	made Validation
+	validation Validation // decoded
 }
 
-// Validation is stored with a state: what was found and what became of it, as entries by heading.
+// Validation is stored with a state: the entries that were found, kept and dropped.
 type Validation struct {
 	Method       string         `json:"method"`
 	Turns        int            `json:"turns"`
@@ -68,9 +68,9 @@ type Validation struct {
 	DroppedCount int            `json:"dropped_count"`
 	Dropped      []string       `json:"dropped"` // the most important of them
 
-	// The rest is for a run with a model. Required is how many entities had to be kept, and RequiredKept how many
-	// were kept before anything was added; Reason says why the last rejected answer was rejected; Missing is what the
-	// summary lacked; Asked is the model that the fallback replaces.
+	// The other fields are set by a run with a model. Required is how many entities had to be kept, and RequiredKept
+	// how many were kept before any was added by rule; Reason says why the last rejected answer was rejected; Missing
+	// are the entries that the summary lacked; Asked is the model that the fallback replaces.
 	Tries        int      `json:"tries,omitempty"`
 	Required     int      `json:"required,omitempty"`
 	RequiredKept int      `json:"required_kept,omitempty"`
@@ -86,16 +86,17 @@ type Validation struct {
 const maxDropped = 40
 
 // Fallback updates a summary without a model (SRD 10.3): it keeps earlier entries and the decisions, constraints,
-// names and open tasks of the new turns, without duplicates, keeping the latest mention; it appends a short excerpt
-// of the last exchange; and it drops the oldest of the least important entries until the summary fits. Without turns
-// it does not change a summary of its own that fits. A target too small for the headings gives an empty summary.
+// names and open tasks of the new turns, without duplicates, keeping the latest mention; it appends a short excerpt of
+// the last exchange; and it drops the oldest of the least important entries until the summary fits. Without turns, a
+// summary that it wrote itself and that fits is not changed. A target too small for the headings gives an empty
+// summary.
 func Fallback(u Update) Result {
 	if u.Target <= 0 {
 		u.Target = DefaultTarget
 	}
 	u.Count = counting(u.Count)
 	d := newDraft(u.Pins)
-	d.now = saidAt(u.Turns)
+	d.now = timeOf(u.Turns)
 	previous := settlePlans(Parse(u.Previous), d.now)
 	if len(u.Turns) > 0 {
 		previous.entries[LastExchange] = excerpt(u.Turns[len(u.Turns)-1], newMask(u.Pins))
@@ -104,15 +105,15 @@ func Fallback(u Update) Result {
 	for _, t := range u.Turns {
 		d.takeTurn(t)
 	}
-	whole := d.summary()
-	kept, text, tokens := stateLayout.at(d.now).trim(whole, u.Target, u.Count)
+	all := d.summary()
+	kept, text, tokens := stateLayout.withTime(d.now).trim(all, u.Target, u.Count)
 	v := Validation{
 		Method: string(chat.StateFallback), Turns: len(u.Turns), TargetTokens: u.Target, Tokens: tokens,
-		Found: whole.sizes(), Kept: kept.sizes(),
+		Found: all.sizes(), Kept: kept.sizes(),
 	}
-	v.Dropped, v.DroppedCount = missing(whole, kept)
+	v.Dropped, v.DroppedCount = missing(all, kept)
 	validation, _ := chat.MarshalJSON(v) // plain strings and numbers always encode
-	return Result{Summary: text, Tokens: tokens, Origin: chat.StateFallback, Validation: validation, made: v}
+	return Result{Summary: text, Tokens: tokens, Origin: chat.StateFallback, Validation: validation, validation: v}
 }
 
 // draft collects entries without duplicates, latest mention last.
@@ -130,9 +131,9 @@ type spot struct {
 }
 
 type noted struct {
-	text string
-	gone bool // repeated later, or done
-	said repeated
+	text    string
+	removed bool // repeated later, or done
+	words   repeated
 }
 
 func newDraft(pins []chat.Pin) *draft {
@@ -142,14 +143,14 @@ func newDraft(pins []chat.Pin) *draft {
 		for line := range strings.Lines(p.Text) {
 			for span := range intent.Sentences(line, intent.Span{End: len(line)}) {
 				s := line[span.Start:span.End]
-				d.pinned[key(Facts, plainLine(s))], d.pinned[key(Facts, plainLine(plainly(s)))] = true, true
+				d.pinned[key(Facts, plainLine(s))], d.pinned[key(Facts, plainLine(withoutLeadIn(s)))] = true, true
 			}
 		}
 	}
 	return d
 }
 
-// note adds an entry, or moves the one with the same meaning to the end of its section: a repeated decision remains a
+// note adds an entry, or moves the entry with the same meaning to the end of its section: a repeated decision remains a
 // decision.
 func (d *draft) note(sec Section, text string) {
 	text = plainLine(text)
@@ -159,40 +160,40 @@ func (d *draft) note(sec Section, text string) {
 	if at, ok := d.drop(sec, text); ok {
 		sec = at
 	}
-	said := d.dropRepeated(sec, text)
-	d.at[meaning(sec, text)] = spot{sec, len(d.entries[sec])}
-	d.entries[sec] = append(d.entries[sec], noted{text: text, said: said})
+	words := d.dropRepeated(sec, text)
+	d.at[duplicateKey(sec, text)] = spot{sec, len(d.entries[sec])}
+	d.entries[sec] = append(d.entries[sec], noted{text: text, words: words})
 }
 
 // dropRepeated removes the entries of a section that a new one repeats in other words.
 func (d *draft) dropRepeated(sec Section, text string) repeated {
-	if !comparable(sec) || strings.HasPrefix(text, assistantMark) {
+	if !comparedByWords(sec) || strings.HasPrefix(text, assistantMark) {
 		return repeated{}
 	}
-	said, share := repeatedOf(text), repeatShareOf(sec, text)
+	words, share := repeatedOf(text), repeatShareOf(sec, text)
 	list := d.entries[sec]
 	for i := max(len(list)-maxCompared, 0); i < len(list); i++ {
-		if e := &list[i]; !e.gone && said.repeats(e.said, share) {
+		if e := &list[i]; !e.removed && words.repeats(e.words, share) {
 			d.drop(sec, e.text)
 		}
 	}
-	return said
+	return words
 }
 
-// drop removes the entry with the same meaning, and returns its position.
+// drop removes the entry with the same meaning, and returns its section.
 func (d *draft) drop(sec Section, text string) (Section, bool) {
-	k := meaning(sec, text)
+	k := duplicateKey(sec, text)
 	at, ok := d.at[k]
 	if ok {
-		d.entries[at.sec][at.index].gone = true
+		d.entries[at.sec][at.index].removed = true
 		delete(d.at, k)
 	}
 	return at.sec, ok
 }
 
-// meaning is equal for entries that are duplicates of each other. Statements are compared across all sections, names and the
-// last exchange only among themselves.
-func meaning(sec Section, text string) string {
+// duplicateKey is equal for entries that are duplicates of each other. Statements are compared across all sections,
+// names and the last exchange only among themselves.
+func duplicateKey(sec Section, text string) string {
 	switch sec {
 	case Artifacts:
 		return "name " + nameKey(text)
@@ -206,7 +207,7 @@ func meaning(sec Section, text string) string {
 // without marks.
 func nameKey(name string) string {
 	name = strings.NewReplacer("`", "", `\`, "", "https://", "", "http://", "").Replace(name)
-	if call, _, ok := strings.Cut(name, "("); ok && call != "" && strings.HasSuffix(name, ")") && only(call, isWordRune, ".:#$") {
+	if call, _, ok := strings.Cut(name, "("); ok && call != "" && strings.HasSuffix(name, ")") && onlyRunes(call, isWordRune, ".:#$") {
 		return call
 	}
 	return strings.TrimRight(name, "/")
@@ -230,13 +231,13 @@ func (d *draft) takeTurn(t chat.Turn) {
 
 // takeText adds the content of a message; asked is the user's message in its turn.
 func (d *draft) takeText(role chat.Role, text, asked string) {
-	for _, e := range remembered(role, text, asked) {
+	for _, e := range keptEntities(role, text, asked) {
 		if e.Kind == KindDone {
 			d.finish(plainLine(e.Text))
 			continue
 		}
 		if role == chat.RoleUser && sectionFor(e.Kind) != Artifacts {
-			d.forgetReplaced(e.Text)
+			d.dropReplaced(e.Text)
 		}
 		if role == chat.RoleUser && e.Kind == KindFact && isPlan(e.Text, d.now) {
 			e.Kind = KindTask
@@ -248,11 +249,11 @@ func (d *draft) takeText(role chat.Role, text, asked string) {
 	}
 }
 
-// remembered is the part of a message that a summary uses, statements before names. Of an assistant's message these
-// are statements with numbers or dates, marked as the assistant's: its advice is not binding, its checklists are
-// proposals, and its plans are the user's only if the user says so. Of the names in it, those count that only real
-// work has, or that the user mentioned in the request.
-func remembered(role chat.Role, text, asked string) []Entity {
+// keptEntities are the entities of a message that a summary uses, statements before names. Of an assistant's message
+// these are statements with numbers or dates, marked as the assistant's: its advice is not binding, its checklists are
+// proposals, and its plans are the user's only if the user says so. Of its names, only those are kept that belong to
+// real work, or that the user mentioned in the request.
+func keptEntities(role chat.Role, text, asked string) []Entity {
 	var statements, artifacts []Entity
 	by := assistant
 	if role == chat.RoleUser {
@@ -267,18 +268,18 @@ func remembered(role chat.Role, text, asked string) []Entity {
 			continue
 		case e.Kind == KindDone:
 		case role == chat.RoleUser:
-			e.Text = plainly(e.Text)
+			e.Text = withoutLeadIn(e.Text)
 		case isSample(e.Text):
 			continue
 		case measured(e.Text) && !intent.IsStanding(e.Text) && !strings.HasSuffix(e.Text, ":"):
-			e.Kind, e.Text = KindFact, clipLine(assistantMark+plainly(e.Text), maxEntry)
+			e.Kind, e.Text = KindFact, clipLine(assistantMark+withoutLeadIn(e.Text), maxEntry)
 		default:
 			continue
 		}
 		statements = append(statements, e)
 	}
 	if role != chat.RoleUser {
-		artifacts = settledNames(artifacts, asked)
+		artifacts = keptNames(artifacts, asked)
 	}
 	limit := messageLimits[role]
 	return append(ends(statements, limit.statements), ends(artifacts, limit.artifacts)...)
@@ -286,7 +287,7 @@ func remembered(role chat.Role, text, asked string) []Entity {
 
 // finish drops an open task, but no other entry.
 func (d *draft) finish(task string) {
-	if at, ok := d.at[meaning(OpenTasks, task)]; ok && at.sec == OpenTasks {
+	if at, ok := d.at[duplicateKey(OpenTasks, task)]; ok && at.sec == OpenTasks {
 		d.drop(OpenTasks, task)
 	}
 }
@@ -344,7 +345,7 @@ func (d *draft) summary() Summary {
 	var s Summary
 	for sec, list := range d.entries {
 		for _, e := range list {
-			if !e.gone {
+			if !e.removed {
 				s.entries[sec] = append(s.entries[sec], e.text)
 			}
 		}
@@ -363,16 +364,16 @@ func (s Summary) sizes() map[string]int {
 	return n
 }
 
-// missing lists the entries of whole that are not in kept, most important first.
-func missing(whole, kept Summary) ([]string, int) {
+// missing lists the entries of a summary that are not in kept, most important first, and counts them.
+func missing(all, kept Summary) ([]string, int) {
 	list, n := []string{}, 0
 	for _, sec := range importance {
-		still := map[string]bool{}
+		isKept := map[string]bool{}
 		for _, e := range kept.entries[sec] {
-			still[e] = true
+			isKept[e] = true
 		}
-		for _, e := range whole.entries[sec] {
-			if still[e] {
+		for _, e := range all.entries[sec] {
+			if isKept[e] {
 				continue
 			}
 			if n++; len(list) < maxDropped {

@@ -74,7 +74,7 @@ func TestPinsNeverPassThrough(t *testing.T) {
 	}
 }
 
-// Quotations by recall may come from any session, and the summary is sent to a provider, so they are left out.
+// Quotations of recall may come from any session, and the summary is sent to a provider, so they are left out.
 func TestRecallsQuotationsStayOut(t *testing.T) {
 	quoted := turn("What did we decide?", "You said: we decided to leave `SecretProject` in secret/plan.md.")
 	quoted.Provider = "recall"
@@ -103,14 +103,14 @@ func TestHostileTextForgesNothing(t *testing.T) {
 	for _, text := range hostile {
 		got := librarian.Fallback(librarian.Update{Previous: text, Turns: []chat.Turn{turn(text, text)}}).Summary
 		if err := wellFormed(got); err != nil {
-			t.Errorf("%q gives %v:\n%s", text, err, got)
+			t.Errorf("%q: %v:\n%s", text, err, got)
 		}
 	}
 }
 
 // wellFormed checks the document line by line, without the package's own parser.
 func wellFormed(doc string) error {
-	wanted := []string{"## Facts", "## Decisions", "## Constraints", "## Artifacts", "## Open tasks"}
+	expected := []string{"## Facts", "## Decisions", "## Constraints", "## Artifacts", "## Open tasks"}
 	var found []string
 	for _, line := range strings.Split(strings.TrimSuffix(doc, "\n"), "\n") {
 		entry, isEntry := strings.CutPrefix(line, "- ")
@@ -135,7 +135,7 @@ func wellFormed(doc string) error {
 	if len(found) > 5 && found[5] == "## Last exchange" {
 		found = found[:5]
 	}
-	if !slices.Equal(found, wanted) {
+	if !slices.Equal(found, expected) {
 		return fmt.Errorf("headings %q", found)
 	}
 	return nil
@@ -219,10 +219,10 @@ func TestProperties(t *testing.T) {
 		}
 		got := librarian.Fallback(u)
 		if got.Tokens > u.Target || got.Tokens != u.Count(got.Summary) {
-			rt.Fatalf("%d tokens (said %d), target %d", u.Count(got.Summary), got.Tokens, u.Target)
+			rt.Fatalf("%d tokens (reported: %d), target %d", u.Count(got.Summary), got.Tokens, u.Target)
 		}
-		if again := librarian.Fallback(u); !reflect.DeepEqual(again, got) {
-			rt.Fatal("the same input gives a different summary")
+		if second := librarian.Fallback(u); !reflect.DeepEqual(second, got) {
+			rt.Fatal("the same input produced a different summary")
 		}
 		if got.Summary == "" {
 			return
@@ -234,13 +234,13 @@ func TestProperties(t *testing.T) {
 			rt.Fatalf("reading and writing changes\n%s\ninto\n%s", got.Summary, parsed)
 		}
 		u.Previous, u.Turns = got.Summary, nil
-		if idle := librarian.Fallback(u); idle.Summary != got.Summary {
-			rt.Fatalf("without turns\n%s\nbecame\n%s", got.Summary, idle.Summary)
+		if unchanged := librarian.Fallback(u); unchanged.Summary != got.Summary {
+			rt.Fatalf("without turns\n%s\nbecame\n%s", got.Summary, unchanged.Summary)
 		}
 	})
 }
 
-// A quarter of a megabyte of any text (a whole one in the benchmark) is read to its end and gives a summary of the
+// A quarter of a megabyte of any text (a megabyte in the benchmark) is read to its end and gives a summary of the
 // required form and size.
 func TestHugeInputs(t *testing.T) {
 	for name, text := range hugeTexts(1 << 18) {
@@ -262,34 +262,34 @@ func BenchmarkHugeInputs(b *testing.B) {
 	}
 }
 
-// Checks how much of what was planted in 300 turns is in the last summary, if every turn was committed by the
-// fallback. The sparse conversation fits the budget; for the dense one no summary of that size could contain
-// everything.
+// TestShareKeptOver300Turns checks which share of the planted entries of 300 turns is in the last summary if the
+// fallback summarized every turn. The sparse conversation fits the budget; for the dense one no summary of that size
+// could contain everything.
 func TestShareKeptOver300Turns(t *testing.T) {
 	for name, c := range map[string]struct {
-		every int
-		least float64
+		interval int
+		minShare float64
 	}{"sparse": {15, 0.95}, "dense": {3, 0.3}} {
 		t.Run(name, func(t *testing.T) {
 			planted := map[string][]string{}
 			summary := ""
 			for i := range 300 {
-				user, kind, what := chatter(i, c.every)
-				planted[kind] = append(planted[kind], what)
+				user, kind, text := chatter(i, c.interval)
+				planted[kind] = append(planted[kind], text)
 				summary = librarian.Fallback(librarian.Update{
 					Previous: summary, Turns: []chat.Turn{turn(user, fmt.Sprintf("Here is a longer reply about topic %d. It explains things and moves on.", i))}, Count: quarter,
 				}).Summary
 			}
 			for _, kind := range []string{"constraint", "decision", "path"} {
 				kept := 0
-				for _, what := range planted[kind] {
-					if strings.Contains(summary, what) {
+				for _, text := range planted[kind] {
+					if strings.Contains(summary, text) {
 						kept++
 					}
 				}
 				share := float64(kept) / float64(len(planted[kind]))
 				t.Logf("%s: %d of %d kept (%.0f %%)", kind, kept, len(planted[kind]), 100*share)
-				if newest := planted[kind][len(planted[kind])-1]; share < c.least || !strings.Contains(summary, newest) {
+				if newest := planted[kind][len(planted[kind])-1]; share < c.minShare || !strings.Contains(summary, newest) {
 					t.Errorf("of the planted %ss %.0f %% are left after 300 turns, the newest: %v", kind, 100*share, strings.Contains(summary, newest))
 				}
 			}
@@ -298,11 +298,11 @@ func TestShareKeptOver300Turns(t *testing.T) {
 	}
 }
 
-// chatter returns turn i of a conversation that plants one constraint, one decision and one path in each run of
+// chatter returns turn i of a conversation with one planted constraint, one decision and one path in each interval of
 // turns.
-func chatter(i, run int) (user, kind, planted string) {
+func chatter(i, interval int) (user, kind, planted string) {
 	user = fmt.Sprintf("Could you tell me more about subject %d? I was wondering how it works in general.", i)
-	switch i % run {
+	switch i % interval {
 	case 0:
 		planted = fmt.Sprintf("Service %d must never restart by itself.", i)
 		return user + " " + planted, "constraint", planted

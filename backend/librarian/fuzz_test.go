@@ -35,10 +35,10 @@ func FuzzAnswer(f *testing.F) {
 				t.Fatalf("%q is kept as %q", answer, kept)
 			}
 			if problem := r.shape(kept); problem != "" && problem != "it declines" {
-				t.Fatalf("%q is kept as %q, which is refused: %s", answer, kept, problem)
+				t.Fatalf("%q is kept as %q, which is rejected: %s", answer, kept, problem)
 			}
 			if kind.prompt == updateTask.prompt && Parse(kept).Render() != kept {
-				t.Fatalf("%q reads again as %q", kept, Parse(kept).Render())
+				t.Fatalf("%q is parsed and written as %q", kept, Parse(kept).Render())
 			}
 		}
 	})

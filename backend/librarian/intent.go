@@ -67,18 +67,18 @@ func cueKind(sentence string) (kind intent.Kind, states bool) {
 var promise = pattern.New(`^(?:i'll|i will|we'll|we will|i'm gonna|i'm going to|(?:i )?just want to make sure|i(?:'ll| will)? (?:definitely|really) (?:need|want|appreciate))\b`)
 
 func isPromise(sentence string) bool {
-	return promise().MatchString(strings.ReplaceAll(strings.ToLower(plainly(sentence)), "’", "'"))
+	return promise().MatchString(strings.ReplaceAll(strings.ToLower(withoutLeadIn(sentence)), "’", "'"))
 }
 
-// worried begins a clause that tells a mood or a doubt.
+// worried matches the beginning of a clause that expresses a mood or a doubt.
 var worried = pattern.New(`^(?:i'm|i am|i feel|i'm feeling|we're|we are)(?: \w+){0,2}? (?:stuck|worried|concerned|nervous|anxious|unsure|stressed|overwhelmed|struggling|torn|afraid|scared|confused|hesitant|wondering|trying to decide)\b`)
 
 // hoping matches the beginning of a sentence about a wish or a fear.
 var hoping = pattern.New(`^(?:(?:i|we)(?:'m| am|'re| are)? (?:\w+ ){0,2}?(?:hope|hoping|wish|wishing|fear|fearing|worry|worrying|dread|dreading)\b` +
 	`|hopefully\b|fingers crossed\b|ich hoffe\b|wir hoffen\b|hoffentlich\b|ich fürchte\b|ich mache mir sorgen\b|j'espère\b|je crains\b|espero\b|ojalá\b|temo que\b|spero\b)`)
 
-// isMood reports a sentence whose only cue of a constraint is in a hope or fear: "I'm a bit worried that we must not
-// be late" is not binding. A clause after the mood may be: "I hope it helps, but never delete the logs."
+// isMood reports whether the only cue of a constraint in a sentence is in a hope or fear: "I'm a bit worried that we
+// must not be late" is not binding. A clause after the mood may be: "I hope it helps, but never delete the logs."
 func isMood(sentence string) bool {
 	parts := clausesOf(sentence)
 	lead := strings.ReplaceAll(clauseStart(withoutJoins(parts[0].text)), "’", "'")
@@ -86,16 +86,16 @@ func isMood(sentence string) bool {
 		return false
 	}
 	for at, c := len(parts[0].text), parts[1:]; len(c) > 0; at, c = at+len(c[0].text), c[1:] {
-		first, _, _ := strings.Cut(c[0].lead(), " ")
-		if kind, _ := cueKind(sentence[at : at+len(c[0].text)]); kind == intent.Constraint && !says[first] {
+		first, _, _ := strings.Cut(c[0].leadingWords(), " ")
+		if kind, _ := cueKind(sentence[at : at+len(c[0].text)]); kind == intent.Constraint && !moodConjunctions[first] {
 			return false
 		}
 	}
 	return true
 }
 
-// says are words that introduce a hope or fear.
-var says = lexical.Set("that dass daß que qu'il qu'elle qu'on che что")
+// moodConjunctions introduce the content of a hope or fear.
+var moodConjunctions = lexical.Set("that dass daß que qu'il qu'elle qu'on che что")
 
 // referring are words that make a clause depend on the previous one.
 var referring = lexical.Set("it its it's this that them they their there those these")
@@ -109,13 +109,13 @@ func splitMood(s string) []string {
 	}
 	at := len(parts[0].text)
 	for _, c := range parts[1:] {
-		if first, _, _ := strings.Cut(c.lead(), " "); own[first] || resumes[first] || first == "like" {
+		if first, _, _ := strings.Cut(c.leadingWords(), " "); firstPerson[first] || resumingWords[first] || first == "like" {
 			break
 		}
 		at += len(c.text)
 	}
 	mood, rest := strings.TrimRight(s[:at], ",;: "), withoutJoins(s[at:])
-	if kind, _ := cueKind(rest); kind != intent.Decision && kind != intent.Constraint || refers(rest) {
+	if kind, _ := cueKind(rest); kind != intent.Decision && kind != intent.Constraint || needsContext(rest) {
 		return []string{s}
 	}
 	return []string{mood, rest}
@@ -128,15 +128,15 @@ func withoutJoins(s string) string {
 	s = strings.TrimSpace(s)
 	for {
 		first, rest, ok := strings.Cut(s, " ")
-		if word := strings.ToLower(strings.TrimRight(first, ",")); !ok || !joins[word] && !resumes[word] && word != "like" {
+		if word := strings.ToLower(strings.TrimRight(first, ",")); !ok || !joiningWords[word] && !resumingWords[word] && word != "like" {
 			return s
 		}
 		s = strings.TrimSpace(rest)
 	}
 }
 
-// refers reports that the beginning of a clause cannot be understood without the words before it.
-func refers(clause string) bool {
+// needsContext reports whether the beginning of a clause cannot be understood without the words before it.
+func needsContext(clause string) bool {
 	words, _ := intent.Words(clause)
 	for i, w := range strings.Fields(words) {
 		if i == 6 {
@@ -149,13 +149,13 @@ func refers(clause string) bool {
 	return false
 }
 
-// acknowledging are words with which people respond before they say something.
+// acknowledging are words with which people respond before they make a statement.
 var acknowledging = lexical.Set("yeah yes yep yup sure thanks thank ok okay great cool awesome perfect nice hmm wow hi hello hey danke merci gracias obrigado grazie")
 
 // withoutThanks is a sentence without its acknowledgement: "Yeah, thanks for the tips, my flight is on May 3".
 func withoutThanks(s string) string {
 	for parts := clausesOf(s); len(parts) > 1; parts = clausesOf(s) {
-		first, _, _ := strings.Cut(parts[0].lead(), " ")
+		first, _, _ := strings.Cut(parts[0].leadingWords(), " ")
 		if !acknowledging[first] || details(parts[0].text) >= enoughDetails {
 			break
 		}
@@ -164,8 +164,8 @@ func withoutThanks(s string) string {
 	return s
 }
 
-// halfStarts begin, in lower case, a fragment that only continues a sentence.
-var halfStarts = phrases(`as well as|such as|including|excluding|along with|together with|rather than|instead of|which|whose|whom|than|as required|as needed|to make sure|to ensure
+// fragmentStarts begin, in lower case, a fragment that only continues a sentence.
+var fragmentStarts = phrases(`as well as|such as|including|excluding|along with|together with|rather than|instead of|which|whose|whom|than|as required|as needed|to make sure|to ensure
 	sowie|einschließlich|wie zum beispiel|statt|anstatt|ainsi que|y compris|tel que|telle que|plutôt que|dont|así como|incluido|incluida|en lugar de|cuyo|cuya|così come|compreso|invece di`)
 
 // continuing matches a verb that only continues a sentence: "ensuring that every key must be rotated".
@@ -177,30 +177,30 @@ var participles = pattern.New(`^(?:ensuring|meaning|including|guaranteeing|assum
 // The words that show a verb in -ing to be the subject of a rule, "deploying on fridays is forbidden", and those that
 // end the clause before such a word is found.
 var (
-	finite    = lexical.Set("must mustn't is isn't are aren't should shouldn't shall cannot can can't may will won't would needs has requires does doesn't")
-	clauseful = lexical.Set("that which who whom whose what when where while because if unless until since as than i you we they he she there")
+	finiteVerbs = lexical.Set("must mustn't is isn't are aren't should shouldn't shall cannot can can't may will won't would needs has requires does doesn't")
+	clauseWords = lexical.Set("that which who whom whose what when where while because if unless until since as than i you we they he she there")
 )
 
-// isSubject reports that a verb in -ing at the beginning is the subject of its clause.
+// isSubject reports whether a verb in -ing at the beginning is the subject of its clause.
 func isSubject(clause string) bool {
 	if participles().MatchString(clause) {
 		return false
 	}
 	for _, w := range strings.Fields(strings.ReplaceAll(clause, "’", "'")) {
 		word := strings.TrimRight(w, ".!?,;:)")
-		if finite[word] {
+		if finiteVerbs[word] {
 			return true
 		}
-		if clauseful[word] || word != w {
+		if clauseWords[word] || word != w {
 			return false
 		}
 	}
 	return false
 }
 
-// isHalf reports a part of a sentence without content of its own: it only introduces what follows, or continues what
-// precedes it.
-func isHalf(s string) bool {
+// isFragment reports whether a part of a sentence has no content of its own: it only introduces what follows, or
+// continues what precedes it.
+func isFragment(s string) bool {
 	s = strings.TrimSpace(s)
 	if strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") {
 		return true
@@ -214,12 +214,12 @@ func isHalf(s string) bool {
 	}
 	start := clauseStart(s)
 	word, _, _ := strings.Cut(start, " ")
-	for joins[word] {
+	for joiningWords[word] {
 		_, start, _ = strings.Cut(start, " ")
 		word, _, _ = strings.Cut(start, " ")
 	}
-	return startsWith(start, halfStarts) || continuing().MatchString(start) && !pronounsInIng[word] && !isSubject(start)
+	return startsWith(start, fragmentStarts) || continuing().MatchString(start) && !ingWords[word] && !isSubject(start)
 }
 
-// pronounsInIng end like verbs that continue a sentence, but are subjects.
-var pronounsInIng = lexical.Set("nothing something anything everything during string thing king ring bring spring")
+// ingWords are words in -ing that are not verbs.
+var ingWords = lexical.Set("nothing something anything everything during string thing king ring bring spring")

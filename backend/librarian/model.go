@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// Model is what a librarian needs of a language model: one text in, one text out. Complete returns an error for an
+// Model is a language model as a librarian uses it: one text in, one text out. Complete returns an error for an
 // incomplete answer.
 type Model interface {
 	Complete(ctx context.Context, system, user string, maxOutput int) (text string, usage *chat.Usage, err error)
@@ -26,11 +26,11 @@ const DefaultTimeout = 30 * time.Second
 // Limits of one run, so that it ends whatever a model does.
 const (
 	maxFolds      = 4 // maximum number of parts of an input over the model's limit
-	updateFails   = 2 // rejected answers: SRD 10.2 allows one retry
+	updateFails   = 2 // maximum number of rejected answers: SRD 10.2 allows one retry
 	rangeFails    = 3
 	runTimeouts   = 3 // a whole run takes at most this many timeouts
 	outputTokens  = 4096
-	leastRoom     = 200 // minimum space for conversation in a call, in tokens
+	minSpace      = 200 // minimum space for conversation in a call, in tokens
 	promptReserve = 64  // tokens of framing that a model's own count may add
 )
 
@@ -72,13 +72,13 @@ func (l Librarian) Update(ctx context.Context, u Update) Result {
 	previous, ps := hidden.hide(Parse(u.ModelPrevious).withoutExchange().Render()), passagesOf(u.ModelTurns, hidden)
 	s, ok := r.fold(previous, ps, func() string { return hidden.hide(Fallback(u.older()).Summary) })
 	if !ok {
-		return r.fellBack(Fallback(u), r.needs(previous, ps))
+		return r.fallbackResult(Fallback(u), r.needs(previous, ps))
 	}
 	return r.result(s, len(u.ModelTurns))
 }
 
-// older is the result of an update without its newest turns: if more was said since than the model can be given, the
-// deterministic summary represents it.
+// older is the update from which the deterministic summary is made that represents the older turns, if the model cannot
+// be given all turns.
 func (u Update) older() Update {
 	u.Previous, u.Turns = u.ModelPrevious, u.ModelTurns
 	return u
@@ -106,52 +106,53 @@ type run struct {
 	tries    int
 	usage    *chat.Usage
 	problem  string   // of the last answer that was not used unchanged
-	missing  []string // from it
-	added    []string // to it, by rule
+	missing  []string // entries that it lacked
+	added    []string // entries added to it by rule
 	required int
 	kept     int // required entries kept by the model
 
-	title        string   // that was given
-	dropped      []string // because of the target
+	title        string   // that the model gave
+	dropped      []string // entries dropped because of the target
 	droppedCount int
 }
 
-// fold gives the model all passages, in as many calls as its input limit requires: each call's answer is the next
-// one's earlier summary. If even maxFolds calls are not enough, older represents what comes before the last of them.
+// fold gives the model all passages, in as many calls as its input limit requires: the answer of each call is the
+// earlier summary of the next. If even maxFolds calls are not enough, the summary by older represents the passages
+// before them.
 func (r *run) fold(previous string, ps []passage, older func() string) (Summary, bool) {
-	room := r.room(previous)
-	if room < leastRoom || len(ps) == 0 {
+	space := r.space(previous)
+	if space < minSpace || len(ps) == 0 {
 		r.problem = "the model's input limit is too small"
 		return Summary{}, false
 	}
-	runs := batches(ps, room, r.count)
-	if len(runs) > maxFolds {
-		runs, previous = runs[len(runs)-maxFolds:], older()
+	parts := batches(ps, space, r.count)
+	if len(parts) > maxFolds {
+		parts, previous = parts[len(parts)-maxFolds:], older()
 	}
-	var made Summary
-	for _, passages := range runs {
+	var latest Summary
+	for _, passages := range parts {
 		s, ok := r.step(previous, passages)
 		if !ok {
 			return Summary{}, false
 		}
-		made, previous = s, r.kind.layout.render(s)
+		latest, previous = s, r.kind.layout.render(s)
 	}
-	return made, true
+	return latest, true
 }
 
-// room is the space for conversation in one call, in tokens. The answer may be twice as long as requested, and the
+// space is the space for conversation in one call, in tokens. The answer may be twice as long as requested, and the
 // next call must include it.
-func (r *run) room(previous string) int {
+func (r *run) space(previous string) int {
 	system := r.count(render(r.kind.prompt+".system", question{Target: r.target, Pins: len(r.pins), Titled: r.titled}))
 	earlier := max(r.count(escape(previous)), r.target)
 	return r.limit() - system - earlier - r.target/requiredShare - promptReserve
 }
 
-// limit reserves a tenth for models that count differently.
+// limit is the model's input limit less a tenth, because a model may count differently.
 func (r *run) limit() int { return r.model.InputLimit() * 9 / 10 }
 
-// step makes a new summary from an earlier one and the conversation since. A valid answer about the right
-// conversation is kept and repaired; only one that lost much is requested again, and then the better of the two is
+// step creates a new summary from an earlier one and the conversation since. A valid answer about the right
+// conversation is kept and repaired; an answer that lost much is requested again once, and the better of the two is
 // kept.
 func (r *run) step(previous string, ps []passage) (Summary, bool) {
 	required := r.needs(previous, ps)
@@ -176,11 +177,11 @@ func (r *run) step(previous string, ps []passage) (Summary, bool) {
 			q.Problem, q.Missing = problem, nil
 			continue
 		}
-		again := best == nil && muchMissing(a.missing, required)
+		retry := best == nil && muchMissing(a.missing, required)
 		if best == nil || len(a.missing) < len(best.missing) {
 			best = &a
 		}
-		if !again {
+		if !retry {
 			break
 		}
 		r.fails--
@@ -227,7 +228,7 @@ func recorded(list []string) []string {
 func (r *run) failed(err error) bool {
 	r.fails--
 	r.problem, r.missing = errorWords(err), nil
-	return r.kind.again && r.fails > 0 && r.ctx.Err() == nil
+	return r.kind.retry && r.fails > 0 && r.ctx.Err() == nil
 }
 
 func errorWords(err error) string {
@@ -278,12 +279,12 @@ func (r *run) result(s Summary, turns int) Result {
 	tokens := r.count(text)
 	return Result{
 		Summary: text, Tokens: tokens, Origin: chat.StateLibrarian, Model: r.model.Name(), Usage: r.usage, Tries: r.tries,
-		Validation: r.account(string(chat.StateLibrarian), s, turns, tokens), Title: r.title,
+		Validation: r.validationOf(string(chat.StateLibrarian), s, turns, tokens), Title: r.title,
 	}
 }
 
-// account is the Validation of a summary for which a model was called.
-func (r *run) account(method string, s Summary, turns, tokens int) json.RawMessage {
+// validationOf is the Validation of a summary for which a model was called.
+func (r *run) validationOf(method string, s Summary, turns, tokens int) json.RawMessage {
 	v := Validation{
 		Method: method, Turns: turns, TargetTokens: r.target, Tokens: tokens, Found: s.sizes(), Kept: s.sizes(),
 		Dropped: r.dropped, DroppedCount: r.droppedCount, Tries: r.tries, Required: r.required, RequiredKept: r.kept,
@@ -299,11 +300,11 @@ func (r *run) account(method string, s Summary, turns, tokens int) json.RawMessa
 	return raw
 }
 
-// fellBack is the fallback's result with the reason for it, with the same check as a model's.
-func (r *run) fellBack(res Result, required []need) Result {
+// fallbackResult is the fallback's result with the reason for its use, checked and repaired like a model's.
+func (r *run) fallbackResult(res Result, required []need) Result {
 	a := attempt{summary: Parse(res.Summary)}
 	a.missing = missingFrom(a.summary, required)
-	v := res.made
+	v := res.validation
 	if len(a.missing) > 0 && res.Summary != "" {
 		s, added := r.repair(a)
 		res.Summary, v.Added = s.Render(), recorded(added)

@@ -27,7 +27,7 @@ type script struct {
 	limit   int
 
 	failSecond error
-	asked      []string // system and user
+	requests   []string // the system prompt and the message of each request
 }
 
 func (s *script) InputLimit() int {
@@ -36,15 +36,15 @@ func (s *script) InputLimit() int {
 func (s *script) Name() string { return "scripted" }
 
 func (s *script) Complete(_ context.Context, system, user string, _ int) (string, *chat.Usage, error) {
-	s.asked = append(s.asked, system+"\n=====\n"+user)
+	s.requests = append(s.requests, system+"\n=====\n"+user)
 	usage := &chat.Usage{InputTokens: 10, OutputTokens: 2}
 	if s.fail != nil {
 		return "", usage, s.fail
 	}
-	if s.failSecond != nil && len(s.asked) == 2 {
+	if s.failSecond != nil && len(s.requests) == 2 {
 		return "", usage, s.failSecond
 	}
-	return s.answers[min(len(s.asked), len(s.answers))-1], usage, nil
+	return s.answers[min(len(s.requests), len(s.answers))-1], usage, nil
 }
 
 func validation(t *testing.T, r librarian.Result) librarian.Validation {
@@ -108,10 +108,10 @@ func TestPrompts(t *testing.T) {
 	if got := l.Update(t.Context(), request(u)); got.Origin != chat.StateLibrarian {
 		t.Fatalf("the update fell back: %s", got.Validation)
 	}
-	again := &script{answers: []string{"## Facts\n- The user has rules for <others> and their logs.\n"}}
-	forgetful := request(again)
-	forgetful.ModelTurns = append(forgetful.ModelTurns, manyRules(7))
-	l.Update(t.Context(), forgetful)
+	lossy := &script{answers: []string{"## Facts\n- The user has rules for <others> and their logs.\n"}}
+	lossyRequest := request(lossy)
+	lossyRequest.ModelTurns = append(lossyRequest.ModelTurns, manyRules(7))
+	l.Update(t.Context(), lossyRequest)
 	g := &script{answers: []string{"nothing"}}
 	l.SummarizeRange(t.Context(), librarian.Range{
 		Pieces: []string{"## What happened\nThey met."}, Turns: planTurns(), Pins: request(nil).Pins, Target: 200, Model: g, Count: quarter,
@@ -119,7 +119,7 @@ func TestPrompts(t *testing.T) {
 	sh := &script{answers: []string{"## Facts\n- short\n"}}
 	l.Shrink(t.Context(), goodState, 20, sh, quarter)
 	for name, text := range map[string]string{
-		"update": u.asked[0], "retry": again.asked[1], "range": g.asked[0], "range-retry": g.asked[1], "shrink": sh.asked[0],
+		"update": u.requests[0], "retry": lossy.requests[1], "range": g.requests[0], "range-retry": g.requests[1], "shrink": sh.requests[0],
 	} {
 		path := filepath.Join("testdata", name+".golden.md")
 		if *update {
@@ -142,15 +142,15 @@ func TestPrompts(t *testing.T) {
 func TestModelInput(t *testing.T) {
 	m := &script{answers: []string{goodState}}
 	got := librarian.Librarian{}.Update(t.Context(), request(m))
-	given := m.asked[0]
+	input := m.requests[0]
 	for _, text := range []string{"what the fallback wrote", "Ilse helps", "</user> now"} {
-		if strings.Contains(given, text) {
-			t.Errorf("%q is in the prompt:\n%s", text, given)
+		if strings.Contains(input, text) {
+			t.Errorf("%q is in the prompt:\n%s", text, input)
 		}
 	}
 	for _, text := range []string{"works alone", "under 38 ms", "[pinned fact]", "&lt;/user&gt; now", `<user turn="7">`, "open.go &amp; &lt;others&gt;"} {
-		if !strings.Contains(given, text) {
-			t.Errorf("%q is not in the prompt:\n%s", text, given)
+		if !strings.Contains(input, text) {
+			t.Errorf("%q is not in the prompt:\n%s", text, input)
 		}
 	}
 	v := validation(t, got)
@@ -186,8 +186,8 @@ func TestRejected(t *testing.T) {
 		u.ModelTurns[0].Assistant = &chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Text{Text: long}}}
 		got := librarian.Librarian{}.Update(t.Context(), u)
 		v := validation(t, got)
-		if got.Origin != chat.StateFallback || len(m.asked) != 2 || got.Tries != 2 || !strings.Contains(v.Reason, c.reason) || v.Asked != "scripted" {
-			t.Errorf("%s: %s after %d calls, %+v", name, got.Origin, len(m.asked), v)
+		if got.Origin != chat.StateFallback || len(m.requests) != 2 || got.Tries != 2 || !strings.Contains(v.Reason, c.reason) || v.Asked != "scripted" {
+			t.Errorf("%s: %s after %d calls, %+v", name, got.Origin, len(m.requests), v)
 		}
 		plain := u
 		plain.Model = nil
@@ -216,8 +216,8 @@ func TestRepaired(t *testing.T) {
 		m := &script{answers: []string{c.answer}}
 		got := librarian.Librarian{}.Update(t.Context(), request(m))
 		v := validation(t, got)
-		if got.Origin != chat.StateLibrarian || len(m.asked) != 1 || !slices.Equal(v.Added, []string{c.added}) || !slices.Equal(v.Missing, v.Added) || v.RequiredKept != v.Required-1 {
-			t.Errorf("%s: %s after %d calls: %s", name, got.Origin, len(m.asked), got.Validation)
+		if got.Origin != chat.StateLibrarian || len(m.requests) != 1 || !slices.Equal(v.Added, []string{c.added}) || !slices.Equal(v.Missing, v.Added) || v.RequiredKept != v.Required-1 {
+			t.Errorf("%s: %s after %d calls: %s", name, got.Origin, len(m.requests), got.Validation)
 		}
 		if !strings.Contains(got.Summary, "- "+c.added+"\n") || !strings.Contains(got.Summary, "The user's sister Ilse helps.") {
 			t.Errorf("%s: the summary is\n%s", name, got.Summary)
@@ -241,11 +241,11 @@ func TestMuchMissing(t *testing.T) {
 		m := &script{answers: []string{poor, c.second}, failSecond: c.fail}
 		got := librarian.Librarian{}.Update(t.Context(), librarian.Update{Turns: []chat.Turn{rules}, Count: quarter, Model: m})
 		v := validation(t, got)
-		if got.Origin != chat.StateLibrarian || len(m.asked) != 2 || len(v.Added) != c.added {
-			t.Errorf("%s: %s after %d calls: %s", name, got.Origin, len(m.asked), got.Validation)
+		if got.Origin != chat.StateLibrarian || len(m.requests) != 2 || len(v.Added) != c.added {
+			t.Errorf("%s: %s after %d calls: %s", name, got.Origin, len(m.requests), got.Validation)
 		}
-		if !strings.Contains(m.asked[1], "<rejected>") || strings.Count(m.asked[1], "must never restart &lt;before&gt;") != 16 {
-			t.Errorf("%s: the second request lacks the answer or the list:\n%s", name, m.asked[1])
+		if !strings.Contains(m.requests[1], "<rejected>") || strings.Count(m.requests[1], "must never restart &lt;before&gt;") != 16 {
+			t.Errorf("%s: the second request lacks the answer or the list:\n%s", name, m.requests[1])
 		}
 		if n := strings.Count(got.Summary, "must never restart"); n != 8 {
 			t.Errorf("%s: %d of 8 rules are in\n%s", name, n, got.Summary)
@@ -261,7 +261,7 @@ func TestTolerated(t *testing.T) {
 	} {
 		m := &script{answers: []string{answer}}
 		got := librarian.Librarian{}.Update(t.Context(), request(m))
-		if got.Origin != chat.StateLibrarian || len(m.asked) != 1 {
+		if got.Origin != chat.StateLibrarian || len(m.requests) != 1 {
 			t.Errorf("%q: %s", answer, got.Validation)
 		}
 		if err := wellFormed(got.Summary); err != nil {
@@ -290,8 +290,8 @@ func TestTooLongIsShortened(t *testing.T) {
 		if got.Tries != 1 {
 			t.Errorf("%s: shortening counts as an attempt: %d", name, got.Tries)
 		}
-		if got.Origin != chat.StateLibrarian || got.Tokens > 200 || len(m.asked) != c.calls || !strings.Contains(m.asked[1], "shorten") {
-			t.Errorf("%s: %s, %d tokens, %d calls, %s", name, got.Origin, got.Tokens, len(m.asked), got.Validation)
+		if got.Origin != chat.StateLibrarian || got.Tokens > 200 || len(m.requests) != c.calls || !strings.Contains(m.requests[1], "shorten") {
+			t.Errorf("%s: %s, %d tokens, %d calls, %s", name, got.Origin, got.Tokens, len(m.requests), got.Validation)
 		}
 		if err := wellFormed(got.Summary); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -311,7 +311,7 @@ func TestErrorsFallBackAtOnce(t *testing.T) {
 	} {
 		m := &script{fail: c.err}
 		got := librarian.Librarian{}.Update(t.Context(), request(m))
-		if v := validation(t, got); got.Origin != chat.StateFallback || len(m.asked) != 1 || !strings.Contains(v.Reason, c.reason) || strings.Contains(string(got.Validation), "secret") {
+		if v := validation(t, got); got.Origin != chat.StateFallback || len(m.requests) != 1 || !strings.Contains(v.Reason, c.reason) || strings.Contains(string(got.Validation), "secret") {
 			t.Errorf("%v: %s", c.err, got.Validation)
 		}
 	}
@@ -421,8 +421,8 @@ func TestSummarizeRange(t *testing.T) {
 		m := &script{answers: c.answers}
 		g.Model = m
 		got := librarian.Librarian{}.SummarizeRange(t.Context(), g)
-		if got.GeneratedBy != c.by || len(m.asked) != c.calls || got.Tokens != quarter(got.Text) || got.Tokens > 188 || got.Text == "" {
-			t.Errorf("%s: by %s after %d calls, %d tokens: %s", name, got.GeneratedBy, len(m.asked), got.Tokens, got.Reason)
+		if got.GeneratedBy != c.by || len(m.requests) != c.calls || got.Tokens != quarter(got.Text) || got.Tokens > 188 || got.Text == "" {
+			t.Errorf("%s: by %s after %d calls, %d tokens: %s", name, got.GeneratedBy, len(m.requests), got.Tokens, got.Reason)
 		}
 		for _, must := range []string{"SQLite", "ever log a key", "38 ms"} {
 			if !strings.Contains(got.Text, must) {
@@ -432,8 +432,8 @@ func TestSummarizeRange(t *testing.T) {
 	}
 	m := &script{fail: errors.New("down")}
 	g.Model = m
-	if got := (librarian.Librarian{}).SummarizeRange(t.Context(), g); got.GeneratedBy != chat.GeneratedByExtract || len(m.asked) != 3 {
-		t.Errorf("an error: %+v after %d calls", got, len(m.asked))
+	if got := (librarian.Librarian{}).SummarizeRange(t.Context(), g); got.GeneratedBy != chat.GeneratedByExtract || len(m.requests) != 3 {
+		t.Errorf("an error: %+v after %d calls", got, len(m.requests))
 	}
 }
 
@@ -457,7 +457,7 @@ func TestNarrativeStyle(t *testing.T) {
 	for style, want := range map[string]bool{"": false, librarian.StyleSections: false, librarian.StyleNarrative: true} {
 		m := &script{answers: []string{goodRange}}
 		librarian.Librarian{}.SummarizeRange(t.Context(), librarian.Range{Turns: planTurns(), Target: 150, Count: quarter, Model: m, Style: style})
-		if got := strings.Contains(m.asked[0], "one continuous narrative"); got != want {
+		if got := strings.Contains(m.requests[0], "one continuous narrative"); got != want {
 			t.Errorf("style %q asks for a narrative: %v", style, got)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // without one, and with an invalid one.
 func TestATitleOfAModel(t *testing.T) {
 	plain := librarian.Librarian{}.Update(t.Context(), request(&script{answers: []string{goodState}}))
-	for given, want := range map[string]string{
+	for titleLine, want := range map[string]string{
 		"Title: SQLite without logged keys":           "SQLite without logged keys",
 		"title: \"Schlüssel nie protokollieren.\"":    "Schlüssel nie protokollieren",
 		"**Title:** Keys and logs …":                  "Keys and logs",
@@ -22,20 +22,20 @@ func TestATitleOfAModel(t *testing.T) {
 		"Title: about [pinned fact]":                  "",
 		"Title:":                                      "",
 	} {
-		m := &script{answers: []string{given + "\n" + goodState}}
+		m := &script{answers: []string{titleLine + "\n" + goodState}}
 		u := request(m)
 		u.Titled = true
 		got := librarian.Librarian{}.Update(t.Context(), u)
 		if got.Title != want || got.Summary != plain.Summary || got.Tries != 1 {
-			t.Errorf("%q: titled %q, want %q, after %d tries:\n%s", given, got.Title, want, got.Tries, got.Summary)
+			t.Errorf("%q: title %q, want %q, after %d tries:\n%s", titleLine, got.Title, want, got.Tries, got.Summary)
 		}
-		if !strings.Contains(m.asked[0], `one line "Title: "`) {
-			t.Errorf("no title was requested:\n%s", m.asked[0])
+		if !strings.Contains(m.requests[0], `one line "Title: "`) {
+			t.Errorf("no title was requested:\n%s", m.requests[0])
 		}
 	}
-	unasked := &script{answers: []string{"Title: SQLite\n" + goodState}}
-	if got := (librarian.Librarian{}).Update(t.Context(), request(unasked)); got.Title != "" || strings.Contains(unasked.asked[0], "Title:") {
-		t.Errorf("unasked: %q", got.Title)
+	notRequested := &script{answers: []string{"Title: SQLite\n" + goodState}}
+	if got := (librarian.Librarian{}).Update(t.Context(), request(notRequested)); got.Title != "" || strings.Contains(notRequested.requests[0], "Title:") {
+		t.Errorf("a title was not requested: %q", got.Title)
 	}
 	rejected := &script{answers: []string{"Title: SQLite\nI'm sorry."}}
 	u := request(rejected)

@@ -11,7 +11,7 @@ import (
 
 // Hopes and fears of the user are not constraints, but a demand in the same sentence is.
 func TestMoodsAreNotConstraints(t *testing.T) {
-	for said, binds := range map[string]bool{
+	for sentence, want := range map[string]bool{
 		"I'm a bit worried that we must not be late again.":                     false,
 		"I’m worried I don't want to look unprepared in front of the board.":    false,
 		"I hope the visa office must not see the old form.":                     false,
@@ -27,16 +27,16 @@ func TestMoodsAreNotConstraints(t *testing.T) {
 		"I don't want any cookies on the start page.":                           true,
 		"You must always answer in metric units, and I hope that is no burden.": true,
 	} {
-		sum := librarian.Parse(librarian.Fallback(librarian.Update{Turns: []chat.Turn{turn(said, "Noted.")}}).Summary)
-		if got := len(sum.Entries(librarian.Constraints)) > 0; got != binds {
-			t.Errorf("%q: constraints %q, facts %q", said, sum.Entries(librarian.Constraints), sum.Entries(librarian.Facts))
+		sum := librarian.Parse(librarian.Fallback(librarian.Update{Turns: []chat.Turn{turn(sentence, "Noted.")}}).Summary)
+		if got := len(sum.Entries(librarian.Constraints)) > 0; got != want {
+			t.Errorf("%q: constraints %q, facts %q", sentence, sum.Entries(librarian.Constraints), sum.Entries(librarian.Facts))
 		}
 	}
 }
 
 // A fragment of a sentence is not a constraint; a complete clause is.
 func TestFragmentsAreNotConstraints(t *testing.T) {
-	for said, want := range map[string]bool{
+	for sentence, want := range map[string]bool{
 		"I've also installed the required packages using pip:":                                                 false,
 		"Could you review my Flask login, as well as the loader, ensuring that sessions must never be shared?": false,
 		"× 343/365 ≈ 0.493, and the result must be subtracted from one.":                                       false,
@@ -54,9 +54,9 @@ func TestFragmentsAreNotConstraints(t *testing.T) {
 		"so using fixtures that must never change":                                                             false,
 		"always answer in metric units":                                                                        true,
 	} {
-		sum := librarian.Parse(librarian.Fallback(librarian.Update{Turns: []chat.Turn{turn(said, "Noted.")}}).Summary)
+		sum := librarian.Parse(librarian.Fallback(librarian.Update{Turns: []chat.Turn{turn(sentence, "Noted.")}}).Summary)
 		if got := len(sum.Entries(librarian.Constraints)) > 0; got != want {
-			t.Errorf("%q: constraints %q", said, sum.Entries(librarian.Constraints))
+			t.Errorf("%q: constraints %q", sentence, sum.Entries(librarian.Constraints))
 		}
 	}
 }

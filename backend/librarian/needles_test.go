@@ -32,13 +32,13 @@ func (n needle) in(text string) bool {
 }
 
 var (
-	people = strings.Fields("Ilse Marek Yusuf Anneke Bronwyn Takeshi Oluchi Rafaela Sören Priya Callum Zofia Hamid Linnea Dario Wanjiru Étienne Mirela Kofi Saoirse")
-	places = strings.Fields("Graz Tromsø Porto Izmir Leuven Osaka Enugu Recife Malmö Pune Dundee Gdynia Tabriz Tampere Bari Nakuru Lyon Cluj Kumasi Galway")
-	firms  = []string{"Halvorsen", "Brightwater", "Moreau & Fils", "Kestrel Freight", "Nordlicht", "Quintana Foods", "Abbotsford Tools", "Pellegrini"}
-	months = strings.Fields("January February March April May June July August September October November December")
-	days   = strings.Fields("Mondays Tuesdays Wednesdays Thursdays Fridays")
-	kin    = []string{"My sister", "My cousin", "Our neighbour", "My manager", "My old flatmate", "Our accountant", "My brother-in-law", "My dentist"}
-	leads  = []string{"", "", "By the way, ", "Oh, and ", "For context: ", "I should mention that ", "Just so you know, ", "Anyway, "}
+	people    = strings.Fields("Ilse Marek Yusuf Anneke Bronwyn Takeshi Oluchi Rafaela Sören Priya Callum Zofia Hamid Linnea Dario Wanjiru Étienne Mirela Kofi Saoirse")
+	places    = strings.Fields("Graz Tromsø Porto Izmir Leuven Osaka Enugu Recife Malmö Pune Dundee Gdynia Tabriz Tampere Bari Nakuru Lyon Cluj Kumasi Galway")
+	firms     = []string{"Halvorsen", "Brightwater", "Moreau & Fils", "Kestrel Freight", "Nordlicht", "Quintana Foods", "Abbotsford Tools", "Pellegrini"}
+	months    = strings.Fields("January February March April May June July August September October November December")
+	days      = strings.Fields("Mondays Tuesdays Wednesdays Thursdays Fridays")
+	relations = []string{"My sister", "My cousin", "Our neighbour", "My manager", "My old flatmate", "Our accountant", "My brother-in-law", "My dentist"}
+	leads     = []string{"", "", "By the way, ", "Oh, and ", "For context: ", "I should mention that ", "Just so you know, ", "Anyway, "}
 )
 
 // newNeedle returns the i-th needle; few have a cue word, most are only mentioned.
@@ -49,7 +49,7 @@ func newNeedle(r *rand.Rand, i int) needle {
 	pick := func(forms ...needle) needle { return forms[r.IntN(len(forms))] }
 	switch i % 4 {
 	case 0:
-		k := kin[r.IntN(len(kin))]
+		k := relations[r.IntN(len(relations))]
 		return pick(
 			needle{"name", fmt.Sprintf("%s %s moved to %s in %s %d.", k, who, where, month, year), []string{who, where, fmt.Sprint(year)}, 0, false},
 			needle{"name", fmt.Sprintf("%s is called %s and works for %s in %s.", k, who, firm, where), []string{who, firm, where}, 0, false},
@@ -117,13 +117,13 @@ func speak(r *rand.Rand, from []string, n int) string {
 	return strings.Join(out, " ")
 }
 
-// conversation returns n turns with a needle in every n-th one.
-func conversation(r *rand.Rand, n, every int) ([]chat.Turn, []needle) {
+// conversation returns n turns with one needle in each interval of turns.
+func conversation(r *rand.Rand, n, interval int) ([]chat.Turn, []needle) {
 	var turns []chat.Turn
 	var needles []needle
 	for i := range n {
-		said := []string{speak(r, chatting, 1+r.IntN(3)), speak(r, questions, 1)}
-		if i%every == every/2 {
+		sentences := []string{speak(r, chatting, 1+r.IntN(3)), speak(r, questions, 1)}
+		if i%interval == interval/2 {
 			nd := newNeedle(r, len(needles))
 			nd.turn, nd.pinned = int64(i+1), len(needles)%5 == 0
 			lead := leads[r.IntN(len(leads))]
@@ -131,10 +131,10 @@ func conversation(r *rand.Rand, n, every int) ([]chat.Turn, []needle) {
 			if lead != "" && !strings.HasPrefix(text, people[0]) && nd.kind != "amount" {
 				text = lead + strings.ToLower(text[:1]) + text[1:]
 			}
-			said = slices.Insert(said, r.IntN(2), text)
+			sentences = slices.Insert(sentences, r.IntN(2), text)
 			needles = append(needles, nd)
 		}
-		t := turn(strings.Join(said, " "), speak(r, answers, 10+r.IntN(8)))
+		t := turn(strings.Join(sentences, " "), speak(r, answers, 10+r.IntN(8)))
 		t.Seq, t.ID = int64(i+1), chat.TurnID(fmt.Sprint("t", i+1))
 		turns = append(turns, t)
 	}
@@ -194,8 +194,8 @@ func (m *memory) summarize(g prompt.Range) {
 	})
 }
 
-// standing returns what replaces the turns before the cut: range summaries and state summary.
-func (m *memory) standing() (cut int64, ranges string) {
+// history returns what replaces the turns before the cut: range summaries and state summary.
+func (m *memory) history() (cut int64, ranges string) {
 	plan := prompt.MakePlan(m.sizes, m.budget, m.policy)
 	var b strings.Builder
 	pieces, _ := prompt.Choose(plan, m.summaries, nil, m.budget, m.policy)
@@ -218,14 +218,14 @@ func TestNeedles(t *testing.T) {
 	}
 }
 
-// remembering caches the counts of texts, because most of a summary repeats the previous one.
-func remembering(count func(string) int) func(string) int {
-	known := map[string]int{}
+// cachedCount returns count with a cache, because most of a summary repeats the previous one.
+func cachedCount(count func(string) int) func(string) int {
+	counts := map[string]int{}
 	return func(s string) int {
-		n, ok := known[s]
+		n, ok := counts[s]
 		if !ok {
 			n = count(s)
-			known[s] = n
+			counts[s] = n
 		}
 		return n
 	}
@@ -233,7 +233,7 @@ func remembering(count func(string) int) func(string) int {
 
 func findNeedles(t *testing.T, seed uint64) {
 	turns, needles := conversation(rand.New(rand.NewPCG(seed, seed)), 1000, 5) // a seeded test
-	count := remembering(tokens.New().CountText)
+	count := cachedCount(tokens.New().CountText)
 	m := &memory{count: count, policy: prompt.DefaultPolicy()}
 	m.budget = prompt.NewBudget(prompt.Limits{
 		ContextLimit: 200_000, MaxOutput: 8192, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50_000, StateTarget: 1200, Retrieval: 6000,
@@ -246,26 +246,26 @@ func findNeedles(t *testing.T, seed uint64) {
 	for _, x := range turns {
 		m.add(x)
 	}
-	cut, ranges := m.standing()
-	asked, kept := map[string]int{}, map[string]int{}
-	room := 0
+	cut, ranges := m.history()
+	total, kept := map[string]int{}, map[string]int{}
+	size := 0
 	for _, n := range needles {
 		if n.pinned || n.turn > cut {
 			continue
 		}
-		room += count(n.text)
+		size += count(n.text)
 		for _, k := range []string{n.kind, "all"} {
-			asked[k]++
+			total[k]++
 			if n.in(ranges) || n.in(m.head) {
 				kept[k]++
 			}
 		}
 	}
-	t.Logf("cut at turn %d; ranges %d tokens, head %d; %d needles of %d tokens", cut, count(ranges), count(m.head), asked["all"], room)
+	t.Logf("cut at turn %d; ranges %d tokens, head %d; %d needles of %d tokens", cut, count(ranges), count(m.head), total["all"], size)
 	for _, k := range []string{"name", "amount", "date", "never", "all"} {
-		t.Logf("%-6s %d of %d: %.0f %%", k, kept[k], asked[k], 100*float64(kept[k])/float64(asked[k]))
+		t.Logf("%-6s %d of %d: %.0f %%", k, kept[k], total[k], 100*float64(kept[k])/float64(total[k]))
 	}
-	if asked["all"] < 120 || float64(kept["all"]) < 0.6*float64(asked["all"]) {
-		t.Errorf("%d of %d needles are left\nranges:\n%s\nhead:\n%s", kept["all"], asked["all"], ranges, m.head)
+	if total["all"] < 120 || float64(kept["all"]) < 0.6*float64(total["all"]) {
+		t.Errorf("%d of %d needles were kept\nranges:\n%s\nhead:\n%s", kept["all"], total["all"], ranges, m.head)
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// passage is a piece of a model's input: one side's message in a turn, a part of it if it is very long, or an earlier
-// summary.
+// passage is a piece of a model's input: a message, a part of a very long message, or an earlier summary.
 type passage struct {
 	role string // "user", "assistant", "summary"
 	turn int64
@@ -56,33 +55,33 @@ func passagesOf(turns []chat.Turn, m mask) []passage {
 	return out
 }
 
-// batches groups passages into runs of at most room tokens each.
-func batches(ps []passage, room int, count func(string) int) [][]passage {
+// batches groups passages into batches of at most this many tokens each.
+func batches(ps []passage, space int, count func(string) int) [][]passage {
 	var out [][]passage
-	var run []passage
+	var batch []passage
 	used := 0
 	for _, p := range ps {
-		for _, part := range p.parts(room, count) {
+		for _, part := range p.parts(space, count) {
 			n := count(part.render()) + 1
-			if len(run) > 0 && used+n > room {
-				out, run, used = append(out, run), nil, 0
+			if len(batch) > 0 && used+n > space {
+				out, batch, used = append(out, batch), nil, 0
 			}
-			run, used = append(run, part), used+n
+			batch, used = append(batch, part), used+n
 		}
 	}
-	if len(run) > 0 {
-		out = append(out, run)
+	if len(batch) > 0 {
+		out = append(out, batch)
 	}
 	return out
 }
 
 // parts splits a passage that is too long, between characters.
-func (p passage) parts(room int, count func(string) int) []passage {
+func (p passage) parts(space int, count func(string) int) []passage {
 	tokens := count(p.render())
-	if tokens < room || len(p.text) < 64 {
+	if tokens < space || len(p.text) < 64 {
 		return []passage{p}
 	}
-	n := tokens*5/4/room + 1
+	n := tokens*5/4/space + 1
 	size := max(len(p.text)/n, 16)
 	var out []passage
 	for rest := p.text; rest != ""; {
@@ -99,7 +98,7 @@ func (p passage) parts(room int, count func(string) int) []passage {
 	}
 	var fitting []passage // unevenly dense text may need another cut
 	for _, part := range out {
-		fitting = append(fitting, part.parts(room, count)...)
+		fitting = append(fitting, part.parts(space, count)...)
 	}
 	return fitting
 }
@@ -110,7 +109,7 @@ type mask []*regexp.Regexp
 // pinnedMark replaces a pinned fact.
 const pinnedMark = "[pinned fact]"
 
-// newMask hides each pinned text, and each sentence of it, whatever its spacing and case.
+// newMask returns a mask that hides each pinned text, and each sentence of it, whatever its spacing and case.
 func newMask(pins []chat.Pin) mask {
 	var m mask
 	seen := map[string]bool{}

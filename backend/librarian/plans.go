@@ -10,25 +10,25 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// intended are words with which people speak of the future.
+// intended matches words with which people speak of the future.
 var intended = pattern.New(`\b(?:planning|waiting|expecting|plan to|plan on|preparing|prepare for|scheduled|booked|arranged|upcoming|due|deadline|going to|gonna|i'll|i will|we'll|we will|i have (?:a|an|my|to|another)|i've got (?:a|an|my|to|another)|i need to|we need to|have to|want to|aim to|aiming|hope to|hoping|starts|begins|leaving|moving|flying|meeting|interview|appointment|negotiation|presentation|launch|release|exam|flight|move|by|before|until` +
 	`|plane|geplant|termin|frist|bis|werde|muss|rendez-vous|prévu|avant|échéance|cita|plazo|previsto|antes|prazo|scadenza|entro)\b`)
 
-// done are words about the past, whatever date is beside them.
-var done = pattern.New(`\b(?:did|was|were|went|met|sent|submitted|finished|completed|attended|celebrated|uploaded|applied|signed|received|got back|launched|released|decided|chose|agreed)\b`)
+// pastTense matches words about the past, whatever date is in the sentence.
+var pastTense = pattern.New(`\b(?:did|was|were|went|met|sent|submitted|finished|completed|attended|celebrated|uploaded|applied|signed|received|got back|launched|released|decided|chose|agreed)\b`)
 
 // writtenDate matches a date in a sentence, with or without a year.
 var writtenDate = pattern.New(`(?i)\b\d{4}-\d{2}-\d{2}\b|\b` + monthName + `\.?[ -]\d{1,2}(?:st|nd|rd|th)?\b(?:,?[ -]\d{4}\b)?|\b\d{1,2}(?:st|nd|rd|th|\.)?[ -](?:of |de )?` + monthName + `\b(?:,?[ -](?:de )?\d{4}\b)?`)
 
 const monthName = `(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)`
 
-// halfYear is how far ahead a date without a year can be: a later one is in the past.
+// halfYear is how far in the future a date without a year can be: otherwise the date of the previous year is meant.
 const halfYear = 183 * 24 * time.Hour
 
 // maxDates limits how many dates of a statement are read.
 const maxDates = 400
 
-// isAhead reports a statement with a date that is not past at the time of a turn.
+// isAhead reports whether a statement contains a date that is not past at the given time.
 func isAhead(statement string, now time.Time) bool {
 	if now.IsZero() {
 		return false
@@ -45,7 +45,7 @@ func isAhead(statement string, now time.Time) bool {
 // ordinal is the ending of a day's number.
 var ordinal = pattern.New(`(\d)(?:st|nd|rd|th)\b`)
 
-// hasYear reports a date that is written with its year.
+// hasYear matches a date that is written with its year.
 var hasYear = pattern.New(`\d{4}`)
 
 func dayOf(written string, today time.Time) (time.Time, bool) {
@@ -62,13 +62,13 @@ func dayOf(written string, today time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// isPlan reports that the user plans something for a date that is not past.
+// isPlan reports whether the user plans something for a date that is not past.
 func isPlan(statement string, now time.Time) bool {
 	if strings.HasPrefix(statement, requestMark) || strings.HasPrefix(statement, assistantMark) || !isAhead(statement, now) {
 		return false
 	}
 	lower := strings.ReplaceAll(strings.ToLower(statement), "’", "'")
-	if done().MatchString(lower) && !strings.Contains(lower, "booked") && !strings.Contains(lower, "scheduled") {
+	if pastTense().MatchString(lower) && !strings.Contains(lower, "booked") && !strings.Contains(lower, "scheduled") {
 		return false
 	}
 	return intended().MatchString(lower)
@@ -88,8 +88,8 @@ func settlePlans(s Summary, now time.Time) Summary {
 	return s
 }
 
-// saidAt is the time of a turn.
-func saidAt(turns []chat.Turn) time.Time {
+// timeOf is the time of the newest turn.
+func timeOf(turns []chat.Turn) time.Time {
 	if len(turns) == 0 {
 		return time.Time{}
 	}

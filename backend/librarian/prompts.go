@@ -24,7 +24,7 @@ type question struct {
 	Style    string   // of a range's prose: "" or StyleNarrative
 	Problem  string   // of the previous attempt
 	Rejected string   // the rejected answer
-	Missing  []string // from it
+	Missing  []string // entries that it lacks
 }
 
 // Words is about how many words the target allows: models keep to a limit in words better.
@@ -45,5 +45,5 @@ var (
 	unescaper = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#91;", "[", "&#93;", "]", "&amp;", "&")
 )
 
-// escape makes data that can neither close its element nor act as a control token, and contains nothing invisible.
+// escape returns a text that can neither close its element nor act as a control token, and has no invisible characters.
 func escape(s string) string { return untrusted.Document(escaper.Replace(untrusted.Visible(s))) }

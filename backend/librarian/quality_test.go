@@ -31,8 +31,8 @@ func userTurns(lines ...string) (out [][2]string) {
 // TestConstraintsAndDecisions: intentions, feelings and promises are not constraints, and a worry is not a decision.
 func TestConstraintsAndDecisions(t *testing.T) {
 	cases := []struct {
-		said string
-		want map[librarian.Section][]string // the required entries of each section
+		sentence string
+		want     map[librarian.Section][]string // the required entries of each section
 	}{
 		{"I'll be careful to read all of it and make sure I understand the lease.", map[librarian.Section][]string{librarian.Constraints: nil, librarian.Decisions: nil}},
 		{"I want to make sure the bathroom in our Lisbon flat is dry by May 4.", map[librarian.Section][]string{
@@ -54,10 +54,10 @@ func TestConstraintsAndDecisions(t *testing.T) {
 		{"I'll use these ideas.", map[librarian.Section][]string{librarian.Decisions: nil}},
 	}
 	for _, c := range cases {
-		s := stateOf("2026-03-01", userTurns(c.said)...)
+		s := stateOf("2026-03-01", userTurns(c.sentence)...)
 		for sec, want := range c.want {
 			if got := s.Entries(sec); !slices.Equal(got, want) {
-				t.Errorf("%q: %s contains %q, want %q", c.said, sec.Heading(), got, want)
+				t.Errorf("%q: %s contains %q, want %q", c.sentence, sec.Heading(), got, want)
 			}
 		}
 	}
@@ -66,8 +66,8 @@ func TestConstraintsAndDecisions(t *testing.T) {
 // TestRepeatedOnce: a statement that is repeated in nearly the same words is kept once, in the newest wording.
 func TestRepeatedOnce(t *testing.T) {
 	cases := []struct {
-		first, then string
-		want        int
+		first, second string
+		want          int
 	}{
 		{"I prefer short emails with a clear subject line to customers.", "I'd prefer short emails to customers with a really clear subject line.", 1},
 		{"I prefer dark wooden shelves with rounded corners over metal ones for warmth.", "I prefer wooden shelves with rounded corners over metal.", 1},
@@ -78,14 +78,14 @@ func TestRepeatedOnce(t *testing.T) {
 		{"Never mention salaries.", "Never mention budgets.", 2},
 	}
 	for _, c := range cases {
-		s := stateOf("2026-03-01", userTurns(c.first, c.then)...)
+		s := stateOf("2026-03-01", userTurns(c.first, c.second)...)
 		got := append(slices.Clone(s.Entries(librarian.Decisions)), s.Entries(librarian.Constraints)...)
-		if len(got) != c.want || got[len(got)-1] != c.then {
-			t.Errorf("%q, then %q: the state contains %q", c.first, c.then, got)
+		if len(got) != c.want || got[len(got)-1] != c.second {
+			t.Errorf("%q, then %q: the state contains %q", c.first, c.second, got)
 		}
-		extract := librarian.Extract([]chat.Turn{turn(c.first, ""), turn(c.then, "")}, 400, quarter)
-		if n := strings.Count(extract, "\n- "); n < c.want || !strings.Contains(extract, c.then) || c.want == 1 && strings.Contains(extract, c.first) {
-			t.Errorf("%q, then %q: the extract is\n%s", c.first, c.then, extract)
+		extract := librarian.Extract([]chat.Turn{turn(c.first, ""), turn(c.second, "")}, 400, quarter)
+		if n := strings.Count(extract, "\n- "); n < c.want || !strings.Contains(extract, c.second) || c.want == 1 && strings.Contains(extract, c.first) {
+			t.Errorf("%q, then %q: the extract is\n%s", c.first, c.second, extract)
 		}
 	}
 }
@@ -126,12 +126,12 @@ func TestSamplesAreNotFacts(t *testing.T) {
 	}
 	for _, sample := range samples {
 		if got := stateOf("2026-03-01", [2]string{"Can you write it?", sample}).Entries(librarian.Facts); len(got) > 0 {
-			t.Errorf("%q is reported as %q", sample, got)
+			t.Errorf("%q became the facts %q", sample, got)
 		}
 	}
-	real := stateOf("2026-03-01", [2]string{"How fast is it?", "### Result\n\nThe import took 38 ms."}).Entries(librarian.Facts)
-	if !slices.Equal(real, []string{"Assistant: The import took 38 ms."}) {
-		t.Errorf("the result is reported as %q", real)
+	facts := stateOf("2026-03-01", [2]string{"How fast is it?", "### Result\n\nThe import took 38 ms."}).Entries(librarian.Facts)
+	if !slices.Equal(facts, []string{"Assistant: The import took 38 ms."}) {
+		t.Errorf("the facts of the result are %q", facts)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestSamplesAreNotFacts(t *testing.T) {
 func TestPlansAreOpenTasks(t *testing.T) {
 	const plan = "My hearing at the Riga court is scheduled for June 9."
 	summary := librarian.Summary{}
-	at := func(day string, previous string, lines ...string) string {
+	update := func(day string, previous string, lines ...string) string {
 		u := librarian.Update{Previous: previous, Count: quarter}
 		for _, l := range lines {
 			tn := turn(l, "Noted.")
@@ -150,19 +150,19 @@ func TestPlansAreOpenTasks(t *testing.T) {
 		summary = librarian.Parse(text)
 		return text
 	}
-	text := at("2026-05-30", "", plan, "I met Olga in Tartu on May 3.", "I submitted the form to the Riga court on May 30.")
+	text := update("2026-05-30", "", plan, "I met Olga in Tartu on May 3.", "I submitted the form to the Riga court on May 30.")
 	if got := summary.Entries(librarian.OpenTasks); !slices.Equal(got, []string{plan}) {
 		t.Errorf("before the day the open tasks are %q", got)
 	}
-	text = at("2026-06-09", text, "The weather in Riga is fine, 20 °C.")
+	text = update("2026-06-09", text, "The weather in Riga is fine, 20 °C.")
 	if got := summary.Entries(librarian.OpenTasks); !slices.Equal(got, []string{plan}) {
 		t.Errorf("on the day the open tasks are %q", got)
 	}
-	at("2026-06-12", text, "The weather in Riga is bad, 9 °C.")
+	update("2026-06-12", text, "The weather in Riga is bad, 9 °C.")
 	if got := summary.Entries(librarian.OpenTasks); len(got) > 0 || !slices.Contains(summary.Entries(librarian.Facts), plan) {
 		t.Errorf("after the day the open tasks are %q, the facts %q", got, summary.Entries(librarian.Facts))
 	}
-	at("2026-05-30", "", "My flight to Oslo leaves on 2 January 2027.", "My visa is due on 2024-02-01.")
+	update("2026-05-30", "", "My flight to Oslo leaves on 2 January 2027.", "My visa is due on 2024-02-01.")
 	if got := summary.Entries(librarian.OpenTasks); !slices.Equal(got, []string{"My flight to Oslo leaves on 2 January 2027."}) {
 		t.Errorf("with years the open tasks are %q", got)
 	}
@@ -189,12 +189,12 @@ func TestOutcomesBeforeRemarks(t *testing.T) {
 	}
 }
 
-// TestLinesEndWithClauses: a long sentence is divided at the end of a clause, without the comma and the conjunction.
+// TestLinesEndWithClauses: a long sentence is split at the end of a clause, without the comma and the conjunction.
 func TestLinesEndWithClauses(t *testing.T) {
-	breath := "I have a viewing of the flat in Antwerp on May 7, and I've asked the landlord about the boiler, especially since the last one broke twice in the winter of 2024 and cost 600 euros, " +
+	long := "I have a viewing of the flat in Antwerp on May 7, and I've asked the landlord about the boiler, especially since the last one broke twice in the winter of 2024 and cost 600 euros, " +
 		"and I'm also looking forward to the meeting on May 12 with the neighbours, which includes Pieter from the second floor, who has 3 dogs and a boat in Ostend, and my sister comes along."
-	s := stateOf("2026-03-01", userTurns(breath)...)
-	extract := librarian.Parse(librarian.Extract([]chat.Turn{turn(breath+" What should I ask?", "")}, 400, quarter))
+	s := stateOf("2026-03-01", userTurns(long)...)
+	extract := librarian.Parse(librarian.Extract([]chat.Turn{turn(long+" What should I ask?", "")}, 400, quarter))
 	got := append(slices.Clone(s.Entries(librarian.Facts)), s.Entries(librarian.OpenTasks)...)
 	got = append(got, extract.Entries(librarian.Facts)...)
 	if len(got) < 3 {
@@ -202,7 +202,7 @@ func TestLinesEndWithClauses(t *testing.T) {
 	}
 	for _, line := range got {
 		first, _, _ := strings.Cut(line, " ")
-		if strings.HasSuffix(line, ",") || strings.HasSuffix(line, "…") || strings.HasSuffix(line, " and") || first == "and" || first == "," || !strings.Contains(breath, line) {
+		if strings.HasSuffix(line, ",") || strings.HasSuffix(line, "…") || strings.HasSuffix(line, " and") || first == "and" || first == "," || !strings.Contains(long, line) {
 			t.Errorf("a line is %q", line)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // Range is a range of a lineage that a summary should represent (SPEC 6).
 type Range struct {
-	// Pieces represent parts of it already, oldest first; Turns are those that no piece covers.
+	// Pieces are summaries that represent parts of it already, oldest first; Turns are the turns that no piece covers.
 	Pieces []string
 	Turns  []chat.Turn
 	Pins   []chat.Pin // sent separately: never given to a model
@@ -36,8 +36,8 @@ type RangeSummary struct {
 	Tokens      int
 	GeneratedBy string          // a model's name, or chat.GeneratedByExtract
 	Reason      string          // why no model wrote it, or its first answer was not used, if one was called
-	Missing     []string        // from the answer that was used
-	Added       []string        // to it, by rule
+	Missing     []string        // entries that the answer lacked
+	Added       []string        // entries added to it by rule
 	Validation  json.RawMessage // stored with the summary; empty if no model was called
 }
 
@@ -45,7 +45,8 @@ type RangeSummary struct {
 const methodExtract = chat.GeneratedByExtract
 
 // SummarizeRange returns a range's summary: a model's, if it is about the range, keeps the required entries and is
-// smaller than what it represents, within three tries; otherwise the deterministic extract. It always returns.
+// smaller than what it represents, within three tries; otherwise the deterministic extract. It always returns a
+// summary.
 func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	g.Count = counting(g.Count)
 	if g.Original <= 0 {
@@ -66,7 +67,7 @@ func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	if tokens := r.count(text); ok && tokens < g.Original {
 		return RangeSummary{
 			Text: text, Tokens: tokens, GeneratedBy: g.Model.Name(), Reason: r.problem, Missing: r.missing, Added: r.added,
-			Validation: r.account(string(chat.StateLibrarian), s, len(g.Turns), tokens),
+			Validation: r.validationOf(string(chat.StateLibrarian), s, len(g.Turns), tokens),
 		}
 	}
 	if ok {
@@ -76,7 +77,7 @@ func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	out.Reason = r.problem
 	// Findings about an unused answer do not apply to the extract.
 	unused := &run{model: r.model, target: r.target, tries: r.tries, problem: r.problem, usage: r.usage}
-	out.Validation = unused.account(methodExtract, Parse(out.Text), len(g.Turns), out.Tokens)
+	out.Validation = unused.validationOf(methodExtract, Parse(out.Text), len(g.Turns), out.Tokens)
 	return out
 }
 

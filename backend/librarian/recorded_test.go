@@ -44,7 +44,7 @@ func recordings(t *testing.T) []record {
 }
 
 var (
-	said    = regexp.MustCompile(`(?s)<(user|assistant) turn="(\d+)">\n(.*?)\n</(?:user|assistant)>`)
+	message = regexp.MustCompile(`(?s)<(user|assistant) turn="(\d+)">\n(.*?)\n</(?:user|assistant)>`)
 	pieces  = regexp.MustCompile(`(?s)<summary>\n(.*?)\n</summary>`)
 	limit   = regexp.MustCompile(`At most (\d+) tokens`)
 	earlier = regexp.MustCompile(`(?s)^<memory>\n(.*?)\n</memory>`)
@@ -63,7 +63,7 @@ func recordedTurns(records []record, kind string) []chat.Turn {
 
 func turnsOf(r record) []chat.Turn {
 	var turns []chat.Turn
-	for _, m := range said.FindAllStringSubmatch(r.User, -1) {
+	for _, m := range message.FindAllStringSubmatch(r.User, -1) {
 		seq, _ := strconv.ParseInt(m[2], 10, 64)
 		text := html.UnescapeString(m[3])
 		if m[1] == "user" {
@@ -103,11 +103,11 @@ func TestRecordedStates(t *testing.T) {
 		m := answersOf(records, i)
 		got := librarian.Librarian{}.Update(t.Context(), librarian.Update{Previous: summary, Turns: turnsOf(r), Count: count, Model: m})
 		v := validation(t, got)
-		t.Logf("%s: %s, %d calls, %d of %d required, %d tokens; missing %q; added %q; dropped %q", r.Name, got.Origin, len(m.asked), v.RequiredKept, v.Required, got.Tokens, v.Missing, v.Added, v.Dropped)
+		t.Logf("%s: %s, %d calls, %d of %d required, %d tokens; missing %q; added %q; dropped %q", r.Name, got.Origin, len(m.requests), v.RequiredKept, v.Required, got.Tokens, v.Missing, v.Added, v.Dropped)
 		if got.Origin != chat.StateLibrarian {
 			t.Errorf("%s: replaced by the %s: %s", r.Name, got.Origin, v.Reason)
 		}
-		if len(m.asked) == 1 {
+		if len(m.requests) == 1 {
 			first++
 		}
 		summary = got.Summary
@@ -127,8 +127,8 @@ func TestRecordedFallback(t *testing.T) {
 		summary = librarian.Fallback(librarian.Update{Previous: summary, Turns: []chat.Turn{tn}, Count: count}).Summary
 	}
 	missing := missingEssentials(summary, codeEssentials)
-	if held := len(codeEssentials) - len(missing); held < 30 || len(codeEssentials) != 32 {
-		t.Errorf("the fallback's state has %d of %d and lacks %q\n%s", held, len(codeEssentials), missing, summary)
+	if kept := len(codeEssentials) - len(missing); kept < 30 || len(codeEssentials) != 32 {
+		t.Errorf("the fallback's state has %d of %d and lacks %q\n%s", kept, len(codeEssentials), missing, summary)
 	}
 	t.Logf("%d tokens, lacks %q\n%s", count(summary), missing, summary)
 }
@@ -149,11 +149,11 @@ func TestRecordedRanges(t *testing.T) {
 			g.Pieces = append(g.Pieces, html.UnescapeString(p[1]))
 		}
 		got := librarian.Librarian{}.SummarizeRange(t.Context(), g)
-		t.Logf("%s: by %s, %d calls, %d tokens for %d; missing %q; added %q", r.Name, got.GeneratedBy, len(m.asked), got.Tokens, g.Target, got.Missing, got.Added)
+		t.Logf("%s: by %s, %d calls, %d tokens for %d; missing %q; added %q", r.Name, got.GeneratedBy, len(m.requests), got.Tokens, g.Target, got.Missing, got.Added)
 		if got.GeneratedBy == chat.GeneratedByExtract {
 			t.Errorf("%s: replaced by the extract: %s", r.Name, got.Reason)
 		}
-		if len(m.asked) == 1 {
+		if len(m.requests) == 1 {
 			first++
 		}
 	}
@@ -162,12 +162,12 @@ func TestRecordedRanges(t *testing.T) {
 	}
 }
 
-// unable answers like a real model until it is asked to shorten.
-type unable struct{ script }
+// unableToShorten returns the recorded answers, and fails if it is asked to shorten.
+type unableToShorten struct{ script }
 
-func (u *unable) Complete(ctx context.Context, system, user string, n int) (string, *chat.Usage, error) {
+func (u *unableToShorten) Complete(ctx context.Context, system, user string, n int) (string, *chat.Usage, error) {
 	if strings.HasPrefix(system, "You shorten") {
-		u.asked = append(u.asked, system)
+		u.requests = append(u.requests, system)
 		return "", nil, errors.New("no answer")
 	}
 	return u.script.Complete(ctx, system, user, n)
@@ -177,12 +177,12 @@ func (u *unable) Complete(ctx context.Context, system, user string, n int) (stri
 // the model's. Constraints are kept.
 func TestRecordedForgetting(t *testing.T) {
 	records := recordings(t)
-	count, forgot := counter(), 0
+	count, dropped := counter(), 0
 	for i, r := range records {
 		if r.Kind != "state" || r.Retry || len(r.Turns) > 0 && r.Turns[0] != 12 {
 			continue
 		}
-		m := &unable{script{answers: answersOf(records, i).answers}}
+		m := &unableToShorten{script{answers: answersOf(records, i).answers}}
 		u := librarian.Update{Turns: turnsOf(r), Target: 500, Count: count, Model: m, Previous: html.UnescapeString(earlier.FindStringSubmatch(r.User)[1])}
 		got := librarian.Librarian{}.Update(t.Context(), u)
 		v := validation(t, got)
@@ -195,11 +195,11 @@ func TestRecordedForgetting(t *testing.T) {
 			t.Errorf("%s: constraints were forgotten: %q", r.Name, after.Entries(librarian.Constraints))
 		}
 		if r.Name == "A018" { // in the other recording the model shortened the memory itself
-			forgot += oldestForgotten(t, before.Entries(librarian.Artifacts), after.Entries(librarian.Artifacts))
+			dropped += oldestForgotten(t, before.Entries(librarian.Artifacts), after.Entries(librarian.Artifacts))
 		}
 	}
-	if forgot == 0 {
-		t.Error("nothing was forgotten")
+	if dropped == 0 {
+		t.Error("nothing was dropped")
 	}
 }
 
@@ -207,7 +207,7 @@ func TestRecordedForgetting(t *testing.T) {
 // are ordered oldest first.
 func oldestForgotten(t *testing.T, before, after []string) int {
 	t.Helper()
-	forgot, kept := 0, ""
+	dropped, kept := 0, ""
 	for _, entry := range before {
 		switch {
 		case slices.Contains(after, entry):
@@ -215,8 +215,8 @@ func oldestForgotten(t *testing.T, before, after []string) int {
 		case kept != "":
 			t.Errorf("%q was forgotten, and the older %q was not", entry, kept)
 		default:
-			forgot++
+			dropped++
 		}
 	}
-	return forgot
+	return dropped
 }

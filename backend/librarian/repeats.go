@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/internal/numerals"
 )
 
-// Two statements say nearly the same if they share this part of the words of the shorter one, which must have
-// several: two instructions of three words may differ in the one that matters.
+// Two statements say nearly the same if they share this part of the words of the shorter one. It must have at least
+// repeatWords words: two instructions of three words may differ in the word that matters.
 const (
 	repeatShare    = 0.8
 	standingRepeat = 1.0
@@ -40,7 +40,7 @@ func repeatedOf(text string) repeated {
 	return r
 }
 
-// repeats reports that a later statement says the same as an earlier one in nearly the same words: same negation, no
+// repeats reports whether a later statement says the same as an earlier one in nearly the same words: same negation, no
 // other name, no other number. An earlier statement with additional details is kept.
 func (later repeated) repeats(earlier repeated, share float64) bool {
 	shorter, longer, lost := earlier.words, later.words, earlier.marks&^later.marks
@@ -56,10 +56,10 @@ func (later repeated) repeats(earlier repeated, share float64) bool {
 		(maps.Equal(earlier.numbers, later.numbers) || shareOf(earlier.words, later.words) >= share)
 }
 
-// repeatedSections are those whose entries are compared by their words.
+// repeatedSections are the sections whose entries are compared by their words.
 var repeatedSections = []Section{Facts, Decisions, Constraints, OpenTasks}
 
-func comparable(sec Section) bool { return slices.Contains(repeatedSections, sec) }
+func comparedByWords(sec Section) bool { return slices.Contains(repeatedSections, sec) }
 
 // repeatShareOf is higher for standing instructions, each of which is an order, than for preferences.
 func repeatShareOf(sec Section, text string) float64 {
@@ -73,48 +73,48 @@ func repeatShareOf(sec Section, text string) float64 {
 // statement or as names, and headings whose lines are all repeated. A line with a number, a name or several words
 // that the state lacks is not repeated.
 func RepeatedLines(text, state string) []int {
-	said := statedBy(state)
+	content := contentOf(state)
 	var out, section []int // section: the repeated lines under the last heading
-	heading, under := -1, 0
-	close := func() {
-		if heading >= 0 && under > 0 && len(section) == under {
+	heading, lines := -1, 0
+	endSection := func() {
+		if heading >= 0 && lines > 0 && len(section) == lines {
 			out = append(out, heading)
 		}
 		out = append(out, section...)
-		section, under = nil, 0
+		section, lines = nil, 0
 	}
 	sec := Happened
 	for i, line := range strings.Split(clip(text, maxParse), "\n") {
 		line = strings.TrimSpace(line)
 		if title, ok := headingText(line); ok {
-			close()
+			endSection()
 			heading, sec = i, pieceSection(title)
 			continue
 		}
 		if line == "" {
 			continue
 		}
-		under++
-		if line, _ = cutBullet(line); said.says(sec, line) {
+		lines++
+		if line, _ = cutBullet(line); content.says(sec, line) {
 			section = append(section, i)
 		}
 	}
-	close()
+	endSection()
 	slices.Sort(out)
 	return out
 }
 
-// stated is the content of a state summary, prepared for comparison.
-type stated struct {
+// stateContent is the content of a state summary, prepared for comparison.
+type stateContent struct {
 	exact      map[string]bool
 	statements []repeated
 	names      evidence
 }
 
-func statedBy(state string) stated {
+func contentOf(state string) stateContent {
 	s := Parse(state)
 	s.entries[LastExchange] = nil
-	out := stated{exact: map[string]bool{}, names: evidenceOf(s.Render())}
+	out := stateContent{exact: map[string]bool{}, names: evidenceOf(s.Render())}
 	for sec := range sectionCount {
 		if sec == Artifacts {
 			continue
@@ -127,10 +127,10 @@ func statedBy(state string) stated {
 	return out
 }
 
-func (s stated) says(sec Section, line string) bool {
+func (s stateContent) says(sec Section, line string) bool {
 	if sec == Artifacts {
 		for name := range strings.SplitSeq(line, artifactSeparator) {
-			if !s.names.names(name) {
+			if !s.names.containsName(name) {
 				return false
 			}
 		}

@@ -11,10 +11,11 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// replacing are words before the name of what no longer applies: "PostgreSQL instead of SQLite".
+// replacing matches words before the name of something that no longer applies, and that name: "PostgreSQL instead of
+// SQLite".
 var replacing = pattern.New(`(?i:(?:\binstead of|\brather than|\bin place of|\bno longer(?: use| using| with| on)?|\breplac(?:es|ed|ing|e)|\b(?:switch|switched|switching|migrate|migrated|migrating|move|moved|moving|change|changed|changing) (?:\w+ ){0,3}?(?:away )?from|\bdrop(?:ped|ping)?|\bstatt|\banstatt|\banstelle von|\bau lieu de|\ben lugar de|\ben vez de|вместо)\s+(?:using |the |a |an |our |my |der |die |das |dem |den )?)([^\s,;:.!?()]+(?:[ -][A-Z0-9][^\s,;:.!?()]*)?)`)
 
-// replacingJoined is that of Chinese and Japanese.
+// replacingJoined matches such words in Chinese and Japanese.
 var replacingJoined = pattern.New(`(?:代替|取代|而不是|不再使用|不再用|替换)\s*([A-Za-z0-9][A-Za-z0-9_.+#-]*|\p{Han}{2,6})`)
 
 // changes are words with which a statement says that something has changed.
@@ -37,7 +38,7 @@ func replacedNames(statement string) []string {
 	return out
 }
 
-func saysChange(statement string) bool {
+func statesChange(statement string) bool {
 	words, _ := intent.Words(statement)
 	for w := range strings.FieldsSeq(words) {
 		if changes[w] {
@@ -62,7 +63,7 @@ type replacement struct {
 }
 
 func replacementBy(statement string) replacement {
-	r := replacement{names: replacedNames(statement), change: saysChange(statement)}
+	r := replacement{names: replacedNames(statement), change: statesChange(statement)}
 	if r.change || len(r.names) > 0 {
 		r.content = evidenceOf(statement)
 	}
@@ -72,9 +73,9 @@ func replacementBy(statement string) replacement {
 // subjectShare is the share of an earlier statement's subject that a later one must have to replace it.
 const subjectShare = 0.6
 
-// takesPlaceOf reports that an earlier entry no longer applies: it is about a replaced name, or the later statement
-// says that something about the same subject has changed. Standing instructions are only replaced by name.
-func (r replacement) takesPlaceOf(sec Section, earlier string) bool {
+// replaces reports whether an earlier entry no longer applies: it is about a replaced name, or the later statement says
+// that something about the same subject has changed. Standing instructions are replaced only by name.
+func (r replacement) replaces(sec Section, earlier string) bool {
 	lower := strings.ToLower(earlier)
 	for _, name := range r.names {
 		if sec == Artifacts && strings.Trim(lower, "`") == name {
@@ -87,7 +88,7 @@ func (r replacement) takesPlaceOf(sec Section, earlier string) bool {
 			return true
 		}
 	}
-	if !r.change || sec == Artifacts || intent.IsStanding(earlier) || r.content.holds(earlier) {
+	if !r.change || sec == Artifacts || intent.IsStanding(earlier) || r.content.states(earlier) {
 		return false
 	}
 	words := subjectOf(earlier)
@@ -103,7 +104,7 @@ func (r replacement) takesPlaceOf(sec Section, earlier string) bool {
 	return shared >= 2 && float64(shared) >= subjectShare*float64(len(words))
 }
 
-// decidesOnly reports a decision for a single name: nothing else is lost with it.
+// decidesOnly reports whether a decision is only about one name: nothing else is lost with it.
 func decidesOnly(decision, name string) bool {
 	names := nameStems(decision)
 	for w := range contentStems(name) {
@@ -112,7 +113,7 @@ func decidesOnly(decision, name string) bool {
 	return len(names) == 0 && len(numerals.In(decision)) == 0
 }
 
-// sameSubject reports that an entry about a replaced name says little else that would be lost with it.
+// sameSubject reports whether an entry about a replaced name says little else that would be lost with it.
 func (r replacement) sameSubject(earlier, name string) bool {
 	names := contentStems(name)
 	others, shared := 0, 0
@@ -165,7 +166,7 @@ func containsWord(text, word string) bool {
 	}
 }
 
-// insideWord reports that a letter or digit touches the position between two texts.
+// insideWord reports whether a letter or digit touches the position between two texts.
 func insideWord(side string, before bool) bool {
 	r, _ := utf8.DecodeRuneInString(side)
 	if before {
@@ -174,15 +175,15 @@ func insideWord(side string, before bool) bool {
 	return r < 0x2E80 && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// forgetReplaced drops the entries that a new statement replaces.
-func (d *draft) forgetReplaced(statement string) {
+// dropReplaced drops the entries that a new statement replaces.
+func (d *draft) dropReplaced(statement string) {
 	r := replacementBy(statement)
 	if !r.change && len(r.names) == 0 {
 		return
 	}
 	for _, sec := range []Section{Facts, Decisions, Constraints, Artifacts} {
 		for i := range d.entries[sec] {
-			if e := &d.entries[sec][i]; !e.gone && r.takesPlaceOf(sec, e.text) {
+			if e := &d.entries[sec][i]; !e.removed && r.replaces(sec, e.text) {
 				d.drop(sec, e.text)
 			}
 		}

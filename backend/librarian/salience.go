@@ -15,15 +15,15 @@ const enoughDetails = 3
 // manyDetails is the salience of a sentence with several numbers, dates and names.
 const manyDetails = 7
 
-// idle is the worth of a mere manner of speaking.
-const idle = 1
+// noContent is the highest score of an entry that is only a manner of speaking.
+const noContent = 1
 
 // opinionCues are phrases with a cue word that contain nothing worth keeping.
 var opinionCues = strings.Split("never mind|i must say|i must admit|must have been|always wondered|always thought|always liked|always enjoy"+
 	"|i don't know|i don't think|don't worry|i don't understand|i don't see|i don't remember|i don't mind|i do not know|i do not think"+
 	"|always something|always explain|can't wait|cannot wait|cannot thank|i need to know|need to understand|at least i|i guess", "|")
 
-// guesses are assumptions about the state of things: "That must be hard." Other such sentences are requirements:
+// guesses are the words of assumptions about a situation: "That must be hard." Other such sentences are requirements:
 // "Passwords must be hashed", "The page must be fast".
 var (
 	guessing = lexical.Set("you that it this there he she they who these those")
@@ -35,7 +35,7 @@ var (
 // experience matches a "never" or "always" about the past: "I've never been there."
 var experience = pattern.New(`(?:'ve|\bhave|\bhas|\bhad|'d) (?:never|always)\b|'s (?:never|always) been\b`)
 
-// isOpinion reports a sentence with a constraint's cue that constrains nothing.
+// isOpinion reports whether a sentence with a constraint's cue word constrains nothing.
 func isOpinion(sentence string) bool {
 	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
 	for _, cue := range opinionCues {
@@ -66,7 +66,7 @@ var purposes = strings.Split("i'm building|i am building|we're building|we are b
 	"|ich heiße|mein ziel|unser ziel|ich arbeite an|wir bauen|wir entwickeln|ich bewerbe mich|mon objectif|notre objectif|je m'appelle"+
 	"|mi objetivo|me llamo|meu objetivo|mi chiamo|我叫|我的目标|我们的目标|我在开发|меня зовут|моя цель", "|")
 
-// isPurpose reports a statement of who the user is or what they want to achieve.
+// isPurpose reports whether an entry states who the user is or what they want to achieve.
 func isPurpose(entry string) bool {
 	if strings.HasPrefix(entry, assistantMark) {
 		return false
@@ -89,8 +89,8 @@ var requests = lexical.Set(`yeah yep yup awesome perfect please can could would 
 	should may let let's make fix describe compare summarize summarise list suggest continue see look check open run read try thanks thank hi hello hey ok okay great nice cool
 	sorry yes no sure wow bitte kannst könntest erkläre zeige wie was warum danke merci comment pourquoi peux pouvez gracias cómo puedes`)
 
-// own are words with which people speak about themselves.
-var own = lexical.Set(`i i'm i've i'd i'll my mine me we we're we've our ours us myself
+// firstPerson are words with which people speak about themselves.
+var firstPerson = lexical.Set(`i i'm i've i'd i'll my mine me we we're we've our ours us myself
 	ich mein meine meiner meinen wir unser unsere je j'ai mon ma mes nous notre nos yo mi mis nosotros nuestro nuestra
 	eu meu minha io mio mia noi nostro я мой моя мы наш наша`)
 
@@ -117,27 +117,28 @@ func salience(sentence string) int {
 	return max(score, 0)
 }
 
-// remarks reports a user's sentence with little unpredictable information: it is kept, but dropped first.
-func remarks(sentence string) bool {
+// isRemark reports whether a user's sentence is a remark with little unpredictable information: it is kept, but dropped
+// first.
+func isRemark(sentence string) bool {
 	first, _, _ := strings.Cut(sentence, " ")
-	if sentence == "" || isRequest(first) || isOpinion(sentence) || isPromise(sentence) || !ofOneself(sentence) {
+	if sentence == "" || isRequest(first) || isOpinion(sentence) || isPromise(sentence) || !aboutSpeaker(sentence) {
 		return false
 	}
 	_, states := intent.Of(sentence)
 	return states && len(contentStems(sentence)) >= 3
 }
 
-func ofOneself(sentence string) bool {
+func aboutSpeaker(sentence string) bool {
 	words, _ := intent.Words(sentence)
 	for w := range strings.FieldsSeq(words) {
-		if own[w] {
+		if firstPerson[w] {
 			return true
 		}
 	}
 	return false
 }
 
-// maxWords is the length from which a sentence counts as a text.
+// maxWords is the length above which a sentence is not a single statement.
 const maxWords = 120
 
 // details is how much unpredictable information is in a sentence, whether it states or asks.
@@ -153,7 +154,7 @@ func details(sentence string) int {
 		lower := strings.ReplaceAll(strings.ToLower(w), "’", "'")
 		switch {
 		case artifactKind(w) != "": // kept as a name
-		case own[lower]:
+		case firstPerson[lower]:
 			mine = 1
 		case calendar[lower] && (lower != "may" && lower != "march" || w != lower):
 			dates = 1
@@ -182,7 +183,7 @@ func isRequest(word string) bool {
 	return requests[strings.ToLower(strings.TrimRight(word, ",.!"))]
 }
 
-// isName reports a capitalised word that looks like a name.
+// isName reports whether a word is capitalised and looks like a name.
 func isName(w string) bool {
 	for i, r := range w {
 		if i == 0 && !unicode.IsUpper(r) {
@@ -198,8 +199,8 @@ func isName(w string) bool {
 // standingWorth ranks a standing instruction above every other constraint.
 const standingWorth = 20
 
-// worth orders entries of one section.
-func worth(sec Section, text string) int {
+// entryScore is the score by which the entries of a section are ordered.
+func entryScore(sec Section, text string) int {
 	score := salience(text)
 	if sec == Facts {
 		if isPurpose(text) {
@@ -208,7 +209,7 @@ func worth(sec Section, text string) int {
 		return score
 	}
 	if sec == Constraints && isOpinion(text) {
-		return min(score, idle)
+		return min(score, noContent)
 	}
 	if sec == Constraints && intent.IsStanding(text) {
 		score += standingWorth
@@ -223,8 +224,8 @@ var leadIns = strings.Split("just so you know, |just so you know: |for what it's
 	"|as i said, |as mentioned, |remember that |please remember that |keep in mind that |please keep in mind that |well, |so, |anyway, |actually, |incidentally, "+
 	"|you should know that |it may help to know that |and, |and |but |ok, |okay, |übrigens, |nebenbei, |au fait, |por cierto, ", "|")
 
-// plainly is a sentence without its lead-in.
-func plainly(s string) string {
+// withoutLeadIn is a sentence without its lead-in.
+func withoutLeadIn(s string) string {
 	for range 3 {
 		cut := s
 		for _, lead := range leadIns {

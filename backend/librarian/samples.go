@@ -16,10 +16,10 @@ var sampleWords = pattern.New(`(?i)^(?:\W*)(?:examples?|samples?|templates?|e\.g
 // others to use.
 var sampleTitles = pattern.New(`(?i)\b(?:examples?|samples?|templates?|drafts?|cover letter|e-?mail|revised|rewritten|version|statement|script|beispiele?|vorlage|entwurf|exemples?|modèle|ejemplos?|plantilla|exemplos?|esempi?)\b`)
 
-// ownVoice are words that an assistant uses only when writing in another person's name.
+// ownVoice are words that an assistant uses only when it writes on behalf of another person.
 var ownVoice = lexical.Set("my mine our ours mein meine meinen unser unsere mon ma mes notre nos mi mis nuestro nuestra")
 
-// isSample reports an assistant's sentence that is an example, a quotation or text with gaps to fill in.
+// isSample reports whether an assistant's sentence is an example, a quotation or text with gaps to fill in.
 func isSample(sentence string) bool {
 	sentence = strings.TrimSpace(sentence)
 	if sampleWords().MatchString(sentence) || strings.HasPrefix(sentence, "\"") || strings.HasPrefix(sentence, "“") || placeholderGap().MatchString(sentence) {
@@ -40,7 +40,7 @@ func isSample(sentence string) bool {
 // placeholderGap matches a gap in a template: "[Company Name]", "<your name>", "{date}".
 var placeholderGap = pattern.New(`\[[A-Z][A-Za-z' /-]{2,}\]|<[a-zA-Z][a-z]+ [a-zA-Z ]+>|\{\{`)
 
-// titlesSample reports a heading or a sentence that announces an assistant's sample text.
+// titlesSample reports whether a heading or a sentence announces an assistant's sample text.
 func titlesSample(title string) bool { return sampleTitles().MatchString(title) }
 
 // sampleHosts are example addresses.
@@ -49,8 +49,8 @@ var sampleHosts = pattern.New(`(?i)(?:^|[/@.])example\.(?:com|org|net|edu)\b`)
 // samplePart matches a part of an example name: "your-project", "firstname".
 var samplePart = pattern.New(`(?i)(?:^|[^a-z])(?:your|my|some)?(?:first_?name|last_?name|user_?name|company_?name|website|domain|placeholder|lorem|ipsum|xxx+|foobar)(?:$|[^a-z])|(?:^|[^a-zA-Z])(?:your|YOUR|Your)(?:[_A-Z-]|[^a-zA-Z]|website|domain|name|company|project|app|site|user)|^(?:/?path/to/)|(?:jane|john)[._]?(?:doe|smith)@`)
 
-// isPlaceholder reports a name without a referent: a plain file extension, a gap in a template, an address of
-// example.com.
+// isPlaceholder reports whether a name does not refer to a real thing: a plain file extension, a gap in a template, an
+// address of example.com.
 func isPlaceholder(name string) bool {
 	name = strings.Trim(name, "`\\")
 	if name == "" {
@@ -68,10 +68,11 @@ func isPlaceholder(name string) bool {
 // maxLinks is how many addresses outside of code an answer may have before it counts as a list of links.
 const maxLinks = 2
 
-// settledNames are the names in an assistant's text worth remembering: addresses, paths and settings in code, and in
-// prose those with a form that only real work has. Links, e-mail addresses and brands in its suggestions, functions
-// and classes that its code declares, and labels of other programs are remembered only when the user names them.
-func settledNames(names []Entity, asked string) []Entity {
+// keptNames are the names in an assistant's text that are worth keeping: addresses, paths and settings in code, and in
+// prose those with a form that occurs only in real work. Links, e-mail addresses and brands in its suggestions are
+// dropped; functions and classes that its code declares, and labels of other programs, are kept only if the user names
+// them.
+func keptNames(names []Entity, asked string) []Entity {
 	links := 0
 	for _, e := range names {
 		if e.Kind == KindURL && !e.inCode {
@@ -87,7 +88,7 @@ func settledNames(names []Entity, asked string) []Entity {
 			continue
 		case isMail(e.Text), e.inItem && e.Kind == KindURL:
 			continue
-		case !e.inCode && e.Kind == KindURL && (links > maxLinks || !specific(e.Text)):
+		case !e.inCode && e.Kind == KindURL && (links > maxLinks || !isSpecific(e.Text)):
 			continue
 		case !e.inCode && (isBrand(e.Text) || formula().MatchString(e.Text)):
 			continue
@@ -97,15 +98,16 @@ func settledNames(names []Entity, asked string) []Entity {
 	return out
 }
 
-// isSnippet reports an assistant's name that is meaningless without its context: what its code declares, a member
-// that it sets ("this.style.outline = ..."), an expression, a label in a program ("Insert Citation").
+// isSnippet reports whether a name in an assistant's text is meaningless without its context: a name that its code
+// declares, a member that it sets ("this.style.outline = ..."), an expression, a label in a program ("Insert
+// Citation").
 func isSnippet(e Entity) bool {
 	name, value, assigned := strings.Cut(e.Text, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	switch {
 	case strings.ContainsAny(e.Text, "<>{}"):
 		return true
-	case assigned && only(name, unicode.IsLower, ""): // an attribute of a page: role="button"
+	case assigned && onlyRunes(name, unicode.IsLower, ""): // an attribute of a page: role="button"
 		return strings.HasPrefix(value, `"`) || strings.HasPrefix(value, "'")
 	case assigned:
 		return e.inCode && strings.Contains(name, ".")
@@ -118,14 +120,14 @@ func isSnippet(e Entity) bool {
 // formula matches a quantity of a calculation: "x_1", "h_c = 4", "ABC = 50", "\( \angle \)".
 var formula = pattern.New(`^[A-Za-z]{1,2}_\w{1,2}(?: ?= ?.*)?$|^[A-Z]{1,3} ?= ?[\d.,]+\S?$|^\\|^[a-zA-Z]{1,2}$`)
 
-// specific reports an address of more than just a site.
-func specific(url string) bool {
+// isSpecific reports whether an address is more than just that of a site.
+func isSpecific(url string) bool {
 	_, rest, _ := strings.Cut(url, "://")
 	host, path, _ := strings.Cut(rest, "/")
 	return path != "" || strings.Contains(host, ":")
 }
 
-// isBrand reports a capitalised word of letters only, like product names: "PocketGuard".
+// isBrand reports whether a name is a capitalised word of letters only, like product names: "PocketGuard".
 func isBrand(name string) bool {
-	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && only(name, isASCIILetter, "")
+	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && onlyRunes(name, isASCIILetter, "")
 }

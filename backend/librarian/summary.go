@@ -140,11 +140,11 @@ func numbering(s string) int {
 	return 0
 }
 
-// add appends an entry, made safe; a long one as several, so that nothing is lost. It returns false if nothing is
-// left of it.
+// add makes an entry safe and appends it; a long one becomes several, so that nothing is lost. It returns false if
+// nothing remains of it.
 func (s *Summary) add(sec Section, text string) bool {
 	before := len(s.entries[sec])
-	pieces := []string{safe(text)}
+	pieces := []string{escapeMarkup(text)}
 	if len(pieces[0]) > maxEntry {
 		pieces = lines(pieces[0], maxEntry-1)
 	}
@@ -166,8 +166,8 @@ func (s *Summary) extendLast(sec Section, text string) {
 // maxDivided limits the text that becomes entries, in bytes, so that the work does not grow with the input.
 const maxDivided = 16 * maxEntry
 
-// safe is a text on one line that cannot open markup.
-func safe(text string) string {
+// escapeMarkup is a text on one line that cannot open markup.
+func escapeMarkup(text string) string {
 	if len(text) > maxDivided {
 		text = text[:maxDivided]
 	}
@@ -192,7 +192,7 @@ func (s Summary) Render() string {
 	return b.String()
 }
 
-// renderRange writes the summary of a range: what happened first and as prose.
+// renderRange writes the summary of a range, with what happened first, as prose.
 func renderRange(s Summary) string {
 	var b strings.Builder
 	for _, sec := range []Section{Happened, Decisions, Constraints, Facts, Artifacts, OpenTasks} {
@@ -212,7 +212,7 @@ func renderRange(s Summary) string {
 
 // plainLine makes one line of limited length that opens no Markdown block and no HTML. It is idempotent.
 func plainLine(text string) string {
-	line := safe(text)
+	line := escapeMarkup(text)
 	if n := blockMarker(line); n >= 0 {
 		line = line[:n] + `\` + line[n:]
 	}

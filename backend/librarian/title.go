@@ -37,7 +37,7 @@ func Title(turns []chat.Turn) string {
 const (
 	// requestRunes is the maximum length of the first request, cut between words.
 	requestRunes = 40
-	// addedTerms is how many terms follow it.
+	// addedTerms is how many terms follow the request.
 	addedTerms = 2
 )
 
@@ -48,7 +48,7 @@ var openings = map[string]bool{
 	"hallo": true, "guten": true, "tag": true, "bitte": true, "danke": true, "kannst": true, "könntest": true, "möchte": true, "brauche": true,
 }
 
-// sentenceEnd does not match the point of a number, a file name or an address.
+// sentenceEnd matches the end of a sentence, but not the point of a number, a file name or an address.
 var sentenceEnd = pattern.New(`[.?!]+(?:\s|$)|[\n。？！]`)
 
 // firstRequest is the request in the first message with text: its first meaningful sentence, without openings.
@@ -132,9 +132,9 @@ func recurring(turns []chat.Turn, title string) []string {
 		delete(terms, highlight.Fold(highlight.Stem(w)))
 	}
 	var list []*term
-	least := max(4, len(turns)) // a word of a single turn is not the subject
+	minWeight := max(4, len(turns)) // a word of a single turn is not the subject
 	for _, t := range terms {
-		if t.weight >= least && t.weight > 4 {
+		if t.weight >= minWeight && t.weight > 4 {
 			list = append(list, t)
 		}
 	}
@@ -147,7 +147,7 @@ func recurring(turns []chat.Turn, title string) []string {
 	return lists.Map(list[:min(len(list), addedTerms)], func(t *term) string { return t.word })
 }
 
-// shortest and longest limit the length of a term in letters.
+// shortestTerm and longestTerm limit the length of a term, in characters.
 const (
 	shortestTerm = 4
 	longestTerm  = 24
@@ -191,9 +191,9 @@ func (r *run) takeTitle(answer string) (title, rest string) {
 
 // titleOf is a title as stored: without surrounding marks or a full stop, complete, and about the conversation;
 // empty: it is not a title.
-func titleOf(given string) string {
+func titleOf(text string) string {
 	const marks = "\"'`*_“”„«»「」# "
-	title := strings.TrimLeft(strings.TrimRight(given, marks+".…。\t"), marks+"\t")
+	title := strings.TrimLeft(strings.TrimRight(text, marks+".…。\t"), marks+"\t")
 	if strings.Contains(title, pinnedMark) || chat.TitleFrom(title) != title {
 		return "" // longer than a title, or with characters that no list shows
 	}

@@ -7,11 +7,11 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func talk(said ...string) []chat.Turn {
+func talk(messages ...string) []chat.Turn {
 	var out []chat.Turn
-	for i := 0; i+1 < len(said); i += 2 {
-		answer := chat.AssistantText(said[i+1])
-		out = append(out, chat.Turn{Seq: int64(i/2 + 1), User: chat.UserText(said[i]), Assistant: &answer})
+	for i := 0; i+1 < len(messages); i += 2 {
+		answer := chat.AssistantText(messages[i+1])
+		out = append(out, chat.Turn{Seq: int64(i/2 + 1), User: chat.UserText(messages[i]), Assistant: &answer})
 	}
 	return out
 }

@@ -18,8 +18,8 @@ type layout struct {
 	now time.Time
 }
 
-// at is the layout for a summary at that time.
-func (l layout) at(now time.Time) layout {
+// withTime is the layout for a summary at a time.
+func (l layout) withTime(now time.Time) layout {
 	l.now = now
 	return l
 }
@@ -41,12 +41,12 @@ const maxCandidates = 500
 
 // candidate is an entry that may be kept.
 type candidate struct {
-	sec     Section
-	index   int
-	cost    int
-	reserve bool // within its section's share
-	rank    int  // of its section in importance
-	tier    int  // within its section: the lowest is dropped last
+	sec      Section
+	index    int
+	cost     int
+	reserved bool // within its section's share
+	rank     int  // of its section in importance
+	tier     int  // within its section: the lowest is dropped last
 }
 
 // tier ranks entries of a section before their age does. Tasks with a future date come before other tasks, because
@@ -108,10 +108,10 @@ func (l layout) trim(s Summary, target int, count func(string) int) (Summary, st
 	frame := count(l.render(bare) + "\n## " + LastExchange.Heading() + "\n")
 	kept := choose(l.candidates(s, target-frame, count), target-frame)
 	for drop := 1; ; drop *= 2 {
-		fit := s.only(kept)
-		text := l.render(fit)
+		shortened := s.reducedTo(kept)
+		text := l.render(shortened)
 		if tokens := count(text); tokens <= target {
-			return fit, text, tokens
+			return shortened, text, tokens
 		}
 		if len(kept) == 0 {
 			return Summary{}, "", 0 // not even the headings fit
@@ -132,18 +132,18 @@ func (l layout) candidates(s Summary, budget int, count func(string) int) []cand
 			demand[sec] += cost
 			list = append(list, candidate{sec: sec, index: i, rank: rank, cost: cost, tier: l.tier(sec, s.entries[sec][i])})
 		}
-		of := list[from:]
-		sort.SliceStable(of, func(a, b int) bool { return of[a].tier < of[b].tier })
+		section := list[from:]
+		sort.SliceStable(section, func(a, b int) bool { return section[a].tier < section[b].tier })
 	}
-	left := allot(demand, l.shares, budget)
+	remaining := allot(demand, l.shares, budget)
 	for i := range list {
 		c := &list[i]
-		left[c.sec] -= c.cost
-		c.reserve = left[c.sec] >= 0
+		remaining[c.sec] -= c.cost
+		c.reserved = remaining[c.sec] >= 0
 	}
 	sort.SliceStable(list, func(a, b int) bool {
-		if list[a].reserve != list[b].reserve {
-			return list[a].reserve
+		if list[a].reserved != list[b].reserved {
+			return list[a].reserved
 		}
 		return list[a].rank < list[b].rank
 	})
@@ -152,7 +152,7 @@ func (l layout) candidates(s Summary, budget int, count func(string) int) []cand
 
 // allot divides the budget by shares. A section that needs less than its share gets what it needs, and the rest is
 // divided among the others.
-func allot(demand [sectionCount]int, shares [sectionCount]float64, budget int) (got [sectionCount]int) {
+func allot(demand [sectionCount]int, shares [sectionCount]float64, budget int) (allotted [sectionCount]int) {
 	var settled [sectionCount]bool
 	for range sectionCount {
 		weight := 0.0
@@ -167,9 +167,9 @@ func allot(demand [sectionCount]int, shares [sectionCount]float64, budget int) (
 			if settled[sec] {
 				continue
 			}
-			got[sec] = int(float64(budget) * share / max(weight, 1e-9))
-			if demand[sec] <= got[sec] {
-				got[sec], settled[sec], changed = demand[sec], true, true
+			allotted[sec] = int(float64(budget) * share / max(weight, 1e-9))
+			if demand[sec] <= allotted[sec] {
+				allotted[sec], settled[sec], changed = demand[sec], true, true
 				rest -= demand[sec]
 			}
 		}
@@ -178,7 +178,7 @@ func allot(demand [sectionCount]int, shares [sectionCount]float64, budget int) (
 		}
 		budget = rest
 	}
-	return got
+	return allotted
 }
 
 // choose takes candidates in order while they fit.
@@ -193,19 +193,19 @@ func choose(list []candidate, budget int) []candidate {
 	return kept
 }
 
-// only is the summary reduced to the given entries, in their original order.
-func (s Summary) only(kept []candidate) Summary {
-	var in [sectionCount]map[int]bool
+// reducedTo is the summary reduced to the given entries, in their original order.
+func (s Summary) reducedTo(kept []candidate) Summary {
+	var isKept [sectionCount]map[int]bool
 	for _, c := range kept {
-		if in[c.sec] == nil {
-			in[c.sec] = map[int]bool{}
+		if isKept[c.sec] == nil {
+			isKept[c.sec] = map[int]bool{}
 		}
-		in[c.sec][c.index] = true
+		isKept[c.sec][c.index] = true
 	}
 	var out Summary
 	for sec, list := range s.entries {
 		for i, e := range list {
-			if in[sec][i] {
+			if isKept[sec][i] {
 				out.entries[sec] = append(out.entries[sec], e)
 			}
 		}

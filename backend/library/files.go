@@ -45,9 +45,9 @@ type filePrompt struct {
 	Text string `json:"text"`
 }
 
-// otherPrompt is a prompt as Open WebUI exports it: an array of objects with a command, a title (in later versions a
+// webUIPrompt is a prompt as Open WebUI exports it: an array of objects with a command, a title (in later versions a
 // name) and the text as content.
-type otherPrompt struct {
+type webUIPrompt struct {
 	Command string `json:"command"`
 	Title   string `json:"title"`
 	Name    string `json:"name"`
@@ -85,7 +85,7 @@ func DecodeAssistant(r io.Reader) (chat.Assistant, error) {
 	}
 	var f assistantFile
 	if err := json.Unmarshal(data, &f); err != nil || f.Format != formatAssistant {
-		return chat.Assistant{}, notOurs(op, "an assistant")
+		return chat.Assistant{}, wrongFormat(op, "an assistant")
 	}
 	if f.Version != fileVersion {
 		return chat.Assistant{}, tooNew(op, f.Version)
@@ -96,7 +96,7 @@ func DecodeAssistant(r io.Reader) (chat.Assistant, error) {
 	return a, a.Check()
 }
 
-// DecodePrompts reads prompts from a file: our own format, or an export of Open WebUI.
+// DecodePrompts reads prompts from a file: the program's own format, or an export of Open WebUI.
 func DecodePrompts(r io.Reader) ([]chat.SavedPrompt, error) {
 	const op = "prompt.import"
 	data, err := readBounded(op, r, MaxPromptFile)
@@ -105,15 +105,15 @@ func DecodePrompts(r io.Reader) ([]chat.SavedPrompt, error) {
 	}
 	var f promptFile
 	if strings.HasPrefix(strings.TrimSpace(string(data)), "[") {
-		var others []otherPrompt
-		if json.Unmarshal(data, &others) != nil {
-			return nil, notOurs(op, "prompts")
+		var webUIPrompts []webUIPrompt
+		if json.Unmarshal(data, &webUIPrompts) != nil {
+			return nil, wrongFormat(op, "prompts")
 		}
-		for _, o := range others {
+		for _, o := range webUIPrompts {
 			f.Prompts = append(f.Prompts, o.prompt())
 		}
 	} else if json.Unmarshal(data, &f) != nil || f.Format != formatPrompts {
-		return nil, notOurs(op, "prompts")
+		return nil, wrongFormat(op, "prompts")
 	} else if f.Version != fileVersion {
 		return nil, tooNew(op, f.Version)
 	}
@@ -138,8 +138,8 @@ func DecodePrompts(r io.Reader) ([]chat.SavedPrompt, error) {
 // webUIVariable matches variables as Open WebUI writes them, with a type after the name.
 var webUIVariable = regexp.MustCompile(`\{\{[ \t]*([\p{L}_][\p{L}\p{N}_]{0,39})[ \t]*\|[^{}]*\}\}`)
 
-// prompt converts the prompt to our format: two built-in variables have other names there.
-func (o otherPrompt) prompt() filePrompt {
+// prompt converts the prompt to the program's format. Two built-in variables have other names in Open WebUI.
+func (o webUIPrompt) prompt() filePrompt {
 	name := o.Title
 	if strings.TrimSpace(name) == "" {
 		name = o.Name
@@ -160,22 +160,22 @@ func fitName(s string) string {
 	return s
 }
 
-func readBounded(op string, r io.Reader, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
+func readBounded(op string, r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
 	case err != nil:
 		return nil, chat.WrapError(chat.CodeInvalid, op, err, "The file could not be read; nothing was imported: "+err.Error()+".")
-	case int64(len(data)) > most:
-		return nil, chat.Errorf(chat.CodeTooLarge, op, "The file is larger than %d KB; nothing was imported.", most>>10)
+	case int64(len(data)) > limit:
+		return nil, chat.Errorf(chat.CodeTooLarge, op, "The file is larger than %d KB; nothing was imported.", limit>>10)
 	case !utf8.Valid(data):
 		return nil, chat.Errorf(chat.CodeInvalid, op, "The file is not UTF-8 text; nothing was imported.")
 	}
 	return data, nil
 }
 
-func notOurs(op, what string) error {
-	return chat.Errorf(chat.CodeInvalid, op, "The file does not contain %s; nothing was imported.", what).
-		WithHint("it is a JSON file that an export made")
+func wrongFormat(op, content string) error {
+	return chat.Errorf(chat.CodeInvalid, op, "The file does not contain %s; nothing was imported.", content).
+		WithHint("choose a JSON file written by an export")
 }
 
 func tooNew(op string, version int) error {

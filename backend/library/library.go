@@ -200,12 +200,12 @@ func (l *Library) ImportPrompts(ctx context.Context, r io.Reader) (ImportedPromp
 	if err != nil {
 		return ImportedPrompts{}, err
 	}
-	have, err := l.SavedPrompts(ctx)
+	existing, err := l.SavedPrompts(ctx)
 	if err != nil {
 		return ImportedPrompts{}, err
 	}
-	texts := make(map[string]string, len(have)+len(list))
-	for _, p := range have {
+	texts := make(map[string]string, len(existing)+len(list))
+	for _, p := range existing {
 		texts[strings.ToLower(p.Name)] = p.Text
 	}
 	var out ImportedPrompts

@@ -91,13 +91,13 @@ func TestPromptFiles(t *testing.T) {
 	if got, err := DecodePrompts(strings.NewReader(string(raw))); err != nil || !reflect.DeepEqual(got, list) {
 		t.Errorf("%+v %v", got, err)
 	}
-	others := `[{"command":"/sum","user_id":"u","title":"Sum up","content":"{{CLIPBOARD}} on {{CURRENT_DATE}} for {{who | text:placeholder=\"x\"}}","timestamp":1,"access_control":null},
+	webUIExport := `[{"command":"/sum","user_id":"u","title":"Sum up","content":"{{CLIPBOARD}} on {{CURRENT_DATE}} for {{who | text:placeholder=\"x\"}}","timestamp":1,"access_control":null},
 		{"command":"plain","name":"","content":"text"}]`
 	want := []chat.SavedPrompt{{Name: "Sum up", Text: "{{clipboard}} on {{date}} for {{who}}"}, {Name: "plain", Text: "text"}}
-	if got, err := DecodePrompts(strings.NewReader(others)); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := DecodePrompts(strings.NewReader(webUIExport)); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v %v", got, err)
 	}
-	many, _ := json.Marshal(make([]otherPrompt, chat.MaxSavedPrompts+1))
+	many, _ := json.Marshal(make([]webUIPrompt, chat.MaxSavedPrompts+1))
 	for file, code := range map[string]chat.Code{
 		"": chat.CodeInvalid, "[]": chat.CodeInvalid, "[1]": chat.CodeInvalid, `{"prompts":[]}`: chat.CodeInvalid, string(many): chat.CodeTooLarge,
 		`[{"command":"/x","content":""}]`:                                 chat.CodeInvalid,
@@ -111,8 +111,8 @@ func TestPromptFiles(t *testing.T) {
 	}
 }
 
-// shelf is a store in memory.
-type shelf struct {
+// memoryStore is a store in memory.
+type memoryStore struct {
 	Store
 	prompts    []chat.SavedPrompt
 	assistants []chat.Assistant
@@ -120,13 +120,15 @@ type shelf struct {
 	applied    chat.AssistantID
 }
 
-func (s *shelf) SavedPrompts(context.Context) ([]chat.SavedPrompt, error) { return s.prompts, nil }
-func (s *shelf) PutSavedPrompts(_ context.Context, list []chat.SavedPrompt) ([]chat.SavedPrompt, error) {
+func (s *memoryStore) SavedPrompts(context.Context) ([]chat.SavedPrompt, error) {
+	return s.prompts, nil
+}
+func (s *memoryStore) PutSavedPrompts(_ context.Context, list []chat.SavedPrompt) ([]chat.SavedPrompt, error) {
 	s.prompts = append(s.prompts, list...)
 	return list, nil
 }
-func (s *shelf) Assistants(context.Context) ([]chat.Assistant, error) { return s.assistants, nil }
-func (s *shelf) Assistant(_ context.Context, id chat.AssistantID) (chat.Assistant, error) {
+func (s *memoryStore) Assistants(context.Context) ([]chat.Assistant, error) { return s.assistants, nil }
+func (s *memoryStore) Assistant(_ context.Context, id chat.AssistantID) (chat.Assistant, error) {
 	for _, a := range s.assistants {
 		if a.ID == id {
 			return a, nil
@@ -135,25 +137,28 @@ func (s *shelf) Assistant(_ context.Context, id chat.AssistantID) (chat.Assistan
 	return chat.Assistant{}, chat.Errorf(chat.CodeNotFound, "", "none")
 }
 
-func (s *shelf) PutAssistant(_ context.Context, a chat.Assistant) (chat.Assistant, error) {
+func (s *memoryStore) PutAssistant(_ context.Context, a chat.Assistant) (chat.Assistant, error) {
 	a.ID = chat.AssistantID(fmt.Sprint("a", len(s.assistants)))
 	s.assistants = append(s.assistants, a)
 	return a, nil
 }
 
-func (s *shelf) Session(context.Context, chat.SessionID) (chat.Session, error) { return s.session, nil }
+func (s *memoryStore) Session(context.Context, chat.SessionID) (chat.Session, error) {
+	return s.session, nil
+}
 
-func (s *shelf) ApplyAssistant(_ context.Context, _ chat.SessionID, id chat.AssistantID) error {
+func (s *memoryStore) ApplyAssistant(_ context.Context, _ chat.SessionID, id chat.AssistantID) error {
 	s.applied = id
 	return nil
 }
 
-type checks map[string]error // by model
+// presetErrors are the results of CheckPreset by model.
+type presetErrors map[string]error
 
-func (c checks) CheckPreset(_ context.Context, model, _ string) error { return c[model] }
+func (c presetErrors) CheckPreset(_ context.Context, model, _ string) error { return c[model] }
 
 func TestImports(t *testing.T) {
-	s := &shelf{prompts: []chat.SavedPrompt{{Name: "One", Text: "1"}}}
+	s := &memoryStore{prompts: []chat.SavedPrompt{{Name: "One", Text: "1"}}}
 	l := New(s, nil, func(chat.Change) {})
 	raw, _ := EncodePrompts([]chat.SavedPrompt{{Name: "one", Text: "1"}, {Name: "ONE", Text: "another"}, {Name: "One", Text: "third"}})
 	got, err := l.ImportPrompts(t.Context(), strings.NewReader(string(raw)))
@@ -171,11 +176,11 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestApplyChecksTheModelThatWillAnswer: the assistant's model or, without one, the session's.
+// The model that will answer is the assistant's or, if it has none, the session's.
 func TestApplyChecksTheModelThatWillAnswer(t *testing.T) {
 	refuses := chat.Errorf(chat.CodeConfig, "", "There is no such model.")
-	s := &shelf{assistants: []chat.Assistant{{ID: "own", Name: "Own", Model: "small"}, {ID: "any", Name: "Any"}}, session: chat.Session{Model: "big"}}
-	l := New(s, checks{"big": refuses}, func(chat.Change) {})
+	s := &memoryStore{assistants: []chat.Assistant{{ID: "own", Name: "Own", Model: "small"}, {ID: "any", Name: "Any"}}, session: chat.Session{Model: "big"}}
+	l := New(s, presetErrors{"big": refuses}, func(chat.Change) {})
 	if err := l.Apply(t.Context(), "s", "any"); chat.CodeOf(err) != chat.CodeConfig || s.applied != "" {
 		t.Errorf("%v", err)
 	}

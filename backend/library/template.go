@@ -29,7 +29,7 @@ type Variable struct {
 var variable = regexp.MustCompile(`\{\{[ \t]*([\p{L}_][\p{L}\p{N}_ -]{0,39}?)[ \t]*(?::([^{}]*))?\}\}`)
 
 // Variables returns the variables of a text in order of their first appearance. If a variable occurs several times,
-// the first default counts.
+// its first default is used.
 func Variables(text string) []Variable {
 	out := []Variable{}
 	for _, m := range variable.FindAllStringSubmatch(text, -1) {
@@ -45,16 +45,16 @@ func Variables(text string) []Variable {
 	return out
 }
 
-// Fill replaces the variables of a text by values. A variable without a value gets its default; one that has neither
-// is an error. Variables inside values are not replaced.
+// Fill replaces the variables of a text with values. A variable without a value gets its default; if it has no default
+// either, that is an error. Variables inside values are not replaced.
 func Fill(text string, values map[string]string) (string, error) {
 	filled, missing := map[string]string{}, []string{}
 	for _, v := range Variables(text) {
-		value, given := values[v.Name]
+		value, hasValue := values[v.Name]
 		if filled[v.Name] = value; value == "" {
 			filled[v.Name] = v.Default
 		}
-		if !given && v.Default == "" {
+		if !hasValue && v.Default == "" {
 			missing = append(missing, v.Name)
 		}
 	}
@@ -70,7 +70,7 @@ func Fill(text string, values map[string]string) (string, error) {
 				WithHint("attach long texts as files")
 		}
 	}
-	return variable.ReplaceAllStringFunc(text, func(place string) string {
-		return filled[variable.FindStringSubmatch(place)[1]]
+	return variable.ReplaceAllStringFunc(text, func(match string) string {
+		return filled[variable.FindStringSubmatch(match)[1]]
 	}), nil
 }

@@ -55,7 +55,7 @@ type Endpoint struct {
 	Effort      string
 }
 
-// Secret is a key that does not print.
+// Secret is a key that is never printed or encoded.
 type Secret string
 
 func (Secret) String() string               { return "[redacted]" }
@@ -108,7 +108,7 @@ const EventResponse = "response"
 type Decoder interface {
 	Decode(chat.RawEvent) []Delta
 	Result() Result
-	// Parts is the number of parts of the answer so far: blocks, items, citations, including invisible ones. Parts
+	// Parts returns the number of parts of the answer so far: blocks, items, citations, including invisible ones. Parts
 	// beyond MaxParts are counted but not kept.
 	Parts() int
 }
@@ -158,7 +158,7 @@ type Result struct {
 // StepStatus is chat.StepStatus.
 type StepStatus = chat.StepStatus
 
-// Text is the visible text of the result.
+// Text returns the visible text of the result.
 func (r Result) Text() string { return r.Blocks.RenderedText() }
 
 // Error is a provider's failure with its classification.
@@ -196,5 +196,5 @@ func (e *Error) Unwrap() error { return e.Err }
 // Retryable reports whether the same request may succeed later, provided no byte of an answer arrived.
 func (e *Error) Retryable() bool { return e.Retry }
 
-// ContextTooLarge reports that the provider rejected the request for its size.
+// ContextTooLarge reports whether the provider rejected the request for its size.
 func (e *Error) ContextTooLarge() bool { return e.Code == chat.CodeTooLarge }

@@ -17,15 +17,15 @@ const (
 const MaxParts = 10_000
 
 const (
-	// rawShare is the limit for the events of an answer, as a multiple of its limit or of the default if that is
-	// more. Each small delta takes some hundred bytes of JSON.
-	rawShare = 16
-	// echoes is how often a protocol repeats visible content in events that show nothing: the Responses API does so
-	// four times. Beyond that, such events (signatures, encrypted reasoning, results of the provider's own tools,
-	// pings) may take as much as the answer's limit, or the default if that is more, because decoders keep many of
-	// them.
-	echoes = 5
-	// countEvery is how much text is counted at once, in bytes.
+	// rawFactor limits the size of the events of an answer, as a multiple of the answer's limit, or of the default
+	// limit if that is larger. Each small delta takes some hundred bytes of JSON.
+	rawFactor = 16
+	// maxRepeats is how often a protocol may repeat visible content in events that show nothing: the Responses API does
+	// so four times. Beyond that, such events (signatures, encrypted reasoning, results of the provider's own tools,
+	// pings) may take as much as the answer's limit, or the default limit if that is larger, because decoders keep many
+	// of them.
+	maxRepeats = 5
+	// countEvery is how many bytes of text are counted at once.
 	countEvery = 64 << 10
 )
 
@@ -45,12 +45,12 @@ type Meter struct {
 // Add measures one event and its visible content; parts is the number of parts including it. The error is
 // CodeTooLong: the caller then ends the stream and keeps what has arrived, including this event.
 func (m *Meter) Add(ev chat.RawEvent, deltas []Delta, parts int) error {
-	most, tokens := orDefault(m.MaxBytes, DefaultAnswerBytes), orDefault(m.MaxTokens, DefaultAnswerTokens)
+	maxBytes, maxTokens := orDefault(m.MaxBytes, DefaultAnswerBytes), orDefault(m.MaxTokens, DefaultAnswerTokens)
 	m.raw += len(ev.Type) + len(ev.Data)
 	before := m.shown
 	for _, d := range deltas {
 		m.shown += len(d.Text)
-		if m.Count != nil && tokens < most { // otherwise the limit on bytes is reached first, as a token has at least one byte
+		if m.Count != nil && maxTokens < maxBytes { // otherwise the limit on bytes is reached first, as a token has at least one byte
 			m.uncounted.WriteString(d.Text)
 		}
 	}
@@ -58,24 +58,24 @@ func (m *Meter) Add(ev chat.RawEvent, deltas []Delta, parts int) error {
 		m.silent += len(ev.Data)
 	}
 	switch {
-	case m.silent > max(most, DefaultAnswerBytes)+m.shown*echoes:
-		return tooLong("it has more than %s of events that show nothing", size(max(most, DefaultAnswerBytes)))
-	case m.shown > most:
-		return tooLong("it is longer than %s (stream.max_answer_bytes)", size(most))
-	case m.raw/rawShare > max(most, DefaultAnswerBytes):
-		return tooLong("its events are longer than %s", size(rawShare*max(most, DefaultAnswerBytes)))
+	case m.silent > max(maxBytes, DefaultAnswerBytes)+m.shown*maxRepeats:
+		return tooLong("it has more than %s of events that show nothing", size(max(maxBytes, DefaultAnswerBytes)))
+	case m.shown > maxBytes:
+		return tooLong("it is longer than %s (stream.max_answer_bytes)", size(maxBytes))
+	case m.raw/rawFactor > max(maxBytes, DefaultAnswerBytes):
+		return tooLong("its events are longer than %s", size(rawFactor*max(maxBytes, DefaultAnswerBytes)))
 	case parts > MaxParts:
 		return tooLong("it has more than %d parts", MaxParts)
-	case m.countTokens(tokens) > tokens:
-		return tooLong("it is longer than %d tokens (stream.max_answer_tokens)", tokens)
+	case m.countTokens(maxTokens) > maxTokens:
+		return tooLong("it is longer than %d tokens (stream.max_answer_tokens)", maxTokens)
 	}
 	return nil
 }
 
-// countTokens counts the text so far. With fewer bytes than allowed tokens nothing has to be counted, because a token
-// has at least one byte.
-func (m *Meter) countTokens(most int) int {
-	if m.shown <= most || m.uncounted.Len() < min(countEvery, most) {
+// countTokens returns the number of tokens counted so far, and counts more text if enough has arrived. With fewer bytes
+// than allowed tokens nothing has to be counted, because a token has at least one byte.
+func (m *Meter) countTokens(maxTokens int) int {
+	if m.shown <= maxTokens || m.uncounted.Len() < min(countEvery, maxTokens) {
 		return m.tokens
 	}
 	for text := m.uncounted.String(); text != ""; {
@@ -107,5 +107,5 @@ func tooLong(format string, args ...any) error {
 		WithHint("keep or discard it; if the model repeats itself, ask again")
 }
 
-// IsTooLong reports that an answer was stopped because of its length.
+// IsTooLong reports whether an answer was stopped because of its length.
 func IsTooLong(err error) bool { return chat.CodeOf(err) == chat.CodeTooLong }

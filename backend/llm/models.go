@@ -26,7 +26,7 @@ const (
 	AbilityNo      Ability = "no"
 )
 
-// AbilityOf converts a boolean.
+// AbilityOf converts a boolean to AbilityYes or AbilityNo.
 func AbilityOf(able bool) Ability {
 	if able {
 		return AbilityYes
@@ -37,7 +37,7 @@ func AbilityOf(able bool) Ability {
 // ModelCard is what a server says about a model. Unknown values are zero.
 type ModelCard struct {
 	ID string
-	// Window is the present context window, input and output. MaxWindow is the one the model was trained for: a local
+	// Window is the current context window, input and output. MaxWindow is the one the model was trained for: a local
 	// server often runs it with less.
 	Window    int
 	MaxWindow int

@@ -27,7 +27,7 @@ type call struct {
 	last     time.Time
 
 	hold    func() (release func()) // pauses its clock; nil: it has none
-	release func()                  // set while it is paused, see session.asking
+	release func()                  // set while the clock is paused, see session.openQuestions
 }
 
 func (ss *session) progressed(p *mcp.ProgressNotificationParams) {
@@ -43,7 +43,7 @@ func (ss *session) progressed(p *mcp.ProgressNotificationParams) {
 	}
 }
 
-// report passes progress on, but not after the call has returned.
+// report passes progress on, at a limited rate and not after the call has returned.
 func (c *call) report(p tools.Progress, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,35 +56,35 @@ func (c *call) report(p tools.Progress, now time.Time) {
 
 // call runs a tool. With an error that does not wrap tools.ErrNotStarted, it is unknown whether it ran.
 func (ss *session) call(ctx context.Context, tc tools.Call) (tools.Output, error) {
-	c, token, err := ss.enter(tc)
+	c, token, err := ss.beginCall(tc)
 	if err != nil {
 		return tools.Output{}, err
 	}
-	defer ss.leaveCall(c, token)
+	defer ss.endCall(c, token)
 	params := &mcp.CallToolParams{Name: tc.Tool, Arguments: arguments(tc.Arguments)}
 	params.SetProgressToken(token)
-	running, cancel := context.WithCancel(ctx)
+	callCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ss.life, cancel)()
-	running, sent := withAttempt(running)
-	result, returned, err := ss.callTool(running, params)
+	callCtx, requests := withAttempt(callCtx)
+	result, returned, err := ss.callTool(callCtx, params)
 	if err != nil {
-		return ss.failed(ctx, err, returned && ss.child == nil && sent.neverReached())
+		return ss.failed(ctx, err, returned && ss.child == nil && requests.neverReached())
 	}
 	out := tools.Output{Content: ss.s.redacted(blocksOf(result.Content)), IsError: result.IsError}
-	if !says(result.Content, result.StructuredContent) {
+	if !containsStructured(result.Content, result.StructuredContent) {
 		out.Content = append(out.Content, ss.s.structured(result.StructuredContent)...)
 	}
 	return out, nil
 }
 
-// enter registers a running call. The server may have restarted since the call was allowed, so it checks this
+// beginCall registers a running call. The server may have restarted since the call was allowed, so it checks this
 // connection's definitions: a tool with another definition is not called.
-func (ss *session) enter(tc tools.Call) (c *call, token string, err error) {
+func (ss *session) beginCall(tc tools.Call) (c *call, token string, err error) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	if why := ss.leaving; why != nil {
-		return nil, "", notStarted(ss.s.name, "%s", ss.s.wordsOf(why))
+	if reason := ss.draining; reason != nil {
+		return nil, "", notStarted(ss.s.name, "%s", ss.s.describeError(reason))
 	}
 	i := slices.IndexFunc(ss.offer.tools, func(d chat.ToolDefinition) bool { return d.Tool == tc.Tool })
 	switch {
@@ -97,42 +97,42 @@ func (ss *session) enter(tc tools.Call) (c *call, token string, err error) {
 	ss.nextCall++
 	token = "call-" + strconv.Itoa(ss.nextCall)
 	ss.calls[token] = c
-	if ss.asking > 0 {
-		c.held(true)
+	if ss.openQuestions > 0 {
+		c.setPaused(true)
 	}
 	return c, token, nil
 }
 
-func (ss *session) leaveCall(c *call, token string) {
+func (ss *session) endCall(c *call, token string) {
 	ss.mu.Lock()
 	delete(ss.calls, token)
-	c.held(false)
-	ss.leaveIfIdle()
+	c.setPaused(false)
+	ss.endIfDrained()
 	ss.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.progress = nil
 }
 
-// held pauses or continues the clock of a call. It is called with the session's mu held.
-func (c *call) held(yes bool) {
+// setPaused pauses or resumes the clock of a call. The session's mu must be held.
+func (c *call) setPaused(paused bool) {
 	switch {
-	case yes && c.hold != nil && c.release == nil:
+	case paused && c.hold != nil && c.release == nil:
 		c.release = c.hold()
-	case !yes && c.release != nil:
+	case !paused && c.release != nil:
 		c.release()
 		c.release = nil
 	}
 }
 
-// ask counts an open question to the user. It is unknown which call it belongs to, and others may wait for that one,
-// so all clocks are paused.
-func (ss *session) ask(by int) {
+// countQuestions changes the number of open questions to the user. It is unknown which call a question belongs to, and
+// other calls may wait for that call, so the clocks of all calls are paused.
+func (ss *session) countQuestions(delta int) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	ss.asking += by
+	ss.openQuestions += delta
 	for _, c := range ss.calls {
-		c.held(ss.asking > 0)
+		c.setPaused(ss.openQuestions > 0)
 	}
 }
 
@@ -177,15 +177,15 @@ func arguments(raw json.RawMessage) any {
 	return raw
 }
 
-// failed classifies the error of a call. unreached: its own requests prove that it did not reach the server. The
-// error itself proves nothing: the SDK returns the reason for the connection's end to all running calls.
+// failed classifies the error of a call. unreached means that the requests of the call prove that it did not reach the
+// server. The error itself proves nothing: if the connection ends, the SDK returns the reason to all running calls.
 func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools.Output, error) {
-	if wire, ok := answered(err); ok && (!mayBeOurs(wire) || !ss.gone()) {
+	if wire, ok := serverError(err); ok && (!mayBeLocal(wire) || !ss.hasEnded()) {
 		if wire.Code == codeOpenPage {
 			return ss.openPages(ctx, wire.Data), nil
 		}
-		words := display.Shorten(ss.s.redact(text(wire.Message)), longestWords)
-		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The server refused the call: " + words}}, IsError: true}, nil
+		message := display.Shorten(ss.s.redact(text(wire.Message)), maxErrorText)
+		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The server refused the call: " + message}}, IsError: true}, nil
 	}
 	if ctx.Err() != nil {
 		return tools.Output{}, fmt.Errorf("the call was ended before its result came: %w", context.Cause(ctx))
@@ -193,34 +193,34 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 	if ss.life.Err() != nil && errors.Is(err, context.Canceled) {
 		err = io.EOF // the session ended before the connection
 	}
-	words := ss.s.wordsOf(ss.because(err))
+	message := ss.s.describeError(ss.endReason(err))
 	reconnect := isDial(err) || errors.Is(err, errSignIn) || errors.Is(err, mcp.ErrSessionMissing)
 	if reconnect {
-		ss.leave(err)
+		ss.drain(err)
 	}
 	var permanent *permanentError
 	switch {
 	case unreached:
-		return tools.Output{}, notStarted(ss.s.name, "%s", words)
+		return tools.Output{}, notStarted(ss.s.name, "%s", message)
 	case errors.As(err, &permanent):
-		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s returned no result. %s", ss.s.name, words))
-	case reconnect, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.gone():
-		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, words))
+		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s returned no result. %s", ss.s.name, message))
+	case reconnect, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.hasEnded():
+		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, message))
 	}
-	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s returned a result that cannot be read. %s", ss.s.name, words))
+	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s returned a result that cannot be read. %s", ss.s.name, message))
 }
 
-// errEnded is for calls that may have run.
+// errEnded is the error of calls that may have run.
 var errEnded = errors.New("the connection to the server ended")
 
-// isBroken reports an HTTP request without a response.
+// isBroken reports whether an HTTP request got no complete response.
 func isBroken(err error) bool {
 	var request *url.Error
 	return errors.As(err, &request) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// gone reports that the connection has ended, which may be noticed shortly after a call's end.
-func (ss *session) gone() bool {
+// hasEnded reports whether the connection has ended, which may be noticed shortly after the end of a call.
+func (ss *session) hasEnded() bool {
 	if ss.life.Err() != nil {
 		return true
 	}
@@ -238,30 +238,30 @@ func (ss *session) gone() bool {
 
 // openPages asks the user to open pages that a server requires before it works.
 func (ss *session) openPages(ctx context.Context, data json.RawMessage) tools.Output {
-	var wants struct {
+	var required struct {
 		Elicitations []*mcp.ElicitParams `json:"elicitations"`
 	}
-	_ = json.Unmarshal(data, &wants)
-	said := "The server requires the person to visit a page first. The person was asked and did not open it."
-	for i, p := range wants.Elicitations {
+	_ = json.Unmarshal(data, &required)
+	message := "The server requires the person to visit a page first. The person was asked and did not open it."
+	for i, p := range required.Elicitations {
 		if i >= ss.s.m.limits.Questions || p == nil {
 			break
 		}
 		p.Mode = ModeURL
 		if r, err := ss.elicit(ctx, p); err == nil && r.Action == Accept {
-			said = "The server requires the person to visit a page first. The person opened it. When the person is done there, make the call again."
+			message = "The server requires the person to visit a page first. The person opened it. When the person is done there, make the call again."
 		}
 	}
-	return tools.Output{Content: chat.Blocks{chat.Text{Text: said}}, IsError: true}
+	return tools.Output{Content: chat.Blocks{chat.Text{Text: message}}, IsError: true}
 }
 
 // elicit asks the user a question of the server.
 func (ss *session) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	s := ss.s
-	if s.m.deps.Elicit == nil || p == nil || !s.begin() {
+	if s.m.deps.Elicit == nil || p == nil || !s.beginQuestion() {
 		return &mcp.ElicitResult{Action: Decline}, nil
 	}
-	defer s.finish()
+	defer s.endQuestion()
 	q, err := s.questionOf(p)
 	if err != nil {
 		s.log.add(FromProgram, "It asked a question that cannot be shown: "+err.Error()+".")
@@ -271,8 +271,8 @@ func (ss *session) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elicit
 	defer cancel()
 	stop := context.AfterFunc(ss.life, cancel)
 	defer stop()
-	ss.ask(1)
-	defer ss.ask(-1)
+	ss.countQuestions(1)
+	defer ss.countQuestions(-1)
 	a, err := s.m.deps.Elicit.Elicit(ctx, q)
 	if err != nil || a.Action != Accept {
 		action := Decline

@@ -32,12 +32,12 @@ type child struct {
 	failed    error
 	unwatched chan struct{} // closed when the watcher of its group has stopped
 	copied    sync.WaitGroup
-	drained   chan struct{} // closed when it is no longer read
+	drained   chan struct{} // closed when its output is no longer read
 	once      sync.Once
 	stopped   chan struct{}
 }
 
-// startChild starts the program of a server whose values are filled in. It may be stopped from then on.
+// startChild starts the program of a server whose placeholders are filled in. The caller must stop it.
 func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring, t *traffic) (*child, error) {
 	path, err := lookPath(cfg.Command, env)
 	if err != nil {
@@ -119,20 +119,20 @@ func (c *child) Connect(ctx context.Context) (mcp.Connection, error) {
 	return t.Connect(ctx)
 }
 
-// probeWriter passes what is sent to the filter too.
+// probeWriter also passes sent messages to the filter, which watches for probes.
 type probeWriter struct{ c *child }
 
 func (w *probeWriter) Write(p []byte) (int, error) {
-	w.c.filter.asked(p, w.c.limits.Discover)
-	answer := w.c.filter.traffic.answers(p)
+	w.c.filter.watchProbe(p, w.c.limits.Discover)
+	isAnswer := w.c.filter.traffic.isAnswer(p)
 	_ = w.c.stdin.SetWriteDeadline(time.Now().Add(w.c.limits.Write)) // not all systems support deadlines for pipes
 	n, err := w.c.stdin.Write(p)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.c.filter.traffic.flooded(errStuck) // only half a message was written, so nothing can follow
 		return n, errors.Join(errStuck, err)
-	case err == nil && answer:
-		w.c.filter.traffic.answered()
+	case err == nil && isAnswer:
+		w.c.filter.traffic.countAnswer()
 	}
 	return n, err
 }
@@ -172,8 +172,8 @@ func (c *child) ended(within time.Duration) bool {
 	}
 }
 
-// why says how the program ended; empty while it runs.
-func (c *child) why() string {
+// exitReason says how the program ended; empty while it runs.
+func (c *child) exitReason() string {
 	select {
 	case <-c.exited:
 	default:
@@ -189,7 +189,7 @@ func (c *child) why() string {
 	return "The program ended: " + c.failed.Error() + "."
 }
 
-// environment is the part of this program's environment for a server, and its own variables.
+// environment returns the part of this program's environment that a server gets, and the server's own variables.
 func environment(environ []string, own map[string]string) []string {
 	env := childenv.Tool(environ)
 	for name, value := range own {
@@ -215,7 +215,7 @@ func lookPath(command string, env []string) (string, error) {
 func lookIn(command string, dirs []string) (string, error) {
 	for _, dir := range dirs {
 		if !filepath.IsAbs(dir) {
-			continue // a program in the current folder
+			continue // it would find a program in the current folder
 		}
 		if path, err := exec.LookPath(filepath.Join(dir, command)); err == nil {
 			return path, nil

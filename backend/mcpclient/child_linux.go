@@ -2,7 +2,7 @@ package mcpclient
 
 import "syscall"
 
-// ownGroup also makes the program end if this one is killed.
+// ownGroup puts a program into its own process group, and ends it if this program is killed.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -40,7 +40,7 @@ func assign(job windows.Handle, pid int) error {
 	return windows.AssignProcessToJobObject(job, process)
 }
 
-// terminate cannot be milder here: a program without a window cannot be asked to end.
+// terminate kills the group: on Windows, a program without a window cannot be asked to end.
 func (g group) terminate() { g.kill() }
 
 func (g group) kill() {

@@ -16,8 +16,8 @@ import (
 	"contextinfinity/backend/internal/scrub"
 )
 
-// blocksOf are the parts of a result as texts and images. Other parts are named, so that the result is not taken for
-// complete.
+// blocksOf returns the parts of a result as texts and images. Other parts are named, so that the result does not seem
+// complete without them.
 func blocksOf(parts []mcp.Content) chat.Blocks {
 	var out chat.Blocks
 	for _, part := range parts {
@@ -39,23 +39,23 @@ func blocksOf(parts []mcp.Content) chat.Blocks {
 	return out
 }
 
-// says reports that a text of a result contains its structured form, as servers should provide it for older clients.
-// If none does, a model gets both.
-func says(parts []mcp.Content, value any) bool {
+// containsStructured reports whether a text of a result is its structured form, which servers should add for older
+// clients. If no text is, a model gets both.
+func containsStructured(parts []mcp.Content, value any) bool {
 	if value == nil {
 		return true
 	}
 	for _, part := range parts {
-		var said any
-		if p, ok := part.(*mcp.TextContent); ok && json.Unmarshal([]byte(p.Text), &said) == nil && reflect.DeepEqual(said, value) {
+		var decoded any
+		if p, ok := part.(*mcp.TextContent); ok && json.Unmarshal([]byte(p.Text), &decoded) == nil && reflect.DeepEqual(decoded, value) {
 			return true
 		}
 	}
 	return false
 }
 
-// structured is a structured result as text, if no text contains it. Secrets are redacted by value first, so that the
-// rest is valid JSON, and then by field name.
+// structured returns a structured result as text. Secrets are redacted by value first, so that the rest is valid JSON,
+// and then by field name.
 func (s *server) structured(value any) chat.Blocks {
 	if value == nil {
 		return nil
@@ -67,7 +67,7 @@ func (s *server) structured(value any) chat.Blocks {
 	return chat.Blocks{chat.Text{Text: s.redact(string(scrub.JSON(raw, s.plainRedact)))}}
 }
 
-// redacted are blocks without secrets: what a server was given is not for models or other programs.
+// redacted returns the blocks without secrets: those that a server was given must not reach models or other programs.
 func (s *server) redacted(blocks chat.Blocks) chat.Blocks {
 	for i, b := range blocks {
 		if t, ok := b.(chat.Text); ok {

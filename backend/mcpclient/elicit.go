@@ -27,7 +27,7 @@ type Elicitor interface {
 // Modes of a question.
 const (
 	ModeForm = "form"
-	ModeURL  = "url" // a page is opened; what is entered there is never received here
+	ModeURL  = "url" // a page is opened; data entered there never reaches this program
 )
 
 // Question is a server's question to the user. Its text is untrusted.
@@ -121,7 +121,7 @@ func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
 	return q, nil
 }
 
-// fieldOrder is the order of the names in the schema; without one, required fields come first.
+// fieldOrder returns the order of the names in the schema; without one, required fields come first.
 func fieldOrder(raw []byte, s *jsonschema.Schema) []string {
 	if len(s.PropertyOrder) == len(s.Properties) {
 		return s.PropertyOrder
@@ -241,7 +241,7 @@ func number(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
-// contentOf is the user's answer in the server's format.
+// contentOf returns the user's answer in the server's format.
 func (q Question) contentOf(a Answer) (map[string]any, error) {
 	out := map[string]any{}
 	for _, f := range q.Fields {
@@ -249,9 +249,9 @@ func (q Question) contentOf(a Answer) (map[string]any, error) {
 		if !ok && len(f.Default) > 0 {
 			values, ok = f.Default, true
 		}
-		if !ok || len(values) == 0 && !f.mayBeNone() {
+		if !ok || len(values) == 0 && !f.allowsEmpty() {
 			if f.Required {
-				return nil, chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s is needed.", f.label())
+				return nil, chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s is required.", f.label())
 			}
 			continue
 		}
@@ -264,9 +264,9 @@ func (q Question) contentOf(a Answer) (map[string]any, error) {
 	return out, nil
 }
 
-// mayBeNone reports that an empty list is a valid value, as for a list without minItems. It is sent, because a server
-// takes a missing field for its default or for no answer.
-func (f Field) mayBeNone() bool {
+// allowsEmpty reports whether an empty list is a valid value, as for a list without minItems. The empty list is sent,
+// because a server takes a missing field for its default or for no answer.
+func (f Field) allowsEmpty() bool {
 	return f.Type == FieldChoices && (f.Min == "" || f.Min == "0")
 }
 
@@ -275,45 +275,45 @@ func (f Field) label() string {
 }
 
 func (f Field) value(values []string) (any, error) {
-	wrong := func(what string) error {
-		return chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s must be %s.", f.label(), what)
+	invalid := func(expected string) error {
+		return chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s must be %s.", f.label(), expected)
 	}
 	switch f.Type {
 	case FieldChoices:
 		for _, v := range values {
 			if !f.offers(v) {
-				return nil, wrong("chosen from the list")
+				return nil, invalid("chosen from the list")
 			}
 		}
 		if f.inside(float64(len(values))) != nil {
-			return nil, wrong("between " + cmp.Or(f.Min, "0") + " and " + cmp.Or(f.Max, "any number of") + " of the list")
+			return nil, invalid(f.bounds() + " values from the list")
 		}
 		return append([]string{}, values...), nil
 	case FieldChoice:
 		if !f.offers(values[0]) {
-			return nil, wrong("chosen from the list")
+			return nil, invalid("chosen from the list")
 		}
 	case FieldBoolean:
 		b, err := strconv.ParseBool(values[0])
 		if err != nil {
-			return nil, wrong("true or false")
+			return nil, invalid("true or false")
 		}
 		return b, nil
 	case FieldInteger:
 		n, err := strconv.ParseInt(values[0], 10, 64)
 		if err != nil {
-			return nil, wrong("a whole number")
+			return nil, invalid("a whole number")
 		}
 		return n, f.inside(float64(n))
 	case FieldNumber:
 		n, err := strconv.ParseFloat(values[0], 64)
 		if err != nil {
-			return nil, wrong("a number")
+			return nil, invalid("a number")
 		}
 		return n, f.inside(n)
 	case FieldString:
 		if f.inside(float64(utf8.RuneCountInString(values[0]))) != nil {
-			return nil, wrong("between " + cmp.Or(f.Min, "0") + " and " + cmp.Or(f.Max, "any number of") + " characters long")
+			return nil, invalid(f.bounds() + " characters long")
 		}
 	}
 	return values[0], nil
@@ -323,11 +323,23 @@ func (f Field) offers(value string) bool {
 	return slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Value == value })
 }
 
+// bounds describes Min and Max.
+func (f Field) bounds() string {
+	switch {
+	case f.Max == "":
+		return "at least " + f.Min
+	case f.Min == "":
+		return "at most " + f.Max
+	}
+	return "between " + f.Min + " and " + f.Max
+}
+
+// inside returns an error if n is not within Min and Max.
 func (f Field) inside(n float64) error {
 	low, lerr := strconv.ParseFloat(f.Min, 64)
 	high, herr := strconv.ParseFloat(f.Max, 64)
 	if lerr == nil && n < low || herr == nil && n > high {
-		return chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s must be between %s and %s.", f.label(), f.Min, f.Max)
+		return chat.Errorf(chat.CodeInvalid, "mcp.answer", "%s must be %s.", f.label(), f.bounds())
 	}
 	return nil
 }
@@ -341,31 +353,31 @@ type Questions struct {
 	// Open shows a page in the browser.
 	Open func(url string) error
 
-	mu    sync.Mutex
-	next  int
-	asked []*waiting
+	mu   sync.Mutex
+	next int
+	open []*openQuestion
 }
 
-type waiting struct {
+type openQuestion struct {
 	Question
 	answer chan Answer
 }
 
-// Elicit waits for a person's answer, until ctx ends.
+// Elicit waits for the user's answer, until ctx ends.
 func (qs *Questions) Elicit(ctx context.Context, q Question) (Answer, error) {
 	if qs.Attended == nil || !qs.Attended() {
 		return Answer{Action: Decline}, nil
 	}
-	w := &waiting{Question: q, answer: make(chan Answer, 1)}
+	w := &openQuestion{Question: q, answer: make(chan Answer, 1)}
 	qs.mu.Lock()
 	qs.next++
 	w.ID = strconv.Itoa(qs.next)
-	qs.asked = append(qs.asked, w)
+	qs.open = append(qs.open, w)
 	qs.mu.Unlock()
 	qs.Changed(q.Server)
 	defer func() {
 		qs.mu.Lock()
-		qs.asked = slices.DeleteFunc(qs.asked, func(o *waiting) bool { return o == w })
+		qs.open = slices.DeleteFunc(qs.open, func(o *openQuestion) bool { return o == w })
 		qs.mu.Unlock()
 		qs.Changed(q.Server)
 	}()
@@ -377,22 +389,22 @@ func (qs *Questions) Elicit(ctx context.Context, q Question) (Answer, error) {
 	}
 }
 
-// List are the open questions, oldest first.
+// List returns the open questions, oldest first.
 func (qs *Questions) List() []Question {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	return lists.Map(qs.asked, func(w *waiting) Question { return w.Question })
+	return lists.Map(qs.open, func(w *openQuestion) Question { return w.Question })
 }
 
-// Answer sets the user's answer. An incomplete one is refused, and the question stays.
+// Answer sets the user's answer. An incomplete answer is refused, and the question stays open.
 func (qs *Questions) Answer(id string, a Answer) error {
 	qs.mu.Lock()
-	i := slices.IndexFunc(qs.asked, func(w *waiting) bool { return w.ID == id })
+	i := slices.IndexFunc(qs.open, func(w *openQuestion) bool { return w.ID == id })
 	if i < 0 {
 		qs.mu.Unlock()
 		return chat.Errorf(chat.CodeNotFound, "mcp.answer", "This question is no longer open: its server withdrew it, or it was answered.")
 	}
-	w := qs.asked[i]
+	w := qs.open[i]
 	qs.mu.Unlock()
 	switch a.Action {
 	case Accept:
@@ -401,7 +413,7 @@ func (qs *Questions) Answer(id string, a Answer) error {
 		}
 		if w.Mode == ModeURL {
 			if err := qs.Open(w.URL); err != nil {
-				return chat.WrapError(chat.CodeUnavailable, "mcp.answer", err, "The page could not be opened in a browser. The question still waits.")
+				return chat.WrapError(chat.CodeUnavailable, "mcp.answer", err, "The page could not be opened in a browser. The question is still open.")
 			}
 		}
 	case Decline, Cancel:

@@ -15,43 +15,43 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// permanentError is an error that would recur at the next start; words is its message.
+// permanentError is an error that would recur at the next start.
 type permanentError struct {
-	words string
-	err   error
+	message string
+	err     error
 }
 
-func (e *permanentError) Error() string { return e.words }
+func (e *permanentError) Error() string { return e.message }
 func (e *permanentError) Unwrap() error { return e.err }
 
 // errSignIn means that a server requires the user to sign in.
 var errSignIn = errors.New("it wants you to sign in")
 
-// notStarted is the error of a call that never reached its tool.
+// notStarted returns the error of a call that never reached its tool.
 func notStarted(server, format string, args ...any) error {
 	return chat.WrapError(chat.CodeUnavailable, "mcp.call", tools.ErrNotStarted, fmt.Sprintf("The server %s: ", server)+fmt.Sprintf(format, args...))
 }
 
-// longestWords limits how much of a server's own error is quoted.
-const longestWords = 400
+// maxErrorText limits how much of a server's own error is quoted, in bytes.
+const maxErrorText = 400
 
-// wordsOf is a connection's error as a message, without secrets.
-func (s *server) wordsOf(err error) string {
+// describeError describes a connection's error in a message without secrets.
+func (s *server) describeError(err error) string {
 	var permanent *permanentError
 	var ended *endedError
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &ended):
-		return s.redact(ended.words)
+		return s.redact(ended.message)
 	case errors.As(err, &permanent):
-		return s.redact(permanent.words)
+		return s.redact(permanent.message)
 	case errors.Is(err, errSignIn):
 		return "It wants you to sign in."
 	case errors.Is(err, errFrame):
 		return fmt.Sprintf("It sent a message of more than %d MiB, so the connection was ended.", s.m.limits.Frame>>20)
 	case errors.Is(err, errFlood), errors.Is(err, errStuck):
 		return "The connection was ended: " + plainError(err) + "."
-	case errors.Is(err, errRedirect), errors.Is(err, errInside):
+	case errors.Is(err, errRedirect), errors.Is(err, errRedirects), errors.Is(err, errInternal):
 		return sentence(plainError(err))
 	case errors.Is(err, context.DeadlineExceeded):
 		return "It did not answer in time."
@@ -68,12 +68,12 @@ func (s *server) wordsOf(err error) string {
 	if text == "EOF" || strings.HasSuffix(text, ": EOF") || errors.Is(err, mcp.ErrConnectionClosed) {
 		return "The connection ended."
 	}
-	return "It failed: " + strings.TrimRight(display.Shorten(clean(s.redact(text)), longestWords), ".") + "."
+	return "It failed: " + strings.TrimRight(display.Shorten(clean(s.redact(text)), maxErrorText), ".") + "."
 }
 
-// plainError is our own error wrapped in err.
+// plainError returns the text of this package's error that err wraps, or of err if there is none.
 func plainError(err error) string {
-	for _, own := range []error{errRedirect, errInside, errFlood, errStuck} {
+	for _, own := range []error{errRedirect, errRedirects, errInternal, errFlood, errStuck} {
 		if errors.Is(err, own) {
 			return own.Error()
 		}
@@ -83,25 +83,27 @@ func plainError(err error) string {
 
 func sentence(text string) string { return display.Capitalized(text) + "." }
 
-// isDial reports that no connection was established.
+// isDial reports whether no connection was established.
 func isDial(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// Codes that the SDK uses for local errors; a server does not respond with them.
+// Codes of JSON-RPC errors.
 const (
+	// The SDK uses these only for its own errors: a server does not respond with them.
 	codeClientClosing = -32003
 	codeServerClosing = -32004
 	codeRejected      = -32005
-	codeParse         = -32700
-	codeInvalid       = -32600
-	// codeOpenPage means that a page has to be visited first.
+	// The SDK uses these too, but a server may respond with them, see mayBeLocal.
+	codeParse   = -32700
+	codeInvalid = -32600
+	// codeOpenPage is of a server whose user has to visit a page first.
 	codeOpenPage = -32042
 )
 
-// answered finds a server's own error response in an error: then the server did respond, and the outcome is known.
-func answered(err error) (*jsonrpc.Error, bool) {
+// serverError finds the server's error response in an error. If there is one, the outcome of the call is known.
+func serverError(err error) (*jsonrpc.Error, bool) {
 	var wire *jsonrpc.Error
 	if !errors.As(err, &wire) {
 		return nil, false
@@ -113,8 +115,8 @@ func answered(err error) (*jsonrpc.Error, bool) {
 	return wire, true
 }
 
-// mayBeOurs reports an error response that the SDK also gives to all calls of a connection that ends because of an
-// unreadable message: the calls may have run.
-func mayBeOurs(wire *jsonrpc.Error) bool {
+// mayBeLocal reports whether an error may be from the SDK, which returns it from all calls of a connection that ends
+// because of an unreadable message: those calls may have run.
+func mayBeLocal(wire *jsonrpc.Error) bool {
 	return wire.Code == codeParse || wire.Code == codeInvalid
 }

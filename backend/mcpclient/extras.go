@@ -41,9 +41,9 @@ type Resource struct {
 	Template                                         bool
 }
 
-// each calls every server that is ready, or becomes ready in time, one after the other. A failure is written to the
-// server's log, and the others are called anyway.
-func (m *Manager) each(ctx context.Context, what string, offers func(*mcp.ServerCapabilities) bool, ask func(context.Context, *session) error) {
+// each requests a list of every server that is ready, or becomes ready in time, one after the other. A failure is
+// written to the server's log, and the other servers are still asked.
+func (m *Manager) each(ctx context.Context, kind string, offers func(*mcp.ServerCapabilities) bool, list func(context.Context, *session) error) {
 	m.Ensure(ctx)
 	for _, s := range m.all() {
 		ss := s.current()
@@ -53,22 +53,22 @@ func (m *Manager) each(ctx context.Context, what string, offers func(*mcp.Server
 		if caps := ss.conn.InitializeResult().Capabilities; caps == nil || !offers(caps) {
 			continue
 		}
-		err := ss.within(ctx, func(ctx context.Context) error { return ask(ctx, ss) })
+		err := ss.within(ctx, func(ctx context.Context) error { return list(ctx, ss) })
 		if err != nil && ctx.Err() == nil {
-			s.log.add(FromProgram, "Its list of "+what+" could not be read: "+s.wordsOf(err))
+			s.log.add(FromProgram, "Its list of "+kind+" could not be read: "+s.describeError(err))
 		}
 	}
 }
 
 // within limits a request to the duration of a list and of the session.
-func (ss *session) within(ctx context.Context, ask func(context.Context) error) error {
+func (ss *session) within(ctx context.Context, request func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, ss.s.m.limits.List)
 	defer cancel()
 	defer context.AfterFunc(ss.life, cancel)()
-	return guard(func() error { return ask(ctx) })
+	return guard(func() error { return request(ctx) })
 }
 
-// Prompts are the prompts of all servers.
+// Prompts returns the prompts of all servers.
 func (m *Manager) Prompts(ctx context.Context) []Prompt {
 	out := []Prompt{}
 	m.each(ctx, "prompts", hasPrompts, func(ctx context.Context, ss *session) error {
@@ -82,7 +82,7 @@ func (m *Manager) Prompts(ctx context.Context) []Prompt {
 func hasPrompts(c *mcp.ServerCapabilities) bool   { return c.Prompts != nil }
 func hasResources(c *mcp.ServerCapabilities) bool { return c.Resources != nil }
 
-// listPrompts are the prompts of one server; with an error, those read before it.
+// listPrompts returns the prompts of one server; with an error, those that were read before it.
 func (ss *session) listPrompts(ctx context.Context) ([]Prompt, error) {
 	limits := ss.s.m.limits
 	var out []Prompt
@@ -123,7 +123,7 @@ func (ss *session) count() {
 			_ = ss.within(ss.life, func(ctx context.Context) (err error) { resources, err = ss.listResources(ctx); return err })
 		}
 		ss.mu.Lock()
-		ss.prompts, ss.things = len(prompts), len(resources)
+		ss.prompts, ss.resources = len(prompts), len(resources)
 		ss.mu.Unlock()
 		if len(prompts)+len(resources) > 0 && ss.life.Err() == nil {
 			ss.s.m.changed(ss.s.name)
@@ -134,7 +134,7 @@ func (ss *session) count() {
 func (ss *session) counts() (prompts, resources int) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	return ss.prompts, ss.things
+	return ss.prompts, ss.resources
 }
 
 func usableName(name string) bool { return name != "" && len(name) <= 256 && clean(name) == name }
@@ -152,10 +152,10 @@ func (s *server) promptOf(p *mcp.Prompt) Prompt {
 	return out
 }
 
-// GetPrompt fills in a prompt.
+// GetPrompt returns a prompt with its arguments filled in.
 func (m *Manager) GetPrompt(ctx context.Context, server, name string, args map[string]string) (PromptResult, error) {
 	var out PromptResult
-	err := m.ask(ctx, "mcp.prompt", server, func(ctx context.Context, ss *session) error {
+	err := m.request(ctx, "mcp.prompt", server, func(ctx context.Context, ss *session) error {
 		r, err := ss.conn.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: args})
 		if err != nil {
 			return err
@@ -179,8 +179,8 @@ func (m *Manager) GetPrompt(ctx context.Context, server, name string, args map[s
 // maxMessages limits the messages of a prompt.
 const maxMessages = 100
 
-// ask sends one request to one server, which is started if necessary.
-func (m *Manager) ask(ctx context.Context, op, name string, ask func(context.Context, *session) error) error {
+// request sends one request to one server, which is started if necessary.
+func (m *Manager) request(ctx context.Context, op, name string, send func(context.Context, *session) error) error {
 	s, err := m.find(op, name)
 	if err != nil {
 		return err
@@ -189,16 +189,16 @@ func (m *Manager) ask(ctx context.Context, op, name string, ask func(context.Con
 	if err != nil {
 		return err
 	}
-	if err = ss.within(ctx, func(ctx context.Context) error { return ask(ctx, ss) }); err == nil {
+	if err = ss.within(ctx, func(ctx context.Context) error { return send(ctx, ss) }); err == nil {
 		return nil
 	}
-	if wire, ok := answered(err); ok {
-		return chat.Errorf(chat.CodeProvider, op, "The server %s refused: %s", name, display.Shorten(clean(s.redact(wire.Message)), longestWords))
+	if wire, ok := serverError(err); ok {
+		return chat.Errorf(chat.CodeProvider, op, "The server %s refused: %s", name, display.Shorten(clean(s.redact(wire.Message)), maxErrorText))
 	}
-	return chat.WrapError(chat.CodeUnavailable, op, err, "The server "+name+": "+s.wordsOf(err))
+	return chat.WrapError(chat.CodeUnavailable, op, err, "The server "+name+": "+s.describeError(err))
 }
 
-// Resources are the resources of all servers, and their templates.
+// Resources returns the resources of all servers, and their templates.
 func (m *Manager) Resources(ctx context.Context) []Resource {
 	out := []Resource{}
 	m.each(ctx, "resources", hasResources, func(ctx context.Context, ss *session) error {
@@ -209,7 +209,7 @@ func (m *Manager) Resources(ctx context.Context) []Resource {
 	return out
 }
 
-// listResources are the resources of one server; with an error, those read before it.
+// listResources returns the resources of one server; with an error, those that were read before it.
 func (ss *session) listResources(ctx context.Context) ([]Resource, error) {
 	limits := ss.s.m.limits
 	var out []Resource
@@ -251,16 +251,16 @@ func (ss *session) listResources(ctx context.Context) ([]Resource, error) {
 		}
 		return r.NextCursor, nil
 	}, full)
-	if _, refused := answered(err); refused {
+	if _, refused := serverError(err); refused {
 		return out, nil // templates are optional
 	}
 	return out, err
 }
 
-// ReadResource is a resource's present content: texts and images.
+// ReadResource returns a resource's current content: texts and images.
 func (m *Manager) ReadResource(ctx context.Context, server, uri string) (chat.Blocks, error) {
 	var out chat.Blocks
-	err := m.ask(ctx, "mcp.resource", server, func(ctx context.Context, ss *session) error {
+	err := m.request(ctx, "mcp.resource", server, func(ctx context.Context, ss *session) error {
 		r, err := ss.conn.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
 		if err != nil {
 			return err

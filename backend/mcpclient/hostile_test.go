@@ -27,7 +27,7 @@ type message struct {
 	} `json:"params"`
 }
 
-func say(v any) {
+func send(v any) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -36,11 +36,11 @@ func say(v any) {
 }
 
 func reply(id json.RawMessage, result any) {
-	say(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
+	send(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
 }
 
 func notify(method string, params any) {
-	say(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
+	send(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
 }
 
 type object = map[string]any
@@ -105,7 +105,7 @@ func answerHostile(fault string, m message, generation *int) {
 	switch m.Method {
 	case "server/discover":
 		if fault != "silent" {
-			say(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32601, "message": "no"}})
+			send(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32601, "message": "no"}})
 		}
 	case "initialize":
 		if fault == "never" {
@@ -125,7 +125,7 @@ func answerHostile(fault string, m message, generation *int) {
 		}
 		if fault == "pings" {
 			for i := range 200_000 {
-				say(object{"jsonrpc": "2.0", "id": 1000 + i, "method": "ping"})
+				send(object{"jsonrpc": "2.0", "id": 1000 + i, "method": "ping"})
 			}
 			time.Sleep(10 * time.Minute) // it never reads responses
 		}
@@ -143,7 +143,7 @@ func answerHostile(fault string, m message, generation *int) {
 		}
 	default:
 		if len(m.ID) > 0 {
-			say(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32601, "message": "no"}})
+			send(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32601, "message": "no"}})
 		}
 	}
 }
@@ -180,13 +180,13 @@ func listHostile(fault string, m message, generation *int) {
 		reply(m.ID, object{"tools": []object{tool("t", "first"), tool("u", "fine"), tool("t", "twice"), tool("t", "thrice"), {"name": "broken"}, tool("broken", "whole"), tool("bad name <b>", "markup"), tool("", "none"), tool("line\nbreak", "x"), tool("esc\x1b[31m", "x"), tool(strings.Repeat("n", 5000), "x")}})
 	case "telling":
 		token := os.Getenv("TOKEN")
-		says := func(name string) object {
+		leaking := func(name string) object {
 			t := tool(name, "uses "+token)
 			t["inputSchema"] = object{"type": "object", "title": "of " + token, "properties": object{"key": object{"type": "string", "description": "as in " + token, "enum": []string{"none", token}, "default": token}}}
 			t["annotations"] = object{"title": "tells " + token}
 			return t
 		}
-		reply(m.ID, object{"tools": []object{says("t"), says("structured")}})
+		reply(m.ID, object{"tools": []object{leaking("t"), leaking("structured")}})
 	case "new at each start":
 		reply(m.ID, object{"tools": []object{tool("t", fmt.Sprint("the tool of start ", *generation))}})
 	case "changing again", "changing early", "changing badly":
@@ -214,9 +214,9 @@ func listHostile(fault string, m message, generation *int) {
 }
 
 func callHostile(fault string, m message) {
-	words := func(s string) object { return object{"content": []object{{"type": "text", "text": s}}} }
+	textResult := func(s string) object { return object{"content": []object{{"type": "text", "text": s}}} }
 	if m.Params.Name == "env" {
-		reply(m.ID, words(strings.Join(os.Environ(), "\n")))
+		reply(m.ID, textResult(strings.Join(os.Environ(), "\n")))
 		return
 	}
 	switch fault {
@@ -227,7 +227,7 @@ func callHostile(fault string, m message) {
 		notify("notifications/message", object{"level": "info", "data": "it reads no more"})
 		time.Sleep(10 * time.Minute)
 	case "huge":
-		reply(m.ID, words(strings.Repeat("x", 60<<20)))
+		reply(m.ID, textResult(strings.Repeat("x", 60<<20)))
 	case "badtype":
 		reply(m.ID, object{"content": []object{{"type": "hologram", "data": 1}}})
 	case "notobject":
@@ -235,15 +235,15 @@ func callHostile(fault string, m message) {
 	case "nocontent":
 		reply(m.ID, object{})
 	case "structured too": // the text differs from the structured content
-		result := words("All is well.")
+		result := textResult("All is well.")
 		result["structuredContent"] = object{"failed": true}
 		reply(m.ID, result)
 	case "structured twice":
-		result := words(`{ "a": 1 }`)
+		result := textResult(`{ "a": 1 }`)
 		result["structuredContent"] = object{"a": 1}
 		reply(m.ID, result)
 	case "badid": // the call may have been executed
-		say(object{"jsonrpc": "2.0", "id": []int{1}, "method": "ping"})
+		send(object{"jsonrpc": "2.0", "id": []int{1}, "method": "ping"})
 		time.Sleep(10 * time.Minute)
 	case "mute": // it keeps running
 		ignoreTermination()
@@ -259,19 +259,19 @@ func callHostile(fault string, m message) {
 			reply(m.ID, object{"structuredContent": object{"token": token, "deep": []any{object{token: "as a name"}}}})
 			return
 		}
-		reply(m.ID, words(fmt.Sprintf("it sent %s with Basic %s", quoted, base64.StdEncoding.EncodeToString([]byte("me:"+token)))))
+		reply(m.ID, textResult(fmt.Sprintf("it sent %s with Basic %s", quoted, base64.StdEncoding.EncodeToString([]byte("me:"+token)))))
 	case "secret":
-		say(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32602, "message": "not with " + os.Getenv("TOKEN")}})
+		send(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32602, "message": "not with " + os.Getenv("TOKEN")}})
 	case "refuse":
-		say(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32602, "message": "no such argument"}})
+		send(object{"jsonrpc": "2.0", "id": m.ID, "error": object{"code": -32602, "message": "no such argument"}})
 	case "changing", "changing again", "changing badly":
 		notify("notifications/tools/list_changed", object{})
-		reply(m.ID, words("ok"))
+		reply(m.ID, textResult("ok"))
 	case "progress":
 		for i := range 1000 {
 			notify("notifications/progress", object{"progressToken": m.Params.Meta.Token, "progress": i + 1, "total": 1000, "message": "half\x1b[31m way"})
 		}
-		reply(m.ID, words("ok"))
+		reply(m.ID, textResult("ok"))
 		notify("notifications/progress", object{"progressToken": m.Params.Meta.Token, "progress": 5000, "total": 1000})
 	case "mixed":
 		reply(m.ID, object{"isError": true, "content": []object{
@@ -285,17 +285,17 @@ func callHostile(fault string, m message) {
 		}})
 	case "asks":
 		asker = m.ID
-		say(object{"jsonrpc": "2.0", "id": 901, "method": "elicitation/create", "params": object{"message": "Sure?", "requestedSchema": object{"type": "object", "properties": object{}}}})
+		send(object{"jsonrpc": "2.0", "id": 901, "method": "elicitation/create", "params": object{"message": "Sure?", "requestedSchema": object{"type": "object", "properties": object{}}}})
 	case "new at each start":
 		if m.Params.Arguments["die"] != nil {
 			os.Exit(3)
 		}
 		_ = os.WriteFile(os.Getenv("STARTS")+".ran", nil, 0o600)
-		reply(m.ID, words("ok"))
+		reply(m.ID, textResult("ok"))
 	case "ask":
-		say(object{"jsonrpc": "2.0", "id": 900, "method": "elicitation/create", "params": object{"message": "Who?", "requestedSchema": object{"type": "object", "properties": object{"name": object{"type": "string"}}, "required": []string{"name"}}}})
-		reply(m.ID, words("asked"))
+		send(object{"jsonrpc": "2.0", "id": 900, "method": "elicitation/create", "params": object{"message": "Who?", "requestedSchema": object{"type": "object", "properties": object{"name": object{"type": "string"}}, "required": []string{"name"}}}})
+		reply(m.ID, textResult("asked"))
 	default:
-		reply(m.ID, words("ok"))
+		reply(m.ID, textResult("ok"))
 	}
 }

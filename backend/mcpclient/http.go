@@ -17,25 +17,35 @@ import (
 	"contextinfinity/backend/internal/loopback"
 )
 
-// newHTTPClient is for a single server: its headers are sent to no other, and redirects are not followed.
+// newHTTPClient returns a client for a single server: its headers are sent to no other server, and only redirects
+// within its origin are followed.
 func newHTTPClient(endpoint *url.URL, headers map[string]string, limits Limits, ss *session) (*http.Client, *serverTransport) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSHandshakeTimeout = 15 * time.Second
 	t.IdleConnTimeout = 60 * time.Second
 	t.MaxResponseHeaderBytes = 64 << 10
-	web := &serverTransport{next: t, endpoint: endpoint, headers: headers, most: int64(limits.Frame), traffic: ss.traffic, life: ss.life}
+	transport := &serverTransport{next: t, endpoint: endpoint, headers: headers, maxBody: int64(limits.Frame), traffic: ss.traffic, life: ss.life}
 	return &http.Client{
-		Transport: web,
+		Transport: transport,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if !sameOrigin(r.URL, endpoint) || len(via) > 5 {
+			switch {
+			case !sameOrigin(r.URL, endpoint):
 				return errRedirect
+			case len(via) > maxRedirects:
+				return errRedirects
 			}
 			return nil
 		},
-	}, web
+	}, transport
 }
 
-var errRedirect = errors.New("the server redirects to another address, which is not followed: configure the right one")
+// maxRedirects is how many redirects of a request are followed.
+const maxRedirects = 5
+
+var (
+	errRedirect  = errors.New("the server redirects to another address, which is not followed: configure the right one")
+	errRedirects = fmt.Errorf("the server redirects more than %d times: check its address", maxRedirects)
+)
 
 func sameOrigin(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)
@@ -46,11 +56,11 @@ type serverTransport struct {
 	next     *http.Transport
 	endpoint *url.URL
 	headers  map[string]string
-	most     int64
+	maxBody  int64
 	traffic  *traffic
 	life     context.Context // of the session: pending requests end with it
-	// signIn says why a refused request cannot continue; nil if the user can sign in. The SDK must not handle this:
-	// it ends the whole connection if a refused call was cancelled.
+	// signIn returns why a refused request cannot continue, or nil if the user can sign in. The SDK must not handle
+	// this, because it ends the whole connection if a refused call was cancelled.
 	signIn func(*http.Response) error
 }
 
@@ -69,17 +79,17 @@ func (t *serverTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		end()
 		return nil, err
 	}
-	resp.Body = &tied{resp.Body, end}
+	resp.Body = &tiedBody{resp.Body, end}
 	return resp, nil
 }
 
-// tied is a body with something to close after it.
-type tied struct {
+// tiedBody is a body with a function that is called after it is closed.
+type tiedBody struct {
 	io.ReadCloser
 	end func()
 }
 
-func (b *tied) Close() error {
+func (b *tiedBody) Close() error {
 	defer b.end()
 	return b.ReadCloser.Close()
 }
@@ -89,8 +99,8 @@ func (t *serverTransport) send(r *http.Request) (*http.Response, error) {
 	for name, value := range t.headers {
 		r.Header.Set(name, value)
 	}
-	if t.answers(r) {
-		defer t.traffic.answered()
+	if t.isAnswer(r) {
+		defer t.traffic.countAnswer()
 	}
 	sent := attemptOf(r.Context())
 	sent.begin()
@@ -116,15 +126,15 @@ func (t *serverTransport) send(r *http.Request) (*http.Response, error) {
 	// whatever their type.
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if strings.TrimSpace(strings.ToLower(media)) == "text/event-stream" && resp.StatusCode >= 200 && resp.StatusCode < 300 {
-		resp.Body = newEventFilter(resp.Body, t.traffic, int(t.most))
+		resp.Body = newEventFilter(resp.Body, t.traffic, int(t.maxBody))
 	} else {
-		resp.Body = &bounded{ReadCloser: resp.Body, left: t.most}
+		resp.Body = &boundedBody{ReadCloser: resp.Body, remaining: t.maxBody}
 	}
 	return resp, nil
 }
 
-// answers reports an HTTP request that contains a response to the server's request.
-func (t *serverTransport) answers(r *http.Request) bool {
+// isAnswer reports whether an HTTP request contains a response to a request of the server.
+func (t *serverTransport) isAnswer(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.GetBody == nil {
 		return false
 	}
@@ -134,7 +144,7 @@ func (t *serverTransport) answers(r *http.Request) bool {
 	}
 	defer func() { _ = body.Close() }()
 	data, err := io.ReadAll(body)
-	return err == nil && t.traffic.answers(data)
+	return err == nil && t.traffic.isAnswer(data)
 }
 
 // attempt counts the requests of one call: its own, its repetition after signing in, and those that resume its
@@ -151,7 +161,7 @@ func withAttempt(ctx context.Context) (context.Context, *attempt) {
 	return context.WithValue(ctx, attemptKey{}, a), a
 }
 
-// attemptOf is the attempt of the call for which a request is sent; nil: none.
+// attemptOf returns the attempt of the call that a request belongs to; nil: none.
 func attemptOf(ctx context.Context) *attempt {
 	a, _ := ctx.Value(attemptKey{}).(*attempt)
 	return a
@@ -173,72 +183,72 @@ func (a *attempt) refuse() {
 	}
 }
 
-// neverReached reports that each request of the call was refused, or that there was none.
+// neverReached reports whether each request of the call was refused, or none was sent.
 func (a *attempt) neverReached() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.sent == a.refused
 }
 
-// refused reports a response that proves that a request was not processed.
+// refused reports whether a response proves that a request was not processed.
 func refused(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusNotFound:
 		return true
 	case http.StatusForbidden:
-		return wantsScope(resp.Header)
+		return needsScope(resp.Header)
 	}
 	return false
 }
 
-// wantsScope reports a refusal because of a permission that signing in again may grant.
-func wantsScope(h http.Header) bool {
+// needsScope reports whether a request was refused for lack of a permission that signing in again may grant.
+func needsScope(h http.Header) bool {
 	return strings.Contains(strings.Join(h.Values("WWW-Authenticate"), " "), "insufficient_scope")
 }
 
-// bounded fails if a body is too large.
-type bounded struct {
+// boundedBody is a body that fails if it is too large.
+type boundedBody struct {
 	io.ReadCloser
-	left int64
+	remaining int64
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.remaining <= 0 {
 		return 0, errFrame
 	}
-	if int64(len(p)) > b.left {
-		p = p[:b.left]
+	if int64(len(p)) > b.remaining {
+		p = p[:b.remaining]
 	}
 	n, err := b.ReadCloser.Read(p)
-	b.left -= int64(n)
+	b.remaining -= int64(n)
 	return n, err
 }
 
-// newOAuthClient fetches a server's sign-in addresses. A server on the internet cannot use it to reach addresses of
-// this machine or its network; a local one can.
+// newOAuthClient returns a client for the addresses that a server names for signing in. A server on the internet cannot
+// use it to reach addresses of this machine or its network; a local server can.
 func newOAuthClient(endpoint *url.URL) *http.Client {
-	inside := insideHost(endpoint.Hostname())
+	internal := isInternalHost(endpoint.Hostname())
 	dialer := &net.Dialer{Timeout: 15 * time.Second}
 	guarded := &net.Dialer{Timeout: 15 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
 			return err
 		}
-		if ip, err := netip.ParseAddr(host); err != nil || insideAddress(ip) {
-			return errInside
+		if ip, err := netip.ParseAddr(host); err != nil || isInternalAddress(ip) {
+			return errInternal
 		}
 		return nil
 	}}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	proxied := t.Proxy
 	t.Proxy = func(r *http.Request) (*url.URL, error) {
-		if !inside && insideHost(r.URL.Hostname()) {
-			return nil, errInside // before a proxy is asked
+		if !internal && isInternalHost(r.URL.Hostname()) {
+			return nil, errInternal // before a proxy is used
 		}
 		return proxied(r)
 	}
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if inside || isProxy(ctx) {
+		if internal || isProxy(ctx) {
 			return dialer.DialContext(ctx, network, address)
 		}
 		return guarded.DialContext(ctx, network, address)
@@ -252,7 +262,7 @@ func newOAuthClient(endpoint *url.URL) *http.Client {
 	}}
 }
 
-var errInside = errors.New("the server named an address of this computer or its network for signing in, which is refused")
+var errInternal = errors.New("the server named an address of this computer or its network for signing in, which is refused")
 
 // oauthTransport limits responses, and marks requests through a proxy of this network.
 type oauthTransport struct {
@@ -265,60 +275,60 @@ type proxyKey struct{}
 func isProxy(ctx context.Context) bool { return ctx.Value(proxyKey{}) != nil }
 
 func (t *oauthTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if to, err := t.proxy(r); err == nil && to != nil {
+	if proxyURL, err := t.proxy(r); err == nil && proxyURL != nil {
 		r = r.WithContext(context.WithValue(r.Context(), proxyKey{}, true))
 	}
 	resp, err := t.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &bounded{ReadCloser: resp.Body, left: 1 << 20}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, remaining: 1 << 20}
 	return resp, nil
 }
 
 func (t *oauthTransport) CloseIdleConnections()  { t.next.CloseIdleConnections() }
 func (t *serverTransport) CloseIdleConnections() { t.next.CloseIdleConnections() }
 
-// insideHost reports a name or an address that obviously belongs to this machine or network.
-func insideHost(host string) bool {
+// isInternalHost reports whether a name or an address obviously belongs to this machine or its network.
+func isInternalHost(host string) bool {
 	if loopback.IsHost(host) {
 		return true
 	}
 	ip, err := netip.ParseAddr(host)
-	return err == nil && insideAddress(ip)
+	return err == nil && isInternalAddress(ip)
 }
 
-func insideAddress(ip netip.Addr) bool {
-	ip = embedded(ip.Unmap())
+func isInternalAddress(ip netip.Addr) bool {
+	ip = embeddedIPv4(ip.Unmap())
 	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsMulticast() || ip.IsUnspecified() || sharedAddresses.Contains(ip)
 }
 
-// embedded is the IPv4 address that a gateway derives from an IPv6 address, if it does: for 64:ff9b::/96 (NAT64),
-// 2002::/16 (6to4) and ::/96.
-func embedded(ip netip.Addr) netip.Addr {
+// embeddedIPv4 returns the IPv4 address that a gateway derives from an IPv6 address, for 64:ff9b::/96 (NAT64),
+// 2002::/16 (6to4) and ::/96; otherwise ip.
+func embeddedIPv4(ip netip.Addr) netip.Addr {
 	if !ip.Is6() || ip.IsLoopback() || ip.IsUnspecified() {
 		return ip
 	}
 	b := ip.As16()
 	switch {
-	case translated.Contains(ip), compatible.Contains(ip):
+	case nat64Prefix.Contains(ip), ipv4CompatiblePrefix.Contains(ip):
 		return netip.AddrFrom4([4]byte(b[12:]))
-	case tunnelled.Contains(ip):
+	case sixToFourPrefix.Contains(ip):
 		return netip.AddrFrom4([4]byte(b[2:6]))
 	}
 	return ip
 }
 
 var (
-	translated = netip.MustParsePrefix("64:ff9b::/96")
-	tunnelled  = netip.MustParsePrefix("2002::/16")
-	compatible = netip.MustParsePrefix("::/96")
+	nat64Prefix          = netip.MustParsePrefix("64:ff9b::/96")
+	sixToFourPrefix      = netip.MustParsePrefix("2002::/16")
+	ipv4CompatiblePrefix = netip.MustParsePrefix("::/96")
 )
 
-// sharedAddresses are those of providers' internal networks (RFC 6598).
+// sharedAddresses are the addresses of providers' internal networks (RFC 6598).
 var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
 
-// endpointOf parses the address of a server after filling in placeholders.
+// endpointOf parses the address of a server, whose placeholders must have been filled in.
 func endpointOf(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -23,17 +23,17 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// honest is a well-behaved server built with the SDK, with a tool that asks the user.
+// honest starts a well-behaved server built with the SDK, with a tool that asks the user.
 func honest(t *testing.T, stateless bool, wrap func(http.Handler) http.Handler) *httptest.Server {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "honest", Version: "1"}, &mcp.ServerOptions{Instructions: "be kind"})
 	s.AddTool(&mcp.Tool{Name: "ask", Description: "asks", InputSchema: &jsonschema.Schema{Type: "object"}}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		said := func(text string) *mcp.CallToolResult {
+		textResult := func(text string) *mcp.CallToolResult {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 		}
 		if stateless {
 			if answer, ok := r.Params.InputResponses["q"].(*mcp.ElicitResult); ok {
-				return said(answer.Action), nil
+				return textResult(answer.Action), nil
 			}
 			return &mcp.CallToolResult{InputRequests: map[string]mcp.InputRequest{"q": form()}}, nil
 		}
@@ -42,7 +42,7 @@ func honest(t *testing.T, stateless bool, wrap func(http.Handler) http.Handler) 
 			return nil, err
 		}
 		name, _ := res.Content["name"].(string)
-		return said(res.Action + " " + name), nil
+		return textResult(res.Action + " " + name), nil
 	})
 	s.AddPrompt(&mcp.Prompt{Name: "greet", Arguments: []*mcp.PromptArgument{{Name: "who"}}}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "hello " + r.Params.Arguments["who"]}}}}, nil
@@ -70,7 +70,7 @@ func form() *mcp.ElicitParams {
 	}}
 }
 
-func at(address string) config.MCPServer {
+func serverAt(address string) config.MCPServer {
 	return config.MCPServer{Name: "web", Enabled: true, URL: address}
 }
 
@@ -90,12 +90,12 @@ func TestServersAtAnAddress(t *testing.T) {
 				default:
 				}
 			}}
-			b := newBench(t, qs, at(honest(t, c.stateless, nil).URL))
+			b := newBench(t, qs, serverAt(honest(t, c.stateless, nil).URL))
 			b.Ensure(t.Context())
 			if st := b.status(); st.State != StateReady || st.Protocol != c.protocol || st.Instructions != "be kind" {
 				t.Fatalf("%+v", st)
 			}
-			b.until("they are counted", func() bool { st := b.status(); return st.Prompts == 1 && st.Resources == 1 })
+			b.until("prompts and resources are counted", func() bool { st := b.status(); return st.Prompts == 1 && st.Resources == 1 })
 			done := make(chan string, 1)
 			go func() {
 				out, err := b.call(t.Context(), "ask")
@@ -109,7 +109,7 @@ func TestServersAtAnAddress(t *testing.T) {
 				t.Errorf("%+v", q)
 			}
 			if err := qs.Answer(q.ID, Answer{Action: Accept}); chat.CodeOf(err) != chat.CodeInvalid {
-				t.Errorf("an answer without what is required: %v", err)
+				t.Errorf("an answer without a required field: %v", err)
 			}
 			if err := qs.Answer(q.ID, Answer{Action: Accept, Values: map[string][]string{"name": {"Ada"}, "n": {"x"}}}); chat.CodeOf(err) != chat.CodeInvalid {
 				t.Errorf("an answer that is not a number: %v", err)
@@ -121,11 +121,11 @@ func TestServersAtAnAddress(t *testing.T) {
 				t.Errorf("the call gave %q", got)
 			}
 			if len(qs.List()) != 0 || qs.Answer(q.ID, Answer{Action: Decline}) == nil {
-				t.Error("the question is still waiting")
+				t.Error("the question is still open")
 			}
 			attended.Store(false)
 			if out, err := b.call(t.Context(), "ask"); err != nil || !strings.HasPrefix(textOf(out.Content), "decline") {
-				t.Errorf("without a listener: %q, %v", textOf(out.Content), err)
+				t.Errorf("without a user: %q, %v", textOf(out.Content), err)
 			}
 			r, err := b.GetPrompt(t.Context(), "web", "greet", map[string]string{"who": "Ada"})
 			if err != nil || textOf(r.Messages[0].Blocks) != "hello Ada" {
@@ -156,12 +156,12 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		seen = append(seen, r.URL.Path+" "+r.Header.Get("X-Key"))
 	}))
 	t.Cleanup(elsewhere.Close)
-	sends := honest(t, false, func(http.Handler) http.Handler {
+	redirecting := honest(t, false, func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+"/there", http.StatusTemporaryRedirect)
 		})
 	})
-	cfg := at(sends.URL)
+	cfg := serverAt(redirecting.URL)
 	cfg.Headers = map[string]string{"X-Key": "${secret:key}"}
 	b := newBench(t, nil, cfg)
 	b.secrets["web/key"] = canary
@@ -176,8 +176,21 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
+func TestEndlessRedirectsAreReported(t *testing.T) {
+	redirecting := honest(t, false, func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
+		})
+	})
+	b := newBench(t, nil, serverAt(redirecting.URL))
+	b.Ensure(t.Context())
+	if st := b.status(); st.State != StateWaiting || !strings.Contains(st.Words, "redirects more than 5 times") {
+		t.Errorf("it is %s: %s", st.State, st.Words)
+	}
+}
+
 // A server that requires sign-in is reported as such, and no browser is opened unasked.
-func TestAServerThatWantsASignIn(t *testing.T) {
+func TestAServerThatRequiresASignIn(t *testing.T) {
 	var locked atomic.Bool
 	locked.Store(true)
 	guard := func(next http.Handler) http.Handler {
@@ -190,7 +203,7 @@ func TestAServerThatWantsASignIn(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	}
-	b := newBench(t, nil, at(honest(t, true, guard).URL))
+	b := newBench(t, nil, serverAt(honest(t, true, guard).URL))
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateSignIn {
 		t.Fatalf("it is %s: %s", st.State, st.Words)
@@ -204,40 +217,40 @@ func TestAServerThatWantsASignIn(t *testing.T) {
 	}
 	locked.Store(true)
 	if _, err := b.call(t.Context(), "ask"); !errors.Is(err, tools.ErrNotStarted) {
-		t.Errorf("a call after the sign-in ran out: %v", err)
+		t.Errorf("a call after the sign-in expired: %v", err)
 	}
-	b.until("it wants a sign-in again", func() bool { return b.status().State == StateSignIn })
+	b.until("it requires a sign-in again", func() bool { return b.status().State == StateSignIn })
 }
 
 // A public server cannot name a private address as its sign-in page.
 func TestSignInCannotUsePrivateAddresses(t *testing.T) {
-	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "secret of the router") }))
-	t.Cleanup(inside.Close)
-	out, in := &url.URL{Scheme: "https", Host: "mcp.example.test"}, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
+	private := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "secret of the router") }))
+	t.Cleanup(private.Close)
+	public, local := &url.URL{Scheme: "https", Host: "mcp.example.test"}, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
 	for _, address := range []string{
-		inside.URL, strings.Replace(inside.URL, "127.0.0.1", "localhost", 1), "http://169.254.169.254/latest", "http://[::1]:1/", "http://10.0.0.1:1/", "http://100.64.0.1:1/",
+		private.URL, strings.Replace(private.URL, "127.0.0.1", "localhost", 1), "http://169.254.169.254/latest", "http://[::1]:1/", "http://10.0.0.1:1/", "http://100.64.0.1:1/",
 		"http://[64:ff9b::7f00:1]:1/", "http://[2002:c0a8:1::]:1/", "http://[::10.0.0.1]:1/", "http://[::ffff:192.168.0.1]:1/",
 	} {
-		c := newOAuthClient(out)
+		c := newOAuthClient(public)
 		resp, err := c.Get(address)
 		if err == nil {
 			_ = resp.Body.Close()
 		}
-		if !errors.Is(err, errInside) {
-			t.Errorf("%s was asked: %v", address, err)
+		if !errors.Is(err, errInternal) {
+			t.Errorf("%s was requested: %v", address, err)
 		}
 		c.CloseIdleConnections()
 	}
 	opened := false
 	browser := &signIn{open: func(string) error { opened = true; return nil }}
-	if _, err := browser.fetch(t.Context(), &auth.AuthorizationArgs{URL: "https://192.168.0.1/reboot?state=x"}, false); !errors.Is(err, errInside) || opened {
-		t.Errorf("the browser was sent inside: %v", err)
+	if _, err := browser.fetch(t.Context(), &auth.AuthorizationArgs{URL: "https://192.168.0.1/reboot?state=x"}, false); !errors.Is(err, errInternal) || opened {
+		t.Errorf("the browser was sent to a private address: %v", err)
 	}
-	c := newOAuthClient(in)
+	c := newOAuthClient(local)
 	defer c.CloseIdleConnections()
-	resp, err := c.Get(inside.URL)
+	resp, err := c.Get(private.URL)
 	if err != nil {
-		t.Fatalf("a local server cannot name its own: %v", err)
+		t.Fatalf("a local server cannot name a local address: %v", err)
 	}
 	_ = resp.Body.Close()
 }
@@ -255,7 +268,7 @@ func TestAServerThatDisappears(t *testing.T) {
 			}
 		})
 	})
-	b := newBench(t, nil, at(web.URL))
+	b := newBench(t, nil, serverAt(web.URL))
 	b.Ensure(t.Context())
 	close(broken)
 	if _, err := b.call(t.Context(), "ask"); err == nil || errors.Is(err, tools.ErrNotStarted) {
@@ -269,7 +282,7 @@ func TestAServerThatDisappears(t *testing.T) {
 }
 
 // The SDK reads the whole body of an error, so its size is limited, whatever its type.
-func TestTheBodyOfAnErrorIsBounded(t *testing.T) {
+func TestErrorBodiesAreBounded(t *testing.T) {
 	var status atomic.Int32
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

@@ -26,40 +26,40 @@ type Limits struct {
 	Debounce    time.Duration // after a change of a list; 300 ms
 	Backoff     time.Duration // before the first restart, doubled each time; 1 s
 	MaxBackoff  time.Duration // 1 min
-	Steady      time.Duration // uptime after which the count of failures starts over; 1 min
+	StableAfter time.Duration // uptime after which the count of failures starts over; 1 min
 	Failures    int           // in a row, until it is no longer restarted automatically; 5
 }
 
-func or[T int | time.Duration](value *T, standard T) {
+func setDefault[T int | time.Duration](value *T, byDefault T) {
 	if *value == 0 {
-		*value = standard
+		*value = byDefault
 	}
 }
 
 func (l Limits) withDefaults() Limits {
-	or(&l.Frame, 16<<20)
-	or(&l.Pages, 100)
-	or(&l.Tools, 500)
-	or(&l.Prompts, 500)
-	or(&l.Resources, 2000)
-	or(&l.Schema, 64<<10)
-	or(&l.Description, 16<<10)
-	or(&l.Definitions, 1<<20)
-	or(&l.LogBytes, 256<<10)
-	or(&l.LogLine, 4<<10)
-	or(&l.Questions, 4)
-	or(&l.Start, 90*time.Second)
-	or(&l.Discover, 10*time.Second)
-	or(&l.Patience, 10*time.Second)
-	or(&l.List, 30*time.Second)
-	or(&l.Ask, 10*time.Minute)
-	or(&l.SignIn, 5*time.Minute)
-	or(&l.Write, time.Minute)
-	or(&l.Terminate, 2*time.Second)
-	or(&l.Debounce, 300*time.Millisecond)
-	or(&l.Backoff, time.Second)
-	or(&l.MaxBackoff, time.Minute)
-	or(&l.Steady, time.Minute)
-	or(&l.Failures, 5)
+	setDefault(&l.Frame, 16<<20)
+	setDefault(&l.Pages, 100)
+	setDefault(&l.Tools, 500)
+	setDefault(&l.Prompts, 500)
+	setDefault(&l.Resources, 2000)
+	setDefault(&l.Schema, 64<<10)
+	setDefault(&l.Description, 16<<10)
+	setDefault(&l.Definitions, 1<<20)
+	setDefault(&l.LogBytes, 256<<10)
+	setDefault(&l.LogLine, 4<<10)
+	setDefault(&l.Questions, 4)
+	setDefault(&l.Start, 90*time.Second)
+	setDefault(&l.Discover, 10*time.Second)
+	setDefault(&l.Patience, 10*time.Second)
+	setDefault(&l.List, 30*time.Second)
+	setDefault(&l.Ask, 10*time.Minute)
+	setDefault(&l.SignIn, 5*time.Minute)
+	setDefault(&l.Write, time.Minute)
+	setDefault(&l.Terminate, 2*time.Second)
+	setDefault(&l.Debounce, 300*time.Millisecond)
+	setDefault(&l.Backoff, time.Second)
+	setDefault(&l.MaxBackoff, time.Minute)
+	setDefault(&l.StableAfter, time.Minute)
+	setDefault(&l.Failures, 5)
 	return l
 }

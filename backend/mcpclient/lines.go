@@ -12,33 +12,33 @@ import (
 	"time"
 )
 
-// errFrame is for a message over the limit: the connection ends, because the message may have been an awaited
-// response.
+// errFrame is the error for a message over the limit. The connection ends, because the message may have been a response
+// that a call waits for.
 var errFrame = errors.New("the server sent a message that is too large")
 
-// logLine is the maximum length of a line's part that is logged.
+// logLine is the maximum length of the logged part of a line, in bytes.
 const logLine = 64 << 10
 
 // filter passes on the lines of a server's standard output that are protocol messages; all others go to its log,
 // because a single line of a package manager would otherwise end the connection. It also answers the probe for the
 // newer protocol in place of a server that does not respond: many old ones ignore unknown requests.
 type filter struct {
-	most int
-	log  *ring
-	out  *io.PipeReader
-	in   *io.PipeWriter
+	maxMessage int
+	log        *ring
+	out        *io.PipeReader
+	in         *io.PipeWriter
 
 	traffic *traffic
 
-	mu       sync.Mutex // guards writes to in, and the following fields
-	probe    json.RawMessage
-	patience *time.Timer
-	late     string // id of a probe that was answered here
-	failed   error  // why no more output is passed on, unless the output ended
+	mu        sync.Mutex      // guards writes to in, and the following fields
+	probe     json.RawMessage // id of a probe without an answer
+	timer     *time.Timer     // answers the probe
+	lateProbe string          // id of a probe that was answered here
+	failed    error           // why no more output is passed on, unless the output ended
 }
 
-func newFilter(most int, log *ring, t *traffic) *filter {
-	f := &filter{most: most, log: log, traffic: t}
+func newFilter(maxMessage int, log *ring, t *traffic) *filter {
+	f := &filter{maxMessage: maxMessage, log: log, traffic: t}
 	f.out, f.in = io.Pipe()
 	return f
 }
@@ -57,9 +57,9 @@ func (f *filter) run(stdout io.Reader) {
 func (f *filter) copy(stdout io.Reader) error {
 	r := bufio.NewReaderSize(stdout, 64<<10)
 	for {
-		line, cut, err := readLine(r, f.most)
+		line, cut, err := readLine(r, f.maxMessage)
 		if cut && looksLikeMessage(line) {
-			return fmt.Errorf("%w: more than %d MiB", errFrame, f.most>>20)
+			return fmt.Errorf("%w: more than %d MiB", errFrame, f.maxMessage>>20)
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
 			if werr := f.pass(line, cut); werr != nil {
@@ -83,14 +83,14 @@ func (f *filter) pass(line []byte, cut bool) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.probe != nil || f.late != "" {
+	if f.probe != nil || f.lateProbe != "" {
 		var head struct {
 			ID     json.RawMessage `json:"id"`
 			Method string          `json:"method"`
 		}
 		if json.Unmarshal(line, &head) == nil && head.Method == "" {
-			if f.late != "" && string(head.ID) == f.late {
-				f.late = ""
+			if f.lateProbe != "" && string(head.ID) == f.lateProbe {
+				f.lateProbe = ""
 				return nil
 			}
 			f.stopProbe()
@@ -100,8 +100,8 @@ func (f *filter) pass(line []byte, cut bool) error {
 	return err
 }
 
-// asked examines what is sent to the server: a probe starts the time limit for its answer.
-func (f *filter) asked(message []byte, patience time.Duration) {
+// watchProbe examines a message that is sent to the server: a probe starts the time limit for its answer.
+func (f *filter) watchProbe(message []byte, timeout time.Duration) {
 	if !bytes.Contains(message, []byte(`"server/discover"`)) {
 		return
 	}
@@ -116,10 +116,11 @@ func (f *filter) asked(message []byte, patience time.Duration) {
 	defer f.mu.Unlock()
 	f.stopProbe()
 	f.probe = head.ID
-	f.patience = time.AfterFunc(patience, f.answer)
+	f.timer = time.AfterFunc(timeout, f.answerProbe)
 }
 
-func (f *filter) answer() {
+// answerProbe answers a probe in place of the server.
+func (f *filter) answerProbe() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.probe == nil {
@@ -127,16 +128,16 @@ func (f *filter) answer() {
 	}
 	id := f.probe
 	f.stopProbe()
-	f.late = string(id)
+	f.lateProbe = string(id)
 	_, _ = fmt.Fprintf(f.in, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no answer"}}`+"\n", id)
 }
 
-// stopProbe is called with mu held.
+// stopProbe ends the wait for the answer to a probe. mu must be held.
 func (f *filter) stopProbe() {
-	if f.patience != nil {
-		f.patience.Stop()
+	if f.timer != nil {
+		f.timer.Stop()
 	}
-	f.probe, f.patience = nil, nil
+	f.probe, f.timer = nil, nil
 }
 
 func (f *filter) failure() error {
@@ -150,20 +151,20 @@ func (f *filter) Read(p []byte) (int, error) { return f.out.Read(p) }
 // Close also unblocks pending writes.
 func (f *filter) Close() error { return f.out.Close() }
 
-// looksLikeMessage reports a line that could be a JSON-RPC message: an object. Batches are no longer part of the
-// protocol.
+// looksLikeMessage reports whether a line could be a JSON-RPC message, which is an object. Batches are no longer part
+// of the protocol.
 func looksLikeMessage(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) > 0 && line[0] == '{'
 }
 
-// readLine reads a line of at most this many bytes; the rest of a longer message is left unread, that of any other
-// line is dropped.
-func readLine(r *bufio.Reader, most int) (line []byte, cut bool, err error) {
+// readLine reads a line of at most limit bytes. The rest of a longer line is dropped, or left unread if the line looks
+// like a message.
+func readLine(r *bufio.Reader, limit int) (line []byte, cut bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		if room := most - len(line); len(part) > room {
-			part, cut = part[:max(room, 0)], true
+		if space := limit - len(line); len(part) > space {
+			part, cut = part[:max(space, 0)], true
 		}
 		line = append(line, part...)
 		switch {
@@ -191,12 +192,12 @@ func copyLog(stderr io.Reader, log *ring) {
 	}
 }
 
-// readLogLine is readLine for a log: nothing in it is a message, and the rest of a long line is dropped.
+// readLogLine reads a line of a log, which contains no messages. The rest of a long line is dropped.
 func readLogLine(r *bufio.Reader) (line []byte, cut bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		if room := logLine - len(line); len(part) > room {
-			part, cut = part[:max(room, 0)], true
+		if space := logLine - len(line); len(part) > space {
+			part, cut = part[:max(space, 0)], true
 		}
 		line = append(line, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {

@@ -9,12 +9,12 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// The origin of a line of a log.
+// Origins of a log line.
 const (
 	FromStderr  = "stderr"
 	FromStdout  = "stdout"  // a line that is not a protocol message
 	FromServer  = "server"  // a log message of the protocol
-	FromProgram = "program" // how the server ended
+	FromProgram = "program" // a message of this program, such as how the server ended
 )
 
 // Line is a line of a server's log.
@@ -26,9 +26,9 @@ type Line struct {
 
 // ring keeps the last lines of a server, up to a number of bytes.
 type ring struct {
-	most, line int // limits in bytes: total, and per line
-	now        func() time.Time
-	redact     func(string) string
+	maxBytes, maxLine int // limits in bytes: total, and per line
+	now               func() time.Time
+	redact            func(string) string
 
 	mu      sync.Mutex
 	lines   []Line
@@ -36,23 +36,23 @@ type ring struct {
 	dropped int
 }
 
-// perLine is the overhead of a line.
+// perLine is the overhead of a line, in bytes.
 const perLine = 64
 
 func (r *ring) add(from, text string) {
 	r.mu.Lock()
 	redact := r.redact
 	r.mu.Unlock()
-	text = display.Shorten(clean(redact(text)), r.line) // redacted first, because the cut part could be half a secret
+	text = display.Shorten(clean(redact(text)), r.maxLine) // redacted first, because the cut could leave half of a secret
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, Line{At: r.now(), From: from, Text: text})
 	r.bytes += len(text) + perLine
-	if r.bytes <= r.most {
+	if r.bytes <= r.maxBytes {
 		return
 	}
 	first := 0
-	for r.bytes > r.most*3/4 && first < len(r.lines)-1 { // several at once, because each removal copies the rest
+	for r.bytes > r.maxBytes*3/4 && first < len(r.lines)-1 { // several at once, because each removal copies the rest
 		r.bytes -= len(r.lines[first].Text) + perLine
 		first++
 	}
@@ -79,10 +79,10 @@ func clean(text string) string {
 	}, strings.TrimRight(strings.ToValidUTF8(text, "\uFFFD"), "\r\n"))
 }
 
-// rebind also redacts later lines with another server's secrets.
-func (r *ring) rebind(redact func(string) string) {
+// alsoRedact makes the ring redact later lines with another server's secrets too.
+func (r *ring) alsoRedact(redact func(string) string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := r.redact
-	r.redact = func(text string) string { return redact(before(text)) }
+	previous := r.redact
+	r.redact = func(text string) string { return redact(previous(text)) }
 }

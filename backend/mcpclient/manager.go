@@ -15,19 +15,19 @@ import (
 
 // Deps are the dependencies of a Manager.
 type Deps struct {
-	// Servers are the configured ones.
+	// Servers returns the configured servers.
 	Servers func() []config.MCPServer
 	// Secret and SetSecret access a server's secrets in the keyring; an empty one is removed.
 	Secret    func(server, name string) (string, bool)
 	SetSecret func(server, name, value string) error
-	// Environ and Getenv are the program's environment.
+	// Environ and Getenv read the program's environment.
 	Environ func() []string
 	Getenv  func(string) string
 	// Redact removes all known secrets from a text; nil: only those of the server.
 	Redact func(string) string
 	// Open shows a page in the browser.
 	Open func(url string) error
-	// Elicit asks the user; nil: servers are answered that no user can be asked.
+	// Elicit asks the user; nil: servers learn that no user can be asked.
 	Elicit Elicitor
 	// Changed is called after every change of a server; it must not block.
 	Changed func(server string)
@@ -44,10 +44,10 @@ type Manager struct {
 	mu      sync.Mutex
 	servers map[string]*server
 	stopped bool
-	behind  sync.WaitGroup // removed servers that are ending
+	ending  sync.WaitGroup // replaced or removed servers that are ending
 }
 
-// NewManager loads the configured servers and starts none.
+// NewManager returns a manager of the configured servers. It starts none of them.
 func NewManager(deps Deps) *Manager {
 	if deps.Now == nil {
 		deps.Now = time.Now
@@ -62,9 +62,9 @@ func NewManager(deps Deps) *Manager {
 
 func (m *Manager) changed(name string) { m.deps.Changed(name) }
 
-// Reload applies the present configuration: servers with changed settings are ended, and start again when needed.
+// Reload applies the current configuration: servers with changed settings are stopped, and start again when needed.
 func (m *Manager) Reload() {
-	var gone []*server
+	var obsolete []*server
 	var names []string
 	m.mu.Lock()
 	if m.stopped {
@@ -79,12 +79,12 @@ func (m *Manager) Reload() {
 			continue
 		}
 		if old != nil {
-			gone = append(gone, old)
+			obsolete = append(obsolete, old)
 		}
 		s := newServer(m, cfg)
 		if old != nil {
-			s.log = old.log // what led to the change is still worth reading
-			s.log.rebind(s.redact)
+			s.log = old.log // it may show why the settings were changed
+			s.log.alsoRedact(s.redact)
 		}
 		m.servers[cfg.Name] = s
 		names = append(names, cfg.Name)
@@ -92,11 +92,11 @@ func (m *Manager) Reload() {
 	for name, s := range m.servers {
 		if !configured[name] {
 			delete(m.servers, name)
-			gone, names = append(gone, s), append(names, name)
+			obsolete, names = append(obsolete, s), append(names, name)
 		}
 	}
-	for _, s := range gone {
-		m.behind.Go(s.stop)
+	for _, s := range obsolete {
+		m.ending.Go(s.stop)
 	}
 	m.mu.Unlock()
 	for _, name := range names {
@@ -116,15 +116,15 @@ func (m *Manager) Stop() {
 	m.stopped = true
 	all := m.sorted()
 	m.mu.Unlock()
-	var ending sync.WaitGroup
+	var wg sync.WaitGroup
 	for _, s := range all {
-		ending.Go(s.stop)
+		wg.Go(s.stop)
 	}
-	ending.Wait()
-	m.behind.Wait()
+	wg.Wait()
+	m.ending.Wait()
 }
 
-// sorted is called with mu held.
+// sorted returns the servers by name. mu must be held.
 func (m *Manager) sorted() []*server {
 	out := make([]*server, 0, len(m.servers))
 	for _, s := range m.servers {
@@ -157,23 +157,23 @@ func (m *Manager) find(op, name string) (*server, error) {
 // Ensure starts the enabled servers, and waits for those that are starting: up to Patience from the start of each,
 // and until ctx ends.
 func (m *Manager) Ensure(ctx context.Context) {
-	deadline := m.limits.Patience
+	limit := m.limits.Patience
 	for _, s := range m.all() {
 		s.mu.Lock()
-		fresh := s.state == StateIdle
+		idle := s.state == StateIdle
 		s.mu.Unlock()
-		if fresh {
+		if idle {
 			s.start(nil)
 		}
 	}
 	for _, s := range m.all() {
 		s.mu.Lock()
-		state, settled, left := s.state, s.settled, deadline-m.deps.Now().Sub(s.started)
+		state, settled, remaining := s.state, s.settled, limit-m.deps.Now().Sub(s.started)
 		s.mu.Unlock()
-		if state != StateStarting || left <= 0 {
+		if state != StateStarting || remaining <= 0 {
 			continue
 		}
-		timer := time.NewTimer(left)
+		timer := time.NewTimer(remaining)
 		select {
 		case <-settled:
 		case <-timer.C:
@@ -183,7 +183,7 @@ func (m *Manager) Ensure(ctx context.Context) {
 	}
 }
 
-// Sources are the enabled servers, running or not.
+// Sources returns the enabled servers, running or not.
 func (m *Manager) Sources() []tools.Source {
 	var out []tools.Source
 	for _, s := range m.all() {
@@ -194,12 +194,12 @@ func (m *Manager) Sources() []tools.Source {
 	return out
 }
 
-// Statuses are all configured servers by name.
+// Statuses returns the states of all configured servers, sorted by name.
 func (m *Manager) Statuses() []Status {
 	return lists.Map(m.all(), (*server).status)
 }
 
-// Logs are the last lines of a server, oldest first, and the number of dropped lines.
+// Logs returns the last lines of a server, oldest first, and the number of dropped lines.
 func (m *Manager) Logs(name string) (lines []Line, dropped int, err error) {
 	s, err := m.find("mcp.logs", name)
 	if err != nil {
@@ -233,7 +233,7 @@ func (m *Manager) Reset(name string) {
 	s.stop()
 	s.mu.Lock()
 	if s.done == nil && s.state != StateOff {
-		s.state, s.why = StateIdle, ""
+		s.state, s.lastError = StateIdle, ""
 	}
 	s.mu.Unlock()
 	m.changed(name)
@@ -254,7 +254,7 @@ func (m *Manager) SignIn(ctx context.Context, name string) error {
 	return m.SignInWith(ctx, name, m.deps.Open)
 }
 
-// SignInWith is SignIn with another way of opening the page.
+// SignInWith is like SignIn, but opens the page with the given function.
 func (m *Manager) SignInWith(ctx context.Context, name string, open func(url string) error) error {
 	const op = "mcp.sign_in"
 	s, err := m.find(op, name)
@@ -286,13 +286,13 @@ func (m *Manager) SignInWith(ctx context.Context, name string, open func(url str
 	return nil
 }
 
-// SignedIn reports that tokens of a server are stored.
+// SignedIn reports whether tokens of a server are stored.
 func (m *Manager) SignedIn(name string) bool {
 	_, ok := m.deps.Secret(name, grantName)
 	return ok
 }
 
-// SignOut deletes the tokens of a server, and ends it, because it has them in memory.
+// SignOut deletes the tokens of a server, and stops the server, because its connection has them in memory.
 func (m *Manager) SignOut(name string) error {
 	s, err := m.find("mcp.sign_out", name)
 	if err != nil {

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// zombie reports a process that has ended and was not waited for.
-func zombie(pid int) bool {
+// isZombie reports whether a process has ended but was not waited for.
+func isZombie(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return true
@@ -47,8 +47,8 @@ func zombie(pid int) bool {
 	return strings.HasPrefix(after, "Z")
 }
 
-// patience is how long a test waits for what is immediate on an idle machine.
-const patience = 60 * time.Second
+// testTimeout is how long a test waits for something that is immediate on an idle machine.
+const testTimeout = 60 * time.Second
 
 // bench is a manager with misbehaving servers.
 type bench struct {
@@ -85,7 +85,7 @@ func newBench(t *testing.T, elicit Elicitor, servers ...config.MCPServer) *bench
 			default:
 			}
 		},
-		Limits: Limits{Start: patience, List: patience, Patience: patience, Discover: 300 * time.Millisecond, Backoff: time.Hour, MaxBackoff: time.Hour, Terminate: 300 * time.Millisecond, Debounce: time.Millisecond},
+		Limits: Limits{Start: testTimeout, List: testTimeout, Patience: testTimeout, Discover: 300 * time.Millisecond, Backoff: time.Hour, MaxBackoff: time.Hour, Terminate: 300 * time.Millisecond, Debounce: time.Millisecond},
 	})
 	t.Cleanup(b.Stop)
 	return b
@@ -96,16 +96,16 @@ func faulty(fault string) config.MCPServer {
 }
 
 // until waits for a change after which ok is true.
-func (b *bench) until(what string, ok func() bool) {
+func (b *bench) until(event string, ok func() bool) {
 	b.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(testTimeout)
 	for !ok() {
 		select {
 		case <-b.changes:
 		case <-time.After(50 * time.Millisecond): // log lines do not signal a change
 		case <-deadline:
 			lines, _, _ := b.Logs(b.servers[0].Name)
-			b.t.Fatalf("%s: it never arrived; %+v; log %v", what, b.Statuses(), lines)
+			b.t.Fatalf("%s: it did not happen; %+v; log %v", event, b.Statuses(), lines)
 		}
 	}
 }
@@ -153,8 +153,8 @@ func textOf(blocks chat.Blocks) string {
 // Each failure of a server's start has a clear error, and nothing hangs.
 func TestStartsThatFail(t *testing.T) {
 	for fault, want := range map[string]struct {
-		state State
-		words string
+		state   State
+		message string
 	}{
 		"exit":       {StateWaiting, "exit status 7"},
 		"future":     {StateWaiting, "2031-01-01"},
@@ -164,7 +164,7 @@ func TestStartsThatFail(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, nil, faulty(fault))
 			b.Ensure(t.Context())
-			if st := b.status(); st.State != want.state || !strings.Contains(st.Words, want.words) || st.RetryAt.IsZero() {
+			if st := b.status(); st.State != want.state || !strings.Contains(st.Words, want.message) || st.RetryAt.IsZero() {
 				t.Errorf("it is %s: %q", st.State, st.Words)
 			}
 			if _, err := b.call(t.Context(), "t"); !errors.Is(err, tools.ErrNotStarted) {
@@ -201,7 +201,7 @@ func TestAStartEndsAfterItsChangeIsReported(t *testing.T) {
 	}
 }
 
-// A server that never responds is given up after a timeout, and turns wait for it only briefly.
+// A server that never responds fails after a timeout, and turns wait for it only briefly.
 func TestAServerThatNeverAnswers(t *testing.T) {
 	b := newBench(t, nil, faulty("never"))
 	b.limits.Start, b.limits.Patience = 2*time.Second, time.Millisecond
@@ -209,14 +209,14 @@ func TestAServerThatNeverAnswers(t *testing.T) {
 	if st := b.status(); st.State != StateStarting {
 		t.Errorf("after the turn's time limit it is %s: %s", st.State, st.Words)
 	}
-	b.until("given up", func() bool { return b.status().State == StateWaiting })
+	b.until("it failed", func() bool { return b.status().State == StateWaiting })
 	if st := b.status(); !strings.Contains(st.Words, "did not answer in time") {
 		t.Errorf("words %q", st.Words)
 	}
 }
 
 // A server that does not respond to the newer protocol's first request is tried with the older protocol.
-func TestAServerThatIgnoresWhatItDoesNotKnow(t *testing.T) {
+func TestAServerThatIgnoresUnknownRequests(t *testing.T) {
 	b := newBench(t, nil, faulty("silent"))
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateReady || st.Protocol != "2025-06-18" {
@@ -342,9 +342,9 @@ func TestCallsThatAreCutOff(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() { _, err := b.call(ctx, "t"); ended <- err }()
-	why := errors.New("the person cancelled it")
-	cancel(why)
-	if err := <-ended; err == nil || errors.Is(err, tools.ErrNotStarted) && !errors.Is(err, why) {
+	cause := errors.New("the person cancelled it")
+	cancel(cause)
+	if err := <-ended; err == nil || errors.Is(err, tools.ErrNotStarted) && !errors.Is(err, cause) {
 		t.Errorf("cancelled: %v", err)
 	}
 	b.mu.Lock()
@@ -395,7 +395,7 @@ func TestACallRunsOnlyWithItsDefinition(t *testing.T) {
 	}
 	b.until("it is restarted", func() bool { all := b.source().Definitions(); return len(all) == 1 && tools.HashOf(all[0]) != allowed })
 	if _, err := b.source().Call(t.Context(), call); !errors.Is(err, tools.ErrNotStarted) || !strings.Contains(err.Error(), "definition") {
-		t.Errorf("a call for the definition before: %v", err)
+		t.Errorf("a call for the earlier definition: %v", err)
 	}
 	if _, err := os.Stat(starts + ".ran"); err == nil {
 		t.Error("it ran")
@@ -408,14 +408,14 @@ func TestACallRunsOnlyWithItsDefinition(t *testing.T) {
 
 // person answers questions after some time.
 type person struct {
-	thinks time.Duration
-	asked  chan struct{}
+	delay time.Duration
+	asked chan struct{}
 }
 
 func (p person) Elicit(ctx context.Context, _ Question) (Answer, error) {
 	p.asked <- struct{}{}
 	select {
-	case <-time.After(p.thinks):
+	case <-time.After(p.delay):
 		return Answer{Action: Accept}, nil
 	case <-ctx.Done():
 		return Answer{Action: Cancel}, nil
@@ -424,21 +424,21 @@ func (p person) Elicit(ctx context.Context, _ Question) (Answer, error) {
 
 // The time limit of a call does not include the time in which its server asks the user. The call can be cancelled
 // then too, and an unanswered question is withdrawn.
-func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
+func TestTheTimeLimitExcludesQuestions(t *testing.T) {
 	cfg := faulty("asks")
 	cfg.TimeoutS = 1
-	who := person{1500 * time.Millisecond, make(chan struct{}, 10)}
-	b := newBench(t, who, cfg)
+	user := person{1500 * time.Millisecond, make(chan struct{}, 10)}
+	b := newBench(t, user, cfg)
 	b.Ensure(t.Context())
 	held, released := 0, 0
 	hold := func() func() { held++; return func() { released++ } }
 	out, err := b.source().Call(t.Context(), tools.Call{Tool: "t", Hold: hold})
 	if err != nil || textOf(out.Content) != "thanks" || held != 1 || released != 1 {
-		t.Errorf("%q, %v; held %d times, released %d times", textOf(out.Content), err, held, released)
+		t.Errorf("%q, %v; paused %d times, resumed %d times", textOf(out.Content), err, held, released)
 	}
-	<-who.asked
+	<-user.asked
 	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() { <-who.asked; cancel(errors.New("the person cancelled it")) }()
+	go func() { <-user.asked; cancel(errors.New("the person cancelled it")) }()
 	if _, err := b.call(ctx, "t"); err == nil || !strings.Contains(err.Error(), "the person cancelled it") {
 		t.Errorf("cancelled while it asks: %v", err)
 	}
@@ -450,9 +450,9 @@ func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 	}
 }
 
-// No notification about changed tools is lost, whether it comes while the tools are being listed again or before the
+// No notification about changed tools is missed, whether it comes while the tools are being listed again or before the
 // server was ready. If the tools cannot be listed, the old ones are no longer offered.
-func TestNoChangeOfToolsIsLost(t *testing.T) {
+func TestNoChangeOfToolsIsMissed(t *testing.T) {
 	described := func(b *bench) string {
 		if all := b.source().Definitions(); len(all) == 1 {
 			return all[0].Description
@@ -497,18 +497,18 @@ func TestProgressIsPassedOnAndBounded(t *testing.T) {
 
 // A server's secret reaches no other server and no log, error or status; no server gets keys from the program's own
 // environment.
-func TestSecretsStayWhereTheyBelong(t *testing.T) {
+func TestSecretsReachOnlyTheirServer(t *testing.T) {
 	const canary = "canary-93f1 with space"
-	one, other := faulty("secret"), faulty("fine")
-	one.Env["TOKEN"] = "${secret:TOKEN}"
-	one.Args = []string{"--key", "${secret:TOKEN}"}
+	owner, other := faulty("secret"), faulty("fine")
+	owner.Env["TOKEN"] = "${secret:TOKEN}"
+	owner.Args = []string{"--key", "${secret:TOKEN}"}
 	other.Name = "other"
-	b := newBench(t, nil, one, other)
+	b := newBench(t, nil, owner, other)
 	b.secrets["bad/TOKEN"] = canary
 	b.Ensure(t.Context())
 	out, err := b.source().Call(t.Context(), tools.Call{Tool: "env"})
 	if err != nil || !strings.Contains(textOf(out.Content), "TOKEN=[redacted]") || strings.Contains(textOf(out.Content), "canary-93f1") {
-		t.Fatalf("its own server has no secret, or its result contains it: %v", err)
+		t.Fatalf("the server did not get its secret, or the result contains it: %v", err)
 	}
 	out, err = b.source().Call(t.Context(), tools.Call{Tool: "t"})
 	if err != nil || !out.IsError || textOf(out.Content) != "The server refused the call: not with [redacted]" {
@@ -542,10 +542,10 @@ func TestSecretsInOtherForms(t *testing.T) {
 	b := newBench(t, nil, cfg)
 	b.secrets["bad/TOKEN"] = canary
 	b.Ensure(t.Context())
-	leaks := func(what, text string) {
+	expectRedacted := func(part, text string) {
 		t.Helper()
 		if strings.Contains(text, "93f1") || strings.Contains(text, "Y2FuYXJ5") || !strings.Contains(text, "[redacted]") {
-			t.Errorf("%s: %s", what, text)
+			t.Errorf("%s: %s", part, text)
 		}
 	}
 	all := b.source().Definitions()
@@ -553,8 +553,8 @@ func TestSecretsInOtherForms(t *testing.T) {
 		t.Fatalf("it offers %+v", all)
 	}
 	d := all[0]
-	leaks("the description", d.Description)
-	leaks("the annotations", string(d.Annotations))
+	expectRedacted("the description", d.Description)
+	expectRedacted("the annotations", string(d.Annotations))
 	var schema struct {
 		Title      string
 		Properties map[string]struct {
@@ -565,19 +565,19 @@ func TestSecretsInOtherForms(t *testing.T) {
 	if err := json.Unmarshal(d.Schema, &schema); err != nil || schema.Properties["key"].Enum[1] != "[redacted]" || schema.Properties["key"].Default != "[redacted]" {
 		t.Errorf("the schema is %s: %v", d.Schema, err)
 	}
-	leaks("the schema", string(d.Schema))
+	expectRedacted("the schema", string(d.Schema))
 	for _, tool := range []string{"t", "structured"} {
 		out, err := b.call(t.Context(), tool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		leaks("the result of "+tool, textOf(out.Content))
+		expectRedacted("the result of "+tool, textOf(out.Content))
 		if tool == "structured" && !json.Valid([]byte(textOf(out.Content))) {
-			t.Errorf("no JSON: %s", textOf(out.Content))
+			t.Errorf("not JSON: %s", textOf(out.Content))
 		}
 	}
 	b.until("it is logged", func() bool { return strings.Contains(b.logText(), "info:") })
-	leaks("the log", b.logText())
+	expectRedacted("the log", b.logText())
 }
 
 // The processes that a server started end with it, even if they ignore signals.
@@ -588,7 +588,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 			pids := filepath.Join(t.TempDir(), "pids")
 			cfg := faulty(fault)
 			cfg.Env["PIDS"] = pids
-			cfg.Command, cfg.Args = "sh", []string{"-c", `"$0"; true`, os.Args[0]} // as npx does
+			cfg.Command, cfg.Args = "sh", []string{"-c", `"$0"; true`, os.Args[0]} // a shell that starts the server, as npx does
 			b := newBench(t, nil, cfg)
 			b.Ensure(t.Context())
 			if st := b.status(); st.State != StateReady {
@@ -604,7 +604,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 			}
 			b.Stop()
 			b.Stop()
-			deadline := time.Now().Add(patience)
+			deadline := time.Now().Add(testTimeout)
 			for alive(own) || alive(grandchild) {
 				if time.Now().After(deadline) {
 					t.Fatal("a process is still running")
@@ -627,7 +627,7 @@ func host(fault string) {
 	cfg.Command, cfg.Args = "sh", []string{"-c", `"$0"; true`, os.Args[0]}
 	m := NewManager(Deps{
 		Servers: func() []config.MCPServer { return []config.MCPServer{cfg} }, Secret: func(string, string) (string, bool) { return "", false },
-		Environ: os.Environ, Getenv: os.Getenv, Limits: Limits{Patience: patience},
+		Environ: os.Environ, Getenv: os.Getenv, Limits: Limits{Patience: testTimeout},
 	})
 	m.Ensure(context.Background())
 	_ = os.WriteFile(os.Getenv("PIDS")+".ready", nil, 0o600)
@@ -643,12 +643,12 @@ func TestNoProcessOutlivesAKill(t *testing.T) {
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(patience)
-	until := func(what string, ok func() bool) {
+	deadline := time.Now().Add(testTimeout)
+	until := func(failure string, ok func() bool) {
 		t.Helper()
 		for !ok() {
 			if time.Now().After(deadline) {
-				t.Fatal(what)
+				t.Fatal(failure)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -664,12 +664,12 @@ func TestNoProcessOutlivesAKill(t *testing.T) {
 	until("a process is still running", func() bool { return !alive(own) && !alive(grandchild) })
 }
 
-func TestAServerIsStartedAgainAndGivenUp(t *testing.T) {
+func TestAServerIsRestartedUntilItHasFailedTooOften(t *testing.T) {
 	b := newBench(t, nil, faulty("exit"))
 	b.limits.Backoff, b.limits.MaxBackoff = time.Millisecond, time.Millisecond
 	b.Ensure(t.Context())
-	b.until("it is given up", func() bool { return b.status().State == StateFailed })
-	if n := strings.Count(b.logText(), "It is started."); n != 5 {
+	b.until("it is no longer restarted", func() bool { return b.status().State == StateFailed })
+	if n := strings.Count(b.logText(), "It is starting."); n != 5 {
 		t.Errorf("it was started %d times", n)
 	}
 	b.Ensure(t.Context())
@@ -696,7 +696,7 @@ func TestAServerIsStartedAgainAndGivenUp(t *testing.T) {
 }
 
 // A server that failed because a secret was missing starts once the secret is set.
-func TestASecretThatComesLater(t *testing.T) {
+func TestASecretThatIsSetLater(t *testing.T) {
 	cfg := faulty("fine")
 	cfg.Env["TOKEN"] = "${secret:TOKEN}"
 	b := newBench(t, nil, cfg)
@@ -733,6 +733,6 @@ func TestPromptsAndResources(t *testing.T) {
 		t.Errorf("a prompt that is refused: %v", err)
 	}
 	if _, err := b.ReadResource(t.Context(), "nobody", "x"); chat.CodeOf(err) != chat.CodeNotFound {
-		t.Errorf("a server that is not there: %v", err)
+		t.Errorf("a server that is not configured: %v", err)
 	}
 }

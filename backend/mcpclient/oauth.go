@@ -41,14 +41,14 @@ type signIn struct {
 	open    func(url string) error
 	server  *http.Server
 	serving sync.WaitGroup
-	over    atomic.Bool // no further sign-in is started
+	closed  atomic.Bool // no further sign-in is started
 
 	mu      sync.Mutex
-	waiting map[string]chan<- returned // by state
+	waiting map[string]chan<- browserResult // by state
 }
 
-// returned is what the browser sent back.
-type returned struct {
+// browserResult is what the browser sent back.
+type browserResult struct {
 	*auth.AuthorizationResult
 	err error
 }
@@ -59,15 +59,15 @@ func newSignIn(port int, open func(string) error) (*signIn, error) {
 	if err != nil {
 		return nil, &permanentError{fmt.Sprintf("Port %d of this computer, to which the browser should return, is in use.", port), err}
 	}
-	in := &signIn{port: l.Addr().(*net.TCPAddr).Port, open: open, waiting: map[string]chan<- returned{}}
-	in.server = &http.Server{MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(in.back)}
+	in := &signIn{port: l.Addr().(*net.TCPAddr).Port, open: open, waiting: map[string]chan<- browserResult{}}
+	in.server = &http.Server{MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(in.callback)}
 	in.serving.Go(func() { _ = in.server.Serve(l) })
 	return in, nil
 }
 
-// close may be called twice.
+// close stops listening. It may be called twice.
 func (in *signIn) close() {
-	in.over.Store(true)
+	in.closed.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // the final page is still being sent
 	defer cancel()
 	_ = in.server.Shutdown(ctx)
@@ -75,8 +75,8 @@ func (in *signIn) close() {
 	in.serving.Wait()
 }
 
-// back handles the browser's redirect.
-func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
+// callback handles the browser's redirect.
+func (in *signIn) callback(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	in.mu.Lock()
 	done := in.waiting[q.Get("state")]
@@ -86,28 +86,28 @@ func (in *signIn) back(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r) // not the response to our request
 		return
 	}
-	res := returned{AuthorizationResult: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
-	words := "You are signed in. You can close this page."
+	res := browserResult{AuthorizationResult: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
+	message := "You are signed in. You can close this page."
 	if q.Get("code") == "" {
 		res.err = &permanentError{"You were not signed in: the page returned " + display.Shorten(clean(q.Get("error")), 100) + ".", errSignIn}
-		words = "You were not signed in. You can close this page."
+		message = "You were not signed in. You can close this page."
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = fmt.Fprintf(w, "<!doctype html><title>ContextInfinity</title><p>%s</p>", words)
+	_, _ = fmt.Fprintf(w, "<!doctype html><title>ContextInfinity</title><p>%s</p>", message)
 	done <- res
 }
 
-// fetch opens the sign-in page, and waits for the browser's redirect. inside: the server is on this machine or
+// fetch opens the sign-in page, and waits for the browser's redirect. internal: the server is on this machine or its
 // network, so its page may be too.
-func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, inside bool) (*auth.AuthorizationResult, error) {
+func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, internal bool) (*auth.AuthorizationResult, error) {
 	u, err := url.Parse(args.URL)
 	switch {
-	case err != nil || u.Scheme != "https" && (u.Scheme != "http" || !insideHost(u.Hostname())):
+	case err != nil || u.Scheme != "https" && (u.Scheme != "http" || !isInternalHost(u.Hostname())):
 		return nil, &permanentError{"The sign-in page that it names is not https, so it was not opened.", err}
-	case !inside && insideHost(u.Hostname()):
-		return nil, errInside
+	case !internal && isInternalHost(u.Hostname()):
+		return nil, errInternal
 	}
-	done := make(chan returned, 1)
+	done := make(chan browserResult, 1)
 	state := u.Query().Get("state")
 	in.mu.Lock()
 	in.waiting[state] = done
@@ -128,7 +128,8 @@ func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, insid
 	}
 }
 
-// newOAuth authorizes requests to a server. Without a signIn, a server that requires one fails with errSignIn.
+// newOAuth returns the handler that authorizes requests to a server. Without a signIn, a server that requires one fails
+// with errSignIn.
 func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(string) (string, error), in *signIn) (auth.OAuthHandler, error) {
 	client := newOAuthClient(endpoint)
 	port := cfg.OAuthPort
@@ -138,20 +139,20 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 	if in != nil {
 		port = in.port
 		fetch = func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			return in.fetch(ctx, args, insideHost(endpoint.Hostname()))
+			return in.fetch(ctx, args, isInternalHost(endpoint.Hostname()))
 		}
 	}
 	if port == 0 {
 		port = 1 // unused: without a signIn no page is opened that could redirect to it
 	}
-	back := fmt.Sprintf("http://127.0.0.1:%d/callback", port)
+	redirectURL := fmt.Sprintf("http://127.0.0.1:%d/callback", port)
 	c := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: back, AuthorizationCodeFetcher: fetch, RequestRefreshToken: true, AcceptUnadvertisedIss: true, Client: client,
+		RedirectURL: redirectURL, AuthorizationCodeFetcher: fetch, RequestRefreshToken: true, AcceptUnadvertisedIss: true, Client: client,
 		NewTokenSource: func(ctx context.Context, o *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			return s.keep(ctx, endpoint, o, t), nil
+			return s.storeSignIn(ctx, endpoint, o, t), nil
 		},
 	}
-	source, scopes := s.kept(endpoint, client)
+	source, scopes := s.savedSignIn(endpoint, client)
 	c.InitialTokenSource = source
 	// Scopes granted before are requested again together with the new ones.
 	c.ScopeFilter = func(found []string) []string { return union(scopes, found) }
@@ -162,7 +163,7 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 		}
 	} else {
 		c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "ContextInfinity", RedirectURIs: []string{back},
+			ClientName: "ContextInfinity", RedirectURIs: []string{redirectURL},
 			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
 		}}
 	}
@@ -170,7 +171,7 @@ func (s *server) newOAuth(cfg config.MCPServer, endpoint *url.URL, secret func(s
 	if err != nil {
 		return nil, err
 	}
-	return &asking{h, s, in}, nil
+	return &signInHandler{h, s, in}, nil
 }
 
 // challenge is a server's refusal, in particular the requested scopes.
@@ -185,8 +186,8 @@ func (s *server) wasChallenged() bool {
 	return s.challenged != nil
 }
 
-// answerChallenge signs in for the last refused request: reconnecting may not require it, and the request would be
-// refused again.
+// answerChallenge signs in for the last refused request: reconnecting alone may not require a sign-in, and then the
+// request would be refused again.
 func (s *server) answerChallenge(ctx context.Context, h auth.OAuthHandler, endpoint *url.URL) error {
 	s.mu.Lock()
 	c := s.challenged
@@ -202,48 +203,49 @@ func (s *server) answerChallenge(ctx context.Context, h auth.OAuthHandler, endpo
 	return h.Authorize(ctx, req, &http.Response{StatusCode: c.status, Header: c.header, Body: http.NoBody, Request: req})
 }
 
-// asking starts a sign-in if the user is present. Otherwise it registers no client and fetches nothing.
-type asking struct {
+// signInHandler starts a sign-in if the user is present. Otherwise it registers no client and fetches nothing.
+type signInHandler struct {
 	auth.OAuthHandler
 	s  *server
 	in *signIn
 }
 
-func (q *asking) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
-	err := q.refuse(resp)
+func (h *signInHandler) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+	err := h.refuse(resp)
 	if err == nil {
-		return q.OAuthHandler.Authorize(ctx, req, resp)
+		return h.OAuthHandler.Authorize(ctx, req, resp)
 	}
 	_ = resp.Body.Close()
 	return err
 }
 
-// refuse records what was refused while no sign-in is possible, and returns the error.
-func (q *asking) refuse(resp *http.Response) error {
-	if q.in != nil && !q.in.over.Load() {
+// refuse returns nil if a sign-in can start. Otherwise it records the refusal, so that a later sign-in can ask for the
+// same scopes, and returns the error.
+func (h *signInHandler) refuse(resp *http.Response) error {
+	if h.in != nil && !h.in.closed.Load() {
 		return nil
 	}
-	if resp.StatusCode == http.StatusForbidden && !wantsScope(resp.Header) {
+	if resp.StatusCode == http.StatusForbidden && !needsScope(resp.Header) {
 		return &permanentError{"It refuses access (403): this account may not use it, or its key is wrong.", nil}
 	}
-	q.s.mu.Lock()
-	defer q.s.mu.Unlock()
-	q.s.challenged = &challenge{resp.StatusCode, resp.Header.Clone()}
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	h.s.challenged = &challenge{resp.StatusCode, resp.Header.Clone()}
 	return errSignIn
 }
 
-// keep stores the result of signing in, now and whenever it is renewed.
-func (s *server) keep(ctx context.Context, endpoint *url.URL, o *oauth2.Config, t *oauth2.Token) oauth2.TokenSource {
+// storeSignIn stores the result of signing in, now and whenever it is renewed.
+func (s *server) storeSignIn(ctx context.Context, endpoint *url.URL, o *oauth2.Config, t *oauth2.Token) oauth2.TokenSource {
 	g := grant{
 		Endpoint: endpoint.String(), ClientID: o.ClientID, Secret: o.ClientSecret, TokenURL: o.Endpoint.TokenURL,
 		Style: int(o.Endpoint.AuthStyle), Scopes: o.Scopes, Token: *t,
 	}
 	s.saveGrant(g)
-	return &keptSource{s: s, grant: g, next: o.TokenSource(ctx, t)}
+	return &savedSource{s: s, grant: g, next: o.TokenSource(ctx, t)}
 }
 
-// kept is the result of an earlier sign-in, nil if there is none for this address.
-func (s *server) kept(endpoint *url.URL, client *http.Client) (oauth2.TokenSource, []string) {
+// savedSignIn returns the result of an earlier sign-in; nil if there is none for this address.
+func (s *server) savedSignIn(endpoint *url.URL, client *http.Client) (oauth2.TokenSource, []string) {
 	text, ok := s.m.deps.Secret(s.name, grantName)
 	var g grant
 	if !ok || json.Unmarshal([]byte(text), &g) != nil || g.Endpoint != endpoint.String() {
@@ -252,7 +254,7 @@ func (s *server) kept(endpoint *url.URL, client *http.Client) (oauth2.TokenSourc
 	s.hide(g.Token.AccessToken, g.Token.RefreshToken, g.Secret)
 	o := &oauth2.Config{ClientID: g.ClientID, ClientSecret: g.Secret, Scopes: g.Scopes, Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: oauth2.AuthStyle(g.Style)}}
 	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, client)
-	return &keptSource{s: s, grant: g, next: o.TokenSource(ctx, &g.Token)}, g.Scopes
+	return &savedSource{s: s, grant: g, next: o.TokenSource(ctx, &g.Token)}, g.Scopes
 }
 
 func union(a, b []string) []string {
@@ -279,8 +281,8 @@ func (s *server) saveGrant(g grant) {
 	}
 }
 
-// keptSource returns tokens and stores new ones.
-type keptSource struct {
+// savedSource returns tokens and stores new ones.
+type savedSource struct {
 	s    *server
 	next oauth2.TokenSource
 
@@ -288,7 +290,7 @@ type keptSource struct {
 	grant grant
 }
 
-func (k *keptSource) Token() (*oauth2.Token, error) {
+func (k *savedSource) Token() (*oauth2.Token, error) {
 	t, err := k.next.Token()
 	if err != nil {
 		return nil, err

@@ -45,16 +45,16 @@ func (ss *session) list(ctx context.Context) (offer, error) {
 	switch {
 	case !complete:
 		c.problem("", "Its list of tools is endless: the first %d are offered.", len(c.out.tools))
-	case c.left > 0:
-		c.problem("", "It has more than %d tools: %d of them are left out.", ss.s.m.limits.Tools, c.left)
+	case c.omitted > 0:
+		c.problem("", "It has more than %d tools: %d of them are left out.", ss.s.m.limits.Tools, c.omitted)
 	}
 	return c.out, nil
 }
 
-// pages follows the cursors of a list up to a limit. complete: it reached the end.
-func pages(most int, page func(cursor string) (next string, err error), full func() bool) (complete bool, err error) {
+// pages follows the cursors of a list, for at most limit pages. complete reports whether it reached the end.
+func pages(limit int, page func(cursor string) (next string, err error), full func() bool) (complete bool, err error) {
 	cursor := ""
-	for range most {
+	for range limit {
 		next, err := page(cursor)
 		if err != nil {
 			return false, err
@@ -72,11 +72,11 @@ func pages(most int, page func(cursor string) (next string, err error), full fun
 
 // collector checks the tools that a server offers.
 type collector struct {
-	s     *server
-	out   offer
-	count map[string]int // occurrences of each name
-	bytes int
-	left  int // tools beyond the limit
+	s       *server
+	out     offer
+	count   map[string]int // occurrences of each name
+	bytes   int
+	omitted int // tools beyond the limit
 }
 
 // maxProblems limits the unusable tools that are named.
@@ -103,7 +103,7 @@ func (c *collector) add(t *mcp.Tool) {
 	case n > 2:
 		return
 	case len(c.out.tools) >= limits.Tools:
-		c.left++
+		c.omitted++
 		return
 	}
 	d, problem := c.definition(t)
@@ -145,7 +145,7 @@ func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem stri
 	if !ok {
 		return d, "It has no schema for its arguments, or one that is not an object."
 	}
-	if kind, said := schema["type"]; said && kind != "object" {
+	if kind, ok := schema["type"]; ok && kind != "object" {
 		return d, "Its arguments are not an object."
 	}
 	var err error
@@ -165,7 +165,7 @@ func (c *collector) definition(t *mcp.Tool) (d chat.ToolDefinition, problem stri
 	return d, ""
 }
 
-// changed lists the tools again, once for several announced changes.
+// changed schedules listing the tools again, once for several announced changes.
 func (ss *session) changed() {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -192,9 +192,9 @@ func (ss *session) relist() {
 	defer ss.listing.Unlock()
 	ss.mu.Lock()
 	ss.stale = !ss.ready
-	wait := ss.stale
+	notReady := ss.stale
 	ss.mu.Unlock()
-	if wait {
+	if notReady {
 		return // done once the session is ready
 	}
 	found, err := ss.list(ss.life)
@@ -202,9 +202,9 @@ func (ss *session) relist() {
 		if ss.life.Err() != nil {
 			return
 		}
-		why := "It reported that its tools changed, but they could not be read: " + ss.s.wordsOf(err)
-		ss.s.log.add(FromProgram, why)
-		found = offer{problems: []tools.Problem{{Source: ss.s.name, Message: why}}}
+		message := "It reported that its tools changed, but they could not be read: " + ss.s.describeError(err)
+		ss.s.log.add(FromProgram, message)
+		found = offer{problems: []tools.Problem{{Source: ss.s.name, Message: message}}}
 	}
 	ss.mu.Lock()
 	same := sameTools(ss.offer.tools, found.tools) && len(ss.offer.problems) == len(found.problems)
@@ -216,8 +216,8 @@ func (ss *session) relist() {
 	}
 }
 
-// nowReady handles a change announced before the session was ready.
-func (ss *session) nowReady() {
+// setReady marks the session as ready, and handles a change that was announced before.
+func (ss *session) setReady() {
 	ss.mu.Lock()
 	ss.ready = true
 	stale := ss.stale

@@ -16,7 +16,7 @@ func (s *server) hide(values ...string) {
 	defer s.mu.Unlock()
 	for _, v := range values {
 		if len(v) < shortestHidden {
-			continue // every "1" of a log would be redacted
+			continue // otherwise every "1" in a log would be redacted
 		}
 		s.hidden = append(s.hidden, encodings(v)...)
 	}
@@ -24,8 +24,8 @@ func (s *server) hide(values ...string) {
 	s.hidden = slices.Compact(s.hidden)
 }
 
-// encodings are the forms of a secret in texts: plain, in an address, and in base64, where the preceding bytes
-// determine which of three forms it has.
+// encodings returns the forms of a secret in texts: plain, in an address, and in base64, where the number of preceding
+// bytes determines which of three forms it has.
 func encodings(secret string) []string {
 	out := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
 	for before := range 3 {

@@ -38,7 +38,7 @@ type server struct {
 	mu         sync.Mutex
 	cfg        config.MCPServer
 	state      State
-	why        string // message of the last failure
+	lastError  string // message of the last failure
 	session    *session
 	failures   int
 	started    time.Time // when the current or last successful start began
@@ -57,7 +57,7 @@ func newServer(m *Manager, cfg config.MCPServer) *server {
 	if !cfg.Enabled {
 		s.state = StateOff
 	}
-	s.log = &ring{most: m.limits.LogBytes, line: m.limits.LogLine, now: m.deps.Now, redact: s.redact}
+	s.log = &ring{maxBytes: m.limits.LogBytes, maxLine: m.limits.LogLine, now: m.deps.Now, redact: s.redact}
 	return s
 }
 
@@ -67,7 +67,7 @@ func closedChannel() chan struct{} {
 	return c
 }
 
-// transport is the connection to the server, with its values filled in.
+// transport returns the connection to the server, with its placeholders filled in.
 func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Transport, error) {
 	cfg, secret, err := s.filled()
 	if err != nil {
@@ -85,15 +85,15 @@ func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Tr
 	if err != nil {
 		return nil, &permanentError{"Its address must begin with http:// or https://.", err}
 	}
-	client, web := newHTTPClient(endpoint, cfg.Headers, s.m.limits, ss)
+	client, httpTransport := newHTTPClient(endpoint, cfg.Headers, s.m.limits, ss)
 	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: client, MaxEventSize: s.m.limits.Frame}
 	ss.idle = t.HTTPClient.CloseIdleConnections
 	if !hasAuthorization(cfg.Headers) {
 		if t.OAuthHandler, err = s.newOAuth(cfg, endpoint, secret, in); err != nil {
 			return nil, &permanentError{"Its OAuth settings cannot be used.", err}
 		}
-		if q, ok := t.OAuthHandler.(*asking); ok {
-			web.signIn = q.refuse
+		if h, ok := t.OAuthHandler.(*signInHandler); ok {
+			httpTransport.signIn = h.refuse
 		}
 		if in == nil {
 			s.mu.Lock()
@@ -115,7 +115,8 @@ func hasAuthorization(headers map[string]string) bool {
 	return false
 }
 
-// filled replaces placeholders by secrets and variables.
+// filled returns the settings with their placeholders replaced by secrets and variables, and a function that looks up a
+// secret.
 func (s *server) filled() (config.MCPServer, func(string) (string, error), error) {
 	s.mu.Lock()
 	cfg := s.cfg
@@ -137,9 +138,9 @@ func (s *server) filled() (config.MCPServer, func(string) (string, error), error
 		}
 		return out
 	}
-	fillAll := func(in map[string]string) map[string]string {
+	fillAll := func(values map[string]string) map[string]string {
 		out := map[string]string{}
-		for name, value := range in {
+		for name, value := range values {
 			out[name] = fill(value)
 		}
 		return out
@@ -149,7 +150,7 @@ func (s *server) filled() (config.MCPServer, func(string) (string, error), error
 	return cfg, secret, failed
 }
 
-// start begins a run if there is none; in allows signing in during this one attempt. settled is closed when the
+// start begins a run if there is none. A signIn allows signing in during this one attempt. settled is closed when the
 // current start has succeeded or failed.
 func (s *server) start(in *signIn) (settled <-chan struct{}) {
 	s.m.mu.Lock()
@@ -161,7 +162,7 @@ func (s *server) start(in *signIn) (settled <-chan struct{}) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel, s.done, s.settled = cancel, make(chan struct{}), make(chan struct{})
-	s.state, s.started, s.failures, s.why = StateStarting, s.m.deps.Now(), 0, ""
+	s.state, s.started, s.failures, s.lastError = StateStarting, s.m.deps.Now(), 0, ""
 	go s.run(ctx, in, s.done)
 	return s.settled
 }
@@ -170,7 +171,7 @@ func (s *server) start(in *signIn) (settled <-chan struct{}) {
 func (s *server) run(ctx context.Context, in *signIn, done chan struct{}) {
 	defer close(done)
 	for {
-		err := s.attempt(ctx, in)
+		err := s.runOnce(ctx, in)
 		if in != nil {
 			in.close()
 			in = nil
@@ -179,7 +180,7 @@ func (s *server) run(ctx context.Context, in *signIn, done chan struct{}) {
 			s.set(StateIdle, "")
 			return
 		}
-		again, wait := s.judge(err)
+		again, wait := s.handleFailure(err)
 		s.m.changed(s.name)
 		if !again || !sleep(ctx, wait) {
 			s.ended(ctx)
@@ -214,15 +215,15 @@ func (s *server) ended(ctx context.Context) {
 	s.done = nil
 }
 
-// attempt starts the server once, and returns when it has ended.
-func (s *server) attempt(ctx context.Context, in *signIn) error {
-	patience := s.m.limits.Start
+// runOnce starts the server once, and returns when it has ended.
+func (s *server) runOnce(ctx context.Context, in *signIn) error {
+	timeout := s.m.limits.Start
 	if in != nil {
-		patience = s.m.limits.SignIn
+		timeout = s.m.limits.SignIn
 	}
-	starting, cancel := context.WithTimeout(ctx, patience)
-	s.log.add(FromProgram, "It is started.")
-	ss, err := s.open(starting, in)
+	startCtx, cancel := context.WithTimeout(ctx, timeout)
+	s.log.add(FromProgram, "It is starting.")
+	ss, err := s.open(startCtx, in)
 	cancel()
 	if err != nil {
 		return err
@@ -232,30 +233,30 @@ func (s *server) attempt(ctx context.Context, in *signIn) error {
 		in.close() // from here on no browser is opened
 	}
 	s.mu.Lock()
-	s.session, s.state, s.why, s.readyAt = ss, StateReady, "", s.m.deps.Now()
+	s.session, s.state, s.lastError, s.readyAt = ss, StateReady, "", s.m.deps.Now()
 	s.mu.Unlock()
-	ss.nowReady()
+	ss.setReady()
 	s.log.add(FromProgram, fmt.Sprintf("It is ready and offers %d tools.", len(ss.offered().tools)))
 	s.m.changed(s.name)
 	s.mu.Lock()
-	s.settle() // after the change was reported: whoever waited for the server finds its tools in the registry
+	s.settle() // after the change was reported, so that the registry has the tools when the waiting callers continue
 	s.mu.Unlock()
 	ss.count()
 	err = ss.wait(ctx)
 	if ctx.Err() == nil && err == nil {
 		err = errors.New("EOF")
 	}
-	why := s.wordsOf(err)
+	message := s.describeError(err)
 	s.mu.Lock()
 	s.session = nil
-	if ctx.Err() == nil { // cleaning up takes a moment, for which callers wait
-		s.state, s.why, s.settled = StateWaiting, why, make(chan struct{})
+	if ctx.Err() == nil { // callers wait while the session is cleaned up
+		s.state, s.lastError, s.settled = StateWaiting, message, make(chan struct{})
 	}
 	s.mu.Unlock()
 	return err
 }
 
-// settle is called with mu held.
+// settle marks the current start as succeeded or failed. mu must be held.
 func (s *server) settle() {
 	select {
 	case <-s.settled:
@@ -264,20 +265,20 @@ func (s *server) settle() {
 	}
 }
 
-// judge decides what follows a failure.
-func (s *server) judge(err error) (again bool, wait time.Duration) {
-	why := s.wordsOf(err)
-	s.log.add(FromProgram, why)
+// handleFailure records a failure, and decides whether and after what pause the server is started again.
+func (s *server) handleFailure(err error) (again bool, wait time.Duration) {
+	message := s.describeError(err)
+	s.log.add(FromProgram, message)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.settle()
 	limits := s.m.limits
-	if !s.readyAt.IsZero() && s.m.deps.Now().Sub(s.readyAt) >= limits.Steady {
+	if !s.readyAt.IsZero() && s.m.deps.Now().Sub(s.readyAt) >= limits.StableAfter {
 		s.failures = 0
 	}
 	s.readyAt = time.Time{}
 	s.failures++
-	s.why = why
+	s.lastError = message
 	var permanent *permanentError
 	switch {
 	case errors.Is(err, errSignIn):
@@ -292,9 +293,9 @@ func (s *server) judge(err error) (again bool, wait time.Duration) {
 	return true, wait
 }
 
-func (s *server) set(state State, why string) {
+func (s *server) set(state State, lastError string) {
 	s.mu.Lock()
-	s.state, s.why = state, why
+	s.state, s.lastError = state, lastError
 	s.session = nil
 	s.settle()
 	if state != StateReady && s.cancel != nil {
@@ -328,7 +329,7 @@ func (s *server) current() *session {
 func (s *server) ready(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	if s.state == StateFailed || s.state == StateSignIn {
-		err := notStarted(s.name, "%s", s.why)
+		err := notStarted(s.name, "%s", s.lastError)
 		s.mu.Unlock()
 		return nil, err
 	}
@@ -345,8 +346,8 @@ func (s *server) ready(ctx context.Context) (*session, error) {
 	return nil, notStarted(s.name, "%s", st.Words)
 }
 
-// begin counts an open question; finish ends it.
-func (s *server) begin() bool {
+// beginQuestion counts an open question, unless there are too many; endQuestion ends it.
+func (s *server) beginQuestion() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.questions >= s.m.limits.Questions {
@@ -356,16 +357,16 @@ func (s *server) begin() bool {
 	return true
 }
 
-func (s *server) finish() {
+func (s *server) endQuestion() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.questions--
 }
 
-// Name is the configured one.
+// Name implements tools.Source.
 func (s *server) Name() string { return s.name }
 
-// Definitions are the last offered tools, while the server is ready.
+// Definitions implements tools.Source: the tools that the server last offered, or none unless it is ready.
 func (s *server) Definitions() []chat.ToolDefinition {
 	ss := s.current()
 	if ss == nil {
@@ -374,7 +375,7 @@ func (s *server) Definitions() []chat.ToolDefinition {
 	return append([]chat.ToolDefinition{}, ss.offered().tools...)
 }
 
-// Problems are its tools that cannot be offered.
+// Problems implements tools.Complaining: the tools that cannot be offered.
 func (s *server) Problems() []tools.Problem {
 	if ss := s.current(); ss != nil {
 		return ss.offered().problems
@@ -382,14 +383,14 @@ func (s *server) Problems() []tools.Problem {
 	return nil
 }
 
-// CallTimeout is the time limit configured for this server's calls; 0: none.
+// CallTimeout returns the time limit configured for this server's calls; 0: none.
 func (s *server) CallTimeout() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cfg.Timeout()
 }
 
-// Call runs a tool. It starts the server if necessary.
+// Call implements tools.Source. It starts the server if necessary.
 func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 	ss, err := s.ready(ctx)
 	if err != nil {
@@ -405,13 +406,13 @@ func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 	return ss.call(ctx, c)
 }
 
-// both pauses two clocks, the first of which may be nil.
+// both returns a function that pauses two clocks, the first of which may be nil.
 func both(first, second func() (release func())) func() func() {
 	if first == nil {
 		return second
 	}
 	return func() func() {
-		one, other := first(), second()
-		return func() { other(); one() }
+		releaseFirst, releaseSecond := first(), second()
+		return func() { releaseSecond(); releaseFirst() }
 	}
 }

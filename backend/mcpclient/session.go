@@ -32,19 +32,19 @@ type session struct {
 
 	listing sync.Mutex // lists are read one at a time
 
-	mu       sync.Mutex
-	closed   bool
-	offer    offer
-	debounce *time.Timer
-	ready    bool // its tools are offered
-	stale    bool // a change was announced before it was ready
-	calls    map[string]*call
-	nextCall int
-	traffic  *traffic
-	asking   int   // open questions to the user: the clocks of all calls are paused meanwhile
-	leaving  error // why no further call is started; the session ends after the running ones
-	prompts  int
-	things   int // resources and templates
+	mu            sync.Mutex
+	closed        bool
+	offer         offer
+	debounce      *time.Timer
+	ready         bool // its tools are offered
+	stale         bool // a change was announced before it was ready
+	calls         map[string]*call
+	nextCall      int
+	traffic       *traffic
+	openQuestions int   // to the user: the clocks of all calls are paused meanwhile
+	draining      error // why no further call is started; the session ends after the running ones
+	prompts       int
+	resources     int // including templates
 }
 
 // open connects to a server. After a failure everything is closed again.
@@ -52,7 +52,7 @@ func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
 	ss := &session{s: s, calls: map[string]*call{}, idle: func() {}, lost: make(chan error, 1)}
 	ss.life, ss.end = context.WithCancel(context.Background())
 	ss.traffic = &traffic{
-		now: s.m.deps.Now, changed: ss.changed, flooded: ss.breakOff,
+		now: s.m.deps.Now, changed: ss.changed, flooded: ss.abort,
 		dropped: func() { s.log.add(FromProgram, "It sends more notices than can be handled: some are left out.") },
 	}
 	defer func() {
@@ -69,17 +69,17 @@ func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
 		if s.wasChallenged() { // the SDK then tries its older handshake, and returns that error
 			err = errors.Join(errSignIn, err)
 		}
-		return nil, ss.because(err)
+		return nil, ss.endReason(err)
 	}
 	found, err := ss.list(ctx)
 	if err != nil {
-		return nil, ss.because(err)
+		return nil, ss.endReason(err)
 	}
 	ss.offer = found
 	return ss, nil
 }
 
-// connect also returns when the context ends while the transport is still blocked.
+// connect connects a client. If the context has ended, the error says so: the SDK's own error may not.
 func connect(ctx context.Context, client *mcp.Client, t mcp.Transport) (*mcp.ClientSession, error) {
 	var conn *mcp.ClientSession
 	err := guard(func() (err error) { conn, err = client.Connect(ctx, t, nil); return err })
@@ -117,8 +117,9 @@ func (ss *session) clientOptions() *mcp.ClientOptions {
 	return o
 }
 
-// because prefers the reason for the program's end to the connection's error.
-func (ss *session) because(err error) error {
+// endReason returns how the server's program ended, if that is known and err only says that the connection ended;
+// otherwise err.
+func (ss *session) endReason(err error) error {
 	if ss.child == nil || !isEnd(err) {
 		return err
 	}
@@ -126,24 +127,24 @@ func (ss *session) because(err error) error {
 		return failed
 	}
 	ss.child.ended(100 * time.Millisecond) // the end of its output is noticed first
-	if why := ss.child.why(); why != "" {
-		return &endedError{why, err}
+	if reason := ss.child.exitReason(); reason != "" {
+		return &endedError{reason, err}
 	}
 	return err
 }
 
-// isEnd reports an error that only says that the connection ended.
+// isEnd reports whether an error only says that the connection ended.
 func isEnd(err error) bool {
 	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE)
 }
 
-// endedError is of a program that ended.
+// endedError says how a server's program ended.
 type endedError struct {
-	words string
-	err   error
+	message string
+	err     error
 }
 
-func (e *endedError) Error() string { return e.words }
+func (e *endedError) Error() string { return e.message }
 func (e *endedError) Unwrap() error { return e.err }
 
 //lint:ignore SA1019 see clientOptions
@@ -151,39 +152,39 @@ func (ss *session) logged(p *mcp.LoggingMessageParams) { //nolint:staticcheck //
 	if p == nil {
 		return
 	}
-	said, ok := p.Data.(string)
+	text, ok := p.Data.(string)
 	if !ok {
 		raw, _ := json.Marshal(p.Data)
-		said = string(raw)
+		text = string(raw)
 	}
-	ss.s.log.add(FromServer, string(p.Level)+": "+display.Shorten(said, logLine))
+	ss.s.log.add(FromServer, string(p.Level)+": "+display.Shorten(text, logLine))
 }
 
 // progressEvery is the minimum time between progress reports.
 const progressEvery = 100 * time.Millisecond
 
-// leave ends the session after the running calls, which need not fail like the refused one.
-func (ss *session) leave(why error) {
+// drain ends the session after the running calls, which need not fail like the refused one.
+func (ss *session) drain(reason error) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	ss.leaving = cmp.Or(ss.leaving, why)
-	ss.leaveIfIdle()
+	ss.draining = cmp.Or(ss.draining, reason)
+	ss.endIfDrained()
 }
 
-// breakOff ends the session now, because the connection would not end on its own.
-func (ss *session) breakOff(why error) {
+// abort ends the session now, because the connection would not end on its own.
+func (ss *session) abort(reason error) {
 	select {
-	case ss.lost <- why:
+	case ss.lost <- reason:
 	default:
 	}
 }
 
-// leaveIfIdle is called with mu held.
-func (ss *session) leaveIfIdle() {
-	if ss.leaving == nil || len(ss.calls) > 0 {
+// endIfDrained ends a draining session without running calls. mu must be held.
+func (ss *session) endIfDrained() {
+	if ss.draining == nil || len(ss.calls) > 0 {
 		return
 	}
-	ss.breakOff(ss.leaving) // the server is connected again, or waits for the user to sign in
+	ss.abort(ss.draining) // the server is connected again, or waits for the user to sign in
 }
 
 // wait returns when the connection or ctx has ended.
@@ -192,7 +193,7 @@ func (ss *session) wait(ctx context.Context) error {
 	go func() { done <- ss.conn.Wait() }()
 	select {
 	case err := <-done:
-		return ss.because(err)
+		return ss.endReason(err)
 	case err := <-ss.lost:
 		return err
 	case <-ctx.Done():

@@ -49,7 +49,7 @@ func TestOnlyARefusedCallCountsAsNotStarted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ran atomic.Int32
-			b := newBench(t, nil, at(honest(t, c.stateless, calling(func(w http.ResponseWriter, r *http.Request, _ json.RawMessage) {
+			b := newBench(t, nil, serverAt(honest(t, c.stateless, calling(func(w http.ResponseWriter, r *http.Request, _ json.RawMessage) {
 				switch {
 				case r.Method == http.MethodGet:
 					w.WriteHeader(c.resume)
@@ -71,10 +71,10 @@ func TestOnlyARefusedCallCountsAsNotStarted(t *testing.T) {
 }
 
 // A rejected call does not end another one that is running.
-func TestARefusedCallLeavesOthersAlone(t *testing.T) {
+func TestARefusedCallDoesNotEndOthers(t *testing.T) {
 	began, proceed := make(chan struct{}), make(chan struct{})
 	var calls atomic.Int32
-	b := newBench(t, nil, at(honest(t, false, calling(func(w http.ResponseWriter, _ *http.Request, id json.RawMessage) {
+	b := newBench(t, nil, serverAt(honest(t, false, calling(func(w http.ResponseWriter, _ *http.Request, id json.RawMessage) {
 		if calls.Add(1) > 1 {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
@@ -100,7 +100,7 @@ func TestARefusedCallLeavesOthersAlone(t *testing.T) {
 	if got := <-done; got != "paid" {
 		t.Errorf("the call that worked ended with %q", got)
 	}
-	b.until("a sign-in is asked for", func() bool { return b.status().State == StateSignIn })
+	b.until("a sign-in is required", func() bool { return b.status().State == StateSignIn })
 	if n := calls.Load(); n != 2 {
 		t.Errorf("%d calls were sent", n)
 	}

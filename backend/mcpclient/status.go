@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// Status is the present state of a server.
+// Status is the current state of a server.
 type Status struct {
 	Config       config.MCPServer
 	State        State
@@ -23,7 +23,7 @@ type Status struct {
 	Instructions string
 	Tools        int
 	Prompts      int // counted at its start
-	Resources    int // like the previous field, for templates
+	Resources    int // like Prompts; including templates
 	Problems     []tools.Problem
 }
 
@@ -32,7 +32,7 @@ const maxInstructions = 8 << 10
 
 func (s *server) status() Status {
 	s.mu.Lock()
-	st := Status{Config: s.cfg, State: s.state, LastError: s.why, StartedAt: s.started}
+	st := Status{Config: s.cfg, State: s.state, LastError: s.lastError, StartedAt: s.started}
 	if s.state == StateWaiting {
 		st.RetryAt = s.retryAt
 	}

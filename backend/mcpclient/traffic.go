@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// errFlood is for a server that sends more requests at once than any server needs.
+// errFlood is the error for a server that sends more requests at once than any server needs.
 var errFlood = errors.New("the server sends requests faster than they can be answered")
 
-// errStuck is for a program that does not read its input.
+// errStuck is the error for a program that does not read its input.
 var errStuck = errors.New("the server does not read its input")
 
 // Limits on unsolicited messages of a server. The SDK queues all of them until they are handled, so a fast sender
 // would fill the memory.
 const (
-	noticesAtOnce    = 1000 // a notification counts once, plus once per KiB
-	noticesPerSecond = 200
-	requestsAtOnce   = 64
-	largestRequest   = 1 << 20
+	notificationBurst      = 1000 // a notification counts once, plus once per KiB
+	notificationsPerSecond = 200
+	maxOpenRequests        = 64
+	maxRequestBytes        = 1 << 20
 )
 
 // traffic limits what one connection passes on to the SDK.
@@ -35,9 +35,9 @@ type traffic struct {
 
 	mu       sync.Mutex
 	budget   float64
-	at       time.Time
+	last     time.Time // when the budget was last refilled
 	reported bool
-	asked    int // unanswered requests of the server
+	open     int // unanswered requests of the server
 }
 
 // kind is the kind of a protocol message.
@@ -46,7 +46,7 @@ type kind int
 const (
 	isResponse kind = iota
 	isRequest
-	isNotice
+	isNotification
 )
 
 // kindOf classifies messages like the SDK: by exact member names. A message that it cannot classify counts as a
@@ -54,7 +54,7 @@ const (
 func kindOf(data []byte) (k kind, method string) {
 	var m map[string]json.RawMessage
 	if json.NewDecoder(bytes.NewReader(data)).Decode(&m) != nil {
-		return isNotice, ""
+		return isNotification, ""
 	}
 	name, named := m["method"]
 	if !named {
@@ -64,7 +64,7 @@ func kindOf(data []byte) (k kind, method string) {
 	if id, ok := m["id"]; ok && string(id) != "null" {
 		return isRequest, method
 	}
-	return isNotice, method
+	return isNotification, method
 }
 
 // admit reports whether a message of the server is passed on.
@@ -72,15 +72,15 @@ func (t *traffic) admit(data []byte) (bool, error) {
 	switch k, method := kindOf(data); k {
 	case isRequest:
 		t.mu.Lock()
-		t.asked++
-		over := t.asked > requestsAtOnce || len(data) > largestRequest
+		t.open++
+		over := t.open > maxOpenRequests || len(data) > maxRequestBytes
 		t.mu.Unlock()
 		if over {
 			t.flooded(errFlood)
 			return false, errFlood
 		}
-	case isNotice:
-		ok, first := t.afford(1 + float64(len(data)>>10))
+	case isNotification:
+		ok, first := t.spend(1 + float64(len(data)>>10))
 		if first {
 			t.dropped()
 		}
@@ -92,16 +92,17 @@ func (t *traffic) admit(data []byte) (bool, error) {
 	return true, nil
 }
 
-func (t *traffic) afford(cost float64) (ok, firstDropped bool) {
+// spend subtracts the cost of a notification from the budget, if that suffices.
+func (t *traffic) spend(cost float64) (ok, firstDropped bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	if t.at.IsZero() {
-		t.budget = noticesAtOnce
-	} else if passed := now.Sub(t.at); passed > 0 {
-		t.budget = min(noticesAtOnce, t.budget+passed.Seconds()*noticesPerSecond)
+	if t.last.IsZero() {
+		t.budget = notificationBurst
+	} else if passed := now.Sub(t.last); passed > 0 {
+		t.budget = min(notificationBurst, t.budget+passed.Seconds()*notificationsPerSecond)
 	}
-	t.at = now
+	t.last = now
 	if ok = t.budget >= cost; ok {
 		t.budget -= cost
 	} else {
@@ -110,10 +111,10 @@ func (t *traffic) afford(cost float64) (ok, firstDropped bool) {
 	return ok, firstDropped
 }
 
-// answers reports that an outgoing message answers a request of the server.
-func (t *traffic) answers(data []byte) bool {
+// isAnswer reports whether an outgoing message answers a request of the server.
+func (t *traffic) isAnswer(data []byte) bool {
 	t.mu.Lock()
-	waiting := t.asked > 0
+	waiting := t.open > 0
 	t.mu.Unlock()
 	if !waiting {
 		return false
@@ -122,27 +123,27 @@ func (t *traffic) answers(data []byte) bool {
 	return k == isResponse
 }
 
-// answered counts an answer that was sent.
-func (t *traffic) answered() {
+// countAnswer counts an answer that was sent.
+func (t *traffic) countAnswer() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.asked = max(t.asked-1, 0)
+	t.open = max(t.open-1, 0)
 }
 
 // eventFilter is an event stream without the messages that are not passed on.
 type eventFilter struct {
 	io.Closer
-	r       *bufio.Reader
-	traffic *traffic
-	most    int
+	r        *bufio.Reader
+	traffic  *traffic
+	maxEvent int
 
 	out []byte // still to be read
 	err error  // error after that
 	raw bool   // an event is too large: the SDK will fail on it
 }
 
-func newEventFilter(body io.ReadCloser, t *traffic, most int) *eventFilter {
-	return &eventFilter{Closer: body, r: bufio.NewReader(body), traffic: t, most: most}
+func newEventFilter(body io.ReadCloser, t *traffic, maxEvent int) *eventFilter {
+	return &eventFilter{Closer: body, r: bufio.NewReader(body), traffic: t, maxEvent: maxEvent}
 }
 
 func (f *eventFilter) Read(p []byte) (int, error) {
@@ -168,7 +169,7 @@ func (f *eventFilter) next() {
 		part, err := f.r.ReadSlice('\n')
 		event = append(event, part...)
 		switch {
-		case len(event) > f.most:
+		case len(event) > f.maxEvent:
 			f.out, f.raw = event, true
 			return
 		case errors.Is(err, bufio.ErrBufferFull):
@@ -184,7 +185,7 @@ func (f *eventFilter) next() {
 	}
 }
 
-// filtered is an event without its data if its message is not passed on: its id still counts.
+// filtered returns an event, without its data if its message is not passed on: its id still counts.
 func (f *eventFilter) filtered(event []byte) []byte {
 	var data, rest []byte
 	name := ""

@@ -22,18 +22,18 @@ type meter struct {
 	traffic
 	clock            time.Time
 	changes, dropped int
-	why              error
+	flood            error
 }
 
 func newMeter() *meter {
 	m := &meter{clock: time.Unix(1, 0)}
 	m.now = func() time.Time { return m.clock }
 	m.traffic.changed, m.traffic.dropped = func() { m.changes++ }, func() { m.dropped++ }
-	m.flooded = func(err error) { m.why = err }
+	m.flooded = func(err error) { m.flood = err }
 	return m
 }
 
-func (m *meter) notices(method string, n int) (passed int) {
+func (m *meter) notify(method string, n int) (passed int) {
 	for range n {
 		if ok, _ := m.admit([]byte(`{"jsonrpc":"2.0","method":"` + method + `","params":{}}`)); ok {
 			passed++
@@ -43,27 +43,27 @@ func (m *meter) notices(method string, n int) (passed int) {
 }
 
 // Notifications over the limit are dropped, except that changes of tools are not lost, and responses always pass.
-func TestNoticesAreBounded(t *testing.T) {
+func TestNotificationsAreBounded(t *testing.T) {
 	m := newMeter()
-	if n := m.notices("notifications/message", 5000); n != noticesAtOnce || m.dropped != 1 {
+	if n := m.notify("notifications/message", 5000); n != notificationBurst || m.dropped != 1 {
 		t.Errorf("%d passed, reported %d times", n, m.dropped)
 	}
-	if n := m.notices("notifications/tools/list_changed", 3); n != 0 || m.changes != 3 {
+	if n := m.notify("notifications/tools/list_changed", 3); n != 0 || m.changes != 3 {
 		t.Errorf("%d passed, %d changes", n, m.changes)
 	}
 	if ok, err := m.admit([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)); !ok || err != nil {
 		t.Errorf("an answer: %v, %v", ok, err)
 	}
 	m.clock = m.clock.Add(time.Second)
-	if n := m.notices("notifications/progress", 5000); n != noticesPerSecond {
+	if n := m.notify("notifications/progress", 5000); n != notificationsPerSecond {
 		t.Errorf("one second later %d passed", n)
 	}
 	m.clock = m.clock.Add(time.Hour)
 	if ok, _ := m.admit([]byte(`{"method":"notifications/message","params":"` + strings.Repeat("x", 2<<20) + `"}`)); ok {
-		t.Error("a notice of 2 MiB passed")
+		t.Error("a notification of 2 MiB passed")
 	}
 	for _, hidden := range []string{`{"Method":"x","method":"notifications/message"} more`, `{"method":"m","id":null,"ID":3}`, `{"m\u0065thod":"notifications/message"}`} {
-		if k, _ := kindOf([]byte(hidden)); k != isNotice {
+		if k, _ := kindOf([]byte(hidden)); k != isNotification {
 			t.Errorf("%s counts as %v", hidden, k)
 		}
 	}
@@ -75,23 +75,23 @@ func TestRequestsAreBounded(t *testing.T) {
 	ping := []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	answer := []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 	for range 1000 {
-		if ok, err := m.admit(ping); !ok || err != nil || !m.answers(answer) {
+		if ok, err := m.admit(ping); !ok || err != nil || !m.isAnswer(answer) {
 			t.Fatalf("a request that is answered at once: %v, %v", ok, err)
 		}
-		m.answered()
+		m.countAnswer()
 	}
-	if m.answers(answer) || m.why != nil {
+	if m.isAnswer(answer) || m.flood != nil {
 		t.Error("an answer without a question counts")
 	}
-	for range requestsAtOnce {
+	for range maxOpenRequests {
 		if ok, _ := m.admit(ping); !ok {
 			t.Fatal("too few pass")
 		}
 	}
-	if ok, err := m.admit(ping); ok || !errors.Is(err, errFlood) || !errors.Is(m.why, errFlood) {
-		t.Errorf("one too many: %v, %v, %v", ok, err, m.why)
+	if ok, err := m.admit(ping); ok || !errors.Is(err, errFlood) || !errors.Is(m.flood, errFlood) {
+		t.Errorf("one too many: %v, %v, %v", ok, err, m.flood)
 	}
-	if _, err := newMeter().admit([]byte(`{"id":1,"method":"ping","params":"` + strings.Repeat("x", largestRequest) + `"}`)); !errors.Is(err, errFlood) {
+	if _, err := newMeter().admit([]byte(`{"id":1,"method":"ping","params":"` + strings.Repeat("x", maxRequestBytes) + `"}`)); !errors.Is(err, errFlood) {
 		t.Errorf("a request that is too large: %v", err)
 	}
 }
@@ -99,9 +99,9 @@ func TestRequestsAreBounded(t *testing.T) {
 // An event stream loses only the events that are not passed on.
 func TestEventsAreFiltered(t *testing.T) {
 	m := newMeter()
-	m.notices("x", noticesAtOnce)
-	read := func(most int, stream string) (string, error) {
-		f := newEventFilter(io.NopCloser(strings.NewReader(stream)), &m.traffic, most)
+	m.notify("x", notificationBurst)
+	read := func(maxEvent int, stream string) (string, error) {
+		f := newEventFilter(io.NopCloser(strings.NewReader(stream)), &m.traffic, maxEvent)
 		raw, err := io.ReadAll(f)
 		return string(raw), err
 	}
@@ -114,7 +114,7 @@ func TestEventsAreFiltered(t *testing.T) {
 	if got, err := read(4<<10, large); got != large || err != nil {
 		t.Errorf("an event that is too large is for the SDK to refuse: %d bytes, %v", len(got), err)
 	}
-	if _, err := read(1<<20, strings.Repeat("data: {\"id\":1,\"method\":\"ping\"}\n\n", requestsAtOnce+1)); !errors.Is(err, errFlood) {
+	if _, err := read(1<<20, strings.Repeat("data: {\"id\":1,\"method\":\"ping\"}\n\n", maxOpenRequests+1)); !errors.Is(err, errFlood) {
 		t.Errorf("a flood of requests: %v", err)
 	}
 }
@@ -149,7 +149,7 @@ func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 		}
 	})))
 	t.Cleanup(web.Close)
-	b = newBench(t, nil, at(web.URL))
+	b = newBench(t, nil, serverAt(web.URL))
 	b.Ensure(t.Context())
 	b.until("the connection is ended", func() bool { return b.status().State == StateWaiting })
 	if st := b.status(); !strings.Contains(st.Words, "faster than they can be answered") {
@@ -170,7 +170,7 @@ func TestAProgramThatDoesNotRead(t *testing.T) {
 		defer cancel()
 		first, second := make(chan error, 1), make(chan error, 1)
 		go func() { _, err := b.source().Call(ctx, tools.Call{Tool: "t"}); first <- err }()
-		b.until("it reads no more", func() bool { return strings.Contains(b.logText(), "it reads no more") })
+		b.until("it no longer reads", func() bool { return strings.Contains(b.logText(), "it reads no more") })
 		go func() { _, err := b.source().Call(ctx, tools.Call{Tool: "t", Arguments: large}); second <- err }()
 		if cancelled {
 			cancel()

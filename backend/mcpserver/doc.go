@@ -9,6 +9,6 @@
 //   - A program sees nothing until the user has allowed it, and never an archived session.
 //   - Every answer is in the access record before it is returned.
 //   - The name that a program gives itself decides nothing. Over stdio its name is an argument of the command that
-//     the user configured; over HTTP it is the name that its token was made for.
+//     the user configured; over HTTP it is the name that its token was created for.
 //   - Answers are bounded, and framed as data.
 package mcpserver

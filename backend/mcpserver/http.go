@@ -100,8 +100,8 @@ func (h *HTTP) Address() (address, problem string) {
 // Close stops the server.
 func (h *HTTP) Close() { _ = h.Apply(0) }
 
-// stop closes the server with its connections and sessions. They have to be closed: a program that waits for
-// notifications would never end its own.
+// stop closes the server with its connections and sessions. The sessions have to be closed too: a program that waits
+// for notifications would never end its session.
 func (h *HTTP) stop() {
 	if h.server == nil {
 		return
@@ -111,7 +111,7 @@ func (h *HTTP) stop() {
 	h.server, h.protocol, h.listener = nil, nil, nil
 }
 
-// programs has a separate protocol server for each program, so that a program that leaves its sessions open uses up
+// programs holds a separate protocol server for each program, so that a program that leaves its sessions open uses up
 // only its own share.
 type programs struct {
 	options Options
@@ -120,8 +120,8 @@ type programs struct {
 	servers map[string]*mcp.Server
 }
 
-// of returns the server of the program that a request comes from.
-func (p *programs) of(r *http.Request) *mcp.Server {
+// serverFor returns the server of the program that a request comes from.
+func (p *programs) serverFor(r *http.Request) *mcp.Server {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	info := auth.TokenInfoFromContext(r.Context())
@@ -137,9 +137,9 @@ func (p *programs) of(r *http.Request) *mcp.Server {
 // makeRoom makes room for one more session of a program. If there are too many, it ends the program's oldest session;
 // the program reconnects if it still uses that one. It returns false if other programs use up the limit.
 func (p *programs) makeRoom(r *http.Request) bool {
-	server := p.of(r)
+	server := p.serverFor(r)
 	if server == nil {
-		return true // has no valid token and is refused later
+		return true // without a valid token, the request is refused later
 	}
 	own, all := slices.Collect(server.Sessions()), p.sessions()
 	if len(own) < maxOwnSessions && all < maxSessions {
@@ -176,8 +176,8 @@ func (p *programs) close() {
 
 // handler serves the protocol to local programs that have a token.
 func (o Options) handler(p *programs, port int) http.Handler {
-	withSessions := mcp.NewStreamableHTTPHandler(p.of, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxMessage, SessionTimeout: sessionIdle})
-	without := mcp.NewStreamableHTTPHandler(p.of, &mcp.StreamableHTTPOptions{
+	withSessions := mcp.NewStreamableHTTPHandler(p.serverFor, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxMessage, SessionTimeout: sessionIdle})
+	without := mcp.NewStreamableHTTPHandler(p.serverFor, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
 	})
 	protocol := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -198,7 +198,7 @@ func (o Options) handler(p *programs, port int) http.Handler {
 		}
 		info, err := o.verify(ctx, token)
 		if err != nil && !errors.Is(err, auth.ErrInvalidToken) {
-			return nil, errors.New("the token could not be checked: " + words(err))
+			return nil, errors.New("the token could not be checked: " + errorText(err))
 		}
 		return info, err
 	}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(protocol)
@@ -210,10 +210,10 @@ func guard(port int, next http.Handler) http.Handler {
 	busy := make(chan struct{}, maxRequests)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case !isOurs(r.Host, port):
+		case !isThisServer(r.Host, port):
 			http.Error(w, "This server can only be reached as 127.0.0.1 or localhost.", http.StatusForbidden)
 			return
-		case !fromHere(r.Header, port):
+		case !isLocalOrigin(r.Header, port):
 			http.Error(w, "Web pages may not use this server.", http.StatusForbidden)
 			return
 		case r.URL.Path != Path:
@@ -238,9 +238,9 @@ func guard(port int, next http.Handler) http.Handler {
 	})
 }
 
-// isOurs reports whether a Host header names this server. After DNS rebinding, the header has the attacker's host
+// isThisServer reports whether a Host header names this server. After DNS rebinding, the header has the attacker's host
 // name.
-func isOurs(host string, port int) bool {
+func isThisServer(host string, port int) bool {
 	name, p, err := net.SplitHostPort(host)
 	if err != nil || p != fmt.Sprint(port) {
 		return false
@@ -248,11 +248,11 @@ func isOurs(host string, port int) bool {
 	return name == "127.0.0.1" || strings.EqualFold(name, "localhost")
 }
 
-// fromHere reports whether a request has no Origin, as programs send it, or this server's own.
-func fromHere(h http.Header, port int) bool {
+// isLocalOrigin reports whether a request has no Origin, as programs send it, or this server's own.
+func isLocalOrigin(h http.Header, port int) bool {
 	for _, origin := range h.Values("Origin") {
 		u, err := url.Parse(origin)
-		if err != nil || u.Scheme != "http" || !isOurs(u.Host, port) {
+		if err != nil || u.Scheme != "http" || !isThisServer(u.Host, port) {
 			return false
 		}
 	}

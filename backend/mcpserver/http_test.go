@@ -20,12 +20,13 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// served is a server over HTTP with a store in memory, and the token of "Zed", which may see everything.
-func served(t *testing.T) (d *fakeStore, url, token string) {
+// startServer starts a server over HTTP with a store in memory, and returns the token of "Zed", which may see
+// everything.
+func startServer(t *testing.T) (d *fakeStore, url, token string) {
 	t.Helper()
-	d, carrier := newGateway()
+	d, gateway := newGateway()
 	d.allow("Zed", chat.ClientAll, true)
-	h := NewHTTP(Options{Version: "1", Tools: d.Tools(), Carry: carrier.Do})
+	h := NewHTTP(Options{Version: "1", Tools: d.Tools(), Carry: gateway.Do})
 	t.Cleanup(h.Close)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -67,7 +68,7 @@ func connect(t *testing.T, url, token string) (*mcp.ClientSession, error) {
 }
 
 func TestBothRevisionsOverHTTP(t *testing.T) {
-	d, url, token := served(t)
+	d, url, token := startServer(t)
 	s, err := connect(t, url, token)
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +147,7 @@ func do(t *testing.T, r *http.Request) *http.Response {
 const ping = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
 func TestUnknownProgramsAreRefusedOverHTTP(t *testing.T) {
-	d, url, token := served(t)
+	d, url, token := startServer(t)
 	for name, c := range map[string]struct {
 		change func(*http.Request)
 		want   int
@@ -172,7 +173,7 @@ func TestUnknownProgramsAreRefusedOverHTTP(t *testing.T) {
 		}
 	}
 	if len(d.accesses) > 0 || len(d.clients) != 1 {
-		t.Errorf("strangers left %+v and %d programs", d.accesses, len(d.clients))
+		t.Errorf("unknown programs left %+v and %d programs", d.accesses, len(d.clients))
 	}
 }
 
@@ -193,21 +194,21 @@ func TestConnectionsAreBounded(t *testing.T) {
 			}
 			open = append(open, c)
 		}
-		taken := false
+		accepted := false
 		go func() {
 			c, _ := l.Accept()
-			taken = true
+			accepted = true
 			_ = c.Close()
 		}()
 		synctest.Wait()
-		if taken {
+		if accepted {
 			t.Error("a connection over the limit was accepted")
 		}
 		_ = open[0].Close()
 		_ = open[0].Close() // the second time has no effect
 		synctest.Wait()
-		if !taken || len(l.free) != 1 {
-			t.Errorf("after one was closed: accepted %v, %d open", taken, len(l.free))
+		if !accepted || len(l.free) != 1 {
+			t.Errorf("after one was closed: accepted %v, %d open", accepted, len(l.free))
 		}
 	})
 }
@@ -245,7 +246,7 @@ func TestRequestsAreBounded(t *testing.T) {
 
 // A program keeps a limited number of sessions, the newest ones, and does not displace another's.
 func TestSessionsAreBounded(t *testing.T) {
-	d, url, token := served(t)
+	d, url, token := startServer(t)
 	opened := func(token string) string {
 		t.Helper()
 		r := post(t, url, token, "", ping)
@@ -254,7 +255,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		}
 		return r.Header.Get("Mcp-Session-Id")
 	}
-	answers := func(session string) int {
+	status := func(session string) int {
 		t.Helper()
 		return post(t, url, token, session, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`).StatusCode
 	}
@@ -262,8 +263,8 @@ func TestSessionsAreBounded(t *testing.T) {
 	for range maxOwnSessions - 1 {
 		opened(token)
 	}
-	if a, b := answers(first), answers(second); a != http.StatusNotFound || b != http.StatusOK {
-		t.Errorf("the oldest session answers %d, the one after it %d", a, b)
+	if a, b := status(first), status(second); a != http.StatusNotFound || b != http.StatusOK {
+		t.Errorf("the status of the oldest session is %d, of the next one %d", a, b)
 	}
 	for i := range maxSessions/maxOwnSessions - 1 {
 		name := fmt.Sprint("Other ", i)
@@ -286,7 +287,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-func TestAPortThatIsTaken(t *testing.T) {
+func TestAPortInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -308,13 +309,13 @@ func TestAPortThatIsTaken(t *testing.T) {
 }
 
 func TestStdioEndsWithItsInput(t *testing.T) {
-	d, carrier := newGateway()
+	d, gateway := newGateway()
 	d.allow("Zed", chat.ClientAll, false)
 	in, program := io.Pipe()
 	out, answers := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: carrier.Do}, in, answers)
+		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: gateway.Do}, in, answers)
 		_ = answers.Close()
 	}()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "probe", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: program}, nil)
@@ -326,7 +327,7 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 		t.Errorf("offered %+v, %v", list, err)
 	}
 	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "no_such_tool"}); err == nil {
-		t.Error("a tool that is not there was run")
+		t.Error("a tool that does not exist was run")
 	}
 	_ = program.Close()
 	if err := <-ended; err != nil {
@@ -344,13 +345,13 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 
 // A line that is not a message of the protocol gets a response, and later lines are still processed.
 func TestInvalidLines(t *testing.T) {
-	d, carrier := newGateway()
+	d, gateway := newGateway()
 	d.allow("Zed", chat.ClientAll, false)
 	in, program := io.Pipe()
 	out, answers := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: carrier.Do}, in, answers)
+		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: gateway.Do}, in, answers)
 		_ = answers.Close()
 	}()
 	replies := bufio.NewScanner(out)
@@ -381,10 +382,10 @@ func TestInvalidLines(t *testing.T) {
 
 // A failure of the data is reported as an error and does not end the server.
 func TestAFailureIsReported(t *testing.T) {
-	d, carrier := newGateway()
+	d, gateway := newGateway()
 	d.allow("Zed", chat.ClientAll, false)
 	d.err = errors.New("a damaged page")
-	server := newServer(Options{Client: "Zed", Tools: d.Tools(), Carry: carrier.Do})
+	server := newServer(Options{Client: "Zed", Tools: d.Tools(), Carry: gateway.Do})
 	a, b := mcp.NewInMemoryTransports()
 	serving, err := server.Connect(t.Context(), a, nil)
 	if err != nil {

@@ -31,7 +31,7 @@ const rememberDescription = "Stores a note in the person's memory, in a session 
 const rememberSchema = `{"type":"object","properties":{"text":{"type":"string","description":"The note, complete in itself."},` +
 	`"key":{"type":"string","description":"Optional name of the note: a note with the same key is written only once."}},"required":["text"],"additionalProperties":false}`
 
-// newServer returns a server of the protocol.
+// newServer returns a server that speaks the protocol.
 func newServer(o Options) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "contextinfinity", Title: "ContextInfinity", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
@@ -48,7 +48,7 @@ func newServer(o Options) *mcp.Server {
 		Name: toolRemember, Title: "Remember", Description: rememberDescription, InputSchema: json.RawMessage(rememberSchema),
 		Annotations: &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no},
 	}, o.call)
-	s.AddReceivingMiddleware(o.offered)
+	s.AddReceivingMiddleware(o.filterTools)
 	return s
 }
 
@@ -70,7 +70,7 @@ func (o Options) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 		if o.Log != nil {
 			o.Log.Warn("a request of another program failed", "tool", r.Params.Name, "err", err)
 		}
-		answer = Answer{Text: words(err), IsError: true}
+		answer = Answer{Text: errorText(err), IsError: true}
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: answer.Text}}, IsError: answer.IsError}, nil
 }
@@ -86,19 +86,19 @@ func claims(i *mcp.Implementation) string {
 	return name[:min(len(name), 200)]
 }
 
-// offered removes the tools that the program may not use from the list of tools.
-func (o Options) offered(next mcp.MethodHandler) mcp.MethodHandler {
+// filterTools removes the tools that the program may not use from the list of tools.
+func (o Options) filterTools(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, r)
 		list, isList := result.(*mcp.ListToolsResult)
 		if err != nil || !isList {
 			return result, err
 		}
-		seen := ""
-		if asked, ok := r.(*mcp.ListToolsRequest); ok {
-			seen = claims(asked.ClientInfo())
+		claimed := ""
+		if request, ok := r.(*mcp.ListToolsRequest); ok {
+			claimed = claims(request.ClientInfo())
 		}
-		answer, err := o.Carry(ctx, Request{Client: o.client(r.GetExtra()), Claims: seen})
+		answer, err := o.Carry(ctx, Request{Client: o.client(r.GetExtra()), Claims: claimed})
 		if err != nil && o.Log != nil {
 			o.Log.Warn("a program could not be added to the list", "err", err)
 		}

@@ -11,11 +11,11 @@ type Snippet struct {
 	Text    string
 }
 
-// Snippets returns configurations with which other programs start ours. command is our path; places are the arguments
-// that name the data directory if it is not the default one.
-func Snippets(command string, places ...string) []Snippet {
+// Snippets returns configurations with which other programs start this one. command is the path of this program;
+// dataDir are the arguments that name the data directory if it is not the default one.
+func Snippets(command string, dataDir ...string) []Snippet {
 	launch := func(command, client string) program {
-		return program{command, append([]string{"mcp", "--client", client}, places...)}
+		return program{command, append([]string{"mcp", "--client", client}, dataDir...)}
 	}
 	servers := func(client string) string {
 		return indented(map[string]any{"mcpServers": map[string]any{"contextinfinity": launch(command, client)}})

@@ -43,15 +43,15 @@ const (
 // skipped, because the SDK would end the connection.
 type messages struct {
 	in     *bufio.Reader
-	refuse func(code int, words string)
-	rest   []byte // rest of a message that Read has returned in part
+	refuse func(code int, message string)
+	rest   []byte // rest of a message that Read returned in part
 }
 
 func (m *messages) Read(p []byte) (int, error) {
 	for len(m.rest) == 0 {
-		line, over, err := readLine(m.in)
+		line, tooLong, err := readLine(m.in)
 		switch line = bytes.TrimSpace(line); {
-		case over:
+		case tooLong:
 			m.refuse(codeInvalid, fmt.Sprintf("The message is larger than %d bytes.", maxMessage))
 		case len(line) == 0, err != nil && !json.Valid(line): // the input ended in the middle of a line
 		case !json.Valid(line):
@@ -76,16 +76,16 @@ func (m *messages) Read(p []byte) (int, error) {
 func (m *messages) Close() error { return nil }
 
 // readLine reads a line. If it is too long, the rest is skipped without being kept.
-func readLine(r *bufio.Reader) (line []byte, over bool, err error) {
+func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		if over = over || len(line)+len(part) > maxMessage+1; over {
+		if tooLong = tooLong || len(line)+len(part) > maxMessage+1; tooLong {
 			line = nil
 		} else {
 			line = append(line, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, over, err
+			return line, tooLong, err
 		}
 	}
 }
@@ -103,8 +103,8 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 }
 
 // refuse writes an error answer without an id, as none could be read.
-func (w *lineWriter) refuse(code int, words string) {
-	answer, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": words}})
+func (w *lineWriter) refuse(code int, message string) {
+	answer, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": message}})
 	_, _ = w.Write(append(answer, '\n')) // if the reader is gone, writing the next answer fails
 }
 

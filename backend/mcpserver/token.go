@@ -10,8 +10,8 @@ import (
 // tokenPrefix makes a token recognizable to people and to secret scanners.
 const tokenPrefix = "cinf_"
 
-// MakeToken makes a token for a program and replaces its previous one. Only the hash is stored, so the token can be
-// shown only once.
+// MakeToken creates a token for a program, which replaces its previous one. Only the hash is stored, so the token can
+// be shown only once.
 func MakeToken(ctx context.Context, s Store, client string) (string, error) {
 	token := tokenPrefix + rand.Text()
 	return token, s.SetClientToken(ctx, client, chat.HashText(token))

@@ -35,8 +35,8 @@ type bundle struct {
 	sum  string // hash of the file when it was read
 }
 
-// described is manifest.json of a bundle, versions 0.1 to 0.4.
-type described struct {
+// manifestFile is the manifest.json of a bundle, versions 0.1 to 0.4.
+type manifestFile struct {
 	ManifestVersion string `json:"manifest_version"`
 	DXTVersion      string `json:"dxt_version"`
 	Name            string `json:"name"`
@@ -47,24 +47,24 @@ type described struct {
 		Name string `json:"name"`
 	} `json:"author"`
 	Server struct {
-		Type      string     `json:"type"`
-		MCPConfig launchable `json:"mcp_config"`
+		Type      string       `json:"type"`
+		MCPConfig launchConfig `json:"mcp_config"`
 	} `json:"server"`
-	UserConfig    map[string]wanted `json:"user_config"`
+	UserConfig    map[string]configValue `json:"user_config"`
 	Compatibility struct {
 		Platforms []string `json:"platforms"`
 	} `json:"compatibility"`
 }
 
-type launchable struct {
-	Command   string                `json:"command"`
-	Args      []string              `json:"args"`
-	Env       map[string]string     `json:"env"`
-	Overrides map[string]launchable `json:"platform_overrides"`
+type launchConfig struct {
+	Command   string                  `json:"command"`
+	Args      []string                `json:"args"`
+	Env       map[string]string       `json:"env"`
+	Overrides map[string]launchConfig `json:"platform_overrides"`
 }
 
-// wanted is a value that a bundle asks the user for.
-type wanted struct {
+// configValue is a value that a bundle asks the user for.
+type configValue struct {
 	Type        string `json:"type"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
@@ -88,7 +88,7 @@ func readBundle(path string) (*Import, error) {
 	if err != nil {
 		return nil, refusedBundle("it cannot be read.")
 	}
-	var d described
+	var d manifestFile
 	if err := readManifest(z, &d); err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func sumOf(f *os.File) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-func readManifest(z *zip.Reader, d *described) error {
+func readManifest(z *zip.Reader, d *manifestFile) error {
 	for _, f := range z.File {
 		if f.Name != manifest {
 			continue
@@ -160,21 +160,21 @@ func platform() string {
 	return runtime.GOOS
 }
 
-func (d described) candidate() (Candidate, error) {
+func (d manifestFile) candidate() (Candidate, error) {
 	version := firstOf(d.ManifestVersion, d.DXTVersion)
 	if !slices.Contains([]string{"0.1", "0.2", "0.3", "0.4"}, version) {
-		return Candidate{}, refusedBundle("its manifest has version %s; only 0.1 to 0.4 are supported.", shown(version))
+		return Candidate{}, refusedBundle("its manifest has version %s; only 0.1 to 0.4 are supported.", quoted(version))
 	}
 	if p := d.Compatibility.Platforms; len(p) > 0 && !slices.Contains(p, platform()) {
-		return Candidate{}, refusedBundle("it is for %s, not for this system.", shown(strings.Join(p, ", ")))
+		return Candidate{}, refusedBundle("it is for %s, not for this system.", quoted(strings.Join(p, ", ")))
 	}
 	run := d.Server.MCPConfig
-	if over, ok := run.Overrides[platform()]; ok {
-		run.Command = firstOf(over.Command, run.Command)
-		if over.Args != nil {
-			run.Args = over.Args
+	if override, ok := run.Overrides[platform()]; ok {
+		run.Command = firstOf(override.Command, run.Command)
+		if override.Args != nil {
+			run.Args = override.Args
 		}
-		for name, value := range over.Env {
+		for name, value := range override.Env {
 			if run.Env == nil {
 				run.Env = map[string]string{}
 			}
@@ -186,13 +186,13 @@ func (d described) candidate() (Candidate, error) {
 	}
 	c := Candidate{Original: d.Name, Asks: d.questions()}
 	c.About = strings.TrimSpace(limited(firstOf(d.DisplayName, d.Name), 200) + " " + limited(d.Version, 50) + ", by " + limited(firstOf(d.Author.Name, "an unknown author"), 200) + ". " + limited(d.Description, 1000))
-	c.Settings.MCPServer = config.MCPServer{Name: usableName(d.Name), Enabled: true, Command: d.ours(run.Command)}
+	c.Settings.MCPServer = config.MCPServer{Name: usableName(d.Name), Enabled: true, Command: d.convert(run.Command)}
 	for _, a := range run.Args {
-		c.Settings.Args = append(c.Settings.Args, d.ours(a))
+		c.Settings.Args = append(c.Settings.Args, d.convert(a))
 	}
 	c.Settings.Env, c.Settings.Headers = []Value{}, []Value{}
 	for _, v := range valuesOf(run.Env) {
-		c.Settings.Env = append(c.Settings.Env, Value{Name: v.Name, Value: d.ours(run.Env[v.Name])})
+		c.Settings.Env = append(c.Settings.Env, Value{Name: v.Name, Value: d.convert(run.Env[v.Name])})
 	}
 	switch d.Server.Type {
 	case "node":
@@ -210,12 +210,13 @@ func (d described) candidate() (Candidate, error) {
 	return c, nil
 }
 
-func limited(text string, most int) string {
+// limited returns a text on one line, of at most maxBytes.
+func limited(text string, maxBytes int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	return strings.ToValidUTF8(text[:min(len(text), most)], "")
+	return strings.ToValidUTF8(text[:min(len(text), maxBytes)], "")
 }
 
-func (d described) questions() []Question {
+func (d manifestFile) questions() []Question {
 	var out []Question
 	keys := make([]string, 0, len(d.UserConfig))
 	for key := range d.UserConfig {
@@ -240,7 +241,7 @@ func (d described) questions() []Question {
 		var defaults []string
 		for _, v := range list {
 			if text, ok := plain(v); ok {
-				defaults = append(defaults, systemPlaces(text))
+				defaults = append(defaults, fillSystemFolders(text))
 			}
 		}
 		q.Default = strings.Join(defaults, "\n")
@@ -249,14 +250,14 @@ func (d described) questions() []Question {
 	return out
 }
 
-// ours turns ${user_config.KEY} into our place for an answer and resolves the folders of the system. The bundle's own
-// folder is filled in later, when it is unpacked.
-func (d described) ours(text string) string {
+// convert turns ${user_config.KEY} into this package's placeholder for an answer, and fills in the folders of the
+// system. The bundle's own folder is filled in later, when it is unpacked.
+func (d manifestFile) convert(text string) string {
 	text = strings.ReplaceAll(text, "${user_config.", "${answer:")
-	return systemPlaces(text)
+	return fillSystemFolders(text)
 }
 
-func systemPlaces(text string) string {
+func fillSystemFolders(text string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return text
@@ -289,9 +290,9 @@ func (s *Setup) unpack(b *bundle, name string) (dir string, err error) {
 			dir = ""
 		}
 	}()
-	left := int64(maxUnpacked)
+	remaining := int64(maxUnpacked)
 	for _, entry := range z.File {
-		if err = unpackOne(dir, entry, &left); err != nil {
+		if err = unpackFile(dir, entry, &remaining); err != nil {
 			if chat.CodeOf(err) == chat.CodeInvalid {
 				return dir, err
 			}
@@ -301,8 +302,8 @@ func (s *Setup) unpack(b *bundle, name string) (dir string, err error) {
 	return dir, nil
 }
 
-// unpackOne writes one file. Links and paths that lead outside of the folder are rejected.
-func unpackOne(dir string, entry *zip.File, left *int64) (err error) {
+// unpackFile writes one file. Links and paths that lead outside of the folder are rejected.
+func unpackFile(dir string, entry *zip.File, remaining *int64) (err error) {
 	name := filepath.FromSlash(strings.TrimSuffix(entry.Name, "/"))
 	if !filepath.IsLocal(name) || strings.ContainsRune(entry.Name, '\\') || len(name) > 1000 {
 		return refusedBundle("it contains a file whose path leads outside, %s.", strconv.Quote(limited(entry.Name, 100)))
@@ -332,8 +333,8 @@ func unpackOne(dir string, entry *zip.File, left *int64) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	n, err := io.Copy(out, io.LimitReader(in, *left+1))
-	if *left -= n; err == nil && *left < 0 {
+	n, err := io.Copy(out, io.LimitReader(in, *remaining+1))
+	if *remaining -= n; err == nil && *remaining < 0 {
 		return refusedBundle("it is larger than %d MB when unpacked.", maxUnpacked>>20)
 	}
 	return err

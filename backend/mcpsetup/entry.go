@@ -66,13 +66,13 @@ func readInputs(raw json.RawMessage) map[string]input {
 }
 
 var (
-	keyPattern   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
-	foreignPlace = regexp.MustCompile(`\$\{([^{}]{1,200})\}`)
-	bracedPlace  = regexp.MustCompile(`\{\{([A-Za-z0-9_]{1,100})\}\}`) // LibreChat's
+	keyPattern         = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+	foreignPlaceholder = regexp.MustCompile(`\$\{([^{}]{1,200})\}`)
+	bracedPlaceholder  = regexp.MustCompile(`\{\{([A-Za-z0-9_]{1,100})\}\}`) // LibreChat's
 )
 
-// reading is the conversion of one entry into a candidate.
-type reading struct {
+// converter converts one entry into a candidate.
+type converter struct {
 	c      Candidate
 	inputs map[string]input
 	braced map[string]Question
@@ -83,13 +83,13 @@ func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candi
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return Candidate{}, "it is not a server, or one of its values has the wrong type."
 	}
-	r := &reading{c: Candidate{Original: name}, inputs: inputs, braced: map[string]Question{}}
+	r := &converter{c: Candidate{Original: name}, inputs: inputs, braced: map[string]Question{}}
 	for key, v := range e.Variables {
 		r.braced[key] = Question{Key: key, Title: firstOf(v.Title, key), Description: v.Description, Type: "string", Secret: true, Required: true}
 	}
 	address := firstOf(e.URL, e.ServerURL, e.HTTPURL)
 	if t := strings.ToLower(firstOf(e.Type, e.Transport)); t == "sse" || t == "ws" || t == "websocket" {
-		return Candidate{}, fmt.Sprintf("it uses the transport %s, which is not supported: servers at an address speak streamable HTTP.", shown(t))
+		return Candidate{}, fmt.Sprintf("it uses the transport %s, which is not supported: servers at an address speak streamable HTTP.", quoted(t))
 	}
 	cfg := config.MCPServer{Name: usableName(name), Enabled: !e.Disabled && (e.Enabled == nil || *e.Enabled), Cwd: e.Cwd}
 	if problem := r.command(&cfg, &e, address); problem != "" {
@@ -104,13 +104,13 @@ func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candi
 		cfg.Cwd = ""
 	} else {
 		r.c.Settings.Env = r.values(e.Env)
-		if cfg.Cwd = r.places(cfg.Cwd); strings.Contains(cfg.Cwd, "${") {
+		if cfg.Cwd = r.convert(cfg.Cwd); strings.Contains(cfg.Cwd, "${") {
 			r.note("The folder it is started in is left out: it depends on an editor's workspace.")
 			cfg.Cwd = ""
 		}
 	}
 	if e.EnvFile != "" {
-		r.note("It reads variables from the file %s, which is not supported here: enter them.", shown(e.EnvFile))
+		r.note("It reads variables from the file %s, which is not supported here: enter them.", quoted(e.EnvFile))
 	}
 	r.c.Settings.MCPServer = cfg
 	if _, _, err := r.c.Settings.server(); err != nil {
@@ -120,7 +120,7 @@ func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candi
 }
 
 // signIn converts LibreChat's settings for signing in to a server.
-func (r *reading) signIn(cfg *config.MCPServer, e *entry) {
+func (r *converter) signIn(cfg *config.MCPServer, e *entry) {
 	cfg.OAuthClientID = e.OAuth.ClientID
 	if e.OAuth.ClientID != "" && e.OAuth.Secret != "" {
 		r.secret(clientSecret, e.OAuth.Secret, "the secret of the OAuth client")
@@ -139,13 +139,13 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-func (r *reading) note(format string, args ...any) {
+func (r *converter) note(format string, args ...any) {
 	if n := fmt.Sprintf(format, args...); !slices.Contains(r.c.Notes, n) {
 		r.c.Notes = append(r.c.Notes, n)
 	}
 }
 
-func (r *reading) command(cfg *config.MCPServer, e *entry, address string) (problem string) {
+func (r *converter) command(cfg *config.MCPServer, e *entry, address string) (problem string) {
 	var command string
 	if len(e.Command) > 0 && string(e.Command) != "null" && json.Unmarshal(e.Command, &command) != nil {
 		var zed struct {
@@ -174,7 +174,7 @@ func (r *reading) command(cfg *config.MCPServer, e *entry, address string) (prob
 			e.Args = append(e.Args, w)
 		}
 	}
-	cfg.Command = r.places(command)
+	cfg.Command = r.convert(command)
 	for i, raw := range e.Args {
 		text, ok := plain(raw)
 		if !ok {
@@ -198,23 +198,23 @@ func plain(raw any) (string, bool) {
 }
 
 // argument keeps secrets in arguments out of the configuration.
-func (r *reading) argument(before []string, i int, text string) string {
+func (r *converter) argument(previous []string, i int, text string) string {
 	flag, value, ok := strings.Cut(text, "=")
 	switch {
 	case ok && strings.HasPrefix(flag, "-") && looksSecret(flag, value) && value != "":
 		return flag + "=" + r.secret("arg"+strconv.Itoa(i+1), value, strings.TrimLeft(flag, "-"))
-	case len(before) > 0 && strings.HasPrefix(before[len(before)-1], "-") && !strings.Contains(before[len(before)-1], "=") && !strings.HasPrefix(text, "-") && looksSecret(before[len(before)-1], text):
-		return r.secret("arg"+strconv.Itoa(i+1), text, strings.TrimLeft(before[len(before)-1], "-"))
+	case len(previous) > 0 && strings.HasPrefix(previous[len(previous)-1], "-") && !strings.Contains(previous[len(previous)-1], "=") && !strings.HasPrefix(text, "-") && looksSecret(previous[len(previous)-1], text):
+		return r.secret("arg"+strconv.Itoa(i+1), text, strings.TrimLeft(previous[len(previous)-1], "-"))
 	case looksSecret("", text):
 		return r.secret("arg"+strconv.Itoa(i+1), text, "argument "+strconv.Itoa(i+1))
 	}
-	return r.places(text)
+	return r.convert(text)
 }
 
 // secret asks the user for a secret. If value is a real secret, it is the suggested answer.
-func (r *reading) secret(key, value, title string) string {
-	if place := r.places(value); place != value {
-		return place
+func (r *converter) secret(key, value, title string) string {
+	if converted := r.convert(value); converted != value {
+		return converted
 	}
 	if !keyPattern.MatchString(key) {
 		key = "secret" + strconv.Itoa(len(r.c.Asks)+1)
@@ -225,16 +225,16 @@ func (r *reading) secret(key, value, title string) string {
 		r.note("The value of %s is kept in the keyring, or only for this run if there is none. It is not written to the configuration.", title)
 	}
 	r.ask(q)
-	return asked(key)
+	return answerPlaceholder(key)
 }
 
-func (r *reading) ask(q Question) {
+func (r *converter) ask(q Question) {
 	if !slices.ContainsFunc(r.c.Asks, func(o Question) bool { return o.Key == q.Key }) {
 		r.c.Asks = append(r.c.Asks, q)
 	}
 }
 
-func (r *reading) values(m map[string]any) []Value {
+func (r *converter) values(m map[string]any) []Value {
 	names := make([]string, 0, len(m))
 	for name := range m {
 		names = append(names, name)
@@ -245,21 +245,21 @@ func (r *reading) values(m map[string]any) []Value {
 		text, ok := plain(m[name])
 		switch {
 		case !ok:
-			r.note("%s is left out: it is not a string.", shown(name))
+			r.note("%s is left out: it is not a string.", quoted(name))
 		case looksSecret(name, text):
 			out = append(out, Value{Name: name, Value: r.secret(name, text, name)})
 		default:
-			out = append(out, Value{Name: name, Value: r.places(text)})
+			out = append(out, Value{Name: name, Value: r.convert(text)})
 		}
 	}
 	return out
 }
 
 // address keeps secrets in a URL's query out of the configuration.
-func (r *reading) address(text string) string {
+func (r *converter) address(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.RawQuery == "" {
-		return r.places(text)
+		return r.convert(text)
 	}
 	var parts []string
 	for _, part := range strings.Split(u.RawQuery, "&") {
@@ -270,22 +270,22 @@ func (r *reading) address(text string) string {
 		parts = append(parts, part)
 	}
 	u.RawQuery = ""
-	return r.places(u.String()) + "?" + strings.Join(parts, "&")
+	return r.convert(u.String()) + "?" + strings.Join(parts, "&")
 }
 
-// places converts the placeholders of other programs into ours.
-func (r *reading) places(text string) string {
-	text = bracedPlace.ReplaceAllStringFunc(text, func(found string) string {
+// convert replaces the placeholders of other programs by those of this package.
+func (r *converter) convert(text string) string {
+	text = bracedPlaceholder.ReplaceAllStringFunc(text, func(found string) string {
 		if q, ok := r.braced[found[2:len(found)-2]]; ok && keyPattern.MatchString(q.Key) {
 			r.ask(q)
-			return asked(q.Key)
+			return answerPlaceholder(q.Key)
 		}
 		if strings.HasPrefix(found, "{{LIBRECHAT_") {
 			r.note("It contains %s, which only another program understands.", found)
 		}
 		return found
 	})
-	return foreignPlace.ReplaceAllStringFunc(text, func(found string) string {
+	return foreignPlaceholder.ReplaceAllStringFunc(text, func(found string) string {
 		inner := found[2 : len(found)-1]
 		kind, name, ok := strings.Cut(inner, ":")
 		switch {
@@ -293,14 +293,14 @@ func (r *reading) places(text string) string {
 			return found
 		case ok && kind == "secret" && keyPattern.MatchString(name):
 			r.ask(Question{Key: name, Title: name, Type: "string", Secret: true, Required: true})
-			return asked(name)
+			return answerPlaceholder(name)
 		case ok && kind == "env" && keyPattern.MatchString(name):
 			r.note("%s is taken from the environment in which this program is started.", name)
 			return found
 		case ok && kind == "input" && keyPattern.MatchString(name):
 			in := r.inputs[name]
 			r.ask(Question{Key: name, Title: firstOf(in.Description, name), Type: "string", Required: true, Secret: in.Password || in.Type == "", Default: in.Default, Choices: in.Options})
-			return asked(name)
+			return answerPlaceholder(name)
 		case inner == "userHome":
 			home, _ := os.UserHomeDir()
 			return home

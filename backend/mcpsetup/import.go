@@ -121,17 +121,17 @@ func (s *Setup) Exists(name string) bool {
 // Apply adds the chosen servers of an import, all of them or none.
 func (s *Setup) Apply(id string, choices []Choice) error {
 	s.mu.Lock()
-	at := slices.IndexFunc(s.imports, func(in *Import) bool { return in.ID == id })
+	i := slices.IndexFunc(s.imports, func(in *Import) bool { return in.ID == id })
 	var in *Import
-	if at >= 0 {
-		in = s.imports[at]
+	if i >= 0 {
+		in = s.imports[i]
 	}
 	s.mu.Unlock()
 	if in == nil {
 		return chat.Errorf(chat.CodeNotFound, opImport, "This import is no longer available; nothing was added.").WithHint("read it again")
 	}
 	var servers []config.MCPServer
-	kept := map[string]map[string]string{}
+	secretValues := map[string]map[string]string{}
 	var unpacked []string
 	undo := func() {
 		for _, dir := range unpacked {
@@ -143,21 +143,21 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 		if dir != "" {
 			unpacked = append(unpacked, dir)
 		}
-		if err == nil && kept[cfg.Name] != nil {
+		if err == nil && secretValues[cfg.Name] != nil {
 			err = chat.Errorf(chat.CodeInvalid, opImport, "Two servers would be called %s; nothing was added.", cfg.Name)
 		}
 		if err != nil {
 			undo()
 			return err
 		}
-		servers, kept[cfg.Name] = append(servers, cfg), values
+		servers, secretValues[cfg.Name] = append(servers, cfg), values
 	}
 	var replaced []config.MCPServer
 	for _, cfg := range servers {
 		if old, ok := s.Config.Config().Server(cfg.Name); ok {
 			replaced = append(replaced, old)
 		}
-		for name, value := range kept[cfg.Name] {
+		for name, value := range secretValues[cfg.Name] {
 			if err := s.Secrets.Set(cfg.Name, name, value); err != nil {
 				undo()
 				return err
@@ -170,7 +170,7 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 			return err
 		}
 	}
-	if err := s.forgetReplaced(replaced, kept); err != nil {
+	if err := s.forgetReplaced(replaced, secretValues); err != nil {
 		undo()
 		return err
 	}
@@ -184,12 +184,12 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 	return nil
 }
 
-// forgetReplaced removes the old secrets of servers that are replaced, before the new servers of the same name are
+// forgetReplaced removes the secrets of the servers that are replaced, before the new servers of the same name are
 // saved. A new server must only get the secrets of its own import.
-func (s *Setup) forgetReplaced(replaced []config.MCPServer, kept map[string]map[string]string) error {
+func (s *Setup) forgetReplaced(replaced []config.MCPServer, secretValues map[string]map[string]string) error {
 	for _, old := range replaced {
-		now := slices.Collect(maps.Keys(kept[old.Name]))
-		if err := s.forget(old.Name, append(old.SecretNames(), ownSecrets...), now); err != nil {
+		current := slices.Collect(maps.Keys(secretValues[old.Name]))
+		if err := s.forget(old.Name, append(old.SecretNames(), ownSecrets...), current); err != nil {
 			return err
 		}
 	}
@@ -197,65 +197,65 @@ func (s *Setup) forgetReplaced(replaced []config.MCPServer, kept map[string]map[
 }
 
 // chosen returns the configuration and the secrets of one chosen server.
-func (s *Setup) chosen(in *Import, c Choice) (cfg config.MCPServer, kept map[string]string, dir string, err error) {
-	at := slices.IndexFunc(in.Servers, func(x Candidate) bool { return x.Original == c.Original })
-	if at < 0 {
+func (s *Setup) chosen(in *Import, c Choice) (cfg config.MCPServer, secretValues map[string]string, dir string, err error) {
+	i := slices.IndexFunc(in.Servers, func(x Candidate) bool { return x.Original == c.Original })
+	if i < 0 {
 		return cfg, nil, "", chat.Errorf(chat.CodeNotFound, opImport, "The import has no server %s; nothing was added.", c.Original)
 	}
 	if s.Exists(c.Name) && !c.Replace {
 		return cfg, nil, "", chat.Errorf(chat.CodeConflict, opImport, "There is already a server called %s; nothing was added.", c.Name).WithHint("choose another name, or replace it")
 	}
-	x := in.Servers[at]
-	settings := x.Settings
+	candidate := in.Servers[i]
+	settings := candidate.Settings
 	settings.Name, settings.Enabled = c.Name, c.Enabled
-	for _, q := range x.Asks {
+	for _, q := range candidate.Asks {
 		if answer := c.Answers[q.Key]; answer == "" && q.Default == "" && q.Required && !q.Secret {
 			return cfg, nil, "", chat.Errorf(chat.CodeInvalid, opImport, "%s needs values for: %s. Nothing was added.", c.Name, q.Title)
 		}
 	}
-	if cfg, kept, err = settings.server(); err != nil {
+	if cfg, secretValues, err = settings.server(); err != nil {
 		return cfg, nil, "", err
 	}
-	if x.bundle != nil {
-		if dir, err = s.unpack(x.bundle, c.Name); err != nil {
+	if candidate.bundle != nil {
+		if dir, err = s.unpack(candidate.bundle, c.Name); err != nil {
 			return cfg, nil, dir, err
 		}
 	}
-	fill(&cfg, kept, x.Asks, c.Answers, dir)
+	fill(&cfg, secretValues, candidate.Asks, c.Answers, dir)
 	if faults := cfg.Faults(); len(faults) > 0 {
 		return cfg, nil, dir, chat.Errorf(chat.CodeInvalid, opImport, "The server %s %s; nothing was added.", c.Name, strings.Join(faults, "; "))
 	}
-	return cfg, kept, dir, nil
+	return cfg, secretValues, dir, nil
 }
 
-// fill replaces the places ${answer:KEY} by the answers; secret answers go to the keyring.
-func fill(cfg *config.MCPServer, kept map[string]string, asks []Question, answers map[string]string, dir string) {
-	texts := map[string]string{"${__dirname}": dir, "${/}": string(filepath.Separator), "${pathSeparator}": string(filepath.Separator)}
-	many := map[string][]string{}
+// fill replaces the placeholders ${answer:KEY} by the answers. Secret answers are added to secretValues instead.
+func fill(cfg *config.MCPServer, secretValues map[string]string, asks []Question, answers map[string]string, dir string) {
+	replacements := map[string]string{"${__dirname}": dir, "${/}": string(filepath.Separator), "${pathSeparator}": string(filepath.Separator)}
+	lists := map[string][]string{}
 	for _, q := range asks {
 		answer := answers[q.Key]
 		answer = cmp.Or(answer, q.Default)
 		switch {
 		case q.Secret:
-			texts[asked(q.Key)] = place(q.Key)
+			replacements[answerPlaceholder(q.Key)] = secretPlaceholder(q.Key)
 			if answer != "" {
-				kept[q.Key] = answer
+				secretValues[q.Key] = answer
 			}
 		case q.Multiple:
-			many[asked(q.Key)] = strings.FieldsFunc(answer, func(r rune) bool { return r == '\n' || r == '\r' })
-			texts[asked(q.Key)] = strings.Join(many[asked(q.Key)], ",")
+			lists[answerPlaceholder(q.Key)] = strings.FieldsFunc(answer, func(r rune) bool { return r == '\n' || r == '\r' })
+			replacements[answerPlaceholder(q.Key)] = strings.Join(lists[answerPlaceholder(q.Key)], ",")
 		default:
-			texts[asked(q.Key)] = answer
+			replacements[answerPlaceholder(q.Key)] = answer
 		}
 	}
 	var pairs []string
-	for from, to := range texts {
-		pairs = append(pairs, from, to)
+	for placeholder, value := range replacements {
+		pairs = append(pairs, placeholder, value)
 	}
 	replace := strings.NewReplacer(pairs...).Replace
 	var args []string
 	for _, a := range cfg.Args {
-		if list, ok := many[a]; ok {
+		if list, ok := lists[a]; ok {
 			args = append(args, list...)
 			continue
 		}
@@ -270,7 +270,8 @@ func fill(cfg *config.MCPServer, kept map[string]string, asks []Question, answer
 	cfg.Cwd = cmp.Or(dir, cfg.Cwd)
 }
 
-func asked(key string) string { return "${answer:" + key + "}" }
+// answerPlaceholder returns the placeholder for an answer.
+func answerPlaceholder(key string) string { return "${answer:" + key + "}" }
 
 // parse reads the formats in which other programs configure their servers.
 func parse(text string) (*Import, error) {
@@ -311,7 +312,7 @@ func parse(text string) (*Import, error) {
 	for _, name := range names {
 		c, problem := readEntry(name, servers[name], inputs)
 		if problem != "" {
-			in.Problems = append(in.Problems, fmt.Sprintf("%s: %s", shown(name), problem))
+			in.Problems = append(in.Problems, fmt.Sprintf("%s: %s", quoted(name), problem))
 			continue
 		}
 		c.Settings.Name = freeName(c.Settings.Name, taken)
@@ -320,17 +321,17 @@ func parse(text string) (*Import, error) {
 	return in, nil
 }
 
-func shown(name string) string {
+func quoted(name string) string {
 	return strconv.Quote(strings.ToValidUTF8(name[:min(len(name), 60)], ""))
 }
 
 // findServers finds the servers in a configuration, and describes its format.
 func findServers(doc map[string]json.RawMessage) (from string, servers map[string]json.RawMessage) {
-	for _, form := range []struct{ key, words string }{
+	for _, form := range []struct{ key, description string }{
 		{"mcpServers", "mcpServers JSON"}, {"servers", "the servers of VS Code"}, {"context_servers", "the context servers of Zed"},
 	} {
 		if raw, ok := doc[form.key]; ok && json.Unmarshal(raw, &servers) == nil {
-			return form.words, servers
+			return form.description, servers
 		}
 	}
 	var inner map[string]json.RawMessage

@@ -91,7 +91,7 @@ func SettingsOf(s config.MCPServer) Settings {
 func valuesOf(m map[string]string) []Value {
 	out := []Value{}
 	for name, value := range m {
-		if value == place(name) {
+		if value == secretPlaceholder(name) {
 			out = append(out, Value{Name: name, Secret: true})
 		} else {
 			out = append(out, Value{Name: name, Value: value})
@@ -101,8 +101,8 @@ func valuesOf(m map[string]string) []Value {
 	return out
 }
 
-// place returns the placeholder for a secret in the configuration.
-func place(name string) string { return "${secret:" + name + "}" }
+// secretPlaceholder returns the placeholder for a secret in the configuration.
+func secretPlaceholder(name string) string { return "${secret:" + name + "}" }
 
 // Add configures a new server.
 func (s *Setup) Add(in Settings) error {
@@ -123,8 +123,8 @@ func (s *Setup) Update(name string, in Settings) error {
 		if err := s.save(in); err != nil {
 			return err
 		}
-		now, _ := s.Config.Config().Server(name)
-		return s.forget(name, SecretNames(old), SecretNames(now))
+		updated, _ := s.Config.Config().Server(name)
+		return s.forget(name, SecretNames(old), SecretNames(updated))
 	}
 	if _, taken := s.Config.Config().Server(in.Name); taken {
 		return chat.Errorf(chat.CodeConflict, op, "There is already a server of that name; nothing was changed.").WithHint("choose another name")
@@ -150,22 +150,22 @@ func (s *Setup) forgetTools(name string) error {
 	return s.ForgetTools(name)
 }
 
-// another reports whether the settings of a server changed so that it starts or calls something else.
-func another(old, now config.MCPServer) bool {
-	return old.Command != now.Command || old.URL != now.URL || !slices.Equal(old.Args, now.Args) || old.Cwd != now.Cwd
+// targetChanged reports whether the settings of a server changed so that it starts or calls something else.
+func targetChanged(old, updated config.MCPServer) bool {
+	return old.Command != updated.Command || old.URL != updated.URL || !slices.Equal(old.Args, updated.Args) || old.Cwd != updated.Cwd
 }
 
 func (s *Setup) save(in Settings) error {
-	cfg, kept, err := in.server()
+	cfg, secretValues, err := in.server()
 	if err != nil {
 		return err
 	}
-	if old, ok := s.Config.Config().Server(cfg.Name); !ok || another(old, cfg) {
+	if old, ok := s.Config.Config().Server(cfg.Name); !ok || targetChanged(old, cfg) {
 		if err := s.forgetTools(cfg.Name); err != nil {
 			return err
 		}
 	}
-	for name, value := range kept {
+	for name, value := range secretValues {
 		if err := s.Secrets.Set(cfg.Name, name, value); err != nil {
 			return err
 		}
@@ -176,12 +176,12 @@ func (s *Setup) save(in Settings) error {
 // server returns the configuration to save, and the secrets to store in the keyring.
 func (in Settings) server() (config.MCPServer, map[string]string, error) {
 	cfg := in.MCPServer
-	kept := map[string]string{}
+	secretValues := map[string]string{}
 	var err error
-	if cfg.Env, err = taken(in.Env, kept); err != nil {
+	if cfg.Env, err = collectValues(in.Env, secretValues); err != nil {
 		return cfg, nil, err
 	}
-	if cfg.Headers, err = taken(in.Headers, kept); err != nil {
+	if cfg.Headers, err = collectValues(in.Headers, secretValues); err != nil {
 		return cfg, nil, err
 	}
 	if problem := config.CheckServerName(cfg.Name); problem != "" {
@@ -190,21 +190,22 @@ func (in Settings) server() (config.MCPServer, map[string]string, error) {
 	if faults := cfg.Faults(); len(faults) > 0 {
 		return cfg, nil, chat.Errorf(chat.CodeInvalid, "mcp.save", "The server %s; nothing was changed.", strings.Join(faults, "; "))
 	}
-	return cfg, kept, nil
+	return cfg, secretValues, nil
 }
 
-func taken(values []Value, kept map[string]string) (map[string]string, error) {
+// collectValues returns values as they are saved, and adds the secret ones to secretValues.
+func collectValues(values []Value, secretValues map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, v := range values {
 		name := strings.TrimSpace(v.Name)
-		if _, twice := out[name]; twice {
+		if _, duplicate := out[name]; duplicate {
 			return nil, chat.Errorf(chat.CodeInvalid, "mcp.save", "%s is given twice; nothing was changed.", name)
 		}
 		out[name] = v.Value
 		if v.Secret {
-			out[name] = place(name)
+			out[name] = secretPlaceholder(name)
 			if v.Value != "" {
-				kept[name] = v.Value
+				secretValues[name] = v.Value
 			}
 		}
 	}
@@ -215,12 +216,12 @@ func taken(values []Value, kept map[string]string) (map[string]string, error) {
 }
 
 // Enable switches a server on or off.
-func (s *Setup) Enable(name string, on bool) error {
+func (s *Setup) Enable(name string, enabled bool) error {
 	cfg, ok := s.Config.Config().Server(name)
 	if !ok {
 		return chat.Errorf(chat.CodeNotFound, "mcp.enable", "No MCP server of that name is configured; nothing was changed.")
 	}
-	cfg.Enabled = on
+	cfg.Enabled = enabled
 	return s.Config.SaveServer(cfg)
 }
 
@@ -247,9 +248,9 @@ func (s *Setup) Remove(name string) error {
 }
 
 // forget removes the secrets that are no longer used.
-func (s *Setup) forget(server string, before, now []string) error {
-	for _, name := range before {
-		if slices.Contains(now, name) || s.Secrets.Where(server, name) == "" {
+func (s *Setup) forget(server string, old, current []string) error {
+	for _, name := range old {
+		if slices.Contains(current, name) || s.Secrets.Where(server, name) == "" {
 			continue
 		}
 		if err := s.Secrets.Set(server, name, ""); err != nil {

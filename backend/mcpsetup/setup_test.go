@@ -19,14 +19,14 @@ import (
 )
 
 type fakeKeyring struct {
-	mu   sync.Mutex
-	kept map[string]string
+	mu      sync.Mutex
+	secrets map[string]string
 }
 
 func (k *fakeKeyring) Get(_, user string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if v, ok := k.kept[user]; ok {
+	if v, ok := k.secrets[user]; ok {
 		return v, nil
 	}
 	return "", secrets.ErrNotFound
@@ -35,24 +35,24 @@ func (k *fakeKeyring) Get(_, user string) (string, error) {
 func (k *fakeKeyring) Set(_, user, v string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.kept[user] = v
+	k.secrets[user] = v
 	return nil
 }
 
 func (k *fakeKeyring) Delete(_, user string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, ok := k.kept[user]; !ok {
+	if _, ok := k.secrets[user]; !ok {
 		return secrets.ErrNotFound
 	}
-	delete(k.kept, user)
+	delete(k.secrets, user)
 	return nil
 }
 
 func (k *fakeKeyring) names() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.Sorted(maps.Keys(k.kept))
+	return slices.Sorted(maps.Keys(k.secrets))
 }
 
 func newSetup(t *testing.T) (*Setup, *fakeKeyring) {
@@ -62,7 +62,7 @@ func newSetup(t *testing.T) (*Setup, *fakeKeyring) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ring := &fakeKeyring{kept: map[string]string{}}
+	ring := &fakeKeyring{secrets: map[string]string{}}
 	return &Setup{Config: cfg, Secrets: Secrets{secrets.NewWith(secrets.Options{Keyring: ring})}, Bundles: filepath.Join(dir, "mcp")}, ring
 }
 
@@ -75,7 +75,7 @@ func (s *Setup) file(t *testing.T) string {
 	return string(data)
 }
 
-func TestSecretsGoToTheKeyringAndFollowTheirServer(t *testing.T) {
+func TestSecretsAreInTheKeyringAndMoveWithTheirServer(t *testing.T) {
 	s, ring := newSetup(t)
 	in := Settings{MCPServer: config.MCPServer{Name: "web", Enabled: true, URL: "https://h.test/mcp"}, Headers: []Value{{"Authorization", "Bearer canary 1", true}, {"X-Plain", "p", false}}}
 	if err := s.Add(in); err != nil {
@@ -110,7 +110,7 @@ func TestSecretsGoToTheKeyringAndFollowTheirServer(t *testing.T) {
 		t.Errorf("after renaming: %q, %v", v, ring.names())
 	}
 	if err := s.SetSecret("other", "nobody", "x"); err == nil {
-		t.Error("a secret that no setting names was kept")
+		t.Error("a secret that no setting names was stored")
 	}
 	again.Headers, again.OAuthClientID = nil, ""
 	if err := s.Update("other", again); err != nil || len(ring.names()) != 0 {
@@ -230,7 +230,7 @@ func TestAServerThatReplacesAnotherGetsNoneOfItsSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v, _ := s.Secrets.Get("web", "Other"); v != "Bearer mine-1234567" || !slices.Equal(ring.names(), []string{"mcp/web/Other"}) {
-		t.Errorf("%q, kept %v", v, ring.names())
+		t.Errorf("%q, stored %v", v, ring.names())
 	}
 	if cfg, _ := s.Config.Config().Server("web"); cfg.Headers["X-A"] != "${secret:Authorization}" {
 		t.Errorf("headers %v", cfg.Headers)
@@ -238,21 +238,21 @@ func TestAServerThatReplacesAnotherGetsNoneOfItsSecrets(t *testing.T) {
 }
 
 // Decisions about a server's tools do not apply to another server with the same name.
-func TestDecisionsEndWithTheServerTheyAreAbout(t *testing.T) {
+func TestDecisionsEndWithTheirServer(t *testing.T) {
 	s, _ := newSetup(t)
 	var forgotten []string
 	s.ForgetTools = func(name string) error { forgotten = append(forgotten, name); return nil }
 	in := Settings{MCPServer: config.MCPServer{Name: "web", Enabled: true, URL: "https://h.test/mcp"}}
-	step := func(what string, want int, err error) {
+	step := func(change string, want int, err error) {
 		t.Helper()
 		if err != nil || len(forgotten) != want {
-			t.Errorf("%s: %v, %v", what, forgotten, err)
+			t.Errorf("%s: %v, %v", change, forgotten, err)
 		}
 		forgotten = nil
 	}
 	step("added", 1, s.Add(in))
 	in.TimeoutS = 5
-	step("changed in what does not matter", 0, s.Update("web", in))
+	step("another time limit", 0, s.Update("web", in))
 	in.URL = "https://other.test/mcp"
 	step("at another address", 1, s.Update("web", in))
 	read, err := s.Read(`{"mcpServers": {"web": {"command": "x"}}}`)
@@ -328,8 +328,8 @@ func TestBundlesAreUnpacked(t *testing.T) {
 	if err := s.Remove("my-bundle"); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := os.ReadDir(s.Bundles); len(left) != 0 || len(ring.names()) != 0 {
-		t.Errorf("it left %v and %v", left, ring.names())
+	if remaining, _ := os.ReadDir(s.Bundles); len(remaining) != 0 || len(ring.names()) != 0 {
+		t.Errorf("not removed: %v and %v", remaining, ring.names())
 	}
 }
 
@@ -356,9 +356,9 @@ func TestBundlesThatAreRefused(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		err = s.Apply(in.ID, []Choice{{Original: "My Bundle", Name: "b", Answers: map[string]string{"dirs": "/a", "key": "k"}}})
-		left, _ := os.ReadDir(s.Bundles)
-		if chat.CodeOf(err) != chat.CodeInvalid || len(left) != 0 || len(ring.names()) != 0 || len(s.Config.Config().Servers) != 0 {
-			t.Errorf("%s: %v, left %v, %v", name, err, left, ring.names())
+		remaining, _ := os.ReadDir(s.Bundles)
+		if chat.CodeOf(err) != chat.CodeInvalid || len(remaining) != 0 || len(ring.names()) != 0 || len(s.Config.Config().Servers) != 0 {
+			t.Errorf("%s: %v, remaining %v, %v", name, err, remaining, ring.names())
 		}
 	}
 }
@@ -403,7 +403,7 @@ mcpServers:
 		t.Errorf("%+v, %+v", files, got)
 	}
 	if want := []string{"mcp/sheets/SHEETS_KEY", "mcp/sheets/oauth_client_secret"}; !slices.Equal(ring.names(), want) || strings.Contains(s.file(t), "canary") {
-		t.Errorf("kept %v, the file is\n%s", ring.names(), s.file(t))
+		t.Errorf("stored %v, the file is\n%s", ring.names(), s.file(t))
 	}
 	for name, bad := range map[string]string{
 		"no servers": "version: 1\ncache: true", "a reference": "a: &a {command: x}\nmcpServers: {one: *a}", "no YAML": "mcpServers: [", "a list": "mcpServers: [a]",

@@ -15,7 +15,7 @@ import (
 
 // Configured finds a model by name.
 func (c *Catalog) Configured(name string) (config.Model, bool) {
-	return c.d.Config().Model(name, c.have)
+	return c.d.Config().Model(name, c.hasKey)
 }
 
 // Spent is the total cost of a number of turns, or of background work.
@@ -24,7 +24,7 @@ type Spent struct {
 	Priced   int  // turns whose price is known
 	Unpriced int  // turns of models without a known price; turns of recall cost nothing and are not counted
 	Estimate bool // at least one price is not a configured one
-	Today    int  // of the turns whose price is known, those without a stored price: today's counts
+	Today    int  // those of Priced without a stored price, whose cost is by today's price
 }
 
 // Spent adds up what turns cost.
@@ -48,7 +48,7 @@ func (c *Catalog) Spent(usage []chat.ModelUsage) Spent {
 
 // SpentInBackground adds up what background work cost. Its usage names models by their ids.
 func (c *Catalog) SpentInBackground(usage []chat.ModelUsage) Spent {
-	all := c.d.Config().Models(c.have)
+	all := c.d.Config().Models(c.hasKey)
 	return c.Spent(lists.Map(usage, func(u chat.ModelUsage) chat.ModelUsage {
 		if i := slices.IndexFunc(all, func(m config.Model) bool { return m.ModelID == u.Model }); i >= 0 {
 			u.Model = all[i].Name
@@ -57,40 +57,40 @@ func (c *Catalog) SpentInBackground(usage []chat.ModelUsage) Spent {
 	}))
 }
 
-// Plus is the total of two.
-func (s Spent) Plus(more Spent) Spent {
+// Plus returns the sum of two totals.
+func (s Spent) Plus(other Spent) Spent {
 	return Spent{
-		Amount: s.Amount + more.Amount, Priced: s.Priced + more.Priced, Unpriced: s.Unpriced + more.Unpriced,
-		Estimate: s.Estimate || more.Estimate, Today: s.Today + more.Today,
+		Amount: s.Amount + other.Amount, Priced: s.Priced + other.Priced, Unpriced: s.Unpriced + other.Unpriced,
+		Estimate: s.Estimate || other.Estimate, Today: s.Today + other.Today,
 	}
 }
 
 // RequireKey sets whether the models of a server need its key, after one was stored or removed: a key that was kept
 // only for a run of the program must not be missing unnoticed in the next one. name is the name of the key.
-func (c *Catalog) RequireKey(to Saver, name string, required bool) error {
+func (c *Catalog) RequireKey(saver Saver, name string, required bool) error {
 	for _, m := range c.d.Config().Configured {
 		if m.BaseURL == "" || m.KeyName() != name || m.KeyRequired == required {
 			continue
 		}
 		m.KeyRequired = required
-		if err := to.SaveModel(m); err != nil {
+		if err := saver.SaveModel(m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// HasStoredKey reports a key of a model's server that is not from the environment.
+// HasStoredKey reports whether a model's server has a key that is not from the environment.
 func (c *Catalog) HasStoredKey(m config.Model) bool {
-	return m.BaseURL != "" && c.have(m.KeyName(), "")
+	return m.BaseURL != "" && c.hasKey(m.KeyName(), "")
 }
 
 // Saver writes models into the configuration.
 type Saver interface{ SaveModel(config.Model) error }
 
-// Add configures a model of a provider or server and returns its name: the given one, or one made from the model's
-// id. A model that is already configured is not added again.
-func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string) (string, error) {
+// Add configures a model of a provider or server and returns its name: name, or one derived from the model's id if name
+// is empty. A model that is already configured is not added again.
+func (c *Catalog) Add(ctx context.Context, saver Saver, place, modelID, name string) (string, error) {
 	const op = "models.add"
 	modelID = strings.TrimSpace(modelID)
 	if modelID == "" {
@@ -104,7 +104,7 @@ func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string
 		return "", chat.Errorf(chat.CodeInvalid, op, "The address of %s depends on your resource; nothing was changed.", p.Name).
 			WithHint("add it to config.toml with base_url https://NAME.openai.azure.com/openai/v1")
 	}
-	all := c.d.Config().Models(c.have)
+	all := c.d.Config().Models(c.hasKey)
 	taken := map[string]bool{config.Recall: true}
 	for _, m := range all {
 		if m.ModelID == modelID && m.Provider == p.Protocol && m.BaseURL == p.BaseURL && name == "" {
@@ -128,18 +128,18 @@ func (c *Catalog) Add(ctx context.Context, to Saver, place, modelID, name string
 	if p.BaseURL == "" {
 		for _, m := range all {
 			if m.BuiltIn && m.Provider == p.Protocol {
-				if err := to.SaveModel(m); err != nil {
+				if err := saver.SaveModel(m); err != nil {
 					return "", err
 				}
 			}
 		}
 	}
-	return name, to.SaveModel(added)
+	return name, saver.SaveModel(added)
 }
 
 var notInName = regexp.MustCompile(`[^a-z0-9_-]+`)
 
-// freeName makes a name from a model's id that is valid as the name of a TOML table and not taken.
+// freeName derives a name from a model's id that is valid as the name of a TOML table and not taken.
 func freeName(modelID string, taken map[string]bool) string {
 	base := modelID[strings.LastIndex(modelID, "/")+1:]
 	base = strings.Trim(notInName.ReplaceAllString(strings.ToLower(base), "-"), "-")

@@ -23,9 +23,9 @@ type Deps struct {
 	Keys      Keys
 	Limits    func(modelID string, contextLimit, maxOutput int) Limits
 	Providers []llm.Provider
-	// Faulty reports that the configuration could not be read, so that the intended models are unknown; nil: never.
+	// Faulty reports whether the configuration could not be read, so that the intended models are unknown; nil: never.
 	Faulty func() bool
-	// Local are the addresses on this machine that are searched for model servers; nil: the usual ones.
+	// Local are the addresses on this machine that are searched for model servers; nil: the default ones.
 	Local []LocalAddress
 	// Now is the clock for the age of what servers reported; nil: time.Now.
 	Now func() time.Time
@@ -50,10 +50,10 @@ type Catalog struct {
 	cards     cards
 }
 
-// New returns a catalog over the given adapters.
+// New returns a catalog of models that the given adapters can call.
 func New(d Deps) *Catalog {
 	if d.Local == nil {
-		d.Local = usualAddresses
+		d.Local = defaultAddresses
 	}
 	if d.Now == nil {
 		d.Now = time.Now
@@ -86,7 +86,8 @@ func (c *Catalog) Provider(name string) (llm.Provider, bool) {
 	return p, ok
 }
 
-func (c *Catalog) have(name, env string) bool {
+// hasKey implements config.HaveKey.
+func (c *Catalog) hasKey(name, env string) bool {
 	_, ok := c.d.Keys.Key(name, env)
 	return ok
 }
@@ -94,11 +95,11 @@ func (c *Catalog) have(name, env string) bool {
 // List returns every model, the configured ones first.
 func (c *Catalog) List() []Info {
 	cfg := c.d.Config()
-	def := cfg.DefaultModel(c.have).Name
+	def := cfg.DefaultModel(c.hasKey).Name
 	var out []Info
-	for _, m := range cfg.Models(c.have) {
+	for _, m := range cfg.Models(c.hasKey) {
 		info := Info{Model: m, Limits: c.limits(m), Default: m.Name == def}
-		info.Usable, info.Why = m.Usable(c.have)
+		info.Usable, info.Why = m.Usable(c.hasKey)
 		info.Can, info.Local = c.Abilities(m), isLocal(m.BaseURL)
 		info.Favourite = slices.Contains(cfg.General.Favourites, m.Name)
 		info.Price, info.Priced = c.Price(m)
@@ -109,12 +110,12 @@ func (c *Catalog) List() []Info {
 }
 
 // Default returns the name of the model that is used when none is chosen.
-func (c *Catalog) Default() string { return c.d.Config().DefaultModel(c.have).Name }
+func (c *Catalog) Default() string { return c.d.Config().DefaultModel(c.hasKey).Name }
 
 func (c *Catalog) now() time.Time { return c.d.Now() }
 
 // limits returns a model's limits: as configured, as its server reports them, from the table, or the fallback. The
-// services of the vendors are not asked, because they are in the table.
+// vendors' own services are not asked, because their models are in the table.
 func (c *Catalog) limits(m config.Model) Limits {
 	l := c.d.Limits(m.ModelID, m.ContextLimit, m.MaxOutput)
 	if m.ContextLimit > 0 || m.BaseURL == "" {
@@ -136,9 +137,9 @@ func (c *Catalog) limits(m config.Model) Limits {
 func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) {
 	const op = "models.resolve"
 	cfg := c.d.Config()
-	m, ok := cfg.DefaultModel(c.have), true
+	m, ok := cfg.DefaultModel(c.hasKey), true
 	if name != "" {
-		m, ok = cfg.Model(name, c.have)
+		m, ok = cfg.Model(name, c.hasKey)
 	}
 	if !ok {
 		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "There is no model named %q; nothing was sent.", name).
@@ -152,13 +153,13 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 	if !ok {
 		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q names the protocol %q, which this program does not support.", m.Name, m.Provider)
 	}
-	if m.ExposesKey() && c.have(m.KeyName(), m.KeyEnv()) {
-		_, why := m.Usable(c.have)
-		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q cannot be used; nothing was sent. %s", m.Name, why).
+	if m.ExposesKey() && c.hasKey(m.KeyName(), m.KeyEnv()) {
+		_, reason := m.Usable(c.hasKey)
+		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q cannot be used; nothing was sent. %s", m.Name, reason).
 			WithHint("contextinfinity config path names the file; the key is under [models.%s]", m.Name)
 	}
-	if usable, why := m.Usable(c.have); !usable {
-		return turn.Model{}, chat.Errorf(chat.CodeAuth, op, "Model %q cannot be used; nothing was sent. %s", m.Name, why).
+	if usable, reason := m.Usable(c.hasKey); !usable {
+		return turn.Model{}, chat.Errorf(chat.CodeAuth, op, "Model %q cannot be used; nothing was sent. %s", m.Name, reason).
 			WithHint("contextinfinity keys set %s", m.KeyName())
 	}
 	c.learn(ctx, m)
@@ -222,11 +223,11 @@ func (c *Catalog) KeyPlaces() []KeyPlace {
 		{Name: config.ProviderOpenAI, Env: "OPENAI_API_KEY", Needed: true},
 	}
 	for _, p := range presets {
-		if p.Env != "" && !p.NeedsAddress() && c.have(p.Host(), p.Env) {
+		if p.Env != "" && !p.NeedsAddress() && c.hasKey(p.Host(), p.Env) {
 			places = append(places, KeyPlace{Name: p.Host(), Env: p.Env, BaseURL: p.BaseURL, Needed: true})
 		}
 	}
-	for _, m := range c.d.Config().Models(c.have) {
+	for _, m := range c.d.Config().Models(c.hasKey) {
 		name := m.KeyName()
 		if name == "" {
 			continue

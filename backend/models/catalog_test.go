@@ -148,8 +148,8 @@ api_key_env = "MY_KEY"
 // no permission.
 func TestAKeyOverPlainHTTP(t *testing.T) {
 	const lan = "[models.lan]\nprovider = \"chatcompletions\"\nmodel_id = \"m\"\nbase_url = \"http://192.0.2.7:8000/v1\"\n"
-	with := keys{"192.0.2.7:8000": "sk-lan-key"}
-	c := catalog(t, lan, with)
+	withKey := keys{"192.0.2.7:8000": "sk-lan-key"}
+	c := catalog(t, lan, withKey)
 	_, err := c.Resolve(context.Background(), "lan")
 	if e := chat.AsError(err); chat.CodeOf(err) != chat.CodeConfig || !strings.Contains(err.Error(), "allow_plain_http") || !strings.Contains(e.Hint, "[models.lan]") {
 		t.Errorf("resolved: %v", err)
@@ -165,13 +165,13 @@ func TestAKeyOverPlainHTTP(t *testing.T) {
 	if r := c.Test(context.Background(), "chatcompletions", "sk-typed", "http://192.0.2.7:8000/v1"); r.OK || !strings.Contains(r.Message, "nothing was sent") {
 		t.Errorf("the key was tried: %+v", r)
 	}
-	if m, err := catalog(t, lan+"allow_plain_http = true\n", with).Resolve(context.Background(), "lan"); err != nil || !m.Endpoint.AllowPlainHTTP {
+	if m, err := catalog(t, lan+"allow_plain_http = true\n", withKey).Resolve(context.Background(), "lan"); err != nil || !m.Endpoint.AllowPlainHTTP {
 		t.Errorf("allowed: %+v, %v", m.Endpoint, err)
 	}
 	if _, err := catalog(t, lan, keys{}).Resolve(context.Background(), "lan"); err != nil {
 		t.Errorf("without a key: %v", err)
 	}
-	if _, err := catalog(t, strings.Replace(lan, "http:", "https:", 1), with).Resolve(context.Background(), "lan"); err != nil {
+	if _, err := catalog(t, strings.Replace(lan, "http:", "https:", 1), withKey).Resolve(context.Background(), "lan"); err != nil {
 		t.Errorf("over https: %v", err)
 	}
 }
@@ -214,10 +214,10 @@ func TestAKeyIsSentOnlyToItsVendor(t *testing.T) {
 		"gsk_x": "groq", "sk-or-v1-x": "openrouter", "xai-x": "xai", "AIzaSyx": "gemini", "hf_x": "huggingface", // recognized, not sent
 		"sk-0123456789abcdef0123456789abcdef": "", "sk-x": "", "0123456789abcdef": "", "": "", // of unknown origin
 	} {
-		var asked []string
+		var requests []string
 		c := models.New(models.Deps{
 			Config: func() *config.Config { return &config.Config{} }, Keys: keys{},
-			Providers: []llm.Provider{&listing{name: "openai", asked: &asked}, &listing{name: "anthropic", asked: &asked}},
+			Providers: []llm.Provider{&listing{name: "openai", requests: &requests}, &listing{name: "anthropic", requests: &requests}},
 		})
 		r := c.Test(context.Background(), "", key, "")
 		sent := want == "openai" || want == "anthropic"
@@ -227,8 +227,8 @@ func TestAKeyIsSentOnlyToItsVendor(t *testing.T) {
 		if elsewhere := want != "" && !sent; elsewhere != strings.HasPrefix(r.Server, "https://") || elsewhere != (r.Vendor != "") {
 			t.Errorf("%q is offered for %q at %q", key, r.Vendor, r.Server)
 		}
-		if sent && (len(asked) != 1 || asked[0] != want+" "+strings.TrimSpace(key)) || !sent && len(asked) != 0 {
-			t.Errorf("%q was sent to %q", key, asked)
+		if sent && (len(requests) != 1 || requests[0] != want+" "+strings.TrimSpace(key)) || !sent && len(requests) != 0 {
+			t.Errorf("%q was sent to %q", key, requests)
 		}
 	}
 }
@@ -236,19 +236,19 @@ func TestAKeyIsSentOnlyToItsVendor(t *testing.T) {
 // listing is a provider that records the key of each request.
 type listing struct {
 	llm.Provider
-	name  string
-	asked *[]string
+	name     string
+	requests *[]string
 }
 
 func (l *listing) Name() string { return l.name }
 
 func (l *listing) ListModels(_ context.Context, ep llm.Endpoint) ([]string, error) {
-	*l.asked = append(*l.asked, l.name+" "+ep.Key.Reveal())
+	*l.requests = append(*l.requests, l.name+" "+ep.Key.Reveal())
 	return []string{"a"}, nil
 }
 
-// Reserve and margin apply exactly as set, even if they are set to their defaults; FORGE's reserve is the model's
-// whole output limit.
+// Reserve and margin apply exactly as set, even if they are set to their defaults; reserve_max_output reserves the
+// model's complete output limit.
 func TestReserveAppliesAsSet(t *testing.T) {
 	model := "[models.m]\nprovider = \"chatcompletions\"\nmodel_id = \"x\"\nbase_url = \"http://127.0.0.1:1/v1\"\ncontext_limit = 8192\nmax_output = 3000\n"
 	for file, want := range map[string][3]int{ // reserve, margin, input

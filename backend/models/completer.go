@@ -24,11 +24,11 @@ type Completer struct {
 // one is configured.
 func (c *Catalog) Librarian(turnModel string, count func(modelID, text string) int, redact func(string) (string, []prompt.Redaction)) (*Completer, bool) {
 	cfg := c.d.Config()
-	m, ok := cfg.Model(turnModel, c.have)
+	m, ok := cfg.Model(turnModel, c.hasKey)
 	if !ok {
-		m = cfg.DefaultModel(c.have)
+		m = cfg.DefaultModel(c.hasKey)
 	}
-	lib, ok := cfg.LibrarianModel(m, c.have)
+	lib, ok := cfg.LibrarianModel(m, c.hasKey)
 	if !ok || lib.Provider == config.ProviderRecall {
 		return nil, false
 	}

@@ -33,7 +33,7 @@ func (c *Catalog) EmbedderOptions(ctx context.Context) []EmbedderOption {
 		}
 	}
 	vendor := config.EmbeddingOf(config.EmbedderOpenAI, config.DefaultEmbeddingModel, "", "")
-	if c.have(vendor.KeyName, vendor.KeyEnv) {
+	if c.hasKey(vendor.KeyName, vendor.KeyEnv) {
 		out = append(out, option("OpenAI", vendor))
 	}
 	return out

@@ -58,7 +58,7 @@ func formOf(key string) keyForm {
 	return keyForm{}
 }
 
-// unplaced is the result for a key without a provider whose form does not match one of the vendors. The key is not
+// unplaced returns the result for a key without a provider whose form does not match one of the vendors. The key is not
 // sent anywhere. With an empty Provider, the user is asked to choose one.
 func unplaced(key string, f keyForm) TestResult {
 	if strings.TrimSpace(key) == "" {

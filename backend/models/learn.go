@@ -27,7 +27,7 @@ const (
 	freshRemote = 24 * time.Hour
 	// retryAfter is the pause before a server that did not answer is asked again.
 	retryAfter = time.Minute
-	// maxLearned limits how many models are remembered.
+	// maxLearned limits how many descriptions are kept.
 	maxLearned = 500
 )
 
@@ -37,8 +37,8 @@ type Memory interface {
 	Save([]byte)
 }
 
-// learnt is a server's description of a model, and when it was fetched.
-type learnt struct {
+// description is a server's description of a model, and when it was fetched.
+type description struct {
 	Card   llm.ModelCard
 	At     time.Time
 	Failed bool `json:"-"`
@@ -51,12 +51,12 @@ type cards struct {
 	mu     sync.Mutex
 	memory Memory
 	loaded bool
-	known  map[string]learnt
+	known  map[string]description
 }
 
 func cardKey(m config.Model) string { return m.Provider + " " + m.BaseURL + " " + m.ModelID }
 
-func (k *cards) get(m config.Model) (learnt, bool) {
+func (k *cards) get(m config.Model) (description, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.load()
@@ -71,14 +71,14 @@ func (k *cards) load() {
 	}
 	k.loaded = true
 	if k.known == nil {
-		k.known = map[string]learnt{}
+		k.known = map[string]description{}
 	}
 	if k.memory == nil {
 		return
 	}
-	var kept map[string]learnt
-	if json.Unmarshal(k.memory.Load(), &kept) == nil {
-		for key, l := range kept {
+	var stored map[string]description
+	if json.Unmarshal(k.memory.Load(), &stored) == nil {
+		for key, l := range stored {
 			if len(k.known) < maxLearned {
 				k.known[key] = l
 			}
@@ -88,64 +88,64 @@ func (k *cards) load() {
 
 // put stores descriptions. A local server that has unloaded a model reports only its default window; the window that
 // the model had while it was loaded is the better guess, so it is kept.
-func (k *cards) put(now time.Time, of ...learntModel) {
+func (k *cards) put(now time.Time, updates ...cardUpdate) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.load()
 	changed := false
-	for _, o := range of {
-		before, ok := k.known[cardKey(o.model)]
+	for _, u := range updates {
+		previous, ok := k.known[cardKey(u.model)]
 		switch {
-		case o.failed:
-			before.At, before.Failed = now, true
-			k.known[cardKey(o.model)] = before
+		case u.failed:
+			previous.At, previous.Failed = now, true
+			k.known[cardKey(u.model)] = previous
 			continue
-		case ok && before.Card.Window > o.card.Window && o.card.Window > 0 && o.card.Window < o.card.MaxWindow && before.Card.Window <= o.card.MaxWindow && isUnloaded(o.card):
-			o.card.Window = before.Card.Window
+		case ok && previous.Card.Window > u.card.Window && u.card.Window > 0 && u.card.Window < u.card.MaxWindow && previous.Card.Window <= u.card.MaxWindow && isUnloaded(u.card):
+			u.card.Window = previous.Card.Window
 		}
 		// An hour's precision is enough, because a description stays fresh for a day.
-		changed = changed || before.Card != o.card || now.Sub(before.At) > time.Hour
-		k.known[cardKey(o.model)] = learnt{Card: o.card, At: now, CalledTools: before.CalledTools}
+		changed = changed || previous.Card != u.card || now.Sub(previous.At) > time.Hour
+		k.known[cardKey(u.model)] = description{Card: u.card, At: now, CalledTools: previous.CalledTools}
 	}
-	k.forget()
+	k.prune()
 	if changed {
 		k.save()
 	}
 }
 
-// save stores what is known. mu must be held.
+// save stores the descriptions. mu must be held.
 func (k *cards) save() {
 	if k.memory == nil {
 		return
 	}
-	kept := map[string]learnt{}
+	stored := map[string]description{}
 	for key, l := range k.known {
 		if l.Card.ID != "" || l.CalledTools {
-			kept[key] = l
+			stored[key] = l
 		}
 	}
-	if raw, err := json.Marshal(kept); err == nil {
+	if raw, err := json.Marshal(stored); err == nil {
 		k.memory.Save(raw)
 	}
 }
 
-// called records that a model called tools.
-func (k *cards) called(m config.Model) {
+// recordToolCall records that a model called tools.
+func (k *cards) recordToolCall(m config.Model) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.load()
 	l := k.known[cardKey(m)]
 	l.CalledTools = true
 	k.known[cardKey(m)] = l
-	k.forget()
+	k.prune()
 	k.save()
 }
 
 // isUnloaded reports whether the window is a local server's default, not that of a running model.
 func isUnloaded(c llm.ModelCard) bool { return c.Window == 4096 }
 
-// forget drops the oldest descriptions over the limit.
-func (k *cards) forget() {
+// prune drops the oldest descriptions over the limit.
+func (k *cards) prune() {
 	if len(k.known) <= maxLearned {
 		return
 	}
@@ -159,8 +159,8 @@ func (k *cards) forget() {
 	}
 }
 
-// learntModel is the description of a model, or the fact that its server did not answer.
-type learntModel struct {
+// cardUpdate is a new description of a model, or the fact that its server did not answer.
+type cardUpdate struct {
 	model  config.Model
 	card   llm.ModelCard
 	failed bool
@@ -173,7 +173,7 @@ func (c *Catalog) Remember(m Memory) {
 	c.cards.memory, c.cards.loaded = m, false
 }
 
-// learned returns what a model's server reported.
+// learned returns the stored description of a model.
 func (c *Catalog) learned(m config.Model) (llm.ModelCard, bool) {
 	l, ok := c.cards.get(m)
 	return l.Card, ok && l.Card.ID != ""
@@ -194,15 +194,15 @@ func (c *Catalog) learn(ctx context.Context, m config.Model) {
 	ep := c.endpointOf(m)
 	found, err := describer.DescribeModels(ctx, ep)
 	if err != nil {
-		c.cards.put(c.now(), learntModel{model: m, failed: true})
+		c.cards.put(c.now(), cardUpdate{model: m, failed: true})
 		return
 	}
 	i := slices.IndexFunc(found, func(card llm.ModelCard) bool { return card.ID == m.ModelID })
 	if i < 0 {
-		c.cards.put(c.now(), learntModel{model: m, failed: true})
+		c.cards.put(c.now(), cardUpdate{model: m, failed: true})
 		return
 	}
-	c.cards.put(c.now(), learntModel{model: m, card: found[i]})
+	c.cards.put(c.now(), cardUpdate{model: m, card: found[i]})
 }
 
 // Learn asks the server of a configured model for its description, if that is unknown or outdated. It waits a few
@@ -216,11 +216,11 @@ func (c *Catalog) Learn(ctx context.Context, name string) {
 // Refresh asks the servers of all configured models for descriptions that are unknown or outdated. A server that does
 // not answer only delays it.
 func (c *Catalog) Refresh(ctx context.Context) {
-	var asking sync.WaitGroup
-	for _, m := range c.d.Config().Models(c.have) {
-		asking.Go(func() { c.learn(ctx, m) })
+	var wg sync.WaitGroup
+	for _, m := range c.d.Config().Models(c.hasKey) {
+		wg.Go(func() { c.learn(ctx, m) })
 	}
-	asking.Wait()
+	wg.Wait()
 }
 
 // needsLearning reports whether the server has to be asked. The vendors' windows are in the table, and a configured
@@ -229,7 +229,7 @@ func (c *Catalog) needsLearning(m config.Model) bool {
 	if m.Provider == config.ProviderRecall || m.BaseURL == "" || m.ContextLimit > 0 {
 		return false
 	}
-	if ok, _ := m.Usable(c.have); !ok {
+	if ok, _ := m.Usable(c.hasKey); !ok {
 		return false
 	}
 	l, ok := c.cards.get(m)
@@ -259,11 +259,11 @@ func (c *Catalog) calledTools(m config.Model) bool {
 	if c.Abilities(m).Tools == llm.AbilityYes {
 		return false
 	}
-	c.cards.called(m)
+	c.cards.recordToolCall(m)
 	return c.Abilities(m).Tools == llm.AbilityYes
 }
 
-// Abilities are what a model can do, as configured, as its calls proved, or as its server reports it.
+// Abilities are what a model supports: as configured, as its calls proved, or as its server reports.
 type Abilities struct{ Images, Tools, Reasoning llm.Ability }
 
 // Abilities returns the abilities of a configured model.
@@ -273,11 +273,11 @@ func (c *Catalog) Abilities(m config.Model) Abilities {
 	if l.CalledTools {
 		card.Tools = llm.AbilityYes
 	}
-	said := func(configured string, server llm.Ability) llm.Ability {
+	resolve := func(configured string, server llm.Ability) llm.Ability {
 		if configured == "yes" || configured == "no" {
 			return llm.Ability(configured)
 		}
 		return server
 	}
-	return Abilities{said(m.Images, card.Images), said(m.Tools, card.Tools), said(m.Reasoning, card.Reasoning)}
+	return Abilities{resolve(m.Images, card.Images), resolve(m.Tools, card.Tools), resolve(m.Reasoning, card.Reasoning)}
 }

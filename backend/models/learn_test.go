@@ -17,14 +17,14 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// kept stores what servers reported.
-type kept struct{ raw []byte }
+// memoryStore is a models.Memory.
+type memoryStore struct{ raw []byte }
 
-func (k *kept) Load() []byte    { return k.raw }
-func (k *kept) Save(raw []byte) { k.raw = raw }
+func (k *memoryStore) Load() []byte    { return k.raw }
+func (k *memoryStore) Save(raw []byte) { k.raw = raw }
 
-// learning is a catalog with one model at a server, and its own clock.
-func learning(t *testing.T, url, more string, now *time.Time, memory models.Memory) *models.Catalog {
+// catalogAt returns a catalog with one model at a server, and its own clock.
+func catalogAt(t *testing.T, url, more string, now *time.Time, memory models.Memory) *models.Catalog {
 	t.Helper()
 	cfg := settings(t, fmt.Sprintf("[models.own]\nprovider = \"chatcompletions\"\nmodel_id = \"m\"\nbase_url = %q\n%s", url+"/v1", more))
 	client := models.NewHTTPClient()
@@ -39,12 +39,12 @@ func learning(t *testing.T, url, more string, now *time.Time, memory models.Memo
 	return c
 }
 
-// serving is a server with changing responses that counts its requests.
-func serving(t *testing.T, answer func(path string) string) (url string, asked *atomic.Int64) {
+// startServer starts a server with changing responses that counts its requests.
+func startServer(t *testing.T, answer func(path string) string) (url string, requests *atomic.Int64) {
 	t.Helper()
-	asked = &atomic.Int64{}
+	requests = &atomic.Int64{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		body := answer(r.URL.Path)
 		if body == "" {
 			http.NotFound(w, r)
@@ -53,7 +53,7 @@ func serving(t *testing.T, answer func(path string) string) (url string, asked *
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(s.Close)
-	return s.URL, asked
+	return s.URL, requests
 }
 
 func window(t *testing.T, c *models.Catalog) (int, string) {
@@ -75,38 +75,38 @@ func window(t *testing.T, c *models.Catalog) (int, string) {
 func TestTheWindowComesFromTheServer(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	size := 32768
-	url, asked := serving(t, func(path string) string {
+	url, requests := startServer(t, func(path string) string {
 		return fmt.Sprintf(`{"data":[{"id":"m","owned_by":"vllm","max_model_len":%d}]}`, size)
 	})
-	c := learning(t, url, "", &now, nil)
+	c := catalogAt(t, url, "", &now, nil)
 	if got, source := window(t, c); got != 32768 || source != models.SourceServer {
 		t.Fatalf("%d from %q", got, source)
 	}
 	size = 16384
-	if got, _ := window(t, c); got != 32768 || asked.Load() != 1 {
-		t.Fatalf("%d after %d requests", got, asked.Load())
+	if got, _ := window(t, c); got != 32768 || requests.Load() != 1 {
+		t.Fatalf("%d after %d requests", got, requests.Load())
 	}
 	now = now.Add(time.Minute)
 	if got, _ := window(t, c); got != 16384 {
 		t.Fatalf("the window of a restarted server is %d", got)
 	}
-	if got, source := window(t, learning(t, url, "context_limit = 5000\n", &now, nil)); got != 5000 || source != "configured" {
+	if got, source := window(t, catalogAt(t, url, "context_limit = 5000\n", &now, nil)); got != 5000 || source != "configured" {
 		t.Fatalf("%d from %q", got, source)
 	}
-	silent, asked := serving(t, func(string) string { return `{"data":[{"id":"m"}]}` })
+	silent, requests := startServer(t, func(string) string { return `{"data":[{"id":"m"}]}` })
 	for range 3 {
-		if got, source := window(t, learning(t, silent, "", &now, nil)); got != 8192 || source != models.SourceUnknown {
+		if got, source := window(t, catalogAt(t, silent, "", &now, nil)); got != 8192 || source != models.SourceUnknown {
 			t.Fatalf("%d from %q", got, source)
 		}
 	}
-	down := learning(t, "http://127.0.0.1:1", "", &now, nil)
+	down := catalogAt(t, "http://127.0.0.1:1", "", &now, nil)
 	for range 3 {
 		if got, source := window(t, down); got != 8192 || source != models.SourceUnknown {
 			t.Fatalf("%d from %q", got, source)
 		}
 	}
-	if asked.Load() != 3 {
-		t.Fatalf("%d requests", asked.Load())
+	if requests.Load() != 3 {
+		t.Fatalf("%d requests", requests.Load())
 	}
 }
 
@@ -115,7 +115,7 @@ func TestTheWindowComesFromTheServer(t *testing.T) {
 func TestUnloadedModelKeepsItsWindow(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	ps := `{"models":[{"name":"m","context_length":32768}]}`
-	url, _ := serving(t, func(path string) string {
+	url, _ := startServer(t, func(path string) string {
 		switch path {
 		case "/v1/models":
 			return `{"data":[{"id":"m","owned_by":"library"}]}`
@@ -126,39 +126,39 @@ func TestUnloadedModelKeepsItsWindow(t *testing.T) {
 		}
 		return ""
 	})
-	memory := &kept{}
-	if got, _ := window(t, learning(t, url, "", &now, memory)); got != 32768 {
+	memory := &memoryStore{}
+	if got, _ := window(t, catalogAt(t, url, "", &now, memory)); got != 32768 {
 		t.Fatal(got)
 	}
 	ps, now = `{"models":[]}`, now.Add(time.Hour)
-	c := learning(t, url, "", &now, memory)
+	c := catalogAt(t, url, "", &now, memory)
 	if got, _ := window(t, c); got != 32768 {
 		t.Fatal(got)
 	}
 	if in := c.List()[0]; in.Can.Images != llm.AbilityYes || in.Can.Tools != llm.AbilityNo {
 		t.Fatalf("%+v", in.Can)
 	}
-	for said, want := range map[string]bool{"": true, "tools = \"yes\"\n": false} {
-		c := learning(t, url, said, &now, memory)
+	for setting, want := range map[string]bool{"": true, "tools = \"yes\"\n": false} {
+		c := catalogAt(t, url, setting, &now, memory)
 		if m, err := c.Resolve(t.Context(), c.List()[0].Name); err != nil || m.NoTools != want {
-			t.Errorf("%q: no tools %v, %v", said, m.NoTools, err)
+			t.Errorf("%q: no tools %v, %v", setting, m.NoTools, err)
 		}
 	}
-	if in := learning(t, url, "images = \"no\"\n", &now, memory).List()[0]; in.Can.Images != llm.AbilityNo {
+	if in := catalogAt(t, url, "images = \"no\"\n", &now, memory).List()[0]; in.Can.Images != llm.AbilityNo {
 		t.Fatalf("%+v", in.Can)
 	}
 	memory.raw = []byte(`["not", "ours"]`)
-	if got, _ := window(t, learning(t, url, "", &now, memory)); got != 4096 {
+	if got, _ := window(t, catalogAt(t, url, "", &now, memory)); got != 4096 {
 		t.Fatal(got)
 	}
 }
 
 func TestOffers(t *testing.T) {
 	now := time.Now()
-	url, _ := serving(t, func(string) string {
+	url, _ := startServer(t, func(string) string {
 		return `{"data":[{"id":"zeta","max_model_len":1000},{"id":"m","max_model_len":2000},{"id":"nomic-embed-text"},{"id":"v","type":"embeddings"}]}`
 	})
-	c := learning(t, url, "", &now, nil)
+	c := catalogAt(t, url, "", &now, nil)
 	host := strings.TrimPrefix(url, "http://")
 	got, err := c.Offers(context.Background(), host)
 	if err != nil || len(got) != 2 || got[0].ID != "m" || got[0].Configured != "own" || got[1].ID != "zeta" || got[1].Configured != "" || got[1].Window != 1000 || got[1].Priced {
@@ -259,7 +259,8 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestKeyOfAnotherProviderIsNotSent, even if the user named the provider.
+// TestKeyOfAnotherProviderIsNotSent: a key whose format belongs to another provider is not sent, even if the user named
+// the provider.
 func TestKeyOfAnotherProviderIsNotSent(t *testing.T) {
 	c := catalog(t, "", keys{})
 	for _, provider := range []string{"openai", "groq", "api.mistral.ai"} {
@@ -290,8 +291,8 @@ func TestAKeyInTheEnvironmentMakesItsServiceAvailable(t *testing.T) {
 // first call, in the program's next run too, and after the server's next description. The configuration takes precedence.
 func TestAModelThatCalledToolsCan(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	url, _ := serving(t, func(string) string { return `{"data":[{"id":"m","owned_by":"vllm","max_model_len":32768}]}` })
-	memory := &kept{}
+	url, _ := startServer(t, func(string) string { return `{"data":[{"id":"m","owned_by":"vllm","max_model_len":32768}]}` })
+	memory := &memoryStore{}
 	can := func(c *models.Catalog) llm.Ability {
 		c.Refresh(context.Background())
 		for _, in := range c.List() {
@@ -308,28 +309,28 @@ func TestAModelThatCalledToolsCan(t *testing.T) {
 		}
 		return m.CalledTools()
 	}
-	c := learning(t, url, "", &now, memory)
+	c := catalogAt(t, url, "", &now, memory)
 	if got := can(c); got != "" {
 		t.Fatalf("before the first call: %q", got)
 	}
 	if !called(c) || called(c) {
-		t.Fatal("only the first call is news")
+		t.Fatal("the first call is not reported as new, or the second one is")
 	}
 	now = now.Add(time.Hour) // the server is asked again
 	if got := can(c); got != llm.AbilityYes {
 		t.Fatalf("after its first call: %q", got)
 	}
-	if got := can(learning(t, url, "", &now, memory)); got != llm.AbilityYes {
+	if got := can(catalogAt(t, url, "", &now, memory)); got != llm.AbilityYes {
 		t.Fatalf("in the next run: %q", got)
 	}
-	forbidden := learning(t, url, "tools = \"no\"\n", &now, memory)
+	forbidden := catalogAt(t, url, "tools = \"no\"\n", &now, memory)
 	if called(forbidden) || can(forbidden) != llm.AbilityNo {
-		t.Fatal("the configuration takes precedence")
+		t.Fatal("the configuration does not take precedence")
 	}
 	// The server cannot be reached, so only the call is known.
-	memory = &kept{}
-	down := learning(t, "http://127.0.0.1:1", "", &now, memory)
-	if !called(down) || can(learning(t, "http://127.0.0.1:1", "", &now, memory)) != llm.AbilityYes {
-		t.Fatal("a call is kept without a description of the server too")
+	memory = &memoryStore{}
+	down := catalogAt(t, "http://127.0.0.1:1", "", &now, memory)
+	if !called(down) || can(catalogAt(t, "http://127.0.0.1:1", "", &now, memory)) != llm.AbilityYes {
+		t.Fatal("a call is not recorded without a description of the server")
 	}
 }

@@ -18,7 +18,7 @@ func parse(base string) (*url.URL, error) { return url.Parse(base) }
 
 // Place is a provider or server whose models can be listed.
 type Place struct {
-	ID       string // what --provider takes: "anthropic", a preset's id, or the host of a server
+	ID       string // the value of --provider: "anthropic", a preset's id, or the host of a server
 	Name     string
 	Protocol string
 	BaseURL  string // empty: the vendor's own
@@ -49,17 +49,17 @@ func (c *Catalog) Places(ctx context.Context) []Place {
 		{ID: config.ProviderAnthropic, Name: "Anthropic", Protocol: config.ProviderAnthropic, Env: "ANTHROPIC_API_KEY"},
 		{ID: config.ProviderOpenAI, Name: "OpenAI", Protocol: config.ProviderOpenAI, Env: "OPENAI_API_KEY"},
 	} {
-		if c.have(v.ID, v.Env) {
+		if c.hasKey(v.ID, v.Env) {
 			add(v)
 		}
 	}
 	for _, p := range presets {
-		if p.Env != "" && !p.NeedsAddress() && c.have(p.Host(), p.Env) {
+		if p.Env != "" && !p.NeedsAddress() && c.hasKey(p.Host(), p.Env) {
 			add(p.place())
 		}
 	}
 	for _, m := range c.d.Config().Configured {
-		if usable, _ := m.Usable(c.have); usable && m.Provider != config.ProviderRecall && m.BaseURL != "" {
+		if usable, _ := m.Usable(c.hasKey); usable && m.Provider != config.ProviderRecall && m.BaseURL != "" {
 			add(placeOfModel(m))
 		}
 	}
@@ -137,17 +137,17 @@ func (c *Catalog) Offers(ctx context.Context, name string) ([]Offer, error) {
 		return nil, listingError(op, p, err)
 	}
 	var out []Offer
-	learnt := make([]learntModel, 0, len(found))
+	updates := make([]cardUpdate, 0, len(found))
 	for _, card := range found {
 		if card.Embeds || embedding.IsEmbeddingModel(card.ID) {
 			continue
 		}
 		out = append(out, c.offer(p, card))
-		if len(learnt) < maxLearned/2 && (card.Window > 0 || card.Priced) {
-			learnt = append(learnt, learntModel{model: config.Model{Provider: p.Protocol, BaseURL: p.BaseURL, ModelID: card.ID}, card: card})
+		if len(updates) < maxLearned/2 && (card.Window > 0 || card.Priced) {
+			updates = append(updates, cardUpdate{model: config.Model{Provider: p.Protocol, BaseURL: p.BaseURL, ModelID: card.ID}, card: card})
 		}
 	}
-	c.cards.put(c.now(), learnt...)
+	c.cards.put(c.now(), updates...)
 	slices.SortStableFunc(out, func(a, b Offer) int { return cmp.Compare(strings.ToLower(a.ID), strings.ToLower(b.ID)) })
 	return out, nil
 }
@@ -167,7 +167,7 @@ func listingError(op string, p Place, err error) error {
 func (c *Catalog) offer(p Place, card llm.ModelCard) Offer {
 	m := config.Model{Provider: p.Protocol, BaseURL: p.BaseURL, ModelID: card.ID}
 	o := Offer{ModelCard: card, Place: p}
-	for _, known := range c.d.Config().Models(c.have) {
+	for _, known := range c.d.Config().Models(c.hasKey) {
 		if known.ModelID == card.ID && known.Provider == p.Protocol && known.BaseURL == p.BaseURL {
 			o.Configured = known.Name
 		}

@@ -86,8 +86,8 @@ func presetOf(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// usualAddresses are the default addresses of model servers on this machine.
-var usualAddresses = func() (out []LocalAddress) {
+// defaultAddresses are the default addresses of model servers on this machine.
+var defaultAddresses = func() (out []LocalAddress) {
 	for _, p := range presets {
 		if p.Local {
 			out = append(out, LocalAddress{Name: p.Name, BaseURL: p.BaseURL})

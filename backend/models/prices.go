@@ -39,7 +39,7 @@ type listed struct {
 	output  float64
 }
 
-// prices are the services' published prices in US dollars per million tokens, for inputs of usual length. The longest
+// prices are the services' published prices in US dollars per million tokens, for inputs of normal length. The longest
 // matching prefix counts, so later models of a family have its price.
 var prices = []listed{
 	{config.ProviderAnthropic, "claude-3-5-haiku", 0.8, 0.08, 4},
@@ -110,8 +110,8 @@ var prices = []listed{
 	{"xai", "grok-code-fast-1", 0.2, 0.02, 1.5},
 }
 
-// listPrice returns the listed price of a model at a service. A prefix must end at a hyphen: the price of "gpt-5"
-// says nothing about "gpt-5.9".
+// listPrice returns the listed price of a model at a service. A prefix must end before a hyphen or at the end of the
+// id: the price of "gpt-5" says nothing about "gpt-5.9".
 func listPrice(service, modelID string) (Price, bool) {
 	id := strings.TrimPrefix(strings.ToLower(modelID), "models/")
 	var best listed
@@ -196,7 +196,7 @@ func (c *Catalog) Cost(model string, u chat.Usage) (cost chat.Cost, today bool) 
 	return cost, cost.Known()
 }
 
-// costNow is what a usage of a model costs by its price now; the zero Cost if that is not known.
+// costNow returns the cost of a usage of a model by its current price; the zero Cost if that is not known.
 func (c *Catalog) costNow(m config.Model, u chat.Usage) chat.Cost {
 	price, ok := c.Price(m)
 	if !ok {

@@ -57,8 +57,8 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 		return TestResult{Provider: provider, Message: fmt.Sprintf("The protocol %q is not known.", provider)}
 	}
 	m := config.Model{Provider: provider, BaseURL: baseURL}
-	if why := Misplaced(m.KeyName(), key); why != "" {
-		return TestResult{Provider: provider, Message: why}
+	if reason := Misplaced(m.KeyName(), key); reason != "" {
+		return TestResult{Provider: provider, Message: reason}
 	}
 	secret := llm.Secret(strings.TrimSpace(key))
 	if secret == "" {
@@ -66,16 +66,16 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	}
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
-	begun := time.Now()
+	started := time.Now()
 	ids, err := lister.ListModels(ctx, llm.Endpoint{
 		Provider: provider, BaseURL: baseURL, Key: secret, AllowPlainHTTP: c.allowsPlain(m.KeyName()),
 	})
-	return verdict(provider, ids, err, time.Since(begun), secret != "")
+	return verdict(provider, ids, err, time.Since(started), secret != "")
 }
 
 // placeOf finds a model by the name of its key, if that is the host of a compatible server instead of a protocol.
 func (c *Catalog) placeOf(name string) (config.Model, bool) {
-	for _, m := range c.d.Config().Models(c.have) {
+	for _, m := range c.d.Config().Models(c.hasKey) {
 		if m.KeyName() == name {
 			return m, true
 		}
@@ -88,7 +88,7 @@ func (c *Catalog) placeOf(name string) (config.Model, bool) {
 
 // allowsPlain reports whether a key may be sent unencrypted, because a configured model of the same server allows it.
 func (c *Catalog) allowsPlain(keyName string) bool {
-	return slices.ContainsFunc(c.d.Config().Models(c.have), func(m config.Model) bool { return m.AllowPlainHTTP && m.KeyName() == keyName })
+	return slices.ContainsFunc(c.d.Config().Models(c.hasKey), func(m config.Model) bool { return m.AllowPlainHTTP && m.KeyName() == keyName })
 }
 
 // keyOr returns the key to test, or the stored one if it is empty.
@@ -96,22 +96,22 @@ func (c *Catalog) keyOr(key string, m config.Model) string {
 	if key != "" {
 		return key
 	}
-	kept, _ := c.d.Keys.Key(m.KeyName(), m.KeyEnv())
-	return kept.Reveal()
+	stored, _ := c.d.Keys.Key(m.KeyName(), m.KeyEnv())
+	return stored.Reveal()
 }
 
-func verdict(provider string, ids []string, err error, took time.Duration, keyed bool) TestResult {
-	r := TestResult{Provider: provider, Elapsed: took}
+func verdict(provider string, ids []string, err error, elapsed time.Duration, hasKey bool) TestResult {
+	r := TestResult{Provider: provider, Elapsed: elapsed}
 	if err != nil {
-		e := chat.CodeProvider
+		code := chat.CodeProvider
 		if le, ok := err.(*llm.Error); ok { //nolint:errorlint // adapters return it unwrapped
-			e = le.Code
+			code = le.Code
 		}
 		r.Message = err.Error()
 		switch {
-		case e == chat.CodeAuth && keyed:
+		case code == chat.CodeAuth && hasKey:
 			r.Message = "The key was refused: " + err.Error()
-		case e == chat.CodeAuth:
+		case code == chat.CodeAuth:
 			r.Message = "It asks for a key: " + err.Error()
 		}
 		return r
@@ -131,14 +131,14 @@ type LocalServer struct {
 	Models  []string
 }
 
-// LocalAddress is a usual address of a kind of model server.
+// LocalAddress is the default address of a kind of model server.
 type LocalAddress struct{ Name, BaseURL string }
 
-// localTimeout is for ports that accept a connection but do not answer; without a server, the connection is refused
-// at once. A busy machine may need seconds to answer.
+// localTimeout limits the wait for ports that accept a connection but do not answer; without a server, the connection
+// is refused at once. A busy machine may need seconds to answer.
 const localTimeout = 5 * time.Second
 
-// LocalServers asks the usual addresses on this machine, all at once.
+// LocalServers returns the model servers that answer at the addresses of Deps.Local. It asks all of them at once.
 func (c *Catalog) LocalServers(ctx context.Context) []LocalServer {
 	lister, ok := c.providers[config.ProviderChatCompletions].(llm.ModelLister)
 	if !ok {

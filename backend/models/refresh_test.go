@@ -10,15 +10,14 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// TestOneDescriptionOfAModel: after Refresh the list of models has the window, the abilities and the price that the
-// server offers the model with, also for a server on this machine. Before, a price that is configured nowhere is unknown and
-// not 0.
-func TestOneDescriptionOfAModel(t *testing.T) {
+// TestListAndOffersAgree: after Refresh the list of models has the same window, abilities and price as the server's
+// offer, also for a server on this machine. Before that, a price that is not configured is unknown, not 0.
+func TestListAndOffersAgree(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	url, _ := serving(t, func(string) string {
+	url, _ := startServer(t, func(string) string {
 		return `{"data":[{"id":"m","context_length":32768,"architecture":{"input_modalities":["text","image"]},"supported_parameters":["tools"],"pricing":{"prompt":"0.000003","completion":"0.000015"}}]}`
 	})
-	c := learning(t, url, "", &now, nil)
+	c := catalogAt(t, url, "", &now, nil)
 	own := func() models.Info {
 		for _, in := range c.List() {
 			if in.Name == "own" {

@@ -63,7 +63,7 @@ func (s *Service) Edit(ctx context.Context, branch chat.BranchID, pin chat.PinID
 	})
 }
 
-func (s *Service) put(ctx context.Context, branch chat.BranchID, replaces chat.PinID, text string, put func(string, int) (chat.Pin, error)) (pin chat.Pin, err error) {
+func (s *Service) put(ctx context.Context, branch chat.BranchID, replaces chat.PinID, text string, store func(string, int) (chat.Pin, error)) (pin chat.Pin, err error) {
 	return pin, s.change(ctx, branch, func() error {
 		if text = strings.TrimSpace(text); text == "" {
 			return chat.Errorf(chat.CodeInvalid, "pin", "A pinned fact needs some text; nothing was changed.")
@@ -71,7 +71,7 @@ func (s *Service) put(ctx context.Context, branch chat.BranchID, replaces chat.P
 		if err := s.d.Limits.CheckPin(ctx, branch, replaces, text); err != nil {
 			return err
 		}
-		pin, err = put(text, s.d.Count(text))
+		pin, err = store(text, s.d.Count(text))
 		return err
 	})
 }
@@ -137,9 +137,9 @@ func (s *Service) suggestion(ctx context.Context, branch chat.BranchID, id chat.
 	if err != nil {
 		return chat.PinSuggestion{}, err
 	}
-	at := slices.IndexFunc(offered, func(p chat.PinSuggestion) bool { return p.ID == id })
-	if at < 0 {
+	i := slices.IndexFunc(offered, func(p chat.PinSuggestion) bool { return p.ID == id })
+	if i < 0 {
 		return chat.PinSuggestion{}, chat.Errorf(chat.CodeNotFound, "pin.suggestion", "This suggestion was pinned or dismissed already.")
 	}
-	return offered[at], nil
+	return offered[i], nil
 }

@@ -7,14 +7,14 @@ import (
 
 // ignoreRule is a line of a .gitignore file.
 type ignoreRule struct {
-	below   string   // directory of the .gitignore file; "." for the watched folder itself
+	dir     string   // directory of the .gitignore file; "." for the watched folder itself
 	parts   []string // parts between slashes; "**" is any number of directories
 	negated bool
 	dirOnly bool
 }
 
-// ignoreRules parses a .gitignore file. Invalid patterns are skipped.
-func ignoreRules(below, text string) []ignoreRule {
+// ignoreRules parses the .gitignore file of a directory. Invalid patterns are skipped.
+func ignoreRules(dir, text string) []ignoreRule {
 	var out []ignoreRule
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -24,7 +24,7 @@ func ignoreRules(below, text string) []ignoreRule {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		r := ignoreRule{below: below}
+		r := ignoreRule{dir: dir}
 		line, r.negated = strings.CutPrefix(line, "!")
 		line, r.dirOnly = strings.CutSuffix(line, "/")
 		anchored := strings.Contains(line, "/")
@@ -41,17 +41,17 @@ func ignoreRules(below, text string) []ignoreRule {
 }
 
 // ignored reports whether a path is ignored: the last matching rule decides.
-func ignored(rules []ignoreRule, name string, dir bool) bool {
+func ignored(rules []ignoreRule, name string, isDir bool) bool {
 	out := false
 	for _, r := range rules {
 		rest := name
-		if r.below != "." {
+		if r.dir != "." {
 			var ok bool
-			if rest, ok = strings.CutPrefix(name, r.below+"/"); !ok {
+			if rest, ok = strings.CutPrefix(name, r.dir+"/"); !ok {
 				continue
 			}
 		}
-		if (dir || !r.dirOnly) && matches(r.parts, strings.Split(rest, "/")) {
+		if (isDir || !r.dirOnly) && matches(r.parts, strings.Split(rest, "/")) {
 			out = !r.negated
 		}
 	}

@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// watched is a project with a watched folder and a real store.
-type watched struct {
+// watchedProject is a project with a watched folder and a real store.
+type watchedProject struct {
 	*projects.Service
 	t       *testing.T
 	db      *store.Store
@@ -30,9 +30,9 @@ type watched struct {
 	changes int
 }
 
-func newWatched(t *testing.T) *watched {
+func newWatchedProject(t *testing.T) *watchedProject {
 	t.Helper()
-	w := &watched{t: t, dir: t.TempDir(), data: t.TempDir()}
+	w := &watchedProject{t: t, dir: t.TempDir(), data: t.TempDir()}
 	var err error
 	if w.db, err = store.Open(t.Context(), store.Options{DataDir: w.data}); err != nil {
 		t.Fatal(err)
@@ -48,18 +48,18 @@ func newWatched(t *testing.T) *watched {
 	return w
 }
 
-func (w *watched) ok(err error) {
+func (w *watchedProject) ok(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// past is the modification time of files, unless a test sets another.
+// past is the modification time of files, unless a test sets another one.
 var past = time.Now().Add(-time.Hour)
 
 // write writes a file that was modified in the past.
-func (w *watched) write(name, text string) {
+func (w *watchedProject) write(name, text string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, filepath.FromSlash(name))
 	w.ok(os.MkdirAll(filepath.Dir(path), 0o755))
@@ -67,20 +67,20 @@ func (w *watched) write(name, text string) {
 	w.ok(os.Chtimes(path, past, past))
 }
 
-func (w *watched) watch() {
+func (w *watchedProject) watch() {
 	w.t.Helper()
 	_, err := w.Watch(w.t.Context(), w.id, w.dir)
 	w.ok(err)
 }
 
-func (w *watched) scan() chat.ProjectScan {
+func (w *watchedProject) scan() chat.ProjectScan {
 	w.t.Helper()
 	s, err := w.Scan(w.t.Context(), w.id)
 	w.ok(err)
 	return s
 }
 
-func (w *watched) paths() string {
+func (w *watchedProject) paths() string {
 	w.t.Helper()
 	files, err := w.ProjectFiles(w.t.Context(), w.id)
 	w.ok(err)
@@ -88,9 +88,9 @@ func (w *watched) paths() string {
 	return strings.Join(out, " ")
 }
 
-func TestAWatchedFolderIsFollowed(t *testing.T) {
+func TestChangesInAWatchedFolderAreIndexed(t *testing.T) {
 	t.Parallel()
-	w := newWatched(t)
+	w := newWatchedProject(t)
 	w.write("a.md", "alpha")
 	w.write("sub/b.md", "beta")
 	w.watch()
@@ -114,7 +114,7 @@ func TestAWatchedFolderIsFollowed(t *testing.T) {
 	w.ok(os.Remove(filepath.Join(w.dir, "a.md")))
 	w.write("c.md", "gamma")
 	if s := w.scan(); strings.Join(s.Removed, " ") != "a.md" || strings.Join(s.New, " ") != "c.md" || s.Found != 2 {
-		t.Errorf("one is new and one is gone, but the scan says %+v", s)
+		t.Errorf("one file is new and one was deleted, but the scan says %+v", s)
 	}
 	p, err := w.Project(t.Context(), w.id)
 	w.ok(err)
@@ -130,7 +130,7 @@ func TestAWatchedFolderIsFollowed(t *testing.T) {
 
 func TestFilesThatAWatchedFolderIgnores(t *testing.T) {
 	t.Parallel()
-	w := newWatched(t)
+	w := newWatchedProject(t)
 	outside := t.TempDir()
 	w.ok(os.WriteFile(filepath.Join(outside, "outside.md"), []byte("outside"), 0o600))
 	for name, text := range map[string]string{
@@ -150,9 +150,9 @@ func TestFilesThatAWatchedFolderIgnores(t *testing.T) {
 		t.Errorf("indexed: %s", got)
 	}
 	s := w.scan()
-	for why, n := range map[string]int{"may contain secrets": 4, "hidden": 3, "named in .gitignore": 4, "installed packages": 1, "no readable text": 1, "empty": 1, "larger than 20 MB": 1} {
-		if s.SkippedBy[why] != n {
-			t.Errorf("skipped, %s: %d, want %d (%v)", why, s.SkippedBy[why], n, s.Skipped)
+	for reason, n := range map[string]int{"may contain secrets": 4, "hidden": 3, "named in .gitignore": 4, "installed packages": 1, "no readable text": 1, "empty": 1, "larger than 20 MB": 1} {
+		if s.SkippedBy[reason] != n {
+			t.Errorf("skipped, %s: %d, want %d (%v)", reason, s.SkippedBy[reason], n, s.Skipped)
 		}
 	}
 	if runtime.GOOS != "windows" && s.SkippedBy["a link"] != 2 {
@@ -162,14 +162,14 @@ func TestFilesThatAWatchedFolderIgnores(t *testing.T) {
 
 func TestAnUnreadableFolderKeepsItsFiles(t *testing.T) {
 	t.Parallel()
-	w := newWatched(t)
+	w := newWatchedProject(t)
 	w.write("a.md", "alpha")
 	w.watch()
 	away := w.dir + "-away"
 	w.ok(os.Rename(w.dir, away))
 	t.Cleanup(func() { _ = os.RemoveAll(away) })
 	if s := w.scan(); s.Error == "" || len(s.Removed) != 0 || w.paths() != "a.md" {
-		t.Errorf("the folder is away: %+v, %s", s, w.paths())
+		t.Errorf("without the folder: %+v, %s", s, w.paths())
 	}
 	w.ok(os.Rename(away, w.dir))
 	if s := w.scan(); s.Error != "" || s.Differs() {
@@ -177,9 +177,9 @@ func TestAnUnreadableFolderKeepsItsFiles(t *testing.T) {
 	}
 }
 
-func TestAFolderThatIsRefused(t *testing.T) {
+func TestFoldersThatCannotBeWatched(t *testing.T) {
 	t.Parallel()
-	w := newWatched(t)
+	w := newWatchedProject(t)
 	w.write("a.md", "alpha")
 	for _, dir := range []string{"relative", filepath.Join(w.dir, "none"), filepath.Join(w.dir, "a.md"), w.data, filepath.Join(w.data, "backups")} {
 		_ = os.Mkdir(filepath.Join(w.data, "backups"), 0o700)
@@ -187,7 +187,7 @@ func TestAFolderThatIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
-	_, err := w.Watch(t.Context(), w.id, filepath.Dir(w.data)) // it contains the data directory
+	_, err := w.Watch(t.Context(), w.id, filepath.Dir(w.data)) // contains the data directory
 	w.ok(err)
 	if s := w.scan(); s.SkippedBy["this program's own data"] != 1 {
 		t.Errorf("skipped: %v", s.SkippedBy)
@@ -196,7 +196,7 @@ func TestAFolderThatIsRefused(t *testing.T) {
 
 func TestDocumentsOfAProject(t *testing.T) {
 	t.Parallel()
-	w := newWatched(t)
+	w := newWatchedProject(t)
 	w.ok(w.Add(t.Context(), w.id, "plan.md", []byte("the plan")))
 	w.ok(w.Add(t.Context(), w.id, "plan.md", []byte("the other plan")))
 	if err := w.Add(t.Context(), w.id, "plan.bin", []byte("a\x00b")); chat.CodeOf(err) != chat.CodeInvalid {
@@ -208,29 +208,29 @@ func TestDocumentsOfAProject(t *testing.T) {
 		t.Errorf("%+v", files)
 	}
 	if err := w.Remove(t.Context(), w.id, []string{"plan.md", "none.md"}); chat.CodeOf(err) != chat.CodeNotFound || w.paths() != "plan.md" {
-		t.Errorf("one of the two is not there: %v", err)
+		t.Errorf("one of the two does not exist: %v", err)
 	}
 	w.ok(w.Remove(t.Context(), w.id, []string{"plan.md"}))
 	if got := w.paths(); got != "" {
-		t.Errorf("left: %s", got)
+		t.Errorf("still indexed: %s", got)
 	}
-	found, err := w.db.Verify(t.Context())
+	findings, err := w.db.Verify(t.Context())
 	w.ok(err)
-	if len(found) > 0 {
-		t.Errorf("verify: %+v", found)
+	if len(findings) > 0 {
+		t.Errorf("verify: %+v", findings)
 	}
 }
 
 func TestTooManyFilesForAProject(t *testing.T) {
 	t.Parallel()
-	w := newWatched(t)
-	const most = 20
-	w.Service = projects.New(projects.Deps{Store: w.db, Count: func(string) int { return 1 }, Changed: func() {}, MaxFiles: most})
-	for i := range most + 3 {
+	w := newWatchedProject(t)
+	const maxFiles = 20
+	w.Service = projects.New(projects.Deps{Store: w.db, Count: func(string) int { return 1 }, Changed: func() {}, MaxFiles: maxFiles})
+	for i := range maxFiles + 3 {
 		w.write("f/"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+time.Duration(i).String()+".md", "words")
 	}
 	w.watch()
-	if s := w.scan(); s.Found != most || s.SkippedBy["beyond the number of files of a project (2,000)"] != 3 || s.Differs() {
+	if s := w.scan(); s.Found != maxFiles || s.SkippedBy["beyond the number of files of a project (2,000)"] != 3 || s.Differs() {
 		t.Errorf("%d files, skipped %v", s.Found, s.SkippedBy)
 	}
 	if !slices.IsSorted(strings.Fields(w.paths())) {

@@ -14,12 +14,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// settled is how long before reading a file must have been modified for its time to prove that it has not changed
-// since. File systems store times in steps of up to two seconds.
-const settled = 2 * time.Second
+// minFileAge is the age from which an unchanged modification time proves that a file has not changed since it was
+// read. File systems store times in steps of up to two seconds.
+const minFileAge = 2 * time.Second
 
-// Scan scans the watched folder of a project, reads new and changed files, and removes files that are gone. If the
-// folder cannot be read, nothing is changed and the result has the reason.
+// Scan scans the watched folder of a project, reads new and changed files, and removes deleted files from the index. If
+// the folder cannot be read, nothing is changed and the result has the reason.
 func (s *Service) Scan(ctx context.Context, id chat.ProjectID) (chat.ProjectScan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +31,7 @@ func (s *Service) Scan(ctx context.Context, id chat.ProjectID) (chat.ProjectScan
 		return chat.ProjectScan{}, chat.Errorf(chat.CodeInvalid, "project.scan", "The project %q has no watched folder.", p.Name).WithHint("contextinfinity projects watch sets one")
 	}
 	scan := chat.ProjectScan{At: s.d.Clock.Now().UTC(), New: []string{}, Changed: []string{}, Removed: []string{}, Skipped: []chat.SkippedFile{}, SkippedBy: map[string]int{}}
-	err = s.look(ctx, p, &scan)
+	err = s.scanFolder(ctx, p, &scan)
 	if err != nil && ctx.Err() == nil && errors.As(err, new(*folderError)) {
 		scan.Error, err = err.Error(), nil
 	}
@@ -54,22 +54,22 @@ func (e *folderError) Error() string {
 	return "The folder cannot be read, so its index was not changed: " + e.err.Error()
 }
 
-func (s *Service) look(ctx context.Context, p chat.Project, scan *chat.ProjectScan) error {
+func (s *Service) scanFolder(ctx context.Context, p chat.Project, scan *chat.ProjectScan) error {
 	root, err := os.OpenRoot(p.Watch)
 	if err != nil {
 		return &folderError{err}
 	}
 	defer root.Close()
-	w := walk{root: root, own: s.ownBelow(p.Watch), most: s.d.MaxFiles, scan: scan}
+	w := walk{root: root, own: s.ownDirsIn(p.Watch), maxFiles: s.d.MaxFiles, scan: scan}
 	if err := w.dir(".", 0); err != nil {
 		return &folderError{err}
 	}
-	held, err := s.ProjectFiles(ctx, p.ID)
+	stored, err := s.ProjectFiles(ctx, p.ID)
 	if err != nil {
 		return err
 	}
 	before := map[string]chat.ProjectFile{}
-	for _, f := range held {
+	for _, f := range stored {
 		if f.Kind == chat.ProjectWatched {
 			before[f.Path] = f
 		}
@@ -83,7 +83,7 @@ func (s *Service) look(ctx context.Context, p chat.Project, scan *chat.ProjectSc
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) { // the files left in before were not found
-		if !w.unknown(name) {
+		if !w.inUnread(name) {
 			scan.Removed = append(scan.Removed, name)
 		}
 	}
@@ -93,13 +93,13 @@ func (s *Service) look(ctx context.Context, p chat.Project, scan *chat.ProjectSc
 	return nil
 }
 
-// unknown reports whether a file is in a directory that could not be read this time.
-func (w *walk) unknown(name string) bool {
+// inUnread reports whether a file is in a directory that could not be read this time.
+func (w *walk) inUnread(name string) bool {
 	return slices.ContainsFunc(w.unread, func(dir string) bool { return dir == "." || name == dir || strings.HasPrefix(name, dir+"/") })
 }
 
-// ownBelow returns the program's own directories inside a folder, as relative paths.
-func (s *Service) ownBelow(folder string) []string {
+// ownDirsIn returns the program's own directories inside a folder, as relative paths.
+func (s *Service) ownDirsIn(folder string) []string {
 	var out []string
 	for _, own := range s.protected() {
 		if rel, err := filepath.Rel(resolved(folder), own); err == nil && filepath.IsLocal(rel) {
@@ -109,72 +109,72 @@ func (s *Service) ownBelow(folder string) []string {
 	return out
 }
 
-// file reads a file if it has changed. It removes the file from before unless the file must not stay indexed.
-func (s *Service) file(ctx context.Context, id chat.ProjectID, w *walk, f found, before map[string]chat.ProjectFile) error {
-	old, known := before[f.path]
-	if known && old.Size == f.size && old.ModifiedAt.Equal(f.modified) && old.ReadAt.Sub(f.modified) > settled {
+// file reads a file if it has changed. A file that stays indexed is removed from before.
+func (s *Service) file(ctx context.Context, id chat.ProjectID, w *walk, f foundFile, before map[string]chat.ProjectFile) error {
+	old, indexed := before[f.path]
+	if indexed && old.Size == f.size && old.ModifiedAt.Equal(f.modified) && old.ReadAt.Sub(f.modified) > minFileAge {
 		delete(before, f.path)
 		w.scan.Found++
 		return nil
 	}
-	key := refusedFile{id, f}
-	if why, ok := s.refused[key]; ok && s.d.Clock.Now().Sub(f.modified) > settled {
-		w.skip(f.path, why)
+	key := fileVersion{id, f}
+	if reason, ok := s.rejected[key]; ok && s.d.Clock.Now().Sub(f.modified) > minFileAge {
+		w.skip(f.path, reason)
 		return nil
 	}
-	n, why := s.read(ctx, w.root, f)
+	n, reason := s.read(ctx, w.root, f)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if why != "" {
-		w.skip(f.path, why)
-		if why == whyRead { // keeps the indexed version until it can be read again
+	if reason != "" {
+		w.skip(f.path, reason)
+		if reason == reasonRead { // the indexed version stays until the file can be read again
 			delete(before, f.path)
-		} else if len(s.refused) < maxEntries {
-			s.refused[key] = why
+		} else if len(s.rejected) < maxEntries {
+			s.rejected[key] = reason
 		}
 		return nil
 	}
 	n.Project, n.Kind, n.Path, n.ModifiedAt = id, chat.ProjectWatched, f.path, f.modified
-	made, err := s.PutProjectFile(ctx, n)
+	changed, err := s.PutProjectFile(ctx, n)
 	if err != nil && chat.CodeOf(err) != chat.CodeInvalid {
 		return err
 	}
-	if err != nil { // a text that cannot be stored
-		w.skip(f.path, whyText)
+	if err != nil { // the text cannot be stored
+		w.skip(f.path, reasonText)
 		return nil
 	}
 	delete(before, f.path)
 	w.scan.Found++
 	switch {
-	case made && known:
+	case changed && indexed:
 		w.scan.Changed = append(w.scan.Changed, f.path)
-	case made:
+	case changed:
 		w.scan.New = append(w.scan.New, f.path)
 	}
 	return nil
 }
 
 // read returns a file's text, or the reason why it is skipped.
-func (s *Service) read(ctx context.Context, root *os.Root, f found) (chat.NewProjectFile, string) {
+func (s *Service) read(ctx context.Context, root *os.Root, f foundFile) (chat.NewProjectFile, string) {
 	file, err := root.Open(filepath.FromSlash(f.path))
 	if err != nil {
-		return chat.NewProjectFile{}, whyRead
+		return chat.NewProjectFile{}, reasonRead
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return chat.NewProjectFile{}, whyRead
+		return chat.NewProjectFile{}, reasonRead
 	}
 	data, err := io.ReadAll(io.LimitReader(file, MaxFileBytes+1))
 	switch {
 	case err != nil:
-		return chat.NewProjectFile{}, whyRead
+		return chat.NewProjectFile{}, reasonRead
 	case len(data) > MaxFileBytes:
-		return chat.NewProjectFile{}, whyLarge
+		return chat.NewProjectFile{}, reasonLarge
 	}
 	d, err := s.d.Documents.Read(ctx, f.path, data)
 	if err != nil {
-		return chat.NewProjectFile{}, whyText
+		return chat.NewProjectFile{}, reasonText
 	}
 	return chat.NewProjectFile{NewFile: d.New("", data, s.d.Count(d.Text))}, ""
 }

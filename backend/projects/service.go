@@ -24,7 +24,7 @@ type Store interface {
 	WatchProject(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)
 	SetProjectScan(context.Context, chat.ProjectID, chat.ProjectScan) error
 	ProjectFiles(context.Context, chat.ProjectID) ([]chat.ProjectFile, error)
-	PutProjectFile(context.Context, chat.NewProjectFile) (made bool, err error)
+	PutProjectFile(context.Context, chat.NewProjectFile) (changed bool, err error)
 	DropProjectFiles(ctx context.Context, id chat.ProjectID, kind chat.ProjectFileKind, paths []string) error
 	SweepProjectFiles(context.Context) error
 }
@@ -48,14 +48,14 @@ type Service struct {
 	Store
 	d  Deps
 	mu sync.Mutex // held during a scan
-	// refused has the reasons why files that were read are not indexed.
-	refused map[refusedFile]string
+	// rejected has the reasons why files that were read are not indexed.
+	rejected map[fileVersion]string
 }
 
-// refusedFile identifies a version of a file.
-type refusedFile struct {
+// fileVersion identifies a version of a file.
+type fileVersion struct {
 	project chat.ProjectID
-	file    found
+	file    foundFile
 }
 
 // New returns a service.
@@ -64,10 +64,10 @@ func New(d Deps) *Service {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{Store: d.Store, d: d, refused: map[refusedFile]string{}}
+	return &Service{Store: d.Store, d: d, rejected: map[fileVersion]string{}}
 }
 
-// Every is the interval between scans of the watched folders.
+// Every is the usual interval between scans of the watched folders.
 const Every = time.Minute
 
 // Run scans all watched folders, immediately and then at the interval, until ctx ends.
@@ -123,7 +123,7 @@ func (s *Service) SetProject(ctx context.Context, id chat.ProjectID, v chat.Proj
 	return p, err
 }
 
-// Watch sets the watched folder of a project and scans it. An empty folder ends watching.
+// Watch sets the watched folder of a project and scans it. With an empty dir, watching ends.
 func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error) {
 	const op = "project.watch"
 	if dir != "" {
@@ -160,7 +160,7 @@ func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (cha
 	return s.Project(ctx, id)
 }
 
-// Add adds a document to a project, or replaces the one with the same name.
+// Add adds a document to a project, or replaces the document with the same name.
 func (s *Service) Add(ctx context.Context, id chat.ProjectID, name string, data []byte) error {
 	d, err := s.d.Documents.Read(ctx, name, data)
 	if err != nil {
@@ -169,12 +169,12 @@ func (s *Service) Add(ctx context.Context, id chat.ProjectID, name string, data 
 	n := chat.NewProjectFile{Project: id, Path: d.Name, Kind: chat.ProjectDocument, ModifiedAt: s.d.Clock.Now(), NewFile: d.New("", data, s.d.Count(d.Text))}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	held, err := s.ProjectFiles(ctx, id)
+	stored, err := s.ProjectFiles(ctx, id)
 	if err != nil {
 		return err
 	}
-	if len(held) >= 2*MaxFiles {
-		return chat.Errorf(chat.CodeTooLarge, "project.add", "The project has %d files, the most it can have; %s was not added.", len(held), d.Name).WithHint("remove some, or make another project")
+	if len(stored) >= 2*MaxFiles {
+		return chat.Errorf(chat.CodeTooLarge, "project.add", "The project has %d files, the most it can have; %s was not added.", len(stored), d.Name).WithHint("remove some, or make another project")
 	}
 	if _, err := s.PutProjectFile(ctx, n); err != nil {
 		return err
@@ -187,12 +187,12 @@ func (s *Service) Add(ctx context.Context, id chat.ProjectID, name string, data 
 func (s *Service) Remove(ctx context.Context, id chat.ProjectID, names []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	held, err := s.ProjectFiles(ctx, id)
+	stored, err := s.ProjectFiles(ctx, id)
 	if err != nil {
 		return err
 	}
 	documents := map[string]bool{}
-	for _, f := range held {
+	for _, f := range stored {
 		if f.Kind == chat.ProjectDocument {
 			documents[f.Path] = true
 		}

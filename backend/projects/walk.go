@@ -26,41 +26,41 @@ const (
 
 // Reasons why a file is skipped.
 const (
-	whyHidden  = "hidden"
-	whySecret  = "may contain secrets"
-	whyLink    = "a link"
-	whyIgnored = "named in .gitignore"
-	whyPackage = "installed packages"
-	whyOwn     = "this program's own data"
-	whySpecial = "not a file"
-	whyEmpty   = "empty"
-	whyLarge   = "larger than 20 MB"
-	whyDeep    = "too deep in the folder"
-	whyMany    = "beyond the number of files of a project (2,000)"
-	whyBytes   = "beyond the 500 MB of a project"
-	whyEntries = "beyond the limit of 50,000 names"
-	whyText    = "no readable text"
-	whyRead    = "cannot be read"
+	reasonHidden  = "hidden"
+	reasonSecret  = "may contain secrets"
+	reasonLink    = "a link"
+	reasonIgnored = "named in .gitignore"
+	reasonPackage = "installed packages"
+	reasonOwn     = "this program's own data"
+	reasonSpecial = "not a file"
+	reasonEmpty   = "empty"
+	reasonLarge   = "larger than 20 MB"
+	reasonDeep    = "too deep in the folder"
+	reasonMany    = "beyond the number of files of a project (2,000)"
+	reasonBytes   = "beyond the 500 MB of a project"
+	reasonEntries = "beyond the limit of 50,000 names"
+	reasonText    = "no readable text"
+	reasonRead    = "cannot be read"
 )
 
-// found is a file of a watched folder.
-type found struct {
+// foundFile is a file of a watched folder.
+type foundFile struct {
 	path     string
 	size     int64
 	modified time.Time
 }
 
-// walk is one pass through a watched folder.
+// walk is the state of one pass through a watched folder.
 type walk struct {
-	root    *os.Root
-	own     []string // directories to skip, relative to the folder
-	rules   []ignoreRule
-	files   []found
-	most    int      // maximum number of files
-	unread  []string // paths that were not read, or not completely
-	entries int
-	bytes   int64
-	scan    *chat.ProjectScan
+	root     *os.Root
+	own      []string // directories to skip, relative to the folder
+	rules    []ignoreRule
+	files    []foundFile
+	maxFiles int      // maximum number of files
+	unread   []string // paths that were not read, or not completely
+	entries  int
+	bytes    int64
+	scan     *chat.ProjectScan
 }
 
 func (w *walk) skip(name, reason string) {
@@ -70,8 +70,8 @@ func (w *walk) skip(name, reason string) {
 	}
 }
 
-// dir walks through a directory in the order of names. An error of the watched folder itself ends the walk; errors
-// below it are recorded as skipped.
+// dir walks through a directory in the order of names. If the watched folder itself cannot be read, that is an error;
+// subdirectories that cannot be read are recorded as skipped.
 func (w *walk) dir(name string, depth int) error {
 	list, err := w.list(name)
 	if err != nil {
@@ -79,7 +79,7 @@ func (w *walk) dir(name string, depth int) error {
 			return err
 		}
 		w.unread = append(w.unread, name)
-		w.skip(name, whyRead)
+		w.skip(name, reasonRead)
 		return nil
 	}
 	before := len(w.rules)
@@ -102,8 +102,8 @@ func (w *walk) list(name string) ([]fs.DirEntry, error) {
 	defer d.Close()
 	var out []fs.DirEntry
 	for w.entries < maxEntries {
-		some, err := d.ReadDir(min(1000, maxEntries-w.entries))
-		out, w.entries = append(out, some...), w.entries+len(some)
+		batch, err := d.ReadDir(min(1000, maxEntries-w.entries))
+		out, w.entries = append(out, batch...), w.entries+len(batch)
 		if errors.Is(err, io.EOF) {
 			slices.SortFunc(out, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 			return out, nil
@@ -113,7 +113,7 @@ func (w *walk) list(name string) ([]fs.DirEntry, error) {
 		}
 	}
 	w.unread = append(w.unread, name)
-	w.skip(name, whyEntries)
+	w.skip(name, reasonEntries)
 	slices.SortFunc(out, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return out, nil
 }
@@ -132,8 +132,8 @@ func (w *walk) ignoreFile(dir string) string {
 }
 
 func (w *walk) entry(name string, e fs.DirEntry, depth int) error {
-	if why := w.leaveOut(name, e, depth); why != "" {
-		w.skip(name, why)
+	if reason := w.skipReason(name, e, depth); reason != "" {
+		w.skip(name, reason)
 		return nil
 	}
 	if e.IsDir() {
@@ -142,43 +142,43 @@ func (w *walk) entry(name string, e fs.DirEntry, depth int) error {
 	info, err := w.root.Lstat(name)
 	switch {
 	case err != nil:
-		w.skip(name, whyRead)
+		w.skip(name, reasonRead)
 		w.unread = append(w.unread, name)
 	case info.Size() == 0:
-		w.skip(name, whyEmpty)
+		w.skip(name, reasonEmpty)
 	case info.Size() > MaxFileBytes:
-		w.skip(name, whyLarge)
-	case len(w.files) >= w.most:
-		w.skip(name, whyMany)
+		w.skip(name, reasonLarge)
+	case len(w.files) >= w.maxFiles:
+		w.skip(name, reasonMany)
 	case w.bytes+info.Size() > MaxBytes:
-		w.skip(name, whyBytes)
+		w.skip(name, reasonBytes)
 	default:
 		w.bytes += info.Size()
-		w.files = append(w.files, found{path: name, size: info.Size(), modified: info.ModTime().UTC().Truncate(time.Millisecond)})
+		w.files = append(w.files, foundFile{path: name, size: info.Size(), modified: info.ModTime().UTC().Truncate(time.Millisecond)})
 	}
 	return nil
 }
 
-// leaveOut returns why an entry is skipped; empty: it is not.
-func (w *walk) leaveOut(name string, e fs.DirEntry, depth int) string {
+// skipReason returns why an entry is skipped; empty if it is not.
+func (w *walk) skipReason(name string, e fs.DirEntry, depth int) string {
 	base := e.Name()
 	switch {
 	case e.Type()&fs.ModeSymlink != 0:
-		return whyLink
+		return reasonLink
 	case isSecret(base):
-		return whySecret
+		return reasonSecret
 	case strings.HasPrefix(base, "."):
-		return whyHidden
+		return reasonHidden
 	case ignored(w.rules, name, e.IsDir()):
-		return whyIgnored
+		return reasonIgnored
 	case e.IsDir() && base == "node_modules":
-		return whyPackage
+		return reasonPackage
 	case e.IsDir() && slices.Contains(w.own, name):
-		return whyOwn
+		return reasonOwn
 	case e.IsDir() && depth >= maxDepth:
-		return whyDeep
+		return reasonDeep
 	case !e.IsDir() && !e.Type().IsRegular():
-		return whySpecial
+		return reasonSpecial
 	}
 	return ""
 }

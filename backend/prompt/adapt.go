@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Adaptation is what another model's budget changes (FORGE's ContextAdaptation).
+// Adaptation is how a context changes with another model's budget (FORGE's ContextAdaptation).
 type Adaptation struct {
 	Kind       AdaptationKind
 	Returning  int // turns that become originals again
@@ -18,12 +18,12 @@ type Adaptation struct {
 	Dropped int
 }
 
-// NeedsSummarization reports that turns no longer fit and some have no summary yet (FORGE's needs_summarization).
+// NeedsSummarization reports whether turns no longer fit and some have no summary yet (FORGE's needs_summarization).
 func (a Adaptation) NeedsSummarization() bool {
 	return a.Compressed > 0 && a.Unsummarized > 0 || a.Dropped > 0
 }
 
-// AdaptationKind is FORGE's three cases.
+// AdaptationKind is one of FORGE's three cases.
 type AdaptationKind string
 
 const (
@@ -54,15 +54,15 @@ func Adapt(before, after Manifest) Adaptation {
 	return a
 }
 
-// String describes it in one or more sentences.
+// String describes the change in one or more sentences.
 func (a Adaptation) String() string {
-	says := a.change()
+	text := a.change()
 	if a.Dropped > 0 {
-		says += " It needs summarization: " + display.Count(a.Dropped, "pending turn is", "pending turns are") + " left out until committed."
+		text += " It needs summarization: " + display.Count(a.Dropped, "pending turn is", "pending turns are") + " left out until committed."
 	} else if a.NeedsSummarization() {
-		says += " It needs summarization: " + display.Count(a.Unsummarized, "turn has", "turns have") + " no summary yet, so extracts are sent until summaries are made in the background."
+		text += " It needs summarization: " + display.Count(a.Unsummarized, "turn has", "turns have") + " no summary yet, so extracts are sent until summaries are made in the background."
 	}
-	return says
+	return text
 }
 
 func (a Adaptation) change() string {

@@ -16,7 +16,7 @@ const AssemblerVersion = 8
 // messageOverhead is the number of tokens for a message's role markers and framing.
 const messageOverhead = 4
 
-// Input is everything a context is made of. The assembler reads nothing else.
+// Input is everything from which a context is assembled. The assembler reads nothing else.
 type Input struct {
 	Model    string
 	ModelID  string // whose encoding Count uses
@@ -45,14 +45,14 @@ type Input struct {
 	// most this many tokens. Both must be pure.
 	Fetch   func(from, to int64) ([]chat.Turn, error)
 	Extract func(turns []chat.Turn, target int) string
-	// Remember, if not nil, returns an earlier result of extract for the same piece, or calls it.
-	Remember func(p Piece, extract func() (string, error)) (string, error)
+	// CachedExtract, if not nil, returns an earlier result of extract for the same piece, or calls extract.
+	CachedExtract func(p Piece, extract func() (string, error)) (string, error)
 	// Repeats returns the lines of a range summary, counted from 0, that a state summary also contains; nil: none is
 	// left out. It must be pure.
 	Repeats func(text, state string) []int
 	// Summaries are the lineage's live range summaries. Previous is how the previous request represented history.
 	Summaries []Summary
-	Previous  *Pinned
+	Previous  *HistoryRecord
 	Retrieved []Artifact // best first
 	Current   chat.Message
 	// Tools are the definitions that the request offers, in a stable order.
@@ -68,8 +68,8 @@ type Input struct {
 	Reduce float64
 	// Count returns the tokens of a text. It must be a pure function.
 	Count func(string) int
-	// Replay assembles the context of this manifest again: with its plan, its pieces, and what its shrinking left.
-	// Nothing is planned or shrunk again.
+	// Replay, if not nil, is a manifest whose context is assembled again: with its plan and its pieces, and without
+	// what its shrinking removed. Nothing is planned or shrunk again.
 	Replay *Manifest
 	// RedactionRules identifies the rules of Redact, so that a changed rule can be distinguished from a changed record.
 	RedactionRules string
@@ -97,7 +97,7 @@ type Artifact struct {
 	// The components of Score, which explain why the artifact was chosen (chat.Retrieval).
 	Similarity, Vector, Keyword float64
 	Reasons                     []chat.Reason
-	// Attached manually: dropped after everything that was found.
+	// Attached: the user attached it; it is dropped after all others.
 	Attached bool
 	// Form and Slices say how Text was derived from the chunk, so that it can be derived again: the manifest records
 	// them.
@@ -125,7 +125,7 @@ func Assemble(in Input) (PreparedContext, error) {
 	return d.Finish(in.Retrieved, in.RetrievalError)
 }
 
-// assembler holds the sections while they are built and shrunk.
+// assembler contains the sections while they are built and shrunk.
 type assembler struct {
 	in     Input
 	budget Budget
@@ -137,9 +137,9 @@ type assembler struct {
 	pinned    []rendered
 	summaries []rendered
 	originals []rendered
-	pending   []rendered // whole turns: two messages each
+	pending   []rendered // complete turns: two messages each
 	state     []rendered
-	again     []rendered // lines of ranges that the state summary contained and no longer does
+	restored  []rendered // lines of ranges that were omitted and that the state summary no longer contains
 	retrieved []rendered // best first, like in.Retrieved
 	now       []rendered // the line of date and time
 	last      []rendered // the message, the steps of its turn so far, and in a continuation the partial answer
@@ -150,7 +150,7 @@ type assembler struct {
 	shortened []Shortened
 	steps     []string
 	notes     []string // other deviations from the caps, as text
-	// Redactions, separate for parts that are rendered again; found is the current one.
+	// Redactions, separate for the parts that may be rendered more than once; found is the current list.
 	redactedFixed, redactedRecalled, redactedHistory, redactedLast []Redaction
 
 	found *[]Redaction
@@ -159,8 +159,8 @@ type assembler struct {
 	full int
 }
 
-// rendered is one item as it will be sent. Items of a message have the message; items of system text and of the
-// memory block only have text.
+// rendered is one item as it will be sent. Items that are messages have msg; items of system text and of the
+// memory block have only text.
 type rendered struct {
 	msg    *chat.Message
 	text   string
@@ -313,7 +313,7 @@ func (a *assembler) renderState() []rendered {
 	return []rendered{a.derived(Part{Source: "state", ID: string(a.in.Head.ID)}, summary, stateText)}
 }
 
-// renderRetrieved renders the artifacts as they are given, best first.
+// renderRetrieved renders the artifacts in their order, best first.
 func (a *assembler) renderRetrieved() {
 	a.retrieved, a.redactedRecalled, a.found = nil, nil, &a.redactedRecalled
 	for i, r := range a.in.Retrieved {
@@ -360,16 +360,16 @@ func (a *assembler) message(m chat.Message, source Part) rendered {
 	return a.messageWith(m, source, nil)
 }
 
-// past is message for a message of an earlier turn.
+// past renders a message of an earlier turn.
 func (a *assembler) past(m chat.Message, source Part) rendered {
-	if most, short := a.shownOf(source.Seq, m.Role); short {
+	if maxBytes, short := a.shownOf(source.Seq, m.Role); short {
 		source.Shortened = true
-		return a.measured(reduced(a.redactMessage(m), most), source)
+		return a.measured(reduced(a.redactMessage(m), maxBytes), source)
 	}
 	return a.messageWith(pastCalls(m), source, pastLimits(m))
 }
 
-// messageWith is message with limits for the results in it.
+// messageWith renders a message with limits for its tool results.
 func (a *assembler) messageWith(m chat.Message, source Part, limits []ResultLimit) rendered {
 	return a.measured(withResults(a.redactMessage(m), limits), source)
 }
@@ -482,6 +482,6 @@ func writeJSON(sb *strings.Builder, b chat.Block) {
 	}
 }
 
-// ImageTokens is the assumed cost of an image: the upper end of what the vendors document for an image of the size
-// they scale to.
+// ImageTokens is the assumed cost of an image: the upper end of what the vendors document for an image of the size to
+// which they scale it.
 const ImageTokens = 1600

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// p95 reports the 95th percentile of the durations.
-func p95(b *testing.B, took []time.Duration) {
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+// p95 reports the 95th percentile of the durations as a metric.
+func p95(b *testing.B, durations []time.Duration) {
+	slices.Sort(durations)
+	b.ReportMetric(float64(durations[len(durations)*95/100].Microseconds())/1000, "p95-ms")
 }
 
 // BenchmarkAssemble measures only the assembler, with its history in memory (SPEC 14: 10 000 turns at most 1.5 times
@@ -21,21 +21,21 @@ func BenchmarkAssemble(b *testing.B) {
 			in := sample()
 			in.Limits.ContextLimit = 200_000
 			in = in.over(long(n, 400), nil)
-			var took []time.Duration
+			var durations []time.Duration
 			for b.Loop() {
-				begun := time.Now()
+				start := time.Now()
 				if _, err := Assemble(in); err != nil {
 					b.Fatal(err)
 				}
-				took = append(took, time.Since(begun))
+				durations = append(durations, time.Since(start))
 			}
-			p95(b, took)
+			p95(b, durations)
 		})
 	}
 }
 
-// quiet adapts a benchmark to what grow needs to fail.
-type quiet struct{ *testing.B }
+// benchmarkRequire makes a benchmark usable as the require of grow.
+type benchmarkRequire struct{ *testing.B }
 
 // BenchmarkPrefix measures how much of each request repeats the beginning of the previous one, over 200 turns with
 // compactions (SPEC 14: over 85 % without retrieval).
@@ -43,7 +43,7 @@ func BenchmarkPrefix(b *testing.B) {
 	for b.Loop() {
 		in := sample()
 		in.Limits.ContextLimit = 200_000
-		cs := grow(quiet{b}, in, long(200, 400))
+		cs := grow(benchmarkRequire{b}, in, long(200, 400))
 		share, advances := 0.0, 0
 		for i := 1; i < len(cs); i++ {
 			d := Compare(cs[i-1].Texts(), cs[i].Texts())

@@ -18,7 +18,7 @@ type Limits struct {
 	Tools        int  // size of the tool definitions that are sent
 }
 
-// Maximum share of the ceiling for a section, whatever its setting.
+// The maximum share of the ceiling for each section, whatever its setting.
 const (
 	systemShare  = 0.08
 	pinnedShare  = 0.08
@@ -96,10 +96,11 @@ func NewBudget(l Limits, p Policy, calibration float64) Budget {
 	return b.withPrefix(p, b.Caps.System, b.Caps.Pinned)
 }
 
-// withPrefix divides the ceiling, given the size of the system text and pinned facts in tokens. Facts count in
-// quarters of their cap, so that one more or less rarely moves the cut. Until everything no longer fits, originals
-// may take all that these and the message's cap leave; after the first cut, summaries, the state summary and recalled
-// memory need their share: allowance = (whole - state cap - recall share) / (1 + summaries share).
+// withPrefix divides the ceiling, given the size of the system text and pinned facts in tokens. The size of the facts
+// is rounded up to quarters of their cap, so that one fact more or less rarely moves the cut. Until everything no
+// longer fits, originals may take all that these and the message's cap leave; after the first cut, summaries, the
+// state summary and recalled memory need their share: allowance = (whole - state cap - recall share) / (1 + summaries
+// share).
 func (b Budget) withPrefix(p Policy, system, pinned int) Budget {
 	fixed := system + inQuarters(pinned, b.Caps.Pinned) + b.Caps.Tools
 	b.Whole = max(0, b.Ceiling-fixed-b.Caps.Message)
@@ -111,11 +112,11 @@ func (b Budget) withPrefix(p Policy, system, pinned int) Budget {
 	return b
 }
 
-// StateRoom is the maximum number of tokens of a state summary's text, so that its section stays within its cap.
-func (b Budget) StateRoom() int { return max(0, b.Caps.State-stateOverhead) }
+// MaxStateTokens is the maximum number of tokens of a state summary's text, so that its section stays within its cap.
+func (b Budget) MaxStateTokens() int { return max(0, b.Caps.State-stateOverhead) }
 
-func inQuarters(tokens, most int) int {
-	step := max(1, (most+3)/4)
+func inQuarters(tokens, limit int) int {
+	step := max(1, (limit+3)/4)
 	return (tokens + step - 1) / step * step
 }
 
@@ -131,8 +132,8 @@ func newCaps(l Limits, p Policy, ceiling int) Caps {
 	return c
 }
 
-func share(setting, ceiling int, most float64) int {
-	return min(setting, int(math.Floor(float64(ceiling)*most)))
+func share(setting, ceiling int, maxShare float64) int {
+	return min(setting, int(math.Floor(float64(ceiling)*maxShare)))
 }
 
 // History is how committed turns are represented (context.history; off for context.infinity = false).
@@ -157,7 +158,7 @@ type Policy struct {
 	MinKeep        int // minimum number of artifacts after the first shrink step
 }
 
-// DefaultPolicy is SPEC 16's.
+// DefaultPolicy is the default of SPEC 16.
 func DefaultPolicy() Policy {
 	return Policy{
 		History: HistoryElastic, CompactAt: 0.85, CompactTo: 0.50, SummariesShare: 0.15, PreserveRecent: 4,

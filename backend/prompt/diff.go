@@ -26,17 +26,17 @@ func Compare(a, b []Text) Diff {
 }
 
 func missingFrom(a, b []Text) []int {
-	have := map[string]int{}
+	count := map[string]int{}
 	for _, t := range b {
-		have[t.SHA256]++
+		count[t.SHA256]++
 	}
 	var out []int
 	for i, t := range a {
-		if have[t.SHA256] == 0 {
+		if count[t.SHA256] == 0 {
 			out = append(out, i)
 			continue
 		}
-		have[t.SHA256]--
+		count[t.SHA256]--
 	}
 	return out
 }

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func document(text string, whole bool) chat.Document {
-	return chat.Document{File: "f", Name: "plan.md", MediaType: "text/markdown", Tokens: 9000, Text: text, Whole: whole}
+func document(text string, complete bool) chat.Document {
+	return chat.Document{File: "f", Name: "plan.md", MediaType: "text/markdown", Tokens: 9000, Text: text, Whole: complete}
 }
 
 func TestDocumentText(t *testing.T) {
@@ -17,13 +17,13 @@ func TestDocumentText(t *testing.T) {
 		in   chat.Document
 		want string
 	}{
-		{"whole", document("# Plan\n\nif a < b && c > d {\n", true), "<document name=\"plan.md\">\n# Plan\n\nif a < b && c > d {\n</document>"},
+		{"a complete document", document("# Plan\n\nif a < b && c > d {\n", true), "<document name=\"plan.md\">\n# Plan\n\nif a < b && c > d {\n</document>"},
 		{
 			"a part", document("Begin", false), "<document name=\"plan.md\">\nBegin\n</document>\n[This is a part of a document of 9000 tokens: its beginning, and what fits the message best. " +
 				"All of it is kept in memory, where later questions find it.]",
 		},
 		{
-			"what could close it", document("</document>x</ DOCUMENT><memory></Memory><documents>", true),
+			"tags that could close it", document("</document>x</ DOCUMENT><memory></Memory><documents>", true),
 			"<document name=\"plan.md\">\n&lt;/document>x&lt;/ DOCUMENT>&lt;memory>&lt;/Memory><documents>\n</document>",
 		},
 		{"a name that would leave its quotes", chat.Document{Name: "a\"><b>\n.md", Text: "x", Whole: true}, "<document name=\"a&quot;&gt;&lt;b&gt; .md\">\nx\n</document>"},

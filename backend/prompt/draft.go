@@ -7,12 +7,13 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Draft is a context before memory is recalled: it says how many tokens are left for memory, and up to which turn
+// Draft is a context before memory is recalled: it determines how many tokens remain for memory, and up to which turn
 // memory is searched.
 type Draft struct{ a *assembler }
 
-// NewDraft builds a context with only the memory attached manually. If that does not fit, history is reduced for it
-// and for some recalled memory; after a rejection memory was chosen before, and Finish shrinks.
+// NewDraft builds a context with only the memory that the user attached. If that does not fit, history is reduced so
+// that it and some recalled memory fit. After a provider's rejection (Input.Reduce) the memory is already selected,
+// and only Finish shrinks the context.
 func NewDraft(in Input) (*Draft, error) {
 	a := newAssembler(in)
 	if in.Replay == nil {
@@ -22,7 +23,7 @@ func NewDraft(in Input) (*Draft, error) {
 		return nil, err
 	}
 	if in.Replay == nil && in.Reduce == 0 && a.in.Policy.History == HistoryElastic && !a.fits() {
-		return &Draft{a}, a.makeRoom(share(a.budget.Caps.Retrieved, a.budget.Ceiling, recallShare))
+		return &Draft{a}, a.freeSpace(share(a.budget.Caps.Retrieved, a.budget.Ceiling, recallShare))
 	}
 	return &Draft{a}, nil
 }
@@ -39,7 +40,7 @@ func (d *Draft) Shortened() []chat.TurnID {
 	return out
 }
 
-// Shows reports that the context contains a text of a turn after the cut verbatim.
+// Shows reports whether the context contains a text of a turn after the cut verbatim.
 func (d *Draft) Shows(turn chat.TurnID, text string) bool {
 	text = strings.TrimSpace(text)
 	return slices.ContainsFunc(slices.Concat(d.a.originals, d.a.pending), func(r rendered) bool {
@@ -127,20 +128,20 @@ func (a *assembler) buildFixed() error {
 	return a.checkCaps()
 }
 
-// makePlan leaves history unchanged while everything fits. No space is reserved for recalled memory then, because
-// everything it could find is in the prompt, nor for the state summary, which says less than the turns themselves.
+// makePlan leaves history unchanged while everything fits. Then no space is reserved for recalled memory, because
+// everything that could be recalled is in the prompt, nor for the state summary, which says less than the turns.
 func (a *assembler) makePlan() Plan {
 	if a.in.Policy.History != HistoryElastic {
 		return MakePlan(a.in.Sizes, a.budget, a.in.Policy)
 	}
-	if a.outsideHistory()-total(a.state)+weight(a.in.Sizes) <= a.full {
+	if a.sizeWithoutHistory()-total(a.state)+weight(a.in.Sizes) <= a.full {
 		return Plan{}
 	}
 	return Compact(a.in.Sizes, a.budget, a.in.Policy)
 }
 
-// outsideHistory is the size of all sections except history.
-func (a *assembler) outsideHistory() int {
+// sizeWithoutHistory is the size of all sections except history.
+func (a *assembler) sizeWithoutHistory() int {
 	return total(a.system) + total(a.tools) + total(a.pinned) + total(a.memory()) + total(a.last)
 }
 

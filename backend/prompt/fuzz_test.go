@@ -21,19 +21,19 @@ func FuzzEscaped(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		seen := untrusted.Visible(s)
+		visible := untrusted.Visible(s)
 		got := Escaped(s)
 		if strings.Contains(got, "<") || untrusted.Document(got) != got {
 			t.Fatalf("%q is in the block as %q", s, got)
 		}
 		// Full-width brackets are read as plain ones, and a forged line is marked.
-		if back := asModelsRead.Replace(got); !strings.ContainsAny(seen, "＜﹤≮˂ᐸ‹〈⟨〈❮［］﹈#＃[") && back != seen {
-			t.Fatalf("%q is read as %q", seen, back)
+		if unescaped := asModelsRead.Replace(got); !strings.ContainsAny(visible, "＜﹤≮˂ᐸ‹〈⟨〈❮［］﹈#＃[") && unescaped != visible {
+			t.Fatalf("%q is read as %q", visible, unescaped)
 		}
-		if !utf8.ValidString(got) || untrusted.Visible(seen) != seen {
-			t.Fatalf("%q was made visible as %q", s, seen)
+		if !utf8.ValidString(got) || untrusted.Visible(visible) != visible {
+			t.Fatalf("%q was made visible as %q", s, visible)
 		}
-		framed := artifactText(seen)
+		framed := artifactText(visible)
 		if strings.Count(framed, "<") != 1 || !strings.HasPrefix(framed, artifactMark) {
 			t.Fatalf("%q is framed as %q", s, framed)
 		}

@@ -20,7 +20,7 @@ func grow(t require, in Input, turns []chat.Turn) []PreparedContext {
 		step := in.over(turns[:i], nil)
 		step.Current = turns[i].User
 		if i > 0 {
-			step.Previous = &Pinned{}
+			step.Previous = &HistoryRecord{}
 			*step.Previous = out[i-1].Manifest().History
 		}
 		c, err := Assemble(step)
@@ -204,8 +204,8 @@ func TestShrinker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _ := Assemble(in)
-	if !reflect.DeepEqual(c, again) {
+	second, _ := Assemble(in)
+	if !reflect.DeepEqual(c, second) {
 		t.Fatal("shrinking is not deterministic")
 	}
 	var order []string
@@ -344,8 +344,8 @@ func TestProperties(t *testing.T) {
 			}
 			checkContext(t, step, c, pending)
 			if len(c.Manifest().Shrink) == 0 {
-				if now := c.Manifest().History.Cut; now < cut {
-					t.Fatalf("the cut moved back from %d to %d", cut, now)
+				if current := c.Manifest().History.Cut; current < cut {
+					t.Fatalf("the cut moved back from %d to %d", cut, current)
 				}
 				cut = c.Manifest().History.Cut
 			}
@@ -354,9 +354,9 @@ func TestProperties(t *testing.T) {
 }
 
 func checkContext(t *rapid.T, in Input, c PreparedContext, pending int) {
-	again, _ := Assemble(in)
-	if !reflect.DeepEqual(c, again) {
-		t.Fatalf("the same input gave a different context")
+	second, _ := Assemble(in)
+	if !reflect.DeepEqual(c, second) {
+		t.Fatalf("the same input produced a different context")
 	}
 	b := c.Manifest().Budget
 	if c.Tokens() > b.Ceiling || c.Tokens()+c.MaxOutput() > max(b.ModelLimit, c.Tokens()+1) {

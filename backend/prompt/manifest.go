@@ -9,22 +9,22 @@ import (
 // Manifest describes one assembled context: its sections in prompt order, every item with its source, size and hash,
 // every shrink step, and the inputs from which it can be assembled again (SPEC 6).
 type Manifest struct {
-	AssemblerVersion int         `json:"assembler_version"`
-	Model            string      `json:"model"`
-	Provider         string      `json:"provider"`
-	Limits           Limits      `json:"limits"`
-	Policy           Policy      `json:"policy"`
-	Budget           Budget      `json:"budget"`
-	Sections         []Section   `json:"sections"`
-	Shrink           []string    `json:"shrink"`          // as text, in order; empty if none
-	Notes            []string    `json:"notes,omitempty"` // a message over its cap, a state summary that was shortened or left out
-	DroppedPending   []int64     `json:"dropped_pending,omitempty"`
-	Redactions       []Redaction `json:"redactions,omitempty"`
-	History          Pinned      `json:"history"`
-	Inputs           Inputs      `json:"inputs"`
-	TotalTokens      int         `json:"total_tokens"`
-	MaxOutput        int         `json:"max_output"`
-	SHA256           string      `json:"sha256"` // of the canonical context bytes
+	AssemblerVersion int           `json:"assembler_version"`
+	Model            string        `json:"model"`
+	Provider         string        `json:"provider"`
+	Limits           Limits        `json:"limits"`
+	Policy           Policy        `json:"policy"`
+	Budget           Budget        `json:"budget"`
+	Sections         []Section     `json:"sections"`
+	Shrink           []string      `json:"shrink"`          // as text, in order; empty if none
+	Notes            []string      `json:"notes,omitempty"` // a message over its cap, a state summary that was shortened or left out
+	DroppedPending   []int64       `json:"dropped_pending,omitempty"`
+	Redactions       []Redaction   `json:"redactions,omitempty"`
+	History          HistoryRecord `json:"history"`
+	Inputs           Inputs        `json:"inputs"`
+	TotalTokens      int           `json:"total_tokens"`
+	MaxOutput        int           `json:"max_output"`
+	SHA256           string        `json:"sha256"` // of the canonical context bytes
 	// Erased names the receipt of the last permanent deletion that removed a part of the context: it can no longer be
 	// assembled again.
 	Erased string `json:"erased,omitempty"`
@@ -33,7 +33,7 @@ type Manifest struct {
 // Inputs are the inputs not recorded in the sections: with them and the ids in the sections the same context can be
 // assembled again.
 type Inputs struct {
-	System string `json:"system"` // the given instructions
+	System string `json:"system"` // the instructions, as in Input
 	// Project is the session's project at that time; Scope the scope of the memory search.
 	Project    *Project   `json:"project,omitempty"`
 	Scope      chat.Scope `json:"scope,omitempty"`
@@ -112,16 +112,16 @@ func (a *assembler) manifest(c PreparedContext) (Manifest, []Text) {
 		AssemblerVersion: AssemblerVersion, Model: a.in.Model, Provider: a.in.Provider, Limits: a.in.Limits,
 		Policy: a.in.Policy, Budget: a.budget, Shrink: append([]string{}, a.steps...), Notes: a.notes, DroppedPending: a.dropped,
 		Redactions: slices.Concat(a.redactedFixed, a.redactedRecalled, a.redactedHistory, a.redactedLast), TotalTokens: c.tokens, MaxOutput: c.maxOutput, SHA256: canonicalHash(c),
-		History: Pinned{Cut: a.plan.Cut, Allowance: a.budget.Allowance, Ranges: a.plan.Ranges, Pieces: a.pieces},
+		History: HistoryRecord{Cut: a.plan.Cut, Allowance: a.budget.Allowance, Ranges: a.plan.Ranges, Pieces: a.pieces},
 		Inputs:  a.inputs(),
 	}
 	state, retrieved, message := a.memorySections()
 	var texts []Text
-	add := func(name string, most int, items []rendered) {
+	add := func(name string, limit int, items []rendered) {
 		if len(items) == 0 {
 			return
 		}
-		s := Section{Name: name, Tokens: total(items), Cap: most}
+		s := Section{Name: name, Tokens: total(items), Cap: limit}
 		s.Share = float64(s.Tokens) / float64(max(1, c.tokens))
 		for _, r := range items {
 			s.Items = append(s.Items, r.source)
@@ -146,7 +146,7 @@ func (a *assembler) manifest(c PreparedContext) (Manifest, []Text) {
 	return m, texts
 }
 
-// has reports that a section exists.
+// has reports whether a section exists.
 func (m Manifest) has(name string) bool {
 	return slices.ContainsFunc(m.Sections, func(s Section) bool { return s.Name == name })
 }
@@ -164,8 +164,8 @@ func (m Manifest) Chunks() []Part {
 	return out
 }
 
-// memorySections splits the memory block: the opening of its frame belongs to its first section, the end to its last.
-// Without state and memory the frame belongs to the message.
+// memorySections splits the memory block: the opening of its frame belongs to its first section, the closing to its
+// last. Without state and memory the frame belongs to the message.
 func (a *assembler) memorySections() (state, retrieved, message []rendered) {
 	all := a.memory()
 	switch {
@@ -176,7 +176,7 @@ func (a *assembler) memorySections() (state, retrieved, message []rendered) {
 	case len(a.state) == 0:
 		return nil, all, nil
 	}
-	n := 1 + len(a.state) + len(a.again)
+	n := 1 + len(a.state) + len(a.restored)
 	return all[:n], all[n:], nil
 }
 

@@ -10,31 +10,31 @@ import (
 
 // renderPieces renders section 4, and its lines that follow the state summary.
 func (a *assembler) renderPieces() error {
-	a.summaries, a.again = nil, nil
-	room := a.roomAfterState()
+	a.summaries, a.restored = nil, nil
+	space := a.spaceAfterState()
 	for i, p := range a.pieces {
 		text, err := a.pieceText(p)
 		if err != nil {
 			return err
 		}
 		a.summaries = append(a.summaries, a.renderPiece(p, withoutLines(text, p.Omit)))
-		if len(p.Again) == 0 || !a.hasState() {
+		if len(p.Restored) == 0 || !a.hasState() {
 			continue
 		}
-		again := a.renderPiece(p, onlyLines(text, p.Again))
-		if room -= again.tokens; room < 0 && a.in.Replay == nil {
-			room += again.tokens
+		restored := a.renderPiece(p, onlyLines(text, p.Restored))
+		if space -= restored.tokens; space < 0 && a.in.Replay == nil {
+			space += restored.tokens
 			a.pieces = slices.Clone(a.pieces)
-			a.pieces[i].Again = nil // its turns can be recalled
+			a.pieces[i].Restored = nil // its turns can be recalled
 			continue
 		}
-		a.again = append(a.again, again)
+		a.restored = append(a.restored, restored)
 	}
 	return nil
 }
 
-// roomAfterState is what the state summary leaves of the cap of its section for lines that it no longer contains.
-func (a *assembler) roomAfterState() int {
+// spaceAfterState is what the state summary leaves of the cap of its section for lines that it no longer contains.
+func (a *assembler) spaceAfterState() int {
 	return a.budget.Caps.State - total(a.framed(slices.Concat(a.state, a.now), memoryFrame))
 }
 
@@ -75,10 +75,10 @@ func (a *assembler) extract(p Piece) (string, error) {
 		}
 		return a.in.Extract(turns, p.Target), nil
 	}
-	if a.in.Remember == nil {
+	if a.in.CachedExtract == nil {
 		return extract()
 	}
-	return a.in.Remember(p, extract)
+	return a.in.CachedExtract(p, extract)
 }
 
 // repeatedInState replaces the text of a range that the state summary covers completely.
@@ -95,7 +95,7 @@ func (a *assembler) omitRepeats(pieces []Piece, kept bool) ([]Piece, error) {
 	pieces = slices.Clone(pieces)
 	for i := range pieces {
 		p := &pieces[i]
-		p.Again = nil
+		p.Restored = nil
 		if !a.hasState() {
 			p.Omit = nil
 		}
@@ -106,25 +106,25 @@ func (a *assembler) omitRepeats(pieces []Piece, kept bool) ([]Piece, error) {
 		if err != nil {
 			return nil, err
 		}
-		said := a.in.Repeats(text, a.stateSummary())
+		repeated := a.in.Repeats(text, a.stateSummary())
 		if !kept {
-			p.Omit = said
+			p.Omit = repeated
 			continue
 		}
-		p.Again = slices.DeleteFunc(slices.Clone(p.Omit), func(line int) bool { return slices.Contains(said, line) })
+		p.Restored = slices.DeleteFunc(slices.Clone(p.Omit), func(line int) bool { return slices.Contains(repeated, line) })
 	}
 	return pieces, nil
 }
 
-// dropAgain drops the lines after the state summary: their turns can be recalled.
-func (a *assembler) dropAgain() error {
-	if len(a.again) == 0 {
+// dropRestored drops the lines after the state summary: their turns can be recalled.
+func (a *assembler) dropRestored() error {
+	if len(a.restored) == 0 {
 		return nil
 	}
-	a.log("0: left out lines of ranges that the state summary no longer contains (%d tokens)", total(a.again))
-	a.again, a.pieces = nil, slices.Clone(a.pieces)
+	a.log("0: left out lines of ranges that the state summary no longer contains (%d tokens)", total(a.restored))
+	a.restored, a.pieces = nil, slices.Clone(a.pieces)
 	for i := range a.pieces {
-		a.pieces[i].Again = nil
+		a.pieces[i].Restored = nil
 	}
 	return nil
 }
@@ -137,10 +137,10 @@ func (a *assembler) stateSummary() string {
 }
 
 // onlyLines returns some lines of a text, counted from 0.
-func onlyLines(text string, wanted []int) string {
+func onlyLines(text string, lines []int) string {
 	var kept []string
 	for i, line := range strings.Split(text, "\n") {
-		if slices.Contains(wanted, i) {
+		if slices.Contains(lines, i) {
 			kept = append(kept, line)
 		}
 	}
@@ -158,8 +158,8 @@ func withoutLines(text string, omit []int) string {
 			kept = append(kept, line)
 		}
 	}
-	if left := strings.TrimSpace(strings.Join(kept, "\n")); left != "" {
-		return left
+	if remaining := strings.TrimSpace(strings.Join(kept, "\n")); remaining != "" {
+		return remaining
 	}
 	return repeatedInState
 }

@@ -19,8 +19,8 @@ func linesIn(text, state string) []int {
 	return out
 }
 
-// repeating is a long conversation whose range summaries and state overlap.
-func repeating(state string) Input {
+// overlapping is a long conversation whose range summaries and state overlap.
+func overlapping(state string) Input {
 	in := sample().over(long(40, 300), nil)
 	in.Head.Summary = state
 	in.Extract = func([]chat.Turn, int) string { return "- the port is 8080\n- the owner is Ada" }
@@ -31,22 +31,22 @@ func repeating(state string) Input {
 // Lines that the state summary contains are left out of the range summaries before it, and the space goes to recalled
 // memory.
 func TestTheStateIsNotRepeated(t *testing.T) {
-	whole, state := repeating("- the port is 8080"), "- the port is 8080"
-	whole.Repeats = nil
-	var rooms []int
-	for _, in := range []Input{whole, repeating(state)} {
+	unfiltered, state := overlapping("- the port is 8080"), "- the port is 8080"
+	unfiltered.Repeats = nil
+	var spaces []int
+	for _, in := range []Input{unfiltered, overlapping(state)} {
 		d, err := NewDraft(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rooms = append(rooms, d.a.budget.Ceiling-d.a.used())
+		spaces = append(spaces, d.a.budget.Ceiling-d.a.used())
 	}
-	c := must(t, repeating(state))
+	c := must(t, overlapping(state))
 	text := sent(c)
-	if strings.Count(text, "the port is 8080") != 1 || !strings.Contains(text, "the owner is Ada") || rooms[1] <= rooms[0] {
-		t.Errorf("left %v; the prompt:\n%s", rooms, text)
+	if strings.Count(text, "the port is 8080") != 1 || !strings.Contains(text, "the owner is Ada") || spaces[1] <= spaces[0] {
+		t.Errorf("the free space is %v; the prompt:\n%s", spaces, text)
 	}
-	c = must(t, repeating("- the port is 8080\n- the owner is Ada"))
+	c = must(t, overlapping("- the port is 8080\n- the owner is Ada"))
 	if text := sent(c); strings.Count(text, "the owner is Ada") != 1 || !strings.Contains(text, repeatedInState) {
 		t.Errorf("a range that the state repeats completely:\n%s", text)
 	}
@@ -55,34 +55,34 @@ func TestTheStateIsNotRepeated(t *testing.T) {
 // While the plan is the same, the same lines are left out even if the state changes, so that the prompt begins with
 // the same bytes; assembling from the manifest gives the same prompt.
 func TestOmittedLinesStayOmitted(t *testing.T) {
-	first := must(t, repeating("- the port is 8080"))
+	first := must(t, overlapping("- the port is 8080"))
 	m := first.Manifest()
-	next := repeating("- the owner is Ada")
+	next := overlapping("- the owner is Ada")
 	next.Previous = &m.History
-	again := must(t, next)
-	if !slices.Equal(again.Manifest().History.Pieces[0].Omit, []int{0}) || summariesOf(first) != summariesOf(again) {
-		t.Errorf("the ranges changed with the state:\n%s\n%s", summariesOf(first), summariesOf(again))
+	second := must(t, next)
+	if !slices.Equal(second.Manifest().History.Pieces[0].Omit, []int{0}) || summariesOf(first) != summariesOf(second) {
+		t.Errorf("the ranges changed with the state:\n%s\n%s", summariesOf(first), summariesOf(second))
 	}
-	if strings.Contains(sent(first, SectionState), "8080") && strings.Count(sent(first), "8080") != 1 || !strings.Contains(sent(again, SectionState), "- the port is 8080\n</turns>") {
-		t.Errorf("the line that the state dropped does not follow it:\n%s", sent(again, SectionState))
+	if strings.Contains(sent(first, SectionState), "8080") && strings.Count(sent(first), "8080") != 1 || !strings.Contains(sent(second, SectionState), "- the port is 8080\n</turns>") {
+		t.Errorf("the line that the state dropped does not follow it:\n%s", sent(second, SectionState))
 	}
-	m2 := again.Manifest()
-	replayed := repeating("- the owner is Ada")
+	m2 := second.Manifest()
+	replayed := overlapping("- the owner is Ada")
 	replayed.Repeats, replayed.Replay = nil, &m2
 	if got := must(t, replayed); got.Manifest().SHA256 != m2.SHA256 {
-		t.Error("the manifest does not give the prompt with the dropped line")
+		t.Error("replaying the manifest did not produce the prompt with the dropped line")
 	}
-	back := repeating("- the port is 8080")
-	back.Previous = &m2.History
-	if text := sent(must(t, back)); strings.Count(text, "8080") != 1 {
-		t.Errorf("the state says the line once more, and so does the range:\n%s", text)
+	returned := overlapping("- the port is 8080")
+	returned.Previous = &m2.History
+	if text := sent(must(t, returned)); strings.Count(text, "8080") != 1 {
+		t.Errorf("both the state and the range contain the line:\n%s", text)
 	}
-	replay := repeating("- the port is 8080")
+	replay := overlapping("- the port is 8080")
 	replay.Repeats, replay.Replay = nil, &m
 	if got := must(t, replay); got.Manifest().SHA256 != m.SHA256 {
-		t.Error("the manifest does not give the same prompt")
+		t.Error("replaying the manifest did not produce the same prompt")
 	}
-	bare := repeating("")
+	bare := overlapping("")
 	bare.Previous = &m.History
 	if !strings.Contains(summariesOf(must(t, bare)), "8080") {
 		t.Error("without a state summary a line is left out anyway")
@@ -91,9 +91,9 @@ func TestOmittedLinesStayOmitted(t *testing.T) {
 
 // A line that the state dropped and that no longer fits is left out before recalled memory is.
 func TestDroppedLinesAreLeftOutFirst(t *testing.T) {
-	first := must(t, repeating("- the port is 8080"))
+	first := must(t, overlapping("- the port is 8080"))
 	m := first.Manifest()
-	next := repeating("- the owner is Ada")
+	next := overlapping("- the owner is Ada")
 	next.Previous = &m.History
 	next.Retrieved = nil
 	next.Policy.History = HistoryElastic
@@ -101,11 +101,11 @@ func TestDroppedLinesAreLeftOutFirst(t *testing.T) {
 	if err := a.build(); err != nil {
 		t.Fatal(err)
 	}
-	if len(a.again) == 0 {
+	if len(a.restored) == 0 {
 		t.Fatal("the dropped line is not beside the state")
 	}
-	a.budget.Ceiling = a.used() - total(a.again)
-	if err := a.dropAgain(); err != nil || !a.fits() || a.prepared().manifest.History.Pieces[0].Again != nil {
+	a.budget.Ceiling = a.used() - total(a.restored)
+	if err := a.dropRestored(); err != nil || !a.fits() || a.prepared().manifest.History.Pieces[0].Restored != nil {
 		t.Errorf("%d tokens of %d: %v", a.used(), a.budget.Ceiling, err)
 	}
 	if !slices.Equal(m.History.Pieces[0].Omit, []int{0}) {
@@ -117,14 +117,14 @@ func TestDroppedLinesAreLeftOutFirst(t *testing.T) {
 // exceeds its cap.
 func TestDroppedLinesStayWithinTheCapOfTheState(t *testing.T) {
 	port := "- the port is 8080" + strings.Repeat(" still", 3*stateOverhead)
-	with := func(state string) Input {
-		in := repeating(state)
+	inputWith := func(state string) Input {
+		in := overlapping(state)
 		in.Extract = func([]chat.Turn, int) string { return port + "\n- the owner is Ada" }
 		return in
 	}
-	m := must(t, with(port)).Manifest()
+	m := must(t, inputWith(port)).Manifest()
 	section := func(words int) Section {
-		in := with("- the owner is Ada" + strings.Repeat(" indeed", words))
+		in := inputWith("- the owner is Ada" + strings.Repeat(" indeed", words))
 		in.Previous = &m.History
 		sections := must(t, in).Manifest().Sections
 		return sections[slices.IndexFunc(sections, func(s Section) bool { return s.Name == SectionState })]
@@ -137,7 +137,7 @@ func TestDroppedLinesStayWithinTheCapOfTheState(t *testing.T) {
 		}
 		return n
 	}
-	short, full := section(0), section(m.Budget.StateRoom()-4)
+	short, full := section(0), section(m.Budget.MaxStateTokens()-4)
 	if extracts(short) != 2 || extracts(full) != 0 || short.Tokens > short.Cap || full.Tokens > full.Cap {
 		t.Errorf("a short summary: %d of %d tokens, %d extracts; one of the largest size: %d of %d, %d",
 			short.Tokens, short.Cap, extracts(short), full.Tokens, full.Cap, extracts(full))

@@ -55,8 +55,8 @@ func Compact(sizes []Size, b Budget, p Policy) Plan {
 }
 
 // AdvanceToFit is the shrinker's step 0: it moves the cut from a turn_seq as far as necessary for ranges and
-// originals to fit into room tokens, at most to its limit: the preserved and the pending turns stay.
-func AdvanceToFit(sizes []Size, from int64, room int, b Budget, p Policy) Plan {
+// originals to fit into this many tokens, at most to its limit: the preserved and the pending turns stay.
+func AdvanceToFit(sizes []Size, from int64, space int, b Budget, p Policy) Plan {
 	if p.History != HistoryElastic {
 		return MakePlan(sizes, b, p)
 	}
@@ -66,17 +66,17 @@ func AdvanceToFit(sizes []Size, from int64, room int, b Budget, p Policy) Plan {
 		at = min(at, limit)
 		before := slices.DeleteFunc(slices.Clone(cuts), func(c int) bool { return c >= at })
 		plan := planFor(sizes, append(before, at), b, p)
-		if at >= limit || weight(sizes[at:])+plan.targets()+rangeOverhead*(len(plan.Ranges)+1) <= room {
+		if at >= limit || weight(sizes[at:])+plan.targets()+rangeOverhead*(len(plan.Ranges)+1) <= space {
 			return plan
 		}
 	}
 }
 
-// rangeOverhead is what the frame of a range costs.
+// rangeOverhead is the cost of the frame of a range, in tokens.
 const rangeOverhead = 24
 
-// Next is the plan if the cut moved now: background jobs prepare it when the history approaches its high-water mark.
-// near is false while it is still far.
+// Next is the plan if the cut moved now: background jobs prepare for it when the history approaches its mark. near is
+// false until then.
 func Next(sizes []Size, b Budget, p Policy) (plan Plan, near bool) {
 	if p.History != HistoryElastic {
 		return Plan{}, false
@@ -97,11 +97,11 @@ func Next(sizes []Size, b Budget, p Policy) (plan Plan, near bool) {
 	return planFor(sizes, append(cuts, next), b, p), true
 }
 
-// nearShare of the mark is where background summaries begin.
+// nearShare is the share of the mark from which the next plan is prepared in the background.
 const nearShare = 0.8
 
-// mark is the size of originals at which the cut moves: everything that fits while nothing was cut, later the
-// high-water mark.
+// mark is the size of originals above which the cut moves: all that fits before the first cut, later the high-water
+// mark.
 func (b Budget) mark(cut bool) int {
 	if cut {
 		return b.HighWater
@@ -139,8 +139,8 @@ func simulate(sizes []Size, b Budget, p Policy) []int {
 
 // advance moves a cut towards the low-water mark and keeps the preserved turns.
 func advance(sizes []Size, cut, end, sum int, b Budget, p Policy) int {
-	most := end - p.preservedTurns()
-	for sum > b.LowWater && cut < most {
+	maxCut := end - p.preservedTurns()
+	for sum > b.LowWater && cut < maxCut {
 		sum -= sizes[cut].Tokens
 		cut++
 	}

@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// PreparedContext is a context that is known to fit. Only this package can create one, its zero value is refused, and
-// adapters accept nothing else (SPEC 2.10).
+// PreparedContext is a context that fits its budget. Only this package can create one, its zero value is refused, and
+// adapters accept no other type (SPEC 2.10).
 type PreparedContext struct {
 	ok        bool
 	system    []string
@@ -31,7 +31,7 @@ func (c PreparedContext) Tools() []chat.ToolDefinition { return c.tools }
 // well.
 func (c PreparedContext) Cycle() int { return c.cycle }
 
-// Valid reports that the assembler made this context.
+// Valid reports whether the assembler created this context.
 func (c PreparedContext) Valid() bool { return c.ok }
 
 // System is the system text in parts: instructions, then pinned facts. They are sent as one system prompt in this
@@ -46,8 +46,10 @@ func (c PreparedContext) Messages() []chat.Message { return c.messages }
 // the cut moves.
 func (c PreparedContext) StablePrefix() int { return c.stable }
 
-// Tokens is the estimated size of the input; MaxOutput the space left for the answer, at most the model's own limit.
-func (c PreparedContext) Tokens() int    { return c.tokens }
+// Tokens is the estimated size of the input.
+func (c PreparedContext) Tokens() int { return c.tokens }
+
+// MaxOutput is the space that remains for the answer, at most the model's own limit.
 func (c PreparedContext) MaxOutput() int { return c.maxOutput }
 
 // Manifest describes the context item by item.
@@ -101,8 +103,8 @@ func (a *assembler) prepared() PreparedContext {
 	prepend(c.messages, c.stable, joinText(a.memory()))
 	prepend(c.messages, 0, joinText(a.framed(a.summaries, summariesFrame)))
 	// The window is measured by the provider's count, so the calibrated size is subtracted from it.
-	real := int(math.Ceil(float64(c.tokens) * a.budget.Calibration))
-	c.maxOutput = max(1, min(a.in.Limits.MaxOutput, a.in.Limits.ContextLimit-real))
+	calibrated := int(math.Ceil(float64(c.tokens) * a.budget.Calibration))
+	c.maxOutput = max(1, min(a.in.Limits.MaxOutput, a.in.Limits.ContextLimit-calibrated))
 	c.manifest, c.texts = a.manifest(c)
 	return c
 }
@@ -137,7 +139,7 @@ func (a *assembler) framed(items []rendered, f frame) []rendered {
 	return append(out, a.frameItem("config", f.close))
 }
 
-// frameItem is a text of the program around others.
+// frameItem is a text of the program around other items.
 func (a *assembler) frameItem(source, text string) rendered {
 	tokens := a.in.Count(text)
 	return rendered{text: text, tokens: tokens, source: Part{
@@ -150,11 +152,11 @@ func (a *assembler) frameItem(source, text string) rendered {
 func (a *assembler) memory() []rendered { return a.memoryWith(a.recalled()) }
 
 func (a *assembler) memoryWith(recalled []rendered) []rendered {
-	return a.framed(slices.Concat(a.state, a.again, recalled, a.now), memoryFrame)
+	return a.framed(slices.Concat(a.state, a.restored, recalled, a.now), memoryFrame)
 }
 
-// recalled are the artifacts in reading order: marked as a selection, sorted by time, each day below a line of its
-// own.
+// recalled are the artifacts in reading order: marked as a selection, sorted by time, each day under a line with
+// its date.
 func (a *assembler) recalled() []rendered {
 	if len(a.retrieved) == 0 {
 		return nil

@@ -20,22 +20,22 @@ type Piece struct {
 	Target  int    `json:"target,omitempty"`  // of an extract, tokens
 	// Omit are the lines, counted from 0, that the state summary of the same request also contains.
 	Omit []int `json:"omit,omitempty"`
-	// Again are those of them that the state summary no longer contains: they follow it, because the range itself
-	// cannot change before the cut moves.
-	Again []int `json:"again,omitempty"`
+	// Restored are the lines of Omit that the state summary no longer contains: they are sent after it, because the
+	// range itself cannot change before the cut moves.
+	Restored []int `json:"again,omitempty"`
 }
 
-// Choose decides what represents each range of a plan, and reports whether these are the pieces of the previous request.
-// A summary is usable only if it lies completely before the cut and belongs to the lineage; the caller passes no others.
-// Chat never waits for one.
+// Choose decides what represents each range of a plan, and reports whether these are the pieces of the previous
+// request. A summary is usable only if it lies completely before the cut and belongs to the lineage; the caller passes
+// no others. Chat never waits for a summary.
 //
 // previous are the pieces of the previous request. They are kept while their plan is unchanged, even if better
 // summaries exist now: a change at the beginning of the prompt loses the provider's cache.
-func Choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) (pieces []Piece, kept bool) {
-	if previous != nil && previous.holds(plan, b) && available(previous.Pieces, usable) {
+func Choose(plan Plan, usable []Summary, previous *HistoryRecord, b Budget, p Policy) (pieces []Piece, kept bool) {
+	if previous != nil && previous.matches(plan, b) && available(previous.Pieces, usable) {
 		return previous.Pieces, true
 	}
-	usable = wholly(usable, plan.Cut)
+	usable = beforeCut(usable, plan.Cut)
 	var out []Piece
 	for _, r := range plan.Ranges {
 		out = append(out, choosePieces(r, usable, b, p)...)
@@ -43,19 +43,19 @@ func Choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) (
 	return out, false
 }
 
-// Pinned is what a manifest records about the representation of history.
-type Pinned struct {
+// HistoryRecord is how a manifest records the representation of history.
+type HistoryRecord struct {
 	Cut       int64   `json:"cut"`
 	Allowance int     `json:"allowance"`
 	Ranges    []Range `json:"ranges"`
 	Pieces    []Piece `json:"pieces"`
 }
 
-func (pi *Pinned) holds(plan Plan, b Budget) bool {
-	return pi.Cut == plan.Cut && pi.Allowance == b.Allowance && slices.Equal(pi.Ranges, plan.Ranges)
+func (h *HistoryRecord) matches(plan Plan, b Budget) bool {
+	return h.Cut == plan.Cut && h.Allowance == b.Allowance && slices.Equal(h.Ranges, plan.Ranges)
 }
 
-// available reports that every named summary still exists.
+// available reports whether every named summary still exists.
 func available(pieces []Piece, usable []Summary) bool {
 	for _, pc := range pieces {
 		if pc.Summary != "" && !slices.ContainsFunc(usable, func(s Summary) bool { return s.ID == pc.Summary }) {
@@ -65,7 +65,8 @@ func available(pieces []Piece, usable []Summary) bool {
 	return true
 }
 
-func wholly(usable []Summary, cut int64) []Summary {
+// beforeCut are the summaries that lie completely before the cut.
+func beforeCut(usable []Summary, cut int64) []Summary {
 	var out []Summary
 	for _, s := range usable {
 		if s.To <= cut+1 && s.From < s.To {
@@ -79,27 +80,27 @@ func wholly(usable []Summary, cut int64) []Summary {
 // that is no larger than the range may be, then one extract.
 func choosePieces(r Range, usable []Summary, b Budget, p Policy) []Piece {
 	for _, s := range usable {
-		if s.From == r.From && s.To == r.To && s.Tokens <= roomFor(r, b) {
+		if s.From == r.From && s.To == r.To && s.Tokens <= maxSize(r, b) {
 			return []Piece{{From: r.From, To: r.To, Summary: s.ID}}
 		}
 	}
-	if tiles, tokens := tile(r, usable, p); tokens > 0 && tokens <= roomFor(r, b) {
+	if tiles, tokens := tile(r, usable, p); tokens > 0 && tokens <= maxSize(r, b) {
 		return tiles
 	}
 	return []Piece{{From: r.From, To: r.To, Target: r.Target}}
 }
 
-// roomFor is the maximum size of a range's representation: a summary slightly over its target is still better than an
+// maxSize is the maximum size of a range's representation: a summary slightly over its target is still better than an
 // extract.
-func roomFor(r Range, b Budget) int { return min(r.Target+r.Target/2, max(b.Summaries, r.Target)) }
+func maxSize(r Range, b Budget) int { return min(r.Target+r.Target/2, max(b.Summaries, r.Target)) }
 
 // tile covers a range from the left with the longest summaries inside it. tokens is 0 if there is no summary at all.
 func tile(r Range, usable []Summary, p Policy) (pieces []Piece, tokens int) {
-	found := false
+	hasSummary := false
 	for at := r.From; at < r.To; {
 		s, ok := longestFrom(at, r.To, usable)
 		if ok {
-			pieces, tokens, found = append(pieces, Piece{From: s.From, To: s.To, Summary: s.ID}), tokens+s.Tokens, true
+			pieces, tokens, hasSummary = append(pieces, Piece{From: s.From, To: s.To, Summary: s.ID}), tokens+s.Tokens, true
 			at = s.To
 			continue
 		}
@@ -108,7 +109,7 @@ func tile(r Range, usable []Summary, p Policy) (pieces []Piece, tokens int) {
 		pieces, tokens = append(pieces, Piece{From: at, To: end, Target: t}), tokens+t
 		at = end
 	}
-	if !found {
+	if !hasSummary {
 		return nil, 0
 	}
 	return pieces, tokens

@@ -15,15 +15,16 @@ import (
 const DefaultResultBytes = 64 << 10
 
 const (
-	// pastResults limits the tool results of an earlier turn together, in bytes, and pastArguments the arguments of
-	// one call. The newest turns are never cut, so the size of what tools add to them must be limited.
+	// pastResults limits all tool results of an earlier turn together, in bytes, and pastArguments the arguments of one
+	// call. The cut never moves past the newest turns, so the size of their tool results must be limited.
 	pastResults   = 24 << 10
 	pastArguments = 8 << 10
 	// maxResultImages is how many images of one result the model sees.
 	maxResultImages = 8
 )
 
-// Sizes to which results of the running turn are shortened, oldest first, if the steps of the turn do not fit.
+// shorterResults are the sizes in bytes to which results of the running turn are shortened, oldest first, if the steps
+// of the turn do not fit.
 var shorterResults = []int{4 << 10, 512}
 
 const (
@@ -40,12 +41,12 @@ type ResultLimit struct {
 // asResult is a result as it is sent to a model: its text framed as data, like memory, then its images, then a note
 // about what was left out.
 func asResult(r chat.ToolResult, l ResultLimit) chat.ToolResult {
-	words, images, other := resultParts(r.Content)
-	shown, left := headAndTail(words, l.Bytes)
+	content, images, other := resultParts(r.Content)
+	shown, omitted := headAndTail(content, l.Bytes)
 	text := resultOpen + untrusted.Document(untrusted.Visible(shown)) + resultClose
 	var notes []string
-	if left > 0 {
-		notes = append(notes, fmt.Sprintf("%s of the %d are left out here and shown as ….", display.Count(left, "byte", "bytes"), len(words)))
+	if omitted > 0 {
+		notes = append(notes, fmt.Sprintf("%s of the %d are left out here and shown as ….", display.Count(omitted, "byte", "bytes"), len(content)))
 	}
 	if n := len(images) - l.Images; n > 0 {
 		images = images[:l.Images]
@@ -62,7 +63,7 @@ func asResult(r chat.ToolResult, l ResultLimit) chat.ToolResult {
 	return out
 }
 
-func resultParts(content chat.Blocks) (words string, images chat.Blocks, other int) {
+func resultParts(content chat.Blocks) (text string, images chat.Blocks, other int) {
 	for _, b := range content {
 		switch b.(type) {
 		case chat.Text, chat.Refusal:
@@ -77,11 +78,11 @@ func resultParts(content chat.Blocks) (words string, images chat.Blocks, other i
 
 // headAndTail keeps the beginning and the end of a text, where long output reports its result, together at most this
 // many bytes, and says how many bytes it leaves out.
-func headAndTail(text string, most int) (shown string, left int) {
-	if len(text) <= most {
+func headAndTail(text string, maxBytes int) (shown string, omitted int) {
+	if len(text) <= maxBytes {
 		return text, 0
 	}
-	head, tail := most*3/4, len(text)-most/4
+	head, tail := maxBytes*3/4, len(text)-maxBytes/4
 	for head > 0 && !utf8.RuneStart(text[head]) {
 		head--
 	}
@@ -96,8 +97,8 @@ func pastLimits(m chat.Message) []ResultLimit {
 	var sizes []int
 	for _, b := range m.Blocks {
 		if r, ok := b.(chat.ToolResult); ok {
-			words, _, _ := resultParts(r.Content)
-			sizes = append(sizes, len(words))
+			text, _, _ := resultParts(r.Content)
+			sizes = append(sizes, len(text))
 		}
 	}
 	out := make([]ResultLimit, len(sizes))
@@ -107,8 +108,8 @@ func pastLimits(m chat.Message) []ResultLimit {
 	return out
 }
 
-// divide distributes space among needs: what the small ones do not use goes to the large ones.
-func divide(sizes []int, room int) []int {
+// divide distributes space among parts of these sizes: the space that small parts do not need goes to large ones.
+func divide(sizes []int, space int) []int {
 	order := make([]int, len(sizes))
 	for i := range order {
 		order[i] = i
@@ -116,13 +117,13 @@ func divide(sizes []int, room int) []int {
 	slices.SortStableFunc(order, func(a, b int) int { return sizes[a] - sizes[b] })
 	out := make([]int, len(sizes))
 	for k, i := range order {
-		out[i] = min(sizes[i], room/(len(order)-k))
-		room -= out[i]
+		out[i] = min(sizes[i], space/(len(order)-k))
+		space -= out[i]
 	}
 	return out
 }
 
-// withResults replaces the results of a message by what the model sees of them.
+// withResults replaces the results of a message by the forms that the model sees.
 func withResults(m chat.Message, limits []ResultLimit) chat.Message {
 	if len(limits) == 0 {
 		return m
@@ -154,13 +155,13 @@ func pastCalls(m chat.Message) chat.Message {
 }
 
 // shortCall is a call with only the beginning and end of its arguments if they are longer than this many bytes.
-func shortCall(u chat.ToolUse, most int) chat.ToolUse {
-	if len(u.Input) <= most {
+func shortCall(u chat.ToolUse, maxBytes int) chat.ToolUse {
+	if len(u.Input) <= maxBytes {
 		return u
 	}
-	shown, left := headAndTail(string(u.Input), most)
+	shown, omitted := headAndTail(string(u.Input), maxBytes)
 	short, err := chat.MarshalJSON(map[string]string{
-		"shortened": shown, "note": fmt.Sprintf("%d bytes of the arguments are left out here. The whole is kept.", left),
+		"shortened": shown, "note": fmt.Sprintf("%d bytes of the arguments are left out here. The whole is kept.", omitted),
 	})
 	if err == nil {
 		u.Input = short
@@ -173,14 +174,14 @@ func (a *assembler) cycleLimits() []ResultLimit {
 	if a.in.Replay != nil {
 		return slices.Clone(a.in.Replay.Inputs.Results)
 	}
-	most := a.in.ResultMaxBytes
-	if most <= 0 {
-		most = DefaultResultBytes
+	maxBytes := a.in.ResultMaxBytes
+	if maxBytes <= 0 {
+		maxBytes = DefaultResultBytes
 	}
 	var out []ResultLimit
 	for _, m := range a.in.Cycle {
 		for range results(m) {
-			out = append(out, ResultLimit{most, maxResultImages})
+			out = append(out, ResultLimit{maxBytes, maxResultImages})
 		}
 	}
 	return out
@@ -216,21 +217,21 @@ func (a *assembler) renderStep(m chat.Message, first int) rendered {
 // shrinkCycle shortens the results of the running turn, oldest first, until the context fits: no call or result is
 // removed.
 func (a *assembler) shrinkCycle() error {
-	var again []Redaction // reported already
-	a.found = &again
-	for _, most := range shorterResults {
+	var reported []Redaction // these redactions are already in the manifest
+	a.found = &reported
+	for _, maxBytes := range shorterResults {
 		at := 0
 		for k, m := range a.in.Cycle {
 			n := results(m)
 			for i := at; i < at+n && !a.fits(); i++ {
-				if a.limits[i].Bytes <= most {
+				if a.limits[i].Bytes <= maxBytes {
 					continue
 				}
 				before := a.last[1+k].tokens
-				a.limits[i] = ResultLimit{Bytes: most}
+				a.limits[i] = ResultLimit{Bytes: maxBytes}
 				a.last[1+k] = a.renderStep(m, at)
 				if after := a.last[1+k].tokens; after < before {
-					a.log("tools: result %d of this turn was shortened to %d bytes: %d to %d tokens", i+1, most, before, after)
+					a.log("tools: result %d of this turn was shortened to %d bytes: %d to %d tokens", i+1, maxBytes, before, after)
 				}
 			}
 			at += n

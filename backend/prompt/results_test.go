@@ -46,7 +46,7 @@ func TestResultsAreFramedAndCapped(t *testing.T) {
 	}
 	for _, want := range []string{"bytes of the 1038 are left out", "2 images are left out", "The whole result is kept."} {
 		if !strings.Contains(note, want) {
-			t.Errorf("the note %q does not say %q", note, want)
+			t.Errorf("the note %q does not contain %q", note, want)
 		}
 	}
 	if len(inside) > 260 || len(got.Content) != 1+maxResultImages || !got.IsError || got.ToolUseID != "1" {
@@ -79,9 +79,9 @@ func TestTheOldestResultsOfACycleAreShortened(t *testing.T) {
 	}
 	m := c.Manifest()
 	in.Replay, in.Calibration = &m, m.Budget.Calibration
-	again, err := Assemble(in)
-	if err != nil || again.Manifest().SHA256 != m.SHA256 {
-		t.Errorf("assembled again it differs: %v", err)
+	replayed, err := Assemble(in)
+	if err != nil || replayed.Manifest().SHA256 != m.SHA256 {
+		t.Errorf("replayed, it differs: %v", err)
 	}
 	in.Replay = nil
 	for i := range 400 {
@@ -107,7 +107,7 @@ func TestToolsOfAPastTurnAreBounded(t *testing.T) {
 	turn := chat.Turn{ID: "t", Seq: 1, User: chat.UserText("go"), Assistant: &chat.Message{Role: chat.RoleAssistant, Blocks: blocks}}
 	count := func(s string) int { return len(s) }
 	if n := Measure(turn, count); n > 20*(pastArguments+400)+pastResults+21*300 {
-		t.Errorf("it weighs %d", n)
+		t.Errorf("it is measured as %d", n)
 	}
 	a := newAssembler(Input{Count: count, Limits: Limits{ContextLimit: 1 << 20}})
 	items := a.renderTurn(turn)
@@ -156,7 +156,7 @@ func TestSecretsInCallsAreRedacted(t *testing.T) {
 		t.Errorf("sent: %s", sent)
 	}
 	if n := len(c.Manifest().Redactions); n != 3 {
-		t.Errorf("%d redactions are reported", n)
+		t.Errorf("the manifest has %d redactions", n)
 	}
 	plain := json.RawMessage(`{"b": 1,  "a":"x"}`)
 	if got := scrub.JSON(plain, func(s string) string { return s }); string(got) != string(plain) {

@@ -14,51 +14,51 @@ import (
 type Shortened struct {
 	Seq  int64     `json:"seq"`
 	Role chat.Role `json:"role"`
-	// Bytes is the space for its texts, calls and results together, divided by Reduced.
+	// Bytes is the space for its texts, calls and results together, which reduced divides among them.
 	Bytes int `json:"bytes"`
 }
 
 const (
-	// shortShare of the ceiling is the size below which no recent message is shortened before recalled memory,
-	// pending turns and the state summary are reduced too: besides the four messages that stay original, even if all
-	// are longer, there is room for everything else.
+	// shortShare is the share of the ceiling below which no recent message is shortened before recalled memory, pending
+	// turns and the state summary are reduced too: even if all four messages that stay original are longer, there is
+	// space for everything else.
 	shortShare = 1.0 / 8
-	// shortest is the minimum size of a shortened message, in tokens: its beginning and end still show its subject.
-	shortest = 64
+	// minShortened is the minimum size of a shortened message, in tokens: its beginning and end still show its subject.
+	minShortened = 64
 )
 
 // shortenNewest is the step after the cut has reached its limit: it shortens the longest turns after the cut, all to
-// the same size, until the context fits with spare tokens left, or to least tokens. Recalled memory is not counted,
-// because it is reduced separately.
-func (a *assembler) shortenNewest(step string, spare, least int) error {
+// the same size, until the context fits with spare tokens left, but not below minTokens. Recalled memory is not
+// counted, because it is reduced separately.
+func (a *assembler) shortenNewest(step string, spare, minTokens int) error {
 	if a.in.Policy.History != HistoryElastic {
 		return nil
 	}
 	excess := func() int { return a.used() - total(a.recalled()) + spare - a.budget.Ceiling }
-	whole := slices.Concat(a.originals, a.pending)
+	originals := slices.Concat(a.originals, a.pending)
 	if excess() <= spare { // it fits: the newest messages stay complete
 		return nil
 	}
 	for limit := a.budget.Ceiling / 2; excess() > 0; limit = limit * 3 / 4 {
-		for _, r := range whole {
-			if r.tokens > max(limit, least) {
-				a.setShortened(r, max(limit, least))
+		for _, r := range originals {
+			if r.tokens > max(limit, minTokens) {
+				a.setShortened(r, max(limit, minTokens))
 			}
 		}
 		if err := a.renderHistory(); err != nil {
 			return err
 		}
-		if limit <= least {
+		if limit <= minTokens {
 			break
 		}
 	}
 	for i, r := range slices.Concat(a.originals, a.pending) {
-		said := "%s: the message of turn %d is shortened: %d to %d tokens"
+		format := "%s: the message of turn %d is shortened: %d to %d tokens"
 		if r.source.Role == string(chat.RoleAssistant) {
-			said = "%s: the answer of turn %d is shortened: %d to %d tokens"
+			format = "%s: the answer of turn %d is shortened: %d to %d tokens"
 		}
-		if r.tokens < whole[i].tokens {
-			a.log(said, step, r.turn, whole[i].tokens, r.tokens)
+		if r.tokens < originals[i].tokens {
+			a.log(format, step, r.turn, originals[i].tokens, r.tokens)
 		}
 	}
 	return nil
@@ -67,11 +67,11 @@ func (a *assembler) shortenNewest(step string, spare, least int) error {
 // setShortened records how much of an item is sent, for about this many tokens.
 func (a *assembler) setShortened(r rendered, tokens int) {
 	s := Shortened{Seq: r.turn, Role: chat.Role(r.source.Role), Bytes: len(r.text)}
-	if all := r.tokens - r.images()*ImageTokens; all > tokens {
-		s.Bytes = int(int64(len(r.text)) * int64(tokens) / int64(all))
+	if textTokens := r.tokens - r.images()*ImageTokens; textTokens > tokens {
+		s.Bytes = int(int64(len(r.text)) * int64(tokens) / int64(textTokens))
 	}
-	for i, have := range a.shortened {
-		if have.Seq == s.Seq && have.Role == s.Role {
+	for i, existing := range a.shortened {
+		if existing.Seq == s.Seq && existing.Role == s.Role {
 			a.shortened[i] = s
 			return
 		}
@@ -95,24 +95,24 @@ func (a *assembler) shownOf(seq int64, role chat.Role) (bytes int, short bool) {
 	return 0, false
 }
 
-// reduced is a message whose texts, calls and results take at most this many bytes together: what the short ones do
-// not need goes to the long ones. Images, reasoning and provider-specific content are left out.
-func reduced(m chat.Message, most int) chat.Message {
+// reduced is a message whose texts, calls and results take at most this many bytes together: the space that short
+// ones do not need goes to long ones. Images, reasoning and provider-specific content are left out.
+func reduced(m chat.Message, maxBytes int) chat.Message {
 	var sizes []int
 	for _, b := range m.Blocks {
 		sizes = append(sizes, sizeOf(b))
 	}
-	room := divide(sizes, most)
+	space := divide(sizes, maxBytes)
 	out := chat.Message{Role: m.Role}
 	images := 0
 	for i, b := range m.Blocks {
 		switch t := b.(type) {
 		case chat.Text, chat.Refusal:
-			b = withText(b, middleOut(textOf(b), room[i]))
+			b = withText(b, middleOut(textOf(b), space[i]))
 		case chat.ToolUse:
-			b = shortCall(t, room[i])
+			b = shortCall(t, space[i])
 		case chat.ToolResult:
-			b = asResult(t, ResultLimit{Bytes: room[i]})
+			b = asResult(t, ResultLimit{Bytes: space[i]})
 		case chat.Image:
 			images++
 			continue
@@ -139,18 +139,18 @@ func sizeOf(b chat.Block) int {
 	case chat.ToolUse:
 		return len(t.Input)
 	case chat.ToolResult:
-		words, _, _ := resultParts(t.Content)
-		return len(words)
+		text, _, _ := resultParts(t.Content)
+		return len(text)
 	}
 	return 0
 }
 
 // middleOut cuts the middle of a text to at most this many bytes, plus a line that says how much is missing.
-func middleOut(text string, most int) string {
-	if len(text) <= most {
+func middleOut(text string, maxBytes int) string {
+	if len(text) <= maxBytes {
 		return text
 	}
-	head, tail := most*3/4, len(text)-most/4
+	head, tail := maxBytes*3/4, len(text)-maxBytes/4
 	for head > 0 && !utf8.RuneStart(text[head]) {
 		head--
 	}

@@ -25,19 +25,19 @@ func TestAHugeExchangeNeverBlocksTheNextMessage(t *testing.T) {
 		"both":      exchange("huge", huge("u"), huge("a")),
 	}
 	for _, ceiling := range []int{8000, 4000} {
-		for name, one := range exchanges {
+		for name, oversized := range exchanges {
 			for _, place := range []string{"newest", "before it", "pending", "four of them"} {
 				t.Run(fmt.Sprintf("%d, %s, %s", ceiling, name, place), func(t *testing.T) {
 					in := sample()
 					in.Limits = Limits{ContextLimit: 128_000, MaxOutput: 4096, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: ceiling, StateTarget: 1200, Retrieval: 6000}
-					turns, pending := append(long(8, 60), one), []chat.Turn(nil)
+					turns, pending := append(long(8, 60), oversized), []chat.Turn(nil)
 					switch place {
 					case "before it":
 						turns = append(turns, exchange("after", "and then", "this"))
 					case "pending":
 						turns, pending = turns[:8], turns[8:]
 					case "four of them":
-						turns, pending = append(turns, one), []chat.Turn{one, one}
+						turns, pending = append(turns, oversized), []chat.Turn{oversized, oversized}
 					}
 					checkShortened(t, in.over(turns, pending), ceiling, place == "four of them")
 				})
@@ -79,16 +79,16 @@ func checkShortened(t *testing.T, in Input, ceiling int, extreme bool) {
 		}
 	}
 	for _, s := range m.Inputs.Shortened {
-		what := map[chat.Role]string{chat.RoleUser: "message", chat.RoleAssistant: "answer"}[s.Role]
-		if !shown[Shortened{Seq: s.Seq, Role: s.Role}] || !strings.Contains(strings.Join(m.Shrink, "\n"), fmt.Sprintf("0: the %s of turn %d is shortened: ", what, s.Seq)) {
+		kind := map[chat.Role]string{chat.RoleUser: "message", chat.RoleAssistant: "answer"}[s.Role]
+		if !shown[Shortened{Seq: s.Seq, Role: s.Role}] || !strings.Contains(strings.Join(m.Shrink, "\n"), fmt.Sprintf("0: the %s of turn %d is shortened: ", kind, s.Seq)) {
 			t.Errorf("%+v is not named: %q", s, m.Shrink)
 		}
 	}
-	again := in
-	again.Replay = &m
-	replayed, err := Assemble(again)
+	replay := in
+	replay.Replay = &m
+	replayed, err := Assemble(replay)
 	if err != nil || replayed.Manifest().SHA256 != m.SHA256 {
-		t.Errorf("assembled again, the context differs: %v", err)
+		t.Errorf("replayed, the context differs: %v", err)
 	}
 }
 

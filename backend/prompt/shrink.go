@@ -38,7 +38,7 @@ func (e *OverBudgetError) Error() string {
 	return s
 }
 
-// RecentMessagesTooLarge: the newest messages, which always stay original, do not fit even alone.
+// RecentMessagesTooLarge is the error if the newest messages, which always stay original, do not fit.
 type RecentMessagesTooLarge struct {
 	Required, Budget int // tokens
 	Messages         int
@@ -48,7 +48,7 @@ func (e *RecentMessagesTooLarge) Error() string {
 	return fmt.Sprintf("the %d newest messages, which are never summarized, need %d tokens and may have %d", e.Messages, e.Required, e.Budget)
 }
 
-// SectionOverCap: a section that is never shortened exceeds its cap.
+// SectionOverCap is the error if a section that is never shortened exceeds its cap.
 type SectionOverCap struct {
 	Section   string // SectionSystem or SectionPinned
 	Have, Cap int    // tokens
@@ -56,18 +56,18 @@ type SectionOverCap struct {
 }
 
 func (e *SectionOverCap) Error() string {
-	what := "the instructions take"
+	subject := "the instructions take"
 	if e.Section == SectionPinned {
-		what = "the pinned facts take"
+		subject = "the pinned facts take"
 	}
-	return fmt.Sprintf("%s %d tokens, and the model %s leaves %d for them", what, e.Have, e.Model, e.Cap)
+	return fmt.Sprintf("%s %d tokens, and the model %s leaves %d for them", subject, e.Have, e.Model, e.Cap)
 }
 
-func overCap(section, model string, have, most int) error {
-	if have <= most {
+func overCap(section, model string, have, limit int) error {
+	if have <= limit {
 		return nil
 	}
-	e := &SectionOverCap{Section: section, Have: have, Cap: most, Model: model}
+	e := &SectionOverCap{Section: section, Have: have, Cap: limit, Model: model}
 	hint := "shorten the instructions, raise budget.working_set_tokens, or choose a model with a larger window"
 	if section == SectionPinned {
 		hint = "unpin or shorten facts, raise budget.working_set_tokens, or choose a model with a larger window"
@@ -76,13 +76,12 @@ func overCap(section, model string, have, most int) error {
 	return chat.WrapError(chat.CodeOverBudget, "prompt.caps", e, display.Capitalized(text)+".").WithHint("%s", hint)
 }
 
-// CheckInstructions refuses instructions over their cap, CheckPins pinned facts that together exceed theirs. The
-// cause is a *SectionOverCap.
+// CheckInstructions refuses instructions over their cap. The cause of the error is a *SectionOverCap.
 func CheckInstructions(text, model string, b Budget, count func(string) int) error {
 	return overCap(SectionSystem, model, count(text), b.Caps.System)
 }
 
-// CheckPins is CheckInstructions for pinned facts.
+// CheckPins refuses pinned facts that together exceed their cap, like CheckInstructions.
 func CheckPins(pins []chat.Pin, model string, b Budget, count func(string) int) error {
 	n := 0
 	for _, p := range pins {
@@ -100,7 +99,7 @@ func (a *assembler) checkCaps() error {
 	return CheckPins(slices.Concat(a.in.Project.facts(), a.in.Pins), a.in.Model, a.budget, a.in.Count)
 }
 
-// minStateTokens is the minimum target of a shortened head summary: a smaller one says nothing.
+// minStateTokens is the minimum target of a shortened head summary: a smaller one would be useless.
 const minStateTokens = 64
 
 // shrink runs the steps of SRD 7.3 in order, and logs each. Plain chat is not shrunk: if it does not fit, that is an
@@ -113,8 +112,8 @@ func (a *assembler) shrink() error {
 		return a.overBudget()
 	}
 	for _, step := range []func() error{
-		func() error { return a.makeRoom(0) }, a.dropAgain, a.dropRetrieved, a.summarizeRetrieved, a.shrinkCycle, a.dropPending, a.shrinkState,
-		func() error { return a.shortenNewest("5", 0, shortest) },
+		func() error { return a.freeSpace(0) }, a.dropRestored, a.dropRetrieved, a.summarizeRetrieved, a.shrinkCycle, a.dropPending, a.shrinkState,
+		func() error { return a.shortenNewest("5", 0, minShortened) },
 	} {
 		if a.fits() {
 			return nil
@@ -132,7 +131,7 @@ func (a *assembler) shrink() error {
 func (a *assembler) fits() bool { return a.used() <= a.budget.Ceiling }
 
 func (a *assembler) used() int {
-	return a.outsideHistory() + total(a.framed(a.summaries, summariesFrame)) + total(a.originals) + total(a.pending)
+	return a.sizeWithoutHistory() + total(a.framed(a.summaries, summariesFrame)) + total(a.originals) + total(a.pending)
 }
 
 func (a *assembler) log(format string, args ...any) {
@@ -143,20 +142,20 @@ func (a *assembler) note(format string, args ...any) {
 	a.notes = append(a.notes, fmt.Sprintf(format, args...))
 }
 
-// makeRoom is step 0: history is reduced until the context fits with spare tokens left. The cut moves, and if the
+// freeSpace is step 0: history is reduced until the context fits with spare tokens left. The cut moves, and if the
 // rest does not fit alone, its longest messages are shortened.
-func (a *assembler) makeRoom(spare int) error {
+func (a *assembler) freeSpace(spare int) error {
 	if err := a.shrinkHistory(spare); err != nil {
 		return err
 	}
-	return a.shortenNewest("0", spare, max(shortest, int(float64(a.budget.Ceiling)*shortShare)))
+	return a.shortenNewest("0", spare, max(minShortened, int(float64(a.budget.Ceiling)*shortShare)))
 }
 
 // shrinkHistory moves the cut until the context fits with spare tokens left, at most to its limit.
 func (a *assembler) shrinkHistory(spare int) error {
-	room := a.budget.Ceiling - a.outsideHistory() - spare
+	space := a.budget.Ceiling - a.sizeWithoutHistory() - spare
 	for !a.fits() {
-		plan := AdvanceToFit(a.in.Sizes, a.plan.Cut, room, a.budget, a.in.Policy)
+		plan := AdvanceToFit(a.in.Sizes, a.plan.Cut, space, a.budget, a.in.Policy)
 		if plan.Cut <= a.plan.Cut {
 			return nil
 		}
@@ -166,12 +165,12 @@ func (a *assembler) shrinkHistory(spare int) error {
 			return err
 		}
 		a.log("0: the cut advanced from turn %d to %d: %d to %d tokens", from, plan.Cut, before, a.used())
-		room = 0 // the estimate was too small: move to the limit
+		space = 0 // the estimate was too small: move to the limit
 	}
 	return nil
 }
 
-// dropRetrieved is step 1: lowest score first, down to min_keep.
+// dropRetrieved is step 1: drop artifacts, lowest score first, down to min_keep.
 func (a *assembler) dropRetrieved() error {
 	for len(a.retrieved) > max(0, a.in.Policy.MinKeep) && !a.fits() {
 		a.dropLowest("1")
@@ -179,7 +178,7 @@ func (a *assembler) dropRetrieved() error {
 	return nil
 }
 
-// dropLowest drops the artifact with the lowest score; one attached by the user only when no other is left.
+// dropLowest drops the artifact with the lowest score; one that the user attached only if no other remains.
 func (a *assembler) dropLowest(step string) {
 	low := 0
 	for i, r := range a.in.Retrieved {

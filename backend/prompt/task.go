@@ -25,8 +25,8 @@ func PrepareTask(t Task) (PreparedContext, error) {
 		ok: true, system: []string{system}, messages: []chat.Message{chat.UserText(user)},
 		tokens: t.Count(system) + t.Count(user) + 2*messageOverhead,
 	}
-	if most := b.InputBudget; c.tokens > most {
-		e := &OverBudgetError{Required: c.tokens, Ceiling: most, System: t.Count(system), Msg: t.Count(user)}
+	if limit := b.InputBudget; c.tokens > limit {
+		e := &OverBudgetError{Required: c.tokens, Ceiling: limit, System: t.Count(system), Msg: t.Count(user)}
 		return PreparedContext{}, chat.WrapError(chat.CodeOverBudget, "prompt.task", e, e.Error())
 	}
 	c.maxOutput = max(1, min(t.MaxOutput, t.Limits.MaxOutput, t.Limits.ContextLimit-c.tokens))

@@ -28,14 +28,14 @@ const reading = " <turns from=\"1\" to=\"9\"> summarizes these turns of the conv
 	"tell what the user wants: respect them unless these instructions or the newest message say otherwise. " +
 	"The last line of the newest <memory> is the date and time now. What follows </memory> is what the user says."
 
-func systemText(own string, p Policy) string {
-	if strings.TrimSpace(own) == "" {
-		own = DefaultSystem
+func systemText(instructions string, p Policy) string {
+	if strings.TrimSpace(instructions) == "" {
+		instructions = DefaultSystem
 	}
 	if p.History == HistoryOff {
-		return own + "\n\n" + hardening
+		return instructions + "\n\n" + hardening
 	}
-	return own + "\n\n" + hardening + reading
+	return instructions + "\n\n" + hardening + reading
 }
 
 // Project is what a session's project adds to its context.
@@ -123,8 +123,8 @@ func nowText(now string) string { return "[Now: " + display.OneLine(now) + "]\n"
 
 func artifactText(text string) string { return artifactMark + untrusted.Passage(text) + "\n" }
 
-// conversation is a message without what is only meant for the program: attached memories are in the memory block of
-// their turn.
+// conversation is a message without blocks that are meant only for the program: attached memories are in the memory
+// block of their turn.
 func conversation(m chat.Message) chat.Message {
 	attached := func(b chat.Block) bool { _, ok := b.(chat.Memory); return ok }
 	if slices.ContainsFunc(m.Blocks, attached) {
@@ -134,8 +134,8 @@ func conversation(m chat.Message) chat.Message {
 }
 
 // documentText is an attached document as it is sent to a model, in the message that it was attached to: its visible
-// text unchanged, because code and tables must stay readable. Only what could close its frame, imitate one of the
-// program's own, or be read as a control token is escaped.
+// text unchanged, because code and tables must stay readable. Only text that could close its frame, imitate another
+// frame of the program, or be read as a control token is escaped.
 func documentText(d chat.Document) string {
 	text := documentOpen + inAttribute.Replace(Escaped(display.OneLine(d.Name))) + "\">\n" +
 		untrusted.Document(untrusted.Visible(strings.TrimRight(d.Text, "\n"))) + documentClose
@@ -179,8 +179,8 @@ func WithoutDocuments(message string) string {
 var inAttribute = strings.NewReplacer("\"", "&quot;", ">", "&gt;")
 
 // replayable is an assistant's message in a form that can be sent again: a call that never ran has no result, and no
-// provider accepts one without the other, so it becomes a line of text. What is sent back only while its turn runs is
-// left out: a provider's extra members of a call, and reasoning in the protocol that has none in its messages.
+// provider accepts a call without a result, so it becomes a line of text. Data that is sent back only while its turn
+// runs is left out: a provider's extra members of a call, and reasoning in the protocol that has none in its messages.
 func replayable(m chat.Message) chat.Message {
 	answered := map[string]bool{}
 	for _, b := range m.Blocks {

@@ -9,11 +9,12 @@ import (
 )
 
 // The content of <memory> and <document> is untrusted: it may try to close the frame, to imitate another role, or to
-// tell the model what no reader sees. Package untrusted prevents that (SPEC 2.8; SRD 14.2) but keeps the words.
+// give the model text that is invisible to the user. Package untrusted prevents that (SPEC 2.8; SRD 14.2) but keeps
+// the words.
 
-// Each artifact begins on a line of its own after this mark. It has no end tag and no id, because the mark costs
-// tokens each time, and the manifest says which chunk an artifact is. The artifact's text itself begins with its time
-// and speaker.
+// artifactMark is at the beginning of each artifact, on a new line. There is no end tag and no id, because each costs
+// tokens, and the manifest records which chunk an artifact is. The artifact's text itself begins with its time and
+// speaker.
 const artifactMark = "<m>"
 
 // ArtifactCost is the cost of a text as an artifact of the memory block, in tokens: escaped and framed exactly as it

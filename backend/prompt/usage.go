@@ -62,8 +62,8 @@ func (u Usage) Format() string {
 	return s
 }
 
-// State is the meter's label: under 70 % plenty, up to 90 filling, above nearly full. Recalled memory does not count:
-// it fills the space that other sections leave, so a long conversation would always be nearly full.
+// State is the meter's label: "plenty" under 70 %, "filling" up to 90 %, then "nearly full". Recalled memory does not
+// count: it fills the space that other sections leave, so a long conversation would always be nearly full.
 func (u Usage) State() string {
 	switch p := u.percent(u.Used - u.Recalled); {
 	case p < 70:

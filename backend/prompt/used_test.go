@@ -13,17 +13,17 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// eight is a conversation of n turns of this size in words, with a ceiling of 8 000 tokens and space for recalled
-// memory.
-func eight(n, size int) Input {
+// conversation8k is a conversation of n turns of this size in words, with a ceiling of 8 000 tokens and space for
+// recalled memory.
+func conversation8k(n, size int) Input {
 	in := sample()
 	in.Limits = Limits{ContextLimit: 128_000, MaxOutput: 4096, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 8000, StateTarget: 1200, Retrieval: 6000}
 	in.Pins, in.Head.Summary = nil, strings.TrimSpace(strings.Repeat("fact ", 600))
 	return in.over(long(n, size), nil)
 }
 
-// found returns n artifacts of this size in words, best first, from newest to oldest.
-func found(n, size int) []Artifact {
+// artifacts returns n artifacts of this size in words, best first, from newest to oldest.
+func artifacts(n, size int) []Artifact {
 	var out []Artifact
 	for i := range n {
 		out = append(out, Artifact{
@@ -37,27 +37,27 @@ func found(n, size int) []Artifact {
 // While everything fits, everything is sent, to the last token; the state summary, which contains less than the
 // turns, is left out before any of them.
 func TestEverythingIsSentWhileItFits(t *testing.T) {
-	most := 0
+	maxUsed := 0
 	for n := 1; n <= 40; n++ {
-		in := eight(n, 240)
+		in := conversation8k(n, 240)
 		c, err := Assemble(in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := c.Manifest()
-		whole := count(systemText("", in.Policy)) + messageOverhead + weight(in.Sizes) + count("four") + messageOverhead
-		if fits := whole <= 8000; fits != (m.History.Cut == 0) || fits && len(c.Messages()) != 2*n+1 {
-			t.Fatalf("%d turns, %d tokens without the state: cut %d, %d messages", n, whole, m.History.Cut, len(c.Messages()))
+		size := count(systemText("", in.Policy)) + messageOverhead + weight(in.Sizes) + count("four") + messageOverhead
+		if fits := size <= 8000; fits != (m.History.Cut == 0) || fits && len(c.Messages()) != 2*n+1 {
+			t.Fatalf("%d turns, %d tokens without the state: cut %d, %d messages", n, size, m.History.Cut, len(c.Messages()))
 		}
 		if m.History.Cut == 0 {
-			most = c.Tokens()
+			maxUsed = c.Tokens()
 		}
-		if left := !m.has(SectionState); left != (m.History.Cut == 0 && whole+602 > 8000) || left != (len(m.Notes) == 1) || len(m.Shrink) != 0 {
-			t.Errorf("%d turns: state left out %v, notes %q, steps %q", n, left, m.Notes, m.Shrink)
+		if omitted := !m.has(SectionState); omitted != (m.History.Cut == 0 && size+602 > 8000) || omitted != (len(m.Notes) == 1) || len(m.Shrink) != 0 {
+			t.Errorf("%d turns: state left out %v, notes %q, steps %q", n, omitted, m.Notes, m.Shrink)
 		}
 	}
-	if most < 7700 {
-		t.Errorf("at most %d of 8000 tokens were used before the first cut", most)
+	if maxUsed < 7700 {
+		t.Errorf("at most %d of 8000 tokens were used before the first cut", maxUsed)
 	}
 }
 
@@ -66,15 +66,15 @@ func count(s string) int { return len(strings.Fields(s)) }
 // After the first cut, recalled memory gets what the other sections leave, up to its setting and never more.
 func TestRecallFillsTheRemainingSpace(t *testing.T) {
 	for n := 40; n < 80; n++ {
-		in := eight(n, 240)
+		in := conversation8k(n, 240)
 		d, err := NewDraft(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		room, used := d.Room(), 0
+		space, used := d.Room(), 0
 		var fit []Artifact
-		for _, a := range found(200, 40) {
-			if used += 41 + 3; used > room {
+		for _, a := range artifacts(200, 40) {
+			if used += 41 + 3; used > space {
 				break
 			}
 			fit = append(fit, a)
@@ -84,14 +84,14 @@ func TestRecallFillsTheRemainingSpace(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.Tokens() < 7500 || c.Tokens() > 8000 || len(c.Manifest().Shrink) > 0 {
-			t.Fatalf("%d turns: %d of 8000 tokens used, room %d, steps %q", n, c.Tokens(), room, c.Manifest().Shrink)
+			t.Fatalf("%d turns: %d of 8000 tokens used, space %d, steps %q", n, c.Tokens(), space, c.Manifest().Shrink)
 		}
 	}
-	in := eight(60, 240)
+	in := conversation8k(60, 240)
 	in.Limits.Retrieval = 500
 	d, err := NewDraft(in)
 	if err != nil || d.Room() > 500 || d.Room() < 480 {
-		t.Errorf("room %d of 500, %v", d.Room(), err)
+		t.Errorf("space %d of 500, %v", d.Room(), err)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestTheCutDoesNotJitter(t *testing.T) {
 		var before PreparedContext
 		advances, last := 0, 0
 		for n := 1; n <= len(turns); n++ {
-			in := eight(0, 0).over(turns[:n], nil)
+			in := conversation8k(0, 0).over(turns[:n], nil)
 			in.Head.Summary = strings.Repeat("fact ", 1+draw.IntN(900))
 			in.Current = chat.UserText(strings.TrimSpace(strings.Repeat("w ", 1+draw.IntN(120))))
 			if n > 1 {
@@ -115,15 +115,15 @@ func TestTheCutDoesNotJitter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := d.Finish(found(draw.IntN(1+d.Room()/50), 40), "")
+			c, err := d.Finish(artifacts(draw.IntN(1+d.Room()/50), 40), "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			cut, was := c.Manifest().History.Cut, before.Manifest().History.Cut
+			cut, lastCut := c.Manifest().History.Cut, before.Manifest().History.Cut
 			switch {
-			case cut != was:
-				if cut < was || last > 0 && n-last < 4 {
-					t.Fatalf("seed %d, turn %d: the cut moved from %d to %d, last at turn %d", seed, n, was, cut, last)
+			case cut != lastCut:
+				if cut < lastCut || last > 0 && n-last < 4 {
+					t.Fatalf("seed %d, turn %d: the cut moved from %d to %d, last at turn %d", seed, n, lastCut, cut, last)
 				}
 				advances, last = advances+1, n
 			case n > 1 && !strings.HasPrefix(stableBytes(c), stableBytes(before)):
@@ -141,7 +141,7 @@ func TestTheCutDoesNotJitter(t *testing.T) {
 func TestPinsMoveTheCutInSteps(t *testing.T) {
 	cuts := map[int64]bool{}
 	for n := range 28 {
-		in := eight(60, 240)
+		in := conversation8k(60, 240)
 		for i := range n {
 			in.Pins = append(in.Pins, chat.Pin{ID: chat.PinID(fmt.Sprint(i)), Text: strings.Repeat("p ", 20)})
 		}
@@ -156,7 +156,7 @@ func TestPinsMoveTheCutInSteps(t *testing.T) {
 	}
 }
 
-// Instructions and pinned facts over their caps are refused, with the numbers.
+// Instructions and pinned facts over their caps are rejected, with the numbers.
 func TestCapsAreEnforced(t *testing.T) {
 	for section, change := range map[string]func(*Input){
 		SectionPinned: func(in *Input) {
@@ -164,7 +164,7 @@ func TestCapsAreEnforced(t *testing.T) {
 		},
 		SectionSystem: func(in *Input) { in.System = strings.Repeat("s ", 641) },
 	} {
-		in := eight(3, 100)
+		in := conversation8k(3, 100)
 		change(&in)
 		_, err := Assemble(in)
 		var over *SectionOverCap
@@ -176,7 +176,7 @@ func TestCapsAreEnforced(t *testing.T) {
 
 // Only the message may use the space that others leave, and the manifest shows it.
 func TestMessageOverItsCap(t *testing.T) {
-	in := eight(60, 240)
+	in := conversation8k(60, 240)
 	in.Current = chat.UserText(strings.Repeat("w ", 3000))
 	d, err := NewDraft(in)
 	if err != nil {
@@ -184,30 +184,30 @@ func TestMessageOverItsCap(t *testing.T) {
 	}
 	c, err := d.Finish(nil, "")
 	if err != nil || len(c.Manifest().Notes) != 1 || !strings.Contains(c.Manifest().Notes[0], "over its cap of 800") || d.Room() == 0 {
-		t.Errorf("notes %q, room %d, %v", c.Manifest().Notes, d.Room(), err)
+		t.Errorf("notes %q, space %d, %v", c.Manifest().Notes, d.Room(), err)
 	}
 }
 
 // After a rejection for its size a context is smaller than the rejected one, even if that was far below the ceiling,
 // and each step is logged.
 func TestReducedBelowTheCeiling(t *testing.T) {
-	in := eight(15, 240)
+	in := conversation8k(15, 240)
 	in.Head.Summary = strings.Repeat("fact ", 100)
-	refused, err := Assemble(in)
-	if err != nil || refused.Manifest().History.Cut != 0 || refused.Tokens() > 4100 {
-		t.Fatalf("%d tokens, %v", refused.Tokens(), err)
+	rejected, err := Assemble(in)
+	if err != nil || rejected.Manifest().History.Cut != 0 || rejected.Tokens() > 4100 {
+		t.Fatalf("%d tokens, %v", rejected.Tokens(), err)
 	}
 	for range 3 {
-		in.Reduce = 0.9 * float64(refused.Tokens()) / 8000
+		in.Reduce = 0.9 * float64(rejected.Tokens()) / 8000
 		c, err := Assemble(in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		steps := c.Manifest().Shrink
-		if c.Tokens() > refused.Tokens()*9/10 || c.Tokens() < refused.Tokens()/2 || len(steps) == 0 || !strings.HasPrefix(steps[0], "0: ") {
-			t.Fatalf("%d tokens after %d were refused: %q", c.Tokens(), refused.Tokens(), steps)
+		if c.Tokens() > rejected.Tokens()*9/10 || c.Tokens() < rejected.Tokens()/2 || len(steps) == 0 || !strings.HasPrefix(steps[0], "0: ") {
+			t.Fatalf("%d tokens after %d were rejected: %q", c.Tokens(), rejected.Tokens(), steps)
 		}
-		refused = c
+		rejected = c
 	}
 }
 
@@ -215,7 +215,7 @@ func TestReducedBelowTheCeiling(t *testing.T) {
 // the rank.
 func TestPassagesAreInChronologicalOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		in := eight(60, 240)
+		in := conversation8k(60, 240)
 		for i := range rapid.IntRange(1, 30).Draw(t, "found") {
 			at := rapid.Int64Range(0, 5*dayMs).Draw(t, "at")
 			day := fmt.Sprintf("%d May 2026", 1+at/dayMs)
@@ -234,7 +234,7 @@ func TestPassagesAreInChronologicalOrder(t *testing.T) {
 			switch x.Source {
 			case "day":
 				if days[x.Text] {
-					t.Fatalf("the line %q is there twice", x.Text)
+					t.Fatalf("the line %q occurs twice", x.Text)
 				}
 				days[x.Text], under = true, x.Text
 			case "chunk":

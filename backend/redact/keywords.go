@@ -35,22 +35,25 @@ func pair(a, b byte) int { return int(lower(a))<<8 | int(lower(b)) }
 
 // keywordsIn returns the positions of each rule's keywords in a text, ignoring case.
 func keywordsIn(s string) [][]int {
-	at := make([][]int, len(rules))
+	positions := make([][]int, len(rules))
 	for i := 0; i+1 < len(s); i++ {
 		list := keywords.pairs[pair(s[i], s[i+1])]
 		if list == 0 {
 			continue
 		}
 		for _, k := range keywords.lists[list] {
-			if i+len(k.text) <= len(s) && strings.EqualFold(s[i:i+len(k.text)], k.text) && opens(&rules[k.rule], s, i, len(k.text)) {
-				at[k.rule] = append(at[k.rule], i)
+			if i+len(k.text) <= len(s) && strings.EqualFold(s[i:i+len(k.text)], k.text) && mayMatch(&rules[k.rule], s, i, len(k.text)) {
+				positions[k.rule] = append(positions[k.rule], i)
 			}
 		}
 	}
-	return at
+	return positions
 }
 
-func opens(r *rule, s string, at, length int) bool { return r.gate == nil || r.gate(s, at, length) }
+// mayMatch reports whether the expression of a rule could match at a keyword.
+func mayMatch(r *rule, s string, pos, length int) bool {
+	return r.gate == nil || r.gate(s, pos, length)
+}
 
 func lower(c byte) byte {
 	if c >= 'A' && c <= 'Z' {

@@ -24,14 +24,14 @@ const patternRule = "pattern"
 
 // Redactor replaces secrets. It is safe for concurrent use.
 type Redactor struct {
-	on       bool
+	enabled  bool
 	patterns []*regexp.Regexp
 	rules    string
 }
 
 // New compiles the user's patterns (redaction.patterns, RE2). If outbound is false, nothing is replaced.
 func New(outbound bool, patterns []string) (*Redactor, error) {
-	r := &Redactor{on: outbound, rules: "off"}
+	r := &Redactor{enabled: outbound, rules: "off"}
 	for i, p := range patterns {
 		re, err := regexp.Compile(p)
 		if err != nil {
@@ -57,27 +57,27 @@ type span struct {
 	rule     string
 }
 
-// passes limits how often a text is searched again after a replacement, which can reveal another secret.
-const passes = 4
+// maxPasses limits how often a text is searched again after a replacement, which can reveal another secret.
+const maxPasses = 4
 
 // Redact replaces each secret by "[redacted:RULE]". It returns the rule and the length of each replacement.
 func (r *Redactor) Redact(s string) (clean string, found []prompt.Redaction) {
-	if !r.on {
+	if !r.enabled {
 		return s, nil
 	}
-	for range passes {
+	for range maxPasses {
 		spans := r.find(s)
 		if len(spans) == 0 {
 			break
 		}
 		var b strings.Builder
-		at := 0
+		pos := 0
 		for _, sp := range spans {
-			b.WriteString(s[at:sp.from] + mark(sp.rule))
-			at = sp.to
+			b.WriteString(s[pos:sp.from] + mark(sp.rule))
+			pos = sp.to
 			found = append(found, prompt.Redaction{Rule: sp.rule, Bytes: sp.to - sp.from})
 		}
-		b.WriteString(s[at:])
+		b.WriteString(s[pos:])
 		s = b.String()
 	}
 	return s, found
@@ -93,64 +93,64 @@ var marks = pattern.New(`\[redacted:[a-z\-]{2,40}\]`)
 
 // find returns all secrets in a text, in order and without overlaps.
 func (r *Redactor) find(s string) []span {
-	var t taken
+	var t spanSet
 	if strings.Contains(s, markStart) {
 		for _, m := range marks().FindAllStringIndex(s, -1) {
 			t.add(span{m[0], m[1], ""})
 		}
-		t.settle()
+		t.merge()
 	}
 	for _, re := range r.patterns {
 		for _, m := range re.FindAllStringIndex(s, -1) {
 			t.add(span{m[0], m[1], patternRule})
 		}
-		t.settle()
+		t.merge()
 	}
-	for i, at := range keywordsIn(s) {
-		if len(at) > 0 {
-			rules[i].find(s, at, t.add)
-			t.settle()
+	for i, positions := range keywordsIn(s) {
+		if len(positions) > 0 {
+			rules[i].find(s, positions, t.add)
+			t.merge()
 		}
 	}
 	return slices.DeleteFunc(t.spans, func(sp span) bool { return sp.rule == "" })
 }
 
-// taken holds the sorted spans of the previous rules, and those of the current rule.
-type taken struct {
-	spans []span
-	fresh []span
+// spanSet collects spans without overlaps. The spans of the current rule are kept apart until merge.
+type spanSet struct {
+	spans   []span // of the previous rules, sorted
+	current []span // of the current rule
 }
 
-func (t *taken) add(sp span) {
+func (t *spanSet) add(sp span) {
 	if sp.from >= sp.to {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(t.spans, sp.from, func(have span, from int) int { return have.to - 1 - from })
+	i, _ := slices.BinarySearchFunc(t.spans, sp.from, func(other span, from int) int { return other.to - 1 - from })
 	if i < len(t.spans) && t.spans[i].from < sp.to {
-		return // an earlier rule has taken it
+		return // an earlier rule has matched this text
 	}
-	if n := len(t.fresh); n > 0 && t.fresh[n-1].to > sp.from {
+	if n := len(t.current); n > 0 && t.current[n-1].to > sp.from {
 		return
 	}
-	t.fresh = append(t.fresh, sp)
+	t.current = append(t.current, sp)
 }
 
-func (t *taken) settle() {
-	if len(t.fresh) == 0 {
+func (t *spanSet) merge() {
+	if len(t.current) == 0 {
 		return
 	}
-	t.spans = append(t.spans, t.fresh...)
-	t.fresh = nil
+	t.spans = append(t.spans, t.current...)
+	t.current = nil
 	slices.SortFunc(t.spans, func(a, b span) int { return a.from - b.from })
 }
 
 // find runs the rule's expression around the positions of its keywords.
-func (r *rule) find(s string, at []int, add func(span)) {
+func (r *rule) find(s string, positions []int, add func(span)) {
 	done := 0
-	for i := 0; i < len(at); {
-		from, to := max(at[i]-r.before, done, 0), at[i]+r.after
-		for i++; i < len(at) && at[i]-r.before <= to; i++ { // windows that touch are merged
-			to = at[i] + r.after
+	for i := 0; i < len(positions); {
+		from, to := max(positions[i]-r.before, done, 0), positions[i]+r.after
+		for i++; i < len(positions) && positions[i]-r.before <= to; i++ { // windows that touch are merged
+			to = positions[i] + r.after
 		}
 		to = min(to, len(s))
 		if from >= to {
@@ -161,7 +161,7 @@ func (r *rule) find(s string, at []int, add func(span)) {
 			if r.trim && lo >= 0 {
 				hi = lo + len(strings.TrimRight(s[from+lo:from+hi], ".,;:"))
 			}
-			if lo >= 0 && r.holds(s[from+lo:from+hi], s[from+hi:]) {
+			if lo >= 0 && r.accepts(s[from+lo:from+hi], s[from+hi:]) {
 				add(span{from + lo, from + hi, r.name})
 			}
 		}
@@ -183,7 +183,8 @@ func (r *rule) secret(m []int) (from, to int) {
 	return -1, -1
 }
 
-func (r *rule) holds(secret, after string) bool {
+// accepts makes the final decision about a match.
+func (r *rule) accepts(secret, after string) bool {
 	if r.entropy > 0 && entropy(secret) < r.entropy {
 		return false
 	}
@@ -210,15 +211,15 @@ func entropy(s string) float64 {
 var placeholders = pattern.New(`(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\$\{.*|\$\(.*|\$[A-Z_]+|%[A-Z_]+%|\{\{.*|your[_\-]?.*|my[_\-]?(?:password|secret|token|key)|(?:the|a|some)[_\-].*` +
 	`|example.*|changeme.*|change[_\-]me.*|placeholder.*|redacted.*|dummy.*|sample.*|null|none|nil|undefined|true|false|string|password|passwd|secret|token|user(?:name)?|pass)$`)
 
-func notAPlaceholder(s, _ string) bool { return !placeholders().MatchString(s) }
+func isNotPlaceholder(s, _ string) bool { return !placeholders().MatchString(s) }
 
 // assignedEntropy is the minimum entropy of a value that is considered secret only because of the name it is assigned
 // to.
 const assignedEntropy = 3.0
 
-// assignable reports whether an assigned value is a secret, rather than something else that code and prose assign to
-// such names: a call, a path, a type, another name, a word.
-func assignable(s, after string) bool {
+// isAssignedSecret reports whether an assigned value is a secret, rather than something else that code and prose assign
+// to such names: a call, a path, a type, another name, a word.
+func isAssignedSecret(s, after string) bool {
 	if len(s) < 6 || placeholders().MatchString(s) || strings.HasPrefix(after, "(") || entropy(s) < min(assignedEntropy, 0.65*math.Log2(float64(len(s)))) {
 		return false
 	}

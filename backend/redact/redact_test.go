@@ -170,7 +170,7 @@ func TestOffAndRules(t *testing.T) {
 	}
 	text := "a password=hunter2x9"
 	if clean, found := off.Redact(text); clean != text || found != nil {
-		t.Errorf("off, yet %q", clean)
+		t.Errorf("redacted although it is off: %q", clean)
 	}
 	a, b, c := outbound(t), outbound(t, "a"), outbound(t, "a")
 	if off.Rules() == a.Rules() || a.Rules() == b.Rules() || b.Rules() != c.Rules() {

@@ -20,7 +20,7 @@ type rule struct {
 	check func(secret, after string) bool
 	// gate is a cheap check whether the expression could match at a keyword; nil: always. Expressions are slow, and
 	// keywords also occur in prose.
-	gate func(s string, at, length int) bool
+	gate func(s string, pos, length int) bool
 	// before and after are how far a match can extend around a keyword, in bytes.
 	before, after int
 	trim          bool // trailing punctuation is not part of the secret
@@ -38,11 +38,11 @@ func token(name, expr string, keywords ...string) rule {
 }
 
 // beginsToken reports whether a prefix is at the beginning of a word and is followed by enough characters.
-func beginsToken(s string, at, length int) bool {
-	if at > 0 && isWord(s[at-1]) {
+func beginsToken(s string, pos, length int) bool {
+	if pos > 0 && isWord(s[pos-1]) {
 		return false
 	}
-	end := at + length
+	end := pos + length
 	for n := range tokenRun {
 		if end+n >= len(s) || !isWord(s[end+n]) && s[end+n] != '-' && s[end+n] != '.' {
 			return false
@@ -59,8 +59,8 @@ func isWord(c byte) bool {
 }
 
 // isAssigned reports whether the name at a keyword is followed by an assignment.
-func isAssigned(s string, at, length int) bool {
-	rest := s[min(len(s), at+length):min(len(s), at+length+44)]
+func isAssigned(s string, pos, length int) bool {
+	rest := s[min(len(s), pos+length):min(len(s), pos+length+44)]
 	i := 0
 	for i < len(rest) && (isWord(rest[i]) || rest[i] == '-') {
 		i++
@@ -70,18 +70,18 @@ func isAssigned(s string, at, length int) bool {
 }
 
 // hasLogin reports whether a URL has a user and a password before its host.
-func hasLogin(s string, at, length int) bool {
-	rest := s[at+length : min(len(s), at+300)]
+func hasLogin(s string, pos, length int) bool {
+	rest := s[pos+length : min(len(s), pos+300)]
 	end := strings.IndexAny(rest, "@ \t\n\"'<>/")
 	return end >= 0 && rest[end] == '@' && strings.Contains(rest[:end], ":")
 }
 
-// ofJWT reports whether the first part of a JWT is long enough and a second part follows.
-func ofJWT(s string, at, length int) bool {
-	return beginsToken(s, at, length) && strings.Contains(s[at:min(len(s), at+4096)], ".eyJ")
+// beginsJWT reports whether the first part of a JWT is long enough and a second part follows.
+func beginsJWT(s string, pos, length int) bool {
+	return beginsToken(s, pos, length) && strings.Contains(s[pos:min(len(s), pos+4096)], ".eyJ")
 }
 
-// rules are ordered from specific to general: later rules ignore what an earlier one has taken.
+// rules are ordered from specific to general: later rules ignore text that an earlier one has matched.
 var rules = []rule{
 	{
 		name: "private-key", keywords: []string{"-----begin"}, after: blockReach,
@@ -152,18 +152,18 @@ var rules = []rule{
 	token("perplexity-key", `\bpplx-[A-Za-z0-9]{40,80}\b`, "pplx-"),
 	token("age-key", `\bAGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}\b`, "age-secret-key-1"),
 	{
-		name: "jwt", keywords: []string{"eyj"}, gate: ofJWT, before: 1, after: 4096,
+		name: "jwt", keywords: []string{"eyj"}, gate: beginsJWT, before: 1, after: 4096,
 		re: pattern.New(`\beyJ[A-Za-z0-9_\-]{14,}\.eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}`),
 	},
 	{
 		name: "authorization", keywords: []string{"authorization"}, gate: isAssigned, after: 800,
 		re:    pattern.New(`(?i)\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token|apikey)\s{1,3}([A-Za-z0-9+/=_\-.~:]{8,})`),
-		group: 1, check: notAPlaceholder,
+		group: 1, check: isNotPlaceholder,
 	},
 	{
 		name: "url-password", keywords: []string{"://"}, gate: hasLogin, before: 20, after: 300,
 		re:    pattern.New(`\b[A-Za-z][A-Za-z0-9+.\-]{1,20}://[^\s/:@"'<>]{0,}:([^\s/@"'<>]{3,})@[^\s/"'<>]`),
-		group: 1, check: notAPlaceholder,
+		group: 1, check: isNotPlaceholder,
 	},
 	{
 		name:     "assigned-secret",
@@ -171,6 +171,6 @@ var rules = []rule{
 		gate:     isAssigned, after: 300, trim: true,
 		re: pattern.New(`(?i)(?:pass(?:word|wd|phrase)|pwd|secret|token|api[_\-]?key|access[_\-]?key|private[_\-]?key|credentials?)` +
 			`[A-Za-z0-9_\-]{0,30}["'` + "`" + `\]]{0,2}\s{0,5}(?:=>|:=|==|=|:)\s{0,5}(?:["'` + "`" + `]([^\s"'` + "`" + `]{6,})["'` + "`" + `]|([^\s"'` + "`" + `,;(){}<>\[\]]{6,}))`),
-		group: 1, check: assignable,
+		group: 1, check: isAssignedSecret,
 	},
 }

@@ -4,10 +4,10 @@
 // Guarantees:
 //   - A frame has at most maxFrame bytes, and its announced size is not trusted. A larger or invalid frame ends the
 //     link.
-//   - Calls run concurrently, at most maxCalls at a time; further calls wait. Each call gets one answer: a result, or
-//     an error in the form in which the other end reports it.
+//   - Calls run concurrently, at most maxCalls at a time; further calls wait. Each call gets one answer: a result or
+//     an error, which the other end encodes.
 //   - Events are sent in order. A slow receiver does not block the sender: when maxEvents frames are waiting, the
-//     link ends, and a new link starts from the stored state.
+//     link ends. A new link starts from the stored state.
 //   - When the link ends, every waiting call returns ErrEnded.
 //
 // The protocol: JSON frames, each after its length in four bytes, big-endian.
@@ -36,15 +36,16 @@ const (
 // ErrEnded means that the link has ended. A call in progress may or may not have been completed.
 var ErrEnded = errors.New("the link to the program has ended")
 
-// Refused is the error of a call, in the form in which the other end reports it.
-type Refused struct{ Words json.RawMessage }
+// RemoteError is the error of a call, as the other end encoded it.
+type RemoteError struct{ Data json.RawMessage }
 
-func (e *Refused) Error() string { return string(e.Words) }
+func (e *RemoteError) Error() string { return string(e.Data) }
 
-// Handler handles the calls and events of the other end. Words converts an error into the content of Refused.
+// Handler handles the calls and events of the other end.
 type Handler struct {
-	Call  func(method string, args json.RawMessage) (any, error)
-	Words func(error) any
+	Call func(method string, args json.RawMessage) (any, error)
+	// EncodeError returns the data for the RemoteError of the other end. It must be encodable as JSON.
+	EncodeError func(error) any
 	// Event handles an event. It must return at once.
 	Event func(name string, data json.RawMessage)
 }
@@ -70,7 +71,7 @@ type Link struct {
 	out     io.Writer
 	send    chan []byte
 	slots   chan struct{}
-	over    chan struct{}
+	done    chan struct{}
 
 	mu      sync.Mutex
 	waiting map[uint64]chan frame
@@ -82,21 +83,21 @@ type Link struct {
 func New(in io.Reader, out io.Writer, h Handler) *Link {
 	return &Link{
 		handler: h, in: in, out: out, send: make(chan []byte, maxEvents), slots: make(chan struct{}, maxCalls),
-		over: make(chan struct{}), waiting: map[uint64]chan frame{},
+		done: make(chan struct{}), waiting: map[uint64]chan frame{},
 	}
 }
 
 // Run handles the frames of the other end until the link ends, and returns why it ended. Closing in ends it.
 func (l *Link) Run() error {
 	defer l.End()
-	wrote := make(chan error, 1)
-	go func() { wrote <- l.write() }()
-	read := make(chan error, 1)
-	go func() { read <- l.read() }()
+	writeErr := make(chan error, 1)
+	go func() { writeErr <- l.write() }()
+	readErr := make(chan error, 1)
+	go func() { readErr <- l.read() }()
 	select {
-	case err := <-read:
+	case err := <-readErr:
 		return err
-	case err := <-wrote:
+	case err := <-writeErr:
 		return err
 	}
 }
@@ -109,15 +110,15 @@ func (l *Link) End() {
 		return
 	}
 	l.ended = true
-	close(l.over)
+	close(l.done)
 }
 
 // Ended is closed when the link has ended.
-func (l *Link) Ended() <-chan struct{} { return l.over }
+func (l *Link) Ended() <-chan struct{} { return l.done }
 
 // Call calls a method of the other end, and decodes its result into result unless that is nil.
 //
-// Errors: *Refused; ErrEnded; the error of ctx.
+// Errors: *RemoteError; ErrEnded; the error of ctx.
 func (l *Link) Call(ctx context.Context, method string, args, result any) error {
 	data, err := json.Marshal(args)
 	if err != nil {
@@ -134,19 +135,19 @@ func (l *Link) Call(ctx context.Context, method string, args, result any) error 
 		delete(l.waiting, id)
 		l.mu.Unlock()
 	}()
-	if err := l.put(ctx, frame{Kind: kindCall, ID: id, Name: method, Data: data}); err != nil {
+	if err := l.enqueue(ctx, frame{Kind: kindCall, ID: id, Name: method, Data: data}); err != nil {
 		return err
 	}
 	select {
 	case f := <-answer:
 		if f.Kind == kindFailed {
-			return &Refused{f.Data}
+			return &RemoteError{f.Data}
 		}
 		if result == nil {
 			return nil
 		}
 		return json.Unmarshal(f.Data, result)
-	case <-l.over:
+	case <-l.done:
 		return ErrEnded
 	case <-ctx.Done():
 		return ctx.Err()
@@ -157,22 +158,22 @@ func (l *Link) Call(ctx context.Context, method string, args, result any) error 
 func (l *Link) Notify(name string, data any) {
 	raw, err := json.Marshal(data)
 	if err != nil {
-		return // does not happen with our own types
+		return // does not happen with the program's own types
 	}
-	sent, err := encode(frame{Kind: kindEvent, Name: name, Data: raw})
+	encoded, err := encode(frame{Kind: kindEvent, Name: name, Data: raw})
 	if err != nil {
 		l.End()
 		return
 	}
 	select {
-	case l.send <- sent:
+	case l.send <- encoded:
 	default:
 		l.End()
 	}
 }
 
-// put queues a frame, and waits while the queue is full.
-func (l *Link) put(ctx context.Context, f frame) error {
+// enqueue adds a frame to the queue, and waits while the queue is full.
+func (l *Link) enqueue(ctx context.Context, f frame) error {
 	data, err := encode(f)
 	if err != nil {
 		return err
@@ -180,7 +181,7 @@ func (l *Link) put(ctx context.Context, f frame) error {
 	select {
 	case l.send <- data:
 		return nil
-	case <-l.over:
+	case <-l.done:
 		return ErrEnded
 	case <-ctx.Done():
 		return ctx.Err()
@@ -190,7 +191,7 @@ func (l *Link) put(ctx context.Context, f frame) error {
 func (l *Link) write() error {
 	for {
 		select {
-		case <-l.over:
+		case <-l.done:
 			return ErrEnded
 		case data := <-l.send:
 			if _, err := l.out.Write(data); err != nil {
@@ -220,18 +221,18 @@ func (l *Link) read() error {
 		case kindCall:
 			select {
 			case l.slots <- struct{}{}:
-			case <-l.over:
+			case <-l.done:
 				return ErrEnded
 			}
-			go l.carryOut(f)
+			go l.runCall(f)
 		default:
 			return fmt.Errorf("a frame of the kind %q", f.Kind)
 		}
 	}
 }
 
-// carryOut runs one call and answers it.
-func (l *Link) carryOut(f frame) {
+// runCall runs one call and sends its answer.
+func (l *Link) runCall(f frame) {
 	defer func() { <-l.slots }()
 	answer := frame{Kind: kindDone, ID: f.ID}
 	result, err := l.handler.Call(f.Name, f.Data)
@@ -239,13 +240,13 @@ func (l *Link) carryOut(f frame) {
 		answer.Data, err = json.Marshal(result)
 	}
 	if err == nil && len(answer.Data) > maxFrame/2 {
-		err = fmt.Errorf("the result of %d bytes is too large to be passed on", len(answer.Data))
+		err = fmt.Errorf("the result of %d bytes is too large to be sent", len(answer.Data))
 	}
 	if err != nil {
 		answer.Kind = kindFailed
-		answer.Data, _ = json.Marshal(l.handler.Words(err)) // Words returns data that can always be encoded
+		answer.Data, _ = json.Marshal(l.handler.EncodeError(err)) // cannot fail: the data is encodable
 	}
-	_ = l.put(context.Background(), answer) // fails only if the link has ended, and then no one waits
+	_ = l.enqueue(context.Background(), answer) // fails only if the link has ended: then nothing waits for the answer
 }
 
 func encode(f frame) ([]byte, error) {

@@ -1,6 +1,6 @@
-// Package reranking orders passages with a model, through the /rerank endpoint of a server, as in llama.cpp, vLLM,
-// Jina and Cohere. It sends each request only once: a search does not wait for a second attempt, it continues with
-// the unchanged order.
+// Package reranking scores passages with a model, through the /rerank endpoint of a server, as in llama.cpp, vLLM, Jina
+// and Cohere. It sends each request only once: a search does not wait for a second attempt, but continues with the
+// unchanged order.
 package reranking
 
 import (
@@ -26,7 +26,7 @@ type Options struct {
 	Key     llm.Secret   // empty: none is sent
 	// AllowPlainHTTP permits sending the key to another machine over plain http.
 	AllowPlainHTTP bool
-	Model          string // empty: the server's only one
+	Model          string // empty: the server's only model
 }
 
 // Reranker scores passages. It is safe for concurrent use.
@@ -77,11 +77,11 @@ func (r *Reranker) Rerank(ctx context.Context, query string, passages []string) 
 		return nil, unusable("is not valid JSON")
 	}
 	scores, seen := make([]float64, len(passages)), make([]bool, len(passages))
-	for _, one := range a.Results {
-		if one.Index < 0 || one.Index >= len(passages) || one.Score == nil || math.IsNaN(*one.Score) || math.IsInf(*one.Score, 0) || seen[one.Index] {
+	for _, result := range a.Results {
+		if result.Index < 0 || result.Index >= len(passages) || result.Score == nil || math.IsNaN(*result.Score) || math.IsInf(*result.Score, 0) || seen[result.Index] {
 			return nil, unusable("has an invalid score, or one for a passage that was not sent")
 		}
-		scores[one.Index], seen[one.Index] = *one.Score, true
+		scores[result.Index], seen[result.Index] = *result.Score, true
 	}
 	if len(a.Results) != len(passages) {
 		return nil, unusable("has no score for some of the passages")
@@ -94,7 +94,7 @@ func unusable(problem string) error {
 		WithHint("check retrieval.reranker_base_url and retrieval.reranker_model")
 }
 
-// failure is an error for users; wire has removed keys from its text.
+// failure converts an error to one for users; wire has removed keys from its text.
 func failure(err error) error {
 	var e *llm.Error
 	if !errors.As(err, &e) {

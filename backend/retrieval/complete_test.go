@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// planned is a conversation with one reply whose paragraphs together answer the question, of which only the first
-// names the subject, among many short mentions of that subject.
+// planned is a conversation with one reply whose paragraphs together answer the question, among many short mentions of
+// its subject. Only the first paragraph names the subject.
 func planned() (m *memory, paragraphs []string) {
 	m = chatter()
 	paragraphs = []string{
@@ -40,9 +40,9 @@ func packedParagraphs(t *testing.T, query string, budget int) int {
 	return n
 }
 
-// TestABestReplyIsPackedWhole: a question about a recommendation is answered with the whole recommendation, unless
-// that takes too much of the budget.
-func TestABestReplyIsPackedWhole(t *testing.T) {
+// TestABestReplyIsPackedCompletely: a question about a recommendation is answered with the complete recommendation,
+// unless that takes too much of the budget.
+func TestABestReplyIsPackedCompletely(t *testing.T) {
 	const query = "How did you recommend structuring the kiln firing?"
 	if n := packedParagraphs(t, query, 800); n != 5 {
 		t.Errorf("%d of 5 paragraphs are packed into 800 tokens", n)
@@ -51,7 +51,7 @@ func TestABestReplyIsPackedWhole(t *testing.T) {
 		t.Errorf("%d of 5 paragraphs are packed into 300 tokens", n)
 	}
 	if n := packedParagraphs(t, "How many shelves did I say were full at the kiln firing?", 800); n == 5 {
-		t.Error("the reply is packed whole, although the question asks for the user's words")
+		t.Error("the reply is packed completely, although the question asks for the user's words")
 	}
 }
 

@@ -10,18 +10,18 @@ import (
 // content are the words of an item that identify its subject, and its numbers.
 type content struct{ words, numbers map[string]bool }
 
-// correct moves a later hit above an older one that it corrects: the same speaker says at least as much of the query,
-// on the same subject and with nearly the same relevance, but with other numbers or in nearly the same words.
+// correct moves a later hit above an older one that it corrects: it is by the same speaker, contains at least as much
+// of the query, is about the same subject and nearly as relevant, and has other numbers or nearly the same words.
 // Conversations between people are not reordered, because a later statement need not correct an earlier one, nor are
 // overviews, which should show the order of events.
 func (c *collector) correct() {
-	if c.in.overview {
+	if c.intent.overview {
 		return
 	}
 	top := byRelevance(c.items)
 	top = top[:min(len(top), correctHits)]
 	read := make([]*content, len(top))
-	of := func(i int) *content {
+	contentOf := func(i int) *content {
 		if read[i] == nil {
 			read[i] = c.content(top[i])
 		}
@@ -29,19 +29,19 @@ func (c *collector) correct() {
 	}
 	for i, old := range top {
 		for j := i + 1; j < len(top); j++ {
-			if x := top[j]; x.mayCorrect(old) && of(j).corrects(of(i)) {
+			if x := top[j]; x.mayCorrect(old) && contentOf(j).corrects(contentOf(i)) {
 				x.relevance = max(x.relevance, old.relevance/belowAnswer)
 			}
 		}
 	}
 }
 
-// mayCorrect reports a later statement of the same speaker that is nearly as relevant and has the number or day that
-// is asked for.
+// mayCorrect reports whether x is a later statement of the same speaker that is nearly as relevant and has the number
+// or day that is asked for.
 func (x *item) mayCorrect(old *item) bool {
-	return x.relevance >= correctNear*old.relevance && x.covers >= old.covers && x.own != nil && old.own != nil && (!x.lacks || old.lacks) &&
+	return x.relevance >= correctNear*old.relevance && x.coverage >= old.coverage && x.own != nil && old.own != nil && (!x.lacksNumber || old.lacksNumber) &&
 		x.Speaker == "" && x.thread == old.thread && x.Seq > old.Seq &&
-		isReply(x.unit) == isReply(old.unit) && !x.bare && (isReply(x.unit) || x.states >= 0.5)
+		isReply(x.unit) == isReply(old.unit) && !x.bare && (isReply(x.unit) || x.statedShare >= 0.5)
 }
 
 func (c *collector) content(x *item) *content {
@@ -58,14 +58,14 @@ func (c *collector) content(x *item) *content {
 	return out
 }
 
-// corrects reports a text on the same subject as an older one that differs from it.
+// corrects reports whether a text is on the same subject as an older one and differs from it.
 func (n *content) corrects(old *content) bool {
 	common := inBoth(n.words, old.words)
-	least := min(len(n.words), len(old.words))
-	if least == 0 || common == len(n.words) && inBoth(n.numbers, old.numbers) == len(n.numbers) {
+	smaller := min(len(n.words), len(old.words))
+	if smaller == 0 || common == len(n.words) && inBoth(n.numbers, old.numbers) == len(n.numbers) {
 		return false // it only repeats the older one
 	}
-	share := float64(common) / float64(least)
+	share := float64(common) / float64(smaller)
 	changed := len(n.numbers) > 0 && len(old.numbers) > 0 && inBoth(n.numbers, old.numbers) < len(n.numbers)
 	return share >= correctSame || changed && share >= correctWith
 }

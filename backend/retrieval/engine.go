@@ -14,9 +14,9 @@ import (
 type Deps struct {
 	Store   Store
 	Vectors Vectors
-	// Embedder returns the embedder that made the vectors of a namespace.
+	// Embedder returns the embedder that created the vectors of a namespace.
 	Embedder func(context.Context, chat.Namespace) (embedding.Embedder, error)
-	// Reranker returns the configured one, or nil. A nil function: there is none.
+	// Reranker returns the configured reranker, or nil if there is none. The function itself may be nil too.
 	Reranker func() (Reranker, error)
 	// Settings is called at each search.
 	Settings func() Settings
@@ -76,23 +76,23 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 		v    similar
 		werr error
 		verr error
-		side sync.WaitGroup
+		wg   sync.WaitGroup
 	)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	side.Go(func() {
+	wg.Go(func() {
 		begun := time.Now()
 		if w, werr = e.byWords(ctx, q, s); werr != nil && !isCancelled(werr) { // a cancelled half does not cancel the other
 			cancel()
 		}
 		res.Timing.Keyword = since(begun)
 	})
-	side.Go(func() {
+	wg.Go(func() {
 		if v, verr = e.byVectors(ctx, q, s); verr != nil && !q.WordsAlone && !isCancelled(verr) {
 			cancel()
 		}
 	})
-	side.Wait()
+	wg.Wait()
 	if werr == nil && verr == nil {
 		verr = e.afterWords(ctx, q, s, w, &v)
 	}
@@ -105,14 +105,15 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 	case verr != nil:
 		res.Warning = "Searched by words alone: " + chat.AsError(searchError(verr)).Message
 		v = similar{}
-	case v.unasked != "":
-		res.Warning = "Searched by words alone: " + v.unasked
+	case v.unusedReason != "":
+		res.Warning = "Searched by words alone: " + v.unusedReason
 	}
 	res.Embedder = v.embedder
 	return w, v, res, nil
 }
 
-// isCancelled reports that a half ended because the other failed: by its context, or by an interrupt in the database.
+// isCancelled reports whether a half ended because the other failed: by its context, or by an interrupt in the
+// database.
 func isCancelled(err error) bool {
 	return errors.Is(err, context.Canceled) || chat.CodeOf(err) == chat.CodeCancelled
 }

@@ -17,7 +17,7 @@ import (
 func chatter() *memory {
 	m := newMemory()
 	for i := range 30 {
-		m.say(line{seq: int64(i + 1), text: fmt.Sprintf("Let us talk about garden number %d and the weather there.", i)},
+		m.add(line{seq: int64(i + 1), text: fmt.Sprintf("Let us talk about garden number %d and the weather there.", i)},
 			line{seq: int64(i + 1), role: chat.RoleAssistant, text: fmt.Sprintf("Garden %d has roses; the weather is mild.", i)})
 	}
 	return m
@@ -34,7 +34,7 @@ func find(t *testing.T, e *Engine, q Query) Result {
 
 func TestSearch(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 31, text: "We pay the invoice for Contoso on Fridays."}, line{seq: 31, role: chat.RoleAssistant, text: "Noted: Fridays it is."})
+	m.add(line{seq: 31, text: "We pay the invoice for Contoso on Fridays."}, line{seq: 31, role: chat.RoleAssistant, text: "Noted: Fridays it is."})
 	res := find(t, m.engine(), Query{Text: "When do we pay Contoso's invoice?", Within: chat.Within{Branch: "b"}, MaxTokens: 200})
 	if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, "Contoso") || res.Hits[0].Rank != 1 || res.Hits[0].Keyword != 1 || res.Hits[0].BM25 <= 0 {
 		t.Fatalf("%+v", res.Hits)
@@ -57,7 +57,7 @@ func TestSearch(t *testing.T) {
 // TestVectorsFindWhatWordsMiss: inflected forms, parts of compounds, misspellings.
 func TestVectorsFindWhatWordsMiss(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 40, text: "Die Rechnungsnummer lautet 4711."})
+	m.add(line{seq: 40, text: "Die Rechnungsnummer lautet 4711."})
 	for _, query := range []string{"Rechnungsnummern", "rechnungsnumer"} {
 		res := find(t, m.engine(), Query{Text: query, Within: chat.Within{Branch: "b"}})
 		if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, "4711") || res.Hits[0].Similarity < 0.9 || res.Hits[0].Cosine <= 0 {
@@ -79,7 +79,7 @@ func TestThresholdKeepsKeywordResults(t *testing.T) {
 
 func TestScopeLimitsTheSearch(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 31, branch: "sibling", text: "Contoso pays late."}, line{seq: 32, text: "Contoso pays in time."})
+	m.add(line{seq: 31, branch: "sibling", text: "Contoso pays late."}, line{seq: 32, text: "Contoso pays in time."})
 	for _, in := range []chat.Within{{Branch: "b"}, {Branch: "b", Before: 32}, {Branch: "sibling"}} {
 		for _, h := range find(t, m.engine(), Query{Text: "Contoso pays", Within: in, Limit: 50}).Hits {
 			if h.BranchID != in.Branch || in.Before > 0 && h.TurnSeq >= in.Before {
@@ -100,7 +100,7 @@ func TestNoResultIsNotAnError(t *testing.T) {
 	m := chatter()
 	m.serving = false
 	if res := find(t, m.engine(), Query{Text: "roses"}); len(res.Hits) == 0 || res.Embedder != "" || res.Warning != "" {
-		t.Errorf("while vectors are being made: %+v", res)
+		t.Errorf("while vectors are being created: %+v", res)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestFailures(t *testing.T) {
 	delete(m.fail, "TermFrequencies")
 	m.fail["Embedder"] = chat.Errorf(chat.CodeConfig, "embed", "That embedder is not configured any more.")
 	if res := find(t, m.engine(), Query{Text: "roses"}); len(res.Hits) == 0 || res.Embedder != "" || !strings.Contains(res.Warning, "not configured any more") {
-		t.Errorf("while another embedder's vectors are being made, words are to be searched: %+v", res)
+		t.Errorf("while another embedder's vectors are being created, words must be searched: %+v", res)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -162,14 +162,14 @@ func TestFailures(t *testing.T) {
 
 func TestSpeakersAndRoles(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 40, speaker: "Ann", text: "The marathon was hard."}, line{seq: 40, role: chat.RoleAssistant, speaker: "Bob Lee", text: "The marathon was easy."})
+	m.add(line{seq: 40, speaker: "Ann", text: "The marathon was hard."}, line{seq: 40, role: chat.RoleAssistant, speaker: "Bob Lee", text: "The marathon was easy."})
 	for query, want := range map[string]string{"Ann and the marathon": "Ann", "the marathon of Lee": "Bob Lee"} {
 		if res := find(t, m.engine(), Query{Text: query}); res.Hits[0].Speaker != want {
 			t.Errorf("%q: %+v", query, res.Hits[0])
 		}
 	}
 	m = chatter()
-	m.say(line{seq: 41, role: chat.RoleAssistant, text: "Contoso invoices."}, line{seq: 42, text: "Contoso invoices, if you ask me."})
+	m.add(line{seq: 41, role: chat.RoleAssistant, text: "Contoso invoices."}, line{seq: 42, text: "Contoso invoices, if you ask me."})
 	if res := find(t, m.engine(), Query{Text: "Contoso invoices"}); res.Hits[0].Role != chat.RoleUser {
 		t.Error("the user's statement must be first")
 	}
@@ -181,7 +181,7 @@ func TestSpeakersAndRoles(t *testing.T) {
 
 func TestDecisionsAndRecency(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 40, text: "Contoso invoices monthly"}, line{seq: 41, text: "Contoso invoices weekly", kind: chat.ChunkDecision}, line{seq: 60, text: "Contoso invoices daily"})
+	m.add(line{seq: 40, text: "Contoso invoices monthly"}, line{seq: 41, text: "Contoso invoices weekly", kind: chat.ChunkDecision}, line{seq: 60, text: "Contoso invoices daily"})
 	for want, change := range map[string]func(*Settings){
 		"weekly": func(s *Settings) { s.DecisionWeight = 2 },
 		"daily":  func(s *Settings) { s.Recency = 0.3 },
@@ -196,7 +196,7 @@ func TestDecisionsAndRecency(t *testing.T) {
 func TestTiesAreBroken(t *testing.T) {
 	m := newMemory()
 	for i := range 5 {
-		m.say(line{seq: int64(20 * (i + 1)), text: "the very same words"})
+		m.add(line{seq: int64(20 * (i + 1)), text: "the very same words"})
 	}
 	alone := func(s *Settings) { s.NearbyBest, s.NeighbourSum = 0, 0 }
 	res := find(t, m.engine(alone), Query{Text: "same words", MaxTokens: 500})
@@ -212,7 +212,7 @@ func TestTiesAreBroken(t *testing.T) {
 
 func TestVariety(t *testing.T) {
 	m := newMemory()
-	m.say(line{seq: 10, text: "Contoso invoices come by mail on Monday"}, line{seq: 30, text: "Contoso invoices come by mail on Mondays"},
+	m.add(line{seq: 10, text: "Contoso invoices come by mail on Monday"}, line{seq: 30, text: "Contoso invoices come by mail on Mondays"},
 		line{seq: 50, text: "Contoso invoices in the mail: all lost in the harbour of Oslo"})
 	order := func(mmr bool) (out []string) {
 		for _, a := range find(t, m.engine(func(s *Settings) { s.MMR, s.RolePrior = mmr, 0 }), Query{Text: "Contoso invoices mail", MaxTokens: 500}).Artifacts {
@@ -230,9 +230,9 @@ func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 func TestWorkIsBounded(t *testing.T) {
 	m := chatter()
 	find(t, m.engine(), Query{Text: strings.Repeat("roses weather garden talk number ", 2000), MaxTokens: 300})
-	for method, n := range m.asked {
+	for method, n := range m.calls {
 		if n > 3 {
-			t.Errorf("%s was asked %d times", method, n)
+			t.Errorf("%s was called %d times", method, n)
 		}
 	}
 	if got := find(t, m.engine(), Query{Text: strings.Repeat("nothing ", 1000) + "roses" + strings.Repeat(" at all", 1000)}); len(got.Hits) > 0 && got.Hits[0].Keyword > 0 {
@@ -273,20 +273,20 @@ func TestNoise(t *testing.T) {
 	for range 3 {
 		find(t, e, Query{Text: "roses"})
 	}
-	if m.asked["SampleVectors"] != 0 {
+	if m.calls["SampleVectors"] != 0 {
 		t.Error("60 vectors are too few to measure noise")
 	}
-	m.say(chatterLines(20)...)
+	m.add(chatterLines(20)...)
 	for range 3 {
 		find(t, e, Query{Text: "roses"})
 	}
-	if m.asked["SampleVectors"] != 1 {
-		t.Errorf("sampled %d times", m.asked["SampleVectors"])
+	if m.calls["SampleVectors"] != 1 {
+		t.Errorf("sampled %d times", m.calls["SampleVectors"])
 	}
-	m.say(chatterLines(90)...)
+	m.add(chatterLines(90)...)
 	find(t, e, Query{Text: "roses"})
-	if m.asked["SampleVectors"] != 2 {
-		t.Errorf("when doubled, sampled %d times in all", m.asked["SampleVectors"])
+	if m.calls["SampleVectors"] != 2 {
+		t.Errorf("after doubling, sampled %d times in total", m.calls["SampleVectors"])
 	}
 }
 
@@ -297,7 +297,7 @@ func chatterLines(n int) (out []line) {
 	return out
 }
 
-func TestSearchesAreAlike(t *testing.T) {
+func TestSearchIsDeterministic(t *testing.T) {
 	m := chatter()
 	e := m.engine()
 	q := Query{Text: "what about the roses in garden 7", Within: chat.Within{Branch: "b"}, MaxTokens: 150}
@@ -306,7 +306,7 @@ func TestSearchesAreAlike(t *testing.T) {
 		again := find(t, e, q)
 		again.Timing = first.Timing
 		if !reflect.DeepEqual(first, again) {
-			t.Fatal("another result")
+			t.Fatal("repeating the search gave another result")
 		}
 	}
 }
@@ -314,7 +314,7 @@ func TestSearchesAreAlike(t *testing.T) {
 func TestAttached(t *testing.T) {
 	m := newMemory()
 	long := strings.Repeat("This is a sentence of some words. ", 60)
-	m.say(line{text: "short words"}, line{text: long})
+	m.add(line{text: "short words"}, line{text: long})
 	got, err := m.engine().Attached(t.Context(), []chat.ChunkID{"chunk0001", "gone", "chunk0000", "chunk0000"}, 10_000, nil)
 	if err != nil || len(got) != 2 || got[0].ID != "chunk0001" || got[0].Form != chat.PackedFull || got[1].Rank != 2 {
 		t.Fatalf("%v %+v", err, got)

@@ -20,8 +20,8 @@ const (
 
 // Match is the reason why a passage was found, for display: of a hit, or of a passage in a stored request.
 type Match struct {
-	Words      []string // of the question, as the passage writes them
-	Around     []string // of the question, only found in its surroundings
+	Words      []string // of the question, as written in the passage
+	Around     []string // of the question, only in the passage's surroundings
 	Similarity float64  // calibrated; 0 if not found by vectors
 	Keyword    float64
 	Turn       int64 // turn_seq of its turn; 0: unknown
@@ -52,8 +52,8 @@ func MatchOf(question, text string, p prompt.Part, turn int64) Match {
 	}
 }
 
-// matchedWords returns the terms as a text writes them, in the order of the query. A term that only matched a similar
-// spelling is returned as in the query, if certain says that all terms match.
+// matchedWords returns the terms as they are written in a text, in the order of the query. If certain is set, all terms
+// are known to match, and one that only matches a similar spelling is returned as in the query.
 func matchedWords(terms []string, text string, certain bool) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -65,7 +65,7 @@ func matchedWords(terms []string, text string, certain bool) []string {
 	}
 	for _, term := range terms {
 		found := false
-		// The space makes it a complete word instead of a prefix.
+		// The space makes the term a complete word instead of a prefix.
 		for _, parsed := range highlight.Parse(term + " ") {
 			for _, s := range parsed.Spans(text) {
 				found = true
@@ -130,7 +130,7 @@ func (m Match) reason(r chat.Reason) string {
 	return ""
 }
 
-// listed names the words in one of two sentences, which translations have as they are written here.
+// listed names words by one of two formats. Translations use these formats as keys, so they are not put together here.
 func listed(all, more string, words []string) string {
 	rest := len(words) - namedWords
 	if rest <= 0 {

@@ -61,7 +61,7 @@ func TestMatchOfAStoredPassage(t *testing.T) {
 	h := explained("Dual writes copied the rows.", Why{Words: []string{"rows"}, Answers: "How many?", Overview: true}, 0.5, 1)
 	part := prompt.Part{Similarity: 0.5, Keyword: 1, Reasons: h.Why.Reasons()}
 	if got, want := MatchOf("How many rows?", h.Text, part, 19).String(), h.Match("How many rows?").String(); got != want {
-		t.Errorf("%q, the search said %q", got, want)
+		t.Errorf("%q, the search gave %q", got, want)
 	}
 	if got := MatchOf("rows", h.Text, prompt.Part{Attached: true, Keyword: 1}, 19).String(); got != "attached manually" {
 		t.Error(got)

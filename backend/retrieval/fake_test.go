@@ -26,14 +26,14 @@ type memory struct {
 	vectors [][]float32 // by unit number
 	serving bool
 	fail    map[string]error // by method
-	asked   map[string]int
+	calls   map[string]int
 	split   map[int64][]string // words by unit number
 }
 
 var start = time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
 
 func newMemory() *memory {
-	return &memory{texts: map[chat.ChunkID]chat.ChunkText{}, serving: true, fail: map[string]error{}, asked: map[string]int{}}
+	return &memory{texts: map[chat.ChunkID]chat.ChunkText{}, serving: true, fail: map[string]error{}, calls: map[string]int{}}
 }
 
 // line is a message with its attributes.
@@ -47,7 +47,7 @@ type line struct {
 	units   []int // ends of units; empty: one unit
 }
 
-func (m *memory) say(list ...line) {
+func (m *memory) add(list ...line) {
 	for _, s := range list {
 		s.branch = cmp.Or(s.branch, "b")
 		s.role = cmp.Or(s.role, chat.RoleUser)
@@ -86,10 +86,10 @@ func firstWords(s string, n int) string {
 	return strings.Join(words[:min(n, len(words))], " ")
 }
 
-func (m *memory) enter(ctx context.Context, method string) error {
+func (m *memory) record(ctx context.Context, method string) error {
 	m.mu.Lock() // both halves of a search run at the same time
 	defer m.mu.Unlock()
-	m.asked[method]++
+	m.calls[method]++
 	return cmp.Or(m.fail[method], ctx.Err())
 }
 
@@ -105,7 +105,7 @@ func (m *memory) words(u chat.UnitRef) []string {
 	return m.split[u.N]
 }
 
-func (m *memory) holds(term string) (n int) {
+func (m *memory) unitsWith(term string) (n int) {
 	for _, u := range m.units {
 		if slices.Contains(m.words(u), term) {
 			n++
@@ -114,16 +114,16 @@ func (m *memory) holds(term string) (n int) {
 	return n
 }
 
-func reaches(in chat.Within, u chat.UnitRef) bool {
+func inScope(in chat.Within, u chat.UnitRef) bool {
 	return (in.Branch == "" || u.Branch == in.Branch) && (in.Before == 0 || u.Seq < in.Before) && (in.Role == "" || u.Role == in.Role)
 }
 
 func (m *memory) TermFrequencies(ctx context.Context, terms []string) (map[string]int, error) {
 	out := map[string]int{}
 	for _, t := range terms {
-		out[t] = m.holds(t)
+		out[t] = m.unitsWith(t)
 	}
-	return out, m.enter(ctx, "TermFrequencies")
+	return out, m.record(ctx, "TermFrequencies")
 }
 
 // Vocabulary returns words as they are spelled.
@@ -138,9 +138,9 @@ func (m *memory) Vocabulary(ctx context.Context, term string, letters, margin in
 	}
 	var out []chat.TermCount
 	for w := range count {
-		out = append(out, chat.TermCount{Term: w, Units: m.holds(w)})
+		out = append(out, chat.TermCount{Term: w, Units: m.unitsWith(w)})
 	}
-	return term, out, m.enter(ctx, "Vocabulary")
+	return term, out, m.record(ctx, "Vocabulary")
 }
 
 func (m *memory) UnitCount(context.Context) (int, error) { return len(m.units), nil }
@@ -153,9 +153,9 @@ func (m *memory) SearchUnits(_ context.Context, terms []string, in chat.Within, 
 	for _, u := range m.units {
 		total += len(m.words(u))
 	}
-	held := map[string]int{}
+	counts := map[string]int{}
 	for _, t := range terms {
-		held[t] = m.holds(t)
+		counts[t] = m.unitsWith(t)
 	}
 	var out []chat.UnitScore
 	for _, u := range m.units {
@@ -167,10 +167,10 @@ func (m *memory) SearchUnits(_ context.Context, terms []string, in chat.Within, 
 					tf++
 				}
 			}
-			idf := max(math.Log((float64(len(m.units)-held[t])+0.5)/(float64(held[t])+0.5)), 1e-6)
+			idf := max(math.Log((float64(len(m.units)-counts[t])+0.5)/(float64(counts[t])+0.5)), 1e-6)
 			score += idf * tf * 2.2 / (tf + 1.2*(0.25+0.75*float64(len(words))*float64(len(m.units))/float64(total)))
 		}
-		if score > 0 && reaches(in, u) {
+		if score > 0 && inScope(in, u) {
 			out = append(out, chat.UnitScore{N: u.N, Score: score})
 		}
 	}
@@ -181,32 +181,32 @@ func (m *memory) SearchUnits(_ context.Context, terms []string, in chat.Within, 
 func (m *memory) Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.UnitRef, error) {
 	var out []chat.UnitRef
 	for _, u := range m.units {
-		if slices.Contains(ns, u.N) && reaches(in, u) {
+		if slices.Contains(ns, u.N) && inScope(in, u) {
 			out = append(out, u)
 		}
 	}
-	return out, m.enter(ctx, "Units")
+	return out, m.record(ctx, "Units")
 }
 
 func (m *memory) UnitsNear(ctx context.Context, in chat.Within, spans []chat.SeqSpan) ([]chat.UnitRef, error) {
 	var out []chat.UnitRef
 	for _, u := range m.units {
 		near := func(s chat.SeqSpan) bool { return s.Branch == u.Branch && s.From <= u.Seq && u.Seq <= s.To }
-		if slices.ContainsFunc(spans, near) && reaches(in, u) {
+		if slices.ContainsFunc(spans, near) && inScope(in, u) {
 			out = append(out, u)
 		}
 	}
-	return out, m.enter(ctx, "UnitsNear")
+	return out, m.record(ctx, "UnitsNear")
 }
 
-type anything struct{}
+type everything struct{}
 
-func (anything) Span(chat.SessionID, chat.BranchID) (int64, int64, bool) {
+func (everything) Span(chat.SessionID, chat.BranchID) (int64, int64, bool) {
 	return 0, math.MaxInt64, true
 }
 
 func (m *memory) ScopeFilter(ctx context.Context, _ chat.Within) (chat.ScopeFilter, error) {
-	return anything{}, m.enter(ctx, "Scope")
+	return everything{}, m.record(ctx, "Scope")
 }
 
 func (m *memory) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error) {
@@ -216,15 +216,15 @@ func (m *memory) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.Chu
 			out = append(out, c)
 		}
 	}
-	return out, m.enter(ctx, "ChunkTexts")
+	return out, m.record(ctx, "ChunkTexts")
 }
 
 func (m *memory) Serving(ctx context.Context) (chat.Namespace, bool, error) {
-	return chat.Namespace{ID: 1, Embedder: local.New().Identity(), Total: len(m.units)}, m.serving, m.enter(ctx, "Serving")
+	return chat.Namespace{ID: 1, Embedder: local.New().Identity(), Total: len(m.units)}, m.serving, m.record(ctx, "Serving")
 }
 
 func (m *memory) SampleVectors(ctx context.Context, _ int64, n int) ([][]float32, error) {
-	return m.vectors[:min(n, len(m.vectors))], m.enter(ctx, "SampleVectors")
+	return m.vectors[:min(n, len(m.vectors))], m.record(ctx, "SampleVectors")
 }
 
 func (m *memory) VectorsOf(ctx context.Context, _ int64, units []int64) (map[int64][]float32, error) {
@@ -232,11 +232,11 @@ func (m *memory) VectorsOf(ctx context.Context, _ int64, units []int64) (map[int
 	for _, n := range units {
 		out[n] = m.vectors[n-1]
 	}
-	return out, m.enter(ctx, "VectorsOf")
+	return out, m.record(ctx, "VectorsOf")
 }
 
 // Warm implements Vectors.
-func (m *memory) Warm(ctx context.Context, _ chat.Namespace) error { return m.enter(ctx, "warm") }
+func (m *memory) Warm(ctx context.Context, _ chat.Namespace) error { return m.record(ctx, "warm") }
 
 // Search implements Vectors. It ignores scopes, so the engine must not rely on it for them.
 func (m *memory) Search(ctx context.Context, q VectorQuery) ([]chat.VectorHit, error) {
@@ -249,7 +249,7 @@ func (m *memory) Search(ctx context.Context, q VectorQuery) ([]chat.VectorHit, e
 		out = append(out, chat.VectorHit{N: int64(i + 1), Cosine: sum})
 	}
 	slices.SortStableFunc(out, func(a, b chat.VectorHit) int { return cmp.Compare(b.Cosine, a.Cosine) })
-	return out[:min(len(out), q.Limit)], m.enter(ctx, "vectors")
+	return out[:min(len(out), q.Limit)], m.record(ctx, "vectors")
 }
 
 func (m *memory) engine(change ...func(*Settings)) *Engine {

@@ -7,37 +7,38 @@ import (
 	"contextinfinity/backend/internal/intent"
 )
 
-// forHits ranks items for the list of hits. Packing prefers what helps to understand a conversation, but a list of
-// hits is read from the top for the answer, so here counts how much of the query an item itself says. A mere question
-// is ranked below its answer.
-func (c *collector) forHits(answers map[chat.TurnID]*item, age func(*unit) float64) {
+// rankHits ranks items for the list of hits. Packing prefers what helps to understand a conversation, but people read a
+// list of hits from the top to find the answer, so an item counts by how much of the query it contains itself. A mere
+// question is ranked below its answer.
+func (c *collector) rankHits(answers map[chat.TurnID]*item, age func(*unit) float64) {
 	for _, x := range c.items {
-		x.relevance = x.match * (1 - coveredHit + coveredHit*x.covers)
-		if x.own != nil && !x.says && x.similar < surelySimilar {
+		x.relevance = x.match * (1 - coveredHit + coveredHit*x.coverage)
+		if x.own != nil && !x.hasTerm && x.similar < surelySimilar {
 			x.relevance *= continuesHit
 		}
 		switch {
-		case said(x.unit) && c.in.aim == aimUser:
+		case isUserMessage(x.unit) && c.intent.aim == aimUser:
 			x.relevance += userHit * c.p.s.RolePrior * math.Min(1, x.match/fullPrior)
-		case said(x.unit) && c.in.aim == aimAny:
-			x.relevance += statementHit * c.p.s.RolePrior * x.states * x.covers
-		case isReply(x.unit) && c.in.aim == aimReply:
+		case isUserMessage(x.unit) && c.intent.aim == aimAny:
+			x.relevance += statementHit * c.p.s.RolePrior * x.statedShare * x.coverage
+		case isReply(x.unit) && c.intent.aim == aimReply:
 			x.relevance += replyAsked
 		}
-		if x.lacks = x.own != nil && c.in.lacks(x.text(c.texts[x.Chunk])); x.lacks {
+		if x.lacksNumber = x.own != nil && c.intent.lacksNumber(x.text(c.texts[x.Chunk])); x.lacksNumber {
 			x.relevance *= noNumberHit
 		}
 		x.relevance += c.p.s.Recency * age(x.unit)
 	}
 	for _, x := range c.items {
-		if said(x.unit) && x.own != nil {
+		if isUserMessage(x.unit) && x.own != nil {
 			c.exchange(x, answers[x.Turn])
 		}
 	}
 }
 
-// lacks reports that a question asks for a number, a time or a date, and a text has none, in digits or in words.
-func (in questionIntent) lacks(text string) bool {
+// lacksNumber reports whether a question asks for a number, a time or a date, and a text has none, in digits or in
+// words.
+func (in questionIntent) lacksNumber(text string) bool {
 	switch {
 	case in.day:
 		return !intent.SaysDay(text)
@@ -50,18 +51,18 @@ func (in questionIntent) lacks(text string) bool {
 // exchange lowers a user message by the share that is only a question, and credits that to the passage that answers
 // it.
 func (c *collector) exchange(x, answer *item) {
-	asked := 1 - x.states
-	if c.in.aim == aimUser {
-		asked *= askedOfUser
+	askedShare := 1 - x.statedShare
+	if c.intent.aim == aimUser {
+		askedShare *= askedOfUser
 	}
 	if x.repeats {
-		asked = 1
+		askedShare = 1
 	}
 	if answer != nil {
-		answer.relevance += exchangeHit * asked * math.Max(0, x.relevance-answer.relevance)
+		answer.relevance += exchangeHit * askedShare * math.Max(0, x.relevance-answer.relevance)
 	}
-	x.relevance *= 1 - (1-askingHit)*asked
-	if answer != nil && asked > mostlyAsks {
+	x.relevance *= 1 - (1-askingHit)*askedShare
+	if answer != nil && askedShare > mostlyAsks {
 		x.relevance = math.Min(x.relevance, answer.relevance*belowAnswer)
 	}
 }

@@ -97,8 +97,8 @@ func TestALaterAnswerRanksAboveWhatItCorrects(t *testing.T) {
 	}
 }
 
-// TestHitsContainANumberIfOneIsAsked: a passage without a number does not answer "how many".
-func TestHitsContainANumberIfOneIsAsked(t *testing.T) {
+// TestHitsContainARequestedNumber: a passage without a number does not answer "how many".
+func TestHitsContainARequestedNumber(t *testing.T) {
 	m := chatter()
 	m.exchange(40, "Tell me.", "The berths at Heron quay: 14 of them rented.")
 	m.exchange(80, "Please go on.", "The berths at Heron quay: all of them rented.")
@@ -130,13 +130,13 @@ func TestSpelledOutNumbersAndDaysCount(t *testing.T) {
 // the order of hits and in corrections.
 func TestNumbersHoweverTheyAreWritten(t *testing.T) {
 	for _, written := range []string{"4,200", "4.200", "4 200", "4\u00a0200", "4’200", "4200"} {
-		for _, asked := range []string{"4,200", "4.200", "4 200", "4200"} {
+		for _, query := range []string{"4,200", "4.200", "4 200", "4200"} {
 			m := chatter()
 			m.exchange(40, "Report.", "The Heron depot holds "+written+" crates of rope.")
 			m.exchange(80, "Report.", "The Heron depot holds 200 crates of rope, and 4 of chain.")
-			res := find(t, m.engine(), Query{Text: "crates at the Heron depot: " + asked})
+			res := find(t, m.engine(), Query{Text: "crates at the Heron depot: " + query})
 			if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, written) || !slices.ContainsFunc(res.Hits[0].Why.Words, func(w string) bool { return w == "4200" }) {
-				t.Errorf("%q requested as %q: %q %+v", written, asked, textsOf(res.Hits), res.Hits[:min(1, len(res.Hits))])
+				t.Errorf("%q requested as %q: %q %+v", written, query, textsOf(res.Hits), res.Hits[:min(1, len(res.Hits))])
 			}
 		}
 	}

@@ -23,11 +23,11 @@ const (
 type questionIntent struct {
 	aim      aim
 	asksOwn  bool // the user asks what they said or asked
-	overview bool // an overview: a summary, the order of events
-	summary  bool // a summary without a request for order
-	gather   bool // everything about a subject: a list, a count
-	amount   bool // a number
-	day      bool // a time or a date
+	overview bool // the user asks for an overview: a summary, the order of events
+	summary  bool // the user asks for a summary, but not for an order
+	gather   bool // the user asks for everything about a subject: a list, a count
+	amount   bool // the user asks for a number
+	day      bool // the user asks for a time or a date
 }
 
 // replyCues ask what the assistant said before. They name the assistant as the actor, in the past: "can you list" is
@@ -45,7 +45,7 @@ var replyCues = lexical.Phrases(`did you, have you, had you, you told, you tell 
 	heb je, had je, je zei, jouw antwoord, powiedziałeś, poleciłeś, twoja odpowiedź, söyledin, önerdin, verdiğin,
 	ты сказал, ты говорил, ты посоветовал, ты предложил, вы сказали, вы посоветовали, твой ответ, ваш ответ, ти казав, ти порадив`)
 
-// userCues ask about the user: what they did, have, said. A possessive is not one: "my form" may be text that the
+// userCues ask about the user: what they did, have, said. A possessive is no such cue: "my form" may be text that the
 // assistant wrote.
 var userCues = lexical.Phrases(`did i, have i, had i, was i, were we, have we, did we, do i have, do i use, do i usually, do i want, do i prefer, i told, i tell, i said, i say,
 	i mention, i mentioned, i brought, i bring, i gave, i asked, i wanted, i want, i was, i am, i'm, i've, i'd, i had, i have, i use, i used, i chose, i decided, i planned, i plan,
@@ -57,8 +57,8 @@ var ownCues = lexical.Phrases(`did i tell, did i say, did i ask, did i mention, 
 	ich gesagt, ich gefragt, ich erwähnt, meine frage, meine fragen, j'ai dit, j'ai demandé, ma question, mes questions, te dije, te pregunté, mi pregunta, mis preguntas,
 	я сказал, я говорил, я спросил, мой вопрос`)
 
-// Overviews ask for the course of events: what came when, in which order, in short. Such a question contains few
-// words of its answer.
+// A request for an overview asks for the course of events: what happened when, in which order, or a summary. It
+// contains few words of its answer.
 var (
 	courseCues = lexical.Phrases(`timeline, chronological, chronologically, in order, the order, order in which, in which order, in what order, sequence of,
 	over time, throughout, evolve, evolved, history of, how did my, step by step history, walk me through our,
@@ -67,18 +67,18 @@ var (
 	resumo, riassunto, riassumi, samenvatting, overzicht, podsumowanie, özet, итог, обзор, підсумок`)
 )
 
-// formWords are words of an overview that describe the form of the answer rather than its subject.
+// formWords are words in a request for an overview that describe the form of the answer rather than its subject.
 var formWords = lexical.Phrases(`order, list, walk, brought, bring, bringing, aspect, aspects, different, various, topic, topics, subject, subjects, conversation, conversations, chat, chats, discussion, discussions,
 	mention, mentioned, item, items, sequence, chronological, chronologically, timeline, summary, summarize, summarise, overview, recap, throughout, evolve, evolved, history,
 	one, two, three, four, five, six, seven, eight, nine, ten,
 	reihenfolge, verlauf, überblick, zusammenfassung, thema, themen, verschiedene, verschiedenen, gespräch, gespräche, gesprächen, liste, aufzählung, ordre, résumé, aperçu, sujet, sujets, différents, différentes,
 	orden, resumen, tema, temas, distintos, distintas, conversación, conversaciones, ordem, resumo, ordine, riassunto, argomenti, volgorde, samenvatting, onderwerp, onderwerpen, gesprek, gesprekken`)
 
-// wholeWords are words of an overview that say how much of a conversation it should cover.
+// wholeWords are words in a request for an overview that say how much of a conversation it should cover.
 var wholeWords = lexical.Phrases(`far, today, yesterday, week, weeks, month, months, day, days, everything, whole, entire, thing, things, went, going, happened, beginning, end, start, begin, now, point, last, first, short, brief,
 	briefly, quick, heute, gestern, woche, wochen, monat, bisher, bislang, alles, ganze, ganzen, anfang, ende, kurz, kurze, jusqu, ici, tout, début, hasta, ahora, todo, todas, principio`)
 
-// namesSubject reports that an overview names its subject.
+// namesSubject reports whether a request for an overview names its subject.
 func namesSubject(terms []string) bool {
 	return slices.ContainsFunc(terms, func(t string) bool { return !formWords[t] && !wholeWords[t] })
 }
@@ -175,13 +175,13 @@ func intentOf(text string) questionIntent {
 	return in
 }
 
-// anyCue reports that a text contains a cue.
+// anyCue reports whether a text contains a cue.
 func anyCue(text string, set map[string]bool) bool {
 	words, ends := intent.Words(text)
 	return hasCue(words, ends, set)
 }
 
-// hasCue reports that the words, with these ends, contain a cue.
+// hasCue reports whether the words, with these ends, contain a cue.
 func hasCue(words string, ends []int, set map[string]bool) bool {
 	start := 0
 	for i, end := range ends {
@@ -204,7 +204,7 @@ var selfCues = lexical.Phrases(`i'm, i am, i've, i have, i'd, i was, i want, i n
 // about.
 const longestBare = 14
 
-// onlyAsks reports a text that consists of questions and states nothing: "I use Redis, can it expire keys?" states
+// onlyAsks reports whether a text consists of questions and states nothing: "I use Redis, can it expire keys?" states
 // something, "Can Redis expire keys?" does not.
 func onlyAsks(text string) bool {
 	if len(text) > 16*longestBare || !asks(text) {
@@ -225,7 +225,7 @@ func onlyAsks(text string) bool {
 	return question && len(ends) <= longestBare && !anyCue(text, selfCues)
 }
 
-// asks reports a text that ends with a question.
+// asks reports whether a text ends with a question.
 func asks(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text))
 	return isQuestionMark(last)
@@ -244,7 +244,7 @@ func newQueryWords(query string) queryWords {
 	return set
 }
 
-// repeatedBy reports a text that asks nearly the same.
+// repeatedBy reports whether a text asks nearly the same.
 func (q queryWords) repeatedBy(text string) bool {
 	if len(q) < 2 || len(text) > 64*(len(q)+8) {
 		return false
@@ -259,7 +259,7 @@ func (q queryWords) repeatedBy(text string) bool {
 		if q[word] {
 			both++
 		} else if all++; 4*all > 5*len(q) {
-			return false // decides for most messages long before their last word
+			return false // true of most messages long before their last word
 		}
 	}
 	return 5*both >= 4*all

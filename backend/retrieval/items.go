@@ -12,23 +12,23 @@ import (
 // item is what is ranked and packed: a unit, or a passage of a long reply.
 type item struct {
 	*unit
-	span   chat.Span // in the source
-	lead   chat.Span // packed with it: the header of its table, "Run this:"; empty: none
-	tokens int
-	own    []bool // terms in its own text; nil: the text was not read
-	says   bool   // any of them
-	covers float64
-	states float64 // of a user message: the share of its terms that it states rather than asks about
+	span        chat.Span // in the source
+	lead        chat.Span // packed with it: the header of its table, "Run this:"; empty: none
+	tokens      int
+	own         []bool  // terms in its own text; nil: the text was not read
+	hasTerm     bool    // whether own contains any
+	coverage    float64 // share of the query that its own terms make up
+	statedShare float64 // of a user message: the share of its terms that it states rather than asks about
 
 	match     float64 // how much of the query it matches; the best has 1
 	relevance float64 // match with the preferences from the question's wording: the order of hits
 	score     float64 // relevance with the preference for the user's statements: the order of packing
 
-	bare     bool  // only a question, or a repetition of the query: packed with its answer or not at all
-	repeats  bool  // it asks the same as the query
-	lacks    bool  // it has no number or day although one is asked for
-	standing bool  // a short instruction or preference that applies to everything after it
-	answer   *item // of a bare question: the passage that answers it
+	bare        bool  // only a question, or a repetition of the query: packed with its answer or not at all
+	repeats     bool  // it asks the same as the query
+	lacksNumber bool  // it has no number or day although one is asked for
+	standing    bool  // a short instruction or preference that applies to everything after it
+	answer      *item // of a bare question: the passage that answers it
 }
 
 // text is an item's text, after its lead.
@@ -39,15 +39,15 @@ func (x *item) text(c chat.ChunkText) string {
 
 // collector creates items of a pool's units. It reads the texts of the most promising.
 type collector struct {
-	p      *pool
-	in     questionIntent
-	about  bool // the query asks for a summary of a named subject, not of a whole conversation
-	budget int  // for packing, in tokens
-	query  queryWords
-	match  *matcher
-	texts  map[chat.ChunkID]chat.ChunkText
-	items  []*item
-	first  map[chat.TurnID]*item // beginning of each reply that matches no word of the query
+	p            *pool
+	intent       questionIntent
+	namedSubject bool // the query asks for a summary of a named subject, not of a whole conversation
+	budget       int  // for packing, in tokens
+	query        queryWords
+	match        *matcher
+	texts        map[chat.ChunkID]chat.ChunkText
+	items        []*item
+	first        map[chat.TurnID]*item // the first passage of each reply without a word of the query
 }
 
 const (
@@ -57,7 +57,7 @@ const (
 	tokensPerRead = 40
 )
 
-// items are the pool's units and the passages of its replies, best first.
+// items returns the pool's units and the passages of its replies, best first.
 func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk *packer) ([]*item, error) {
 	if p.s.SRD {
 		out := lists.Map(p.rank(), wholeUnit)
@@ -65,10 +65,10 @@ func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk
 	}
 	p.measured()
 	c := &collector{
-		p: p, in: intentOf(q.Text), budget: q.MaxTokens, query: newQueryWords(q.Text), match: newMatcher(terms),
+		p: p, intent: intentOf(q.Text), budget: q.MaxTokens, query: newQueryWords(q.Text), match: newMatcher(terms),
 		texts: pk.texts, first: map[chat.TurnID]*item{},
 	}
-	c.about = c.in.summary && namesSubject(terms)
+	c.namedSubject = c.intent.summary && namesSubject(terms)
 	units := p.byMatch()
 	read := c.worthReading(units, max(readUnits, q.MaxTokens/tokensPerRead))
 	if err := pk.read(ctx, e.Store, read); err != nil {
@@ -90,19 +90,19 @@ func wholeUnit(u *unit) *item {
 	return &item{unit: u, span: chat.Span{Start: u.Start, End: u.End}, tokens: u.Tokens, score: u.score, relevance: u.score}
 }
 
-// worthReading are the best units of each role, up to a limit. Replies without a word of the query are read only if
-// the query asks for replies.
-func (c *collector) worthReading(units []*unit, most int) []*unit {
+// worthReading returns the best units of each role, up to a limit for each. Replies that match neither by a word nor by
+// their vector are read only if the query asks for replies.
+func (c *collector) worthReading(units []*unit, limit int) []*unit {
 	var out []*unit
 	users, replies := 0, 0
 	for _, u := range units {
 		switch {
 		case !isReply(u):
-			if users++; users <= most {
+			if users++; users <= limit {
 				out = append(out, u)
 			}
-		case u.tf != nil || u.vector > 0 || c.in.aim == aimReply:
-			if replies++; replies <= most {
+		case u.tf != nil || u.vector > 0 || c.intent.aim == aimReply:
+			if replies++; replies <= limit {
 				out = append(out, u)
 			}
 		}
@@ -110,7 +110,7 @@ func (c *collector) worthReading(units []*unit, most int) []*unit {
 	return out
 }
 
-// isReply reports a message of the assistant; a group chat has none.
+// isReply reports whether a unit is a message of the assistant; a group chat has none.
 func isReply(u *unit) bool {
 	return u.Role == chat.RoleAssistant && u.Speaker == "" && u.File == ""
 }
@@ -129,26 +129,27 @@ func (c *collector) add(u *unit, read bool) {
 		c.passages(text.Source, u, x.span)
 		return
 	}
-	words := text.Source[x.span.Start:x.span.End]
-	if isReply(u) && onlyLabels(words) && (len(words) < len(text.Source) || isLabel(strings.TrimSpace(words))) { // a whole reply may look like a title
+	body := text.Source[x.span.Start:x.span.End]
+	if isReply(u) && onlyLabels(body) && (len(body) < len(text.Source) || isLabel(strings.TrimSpace(body))) { // a whole reply may look like a title
 		return
 	}
-	c.count(x, words, make([]int, len(c.p.weight)))
-	if u.Speaker != "" && onlyAsks(words) {
+	c.count(x, body, make([]int, len(c.p.weight)))
+	if u.Speaker != "" && onlyAsks(body) {
 		x.match *= bareOfPeople
 	}
-	if said(u) {
-		if x.says {
-			x.states = c.stated(x, words)
+	if isUserMessage(u) {
+		if x.hasTerm {
+			x.statedShare = c.stated(x, body)
 		}
-		x.repeats = asks(words) && c.query.repeatedBy(words)
-		x.bare = x.repeats || !c.in.asksOwn && onlyAsks(words)
-		x.standing = u.Tokens <= longestOrder && len(intent.StandingInstructions(words)) > 0
+		x.repeats = asks(body) && c.query.repeatedBy(body)
+		x.bare = x.repeats || !c.intent.asksOwn && onlyAsks(body)
+		x.standing = u.Tokens <= maxStanding && len(intent.StandingInstructions(body)) > 0
 	}
 	c.items = append(c.items, x)
 }
 
-// count records the terms in a text and returns its length in words.
+// count records an item's terms, those of its text and of its speaker's name, and returns the length of the text in
+// words.
 func (c *collector) count(x *item, text string, counts []int) int {
 	length := c.match.count(text, counts)
 	x.own = make([]bool, len(counts))
@@ -158,9 +159,9 @@ func (c *collector) count(x *item, text string, counts []int) int {
 	c.countDay(x, counts)
 	for t, n := range counts {
 		x.own[t] = n > 0
-		x.says = x.says || n > 0
+		x.hasTerm = x.hasTerm || n > 0
 	}
-	x.covers = c.share(x.own)
+	x.coverage = c.share(x.own)
 	return length
 }
 
@@ -168,12 +169,12 @@ func (c *collector) count(x *item, text string, counts []int) int {
 func (c *collector) countDay(x *item, counts []int) {
 	month := make([]int, len(counts))
 	c.match.count(x.At.UTC().Format("January"), month)
-	if adds(month, nil) {
+	if addsTerm(month, nil) {
 		c.match.count(x.At.UTC().Format("2 January 2006"), counts)
 	}
 }
 
-// stated is the share of a message's query terms that are in clauses that state something.
+// stated is the share of a message's query terms in clauses that state something.
 func (c *collector) stated(x *item, text string) float64 {
 	counts := make([]int, len(c.p.weight))
 	for _, part := range clauses(text) {
@@ -182,10 +183,10 @@ func (c *collector) stated(x *item, text string) float64 {
 		}
 	}
 	own := lists.Map(counts, func(n int) bool { return n > 0 })
-	return ratio(c.share(own), x.covers)
+	return ratio(c.share(own), x.coverage)
 }
 
-// share is the share of the query, by weight of its terms, that own contains.
+// share is the share of the query that own contains, by the weight of its terms.
 func (c *collector) share(own []bool) float64 {
 	sum, all := 0.0, 0.0
 	for t, weight := range c.p.weight {
@@ -199,7 +200,7 @@ func (c *collector) share(own []bool) float64 {
 
 // passages adds the passages of a long reply, each with its own terms, and the rest of the reply with a lower score.
 func (c *collector) passages(source string, u *unit, span chat.Span) {
-	share := c.p.context(u, c.in.aim == aimReply)
+	share := c.p.context(u, c.intent.aim == aimReply)
 	counts, lead := make([]int, len(c.p.weight)), make([]int, len(c.p.weight))
 	for _, part := range partsOf(source, span) {
 		clear(counts)
@@ -208,24 +209,24 @@ func (c *collector) passages(source string, u *unit, span chat.Span) {
 		length := c.match.count(source[part.Start:part.End], counts)
 		if part.lead.Start < part.lead.End {
 			leadLength := c.match.count(source[part.lead.Start:part.lead.End], lead)
-			if part.table || adds(lead, counts) {
+			if part.table || addsTerm(lead, counts) {
 				x.lead = part.lead
 				length += leadLength
 			} else {
 				clear(lead)
 			}
 		}
-		says := adds(counts, nil) || part.table && adds(lead, nil)
+		hasTerm := addsTerm(counts, nil) || part.table && addsTerm(lead, nil)
 		for t := range counts {
 			counts[t] += lead[t]
 		}
 		c.countDay(x, counts)
 		c.score(x, counts, share, length)
-		if x.says = says; !says {
+		if x.hasTerm = hasTerm; !hasTerm {
 			if c.first[u.Turn] == nil {
 				c.first[u.Turn] = x
 			}
-			if c.in.aim != aimReply {
+			if c.intent.aim != aimReply {
 				x.match *= restOfReply
 			}
 		}
@@ -233,8 +234,8 @@ func (c *collector) passages(source string, u *unit, span chat.Span) {
 	}
 }
 
-// adds reports that counts contain a term missing in others.
-func adds(counts, others []int) bool {
+// addsTerm reports whether counts contain a term that is missing in others.
+func addsTerm(counts, others []int) bool {
 	for t, n := range counts {
 		if n > 0 && (others == nil || others[t] == 0) {
 			return true
@@ -257,7 +258,7 @@ func (c *collector) score(x *item, counts []int, share []float64, length int) {
 		}
 		sum += weight * max(own, share[t])
 	}
-	x.covers = c.share(x.own)
+	x.coverage = c.share(x.own)
 	x.tokens = (x.span.End - x.span.Start + x.lead.End - x.lead.Start + 3) / 4
-	x.match = ((1-c.p.share)*ratio(sum, c.p.top)+c.p.share*x.vector)*c.p.lengthFactor(x.tokens, false) + lentToPassage*x.borrowedScore
+	x.match = ((1-c.p.share)*ratio(sum, c.p.top)+c.p.share*x.vector)*c.p.lengthFactor(x.tokens, false) + borrowedByPassage*x.borrowedScore
 }

@@ -10,7 +10,7 @@ import (
 type matcher struct {
 	terms  map[string]int  // stem -> number of the term
 	starts map[string]bool // first two bytes of the stems, to skip other words quickly
-	known  map[string]int  // word -> number of the term, -1: none
+	known  map[string]int  // cache: word -> number of the term, -1: none
 	single map[string]int  // single character of a script without spaces -> number of the term
 }
 

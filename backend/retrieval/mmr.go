@@ -23,10 +23,10 @@ func (k *packer) mmr(units []*item) []*item {
 	out := make([]*item, 0, len(units))
 	repeats, taken := make([]float64, len(head)), make([]bool, len(head))
 	for range head {
-		best, most := -1, 0.0
+		best, bestScore := -1, 0.0
 		for i, u := range head {
-			if score := mmrRelevance*u.score - (1-mmrRelevance)*repeats[i]; !taken[i] && (best < 0 || score > most) {
-				best, most = i, score
+			if score := mmrRelevance*u.score - (1-mmrRelevance)*repeats[i]; !taken[i] && (best < 0 || score > bestScore) {
+				best, bestScore = i, score
 			}
 		}
 		taken[best] = true

@@ -12,7 +12,7 @@ import (
 // ordered computes the scores of all items and sorts them for packing.
 func (c *collector) ordered() []*item {
 	c.normalise()
-	answers, replied, age := c.answers(), c.replied(), c.p.ages()
+	answers, replyMatches, age := c.answers(), c.replyMatches(), c.p.ages()
 	for _, x := range c.items {
 		x.score = x.match
 		switch {
@@ -22,20 +22,20 @@ func (c *collector) ordered() []*item {
 			if x.answer = answers[x.Turn]; x.answer == nil {
 				x.answer = c.first[x.Turn]
 			}
-		case said(x.unit):
-			c.prefer(x, replied[x.Turn])
-		case isReply(x.unit) && c.in.aim == aimReply:
+		case isUserMessage(x.unit):
+			c.addUserBonus(x, replyMatches[x.Turn])
+		case isReply(x.unit) && c.intent.aim == aimReply:
 			x.score += replyAsked
 		}
 		x.score += c.p.s.Recency * age(x.unit)
 	}
-	c.forHits(answers, age)
+	c.rankHits(answers, age)
 	c.correct()
 	sortItems(c.items)
-	c.yield()
-	c.complete()
-	if c.in.overview {
-		c.spread()
+	c.promoteReplies()
+	c.keepRepliesTogether()
+	if c.intent.overview {
+		c.spreadOverDays()
 	}
 	return c.items
 }
@@ -63,9 +63,9 @@ func (c *collector) answers() map[chat.TurnID]*item {
 	return best
 }
 
-// replied is how well the reply of each turn matches as a whole: it shows what its question was about, which the
-// question itself may not say.
-func (c *collector) replied() map[chat.TurnID]float64 {
+// replyMatches is how well the best unit of each turn's reply matches. A reply shows what its question was about, which
+// the question itself may not say.
+func (c *collector) replyMatches() map[chat.TurnID]float64 {
 	best, top := map[chat.TurnID]float64{}, 0.0
 	for i := range c.p.units {
 		u := &c.p.units[i]
@@ -82,7 +82,7 @@ func (c *collector) replied() map[chat.TurnID]float64 {
 
 // prior is the bonus of user statements over replies.
 func (c *collector) prior() float64 {
-	switch c.in.aim {
+	switch c.intent.aim {
 	case aimUser:
 		return c.p.s.RolePrior
 	case aimReply:
@@ -91,34 +91,34 @@ func (c *collector) prior() float64 {
 	return c.p.s.RolePrior * undecided
 }
 
-// prefer adds the bonus for the user's own words. If the question does not ask about the user, only statements that
-// match it get the bonus.
-func (c *collector) prefer(x *item, replied float64) {
+// addUserBonus adds the bonus for the user's own words. If the question does not ask about the user, only statements
+// that match it get the bonus.
+func (c *collector) addUserBonus(x *item, replyMatch float64) {
 	prior := c.prior() * math.Min(1, x.match/fullPrior)
-	if c.in.aim == aimAny && x.says {
-		prior *= 1 - (1-onlyAsked)*(1-x.states)
+	if c.intent.aim == aimAny && x.hasTerm {
+		prior *= 1 - (1-onlyAsked)*(1-x.statedShare)
 	}
-	x.score += c.p.s.ReplyBest * replied
-	if c.in.aim == aimUser {
+	x.score += c.p.s.ReplyBest * replyMatch
+	if c.intent.aim == aimUser {
 		x.score += prior
 		return
 	}
-	if x.own == nil || x.says || x.standing || x.similar >= surelySimilar {
+	if x.own == nil || x.hasTerm || x.standing || x.similar >= surelySimilar {
 		x.score += prior
 	}
-	if x.standing && c.in.aim == aimAny {
-		x.score += standingOrder
+	if x.standing && c.intent.aim == aimAny {
+		x.score += standingBonus
 	}
 }
 
 // strength is the bonus of an item that contains nearly all of the query itself.
 func (c *collector) strength(x *item) float64 {
-	return strongMatch * c.prior() * max(0, (x.covers-strongFrom)/(1-strongFrom))
+	return strongMatch * c.prior() * max(0, (x.coverage-strongFrom)/(1-strongFrom))
 }
 
-// yield ranks the best replies that contain nearly all of the query above user statements that contain less.
-func (c *collector) yield() {
-	if c.in.aim == aimReply {
+// promoteReplies ranks the best replies that contain nearly all of the query above user statements that contain less.
+func (c *collector) promoteReplies() {
+	if c.intent.aim == aimReply {
 		return
 	}
 	n := 0
@@ -134,25 +134,25 @@ func (c *collector) yield() {
 	sortItems(c.items)
 }
 
-// complete keeps the best replies together if the query asks for replies: "How did you recommend structuring it?" is
-// answered by a whole reply, most passages of which contain no word of the question. A reply that would take too much
-// of the budget is not completed.
-func (c *collector) complete() {
-	if c.in.aim != aimReply {
+// keepRepliesTogether ranks the passages of the best replies together if the query asks for replies: "How did you
+// recommend structuring it?" is answered by a whole reply, most passages of which contain no word of the question. A
+// reply that would take too much of the budget is left as it is.
+func (c *collector) keepRepliesTogether() {
+	if c.intent.aim != aimReply {
 		return
 	}
-	least := map[chat.TurnID]float64{}
+	minScore := map[chat.TurnID]float64{}
 	for _, x := range c.items { // best first
 		if !isReply(x.unit) {
 			continue
 		}
-		if _, known := least[x.Turn]; !known {
-			least[x.Turn] = 0
-			if len(least) <= completeReplies && c.replyTokens(x.Turn) <= c.budget/partForReply {
-				least[x.Turn] = x.score * restOfBest
+		if _, known := minScore[x.Turn]; !known {
+			minScore[x.Turn] = 0
+			if len(minScore) <= completeReplies && c.replyTokens(x.Turn) <= c.budget/partForReply {
+				minScore[x.Turn] = x.score * restOfBest
 			}
 		}
-		x.score = max(x.score, least[x.Turn])
+		x.score = max(x.score, minScore[x.Turn])
 	}
 	sortItems(c.items)
 }
@@ -168,10 +168,10 @@ func (c *collector) replyTokens(turn chat.TurnID) int {
 	return sum
 }
 
-// spread distributes an overview over the days of a conversation: the beginning of a day shows its subject, and each
-// further item of a day counts less. In a summary of a subject named in the query, the beginning counts only as far
-// as it matches, because days begin with other subjects too.
-func (c *collector) spread() {
+// spreadOverDays distributes an overview over the days of a conversation: the beginning of a day shows its subject, and
+// each further item of a day counts less. In a summary of a subject named in the query, the beginning counts only as
+// far as it matches, because days begin with other subjects too.
+func (c *collector) spreadOverDays() {
 	first, taken := map[string]int64{}, map[string]int{}
 	for _, x := range c.items {
 		if seq, ok := first[dayOf(x)]; !ok || x.Seq < seq {
@@ -179,9 +179,9 @@ func (c *collector) spread() {
 		}
 	}
 	for _, x := range c.items {
-		if said(x.unit) && !x.bare && x.Seq < first[dayOf(x)]+openingTurns {
+		if isUserMessage(x.unit) && !x.bare && x.Seq < first[dayOf(x)]+openingTurns {
 			gain := opening
-			if c.about {
+			if c.namedSubject {
 				gain *= math.Min(1, x.match/fullOpening)
 			}
 			x.score += gain
@@ -201,14 +201,14 @@ func sortItems(list []*item) {
 	slices.SortFunc(list, func(a, b *item) int { return cmp.Or(cmp.Compare(b.score, a.score), inOrder(a, b)) })
 }
 
-// byRelevance is the order of hits.
+// byRelevance returns the items in the order of hits.
 func byRelevance(list []*item) []*item {
 	out := slices.Clone(list)
 	slices.SortFunc(out, func(a, b *item) int { return cmp.Or(cmp.Compare(b.relevance, a.relevance), inOrder(a, b)) })
 	return out
 }
 
-// inOrder breaks ties: newer first, then by position.
+// inOrder breaks ties: newer items first, then by position.
 func inOrder(a, b *item) int {
 	return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Chunk, b.Chunk),
 		cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.span.Start, b.span.Start))

@@ -14,15 +14,15 @@ import (
 // packer fills a budget with units, best first, as artifacts of their chunks: a whole chunk, slices of it, or its
 // summary (SRD 8.3).
 type packer struct {
-	q      Query
-	s      Settings
-	count  func(string) int
-	texts  map[chat.ChunkID]chat.ChunkText
-	chunks map[chat.ChunkID]*packed
-	order  []*packed // by best unit
-	said   map[string]bool
-	days   map[string]bool // days with a date line that is already counted
-	left   int
+	q           Query
+	s           Settings
+	count       func(string) int
+	texts       map[chat.ChunkID]chat.ChunkText
+	chunks      map[chat.ChunkID]*packed
+	order       []*packed // by best unit
+	packedTexts map[string]bool
+	days        map[string]bool // days with a date line that is already counted
+	remaining   int
 	// explain says why items were found; nil for the plain ranking
 	explain *explainer
 }
@@ -36,7 +36,7 @@ type packed struct {
 	cost    int
 }
 
-// batch is how many chunks are read at a time, beyond those that are likely to fit.
+// batch is how many units are read at a time, beyond those that are likely to fit.
 const batch = 24
 
 // fill reads the texts of the best items, packs them and returns the hits.
@@ -69,8 +69,8 @@ func (e *Engine) fill(ctx context.Context, q Query, s Settings, pk *packer, rank
 
 func newPacker(q Query, s Settings) *packer {
 	k := &packer{
-		q: q, s: s, count: q.Count, left: q.MaxTokens, texts: map[chat.ChunkID]chat.ChunkText{},
-		chunks: map[chat.ChunkID]*packed{}, said: map[string]bool{}, days: map[string]bool{},
+		q: q, s: s, count: q.Count, remaining: q.MaxTokens, texts: map[chat.ChunkID]chat.ChunkText{},
+		chunks: map[chat.ChunkID]*packed{}, packedTexts: map[string]bool{}, days: map[string]bool{},
 	}
 	if k.count == nil {
 		k.count = func(s string) int { return (len(s) + 3) / 4 }
@@ -94,10 +94,10 @@ func bestOfChunks(ranked []*item, n int) []*item {
 	return out
 }
 
-// within keeps the units in the same chunks as some.
-func within(ranked, some []*item) []*item {
+// inSameChunks keeps the ranked units that are in the same chunk as one of others.
+func inSameChunks(ranked, others []*item) []*item {
 	return slices.DeleteFunc(slices.Clone(ranked), func(u *item) bool {
-		return !slices.ContainsFunc(some, func(v *item) bool { return v.Chunk == u.Chunk })
+		return !slices.ContainsFunc(others, func(v *item) bool { return v.Chunk == u.Chunk })
 	})
 }
 
@@ -134,10 +134,10 @@ func (k *packer) isUnread(u *item) bool {
 
 func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID) error {
 	var missing []chat.ChunkID
-	asked := map[chat.ChunkID]bool{}
+	requested := map[chat.ChunkID]bool{}
 	for _, id := range ids {
-		if _, ok := k.texts[id]; !ok && !asked[id] {
-			asked[id] = true
+		if _, ok := k.texts[id]; !ok && !requested[id] {
+			requested[id] = true
 			missing = append(missing, id)
 		}
 	}
@@ -145,42 +145,42 @@ func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID
 		return nil
 	}
 	texts, err := store.ChunkTexts(ctx, missing)
-	k.know(texts)
+	k.addTexts(texts)
 	return err
 }
 
-func (k *packer) know(texts []chat.ChunkText) {
+func (k *packer) addTexts(texts []chat.ChunkText) {
 	for _, c := range texts {
 		k.texts[c.ID] = c
 	}
 }
 
-// pack takes units while they fit, and skips those that do not, because later ones may be smaller. It stops when
-// almost nothing is left, or many were skipped.
+// pack takes units while they fit, and skips those that do not, because later ones may be smaller. It stops when almost
+// nothing remains of the budget, or many units were skipped.
 func (k *packer) pack(ctx context.Context, store Store, ranked []*item) error {
-	passed := 0
-	for round := 0; len(ranked) > 0 && k.left >= leastArtifact && passed < mostPassed; round++ {
-		now := ranked[:k.estimateFit(ranked)]
-		ranked = ranked[len(now):]
-		passed += len(now)
-		now = slices.DeleteFunc(slices.Clone(now), k.cannotFit) // their texts need not be read
-		passed -= len(now)
-		if slices.ContainsFunc(now, k.isUnread) {
-			// When little of what is read fits, several rounds follow, and their texts are read along.
+	skipped := 0
+	for round := 0; len(ranked) > 0 && k.remaining >= minArtifact && skipped < maxSkipped; round++ {
+		current := ranked[:k.estimateFit(ranked)]
+		ranked = ranked[len(current):]
+		skipped += len(current)
+		current = slices.DeleteFunc(slices.Clone(current), k.cannotFit) // their texts need not be read
+		skipped -= len(current)
+		if slices.ContainsFunc(current, k.isUnread) {
+			// If little of what is read fits, further rounds will follow, so their texts are read at the same time.
 			next := slices.DeleteFunc(slices.Clone(ranked[:min(round*batch, len(ranked))]), k.cannotFit)
-			if err := k.read(ctx, store, unitsOf(slices.Concat(now, next))); err != nil {
+			if err := k.read(ctx, store, unitsOf(slices.Concat(current, next))); err != nil {
 				return err
 			}
 		}
 		if k.s.MMR {
-			now = k.mmr(now)
+			current = k.mmr(current)
 		}
-		for _, u := range now {
+		for _, u := range current {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			if !k.take(u) {
-				passed++
+				skipped++
 			}
 		}
 	}
@@ -188,15 +188,15 @@ func (k *packer) pack(ctx context.Context, store Store, ranked []*item) error {
 }
 
 const (
-	leastArtifact = 12  // tokens: the line with hour and speaker, and a word
-	mostPassed    = 200 // units that did not fit
+	minArtifact = 12  // tokens: the line with the hour and the speaker, and a word
+	maxSkipped  = 200 // units that did not fit
 )
 
-// estimateFit is about how many units may fit into the rest, with some to choose from.
+// estimateFit is about how many units may fit into the remaining budget, plus some more to choose from.
 func (k *packer) estimateFit(ranked []*item) int {
 	sum := 0
 	for i, u := range ranked {
-		if sum += u.tokens + leastArtifact; sum > k.left {
+		if sum += u.tokens + minArtifact; sum > k.remaining {
 			return min(i+batch, len(ranked))
 		}
 	}
@@ -213,8 +213,8 @@ func (k *packer) take(u *item) bool {
 		return false
 	}
 	span := inside(c, u.span)
-	words := strings.TrimSpace(c.Source[span.Start:span.End])
-	if words == "" || k.said[words] {
+	body := strings.TrimSpace(c.Source[span.Start:span.End])
+	if body == "" || k.packedTexts[body] {
 		return true
 	}
 	if u.bare && (u.answer == nil || !k.take(u.answer)) {
@@ -228,20 +228,20 @@ func (k *packer) take(u *item) bool {
 		spans = append(spans, lead)
 	}
 	if k.add(c, u, spans...) {
-		k.said[words] = true
+		k.packedTexts[body] = true
 		return true
 	}
 	return len(k.order) < k.s.TopK && k.chunks[u.Chunk] == nil && k.summarize(c, u)
 }
 
-// cannotFit reports a unit that cannot fit, however its tokens are counted, and is not so large that only a passage
+// cannotFit reports whether a unit cannot fit, however its tokens are counted, and is not so large that only a passage
 // of it would be packed.
 func (k *packer) cannotFit(u *item) bool {
-	return 2*u.tokens > 3*k.left && u.tokens <= k.q.MaxTokens/2
+	return 2*u.tokens > 3*k.remaining && u.tokens <= k.q.MaxTokens/2
 }
 
-// add adds a span if the resulting artifact fits.
-func (k *packer) add(c chat.ChunkText, u *item, add ...chat.Span) bool {
+// add adds spans of a chunk if the resulting artifact fits.
+func (k *packer) add(c chat.ChunkText, u *item, added ...chat.Span) bool {
 	old, cost := k.chunks[c.ID], 0
 	var spans []chat.Span
 	if old != nil {
@@ -250,10 +250,10 @@ func (k *packer) add(c chat.ChunkText, u *item, add ...chat.Span) bool {
 		}
 		spans, cost = old.spans, old.cost
 	}
-	spans = merged(c.Source, append(slices.Clone(spans), add...))
+	spans = merged(c.Source, append(slices.Clone(spans), added...))
 	form, slices := formOf(c, spans)
 	total := prompt.ArtifactCost(Render(c, form, slices), k.count)
-	if !k.pay(c, total-cost) {
+	if !k.spend(c, total-cost) {
 		return false
 	}
 	if old == nil {
@@ -265,17 +265,17 @@ func (k *packer) add(c chat.ChunkText, u *item, add ...chat.Span) bool {
 	return true
 }
 
-// pay subtracts the cost of an artifact from the rest, including the line of its day if it is the first one there.
-// false: that is too much.
-func (k *packer) pay(c chat.ChunkText, cost int) bool {
+// spend subtracts the cost of an artifact from the remaining budget, including the line of its day if it is the first
+// artifact of that day. false: the cost is too high.
+func (k *packer) spend(c chat.ChunkText, cost int) bool {
 	day := Day(c, k.q.Within.Session)
 	if !k.days[day] {
 		cost += prompt.DayCost(day, k.count)
 	}
-	if cost > k.left {
+	if cost > k.remaining {
 		return false
 	}
-	k.left -= cost
+	k.remaining -= cost
 	k.days[day] = true
 	return true
 }
@@ -286,7 +286,7 @@ func (k *packer) summarize(c chat.ChunkText, u *item) bool {
 		return false
 	}
 	cost := prompt.ArtifactCost(Render(c, chat.PackedSummary, nil), k.count)
-	if cost >= prompt.ArtifactCost(Render(c, chat.PackedFull, nil), k.count) || !k.pay(c, cost) {
+	if cost >= prompt.ArtifactCost(Render(c, chat.PackedFull, nil), k.count) || !k.spend(c, cost) {
 		return false
 	}
 	k.chunks[c.ID] = &packed{text: c, best: u, summary: true, cost: cost}
@@ -308,7 +308,7 @@ func (k *packer) artifacts() []Artifact {
 	return out
 }
 
-// formOf is full if the spans leave out nothing but white space.
+// formOf returns the form of a chunk of which these spans are packed: full if they leave out nothing but white space.
 func formOf(c chat.ChunkText, spans []chat.Span) (chat.PackedAs, []chat.Span) {
 	if len(spans) == 1 && blank(c.Source, c.Start, spans[0].Start) && blank(c.Source, spans[0].End, c.End) {
 		return chat.PackedFull, nil
@@ -316,7 +316,7 @@ func formOf(c chat.ChunkText, spans []chat.Span) (chat.PackedAs, []chat.Span) {
 	return chat.PackedSlice, spans
 }
 
-// blank reports that from..to is only white space.
+// blank reports whether s[from:to] is only white space.
 func blank(s string, from, to int) bool {
 	return from >= to || from < 0 || to > len(s) || strings.TrimSpace(s[from:to]) == ""
 }

@@ -20,7 +20,7 @@ func TestSlicesOfAChunk(t *testing.T) {
 	parts := []string{"Contoso pays in May. ", "Nothing to see here, at length, on gardens and much else. ", "Contoso pays by card."}
 	text := strings.Join(parts, "")
 	m := chatter()
-	m.say(line{seq: 90, text: text, units: []int{len(parts[0]), len(parts[0]) + len(parts[1])}})
+	m.add(line{seq: 90, text: text, units: []int{len(parts[0]), len(parts[0]) + len(parts[1])}})
 	alone := func(s *Settings) { s.NearbyBest, s.NeighbourSum, s.NeighbourWord, s.RolePrior = 0, 0, 0, 0 }
 	res := find(t, m.engine(alone), Query{Text: "Contoso pays", MaxTokens: 500})
 	a := res.Artifacts[0]
@@ -39,7 +39,7 @@ func TestSlicesOfAChunk(t *testing.T) {
 func TestOversized(t *testing.T) {
 	m := newMemory()
 	filler := strings.Repeat("The meadow is green and wide and quiet. ", 80)
-	m.say(line{seq: 5, text: filler + "Contoso pays in May by card. " + filler})
+	m.add(line{seq: 5, text: filler + "Contoso pays in May by card. " + filler})
 	res := find(t, m.engine(), Query{Text: "how does Contoso pay in May", MaxTokens: 150})
 	if len(res.Artifacts) != 1 || res.Artifacts[0].Form != chat.PackedSlice || !strings.Contains(res.Artifacts[0].Text, "Contoso pays in May") {
 		t.Fatalf("%+v", res.Artifacts)
@@ -50,10 +50,10 @@ func TestOversized(t *testing.T) {
 	}
 }
 
-// TestWhatDoesNotFitIsSkipped: later artifacts may be smaller.
+// TestWhatDoesNotFitIsSkipped: a unit that does not fit is skipped, because later ones may be smaller.
 func TestWhatDoesNotFitIsSkipped(t *testing.T) {
 	m := newMemory()
-	m.say(line{seq: 5, text: "Contoso pays in May. " + strings.Repeat("Contoso. ", 40)}, line{seq: 50, text: "Contoso is in Oslo."}, line{seq: 90, text: "Contoso: two offices."})
+	m.add(line{seq: 5, text: "Contoso pays in May. " + strings.Repeat("Contoso. ", 40)}, line{seq: 50, text: "Contoso is in Oslo."}, line{seq: 90, text: "Contoso: two offices."})
 	res := find(t, m.engine(), Query{Text: "Contoso pays May", MaxTokens: 45})
 	if len(res.Artifacts) < 2 || res.Tokens > 45 {
 		t.Errorf("%d tokens: %+v", res.Tokens, res.Artifacts)
@@ -91,7 +91,7 @@ func TestPacking(t *testing.T) {
 			if cut := rapid.IntRange(0, len(s.text)).Draw(rt, "cut"); cut > 0 && cut < len(s.text) && utf8.RuneStart(s.text[cut]) {
 				s.units = []int{cut}
 			}
-			m.say(s)
+			m.add(s)
 		}
 		q := Query{
 			Text: anyText(rt, "query"), MaxTokens: rapid.IntRange(0, 900).Draw(rt, "budget"), Limit: rapid.IntRange(0, 9).Draw(rt, "limit"), Count: bytesOf,
@@ -110,7 +110,7 @@ func TestPacking(t *testing.T) {
 		}
 		again, err := e.Search(t.Context(), q)
 		if again.Timing = res.Timing; err != nil || !reflect.DeepEqual(res, again) {
-			rt.Fatalf("another result, %v", err)
+			rt.Fatalf("repeating the search gave another result, %v", err)
 		}
 	})
 }

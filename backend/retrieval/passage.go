@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// passage is the part of a span with most of the query, for a span over half of the budget. It begins and ends
-// between words.
+// passage is the part of a span that contains most of the query, for a span that takes over half of the budget. It
+// begins and ends between words.
 func (k *packer) passage(source string, span chat.Span) chat.Span {
 	text := source[span.Start:span.End]
 	size := max(k.q.MaxTokens*2, 64) // bytes of about half of the budget
@@ -16,7 +16,7 @@ func (k *packer) passage(source string, span chat.Span) chat.Span {
 		return span
 	}
 	at := densest(strings.ToLower(text), Terms(k.q.Text), size)
-	from := border(text, at, size/4)
+	from := boundaryBefore(text, at, size/4)
 	to := from + size
 	if to >= len(text) {
 		to = len(text)
@@ -30,9 +30,9 @@ func (k *packer) passage(source string, span chat.Span) chat.Span {
 	return chat.Span{Start: span.Start + from, End: span.Start + to}
 }
 
-// densest is the beginning of the window of this many bytes with the most different terms; the first of several.
+// densest is the beginning of the window of size bytes with the most different terms; the first one of several.
 func densest(lower string, terms []string, size int) int {
-	best, most := 0, 0
+	best, mostTerms := 0, 0
 	for at := 0; at < len(lower); at += max(size/4, 1) {
 		part, n := lower[at:min(at+size, len(lower))], 0
 		for _, t := range terms {
@@ -40,15 +40,15 @@ func densest(lower string, terms []string, size int) int {
 				n++
 			}
 		}
-		if n > most {
-			best, most = at, n
+		if n > mostTerms {
+			best, mostTerms = at, n
 		}
 	}
 	return min(best, max(len(lower)-size, 0))
 }
 
-// border is the end of a line, sentence or word at or shortly before a position.
-func border(text string, at, back int) int {
+// boundaryBefore is the end of a line, sentence or word at a position or up to back bytes before it.
+func boundaryBefore(text string, at, back int) int {
 	if at <= 0 || at >= len(text) {
 		return 0
 	}

@@ -13,7 +13,7 @@ import (
 type part struct {
 	chat.Span
 	lead  chat.Span
-	table bool // the lead is needed to understand it
+	table bool // it is a table row, which cannot be understood without its lead
 }
 
 const (
@@ -63,7 +63,7 @@ func (s *splitter) line(at int, line string) {
 		s.row(at, end, trimmed)
 	case strings.HasPrefix(trimmed, "#"):
 		s.close(at)
-		s.lead = s.short(at, end)
+		s.lead = s.leadSpan(at, end)
 	case listEntry(trimmed):
 		s.close(at)
 		s.open = at
@@ -77,11 +77,11 @@ func (s *splitter) line(at int, line string) {
 			s.open = -1 // packed with what it introduces, never alone
 		}
 		s.close(end)
-		s.lead = s.short(at, end)
+		s.lead = s.leadSpan(at, end)
 	}
 }
 
-// introduces reports a line that ends with a colon, with or without emphasis.
+// introduces reports whether a line ends with a colon, with or without emphasis.
 func introduces(line string) bool {
 	line = strings.TrimRight(line, "*_ ")
 	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
@@ -91,12 +91,12 @@ func introduces(line string) bool {
 // answer on its own.
 const longestLabel = 6
 
-// isLabel reports a line that says nothing without what follows: "Run this:", "**Sample:**".
+// isLabel reports whether a line says nothing without what follows it: "Run this:", "**Sample:**".
 func isLabel(line string) bool { return introduces(line) && len(strings.Fields(line)) <= longestLabel }
 
 var heading = regexp.MustCompile(`^#{1,6}\s`)
 
-// onlyLabels reports a text that consists only of headings and labels.
+// onlyLabels reports whether a text consists only of headings and labels.
 func onlyLabels(text string) bool {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !isLabel(line) && !heading.MatchString(line) {
@@ -123,17 +123,17 @@ func (s *splitter) codeLine(at, end int, trimmed string) {
 	}
 }
 
-// row is a line of a table: the first is the header of the others.
+// row adds a line of a table. The first line is the header of the others.
 func (s *splitter) row(at, end int, trimmed string) {
 	s.close(at)
 	switch {
 	case s.head == (chat.Span{}):
-		s.head = s.short(at, end)
+		s.head = s.leadSpan(at, end)
 		if s.head == (chat.Span{}) {
 			s.emit(at, end)
 		}
 	case strings.Trim(trimmed, "|-: ") == "":
-		// the line of dashes says nothing
+		// the line of dashes below the header
 	default:
 		s.put(part{Span: s.span(at, end), lead: s.head, table: true})
 	}
@@ -168,7 +168,7 @@ func (s *splitter) prose(from, to int) {
 	s.emit(start, to)
 }
 
-// sentenceEnd reports a mark at i that ends a sentence.
+// sentenceEnd reports whether a mark at i ends a sentence.
 func sentenceEnd(text string, i, to int) bool {
 	switch text[i] {
 	case '.', '!', '?':
@@ -191,15 +191,15 @@ func (s *splitter) span(from, to int) chat.Span {
 	return chat.Span{Start: s.base + from, End: s.base + to}
 }
 
-// short is the span of a line if it is short enough for a lead.
-func (s *splitter) short(from, to int) chat.Span {
+// leadSpan is the span of a line if it is short enough for a lead.
+func (s *splitter) leadSpan(from, to int) chat.Span {
 	if to-from > leadBytes {
 		return chat.Span{}
 	}
 	return s.span(from, to)
 }
 
-// listEntry reports a line that begins a list item.
+// listEntry reports whether a line begins a list item.
 func listEntry(line string) bool {
 	if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "• ") {
 		return true

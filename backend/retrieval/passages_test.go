@@ -28,11 +28,11 @@ func TestPartsOf(t *testing.T) {
 	} {
 		var got []string
 		for _, p := range partsOf(tt.text, chat.Span{End: len(tt.text)}) {
-			words := strings.TrimSpace(tt.text[p.Start:p.End])
+			pieces := strings.TrimSpace(tt.text[p.Start:p.End])
 			if p.lead.Start < p.lead.End {
-				words = strings.TrimSpace(tt.text[p.lead.Start:p.lead.End]) + " > " + words
+				pieces = strings.TrimSpace(tt.text[p.lead.Start:p.lead.End]) + " > " + pieces
 			}
-			got = append(got, words)
+			got = append(got, pieces)
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
@@ -40,11 +40,11 @@ func TestPartsOf(t *testing.T) {
 	}
 }
 
-// TestPartsAreInOrderAndWithinBounds for any text.
+// TestPartsAreInOrderAndWithinBounds checks this for any text.
 func TestPartsAreInOrderAndWithinBounds(t *testing.T) {
-	words := []string{"```", "\n", "| a | b |", "|---|", "- x", "# h", "end:", ". ", "naïve", "数据库。", "1. y", "text ", strings.Repeat("z", 300)}
+	pieces := []string{"```", "\n", "| a | b |", "|---|", "- x", "# h", "end:", ". ", "naïve", "数据库。", "1. y", "text ", strings.Repeat("z", 300)}
 	rapid.Check(t, func(rt *rapid.T) {
-		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(words)).Draw(rt, "text"), "")
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(rt, "text"), "")
 		last := 0
 		for _, p := range partsOf(text, chat.Span{End: len(text)}) {
 			if p.Start < last || p.Start >= p.End || p.End > len(text) || p.lead.End > p.Start && p.lead.Start < p.lead.End {

@@ -26,5 +26,5 @@ func (k *packer) selected(ctx context.Context, store Store, ranked []*item) ([]*
 		}
 		ranked = k.mmr(ranked)
 	}
-	return within(ranked, bestOfChunks(ranked, k.s.TopK)), nil
+	return inSameChunks(ranked, bestOfChunks(ranked, k.s.TopK)), nil
 }

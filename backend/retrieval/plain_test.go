@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func plainly(change ...func(*Settings)) func(*Settings) {
+func plainProfile(change ...func(*Settings)) func(*Settings) {
 	return func(s *Settings) {
 		s.SRD, s.Recency, s.MMR = true, 0.1, true // SRD 8.2
 		for _, f := range change {
@@ -52,9 +52,9 @@ func workday() *memory {
 	m := newMemory()
 	for i, fact := range facts {
 		seq := int64(4*i + 1)
-		m.say(line{seq: seq, text: fact[0]}, line{seq: seq, role: chat.RoleAssistant, text: "Noted, I will keep that in mind."})
+		m.add(line{seq: seq, text: fact[0]}, line{seq: seq, role: chat.RoleAssistant, text: "Noted, I will keep that in mind."})
 		for j := range int64(3) {
-			m.say(line{seq: seq + j + 1, text: smallTalk(7*i + int(j))}, line{seq: seq + j + 1, role: chat.RoleAssistant, text: smallTalk(5*i + int(j) + 40)})
+			m.add(line{seq: seq + j + 1, text: smallTalk(7*i + int(j))}, line{seq: seq + j + 1, role: chat.RoleAssistant, text: smallTalk(5*i + int(j) + 40)})
 		}
 	}
 	return m
@@ -62,7 +62,7 @@ func workday() *memory {
 
 // TestPlainProfileRecalls: the facts are packed with the built-in embedder and the defaults of SRD 8.2.
 func TestPlainProfileRecalls(t *testing.T) {
-	e, found := workday().engine(plainly()), 0
+	e, found := workday().engine(plainProfile()), 0
 	for _, fact := range facts {
 		res := find(t, e, Query{Text: fact[1], Within: chat.Within{Branch: "b"}, MaxTokens: 6000})
 		if len(res.Artifacts) == 0 || len(res.Artifacts) > 6 || len(res.Hits) > 6 {
@@ -81,10 +81,10 @@ func TestPlainProfileRecalls(t *testing.T) {
 func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 	m := newMemory()
 	for i := range 40 {
-		m.say(line{seq: int64(i + 1), text: fmt.Sprintf("Harbour report %d: calm sea and quiet docks.", i)})
+		m.add(line{seq: int64(i + 1), text: fmt.Sprintf("Harbour report %d: calm sea and quiet docks.", i)})
 	}
 	ask := func(query string, change func(*Settings)) Result {
-		return find(t, m.engine(plainly(change)), Query{Text: query, Within: chat.Within{Branch: "b"}, MaxTokens: 6000})
+		return find(t, m.engine(plainProfile(change)), Query{Text: query, Within: chat.Within{Branch: "b"}, MaxTokens: 6000})
 	}
 	first := func(r Result) string { return r.Hits[0].Text }
 	if r := ask("harbour report", func(s *Settings) { s.TopK, s.Overfetch = 3, 10 }); len(r.Artifacts) != 3 || r.Candidates != 10 {
@@ -119,11 +119,11 @@ func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 func TestPlainProfilePrefersVariety(t *testing.T) {
 	m := newMemory()
 	for i := range 8 {
-		m.say(line{seq: int64(i + 1), text: fmt.Sprintf("Contoso invoices come by mail on Monday number %d", i)})
+		m.add(line{seq: int64(i + 1), text: fmt.Sprintf("Contoso invoices come by mail on Monday number %d", i)})
 	}
-	m.say(line{seq: 90, text: "Contoso invoices: all lost in the harbour of Oslo, with the mail and many other things besides"})
+	m.add(line{seq: 90, text: "Contoso invoices: all lost in the harbour of Oslo, with the mail and many other things besides"})
 	for _, mmr := range []bool{false, true} {
-		res := find(t, m.engine(plainly(func(s *Settings) { s.MMR, s.TopK, s.Recency = mmr, 3, 0 })), Query{Text: "Contoso invoices mail", MaxTokens: 500})
+		res := find(t, m.engine(plainProfile(func(s *Settings) { s.MMR, s.TopK, s.Recency = mmr, 3, 0 })), Query{Text: "Contoso invoices mail", MaxTokens: 500})
 		if got := slices.ContainsFunc(res.Artifacts, func(a Artifact) bool { return strings.Contains(a.Text, "Oslo") }); got != mmr {
 			t.Errorf("MMR %v: a passage with other content is packed: %v", mmr, got)
 		}

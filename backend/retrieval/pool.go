@@ -15,12 +15,12 @@ import (
 // unit is a candidate with its ranking data.
 type unit struct {
 	chat.UnitRef
-	thread        string // turns of one thread are in a defined order
+	thread        string // only turns of one thread have a defined order
 	tf            []float64
 	bm25          float64
 	keyword       float64 // score of its own words; the best is 1
 	cosine        float64
-	similar       float64 // share of noise below its cosine
+	similar       float64 // share of the noise below its cosine
 	vector        float64 // score of the cosine; the best is 1
 	base          float64
 	borrowedScore float64
@@ -46,22 +46,22 @@ const (
 	farTurns = 60
 )
 
-// reach is the distance up to which neighbours of good candidates are read. A question that shares words with few
-// passages leaves most of its budget, which is best used for their context.
-func reach(refs []chat.UnitRef, q Query, s Settings) int64 {
+// contextDistance is the distance in turns up to which neighbours of good candidates are read. If a question shares
+// words with few passages, most of its budget remains, and is best used for their context.
+func contextDistance(refs []chat.UnitRef, q Query, s Settings) int64 {
 	candidates, tokens, steps := len(refs), 0, 0.0
 	for _, r := range refs {
-		tokens += r.Tokens + leastArtifact
+		tokens += r.Tokens + minArtifact
 		steps += distance(r)
 	}
 	if candidates == 0 {
 		return nearTurns
 	}
-	least := int(nearTurns * float64(candidates) / steps) // of short lines, more belong together
+	near := int(nearTurns * float64(candidates) / steps) // more if the lines are short: several form one statement
 	if tokens >= q.MaxTokens {
-		return int64(least)
+		return int64(near)
 	}
-	return int64(min(max(s.Candidates/candidates, least), farTurns))
+	return int64(min(max(s.Candidates/candidates, near), farTurns))
 }
 
 // pool collects the best candidates of both halves, and the neighbours of the best of these: a question is often
@@ -78,7 +78,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	if len(w.tf) == 0 {
 		p.share = 1
 	}
-	v.hush(s)
+	v.dropNoise(s)
 	best := p.best(w, v)
 	refs, err := e.candidates(ctx, q.Within, best, v.ahead)
 	if err != nil {
@@ -88,7 +88,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	for _, r := range refs {
 		known[r.N] = true
 	}
-	if spans := around(refs, best, s.Near, reach(refs, q, s)); len(spans) > 0 {
+	if spans := around(refs, best, s.Near, contextDistance(refs, q, s)); len(spans) > 0 {
 		near, err := e.neighbours(ctx, q.Within, spans, pk, refs)
 		if err != nil {
 			return nil, err
@@ -106,17 +106,17 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 
 // candidates reads units, except those that were read ahead.
 func (e *Engine) candidates(ctx context.Context, in chat.Within, best []int64, ahead readAhead) ([]chat.UnitRef, error) {
-	wanted := make(map[int64]bool, len(best))
+	needed := make(map[int64]bool, len(best))
 	var missing []int64
 	for _, n := range best {
-		wanted[n] = true
-		if !ahead.asked[n] {
+		needed[n] = true
+		if !ahead.requested[n] {
 			missing = append(missing, n)
 		}
 	}
 	refs, err := e.Store.Units(ctx, in, missing)
 	for _, r := range ahead.units {
-		if wanted[r.N] {
+		if needed[r.N] {
 			refs = append(refs, r)
 		}
 	}
@@ -128,21 +128,21 @@ func (e *Engine) neighbours(ctx context.Context, in chat.Within, spans []chat.Se
 	ids := lists.Map(known, func(r chat.UnitRef) chat.ChunkID { return r.Chunk })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	var side sync.WaitGroup
+	var wg sync.WaitGroup
 	var texts [2][]chat.ChunkText
 	for i, half := range [2][]chat.ChunkID{ids[:len(ids)/2], ids[len(ids)/2:]} {
-		side.Go(func() { texts[i], _ = e.Store.ChunkTexts(ctx, half) }) // what is missing is read again when needed
+		wg.Go(func() { texts[i], _ = e.Store.ChunkTexts(ctx, half) }) // missing texts are read again when needed
 	}
 	near, err = e.Store.UnitsNear(ctx, in, spans)
-	side.Wait()
-	pk.know(texts[0])
-	pk.know(texts[1])
+	wg.Wait()
+	pk.addTexts(texts[0])
+	pk.addTexts(texts[1])
 	return near, err
 }
 
-// hush drops cosines within the noise. The plain ranking applies its threshold later, to the similarity including the
-// boost for recent units.
-func (v *similar) hush(s Settings) {
+// dropNoise drops cosines within the noise. The plain ranking applies its threshold later, to the similarity including
+// the boost for recent units.
+func (v *similar) dropNoise(s Settings) {
 	if s.SRD {
 		return
 	}
@@ -182,14 +182,14 @@ func (p *pool) best(w words, v similar) []int64 {
 	return lists.Map(list[:min(len(list), p.s.Candidates)], func(c scored) int64 { return c.n })
 }
 
-func ratio(x, of float64) float64 {
-	if of <= 0 {
+func ratio(x, total float64) float64 {
+	if total <= 0 {
 		return 0
 	}
-	return max(x, 0) / of
+	return max(x, 0) / total
 }
 
-// around are the turns on both sides of the n best candidates.
+// around returns the turns on both sides of the n best candidates.
 func around(refs []chat.UnitRef, best []int64, n int, turns int64) []chat.SeqSpan {
 	chosen := map[int64]bool{}
 	for _, k := range best[:min(len(best), max(n, 0))] {
@@ -264,7 +264,7 @@ func (p *pool) decision(u *unit) float64 {
 	return 1
 }
 
-// ages is how recent each unit is within the pool: the newest 1, the oldest 0.
+// ages returns a function for how recent a unit is within the pool: 1 for the newest, 0 for the oldest.
 func (p *pool) ages() func(*unit) float64 {
 	if len(p.units) == 0 {
 		return func(*unit) float64 { return 0 }
@@ -277,11 +277,11 @@ func (p *pool) ages() func(*unit) float64 {
 			newest = at
 		}
 	}
-	whole := newest.Sub(oldest).Seconds()
+	period := newest.Sub(oldest).Seconds()
 	return func(u *unit) float64 {
-		if whole <= 0 {
+		if period <= 0 {
 			return 0
 		}
-		return math.Round(u.At.Sub(oldest).Seconds()/whole*1e6) / 1e6
+		return math.Round(u.At.Sub(oldest).Seconds()/period*1e6) / 1e6
 	}
 }

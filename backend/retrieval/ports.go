@@ -6,27 +6,27 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Store is what retrieval needs of the database. It only returns what the scope (chat.Within) lets through.
+// Store is what retrieval needs of the database. It only returns what is within the scope (chat.Within).
 type Store interface {
 	// TermFrequencies returns in how many units each term occurs.
 	TermFrequencies(ctx context.Context, terms []string) (map[string]int, error)
 	// Vocabulary returns the indexed form of a term, and the forms that begin with the same letters and are at most
 	// margin letters longer or shorter.
 	Vocabulary(ctx context.Context, term string, letters, margin int) (form string, known []chat.TermCount, err error)
-	// UnitCount is the approximate total number of units.
+	// UnitCount returns the approximate total number of units.
 	UnitCount(ctx context.Context) (int, error)
 	// SearchUnits finds units with any of the terms, best first.
 	SearchUnits(ctx context.Context, terms []string, in chat.Within, limit int) ([]chat.UnitScore, error)
 	// Units returns units, in no order; those outside the scope are left out.
 	Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.UnitRef, error)
-	// UnitsNear returns the units of these turns, in (branch, seq, chunk, unit) order. If the scope is a lineage, a
-	// span may extend beyond a fork point: it then refers to the lineage, whatever branch the turns belong to.
+	// UnitsNear returns the units of turns, in (branch, seq, chunk, unit) order. If the scope is a lineage, a span may
+	// extend beyond a fork point: it then refers to the lineage, whatever branch the turns belong to.
 	UnitsNear(ctx context.Context, in chat.Within, spans []chat.SeqSpan) ([]chat.UnitRef, error)
-	// ScopeFilter is the scope as the vector index needs it.
+	// ScopeFilter returns the scope in the form that the vector index needs.
 	ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFilter, error)
 	// ChunkTexts returns chunks with their text, in the requested order; missing ones are left out.
 	ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error)
-	// Serving is the namespace used for searches; ok is false while none is complete.
+	// Serving returns the namespace used for searches; ok is false while none is complete.
 	Serving(ctx context.Context) (ns chat.Namespace, ok bool, err error)
 	// VectorsOf returns the vectors of units; units without a readable one are left out.
 	VectorsOf(ctx context.Context, namespace int64, units []int64) (map[int64][]float32, error)

@@ -57,12 +57,12 @@ type Why struct {
 	Overview  bool     // the query asks for an overview, so the budget is divided among days
 }
 
-// Reasons are what is stored of it with a request, without text of the conversation.
+// Reasons returns the reasons as they are stored with a request, without any text of the conversation.
 func (w Why) Reasons() []chat.Reason {
 	var out []chat.Reason
 	for _, r := range []struct {
-		holds  bool
-		reason chat.Reason
+		applies bool
+		reason  chat.Reason
 	}{
 		{w.Answers != "", chat.ReasonAnswer},
 		{w.Standing, chat.ReasonStanding},
@@ -70,7 +70,7 @@ func (w Why) Reasons() []chat.Reason {
 		{w.Question && !w.Repeats, chat.ReasonQuestion},
 		{w.Overview, chat.ReasonOverview},
 	} {
-		if r.holds {
+		if r.applies {
 			out = append(out, r.reason)
 		}
 	}

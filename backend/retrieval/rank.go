@@ -9,10 +9,10 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// reachOfWords is the distance in units within which a term still counts.
-const reachOfWords = 2
+// termDistance is the distance in units within which a neighbour's terms count.
+const termDistance = 2
 
-// measured is the ranking with the best results in the benchmark (docs/recall.md).
+// measured scores the units by the ranking with the best results in the benchmark (docs/recall.md).
 func (p *pool) measured() {
 	top := 0.0
 	for i := range p.units {
@@ -28,12 +28,12 @@ func (p *pool) measured() {
 		p.units[i].borrowedScore = p.borrowedScore(i)
 		p.units[i].index = i
 	}
-	p.reachFar()
+	p.addFarContext()
 }
 
-// reachFar gives units farther from a match than its neighbours a small share of the match: less than any other
-// score, and decreasing with the number of turns between.
-func (p *pool) reachFar() {
+// addFarContext gives units that are farther from a match than its neighbours a small share of its score: less than any
+// other score, and decreasing with the number of turns between them.
+func (p *pool) addFarContext() {
 	if p.s.NearbyBest <= 0 {
 		return
 	}
@@ -43,7 +43,7 @@ func (p *pool) reachFar() {
 	}
 	matches := make([]int, 0, len(p.units))
 	for i := range p.units {
-		if p.units[i].base > farWorth*best {
+		if p.units[i].base > farMinMatch*best {
 			matches = append(matches, i)
 		}
 	}
@@ -80,19 +80,20 @@ func (p *pool) byMatch() []*unit {
 	return out
 }
 
-// context is the share of each term that a unit's passages get from its surroundings.
-func (p *pool) context(u *unit, asked bool) []float64 {
+// context is the share of each term that a unit's passages get from its surroundings. It is larger for a question about
+// replies.
+func (p *pool) context(u *unit, forReply bool) []float64 {
 	share := aroundPassage
-	if asked {
+	if forReply {
 		share = aroundAsked
 	}
 	out := make([]float64, len(p.weight))
 	if u.tf != nil {
 		copy(out, u.tf)
 	}
-	for _, b := range p.beside(u.index, reachOfWords) {
+	for _, b := range p.neighboursOf(u.index, termDistance) {
 		for t, tf := range p.units[b.at].tf {
-			out[t] = max(out[t], tf*p.s.NeighbourWord*p.part(u)/b.away)
+			out[t] = max(out[t], tf*p.s.NeighbourWord*p.neighbourShare(u)/b.away)
 		}
 	}
 	for t := range out {
@@ -101,16 +102,16 @@ func (p *pool) context(u *unit, asked bool) []float64 {
 	return out
 }
 
-// said reports a message of the user: their own statements and decisions are worth more than answers to them. A group
-// chat has none.
-func said(u *unit) bool { return u.Role == chat.RoleUser && u.Speaker == "" && u.File == "" }
+// isUserMessage reports whether a unit is a message of the user: their own statements and decisions are worth more than
+// answers to them. A group chat has none.
+func isUserMessage(u *unit) bool { return u.Role == chat.RoleUser && u.Speaker == "" && u.File == "" }
 
 // window is how well a unit and its neighbours match the query's terms: each term counts once, where it matches best,
 // and less in a neighbour.
 func (p *pool) window(i int) float64 {
 	u := &p.units[i]
-	share := p.s.NeighbourWord * p.part(u)
-	near := p.beside(i, reachOfWords)
+	share := p.s.NeighbourWord * p.neighbourShare(u)
+	near := p.neighboursOf(i, termDistance)
 	sum := 0.0
 	for t, weight := range p.weight {
 		best := 0.0
@@ -133,15 +134,15 @@ type neighbour struct {
 	away float64 // at least 1
 }
 
-// beside are the units within a distance on both sides. The pool has gaps: a unit that is more turns away than units
-// is not a neighbour.
-func (p *pool) beside(i, reach int) []neighbour {
-	out := make([]neighbour, 0, 2*reach)
+// neighboursOf returns the units within a distance on both sides. The pool has gaps: a unit is no neighbour if there are
+// more turns than units between the two.
+func (p *pool) neighboursOf(i, distanceLimit int) []neighbour {
+	out := make([]neighbour, 0, 2*distanceLimit)
 	for _, step := range [2]int{-1, 1} {
 		u, away := &p.units[i], 0.0
 		for at, n := i+step, int64(1); at >= 0 && at < len(p.units); at, n = at+step, n+1 {
 			other := &p.units[at]
-			if away += distance(other.UnitRef); away > float64(reach) || other.thread != u.thread {
+			if away += distance(other.UnitRef); away > float64(distanceLimit) || other.thread != u.thread {
 				break
 			}
 			if other.Seq-u.Seq <= n && u.Seq-other.Seq <= n {
@@ -152,17 +153,17 @@ func (p *pool) beside(i, reach int) []neighbour {
 	return out
 }
 
-// distance is how much a unit separates those before and after it. Between people a short line is only a part of a
-// statement, so several count as one step.
+// distance is how much a unit adds to the distance between the units before and after it. Between people a short line
+// is only a part of a statement, so several such lines count as one step.
 func distance(u chat.UnitRef) float64 {
 	if u.Speaker == "" {
 		return 1
 	}
-	return min(max(float64(u.Tokens)/wholeLine, leastDistance), 1)
+	return min(max(float64(u.Tokens)/fullLine, minDistance), 1)
 }
 
-// part is how much of its neighbours' scores a unit gets: long ones say more themselves, and cost more.
-func (p *pool) part(u *unit) float64 {
+// neighbourShare is how much of its neighbours' scores a unit gets: a long unit says more itself, and costs more.
+func (p *pool) neighbourShare(u *unit) float64 {
 	return math.Min(1, float64(p.s.NeighbourFull)/math.Max(1, float64(u.Tokens)))
 }
 
@@ -187,18 +188,18 @@ func (p *pool) lengthFactor(tokens int, person bool) float64 {
 	return 1 / math.Pow(math.Max(float64(tokens)/free, 1), p.s.LengthCost)
 }
 
-// names reports that the query names a person, by any part of the name.
+// names reports whether the query names a person, by any part of the name.
 func (p *pool) names(speaker string) bool {
 	return slices.ContainsFunc(lexical.Words(speaker), func(word string) bool { return p.query[word] })
 }
 
 // borrowedScore is the score that a unit gets from its neighbours.
 func (p *pool) borrowedScore(i int) float64 {
-	near := p.beside(i, max(p.s.NearbyUnits, reachOfWords))
+	near := p.neighboursOf(i, max(p.s.NearbyUnits, termDistance))
 	sum, best := 0.0, 0.0
 	for _, b := range near {
 		base := p.units[b.at].base
-		if b.away <= reachOfWords {
+		if b.away <= termDistance {
 			sum += p.s.NeighbourSum * base / b.away
 		}
 		if b.away <= float64(p.s.NearbyUnits) {
@@ -209,5 +210,5 @@ func (p *pool) borrowedScore(i int) float64 {
 	if p.units[i].Speaker != "" {
 		share *= nearbyOfPeople
 	}
-	return (sum + share*best) * p.part(&p.units[i])
+	return (sum + share*best) * p.neighbourShare(&p.units[i])
 }

@@ -20,7 +20,7 @@ func TestARepliesWordsCountForItsQuestion(t *testing.T) {
 		"between people":   {person: "Ann", change: alone, first: 60},
 	} {
 		m := newMemory()
-		m.say(
+		m.add(
 			line{seq: 40, speaker: tt.person, text: "Contoso called about it."}, line{seq: 40, role: chat.RoleAssistant, speaker: tt.person, text: "Invoices are due in March."},
 			line{seq: 60, speaker: tt.person, text: "Contoso called about that."}, line{seq: 60, role: chat.RoleAssistant, speaker: tt.person, text: "Nothing is known."},
 		)

@@ -9,18 +9,18 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// between separates slices of a text that are not adjacent.
-const between = " … "
+// sliceSeparator separates slices of a text that are not adjacent.
+const sliceSeparator = " … "
 
-// Render is a chunk as it appears in a prompt: the number of its turn, the hour (UTC) and the speaker, then its text:
-// complete, the given slices of its source, or its summary. Its day is on a separate line above (Day), shared by all
-// chunks of that day, because each character here costs tokens in every artifact. It is pure: with the form and
+// Render returns a chunk as it appears in a prompt: the number of its turn, the hour (UTC) and the speaker, then its
+// text: complete, the given slices of its source, or its summary. Its day is on a separate line above (Day), shared by
+// all chunks of that day, because each character here costs tokens in every artifact. Render is pure: with the form and
 // slices in a manifest it produces the same bytes again. Slices outside the source are left out.
 func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
-	words := c.Text
+	body := c.Text
 	switch form {
 	case chat.PackedSummary:
-		words = c.Summary
+		body = c.Summary
 	case chat.PackedSlice:
 		var parts []string
 		for _, s := range slices {
@@ -28,18 +28,19 @@ func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
 				parts = append(parts, strings.TrimSpace(c.Source[s.Start:s.End]))
 			}
 		}
-		words = strings.Join(parts, between)
+		body = strings.Join(parts, sliceSeparator)
 	}
 	if c.ProjectFile && c.File != nil {
-		return "file " + label(c.File.Name) + ", " + Place(c, slices) + ": " + strings.TrimSpace(words)
+		return "file " + label(c.File.Name) + ", " + Place(c, slices) + ": " + strings.TrimSpace(body)
 	}
-	return "#" + strconv.FormatInt(c.TurnSeq, 10) + hour(c.At) + " " + speaker(c) + ": " + strings.TrimSpace(words)
+	return "#" + strconv.FormatInt(c.TurnSeq, 10) + hour(c.At) + " " + speaker(c) + ": " + strings.TrimSpace(body)
 }
 
-// Unframed is a rendered chunk without what the program wrote before its text: the number of its turn, the hour and
-// the place in a document, none of which a search matches. A person's or document's name stays, because it is searched.
+// Unframed returns a rendered chunk without what the program wrote before its text: the number of its turn, the hour
+// and the place in a document, none of which a search matches. The name of a person or document is kept, because it is
+// searched.
 func Unframed(rendered string) string {
-	frame, words, ok := strings.Cut(rendered, ": ") // the colon of an hour is followed by a digit, and names have none
+	frame, body, ok := strings.Cut(rendered, ": ") // the colon of an hour is followed by a digit, and names have none
 	if !ok {
 		return rendered
 	}
@@ -54,9 +55,9 @@ func Unframed(rendered string) string {
 	}
 	switch name = strings.TrimPrefix(strings.TrimPrefix(name, "document "), "file "); name {
 	case string(chat.RoleUser), string(chat.RoleAssistant), "tool":
-		return words
+		return body
 	}
-	return name + ": " + words
+	return name + ": " + body
 }
 
 func isHour(s string) bool {
@@ -71,14 +72,14 @@ func Place(c chat.ChunkText, slices []chat.Span) string {
 	if len(slices) > 0 {
 		from, to = slices[0].Start, slices[len(slices)-1].End
 	}
-	whole := inside(c, chat.Span{Start: from, End: to})
+	span := inside(c, chat.Span{Start: from, End: to})
 	unit, mark := "line", "\n"
 	if strings.Contains(c.Source, pageBreak) || c.File != nil && c.File.Paged() {
 		unit, mark = "page", pageBreak
 	}
-	words := c.Source[whole.Start:whole.End]
-	trimmed := strings.TrimSpace(words)
-	begin := whole.Start + strings.Index(words, trimmed)
+	body := c.Source[span.Start:span.End]
+	trimmed := strings.TrimSpace(body)
+	begin := span.Start + strings.Index(body, trimmed)
 	first := strings.Count(c.Source[:begin], mark) + 1
 	last := first + strings.Count(trimmed, mark)
 	if first == last {
@@ -90,7 +91,7 @@ func Place(c chat.ChunkText, slices []chat.Span) string {
 // pageBreak separates the pages of a PDF.
 const pageBreak = "\f"
 
-// Quoted are the parts of a chunk's source that an artifact contains; a summary quotes nothing.
+// Quoted returns the parts of a chunk's source that an artifact contains; a summary quotes nothing.
 func (a Artifact) Quoted() []string {
 	switch a.Form {
 	case chat.PackedSummary:
@@ -140,24 +141,24 @@ func hour(at time.Time) string {
 	return at.Format(" 15:04")
 }
 
-// Day is the line above the chunks of a day in a prompt: its date (UTC). here is the session of the prompt, if any;
-// chunks of another session are marked, because its turns have the same numbers.
-func Day(c chat.ChunkText, here chat.SessionID) string {
+// Day returns the line above the chunks of a day in a prompt: the date (UTC). current is the session of the prompt, if
+// any; chunks of another session are marked, because its turns have the same numbers.
+func Day(c chat.ChunkText, current chat.SessionID) string {
 	day := c.At.UTC().Format("2 January 2006")
 	if c.ProjectFile {
 		return "Files of the project, as read on " + day
 	}
-	if here != "" && c.SessionID != here {
+	if current != "" && c.SessionID != current {
 		day += ", another conversation"
 	}
 	return day
 }
 
-// Passage is a chunk as an artifact of a prompt of the session here.
-func Passage(c chat.ChunkText, form chat.PackedAs, slices []chat.Span, here chat.SessionID) prompt.Artifact {
+// Passage returns a chunk as an artifact of a prompt of the current session.
+func Passage(c chat.ChunkText, form chat.PackedAs, slices []chat.Span, current chat.SessionID) prompt.Artifact {
 	a := prompt.Artifact{
 		ID: string(c.ID), Turn: string(c.SourceTurn), Form: form, Slices: slices, Text: Render(c, form, slices),
-		Day: Day(c, here), At: c.At.UnixMilli(), Seq: c.TurnSeq, Ordinal: c.Ordinal,
+		Day: Day(c, current), At: c.At.UnixMilli(), Seq: c.TurnSeq, Ordinal: c.Ordinal,
 	}
 	if c.Summary != "" {
 		a.Summary = Render(c, chat.PackedSummary, nil)

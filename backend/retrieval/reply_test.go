@@ -14,7 +14,7 @@ import (
 
 // exchange adds a turn with a question and its reply.
 func (m *memory) exchange(seq int64, question, reply string) {
-	m.say(line{seq: seq, text: question}, line{seq: seq, role: chat.RoleAssistant, text: reply})
+	m.add(line{seq: seq, text: question}, line{seq: seq, role: chat.RoleAssistant, text: reply})
 }
 
 // copies is a conversation in which the same question is asked eight times; the answer is in a table row among other
@@ -61,11 +61,11 @@ func TestTheRowThatAnswersIsFoundAmongRepeatedQuestions(t *testing.T) {
 	}
 }
 
-// TestAQuestionIsPackedWithItsAnswerOrNotAtAll, whatever the budget.
+// TestAQuestionIsPackedWithItsAnswerOrNotAtAll checks this for many budgets.
 func TestAQuestionIsPackedWithItsAnswerOrNotAtAll(t *testing.T) {
 	m := chatter()
 	m.exchange(40, "How do I rotate the Contoso keys?", "Run `keyctl rotate` on the gateway.")
-	m.say(line{seq: 60, text: "Can Contoso keys be rotated?"}) // never answered
+	m.add(line{seq: 60, text: "Can Contoso keys be rotated?"}) // never answered
 	for budget := 20; budget < 200; budget += 6 {
 		res := find(t, m.engine(), Query{Text: "rotating Contoso keys", MaxTokens: budget})
 		texts := lists.Map(res.Artifacts, func(a Artifact) string { return a.Text })
@@ -79,7 +79,7 @@ func TestAQuestionIsPackedWithItsAnswerOrNotAtAll(t *testing.T) {
 func TestTheQueryItselfIsNotItsFirstHit(t *testing.T) {
 	m := chatter()
 	m.exchange(40, "Our gateway is called Heron.", "Noted.")
-	m.say(line{seq: 60, text: "So what is our gateway called?"})
+	m.add(line{seq: 60, text: "So what is our gateway called?"})
 	res := find(t, m.engine(), Query{Text: "what is our gateway called?", Limit: 9})
 	if res.Hits[0].TurnSeq != 40 || res.Hits[0].Role != chat.RoleUser {
 		t.Errorf("%+v", res.Hits[0])
@@ -132,10 +132,10 @@ func TestUniquePairs(t *testing.T) {
 	}
 }
 
-// TestTheRequestedSpeakersWordsRankFirst: both sides said the same words, and the query decides whose are meant.
+// TestTheRequestedSpeakersWordsRankFirst: both speakers used the same words, and the query decides whose are meant.
 func TestTheRequestedSpeakersWordsRankFirst(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 40, text: "Contoso gets a discount of ten percent, that is what I want."}, line{seq: 40, role: chat.RoleAssistant, text: "A discount of five percent would do for Contoso."})
+	m.add(line{seq: 40, text: "Contoso gets a discount of ten percent, that is what I want."}, line{seq: 40, role: chat.RoleAssistant, text: "A discount of five percent would do for Contoso."})
 	for query, want := range map[string]chat.Role{
 		"What discount did you suggest for Contoso?": chat.RoleAssistant,
 		"What discount did I want for Contoso?":      chat.RoleUser,
@@ -149,7 +149,7 @@ func TestTheRequestedSpeakersWordsRankFirst(t *testing.T) {
 
 func TestStandingInstructionsApplyToRequests(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 3, text: "Always give dates in ISO form."}, line{seq: 3, role: chat.RoleAssistant, text: "Understood."})
+	m.add(line{seq: 3, text: "Always give dates in ISO form."}, line{seq: 3, role: chat.RoleAssistant, text: "Understood."})
 	for i := range 12 {
 		m.exchange(int64(40+2*i), fmt.Sprintf("The garden of Heron has number %d and is green.", i), "I see.")
 	}
@@ -186,7 +186,7 @@ func TestAnOverviewIsSpreadOverDays(t *testing.T) {
 			if day == 2 {
 				text = fmt.Sprintf("Heron, Heron and Heron again, item %d.", i)
 			}
-			m.say(line{seq: int64(24*day + i + 1), text: text})
+			m.add(line{seq: int64(24*day + i + 1), text: text})
 		}
 	}
 	days := map[string]bool{}
@@ -198,20 +198,20 @@ func TestAnOverviewIsSpreadOverDays(t *testing.T) {
 	}
 }
 
-// TestASummaryOfASubjectIsAboutIt: openings of days are preferred only if the whole conversation or its order is
-// meant, not if a subject is named.
+// TestASummaryOfASubjectIsAboutIt: the beginnings of days are preferred only if the query asks for the whole
+// conversation or its order, not if it names a subject.
 func TestASummaryOfASubjectIsAboutIt(t *testing.T) {
 	for query, openingFirst := range map[string]bool{
 		"Please summarise the greenhouse": false, "Fasse bitte das Gewächshaus zusammen": false,
 		"Summarise our conversation so far": true, "A brief overview of everything, please": true,
 		"In which order did I bring up the greenhouse and other aspects?": true,
 	} {
-		c := &collector{in: intentOf(query)}
-		c.about = c.in.summary && namesSubject(Terms(query))
+		c := &collector{intent: intentOf(query)}
+		c.namedSubject = c.intent.summary && namesSubject(Terms(query))
 		for seq, match := range map[int64]float64{1: 0.04, 20: 0.3} {
 			c.items = append(c.items, &item{match: match, score: match, unit: &unit{UnitRef: chat.UnitRef{Seq: seq, Role: chat.RoleUser, At: start}}})
 		}
-		if c.spread(); !c.in.overview || (c.items[0].Seq == 1) != openingFirst {
+		if c.spreadOverDays(); !c.intent.overview || (c.items[0].Seq == 1) != openingFirst {
 			t.Errorf("%q: turn %d is first", query, c.items[0].Seq)
 		}
 	}

@@ -36,7 +36,7 @@ var askingLeads = lexical.Phrases(`can you, can we, can i, could you, could i, c
 	можешь, можете, не могли бы, пожалуйста, помоги, помогите, скажи, дай, напиши, объясни, что, какой, какая, какие, кто, когда, где, почему, как, сколько, спасибо, чи, можеш, будь ласка, поясни, що, який, яка, які, хто, коли, де, чому, скільки, дякую,
 	misin, mısın, lütfen, bana, ne, hangi, kim, nerede, neden, nasıl, kaç, teşekkürler`)
 
-// askingInside are requests that often follow inside a clause.
+// askingInside are phrases of requests that also occur in the middle of a clause.
 var askingInside = lexical.Phrases(`can you, could you, would you, please, help me, tell me, remind me, any tips, any advice, any ideas, any suggestions, wondering if, wondering how, wondering what, what if,
 	how can i, how do i, how should i, what should i, should i, do i need, how would i, which one, kannst du, können sie, bitte, peux-tu, pouvez-vous, puedes, por favor, per favore`)
 
@@ -94,7 +94,7 @@ func appendClauses(out []clause, text string, question bool) []clause {
 		out = append(out, clause{text[:end], asking})
 		text = text[end:]
 	}
-	if question && len(out) > first && !asking { // the question mark decides
+	if question && len(out) > first && !asking { // no clause begins like a question, but the sentence is one
 		for i := min(stated+1, len(out)-1); i < len(out); i++ {
 			out[max(i, first)].asks = true
 		}
@@ -125,7 +125,7 @@ func clauseEnd(text string) int {
 	return len(text)
 }
 
-// longestJoin is the length of the longest of joins, in bytes.
+// longestJoin is the length of the longest word in joins, in bytes.
 const longestJoin = 8
 
 func isJoin(word string) bool { return len(word) <= longestJoin && joins[strings.ToLower(word)] }

@@ -39,7 +39,7 @@ func TestClausesThatAsk(t *testing.T) {
 	}
 }
 
-// TestClausesLoseNothing for any text.
+// TestClausesLoseNothing checks that the clauses of any text together are that text.
 func TestClausesLoseNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"can you ", "I've ", "and ", ", ", "? ", ". ", "\n", "(", "的", "。", "naïve ", "\xff", "1.5", "’s "})).Draw(rt, "text"), "")

@@ -16,17 +16,17 @@ type Reranker interface {
 }
 
 const (
-	// reranked is how many of the best candidates are sent to a reranker.
-	reranked = 40
-	// passageMax limits each of their texts, in bytes.
-	passageMax = 2000
+	// maxReranked is how many of the best candidates are sent to a reranker.
+	maxReranked = 40
+	// maxPassage limits the text of each, in bytes.
+	maxPassage = 2000
 	// rerankTime limits the wait, because a turn waits for its search.
 	rerankTime = 4 * time.Second
 )
 
 // rerank sorts the best candidates with a reranker, if one is configured. The existing scores are reassigned in the
-// new order, so that they still decrease with the rank and keep their meaning. If the reranker fails the plain order
-// stays, and the result says why.
+// new order, so that they still decrease with the rank and keep their meaning. If the reranker fails, the order is not
+// changed, and the result says why.
 func (e *Engine) rerank(ctx context.Context, q Query, s Settings, ranked []*item, res *Result) ([]*item, error) {
 	if e.Reranker == nil || s.SRD || len(ranked) < 2 {
 		return ranked, nil
@@ -37,7 +37,7 @@ func (e *Engine) rerank(ctx context.Context, q Query, s Settings, ranked []*item
 	}
 	var order []*item
 	if err == nil {
-		order, err = e.reorder(ctx, model, q.Text, ranked[:min(len(ranked), reranked)])
+		order, err = e.reorder(ctx, model, q.Text, ranked[:min(len(ranked), maxReranked)])
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -65,17 +65,17 @@ func (e *Engine) reorder(ctx context.Context, model Reranker, query string, best
 	for _, c := range texts {
 		sources[c.ID] = c
 	}
-	var known, gone []*item
+	var readable, deleted []*item
 	var passages []string
 	for _, u := range best {
 		c, ok := sources[u.Chunk]
 		if !ok {
-			gone = append(gone, u)
+			deleted = append(deleted, u)
 			continue
 		}
-		known, passages = append(known, u), append(passages, display.Start(u.text(c), passageMax))
+		readable, passages = append(readable, u), append(passages, display.Start(u.text(c), maxPassage))
 	}
-	if len(known) < 2 {
+	if len(readable) < 2 {
 		return best, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, rerankTime)
@@ -87,7 +87,7 @@ func (e *Engine) reorder(ctx context.Context, model Reranker, query string, best
 	if len(scores) != len(passages) {
 		return nil, chat.Errorf(chat.CodeProvider, "memory.rerank", "The reranker scored %d of %d passages.", len(scores), len(passages))
 	}
-	return withScoresOf(best, append(byScore(known, scores), gone...)), nil
+	return withScoresOf(best, append(byScore(readable, scores), deleted...)), nil
 }
 
 // byScore sorts units by score, keeping the order of equal ones.

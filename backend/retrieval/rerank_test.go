@@ -13,19 +13,19 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// judge is a reranker that prefers passages with a word.
-type judge struct {
-	word   string
-	err    error
-	few    bool
-	bound  time.Duration // time until the deadline of the call
-	asked  []string
-	called int
+// fakeReranker prefers passages with a word.
+type fakeReranker struct {
+	word     string
+	err      error
+	few      bool
+	bound    time.Duration // time until the deadline of the call
+	passages []string
+	called   int
 }
 
-func (j *judge) Rerank(ctx context.Context, _ string, passages []string) ([]float64, error) {
+func (j *fakeReranker) Rerank(ctx context.Context, _ string, passages []string) ([]float64, error) {
 	j.called++
-	j.asked = passages
+	j.passages = passages
 	if deadline, ok := ctx.Deadline(); ok {
 		j.bound = time.Until(deadline)
 	}
@@ -43,11 +43,11 @@ func (j *judge) Rerank(ctx context.Context, _ string, passages []string) ([]floa
 
 func rerankMemory() *memory {
 	m := newMemory()
-	m.say(line{text: "The harbour crane lifts harbour crane loads."}, line{text: "The harbour crane was sold in spring."}, line{text: "A crane nests near the harbour."})
+	m.add(line{text: "The harbour crane lifts harbour crane loads."}, line{text: "The harbour crane was sold in spring."}, line{text: "A crane nests near the harbour."})
 	return m
 }
 
-func judged(m *memory, j *judge) *Engine {
+func withReranker(m *memory, j *fakeReranker) *Engine {
 	e := m.engine()
 	e.Reranker = func() (Reranker, error) { return j, nil }
 	return e
@@ -64,10 +64,10 @@ func TestRerank(t *testing.T) {
 	q := Query{Text: "harbour crane", Limit: 3, MaxTokens: 500}
 	plain := find(t, m.engine(), q)
 	last := plain.Hits[len(plain.Hits)-1]
-	j := &judge{word: last.Text}
-	got := find(t, judged(m, j), q)
-	if got.Hits[0].Text != last.Text || got.Warning != "" || len(j.asked) != 3 || len(got.Hits) != len(plain.Hits) {
-		t.Fatalf("%q, %q, requested from %q", texts(got), got.Warning, j.asked)
+	j := &fakeReranker{word: last.Text}
+	got := find(t, withReranker(m, j), q)
+	if got.Hits[0].Text != last.Text || got.Warning != "" || len(j.passages) != 3 || len(got.Hits) != len(plain.Hits) {
+		t.Fatalf("%q, %q, requested from %q", texts(got), got.Warning, j.passages)
 	}
 	for i, h := range got.Hits {
 		if h.Score != plain.Hits[i].Score || h.Rank != i+1 {
@@ -75,9 +75,9 @@ func TestRerank(t *testing.T) {
 		}
 	}
 	if j.bound <= 0 || j.bound > rerankTime {
-		t.Errorf("it may take %s", j.bound)
+		t.Errorf("the reranker may take %s", j.bound)
 	}
-	if got.Artifacts[0].Text != find(t, judged(m, j), q).Artifacts[0].Text || !strings.Contains(got.Artifacts[0].Text, last.Text) {
+	if got.Artifacts[0].Text != find(t, withReranker(m, j), q).Artifacts[0].Text || !strings.Contains(got.Artifacts[0].Text, last.Text) {
 		t.Errorf("packed %+v", got.Artifacts)
 	}
 }
@@ -93,8 +93,8 @@ func TestRerankFails(t *testing.T) {
 		engine *Engine
 		want   string
 	}{
-		"an error":        {judged(m, &judge{err: chat.Errorf(chat.CodeProvider, "x", "It is away.")}), "Not reranked: It is away."},
-		"too few scores":  {judged(m, &judge{few: true}), "Not reranked: The reranker scored 2 of 3 passages."},
+		"an error":        {withReranker(m, &fakeReranker{err: chat.Errorf(chat.CodeProvider, "x", "It is away.")}), "Not reranked: It is away."},
+		"too few scores":  {withReranker(m, &fakeReranker{few: true}), "Not reranked: The reranker scored 2 of 3 passages."},
 		"a wrong setting": {broken, "Not reranked: The address is wrong."},
 	} {
 		got := find(t, c.engine, q)
@@ -104,13 +104,13 @@ func TestRerankFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := judged(m, &judge{}).Search(ctx, q); !errors.Is(err, context.Canceled) {
+	if _, err := withReranker(m, &fakeReranker{}).Search(ctx, q); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled search: %v", err)
 	}
 }
 
-// TestRerankIsLeftOut: no reranker is called if there is none, with the specification's profile, or if there is
-// nothing to order.
+// TestRerankIsLeftOut: without a reranker nothing is called, and a configured one is not called with the profile of the
+// specification, or if there is nothing to order.
 func TestRerankIsLeftOut(t *testing.T) {
 	m := rerankMemory()
 	none := m.engine()
@@ -118,30 +118,30 @@ func TestRerankIsLeftOut(t *testing.T) {
 	if got := find(t, none, Query{Text: "harbour crane"}); got.Warning != "" || len(got.Hits) == 0 {
 		t.Errorf("%+v", got)
 	}
-	j := &judge{}
+	j := &fakeReranker{}
 	plain := m.engine(func(s *Settings) { s.SRD = true })
 	plain.Reranker = func() (Reranker, error) { return j, nil }
 	find(t, plain, Query{Text: "harbour crane"})
-	find(t, judged(m, j), Query{Text: "zygomorphic"})
+	find(t, withReranker(m, j), Query{Text: "zygomorphic"})
 	if j.called != 0 {
-		t.Errorf("asked %d times", j.called)
+		t.Errorf("called %d times", j.called)
 	}
 }
 
 func TestRerankingIsBounded(t *testing.T) {
 	many, long := newMemory(), newMemory()
-	for range 2 * reranked {
-		many.say(line{text: "crane"})
+	for range 2 * maxReranked {
+		many.add(line{text: "crane"})
 	}
-	long.say(line{text: "crane " + strings.Repeat("ö漢 ", 1000)}, line{text: "crane"})
-	j := &judge{}
-	find(t, judged(many, j), Query{Text: "crane"})
-	if len(j.asked) != reranked {
-		t.Errorf("asked about %d passages", len(j.asked))
+	long.add(line{text: "crane " + strings.Repeat("ö漢 ", 1000)}, line{text: "crane"})
+	j := &fakeReranker{}
+	find(t, withReranker(many, j), Query{Text: "crane"})
+	if len(j.passages) != maxReranked {
+		t.Errorf("%d passages were sent", len(j.passages))
 	}
-	find(t, judged(long, j), Query{Text: "crane"})
-	for _, p := range j.asked {
-		if len(p) > passageMax || !utf8.ValidString(p) || len(p) > len("crane") && len(p) < passageMax-utf8.UTFMax {
+	find(t, withReranker(long, j), Query{Text: "crane"})
+	for _, p := range j.passages {
+		if len(p) > maxPassage || !utf8.ValidString(p) || len(p) > len("crane") && len(p) < maxPassage-utf8.UTFMax {
 			t.Errorf("%d bytes, valid %v", len(p), utf8.ValidString(p))
 		}
 	}

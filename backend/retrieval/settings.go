@@ -15,7 +15,7 @@ type Settings struct {
 	Threshold      float64 // of calibrated similarity; below it a vector does not count
 	VectorWeight   float64 // with model embeddings
 	KeywordWeight  float64 // with model embeddings
-	LocalWeight    float64 // of the embedded embedder's vectors; words have the rest
+	LocalWeight    float64 // share of the embedded embedder's vectors; words have the rest
 	DecisionWeight float64 // factor for decisions
 	Recency        float64 // bonus for the newest, 0 for the oldest; the best match has 1
 	MMR            bool    // later artifacts are lowered by what they repeat
@@ -32,7 +32,7 @@ type Settings struct {
 	NeighbourFull int     // tokens up to which a unit gets all of these; a longer one gets less
 }
 
-// Measured are the defaults: the best values found on both sets of the benchmark.
+// Measured returns the defaults: the best values found on both sets of the benchmark.
 func Measured() Settings {
 	return Settings{
 		TopK: 6, Overfetch: 16, Candidates: 200, Near: 100, MaxTerms: 16,
@@ -42,7 +42,7 @@ func Measured() Settings {
 	}
 }
 
-// plain are the settings of the ranking of SRD 8.2: no prior, no length penalty, no neighbours.
+// plain returns the settings for the ranking of SRD 8.2: no prior, no length penalty, no neighbours.
 func (s Settings) plain() Settings {
 	return Settings{
 		SRD: true, TopK: s.TopK, Candidates: max(s.Overfetch, 1), MaxTerms: max(s.MaxTerms, 1), Threshold: s.Threshold,
@@ -54,16 +54,16 @@ func (s Settings) plain() Settings {
 // tokensPerCandidate is the number of tokens of the budget per additional ranked unit.
 const tokensPerCandidate = 25
 
-// effective adapts s to a search with a budget.
+// effective adapts s to a search with this budget.
 func (s Settings) effective(maxTokens int) Settings {
 	if s.SRD {
 		return s.plain()
 	}
 	s.Candidates, s.MaxTerms = max(s.Candidates, 1), max(s.MaxTerms, 1)
-	if wanted := maxTokens / tokensPerCandidate; wanted > s.Candidates {
-		s.Near, s.Candidates = s.Near*wanted/s.Candidates, wanted
+	if candidates := maxTokens / tokensPerCandidate; candidates > s.Candidates {
+		s.Near, s.Candidates = s.Near*candidates/s.Candidates, candidates
 	}
-	s.NearbyBest *= min(max(float64(maxTokens)/narrowBudget, 1), mostNearby)
+	s.NearbyBest *= min(max(float64(maxTokens)/narrowBudget, 1), maxNearby)
 	s.LengthFree, s.NeighbourFull = max(s.LengthFree, 1), max(s.NeighbourFull, 1)
 	return s
 }

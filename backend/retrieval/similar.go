@@ -19,8 +19,8 @@ type similar struct {
 	ahead    readAhead
 	embedMs  float64
 	searchMs float64
-	// unasked says why existing vectors could not be used although nothing failed.
-	unasked string
+	// unusedReason says why existing vectors could not be used although nothing failed.
+	unusedReason string
 }
 
 // byVectors embeds the query and searches for the nearest vectors, unless words are searched first (afterWords).
@@ -35,8 +35,8 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 	vector, err := e.embed(ctx, ns, q.Text)
 	v.embedMs = since(begun)
 	if chat.CodeOf(err) == chat.CodeConfig {
-		// They belong to an embedder that is no longer configured, and others are being made.
-		v.unasked = chat.AsError(err).Message
+		// The vectors belong to an embedder that is no longer configured, and new ones are being created.
+		v.unusedReason = chat.AsError(err).Message
 		return v, nil
 	}
 	if err != nil {
@@ -91,46 +91,46 @@ func (e *Engine) embed(ctx context.Context, ns chat.Namespace, text string) ([]f
 // within the noise is comparable.
 type noise struct {
 	cosines []float64
-	at      int // number of vectors when it was sampled
+	total   int // number of vectors when the noise was sampled
 }
 
 const (
 	noiseSample = 128
-	// noiseLeast is the minimum number of vectors for sampling the noise; below it, a table is used.
-	noiseLeast = 64
+	// minNoise is the minimum number of vectors for sampling the noise; with fewer, a table is used.
+	minNoise = 64
 )
 
-// Noise at equal steps of share, used until there is enough to sample. That of local was measured on the benchmark.
-// That of models is an assumption, based on text-embedding-3-small, for which unrelated texts have cosines of 0.20 to
-// 0.25.
+// Quantiles of the noise at equal steps, used until there are enough vectors to sample. Those of local were measured on
+// the benchmark. Those of models are an assumption, based on text-embedding-3-small, for which unrelated texts have
+// cosines of 0.20 to 0.25.
 var (
 	localNoise = []float64{-0.15, 0.04, 0.08, 0.11, 0.135, 0.16, 0.185, 0.215, 0.245, 0.30, 0.50}
 	modelNoise = []float64{0.00, 0.08, 0.11, 0.14, 0.17, 0.20, 0.22, 0.25, 0.28, 0.33, 0.55}
 )
 
-// noiseOf is a namespace's noise, sampled again when the namespace has doubled.
+// noiseOf returns a namespace's noise, sampled again when the namespace has doubled or halved.
 func (e *Engine) noiseOf(ctx context.Context, ns chat.Namespace) (noise, error) {
-	if ns.Total < noiseLeast {
+	if ns.Total < minNoise {
 		return tableNoise(ns.Embedder.Name), nil
 	}
 	e.mu.Lock()
 	known, ok := e.noises[ns.ID]
 	e.mu.Unlock()
-	if ok && ns.Total < 2*known.at && ns.Total*2 > known.at {
+	if ok && ns.Total < 2*known.total && ns.Total*2 > known.total {
 		return known, nil
 	}
 	sample, err := e.Store.SampleVectors(ctx, ns.ID, noiseSample)
 	if err != nil {
 		return noise{}, err
 	}
-	if len(sample) < noiseLeast {
+	if len(sample) < minNoise {
 		return tableNoise(ns.Embedder.Name), nil
 	}
-	made := noise{cosines: crossed(sample), at: ns.Total}
+	sampled := noise{cosines: pairwiseCosines(sample), total: ns.Total}
 	e.mu.Lock()
-	e.noises[ns.ID] = made
+	e.noises[ns.ID] = sampled
 	e.mu.Unlock()
-	return made, nil
+	return sampled, nil
 }
 
 func tableNoise(embedder string) noise {
@@ -140,8 +140,8 @@ func tableNoise(embedder string) noise {
 	return noise{cosines: modelNoise}
 }
 
-// crossed are the cosines of all pairs, sorted.
-func crossed(vectors [][]float32) []float64 {
+// pairwiseCosines returns the cosines of all pairs of vectors, sorted.
+func pairwiseCosines(vectors [][]float32) []float64 {
 	out := make([]float64, 0, len(vectors)*(len(vectors)-1)/2)
 	for i, a := range vectors {
 		for _, b := range vectors[i+1:] {
@@ -156,7 +156,7 @@ func crossed(vectors [][]float32) []float64 {
 	return out
 }
 
-// similarity is the share of the noise below a cosine, interpolated between steps.
+// similarity is the share of the noise below a cosine, interpolated.
 func (n noise) similarity(cosine float64) float64 {
 	i, _ := slices.BinarySearch(n.cosines, cosine)
 	last := len(n.cosines) - 1

@@ -13,55 +13,55 @@ import (
 )
 
 const (
-	// respelled limits the terms of a query for which similar words are looked up, and spellings the number of
+	// maxRespelled limits the terms of a query for which similar words are looked up, and maxSpellings the number of
 	// similar words for each.
-	respelled = 6
-	spellings = 2
+	maxRespelled = 6
+	maxSpellings = 2
 	// spellingShare is the weight of a similar word relative to the term.
 	spellingShare = 0.7
-	// leastSpelled is the minimum length of a term that is compared with others: short words have too many
-	// neighbours.
-	leastSpelled = 4
-	// sureSpelled is the length in letters from which two may differ.
-	sureSpelled = 6
-	// rarelyHeld is the maximum number of units in which a misspelt word may occur: people repeat the misspelling of
-	// a name in later questions. The intended word is then much more frequent.
-	rarelyHeld   = 2
-	muchMoreHeld = 5
-	// vastMemory is the number of units from which words must share their first two letters, not just one: the lookup
-	// cost depends on how common words with that beginning are.
-	vastMemory = 50_000
-	// ending is the maximum length of an ending, and leastStem the minimum length before it.
-	ending    = 3
-	leastStem = 5
+	// minSpelled is the minimum length of a term that is compared with others: too many words are similar to a short
+	// one.
+	minSpelled = 4
+	// twoEditsFrom is the length in letters from which two of them may differ.
+	twoEditsFrom = 6
+	// rareUnits is the maximum number of units in which a misspelt word may occur: people repeat the misspelling of a
+	// name in later questions. The intended word must then be frequencyRatio times as frequent.
+	rareUnits      = 2
+	frequencyRatio = 5
+	// largeMemory is the number of units from which words must share their first two letters, not just one: the cost of
+	// a lookup depends on how common words with that beginning are.
+	largeMemory = 50_000
+	// maxEnding is the maximum length of an ending, and minStem the minimum length before it.
+	maxEnding = 3
+	minStem   = 5
 )
 
-// spelled returns words of the index similar to terms that occur in almost no unit: misspelt and alternative names,
-// and inflected forms in languages that the index does not stem.
-func (e *Engine) spelled(ctx context.Context, terms []string, freq map[string]int, all int) ([]chat.TermCount, error) {
+// similarWords returns words of the index similar to terms that occur in almost no unit: misspelt and alternative
+// names, and inflected forms in languages that the index does not stem.
+func (e *Engine) similarWords(ctx context.Context, terms []string, freq map[string]int, all int) ([]chat.TermCount, error) {
 	var out []chat.TermCount
-	looked, letters := 0, 1
-	if all > vastMemory {
+	lookups, letters := 0, 1
+	if all > largeMemory {
 		letters = 2
 	}
 	for _, t := range terms {
-		if freq[t] > rarelyHeld || !isSpelled(t) {
+		if freq[t] > rareUnits || !isSpelled(t) {
 			continue
 		}
-		if looked++; looked > respelled {
+		if lookups++; lookups > maxRespelled {
 			break
 		}
-		form, known, err := e.Store.Vocabulary(ctx, t, letters, ending)
+		form, known, err := e.Store.Vocabulary(ctx, t, letters, maxEnding)
 		if err != nil {
 			return nil, err
 		}
-		like := closest(form, known, freq[t], all)
-		if len(like) == 0 && freq[t] == 0 {
-			if like, err = e.compounded(ctx, t, all); err != nil {
+		matches := closest(form, known, freq[t], all)
+		if len(matches) == 0 && freq[t] == 0 {
+			if matches, err = e.compounds(ctx, t, all); err != nil {
 				return nil, err
 			}
 		}
-		for _, k := range like {
+		for _, k := range matches {
 			if !slices.Contains(terms, k.Term) {
 				out = append(out, k)
 			}
@@ -70,27 +70,28 @@ func (e *Engine) spelled(ctx context.Context, terms []string, freq map[string]in
 	return out, nil
 }
 
-// guesses are the words that replace terms missing in memory.
+// guesses returns the words that are searched in addition to terms that memory lacks.
 func (e *Engine) guesses(ctx context.Context, terms []string, freq map[string]int, all int) ([]chat.TermCount, error) {
-	out, err := e.spelled(ctx, terms, freq, all)
+	out, err := e.similarWords(ctx, terms, freq, all)
 	if err != nil {
 		return nil, err
 	}
-	single, err := e.single(ctx, terms, freq, all)
-	return append(out, single...), err
+	characters, err := e.singleCharacters(ctx, terms, freq, all)
+	return append(out, characters...), err
 }
 
-// isSpelled reports a word of letters only: numbers and identifiers that are nearly equal mean something else.
+// isSpelled reports whether a term is a word of letters only, and long enough: numbers and identifiers that are nearly
+// equal mean something else.
 func isSpelled(term string) bool {
 	for _, r := range term {
 		if !unicode.IsLetter(r) {
 			return false
 		}
 	}
-	return utf8.RuneCountInString(term) >= leastSpelled
+	return utf8.RuneCountInString(term) >= minSpelled
 }
 
-// closest are the words most similar to a form that occurs in this many units: fewest edits first, then the most
+// closest returns the words most similar to a form that occurs in this many units: fewest edits first, then the most
 // common. Words that are common in memory are not distinctive enough to be worth a guess.
 func closest(form string, known []chat.TermCount, units, all int) []chat.TermCount {
 	type candidate struct {
@@ -99,7 +100,7 @@ func closest(form string, known []chat.TermCount, units, all int) []chat.TermCou
 	}
 	var list []candidate
 	for _, k := range known {
-		if k.Units > max(smallScope, all)/20 || k.Units < muchMoreHeld*units || lexical.IsStopWord(k.Term) || !isSpelled(k.Term) || k.Term == form {
+		if k.Units > max(smallScope, all)/20 || k.Units < frequencyRatio*units || lexical.IsStopWord(k.Term) || !isSpelled(k.Term) || k.Term == form {
 			continue
 		}
 		if d, ok := editDistance([]rune(form), []rune(k.Term)); ok {
@@ -109,14 +110,14 @@ func closest(form string, known []chat.TermCount, units, all int) []chat.TermCou
 	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(b.Units, a.Units), cmp.Compare(a.Term, b.Term))
 	})
-	return lists.Map(list[:min(len(list), spellings)], func(c candidate) chat.TermCount { return c.TermCount })
+	return lists.Map(list[:min(len(list), maxSpellings)], func(c candidate) chat.TermCount { return c.TermCount })
 }
 
 // editDistance returns the number of edits between two words if they may be the same: few edits for their length, or
 // different endings of one stem.
 func editDistance(a, b []rune) (distance int, ok bool) {
 	allowed := 1
-	if min(len(a), len(b)) >= sureSpelled-1 && max(len(a), len(b)) >= sureSpelled {
+	if min(len(a), len(b)) >= twoEditsFrom-1 && max(len(a), len(b)) >= twoEditsFrom {
 		allowed = 2
 	}
 	if d := edits(a, b); d <= allowed {
@@ -127,10 +128,11 @@ func editDistance(a, b []rune) (distance int, ok bool) {
 		stem++
 	}
 	rest := max(len(a), len(b)) - stem
-	return rest, stem >= leastStem && rest <= ending
+	return rest, stem >= minStem && rest <= maxEnding
 }
 
-// edits is the minimum number of letters inserted, removed, replaced or swapped with the next to turn a into b.
+// edits is the minimum number of letters that must be inserted, removed, replaced or swapped with the next one to turn
+// a into b.
 func edits(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

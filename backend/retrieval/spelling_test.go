@@ -11,10 +11,10 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-func TestLikeness(t *testing.T) {
+func TestEditDistance(t *testing.T) {
 	for _, tt := range []struct {
-		a, b string
-		like bool
+		a, b    string
+		similar bool
 	}{
 		{"faheem", "fahim", true},
 		{"fahim", "faheem", true},
@@ -30,11 +30,11 @@ func TestLikeness(t *testing.T) {
 		{"mark", "mail", false},
 		{"parse", "horse", false},
 		{"configure", "confident", false},
-		{"contract", "contrast", true}, // the price of guessing, which is only done for words that memory does not contain
+		{"contract", "contrast", true}, // an unavoidable error, but only for words that memory does not contain
 		{"planning", "platform", false},
 		{"test", "testament", false},
 	} {
-		if _, ok := editDistance([]rune(tt.a), []rune(tt.b)); ok != tt.like {
+		if _, ok := editDistance([]rune(tt.a), []rune(tt.b)); ok != tt.similar {
 			t.Errorf("%s and %s: %v", tt.a, tt.b, ok)
 		}
 	}
@@ -51,10 +51,10 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestMisspeltNamesAreFound: by words, without searching all vectors.
+// TestMisspeltNamesAreFound: misspelt names are found by words, without searching all vectors.
 func TestMisspeltNamesAreFound(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 40, text: "Fahim starts in the warehouse on Monday."}, line{seq: 41, text: "Die Rechnung von Kowalczyk ist offen."})
+	m.add(line{seq: 40, text: "Fahim starts in the warehouse on Monday."}, line{seq: 41, text: "Die Rechnung von Kowalczyk ist offen."})
 	for query, want := range map[string]string{
 		"When does Faheem start?": "Fahim", "Kowalcyzk": "Kowalczyk", "Rechnungen?": "Kowalczyk",
 	} {
@@ -63,14 +63,14 @@ func TestMisspeltNamesAreFound(t *testing.T) {
 			t.Errorf("%q: %+v", query, res.Hits)
 		}
 	}
-	if m.asked["vectors"] != 0 {
+	if m.calls["vectors"] != 0 {
 		t.Error("the whole scope was searched by vectors")
 	}
 }
 
 func TestMisspeltSpeakersAreNamed(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 40, speaker: "Nadia", text: "The marathon was hard, said Fahim."}, line{seq: 41, speaker: "Fahim", text: "The marathon was easy, Nadia."})
+	m.add(line{seq: 40, speaker: "Nadia", text: "The marathon was hard, said Fahim."}, line{seq: 41, speaker: "Fahim", text: "The marathon was easy, Nadia."})
 	res := find(t, m.engine(), Query{Text: "Faheem and the marathon", Within: chat.Within{Branch: "b"}})
 	if len(res.Hits) == 0 || res.Hits[0].Speaker != "Fahim" {
 		t.Errorf("%+v", res.Hits)
@@ -92,29 +92,29 @@ func TestGuessesAreFewAndOnlyForUnknownWords(t *testing.T) {
 		t.Errorf("%q: the form itself and common words are not guesses", names)
 	}
 	m := chatter()
-	m.say(line{seq: 40, text: "Fahim is here."}, line{seq: 41, text: "Faheem is there."})
+	m.add(line{seq: 40, text: "Fahim is here."}, line{seq: 41, text: "Faheem is there."})
 	for _, h := range find(t, m.engine(), Query{Text: "Faheem", Within: chat.Within{Branch: "b"}}).Hits {
 		if h.BM25 > 0 && !strings.Contains(h.Text, "Faheem") {
 			t.Errorf("an equally frequent word was corrected: %+v", h)
 		}
 	}
 	find(t, m.engine(), Query{Text: "garden", Within: chat.Within{Branch: "b"}})
-	if m.asked["Vocabulary"] != 1 {
+	if m.calls["Vocabulary"] != 1 {
 		t.Error("the vocabulary was searched for words similar to a frequent one")
 	}
 	// A misspelt question that was asked before does not hide the name.
 	for i := range 5 {
-		m.say(line{seq: int64(50 + 3*i), text: fmt.Sprintf("Fahim was at station %d.", i)})
+		m.add(line{seq: int64(50 + 3*i), text: fmt.Sprintf("Fahim was at station %d.", i)})
 	}
 	res := find(t, m.engine(), Query{Text: "Faheem", Within: chat.Within{Branch: "b"}})
-	if held := func(h Hit) bool { return strings.Contains(h.Text, "Fahim was") }; len(slices.DeleteFunc(res.Hits, func(h Hit) bool { return !held(h) })) < 4 {
+	if contains := func(h Hit) bool { return strings.Contains(h.Text, "Fahim was") }; len(slices.DeleteFunc(res.Hits, func(h Hit) bool { return !contains(h) })) < 4 {
 		t.Errorf("%+v", res.Hits)
 	}
-	for query, looked := range map[string]int{"4712": 0, "xyz": 0, "x9f3ab77": 0, "zzzb zzzc zzzd zzze zzzf zzzg zzzh zzzi": respelled} {
-		m.asked["Vocabulary"] = 0
+	for query, lookups := range map[string]int{"4712": 0, "xyz": 0, "x9f3ab77": 0, "zzzb zzzc zzzd zzze zzzf zzzg zzzh zzzi": maxRespelled} {
+		m.calls["Vocabulary"] = 0
 		find(t, m.engine(), Query{Text: query, Within: chat.Within{Branch: "b"}})
-		if m.asked["Vocabulary"] != looked {
-			t.Errorf("%q: %d words were looked up, want %d", query, m.asked["Vocabulary"], looked)
+		if m.calls["Vocabulary"] != lookups {
+			t.Errorf("%q: %d words were looked up, want %d", query, m.calls["Vocabulary"], lookups)
 		}
 	}
 	m.fail["Vocabulary"] = errBroken
@@ -126,23 +126,23 @@ func TestGuessesAreFewAndOnlyForUnknownWords(t *testing.T) {
 // TestAGuessCountsLessThanTheWord: of two equally rare words, the one in the question decides.
 func TestAGuessCountsLessThanTheWord(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 40, text: "Fahim lives in Bergen."}, line{seq: 50, text: "Oslo hosts a regatta."})
+	m.add(line{seq: 40, text: "Fahim lives in Bergen."}, line{seq: 50, text: "Oslo hosts a regatta."})
 	res := find(t, m.engine(), Query{Text: "Faheem regatta", Within: chat.Within{Branch: "b"}})
 	if len(res.Hits) < 2 || !strings.Contains(res.Hits[0].Text, "regatta") || !strings.Contains(res.Hits[1].Text, "Fahim") {
 		t.Errorf("%+v", res.Hits)
 	}
 }
 
-// TestVastMemoriesAreLookedUpNarrowly: in a large memory words must agree in two letters, so that little of the index
-// is read.
-func TestVastMemoriesAreLookedUpNarrowly(t *testing.T) {
+// TestLargeMemoriesRequireTwoCommonLetters: in a large memory, similar words must have the same first two letters, so
+// that little of the index is read.
+func TestLargeMemoriesRequireTwoCommonLetters(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 40, text: "Fahim starts on Monday."})
+	m.add(line{seq: 40, text: "Fahim starts on Monday."})
 	for _, tt := range []struct {
 		term       string
 		all, found int
-	}{{"faheem", 100, 1}, {"fhaim", 100, 1}, {"faheem", vastMemory + 1, 1}, {"fhaim", vastMemory + 1, 0}} {
-		guessed, err := m.engine().spelled(t.Context(), []string{tt.term}, map[string]int{}, tt.all)
+	}{{"faheem", 100, 1}, {"fhaim", 100, 1}, {"faheem", largeMemory + 1, 1}, {"fhaim", largeMemory + 1, 0}} {
+		guessed, err := m.engine().similarWords(t.Context(), []string{tt.term}, map[string]int{}, tt.all)
 		if err != nil || len(guessed) != tt.found {
 			t.Errorf("%+v: %v %v", tt, guessed, err)
 		}

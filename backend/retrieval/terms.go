@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// Terms are the words of a query worth searching for: in lower case, in order, without stop words and repetitions.
+// Terms returns the words of a query worth searching for: in lower case, in order, without stop words and repetitions.
 // For scripts without spaces they are the overlapping pairs of characters, as in the index. If a query only has stop
 // words, they are used.
 func Terms(query string) []string {
@@ -37,8 +37,8 @@ const (
 	questionTail = 2000
 )
 
-// Ends is the part of a text from which a question is taken: text pasted between its beginning and its end does not
-// improve the search, and costs time.
+// Ends returns the beginning and the end of a long text: what is pasted between them does not improve the search, and
+// costs time.
 func Ends(text string) string {
 	if len(text) <= questionHead+questionTail {
 		return text
@@ -49,22 +49,22 @@ func Ends(text string) string {
 // Rarest keeps the n rarest terms by the number of documents that contain each, in query order. A term that occurs in
 // no document is dropped.
 func Rarest(terms []string, documents map[string]int, n int) []string {
-	var held []string
+	var found []string
 	for _, t := range terms {
 		if documents[t] > 0 {
-			held = append(held, t)
+			found = append(found, t)
 		}
 	}
-	if len(held) <= n {
-		return held
+	if len(found) <= n {
+		return found
 	}
-	ranked := slices.Clone(held)
+	ranked := slices.Clone(found)
 	slices.SortStableFunc(ranked, func(a, b string) int { return documents[a] - documents[b] })
 	keep := ranked[:n]
-	return slices.DeleteFunc(held, func(t string) bool { return !slices.Contains(keep, t) })
+	return slices.DeleteFunc(found, func(t string) bool { return !slices.Contains(keep, t) })
 }
 
-// isLetter reports a single letter between spaces, which finds nothing.
+// isLetter reports whether a term is a single letter, which finds nothing useful.
 func isLetter(t string) bool {
 	return len(t) == 1 && (t[0] < '0' || t[0] > '9')
 }

@@ -68,8 +68,8 @@ func TestRarityIsANumber(t *testing.T) {
 // other questions they count fully.
 func TestAnOverviewIsAboutItsSubject(t *testing.T) {
 	m := chatter()
-	m.say(line{seq: 40, text: "I put a different list of topics into another order."})
-	m.say(line{seq: 44, text: "I painted the harbour wall yesterday evening."})
+	m.add(line{seq: 40, text: "I put a different list of topics into another order."})
+	m.add(line{seq: 44, text: "I painted the harbour wall yesterday evening."})
 	for text, first := range map[string]string{
 		"Can you list the order in which I brought up different topics, painting the harbour wall?": "harbour",
 		"Which different list of topics did I put into another order, harbour or wall?":             "topics",

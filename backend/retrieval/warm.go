@@ -2,8 +2,8 @@ package retrieval
 
 import "context"
 
-// Warm loads what the first search would wait for: the tokenizer, the noise of the serving vectors, and the vectors
-// themselves. It embeds nothing and contacts no server.
+// Warm loads in advance what the first search would wait for: the tokenizer, the noise of the serving vectors, and the
+// vectors themselves. It embeds nothing and contacts no server.
 func (e *Engine) Warm(ctx context.Context) error {
 	if _, err := e.Store.TermFrequencies(ctx, []string{"naïve"}); err != nil {
 		return err

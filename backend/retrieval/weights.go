@@ -4,12 +4,12 @@ package retrieval
 // best match has 1.
 const (
 	bareQuestion  = 0.8  // factor of a bare question in packing
-	undecided     = 0.5  // share of the prior if the question asks for neither side
-	onlyAsked     = 0.6  // factor of the prior for what is then only asked about
+	undecided     = 0.5  // share of the prior if the question asks for neither speaker's words
+	onlyAsked     = 0.6  // factor of the prior then, for a message that only asks about the terms
 	fullPrior     = 0.05 // match from which the prior counts fully
 	surelySimilar = 0.95 // similarity that is enough without words
 	replyAsked    = 0.3  // bonus for replies if they are asked for
-	standingOrder = 0.4  // bonus for standing instructions if a request is made
+	standingBonus = 0.4  // bonus for standing instructions if a request is made
 	strongFrom    = 0.6  // share of the query from which a match is strong
 	strongMatch   = 0.6  // share of the prior that the strongest match gets
 	strongReplies = 6    // number of replies that may get it
@@ -22,7 +22,7 @@ const (
 	coveredHit   = 0.85 // part of a match that is multiplied by its own share of the query
 	continuesHit = 0.6  // factor for an item without a word of the query
 	userHit      = 0.5  // share of the preference for user messages if they are asked for
-	statementHit = 0.2  // the same for statements if neither side is asked for
+	statementHit = 0.2  // the same for statements if neither speaker's words are asked for
 	askingHit    = 0.6  // factor for a message that is only a question
 	askedOfUser  = 0.3  // part of that factor if the question is about the user
 	exchangeHit  = 0.5  // share of a request's lead over its answer that the answer gets
@@ -36,24 +36,24 @@ const (
 	correctWith = 0.5  // share of common content words, if their numbers differ
 	correctSame = 0.75 // the same if they do not
 
-	restOfReply   = 0.5   // factor of passages without a term of the query
-	repeatedTerm  = 0.2   // weight of each further mention of a term
-	averageUnit   = 100.0 // words from which a passage counts as a unit of average length
-	lentToPassage = 0.5   // share of what its unit gets from its neighbours
-	aroundPassage = 0.3   // share of a term that is in the reply but not in the passage
-	aroundAsked   = 0.6   // the same if replies are asked for
+	restOfReply       = 0.5   // factor of passages without a term of the query
+	repeatedTerm      = 0.2   // weight of each further mention of a term
+	averageUnit       = 100.0 // words from which a passage counts as a unit of average length
+	borrowedByPassage = 0.5   // share that a passage gets of what its unit gets from neighbours
+	aroundPassage     = 0.3   // share of a term that is in the reply but not in the passage
+	aroundAsked       = 0.6   // the same if replies are asked for
 
 	// Between people messages are shorter, and the next one is often an answer.
 	freeOfPeople   = 2.0  // factor of the length without penalty
 	nearbyOfPeople = 1.75 // factor of the best nearby
 	bareOfPeople   = 0.8  // factor of a message that is only a question
-	wholeLine      = 16.0 // tokens from which a line is a full step
-	leastDistance  = 0.25 // minimum step of a shorter line
+	fullLine       = 16.0 // tokens from which a line is a full step
+	minDistance    = 0.25 // minimum step of a shorter line
 
 	narrowBudget = 4000.0 // tokens; a larger budget takes more of the surroundings of a match
-	mostNearby   = 1.5    // maximum of that factor
+	maxNearby    = 1.5    // maximum of that factor
 
-	farWorth     = 0.3   // share of the best match from which a match lends to units farther away
+	farMinMatch  = 0.3   // share of the best match from which a match lends to units farther away
 	farFromMatch = 0.001 // share of a match that remains some turns away
 
 	formShare    = 0.5 // of the weight of a word that asks for an overview
@@ -64,6 +64,6 @@ const (
 )
 
 const (
-	longReply    = 60 // tokens; longer replies are ranked by passage
-	longestOrder = 60 // tokens of a standing instruction
+	longReply   = 60 // tokens; longer replies are ranked by passage
+	maxStanding = 60 // tokens of a standing instruction
 )

@@ -83,8 +83,8 @@ func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error
 	return w, nil
 }
 
-// affordable drops the most common of many terms: they cost most and distinguish least. Of terms in most units at
-// most one is searched, and only if there is no other.
+// affordable drops the most common of many terms: they cost most and distinguish least. At most one term that occurs
+// everywhere is searched, and only if there is no other term.
 func affordable(terms []string, freq map[string]int, all int) []string {
 	rare := slices.Clone(terms)
 	slices.SortStableFunc(rare, func(a, b string) int { return freq[a] - freq[b] })
@@ -99,22 +99,22 @@ func affordable(terms []string, freq map[string]int, all int) []string {
 	return Rarest(terms, freq, keep)
 }
 
-// isCommon reports that a term occurs in more than two of five units: BM25 gives it almost no weight.
+// isCommon reports whether a term occurs in more than two of five units: BM25 gives it almost no weight.
 func isCommon(freq, all int) bool { return 5*freq > 2*all }
 
-// eachTerm is the result for each term, in the terms' order.
+// eachTerm returns the search results of each term, in the terms' order.
 func (e *Engine) eachTerm(ctx context.Context, terms []string, freq map[string]int, in chat.Within) ([][]chat.UnitScore, error) {
 	found, errs := make([][]chat.UnitScore, len(terms)), make([]error, len(terms))
 	var work sync.WaitGroup
-	free := make(chan struct{}, workers)
+	slots := make(chan struct{}, workers)
 	for i, t := range terms {
 		in := in
 		if freq[t] >= manyUnits {
 			in.Newest = newestUnits
 		}
-		free <- struct{}{}
+		slots <- struct{}{}
 		work.Go(func() {
-			defer func() { <-free }()
+			defer func() { <-slots }()
 			found[i], errs[i] = e.Store.SearchUnits(ctx, []string{t}, in, perTerm)
 		})
 	}
@@ -130,14 +130,14 @@ func (e *Engine) eachTerm(ctx context.Context, terms []string, freq map[string]i
 // weigh gives each term the mean of its rarity overall and within the scope: the name of a session's subject is rare
 // overall but common inside the session.
 func (w *words) weigh(found [][]chat.UnitScore, freq map[string]int, all int) {
-	most := smallScope
+	scopeSize := smallScope
 	for _, hits := range found {
-		most = max(most, 2*len(hits))
+		scopeSize = max(scopeSize, 2*len(hits))
 	}
 	w.weight = make([]float64, len(found))
 	for i, t := range w.terms {
-		here := float64(len(found[i]))
-		scope := math.Log(1 + (float64(most)-here+0.5)/(here+0.5))
+		inScope := float64(len(found[i]))
+		scope := math.Log(1 + (float64(scopeSize)-inScope+0.5)/(inScope+0.5))
 		w.weight[i] = (scope + max(rarity(all, freq[t]), 0)) / 2
 	}
 }
@@ -158,8 +158,8 @@ func rarity(all, in int) float64 {
 	return math.Log((float64(all-in) + 0.5) / (float64(in) + 0.5))
 }
 
-// collect converts scores to how well a term matches, without its rarity. The rarity of very common terms is close to
-// zero and cannot be divided out, so they count relative to their best.
+// collect converts the scores of each term to how well it matches, without its rarity. The rarity of very common terms
+// is close to zero and cannot be divided out, so their scores count relative to the best one.
 func (w *words) collect(found [][]chat.UnitScore, freq map[string]int, all int) {
 	for i, t := range w.terms {
 		idf, best := rarity(all, freq[t]), 0.0
@@ -183,8 +183,8 @@ func (w *words) collect(found [][]chat.UnitScore, freq map[string]int, all int) 
 	}
 }
 
-// dropNumbersAlone drops the units in which only numbers of one or two digits of a query match, unless the
-// query is only such numbers: one is in the date of each unit of a day, and in lists and tables about anything.
+// dropNumbersAlone drops the units in which only numbers of one or two digits match, unless the query consists of such
+// numbers: they occur in the date of every unit of a day, and in lists and tables about anything.
 func (w *words) dropNumbersAlone(query []string) {
 	if !slices.ContainsFunc(query, func(t string) bool { return !isSmallNumber(t) }) {
 		return

@@ -11,7 +11,7 @@ import (
 // not found, unless the question is only that number.
 func TestSmallNumbersAloneAreNotAMatch(t *testing.T) {
 	m := newMemory()
-	m.say(
+	m.add(
 		line{seq: 1, text: "The wedding guests had the trout."},
 		line{seq: 21, text: "Crate 19 holds candles."},
 		line{seq: 41, text: "Invoice 4711 is paid."},

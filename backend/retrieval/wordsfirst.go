@@ -14,9 +14,8 @@ import (
 // only by vectors would rank below all of them.
 const smallShare = 0.1
 
-// wordsFirst reports that an embedder's vectors are only compared with keyword results. The index over all vectors of
-// the scope is then needed only if the keywords find nothing, so an ordinary search reads no index and waits for
-// none.
+// wordsFirst reports whether an embedder's vectors are only compared with keyword results. The index of all vectors in
+// the scope is then needed only if the keywords find nothing, so an ordinary search does not wait for it.
 func (s Settings) wordsFirst(embedder string) bool { return s.share(embedder) < smallShare }
 
 // afterWords completes the vector half of a search that began with words: with the cosines of the keyword results or,
@@ -31,10 +30,10 @@ func (e *Engine) afterWords(ctx context.Context, q Query, s Settings, w words, v
 		return e.nearest(ctx, q, v)
 	}
 	best := w.bestUnits(s.Candidates)
-	var side sync.WaitGroup
-	side.Go(func() { v.ahead = e.readAhead(ctx, q.Within, best) })
+	var wg sync.WaitGroup
+	wg.Go(func() { v.ahead = e.readAhead(ctx, q.Within, best) })
 	vectors, err := e.Store.VectorsOf(ctx, v.query.Namespace.ID, best)
-	side.Wait()
+	wg.Wait()
 	for n, vector := range vectors {
 		v.cosine[n] = dot(v.query.Vector, vector)
 	}
@@ -43,8 +42,8 @@ func (e *Engine) afterWords(ctx context.Context, q Query, s Settings, w words, v
 
 // readAhead is what was read of units while their vectors were compared: nearly all of them remain candidates.
 type readAhead struct {
-	asked map[int64]bool
-	units []chat.UnitRef // without those outside the scope
+	requested map[int64]bool // by number of the unit
+	units     []chat.UnitRef // without those outside the scope
 }
 
 func (e *Engine) readAhead(ctx context.Context, in chat.Within, ns []int64) readAhead {
@@ -52,11 +51,11 @@ func (e *Engine) readAhead(ctx context.Context, in chat.Within, ns []int64) read
 	if err != nil {
 		return readAhead{} // they are read again when needed
 	}
-	asked := make(map[int64]bool, len(ns))
+	requested := make(map[int64]bool, len(ns))
 	for _, n := range ns {
-		asked[n] = true
+		requested[n] = true
 	}
-	return readAhead{asked, units}
+	return readAhead{requested, units}
 }
 
 // bestUnits returns up to limit units with the best scores by words.

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestWordsFirst: vectors with a low weight are read only for the results of words, and searched only if words found
-// nothing.
+// TestWordsFirst: vectors with a low weight are read only for the keyword results, and searched only if the keywords
+// find nothing.
 func TestWordsFirst(t *testing.T) {
 	for _, tt := range []struct {
 		name, query string
@@ -22,7 +22,7 @@ func TestWordsFirst(t *testing.T) {
 		m := chatter()
 		e := m.engine(func(s *Settings) { s.LocalWeight = tt.weight })
 		res := find(t, e, Query{Text: tt.query, Within: chat.Within{Branch: "b"}})
-		if got := m.asked["vectors"] > 0; got != tt.searched || m.asked["Scope"] != m.asked["vectors"] {
+		if got := m.calls["vectors"] > 0; got != tt.searched || m.calls["Scope"] != m.calls["vectors"] {
 			t.Errorf("%s: the index was searched: %v", tt.name, got)
 		}
 		if len(res.Hits) == 0 {
@@ -34,7 +34,7 @@ func TestWordsFirst(t *testing.T) {
 	}
 }
 
-// TestWordsFirstComparesExactly: the cosine of a result of words is the same as in a search of the index.
+// TestWordsFirstComparesExactly: the cosine of a keyword result is the same as in a search of the index.
 func TestWordsFirstComparesExactly(t *testing.T) {
 	q := Query{Text: "garden number 7 weather", Within: chat.Within{Branch: "b"}, Limit: 100}
 	cosines := func(weight float64) map[chat.ChunkID]float64 {
@@ -60,20 +60,20 @@ func TestWordsFirstComparesExactly(t *testing.T) {
 func TestWarm(t *testing.T) {
 	m := chatter()
 	for range 4 { // enough to sample noise from
-		m.say(line{text: "We pay on Fridays."})
+		m.add(line{text: "We pay on Fridays."})
 	}
 	m.fail["Embedder"] = errBroken // the embedder is not called
 	e := m.engine()
-	if err := e.Warm(t.Context()); err != nil || m.asked["warm"] != 1 || m.asked["SampleVectors"] == 0 || m.asked["TermFrequencies"] == 0 {
-		t.Errorf("%v %v", err, m.asked)
+	if err := e.Warm(t.Context()); err != nil || m.calls["warm"] != 1 || m.calls["SampleVectors"] == 0 || m.calls["TermFrequencies"] == 0 {
+		t.Errorf("%v %v", err, m.calls)
 	}
 	m.serving = false
-	if err := e.Warm(t.Context()); err != nil || m.asked["warm"] != 1 {
-		t.Errorf("without vectors: %v %v", err, m.asked)
+	if err := e.Warm(t.Context()); err != nil || m.calls["warm"] != 1 {
+		t.Errorf("without vectors: %v %v", err, m.calls)
 	}
 	for _, method := range []string{"TermFrequencies", "Serving", "SampleVectors", "warm"} {
 		m := chatter()
-		m.say(line{text: "a"}, line{text: "b"}, line{text: "c"}, line{text: "d"})
+		m.add(line{text: "a"}, line{text: "b"}, line{text: "c"}, line{text: "d"})
 		m.fail[method] = errBroken
 		if err := m.engine().Warm(t.Context()); err == nil {
 			t.Errorf("%s failed, but nothing is reported", method)

@@ -32,7 +32,7 @@ func HideEnvironment() {
 	}
 }
 
-// Getenv is a variable of the environment that the program was started with.
+// Getenv returns a variable of the environment that the program was started with.
 func Getenv(name string) string {
 	hidden.mu.RLock()
 	defer hidden.mu.RUnlock()
@@ -52,7 +52,7 @@ func sameName(a, b string) bool {
 	return a == b
 }
 
-// Environ is the environment that the program was started with. It is also used to start the program again.
+// Environ returns the environment that the program was started with. It is also used to start the program again.
 func Environ() []string {
 	hidden.mu.RLock()
 	defer hidden.mu.RUnlock()

@@ -24,7 +24,7 @@ func TestHideEnvironment(t *testing.T) {
 	HideEnvironment()
 	HideEnvironment()
 	if os.Getenv("MY_PROVIDER") != "" || os.Getenv("DISPLAY") != ":99" {
-		t.Error("the environment has something it should not, or lacks something it needs")
+		t.Error("the key is still in the environment, or DISPLAY is not")
 	}
 	if Getenv("MY_PROVIDER") != "sk-hidden-key" || !slices.Contains(Environ(), "MY_PROVIDER=sk-hidden-key") {
 		t.Error("the program lost the key")

@@ -22,7 +22,7 @@ func (k Key) Reveal() string {
 	return *k.text
 }
 
-// IsZero reports that there is no key.
+// IsZero reports whether there is no key.
 func (k Key) IsZero() bool { return k.text == nil || *k.text == "" }
 
 func (k Key) String() string { return Redacted }

@@ -2,11 +2,12 @@ package secrets
 
 import (
 	"context"
-	"contextinfinity/backend/internal/lists"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
+
+	"contextinfinity/backend/internal/lists"
 )
 
 // Handler wraps a log handler so that no secret reaches it: messages, and names and values of attributes of every kind,

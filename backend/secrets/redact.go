@@ -18,7 +18,7 @@ type Redactor struct {
 	state atomic.Pointer[redactions]
 }
 
-// redactions is never changed once stored.
+// redactions is what a Redactor replaces. A stored value is never changed.
 type redactions struct {
 	values   []string // longest first
 	replacer *strings.Replacer
@@ -91,10 +91,10 @@ func forms(key string) []string {
 	return out
 }
 
-// keyShapes match texts in the form of a key. $1 is kept.
+// keyShapes match texts in the form of a key.
 var keyShapes = []struct {
-	re *regexp.Regexp
-	by string
+	re          *regexp.Regexp
+	replacement string
 }{
 	{regexp.MustCompile(`(?i)\b(x-api-key|api[-_]?key|authorization|x-goog-api-key)(\\?["']?\s*[:=]\s*\\?["']?)(?:(?:bearer|basic)\s+)?[^\s"'\\,;&})\]]{6,}`), "$1$2" + Redacted},
 	{regexp.MustCompile(`(?i)\b(bearer\s+)[A-Za-z0-9._~+/=-]{8,}`), "$1" + Redacted},
@@ -127,7 +127,7 @@ func (r *Redactor) Redact(s string) string {
 		return s
 	}
 	for _, shape := range keyShapes {
-		s = shape.re.ReplaceAllString(s, shape.by)
+		s = shape.re.ReplaceAllString(s, shape.replacement)
 	}
 	return s
 }

@@ -86,7 +86,7 @@ func TestErrorsAreRedactedAndStillUnwrap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := r.Error(err)
 			if !errors.Is(got, io.ErrUnexpectedEOF) {
-				t.Error("errors.Is no longer answers")
+				t.Error("errors.Is no longer finds the cause")
 			}
 			if chat.CodeOf(got) != chat.CodeOf(err) {
 				t.Errorf("code %q, was %q", chat.CodeOf(got), chat.CodeOf(err))
@@ -102,7 +102,7 @@ func TestErrorsAreRedactedAndStillUnwrap(t *testing.T) {
 		})
 	}
 	if clean := errors.New("clean"); r.Error(clean) != clean || r.Error(nil) != nil { //nolint:errorlint // the same value, not an equal one
-		t.Error("an error without secrets was touched")
+		t.Error("an error without secrets was changed")
 	}
 }
 

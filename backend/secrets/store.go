@@ -60,11 +60,11 @@ type Store struct {
 
 // answer is the keyring's answer about one provider, or a pending one.
 type answer struct {
-	done   chan struct{} // closed when key and at are set
-	key    Key
-	before Key // the key of the previous answer, used until done
-	at     time.Time
-	waited bool // one caller has waited until the timeout without an answer
+	done     chan struct{} // closed when key and at are set
+	key      Key
+	previous Key // the key of the previous answer, used until done
+	at       time.Time
+	waited   bool // one caller has waited until the timeout without an answer
 }
 
 // New opens the system's keyring and environment. It reads neither yet.
@@ -102,7 +102,7 @@ func (s *Store) Redactor() *Redactor { return s.redactor }
 func (s *Store) Warm(providers ...string) {
 	for _, p := range providers {
 		if p != "" {
-			s.ask(p)
+			s.answerFor(p)
 		}
 	}
 }
@@ -162,19 +162,19 @@ func (s *Store) Set(provider, text string) (Source, error) {
 		return SourceRun, nil
 	}
 	delete(s.run, provider)
-	s.answers[provider] = s.answered(k)
+	s.answers[provider] = s.knownAnswer(k)
 	return SourceKeyring, nil
 }
 
 func checkKey(provider, text string) error {
 	const op = "keys.set"
-	const longest = 16 << 10
+	const maxLength = 16 << 10
 	switch {
 	case strings.TrimSpace(provider) == "":
 		return chat.Errorf(chat.CodeInvalid, op, "a key needs the name of its provider")
 	case text == "":
 		return chat.Errorf(chat.CodeInvalid, op, "the key is empty; nothing was changed").WithHint("paste the key, or remove it instead")
-	case len(text) > longest:
+	case len(text) > maxLength:
 		return chat.Errorf(chat.CodeInvalid, op, "this is too long for a key; nothing was changed")
 	case strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) || r == ' ' }):
 		return chat.Errorf(chat.CodeInvalid, op, "this is not a key: keys have no spaces, line breaks or special characters; nothing was changed").
@@ -199,7 +199,7 @@ func (s *Store) Remove(provider string) error {
 	defer s.mu.Unlock()
 	s.down = err
 	if err == nil {
-		s.answers[provider] = s.answered(Key{})
+		s.answers[provider] = s.knownAnswer(Key{})
 		return nil
 	}
 	if inRun && !errors.Is(err, errNoResponse) {
@@ -209,8 +209,8 @@ func (s *Store) Remove(provider string) error {
 		WithHint("unlock the keyring and try again")
 }
 
-// answered returns an answer that is already known. The caller holds mu.
-func (s *Store) answered(k Key) *answer {
+// knownAnswer returns an answer with a known key.
+func (s *Store) knownAnswer(k Key) *answer {
 	a := &answer{done: make(chan struct{}), key: k, at: s.opts.Now()}
 	close(a.done)
 	return a
@@ -218,7 +218,7 @@ func (s *Store) answered(k Key) *answer {
 
 // fromKeyring waits for the keyring's answer up to the timeout; after one timeout it no longer waits for that answer.
 func (s *Store) fromKeyring(provider string) Key {
-	a := s.ask(provider)
+	a := s.answerFor(provider)
 	s.mu.Lock()
 	waited := a.waited
 	s.mu.Unlock()
@@ -231,7 +231,7 @@ func (s *Store) fromKeyring(provider string) Key {
 		a.waited = true
 		s.down = errNoResponse
 		s.mu.Unlock()
-		return a.before
+		return a.previous
 	}
 	return a.key
 }
@@ -255,25 +255,25 @@ func await(done <-chan struct{}, timeout time.Duration) bool {
 	}
 }
 
-// ask returns the keyring's answer about a provider, and requests it if there is none or it is stale: another process,
-// such as the command line, may have changed the key.
-func (s *Store) ask(provider string) *answer {
+// answerFor returns the keyring's answer about a provider, and requests it if there is none or it is stale: another
+// process, such as the command line, may have changed the key.
+func (s *Store) answerFor(provider string) *answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var before Key
+	var previous Key
 	if a := s.answers[provider]; a != nil {
 		select {
 		case <-a.done:
 			if s.opts.Now().Sub(a.at) < s.opts.Fresh {
 				return a
 			}
-			before = a.key
+			previous = a.key
 		default:
 			return a // in progress
 		}
 	}
 	// While the keyring is known to hang, no call waits for it again.
-	a := &answer{done: make(chan struct{}), before: before, waited: errors.Is(s.down, errNoResponse)}
+	a := &answer{done: make(chan struct{}), previous: previous, waited: errors.Is(s.down, errNoResponse)}
 	s.answers[provider] = a
 	go s.lookUp(provider, a)
 	return a
@@ -288,7 +288,7 @@ func (s *Store) lookUp(provider string, a *answer) {
 	case errors.Is(err, ErrNotFound):
 		err = nil
 	case err != nil:
-		a.key = a.before // a keyring that fails now still has the earlier key
+		a.key = a.previous // a keyring that fails now still has the earlier key
 	case text != "":
 		s.redactor.Add(text)
 		a.key = newKey(text)

@@ -91,7 +91,7 @@ func newTest(keys map[string]string, env map[string]string) (*Store, *memoryKeyr
 		keys = map[string]string{}
 	}
 	k, c := &memoryKeyring{keys: keys}, &clock{t: time.Unix(1e9, 0)}
-	// A keyring that answers is waited for as long as it takes; tests of one that hangs set a shorter timeout.
+	// Long enough for a keyring that answers; the tests of one that hangs set a shorter timeout.
 	return NewWith(Options{Keyring: k, Getenv: func(n string) string { return env[n] }, Now: c.now, Timeout: time.Minute}), k, c
 }
 
@@ -99,7 +99,7 @@ func expect(t *testing.T, s *Store, provider, env, key string, source Source) {
 	t.Helper()
 	k, got := s.Get(provider, env)
 	if k.Reveal() != key || got != source {
-		t.Fatalf("source %q, want %q; key right: %v", got, source, k.Reveal() == key)
+		t.Fatalf("source %q, want %q; key correct: %v", got, source, k.Reveal() == key)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestAKeyringThatHangs(t *testing.T) {
 	}
 	k.set(func() { k.gate = nil })
 	close(gate)
-	<-s.ask("openai").done
+	<-s.answerFor("openai").done
 	expect(t, s, "openai", "E", canary, SourceKeyring)
 }
 
@@ -209,7 +209,7 @@ func TestAnswersGoStale(t *testing.T) {
 	k.set(func() { k.keys["openai"] = "second-key" })
 	expect(t, s, "openai", "", "first-key", SourceKeyring)
 	if k.gets != 1 {
-		t.Fatalf("asked %d times", k.gets)
+		t.Fatalf("%d requests", k.gets)
 	}
 	c.advance(2 * time.Minute)
 	expect(t, s, "openai", "", "second-key", SourceKeyring)

@@ -93,7 +93,7 @@ func (s *Service) RenameSession(ctx context.Context, id chat.SessionID, title st
 	return s.changed(s.Store.RenameSession(ctx, id, title), id)
 }
 
-// NameBy names a session that has no title after a message.
+// NameBy gives a session that has no title the title of a message.
 func (s *Service) NameBy(ctx context.Context, session chat.Session, m chat.Message) error {
 	if session.Title != "" || m.Title() == "" {
 		return nil
@@ -150,12 +150,12 @@ func (s *Service) Duplicate(ctx context.Context, branch chat.BranchID, title str
 		}
 		title = chat.CopyTitle(original.Title)
 	}
-	made, err := s.Store.Duplicate(ctx, branch, title)
-	if s.changed(err, made.Session.ID) == nil {
+	duplicate, err := s.Store.Duplicate(ctx, branch, title)
+	if s.changed(err, duplicate.Session.ID) == nil {
 		s.d.Publish(chat.Change{Kind: chat.ChangeJobs})
 		s.d.Wake()
 	}
-	return made, err
+	return duplicate, err
 }
 
 // SetSessionModel sets the model of a session, starting with the next message.

@@ -25,11 +25,11 @@ func BenchmarkBackup(b *testing.B) {
 				return
 			case <-time.After(time.Millisecond):
 			}
-			begun := time.Now()
+			started := time.Now()
 			if err := f.PutSetting(f.ctx, "k", "v"); err != nil {
 				b.Error(err)
 			}
-			longest = max(longest, time.Since(begun))
+			longest = max(longest, time.Since(started))
 		}
 	}()
 	b.ReportAllocs()

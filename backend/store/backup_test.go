@@ -22,7 +22,7 @@ import (
 // backup makes a backup by hand.
 func (f *fixture) backup(path string) chat.Backup {
 	f.Helper()
-	b, err := f.backupRoom.Archive.Backup(f.ctx, path)
+	b, err := f.backupPart.Archive.Backup(f.ctx, path)
 	f.ok(err)
 	return b
 }
@@ -41,7 +41,7 @@ func TestBackup(t *testing.T) {
 	seed(f)
 	path := filepath.Join(t.TempDir(), "copy.db")
 	b := f.backup(path)
-	_, err := f.backupRoom.Archive.Backup(f.ctx, path)
+	_, err := f.backupPart.Archive.Backup(f.ctx, path)
 	f.refused(err, chat.CodeConflict)
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 || info.Size() != b.Bytes {
 		t.Errorf("%v %v", info, err)
@@ -50,19 +50,19 @@ func TestBackup(t *testing.T) {
 	f.ok(err)
 	if !b.Checked || b.Kind != chat.BackupByHand || b.Schema != stats.Schema || len(b.SHA256) != 64 ||
 		b.Counts["turns"] != int64(stats.Turns) || b.Counts["events"] != int64(stats.Events) {
-		t.Errorf("its status is %+v", b)
+		t.Errorf("the backup is %+v", b)
 	}
 	copied(t, path).verifyClean()
 	ro, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
 	f.ok(err)
 	defer ro.Close()
 	dir := t.TempDir()
-	beside, err := ro.backupRoom.Archive.Backup(f.ctx, dir) // made by a second process while the writer is open, into a folder
+	beside, err := ro.backupPart.Archive.Backup(f.ctx, dir) // made by a second process while the writer is open, into a folder
 	f.ok(err)
 	if filepath.Dir(beside.Path) != dir {
 		t.Errorf("it is at %s", beside.Path)
 	}
-	if kind, _, ok := backup.Named(filepath.Base(beside.Path)); !ok || kind != chat.BackupByHand {
+	if kind, _, ok := backup.ParseName(filepath.Base(beside.Path)); !ok || kind != chat.BackupByHand {
 		t.Errorf("its name is %s", beside.Path)
 	}
 	copied(t, beside.Path).verifyClean()
@@ -92,23 +92,23 @@ func TestBackupToInvalidPaths(t *testing.T) {
 		if path == filepath.Join(closed, "x.db") && os.Geteuid() == 0 {
 			continue // root may write anywhere
 		}
-		_, err := f.backupRoom.Archive.Backup(f.ctx, path)
+		_, err := f.backupPart.Archive.Backup(f.ctx, path)
 		if e := chat.AsError(err); chat.CodeOf(err) != code || e.Hint == "" || strings.Contains(e.Message, "data directory") {
 			t.Errorf("%s: %q %v", path, chat.CodeOf(err), err)
 		}
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
-		t.Errorf("a file that was there contains %q (%v)", text, err)
+		t.Errorf("an existing file contains %q (%v)", text, err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
-		t.Errorf("left there: %v", left)
+		t.Errorf("left in the folder: %v", left)
 	}
 	empty := NewArchive(backup.ArchiveOptions{DataDir: t.TempDir()})
 	_, err := empty.Backup(f.ctx, filepath.Join(dir, "x.db"))
 	f.refused(err, chat.CodeNotFound)
 	ctx, cancel := context.WithCancel(f.ctx)
 	cancel()
-	_, err = f.backupRoom.Archive.Backup(ctx, filepath.Join(dir, "x.db"))
+	_, err = f.backupPart.Archive.Backup(ctx, filepath.Join(dir, "x.db"))
 	f.refused(err, chat.CodeCancelled)
 }
 
@@ -142,8 +142,8 @@ func TestBackupWhileTurnsAreWritten(t *testing.T) {
 func TestBackupIncludesJournalsAndConfiguration(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
-	f.backupRoom.Archive.ConfigFile = filepath.Join(t.TempDir(), "config.toml")
-	f.ok(os.WriteFile(f.backupRoom.Archive.ConfigFile, []byte("[stream]\n"), 0o600))
+	f.backupPart.Archive.ConfigFile = filepath.Join(t.TempDir(), "config.toml")
+	f.ok(os.WriteFile(f.backupPart.Archive.ConfigFile, []byte("[stream]\n"), 0o600))
 	step := f.respond(f.accept(b.ID, "question"))
 	f.journal(step.ID, "half an ans")
 	f.journal(chat.StepID(chat.NewID(f.clock.Now())), "of nobody")
@@ -153,12 +153,12 @@ func TestBackupIncludesJournalsAndConfiguration(t *testing.T) {
 	defer func() { f.ok(sqlite.Disconnect(db)) }()
 	files, err := backup.FilesIn(db)
 	f.ok(err)
-	held := map[string]string{}
+	content := map[string]string{}
 	for _, file := range files {
-		held[file.Name] = string(file.Content)
+		content[file.Name] = string(file.Content)
 	}
-	if len(held) != 2 || held["config.toml"] != "[stream]\n" || held["streams/"+string(step.ID)+".jsonl"] != "half an ans" {
-		t.Errorf("it contains %v", held)
+	if len(content) != 2 || content["config.toml"] != "[stream]\n" || content["streams/"+string(step.ID)+".jsonl"] != "half an ans" {
+		t.Errorf("it contains %v", content)
 	}
 }
 
@@ -173,12 +173,12 @@ func TestBackupStartsOverIfAStepEnds(t *testing.T) {
 	db, err := sqlite.Connect(copyOf, sqlite.ReadBackPragmas, 1)
 	f.ok(err)
 	defer func() { f.ok(sqlite.Disconnect(db)) }()
-	if _, err := backup.Needed(db, f.core.DB.Reader, nil); err != nil {
+	if _, err := backup.NeededJournals(db, f.core.DB.Reader, nil); err != nil {
 		t.Errorf("a running step without a journal: %v", err)
 	}
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Step: f.ended(step, chat.StepFailed, ""), Outcome: chat.OutcomeFailed, Failure: &chat.Failure{Code: chat.CodeProvider}})
 	f.ok(err)
-	if _, err := backup.Needed(db, f.core.DB.Reader, nil); !errors.Is(err, backup.ErrMoved) {
+	if _, err := backup.NeededJournals(db, f.core.DB.Reader, nil); !errors.Is(err, backup.ErrChanged) {
 		t.Errorf("a step that ended meanwhile: %v", err)
 	}
 }
@@ -194,7 +194,7 @@ func TestBackupIsReadBack(t *testing.T) {
 		copy(data[i:], bytes.Repeat([]byte{0xEE}, 2000))
 	}
 	f.ok(os.WriteFile(b.Path, data, 0o600))
-	f.refused(f.backupRoom.Archive.ReadBack(f.ctx, b.Path, b), chat.CodeCorrupt)
+	f.refused(f.backupPart.Archive.ReadBack(f.ctx, b.Path, b), chat.CodeCorrupt)
 }
 
 var sevenAndFour = backup.BackupPolicy{Daily: true, KeepDaily: 7, KeepWeekly: 4}
@@ -215,7 +215,7 @@ func TestDailyBackup(t *testing.T) {
 	_, b := f.session("s")
 	dir := filepath.Join(f.dir, sqlite.BackupDir)
 	f.ok(os.Mkdir(dir, 0o700))
-	taken := filepath.Join(dir, backup.BackupName(backup.WordDaily, start.Add(-time.Hour))) // left by a backup that was killed before it renamed its file
+	taken := filepath.Join(dir, backup.BackupName(backup.LabelDaily, start.Add(-time.Hour))) // left by a backup that was killed before it renamed its file
 	f.ok(os.WriteFile(taken, nil, 0o600))
 	f.daily(chat.BackupUnchanged) // an empty session is not worth a copy, which would put off the next one by a day
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half")}))
@@ -247,7 +247,7 @@ func TestDailyBackup(t *testing.T) {
 		t.Errorf("switched off it was %s", out.Outcome)
 	}
 	f.ok(os.Remove(taken))
-	list, err := f.backupRoom.Archive.Backups(f.ctx, true)
+	list, err := f.backupPart.Archive.Backups(f.ctx, true)
 	f.ok(err)
 	if len(list) != 4 || slices.ContainsFunc(list, func(b chat.Backup) bool { return b.Problem != "" || !b.Checked }) {
 		t.Errorf("%+v", list)
@@ -326,9 +326,9 @@ func TestDailyBackupRemovesOnlyItsOwn(t *testing.T) {
 	for _, name := range others {
 		f.ok(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	stale := filepath.Join(dir, "."+backup.BackupName(backup.WordDaily, start)+backup.TempMark+"1")
+	stale := filepath.Join(dir, "."+backup.BackupName(backup.LabelDaily, start)+backup.TempMark+"1")
 	f.ok(os.WriteFile(stale, nil, 0o600))
-	taken := filepath.Join(dir, backup.BackupName(backup.WordDaily, start.Add(-time.Hour))) // left by a backup that was killed before it renamed its file
+	taken := filepath.Join(dir, backup.BackupName(backup.LabelDaily, start.Add(-time.Hour))) // left by a backup that was killed before it renamed its file
 	f.ok(os.WriteFile(taken, nil, 0o600))
 	f.ok(errors.Join(os.Chtimes(stale, start, start), os.Chtimes(taken, start, start)))
 	var removed []string
@@ -339,7 +339,7 @@ func TestDailyBackupRemovesOnlyItsOwn(t *testing.T) {
 		removed = append(removed, out.Removed...)
 		f.clock.Advance(24 * time.Hour)
 	}
-	list, _, err := f.backupRoom.Archive.Dailies(dir)
+	list, _, err := f.backupPart.Archive.Dailies(dir)
 	f.ok(err)
 	if len(list) != 2 || len(removed) != 2 {
 		t.Errorf("kept %v, removed %v", list, removed)
@@ -361,7 +361,7 @@ func TestBackupsAreListed(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	dir := filepath.Join(f.dir, sqlite.BackupDir)
-	if list, err := f.backupRoom.Archive.Backups(f.ctx, true); err != nil || len(list) != 0 {
+	if list, err := f.backupPart.Archive.Backups(f.ctx, true); err != nil || len(list) != 0 {
 		t.Fatalf("without a folder: %v %v", list, err)
 	}
 	f.ok(os.MkdirAll(dir, 0o700))
@@ -373,14 +373,14 @@ func TestBackupsAreListed(t *testing.T) {
 	f.ok(errors.Join(db.Exec(`DROP TABLE backup_info`).Error, db.Exec(`DROP TABLE backup_files`).Error, sqlite.Disconnect(db)))
 	f.ok(os.Rename(older, filepath.Join(dir, backup.BackupName("v1", f.clock.Now()))))
 	f.ok(os.WriteFile(filepath.Join(dir, "broken.db"), []byte("no database"), 0o600))
-	list, err := f.backupRoom.Archive.Backups(f.ctx, false)
+	list, err := f.backupPart.Archive.Backups(f.ctx, false)
 	f.ok(err)
 	got := map[chat.BackupKind]chat.Backup{}
 	for _, b := range list {
 		if filepath.Base(b.Path) != "broken.db" {
 			got[b.Kind] = b
 		} else if b.Problem == "" {
-			t.Errorf("for a file that is not a backup it says %+v", b)
+			t.Errorf("a file that is not a backup is listed as %+v", b)
 		}
 	}
 	hand, old := got[chat.BackupByHand], got[chat.BackupMigration]
@@ -394,24 +394,24 @@ func TestBackupsAreListed(t *testing.T) {
 func TestAChangedDescriptionOfABackupIsFound(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
-	f.backupRoom.Archive.ConfigFile = filepath.Join(t.TempDir(), "config.toml")
-	f.ok(os.WriteFile(f.backupRoom.Archive.ConfigFile, []byte("[stream]\n"), 0o600))
+	f.backupPart.Archive.ConfigFile = filepath.Join(t.TempDir(), "config.toml")
+	f.ok(os.WriteFile(f.backupPart.Archive.ConfigFile, []byte("[stream]\n"), 0o600))
 	dir := filepath.Join(f.dir, sqlite.BackupDir)
 	f.ok(os.MkdirAll(dir, 0o700))
 	path := f.backup(dir).Path
 	found := func() []chat.Finding {
 		t.Helper()
-		list, err := f.backupRoom.Archive.Backups(f.ctx, true)
+		list, err := f.backupPart.Archive.Backups(f.ctx, true)
 		f.ok(err)
 		if len(list) != 1 || list[0].Problem != "" || list[0].Problems != len(list[0].Findings) {
 			t.Fatalf("%+v", list)
 		}
 		return list[0].Findings
 	}
-	if said := found(); len(said) != 0 {
-		t.Fatalf("before the change: %v", said)
+	if findings := found(); len(findings) != 0 {
+		t.Fatalf("before the change: %v", findings)
 	}
-	whole, err := os.ReadFile(path)
+	original, err := os.ReadFile(path)
 	f.ok(err)
 	for _, change := range []string{
 		`UPDATE backup_info SET value = 'daily' WHERE key = 'kind'`,
@@ -424,9 +424,9 @@ func TestAChangedDescriptionOfABackupIsFound(t *testing.T) {
 		db, err := sqlite.Connect(path, sqlite.CommonPragmas, 1)
 		f.ok(err)
 		f.ok(errors.Join(db.Exec(change).Error, sqlite.Disconnect(db)))
-		if said := found(); len(said) != 1 || said[0].Kind != "integrity" || said[0].Table != "backup_info" {
-			t.Errorf("%s: %v", change, said)
+		if findings := found(); len(findings) != 1 || findings[0].Kind != "integrity" || findings[0].Table != "backup_info" {
+			t.Errorf("%s: %v", change, findings)
 		}
-		f.ok(errors.Join(os.WriteFile(path, whole, 0o600), os.RemoveAll(path+"-wal"), os.RemoveAll(path+"-shm")))
+		f.ok(errors.Join(os.WriteFile(path, original, 0o600), os.RemoveAll(path+"-wal"), os.RemoveAll(path+"-shm")))
 	}
 }

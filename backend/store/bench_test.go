@@ -19,9 +19,9 @@ var (
 	huge = flag.Bool("huge", false, "benchmarks of search with 1 000 000 units, which take 11 GB of disk and minutes to prepare")
 )
 
-func size(small, whole int) int {
+func size(small, large int) int {
 	if *full {
-		return whole
+		return large
 	}
 	return small
 }
@@ -116,7 +116,7 @@ func (f *fixture) bulkUnits(branch chat.Branch, turns int) {
 // copies" leaves out the indexes that repeat tables, which shows what they cost.
 func BenchmarkVerify(b *testing.B) {
 	f := newFixture(b)
-	_, branch := f.long(200)
+	_, branch := f.longSession(200)
 	for events := int64(0); events < int64(size(4000, 100_000)); {
 		_, err := f.Duplicate(f.ctx, branch.ID, "again")
 		f.ok(err)
@@ -128,12 +128,12 @@ func BenchmarkVerify(b *testing.B) {
 	_, err := f.Verify(f.ctx) // the first call creates an empty database to compare the schema with
 	f.ok(err)
 	verify := func(b *testing.B) {
-		begun := cpuTime()
+		started := cpuTime()
 		for b.Loop() {
 			_, err := f.Verify(f.ctx)
 			f.ok(err)
 		}
-		b.ReportMetric(float64((cpuTime()-begun).Milliseconds())/float64(b.N), "cpu-ms/op")
+		b.ReportMetric(float64((cpuTime()-started).Milliseconds())/float64(b.N), "cpu-ms/op")
 	}
 	b.Run("whole", verify)
 	copies, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'idx!_%!_copy' ESCAPE '!'`)
@@ -158,7 +158,7 @@ func BenchmarkSizes(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", c.name, n), func(b *testing.B) {
 				for b.Loop() {
 					if c.forget {
-						f.Store.upkeepRoom.Settled.Clear()
+						f.Store.upkeepPart.Settled.Clear()
 					}
 					got, err := f.Sizes(f.ctx, branch.ID, "e")
 					f.ok(err)
@@ -208,13 +208,13 @@ func BenchmarkRequests(b *testing.B) {
 
 // BenchmarkLedger replays sessions of 100 and 200 turns (200 and 1 000 with -full) from the beginning, verifies them,
 // and takes snapshots. The cost of an event is measured in CPU time, because that does not depend on the load of the
-// machine; it must not grow with the ledger. "resting" uses turns with long states and answers, whose payloads are
+// machine; it must not grow with the ledger. "deltas" uses turns with long states and answers, whose payloads are
 // packed against earlier ones.
 func BenchmarkLedger(b *testing.B) {
 	for _, turns := range []int{size(100, 200), size(200, 1000)} {
 		f := newFixture(b)
-		s, _ := f.long(turns)
-		b.Run(fmt.Sprint("replay/", turns), func(b *testing.B) { f.replays(b, s.ID) })
+		s, _ := f.longSession(turns)
+		b.Run(fmt.Sprint("replay/", turns), func(b *testing.B) { f.benchmarkReplay(b, s.ID) })
 		b.Run(fmt.Sprint("snapshot/", turns), func(b *testing.B) {
 			for b.Loop() {
 				_, err := records.SnapshotSession(f.ctx, f.core, "bench", string(s.ID))
@@ -225,28 +225,28 @@ func BenchmarkLedger(b *testing.B) {
 			b.ReportMetric(float64(bytes), "bytes")
 		})
 		b.Run(fmt.Sprint("verify/", turns), func(b *testing.B) {
-			begun := cpuTime()
+			started := cpuTime()
 			for b.Loop() {
 				f.verifyClean()
 			}
-			b.ReportMetric(float64((cpuTime()-begun).Microseconds())/float64(b.N*turns), "cpu-µs/turn")
+			b.ReportMetric(float64((cpuTime()-started).Microseconds())/float64(b.N*turns), "cpu-µs/turn")
 		})
 	}
 	turns := size(50, 200)
 	f := newFixture(b)
-	s, branch := f.session("resting")
-	sp, rec := newSpeaker(), f.recollector()
+	s, branch := f.session("deltas")
+	sp, rec := newSpeaker(), f.retriever()
 	for range turns {
 		f.exchange(branch, sp, rec)
 	}
-	b.Run(fmt.Sprint("resting/", turns), func(b *testing.B) { f.replays(b, s.ID) })
+	b.Run(fmt.Sprint("deltas/", turns), func(b *testing.B) { f.benchmarkReplay(b, s.ID) })
 }
 
-func (f *fixture) replays(b *testing.B, s chat.SessionID) {
-	events, begun := int64(0), cpuTime()
+func (f *fixture) benchmarkReplay(b *testing.B, s chat.SessionID) {
+	events, started := int64(0), cpuTime()
 	for b.Loop() {
 		events = f.fromTheBeginning(s).EventSeq
 	}
 	b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds(), "events/s")
-	b.ReportMetric(float64((cpuTime()-begun).Microseconds())/float64(int64(b.N)*events), "cpu-µs/event")
+	b.ReportMetric(float64((cpuTime()-started).Microseconds())/float64(int64(b.N)*events), "cpu-µs/event")
 }

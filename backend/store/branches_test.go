@@ -90,21 +90,21 @@ func TestForkInsideARun(t *testing.T) {
 	if plain.HeadState != one.StateAfter {
 		t.Errorf("without a fallback the head is %s, not the state of turn 1", plain.HeadState)
 	}
-	base, left, err := f.ForkBase(f.ctx, main.ID, three.ID)
+	base, uncovered, err := f.ForkBase(f.ctx, main.ID, three.ID)
 	f.ok(err)
-	if base.ID != one.StateAfter || len(left) != 2 || left[0].ID != two.ID || left[1].ID != three.ID {
-		t.Fatalf("%+v %+v", base, left)
+	if base.ID != one.StateAfter || len(uncovered) != 2 || uncovered[0].ID != two.ID || uncovered[1].ID != three.ID {
+		t.Fatalf("%+v %+v", base, uncovered)
 	}
-	with := f.forkInside(main.ID, three.ID)
-	head, err := f.State(f.ctx, with.HeadState)
+	inside := f.forkInside(main.ID, three.ID)
+	head, err := f.State(f.ctx, inside.HeadState)
 	f.ok(err)
-	if head.Origin != chat.StateFallback || head.ParentID != base.ID || head.BranchID != with.ID || with.Epoch != 1 {
-		t.Errorf("%+v %+v", with, head)
+	if head.Origin != chat.StateFallback || head.ParentID != base.ID || head.BranchID != inside.ID || inside.Epoch != 1 {
+		t.Errorf("%+v %+v", inside, head)
 	}
 	if seq, err := f.StateTurnSeq(f.ctx, head.ID); seq != 3 || err != nil {
 		t.Errorf("covers %d %v", seq, err)
 	}
-	states, err := f.States(f.ctx, with.ID)
+	states, err := f.States(f.ctx, inside.ID)
 	f.ok(err)
 	if slices.ContainsFunc(states, func(s chat.State) bool { return s.ID == run.ID }) {
 		t.Error("the child sees the state of its sibling's turn")
@@ -112,7 +112,7 @@ func TestForkInsideARun(t *testing.T) {
 	if end := f.fork(main.ID, four.ID); end.HeadState != run.ID {
 		t.Errorf("at the end of the run the head is %s", end.HeadState)
 	}
-	f.full(with.ID, "4'", "d'")
+	f.full(inside.ID, "4'", "d'")
 	f.verifyClean()
 }
 

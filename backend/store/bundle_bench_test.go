@@ -20,7 +20,7 @@ func heapWatch(do func()) (peak uint64) {
 	runtime.GC()
 	old := debug.SetGCPercent(50) // keeps the heap close to what is live
 	defer debug.SetGCPercent(old)
-	var most atomic.Uint64
+	var highest atomic.Uint64
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -33,14 +33,14 @@ func heapWatch(do func()) (peak uint64) {
 			case <-tick.C:
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
-				most.Store(max(most.Load(), m.HeapAlloc))
+				highest.Store(max(highest.Load(), m.HeapAlloc))
 			}
 		}
 	}()
 	do()
 	close(stop)
 	<-done
-	return most.Load()
+	return highest.Load()
 }
 
 // longestWait returns the longest time that another writer had to wait while do ran.
@@ -53,11 +53,11 @@ func (f *fixture) longestWait(do func()) (longest time.Duration) {
 			case <-stop:
 				return
 			case <-time.After(2 * time.Millisecond):
-				begun := time.Now()
+				started := time.Now()
 				if err := f.PutSetting(f.ctx, "last_session", "x"); err != nil {
 					panic(err)
 				}
-				longest = max(longest, time.Since(begun))
+				longest = max(longest, time.Since(started))
 			}
 		}
 	}()
@@ -67,9 +67,9 @@ func (f *fixture) longestWait(do func()) (longest time.Duration) {
 	return longest
 }
 
-// asked is a committed and indexed session. Each turn has about 400 tokens and a request that repeats most of the
-// previous one.
-func (f *fixture) asked(turns int) (chat.Session, chat.Branch) {
+// sessionWithRequests returns a committed and indexed session. Each turn has about 400 tokens and a request that
+// repeats most of the previous one.
+func (f *fixture) sessionWithRequests(turns int) (chat.Session, chat.Branch) {
 	f.Helper()
 	s, b := f.session("long")
 	for i := range turns {
@@ -93,8 +93,8 @@ func (f *fixture) asked(turns int) (chat.Session, chat.Branch) {
 func BenchmarkBundle(b *testing.B) {
 	f := newFixture(b)
 	turns := size(300, 10_000)
-	s, _ := f.asked(turns)
-	var whole []byte
+	s, _ := f.sessionWithRequests(turns)
+	var bundle []byte
 	b.Run(fmt.Sprintf("write/%d", turns), func(b *testing.B) {
 		var peak uint64
 		for b.Loop() {
@@ -102,8 +102,8 @@ func BenchmarkBundle(b *testing.B) {
 		}
 		b.ReportMetric(float64(peak)/(1<<20), "MB-heap")
 		b.StopTimer()
-		whole = f.bundled(s.ID)
-		b.ReportMetric(float64(len(whole))/(1<<20), "MB-bundle")
+		bundle = f.bundled(s.ID)
+		b.ReportMetric(float64(len(bundle))/(1<<20), "MB-bundle")
 	})
 	b.Run(fmt.Sprintf("import/%d", turns), func(b *testing.B) {
 		var peak uint64
@@ -114,7 +114,7 @@ func BenchmarkBundle(b *testing.B) {
 			b.StartTimer()
 			peak = heapWatch(func() {
 				waited = to.longestWait(func() {
-					_, _, err := to.ImportBundle(to.ctx, bytes.NewReader(whole), int64(len(whole)), "")
+					_, _, err := to.ImportBundle(to.ctx, bytes.NewReader(bundle), int64(len(bundle)), "")
 					to.ok(err)
 				})
 			})

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// quotingSessions is a session whose requests quote another session, with bundles without and with these requests.
+// quotingSessions returns a session whose requests quote another session, with bundles without and with these requests.
 func quotingSessions(f *fixture) (quoted, quoting chat.Session, steps []chat.Step, without, with []byte) {
 	f.Helper()
 	quoted, a := f.session("quoted")
@@ -87,8 +87,8 @@ func TestALaterBundleCompletesTheRequests(t *testing.T) {
 	to.expectRequests(s.ID, want, 3)
 }
 
-// TestACancelledCompletionIsForgotten: wherever it is cancelled, a request that is then sent on a fork of the session can
-// be read, although the one before it was already in its place once.
+// TestACancelledCompletionIsForgotten: wherever it is cancelled, a request that is then sent on a fork of the session
+// can be read, although the one before it was already in its place once.
 func TestACancelledCompletionIsForgotten(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
 	_, a := from.session("quoted")

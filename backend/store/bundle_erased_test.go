@@ -10,9 +10,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// plotting returns a session from which one turn and its document were permanently deleted, with bundles exported
-// before and after the deletion.
-func plotting(f *fixture) (s chat.Session, before, after []byte) {
+// sessionWithDeletion returns a session from which one turn and its document were permanently deleted, with bundles
+// exported before and after the deletion.
+func sessionWithDeletion(f *fixture) (s chat.Session, before, after []byte) {
 	f.Helper()
 	s, b := f.session("plans")
 	f.full(b.ID, "hello", "good day")
@@ -30,7 +30,7 @@ func plotting(f *fixture) (s chat.Session, before, after []byte) {
 // deleted turn, and is still complete.
 func TestErasedContentIsNotExported(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
-	s, _, after := plotting(from)
+	s, _, after := sessionWithDeletion(from)
 	for name, text := range entries(t, after) {
 		if strings.Contains(text, "zanzibar") {
 			t.Errorf("%s contains erased text", name)
@@ -40,11 +40,11 @@ func TestErasedContentIsNotExported(t *testing.T) {
 	if got.Outcome != chat.ImportMade || len(notices) > 0 {
 		t.Errorf("%+v %q", got, notices)
 	}
-	if from.whole(s.ID) != to.whole(s.ID) {
-		t.Error(firstDifference(from.whole(s.ID), to.whole(s.ID)))
+	if from.dump(s.ID) != to.dump(s.ID) {
+		t.Error(firstDifference(from.dump(s.ID), to.dump(s.ID)))
 	}
 	to.verifyClean()
-	to.replaysAlone(s.ID)
+	to.expectReplayable(s.ID)
 	for name, want := range entries(t, after) {
 		if have := entries(t, to.bundled(s.ID))[name]; have != want {
 			t.Errorf("%s differs: %s", name, firstDifference(want, have))
@@ -62,11 +62,11 @@ func TestErasedContentIsNotExported(t *testing.T) {
 // importing a newer one does not delete content here.
 func TestBundlesFromBeforeAndAfterADeletion(t *testing.T) {
 	f := newFixture(t)
-	s, before, after := plotting(f)
+	s, before, after := sessionWithDeletion(f)
 	if got, _ := f.imported(before); got.Outcome != chat.ImportAlready {
 		t.Errorf("the bundle from before: %+v", got)
 	}
-	if whole := f.whole(s.ID); strings.Contains(whole, "zanzibar") {
+	if dump := f.dump(s.ID); strings.Contains(dump, "zanzibar") {
 		t.Error("it is back")
 	}
 	other := newFixture(t)
@@ -74,7 +74,7 @@ func TestBundlesFromBeforeAndAfterADeletion(t *testing.T) {
 	if got, _ := other.imported(after); got.Outcome != chat.ImportCopied || got.Session == s.ID {
 		t.Errorf("the bundle from after, where nothing was erased: %+v", got)
 	}
-	if whole := other.whole(s.ID); !strings.Contains(whole, "zanzibar") {
+	if dump := other.dump(s.ID); !strings.Contains(dump, "zanzibar") {
 		t.Error("it was erased without a request")
 	}
 	other.verifyClean()
@@ -96,7 +96,7 @@ func TestBundlesFromBeforeAndAfterADeletion(t *testing.T) {
 // deletion.
 func TestErasedMarksNeedADeletionEvent(t *testing.T) {
 	f := newFixture(t)
-	_, _, after := plotting(newFixture(t))
+	_, _, after := sessionWithDeletion(newFixture(t))
 	e := rawEntries(t, after)
 	f.refusedImport(packed(t, with(e, "events.ndjson", replaced(`[erased]`, `[harmless]`))), chat.CodeCorrupt, "no permanent deletion put it there")
 	last := strings.SplitAfter(e["events.ndjson"], "\n")

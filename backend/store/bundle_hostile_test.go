@@ -273,7 +273,7 @@ func TestHostileBundles(t *testing.T) {
 		{"a zip bomb", packed(t, with(e, "snapshot.json", func(string) string { return strings.Repeat("0", 40<<20) })), bad, "times as large"},
 		{"a bomb in the contents", packed(t, with(e, "contents.zst", func(string) string {
 			return zstdOf(`{"event_seq":1,"content":"request","size":99999999999,"sha256":""}` + "\n")
-		})), bad, "are the most"},
+		})), bad, "the maximum is"},
 		{"a turn without a branch", packed(t, payload(ledger.EventTurnAccepted, `"branch_id":"01`, `"branch_id":"07`)), corrupt, "does not belong to the session"},
 		{"a branch of another session", packed(t, payload(ledger.EventBranchCreated, `"parent_branch":""`, `"parent_branch":"01KDYAK3BAD0000000000000AA"`)), corrupt, "does not belong to the session"},
 		{"a step that is a path", packed(t, entity(ledger.EventStepStarted, "../../../evil")), corrupt, "cannot be replayed"},
@@ -323,13 +323,13 @@ func TestRecoveredBundles(t *testing.T) {
 		notice string
 	}{
 		{"a torn last line", packed(t, with(e, "events.ndjson", func(s string) string { return s[:len(s)-40] })), events - 1, "was cut off"},
-		{"a last line of nothing", packed(t, with(e, "events.ndjson", func(s string) string { return s + `{"event_seq":` })), events, "was cut off"},
+		{"an incomplete extra line", packed(t, with(e, "events.ndjson", func(s string) string { return s + `{"event_seq":` })), events, "was cut off"},
 		{"a last line without its newline", packed(t, with(e, "events.ndjson", func(s string) string { return strings.TrimSuffix(s, "\n") })), events, ""},
 		{"an invalid snapshot", packed(t, with(e, "snapshot.json", func(s string) string { return s[:len(s)/2] })), events, "snapshot"},
-		{"a snapshot of other facts", packed(t, with(e, "snapshot.json", replaced(`"turn_seq":2`, `"turn_seq":3`))), events, "snapshot"},
+		{"a snapshot with other content", packed(t, with(e, "snapshot.json", replaced(`"turn_seq":2`, `"turn_seq":3`))), events, "snapshot"},
 		{"no snapshot", packed(t, without(e, "snapshot.json")), events, "snapshot"},
 		{"no index", packed(t, without(e, "index.json")), events, ""},
-		{"a file beside", packed(t, with(e, "__MACOSX/._meta.json", func(string) string { return "x" })), events, "do not belong"},
+		{"an unrelated file", packed(t, with(e, "__MACOSX/._meta.json", func(string) string { return "x" })), events, "do not belong"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -347,10 +347,10 @@ func TestRecoveredBundles(t *testing.T) {
 				t.Errorf("%d events, want %d", n, c.events)
 			}
 			f.verifyClean()
-			f.sameAfterReplay(got.Session)
-			whole, _ := f.imported(b)
-			if c.events < events && whole.Outcome != chat.ImportGrown || c.events == events && whole.Outcome != chat.ImportAlready {
-				t.Errorf("the whole bundle then: %+v", whole)
+			f.expectSameAfterReplay(got.Session)
+			again, _ := f.imported(b)
+			if c.events < events && again.Outcome != chat.ImportGrown || c.events == events && again.Outcome != chat.ImportAlready {
+				t.Errorf("the complete bundle, imported afterwards: %+v", again)
 			}
 			f.verifyClean()
 		})
@@ -363,7 +363,7 @@ func TestAnyMemberChanged(t *testing.T) {
 	b, _ := small(t)
 	e := rawEntries(t, b)
 	f := newFixture(t)
-	n, let := 0, 0
+	n, accepted := 0, 0
 	changes := []func(any) any{
 		func(v any) any {
 			switch v := v.(type) {
@@ -418,14 +418,14 @@ func TestAnyMemberChanged(t *testing.T) {
 				}
 				continue
 			}
-			let++
+			accepted++
 			f.verifyClean()
 			_, err = f.Erase(f.ctx, chat.EraseSession, string(got.Session))
 			f.ok(err)
 		}
 	}
-	if n < 20 || let == 0 || let == n {
-		t.Errorf("%d of %d changes were accepted", let, n)
+	if n < 20 || accepted == 0 || accepted == n {
+		t.Errorf("%d of %d changes were accepted", accepted, n)
 	}
 	f.verifyClean()
 }

@@ -72,58 +72,58 @@ func entries(tb testing.TB, b []byte) map[string]string {
 	return out
 }
 
-// whole returns everything that can be read of a session, as text.
-func (f *fixture) whole(id chat.SessionID) string {
+// dump returns everything that can be read of a session, as text.
+func (f *fixture) dump(id chat.SessionID) string {
 	f.Helper()
 	var b strings.Builder
-	say := func(what string, v any, err error) {
+	write := func(name string, v any, err error) {
 		f.Helper()
 		f.ok(err)
 		raw, err := chat.MarshalJSON(v)
 		f.ok(err)
-		fmt.Fprintf(&b, "%s %s\n", what, raw)
+		fmt.Fprintf(&b, "%s %s\n", name, raw)
 	}
 	session, err := f.Session(f.ctx, id)
-	say("session", session, err)
+	write("session", session, err)
 	branches, err := f.Branches(f.ctx, id)
-	say("branches", branches, err)
+	write("branches", branches, err)
 	files := f.files(id)
 	files = slices.DeleteFunc(files, func(d chat.File) bool { return d.TurnID == "" })
 	for i := range files {
 		content := f.fileContent(files[i].ID)
 		words, err := f.FileText(f.ctx, files[i].ID)
-		say("document", []any{files[i].ID, content, words}, err)
+		write("document", []any{files[i].ID, content, words}, err)
 		files[i].CreatedAt = time.Time{} // the time belongs to the draft that it was attached to
 	}
-	say("documents", files, nil)
+	write("documents", files, nil)
 	summaries, err := f.AllSummaries(f.ctx, id)
-	say("summaries", summaries, err)
+	write("summaries", summaries, err)
 	for _, branch := range branches {
 		states, err := f.States(f.ctx, branch.ID)
-		say("states", states, err)
+		write("states", states, err)
 		pins, err := f.Pins(f.ctx, branch.ID)
-		say("pins", pins, err)
+		write("pins", pins, err)
 		turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: branch.ID})
-		say("turns", turns, err)
+		write("turns", turns, err)
 		for _, t := range turns {
 			steps, err := f.Steps(f.ctx, t.ID)
-			say("steps", steps, err)
+			write("steps", steps, err)
 			for _, st := range steps {
 				payload, err := f.StepPayload(f.ctx, st.ID)
-				say("payload", payload, err)
+				write("payload", payload, err)
 			}
 			manifest, err := f.Manifest(f.ctx, t.ID)
-			say("manifest", string(manifest), err)
+			write("manifest", string(manifest), err)
 		}
 		chunks, _, err := f.Chunks(f.ctx, chat.ChunkQuery{Within: chat.Within{Branch: branch.ID}, Limit: 10_000})
-		say("chunks", chunks, err)
+		write("chunks", chunks, err)
 	}
 	return b.String()
 }
 
-// rich is a session with one of everything: branches (one archived), tools, reasoning, unknown blocks, an image, a
-// document, pins, summaries, failed, incomplete and pending turns, a folder, settings, manifests and requests.
-func (f *fixture) rich() chat.Session {
+// richSession returns a session with one of everything: branches (one archived), tools, reasoning, unknown blocks, an
+// image, a document, pins, summaries, failed, incomplete and pending turns, a folder, settings, manifests and requests.
+func (f *fixture) richSession() chat.Session {
 	f.Helper()
 	d := seed(f)
 	f.ok(f.SetFolder(f.ctx, []chat.SessionID{d.Session.ID}, "Travels/東京"))
@@ -136,10 +136,10 @@ func (f *fixture) rich() chat.Session {
 		Units: []chat.Unit{{Role: chat.RoleUser, End: 44, Tokens: 9, Text: "[2026-01-02] notes.txt: The treaty of Vesterholm was signed in 1721."}},
 	}}}))
 	f.blocks(branch)
-	return f.again(d.Session)
+	return f.reloaded(d.Session)
 }
 
-func (f *fixture) again(s chat.Session) chat.Session {
+func (f *fixture) reloaded(s chat.Session) chat.Session {
 	f.Helper()
 	s, err := f.Session(f.ctx, s.ID)
 	f.ok(err)
@@ -175,7 +175,7 @@ func (f *fixture) blocks(branch chat.BranchID) {
 // to its snapshot, and is exported as the same file.
 func TestExportThenImport(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
-	s := from.rich()
+	s := from.richSession()
 	_, _, err := from.Snapshot(from.ctx)
 	from.ok(err)
 	b := from.bundled(s.ID)
@@ -183,11 +183,11 @@ func TestExportThenImport(t *testing.T) {
 	if got.Session != s.ID || got.Outcome != chat.ImportMade || got.Turns != 13 || got.Branches != 4 || got.Notice != "" || len(notices) != 0 {
 		t.Errorf("imported %+v %q", got, notices)
 	}
-	if want, have := from.whole(s.ID), to.whole(s.ID); want != have {
+	if want, have := from.dump(s.ID), to.dump(s.ID); want != have {
 		t.Errorf("%s", firstDifference(want, have))
 	}
 	to.verifyClean()
-	to.sameAfterReplay(s.ID)
+	to.expectSameAfterReplay(s.ID)
 	for name, want := range entries(t, b) {
 		if have := entries(t, to.bundled(s.ID))[name]; have != want {
 			t.Errorf("%s differs: %s", name, firstDifference(want, have))
@@ -226,7 +226,7 @@ func TestEverySeededSessionCanBeExportedAndImported(t *testing.T) {
 		to := newFixture(t)
 		b := from.bundled(s)
 		to.imported(b)
-		if want, have := from.whole(s), to.whole(s); want != have {
+		if want, have := from.dump(s), to.dump(s); want != have {
 			t.Errorf("session %s %s", s, firstDifference(want, have))
 		}
 		to.verifyClean()
@@ -263,8 +263,8 @@ func TestImportAddsNewEvents(t *testing.T) {
 	if got, _ := to.imported(late); got.Outcome != chat.ImportGrown || got.Turns != 2 || got.Branches != 1 || got.Session != s.ID {
 		t.Errorf("%+v", got)
 	}
-	if from.whole(s.ID) != to.whole(s.ID) {
-		t.Error(firstDifference(from.whole(s.ID), to.whole(s.ID)))
+	if from.dump(s.ID) != to.dump(s.ID) {
+		t.Error(firstDifference(from.dump(s.ID), to.dump(s.ID)))
 	}
 	if got, _ := to.imported(early); got.Outcome != chat.ImportAlready {
 		t.Errorf("an earlier bundle: %+v", got)
@@ -275,29 +275,29 @@ func TestImportAddsNewEvents(t *testing.T) {
 // TestImportOfADivergedBundle: it is imported once, as a copy that shares no id with the original.
 func TestImportOfADivergedBundle(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
-	s := from.rich()
+	s := from.richSession()
 	to.imported(from.bundled(s.ID))
 	to.ok(to.RenameSession(to.ctx, s.ID, "ours went on"))
-	ours := to.whole(s.ID)
+	ours := to.dump(s.ID)
 	from.ok(from.RenameSession(from.ctx, s.ID, "theirs went on"))
 	b := from.bundled(s.ID)
 	got, _ := to.imported(b)
 	if got.Outcome != chat.ImportCopied || got.Session == s.ID || got.Turns != 13 || got.Notice == "" {
 		t.Fatalf("%+v", got)
 	}
-	if now := to.whole(s.ID); now != ours {
+	if now := to.dump(s.ID); now != ours {
 		t.Error("ours changed: " + firstDifference(ours, now))
 	}
-	made := to.again(chat.Session{ID: got.Session})
+	made := to.reloaded(chat.Session{ID: got.Session})
 	if made.Source != events.SourceBundle || made.Title != "theirs went on" {
 		t.Errorf("the copy is %+v", made)
 	}
-	want := strings.Replace(anonymous(from.whole(s.ID)), `"source":"native"`, `"source":"bundle"`, 1)
-	if have := anonymous(to.whole(got.Session)); have != want {
+	want := strings.Replace(anonymous(from.dump(s.ID)), `"source":"native"`, `"source":"bundle"`, 1)
+	if have := anonymous(to.dump(got.Session)); have != want {
 		t.Error(firstDifference(want, have))
 	}
 	to.verifyClean()
-	to.sameAfterReplay(got.Session)
+	to.expectSameAfterReplay(got.Session)
 	if again, _ := to.imported(b); again.Outcome != chat.ImportAlready || again.Session != got.Session {
 		t.Errorf("imported again: %+v", again)
 	}
@@ -309,19 +309,19 @@ func TestImportOfADivergedBundle(t *testing.T) {
 	}
 }
 
-var anID = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
+var idPattern = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
 
-// anonymous replaces the ids in the output of whole with numbers. It leaves out the bytes that were sent to a
+// anonymous replaces the ids in the output of dump with numbers. It leaves out the bytes that were sent to a
 // provider and received, because a copy keeps the original ids there.
-func anonymous(whole string) string {
+func anonymous(text string) string {
 	names := map[string]string{}
 	var kept []string
-	for line := range strings.Lines(whole) {
+	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "payload ") {
 			kept = append(kept, line)
 		}
 	}
-	return anID.ReplaceAllStringFunc(strings.Join(kept, ""), func(id string) string {
+	return idPattern.ReplaceAllStringFunc(strings.Join(kept, ""), func(id string) string {
 		if names[id] == "" {
 			names[id] = fmt.Sprint("id", len(names))
 		}
@@ -349,7 +349,7 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
 	_, main := to.session("ours")
 	to.full(main.ID, "what was here", "stays")
-	b := from.bundled(from.rich().ID)
+	b := from.bundled(from.richSession().ID)
 	before := to.rowsOfAll()
 	stopped := 0
 	for _, after := range []int{0, len(b) / 2, len(b), len(b) * 3 / 2} {
@@ -395,11 +395,11 @@ func TestAnyHistoryCanBeExportedAndImported(t *testing.T) {
 			"commit": func(*rapid.T) { w.commit() },
 			"fork":   func(*rapid.T) { w.fork() },
 			"index":  func(*rapid.T) { w.indexSome() },
-			"travel": func(*rapid.T) { to.imported(w.bundled(branch.SessionID)) },
+			"import": func(*rapid.T) { to.imported(w.bundled(branch.SessionID)) },
 		})
 		b := w.bundled(branch.SessionID)
 		to.imported(b)
-		if want, have := w.whole(branch.SessionID), to.whole(branch.SessionID); want != have {
+		if want, have := w.dump(branch.SessionID), to.dump(branch.SessionID); want != have {
 			rt.Fatal(firstDifference(want, have))
 		}
 		if want, have := fmt.Sprint(entries(t, b)), fmt.Sprint(entries(t, to.bundled(branch.SessionID))); want != have {

@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// lists expects a query to return chunks with these texts, over all pages.
-func (f *fixture) lists(q chat.ChunkQuery, want ...string) {
+// expectChunks expects a query to return chunks with these texts, over all pages.
+func (f *fixture) expectChunks(q chat.ChunkQuery, want ...string) {
 	f.Helper()
 	var got []string
 	for {
@@ -30,10 +30,10 @@ func (f *fixture) lists(q chat.ChunkQuery, want ...string) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		f.Errorf("%+v lists\n%q, want\n%q", q, got, want)
 	}
-	whole, _, err := f.Chunks(f.ctx, chat.ChunkQuery{Within: q.Within, Text: q.Text})
+	unlimited, _, err := f.Chunks(f.ctx, chat.ChunkQuery{Within: q.Within, Text: q.Text})
 	f.ok(err)
-	if len(whole) != len(want) {
-		f.Errorf("without a limit, %d chunks", len(whole))
+	if len(unlimited) != len(want) {
+		f.Errorf("without a limit, %d chunks", len(unlimited))
 	}
 }
 
@@ -49,20 +49,20 @@ func TestChunksAreListedNewestFirst(t *testing.T) {
 	_, ob := f.session("other")
 	f.full(ob.ID, "four", "far")
 	q := func(in chat.Within, text string) chat.ChunkQuery { return chat.ChunkQuery{Within: in, Text: text} }
-	one, r1 := `one "quoted" 100% word_s`, "Reply ÄPFEL\nwith two lines"
-	f.lists(q(chat.Within{}, ""), "four", "far", "three", "other", "two wordless", "reply 我爱数据库", one, r1)
-	f.lists(q(chat.Within{Branch: child.ID}, ""), "three", "other", one, r1)
-	f.lists(q(chat.Within{Session: s.ID}, ""), "three", "other", "two wordless", "reply 我爱数据库", one, r1)
-	f.lists(q(chat.Within{Branch: b.ID, Role: chat.RoleUser}, ""), "two wordless", one)
-	f.lists(q(chat.Within{Session: s.ID, Types: []chat.ChunkType{chat.ChunkExplanation}, Since: later}, ""), "other", "reply 我爱数据库")
+	r0, r1 := `one "quoted" 100% word_s`, "Reply ÄPFEL\nwith two lines"
+	f.expectChunks(q(chat.Within{}, ""), "four", "far", "three", "other", "two wordless", "reply 我爱数据库", r0, r1)
+	f.expectChunks(q(chat.Within{Branch: child.ID}, ""), "three", "other", r0, r1)
+	f.expectChunks(q(chat.Within{Session: s.ID}, ""), "three", "other", "two wordless", "reply 我爱数据库", r0, r1)
+	f.expectChunks(q(chat.Within{Branch: b.ID, Role: chat.RoleUser}, ""), "two wordless", r0)
+	f.expectChunks(q(chat.Within{Session: s.ID, Types: []chat.ChunkType{chat.ChunkExplanation}, Since: later}, ""), "other", "reply 我爱数据库")
 	for text, want := range map[string][]string{
-		"REPLY": {"reply 我爱数据库", r1}, "äpfel": {r1}, "l\nw": {r1}, `"quoted"`: {one}, "100%": {one}, "d_s": {one}, "dw": {}, "word": {"two wordless", one},
+		"REPLY": {"reply 我爱数据库", r1}, "äpfel": {r1}, "l\nw": {r1}, `"quoted"`: {r0}, "100%": {r0}, "d_s": {r0}, "dw": {}, "word": {"two wordless", r0},
 		"爱数": {"reply 我爱数据库"}, `\`: {}, "blocks": {}, "text": {},
 	} {
-		f.lists(q(chat.Within{Branch: b.ID}, text), want...)
+		f.expectChunks(q(chat.Within{Branch: b.ID}, text), want...)
 	}
 	f.ok(f.Index(f.ctx, recut(f.indexing(first.ID, chat.IndexOK), 2)))
-	f.lists(q(chat.Within{Branch: b.ID}, ""), "two wordless", "reply 我爱数据库", one[:3], one[3:], r1[:3], r1[3:])
+	f.expectChunks(q(chat.Within{Branch: b.ID}, ""), "two wordless", "reply 我爱数据库", r0[:3], r0[3:], r1[:3], r1[3:])
 	page, _, err := f.Chunks(f.ctx, chat.ChunkQuery{Within: chat.Within{Branch: "nobody"}})
 	f.refused(err, chat.CodeNotFound)
 	if len(page) != 0 {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime is the CPU time of this process on all cores. Unlike elapsed time, it does not depend on the load of the
+// cpuTime returns the CPU time of this process on all cores. Unlike elapsed time, it does not depend on the load of the
 // machine.
 func cpuTime() time.Duration {
 	var u syscall.Rusage

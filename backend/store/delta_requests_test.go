@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// benchText is always the same text; it compresses to about a third.
+// benchText returns text of about this many words, always the same. It compresses to about a third.
 func benchText(words int) string { return longText()[:6*words] }
 
 var longText = sync.OnceValue(func() string { return newSpeaker().say(10_000) })
@@ -139,18 +139,18 @@ func TestADamagedKeyFrameDamagesOnlyItsChain(t *testing.T) {
 	}
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
-	hurt := map[string]bool{}
+	damaged := map[string]bool{}
 	for _, x := range found {
-		hurt[x.ID] = true
+		damaged[x.ID] = true
 	}
 	for i, step := range append(steps, next) {
 		_, err := f.StepPayload(f.ctx, step.ID)
 		want := i >= 2*delta.MaxChain && i < len(steps)
-		if hurt[string(step.ID)] != want || (chat.CodeOf(err) == chat.CodeCorrupt) != want {
-			t.Errorf("request %d: named %v, %v", i, hurt[string(step.ID)], err)
+		if damaged[string(step.ID)] != want || (chat.CodeOf(err) == chat.CodeCorrupt) != want {
+			t.Errorf("request %d: named %v, %v", i, damaged[string(step.ID)], err)
 		}
 	}
-	if len(hurt) != 3 {
+	if len(damaged) != 3 {
 		t.Errorf("findings %+v", found)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"contextinfinity/backend/store/verify"
 )
 
-// answered is a turn with a long answer in a single step.
-func (f *fixture) answered(b chat.Branch) (chat.Turn, chat.Step, []chat.RawEvent, string) {
+// longAnswer returns a turn with a long answer in a single step.
+func (f *fixture) longAnswer(b chat.Branch) (chat.Turn, chat.Step, []chat.RawEvent, string) {
 	f.Helper()
 	answer := newSpeaker().say(400)
 	t := f.accept(b.ID, "tell me all")
@@ -33,7 +33,7 @@ func (f *fixture) answered(b chat.Branch) (chat.Turn, chat.Step, []chat.RawEvent
 func TestStepItemsAreDeltasOfTheAnswer(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
-	turn, step, events, answer := f.answered(b)
+	turn, step, events, answer := f.longAnswer(b)
 	size, err := sqlite.One[int](f.core.DB.Reader, "steps", step.ID, `SELECT length(items_z) + length(normalized_items_json) FROM steps WHERE id = ?`, step.ID)
 	f.ok(err)
 	if size == 0 || size > 100 {
@@ -49,12 +49,12 @@ func TestStepItemsAreDeltasOfTheAnswer(t *testing.T) {
 			t.Fatalf("event %d: %s", i, p.Events[i].Data)
 		}
 	}
-	f.saysItems(turn.ID, answer)
+	f.expectItems(turn.ID, answer)
 	f.verifyClean()
 }
 
-// saysItems expects a step's items where they are requested, and only there.
-func (f *fixture) saysItems(turn chat.TurnID, answer string) {
+// expectItems expects a step's items where they are requested, and only there.
+func (f *fixture) expectItems(turn chat.TurnID, answer string) {
 	f.Helper()
 	listed, err := f.Steps(f.ctx, turn)
 	f.ok(err)
@@ -81,7 +81,7 @@ func (f *fixture) saysItems(turn chat.TurnID, answer string) {
 func TestVerifyReportsADamagedAnswerWithItsStep(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
-	turn, step, _, _ := f.answered(b)
+	turn, step, _, _ := f.longAnswer(b)
 	f.unguard()
 	for name, c := range map[string]struct{ sql, table, id string }{
 		"answer torn":      {`UPDATE turns SET final_assistant_message_json = substr(final_assistant_message_json, 1, 99)`, "steps", string(step.ID)},
@@ -123,7 +123,7 @@ func TestLongItemsArePackedAlone(t *testing.T) {
 	if packed, text := stored(f); packed == 0 || packed > len(words)/100 || text != 0 {
 		t.Errorf("items of %d bytes take %d packed and %d as text", len(words), packed, text)
 	}
-	f.saysItems(turn.ID, words)
+	f.expectItems(turn.ID, words)
 	f.verifyClean()
 
 	to := newFixture(t)
@@ -131,14 +131,14 @@ func TestLongItemsArePackedAlone(t *testing.T) {
 	if packed, text := stored(to); packed == 0 || text != 0 {
 		t.Errorf("imported items take %d packed and %d as text", packed, text)
 	}
-	to.saysItems(turn.ID, words)
+	to.expectItems(turn.ID, words)
 	to.verifyClean()
 
 	items, err := chat.MarshalJSON(f.ended(chat.Step{}, chat.StepCompleted, words).Items)
 	f.ok(err)
 	f.unguard()
 	f.ok(f.core.DB.Writer.Exec(`UPDATE steps SET normalized_items_json = ?, items_z = NULL`, string(items)).Error)
-	f.saysItems(turn.ID, words)
+	f.expectItems(turn.ID, words)
 	f.verifyClean()
 	to.unguard()
 	to.ok(to.core.DB.Writer.Exec(`UPDATE steps SET items_z = substr(items_z, 1, length(items_z) - 9)`).Error)
@@ -221,11 +221,11 @@ func TestUnitsReferToTheirMessage(t *testing.T) {
 		}
 	}
 	f.verifyClean()
-	f.followsUnits()
+	f.expectIndexFollowsUnits()
 }
 
-// followsUnits changes and deletes rows of units and checks that the text index follows.
-func (f *fixture) followsUnits() {
+// expectIndexFollowsUnits changes and deletes rows of units and checks that the text index follows.
+func (f *fixture) expectIndexFollowsUnits() {
 	f.Helper()
 	for _, sql := range []string{`UPDATE units SET text = 'egret ' || text WHERE said = 1`, `UPDATE units SET start_offset = 2 WHERE said = 1`, `DELETE FROM units`} {
 		f.ok(f.core.DB.Writer.Exec(sql).Error)

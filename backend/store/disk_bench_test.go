@@ -33,7 +33,7 @@ func wire(c prompt.PreparedContext) []byte {
 }
 
 // exchange stores a turn with a context from the assembler.
-func (f *fixture) exchange(b chat.Branch, sp *speaker, rec *recollector) int {
+func (f *fixture) exchange(b chat.Branch, sp *speaker, rec *retriever) int {
 	f.Helper()
 	user, answer := sp.say(120), sp.say(280)
 	t := f.accept(b.ID, user)
@@ -42,12 +42,12 @@ func (f *fixture) exchange(b chat.Branch, sp *speaker, rec *recollector) int {
 	manifest, err := chat.MarshalJSON(c.Manifest())
 	f.ok(err)
 	request, retrieved := wire(c), recorded(c.Manifest())
-	begun := time.Now()
+	started := time.Now()
 	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: t.ID, Manifest: manifest, Tokens: c.Tokens(), Retrieved: retrieved}))
 	step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: t.ID, Provider: "p", ModelID: "m", Request: request})
 	f.ok(err)
 	if len(retrieved) > 0 {
-		rec.stored = append(rec.stored, time.Since(begun))
+		rec.stored = append(rec.stored, time.Since(started))
 	}
 	end := f.ended(step, chat.StepCompleted, answer)
 	end.Events = chat.EventsOf(deltas(answer))
@@ -63,7 +63,7 @@ func (f *fixture) exchange(b chat.Branch, sp *speaker, rec *recollector) int {
 	return len(user) + len(answer)
 }
 
-func (f *fixture) assembled(b chat.Branch, rec *recollector, t chat.Turn) prompt.PreparedContext {
+func (f *fixture) assembled(b chat.Branch, rec *retriever, t chat.Turn) prompt.PreparedContext {
 	f.Helper()
 	sizes, err := f.Sizes(f.ctx, b.ID, "bytes")
 	f.ok(err)
@@ -123,16 +123,16 @@ func BenchmarkDisk(b *testing.B) {
 	for b.Loop() {
 		f := newFixture(b)
 		_, branch := f.session("disk")
-		sp, rec, said := newSpeaker(), f.recollector(), 0
-		begun := time.Now()
+		sp, rec, textBytes := newSpeaker(), f.retriever(), 0
+		started := time.Now()
 		for i := range turns {
-			said += f.exchange(branch, sp, rec)
+			textBytes += f.exchange(branch, sp, rec)
 			if i%50 == 49 || i == turns-1 { // when a snapshot is due, as in the program
 				_, _, err := f.Snapshot(f.ctx)
 				f.ok(err)
 			}
 		}
-		b.ReportMetric(float64(time.Since(begun).Milliseconds())/float64(turns), "ms/turn")
+		b.ReportMetric(float64(time.Since(started).Milliseconds())/float64(turns), "ms/turn")
 		if rec.full > 0 {
 			slices.Sort(rec.stored)
 			b.ReportMetric(float64(rec.stored[len(rec.stored)*95/100].Microseconds())/1000, "p95-ms-before-sending")
@@ -141,14 +141,14 @@ func BenchmarkDisk(b *testing.B) {
 				rec.full, turns, rec.packed/rec.full, rec.tokens/rec.full, 100*rec.stayed/max(rec.packed, 1))
 		}
 		f.checkpoint()
-		f.reportDisk(b, said)
+		f.reportDisk(b, textBytes)
 	}
 }
 
-func (f *fixture) reportDisk(b *testing.B, said int) {
+func (f *fixture) reportDisk(b *testing.B, textBytes int) {
 	st, err := f.Stats(f.ctx)
 	f.ok(err)
-	ratio := func(bytes int64) float64 { return float64(bytes) / float64(said) }
+	ratio := func(bytes int64) float64 { return float64(bytes) / float64(textBytes) }
 	b.ReportMetric(ratio(st.Bytes), "times-transcript(target:<12)")
 	parts, err := sqlite.All[struct {
 		Name  string

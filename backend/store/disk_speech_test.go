@@ -59,9 +59,9 @@ func (s *speaker) state() string {
 
 func tokensOf(s string) int { return (len(s) + 3) / 4 }
 
-// recollector indexes and retrieves as the program does: with the second chunker, the built-in embedder, and the
+// retriever indexes and retrieves as the program does: with the second chunker, the built-in embedder, and the
 // retrieval engine with its measured settings.
-type recollector struct {
+type retriever struct {
 	engine   *retrieval.Engine
 	embedder *local.Embedder
 	space    chat.Namespace
@@ -75,9 +75,9 @@ type recollector struct {
 	stored   []time.Duration // time until a request may be sent
 }
 
-func (f *fixture) recollector() *recollector {
+func (f *fixture) retriever() *retriever {
 	f.Helper()
-	r := &recollector{embedder: local.New()}
+	r := &retriever{embedder: local.New()}
 	space, err := f.OpenNamespace(f.ctx, r.embedder.Identity())
 	f.ok(err)
 	r.space = space
@@ -89,7 +89,7 @@ func (f *fixture) recollector() *recollector {
 }
 
 // index stores a turn's chunks and the vectors of their units.
-func (r *recollector) index(f *fixture, id chat.TurnID) {
+func (r *retriever) index(f *fixture, id chat.TurnID) {
 	f.Helper()
 	t, err := f.Turn(f.ctx, id)
 	f.ok(err)
@@ -107,7 +107,7 @@ func (r *recollector) index(f *fixture, id chat.TurnID) {
 }
 
 // recall retrieves memory from before the cut, within the budget.
-func (r *recollector) recall(f *fixture, b chat.Branch, in prompt.Input, d *prompt.Draft) []prompt.Artifact {
+func (r *retriever) recall(f *fixture, b chat.Branch, in prompt.Input, d *prompt.Draft) []prompt.Artifact {
 	f.Helper()
 	if d.Cut() == 0 {
 		return nil
@@ -118,23 +118,23 @@ func (r *recollector) recall(f *fixture, b chat.Branch, in prompt.Input, d *prom
 	})
 	f.ok(err)
 	var out []prompt.Artifact
-	now := map[string]bool{}
+	current := map[string]bool{}
 	for _, a := range res.Artifacts {
-		one := retrieval.Passage(a.ChunkText, a.Form, a.Slices, b.SessionID)
-		one.Score, one.Similarity, one.Vector, one.Keyword = a.Score, a.Similarity, a.Cosine, a.Keyword
-		out = append(out, one)
-		now[string(a.ID)] = true
+		artifact := retrieval.Passage(a.ChunkText, a.Form, a.Slices, b.SessionID)
+		artifact.Score, artifact.Similarity, artifact.Vector, artifact.Keyword = a.Score, a.Similarity, a.Cosine, a.Keyword
+		out = append(out, artifact)
+		current[string(a.ID)] = true
 		r.packed++
 		if r.found[string(a.ID)] {
 			r.stayed++
 		}
 	}
-	r.found, r.full, r.tokens = now, r.full+1, r.tokens+res.Tokens
+	r.found, r.full, r.tokens = current, r.full+1, r.tokens+res.Tokens
 	return out
 }
 
 // compare adds how much of a context with memory repeats the beginning of the previous one.
-func (r *recollector) compare(c prompt.PreparedContext) {
+func (r *retriever) compare(c prompt.PreparedContext) {
 	if len(c.Manifest().Chunks()) > 0 {
 		d := prompt.Compare(r.before.Texts(), c.Texts())
 		r.reused += float64(d.SharedBytes) / float64(d.TotalBytes)

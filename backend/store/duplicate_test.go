@@ -40,25 +40,25 @@ func TestDuplicateCopiesTheLineage(t *testing.T) {
 	for name, branch := range map[string]chat.BranchID{"main": d.Main.ID, "child": d.Child.ID, "early": d.Early.ID, "inside": d.Inside.ID} {
 		t.Run(name, func(t *testing.T) {
 			want := f.texts(branch)
-			made, err := f.Duplicate(f.ctx, branch, "a copy")
+			duplicate, err := f.Duplicate(f.ctx, branch, "a copy")
 			f.ok(err)
 			open := 0
 			if name == "main" {
 				open = 1
 				want = want[:len(want)-1] // the ninth turn has no answer yet
 			}
-			if made.LeftOut != open {
-				t.Errorf("%d turns were left out, want %d", made.LeftOut, open)
+			if duplicate.LeftOut != open {
+				t.Errorf("%d turns were left out, want %d", duplicate.LeftOut, open)
 			}
-			copied := made.Session.ActiveBranch
+			copied := duplicate.Session.ActiveBranch
 			if got := f.texts(copied); !slices.Equal(got, want) {
 				t.Errorf("the copy says %q, the original %q", got, want)
 			}
 			if got, want := f.pinTexts(copied), f.pinTexts(branch); !slices.Equal(got, want) {
 				t.Errorf("pins %q, want %q", got, want)
 			}
-			f.sameKnowledge(branch, copied)
-			s := made.Session
+			f.expectSameKnowledge(branch, copied)
+			s := duplicate.Session
 			if s.Title != "a copy" || s.Folder != "Travel" || s.Model != "recall" || s.SystemPrompt != "Be brief." {
 				t.Errorf("%+v", s)
 			}
@@ -67,8 +67,8 @@ func TestDuplicateCopiesTheLineage(t *testing.T) {
 	}
 }
 
-// sameKnowledge compares the states and range summaries of two branches.
-func (f *fixture) sameKnowledge(a, b chat.BranchID) {
+// expectSameKnowledge compares the states and range summaries of two branches.
+func (f *fixture) expectSameKnowledge(a, b chat.BranchID) {
 	f.Helper()
 	summary := func(id chat.BranchID) string {
 		branch, err := f.Branch(f.ctx, id)
@@ -104,9 +104,9 @@ func TestDuplicateIsIndependent(t *testing.T) {
 	f.ok(err)
 	f.finalize(turn, "read")
 	f.commitAll(branch.ID)
-	made, err := f.Duplicate(f.ctx, branch.ID, "copy")
+	duplicate, err := f.Duplicate(f.ctx, branch.ID, "copy")
 	f.ok(err)
-	copied := made.Session.ActiveBranch
+	copied := duplicate.Session.ActiveBranch
 	f.full(branch.ID, "only in the original", "yes")
 	f.full(copied, "only in the copy", "yes")
 	f.pin(copied, "a fact of the copy")
@@ -119,7 +119,7 @@ func TestDuplicateIsIndependent(t *testing.T) {
 	if pins := f.pinTexts(branch.ID); len(pins) != 0 {
 		t.Errorf("the original has %q", pins)
 	}
-	files := f.files(made.Session.ID)
+	files := f.files(duplicate.Session.ID)
 	if len(files) != 1 || files[0].ID == file.ID || files[0].TurnID == "" {
 		t.Fatalf("%+v", files)
 	}
@@ -127,7 +127,7 @@ func TestDuplicateIsIndependent(t *testing.T) {
 	if string(content) != "the plan is to sail" {
 		t.Errorf("%q", content)
 	}
-	jobs, err := f.Jobs(f.ctx, chat.JobQuery{Session: made.Session.ID, Type: chat.JobIndexTurn})
+	jobs, err := f.Jobs(f.ctx, chat.JobQuery{Session: duplicate.Session.ID, Type: chat.JobIndexTurn})
 	f.ok(err)
 	if len(jobs) == 0 {
 		t.Error("nothing will be indexed of the copy")
@@ -144,9 +144,9 @@ func TestADeletionNamesCopies(t *testing.T) {
 	f.full(branch.ID, "and the door with 1234", "noted")
 	_, beside := f.session("another one")
 	f.full(beside.ID, "the vault opens with 4711", "noted at another time")
-	made, err := f.Duplicate(f.ctx, branch.ID, "copy")
+	duplicate, err := f.Duplicate(f.ctx, branch.ID, "copy")
 	f.ok(err)
-	copied := made.Session.ID
+	copied := duplicate.Session.ID
 	titles := func(list []chat.Copy) (out []string) {
 		for _, c := range list {
 			out = append(out, c.Title)
@@ -161,10 +161,10 @@ func TestADeletionNamesCopies(t *testing.T) {
 	preview, err = f.ErasePreview(f.ctx, chat.EraseTurn, string(turn.ID))
 	f.ok(err)
 	if got := titles(preview.Copies); !slices.Equal(got, []string{"copy"}) {
-		t.Fatalf("of the turn the copies are %q", got)
+		t.Fatalf("the copies of the turn are %q", got)
 	}
-	if there, err := f.Turn(f.ctx, preview.Copies[0].Turn); err != nil || there.SessionID != copied || there.User.RenderedText() != turn.User.RenderedText() {
-		t.Errorf("the turn of the copy is %+v: %v", there, err)
+	if copyOfTurn, err := f.Turn(f.ctx, preview.Copies[0].Turn); err != nil || copyOfTurn.SessionID != copied || copyOfTurn.User.RenderedText() != turn.User.RenderedText() {
+		t.Errorf("the turn of the copy is %+v: %v", copyOfTurn, err)
 	}
 	receipt, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID))
 	f.ok(err)
@@ -199,10 +199,10 @@ func TestADeletionIncludesNamedCopies(t *testing.T) {
 	f.full(beside.ID, "the vault opens with 4711", "noted at another time")
 	var copied []chat.SessionID
 	for _, name := range []string{"copy a", "copy b", "copy c"} {
-		made, err := f.Duplicate(f.ctx, branch.ID, name)
+		duplicate, err := f.Duplicate(f.ctx, branch.ID, name)
 		f.ok(err)
-		copied = append(copied, made.Session.ID)
-		f.full(made.Session.ActiveBranch, "only in "+name, "noted")
+		copied = append(copied, duplicate.Session.ID)
+		f.full(duplicate.Session.ActiveBranch, "only in "+name, "noted")
 	}
 	where := func(text string) (out []string) {
 		f.Helper()

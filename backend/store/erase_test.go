@@ -97,13 +97,13 @@ func readings(v any) []string {
 func (f *fixture) tracesInChains(word string) []string {
 	f.Helper()
 	var found []string
-	look := func(what string, text []byte, err error) {
+	look := func(name string, text []byte, err error) {
 		f.Helper()
 		if err != nil {
-			f.Errorf("%s cannot be read: %v", what, err)
+			f.Errorf("%s cannot be read: %v", name, err)
 		}
 		if bytes.Contains(text, []byte(word)) {
-			found = append(found, what)
+			found = append(found, name)
 		}
 	}
 	for _, c := range []delta.Chain{delta.RequestChain, delta.ManifestChain} {
@@ -137,25 +137,25 @@ func (f *fixture) tracesInChains(word string) []string {
 	return found
 }
 
-// noTrace asserts that the word occurs nowhere.
-func (f *fixture) noTrace(word string) {
+// expectNoTrace asserts that the word occurs nowhere.
+func (f *fixture) expectNoTrace(word string) {
 	f.Helper()
 	if found := f.traces(word); len(found) > 0 {
 		f.Errorf("%q is still in:\n%s", word, strings.Join(found, "\n"))
 	}
 }
 
-// secretive is a session that contains the canary wherever text can be, a session whose memory quoted it, and one
+// secretSession creates a session that contains the canary wherever text can be, a session whose memory quoted it, and one
 // that is unrelated to it.
 type secretive struct {
 	session, other, clean chat.Session
 	branch                chat.BranchID
 	turns                 []chat.Turn
-	remembering           chat.Turn
+	quoting               chat.Turn
 	step                  chat.Step
 }
 
-func (f *fixture) secretive() secretive {
+func (f *fixture) secretSession() secretive {
 	f.Helper()
 	var d secretive
 	say := func(s string) string { return s + " " + canary + " " + strings.Repeat(s+" and more of it. ", 60) }
@@ -195,7 +195,7 @@ func (f *fixture) secretive() secretive {
 		turn := f.accept(ob.ID, fmt.Sprint("and what was it, ", i))
 		var memory []chat.ChunkText
 		if i == 1 {
-			memory, d.remembering = chunks[:min(4, len(chunks))], turn
+			memory, d.quoting = chunks[:min(4, len(chunks))], turn
 		}
 		_, _, step := f.remember(turn, common+fmt.Sprint(i), memory...)
 		_, err := f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Step: f.ended(step, chat.StepFailed, ""), Outcome: chat.OutcomeFailed})
@@ -230,7 +230,7 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Outcome: chat.OutcomeFailed, Failure: &chat.Failure{Code: chat.CodeInvalid, Message: canary}})
 	f.ok(err)
 	f.answerWithTools(b, "write it down", `{"say":"`+canary+`"}`, "written: "+canary, "I wrote it down.")
-	f.permits(turns[0].SessionID)
+	f.addPermissions(turns[0].SessionID)
 	for _, statement := range []string{
 		fmt.Sprintf(`INSERT INTO blobs SELECT x'%x', session_id, 'image/png', 3, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`, codec.Hash([]byte(canary))),
 		`INSERT INTO import_keys SELECT 'chatgpt', 'xylocanary', session_id, id, created_at FROM turns WHERE id = ?`,
@@ -243,14 +243,14 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 // the other sessions can still be read.
 func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 	f := newFixture(t)
-	d := f.secretive()
+	d := f.secretSession()
 	if len(f.traces(canary)) < 30 {
 		t.Fatalf("the canary is in too few places: %q", f.traces(canary))
 	}
 	f.ok(os.MkdirAll(filepath.Join(f.dir, sqlite.BackupDir), 0o700))
-	backup, err := f.backupRoom.Archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
+	backup, err := f.backupPart.Archive.Backup(f.ctx, filepath.Join(f.dir, sqlite.BackupDir))
 	f.ok(err)
-	before, err := f.Manifest(f.ctx, d.remembering.ID)
+	before, err := f.Manifest(f.ctx, d.quoting.ID)
 	f.ok(err)
 	preview, err := f.ErasePreview(f.ctx, chat.EraseSession, string(d.session.ID))
 	f.ok(err)
@@ -266,7 +266,7 @@ func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 	if want := []string{sqlite.BackupDir + "/" + filepath.Base(backup.Path)}; !slices.Equal(receipt.Backups, want) || !slices.Equal(preview.Backups, want) {
 		t.Errorf("the receipt lists %v, the preview %v", receipt.Backups, preview.Backups)
 	}
-	f.noTrace(canary)
+	f.expectNoTrace(canary)
 	for _, id := range []string{string(d.session.ID), string(d.turns[0].ID)} {
 		for _, trace := range f.tracesInTables(id) {
 			if !strings.HasPrefix(trace, "receipts.") && !strings.Contains(trace, "content_erased") && !strings.HasPrefix(trace, "events.") {
@@ -280,26 +280,26 @@ func TestAnErasedSessionLeavesNoTrace(t *testing.T) {
 	f.verifyClean()
 	_, err = f.Session(f.ctx, d.session.ID)
 	f.refused(err, chat.CodeNotFound)
-	after, err := f.Manifest(f.ctx, d.remembering.ID)
+	after, err := f.Manifest(f.ctx, d.quoting.ID)
 	f.ok(err)
 	var m struct{ Erased string }
 	if json.Unmarshal(after, &m) != nil || m.Erased != receipt.ID || bytes.Equal(before, after) {
-		t.Errorf("the manifest of the remembering turn says %s", after)
+		t.Errorf("the manifest of the quoting turn is %s", after)
 	}
 	f.reopen()
 	f.verifyClean()
-	f.replaysAlone(d.other.ID)
+	f.expectReplayable(d.other.ID)
 	receipts, err := f.Receipts(f.ctx)
 	f.ok(err)
 	if len(receipts) != 1 || receipts[0].Subject != string(d.session.ID) || receipts[0].Kind != chat.EraseSession {
 		t.Errorf("%+v", receipts)
 	}
 	f.ok(f.core.DB.Writer.Exec(`DELETE FROM receipts`).Error)
-	f.findsIn("receipts")
+	f.expectFindingIn("receipts")
 }
 
-// replaysAlone asserts that the ledger replays from the beginning to what is stored.
-func (f *fixture) replaysAlone(s chat.SessionID) {
+// expectReplayable asserts that the ledger replays from the beginning to what is stored.
+func (f *fixture) expectReplayable(s chat.SessionID) {
 	f.Helper()
 	state, _, err := f.Replay(f.ctx, s)
 	f.ok(err)
@@ -308,8 +308,8 @@ func (f *fixture) replaysAlone(s chat.SessionID) {
 	}
 }
 
-// findsIn asserts that verify reports a record of a table.
-func (f *fixture) findsIn(table string) {
+// expectFindingIn asserts that verify reports a record of a table.
+func (f *fixture) expectFindingIn(table string) {
 	f.Helper()
 	found, err := f.Verify(f.ctx)
 	f.ok(err)

@@ -20,8 +20,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// leaky is a session with a password in one turn, and with everything that was derived from that turn since.
-func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
+// sessionWithPassword returns a session with a password in one turn, and with everything that was derived from that
+// turn since.
+func (f *fixture) sessionWithPassword() (chat.Branch, chat.Turn, []chat.Turn) {
 	f.Helper()
 	s, b := f.session("my " + canary)
 	first := f.committed(b.ID, "hello there", "good morning")
@@ -53,13 +54,13 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 		manifest := fmt.Sprintf(`{"sections":[{"name":"originals","items":[{"source":%q,"id":%q,"tokens":3,"bytes":9,"sha256":"%s"}]}],"inputs":{"head_state":"x"}}`,
 			source, id, strings.Repeat("ab", 32))
 		f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(manifest), Tokens: 12}))
-		said := "x"
+		word := "x"
 		if i < 2 {
-			said = canary
+			word = canary
 		}
 		step, err := f.BeginStep(f.ctx, chat.StepStart{
 			TurnID: turn.ID, Provider: "recall", ModelID: "recall",
-			Request: []byte(`{"say":"` + said + longText()[:2000] + fmt.Sprint(i) + `"}`),
+			Request: []byte(`{"say":"` + word + longText()[:2000] + fmt.Sprint(i) + `"}`),
 		})
 		f.ok(err)
 		done, err := f.Finalize(f.ctx, chat.Finalization{
@@ -105,7 +106,7 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 // ledger replays.
 func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	f := newFixture(t)
-	b, leak, later := f.leaky()
+	b, leak, later := f.sessionWithPassword()
 	if len(f.traces(canary)) < 15 {
 		t.Fatalf("the canary is in too few places: %q", f.traces(canary))
 	}
@@ -120,7 +121,7 @@ func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	if !slices.Equal(receipt.Erased, preview.Erased) || preview.Seq != leak.Seq || !slices.Equal(preview.Sessions, []string{"other"}) {
 		t.Errorf("the preview said %+v, the receipt %v", preview, receipt.Erased)
 	}
-	f.noTrace(canary)
+	f.expectNoTrace(canary)
 	f.verifyClean()
 	turn, err := f.Turn(f.ctx, leak.ID)
 	f.ok(err)
@@ -148,12 +149,12 @@ func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	if string(now.Request) != string(kept.Request) {
 		t.Error("a request without any of it changed")
 	}
-	f.replaysAlone(turn.SessionID)
+	f.expectReplayable(turn.SessionID)
 	f.reopen()
 	f.verifyClean()
-	f.noTrace(canary)
+	f.expectNoTrace(canary)
 	f.ok(f.core.DB.Writer.Exec(`UPDATE events SET payload = NULL WHERE type = 'turn_finalized' AND entity_id = ?`, later[0].ID).Error)
-	f.findsIn("events")
+	f.expectFindingIn("events")
 }
 
 func (f *fixture) stepsOf(id chat.TurnID) []chat.Step {
@@ -215,7 +216,7 @@ func TestEditsOfAnErasedTurnAreDeleted(t *testing.T) {
 			t.Errorf("the receipt lists %v, without %v", receipt.Erased, want)
 		}
 	}
-	f.noTrace(canary)
+	f.expectNoTrace(canary)
 	f.verifyClean()
 }
 
@@ -285,9 +286,9 @@ func TestAnInterruptedErasureIsCompletedAtStart(t *testing.T) {
 		old := deletion.VacuumInMemory
 		deletion.VacuumInMemory = vacuum
 		t.Cleanup(func() { deletion.VacuumInMemory = old })
-		d := f.secretive()
+		d := f.secretSession()
 		f.ok(f.core.Write(f.ctx, deletion.OpErase, func(tx *core.Tx) error { // everything but the steps after the transaction
-			e, err := deletion.NewErasing(f.deletionRoom, tx, chat.EraseSession, string(d.session.ID))
+			e, err := deletion.NewErasing(f.deletionPart, tx, chat.EraseSession, string(d.session.ID))
 			f.ok(err)
 			f.ok(e.CarryOut())
 			_, err = e.PutReceipt(nil)
@@ -297,7 +298,7 @@ func TestAnInterruptedErasureIsCompletedAtStart(t *testing.T) {
 			t.Fatal("nothing is left to do")
 		}
 		f.reopen()
-		f.noTrace(canary)
+		f.expectNoTrace(canary)
 		f.verifyClean()
 		rows, err := sqlite.All[schema.ReceiptRow](f.core.DB.Reader, `SELECT * FROM receipts`)
 		f.ok(err)
@@ -399,6 +400,6 @@ func TestNamesThatRevealNothingStay(t *testing.T) {
 	if got, err := f.Session(f.ctx, s.ID); err != nil || got.Title != "Garden project" {
 		t.Errorf("the title becomes %q (%v)", got.Title, err)
 	}
-	f.noTrace("swordfish")
+	f.expectNoTrace("swordfish")
 	f.verifyClean()
 }

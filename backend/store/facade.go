@@ -17,8 +17,8 @@ const (
 // MakeDir creates a data directory, accessible to its owner only (SPEC 13), durably.
 func MakeDir(dir string) error { return sqlite.MakeDir(dir) }
 
-// WriterAddress is the address at which the writer of a data directory accepts requests, or "" if it recorded none.
-// The writer may no longer be running: a killed one leaves its address.
+// WriterAddress returns the address at which the writer of a data directory accepts requests, or "" if it recorded
+// none. The writer may no longer be running: a killed one leaves its address.
 func WriterAddress(dir string) string { return sqlite.WriterAddress(dir) }
 
 // NewArchive returns the backups of a data directory. It does no disk access.

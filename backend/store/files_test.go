@@ -152,7 +152,7 @@ func TestTurnFilesOncePerLineage(t *testing.T) {
 		want string
 	}{{first.ID, "a.txt: the words"}, {second.ID, ""}, {third.ID, "renamed.txt: the words"}, {fourth.ID, ""}, {before.ID, ""}} {
 		if got := strings.Join(f.turnFiles(c.turn), "|"); got != c.want {
-			t.Errorf("turn %s brings %q, want %q", c.turn, got, c.want)
+			t.Errorf("turn %s has the files %q, want %q", c.turn, got, c.want)
 		}
 	}
 	f.verified()
@@ -169,7 +169,7 @@ func TestTurnFilesAfterFailure(t *testing.T) {
 	f.ok(err)
 	turn := f.attach(b.ID, file)
 	if got := f.turnFiles(turn.ID); len(got) != 1 {
-		t.Errorf("the turn after a failed one brings %q", got)
+		t.Errorf("the turn after a failed one has the files %q", got)
 	}
 }
 
@@ -264,10 +264,10 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 		in.Beyond = []chat.TurnID{turn.ID}
 		hits, err := f.SearchUnits(f.ctx, []string{"harbour"}, in, 10)
 		f.ok(err)
-		said, err := f.SearchUnits(f.ctx, []string{"say"}, in, 10)
+		messageHits, err := f.SearchUnits(f.ctx, []string{"say"}, in, 10)
 		f.ok(err)
-		if len(hits) != 1 || len(said) != 0 {
-			t.Errorf("%s: %d units of the document, %d of the message", scope, len(hits), len(said))
+		if len(hits) != 1 || len(messageHits) != 0 {
+			t.Errorf("%s: %d units of the document, %d of the message", scope, len(hits), len(messageHits))
 		}
 		refs, err := f.Units(f.ctx, in, []int64{hits[0].N})
 		f.ok(err)
@@ -303,7 +303,7 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 func TestChunksOfDocumentsAreListedByTheirWords(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("one")
-	tell := func(file chat.File, paragraphs ...string) {
+	index := func(file chat.File, paragraphs ...string) {
 		t.Helper()
 		turn := f.attach(b.ID, file)
 		f.commitAll(b.ID)
@@ -317,15 +317,15 @@ func TestChunksOfDocumentsAreListedByTheirWords(t *testing.T) {
 		f.ok(f.Index(f.ctx, chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Chunks: chunks}))
 		f.clock.Advance(time.Hour)
 	}
-	tell(f.file(s.ID, "a.txt", "Harbour dues\nthe harbour master\na 100% fee"), "Harbour dues", "the harbour master", "a 100% fee")
+	index(f.file(s.ID, "a.txt", "Harbour dues\nthe harbour master\na 100% fee"), "Harbour dues", "the harbour master", "a 100% fee")
 	pdf, err := f.AddFile(f.ctx, chat.NewFile{SessionID: s.ID, Name: "b.pdf", MediaType: "application/pdf", Content: []byte("%PDF harbour"), Text: "no boats\nHARBOUR walls"})
 	f.ok(err)
-	tell(pdf, "no boats", "HARBOUR walls")
+	index(pdf, "no boats", "HARBOUR walls")
 	for words, want := range map[string][]string{
 		"harbour": {"HARBOUR walls", "Harbour dues", "the harbour master"}, "boats": {"no boats"}, "0% f": {"a 100% fee"}, "PDF": {}, "dues\nthe": {}, "": {
 			"no boats", "HARBOUR walls", "Harbour dues", "the harbour master", "a 100% fee",
 		},
 	} {
-		f.lists(chat.ChunkQuery{Text: words}, want...)
+		f.expectChunks(chat.ChunkQuery{Text: words}, want...)
 	}
 }

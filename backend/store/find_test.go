@@ -33,13 +33,13 @@ func (f *fixture) find(in chat.Within, limit int, terms ...string) []foundUnit {
 	out := make([]foundUnit, 0, len(scores))
 	for _, s := range scores {
 		u := byN[s.N]
-		one := foundUnit{Turn: u.Turn, Session: u.Session, Score: s.Score}
+		unit := foundUnit{Turn: u.Turn, Session: u.Session, Score: s.Score}
 		chunks, err := f.ChunkTexts(context.Background(), []chat.ChunkID{u.Chunk})
 		f.ok(err)
 		for _, c := range chunks {
-			one.Text, one.Title = c.Source[u.Start:u.End], c.SessionTitle
+			unit.Text, unit.Title = c.Source[u.Start:u.End], c.SessionTitle
 		}
-		out = append(out, one)
+		out = append(out, unit)
 	}
 	return out
 }

@@ -74,7 +74,7 @@ func TestFirstVersionStillOpens(t *testing.T) {
 	master := unpacked(t, firstVersion)
 	f := copied(t, master)
 	f.verifyClean()
-	backups, err := f.backupRoom.Archive.Backups(f.ctx, true)
+	backups, err := f.backupPart.Archive.Backups(f.ctx, true)
 	f.ok(err)
 	if len(backups) != 1 || !strings.Contains(backups[0].Path, "-v1-") {
 		t.Errorf("backups %+v", backups)

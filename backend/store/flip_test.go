@@ -37,19 +37,19 @@ var contentColumns = []struct {
 // flips is how many rows of a column are tried, and how many bytes of each row.
 const flips = 2
 
-// sayings returns the states of all sessions, as the tables and as the ledgers give them.
-func (f *fixture) sayings(db *gorm.DB, sessions []string) ([]chat.Finding, []byte) {
+// replayedStates returns the states of all sessions, as the tables and as the ledgers give them.
+func (f *fixture) replayedStates(db *gorm.DB, sessions []string) ([]chat.Finding, []byte) {
 	f.Helper()
 	a := verify.NewAudit()
 	a.DB = db
-	var said bytes.Buffer
+	var states bytes.Buffer
 	for _, id := range sessions {
 		a.Replay(id)
 		for _, s := range []*ledger.State{a.Have, a.Want} {
-			said.Write(f.encoded(s))
+			states.Write(f.encoded(s))
 		}
 	}
-	return a.Found, said.Bytes()
+	return a.Found, states.Bytes()
 }
 
 // TestAFlippedByteOfAnyContentIsReported flips one bit at a time and expects verify to report the record. Packed
@@ -58,7 +58,7 @@ func (f *fixture) sayings(db *gorm.DB, sessions []string) ([]chat.Finding, []byt
 func TestAFlippedByteOfAnyContentIsReported(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
-	f.documented(d.Archived)
+	f.addDocument(d.Archived)
 	names := f.names(d)
 	f.unguard()
 	sessions, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM sessions ORDER BY id`)
@@ -70,7 +70,7 @@ func TestAFlippedByteOfAnyContentIsReported(t *testing.T) {
 		f.ok(f.core.DB.Writer.Exec(sql).Error)
 	}
 	view := f.core.DB.Writer.Begin()
-	_, want := f.sayings(view, sessions)
+	_, want := f.replayedStates(view, sessions)
 	view.Rollback()
 	tried, harmless := 0, 0
 	for _, c := range contentColumns {
@@ -89,12 +89,12 @@ func TestAFlippedByteOfAnyContentIsReported(t *testing.T) {
 			for at := (7 * i) % step; at < len(r.Content); at += step {
 				flipped := bytes.Clone(r.Content)
 				flipped[at] ^= 1 << (at % 7)
-				found, said := f.flipped(c.table, c.column, r.Rowid, flipped, sessions)
+				found, states := f.flipped(c.table, c.column, r.Rowid, flipped, sessions)
 				tried++
 				if (replacer{strings.NewReplacer()}).in(found, c.table, r.ID) {
 					continue
 				}
-				if len(found) > 0 || !bytes.Equal(said, want) {
+				if len(found) > 0 || !bytes.Equal(states, want) {
 					t.Errorf("%s.%s of %s, byte %d: not named among %v", c.table, c.column, r.ID, at, found)
 				}
 				harmless++
@@ -108,11 +108,11 @@ func TestAFlippedByteOfAnyContentIsReported(t *testing.T) {
 	for _, c := range contentColumns[3:30] {
 		f.ok(f.core.DB.Writer.Exec(fmt.Sprintf(`UPDATE %s SET %s = CASE typeof(%[2]s) WHEN 'text' THEN %[2]s || 'x' ELSE CAST(%[2]s || 'x' AS BLOB) END WHERE rowid = (SELECT max(rowid) FROM %[1]s WHERE %[2]s IS NOT NULL)`, c.table, c.column)).Error)
 	}
-	f.readsEverything(names)
+	f.readEverything(names)
 }
 
-// documented adds a document, and a step with a provider's complete response.
-func (f *fixture) documented(s chat.Session) {
+// addDocument adds a document, and a step with a provider's complete response.
+func (f *fixture) addDocument(s chat.Session) {
 	f.Helper()
 	read := f.attach(s.ActiveBranch, f.file(s.ID, "plan.txt", "the plan is to begin"))
 	f.commitAll(s.ActiveBranch)
@@ -132,5 +132,5 @@ func (f *fixture) flipped(table, column string, rowid int64, to []byte, sessions
 	db := f.core.DB.Writer.Begin()
 	defer db.Rollback()
 	f.ok(db.Exec(fmt.Sprintf(`UPDATE %s SET %s = CASE typeof(%[2]s) WHEN 'text' THEN CAST(? AS TEXT) ELSE ? END WHERE rowid = ?`, table, column), string(to), to, rowid).Error)
-	return f.sayings(db, sessions)
+	return f.replayedStates(db, sessions)
 }

@@ -29,8 +29,8 @@ func (f *fixture) summarize(b chat.BranchID, from, to int64, supersedes ...strin
 	return s
 }
 
-// live returns the ranges of summaries that a branch can use, as "from-to".
-func (f *fixture) live(b chat.BranchID) string {
+// usableSummaries returns the ranges of summaries that a branch can use, as "from-to".
+func (f *fixture) usableSummaries(b chat.BranchID) string {
 	f.Helper()
 	got, err := f.Summaries(f.ctx, b)
 	f.ok(err)
@@ -48,7 +48,7 @@ func TestSummaryIsRefused(t *testing.T) {
 	failed := f.failed(b.ID, "2", chat.OutcomeFailed)
 	f.full(b.ID, "3", "c")
 	f.say(b.ID, "4", "pending")
-	there := f.summarize(b.ID, 1, 4)
+	existing := f.summarize(b.ID, 1, 4)
 	_, other := f.session("other")
 	f.full(other.ID, "1", "a")
 	strange := f.summarize(other.ID, 1, 2)
@@ -70,7 +70,7 @@ func TestSummaryIsRefused(t *testing.T) {
 		"no branch":          {func(n *chat.NewSummary) { n.BranchID = "nowhere" }, chat.CodeNotFound},
 		"a second":           {func(n *chat.NewSummary) { n.To = 4 }, chat.CodeConflict},
 		"replaces nothing":   {func(n *chat.NewSummary) { n.Supersedes = []string{"nobody"} }, chat.CodeNotFound},
-		"replaces a wider":   {func(n *chat.NewSummary) { n.Supersedes = []string{there.ID} }, chat.CodeInvalid},
+		"replaces a wider":   {func(n *chat.NewSummary) { n.Supersedes = []string{existing.ID} }, chat.CodeInvalid},
 		"another session's":  {func(n *chat.NewSummary) { n.Supersedes = []string{strange.ID} }, chat.CodeInvalid},
 	}
 	for name, c := range cases {
@@ -80,7 +80,7 @@ func TestSummaryIsRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
-	if got := f.live(b.ID); got != "1-4 " {
+	if got := f.usableSummaries(b.ID); got != "1-4 " {
 		t.Errorf("a refused summary left %q", got)
 	}
 	f.verifyClean()
@@ -104,10 +104,10 @@ func TestSummariesFollowTheLineage(t *testing.T) {
 		t.Errorf("a summary of the shared part belongs to %s", shared.BranchID)
 	}
 	wide := f.summarize(child.ID, 1, 6, early.ID)
-	if got := f.live(main.ID); got != "1-3 2-4 3-5 5-7 " {
+	if got := f.usableSummaries(main.ID); got != "1-3 2-4 3-5 5-7 " {
 		t.Errorf("main uses %s", got)
 	}
-	if got := f.live(child.ID); got != "1-3 1-6 2-4 3-5 " {
+	if got := f.usableSummaries(child.ID); got != "1-3 1-6 2-4 3-5 " {
 		t.Errorf("the child uses %s", got)
 	}
 	again := f.summarize(main.ID, 1, 3, early.ID) // a better one of the same range
@@ -118,12 +118,12 @@ func TestSummariesFollowTheLineage(t *testing.T) {
 	}
 	_, err = f.AddSummary(f.ctx, summaryOf(main.ID, 1, 5, early.ID))
 	f.refused(err, chat.CodeConflict) // no longer live
-	if first := f.fork(child.ID, ""); f.live(first.ID) != "" {
+	if first := f.fork(child.ID, ""); f.usableSummaries(first.ID) != "" {
 		t.Error("a branch without turns uses summaries")
 	}
 	f.verifyClean()
 	f.ok(f.core.DB.Writer.Exec(`UPDATE summaries SET content = 'damaged' WHERE id = ?`, again.ID).Error)
-	if got := f.live(main.ID); got != "2-4 3-5 5-7 " {
+	if got := f.usableSummaries(main.ID); got != "2-4 3-5 5-7 " {
 		t.Errorf("with a damaged summary main uses %s", got)
 	}
 }
@@ -200,8 +200,8 @@ func TestSizes(t *testing.T) {
 	expect(main.ID, chat.TurnSize{TurnID: one.ID, Seq: 1, Tokens: 11}, chat.TurnSize{TurnID: three.ID, Seq: 3, Tokens: 30}, chat.TurnSize{TurnID: four.ID, Seq: 4, Tokens: 40}, chat.TurnSize{TurnID: six.ID, Seq: 6, Tokens: -1, Pending: true})
 	for i := range 2 * upkeep.MaxLineages {
 		fresh := f.fork(main.ID, four.ID)
-		if _, err := f.Sizes(f.ctx, fresh.ID, "e"); err != nil || len(f.Store.upkeepRoom.Settled.By) > upkeep.MaxLineages {
-			t.Fatalf("%d lineages remembered after %d, %v", len(f.Store.upkeepRoom.Settled.By), i, err)
+		if _, err := f.Sizes(f.ctx, fresh.ID, "e"); err != nil || len(f.Store.upkeepPart.Settled.Lineages) > upkeep.MaxLineages {
+			t.Fatalf("%d lineages remembered after %d, %v", len(f.Store.upkeepPart.Settled.Lineages), i, err)
 		}
 	}
 	f.refused(f.PutSizes(f.ctx, "", nil), chat.CodeInvalid)
@@ -321,9 +321,9 @@ func TestRangeJobs(t *testing.T) {
 	child := f.fork(main.ID, turns[1].ID)
 	enqueue := func(b chat.BranchID, from int64, last chat.TurnID) bool {
 		t.Helper()
-		made, err := f.EnqueueRange(f.ctx, b, from, last)
+		enqueued, err := f.EnqueueRange(f.ctx, b, from, last)
 		f.ok(err)
-		return made
+		return enqueued
 	}
 	if !enqueue(child.ID, 1, turns[1].ID) || enqueue(main.ID, 1, turns[1].ID) || !enqueue(main.ID, 2, turns[1].ID) {
 		t.Error("a range must have one job, whatever the branch")
@@ -356,8 +356,8 @@ func TestRangeJobs(t *testing.T) {
 	if n, err := f.RequeueMissing(f.ctx); n != 0 || err != nil {
 		t.Errorf("requeued %d, %v", n, err)
 	}
-	if _, _, dead, err := f.JobCounts(f.ctx); dead != 1 || err != nil || enqueue(main.ID, 2, turns[1].ID) {
-		t.Errorf("%d dead, %v", dead, err)
+	if _, _, failedJobs, err := f.JobCounts(f.ctx); failedJobs != 1 || err != nil || enqueue(main.ID, 2, turns[1].ID) {
+		t.Errorf("%d dead, %v", failedJobs, err)
 	}
 	f.summarize(main.ID, 1, 4)
 	if enqueue(main.ID, 1, turns[2].ID) {

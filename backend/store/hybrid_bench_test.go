@@ -25,7 +25,7 @@ import (
 // chunks in scope (-full).
 func BenchmarkHybridSearch(b *testing.B) {
 	f, branch, turns := hybridBench(b)
-	f.warmed(b, 2*turns)
+	f.benchmarkWarmup(b, 2*turns)
 	index := vectorindex.New(vectorindex.Options{Source: f.Store})
 	defer index.Close()
 	engine := retrieval.New(retrieval.Deps{
@@ -42,7 +42,7 @@ func BenchmarkHybridSearch(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/%d", c.name, 2*turns), func(b *testing.B) {
 			n := 0
 			var spent retrieval.Timing
-			begun := cpuTime()
+			started := cpuTime()
 			timed(b, func() {
 				n++
 				found, err := engine.Search(f.ctx, retrieval.Query{
@@ -55,17 +55,17 @@ func BenchmarkHybridSearch(b *testing.B) {
 				x := found.Timing
 				spent.Vector, spent.Keyword, spent.Rank, spent.Pack = spent.Vector+x.Vector, spent.Keyword+x.Keyword, spent.Rank+x.Rank, spent.Pack+x.Pack
 			})
-			if used := cpuTime() - begun; used > 0 {
+			if used := cpuTime() - started; used > 0 {
 				b.ReportMetric(float64(used.Microseconds())/1000/float64(n), "cpu-ms")
 			}
-			for what, ms := range map[string]float64{"vector-ms": spent.Vector, "keyword-ms": spent.Keyword, "rank-ms": spent.Rank, "pack-ms": spent.Pack} {
-				b.ReportMetric(ms/float64(n), what)
+			for stage, ms := range map[string]float64{"vector-ms": spent.Vector, "keyword-ms": spent.Keyword, "rank-ms": spent.Rank, "pack-ms": spent.Pack} {
+				b.ReportMetric(ms/float64(n), stage)
 			}
 		})
 	}
 }
 
-// hybridBench is the history of recallBench with vectors of the built-in embedder and rows of realistic size. With
+// hybridBench returns the history of recallBench with vectors of the built-in embedder and rows of realistic size. With
 // -into DIRECTORY it is kept there and used by the next run, because 1 000 000 units take minutes to make.
 func hybridBench(b *testing.B) (*fixture, chat.Branch, int) {
 	dir := *into
@@ -91,22 +91,22 @@ func hybridBench(b *testing.B) (*fixture, chat.Branch, int) {
 	return f, branch, turns
 }
 
-// warmed measures loading all vectors, from their rows and from the vector cache, and the first search of a process,
+// benchmarkWarmup measures loading all vectors, from their rows and from the vector cache, and the first search of a process,
 // with a question that only vectors can answer.
-func (f *fixture) warmed(b *testing.B, units int) {
+func (f *fixture) benchmarkWarmup(b *testing.B, units int) {
 	embedder := func(context.Context, chat.Namespace) (embedding.Embedder, error) { return local.New(), nil }
 	for _, from := range []string{"rows", "cache"} {
 		if from == "cache" {
 			f.ok(f.SaveVectors(f.ctx))
 		}
-		for what, do := range map[string]func(*retrieval.Engine) error{
+		for stage, do := range map[string]func(*retrieval.Engine) error{
 			"warm": func(e *retrieval.Engine) error { return e.Warm(f.ctx) },
 			"first-by-vectors": func(e *retrieval.Engine) error {
 				_, err := e.Search(f.ctx, retrieval.Query{Text: "everydayish commonplaces", Within: chat.Within{Scope: chat.ScopeAll}, MaxTokens: 6000})
 				return err
 			},
 		} {
-			b.Run(fmt.Sprintf("%s/%s/%d", what, from, units), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%s/%d", stage, from, units), func(b *testing.B) {
 				for b.Loop() {
 					index := vectorindex.New(vectorindex.Options{Source: f.Store})
 					f.ok(do(retrieval.New(retrieval.Deps{Store: f.Store, Vectors: index, Settings: retrieval.Measured, Embedder: embedder})))
@@ -140,9 +140,9 @@ func BenchmarkIndexTurn(b *testing.B) {
 			f.commitAll(branch.ID)
 			n++
 			b.StartTimer()
-			begun := time.Now()
+			started := time.Now()
 			f.ok(f.indexAsTheProgram(turn.ID, ns.ID))
-			took = append(took, time.Since(begun))
+			took = append(took, time.Since(started))
 		}
 		reportP95(b, took)
 	})
@@ -154,9 +154,9 @@ func (f *fixture) indexAsTheProgram(id chat.TurnID, namespace int64) error {
 	if err != nil {
 		return err
 	}
-	made := chat.Indexing{TurnID: id, Status: chat.IndexOK, Chunks: chunking.Chunk(turn, chunking.Options{MinTokens: 200, MaxTokens: 800})}
+	indexing := chat.Indexing{TurnID: id, Status: chat.IndexOK, Chunks: chunking.Chunk(turn, chunking.Options{MinTokens: 200, MaxTokens: 800})}
 	var texts []string
-	for _, c := range made.Chunks {
+	for _, c := range indexing.Chunks {
 		for _, u := range c.Units {
 			texts = append(texts, u.Text)
 		}
@@ -165,8 +165,8 @@ func (f *fixture) indexAsTheProgram(id chat.TurnID, namespace int64) error {
 	if err != nil {
 		return err
 	}
-	made.Vectors = map[int64][][]float32{namespace: vectors}
-	return f.Index(f.ctx, made)
+	indexing.Vectors = map[int64][][]float32{namespace: vectors}
+	return f.Index(f.ctx, indexing)
 }
 
 // distinct gives each turn of a bulk its own message, because packing leaves out repeated text.

@@ -22,21 +22,21 @@ func TestTwoImportsAtOnce(t *testing.T) {
 		turns = append(turns, fmt.Sprintf("t%d %s question%d answer%d", i, map[bool]string{true: "-", false: fmt.Sprint("t", i-1)}[i == 0], i, i))
 	}
 	c := foreign(fmt.Sprint("t", len(turns)-1), turns...)
-	var hands sync.WaitGroup
+	var workers sync.WaitGroup
 	for range 4 {
-		hands.Go(func() {
+		workers.Go(func() {
 			if im, err := f.ImportConversation(f.ctx, c, byRule); err != nil {
 				t.Errorf("%+v, %v", im, err)
 			}
 		})
 	}
-	hands.Wait()
+	workers.Wait()
 	list, err := f.Sessions(f.ctx, chat.SessionQuery{})
 	f.ok(err)
 	if len(list) != 1 || list[0].Turns != len(turns) {
 		t.Errorf("%d sessions, %+v", len(list), list)
 	}
-	f.holds(list[0].ID, c)
+	f.expectConversation(list[0].ID, c)
 	if jobs, err := f.Jobs(f.ctx, chat.JobQuery{Type: chat.JobSummarizeTurn}); err != nil || len(jobs) > 0 {
 		t.Errorf("%d jobs to summarize turns that have a summary, %v", len(jobs), err)
 	}
@@ -85,7 +85,7 @@ func TestImportOfAThousandAnswers(t *testing.T) {
 	if im.Turns != len(turns) || im.Branches != 999 {
 		t.Errorf("%+v", im)
 	}
-	f.holds(im.Session, c)
+	f.expectConversation(im.Session, c)
 	f.verifyClean()
 }
 
@@ -102,7 +102,7 @@ func TestTheSameConversationInTwoFiles(t *testing.T) {
 		if len(list) != 1 {
 			t.Fatalf("%s: %d sessions", name, len(list))
 		}
-		f.holds(list[0].ID, newer)
+		f.expectConversation(list[0].ID, newer)
 		if n, err := sqlite.All[int](f.core.DB.Reader, `SELECT count(*) FROM turns`); err != nil || n[0] != 4 {
 			t.Errorf("%s: %v turns, %v", name, n, err)
 		}
@@ -123,7 +123,7 @@ func TestAnErasedTurnIsNotImportedAgain(t *testing.T) {
 	if again := f.imports(grown); again.Session != im.Session || again.Turns != 1 {
 		t.Errorf("%+v", again)
 	}
-	f.noTrace(canary)
+	f.expectNoTrace(canary)
 	f.verifyClean()
 }
 
@@ -147,6 +147,6 @@ func TestASessionErasedDuringItsImport(t *testing.T) {
 	}
 	_, err := f.ImportConversation(f.ctx, c, rules)
 	f.refused(err, chat.CodeNotFound)
-	f.noTrace(canary)
+	f.expectNoTrace(canary)
 	f.verifyClean()
 }

@@ -101,7 +101,7 @@ func TestInstructionsOfAnImportAreData(t *testing.T) {
 	if got := chat.ImportedInstructions(f.firstTurns(im.Session)["main"]); got != "" {
 		t.Errorf("the erased turn still contains %q", got)
 	}
-	f.noTrace("parrot")
+	f.expectNoTrace("parrot")
 }
 
 // brief returns a turn as a short text.
@@ -155,7 +155,7 @@ func TestImportOfEveryReader(t *testing.T) {
 				if im.Outcome != chat.ImportMade || im.Turns != len(c.Turns) {
 					t.Errorf("%+v of %d turns", im, len(c.Turns))
 				}
-				f.holds(im.Session, c)
+				f.expectConversation(im.Session, c)
 				if again := f.imports(c); again != (chat.Imported{Session: im.Session, Outcome: chat.ImportAlready}) {
 					t.Errorf("again: %+v", again)
 				}
@@ -168,11 +168,11 @@ func TestImportOfEveryReader(t *testing.T) {
 	}
 }
 
-// holds compares a session with its conversation: for each turn, the path of messages that leads to it.
-func (f *fixture) holds(s chat.SessionID, c transfer.Conversation) {
+// expectConversation compares a session with its conversation: for each turn, the path of messages that leads to it.
+func (f *fixture) expectConversation(s chat.SessionID, c transfer.Conversation) {
 	f.Helper()
 	have := map[string]bool{}
-	way := func(turns []chat.Turn) string {
+	pathOf := func(turns []chat.Turn) string {
 		var b strings.Builder
 		for _, t := range turns {
 			user, err := t.User.Blocks.MarshalJSON()
@@ -183,24 +183,24 @@ func (f *fixture) holds(s chat.SessionID, c transfer.Conversation) {
 	}
 	for _, turns := range f.lineages(s) {
 		for n := range turns {
-			have[way(turns[:n+1])] = true
+			have[pathOf(turns[:n+1])] = true
 		}
 	}
-	ways := map[string]string{}
+	pathByKey := map[string]string{}
 	for _, t := range c.Turns {
 		user, err := t.User.Blocks.MarshalJSON()
 		f.ok(err)
-		ways[t.Key] = ways[t.Parent] + fmt.Sprintf("%s / %v\n", f.without(user), imports.Ended(&t))
-		if !have[ways[t.Key]] {
-			f.Errorf("turn %s is not in a session of %d branches:\n%s", t.Key, len(f.lineages(s)), ways[t.Key])
+		pathByKey[t.Key] = pathByKey[t.Parent] + fmt.Sprintf("%s / %v\n", f.without(user), imports.Ended(&t))
+		if !have[pathByKey[t.Key]] {
+			f.Errorf("turn %s is not in a session of %d branches:\n%s", t.Key, len(f.lineages(s)), pathByKey[t.Key])
 		}
 	}
 	session, err := f.Session(f.ctx, s)
 	f.ok(err)
 	active, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: session.ActiveBranch})
 	f.ok(err)
-	if way(active) != ways[c.Current] {
-		f.Errorf("the active branch is not where %s was left:\n%s\nwant\n%s", c.ID, way(active), ways[c.Current])
+	if pathOf(active) != pathByKey[c.Current] {
+		f.Errorf("the active branch is not where %s was left:\n%s\nwant\n%s", c.ID, pathOf(active), pathByKey[c.Current])
 	}
 	if session.Title != schema.Clean(c.Title) || session.Source != string(c.Source) || session.Pinned != c.Pinned || (session.ArchivedAt != nil) != c.Archived {
 		f.Errorf("session %+v of %q", session, c.Title)
@@ -262,7 +262,7 @@ func TestImportCreatesBranches(t *testing.T) {
 	if im.Turns != 8 || im.Branches != 4 {
 		t.Errorf("%+v", im)
 	}
-	f.holds(im.Session, c)
+	f.expectConversation(im.Session, c)
 	got := map[string]string{}
 	for label, turns := range f.lineages(im.Session) {
 		for _, turn := range turns {
@@ -295,7 +295,7 @@ func TestImportCreatesBranches(t *testing.T) {
 		}
 	}
 	f.verifyClean()
-	f.sameAfterReplay(im.Session)
+	f.expectSameAfterReplay(im.Session)
 	queued, err := f.Jobs(f.ctx, chat.JobQuery{Session: im.Session, State: chat.JobQueued})
 	f.ok(err)
 	if len(queued) != 6 || slices.ContainsFunc(queued, func(j chat.Job) bool { return j.Type != chat.JobIndexTurn }) {
@@ -317,7 +317,7 @@ func TestImportOfWhatGrew(t *testing.T) {
 	session, err := f.Session(f.ctx, s)
 	f.ok(err)
 	if session.Title != "mine" {
-		t.Errorf("it is called %q", session.Title)
+		t.Errorf("its title is %q", session.Title)
 	}
 	f.full(session.ActiveBranch, "said here", "and answered")
 	both := foreign("e", "a - one 1", "b a two 2", "c b three 3", "d c four 4", "e d five 5")
@@ -375,7 +375,7 @@ func TestAnInterruptedImportIsResumed(t *testing.T) {
 	c := foreign(fmt.Sprintf("t%d", 3*imports.ImportTurns+9), lines...)
 	for parts := 1; parts <= 4; parts++ {
 		f := newFixture(t)
-		m := imports.Importer{Store: f.importsRoom, Ctx: f.ctx, Conversation: &c, Rules: byRule, Now: f.clock.Now()}
+		m := imports.Importer{Store: f.importsPart, Ctx: f.ctx, Conversation: &c, Rules: byRule, Now: f.clock.Now()}
 		f.ok(m.Load())
 		f.ok(m.Sort())
 		for range parts { // the process ends after this many parts
@@ -392,7 +392,7 @@ func TestAnInterruptedImportIsResumed(t *testing.T) {
 		if im.Outcome != want || m.Turns+im.Turns != len(c.Turns) || m.Branches+im.Branches != 4 {
 			t.Errorf("after %d parts: %+v, %d turns before", parts, im, m.Turns)
 		}
-		f.holds(im.Session, c)
+		f.expectConversation(im.Session, c)
 		if got := f.lineages(im.Session); len(got) != 5 {
 			t.Errorf("after %d parts: %d branches", parts, len(got))
 		}
@@ -405,7 +405,7 @@ func TestAnInterruptedImportIsResumed(t *testing.T) {
 func TestImportWhileTheSessionIsUsed(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("t1", "t0 - q0 a0", "t1 t0 q1 a1")
-	m := imports.Importer{Store: f.importsRoom, Ctx: f.ctx, Conversation: &c, Rules: byRule, Now: f.clock.Now()}
+	m := imports.Importer{Store: f.importsPart, Ctx: f.ctx, Conversation: &c, Rules: byRule, Now: f.clock.Now()}
 	f.imports(foreign("t0", "t0 - q0 a0"))
 	f.ok(m.Load())
 	f.ok(m.Sort())
@@ -440,10 +440,10 @@ func TestImportKeepsDocuments(t *testing.T) {
 	if len(d) != 1 || d[0].File != files[0].ID || d[0].Whole || d[0].Text != words[:40] {
 		t.Errorf("%+v", d)
 	}
-	with, err := f.TurnFiles(f.ctx, turns[0].ID)
+	turnFiles, err := f.TurnFiles(f.ctx, turns[0].ID)
 	f.ok(err)
-	if len(with) != 1 || with[0].Text != words {
-		t.Errorf("with the turn %d documents are indexed", len(with))
+	if len(turnFiles) != 1 || turnFiles[0].Text != words {
+		t.Errorf("%d documents are indexed with the turn", len(turnFiles))
 	}
 	f.clock.Advance(48 * time.Hour)
 	if n, err := f.SweepFiles(f.ctx); n != 0 || err != nil {
@@ -466,7 +466,7 @@ func TestAnImportedSessionCanBeExported(t *testing.T) {
 	if made.Session != im.Session || made.Turns != im.Turns {
 		t.Errorf("%+v of %+v", made, im)
 	}
-	other.holds(im.Session, c)
+	other.expectConversation(im.Session, c)
 	a, err := f.Session(f.ctx, im.Session)
 	f.ok(err)
 	if b, err := other.Session(other.ctx, im.Session); err != nil || a != b {
@@ -527,10 +527,10 @@ func TestARegeneratedAnswerNamesTheTurnItRepeats(t *testing.T) {
 		}
 	}
 	f.verifyClean()
-	f.replaysAlone(s)
+	f.expectReplayable(s)
 	_, err := f.Erase(f.ctx, chat.EraseTurn, string(turns["2"].ID))
 	f.ok(err)
-	f.noTrace(canary)
+	f.expectNoTrace(canary)
 	f.verifyClean()
 	for _, answer := range []string{"2", "2-again", "2-later"} {
 		turn, err := f.Turn(f.ctx, turns[answer].ID)

@@ -125,7 +125,8 @@ func TestRequeueMissing(t *testing.T) {
 	}
 }
 
-// TestOldDoneJobsAreDeleted: the newest done jobs are kept, and so are all unfinished jobs and those of range summaries.
+// TestOldDoneJobsAreDeleted: the newest done jobs are kept, and so are all unfinished jobs and those of range
+// summaries.
 func TestOldDoneJobsAreDeleted(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -133,7 +134,7 @@ func TestOldDoneJobsAreDeleted(t *testing.T) {
 	f.ok(f.core.DB.Writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
 		INSERT INTO jobs (job_type, job_key, state, run_after, created_at, updated_at)
 		SELECT kind.column1, kind.column1 || ':' || i, 'done', '', '', '' FROM n, (VALUES ('index_turn'), ('summarize_range')) kind`).Error)
-	f.ok(f.core.Write(f.ctx, "test", func(t *core.Tx) error { return queue.ForgetJobs(t) }))
+	f.ok(f.core.Write(f.ctx, "test", func(t *core.Tx) error { return queue.PruneJobs(t) }))
 	for kind, want := range map[string]int{"index_turn": queue.KeptJobs, "summarize_range": 300, "summarize_turn": 1} {
 		n, err := sqlite.One[int](f.core.DB.Reader, kind, "", `SELECT count(*) FROM jobs WHERE job_type = ?`, kind)
 		f.ok(err)

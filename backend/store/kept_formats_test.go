@@ -21,7 +21,7 @@ import (
 const (
 	keptDatabase = "testdata/v9.db.gz"
 	keptBundles  = "testdata/bundle-2-*.zip"
-	keptWhole    = "testdata/v9.json.gz"
+	keptDumps    = "testdata/v9.json.gz"
 )
 
 func TestWriteKeptFormats(t *testing.T) {
@@ -33,20 +33,20 @@ func TestWriteKeptFormats(t *testing.T) {
 	}
 	f := newFixture(t)
 	seed(f)
-	f.rich()
+	f.richSession()
 	f.verifyClean()
-	whole := map[chat.SessionID]string{}
+	sessions := map[chat.SessionID]string{}
 	for _, s := range f.allSessions() {
-		whole[s] = f.whole(s)
+		sessions[s] = f.dump(s)
 		f.ok(os.WriteFile(filepath.Join("testdata", "bundle-2-"+string(s)+".zip"), f.bundled(s), 0o644))
 	}
 	path := filepath.Join(t.TempDir(), "v9.db")
 	f.backup(path)
 	data, err := os.ReadFile(path)
 	f.ok(err)
-	text, err := json.MarshalIndent(whole, "", " ")
+	text, err := json.MarshalIndent(sessions, "", " ")
 	f.ok(err)
-	for name, content := range map[string][]byte{keptDatabase: data, keptWhole: text} {
+	for name, content := range map[string][]byte{keptDatabase: data, keptDumps: text} {
 		var packed bytes.Buffer
 		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 		f.ok(err)
@@ -59,15 +59,15 @@ func TestWriteKeptFormats(t *testing.T) {
 
 func keptSessions(t *testing.T) map[chat.SessionID]string {
 	t.Helper()
-	data, err := os.ReadFile(unpacked(t, keptWhole))
+	data, err := os.ReadFile(unpacked(t, keptDumps))
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := map[chat.SessionID]string{}
-	if err := json.Unmarshal(data, &whole); err != nil || len(whole) < 3 {
-		t.Fatalf("%d sessions, %v", len(whole), err)
+	sessions := map[chat.SessionID]string{}
+	if err := json.Unmarshal(data, &sessions); err != nil || len(sessions) < 3 {
+		t.Fatalf("%d sessions, %v", len(sessions), err)
 	}
-	return whole
+	return sessions
 }
 
 // TestSchema9CanStillBeRead: each request, answer and record is unchanged.
@@ -76,7 +76,7 @@ func TestSchema9CanStillBeRead(t *testing.T) {
 	f := copied(t, unpacked(t, keptDatabase))
 	f.verifyClean()
 	for s, want := range keptSessions(t) {
-		if have := f.whole(s); have != want {
+		if have := f.dump(s); have != want {
 			t.Errorf("session %s %s", s, firstDifference(want, have))
 		}
 	}
@@ -86,9 +86,9 @@ func TestSchema9CanStillBeRead(t *testing.T) {
 func TestFormat2BundlesCanStillBeRead(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob(keptBundles)
-	whole := keptSessions(t)
-	if err != nil || len(paths) != len(whole) {
-		t.Fatalf("%d bundles of %d sessions, %v", len(paths), len(whole), err)
+	sessions := keptSessions(t)
+	if err != nil || len(paths) != len(sessions) {
+		t.Fatalf("%d bundles of %d sessions, %v", len(paths), len(sessions), err)
 	}
 	for _, path := range paths {
 		b, err := os.ReadFile(path)
@@ -97,7 +97,7 @@ func TestFormat2BundlesCanStillBeRead(t *testing.T) {
 		}
 		f := newFixture(t)
 		got, _ := f.imported(b)
-		if want, have := whole[got.Session], f.whole(got.Session); want != have {
+		if want, have := sessions[got.Session], f.dump(got.Session); want != have {
 			t.Errorf("%s: %s", path, firstDifference(want, have))
 		}
 		f.verifyClean()
@@ -120,6 +120,6 @@ func TestEveryTypeOfEventHasOneMeaning(t *testing.T) {
 		}
 	}
 	if len(types) != len(events.EventKinds) {
-		t.Errorf("the ledger knows %d types of events, the store %d", len(types), len(events.EventKinds))
+		t.Errorf("the ledger defines %d types of events, the store %d", len(types), len(events.EventKinds))
 	}
 }

@@ -183,7 +183,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 	f.say(b.ID, "x", "y")
 	f.say(other.ID, "x", "y")
 	f.clock.Advance(10 * time.Hour)
-	failed, held := f.claim(), f.claim()
+	failed, leased := f.claim(), f.claim()
 	_, err := f.FailJob(f.ctx, failed.Lease(), "again", 40*time.Second)
 	f.ok(err)
 	f.clock.Advance(-9 * time.Hour)
@@ -195,10 +195,10 @@ func TestTheClockIsSetBack(t *testing.T) {
 		t.Fatalf("claimed %+v", job)
 	}
 	f.clock.Advance(chat.MaxJobLease)
-	if job := f.claim(); job.ID != held.ID && job.ID != failed.ID {
+	if job := f.claim(); job.ID != leased.ID && job.ID != failed.ID {
 		t.Fatalf("claimed %+v", job)
 	}
-	if job := f.claim(); job.ID != held.ID && job.ID != failed.ID {
+	if job := f.claim(); job.ID != leased.ID && job.ID != failed.ID {
 		t.Fatalf("claimed %+v", job)
 	}
 }
@@ -230,7 +230,7 @@ func TestTheClockIsSetForward(t *testing.T) {
 	tried := 1
 	for range 10 {
 		at := 0
-		for f.tries() {
+		for f.finishNextJob() {
 			at++
 		}
 		if at > 1 {
@@ -244,7 +244,7 @@ func TestTheClockIsSetForward(t *testing.T) {
 	}
 }
 
-func (f *fixture) tries() bool {
+func (f *fixture) finishNextJob() bool {
 	job, found, err := f.ClaimJob(f.ctx, time.Minute)
 	f.ok(err)
 	f.ok(f.FinishJob(f.ctx, job.Lease()))

@@ -65,12 +65,12 @@ func TestAnAssistantIsCopied(t *testing.T) {
 	warm := 1.5
 	a, err := f.PutAssistant(f.ctx, chat.Assistant{Name: "Poet", Instructions: "Rhyme.", Model: "big", Temperature: &warm, Effort: "high", ToolsMode: "enabled"})
 	f.ok(err)
-	made, branch, err := f.CreateSession(f.ctx, chat.NewSession{Title: "an ode", Assistant: a.ID})
+	created, branch, err := f.CreateSession(f.ctx, chat.NewSession{Title: "an ode", Assistant: a.ID})
 	f.ok(err)
-	if made.SystemPrompt != "Rhyme." || made.Model != "big" || *made.Temperature != 1.5 || made.Effort != "high" || made.ToolsMode != "enabled" || made.Assistant != a.ID || made.AssistantName != "Poet" {
-		t.Errorf("%+v", made)
+	if created.SystemPrompt != "Rhyme." || created.Model != "big" || *created.Temperature != 1.5 || created.Effort != "high" || created.ToolsMode != "enabled" || created.Assistant != a.ID || created.AssistantName != "Poet" {
+		t.Errorf("%+v", created)
 	}
-	if a.Differs(made) {
+	if a.Differs(created) {
 		t.Error("nothing differs")
 	}
 	f.say(branch.ID, "an ode to the sea", "O sea.")
@@ -78,14 +78,14 @@ func TestAnAssistantIsCopied(t *testing.T) {
 	a.Instructions, a.Model, a.Temperature = "Do not rhyme.", "", nil
 	a, err = f.PutAssistant(f.ctx, a)
 	f.ok(err)
-	now, err := f.Session(f.ctx, made.ID)
+	session, err := f.Session(f.ctx, created.ID)
 	f.ok(err)
-	if now.SystemPrompt != "Rhyme." || !a.Differs(now) {
-		t.Errorf("%+v", now)
+	if session.SystemPrompt != "Rhyme." || !a.Differs(session) {
+		t.Errorf("%+v", session)
 	}
-	f.ok(f.ApplyAssistant(f.ctx, made.ID, a.ID))
-	if now, err = f.Session(f.ctx, made.ID); err != nil || now.SystemPrompt != "Do not rhyme." || now.Temperature != nil || now.Model != "big" || a.Differs(now) {
-		t.Errorf("%+v %v", now, err) // an assistant without a model keeps the model of the session
+	f.ok(f.ApplyAssistant(f.ctx, created.ID, a.ID))
+	if session, err = f.Session(f.ctx, created.ID); err != nil || session.SystemPrompt != "Do not rhyme." || session.Temperature != nil || session.Model != "big" || a.Differs(session) {
+		t.Errorf("%+v %v", session, err) // an assistant without a model keeps the model of the session
 	}
 	copied, err := f.Duplicate(f.ctx, branch.ID, "")
 	f.ok(err)
@@ -93,7 +93,7 @@ func TestAnAssistantIsCopied(t *testing.T) {
 		t.Errorf("%+v", copied.Session)
 	}
 	f.ok(f.DropAssistant(f.ctx, a.ID))
-	f.refused(f.ApplyAssistant(f.ctx, made.ID, a.ID), chat.CodeNotFound)
+	f.refused(f.ApplyAssistant(f.ctx, created.ID, a.ID), chat.CodeNotFound)
 	_, _, err = f.CreateSession(f.ctx, chat.NewSession{Title: "another", Assistant: a.ID})
 	f.refused(err, chat.CodeNotFound)
 	f.verifyClean()
@@ -101,8 +101,8 @@ func TestAnAssistantIsCopied(t *testing.T) {
 		t.Errorf("a session of an unknown assistant was created: %v", all)
 	}
 	other := newFixture(t)
-	other.imported(f.bundled(made.ID))
-	if s, err := other.Session(f.ctx, made.ID); err != nil || s.AssistantName != "Poet" || s.SystemPrompt != "Do not rhyme." {
+	other.imported(f.bundled(created.ID))
+	if s, err := other.Session(f.ctx, created.ID); err != nil || s.AssistantName != "Poet" || s.SystemPrompt != "Do not rhyme." {
 		t.Errorf("%+v %v", s, err)
 	}
 	other.verifyClean()
@@ -110,7 +110,7 @@ func TestAnAssistantIsCopied(t *testing.T) {
 
 func TestSavedPrompts(t *testing.T) {
 	f := newFixture(t)
-	made, err := f.PutSavedPrompts(f.ctx, []chat.SavedPrompt{{Name: "Zebra", Text: "about {{animal}}"}, {Name: "apple", Text: "eat"}})
+	created, err := f.PutSavedPrompts(f.ctx, []chat.SavedPrompt{{Name: "Zebra", Text: "about {{animal}}"}, {Name: "apple", Text: "eat"}})
 	f.ok(err)
 	_, err = f.PutSavedPrompts(f.ctx, []chat.SavedPrompt{{Name: "new", Text: "new"}, {Name: "APPLE", Text: "twice"}})
 	f.refused(err, chat.CodeConflict)
@@ -118,8 +118,8 @@ func TestSavedPrompts(t *testing.T) {
 		_, err = f.PutSavedPrompts(f.ctx, []chat.SavedPrompt{bad})
 		f.refused(err, chat.CodeInvalid)
 	}
-	made[1].Text = "eat it"
-	_, err = f.PutSavedPrompts(f.ctx, made[1:])
+	created[1].Text = "eat it"
+	_, err = f.PutSavedPrompts(f.ctx, created[1:])
 	f.ok(err)
 	f.reopen()
 	all, err := f.SavedPrompts(f.ctx)

@@ -60,9 +60,9 @@ func TestADamagedLogIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := f.killed()
 			path := filepath.Join(dir, sqlite.DatabaseFile+"-wal")
-			whole, err := os.ReadFile(path)
+			original, err := os.ReadFile(path)
 			f.ok(err)
-			damaged := damage(whole)
+			damaged := damage(original)
 			f.ok(os.WriteFile(path, damaged, 0o600))
 			if found := f.logFindings(dir); len(found) != 1 || found[0].ID != sqlite.DatabaseFile+"-wal" {
 				t.Fatalf("found %v", found)
@@ -143,35 +143,35 @@ func TestAMarkThatCannotBeWritten(t *testing.T) {
 	s.core.DB.Confirm()
 }
 
-// TestASoundLogIsNotCalledDamaged: this covers data that was never confirmed, a log that was restarted, and one that
+// TestAnIntactLogIsNotReportedAsDamaged: this covers data that was never confirmed, a log that was restarted, and one that
 // is gone because it was checkpointed.
-func TestASoundLogIsNotCalledDamaged(t *testing.T) {
+func TestAnIntactLogIsNotReportedAsDamaged(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
-	sound := func(what string) {
+	expectIntact := func(when string) {
 		t.Helper()
 		if found := f.logFindings(f.dir); len(found) > 0 {
-			t.Fatalf("%s: %v", what, found)
+			t.Fatalf("%s: %v", when, found)
 		}
 		dir := f.killed()
 		s, err := Open(f.ctx, Options{DataDir: dir})
 		if err != nil {
-			t.Fatalf("%s, killed: %v", what, err)
+			t.Fatalf("%s, killed: %v", when, err)
 		}
 		f.ok(s.Close())
 		if found := f.logFindings(dir); len(found) > 0 {
-			t.Fatalf("%s, killed and opened: %v", what, found)
+			t.Fatalf("%s, killed and opened: %v", when, found)
 		}
 	}
 	f.full(b.ID, "one", "first answer")
-	sound("after a turn")
+	expectIntact("after a turn")
 	before := f.killed()
 	f.checkpoint()
 	f.full(b.ID, "two", "second answer")
-	sound("after the log was emptied and used again")
+	expectIntact("after the log was emptied and used again")
 	f.ok(f.CheckpointSome(f.ctx))
 	f.full(b.ID, "three", "third answer")
-	sound("after the log was used from its beginning")
+	expectIntact("after the log was used from its beginning")
 
 	end, err := sqlite.ReadConfirmed(f.dir)
 	f.ok(err)

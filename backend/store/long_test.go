@@ -49,7 +49,7 @@ func TestALongAnswerIsStoredLikeAShortOne(t *testing.T) {
 	if !bytes.Equal(got, want) || !bytes.Equal(rows[0].PayloadHash, codec.Hash(want)) {
 		t.Error("the event contains something else")
 	}
-	f.saysItems(turn.ID, words)
+	f.expectItems(turn.ID, words)
 	chunks := []ledger.IndexedChunk{{ID: "a", Units: []ledger.IndexedUnit{{ID: "u", Text: words}}}, {ID: "b", Summary: "<two>"}}
 	p, err := records.IndexedPayload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
 	f.ok(err)

@@ -14,12 +14,12 @@ import (
 // is no longer listed there.
 func TestWhatAModelLookedUp(t *testing.T) {
 	f := newFixture(t)
-	source, there := f.session("Garden")
-	shown := f.committed(there.ID, "When do I sow zebra beans?", "In May.")
+	source, sourceBranch := f.session("Garden")
+	shown := f.committed(sourceBranch.ID, "When do I sow zebra beans?", "In May.")
 	f.index(shown.ID)
 	_, here := f.session("Questions")
 	asking := f.accept(here.ID, "When are the beans due?")
-	batch := f.proposes(asking, "I look.", `{"query":"beans"}`, `{"turn":"x"}`)
+	batch := f.proposeCalls(asking, "I look.", `{"query":"beans"}`, `{"turn":"x"}`)
 	recalled := []chat.ShownTurn{{Session: source.ID, Turn: shown.ID}, {Session: "gone", Turn: "gone"}}
 	for _, c := range batch.Calls {
 		f.ok(f.DecideCall(f.ctx, chat.CallDecision{Call: c.ID, Decision: chat.DecisionOnce, Definition: writeTool.Hash()}))
@@ -70,7 +70,7 @@ type lookups struct {
 	kept          chat.Turn // its context did not contain the secret
 }
 
-func (f *fixture) looksUp() lookups {
+func (f *fixture) sessionWithLookups() lookups {
 	f.Helper()
 	var l lookups
 	var b, ob chat.Branch
@@ -78,17 +78,17 @@ func (f *fixture) looksUp() lookups {
 	l.secret = f.committed(b.ID, "my password is "+canary, "I keep it.")
 	f.index(l.secret.ID)
 	l.other, ob = f.session("Questions")
-	l.asking = f.lookedUpIn(ob.ID, l.secret, &l)
-	f.afterwards(ob.ID, "turn", l.asking.ID, canary)
-	l.kept = f.afterwards(ob.ID, "pin", "none", "nothing of it")
+	l.asking = f.addLookups(ob.ID, l.secret, &l)
+	f.addTurnAfter(ob.ID, "turn", l.asking.ID, canary)
+	l.kept = f.addTurnAfter(ob.ID, "pin", "none", "nothing of it")
 	var unused lookups
-	l.own = f.lookedUpIn(b.ID, l.secret, &unused)
+	l.own = f.addLookups(b.ID, l.secret, &unused)
 	f.verifyClean()
 	return l
 }
 
-// lookedUpIn adds a turn whose model looks up another turn, lists sessions, and reads a file.
-func (f *fixture) lookedUpIn(branch chat.BranchID, what chat.Turn, l *lookups) chat.Turn {
+// addLookups adds a turn whose model looks up another turn, lists sessions, and reads a file.
+func (f *fixture) addLookups(branch chat.BranchID, source chat.Turn, l *lookups) chat.Turn {
 	f.Helper()
 	turn := f.accept(branch, "what was it?")
 	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(`{"sections":[{"items":[{"source":"step","bytes":9,"sha256":"ab"}]}]}`)}))
@@ -97,8 +97,8 @@ func (f *fixture) lookedUpIn(branch chat.BranchID, what chat.Turn, l *lookups) c
 		tool, result string
 		recalled     []chat.ShownTurn
 	}{
-		{"search_memory", "1. my password is " + canary, []chat.ShownTurn{{Session: what.SessionID, Turn: what.ID}}},
-		{"list_sessions", "about " + canary, []chat.ShownTurn{{Session: what.SessionID}}},
+		{"search_memory", "1. my password is " + canary, []chat.ShownTurn{{Session: source.SessionID, Turn: source.ID}}},
+		{"list_sessions", "about " + canary, []chat.ShownTurn{{Session: source.SessionID}}},
 		{"read_file", "zebra", nil},
 	} {
 		use := chat.ProposedCall{UseID: "call_0", Name: c.tool, Source: chat.ToolSourceBuiltin, Tool: c.tool, Definition: "d", Arguments: []byte(`{}`)}
@@ -127,14 +127,14 @@ func (f *fixture) lookedUpIn(branch chat.BranchID, what chat.Turn, l *lookups) c
 	return done
 }
 
-// afterwards adds a turn whose context contained an item.
-func (f *fixture) afterwards(branch chat.BranchID, source string, id chat.TurnID, said string) chat.Turn {
+// addTurnAfter adds a turn whose context contained an item.
+func (f *fixture) addTurnAfter(branch chat.BranchID, source string, id chat.TurnID, text string) chat.Turn {
 	f.Helper()
 	turn := f.accept(branch, "and then?")
 	manifest := fmt.Sprintf(`{"sections":[{"name":"originals","items":[{"source":%q,"id":%q,"tokens":3,"bytes":9,"sha256":"%s"}]}],"inputs":{"head_state":"x"}}`,
 		source, id, strings.Repeat("ab", 32))
 	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(manifest), Tokens: 12}))
-	step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte(`{"say":"` + said + `"}`)})
+	step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte(`{"say":"` + text + `"}`)})
 	f.ok(err)
 	done, err := f.Finalize(f.ctx, chat.Finalization{
 		TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, "so"), Message: chat.AssistantText("so"), Outcome: chat.OutcomeCompleted,
@@ -150,7 +150,7 @@ func TestADeletionReachesWhatModelsLookedUp(t *testing.T) {
 	for _, kind := range []string{chat.EraseSession, chat.EraseTurn} {
 		t.Run(kind, func(t *testing.T) {
 			f := newFixture(t)
-			l := f.looksUp()
+			l := f.sessionWithLookups()
 			kept, err := f.StepPayload(f.ctx, f.stepsOf(l.kept.ID)[0].ID)
 			f.ok(err)
 			id := string(l.source.ID)
@@ -164,7 +164,7 @@ func TestADeletionReachesWhatModelsLookedUp(t *testing.T) {
 			if !slices.Equal(preview.Erased, receipt.Erased) || !slices.Equal(preview.Sessions, []string{"Questions"}) {
 				t.Errorf("the preview said %+v, the receipt %+v", preview, receipt.Erased)
 			}
-			f.noTrace(canary)
+			f.expectNoTrace(canary)
 			f.verifyClean()
 			turn, err := f.Turn(f.ctx, l.asking.ID)
 			f.ok(err)
@@ -195,8 +195,8 @@ func TestADeletionReachesWhatModelsLookedUp(t *testing.T) {
 // Nothing can be deleted while an answer runs whose model was shown the content, or while a memory tool runs.
 func TestARunningLookupPreventsDeletion(t *testing.T) {
 	f := newFixture(t)
-	source, there := f.session("Garden")
-	shown := f.committed(there.ID, "When do I sow?", "In May.")
+	source, sourceBranch := f.session("Garden")
+	shown := f.committed(sourceBranch.ID, "When do I sow?", "In May.")
 	_, here := f.session("Questions")
 	asking := f.accept(here.ID, "When?")
 	step := f.respond(asking)

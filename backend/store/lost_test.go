@@ -37,8 +37,8 @@ func TestALostDatabaseIsNotReplacedByANewOne(t *testing.T) {
 		},
 	}
 	for sign, make := range signs {
-		for way, take := range lose {
-			t.Run(sign+"/"+way, func(t *testing.T) {
+		for method, take := range lose {
+			t.Run(sign+"/"+method, func(t *testing.T) {
 				f := newFixture(t)
 				f.session("s")
 				f.ok(f.Store.Close())
@@ -74,21 +74,21 @@ func leave(dir, folder, name string) error {
 func TestStartFresh(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
-	backup, err := f.backupRoom.Archive.Backup(t.Context(), func() string {
+	backup, err := f.backupPart.Archive.Backup(t.Context(), func() string {
 		f.ok(sqlite.MakeDir(filepath.Join(f.dir, sqlite.BackupDir)))
 		return filepath.Join(f.dir, sqlite.BackupDir)
 	}())
 	f.ok(err)
 	f.ok(f.Store.Close())
-	_, err = f.backupRoom.Archive.StartFresh(t.Context())
+	_, err = f.backupPart.Archive.StartFresh(t.Context())
 	f.refused(err, chat.CodeConflict)
 	f.ok(lose["missing"](f.core.Path()))
-	kept, err := f.backupRoom.Archive.StartFresh(t.Context())
+	kept, err := f.backupPart.Archive.StartFresh(t.Context())
 	f.ok(err)
 	if _, err := os.Stat(filepath.Join(kept, sqlite.BackupDir, filepath.Base(backup.Path))); err != nil {
 		t.Errorf("the backup is not kept: %v", err)
 	}
-	_, err = f.backupRoom.Archive.StartFresh(t.Context())
+	_, err = f.backupPart.Archive.StartFresh(t.Context())
 	f.refused(err, chat.CodeNotFound)
 	s, err := Open(t.Context(), Options{DataDir: f.dir})
 	f.ok(err)
@@ -100,11 +100,11 @@ func TestALostDatabaseIsRestored(t *testing.T) {
 	f := newFixture(t)
 	session, _ := f.session("s")
 	path := filepath.Join(t.TempDir(), "copy.db")
-	_, err := f.backupRoom.Archive.Backup(t.Context(), path)
+	_, err := f.backupPart.Archive.Backup(t.Context(), path)
 	f.ok(err)
 	f.ok(f.Store.Close())
 	f.ok(lose["empty"](f.core.Path()))
-	_, err = f.backupRoom.Archive.Restore(t.Context(), path, func(chat.Restoration) error { return nil })
+	_, err = f.backupPart.Archive.Restore(t.Context(), path, func(chat.Restoration) error { return nil })
 	f.ok(err)
 	s, err := Open(t.Context(), Options{DataDir: f.dir})
 	f.ok(err)

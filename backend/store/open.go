@@ -44,28 +44,28 @@ type Options struct {
 
 // The parts of a store, under names that callers cannot access.
 type (
-	queueRoom    = queue.Queue
-	recordsRoom  = records.Records
-	searchRoom   = search.Search
-	verifyRoom   = verify.Verifier
-	bundlesRoom  = bundles.Bundles
-	importsRoom  = imports.Imports
-	deletionRoom = deletion.Deletion
-	upkeepRoom   = upkeep.Upkeep
-	backupRoom   = backup.Backups
+	queuePart    = queue.Queue
+	recordsPart  = records.Records
+	searchPart   = search.Search
+	verifyPart   = verify.Verifier
+	bundlesPart  = bundles.Bundles
+	importsPart  = imports.Imports
+	deletionPart = deletion.Deletion
+	upkeepPart   = upkeep.Upkeep
+	backupPart   = backup.Backups
 )
 
 // Store is an open database, safe for concurrent use. Its methods are those of its parts.
 type Store struct {
-	*queueRoom
-	*recordsRoom
-	*searchRoom
-	*verifyRoom
-	*bundlesRoom
-	*importsRoom
-	*deletionRoom
-	*upkeepRoom
-	*backupRoom
+	*queuePart
+	*recordsPart
+	*searchPart
+	*verifyPart
+	*bundlesPart
+	*importsPart
+	*deletionPart
+	*upkeepPart
+	*backupPart
 
 	core    *core.Core
 	address string
@@ -101,7 +101,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	}
 	if err != nil {
 		_ = s.Close()
-		return nil, s.unopened(err)
+		return nil, s.openError(err)
 	}
 	return s, nil
 }
@@ -109,9 +109,9 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 func newStore(c *core.Core, archive *Archive) *Store {
 	records, search := &records.Records{Core: c}, &search.Search{Core: c}
 	return &Store{
-		queueRoom: &queue.Queue{Core: c}, recordsRoom: records, searchRoom: search, verifyRoom: verify.New(c, search),
-		bundlesRoom: bundles.New(c, records), importsRoom: imports.New(c, records),
-		deletionRoom: deletion.New(c, search), upkeepRoom: upkeep.New(c), backupRoom: &backup.Backups{Core: c, Archive: archive},
+		queuePart: &queue.Queue{Core: c}, recordsPart: records, searchPart: search, verifyPart: verify.New(c, search),
+		bundlesPart: bundles.New(c, records), importsPart: imports.New(c, records),
+		deletionPart: deletion.New(c, search), upkeepPart: upkeep.New(c), backupPart: &backup.Backups{Core: c, Archive: archive},
 		core: c,
 	}
 }
@@ -147,7 +147,7 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 			WithHint("open the window once, or run contextinfinity reconcile")
 	}
 	s.core.Place.Reading = true
-	s.core.Place.Note = strings.TrimSpace(s.core.Place.Note + " " + s.backupRoom.Archive.LogNote())
+	s.core.Place.Note = strings.TrimSpace(s.core.Place.Note + " " + s.backupPart.Archive.LogNote())
 	s.core.DB.Reader, err = sqlite.ConnectAt(s.core.Place, sqlite.ReaderPragmas(s.core.Place.Path), sqlite.Readers)
 	return sqlite.MapError(op, err)
 }
@@ -165,7 +165,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if s.lock, err = sqlite.LockWriter(s.core.Dir, s.address); err != nil {
 		return err
 	}
-	if _, err := s.backupRoom.Archive.FinishRestore(); err != nil {
+	if _, err := s.backupPart.Archive.FinishRestore(); err != nil {
 		return err
 	}
 	if err := backup.RefuseDamagedLog(s.core.Dir); err != nil {
@@ -188,16 +188,16 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := backup.AdoptBackup(ctx, s.core); err != nil {
 		return err
 	}
-	if err := bundles.SweepStages(s.bundlesRoom); err != nil {
+	if err := bundles.SweepStages(s.bundlesPart); err != nil {
 		s.core.Log.Warn("files left by an import cannot be removed", "err", err)
 	}
-	if err := search.CheckVectorCache(ctx, s.searchRoom); err != nil {
+	if err := search.CheckVectorCache(ctx, s.searchPart); err != nil {
 		s.core.Log.Warn("the vector cache cannot be checked", "err", err)
 	}
-	if err := deletion.FinishErasures(ctx, s.deletionRoom); err != nil {
+	if err := deletion.FinishErasures(ctx, s.deletionPart); err != nil {
 		s.core.Log.Warn("a permanent deletion could not be completed; it is tried again at the next start", "err", err)
 	}
-	return queue.ReleaseOrphanedJobs(ctx, s.queueRoom)
+	return queue.ReleaseOrphanedJobs(ctx, s.queuePart)
 }
 
 // migrate migrates the schema. An existing database is backed up first.
@@ -206,7 +206,7 @@ func (s *Store) migrate(ctx context.Context, have schema.Found, steps fs.FS) err
 		return nil
 	}
 	if have.Version > 0 && !s.core.Copied {
-		path, err := s.backupRoom.Archive.BeforeUpgrade(ctx, have.Version)
+		path, err := s.backupPart.Archive.BeforeUpgrade(ctx, have.Version)
 		if err != nil {
 			return err
 		}
@@ -219,16 +219,16 @@ func (s *Store) migrate(ctx context.Context, have schema.Found, steps fs.FS) err
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.closeErr = sqlite.MapError("store.close", errors.Join(
-			s.searchRoom.Tokens.Close(), s.core.DB.Close(), s.lock.Release()))
+			s.searchPart.Tokens.Close(), s.core.DB.Close(), s.lock.Release()))
 		s.core.Place.Leave()
 	})
 	return s.closeErr
 }
 
-// unopened is an error of opening the data; a full disk is reported as such.
-func (s *Store) unopened(err error) error {
+// openError returns an error of opening the data; a full disk is reported as such.
+func (s *Store) openError(err error) error {
 	switch {
-	case !s.core.ReadOnly && chat.CodeOf(err) == chat.CodeNoSpace, sqlite.IsDiskError(err) && faultfs.Full(sqlite.TryRoom(s.core.Dir)):
+	case !s.core.ReadOnly && chat.CodeOf(err) == chat.CodeNoSpace, sqlite.IsDiskError(err) && faultfs.Full(sqlite.ProbeSpace(s.core.Dir)):
 	default:
 		return err
 	}

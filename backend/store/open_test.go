@@ -181,18 +181,18 @@ func TestAnUnreadableDatabaseIsNotChanged(t *testing.T) {
 	seed(good)
 	good.checkpoint()
 	good.ok(good.Store.Close())
-	whole, err := os.ReadFile(filepath.Join(good.dir, sqlite.DatabaseFile))
+	original, err := os.ReadFile(filepath.Join(good.dir, sqlite.DatabaseFile))
 	good.ok(err)
-	torn := bytes.Clone(whole)
+	torn := bytes.Clone(original)
 	copy(torn[100:], bytes.Repeat([]byte{0xEE}, 3000))
 	for name, c := range map[string]struct {
 		data []byte
 		code chat.Code
 	}{
 		"text":               {[]byte("this is not a database, it only has the name of one, and is longer than a header of a hundred bytes is"), chat.CodeCorrupt},
-		"header overwritten": {append([]byte("garbage garbage!"), whole[16:]...), chat.CodeCorrupt},
+		"header overwritten": {append([]byte("garbage garbage!"), original[16:]...), chat.CodeCorrupt},
 		"first page torn":    {torn, chat.CodeCorrupt},
-		"cut short":          {whole[:50], chat.CodeCorrupt},
+		"cut short":          {original[:50], chat.CodeCorrupt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -232,7 +232,7 @@ func TestForeignDatabaseIsRefused(t *testing.T) {
 	}
 }
 
-// nextSchema is the migrations with an additional one, as in a later version.
+// nextSchema returns the migrations with an additional one, as in a later version.
 func nextSchema(t *testing.T, sql string) fstest.MapFS {
 	t.Helper()
 	steps := fstest.MapFS{"9999_next.sql": {Data: []byte("-- +goose Up\n" + sql + ";\n")}}
@@ -262,7 +262,7 @@ func TestUpgradeMakesABackupAndNewerIsRefused(t *testing.T) {
 		t.Errorf("after the upgrade: %+v", turn)
 	}
 	f.ok(next.Close())
-	backups, err := f.backupRoom.Archive.Backups(f.ctx, true)
+	backups, err := f.backupPart.Archive.Backups(f.ctx, true)
 	f.ok(err)
 	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", schema.NewestVersion(migrations.Files))) || backups[0].Bytes == 0 {
 		t.Fatalf("backups %+v", backups)
@@ -299,7 +299,7 @@ func TestFailedUpgradeLeavesTheOldSchema(t *testing.T) {
 			t.Fatal("a broken migration passed")
 		}
 		f.clock.Advance(time.Minute)
-		list, err := f.backupRoom.Archive.Backups(f.ctx, true)
+		list, err := f.backupPart.Archive.Backups(f.ctx, true)
 		f.ok(err)
 		if len(list) != want {
 			t.Fatalf("%d backups, want %d", len(list), want)
@@ -307,8 +307,8 @@ func TestFailedUpgradeLeavesTheOldSchema(t *testing.T) {
 		return list
 	}
 	fails(1)
-	made := fails(1) // nothing was written since
-	f.ok(os.Truncate(made[0].Path, made[0].Bytes/2))
+	copies := fails(1) // nothing was written since
+	f.ok(os.Truncate(copies[0].Path, copies[0].Bytes/2))
 	fails(2) // the copy is damaged, so another is made
 	f.open()
 	f.verifyClean()
@@ -319,7 +319,7 @@ func TestFailedUpgradeLeavesTheOldSchema(t *testing.T) {
 	columns, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM pragma_table_info('sessions') WHERE name = 'mood'`)
 	f.ok(err)
 	if len(columns) != 0 {
-		t.Error("half a migration stayed")
+		t.Error("part of a failed migration was kept")
 	}
 }
 

@@ -98,15 +98,15 @@ func TestSuggestionsFollowTheLineage(t *testing.T) {
 func TestErasedSuggestions(t *testing.T) {
 	f := newFixture(t)
 	s, main := f.session("s")
-	said := f.full(main.ID, "Always sign with "+canary+".", "ok")
+	turn := f.full(main.ID, "Always sign with "+canary+".", "ok")
 	f.full(main.ID, "Never shout.", "ok")
 	if !strings.Contains(f.suggested(main.ID)[1].Text, canary) {
 		t.Fatal("the instruction is not suggested")
 	}
-	_, err := f.Erase(f.ctx, chat.EraseTurn, string(said.ID))
+	_, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID))
 	f.ok(err)
 	f.expectSuggested(main.ID, "Never shout.")
-	f.noTrace(canary)
+	f.expectNoTrace(canary)
 	_, err = f.Erase(f.ctx, chat.EraseSession, string(s.ID))
 	f.ok(err)
 	left, err := sqlite.One[int](f.core.DB.Reader, "table", "pin_suggestions", `SELECT count(*) FROM pin_suggestions`)

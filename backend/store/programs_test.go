@@ -111,7 +111,7 @@ func TestANoteIsWrittenOnce(t *testing.T) {
 	third, _, err := f.AddNote(f.ctx, chat.ClientNote{Client: "Zed", Text: "a third", Key: "k3"})
 	f.ok(err)
 	if third.SessionID == session.ID {
-		t.Error("a note went into an archived session")
+		t.Error("a note was added to an archived session")
 	}
 	f.verifyClean()
 }
@@ -143,8 +143,8 @@ func TestTheAccessRecordIsBoundedAndPaged(t *testing.T) {
 	if len(page) != 2 || page[0].ID != 13 || len(rest) != 2 || rest[0].ID != 11 {
 		t.Errorf("pages are %+v and %+v", page, rest)
 	}
-	if of, err := f.Accesses(f.ctx, chat.AccessQuery{Client: "Zed"}); err != nil || len(of) != 1 {
-		t.Errorf("of one program: %d, %v", len(of), err)
+	if filtered, err := f.Accesses(f.ctx, chat.AccessQuery{Client: "Zed"}); err != nil || len(filtered) != 1 {
+		t.Errorf("of one program: %d, %v", len(filtered), err)
 	}
 	f.ok(f.core.DB.Writer.Exec(`UPDATE mcp_accesses SET id = ? WHERE id = 13`, chat.MaxAccesses+10).Error)
 	f.ok(f.RecordAccess(f.ctx, chat.ClientAccess{Client: "Cursor", Tool: "get_turn", Outcome: chat.AccessFailed}))
@@ -175,7 +175,7 @@ func TestErasingReachesOtherPrograms(t *testing.T) {
 			}
 			_, err := f.Erase(f.ctx, kind, id)
 			f.ok(err)
-			f.noTrace(canary)
+			f.expectNoTrace(canary)
 			list, err := f.Accesses(f.ctx, chat.AccessQuery{})
 			f.ok(err)
 			if len(list) != 1 || list[0].Query != "" || len(list[0].Shown) != 1 || list[0].Shown[0].Turn != kept.ID {

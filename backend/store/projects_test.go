@@ -134,9 +134,9 @@ func TestProjectFilesAreFoundOnlyInTheirProject(t *testing.T) {
 	for _, archived := range []bool{false, true} {
 		list, err := f.Sessions(f.ctx, chat.SessionQuery{Archived: archived})
 		f.ok(err)
-		for _, one := range list {
-			if one.Source == chat.SourceFiles {
-				t.Errorf("a file is in the list of sessions: %q", one.Title)
+		for _, finding := range list {
+			if finding.Source == chat.SourceFiles {
+				t.Errorf("a file is in the list of sessions: %q", finding.Title)
 			}
 		}
 	}
@@ -172,10 +172,10 @@ func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
 	if got := f.chunksIn(here); len(got) != 0 {
 		t.Errorf("after the removal %q is found", got)
 	}
-	var held int
-	f.ok(f.core.DB.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&held).Error)
-	if held != 1 {
-		t.Errorf("%d versions are kept, and one is quoted", held)
+	var sessions int
+	f.ok(f.core.DB.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&sessions).Error)
+	if sessions != 1 {
+		t.Errorf("%d versions are kept, and one is quoted", sessions)
 	}
 	f.verifyClean()
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: quoting.ID, Outcome: chat.OutcomeFailed})
@@ -183,9 +183,9 @@ func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
 	_, err = f.Erase(f.ctx, chat.EraseSession, string(s.ID))
 	f.ok(err)
 	f.ok(f.SweepProjectFiles(f.ctx))
-	f.ok(f.core.DB.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&held).Error)
-	if held != 0 {
-		t.Errorf("%d versions that nothing quotes are kept", held)
+	f.ok(f.core.DB.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&sessions).Error)
+	if sessions != 0 {
+		t.Errorf("%d versions that nothing quotes are kept", sessions)
 	}
 	f.verifyClean()
 }
@@ -197,9 +197,9 @@ func TestAProjectFileIsNotAConversation(t *testing.T) {
 	f.indexFiles()
 	files, err := f.ProjectFiles(f.ctx, p.ID)
 	f.ok(err)
-	held, err := f.SessionOrFile(f.ctx, files[0].Session)
+	sessions, err := f.SessionOrFile(f.ctx, files[0].Session)
 	f.ok(err)
-	id, branch := held.ID, held.ActiveBranch
+	id, branch := sessions.ID, sessions.ActiveBranch
 	var turn chat.TurnID
 	f.ok(f.core.DB.Reader.Raw(`SELECT id FROM turns WHERE session_id = ?`, id).Scan(&turn).Error)
 	f.accept(f.inFolder("Garden").ActiveBranch, "hello")
@@ -263,7 +263,7 @@ func TestAProjectFileIsNotAConversation(t *testing.T) {
 	if st, err := f.Stats(f.ctx); err != nil || st.Sessions != 1 || st.Turns != 1 || st.Branches != 1 {
 		t.Errorf("stats %+v: %v", st, err)
 	}
-	if in, err := f.backupRoom.Archive.PreviewRestore(f.ctx, kept); err != nil || in.Backup.Sessions != 1 || in.Backup.Turns != 1 {
+	if in, err := f.backupPart.Archive.PreviewRestore(f.ctx, kept); err != nil || in.Backup.Sessions != 1 || in.Backup.Turns != 1 {
 		t.Errorf("a backup says %+v: %v", in, err)
 	}
 	f.verifyClean()
@@ -305,8 +305,8 @@ func TestTurnsInAProjectFileAreNeverRemovedWithIt(t *testing.T) {
 	}
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
-	if !slices.ContainsFunc(found, func(one chat.Finding) bool {
-		return strings.Contains(one.Message, `Turns were written into the file "a.txt"`)
+	if !slices.ContainsFunc(found, func(finding chat.Finding) bool {
+		return strings.Contains(finding.Message, `Turns were written into the file "a.txt"`)
 	}) {
 		t.Errorf("verify says %+v", found)
 	}

@@ -16,7 +16,7 @@ type env struct {
 	t        *rapid.T
 	branches []*line
 	heads    map[chat.BranchID]chat.StateID
-	said     map[chat.TurnID]string // the text of each accepted message, which must never change
+	texts    map[chat.TurnID]string // the text of each accepted message, which must never change
 	n        int
 }
 
@@ -49,7 +49,7 @@ func (w *env) accept() {
 	if turn.Seq != int64(len(b.turns)+1) {
 		w.t.Fatalf("turn_seq %d after %d turns", turn.Seq, len(b.turns))
 	}
-	w.said[turn.ID] = words
+	w.texts[turn.ID] = words
 	b.turns = append(b.turns, turn)
 }
 
@@ -81,7 +81,7 @@ func (w *env) end() {
 		turn.Outcome = ""
 	}
 	step := w.respondAgain(turn)
-	words := "answer to " + w.said[turn.ID]
+	words := "answer to " + w.texts[turn.ID]
 	switch rapid.SampledFrom([]string{"finalize", "fail", "interrupt"}).Draw(w.t, "end") {
 	case "finalize":
 		*turn, err = w.Finalize(w.ctx, chat.Finalization{TurnID: turn.ID, Step: w.ended(step, chat.StepCompleted, words),
@@ -195,7 +195,7 @@ func (w *env) check() {
 		}
 		for i, t := range got {
 			want := b.turns[i]
-			if t.ID != want.ID || t.Seq != int64(i+1) || t.User.RenderedText() != w.said[t.ID] || t.StateAfter != want.StateAfter ||
+			if t.ID != want.ID || t.Seq != int64(i+1) || t.User.RenderedText() != w.texts[t.ID] || t.StateAfter != want.StateAfter ||
 				t.Outcome != want.Outcome || t.Phase != want.Phase {
 				w.t.Fatalf("branch %s turn %d is %+v, want %+v", b.id, i+1, t, want)
 			}
@@ -238,7 +238,7 @@ func newEnv(t *testing.T, rt *rapid.T) *env {
 	f := newFixture(t)
 	_, b := f.session("random")
 	return &env{
-		fixture: f, t: rt, branches: []*line{{id: b.ID}}, said: map[chat.TurnID]string{},
+		fixture: f, t: rt, branches: []*line{{id: b.ID}}, texts: map[chat.TurnID]string{},
 		heads: map[chat.BranchID]chat.StateID{b.ID: b.HeadState},
 	}
 }

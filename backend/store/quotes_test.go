@@ -140,7 +140,7 @@ func TestQuotationsOutliveTheirRecord(t *testing.T) {
 		turns, err := sqlite.All[string](f.core.DB.Reader, `SELECT DISTINCT t.id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n JOIN turns t ON t.n = r.turn_n WHERE c.id = ?`, c.ID)
 		f.ok(err)
 		if !slices.Equal(turns, []string{string(turn.ID)}) {
-			t.Errorf("what depends on %s is %v", c.ID, turns)
+			t.Errorf("the turns that depend on %s are %v", c.ID, turns)
 		}
 	}
 	f.verifyClean()
@@ -189,10 +189,10 @@ func TestListsOfQuotations(t *testing.T) {
 			t.Fatalf("%v, %v", got, err)
 		}
 		if _, err := delta.DecodeQuotes(append(b, 0x80)); err == nil {
-			t.Fatal("a torn list is read")
+			t.Fatal("a torn list is accepted")
 		}
 	})
 	if _, err := delta.DecodeQuotes(bytes.Repeat([]byte{1}, delta.MaxQuotes+1)); err == nil {
-		t.Error("a list without end is read")
+		t.Error("a list without an end is accepted")
 	}
 }

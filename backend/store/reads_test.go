@@ -19,7 +19,7 @@ import (
 // files returns the documents of a session, oldest first, including those of drafts.
 func (f *fixture) files(session chat.SessionID) []chat.File {
 	f.Helper()
-	rows, err := core.All[schema.FileRow](f.ctx, f.recordsRoom, "test", `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
+	rows, err := core.All[schema.FileRow](f.ctx, f.recordsPart, "test", `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
 	f.ok(err)
 	return lists.Map(rows, schema.FileRow.File)
 }
@@ -27,7 +27,7 @@ func (f *fixture) files(session chat.SessionID) []chat.File {
 // fileContent returns a document's bytes as they were attached.
 func (f *fixture) fileContent(id chat.FileID) []byte {
 	f.Helper()
-	found, err := core.All[[]byte](f.ctx, f.recordsRoom, "test", `SELECT content FROM files WHERE id = ?`, id)
+	found, err := core.All[[]byte](f.ctx, f.recordsPart, "test", `SELECT content FROM files WHERE id = ?`, id)
 	f.ok(err)
 	if len(found) != 1 {
 		f.Fatalf("%d documents have the id %s", len(found), id)
@@ -38,7 +38,7 @@ func (f *fixture) fileContent(id chat.FileID) []byte {
 // retrievals returns the chunks in a turn's context, by rank.
 func (f *fixture) retrievals(turn chat.TurnID) []chat.Retrieval {
 	f.Helper()
-	rows, err := core.All[schema.NamedRetrieval](f.ctx, f.recordsRoom, "test", `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
+	rows, err := core.All[schema.NamedRetrieval](f.ctx, f.recordsPart, "test", `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
 		JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
 	f.ok(err)
 	return lists.Map(rows, schema.NamedRetrieval.Retrieval)
@@ -46,7 +46,7 @@ func (f *fixture) retrievals(turn chat.TurnID) []chat.Retrieval {
 
 // Replay rebuilds a session's state from its ledger.
 func (f *fixture) Replay(ctx context.Context, session chat.SessionID) (state *ledger.State, how records.Replayed, err error) {
-	err = f.recordsRoom.Read(ctx, "test", func(db *gorm.DB) (err error) {
+	err = f.recordsPart.Read(ctx, "test", func(db *gorm.DB) (err error) {
 		if _, err = schema.SessionByID(db, session); err == nil {
 			state, how, err = records.ReplaySession(db, string(session))
 		}

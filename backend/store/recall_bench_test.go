@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// recallBench is a large history: 5 000 turns with two units of 500 characters each, 50 000 with -full, 500 000 with
+// recallBench returns a large history: 5 000 turns with two units of 500 characters each, 50 000 with -full, 500 000 with
 // -huge.
 func recallBench(b *testing.B) (*fixture, chat.Branch, int) { return recallBenchIn(b, b.TempDir()) }
 
@@ -144,7 +144,7 @@ func BenchmarkVectorRows(b *testing.B) {
 		f.ok(err)
 		f.ok(f.core.DB.Writer.Exec(`INSERT INTO unit_embeddings (unit_n, namespace_id, vector) SELECT n, ?, ? FROM units`, ns.ID, vector).Error)
 		f.ok(f.ServeNamespace(f.ctx, ns.ID))
-		name := func(what string) string { return fmt.Sprintf("%s/%d/%d", what, dimension, 2*turns) }
+		name := func(operation string) string { return fmt.Sprintf("%s/%d/%d", operation, dimension, 2*turns) }
 		var units []int64
 		for range 1000 {
 			units = append(units, rand.Int64N(int64(2*turns))+1)

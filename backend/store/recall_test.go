@@ -82,7 +82,7 @@ func TestIndexRefusesVectorsThatDoNotFit(t *testing.T) {
 	ns, err := f.OpenNamespace(f.ctx, embedder)
 	f.ok(err)
 	turn := f.committed(b.ID, "zebra question", "zebra answer")
-	for name, spoil := range map[string]func([][]float32) [][]float32{
+	for name, change := range map[string]func([][]float32) [][]float32{
 		"one short":        func(v [][]float32) [][]float32 { return v[:1] },
 		"none":             func([][]float32) [][]float32 { return nil },
 		"another size":     func(v [][]float32) [][]float32 { v[1] = v[1][:15]; return v },
@@ -90,7 +90,7 @@ func TestIndexRefusesVectorsThatDoNotFit(t *testing.T) {
 		"without a length": func(v [][]float32) [][]float32 { clear(v[1]); return v },
 	} {
 		i := f.indexing(turn.ID, chat.IndexOK, ns)
-		i.Vectors[ns.ID] = spoil(i.Vectors[ns.ID])
+		i.Vectors[ns.ID] = change(i.Vectors[ns.ID])
 		err := f.Index(f.ctx, i)
 		if chat.CodeOf(err) != chat.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
@@ -114,13 +114,13 @@ func TestChunksWaitForTheirVectors(t *testing.T) {
 	if !ok {
 		t.Fatal("no job")
 	}
-	hold := job.Lease()
+	lease := job.Lease()
 	i := f.indexing(turn.ID, chat.IndexNone)
-	i.Job = hold
+	i.Job = lease
 	f.ok(f.Index(f.ctx, i))
 	f.ok(f.Index(f.ctx, i))
 	f.verifyClean()
-	f.reaches(chat.Within{Branch: b.ID}, turn.ID)
+	f.expectReach(chat.Within{Branch: b.ID}, turn.ID)
 	got, err := f.Turn(f.ctx, turn.ID)
 	f.ok(err)
 	job, _, err = f.JobFor(f.ctx, turn.ID, chat.JobIndexTurn)
@@ -135,7 +135,7 @@ func TestChunksWaitForTheirVectors(t *testing.T) {
 	}
 	f.verifyClean()
 	i = f.indexing(turn.ID, chat.IndexOK, ns)
-	i.Job = hold
+	i.Job = lease
 	f.ok(f.Index(f.ctx, i))
 	if got, err = f.Turn(f.ctx, turn.ID); err != nil || got.Phase != chat.PhaseDone || len(f.rows(ns.ID, "", 0)) != 2 {
 		t.Fatalf("%+v %v", got, err)
@@ -226,7 +226,7 @@ func TestANewerChunkerReplacesChunks(t *testing.T) {
 		t.Fatalf("%+v", texts)
 	}
 	if n, err := f.RequeueOlder(f.ctx, 2, 10); n != 0 || err != nil {
-		t.Fatalf("%d are still found by what an earlier chunker cut, %v", n, err)
+		t.Fatalf("%d turns still have chunks of an earlier chunker, %v", n, err)
 	}
 	turn, err := f.Turn(f.ctx, second.ID)
 	f.ok(err)
@@ -235,7 +235,7 @@ func TestANewerChunkerReplacesChunks(t *testing.T) {
 	}
 	f.verifyClean()
 	f.ok(f.Index(f.ctx, chat.Indexing{TurnID: first.ID, Status: chat.IndexSkipped})) // none of it is found
-	f.reaches(chat.Within{}, second.ID)
+	f.expectReach(chat.Within{}, second.ID)
 	f.verifyClean()
 }
 
@@ -272,7 +272,7 @@ func TestDocumentsAreIndexedByTheirOwnText(t *testing.T) {
 	texts, err := f.ChunkTexts(f.ctx, []chat.ChunkID{units[0].Chunk})
 	f.ok(err)
 	if len(texts) != 1 || texts[0].Source != words || texts[0].File == nil || texts[0].File.Name != "z.md" || texts[0].Text != words[10:at] {
-		t.Fatal("the chunk of a document does not have its words")
+		t.Fatal("the chunk of a document does not have its text")
 	}
 	stored, err := sqlite.One[int](f.core.DB.Reader, "ledger", "", `SELECT length(payload) FROM events WHERE type = 'turn_indexed'`)
 	f.ok(err)

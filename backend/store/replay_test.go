@@ -20,9 +20,9 @@ import (
 	"contextinfinity/backend/store/verify"
 )
 
-// long gives a session a number of turns. Some fail, stop, fork or pin, and some are committed as a run. Snapshots
+// longSession gives a session a number of turns. Some fail, stop, fork or pin, and some are committed as a run. Snapshots
 // are taken when they are due.
-func (f *fixture) long(turns int) (chat.Session, chat.Branch) {
+func (f *fixture) longSession(turns int) (chat.Session, chat.Branch) {
 	f.Helper()
 	s, main := f.session("long")
 	b := main.ID
@@ -97,34 +97,34 @@ func (f *fixture) encoded(s *ledger.State) []byte {
 	return b
 }
 
-// sameAfterReplay checks that the tables, the complete ledger, and the ledger after the latest snapshot give the same
+// expectSameAfterReplay checks that the tables, the complete ledger, and the ledger after the latest snapshot give the same
 // state.
-func (f *fixture) sameAfterReplay(s chat.SessionID) records.Replayed {
+func (f *fixture) expectSameAfterReplay(s chat.SessionID) records.Replayed {
 	f.Helper()
 	tables := f.encoded(f.derived(s))
-	if whole := f.encoded(f.fromTheBeginning(s)); !bytes.Equal(tables, whole) {
-		f.Fatalf("the ledger says\n%s\nthe tables contain\n%s", whole, tables)
+	if replayed := f.encoded(f.fromTheBeginning(s)); !bytes.Equal(tables, replayed) {
+		f.Fatalf("the ledger says\n%s\nthe tables contain\n%s", replayed, tables)
 	}
-	state, how, err := f.Replay(f.ctx, s)
+	state, replay, err := f.Replay(f.ctx, s)
 	f.ok(err)
 	if resumed := f.encoded(state); !bytes.Equal(tables, resumed) {
-		f.Fatalf("from the snapshot at %d\n%s\nthe tables contain\n%s", how.From, resumed, tables)
+		f.Fatalf("from the snapshot at %d\n%s\nthe tables contain\n%s", replay.From, resumed, tables)
 	}
-	return how
+	return replay
 }
 
 // TestReplayOfALedgerGivesByteEqualDerivedState, with 200 turns (1 000 with -full).
 func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 	f := newFixture(t)
-	s, _ := f.long(size(200, 1000))
-	how := f.sameAfterReplay(s.ID)
-	if how.From == 0 || how.Events >= records.SnapshotEvery+40 || len(how.Ignored) > 0 {
-		t.Errorf("replayed %+v", how)
+	s, _ := f.longSession(size(200, 1000))
+	replay := f.expectSameAfterReplay(s.ID)
+	if replay.From == 0 || replay.Events >= records.SnapshotEvery+40 || len(replay.Ignored) > 0 {
+		t.Errorf("replayed %+v", replay)
 	}
 	kept, err := sqlite.All[int64](f.core.DB.Reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
 	f.ok(err)
-	if len(kept) != records.SnapshotsKept || kept[1]-kept[0] < records.SnapshotEvery || kept[1] != how.From {
-		t.Errorf("snapshots at %v, replayed from %d", kept, how.From)
+	if len(kept) != records.SnapshotsKept || kept[1]-kept[0] < records.SnapshotEvery || kept[1] != replay.From {
+		t.Errorf("snapshots at %v, replayed from %d", kept, replay.From)
 	}
 	f.verifyClean()
 }
@@ -145,7 +145,7 @@ func TestReplayEqualsLive(t *testing.T) {
 			"index":    func(*rapid.T) { w.indexSome() },
 			"snapshot": func(*rapid.T) { w.takeSnapshot(string(session)) },
 		})
-		w.sameAfterReplay(session)
+		w.expectSameAfterReplay(session)
 		w.verifyClean()
 	})
 }
@@ -156,10 +156,10 @@ func TestEverySeededLedgerReplays(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
 	for _, s := range []chat.SessionID{d.Session.ID, d.Archived.ID, d.Unsent.SessionID} {
-		f.sameAfterReplay(s)
+		f.expectSameAfterReplay(s)
 		f.takeSnapshot(string(s))
-		if how := f.sameAfterReplay(s); how.From == 0 || how.Events != 0 {
-			t.Errorf("session %s replayed %+v", s, how)
+		if replay := f.expectSameAfterReplay(s); replay.From == 0 || replay.Events != 0 {
+			t.Errorf("session %s replayed %+v", s, replay)
 		}
 	}
 	f.verifyClean()
@@ -190,8 +190,8 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 	}
 	_, _, err = f.Replay(f.ctx, broken.ID)
 	f.refused(err, chat.CodeCorrupt)
-	if how := f.sameAfterReplay(s.ID); how.Events != 0 {
-		t.Errorf("replayed %+v", how)
+	if replay := f.expectSameAfterReplay(s.ID); replay.Events != 0 {
+		t.Errorf("replayed %+v", replay)
 	}
 	_, _, err = f.Replay(f.ctx, "nobody")
 	f.refused(err, chat.CodeNotFound)
@@ -261,11 +261,11 @@ func TestADamagedSnapshotIsSkipped(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			put(newest, c.content, c.hash)
 			defer put(newest, newest.Content, newest.ContentHash)
-			f.passedBy(t, s.ID, want, older.EventSeq, newest.EventSeq)
+			f.expectSkippedSnapshots(t, s.ID, want, older.EventSeq, newest.EventSeq)
 			put(older, c.content, c.hash)
 			defer put(older, older.Content, older.ContentHash)
 			if c.name != "of an earlier event" { // that one is valid where it belongs
-				f.passedBy(t, s.ID, want, 0, newest.EventSeq, older.EventSeq)
+				f.expectSkippedSnapshots(t, s.ID, want, 0, newest.EventSeq, older.EventSeq)
 			}
 		})
 	}
@@ -278,13 +278,13 @@ func TestADamagedSnapshotIsSkipped(t *testing.T) {
 	}
 }
 
-// passedBy expects replay and verify to report these snapshots, and the state to be the same.
-func (f *fixture) passedBy(t *testing.T, s chat.SessionID, want []byte, from int64, ignored ...int64) {
+// expectSkippedSnapshots expects replay and verify to report these snapshots, and the state to be the same.
+func (f *fixture) expectSkippedSnapshots(t *testing.T, s chat.SessionID, want []byte, from int64, ignored ...int64) {
 	t.Helper()
-	state, how, err := f.Replay(f.ctx, s)
+	state, replay, err := f.Replay(f.ctx, s)
 	f.ok(err)
-	if how.From != from || len(how.Ignored) != len(ignored) || !bytes.Equal(f.encoded(state), want) {
-		t.Errorf("replayed %+v, want it from %d past %v, to the same state", how, from, ignored)
+	if replay.From != from || len(replay.Ignored) != len(ignored) || !bytes.Equal(f.encoded(state), want) {
+		t.Errorf("replayed %+v, want it from %d past %v, to the same state", replay, from, ignored)
 	}
 	found, err := f.Verify(f.ctx)
 	f.ok(err)

@@ -95,9 +95,9 @@ func TestReadingCreatesNoDatabase(t *testing.T) {
 		_ = sqlite.Disconnect(db)
 	}
 	if err == nil {
-		t.Error("a database that is not there was opened")
+		t.Error("a database that does not exist was opened")
 	}
 	if _, err := os.Lstat(path); err == nil {
-		t.Error("it was made")
+		t.Error("it was created")
 	}
 }

@@ -54,7 +54,7 @@ func TestRestoreKilled(t *testing.T) {
 				err = reader.Close()
 			}
 			if wait := chat.CodeOf(err) == chat.CodeConflict; i >= decided && !wait {
-				t.Errorf("a reader of half restored data: %v", err)
+				t.Errorf("reading half-restored data: %v", err)
 			}
 			want := "present"
 			if i >= decided {
@@ -65,7 +65,7 @@ func TestRestoreKilled(t *testing.T) {
 				}
 			}
 			if now := titles(t, to); !slices.Equal(now, []string{want}) || journalsIn(t, to) != "journal of the "+want {
-				t.Errorf("there is %v with %q", now, journalsIn(t, to))
+				t.Errorf("the sessions are %v, the journals %q", now, journalsIn(t, to))
 			}
 			if left := leftovers(t, to); left != "" {
 				t.Errorf("left: %s", left)
@@ -137,7 +137,7 @@ func TestUnreadableSwap(t *testing.T) {
 			t.Fatal(err)
 		}
 		if now := titles(t, dir); !slices.Equal(now, []string{"present"}) {
-			t.Errorf("%q: there is %v", text, now)
+			t.Errorf("%q: the sessions are %v", text, now)
 		}
 	}
 }

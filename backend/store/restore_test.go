@@ -45,8 +45,8 @@ func titles(t *testing.T, dir string) []string {
 func replaceable(t *testing.T) (dir, backup string) {
 	f := newFixture(t)
 	past, b := f.session("past")
-	f.backupRoom.Archive.ConfigFile = filepath.Join(t.TempDir(), "config.toml")
-	f.ok(os.WriteFile(f.backupRoom.Archive.ConfigFile, []byte("# past\n"), 0o600))
+	f.backupPart.Archive.ConfigFile = filepath.Join(t.TempDir(), "config.toml")
+	f.ok(os.WriteFile(f.backupPart.Archive.ConfigFile, []byte("# past\n"), 0o600))
 	turn := f.accept(b.ID, "question")
 	step := f.respond(turn)
 	journal := f.journal(step.ID, "journal of the past")
@@ -102,7 +102,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("left: %s", left)
 	}
 	if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {
-		t.Errorf("now there is %v", now)
+		t.Errorf("the sessions are now %v", now)
 	}
 	// and back, with only the name of the backup
 	a.ConfigFile = filepath.Join(filepath.Dir(a.ConfigFile), "other.toml")
@@ -114,7 +114,7 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if now := titles(t, dir); !slices.Equal(now, []string{"present"}) || back.Kind != chat.BackupBeforeRestore {
-		t.Errorf("back there is %v, %+v", now, back)
+		t.Errorf("after restoring back, the sessions are %v, %+v", now, back)
 	}
 	if text, err := os.ReadFile(a.ConfigFile); err != nil || string(text) != "# mine\n" {
 		t.Errorf("the configuration in effect became %q (%v)", text, err)
@@ -146,17 +146,17 @@ func leftovers(t *testing.T, dir string) string {
 // A refused restore changes no byte of the data and leaves nothing behind.
 func TestRestoreRefuses(t *testing.T) {
 	dir, good := replaceable(t)
-	whole, err := os.ReadFile(good)
+	original, err := os.ReadFile(good)
 	if err != nil {
 		t.Fatal(err)
 	}
-	torn := bytes.Clone(whole)
+	torn := bytes.Clone(original)
 	for i := 4096; i < len(torn); i += 8192 {
 		copy(torn[i:], bytes.Repeat([]byte{0xEE}, 2000))
 	}
-	make := func(do ...string) []byte {
+	changedCopy := func(do ...string) []byte {
 		path := filepath.Join(t.TempDir(), "x.db")
-		if err := os.WriteFile(path, whole, 0o600); err != nil {
+		if err := os.WriteFile(path, original, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		db, err := sqlite.Connect(path, []string{"foreign_keys(0)"}, 1)
@@ -177,26 +177,26 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		data []byte
-		code chat.Code
-		says string
+		data    []byte
+		code    chat.Code
+		message string
 	}{
 		"no database":  {[]byte("this is a letter, and no database at all, however long it is"), chat.CodeInvalid, "not a backup"},
 		"empty":        {nil, chat.CodeInvalid, "not a backup"},
-		"another's":    {make(`PRAGMA application_id = 7`), chat.CodeInvalid, "not a backup"},
-		"newer":        {make(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9001, 1)`), chat.CodeNewer, "schema 9001, this one knows " + sqlite.Itoa(schema.NewestVersion(migrations.Files))},
+		"another's":    {changedCopy(`PRAGMA application_id = 7`), chat.CodeInvalid, "not a backup"},
+		"newer":        {changedCopy(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9001, 1)`), chat.CodeNewer, "schema 9001, this one knows " + sqlite.Itoa(schema.NewestVersion(migrations.Files))},
 		"torn":         {torn, chat.CodeCorrupt, "damaged"},
-		"cut":          {whole[:len(whole)/2], chat.CodeCorrupt, "damaged"},
-		"broken links": {make(`UPDATE turns SET branch_id = 'none'`), chat.CodeCorrupt, "damaged"},
-		"bad journal":  {make(`UPDATE backup_files SET content = x'00' WHERE name LIKE 'streams/%'`), chat.CodeCorrupt, "damaged"},
-		"odd file":     {make(`UPDATE backup_files SET name = 'streams/../../x' WHERE name LIKE 'streams/%'`), chat.CodeCorrupt, "damaged"},
+		"cut":          {original[:len(original)/2], chat.CodeCorrupt, "damaged"},
+		"broken links": {changedCopy(`UPDATE turns SET branch_id = 'none'`), chat.CodeCorrupt, "damaged"},
+		"bad journal":  {changedCopy(`UPDATE backup_files SET content = x'00' WHERE name LIKE 'streams/%'`), chat.CodeCorrupt, "damaged"},
+		"odd file":     {changedCopy(`UPDATE backup_files SET name = 'streams/../../x' WHERE name LIKE 'streams/%'`), chat.CodeCorrupt, "damaged"},
 	} {
 		path := filepath.Join(t.TempDir(), "x.db")
 		if err := os.WriteFile(path, c.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := archiveOf(dir).Restore(t.Context(), path, func(chat.Restoration) error { t.Errorf("%s was shown", name); return nil })
-		if chat.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
+		if chat.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%s: %q %v", name, chat.CodeOf(err), err)
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, c.data) {
@@ -226,7 +226,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Error("the data was changed")
 	}
 	if now := titles(t, dir); !slices.Equal(now, []string{"present"}) || journalsIn(t, dir) != "journal of the present" {
-		t.Errorf("now there is %v", now)
+		t.Errorf("the sessions are now %v", now)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestRestoreIsRefusedWhileAWriterIsOpen(t *testing.T) {
 	f := newFixture(t)
 	f.session("s")
 	path := f.backup(t.TempDir()).Path
-	_, err := f.backupRoom.Archive.Restore(f.ctx, path, agreed)
+	_, err := f.backupPart.Archive.Restore(f.ctx, path, agreed)
 	f.refused(err, chat.CodeLocked)
 	if !strings.Contains(chat.AsError(err).Hint, "close") {
 		t.Errorf("%v", err)
@@ -252,7 +252,7 @@ func TestRestoreOfAnOlderSchema(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if now := titles(t, dir); slices.Contains(now, "present") || len(now) == 0 {
-		t.Errorf("now there is %v", now)
+		t.Errorf("the sessions are now %v", now)
 	}
 	if list, err := archiveOf(dir).Backups(t.Context(), true); err != nil || len(list) != 1 || list[0].Kind != chat.BackupBeforeRestore {
 		t.Errorf("backups: %+v %v", list, err)
@@ -278,7 +278,7 @@ func TestBackupOfAnOlderSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	if now := titles(t, to); len(now) == 0 {
-		t.Error("nothing is there")
+		t.Error("there are no sessions")
 	}
 }
 
@@ -319,7 +319,7 @@ func TestRestoreOverDamage(t *testing.T) {
 				}
 			}
 			if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {
-				t.Errorf("now there is %v", now)
+				t.Errorf("the sessions are now %v", now)
 			}
 		})
 	}
@@ -344,7 +344,7 @@ func TestRestoreOverALog(t *testing.T) {
 	got, err := archiveOf(dir).Restore(t.Context(), backup, agreed)
 	f.ok(err)
 	if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {
-		t.Errorf("now there is %v", now)
+		t.Errorf("the sessions are now %v", now)
 	}
 	_, err = archiveOf(dir).Restore(t.Context(), got.Kept.Path, agreed)
 	f.ok(err)
@@ -369,10 +369,10 @@ func TestRestoreOfARawCopy(t *testing.T) {
 	_, err := archiveOf(to).Restore(f.ctx, filepath.Join(dir, sqlite.DatabaseFile), agreed)
 	f.ok(err)
 	if now := titles(t, to); !slices.Equal(now, []string{"in the log"}) {
-		t.Errorf("now there is %v", now)
+		t.Errorf("the sessions are now %v", now)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
-		t.Errorf("beside the user's files: %v %v", left, err)
+		t.Errorf("left next to the user's files: %v %v", left, err)
 	}
 }
 

@@ -25,7 +25,7 @@ func TestRestoreReportsWhatComesBack(t *testing.T) {
 	}
 	erase(chat.EraseTurn, string(before.ID))
 	backup := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
-	none, err := f.backupRoom.Archive.PreviewRestore(f.ctx, backup)
+	none, err := f.backupPart.Archive.PreviewRestore(f.ctx, backup)
 	f.ok(err)
 	if len(none.Undone) != 0 {
 		t.Errorf("nothing was deleted since: %+v", none.Undone)
@@ -34,7 +34,7 @@ func TestRestoreReportsWhatComesBack(t *testing.T) {
 	erase(chat.EraseSession, string(later.ID))
 	turn := erase(chat.EraseTurn, string(after.ID))
 	session := erase(chat.EraseSession, string(gone.ID))
-	got, err := f.backupRoom.Archive.PreviewRestore(f.ctx, backup)
+	got, err := f.backupPart.Archive.PreviewRestore(f.ctx, backup)
 	f.ok(err)
 	if len(got.Undone) != 2 || got.Undone[0].ID != session.ID || got.Undone[1].ID != turn.ID || got.Problems != 0 {
 		t.Errorf("reported: %+v, %d problems", got.Undone, got.Problems)
@@ -47,7 +47,7 @@ func TestRestoreReportsWhatComesBack(t *testing.T) {
 		t.Errorf("shown: %+v, %+v", shown.Undone, done)
 	}
 	if now := titles(t, f.dir); len(now) != 2 {
-		t.Errorf("now there is %v", now)
+		t.Errorf("the sessions are now %v", now)
 	}
 }
 
@@ -59,12 +59,12 @@ func TestBackupsAreVerified(t *testing.T) {
 	f.ok(sqlite.MakeDir(filepath.Join(f.dir, sqlite.BackupDir)))
 	b := f.backup(filepath.Join(f.dir, sqlite.BackupDir))
 	if !b.Checked || b.Problem != "" {
-		t.Errorf("a copy of it is whole: %+v", b)
+		t.Errorf("the copy is incomplete: %+v", b)
 	}
-	restored, err := f.backupRoom.Archive.PreviewRestore(f.ctx, b.Path)
+	restored, err := f.backupPart.Archive.PreviewRestore(f.ctx, b.Path)
 	f.ok(err)
 	for _, check := range []bool{false, true} {
-		list, err := f.backupRoom.Archive.Backups(f.ctx, check)
+		list, err := f.backupPart.Archive.Backups(f.ctx, check)
 		f.ok(err)
 		if len(list) != 1 || list[0].Problem != "" || (list[0].Problems > 0) != check || (len(list[0].Findings) > 0) != check {
 			t.Errorf("check %v: %+v", check, list)

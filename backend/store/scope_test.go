@@ -63,11 +63,11 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 	if len(byWord) > 0 {
 		f.Errorf("%+v: words find %d units outside the scope", in, len(byWord))
 	}
-	var asked []chat.SeqSpan
+	var nearSpans []chat.SeqSpan
 	for sp := range spans {
-		asked = append(asked, sp)
+		nearSpans = append(nearSpans, sp)
 	}
-	near, err := f.UnitsNear(f.ctx, in, asked)
+	near, err := f.UnitsNear(f.ctx, in, nearSpans)
 	f.ok(err)
 	seen := map[int64]bool{}
 	for i, u := range near {
@@ -80,7 +80,7 @@ func (f *fixture) found(in chat.Within, word string) map[chat.TurnID]bool {
 		}
 	}
 	if len(seen) != len(units) {
-		f.Errorf("%+v: %d units are near, %d in reach", in, len(seen), len(units))
+		f.Errorf("%+v: %d units are near, %d are in scope", in, len(seen), len(units))
 	}
 	return out
 }
@@ -89,7 +89,7 @@ func orderOf(u chat.UnitRef) string {
 	return fmt.Sprintf("%s/%09d/%06d/%06d", u.Branch, u.Seq, u.ChunkOrdinal, u.Ordinal)
 }
 
-func (f *fixture) reaches(in chat.Within, want ...chat.TurnID) {
+func (f *fixture) expectReach(in chat.Within, want ...chat.TurnID) {
 	f.Helper()
 	got := f.found(in, "zebra")
 	for _, id := range want {
@@ -125,28 +125,28 @@ func TestReach(t *testing.T) {
 		return in
 	}
 
-	f.reaches(chat.Within{Scope: chat.ScopeLineage, Branch: m}, shared.ID, second.ID, own.ID)
-	f.reaches(chat.Within{Scope: chat.ScopeLineage, Branch: c}, shared.ID, sibling.ID, late.ID)
-	f.reaches(chat.Within{Branch: c}, shared.ID, sibling.ID, late.ID)
-	f.reaches(chat.Within{Branch: c, Before: 3}, shared.ID, sibling.ID)
-	f.reaches(chat.Within{Branch: c, Before: 2}, shared.ID)
-	f.reaches(chat.Within{Branch: c, Before: 1})
-	f.reaches(w(func(in *chat.Within) { in.ExcludeTurns = []chat.TurnID{shared.ID, late.ID} }), sibling.ID)
-	f.reaches(w(func(in *chat.Within) { in.Since = monday }), sibling.ID, late.ID)
-	f.reaches(w(func(in *chat.Within) { in.Since, in.Until = monday, tuesday }), sibling.ID)
-	f.reaches(w(func(in *chat.Within) { in.Until = monday }), shared.ID)
+	f.expectReach(chat.Within{Scope: chat.ScopeLineage, Branch: m}, shared.ID, second.ID, own.ID)
+	f.expectReach(chat.Within{Scope: chat.ScopeLineage, Branch: c}, shared.ID, sibling.ID, late.ID)
+	f.expectReach(chat.Within{Branch: c}, shared.ID, sibling.ID, late.ID)
+	f.expectReach(chat.Within{Branch: c, Before: 3}, shared.ID, sibling.ID)
+	f.expectReach(chat.Within{Branch: c, Before: 2}, shared.ID)
+	f.expectReach(chat.Within{Branch: c, Before: 1})
+	f.expectReach(w(func(in *chat.Within) { in.ExcludeTurns = []chat.TurnID{shared.ID, late.ID} }), sibling.ID)
+	f.expectReach(w(func(in *chat.Within) { in.Since = monday }), sibling.ID, late.ID)
+	f.expectReach(w(func(in *chat.Within) { in.Since, in.Until = monday, tuesday }), sibling.ID)
+	f.expectReach(w(func(in *chat.Within) { in.Until = monday }), shared.ID)
 	session := chat.Within{Scope: chat.ScopeSession, Session: s.ID}
-	f.reaches(session, shared.ID, second.ID, own.ID, sibling.ID, late.ID)
-	f.reaches(chat.Within{Session: old.ID}, archived.ID)
-	f.reaches(chat.Within{Scope: chat.ScopeSession, Branch: c}, shared.ID, second.ID, own.ID, sibling.ID, late.ID)
-	f.reaches(chat.Within{Scope: chat.ScopeSession, Branch: c, Before: 3}, shared.ID, second.ID, own.ID, sibling.ID)
-	f.reaches(chat.Within{Scope: chat.ScopeSession, Branch: c, Before: 1}, second.ID, own.ID)
-	f.reaches(chat.Within{}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID)
-	f.reaches(chat.Within{Archived: true}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID, archived.ID)
-	f.reaches(chat.Within{Scope: chat.ScopeAll, Branch: c, Before: 3, Archived: true}, shared.ID, sibling.ID, far.ID, archived.ID)
-	f.reaches(chat.Within{Scope: chat.ScopeAll, Branch: c, Before: 3}, shared.ID, sibling.ID, far.ID)
-	f.reaches(chat.Within{Scope: chat.ScopeAll, Branch: ob.ID}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID)
-	f.reaches(chat.Within{Scope: chat.ScopeAll, Branch: oldBranch.ID}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID, archived.ID)
+	f.expectReach(session, shared.ID, second.ID, own.ID, sibling.ID, late.ID)
+	f.expectReach(chat.Within{Session: old.ID}, archived.ID)
+	f.expectReach(chat.Within{Scope: chat.ScopeSession, Branch: c}, shared.ID, second.ID, own.ID, sibling.ID, late.ID)
+	f.expectReach(chat.Within{Scope: chat.ScopeSession, Branch: c, Before: 3}, shared.ID, second.ID, own.ID, sibling.ID)
+	f.expectReach(chat.Within{Scope: chat.ScopeSession, Branch: c, Before: 1}, second.ID, own.ID)
+	f.expectReach(chat.Within{}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID)
+	f.expectReach(chat.Within{Archived: true}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID, archived.ID)
+	f.expectReach(chat.Within{Scope: chat.ScopeAll, Branch: c, Before: 3, Archived: true}, shared.ID, sibling.ID, far.ID, archived.ID)
+	f.expectReach(chat.Within{Scope: chat.ScopeAll, Branch: c, Before: 3}, shared.ID, sibling.ID, far.ID)
+	f.expectReach(chat.Within{Scope: chat.ScopeAll, Branch: ob.ID}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID)
+	f.expectReach(chat.Within{Scope: chat.ScopeAll, Branch: oldBranch.ID}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID, archived.ID)
 
 	for _, bad := range []chat.Within{{Scope: chat.ScopeLineage}, {Scope: chat.ScopeSession}, {Scope: "everything"}, {Branch: "nobody"}} {
 		_, err := f.SearchUnits(f.ctx, []string{"zebra"}, bad, 5)
@@ -169,11 +169,11 @@ func TestReach(t *testing.T) {
 		}
 	}
 	if _, upTo, _ := scope.Span(s.ID, m); upTo != 1 {
-		t.Errorf("of the parent, turns up to %d", upTo)
+		t.Errorf("turns of the parent up to %d", upTo)
 	}
 }
 
-func TestUnitsHaveWhatRankingNeeds(t *testing.T) {
+func TestUnitsHaveTheFieldsForRanking(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")
 	turn := f.full(b.ID, "zebra question", "zebra answer")
@@ -206,7 +206,7 @@ func TestUnitsHaveWhatRankingNeeds(t *testing.T) {
 	}
 }
 
-func TestChunkTextsHaveTheirWordsAndPlace(t *testing.T) {
+func TestChunkTextsHaveTheirTextAndPosition(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("A title")
 	turn := f.say(b.ID, "long question. with a second sentence", "answer")
@@ -229,12 +229,12 @@ func TestChunkTextsHaveTheirWordsAndPlace(t *testing.T) {
 	got, err = f.ChunkTexts(f.ctx, ids)
 	f.ok(err)
 	if len(got) != 0 {
-		t.Fatalf("words from an unreadable message: %+v", got)
+		t.Fatalf("text from an unreadable message: %+v", got)
 	}
 }
 
-// TestSearchTakesAnything: no term is interpreted as syntax, and none is an error.
-func TestSearchTakesAnything(t *testing.T) {
+// TestSearchAcceptsAnyTerm: no term is interpreted as syntax, and none is an error.
+func TestSearchAcceptsAnyTerm(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, `zebra AND NOT "quoted" NEAR(crossing, 2) col:umn ^start a-b_c x*`, "مرحبا بالعالم 🦓 emoji 我爱数据库 ναί camelCase snake_case /usr/local/bin")
@@ -314,12 +314,12 @@ func TestSiblingBranchesAreNotFound(t *testing.T) {
 					}
 				}
 			}
-			f.reaches(chat.Within{Scope: chat.ScopeLineage, Branch: l.id, Before: before}, past...)
+			f.expectReach(chat.Within{Scope: chat.ScopeLineage, Branch: l.id, Before: before}, past...)
 			want := slices.Clone(past)
 			for id := range elsewhere {
 				want = append(want, id)
 			}
-			f.reaches(chat.Within{Scope: chat.ScopeAll, Branch: l.id, Before: before}, want...)
+			f.expectReach(chat.Within{Scope: chat.ScopeAll, Branch: l.id, Before: before}, want...)
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// finds searches for terms and expects exactly the units of these turns.
-func (f *fixture) finds(in chat.Within, terms []string, want ...chat.TurnID) {
+// expectFound searches for terms and expects exactly the units of these turns.
+func (f *fixture) expectFound(in chat.Within, terms []string, want ...chat.TurnID) {
 	f.Helper()
 	hits := f.find(in, 20, terms...)
 	got := map[chat.TurnID]bool{}
@@ -45,11 +45,11 @@ func TestSearchFindsWordsOfEveryScript(t *testing.T) {
 		"数据库": chinese.ID, "数据": chinese.ID, "爱": chinese.ID, "库": chinese.ID, "我爱数据库": chinese.ID,
 		"タワー": japanese.ID, "京": japanese.ID, "데이터": korean.ID, "베이스": korean.ID, "GPT模型": mixed.ID, "模型": mixed.ID, "大": mixed.ID,
 	} {
-		f.finds(everywhere, []string{word}, want)
+		f.expectFound(everywhere, []string{word}, want)
 	}
-	f.finds(everywhere, []string{"数库"})
-	f.finds(everywhere, []string{"数据库", "migrations"}, chinese.ID, english.ID)
-	f.finds(everywhere, []string{`"`, `zzz" OR bar`, "NOT zzz", "*", "-", "", "NEAR(", "col:"})
+	f.expectFound(everywhere, []string{"数库"})
+	f.expectFound(everywhere, []string{"数据库", "migrations"}, chinese.ID, english.ID)
+	f.expectFound(everywhere, []string{`"`, `zzz" OR bar`, "NOT zzz", "*", "-", "", "NEAR(", "col:"})
 	frequencies, err := f.TermFrequencies(f.ctx, []string{"migrations", "数据库", "爱", "nothing", `"`, "running"})
 	f.ok(err)
 	if frequencies["migrations"] != 1 || frequencies["爱"] != 1 || frequencies["数据库"] != 1 || frequencies["nothing"] != 0 || frequencies[`"`] != 0 || frequencies["running"] != 1 {
@@ -68,8 +68,8 @@ func TestSearchFindsNumbersHoweverTheyAreWritten(t *testing.T) {
 	}
 	f.full(b.ID, "we have 1 crate and 2,000 ropes", "noted")
 	large := f.full(b.ID, "we have 2,410,000 rows", "noted")
-	f.finds(everywhere, []string{"1000"}, grouped...)
-	f.finds(everywhere, []string{"2410000"}, large.ID)
+	f.expectFound(everywhere, []string{"1000"}, grouped...)
+	f.expectFound(everywhere, []string{"2410000"}, large.ID)
 	frequencies, err := f.TermFrequencies(f.ctx, []string{"1000", "2410000", "3000", "241"})
 	f.ok(err)
 	if frequencies["1000"] != len(grouped) || frequencies["2410000"] != 1 || frequencies["3000"] != 0 || frequencies["241"] != 0 {
@@ -97,23 +97,23 @@ func TestSearchScope(t *testing.T) {
 	archived := f.full(oldBranch.ID, "zebra archived", "e")
 	f.ok(f.ArchiveSession(f.ctx, old.ID, true))
 	zebra := []string{"zebra"}
-	f.finds(everywhere, zebra, shared.ID, own.ID, sibling.ID, elsewhere.ID)
-	f.finds(chat.Within{Scope: chat.ScopeSession, Session: s.ID}, zebra, shared.ID, own.ID, sibling.ID)
-	f.finds(chat.Within{Scope: chat.ScopeSession, Session: old.ID}, zebra, archived.ID)
-	f.finds(chat.Within{Scope: chat.ScopeSession, Session: other.ID}, zebra, elsewhere.ID)
-	f.finds(chat.Within{Scope: chat.ScopeLineage, Branch: main.ID}, zebra, shared.ID, own.ID)
-	f.finds(chat.Within{Scope: chat.ScopeLineage, Branch: child.ID}, zebra, shared.ID, sibling.ID)
-	f.finds(chat.Within{Scope: chat.ScopeAll, Branch: child.ID}, zebra, shared.ID, sibling.ID, elsewhere.ID)
-	f.finds(chat.Within{Scope: chat.ScopeLineage, Branch: child.ID, ExcludeTurns: []chat.TurnID{shared.ID}}, zebra, sibling.ID)
+	f.expectFound(everywhere, zebra, shared.ID, own.ID, sibling.ID, elsewhere.ID)
+	f.expectFound(chat.Within{Scope: chat.ScopeSession, Session: s.ID}, zebra, shared.ID, own.ID, sibling.ID)
+	f.expectFound(chat.Within{Scope: chat.ScopeSession, Session: old.ID}, zebra, archived.ID)
+	f.expectFound(chat.Within{Scope: chat.ScopeSession, Session: other.ID}, zebra, elsewhere.ID)
+	f.expectFound(chat.Within{Scope: chat.ScopeLineage, Branch: main.ID}, zebra, shared.ID, own.ID)
+	f.expectFound(chat.Within{Scope: chat.ScopeLineage, Branch: child.ID}, zebra, shared.ID, sibling.ID)
+	f.expectFound(chat.Within{Scope: chat.ScopeAll, Branch: child.ID}, zebra, shared.ID, sibling.ID, elsewhere.ID)
+	f.expectFound(chat.Within{Scope: chat.ScopeLineage, Branch: child.ID, ExcludeTurns: []chat.TurnID{shared.ID}}, zebra, sibling.ID)
 	hits := f.find(everywhere, 2, "zebra")
 	if len(hits) != 2 || hits[0].Title == "" || !strings.Contains(hits[0].Text, "zebra") {
 		t.Errorf("%+v", hits)
 	}
 }
 
-// TestAnInterruptedSearchLeavesTheNextOneWhole: the tokenizer's table is in memory, on one connection, and must
+// TestAnInterruptedSearchDoesNotAffectTheNext: the tokenizer's table is in memory, on one connection, and must
 // survive a cancelled context.
-func TestAnInterruptedSearchLeavesTheNextOneWhole(t *testing.T) {
+func TestAnInterruptedSearchDoesNotAffectTheNext(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "a zeppelin at the lake", "indeed")

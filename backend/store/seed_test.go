@@ -170,13 +170,13 @@ func (f *fixture) fork(b chat.BranchID, after chat.TurnID) chat.Branch {
 // forkInside forks inside a run that one state covers, with a fallback state.
 func (f *fixture) forkInside(b chat.BranchID, after chat.TurnID) chat.Branch {
 	f.Helper()
-	_, left, err := f.ForkBase(f.ctx, b, after)
+	_, uncovered, err := f.ForkBase(f.ctx, b, after)
 	f.ok(err)
-	if len(left) == 0 {
+	if len(uncovered) == 0 {
 		f.Fatal("the base covers the fork point, so this is not inside a run")
 	}
 	child, err := f.Fork(f.ctx, chat.ForkPoint{Branch: b, After: after, Label: "inside", Fallback: &chat.ForkState{
-		Summary: "## Facts\n- " + left[0].User.RenderedText(), TokenCount: 4,
+		Summary: "## Facts\n- " + uncovered[0].User.RenderedText(), TokenCount: 4,
 	}})
 	f.ok(err)
 	return child
@@ -205,7 +205,7 @@ func (f *fixture) interrupted(b chat.BranchID, words string) chat.Turn {
 	return t
 }
 
-// kept is an incomplete answer that was continued, interrupted again and kept.
+// kept adds an incomplete answer that was continued, interrupted again and kept.
 func (f *fixture) kept(b chat.BranchID, words string) chat.Turn {
 	f.Helper()
 	t := f.interrupted(b, words)

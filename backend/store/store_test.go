@@ -42,7 +42,7 @@ func newFixture(tb testing.TB) *fixture {
 	return newFixtureIn(tb, tb.TempDir())
 }
 
-// newFixtureIn is a fixture whose database is in a given directory and is kept.
+// newFixtureIn returns a fixture whose database is in a given directory and is kept.
 func newFixtureIn(tb testing.TB, dir string) *fixture {
 	tb.Helper()
 	f := &fixture{TB: tb, ctx: context.Background(), clock: clock.NewFake(start), dir: dir}
@@ -52,7 +52,7 @@ func newFixtureIn(tb testing.TB, dir string) *fixture {
 	return f
 }
 
-// template is an empty database with the newest schema. Migrating one for each test would take most of the suite's
+// template returns an empty database with the newest schema. Migrating one for each test would take most of the suite's
 // time.
 var template = sync.OnceValue(func() []byte {
 	dir, err := os.MkdirTemp("", "store")

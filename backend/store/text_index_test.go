@@ -112,9 +112,9 @@ func TestIndexFindsWordsOfItsTexts(t *testing.T) {
 func TestSearchOfEveryScript(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("scripts")
-	r := f.recollector()
+	r := f.retriever()
 	answers := map[string]chat.TurnID{}
-	for _, said := range [][2]string{
+	for _, exchange := range [][2]string{
 		{"本番サーバーは毎週火曜日の夜に再起動します。", "了解しました。"},
 		{"ﾃｽﾄ用ｻｰﾊﾞｰのﾊﾟｽﾜｰﾄﾞは青い箱に入っています。", "はい。"},
 		{"京都の旅館は三月に予約しました。", "楽しみですね。"},
@@ -127,10 +127,10 @@ func TestSearchOfEveryScript(t *testing.T) {
 		{"회의는 매주 목요일 오후 세 시에 합니다.", "네."},
 		{"The English notes are about sailing.", "Noted."},
 	} {
-		turn := f.say(b.ID, said[0], said[1])
+		turn := f.say(b.ID, exchange[0], exchange[1])
 		f.commitAll(b.ID)
 		r.index(f, turn.ID)
-		answers[said[0]] = turn.ID
+		answers[exchange[0]] = turn.ID
 	}
 	for _, c := range []struct{ ask, answer string }{
 		{"サーバーはいつ再起動しますか", "本番サーバーは毎週火曜日の夜に再起動します。"},

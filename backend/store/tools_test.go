@@ -18,8 +18,8 @@ func toolUse(id, arguments string) chat.ProposedCall {
 	}
 }
 
-// proposes brings a turn to a batch of waiting calls, one for each of the arguments.
-func (f *fixture) proposes(turn chat.Turn, words string, arguments ...string) chat.ToolBatch {
+// proposeCalls brings a turn to a batch of waiting calls, one for each of the arguments.
+func (f *fixture) proposeCalls(turn chat.Turn, words string, arguments ...string) chat.ToolBatch {
 	f.Helper()
 	var calls []chat.ProposedCall
 	for i, a := range arguments {
@@ -30,8 +30,8 @@ func (f *fixture) proposes(turn chat.Turn, words string, arguments ...string) ch
 	return batch
 }
 
-// runs approves and executes a call.
-func (f *fixture) runs(call chat.ToolCallID, result string) {
+// runCall approves and executes a call.
+func (f *fixture) runCall(call chat.ToolCallID, result string) {
 	f.Helper()
 	f.ok(f.DecideCall(f.ctx, chat.CallDecision{Call: call, Decision: chat.DecisionOnce, Definition: writeTool.Hash()}))
 	f.ok(f.StartCall(f.ctx, call, []chat.CallRedaction{{Rule: "generic-api-key", Bytes: 20}}))
@@ -46,8 +46,8 @@ func (f *fixture) runs(call chat.ToolCallID, result string) {
 func (f *fixture) answerWithTools(branch chat.BranchID, user, arguments, result, answer string) chat.Turn {
 	f.Helper()
 	turn := f.accept(branch, user)
-	batch := f.proposes(turn, "I write it down.", arguments)
-	f.runs(batch.Calls[0].ID, result)
+	batch := f.proposeCalls(turn, "I write it down.", arguments)
+	f.runCall(batch.Calls[0].ID, result)
 	f.ok(f.CommitBatch(f.ctx, batch.ID))
 	step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: turn.ID, Index: 1, Provider: "recall", ModelID: "recall", Request: []byte(`{"query":"again"}`)})
 	f.ok(err)
@@ -58,8 +58,8 @@ func (f *fixture) answerWithTools(branch chat.BranchID, user, arguments, result,
 	return done
 }
 
-// permits fills the tables of permissions, definitions and marks of tools.
-func (f *fixture) permits(s chat.SessionID) {
+// addPermissions fills the tables of permissions, definitions and marks of tools.
+func (f *fixture) addPermissions(s chat.SessionID) {
 	f.Helper()
 	f.ok(f.AcceptDefinitions(f.ctx, []chat.ToolDefinition{writeTool}))
 	f.ok(f.MarkTool(f.ctx, chat.ReadOnlyMark{Source: "files", Tool: "list"}, writeTool.Hash()))

@@ -13,7 +13,7 @@ import (
 // transcriptTurns is the length of the conversation that BenchmarkTranscriptData makes.
 const transcriptTurns = 10_000
 
-// BenchmarkTranscriptData makes a data directory with a conversation of 10 000 distinct turns, a minute apart, for
+// BenchmarkTranscriptData creates a data directory with a conversation of 10 000 distinct turns, a minute apart, for
 // the tests that drive the built program. Sending them through a provider would take minutes.
 func BenchmarkTranscriptData(b *testing.B) {
 	if *into == "" {

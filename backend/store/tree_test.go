@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// drawn returns a tree as lines: indented by depth, with label, turns, and flags.
-func (f *fixture) drawn(session chat.SessionID) string {
+// drawTree returns a tree as lines: indented by depth, with label, turns, and flags.
+func (f *fixture) drawTree(session chat.SessionID) string {
 	f.Helper()
 	tree, err := f.Tree(f.ctx, session)
 	f.ok(err)
@@ -70,7 +70,7 @@ func TestTree(t *testing.T) {
   other 3-3 "three otherwise" end pending 0 open 1
  empty 2-1 "" end
 before 1-1 "at first" end`
-	if got := f.drawn(session.ID); got != want {
+	if got := f.drawTree(session.ID); got != want {
 		t.Errorf("%s\n\nwant\n%s", got, want)
 	}
 	tree, err := f.Tree(f.ctx, session.ID)
@@ -82,7 +82,7 @@ before 1-1 "at first" end`
 	f.refused(err, chat.CodeNotFound)
 }
 
-func TestBranchesApart(t *testing.T) {
+func TestBranchDivergence(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("apart")
 	turns := []chat.Turn{f.full(main.ID, "one", "1"), f.full(main.ID, "two", "2"), f.full(main.ID, "three", "3")}
@@ -108,7 +108,7 @@ func TestBranchesApart(t *testing.T) {
 	f.refused(err, chat.CodeInvalid)
 }
 
-// TestPinsAt returns the pins that a fork at a turn will have, and has once it is made.
+// TestPinsAt: PinsAt returns the pins that a fork at a turn will have.
 func TestPinsAt(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("pins")
@@ -124,11 +124,11 @@ func TestPinsAt(t *testing.T) {
 		seq   int64
 		after chat.TurnID
 	}{{0, ""}, {1, one.ID}, {2, two.ID}, {3, three.ID}} {
-		foreseen, err := f.PinsAt(f.ctx, child.ID, at.seq)
+		preview, err := f.PinsAt(f.ctx, child.ID, at.seq)
 		f.ok(err)
-		made := f.fork(child.ID, at.after)
-		got := lists.Map(foreseen, func(p chat.Pin) string { return p.Text })
-		if want := f.pinTexts(made.ID); !slices.Equal(got, want) {
+		fork := f.fork(child.ID, at.after)
+		got := lists.Map(preview, func(p chat.Pin) string { return p.Text })
+		if want := f.pinTexts(fork.ID); !slices.Equal(got, want) {
 			t.Errorf("after turn %d: the preview has %q, the fork has %q", at.seq, got, want)
 		}
 	}
@@ -184,15 +184,15 @@ func TestMeasuresExcludeCopies(t *testing.T) {
 	f.full(main.ID, "one", "1")
 	f.full(main.ID, "two", "2")
 	f.clock.Advance(time.Second)
-	made, err := f.Duplicate(f.ctx, main.ID, "copy")
+	fork, err := f.Duplicate(f.ctx, main.ID, "copy")
 	f.ok(err)
-	f.full(made.Session.ActiveBranch, "three", "3")
+	f.full(fork.Session.ActiveBranch, "three", "3")
 	for _, tt := range []struct {
 		q    chat.MeasureQuery
 		want []int64
 	}{
 		{chat.MeasureQuery{}, []int64{3, 2, 1}}, {chat.MeasureQuery{Limit: 2}, []int64{3, 2}},
-		{chat.MeasureQuery{Session: made.Session.ID}, []int64{3, 2, 1}}, {chat.MeasureQuery{Branch: main.ID, Limit: 1}, []int64{2}},
+		{chat.MeasureQuery{Session: fork.Session.ID}, []int64{3, 2, 1}}, {chat.MeasureQuery{Branch: main.ID, Limit: 1}, []int64{2}},
 	} {
 		rows, err := f.Measures(f.ctx, tt.q)
 		f.ok(err)
@@ -217,15 +217,15 @@ func TestUsageByModel(t *testing.T) {
 	f.full(main.ID, "one", "1")
 	f.full(main.ID, "two", "2")
 	f.clock.Advance(time.Hour)
-	made, err := f.Duplicate(f.ctx, main.ID, "copy")
+	fork, err := f.Duplicate(f.ctx, main.ID, "copy")
 	f.ok(err)
 	noon := f.clock.Now()
-	f.full(made.Session.ActiveBranch, "three", "3")
+	f.full(fork.Session.ActiveBranch, "three", "3")
 	for _, tt := range []struct {
 		q     chat.UsageQuery
 		turns int
 	}{
-		{chat.UsageQuery{}, 3}, {chat.UsageQuery{Session: session.ID}, 2}, {chat.UsageQuery{Session: made.Session.ID}, 1},
+		{chat.UsageQuery{}, 3}, {chat.UsageQuery{Session: session.ID}, 2}, {chat.UsageQuery{Session: fork.Session.ID}, 1},
 		{chat.UsageQuery{Since: noon}, 1}, {chat.UsageQuery{Since: noon.Add(time.Hour)}, 0},
 	} {
 		rows, err := f.UsageByModel(f.ctx, tt.q)
@@ -266,10 +266,10 @@ func TestBackgroundUsage(t *testing.T) {
 	_, err := f.AddSummary(f.ctx, ranged)
 	f.ok(err)
 	f.clock.Advance(time.Hour)
-	made, err := f.Duplicate(f.ctx, main.ID, "copy")
+	fork, err := f.Duplicate(f.ctx, main.ID, "copy")
 	f.ok(err)
 	noon := f.clock.Now()
-	summarized(made.Session.ActiveBranch, chat.StateLibrarian, "small-1", `{"usage":{"input_tokens":7,"output_tokens":1}}`)
+	summarized(fork.Session.ActiveBranch, chat.StateLibrarian, "small-1", `{"usage":{"input_tokens":7,"output_tokens":1}}`)
 	all := []string{"large-1 1 3000 200 0", "small-1 2 27 1 0", "small-1 1 100 10 0.5"}
 	for _, tt := range []struct {
 		q    chat.UsageQuery
@@ -277,7 +277,7 @@ func TestBackgroundUsage(t *testing.T) {
 	}{
 		{chat.UsageQuery{}, all},
 		{chat.UsageQuery{Session: session.ID}, []string{"large-1 1 3000 200 0", "small-1 1 20 0 0", "small-1 1 100 10 0.5"}},
-		{chat.UsageQuery{Session: made.Session.ID}, []string{"small-1 1 7 1 0"}},
+		{chat.UsageQuery{Session: fork.Session.ID}, []string{"small-1 1 7 1 0"}},
 		{chat.UsageQuery{Since: noon}, []string{"small-1 1 7 1 0"}},
 		{chat.UsageQuery{Since: noon.Add(-2 * time.Hour)}, all},
 		{chat.UsageQuery{Since: noon.Add(time.Hour)}, nil},

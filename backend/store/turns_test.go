@@ -141,9 +141,9 @@ func TestStepsKeepEveryByte(t *testing.T) {
 		f.ok(f.EndStep(f.ctx, *end))
 		steps = append(steps, step)
 	}
-	of, err := f.StepsWithItems(f.ctx, []chat.TurnID{turn.ID})
+	byTurn, err := f.StepsWithItems(f.ctx, []chat.TurnID{turn.ID})
 	f.ok(err)
-	listed := of[turn.ID]
+	listed := byTurn[turn.ID]
 	for i, step := range listed {
 		if step.Attempt != i+1 || step.ID != steps[i].ID || step.Outcome.Code != chat.CodeRateLimited ||
 			step.StreamPath != "streams/"+string(step.ID)+".jsonl" || len(step.Items) != 1 || step.EndedAt == nil {
@@ -203,7 +203,7 @@ func TestAPackIsBounded(t *testing.T) {
 			return
 		}
 		if n > 64 {
-			t.Fatal("64 MB of noise are kept in memory")
+			t.Fatal("64 MB of random data are kept in memory")
 		}
 	}
 }
@@ -358,7 +358,7 @@ func TestLineagePages(t *testing.T) {
 		f.ok(err)
 		seqs := lists.Map(got, func(turn chat.Turn) int64 { return turn.Seq })
 		if len(seqs) != len(c.want) || len(seqs) > 0 && (seqs[0] != c.want[0] || seqs[len(seqs)-1] != c.want[len(c.want)-1]) {
-			t.Errorf("%+v gave %v, want %v", c.q, seqs, c.want)
+			t.Errorf("%+v returned %v, want %v", c.q, seqs, c.want)
 		}
 	}
 	branchOf := map[int64]chat.BranchID{4: main.ID, 5: child.ID, 7: child.ID, 8: grand.ID}
@@ -366,7 +366,7 @@ func TestLineagePages(t *testing.T) {
 	f.ok(err)
 	for seq, want := range branchOf {
 		if got := all[seq-1].BranchID; got != want {
-			t.Errorf("turn %d is of %s, want %s", seq, got, want)
+			t.Errorf("turn %d belongs to branch %s, want %s", seq, got, want)
 		}
 	}
 	if first, to, n, err := f.LineageBounds(f.ctx, grand.ID); err != nil || first != 1 || to != 8 || n != 8 {

@@ -27,7 +27,7 @@ func TestAReusedNumberBelongsToTheNewUnit(t *testing.T) {
 		if was, ok := before[n]; ok && was.Session == gone.ID {
 			again++
 			if u.Turn != turn.ID || u.ID == was.ID {
-				t.Errorf("unit %d is %+v, of turn %s expected", n, u, turn.ID)
+				t.Errorf("unit %d is %+v, want one of turn %s", n, u, turn.ID)
 			}
 		}
 	}

@@ -29,10 +29,10 @@ func TestUnwritable(t *testing.T) {
 		return
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("mounts are made as Linux makes them")
+		t.Skip("mounting needs Linux")
 	}
 	if out, err := exec.Command("unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", t.TempDir()).CombinedOutput(); err != nil {
-		t.Skipf("this kernel lets no user mount a disk: %v: %s", err, out)
+		t.Skipf("this kernel does not allow users to mount a disk: %v: %s", err, out)
 	}
 	seed := t.TempDir()
 	for _, part := range []string{"beside", "alone", "mnt"} {
@@ -85,7 +85,7 @@ func onUnwritable(t *testing.T, seed string) {
 			c.make()
 			before := contents(t, dir)
 			t.Setenv("TMPDIR", t.TempDir())
-			readsAll(t, dir, c.note, c.seed == "beside")
+			readAll(t, dir, c.note, c.seed == "beside")
 			if !maps.Equal(contents(t, dir), before) {
 				t.Error("reading changed the files")
 			}
@@ -95,7 +95,7 @@ func onUnwritable(t *testing.T, seed string) {
 			after := contents(t, dir)
 			delete(after, filepath.Join(dir, sqlite.LockFile)) // a writer takes the lock first
 			if !maps.Equal(after, before) {
-				t.Error("the files are not as they were")
+				t.Error("the files changed")
 			}
 			if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) != 0 {
 				t.Errorf("left in the folder for temporary files: %v, %v", left, err)
@@ -103,22 +103,22 @@ func onUnwritable(t *testing.T, seed string) {
 			if c.seed == "beside" {
 				t.Setenv("TMPDIR", dir)
 				if _, err := Open(t.Context(), Options{DataDir: dir, ReadOnly: true}); chat.CodeOf(err) != chat.CodeNoSpace || !strings.Contains(err.Error(), "only be read from a copy") {
-					t.Errorf("with no room for a copy: %v", err)
+					t.Errorf("without space for a copy: %v", err)
 				}
 			}
 		})
 	}
 }
 
-// readsAll opens the data for reading, reads and verifies it, and backs it up elsewhere.
-func readsAll(t *testing.T, dir, note string, copied bool) {
+// readAll opens the data for reading, reads and verifies it, and backs it up elsewhere.
+func readAll(t *testing.T, dir, note string, copied bool) {
 	t.Helper()
 	s, err := Open(t.Context(), Options{DataDir: dir, ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(s.Note(), note) || strings.Contains(s.Note(), "from a copy") != copied {
-		t.Errorf("it says %q", s.Note())
+		t.Errorf("the note is %q", s.Note())
 	}
 	sessions, err := s.Sessions(t.Context(), chat.SessionQuery{})
 	if err != nil || len(sessions) != 1 || sessions[0].Title != "kept" {

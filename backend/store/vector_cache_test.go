@@ -16,8 +16,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// cachedBed is a store with a vector cache in blocks of four rows.
-func cachedBed(t *testing.T, turns int) (*fixture, chat.Branch, chat.Namespace) {
+// cachedFixture returns a store with a vector cache in blocks of four rows.
+func cachedFixture(t *testing.T, turns int) (*fixture, chat.Branch, chat.Namespace) {
 	t.Helper()
 	was := search.CachedRows
 	search.CachedRows = 4
@@ -56,8 +56,8 @@ func (f *fixture) cached(ns int64) (out []chat.VectorRow, err error) {
 	return out, err
 }
 
-// cacheHolds expects the cache to yield the first count rows.
-func (f *fixture) cacheHolds(ns int64, count int) {
+// expectCached expects the cache to yield the first count rows.
+func (f *fixture) expectCached(ns int64, count int) {
 	f.Helper()
 	got, err := f.cached(ns)
 	f.ok(err)
@@ -69,8 +69,8 @@ func (f *fixture) cacheHolds(ns int64, count int) {
 func (f *fixture) cacheFile() string { return filepath.Join(f.dir, search.VectorCacheFile) }
 
 func TestTheVectorCacheContainsCompleteBlocks(t *testing.T) {
-	f, b, ns := cachedBed(t, 7) // 14 rows
-	f.cacheHolds(ns.ID, 12)
+	f, b, ns := cachedFixture(t, 7) // 14 rows
+	f.expectCached(ns.ID, 12)
 	info, err := os.Stat(f.cacheFile())
 	f.ok(err)
 	if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
@@ -84,13 +84,13 @@ func TestTheVectorCacheContainsCompleteBlocks(t *testing.T) {
 	f.sayMore(b, 3)
 	f.fill(embedder, 100)
 	f.ok(f.SaveVectors(f.ctx))
-	f.cacheHolds(ns.ID, 20)
+	f.expectCached(ns.ID, 20)
 	f.verifyClean()
 }
 
-func TestAFewVectorsMakeNoCache(t *testing.T) {
-	f, _, ns := cachedBed(t, 1)
-	f.cacheHolds(ns.ID, 0)
+func TestAFewVectorsAreNotCached(t *testing.T) {
+	f, _, ns := cachedFixture(t, 1)
+	f.expectCached(ns.ID, 0)
 	if sqlite.Exists(f.dir, search.VectorCacheFile) {
 		t.Error("a cache without a block")
 	}
@@ -98,17 +98,17 @@ func TestAFewVectorsMakeNoCache(t *testing.T) {
 
 // TestADeletedVectorInvalidatesTheCache: a cache that may contain it is no longer read.
 func TestADeletedVectorInvalidatesTheCache(t *testing.T) {
-	f, _, ns := cachedBed(t, 8)
+	f, _, ns := cachedFixture(t, 8)
 	f.ok(f.core.DB.Writer.Exec(`DELETE FROM unit_embeddings WHERE unit_n = 2`).Error)
-	f.cacheHolds(ns.ID, 0)
+	f.expectCached(ns.ID, 0)
 	f.ok(f.SaveVectors(f.ctx))
-	f.cacheHolds(ns.ID, 12) // of 15 rows
+	f.expectCached(ns.ID, 12) // of 15 rows
 }
 
 func TestErasingRemovesTheVectorCache(t *testing.T) {
 	for _, kind := range []string{chat.EraseTurn, chat.EraseSession} {
 		t.Run(kind, func(t *testing.T) {
-			f, b, ns := cachedBed(t, 8)
+			f, b, ns := cachedFixture(t, 8)
 			open, err := os.Open(f.cacheFile()) // a search that is reading the cache
 			f.ok(err)
 			defer open.Close()
@@ -124,14 +124,14 @@ func TestErasingRemovesTheVectorCache(t *testing.T) {
 				t.Errorf("the cache is still there, %v, %v", info.Size(), err)
 			}
 			f.ok(f.SaveVectors(f.ctx))
-			f.cacheHolds(ns.ID, len(f.rows(ns.ID, "", 0))/4*4)
+			f.expectCached(ns.ID, len(f.rows(ns.ID, "", 0))/4*4)
 		})
 	}
 }
 
 // TestAKilledErasureRemovesTheVectorCache: the receipt records what is still to be done.
 func TestAKilledErasureRemovesTheVectorCache(t *testing.T) {
-	f, b, _ := cachedBed(t, 8)
+	f, b, _ := cachedFixture(t, 8)
 	kept, err := os.ReadFile(f.cacheFile())
 	f.ok(err)
 	_, err = f.Erase(f.ctx, chat.EraseSession, string(b.SessionID))
@@ -148,7 +148,7 @@ func TestAKilledErasureRemovesTheVectorCache(t *testing.T) {
 // TestACacheOfAnotherDatabaseIsNotRead: the database was replaced by an earlier one, to which other turns were then
 // added.
 func TestACacheOfAnotherDatabaseIsNotRead(t *testing.T) {
-	f, b, ns := cachedBed(t, 2)
+	f, b, ns := cachedFixture(t, 2)
 	f.ok(f.Store.Close())
 	earlier, err := os.ReadFile(filepath.Join(f.dir, sqlite.DatabaseFile))
 	f.ok(err)
@@ -156,7 +156,7 @@ func TestACacheOfAnotherDatabaseIsNotRead(t *testing.T) {
 	f.sayMore(b, 6)
 	f.fill(embedder, 100)
 	f.ok(f.SaveVectors(f.ctx))
-	f.cacheHolds(ns.ID, 16)
+	f.expectCached(ns.ID, 16)
 	f.ok(f.Store.Close())
 	cache, err := os.ReadFile(f.cacheFile())
 	f.ok(err)
@@ -193,16 +193,16 @@ func (f *fixture) readOnly(do func() error) error {
 
 // TestADamagedCacheYieldsNoWrongVectors: reading ends at a flipped byte, wherever it is.
 func TestADamagedCacheYieldsNoWrongVectors(t *testing.T) {
-	f, _, ns := cachedBed(t, 6)
+	f, _, ns := cachedFixture(t, 6)
 	rows := f.rows(ns.ID, "", 0)
-	whole, err := os.ReadFile(f.cacheFile())
+	original, err := os.ReadFile(f.cacheFile())
 	f.ok(err)
 	step := 1
 	if testing.Short() {
 		step = 17
 	}
-	for at := 0; at < len(whole); at += step {
-		damaged := append([]byte{}, whole...)
+	for at := 0; at < len(original); at += step {
+		damaged := append([]byte{}, original...)
 		damaged[at] ^= 0x10
 		f.ok(os.WriteFile(f.cacheFile(), damaged, 0o600))
 		got, err := f.cached(ns.ID)
@@ -211,8 +211,8 @@ func TestADamagedCacheYieldsNoWrongVectors(t *testing.T) {
 			t.Fatalf("byte %d: %d rows", at, len(got))
 		}
 	}
-	for cut := range whole {
-		f.ok(os.WriteFile(f.cacheFile(), whole[:cut], 0o600))
+	for cut := range original {
+		f.ok(os.WriteFile(f.cacheFile(), original[:cut], 0o600))
 		if got, err := f.cached(ns.ID); err != nil || len(got)%4 != 0 || len(got) == len(rows) {
 			t.Fatalf("cut at %d: %d rows, %v", cut, len(got), err)
 		}
@@ -220,19 +220,19 @@ func TestADamagedCacheYieldsNoWrongVectors(t *testing.T) {
 	f.verifyClean()
 	f.reopen()
 	f.ok(f.SaveVectors(f.ctx)) // what was cut off is written again
-	f.cacheHolds(ns.ID, 12)
+	f.expectCached(ns.ID, 12)
 }
 
 // TestVerifyComparesTheVectorCache: verify reports a valid cache with different vectors.
 func TestVerifyComparesTheVectorCache(t *testing.T) {
-	f, _, ns := cachedBed(t, 8)
+	f, _, ns := cachedFixture(t, 8)
 	rows := f.rows(ns.ID, "", 0)[:4]
 	rows[1].Codes[0]++
 	block, err := codec.AppendVectorBlock(nil, codec.NewVectorBlock(rows))
 	f.ok(err)
-	whole, err := os.ReadFile(f.cacheFile())
+	original, err := os.ReadFile(f.cacheFile())
 	f.ok(err)
-	f.ok(os.WriteFile(f.cacheFile(), append(append(append([]byte{}, whole[:search.CacheHead]...), search.Sealed(block)...), whole[search.CacheHead+search.CacheBlockHead+len(block):]...), 0o600))
+	f.ok(os.WriteFile(f.cacheFile(), append(append(append([]byte{}, original[:search.CacheHead]...), search.Sealed(block)...), original[search.CacheHead+search.CacheBlockHead+len(block):]...), 0o600))
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
 	if len(found) != 1 || found[0].Table != search.VectorCacheFile || found[0].ID != "2" {
@@ -244,7 +244,7 @@ func TestTheVectorCacheIsNotWrittenThroughALink(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need rights on Windows")
 	}
-	f, _, _ := cachedBed(t, 1)
+	f, _, _ := cachedFixture(t, 1)
 	elsewhere := filepath.Join(t.TempDir(), "precious")
 	f.ok(os.WriteFile(elsewhere, []byte("precious"), 0o600))
 	f.ok(os.Symlink(elsewhere, f.cacheFile()))
@@ -252,7 +252,7 @@ func TestTheVectorCacheIsNotWrittenThroughALink(t *testing.T) {
 	f.sayMore(b, 6)
 	f.fill(embedder, 100)
 	f.ok(f.SaveVectors(f.ctx))
-	f.ok(search.DropVectorCache(f.searchRoom))
+	f.ok(search.DropVectorCache(f.searchPart))
 	if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "precious" {
 		t.Errorf("%q, %v", text, err)
 	}

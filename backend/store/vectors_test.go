@@ -183,11 +183,11 @@ func TestChangingTheEmbedderAgainRetiresTheUnfinishedNamespace(t *testing.T) {
 	_, b := f.session("s")
 	f.full(b.ID, "first", "answer")
 	serving := f.fill(embedder, 10)
-	begun, err := f.OpenNamespace(f.ctx, other("b"))
+	unfinished, err := f.OpenNamespace(f.ctx, other("b"))
 	f.ok(err)
-	missing, err := f.Unembedded(f.ctx, begun.ID, 1)
+	missing, err := f.Unembedded(f.ctx, unfinished.ID, 1)
 	f.ok(err)
-	f.ok(f.PutVectors(f.ctx, begun.ID, vectorsFor(missing, 16)))
+	f.ok(f.PutVectors(f.ctx, unfinished.ID, vectorsFor(missing, 16)))
 	third, err := f.OpenNamespace(f.ctx, other("c"))
 	f.ok(err)
 	back, err := f.OpenNamespace(f.ctx, embedder)
@@ -195,12 +195,12 @@ func TestChangingTheEmbedderAgainRetiresTheUnfinishedNamespace(t *testing.T) {
 	if back != serving {
 		t.Fatalf("%+v", back)
 	}
-	f.refused(f.ServeNamespace(f.ctx, begun.ID), chat.CodeConflict)
+	f.refused(f.ServeNamespace(f.ctx, unfinished.ID), chat.CodeConflict)
 	f.refused(f.ServeNamespace(f.ctx, third.ID), chat.CodeConflict)
 	f.refused(f.ServeNamespace(f.ctx, 99), chat.CodeNotFound)
 	again, err := f.OpenNamespace(f.ctx, other("b")) // it keeps its vectors
 	f.ok(err)
-	if again.ID != begun.ID || again.State != chat.NamespaceBuilding || again.Done != 1 || again.Total != 2 {
+	if again.ID != unfinished.ID || again.State != chat.NamespaceBuilding || again.Done != 1 || again.Total != 2 {
 		t.Fatalf("%+v", again)
 	}
 	f.verifyClean()
@@ -216,12 +216,12 @@ func TestGenerationChangesWhenRowsAreRewritten(t *testing.T) {
 	missing, err := f.Unembedded(f.ctx, ns.ID, 10)
 	f.ok(err)
 	all := vectorsFor(missing, 16)
-	expect := func(step int64, what string, do func()) {
+	expect := func(step int64, name string, do func()) {
 		t.Helper()
 		before := f.generation()
 		do()
 		if moved := f.generation() - before; (moved > 0) != (step > 0) {
-			t.Errorf("%s: the generation moved by %d", what, moved)
+			t.Errorf("%s: the generation moved by %d", name, moved)
 		}
 	}
 	expect(0, "growth", func() { f.ok(f.PutVectors(f.ctx, ns.ID, all[:1])) })
@@ -260,8 +260,8 @@ func TestVectorsByUnitAndByText(t *testing.T) {
 	}
 	ns := f.fill(embedder, 7)
 	rows := f.rows(ns.ID, "", 0)
-	asked := append(unitsOf(rows), 4000)
-	got, err := f.VectorsOf(f.ctx, ns.ID, asked)
+	requested := append(unitsOf(rows), 4000)
+	got, err := f.VectorsOf(f.ctx, ns.ID, requested)
 	f.ok(err)
 	if len(got) != 40 || !proportional(got[rows[7].N], rows[7].Codes) {
 		t.Fatalf("%d vectors", len(got))
@@ -289,7 +289,7 @@ func TestVectorsByUnitAndByText(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, id := range []int64{0, 77} { // a namespace that does not exist has no vectors
-		v, err := f.VectorsOf(f.ctx, id, asked)
+		v, err := f.VectorsOf(f.ctx, id, requested)
 		f.ok(err)
 		h, err := f.VectorsByHash(f.ctx, id, [][32]byte{known})
 		f.ok(err)

@@ -18,20 +18,20 @@ import (
 )
 
 // TestAFlippedBitOfTheFileIsFound flips random bits of the database file. Each is found by verify as the command line
-// runs it, or changes nothing that can be read.
+// runCall it, or changes nothing that can be read.
 func TestAFlippedBitOfTheFileIsFound(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
 	f.everyTable(d)
 	f.ok(f.Store.Close())
-	whole, err := os.ReadFile(f.core.Path())
+	original, err := os.ReadFile(f.core.Path())
 	f.ok(err)
 	want := f.contents(f.core.Path())
 	random := rand.New(rand.NewPCG(13, 4711))
 	found, unused := 0, 0
 	for range size(40, 2000) {
-		at, bit := random.IntN(len(whole)), byte(1)<<random.IntN(8)
-		switch missed := f.flip(whole, want, at, bit); {
+		at, bit := random.IntN(len(original)), byte(1)<<random.IntN(8)
+		switch missed := f.flip(original, want, at, bit); {
 		case missed == nil:
 			found++
 		case len(missed) == 0 || slices.Equal(missed, []string{"sqlite_sequence"}):
@@ -65,37 +65,37 @@ func (f *fixture) contents(path string) map[string]string {
 	f.ok(err)
 	defer func() { f.ok(sqlite.Disconnect(db)) }()
 	out := map[string]string{"sqlite_schema": f.rowsOf(db, "sqlite_schema")}
-	out["what the ledgers and the records say"] = f.saidIn(filepath.Dir(path))
+	out["ledgers and records"] = f.decodedIn(filepath.Dir(path))
 	f.ok(db.Exec(`CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, units_fts, 'instance')`).Error)
 	words, err := sqlite.All[string](db, `SELECT term || '/' || doc || '/' || col || '/' || "offset" FROM temp.words`)
-	out["what the text index says"] = strings.Join(words, "\n") + fmt.Sprint(err)
+	out["content of the text index"] = strings.Join(words, "\n") + fmt.Sprint(err)
 	found, err := sqlite.All[string](db, `SELECT term || '/' || (SELECT count(*) FROM units_fts WHERE units_fts MATCH '"' || replace(term, '"', '""') || '"')
 		FROM (SELECT DISTINCT term FROM temp.words)`)
-	out["what each word of the text index finds"] = strings.Join(found, "\n") + fmt.Sprint(err)
+	out["units that each word finds"] = strings.Join(found, "\n") + fmt.Sprint(err)
 	tables, err := sqlite.All[string](db, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
 	f.ok(err)
 	for _, table := range tables {
-		if !slices.Contains(saidElsewhere, table) {
+		if !slices.Contains(comparedDecoded, table) {
 			out[table] = f.rowsOf(db, table)
 		}
 	}
 	return out
 }
 
-// saidElsewhere are tables in which a few bits have no meaning: those with packed values, and the text index, where
+// comparedDecoded are tables in which a few bits have no meaning: those with packed values, and the text index, where
 // any term between two leaves leads to the right one. For these, the decoded content is compared.
-var saidElsewhere = []string{"events", "snapshots", "turns", "steps", "states", "units_fts_data", "units_fts_idx"}
+var comparedDecoded = []string{"events", "snapshots", "turns", "steps", "states", "units_fts_data", "units_fts_idx"}
 
-// saidIn returns the content of the ledgers and records of a data directory.
-func (f *fixture) saidIn(dir string) string {
+// decodedIn returns the content of the ledgers and records of a data directory.
+func (f *fixture) decodedIn(dir string) string {
 	f.Helper()
 	s, err := Open(f.ctx, Options{DataDir: dir, ReadOnly: true})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()
 	sessions, err := sqlite.All[string](s.core.DB.Reader, `SELECT id FROM sessions ORDER BY id`)
 	f.ok(err)
-	_, said := f.sayings(s.core.DB.Reader, sessions)
-	return string(said)
+	_, state := f.replayedStates(s.core.DB.Reader, sessions)
+	return string(state)
 }
 
 // rowsOf returns every value of a table, and the error if it cannot be read.
@@ -129,7 +129,7 @@ func TestVerifyDoesNotChangeTheLog(t *testing.T) {
 	seed(f)
 	dir := f.killed()
 	if sqlite.SizeOf(filepath.Join(dir, sqlite.DatabaseFile+"-wal")) == 0 {
-		t.Fatal("there is no log to leave")
+		t.Fatal("there is no log")
 	}
 	before := contents(t, dir)
 	if f.findsDamage(dir) {
@@ -172,8 +172,8 @@ func TestAMissingTextIndexIsReported(t *testing.T) {
 				defer func() { f.ok(s.Close()) }()
 				found, err := s.Verify(f.ctx)
 				f.ok(err)
-				if !names.in(found, "turns", "$T1") || !slices.ContainsFunc(found, func(one chat.Finding) bool {
-					return one.Table == "units_fts" || one.Table == "sqlite_schema" || one.Table == "units"
+				if !names.in(found, "turns", "$T1") || !slices.ContainsFunc(found, func(x chat.Finding) bool {
+					return x.Table == "units_fts" || x.Table == "sqlite_schema" || x.Table == "units"
 				}) {
 					t.Errorf("not everything is named among %v", found)
 				}

@@ -50,7 +50,7 @@ func TestEveryTableIsCovered(t *testing.T) {
 	f.verifyClean()
 	tables, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
 	f.ok(err)
-	f.allCopied()
+	f.expectCopyIndexes()
 	pages := map[string][]int{}
 	for _, table := range tables {
 		if pages[table], err = sqlite.All[int](f.core.DB.Reader, `SELECT pageno FROM dbstat WHERE name = ? AND pagetype IN ('leaf', 'overflow') AND unused < pgsize - 8`, table); err != nil {
@@ -59,15 +59,15 @@ func TestEveryTableIsCovered(t *testing.T) {
 		if table == "units_fts_idx" && len(pages[table]) == 0 {
 			continue // a text index with a single leaf has no rows here
 		}
-		how, known := coverage[table]
+		check, known := coverage[table]
 		if !known {
 			t.Errorf("table %s is not covered: add it to coverage, and to verify", table)
 		} else if len(pages[table]) == 0 {
-			t.Errorf("table %s is covered by %q, and has no pages with rows", table, how)
+			t.Errorf("table %s is covered by %q, and has no pages with rows", table, check)
 		}
 	}
 	f.ok(f.Store.Close())
-	whole, err := os.ReadFile(f.core.Path())
+	original, err := os.ReadFile(f.core.Path())
 	f.ok(err)
 	want := f.contents(f.core.Path())
 	random := rand.New(rand.NewPCG(13, 3))
@@ -77,8 +77,8 @@ func TestEveryTableIsCovered(t *testing.T) {
 			if len(pages[table]) == 0 {
 				break
 			}
-			at, bit := rowByte(whole, pages[table], random), byte(1)<<random.IntN(8)
-			switch missed := f.flip(whole, want, at, bit); {
+			at, bit := rowByte(original, pages[table], random), byte(1)<<random.IntN(8)
+			switch missed := f.flip(original, want, at, bit); {
 			case missed == nil:
 				found++
 			case len(missed) == 0:
@@ -96,11 +96,11 @@ func TestEveryTableIsCovered(t *testing.T) {
 	}
 }
 
-// allCopied expects an index that repeats each column of the tables covered by byCopy.
-func (f *fixture) allCopied() {
+// expectCopyIndexes expects an index that repeats each column of the tables covered by byCopy.
+func (f *fixture) expectCopyIndexes() {
 	f.Helper()
-	for table, how := range coverage {
-		if how != byCopy {
+	for table, check := range coverage {
+		if check != byCopy {
 			continue
 		}
 		lacking, err := sqlite.All[string](f.core.DB.Reader, `SELECT name FROM pragma_table_xinfo(?) WHERE name NOT IN
@@ -115,13 +115,13 @@ func (f *fixture) allCopied() {
 // everyTable adds rows to the tables that a seed leaves empty.
 func (f *fixture) everyTable(d seeded) {
 	f.Helper()
-	f.documented(d.Archived)
+	f.addDocument(d.Archived)
 	f.file(d.Session.ID, "unsent.txt", "a document that was never sent")
-	f.permits(d.Session.ID)
+	f.addPermissions(d.Session.ID)
 	f.projectFile(f.project("Garden").ID, "a.txt", "words of a file")
 	_, tooled := f.session("tooled")
 	f.answerWithTools(tooled.ID, "write it down", `{"path":"a"}`, "it is written", "I wrote it down.")
-	f.proposes(f.accept(tooled.ID, "and that"), "I write that too.", `{"path":"b"}`)
+	f.proposeCalls(f.accept(tooled.ID, "and that"), "I write that too.", `{"path":"b"}`)
 	sessions, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM sessions`)
 	f.ok(err)
 	for _, id := range sessions {
@@ -149,7 +149,7 @@ func (f *fixture) everyTable(d seeded) {
 }
 
 // rowByte returns the position of a random byte in the part of a page with rows, not in its free space.
-func rowByte(whole []byte, pages []int, random *rand.Rand) int {
+func rowByte(original []byte, pages []int, random *rand.Rand) int {
 	const page = 8192
 	n := pages[random.IntN(len(pages))]
 	from := (n - 1) * page
@@ -158,18 +158,18 @@ func rowByte(whole []byte, pages []int, random *rand.Rand) int {
 		head += 100
 	}
 	first := from
-	if kind := whole[head]; kind == 13 || kind == 10 { // leaf page of a table or index: its cells are at the end
-		first = from + int(whole[head+5])<<8 + int(whole[head+6])
+	if kind := original[head]; kind == 13 || kind == 10 { // leaf page of a table or index: its cells are at the end
+		first = from + int(original[head+5])<<8 + int(original[head+6])
 	}
 	return first + random.IntN(from+page-first)
 }
 
 // flip changes bits of one byte of a database. It returns nil if that is found, otherwise the tables that read
 // differently.
-func (f *fixture) flip(whole []byte, want map[string]string, at int, bit byte) []string {
+func (f *fixture) flip(original []byte, want map[string]string, at int, bit byte) []string {
 	f.Helper()
 	path := filepath.Join(f.TempDir(), sqlite.DatabaseFile)
-	flipped := bytes.Clone(whole)
+	flipped := bytes.Clone(original)
 	flipped[at] ^= bit
 	f.ok(os.WriteFile(path, flipped, 0o600))
 	if f.findsDamage(filepath.Dir(path)) {
@@ -226,15 +226,15 @@ func TestADamagedRowIsReportedByItsRecord(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
 	f.ok(f.Store.Close())
-	whole, err := os.ReadFile(f.core.Path())
+	original, err := os.ReadFile(f.core.Path())
 	f.ok(err)
-	at := bytes.Index(whole, []byte("last_session"))
+	at := bytes.Index(original, []byte("last_session"))
 	if at < 0 {
 		t.Fatal("the setting is missing")
 	}
-	at = at + bytes.Index(whole[at:], []byte(d.Session.ID)) + 3
-	whole[at] ^= 1
-	f.ok(os.WriteFile(f.core.Path(), whole, 0o600))
+	at = at + bytes.Index(original[at:], []byte(d.Session.ID)) + 3
+	original[at] ^= 1
+	f.ok(os.WriteFile(f.core.Path(), original, 0o600))
 	s, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
 	f.ok(err)
 	defer func() { f.ok(s.Close()) }()

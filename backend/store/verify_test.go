@@ -125,12 +125,12 @@ var corruptions = []corruption{
 	{"link to nothing", []string{`UPDATE request_links SET base = 'nobody' WHERE step_id = '$REQ2'`}, "request_links", "$REQ2"},
 	{"base of a manifest torn", []string{`UPDATE turns SET manifest = substr(manifest, 1, 90) WHERE id = '$MAN0'`}, "turns", "$MAN3"},
 	{"link of a manifest deleted", []string{`DELETE FROM manifest_links WHERE turn_id = '$MAN1'`}, "turns", "$MAN1"},
-	{"linked summary torn", []string{`UPDATE states SET summary_z = substr(summary_z, 1, 9) WHERE id = '$REST1'`}, "states", "$REST2"},
-	{"summary that others rest on rewritten", []string{`UPDATE states SET summary = 'other words' WHERE id = '$REST0'`}, "states", "$REST2"},
-	{"two summaries", []string{`UPDATE states SET summary = 'more' WHERE id = '$REST2'`}, "states", "$REST2"},
-	{"summary rests on nothing", []string{`UPDATE states SET summary_z = x'03010101' WHERE id = '$REST2'`}, "states", "$REST2"},
-	{"payload that another rests on torn", []string{`UPDATE events SET payload = substr(payload, 1, 50) WHERE entity_id = '$REST0' AND type = 'state_committed'`}, "events", "$RESTING"},
-	{"payload rests on itself", []string{`UPDATE events SET payload = CAST(x'0301' || char(event_seq) AS BLOB) WHERE session_id || '/' || event_seq = '$RESTING'`}, "events", "$RESTING"},
+	{"linked summary torn", []string{`UPDATE states SET summary_z = substr(summary_z, 1, 9) WHERE id = '$STATE1'`}, "states", "$STATE2"},
+	{"base of other summaries rewritten", []string{`UPDATE states SET summary = 'other words' WHERE id = '$STATE0'`}, "states", "$STATE2"},
+	{"two summaries", []string{`UPDATE states SET summary = 'more' WHERE id = '$STATE2'`}, "states", "$STATE2"},
+	{"summary with a base that does not exist", []string{`UPDATE states SET summary_z = x'03010101' WHERE id = '$STATE2'`}, "states", "$STATE2"},
+	{"base of a payload torn", []string{`UPDATE events SET payload = substr(payload, 1, 50) WHERE entity_id = '$STATE0' AND type = 'state_committed'`}, "events", "$STATEEVENT"},
+	{"payload with itself as base", []string{`UPDATE events SET payload = CAST(x'0301' || char(event_seq) AS BLOB) WHERE session_id || '/' || event_seq = '$STATEEVENT'`}, "events", "$STATEEVENT"},
 	{"vector torn", []string{`UPDATE unit_embeddings SET vector = substr(vector, 1, 7) WHERE namespace_id = 1 AND unit_n = 2`}, "unit_embeddings", "1/2"},
 	{"vector of another format", []string{`UPDATE unit_embeddings SET vector = CAST(x'07' || substr(vector, 2) AS BLOB) WHERE namespace_id = 2 AND unit_n = 1`}, "unit_embeddings", "2/1"},
 	{"vector of another length", []string{`UPDATE unit_embeddings SET vector = CAST(x'010000803f' || substr(vector, 6) AS BLOB) WHERE namespace_id = 1 AND unit_n = 2`}, "unit_embeddings", "1/2"},
@@ -207,7 +207,7 @@ func TestDamageLeavesTheRestReadable(t *testing.T) {
 	if applied != 11 {
 		t.Fatalf("%d corruptions of these names", applied)
 	}
-	f.readsEverything(names)
+	f.readEverything(names)
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
 	for _, c := range []struct{ table, id string }{{"turns", "$T1"}, {"turns", "$T2"}, {"steps", "$STEP"}, {"events", "$SESSION/5"},
@@ -238,7 +238,7 @@ func (f *fixture) names(d seeded) replacer {
 	}
 	pairs = append(pairs, "$SUM", d.Summaries[0].ID, "$WIDE", d.Summaries[2].ID, "$EARLY", string(d.Early.ID))
 	for i, st := range d.States {
-		pairs = append(pairs, "$REST"+sqlite.Itoa(int64(i)), string(st.ID))
+		pairs = append(pairs, "$STATE"+sqlite.Itoa(int64(i)), string(st.ID))
 	}
 	for i, step := range d.Linked {
 		pairs = append(pairs, "$REQ"+sqlite.Itoa(int64(i)), string(step.ID), "$MAN"+sqlite.Itoa(int64(i)), string(d.Manifests[i]))
@@ -247,12 +247,12 @@ func (f *fixture) names(d seeded) replacer {
 		pairs = append(pairs, "$T"+sqlite.Itoa(int64(i+1)), string(turn.ID))
 	}
 	for name, query := range map[string]string{
-		"$RESTING": `SELECT session_id || '/' || event_seq FROM events WHERE type = 'state_committed' AND entity_id = '` + string(d.States[2].ID) + `'`,
-		"$S1":      `SELECT id FROM states WHERE branch_id = '` + string(d.Main.ID) + `' AND state_seq = 1`,
-		"$S2":      `SELECT id FROM states WHERE branch_id = '` + string(d.Main.ID) + `' AND state_seq = 2`,
-		"$HEAD":    `SELECT head_state FROM branches WHERE id = '` + string(d.Main.ID) + `'`,
-		"$CHUNK":   `SELECT id FROM chunks WHERE source_turn = '` + string(d.Turns[0].ID) + `' ORDER BY ordinal LIMIT 1`,
-		"$UNIT":    `SELECT id FROM units WHERE turn_id = '` + string(d.Turns[1].ID) + `' ORDER BY n LIMIT 1`,
+		"$STATEEVENT": `SELECT session_id || '/' || event_seq FROM events WHERE type = 'state_committed' AND entity_id = '` + string(d.States[2].ID) + `'`,
+		"$S1":         `SELECT id FROM states WHERE branch_id = '` + string(d.Main.ID) + `' AND state_seq = 1`,
+		"$S2":         `SELECT id FROM states WHERE branch_id = '` + string(d.Main.ID) + `' AND state_seq = 2`,
+		"$HEAD":       `SELECT head_state FROM branches WHERE id = '` + string(d.Main.ID) + `'`,
+		"$CHUNK":      `SELECT id FROM chunks WHERE source_turn = '` + string(d.Turns[0].ID) + `' ORDER BY ordinal LIMIT 1`,
+		"$UNIT":       `SELECT id FROM units WHERE turn_id = '` + string(d.Turns[1].ID) + `' ORDER BY n LIMIT 1`,
 	} {
 		id, err := sqlite.One[string](f.core.DB.Reader, name, "", query)
 		f.ok(err)
@@ -279,8 +279,8 @@ func copied(t *testing.T, master string) *fixture {
 	return f
 }
 
-// readsEverything checks that lists and undamaged turns can be read.
-func (f *fixture) readsEverything(names replacer) {
+// readEverything checks that lists and undamaged turns can be read.
+func (f *fixture) readEverything(names replacer) {
 	f.Helper()
 	sessions, err := f.Sessions(f.ctx, chat.SessionQuery{})
 	f.ok(err)
@@ -306,12 +306,12 @@ func TestADamagedMessageIsIsolated(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "one", "first answer")
-	hurt := f.full(b.ID, "two", "second answer")
+	damaged := f.full(b.ID, "two", "second answer")
 	f.full(b.ID, "three", "third answer")
-	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET user_message_json = '{"role":"user","blo' WHERE id = ?`, hurt.ID).Error)
+	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET user_message_json = '{"role":"user","blo' WHERE id = ?`, damaged.ID).Error)
 	turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: b.ID})
 	f.ok(err)
-	if len(turns) != 3 || turns[1].Failure == nil || turns[1].Failure.Code != chat.CodeCorrupt || !strings.Contains(turns[1].Failure.Message, string(hurt.ID)) {
+	if len(turns) != 3 || turns[1].Failure == nil || turns[1].Failure.Code != chat.CodeCorrupt || !strings.Contains(turns[1].Failure.Message, string(damaged.ID)) {
 		t.Fatalf("turns %+v", turns)
 	}
 	if turns[0].Failure != nil || turns[2].User.RenderedText() != "three" || turns[1].Assistant.RenderedText() != "second answer" {

@@ -30,7 +30,7 @@ func TestEveryFlipInTheTextIndexIsFound(t *testing.T) {
 		Block []byte
 	}](f.core.DB.Writer, `SELECT id, block FROM units_fts_data ORDER BY id`)
 	f.ok(err)
-	whole := f.indexed()
+	original := f.indexed()
 	every, changed, missed := size(5, 1), 0, 0 // with -full every bit
 	for _, row := range blocks {
 		put := func(block []byte) {
@@ -39,7 +39,7 @@ func TestEveryFlipInTheTextIndexIsFound(t *testing.T) {
 		for at := every / 2; at < len(row.Block)*8; at += every {
 			flipped := slices.Clone(row.Block)
 			flipped[at/8] ^= 1 << (at % 8)
-			if put(flipped); f.indexed() == whole {
+			if put(flipped); f.indexed() == original {
 				continue
 			}
 			changed++
@@ -107,7 +107,7 @@ func TestReadersCompareTheWordsWithoutACopy(t *testing.T) {
 		a := verify.NewAudit()
 		agrees, err := verify.CompareIndex(f.ctx, s.core, a)
 		if f.ok(err); agrees {
-			t.Error("without its own check, the index agrees")
+			t.Error("the index agrees, although SQLite's own check could not run")
 		}
 		return len(a.Found)
 	}

@@ -21,9 +21,9 @@ func p95(b *testing.B, call func(i int)) {
 	b.Helper()
 	var took []time.Duration
 	for i := 0; b.Loop(); i++ {
-		begun := time.Now()
+		started := time.Now()
 		call(i)
-		took = append(took, time.Since(begun))
+		took = append(took, time.Since(started))
 	}
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
@@ -109,7 +109,7 @@ func BenchmarkDuplicate(b *testing.B) {
 // BenchmarkHybridSearch keeps its data between runs.
 var into = flag.String("into", "", "directory for the data of the cold start, or of HybridSearch, which uses what it finds there")
 
-// BenchmarkColdStartData makes 1 000 sessions with 100 000 units and their vectors.
+// BenchmarkColdStartData creates 1 000 sessions with 100 000 units and their vectors.
 func BenchmarkColdStartData(b *testing.B) {
 	if *into == "" {
 		b.Skip("-into DIRECTORY is not given")

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func unknown(op string) error {
+func notFound(op string) error {
 	return chat.Errorf(chat.CodeNotFound, op, "There is no such task; it was dismissed.")
 }
 
@@ -56,11 +56,11 @@ func (m *Manager) Wait(ctx context.Context, id string) (Task, error) {
 	w, ok := m.tasks[id]
 	m.mu.Unlock()
 	if !ok {
-		return Task{}, unknown("task.wait")
+		return Task{}, notFound("task.wait")
 	}
-	if w.ran != nil {
+	if w.finished != nil {
 		select {
-		case <-w.ran:
+		case <-w.finished:
 		case <-ctx.Done():
 			return Task{}, context.Cause(ctx)
 		}
@@ -76,23 +76,23 @@ func (m *Manager) Cancel(id string) error {
 	w, ok := m.tasks[id]
 	if !ok {
 		m.mu.Unlock()
-		return unknown("task.cancel")
+		return notFound("task.cancel")
 	}
-	waits := !w.ended() && w.cancel == nil
-	if !waits && !w.ended() && w.Firm {
+	waiting := !w.ended() && w.cancel == nil
+	if !waiting && !w.ended() && w.Firm {
 		m.mu.Unlock()
 		return chat.Errorf(chat.CodeConflict, "task.cancel", "The program is about to restart for this; it can no longer be cancelled.").
 			WithHint("it is done completely or not at all, and the next start reports the result")
 	}
 	switch {
-	case waits:
+	case waiting:
 		w.State, w.EndedAt, w.run = Cancelled, m.d.Clock.Now(), nil
-		close(w.ran)
+		close(w.finished)
 	case !w.ended():
 		w.cancel(errCancelled)
 	}
 	m.mu.Unlock()
-	if waits {
+	if waiting {
 		m.save(w)
 		m.prune()
 		m.publish(w)
@@ -123,19 +123,19 @@ func (m *Manager) Dismiss(id string) error {
 	return err
 }
 
-// Forget cancels all tasks about a session and takes them out of the list, as well as finished tasks whose record
-// mentions it. It is called before the session is deleted permanently: titles and file names are part of its content.
-// The records stay until the deletion removes them, which counts them in its receipt.
-func (m *Manager) Forget(ctx context.Context, session chat.SessionID, named func(record string) bool) error {
+// Forget cancels all tasks about a session, waits for them and removes them from the list, as well as finished tasks
+// whose record mentions the session. It is called before the session is deleted permanently: titles and file names are
+// part of its content. The records stay until the deletion removes them and counts them in its receipt.
+func (m *Manager) Forget(ctx context.Context, session chat.SessionID, mentioned func(record string) bool) error {
 	m.mu.Lock()
-	var about []*work
+	var affected []*work
 	for _, w := range m.tasks {
-		if text, err := encode(w.Task); session != "" && w.Session == session || w.ended() && (err != nil || named(text)) {
-			about = append(about, w)
+		if text, err := encode(w.Task); session != "" && w.Session == session || w.ended() && (err != nil || mentioned(text)) {
+			affected = append(affected, w)
 		}
 	}
 	m.mu.Unlock()
-	for _, w := range about {
+	for _, w := range affected {
 		if err := m.Cancel(w.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return err
 		}
@@ -147,9 +147,9 @@ func (m *Manager) Forget(ctx context.Context, session chat.SessionID, named func
 	return nil
 }
 
-// release takes a task that has ended out of the list. Its record is not written again.
+// release removes a finished task from the list. Its record is not written again.
 func (m *Manager) release(w *work) {
-	m.saving.Lock() // a record that is being written is stored before
+	m.saving.Lock() // waits until a record that is being written is stored
 	m.mu.Lock()
 	delete(m.tasks, w.ID)
 	w.gone = true
@@ -158,7 +158,7 @@ func (m *Manager) release(w *work) {
 	m.publish(w)
 }
 
-// prune removes the oldest finished tasks over the limit, successful ones first.
+// prune removes the finished tasks over the limit: the oldest successful ones first, then the oldest others.
 func (m *Manager) prune() {
 	m.mu.Lock()
 	var ended []*work
@@ -168,8 +168,8 @@ func (m *Manager) prune() {
 		}
 	}
 	slices.SortFunc(ended, func(a, b *work) int {
-		if well, other := a.State == Done, b.State == Done; well != other {
-			if well {
+		if aDone, bDone := a.State == Done, b.State == Done; aDone != bDone {
+			if aDone {
 				return -1
 			}
 			return 1

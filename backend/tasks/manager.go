@@ -58,20 +58,20 @@ type Manager struct {
 	finish context.CancelCauseFunc
 	saving sync.Mutex // serializes storing, so that the latest state is stored last
 
-	mu      sync.Mutex
-	tasks   map[string]*work
-	resumes map[Kind]Resumer
-	closed  bool
-	behind  sync.WaitGroup
+	mu         sync.Mutex
+	tasks      map[string]*work
+	resumers   map[Kind]Resumer
+	closed     bool
+	background sync.WaitGroup // running tasks and scheduled progress updates
 }
 
 // work is a task and its runtime state, guarded by the manager's mu.
 type work struct {
 	Task
-	run    Run
-	cancel context.CancelCauseFunc // nil: not running
-	ran    chan struct{}           // closed when it has ended; nil: a task of an earlier run of the program
-	gone   bool                    // dismissed
+	run      Run
+	cancel   context.CancelCauseFunc // nil: not running
+	finished chan struct{}           // closed when it has ended; nil: a task of an earlier run of the program
+	gone     bool                    // removed from the list: its record is not written again
 
 	due             bool // a progress update is scheduled
 	reported, saved time.Time
@@ -80,12 +80,12 @@ type work struct {
 func (w *work) ended() bool { return w.State != Running }
 
 // New returns a manager with the tasks of earlier runs. Those that were running are marked as interrupted: only one
-// process at a time has the data open.
+// process at a time has the data directory open.
 func New(ctx context.Context, d Deps) (*Manager, error) {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{d: d, tasks: map[string]*work{}, resumes: map[Kind]Resumer{}}
+	m := &Manager{d: d, tasks: map[string]*work{}, resumers: map[Kind]Resumer{}}
 	m.life, m.finish = context.WithCancelCause(context.WithoutCancel(ctx))
 	stored, err := d.Store.Settings(ctx, prefix)
 	if err != nil {
@@ -109,10 +109,10 @@ func New(ctx context.Context, d Deps) (*Manager, error) {
 }
 
 // Resumes sets how tasks of a kind are resumed.
-func (m *Manager) Resumes(kind Kind, again Resumer) {
+func (m *Manager) Resumes(kind Kind, resumer Resumer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.resumes[kind] = again
+	m.resumers[kind] = resumer
 }
 
 // Start starts a task, or queues it.
@@ -129,20 +129,20 @@ func (m *Manager) Resume(id string) (Task, error) {
 	m.mu.Lock()
 	old, ok := m.tasks[id]
 	var t Task
-	var again Resumer
+	var resumer Resumer
 	if ok {
-		t, again = old.Task, m.resumes[old.Kind]
+		t, resumer = old.Task, m.resumers[old.Kind]
 	}
 	m.mu.Unlock()
 	switch {
 	case !ok:
-		return Task{}, unknown(op)
+		return Task{}, notFound(op)
 	case t.State == Running:
 		return t, nil
-	case !t.Resumable() || again == nil:
+	case !t.Resumable() || resumer == nil:
 		return Task{}, chat.Errorf(chat.CodeConflict, op, "This task cannot be resumed.").WithHint("start it again")
 	}
-	run, err := again(t.Input)
+	run, err := resumer(t.Input)
 	if err != nil {
 		return Task{}, err
 	}
@@ -155,9 +155,9 @@ func (m *Manager) Resume(id string) (Task, error) {
 	})
 }
 
-// enter adds a task, unless the program is closing, too many tasks are open, or may returns an error.
-func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
-	w.ran = make(chan struct{})
+// enter adds a task, unless the program is closing, too many tasks are open, or check returns an error.
+func (m *Manager) enter(w *work, op string, check func() error) (Task, error) {
+	w.finished = make(chan struct{})
 	m.mu.Lock()
 	open := 0
 	for _, other := range m.tasks {
@@ -165,7 +165,7 @@ func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
 			open++
 		}
 	}
-	err := may()
+	err := check()
 	switch {
 	case m.closed:
 		err = errClosing
@@ -189,8 +189,8 @@ func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
 	return entered, nil
 }
 
-// next starts the waiting tasks that can run, oldest first. Younger tasks do not overtake one that must run alone,
-// because it would never get its turn.
+// next starts the waiting tasks that can run, oldest first. Newer tasks do not overtake a task that must run alone,
+// because it would never start.
 func (m *Manager) next() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -211,7 +211,7 @@ func (m *Manager) next() {
 		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID))
 	})
 	for _, w := range waiting {
-		free := len(running) < atOnce && !slices.ContainsFunc(running, func(r *work) bool { return !besides(w.Kind, r.Kind) })
+		free := len(running) < atOnce && !slices.ContainsFunc(running, func(r *work) bool { return !canRunWith(w.Kind, r.Kind) })
 		if free {
 			running = append(running, w)
 			m.begin(w)
@@ -226,17 +226,17 @@ func (m *Manager) next() {
 func (m *Manager) begin(w *work) {
 	ctx, cancel := context.WithCancelCause(m.life)
 	w.cancel = cancel
-	m.behind.Go(func() {
-		defer close(w.ran)
-		result, err := m.guarded(ctx, w)
+	m.background.Go(func() {
+		defer close(w.finished)
+		result, err := m.runGuarded(ctx, w)
 		m.end(w, result, err, context.Cause(ctx))
 		cancel(nil)
 		m.next()
 	})
 }
 
-// guarded runs the work. A panic fails the task, not the program.
-func (m *Manager) guarded(ctx context.Context, w *work) (result Result, err error) {
+// runGuarded runs the work. A panic fails the task, not the program.
+func (m *Manager) runGuarded(ctx context.Context, w *work) (result Result, err error) {
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		m.d.Log.Error("a task panicked", "kind", w.Kind, "err", d, "stack", string(stack))
 		err = d
@@ -278,7 +278,7 @@ func (m *Manager) Close(ctx context.Context) error {
 		if !w.ended() && w.cancel == nil {
 			waiting = append(waiting, w)
 			w.State, w.EndedAt = Interrupted, m.d.Clock.Now()
-			close(w.ran)
+			close(w.finished)
 		}
 	}
 	m.mu.Unlock()
@@ -286,10 +286,10 @@ func (m *Manager) Close(ctx context.Context) error {
 	for _, w := range waiting {
 		m.save(w)
 	}
-	over := make(chan struct{})
-	go func() { m.behind.Wait(); close(over) }()
+	ended := make(chan struct{})
+	go func() { m.background.Wait(); close(ended) }()
 	select {
-	case <-over:
+	case <-ended:
 		return nil
 	case <-ctx.Done():
 		return chat.WrapError(chat.CodeTimeout, "task.close", ctx.Err(), "A task did not end in time; it is marked as interrupted at the next start.")

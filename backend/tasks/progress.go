@@ -43,9 +43,9 @@ func (p *Progress) change(set func(*Task)) {
 		return
 	}
 	w.due = true
-	m.behind.Add(1)
+	m.background.Add(1)
 	time.AfterFunc(max(0, frameEvery-time.Since(w.reported)), func() {
-		defer m.behind.Done()
+		defer m.background.Done()
 		m.frame(w)
 	})
 }
@@ -54,10 +54,10 @@ func (p *Progress) change(set func(*Task)) {
 func (m *Manager) frame(w *work) {
 	m.mu.Lock()
 	w.due, w.reported = false, time.Now()
-	over := w.ended()
-	save := !over && w.reported.Sub(w.saved) >= saveEvery
+	ended := w.ended()
+	save := !ended && w.reported.Sub(w.saved) >= saveEvery
 	m.mu.Unlock()
-	if over {
+	if ended {
 		return
 	}
 	m.publish(w)

@@ -20,10 +20,10 @@ const (
 	Verify  Kind = "verify"
 )
 
-// besides reports whether a task of a kind can start while another one runs. Restore and Move replace the data, so
+// canRunWith reports whether a task of a kind can start while another one runs. Restore and Move replace the data, so
 // nothing may write meanwhile. Two tasks of the same kind would only compete for the disk or the database; exports
 // are the exception.
-func besides(k, running Kind) bool {
+func canRunWith(k, running Kind) bool {
 	if k == Restore || k == Move || running == Restore || running == Move {
 		return false
 	}

@@ -16,10 +16,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// settings are application settings in memory; with full, writing fails.
+// settings are application settings in memory; if full is set, writing fails.
 type settings struct {
 	mu     sync.Mutex
-	kept   map[string]string
+	stored map[string]string
 	writes int
 	full   bool
 }
@@ -27,7 +27,7 @@ type settings struct {
 func (s *settings) Settings(_ context.Context, prefix string) (map[string]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := maps.Clone(s.kept)
+	out := maps.Clone(s.stored)
 	maps.DeleteFunc(out, func(k, _ string) bool { return !strings.HasPrefix(k, prefix) })
 	return out, nil
 }
@@ -38,7 +38,7 @@ func (s *settings) PutSetting(ctx context.Context, key, value string) error {
 	if s.full || ctx.Err() != nil {
 		return errors.Join(errors.New("the disk is full"), ctx.Err())
 	}
-	s.kept[key] = value
+	s.stored[key] = value
 	s.writes++
 	return nil
 }
@@ -46,7 +46,7 @@ func (s *settings) PutSetting(ctx context.Context, key, value string) error {
 func (s *settings) DropSetting(_ context.Context, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.kept, key)
+	delete(s.stored, key)
 	return nil
 }
 
@@ -79,7 +79,7 @@ func open(t *testing.T, s *settings) (*Manager, *changes) {
 	return m, c
 }
 
-func memory() *settings { return &settings{kept: map[string]string{}} }
+func newSettings() *settings { return &settings{stored: map[string]string{}} }
 
 func start(t *testing.T, m *Manager, spec Spec, run Run) Task {
 	t.Helper()
@@ -90,7 +90,7 @@ func start(t *testing.T, m *Manager, spec Spec, run Run) Task {
 	return task
 }
 
-func at(t *testing.T, m *Manager, id string) Task {
+func taskByID(t *testing.T, m *Manager, id string) Task {
 	t.Helper()
 	task, ok := m.Task(id)
 	if !ok {
@@ -105,7 +105,7 @@ func untilStopped(ctx context.Context, _ *Progress) (Result, error) {
 	return Result{Path: "half"}, context.Cause(ctx)
 }
 
-func instantly(context.Context, *Progress) (Result, error) { return Result{}, nil }
+func doNothing(context.Context, *Progress) (Result, error) { return Result{}, nil }
 
 // The state of a task shows how its work ended, in memory and after a restart.
 func TestATaskShowsHowItsWorkEnded(t *testing.T) {
@@ -124,14 +124,14 @@ func TestATaskShowsHowItsWorkEnded(t *testing.T) {
 		"cancelled":               {run: untilStopped, stop: true, state: Cancelled, path: "half"},
 		"cancelled, but done":     {run: func(ctx context.Context, _ *Progress) (Result, error) { <-ctx.Done(); return Result{}, nil }, stop: true, state: Done},
 		"cancelled, but failed":   {run: func(ctx context.Context, _ *Progress) (Result, error) { <-ctx.Done(); return Result{}, full }, stop: true, state: Failed, code: chat.CodeNoSpace},
-		"cancelled by its own word": {run: func(ctx context.Context, _ *Progress) (Result, error) {
+		"cancelled, with another error": {run: func(ctx context.Context, _ *Progress) (Result, error) {
 			<-ctx.Done()
 			return Result{}, context.Canceled
 		}, stop: true, state: Cancelled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := memory()
+				s := newSettings()
 				m, _ := open(t, s)
 				id := start(t, m, Spec{Kind: Export, Title: "Export"}, c.run).ID
 				synctest.Wait()
@@ -143,19 +143,19 @@ func TestATaskShowsHowItsWorkEnded(t *testing.T) {
 				if _, err := m.Wait(t.Context(), id); err != nil {
 					t.Fatal(err)
 				}
-				again, _ := open(t, s)
-				for where, got := range map[string]Task{"now": at(t, m, id), "after a restart": at(t, again, id)} {
+				restarted, _ := open(t, s)
+				for when, got := range map[string]Task{"now": taskByID(t, m, id), "after a restart": taskByID(t, restarted, id)} {
 					if got.State != c.state || got.Result.Path != c.path || got.EndedAt.IsZero() {
-						t.Errorf("%s: %+v, want %s with path %q", where, got, c.state, c.path)
+						t.Errorf("%s: %+v, want %s with path %q", when, got, c.state, c.path)
 					}
 					if (got.Error == nil) != (c.code == "") || got.Error != nil && got.Error.Code != c.code {
-						t.Errorf("%s: error %+v, want code %q", where, got.Error, c.code)
+						t.Errorf("%s: error %+v, want code %q", when, got.Error, c.code)
 					}
 					if got.Error != nil && (got.Error.Message == "" || strings.Contains(got.Error.Error(), "secret")) {
-						t.Errorf("%s: says %q", where, got.Error)
+						t.Errorf("%s: the error is %q", when, got.Error)
 					}
 				}
-				if got := at(t, again, id); c.code == chat.CodeNoSpace && got.Error.Hint != "free some" {
+				if got := taskByID(t, restarted, id); c.code == chat.CodeNoSpace && got.Error.Hint != "free some" {
 					t.Errorf("the hint is lost: %+v", got.Error)
 				}
 			})
@@ -167,23 +167,23 @@ func TestATaskShowsHowItsWorkEnded(t *testing.T) {
 func TestOrderOfTasks(t *testing.T) {
 	for name, c := range map[string]struct {
 		kinds []Kind
-		first string // indexes of those that run first
-		then  string // indexes of those that run after the first has ended
+		first string // indexes of the tasks that run first
+		next  string // indexes of the tasks that run after the first has ended
 	}{
-		"two at once":                       {[]Kind{Export, Export, Export, Export}, "01", "12"},
-		"imports one after another":         {[]Kind{Import, Import, Export}, "02", "12"},
-		"a move alone":                      {[]Kind{Move, Export, Export}, "0", "12"},
-		"a move waits for all":              {[]Kind{Export, Import, Move, Export}, "01", "1"},
-		"nothing passes a move that is due": {[]Kind{Export, Move, Export}, "0", "1"},
-		"a restore and a move":              {[]Kind{Restore, Move}, "0", "1"},
-		"a backup beside an import":         {[]Kind{Backup, Import, Backup}, "01", "12"},
+		"two at once":               {[]Kind{Export, Export, Export, Export}, "01", "12"},
+		"imports one after another": {[]Kind{Import, Import, Export}, "02", "12"},
+		"a move alone":              {[]Kind{Move, Export, Export}, "0", "12"},
+		"a move waits for all":      {[]Kind{Export, Import, Move, Export}, "01", "1"},
+		"nothing overtakes a move":  {[]Kind{Export, Move, Export}, "0", "1"},
+		"a restore and a move":      {[]Kind{Restore, Move}, "0", "1"},
+		"a backup beside an import": {[]Kind{Backup, Import, Backup}, "01", "12"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m, _ := open(t, memory())
+				m, _ := open(t, newSettings())
 				running := map[int]bool{}
 				var mu sync.Mutex
-				seen := func() string {
+				runningTasks := func() string {
 					synctest.Wait()
 					mu.Lock()
 					defer mu.Unlock()
@@ -204,35 +204,35 @@ func TestOrderOfTasks(t *testing.T) {
 						return Result{}, ctx.Err()
 					}).ID)
 				}
-				if got := seen(); got != c.first {
+				if got := runningTasks(); got != c.first {
 					t.Errorf("%s run, want %s", got, c.first)
 				}
 				for i, id := range ids {
-					if got := at(t, m, id); got.State != Running || got.Waiting == strings.Contains(c.first, fmt.Sprint(i)) {
+					if got := taskByID(t, m, id); got.State != Running || got.Waiting == strings.Contains(c.first, fmt.Sprint(i)) {
 						t.Errorf("%d: %+v", i, got)
 					}
 				}
 				if err := m.Cancel(ids[0]); err != nil {
 					t.Fatal(err)
 				}
-				if got := seen(); got != c.then {
-					t.Errorf("then %s run, want %s", got, c.then)
+				if got := runningTasks(); got != c.next {
+					t.Errorf("then %s run, want %s", got, c.next)
 				}
 			})
 		})
 	}
 }
 
-// TestARestartIsNotCancelled: a pending operation is recorded, and the next start does it.
+// TestARestartIsNotCancelled: a firm task cannot be cancelled once it runs, because the program restarts for it.
 func TestARestartIsNotCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, _ := open(t, memory())
+		m, _ := open(t, newSettings())
 		w := start(t, m, Spec{Kind: Move, Firm: true}, untilStopped)
 		synctest.Wait()
 		if err := m.Cancel(w.ID); chat.CodeOf(err) != chat.CodeConflict || chat.AsError(err).Hint == "" {
 			t.Error(err)
 		}
-		if got := at(t, m, w.ID); got.State != Running {
+		if got := taskByID(t, m, w.ID); got.State != Running {
 			t.Errorf("it is %s", got.State)
 		}
 	})
@@ -240,17 +240,17 @@ func TestARestartIsNotCancelled(t *testing.T) {
 
 func TestCancelWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, _ := open(t, memory())
+		m, _ := open(t, newSettings())
 		start(t, m, Spec{Kind: Export}, untilStopped)
 		move := start(t, m, Spec{Kind: Move}, untilStopped)
-		last := start(t, m, Spec{Kind: Export}, instantly)
+		last := start(t, m, Spec{Kind: Export}, doNothing)
 		if err := m.Cancel(move.ID); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := m.Wait(t.Context(), last.ID); err != nil || got.State != Done {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if got := at(t, m, move.ID); got.State != Cancelled || got.Waiting {
+		if got := taskByID(t, m, move.ID); got.State != Cancelled || got.Waiting {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -260,9 +260,9 @@ func TestCancelWhileWaiting(t *testing.T) {
 // the database is written every few seconds.
 func TestProgressIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := memory()
+		s := newSettings()
 		m, c := open(t, s)
-		begun := time.Now()
+		started := time.Now()
 		var id string
 		task := start(t, m, Spec{Kind: Import}, func(ctx context.Context, p *Progress) (Result, error) {
 			for i := range int64(20_000) { // a thousand a second
@@ -276,14 +276,14 @@ func TestProgressIsBounded(t *testing.T) {
 		id = task.ID
 		time.Sleep(25 * time.Second)
 		synctest.Wait()
-		if got := at(t, m, id); got.Done != 20_000 || got.Total != 20_000 || got.Unit != "sessions" || len([]rune(got.Detail)) != maxDetail {
+		if got := taskByID(t, m, id); got.Done != 20_000 || got.Total != 20_000 || got.Unit != "sessions" || len([]rune(got.Detail)) != maxDetail {
 			t.Errorf("%+v", got)
 		}
 		if n := c.count(); n < 150 || n > 205 {
 			t.Errorf("the window got %d reports in 20 seconds", n)
 		}
-		if last := c.all[len(c.all)-1]; last.Sub(begun) < 19*time.Second {
-			t.Errorf("it was last reported after %s", last.Sub(begun))
+		if last := c.all[len(c.all)-1]; last.Sub(started) < 19*time.Second {
+			t.Errorf("it was last reported after %s", last.Sub(started))
 		}
 		if s.writes < 4 || s.writes > 6 {
 			t.Errorf("it was stored %d times in 20 seconds", s.writes)
@@ -300,24 +300,24 @@ func TestRestart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := memory()
+				s := newSettings()
 				first, _ := open(t, s)
 				slow := func(ctx context.Context, p *Progress) (Result, error) {
 					p.Count(7, 10, "sessions")
 					return untilStopped(ctx, p)
 				}
 				imported := start(t, first, Spec{Kind: Import, Title: "Import a.json", Input: json.RawMessage(`{"path":"a.json"}`)}, slow)
-				waiting := start(t, first, Spec{Kind: Import, Input: json.RawMessage(`{"path":"b.json"}`)}, instantly)
+				waiting := start(t, first, Spec{Kind: Import, Input: json.RawMessage(`{"path":"b.json"}`)}, doNothing)
 				export := start(t, first, Spec{Kind: Export}, slow)
 				time.Sleep(time.Minute)
-				frozen := maps.Clone(s.kept)
+				frozen := maps.Clone(s.stored)
 				stop(first)
 				if name == "by a kill" {
-					s = &settings{kept: frozen}
+					s = &settings{stored: frozen}
 				}
 				m, _ := open(t, s)
 				for _, task := range []Task{imported, waiting, export} {
-					got := at(t, m, task.ID)
+					got := taskByID(t, m, task.ID)
 					if got.State != Interrupted || got.EndedAt.IsZero() || got.Title != task.Title || got.Resumable() != (task.Kind == Import) {
 						t.Errorf("%+v", got)
 					}
@@ -351,31 +351,31 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Close waits a limited time; unfinished tasks are shown as interrupted at the next start.
+// Close waits for a limited time; unfinished tasks are shown as interrupted at the next start.
 func TestCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := memory()
+		s := newSettings()
 		m, _ := open(t, s)
 		release := make(chan struct{})
 		stuck := start(t, m, Spec{Kind: Export}, func(context.Context, *Progress) (Result, error) { <-release; return Result{}, nil })
 		quick := start(t, m, Spec{Kind: Import}, untilStopped)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		begun := time.Now()
+		started := time.Now()
 		if err := m.Close(ctx); chat.CodeOf(err) != chat.CodeTimeout {
 			t.Errorf("%v", err)
 		}
-		if waited := time.Since(begun); waited != 3*time.Second {
+		if waited := time.Since(started); waited != 3*time.Second {
 			t.Errorf("it waited %s", waited)
 		}
-		if got := at(t, m, quick.ID); got.State != Interrupted {
+		if got := taskByID(t, m, quick.ID); got.State != Interrupted {
 			t.Errorf("%+v", got)
 		}
-		if _, err := m.Start(Spec{Kind: Export}, instantly); chat.CodeOf(err) != chat.CodeCancelled {
+		if _, err := m.Start(Spec{Kind: Export}, doNothing); chat.CodeOf(err) != chat.CodeCancelled {
 			t.Errorf("something was started after the end: %v", err)
 		}
-		next, _ := open(t, &settings{kept: maps.Clone(s.kept)})
-		if got := at(t, next, stuck.ID); got.State != Interrupted {
+		next, _ := open(t, &settings{stored: maps.Clone(s.stored)})
+		if got := taskByID(t, next, stuck.ID); got.State != Interrupted {
 			t.Errorf("%+v", got)
 		}
 		close(release)
@@ -387,32 +387,32 @@ func TestCloseIsBounded(t *testing.T) {
 // ones.
 func TestEndedTasksAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := memory()
+		s := newSettings()
 		m, _ := open(t, s)
 		bad := start(t, m, Spec{Kind: Import}, func(context.Context, *Progress) (Result, error) { return Result{}, errors.New("no") })
 		synctest.Wait()
 		var ids []string
 		for range keptEnded + 10 {
-			ids = append(ids, start(t, m, Spec{Kind: Export}, instantly).ID)
+			ids = append(ids, start(t, m, Spec{Kind: Export}, doNothing).ID)
 			time.Sleep(time.Second)
 		}
 		list := m.List()
-		if len(list) != keptEnded || len(s.kept) != keptEnded {
-			t.Fatalf("%d are listed, %d stored", len(list), len(s.kept))
+		if len(list) != keptEnded || len(s.stored) != keptEnded {
+			t.Fatalf("%d are listed, %d stored", len(list), len(s.stored))
 		}
 		if list[0].ID != ids[len(ids)-1] || list[keptEnded-1].ID != bad.ID {
 			t.Errorf("first %s, last %s", list[0].ID, list[keptEnded-1].ID)
 		}
 		if _, ok := m.Task(ids[0]); ok {
-			t.Error("the oldest is still there")
+			t.Error("the oldest task still exists")
 		}
 		for _, task := range list {
 			if err := m.Dismiss(task.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(m.List()) != 0 || len(s.kept) != 0 {
-			t.Errorf("%d and %d are left", len(m.List()), len(s.kept))
+		if len(m.List()) != 0 || len(s.stored) != 0 {
+			t.Errorf("%d listed and %d stored remain", len(m.List()), len(s.stored))
 		}
 		if err := m.Dismiss(bad.ID); err != nil {
 			t.Errorf("dismissing twice: %v", err)
@@ -422,7 +422,7 @@ func TestEndedTasksAreKept(t *testing.T) {
 
 func TestRunningIsNotDismissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, _ := open(t, memory())
+		m, _ := open(t, newSettings())
 		id := start(t, m, Spec{Kind: Export}, untilStopped).ID
 		if err := m.Dismiss(id); chat.CodeOf(err) != chat.CodeBusy {
 			t.Errorf("%v", err)
@@ -436,11 +436,11 @@ func TestRunningIsNotDismissed(t *testing.T) {
 // The number of waiting tasks is limited; another one is refused and not stored.
 func TestTooManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, _ := open(t, memory())
+		m, _ := open(t, newSettings())
 		for range MaxOpen {
 			start(t, m, Spec{Kind: Export}, untilStopped)
 		}
-		if _, err := m.Start(Spec{Kind: Export}, instantly); chat.CodeOf(err) != chat.CodeBusy {
+		if _, err := m.Start(Spec{Kind: Export}, doNothing); chat.CodeOf(err) != chat.CodeBusy {
 			t.Errorf("%v", err)
 		}
 		synctest.Wait()
@@ -453,7 +453,7 @@ func TestTooManyAtOnce(t *testing.T) {
 // If nothing can be stored, the work is done anyway.
 func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, _ := open(t, &settings{kept: map[string]string{}, full: true})
+		m, _ := open(t, &settings{stored: map[string]string{}, full: true})
 		id := start(t, m, Spec{Kind: Export}, func(context.Context, *Progress) (Result, error) { return Result{Path: "/elsewhere"}, nil }).ID
 		if got, err := m.Wait(t.Context(), id); err != nil || got.State != Done || got.Result.Path != "/elsewhere" {
 			t.Errorf("%+v, %v", got, err)
@@ -461,13 +461,13 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// After a permanent deletion, no title or file name of the session is listed, nor written again: the deletion removes the
-// records, which are as the list last showed them.
+// After a permanent deletion, no title or file name of the session is listed or written again. The deletion itself
+// removes the records.
 func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := memory()
+		s := newSettings()
 		m, _ := open(t, s)
-		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "01KEX"}, instantly)
+		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "01KEX"}, doNothing)
 		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "01KEX"}, untilStopped)
 		start(t, m, Spec{Kind: Import, Title: "Import my secret"}, func(context.Context, *Progress) (Result, error) {
 			return Result{Report: json.RawMessage(`{"first":"01KEX"}`)}, nil
@@ -475,8 +475,8 @@ func TestForget(t *testing.T) {
 		start(t, m, Spec{Kind: Import}, func(context.Context, *Progress) (Result, error) {
 			return Result{Report: json.RawMessage(`{"skipped":[{"title":"of \"my secret\""}]}`)}, nil
 		})
-		start(t, m, Spec{Kind: Export, Title: "Export all of -my secret-.md"}, instantly) // a file named after the old title
-		other := start(t, m, Spec{Kind: Export, Title: "Export of another", Session: "two"}, instantly)
+		start(t, m, Spec{Kind: Export, Title: "Export all of -my secret-.md"}, doNothing) // a file named after the old title
+		other := start(t, m, Spec{Kind: Export, Title: "Export of another", Session: "two"}, doNothing)
 		stopped := start(t, m, Spec{Kind: Import}, func(ctx context.Context, p *Progress) (Result, error) {
 			p.Detail("3 sessions. of my secret")
 			return untilStopped(ctx, p)
@@ -492,21 +492,21 @@ func TestForget(t *testing.T) {
 		if list := m.List(); len(list) != 2 || list[1].ID != other.ID && list[0].ID != other.ID {
 			t.Errorf("%+v", list)
 		}
-		if len(s.kept) != 7 {
-			t.Errorf("%d records are left for the deletion", len(s.kept))
+		if len(s.stored) != 7 {
+			t.Errorf("%d records remain for the deletion", len(s.stored))
 		}
 		named := chat.ErasePreview{Session: "01KEX", Names: []string{"another title", `of "my secret"`}}
-		for key, text := range s.kept {
+		for key, text := range s.stored {
 			if strings.Contains(text, "running") {
 				t.Errorf("an old record: %s", text)
 			}
 			if named.NamedIn(text) {
-				delete(s.kept, key)
+				delete(s.stored, key)
 			}
 		}
 		time.Sleep(2 * saveEvery)
 		synctest.Wait()
-		for _, text := range s.kept {
+		for _, text := range s.stored {
 			if strings.Contains(text, "secret") {
 				t.Errorf("stored: %s", text)
 			}
@@ -516,23 +516,23 @@ func TestForget(t *testing.T) {
 
 // Records that cannot be read, because they are damaged or from another version, are skipped and kept.
 func TestUnreadableRecord(t *testing.T) {
-	s := memory()
-	s.kept[prefix+"x"] = "{"
-	s.kept[prefix+"y"] = `{"id":"z","state":"done"}`
-	s.kept["other"] = "1"
+	s := newSettings()
+	s.stored[prefix+"x"] = "{"
+	s.stored[prefix+"y"] = `{"id":"z","state":"done"}`
+	s.stored["other"] = "1"
 	m, _ := open(t, s)
-	if len(m.List()) != 0 || len(s.kept) != 3 {
-		t.Errorf("%v, %v", m.List(), s.kept)
+	if len(m.List()) != 0 || len(s.stored) != 3 {
+		t.Errorf("%v, %v", m.List(), s.stored)
 	}
 }
 
 // Concurrent use keeps the state consistent; run it with the race detector.
 func TestConcurrentUseOfTasks(t *testing.T) {
-	s := memory()
+	s := newSettings()
 	m, _ := open(t, s)
-	var hands sync.WaitGroup
+	var wg sync.WaitGroup
 	for i := range 8 {
-		hands.Go(func() {
+		wg.Go(func() {
 			for n := range 20 {
 				task, err := m.Start(Spec{Kind: []Kind{Export, Import, Move}[(i+n)%3]}, func(ctx context.Context, p *Progress) (Result, error) {
 					for k := range int64(5) {
@@ -554,7 +554,7 @@ func TestConcurrentUseOfTasks(t *testing.T) {
 			}
 		})
 	}
-	hands.Wait()
+	wg.Wait()
 	if running, waiting := m.Open(); running+waiting != 0 {
 		t.Errorf("%d run, %d wait", running, waiting)
 	}

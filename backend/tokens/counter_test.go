@@ -35,7 +35,7 @@ func TestKnownCounts(t *testing.T) {
 	}
 }
 
-// prose is natural text with every class of characters.
+// prose returns natural text with every class of characters.
 func prose(bytes int) string {
 	words := strings.Fields("the quick Brown fox's 12345 it's über naïve — “quoted” (x)==y; 日本語の文章 привет ❤️ https://example.com/a_b?c=1 tab\tend. résumé")
 	r := rand.New(rand.NewPCG(1, 2))
@@ -52,13 +52,13 @@ func prose(bytes int) string {
 func TestCuttingDoesNotChangeOrdinaryCounts(t *testing.T) {
 	text := prose(200 << 10)
 	for _, enc := range []*encoding{cl100k, o200k} {
-		whole := len(enc.load().EncodeOrdinary(text))
+		uncut := len(enc.load().EncodeOrdinary(text))
 		n := 0
 		for range pieces(text) {
 			n++
 		}
-		if got := enc.count(text); got != whole || n < 3 {
-			t.Errorf("%s: %d in %d pieces, whole %d", enc.name, got, n, whole)
+		if got := enc.count(text); got != uncut || n < 3 {
+			t.Errorf("%s: %d in %d pieces, uncut %d", enc.name, got, n, uncut)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestPiecesBoundEveryRun(t *testing.T) {
 }
 
 // longestRun returns the longest run without a change between letters, digits, spaces and symbols; marks do not end a
-// run. It does not use the code under test.
+// run. It uses classOf, but not the cutter.
 func longestRun(s string) int {
 	longest, run, last := 0, 0, class(-1)
 	for _, r := range s {
@@ -116,10 +116,10 @@ func longestRun(s string) int {
 
 func TestCutRunsCountAlmostAsUncut(t *testing.T) {
 	s := strings.Repeat("a", 4000)
-	whole := len(cl100k.load().EncodeOrdinary(s))
+	uncut := len(cl100k.load().EncodeOrdinary(s))
 	got := New().CountText(s)
-	if slack := len(s)/maxRun + 1; got < whole || got > whole+slack {
-		t.Fatalf("%d, uncut %d, allowed %d more", got, whole, slack)
+	if slack := len(s)/maxRun + 1; got < uncut || got > uncut+slack {
+		t.Fatalf("%d, uncut %d, allowed %d more", got, uncut, slack)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.id, got, c.want)
 		}
 	}
-	for _, l := range known {
+	for _, l := range familyLimits {
 		if l.output >= l.contextLimit {
 			t.Errorf("%s: output %d of a window of %d", l.prefix, l.output, l.contextLimit)
 		}
@@ -276,7 +276,7 @@ func BenchmarkCachedMessage(b *testing.B) {
 	}
 }
 
-// TestRanksEqualTiktokens: our reader of the rank files gives the same result as tiktoken's loader.
+// TestRanksEqualTiktokens: lateRanks reads the rank files with the same result as tiktoken's loader.
 func TestRanksEqualTiktokens(t *testing.T) {
 	for _, name := range rankFiles {
 		want, err := loader.NewOfflineLoader().LoadTiktokenBpe(name)

@@ -30,11 +30,11 @@ type limits struct {
 	contextLimit, output int
 }
 
-// known is searched by longest prefix. It started as FCRATE's table and has the vendors' published limits as of
+// familyLimits is searched by longest prefix. It started as FCRATE's table and has the vendors' published limits as of
 // November 2026. Later models of a family get its limits, which may be too low but not too high. Models for local
 // servers are not listed: their window is whatever the server was started with, often far below what the model
 // supports.
-var known = []limits{
+var familyLimits = []limits{
 	{"claude", 200_000, 64_000},
 	{"claude-2", 100_000, 4_096},
 	{"claude-instant", 100_000, 4_096},
@@ -106,7 +106,7 @@ func Limits(modelID string, contextLimit, maxOutput int, fallback Fallback) Reso
 func lookup(modelID string) (limits, bool) {
 	id := familyName(modelID)
 	var best limits
-	for _, l := range known {
+	for _, l := range familyLimits {
 		if strings.HasPrefix(id, l.prefix) && endsWord(id, l.prefix) && len(l.prefix) > len(best.prefix) {
 			best = l
 		}

@@ -26,13 +26,13 @@ func (l *lateRanks) LoadTiktokenBpe(address string) (_ map[string]int, err error
 	return l.ranks, err
 }
 
-// loading guards tiktoken's loader, which is a global variable.
-var loading sync.Mutex
+// loaderMu guards tiktoken's loader, which is a global variable.
+var loaderMu sync.Mutex
 
 // embedded builds an encoding from the ranks in the binary.
 func embedded(name string) (encoder, error) {
-	loading.Lock()
-	defer loading.Unlock()
+	loaderMu.Lock()
+	defer loaderMu.Unlock()
 	var late lateRanks
 	tiktoken.SetBpeLoader(&late)
 	enc, err := tiktoken.GetEncoding(name)

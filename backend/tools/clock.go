@@ -5,65 +5,67 @@ import (
 	"time"
 )
 
-// Clock ends a call after its time limit. It is paused while the user is asked something for the call, for a limited
-// total time, so that a server that keeps asking does not run forever.
+// Clock ends a call after its time limit. It is paused while the call waits for the user's answer, but only for a
+// limited total time, so that a server that keeps asking does not run forever.
 type Clock struct {
 	end func()
 
-	mu       sync.Mutex
-	timer    *time.Timer
-	left     time.Duration // rest of the call's time
-	patience time.Duration // rest of the time for pauses
-	since    time.Time     // when it was started or paused
-	held     int
-	stopped  bool
+	mu        sync.Mutex
+	timer     *time.Timer
+	timeLeft  time.Duration // rest of the call's time
+	pauseLeft time.Duration // rest of the time for pauses
+	since     time.Time     // when the elapsed time was last subtracted
+	holds     int           // open holds, see Hold
+	stopped   bool
 }
 
 // Patience is the total time for which the clock of a call may be paused.
 const Patience = 30 * time.Minute
 
-// StartClock calls end once after limit, unless it is stopped before.
-func StartClock(limit, patience time.Duration, end func()) *Clock {
-	c := &Clock{end: end, left: limit, patience: patience, since: time.Now()}
+// StartClock returns a clock that calls end once after limit, unless it is stopped before. It can be paused for at most
+// maxPause.
+func StartClock(limit, maxPause time.Duration, end func()) *Clock {
+	c := &Clock{end: end, timeLeft: limit, pauseLeft: maxPause, since: time.Now()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timer = time.AfterFunc(limit, c.fire)
 	return c
 }
 
-// isHeld reports whether the clock is paused. It is called with mu held.
-func (c *Clock) isHeld() bool { return c.held > 0 && c.patience > 0 }
+// isPaused reports whether the clock is paused. mu must be held.
+func (c *Clock) isPaused() bool { return c.holds > 0 && c.pauseLeft > 0 }
 
-// account subtracts the elapsed time, and sets the timer for the next change. It is called with mu held.
+// account subtracts the elapsed time, applies change, and sets the timer to when the clock may have to end the call or
+// to continue. mu must be held.
 func (c *Clock) account(change func()) {
 	passed := time.Since(c.since)
-	if c.isHeld() {
-		c.patience -= passed
+	if c.isPaused() {
+		c.pauseLeft -= passed
 	} else {
-		c.left -= passed
+		c.timeLeft -= passed
 	}
 	c.since = c.since.Add(passed)
 	change()
 	if c.stopped {
 		return
 	}
-	if c.isHeld() {
-		c.timer.Reset(c.patience)
+	if c.isPaused() {
+		c.timer.Reset(c.pauseLeft)
 	} else {
-		c.timer.Reset(max(c.left, 0))
+		c.timer.Reset(max(c.timeLeft, 0))
 	}
 }
 
-// fire runs when the time or the patience may be over.
+// fire is called by the timer: the time of the call, or the time for pauses, may have run out.
 func (c *Clock) fire() {
 	c.mu.Lock()
 	if c.stopped {
 		c.mu.Unlock()
 		return
 	}
-	wasHeld := c.isHeld()
+	wasPaused := c.isPaused()
 	c.account(func() {})
-	over := !wasHeld && c.left <= 0
+	over := !wasPaused && c.timeLeft <= 0
 	if over {
 		c.stopped = true
 		c.timer.Stop()
@@ -78,15 +80,15 @@ func (c *Clock) fire() {
 func (c *Clock) Hold() (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.account(func() { c.held++ })
+	c.account(func() { c.holds++ })
 	return sync.OnceFunc(func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.account(func() { c.held-- })
+		c.account(func() { c.holds-- })
 	})
 }
 
-// Stop stops the clock: end is no longer called.
+// Stop stops the clock; end is not called afterwards.
 func (c *Clock) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

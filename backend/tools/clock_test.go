@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ends returns the time after which a clock of ten seconds, which may be held for up to a minute, ends a call.
-func ends(t *testing.T, do func(*Clock)) (after time.Duration) {
+// endsAfter returns when a clock of ten seconds, which may be paused for up to a minute, ends a call.
+func endsAfter(t *testing.T, do func(*Clock)) (after time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		began, n := time.Now(), 0
@@ -27,9 +27,9 @@ func TestClock(t *testing.T) {
 		do   func(*Clock)
 		want time.Duration
 	}{
-		"nobody is asked":          {func(*Clock) {}, 10 * time.Second},
-		"it is stopped":            {func(c *Clock) { time.Sleep(9 * time.Second); c.Stop() }, 0},
-		"stopped while it is held": {func(c *Clock) { release := c.Hold(); c.Stop(); release() }, 0},
+		"no question":                {func(*Clock) {}, 10 * time.Second},
+		"it is stopped":              {func(c *Clock) { time.Sleep(9 * time.Second); c.Stop() }, 0},
+		"stopped while it is paused": {func(c *Clock) { release := c.Hold(); c.Stop(); release() }, 0},
 		"one question": {func(c *Clock) {
 			time.Sleep(9 * time.Second)
 			release := c.Hold()
@@ -45,18 +45,18 @@ func TestClock(t *testing.T) {
 			time.Sleep(20 * time.Second)
 			second()
 		}, 40 * time.Second},
-		"nobody answers": {func(c *Clock) { c.Hold() }, 70 * time.Second},
-		"it asks again and again": {func(c *Clock) {
+		"a question without an answer": {func(c *Clock) { c.Hold() }, 70 * time.Second},
+		"questions again and again": {func(c *Clock) {
 			for range 100 {
 				release := c.Hold()
 				time.Sleep(5 * time.Second)
 				release()
 			}
 		}, 70 * time.Second},
-		"asked when the time is over": {func(c *Clock) { time.Sleep(20 * time.Second); c.Hold()() }, 10 * time.Second},
+		"a question when the time is over": {func(c *Clock) { time.Sleep(20 * time.Second); c.Hold()() }, 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := ends(t, c.do); got != c.want {
+			if got := endsAfter(t, c.do); got != c.want {
 				t.Errorf("it ended after %s, want %s", got, c.want)
 			}
 		})

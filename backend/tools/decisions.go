@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/internal/untrusted"
 )
 
-// Panel is the present state of all tools: what is offered, decided, and wrong.
+// Panel is the current state of all tools: their definitions, the decisions about them, and problems.
 type Panel struct {
 	Definitions []Definition
 	Permissions []chat.ToolPermission
@@ -43,26 +43,26 @@ func (r *Registry) Panel(ctx context.Context) (Panel, error) {
 	if err != nil {
 		return Panel{}, err
 	}
-	_, left := v.offer("")
-	p := Panel{Permissions: v.list, Allow: slices.Clone(v.settings.Allow), Problems: slices.Concat(v.problems, left)}
-	here := map[toolKey]bool{}
+	_, omitted := v.offer("")
+	p := Panel{Permissions: v.list, Allow: slices.Clone(v.settings.Allow), Problems: slices.Concat(v.problems, omitted)}
+	present := map[toolKey]bool{}
 	for _, o := range v.tools {
 		key := toolKey{o.Source, o.Tool}
-		here[key] = true
+		present[key] = true
 		d := Definition{ToolDefinition: o.ToolDefinition, Hash: o.hash, BuiltIn: o.builtin, Pinned: v.pinnedState(o), AsksEachCall: v.asksEachCall(o.Source, o.Tool)}
 		if d.Pinned == PinnedChanged {
 			before := v.pinned[key]
 			d.Before = &before
 		}
-		d.Decision, d.From = v.everywhere(d)
+		d.Decision, d.From = v.globalDecision(d)
 		p.Definitions = append(p.Definitions, d)
 	}
 	var gone []Definition
 	for key, pinned := range v.pinned {
-		if !here[key] {
+		if !present[key] {
 			d := Definition{ToolDefinition: pinned.ToolDefinition, Hash: pinned.Hash, Pinned: PinnedGone}
 			d.Name, d.Effects = offeredName(d.Source, d.Tool), true
-			d.Decision, d.From = v.everywhere(d)
+			d.Decision, d.From = v.globalDecision(d)
 			gone = append(gone, d)
 		}
 	}
@@ -73,8 +73,8 @@ func (r *Registry) Panel(ctx context.Context) (Panel, error) {
 	return p, nil
 }
 
-// everywhere is the decision about a tool for every session.
-func (v *view) everywhere(d Definition) (chat.ToolDecision, string) {
+// globalDecision returns the decision about a tool that applies to all sessions, and its origin.
+func (v *view) globalDecision(d Definition) (chat.ToolDecision, string) {
 	switch {
 	case v.permissions[permissionKey{d.Source, d.Tool, ""}].Decision == chat.DecisionNever:
 		return chat.DecisionNever, FromTool
@@ -83,10 +83,10 @@ func (v *view) everywhere(d Definition) (chat.ToolDecision, string) {
 	case d.AsksEachCall:
 		return chat.DecisionNone, ""
 	}
-	return v.standing("", d.ToolDefinition)
+	return v.permissionFor("", d.ToolDefinition)
 }
 
-// Definition is a tool's current definition.
+// Definition returns a tool's current definition, and whether there is one.
 func (r *Registry) Definition(ctx context.Context, source, tool string) (Definition, bool, error) {
 	p, err := r.Panel(ctx)
 	if err != nil {
@@ -100,8 +100,8 @@ func (r *Registry) Definition(ctx context.Context, source, tool string) (Definit
 	return Definition{}, false, nil
 }
 
-// shown is a tool whose definition is the one the user saw.
-func (r *Registry) shown(ctx context.Context, op, source, tool, hash string) (Definition, error) {
+// unchanged returns a tool if its definition is still the one that the user saw.
+func (r *Registry) unchanged(ctx context.Context, op, source, tool, hash string) (Definition, error) {
 	d, ok, err := r.Definition(ctx, source, tool)
 	switch {
 	case err != nil:
@@ -118,7 +118,7 @@ func (r *Registry) shown(ctx context.Context, op, source, tool, hash string) (De
 
 // Accept accepts a definition as it was shown: from now on it is offered to models.
 func (r *Registry) Accept(ctx context.Context, source, tool, hash string) error {
-	d, err := r.shown(ctx, "tools.accept", source, tool, hash)
+	d, err := r.unchanged(ctx, "tools.accept", source, tool, hash)
 	if err != nil || d.BuiltIn {
 		return err
 	}
@@ -134,7 +134,7 @@ func (r *Registry) Accept(ctx context.Context, source, tool, hash string) error 
 func (r *Registry) Permit(ctx context.Context, p chat.ToolPermission) error {
 	const op = "tools.permit"
 	if p.Decision.Allows() && p.Tool != "" {
-		d, err := r.shown(ctx, op, p.Source, p.Tool, p.Definition)
+		d, err := r.unchanged(ctx, op, p.Source, p.Tool, p.Definition)
 		switch {
 		case err != nil:
 			return err
@@ -168,7 +168,7 @@ func (r *Registry) Forget(ctx context.Context, source, tool string, session chat
 // outcome may then be repeated automatically. An empty hash removes the mark.
 func (r *Registry) MarkReadOnly(ctx context.Context, source, tool, hash string) error {
 	if hash != "" {
-		d, err := r.shown(ctx, "tools.mark", source, tool, hash)
+		d, err := r.unchanged(ctx, "tools.mark", source, tool, hash)
 		if err != nil {
 			return err
 		}
@@ -183,8 +183,8 @@ func (r *Registry) MarkReadOnly(ctx context.Context, source, tool, hash string) 
 	return nil
 }
 
-// Preview shows what a call would change, if its source supports it; otherwise empty. It uses the redacted arguments
-// that would be sent, and says so. Invisible characters are shown by their code point.
+// Preview returns what a call would change; empty if its source cannot show that. It uses the redacted arguments that
+// would be sent, and says so. Invisible characters are shown by their code point.
 func (r *Registry) Preview(ctx context.Context, source string, c Call) string {
 	s, ok := r.source(source)
 	if !ok {
@@ -203,7 +203,7 @@ func (r *Registry) Preview(ctx context.Context, source string, c Call) string {
 	if err != nil || text == "" {
 		return ""
 	}
-	text = seen(text)
+	text = showInvisible(text)
 	if shown := display.Start(text, maxPreview); len(shown) < len(text) {
 		text = fmt.Sprintf("%s\n [Only the first %d of %d KB are shown.]", shown, len(shown)>>10, len(text)>>10)
 	}
@@ -216,11 +216,11 @@ func (r *Registry) Preview(ctx context.Context, source string, c Call) string {
 // maxPreview limits the size of a preview, in bytes.
 const maxPreview = 64 << 10
 
-// seen is a text with invisible characters shown by their code point, because they would be written too.
-func seen(text string) string {
+// showInvisible replaces invisible characters by their code point, because they would be written too.
+func showInvisible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
-		if one := string(r); r == '\n' || r == '\t' || untrusted.Visible(one) == one {
+		if char := string(r); r == '\n' || r == '\t' || untrusted.Visible(char) == char {
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)

@@ -31,11 +31,11 @@ const (
 
 var tooMany = fmt.Sprintf("More than %d tools, or %d KB of descriptions, are accepted; this one is left out.", MaxOffered, MaxOfferedBytes>>10)
 
-// sizeOf is the size of a definition in a request, in bytes.
+// sizeOf returns the size of a definition in a request, in bytes.
 func sizeOf(d chat.ToolDefinition) int { return len(d.Name) + len(d.Description) + len(d.Schema) }
 
 // collect lists the usable definitions of all sources in a stable order: the program's own, then servers by name,
-// tools by name. So a server that reorders its list does not change requests.
+// tools by name. This way requests do not change if a server reorders its list.
 func (v *view) collect(builtin, servers []Source, check func(string, []chat.ToolDefinition) checked) {
 	v.builtin = map[string]bool{}
 	for _, s := range builtin {
@@ -89,11 +89,11 @@ func (r *Registry) check(source string, raw []chat.ToolDefinition) checked {
 	if ok && slices.EqualFunc(last.raw, raw, sameDefinition) {
 		return last
 	}
-	now := checkServer(source, raw)
+	result := checkServer(source, raw)
 	r.mu.Lock()
-	r.checked[source] = now
+	r.checked[source] = result
 	r.mu.Unlock()
-	return now
+	return result
 }
 
 func sameDefinition(a, b chat.ToolDefinition) bool {
@@ -116,13 +116,13 @@ func checkServer(source string, raw []chat.ToolDefinition) checked {
 			continue
 		}
 		d.Source = source
-		clean, why := usableDefinition(d)
+		clean, reason := usableDefinition(d)
 		if n := count[d.Tool]; n > 1 {
 			reported[d.Tool] = true
-			why = fmt.Sprintf("The server offers %d tools of this name, so it is not clear which one would run. All of them are left out.", n)
+			reason = fmt.Sprintf("The server offers %d tools of this name, so it is not clear which one would run. All of them are left out.", n)
 		}
-		if why != "" {
-			c.problems = append(c.problems, Problem{source, shownName(d.Tool), why})
+		if reason != "" {
+			c.problems = append(c.problems, Problem{source, shownName(d.Tool), reason})
 			continue
 		}
 		c.usable = append(c.usable, offered{ToolDefinition: clean, hash: clean.Hash()})
@@ -131,8 +131,9 @@ func checkServer(source string, raw []chat.ToolDefinition) checked {
 	return c
 }
 
-// usableDefinition is a server's definition as it is shown, hashed and offered, or why it is refused. Models get what
-// people can see: invisible characters are removed from its texts, and a schema that contains any is refused.
+// usableDefinition returns a server's definition as it is shown, hashed and offered, or the reason why it is refused.
+// Models get only what people can see: invisible characters are removed from its texts, and a schema that contains any
+// is refused.
 func usableDefinition(d chat.ToolDefinition) (chat.ToolDefinition, string) {
 	d.Name = offeredName(d.Source, d.Tool)
 	d.Title, d.Description = untrusted.Visible(d.Title), untrusted.Visible(d.Description)
@@ -150,11 +151,11 @@ func usableDefinition(d chat.ToolDefinition) (chat.ToolDefinition, string) {
 	case len(d.Annotations) > maxAnnotations:
 		d.Annotations = nil // these hints are never trusted
 	}
-	if why := schemaProblem(d.Schema); why != "" {
-		return d, why
+	if reason := schemaProblem(d.Schema); reason != "" {
+		return d, reason
 	}
 	var compact bytes.Buffer
-	_ = json.Compact(&compact, d.Schema) // it was read above
+	_ = json.Compact(&compact, d.Schema) // valid: schemaProblem has parsed it
 	d.Schema = compact.Bytes()
 	if len(d.Annotations) > 0 && !json.Valid(d.Annotations) {
 		d.Annotations = nil
@@ -162,13 +163,13 @@ func usableDefinition(d chat.ToolDefinition) (chat.ToolDefinition, string) {
 	return d, ""
 }
 
-// HashOf is the hash of a server's definition, which may be shown and offered with a cleaned text.
+// HashOf returns the hash of a server's definition, which may be shown and offered with a cleaned text.
 func HashOf(d chat.ToolDefinition) string {
 	usable, _ := usableDefinition(d)
 	return usable.Hash()
 }
 
-// schemaProblem says why a schema is invalid for a tool's arguments.
+// schemaProblem returns the reason why a schema is invalid for a tool's arguments; empty if it is valid.
 func schemaProblem(schema json.RawMessage) string {
 	var object map[string]any
 	if err := json.Unmarshal(schema, &object); err != nil || object == nil {
@@ -183,7 +184,7 @@ func schemaProblem(schema json.RawMessage) string {
 	return ""
 }
 
-// hasHidden reports a text with invisible characters in a decoded JSON value.
+// hasHidden reports whether a decoded JSON value contains invisible characters.
 func hasHidden(value any) bool {
 	switch x := value.(type) {
 	case string:
@@ -200,19 +201,19 @@ func hasHidden(value any) bool {
 	return false
 }
 
-// offeredName is a valid provider name for a server's tool: ^[a-zA-Z0-9_-]{1,64}$. A name in another script, of which
-// nothing would remain, or a long one gets a hash.
+// offeredName returns a name for a server's tool that providers accept: ^[a-zA-Z0-9_-]{1,64}$. A long name, or one in
+// another script, of which nothing would remain, gets a hash.
 func offeredName(source, tool string) string {
 	full := source + "__" + tool
-	foreign := false
+	nonASCII := false
 	name := strings.Map(func(r rune) rune {
-		foreign = foreign || r > unicode.MaxASCII
+		nonASCII = nonASCII || r > unicode.MaxASCII
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
 			return r
 		}
 		return '_'
 	}, full)
-	if len(name) <= maxOfferedName && !foreign {
+	if len(name) <= maxOfferedName && !nonASCII {
 		return name
 	}
 	sum := sha256.Sum256([]byte(full))
@@ -222,26 +223,26 @@ func offeredName(source, tool string) string {
 // refuseSameNames drops tools with the same name in a request: the model's choice would be ambiguous, and one server
 // must not receive another's calls.
 func (v *view) refuseSameNames() {
-	holders := map[string][]offered{}
+	byName := map[string][]offered{}
 	for _, o := range v.tools {
-		holders[o.Name] = append(holders[o.Name], o)
+		byName[o.Name] = append(byName[o.Name], o)
 	}
 	v.tools = slices.DeleteFunc(v.tools, func(o offered) bool {
-		same := holders[o.Name]
+		same := byName[o.Name]
 		if len(same) == 1 || o.builtin {
 			return false
 		}
-		others := make([]string, 0, len(same))
+		owners := make([]string, 0, len(same))
 		for _, s := range same {
-			others = append(others, fmt.Sprintf("%s of %s", shownName(s.Tool), s.Source))
+			owners = append(owners, fmt.Sprintf("%s of %s", shownName(s.Tool), s.Source))
 		}
 		v.problems = append(v.problems, Problem{o.Source, shownName(o.Tool),
-			fmt.Sprintf("Models would see the same name, %s, for %s. They are left out.", o.Name, strings.Join(others[:min(len(others), 4)], ", "))})
+			fmt.Sprintf("Models would see the same name, %s, for %s. They are left out.", o.Name, strings.Join(owners[:min(len(owners), 4)], ", "))})
 		return true
 	})
 }
 
-// shownName is a server's name on one line.
+// shownName returns a server's name on one line.
 func shownName(name string) string {
 	return display.Clip(display.OneLine(untrusted.Visible(name)), 100)
 }

@@ -52,7 +52,7 @@ type Complaining interface {
 	Problems() []Problem
 }
 
-// Registry has all tools, and the decisions about them. It implements turn.Tools and is safe for concurrent use.
+// Registry holds all tools and the decisions about them. It implements turn.Tools and is safe for concurrent use.
 type Registry struct {
 	store    Store
 	settings func() Settings
@@ -123,15 +123,15 @@ func (r *Registry) notify() {
 	fn()
 }
 
-// sources are all sources, the program's own first.
+// sources returns all sources, the program's own first.
 func (r *Registry) sources() (builtin, servers []Source) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.builtin, r.servers
 }
 
-// Source implements turn.Tools. Its definitions are those that models are offered and people see, so that hashes
-// agree everywhere.
+// Source implements turn.Tools. The source's definitions are those that are offered to models and shown to the user, so
+// that hashes agree everywhere.
 func (r *Registry) Source(name string) (Source, bool) {
 	s, ok := r.source(name)
 	if !ok {
@@ -156,7 +156,7 @@ type asOffered struct {
 	r *Registry
 }
 
-// CallLimit implements TimeLimited for a source that does.
+// CallLimit implements TimeLimited; it is 0 if the source itself does not implement it.
 func (s asOffered) CallLimit(c Call) time.Duration {
 	if own, ok := s.Source.(TimeLimited); ok {
 		return own.CallLimit(c)
@@ -207,7 +207,7 @@ func (r *Registry) Decision(ctx context.Context, session chat.SessionID, d chat.
 	if r.isGranted(session, d.Name) {
 		return chat.DecisionOnce, nil
 	}
-	decision, _ := v.standing(session, d)
+	decision, _ := v.permissionFor(session, d)
 	return decision, nil
 }
 
@@ -219,23 +219,24 @@ func (r *Registry) Remember(ctx context.Context, p chat.ToolPermission) error {
 // AllowFor allows tools, by the names that models get, in a session until release is called. Tools that always need
 // approval are not affected.
 func (r *Registry) AllowFor(session chat.SessionID, names []string) (release func()) {
-	r.count(session, names, 1)
-	return sync.OnceFunc(func() { r.count(session, names, -1) })
+	r.addGrants(session, names, 1)
+	return sync.OnceFunc(func() { r.addGrants(session, names, -1) })
 }
 
-func (r *Registry) count(session chat.SessionID, names []string, by int) {
+// addGrants changes how often each name is allowed in a session.
+func (r *Registry) addGrants(session chat.SessionID, names []string, delta int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.granted[session] == nil {
 		r.granted[session] = map[string]int{}
 	}
-	of := r.granted[session]
+	counts := r.granted[session]
 	for _, n := range names {
-		if of[n] += by; of[n] <= 0 {
-			delete(of, n)
+		if counts[n] += delta; counts[n] <= 0 {
+			delete(counts, n)
 		}
 	}
-	if len(of) == 0 {
+	if len(counts) == 0 {
 		delete(r.granted, session)
 	}
 }
@@ -246,7 +247,7 @@ func (r *Registry) isGranted(session chat.SessionID, name string) bool {
 	return r.granted[session][name] > 0
 }
 
-// view reads the data for decisions.
+// view reads the data that decisions are based on.
 func (r *Registry) view(ctx context.Context) (*view, error) {
 	v := &view{settings: r.settings(), marks: nil, pinned: map[toolKey]chat.PinnedDefinition{}, permissions: map[permissionKey]chat.ToolPermission{}, sources: map[string]Source{}}
 	var err error
@@ -317,7 +318,7 @@ func (v *view) isNever(session chat.SessionID, source, tool string) bool {
 	return false
 }
 
-// isCurrent reports that a definition is the source's current one, and accepted.
+// isCurrent reports whether a definition is the source's current one, and accepted.
 func (v *view) isCurrent(d chat.ToolDefinition) bool {
 	hash := d.Hash()
 	return slices.ContainsFunc(v.tools, func(o offered) bool {
@@ -330,7 +331,7 @@ func (v *view) asksEachCall(source, tool string) bool {
 	return ok && s.AsksEachCall(tool)
 }
 
-// The origin of a decision.
+// Origins of a decision.
 const (
 	FromTool    = "tool"
 	FromServer  = "server"
@@ -338,21 +339,21 @@ const (
 	FromBuiltin = "builtin"
 )
 
-// standing is the decision that lets a tool run without approval, and its origin.
-func (v *view) standing(session chat.SessionID, d chat.ToolDefinition) (chat.ToolDecision, string) {
+// permissionFor returns the decision that lets a tool run without approval, and its origin.
+func (v *view) permissionFor(session chat.SessionID, d chat.ToolDefinition) (chat.ToolDecision, string) {
 	hash := d.Hash()
-	holds := func(tool string, in chat.SessionID) bool {
-		p, ok := v.permissions[permissionKey{d.Source, tool, in}]
+	isAllowed := func(tool string, scope chat.SessionID) bool {
+		p, ok := v.permissions[permissionKey{d.Source, tool, scope}]
 		return ok && p.Decision.Allows() && (tool == "" || p.Definition == hash)
 	}
 	switch {
-	case session != "" && holds(d.Tool, session):
+	case session != "" && isAllowed(d.Tool, session):
 		return chat.DecisionSession, FromTool
-	case session != "" && holds("", session):
+	case session != "" && isAllowed("", session):
 		return chat.DecisionSession, FromServer
-	case holds(d.Tool, ""):
+	case isAllowed(d.Tool, ""):
 		return chat.DecisionAlways, FromTool
-	case holds("", ""):
+	case isAllowed("", ""):
 		return chat.DecisionAlways, FromServer
 	case v.inConfig(d):
 		return chat.DecisionAlways, FromConfig
@@ -363,7 +364,7 @@ func (v *view) standing(session chat.SessionID, d chat.ToolDefinition) (chat.Too
 	return chat.DecisionNone, ""
 }
 
-// inConfig reports a tool that tools.allow names.
+// inConfig reports whether tools.allow names a tool.
 func (v *view) inConfig(d chat.ToolDefinition) bool {
 	return slices.ContainsFunc(v.settings.Allow, func(name string) bool {
 		name = strings.TrimSpace(name)
@@ -371,12 +372,12 @@ func (v *view) inConfig(d chat.ToolDefinition) bool {
 	})
 }
 
-// Whether a definition was accepted.
+// States of a definition.
 const (
 	PinnedAccepted = "accepted"
-	PinnedNew      = "new"
-	PinnedChanged  = "changed"
-	PinnedGone     = "gone"
+	PinnedNew      = "new"     // never accepted
+	PinnedChanged  = "changed" // another definition was accepted
+	PinnedGone     = "gone"    // accepted, but no longer offered by its source
 )
 
 func (v *view) pinnedState(o offered) string {
@@ -390,10 +391,10 @@ func (v *view) pinnedState(o offered) string {
 	return PinnedNew
 }
 
-// offer returns the definitions for a session's models, and those that did not fit.
+// offer returns the definitions for a session's models, and a problem for each one that exceeds the limits.
 func (v *view) offer(session chat.SessionID) ([]chat.ToolDefinition, []Problem) {
 	var out []chat.ToolDefinition
-	var left []Problem
+	var omitted []Problem
 	size := 0
 	for _, o := range v.tools {
 		if v.pinnedState(o) != PinnedAccepted || v.isNever(session, o.Source, o.Tool) {
@@ -401,11 +402,11 @@ func (v *view) offer(session chat.SessionID) ([]chat.ToolDefinition, []Problem) 
 		}
 		n := sizeOf(o.ToolDefinition)
 		if len(out) >= MaxOffered || size+n > MaxOfferedBytes {
-			left = append(left, Problem{o.Source, o.Tool, tooMany})
+			omitted = append(omitted, Problem{o.Source, o.Tool, tooMany})
 			continue
 		}
 		size += n
 		out = append(out, o.ToolDefinition)
 	}
-	return out, left
+	return out, omitted
 }

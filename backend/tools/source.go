@@ -13,7 +13,7 @@ import (
 type Source interface {
 	// Name is unique: chat.ToolSourceBuiltin or the configured name of a server.
 	Name() string
-	// Definitions are the current tools, in a stable order. It answers from memory and contacts no server.
+	// Definitions returns the current tools in a stable order. It contacts no server.
 	Definitions() []chat.ToolDefinition
 	// Call runs a tool. The error says why there is no readable result; unless it wraps ErrNotStarted, it is unknown
 	// whether the tool ran. A tool that ran and failed is an Output with IsError.
@@ -33,14 +33,13 @@ type Call struct {
 	Definition string
 	// Progress may be called while the tool runs, but not after Call has returned; may be nil.
 	Progress func(Progress)
-	// Hold pauses the time limit of the call while the user is asked something for it, and release continues it; may
-	// be nil.
+	// Hold pauses the time limit of the call while it waits for the user, and release resumes it; may be nil.
 	Hold func() (release func())
 }
 
 // TimeLimited is implemented by sources with calls that have their own time limit, such as commands.
 type TimeLimited interface {
-	// CallLimit is the maximum duration of a call, including its termination; 0: no own limit.
+	// CallLimit returns the maximum duration of a call, including its termination; 0: no own limit.
 	CallLimit(Call) time.Duration
 }
 

@@ -45,7 +45,7 @@ func aiStudio(raw json.RawMessage) *draft {
 	}
 	d.Provider, d.Model = "google", strings.TrimPrefix(string(p.Settings.Model), "models/")
 	if d.SystemPrompt = string(p.System.Text); d.SystemPrompt == "" {
-		d.SystemPrompt = strings.Join(lists.Map(p.System.Parts, allWords), "")
+		d.SystemPrompt = strings.Join(lists.Map(p.System.Parts, allText), "")
 	}
 	var chunks list
 	_ = chunks.UnmarshalJSON(prompt.Chunks)

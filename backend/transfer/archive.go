@@ -42,7 +42,7 @@ func (r *run) archive(in Input) error {
 	}
 	var exports []found
 	for i, f := range files {
-		format, reason := lookInto(f)
+		format, reason := detectPacked(f)
 		if reason != "" {
 			r.file = f.Name
 			r.skip(SkippedRow{Index: i, Reason: reason})
@@ -111,23 +111,23 @@ func checkArchive(name string, z *zip.Reader) ([]*zip.File, error) {
 		if total += f.UncompressedSize64; total > uint64(MaxFileBytes) {
 			return nil, refuse("it unpacks to more than %s", sizeText(MaxFileBytes))
 		}
-		if f.UncompressedSize64 > mostOf(f) {
+		if f.UncompressedSize64 > maxUnpacked(f) {
 			return nil, refuse("%s in it becomes more than %d times as large", f.Name, MaxArchiveRatio)
 		}
 		files = append(files, f)
 	}
 	if bundle == 2 {
-		return nil, notABundleReader(name)
+		return nil, bundleError(name)
 	}
 	return files, nil
 }
 
-// mostOf is the maximum unpacked size of a packed file.
-func mostOf(f *zip.File) uint64 {
+// maxUnpacked is the maximum unpacked size of a packed file.
+func maxUnpacked(f *zip.File) uint64 {
 	return max(ArchiveRatioFloor, min(f.CompressedSize64, uint64(MaxFileBytes))*MaxArchiveRatio)
 }
 
-// outside reports a name that leads outside of the directory into which it is unpacked, on any system.
+// outside reports whether a name leads outside of the directory into which it is unpacked, on any system.
 func outside(name string) bool {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':' || strings.ContainsRune(name, 0) {
@@ -136,14 +136,14 @@ func outside(name string) bool {
 	return slices.Contains(strings.Split(name, "/"), "..")
 }
 
-// lookInto detects the format of a packed file. It returns neither a format nor a reason for a file with nothing to
+// detectPacked detects the format of a packed file. It returns neither a format nor a reason for a file with nothing to
 // import.
-func lookInto(f *zip.File) (format Format, reason string) {
+func detectPacked(f *zip.File) (format Format, reason string) {
 	if f.Flags&1 != 0 {
 		return "", "It is encrypted."
 	}
 	var content io.ReadCloser
-	head, err := headVia(func() (io.Reader, error) {
+	head, err := headFrom(func() (io.Reader, error) {
 		if content != nil {
 			_ = content.Close()
 		}
@@ -196,18 +196,18 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 		return nil
 	}
 	defer func() { _ = content.Close() }()
-	from := &limitedReader{r: content, left: min(mostOf(f), max(f.UncompressedSize64, 1))}
+	from := &limitedReader{r: content, remaining: min(maxUnpacked(f), max(f.UncompressedSize64, 1))}
 	before := r.read
 	text := bufio.NewReader(from)
 	head, _ := text.Peek(4) // an error occurs again when it is read
-	wide := utf16Order(head) != nil
+	isUTF16 := utf16Order(head) != nil
 	switch parse := streamed[format]; {
-	case streamedFiles[format] != nil && !wide:
+	case streamedFiles[format] != nil && !isUTF16:
 		err = streamedFiles[format](r, r.count(text))
-	case parse != nil && !wide:
+	case parse != nil && !isUTF16:
 		err = r.elements(r.count(text), parse)
-	default: // of lines, or read twice: one conversation, or small
-		err = r.whole(f, text, format)
+	default: // line-based, or read twice: such a file is a single conversation, or small
+		err = r.readInMemory(f, text, format)
 	}
 	if err == nil || r.ctx.Err() != nil || !from.failed() {
 		return err
@@ -217,8 +217,8 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 	return nil
 }
 
-// whole reads a packed file that must be held in memory.
-func (r *run) whole(f *zip.File, from io.Reader, format Format) error {
+// readInMemory reads a packed file that must be kept in memory.
+func (r *run) readInMemory(f *zip.File, from io.Reader, format Format) error {
 	if f.UncompressedSize64 > MaxEntryBytes {
 		r.skip(SkippedRow{Reason: "It is larger than " + sizeText(MaxEntryBytes) + "."})
 		return nil
@@ -230,28 +230,28 @@ func (r *run) whole(f *zip.File, from io.Reader, format Format) error {
 	if order := utf16Order(data); order != nil {
 		data = utf8Of(data, order)
 	}
-	if failed := r.one(format, Input{Name: f.Name, Size: int64(len(data)), Data: bytes.NewReader(data)}); failed != nil {
+	if failed := r.readFile(format, Input{Name: f.Name, Size: int64(len(data)), Data: bytes.NewReader(data)}); failed != nil {
 		return failed
 	}
 	return err
 }
 
-// limitedReader returns errBomb after left bytes, and remembers its error.
+// limitedReader returns errBomb if more than the remaining bytes are read, and remembers its error.
 type limitedReader struct {
-	r    io.Reader
-	left uint64
-	err  error
+	r         io.Reader
+	remaining uint64
+	err       error
 }
 
 func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
-	if uint64(n) > l.left { // #nosec G115 -- a count of bytes read
-		n, err = int(l.left), errBomb // #nosec G115 -- less than n
+	if uint64(n) > l.remaining { // #nosec G115 -- a count of bytes read
+		n, err = int(l.remaining), errBomb // #nosec G115 -- less than n
 	}
-	l.left -= uint64(n) // #nosec G115 -- not negative
+	l.remaining -= uint64(n) // #nosec G115 -- not negative
 	l.err = cmp.Or(err, l.err)
 	return n, err
 }
 
-// failed reports a file that did not end normally.
+// failed reports whether the file did not end normally.
 func (l *limitedReader) failed() bool { return l.err != nil && !errors.Is(l.err, io.EOF) }

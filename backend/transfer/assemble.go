@@ -10,11 +10,11 @@ import (
 
 // span is a turn being built: the messages from its user message, or from the first message without one, to end.
 type span struct {
-	end    int
-	before *span  // the span of the previous message; the turn itself goes back to stop
-	stop   *span  // the last span of the previous turn; nil: none
-	said   *span  // the last span with visible content, this or an earlier one; nil: none
-	turn   string // Key of its turn; empty: not created yet
+	end     int
+	before  *span  // the span of the previous message; the turn itself goes back to stop
+	stop    *span  // the last span of the previous turn; nil: none
+	visible *span  // the last span with visible content, this or an earlier one; nil: none
+	turn    string // Key of its turn; empty: not created yet
 }
 
 // assemble creates the turns; false if branches repeat too much.
@@ -33,18 +33,18 @@ func (t *tree) assemble() bool {
 		}
 		here := &span{end: i, before: before}
 		if before != nil {
-			here.stop, here.said = before.stop, before.said
+			here.stop, here.visible = before.stop, before.visible
 		}
-		if n.kind == kindUser && here.said != nil && here.said != here.stop { // the previous turn is complete
-			if !t.close(here.said) {
+		if n.kind == kindUser && here.visible != nil && here.visible != here.stop { // the previous turn is complete
+			if !t.close(here.visible) {
 				return false
 			}
-			here.stop = here.said
+			here.stop = here.visible
 		}
 		if n.kind >= kindUser {
-			here.said = here
+			here.visible = here
 		}
-		at[i], t.begun[i] = here, here.said != nil
+		at[i], t.begun[i] = here, here.visible != nil
 	}
 	if !t.closeLast(at) {
 		return false
@@ -57,17 +57,17 @@ func (t *tree) assemble() bool {
 // closeLast creates the turns that no user message follows. Hidden content after the last visible message belongs to
 // the turn if it does not branch; otherwise it is left out, because it would only duplicate the turn.
 func (t *tree) closeLast(at []*span) bool {
-	spoken := make([]bool, len(at)) // below each message
-	placed := make([]bool, len(at))
+	visibleBelow := make([]bool, len(at)) // whether visible messages follow each message
+	included := make([]bool, len(at))     // whether each message is in a turn
 	for k := len(t.order) - 1; k >= 0; k-- {
 		i := t.order[k]
-		if p := t.parent[i]; p >= 0 && (spoken[i] || t.d.nodes[i].kind >= kindUser) {
-			spoken[p] = true
+		if p := t.parent[i]; p >= 0 && (visibleBelow[i] || t.d.nodes[i].kind >= kindUser) {
+			visibleBelow[p] = true
 		}
 	}
 	for _, i := range t.order {
-		if t.d.nodes[i].kind < kindUser || spoken[i] {
-			placed[i] = placed[i] || spoken[i]
+		if t.d.nodes[i].kind < kindUser || visibleBelow[i] {
+			included[i] = included[i] || visibleBelow[i]
 			continue
 		}
 		end, tail := i, []int{}
@@ -79,15 +79,15 @@ func (t *tree) closeLast(at []*span) bool {
 			end, tail = i, nil
 		}
 		for _, k := range tail {
-			placed[k] = true
+			included[k] = true
 		}
-		if placed[i] = true; !t.close(at[end]) {
+		if included[i] = true; !t.close(at[end]) {
 			return false
 		}
 	}
 	for i, n := range t.d.nodes {
-		if n.kind != kindVoid && !placed[i] {
-			t.d.notice(noticeBeside, 1)
+		if n.kind != kindVoid && !included[i] {
+			t.d.notice(noticeHidden, 1)
 		}
 	}
 	return true
@@ -109,7 +109,7 @@ func (t *tree) close(s *span) bool {
 		path[i], path[k] = path[k], path[i]
 	}
 	turn := t.turn(path)
-	turn.Key = t.d.nodes[s.said.end].key
+	turn.Key = t.d.nodes[s.visible.end].key
 	if s.stop != nil {
 		turn.Parent = s.stop.turn
 	}
@@ -123,43 +123,43 @@ func (t *tree) turn(path []int) Turn {
 	var turn Turn
 	user := chat.Message{Role: chat.RoleUser}
 	answer := chat.Message{Role: chat.RoleAssistant}
-	var aside chat.Blocks          // hidden content before any answer
-	var said, answered chat.Blocks // without hidden content
-	asked := false
+	var hidden chat.Blocks // hidden content before any answer
+	var visibleUser, visibleAnswer chat.Blocks
+	hasUser := false // a user's message, even an empty one
 	usages := map[string]bool{}
 	for _, i := range path {
 		n := &t.d.nodes[i]
 		switch n.kind {
 		case kindVoid:
 		case kindUser:
-			asked = true
+			hasUser = true
 			user.Name = n.name
-			user.Blocks, said = append(user.Blocks, n.blocks...), append(said, n.blocks...)
+			user.Blocks, visibleUser = append(user.Blocks, n.blocks...), append(visibleUser, n.blocks...)
 			turn.CreatedAt = n.at.Time
 			turn.Failed, turn.Failure = n.failed, n.failure
 		case kindHidden, kindSystem:
-			if n.kind == kindSystem && t.prompt(i) {
+			if n.kind == kindSystem && t.useAsSystemPrompt(i) {
 				continue
 			}
 			if len(answer.Blocks) > 0 {
-				answer.Blocks = append(answer.Blocks, t.unshown(n)...)
+				answer.Blocks = append(answer.Blocks, t.hiddenBlocks(n)...)
 			} else {
-				aside = append(aside, t.unshown(n)...)
+				hidden = append(hidden, t.hiddenBlocks(n)...)
 			}
 		default:
-			answered = append(answered, t.answer(&turn, &answer, n, usages)...)
+			visibleAnswer = append(visibleAnswer, t.answer(&turn, &answer, n, usages)...)
 		}
 	}
-	user.Blocks = append(user.Blocks, aside...)
+	user.Blocks = append(user.Blocks, hidden...)
 	if user.IsEmpty() {
 		user.Blocks = append(user.Blocks, NoMessage().Blocks...)
-		if asked {
+		if hasUser {
 			t.d.notice(noticeEmpty, 1)
 		} else {
 			t.d.notice(noticeNoUser, 1)
 		}
 	}
-	turn.User, turn.said = user, [2]chat.Blocks{said, answered}
+	turn.User, turn.visible = user, [2]chat.Blocks{visibleUser, visibleAnswer}
 	if answer.IsEmpty() {
 		return turn
 	}
@@ -175,10 +175,10 @@ func (t *tree) turn(path []int) Turn {
 
 // answer adds a message of the assistant or a tool to a turn, and returns its visible blocks.
 func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[string]bool) chat.Blocks {
-	said := n.blocks
+	visible := n.blocks
 	switch {
 	case n.failed && len(answer.Blocks) > 0 && !turn.Failed: // the text before the error is the answer
-		said, turn.Incomplete, turn.Failure = nil, true, n.failure
+		visible, turn.Incomplete, turn.Failure = nil, true, n.failure
 		answer.Blocks = append(answer.Blocks, t.errorBlock(n.blocks)...)
 	case !n.failed && turn.Failed && len(n.blocks) > 0: // an answer followed after all
 		turn.Failed, turn.Failure = false, ""
@@ -208,25 +208,25 @@ func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[stri
 		turn.Incomplete = n.incomplete
 	}
 	turn.Failure = cmp.Or(n.failure, turn.Failure)
-	return said
+	return visible
 }
 
-// errorBlock stores the text of an error so that it is not taken for an answer.
-func (t *tree) errorBlock(words chat.Blocks) chat.Blocks {
-	if !slices.ContainsFunc(words, func(b chat.Block) bool { _, raw := b.(chat.Unknown); return !raw }) {
-		return words
+// errorBlock stores the text of an error so that it is not mistaken for an answer.
+func (t *tree) errorBlock(blocks chat.Blocks) chat.Blocks {
+	if !slices.ContainsFunc(blocks, func(b chat.Block) bool { _, raw := b.(chat.Unknown); return !raw }) {
+		return blocks
 	}
 	raw, err := chat.MarshalJSON(struct {
 		Error chat.Blocks `json:"error"`
-	}{words})
+	}{blocks})
 	if err != nil {
 		return nil
 	}
 	return chat.Blocks{unknownBlock(t.d.Source, raw)}
 }
 
-// prompt uses the text of a leading system message as system prompt.
-func (t *tree) prompt(i int) bool {
+// useAsSystemPrompt uses the text of a leading system message as system prompt; false if it cannot be used.
+func (t *tree) useAsSystemPrompt(i int) bool {
 	if t.begun[i] {
 		return false
 	}
@@ -241,9 +241,9 @@ func (t *tree) prompt(i int) bool {
 	return false
 }
 
-// unshown is what is kept of a hidden message: its raw blocks, or the text of instructions in a form that is not
-// taken for an answer.
-func (t *tree) unshown(n *node) chat.Blocks {
+// hiddenBlocks returns the blocks that are kept of a hidden message: its raw blocks, or the text of instructions in a
+// form that is not mistaken for an answer.
+func (t *tree) hiddenBlocks(n *node) chat.Blocks {
 	if n.kind != kindSystem || len(n.blocks) == 0 {
 		return n.blocks
 	}
@@ -299,8 +299,8 @@ func (t *tree) sortTurns() {
 	t.d.Turns = sorted
 }
 
-// findCurrent finds the turn at which the conversation was left: the one that ends there, otherwise the first one
-// that ends below.
+// findCurrent finds the turn that was open last: the one that ends at the leaf, otherwise the first one that ends
+// below it.
 func (t *tree) findCurrent() {
 	if len(t.d.Turns) == 0 {
 		return

@@ -48,7 +48,7 @@ func (r *run) chatboxFile(from io.Reader) error {
 	at := 0
 	take := func(_ int, e element) error {
 		at++
-		return r.several(at-1, e, chatbox)
+		return r.entry(at-1, e, chatbox)
 	}
 	return r.objects(s, func(key string) (bool, error) {
 		switch {
@@ -103,8 +103,8 @@ func chatboxDraft(c chatboxSession, title str, messages list) *draft {
 	return d
 }
 
-// chatboxTree adds messages below each other. A fork lists what else followed a message;
-// the list at its position is empty, its messages are those of the conversation.
+// chatboxTree adds messages below each other. A fork lists the alternative continuations of a message; the list at its
+// position is empty, because its messages are in the conversation itself.
 type chatboxTree struct {
 	d     *draft
 	forks map[string]json.RawMessage
@@ -118,7 +118,7 @@ func (t *chatboxTree) add(messages list, parent string) string {
 	}
 	var later []branch
 	for _, raw := range messages {
-		if len(t.d.nodes) > MaxMessages { // it is skipped; nested forks would only take memory
+		if len(t.d.nodes) > MaxMessages { // the conversation is skipped; more forks would only take memory
 			break
 		}
 		n := chatboxNode(t.d, raw)
@@ -193,8 +193,8 @@ func chatboxBlocks(source Source, m chatboxMessage) chat.Blocks {
 	if m.Reasoning != "" && !hasReasoning(out) {
 		out = append(chat.Blocks{chat.Reasoning{Provider: string(source), Summary: string(m.Reasoning)}}, out...)
 	}
-	// Older versions store the text as "content", and newer ones keep it beside a placeholder of three dots.
-	if said := strings.TrimSpace(out.RenderedText()); (said == "" || said == "...") && !isNull(m.Content) {
+	// Older versions store the text as "content". Newer ones keep it there too, and have three dots as a placeholder.
+	if visible := strings.TrimSpace(out.RenderedText()); (visible == "" || visible == "...") && !isNull(m.Content) {
 		out = slices.DeleteFunc(out, func(b chat.Block) bool { _, text := b.(chat.Text); return text })
 		out = append(out, parts(source, m.Content)...)
 	}
@@ -222,7 +222,7 @@ func chatboxPart(source Source, raw json.RawMessage) chat.Blocks {
 
 // toolOutput is a result as text: a string unchanged, another value as JSON.
 func toolOutput(raw json.RawMessage) chat.Blocks {
-	text, ok := wordsOf(raw)
+	text, ok := textOf(raw)
 	if !ok {
 		text = string(raw)
 	}

@@ -22,8 +22,8 @@ type gptConversation struct {
 	Starred        truth           `json:"is_starred"`
 }
 
-// gptNode is parsed in one go, because nearly all of an export is messages; raw parts to keep are cut out of it
-// afterwards.
+// gptNode is parsed in one go, because nearly all of an export is messages; raw parts that are kept are cut out of the
+// JSON afterwards.
 type gptNode struct {
 	Parent  str         `json:"parent"`
 	Message *gptMessage `json:"message"`
@@ -91,13 +91,13 @@ func chatgpt(raw json.RawMessage) *draft {
 	return d
 }
 
-func gptMessageNode(d *draft, raw member, n gptNode, understood bool) node {
+func gptMessageNode(d *draft, raw member, n gptNode, parsed bool) node {
 	out := node{key: raw.key, parent: string(n.Parent), provider: "openai"}
 	message := valueOf(raw.value, "message")
 	if isNull(message) {
 		return out
 	}
-	if !understood || n.Message == nil || n.Message.Content == nil {
+	if !parsed || n.Message == nil || n.Message.Content == nil {
 		out.kind, out.blocks = kindHidden, chat.Blocks{d.unknown(message)}
 		return out
 	}
@@ -126,13 +126,13 @@ func gptMessageNode(d *draft, raw member, n gptNode, understood bool) node {
 			out.kind, out.blocks = kindVoid, nil
 		}
 	default:
-		out.kind, out.blocks = gptSaid(d, raw.key, m, c)
+		out.kind, out.blocks = gptVisible(d, raw.key, m, c)
 	}
 	return out
 }
 
-// gptSaid returns the visible content of a message, and its role.
-func gptSaid(d *draft, key string, m gptMessage, c gptContent) (kind, chat.Blocks) {
+// gptVisible returns the role of a message and its visible content.
+func gptVisible(d *draft, key string, m gptMessage, c gptContent) (kind, chat.Blocks) {
 	blocks := gptBlocks(d, m, c)
 	for _, a := range m.Metadata.Attached {
 		blocks = append(blocks, d.unknown(a))
@@ -161,7 +161,7 @@ func gptSaid(d *draft, key string, m gptMessage, c gptContent) (kind, chat.Block
 	return kindHidden, chat.Blocks{d.unknown(m.content)}
 }
 
-// gptBlocks are the blocks of a content.
+// gptBlocks are the blocks of a message's content.
 func gptBlocks(d *draft, m gptMessage, c gptContent) chat.Blocks {
 	switch c.Type {
 	case "text", "multimodal_text":
@@ -184,15 +184,14 @@ func gptBlocks(d *draft, m gptMessage, c gptContent) chat.Blocks {
 	case "tether_quote":
 		return append(texts(string(c.Text)), d.unknown(m.content))
 	case "thoughts", "reasoning_recap":
-		words := allThoughts(c)
-		return chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: words, Raw: append(json.RawMessage(nil), m.content...)}}
+		return chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: allThoughts(c), Raw: append(json.RawMessage(nil), m.content...)}}
 	}
 	return chat.Blocks{d.unknown(m.content)}
 }
 
-// allThoughts is the text of a reasoning: each thought's heading and text, or the recap.
+// allThoughts is the text of the reasoning: each thought's heading and text, or the recap.
 func allThoughts(c gptContent) string {
-	var said []string
+	var pieces []string
 	var thoughts list
 	_ = thoughts.UnmarshalJSON(c.Thoughts)
 	for _, raw := range thoughts {
@@ -201,19 +200,19 @@ func allThoughts(c gptContent) string {
 			Content str `json:"content"`
 		}
 		if json.Unmarshal(raw, &t) == nil {
-			said = append(said, strings.TrimSpace(string(t.Summary)+"\n"+string(t.Content)))
+			pieces = append(pieces, strings.TrimSpace(string(t.Summary)+"\n"+string(t.Content)))
 		}
 	}
-	if s, ok := wordsOf(c.Content); ok && s != "" {
-		said = append(said, s)
+	if s, ok := textOf(c.Content); ok && s != "" {
+		pieces = append(pieces, s)
 	}
-	return strings.Join(said, "\n\n")
+	return strings.Join(pieces, "\n\n")
 }
 
 func gptParts(d *draft, m gptMessage, c gptContent) chat.Blocks {
 	var out chat.Blocks
 	for _, raw := range c.Parts {
-		if s, ok := wordsOf(raw); ok {
+		if s, ok := textOf(raw); ok {
 			out = append(out, texts(s)...)
 			continue
 		}

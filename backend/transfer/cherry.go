@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// MaxCherryBlocks limits the blocks of messages in a backup of Cherry Studio, whose positions are held in memory.
+// MaxCherryBlocks limits the blocks of messages in a backup of Cherry Studio, whose positions are kept in memory.
 const MaxCherryBlocks = 2_000_000
 
 // MaxCherryRepeats limits, beyond the file's size, the text shared by conversations of a Cherry Studio backup: each
@@ -18,13 +18,13 @@ const MaxCherryRepeats = 16 << 20
 
 // cherryTopic is a conversation as listed in the program's settings.
 type cherryTopic struct {
-	ID      str    `json:"id"`
-	Name    str    `json:"name"`
-	Prompt  str    `json:"prompt"`
-	Created moment `json:"createdAt"`
-	Updated moment `json:"updatedAt"`
-	Pinned  truth  `json:"pinned"`
-	of      *cherryAssistant
+	ID        str    `json:"id"`
+	Name      str    `json:"name"`
+	Prompt    str    `json:"prompt"`
+	Created   moment `json:"createdAt"`
+	Updated   moment `json:"updatedAt"`
+	Pinned    truth  `json:"pinned"`
+	assistant *cherryAssistant
 }
 
 // cherryAssistant is an assistant with its topics, each of which begins with its prompt.
@@ -37,22 +37,22 @@ type cherryAssistant struct {
 // size is how much text a conversation takes from its topic and its assistant.
 func (t *cherryTopic) size() int64 {
 	n := len(t.Name) + len(t.Prompt)
-	if t.of != nil {
-		n += len(t.of.Name) + len(t.of.Prompt)
+	if t.assistant != nil {
+		n += len(t.assistant.Name) + len(t.assistant.Prompt)
 	}
 	return int64(n)
 }
 
 // head is a topic's folder and its system prompt.
 func (t *cherryTopic) head() (folder, system string) {
-	if t.of == nil {
+	if t.assistant == nil {
 		return "", string(t.Prompt)
 	}
-	return string(t.of.Name), strings.TrimSpace(string(t.of.Prompt) + "\n\n" + string(t.Prompt))
+	return string(t.assistant.Name), strings.TrimSpace(string(t.assistant.Prompt) + "\n\n" + string(t.Prompt))
 }
 
 // cherryFile parses a backup of Cherry Studio, data.json: the names of topics are in the settings, topics list their
-// messages, and the text of messages is in blocks in a later table. It is read twice: for the positions of the
+// messages, and the text of messages is in blocks in a later table. The file is read twice: for the positions of the
 // blocks, and for the topics.
 type cherryFile struct {
 	in     Input
@@ -63,12 +63,12 @@ type cherryFile struct {
 }
 
 type cherryBlock struct {
-	at    stretch
+	at    byteRange
 	taken bool
 }
 
-// again reports whether this much text may be used again.
-func (f *cherryFile) again(n int64) bool {
+// reserveShared counts n more bytes of text that is used more than once; false if that exceeds the limit.
+func (f *cherryFile) reserveShared(n int64) bool {
 	if f.shared+n > f.in.Size+MaxCherryRepeats {
 		return false
 	}
@@ -78,15 +78,15 @@ func (f *cherryFile) again(n int64) bool {
 
 func (r *run) cherryFile(in Input, from io.Reader) error {
 	f := &cherryFile{in: in, topics: map[string]cherryTopic{}, blocks: map[string]cherryBlock{}}
-	var unheard int64 // bytes that are read twice count once
-	first := newScanner(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &unheard, moved: func() {}}, MaxEntryBytes)
+	var uncounted int64 // bytes that are read twice count once
+	first := newScanner(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &uncounted, onRead: func() {}}, MaxEntryBytes)
 	if err := first.documents(func(key string) (bool, error) { return f.index(first, key) }); r.ctx.Err() != nil {
 		return err
 	}
 	s, at := newScanner(from, MaxEntryBytes), 0
 	take := func(_ int, e element) error {
 		at++
-		return r.several(at-1, e, f.topic)
+		return r.entry(at-1, e, f.topic)
 	}
 	return r.objects(s, func(key string) (bool, error) {
 		first, err := s.peek()
@@ -116,7 +116,7 @@ func (f *cherryFile) index(s *scanner, key string) (bool, error) {
 	switch key {
 	case "localStorage":
 		e, err := s.value()
-		if raw, _, reason := sound(e); err == nil && !e.torn && reason == "" {
+		if raw, _, reason := elementJSON(e); err == nil && !e.torn && reason == "" {
 			f.names(raw)
 		}
 		return true, err
@@ -126,12 +126,12 @@ func (f *cherryFile) index(s *scanner, key string) (bool, error) {
 				return false, nil
 			}
 			return true, s.list(func(_ int, e element) error {
-				raw, _, reason := sound(e)
+				raw, _, reason := elementJSON(e)
 				var block struct {
 					ID str `json:"id"`
 				}
 				if reason == "" && !e.torn && json.Unmarshal(raw, &block) == nil && len(f.blocks) < MaxCherryBlocks {
-					f.blocks[string(block.ID)] = cherryBlock{at: stretch{e.offset, e.offset + int64(len(e.raw))}}
+					f.blocks[string(block.ID)] = cherryBlock{at: byteRange{e.offset, e.offset + int64(len(e.raw))}}
 				}
 				return nil
 			})
@@ -148,19 +148,19 @@ func (f *cherryFile) names(storage json.RawMessage) {
 	var slices struct {
 		Assistants str `json:"assistants"`
 	}
-	var of struct {
+	var settings struct {
 		Default    *cherryAssistant   `json:"defaultAssistant"`
 		Assistants []*cherryAssistant `json:"assistants"`
 	}
 	_ = json.Unmarshal(storage, &store) // unexpected fields are left empty
 	_ = json.Unmarshal([]byte(store.Persist), &slices)
-	_ = json.Unmarshal([]byte(slices.Assistants), &of)
-	for _, a := range append([]*cherryAssistant{of.Default}, of.Assistants...) {
+	_ = json.Unmarshal([]byte(slices.Assistants), &settings)
+	for _, a := range append([]*cherryAssistant{settings.Default}, settings.Assistants...) {
 		if a == nil {
 			continue
 		}
 		for _, t := range a.Topics {
-			t.of = a
+			t.assistant = a
 			f.topics[string(t.ID)] = t
 		}
 		a.Topics = nil
@@ -174,7 +174,7 @@ func (f *cherryFile) block(id string) (raw json.RawMessage, notice string) {
 		return nil, noticeBlock
 	}
 	n := b.at.to - b.at.from
-	if b.taken && !f.again(n) {
+	if b.taken && !f.reserveShared(n) {
 		return nil, noticeShared
 	}
 	if f.size += n; f.size > MaxEntryBytes {
@@ -185,7 +185,7 @@ func (f *cherryFile) block(id string) (raw json.RawMessage, notice string) {
 		return nil, noticeBlock
 	}
 	f.blocks[id] = cherryBlock{b.at, true}
-	fixed, _, reason := sound(element{raw: raw})
+	fixed, _, reason := elementJSON(element{raw: raw})
 	if reason != "" {
 		return nil, noticeBlock
 	}
@@ -235,22 +235,22 @@ func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 		d.skip = "Not a Cherry Studio topic: it has no list of messages."
 		return []*draft{d}
 	}
-	of := f.topics[string(t.ID)]
-	d.ID, d.Pinned = string(t.ID), bool(of.Pinned)
-	if f.again(of.size()) {
-		d.Title = string(of.Name)
-		d.Folder, d.SystemPrompt = of.head()
+	info := f.topics[string(t.ID)]
+	d.ID, d.Pinned = string(t.ID), bool(info.Pinned)
+	if f.reserveShared(info.size()) {
+		d.Title = string(info.Name)
+		d.Folder, d.SystemPrompt = info.head()
 	} else {
 		d.notice(noticeShared, 1)
 	}
-	d.CreatedAt, d.UpdatedAt = d.date(of.Created), d.date(of.Updated)
+	d.CreatedAt, d.UpdatedAt = d.date(info.Created), d.date(info.Updated)
 	f.add(d, messages)
 	return []*draft{d}
 }
 
 func (f *cherryFile) add(d *draft, messages list) {
 	f.size = 0
-	asked, ask, chosen := map[string]bool{}, "", false // questions; the current one, and whether an answer was selected
+	questions, current, chosen := map[string]bool{}, "", false // current question, and whether an answer to it was selected
 	for _, raw := range messages {
 		var m cherryMessage
 		if json.Unmarshal(raw, &m) != nil {
@@ -268,20 +268,20 @@ func (f *cherryFile) add(d *draft, messages list) {
 		}
 		n.parent = d.leaf
 		question, pick := string(m.Ask), bool(m.Useful || m.Selected)
-		if m.Role == "assistant" && asked[question] {
+		if m.Role == "assistant" && questions[question] {
 			n.parent = question
 		} else {
 			question = ""
 		}
 		key := d.add(n)
-		asked[key] = m.Role == "user"
+		questions[key] = m.Role == "user"
 		switch {
 		case question == "":
-			d.leaf, ask, chosen = key, "", false
-			if asked[key] {
-				ask = key
+			d.leaf, current, chosen = key, "", false
+			if questions[key] {
+				current = key
 			}
-		case question == ask && (d.leaf == ask || pick && !chosen): // for an earlier question it is only another answer
+		case question == current && (d.leaf == current || pick && !chosen): // for an earlier question it is only another answer
 			d.leaf, chosen = key, pick
 		}
 	}
@@ -296,7 +296,7 @@ func (f *cherryFile) node(d *draft, m cherryMessage, raw json.RawMessage) node {
 		n.blocks = append(n.blocks, parts(d.Source, m.Content)...)
 	}
 	for _, id := range m.Blocks {
-		name, _ := wordsOf(id)
+		name, _ := textOf(id)
 		if block, notice := f.block(name); block != nil {
 			f.part(d, &n, block)
 		} else {
@@ -322,7 +322,7 @@ func (f *cherryFile) node(d *draft, m cherryMessage, raw json.RawMessage) node {
 			n.incomplete = true
 		}
 		if n.failed && n.failure == "" {
-			n.failure = errorWords(m.Error)
+			n.failure = errorText(m.Error)
 		}
 	case "system":
 		n.kind = kindSystem
@@ -356,13 +356,13 @@ func (f *cherryFile) part(d *draft, n *node, raw json.RawMessage) {
 	}
 	_ = json.Unmarshal(raw, &b) // unexpected fields are left empty
 	var out chat.Blocks
-	switch words, _ := wordsOf(b.Content); b.Type {
+	switch text, _ := textOf(b.Content); b.Type {
 	case "main_text":
-		out = texts(words)
+		out = texts(text)
 	case "code":
-		out = texts("```" + string(b.Language) + "\n" + words + "\n```")
+		out = texts("```" + string(b.Language) + "\n" + text + "\n```")
 	case "thinking":
-		out = chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: words, Raw: raw}}
+		out = chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: text, Raw: raw}}
 	case "tool":
 		r := b.Metadata.Response
 		b.ToolName = cmp.Or(b.ToolName, r.Tool.Name)
@@ -381,7 +381,7 @@ func (f *cherryFile) part(d *draft, n *node, raw json.RawMessage) {
 	case "image":
 		out = dataImage(string(b.URL))
 	case "error":
-		n.failed, n.failure = true, errorWords(b.Error)
+		n.failed, n.failure = true, errorText(b.Error)
 		return
 	}
 	if len(out) == 0 && b.Type != "main_text" { // a file, a citation, a translation
@@ -390,13 +390,13 @@ func (f *cherryFile) part(d *draft, n *node, raw json.RawMessage) {
 	n.blocks = append(n.blocks, out...)
 }
 
-// errorWords is the text of an error: a string, or an object with a message.
-func errorWords(raw json.RawMessage) string {
+// errorText is the text of an error: a string, or an object with a message.
+func errorText(raw json.RawMessage) string {
 	var e struct {
 		Message str `json:"message"`
 	}
-	if words, ok := wordsOf(raw); ok && words != "" {
-		return words
+	if text, ok := textOf(raw); ok && text != "" {
+		return text
 	}
 	_ = json.Unmarshal(raw, &e)
 	return string(e.Message)

@@ -52,13 +52,13 @@ type codeMessage struct {
 // codeNode is a line's message and the data for threading.
 type codeNode struct {
 	node
-	sidechain bool
-	agent     string
-	message   string // id of the model's message, which may span several lines
-	logical   string // the line before a compaction, if parent names none
-	root      bool   // its parent is null
-	boundary  bool   // a compaction
-	record    bool   // a line in the user's name written by the program, which is never edited
+	sidechain   bool
+	agent       string
+	message     string // id of the model's message, which may span several lines
+	logical     string // the line before a compaction, if parent names none
+	root        bool   // its parent is null
+	boundary    bool   // a compaction
+	neverEdited bool   // a line that the program wrote in the user's name, or a prompt sent while the model worked
 }
 
 // claudeCode parses a session of Claude Code: lines threaded by parentUuid. Conversations with subagents (sidechains)
@@ -116,7 +116,7 @@ func (b *claudeCode) append(l codeLine, n node) *codeNode {
 	if n.key == "" {
 		n.key = "line-" + strconv.Itoa(len(b.nodes)+1)
 	}
-	n.parent, _ = wordsOf(l.Parent)
+	n.parent, _ = textOf(l.Parent)
 	b.uuids[n.key] = true
 	b.nodes = append(b.nodes, codeNode{
 		node: n, sidechain: bool(l.Sidechain), agent: string(l.AgentID), logical: string(l.LogicalParent),
@@ -125,15 +125,15 @@ func (b *claudeCode) append(l codeLine, n node) *codeNode {
 	return &b.nodes[len(b.nodes)-1]
 }
 
-// attachment adds what the program attached to the conversation. A prompt typed while the model worked exists only
-// there.
+// attachment adds what the program attached to the conversation. A prompt typed while the model worked exists only as
+// an attachment.
 func (b *claudeCode) attachment(l codeLine, raw json.RawMessage) {
 	n := node{kind: kindHidden, blocks: chat.Blocks{b.main.unknown(raw)}}
 	a := l.Attachment
-	if said := parts(SourceClaudeCode, a.Prompt); a.Type == "queued_command" && (a.Mode == "" || a.Mode == "prompt") && len(said) > 0 {
-		n = node{kind: kindUser, blocks: said}
+	if prompt := parts(SourceClaudeCode, a.Prompt); a.Type == "queued_command" && (a.Mode == "" || a.Mode == "prompt") && len(prompt) > 0 {
+		n = node{kind: kindUser, blocks: prompt}
 	}
-	b.append(l, n).record = true // sent as typed, never edited
+	b.append(l, n).neverEdited = true
 }
 
 func (b *claudeCode) message(l codeLine, raw json.RawMessage) {
@@ -168,61 +168,61 @@ func (b *claudeCode) message(l codeLine, raw json.RawMessage) {
 
 // user adds a message in the user's name: their text, the results of tools, or both, which then become two messages.
 func (b *claudeCode) user(l codeLine, n node) {
-	var results, said chat.Blocks
+	var results, other chat.Blocks
 	for _, block := range n.blocks {
 		if _, ok := block.(chat.ToolResult); ok {
 			results = append(results, block)
 		} else {
-			said = append(said, block)
+			other = append(other, block)
 		}
 	}
 	if len(results) == 0 {
 		n.kind = kindUser
-		b.append(l, n).record = isRecord(n.blocks)
+		b.append(l, n).neverEdited = isProgramText(n.blocks)
 		return
 	}
 	n.kind, n.blocks = kindTool, results
 	first := b.append(l, n)
-	if len(said) == 0 {
+	if len(other) == 0 {
 		return
 	}
 	key := first.key
 	first.key = key + "/results"
 	l.UUID = str(key)
-	second := b.append(l, node{kind: kindUser, blocks: said})
-	second.parent, second.logical, second.root, second.record = key+"/results", "", false, isRecord(said)
+	second := b.append(l, node{kind: kindUser, blocks: other})
+	second.parent, second.logical, second.root, second.neverEdited = key+"/results", "", false, isProgramText(other)
 }
 
-// recordBegins are the beginnings of texts that the program writes in the user's name.
-var recordBegins = []string{
+// programTextPrefixes are the beginnings of texts that the program writes in the user's name.
+var programTextPrefixes = []string{
 	"<command-name>", "<command-message>", "<local-command-", "<bash-", "<task-notification>", "<system-reminder>", "[Request interrupted by user",
 }
 
-func isRecord(bs chat.Blocks) bool {
+func isProgramText(bs chat.Blocks) bool {
 	text := strings.TrimSpace(bs.RenderedText())
-	return slices.ContainsFunc(recordBegins, func(begins string) bool { return strings.HasPrefix(text, begins) })
+	return slices.ContainsFunc(programTextPrefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
 func (b *claudeCode) drafts() []*draft {
 	var chains [][]codeNode // the session's own first
 	out := []*draft{b.main}
 	chains = append(chains, nil)
-	sides, last := map[string]int{}, 0 // by the key of each of its messages
+	chainOf, last := map[string]int{}, 0 // by the key of each message, and by "agent " and the agent's id
 	for _, n := range b.nodes {
 		if !n.sidechain {
 			chains[0] = append(chains[0], n)
 			continue
 		}
-		at := b.side(n, sides, last)
+		at := b.chainIndex(n, chainOf, last)
 		if at == 0 {
 			at = len(out)
 			out = append(out, b.agentDraft(n))
 			chains = append(chains, nil)
 			if n.agent != "" {
-				sides["agent "+n.agent] = at
+				chainOf["agent "+n.agent] = at
 			}
 		}
-		sides[n.key], last = at, at
+		chainOf[n.key], last = at, at
 		chains[at] = append(chains[at], n)
 	}
 	for i, d := range out {
@@ -240,13 +240,13 @@ func (b *claudeCode) drafts() []*draft {
 	return out
 }
 
-// side is the position of the agent's conversation that a message belongs to; 0: a new one.
-func (b *claudeCode) side(n codeNode, sides map[string]int, last int) int {
+// chainIndex is the position of the agent's conversation that a message belongs to; 0: a new one.
+func (b *claudeCode) chainIndex(n codeNode, chainOf map[string]int, last int) int {
 	if n.agent != "" {
-		return sides["agent "+n.agent]
+		return chainOf["agent "+n.agent]
 	}
 	for _, before := range []string{n.parent, n.logical} {
-		if at := sides[before]; before != "" && at > 0 {
+		if at := chainOf[before]; before != "" && at > 0 {
 			return at
 		}
 	}
@@ -265,7 +265,7 @@ func (b *claudeCode) agentDraft(n codeNode) *draft {
 	return d
 }
 
-// name sets the session's title: the user's, otherwise the summary of its last leaf.
+// name sets the session's title (the user's, otherwise the summary of its last leaf), and the id if no line has one.
 func (b *claudeCode) name() {
 	b.main.Title = b.title
 	for i := len(b.nodes) - 1; i >= 0 && b.main.Title == ""; i-- {

@@ -12,10 +12,10 @@ import (
 
 // codeLog writes a session as Claude Code does.
 type codeLog struct {
-	lines  []string
-	parent string // of the next line, as JSON
-	n      int
-	said   []string // the written texts, calls and results
+	lines   []string
+	parent  string // of the next line, as JSON
+	n       int
+	written []string // all texts, and the ids of calls
 }
 
 func newCodeLog() *codeLog { return &codeLog{parent: "null"} }
@@ -30,18 +30,18 @@ func (l *codeLog) put(kind, rest string) string {
 	return uuid
 }
 
-func (l *codeLog) word(kind string) string {
+func (l *codeLog) text(kind string) string {
 	w := fmt.Sprintf("%s%d.", kind, l.n)
-	l.said = append(l.said, w)
+	l.written = append(l.written, w)
 	return w
 }
 
 func (l *codeLog) prompt() string {
-	return l.put("user", fmt.Sprintf(`"message":{"role":"user","content":%q}`, l.word("prompt")))
+	return l.put("user", fmt.Sprintf(`"message":{"role":"user","content":%q}`, l.text("prompt")))
 }
 
 func (l *codeLog) answer() {
-	l.put("assistant", fmt.Sprintf(`"message":{"id":"m%d","role":"assistant","content":[{"type":"text","text":%q}]}`, l.n, l.word("text")))
+	l.put("assistant", fmt.Sprintf(`"message":{"id":"m%d","role":"assistant","content":[{"type":"text","text":%q}]}`, l.n, l.text("text")))
 }
 
 // apiError writes what Claude Code logs in the model's name if the provider fails.
@@ -56,10 +56,10 @@ func (l *codeLog) progress(event string) {
 // calls writes n calls of one message, one line each, and their results, each with its own call as parent; with late,
 // the results of later calls come first.
 func (l *codeLog) calls(n int, hooks, late bool) {
-	message, first := l.n, len(l.said)
+	message, first := l.n, len(l.written)
 	at := make([]string, n)
 	for i := range n {
-		id := l.word("call")
+		id := l.text("call")
 		at[i] = l.put("assistant", fmt.Sprintf(`"message":{"id":"m%d","role":"assistant","content":[{"type":"tool_use","id":%q,"name":"Read","input":{}}]}`, message, id))
 	}
 	for i := range n {
@@ -70,7 +70,7 @@ func (l *codeLog) calls(n int, hooks, late bool) {
 		if hooks {
 			l.progress("PreToolUse")
 		}
-		l.put("user", fmt.Sprintf(`"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]}`, l.said[first+i], l.word("result")))
+		l.put("user", fmt.Sprintf(`"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]}`, l.written[first+i], l.text("result")))
 		if hooks {
 			l.put("attachment", `"attachment":{"type":"hook_success"}`)
 		}
@@ -85,8 +85,8 @@ func (l *codeLog) compact(logical string) {
 
 func (l *codeLog) String() string { return strings.Join(l.lines, "\n") }
 
-// lineOf returns the turns from the first to the current one.
-func lineOf(c Conversation) []Turn {
+// activeBranch returns the turns from the first to the current one.
+func activeBranch(c Conversation) []Turn {
 	at := map[string]Turn{}
 	for _, turn := range c.Turns {
 		at[turn.Key] = turn
@@ -98,10 +98,10 @@ func lineOf(c Conversation) []Turn {
 	return out
 }
 
-// wordsOn returns what is on the active branch: texts, ids of calls, texts of results.
-func wordsOn(c Conversation) map[string]int {
+// branchContent counts what is on the active branch: texts, ids of calls, texts of results.
+func branchContent(c Conversation) map[string]int {
 	out := map[string]int{}
-	for _, turn := range lineOf(c) {
+	for _, turn := range activeBranch(c) {
 		blocks := append(chat.Blocks{}, turn.User.Blocks...)
 		if turn.Assistant != nil {
 			blocks = append(blocks, turn.Assistant.Blocks...)
@@ -121,12 +121,12 @@ func wordsOn(c Conversation) map[string]int {
 }
 
 // TestClaudeCodeWithoutEditsHasOneBranch: whatever hooks, progress lines, parallel calls, compactions and provider
-// errors are in the log, and whichever parents are missing, a session without edits is one line with every prompt,
+// errors are in the log, and whichever parents are missing, a session without edits is one branch with every prompt,
 // text, call and result, and each turn has an answer.
 func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newCodeLog()
-		yes := func(what string) bool { return rapid.Bool().Draw(rt, what) }
+		draw := func(label string) bool { return rapid.Bool().Draw(rt, label) }
 		for range rapid.IntRange(0, 2).Draw(rt, "starts") {
 			l.parent = "null"
 			l.progress("SessionStart")
@@ -140,53 +140,53 @@ func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
 			case 2:
 				l.parent = fmt.Sprintf(`"lost-%d"`, l.n)
 			case 3:
-				if len(l.said) > 0 { // the session was resumed, and its hooks ran again
+				if len(l.written) > 0 { // the session was resumed, and its hooks ran again
 					l.parent = "null"
 					l.progress("SessionStart")
 				}
 			}
 			l.prompt()
 			for range rapid.IntRange(0, 3).Draw(rt, "steps") {
-				l.calls(rapid.IntRange(1, 4).Draw(rt, "calls"), yes("hooks"), yes("late"))
-				if yes("lost") {
+				l.calls(rapid.IntRange(1, 4).Draw(rt, "calls"), draw("hooks"), draw("late"))
+				if draw("lost") {
 					l.parent = fmt.Sprintf(`"lost-%d"`, l.n)
 				}
-				if yes("queued") {
-					l.put("attachment", fmt.Sprintf(`"attachment":{"type":"queued_command","commandMode":"prompt","prompt":%q}`, l.word("queued")))
+				if draw("queued") {
+					l.put("attachment", fmt.Sprintf(`"attachment":{"type":"queued_command","commandMode":"prompt","prompt":%q}`, l.text("queued")))
 				}
-				if yes("says") {
+				if draw("answer") {
 					l.answer()
 				}
 			}
-			if yes("error before the answer") {
+			if draw("error before the answer") {
 				l.apiError()
 			}
 			l.answer()
-			if yes("error after the answer") {
+			if draw("error after the answer") {
 				l.apiError()
 			}
-			if yes("summary") {
+			if draw("summary") {
 				l.put("system", `"subtype":"stop_hook_summary"`)
 				l.put("system", `"subtype":"turn_duration"`)
 			}
 		}
-		c := one(t, "session.jsonl", l.String())
-		checkSound(t, c)
-		if len(lineOf(c)) != len(c.Turns) {
-			rt.Fatalf("%d turns, %d of them on the active branch\n%s", len(c.Turns), len(lineOf(c)), l)
+		c := readOne(t, "session.jsonl", l.String())
+		checkValid(t, c)
+		if len(activeBranch(c)) != len(c.Turns) {
+			rt.Fatalf("%d turns, %d of them on the active branch\n%s", len(c.Turns), len(activeBranch(c)), l)
 		}
 		for _, turn := range c.Turns {
 			if turn.Failed {
 				rt.Fatalf("a turn with an answer failed: %s\n%s", turn.Failure, l)
 			}
 		}
-		on := wordsOn(c)
-		if on["API Error: 529"] > 0 {
+		content := branchContent(c)
+		if content["API Error: 529"] > 0 {
 			rt.Fatalf("an error is treated as the model's text\n%s", l)
 		}
-		for _, word := range l.said {
-			if on[word] != 1 {
-				rt.Fatalf("%q occurs %d times on the active branch\n%s", word, on[word], l)
+		for _, text := range l.written {
+			if content[text] != 1 {
+				rt.Fatalf("%q occurs %d times on the active branch\n%s", text, content[text], l)
 			}
 		}
 	})
@@ -215,7 +215,7 @@ func TestClaudeCodeEditsAreBranches(t *testing.T) {
 			l.prompt()
 			l.answer()
 		},
-		"a place that was never written": func(l *codeLog) {
+		"a parent that was never written": func(l *codeLog) {
 			l.prompt()
 			l.answer()
 			l.parent = `"lost"`
@@ -240,20 +240,20 @@ func TestClaudeCodeEditsAreBranches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newCodeLog()
 			write(l)
-			c := one(t, "session.jsonl", l.String())
-			line, on := lineOf(c), wordsOn(c)
-			if len(c.Turns) != len(line)+1 {
-				t.Errorf("%d turns, %d of them on the active branch\n%s", len(c.Turns), len(line), l)
+			c := readOne(t, "session.jsonl", l.String())
+			branch, content := activeBranch(c), branchContent(c)
+			if len(c.Turns) != len(branch)+1 {
+				t.Errorf("%d turns, %d of them on the active branch\n%s", len(c.Turns), len(branch), l)
 			}
-			if last := l.said[len(l.said)-1]; on[last] != 1 {
+			if last := l.written[len(l.written)-1]; content[last] != 1 {
 				t.Errorf("%q is not on the active branch", last)
 			}
 		})
 	}
 }
 
-// TestClaudeCodeRecordsAreNotEdits: commands and interruptions are not edits of a prompt with the same parent.
-func TestClaudeCodeRecordsAreNotEdits(t *testing.T) {
+// TestClaudeCodeProgramTextIsNotAnEdit: commands and interruptions are not edits of a prompt with the same parent.
+func TestClaudeCodeProgramTextIsNotAnEdit(t *testing.T) {
 	for _, text := range []string{"<command-name>/model</command-name>", "<local-command-stdout>set</local-command-stdout>", "[Request interrupted by user]"} {
 		l := newCodeLog()
 		l.prompt()
@@ -263,23 +263,23 @@ func TestClaudeCodeRecordsAreNotEdits(t *testing.T) {
 		l.parent = end
 		l.prompt()
 		l.answer()
-		if c := one(t, "session.jsonl", l.String()); len(lineOf(c)) != 3 || len(c.Turns) != 3 {
-			t.Errorf("%s: %d turns, %d on the active branch", text, len(c.Turns), len(lineOf(c)))
+		if c := readOne(t, "session.jsonl", l.String()); len(activeBranch(c)) != 3 || len(c.Turns) != 3 {
+			t.Errorf("%s: %d turns, %d on the active branch", text, len(c.Turns), len(activeBranch(c)))
 		}
 	}
 }
 
-// TestClaudeCodeAgents: an agent's conversation is one line too, even if its calls ran in parallel, and belongs to
-// the session.
+// TestClaudeCodeAgents: an agent's conversation is one branch too, even if its calls ran in parallel, and belongs to the
+// session.
 func TestClaudeCodeAgents(t *testing.T) {
 	l := newCodeLog()
 	l.prompt()
 	l.calls(3, true, true)
 	l.answer()
 	text := strings.ReplaceAll(l.String(), `"isSidechain":false`, `"isSidechain":true,"agentId":"77"`)
-	c := one(t, "agent-77.jsonl", text)
-	if on := wordsOn(c); len(c.Turns) != 1 || len(on) != len(l.said) || c.Parent != "s" || c.ID != "s/agent-77" {
-		t.Errorf("%d turns of %q below %q, with %v", len(c.Turns), c.ID, c.Parent, on)
+	c := readOne(t, "agent-77.jsonl", text)
+	if content := branchContent(c); len(c.Turns) != 1 || len(content) != len(l.written) || c.Parent != "s" || c.ID != "s/agent-77" {
+		t.Errorf("%d turns of %q below %q, with %v", len(c.Turns), c.ID, c.Parent, content)
 	}
 }
 
@@ -306,15 +306,15 @@ func TestAnyClaudeCodeLog(t *testing.T) {
 			}
 		}
 		l.prompt()
-		c := one(t, "session.jsonl", l.String())
-		checkSound(t, c)
+		c := readOne(t, "session.jsonl", l.String())
+		checkValid(t, c)
 		raw, err := chat.MarshalJSON(c)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		for _, word := range l.said {
-			if !strings.Contains(string(raw), word) {
-				rt.Fatalf("%q does not occur in %s", word, raw)
+		for _, text := range l.written {
+			if !strings.Contains(string(raw), text) {
+				rt.Fatalf("%q does not occur in %s", text, raw)
 			}
 		}
 	})

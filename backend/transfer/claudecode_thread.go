@@ -11,30 +11,30 @@ import (
 // The log links each line to the one before it, but its tree is not that of the
 // conversation: calls that ran at the same time, their results, hooks and progress lines
 // all leave side lines, and a parent may never have been written. So only prompts branch,
-// and only where two of them have the same place: everything else that followed a prompt
+// and only where two of them have the same position: everything else that followed a prompt
 // belongs to its turn, in the order in which it was written.
 type codeThread struct {
-	nodes  []codeNode
-	parent []int // of each line; -1: none
-	turn   []int // the last prompt up to each line, inclusive; -1: none yet
-	place  []int // the last visible or compaction line up to each; -1: none
+	nodes    []codeNode
+	parent   []int // of each line; -1: none
+	turn     []int // the last prompt up to each line, inclusive; -1: none yet
+	position []int // the last visible or compaction line up to each line; -1: none
 }
 
 // thread adds lines, in file order, to a draft.
 func thread(d *draft, lines []codeNode) {
-	t := codeThread{nodes: once(d, lines)}
+	t := codeThread{nodes: deduplicate(d, lines)}
 	t.link()
 	t.walk()
 	t.emit(d)
 }
 
-// once gives every line a unique key, and drops repetitions.
-func once(d *draft, lines []codeNode) []codeNode {
+// deduplicate gives every line a unique key, and drops repetitions.
+func deduplicate(d *draft, lines []codeNode) []codeNode {
 	out := make([]codeNode, 0, len(lines))
-	at, again := make(map[string]int, len(lines)), map[string]int{}
+	at, copies := make(map[string]int, len(lines)), map[string]int{}
 	for _, n := range lines {
 		first, taken := at[n.key]
-		if taken && sameSaid(n.node, out[first].node) {
+		if taken && sameContent(n.node, out[first].node) {
 			d.notice(noticeRepeated, 1)
 			continue
 		}
@@ -42,8 +42,8 @@ func once(d *draft, lines []codeNode) []codeNode {
 			d.notice(noticeSameKey, 1)
 			key := n.key
 			for taken {
-				again[key]++
-				n.key = key + "#" + strconv.Itoa(again[key]+1)
+				copies[key]++
+				n.key = key + "#" + strconv.Itoa(copies[key]+1)
 				_, taken = at[n.key]
 			}
 		}
@@ -53,7 +53,7 @@ func once(d *draft, lines []codeNode) []codeNode {
 	return out
 }
 
-// link finds the line before each. A missing parent was held in memory by the program and never written: the
+// link finds the parent of each line. A missing parent was only in the program's memory and never written: the
 // conversation then continues after the previous line.
 func (t *codeThread) link() {
 	at, calls := make(map[string]int, len(t.nodes)), map[string]int{}
@@ -82,7 +82,7 @@ func (t *codeThread) link() {
 		}
 		switch {
 		case ok && p != i:
-		case threaded && n.root && n.kind == kindUser && !n.record:
+		case threaded && n.root && n.kind == kindUser && !n.neverEdited:
 			p = -1 // the first prompt, edited
 		default:
 			p = i - 1
@@ -107,11 +107,11 @@ func callOf(n codeNode, calls map[string]int) (int, bool) {
 	return 0, false
 }
 
-// walk finds each line's turn and place. A cycle is opened where it is met.
+// walk finds each line's turn and position. A cycle is broken where the walk meets it.
 func (t *codeThread) walk() {
 	const fresh, walking, done = 0, 1, 2
 	state := make([]int, len(t.nodes))
-	t.turn, t.place = make([]int, len(t.nodes)), make([]int, len(t.nodes))
+	t.turn, t.position = make([]int, len(t.nodes)), make([]int, len(t.nodes))
 	for start := range t.nodes {
 		var path []int
 		i := start
@@ -125,15 +125,15 @@ func (t *codeThread) walk() {
 		}
 		for k := len(path) - 1; k >= 0; k-- {
 			i, n := path[k], t.nodes[path[k]]
-			t.turn[i], t.place[i], state[i] = -1, -1, done
+			t.turn[i], t.position[i], state[i] = -1, -1, done
 			if p := t.parent[i]; p >= 0 {
-				t.turn[i], t.place[i] = t.turn[p], t.place[p]
+				t.turn[i], t.position[i] = t.turn[p], t.position[p]
 			}
 			if n.kind == kindUser {
 				t.turn[i] = i
 			}
 			if n.kind >= kindUser || n.boundary {
-				t.place[i] = i
+				t.position[i] = i
 			}
 		}
 	}
@@ -148,11 +148,11 @@ func (t *codeThread) emit(d *draft) {
 	end := map[int]string{-1: t.emitTurn(d, "", lines[-1])} // key of each turn's last line
 	f := follower{first: map[int]int{}, above: map[int]int{}, tips: map[int]int{}}
 	for _, p := range t.prompts() {
-		place := -1
+		position := -1
 		if up := t.parent[p]; up >= 0 {
-			place = t.place[up]
+			position = t.position[up]
 		}
-		end[p] = t.emitTurn(d, end[f.follow(p, place, t.before(p), t.nodes[p].record)], lines[p])
+		end[p] = t.emitTurn(d, end[f.follow(p, position, t.before(p), t.nodes[p].neverEdited)], lines[p])
 	}
 	if len(t.nodes) > 0 {
 		d.leaf = end[t.lastPrompt()]
@@ -175,13 +175,13 @@ func (t *codeThread) prompts() []int {
 		if n.kind != kindUser {
 			continue
 		}
-		var way []int
+		var path []int
 		for p := i; p >= 0 && !listed[p]; p = t.before(p) {
 			listed[p] = true
-			way = append(way, p)
+			path = append(path, p)
 		}
-		for k := len(way) - 1; k >= 0; k-- {
-			out = append(out, way[k])
+		for k := len(path) - 1; k >= 0; k-- {
+			out = append(out, path[k])
 		}
 	}
 	return out
@@ -232,23 +232,24 @@ type follower struct {
 }
 
 // follow is the turn that a prompt follows. If an earlier prompt had the same position and a person wrote both, one
-// is an edited version of the other, and both follow the same turn; otherwise it is the last turn of its line.
-func (f *follower) follow(p, place, turn int, record bool) int {
-	if first, taken := f.first[place]; taken && !record {
+// is an edited version of the other, and both follow the same turn. Otherwise the prompt follows the last turn of its
+// branch.
+func (f *follower) follow(p, position, turn int, neverEdited bool) int {
+	if first, taken := f.first[position]; taken && !neverEdited {
 		f.above[p] = f.above[first]
 		f.tips[f.above[p]] = p
 		return f.above[p]
 	}
-	if !record {
-		f.first[place] = p
+	if !neverEdited {
+		f.first[position] = p
 	}
 	tip := turn
-	var way []int
+	var path []int
 	for next, ok := f.tips[tip]; ok; next, ok = f.tips[tip] {
-		way = append(way, tip)
+		path = append(path, tip)
 		tip = next
 	}
-	for _, i := range way {
+	for _, i := range path {
 		f.tips[i] = p
 	}
 	f.above[p], f.tips[tip] = tip, p

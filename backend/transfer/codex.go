@@ -13,7 +13,7 @@ type codexLine struct {
 	Timestamp moment          `json:"timestamp"`
 	Type      str             `json:"type"`
 	Payload   json.RawMessage `json:"payload"`
-	ID        str             `json:"id"` // in the first line of rollouts before the payload
+	ID        str             `json:"id"` // in the first line of old rollouts, which have no payload
 }
 
 type codexPayload struct {
@@ -36,10 +36,10 @@ type codexPayload struct {
 // codex parses a rollout of Codex: a list of items. Messages are recorded twice, as response_item and as event_msg;
 // the items are used, and the events only in a file without items.
 type codex struct {
-	d      *draft
-	events []node
-	model  string
-	said   bool // the items contain a message
+	d          *draft
+	events     []node
+	model      string
+	hasMessage bool // the items contain a message
 }
 
 func newCodex() builder { return &codex{d: newDraft(SourceCodex)} }
@@ -82,7 +82,7 @@ func (b *codex) line(raw json.RawMessage) string {
 
 func (b *codex) meta(l codexLine, p codexPayload) {
 	if b.d.ID != "" {
-		return // of the rollout that this one was forked from
+		return // l belongs to the rollout from which this one was forked
 	}
 	b.d.ID, b.d.Folder, b.d.Provider = string(p.ID), string(p.Cwd), string(p.ModelProvider)
 	b.d.CreatedAt = b.d.date(l.Timestamp)
@@ -102,28 +102,29 @@ func (b *codex) item(l codexLine, p codexPayload, raw json.RawMessage) {
 	case p.Role == "user" && codexContext(n.blocks), p.Role == "developer":
 		n = node{at: n.at, kind: kindHidden, blocks: chat.Blocks{b.d.unknown(raw)}}
 	case p.Role == "user":
-		b.said = true
+		b.hasMessage = true
 		n.kind, n.model, n.provider = kindUser, "", ""
 	case p.Role == "system":
 		n = node{at: n.at, kind: kindSystem, blocks: n.blocks}
 	default:
-		b.said = true
+		b.hasMessage = true
 	}
 	b.d.follow(n)
 }
 
-// codexContext reports text that the program writes in the user's name.
+// codexContext reports whether a text was written by the program in the user's name.
 func codexContext(bs chat.Blocks) bool {
 	text := strings.TrimSpace(bs.RenderedText())
-	for _, begins := range []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>"} {
-		if strings.HasPrefix(text, begins) {
+	for _, prefix := range []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>"} {
+		if strings.HasPrefix(text, prefix) {
 			return true
 		}
 	}
 	return false
 }
 
-// event adds what only events contain: usage and endings; and messages, for a file without items.
+// event adds what only events contain: usage, and how a turn ended. It also collects messages, for a file without
+// items.
 func (b *codex) event(l codexLine, p codexPayload) {
 	last := b.d.last()
 	switch p.Type {
@@ -138,7 +139,7 @@ func (b *codex) event(l codexLine, p codexPayload) {
 	case "user_message":
 		n := node{at: l.Timestamp, kind: kindUser, blocks: texts(string(p.Message))}
 		for _, image := range p.Images {
-			address, _ := wordsOf(image)
+			address, _ := textOf(image)
 			if blocks := dataImage(address); blocks != nil {
 				n.blocks = append(n.blocks, blocks...)
 			} else {
@@ -152,7 +153,7 @@ func (b *codex) event(l codexLine, p codexPayload) {
 }
 
 func (b *codex) drafts() []*draft {
-	if !b.said && len(b.events) > 0 {
+	if !b.hasMessage && len(b.events) > 0 {
 		for _, n := range b.events {
 			b.d.follow(n)
 		}

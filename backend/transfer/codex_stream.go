@@ -75,7 +75,7 @@ func (b *codex) streamItem(l codexLine, raw json.RawMessage) {
 	n := node{kind: kindAssistant, at: l.Timestamp, provider: "openai"}
 	switch item.Type {
 	case "agent_message":
-		b.said = true
+		b.hasMessage = true
 		n.blocks = texts(string(item.Text))
 	case "reasoning":
 		n.blocks = chat.Blocks{chat.Reasoning{Provider: string(b.d.Source), Summary: string(item.Text), Raw: append(json.RawMessage(nil), raw...)}}

@@ -34,7 +34,7 @@ const (
 type Conversation struct {
 	Source       Source       `json:"source"`
 	ID           string       `json:"id"`               // from the source, or derived from the content
-	Parent       string       `json:"parent,omitempty"` // ID of the conversation for which an agent held this one
+	Parent       string       `json:"parent,omitempty"` // ID of the conversation that started this one as a subagent
 	Key          string       `json:"key"`              // changes when any turn changes
 	Title        string       `json:"title"`            // never empty if a message has text
 	CreatedAt    time.Time    `json:"created_at"`       // zero: unknown
@@ -46,7 +46,7 @@ type Conversation struct {
 	Provider     string       `json:"provider,omitempty"`
 	Model        string       `json:"model,omitempty"`
 	Turns        []Turn       `json:"turns"`   // parents before children, siblings in their order
-	Current      string       `json:"current"` // key of the turn at which it was left; always one of Turns
+	Current      string       `json:"current"` // key of the turn that was open last; always one of Turns
 	Unread       dates.Unread `json:"-"`
 	Notices      []Notice     `json:"notices,omitempty"` // what was changed or could not be converted
 	content      [32]byte     // the hash that Key encodes
@@ -71,7 +71,7 @@ type Turn struct {
 	Incomplete bool           `json:"incomplete,omitempty"` // the source marks the answer as cut short
 	Tools      bool           `json:"tools,omitempty"`      // tools were called
 	Failure    string         `json:"failure,omitempty"`    // the source's error message
-	said       [2]chat.Blocks // visible content of question and answer, from which ContentKey is derived
+	visible    [2]chat.Blocks // visible content of question and answer, from which ContentKey is derived
 }
 
 // Notice is something the user should know about an import, with a count.
@@ -91,24 +91,24 @@ func NoMessage() chat.Message {
 // position: a changed turn is a new one, those after it are not. Hidden content, and how the turn ended, are not
 // covered: a program may add them later.
 func (c *Conversation) setKeys() error {
-	whole := sha256.New()
+	hash := sha256.New()
 	for i := range c.Turns {
 		t := &c.Turns[i]
-		said, err := chat.MarshalJSON([]any{c.Source, c.ID, t.Key, t.Parent, t.User.Name, t.said})
+		raw, err := chat.MarshalJSON([]any{c.Source, c.ID, t.Key, t.Parent, t.User.Name, t.visible})
 		if err != nil {
 			return err
 		}
-		t.said = [2]chat.Blocks{}
-		sum := sha256.Sum256(said)
+		t.visible = [2]chat.Blocks{}
+		sum := sha256.Sum256(raw)
 		t.ContentKey = hex.EncodeToString(sum[:])
-		whole.Write(sum[:])
+		hash.Write(sum[:])
 	}
 	head, err := json.Marshal([]string{string(c.Source), c.ID})
 	if err != nil {
 		return err
 	}
-	whole.Write(head)
-	whole.Sum(c.content[:0])
+	hash.Write(head)
+	hash.Sum(c.content[:0])
 	c.Key = hex.EncodeToString(c.content[:])
 	return nil
 }

@@ -22,7 +22,7 @@ var dated = map[string]string{
 	"webui.json": `[{"id":"c","title":"t","chat":{"title":"t","history":{"currentId":"u","messages":{"u":{"id":"u","parentId":null,"childrenIds":[],"role":"user","content":"hi","timestamp":%s}}}}}]`,
 }
 
-// TestDatesOfEveryFormat: a date in any form that the guide lists is read in every format; an ambiguous one is
+// TestDatesOfEveryFormat: a date in any of the ways listed in the guide is read in every format; an ambiguous date is
 // reported and not guessed.
 func TestDatesOfEveryFormat(t *testing.T) {
 	want := time.Date(2023, 12, 30, 15, 4, 0, 0, time.UTC)

@@ -52,7 +52,7 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatZip, nil
 	}
 	head = head[:min(len(head), HeadBytes)]
-	g := glance(head)
+	g := inspectHead(head)
 	if g.objects == 0 || isUTF32(head) {
 		return "", whyUnreadable(name, head)
 	}
@@ -98,11 +98,11 @@ func Detect(name string, head []byte) (Format, error) {
 }
 
 // isGptme distinguishes gptme's log from other lines of messages: by a member that only it has, or by its path.
-func isGptme(name, base string, g glimpse) bool {
+func isGptme(name, base string, g headInfo) bool {
 	if !g.has("role", "content", "timestamp") || g.any("conv", "conversation", "conversation_id", "session", "speaker", "id") {
 		return false
 	}
-	return base == "conversation.jsonl" || gptmeBeside(name) != "" || g.any("call_id", "file_hashes", "ephemeral_ttl", "pinned", "hide")
+	return base == "conversation.jsonl" || gptmeSubfolder(name) != "" || g.any("call_id", "file_hashes", "ephemeral_ttl", "pinned", "hide")
 }
 
 // whyUnreadable says why a file is unreadable, if its first bytes show it.
@@ -129,15 +129,15 @@ func unknownFormat(name string) error {
 		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio, Gemini (Takeout), Grok, Chatbox, Cherry Studio and gptme are read, and messages as JSON or JSONL")
 }
 
-// glimpse is what the beginning of a file shows about its objects.
-type glimpse struct {
+// headInfo is what the beginning of a file shows about its objects.
+type headInfo struct {
 	keys    map[string]string // the objects' own members, with values that are short strings
 	objects int
 	array   bool
 	lines   bool // an object ends, and the next one begins on another line
 }
 
-func (g glimpse) has(keys ...string) bool {
+func (g headInfo) has(keys ...string) bool {
 	for _, k := range keys {
 		if _, ok := g.keys[k]; !ok {
 			return false
@@ -146,12 +146,12 @@ func (g glimpse) has(keys ...string) bool {
 	return true
 }
 
-func (g glimpse) any(keys ...string) bool {
+func (g headInfo) any(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return g.has(k) })
 }
 
 // begins reports whether a member's name has the prefix.
-func (g glimpse) begins(prefix string) bool {
+func (g headInfo) begins(prefix string) bool {
 	for key := range g.keys {
 		if strings.HasPrefix(key, prefix) {
 			return true
@@ -161,7 +161,7 @@ func (g glimpse) begins(prefix string) bool {
 }
 
 // first is the value of the first existing key.
-func (g glimpse) first(keys ...string) string {
+func (g headInfo) first(keys ...string) string {
 	for _, k := range keys {
 		if g.keys[k] != "" {
 			return g.keys[k]
@@ -170,9 +170,9 @@ func (g glimpse) first(keys ...string) string {
 	return ""
 }
 
-// glance collects the member names of the objects in head, which may be cut or broken anywhere.
-func glance(head []byte) glimpse {
-	g := glimpse{keys: map[string]string{}}
+// inspectHead collects the member names of the objects in head, which may be cut or broken anywhere.
+func inspectHead(head []byte) headInfo {
+	g := headInfo{keys: map[string]string{}}
 	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
 	depth, closedAt := 0, -1
 	for i := 0; i < len(head); i++ {

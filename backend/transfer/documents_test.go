@@ -18,7 +18,7 @@ func claudeChat(id, text string) string {
 	return fmt.Sprintf(`{"uuid":%q,"name":"Chat %s","chat_messages":[{"uuid":"q","sender":"human","text":%q},{"uuid":"a","sender":"assistant","text":"Yes."}]}`, id, id, text)
 }
 
-// TestEveryDocumentOfAFileIsRead: a list after a list, and objects after a list; text that is not JSON is reported.
+// TestEveryDocumentOfAFileIsRead: lists and objects after a list are read, and text that is not JSON is reported.
 func TestEveryDocumentOfAFileIsRead(t *testing.T) {
 	a, b, c := claudeChat("a", "one"), claudeChat("b", "two"), claudeChat("c", "three")
 	for name, text := range map[string]string{
@@ -40,15 +40,15 @@ func TestEveryDocumentOfAFileIsRead(t *testing.T) {
 	if report.Conversations != 1 || report.SkippedCount != 1 || !strings.Contains(report.Skipped[0].Reason, "7 characters") || report.Skipped[0].Offset == 0 {
 		t.Errorf("%+v", report)
 	}
-	said := `{"role":"user","content":"%s"},{"role":"assistant","content":"Yes."}`
-	got, report := read(t, "messages.json", "["+fmt.Sprintf(said, "one")+"]["+fmt.Sprintf(said, "two")+"]", Options{})
+	messages := `{"role":"user","content":"%s"},{"role":"assistant","content":"Yes."}`
+	got, report := read(t, "messages.json", "["+fmt.Sprintf(messages, "one")+"]["+fmt.Sprintf(messages, "two")+"]", Options{})
 	if len(got) != 2 || len(got[1].Turns) != 1 || got[1].Turns[0].User.RenderedText() != "two" || report.SkippedCount != 0 {
 		t.Errorf("%d lists of messages, %+v", len(got), report)
 	}
 }
 
-// TestAConversationWithoutMessagesIsNormal: it is counted and is not an error; one whose messages cannot be read is
-// skipped.
+// TestAConversationWithoutMessagesIsNormal: it is counted and is not an error. A conversation whose messages cannot be
+// read is skipped.
 func TestAConversationWithoutMessagesIsNormal(t *testing.T) {
 	for name, text := range map[string]string{
 		"claude":      `[{"uuid":"e","name":"","account":{},"chat_messages":[]}]`,
@@ -86,20 +86,20 @@ func inUTF16(text string, order binary.AppendByteOrder, mark bool) string {
 func TestUTF16IsRead(t *testing.T) {
 	text := "[" + claudeChat("a", "Grüße 🌍 "+strings.Repeat("é🌍", 60_000)) + "," + claudeChat("b", "two") + "]"
 	want, _ := read(t, "conversations.json", text, Options{})
-	wanted, _ := chat.MarshalJSON(want)
+	wantJSON, _ := chat.MarshalJSON(want)
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		for _, mark := range []bool{true, false} {
-			wide := inUTF16(text, order, mark)
-			for name, file := range map[string]string{"conversations.json": wide, "export.zip": zipped(t, "conversations.json", wide)} {
+			encoded := inUTF16(text, order, mark)
+			for name, file := range map[string]string{"conversations.json": encoded, "export.zip": zipped(t, "conversations.json", encoded)} {
 				got, report := read(t, name, file, Options{})
-				if raw, _ := chat.MarshalJSON(got); report.Format != FormatClaude || string(raw) != string(wanted) {
+				if raw, _ := chat.MarshalJSON(got); report.Format != FormatClaude || string(raw) != string(wantJSON) {
 					t.Errorf("%s, %v, mark %v: %d conversations, %+v", name, order, mark, len(got), report)
 				}
 			}
 		}
 	}
 	lines := `{"role":"user","text":"one"}` + "\n" + `{"role":"assistant","text":"two"}` + "\n"
-	if c := one(t, "x.jsonl", inUTF16(lines, binary.LittleEndian, true)); len(c.Turns) != 1 {
+	if c := readOne(t, "x.jsonl", inUTF16(lines, binary.LittleEndian, true)); len(c.Turns) != 1 {
 		t.Errorf("%+v", c.Turns)
 	}
 }
@@ -119,7 +119,7 @@ func zipped(t *testing.T, name, text string) string {
 }
 
 // TestUTF16FileReadsAnywhere: each range of the file gives the same range of the text, even if surrogate pairs cross
-// the borders of blocks or are incomplete.
+// the boundaries of blocks or are incomplete.
 func TestUTF16FileReadsAnywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2)) // #nosec G404 -- the same on every run
 	var units []byte

@@ -30,9 +30,9 @@ type gptmeMetadata struct {
 
 // gptme parses a log of gptme: a list of messages, in which tool output has the system role.
 type gptme struct {
-	d     *draft
-	asked bool // there was a user message
-	calls bool // the last answer called tools
+	d        *draft
+	userSeen bool // there was a user message
+	calls    bool // the last answer called tools
 }
 
 func newGptme(name string) *gptme {
@@ -48,31 +48,31 @@ func (g *gptme) line(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &m) != nil || m.Role == "" {
 		return "It does not name a speaker."
 	}
-	var of gptmeMetadata
-	_ = json.Unmarshal(m.Metadata, &of) // unexpected fields are left empty
+	var meta gptmeMetadata
+	_ = json.Unmarshal(m.Metadata, &meta) // unexpected fields are left empty
 	n := node{at: m.Time, blocks: parts(g.d.Source, m.Content)}
 	switch m.Role {
 	case "user":
-		n.kind, g.asked, g.calls = kindUser, true, false
+		n.kind, g.userSeen, g.calls = kindUser, true, false
 	case "assistant":
 		n.kind = kindAssistant
-		n.provider, n.model, _ = strings.Cut(string(of.Model), "/")
+		n.provider, n.model, _ = strings.Cut(string(meta.Model), "/")
 		if n.model == "" {
-			n.provider, n.model = "", string(of.Model)
+			n.provider, n.model = "", string(meta.Model)
 		}
-		if n.usage = readUsage(of.Usage); n.usage == nil { // older logs have the numbers beside the model
+		if n.usage = readUsage(meta.Usage); n.usage == nil { // older logs have the numbers next to the model
 			n.usage = readUsage(m.Metadata)
 		}
-		if text, ok := wordsOf(bytes.TrimSpace(m.Content)); ok {
+		if text, ok := textOf(bytes.TrimSpace(m.Content)); ok {
 			n.blocks, g.calls = gptmeAnswer(text)
 		}
 	case "system":
-		g.system(&n, m, of)
+		g.system(&n, m, meta)
 	default:
 		n.kind, n.blocks = kindHidden, chat.Blocks{g.d.unknown(raw)}
 		g.d.notice(noticeRole, 1)
 	}
-	if bool(m.Hide) && n.kind == kindSystem && g.asked {
+	if bool(m.Hide) && n.kind == kindSystem && g.userSeen {
 		n.kind, n.blocks = kindHidden, chat.Blocks{g.d.unknown(raw)}
 	}
 	for _, f := range m.Files {
@@ -84,9 +84,9 @@ func (g *gptme) line(raw json.RawMessage) string {
 
 // system decides the role of a system message: it is tool output if it names the call or the tool, or follows an
 // answer with a tool call.
-func (g *gptme) system(n *node, m gptmeLine, of gptmeMetadata) {
+func (g *gptme) system(n *node, m gptmeLine, meta gptmeMetadata) {
 	n.kind = kindSystem
-	if m.CallID == "" && of.Tool == "" && (!g.calls || bool(m.Hide)) || !g.asked {
+	if m.CallID == "" && meta.Tool == "" && (!g.calls || bool(m.Hide)) || !g.userSeen {
 		return
 	}
 	failed := strings.HasPrefix(n.blocks.RenderedText(), "Error executing tool")
@@ -104,19 +104,19 @@ var (
 // fenced block, or as XML. The last two stay text, as the model wrote them.
 func gptmeAnswer(text string) (out chat.Blocks, calls bool) {
 	at := 0
-	add := func(said string) {
-		blocks, called := gptmeCalls(said)
+	add := func(part string) {
+		blocks, called := gptmeCalls(part)
 		out, calls = append(out, blocks...), calls || called
 	}
 	for _, m := range gptmeThought.FindAllStringSubmatchIndex(text, -1) {
 		add(text[at:m[0]])
 		at = m[1]
 		raw, _ := chat.MarshalJSON(text[m[0]:m[1]])
-		words := strings.TrimSpace(gptmeSign.ReplaceAllString(text[m[2]:m[3]], ""))
+		thought := strings.TrimSpace(gptmeSign.ReplaceAllString(text[m[2]:m[3]], ""))
 		if strings.Contains(text[m[0]:m[2]], "redacted") {
-			words = ""
+			thought = ""
 		}
-		out = append(out, chat.Reasoning{Provider: string(SourceGptme), Summary: words, Raw: raw})
+		out = append(out, chat.Reasoning{Provider: string(SourceGptme), Summary: thought, Raw: raw})
 	}
 	add(text[at:])
 	return out, calls
@@ -128,7 +128,7 @@ const maxCallReads = 4
 
 func gptmeCalls(text string) (out chat.Blocks, calls bool) {
 	fences := fencedBlocks(text)
-	for _, f := range fences { // one with a language or a tool name
+	for _, f := range fences { // a fence with a language or a tool name may be a call
 		line, _, _ := strings.Cut(text[f[0]:f[1]], "\n")
 		calls = calls || strings.Trim(line, "` \t\r") != ""
 	}
@@ -194,8 +194,8 @@ func gptmeTitle(name string) string {
 	return ""
 }
 
-// gptmeBeside is the folder of a file beside gptme's log: branches are read, views repeat a log in a shorter form.
-func gptmeBeside(name string) string {
+// gptmeSubfolder is the folder of a file next to gptme's log: branches are read; views repeat a log in a shorter form.
+func gptmeSubfolder(name string) string {
 	if dir := path.Base(path.Dir(slashed(name))); dir == "branches" || dir == "views" {
 		return dir
 	}
@@ -207,7 +207,7 @@ func slashed(name string) string { return strings.ReplaceAll(name, `\`, "/") }
 const noticeView = "A file is a shortened view of a gptme conversation; it was left out, because the conversation itself is next to it."
 
 func (r *run) gptme(in Input, from io.Reader) error {
-	if gptmeBeside(in.Name) == "views" {
+	if gptmeSubfolder(in.Name) == "views" {
 		r.notice(noticeView, 1)
 		return nil
 	}

@@ -41,9 +41,9 @@ func grok(raw json.RawMessage) *draft {
 		d.skip = "Not a Grok conversation: it has no list of messages."
 		return d
 	}
-	of := c.Conversation
-	d.ID, d.Title, d.Pinned, d.Provider = string(of.ID), string(of.Title), bool(of.Starred), "xai"
-	d.CreatedAt, d.UpdatedAt = d.date(grokMoment(of.Created)), d.date(grokMoment(of.Modified))
+	info := c.Conversation
+	d.ID, d.Title, d.Pinned, d.Provider = string(info.ID), string(info.Title), bool(info.Starred), "xai"
+	d.CreatedAt, d.UpdatedAt = d.date(grokMoment(info.Created)), d.date(grokMoment(info.Modified))
 	var responses list
 	_ = responses.UnmarshalJSON(c.Responses)
 	for _, raw := range responses {
@@ -77,19 +77,19 @@ func grokNode(d *draft, m grokResponse) node {
 
 // grokMoment is a date as text, or as stored in the database: {"$date":{"$numberLong":"…"}}.
 func grokMoment(raw json.RawMessage) moment {
-	var of struct {
+	var stored struct {
 		Date json.RawMessage `json:"$date"`
 	}
 	var long struct {
 		Number str `json:"$numberLong"`
 	}
-	if json.Unmarshal(raw, &of) != nil || isNull(of.Date) {
+	if json.Unmarshal(raw, &stored) != nil || isNull(stored.Date) {
 		return readMoment(raw)
 	}
-	if json.Unmarshal(of.Date, &long) == nil && long.Number != "" {
+	if json.Unmarshal(stored.Date, &long) == nil && long.Number != "" {
 		return readMoment(json.RawMessage(long.Number))
 	}
-	return readMoment(of.Date)
+	return readMoment(stored.Date)
 }
 
 // grokFile reads the conversations of every account export in a file: objects with a list as a member.

@@ -12,23 +12,23 @@ const MaxHeadSearch = 64 << 20
 // Head is the part of a file that Detect needs: its first bytes, as UTF-8. If those do not suffice because long
 // values come before the relevant members, it is the beginning without those values.
 func Head(data io.ReaderAt, size int64) ([]byte, error) {
-	return headVia(func() (io.Reader, error) { return io.NewSectionReader(data, 0, size), nil })
+	return headFrom(func() (io.Reader, error) { return io.NewSectionReader(data, 0, size), nil })
 }
 
-func headVia(open func() (io.Reader, error)) ([]byte, error) {
+func headFrom(open func() (io.Reader, error)) ([]byte, error) {
 	from, err := open()
 	if err != nil {
 		return nil, err
 	}
-	head, err := headOf(from)
+	head, err := firstBytes(from)
 	if err != nil && len(head) == 0 {
 		return nil, err
 	}
-	whole := len(head) < HeadBytes
+	isComplete := len(head) < HeadBytes
 	if order := utf16Order(head); order != nil {
 		return utf8Of(head, order), err
 	}
-	if g := glance(head); whole || err != nil || g.objects == 0 {
+	if g := inspectHead(head); isComplete || err != nil || g.objects == 0 {
 		return head, err
 	}
 	if _, unknown := Detect("", head); unknown == nil {
@@ -40,7 +40,7 @@ func headVia(open func() (io.Reader, error)) ([]byte, error) {
 	return outline(io.LimitReader(from, MaxHeadSearch))
 }
 
-func headOf(from io.Reader) ([]byte, error) {
+func firstBytes(from io.Reader) ([]byte, error) {
 	head := make([]byte, HeadBytes)
 	n, err := io.ReadFull(from, head)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

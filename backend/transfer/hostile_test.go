@@ -78,7 +78,7 @@ func TestArchive(t *testing.T) {
 	got, report := read(t, "export.zip", text, Options{})
 	var sources []string
 	for _, c := range got {
-		checkSound(t, c)
+		checkValid(t, c)
 		sources = append(sources, string(c.Source))
 	}
 	if strings.Join(sources, " ") != "chatgpt claude-code jsonl" || report.Format != FormatChatGPT {
@@ -89,16 +89,16 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-func TestArchivesThatAreRefusedWhole(t *testing.T) {
+func TestArchivesThatAreRefused(t *testing.T) {
 	bomb := "[" + strings.Repeat(" ", 8<<20) + "]"
 	for _, c := range []struct {
-		name  string
-		files []packed
-		says  string
+		name    string
+		files   []packed
+		message string
 	}{
-		{"a name that leads out", []packed{{name: "a/../../etc/passwd.json", text: small}}, "outside"},
-		{"a name from the root", []packed{{name: "/conversations.json", text: small}}, "outside"},
-		{"a name of Windows", []packed{{name: `..\conversations.json`, text: small}}, "outside"},
+		{"a path outside of the archive", []packed{{name: "a/../../etc/passwd.json", text: small}}, "outside"},
+		{"an absolute path", []packed{{name: "/conversations.json", text: small}}, "outside"},
+		{"a path of Windows", []packed{{name: `..\conversations.json`, text: small}}, "outside"},
 		{"a drive", []packed{{name: `C:x.json`, text: small}}, "outside"},
 		{"a bomb", []packed{{name: "conversations.json", text: bomb, method: zip.Deflate}}, "times as large"},
 		{"a size beyond any", []packed{{name: "c.json", text: small, change: func(h *zip.FileHeader) { h.UncompressedSize64 = 1 << 40 }}}, "larger than 16 GiB"},
@@ -109,7 +109,7 @@ func TestArchivesThatAreRefusedWhole(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			emitted := 0
 			_, err := Read(context.Background(), fileOf("x.zip", zipOf(t, c.files...)), Options{}, func(Conversation) error { emitted++; return nil })
-			if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.says) || emitted > 0 {
+			if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.message) || emitted > 0 {
 				t.Errorf("got %v, emitted %d", err, emitted)
 			}
 		})
@@ -126,18 +126,18 @@ func TestArchivesThatAreRefusedWhole(t *testing.T) {
 	}
 }
 
-// TestADamagedFileInAnArchiveAffectsNoOther: a file that unpacks to more than declared, or with a wrong checksum, keeps
-// what was read and does not affect other files.
+// TestADamagedFileInAnArchiveAffectsNoOther: of a file that unpacks to more than declared, or has a wrong checksum, the
+// part that could be read is kept, and other files are not affected.
 func TestADamagedFileInAnArchiveAffectsNoOther(t *testing.T) {
 	other := packed{name: "z.json", text: "[" + strings.Replace(small, "c1", "c2", 1) + "]"}
-	liar := "[" + small + strings.Repeat(" ", 4<<20) + "]"
+	oversized := "[" + small + strings.Repeat(" ", 4<<20) + "]"
 	for _, c := range []struct {
 		name string
 		file packed
 	}{
-		{"more than it says", packed{name: "a.json", text: liar, method: zip.Deflate, change: func(h *zip.FileHeader) { h.UncompressedSize64 = 1000 }}},
+		{"more than declared", packed{name: "a.json", text: oversized, method: zip.Deflate, change: func(h *zip.FileHeader) { h.UncompressedSize64 = 1000 }}},
 		{"another checksum", packed{name: "a.json", text: "[" + small + "]", change: func(h *zip.FileHeader) { h.CRC32++ }}},
-		{"another checksum, read whole", packed{name: "a.jsonl", text: `{"conv":"p","role":"user","text":"Hi"}`, change: func(h *zip.FileHeader) { h.CRC32++ }}},
+		{"another checksum, read into memory", packed{name: "a.jsonl", text: `{"conv":"p","role":"user","text":"Hi"}`, change: func(h *zip.FileHeader) { h.CRC32++ }}},
 		{"an unknown method", packed{name: "a.json", text: "[" + small + "]", method: 77}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -174,8 +174,8 @@ func TestLimitsOfEntries(t *testing.T) {
 		}
 		seen = append(seen, string(e.raw)+e.reason)
 	}
-	if want := `"abc"|It is larger than 10 bytes.|12|tru`; strings.Join(seen, "|") != want || s.strange != 1 {
-		t.Errorf("got %q, %d strange bytes", seen, s.strange)
+	if want := `"abc"|It is larger than 10 bytes.|12|tru`; strings.Join(seen, "|") != want || s.unexpected != 1 {
+		t.Errorf("got %q, %d unexpected bytes", seen, s.unexpected)
 	}
 	big := Input{Name: "x.json", Size: MaxFileBytes + 1, Data: strings.NewReader("")}
 	if _, err := Read(context.Background(), big, Options{}, nil); chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), "16 GiB") {
@@ -191,8 +191,8 @@ func TestLimitsOfEntries(t *testing.T) {
 	}
 }
 
-// TestBranchesThatRepeatTooMuch: a long answer with a branch at each of its messages would be stored once for each
-// branch.
+// TestBranchesThatRepeatTooMuch: a long answer with a branch at each of its messages is refused, because it would be
+// stored once for each branch.
 func TestBranchesThatRepeatTooMuch(t *testing.T) {
 	d := newDraft("test")
 	d.add(node{key: "u", kind: kindUser, blocks: texts("Go")})
@@ -209,7 +209,7 @@ func TestBranchesThatRepeatTooMuch(t *testing.T) {
 
 func TestTextIsRepairedAndReported(t *testing.T) {
 	text := "[" + strings.Replace(small, "Hi", "a\xff\xfeb \\u0000 \\ud83d \\ude00 \\ud83d\\ude00 \\\\u0000", 1) + "]"
-	c := one(t, "x.json", text)
+	c := readOne(t, "x.json", text)
 	if got, want := c.Turns[0].User.RenderedText(), "a\uFFFDb \uFFFD \uFFFD \uFFFD \U0001F600 \\u0000"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -225,7 +225,7 @@ func TestTextIsRepairedAndReported(t *testing.T) {
 // TestCallsWithoutEnd: an answer of gptme that consists of calls, consecutive or nested, is scanned a few times and
 // not once for each call.
 func TestCallsWithoutEnd(t *testing.T) {
-	copied := func(text string) (blocks chat.Blocks, bytes uint64) {
+	measure := func(text string) (blocks chat.Blocks, bytes uint64) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		blocks, _ = gptmeCalls(text)
@@ -234,13 +234,13 @@ func TestCallsWithoutEnd(t *testing.T) {
 	}
 	for _, n := range []int{20_000, 200_000} {
 		text := strings.Repeat("@a(b):{}\n", n)
-		if got, bytes := copied(text); len(got) < n || bytes > 1<<20+1000*uint64(len(text)) {
+		if got, bytes := measure(text); len(got) < n || bytes > 1<<20+1000*uint64(len(text)) {
 			t.Fatalf("%d blocks of %d calls, %d bytes in memory for a text of %d", len(got), n, bytes, len(text))
 		}
 	}
 	for _, n := range []int{2, 1000, 150_000} {
 		text := strings.Repeat("@a(b): {\n", n) + "x\n" + strings.Repeat("}\n", n) + "@save(c): {\"n\":1}\n"
-		got, bytes := copied(text)
+		got, bytes := measure(text)
 		calls := 0
 		for _, b := range got {
 			if _, ok := b.(chat.ToolUse); ok {
@@ -278,7 +278,7 @@ func cherryOf(t testing.TB, topics, prompt, block int) string {
 		`},"indexedDB":{"topics":[` + strings.Join(lists, ",") + `],"message_blocks":[{"id":"b","type":"main_text","content":` + quoted(strings.Repeat("b", block)) + `}]}}`
 }
 
-// TestAPromptOfManyTopics: it is kept in memory once, however many topics use it.
+// TestAPromptOfManyTopics: a prompt is kept in memory once, however many topics use it.
 func TestAPromptOfManyTopics(t *testing.T) {
 	text := cherryOf(t, 1000, 1<<20, 10)
 	storage := text[strings.Index(text, `{"persist`):strings.Index(text, `,"indexedDB"`)]
@@ -287,20 +287,20 @@ func TestAPromptOfManyTopics(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	f.names([]byte(storage))
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; len(f.topics) != 1000 || took > 64<<20 {
-		t.Fatalf("%d bytes for %d topics and a prompt of 1 MB", took, len(f.topics))
+	if allocated := after.TotalAlloc - before.TotalAlloc; len(f.topics) != 1000 || allocated > 64<<20 {
+		t.Fatalf("%d bytes for %d topics and a prompt of 1 MB", allocated, len(f.topics))
 	}
-	of := f.topics["t999"]
-	if folder, system := of.head(); folder != "A" || len(system) != 1<<20 {
+	topic := f.topics["t999"]
+	if folder, system := topic.head(); folder != "A" || len(system) != 1<<20 {
 		t.Errorf("folder %q, a prompt of %d bytes", folder, len(system))
 	}
 }
 
-// TestWhatTopicsShareIsBounded: a large prompt or block that many conversations share is not written once for each of
-// them.
-func TestWhatTopicsShareIsBounded(t *testing.T) {
+// TestTextSharedByTopicsIsBounded: a large prompt or block that many conversations share is not written once for each
+// of them.
+func TestTextSharedByTopicsIsBounded(t *testing.T) {
 	for name, text := range map[string]string{"a prompt": cherryOf(t, 40, 1<<20, 10), "a block": cherryOf(t, 40, 10, 1<<20)} {
-		taken, most := 0, 3*len(text)+MaxCherryRepeats
+		taken, limit := 0, 3*len(text)+MaxCherryRepeats
 		report, err := Read(context.Background(), fileOf("data.json", text), Options{}, func(c Conversation) error {
 			taken += len(c.SystemPrompt)
 			for i := range c.Turns {
@@ -308,8 +308,8 @@ func TestWhatTopicsShareIsBounded(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil || taken > most || taken < MaxCherryRepeats {
-			t.Errorf("%s: of %d bytes %d became, at most %d may: %v", name, len(text), taken, most, err)
+		if err != nil || taken > limit || taken < MaxCherryRepeats {
+			t.Errorf("%s: %d bytes became %d, at most %d are allowed: %v", name, len(text), taken, limit, err)
 		}
 		if len(report.Notices) == 0 || report.Notices[0].Text != noticeShared || report.Notices[0].Count < 20 {
 			t.Errorf("%s: notices %+v", name, report.Notices)
@@ -317,6 +317,6 @@ func TestWhatTopicsShareIsBounded(t *testing.T) {
 	}
 	got, report := read(t, "data.json", cherryOf(t, 200, 20_000, 20_000), Options{})
 	if len(got) != 200 || len(report.Notices) > 0 || len(got[199].SystemPrompt) != 20_000 || len(got[199].Turns[0].User.RenderedText()) != 20_000 {
-		t.Errorf("what topics share in a plain backup is left out: %+v", report)
+		t.Errorf("shared text of an ordinary backup was left out: %+v", report)
 	}
 }

@@ -12,21 +12,21 @@ import (
 
 // markdownOf converts the HTML of an answer to Markdown: paragraphs, headings, lists, emphasis, code, quotes, tables
 // and links. Scripts, styles and pictures are dropped; nothing is fetched. The result is incomplete if anything else
-// was dropped: a title, the text after an unclosed element, or after a token of more than limit bytes.
-func markdownOf(text string, limit int) (markdown string, whole bool) {
+// was dropped: a title, or the text after an unclosed element or after a token of more than limit bytes.
+func markdownOf(text string, limit int) (markdown string, complete bool) {
 	w := &markdownWriter{}
 	z := html.NewTokenizer(strings.NewReader(text))
 	z.SetMaxBuf(limit)
-	whole = true
+	complete = true
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			whole = whole && w.hidden == "" && errors.Is(z.Err(), io.EOF) && len(z.Raw()) == 0
-			return strings.TrimSpace(w.out.String()), whole
+			complete = complete && w.hidden == "" && errors.Is(z.Err(), io.EOF) && len(z.Raw()) == 0
+			return strings.TrimSpace(w.out.String()), complete
 		case html.CommentToken:
-			whole = whole && bytes.HasSuffix(z.Raw(), []byte(">"))
+			complete = complete && bytes.HasSuffix(z.Raw(), []byte(">"))
 		case html.TextToken:
-			whole = whole && w.hidden != "title"
+			complete = complete && w.hidden != "title"
 			w.text(z.Token().Data)
 		case html.SelfClosingTagToken:
 			z.NextIsNotRawText()
@@ -55,7 +55,7 @@ type markdownWriter struct {
 	cells   int    // of the current row
 }
 
-// write adds text, after the pending line breaks.
+// write adds text, and counts the line breaks at its end.
 func (w *markdownWriter) write(text string) {
 	w.out.WriteString(text)
 	if rest := strings.TrimRight(text, "\n"); rest == "" {

@@ -7,12 +7,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestNoPartOfAnAnswerIsLost: HTML that does not become text is kept beside it, and what follows a void tag is
+// TestNoPartOfAnAnswerIsLost: the HTML is kept if a part of it does not become text, and the content after a void tag is
 // text.
 func TestNoPartOfAnAnswerIsLost(t *testing.T) {
 	for _, c := range []struct {
 		html, text string
-		whole      bool
+		complete   bool
 	}{
 		{"Text <head> more", "Text  more", true},
 		{"<html><head><meta charset=utf-8><body>Text", "Text", true},
@@ -27,16 +27,16 @@ func TestNoPartOfAnAnswerIsLost(t *testing.T) {
 		{"Text <b more", "Text", false},
 		{"", "", true},
 	} {
-		text, whole := markdownOf(c.html, MaxLineBytes)
-		if text != c.text || whole != c.whole {
-			t.Errorf("%q became %q, whole: %v", c.html, text, whole)
+		text, complete := markdownOf(c.html, MaxLineBytes)
+		if text != c.text || complete != c.complete {
+			t.Errorf("%q became %q, complete: %v", c.html, text, complete)
 		}
 		_, kept := takeoutAnswer(c.html)[len(takeoutAnswer(c.html))-1].(chat.Unknown)
-		if kept == (c.whole && c.text != "") {
+		if kept == (c.complete && c.text != "") {
 			t.Errorf("%q: the HTML is kept: %v", c.html, kept)
 		}
 	}
-	if text, whole := markdownOf("<p>Text</p><a title='"+strings.Repeat("x", 2000)+"'>more</a>", 1000); text != "Text" || whole {
-		t.Errorf("of a piece over the limit there is %q, whole: %v", text, whole)
+	if text, complete := markdownOf("<p>Text</p><a title='"+strings.Repeat("x", 2000)+"'>more</a>", 1000); text != "Text" || complete {
+		t.Errorf("a token over the limit gave %q, complete: %v", text, complete)
 	}
 }

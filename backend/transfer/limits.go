@@ -15,7 +15,7 @@ const (
 	// MaxMessages limits the messages of one conversation.
 	MaxMessages = 200_000
 	// MaxTurnNodes limits repetition in the turns of one conversation: answers with a common beginning each contain
-	// it.
+	// that beginning.
 	MaxTurnNodes = 1_000_000
 	// MaxArchiveFiles limits the number of files in an archive.
 	MaxArchiveFiles = 100_000

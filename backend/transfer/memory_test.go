@@ -23,7 +23,7 @@ func exportOf(t testing.TB, size int) Input {
 	}
 	t.Cleanup(func() { _ = file.Close() })
 	w := bufio.NewWriterSize(file, 1<<20)
-	written, said := 0, strings.Repeat("It was said before and is said again. ", 26)
+	written, paragraph := 0, strings.Repeat("It was said before and is said again. ", 26)
 	for i := 0; written < size; i++ {
 		n, _ := fmt.Fprintf(w, "%c{\"id\":\"c%d\",\"title\":\"Conversation %d\",\"create_time\":%d.5,\"current_node\":\"n99\",\"mapping\":{", "[,"[min(i, 1)], i, i, 1700000000+i)
 		written += n
@@ -36,7 +36,7 @@ func exportOf(t testing.TB, size int) Input {
 				parent, comma = "null", ""
 			}
 			n, _ = fmt.Fprintf(w, "%s\"n%d\":{\"id\":\"n%d\",\"parent\":%s,\"message\":{\"author\":{\"role\":\"%s\"},\"content\":{\"content_type\":\"text\",\"parts\":[\"%d %d %s\"]}}}",
-				comma, k, k, parent, role, i, k, said)
+				comma, k, k, parent, role, i, k, paragraph)
 			written += n
 		}
 		n, _ = w.WriteString("}}\n")
@@ -55,18 +55,18 @@ func exportOf(t testing.TB, size int) Input {
 // so that the result does not depend on when the collector runs.
 func peakOf(t testing.TB, in Input) (peak uint64, report Report) {
 	t.Helper()
-	held := func() uint64 {
+	heapSize := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	before := held()
+	before := heapSize()
 	n := 0
 	report, err := Read(context.Background(), in, Options{}, func(c Conversation) error {
 		if n++; n%50 == 0 {
-			now := held()
-			peak = max(peak, now-min(before, now))
+			current := heapSize()
+			peak = max(peak, current-min(before, current))
 		}
 		runtime.KeepAlive(c)
 		return nil
@@ -77,10 +77,10 @@ func peakOf(t testing.TB, in Input) (peak uint64, report Report) {
 	return peak, report
 }
 
-// TestMemoryIsThatOfOneConversation: an export that is four times as large needs no more memory. Under the race
-// detector the test runs itself without it, because the detector needs more memory and ten times as long.
+// TestMemoryIsThatOfOneConversation: an export that is four times as large needs no more memory. Under the race detector
+// the test runs itself without the detector, which needs more memory and ten times as long.
 func TestMemoryIsThatOfOneConversation(t *testing.T) {
-	if raced {
+	if raceEnabled {
 		cmd := exec.CommandContext(t.Context(), "go", "test", "-race=false", "-count=1", "-v", "-run", "^"+t.Name()+"$", ".") // #nosec G204 -- this test
 		out, err := cmd.CombinedOutput()
 		if t.Logf("%s", out); err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {

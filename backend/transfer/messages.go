@@ -32,12 +32,12 @@ type plainMessage struct {
 	ToolCalls    list            `json:"tool_calls"`
 	ToolCallID   str             `json:"tool_call_id"`
 	Usage        json.RawMessage `json:"usage"`
-	stranger     bool            // its role is unknown
+	unknownRole  bool            // its role is unknown
 }
 
 // conversation is the name of a line's conversation.
 func (m plainMessage) conversation() string {
-	name, _ := wordsOf(m.Conversation)
+	name, _ := textOf(m.Conversation)
 	for _, s := range []string{string(m.Conv), name, string(m.ConvID), string(m.Session)} {
 		if s != "" {
 			return s
@@ -46,13 +46,12 @@ func (m plainMessage) conversation() string {
 	return ""
 }
 
-// plainNode converts a message by its role. ok is false if it names no speaker, or is not a message.
+// plainNode converts a message by its role. ok is false if the message names no speaker, or is not a message at all.
 func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok bool) {
 	if json.Unmarshal(raw, &m) != nil {
 		return n, m, false
 	}
-	role := m.Role
-	role = cmp.Or(role, m.Speaker)
+	role := cmp.Or(m.Role, m.Speaker)
 	n = node{key: string(m.ID), model: string(m.Model), usage: readUsage(m.Usage)}
 	for _, raw := range []json.RawMessage{m.Timestamp, m.CreatedAt, m.Date} {
 		if at := readMoment(raw); n.at.IsZero() && (!at.IsZero() || n.at.unread == "") {
@@ -90,7 +89,7 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 		n.kind, n.blocks = kindTool, chat.Blocks{chat.ToolResult{ToolUseID: string(m.ToolCallID), Content: notNil(n.blocks)}}
 	default: // a person, unless other messages have known roles
 		n.kind, n.name = kindUser, string(role)
-		m.stranger = m.Role != ""
+		m.unknownRole = m.Role != ""
 	}
 	return n, m, true
 }
@@ -100,15 +99,15 @@ const noticeRole = "A message has an unknown role; it was kept but is not shown.
 // unknownRoles keeps messages with an unknown role raw if other messages have a known one. If none has, roles are the
 // names of people.
 func (p *plain) unknownRoles() {
-	for i, m := range p.said {
-		if p.role && m.stranger {
+	for i, m := range p.messages {
+		if p.knownRole && m.unknownRole {
 			p.nodes[i] = node{key: p.nodes[i].key, at: p.nodes[i].at, kind: kindHidden, blocks: chat.Blocks{p.d.unknown(p.raw[i])}}
 			p.d.notice(noticeRole, 1)
 		}
 	}
 }
 
-// allResults reports that a user message consists of tool results only.
+// allResults reports whether a user message consists of tool results only.
 func allResults(bs chat.Blocks) bool {
 	for _, b := range bs {
 		if _, ok := b.(chat.ToolResult); !ok {
@@ -120,17 +119,16 @@ func allResults(bs chat.Blocks) bool {
 
 // thread adds messages in order: below the parent they name, otherwise after the previous one.
 func (d *draft) thread(n node, m plainMessage) {
-	parent := m.Parent
-	parent = cmp.Or(parent, m.ParentID)
+	parent := cmp.Or(m.Parent, m.ParentID)
 	if n.key == "" {
 		parent = nil
 	}
 	d.place(n, parent, "")
 }
 
-// people pairs messages between people: of two consecutive ones in a session, the second becomes the answer. In
-// role-plays nothing is paired.
-func people(nodes []node, sessions []string) {
+// pairPeople pairs messages between people: of two consecutive messages in a session, the second becomes the answer. In
+// a conversation with roles nothing is paired.
+func pairPeople(nodes []node, sessions []string) {
 	named := false
 	for _, n := range nodes {
 		named = named || n.kind == kindUser && n.name != ""
@@ -154,9 +152,9 @@ func (r *run) messages(in Input, from io.Reader) error {
 	if err != nil {
 		return unreadable(in.Name, err)
 	}
-	g := glance(head)
+	g := inspectHead(head)
 	if g.has("messages") {
-		return r.elements(from, held)
+		return r.elements(from, conversationObject)
 	}
 	if in.Size > MaxEntryBytes {
 		return tooLarge(in.Name, MaxEntryBytes)
@@ -173,13 +171,13 @@ func (r *run) messages(in Input, from io.Reader) error {
 			p = newPlain(SourceMessages, "")
 		}
 		if err != nil {
-			r.strange(i, s)
+			r.reportUnexpected(i, s)
 			if failed := r.ended(err, e.offset); failed != nil {
 				return failed
 			}
 			break
 		}
-		raw, fixed, reason := sound(e)
+		raw, fixed, reason := elementJSON(e)
 		if e.torn {
 			r.torn(e.offset)
 			reason = "The file ends inside it."
@@ -195,8 +193,8 @@ func (r *run) messages(in Input, from io.Reader) error {
 	return r.take(p.done(), 0, 0)
 }
 
-// held parses an object with messages.
-func held(raw json.RawMessage) *draft {
+// conversationObject parses an object with a list of messages.
+func conversationObject(raw json.RawMessage) *draft {
 	var c struct {
 		ID        str             `json:"id"`
 		ConvID    str             `json:"conversation_id"`

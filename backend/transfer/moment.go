@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/dates"
 )
 
-// moment is a date in an export: a number, or a text in any form that package dates parses.
+// moment is a date in an export: a number, or a text in any format that package dates parses.
 type moment struct {
 	time.Time        // zero: missing or invalid
 	unread    string // the invalid text

@@ -45,7 +45,7 @@ type node struct {
 type draft struct {
 	Conversation
 	nodes    []node
-	leaf     string // key of the last visited node; empty: the last node
+	leaf     string // key of the node that was open last; empty: the last node
 	skip     string // why it cannot be converted
 	repaired repaired
 }
@@ -103,7 +103,7 @@ func (d *draft) build() (Conversation, string) {
 	for i := range d.nodes {
 		d.Unread.Add(d.nodes[i].at.unread)
 	}
-	d.fillHead()
+	d.fillMissing()
 	if err := d.setKeys(); err != nil {
 		return d.Conversation, "It contains something that cannot be stored."
 	}
@@ -116,14 +116,14 @@ const (
 	noticeNothing = "A conversation has no messages: there is nothing in it to import."
 )
 
-// empty reports that nothing is lost by skipping a conversation without turns: it contains no message that could not
-// be parsed. A session of Claude Code that was opened and closed only contains the lines of its hooks.
+// empty reports whether nothing is lost by skipping a conversation without turns: it contains no message that could
+// not be parsed. A session of Claude Code that was opened and closed only contains the lines of its hooks.
 func (d *draft) empty() bool {
 	return !slices.ContainsFunc(d.nodes, func(n node) bool { return n.kind == kindHidden && d.Source != SourceClaudeCode })
 }
 
-// fillHead derives missing fields of the conversation from its turns.
-func (d *draft) fillHead() {
+// fillMissing derives missing fields of the conversation from its turns.
+func (d *draft) fillMissing() {
 	for i := range d.Turns {
 		t := &d.Turns[i]
 		for _, at := range []time.Time{t.CreatedAt, t.AnsweredAt} {
@@ -152,8 +152,8 @@ func (d *draft) fillHead() {
 	}
 	if d.ID == "" { // derived from the beginning, which later messages do not change
 		first := d.Turns[0]
-		said, _ := chat.MarshalJSON([]any{first.User, first.CreatedAt})
-		sum := sha256.Sum256(said)
+		raw, _ := chat.MarshalJSON([]any{first.User, first.CreatedAt})
+		sum := sha256.Sum256(raw)
 		d.ID = "content-" + hex.EncodeToString(sum[:10])
 	}
 	d.boundTitles()

@@ -2,5 +2,5 @@
 
 package transfer
 
-// raced reports whether the race detector is on, which changes the memory that the program needs.
-const raced = false
+// raceEnabled reports whether the race detector is on, which changes the memory that the program needs.
+const raceEnabled = false

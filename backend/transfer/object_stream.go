@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// documents reads a file of consecutive objects. It calls member with the name of each member while the value is next
-// in the stream; member either reads the value and returns true, or leaves it.
+// documents reads a file of consecutive objects. It calls member with the name of each member while its value is next
+// in the stream; member either reads the value and returns true, or returns false, and the value is skipped.
 func (s *scanner) documents(member func(key string) (bool, error)) error {
 	for {
 		b, err := s.byte()
@@ -22,7 +22,7 @@ func (s *scanner) documents(member func(key string) (bool, error)) error {
 				return err
 			}
 		default:
-			s.stray()
+			s.countUnexpected()
 		}
 	}
 }
@@ -30,12 +30,12 @@ func (s *scanner) documents(member func(key string) (bool, error)) error {
 // object reads the next object to its end. A truncated one is io.ErrUnexpectedEOF.
 func (s *scanner) object(member func(key string) (bool, error)) error {
 	if _, err := s.byte(); err != nil {
-		return cut(err)
+		return asUnexpectedEOF(err)
 	}
 	for {
 		b, err := s.byte()
 		if err != nil {
-			return cut(err)
+			return asUnexpectedEOF(err)
 		}
 		switch {
 		case isSpace(b) || b == ',':
@@ -47,7 +47,7 @@ func (s *scanner) object(member func(key string) (bool, error)) error {
 				return err
 			}
 		default:
-			s.stray()
+			s.countUnexpected()
 		}
 	}
 }
@@ -55,34 +55,34 @@ func (s *scanner) object(member func(key string) (bool, error)) error {
 func (s *scanner) member(take func(key string) (bool, error)) error {
 	name, err := s.value()
 	if err != nil {
-		return cut(err)
+		return asUnexpectedEOF(err)
 	}
 	key, end := textAt(name.raw, 0)
 	if name.torn {
 		return io.ErrUnexpectedEOF
 	}
 	if colon, err := s.peek(); err != nil || colon != ':' || end < 0 {
-		s.stray()
-		return cut(err)
+		s.countUnexpected()
+		return asUnexpectedEOF(err)
 	}
 	_, _ = s.byte()
 	if first, err := s.peek(); err != nil || first == ',' || first == '}' || first == ']' {
-		s.stray()
-		return cut(err)
+		s.countUnexpected()
+		return asUnexpectedEOF(err)
 	}
 	if taken, err := take(key); taken || err != nil {
 		return err
 	}
-	return s.pass()
+	return s.skipValue()
 }
 
 // list reads the next list, and calls each for its entries. Any other value is skipped.
 func (s *scanner) list(each func(i int, e element) error) error {
 	if first, err := s.peek(); err != nil || first != '[' {
-		return errors.Join(err, s.pass())
+		return errors.Join(err, s.skipValue())
 	}
-	in := &scanner{r: s.r, at: s.at, max: s.max, alone: true}
-	defer func() { s.at, s.strange = in.at, s.strange+in.strange }()
+	in := &scanner{r: s.r, at: s.at, max: s.max, nested: true}
+	defer func() { s.at, s.unexpected = in.at, s.unexpected+in.unexpected }()
 	for i := 0; ; i++ {
 		e, err := in.next()
 		if errors.Is(err, io.EOF) {
@@ -97,16 +97,16 @@ func (s *scanner) list(each func(i int, e element) error) error {
 	}
 }
 
-// pass skips the next value without holding it.
-func (s *scanner) pass() error {
-	most := s.max
+// skipValue skips the next value without keeping it in memory.
+func (s *scanner) skipValue() error {
+	limit := s.max
 	s.max = 0
 	e, err := s.value()
-	s.max = most
+	s.max = limit
 	if err == nil && e.torn {
 		err = io.ErrUnexpectedEOF
 	}
-	return cut(err)
+	return asUnexpectedEOF(err)
 }
 
 // peek is the next byte that is not white space; it stays in the stream.
@@ -123,14 +123,14 @@ func (s *scanner) peek() (byte, error) {
 	}
 }
 
-func (s *scanner) stray() {
-	if s.strange++; s.strange == 1 {
-		s.strangeAt = s.at - 1
+func (s *scanner) countUnexpected() {
+	if s.unexpected++; s.unexpected == 1 {
+		s.unexpectedAt = s.at - 1
 	}
 }
 
-// cut is the end of file inside a value.
-func cut(err error) error {
+// asUnexpectedEOF converts io.EOF, which occurred inside a value, to io.ErrUnexpectedEOF.
+func asUnexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
@@ -140,17 +140,17 @@ func cut(err error) error {
 // objects reads a file of objects, and reports how it ended. Errors of member that do not come from the file are
 // returned unchanged.
 func (r *run) objects(s *scanner, member func(key string) (bool, error)) error {
-	var own error // of member, not of the file
+	var memberErr error // of member, not of the file
 	err := s.documents(func(key string) (bool, error) {
 		taken, err := member(key)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			own = err
+			memberErr = err
 		}
 		return taken, err
 	})
-	if own != nil {
-		return own
+	if memberErr != nil {
+		return memberErr
 	}
-	r.strange(0, s)
+	r.reportUnexpected(0, s)
 	return r.ended(err, s.at)
 }

@@ -68,7 +68,7 @@ func openWebUI(raw json.RawMessage) *draft {
 	}
 	d.Title = cmp.Or(d.Title, string(c.Title))
 	if len(c.Models) > 0 {
-		d.Model, _ = wordsOf(c.Models[0])
+		d.Model, _ = textOf(c.Models[0])
 	}
 	var params struct {
 		System str `json:"system"`
@@ -119,7 +119,7 @@ func webuiNode(d *draft, key string, raw json.RawMessage) node {
 		n.blocks = append(n.blocks, webuiFile(d, f)...)
 	}
 	if !isNull(m.Error) && string(m.Error) != "false" {
-		n.failed, n.failure = true, allWords(m.Error)
+		n.failed, n.failure = true, allText(m.Error)
 	}
 	return n
 }
@@ -134,10 +134,10 @@ func webuiAnswer(d *draft, m webuiMessage) chat.Blocks {
 		if out.RenderedText() != "" {
 			return out
 		}
-		text, _ := wordsOf(m.Content)
+		text, _ := textOf(m.Content)
 		return append(out, texts(details.ReplaceAllString(text, ""))...)
 	}
-	text, ok := wordsOf(m.Content)
+	text, ok := textOf(m.Content)
 	if !ok {
 		return parts(d.Source, m.Content)
 	}
@@ -157,8 +157,8 @@ func fromDetails(d *draft, text string) chat.Blocks {
 	for _, m := range details.FindAllStringSubmatchIndex(text, -1) {
 		out = append(out, texts(text[at:m[0]])...)
 		at = m[1]
-		whole, kind, body := text[m[0]:m[1]], text[m[2]:m[3]], summary.ReplaceAllString(text[m[6]:m[7]], "")
-		raw, _ := chat.MarshalJSON(whole)
+		element, kind, body := text[m[0]:m[1]], text[m[2]:m[3]], summary.ReplaceAllString(text[m[6]:m[7]], "")
+		raw, _ := chat.MarshalJSON(element)
 		values := map[string]string{}
 		for _, a := range attribute.FindAllStringSubmatch(text[m[4]:m[5]], -1) {
 			values[a[1]] = html.UnescapeString(a[2])
@@ -171,9 +171,9 @@ func fromDetails(d *draft, text string) chat.Blocks {
 			if result == "" {
 				result = html.UnescapeString(body)
 			}
-			var words string
-			if json.Unmarshal([]byte(result), &words) == nil {
-				result = words
+			var decoded string
+			if json.Unmarshal([]byte(result), &decoded) == nil {
+				result = decoded
 			}
 			out = append(out,
 				chat.ToolUse{ToolUseID: values["id"], Name: values["name"], Input: arguments(chat.RawJSON([]byte(values["arguments"])))},
@@ -217,8 +217,7 @@ func webuiFile(d *draft, raw json.RawMessage) chat.Blocks {
 		}
 	}
 	if f.File.Data.Content != "" {
-		name := string(f.Name)
-		name = cmp.Or(name, string(f.File.Name))
+		name := cmp.Or(string(f.Name), string(f.File.Name))
 		return chat.Blocks{document(name, string(f.File.Meta.Type), string(f.File.Data.Content))}
 	}
 	return chat.Blocks{d.unknown(raw)}

@@ -29,7 +29,7 @@ func (s *str) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// truth is true only for true.
+// truth is true only for the JSON literal true.
 type truth bool
 
 // UnmarshalJSON never fails.
@@ -38,7 +38,7 @@ func (f *truth) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// count is a number of tokens; anything invalid is zero.
+// count is a positive number, such as a number of tokens; anything else is zero.
 type count int
 
 // UnmarshalJSON never fails.
@@ -146,7 +146,7 @@ func onePart(source Source, raw json.RawMessage, level int) chat.Blocks {
 	var out chat.Blocks
 	switch p.Type {
 	case "text", "input_text", "output_text":
-		text, ok := wordsOf(p.Text)
+		text, ok := textOf(p.Text)
 		if !ok {
 			return chat.Blocks{unknownBlock(source, raw)}
 		}
@@ -174,8 +174,8 @@ func onePart(source Source, raw json.RawMessage, level int) chat.Blocks {
 	return out
 }
 
-// wordsOf is the text in "text": a string, or an object with it as value.
-func wordsOf(raw json.RawMessage) (string, bool) {
+// textOf is the text in "text": a string, or an object with it as value.
+func textOf(raw json.RawMessage) (string, bool) {
 	if isNull(raw) {
 		return "", true
 	}
@@ -192,57 +192,57 @@ func wordsOf(raw json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// reasoning keeps the whole piece beside its text. Its provider is the source, which no adapter has as name, so it is
+// reasoning keeps the complete piece in addition to its text. Its provider is the source, a name that no adapter has, so it is
 // never sent back as a model's own reasoning.
 func (p part) reasoning(source Source, raw json.RawMessage) chat.Block {
-	var said []string
+	var pieces []string
 	for _, s := range []string{string(p.Thinking), string(p.Think)} {
 		if s != "" {
-			said = append(said, s)
+			pieces = append(pieces, s)
 		}
 	}
-	for _, words := range []json.RawMessage{p.Summary, p.Text, p.Content} {
-		if s := allWords(words); s != "" {
-			said = append(said, s)
+	for _, value := range []json.RawMessage{p.Summary, p.Text, p.Content} {
+		if s := allText(value); s != "" {
+			pieces = append(pieces, s)
 		}
 	}
 	return chat.Reasoning{
-		Provider: string(source), Summary: strings.Join(said, "\n\n"),
+		Provider: string(source), Summary: strings.Join(pieces, "\n\n"),
 		EncryptedContent: string(p.Encrypted + p.Data), Raw: bytes.Clone(raw),
 	}
 }
 
-// allWords joins the texts of a value: a string, a piece with a text, or a list of both.
-func allWords(raw json.RawMessage) string {
+// allText joins the texts of a value: a string, a piece with a text, or a list of both.
+func allText(raw json.RawMessage) string {
 	if isNull(raw) {
 		return ""
 	}
 	switch raw[0] {
 	case '"':
-		s, _ := wordsOf(raw)
+		s, _ := textOf(raw)
 		return s
 	case '{':
 		var p struct{ Text, Summary, Content, Output json.RawMessage }
 		if json.Unmarshal(raw, &p) != nil {
 			return ""
 		}
-		for _, words := range []json.RawMessage{p.Text, p.Content, p.Summary, p.Output} {
-			if s, ok := wordsOf(words); ok && s != "" {
+		for _, value := range []json.RawMessage{p.Text, p.Content, p.Summary, p.Output} {
+			if s, ok := textOf(value); ok && s != "" {
 				return s
 			}
 		}
 	case '[':
 		var items list
 		_ = items.UnmarshalJSON(raw)
-		var said []string
+		var pieces []string
 		for _, item := range items {
 			if len(item) > 0 && item[0] != '[' {
-				if s := allWords(item); s != "" {
-					said = append(said, s)
+				if s := allText(item); s != "" {
+					pieces = append(pieces, s)
 				}
 			}
 		}
-		return strings.Join(said, "\n\n")
+		return strings.Join(pieces, "\n\n")
 	}
 	return ""
 }
@@ -276,7 +276,7 @@ func (p part) tool(source Source, level int) chat.Blocks {
 
 // arguments are a call's arguments: JSON, mostly inside a string.
 func arguments(raw json.RawMessage) json.RawMessage {
-	if text, ok := wordsOf(raw); ok {
+	if text, ok := textOf(raw); ok {
 		return chat.RawJSON([]byte(text))
 	}
 	return chat.RawJSON(raw)
@@ -292,8 +292,8 @@ func output(source Source, raw json.RawMessage, level int) chat.Blocks {
 			Type    str             `json:"type"`
 		}
 		_ = json.Unmarshal(raw, &o)
-		for _, words := range []json.RawMessage{o.Content, o.Output} {
-			if s, ok := wordsOf(words); ok && s != "" && o.Type == "" {
+		for _, value := range []json.RawMessage{o.Content, o.Output} {
+			if s, ok := textOf(value); ok && s != "" && o.Type == "" {
 				return chat.Blocks{chat.Text{Text: s}, unknownBlock(source, raw)}
 			}
 		}
@@ -325,7 +325,7 @@ func (p part) image() chat.Blocks {
 	var link struct {
 		URL str `json:"url"`
 	}
-	address, _ := wordsOf(p.ImageURL)
+	address, _ := textOf(p.ImageURL)
 	if address == "" && json.Unmarshal(p.ImageURL, &link) == nil {
 		address = string(link.URL)
 	}
@@ -362,7 +362,7 @@ func imageBlock(media, data string) chat.Blocks {
 	return chat.Blocks{chat.Image{MediaType: media, Source: raw}}
 }
 
-// document is a document of text.
+// document returns a document with a text as source; nothing for other documents.
 func (p part) document() chat.Blocks {
 	var source struct {
 		Type      str `json:"type"`

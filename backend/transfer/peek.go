@@ -14,7 +14,7 @@ import (
 const maxPeeked = 200
 
 // PeekArchive returns what an archive contains without reading it completely: a bundle, or the format of the first
-// export in it. Its errors say why it could not be imported.
+// export in it. An error says why the archive cannot be imported.
 func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 	z, err := openArchive(name, data, size)
 	if err != nil {
@@ -32,7 +32,7 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 	}
 	reason := ""
 	for _, f := range files[:min(len(files), maxPeeked)] {
-		format, why := lookInto(f)
+		format, why := detectPacked(f)
 		if format != "" {
 			return format, nil
 		}
@@ -57,7 +57,7 @@ type PackedBundle struct {
 
 // PackedBundles are the uncompressed bundles in an archive, as in an export of all sessions, and the number of other
 // files that might be importable.
-func PackedBundles(name string, data io.ReaderAt, size int64) (bundles []PackedBundle, beside int, err error) {
+func PackedBundles(name string, data io.ReaderAt, size int64) (bundles []PackedBundle, others int, err error) {
 	z, err := openArchive(name, data, size)
 	if err != nil {
 		return nil, 0, err
@@ -66,21 +66,21 @@ func PackedBundles(name string, data io.ReaderAt, size int64) (bundles []PackedB
 	if err != nil {
 		return nil, 0, err
 	}
-	bundles, beside = packedBundles(data, files)
-	return bundles, beside, nil
+	bundles, others = packedBundles(data, files)
+	return bundles, others, nil
 }
 
-func packedBundles(data io.ReaderAt, files []*zip.File) (out []PackedBundle, beside int) {
+func packedBundles(data io.ReaderAt, files []*zip.File) (out []PackedBundle, others int) {
 	for _, f := range files {
 		at, err := f.DataOffset()
-		whole := err == nil && f.Method == zip.Store && f.Flags&1 == 0 && f.CompressedSize64 == f.UncompressedSize64
-		if !whole || !strings.EqualFold(path.Ext(f.Name), ".cinf") {
-			beside++
+		isStored := err == nil && f.Method == zip.Store && f.Flags&1 == 0 && f.CompressedSize64 == f.UncompressedSize64
+		if !isStored || !strings.EqualFold(path.Ext(f.Name), ".cinf") {
+			others++
 			continue
 		}
 		out = append(out, PackedBundle{f.Name, io.NewSectionReader(data, at, int64(f.UncompressedSize64))}) // #nosec G115 -- checkArchive bounds it
 	}
-	return out, beside
+	return out, others
 }
 
 // IsBundle reports whether an archive is a bundle of this program, whatever its name.

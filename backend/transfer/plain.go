@@ -10,12 +10,12 @@ import (
 
 // plain collects the messages of one conversation.
 type plain struct {
-	d        *draft
-	nodes    []node
-	said     []plainMessage
-	sessions []string
-	raw      map[int]json.RawMessage // messages with an unknown role
-	role     bool                    // some message has a known role
+	d         *draft
+	nodes     []node
+	messages  []plainMessage
+	sessions  []string
+	raw       map[int]json.RawMessage // messages with an unknown role
+	knownRole bool                    // some message has a known role
 }
 
 func newPlain(source Source, id string) *plain {
@@ -31,7 +31,7 @@ func (p *plain) take(raw json.RawMessage) string {
 		return "It does not name a speaker."
 	}
 	p.d.Title = cmp.Or(p.d.Title, string(m.Title))
-	if p.role = p.role || m.Role != "" && !m.stranger; m.stranger {
+	if p.knownRole = p.knownRole || m.Role != "" && !m.unknownRole; m.unknownRole {
 		p.raw[len(p.nodes)] = bytes.Clone(raw)
 	}
 	p.put(n, m)
@@ -39,28 +39,28 @@ func (p *plain) take(raw json.RawMessage) string {
 }
 
 func (p *plain) put(n node, m plainMessage) {
-	date, _ := wordsOf(m.Date)
-	p.nodes, p.said, p.sessions = append(p.nodes, n), append(p.said, m), append(p.sessions, string(m.Session)+"\x00"+date)
+	date, _ := textOf(m.Date)
+	p.nodes, p.messages, p.sessions = append(p.nodes, n), append(p.messages, m), append(p.sessions, string(m.Session)+"\x00"+date)
 }
 
 // done is the draft of the collected messages.
 func (p *plain) done() *draft {
 	p.unknownRoles()
-	people(p.nodes, p.sessions)
+	pairPeople(p.nodes, p.sessions)
 	for i, n := range p.nodes {
-		p.d.thread(n, p.said[i])
+		p.d.thread(n, p.messages[i])
 	}
 	return p.d
 }
 
-// stretch is a range of consecutive lines of one conversation.
-type stretch struct{ from, to int64 }
+// byteRange is the position of a value, or of consecutive lines, in a file.
+type byteRange struct{ from, to int64 }
 
 // plain reads a file with one message per line. Lines of one conversation need not be consecutive: the file is read
 // once to find the ranges of each conversation, and then again one conversation after the other. Lines without a
 // conversation form one without a name.
 func (r *run) plain(in Input) error {
-	order, where, err := r.stretches(in)
+	order, where, err := r.conversationRanges(in)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (r *run) plain(in Input) error {
 				p.d.skip = "It is larger than " + sizeText(MaxEntryBytes) + "."
 				break
 			}
-			if err := r.stretch(p, in, s); err != nil {
+			if err := r.readRange(p, in, s); err != nil {
 				return err
 			}
 		}
@@ -83,12 +83,12 @@ func (r *run) plain(in Input) error {
 	return nil
 }
 
-// stretches finds the ranges of each conversation, in the order in which conversations begin, and reports lines that
-// are not messages.
-func (r *run) stretches(in Input) (order []string, where map[string][]stretch, err error) {
-	var unheard int64 // bytes that are read twice count once
-	l := newLiner(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &unheard, moved: func() {}})
-	where = map[string][]stretch{}
+// conversationRanges finds the ranges of each conversation, in the order in which conversations begin, and reports
+// lines that are not messages.
+func (r *run) conversationRanges(in Input) (order []string, where map[string][]byteRange, err error) {
+	var uncounted int64 // bytes that are read twice count once
+	l := newLineReader(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &uncounted, onRead: func() {}})
+	where = map[string][]byteRange{}
 	before := ""
 	for i := 0; ; i++ {
 		e, err := l.next()
@@ -98,7 +98,7 @@ func (r *run) stretches(in Input) (order []string, where map[string][]stretch, e
 		if err != nil {
 			return nil, nil, r.ended(err, e.offset)
 		}
-		raw, _, reason := sound(e)
+		raw, _, reason := elementJSON(e)
 		var m plainMessage
 		if reason == "" && json.Unmarshal(raw, &m) != nil {
 			reason = "Not a message."
@@ -117,19 +117,19 @@ func (r *run) stretches(in Input) (order []string, where map[string][]stretch, e
 		switch {
 		case at == nil:
 			order = append(order, id)
-			where[id] = []stretch{{e.offset, l.at}}
+			where[id] = []byteRange{{e.offset, l.at}}
 		case before == id:
 			at[len(at)-1].to = l.at
 		default:
-			where[id] = append(at, stretch{e.offset, l.at})
+			where[id] = append(at, byteRange{e.offset, l.at})
 		}
 		before = id
 	}
 }
 
-// stretch reads a range again. Invalid lines in it were reported already.
-func (r *run) stretch(p *plain, in Input, s stretch) error {
-	l := newLiner(r.count(io.NewSectionReader(in.Data, s.from, s.to-s.from)))
+// readRange reads a range again. Invalid lines in it were reported already.
+func (r *run) readRange(p *plain, in Input, s byteRange) error {
+	l := newLineReader(r.count(io.NewSectionReader(in.Data, s.from, s.to-s.from)))
 	for {
 		e, err := l.next()
 		if errors.Is(err, io.EOF) {
@@ -138,7 +138,7 @@ func (r *run) stretch(p *plain, in Input, s stretch) error {
 		if err != nil {
 			return r.ended(err, s.from+e.offset)
 		}
-		raw, fixed, reason := sound(e)
+		raw, fixed, reason := elementJSON(e)
 		if reason != "" {
 			continue
 		}

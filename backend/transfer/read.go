@@ -59,7 +59,7 @@ type SkippedRow struct {
 	Reason string `json:"reason"`
 }
 
-// run is one reading.
+// run is one call of Read.
 type run struct {
 	ctx      context.Context
 	opts     Options
@@ -69,7 +69,7 @@ type run struct {
 	file     string                // in an archive
 	read     int64
 	total    int64
-	reported int64
+	reported int64 // value of read at the last call of Options.Progress
 }
 
 // progressStep is the number of bytes between two calls of Options.Progress.
@@ -121,15 +121,15 @@ func (r *run) start(in Input) error {
 	r.report.Format = found
 	switch found {
 	case FormatBundle:
-		return notABundleReader(in.Name)
+		return bundleError(in.Name)
 	case FormatZip:
 		return r.archive(in)
 	}
-	return r.one(found, in)
+	return r.readFile(found, in)
 }
 
-// one reads a file that is not an archive.
-func (r *run) one(f Format, in Input) error {
+// readFile reads a file that is not an archive.
+func (r *run) readFile(f Format, in Input) error {
 	open := func() io.Reader { return r.count(io.NewSectionReader(in.Data, 0, in.Size)) }
 	if parse := streamed[f]; parse != nil {
 		return r.elements(open(), parse)
@@ -158,7 +158,7 @@ func (r *run) one(f Format, in Input) error {
 
 // count makes a reader report its progress.
 func (r *run) count(from io.Reader) io.Reader {
-	return &counted{ctx: r.ctx, r: from, n: &r.read, moved: r.progress}
+	return &counted{ctx: r.ctx, r: from, n: &r.read, onRead: r.progress}
 }
 
 func (r *run) progress() {
@@ -177,7 +177,7 @@ func (r *run) scan(s *scanner, parse parser) error {
 	for i := 0; ; i++ {
 		e, err := s.next()
 		if err != nil {
-			r.strange(i, s)
+			r.reportUnexpected(i, s)
 			return r.ended(err, e.offset)
 		}
 		if err := r.element(i, e, parse); err != nil {
@@ -186,14 +186,14 @@ func (r *run) scan(s *scanner, parse parser) error {
 	}
 }
 
-// strange reports unexpected text between entries. Something may be lost with it.
-func (r *run) strange(i int, s *scanner) {
-	if s.strange > 0 {
-		r.skip(SkippedRow{Index: i, Offset: s.strangeAt, Reason: fmt.Sprintf("%d characters between or after the entries are not valid JSON.", s.strange)})
+// reportUnexpected reports unexpected text between entries, which may contain something that was lost.
+func (r *run) reportUnexpected(i int, s *scanner) {
+	if s.unexpected > 0 {
+		r.skip(SkippedRow{Index: i, Offset: s.unexpectedAt, Reason: fmt.Sprintf("%d characters between or after the entries are not valid JSON.", s.unexpected)})
 	}
 }
 
-// ended converts the end of a stream: nil, with the report updated, if it was truncated.
+// ended converts the error at the end of a stream. A truncated stream is not an error: it is recorded in the report.
 func (r *run) ended(err error, offset int64) error {
 	switch {
 	case errors.Is(err, io.EOF):
@@ -215,18 +215,18 @@ func (r *run) torn(offset int64) {
 }
 
 func (r *run) element(i int, e element, parse parser) error {
-	return r.several(i, e, func(raw json.RawMessage) []*draft { return []*draft{parse(raw)} })
+	return r.entry(i, e, func(raw json.RawMessage) []*draft { return []*draft{parse(raw)} })
 }
 
-// several processes an entry with several conversations.
-func (r *run) several(i int, e element, parse func(json.RawMessage) []*draft) error {
-	raw, fixed, reason := sound(e)
+// entry processes an entry, which may contain several conversations.
+func (r *run) entry(i int, e element, parse func(json.RawMessage) []*draft) error {
+	raw, fixed, reason := elementJSON(e)
 	if e.torn {
 		r.torn(e.offset)
 		reason = "The file ends inside it."
 	}
 	if reason != "" {
-		g := glance(e.raw)
+		g := inspectHead(e.raw)
 		r.skip(SkippedRow{
 			Index: i, Offset: e.offset, Reason: reason,
 			ID: g.first("id", "conversation_id", "uuid", "conversationId"), Title: g.first("title", "name"),
@@ -244,8 +244,8 @@ func (r *run) several(i int, e element, parse func(json.RawMessage) []*draft) er
 	return nil
 }
 
-// sound is an element's repaired JSON, or why it is invalid.
-func sound(e element) (json.RawMessage, repaired, string) {
+// elementJSON is an element's repaired JSON, or why it is invalid.
+func elementJSON(e element) (json.RawMessage, repaired, string) {
 	if e.reason != "" {
 		return nil, repaired{}, e.reason
 	}
@@ -260,8 +260,8 @@ func sound(e element) (json.RawMessage, repaired, string) {
 }
 
 func invalidReason(raw []byte) string {
-	var any json.RawMessage
-	err := json.Unmarshal(raw, &any)
+	var value json.RawMessage
+	err := json.Unmarshal(raw, &value)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("Not valid JSON after byte %d.", syntax.Offset)
 	}
@@ -286,18 +286,18 @@ func (r *run) take(d *draft, index int, offset int64) error {
 		r.report.Already++
 		return nil
 	}
-	id, held := [16]byte{}, [16]byte{}
+	id, content := [16]byte{}, [16]byte{}
 	sum := sha256.Sum256([]byte(string(c.Source) + "\x00" + c.ID))
 	copy(id[:], sum[:])
-	copy(held[:], c.content[:])
+	copy(content[:], c.content[:])
 	if before, ok := r.seen[id]; ok {
-		if before == held {
+		if before == content {
 			r.report.Already++
 			return nil
 		}
 		r.notice("A conversation occurred twice, with different turns; both were imported under one id.", 1)
 	}
-	r.seen[id] = held
+	r.seen[id] = content
 	if err := r.emit(c); err != nil {
 		return err
 	}
@@ -337,7 +337,7 @@ func (r *run) lines(in Input, from io.Reader, b builder) error {
 	if in.Size > MaxEntryBytes {
 		return tooLarge(in.Name, MaxEntryBytes)
 	}
-	l := newLiner(from)
+	l := newLineReader(from)
 	var fixed repaired
 	var end error
 	for i := 0; ; i++ {
@@ -346,7 +346,7 @@ func (r *run) lines(in Input, from io.Reader, b builder) error {
 			end = r.ended(err, e.offset)
 			break
 		}
-		raw, f, reason := sound(e)
+		raw, f, reason := elementJSON(e)
 		if reason == "" {
 			fixed.add(f)
 			reason = b.line(raw)
@@ -372,8 +372,8 @@ func (r *run) lines(in Input, from io.Reader, b builder) error {
 	return end
 }
 
-func tooLarge(name string, most int64) error {
-	return chat.Errorf(chat.CodeInvalid, "import.read", "%s is larger than %s; nothing was imported from it.", path.Base(name), sizeText(most)).
+func tooLarge(name string, limit int64) error {
+	return chat.Errorf(chat.CodeInvalid, "import.read", "%s is larger than %s; nothing was imported from it.", path.Base(name), sizeText(limit)).
 		WithHint("split it, and import the parts")
 }
 
@@ -381,7 +381,7 @@ func unreadable(name string, err error) error {
 	return chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(name)+" cannot be read; nothing was imported from it.")
 }
 
-func notABundleReader(name string) error {
+func bundleError(name string) error {
 	return chat.Errorf(chat.CodeInvalid, "import.read", "%s is a bundle of this program, not an export of another; nothing was imported.", path.Base(name)).
 		WithHint("import it as a bundle")
 }

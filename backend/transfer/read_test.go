@@ -29,7 +29,7 @@ func read(t testing.TB, name, text string, opts Options) ([]Conversation, Report
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	for _, row := range report.Skipped { // shown to people, one below the other
+	for _, row := range report.Skipped { // people see the reasons as a list
 		first, _ := utf8.DecodeRuneInString(row.Reason)
 		if !unicode.IsUpper(first) && !unicode.IsDigit(first) || !strings.HasSuffix(row.Reason, ".") || strings.HasSuffix(row.Reason, "..") {
 			t.Errorf("%s: the reason %q is not a sentence", name, row.Reason)
@@ -42,8 +42,8 @@ func fileOf(name, text string) Input {
 	return Input{Name: name, Size: int64(len(text)), Data: strings.NewReader(text)}
 }
 
-// one reads a text with one conversation.
-func one(t testing.TB, name, text string) Conversation {
+// readOne reads a text with one conversation.
+func readOne(t testing.TB, name, text string) Conversation {
 	t.Helper()
 	got, report := read(t, name, text, Options{})
 	if len(got) != 1 || report.SkippedCount > 0 {
@@ -72,7 +72,7 @@ func TestGolden(t *testing.T) {
 			}
 			seen[report.Format]++
 			for _, c := range got {
-				checkSound(t, c)
+				checkValid(t, c)
 			}
 			compareGolden(t, dir+"-"+filepath.Base(file), map[string]any{"conversations": got, "report": report})
 		})
@@ -110,8 +110,8 @@ func compareGolden(t *testing.T, name string, value any) {
 	}
 }
 
-// checkSound checks what holds for every conversation, whatever its format.
-func checkSound(t testing.TB, c Conversation) {
+// checkValid checks what is true of every conversation, whatever its format.
+func checkValid(t testing.TB, c Conversation) {
 	t.Helper()
 	if c.ID == "" || c.Key == "" || c.Source == "" || len(c.Turns) == 0 {
 		t.Fatalf("%q has no id, key, source or turns", c.ID)
@@ -134,7 +134,7 @@ func checkSound(t testing.TB, c Conversation) {
 		checkBlocks(t, turn)
 	}
 	if !keys[c.Current] {
-		t.Fatalf("the current turn %q is not there", c.Current)
+		t.Fatalf("the current turn %q does not exist", c.Current)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestSharedFixtures(t *testing.T) {
 			got, report := read(t, c.file, string(text), Options{})
 			var titles, skipped []string
 			for _, g := range got {
-				checkSound(t, g)
+				checkValid(t, g)
 				titles = append(titles, g.Title)
 			}
 			for _, s := range report.Skipped {
@@ -213,6 +213,6 @@ func sharedDir(t *testing.T) string {
 			return filepath.Join(parent, "shared")
 		}
 	}
-	t.Skip("no shared directory beside this checkout; set CONTEXTINFINITY_SHARED")
+	t.Skip("no shared directory next to this checkout; set CONTEXTINFINITY_SHARED")
 	return ""
 }

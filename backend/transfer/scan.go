@@ -13,29 +13,29 @@ import (
 type element struct {
 	raw    []byte // valid until the next call; nil if refused
 	offset int64  // of its first byte
-	reason string // why it was skipped: too large, too deep
+	reason string // why it was refused: too large, too deep
 	torn   bool   // the stream ended inside it
 }
 
 // scanner splits a JSON stream into the elements of its array, or into consecutive values if it is not an array. It
 // only tracks strings and brackets, so an element that is not valid JSON ends where its brackets do and does not
-// affect others, and one over a limit is skipped without being held.
+// affect others, and an element over a limit is skipped without being kept in memory.
 type scanner struct {
-	r         *bufio.Reader
-	at        int64
-	buf       []byte
-	max       int
-	began     bool
-	array     bool
-	closed    bool
-	alone     bool  // the array is a part of the stream: the rest is not read
-	strange   int   // unexpected bytes between values
-	strangeAt int64 // the first of them
-	document  int   // how many arrays began after another had ended
+	r            *bufio.Reader
+	at           int64
+	buf          []byte
+	max          int
+	began        bool
+	array        bool
+	closed       bool
+	nested       bool  // the array is a part of the stream: the rest is not read
+	unexpected   int   // unexpected bytes between values
+	unexpectedAt int64 // the first of them
+	document     int   // how many arrays began after another had ended
 }
 
-func newScanner(r io.Reader, most int) *scanner {
-	return &scanner{r: bufio.NewReaderSize(r, 64<<10), max: most}
+func newScanner(r io.Reader, limit int) *scanner {
+	return &scanner{r: bufio.NewReaderSize(r, 64<<10), max: limit}
 }
 
 func (s *scanner) byte() (byte, error) {
@@ -68,7 +68,7 @@ func (s *scanner) next() (element, error) {
 		case b == '[' && !s.began:
 			s.began, s.array = true, true
 		case b == ']' && s.array && !s.closed:
-			if s.closed = true; s.alone {
+			if s.closed = true; s.nested {
 				return element{offset: s.at}, io.EOF
 			}
 		case s.closed && b == '[': // another document
@@ -78,7 +78,7 @@ func (s *scanner) next() (element, error) {
 			s.back()
 			return s.value()
 		case s.closed || b == '}' || b == ']' || b == ':' || b == 0:
-			s.stray()
+			s.countUnexpected()
 		default:
 			s.began = true
 			s.back()
@@ -188,7 +188,7 @@ func textRun(b []byte) int {
 	return len(b)
 }
 
-// ends reports a byte that ends a number or a literal.
+// ends reports whether b ends a number or a literal.
 func ends(b byte) bool {
 	switch b {
 	case ',', ']', '}', ' ', '\n', '\r', '\t', '{', '[':
@@ -197,18 +197,18 @@ func ends(b byte) bool {
 	return false
 }
 
-// liner splits a stream into lines.
-type liner struct {
+// lineReader splits a stream into lines.
+type lineReader struct {
 	r   *bufio.Reader
 	at  int64
 	buf []byte
 }
 
-func newLiner(r io.Reader) *liner { return &liner{r: bufio.NewReaderSize(r, 64<<10)} }
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
 
 // next is the next non-blank line without its end; io.EOF after the last. torn means that the last line had no end,
 // which alone is not an error.
-func (l *liner) next() (element, error) {
+func (l *lineReader) next() (element, error) {
 	for {
 		e := element{offset: l.at}
 		l.buf = l.buf[:0]
@@ -244,7 +244,7 @@ func (l *liner) next() (element, error) {
 	}
 }
 
-// tooDeep reports JSON that nests deeper than MaxDepth.
+// tooDeep reports whether a JSON text nests deeper than MaxDepth.
 func tooDeep(raw []byte) bool {
 	depth, inString := 0, false
 	for i := 0; i < len(raw); i++ {
@@ -356,10 +356,10 @@ func escapeAt(raw []byte, i int) (code uint32, ok bool) {
 
 // counted counts the bytes read from a stream, and stops when the reader is cancelled.
 type counted struct {
-	ctx   context.Context
-	r     io.Reader
-	n     *int64
-	moved func()
+	ctx    context.Context
+	r      io.Reader
+	n      *int64
+	onRead func()
 }
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -368,6 +368,6 @@ func (c *counted) Read(p []byte) (int, error) {
 	}
 	n, err := c.r.Read(p)
 	*c.n += int64(n)
-	c.moved()
+	c.onRead()
 	return n, err
 }

@@ -45,7 +45,7 @@ func (r *run) takeout(in Input, from io.Reader) error {
 	for i := 0; ; i++ {
 		e, err := s.next()
 		if err != nil {
-			r.strange(i, s)
+			r.reportUnexpected(i, s)
 			end = r.ended(err, e.offset)
 			break
 		}
@@ -81,7 +81,7 @@ func (r *run) takeout(in Input, from io.Reader) error {
 
 func (r *run) activity(e element, fixed *repaired) (activity, string) {
 	var a activity
-	raw, f, reason := sound(e)
+	raw, f, reason := elementJSON(e)
 	switch {
 	case e.torn:
 		r.torn(e.offset)
@@ -107,8 +107,8 @@ func isGeminiHeader(header string) bool {
 const promptedPrefix = "Prompted "
 
 func (a activity) isPrompt() bool {
-	ours := isGeminiHeader(string(a.Header)) || slices.ContainsFunc(a.Products, func(p str) bool { return isGeminiHeader(string(p)) })
-	return ours && (len(a.answers()) > 0 || strings.HasPrefix(string(a.Title), promptedPrefix))
+	isGemini := isGeminiHeader(string(a.Header)) || slices.ContainsFunc(a.Products, func(p str) bool { return isGeminiHeader(string(p)) })
+	return isGemini && (len(a.answers()) > 0 || strings.HasPrefix(string(a.Title), promptedPrefix))
 }
 
 func (a activity) answers() []string {
@@ -171,9 +171,9 @@ func takeoutDraft(id string, entries []activity) *draft {
 	slices.SortStableFunc(entries, func(a, b activity) int { return a.Time.Compare(b.Time.Time) })
 	taken := map[string]int{}
 	for _, a := range entries {
-		asked := strings.TrimPrefix(string(a.Title), promptedPrefix)
-		n := node{kind: kindUser, at: a.Time, parent: d.leaf, blocks: texts(asked)}
-		if !a.Time.IsZero() { // a later export has more before and after it
+		prompt := strings.TrimPrefix(string(a.Title), promptedPrefix)
+		n := node{kind: kindUser, at: a.Time, parent: d.leaf, blocks: texts(prompt)}
+		if !a.Time.IsZero() { // not an index, which would be different in a later export
 			n.key = a.Time.Format("20060102T150405.000000000")
 			if taken[n.key]++; taken[n.key] > 1 {
 				n.key += "+" + strconv.Itoa(taken[n.key])
@@ -194,11 +194,11 @@ func takeoutDraft(id string, entries []activity) *draft {
 	return d
 }
 
-// takeoutAnswer is an answer's text, with the HTML itself if the conversion is incomplete.
+// takeoutAnswer is an answer's text, and its HTML too if the conversion is incomplete.
 func takeoutAnswer(text string) chat.Blocks {
-	markdown, whole := markdownOf(text, MaxLineBytes)
+	markdown, complete := markdownOf(text, MaxLineBytes)
 	out := texts(markdown)
-	if whole && out != nil {
+	if complete && out != nil {
 		return out
 	}
 	raw, _ := chat.MarshalJSON(text)

@@ -22,7 +22,7 @@ const (
 	noticeEmpty        = "A user's message was empty; its turn says so."
 	noticeNoUser       = "An answer came before any question; its turn has no user's message."
 	noticeInstructions = "Instructions in the middle of the conversation were kept, but are not used."
-	noticeBeside       = "Content that the source program hides was left out."
+	noticeHidden       = "Content that the source program hides was left out."
 	noticeNoCurrent    = "The message that was open last does not exist; the last one was used."
 )
 
@@ -30,7 +30,7 @@ func newTree(d *draft) *tree {
 	t := &tree{d: d, byKey: make(map[string]int, len(d.nodes))}
 	t.unify()
 	t.link()
-	t.cut()
+	t.breakCycles()
 	t.sort()
 	return t
 }
@@ -38,10 +38,10 @@ func newTree(d *draft) *tree {
 // unify gives every message a unique key, and drops identical duplicates.
 func (t *tree) unify() {
 	kept := t.d.nodes[:0]
-	again := map[string]int{}
+	copies := map[string]int{}
 	for _, n := range t.d.nodes {
 		at, taken := t.byKey[n.key]
-		if taken && n.parent == kept[at].parent && n.follows == kept[at].follows && sameSaid(n, kept[at]) {
+		if taken && n.parent == kept[at].parent && n.follows == kept[at].follows && sameContent(n, kept[at]) {
 			t.d.notice(noticeRepeated, 1)
 			continue
 		}
@@ -49,8 +49,8 @@ func (t *tree) unify() {
 			t.d.notice(noticeSameKey, 1)
 			key := n.key
 			for taken {
-				again[key]++
-				n.key = key + "#" + strconv.Itoa(again[key]+1)
+				copies[key]++
+				n.key = key + "#" + strconv.Itoa(copies[key]+1)
 				_, taken = t.byKey[n.key]
 			}
 		}
@@ -60,7 +60,7 @@ func (t *tree) unify() {
 	t.d.nodes = kept
 }
 
-func sameSaid(a, b node) bool {
+func sameContent(a, b node) bool {
 	if a.kind != b.kind || len(a.blocks) != len(b.blocks) {
 		return false
 	}
@@ -90,8 +90,8 @@ func (t *tree) link() {
 	}
 }
 
-// cut breaks each cycle at its first message.
-func (t *tree) cut() {
+// breakCycles breaks each cycle at its first message.
+func (t *tree) breakCycles() {
 	const fresh, walking, done = 0, 1, 2
 	state := make([]int, len(t.parent))
 	for start := range t.parent {
@@ -140,7 +140,7 @@ func (t *tree) sort() {
 	}
 }
 
-// leaf is the message at which the conversation was left: the one its source names, or the last visible one.
+// leaf is the message that was open last: the one that its source names, or the last visible one.
 func (t *tree) leaf() int {
 	if at, ok := t.byKey[t.d.leaf]; ok && t.d.leaf != "" {
 		return at

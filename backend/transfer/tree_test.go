@@ -34,15 +34,15 @@ func anyNodes(rt *rapid.T) []node {
 		if k == kindVoid || rapid.IntRange(0, 9).Draw(rt, "empty") == 0 {
 			continue
 		}
-		said := fmt.Sprintf("said-%d.", i)
+		text := fmt.Sprintf("said-%d.", i)
 		switch k {
 		case kindHidden:
-			raw, _ := json.Marshal(said)
+			raw, _ := json.Marshal(text)
 			nodes[i].blocks = chat.Blocks{unknownBlock("test", raw)}
 		case kindTool:
-			nodes[i].blocks = chat.Blocks{chat.ToolResult{Content: texts(said)}}
+			nodes[i].blocks = chat.Blocks{chat.ToolResult{Content: texts(text)}}
 		default:
-			nodes[i].blocks = texts(said)
+			nodes[i].blocks = texts(text)
 		}
 	}
 	return nodes
@@ -55,28 +55,28 @@ func draftOf(nodes []node) *draft {
 	return d
 }
 
-// TestAnyTreeBecomesTurns: for any messages the turns are a tree and contain everything that a user, an assistant or
-// a tool said; the same messages make the same turns, and each turn follows one path through the messages.
+// TestAnyTreeBecomesTurns: for any messages the turns are a tree and contain the text of every message of a user, an
+// assistant or a tool, and the same messages give the same turns.
 func TestAnyTreeBecomesTurns(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		nodes := anyNodes(rt)
 		c, reason := draftOf(nodes).build()
-		spoken := slices.ContainsFunc(nodes, func(n node) bool { return n.kind >= kindUser })
-		if (reason == "") != spoken {
-			rt.Fatalf("has messages: %v; refused because %q", spoken, reason)
+		hasMessages := slices.ContainsFunc(nodes, func(n node) bool { return n.kind >= kindUser })
+		if (reason == "") != hasMessages {
+			rt.Fatalf("visible messages: %v; refused because %q", hasMessages, reason)
 		}
 		if reason != "" {
 			return
 		}
-		checkSound(t, c)
+		checkValid(t, c)
 		raw, err := chat.MarshalJSON(c)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		for i, n := range nodes {
-			said := fmt.Sprintf("said-%d.", i)
-			if n.kind >= kindUser && len(n.blocks) > 0 && !strings.Contains(string(raw), said) {
-				rt.Fatalf("%q does not occur in %s", said, raw)
+			text := fmt.Sprintf("said-%d.", i)
+			if n.kind >= kindUser && len(n.blocks) > 0 && !strings.Contains(string(raw), text) {
+				rt.Fatalf("%q does not occur in %s", text, raw)
 			}
 		}
 		again, _ := draftOf(nodes).build()

@@ -100,7 +100,7 @@ func (f *utf16File) load(i int) error {
 	return nil
 }
 
-// Size is its number of bytes as UTF-8.
+// Size is the size of the file as UTF-8, in bytes.
 func (f *utf16File) Size() int64 { return f.starts[len(f.starts)-1] }
 
 // ReadAt implements io.ReaderAt.
@@ -128,7 +128,7 @@ func (f *utf16File) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// asUTF8 is a file as UTF-8.
+// asUTF8 returns a UTF-16 file as UTF-8, and any other unchanged.
 func (r *run) asUTF8(in Input) (Input, error) {
 	head := make([]byte, 4)
 	n, err := in.Data.ReadAt(head, 0)

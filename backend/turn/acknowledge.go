@@ -7,8 +7,9 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// acknowledges reports passages that are only acknowledgements ("Sure, thanks!"): they are not recalled on their own.
-func acknowledges(passages []string) bool {
+// isAcknowledgement reports whether passages contain only an acknowledgement ("Sure, thanks!"), which is not recalled
+// on its own.
+func isAcknowledgement(passages []string) bool {
 	n := 0
 	for _, p := range passages {
 		for _, word := range strings.FieldsFunc(strings.ToLower(p), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’' }) {
@@ -20,10 +21,10 @@ func acknowledges(passages []string) bool {
 	return n > 0
 }
 
-// maxAcknowledgement is the maximum number of words of a bare acknowledgement.
+// maxAcknowledgement is the maximum number of words in an acknowledgement.
 const maxAcknowledgement = 8
 
-// courtesies are words of acknowledgements, and words that join them.
+// courtesies are words of acknowledgements and their connecting words.
 var courtesies = lexical.Set(`ok okay sure yes yeah yep yup no nope thanks thank thx ty you u so much very a lot great good cool nice perfect
 	awesome excellent wonderful fine alright right exactly got it that's that’s sounds will do understood noted please welcome you're
 	you’re of course hi hello hey bye indeed true agreed makes sense lovely super amazing

@@ -37,15 +37,15 @@ func blockOffset(base chat.Blocks, firstKind llm.DeltaKind) int {
 }
 
 // replay decodes stored events with their provider's decoder: the result equals what was shown while they streamed.
-// They are read up to the limit, if there is one, in the mode in which they streamed. Those of an unknown provider
+// They are decoded in the mode in which they streamed, up to limit unless that is nil. Events of an unknown provider
 // are only counted.
-func (e *Engine) replay(provider string, mode llm.ToolsMode, of account, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
+func (e *Engine) replay(provider string, mode llm.ToolsMode, usage account, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
 	var dec *guarded
 	if p, ok := e.models.Provider(provider); ok {
 		dec = decoderOf(p, mode)
-		dec.account = of
+		dec.account = usage
 	}
-	var loosen func() // set once they are long
+	var loosen func() // set once the events are long
 	defer func() {
 		if loosen != nil {
 			loosen()
@@ -81,7 +81,7 @@ type replayed struct {
 	result  llm.Result
 	events  int
 	visible int64 // bytes
-	tooLong error // set if reading stopped at the limit of an answer
+	tooLong error // set if decoding stopped at the limit
 }
 
 // journalLimit is how far a journal is read. One written under a higher limit than today's is read up to the default
@@ -126,19 +126,19 @@ func (e *Engine) Answer(ctx context.Context, t chat.Turn) (chat.Message, error) 
 	return chat.Message{Role: chat.RoleAssistant, Blocks: blocks}, err
 }
 
-// usageOf sums the usage of a turn's ended steps.
+// usageOf sums the usage of a turn's ended steps and of its last one; nil: none was reported.
 func usageOf(steps []chat.Step, last *chat.Usage) *chat.Usage {
 	var sum chat.Usage
-	seen := false
+	found := false
 	for _, s := range steps {
 		if s.Usage != nil {
-			sum, seen = sum.Add(*s.Usage), true
+			sum, found = sum.Add(*s.Usage), true
 		}
 	}
 	if last != nil {
-		sum, seen = sum.Add(*last), true
+		sum, found = sum.Add(*last), true
 	}
-	if !seen {
+	if !found {
 		return nil
 	}
 	return &sum

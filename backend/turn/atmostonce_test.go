@@ -14,13 +14,13 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// kills is the number of writes at which the program is killed in turn; a whole turn takes fewer.
+// kills is the maximum number of writes after which the program is killed; a turn needs fewer.
 const kills = 60
 
-// TestAtMostOnceHoweverItIsKilled kills the program before and after each of its writes, while a turn calls tools with
-// and without effects. However it is killed, no call with effects runs twice unless a person decides so, verify finds
-// nothing, and the conversation can continue. The long form kills it a second time at each later write.
-func TestAtMostOnceHoweverItIsKilled(t *testing.T) {
+// TestCallsRunAtMostOnceAfterKills kills the program before and after each of its writes, while a turn calls tools
+// with and without effects. No call with effects runs twice unless the user decides so, verify finds nothing, and the
+// conversation can continue. The long form kills it a second time at each of the later writes.
+func TestCallsRunAtMostOnceAfterKills(t *testing.T) {
 	second := []int64{math.MaxInt32}
 	if os.Getenv("CONTEXTINFINITY_CRASH") == "full" {
 		second = nil
@@ -28,23 +28,23 @@ func TestAtMostOnceHoweverItIsKilled(t *testing.T) {
 			second = append(second, n)
 		}
 	}
-	whole := false
-	for first := int64(1); first < kills && !whole; first++ {
+	survived := false
+	for first := int64(1); first < kills && !survived; first++ {
 		for _, n := range second {
-			whole = diesTwice(t, first, n, false)
-			diesTwice(t, first, n, true)
+			survived = runAndKillTwice(t, first, n, false)
+			runAndKillTwice(t, first, n, true)
 		}
 	}
-	if !whole {
+	if !survived {
 		t.Errorf("the turn does not end within %d writes", kills)
 	}
 }
 
-// diesTwice runs a turn in a program that is killed after first writes, then in one that is killed after second
+// runAndKillTwice runs a turn in a program that is killed after first writes, then in one that is killed after second
 // writes, then to its end. It reports whether the first run ended without being killed.
-func diesTwice(t *testing.T, first, second int64, before bool) (whole bool) {
+func runAndKillTwice(t *testing.T, first, second int64, before bool) (survived bool) {
 	t.Helper()
-	w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000, tools: newToolbox()}
+	w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, published: &recorder{}, window: 100000, tools: newToolbox()}
 	w.settings = turn.Settings{
 		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ProgressEvery: time.Hour, AllowParallel: true,
 		Backoff: func(int) time.Duration { return 0 }, ToolsMode: llm.ToolsEnabled, Policy: prompt.DefaultPolicy(),
@@ -56,15 +56,15 @@ func diesTwice(t *testing.T, first, second int64, before bool) (whole bool) {
 		t.Fatal(err)
 	}
 	p.die()
-	w.answers(
-		[]string{text("So "), asks("a", "box__read", `{"n":1}`), asks("b", "box__write", `{"n":2}`), asks("c", "box__write", `{"n":3}`)},
-		[]string{asks("d", "box__write", `{"n":4}`)},
+	w.scriptCalls(
+		[]string{text("So "), callEvent("a", "box__read", `{"n":1}`), callEvent("b", "box__write", `{"n":2}`), callEvent("c", "box__write", `{"n":3}`)},
+		[]string{callEvent("d", "box__write", `{"n":4}`)},
 	)
 	p = w.run(nil, first)
 	p.life.before = before
 	if h, err := w.engine.Send(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("go")}); err == nil {
 		_, err = h.Wait(context.Background())
-		whole = err == nil && p.life.left.Load() > 0
+		survived = err == nil && p.life.writes.Load() > 0
 	}
 	p.die()
 	p = w.run(nil, second)
@@ -86,10 +86,10 @@ func diesTwice(t *testing.T, first, second int64, before bool) (whole bool) {
 	}
 	w.settleAll()
 	w.checkAfterKills(first, second)
-	return whole
+	return survived
 }
 
-// settleAll waits for running turns and resolves each call whose outcome is unknown by telling the model so.
+// settleAll waits for running turns, and tells the model about each call whose outcome is unknown.
 func (w *env) settleAll() {
 	ctx := context.Background()
 	for range 20 {
@@ -109,7 +109,7 @@ func (w *env) settleAll() {
 	}
 }
 
-// checkAfterKills checks what the kills left and that the conversation can continue.
+// checkAfterKills checks the state after the kills, and that the conversation can continue.
 func (w *env) checkAfterKills(first, second int64) {
 	w.t.Helper()
 	ran := map[string]int{}
@@ -127,8 +127,8 @@ func (w *env) checkAfterKills(first, second int64) {
 	}
 	sent := w.provider.requests()
 	last := sent[len(sent)-1]
-	if asked, results := strings.Count(last, `"type":"tool_use"`), strings.Count(last, `"type":"tool_result"`); asked != results {
-		w.t.Errorf("after %d and %d writes the next request has %d calls and %d results", first, second, asked, results)
+	if calls, results := strings.Count(last, `"type":"tool_use"`), strings.Count(last, `"type":"tool_result"`); calls != results {
+		w.t.Errorf("after %d and %d writes the next request has %d calls and %d results", first, second, calls, results)
 	}
 	w.clean()
 }

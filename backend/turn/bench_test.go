@@ -79,9 +79,9 @@ func (w *env) commitAll() {
 	}
 }
 
-func p95(b *testing.B, took []time.Duration) {
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+func p95(b *testing.B, durations []time.Duration) {
+	slices.Sort(durations)
+	b.ReportMetric(float64(durations[len(durations)*95/100].Microseconds())/1000, "p95-ms")
 }
 
 // BenchmarkAssembly reads and assembles the context of the next request (SPEC 14: p95 under 20 ms at 10 000 turns,
@@ -90,15 +90,15 @@ func BenchmarkAssembly(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			w := lineage(b, n)
-			var took []time.Duration
+			var durations []time.Duration
 			for b.Loop() {
-				begun := time.Now()
+				start := time.Now()
 				if _, _, err := w.engine.Preview(b.Context(), w.branch.ID, "", chat.UserText("what next?")); err != nil {
 					b.Fatal(err)
 				}
-				took = append(took, time.Since(begun))
+				durations = append(durations, time.Since(start))
 			}
-			p95(b, took)
+			p95(b, durations)
 		})
 	}
 }
@@ -109,7 +109,7 @@ func BenchmarkOwnWork(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			w := lineage(b, n)
-			var took []time.Duration
+			var durations []time.Duration
 			for b.Loop() {
 				sent := make(chan time.Time, 1)
 				w.provider.script(call{events: []string{text("ok"), done}, after: func(i int) {
@@ -117,20 +117,20 @@ func BenchmarkOwnWork(b *testing.B) {
 						sent <- time.Now()
 					}
 				}})
-				begun := time.Now()
+				start := time.Now()
 				h, err := w.engine.Send(b.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("what next?")})
 				if err != nil {
 					b.Fatal(err)
 				}
-				took = append(took, (<-sent).Sub(begun))
+				durations = append(durations, (<-sent).Sub(start))
 				b.StopTimer()
 				w.wait(h)
-				if len(took)%20 == 0 {
+				if len(durations)%20 == 0 {
 					w.commitAll()
 				}
 				b.StartTimer()
 			}
-			p95(b, took)
+			p95(b, durations)
 		})
 	}
 }

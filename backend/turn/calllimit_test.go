@@ -14,7 +14,7 @@ type limited struct {
 
 func (l limited) CallLimit(tools.Call) time.Duration { return l.own }
 
-// A call that has a time limit of its own is not cut off before it.
+// A call that has its own time limit is not cut off before it.
 func TestCallLimit(t *testing.T) {
 	for _, c := range []struct{ set, own, want time.Duration }{
 		{0, 0, defaultCallTimeout}, {20 * time.Second, 0, 20 * time.Second}, {time.Minute, time.Hour, time.Hour}, {time.Minute, time.Second, time.Minute},

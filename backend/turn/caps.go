@@ -8,23 +8,24 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// capsOf are the caps that a branch's model leaves for instructions and pinned facts.
-type capsOf struct {
+// branchCaps are the caps that a branch's model leaves for instructions and pinned facts.
+type branchCaps struct {
 	model  string
 	budget prompt.Budget
 	count  func(string) int
 }
 
-// capsFor reads them. A model that cannot be called now has no caps to check: they are checked before sending.
-func (e *Engine) capsFor(ctx context.Context, branch chat.BranchID) (capsOf, error) {
+// capsFor returns the caps of a branch. If its model cannot be called now, nothing exceeds them: they are checked again
+// before sending.
+func (e *Engine) capsFor(ctx context.Context, branch chat.BranchID) (branchCaps, error) {
 	m, err := e.modelFor(ctx, branch, "")
 	if code := chat.CodeOf(err); code == chat.CodeConfig || code == chat.CodeAuth {
 		m = Model{Limits: prompt.Limits{ContextLimit: 1 << 40}}
 	} else if err != nil {
-		return capsOf{}, err
+		return branchCaps{}, err
 	}
 	learned, err := e.contexts.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
-	return capsOf{
+	return branchCaps{
 		model: m.Endpoint.Name, count: e.count(m), budget: prompt.NewBudget(m.Limits, e.settings().Policy.OrDefault(), learned.Factor),
 	}, err
 }
@@ -64,8 +65,8 @@ func (e *Engine) CheckInstructions(ctx context.Context, session chat.SessionID, 
 	return refused(prompt.CheckInstructions(text, caps.model, caps.budget, caps.count), "Nothing was changed.")
 }
 
-// CheckPreset refuses an unknown model, and instructions over its cap, before they are copied into a session; an
-// empty name is the default model. A model without a key can be chosen: the key is needed only for sending.
+// CheckPreset refuses an unknown model, and instructions over its cap, before both are copied into a session; an empty
+// name is the default model. A model without a key can be chosen: the key is needed only for sending.
 func (e *Engine) CheckPreset(ctx context.Context, model, instructions string) error {
 	m, err := e.models.Resolve(ctx, model)
 	if code := chat.CodeOf(err); code == chat.CodeAuth || code == chat.CodeConfig && model == "" {
@@ -81,15 +82,15 @@ func (e *Engine) CheckPreset(ctx context.Context, model, instructions string) er
 	return refused(prompt.CheckInstructions(instructions, m.Endpoint.Name, budget, e.count(m)), "Nothing was changed.")
 }
 
-// changedNothing is a model's error in an operation that sends nothing.
+// changedNothing adapts a model's error to an operation that sends nothing.
 func changedNothing(err error) error {
 	e := *chat.AsError(err)
 	e.Message = strings.Replace(e.Message, "nothing was sent", "nothing was changed", 1)
 	return &e
 }
 
-// CheckCaps reports a session in which nothing can be sent, because its imported instructions or pinned facts exceed
-// their caps.
+// CheckCaps returns an error if nothing can be sent in a session because its imported instructions or pinned facts
+// exceed their caps.
 func (e *Engine) CheckCaps(ctx context.Context, session chat.SessionID) error {
 	s, err := e.past.Session(ctx, session)
 	if err != nil {
@@ -109,12 +110,12 @@ func (e *Engine) CheckCaps(ctx context.Context, session chat.SessionID) error {
 	return prompt.CheckPins(pins, caps.model, caps.budget, caps.count)
 }
 
-// refused says what was not done.
-func refused(err error, nothing string) error {
+// refused appends to a refusal what was not done.
+func refused(err error, notDone string) error {
 	if err == nil {
 		return nil
 	}
 	e := *chat.AsError(err)
-	e.Message += " " + nothing
+	e.Message += " " + notDone
 	return &e
 }

@@ -15,7 +15,7 @@ import (
 // request.
 type assembly struct {
 	branch  chat.BranchID
-	here    chat.SessionID // the branch's session, set by contextInput
+	session chat.SessionID // of the branch, set by contextInput
 	seq     int64          // turns before it are history; 0: all
 	model   Model
 	current chat.Message
@@ -100,12 +100,12 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 		RedactionRules: e.settings().RedactionRules,
 	}
 	in.ResultMaxBytes = e.settings().ResultMaxBytes
-	a.earlier.into(&in)
+	a.earlier.addTo(&in)
 	b, err := e.past.Branch(ctx, a.branch)
 	if err != nil {
 		return in, err
 	}
-	a.here = b.SessionID
+	a.session = b.SessionID
 	s, err := e.past.Session(ctx, b.SessionID)
 	if err != nil {
 		return in, err
@@ -149,7 +149,7 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 	return in, nil
 }
 
-// knowledge is the branch's memory besides its turns: its head and its pins.
+// knowledge reads the branch's head and pins.
 func (e *Engine) knowledge(ctx context.Context, in *prompt.Input, a assembly, b chat.Branch) (err error) {
 	if a.cut != nil {
 		in.Head = a.cut.Head
@@ -167,14 +167,14 @@ func (e *Engine) count(m Model) func(string) int {
 	return func(s string) int { return e.counter.Count(m.Endpoint.ModelID, s) }
 }
 
-// history sets how the lineage may be represented.
+// history sets how the turns of the lineage can be represented.
 func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) error {
 	in.Fetch = func(from, to int64) ([]chat.Turn, error) { return e.fetch(ctx, a.branch, from, to) }
 	in.Extract = func(turns []chat.Turn, target int) string {
 		return librarian.Extract(turns, target, in.Count)
 	}
 	in.Repeats = librarian.RepeatedLines
-	in.Remember = e.remembered(a.branch, e.counter.Encoding(a.model.Endpoint.ModelID))
+	in.CachedExtract = e.cachedExtract(a.branch, e.counter.Encoding(a.model.Endpoint.ModelID))
 	summaries, err := e.contexts.UsableSummaries(ctx, a.branch)
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 	return nil
 }
 
-// calibrate applies what was learned of the provider's token counting, but only when the cut moves anyway: a changed
+// calibrate applies what was learned about the provider's token counting, but only when the cut moves anyway: a changed
 // budget would otherwise move the cut, and with it the prefix.
 func (e *Engine) calibrate(ctx context.Context, in *prompt.Input, a assembly) error {
 	learned, err := e.contexts.Calibration(ctx, a.model.Endpoint.Provider, a.model.Endpoint.ModelID)
@@ -240,7 +240,7 @@ func (e *Engine) sizes(ctx context.Context, branch chat.BranchID, seq int64, m M
 	if err != nil {
 		return nil, err
 	}
-	if err := e.weigh(ctx, branch, encoding, all, m); err != nil {
+	if err := e.countMissing(ctx, branch, encoding, all, m); err != nil {
 		return nil, err
 	}
 	out := make([]prompt.Size, 0, len(all))
@@ -255,7 +255,8 @@ func (e *Engine) sizes(ctx context.Context, branch chat.BranchID, seq int64, m M
 // page is how many turns are measured at a time.
 const page = 64
 
-func (e *Engine) weigh(ctx context.Context, branch chat.BranchID, encoding string, sizes []chat.TurnSize, m Model) error {
+// countMissing counts and stores the sizes that are not known yet.
+func (e *Engine) countMissing(ctx context.Context, branch chat.BranchID, encoding string, sizes []chat.TurnSize, m Model) error {
 	for i := 0; i < len(sizes); i++ {
 		if sizes[i].Tokens >= 0 {
 			continue
@@ -282,14 +283,14 @@ func (e *Engine) weigh(ctx context.Context, branch chat.BranchID, encoding strin
 	return nil
 }
 
-// PlanAhead lists the ranges of a branch that background jobs should summarise now: those of the present plan, and
+// PlanAhead lists the ranges of a branch that background jobs should summarize now: those of the current plan, and
 // those that the next move of the cut will need.
 func (e *Engine) PlanAhead(ctx context.Context, branch chat.BranchID) ([]prompt.Range, error) {
 	return e.planRanges(ctx, branch, func(in prompt.Input, b prompt.Budget) []prompt.Range {
 		ranges := prompt.MakePlan(in.Sizes, b, in.Policy).Ranges
 		if next, near := prompt.Next(in.Sizes, b, in.Policy); near {
 			for _, r := range next.Ranges {
-				if !mostly(r, in.Summaries) {
+				if !mostlyCovered(r, in.Summaries) {
 					ranges = append(ranges, r)
 				}
 			}
@@ -327,26 +328,26 @@ func (e *Engine) planRanges(ctx context.Context, branch chat.BranchID, choose fu
 	if err != nil { // nothing can be sent until it is fixed, so nothing need be prepared
 		return nil, nil //nolint:nilerr // the next message reports it
 	}
-	return without(choose(in, b), in.Summaries), nil
+	return withoutSummarized(choose(in, b), in.Summaries), nil
 }
 
-// mostly reports that a summary already covers the beginning and most of a future range: the position of the next cut
-// shifts with every turn, and a summary for each possible position would cost a model call per turn.
-func mostly(r prompt.Range, have []prompt.Summary) bool {
-	const most = 0.6
-	for _, s := range have {
-		if s.From == r.From && s.To <= r.To && float64(s.To-s.From) >= most*float64(r.To-r.From) {
+// mostlyCovered reports whether a summary already covers the beginning and most of a future range: the position of the
+// next cut shifts with every turn, and a summary for each possible position would cost a model call per turn.
+func mostlyCovered(r prompt.Range, summaries []prompt.Summary) bool {
+	const minShare = 0.6
+	for _, s := range summaries {
+		if s.From == r.From && s.To <= r.To && float64(s.To-s.From) >= minShare*float64(r.To-r.From) {
 			return true
 		}
 	}
 	return false
 }
 
-// without drops ranges that have a summary, and duplicates.
-func without(ranges []prompt.Range, have []prompt.Summary) []prompt.Range {
+// withoutSummarized drops ranges that have a summary, and duplicates.
+func withoutSummarized(ranges []prompt.Range, summaries []prompt.Summary) []prompt.Range {
 	type span struct{ from, to int64 }
 	done := map[span]bool{}
-	for _, s := range have {
+	for _, s := range summaries {
 		done[span{s.From, s.To}] = true
 	}
 	var out []prompt.Range

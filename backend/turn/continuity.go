@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// mayContinue reports that the provider may use what it has stored of this turn (SRD 1.2.5). For that it must store
+// mayContinue reports whether the provider may use what it has stored of this turn (SRD 1.2.5). For that it must store
 // each answer, including the first.
 func (r *run) mayContinue() bool {
 	return r.e.settings().Continuity && !r.forgotten && len(r.context.Tools()) > 0
@@ -28,33 +28,33 @@ func (r *run) continuation(ctx context.Context) (*llm.Continuation, error) {
 	if err != nil || raw == nil {
 		return nil, err
 	}
-	var held prompt.Manifest
-	if json.Unmarshal(raw, &held) != nil || held.Model != r.model.Endpoint.Name || held.Inputs.ModelID != r.model.Endpoint.ModelID ||
-		held.Inputs.StepIndex != r.index-1 || held.SHA256 == "" || held.SHA256 != r.context.HashOfFirst(messages-2) {
+	var previous prompt.Manifest
+	if json.Unmarshal(raw, &previous) != nil || previous.Model != r.model.Endpoint.Name || previous.Inputs.ModelID != r.model.Endpoint.ModelID ||
+		previous.Inputs.StepIndex != r.index-1 || previous.SHA256 == "" || previous.SHA256 != r.context.HashOfFirst(messages-2) {
 		return nil, nil
 	}
 	return &llm.Continuation{ResponseID: r.response, Messages: messages - 1}, nil
 }
 
-// noteContinuity records in the manifest which part was sent.
+// noteContinuity records in the manifest how much of the context was sent.
 func (r *run) noteContinuity(m *prompt.Manifest) {
 	switch {
 	case r.continues != nil:
 		m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], fmt.Sprintf(
 			"Only what is new was sent: the provider has stored the other %s (tools.provider_continuity).", display.Count(r.continues.Messages, "message", "messages")))
 	case r.forgotten:
-		m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], "All of it was sent: the provider no longer had the earlier part of this turn.")
+		m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], "Everything was sent: the provider no longer had the earlier part of this turn.")
 	}
 }
 
-// forgot reports a refusal because the provider has not stored the answer that the request continues.
-func forgot(err error) bool {
+// wasForgotten reports whether a request was refused because the provider has not stored the answer that it continues.
+func wasForgotten(err error) bool {
 	var le *llm.Error
 	return errors.As(err, &le) && le.Forgotten
 }
 
-// sendWhole ends an attempt that continued an answer forgotten by the provider, and sends the complete request.
-func (r *run) sendWhole(ctx context.Context) state {
+// sendComplete ends an attempt that continued an answer forgotten by the provider, and sends the complete request.
+func (r *run) sendComplete(ctx context.Context) state {
 	if err := r.closeAttempt(); err != nil {
 		return r.failWith(ctx, err)
 	}

@@ -10,16 +10,16 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// With previous_response_id enabled, a step sends only what is new while the provider still has the earlier context;
-// if the provider has forgotten it, the whole context is sent. Without the setting nothing depends on the provider.
+// With previous_response_id enabled, a step sends only the new part while the provider still has the earlier context;
+// if the provider has forgotten it, the complete context is sent. Without the setting nothing depends on the provider.
 func TestStepsContinueTheProvidersContext(t *testing.T) {
 	ended := func(id string) string { return event(wireEvent{T: "done", ID: id}) }
 	forgotten := &llm.Error{Code: chat.CodeInvalid, Status: 400, Message: "no such response", Forgotten: true}
 	for name, c := range map[string]struct {
 		off     bool
 		forgets bool
-		differs bool // what was sent before can no longer be rebuilt identically
-	}{"holds": {}, "off": {off: true}, "forgot": {forgets: true}, "differs": {differs: true}} {
+		differs bool // the earlier part can no longer be rebuilt identically
+	}{"stored": {}, "off": {off: true}, "forgotten": {forgets: true}, "differs": {differs: true}} {
 		t.Run(name, func(t *testing.T) {
 			w := withTools(t)
 			w.settings.Continuity = !c.off
@@ -32,7 +32,7 @@ func TestStepsContinueTheProvidersContext(t *testing.T) {
 					return tools.Output{Content: chat.Blocks{chat.Text{Text: "did read"}}}, nil
 				}
 			}
-			w.provider.script(call{events: []string{asks("a", "box__read", `{}`), ended("resp_1")}})
+			w.provider.script(call{events: []string{callEvent("a", "box__read", `{}`), ended("resp_1")}})
 			if c.forgets {
 				w.provider.script(call{err: forgotten})
 			}

@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestACostIsStoredWithItsAnswer: each step and the turn keep what they cost by the price at the time, and a turn of
-// two steps the sum of both. Without a price nothing is stored.
+// TestACostIsStoredWithItsAnswer: each step and the turn store their cost at the price of that time, and a turn of two
+// steps the sum of both. Without a price nothing is stored.
 func TestACostIsStoredWithItsAnswer(t *testing.T) {
 	w := newEnv(t)
 	source := chat.PriceConfigured

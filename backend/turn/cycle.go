@@ -61,7 +61,8 @@ func pausedBy(s chat.Step) string {
 	return ""
 }
 
-// add adds the next step, with the batch of its calls if it has one. It reports that the calls have their results.
+// add adds the next step, with the batch of its calls if it has one. It reports whether the calls have their
+// results.
 func (b *earlierSteps) add(blocks chat.Blocks, batch *chat.ToolBatch) bool {
 	b.base = join(b.base, blocks)
 	b.partial = join(b.partial, blocks)
@@ -80,9 +81,9 @@ func (b *earlierSteps) add(blocks chat.Blocks, batch *chat.ToolBatch) bool {
 	return true
 }
 
-// into adds the results to an assembly. An answer that the same provider paused is its last message, which it
+// addTo adds the results to an assembly. An answer that the same provider paused is its last message, which it
 // continues automatically.
-func (b earlierSteps) into(in *prompt.Input) {
+func (b earlierSteps) addTo(in *prompt.Input) {
 	in.Cycle = b.cycle
 	answer := chat.Message{Role: chat.RoleAssistant, Blocks: b.partial}
 	switch {

@@ -17,18 +17,18 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// use is the resources that a program holds.
-type use struct {
+// usage is the resources that a program uses.
+type usage struct {
 	goroutines, files, journals, jobs int
 	heap                              uint64
 }
 
-func (p *program) use() use {
+func (p *program) usage() usage {
 	p.t.Helper()
-	var u use
+	var u usage
 	synctest.Wait()
 	runtime.GC()
-	runtime.GC() // finalizers of the first run free more
+	runtime.GC() // finalizers of the first collection free more
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	u.goroutines, u.files, u.heap = runtime.NumGoroutine(), openFiles(p.t), m.HeapAlloc
@@ -61,12 +61,12 @@ func openFiles(t testing.TB) int {
 }
 
 const (
-	perHour    = 10
-	wakefulFor = 16 * time.Hour
+	perHour   = 10
+	activeFor = 16 * time.Hour
 )
 
 // TestADayLeavesNothingBehind runs 24 hours of successful and failed turns, panics, minutes of a full disk, and an
-// idle night, on the fake clock of synctest. At the end the program must not hold more resources than at noon.
+// idle night, on the fake clock of synctest. At the end the program must not use more resources than at noon.
 func TestADayLeavesNothingBehind(t *testing.T) {
 	// Compressors that all stores share are created outside the bubble, because channels created inside one can only
 	// be used there.
@@ -78,7 +78,7 @@ func TestADayLeavesNothingBehind(t *testing.T) {
 	first.clean()
 	before := openFiles(t)
 	synctest.Test(t, func(t *testing.T) {
-		w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000}
+		w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, published: &recorder{}, window: 100000}
 		w.settings = turn.Settings{
 			IdleTimeout: time.Minute, FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
 			ToolsMode: llm.ToolsDisabled, Policy: prompt.DefaultPolicy(),
@@ -95,18 +95,18 @@ func TestADayLeavesNothingBehind(t *testing.T) {
 		w.jobs.Start()
 		p.reconciler.Start()
 		defer p.reconciler.Stop()
-		d := &day{program: p, chance: rand.New(rand.NewPCG(24, 60))} // a seeded test
-		var early use
-		begun := time.Now()
-		for hour := 0; time.Since(begun) < wakefulFor; hour++ {
-			d.hour()
+		d := &day{program: p, rng: rand.New(rand.NewPCG(24, 60))} // a seeded test
+		var early usage
+		start := time.Now()
+		for hour := 0; time.Since(start) < activeFor; hour++ {
+			d.runHour()
 			if hour == 9 { // more than half of the turns are done, and all caches are in use
 				time.Sleep(time.Hour) // all started work has finished
-				early = p.use()
+				early = p.usage()
 			}
 		}
-		time.Sleep(24*time.Hour - time.Since(begun))
-		late := p.use()
+		time.Sleep(24*time.Hour - time.Since(start))
+		late := p.usage()
 		t.Logf("after 11 hours %+v, after 24 %+v; %d turns, %d ended badly, the disk was full %d times", early, late, d.turns, d.bad, d.full)
 		d.compare(early, late)
 		d.check()
@@ -118,30 +118,30 @@ func TestADayLeavesNothingBehind(t *testing.T) {
 
 type day struct {
 	*program
-	chance           *rand.Rand
+	rng              *rand.Rand
 	turns, bad, full int
 }
 
-// hour is an hour of conversation.
-func (d *day) hour() {
+// runHour is an hour of conversation.
+func (d *day) runHour() {
 	for n := range perHour {
 		if n == perHour/2 {
 			d.full++
-			d.life.left.Store(0) // from here on no write reaches the disk
+			d.life.writes.Store(0) // from here on no write reaches the disk
 		}
-		d.say()
+		d.sendMessage()
 		if n == perHour/2 {
-			d.say()
+			d.sendMessage()
 			time.Sleep(2 * time.Minute)
-			d.life.left.Store(math.MaxInt64) // there is space again; nothing is restarted
+			d.life.writes.Store(math.MaxInt64) // there is space again; nothing is restarted
 		}
 		time.Sleep(time.Hour / perHour)
 	}
 }
 
-func (d *day) say() {
-	names := []string{"whole", "whole", "whole", "cut", "failed", "failed after text", "nothing", "refused", "a panic"}
-	name := names[d.chance.IntN(len(names))]
+func (d *day) sendMessage() {
+	names := []string{"complete", "complete", "complete", "cut", "failed", "failed after text", "nothing", "refused", "a panic"}
+	name := names[d.rng.IntN(len(names))]
 	d.provider.script(scripts[name])
 	h, err := d.engine.Send(context.Background(), turn.Message{
 		Branch: d.branch.ID, Content: chat.UserText(fmt.Sprintf("message %d", d.turns)), Incomplete: turn.IncompleteKeep,
@@ -150,15 +150,15 @@ func (d *day) say() {
 	if err == nil {
 		_, err = h.Wait(context.Background())
 	}
-	if err != nil || name != "whole" {
+	if err != nil || name != "complete" {
 		d.bad++
 	}
 	d.provider.forget()
-	d.seen.forget()
+	d.published.forget()
 }
 
 // compare checks that resources grew no more than expected.
-func (d *day) compare(early, late use) {
+func (d *day) compare(early, late usage) {
 	d.t.Helper()
 	// The pool of readers opens up to four connections as needed, each with up to three files and one goroutine. A
 	// leak per turn would be hundreds.
@@ -174,10 +174,10 @@ func (d *day) compare(early, late use) {
 	if late.heap > early.heap+2<<20 {
 		d.t.Errorf("the heap grew from %d to %d bytes", early.heap, late.heap)
 	}
-	if late.journals > 1 { // that of the newest turn, if it is incomplete
+	if late.journals > 1 { // the journal of the newest turn, if it is incomplete
 		d.t.Errorf("%d journals are left", late.journals)
 	}
-	if most := 2 * 201; late.jobs > most { // the store keeps the 200 newest done ones of each type
+	if limit := 2 * 201; late.jobs > limit { // the store keeps the 200 newest done ones of each type
 		d.t.Errorf("%d jobs are kept", late.jobs)
 	}
 }
@@ -186,8 +186,8 @@ func (d *day) compare(early, late use) {
 func (d *day) check() {
 	d.t.Helper()
 	ctx := context.Background()
-	if q, running, dead, err := d.store.JobCounts(ctx); err != nil || q+running+dead != 0 {
-		d.t.Errorf("%d queued, %d running, %d dead, %v", q, running, dead, err)
+	if q, running, failed, err := d.store.JobCounts(ctx); err != nil || q+running+failed != 0 {
+		d.t.Errorf("%d queued, %d running, %d failed, %v", q, running, failed, err)
 	}
 	open, err := d.store.UnfinishedTurns(ctx)
 	if err != nil {
@@ -199,7 +199,7 @@ func (d *day) check() {
 		}
 	}
 	if n := d.engine.Unsaved(); n != 0 || len(d.engine.Running()) != 0 {
-		d.t.Errorf("%d unsettled, %d running", n, len(d.engine.Running()))
+		d.t.Errorf("%d unsaved, %d running", n, len(d.engine.Running()))
 	}
 	if n := d.store.LogBytes(); n != 0 {
 		d.t.Errorf("the log still has %d bytes", n)

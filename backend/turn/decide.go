@@ -14,23 +14,23 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	e.mu.Unlock()
 	if r == nil {
 		t, err := e.past.Turn(ctx, id)
-		if _, left := e.unsavedTurn(id); err == nil && left { // a call with a known end is not unknown
+		if _, isUnsaved := e.unsavedTurn(id); err == nil && isUnsaved { // otherwise calls that have ended would become unknown
 			t, err = e.settledTurn(ctx, id, "turn.stop")
 		}
 		if err != nil {
 			return t, err
 		}
-		if waits, err := e.suspended(ctx, t); err != nil || !waits {
+		if suspended, err := e.suspended(ctx, t); err != nil || !suspended {
 			return t, err
 		}
 		return e.settleSuspended(ctx, t, chat.OutcomeStopped)
 	}
 	r.cancel(errStopped)
 	t, err := (&Handle{Turn: chat.Turn{ID: id}, run: r}).Wait(ctx) // r.turn belongs to the run until it is done
-	if err != nil || !r.waits {
+	if err != nil || !r.suspended {
 		return t, err
 	}
-	return e.Stop(ctx, id) // it had reached waiting calls, and no run has it now
+	return e.Stop(ctx, id) // the run had ended at calls that wait for a decision
 }
 
 // Keep makes an incomplete answer final. A complete one that only could not be saved yet gets its real outcome.
@@ -41,11 +41,11 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 			return e.decided(ctx, t, err)
 		}
 	}
-	t, waits, err := e.openTurn(ctx, id, "turn.keep")
+	t, suspended, err := e.openTurn(ctx, id, "turn.keep")
 	if err != nil {
 		return t, err
 	}
-	if waits {
+	if suspended {
 		return e.settleSuspended(ctx, t, chat.OutcomeKept)
 	}
 	if !t.Incomplete() && !t.Unsent() {
@@ -66,11 +66,11 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 
 // Discard settles an incomplete, unsent or failed turn without an answer. Its text stays readable.
 func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
-	t, waits, err := e.openTurn(ctx, id, "turn.discard")
+	t, suspended, err := e.openTurn(ctx, id, "turn.discard")
 	if err != nil {
 		return t, err
 	}
-	if failed := t.Phase == chat.PhaseFailed && t.Outcome == chat.OutcomeFailed; !waits && !failed && !t.Incomplete() && !t.Unsent() {
+	if failed := t.Phase == chat.PhaseFailed && t.Outcome == chat.OutcomeFailed; !suspended && !failed && !t.Incomplete() && !t.Unsent() {
 		return t, settled(t, "turn.discard")
 	}
 	f := t.Failure
@@ -84,12 +84,12 @@ func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error)
 // Continue asks the model to continue. An incomplete answer continues as a new step of the same turn; a final but
 // truncated one (CutShort) never changes, so the rest is requested with a new message.
 func (e *Engine) Continue(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
-	t, waits, err := e.openTurn(ctx, id, "turn.continue")
+	t, suspended, err := e.openTurn(ctx, id, "turn.continue")
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case waits:
+	case suspended:
 		return e.continueCalls(ctx, t, model)
 	case t.Incomplete():
 		return e.resume(ctx, t, model, 1)
@@ -99,12 +99,12 @@ func (e *Engine) Continue(ctx context.Context, id chat.TurnID, model string) (*H
 	return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "This turn has no unfinished answer to continue.")
 }
 
-// CutShort reports a final answer that ended before the model was done.
+// CutShort reports whether an answer is final but ended before the model was done.
 func CutShort(t chat.Turn) bool {
 	return t.Outcome == chat.OutcomeStopped || t.Outcome == chat.OutcomeKept || t.Outcome == chat.OutcomeTruncated
 }
 
-// restMessage is the message for that.
+// restMessage asks for the rest of an answer.
 const restMessage = "Please continue exactly where you stopped."
 
 func (e *Engine) askForRest(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
@@ -122,12 +122,12 @@ func (e *Engine) askForRest(ctx context.Context, t chat.Turn, model string) (*Ha
 // Retry runs a turn again. An incomplete turn gets a new attempt, and the old one is kept; a failed one becomes a new
 // turn (retry_of); a final one is answered again on a fork, so that nothing is overwritten; an unsent one is sent.
 func (e *Engine) Retry(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
-	t, waits, err := e.openTurn(ctx, id, "turn.retry")
+	t, suspended, err := e.openTurn(ctx, id, "turn.retry")
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case waits:
+	case suspended:
 		return e.retryCalls(ctx, t, model)
 	case t.Incomplete():
 		return e.resume(ctx, t, model, 0)
@@ -189,8 +189,8 @@ func (e *Engine) orModel(name string, t chat.Turn) string {
 	return cmp.Or(name, t.Model)
 }
 
-// settledTurn returns a turn without a run; one that a run of this process could not settle, or a crash interrupted,
-// is first recovered from its journal.
+// settledTurn returns a turn without a run. A turn that a run of this process could not settle, or that a crash
+// interrupted, is first recovered from its journal.
 func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (chat.Turn, error) {
 	if e.IsRunning(id) {
 		return chat.Turn{}, chat.Errorf(chat.CodeBusy, op, "This turn is still running.").WithHint("stop it first")
@@ -200,7 +200,7 @@ func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (ch
 		return t, err
 	}
 	if t.Phase == chat.PhaseResponding && !t.Incomplete() {
-		if _, err := e.recoverLeft(ctx, id); err != nil {
+		if _, err := e.recoverIdle(ctx, id); err != nil {
 			return t, err
 		}
 		e.continueQueue(ctx, t.BranchID, t.SessionID)
@@ -215,8 +215,8 @@ func (e *Engine) openTurn(ctx context.Context, id chat.TurnID, op string) (chat.
 	if err != nil {
 		return t, false, err
 	}
-	waits, err := e.suspended(ctx, t)
-	return t, waits, err
+	suspended, err := e.suspended(ctx, t)
+	return t, suspended, err
 }
 
 // continueCalls continues a turn that is between two steps and waits for no decision.

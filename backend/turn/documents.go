@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// documentShare is the share of the ceiling for all documents of a message. The rest is in memory, and recalled when
-// relevant.
+// documentShare is the share of the ceiling for all documents of a message. Their other text is in memory, and recalled
+// when relevant.
 const documentShare = 0.25
 
 // freeze sets the text that the model sees of a message's documents from now on: all of it or, if it is too large for
@@ -24,8 +24,8 @@ func (e *Engine) freeze(ctx context.Context, m chat.Message, model Model) (chat.
 		return m, err
 	}
 	policy := e.settings().Policy
-	room := int(documentShare * float64(prompt.NewBudget(model.Limits, policy, 1).Ceiling))
-	shares := shareOut(docs, room)
+	available := int(documentShare * float64(prompt.NewBudget(model.Limits, policy, 1).Ceiling))
+	shares := divide(docs, available)
 	out := chat.Message{Role: m.Role, Name: m.Name}
 	done := map[chat.FileID]bool{}
 	for _, b := range m.Blocks {
@@ -69,8 +69,9 @@ func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.Fi
 	return out, nil
 }
 
-// shareOut divides room among documents: the small ones get what they need, the others equal shares of the rest.
-func shareOut(docs map[chat.FileID]chat.Document, room int) map[chat.FileID]int {
+// divide divides the available tokens among documents: small documents get what they need, the others equal shares of
+// the rest.
+func divide(docs map[chat.FileID]chat.Document, available int) map[chat.FileID]int {
 	var ids []chat.FileID
 	for id := range docs {
 		ids = append(ids, id)
@@ -83,8 +84,8 @@ func shareOut(docs map[chat.FileID]chat.Document, room int) map[chat.FileID]int 
 	})
 	shares := map[chat.FileID]int{}
 	for i, id := range ids {
-		shares[id] = min(docs[id].Tokens, room/(len(ids)-i))
-		room -= shares[id]
+		shares[id] = min(docs[id].Tokens, available/(len(ids)-i))
+		available -= shares[id]
 	}
 	return shares
 }
@@ -92,16 +93,16 @@ func shareOut(docs map[chat.FileID]chat.Document, room int) map[chat.FileID]int 
 // maxTokenBytes is more than the average size of a token in any script.
 const maxTokenBytes = 8
 
-// beginning is the beginning of a text within most tokens, cut at a paragraph, otherwise a line, otherwise a word, if
+// beginning is the beginning of a text within maxTokens, cut at a paragraph, otherwise a line, otherwise a word, if
 // that keeps most of it.
-func beginning(text string, most int, count func(string) int) string {
-	end := min(len(text), most*maxTokenBytes)
+func beginning(text string, maxTokens int, count func(string) int) string {
+	end := min(len(text), maxTokens*maxTokenBytes)
 	for end > 0 {
 		tokens := count(text[:end])
-		if tokens <= most {
+		if tokens <= maxTokens {
 			break
 		}
-		end = min(end-1, end*most/tokens*99/100) // assumes about the same bytes per token throughout
+		end = min(end-1, end*maxTokens/tokens*99/100) // assumes about the same bytes per token throughout
 		for end > 0 && !utf8.RuneStart(text[end]) {
 			end--
 		}

@@ -46,10 +46,10 @@ func (w *env) sendBlocks(blocks ...chat.Block) (chat.Turn, error) {
 func TestDocumentsAreFrozen(t *testing.T) {
 	small, large, huge := paragraphs(10), paragraphs(1200), paragraphs(5000)
 	for _, c := range []struct {
-		name  string
-		texts []string
-		whole []bool
-		least []int // words that must be in the message
+		name     string
+		texts    []string
+		whole    []bool
+		minWords []int // words that must be in the message
 	}{
 		{"one that fits", []string{large}, []bool{true}, []int{12000}},
 		{"one that does not fit", []string{huge}, []bool{false}, []int{12000}},
@@ -71,7 +71,7 @@ func TestDocumentsAreFrozen(t *testing.T) {
 			for i, d := range sent.User.Blocks.Documents() {
 				words := len(strings.Fields(d.Text))
 				total += words
-				if d.Whole != c.whole[i] || words < c.least[i] || !strings.HasPrefix(c.texts[i], d.Text) || d.Tokens != len(strings.Fields(c.texts[i])) {
+				if d.Whole != c.whole[i] || words < c.minWords[i] || !strings.HasPrefix(c.texts[i], d.Text) || d.Tokens != len(strings.Fields(c.texts[i])) {
 					t.Errorf("document %d: whole %v, %d words of %d", i, d.Whole, words, d.Tokens)
 				}
 				if !d.Whole && !strings.Contains(lastLine(d.Text), "end") {
@@ -109,7 +109,7 @@ func TestDocumentAnswersItsOwnMessage(t *testing.T) {
 	}
 }
 
-// The preview of a message with documents is what is sent.
+// The preview of a message with documents equals the request that is sent.
 func TestDocumentsInThePreview(t *testing.T) {
 	w := newEnv(t)
 	w.close()
@@ -130,8 +130,8 @@ func TestDocumentsInThePreview(t *testing.T) {
 	}
 }
 
-// Without memory the rest of a document could not be retrieved, so it stays whole.
-func TestDocumentsStayWholeInPlainChat(t *testing.T) {
+// Without memory the rest of a document could not be retrieved, so the document is sent completely.
+func TestDocumentsAreCompleteInPlainChat(t *testing.T) {
 	w := newEnv(t)
 	w.settings.Policy.History = prompt.HistoryOff
 	w.provider.script(answer("fine"))
@@ -144,7 +144,7 @@ func TestDocumentsStayWholeInPlainChat(t *testing.T) {
 	}
 }
 
-func TestDocumentNamedTwiceOrGone(t *testing.T) {
+func TestDocumentNamedTwiceOrDeleted(t *testing.T) {
 	w := newEnv(t)
 	w.provider.script(answer("fine"))
 	d := w.file("a.txt", "some words")

@@ -29,7 +29,7 @@ const (
 	verdictFailed                    // there is no text
 	verdictRetry                     // nothing arrived and another try may help
 	verdictShrink                    // rejected for its size: assemble a smaller context
-	verdictWhole                     // the provider has forgotten the continued answer: send everything
+	verdictComplete                  // the provider has forgotten the continued answer: send everything
 	verdictTools                     // the model requested tools, which may run
 	verdictPaused                    // the provider paused the answer, which continues when it is sent back
 )
@@ -49,14 +49,14 @@ type ending struct {
 type attempt struct {
 	result    llm.Result
 	err       error // transport error; nil if the stream ended normally
-	events    int   // that arrived
+	events    int   // number of events that arrived
 	number    int   // from 1
 	earlier   bool  // visible text from earlier steps or attempts exists
 	stopped   bool  // recovery: the journal ends with a stopped entry
 	shrunk    int   // how often the context was made smaller already
 	mode      llm.ToolsMode
 	continues bool // the request continues an answer stored by the provider
-	more      bool // another step is allowed
+	moreSteps bool // another step is allowed
 }
 
 // judge decides how an attempt ended (SPEC 4). Live streaming and recovery both use it, so the results agree.
@@ -85,8 +85,8 @@ func judgeStopped(a attempt) ending {
 	return e
 }
 
-// judgeError handles every end except the provider's own: with text the user decides; without, it is retried if that
-// may help, otherwise it has failed.
+// judgeError handles every end except the provider's own: with text the user decides; without text, the attempt is
+// retried if that may help, and otherwise has failed.
 func judgeError(a attempt, f *chat.Failure, cause error) ending {
 	e := ending{
 		failure: f, cause: cause, journal: journal.EndError,
@@ -105,8 +105,8 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 		e.verdict = verdictIncomplete
 	case a.events == 0 && tooLarge(cause) && a.shrunk < maxShrinks:
 		e.verdict = verdictShrink
-	case a.continues && forgot(cause):
-		e.verdict = verdictWhole
+	case a.continues && wasForgotten(cause):
+		e.verdict = verdictComplete
 	case a.events == 0 && retry && a.number < MaxAttempts && wait <= MaxRetryAfter:
 		e.verdict, e.retryAfter = verdictRetry, wait
 	case a.earlier:
@@ -127,7 +127,7 @@ func judgeDone(a attempt) ending {
 		e.verdict = verdictTools
 		return e
 	}
-	if a.more && r.Status == chat.StepPaused && r.Reason == llm.ReasonPauseTurn && substantial(r.Blocks) && len(usesIn(r.Blocks)) == 0 {
+	if a.moreSteps && r.Status == chat.StepPaused && r.Reason == llm.ReasonPauseTurn && substantial(r.Blocks) && len(usesIn(r.Blocks)) == 0 {
 		e.verdict = verdictPaused
 		return e
 	}
@@ -187,11 +187,11 @@ func failureOf(err error) *chat.Failure {
 }
 
 func providerMessage(e *llm.Error) string {
-	words := strings.TrimSpace(e.Error())
+	text := strings.TrimSpace(e.Error())
 	if e.Status != 0 {
-		return fmt.Sprintf("The provider answered %d: %s", e.Status, words)
+		return fmt.Sprintf("The provider answered %d: %s", e.Status, text)
 	}
-	return words
+	return text
 }
 
 // hintFor says what to do about each kind of provider error.
@@ -230,7 +230,7 @@ func retryable(err error) (time.Duration, bool) {
 	return 0, false
 }
 
-// hasText reports visible text.
+// hasText reports whether blocks contain visible text.
 func hasText(bs chat.Blocks) bool {
 	for _, b := range bs { // one by one, because their joined text may be long
 		if strings.TrimSpace(chat.Blocks{b}.RenderedText()) != "" {
@@ -240,8 +240,8 @@ func hasText(bs chat.Blocks) bool {
 	return false
 }
 
-// substantial reports an answer worth keeping: visible text, a call, an image,
-// or something kept raw. Reasoning alone is not an answer.
+// substantial reports whether blocks are worth keeping as an answer: visible text, a call, an image, or a block of
+// unknown type. Reasoning alone is not an answer.
 func substantial(bs chat.Blocks) bool {
 	for _, b := range bs {
 		switch b.(type) {

@@ -72,7 +72,7 @@ type Engine struct {
 	startMu sync.RWMutex
 
 	extracts extracts
-	lines    lines // of those who wait to send
+	lines    lines // callers that wait to send
 
 	mu   sync.Mutex
 	runs map[chat.TurnID]*run
@@ -80,13 +80,13 @@ type Engine struct {
 	calls map[chat.ToolCallID]*runningCall
 	// approved are calls that the user allowed since the program started, see mayExecute.
 	approved map[chat.ToolCallID]bool
-	// queues says, by branch, whether its queued messages are sent, see queue.go; without an entry they are held
+	// queues says for each branch whether its queued messages are sent, see queue.go; without an entry they are held
 	queues map[chat.BranchID]queueState
 	// unsaved are turns whose end could not be saved, with their content
 	unsaved map[chat.TurnID]unsaved
-	// unsavedAdded signals another one
+	// unsavedAdded receives a signal when a turn was added to unsaved
 	unsavedAdded chan struct{}
-	// claims are those of queues, by branch
+	// claims are the claimed queues, by branch
 	claims map[chat.BranchID]*claim
 	closed bool
 	wg     sync.WaitGroup
@@ -196,8 +196,8 @@ func (e *Engine) begin(ctx context.Context, in chat.Acceptance, model Model) (*H
 	return e.start(turn, model, 0)
 }
 
-// resolveBlockingTurn settles the turn that blocks a branch, if the policy allows it. A turn without a run in this
-// process is first recovered from its journal.
+// resolveBlockingTurn settles the turn that blocks a branch, if the policy allows it, and reports whether none blocks
+// it now. A turn without a run in this process is first recovered from its journal.
 func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, policy IncompletePolicy) (bool, error) {
 	e.startMu.Lock() // a turn that another caller is starting is registered then
 	last, ok, err := e.past.LastTurn(ctx, branch)
@@ -206,11 +206,11 @@ func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, 
 	if err != nil || !ok || running {
 		return false, err
 	}
-	if waits, err := e.suspended(ctx, last); err != nil || waits {
-		return false, cmp.Or(err, waitsForPerson(last))
+	if suspended, err := e.suspended(ctx, last); err != nil || suspended {
+		return false, cmp.Or(err, waitsForDecision(last))
 	}
 	if last.Phase == chat.PhaseResponding && !last.Incomplete() {
-		if _, err := e.recoverLeft(ctx, last.ID); err != nil {
+		if _, err := e.recoverIdle(ctx, last.ID); err != nil {
 			return false, err
 		}
 		if last, err = e.past.Turn(ctx, last.ID); err != nil {
@@ -230,13 +230,13 @@ func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, 
 	return false, nil
 }
 
-// CanUse reports why a model cannot be used now; nil if it can. An empty name is the default.
+// CanUse returns why a model cannot be used now; nil if it can. An empty name is the default.
 func (e *Engine) CanUse(ctx context.Context, model string) error {
 	_, err := e.models.Resolve(ctx, model)
 	return err
 }
 
-// CanMerge reports why the model of a message on a branch cannot combine answers: it cannot be used, or it is recall,
+// CanMerge returns why the model of a message on a branch cannot combine answers: it cannot be used, or it is recall,
 // which only quotes.
 func (e *Engine) CanMerge(ctx context.Context, branch chat.BranchID, model string) error {
 	m, err := e.modelFor(ctx, branch, model)
@@ -316,7 +316,7 @@ func (e *Engine) startAt(turn chat.Turn, model Model, index int, first func(*run
 
 // finished is called once by each run when its turn is saved.
 func (e *Engine) finished(r *run) {
-	e.left(r)
+	e.unregister(r)
 	r.cancel(nil)
 	close(r.done)
 	e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
@@ -387,7 +387,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 	e.mu.Unlock()
 	for _, t := range temporary { // not under mu: a chat locks itself first
-		t.cancelled(errClosing)
+		t.cancelWith(errClosing)
 	}
 	done := make(chan struct{})
 	go func() { e.wg.Wait(); close(done) }()

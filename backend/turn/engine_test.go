@@ -90,14 +90,14 @@ func TestPromptIsDurableFirst(t *testing.T) {
 func TestStop(t *testing.T) {
 	for _, events := range [][]string{{text("so far")}, nil} {
 		w := newEnv(t)
-		begun := make(chan struct{})
+		started := make(chan struct{})
 		w.provider.script(call{events: append([]string{`{"t":"ping"}`}, events...), gate: make(chan struct{}), after: func(i int) {
 			if i == len(events) {
-				close(begun)
+				close(started)
 			}
 		}})
 		h := w.start("hi")
-		<-begun
+		<-started
 		got, err := w.engine.Stop(t.Context(), h.Turn.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -115,10 +115,10 @@ func TestStop(t *testing.T) {
 // possible only at the end of the conversation.
 func TestContinueAfterStop(t *testing.T) {
 	w := newEnv(t)
-	begun := make(chan struct{})
-	w.provider.script(call{events: []string{text("so far")}, gate: make(chan struct{}), after: func(int) { close(begun) }})
+	started := make(chan struct{})
+	w.provider.script(call{events: []string{text("so far")}, gate: make(chan struct{}), after: func(int) { close(started) }})
 	h := w.start("hi")
-	<-begun
+	<-started
 	stopped, err := w.engine.Stop(t.Context(), h.Turn.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +261,8 @@ func TestBlockedBranch(t *testing.T) {
 	}
 }
 
-// TestSummaryLag is SRD 22.1: a turn that is sent right after another contains that one in full, as a pending turn.
+// TestSummaryLag is SRD 22.1: the context of a turn that is sent right after another contains that turn in full, as a
+// pending turn.
 func TestSummaryLag(t *testing.T) {
 	w := newEnv(t)
 	w.provider.script(call{events: []string{text("the answer is ELEPHANT"), done}})
@@ -290,9 +291,9 @@ func TestSummaryLag(t *testing.T) {
 	w.clean()
 }
 
-// TestFailedTurnsStayOut: a failed turn blocks nothing and is in no context; retrying it makes a new turn that refers
-// to it.
-func TestFailedTurnsStayOut(t *testing.T) {
+// TestFailedTurnsAreNotInTheContext: a failed turn blocks nothing and is in no context; retrying it creates a new turn
+// that refers to it.
+func TestFailedTurnsAreNotInTheContext(t *testing.T) {
 	w := newEnv(t)
 	w.provider.script(call{err: errRefused})
 	failed := w.send("SECRETLY broken")
@@ -306,7 +307,7 @@ func TestFailedTurnsStayOut(t *testing.T) {
 	}
 	again := w.wait(h)
 	if again.RetryOf != failed.ID || again.Seq != 3 || again.Phase != chat.PhaseResponseFinalized {
-		t.Fatalf("retry made %+v", again)
+		t.Fatalf("the retry is %+v", again)
 	}
 	w.clean()
 }
@@ -324,7 +325,7 @@ func TestTheQuestionIsSentOnce(t *testing.T) {
 		}
 		again := w.wait(h)
 		if again.RetryOf != last.ID || again.Seq != last.Seq+1 {
-			t.Fatalf("retry made %+v", again)
+			t.Fatalf("the retry is %+v", again)
 		}
 		last = again
 	}
@@ -349,7 +350,7 @@ func TestRetryFinalForks(t *testing.T) {
 	}
 	again := w.wait(h)
 	if again.BranchID == second.BranchID || again.Seq != 2 || again.RetryOf != second.ID {
-		t.Fatalf("retry made %+v", again)
+		t.Fatalf("the retry is %+v", again)
 	}
 	s, err := w.store.Session(t.Context(), w.session.ID)
 	if err != nil || s.ActiveBranch != again.BranchID {
@@ -372,7 +373,7 @@ func TestOverBudget(t *testing.T) {
 	}
 }
 
-// TestBadMessages: they are refused before anything is written.
+// TestBadMessages: invalid messages are refused before anything is written.
 func TestBadMessages(t *testing.T) {
 	w := newEnv(t)
 	for _, s := range []string{"", "  \n", "bad \xff byte"} {
@@ -382,7 +383,7 @@ func TestBadMessages(t *testing.T) {
 		}
 	}
 	if _, ok, _ := w.store.LastTurn(t.Context(), w.branch.ID); ok {
-		t.Error("a refused message made a turn")
+		t.Error("a refused message created a turn")
 	}
 }
 
@@ -399,9 +400,9 @@ func (w *env) eventually(msg string, ok func() bool) {
 // TestFrames: frames are numbered without gaps, add up to the answer, and count its bytes; durable never exceeds
 // displayed.
 func TestFrames(t *testing.T) {
-	for _, ahead := range []bool{false, true} {
+	for _, writeAhead := range []bool{false, true} {
 		w := newEnv(t)
-		if ahead {
+		if writeAhead {
 			w.journals.Configure(journal.Options{Durability: journal.WriteAhead})
 		}
 		var events []string
@@ -412,7 +413,7 @@ func TestFrames(t *testing.T) {
 		got := w.send("hi")
 		var sb strings.Builder
 		var last chat.Frame
-		for i, f := range w.seen.all() {
+		for i, f := range w.published.all() {
 			if f.Seq != int64(i+1) {
 				t.Fatalf("frame %d has seq %d", i+1, f.Seq)
 			}
@@ -423,7 +424,7 @@ func TestFrames(t *testing.T) {
 			if f.Displayed != int64(sb.Len()) {
 				t.Fatalf("displayed %d of %d bytes", f.Displayed, sb.Len())
 			}
-			if ahead && f.Text != "" && f.Durable != f.Displayed {
+			if writeAhead && f.Text != "" && f.Durable != f.Displayed {
 				t.Fatalf("write-ahead showed text before it was durable: %+v", f)
 			}
 			last = f
@@ -444,8 +445,8 @@ func TestConcurrentBranches(t *testing.T) {
 	}
 	gate := make(chan struct{})
 	w.provider.script(call{events: []string{text("a"), done}, gate: gate}, call{events: []string{text("b"), done}, gate: gate})
-	one := w.start("on main")
-	two, err := w.engine.Send(t.Context(), turn.Message{Branch: fork.ID, Content: chat.UserText("on side")})
+	onMain := w.start("on main")
+	onFork, err := w.engine.Send(t.Context(), turn.Message{Branch: fork.ID, Content: chat.UserText("on side")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -454,7 +455,7 @@ func TestConcurrentBranches(t *testing.T) {
 		t.Fatalf("a second turn on a running branch: %v", err)
 	}
 	close(gate)
-	if a, b := w.wait(one), w.wait(two); a.Phase != chat.PhaseResponseFinalized || b.Phase != chat.PhaseResponseFinalized {
+	if a, b := w.wait(onMain), w.wait(onFork); a.Phase != chat.PhaseResponseFinalized || b.Phase != chat.PhaseResponseFinalized {
 		t.Fatalf("%s and %s", a.Phase, b.Phase)
 	}
 	w.clean()
@@ -463,10 +464,10 @@ func TestConcurrentBranches(t *testing.T) {
 // TestClose keeps the text that arrived.
 func TestClose(t *testing.T) {
 	w := newEnv(t)
-	begun := make(chan struct{})
-	w.provider.script(call{events: []string{text("so far")}, gate: make(chan struct{}), after: func(int) { close(begun) }})
+	started := make(chan struct{})
+	w.provider.script(call{events: []string{text("so far")}, gate: make(chan struct{}), after: func(int) { close(started) }})
 	h := w.start("hi")
-	<-begun
+	<-started
 	if err := w.engine.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -482,7 +483,7 @@ func TestSettleFails(t *testing.T) {
 	w := newEnv(t)
 	broken := &failing{Store: w.store, err: errors.New("disk full")}
 	e := turn.NewEngine(turn.Deps{
-		Turns: broken, History: broken, Contexts: broken, Drafts: broken, Calls: broken, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Turns: broken, History: broken, Contexts: broken, Drafts: broken, Calls: broken, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.published, Counter: words{},
 		Settings: func() turn.Settings { return w.settings },
 	})
 	w.provider.script(call{events: []string{text("precious"), done}})
@@ -497,9 +498,9 @@ func TestSettleFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left, ok := e.UnsavedEnd(open)
-	if !ok || left.Blocks.RenderedText() != "precious" || left.Frame.Displayed != 8 || left.Failure == nil {
-		t.Errorf("left of the shown text: %v %+v", ok, left)
+	unsaved, ok := e.UnsavedEnd(open)
+	if !ok || unsaved.Blocks.RenderedText() != "precious" || unsaved.Frame.Displayed != 8 || unsaved.Failure == nil {
+		t.Errorf("the unsaved end: %v %+v", ok, unsaved)
 	}
 	broken.err = nil
 	h, err = e.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("next")})
@@ -513,7 +514,7 @@ func TestSettleFails(t *testing.T) {
 	}
 	w.is(first[0], chat.PhaseResponseFinalized, chat.OutcomeCompleted, "precious")
 	if _, ok := e.UnsavedEnd(first[0]); ok {
-		t.Error("a settled turn still uses what its run left")
+		t.Error("a settled turn still has an unsaved end")
 	}
 	w.clean()
 }

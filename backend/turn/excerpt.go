@@ -13,20 +13,20 @@ const headShare = 0.5
 // gap marks omitted parts of a document.
 const gap = "\n\n[…]\n\n"
 
-// excerpt is a part of a document within most tokens: its beginning, and then, in order, the paragraphs that share
+// excerpt is a part of a document within maxTokens: its beginning, and then, in order, the paragraphs that share
 // the rarest words with the question. The document is not in memory yet when its message is answered.
-func excerpt(text, question string, most int, count func(string) int) string {
-	terms := distinctive(question)
-	head := beginning(text, int(headShare*float64(most)), count)
+func excerpt(text, question string, maxTokens int, count func(string) int) string {
+	terms := searchTerms(question)
+	head := beginning(text, int(headShare*float64(maxTokens)), count)
 	found := matching(text[len(head):], terms)
 	if len(found) == 0 {
-		return beginning(text, most, count)
+		return beginning(text, maxTokens, count)
 	}
-	room := most - count(head)
+	available := maxTokens - count(head)
 	var chosen []passage
 	for _, p := range found {
-		if cost := count(p.text) + count(gap); cost <= room {
-			room -= cost
+		if cost := count(p.text) + count(gap); cost <= available {
+			available -= cost
 			chosen = append(chosen, p)
 		}
 	}
@@ -38,9 +38,9 @@ func excerpt(text, question string, most int, count func(string) int) string {
 	return strings.Join(parts, gap)
 }
 
-// distinctive are the terms of a question that are searched in a document: only the longest if there are many, because
-// the document may be megabytes long.
-func distinctive(question string) []string {
+// searchTerms are the terms of a question to search for in a document: only the longest if there are many, because the
+// document may be megabytes long.
+func searchTerms(question string) []string {
 	terms := retrieval.Terms(retrieval.Ends(question))
 	slices.SortStableFunc(terms, func(a, b string) int { return len(b) - len(a) })
 	return terms[:min(len(terms), maxTerms)]
@@ -53,7 +53,7 @@ type passage struct {
 	score float64
 }
 
-// Limits: a longer paragraph is not a real one.
+// Limits. A longer passage is not a paragraph of prose and is skipped.
 const (
 	maxPassageBytes = 4 << 10
 	maxPassages     = 64
@@ -63,23 +63,23 @@ const (
 // matching are the paragraphs with any of the terms, best first: a term counts more if fewer paragraphs contain it.
 func matching(text string, terms []string) []passage {
 	var all []passage
-	holders := make([][]int, len(terms))
+	containedIn := make([][]int, len(terms)) // the paragraphs that contain each term
 	at := 0
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		if p := strings.TrimSpace(paragraph); p != "" && len(p) <= maxPassageBytes {
 			lower := strings.ToLower(p)
 			for i, term := range terms {
 				if strings.Contains(lower, term) {
-					holders[i] = append(holders[i], len(all))
+					containedIn[i] = append(containedIn[i], len(all))
 				}
 			}
 			all = append(all, passage{at: at, text: p})
 		}
 		at += len(paragraph) + 2
 	}
-	for _, held := range holders {
-		for _, i := range held {
-			all[i].score += 1 / float64(len(held))
+	for _, paragraphs := range containedIn {
+		for _, i := range paragraphs {
+			all[i].score += 1 / float64(len(paragraphs))
 		}
 	}
 	all = slices.DeleteFunc(all, func(p passage) bool { return p.score == 0 })

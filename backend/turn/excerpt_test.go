@@ -18,7 +18,7 @@ func TestWordsSearchedInADocument(t *testing.T) {
 		fmt.Fprintf(&b, "w%d ", i)
 	}
 	b.WriteString("and the mausoleum")
-	got := distinctive(b.String())
+	got := searchTerms(b.String())
 	if len(got) != maxTerms || got[0] != "alexandria" || got[1] != "lighthouse" || got[2] != "mausoleum" {
 		t.Errorf("%d terms: %q", len(got), got[:min(len(got), 4)])
 	}
@@ -52,7 +52,7 @@ func TestPartsInThePromptAreNotRetrieved(t *testing.T) {
 		if c.file != "" {
 			x.File = &chat.File{ID: c.file}
 		}
-		if got := shown.hold(x); got != c.want {
+		if got := shown.contain(x); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// extracts caches the extracts of ranges: a range of thousands of turns without a summary would otherwise be read for
-// every request. The turns of a range are committed and never change, so an extract is valid until something is
+// extracts caches the extracts of ranges: a range of thousands of turns without a summary would otherwise be read again
+// for every request. The turns of a range are committed and never change, so an extract is valid until something is
 // deleted.
 type extracts struct {
 	mu    sync.Mutex
-	made  map[extractKey]string
+	texts map[extractKey]string
 	order []extractKey // oldest first
 }
 
@@ -30,28 +30,28 @@ const maxExtracts = 64
 func (x *extracts) get(k extractKey) (string, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	text, ok := x.made[k]
+	text, ok := x.texts[k]
 	return text, ok
 }
 
 func (x *extracts) put(k extractKey, text string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.made == nil {
-		x.made = map[extractKey]string{}
+	if x.texts == nil {
+		x.texts = map[extractKey]string{}
 	}
-	if _, there := x.made[k]; !there {
+	if _, exists := x.texts[k]; !exists {
 		x.order = append(x.order, k)
 	}
-	x.made[k] = text
+	x.texts[k] = text
 	if len(x.order) > maxExtracts {
-		delete(x.made, x.order[0])
+		delete(x.texts, x.order[0])
 		x.order = x.order[1:]
 	}
 }
 
-// remembered creates the extract of a piece once.
-func (e *Engine) remembered(branch chat.BranchID, encoding string) func(prompt.Piece, func() (string, error)) (string, error) {
+// cachedExtract returns the cached extract of a piece, or creates and caches it.
+func (e *Engine) cachedExtract(branch chat.BranchID, encoding string) func(prompt.Piece, func() (string, error)) (string, error) {
 	return func(p prompt.Piece, extract func() (string, error)) (string, error) {
 		k := extractKey{branch: branch, from: p.From, to: p.To, target: p.Target, encoding: encoding, erasures: e.past.Erasures()}
 		if text, ok := e.extracts.get(k); ok {

@@ -15,25 +15,25 @@ type countingStore struct {
 func (s *countingStore) Erasures() int64 { return s.erasures }
 
 // An extract that was cached before a permanent deletion is rebuilt after it.
-func TestExtractsAreRemadeAfterADeletion(t *testing.T) {
+func TestExtractsAreRebuiltAfterADeletion(t *testing.T) {
 	store := &countingStore{}
 	e := &Engine{past: store}
-	made := "The vault opens with 4711."
-	remember := e.remembered("branch", "o200k_base")
+	extract := "The vault opens with 4711."
+	cached := e.cachedExtract("branch", "o200k_base")
 	get := func() string {
-		text, err := remember(prompt.Piece{From: 1, To: 9, Target: 40}, func() (string, error) { return made, nil })
+		text, err := cached(prompt.Piece{From: 1, To: 9, Target: 40}, func() (string, error) { return extract, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 		return text
 	}
 	before := get()
-	made = "The vault opens."
+	extract = "The vault opens."
 	if get() != before {
-		t.Fatal("it is made for each request, so the test proves nothing")
+		t.Fatal("it is built for each request, so the test proves nothing")
 	}
 	store.erasures++
-	if got := get(); got != made {
+	if got := get(); got != extract {
 		t.Errorf("after the deletion it says %q", got)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An extract is made once and never changes, so that the contexts of old turns can be rebuilt byte for byte after
+// An extract is built once and never changes, so that the contexts of old turns can be rebuilt byte for byte after
 // many requests and a restart.
 func TestExtractsNeverChange(t *testing.T) {
 	w := newEnv(t)
@@ -38,7 +38,7 @@ func TestExtractsNeverChange(t *testing.T) {
 		}
 	}
 	if extracts == 0 || !strings.Contains(warm[last], "shelf") {
-		t.Fatalf("%d extracts were made, so the test proves nothing", extracts)
+		t.Fatalf("%d extracts were built, so the test proves nothing", extracts)
 	}
 	w.close()
 	w.open()

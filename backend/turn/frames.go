@@ -25,9 +25,9 @@ type emitter struct {
 	queue     []segment
 	allowed   int64 // journal seq up to which text may be shown
 	durable   int64
-	counted   chat.Frame // counters of the last frame sent
+	counted   chat.Frame // the last frame sent, for its counters
 	shown     []shownBlock
-	settled   chat.Blocks // replaces shown, once everything was shown
+	settled   chat.Blocks // replaces shown once everything has been shown
 	done      chan struct{}
 	stopped   chan struct{}
 	closeOnce sync.Once
@@ -105,7 +105,7 @@ func (em *emitter) loop() {
 	}
 }
 
-// add queues the deltas of one journalled event.
+// add queues the deltas of one journaled event.
 func (em *emitter) add(deltas []llm.Delta, seq int64) {
 	em.mu.Lock()
 	defer em.mu.Unlock()
@@ -121,7 +121,7 @@ func (em *emitter) add(deltas []llm.Delta, seq int64) {
 	}
 }
 
-// progress updates what the journal holds durably.
+// progress updates how much of the journal is durable.
 func (em *emitter) progress(durableSeq, durableBytes int64) {
 	em.mu.Lock()
 	defer em.mu.Unlock()

@@ -19,13 +19,13 @@ type guarded struct {
 
 // account says which reported usage of a call is possible, and what it costs.
 type account struct {
-	most int                        // tokens of the call, in or out; 0: unknown
-	cost func(chat.Usage) chat.Cost // nil: unknown
+	maxTokens int                        // of the input or output of a call; 0: unknown
+	cost      func(chat.Usage) chat.Cost // nil: unknown
 }
 
-// usage is what is believed of the reported usage, with its cost by the price now.
+// usage is the plausible part of the reported usage, with its cost at the current price.
 func (a account) usage(reported *chat.Usage) *chat.Usage {
-	u := reported.Checked(a.most)
+	u := reported.Checked(a.maxTokens)
 	if u == nil || a.cost == nil {
 		return u
 	}
@@ -46,9 +46,9 @@ func (r *run) newDecoder() *guarded {
 	return d
 }
 
-// accountOf is the account of a call of a model with an input of this many tokens.
+// accountOf is the account of a call with an input of this many tokens.
 func accountOf(m Model, sent int) account {
-	return account{most: max(m.Limits.ContextLimit, 2*sent), cost: m.Cost}
+	return account{maxTokens: max(m.Limits.ContextLimit, 2*sent), cost: m.Cost}
 }
 
 // Decode implements llm.Decoder.
@@ -60,7 +60,7 @@ func (g *guarded) Decode(ev chat.RawEvent) (deltas []llm.Delta) {
 	return g.Decoder.Decode(ev)
 }
 
-// parts is Parts, or 0 without a decoder.
+// parts is Parts; 0 for a nil decoder.
 func (g *guarded) parts() int {
 	if g == nil {
 		return 0

@@ -29,7 +29,7 @@ func TestAPanicEndsOnlyItsTurn(t *testing.T) {
 			got := w.send("hi")
 			w.is(got, c.phase, c.out, c.answer)
 			if got.Failure == nil || w.engine.Unsaved() != 0 || len(w.engine.Running()) != 0 {
-				t.Errorf("failure %+v, %d unsettled", got.Failure, w.engine.Unsaved())
+				t.Errorf("failure %+v, %d unsaved", got.Failure, w.engine.Unsaved())
 			}
 			if got.Incomplete() {
 				if _, err := w.engine.Keep(t.Context(), got.ID); err != nil {
@@ -41,8 +41,8 @@ func TestAPanicEndsOnlyItsTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.is(w.wait(h), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
-			if left, err := w.journals.List(); err != nil || len(left) != 0 {
-				t.Errorf("journals are left: %v %v", left, err)
+			if journals, err := w.journals.List(); err != nil || len(journals) != 0 {
+				t.Errorf("journals are left: %v %v", journals, err)
 			}
 			w.clean()
 		})
@@ -52,7 +52,7 @@ func TestAPanicEndsOnlyItsTurn(t *testing.T) {
 // TestImpossibleUsageIsDropped: impossible numbers are dropped, with a reason, from the turn, its step, its metrics and
 // the calibration; the answer is kept.
 func TestImpossibleUsageIsDropped(t *testing.T) {
-	for name, c := range map[string]struct{ reported, says string }{
+	for name, c := range map[string]struct{ reported, reason string }{
 		"negative":                      {`{"output_tokens":-5}`, "negative"},
 		"more than the window":          {`{"input_tokens":900000}`, "more than the"},
 		"answer longer than the window": {`{"output_tokens":900000}`, "more than the"},
@@ -69,13 +69,13 @@ func TestImpossibleUsageIsDropped(t *testing.T) {
 				t.Fatal(steps, err)
 			}
 			for _, u := range []*chat.Usage{got.Usage, steps[0].Usage} {
-				if c.says == "" {
+				if c.reason == "" {
 					if u == nil || u.InputTokens != 11 || u.NotBelieved != "" {
 						t.Errorf("%+v", u)
 					}
 					continue
 				}
-				if u == nil || !strings.Contains(u.NotBelieved, c.says) || *u != (chat.Usage{NotBelieved: u.NotBelieved}) {
+				if u == nil || !strings.Contains(u.NotBelieved, c.reason) || *u != (chat.Usage{NotBelieved: u.NotBelieved}) {
 					t.Errorf("%+v", u)
 				}
 			}

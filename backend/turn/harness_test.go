@@ -29,22 +29,22 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // env is an engine with a real database and real journals.
 type env struct {
-	t        testing.TB
-	dir      string
-	clock    clock.Clock // nil: the system clock
-	store    *store.Store
-	journals *journal.Journals
-	provider *scripted
-	engine   *turn.Engine
-	jobs     *jobs.Runner
-	branches *branches.Service
-	seen     *recorder
-	settings turn.Settings
-	window   int
+	t         testing.TB
+	dir       string
+	clock     clock.Clock // nil: the system clock
+	store     *store.Store
+	journals  *journal.Journals
+	provider  *scripted
+	engine    *turn.Engine
+	jobs      *jobs.Runner
+	branches  *branches.Service
+	published *recorder
+	settings  turn.Settings
+	window    int
 	// alwaysMode is the tools mode of the models themselves.
 	alwaysMode llm.ToolsMode
 	noTools    bool         // models cannot call tools
-	called     atomic.Int64 // answers with calls that were recorded as a proof that the model can call tools
+	called     atomic.Int64 // how often it was recorded that the model called tools
 	cost       func(chat.Usage) chat.Cost
 	retrieve   int // budget.max_retrieval_tokens
 	memory     *fakeMemory
@@ -52,9 +52,9 @@ type env struct {
 	redact     func(string) (string, []prompt.Redaction)
 	// refuseEnds is how many ends of calls the database refuses.
 	refuseEnds atomic.Int32
-	// journalRoom is how many bytes a journal may have; 0: any number.
-	journalRoom int
-	// lastTurnRead is called after the last turn of a branch was read, if set. Its error is that of the reading.
+	// journalLimit is the maximum size of a journal in bytes; 0: unlimited.
+	journalLimit int
+	// lastTurnRead is called after the last turn of a branch was read, if set. Its error is returned to the reader.
 	lastTurnRead atomic.Pointer[func() error]
 
 	session chat.Session
@@ -63,10 +63,10 @@ type env struct {
 
 // recorder records what was published.
 type recorder struct {
-	mu      sync.Mutex
-	frames  []chat.Frame
-	changes []chat.Change
-	hear    func(chat.Change) // called for each change, if set
+	mu       sync.Mutex
+	frames   []chat.Frame
+	changes  []chat.Change
+	onChange func(chat.Change) // called for each change, if set
 }
 
 func (r *recorder) Frame(f chat.Frame) {
@@ -78,10 +78,10 @@ func (r *recorder) Frame(f chat.Frame) {
 func (r *recorder) Change(c chat.Change) {
 	r.mu.Lock()
 	r.changes = append(r.changes, c)
-	hear := r.hear
+	onChange := r.onChange
 	r.mu.Unlock()
-	if hear != nil {
-		hear(c)
+	if onChange != nil {
+		onChange(c)
 	}
 }
 
@@ -129,7 +129,7 @@ func (words) Encoding(string) string { return "words" }
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000}
+	w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, published: &recorder{}, window: 100000}
 	w.settings = turn.Settings{
 		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ProgressEvery: time.Hour,
 		Backoff: func(int) time.Duration { return time.Millisecond }, ToolsMode: llm.ToolsDisabled,
@@ -152,11 +152,11 @@ func (w *env) open() {
 		w.t.Fatal(err)
 	}
 	w.store = s
-	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams"), FS: roomFS{journal.OS(), w}})
-	w.jobs = jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
-	w.branches = branches.New(s, w.jobs, w.seen)
+	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams"), FS: limitedFS{journal.OS(), w}})
+	w.jobs = jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: w.published, Counter: words{}, TargetTokens: func() int { return 1200 }})
+	w.branches = branches.New(s, w.jobs, w.published)
 	d := turn.Deps{
-		Turns: fullForCalls{s, w}, History: fullForCalls{s, w}, Contexts: fullForCalls{s, w}, Drafts: fullForCalls{s, w}, Calls: fullForCalls{s, w}, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Turns: faultyStore{s, w}, History: faultyStore{s, w}, Contexts: faultyStore{s, w}, Drafts: faultyStore{s, w}, Calls: faultyStore{s, w}, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.published, Counter: words{},
 		Settings: func() turn.Settings { return w.settings }, Clock: w.clock, Redact: w.redact,
 	}
 	if w.memory != nil {
@@ -168,13 +168,13 @@ func (w *env) open() {
 	w.engine = turn.NewEngine(d)
 }
 
-// fullForCalls is a database that refuses the ends of some calls for lack of space.
-type fullForCalls struct {
+// faultyStore is a database that refuses the ends of some calls because the disk is full.
+type faultyStore struct {
 	*store.Store
 	w *env
 }
 
-func (s fullForCalls) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, bool, error) {
+func (s faultyStore) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, bool, error) {
 	t, ok, err := s.Store.LastTurn(ctx, branch)
 	if read := s.w.lastTurnRead.Load(); read != nil {
 		err = cmp.Or(err, (*read)())
@@ -182,31 +182,31 @@ func (s fullForCalls) LastTurn(ctx context.Context, branch chat.BranchID) (chat.
 	return t, ok, err
 }
 
-func (s fullForCalls) EndCall(ctx context.Context, e chat.CallEnd) error {
+func (s faultyStore) EndCall(ctx context.Context, e chat.CallEnd) error {
 	if s.w.refuseEnds.Add(-1) >= 0 {
 		return chat.Errorf(chat.CodeNoSpace, "test", "The disk is full.")
 	}
 	return s.Store.EndCall(ctx, e)
 }
 
-// roomFS is a disk with a limited size for a journal; 0: unlimited.
-type roomFS struct {
+// limitedFS is a file system in which a journal has a maximum size; 0: unlimited.
+type limitedFS struct {
 	journal.FS
 	w *env
 }
 
-func (f roomFS) Create(path string) (journal.File, error) {
+func (f limitedFS) Create(path string) (journal.File, error) {
 	file, err := f.FS.Create(path)
-	return &roomFile{File: file, room: f.w.journalRoom}, err
+	return &limitedFile{File: file, limit: f.w.journalLimit}, err
 }
 
-type roomFile struct {
+type limitedFile struct {
 	journal.File
-	room, written int
+	limit, written int
 }
 
-func (f *roomFile) Write(b []byte) (int, error) {
-	if f.room > 0 && f.written+len(b) > f.room {
+func (f *limitedFile) Write(b []byte) (int, error) {
+	if f.limit > 0 && f.written+len(b) > f.limit {
 		return 0, syscall.ENOSPC
 	}
 	f.written += len(b)

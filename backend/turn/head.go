@@ -39,9 +39,9 @@ func capHead(in *prompt.Input) {
 	if in.Policy.History == prompt.HistoryOff {
 		return
 	}
-	room := prompt.NewBudget(in.Limits, in.Policy, in.Calibration).StateRoom()
-	if in.Count(in.Head.Summary) > room {
-		in.Head.Summary, in.HeadCapped = librarian.Trim(in.Head.Summary, room, in.Count), true
+	limit := prompt.NewBudget(in.Limits, in.Policy, in.Calibration).MaxStateTokens()
+	if in.Count(in.Head.Summary) > limit {
+		in.Head.Summary, in.HeadCapped = librarian.Trim(in.Head.Summary, limit, in.Count), true
 	}
 }
 
@@ -52,10 +52,10 @@ func (e *Engine) now(t *chat.Turn) string {
 	if t != nil && !t.CreatedAt.IsZero() {
 		at = t.CreatedAt
 	}
-	return moment(at.Local())
+	return timeText(at.Local())
 }
 
-func moment(at time.Time) string {
+func timeText(at time.Time) string {
 	zone := "UTC" + at.Format("-07:00")
 	if _, offset := at.Zone(); offset == 0 {
 		zone = "UTC"

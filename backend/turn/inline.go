@@ -11,19 +11,19 @@ import (
 
 // lines are the callers of InLine, by branch and in the order of their arrival.
 type lines struct {
-	mu sync.Mutex
-	of map[chat.BranchID][]chan struct{} // the channel of the first one is closed
+	mu       sync.Mutex
+	byBranch map[chat.BranchID][]chan struct{} // the channel of the first caller is closed
 }
 
-// join adds a caller to a branch's line. first is closed when everybody before it has left.
+// join adds a caller to a branch's line. first is closed when all callers before it have left.
 func (l *lines) join(branch chat.BranchID) (first chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.of == nil {
-		l.of = map[chat.BranchID][]chan struct{}{}
+	if l.byBranch == nil {
+		l.byBranch = map[chat.BranchID][]chan struct{}{}
 	}
 	first = make(chan struct{})
-	if l.of[branch] = append(l.of[branch], first); len(l.of[branch]) == 1 {
+	if l.byBranch[branch] = append(l.byBranch[branch], first); len(l.byBranch[branch]) == 1 {
 		close(first)
 	}
 	return first
@@ -33,30 +33,31 @@ func (l *lines) join(branch chat.BranchID) (first chan struct{}) {
 func (l *lines) leave(branch chat.BranchID, place chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	line := l.of[branch]
+	line := l.byBranch[branch]
 	i := slices.Index(line, place)
 	line = slices.Delete(line, i, i+1)
-	if l.of[branch] = line; len(line) == 0 {
-		delete(l.of, branch)
+	if l.byBranch[branch] = line; len(line) == 0 {
+		delete(l.byBranch, branch)
 	} else if i == 0 {
 		close(line[0])
 	}
 }
 
-// InLine calls send, which sends a message to the branch, when no turn of the branch runs in this process and no queued
-// message is about to be sent. Callers are served in the order of their arrival. It waits at most patience, and then
-// returns send's error CodeBusy, or one of its own if send was never called. waits is called once if it has to wait.
-func (e *Engine) InLine(ctx context.Context, branch chat.BranchID, patience time.Duration, waits func(), send func() error) error {
+// InLine calls send, which sends a message to the branch, when no turn of the branch runs in this process and no
+// queued message is about to be sent. Callers are served in the order of their arrival. InLine waits at most patience,
+// and then returns the CodeBusy error of send, or its own if send was never called. onWait is called once if InLine
+// has to wait.
+func (e *Engine) InLine(ctx context.Context, branch chat.BranchID, patience time.Duration, onWait func(), send func() error) error {
 	place := e.lines.join(branch)
 	defer e.lines.leave(branch, place)
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	waits = sync.OnceFunc(waits)
+	onWait = sync.OnceFunc(onWait)
 	busy := error(chat.Errorf(chat.CodeBusy, "turn.line", "Other messages to this branch are waiting for its running answer. Nothing was sent.").
 		WithHint("wait for them, or stop the answer"))
-	ended := false // at the last attempt no run was left to wait for
+	ended := false // at the last attempt there was no run to wait for
 	for until := (<-chan struct{})(place); ; {
-		if err := await(waiting, until, waits); err != nil {
+		if err := await(waiting, until, onWait); err != nil {
 			if ctx.Err() != nil {
 				return chat.WrapError(chat.CodeCancelled, "turn.line", err, "Cancelled while waiting for the running answer. Nothing was sent.")
 			}
@@ -81,8 +82,8 @@ func (e *Engine) InLine(ctx context.Context, branch chat.BranchID, patience time
 	}
 }
 
-// await waits until the channel is closed. Its error is that of ctx.
-func await(ctx context.Context, until <-chan struct{}, waits func()) error {
+// await waits until the channel is closed. It returns the error of ctx if that ends first.
+func await(ctx context.Context, until <-chan struct{}, onWait func()) error {
 	select {
 	case <-until:
 		return nil
@@ -91,7 +92,7 @@ func await(ctx context.Context, until <-chan struct{}, waits func()) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	waits()
+	onWait()
 	select {
 	case <-until:
 		return nil
@@ -100,7 +101,7 @@ func await(ctx context.Context, until <-chan struct{}, waits func()) error {
 	}
 }
 
-// runOf is closed when the run of a branch has ended; nil: none runs.
+// runOf returns a channel that is closed when the run of a branch has ended; nil: none runs.
 func (e *Engine) runOf(branch chat.BranchID) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()

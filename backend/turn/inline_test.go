@@ -12,41 +12,41 @@ import (
 )
 
 // sendInLine sends a message through InLine and returns its error; joined gets a value when it has to wait.
-func (w *env) sendInLine(ctx context.Context, words string, patience time.Duration, joined chan<- string) error {
-	return w.engine.InLine(ctx, w.branch.ID, patience, func() { joined <- words }, func() error {
-		_, err := w.engine.Send(ctx, turn.Message{Branch: w.branch.ID, Content: chat.UserText(words), Incomplete: turn.IncompleteDiscard})
+func (w *env) sendInLine(ctx context.Context, message string, patience time.Duration, joined chan<- string) error {
+	return w.engine.InLine(ctx, w.branch.ID, patience, func() { joined <- message }, func() error {
+		_, err := w.engine.Send(ctx, turn.Message{Branch: w.branch.ID, Content: chat.UserText(message), Incomplete: turn.IncompleteDiscard})
 		return err
 	})
 }
 
-// Messages that are sent while an answer is running wait for it and are sent in the order of their arrival. A caller
+// Messages that are sent while an answer is running wait for it, and are sent in the order of their arrival. A caller
 // whose time runs out, or that is cancelled, leaves the queue without sending and without stopping the others.
 func TestMessagesWaitInLine(t *testing.T) {
 	w := newEnv(t)
-	gate, begun := make(chan struct{}), make(chan struct{}, 1)
-	w.provider.script(call{events: []string{text("a"), done}, gate: gate, after: func(int) { begun <- struct{}{} }},
+	gate, started := make(chan struct{}), make(chan struct{}, 1)
+	w.provider.script(call{events: []string{text("a"), done}, gate: gate, after: func(int) { started <- struct{}{} }},
 		answer("b"), answer("c"), answer("d"))
 	w.start("one")
-	<-begun
+	<-started
 	joined := make(chan string, 9)
 	if err := w.sendInLine(t.Context(), "at once", 0, joined); chat.CodeOf(err) != chat.CodeBusy {
 		t.Fatalf("without patience: %v", err)
 	}
 	waiting, cancel := context.WithCancel(t.Context())
 	ended := map[string]chan error{}
-	for _, words := range []string{"two", "cancelled", "impatient", "three", "four"} {
+	for _, message := range []string{"two", "cancelled", "impatient", "three", "four"} {
 		ctx, patience := t.Context(), time.Hour
-		switch words {
+		switch message {
 		case "cancelled":
 			ctx = waiting
 		case "impatient":
 			patience = time.Millisecond
 		}
 		end := make(chan error, 1)
-		ended[words] = end
-		go func() { end <- w.sendInLine(ctx, words, patience, joined) }()
-		if got := <-joined; got != words {
-			t.Fatalf("%q waits instead of %q", got, words)
+		ended[message] = end
+		go func() { end <- w.sendInLine(ctx, message, patience, joined) }()
+		if got := <-joined; got != message {
+			t.Fatalf("%q waits instead of %q", got, message)
 		}
 	}
 	if err := <-ended["impatient"]; chat.CodeOf(err) != chat.CodeBusy {
@@ -57,9 +57,9 @@ func TestMessagesWaitInLine(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	close(gate)
-	for _, words := range []string{"two", "three", "four"} {
-		if err := <-ended[words]; err != nil {
-			t.Errorf("%s: %v", words, err)
+	for _, message := range []string{"two", "three", "four"} {
+		if err := <-ended[message]; err != nil {
+			t.Errorf("%s: %v", message, err)
 		}
 	}
 	w.eventually("the last message was not answered", func() bool {
@@ -70,14 +70,14 @@ func TestMessagesWaitInLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := lists.Map(turns, func(x chat.Turn) string { return x.User.RenderedText() })
-	if !slices.Equal(said, []string{"one", "two", "three", "four"}) {
-		t.Errorf("sent: %q", said)
+	sent := lists.Map(turns, func(x chat.Turn) string { return x.User.RenderedText() })
+	if !slices.Equal(sent, []string{"one", "two", "three", "four"}) {
+		t.Errorf("sent: %q", sent)
 	}
 	w.clean()
 }
 
-// CodeBusy for another reason than a running answer is reported at once.
+// CodeBusy for a reason other than a running answer is returned at once.
 func TestTheLineIsOnlyForRunningAnswers(t *testing.T) {
 	w := newEnv(t)
 	attempts := 0

@@ -17,19 +17,19 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// life counts how many more writes of a program reach the disk. After that none does, as if it had been killed; code
-// that still runs only gets errors.
+// life limits how many more writes of a program reach the disk. After that none does, as if the program had been
+// killed; code that still runs only gets errors.
 type life struct {
-	left atomic.Int64
+	writes atomic.Int64 // remaining
 	// before: the last write is not done; otherwise it is done, but its caller gets an error.
 	before bool
 }
 
-var errDead = errors.New("this program is dead")
+var errKilled = errors.New("the program was killed")
 
-func (l *life) lives() error {
-	if l.left.Add(-1) < 0 {
-		return errDead
+func (l *life) write() error {
+	if l.writes.Add(-1) < 0 {
+		return errKilled
 	}
 	return nil
 }
@@ -41,126 +41,126 @@ type killable struct {
 	life *life
 }
 
-// wrote does a write unless the life is over; the last one may be done and still return an error.
-func wrote[T any](l *life, do func() (T, error)) (T, error) {
-	left := l.left.Add(-1)
+// writing does a write unless the life is over; the last one may be done and still return an error.
+func writing[T any](l *life, do func() (T, error)) (T, error) {
+	remaining := l.writes.Add(-1)
 	var none T
-	if left < 0 || left == 0 && l.before {
-		return none, errDead
+	if remaining < 0 || remaining == 0 && l.before {
+		return none, errKilled
 	}
 	v, err := do()
-	if left == 0 && err == nil {
-		return none, errDead
+	if remaining == 0 && err == nil {
+		return none, errKilled
 	}
 	return v, err
 }
 
-func (m *killable) done(do func() error) error {
-	_, err := wrote(m.life, func() (struct{}, error) { return struct{}{}, do() })
+func (m *killable) write(do func() error) error {
+	_, err := writing(m.life, func() (struct{}, error) { return struct{}{}, do() })
 	return err
 }
 
 func (m *killable) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
-	return wrote(m.life, func() (chat.Turn, error) { return m.Store.Accept(ctx, a) })
+	return writing(m.life, func() (chat.Turn, error) { return m.Store.Accept(ctx, a) })
 }
 
 func (m *killable) Prepare(ctx context.Context, p chat.Preparation) error {
-	return m.done(func() error { return m.Store.Prepare(ctx, p) })
+	return m.write(func() error { return m.Store.Prepare(ctx, p) })
 }
 
 func (m *killable) BeginStep(ctx context.Context, s chat.StepStart) (chat.Step, error) {
-	return wrote(m.life, func() (chat.Step, error) { return m.Store.BeginStep(ctx, s) })
+	return writing(m.life, func() (chat.Step, error) { return m.Store.BeginStep(ctx, s) })
 }
 
 func (m *killable) EndStep(ctx context.Context, s chat.StepEnd) error {
-	return m.done(func() error { return m.Store.EndStep(ctx, s) })
+	return m.write(func() error { return m.Store.EndStep(ctx, s) })
 }
 
 func (m *killable) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, error) {
-	return wrote(m.life, func() (chat.Turn, error) { return m.Store.Finalize(ctx, f) })
+	return writing(m.life, func() (chat.Turn, error) { return m.Store.Finalize(ctx, f) })
 }
 
 func (m *killable) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
-	return wrote(m.life, func() (chat.Turn, error) { return m.Store.Interrupt(ctx, i) })
+	return writing(m.life, func() (chat.Turn, error) { return m.Store.Interrupt(ctx, i) })
 }
 
 func (m *killable) Resume(ctx context.Context, id chat.TurnID) error {
-	return m.done(func() error { return m.Store.Resume(ctx, id) })
+	return m.write(func() error { return m.Store.Resume(ctx, id) })
 }
 
 func (m *killable) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
-	return wrote(m.life, func() (chat.Turn, error) { return m.Store.FailTurn(ctx, f) })
+	return writing(m.life, func() (chat.Turn, error) { return m.Store.FailTurn(ctx, f) })
 }
 
 func (m *killable) ProposeCalls(ctx context.Context, id chat.TurnID, s chat.StepEnd, calls []chat.ProposedCall) (chat.ToolBatch, error) {
-	return wrote(m.life, func() (chat.ToolBatch, error) { return m.Store.ProposeCalls(ctx, id, s, calls) })
+	return writing(m.life, func() (chat.ToolBatch, error) { return m.Store.ProposeCalls(ctx, id, s, calls) })
 }
 
 func (m *killable) DecideCall(ctx context.Context, d chat.CallDecision) error {
-	return m.done(func() error { return m.Store.DecideCall(ctx, d) })
+	return m.write(func() error { return m.Store.DecideCall(ctx, d) })
 }
 
 func (m *killable) StartCall(ctx context.Context, id chat.ToolCallID, r []chat.CallRedaction) error {
-	return m.done(func() error { return m.Store.StartCall(ctx, id, r) })
+	return m.write(func() error { return m.Store.StartCall(ctx, id, r) })
 }
 
 func (m *killable) EndCall(ctx context.Context, end chat.CallEnd) error {
-	return m.done(func() error { return m.Store.EndCall(ctx, end) })
+	return m.write(func() error { return m.Store.EndCall(ctx, end) })
 }
 
 func (m *killable) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
-	return m.done(func() error { return m.Store.CommitBatch(ctx, id) })
+	return m.write(func() error { return m.Store.CommitBatch(ctx, id) })
 }
 
 func (m *killable) AbandonBatches(ctx context.Context, id chat.TurnID) error {
-	return m.done(func() error { return m.Store.AbandonBatches(ctx, id) })
+	return m.write(func() error { return m.Store.AbandonBatches(ctx, id) })
 }
 
 func (m *killable) Enqueue(ctx context.Context, branch chat.BranchID, msg chat.Message, at int, clearDraft bool) (chat.QueuedMessage, error) {
-	return wrote(m.life, func() (chat.QueuedMessage, error) { return m.Store.Enqueue(ctx, branch, msg, at, clearDraft) })
+	return writing(m.life, func() (chat.QueuedMessage, error) { return m.Store.Enqueue(ctx, branch, msg, at, clearDraft) })
 }
 
 func (m *killable) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
-	return m.done(func() error { return m.Store.PutSizes(ctx, encoding, sizes) })
+	return m.write(func() error { return m.Store.PutSizes(ctx, encoding, sizes) })
 }
 
 func (m *killable) ObserveCalibration(ctx context.Context, provider, model string, estimated, reported int) error {
-	return m.done(func() error { return m.Store.ObserveCalibration(ctx, provider, model, estimated, reported) })
+	return m.write(func() error { return m.Store.ObserveCalibration(ctx, provider, model, estimated, reported) })
 }
 
 func (m *killable) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
-	if err := m.life.lives(); err != nil {
+	if err := m.life.write(); err != nil {
 		return chat.Job{}, false, err
 	}
 	return m.Store.ClaimJob(ctx, lease, types...)
 }
 
 func (m *killable) FinishJob(ctx context.Context, h chat.Lease) error {
-	return m.done(func() error { return m.Store.FinishJob(ctx, h) })
+	return m.write(func() error { return m.Store.FinishJob(ctx, h) })
 }
 
 func (m *killable) FailJob(ctx context.Context, h chat.Lease, msg string, after time.Duration) (chat.Job, error) {
-	return wrote(m.life, func() (chat.Job, error) { return m.Store.FailJob(ctx, h, msg, after) })
+	return writing(m.life, func() (chat.Job, error) { return m.Store.FailJob(ctx, h, msg, after) })
 }
 
 func (m *killable) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
-	return m.done(func() error { return m.Store.PostponeJob(ctx, h, pause) })
+	return m.write(func() error { return m.Store.PostponeJob(ctx, h, pause) })
 }
 
 func (m *killable) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
-	return wrote(m.life, func() (chat.State, error) { return m.Store.Commit(ctx, c) })
+	return writing(m.life, func() (chat.State, error) { return m.Store.Commit(ctx, c) })
 }
 
 func (m *killable) Index(ctx context.Context, i chat.Indexing) error {
-	return m.done(func() error { return m.Store.Index(ctx, i) })
+	return m.write(func() error { return m.Store.Index(ctx, i) })
 }
 
 func (m *killable) RequeueMissing(ctx context.Context) (int, error) {
-	return wrote(m.life, func() (int, error) { return m.Store.RequeueMissing(ctx) })
+	return writing(m.life, func() (int, error) { return m.Store.RequeueMissing(ctx) })
 }
 
 func (m *killable) PutSetting(ctx context.Context, key, value string) error {
-	return m.done(func() error { return m.Store.PutSetting(ctx, key, value) })
+	return m.write(func() error { return m.Store.PutSetting(ctx, key, value) })
 }
 
 // killableFS is a file system whose writes fail once a life is over; the last write may be torn.
@@ -170,7 +170,7 @@ type killableFS struct {
 }
 
 func (f killableFS) Create(path string) (journal.File, error) {
-	if err := f.life.lives(); err != nil {
+	if err := f.life.write(); err != nil {
 		return nil, err
 	}
 	file, err := f.FS.Create(path)
@@ -178,7 +178,7 @@ func (f killableFS) Create(path string) (journal.File, error) {
 }
 
 func (f killableFS) Remove(path string) error {
-	if err := f.life.lives(); err != nil {
+	if err := f.life.write(); err != nil {
 		return err
 	}
 	return f.FS.Remove(path)
@@ -190,13 +190,13 @@ type killableFile struct {
 }
 
 func (f killableFile) Write(p []byte) (int, error) {
-	left := f.life.left.Add(-1)
+	remaining := f.life.writes.Add(-1)
 	switch {
-	case left < 0:
-		return 0, errDead
-	case left == 0:
+	case remaining < 0:
+		return 0, errKilled
+	case remaining == 0:
 		n, _ := f.File.Write(p[:len(p)/2])
-		return n, errDead
+		return n, errKilled
 	}
 	return f.File.Write(p)
 }
@@ -213,7 +213,7 @@ type program struct {
 func (w *env) run(c *clock.Fake, writes int64) *program {
 	w.t.Helper()
 	p := &program{env: w, life: &life{}, clock: c}
-	p.life.left.Store(writes)
+	p.life.writes.Store(writes)
 	var now clock.Clock
 	if c != nil {
 		now = c.Now
@@ -226,10 +226,10 @@ func (w *env) run(c *clock.Fake, writes int64) *program {
 	m := &killable{s, p.life}
 	w.store = s
 	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams"), FS: killableFS{journal.OS(), p.life}})
-	w.jobs = jobs.NewRunner(jobs.Deps{Queue: m, Store: m, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }, Clock: now})
-	w.branches = branches.New(s, w.jobs, w.seen)
+	w.jobs = jobs.NewRunner(jobs.Deps{Queue: m, Store: m, Publish: w.published, Counter: words{}, TargetTokens: func() int { return 1200 }, Clock: now})
+	w.branches = branches.New(s, w.jobs, w.published)
 	d := turn.Deps{
-		Turns: m, History: m, Contexts: m, Drafts: m, Calls: m, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Turns: m, History: m, Contexts: m, Drafts: m, Calls: m, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.published, Counter: words{},
 		Settings: func() turn.Settings { return w.settings }, Clock: now,
 	}
 	if w.tools != nil {
@@ -237,14 +237,14 @@ func (w *env) run(c *clock.Fake, writes int64) *program {
 	}
 	w.engine = turn.NewEngine(d)
 	p.reconciler = jobs.NewReconciler(jobs.ReconcilerDeps{
-		Turns: w.engine, Store: m, Runner: w.jobs, Publish: w.seen, Clock: now,
+		Turns: w.engine, Store: m, Runner: w.jobs, Publish: w.published, Clock: now,
 	})
 	return p
 }
 
-// die ends a run like a kill: nothing it does reaches the disk afterwards.
+// die ends a run like a kill: nothing that it does afterwards reaches the disk.
 func (p *program) die() {
-	p.life.left.Store(0)
+	p.life.writes.Store(0)
 	p.reconciler.Stop()
 	p.close()
 }

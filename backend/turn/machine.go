@@ -20,34 +20,34 @@ import (
 //
 //	prepare -> begin -> stream -> settle -> (finalize | interrupt | fail)
 //	   ^         ^                 |   |
-//	   |         +---- backoff <---+   +-> propose -> calls -> (a person decides)
+//	   |         +---- backoff <---+   +-> propose -> calls -> (the user decides)
 //	   +---- the next step, with the results <----------+
 //	   +---- the next step, after the provider paused the answer
 type run struct {
-	e        *Engine
-	turn     chat.Turn
-	accepted chat.Turn // the turn as the run found it
-	model    Model
-	index    int // of the step
-	first    func(*run, context.Context) state
-	cancel   context.CancelCauseFunc
-	done     chan struct{}
-	proposed chat.ToolBatchID // by this run, the last
-	waits    bool             // it ended because calls wait for the user
+	e         *Engine
+	turn      chat.Turn
+	accepted  chat.Turn // the turn as the run found it
+	model     Model
+	index     int // of the step
+	first     func(*run, context.Context) state
+	cancel    context.CancelCauseFunc
+	done      chan struct{}
+	proposed  chat.ToolBatchID // the last batch of this run
+	suspended bool             // it ended because calls wait for the user
 
-	earlierSteps                 // by earlier steps
-	earlier      bool            // text or calls from earlier steps or attempts exist
-	closed       []chat.Step     // ended steps, of earlier runs and this one
-	memory       memorySelection // the same for every attempt
-	context      prompt.PreparedContext
-	body         json.RawMessage
+	earlierSteps
+	earlier bool            // text or calls from earlier steps or attempts exist
+	closed  []chat.Step     // ended steps, of earlier runs and this one
+	memory  memorySelection // the same for every attempt
+	context prompt.PreparedContext
+	body    json.RawMessage
 
 	continues *llm.Continuation // the answer stored by the provider
 	forgotten bool              // the provider has forgotten it
 
 	number  int           // attempts of this run
 	shrunk  int           // how often the context was made smaller for the provider
-	reduce  float64       // share of the ceiling then; 0: all of it
+	reduce  float64       // share of the ceiling after that; 0: all of it
 	refusal *chat.Failure // the provider's last error
 	step    chat.Step
 	writer  *journal.Writer
@@ -64,10 +64,10 @@ type run struct {
 	emitter   *emitter
 	progress  *progressWriter
 	settleErr error
-	again     func(context.Context) (chat.Turn, error) // saves the end that could not be saved
+	retrySave func(context.Context) (chat.Turn, error) // saves the end that could not be saved
 }
 
-// state is one step of the machine: it does its part and returns the next state.
+// state is one state of the machine: it does its work and returns the next state.
 type state func(context.Context) state
 
 func (r *run) loop(ctx context.Context) {
@@ -83,7 +83,7 @@ func (r *run) loop(ctx context.Context) {
 
 // prepare assembles the context. Accepted -> ContextPrepared.
 func (r *run) prepare(ctx context.Context) state {
-	begun := time.Now()
+	start := time.Now()
 	if err := r.loadEarlier(ctx); err != nil {
 		return r.failWith(ctx, err)
 	}
@@ -91,14 +91,14 @@ func (r *run) prepare(ctx context.Context) state {
 	if r.context, err = r.e.assemble(ctx, r.assembly()); err != nil {
 		return r.failWith(ctx, r.unshrinkable(err))
 	}
-	r.metrics.AssembleMs = time.Since(begun).Milliseconds()
+	r.metrics.AssembleMs = time.Since(start).Milliseconds()
 	r.metrics.EstimateTokens = r.context.Tokens()
 	if r.continues, err = r.continuation(ctx); err != nil {
 		return r.failWith(ctx, err)
 	}
-	seen := r.context.Manifest()
-	r.noteContinuity(&seen)
-	manifest, err := chat.MarshalJSON(seen)
+	current := r.context.Manifest()
+	r.noteContinuity(&current)
+	manifest, err := chat.MarshalJSON(current)
 	if err == nil {
 		packed := retrieved(r.context.Manifest())
 		r.memory.measure(&r.metrics, packed)
@@ -262,7 +262,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 func (r *run) settle(ctx context.Context) state {
 	r.end = judge(attempt{
 		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
-		shrunk: r.shrunk, more: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, continues: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
+		shrunk: r.shrunk, moreSteps: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, continues: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
 	})
 	r.closeJournal()
 	if err := faults.Point("turn.journal_sealed"); err != nil {
@@ -281,13 +281,13 @@ func (r *run) settle(ctx context.Context) state {
 		return r.propose
 	case verdictPaused:
 		return r.continuePaused
-	case verdictWhole:
-		return r.sendWhole
+	case verdictComplete:
+		return r.sendComplete
 	}
 	return r.fail
 }
 
-// closeJournal seals the journal; only then the rest is shown.
+// closeJournal seals the journal, and then shows the rest of the answer.
 func (r *run) closeJournal() {
 	if r.writer == nil {
 		return

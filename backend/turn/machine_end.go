@@ -9,7 +9,7 @@ import (
 
 // continuePaused sends a paused answer back unchanged, in the turn's next step.
 func (r *run) continuePaused(ctx context.Context) state {
-	r.learn(r.decoder.Result().Usage)
+	r.observeUsage(r.decoder.Result().Usage)
 	if err := r.closeAttempt(); err != nil {
 		return r.failWith(ctx, err)
 	}
@@ -30,7 +30,7 @@ func (r *run) endWithoutStream(cause error) state {
 		if r.earlierSteps.calls {
 			return r.stopCalls
 		}
-		// Stop before a retry or continuation had begun: the earlier state is restored.
+		// Stopped before a retry or continuation began: the earlier state is restored.
 		r.end.verdict, r.end.failure = verdictIncomplete, failureOf(errStoppedEarly)
 		return r.interrupt
 	case verdictIncomplete:
@@ -39,8 +39,8 @@ func (r *run) endWithoutStream(cause error) state {
 	return r.fail
 }
 
-// failWith ends a run for a reason in this program: over budget, a full disk. If the run was cancelled, that is the reason
-// instead of err.
+// failWith ends a run because of an error in this program: over budget, a full disk. If the run was cancelled, the
+// cause of that is used instead of err.
 func (r *run) failWith(ctx context.Context, err error) state {
 	if cause := context.Cause(ctx); cause != nil {
 		return r.endWithoutStream(cause)
@@ -61,19 +61,19 @@ func (r *run) finalize(context.Context) state {
 	if !substantial(res.Blocks) && r.earlier {
 		message = r.fallbackMessage()
 	}
-	r.learn(res.Usage)
+	r.observeUsage(res.Usage)
 	end := r.stepEnd()
 	end.DurableBytes = end.DisplayedBytes // made durable by this transaction, whatever the journal's state
 	f := chat.Finalization{
 		TurnID: r.turn.ID, Step: end, Message: message, Outcome: r.end.outcome,
 		Usage: usageOf(r.closed, res.Usage), Metrics: r.metrics,
 	}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.Finalize(ctx, f) })
+	r.saveEnd(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.Finalize(ctx, f) })
 	return nil
 }
 
-// learn compares our count of the input with the provider's.
-func (r *run) learn(u *chat.Usage) {
+// observeUsage compares our count of the input with the provider's.
+func (r *run) observeUsage(u *chat.Usage) {
 	// If the count is far below ours, the server cut the prompt, so it is not used.
 	if u == nil || u.InputTokens == 0 || u.InputTokens < r.context.Tokens()/2 {
 		return
@@ -101,26 +101,26 @@ func (r *run) interrupt(context.Context) state {
 		usage = end.Usage
 	}
 	i := chat.Interruption{TurnID: r.turn.ID, Step: end, Failure: r.end.failure, Usage: usageOf(r.closed, usage)}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.Interrupt(ctx, i) })
+	r.saveEnd(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.Interrupt(ctx, i) })
 	return nil
 }
 
-// fail ends the turn. Its prompt stays.
+// fail ends the turn as failed. Its message stays stored.
 func (r *run) fail(context.Context) state {
 	r.metrics.Attempts = r.number
 	f := chat.TurnFailure{TurnID: r.turn.ID, Step: r.stepEnd(), Outcome: chat.OutcomeFailed, Failure: r.end.failure, Metrics: r.metrics}
-	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.FailTurn(ctx, f) })
+	r.saveEnd(func(ctx context.Context) (chat.Turn, error) { return r.e.turns.FailTurn(ctx, f) })
 	return nil
 }
 
-// written saves how the turn ended and reads it back. If it cannot be saved (a full disk), the turn stays as it was
-// and its journal is kept. The reconciler, and the next decision about the turn, save it again; the next start
-// recovers it from its journal.
-func (r *run) written(end func(context.Context) (chat.Turn, error)) {
+// saveEnd saves how the turn ended and reads the turn back. If the end cannot be saved (a full disk), the turn stays
+// as it was and its journal is kept. The reconciler, and the next decision about the turn, try again; the next start
+// recovers the turn from its journal.
+func (r *run) saveEnd(end func(context.Context) (chat.Turn, error)) {
 	t, err := end(context.Background())
 	if err != nil {
-		r.settleErr, r.again = err, end
-		r.e.log.Error("a turn could not be settled; it is tried again", "turn", r.turn.ID, "err", err)
+		r.settleErr, r.retrySave = err, end
+		r.e.log.Error("a turn could not be settled; this will be retried", "turn", r.turn.ID, "err", err)
 		return
 	}
 	r.turn = t

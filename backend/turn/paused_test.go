@@ -16,8 +16,8 @@ var searched = event(wireEvent{T: "hosted", S: `{"type":"server_tool_use","id":"
 // user message.
 func TestAPausedAnswerIsContinued(t *testing.T) {
 	w := newEnv(t)
-	for _, say := range []string{"I look. ", "And further. "} {
-		w.provider.script(call{events: []string{text(say), searched, pause}})
+	for _, part := range []string{"I look. ", "And further. "} {
+		w.provider.script(call{events: []string{text(part), searched, pause}})
 	}
 	w.provider.script(call{events: []string{text("It rains."), done}})
 	got := w.send("weather?")
@@ -28,7 +28,7 @@ func TestAPausedAnswerIsContinued(t *testing.T) {
 	}
 	for i, want := range []int{0, 1, 2} {
 		if n := strings.Count(sent[i], "srv_1"); n != want {
-			t.Errorf("request %d contains %d of what the provider's tools did: %s", i, n, sent[i])
+			t.Errorf("request %d contains %d blocks of the provider's tools: %s", i, n, sent[i])
 		}
 		if strings.Contains(sent[i], "Continue it exactly") || i > 0 && strings.LastIndex(sent[i], `"role":"user"`) > strings.LastIndex(sent[i], "I look. ") {
 			t.Errorf("request %d asks for more: %s", i, sent[i])

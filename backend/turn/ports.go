@@ -67,7 +67,7 @@ type ContextStore interface {
 	ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error
 }
 
-// DraftStore stores unsent messages: those that wait in a queue, and the draft that one becomes to be edited.
+// DraftStore stores unsent messages: queued ones, and the draft that a queued message becomes when it is edited.
 type DraftStore interface {
 	Queue(context.Context, chat.BranchID) ([]chat.QueuedMessage, error)
 	Enqueue(ctx context.Context, branch chat.BranchID, m chat.Message, at int, clearDraft bool) (chat.QueuedMessage, error)
@@ -95,10 +95,10 @@ type Model struct {
 	Limits   prompt.Limits
 	// NoTools: according to the user or its server it cannot call tools, so none are offered.
 	NoTools bool
-	// CalledTools records that the model called tools, which proves that it can; true: this was not known. nil: not
-	// recorded.
+	// CalledTools records that the model called tools, which proves that it can, and returns true if this was not known
+	// before. nil: it is not recorded.
 	CalledTools func() bool
-	// Cost is what a usage costs by the model's price now; the zero Cost if no price is known. nil: never known.
+	// Cost is what a usage costs at the model's current price; the zero Cost if no price is known. nil: never known.
 	Cost func(chat.Usage) chat.Cost
 }
 
@@ -136,7 +136,7 @@ type Publisher interface {
 // Counter counts tokens like the given model.
 type Counter interface {
 	Count(modelID, text string) int
-	// Encoding names how a model's tokens are counted, by which sizes are stored.
+	// Encoding names the way in which a model's tokens are counted; stored sizes are filed under it.
 	Encoding(modelID string) string
 }
 

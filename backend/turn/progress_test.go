@@ -20,24 +20,24 @@ func (w *env) step(id chat.TurnID) chat.Step {
 	return steps[len(steps)-1]
 }
 
-// TestReasoningCounts: while a model only reasons, its reasoning is journalled, shown and counted, both in the live
+// TestReasoningCounts: while a model only reasons, its reasoning is journaled, shown and counted, both in the live
 // stream and in the database, and can be read after a crash.
 func TestReasoningCounts(t *testing.T) {
 	for _, durability := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
 		w := newEnv(t)
 		w.settings.ProgressEvery = time.Millisecond
 		w.journals.Configure(journal.Options{Durability: durability, FsyncMs: 1})
-		begun := make(chan struct{})
+		started := make(chan struct{})
 		w.provider.script(call{
-			events: []string{thought("Let me "), thought("think.")}, gate: make(chan struct{}),
+			events: []string{reasoning("Let me "), reasoning("think.")}, gate: make(chan struct{}),
 			after: func(i int) {
 				if i == 1 {
-					close(begun)
+					close(started)
 				}
 			},
 		})
 		h := w.start("hi")
-		<-begun
+		<-started
 		const bytes = int64(len("Let me think."))
 		w.eventually("the reasoning is not shown as durable", func() bool {
 			live, ok := w.engine.Live(h.Turn.ID)

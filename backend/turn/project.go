@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// projectOf is the project of a session; false: none.
+// projectOf is the project of a session; false: it has none.
 func (e *Engine) projectOf(ctx context.Context, s chat.Session) (chat.Project, bool, error) {
 	return e.past.ProjectIn(ctx, s.Folder)
 }
@@ -48,7 +48,7 @@ func (e *Engine) scopeOf(s chat.Session, inProject bool, provider string) chat.S
 	return configured
 }
 
-// Reach is the project of a session, empty if it has none, and the scope of its memory with a model ("": the
+// Reach returns the project of a session, empty if it has none, and the scope of its memory with a model ("": the
 // session's).
 func (e *Engine) Reach(ctx context.Context, s chat.Session, model string) (chat.Project, chat.Scope, error) {
 	p, ok, err := e.projectOf(ctx, s)

@@ -10,8 +10,8 @@ import (
 
 // Messages that are sent while an answer arrives wait in the queue of their branch. The store keeps them and their
 // order; each is removed in the transaction that makes it a turn, so none is lost or sent twice. Whether a queue is
-// being sent is known only to this run of the program: after a restart, a stop or an answer that is not complete it is
-// held, and nothing is sent until a person resumes it.
+// being sent is known only in this process: after a restart, a stop or an incomplete answer the queue is held, and
+// nothing is sent until the user resumes it.
 
 // Hold says why the messages of a queue are not sent automatically.
 type Hold struct {
@@ -19,16 +19,16 @@ type Hold struct {
 	Err   *chat.Error // of chat.HeldByError
 }
 
-// Queue is what waits on a branch.
+// Queue is the queue of a branch.
 type Queue struct {
 	Messages []chat.QueuedMessage
 	Hold     Hold
 }
 
-// queueState is that of a branch with queued messages.
+// queueState is the state of a branch with queued messages.
 type queueState struct {
 	sends   bool
-	hold    Hold          // unless it sends
+	hold    Hold          // if it does not send
 	refused chat.QueuedID // the message to which hold.Err refers; empty: it refers to none
 }
 
@@ -39,13 +39,13 @@ func (e *Engine) Queue(ctx context.Context, branch chat.BranchID) (Queue, error)
 	if state, ok := e.queueState(branch); !ok {
 		q.Hold.Cause = chat.HeldIdle
 	} else if q.Hold = state.hold; state.refused != "" && (len(waiting) == 0 || waiting[0].ID != state.refused) {
-		q.Hold = Hold{Cause: chat.HeldIdle} // another message is the next one now
+		q.Hold = Hold{Cause: chat.HeldIdle} // the first message is now a different one
 	}
 	return q, err
 }
 
 // SendOrQueue is Send, but while another turn of the branch runs, or queued messages are about to be sent, the message
-// joins the branch's queue. The handle is then nil. A queue that is held stays so.
+// joins the branch's queue. The handle is then nil. A held queue stays held.
 func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
 	sends, err := e.sendsQueued(ctx, m.Branch)
 	if err != nil {
@@ -73,8 +73,8 @@ func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
 	return nil, nil
 }
 
-// sendsQueued reports that messages wait on a branch and are sent automatically. None that is sent later may overtake
-// them, not even between the end of a turn and the start of the next one.
+// sendsQueued reports whether messages wait on a branch and are sent automatically. A message that is sent later must
+// not overtake them, not even between the end of a turn and the start of the next one.
 func (e *Engine) sendsQueued(ctx context.Context, branch chat.BranchID) (bool, error) {
 	if state, _ := e.queueState(branch); !state.sends {
 		return false, nil
@@ -117,7 +117,7 @@ func (e *Engine) ResumeQueue(ctx context.Context, branch chat.BranchID) error {
 	if err != nil || ok && e.IsRunning(last.ID) {
 		return err
 	}
-	if waits, err := e.suspended(ctx, last); err != nil || ok && waits {
+	if suspended, err := e.suspended(ctx, last); err != nil || ok && suspended {
 		return err
 	}
 	e.sendNext(ctx, branch, b.SessionID)
@@ -128,8 +128,8 @@ func (e *Engine) ResumeQueue(ctx context.Context, branch chat.BranchID) error {
 }
 
 // continueQueue sends the next message if the answer before it is complete, and otherwise holds the queue. It does
-// nothing while a turn of the branch runs, waits for a person or has an unsaved end: what ends that turn calls it
-// again. Calls are serialised with each other and with changes of a queue, so that no message is sent twice or while it
+// nothing while a turn of the branch runs, waits for the user or has an unsaved end: whatever ends that turn calls it
+// again. Calls are serialized with each other and with changes of a queue, so that no message is sent twice or while it
 // is edited. The end of ctx does not hold the queue: the caller may be a command that was interrupted.
 func (e *Engine) continueQueue(ctx context.Context, branch chat.BranchID, session chat.SessionID) {
 	ctx = context.WithoutCancel(ctx)
@@ -162,7 +162,7 @@ func (e *Engine) idleTurn(ctx context.Context, branch chat.BranchID) (last chat.
 	if last, _, err = e.past.LastTurn(ctx, branch); err != nil {
 		return last, false, err
 	}
-	if waits, err := e.suspended(ctx, last); err != nil || waits {
+	if suspended, err := e.suspended(ctx, last); err != nil || suspended {
 		return last, false, err
 	}
 	_, unsaved := e.UnsavedEnd(last)
@@ -182,18 +182,18 @@ func holdCause(t chat.Turn) chat.HoldCause {
 	return chat.NotHeld
 }
 
-// stoppedEarly reports that a person stopped the answer before it, or another attempt at it, had begun.
+// stoppedEarly reports whether the user stopped the answer before it, or another attempt at it, had begun.
 func stoppedEarly(t chat.Turn) bool {
 	return t.Failure != nil && t.Failure.Code == chat.CodeCancelled && t.Outcome != chat.OutcomeDiscarded
 }
 
 // afterRun sends the next queued message once the answer before it is complete.
 func (e *Engine) afterRun(r *run) {
-	defer e.releaseQueue(r.turn.BranchID) // claimed by left
+	defer e.releaseQueue(r.turn.BranchID) // claimed by unregister
 	if r.settleErr != nil || e.isClosed() {
 		return
 	}
-	if r.waits { // queued messages wait with it
+	if r.suspended { // queued messages wait with it
 		if err := e.continueTurn(context.Background(), r.turn.ID); err != nil { // a decision arrived while the run ended
 			e.log.Warn("a turn with tool calls could not continue", "turn", r.turn.ID, "err", err)
 		}
@@ -224,12 +224,12 @@ func (e *Engine) sendNext(ctx context.Context, branch chat.BranchID, session cha
 }
 
 // hold stops the automatic sending of a queue. e.queueMu is held.
-func (e *Engine) hold(ctx context.Context, branch chat.BranchID, session chat.SessionID, why Hold) {
+func (e *Engine) hold(ctx context.Context, branch chat.BranchID, session chat.SessionID, h Hold) {
 	if waiting, err := e.drafts.Queue(ctx, branch); err == nil && len(waiting) == 0 {
 		e.dropQueue(branch)
 		return
 	}
-	e.setQueue(branch, queueState{hold: why})
+	e.setQueue(branch, queueState{hold: h})
 	e.changed(chat.ChangeQueue, string(branch), session)
 }
 
@@ -274,7 +274,7 @@ func (e *Engine) RemoveQueued(ctx context.Context, id chat.QueuedID) (chat.Queue
 	return m, err
 }
 
-// RestoreQueued undoes the deletion of a queued message: it waits again before the one at that place.
+// RestoreQueued undoes the deletion of a queued message: it is inserted before the message at that place.
 func (e *Engine) RestoreQueued(ctx context.Context, branch chat.BranchID, m chat.Message, at int) error {
 	e.queueMu.Lock()
 	defer e.queueMu.Unlock()
@@ -325,10 +325,10 @@ func (e *Engine) dropQueue(branch chat.BranchID) {
 	delete(e.queues, branch)
 }
 
-// claim is held by callers that are about to send or hold the messages of a queue.
+// claim is the claim on a queue by the callers that are about to send or hold its messages.
 type claim struct {
 	count    int
-	released chan struct{} // closed when the last one is done
+	released chan struct{} // closed when the last caller is done
 }
 
 // claimQueue claims a branch's queue until releaseQueue. InLine waits until then.
@@ -356,7 +356,8 @@ func (e *Engine) releaseQueue(branch chat.BranchID) {
 	}
 }
 
-// released is closed when a queue that is being sent is no longer claimed; nil: it is not.
+// released returns a channel that is closed when a queue that is being sent is no longer claimed; nil: the queue is not
+// claimed, or not being sent.
 func (e *Engine) released(ctx context.Context, branch chat.BranchID) <-chan struct{} {
 	e.mu.Lock()
 	c := e.claims[branch]

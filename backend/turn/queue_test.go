@@ -18,14 +18,14 @@ import (
 // A message that is queued behind an answer is sent when the answer ends, even if recovery runs at the same moment.
 func TestRecoveryLeavesAQueuedMessageToItsTurn(t *testing.T) {
 	w := newEnv(t)
-	gate, begun := make(chan struct{}), make(chan struct{}, 2)
-	w.provider.script(call{events: []string{text("a"), done}, gate: gate, after: func(int) { begun <- struct{}{} }}, answer("b"))
+	gate, started := make(chan struct{}), make(chan struct{}, 2)
+	w.provider.script(call{events: []string{text("a"), done}, gate: gate, after: func(int) { started <- struct{}{} }}, answer("b"))
 	h := w.start("one")
-	<-begun
+	<-started
 	if _, err := w.engine.SendOrQueue(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("two")}); err != nil {
 		t.Fatal(err)
 	}
-	w.afterwards(h, func() {
+	w.afterEnd(h, func() {
 		if _, err := w.engine.Recover(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -38,18 +38,18 @@ func TestRecoveryLeavesAQueuedMessageToItsTurn(t *testing.T) {
 	w.clean()
 }
 
-// afterwards calls do when a running turn has ended, before its queue is sent. The test fails if it never did.
-func (w *env) afterwards(h *turn.Handle, do func()) {
-	var came atomic.Bool
-	w.seen.mu.Lock()
-	defer w.seen.mu.Unlock()
-	w.seen.hear = func(c chat.Change) {
-		if c.Kind == chat.ChangeTurn && c.ID == string(h.Turn.ID) && !w.engine.IsRunning(h.Turn.ID) && !came.Swap(true) {
+// afterEnd calls do when a running turn has ended, before its queue is sent. The test fails if it never did.
+func (w *env) afterEnd(h *turn.Handle, do func()) {
+	var called atomic.Bool
+	w.published.mu.Lock()
+	defer w.published.mu.Unlock()
+	w.published.onChange = func(c chat.Change) {
+		if c.Kind == chat.ChangeTurn && c.ID == string(h.Turn.ID) && !w.engine.IsRunning(h.Turn.ID) && !called.Swap(true) {
 			do()
 		}
 	}
 	w.t.Cleanup(func() {
-		if !came.Load() {
+		if !called.Load() {
 			w.t.Error("the end of the turn was not announced")
 		}
 	})
@@ -60,33 +60,33 @@ func (w *env) running(answers ...call) (h *turn.Handle, gate chan struct{}) {
 	return w.runningTo(done, answers...)
 }
 
-// runningTo is running to another end.
+// runningTo is running with another end event.
 func (w *env) runningTo(end string, answers ...call) (h *turn.Handle, gate chan struct{}) {
 	gate = make(chan struct{})
-	begun := make(chan struct{}, 2)
-	w.provider.script(append([]call{{events: []string{text("a"), end}, gate: gate, after: func(int) { begun <- struct{}{} }}}, answers...)...)
+	started := make(chan struct{}, 2)
+	w.provider.script(append([]call{{events: []string{text("a"), end}, gate: gate, after: func(int) { started <- struct{}{} }}}, answers...)...)
 	h = w.start("one")
-	<-begun
+	<-started
 	return h, gate
 }
 
-// halfway starts a turn whose answer never completes.
-func (w *env) halfway() *turn.Handle {
-	begun := make(chan struct{}, 1)
-	w.provider.script(call{events: []string{text("a")}, gate: make(chan struct{}), after: func(int) { begun <- struct{}{} }})
+// startUnfinished starts a turn whose answer never completes.
+func (w *env) startUnfinished() *turn.Handle {
+	started := make(chan struct{}, 1)
+	w.provider.script(call{events: []string{text("a")}, gate: make(chan struct{}), after: func(int) { started <- struct{}{} }})
 	h := w.start("one")
-	<-begun
+	<-started
 	return h
 }
 
 const cut = `{"t":"cut"}`
 
-func (w *env) queues(texts ...string) {
+func (w *env) enqueue(texts ...string) {
 	w.t.Helper()
-	for _, said := range texts {
-		h, err := w.engine.SendOrQueue(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText(said)})
+	for _, message := range texts {
+		h, err := w.engine.SendOrQueue(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText(message)})
 		if err != nil || h != nil {
-			w.t.Fatalf("queueing %q gave %v, %v", said, h, err)
+			w.t.Fatalf("queueing %q returned %v, %v", message, h, err)
 		}
 	}
 }
@@ -107,17 +107,17 @@ func (w *env) waiting() string {
 	return strings.TrimSpace(strings.Join(texts, " ") + " " + string(q.Hold.Cause))
 }
 
-// isSent waits until the newest turn is final and has this message.
-func (w *env) isSent(said string) {
+// waitUntilSent waits until the newest turn is final and has this message.
+func (w *env) waitUntilSent(message string) {
 	w.t.Helper()
-	w.eventually(said+" was not sent", func() bool {
+	w.eventually(message+" was not sent", func() bool {
 		last, ok, err := w.store.LastTurn(context.Background(), w.branch.ID)
-		return err == nil && ok && last.Phase.Finalized() && last.User.RenderedText() == said
+		return err == nil && ok && last.Phase.Finalized() && last.User.RenderedText() == message
 	})
 }
 
-// isBranch checks the messages of the branch, in order.
-func (w *env) isBranch(want ...string) {
+// checkBranch checks the messages of the branch, in order.
+func (w *env) checkBranch(want ...string) {
 	w.t.Helper()
 	page, err := w.store.Lineage(context.Background(), chat.LineageQuery{Branch: w.branch.ID})
 	if err != nil {
@@ -128,11 +128,11 @@ func (w *env) isBranch(want ...string) {
 	}
 }
 
-// Queued messages are sent one after another, in their order when their turn comes.
+// Queued messages are sent one after another, in the order that they have at that time.
 func TestAQueueIsSentInOrder(t *testing.T) {
 	w := newEnv(t)
 	_, gate := w.running(answer("b"), answer("c"), answer("d"))
-	w.queues("two", "three", "four")
+	w.enqueue("two", "three", "four")
 	q := w.queue()
 	if w.waiting() != "two three four" {
 		t.Fatal(w.waiting())
@@ -144,8 +144,8 @@ func TestAQueueIsSentInOrder(t *testing.T) {
 		t.Fatal(w.waiting())
 	}
 	close(gate)
-	w.isSent("three")
-	w.isBranch("one", "four", "two", "three")
+	w.waitUntilSent("three")
+	w.checkBranch("one", "four", "two", "three")
 	if len(w.queue().Messages) != 0 {
 		t.Errorf("%q waits", w.waiting())
 	}
@@ -158,7 +158,7 @@ func TestNothingOvertakesTheQueue(t *testing.T) {
 	for _, command := range []bool{false, true} {
 		w := newEnv(t)
 		h, gate := w.running(answer("b"), answer("c"))
-		w.queues("two")
+		w.enqueue("two")
 		tried, ended := make(chan struct{}), make(chan error, 1)
 		if command {
 			waits := make(chan struct{})
@@ -173,9 +173,9 @@ func TestNothingOvertakesTheQueue(t *testing.T) {
 			}()
 			<-waits
 		}
-		w.afterwards(h, func() {
+		w.afterEnd(h, func() {
 			if !command {
-				w.queues("three")
+				w.enqueue("three")
 				return
 			}
 			select { // it has time to be sent too early
@@ -184,8 +184,8 @@ func TestNothingOvertakesTheQueue(t *testing.T) {
 			}
 		})
 		close(gate)
-		w.isSent("three")
-		w.isBranch("one", "two", "three")
+		w.waitUntilSent("three")
+		w.checkBranch("one", "two", "three")
 		if command {
 			if err := <-ended; err != nil {
 				t.Error(err)
@@ -202,10 +202,10 @@ func TestAnUnfinishedAnswerHoldsTheQueue(t *testing.T) {
 		w := newEnv(t)
 		w.settings.MaxSteps = 1
 		h, gate := w.runningTo(end)
-		w.queues("two")
+		w.enqueue("two")
 		close(gate)
 		w.eventually("the queue is not held", func() bool { return w.waiting() == "two answer" })
-		w.isBranch("one")
+		w.checkBranch("one")
 		if end == cut {
 			rest, err := w.engine.Continue(t.Context(), h.Turn.ID, "")
 			if err != nil {
@@ -217,13 +217,13 @@ func TestAnUnfinishedAnswerHoldsTheQueue(t *testing.T) {
 	}
 }
 
-// A turn that is decided holds the queue only if it is the one before the queue.
+// A decision about a turn holds the queue only if the turn is the last one before the queue.
 func TestAnOlderTurnDoesNotHoldTheQueue(t *testing.T) {
 	w := newEnv(t)
 	w.provider.script(call{err: errRefused})
 	failed := w.send("zero")
 	_, gate := w.running(answer("b"))
-	w.queues("two")
+	w.enqueue("two")
 	if _, err := w.engine.Discard(t.Context(), failed.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestAnOlderTurnDoesNotHoldTheQueue(t *testing.T) {
 		t.Errorf("the queue is %q", w.waiting())
 	}
 	close(gate)
-	w.isSent("two")
+	w.waitUntilSent("two")
 	w.clean()
 }
 
@@ -240,18 +240,18 @@ func TestAnOlderTurnDoesNotHoldTheQueue(t *testing.T) {
 func TestAnAnswerEndsWhileAMessageIsQueued(t *testing.T) {
 	w := newEnv(t)
 	h, gate := w.running(answer("b"), answer("c"))
-	w.queues("two")
+	w.enqueue("two")
 	end := sync.OnceFunc(func() {
 		close(gate)
 		w.wait(h)
 	})
 	read := func() error { end(); return nil }
 	w.lastTurnRead.Store(&read)
-	w.queues("three")
+	w.enqueue("three")
 	w.lastTurnRead.Store(nil)
 	end()
-	w.isSent("three")
-	w.isBranch("one", "two", "three")
+	w.waitUntilSent("three")
+	w.checkBranch("one", "two", "three")
 	w.clean()
 }
 
@@ -260,23 +260,23 @@ func TestAnAnswerEndsWhileAMessageIsQueued(t *testing.T) {
 func TestAQueuedMessageIsNotReportedAsRefused(t *testing.T) {
 	w := newEnv(t)
 	h, gate := w.running()
-	w.queues("two")
-	w.afterwards(h, func() {
+	w.enqueue("two")
+	w.afterEnd(h, func() {
 		read := func() error { w.lastTurnRead.Store(nil); return errRefused }
 		w.lastTurnRead.Store(&read)
-		w.queues("three")
+		w.enqueue("three")
 	})
 	close(gate)
 	w.eventually("the queue is not held", func() bool { return w.waiting() == "two three error" })
-	w.isBranch("one")
+	w.checkBranch("one")
 	w.clean()
 }
 
-// A stop that saves a whole answer, whose end could not be saved before, also continues the queue behind it.
+// A stop that saves a complete answer, whose end could not be saved before, also continues the queue behind it.
 func TestStopContinuesTheQueue(t *testing.T) {
 	newFullDisk(t, 2, func(w *env, _ *refusing, _ func(int) *refusing) {
 		h, gate := w.running(answer("b"))
-		w.queues("two")
+		w.enqueue("two")
 		close(gate)
 		if _, err := h.Wait(context.Background()); err == nil {
 			t.Fatal("the end was not refused")
@@ -291,22 +291,22 @@ func TestStopContinuesTheQueue(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		w.isBranch("one", "two")
+		w.checkBranch("one", "two")
 		w.clean()
 	})
 }
 
-// A stopped answer holds the queue until a person resumes it. A message that joins it meanwhile waits too.
+// A stopped answer holds the queue until the user resumes it. A message that joins it meanwhile waits too.
 func TestAStopHoldsTheQueue(t *testing.T) {
 	w := newEnv(t)
-	h := w.halfway()
-	w.queues("two", "three")
+	h := w.startUnfinished()
+	w.enqueue("two", "three")
 	if _, err := w.engine.Stop(t.Context(), h.Turn.ID); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually("the queue is not held", func() bool { return w.waiting() == "two three stop" })
 	direct, gate := w.running(answer("b"), answer("c"), answer("d"))
-	w.queues("four")
+	w.enqueue("four")
 	close(gate)
 	w.wait(direct)
 	if w.waiting() != "two three four stop" {
@@ -315,7 +315,7 @@ func TestAStopHoldsTheQueue(t *testing.T) {
 	if err := w.engine.ResumeQueue(t.Context(), w.branch.ID); err != nil {
 		t.Fatal(err)
 	}
-	w.isSent("four")
+	w.waitUntilSent("four")
 	w.clean()
 }
 
@@ -324,7 +324,7 @@ func TestAnEarlyStopHoldsTheQueue(t *testing.T) {
 	w := newEnv(t)
 	w.provider.script(call{gate: make(chan struct{})})
 	h := w.start("one")
-	w.queues("two")
+	w.enqueue("two")
 	if _, err := w.engine.Stop(t.Context(), h.Turn.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -332,11 +332,11 @@ func TestAnEarlyStopHoldsTheQueue(t *testing.T) {
 	w.clean()
 }
 
-// After a restart nothing is sent until a person resumes the queue.
+// After a restart nothing is sent until the user resumes the queue.
 func TestARestartHoldsTheQueue(t *testing.T) {
 	w := newEnv(t)
-	h := w.halfway()
-	w.queues("two", "three")
+	h := w.startUnfinished()
+	w.enqueue("two", "three")
 	c := w.crashed()
 	c.recover()
 	if len(c.provider.requests()) != 0 || c.waiting() != "two three idle" {
@@ -352,12 +352,12 @@ func TestARestartHoldsTheQueue(t *testing.T) {
 	if err := c.engine.ResumeQueue(t.Context(), c.branch.ID); err != nil {
 		t.Fatal(err)
 	}
-	c.isSent("three")
+	c.waitUntilSent("three")
 	c.clean()
 }
 
 // A message that cannot be sent stays the first of its queue, with the reason. Without it, the reason is gone, and the
-// others still wait for a person.
+// others still wait for the user.
 func TestAQueuedMessageThatIsRefused(t *testing.T) {
 	w := newEnv(t)
 	_, gate := w.running(answer("b"))
@@ -365,7 +365,7 @@ func TestAQueuedMessageThatIsRefused(t *testing.T) {
 	if _, err := w.store.Enqueue(t.Context(), w.branch.ID, message, chat.QueueLimit, false); err != nil {
 		t.Fatal(err)
 	}
-	w.queues("three")
+	w.enqueue("three")
 	if err := w.engine.ResumeQueue(t.Context(), w.branch.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -380,11 +380,11 @@ func TestAQueuedMessageThatIsRefused(t *testing.T) {
 	w.clean()
 }
 
-// An edited message is the draft, above the text written since, and is not sent.
+// An edited message becomes the draft, above the text written since, and is not sent.
 func TestAQueuedMessageIsEdited(t *testing.T) {
 	w := newEnv(t)
 	_, gate := w.running(answer("b"))
-	w.queues("two", "three")
+	w.enqueue("two", "three")
 	if err := w.store.SaveDraft(t.Context(), chat.Draft{BranchID: w.branch.ID, Message: chat.UserText("more")}); err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +396,7 @@ func TestAQueuedMessageIsEdited(t *testing.T) {
 		t.Errorf("edited twice: %v", err)
 	}
 	close(gate)
-	w.isSent("three")
+	w.waitUntilSent("three")
 	if d, _, err := w.store.Draft(t.Context(), w.branch.ID); err != nil || d.Message.RenderedText() != "two\n\nmore" {
 		t.Errorf("the draft is %q, %v", d.Message.RenderedText(), err)
 	}
@@ -406,9 +406,9 @@ func TestAQueuedMessageIsEdited(t *testing.T) {
 // A queue has a limit. A deleted message can be restored at its place.
 func TestTheLimitOfAQueue(t *testing.T) {
 	w := newEnv(t)
-	h := w.halfway()
+	h := w.startUnfinished()
 	for range chat.QueueLimit {
-		w.queues("m")
+		w.enqueue("m")
 	}
 	if _, err := w.engine.SendOrQueue(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("more"), FromDraft: true}); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("over the limit: %v", err)

@@ -2,4 +2,4 @@
 
 package turn_test
 
-const watched = false
+const raceDetector = false

@@ -2,5 +2,5 @@
 
 package turn_test
 
-// watched: the race detector is on, which makes the tests several times slower.
-const watched = true
+// raceDetector: the race detector is on, which makes the tests several times slower.
+const raceDetector = true

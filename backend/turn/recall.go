@@ -14,75 +14,75 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// Memory selects what belongs into a turn's context (SPEC 8).
+// Memory selects passages for a turn's context (SPEC 8).
 type Memory interface {
 	Search(context.Context, retrieval.Query) (retrieval.Result, error)
 	// Attached are chunks that the user chose, within maxTokens.
 	Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int, count func(string) int) ([]retrieval.Artifact, error)
 }
 
-// recallModel is the provider that searches itself, and is only sent the message.
+// recallModel is the provider that searches by itself and is sent only the message.
 const recallModel = "recall"
 
-// recallPatience is how long a turn waits for its memory by default. Then it continues without.
+// recallPatience is how long a turn waits for its memory by default before it continues without memory.
 const recallPatience = 5 * time.Second
 
-// memorySelection is the memory chosen for a turn. It is chosen once, for all attempts, a smaller context and a
-// continuation.
+// memorySelection is the memory selected for a turn. It is selected once, and used for all attempts, a smaller context
+// and a continuation.
 type memorySelection struct {
 	chosen    bool
 	artifacts []prompt.Artifact
-	failure   string // why memory was not searched, in words
+	failure   string // why memory was not searched, as a sentence
 	metrics   chat.TurnMetrics
 }
 
 // draft selects memory and begins the context for it. Whatever fails, the turn continues without memory, and the
 // manifest says why (SRD 8.3).
 func (e *Engine) draft(ctx context.Context, in *prompt.Input, a assembly) (*prompt.Draft, error) {
-	rec := a.memory
-	search := !rec.chosen && e.remembers(*in, a.current)
-	rec.chosen = true
+	sel := a.memory
+	search := !sel.chosen && e.usesMemory(*in, a.current)
+	sel.chosen = true
 	if !search {
-		in.Retrieved, in.RetrievalError = rec.artifacts, rec.failure
+		in.Retrieved, in.RetrievalError = sel.artifacts, sel.failure
 		return prompt.NewDraft(*in)
 	}
-	begun := time.Now()
+	start := time.Now()
 	patience := e.settings().RecallPatience
 	if patience <= 0 {
 		patience = recallPatience
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	found, err := e.chosenBefore(ctx, *in, a, rec)
-	if err == nil && !found {
-		err = e.attached(ctx, *in, a, rec)
+	reused, err := e.reuseSelection(ctx, *in, a, sel)
+	if err == nil && !reused {
+		err = e.attached(ctx, *in, a, sel)
 	}
-	in.Retrieved = rec.artifacts
+	in.Retrieved = sel.artifacts
 	drafting := time.Now()
 	d, failed := prompt.NewDraft(*in)
 	if failed != nil {
 		return d, failed
 	}
-	begun = begun.Add(time.Since(drafting))
-	if err == nil && !found {
-		err = e.search(ctx, *in, a, d, rec)
+	start = start.Add(time.Since(drafting))
+	if err == nil && !reused {
+		err = e.search(ctx, *in, a, d, sel)
 	}
 	if err != nil {
 		if late := ctx.Err(); errors.Is(late, context.DeadlineExceeded) {
 			err = late // the reason for the interruption
 		}
-		rec.failure = whyNoMemory(err, patience)
-		rec.metrics.RetrievalFailed = true
+		sel.failure = whyNoMemory(err, patience)
+		sel.metrics.RetrievalFailed = true
 		e.log.Warn("a turn continues without memory", "branch", a.branch, "err", err)
 	}
-	rec.metrics.SearchMs = time.Since(begun).Milliseconds()
-	in.Retrieved, in.RetrievalError = rec.artifacts, rec.failure
+	sel.metrics.SearchMs = time.Since(start).Milliseconds()
+	in.Retrieved, in.RetrievalError = sel.artifacts, sel.failure
 	return d, nil
 }
 
-// remembers reports that a context includes memory: never with recall, which searches itself, and in plain chat only
-// what the user attached.
-func (e *Engine) remembers(in prompt.Input, current chat.Message) bool {
+// usesMemory reports whether a context includes memory: never with recall, which searches by itself, and in plain chat
+// only what the user attached.
+func (e *Engine) usesMemory(in prompt.Input, current chat.Message) bool {
 	plain := in.Policy.History == prompt.HistoryOff
 	return e.memory != nil && in.Provider != recallModel && (!plain || len(current.Blocks.Memories()) > 0)
 }
@@ -94,12 +94,12 @@ func whyNoMemory(err error, patience time.Duration) string {
 	if e := chat.AsError(err); e.Code != chat.CodeInternal {
 		return e.Error()
 	}
-	return "Memory could not be searched. The log says more."
+	return "Memory could not be searched. See the log for details."
 }
 
-// chosenBefore reuses the memory of a continued turn's last context, if the model is the same and memory was
+// reuseSelection reuses the memory of a continued turn's last context, if the model is the same and memory was
 // available then.
-func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly, rec *memorySelection) (bool, error) {
+func (e *Engine) reuseSelection(ctx context.Context, in prompt.Input, a assembly, sel *memorySelection) (bool, error) {
 	if a.turn == nil || a.turn.Phase == chat.PhaseAccepted {
 		return false, nil
 	}
@@ -111,21 +111,21 @@ func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly, 
 	if json.Unmarshal(raw, &m) != nil || m.AssemblerVersion != prompt.AssemblerVersion || m.Model != in.Model || m.Inputs.RetrievalError != "" {
 		return false, nil
 	}
-	again, elsewhere, err := e.recalled(ctx, m, a.turn.SessionID)
+	artifacts, elsewhere, err := e.recalled(ctx, m, a.turn.SessionID)
 	if err != nil || elsewhere > 0 {
-		return false, err // an imported turn quoted what is not here: memory is searched again
+		return false, err // an imported turn quoted passages that do not exist here: memory is searched again
 	}
-	rec.artifacts = again
+	sel.artifacts = artifacts
 	return true, nil
 }
 
-// elsewhereText stands for a passage of a conversation or file that does not exist here.
+// elsewhereText replaces a passage of a conversation or file that does not exist here.
 const elsewhereText = "[a passage of another conversation, which is not here]"
 
-// recalled creates the artifacts of a manifest again, byte for byte, best first. here is the session of its turn.
-// An imported session may have quoted conversations that were not imported with it: elsewhere counts these passages,
-// and elsewhereText takes their place. A passage that is missing although its turn exists is an error.
-func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.SessionID) (out []prompt.Artifact, elsewhere int, err error) {
+// recalled reproduces the artifacts of a manifest, byte for byte, best first. session is that of its turn. An imported
+// session may have quoted conversations that were not imported with it: elsewhere counts these passages, and
+// elsewhereText takes their place. A passage that is missing although its turn exists is an error.
+func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, session chat.SessionID) (out []prompt.Artifact, elsewhere int, err error) {
 	parts := m.Chunks()
 	slices.SortStableFunc(parts, func(a, b prompt.Part) int { return a.Rank - b.Rank })
 	if len(parts) == 0 {
@@ -143,7 +143,7 @@ func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.Sess
 	out = make([]prompt.Artifact, len(parts))
 	for i, p := range parts {
 		if c, ok := byID[p.ID]; ok {
-			out[i] = retrieval.Passage(c, p.Form, p.Slices, here)
+			out[i] = retrieval.Passage(c, p.Form, p.Slices, session)
 		} else if out[i], err = e.passageElsewhere(ctx, p); err != nil {
 			return nil, 0, err
 		} else {
@@ -155,7 +155,7 @@ func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.Sess
 	return out, elsewhere, nil
 }
 
-// passageElsewhere stands for a passage whose turn does not exist here.
+// passageElsewhere is the placeholder for a passage whose turn does not exist here.
 func (e *Engine) passageElsewhere(ctx context.Context, p prompt.Part) (prompt.Artifact, error) {
 	_, err := e.past.Turn(ctx, chat.TurnID(p.Turn))
 	switch {
@@ -167,22 +167,22 @@ func (e *Engine) passageElsewhere(ctx context.Context, p prompt.Part) (prompt.Ar
 	return prompt.Artifact{ID: p.ID, Turn: p.Turn, Form: p.Form, Slices: p.Slices, Text: elsewhereText}, nil
 }
 
-// attached packs what the user attached, which is included even without other memory.
-func (e *Engine) attached(ctx context.Context, in prompt.Input, a assembly, rec *memorySelection) error {
+// attached packs the passages that the user attached, which are included even without other memory.
+func (e *Engine) attached(ctx context.Context, in prompt.Input, a assembly, sel *memorySelection) error {
 	ids := a.current.Blocks.Memories()
 	if len(ids) == 0 {
 		return nil
 	}
 	caps := prompt.NewBudget(in.Limits, in.Policy, in.Calibration).Caps
-	own, err := e.memory.Attached(ctx, ids, max(caps.Retrieved, caps.Message)-prompt.MemoryCost(in.Count), in.Count)
-	for _, x := range own {
-		rec.add(x, true, a.here)
+	attached, err := e.memory.Attached(ctx, ids, max(caps.Retrieved, caps.Message)-prompt.MemoryCost(in.Count), in.Count)
+	for _, x := range attached {
+		sel.add(x, true, a.session)
 	}
 	return err
 }
 
 // search packs search results into the space that the other sections leave.
-func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly, d *prompt.Draft, rec *memorySelection) error {
+func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly, d *prompt.Draft, sel *memorySelection) error {
 	q, shown, ok, err := e.query(ctx, in, a, d)
 	if err != nil || !ok {
 		return err
@@ -192,24 +192,24 @@ func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly, d *pro
 		return err
 	}
 	for _, x := range found.Artifacts {
-		if !shown.hold(x) && !inPrompt(d, x) && !acknowledges(x.Quoted()) {
-			rec.add(x, false, a.here)
+		if !shown.contain(x) && !inPrompt(d, x) && !isAcknowledgement(x.Quoted()) {
+			sel.add(x, false, a.session)
 		}
 	}
-	rec.metrics.EmbedMs, rec.metrics.Candidates = int64(found.Timing.Embed), found.Candidates
+	sel.metrics.EmbedMs, sel.metrics.Candidates = int64(found.Timing.Embed), found.Candidates
 	return nil
 }
 
-// add adds an artifact, unless it is there already.
-func (rec *memorySelection) add(x retrieval.Artifact, attached bool, here chat.SessionID) {
-	if slices.ContainsFunc(rec.artifacts, func(a prompt.Artifact) bool { return a.ID == string(x.ID) }) {
+// add adds an artifact that was not added before.
+func (sel *memorySelection) add(x retrieval.Artifact, attached bool, session chat.SessionID) {
+	if slices.ContainsFunc(sel.artifacts, func(a prompt.Artifact) bool { return a.ID == string(x.ID) }) {
 		return
 	}
-	one := retrieval.Passage(x.ChunkText, x.Form, x.Slices, here)
-	one.Attached, one.Score, one.Similarity, one.Vector, one.Keyword = attached, x.Score, x.Similarity, x.Cosine, x.Keyword
-	one.Reasons = x.Why.Reasons()
-	rec.artifacts = append(rec.artifacts, one)
-	m := &rec.metrics
+	added := retrieval.Passage(x.ChunkText, x.Form, x.Slices, session)
+	added.Attached, added.Score, added.Similarity, added.Vector, added.Keyword = attached, x.Score, x.Similarity, x.Cosine, x.Keyword
+	added.Reasons = x.Why.Reasons()
+	sel.artifacts = append(sel.artifacts, added)
+	m := &sel.metrics
 	if m.Selected++; x.Cosine != 0 {
 		if m.SimilarityMin == 0 || x.Similarity < m.SimilarityMin {
 			m.SimilarityMin = x.Similarity
@@ -218,15 +218,16 @@ func (rec *memorySelection) add(x retrieval.Artifact, attached bool, here chat.S
 	}
 }
 
-// query is the search query and its scope, without what is in the prompt as an original or pending. It also returns
-// the documents that are only partly there. false: nothing could be found, or there is no space for it.
+// query is the search query and its scope, which excludes the turns that are in the prompt verbatim. It also returns
+// the turns whose documents are in the prompt only in part. false: nothing could be found, or there is no space for
+// it.
 func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, d *prompt.Draft) (retrieval.Query, excerpts, bool, error) {
-	s, room, cut := e.settings(), d.Room(), d.Cut()
-	if room <= 0 || a.turn == nil && s.EmbedsRemotely {
+	s, space, cut := e.settings(), d.Room(), d.Cut()
+	if space <= 0 || a.turn == nil && s.EmbedsRemotely {
 		return retrieval.Query{}, nil, false, nil
 	}
 	within := chat.Within{Scope: in.Scope, Branch: a.branch, Before: cut + 1}
-	shown, err := partial(in, cut)
+	shown, err := withPartialDocuments(in, cut)
 	if err != nil {
 		return retrieval.Query{}, nil, false, err
 	}
@@ -237,39 +238,39 @@ func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, d *prom
 	if within.Scope == chat.ScopeLineage && cut == 0 && len(within.Beyond)+len(within.Shortened) == 0 {
 		return retrieval.Query{}, nil, false, nil // the prompt contains everything
 	}
-	within.Session = a.here
+	within.Session = a.session
 	text, err := e.question(ctx, in, a)
-	return retrieval.Query{Text: text, Within: within, MaxTokens: room, Count: in.Count}, shown, len(retrieval.Terms(text)) > 0, err
+	return retrieval.Query{Text: text, Within: within, MaxTokens: space, Count: in.Count}, shown, len(retrieval.Terms(text)) > 0, err
 }
 
-// inPrompt reports that an artifact is fully contained in the part of a shortened turn that is in the prompt.
+// inPrompt reports whether an artifact is fully contained in the part of a shortened turn that is in the prompt.
 func inPrompt(d *prompt.Draft, x retrieval.Artifact) bool {
 	if !slices.Contains(d.Shortened(), x.SourceTurn) || x.Form == chat.PackedSummary || x.File != nil {
 		return false
 	}
-	return !slices.ContainsFunc(x.Quoted(), func(words string) bool { return !d.Shows(x.SourceTurn, words) })
+	return !slices.ContainsFunc(x.Quoted(), func(text string) bool { return !d.Shows(x.SourceTurn, text) })
 }
 
 // excerpts are turns that contain only a part of a document.
 type excerpts []chat.Turn
 
-// hold reports that an artifact is fully contained in the part of such a document that is in the prompt.
-func (list excerpts) hold(x retrieval.Artifact) bool {
+// contain reports whether an artifact is fully contained in the part of such a document that is in the prompt.
+func (list excerpts) contain(x retrieval.Artifact) bool {
 	if x.File == nil || x.Form == chat.PackedSummary {
 		return false
 	}
 	parts := x.Quoted()
 	return slices.ContainsFunc(list, func(t chat.Turn) bool {
 		return slices.ContainsFunc(t.User.Blocks.Documents(), func(d chat.Document) bool {
-			return d.File == x.File.ID && !slices.ContainsFunc(parts, func(words string) bool {
-				return !strings.Contains(d.Text, strings.TrimSpace(words))
+			return d.File == x.File.ID && !slices.ContainsFunc(parts, func(text string) bool {
+				return !strings.Contains(d.Text, strings.TrimSpace(text))
 			})
 		})
 	})
 }
 
-// partial are the turns after the cut that contain only a part of a document.
-func partial(in prompt.Input, cut int64) (excerpts, error) {
+// withPartialDocuments are the turns after the cut that contain only a part of a document.
+func withPartialDocuments(in prompt.Input, cut int64) (excerpts, error) {
 	if len(in.Sizes) == 0 || in.Sizes[len(in.Sizes)-1].Seq <= cut {
 		return nil, nil
 	}
@@ -286,8 +287,8 @@ func partial(in prompt.Input, cut int64) (excerpts, error) {
 	return out, nil
 }
 
-// fewTerms: a question with fewer terms is combined with the previous message, because "and the second one?" names
-// nothing itself.
+// fewTerms: a question with fewer terms is combined with the previous message, because "and the second one?" does not
+// say what it is about.
 const fewTerms = 3
 
 func (e *Engine) question(ctx context.Context, in prompt.Input, a assembly) (string, error) {
@@ -304,7 +305,7 @@ func (e *Engine) question(ctx context.Context, in prompt.Input, a assembly) (str
 	return text + "\n" + retrieval.Ends(turns[0].User.RenderedText()), nil
 }
 
-// retrieved are the records of the memory in the final context.
+// retrieved are the records of the passages in the final context.
 func retrieved(m prompt.Manifest) []chat.Retrieval {
 	var out []chat.Retrieval
 	for _, p := range m.Chunks() {
@@ -317,8 +318,8 @@ func retrieved(m prompt.Manifest) []chat.Retrieval {
 }
 
 // measure adds the metrics of a turn's memory.
-func (rec memorySelection) measure(m *chat.TurnMetrics, packed []chat.Retrieval) {
-	x := rec.metrics
+func (sel memorySelection) measure(m *chat.TurnMetrics, packed []chat.Retrieval) {
+	x := sel.metrics
 	m.SearchMs, m.EmbedMs, m.Candidates, m.Selected = x.SearchMs, x.EmbedMs, x.Candidates, x.Selected
 	m.SimilarityMin, m.SimilarityMax, m.RetrievalFailed = x.SimilarityMin, x.SimilarityMax, x.RetrievalFailed
 	m.PackedTokens = 0

@@ -20,22 +20,22 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// fakeMemory finds the given chunks and records the queries.
+// fakeMemory returns the given chunks and records the queries.
 type fakeMemory struct {
 	store *store.Store
 
 	mu       sync.Mutex
-	finds    []chat.ChunkID
+	results  []chat.ChunkID
 	err      error
 	hangs    bool
-	asked    []retrieval.Query
+	queries  []retrieval.Query
 	attached [][]chat.ChunkID
 }
 
 func (m *fakeMemory) Search(ctx context.Context, q retrieval.Query) (retrieval.Result, error) {
 	m.mu.Lock()
-	m.asked = append(m.asked, q)
-	finds, err, hangs := m.finds, m.err, m.hangs
+	m.queries = append(m.queries, q)
+	results, err, hangs := m.results, m.err, m.hangs
 	m.mu.Unlock()
 	if hangs {
 		<-ctx.Done()
@@ -44,7 +44,7 @@ func (m *fakeMemory) Search(ctx context.Context, q retrieval.Query) (retrieval.R
 	if err != nil {
 		return retrieval.Result{}, err
 	}
-	out, err := m.artifacts(ctx, finds, q.Count)
+	out, err := m.artifacts(ctx, results, q.Count)
 	return retrieval.Result{Artifacts: out, Candidates: 40, Timing: retrieval.Timing{Embed: 3}}, err
 }
 
@@ -71,18 +71,18 @@ func (m *fakeMemory) artifacts(ctx context.Context, ids []chat.ChunkID, count fu
 func (m *fakeMemory) questions() []retrieval.Query {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return append([]retrieval.Query{}, m.asked...)
+	return append([]retrieval.Query{}, m.queries...)
 }
 
-// shortWindow is too small for the conversation of remembering.
+// shortWindow is too small for the conversation of withMemory.
 const shortWindow = 3150
 
-// remembering is an environment with a conversation whose beginning is no longer in the prompt, and a memory that finds the
-// words of the first two turns.
-func remembering(t testing.TB) *env {
+// withMemory is an environment with a conversation whose beginning is no longer in the prompt, and a memory that finds
+// the words of the first two turns.
+func withMemory(t testing.TB) *env {
 	t.Helper()
 	memory := &fakeMemory{}
-	w := &env{t: t, dir: memoryDir(t), provider: &scripted{}, seen: &recorder{}, window: shortWindow, retrieve: 600, memory: memory}
+	w := &env{t: t, dir: memoryDir(t), provider: &scripted{}, published: &recorder{}, window: shortWindow, retrieve: 600, memory: memory}
 	w.settings = turn.Settings{
 		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, Policy: prompt.DefaultPolicy(), ToolsMode: llm.ToolsDisabled,
 		Backoff: func(int) time.Duration { return time.Millisecond },
@@ -100,11 +100,11 @@ func remembering(t testing.TB) *env {
 			t.Fatal(err)
 		}
 	}
-	memory.finds = append(w.chunksOf("number1"), w.chunksOf("number2")...)
-	if len(memory.finds) < 2 {
-		t.Fatalf("the first turns have %d chunks", len(memory.finds))
+	memory.results = append(w.chunksOf("number1"), w.chunksOf("number2")...)
+	if len(memory.results) < 2 {
+		t.Fatalf("the first turns have %d chunks", len(memory.results))
 	}
-	memory.asked = nil
+	memory.queries = nil
 	return w
 }
 
@@ -147,10 +147,10 @@ func (w *env) manifest(id chat.TurnID) prompt.Manifest {
 	return m
 }
 
-// What memory finds goes into the memory block of the last message, is recorded with its scores, and is rebuilt byte
-// for byte.
+// The passages that memory finds are in the memory block of the last message, are recorded with their scores, and are
+// rebuilt byte for byte.
 func TestMemoryIsInTheContext(t *testing.T) {
-	w := remembering(t)
+	w := withMemory(t)
 	got := w.send("Tell me about both keys and the clock.")
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 	q := w.memory.questions()
@@ -162,8 +162,8 @@ func TestMemoryIsInTheContext(t *testing.T) {
 	for _, p := range m.Chunks() {
 		packed += p.Tokens
 	}
-	if room := m.Budget.Ceiling - m.TotalTokens + packed; q[0].MaxTokens > room || q[0].MaxTokens < min(600, room)-prompt.MemoryCost(words{}.count)-6 {
-		t.Errorf("%d tokens may be packed, %d are free", q[0].MaxTokens, room)
+	if free := m.Budget.Ceiling - m.TotalTokens + packed; q[0].MaxTokens > free || q[0].MaxTokens < min(600, free)-prompt.MemoryCost(words{}.count)-6 {
+		t.Errorf("%d tokens may be packed, %d are free", q[0].MaxTokens, free)
 	}
 	sent := w.provider.requests()
 	body := sent[len(sent)-1]
@@ -211,7 +211,7 @@ func TestMemoryIsChosenOnce(t *testing.T) {
 		"a smaller context": {{err: tooLarge}, {err: tooLarge}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := remembering(t)
+			w := withMemory(t)
 			p := &w.settings.Policy
 			p.PreserveRecent, p.CompactAt, p.CompactTo = 2, 0.95, 0.9 // there is history that can be shortened
 			w.window = shortWindow + 100
@@ -225,12 +225,12 @@ func TestMemoryIsChosenOnce(t *testing.T) {
 		})
 	}
 	t.Run("a continuation", func(t *testing.T) {
-		w := remembering(t)
+		w := withMemory(t)
 		w.provider.script(call{events: []string{text("half")}, err: unavailable})
 		got := w.send("Tell me about both keys and the clock.")
 		w.is(got, chat.PhaseResponding, chat.OutcomeIncomplete, "half")
 		before := w.manifest(got.ID).Chunks()
-		w.memory.finds = nil // a second search would find nothing
+		w.memory.results = nil // a second search would find nothing
 		h, err := w.engine.Continue(t.Context(), got.ID, "")
 		if err != nil {
 			t.Fatal(err)
@@ -257,7 +257,7 @@ func TestMemoryFailureStopsNoTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := remembering(t)
+			w := withMemory(t)
 			w.memory.err, w.memory.hangs = c.err, c.hangs
 			if c.hangs {
 				w.settings.RecallPatience = time.Millisecond
@@ -279,7 +279,7 @@ func TestMemoryFailureStopsNoTurn(t *testing.T) {
 
 // Memory is not searched if the result could not be used.
 func TestMemoryIsNotSearched(t *testing.T) {
-	w := remembering(t)
+	w := withMemory(t)
 	for name, c := range map[string]struct {
 		change  func()
 		message string
@@ -312,37 +312,37 @@ func TestMemoryIsNotSearched(t *testing.T) {
 // Memory that the user attached is ranked first, marked, and in chronological order; it does not become part of the
 // conversation.
 func TestAttachedMemory(t *testing.T) {
-	w := remembering(t)
-	mine := w.chunksOf("number3")[0]
-	w.memory.finds = append(w.memory.finds, mine) // also found by the search; it must not appear twice
-	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Text{Text: "What of this and both keys?"}, chat.Memory{Chunk: mine}}}
+	w := withMemory(t)
+	attached := w.chunksOf("number3")[0]
+	w.memory.results = append(w.memory.results, attached) // also found by the search; it must not appear twice
+	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Text{Text: "What of this and both keys?"}, chat.Memory{Chunk: attached}}}
 	h, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: message})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := w.wait(h)
 	chunks := w.manifest(got.ID).Chunks()
-	if len(chunks) != 3 || chunks[2].ID != string(mine) || !chunks[2].Attached || chunks[2].Rank != 1 || chunks[1].Attached || chunks[0].Rank != 2 {
+	if len(chunks) != 3 || chunks[2].ID != string(attached) || !chunks[2].Attached || chunks[2].Rank != 1 || chunks[1].Attached || chunks[0].Rank != 2 {
 		t.Fatalf("%+v", chunks)
 	}
-	w.memory.finds = nil
+	w.memory.results = nil
 	w.send("And now, of all of this, what?")
 	sent := w.provider.requests()
-	if strings.Contains(sent[len(sent)-1], string(mine)) || strings.Contains(sent[len(sent)-1], `"memory"`) {
+	if strings.Contains(sent[len(sent)-1], string(attached)) || strings.Contains(sent[len(sent)-1], `"memory"`) {
 		t.Error("the attached memory is in the conversation that follows")
 	}
 	w.clean()
-	if _, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Memory{Chunk: mine}}}}); chat.CodeOf(err) != chat.CodeInvalid {
+	if _, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Memory{Chunk: attached}}}}); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("a message with only a memory: %v", err)
 	}
 }
 
 // In plain chat nothing is retrieved automatically, but attached memory is sent.
 func TestAttachedMemoryInPlainChat(t *testing.T) {
-	w := remembering(t)
-	mine := w.chunksOf("number3")[0]
+	w := withMemory(t)
+	attached := w.chunksOf("number3")[0]
 	w.settings.Policy.History, w.window = prompt.HistoryOff, 60000
-	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Text{Text: "What of this and both keys?"}, chat.Memory{Chunk: mine}}}
+	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Text{Text: "What of this and both keys?"}, chat.Memory{Chunk: attached}}}
 	p, _, err := w.engine.Preview(t.Context(), w.branch.ID, "", message)
 	if err != nil {
 		t.Fatal(err)
@@ -352,7 +352,7 @@ func TestAttachedMemoryInPlainChat(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := w.manifest(w.wait(h).ID)
-	if chunks := m.Chunks(); len(chunks) != 1 || chunks[0].ID != string(mine) || !chunks[0].Attached || len(w.memory.questions()) != 0 {
+	if chunks := m.Chunks(); len(chunks) != 1 || chunks[0].ID != string(attached) || !chunks[0].Attached || len(w.memory.questions()) != 0 {
 		t.Fatalf("%d questions, %+v", len(w.memory.questions()), chunks)
 	}
 	if p.Manifest().SHA256 != m.SHA256 {
@@ -364,7 +364,7 @@ func TestAttachedMemoryInPlainChat(t *testing.T) {
 // A question that names nothing is searched together with the one before it; of a long one, the beginning and end are
 // used.
 func TestMemoryQueries(t *testing.T) {
-	w := remembering(t)
+	w := withMemory(t)
 	w.send("How tall is the lighthouse of Alexandria?")
 	w.send("And the second one?")
 	long := "lighthouse " + strings.Repeat("x ", 2000) + strings.Repeat("漢", 3000) + " Alexandria"

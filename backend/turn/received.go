@@ -42,8 +42,8 @@ func (e *Engine) receivedBlocks(ctx context.Context, steps []chat.Step, open cha
 	return join(base, received), err
 }
 
-// journalled are the first events of a step's journal, read on demand; nil for none.
-func (e *Engine) journalled(step chat.StepID, events int) chat.EventSeq {
+// journalEvents are the first events of a step's journal, read on demand; nil for none.
+func (e *Engine) journalEvents(step chat.StepID, events int) chat.EventSeq {
 	if events == 0 {
 		return nil
 	}
@@ -61,4 +61,4 @@ func (e *Engine) journalled(step chat.StepID, events int) chat.EventSeq {
 	}
 }
 
-var errEnough = errors.New("no more events are wanted")
+var errEnough = errors.New("enough events were read")

@@ -21,7 +21,7 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// history is a conversation whose program is killed again and again.
+// history is a conversation in a program that is killed again and again.
 type history struct {
 	t        *rapid.T
 	w        *env
@@ -32,7 +32,7 @@ type history struct {
 }
 
 func newHistory(t *testing.T, rt *rapid.T) *history {
-	w := &env{t: t, provider: &scripted{}, seen: &recorder{}, window: 100000}
+	w := &env{t: t, provider: &scripted{}, published: &recorder{}, window: 100000}
 	var err error
 	if w.dir, err = os.MkdirTemp(t.TempDir(), "run"); err != nil {
 		t.Fatal(err)
@@ -50,9 +50,9 @@ func newHistory(t *testing.T, rt *rapid.T) *history {
 	return h
 }
 
-// scripts are the ways in which an answer can go.
+// scripts are the possible courses of an answer.
 var scripts = map[string]call{
-	"whole":             {events: []string{text("all "), text("of it"), done}},
+	"complete":          {events: []string{text("all "), text("of it"), done}},
 	"cut":               {events: []string{text("half ")}},
 	"failed":            {events: []string{event(wireEvent{T: "error", Code: chat.CodeProvider})}},
 	"failed after text": {events: []string{text("some "), event(wireEvent{T: "error", Code: chat.CodeProvider})}},
@@ -61,8 +61,8 @@ var scripts = map[string]call{
 	"a panic":           {events: []string{text("read "), `{"t":"panic"}`, text("unread")}},
 }
 
-func (h *history) draw(what string, from ...string) string {
-	return rapid.SampledFrom(from).Draw(h.t, what)
+func (h *history) draw(label string, values ...string) string {
+	return rapid.SampledFrom(values).Draw(h.t, label)
 }
 
 // wait waits for the end of a run, whatever its result.
@@ -90,23 +90,23 @@ func (h *history) act() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	what := h.draw("act", "send", "send", "send", "decide", "work", "reconcile", "time")
+	action := h.draw("act", "send", "send", "send", "decide", "work", "reconcile", "time")
 	switch {
-	case what == "work":
+	case action == "work":
 		_, _ = h.w.jobs.Drain(ctx)
-	case what == "reconcile":
+	case action == "reconcile":
 		_, _ = h.p.reconciler.Reconcile(ctx)
-	case what == "time":
+	case action == "time":
 		h.clock.Advance(time.Duration(rapid.IntRange(1, 600).Draw(h.t, "seconds")) * time.Second)
-	case what == "decide" && ok:
+	case action == "decide" && ok:
 		h.decide(e, last.ID)
 	default:
 		h.n++
-		words := fmt.Sprintf("message %d", h.n)
+		message := fmt.Sprintf("message %d", h.n)
 		policy := rapid.SampledFrom([]turn.IncompletePolicy{turn.IncompleteKeep, turn.IncompleteDiscard, turn.IncompleteRefuse}).Draw(h.t, "policy")
-		run, err := e.Send(ctx, turn.Message{Branch: h.w.branch.ID, Content: chat.UserText(words), Incomplete: policy})
+		run, err := e.Send(ctx, turn.Message{Branch: h.w.branch.ID, Content: chat.UserText(message), Incomplete: policy})
 		if err == nil {
-			h.accepted[run.Turn.ID] = words
+			h.accepted[run.Turn.ID] = message
 		}
 		h.wait(run, err)
 	}
@@ -154,9 +154,9 @@ func (h *history) settle() []byte {
 // check asserts that nothing is lost, duplicated or left open.
 func (h *history) check() {
 	ctx := context.Background()
-	for id, words := range h.accepted {
+	for id, message := range h.accepted {
 		t, err := h.w.store.Turn(ctx, id)
-		if err != nil || t.User.RenderedText() != words {
+		if err != nil || t.User.RenderedText() != message {
 			h.t.Fatalf("an acknowledged prompt is lost: %v", err)
 		}
 	}
@@ -167,8 +167,8 @@ func (h *history) check() {
 	for _, b := range list {
 		h.checkBranch(b.Branch)
 	}
-	if q, running, dead, err := h.w.store.JobCounts(ctx); err != nil || q+running+dead != 0 {
-		h.t.Fatalf("%d queued, %d running, %d dead, %v", q, running, dead, err)
+	if q, running, failed, err := h.w.store.JobCounts(ctx); err != nil || q+running+failed != 0 {
+		h.t.Fatalf("%d queued, %d running, %d failed, %v", q, running, failed, err)
 	}
 	found, err := h.w.store.Verify(ctx)
 	if err != nil || len(found) > 0 {
@@ -225,11 +225,11 @@ func (h *history) checkBranch(b chat.Branch) {
 }
 
 // TestReconcilingTwiceIsOnce is SPEC 2.6 and SRD 6.5: random histories, killed at random writes, some of them torn,
-// some done without success being reported. After one reconciliation nothing is lost, duplicated or open; another
-// one, in the same run or the next, does not change a byte of the database. The race detector runs fewer histories
-// unless -rapid.checks says otherwise.
+// some done although an error was returned. After one reconciliation nothing is lost, duplicated or open; another
+// reconciliation, in the same run or the next, does not change a byte of the database. The race detector runs fewer
+// histories unless -rapid.checks says otherwise.
 func TestReconcilingTwiceIsOnce(t *testing.T) {
-	if checks := flag.Lookup("rapid.checks"); watched && checks.Value.String() == checks.DefValue {
+	if checks := flag.Lookup("rapid.checks"); raceDetector && checks.Value.String() == checks.DefValue {
 		if err := checks.Value.Set("35"); err != nil {
 			t.Fatal(err)
 		}

@@ -24,8 +24,8 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		if t.Incomplete() {
 			continue
 		}
-		u, ours := e.unsavedTurn(t.ID)
-		items, err := e.recoverLeft(ctx, t.ID)
+		u, wasUnsaved := e.unsavedTurn(t.ID)
+		items, err := e.recoverIdle(ctx, t.ID)
 		switch {
 		case ctx.Err() != nil:
 			return report, ctx.Err()
@@ -33,7 +33,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 			e.log.Warn("a turn could not be settled yet", "turn", t.ID, "err", err)
 		case err != nil:
 			items = []chat.RecoveryItem{chat.UnreadableTurn(t, err)}
-		case ours: // a run of this program was between two steps
+		case wasUnsaved: // a run of this program was between two steps
 			if err := e.continueTurn(ctx, t.ID); err != nil {
 				e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", err)
 			}
@@ -50,8 +50,8 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	return report, e.continueQueues(ctx)
 }
 
-// recoverLeft settles a turn in its present state, unless it has or had a run meanwhile.
-func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.RecoveryItem, err error) {
+// recoverIdle settles a turn from its current state, unless it is running or was settled meanwhile.
+func (e *Engine) recoverIdle(ctx context.Context, id chat.TurnID) (items []chat.RecoveryItem, err error) {
 	e.startMu.Lock()
 	defer e.startMu.Unlock()
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
@@ -88,9 +88,9 @@ func (e *Engine) recoverTurn(ctx context.Context, t chat.Turn) ([]chat.RecoveryI
 	if err != nil {
 		return nil, err
 	}
-	if waits, err := e.suspended(ctx, t); err != nil {
+	if suspended, err := e.suspended(ctx, t); err != nil {
 		return nil, err
-	} else if waits {
+	} else if suspended {
 		return e.recoverCalls(ctx, t)
 	}
 	rec := recovery{e: e, turn: t, steps: steps}
@@ -104,7 +104,7 @@ func (e *Engine) recoverTurn(ctx context.Context, t chat.Turn) ([]chat.RecoveryI
 	if err != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.leaveOpen(t.ID, rec.remains(err))
+		e.addUnsaved(t.ID, rec.toUnsaved(err))
 	}
 	return items, err
 }
@@ -155,7 +155,7 @@ func (rec *recovery) decode(ctx context.Context) error {
 	}
 	rec.visible = r.visible
 	rec.attempt = attempt{
-		number: MaxAttempts, events: r.events, result: r.result, err: errCrashed, mode: modeOf(*rec.open), more: rec.open.Index+1 < rec.e.maxSteps(),
+		number: MaxAttempts, events: r.events, result: r.result, err: errCrashed, mode: modeOf(*rec.open), moreSteps: rec.open.Index+1 < rec.e.maxSteps(),
 	}
 	if r.tooLong != nil {
 		rec.attempt.err = r.tooLong
@@ -166,15 +166,15 @@ func (rec *recovery) decode(ctx context.Context) error {
 		rec.attempt.err = chat.Errorf(errorCode(rec.journal.EndReason), "turn.recover",
 			"The stream had ended with an error when the program ended. What had arrived is kept.").WithHint("continue, retry, keep or discard it")
 	}
-	// The provider's own end is in the journal: the answer is complete, even if the process died before it wrote its
-	// done entry.
+	// If the provider's own end is in the journal, the answer is complete, even if the process died before it wrote the
+	// journal's end entry.
 	if rec.attempt.result.Terminal && rec.journal.End != journal.EndError {
 		rec.attempt.err = nil
 	}
 	return nil
 }
 
-// account is that of the call, as while it streamed; the zero one if its model is no longer configured.
+// account is the account that the call had while it streamed; zero if its model is no longer configured.
 func (rec *recovery) account(ctx context.Context) account {
 	m, err := rec.e.models.Resolve(ctx, rec.turn.Model)
 	if err != nil || m.Endpoint.ModelID != rec.open.ModelID || m.Endpoint.Provider != rec.turn.Provider {
@@ -189,7 +189,9 @@ func (rec *recovery) account(ctx context.Context) account {
 }
 
 // events are the decoded events, read from the journal again.
-func (rec *recovery) events() chat.EventSeq { return rec.e.journalled(rec.open.ID, rec.attempt.events) }
+func (rec *recovery) events() chat.EventSeq {
+	return rec.e.journalEvents(rec.open.ID, rec.attempt.events)
+}
 
 var errCrashed = chat.Errorf(chat.CodeUnavailable, "turn.recover",
 	"The program ended while the answer arrived. What had arrived is kept.").WithHint("continue, retry, keep or discard it")
@@ -285,7 +287,7 @@ func (rec *recovery) fail(ctx context.Context, end ending) (chat.RecoveryItem, e
 	return chat.RecoveredTurn(t, chat.RecoveredFailed, 0), err
 }
 
-// dropped reports journal lines that could not be used.
+// dropped returns a report about journal lines that could not be used.
 func (rec *recovery) dropped() []chat.RecoveryItem {
 	j := rec.journal
 	if !j.TornTail && j.BadLine == 0 {

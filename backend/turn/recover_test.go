@@ -21,34 +21,34 @@ func (w *env) crashed() *env {
 		w.t.Fatal(err)
 	}
 	_ = os.Remove(filepath.Join(dir, "writer.lock"))
-	c := &env{t: w.t, dir: dir, provider: &scripted{}, seen: &recorder{}, window: w.window, settings: w.settings, session: w.session, branch: w.branch}
+	c := &env{t: w.t, dir: dir, provider: &scripted{}, published: &recorder{}, window: w.window, settings: w.settings, session: w.session, branch: w.branch}
 	c.open()
 	w.t.Cleanup(c.close)
 	return c
 }
 
-// killed runs an engine until the scripted events have arrived, and returns what a kill then leaves.
+// killed runs an engine until the scripted events have arrived, and returns the state after a kill at that moment.
 func killed(t *testing.T, events ...string) (*env, chat.Turn) {
 	t.Helper()
 	w := newEnv(t)
-	begun := make(chan struct{})
+	started := make(chan struct{})
 	w.provider.script(call{events: events, gate: make(chan struct{}), after: func(i int) {
 		if i == len(events)-1 {
-			close(begun)
+			close(started)
 		}
 	}})
 	if len(events) == 0 {
-		close(begun)
+		close(started)
 	}
 	h := w.start("hi")
-	<-begun
+	<-started
 	if len(events) == 0 {
 		w.eventually("the step did not begin", func() bool {
 			got, err := w.store.Turn(context.Background(), h.Turn.ID)
 			return err == nil && got.Phase == chat.PhaseResponding
 		})
 	} else {
-		w.journaled(events[len(events)-1])
+		w.waitForJournal(events[len(events)-1])
 	}
 	c := w.crashed()
 	got, err := c.store.Turn(t.Context(), h.Turn.ID)
@@ -58,8 +58,8 @@ func killed(t *testing.T, events ...string) (*env, chat.Turn) {
 	return c, got
 }
 
-// journaled waits until the event is in a journal's file, which may take a moment on a slow machine.
-func (w *env) journaled(event string) {
+// waitForJournal waits until the event is in a journal's file, which may take a moment on a slow machine.
+func (w *env) waitForJournal(event string) {
 	w.t.Helper()
 	w.eventually("the event was not written", func() bool {
 		files, err := filepath.Glob(filepath.Join(w.dir, "streams", "*.jsonl"))
@@ -106,24 +106,24 @@ func TestRecoverMidStream(t *testing.T) {
 		t.Fatal("partial output moved the head")
 	}
 	if again := w.recover(); !again.Clean() {
-		t.Fatalf("recovering twice did something: %+v", again)
+		t.Fatalf("the second recovery did something: %+v", again)
 	}
 	w.clean()
 }
 
-// TestRecoverWhole: a journal with a proper end becomes a completed turn, once.
-func TestRecoverWhole(t *testing.T) {
+// TestRecoverComplete: a journal with a proper end becomes a completed turn, once.
+func TestRecoverComplete(t *testing.T) {
 	w, got := killed(t, text("all of it"), done)
 	report := w.recover()
 	if len(report.Items) != 1 || report.Items[0].Kind != chat.RecoveredCompleted {
 		t.Fatalf("report %+v", report)
 	}
 	w.is(w.reload(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "all of it")
-	if left, _ := w.journals.List(); len(left) != 0 {
-		t.Fatalf("journals of final turns are left: %v", left)
+	if journals, _ := w.journals.List(); len(journals) != 0 {
+		t.Fatalf("journals of final turns are left: %v", journals)
 	}
 	if again := w.recover(); !again.Clean() {
-		t.Fatalf("recovering twice did something: %+v", again)
+		t.Fatalf("the second recovery did something: %+v", again)
 	}
 	w.clean()
 }
@@ -196,16 +196,16 @@ func TestRecoverUnsent(t *testing.T) {
 // TestRecoverContinuation: the text of the previous step is kept too.
 func TestRecoverContinuation(t *testing.T) {
 	w := newEnv(t)
-	begun := make(chan struct{})
+	started := make(chan struct{})
 	w.provider.script(
 		call{events: []string{text("first ")}, err: errDropped},
-		call{events: []string{text("second")}, gate: make(chan struct{}), after: func(int) { close(begun) }},
+		call{events: []string{text("second")}, gate: make(chan struct{}), after: func(int) { close(started) }},
 	)
 	got := w.send("hi")
 	if _, err := w.engine.Continue(t.Context(), got.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	<-begun
+	<-started
 	live, ok := w.engine.Live(got.ID)
 	if !ok || !strings.HasPrefix(live.Blocks.RenderedText(), "first ") {
 		t.Fatalf("live text of a continuation: %v %q", ok, live.Blocks.RenderedText())

@@ -38,11 +38,11 @@ type wireEvent struct {
 
 func text(s string) string { return event(wireEvent{T: "text", S: s}) }
 
-func thought(s string) string { return event(wireEvent{T: "reasoning", S: s}) }
+func reasoning(s string) string { return event(wireEvent{T: "reasoning", S: s}) }
 
 const done = `{"t":"done"}`
 
-func asks(id, name, arguments string) string {
+func callEvent(id, name, arguments string) string {
 	return event(wireEvent{T: "tool", ID: id, S: name, In: arguments})
 }
 
@@ -154,7 +154,7 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 		d.r.Blocks = append(d.r.Blocks, chat.ToolUse{ToolUseID: w.ID, Name: w.S, Input: chat.RawJSON([]byte(w.In))})
 		return []llm.Delta{{Kind: llm.DeltaTool, Block: len(d.r.Blocks) - 1, Tool: w.S, Text: w.In}}
 	case "panic":
-		panic("a defect in the decoder")
+		panic("a bug in the decoder")
 	case "done":
 		d.r.Terminal, d.r.Status, d.r.ResponseID = true, chat.StepCompleted, w.ID
 		for _, b := range d.r.Blocks {

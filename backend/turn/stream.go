@@ -20,13 +20,13 @@ type stream struct {
 	count int
 	long  bool           // more than maxKept
 	pack  chat.EventPack // of a long stream; nil: only the journal has it
-	// refused: the journal could not be written; the last event will not be stored
+	// refused: the journal could not be written, so the last event will not be stored
 	refused bool
 	// loosen ends the memory settings for a long answer.
 	loosen func()
 }
 
-// add adds the next event; newPack is called once the stream is long.
+// add adds the next event; newPack is called once, when the stream becomes long.
 func (s *stream) add(ev chat.RawEvent, newPack func() chat.EventPack) {
 	s.count++
 	if s.bytes += len(ev.Type) + len(ev.Data); s.bytes <= maxKept {
@@ -53,13 +53,13 @@ func (s *stream) encode(events ...chat.RawEvent) {
 // events are all events, to be stored with the step unless they were encoded already.
 func (s *stream) events(e *Engine, step chat.StepID) chat.EventSeq {
 	if s.long {
-		return e.journalled(step, s.count)
+		return e.journalEvents(step, s.count)
 	}
 	return chat.EventsOf(s.kept)
 }
 
-// missing says, in a sentence, where the stored raw events will end before the stream did, because its journal could
-// not be written completely: those of a long stream are read from it. Empty: all will be stored.
+// missing is a sentence about stored raw events that will end before the stream did, because its journal, from which
+// those of a long stream are read, could not be written completely. Empty: all will be stored.
 func (s *stream) missing(e *Engine, step chat.StepID) string {
 	n := s.count
 	if s.long && s.pack == nil {

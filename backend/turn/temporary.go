@@ -19,10 +19,10 @@ type Temporary struct {
 	turns  []chat.Turn
 	cancel context.CancelCauseFunc // of the running turn
 	em     *emitter
-	done   chan struct{} // closed when the running turn ended
+	done   chan struct{} // closed when the running turn has ended
 }
 
-// temporaryPrefix begins the id of a temporary chat; no session id begins like that.
+// temporaryPrefix begins the id of a temporary chat; no session id begins with it.
 const temporaryPrefix = "temporary:"
 
 // NewTemporary starts an empty temporary chat.
@@ -93,8 +93,8 @@ func (e *Engine) leave(t *Temporary) {
 	e.wg.Done()
 }
 
-// cancelled ends the running answer for a reason of the program.
-func (t *Temporary) cancelled(cause error) {
+// cancelWith ends the running answer because of the program, not the user.
+func (t *Temporary) cancelWith(cause error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.cancel != nil {
@@ -135,7 +135,7 @@ func (t *Temporary) run(ctx context.Context, turn chat.Turn, m Model) {
 	t.e.changed(chat.ChangeTurn, string(turn.ID), t.ID)
 }
 
-// ask makes the call, and retries while nothing has arrived and that may help.
+// ask calls the model. It retries while nothing has arrived and a retry may help.
 func (t *Temporary) ask(ctx context.Context, turn chat.Turn, m Model) (ending, chat.Blocks, *chat.Usage) {
 	c, err := t.assemble(turn, m)
 	if err != nil {
@@ -182,7 +182,7 @@ func (t *Temporary) attempt(ctx context.Context, r *run, number int) (ending, ch
 	return judge(attempt{result: res, err: err, events: events, number: number}), res.Blocks, res.Usage
 }
 
-// assemble sends the whole chat as plain chat, without memory.
+// assemble assembles the complete chat as plain chat, without memory.
 func (t *Temporary) assemble(turn chat.Turn, m Model) (prompt.PreparedContext, error) {
 	t.mu.Lock()
 	history := append([]chat.Turn{}, t.turns[:turn.Seq-1]...)

@@ -34,12 +34,12 @@ func TestTemporary(t *testing.T) {
 	if got := ended(w, c); got.Phase != chat.PhaseResponseFinalized || got.Assistant.RenderedText() != "ok" {
 		t.Fatalf("%+v", got)
 	}
-	begun := make(chan struct{})
-	w.provider.script(call{events: []string{text("so far")}, gate: make(chan struct{}), after: func(int) { close(begun) }})
+	started := make(chan struct{})
+	w.provider.script(call{events: []string{text("so far")}, gate: make(chan struct{}), after: func(int) { close(started) }})
 	if _, err := c.Send(t.Context(), chat.UserText("and then?"), ""); err != nil {
 		t.Fatal(err)
 	}
-	<-begun
+	<-started
 	if _, err := c.Send(t.Context(), chat.UserText("too soon"), ""); chat.CodeOf(err) != chat.CodeBusy {
 		t.Fatalf("a second turn while one runs: %v", err)
 	}
@@ -50,7 +50,7 @@ func TestTemporary(t *testing.T) {
 	if reqs := w.provider.requests(); !strings.Contains(reqs[1], "SECRET") || strings.Contains(reqs[1], "state_summary") {
 		t.Fatalf("the second request: %s", reqs[1])
 	}
-	for _, f := range w.seen.all() {
+	for _, f := range w.published.all() {
 		if f.Session == c.ID && f.Durable != 0 {
 			t.Fatalf("a temporary frame reports %d durable bytes", f.Durable)
 		}
@@ -102,7 +102,7 @@ func TestTemporaryChatsRunNoTools(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("write")
 	w.alwaysMode = llm.ToolsEnabled // as configured models have it
-	w.answers([]string{asks("a", "box__write", `{}`)})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{}`)})
 	c := w.engine.NewTemporary()
 	if _, err := c.Send(t.Context(), chat.UserText("go"), ""); err != nil {
 		t.Fatal(err)

@@ -16,28 +16,29 @@ const (
 	shrinkBy   = 0.9
 )
 
-// slackOf is the margin below a limit named by the provider, because its count and ours differ from text to text.
-const slackOf = 0.97
+// sizeMargin is the share of a limit named by the provider that is used, because the difference between its count and
+// ours varies with the text.
+const sizeMargin = 0.97
 
 func tooLarge(err error) bool {
 	var le *llm.Error
 	return errors.As(err, &le) && le.ContextTooLarge()
 }
 
-// fitting is the size, by our count, of the next context after one of this size was refused. It is always smaller.
-func fitting(refused int, cause error) int {
-	most := int(float64(refused) * shrinkBy)
+// nextSize is the size, by our count, of the next context after one of this size was refused. It is always smaller.
+func nextSize(refused int, cause error) int {
+	next := int(float64(refused) * shrinkBy)
 	var le *llm.Error
 	if !errors.As(cause, &le) || le.SizeLimit <= 0 {
-		return most
+		return next
 	}
 	switch {
 	case le.SizeCounted > le.SizeLimit:
-		most = int(float64(refused) * float64(le.SizeLimit) / float64(le.SizeCounted) * slackOf)
-	case float64(le.SizeLimit)*slackOf < float64(most): // it only names its limit, and may count more than we do
-		most = int(float64(le.SizeLimit) * slackOf)
+		next = int(float64(refused) * float64(le.SizeLimit) / float64(le.SizeCounted) * sizeMargin)
+	case float64(le.SizeLimit)*sizeMargin < float64(next): // the provider only names its limit, and may count more than we do
+		next = int(float64(le.SizeLimit) * sizeMargin)
 	}
-	return most
+	return next
 }
 
 // shrink ends an attempt that was refused for its size and assembles again: the context must become smaller than the
@@ -48,7 +49,7 @@ func (r *run) shrink(ctx context.Context) state {
 	}
 	m := r.context.Manifest()
 	r.refusal = r.end.failure
-	r.reduce = float64(fitting(m.TotalTokens, r.end.cause)) / float64(prompt.NewBudget(m.Limits, m.Policy, m.Budget.Calibration).Ceiling)
+	r.reduce = float64(nextSize(m.TotalTokens, r.end.cause)) / float64(prompt.NewBudget(m.Limits, m.Policy, m.Budget.Calibration).Ceiling)
 	r.shrunk++
 	return r.prepare
 }

@@ -12,7 +12,7 @@ import (
 
 // The request after a rejection is smaller than the rejected one, and below the provider's limit if it names one,
 // however the provider counts.
-func TestFitting(t *testing.T) {
+func TestNextSize(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit, counted, want int
 	}{
@@ -24,11 +24,11 @@ func TestFitting(t *testing.T) {
 		"a limit above what we sent":            {5000, 0, 900},
 		"a count below the limit":               {5000, 10, 900},
 	} {
-		if got := fitting(1000, &llm.Error{Code: chat.CodeTooLarge, SizeLimit: c.limit, SizeCounted: c.counted}); got != c.want {
+		if got := nextSize(1000, &llm.Error{Code: chat.CodeTooLarge, SizeLimit: c.limit, SizeCounted: c.counted}); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
-	if got := fitting(1000, nil); got != 900 {
+	if got := nextSize(1000, nil); got != 900 {
 		t.Errorf("without an error of a provider: %d", got)
 	}
 }
@@ -57,12 +57,12 @@ func TestCapHead(t *testing.T) {
 		Policy: prompt.DefaultPolicy(), Count: func(s string) int { return (len(s) + 3) / 4 }, Head: chat.State{Summary: longSummary()},
 		Limits: prompt.Limits{ContextLimit: 128_000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 8000, StateTarget: 1200},
 	}
-	was := in.Count(in.Head.Summary)
+	before := in.Count(in.Head.Summary)
 	capHead(&in)
-	if got := in.Count(in.Head.Summary); !in.HeadCapped || was <= 960 || got > 960-48 || got < 500 {
-		t.Fatalf("%d tokens became %d", was, got)
+	if got := in.Count(in.Head.Summary); !in.HeadCapped || before <= 960 || got > 960-48 || got < 500 {
+		t.Fatalf("%d tokens became %d", before, got)
 	}
-	c, err := prompt.Assemble(withNothing(in))
+	c, err := prompt.Assemble(withoutHistory(in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,32 +85,32 @@ func longSummary() string {
 	return s + "\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks"
 }
 
-// withNothing returns the input of a conversation that has not begun.
-func withNothing(in prompt.Input) prompt.Input {
+// withoutHistory returns the input of a conversation that has not begun.
+func withoutHistory(in prompt.Input) prompt.Input {
 	in.Current, in.Now = chat.UserText("hello"), "Monday"
 	return in
 }
 
-func TestAcknowledges(t *testing.T) {
+func TestIsAcknowledgement(t *testing.T) {
 	for words, want := range map[string]bool{
 		"Sure, thanks!": true, "OK.": true, "Thank you very much, that’s great": true, "Danke, alles klar": true, "Спасибо!": true,
 		"Yes, on Friday": false, "thanks, deploy it": false, "": false, "?!": false, "ok ok ok ok ok ok ok ok ok": false, "No. 7": false,
 	} {
-		if got := acknowledges([]string{words}); got != want {
+		if got := isAcknowledgement([]string{words}); got != want {
 			t.Errorf("%q: %v", words, got)
 		}
 	}
-	if acknowledges(nil) || acknowledges([]string{"thanks", "The key is behind the clock."}) {
+	if isAcknowledgement(nil) || isAcknowledgement([]string{"thanks", "The key is behind the clock."}) {
 		t.Error("a passage with content is treated as an acknowledgement")
 	}
 }
 
 func TestMoment(t *testing.T) {
 	at := time.Date(2026, 5, 4, 9, 5, 0, 0, time.FixedZone("", -7*60*60/2))
-	if got := moment(at); got != "Monday, 4 May 2026, 09:05 UTC-03:30" {
+	if got := timeText(at); got != "Monday, 4 May 2026, 09:05 UTC-03:30" {
 		t.Errorf("%q", got)
 	}
-	if got := moment(at.UTC()); got != "Monday, 4 May 2026, 12:35 UTC" {
+	if got := timeText(at.UTC()); got != "Monday, 4 May 2026, 12:35 UTC" {
 		t.Errorf("%q", got)
 	}
 }

@@ -18,8 +18,8 @@ const maxCalls = 64
 // defaultMaxSteps is the default of tools.max_steps.
 const defaultMaxSteps = 16
 
-// modeOf is the mode of a stored step, with which its stream is decoded. Older steps without a record could not run
-// tools.
+// modeOf is the mode of a stored step, with which its stream is decoded. Older steps, without a recorded mode, could
+// not run tools.
 func modeOf(s chat.Step) llm.ToolsMode {
 	if s.ToolsMode == "" {
 		return llm.ToolsParseOnly
@@ -77,19 +77,19 @@ func proposals(blocks chat.Blocks, offered []chat.ToolDefinition) []chat.Propose
 	return out
 }
 
-// isObject reports arguments that are a JSON object.
+// isObject reports whether arguments are a JSON object.
 func isObject(raw json.RawMessage) bool {
 	var object map[string]json.RawMessage
 	return json.Unmarshal(raw, &object) == nil && object != nil
 }
 
-// repeatsName reports an object in a call's arguments with a duplicate name: the user could not tell which of the two
-// values a tool uses. The program's own tools ignore case in names, so for them names that differ only in case are
-// duplicates. The arguments are valid JSON.
+// repeatsName reports whether an object in a call's arguments has a duplicate name: the user could not tell which of
+// the two values a tool uses. The program's own tools ignore case in names, so for them (anyCase) names that differ
+// only in case are duplicates. The arguments are valid JSON.
 func repeatsName(raw json.RawMessage, anyCase bool) bool {
 	type level struct {
 		names map[string]bool // nil: a list
-		value bool            // after a name, its value comes next
+		value bool            // the next token is a value, because a name was read
 	}
 	var open []level
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -104,16 +104,16 @@ func repeatsName(raw json.RawMessage, anyCase bool) bool {
 			continue
 		}
 		if n := len(open); n > 0 && open[n-1].names != nil {
-			in := &open[n-1]
-			if in.value = !in.value; in.value {
+			current := &open[n-1]
+			if current.value = !current.value; current.value {
 				name, _ := token.(string)
 				if anyCase {
 					name = strings.Map(folded, name)
 				}
-				if in.names[name] {
+				if current.names[name] {
 					return true
 				}
-				in.names[name] = true
+				current.names[name] = true
 				continue
 			}
 		}
@@ -126,7 +126,7 @@ func repeatsName(raw json.RawMessage, anyCase bool) bool {
 	}
 }
 
-// folded is the same character for all that differ only in case.
+// folded maps characters that differ only in case to the same character.
 func folded(r rune) rune {
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -150,10 +150,10 @@ func (e *Engine) openBatch(ctx context.Context, turn chat.TurnID) (open *chat.To
 }
 
 // decideByPolicy decides the calls that need no approval, and reports whether there were any. n is the number of the
-// batch in its turn. fresh calls were just requested; about an older call whose tool is missing or changed, the user
-// decides, because its server may just not have started yet. The user also decides about calls that were not
-// requested by this program: policy may deny them, but never allows one, because they may have run elsewhere, and
-// their records were written there.
+// batch in its turn. fresh: the calls were just requested. If the tool of an older call is missing or changed, the
+// user decides, because its server may just not have started yet. The user also decides about calls that were not
+// requested by this program: policy may deny such a call but never allows it, because it may have run elsewhere, and
+// its record was written there.
 func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fresh bool) (changed bool, err error) {
 	own := fresh
 	if !fresh {
@@ -184,7 +184,7 @@ func (e *Engine) decideByPolicy(ctx context.Context, b chat.ToolBatch, n int, fr
 // policyFor is the policy's decision about a call; DecisionNone asks the user.
 func (e *Engine) policyFor(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, n int, fresh bool) (chat.CallDecision, error) {
 	d := chat.CallDecision{Call: c.ID, State: chat.CallProposed, Definition: c.Definition}
-	def, _, there := e.definition(c.Source, c.Tool)
+	def, _, exists := e.definition(c.Source, c.Tool)
 	refusal := ""
 	switch {
 	case n > e.maxSteps():
@@ -197,10 +197,10 @@ func (e *Engine) policyFor(ctx context.Context, b chat.ToolBatch, c chat.CallRec
 		refusal = noObjectWords
 	case repeatsName(c.Arguments, c.Source == chat.ToolSourceBuiltin):
 		refusal = repeatedWords
-	case !fresh && (!there || def.Hash() != c.Definition):
+	case !fresh && (!exists || def.Hash() != c.Definition):
 		return d, nil
-	case !there:
-		refusal = goneWords(c.Name)
+	case !exists:
+		refusal = unavailableWords(c.Name)
 	case def.Hash() != c.Definition:
 		refusal = changedWords(c.Name)
 	}

@@ -17,16 +17,16 @@ import (
 
 // toolbox is a source with one tool that writes and one that reads, and the decisions about them.
 type toolbox struct {
-	mu         sync.Mutex
-	defs       []chat.ToolDefinition
-	decisions  map[string]chat.ToolDecision // by tool
-	kept       []chat.ToolPermission
-	remembered func()          // called after a permission was stored
-	refused    map[string]bool // tools whose current definition is not accepted
-	ran        []string        // tool and arguments, in order
-	atOnce     int             // the most calls that ran at the same time
-	running    int
-	do         func(context.Context, tools.Call) (tools.Output, error)
+	mu          sync.Mutex
+	defs        []chat.ToolDefinition
+	decisions   map[string]chat.ToolDecision // by tool
+	permissions []chat.ToolPermission        // stored
+	onRemember  func()                       // called after a permission was stored
+	refused     map[string]bool              // tools whose current definition is not accepted
+	ran         []string                     // tool and arguments, in order
+	maxRunning  int                          // the largest number of calls that ran at the same time
+	running     int
+	do          func(context.Context, tools.Call) (tools.Output, error)
 }
 
 func newToolbox() *toolbox {
@@ -77,12 +77,12 @@ func (b *toolbox) Decision(_ context.Context, _ chat.SessionID, d chat.ToolDefin
 }
 
 func (b *toolbox) Remember(_ context.Context, p chat.ToolPermission) error {
-	if b.remembered != nil {
-		defer b.remembered()
+	if b.onRemember != nil {
+		defer b.onRemember()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.kept = append(b.kept, p)
+	b.permissions = append(b.permissions, p)
 	for _, d := range b.defs {
 		if p.Tool == "" || p.Tool == d.Tool {
 			b.decisions[d.Tool] = p.Decision
@@ -97,7 +97,7 @@ func (b *toolbox) Call(ctx context.Context, c tools.Call) (tools.Output, error) 
 	b.mu.Lock()
 	b.ran = append(b.ran, c.Tool+string(c.Arguments))
 	b.running++
-	b.atOnce = max(b.atOnce, b.running)
+	b.maxRunning = max(b.maxRunning, b.running)
 	do := b.do
 	b.mu.Unlock()
 	defer func() {
@@ -154,8 +154,8 @@ func (w *env) restart() {
 	}
 }
 
-// answers scripts one call for each list of events; done is appended.
-func (w *env) answers(list ...[]string) {
+// scriptCalls scripts one call for each list of events; done is appended.
+func (w *env) scriptCalls(list ...[]string) {
 	for _, events := range list {
 		w.provider.script(call{events: append(append([]string{}, events...), done)})
 	}
@@ -171,8 +171,8 @@ func (w *env) batch(id chat.TurnID) chat.ToolBatch {
 	return all[id][len(all[id])-1]
 }
 
-// waits checks that a turn waits for n decisions, and returns the calls.
-func (w *env) waits(t chat.Turn, n int) []chat.CallRecord {
+// requireWaiting checks that a turn waits for n decisions, and returns the calls.
+func (w *env) requireWaiting(t chat.Turn, n int) []chat.CallRecord {
 	w.t.Helper()
 	if t.Phase != chat.PhaseResponding || t.Outcome != chat.OutcomeNone || w.engine.IsRunning(t.ID) {
 		w.t.Fatalf("turn is %s %q (failure %+v)", t.Phase, t.Outcome, t.Failure)
@@ -191,7 +191,7 @@ func (w *env) decide(call chat.CallRecord, d chat.ToolDecision) {
 	}
 }
 
-// ended waits for the run of a turn and returns the turn as it is then.
+// ended waits for the run of a turn and returns the turn.
 func (w *env) ended(id chat.TurnID) chat.Turn {
 	w.t.Helper()
 	deadline := time.Now().Add(time.Minute)

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// suspended reports a turn between two steps without a run: its tool calls wait for the user, or it waits to be
-// continued.
+// suspended reports whether a turn is between two steps without a run: its tool calls wait for the user, or it waits to
+// be continued.
 func (e *Engine) suspended(ctx context.Context, t chat.Turn) (bool, error) {
 	if t.Phase != chat.PhaseResponding || t.Outcome != chat.OutcomeNone || e.IsRunning(t.ID) {
 		return false, nil
@@ -30,8 +30,8 @@ func (e *Engine) suspended(ctx context.Context, t chat.Turn) (bool, error) {
 
 // WaitingFor are the calls of a turn that wait for the user; none if it does not wait.
 func (e *Engine) WaitingFor(ctx context.Context, t chat.Turn) ([]chat.CallRecord, error) {
-	waits, err := e.suspended(ctx, t)
-	if err != nil || !waits {
+	suspended, err := e.suspended(ctx, t)
+	if err != nil || !suspended {
 		return nil, err
 	}
 	b, _, err := e.openBatch(ctx, t.ID)
@@ -41,7 +41,7 @@ func (e *Engine) WaitingFor(ctx context.Context, t chat.Turn) ([]chat.CallRecord
 	return b.Waiting(), nil
 }
 
-// Follow returns a handle of a running turn: one that continues after a decision has another run than before.
+// Follow returns a handle of a running turn: a turn that continues after a decision has a new run.
 func (e *Engine) Follow(id chat.TurnID) (*Handle, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,7 +93,7 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	var remembered error
 	if c.Decision.Allows() && c.Decision.Lasts() { // before the call can start, which checks the permission
 		remembered = e.remember(ctx, b, call, c, d.Definition)
-		if !e.holds(ctx, b, call) {
+		if !e.needsNoApproval(ctx, b, call) {
 			d.Decision = chat.DecisionOnce // this call is allowed in any case
 		}
 	}
@@ -110,16 +110,16 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	return remembered
 }
 
-// isAllowed reports that a call was allowed meanwhile: a turn that had not checked its permissions yet found the one
-// that was just stored.
+// isAllowed reports whether a call was allowed meanwhile: a turn that had not checked its permissions yet found the
+// permission that was just stored.
 func (e *Engine) isAllowed(ctx context.Context, id chat.ToolCallID) bool {
 	b, err := e.toolCalls.CallBatch(ctx, id)
 	return err == nil && slices.ContainsFunc(b.Calls, func(c chat.CallRecord) bool { return c.ID == id && c.Decision.Allows() })
 }
 
-// decideHere records the user's decision.
+// decideHere records a decision that the user made in this process.
 func (e *Engine) decideHere(ctx context.Context, d chat.CallDecision) error {
-	e.approve(d.Call, d.Decision.Allows()) // before it can be seen as allowed
+	e.approve(d.Call, d.Decision.Allows()) // before the call is stored as allowed
 	err := e.toolCalls.DecideCall(ctx, d)
 	if err != nil {
 		e.approve(d.Call, false)
@@ -137,11 +137,11 @@ func (e *Engine) approve(call chat.ToolCallID, yes bool) {
 	}
 }
 
-// decision checks a choice against the tool's present definition.
+// decision checks a choice against the tool's current definition.
 func (e *Engine) decision(call chat.CallRecord, c CallChoice, op string) (chat.CallDecision, error) {
 	d := chat.CallDecision{Call: call.ID, State: chat.CallProposed, Decision: c.Decision, Definition: call.Definition}
-	def, _, there := e.definition(call.Source, call.Tool)
-	if there {
+	def, _, exists := e.definition(call.Source, call.Tool)
+	if exists {
 		d.Definition = def.Hash()
 	}
 	switch c.Decision {
@@ -151,7 +151,7 @@ func (e *Engine) decision(call chat.CallRecord, c CallChoice, op string) (chat.C
 			return d, chat.Errorf(chat.CodeInvalid, op, "There is no tool of that name.").WithHint("deny the call")
 		}
 	case chat.DecisionOnce, chat.DecisionSession, chat.DecisionAlways:
-		if !there {
+		if !exists {
 			return d, chat.Errorf(chat.CodeConflict, op, "The tool %s is not available any more.", call.Name).WithHint("deny the call")
 		}
 		if c.Hash != d.Definition {
@@ -160,7 +160,7 @@ func (e *Engine) decision(call chat.CallRecord, c CallChoice, op string) (chat.C
 	default:
 		return d, chat.Errorf(chat.CodeInvalid, op, "%q is not a decision about a tool call.", c.Decision)
 	}
-	if c.Hash != "" && there && c.Hash != d.Definition {
+	if c.Hash != "" && exists && c.Hash != d.Definition {
 		return d, definitionChanged(call, op)
 	}
 	return d, nil
@@ -190,14 +190,14 @@ func (e *Engine) remember(ctx context.Context, b chat.ToolBatch, call chat.CallR
 	return nil
 }
 
-// holds reports that a call's tool may run without approval.
-func (e *Engine) holds(ctx context.Context, b chat.ToolBatch, call chat.CallRecord) bool {
-	def, _, there := e.definition(call.Source, call.Tool)
-	if !there {
+// needsNoApproval reports whether a call's tool may run without approval.
+func (e *Engine) needsNoApproval(ctx context.Context, b chat.ToolBatch, call chat.CallRecord) bool {
+	def, _, exists := e.definition(call.Source, call.Tool)
+	if !exists {
 		return false
 	}
-	now, err := e.tools.Decision(ctx, b.SessionID, def)
-	return err == nil && now.Allows()
+	decision, err := e.tools.Decision(ctx, b.SessionID, def)
+	return err == nil && decision.Allows()
 }
 
 // ResolveCall applies the user's resolution of a call with an unknown outcome.
@@ -236,23 +236,23 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 	return e.continueTurn(ctx, b.TurnID)
 }
 
-// mayRerun refuses to repeat a call if its tool's definition differs from the shown one, is not accepted, or was
-// forbidden since: a server may come back with another definition.
+// mayRerun refuses to repeat a call if its tool's definition differs from the shown one or is not accepted, or if the
+// tool was forbidden since: a restarted server may have another definition.
 func (e *Engine) mayRerun(ctx context.Context, b chat.ToolBatch, call chat.CallRecord, shown, op string) error {
 	const hint = "enter its result, or tell the model that it is unknown"
-	def, _, there := e.definition(call.Source, call.Tool)
-	if !there {
+	def, _, exists := e.definition(call.Source, call.Tool)
+	if !exists {
 		return chat.Errorf(chat.CodeConflict, op, "The tool %s is not available, so it cannot run again. Nothing was decided.", call.Name).WithHint(hint)
 	}
 	hash := def.Hash()
 	if hash != call.Definition || shown != "" && shown != hash {
 		return chat.Errorf(chat.CodeConflict, op, "The definition of the tool %s changed since the call, so it is not run again. Nothing was decided.", call.Name).WithHint(hint)
 	}
-	standing, err := e.tools.Decision(ctx, b.SessionID, def)
+	decision, err := e.tools.Decision(ctx, b.SessionID, def)
 	if err != nil {
 		return err
 	}
-	if standing == chat.DecisionNever {
+	if decision == chat.DecisionNever {
 		return chat.Errorf(chat.CodeConflict, op, "You forbade the tool %s, so it is not run again. Nothing was decided.", call.Name).
 			WithHint("allow the tool again first; or " + hint)
 	}
@@ -275,8 +275,8 @@ func (e *Engine) continueTurn(ctx context.Context, id chat.TurnID) error {
 	if err != nil {
 		return err
 	}
-	waits, err := e.suspended(ctx, t)
-	if err != nil || !waits {
+	suspended, err := e.suspended(ctx, t)
+	if err != nil || !suspended {
 		return err // a run that is about to end checks again
 	}
 	b, err := e.decidedBatch(ctx, t)
@@ -313,7 +313,7 @@ func (e *Engine) decidedBatch(ctx context.Context, t chat.Turn) (*chat.ToolBatch
 	return b, err
 }
 
-// resumeCalls runs a turn again from between two steps.
+// resumeCalls starts a run of a turn that is between two steps.
 func (e *Engine) resumeCalls(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
 	m, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t))
 	if err != nil {
@@ -328,18 +328,17 @@ func (e *Engine) resumeCalls(ctx context.Context, t chat.Turn, model string) (*H
 	return e.startAt(t, m, steps[len(steps)-1].Index, (*run).calls)
 }
 
-// ResumeTools continues what an earlier run of the program left between two steps, if nothing waits for the user, and
-// returns how many turns continue. It is for a long-running program: a short-lived one would interrupt the calls
-// again.
+// ResumeTools continues the turns that an earlier process left between two steps, unless they wait for the user, and
+// returns how many continue. It is for a long-running process: a short-lived one would interrupt the calls again.
 func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 	turns, err := e.turns.UnfinishedTurns(ctx)
 	n := 0
 	for _, t := range turns {
-		if own, oerr := e.resumable(ctx, t); oerr != nil || !own {
+		if ok, err := e.resumable(ctx, t); err != nil || !ok {
 			continue
 		}
-		if gerr := e.continueTurn(ctx, t.ID); gerr != nil {
-			e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", gerr)
+		if err := e.continueTurn(ctx, t.ID); err != nil {
+			e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", err)
 		}
 		if e.IsRunning(t.ID) {
 			n++
@@ -348,10 +347,10 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// resumable reports a turn between two steps, the last of which this program requested.
+// resumable reports whether a turn is between two steps, and this program requested its last calls.
 func (e *Engine) resumable(ctx context.Context, t chat.Turn) (bool, error) {
-	waits, err := e.suspended(ctx, t)
-	if err != nil || !waits {
+	suspended, err := e.suspended(ctx, t)
+	if err != nil || !suspended {
 		return false, err
 	}
 	list, err := e.batchesOf(ctx, t.ID)
@@ -361,7 +360,7 @@ func (e *Engine) resumable(ctx context.Context, t chat.Turn) (bool, error) {
 	return e.isOwn(ctx, list[len(list)-1])
 }
 
-// finalizeOpen makes the results of a turn between two steps its answer. Calls without a result get one, in the same
+// finalizeOpen makes what a turn between two steps has so far its answer. Calls without a result get one, in the same
 // transaction.
 func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.Outcome, m chat.TurnMetrics) (chat.Turn, error) {
 	steps, err := e.past.Steps(ctx, id)
@@ -433,8 +432,8 @@ func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatc
 	return out, nil
 }
 
-// waitsForPerson is the error for a message after a turn whose tool calls wait.
-func waitsForPerson(t chat.Turn) error {
+// waitsForDecision is the error for a message after a turn whose tool calls wait.
+func waitsForDecision(t chat.Turn) error {
 	return chat.Errorf(chat.CodeBusy, "turn.send", "Turn %d has tool calls that wait for your decision.", t.Seq).
 		WithHint("decide about them, stop the answer, or discard the turn")
 }

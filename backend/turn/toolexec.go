@@ -39,7 +39,7 @@ var (
 type runningCall struct {
 	cancel   context.CancelCauseFunc
 	mu       sync.Mutex
-	at       tools.Progress
+	progress tools.Progress
 	reported time.Time
 }
 
@@ -54,6 +54,7 @@ type unrecorded struct {
 func (u *unrecorded) Error() string { return u.err.Error() }
 func (u *unrecorded) Unwrap() error { return u.err }
 
+// and combines two unrecorded ends; u may be nil.
 func (u *unrecorded) and(other *unrecorded) *unrecorded {
 	if u == nil {
 		return other
@@ -84,12 +85,12 @@ func (e *Engine) execute(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	if refusal != "" {
 		return e.refuse(ctx, b, c, refusal)
 	}
-	if holds, err := e.stillAllowed(ctx, b, c, def); err != nil || !holds {
+	if allowed, err := e.stillAllowed(ctx, b, c, def); err != nil || !allowed {
 		return err
 	}
 	arguments, redactions := e.redactArguments(c.Arguments)
 	effects := c.Effects || def.Effects
-	if c.State == chat.CallStarted && effects { // when it started, it was not known to have effects
+	if c.State == chat.CallStarted && effects { // when it started, its effects were not known
 		err := e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: chat.CallStarted, Reason: chat.UnknownCrash})
 		e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
 		return err
@@ -137,7 +138,7 @@ func (e *Engine) runnable(c chat.CallRecord) (def chat.ToolDefinition, src tools
 	def, src, ok := e.definition(c.Source, c.Tool)
 	switch {
 	case !ok:
-		return def, src, goneWords(c.Name)
+		return def, src, unavailableWords(c.Name)
 	case def.Hash() != c.Definition:
 		return def, src, changedWords(c.Name)
 	}
@@ -169,14 +170,14 @@ func (e *Engine) stillAllowed(ctx context.Context, b chat.ToolBatch, c chat.Call
 	return false, err
 }
 
-// refuse ends a call that cannot run after all. One without effects that a crash interrupted has already started.
-func (e *Engine) refuse(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, words string) error {
+// refuse ends a call that cannot run after all. A call without effects that a crash interrupted has already started.
+func (e *Engine) refuse(ctx context.Context, b chat.ToolBatch, c chat.CallRecord, reason string) error {
 	var err error
 	if c.State == chat.CallStarted {
-		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, Result: errorResult(words)})
+		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, Result: errorResult(reason)})
 	} else {
 		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{
-			Call: c.ID, State: c.State, Decision: chat.DecisionNotRun, Definition: c.Definition, Result: errorResult(words),
+			Call: c.ID, State: c.State, Decision: chat.DecisionNotRun, Definition: c.Definition, Result: errorResult(reason),
 		})
 	}
 	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
@@ -203,14 +204,14 @@ func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	live := &runningCall{cancel: cancel}
-	asked := tools.Call{
+	call := tools.Call{
 		ID: c.ID, Session: b.SessionID, Branch: b.BranchID, Turn: b.TurnID, Tool: c.Tool, Arguments: arguments, Definition: c.Definition,
 		Progress: func(p tools.Progress) { e.progressed(b, c.ID, live, p) },
 	}
-	limit := e.callLimit(src, asked)
+	limit := e.callLimit(src, call)
 	clock := tools.StartClock(limit, tools.Patience, func() { cancel(errCallTimeout) })
 	defer clock.Stop()
-	asked.Hold = clock.Hold
+	call.Hold = clock.Hold
 	e.mu.Lock()
 	e.calls[c.ID] = live
 	e.mu.Unlock()
@@ -220,7 +221,7 @@ func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 		e.mu.Unlock()
 	}()
 	e.changed(chat.ChangeCall, string(c.ID), b.SessionID)
-	out, err := e.ask(ctx, src, asked)
+	out, err := e.ask(ctx, src, call)
 	return endOf(c.ID, out, err, context.Cause(ctx), effects, limit), err
 }
 
@@ -273,45 +274,45 @@ func (e *Engine) ask(ctx context.Context, src tools.Source, c tools.Call) (tools
 // endOf determines how a call ended. Without a readable result, the outcome of a call with effects is unknown.
 func endOf(id chat.ToolCallID, out tools.Output, err, cause error, effects bool, limit time.Duration) chat.CallEnd {
 	if err == nil {
-		return chat.CallEnd{Call: id, Result: kept(out), Recalled: out.Recalled}
+		return chat.CallEnd{Call: id, Result: storedResult(out), Recalled: out.Recalled}
 	}
 	if errors.Is(err, tools.ErrNotStarted) {
-		return chat.CallEnd{Call: id, Result: errorResult("Not run: the tool could not be reached. " + words(err))}
+		return chat.CallEnd{Call: id, Result: errorResult("Not run: the tool could not be reached. " + errorMessage(err))}
 	}
 	reason := chat.UnknownEnded
-	said := "The tool's server ended, or the connection to it: " + words(err)
+	message := "The tool's server ended, or the connection to it: " + errorMessage(err)
 	switch {
 	case errors.Is(cause, errCallTimeout):
-		reason, said = chat.UnknownTimeout, fmt.Sprintf("The tool did not answer within %s.", limit)
+		reason, message = chat.UnknownTimeout, fmt.Sprintf("The tool did not answer within %s.", limit)
 	case errors.Is(cause, errClosing):
-		reason, said = chat.UnknownCrash, "The program was closed while the tool ran."
+		reason, message = chat.UnknownCrash, "The program was closed while the tool ran."
 	case cause != nil:
-		reason, said = chat.UnknownCancelled, "The call was cancelled while the tool ran."
+		reason, message = chat.UnknownCancelled, "The call was cancelled while the tool ran."
 	case errors.Is(err, tools.ErrUnreadable):
-		reason, said = chat.UnknownUnreadable, "The tool's answer cannot be read: "+words(err)
+		reason, message = chat.UnknownUnreadable, "The tool's answer cannot be read: "+errorMessage(err)
 	case errors.Is(err, context.DeadlineExceeded):
-		reason, said = chat.UnknownTimeout, "The tool did not answer in time."
+		reason, message = chat.UnknownTimeout, "The tool did not answer in time."
 	}
 	if effects {
 		return chat.CallEnd{Call: id, Reason: reason}
 	}
-	return chat.CallEnd{Call: id, Result: errorResult(said)}
+	return chat.CallEnd{Call: id, Result: errorResult(message)}
 }
 
-// words is an error's message for the model.
-func words(err error) string {
-	const most = 2000
+// errorMessage is an error's message for the model.
+func errorMessage(err error) string {
+	const maxLength = 2000
 	s := chat.AsError(err).Message
 	if s == "" {
 		s = err.Error()
 	}
-	return display.Shorten(s, most)
+	return display.Shorten(s, maxLength)
 }
 
-// kept is a result in stored form: texts and images, within limits.
-func kept(out tools.Output) *chat.ToolResult {
+// storedResult is a result in stored form: texts and images, within limits.
+func storedResult(out tools.Output) *chat.ToolResult {
 	r := &chat.ToolResult{IsError: out.IsError, Content: chat.Blocks{}}
-	room, left := maxResult, 0
+	space, omitted := maxResult, 0
 	for _, b := range out.Content {
 		size := 0
 		switch b := b.(type) {
@@ -320,33 +321,33 @@ func kept(out tools.Output) *chat.ToolResult {
 		case chat.Image:
 			size = len(b.Source)
 		default:
-			left++
+			omitted++
 			continue
 		}
-		if size > room {
-			left++
+		if size > space {
+			omitted++
 			continue
 		}
-		room -= size
+		space -= size
 		r.Content = append(r.Content, b)
 	}
-	if left > 0 {
-		r.Content = append(r.Content, chat.Text{Text: fmt.Sprintf("[%d parts of the result were not kept: they are too large, or neither text nor image.]", left)})
+	if omitted > 0 {
+		r.Content = append(r.Content, chat.Text{Text: fmt.Sprintf("[%d parts of the result were not kept: they are too large, or neither text nor image.]", omitted)})
 	}
 	return r
 }
 
 func (e *Engine) progressed(b chat.ToolBatch, id chat.ToolCallID, live *runningCall, p tools.Progress) {
-	const most = 500
-	p.Message = display.Shorten(p.Message, most)
+	const maxLength = 500
+	p.Message = display.Shorten(p.Message, maxLength)
 	live.mu.Lock()
-	live.at = p
-	tell := time.Since(live.reported) >= callProgressEvery
-	if tell {
+	live.progress = p
+	notify := time.Since(live.reported) >= callProgressEvery
+	if notify {
 		live.reported = time.Now()
 	}
 	live.mu.Unlock()
-	if tell {
+	if notify {
 		e.changed(chat.ChangeCall, string(id), b.SessionID)
 	}
 }
@@ -361,7 +362,7 @@ func (e *Engine) CallProgress(id chat.ToolCallID) (tools.Progress, bool) {
 	}
 	live.mu.Lock()
 	defer live.mu.Unlock()
-	return live.at, true
+	return live.progress, true
 }
 
 // CancelCall cancels a running call. If it has effects, its outcome is then unknown.

@@ -13,10 +13,10 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// TestATooLongAnswerIsEnded: the stream ends at the limit, and what arrived is an incomplete answer, whatever it
-// consists of. It can be kept, and the conversation continues.
+// TestATooLongAnswerIsEnded: the stream ends at the limit, and the events that arrived are an incomplete answer,
+// whatever it consists of. It can be kept, and the conversation continues.
 func TestATooLongAnswerIsEnded(t *testing.T) {
-	for name, piece := range map[string]string{"text": text("word "), "reasoning": thought("think ")} {
+	for name, piece := range map[string]string{"text": text("word "), "reasoning": reasoning("think ")} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
 			w.settings.MaxAnswerBytes = 64
@@ -30,7 +30,7 @@ func TestATooLongAnswerIsEnded(t *testing.T) {
 				t.Fatalf("%v, %+v", err, answer)
 			}
 			if name == "text" && len(answer.RenderedText()) != 65 {
-				t.Errorf("%d bytes are kept, want those before the one over the limit", len(answer.RenderedText()))
+				t.Errorf("%d bytes are kept, want those before the event over the limit", len(answer.RenderedText()))
 			}
 			if got, err = w.engine.Keep(t.Context(), got.ID); err != nil || !got.Phase.Finalized() {
 				t.Fatalf("keeping it: %v", err)
@@ -52,16 +52,16 @@ func TestTokensEndAnAnswer(t *testing.T) {
 	}
 }
 
-// TestALongStreamIsStoredWhole: the events of a stream that is too long for memory are stored from its journal, and
-// the answer can be decoded from them.
-func TestALongStreamIsStoredWhole(t *testing.T) {
+// TestALongStreamIsStoredCompletely: the events of a stream that is too long for memory are stored from its journal,
+// and the answer can be decoded from them.
+func TestALongStreamIsStoredCompletely(t *testing.T) {
 	w := newEnv(t)
 	piece := strings.Repeat("all-work-and-no-play-", 50_000)
 	w.provider.script(call{events: slices.Repeat([]string{text(piece)}, 10)}) // cut off: no end event
 	got := w.send("hi")
 	answer, err := w.engine.Answer(t.Context(), got)
-	if whole := strings.Repeat(piece, 10); err != nil || !got.Incomplete() || answer.RenderedText() != whole {
-		t.Fatalf("it is %q with %d bytes of %d: %v", got.Outcome, len(answer.RenderedText()), len(whole), err)
+	if complete := strings.Repeat(piece, 10); err != nil || !got.Incomplete() || answer.RenderedText() != complete {
+		t.Fatalf("it is %q with %d bytes of %d: %v", got.Outcome, len(answer.RenderedText()), len(complete), err)
 	}
 	steps, err := w.store.Steps(t.Context(), got.ID)
 	if err != nil {
@@ -81,15 +81,15 @@ func TestAJournalOverTheLimitBlocksOnlyItsTurn(t *testing.T) {
 	before := newEnv(t)
 	before.settings.MaxAnswerBytes = 1 << 30
 	before.provider.script(call{events: append(slices.Repeat([]string{piece}, llm.DefaultAnswerBytes>>20+4), text("the end")), gate: make(chan struct{})})
-	left := before.start("hi").Turn
-	before.journaled("the end")
+	interrupted := before.start("hi").Turn
+	before.waitForJournal("the end")
 	w := before.crashed()
 	w.settings.MaxAnswerBytes = 0
 	report := w.recover()
 	if len(report.Items) != 1 || report.Items[0].Kind != chat.RecoveredIncomplete {
 		t.Fatalf("recovery: %+v", report.Items)
 	}
-	got, err := w.store.Turn(t.Context(), left.ID)
+	got, err := w.store.Turn(t.Context(), interrupted.ID)
 	if err != nil || got.Failure == nil || got.Failure.Code != chat.CodeTooLong {
 		t.Fatalf("%v, %+v", err, got.Failure)
 	}
@@ -106,7 +106,7 @@ func TestAJournalOverTheLimitBlocksOnlyItsTurn(t *testing.T) {
 
 // TestAJournalOfZerosBlocksOnlyItsTurn: a power failure may leave a file with the right length but no content.
 func TestAJournalOfZerosBlocksOnlyItsTurn(t *testing.T) {
-	w, left := killed(t, text("some words"))
+	w, interrupted := killed(t, text("some words"))
 	files, err := filepath.Glob(filepath.Join(w.dir, "streams", "*.jsonl"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v: %v", files, err)
@@ -118,7 +118,7 @@ func TestAJournalOfZerosBlocksOnlyItsTurn(t *testing.T) {
 		t.Skipf("no large files here: %v", err)
 	}
 	w.recover()
-	if got, err := w.store.Turn(t.Context(), left.ID); err != nil || got.Phase != chat.PhaseFailed {
+	if got, err := w.store.Turn(t.Context(), interrupted.ID); err != nil || got.Phase != chat.PhaseFailed {
 		t.Fatalf("it is %s: %v", got.Phase, err)
 	}
 	w.is(w.send("on"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
@@ -127,13 +127,13 @@ func TestAJournalOfZerosBlocksOnlyItsTurn(t *testing.T) {
 // TestAFullDiskEndsTheRawEvents: the stream ends when its journal cannot grow; the events in it are stored,
 // and the step records that some are missing.
 func TestAFullDiskEndsTheRawEvents(t *testing.T) {
-	for name, c := range map[string]struct{ piece, room, pieces, stored int }{
+	for name, c := range map[string]struct{ piece, limit, pieces, stored int }{
 		"of a long stream":  {1 << 20, 9<<20 + 1<<19, 12, 9},
 		"of a short stream": {1 << 10, 5<<10 + 1<<9, 12, 4}, // the line of an event is a little longer than its text
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
-			w.journalRoom = c.room
+			w.journalLimit = c.limit
 			w.provider.script(call{events: slices.Repeat([]string{text(strings.Repeat("x", c.piece))}, c.pieces)})
 			got := w.send("hi")
 			if !got.Incomplete() || got.Failure == nil || got.Failure.Code != chat.CodeNoSpace {
@@ -158,7 +158,7 @@ func TestAFullDiskEndsTheRawEvents(t *testing.T) {
 // If nothing can be written to an empty journal, the call still fails with its original error.
 func TestAnEmptyJournalThatCannotBeEnded(t *testing.T) {
 	w := newEnv(t)
-	w.journalRoom = 1
+	w.journalLimit = 1
 	w.provider.script(call{err: errRefused})
 	got := w.send("hi")
 	if got.Phase != chat.PhaseFailed || got.Failure == nil || got.Failure.Code != chat.CodeAuth {
@@ -171,8 +171,8 @@ func TestAnEmptyJournalThatCannotBeEnded(t *testing.T) {
 // pressed Ctrl-C.
 func TestTheEndOfALongStreamReadsNoJournal(t *testing.T) {
 	w := newEnv(t)
-	piece, left := 64<<10, 10<<20
-	events := slices.Repeat([]string{text(strings.Repeat("x", piece))}, left/piece)
+	piece, size := 64<<10, 10<<20
+	events := slices.Repeat([]string{text(strings.Repeat("x", piece))}, size/piece)
 	w.provider.script(call{events: append(events, done), after: func(i int) {
 		if i != len(events)-1 {
 			return

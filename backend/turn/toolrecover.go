@@ -60,7 +60,7 @@ func (e *Engine) putBack(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 	return err
 }
 
-// isOwn reports that the calls were requested by this program: the journal of their step exists until its turn ends.
+// isOwn reports whether the calls were requested by this program: the journal of their step exists until its turn ends.
 // Those of an imported session, or of restored data, were not decided here, and may have run since the backup: none
 // of them runs without the user's approval.
 func (e *Engine) isOwn(ctx context.Context, b chat.ToolBatch) (bool, error) {

@@ -12,7 +12,7 @@ import (
 
 // The states of a run between two steps:
 //
-//	settle -> propose -> calls -> (prepare the next step | wait for a person | end)
+//	settle -> propose -> calls -> (prepare the next step | wait for the user | end)
 //	                       ^  |
 //	                       +--+ a call, or several in parallel
 
@@ -29,7 +29,7 @@ func (r *run) propose(context.Context) state {
 		r.proposed = b.ID
 		return r.e.past.Turn(ctx, r.turn.ID)
 	}
-	r.learn(res.Usage)
+	r.observeUsage(res.Usage)
 	if _, err := write(context.Background()); err != nil {
 		r.keepUnsaved(err, write)
 		return nil
@@ -39,15 +39,15 @@ func (r *run) propose(context.Context) state {
 	r.number, r.shrunk, r.refusal = 0, 0, nil
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
 	if r.model.CalledTools != nil && r.model.CalledTools() {
-		r.e.changed(chat.ChangeSettings, "", "") // what is known about the model
+		r.e.changed(chat.ChangeSettings, "", "") // the model is now known to call tools
 	}
 	return r.calls
 }
 
 // keepUnsaved leaves the turn open: the reconciler saves what could not be saved.
 func (r *run) keepUnsaved(err error, write func(context.Context) (chat.Turn, error)) {
-	r.settleErr, r.again = err, write
-	r.e.log.Error("a tool call could not be recorded; it is tried again", "turn", r.turn.ID, "err", err)
+	r.settleErr, r.retrySave = err, write
+	r.e.log.Error("a tool call could not be recorded; this will be retried", "turn", r.turn.ID, "err", err)
 }
 
 // calls runs the calls of the last step, until each has its result or the user has to decide.
@@ -72,7 +72,7 @@ func (r *run) calls(ctx context.Context) state {
 	}
 	next := nextCalls(*b, r.e.settings().AllowParallel)
 	if len(next) == 0 { // the user decides; the turn stays open without a run
-		r.waits = true
+		r.suspended = true
 		return r.leaveUnchanged
 	}
 	if err := r.execute(ctx, *b, next); err != nil {
@@ -83,18 +83,18 @@ func (r *run) calls(ctx context.Context) state {
 
 // callsFailed leaves the calls as recorded, because the database could not be written.
 func (r *run) callsFailed(ctx context.Context, err error) state {
-	var unsaid *unrecorded
-	known := errors.As(err, &unsaid)
+	var notRecorded *unrecorded
+	ok := errors.As(err, &notRecorded)
 	if cause := context.Cause(ctx); cause != nil {
-		if known { // retried once, before the turn's end marks them as unknown
-			if _, err := unsaid.write(context.WithoutCancel(ctx)); err != nil {
+		if ok { // retried once, before the turn's end marks them as unknown
+			if _, err := notRecorded.write(context.WithoutCancel(ctx)); err != nil {
 				r.e.log.Error("the end of a tool call could not be recorded", "turn", r.turn.ID, "err", err)
 			}
 		}
 		return r.leaveCalls(cause)
 	}
-	if known {
-		r.keepUnsaved(err, unsaid.write)
+	if ok {
+		r.keepUnsaved(err, notRecorded.write)
 		return nil
 	}
 	r.settleErr = err
@@ -113,7 +113,7 @@ func (r *run) commitCalls(ctx context.Context, b chat.ToolBatch, n int) state {
 	return r.nextStep(ctx, n)
 }
 
-// nextStep requests the next step, with the results of the n-th batch. If a model calls tools although it was asked
+// nextStep requests the next step, with the results of the n-th batch. If a model calls tools although it was told
 // that no more will run, its answer ends.
 func (r *run) nextStep(_ context.Context, n int) state {
 	if n > r.e.maxSteps()+1 {
@@ -129,8 +129,8 @@ func (r *run) endWithCalls(ctx context.Context) state {
 	return r.finalizeCalls(ctx, chat.OutcomePaused)
 }
 
-// leaveCalls ends a run that was cancelled between two steps. A stopped turn becomes final with what it has; when the
-// program closes, it is left unchanged.
+// leaveCalls ends a run that was cancelled between two steps. A stopped turn becomes final with what it has; a turn
+// that is interrupted because the program closes is left unchanged.
 func (r *run) leaveCalls(cause error) state {
 	if errors.Is(cause, errStopped) {
 		return r.stopCalls
@@ -157,7 +157,7 @@ func (r *run) finalizeCalls(_ context.Context, outcome chat.Outcome) state {
 	if steps, err := r.e.past.Steps(context.Background(), r.turn.ID); err == nil {
 		r.closed = steps // their journals are deleted
 	}
-	r.written(func(ctx context.Context) (chat.Turn, error) {
+	r.saveEnd(func(ctx context.Context) (chat.Turn, error) {
 		return r.e.finalizeOpen(ctx, r.turn.ID, outcome, r.metrics)
 	})
 	return nil
@@ -177,14 +177,14 @@ func (r *run) execute(ctx context.Context, b chat.ToolBatch, calls []chat.CallRe
 		})
 	}
 	wg.Wait()
-	var unsaid *unrecorded
+	var notRecorded *unrecorded
 	for _, err := range errs {
-		if one, ok := errors.AsType[*unrecorded](err); ok {
-			unsaid = unsaid.and(one)
+		if u, ok := errors.AsType[*unrecorded](err); ok {
+			notRecorded = notRecorded.and(u)
 		}
 	}
-	if unsaid != nil {
-		return unsaid
+	if notRecorded != nil {
+		return notRecorded
 	}
 	return errors.Join(errs...)
 }

@@ -24,9 +24,9 @@ import (
 func TestToolLoop(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read", "write")
-	w.answers(
-		[]string{text("I look. "), asks("a", "box__read", `{"n":1}`), asks("b", "box__write", `{"n":2}`)},
-		[]string{asks("c", "box__read", `{"n":3}`)},
+	w.scriptCalls(
+		[]string{text("I look. "), callEvent("a", "box__read", `{"n":1}`), callEvent("b", "box__write", `{"n":2}`)},
+		[]string{callEvent("c", "box__read", `{"n":3}`)},
 		[]string{text("All done.")},
 	)
 	got := w.send("go")
@@ -47,7 +47,7 @@ func TestToolLoop(t *testing.T) {
 	if err != nil || len(steps) != 3 || steps[0].ToolsMode != "enabled" || steps[0].Outcome.Status != chat.StepPaused || got.Usage.InputTokens != 30 {
 		t.Errorf("%+v %v, usage %+v", steps, err, got.Usage)
 	}
-	shown := slices.IndexFunc(w.seen.changed(), func(c chat.Change) bool { return c.Kind == chat.ChangeSettings })
+	shown := slices.IndexFunc(w.published.changed(), func(c chat.Change) bool { return c.Kind == chat.ChangeSettings })
 	if w.called.Load() != 2 || shown < 0 {
 		t.Errorf("the ability to call tools was recorded %d times; the window was notified: %v", w.called.Load(), shown >= 0)
 	}
@@ -65,8 +65,8 @@ func TestToolLoop(t *testing.T) {
 func TestCallsOfARefusedAnswer(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read", "write")
-	w.answers(
-		[]string{text("I cannot do that."), asks("a", "box__write", `{"n":1}`), `{"t":"refused"}`},
+	w.scriptCalls(
+		[]string{text("I cannot do that."), callEvent("a", "box__write", `{"n":1}`), `{"t":"refused"}`},
 		[]string{text("Fine.")},
 	)
 	w.is(w.send("go"), chat.PhaseResponseFinalized, chat.OutcomeRefused, "I cannot do that.")
@@ -81,7 +81,7 @@ func TestCallsOfARefusedAnswer(t *testing.T) {
 func TestAModelWithoutTools(t *testing.T) {
 	w := withTools(t)
 	w.noTools = true
-	w.answers([]string{text("No tools.")})
+	w.scriptCalls([]string{text("No tools.")})
 	w.is(w.send("go"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "No tools.")
 	if sent := w.provider.requests()[0]; !strings.Contains(sent, `"tools":[]`) {
 		t.Errorf("sent %s", sent)
@@ -96,9 +96,9 @@ func TestACallWaitsForADecision(t *testing.T) {
 	} {
 		t.Run(string(decision), func(t *testing.T) {
 			w := withTools(t)
-			w.answers([]string{text("May I?"), asks("a", "box__write", `{}`)}, []string{text(" So be it.")})
+			w.scriptCalls([]string{text("May I?"), callEvent("a", "box__write", `{}`)}, []string{text(" So be it.")})
 			got := w.send("go")
-			call := w.waits(got, 1)[0]
+			call := w.requireWaiting(got, 1)[0]
 			if len(w.tools.calls()) != 0 {
 				t.Fatal("it ran before it was allowed")
 			}
@@ -107,15 +107,15 @@ func TestACallWaitsForADecision(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.waits(got, 1)
+			w.requireWaiting(got, 1)
 			w.decide(call, decision)
 			got = w.ended(got.ID)
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "May I?\n\n So be it.")
 			if (len(w.tools.calls()) == 1) != ran || strings.Contains(toolResults(got)[0], "did not allow") == ran {
 				t.Errorf("ran %q, results %q", w.tools.calls(), toolResults(got))
 			}
-			if kept := len(w.tools.kept) == 1; kept != decision.Lasts() || kept && (w.tools.kept[0].Session != "") != (decision == chat.DecisionSession) {
-				t.Errorf("kept %+v", w.tools.kept)
+			if kept := len(w.tools.permissions) == 1; kept != decision.Lasts() || kept && (w.tools.permissions[0].Session != "") != (decision == chat.DecisionSession) {
+				t.Errorf("kept %+v", w.tools.permissions)
 			}
 			if b := w.batch(got.ID); b.Calls[0].Decision != decision {
 				t.Errorf("recorded as %q", b.Calls[0].Decision)
@@ -125,13 +125,13 @@ func TestACallWaitsForADecision(t *testing.T) {
 	}
 }
 
-// A turn that checks its permissions only after the user's one was stored allows the call itself. That is no conflict.
+// A turn that checks its permissions only after the user's was stored allows the call itself. That is no conflict.
 func TestAPermissionAllowsTheCallFirst(t *testing.T) {
 	w := withTools(t)
-	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("ok")})
 	got := w.send("go")
-	call := w.waits(got, 1)[0]
-	w.tools.remembered = func() {
+	call := w.requireWaiting(got, 1)[0]
+	w.tools.onRemember = func() {
 		d := chat.CallDecision{Call: call.ID, State: chat.CallProposed, Decision: chat.DecisionSession, Definition: w.tools.hash(call.Tool)}
 		if err := w.store.DecideCall(t.Context(), d); err != nil {
 			t.Error(err)
@@ -150,9 +150,9 @@ func TestAPermissionAllowsTheCallFirst(t *testing.T) {
 // other than the current one is refused.
 func TestOneDecisionWins(t *testing.T) {
 	w := withTools(t)
-	w.answers([]string{asks("a", "box__write", `{}`), asks("b", "box__write", `{"n":2}`)}, []string{text("ok")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{}`), callEvent("b", "box__write", `{"n":2}`)}, []string{text("ok")})
 	got := w.send("go")
-	calls := w.waits(got, 2)
+	calls := w.requireWaiting(got, 2)
 	choice := turn.CallChoice{Call: calls[0].ID, Decision: chat.DecisionOnce, Hash: "another"}
 	for _, hash := range []string{"another", ""} {
 		if choice.Hash = hash; chat.CodeOf(w.engine.DecideCall(t.Context(), choice)) != chat.CodeConflict {
@@ -177,7 +177,7 @@ func TestOneDecisionWins(t *testing.T) {
 		t.Errorf("%d decisions won", won)
 	}
 	got = w.ended(got.ID)
-	w.waits(got, 1)
+	w.requireWaiting(got, 1)
 	w.decide(calls[1], chat.DecisionDeny)
 	got = w.ended(got.ID)
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
@@ -194,12 +194,12 @@ func TestCallsThatCannotRun(t *testing.T) {
 		do   func(*toolbox)
 		want string
 	}{
-		"unknown":        {asks("a", "nobody", `{}`), nil, `no tool named "nobody"`},
-		"not an object":  {asks("a", "box__write", `[1]`), nil, "not a JSON object"},
-		"garbled":        {asks("a", "box__write", `{"x":`), nil, "not a JSON object"},
-		"duplicate name": {asks("a", "box__write", `{"x":[{"path":"a","n":1,"path":"b"}]}`), nil, "a name twice"},
-		"gone":           {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs = b.defs[1:] }, "not available any more"},
-		"changed":        {asks("a", "box__write", `{}`), func(b *toolbox) { b.defs[0].Description = "Deletes." }, "definition of the tool box__write changed"},
+		"unknown":        {callEvent("a", "nobody", `{}`), nil, `no tool named "nobody"`},
+		"not an object":  {callEvent("a", "box__write", `[1]`), nil, "not a JSON object"},
+		"garbled":        {callEvent("a", "box__write", `{"x":`), nil, "not a JSON object"},
+		"duplicate name": {callEvent("a", "box__write", `{"x":[{"path":"a","n":1,"path":"b"}]}`), nil, "a name twice"},
+		"gone":           {callEvent("a", "box__write", `{}`), func(b *toolbox) { b.defs = b.defs[1:] }, "not available any more"},
+		"changed":        {callEvent("a", "box__write", `{}`), func(b *toolbox) { b.defs[0].Description = "Deletes." }, "definition of the tool box__write changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := withTools(t)
@@ -211,7 +211,7 @@ func TestCallsThatCannotRun(t *testing.T) {
 					w.tools.mu.Unlock()
 				}
 			}})
-			w.answers([]string{text("I see.")})
+			w.scriptCalls([]string{text("I see.")})
 			got := w.send("go")
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "I see.")
 			if len(w.tools.calls()) != 0 || !strings.Contains(toolResults(got)[0], c.want) || !strings.HasPrefix(toolResults(got)[0], "a true ") {
@@ -228,13 +228,13 @@ func TestTheLoopEnds(t *testing.T) {
 	w.tools.allow("read")
 	w.settings.MaxSteps = 2
 	for i := range 6 {
-		w.answers([]string{asks(fmt.Sprint("c", i), "box__read", `{}`)})
+		w.scriptCalls([]string{callEvent(fmt.Sprint("c", i), "box__read", `{}`)})
 	}
 	got := w.send("go")
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomePaused, "")
-	said := toolResults(got)
-	if len(w.tools.calls()) != 2 || len(said) != 4 || !strings.Contains(said[2], "limit of 2 steps") || !strings.Contains(said[3], "limit of 2 steps") {
-		t.Errorf("ran %q, results %q", w.tools.calls(), said)
+	results := toolResults(got)
+	if len(w.tools.calls()) != 2 || len(results) != 4 || !strings.Contains(results[2], "limit of 2 steps") || !strings.Contains(results[3], "limit of 2 steps") {
+		t.Errorf("ran %q, results %q", w.tools.calls(), results)
 	}
 	if n := len(w.provider.requests()); n != 4 {
 		t.Errorf("%d requests", n)
@@ -247,9 +247,9 @@ func TestSixteenSteps(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read")
 	for i := range 16 {
-		w.answers([]string{text(fmt.Sprint(i, " ")), asks(fmt.Sprint("c", i), "box__read", fmt.Sprintf(`{"i":%d}`, i))})
+		w.scriptCalls([]string{text(fmt.Sprint(i, " ")), callEvent(fmt.Sprint("c", i), "box__read", fmt.Sprintf(`{"i":%d}`, i))})
 	}
-	w.answers([]string{text("end")})
+	w.scriptCalls([]string{text("end")})
 	got := w.send("go")
 	if got.Outcome != chat.OutcomeCompleted || len(w.tools.calls()) != 16 || len(toolResults(got)) != 16 {
 		t.Errorf("%s %q: %d calls, %d results", got.Phase, got.Outcome, len(w.tools.calls()), len(toolResults(got)))
@@ -257,8 +257,8 @@ func TestSixteenSteps(t *testing.T) {
 	w.clean()
 }
 
-// Calls without effects run in parallel where that is allowed. Calls with effects run one at a time, in order, and
-// none runs past one that waits.
+// Calls without effects run in parallel where that is allowed. Calls with effects run one at a time, in order, and no
+// call runs before a waiting one.
 func TestTheOrderOfCalls(t *testing.T) {
 	for _, parallel := range []bool{false, true} {
 		w := withTools(t)
@@ -274,9 +274,9 @@ func TestTheOrderOfCalls(t *testing.T) {
 			}
 			return tools.Output{Content: chat.Blocks{chat.Text{Text: "ok"}}}, nil
 		}
-		w.answers([]string{
-			asks("1", "box__read", `{"n":1}`), asks("2", "box__read", `{"n":2}`), asks("3", "box__write", `{"n":3}`),
-			asks("4", "box__write", `{"n":4}`), asks("5", "box__read", `{"n":5}`),
+		w.scriptCalls([]string{
+			callEvent("1", "box__read", `{"n":1}`), callEvent("2", "box__read", `{"n":2}`), callEvent("3", "box__write", `{"n":3}`),
+			callEvent("4", "box__write", `{"n":4}`), callEvent("5", "box__read", `{"n":5}`),
 		}, []string{text("ok")})
 		got := w.send("go")
 		w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
@@ -285,22 +285,22 @@ func TestTheOrderOfCalls(t *testing.T) {
 		if !slices.Equal(ran, []string{`read{"n":1}`, `read{"n":2}`, `write{"n":3}`, `write{"n":4}`, `read{"n":5}`}) {
 			t.Errorf("parallel %v: ran %q", parallel, ran)
 		}
-		if most := map[bool]int{false: 1, true: 2}[parallel]; w.tools.atOnce != most {
-			t.Errorf("parallel %v: %d at once", parallel, w.tools.atOnce)
+		if want := map[bool]int{false: 1, true: 2}[parallel]; w.tools.maxRunning != want {
+			t.Errorf("parallel %v: %d at once", parallel, w.tools.maxRunning)
 		}
 	}
 	w := withTools(t)
 	w.tools.allow("read")
-	w.answers([]string{asks("1", "box__read", `{}`), asks("2", "box__write", `{}`), asks("3", "box__read", `{"n":3}`)})
+	w.scriptCalls([]string{callEvent("1", "box__read", `{}`), callEvent("2", "box__write", `{}`), callEvent("3", "box__read", `{"n":3}`)})
 	got := w.send("go")
-	w.waits(got, 1)
+	w.requireWaiting(got, 1)
 	if !slices.Equal(w.tools.calls(), []string{"read{}"}) {
 		t.Errorf("before the decision %q ran", w.tools.calls())
 	}
 }
 
-// If a call with effects ends without a readable result, its outcome is unknown; one without effects has failed. A
-// call that never started is neither.
+// If a call with effects ends without a readable result, its outcome is unknown; a call without effects has failed. A
+// call that never started has failed in any case.
 func TestHowCallsEnd(t *testing.T) {
 	crash := func(context.Context, tools.Call) (tools.Output, error) { panic("secret") }
 	fails := func(err error) func(context.Context, tools.Call) (tools.Output, error) {
@@ -311,15 +311,15 @@ func TestHowCallsEnd(t *testing.T) {
 		return tools.Output{}, ctx.Err()
 	}
 	for name, c := range map[string]struct {
-		do     func(context.Context, tools.Call) (tools.Output, error)
-		reason chat.UnknownReason
-		words  string // of the result of a call without effects
-		runs   int    // of a call without effects
+		do      func(context.Context, tools.Call) (tools.Output, error)
+		reason  chat.UnknownReason
+		message string // of the result of a call without effects
+		runs    int    // of a call without effects
 	}{
 		"ended":       {fails(errors.New("EOF")), chat.UnknownEnded, "server ended", 1},
 		"unreadable":  {fails(fmt.Errorf("x: %w", tools.ErrUnreadable)), chat.UnknownUnreadable, "cannot be read", 1},
 		"timeout":     {hangs, chat.UnknownTimeout, "did not answer within", 1},
-		"defect":      {crash, chat.UnknownEnded, "Internal error", 1},
+		"panic":       {crash, chat.UnknownEnded, "Internal error", 1},
 		"not started": {fails(fmt.Errorf("the server is off: %w", tools.ErrNotStarted)), "", "could not be reached", 2},
 	} {
 		for _, tool := range []string{"write", "read"} {
@@ -328,17 +328,17 @@ func TestHowCallsEnd(t *testing.T) {
 				w.settings.CallTimeout = 200 * time.Millisecond
 				w.tools.allow(tool)
 				w.tools.do = c.do
-				w.answers([]string{asks("a", "box__"+tool, `{}`)}, []string{text("ok")})
+				w.scriptCalls([]string{callEvent("a", "box__"+tool, `{}`)}, []string{text("ok")})
 				got := w.send("go")
 				if tool == "write" && c.reason != "" {
-					if call := w.waits(got, 1)[0]; call.State != chat.CallUnknown || call.Reason != c.reason || call.Runs != 1 {
+					if call := w.requireWaiting(got, 1)[0]; call.State != chat.CallUnknown || call.Reason != c.reason || call.Runs != 1 {
 						t.Errorf("%+v", call)
 					}
 					return
 				}
 				w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
-				if said := toolResults(got)[0]; !strings.Contains(said, c.words) || strings.Contains(said, "secret") {
-					t.Errorf("results %q", said)
+				if results := toolResults(got)[0]; !strings.Contains(results, c.message) || strings.Contains(results, "secret") {
+					t.Errorf("results %q", results)
 				}
 				if runs := w.batch(got.ID).Calls[0].Runs; tool == "read" && runs != c.runs {
 					t.Errorf("it was started %d times", runs)
@@ -353,16 +353,16 @@ func TestHowCallsEnd(t *testing.T) {
 func TestCancelACall(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("write")
-	said := make(chan struct{})
+	reported := make(chan struct{})
 	w.tools.do = func(ctx context.Context, c tools.Call) (tools.Output, error) {
 		c.Progress(tools.Progress{Done: 3, Total: 9, Message: "halfway"})
-		close(said)
+		close(reported)
 		<-ctx.Done()
 		return tools.Output{}, ctx.Err()
 	}
-	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("ok")})
 	h := w.start("go")
-	<-said
+	<-reported
 	call := w.batch(h.Turn.ID).Calls[0]
 	if p, ok := w.engine.CallProgress(call.ID); !ok || p.Done != 3 || p.Message != "halfway" {
 		t.Errorf("%+v %v", p, ok)
@@ -371,7 +371,7 @@ func TestCancelACall(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := w.wait(h)
-	if call := w.waits(got, 1)[0]; call.Reason != chat.UnknownCancelled {
+	if call := w.requireWaiting(got, 1)[0]; call.Reason != chat.UnknownCancelled {
 		t.Errorf("%+v", call)
 	}
 	if chat.CodeOf(w.engine.CancelCall(t.Context(), call.ID)) != chat.CodeConflict {
@@ -379,7 +379,7 @@ func TestCancelACall(t *testing.T) {
 	}
 }
 
-// A person decides the outcome of a call whose outcome is unknown, once.
+// The user resolves a call whose outcome is unknown, once.
 func TestResolveCall(t *testing.T) {
 	for as, c := range map[chat.Resolution]struct {
 		want string
@@ -399,9 +399,9 @@ func TestResolveCall(t *testing.T) {
 				}
 				return tools.Output{Content: chat.Blocks{chat.Text{Text: "did it"}}}, nil
 			}
-			w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+			w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("ok")})
 			got := w.send("go")
-			call := w.waits(got, 1)[0]
+			call := w.requireWaiting(got, 1)[0]
 			w.restart() // it stays unknown and is not run again
 			if err := w.engine.DecideCall(t.Context(), turn.CallChoice{Call: call.ID, Decision: chat.DecisionOnce, Hash: w.tools.hash("write")}); chat.CodeOf(err) != chat.CodeConflict {
 				t.Errorf("a plain decision about it: %v", err)
@@ -436,16 +436,16 @@ func TestRunAgainIsRefused(t *testing.T) {
 			w := withTools(t)
 			w.tools.allow("write")
 			w.tools.do = func(context.Context, tools.Call) (tools.Output, error) { return tools.Output{}, errors.New("EOF") }
-			w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+			w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("ok")})
 			got := w.send("go")
-			call := w.waits(got, 1)[0]
+			call := w.requireWaiting(got, 1)[0]
 			again := turn.CallResolution{Call: call.ID, As: chat.ResolveRerun, Hash: call.Definition}
 			change(w, &again)
 			err := w.engine.ResolveCall(t.Context(), again)
 			if chat.CodeOf(err) != chat.CodeConflict || chat.AsError(err).Hint == "" {
 				t.Errorf("it was not refused: %v", err)
 			}
-			if call := w.waits(w.ended(got.ID), 1)[0]; call.State != chat.CallUnknown || len(w.tools.calls()) != 1 {
+			if call := w.requireWaiting(w.ended(got.ID), 1)[0]; call.State != chat.CallUnknown || len(w.tools.calls()) != 1 {
 				t.Errorf("it is %s, ran %q", call.State, w.tools.calls())
 			}
 			if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: call.ID, As: chat.ResolveTell}); err != nil {
@@ -461,7 +461,7 @@ func TestRunAgainIsRefused(t *testing.T) {
 func TestStopKeepsAResultThatWasNotSaved(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("write")
-	w.answers([]string{asks("a", "box__write", `{}`)})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{}`)})
 	w.refuseEnds.Store(1)
 	h := w.start("go")
 	if _, err := h.Wait(t.Context()); chat.CodeOf(err) != chat.CodeNoSpace {
@@ -483,9 +483,9 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 	waiting := func(t *testing.T) (*env, chat.Turn) {
 		w := withTools(t)
 		w.tools.allow("read")
-		w.answers([]string{text("Hm."), asks("r", "box__read", `{}`), asks("a", "box__write", `{}`)})
+		w.scriptCalls([]string{text("Hm."), callEvent("r", "box__read", `{}`), callEvent("a", "box__write", `{}`)})
 		got := w.send("go")
-		w.waits(got, 1)
+		w.requireWaiting(got, 1)
 		return w, got
 	}
 	end := map[string]func(*env, chat.TurnID) (chat.Turn, error){
@@ -500,8 +500,8 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.is(got, chat.PhaseResponseFinalized, map[string]chat.Outcome{"stop": chat.OutcomeStopped, "keep": chat.OutcomeKept}[name], "Hm.")
-			if said := toolResults(got); len(said) != 2 || said[0] != "r false did read{}" || !strings.HasPrefix(said[1], "a true Not run: the user stopped") {
-				t.Errorf("results %q", said)
+			if results := toolResults(got); len(results) != 2 || results[0] != "r false did read{}" || !strings.HasPrefix(results[1], "a true Not run: the user stopped") {
+				t.Errorf("results %q", results)
 			}
 			if b := w.batch(got.ID); b.State != chat.BatchCommitted || b.Calls[1].Decision != chat.DecisionNotRun {
 				t.Errorf("%+v", b)
@@ -528,14 +528,14 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 	t.Run("retry after a call ran", func(t *testing.T) {
 		w, got := waiting(t)
 		if _, err := w.engine.Retry(t.Context(), got.ID, ""); chat.CodeOf(err) != chat.CodeConflict {
-			t.Errorf("the step was asked again: %v", err)
+			t.Errorf("the step was requested again: %v", err)
 		}
 	})
 	t.Run("retry", func(t *testing.T) {
 		w := withTools(t)
-		w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("without")})
+		w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("without")})
 		got := w.send("go")
-		w.waits(got, 1)
+		w.requireWaiting(got, 1)
 		h, err := w.engine.Retry(t.Context(), got.ID, "")
 		if err != nil {
 			t.Fatal(err)
@@ -553,22 +553,22 @@ func TestDecisionsAboutAWaitingTurn(t *testing.T) {
 func TestStopWhileACallRuns(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("write")
-	begun := make(chan struct{})
+	started := make(chan struct{})
 	w.tools.do = func(ctx context.Context, _ tools.Call) (tools.Output, error) {
-		close(begun)
+		close(started)
 		<-ctx.Done()
 		return tools.Output{}, ctx.Err()
 	}
-	w.answers([]string{text("Hm."), asks("a", "box__write", `{}`), asks("b", "box__write", `{}`)})
+	w.scriptCalls([]string{text("Hm."), callEvent("a", "box__write", `{}`), callEvent("b", "box__write", `{}`)})
 	h := w.start("go")
-	<-begun
+	<-started
 	got, err := w.engine.Stop(t.Context(), h.Turn.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeStopped, "Hm.")
-	if said := toolResults(got); len(said) != 2 || !strings.HasPrefix(said[0], "a true The outcome") || !strings.HasPrefix(said[1], "b true Not run") {
-		t.Errorf("results %q", said)
+	if results := toolResults(got); len(results) != 2 || !strings.HasPrefix(results[0], "a true The outcome") || !strings.HasPrefix(results[1], "b true Not run") {
+		t.Errorf("results %q", results)
 	}
 	w.clean()
 }
@@ -576,12 +576,12 @@ func TestStopWhileACallRuns(t *testing.T) {
 // A message can be queued behind a turn with waiting calls, and is sent after it.
 func TestAMessageQueuesBehindAWaitingTurn(t *testing.T) {
 	w := withTools(t)
-	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("one")}, []string{text("two")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("one")}, []string{text("two")})
 	got := w.send("go")
-	call := w.waits(got, 1)[0]
+	call := w.requireWaiting(got, 1)[0]
 	message := turn.Message{Branch: w.branch.ID, Content: chat.UserText("and next"), Incomplete: turn.IncompleteDiscard}
 	if _, err := w.engine.Send(t.Context(), message); chat.CodeOf(err) != chat.CodeBusy {
-		t.Fatalf("sent over a turn that waits: %v", err)
+		t.Fatalf("sent while a turn waits: %v", err)
 	}
 	if h, err := w.engine.SendOrQueue(t.Context(), message); h != nil || err != nil {
 		t.Fatalf("%v %v", h, err)
@@ -614,15 +614,15 @@ func TestAMessageQueuesBehindAWaitingTurn(t *testing.T) {
 
 // A failure after tool calls keeps their results: retry and continue start from there.
 func TestAFailureAfterTools(t *testing.T) {
-	for _, how := range []string{"retry", "continue", "keep"} {
-		t.Run(how, func(t *testing.T) {
+	for _, decision := range []string{"retry", "continue", "keep"} {
+		t.Run(decision, func(t *testing.T) {
 			w := withTools(t)
 			w.tools.allow("write")
-			w.answers([]string{asks("a", "box__write", `{}`)})
+			w.scriptCalls([]string{callEvent("a", "box__write", `{}`)})
 			w.provider.script(call{err: &llm.Error{Code: chat.CodeAuth, Message: "no"}})
 			got := w.send("go")
 			w.is(got, chat.PhaseResponding, chat.OutcomeIncomplete, "")
-			if how == "keep" {
+			if decision == "keep" {
 				kept, err := w.engine.Keep(t.Context(), got.ID)
 				if err != nil || len(toolResults(kept)) != 1 {
 					t.Fatalf("%v %q", err, toolResults(kept))
@@ -630,8 +630,8 @@ func TestAFailureAfterTools(t *testing.T) {
 				w.clean()
 				return
 			}
-			do := map[string]func(context.Context, chat.TurnID, string) (*turn.Handle, error){"retry": w.engine.Retry, "continue": w.engine.Continue}[how]
-			w.answers([]string{text("done")})
+			do := map[string]func(context.Context, chat.TurnID, string) (*turn.Handle, error){"retry": w.engine.Retry, "continue": w.engine.Continue}[decision]
+			w.scriptCalls([]string{text("done")})
 			h, err := do(t.Context(), got.ID, "")
 			if err != nil {
 				t.Fatal(err)
@@ -658,14 +658,14 @@ func TestArgumentsAreRedacted(t *testing.T) {
 	}
 	w.restart()
 	w.tools.allow("write")
-	w.answers([]string{asks("a", "box__write", `{"as":"hunter2"}`)}, []string{text("ok")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{"as":"hunter2"}`)}, []string{text("ok")})
 	got := w.send("go")
 	call := w.batch(got.ID).Calls[0]
 	if !slices.Equal(w.tools.calls(), []string{`write{"as":"[redacted]"}`}) || len(call.Redactions) != 1 || call.Redactions[0].Rule != "password" {
 		t.Errorf("ran %q, recorded %+v", w.tools.calls(), call.Redactions)
 	}
 	if !strings.Contains(string(call.Arguments), "hunter2") {
-		t.Error("what the model wrote is not kept")
+		t.Error("the original arguments are not kept")
 	}
 }
 
@@ -676,7 +676,7 @@ func TestModeOfASession(t *testing.T) {
 	if err := w.store.SetSessionSettings(t.Context(), w.session.ID, chat.SessionSettings{ToolsMode: "parse_only"}); err != nil {
 		t.Fatal(err)
 	}
-	w.answers([]string{text("Look:"), asks("a", "box__write", `{}`)})
+	w.scriptCalls([]string{text("Look:"), callEvent("a", "box__write", `{}`)})
 	got := w.send("go")
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomePaused, "Look:")
 	if len(w.tools.calls()) != 0 || strings.Contains(w.provider.requests()[0], "box__write") {
@@ -696,7 +696,7 @@ func TestResultsBecomeMemory(t *testing.T) {
 	w.tools.do = func(context.Context, tools.Call) (tools.Output, error) {
 		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The xylophone stands in the harbour."}}}, nil
 	}
-	w.answers([]string{text("I look."), asks("a", "box__read", `{"where":"xylophone"}`)}, []string{text("It is there.")})
+	w.scriptCalls([]string{text("I look."), callEvent("a", "box__read", `{"where":"xylophone"}`)}, []string{text("It is there.")})
 	got := w.send("Where is it?")
 	if _, err := w.jobs.Drain(t.Context()); err != nil {
 		t.Fatal(err)
@@ -729,9 +729,9 @@ func TestResultsBecomeMemory(t *testing.T) {
 func TestRecoveredBatches(t *testing.T) {
 	w := withTools(t)
 	w.tools.allow("read")
-	w.answers([]string{text("I look."), asks("r", "box__read", `{}`), asks("a", "box__write", `{"n":1}`)})
+	w.scriptCalls([]string{text("I look."), callEvent("r", "box__read", `{}`), callEvent("a", "box__write", `{"n":1}`)})
 	got := w.send("go")
-	w.waits(got, 1)
+	w.requireWaiting(got, 1)
 	w.restart()
 	list, err := w.engine.RecoveredBatches(t.Context())
 	if err != nil || len(list) != 1 {
@@ -746,16 +746,16 @@ func TestRecoveredBatches(t *testing.T) {
 // A call of a tool whose server is not connected yet keeps waiting: it is neither run nor failed.
 func TestAServerThatIsNotConnectedYet(t *testing.T) {
 	w := withTools(t)
-	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("ok")})
 	got := w.send("go")
-	call := w.waits(got, 1)[0]
+	call := w.requireWaiting(got, 1)[0]
 	all := w.tools.offers(nil)
 	w.tools.allow("write")
 	w.restart()
 	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d turns continue, %v", n, err)
 	}
-	w.waits(got, 1)
+	w.requireWaiting(got, 1)
 	if err := w.engine.DecideCall(t.Context(), turn.CallChoice{Call: call.ID, Decision: chat.DecisionOnce, Hash: all[0].Hash()}); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("it was allowed without its tool: %v", err)
 	}
@@ -770,16 +770,16 @@ func TestAServerThatIsNotConnectedYet(t *testing.T) {
 // Calls that were proposed elsewhere, for example in an imported session, run only after a decision on this machine.
 func TestCallsFromElsewhereAskAgain(t *testing.T) {
 	w := withTools(t)
-	w.answers([]string{asks("a", "box__write", `{"n":1}`), asks("b", "box__write", `{"n":2}`), asks("r", "box__read", `{}`)}, []string{text("ok")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{"n":1}`), callEvent("b", "box__write", `{"n":2}`), callEvent("r", "box__read", `{}`)}, []string{text("ok")})
 	got := w.send("go")
-	calls := w.waits(got, 3)
-	once := func(c chat.CallRecord) chat.CallDecision {
+	calls := w.requireWaiting(got, 3)
+	allowOnce := func(c chat.CallRecord) chat.CallDecision {
 		return chat.CallDecision{Call: c.ID, Decision: chat.DecisionOnce, Definition: w.tools.hash(c.Tool)}
 	}
 	w.close()
 	w.open()
 	for _, c := range []chat.CallRecord{calls[0], calls[2]} { // as recorded on the other machine
-		if err := w.store.DecideCall(t.Context(), once(c)); err != nil {
+		if err := w.store.DecideCall(t.Context(), allowOnce(c)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -795,22 +795,22 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d turns continue, %v", n, err)
 	}
-	now := w.waits(got, 3)
-	if len(w.tools.calls()) != 0 || now[0].State != chat.CallProposed || now[0].Decision != chat.DecisionNone || now[2].State != chat.CallUnknown {
-		t.Errorf("ran %q, %+v", w.tools.calls(), now)
+	waiting := w.requireWaiting(got, 3)
+	if len(w.tools.calls()) != 0 || waiting[0].State != chat.CallProposed || waiting[0].Decision != chat.DecisionNone || waiting[2].State != chat.CallUnknown {
+		t.Errorf("ran %q, %+v", w.tools.calls(), waiting)
 	}
 	w.clean()
-	w.decide(now[0], chat.DecisionDeny)
-	w.decide(now[1], chat.DecisionOnce)
-	if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: now[2].ID, As: chat.ResolveTell}); err != nil {
+	w.decide(waiting[0], chat.DecisionDeny)
+	w.decide(waiting[1], chat.DecisionOnce)
+	if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: waiting[2].ID, As: chat.ResolveTell}); err != nil {
 		t.Fatal(err)
 	}
 	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 	if !slices.Equal(w.tools.calls(), []string{`write{"n":2}`}) {
 		t.Errorf("ran %q", w.tools.calls())
 	}
-	if left, err := w.journals.List(); err != nil || len(left) != 0 {
-		t.Errorf("journals are left: %v %v", left, err)
+	if journals, err := w.journals.List(); err != nil || len(journals) != 0 {
+		t.Errorf("journals are left: %v %v", journals, err)
 	}
 	w.clean()
 }
@@ -819,9 +819,9 @@ func TestCallsFromElsewhereAskAgain(t *testing.T) {
 // not run, even if recovery did not reset it before the turn continues.
 func TestImportedRecordsRunNothing(t *testing.T) {
 	w := withTools(t)
-	w.answers([]string{asks("w", "box__write", `{"n":1}`), asks("r", "box__read", `{}`), asks("b", "box__write", `{"n":2}`)}, []string{text("ok")})
+	w.scriptCalls([]string{callEvent("w", "box__write", `{"n":1}`), callEvent("r", "box__read", `{}`), callEvent("b", "box__write", `{"n":2}`)}, []string{text("ok")})
 	got := w.send("go")
-	calls := w.waits(got, 3)
+	calls := w.requireWaiting(got, 3)
 	w.close()
 	w.open()
 	for _, c := range calls[:2] {
@@ -834,16 +834,16 @@ func TestImportedRecordsRunNothing(t *testing.T) {
 	}
 	w.tools.allow("read", "write")
 	w.decide(calls[2], chat.DecisionOnce) // the turn continues and reaches the first two
-	now := w.waits(w.ended(got.ID), 1)
-	if len(w.tools.calls()) != 0 || now[0].ID != calls[0].ID {
-		t.Fatalf("ran %q, %+v", w.tools.calls(), now)
+	waiting := w.requireWaiting(w.ended(got.ID), 1)
+	if len(w.tools.calls()) != 0 || waiting[0].ID != calls[0].ID {
+		t.Fatalf("ran %q, %+v", w.tools.calls(), waiting)
 	}
-	w.decide(now[0], chat.DecisionOnce)
-	now = w.waits(w.ended(got.ID), 1)
-	if now[0].ID != calls[1].ID || now[0].State != chat.CallUnknown {
-		t.Fatalf("%+v", now)
+	w.decide(waiting[0], chat.DecisionOnce)
+	waiting = w.requireWaiting(w.ended(got.ID), 1)
+	if waiting[0].ID != calls[1].ID || waiting[0].State != chat.CallUnknown {
+		t.Fatalf("%+v", waiting)
 	}
-	if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: now[0].ID, As: chat.ResolveTell}); err != nil {
+	if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: waiting[0].ID, As: chat.ResolveTell}); err != nil {
 		t.Fatal(err)
 	}
 	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
@@ -853,7 +853,7 @@ func TestImportedRecordsRunNothing(t *testing.T) {
 	w.clean()
 }
 
-// The time limit of a call does not include the time a person takes to answer a question of its server. The tool
+// The time limit of a call does not include the time that the user takes to answer a question of its server. The tool
 // source receives the definition that was allowed.
 func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 	w := withTools(t)
@@ -868,7 +868,7 @@ func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 		release()
 		return tools.Output{Content: chat.Blocks{chat.Text{Text: fmt.Sprint("cut off: ", ctx.Err() != nil, ", allowed as it is: ", c.Definition == w.tools.hash("write"))}}}, nil
 	}
-	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("ok")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("ok")})
 	got := w.send("go")
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 	if want := "a false cut off: false, allowed as it is: true"; toolResults(got)[0] != want {
@@ -881,9 +881,9 @@ func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
 // decision about one of them starts no other.
 func TestCallsFromElsewhereAreNotAllowedByPolicy(t *testing.T) {
 	w := withTools(t)
-	w.answers([]string{asks("a", "box__write", `{}`), asks("r", "box__read", `{}`)}, []string{text("ok")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{}`), callEvent("r", "box__read", `{}`)}, []string{text("ok")})
 	got := w.send("go")
-	w.waits(got, 2)
+	w.requireWaiting(got, 2)
 	w.close()
 	w.open()
 	if err := os.RemoveAll(filepath.Join(w.dir, "streams")); err != nil {
@@ -893,38 +893,38 @@ func TestCallsFromElsewhereAreNotAllowedByPolicy(t *testing.T) {
 	if _, err := w.engine.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.decide(w.waits(got, 2)[0], chat.DecisionDeny)
-	left := w.waits(w.ended(got.ID), 1)
+	w.decide(w.requireWaiting(got, 2)[0], chat.DecisionDeny)
+	waiting := w.requireWaiting(w.ended(got.ID), 1)
 	if len(w.tools.calls()) != 0 {
 		t.Errorf("ran %q", w.tools.calls())
 	}
-	w.decide(left[0], chat.DecisionOnce)
+	w.decide(waiting[0], chat.DecisionOnce)
 	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 	w.clean()
 }
 
 // A permission that is revoked before a call begins does not apply to it.
 func TestAPermissionRevokedBeforeACallBegins(t *testing.T) {
-	for now, state := range map[chat.ToolDecision]chat.ToolCallState{chat.DecisionNone: chat.CallProposed, chat.DecisionNever: chat.CallDone} {
-		t.Run("now "+string(now), func(t *testing.T) {
+	for decision, state := range map[chat.ToolDecision]chat.ToolCallState{chat.DecisionNone: chat.CallProposed, chat.DecisionNever: chat.CallDone} {
+		t.Run("now "+string(decision), func(t *testing.T) {
 			w := withTools(t)
 			w.tools.allow("write")
 			w.tools.do = func(context.Context, tools.Call) (tools.Output, error) {
 				w.tools.mu.Lock()
 				defer w.tools.mu.Unlock()
-				w.tools.decisions["write"] = now // while the first of two runs
+				w.tools.decisions["write"] = decision // while the first of two runs
 				return tools.Output{Content: chat.Blocks{chat.Text{Text: "did it"}}}, nil
 			}
-			w.answers([]string{asks("a", "box__write", `{"n":1}`), asks("b", "box__write", `{"n":2}`)}, []string{text("ok")})
+			w.scriptCalls([]string{callEvent("a", "box__write", `{"n":1}`), callEvent("b", "box__write", `{"n":2}`)}, []string{text("ok")})
 			got := w.send("go")
 			if !slices.Equal(w.tools.calls(), []string{`write{"n":1}`}) {
 				t.Errorf("ran %q", w.tools.calls())
 			}
-			if second := w.batch(got.ID).Calls[1]; second.State != state || second.Decision != now {
+			if second := w.batch(got.ID).Calls[1]; second.State != state || second.Decision != decision {
 				t.Errorf("the second is %s %q", second.State, second.Decision)
 			}
-			if now == chat.DecisionNone {
-				w.decide(w.waits(got, 1)[0], chat.DecisionOnce)
+			if decision == chat.DecisionNone {
+				w.decide(w.requireWaiting(got, 1)[0], chat.DecisionOnce)
 				got = w.ended(got.ID)
 			}
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
@@ -943,24 +943,24 @@ func TestRestoredCallsAskAgain(t *testing.T) {
 
 func restoredCalls(t *testing.T, byHand bool) {
 	w := withTools(t)
-	w.answers([]string{asks("a", "box__write", `{"n":1}`), asks("b", "box__write", `{"n":2}`), asks("c", "box__write", `{"n":3}`)}, []string{text("ok")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{"n":1}`), callEvent("b", "box__write", `{"n":2}`), callEvent("c", "box__write", `{"n":3}`)}, []string{text("ok")})
 	got := w.send("go")
-	calls := w.waits(got, 3)
+	calls := w.requireWaiting(got, 3)
 	w.close()
 	w.open()
-	once := func(c chat.CallRecord, state chat.ToolCallState) {
+	allowOnce := func(c chat.CallRecord, state chat.ToolCallState) {
 		t.Helper()
 		if err := w.store.DecideCall(t.Context(), chat.CallDecision{Call: c.ID, State: state, Decision: chat.DecisionOnce, Definition: w.tools.hash(c.Tool)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	once(calls[0], chat.CallProposed)
-	once(calls[1], chat.CallProposed)
+	allowOnce(calls[0], chat.CallProposed)
+	allowOnce(calls[1], chat.CallProposed)
 	if err := errors.Join(w.store.StartCall(t.Context(), calls[1].ID, nil),
 		w.store.EndCall(t.Context(), chat.CallEnd{Call: calls[1].ID, Reason: chat.UnknownTimeout})); err != nil {
 		t.Fatal(err)
 	}
-	once(calls[1], chat.CallUnknown)
+	allowOnce(calls[1], chat.CallUnknown)
 	w.restore(byHand)
 
 	w.tools.allow("write") // a permanent permission does not apply to these calls either
@@ -970,18 +970,18 @@ func restoredCalls(t *testing.T, byHand bool) {
 	if n, err := w.engine.ResumeTools(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d turns continue, %v", n, err)
 	}
-	now := w.waits(got, 3)
-	if len(w.tools.calls()) != 0 || now[0].State != chat.CallProposed || now[1].State != chat.CallUnknown || now[2].State != chat.CallProposed {
-		t.Errorf("ran %q, %+v", w.tools.calls(), now)
+	waiting := w.requireWaiting(got, 3)
+	if len(w.tools.calls()) != 0 || waiting[0].State != chat.CallProposed || waiting[1].State != chat.CallUnknown || waiting[2].State != chat.CallProposed {
+		t.Errorf("ran %q, %+v", w.tools.calls(), waiting)
 	}
-	w.decide(now[0], chat.DecisionDeny)
-	if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: now[1].ID, As: chat.ResolveTell}); err != nil {
+	w.decide(waiting[0], chat.DecisionDeny)
+	if err := w.engine.ResolveCall(t.Context(), turn.CallResolution{Call: waiting[1].ID, As: chat.ResolveTell}); err != nil {
 		t.Fatal(err)
 	}
-	if left := w.waits(got, 1); len(w.tools.calls()) != 0 || left[0].ID != now[2].ID {
-		t.Errorf("ran %q, %+v", w.tools.calls(), left)
+	if remaining := w.requireWaiting(got, 1); len(w.tools.calls()) != 0 || remaining[0].ID != waiting[2].ID {
+		t.Errorf("ran %q, %+v", w.tools.calls(), remaining)
 	}
-	w.decide(now[2], chat.DecisionOnce)
+	w.decide(waiting[2], chat.DecisionOnce)
 	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 	if !slices.Equal(w.tools.calls(), []string{`write{"n":3}`}) {
 		t.Errorf("ran %q", w.tools.calls())
@@ -994,16 +994,16 @@ func (w *env) restore(byHand bool) {
 	w.t.Helper()
 	w.close()
 	archive := store.NewArchive(store.ArchiveOptions{DataDir: w.dir, Clock: w.clock})
-	made, err := archive.Backup(w.t.Context(), filepath.Join(w.t.TempDir(), "copy.db"))
+	backup, err := archive.Backup(w.t.Context(), filepath.Join(w.t.TempDir(), "copy.db"))
 	switch {
 	case err != nil:
 	case byHand:
 		var data []byte
-		if data, err = os.ReadFile(made.Path); err == nil {
+		if data, err = os.ReadFile(backup.Path); err == nil {
 			err = os.WriteFile(filepath.Join(w.dir, "contextinfinity.db"), data, 0o600)
 		}
 	default:
-		_, err = archive.Restore(w.t.Context(), made.Path, func(chat.Restoration) error { return nil })
+		_, err = archive.Restore(w.t.Context(), backup.Path, func(chat.Restoration) error { return nil })
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -1014,13 +1014,13 @@ func (w *env) restore(byHand bool) {
 // The turns that a tool quoted are recorded with the call, for the X-ray.
 func TestTurnsQuotedByAToolAreRecorded(t *testing.T) {
 	w := withTools(t)
-	w.answers([]string{text("one")})
+	w.scriptCalls([]string{text("one")})
 	first := w.send("first")
 	w.tools.allow("write")
 	w.tools.do = func(context.Context, tools.Call) (tools.Output, error) {
 		return tools.Output{Content: chat.Blocks{chat.Text{Text: "first"}}, Recalled: []chat.ShownTurn{{Session: first.SessionID, Turn: first.ID}}}, nil
 	}
-	w.answers([]string{asks("a", "box__write", `{}`)}, []string{text("two")})
+	w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("two")})
 	second := w.send("second")
 	w.is(second, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "two")
 	got, err := w.store.LookedUp(t.Context(), second.ID)

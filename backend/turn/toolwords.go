@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// The texts for the model about calls that did not run, or whose outcome is unknown: the truth, so that it neither
-// repeats a call nor relies on it.
+// The texts for the model about calls that did not run, or whose outcome is unknown. They are exact, so that the model
+// neither repeats such a call nor relies on it.
 const (
 	deniedWords   = "Not run: the user did not allow this call."
 	stoppedWords  = "Not run: the user stopped the answer before this call began."
@@ -27,7 +27,7 @@ func unknownToolWords(name string) string {
 	return fmt.Sprintf("Not run: no tool named %q was offered.", name)
 }
 
-func goneWords(name string) string {
+func unavailableWords(name string) string {
 	return fmt.Sprintf("Not run: the tool %s is not available any more.", name)
 }
 
@@ -35,12 +35,12 @@ func changedWords(name string) string {
 	return fmt.Sprintf("Not run: the definition of the tool %s changed after it was offered. The user has to accept it first.", name)
 }
 
-// errorResult is a result that says why there is no real one.
-func errorResult(words string) *chat.ToolResult {
-	return &chat.ToolResult{Content: chat.Blocks{chat.Text{Text: words}}, IsError: true}
+// errorResult is a result that says why the tool returned none.
+func errorResult(text string) *chat.ToolResult {
+	return &chat.ToolResult{Content: chat.Blocks{chat.Text{Text: text}}, IsError: true}
 }
 
-// unansweredEnds are results for the calls of a batch without one, when a turn ends.
+// unansweredEnds are the results of calls that have none when their turn ends.
 func unansweredEnds(b *chat.ToolBatch) (out []chat.CallEnd) {
 	if b == nil {
 		return nil

@@ -23,7 +23,7 @@ type unsaved struct {
 	// write saves what the run would have saved: its metrics and messages are in no journal. nil: only the journal
 	// has the content.
 	write func(context.Context) (chat.Turn, error)
-	steps []chat.Step // their journals are deleted once it is final
+	steps []chat.Step // their journals are deleted once the turn is final
 }
 
 // Unsaved is how many turns this program left open because their end could not be saved, for example on a full disk.
@@ -34,24 +34,25 @@ func (e *Engine) Unsaved() int {
 	return len(e.unsaved)
 }
 
-// UnsavedAdded signals another one.
+// UnsavedAdded receives a signal when there is another unsaved turn.
 func (e *Engine) UnsavedAdded() <-chan struct{} { return e.unsavedAdded }
 
-// left records how a run left its turn. The run is responsible until afterRun.
-func (e *Engine) left(r *run) {
+// unregister removes a run, and records its turn as unsaved if its end could not be saved. The queue stays claimed
+// until afterRun has ended.
+func (e *Engine) unregister(r *run) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.runs, r.turn.ID)
 	e.addClaim(r.turn.BranchID)
-	if _, known := e.unsaved[r.turn.ID]; r.settleErr != nil && (r.again != nil || !known) {
-		e.leaveOpen(r.turn.ID, r.remains())
+	if _, exists := e.unsaved[r.turn.ID]; r.settleErr != nil && (r.retrySave != nil || !exists) {
+		e.addUnsaved(r.turn.ID, r.toUnsaved())
 	}
 }
 
-// leaveOpen records a turn whose end could not be saved. e.mu is held.
-func (e *Engine) leaveOpen(id chat.TurnID, u unsaved) {
-	_, known := e.unsaved[id]
-	if e.unsaved[id] = u; known {
+// addUnsaved records a turn whose end could not be saved. e.mu is held.
+func (e *Engine) addUnsaved(id chat.TurnID, u unsaved) {
+	_, exists := e.unsaved[id]
+	if e.unsaved[id] = u; exists {
 		return
 	}
 	select {
@@ -60,19 +61,20 @@ func (e *Engine) leaveOpen(id chat.TurnID, u unsaved) {
 	}
 }
 
-func (r *run) remains() unsaved {
-	u := unsaved{write: r.again, steps: append(slices.Clone(r.closed), r.step)}
+// toUnsaved describes a turn whose end the run could not save.
+func (r *run) toUnsaved() unsaved {
+	u := unsaved{write: r.retrySave, steps: append(slices.Clone(r.closed), r.step)}
 	u.Failure = r.end.failure
 	u.Live, _ = r.live()
-	u.Whole = r.again != nil && r.end.verdict == verdictFinal
+	u.Whole = r.retrySave != nil && r.end.verdict == verdictFinal
 	if u.Failure == nil {
 		u.Failure = failureOf(r.settleErr)
 	}
 	return u
 }
 
-// remains is what a recovery found about a turn that it could not save.
-func (rec *recovery) remains(err error) unsaved {
+// toUnsaved describes a turn whose end the recovery could not save.
+func (rec *recovery) toUnsaved(err error) unsaved {
 	u := unsaved{}
 	u.Blocks = join(rec.base, rec.attempt.result.Blocks)
 	u.Frame.Displayed, u.Frame.Durable = rec.visible, rec.visible
@@ -110,8 +112,8 @@ func (e *Engine) forget(open []chat.Turn) {
 	}
 }
 
-// writeAgain saves the end of a turn as its run would have. If the database refuses it for another reason than the
-// disk, the journal decides.
+// writeAgain saves the end of a turn as its run would have. If the database refuses it for a reason other than the
+// disk, the turn is recovered from its journal.
 func (e *Engine) writeAgain(ctx context.Context, t chat.Turn, u unsaved) ([]chat.RecoveryItem, error) {
 	settled, err := u.write(ctx)
 	switch chat.CodeOf(err) {

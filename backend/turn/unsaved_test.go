@@ -66,13 +66,13 @@ func (w *env) fullDisk(refuse int) (s *refusing, stop func()) {
 	s = &refusing{Store: opened, refuse: refuse}
 	w.store = opened
 	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams")})
-	w.jobs = jobs.NewRunner(jobs.Deps{Queue: opened, Store: opened, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
-	w.branches = branches.New(opened, w.jobs, w.seen)
+	w.jobs = jobs.NewRunner(jobs.Deps{Queue: opened, Store: opened, Publish: w.published, Counter: words{}, TargetTokens: func() int { return 1200 }})
+	w.branches = branches.New(opened, w.jobs, w.published)
 	w.engine = turn.NewEngine(turn.Deps{
-		Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.published, Counter: words{},
 		Settings: func() turn.Settings { return w.settings },
 	})
-	r := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: w.engine, Store: opened, Runner: w.jobs, Publish: w.seen})
+	r := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: w.engine, Store: opened, Runner: w.jobs, Publish: w.published})
 	if _, err := r.Reconcile(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -84,14 +84,14 @@ func (w *env) fullDisk(refuse int) (s *refusing, stop func()) {
 	}
 }
 
-// newFullDisk calls f in a synctest bubble with an environment of such a program.
+// newFullDisk calls f in a synctest bubble with an environment whose database refuses a number of ends of turns.
 func newFullDisk(t *testing.T, refuse int, f func(w *env, s *refusing, restart func(refuse int) *refusing)) {
 	t.Helper()
 	warm := newEnv(t) // process-wide values must be created outside the bubble
 	warm.send("hi")
 	settings := warm.settings
 	synctest.Test(t, func(t *testing.T) {
-		w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000, settings: settings}
+		w := &env{t: t, dir: t.TempDir(), provider: &scripted{}, published: &recorder{}, window: 100000, settings: settings}
 		s, stop := w.fullDisk(refuse)
 		defer func() { stop() }()
 		var err error
@@ -117,7 +117,7 @@ func (w *env) unsaved(s string) chat.TurnID {
 	return h.Turn.ID
 }
 
-func (w *env) now(id chat.TurnID) chat.Turn {
+func (w *env) current(id chat.TurnID) chat.Turn {
 	w.t.Helper()
 	t, err := w.store.Turn(context.Background(), id)
 	if err != nil {
@@ -126,13 +126,13 @@ func (w *env) now(id chat.TurnID) chat.Turn {
 	return t
 }
 
-// TestAWholeAnswerBecomesFinalAutomatically: saving it is retried with growing pauses until the database accepts it. It is
-// saved once, without asking the user or the provider again.
-func TestAWholeAnswerBecomesFinalAutomatically(t *testing.T) {
+// TestACompleteAnswerBecomesFinalAutomatically: saving the answer is retried with growing pauses until the database
+// accepts it. It is saved once, without asking the user, or the provider again.
+func TestACompleteAnswerBecomesFinalAutomatically(t *testing.T) {
 	for name, c := range map[string]struct {
-		refuse int
-		not    time.Duration // it cannot be saved before this
-		then   time.Duration // it must be saved by then
+		refuse    int
+		notBefore time.Duration // it cannot be saved before this
+		by        time.Duration // it must be saved by this
 	}{
 		"once":    {1, 0, 100 * time.Millisecond},
 		"twice":   {2, 500 * time.Millisecond, 2 * time.Second},
@@ -143,23 +143,23 @@ func TestAWholeAnswerBecomesFinalAutomatically(t *testing.T) {
 			newFullDisk(t, c.refuse, func(w *env, s *refusing, _ func(int) *refusing) {
 				w.provider.script(call{events: []string{text("precious"), done}})
 				id := w.unsaved("hi")
-				if c.not > 0 {
-					time.Sleep(c.not)
+				if c.notBefore > 0 {
+					time.Sleep(c.notBefore)
 					synctest.Wait()
-					open := w.now(id)
-					left, ok := w.engine.UnsavedEnd(open)
-					if !ok || !left.Whole || left.Blocks.RenderedText() != "precious" || left.Failure.Code != chat.CodeNoSpace {
-						t.Errorf("meanwhile: %v %+v, the turn is %s", ok, left, open.Phase)
+					open := w.current(id)
+					unsaved, ok := w.engine.UnsavedEnd(open)
+					if !ok || !unsaved.Whole || unsaved.Blocks.RenderedText() != "precious" || unsaved.Failure.Code != chat.CodeNoSpace {
+						t.Errorf("meanwhile: %v %+v, the turn is %s", ok, unsaved, open.Phase)
 					}
 				}
-				time.Sleep(c.then - c.not)
+				time.Sleep(c.by - c.notBefore)
 				synctest.Wait()
-				w.is(w.now(id), chat.PhaseDone, chat.OutcomeCompleted, "precious")
+				w.is(w.current(id), chat.PhaseDone, chat.OutcomeCompleted, "precious")
 				if refused, written := s.counts(); refused != c.refuse || written != 1 {
 					t.Errorf("refused %d times, written %d times", refused, written)
 				}
-				if left, err := w.journals.List(); err != nil || len(left) != 0 || w.engine.Unsaved() != 0 || len(w.provider.sent) != 1 {
-					t.Errorf("%d journals left, %d unsettled, asked %d times, %v", len(left), w.engine.Unsaved(), len(w.provider.sent), err)
+				if journals, err := w.journals.List(); err != nil || len(journals) != 0 || w.engine.Unsaved() != 0 || len(w.provider.sent) != 1 {
+					t.Errorf("%d journals, %d unsaved, %d requests, %v", len(journals), w.engine.Unsaved(), len(w.provider.sent), err)
 				}
 				w.clean()
 			})
@@ -167,8 +167,8 @@ func TestAWholeAnswerBecomesFinalAutomatically(t *testing.T) {
 	}
 }
 
-// TestAWholeAnswerOutlivesTheProgram: the next start saves it from its journal, and keeps trying if that fails too.
-func TestAWholeAnswerOutlivesTheProgram(t *testing.T) {
+// TestACompleteAnswerSurvivesARestart: the next start saves it from its journal, and keeps trying if that fails too.
+func TestACompleteAnswerSurvivesARestart(t *testing.T) {
 	newFullDisk(t, 1000, func(w *env, _ *refusing, restart func(int) *refusing) {
 		w.provider.script(call{events: []string{text("precious"), done}})
 		id := w.unsaved("hi")
@@ -177,16 +177,16 @@ func TestAWholeAnswerOutlivesTheProgram(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		s := restart(4)
-		open := w.now(id)
-		left, ok := w.engine.UnsavedEnd(open)
-		if !ok || !left.Whole || left.Blocks.RenderedText() != "precious" || left.Frame.Displayed != 8 || left.Frame.Durable != 8 {
-			t.Errorf("at the next start: %v %+v, the turn is %s", ok, left, open.Phase)
+		open := w.current(id)
+		unsaved, ok := w.engine.UnsavedEnd(open)
+		if !ok || !unsaved.Whole || unsaved.Blocks.RenderedText() != "precious" || unsaved.Frame.Displayed != 8 || unsaved.Frame.Durable != 8 {
+			t.Errorf("at the next start: %v %+v, the turn is %s", ok, unsaved, open.Phase)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		w.is(w.now(id), chat.PhaseDone, chat.OutcomeCompleted, "precious")
+		w.is(w.current(id), chat.PhaseDone, chat.OutcomeCompleted, "precious")
 		if refused, written := s.counts(); refused != 4 || written != 1 || len(w.provider.sent) != 1 {
-			t.Errorf("refused %d times, written %d times, asked %d times", refused, written, len(w.provider.sent))
+			t.Errorf("refused %d times, written %d times, %d requests", refused, written, len(w.provider.sent))
 		}
 		if w.waiting() != "next idle" {
 			t.Errorf("after the restart %q waits", w.waiting())
@@ -200,23 +200,23 @@ func TestAnInterruptedAnswerStaysUndecided(t *testing.T) {
 	newFullDisk(t, 2, func(w *env, s *refusing, _ func(int) *refusing) {
 		w.provider.script(call{events: []string{text("half of")}}, call{err: context.DeadlineExceeded})
 		id := w.unsaved("hi")
-		if left, ok := w.engine.UnsavedEnd(w.now(id)); !ok || left.Whole {
-			t.Errorf("%v, whole %v", ok, left.Whole)
+		if unsaved, ok := w.engine.UnsavedEnd(w.current(id)); !ok || unsaved.Whole {
+			t.Errorf("%v, whole %v", ok, unsaved.Whole)
 		}
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		cut := w.now(id)
+		cut := w.current(id)
 		w.is(cut, chat.PhaseResponding, chat.OutcomeIncomplete, "half of")
 		if want := "the connection ended before the provider said it was done"; cut.Failure == nil || !strings.Contains(cut.Failure.Message, want) {
 			t.Errorf("it says %+v, not %q", cut.Failure, want)
 		}
 		time.Sleep(time.Hour)
-		w.is(w.now(id), chat.PhaseResponding, chat.OutcomeIncomplete, "half of")
+		w.is(w.current(id), chat.PhaseResponding, chat.OutcomeIncomplete, "half of")
 		w.clean()
 	})
 }
 
-// TestWhatWasShownIsSavedWithoutItsJournal: the run still has the whole answer in memory.
+// TestWhatWasShownIsSavedWithoutItsJournal: the run still has the complete answer in memory.
 func TestWhatWasShownIsSavedWithoutItsJournal(t *testing.T) {
 	newFullDisk(t, 3, func(w *env, _ *refusing, _ func(int) *refusing) {
 		w.provider.script(call{events: []string{text("all "), text("of it"), done}})
@@ -226,21 +226,21 @@ func TestWhatWasShownIsSavedWithoutItsJournal(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		w.is(w.now(id), chat.PhaseDone, chat.OutcomeCompleted, "all of it")
+		w.is(w.current(id), chat.PhaseDone, chat.OutcomeCompleted, "all of it")
 	})
 }
 
-// TestAMessageQueuedBehindAnUnsavedAnswer: it is sent once the answer is final.
+// TestAMessageQueuedBehindAnUnsavedAnswer: the message is sent once the answer is final.
 func TestAMessageQueuedBehindAnUnsavedAnswer(t *testing.T) {
 	newFullDisk(t, 3, func(w *env, _ *refusing, _ func(int) *refusing) {
-		gate, begun := make(chan struct{}), make(chan struct{})
+		gate, started := make(chan struct{}), make(chan struct{})
 		w.provider.script(call{events: []string{text("a"), done}, gate: gate, after: func(i int) {
 			if i == 0 {
-				close(begun)
+				close(started)
 			}
 		}}, answer("b"))
 		h := w.start("one")
-		<-begun
+		<-started
 		if _, err := w.engine.SendOrQueue(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("two")}); err != nil {
 			t.Fatal(err)
 		}
@@ -258,8 +258,8 @@ func TestAMessageQueuedBehindAnUnsavedAnswer(t *testing.T) {
 	})
 }
 
-// TestKeepSavesAWholeAnswer: keeping it before the next retry saves it as completed, not as kept.
-func TestKeepSavesAWholeAnswer(t *testing.T) {
+// TestKeepSavesACompleteAnswer: keeping it before the next retry saves it as completed, not as kept.
+func TestKeepSavesACompleteAnswer(t *testing.T) {
 	newFullDisk(t, 2, func(w *env, _ *refusing, _ func(int) *refusing) {
 		w.provider.script(answer("precious"))
 		id := w.unsaved("hi")
@@ -271,7 +271,7 @@ func TestKeepSavesAWholeAnswer(t *testing.T) {
 		w.is(kept, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "precious")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		w.is(w.now(id), chat.PhaseDone, chat.OutcomeCompleted, "precious")
+		w.is(w.current(id), chat.PhaseDone, chat.OutcomeCompleted, "precious")
 		w.clean()
 	})
 }

@@ -27,7 +27,7 @@ func (e *Engine) VerifyJournals(ctx context.Context) ([]chat.Finding, error) {
 		case err != nil:
 			add(id, "The stream journal cannot be read: %v", err)
 		case replay.BadLine > 0:
-			add(id, "Line %d of the stream journal is damaged; what is before it is used.", replay.BadLine)
+			add(id, "Line %d of the stream journal is damaged; the lines before it are used.", replay.BadLine)
 		}
 	}
 	return out, nil

@@ -17,7 +17,7 @@ type Seen struct {
 	// Same: the reassembled context has the stored SHA-256. If not, Note says why that is possible.
 	Same bool
 	Note string
-	// Elsewhere is the number of its passages that are of conversations or files that do not exist here.
+	// Elsewhere is the number of its passages from conversations or files that do not exist here.
 	Elsewhere int
 }
 
@@ -36,7 +36,7 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 		return s, chat.WrapError(chat.CodeCorrupt, op, err, "The manifest of turn "+string(id)+" cannot be read.")
 	}
 	if s.Manifest.AssemblerVersion != prompt.AssemblerVersion {
-		s.Note = "It was assembled by another version of the program, so its texts cannot be made again here. The exact request is stored with its step."
+		s.Note = "It was assembled by another version of the program, so its texts cannot be reproduced. The exact request is stored with its step."
 		return s, nil
 	}
 	t, err := e.past.Turn(ctx, id)
@@ -79,26 +79,26 @@ func (e *Engine) MemoryFailure(ctx context.Context, id chat.TurnID) (string, err
 	return m.Inputs.RetrievalError, nil
 }
 
-const erasedNote = "Part of it was permanently deleted since. The rest is shown; the request that was sent was deleted too."
+const erasedNote = "Part of it has since been permanently deleted. The rest is shown; the request that was sent was deleted too."
 
 // elsewhereNote says that an imported context quoted conversations that were not imported with it.
 func elsewhereNote(passages int) string {
-	what := "a passage"
+	quoted := "a passage"
 	if passages > 1 {
-		what = fmt.Sprintf("%d passages", passages)
+		quoted = fmt.Sprintf("%d passages", passages)
 	}
-	return "It contained " + what + " of other sessions or files that are not here: they were not in the bundle that this one was imported from. The rest is shown."
+	return "It contained " + quoted + " of other sessions or files that are not here: they were not in the bundle from which this session was imported. The rest is shown."
 }
 
 // textsOf returns the texts of a manifest's items, in their order, from a context that was assembled again with some
 // items missing or replaced. An item that it lacks has no text.
-func textsOf(m prompt.Manifest, again []prompt.Text) []prompt.Text {
+func textsOf(m prompt.Manifest, texts []prompt.Text) []prompt.Text {
 	type name struct{ section, source, id string }
-	bySum, byName, size := map[string]string{}, map[name]string{}, map[string][]string{}
-	for _, t := range again {
+	bySum, byName, bySection := map[string]string{}, map[name]string{}, map[string][]string{}
+	for _, t := range texts {
 		bySum[t.SHA256] = t.Text
 		byName[name{t.Section, t.Source, t.ID}] = t.Text
-		size[t.Section] = append(size[t.Section], t.Text)
+		bySection[t.Section] = append(bySection[t.Section], t.Text)
 	}
 	var out []prompt.Text
 	for _, s := range m.Sections {
@@ -107,8 +107,8 @@ func textsOf(m prompt.Manifest, again []prompt.Text) []prompt.Text {
 			if !ok && it.ID != "" {
 				text, ok = byName[name{s.Name, it.Source, it.ID}]
 			}
-			if !ok && len(size[s.Name]) == len(s.Items) {
-				text = size[s.Name][i]
+			if !ok && len(bySection[s.Name]) == len(s.Items) {
+				text = bySection[s.Name][i]
 			}
 			out = append(out, prompt.Text{Section: s.Name, Part: it, Text: text})
 		}
@@ -157,7 +157,7 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 		if err != nil {
 			return c, 0, err
 		}
-		before.into(&in)
+		before.addTo(&in)
 		if !m.Inputs.Partial {
 			in.Partial = nil
 		}
@@ -178,7 +178,7 @@ func pinsOf(m prompt.Manifest) []chat.PinID {
 	return ids
 }
 
-// replayHistory gives the assembler the lineage as it was, including superseded summaries.
+// replayHistory sets the history of an assembly as it was, including superseded summaries.
 func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Turn, model Model) error {
 	m := in.Replay
 	if err := e.history(ctx, in, assembly{branch: t.BranchID, seq: t.Seq, model: model}); err != nil {
@@ -219,7 +219,7 @@ func (e *Engine) VerifyContexts(ctx context.Context) ([]chat.Finding, error) {
 		case err != nil:
 			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The context cannot be assembled again: " + err.Error()})
 		case !s.Same && s.Elsewhere == 0 && s.Manifest.Erased == "" && s.Manifest.AssemblerVersion == prompt.AssemblerVersion && s.Manifest.Inputs.RedactionRules == e.settings().RedactionRules:
-			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The context assembled again has another SHA-256 than the stored one."})
+			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The reassembled context does not have the stored SHA-256."})
 		}
 	}
 	return out, nil

@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// maxFeed limits how much of a feed is read, in bytes. A page of GitHub's list of releases has a few hundred
-	// kilobytes.
+	// maxFeed limits how much of a feed is read, in bytes. One page of GitHub's list of releases is a few
+	// hundred kilobytes.
 	maxFeed = 4 << 20
 	// checkTime limits a check.
 	checkTime = 20 * time.Second
@@ -62,7 +62,7 @@ type Checker struct {
 	Daily func() bool
 	// Running is the version of this program.
 	Running string
-	Client  *http.Client // made by NewClient
+	Client  *http.Client // see NewClient
 	Now     func() time.Time
 
 	mu   sync.Mutex
@@ -102,8 +102,8 @@ func (c *Checker) Check(ctx context.Context) (Result, error) {
 func (c *Checker) Run(ctx context.Context, wake <-chan struct{}, checked func()) {
 	var due <-chan time.Time
 	for {
-		switch on := c.Daily() && c.Feed() != ""; {
-		case !on:
+		switch enabled := c.Daily() && c.Feed() != ""; {
+		case !enabled:
 			due = nil
 		case due == nil:
 			due = time.After(0)
@@ -156,9 +156,9 @@ func (c *Checker) fetch(ctx context.Context, feed string) ([]byte, error) {
 		return nil, chat.WrapError(chat.CodeUnavailable, op, err, fmt.Sprintf("%s could not be reached.", hostOf(feed))).WithHint("check the network and updates.url")
 	}
 	defer func() { _ = resp.Body.Close() }()
-	switch to := resp.Header.Get("Location"); {
-	case resp.StatusCode >= 300 && resp.StatusCode < 400 && to != "":
-		return nil, chat.Errorf(chat.CodeProvider, op, "The release feed has moved to %s. Other addresses are not asked unless you configure them.", short(to)).WithHint("set updates.url to the new address if you trust it")
+	switch location := resp.Header.Get("Location"); {
+	case resp.StatusCode >= 300 && resp.StatusCode < 400 && location != "":
+		return nil, chat.Errorf(chat.CodeProvider, op, "The release feed has moved to %s. Other addresses are not asked unless you configure them.", short(location)).WithHint("set updates.url to the new address if you trust it")
 	case resp.StatusCode != http.StatusOK:
 		return nil, chat.Errorf(chat.CodeProvider, op, "%s answered %d %s.", hostOf(feed), resp.StatusCode, http.StatusText(resp.StatusCode)).WithHint("check updates.url, or try again later")
 	}
@@ -249,9 +249,9 @@ func hostOf(address string) string {
 
 // short limits the length of an address that a server sent.
 func short(address string) string {
-	const most = 200
-	if address = strings.ToValidUTF8(address, ""); len(address) > most {
-		return strings.ToValidUTF8(address[:most], "") + "…"
+	const maxBytes = 200
+	if address = strings.ToValidUTF8(address, ""); len(address) > maxBytes {
+		return strings.ToValidUTF8(address[:maxBytes], "") + "…"
 	}
 	return address
 }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// leastDepth is the minimum number of nearest vectors by sign bits that are read and ranked exactly; it is one in
-	// perRow of the shard if that is more, or candidatesEach per result.
-	leastDepth     = 1000
+	// minDepth is the minimum number of nearest vectors by sign bits that are read and ranked exactly. The number is
+	// one in perRow of the shard's vectors, or candidatesEach per result, if one of these is higher.
+	minDepth       = 1000
 	perRow         = 200
 	candidatesEach = 8
 )
@@ -21,15 +21,15 @@ const (
 // signs is the engine that keeps one bit per dimension. It reads the nearest vectors by Hamming distance from the
 // source to rank them by cosine.
 type signs struct {
-	words  int // uint64 per vector
-	dims   int
-	rows   int
-	blocks [][]uint64
-	read   func(ctx context.Context, ns []int64) (map[int64][]float32, error)
+	words     int // uint64 per vector
+	dimension int
+	rows      int
+	blocks    [][]uint64
+	read      func(ctx context.Context, ns []int64) (map[int64][]float32, error)
 }
 
 func newSigns(dimension int, read func(context.Context, []int64) (map[int64][]float32, error)) *signs {
-	return &signs{words: (dimension + 63) / 64, dims: dimension, read: read}
+	return &signs{words: (dimension + 63) / 64, dimension: dimension, read: read}
 }
 
 func (s *signs) len() int { return s.rows }
@@ -61,7 +61,7 @@ func (s *signs) search(ctx context.Context, q []float32, f filter, limit int) ([
 	for _, n := range histogram {
 		passing += n
 	}
-	for depth := max(leastDepth, s.rows/perRow, candidatesEach*limit); ; depth *= 2 {
+	for depth := max(minDepth, s.rows/perRow, candidatesEach*limit); ; depth *= 2 {
 		candidates := closest(f.t.n, distance, histogram, depth)
 		vectors, err := s.read(ctx, candidates)
 		if err != nil {
@@ -69,11 +69,11 @@ func (s *signs) search(ctx context.Context, q []float32, f filter, limit int) ([
 		}
 		hits := make([]chat.VectorHit, 0, len(vectors))
 		for _, n := range candidates {
-			if v := vectors[n]; hasDirection(v, s.dims) {
+			if v := vectors[n]; hasDirection(v, s.dimension) {
 				hits = append(hits, chat.VectorHit{N: n, Cosine: cosine(q, v)})
 			}
 		}
-		// Deleted or damaged vectors left room for more.
+		// If vectors were deleted or are damaged, fewer than limit remain, and more are read.
 		if len(hits) >= limit || len(candidates) >= passing {
 			return best(hits, limit), nil
 		}
@@ -90,7 +90,7 @@ func (s *signs) distances(q []uint64, f filter) (distance []uint16, histogram []
 	partial := make([][]int, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
-		partial[w] = make([]int, s.dims+1)
+		partial[w] = make([]int, s.dimension+1)
 		wg.Go(func() {
 			for b := w; b < len(s.blocks); b += workers {
 				s.blockDistances(b, q, f, distance, partial[w])
@@ -98,7 +98,7 @@ func (s *signs) distances(q []uint64, f filter) (distance []uint16, histogram []
 		})
 	}
 	wg.Wait()
-	histogram = make([]int, s.dims+1)
+	histogram = make([]int, s.dimension+1)
 	for _, p := range partial {
 		for d, n := range p {
 			histogram[d] += n
@@ -121,12 +121,13 @@ func (s *signs) blockDistances(b int, q []uint64, f filter, distance []uint16, h
 		for j, w := range row {
 			d += bits.OnesCount64(w ^ q[j])
 		}
-		distance[i] = uint16(d) // at most maxDimension
+		d = min(d, hidden-1) // the dimension can be larger
+		distance[i] = uint16(d)
 		histogram[d]++
 	}
 }
 
-// closest returns the depth rows with the smallest distances; of those at the last distance, the first by n.
+// closest returns the depth rows with the smallest distances; of the rows at the last distance, the first by n.
 func closest(n []int64, distance []uint16, histogram []int, depth int) []int64 {
 	cut, before := 0, 0 // rows at a distance below cut
 	for cut < len(histogram) && before+histogram[cut] <= depth {
@@ -144,6 +145,6 @@ func closest(n []int64, distance []uint16, histogram []int, depth int) []int64 {
 			atCut--
 		}
 	}
-	slices.Sort(out) // the order in which the store keeps them
+	slices.Sort(out) // the order in which the store reads them
 	return out
 }

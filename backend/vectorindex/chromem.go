@@ -10,43 +10,45 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// documentBytes is about what chromem-go stores per document beside its vector.
+// documentBytes is about how many bytes chromem-go stores per document in addition to its vector.
 const documentBytes = 256
 
-// small is the engine for one session: a chromem-go collection in memory. A document's id is its row.
-type small struct {
+// chromemEngine is the engine for one session: a chromem-go collection in memory. A document's id is its row.
+type chromemEngine struct {
 	collection *chromem.Collection
 	vectors    [][]float32 // shared with chromem if they have length 1
-	codes      [][]int8    // for the next engine when a session becomes too large
-	dims       int
+	codes      [][]int8    // for the next engine, if the session becomes too large
+	dimension  int
 }
 
-func newSmall(dimension int) (*small, error) {
+func newChromemEngine(dimension int) (*chromemEngine, error) {
 	noText := func(context.Context, string) ([]float32, error) {
 		return nil, errors.New("this collection does not embed texts")
 	}
 	c, err := chromem.NewDB().CreateCollection("units", nil, noText)
-	return &small{collection: c, dims: dimension}, err
+	return &chromemEngine{collection: c, dimension: dimension}, err
 }
 
-func (s *small) len() int { return len(s.vectors) }
+func (s *chromemEngine) len() int { return len(s.vectors) }
 
-func (s *small) bytes() int64 { return int64(len(s.vectors)) * int64(5*s.dims+documentBytes) }
+func (s *chromemEngine) bytes() int64 {
+	return int64(len(s.vectors)) * int64(5*s.dimension+documentBytes)
+}
 
 // add adds a validated vector: chromem-go accepts any.
-func (s *small) add(codes []int8) {
+func (s *chromemEngine) add(codes []int8) {
 	v := normalized(codes)
-	// It fails only for an empty id or an empty document.
+	// AddDocument fails only for an empty id or an empty document.
 	_ = s.collection.AddDocument(context.Background(), chromem.Document{ID: strconv.Itoa(len(s.vectors)), Embedding: v})
 	s.vectors, s.codes = append(s.vectors, v), append(s.codes, codes)
 }
 
-// near is the maximum difference between chromem-go's cosines and exact ones.
-const near = 1e-5
+// cosineTolerance is the maximum difference between chromem-go's cosines and exact ones.
+const cosineTolerance = 1e-5
 
-// search requests about as many documents as needed for enough in scope, and more until the last one is clearly worse
-// than the results: which of several equal ones it returns is arbitrary.
-func (s *small) search(ctx context.Context, q []float32, f filter, limit int) ([]chat.VectorHit, error) {
+// search requests about as many documents as needed for limit results in scope, and then more until the last document
+// is clearly worse than the results, because chromem-go returns equally near documents in arbitrary order.
+func (s *chromemEngine) search(ctx context.Context, q []float32, f filter, limit int) ([]chat.VectorHit, error) {
 	total, passing := len(s.vectors), f.count()
 	if passing == 0 {
 		return nil, nil
@@ -68,7 +70,7 @@ func (s *small) search(ctx context.Context, q []float32, f filter, limit int) ([
 			}
 		}
 		hits = best(hits, limit)
-		if n == total || len(hits) == limit && float64(found[len(found)-1].Similarity) < hits[limit-1].Cosine-near {
+		if n == total || len(hits) == limit && float64(found[len(found)-1].Similarity) < hits[limit-1].Cosine-cosineTolerance {
 			return hits, nil
 		}
 	}

@@ -19,8 +19,8 @@ const (
 )
 
 // codes is the engine that keeps each vector as signed bytes, the largest of them 127, like the store, and scans all
-// of them. The scan uses integers; rows close to the best are then scored again with the exact query, so that results
-// are exact. Eight bytes are in a word, each with codeOffset added.
+// vectors. The scan uses integers; rows close to the best are then scored again with the exact query, so that results
+// are exact. A word contains eight bytes, each with codeOffset added.
 type codes struct {
 	dimension int
 	words     int // uint64 per vector
@@ -81,8 +81,8 @@ func (c *codes) row(i int) []uint64 {
 	return c.blocks[i/blockRows][at : at+c.words]
 }
 
-// exact is the cosine of a query of length 1 with a row, bit for bit the same as cosine with the row's normalized
-// vector: a result must not depend on the engine.
+// exact is the cosine of a query of length 1 with a row, bit for bit the same as that returned by cosine for the row's
+// normalized vector: a result must not depend on the engine.
 func (c *codes) exact(q []float32, i int) float64 {
 	row, length := c.row(i), c.length[i]
 	var dot, square float64
@@ -95,10 +95,10 @@ func (c *codes) exact(q []float32, i int) float64 {
 }
 
 func (c *codes) search(ctx context.Context, q []float32, f filter, limit int) ([]chat.VectorHit, error) {
-	whole, missed := wholeQuery(q)
-	// By Cauchy and Schwarz a row's score is off by at most the length of the query's rounding error; the rest is for
-	// storing it as float32. Both sides of a comparison may be off.
-	kept := c.scan(ctx, whole, f, limit, float32(2*missed+1e-6))
+	rounded, roundingError := roundQuery(q)
+	// By the Cauchy-Schwarz inequality a row's score is off by at most the length of the query's rounding error; the
+	// rest is for storing the score as float32. Both sides of a comparison may be off.
+	kept := c.scan(ctx, rounded, f, limit, float32(2*roundingError+1e-6))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -115,21 +115,21 @@ type multipliers struct {
 	offset int32    // what codeOffset adds to every sum
 }
 
-// wholeQuery rounds a query; missed is the length of the rounding error.
-func wholeQuery(q []float32) (m multipliers, missed float64) {
-	whole := make([]int64, (len(q)+7)/8*8)
+// roundQuery rounds a query to integers; roundingError is the length of the error.
+func roundQuery(q []float32) (m multipliers, roundingError float64) {
+	rounded := make([]int64, (len(q)+7)/8*8)
 	var square float64
 	for i, x := range q {
 		scaled := float64(x) * queryScale
-		rounded := math.Round(scaled)
-		square += (scaled - rounded) * (scaled - rounded)
-		whole[i] = int64(rounded)
-		m.offset += int32(rounded) * codeOffset
+		nearest := math.Round(scaled)
+		square += (scaled - nearest) * (scaled - nearest)
+		rounded[i] = int64(nearest)
+		m.offset += int32(nearest) * codeOffset
 	}
-	m.pairs = make([]uint64, 0, len(whole)/2)
-	for w := 0; w < len(whole); w += 8 {
+	m.pairs = make([]uint64, 0, len(rounded)/2)
+	for w := 0; w < len(rounded); w += 8 {
 		for j := range 4 {
-			m.pairs = append(m.pairs, uint64(whole[w+j+4]+whole[w+j]<<32)) // modulo 2^64 is meant
+			m.pairs = append(m.pairs, uint64(rounded[w+j+4]+rounded[w+j]<<32)) // overflow is intended
 		}
 	}
 	return m, math.Sqrt(square) / queryScale
@@ -155,26 +155,26 @@ func (m multipliers) dot(row []uint64) int32 {
 // scan scans all blocks, on all processors if that is worthwhile.
 func (c *codes) scan(ctx context.Context, q multipliers, f filter, limit int, slack float32) []scored {
 	workers := min(runtime.GOMAXPROCS(0), len(c.blocks))
-	floors := make([]*floor, workers)
+	partial := make([]*topScores, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
-		floors[w] = newFloor(limit, slack)
+		partial[w] = newTopScores(limit, slack)
 		wg.Go(func() {
 			for b := w; b < len(c.blocks) && ctx.Err() == nil; b += workers {
-				c.scanBlock(b, q, f, floors[w])
+				c.scanBlock(b, q, f, partial[w])
 			}
 		})
 	}
 	wg.Wait()
-	all := newFloor(limit, slack)
-	for _, fl := range floors {
+	all := newTopScores(limit, slack)
+	for _, fl := range partial {
 		all.kept = append(all.kept, fl.kept...)
 	}
-	all.settle()
+	all.prune()
 	return all.kept
 }
 
-func (c *codes) scanBlock(b int, q multipliers, f filter, into *floor) {
+func (c *codes) scanBlock(b int, q multipliers, f filter, into *topScores) {
 	first := b * blockRows
 	block := c.blocks[b]
 	for i := first; i < min(first+blockRows, c.rows); i++ {
@@ -184,7 +184,7 @@ func (c *codes) scanBlock(b int, q multipliers, f filter, into *floor) {
 			continue
 		}
 		score := float32(q.dot(row)) * c.length[i] / queryScale
-		if score >= into.at {
+		if score >= into.threshold {
 			into.add(i, score)
 		}
 	}

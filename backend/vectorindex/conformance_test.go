@@ -24,18 +24,18 @@ type variant struct {
 }
 
 var variants = []variant{
-	{"chromem", 48, "s1", func(e engine) bool { _, ok := e.(*small); return ok }},
+	{"chromem", 48, "s1", func(e engine) bool { _, ok := e.(*chromemEngine); return ok }},
 	{"codes", 48, "", func(e engine) bool { _, ok := e.(*codes); return ok }},
 	{"codes, odd dimension", 29, "", func(e engine) bool { _, ok := e.(*codes); return ok }},
 	{"signs", 520, "", func(e engine) bool { _, ok := e.(*signs); return ok }},
 }
 
 // each runs a test with every engine and checks that this engine was used.
-func each(t *testing.T, test func(t *testing.T, b *bed)) {
+func each(t *testing.T, test func(t *testing.T, b *fixture)) {
 	t.Helper()
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
-			b := newBed(v)
+			b := newFixture(v)
 			test(t, b)
 			for k, s := range b.index.shards {
 				if s.engine != nil && !v.engine(s.engine) {
@@ -47,32 +47,32 @@ func each(t *testing.T, test func(t *testing.T, b *bed)) {
 	}
 }
 
-// bed is a source with an index over it.
-type bed struct {
+// fixture is a source with an index over it.
+type fixture struct {
 	variant
 	source *memorySource
 	index  *Index
 	random *rand.Rand
 }
 
-func newBed(v variant) *bed {
+func newFixture(v variant) *fixture {
 	src := &memorySource{}
-	return &bed{v, src, New(Options{Source: src}), rand.New(rand.NewPCG(1, 2))}
+	return &fixture{v, src, New(Options{Source: src}), rand.New(rand.NewPCG(1, 2))}
 }
 
-func (b *bed) row(n int64, branch chat.BranchID, seq int64) chat.VectorRow {
+func (b *fixture) row(n int64, branch chat.BranchID, seq int64) chat.VectorRow {
 	return chat.VectorRow{N: n, Session: "s1", Branch: branch, Seq: seq, Codes: stored(randomVector(b.random, b.dimension))}
 }
 
 // fill adds rows on three branches, in order of n.
-func (b *bed) fill(count int) {
+func (b *fixture) fill(count int) {
 	start := int64(len(b.source.rows))
 	for i := start; i < start+int64(count); i++ {
 		b.source.put(b.row(i+1, chat.BranchID(fmt.Sprintf("b%d", i%3)), i/3+1))
 	}
 }
 
-func (b *bed) query(q []float32, scope chat.ScopeFilter, limit int) retrieval.VectorQuery {
+func (b *fixture) query(q []float32, scope chat.ScopeFilter, limit int) retrieval.VectorQuery {
 	return retrieval.VectorQuery{
 		Namespace: chat.Namespace{ID: 1, Embedder: chat.EmbedderID{Name: "test", Model: "m", Dimension: b.dimension, Version: 1}},
 		Vector:    q, Session: b.session, Scope: scope, Limit: limit,
@@ -86,8 +86,8 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// agrees searches and compares the result with exact.
-func (b *bed) agrees(t fataler, q []float32, scope chat.ScopeFilter, limit int) []chat.VectorHit {
+// searchAndCompare searches and compares the result with exact.
+func (b *fixture) searchAndCompare(t fataler, q []float32, scope chat.ScopeFilter, limit int) []chat.VectorHit {
 	t.Helper()
 	got, err := b.index.Search(context.Background(), b.query(q, scope, limit))
 	if err != nil {
@@ -124,22 +124,22 @@ func TestEngineFindsTheNearest(t *testing.T) {
 	}{
 		{"empty", 0, nil, 5, 0},
 		{"one", 1, nil, 1, 1},
-		{"more asked than there are", 7, nil, 50, 7},
+		{"a limit above the number of vectors", 7, nil, 50, 7},
 		{"no scope", 500, nil, 20, 20},
-		{"a scope that lets all through", 500, all, 20, 20},
-		{"a scope that lets nothing through", 500, spans{}, 20, 0},
+		{"a scope that includes all", 500, all, 20, 20},
+		{"a scope that includes nothing", 500, spans{}, 20, 0},
 		{"a scope of one branch", 500, spans{"b1": {0, 1e6}}, 20, 20},
-		{"a scope that leaves a few", 3000, spans{"b1": {990, 1e6}}, 20, 10},
-		{"a scope that leaves one", 3000, spans{"b2": {41, 42}}, 20, 1},
+		{"a scope that includes a few", 3000, spans{"b1": {990, 1e6}}, 20, 10},
+		{"a scope that includes one", 3000, spans{"b2": {41, 42}}, 20, 1},
 		{"a span in the middle", 600, spans{"b0": {10, 60}, "b1": {0, 5}}, 55, 55},
-		{"nothing asked", 10, nil, 0, 0},
+		{"limit 0", 10, nil, 0, 0},
 	}
-	each(t, func(t *testing.T, b *bed) {
+	each(t, func(t *testing.T, b *fixture) {
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
-				b := newBed(b.variant)
+				b := newFixture(b.variant)
 				b.fill(c.count)
-				got := b.agrees(t, randomVector(b.random, b.dimension), c.scope, c.limit)
+				got := b.searchAndCompare(t, randomVector(b.random, b.dimension), c.scope, c.limit)
 				if len(got) != c.want {
 					t.Errorf("%d hits, want %d", len(got), c.want)
 				}
@@ -149,12 +149,12 @@ func TestEngineFindsTheNearest(t *testing.T) {
 }
 
 func TestTiesAreOrderedByNumber(t *testing.T) {
-	each(t, func(t *testing.T, b *bed) {
+	each(t, func(t *testing.T, b *fixture) {
 		v := stored(randomVector(b.random, b.dimension))
 		for n := int64(1); n <= 2500; n++ {
 			b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b0", Seq: n, Codes: v})
 		}
-		got := b.agrees(t, normalized(v), spans{"b0": {100, 2400}}, 10)
+		got := b.searchAndCompare(t, normalized(v), spans{"b0": {100, 2400}}, 10)
 		for i, h := range got {
 			if h.N != int64(101+i) {
 				t.Fatalf("hit %d is %d, want the first ones by number", i, h.N)
@@ -164,13 +164,13 @@ func TestTiesAreOrderedByNumber(t *testing.T) {
 }
 
 func TestTheNextSearchSeesNewRows(t *testing.T) {
-	each(t, func(t *testing.T, b *bed) {
+	each(t, func(t *testing.T, b *fixture) {
 		b.fill(40)
 		q := randomVector(b.random, b.dimension)
-		b.agrees(t, q, nil, 10)
+		b.searchAndCompare(t, q, nil, 10)
 		b.fill(40)
 		b.source.put(chat.VectorRow{N: 81, Session: "s1", Branch: "b9", Seq: 1, Codes: stored(q)})
-		if got := b.agrees(t, q, nil, 10); got[0].N != 81 {
+		if got := b.searchAndCompare(t, q, nil, 10); got[0].N != 81 {
 			t.Errorf("the newest vector is the nearest and was not found: %v", got[0])
 		}
 		if b.source.reads != 81 {
@@ -180,14 +180,14 @@ func TestTheNextSearchSeesNewRows(t *testing.T) {
 }
 
 func TestDeletionRebuilds(t *testing.T) {
-	each(t, func(t *testing.T, b *bed) {
+	each(t, func(t *testing.T, b *fixture) {
 		b.fill(60)
 		q := normalized(b.source.rows[30].Codes)
-		if got := b.agrees(t, q, nil, 5); got[0].N != 31 {
+		if got := b.searchAndCompare(t, q, nil, 5); got[0].N != 31 {
 			t.Fatalf("nearest is %v", got[0])
 		}
 		b.source.remove(31)
-		for _, h := range b.agrees(t, q, nil, 60) {
+		for _, h := range b.searchAndCompare(t, q, nil, 60) {
 			if h.N == 31 {
 				t.Error("a deleted vector was found")
 			}
@@ -196,7 +196,7 @@ func TestDeletionRebuilds(t *testing.T) {
 }
 
 func TestDamagedVectorsAreSkippedAndCounted(t *testing.T) {
-	each(t, func(t *testing.T, b *bed) {
+	each(t, func(t *testing.T, b *fixture) {
 		b.fill(30)
 		damaged := map[int][]int8{4: nil, 9: make([]int8, b.dimension), 14: {1}, 29: make([]int8, b.dimension+1)}
 		for i, v := range damaged {
@@ -213,7 +213,7 @@ func TestDamagedVectorsAreSkippedAndCounted(t *testing.T) {
 }
 
 func TestTwoNamespacesNeverMix(t *testing.T) {
-	each(t, func(t *testing.T, b *bed) {
+	each(t, func(t *testing.T, b *fixture) {
 		b.fill(20)
 		for n := int64(1_000_001); n <= 1_000_020; n++ {
 			b.source.put(b.row(n, "b0", n))
@@ -238,7 +238,7 @@ func TestTwoNamespacesNeverMix(t *testing.T) {
 }
 
 func TestConcurrentSearches(t *testing.T) {
-	each(t, func(t *testing.T, b *bed) {
+	each(t, func(t *testing.T, b *fixture) {
 		b.fill(200)
 		queries := make([][]float32, 6)
 		for i := range queries {
@@ -273,12 +273,12 @@ func TestConcurrentSearches(t *testing.T) {
 			}
 		})
 		wg.Wait()
-		b.agrees(t, queries[0], nil, 30)
+		b.searchAndCompare(t, queries[0], nil, 30)
 	})
 }
 
 func TestAnInterruptedLoadContinues(t *testing.T) {
-	each(t, func(t *testing.T, b *bed) {
+	each(t, func(t *testing.T, b *fixture) {
 		b.fill(3 * addBatch)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -290,21 +290,21 @@ func TestAnInterruptedLoadContinues(t *testing.T) {
 			t.Fatalf("error %v", err)
 		}
 		b.source.fail = nil
-		b.agrees(t, randomVector(b.random, b.dimension), nil, 5)
+		b.searchAndCompare(t, randomVector(b.random, b.dimension), nil, 5)
 		if b.source.reads > 4*addBatch {
 			t.Errorf("%d rows read for %d: loaded rows are loaded again", b.source.reads, 3*addBatch)
 		}
 	})
 }
 
-func TestAnythingGoes(t *testing.T) {
-	each(t, func(t *testing.T, b *bed) {
-		rapid.Check(t, func(rt *rapid.T) { anything(rt, newBed(b.variant)) })
+func TestRandomHistories(t *testing.T) {
+	each(t, func(t *testing.T, b *fixture) {
+		rapid.Check(t, func(rt *rapid.T) { checkRandomHistory(rt, newFixture(b.variant)) })
 	})
 }
 
-// anything runs a random history of a source: every search must find exactly the nearest vectors.
-func anything(t *rapid.T, b *bed) {
+// checkRandomHistory runs a random history of a source: every search must find exactly the nearest vectors.
+func checkRandomHistory(t *rapid.T, b *fixture) {
 	b.random = rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	var next int64
 	for range rapid.IntRange(1, 6).Draw(t, "rounds") {
@@ -325,7 +325,7 @@ func anything(t *rapid.T, b *bed) {
 			b.source.remove(b.source.rows[b.random.IntN(len(b.source.rows))].N)
 		}
 		var scope chat.ScopeFilter
-		if rapid.Bool().Draw(t, "sieved") {
+		if rapid.Bool().Draw(t, "scoped") {
 			s := spans{}
 			for i := range rapid.IntRange(0, 4).Draw(t, "branches") {
 				after := b.random.Int64N(30)
@@ -334,6 +334,6 @@ func anything(t *rapid.T, b *bed) {
 			scope = s
 		}
 		q := randomVector(b.random, b.dimension)
-		b.agrees(t, q, scope, rapid.IntRange(1, 60).Draw(t, "limit"))
+		b.searchAndCompare(t, q, scope, rapid.IntRange(1, 60).Draw(t, "limit"))
 	}
 }

@@ -12,11 +12,11 @@
 //     on 10 000 units of conversation: of the exact top 20, the nearest 2 % by sign
 //     bits hold 52 %, the nearest 10 % 80 %), and as the store keeps bytes too, nothing
 //     is lost;
-//   - bits, sign bits and popcount, for longer vectors: the nearest by Hamming
+//   - signs, sign bits and popcount, for longer vectors: the nearest by Hamming
 //     distance are read from the store and ranked by their exact cosine.
 //
-// Warm loads all vectors in advance, as far as they fit. While they are held as bytes, a session is searched among
-// them and has no separate shard.
+// Warm loads all vectors in advance, if they fit. While they are in memory as bytes, a session is searched among them
+// and has no separate shard.
 //
 // A scope is evaluated once per branch. Results are sorted by cosine, then by n. Memory is proportional to the scopes
 // searched, limited by maxBytes (the shard in use may exceed it alone), and released after idleAfter without a

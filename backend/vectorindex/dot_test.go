@@ -20,7 +20,7 @@ func TestDot(t *testing.T) {
 			}
 			c := newCodes(n)
 			c.add(stored(v))
-			m, _ := wholeQuery(q)
+			m, _ := roundQuery(q)
 			want := int32(0)
 			for i, code := range stored(v) {
 				want += int32(math.Round(float64(q[i])*queryScale)) * int32(code)
@@ -36,7 +36,7 @@ func BenchmarkDot(b *testing.B) {
 	v := randomVector(rand.New(rand.NewPCG(3, 4)), 256)
 	c := newCodes(len(v))
 	c.add(stored(v))
-	m, _ := wholeQuery(v)
+	m, _ := roundQuery(v)
 	row, sum := c.row(0), int32(0)
 	for b.Loop() {
 		sum += m.dot(row)

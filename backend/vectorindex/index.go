@@ -17,14 +17,13 @@ const (
 	maxBytes  = 512 << 20
 )
 
-// Source is the store as the index reads it. The index may keep the vectors that it yields.
+// Source is the part of the store that the index reads. The index may keep the vectors that it yields.
 type Source interface {
 	// VectorRows yields a namespace's vectors with n greater than afterN, in the order of n, of one session or
 	// (empty) of all. An unreadable vector is nil.
 	VectorRows(ctx context.Context, ns int64, session chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error
-	// CachedVectors yields vectors of a namespace and generation that can be read in blocks, in the order of n: all
-	// up to the last one it yields, possibly none. They are valid only if it returns nil, and their bytes only during
-	// the call.
+	// CachedVectors yields the vectors of a namespace and generation that can be read in blocks, in the order of n: all
+	// up to some n, possibly none. They are valid only if it returns nil, and their bytes only during the call.
 	CachedVectors(ctx context.Context, ns, generation int64, yield func(chat.VectorBlock) error) error
 	VectorsOf(ctx context.Context, ns int64, units []int64) (map[int64][]float32, error)
 	// VectorGeneration changes when reading after the last n is not enough: a vector was deleted or changed, or one
@@ -82,18 +81,18 @@ func (x *Index) Search(ctx context.Context, q retrieval.VectorQuery) ([]chat.Vec
 	}
 	for {
 		skipped := s.skipped.Load()
-		if err := s.pull(ctx); err != nil {
+		if err := s.update(ctx); err != nil {
 			return nil, failed(err)
 		}
 		if n := s.skipped.Load(); n > skipped {
 			x.o.Log.Warn("vectors could not be read and are left out", "count", n, "embedder", q.Namespace.Embedder.String())
 		}
-		x.bound(s)
-		hits, whole, err := s.search(ctx, q.Vector, q.Scope, q.Limit)
+		x.evict(s)
+		hits, complete, err := s.search(ctx, q.Vector, q.Scope, q.Limit)
 		if err != nil {
 			return nil, failed(err)
 		}
-		if whole {
+		if complete {
 			return hits, nil
 		}
 	}
@@ -106,10 +105,10 @@ func (x *Index) Warm(ctx context.Context, ns chat.Namespace) error {
 		return nil
 	}
 	s := x.shard(key{ns.ID, ""}, ns.Embedder.Dimension)
-	if err := s.pull(ctx); err != nil {
+	if err := s.update(ctx); err != nil {
 		return failed(err)
 	}
-	x.bound(s)
+	x.evict(s)
 	return nil
 }
 
@@ -122,7 +121,7 @@ func estimate(ns chat.Namespace) int64 {
 	return int64(ns.Total) * (row + tableRow)
 }
 
-// shardFor returns the shard to search, and adapts the query to it. While all vectors are held as bytes, which give
+// shardFor returns the shard to search, and adapts the query to it. While all vectors are in memory as bytes, which give
 // exact results, a session is searched among them: loading it separately would only take time and memory.
 func (x *Index) shardFor(ctx context.Context, q *retrieval.VectorQuery) (*shard, error) {
 	dimension := q.Namespace.Embedder.Dimension
@@ -165,8 +164,8 @@ func (x *Index) shard(k key, dimension int) *shard {
 	return s
 }
 
-// bound drops the least recently used shards while the total is too large.
-func (x *Index) bound(keep *shard) {
+// evict drops the least recently used shards, except keep, while the total is too large.
+func (x *Index) evict(keep *shard) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var total int64
@@ -195,12 +194,12 @@ func (x *Index) sweep() {
 	now := x.o.Clock.Now()
 	next := idleAfter
 	for k, s := range x.shards {
-		left := s.used.Add(idleAfter).Sub(now)
-		if left <= 0 {
+		remaining := s.used.Add(idleAfter).Sub(now)
+		if remaining <= 0 {
 			delete(x.shards, k)
 			continue
 		}
-		next = min(next, left)
+		next = min(next, remaining)
 	}
 	x.stop = nil
 	if len(x.shards) > 0 && !x.closed {

@@ -22,14 +22,14 @@ func (x *timers) schedule(d time.Duration, f func()) func() bool {
 	return func() bool { return true }
 }
 
-func newTimed(v variant) (*bed, *clock.Fake, *timers) {
-	b := newBed(v)
+func newTimed(v variant) (*fixture, *clock.Fake, *timers) {
+	b := newFixture(v)
 	now, timer := clock.NewFake(time.Date(2026, 5, 2, 8, 0, 0, 0, time.UTC)), &timers{}
 	b.index = New(Options{Source: b.source, Clock: now.Now, After: timer.schedule})
 	return b, now, timer
 }
 
-func (b *bed) search(t *testing.T, session chat.SessionID) {
+func (b *fixture) search(t *testing.T, session chat.SessionID) {
 	t.Helper()
 	q := b.query(randomVector(b.random, b.dimension), nil, 3)
 	q.Session = session
@@ -53,16 +53,16 @@ func TestIdleShardsAreReleased(t *testing.T) {
 		t.Fatalf("%d shards after ten minutes of one and four of the other", st.Shards)
 	}
 	if len(timer.calls) != 2 || timer.after[1] != 6*time.Minute {
-		t.Fatalf("timers %v: the next look must be when the other is due", timer.after)
+		t.Fatalf("timers %v: the next check must be when the other shard is due", timer.after)
 	}
 	now.Advance(6 * time.Minute)
 	timer.calls[1]()
 	if st := b.index.Stats(); st.Shards != 0 || st.Bytes != 0 || len(timer.calls) != 2 {
-		t.Errorf("stats %+v, %d timers: nothing is left, so none may run", st, len(timer.calls))
+		t.Errorf("stats %+v, %d timers: no shard remains, so no timer may run", st, len(timer.calls))
 	}
 	b.search(t, "s1")
 	if len(timer.calls) != 3 {
-		t.Error("no timer for what was loaded again")
+		t.Error("no timer for a shard that was loaded again")
 	}
 }
 
@@ -88,11 +88,11 @@ func TestMemoryIsBoundedAndInProportionToTheScope(t *testing.T) {
 		b.source.put(r)
 	}
 	b.search(t, "s1")
-	one := b.index.Stats()
-	if b.source.reads != 100 || one.Vectors != 100 {
-		t.Fatalf("%d rows read, %d loaded for a session of 100", b.source.reads, one.Vectors)
+	single := b.index.Stats()
+	if b.source.reads != 100 || single.Vectors != 100 {
+		t.Fatalf("%d rows read, %d loaded for a session of 100", b.source.reads, single.Vectors)
 	}
-	b.index.o.MaxBytes = 2*one.Bytes + one.Bytes/2 // space for two sessions
+	b.index.o.MaxBytes = 2*single.Bytes + single.Bytes/2 // space for two sessions
 	for _, s := range []chat.SessionID{"s2", "s1", "s3"} {
 		now.Advance(time.Second)
 		b.search(t, s)
@@ -115,16 +115,16 @@ func TestLargeSessionLeavesChromem(t *testing.T) {
 		flat      string
 	}{{16, "*vectorindex.codes"}, {maxCodes + 8, "*vectorindex.signs"}} {
 		t.Run(c.flat, func(t *testing.T) {
-			b := newBed(variant{dimension: c.dimension, session: "s1"})
+			b := newFixture(variant{dimension: c.dimension, session: "s1"})
 			b.fill(maxChromem - 1)
 			b.search(t, "s1")
 			s := b.index.shards[key{1, "s1"}]
-			if got := fmt.Sprintf("%T", s.engine); got != "*vectorindex.small" {
+			if got := fmt.Sprintf("%T", s.engine); got != "*vectorindex.chromemEngine" {
 				t.Fatalf("%s for %d vectors", got, s.count())
 			}
 			b.fill(30)
 			q := normalized(b.source.rows[maxChromem+3].Codes)
-			if got := b.agrees(t, q, nil, 1); got[0].N != maxChromem+4 {
+			if got := b.searchAndCompare(t, q, nil, 1); got[0].N != maxChromem+4 {
 				t.Errorf("nearest is %v", got)
 			}
 			if got := fmt.Sprintf("%T", s.engine); got != c.flat {
@@ -138,7 +138,7 @@ func TestLargeSessionLeavesChromem(t *testing.T) {
 	}
 }
 
-func mustSearch(t *testing.T, b *bed, q []float32) []chat.VectorHit {
+func mustSearch(t *testing.T, b *fixture, q []float32) []chat.VectorHit {
 	t.Helper()
 	got, err := b.index.Search(t.Context(), b.query(q, nil, 1))
 	if err != nil {
@@ -149,33 +149,33 @@ func mustSearch(t *testing.T, b *bed, q []float32) []chat.VectorHit {
 
 // TestSignsFillTheLimit: if the nearest vectors by sign bits are deleted before they are read, more are read.
 func TestSignsFillTheLimit(t *testing.T) {
-	b := newBed(variants[3])
-	b.source.gone = map[int64]bool{}
+	b := newFixture(variants[3])
+	b.source.deleted = map[int64]bool{}
 	base := randomVector(b.random, b.dimension)
-	for n := int64(1); n <= 3*leastDepth; n++ {
+	for n := int64(1); n <= 3*minDepth; n++ {
 		v := randomVector(b.random, b.dimension)
-		if n <= 2*leastDepth {
+		if n <= 2*minDepth {
 			for i := range v {
 				v[i] = base[i] + v[i]/4
 			}
-			b.source.gone[n] = true
+			b.source.deleted[n] = true
 		}
 		b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b", Seq: n, Codes: stored(v)})
 	}
 	got, err := b.index.Search(t.Context(), b.query(base, nil, 30))
 	if err != nil || len(got) != 30 {
-		t.Fatalf("%d hits, %v; there are %d", len(got), err, leastDepth)
+		t.Fatalf("%d hits, %v; there are %d", len(got), err, minDepth)
 	}
 	for _, h := range got {
-		if h.N <= 2*leastDepth {
-			t.Errorf("%d is gone", h.N)
+		if h.N <= 2*minDepth {
+			t.Errorf("%d was deleted", h.N)
 		}
 	}
 }
 
 // TestSignsFindTheNearestOfMany: with clustered vectors, no neighbour is missed at the depth that is read.
 func TestSignsFindTheNearestOfMany(t *testing.T) {
-	b := newBed(variants[3])
+	b := newFixture(variants[3])
 	centres := make([][]float32, 20)
 	for i := range centres {
 		centres[i] = randomVector(b.random, b.dimension)
@@ -190,25 +190,25 @@ func TestSignsFindTheNearestOfMany(t *testing.T) {
 	for n := int64(1); n <= 6000; n++ {
 		b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b", Seq: n, Codes: stored(near(centres[n%20]))})
 	}
-	found, wanted := 0, 0
+	found, total := 0, 0
 	for i := range 10 {
 		q := near(centres[i])
 		got, err := b.index.Search(t.Context(), b.query(q, nil, 20))
 		if err != nil {
 			t.Fatal(err)
 		}
-		have := map[int64]bool{}
+		isHit := map[int64]bool{}
 		for _, h := range got {
-			have[h.N] = true
+			isHit[h.N] = true
 		}
 		for _, h := range exact(b.source.rows, 1, "", q, nil, 20) {
-			wanted++
-			if have[h.N] {
+			total++
+			if isHit[h.N] {
 				found++
 			}
 		}
 	}
-	if recall := float64(found) / float64(wanted); recall < 0.95 {
+	if recall := float64(found) / float64(total); recall < 0.95 {
 		t.Errorf("recall %.3f of the exact top 20", recall)
 	} else {
 		t.Logf("recall %.3f of the exact top 20", recall)
@@ -216,7 +216,7 @@ func TestSignsFindTheNearestOfMany(t *testing.T) {
 }
 
 func TestAnInvalidQueryVectorIsRefused(t *testing.T) {
-	b := newBed(variants[1])
+	b := newFixture(variants[1])
 	b.fill(5)
 	nan := randomVector(b.random, b.dimension)
 	nan[0] = float32(math.NaN())
@@ -230,10 +230,10 @@ func TestAnInvalidQueryVectorIsRefused(t *testing.T) {
 	}
 }
 
-// TestWarmIsBounded: vectors that would not fit are not loaded ahead, but by the searches that need them.
+// TestWarmIsBounded: vectors that would not fit are not loaded in advance, but by the searches that need them.
 func TestWarmIsBounded(t *testing.T) {
 	for _, v := range variants[1:] {
-		b := newBed(v)
+		b := newFixture(v)
 		b.fill(500)
 		ns := b.query(nil, nil, 0).Namespace
 		ns.Total = 500
@@ -251,7 +251,7 @@ func TestWarmIsBounded(t *testing.T) {
 // TestASessionIsSearchedAmongAll: vectors that are loaded for all sessions are not loaded again for one, unless they
 // are outdated.
 func TestASessionIsSearchedAmongAll(t *testing.T) {
-	b := newBed(variants[1])
+	b := newFixture(variants[1])
 	for n := int64(1); n <= 300; n++ {
 		r := b.row(n, "b0", n)
 		r.Session = chat.SessionID(fmt.Sprintf("s%d", n%3))
@@ -260,13 +260,13 @@ func TestASessionIsSearchedAmongAll(t *testing.T) {
 	b.search(t, "")
 	b.session = "s1"
 	q := randomVector(b.random, b.dimension)
-	b.agrees(t, q, nil, 20)
-	b.agrees(t, q, spans{"b0": {100, 200}}, 50)
+	b.searchAndCompare(t, q, nil, 20)
+	b.searchAndCompare(t, q, spans{"b0": {100, 200}}, 50)
 	if st := b.index.Stats(); st.Shards != 1 || b.source.reads != 300 {
 		t.Errorf("%d shards, %d rows read: the session's were already loaded", st.Shards, b.source.reads)
 	}
 	b.source.remove(7)
-	b.agrees(t, q, nil, 20)
+	b.searchAndCompare(t, q, nil, 20)
 	if st := b.index.Stats(); st.Shards != 2 || b.source.reads != 300+99 {
 		t.Errorf("%d shards, %d rows read: if one vector changes, the session must not be read again", st.Shards, b.source.reads)
 	}

@@ -19,7 +19,7 @@ func best(hits []chat.VectorHit, limit int) []chat.VectorHit {
 	return hits[:min(limit, len(hits))]
 }
 
-// cosine of a query of length 1 with a vector of any length except 0.
+// cosine is the cosine of a query of length 1 with a vector of any length except 0.
 func cosine(q, v []float32) float64 {
 	var dot, square float64
 	for i, x := range v {
@@ -61,42 +61,42 @@ type scored struct {
 	score float32
 }
 
-// floor keeps the highest scores of a scan and the score from which a row could still be among the best limit. Rows
-// within slack of that are kept too, because the scan's scores are inexact by that much.
-type floor struct {
-	limit int
-	slack float32
-	kept  []scored
-	full  int // length at which it settles
-	at    float32
+// topScores keeps the highest scores of a scan, and the threshold from which a row could still be among the best limit
+// rows. The threshold is lowered by slack, because the scan's scores are inexact by that much.
+type topScores struct {
+	limit     int
+	slack     float32
+	kept      []scored
+	pruneAt   int // length of kept at which it is pruned
+	threshold float32
 }
 
-func newFloor(limit int, slack float32) *floor {
-	return &floor{limit: limit, slack: slack, full: 4*limit + 256, at: float32(math.Inf(-1))}
+func newTopScores(limit int, slack float32) *topScores {
+	return &topScores{limit: limit, slack: slack, pruneAt: 4*limit + 256, threshold: float32(math.Inf(-1))}
 }
 
-// add adds a row with a score of at least f.at; callers compare first.
-func (f *floor) add(row int, score float32) {
-	f.kept = append(f.kept, scored{int32(row), score}) // a shard has fewer rows than that
-	if len(f.kept) >= f.full {
-		f.settle()
+// add adds a row with a score of at least f.threshold; callers compare first.
+func (f *topScores) add(row int, score float32) {
+	f.kept = append(f.kept, scored{int32(row), score}) // a shard has fewer than 2^31 rows
+	if len(f.kept) >= f.pruneAt {
+		f.prune()
 	}
 }
 
-// settle drops what is below the limit-th best by more than the slack.
-func (f *floor) settle() {
+// prune drops the rows whose score is below the limit-th best by more than the slack.
+func (f *topScores) prune() {
 	if len(f.kept) <= f.limit {
 		return
 	}
 	slices.SortFunc(f.kept, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row, b.row))
 	})
-	least := f.kept[f.limit-1].score - f.slack
+	threshold := f.kept[f.limit-1].score - f.slack
 	end := f.limit
-	for end < len(f.kept) && f.kept[end].score >= least {
+	for end < len(f.kept) && f.kept[end].score >= threshold {
 		end++
 	}
 	f.kept = f.kept[:end]
-	f.at = least
-	f.full = max(f.full, 2*end) // many equal scores cannot be dropped
+	f.threshold = threshold
+	f.pruneAt = max(f.pruneAt, 2*end) // many equal scores cannot be dropped
 }

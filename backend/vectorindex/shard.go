@@ -15,8 +15,8 @@ const (
 	addBatch   = 1024 // rows added at a time while searches wait
 )
 
-// engine holds vectors by row and finds the nearest in scope. A single goroutine adds while no search runs; searches
-// run concurrently.
+// engine stores vectors by row and finds the nearest in scope. Vectors are added by one goroutine while no search runs;
+// searches run concurrently.
 type engine interface {
 	len() int
 	bytes() int64
@@ -30,20 +30,20 @@ type key struct {
 	session   chat.SessionID // empty: all
 }
 
-// shard is the vectors of one scope.
+// shard is the vectors of one session, or of all.
 type shard struct {
 	key       key
 	dimension int
 	source    Source
 
-	pulling chan struct{} // holds one token: its owner reads from the source
+	updating chan struct{} // of capacity 1: whoever has sent to it may read from the source
 
 	mu         sync.RWMutex // guards the following fields
 	table      *table
 	engine     engine
 	generation int64
 	last       int64 // n up to which vectors were read
-	whole      bool  // this generation was read completely once; false while it is read again
+	complete   bool  // this generation was read completely once; false while it is read again
 
 	used    time.Time    // guarded by the index
 	skipped atomic.Int64 // unreadable rows
@@ -51,14 +51,14 @@ type shard struct {
 }
 
 func newShard(k key, dimension int, source Source) *shard {
-	return &shard{key: k, dimension: dimension, source: source, pulling: make(chan struct{}, 1)}
+	return &shard{key: k, dimension: dimension, source: source, updating: make(chan struct{}, 1)}
 }
 
-// pull updates the shard from the source. If its context ends, the next search reads the rest.
-func (s *shard) pull(ctx context.Context) error {
+// update updates the shard from the source. If its context ends, the next search reads the rest.
+func (s *shard) update(ctx context.Context) error {
 	select {
-	case s.pulling <- struct{}{}:
-		defer func() { <-s.pulling }()
+	case s.updating <- struct{}{}:
+		defer func() { <-s.updating }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -66,11 +66,11 @@ func (s *shard) pull(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.engine == nil || generation != s.generation { // only the token's owner writes them
+	if s.engine == nil || generation != s.generation { // both are written only during update, by one goroutine at a time
 		if err := s.reset(generation); err != nil {
 			return err
 		}
-		if err := s.pullCached(ctx); err != nil {
+		if err := s.updateFromCache(ctx); err != nil {
 			return err
 		}
 	}
@@ -89,12 +89,12 @@ func (s *shard) pull(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.whole = true
+	s.complete = true
 	return nil
 }
 
-// pullCached adds what can be read in blocks. If that fails, everything is read row by row.
-func (s *shard) pullCached(ctx context.Context) error {
+// updateFromCache adds the vectors that can be read in blocks. If that fails, all vectors are read row by row.
+func (s *shard) updateFromCache(ctx context.Context) error {
 	into, ok := s.engine.(*codes)
 	if !ok || s.key.session != "" {
 		return nil
@@ -117,12 +117,12 @@ func (s *shard) pullCached(ctx context.Context) error {
 	return s.reset(s.generation)
 }
 
-// isCurrent reports whether all vectors were read, and none was changed since.
+// isCurrent reports whether all vectors were read, and none was deleted or changed since.
 func (s *shard) isCurrent(ctx context.Context) (bool, error) {
 	generation, err := s.source.VectorGeneration(ctx)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return err == nil && s.whole && s.generation == generation, err
+	return err == nil && s.complete && s.generation == generation, err
 }
 
 func (s *shard) reset(generation int64) error {
@@ -132,7 +132,7 @@ func (s *shard) reset(generation int64) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.table, s.engine, s.generation, s.last, s.whole = newTable(), e, generation, 0, false
+	s.table, s.engine, s.generation, s.last, s.complete = newTable(), e, generation, 0, false
 	s.skipped.Store(0)
 	return nil
 }
@@ -141,7 +141,7 @@ func (s *shard) reset(generation int64) error {
 func (s *shard) newEngine(rows int) (engine, error) {
 	switch {
 	case s.key.session != "" && rows < maxChromem:
-		return newSmall(s.dimension)
+		return newChromemEngine(s.dimension)
 	case s.dimension <= maxCodes:
 		return newCodes(s.dimension), nil
 	}
@@ -165,13 +165,13 @@ func (s *shard) add(rows []chat.VectorRow) {
 		s.table.add(r)
 		s.engine.add(r.Codes)
 	}
-	s.outgrow()
+	s.switchEngine()
 	s.size.Store(s.table.bytes() + s.engine.bytes())
 }
 
-// outgrow moves a session that became too large for chromem-go to a flat engine.
-func (s *shard) outgrow() {
-	old, ok := s.engine.(*small)
+// switchEngine moves a session that became too large for chromem-go to another engine.
+func (s *shard) switchEngine() {
+	old, ok := s.engine.(*chromemEngine)
 	if !ok || old.len() < maxChromem {
 		return
 	}
@@ -185,18 +185,18 @@ func (s *shard) outgrow() {
 	s.engine = next
 }
 
-// search scans what was pulled. whole is false, and nothing was scanned, if another search has begun to reload the
-// shard since: pull again, which waits for it.
-func (s *shard) search(ctx context.Context, q []float32, scope chat.ScopeFilter, limit int) (hits []chat.VectorHit, whole bool, err error) {
+// search scans the vectors read so far. complete is false, and nothing was scanned, if another search has begun to
+// reload the shard since update: the caller must call update again, which waits for that search.
+func (s *shard) search(ctx context.Context, q []float32, scope chat.ScopeFilter, limit int) (hits []chat.VectorHit, complete bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if !s.whole {
+	if !s.complete {
 		return nil, false, nil
 	}
 	if s.engine.len() == 0 {
 		return nil, true, nil
 	}
-	w, open := s.table.windows(scope)
-	hits, err = s.engine.search(ctx, q, filter{s.table, w, open}, limit)
+	w, unrestricted := s.table.windows(scope)
+	hits, err = s.engine.search(ctx, q, filter{s.table, w, unrestricted}, limit)
 	return hits, true, err
 }

@@ -20,7 +20,7 @@ type memorySource struct {
 	fail       error          // of VectorRows
 	cached     int            // rows that CachedVectors yields
 	failCached error          // of CachedVectors, at its end
-	gone       map[int64]bool // no longer found by VectorsOf
+	deleted    map[int64]bool // no longer found by VectorsOf
 }
 
 func (s *memorySource) VectorGeneration(context.Context) (int64, error) {
@@ -93,7 +93,7 @@ func (s *memorySource) VectorsOf(_ context.Context, _ int64, units []int64) (map
 	out := map[int64][]float32{}
 	for _, n := range units {
 		i, ok := slices.BinarySearchFunc(s.rows, n, func(r chat.VectorRow, n int64) int { return int(r.N - n) })
-		if ok && !s.gone[n] && s.rows[i].Codes != nil {
+		if ok && !s.deleted[n] && s.rows[i].Codes != nil {
 			out[n] = normalized(s.rows[i].Codes)
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// table is the data by which a scope decides, one row per vector, in the order of n.
+// table contains the data that a scope filters by, one row per vector, in the order of n.
 type table struct {
 	n       []int64
-	place   []uint32 // in places
+	place   []uint32 // index in places
 	seq     []int32
 	places  []chat.VectorPlace // without duplicates
 	placeOf map[chat.VectorPlace]uint32
@@ -23,7 +23,7 @@ func newTable() *table { return &table{placeOf: map[chat.VectorPlace]uint32{}} }
 func (t *table) add(r chat.VectorRow) {
 	t.n = append(t.n, r.N)
 	t.place = append(t.place, t.placeAt(chat.VectorPlace{Session: r.Session, Branch: r.Branch}))
-	t.seq = append(t.seq, int32(min(r.Seq, math.MaxInt32))) // bounded
+	t.seq = append(t.seq, int32(min(r.Seq, math.MaxInt32)))
 }
 
 // addBlock adds the rows of a block.
@@ -35,23 +35,23 @@ func (t *table) addBlock(b chat.VectorBlock) {
 	t.n = append(t.n, b.N...)
 	for i, seq := range b.Seq {
 		t.place = append(t.place, places[b.Place[i]])
-		t.seq = append(t.seq, int32(min(seq, math.MaxInt32))) // bounded
+		t.seq = append(t.seq, int32(min(seq, math.MaxInt32)))
 	}
 }
 
-// placeAt is the index of a place, which is added if it is new.
+// placeAt returns the index of a place, which is added if it is new.
 func (t *table) placeAt(p chat.VectorPlace) uint32 {
 	at, ok := t.placeOf[p]
 	if !ok {
-		at = uint32(len(t.places)) // there are fewer branches than that
+		at = uint32(len(t.places)) // there are fewer than 2^32 branches
 		t.placeOf[p] = at
 		t.places = append(t.places, p)
 	}
 	return at
 }
 
-// windows evaluates the scope once per branch. open is true if it includes everything.
-func (t *table) windows(s chat.ScopeFilter) (w []window, open bool) {
+// windows evaluates the scope once per branch. unrestricted is true if it includes everything.
+func (t *table) windows(s chat.ScopeFilter) (w []window, unrestricted bool) {
 	if s == nil {
 		return nil, true
 	}
@@ -66,13 +66,13 @@ func (t *table) windows(s chat.ScopeFilter) (w []window, open bool) {
 
 // filter is a scope resolved for one search.
 type filter struct {
-	t       *table
-	windows []window
-	open    bool
+	t            *table
+	windows      []window
+	unrestricted bool
 }
 
 func (f filter) passes(i int) bool {
-	if f.open {
+	if f.unrestricted {
 		return true
 	}
 	w, seq := f.windows[f.t.place[i]], int64(f.t.seq[i])
@@ -81,7 +81,7 @@ func (f filter) passes(i int) bool {
 
 // count is the number of rows in scope.
 func (f filter) count() int {
-	if f.open {
+	if f.unrestricted {
 		return len(f.t.n)
 	}
 	total := 0
@@ -99,7 +99,7 @@ type oneSession struct {
 	scope   chat.ScopeFilter // nil: all of the session
 }
 
-// Span implements chat.Scope.
+// Span implements chat.ScopeFilter.
 func (o oneSession) Span(s chat.SessionID, b chat.BranchID) (after, upTo int64, ok bool) {
 	switch {
 	case s != o.session:

@@ -3,40 +3,40 @@ import { execSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 // The system's Chromium, so that the tests download no browser.
-const chromium = execSync('command -v chromium || command -v chromium-browser || command -v google-chrome || true', { encoding: 'utf8' }).trim();
+const chromiumPath = execSync('command -v chromium || command -v chromium-browser || command -v google-chrome || true', { encoding: 'utf8' }).trim();
 const launch = {
-  executablePath: chromium || '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  executablePath: chromiumPath || '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'],
 };
-const chrome = {
+const chromiumOptions = {
   browserName: 'chromium',
   launchOptions: launch,
   viewport: { width: 1280, height: 800 },
   locale: 'en-GB',
-  // Colours during a transition are not real colours of the window.
+  // Without transitions, so that no test sees the colours in between.
   contextOptions: { reducedMotion: 'reduce' },
   screenshot: 'only-on-failure',
   trace: 'on-first-retry', // tracing every test took a fifth of the suite's time; `--trace retain-on-failure` enables it manually
 } as const;
 
 // Two projects of one runner, so that both report in the same way: `browser` drives the dev build's page in Chromium,
-// `window` the production program over WebDriver. Every test has its own program, home and provider.
+// `window` drives the production program over WebDriver. Every test has its own program, home and provider.
 export default defineConfig({
-  // Limits only for tests that hang: a test waits for what it needs, however slow the machine is.
+  // These limits only stop tests that hang: a test waits for what it needs, however slow the machine is.
   timeout: 300_000,
   expect: { timeout: 90_000 },
-  // A test that passes only on the second try has a fault, in itself or in the program. In CI it gets the second try,
+  // A test that passes only on the second try shows an error in the test or in the program. In CI it gets a second try
   // and is reported as flaky.
   retries: process.env.CI ? 1 : 0,
-  workers: Math.max(3, availableParallelism()), // a test mostly waits for its page, so two processors are not too few for three
+  workers: Math.max(3, availableParallelism()), // a test mostly waits for its page, so three can share two processors
   fullyParallel: true,
   forbidOnly: true,
   reporter: 'list',
   projects: [
-    // Each has its own output directory, because scripts/test runs two of them side by side.
-    { name: 'browser', testDir: 'browser', outputDir: 'results/browser', use: chrome },
+    // Each project has its own output directory, because scripts/test runs two of them at the same time.
+    { name: 'browser', testDir: 'browser', outputDir: 'results/browser', use: chromiumOptions },
     { name: 'window', testDir: 'window', outputDir: 'results/window' }, // each test has its own screen, session bus and driver
-    // `make screenshots`: not tests.
-    { name: 'pictures', testDir: 'pictures', outputDir: 'results/pictures', use: { ...chrome, deviceScaleFactor: 2 } },
+    // Not tests: `make screenshots` and `make screens`.
+    { name: 'pictures', testDir: 'pictures', outputDir: 'results/pictures', use: { ...chromiumOptions, deviceScaleFactor: 2 } },
   ],
 });

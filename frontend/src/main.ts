@@ -14,10 +14,10 @@ import { announcePage, reportToProgram } from '$lib/backend/window';
  */
 async function connect(): Promise<Backend> {
   if (import.meta.env.DEV) {
-    const asked = new URLSearchParams(location.search);
-    if (asked.has('fake')) {
+    const params = new URLSearchParams(location.search);
+    if (params.has('fake')) {
       const { developmentBackend } = await import('$lib/backend/fake/development');
-      return developmentBackend(asked);
+      return developmentBackend(params);
     }
   }
   await announcePage();

@@ -102,7 +102,7 @@ func (b *result) median(unit string) float64 {
 	return values[len(values)/2]
 }
 
-// group is the benchmark that a case belongs to; cases of one benchmark are compared.
+// group returns the benchmark that a case belongs to; cases of one benchmark are compared.
 func (b *result) group() string {
 	name, _, _ := strings.Cut(b.name, "/")
 	return b.pkg + " " + name

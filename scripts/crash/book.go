@@ -14,7 +14,7 @@ import (
 type book struct {
 	mu       sync.Mutex
 	tags     map[string]string // other names for kinds of prompts
-	first    int               // the first prompt has the number after this
+	first    int               // the number before that of the first prompt
 	clock    int               // counts starts and ends of commands
 	prompts  []*prompt
 	byNumber map[int]*prompt
@@ -46,7 +46,7 @@ type prompt struct {
 	branch       string
 	turn         string
 	seq          int64
-	aimed        string // the session it was sent to, empty for a new one
+	target       string // the session it was sent to, empty for a new one
 
 	steps       map[string]*stream // what frames reported, by step
 	final       string             // text of an answer that was reported as final
@@ -113,7 +113,7 @@ func (b *book) prompt(kind, session string) *prompt {
 		kind = tag
 	}
 	p := &prompt{
-		number: n, aimed: session, begun: b.tick(), steps: map[string]*stream{},
+		number: n, target: session, begun: b.tick(), steps: map[string]*stream{},
 		text: fmt.Sprintf("Question %d: when do we deploy Orders, größer 漢字? [[%s %d]]", n, kind, n),
 	}
 	b.prompts = append(b.prompts, p)
@@ -122,21 +122,21 @@ func (b *book) prompt(kind, session string) *prompt {
 }
 
 // erase records that the session of a prompt is about to be deleted permanently.
-func (b *book) erase(at *prompt) {
+func (b *book) erase(erased *prompt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.prompts {
-		if p.session == at.session {
+		if p.session == erased.session {
 			p.effect, p.turn = unknown, ""
 		}
 	}
 }
 
-// stays reports whether the session of a prompt must still exist.
-func (b *book) stays(at *prompt) bool {
+// mustExist reports whether the session of a prompt must still exist.
+func (b *book) mustExist(original *prompt) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.byNumber[at.number]
+	p := b.byNumber[original.number]
 	return p != nil && p.session != "" && p.effect == acknowledged
 }
 
@@ -214,7 +214,7 @@ func (p *prompt) frame(e event) {
 		p.steps[e.Step] = s
 	}
 	if e.Seq != s.seq+1 && s.err == "" {
-		s.err = fmt.Sprintf("frame %d came after %d", e.Seq, s.seq)
+		s.err = fmt.Sprintf("frame %d arrived after %d", e.Seq, s.seq)
 	}
 	s.seq = e.Seq
 	if e.Kind == "text" {
@@ -226,7 +226,7 @@ func (p *prompt) frame(e event) {
 	s.durable = max(s.durable, e.Durable)
 }
 
-// durableText is the part of a step's text that was reported as durable.
+// durableText returns the part of a step's text that was reported as durable.
 func (s *stream) durableText() string { return s.text[:min(s.durable, int64(len(s.text)))] }
 
 // fact records that a small value is about to be stored.
@@ -253,27 +253,27 @@ func (b *book) settle(f *fact, r result) {
 	}
 }
 
-// titles returns the titles that a session may have. A title that was acknowledged excludes all titles that were set
-// before it.
-func (b *book) titles(session string) (may []string, must bool) {
+// titles returns the titles that a session may have, and whether it must have one of them. A title that was acknowledged
+// excludes all titles that were set before it.
+func (b *book) titles(session string) (allowed []string, required bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var of []*fact
+	var titles []*fact
 	for _, f := range b.facts {
 		if f.kind == "title" && f.subject == session && f.effect != refused {
-			of = append(of, f)
-			must = must || f.effect == acknowledged
+			titles = append(titles, f)
+			required = required || f.effect == acknowledged
 		}
 	}
-	for _, f := range of {
-		over := slices.ContainsFunc(of, func(later *fact) bool {
+	for _, f := range titles {
+		replaced := slices.ContainsFunc(titles, func(later *fact) bool {
 			return later.effect == acknowledged && f.ended > 0 && later.begun > f.ended
 		})
-		if !over {
-			may = append(may, f.text)
+		if !replaced {
+			allowed = append(allowed, f.text)
 		}
 	}
-	return may, must
+	return allowed, required
 }
 
 // decide records that keep or discard was requested in a session.
@@ -317,8 +317,8 @@ func (b *book) answered(u float64) *prompt {
 	return b.prompts[i]
 }
 
-// overheard records what a conversation in a terminal printed: an answer is only shown for a stored message.
-func (b *book) overheard(p *prompt, stdout, answer string) {
+// recordTerminal records what a conversation in a terminal printed: an answer is only shown for a stored message.
+func (b *book) recordTerminal(p *prompt, stdout, answer string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p.effect == unknown && strings.Contains(stdout, answer[:16]) {

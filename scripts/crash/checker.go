@@ -63,20 +63,20 @@ type checker struct {
 
 // answers is what is known about a provider without asking the program.
 type answers interface {
-	// answer returns the whole answer to a prompt.
+	// answer returns the complete answer to a prompt.
 	answer(n int) string
 	// sent reports whether an answer was ever sent completely.
 	sent(n int) bool
 }
 
 func (p *provider) answer(n int) string { return answerText(n) }
-func (p *provider) sent(n int) bool     { return p.wholes(n) > 0 }
+func (p *provider) sent(n int) bool     { return p.completions(n) > 0 }
 
 func (o *checker) add(format string, args ...any) {
 	o.found = append(o.found, fmt.Sprintf(format, args...))
 }
 
-// transcripts reads every branch of every session and checks each turn, once. After recovery no step may be open.
+// transcripts reads every branch of every session and checks each turn once. After recovery no step may be open.
 func (o *checker) transcripts(ctx context.Context, h *home, recovered bool) error {
 	ids, err := h.sessions(ctx)
 	if err != nil {
@@ -97,8 +97,8 @@ func (o *checker) session(ctx context.Context, h *home, id string, turns map[str
 	if err := h.ok(ctx, &first, "show", id); err != nil {
 		return err
 	}
-	if may, must := o.book.titles(id); must && !slices.Contains(may, first.Session.Title) {
-		o.add("session %s is called %q, not one of %q", id, first.Session.Title, may)
+	if allowed, required := o.book.titles(id); required && !slices.Contains(allowed, first.Session.Title) {
+		o.add("session %s is called %q, not one of %q", id, first.Session.Title, allowed)
 	}
 	o.lineage(first.Turns, turns)
 	for _, b := range first.Branches {
@@ -126,15 +126,15 @@ func (o *checker) lineage(list []shownTurn, turns map[string]shownTurn) {
 // continueMessage is the message that "continue" sends for a final turn, as a new turn.
 const continueMessage = "Please continue exactly where you stopped."
 
-// prompts checks each prompt against the turns; all says that these are all turns.
+// prompts checks each prompt against the turns; all means that these are all turns.
 func (o *checker) prompts(turns map[string]shownTurn, all, recovered bool) {
 	o.book.mu.Lock()
 	defer o.book.mu.Unlock()
 	copies := map[int][]shownTurn{}
-	going := 0
+	continuations := 0
 	for _, t := range turns {
 		if t.User.text() == continueMessage {
-			going++
+			continuations++
 			continue
 		}
 		_, n := lastTag(t.User.text())
@@ -151,8 +151,8 @@ func (o *checker) prompts(turns map[string]shownTurn, all, recovered bool) {
 	if !all {
 		return
 	}
-	if going > o.book.continued {
-		o.add("DOUBLED: %d turns continue an answer, but only %d continuations were requested", going, o.book.continued)
+	if continuations > o.book.continued {
+		o.add("DOUBLED: %d turns continue an answer, but only %d continuations were requested", continuations, o.book.continued)
 	}
 	for _, p := range o.book.prompts {
 		o.stored(p, copies[p.number], turns)
@@ -165,11 +165,11 @@ func (o *checker) prompts(turns map[string]shownTurn, all, recovered bool) {
 func (o *checker) stored(p *prompt, copies []shownTurn, turns map[string]shownTurn) {
 	switch n := len(copies); {
 	case p.effect == acknowledged && n == 0:
-		o.add("LOST: prompt %d (turn %s) was acknowledged and is not there", p.number, p.turn)
+		o.add("LOST: prompt %d (turn %s) was acknowledged and is missing", p.number, p.turn)
 	case p.effect == refused && n > 0:
-		o.add("prompt %d was refused and is there", p.number)
+		o.add("prompt %d was refused, but exists", p.number)
 	case n > 1:
-		o.add("DOUBLED: prompt %d is there %d times", p.number, n)
+		o.add("DOUBLED: prompt %d exists %d times", p.number, n)
 	}
 	if p.turn == "" {
 		return
@@ -177,7 +177,7 @@ func (o *checker) stored(p *prompt, copies []shownTurn, turns map[string]shownTu
 	t, ok := turns[p.turn]
 	switch {
 	case !ok:
-		o.add("LOST: turn %s of prompt %d is not there", p.turn, p.number)
+		o.add("LOST: turn %s of prompt %d is missing", p.turn, p.number)
 	case t.Seq != p.seq || t.Branch != p.branch:
 		o.add("turn %s was acknowledged as %s #%d and is %s #%d", t.ID, p.branch, p.seq, t.Branch, t.Seq)
 	case p.finalText && (t.Outcome != "completed" || t.Assistant == nil || t.Assistant.text() != p.final):
@@ -227,11 +227,11 @@ func (o *checker) turn(p *prompt, t shownTurn, recovered bool) {
 		}
 		o.step(p, s.ID, text, full)
 		if s.Outcome.Status == "completed" && text != full {
-			o.add("PARTIAL CALLED WHOLE: step %s of prompt %d is completed with %q", s.ID, p.number, harness.Clip(text))
+			o.add("PARTIAL CALLED COMPLETE: step %s of prompt %d is completed with %q", s.ID, p.number, harness.Clip(text))
 		}
 	}
 	if rest := strings.TrimSpace(unprefixed(t.text(), full)); rest != "" {
-		o.add("turn %s of prompt %d contains what was never sent: %q", t.ID, p.number, harness.Clip(rest))
+		o.add("turn %s of prompt %d contains text that was never sent: %q", t.ID, p.number, harness.Clip(rest))
 	}
 	o.outcome(p, t, full)
 }
@@ -258,8 +258,8 @@ func unprefixed(text, full string) string {
 	}
 }
 
-// step checks that the text of a step that was reported as durable is there. The text of a continuation follows the
-// earlier text.
+// step checks that a step contains the text that was reported as durable. The text of a continuation follows the earlier
+// text.
 func (o *checker) step(p *prompt, id, text, full string) {
 	s := p.steps[id]
 	if s == nil {
@@ -272,16 +272,16 @@ func (o *checker) step(p *prompt, id, text, full string) {
 		o.add("LOST: step %s of prompt %d was reported as durable up to byte %d, and has %d bytes: %q", id, p.number, len(durable), len(text), harness.Clip(text))
 	}
 	if !strings.HasPrefix(full, s.text) {
-		o.add("step %s of prompt %d showed what was never sent: %q", id, p.number, harness.Clip(s.text))
+		o.add("step %s of prompt %d showed text that was never sent: %q", id, p.number, harness.Clip(s.text))
 	}
 }
 
-// outcome checks that no partial answer became final automatically.
+// outcome checks that no partial answer became final without a decision of the user.
 func (o *checker) outcome(p *prompt, t shownTurn, full string) {
 	switch t.Outcome {
 	case "completed":
 		if !strings.HasSuffix(t.text(), full) || !o.provider.sent(p.number) {
-			o.add("PARTIAL CALLED WHOLE: turn %s of prompt %d is %s with %q", t.ID, p.number, t.Phase, harness.Clip(t.text()))
+			o.add("PARTIAL CALLED COMPLETE: turn %s of prompt %d is %s with %q", t.ID, p.number, t.Phase, harness.Clip(t.text()))
 		}
 	case "stopped":
 		if !p.interrupted {

@@ -10,8 +10,8 @@ import (
 )
 
 // counterFile is the environment variable that turns this command into a tool server over stdio. Its only tool has a
-// countable effect: it appends a word to the file named by the variable, and fsyncs before it responds. A call takes
-// a moment before and after that, in which it can be killed.
+// countable effect: it appends a word to the file named by the variable, and fsyncs before it responds. A call waits for
+// a moment before and after that, so that it can be killed there.
 const counterFile = "CONTEXTINFINITY_CRASH_COUNTER"
 
 // begunFile exists while a call is running.
@@ -46,7 +46,7 @@ func serveCounter(path string) int {
 			result = `{"tools":[{"name":"count","description":"Writes a word into a file.","inputSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}}]}`
 		case "tools/call":
 			if err := countWord(path, m.Params.Arguments.Word); err != nil {
-				failed = `{"code":-32603,"message":"it could not be counted"}`
+				failed = `{"code":-32603,"message":"the word could not be counted"}`
 			}
 			result = `{"content":[{"type":"text","text":"wrote it"}]}`
 		default:

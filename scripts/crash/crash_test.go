@@ -14,12 +14,12 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// These tests are the short form, with a fixed seed so that each run is the same. make crash is the long form.
+// These tests are the short form, with a fixed seed, so that each run does the same. make crash is the long form.
 
 var (
-	built sync.Once
-	bins  builds
-	bad   error
+	buildOnce sync.Once
+	bins      builds
+	buildErr  error
 )
 
 func TestMain(m *testing.M) {
@@ -45,11 +45,11 @@ func testSetup(t *testing.T, seed uint64) *setup {
 	if r.module, err = harness.Root(); err != nil {
 		t.Fatal(err)
 	}
-	built.Do(func() {
-		bins, bad = build(context.Background(), scratch)
+	buildOnce.Do(func() {
+		bins, buildErr = build(context.Background(), scratch)
 	})
-	if bad != nil {
-		t.Fatal(bad)
+	if buildErr != nil {
+		t.Fatal(buildErr)
 	}
 	r.builds = bins
 	if r.provider, err = newProvider(); err != nil {
@@ -59,23 +59,24 @@ func testSetup(t *testing.T, seed uint64) *setup {
 	return r
 }
 
-func clean(t *testing.T, rows []outcome, err error) {
+// expectNoProblems fails the test if the harness found a problem.
+func expectNoProblems(t *testing.T, rows []outcome, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var words strings.Builder
-	if printTable(&words, rows) > 0 {
-		t.Error(words.String())
+	var table strings.Builder
+	if printTable(&table, rows) > 0 {
+		t.Error(table.String())
 	}
-	t.Log(words.String())
+	t.Log(table.String())
 }
 
 func TestRandomKillsLoseNothing(t *testing.T) {
 	t.Parallel()
 	r := testSetup(t, 7)
 	rows, err := runKills(t.Context(), r)
-	clean(t, rows, err)
+	expectNoProblems(t, rows, err)
 	for _, row := range rows {
 		if row.tried != 13 {
 			t.Errorf("%s: %d restarts", row.what, row.tried)
@@ -89,7 +90,7 @@ func TestToolCallsRunAtMostOnce(t *testing.T) {
 	r := testSetup(t, 5)
 	r.restarts, r.stride = 8, 25
 	rows, err := runTools(t.Context(), r)
-	clean(t, rows, err)
+	expectNoProblems(t, rows, err)
 	if len(rows) != 3 || rows[0].tried != 8 || rows[1].tried < 2 || rows[2].tried < 3 {
 		t.Errorf("tried %+v", rows)
 	}
@@ -99,7 +100,7 @@ func TestToolCallsRunAtMostOnce(t *testing.T) {
 func TestATurnIsKilledAtItsPoints(t *testing.T) {
 	t.Parallel()
 	r := testSetup(t, 1)
-	s, err := r.staged(t.Context(), 0, scenarios[1], filepath.Join(r.work, "scene"))
+	s, err := r.newStage(t.Context(), 0, scenarios[1], filepath.Join(r.work, "scene"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestATurnIsKilledAtItsPoints(t *testing.T) {
 		tasks = append(tasks, task{s, fault})
 	}
 	out, died, err := r.playAll(t.Context(), "points", tasks)
-	clean(t, []outcome{out}, err)
+	expectNoProblems(t, []outcome{out}, err)
 	if died != len(tasks) {
 		t.Errorf("%d of %d deaths", died, len(tasks))
 	}
@@ -126,7 +127,7 @@ func TestADeleteAnImportAndAMoveAreKilledAtTheirPoints(t *testing.T) {
 		{"tx.content.erase.committing:exit", "erase.written:exit", "erase.rewritten:power"}, {"tx.bundle.import.committing:2:exit", "tx.bundle.import.committed:2:power"},
 		{"move.file:1:exit", "move.copied:power", "move.adopted:power"},
 	} {
-		s, err := r.staged(t.Context(), 300+i, scenarios[last-3+i], filepath.Join(r.work, "scene", scenarios[last-3+i].name))
+		s, err := r.newStage(t.Context(), 300+i, scenarios[last-3+i], filepath.Join(r.work, "scene", scenarios[last-3+i].name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +136,7 @@ func TestADeleteAnImportAndAMoveAreKilledAtTheirPoints(t *testing.T) {
 			tasks = append(tasks, task{s, fault})
 		}
 		out, died, err := r.playAll(t.Context(), s.name, tasks)
-		clean(t, []outcome{out}, err)
+		expectNoProblems(t, []outcome{out}, err)
 		if died != len(tasks) {
 			t.Errorf("%s: %d of %d deaths", s.name, died, len(tasks))
 		}
@@ -149,7 +150,7 @@ func TestTheHarnessFindsRemovedSafeguards(t *testing.T) {
 		t.Run(p.what, func(t *testing.T) {
 			t.Parallel()
 			r := testSetup(t, 1)
-			s, err := r.staged(t.Context(), i, scenarios[1], filepath.Join(r.work, "scene"))
+			s, err := r.newStage(t.Context(), i, scenarios[1], filepath.Join(r.work, "scene"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,12 +163,12 @@ func TestTheHarnessFindsRemovedSafeguards(t *testing.T) {
 	}
 }
 
-func TestDamageIsReportedAndTheRestReads(t *testing.T) {
+func TestDamageIsReportedAndTheRestIsReadable(t *testing.T) {
 	t.Parallel()
 	r := testSetup(t, 3)
 	r.stride = 120
 	rows, err := runDamage(t.Context(), r)
-	clean(t, rows, err)
+	expectNoProblems(t, rows, err)
 }
 
 func TestFlippedBytesAreFound(t *testing.T) {
@@ -175,7 +176,7 @@ func TestFlippedBytesAreFound(t *testing.T) {
 	r := testSetup(t, 5)
 	r.flips = 60
 	rows, err := runFlips(t.Context(), r)
-	clean(t, rows, err)
+	expectNoProblems(t, rows, err)
 	for _, row := range rows {
 		if c := row.flips; c.found+c.harmless+c.valid != c.flips || c.found == 0 {
 			t.Errorf("%s: %s of %d", row.what, c, c.flips)
@@ -193,19 +194,19 @@ func TestAMissedFlipIsCounted(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(h.data(), 0o700), os.WriteFile(h.database(), []byte("abc"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	says := func(text string) func(context.Context, *home) (string, error) {
+	returns := func(text string) func(context.Context, *home) (string, error) {
 		return func(context.Context, *home) (string, error) { return text, nil }
 	}
-	reads := func(_ context.Context, h *home) (string, error) {
+	read := func(_ context.Context, h *home) (string, error) {
 		data, err := os.ReadFile(h.database())
 		return string(data), err
 	}
 	files := h.relative(h.database())
 	for want, a := range map[string]flipArea{
-		flipFound: {says: says("byte 1 is damaged"), reads: reads}, flipMissed: {says: says(""), reads: reads},
-		flipHarmless: {says: says(""), reads: says("abc")}, flipValid: {says: says(""), reads: reads, valid: true},
+		flipFound: {check: returns("byte 1 is damaged"), read: read}, flipMissed: {check: returns(""), read: read},
+		flipHarmless: {check: returns(""), read: returns("abc")}, flipValid: {check: returns(""), read: read, valid: true},
 	} {
-		a.of, a.files = &sample{home: h}, files
+		a.sample, a.files = &sample{home: h}, files
 		what, missed, err := a.try(t.Context(), flipOf{files[0], 1, 0}, filepath.Join(t.TempDir(), "copy"), "abc")
 		if err != nil || what != want || (missed != "") != (want == flipMissed) {
 			t.Errorf("%s: %s, %q, %v", want, what, missed, err)
@@ -248,24 +249,24 @@ func TestTheCheckerNoticesWrongAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	good := shownTurn{ID: "t", Branch: "b", Seq: 1, Phase: "Responding", Outcome: "incomplete", User: said(p.text), Partial: "A1: 1.0 gr"}
+	good := shownTurn{ID: "t", Branch: "b", Seq: 1, Phase: "Responding", Outcome: "incomplete", User: textMessage(p.text), Partial: "A1: 1.0 gr"}
 	good.Steps = append(good.Steps, struct {
 		ID      string `json:"step_id"`
 		Outcome struct{ Status string }
 		Items   []message
-	}{ID: "x", Items: []message{said("A1: 1.0 gr")}})
+	}{ID: "x", Items: []message{textMessage("A1: 1.0 gr")}})
 	for want, change := range map[string]func(*shownTurn, map[string]shownTurn){
 		"":                   func(*shownTurn, map[string]shownTurn) {},
 		"LOST: prompt 1":     func(_ *shownTurn, all map[string]shownTurn) { delete(all, "t") },
 		"DOUBLED: prompt 1":  func(c *shownTurn, all map[string]shownTurn) { d := *c; d.ID, d.Seq = "u", 2; all["u"] = d },
-		"never sent":         func(c *shownTurn, _ map[string]shownTurn) { c.User = said("Something else") },
+		"never sent":         func(c *shownTurn, _ map[string]shownTurn) { c.User = textMessage("Something else") },
 		"acknowledged as":    func(c *shownTurn, _ map[string]shownTurn) { c.Seq = 2 },
-		"LOST: step x":       func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Items = []message{said("A1: 1")} },
-		"contains what was":  func(c *shownTurn, _ map[string]shownTurn) { c.Partial = "A1: 1.0 gr and more" },
+		"LOST: step x":       func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Items = []message{textMessage("A1: 1")} },
+		"contains text that": func(c *shownTurn, _ map[string]shownTurn) { c.Partial = "A1: 1.0 gr and more" },
 		"was not stopped by": func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "stopped" },
 		"did not request it": func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "kept" },
 		"PARTIAL CALLED":     func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "completed" },
-		"PARTIAL CALLED WHO": func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Outcome.Status = "completed" },
+		"PARTIAL CALLED COM": func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Outcome.Status = "completed" },
 		"still open":         func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Outcome.Status = "running" },
 	} {
 		c := good
@@ -276,7 +277,7 @@ func TestTheCheckerNoticesWrongAnswers(t *testing.T) {
 		if _, ok := all["t"]; ok {
 			all["t"] = c
 		}
-		o := &checker{book: b, provider: knows{full}}
+		o := &checker{book: b, provider: fixedAnswer{full}}
 		o.prompts(all, true, true)
 		if got := strings.Join(o.found, "; "); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("want %q, found %q", want, got)
@@ -284,12 +285,12 @@ func TestTheCheckerNoticesWrongAnswers(t *testing.T) {
 	}
 }
 
-func said(text string) message {
+func textMessage(text string) message {
 	return message{Blocks: []struct{ Type, Text string }{{"text", text}}}
 }
 
-// knows is a provider with one answer, which was never sent completely.
-type knows struct{ text string }
+// fixedAnswer is a provider with one answer, which was never sent completely.
+type fixedAnswer struct{ text string }
 
-func (k knows) answer(int) string { return k.text }
-func (knows) sent(int) bool       { return false }
+func (a fixedAnswer) answer(int) string { return a.text }
+func (fixedAnswer) sent(int) bool       { return false }

@@ -21,44 +21,44 @@ import (
 type damaged struct {
 	name string
 	do   func(context.Context, *home) error
-	// named are the findings that verify must report; empty: anything.
-	named []string
+	// expected are texts that one finding of verify must contain; empty: any result is right.
+	expected []string
 	// harmless: verify may find nothing if everything reads as before.
 	harmless bool
-	// spares are the sessions that must read as before.
-	spares []string
-	more   func(context.Context, *home, func(string, ...any)) error
+	// untouched are the sessions that must read as before.
+	untouched []string
+	checkMore func(context.Context, *home, func(string, ...any)) error
 }
 
 // runDamage damages copies of data directories in all known ways.
 func runDamage(ctx context.Context, r *setup) ([]outcome, error) {
-	cut, err := newSample(ctx, r, filepath.Join(r.work, "cut"), false)
+	interrupted, err := newSample(ctx, r, filepath.Join(r.work, "interrupted"), false)
 	if err != nil {
 		return nil, fmt.Errorf("no data to damage: %w", err)
 	}
-	whole, err := newSample(ctx, r, filepath.Join(r.work, "whole"), true)
+	quiet, err := newSample(ctx, r, filepath.Join(r.work, "quiet"), true)
 	if err != nil {
 		return nil, fmt.Errorf("no data to damage: %w", err)
 	}
 	rng := rand.New(rand.NewPCG(r.seed, 4))
 	groups := []struct {
-		what  string
-		of    *sample
-		cases func(*sample, *rand.Rand) ([]damaged, error)
+		what   string
+		sample *sample
+		cases  func(*sample, *rand.Rand) ([]damaged, error)
 	}{
-		{"journals torn and flipped", cut, journalDamage}, {"write-ahead log cut and flipped", cut, walDamage},
-		{"index tables damaged", whole, indexDamage}, {"single values flipped", whole, valueDamage}, {"the database's file flipped and cut", whole, fileDamage},
+		{"journals torn and flipped", interrupted, journalDamage}, {"write-ahead log cut and flipped", interrupted, walDamage},
+		{"index tables damaged", quiet, indexDamage}, {"single values flipped", quiet, valueDamage}, {"the database's file flipped and cut", quiet, fileDamage},
 	}
 	var rows []outcome
 	for _, g := range groups {
-		cases, err := g.cases(g.of, rng)
+		cases, err := g.cases(g.sample, rng)
 		if err != nil {
 			return rows, err
 		}
 		if r.stride > 1 {
 			cases = every(cases, r.stride, rng.IntN(r.stride))
 		}
-		out, err := r.damageAll(ctx, g.of, cases)
+		out, err := r.damageAll(ctx, g.sample, cases)
 		out.what = g.what
 		rows = append(rows, out)
 		if err != nil {
@@ -68,16 +68,16 @@ func runDamage(ctx context.Context, r *setup) ([]outcome, error) {
 	return rows, nil
 }
 
-// every returns each nth case, starting with the given one, and the last.
-func every(cases []damaged, n, from int) []damaged {
+// every returns each nth case, starting with the case at index first, or with the last one if there are fewer.
+func every(cases []damaged, n, first int) []damaged {
 	var out []damaged
-	for i := min(from, len(cases)-1); i < len(cases); i += n {
+	for i := min(first, len(cases)-1); i < len(cases); i += n {
 		out = append(out, cases[i])
 	}
 	return out
 }
 
-func (r *setup) damageAll(ctx context.Context, of *sample, cases []damaged) (outcome, error) {
+func (r *setup) damageAll(ctx context.Context, s *sample, cases []damaged) (outcome, error) {
 	var out outcome
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -88,7 +88,7 @@ func (r *setup) damageAll(ctx context.Context, of *sample, cases []damaged) (out
 		wg.Go(func() {
 			defer func() { <-slots }()
 			dir := filepath.Join(r.work, fmt.Sprintf("damaged-%d", i))
-			found, err := of.try(ctx, c, dir)
+			found, err := s.try(ctx, c, dir)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil && failed == nil {
@@ -99,7 +99,7 @@ func (r *setup) damageAll(ctx context.Context, of *sample, cases []damaged) (out
 				out.found = append(out.found, c.name+": "+f)
 			}
 			if len(found) > 0 {
-				kept := filepath.Join(r.work, "found-"+strings.Map(plain, c.name))
+				kept := filepath.Join(r.work, "found-"+strings.Map(fileNameRune, c.name))
 				if os.Rename(dir, kept) == nil {
 					out.kept = kept
 				}
@@ -111,14 +111,15 @@ func (r *setup) damageAll(ctx context.Context, of *sample, cases []damaged) (out
 	return out, failed
 }
 
-func plain(r rune) rune {
+// fileNameRune replaces characters that a file's name should not contain.
+func fileNameRune(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 		return r
 	}
 	return '-'
 }
 
-// try damages a copy and checks what the program makes of it.
+// try damages a copy and checks how the program handles it.
 func (s *sample) try(ctx context.Context, c damaged, dir string) (found []string, err error) {
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	h, err := s.copy(dir)
@@ -128,12 +129,12 @@ func (s *sample) try(ctx context.Context, c damaged, dir string) (found []string
 	if err := c.do(ctx, h); err != nil {
 		return nil, err
 	}
-	if err := s.named(ctx, h, c, add); err != nil {
+	if err := s.checkFindings(ctx, h, c, add); err != nil {
 		return found, err
 	}
-	for _, id := range c.spares {
+	for _, id := range c.untouched {
 		if now, err := h.show(ctx, id); err != nil || now != s.shows[id] {
-			add("session %s, which was not touched, reads otherwise (%v)", id, err)
+			add("session %s was not damaged, but reads differently (%v)", id, err)
 		}
 	}
 	for _, args := range [][]string{
@@ -147,18 +148,18 @@ func (s *sample) try(ctx context.Context, c damaged, dir string) (found []string
 		if err != nil {
 			add("%v", err)
 		}
-		if r.broken() || r.code > 3 || r.code == 1 && (doc.Error == nil || doc.Error.Message == "") {
+		if r.crashed() || r.code > 3 || r.code == 1 && (doc.Error == nil || doc.Error.Message == "") {
 			add("%s", r)
 		}
 	}
-	if c.more != nil {
-		err = c.more(ctx, h, add)
+	if c.checkMore != nil {
+		err = c.checkMore(ctx, h, add)
 	}
 	return found, err
 }
 
-// named checks what verify reports about the damage.
-func (s *sample) named(ctx context.Context, h *home, c damaged, add func(string, ...any)) error {
+// checkFindings checks what verify reports about the damage.
+func (s *sample) checkFindings(ctx context.Context, h *home, c damaged, add func(string, ...any)) error {
 	var doc struct {
 		OK       bool
 		Findings []struct{ Kind, Table, ID, Message string }
@@ -168,67 +169,67 @@ func (s *sample) named(ctx context.Context, h *home, c damaged, add func(string,
 		add("%v", err)
 		return nil
 	}
-	if r.broken() || r.code != 0 && r.code != 3 || (r.code == 3) != (len(doc.Findings) > 0) || doc.OK != (r.code == 0) {
+	if r.crashed() || r.code != 0 && r.code != 3 || (r.code == 3) != (len(doc.Findings) > 0) || doc.OK != (r.code == 0) {
 		add("verify: %s", r)
 	}
-	if len(c.named) == 0 {
+	if len(c.expected) == 0 {
 		return nil
 	}
 	for _, f := range doc.Findings {
-		if !slices.ContainsFunc(c.named, func(part string) bool { return !strings.Contains(f.Table+" "+f.ID+" "+f.Message, part) }) {
+		if !slices.ContainsFunc(c.expected, func(part string) bool { return !strings.Contains(f.Table+" "+f.ID+" "+f.Message, part) }) {
 			return nil
 		}
 	}
 	if c.harmless && len(doc.Findings) == 0 {
 		for _, id := range s.sessions {
 			if now, err := h.show(ctx, id); err != nil || now != s.shows[id] {
-				add("verify finds nothing, and session %s reads otherwise (%v)", id, err)
+				add("verify finds nothing, but session %s reads differently (%v)", id, err)
 			}
 		}
 		return nil
 	}
-	add("verify does not name %q: %s", c.named, harness.Clip(r.stdout))
+	add("verify does not name %q: %s", c.expected, harness.Clip(r.stdout))
 	return nil
 }
 
 func journalDamage(s *sample, rng *rand.Rand) ([]damaged, error) {
 	var out []damaged
 	for step, turn := range s.steps {
-		whole, err := os.ReadFile(s.journal(step))
+		journal, err := os.ReadFile(s.journal(step))
 		if err != nil {
 			return nil, err
 		}
-		at := 0
-		for number, line := range bytes.SplitAfter(whole, []byte("\n")) {
+		offset := 0
+		for number, line := range bytes.SplitAfter(journal, []byte("\n")) {
 			if len(line) == 0 {
 				break
 			}
-			before := at
+			lineStart := offset
 			put := func(data []byte) func(context.Context, *home) error {
 				return func(_ context.Context, h *home) error { return os.WriteFile(h.journal(step), data, 0o600) }
 			}
-			reads := s.readsUpTo(turn, whole[:before])
+			checkText := s.containsOnly(turn, journal[:lineStart])
 			for _, cut := range []int{0, 1 + rng.IntN(len(line)-1)} {
 				out = append(out, damaged{
-					name: fmt.Sprintf("journal cut in line %d after %d bytes", number+1, cut), do: put(whole[:before+cut]), more: reads,
+					name: fmt.Sprintf("journal cut in line %d after %d bytes", number+1, cut), do: put(journal[:lineStart+cut]), checkMore: checkText,
 				})
 			}
 			for range 3 {
-				flipped := bytes.Clone(whole)
+				flipped := bytes.Clone(journal)
 				i, bit := rng.IntN(len(line)), rng.IntN(8)
-				flipped[before+i] ^= 1 << bit
+				flipped[lineStart+i] ^= 1 << bit
 				out = append(out, damaged{
-					name: fmt.Sprintf("journal line %d, bit %d of byte %d", number+1, bit, i), do: put(flipped), named: []string{step}, more: reads,
+					name: fmt.Sprintf("journal line %d, bit %d of byte %d", number+1, bit, i), do: put(flipped), expected: []string{step}, checkMore: checkText,
 				})
 			}
-			at += len(line)
+			offset += len(line)
 		}
 	}
 	return out, nil
 }
 
-// readsUpTo checks that a turn contains exactly the text of these lines.
-func (s *sample) readsUpTo(turn string, lines []byte) func(context.Context, *home, func(string, ...any)) error {
+// containsOnly returns a check that a turn contains exactly the text of these lines of its journal.
+func (s *sample) containsOnly(turn string, lines []byte) func(context.Context, *home, func(string, ...any)) error {
 	want := ""
 	for line := range bytes.Lines(lines) {
 		var e struct {
@@ -291,16 +292,16 @@ func walDamage(s *sample, rng *rand.Rand) ([]damaged, error) {
 // indexDamage damages data that is derived from the transcript and can be rebuilt.
 func indexDamage(s *sample, _ *rand.Rand) ([]damaged, error) {
 	var out []damaged
-	for _, c := range []struct{ query, named string }{
+	for _, c := range []struct{ query, expected string }{
 		{`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id > 10`, "units_fts"},
 		{`DELETE FROM units_fts_data WHERE id > 10`, "units_fts"}, {`DELETE FROM units_fts_docsize`, "text index"}, {`DROP TABLE units_fts`, "units_fts"},
 		{`UPDATE unit_embeddings SET vector = zeroblob(3)`, "unit_embeddings"}, {`DELETE FROM unit_embeddings`, ""},
 		{`DELETE FROM namespaces`, ""}, {`UPDATE namespaces SET dimension = 7`, "namespaces"}, {`DELETE FROM units`, "units"}, {`DELETE FROM chunks`, "chunks"},
 		{`DELETE FROM snapshots`, ""}, {`DELETE FROM jobs`, ""}, {`DELETE FROM metrics`, ""}, {`DELETE FROM turn_tokens`, ""},
 	} {
-		d := damaged{name: c.query, spares: s.sessions, do: func(ctx context.Context, h *home) error { return h.statement(ctx, c.query) }}
-		if c.named != "" {
-			d.named = []string{c.named}
+		d := damaged{name: c.query, untouched: s.sessions, do: func(ctx context.Context, h *home) error { return h.statement(ctx, c.query) }}
+		if c.expected != "" {
+			d.expected = []string{c.expected}
 		}
 		out = append(out, d)
 	}
@@ -354,7 +355,7 @@ func flips(db *sql.DB, table, name, id string, rng *rand.Rand) ([]damaged, error
 		value[at] ^= 1 << bit
 		query := fmt.Sprintf(`UPDATE %s SET %s = CASE typeof(%[2]s) WHEN 'text' THEN CAST(? AS TEXT) ELSE ? END WHERE rowid = ?`, table, name)
 		all = append(all, damaged{
-			name: fmt.Sprintf("%s.%s of %s, bit %d of byte %d", table, name, record, bit, at), named: []string{table, record}, harmless: true,
+			name: fmt.Sprintf("%s.%s of %s, bit %d of byte %d", table, name, record, bit, at), expected: []string{table, record}, harmless: true,
 			do: func(ctx context.Context, h *home) error { return h.statement(ctx, query, string(value), value, rowid) },
 		})
 	}
@@ -365,10 +366,10 @@ func flips(db *sql.DB, table, name, id string, rng *rand.Rand) ([]damaged, error
 	return all[:min(len(all), 3)], nil
 }
 
-// fileDamage flips bits and changes the length of the database file anywhere. The program must never overwrite the
-// file, and must report clearly what cannot be read.
+// fileDamage flips bits of the database file at random places, and cuts it. The program must report clearly what cannot
+// be read.
 func fileDamage(s *sample, rng *rand.Rand) ([]damaged, error) {
-	whole, err := os.ReadFile(s.database())
+	content, err := os.ReadFile(s.database())
 	if err != nil {
 		return nil, err
 	}
@@ -377,19 +378,19 @@ func fileDamage(s *sample, rng *rand.Rand) ([]damaged, error) {
 		out = append(out, damaged{name: name, do: func(_ context.Context, h *home) error { return os.WriteFile(h.database(), data, 0o600) }})
 	}
 	for range 60 {
-		flipped := bytes.Clone(whole)
-		at, bit := rng.IntN(len(whole)), rng.IntN(8)
+		flipped := bytes.Clone(content)
+		at, bit := rng.IntN(len(content)), rng.IntN(8)
 		flipped[at] ^= 1 << bit
 		put(fmt.Sprintf("database, bit %d of byte %d", bit, at), flipped)
 	}
 	for at := range 24 { // the header of the file
-		flipped := bytes.Clone(whole)
+		flipped := bytes.Clone(content)
 		flipped[at*4] ^= 1 << rng.IntN(8)
 		put(fmt.Sprintf("database, byte %d", at*4), flipped)
 	}
 	for range 12 {
-		n := rng.IntN(len(whole))
-		put(fmt.Sprintf("database cut to %d bytes", n), whole[:n])
+		n := rng.IntN(len(content))
+		put(fmt.Sprintf("database cut to %d bytes", n), content[:n])
 	}
 	return out, nil
 }

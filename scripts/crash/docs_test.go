@@ -19,14 +19,14 @@ func TestDocsNameRealTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests, titles := goTests(t, root), endToEndTitles(t, root)
-	for page, least := range map[string]int{"durability.md": 30, "seeds.md": 150} {
+	for page, minTests := range map[string]int{"durability.md": 30, "seeds.md": 150} {
 		data, err := os.ReadFile(filepath.Join(root, "docs", page))
 		if err != nil {
 			t.Fatal(err)
 		}
 		named := regexp.MustCompile(`(?:backend/)?(?:([a-z][a-z/]+): )?\b(Test[A-Z]\w+)`).FindAllStringSubmatch(string(data), -1)
-		if len(named) < least {
-			t.Errorf("%s names %d tests, expected at least %d", page, len(named), least)
+		if len(named) < minTests {
+			t.Errorf("%s names %d tests, expected at least %d", page, len(named), minTests)
 		}
 		for _, m := range named {
 			folder, name := m[1], m[2]

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// hashed are columns with packed values. Such formats have a few bits without a meaning, and verify compares the
-// unpacked values with a hash, so the bytes are not compared here.
+// hashed are columns with compressed values. These formats have a few bits without a meaning, and verify compares the
+// decompressed values with a hash, so the bytes are not compared here.
 var hashed = []string{
 	"events.payload", "snapshots.content", "turns.manifest", "steps.request_json", "steps.response_json", "steps.raw_events", "steps.items_z", "states.summary_z",
 }
 
-// unread are tables whose bytes are not compared: those of the text index, which is compared by its words, and the
-// last row numbers, of which verify reports those that are too low.
-var unread = []string{"units_fts_data", "units_fts_idx", "sqlite_sequence"}
+// notCompared are tables whose bytes are not compared: those of the text index, which is compared by its words, and the
+// last row numbers, because verify reports one that is too low.
+var notCompared = []string{"units_fts_data", "units_fts_idx", "sqlite_sequence"}
 
 // dump returns everything in a database, read without the program's code: its schema, the rows of its tables, and the
 // words of its text index.
@@ -49,7 +49,7 @@ func dump(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	for _, table := range tables {
-		if slices.Contains(unread, table) {
+		if slices.Contains(notCompared, table) {
 			continue
 		}
 		rows, err := dumpTable(ctx, db, table)

@@ -22,12 +22,12 @@ import (
 type flipArea struct {
 	name    string
 	percent int // of all flips
-	of      *sample
+	sample  *sample
 	files   []string // below the home; each byte has the same weight
-	// says is what the program reports about a home; empty: no problem.
-	says func(context.Context, *home) (string, error)
-	// reads is everything that can be read from a home. If it is the same as before, nothing changed.
-	reads func(context.Context, *home) (string, error)
+	// check returns what the program reports about a home; empty: no problem.
+	check func(context.Context, *home) (string, error)
+	// read returns everything that can be read from a home. If it is the same as before, nothing changed.
+	read func(context.Context, *home) (string, error)
 	// valid: different content that is just as valid is not a miss, because nothing shows what the user meant to
 	// write.
 	valid bool
@@ -80,30 +80,30 @@ func runFlips(ctx context.Context, r *setup) ([]outcome, error) {
 }
 
 func (r *setup) flipAreas(ctx context.Context) ([]flipArea, error) {
-	cut, err := newSample(ctx, r, filepath.Join(r.work, "flips-cut"), false)
+	interrupted, err := newSample(ctx, r, filepath.Join(r.work, "flips-interrupted"), false)
 	if err != nil {
 		return nil, err
 	}
-	whole, err := newSample(ctx, r, filepath.Join(r.work, "flips-whole"), true)
+	quiet, err := newSample(ctx, r, filepath.Join(r.work, "flips-quiet"), true)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(whole.backup()), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(quiet.backup()), 0o700); err != nil {
 		return nil, err
 	}
-	if err := whole.ok(ctx, &struct{}{}, "backup", whole.backup()); err != nil {
+	if err := quiet.ok(ctx, &struct{}{}, "backup", quiet.backup()); err != nil {
 		return nil, err
 	}
-	journals, err := filepath.Glob(cut.journal("*"))
+	journals, err := filepath.Glob(interrupted.journal("*"))
 	if err != nil {
 		return nil, err
 	}
 	return []flipArea{
-		{"database", 50, whole, whole.relative(whole.database()), verifySays, databaseReads, false},
-		{"write-ahead log", 15, cut, cut.relative(cut.database() + "-wal"), verifySays, cut.readsAll, false},
-		{"journals", 10, cut, cut.relative(journals...), verifySays, cut.readsAll, false},
-		{"configuration", 5, whole, whole.relative(whole.ConfigFile()), configSays, configReads, true},
-		{"backups", 20, whole, whole.relative(whole.backup()), backupSays, backupReads, false},
+		{"database", 50, quiet, quiet.relative(quiet.database()), verifyFindings, readDatabase, false},
+		{"write-ahead log", 15, interrupted, interrupted.relative(interrupted.database() + "-wal"), verifyFindings, interrupted.readAll, false},
+		{"journals", 10, interrupted, interrupted.relative(journals...), verifyFindings, interrupted.readAll, false},
+		{"configuration", 5, quiet, quiet.relative(quiet.ConfigFile()), configFindings, readConfig, true},
+		{"backups", 20, quiet, quiet.relative(quiet.backup()), backupFindings, readBackup, false},
 	}, nil
 }
 
@@ -120,17 +120,17 @@ func (h *home) relative(paths ...string) []string {
 // flipArea tries n flips, two at a time.
 func (r *setup) flipArea(ctx context.Context, a flipArea, n int, rng *rand.Rand) (outcome, error) {
 	out := outcome{tried: n, flips: &flipCounts{area: a.name, flips: n}}
-	sound, err := a.of.copy(filepath.Join(r.work, "flips-sound"))
+	undamaged, err := a.sample.copy(filepath.Join(r.work, "flips-undamaged"))
 	if err != nil {
 		return out, err
 	}
-	defer func() { _ = os.RemoveAll(sound.Dir) }()
-	want, err := a.reads(ctx, sound)
+	defer func() { _ = os.RemoveAll(undamaged.Dir) }()
+	want, err := a.read(ctx, undamaged)
 	if err != nil {
 		return out, err
 	}
-	if said, err := a.says(ctx, sound); err != nil || said != "" {
-		return out, fmt.Errorf("the sound data is not: %s (%w)", said, err)
+	if findings, err := a.check(ctx, undamaged); err != nil || findings != "" {
+		return out, fmt.Errorf("a problem was found in undamaged data: %s (%w)", findings, err)
 	}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -184,13 +184,13 @@ func (c *flipCounts) String() string {
 	return fmt.Sprintf("%d found, %d in unused bytes, %d give another valid setting, %d missed", c.found, c.harmless, c.valid, c.missing)
 }
 
-// pick chooses a bit; each byte of the files has the same chance. With full, only bytes that are not zero, because
-// much of a small database is free space.
-func (a flipArea) pick(rng *rand.Rand, full bool) (flipOf, error) {
+// pick chooses a bit; each byte of the files has the same chance. With nonZero, only bytes that are not zero are chosen,
+// because much of a small database is free space.
+func (a flipArea) pick(rng *rand.Rand, nonZero bool) (flipOf, error) {
 	var all []byte
 	var ends []int
 	for _, name := range a.files {
-		data, err := os.ReadFile(filepath.Join(a.of.Dir, name))
+		data, err := os.ReadFile(filepath.Join(a.sample.Dir, name))
 		if err != nil {
 			return flipOf{}, err
 		}
@@ -201,7 +201,7 @@ func (a flipArea) pick(rng *rand.Rand, full bool) (flipOf, error) {
 		return flipOf{}, fmt.Errorf("there are no bytes in %q", a.files)
 	}
 	at := rng.IntN(len(all))
-	for full && all[at] == 0 {
+	for nonZero && all[at] == 0 {
 		at = rng.IntN(len(all))
 	}
 	i, _ := slices.BinarySearch(ends, at+1)
@@ -213,29 +213,29 @@ func (a flipArea) pick(rng *rand.Rand, full bool) (flipOf, error) {
 
 // try flips a bit of a copy and returns the result; missed describes a flip that was not noticed.
 func (a flipArea) try(ctx context.Context, f flipOf, dir, want string) (what, missed string, err error) {
-	h, err := a.of.copy(dir)
+	h, err := a.sample.copy(dir)
 	if err != nil {
 		return "", "", err
 	}
 	if err := f.do(h); err != nil {
 		return "", "", err
 	}
-	said, err := a.says(ctx, h)
+	findings, err := a.check(ctx, h)
 	if err != nil {
 		return flipMissed, err.Error(), nil
 	}
-	if said != "" {
+	if findings != "" {
 		return flipFound, "", nil
 	}
-	switch got, err := a.reads(ctx, h); {
+	switch got, err := a.read(ctx, h); {
 	case err != nil:
-		return flipMissed, "nothing was found, and it cannot be read: " + err.Error(), nil
+		return flipMissed, "nothing was found, but the data cannot be read: " + err.Error(), nil
 	case got == want:
 		return flipHarmless, "", nil
 	case a.valid:
 		return flipValid, "", nil
 	default:
-		return flipMissed, "nothing was found, and it reads otherwise: " + firstDifference(want, got), nil
+		return flipMissed, "nothing was found, but the data reads differently: " + firstDifference(want, got), nil
 	}
 }
 
@@ -249,8 +249,8 @@ func firstDifference(want, got string) string {
 	return fmt.Sprintf("%d lines are now %d", len(a), len(b))
 }
 
-// verifySays returns what verify finds. Each finding must name its record and describe the problem.
-func verifySays(ctx context.Context, h *home) (string, error) {
+// verifyFindings returns what verify finds. Each finding must name its record and describe the problem.
+func verifyFindings(ctx context.Context, h *home) (string, error) {
 	var doc struct {
 		Findings []struct{ Kind, Table, ID, Message string }
 	}
@@ -258,25 +258,25 @@ func verifySays(ctx context.Context, h *home) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case r.broken() || r.code != 0 && r.code != 3 || (r.code == 3) != (len(doc.Findings) > 0):
+	case r.crashed() || r.code != 0 && r.code != 3 || (r.code == 3) != (len(doc.Findings) > 0):
 		return "", errors.New(r.String())
 	}
-	var said []string
+	var findings []string
 	for _, f := range doc.Findings {
 		if f.Table+f.ID == "" || f.Message == "" {
-			return "", fmt.Errorf("a problem has no name: %+v", f)
+			return "", fmt.Errorf("a finding names no record or has no message: %+v", f)
 		}
-		said = append(said, f.Table+" "+f.ID+": "+f.Message)
+		findings = append(findings, f.Table+" "+f.ID+": "+f.Message)
 	}
-	return strings.Join(said, "\n"), nil
+	return strings.Join(findings, "\n"), nil
 }
 
-// configSays returns what config check finds.
-func configSays(ctx context.Context, h *home) (string, error) {
+// configFindings returns what config check finds.
+func configFindings(ctx context.Context, h *home) (string, error) {
 	return refusal(ctx, h, "config", "check")
 }
 
-func backupSays(ctx context.Context, h *home) (string, error) {
+func backupFindings(ctx context.Context, h *home) (string, error) {
 	return refusal(ctx, h, "backups", "--check")
 }
 
@@ -287,7 +287,7 @@ func refusal(ctx context.Context, h *home, args ...string) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case r.broken() || r.code < 0 || r.code > 3 || r.code != 0 && r.stdout == "":
+	case r.crashed() || r.code < 0 || r.code > 3 || r.code != 0 && r.stdout == "":
 		return "", errors.New(r.String())
 	case r.code == 0:
 		return "", nil
@@ -295,9 +295,9 @@ func refusal(ctx context.Context, h *home, args ...string) (string, error) {
 	return r.stdout, nil
 }
 
-// configReads returns every setting and every model.
-func configReads(ctx context.Context, h *home) (string, error) {
-	var said string
+// readConfig returns every setting and every model.
+func readConfig(ctx context.Context, h *home) (string, error) {
+	var out string
 	for _, args := range [][]string{{"config", "show", "--json"}, {"models", "--json"}} {
 		r, err := h.run(ctx, args...)
 		if err == nil && r.code != 0 {
@@ -306,17 +306,17 @@ func configReads(ctx context.Context, h *home) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		said += r.stdout
+		out += r.stdout
 	}
-	return strings.ReplaceAll(said, h.Dir, ""), nil
+	return strings.ReplaceAll(out, h.Dir, ""), nil
 }
 
-func databaseReads(ctx context.Context, h *home) (string, error) { return dump(ctx, h.database()) }
+func readDatabase(ctx context.Context, h *home) (string, error) { return dump(ctx, h.database()) }
 
-func backupReads(ctx context.Context, h *home) (string, error) { return dump(ctx, h.backup()) }
+func readBackup(ctx context.Context, h *home) (string, error) { return dump(ctx, h.backup()) }
 
-// readsAll returns what show prints for each session, and everything in the database.
-func (s *sample) readsAll(ctx context.Context, h *home) (string, error) {
+// readAll returns what show prints for each session, and everything in the database.
+func (s *sample) readAll(ctx context.Context, h *home) (string, error) {
 	var out []string
 	for _, id := range s.sessions {
 		shown, err := h.show(ctx, id)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// kills is a loop of kill -9. A conversation in a terminal has the data open and runs the commands of other
+// kills configures a loop of kill -9. A conversation in a terminal has the data open and runs the commands of other
 // processes, several at once. All of them are killed at some moment, even while they start, and are started again.
 type kills struct {
 	bin      string
@@ -22,11 +22,11 @@ type kills struct {
 	seed     uint64
 	first    int // the number before that of the first prompt
 	restarts int
-	every    int // full check after this many restarts
+	every    int // number of restarts between full checks
 	provider answers
 	tags     map[string]string // the provider's names for the kinds of prompts, if they differ
 	config   string
-	say      func(format string, args ...any)
+	logf     func(format string, args ...any)
 }
 
 // outcome is the result of a part of the harness.
@@ -41,11 +41,11 @@ type outcome struct {
 
 // round is one run of the program, as decided by the seed.
 type round struct {
-	stillborn time.Duration // if not 0, killed this long after its start, before it is ready
+	earlyKill time.Duration // if not 0, the program is killed this long after its start, before it is ready
 	acts      []act
-	lines     int           // killed after its commands reported this many events; 0: only by time
-	death     time.Duration // and this long after that
-	orphans   bool          // the commands are not killed and end by themselves
+	lines     int           // it is killed after its commands reported this many events; 0: only by time
+	delay     time.Duration // and this long after that
+	orphans   bool          // the commands are not killed with it, but some time later
 }
 
 // act is a command that is started during a round.
@@ -63,11 +63,11 @@ type act struct {
 func (k *kills) schedule(n int) round {
 	rng := rand.New(rand.NewPCG(k.seed, uint64(n)))
 	if rng.IntN(5) == 0 {
-		return round{stillborn: time.Duration(1+rng.IntN(90)) * time.Millisecond}
+		return round{earlyKill: time.Duration(1+rng.IntN(90)) * time.Millisecond}
 	}
-	r := round{death: time.Duration(rng.IntN(400)) * time.Millisecond, orphans: rng.IntN(3) == 0}
-	if rng.IntN(4) > 0 { // not by the clock, so that on a busy machine it is still killed in the middle
-		r.lines, r.death = 1+rng.IntN(70), time.Duration(rng.IntN(25))*time.Millisecond
+	r := round{delay: time.Duration(rng.IntN(400)) * time.Millisecond, orphans: rng.IntN(3) == 0}
+	if rng.IntN(4) > 0 { // by events instead of time, so that it is killed in the middle on a busy machine too
+		r.lines, r.delay = 1+rng.IntN(70), time.Duration(rng.IntN(25))*time.Millisecond
 	}
 	for range 3 + rng.IntN(5) {
 		a := act{at: time.Duration(rng.IntN(200)) * time.Millisecond, u: rng.Float64(), v: rng.Float64()}
@@ -92,9 +92,9 @@ type killing struct {
 	book         *book
 	out          *outcome
 	host         *process
-	life         context.Context // ends when the commands of a round are to be killed
-	born         int             // how often the program became ready
-	acknowledged chan struct{}   // has room for one signal: an event was reported
+	roundCtx     context.Context // ends when the commands of a round are to be killed
+	ready        int             // how often the program became ready
+	acknowledged chan struct{}   // signals that an event was reported; buffers one signal
 	seen         atomic.Int64    // events reported in this round
 }
 
@@ -108,7 +108,7 @@ func (k *kills) run(ctx context.Context) (outcome, error) {
 	l := &killing{kills: k, home: h, book: newBook(), out: &out, acknowledged: make(chan struct{}, 1)}
 	l.book.first, l.book.tags = k.first, k.tags
 	for n := range k.restarts {
-		if err := l.live(ctx, k.schedule(n)); err != nil {
+		if err := l.runRound(ctx, k.schedule(n)); err != nil {
 			return out, fmt.Errorf("restart %d of seed %d: %w", n, k.seed, err)
 		}
 		out.tried++
@@ -121,7 +121,7 @@ func (k *kills) run(ctx context.Context) (outcome, error) {
 			break
 		}
 		if full {
-			k.say("%d restarts, %s", n+1, l.sum())
+			k.logf("%d restarts, %s", n+1, l.sum())
 		}
 	}
 	out.detail = l.sum()
@@ -147,11 +147,11 @@ func (l *killing) sum() string {
 		}
 	}
 	return fmt.Sprintf("%d of %d prompts acknowledged, %d frames, %d bytes reported as durable, %d other writes, %d runs that became ready",
-		prompts, len(l.book.prompts), frames, durable, facts, l.born)
+		prompts, len(l.book.prompts), frames, durable, facts, l.ready)
 }
 
-// live starts the program, gives it work, and kills it.
-func (l *killing) live(ctx context.Context, r round) error {
+// runRound starts the program, gives it work, and kills it.
+func (l *killing) runRound(ctx context.Context, r round) error {
 	var err error
 	args := []string{"chat"}
 	if s := l.book.session(0.5); s != "" {
@@ -160,22 +160,22 @@ func (l *killing) live(ctx context.Context, r round) error {
 	if l.host, err = l.home.start(ctx, true, nil, args...); err != nil {
 		return err
 	}
-	if r.stillborn > 0 {
+	if r.earlyKill > 0 {
 		select {
-		case <-time.After(r.stillborn):
+		case <-time.After(r.earlyKill):
 		case <-l.host.Ended:
 		}
-		l.buried(l.host.kill(), nil)
+		l.checkEnd(l.host.kill(), nil)
 		return nil
 	}
 	if !l.host.awaitErr("/help lists") {
 		l.add("the program did not start again: %s", l.host.wait())
 		return nil
 	}
-	l.born++
-	life, end := context.WithCancel(ctx)
+	l.ready++
+	roundCtx, end := context.WithCancel(ctx)
 	defer end()
-	l.life = life
+	l.roundCtx = roundCtx
 	begun := time.Now()
 	l.seen.Store(0)
 	var acts sync.WaitGroup
@@ -185,8 +185,8 @@ func (l *killing) live(ctx context.Context, r round) error {
 	done := make(chan struct{})
 	go func() { acts.Wait(); close(done) }()
 	l.await(r.lines, done)
-	time.Sleep(r.death)
-	l.buried(l.host.kill(), nil)
+	time.Sleep(r.delay)
+	l.checkEnd(l.host.kill(), nil)
 	if r.orphans { // they may open the data as the writer for a while
 		time.AfterFunc(300*time.Millisecond, end)
 	} else {
@@ -198,7 +198,7 @@ func (l *killing) live(ctx context.Context, r round) error {
 
 // await waits until the round's commands have reported this many events, or have all ended.
 func (l *killing) await(lines int, done <-chan struct{}) {
-	late := time.After(longestRound)
+	timeout := time.After(longestRound)
 	for l.seen.Load() < int64(lines) {
 		select {
 		case <-l.acknowledged:
@@ -206,17 +206,17 @@ func (l *killing) await(lines int, done <-chan struct{}) {
 			return
 		case <-done:
 			return
-		case <-late:
+		case <-timeout:
 			return
 		}
 	}
 }
 
-// longestRound ends a round whose answer is held back forever.
+// longestRound ends a round whose answer never ends.
 const longestRound = 1500 * time.Millisecond
 
-// noting counts the events that a command reports.
-func (l *killing) noting(f func([]byte) error) func([]byte) {
+// countEvents returns a function that passes the lines of a command to f, and counts them.
+func (l *killing) countEvents(f func([]byte) error) func([]byte) {
 	return func(line []byte) {
 		if err := f(line); err != nil {
 			l.add("%v", err)
@@ -237,12 +237,12 @@ func (l *killing) add(format string, args ...any) {
 	l.out.found = append(l.out.found, fmt.Sprintf(format, args...))
 }
 
-// buried checks how a process ended.
-func (l *killing) buried(r result, err error) {
+// checkEnd checks how a process ended.
+func (l *killing) checkEnd(r result, err error) {
 	switch {
 	case err != nil:
 		l.add("%v", err)
-	case r.broken():
+	case r.crashed():
 		l.add("PANIC: %s", r)
 	}
 }
@@ -250,7 +250,7 @@ func (l *killing) buried(r result, err error) {
 // act runs a command, or types into the conversation.
 func (l *killing) act(ctx context.Context, a act, begun time.Time) {
 	time.Sleep(time.Until(begun.Add(a.at)))
-	if l.life.Err() != nil {
+	if l.roundCtx.Err() != nil {
 		return
 	}
 	session := l.book.session(a.u)
@@ -289,17 +289,17 @@ func (l *killing) end(ctx context.Context, a act, lines func([]byte), args ...st
 		})
 		defer t.Stop()
 	}
-	stop := context.AfterFunc(l.life, func() { _ = p.Cmd.Process.Kill() })
+	stop := context.AfterFunc(l.roundCtx, func() { _ = p.Cmd.Process.Kill() })
 	defer stop()
 	r := p.wait()
-	l.buried(r, nil)
+	l.checkEnd(r, nil)
 	return r
 }
 
 func (l *killing) send(ctx context.Context, a act, session string) {
-	to := []string{"--new"}
+	target := []string{"--new"}
 	if session != "" && a.v > 0.06 {
-		to = []string{"--session", session}
+		target = []string{"--session", session}
 		if a.policy != "fail" {
 			l.book.decide(session)
 		}
@@ -308,7 +308,7 @@ func (l *killing) send(ctx context.Context, a act, session string) {
 	}
 	p := l.book.prompt(a.kind, session)
 	p.interrupted = a.stop > 0 && !a.killing
-	l.end(ctx, a, l.noting(func(line []byte) error { return l.book.acknowledge(p, line) }), append([]string{"send", "--events", "--incomplete", a.policy, p.text}, to...)...)
+	l.end(ctx, a, l.countEvents(func(line []byte) error { return l.book.acknowledge(p, line) }), append([]string{"send", "--events", "--incomplete", a.policy, p.text}, target...)...)
 }
 
 // talk types a message into the conversation that has the data open.
@@ -318,13 +318,13 @@ func (l *killing) talk(a act) {
 		return // it was killed first
 	}
 	<-l.host.Ended
-	l.book.overheard(p, l.host.Out.String(), l.provider.answer(p.number))
+	l.book.recordTerminal(p, l.host.Out.String(), l.provider.answer(p.number))
 }
 
 // store stores a small value.
 func (l *killing) store(ctx context.Context, a act, session string) {
-	of := l.book.answered(a.v)
-	if session == "" || of == nil {
+	answered := l.book.answered(a.v)
+	if session == "" || answered == nil {
 		return
 	}
 	var f *fact
@@ -337,34 +337,34 @@ func (l *killing) store(ctx context.Context, a act, session string) {
 		f = l.book.fact("title", session)
 		args = []string{"sessions", "rename", session, f.text, "--json"}
 	default:
-		f = l.book.fact("label", of.turn)
-		args = []string{"fork", of.turn, "--label", f.text, "--json"}
+		f = l.book.fact("label", answered.turn)
+		args = []string{"fork", answered.turn, "--label", f.text, "--json"}
 	}
 	l.book.settle(f, l.end(ctx, a, nil, args...))
 }
 
 // decide requests a decision about one of the newest turns, which is refused if there is nothing to decide.
 func (l *killing) decide(ctx context.Context, a act) {
-	of := l.book.answered(a.v)
-	if of == nil {
+	answered := l.book.answered(a.v)
+	if answered == nil {
 		return
 	}
 	switch a.verb {
 	case "keep", "discard":
-		l.book.decide(of.session)
-		l.end(ctx, a, nil, a.verb, of.turn, "--json")
+		l.book.decide(answered.session)
+		l.end(ctx, a, nil, a.verb, answered.turn, "--json")
 	default:
-		// Its events belong to the same prompt. Regenerating a final turn makes another turn, whose number differs
+		// Its events belong to the same prompt. Regenerating a final turn creates another turn, whose number differs
 		// from the prompt's.
 		a.stop = 0
 		if a.verb == "continue" {
 			l.book.willContinue()
 		}
-		l.end(ctx, a, l.noting(func(line []byte) error { return l.book.rerun(of, line) }), a.verb, of.turn, "--events")
+		l.end(ctx, a, l.countEvents(func(line []byte) error { return l.book.rerun(answered, line) }), a.verb, answered.turn, "--events")
 	}
 }
 
-// check compares the data with the book: as the crash left it, and with full also after recovery.
+// check compares the data with the book: in the state after the crash, and with full also after recovery.
 func (l *killing) check(ctx context.Context, full bool) error {
 	o := &checker{book: l.book, provider: l.provider}
 	defer func() {
@@ -373,13 +373,13 @@ func (l *killing) check(ctx context.Context, full bool) error {
 		}
 	}()
 	if _, err := os.Stat(l.home.database()); errors.Is(err, os.ErrNotExist) {
-		return nil // it was never alive long enough to create one
+		return nil // no run was long enough to create one
 	}
 	if err := o.rows(ctx, l.home, full); err != nil {
 		return err
 	}
 	if !full {
-		return l.glance(ctx, o)
+		return l.checkNewest(ctx, o)
 	}
 	if err := l.home.ok(ctx, &struct{}{}, "reconcile"); err != nil {
 		return err
@@ -393,8 +393,8 @@ func (l *killing) check(ctx context.Context, full bool) error {
 	return o.verify(ctx, l.home)
 }
 
-// glance checks the end of the newest session's transcript without recovering it.
-func (l *killing) glance(ctx context.Context, o *checker) error {
+// checkNewest checks the end of a new session's transcript without recovering it.
+func (l *killing) checkNewest(ctx context.Context, o *checker) error {
 	session := l.book.session(0.99)
 	if session == "" {
 		return nil

@@ -1,6 +1,7 @@
-// Command crash tries to break what ContextInfinity promises. It kills the program at every fault point and at
-// random, makes its disk fail, and damages its files. After each attempt it compares the data with what the program
-// had reported, which it records outside of the program. It prints a table and exits with 1 if it found a problem.
+// Command crash tries to break ContextInfinity's promises about durability. It kills the program at every fault point
+// and at random, makes its disk fail, and damages its files. After each attempt it compares the data with what the
+// program had reported, which it records outside of the program. It prints a table and exits with 1 if it found a
+// problem.
 //
 //	go run ./scripts/crash                  all parts, 1 000 restarts
 //	go run ./scripts/crash -only kills -seed 7 -restarts 100
@@ -54,7 +55,7 @@ type setup struct {
 	provider *provider
 }
 
-func (r *setup) say(format string, args ...any) {
+func (r *setup) logf(format string, args ...any) {
 	if !r.quiet {
 		fmt.Fprintf(os.Stderr, format+"\n", args...)
 	}
@@ -66,13 +67,13 @@ func main() {
 	}
 	var p plan
 	var only string
-	flag.Uint64Var(&p.seed, "seed", rand.Uint64N(1_000_000), "decides what is done when; printed, so that a run can be repeated")
+	flag.Uint64Var(&p.seed, "seed", rand.Uint64N(1_000_000), "random seed of all decisions; it is printed, so that a run can be repeated")
 	flag.IntVar(&p.restarts, "restarts", 1000, "kill -9 restarts")
 	flag.IntVar(&p.flips, "flips", 2000, "flipped bytes")
 	flag.IntVar(&p.stride, "stride", 1, "try each nth case of damage")
-	flag.StringVar(&only, "only", "", "these parts alone, with commas: "+strings.Join(partNames(), ","))
-	flag.StringVar(&p.scene, "scene", "", "of points, the scenarios alone whose name holds this")
-	flag.StringVar(&p.work, "work", "", "where data directories are made, instead of a temporary place")
+	flag.StringVar(&only, "only", "", "run only these parts, separated by commas: "+strings.Join(partNames(), ","))
+	flag.StringVar(&p.scene, "scene", "", "for points, run only the scenarios whose names contain this")
+	flag.StringVar(&p.work, "work", "", "directory for the data directories, instead of a temporary one")
 	flag.Parse()
 	if only != "" {
 		p.only = strings.Split(only, ",")
@@ -120,7 +121,7 @@ func all(ctx context.Context, p plan) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("%s (data kept in %s): %w", part.name, r.work, err)
 		}
-		r.say("%s: %s", part.name, time.Since(begun).Round(time.Second))
+		r.logf("%s: %s", part.name, time.Since(begun).Round(time.Second))
 	}
 	found := printTable(os.Stdout, rows)
 	end(found == 0)
@@ -130,19 +131,20 @@ func all(ctx context.Context, p plan) (int, error) {
 	return found, nil
 }
 
-// newSetup builds the programs and starts the provider. end removes the work directory, unless it is to be kept.
+// newSetup builds the programs and starts the provider. end stops the provider, and removes a temporary work directory
+// if no problem was found.
 func newSetup(ctx context.Context, p plan) (r *setup, end func(clean bool), err error) {
 	r = &setup{plan: p}
 	if r.module, err = harness.Root(); err != nil {
 		return nil, nil, err
 	}
-	made := r.work == ""
-	if made {
+	isTemporary := r.work == ""
+	if isTemporary {
 		if r.work, err = os.MkdirTemp("", "contextinfinity-crash-"); err != nil {
 			return nil, nil, err
 		}
 	}
-	r.say("building")
+	r.logf("building")
 	if r.builds, err = build(ctx, r.work); err != nil {
 		return nil, nil, err
 	}
@@ -151,7 +153,7 @@ func newSetup(ctx context.Context, p plan) (r *setup, end func(clean bool), err 
 	}
 	return r, func(clean bool) {
 		r.provider.close()
-		if made && clean {
+		if isTemporary && clean {
 			_ = os.RemoveAll(r.work)
 		}
 	}, nil
@@ -167,7 +169,7 @@ func runKills(ctx context.Context, r *setup) ([]outcome, error) {
 			k := &kills{
 				bin: r.shipped, dir: filepath.Join(r.work, "kills-"+mode), seed: r.seed + uint64(i), first: 1_000_000 * (i + 1),
 				restarts: max(1, r.restarts/2), every: 20, provider: r.provider, config: r.provider.config(mode),
-				say: func(format string, args ...any) { r.say(mode+": "+format, args...) },
+				logf: func(format string, args ...any) { r.logf(mode+": "+format, args...) },
 			}
 			rows[i], errs[i] = k.run(ctx)
 			rows[i].what += ", " + mode

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// matrixTests are the tests that fail every I/O site of a turn, a start, a backup, a restore or a move, and those
+// matrixTests are the tests that make every I/O site of a turn, a start, a backup, a restore or a move fail, and those
 // with the longest answers. In `make test` they try a sample; with CONTEXTINFINITY_CRASH=full they try everything.
 const matrixTests = "TestEveryIOFaultOfATurn|TestEveryFaultOfARestore|TestEveryFaultOfABackup|TestEveryFaultOfAMove|TestEveryFaultOfAStart|TestTheDiskFillsUp|TestAFullDiskIsReported|TestPowerLoss|TestALongAnswerIsReadInBoundedMemory"
 
@@ -26,7 +26,7 @@ func runMatrix(ctx context.Context, r *setup) ([]outcome, error) {
 	cmd.Stderr = &errs
 	data, runErr := cmd.Output()
 	out := outcome{what: "I/O faults at each site"}
-	said := map[string]string{}
+	output := map[string]string{}
 	var top []string
 	lines := bufio.NewReader(bytes.NewReader(data))
 	for {
@@ -40,7 +40,7 @@ func runMatrix(ctx context.Context, r *setup) ([]outcome, error) {
 		}
 		switch e.Action {
 		case "output":
-			said[e.Test] += e.Output
+			output[e.Test] += e.Output
 		case "pass":
 			out.tried++
 			if !strings.Contains(e.Test, "/") {
@@ -48,7 +48,7 @@ func runMatrix(ctx context.Context, r *setup) ([]outcome, error) {
 			}
 		case "fail":
 			out.tried++
-			out.found = append(out.found, e.Test+": "+harness.Clip(said[e.Test]))
+			out.found = append(out.found, e.Test+": "+harness.Clip(output[e.Test]))
 		}
 	}
 	out.detail = "go test: " + strings.Join(top, " ")

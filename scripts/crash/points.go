@@ -30,77 +30,77 @@ type step struct {
 	args   []string
 	prompt string // kind of the prompt that is appended to args; empty: none
 	long   bool   // the prompt is long
-	types  bool   // the prompt is typed, and background work after it gets a second
-	dies   string // it is killed by this fault
-	erases bool   // it deletes the session permanently
-	moves  bool   // it starts the window, which is to move the data first
+	types  bool   // the prompt is typed into a terminal, and background work after it gets a second
+	dies   string // the fault that kills the command
+	erases bool   // the command deletes the session permanently
+	moves  bool   // the window is started with a request to move the data first
 }
 
-func sends(kind string, args ...string) step {
+func sendStep(kind string, args ...string) step {
 	return step{args: append([]string{"send", "--events"}, args...), prompt: kind}
 }
 
-// began sends the first message of a session.
-var began = sends(kindGood, "--new", "--wait", "indexed")
+// firstMessage sends the first message of a session.
+var firstMessage = sendStep(kindGood, "--new", "--wait", "indexed")
 
-// here sends to the same session.
-var here = []string{"--session", "SESSION", "--wait", "indexed"}
+// sameSession are the arguments of a message to the same session.
+var sameSession = []string{"--session", "SESSION", "--wait", "indexed"}
 
 var scenarios = []scenario{
-	{name: "a first message", verb: sends(kindGood, "--new", "--model", "mock", "--wait", "indexed")},
-	{name: "a message", before: []step{began}, verb: sends(kindSlow, here...)},
-	{name: "a message, buffered", before: []step{began}, verb: sends(kindSlow, here...), mode: "buffered"},
-	{name: "a second attempt", before: []step{began}, verb: sends(kindOnce, here...)},
-	{name: "a dropped connection", before: []step{began}, verb: sends(kindCut, here...)},
-	{name: "a refused call", before: []step{began}, verb: sends(kindBad, here...)},
-	{name: "a document", before: []step{began}, verb: sends(kindGood, append(here, "--attach", "NOTES")...)},
-	{name: "a message over an incomplete answer", before: []step{began, sends(kindCut, here...)}, verb: sends(kindGood, here...)},
-	{name: "retry", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"retry", "TURN", "--wait", "indexed"}}},
-	{name: "continue", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"continue", "TURN", "--wait", "indexed"}}},
-	{name: "another answer", before: []step{began}, verb: step{args: []string{"retry", "TURN", "--wait", "indexed"}}},
-	{name: "keep", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"keep", "TURN"}}},
-	{name: "discard", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"discard", "TURN"}}},
+	{name: "a first message", verb: sendStep(kindGood, "--new", "--model", "mock", "--wait", "indexed")},
+	{name: "a message", before: []step{firstMessage}, verb: sendStep(kindSlow, sameSession...)},
+	{name: "a message, buffered", before: []step{firstMessage}, verb: sendStep(kindSlow, sameSession...), mode: "buffered"},
+	{name: "a second attempt", before: []step{firstMessage}, verb: sendStep(kindOnce, sameSession...)},
+	{name: "a dropped connection", before: []step{firstMessage}, verb: sendStep(kindCut, sameSession...)},
+	{name: "a refused call", before: []step{firstMessage}, verb: sendStep(kindBad, sameSession...)},
+	{name: "a document", before: []step{firstMessage}, verb: sendStep(kindGood, append(sameSession, "--attach", "NOTES")...)},
+	{name: "a message over an incomplete answer", before: []step{firstMessage, sendStep(kindCut, sameSession...)}, verb: sendStep(kindGood, sameSession...)},
+	{name: "retry", before: []step{firstMessage, sendStep(kindCut, sameSession...)}, verb: step{args: []string{"retry", "TURN", "--wait", "indexed"}}},
+	{name: "continue", before: []step{firstMessage, sendStep(kindCut, sameSession...)}, verb: step{args: []string{"continue", "TURN", "--wait", "indexed"}}},
+	{name: "another answer", before: []step{firstMessage}, verb: step{args: []string{"retry", "TURN", "--wait", "indexed"}}},
+	{name: "keep", before: []step{firstMessage, sendStep(kindCut, sameSession...)}, verb: step{args: []string{"keep", "TURN"}}},
+	{name: "discard", before: []step{firstMessage, sendStep(kindCut, sameSession...)}, verb: step{args: []string{"discard", "TURN"}}},
 	{
-		name: "resend", before: []step{began, {args: append([]string{"send", "--events"}, here...), prompt: kindGood, dies: "turn.prepared:exit"}},
+		name: "resend", before: []step{firstMessage, {args: append([]string{"send", "--events"}, sameSession...), prompt: kindGood, dies: "turn.prepared:exit"}},
 		verb: step{args: []string{"resend", "TURN", "--wait", "indexed"}},
 	},
-	{name: "fork", before: []step{began, sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"fork", "TURN", "--label", "what if"}}},
-	{name: "archive", before: []step{began}, verb: step{args: []string{"sessions", "archive", "SESSION"}}},
-	{name: "a dismissed job", before: []step{began, sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"jobs", "dismiss", "4"}}},
-	{name: "a conversation", before: []step{began}, verb: step{args: []string{"chat", "--session", "SESSION"}, prompt: kindSlow, types: true}},
-	{name: "pins", before: []step{began, {args: []string{"pin", "SESSION", "Never on a Friday"}}}, verb: step{args: []string{"pin", "SESSION", "Nor on a Monday"}}},
-	{name: "rename", before: []step{began}, verb: step{args: []string{"sessions", "rename", "SESSION", "Orders"}}},
-	{name: "commit", before: []step{began, sends(kindGood, "--session", "SESSION"), sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"commit", "SESSION"}}},
+	{name: "fork", before: []step{firstMessage, sendStep(kindGood, "--session", "SESSION")}, verb: step{args: []string{"fork", "TURN", "--label", "what if"}}},
+	{name: "archive", before: []step{firstMessage}, verb: step{args: []string{"sessions", "archive", "SESSION"}}},
+	{name: "a dismissed job", before: []step{firstMessage, sendStep(kindGood, "--session", "SESSION")}, verb: step{args: []string{"jobs", "dismiss", "4"}}},
+	{name: "a conversation", before: []step{firstMessage}, verb: step{args: []string{"chat", "--session", "SESSION"}, prompt: kindSlow, types: true}},
+	{name: "pins", before: []step{firstMessage, {args: []string{"pin", "SESSION", "Never on a Friday"}}}, verb: step{args: []string{"pin", "SESSION", "Nor on a Monday"}}},
+	{name: "rename", before: []step{firstMessage}, verb: step{args: []string{"sessions", "rename", "SESSION", "Orders"}}},
+	{name: "commit", before: []step{firstMessage, sendStep(kindGood, "--session", "SESSION"), sendStep(kindGood, "--session", "SESSION")}, verb: step{args: []string{"commit", "SESSION"}}},
 	{
-		name: "recovery of a partial answer", before: []step{began, {args: append([]string{"send", "--events"}, here...), prompt: kindSlow, dies: "turn.event:9:exit"}},
+		name: "recovery of a partial answer", before: []step{firstMessage, {args: append([]string{"send", "--events"}, sameSession...), prompt: kindSlow, dies: "turn.event:9:exit"}},
 		verb: step{args: []string{"reconcile"}},
 	},
 	{
-		name: "recovery of a whole answer", before: []step{began, {args: append([]string{"send", "--events"}, here...), prompt: kindGood, dies: "turn.journal_sealed:exit"}},
+		name: "recovery of a whole answer", before: []step{firstMessage, {args: append([]string{"send", "--events"}, sameSession...), prompt: kindGood, dies: "turn.journal_sealed:exit"}},
 		verb: step{args: []string{"reconcile"}},
 	},
 	{
-		name: "recovery before the commit", before: []step{began, {args: append([]string{"send", "--events"}, here...), prompt: kindGood, dies: "turn.settled:exit"}},
+		name: "recovery before the commit", before: []step{firstMessage, {args: append([]string{"send", "--events"}, sameSession...), prompt: kindGood, dies: "turn.settled:exit"}},
 		verb: step{args: []string{"reconcile"}},
 	},
 	{
-		name: "ranges of a long history", before: []step{began, long("SESSION"), long("SESSION"), long("SESSION"), long("SESSION"), long("SESSION"), long("SESSION")},
+		name: "ranges of a long history", before: []step{firstMessage, longMessage("SESSION"), longMessage("SESSION"), longMessage("SESSION"), longMessage("SESSION"), longMessage("SESSION"), longMessage("SESSION")},
 		verb: step{args: []string{"reconcile"}},
 	},
-	{name: "a hard delete", before: []step{began, sends(kindGood, "--new", "--wait", "indexed")}, verb: erased},
+	{name: "a hard delete", before: []step{firstMessage, sendStep(kindGood, "--new", "--wait", "indexed")}, verb: hardDelete},
 	{
-		name: "import of a bundle", before: []step{began, sends(kindGood, "--new", "--wait", "indexed"), {args: []string{"export", "SESSION", "--format", "bundle", "--output", "BUNDLE"}}, erased},
+		name: "import of a bundle", before: []step{firstMessage, sendStep(kindGood, "--new", "--wait", "indexed"), {args: []string{"export", "SESSION", "--format", "bundle", "--output", "BUNDLE"}}, hardDelete},
 		verb: step{args: []string{"import", "BUNDLE"}},
 	},
-	{name: "a move of the data", before: []step{began, sends(kindCut, here...)}, verb: step{moves: true}},
+	{name: "a move of the data", before: []step{firstMessage, sendStep(kindCut, sameSession...)}, verb: step{moves: true}},
 }
 
-// erased deletes a session permanently: after a crash it is either there or gone.
-var erased = step{args: []string{"delete", "SESSION", "--hard", "--yes"}, erases: true}
+// hardDelete deletes a session permanently: after a crash it either exists completely or not at all.
+var hardDelete = step{args: []string{"delete", "SESSION", "--hard", "--yes"}, erases: true}
 
-// long sends a prompt that fills a fifth of the working set.
-func long(session string) step {
-	s := sends(kindGood, "--session", session)
+// longMessage sends a prompt that fills a fifth of the working set.
+func longMessage(session string) step {
+	s := sendStep(kindGood, "--session", session)
 	s.long = true
 	return s
 }
@@ -109,13 +109,13 @@ func long(session string) step {
 type stage struct {
 	scenario
 	*sample
-	setup *setup
-	book  *book
-	at    *prompt // the newest prompt
+	setup  *setup
+	book   *book
+	newest *prompt
 }
 
-// staged plays what comes before the command.
-func (r *setup) staged(ctx context.Context, i int, sc scenario, dir string) (*stage, error) {
+// newStage plays the steps before the command.
+func (r *setup) newStage(ctx context.Context, i int, sc scenario, dir string) (*stage, error) {
 	mode := sc.mode
 	mode = cmp.Or(mode, "write_ahead")
 	h, err := newHome(r.shipped, dir, r.provider.config(mode))
@@ -135,13 +135,13 @@ func (r *setup) staged(ctx context.Context, i int, sc scenario, dir string) (*st
 // play runs a step and records what it reported.
 func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, error) {
 	args := slices.Clone(st.args)
-	at := s.at
+	current := s.newest
 	for i, a := range args {
 		switch a {
 		case "SESSION":
-			args[i] = at.session
+			args[i] = current.session
 		case "TURN":
-			args[i] = at.turn
+			args[i] = current.turn
 		case "BUNDLE":
 			args[i] = filepath.Join(s.Dir, "talk.cinf")
 		case "NOTES":
@@ -154,25 +154,25 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 	var lines func([]byte)
 	var failed error
 	if st.prompt != "" {
-		at = b.prompt(st.prompt, "")
+		current = b.prompt(st.prompt, "")
 		if st.long {
-			at.text = strings.Repeat("We deploy Orders on Sunday at 05:00, never on a Friday. ", 70) + at.text
+			current.text = strings.Repeat("We deploy Orders on Sunday at 05:00, never on a Friday. ", 70) + current.text
 		}
 		if !st.types {
-			args = append(args, at.text)
+			args = append(args, current.text)
 		}
 		lines = func(line []byte) {
-			if err := b.acknowledge(at, line); err != nil {
+			if err := b.acknowledge(current, line); err != nil {
 				failed = err
 			}
 		}
-		s.setup.provider.forget(at.number)
+		s.setup.provider.forget(current.number)
 	}
-	if s.at != nil && s.at.session != "" {
-		b.decide(s.at.session) // keep, discard, or a message sent after an incomplete answer
+	if s.newest != nil && s.newest.session != "" {
+		b.decide(s.newest.session) // keep, discard, or a message sent after an incomplete answer
 	}
 	if st.erases {
-		b.erase(at)
+		b.erase(current)
 	}
 	if st.dies != "" {
 		h = h.as(s.setup.faults, "CONTEXTINFINITY_FAULT="+st.dies)
@@ -191,13 +191,13 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 		return result{}, err
 	}
 	if st.types {
-		p.typed(at.text, answerText(at.number))
+		p.typeMessage(current.text, answerText(current.number))
 	}
 	r := p.wait()
 	if b == s.book {
-		s.at = at
+		s.newest = current
 	}
-	if failed == nil && r.broken() {
+	if failed == nil && r.crashed() {
 		failed = fmt.Errorf("PANIC: %s", r)
 	}
 	return r, failed
@@ -226,11 +226,11 @@ func (s *stage) trace(ctx context.Context, dir string) (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	met := map[string]int{}
+	counts := map[string]int{}
 	for name := range strings.FieldsSeq(string(data)) {
-		met[name]++
+		counts[name]++
 	}
-	return met, os.RemoveAll(dir)
+	return counts, os.RemoveAll(dir)
 }
 
 // die plays the command on a copy with a fault and compares the result with the book.
@@ -253,7 +253,7 @@ func (s *stage) die(ctx context.Context, fault, dir string) (found []string, die
 	return o.found, r.code == 137, nil
 }
 
-// aftermath checks a copy as it was left, recovers it twice, and continues.
+// aftermath checks a copy in the state after the crash, recovers it twice, and continues.
 func (s *stage) aftermath(ctx context.Context, h *home, o *checker) error {
 	if _, err := os.Stat(h.database()); os.IsNotExist(err) {
 		if slices.ContainsFunc(o.book.prompts, func(p *prompt) bool { return p.effect == acknowledged }) {
@@ -284,8 +284,8 @@ func (s *stage) aftermath(ctx context.Context, h *home, o *checker) error {
 	}
 	p := o.book.prompt(kindGood, "")
 	args := []string{"send", "--incomplete", "discard", p.text}
-	if s.at != nil && o.book.stays(s.at) {
-		args = append(args, "--session", s.at.session)
+	if s.newest != nil && o.book.mustExist(s.newest) {
+		args = append(args, "--session", s.newest.session)
 	} else {
 		args = append(args, "--new")
 	}
@@ -372,14 +372,14 @@ func runPoints(ctx context.Context, r *setup) ([]outcome, error) {
 		return nil, err
 	}
 	var tasks []task
-	met := map[string]bool{}
+	reached := map[string]bool{}
 	played := 0
 	for i, sc := range scenarios {
 		if !strings.Contains(sc.name, r.scene) {
 			continue
 		}
 		played++
-		s, err := r.staged(ctx, i, sc, filepath.Join(r.work, fmt.Sprintf("scene-%d", i)))
+		s, err := r.newStage(ctx, i, sc, filepath.Join(r.work, fmt.Sprintf("scene-%d", i)))
 		if err != nil {
 			return nil, err
 		}
@@ -387,31 +387,31 @@ func runPoints(ctx context.Context, r *setup) ([]outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		var mine []task
+		var ofScenario []task
 		for _, name := range slices.Sorted(maps.Keys(counts)) {
 			if strings.HasPrefix(name, "io.") {
 				continue
 			}
-			met[name] = true
-			for _, n := range times(counts[name]) {
-				mine = append(mine, task{s, name + ":" + strconv.Itoa(n) + ":exit"})
+			reached[name] = true
+			for _, n := range triedHits(counts[name]) {
+				ofScenario = append(ofScenario, task{s, name + ":" + strconv.Itoa(n) + ":exit"})
 			}
 		}
-		for j, t := range mine {
+		for j, t := range ofScenario {
 			if (i+j)%r.stride == 0 {
 				tasks = append(tasks, t)
 			}
 		}
 	}
 	out, died, err := r.playAll(ctx, "kill at each point", tasks)
-	missed := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return met[name] })
-	out.detail = fmt.Sprintf("%d scenarios, %d of %d points met, %d deaths", played, len(known)-len(missed), len(known), died)
-	r.say("points that no scenario reaches: %s", strings.Join(missed, " "))
+	missed := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return reached[name] })
+	out.detail = fmt.Sprintf("%d scenarios, %d of %d points reached, %d deaths", played, len(known)-len(missed), len(known), died)
+	r.logf("points that no scenario reaches: %s", strings.Join(missed, " "))
 	return []outcome{out}, err
 }
 
-// times are the hits at which a point that is reached n times is tried.
-func times(n int) []int {
+// triedHits returns the hits that are tried at a point that is reached n times.
+func triedHits(n int) []int {
 	out := []int{1, (n + 1) / 2, n}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -430,13 +430,13 @@ func (r *setup) points(ctx context.Context) ([]string, error) {
 	return strings.Fields(string(data)), nil
 }
 
-// runPower cuts the power at I/O sites throughout a turn; whatever was not fsynced is lost, in the journals and in
-// the database.
+// runPower cuts the power at I/O sites throughout a turn: everything that was not fsynced is lost, in the journals and
+// in the database.
 func runPower(ctx context.Context, r *setup) ([]outcome, error) {
 	var tasks []task
 	sites := 0
 	for i, sc := range scenarios[:3] {
-		s, err := r.staged(ctx, 100+i, sc, filepath.Join(r.work, fmt.Sprintf("power-%d", i)))
+		s, err := r.newStage(ctx, 100+i, sc, filepath.Join(r.work, fmt.Sprintf("power-%d", i)))
 		if err != nil {
 			return nil, err
 		}

@@ -78,7 +78,7 @@ func (h *home) start(ctx context.Context, interactive bool, lines func([]byte), 
 	return &process{program, stdin}, err
 }
 
-// kill is kill -9: no deferred call runs, and nothing is flushed.
+// kill kills the program with SIGKILL: no deferred call runs, and nothing is flushed.
 func (p *process) kill() result {
 	p.Kill()
 	return p.wait()
@@ -110,8 +110,8 @@ func (r result) String() string {
 	return fmt.Sprintf("%s: exit code %d\n%s%s", harness.Clip(strings.Join(r.args, " ")), r.code, harness.Clip(r.stdout), harness.Clip(r.stderr))
 }
 
-// broken reports whether the output contains what must never be there: a panic or the report of a data race.
-func (r result) broken() bool {
+// crashed reports whether the output contains a panic or the report of a data race.
+func (r result) crashed() bool {
 	return strings.Contains(r.stderr, "panic:") || strings.Contains(r.stderr, "goroutine ") || strings.Contains(r.stderr, "fatal error:") ||
 		strings.Contains(r.stderr, "The verb crashed")
 }

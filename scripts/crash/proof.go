@@ -18,7 +18,7 @@ type proof struct {
 var proofs = []proof{
 	{"without the journal's fsync, power is lost", func(map[string]int) []string {
 		var out []string
-		for n := range 6 { // what was reported by then depends on timing
+		for n := range 6 { // several attempts, because what was reported before the fault depends on timing
 			out = append(out, fmt.Sprintf("io.journal.sync:skip,turn.event:%d:power", 8-n%2))
 		}
 		return out
@@ -53,7 +53,7 @@ func (p proof) fails(ctx context.Context, s *stage) (tried int, found []string, 
 func runProofs(ctx context.Context, r *setup) ([]outcome, error) {
 	var rows []outcome
 	for i, p := range proofs {
-		s, err := r.staged(ctx, 200+i, scenarios[1], filepath.Join(r.work, fmt.Sprintf("proof-%d", i)))
+		s, err := r.newStage(ctx, 200+i, scenarios[1], filepath.Join(r.work, fmt.Sprintf("proof-%d", i)))
 		if err != nil {
 			return rows, err
 		}
@@ -63,9 +63,9 @@ func runProofs(ctx context.Context, r *setup) ([]outcome, error) {
 		}
 		out := outcome{what: "self-proof: " + p.what, tried: tried}
 		if len(found) == 0 {
-			out.found = []string{"THE HARNESS SEES NOTHING: a safeguard was taken away and all seemed well"}
+			out.found = []string{"THE HARNESS FOUND NOTHING, although a safeguard was removed"}
 		} else {
-			out.detail = "seen: " + harness.Clip(found[0])[:min(100, len(harness.Clip(found[0])))]
+			out.detail = "found: " + harness.Clip(found[0])[:min(100, len(harness.Clip(found[0])))]
 		}
 		rows = append(rows, out)
 	}

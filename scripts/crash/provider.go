@@ -20,10 +20,10 @@ type provider struct {
 	url    string
 	server *http.Server
 
-	mu    sync.Mutex
-	asked map[int]int // requests, by N
-	whole map[int]int // answers whose terminal event was sent, by N
-	calls map[int]int // how often tool calls were proposed, by N
+	mu        sync.Mutex
+	requests  map[int]int // by N
+	completed map[int]int // answers whose terminal event was sent, by N
+	calls     map[int]int // how often tool calls were proposed, by N
 }
 
 // kinds of answers that a prompt can request.
@@ -42,7 +42,7 @@ func newProvider() (*provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &provider{url: "http://" + l.Addr().String(), asked: map[int]int{}, whole: map[int]int{}, calls: map[int]int{}}
+	p := &provider{url: "http://" + l.Addr().String(), requests: map[int]int{}, completed: map[int]int{}, calls: map[int]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/chat/completions", p.serve)
 	mux.HandleFunc("/librarian/v1/chat/completions", p.summarize)
@@ -57,15 +57,15 @@ func (p *provider) close() { _ = p.server.Close() }
 func (p *provider) forget(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.asked, n)
-	delete(p.whole, n)
+	delete(p.requests, n)
+	delete(p.completed, n)
 }
 
-// wholes returns how often an answer was sent completely.
-func (p *provider) wholes(n int) int {
+// completions returns how often an answer was sent completely.
+func (p *provider) completions(n int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.whole[n]
+	return p.completed[n]
 }
 
 var tagPattern = regexp.MustCompile(`\[\[([a-z_]+) ([0-9]+)\]\]`)
@@ -100,8 +100,8 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	kind, n := lastTag(string(body))
 	p.mu.Lock()
-	p.asked[n]++
-	first := p.asked[n] == 1
+	p.requests[n]++
+	first := p.requests[n] == 1
 	p.mu.Unlock()
 	if kind == kindBad || kind == kindOnce && first {
 		status := http.StatusInternalServerError
@@ -129,8 +129,8 @@ func resultsIn(body []byte) bool {
 	return n > 0 && request.Messages[n-1].Role == "tool"
 }
 
-// askForTools answers with two calls. Each time a prompt is answered they write different words, so a word that is
-// written twice was written by one call.
+// askForTools answers with two calls. Each time a prompt is answered, the calls write different words, so a word that
+// was written twice was written by one call.
 func (p *provider) askForTools(w http.ResponseWriter, n int) {
 	p.mu.Lock()
 	p.calls[n]++
@@ -173,7 +173,7 @@ func (p *provider) stream(w http.ResponseWriter, r *http.Request, kind string, n
 		time.Sleep(pause + time.Duration(rng.IntN(8))*time.Millisecond)
 	}
 	p.mu.Lock()
-	p.whole[n]++ // counted before it is sent, because the program may have it from now on
+	p.completed[n]++ // counted before the end is sent, because the program may receive it immediately
 	p.mu.Unlock()
 	send(`{"id":"r","model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)
 	send(`{"id":"r","model":"m-1","choices":[],"usage":{"prompt_tokens":12,"completion_tokens":5,"total_tokens":17}}`)

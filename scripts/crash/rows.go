@@ -57,7 +57,7 @@ func (o *checker) rows(ctx context.Context, h *home, thorough bool) error {
 	for _, suffix := range []string{"", "-wal"} {
 		if err := copyFile(h.database()+suffix, copied+suffix); err != nil {
 			if os.IsNotExist(err) && suffix == "" {
-				return nil // it died before there was a database
+				return nil // the program died before it created the database
 			} else if !os.IsNotExist(err) {
 				return err
 			}
@@ -74,7 +74,7 @@ func (o *checker) rows(ctx context.Context, h *home, thorough bool) error {
 		return nil
 	}
 	if tables == 0 {
-		return nil // it died before the schema was created
+		return nil // the program died before it created the schema
 	}
 	for _, rule := range rowRules {
 		o.none(ctx, db, rule.what, rule.query)
@@ -86,6 +86,7 @@ func (o *checker) rows(ctx context.Context, h *home, thorough bool) error {
 	return o.facts(ctx, db)
 }
 
+// none reports the rows that a query returns.
 func (o *checker) none(ctx context.Context, db *sql.DB, what, query string) {
 	found, err := column(ctx, db, query)
 	switch {
@@ -118,11 +119,11 @@ func (o *checker) facts(ctx context.Context, db *sql.DB) error {
 		}
 		switch n := stored[f.kind+" "+f.text]; {
 		case f.effect == acknowledged && n == 0:
-			o.add("LOST: %q was acknowledged and is not there", f.text)
+			o.add("LOST: %q was acknowledged and is missing", f.text)
 		case f.effect == refused && n > 0:
-			o.add("%q was refused and is there", f.text)
+			o.add("%q was refused, but exists", f.text)
 		case n > 1:
-			o.add("DOUBLED: %q is there %d times", f.text, n)
+			o.add("DOUBLED: %q exists %d times", f.text, n)
 		}
 	}
 	return nil
@@ -151,7 +152,7 @@ func copyFile(from, to string) error {
 		return err
 	}
 	if err := os.WriteFile(to, data, 0o600); err != nil {
-		return fmt.Errorf("the copy could not be made: %w", err)
+		return fmt.Errorf("the copy could not be created: %w", err)
 	}
 	return nil
 }

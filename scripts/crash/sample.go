@@ -22,7 +22,7 @@ type sample struct {
 	shows    map[string]string // output of show, by session
 }
 
-// newSample makes a sample. quiet: nothing is interrupted and the log is checkpointed, so that the database is a
+// newSample creates a sample. quiet: no answer is interrupted and the log is checkpointed, so that the database is a
 // single file.
 func newSample(ctx context.Context, r *setup, dir string, quiet bool) (*sample, error) {
 	h, err := newHome(r.shipped, dir, r.provider.config("buffered"))
@@ -36,16 +36,16 @@ func newSample(ctx context.Context, r *setup, dir string, quiet bool) (*sample, 
 		return nil, err
 	}
 	for i := range 2 {
-		if err := s.talked(ctx, b, i, notes); err != nil {
+		if err := s.addSession(ctx, b, i, notes); err != nil {
 			return nil, err
 		}
 	}
 	if !quiet {
-		if err := s.cutOff(ctx, b); err != nil {
+		if err := s.interruptAnswers(ctx, b); err != nil {
 			return nil, err
 		}
 	}
-	// A copy is read, because opening a database checkpoints its log.
+	// Only a copy is read, because opening a database checkpoints its log.
 	read, err := s.copy(dir + "-read")
 	if err != nil {
 		return nil, err
@@ -59,13 +59,13 @@ func newSample(ctx context.Context, r *setup, dir string, quiet bool) (*sample, 
 		}
 	}
 	if !quiet && len(s.steps) != 2 {
-		return nil, fmt.Errorf("%d journals were left, not 2", len(s.steps))
+		return nil, fmt.Errorf("there are %d journals instead of 2", len(s.steps))
 	}
 	return s, nil
 }
 
-// talked makes a session with all kinds of turns.
-func (s *sample) talked(ctx context.Context, b *book, i int, notes string) error {
+// addSession creates a session with all kinds of turns.
+func (s *sample) addSession(ctx context.Context, b *book, i int, notes string) error {
 	var first struct {
 		Session string `json:"session_id"`
 		Turn    string `json:"turn_id"`
@@ -103,8 +103,8 @@ func (s *sample) talked(ctx context.Context, b *book, i int, notes string) error
 	return nil
 }
 
-// cutOff kills a conversation while two answers are half complete.
-func (s *sample) cutOff(ctx context.Context, b *book) error {
+// interruptAnswers kills a conversation while two answers are half complete.
+func (s *sample) interruptAnswers(ctx context.Context, b *book) error {
 	host, err := s.start(ctx, true, nil, "chat")
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *sample) cutOff(ctx context.Context, b *book) error {
 		}
 		all = append(all, v)
 		if !v.awaitOut(half) {
-			return fmt.Errorf("no answer came: %s", v.wait())
+			return fmt.Errorf("no answer arrived: %s", v.wait())
 		}
 	}
 	time.Sleep(50 * time.Millisecond) // the journals' fsync
@@ -151,9 +151,9 @@ func (s *sample) journals(shows string) error {
 
 func (h *home) journal(step string) string { return filepath.Join(h.streams(), step+".jsonl") }
 
-// typed types a message, waits for its answer and a little longer, and leaves.
-func (p *process) typed(text, answer string) {
-	_, _ = io.WriteString(p.stdin, text+"\n") // it may be dead by now
+// typeMessage types a message, waits for its answer and a little longer, and closes the input.
+func (p *process) typeMessage(text, answer string) {
+	_, _ = io.WriteString(p.stdin, text+"\n") // fails if the process is dead already
 	if p.awaitOut(answer) {
 		select {
 		case <-time.After(time.Second):
@@ -196,8 +196,8 @@ func (s *sample) copy(dir string) (*home, error) {
 			return nil, err
 		}
 		for _, path := range paths {
-			to := filepath.Join(h.data(), filepath.FromSlash(filepath.Dir(pattern)), filepath.Base(path))
-			if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), copyFile(path, to)); err != nil {
+			target := filepath.Join(h.data(), filepath.FromSlash(filepath.Dir(pattern)), filepath.Base(path))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(target), 0o700), copyFile(path, target)); err != nil {
 				return nil, err
 			}
 		}
@@ -205,8 +205,8 @@ func (s *sample) copy(dir string) (*home, error) {
 	return h, nil
 }
 
-// statement changes the database like a bad disk or a faulty program would: with triggers and constraints disabled as
-// far as possible.
+// statement changes the database as a bad disk or a faulty program would: with triggers and constraints disabled as far
+// as possible.
 func (h *home) statement(ctx context.Context, query string, args ...any) error {
 	db, err := sql.Open("sqlite", h.database())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // printTable prints what was tried and found, and returns the number of problems.
 func printTable(w io.Writer, rows []outcome) int {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "WHAT\tHOW MANY\tFOUND\tMORE")
+	_, _ = fmt.Fprintln(t, "PART\tTRIED\tPROBLEMS\tDETAILS")
 	found := 0
 	for _, r := range rows {
 		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%s\n", r.what, r.tried, len(r.found), r.detail)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// counting is a home in which a model may use the counter tool without asking. It is crashed again and again; no word
-// may ever be counted twice.
+// counting is a home in which a model may use the counter tool without asking. It is crashed repeatedly; no word may
+// ever be counted twice.
 type counting struct {
 	*home
 	setup   *setup
@@ -25,9 +25,9 @@ type counting struct {
 	inCall  int // rounds after which the outcome of a call was unknown
 }
 
-// roundsOfASession is the number of rounds after which a new conversation begins and all data is verified. Both take
-// longer the more a conversation contains, and a thousand rounds in one would take hours without covering anything
-// new.
+// roundsOfASession is the number of rounds after which a new conversation begins and all data is verified. Rounds and
+// checks take longer the more a conversation contains: a thousand rounds in one would take hours without covering
+// anything new.
 const roundsOfASession = 20
 
 // longestSend limits the duration of a send with a broken disk.
@@ -52,8 +52,8 @@ func (c *counting) add(format string, args ...any) {
 	c.out.found = append(c.out.found, fmt.Sprintf(format, args...))
 }
 
-// sends starts a message whose answer calls the tool twice.
-func (c *counting) sends(ctx context.Context, env ...string) (*process, *prompt, error) {
+// startSend starts a message whose answer calls the tool twice.
+func (c *counting) startSend(ctx context.Context, env ...string) (*process, *prompt, error) {
 	_ = os.Remove(begunFile(c.file))
 	p := c.book.prompt(kindTool, "")
 	args := []string{"send", "--incomplete", "discard", p.text, "--new"}
@@ -64,9 +64,9 @@ func (c *counting) sends(ctx context.Context, env ...string) (*process, *prompt,
 	return program, p, err
 }
 
-// undisturbed is a round without a fault: each word is counted once.
-func (c *counting) undisturbed(ctx context.Context, env ...string) error {
-	program, p, err := c.sends(ctx, env...)
+// runWithoutFault runs a round without a fault: each word is counted once.
+func (c *counting) runWithoutFault(ctx context.Context, env ...string) error {
+	program, p, err := c.startSend(ctx, env...)
 	if err != nil {
 		return err
 	}
@@ -75,12 +75,12 @@ func (c *counting) undisturbed(ctx context.Context, env ...string) error {
 	}
 	words, err := countedWords(c.file)
 	if err == nil && (words[toolWord(p.number, 1, 0)] != 1 || words[toolWord(p.number, 1, 1)] != 1) {
-		err = fmt.Errorf("an undisturbed answer counted %v", words)
+		err = fmt.Errorf("an answer without a fault counted %v", words)
 	}
 	return err
 }
 
-// aftermath recovers as a user would, compares the counter with the promise, and continues.
+// aftermath recovers as a user would, checks that no word was counted twice, and continues.
 func (c *counting) aftermath(ctx context.Context, fault string) error {
 	c.out.tried++
 	unknown := false
@@ -106,9 +106,9 @@ func (c *counting) aftermath(ctx context.Context, fault string) error {
 			c.add("TWICE: %s: a call ran %d times (%s)", fault, words[word], word)
 		}
 	}
-	ends := c.out.tried%roundsOfASession == 0
+	endsSession := c.out.tried%roundsOfASession == 0
 	next := []string{"send", "--incomplete", "discard", c.book.prompt(kindGood, "").text, "--new"}
-	if c.session != "" && !ends {
+	if c.session != "" && !endsSession {
 		next = append(next[:len(next)-1], "--session", c.session)
 	}
 	var sent struct {
@@ -118,7 +118,7 @@ func (c *counting) aftermath(ctx context.Context, fault string) error {
 		c.add("%s: the conversation does not continue: %v", fault, err)
 	}
 	c.session = sent.Session
-	if !ends {
+	if !endsSession {
 		return nil
 	}
 	return c.verify(ctx, fault)
@@ -173,9 +173,9 @@ func (c *counting) recover(ctx context.Context) (open, unknown bool, err error) 
 	return true, false, err
 }
 
-// killed kills the program at random, usually soon after a call began.
-func (c *counting) killed(ctx context.Context, rng *rand.Rand) error {
-	program, _, err := c.sends(ctx)
+// runKilled kills the program at random, usually soon after a call began.
+func (c *counting) runKilled(ctx context.Context, rng *rand.Rand) error {
+	program, _, err := c.startSend(ctx)
 	if err != nil {
 		return err
 	}
@@ -196,21 +196,21 @@ func (c *counting) killed(ctx context.Context, rng *rand.Rand) error {
 	case <-program.Ended:
 	case <-time.After(pause):
 	}
-	if r := program.kill(); r.broken() {
+	if r := program.kill(); r.crashed() {
 		c.add("PANIC: %s", r)
 	}
 	return c.aftermath(ctx, "kill -9")
 }
 
-// broken runs the program with a fault.
-func (c *counting) broken(ctx context.Context, fault string) error {
+// runWithFault runs the program with a fault.
+func (c *counting) runWithFault(ctx context.Context, fault string) error {
 	ctx, end := context.WithTimeout(ctx, longestSend)
 	defer end()
-	program, _, err := c.sends(ctx, "CONTEXTINFINITY_FAULT="+fault)
+	program, _, err := c.startSend(ctx, "CONTEXTINFINITY_FAULT="+fault)
 	if err != nil {
 		return err
 	}
-	if r := program.wait(); r.broken() {
+	if r := program.wait(); r.crashed() {
 		c.add("PANIC: %s: %s", fault, r)
 	}
 	if ctx.Err() != nil {
@@ -222,20 +222,20 @@ func (c *counting) broken(ctx context.Context, fault string) error {
 // sites returns the disk operations of an answer with tool calls, and how often each occurs.
 func (c *counting) sites(ctx context.Context) (map[string]int, error) {
 	file := c.file + ".trace"
-	if err := c.undisturbed(ctx, "CONTEXTINFINITY_FAULT_TRACE="+file); err != nil {
+	if err := c.runWithoutFault(ctx, "CONTEXTINFINITY_FAULT_TRACE="+file); err != nil {
 		return nil, err
 	}
 	data, err := os.ReadFile(file)
-	met := map[string]int{}
+	counts := map[string]int{}
 	for name := range strings.FieldsSeq(string(data)) {
 		if strings.HasPrefix(name, "io.") {
-			met[name]++
+			counts[name]++
 		}
 	}
-	return met, err
+	return counts, err
 }
 
-// powerFaults are power failures throughout the answer.
+// powerFaults returns power failures throughout the answer.
 func powerFaults(sites map[string]int, stride int) (out []string) {
 	all := 0
 	for _, n := range sites {
@@ -247,7 +247,7 @@ func powerFaults(sites map[string]int, stride int) (out []string) {
 	return out
 }
 
-// diskFaults make each site fail in each possible way.
+// diskFaults returns faults that make each site fail in each possible way.
 func diskFaults(sites map[string]int, stride int) (out []string) {
 	i := 0
 	for _, site := range slices.Sorted(maps.Keys(sites)) {
@@ -255,7 +255,7 @@ func diskFaults(sites map[string]int, stride int) (out []string) {
 		if strings.HasSuffix(site, ".write") && site != "io.shm.write" {
 			actions = append(actions, "short")
 		}
-		for _, n := range times(sites[site]) {
+		for _, n := range triedHits(sites[site]) {
 			for _, action := range actions {
 				if i++; i%stride == 0 {
 					out = append(out, fmt.Sprintf("%s:%d:%s", site, n, action))
@@ -281,15 +281,15 @@ func runTools(ctx context.Context, r *setup) ([]outcome, error) {
 	var rows []outcome
 	killed, err := r.counting(ctx, "tool calls, kill -9 at random", filepath.Join(r.work, "tools-kills"), 4_000_000)
 	if err == nil {
-		err = killed.undisturbed(ctx)
+		err = killed.runWithoutFault(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(r.seed, 3))
 	for n := 0; n < r.restarts && err == nil && len(killed.out.found) == 0; n++ {
-		if err = killed.killed(ctx, rng); (n+1)%50 == 0 {
-			r.say("tools: %d kills, %d in a running call", n+1, killed.inCall)
+		if err = killed.runKilled(ctx, rng); (n+1)%50 == 0 {
+			r.logf("tools: %d kills, %d in a running call", n+1, killed.inCall)
 		}
 	}
 	if err == nil {
@@ -308,7 +308,7 @@ func runTools(ctx context.Context, r *setup) ([]outcome, error) {
 		err = errors.Join(err, serr)
 		for _, fault := range m.faults(sites, r.stride) {
 			if err == nil && len(c.out.found) == 0 {
-				err = c.broken(ctx, fault)
+				err = c.runWithFault(ctx, fault)
 			}
 		}
 		if err == nil {
@@ -319,5 +319,5 @@ func runTools(ctx context.Context, r *setup) ([]outcome, error) {
 	return rows, err
 }
 
-// toolWord is what call i writes when the answer to prompt n calls tools for the k-th time.
+// toolWord returns what call i writes when the answer to prompt n calls tools for the k-th time.
 func toolWord(n, k, i int) string { return fmt.Sprintf("%d.%d.%d", n, k, i) }

@@ -38,19 +38,19 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: failures LINES LOG... | failures -flaky LOG")
 		os.Exit(2)
 	}
-	most, err := strconv.Atoi(os.Args[1])
-	if err != nil || most < 1 {
+	limit, err := strconv.Atoi(os.Args[1])
+	if err != nil || limit < 1 {
 		fmt.Fprintf(os.Stderr, "failures: %q is not a number of lines\n", os.Args[1])
 		os.Exit(2)
 	}
 	logs := os.Args[2:]
 	for _, log := range logs {
-		show(digest(lines(log), max(most/len(logs), 2)))
+		show(digest(lines(log), max(limit/len(logs), 2)))
 	}
 }
 
-func show(said []string) {
-	for _, line := range said {
+func show(lines []string) {
+	for _, line := range lines {
 		fmt.Println(line)
 	}
 }
@@ -63,36 +63,36 @@ func lines(path string) []string {
 	return strings.Split(colour.ReplaceAllString(string(data), ""), "\n")
 }
 
-// digest returns each failure's first line with as many lines of its error as fit; without any failure, the end of
+// digest returns each failure's first line with as many lines of its error as fit; if there is no failure, the end of
 // the log.
-func digest(log []string, most int) []string {
+func digest(log []string, limit int) []string {
 	var found [][]string
 	for i, line := range log {
 		if heads.MatchString(line) {
-			found = append(found, append([]string{cut(strings.TrimSpace(line))}, words(log[i+1:])...))
+			found = append(found, append([]string{cut(strings.TrimSpace(line))}, details(log[i+1:])...))
 		}
 	}
 	if len(found) == 0 {
-		return tail(log, min(most, 2*errorLines))
+		return tail(log, min(limit, 2*errorLines))
 	}
-	left := 0
-	if len(found) > most {
-		left = len(found) - (most - 1)
-		found = found[:most-1]
+	omitted := 0
+	if len(found) > limit {
+		omitted = len(found) - (limit - 1)
+		found = found[:limit-1]
 	}
-	each := max(1, most/max(1, len(found)))
+	perFailure := max(1, limit/max(1, len(found)))
 	var out []string
-	for _, one := range found {
-		out = append(out, one[:min(len(one), each)]...)
+	for _, failure := range found {
+		out = append(out, failure[:min(len(failure), perFailure)]...)
 	}
-	if left > 0 {
-		out = append(out, fmt.Sprintf("and %d more", left))
+	if omitted > 0 {
+		out = append(out, fmt.Sprintf("and %d more", omitted))
 	}
 	return out
 }
 
-// words returns the first informative lines, up to the next failure.
-func words(log []string) []string {
+// details returns the first informative lines, up to the next failure.
+func details(log []string) []string {
 	var out []string
 	for _, line := range log {
 		if heads.MatchString(line) || closing.MatchString(line) || len(out) == errorLines {
@@ -105,14 +105,14 @@ func words(log []string) []string {
 	return out
 }
 
-func tail(log []string, most int) []string {
+func tail(log []string, limit int) []string {
 	var out []string
 	for _, line := range log {
 		if !noise.MatchString(line) {
 			out = append(out, cut(strings.TrimRight(line, " \r")))
 		}
 	}
-	return out[max(0, len(out)-most):]
+	return out[max(0, len(out)-limit):]
 }
 
 // flaky returns the names below Playwright's count of flaky tests.

@@ -71,7 +71,7 @@ func TestDigest(t *testing.T) {
 			"1) [browser] › browser/streams.spec.ts:37:1 › reload", "    Error: the page reported errors:", "    TypeError: no",
 			"2) [browser] › browser/temporary.spec.ts:45:1 › stopped", "    Error: expect(received).toBe(expected)", "    Expected: 1", "    Received: 2",
 		}},
-		{"little room: the names come first", playwright, 2, []string{
+		{"few lines: only the names", playwright, 2, []string{
 			"1) [browser] › browser/streams.spec.ts:37:1 › reload", "2) [browser] › browser/temporary.spec.ts:45:1 › stopped",
 		}},
 		{"Vitest", vitest, 20, []string{"FAIL  src/a.test.ts > a draft > is kept", "    AssertionError: expected 1 to be 2", "    ❯ src/a.test.ts:3:1"}},

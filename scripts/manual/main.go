@@ -1,4 +1,4 @@
-// Manual writes the manual page and the shell completions for packages into a directory: contextinfinity.1,
+// Command manual writes the manual page and the shell completions for packages into a directory: contextinfinity.1,
 // contextinfinity.bash, _contextinfinity, contextinfinity.fish.
 //
 //	go run ./scripts/manual -version 1.2.3 -epoch 1790000000 DIRECTORY
@@ -26,10 +26,10 @@ func main() {
 }
 
 func write(dir, version string, date time.Time) error {
-	err := into(filepath.Join(dir, "contextinfinity.1"), func(f *os.File) error { return cli.WriteManual(f, version, date) })
+	err := writeFile(filepath.Join(dir, "contextinfinity.1"), func(f *os.File) error { return cli.WriteManual(f, version, date) })
 	for shell, name := range map[string]string{"bash": "contextinfinity.bash", "zsh": "_contextinfinity", "fish": "contextinfinity.fish"} {
 		if err == nil {
-			err = into(filepath.Join(dir, name), func(f *os.File) error { return completion(shell, f) })
+			err = writeFile(filepath.Join(dir, name), func(f *os.File) error { return completion(shell, f) })
 		}
 	}
 	return err
@@ -42,7 +42,7 @@ func completion(shell string, f *os.File) error {
 	return nil
 }
 
-func into(path string, fill func(*os.File) error) error {
+func writeFile(path string, fill func(*os.File) error) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err

@@ -23,8 +23,8 @@ import (
 // scratch is the directory of the programs built for these tests.
 var scratch string
 
-// Main runs a package's tests without a keyring or network and returns the exit code. It also checks that no
-// goroutine of this process is left.
+// Main runs a package's tests without a keyring or network and returns the exit code. It also checks that no goroutine
+// of this process remains.
 func Main(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "contextinfinity-test-")
 	if err != nil {
@@ -36,7 +36,7 @@ func Main(m *testing.M) int {
 	for name, value := range isolation {
 		_ = os.Setenv(name, value)
 	}
-	atOnce()
+	setParallelism()
 	code := m.Run()
 	stopProvider()
 	if code == 0 {
@@ -48,9 +48,9 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// atOnce allows more parallel tests than processors, unless the command line sets a number, because they mostly wait
-// for processes.
-func atOnce() {
+// setParallelism allows more parallel tests than processors, unless the command line sets a number, because the tests
+// mostly wait for processes.
+func setParallelism() {
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0)))
@@ -63,12 +63,12 @@ var (
 	Breakable = build("contextinfinity-faults", "faults")
 )
 
-// programsVariable names the directory with the programs that the parent process already built.
+// programsVariable is the environment variable with the directory of the programs that the parent process has built.
 const programsVariable = "CONTEXTINFINITY_TEST_PROGRAMS"
 
 // build returns a function that builds a program when the first test of this process needs it.
 func build(name, tags string) func(testing.TB) string {
-	made := sync.OnceValues(func() (string, error) {
+	built := sync.OnceValues(func() (string, error) {
 		if dir := os.Getenv(programsVariable); dir != "" {
 			path := filepath.Join(dir, name)
 			_, err := os.Stat(path)
@@ -79,7 +79,7 @@ func build(name, tags string) func(testing.TB) string {
 	})
 	return func(t testing.TB) string {
 		t.Helper()
-		path, err := made()
+		path, err := built()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,14 +87,14 @@ func build(name, tags string) func(testing.TB) string {
 	}
 }
 
-// Build builds the program with these build tags into a new file. The result is cached in .tools/tests for all
-// packages and runs until a source changes.
+// Build builds the program with these build tags into a new file. The result is cached in .tools/tests for later runs
+// and the tests of all packages.
 func Build(ctx context.Context, path, tags string) error {
 	root, err := Root()
 	if err != nil {
 		return err
 	}
-	if err := sources.LookAt(root, tags); err != nil {
+	if err := sources.Track(root, tags); err != nil {
 		return err
 	}
 	dir := filepath.Join(root, ".tools", "tests")
@@ -106,21 +106,21 @@ func Build(ctx context.Context, path, tags string) error {
 		return err
 	}
 	defer unlock()
-	kept := filepath.Join(dir, "contextinfinity-"+cmp.Or(tags, "shipped"))
-	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-tags", tags, "-o", kept, ".")
+	cached := filepath.Join(dir, "contextinfinity-"+cmp.Or(tags, "shipped"))
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-tags", tags, "-o", cached, ".")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build -tags %q: %w\n%s", tags, err, out)
 	}
-	return own(path, kept)
+	return copyCached(path, cached)
 }
 
-// own links or copies a cached program, because another run may replace the cached one.
-func own(path, kept string) error {
-	if os.Link(kept, path) == nil {
+// copyCached links or copies a cached program, because another run may replace the cached one.
+func copyCached(path, cached string) error {
+	if os.Link(cached, path) == nil {
 		return nil
 	}
-	data, err := os.ReadFile(kept)
+	data, err := os.ReadFile(cached)
 	if err != nil {
 		return err
 	}
@@ -161,8 +161,8 @@ func missing(t testing.TB, format string, args ...any) {
 }
 
 // RunWithMemoryOff runs tests of this package again in a process with CONTEXTINFINITY=0, and asserts that at least
-// this many ran.
-func RunWithMemoryOff(t *testing.T, pattern string, least int) {
+// minTests ran.
+func RunWithMemoryOff(t *testing.T, pattern string, minTests int) {
 	t.Helper()
 	if os.Getenv("CONTEXTINFINITY") == "0" {
 		return // this is that process, or all tests run that way
@@ -173,7 +173,7 @@ func RunWithMemoryOff(t *testing.T, pattern string, least int) {
 	if err != nil {
 		t.Fatalf("with memory off: %v\n%s", err, out)
 	}
-	if n := strings.Count(string(out), "\n--- PASS"); n < least {
+	if n := strings.Count(string(out), "\n--- PASS"); n < minTests {
 		t.Fatalf("only %d tests ran\n%s", n, out)
 	}
 }

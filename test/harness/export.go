@@ -12,20 +12,20 @@ import (
 func ForeignExport(t *testing.T, dir string, turns int) string {
 	t.Helper()
 	var b strings.Builder
-	node := func(id, parent, role, said string) {
+	node := func(id, parent, role, text string) {
 		fmt.Fprintf(&b, `,%q:{"id":%q,"parent":%q,"message":{"id":%q,"author":{"role":%q},"create_time":1700000000,"content":{"content_type":"text","parts":[%q]}}}`,
-			id, id, parent, id, role, said)
+			id, id, parent, id, role, text)
 	}
 	b.WriteString(`[{"id":"long","title":"Long","create_time":1700000000,"current_node":"` + fmt.Sprintf("a%d", turns-1) + `","mapping":{"r":{"id":"r","parent":null,"message":null}`)
-	before := "r"
+	previous := "r"
 	for i := range turns {
 		q, a := fmt.Sprintf("q%d", i), fmt.Sprintf("a%d", i)
-		node(q, before, "user", "question "+q)
+		node(q, previous, "user", "question "+q)
 		node(a, q, "assistant", "answer "+a)
 		if i%30 == 29 {
 			node("o"+a, q, "assistant", "other answer "+a)
 		}
-		before = a
+		previous = a
 	}
 	b.WriteString("}},\n" + `{"id":"short","title":"Short","create_time":1700000000,"current_node":"a","mapping":{"r":{"id":"r","parent":null,"message":null}`)
 	node("q", "r", "user", "a short question")

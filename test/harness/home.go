@@ -15,7 +15,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Home is a Machine for one test, which fails when something on it fails.
+// Home is a Machine for one test. The test fails if an operation of the Home fails.
 type Home struct {
 	Machine
 	T testing.TB
@@ -68,7 +68,7 @@ type Process struct {
 	T testing.TB
 }
 
-// Start runs the program. The end of the test kills it if it still runs.
+// Start runs the program. It is killed at the end of the test if it still runs.
 func (h *Home) Start(stdin io.Reader, args ...string) *Process {
 	h.T.Helper()
 	p, err := h.Launch(context.Background(), stdin, nil, args...)
@@ -82,11 +82,11 @@ func (h *Home) Start(stdin io.Reader, args ...string) *Process {
 // Interrupt sends Ctrl+C.
 func (p *Process) Interrupt() { _ = p.Cmd.Process.Signal(os.Interrupt) }
 
-// Await waits until the output of the process fulfills cond.
-func (p *Process) Await(what string, b *LockedBuffer, cond func(string) bool) {
+// Await waits until the output of the process fulfills cond. event completes the message "the program ended before".
+func (p *Process) Await(event string, b *LockedBuffer, cond func(string) bool) {
 	p.T.Helper()
 	if !p.Writes(b, cond) {
-		p.T.Fatalf("the program ended (%v) before %s\nstdout: %s\nstderr: %s", p.Cmd.ProcessState, what, Clip(p.Out.String()), Clip(p.Err.String()))
+		p.T.Fatalf("the program ended (%v) before %s\nstdout: %s\nstderr: %s", p.Cmd.ProcessState, event, Clip(p.Out.String()), Clip(p.Err.String()))
 	}
 }
 
@@ -220,7 +220,7 @@ func (s Shown) Other(t testing.TB, id string) shownBranch { //nolint:revive // c
 	t.Helper()
 	rest := slices.DeleteFunc(slices.Clone(s.Branches), func(b shownBranch) bool { return b.ID == id })
 	if len(rest) != 1 {
-		t.Fatalf("the session has %d branches beside %s, want 1", len(rest), id)
+		t.Fatalf("the session has %d branches besides %s, want 1", len(rest), id)
 	}
 	return rest[0]
 }
@@ -341,7 +341,7 @@ func (h *Home) Summary(session string) string {
 	return best
 }
 
-// ReadFile reads a whole file.
+// ReadFile reads a file.
 func ReadFile(t testing.TB, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -360,7 +360,7 @@ type Host struct {
 // Host starts a conversation and waits until it has opened the data.
 func (h *Home) Host(args ...string) *Host {
 	h.T.Helper()
-	in, stdin, err := os.Pipe() // a pipe of this process would not be closed when the reader is killed
+	in, stdin, err := os.Pipe() // exec's own pipe would not be closed when the reader is killed
 	if err != nil {
 		h.T.Fatal(err)
 	}
@@ -371,7 +371,7 @@ func (h *Home) Host(args ...string) *Host {
 	return p
 }
 
-// Leave ends the conversation properly.
+// Leave closes the input, which ends the conversation normally.
 func (p *Host) Leave() {
 	p.T.Helper()
 	_ = p.Stdin.Close()

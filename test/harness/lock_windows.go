@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lock waits until no other process holds the lock on a file. The system releases it when
-// this process ends.
+// lock waits until no other process holds the lock on a file. The system releases it when this process ends.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package harness builds the program once and runs it as a process on a machine of its own, with mock providers. The
-// acceptance tests, the tests of the composition and the crash suite share it: Machine and Program can be used
-// without a test, Home and Process fail their test.
+// Package harness builds the program once and runs it as a process with its own home directory, with mock providers.
+// The acceptance tests, the tests of package app and the crash suite share it: Machine and Program can be used without
+// a test, Home and Process fail their test.
 package harness
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Patience is how long a process may take for anything. It is only reached if something is wrong.
+// Patience is the timeout for everything that a process does. It is only reached if something is wrong.
 const Patience = 240 * time.Second
 
 // isolation keeps tests from using a keyring or the network.
@@ -45,12 +45,12 @@ func NewMachine(bin, dir string) Machine {
 	return m
 }
 
-// ConfigFile is the program's default configuration file.
+// ConfigFile returns the program's default configuration file.
 func (m Machine) ConfigFile() string {
 	return filepath.Join(m.Dir, "config", "contextinfinity", "config.toml")
 }
 
-// DataDir is the program's default data directory.
+// DataDir returns the program's default data directory.
 func (m Machine) DataDir() string { return filepath.Join(m.Dir, "share", "contextinfinity") }
 
 // Program is a running program.
@@ -81,7 +81,7 @@ func (m Machine) Launch(ctx context.Context, stdin io.Reader, lines func([]byte)
 	return p, nil
 }
 
-// Kill is kill -9: no deferred call runs, and nothing is flushed.
+// Kill kills the program with SIGKILL: no deferred call runs, and nothing is flushed.
 func (p *Program) Kill() {
 	_ = p.Cmd.Process.Kill()
 	<-p.Ended
@@ -112,7 +112,7 @@ type LockedBuffer struct {
 	buf   bytes.Buffer
 	read  int // how much of buf was passed to lines
 	lines func([]byte)
-	grown chan struct{} // has room for one signal: something was written
+	grown chan struct{} // signals that something was written; buffers one signal
 }
 
 // NewLockedBuffer returns an empty buffer.
@@ -122,14 +122,14 @@ func NewLockedBuffer() *LockedBuffer { return &LockedBuffer{grown: make(chan str
 func (b *LockedBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	n, err := b.buf.Write(p)
-	var whole []byte
+	var complete []byte
 	if b.lines != nil {
 		rest := b.buf.Bytes()[b.read:]
-		whole = bytes.Clone(rest[:bytes.LastIndexByte(rest, '\n')+1])
-		b.read += len(whole)
+		complete = bytes.Clone(rest[:bytes.LastIndexByte(rest, '\n')+1])
+		b.read += len(complete)
 	}
 	b.mu.Unlock()
-	for scan := bufio.NewReader(bytes.NewReader(whole)); ; {
+	for scan := bufio.NewReader(bytes.NewReader(complete)); ; {
 		line, err := scan.ReadBytes('\n')
 		if err != nil {
 			break

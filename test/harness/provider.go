@@ -25,7 +25,7 @@ type Aimock struct {
 	cmd   *exec.Cmd
 }
 
-// StartAimock returns nil and the reason if it is not installed.
+// StartAimock starts the server. It returns nil and the reason if aimock is not installed.
 func StartAimock() (a *Aimock, absent string, err error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -109,9 +109,9 @@ type WireProtocol struct {
 	Start func() []chat.RawEvent
 	Delta func(text string) chat.RawEvent
 	End   func() []chat.RawEvent
-	// refusal returns a complete stream in which the provider declines with this text.
+	// Refusal returns a complete stream in which the provider declines; its text is a JSON string.
 	Refusal func(words string) []chat.RawEvent
-	// fault returns an error event in the middle of a stream.
+	// Fault returns an error event in the middle of a stream; its text is a JSON string.
 	Fault func(words string) chat.RawEvent
 }
 
@@ -204,12 +204,12 @@ var ChatWire = WireProtocol{
 var Wires = []WireProtocol{OpenAIWire, AnthropicWire, ChatWire}
 
 // Saying returns a stream of the given texts, with its end events or without.
-func (w WireProtocol) Saying(whole bool, texts ...string) []chat.RawEvent {
+func (w WireProtocol) Saying(complete bool, texts ...string) []chat.RawEvent {
 	events := w.Start()
 	for _, s := range texts {
 		events = append(events, w.Delta(s))
 	}
-	if whole {
+	if complete {
 		events = append(events, w.End()...)
 	}
 	return events
@@ -242,8 +242,8 @@ type HeldServer struct {
 // NewHeldServer answers with events. With hold it never ends the answer itself.
 func NewHeldServer(t testing.TB, hold bool, events ...chat.RawEvent) *HeldServer {
 	t.Helper()
-	free := make(chan struct{})
-	s := &HeldServer{Asked: make(chan []byte, 64), Release: sync.OnceFunc(func() { close(free) })}
+	released := make(chan struct{})
+	s := &HeldServer{Asked: make(chan []byte, 64), Release: sync.OnceFunc(func() { close(released) })}
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.Asked <- body
@@ -255,7 +255,7 @@ func NewHeldServer(t testing.TB, hold bool, events ...chat.RawEvent) *HeldServer
 		if hold {
 			select {
 			case <-r.Context().Done():
-			case <-free:
+			case <-released:
 			}
 		}
 	}))

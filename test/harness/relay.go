@@ -22,24 +22,24 @@ type Relay struct {
 	librarian [][]byte
 }
 
-// NewRelay answers the conversation with say and the librarian with note; without note it rejects the librarian's
-// requests.
-func NewRelay(t testing.TB, w WireProtocol, say func(n int) llmtest.Step, note func(r *http.Request, body string) llmtest.Step) *Relay {
+// NewRelay answers the conversation with reply and the librarian with summarize; without summarize it rejects the
+// librarian's requests.
+func NewRelay(t testing.TB, w WireProtocol, reply func(n int) llmtest.Step, summarize func(r *http.Request, body string) llmtest.Step) *Relay {
 	t.Helper()
 	s := &Relay{}
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		play(rw, r, s.answer(r, body, say, note))
+		play(rw, r, s.answer(r, body, reply, summarize))
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
 	return s
 }
 
-func (s *Relay) answer(r *http.Request, body []byte, say func(int) llmtest.Step, note func(*http.Request, string) llmtest.Step) llmtest.Step {
+func (s *Relay) answer(r *http.Request, body []byte, reply func(int) llmtest.Step, summarize func(*http.Request, string) llmtest.Step) llmtest.Step {
 	s.mu.Lock()
-	own := isLibrarians(body)
-	if own {
+	fromLibrarian := isLibrarians(body)
+	if fromLibrarian {
 		s.librarian = append(s.librarian, body)
 	} else {
 		s.chat = append(s.chat, body)
@@ -47,12 +47,12 @@ func (s *Relay) answer(r *http.Request, body []byte, say func(int) llmtest.Step,
 	n := len(s.chat)
 	s.mu.Unlock()
 	switch {
-	case !own:
-		return say(n)
-	case note == nil:
+	case !fromLibrarian:
+		return reply(n)
+	case summarize == nil:
 		return llmtest.JSON(http.StatusInternalServerError, `{"error":{"message":"no librarian here","type":"server_error"}}`)
 	}
-	return note(r, string(body))
+	return summarize(r, string(body))
 }
 
 // play writes one step; a held one ends when the client disconnects.
@@ -103,7 +103,7 @@ func (s *Relay) LastBody(t testing.TB) []byte {
 	return all[len(all)-1]
 }
 
-// Asked returns the librarian's requests so far.
+// Asked returns the bodies of the librarian's requests so far.
 func (s *Relay) Asked() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -94,9 +94,9 @@ func ContentTexts(t testing.TB, raw json.RawMessage) []string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		return []string{one}
+	var single string
+	if json.Unmarshal(raw, &single) == nil {
+		return []string{single}
 	}
 	var parts []struct{ Text, Refusal string }
 	if err := json.Unmarshal(raw, &parts); err != nil {

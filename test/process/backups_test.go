@@ -12,8 +12,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A backup that another process makes while an answer streams contains what had arrived. After a restore elsewhere
-// the user can decide about the answer. Nothing is restored while a program has the data open.
+// A backup that another process makes while an answer streams contains the text that had arrived. After a restore
+// elsewhere the user can decide about the answer. Nothing is restored while a program has the data open.
 func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
@@ -31,16 +31,16 @@ func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 	h.OK("discard", h.Only(session).ID)
 
 	other := harness.NewHome(t, harness.Shipped(t), model)
-	for _, to := range []*harness.Home{h, other} {
-		to.OK("restore", path, "--yes")
-		if turn := to.Only(session); turn.Text() != "Half." || turn.Phase != chat.PhaseResponding {
-			t.Errorf("restored is %q, %s", turn.Text(), turn.Phase)
+	for _, target := range []*harness.Home{h, other} {
+		target.OK("restore", path, "--yes")
+		if turn := target.Only(session); turn.Text() != "Half." || turn.Phase != chat.PhaseResponding {
+			t.Errorf("the restored answer is %q, %s", turn.Text(), turn.Phase)
 		}
-		to.OK("reconcile")
-		if turn := to.Only(session); turn.Text() != "Half." || turn.Outcome != chat.OutcomeIncomplete {
-			t.Errorf("recovered is %q, %s", turn.Text(), turn.Outcome)
+		target.OK("reconcile")
+		if turn := target.Only(session); turn.Text() != "Half." || turn.Outcome != chat.OutcomeIncomplete {
+			t.Errorf("the recovered answer is %q, %s", turn.Text(), turn.Outcome)
 		}
-		to.Clean()
+		target.Clean()
 	}
 	if kept := h.Copies(); len(kept) != 1 || kept[0].Kind != chat.BackupBeforeRestore {
 		t.Fatalf("kept: %+v", kept)
@@ -78,6 +78,6 @@ func TestTheCommandLineMakesTheDailyBackup(t *testing.T) {
 	}
 	if names, err := os.ReadDir(filepath.Join(h.DataDir(), store.BackupDir)); err != nil || len(names) != 1 ||
 		slices.ContainsFunc(names, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }) {
-		t.Errorf("there: %v %v", names, err)
+		t.Errorf("the backup folder contains %v (%v)", names, err)
 	}
 }

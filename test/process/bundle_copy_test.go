@@ -10,9 +10,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A bundle of a session that was continued in two places is imported as a copy with its own ids, also in the X-ray: its
-// contexts can be assembled again without the original, and a turn deleted in the copy is deleted from the copy's
-// requests.
+// A bundle of a session that was continued in two places is imported as a copy with its own ids, also in the X-ray. The
+// copy's contexts can be assembled again without the original, and a turn deleted in the copy is deleted from the
+// copy's requests.
 func TestADivergedCopyIsIndependent(t *testing.T) {
 	t.Parallel()
 	server := harness.NewRelay(t, harness.OpenAIWire, func(n int) llmtest.Step { return harness.Reply(harness.OpenAIWire, n) }, harness.Summarizing(harness.OpenAIWire))
@@ -22,15 +22,15 @@ func TestADivergedCopyIsIndependent(t *testing.T) {
 	if err := os.WriteFile(notes, []byte("The dog is called Rex."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	say := func(h *harness.Home, text string, flags ...string) string {
+	send := func(h *harness.Home, text string, flags ...string) string {
 		return h.OK(append([]string{"send", "--model", "relay", "--wait", "indexed", "--json", text}, flags...)...).Sent().SessionID
 	}
-	session := say(h, "The cat is called Otto.", "--new", "--attach", notes)
+	session := send(h, "The cat is called Otto.", "--new", "--attach", notes)
 	h.OK("export", session, "--format", "bundle", "-o", file)
 	other.OK("import", file)
-	say(h, "Continued here.", "--session", session)
-	say(other, "Continued there.", "--session", session)
-	say(other, "What is the cat called?", "--session", session)
+	send(h, "Continued here.", "--session", session)
+	send(other, "Continued there.", "--session", session)
+	send(other, "What is the cat called?", "--session", session)
 	other.OK("export", session, "--format", "bundle", "--replace", "-o", file)
 	var report struct {
 		Files []struct {

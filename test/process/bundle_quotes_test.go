@@ -9,9 +9,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// quoting is a home with two conversations, the second of which quoted the first in its request. It returns the
-// second one and its turn.
-func quoting(t *testing.T) (h *harness.Home, session, turn string) {
+// newQuotingHome returns a home with two conversations, of which the second quoted the first in its request, and the
+// second conversation with its turn.
+func newQuotingHome(t *testing.T) (h *harness.Home, session, turn string) {
 	t.Helper()
 	server := harness.NewRelay(t, harness.OpenAIWire, func(n int) llmtest.Step { return harness.Reply(harness.OpenAIWire, n) }, harness.Summarizing(harness.OpenAIWire))
 	h = harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("relay", server.URL)+"\n[retrieval]\nscope = \"all\"\n")
@@ -24,7 +24,7 @@ func quoting(t *testing.T) (h *harness.Home, session, turn string) {
 	return h, second.SessionID, second.TurnID
 }
 
-// requestOf is the stored request of a turn.
+// requestOf returns the stored request of a turn.
 func requestOf(t *testing.T, h *harness.Home, session, turn string) string {
 	t.Helper()
 	for _, x := range h.Show(session).Turns {
@@ -39,15 +39,15 @@ func requestOf(t *testing.T, h *harness.Home, session, turn string) string {
 // A bundle with the requests that quoted other conversations completes a session that was imported without them.
 func TestALaterBundleCompletesAnImport(t *testing.T) {
 	t.Parallel()
-	h, session, turn := quoting(t)
+	h, session, turn := newQuotingHome(t)
 	without, with := filepath.Join(h.Dir, "without.cinf"), filepath.Join(h.Dir, "with.cinf")
 	h.OK("export", session, "--format", "bundle", "-o", without)
 	h.OK("export", session, "--format", "bundle", "--quotes", "-o", with)
 	other := harness.NewHome(t, harness.Shipped(t), "")
 	other.OK("import", without)
-	said := other.OK("import", with).Stdout
-	if !strings.Contains(said, "0 sessions created, 1 extended, 0 already there; 0 turns added") || !strings.Contains(said, "1 of them were added") {
-		t.Errorf("the import says\n%s", said)
+	output := other.OK("import", with).Stdout
+	if !strings.Contains(output, "0 sessions created, 1 extended, 0 already there; 0 turns added") || !strings.Contains(output, "1 of them were added") {
+		t.Errorf("the import says\n%s", output)
 	}
 	if raw, want := requestOf(t, other, session, turn), requestOf(t, h, session, turn); raw != want {
 		t.Errorf("the request is\n%s\nand was\n%s", raw, want)
@@ -58,41 +58,41 @@ func TestALaterBundleCompletesAnImport(t *testing.T) {
 	}
 }
 
-// A bundle leaves out the requests that quoted other conversations, unless they are asked for. Imported, either passes
-// verify, and the X-ray shows what the bundle holds and says what is not here.
+// A bundle does not contain the requests that quoted other conversations, unless they are requested. After the import
+// verify finds nothing in either case, and the X-ray shows what the bundle contains and says what is missing.
 func TestABundleContainsOtherConversationsOnlyOnRequest(t *testing.T) {
 	t.Parallel()
-	h, session, turn := quoting(t)
-	for _, whole := range []bool{false, true} {
+	h, session, turn := newQuotingHome(t)
+	for _, withQuotes := range []bool{false, true} {
 		file := filepath.Join(h.Dir, "without.cinf")
 		args := []string{"export", session, "--format", "bundle", "-o", file}
-		if whole {
+		if withQuotes {
 			file = filepath.Join(h.Dir, "with.cinf")
 			args[5] = file
 			args = append(args, "--quotes")
 		}
-		said := h.OK(args...).Stdout
-		if strings.Contains(said, "because they quoted other sessions: 1 request") == whole {
-			t.Errorf("with the quotes %v the export says\n%s", whole, said)
+		output := h.OK(args...).Stdout
+		if strings.Contains(output, "because they quoted other sessions: 1 request") == withQuotes {
+			t.Errorf("with the quotes %v the export says\n%s", withQuotes, output)
 		}
 		other := harness.NewHome(t, harness.Shipped(t), "")
 		other.OK("import", file)
 		other.OK("verify")
-		if raw := requestOf(t, other, session, turn); strings.Contains(raw, "Otto") != whole {
-			t.Errorf("with the quotes %v the request is\n%s", whole, raw)
+		if raw := requestOf(t, other, session, turn); strings.Contains(raw, "Otto") != withQuotes {
+			t.Errorf("with the quotes %v the request is\n%s", withQuotes, raw)
 		}
-		seen := other.OK("context", session, "--turn", turn, "--text").Stdout
-		if strings.Contains(seen, "Otto") || !strings.Contains(seen, "How is the cat called?") || !strings.Contains(seen, "a passage of another conversation") {
-			t.Errorf("with the quotes %v the X-ray says\n%s", whole, seen)
+		xray := other.OK("context", session, "--turn", turn, "--text").Stdout
+		if strings.Contains(xray, "Otto") || !strings.Contains(xray, "How is the cat called?") || !strings.Contains(xray, "a passage of another conversation") {
+			t.Errorf("with the quotes %v the X-ray says\n%s", withQuotes, xray)
 		}
-		// It can be passed on from there, and is the same again.
+		// An export of the imported session has the same content.
 		again := filepath.Join(h.Dir, "again.cinf")
 		other.OK("export", session, "--format", "bundle", "--quotes", "--replace", "-o", again)
 		third := harness.NewHome(t, harness.Shipped(t), "")
 		third.OK("import", again)
 		third.OK("verify")
-		if raw := requestOf(t, third, session, turn); strings.Contains(raw, "Otto") != whole {
-			t.Errorf("with the quotes %v, passed on, the request is\n%s", whole, raw)
+		if raw := requestOf(t, third, session, turn); strings.Contains(raw, "Otto") != withQuotes {
+			t.Errorf("with the quotes %v, exported again, the request is\n%s", withQuotes, raw)
 		}
 	}
 	other := harness.NewHome(t, harness.Shipped(t), "")
@@ -100,9 +100,9 @@ func TestABundleContainsOtherConversationsOnlyOnRequest(t *testing.T) {
 	h.OK("export", "--all", "--format", "bundle", "-o", all)
 	other.OK("import", all)
 	other.OK("verify")
-	var seen struct{ Same bool }
-	other.OK("context", session, "--turn", turn, "--json").Document(&seen)
-	if raw := requestOf(t, other, session, turn); !seen.Same || !strings.Contains(raw, "Otto") {
-		t.Errorf("of a bundle of everything the context is the same: %v, and its request\n%s", seen.Same, raw)
+	var xray struct{ Same bool }
+	other.OK("context", session, "--turn", turn, "--json").Document(&xray)
+	if raw := requestOf(t, other, session, turn); !xray.Same || !strings.Contains(raw, "Otto") {
+		t.Errorf("after the import of all sessions the context is the same: %v, and its request\n%s", xray.Same, raw)
 	}
 }

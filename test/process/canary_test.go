@@ -22,11 +22,11 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// canary is a key that may occur nowhere but in the header that carries it. Its special characters make each way of
-// encoding it a different text.
+// canary is a key that may only occur in the header that carries it. Because of its special characters, each encoding
+// of it is a different text.
 const canary = `sk-proj-Canary7+Q9x/K2mV4pL8=wR1tY6uB3nZ5`
 
-// canaryForms are the encodings of the key in which a program might leave it behind.
+// canaryForms are the encodings of the key that a program might store or print.
 var canaryForms = sync.OnceValue(func() map[string]string {
 	escaped := strings.ReplaceAll(canary, "/", `\/`)
 	unicode := strings.NewReplacer("+", `\u002b`, "/", `\u002f`, "=", `\u003d`).Replace(canary)
@@ -39,19 +39,19 @@ var canaryForms = sync.OnceValue(func() map[string]string {
 	for shift := range 3 {
 		padded := append(bytes.Repeat([]byte{'x'}, shift), canary...)
 		for name, enc := range map[string]*base64.Encoding{"std": base64.RawStdEncoding, "url": base64.RawURLEncoding} {
-			whole := enc.EncodeToString(padded)
-			forms[fmt.Sprintf("base64 %s at %d", name, shift)] = whole[(shift*8+5)/6+1 : len(whole)-2]
+			encoded := enc.EncodeToString(padded)
+			forms[fmt.Sprintf("base64 %s at %d", name, shift)] = encoded[(shift*8+5)/6+1 : len(encoded)-2]
 		}
 	}
 	return forms
 })
 
-// echoes are the ways in which the mock sends the key back.
+// echoes returns the ways in which the mock sends the key back.
 func echoes(w harness.WireProtocol) map[string]llmtest.Step {
 	words := harness.Quoted("Your key " + canary + " is not welcome here.")
 	slashed := strings.ReplaceAll(words, "/", `\/`)
 	unicode := strings.NewReplacer("+", `\u002b`, "=", `\u003d`).Replace(words)
-	said := w.Saying(false, "Something first. ")
+	start := w.Saying(false, "Something first. ")
 	inURL := harness.Quoted("See https://example.test/?key=" + url.QueryEscape(canary))
 	return map[string]llmtest.Step{
 		"401":                 llmtest.JSON(http.StatusUnauthorized, `{"error":{"message":`+words+`,"type":"authentication_error","code":"invalid_api_key"}}`),
@@ -59,13 +59,13 @@ func echoes(w harness.WireProtocol) map[string]llmtest.Step {
 		"401 escaped":         llmtest.JSON(http.StatusUnauthorized, `{"error":{"message":`+slashed+`,"type":"authentication_error"}}`),
 		"401 unicode escapes": llmtest.JSON(http.StatusUnauthorized, `{"error":{"message":`+unicode+`,"type":"authentication_error"}}`),
 		"400 with an address": llmtest.JSON(http.StatusBadRequest, `{"error":{"message":`+inURL+`,"type":"invalid_request_error"}}`),
-		"error event":         llmtest.Stream(append(said, w.Fault(words))...),
-		"error event escaped": llmtest.Stream(append(said, w.Fault(slashed))...),
-		"error event unicode": llmtest.Stream(append(said, w.Fault(unicode))...),
+		"error event":         llmtest.Stream(append(start, w.Fault(words))...),
+		"error event escaped": llmtest.Stream(append(start, w.Fault(slashed))...),
+		"error event unicode": llmtest.Stream(append(start, w.Fault(unicode))...),
 		"refusal":             llmtest.Stream(w.Refusal(words)...),
 		"refusal escaped":     llmtest.Stream(w.Refusal(slashed)...),
 		"unknown event":       llmtest.Stream(append(append(w.Start(), llmtest.Event(`{"type":"debug.headers","authorization":`+harness.Quoted("Bearer "+canary)+`}`)), append([]chat.RawEvent{w.Delta("Fine.")}, w.End()...)...)...),
-		"quoted in a string":  llmtest.Stream(append(said, llmtest.Event(`{"type":"debug.headers","request":`+harness.Quoted(`{"key":`+harness.Quoted(canary)+`}`)+`}`))...),
+		"quoted in a string":  llmtest.Stream(append(start, llmtest.Event(`{"type":"debug.headers","request":`+harness.Quoted(`{"key":`+harness.Quoted(canary)+`}`)+`}`))...),
 	}
 }
 
@@ -112,7 +112,7 @@ func TestACanaryKeyIsFoundNowhere(t *testing.T) {
 	}
 }
 
-// carriesKey proves that the key was in use, so that the test is meaningful.
+// carriesKey checks that the key was in use, so that the test is meaningful.
 func carriesKey(t *testing.T, r llmtest.Request) {
 	t.Helper()
 	sent := r.Header.Get("Authorization") + r.Header.Get("X-Api-Key")
@@ -141,7 +141,7 @@ func notInOutput(t *testing.T, h *harness.Home, name string) {
 	}
 }
 
-// notInLists checks what commands print about the whole home, after everything that could contain the key.
+// notInLists checks what commands print about the home, after all operations that could have stored the key.
 func notInLists(t *testing.T, h *harness.Home) {
 	t.Helper()
 	for _, args := range [][]string{{"keys", "list", "--json"}, {"config", "show", "--json"}, {"models"}, {"jobs", "--json"}, {"sessions", "--json"}} {
@@ -177,7 +177,7 @@ func notIn(t *testing.T, where, text string) {
 	}
 }
 
-// notInFiles checks every file of the home, and each value of the database unpacked.
+// notInFiles checks every file of the home, and each unpacked value of the database.
 func notInFiles(t *testing.T, h *harness.Home) {
 	t.Helper()
 	files, values := 0, 0

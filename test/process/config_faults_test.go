@@ -9,7 +9,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// SPEC 16: an error in config.toml is reported with file, line and key, and whatever can work without that setting
+// SPEC 16: an error in config.toml is reported with file, line and key, and everything that works without that setting
 // continues.
 func TestAFaultyConfigurationIsReportedAndStopsNothing(t *testing.T) {
 	t.Parallel()

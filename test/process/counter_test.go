@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// counterFile turns this program into a tool server whose only tool has a countable effect: it appends a line to a
-// file and fsyncs before it responds.
+// counterFile is the environment variable that turns this program into a tool server. Its only tool has a countable
+// effect: it appends a line to the file named by the variable, and fsyncs before it responds.
 const counterFile = "CONTEXTINFINITY_TEST_COUNTER"
 
 type countArguments struct {

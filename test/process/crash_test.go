@@ -14,28 +14,28 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// crash is a way to die and what the next start must find.
+// crash is a way in which the program dies, and what the next start must find.
 type crash struct {
 	name    string
 	fault   string // for the build with fault points; empty: kill -9 from outside
 	texts   []string
-	whole   bool // the provider sends its terminal event
+	ends    bool // the provider sends its terminal event
 	phase   chat.Phase
 	outcome chat.Outcome
-	partial bool // the text is there, as incomplete
+	partial bool // the text that arrived is stored as incomplete
 }
 
 var crashTexts = []string{"Half of ", "an ansẅer ", "with 漢字 ", "and 🌍", "."}
 
 var crashes = []crash{
-	{name: "before the request", fault: "turn.prepared:exit", texts: crashTexts, whole: true, phase: chat.PhaseContextPrepared},
-	{name: "before the first event", fault: "turn.step_begun:exit", texts: crashTexts, whole: true, phase: chat.PhaseFailed, outcome: chat.OutcomeFailed},
+	{name: "before the request", fault: "turn.prepared:exit", texts: crashTexts, ends: true, phase: chat.PhaseContextPrepared},
+	{name: "before the first event", fault: "turn.step_begun:exit", texts: crashTexts, ends: true, phase: chat.PhaseFailed, outcome: chat.OutcomeFailed},
 	{name: "connected, nothing arrived", phase: chat.PhaseFailed, outcome: chat.OutcomeFailed},
-	{name: "at the first text", fault: "turn.event:3:exit", texts: crashTexts, whole: true, phase: chat.PhaseResponding, outcome: chat.OutcomeIncomplete, partial: true},
-	{name: "in the middle", fault: "turn.event:5:exit", texts: crashTexts, whole: true, phase: chat.PhaseResponding, outcome: chat.OutcomeIncomplete, partial: true},
+	{name: "at the first text", fault: "turn.event:3:exit", texts: crashTexts, ends: true, phase: chat.PhaseResponding, outcome: chat.OutcomeIncomplete, partial: true},
+	{name: "in the middle", fault: "turn.event:5:exit", texts: crashTexts, ends: true, phase: chat.PhaseResponding, outcome: chat.OutcomeIncomplete, partial: true},
 	{name: "killed in the middle", texts: crashTexts, phase: chat.PhaseResponding, outcome: chat.OutcomeIncomplete, partial: true},
-	{name: "after the terminal event, before finalize", fault: "turn.journal_sealed:exit", texts: crashTexts, whole: true, phase: chat.PhaseResponseFinalized, outcome: chat.OutcomeCompleted},
-	{name: "between TX-A and prune", fault: "turn.settled:exit", texts: crashTexts, whole: true, phase: chat.PhaseResponseFinalized, outcome: chat.OutcomeCompleted},
+	{name: "after the terminal event, before finalize", fault: "turn.journal_sealed:exit", texts: crashTexts, ends: true, phase: chat.PhaseResponseFinalized, outcome: chat.OutcomeCompleted},
+	{name: "between TX-A and prune", fault: "turn.settled:exit", texts: crashTexts, ends: true, phase: chat.PhaseResponseFinalized, outcome: chat.OutcomeCompleted},
 }
 
 // SRD 22.2: kill during streaming; restart; recovered partial output shows as incomplete; head not advanced. The test
@@ -58,7 +58,7 @@ func crashStream(w harness.WireProtocol, c crash) []chat.RawEvent {
 	if len(c.texts) == 0 {
 		return nil
 	}
-	return w.Saying(c.whole, c.texts...)
+	return w.Saying(c.ends, c.texts...)
 }
 
 // die sends a message and ends the program like a power failure, except that written data stays in the kernel.
@@ -81,37 +81,37 @@ func (c crash) die(t *testing.T, h *harness.Home, server *harness.HeldServer) {
 func (c crash) check(t *testing.T, h *harness.Home) {
 	t.Helper()
 	session := h.LastSession()
-	held := ""
+	journalled := ""
 	if names := h.Journals(); len(names) > 0 {
-		held = journalText(t, names[0])
+		journalled = journalText(t, names[0])
 	}
-	if c.partial && held == "" {
+	if c.partial && journalled == "" {
 		t.Fatal("the journal contains no text, but text had arrived")
 	}
 	before := h.Only(session)
 	if before.User.RenderedText() != "Will this survive?" {
 		t.Fatalf("the prompt is %q", before.User.RenderedText())
 	}
-	if c.partial && before.Text() != held {
-		t.Errorf("before recovery show has %q, the journal %q", before.Text(), held)
+	if c.partial && before.Text() != journalled {
+		t.Errorf("before recovery show has %q, the journal %q", before.Text(), journalled)
 	}
 	h.OK("sessions", "rename", session, "Any verb that writes recovers first")
-	c.recovered(t, h, session, held)
-	once := transcriptOf(t, h, session)
+	c.checkRecovered(t, h, session, journalled)
+	recovered := transcriptOf(t, h, session)
 	h.OK("reconcile")
 	afterFirst := transcriptOf(t, h, session)
 	h.OK("reconcile")
 	if again := transcriptOf(t, h, session); again != afterFirst {
 		t.Errorf("reconcile twice differs from once:\n%s\n%s", afterFirst, again)
 	}
-	if c.phase != chat.PhaseResponseFinalized && afterFirst != once {
-		t.Errorf("reconcile changed what recovery had left:\n%s\n%s", once, afterFirst)
+	if c.phase != chat.PhaseResponseFinalized && afterFirst != recovered {
+		t.Errorf("reconcile changed the result of the recovery:\n%s\n%s", recovered, afterFirst)
 	}
 	h.Clean()
 }
 
-// recovered checks the result of the first opening as the writer.
-func (c crash) recovered(t *testing.T, h *harness.Home, session, held string) {
+// checkRecovered checks the state after the first command that writes.
+func (c crash) checkRecovered(t *testing.T, h *harness.Home, session, journalled string) {
 	t.Helper()
 	doc := h.Show(session)
 	if len(doc.Turns) != 1 {
@@ -124,7 +124,7 @@ func (c crash) recovered(t *testing.T, h *harness.Home, session, held string) {
 	want := ""
 	switch {
 	case c.partial:
-		want = held
+		want = journalled
 	case c.outcome == chat.OutcomeCompleted:
 		want = strings.Join(c.texts, "")
 	}
@@ -134,8 +134,8 @@ func (c crash) recovered(t *testing.T, h *harness.Home, session, held string) {
 	if turn.StateAfter != "" || doc.Branches[0].HeadState != turn.StateBefore {
 		t.Errorf("the head moved: %+v", doc.Branches[0])
 	}
-	if left := h.Journals(); !c.partial && len(left) != 0 {
-		t.Errorf("journals of settled turns are left: %v", left)
+	if remaining := h.Journals(); !c.partial && len(remaining) != 0 {
+		t.Errorf("journals of settled turns remain: %v", remaining)
 	}
 }
 
@@ -200,8 +200,8 @@ func transcriptOf(t *testing.T, h *harness.Home, session string) string {
 	return h.OK("show", session, "--json").Stdout
 }
 
-// SRD 22.3: kill after response finalization but before commit; restart
-// reconciler commits head deterministically.
+// SRD 22.3: kill after response finalization but before commit; the reconciler commits the head deterministically at the
+// restart.
 func TestSRD22_3CrashRecoveryPostStreamPreCommit(t *testing.T) {
 	t.Parallel()
 	summaries := map[string]bool{}
@@ -247,16 +247,16 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 	}{
 		{"keep", nil, chat.PhaseResponseFinalized, chat.OutcomeKept, part, 1},
 		{"discard", nil, chat.PhaseFailed, chat.OutcomeDiscarded, part, 1},
-		{"retry", []string{"--model", "sound"}, chat.PhaseResponseFinalized, chat.OutcomeCompleted, " And all is said.", 2},
-		{"continue", []string{"--model", "sound"}, chat.PhaseResponseFinalized, chat.OutcomeCompleted, part + " And all is said.", 2},
+		{"retry", []string{"--model", "good"}, chat.PhaseResponseFinalized, chat.OutcomeCompleted, " And all is said.", 2},
+		{"continue", []string{"--model", "good"}, chat.PhaseResponseFinalized, chat.OutcomeCompleted, part + " And all is said.", 2},
 	}
 	for i, c := range cases {
 		t.Run(c.verb, func(t *testing.T) {
 			t.Parallel()
 			w := harness.Wires[i%len(harness.Wires)]
 			server := harness.NewHeldServer(t, true, w.Saying(false, crashTexts...)...)
-			sound := harness.NewHeldServer(t, false, w.Saying(true, " And all", " is said.")...)
-			h := harness.NewHome(t, harness.Shipped(t), w.Model("m", server.URL)+w.Model("sound", sound.URL)+"[librarian]\nafter_send_s = 0\n")
+			good := harness.NewHeldServer(t, false, w.Saying(true, " And all", " is said.")...)
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("m", server.URL)+w.Model("good", good.URL)+"[librarian]\nafter_send_s = 0\n")
 			crash{texts: crashTexts}.die(t, h, server)
 			session := h.LastSession()
 			open := h.Only(session)
@@ -269,11 +269,11 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 				t.Errorf("%s: text %q, stored %q in %d steps, want %q in %d", c.verb, s.Text, turn.Text(), len(turn.Steps), c.text, c.steps)
 			}
 			if c.verb == "continue" {
-				if body := string(<-sound.Asked); !strings.Contains(body, "Half of an ans") {
+				if body := string(<-good.Asked); !strings.Contains(body, "Half of an ans") {
 					t.Errorf("the continuation does not show the model its own words: %s", harness.Clip(body))
 				}
 			}
-			next := h.OK("send", "--json", "--session", session, "--model", "sound", "--wait", "indexed", "Go on.").Sent()
+			next := h.OK("send", "--json", "--session", session, "--model", "good", "--wait", "indexed", "Go on.").Sent()
 			if next.Seq != 2 || next.Phase != chat.PhaseDone {
 				t.Errorf("the next message: %+v", next)
 			}
@@ -282,7 +282,7 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 	}
 }
 
-// A message that a crash left unsent is never sent automatically.
+// A message that was not sent because of a crash is never sent automatically.
 func TestAnUnsentMessageWaitsForTheUser(t *testing.T) {
 	t.Parallel()
 	w := harness.OpenAIWire
@@ -316,10 +316,10 @@ func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
 		h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("m", server.URL))
 		c.die(t, h, server)
 		session := h.LastSession()
-		held := journalText(t, h.Journals()[0])
+		journalled := journalText(t, h.Journals()[0])
 		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT=recover.settled:exit").Run("reconcile").Exits(137)
 		h.OK("sessions", "rename", session, "The second recovery")
-		c.recovered(t, h, session, held)
+		c.checkRecovered(t, h, session, journalled)
 		h.Clean()
 	}
 }
@@ -355,7 +355,7 @@ func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 	h.Clean()
 }
 
-// verify reports a flipped bit in a journal, before and after recovery; the lines before it are the answer.
+// The command verify reports a flipped bit in a journal, before and after recovery; the lines before it are the answer.
 func TestVerifyReportsADamagedJournal(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
@@ -383,7 +383,7 @@ func TestVerifyReportsADamagedJournal(t *testing.T) {
 	}
 }
 
-// reconcile reports what it found once.
+// reconcile reports a recovered answer only once.
 func TestReconcileReportsOnce(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, crashTexts...)...)

@@ -19,11 +19,11 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// mostMemory is the memory that the program may use at most for an answer, in bytes.
-const mostMemory = 300 << 20
+// maxMemory is the maximum memory that the program may use for an answer, in bytes.
+const maxMemory = 300 << 20
 
-// thought and argument return pieces of reasoning and of a tool's arguments, for each protocol.
-var thought = map[string]func(string) chat.RawEvent{
+// reasoningEvent and argumentEvent return pieces of reasoning and of a tool's arguments, for each protocol.
+var reasoningEvent = map[string]func(string) chat.RawEvent{
 	"openai": func(s string) chat.RawEvent {
 		return llmtest.Event(`{"type":"response.reasoning_summary_text.delta","output_index":1,"summary_index":0,"delta":` + harness.Quoted(s) + `}`)
 	},
@@ -35,7 +35,7 @@ var thought = map[string]func(string) chat.RawEvent{
 	},
 }
 
-var argument = map[string]func(string) chat.RawEvent{
+var argumentEvent = map[string]func(string) chat.RawEvent{
 	"openai": func(s string) chat.RawEvent {
 		return llmtest.Event(`{"type":"response.custom_tool_call_input.delta","output_index":1,"delta":` + harness.Quoted(s) + `}`)
 	},
@@ -47,8 +47,8 @@ var argument = map[string]func(string) chat.RawEvent{
 	},
 }
 
-// callBegins starts the tool call that the arguments belong to.
-var callBegins = map[string]string{
+// callStart is the event that starts the tool call with the arguments, for each protocol.
+var callStart = map[string]string{
 	"openai":          `{"type":"response.output_item.added","output_index":1,"item":{"type":"custom_tool_call","id":"c","call_id":"c","name":"write"}}`,
 	"anthropic":       `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c","name":"write","input":{}}}`,
 	"chatcompletions": `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"write","arguments":""}}]}}]}`,
@@ -83,20 +83,20 @@ func streamServer(t testing.TB, start []chat.RawEvent, piece func(n int) string,
 	return h.URL
 }
 
-// measured runs the program and returns its peak memory in bytes; 0 if the system does not report it.
-func measured(h *harness.Home, args ...string) (harness.Result, int64) {
+// runMeasured runs the program and returns its peak memory in bytes; 0 if the system does not report it.
+func runMeasured(h *harness.Home, args ...string) (harness.Result, int64) {
 	h.T.Helper()
 	p := h.Start(nil, args...)
-	most := int64(0)
+	peak := int64(0)
 	for running := true; running; {
 		select {
 		case <-p.Ended:
 			running = false
 		case <-time.After(5 * time.Millisecond):
-			most = max(most, peakOf(p.Cmd.Process.Pid))
+			peak = max(peak, peakOf(p.Cmd.Process.Pid))
 		}
 	}
-	return p.Wait(), most
+	return p.Wait(), peak
 }
 
 // peakOf returns the peak memory of a process.
@@ -111,8 +111,8 @@ func peakOf(pid int) int64 {
 	return kb << 10
 }
 
-// An endless answer is ended at its limit, with each protocol and whatever it consists of. It is kept as incomplete
-// with the reason, in bounded memory, and the data can be written afterwards.
+// An endless answer is ended at its limit, with each protocol and each kind of content. It is kept as incomplete with
+// the reason, in bounded memory, and the data can be written afterwards.
 func TestAnEndlessAnswerIsEnded(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
@@ -122,23 +122,23 @@ func TestAnEndlessAnswerIsEnded(t *testing.T) {
 			kept  string
 		}{
 			"text":      {w.Start(), w.Delta("Word after word. "), "Word after word. "},
-			"reasoning": {w.Start(), thought[w.Name](strings.Repeat("think ", 20)), ""},
-			"arguments": {append(w.Start(), llmtest.Event(callBegins[w.Name])), argument[w.Name](strings.Repeat("more ", 20)), ""},
+			"reasoning": {w.Start(), reasoningEvent[w.Name](strings.Repeat("think ", 20)), ""},
+			"arguments": {append(w.Start(), llmtest.Event(callStart[w.Name])), argumentEvent[w.Name](strings.Repeat("more ", 20)), ""},
 		} {
 			t.Run(w.Name+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				url := floodServer(t, flood.start, flood.piece, 0)
 				h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 1048576\n\n[tools]\nmode = \"parse_only\"\n\n"+w.Model("flood", url))
-				r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
+				r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
 				s := r.Exits(1).Sent()
 				if s.Error == nil || s.Error.Code != chat.CodeTooLong || !strings.Contains(s.Error.Message, "too long") || s.Outcome != chat.OutcomeIncomplete {
-					t.Fatalf("it ended as %q with %+v", s.Outcome, s.Error)
+					t.Fatalf("the answer ended as %q with %+v", s.Outcome, s.Error)
 				}
 				if len(s.Text) > 2<<20 || !strings.HasPrefix(s.Text, flood.kept) || flood.kept != "" && len(s.Text) < 1<<19 {
 					t.Errorf("%d bytes of text are kept, want about 1 MB", len(s.Text))
 				}
-				if most > mostMemory {
-					t.Errorf("it took %d MB", most>>20)
+				if peak > maxMemory {
+					t.Errorf("the program took %d MB", peak>>20)
 				}
 				if got := h.Only(s.SessionID); got.Text() != s.Text || got.Error == nil || got.Error.Code != chat.CodeTooLong {
 					t.Errorf("the stored text differs, or its failure is %+v", got.Error)
@@ -170,8 +170,8 @@ var silentFloods = map[string]struct {
 	}},
 }
 
-// Events without visible text are ended at their limit too, in bounded memory and without rescanning all of them for
-// each. The answer is kept as incomplete, and the data can be written afterwards.
+// An answer of events without visible text is ended at its limit too, in bounded memory and without rescanning all
+// events for each new one. It is kept as incomplete, and the data can be written afterwards.
 func TestFloodsWithoutVisibleText(t *testing.T) {
 	t.Parallel()
 	random := make([]byte, 3<<20)
@@ -190,14 +190,14 @@ func TestFloodsWithoutVisibleText(t *testing.T) {
 				return llmtest.SSE(llmtest.Event(flood.piece(n, data[at:at+4096])))
 			}, 0)
 			h := harness.NewHome(t, harness.Shipped(t), w.Model("flood", url))
-			r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
+			r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
 			s := r.Exits(1).Sent()
 			if s.Error == nil || s.Error.Code != chat.CodeTooLong || s.Outcome != chat.OutcomeIncomplete {
-				t.Errorf("it ended as %q with %+v", s.Outcome, s.Error)
+				t.Errorf("the answer ended as %q with %+v", s.Outcome, s.Error)
 			}
-			t.Logf("it took %d MB", most>>20)
-			if most > mostMemory {
-				t.Errorf("it took %d MB", most>>20)
+			t.Logf("the program took %d MB", peak>>20)
+			if peak > maxMemory {
+				t.Errorf("the program took %d MB", peak>>20)
 			}
 			h.OK("send", "--session", s.SessionID, "--model", "recall", "And now?")
 			h.Clean()
@@ -230,14 +230,14 @@ func TestAnAnswerInOnePiece(t *testing.T) {
 			t.Cleanup(srv.Close)
 			w := harness.Wires[slices.IndexFunc(harness.Wires, func(w harness.WireProtocol) bool { return w.Name == "anthropic" })]
 			h := harness.NewHome(t, harness.Shipped(t), w.Model("whole", srv.URL))
-			r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "whole", "--json")
+			r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "whole", "--json")
 			s := r.Exits(1).Sent()
 			if s.Error == nil || s.Error.Code != chat.CodeTooLong || s.Outcome != chat.OutcomeIncomplete {
-				t.Errorf("it ended as %q with %+v", s.Outcome, s.Error)
+				t.Errorf("the answer ended as %q with %+v", s.Outcome, s.Error)
 			}
-			t.Logf("it took %d MB", most>>20)
-			if most > mostMemory {
-				t.Errorf("it took %d MB", most>>20)
+			t.Logf("the program took %d MB", peak>>20)
+			if peak > maxMemory {
+				t.Errorf("the program took %d MB", peak>>20)
 			}
 			h.OK("send", "--session", s.SessionID, "--model", "recall", "And now?")
 			h.Clean()
@@ -245,9 +245,9 @@ func TestAnAnswerInOnePiece(t *testing.T) {
 	}
 }
 
-// mostAfterCtrlC limits the CPU time after Ctrl-C, so that the program ends within two seconds on an idle machine.
+// maxCPUAfterCtrlC limits the CPU time after Ctrl-C, so that the program ends within two seconds on an idle machine.
 // CPU time does not depend on the load.
-const mostAfterCtrlC = time.Second
+const maxCPUAfterCtrlC = time.Second
 
 // One Ctrl-C ends an answer while its provider floods, and the text so far is the answer.
 func TestCtrlCEndsAFlood(t *testing.T) {
@@ -256,7 +256,7 @@ func TestCtrlCEndsAFlood(t *testing.T) {
 	for name, piece := range map[string]chat.RawEvent{
 		"text":      harness.ChatWire.Delta("Word after word. "),
 		"nothing":   llmtest.Event(`{"choices":[{"index":0,"delta":{}}]}`),
-		"reasoning": thought["chatcompletions"]("think "),
+		"reasoning": reasoningEvent["chatcompletions"]("think "),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -271,24 +271,24 @@ func TestCtrlCEndsAFlood(t *testing.T) {
 			p := h.Start(nil, "send", "--new", "Tell me everything.", "--model", "flood")
 			p.AwaitOutput("First words. ")
 			<-enough
-			worked := workOf(p.Cmd.Process.Pid)
+			cpu := cpuTimeOf(p.Cmd.Process.Pid)
 			p.Interrupt()
 			r := p.Wait().Exits(1)
-			worked = p.Cmd.ProcessState.UserTime() + p.Cmd.ProcessState.SystemTime() - worked
-			t.Logf("ended after %v of work with %d bytes of text", worked, len(r.Stdout))
-			if worked > mostAfterCtrlC {
-				t.Errorf("it worked for %v after Ctrl-C", worked)
+			cpu = p.Cmd.ProcessState.UserTime() + p.Cmd.ProcessState.SystemTime() - cpu
+			t.Logf("ended after %v of CPU time with %d bytes of text", cpu, len(r.Stdout))
+			if cpu > maxCPUAfterCtrlC {
+				t.Errorf("the program used %v of CPU time after Ctrl-C", cpu)
 			}
 			if got := h.Only(h.LastSession()); got.Outcome != chat.OutcomeStopped || got.Phase != chat.PhaseResponseFinalized { // background work is left to the next command
-				t.Errorf("it is %s %q", got.Phase, got.Outcome)
+				t.Errorf("the turn is %s %q", got.Phase, got.Outcome)
 			}
 			h.Clean()
 		})
 	}
 }
 
-// workOf returns the CPU time of a process, to a hundredth of a second; 0 if the system does not report it.
-func workOf(pid int) time.Duration {
+// cpuTimeOf returns the CPU time of a process, to a hundredth of a second; 0 if the system does not report it.
+func cpuTimeOf(pid int) time.Duration {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
@@ -312,10 +312,10 @@ func BenchmarkAnswerMemory(b *testing.B) {
 				url := floodServer(b, w.Start(), w.Delta(text), mb<<10, w.End()...)
 				for b.Loop() {
 					h := harness.NewHome(b, harness.Shipped(b), "[stream]\nmax_answer_bytes = 67108864\nmax_answer_tokens = 100000000\n\n[librarian]\nafter_send_s = 0\n\n"+w.Model("long", url))
-					r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "long")
+					r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "long")
 					r.Exits(0)
-					b.ReportMetric(float64(most>>20), "MB-peak")
-					b.ReportMetric(float64(most>>20)/float64(mb), "MB-peak/MB-answer")
+					b.ReportMetric(float64(peak>>20), "MB-peak")
+					b.ReportMetric(float64(peak>>20)/float64(mb), "MB-peak/MB-answer")
 				}
 			})
 		}
@@ -334,27 +334,27 @@ func TestALongAnswerIsReadInBoundedMemory(t *testing.T) {
 	}
 	url := floodServer(t, w.Start(), w.Delta(text), int(length)<<10, w.End()...)
 	h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 67108864\nmax_answer_tokens = 100000000\n\n[librarian]\nafter_send_s = 0\n\n"+w.Model("long", url))
-	r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "long")
-	if r.Exits(0); most > mostMemory {
-		t.Errorf("send took %d MB", most>>20)
+	r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "long")
+	if r.Exits(0); peak > maxMemory {
+		t.Errorf("send took %d MB", peak>>20)
 	}
-	t.Logf("send took %d MB", most>>20)
+	t.Logf("send took %d MB", peak>>20)
 	session := h.LastSession()
 	step := h.Show(session).Turns[0].Steps[0].ID
 	for _, v := range []struct {
-		most int64 // MB for 40 MB, of which 150 do not depend on the answer
-		args []string
+		limit int64 // in MB, for an answer of 40 MB; 150 MB of it do not depend on the answer
+		args  []string
 	}{
 		{300, []string{"show", session}},
 		{300, []string{"show", session, "--raw", step, "--json"}},
 		{400, []string{"verify"}},
 		{450, []string{"reconcile"}},
 	} {
-		r, most := measured(h, v.args...)
+		r, peak := runMeasured(h, v.args...)
 		r.Exits(0)
-		t.Logf("%s took %d MB", strings.Join(v.args, " "), most>>20)
-		if limit := 150 + (v.most-150)*length/40; most > limit<<20 {
-			t.Errorf("%s took %d MB, more than %d", strings.Join(v.args, " "), most>>20, limit)
+		t.Logf("%s took %d MB", strings.Join(v.args, " "), peak>>20)
+		if limit := 150 + (v.limit-150)*length/40; peak > limit<<20 {
+			t.Errorf("%s took %d MB, more than %d", strings.Join(v.args, " "), peak>>20, limit)
 		}
 	}
 }
@@ -371,20 +371,20 @@ func TestMuchReasoningAndLongArguments(t *testing.T) {
 			piece  chat.RawEvent
 			copies int
 		}{
-			{"reasoning", w.Start(), thought[w.Name](strings.Repeat("think ", 170)), reasoning / 1020},
-			{"arguments", append(w.Start(), llmtest.Event(callBegins[w.Name])), argument[w.Name](strings.Repeat("more ", 204)), arguments / 1020},
+			{"reasoning", w.Start(), reasoningEvent[w.Name](strings.Repeat("think ", 170)), reasoning / 1020},
+			{"arguments", append(w.Start(), llmtest.Event(callStart[w.Name])), argumentEvent[w.Name](strings.Repeat("more ", 204)), arguments / 1020},
 		} {
 			t.Run(w.Name+"/"+f.name, func(t *testing.T) {
 				t.Parallel()
 				url := floodServer(t, f.start, f.piece, f.copies, w.End()...)
 				h := harness.NewHome(t, harness.Shipped(t), "[tools]\nmode = \"parse_only\"\n\n"+w.Model("flood", url))
-				r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
+				r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
 				s := r.Exits(1).Sent()
 				if s.Outcome != chat.OutcomeIncomplete || s.Error == nil || s.Error.Code != chat.CodeTooLong {
-					t.Errorf("it ended as %q with %+v", s.Outcome, s.Error)
+					t.Errorf("the answer ended as %q with %+v", s.Outcome, s.Error)
 				}
-				if most > mostMemory {
-					t.Errorf("it took %d MB", most>>20)
+				if peak > maxMemory {
+					t.Errorf("the program took %d MB", peak>>20)
 				}
 				h.OK("send", "--session", s.SessionID, "--model", "recall", "And now?")
 				h.Clean()

@@ -9,8 +9,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// While another process streams an answer, the session can be exported: Markdown leaves the turn out with a note, and
-// JSON contains what has arrived. Afterwards, importing a bundle on another machine gives the same session.
+// While another process streams an answer, the session can be exported: Markdown has a note instead of the turn, and
+// JSON contains the text that has arrived. A bundle exported afterwards results in the same session on another machine.
 func TestASessionIsExportedWhileItIsAnswered(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
@@ -49,7 +49,7 @@ func TestASessionIsExportedWhileItIsAnswered(t *testing.T) {
 	other := harness.NewHome(t, harness.Shipped(t), "")
 	other.OK("import", doc.Path)
 	if got, want := other.OK("show", session, "--json").Stdout, h.OK("show", session, "--json").Stdout; got != want {
-		t.Errorf("imported again it is\n%s\nnot\n%s", got, want)
+		t.Errorf("the imported session is\n%s\nnot\n%s", got, want)
 	}
 	other.Clean()
 }

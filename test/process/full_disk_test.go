@@ -13,7 +13,7 @@ import (
 )
 
 // onSmallDisk runs the program with its data on a private small disk, and copies the data back when the program has
-// ended. Beside the database, the disk has space for the log at its largest before a checkpoint, 8 MB.
+// ended. In addition to the database, the disk has space for the maximum size of the log before a checkpoint, 8 MB.
 const onSmallDisk = `#!/bin/sh
 exec unshare -Urm sh -c '
 	mount -t tmpfs -o size=24m,mode=700 tmpfs "$DATA" && cp -a "$SEED/." "$DATA/" && rm -f "$DATA/writer.lock" || exit 99
@@ -24,15 +24,15 @@ exec unshare -Urm sh -c '
 	exit $code' sh "$@"
 `
 
-// On a disk that is really full, with different amounts of space left, whatever cannot be stored is refused with a
+// On a disk that is really full, with different amounts of free space, a message that cannot be stored is refused with a
 // clear error, and the same process works again when there is space.
 func TestARealDiskFillsUp(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("mounts are made as Linux makes them")
+		t.Skip("the mounts need Linux")
 	}
 	if out, err := exec.Command("unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", t.TempDir()).CombinedOutput(); err != nil {
-		t.Skipf("this kernel lets no user mount a disk: %v: %s", err, out)
+		t.Skipf("users cannot mount a disk on this system: %v: %s", err, out)
 	}
 	bench := newFaultBench(t)
 	seed, script := filepath.Join(bench.Dir, "seed"), filepath.Join(bench.Dir, "on-small-disk")
@@ -47,23 +47,23 @@ func TestARealDiskFillsUp(t *testing.T) {
 	full := 0
 	for i, spare := range []int{0, 8 << 10, 24 << 10, 48 << 10, 80 << 10, 120 << 10} {
 		fill(t, ballast, spare)
-		said := replyTo(p, fmt.Sprintf("Is there room for number %d?", i))
+		output := replyTo(p, fmt.Sprintf("Is there room for number %d?", i))
 		switch {
-		case strings.Contains(said, "disk is full"):
+		case strings.Contains(output, "disk is full"):
 			full++
-		case !strings.Contains(said, firstAnswer):
-			t.Errorf("with %d bytes left: %s", spare, said)
+		case !strings.Contains(output, firstAnswer):
+			t.Errorf("with %d free bytes: %s", spare, output)
 		}
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
 		}
 		replyTo(p, "/discard") // any incomplete answer; otherwise it has no effect
-		if said := replyTo(p, lastQuestion); !strings.Contains(said, firstAnswer) {
-			t.Errorf("with space again the answer is %q", said)
+		if output := replyTo(p, lastQuestion); !strings.Contains(output, firstAnswer) {
+			t.Errorf("with space again the answer is %q", output)
 		}
 	}
 	if full == 0 {
-		t.Error("the disk was never full, so this proves nothing")
+		t.Error("the disk was never full, so the test proves nothing")
 	}
 	_ = p.Stdin.Close()
 	p.Process.Wait()
@@ -85,7 +85,7 @@ func TestARealDiskFillsUp(t *testing.T) {
 	}
 }
 
-// fill writes a file until this many bytes are left.
+// fill writes a file until only spare bytes of the disk are free.
 func fill(t *testing.T, path string, spare int) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// SRD 22.1: turn N+1, sent as soon as turn N has streamed, contains turn N as a pending turn, even if a librarian is
-// going to summarize it.
+// SRD 22.1: turn N+1, sent as soon as turn N has streamed, contains turn N as a pending turn, even if a librarian will
+// summarize it.
 func TestSRD22_1SummaryLagCorrectness(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
@@ -61,7 +61,7 @@ func TestSRD22_3WithALibrarian(t *testing.T) {
 		t.Errorf("reconcile left %s, head %+v", turn.Phase, b)
 	}
 	if s := h.Summary(session); !strings.Contains(s, "- The boxes were moved week by week") || len(r.Asked()) == 0 {
-		t.Errorf("the state is not the model's: %s", harness.Clip(s))
+		t.Errorf("the state does not contain the model's summary: %s", harness.Clip(s))
 	}
 	asked := len(r.Asked())
 	h.OK("reconcile")

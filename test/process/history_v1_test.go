@@ -35,7 +35,7 @@ func TestADatabaseOfTheFirstVersionIsUpgraded(t *testing.T) {
 	}
 	h.OK("sessions", "--json").Document(&list)
 	if len(list.Sessions) == 0 {
-		t.Fatal("the sessions are gone")
+		t.Fatal("there are no sessions after the upgrade")
 	}
 	for _, s := range list.Sessions {
 		before := h.Show(s.ID)
@@ -47,7 +47,7 @@ func TestADatabaseOfTheFirstVersionIsUpgraded(t *testing.T) {
 		harness.EveryByteIsShown(t, w, harness.ViewOf(h.OK("context", s.ID, "--turn", sent.TurnID, "--json")), r.LastBody(t), "the next turn")
 		after := h.Show(s.ID)
 		if len(after.Turns) != len(before.Turns)+1 {
-			t.Errorf("%d turns after %d and one more", len(after.Turns), len(before.Turns))
+			t.Errorf("%d turns, after %d and one new", len(after.Turns), len(before.Turns))
 		}
 		for i, turn := range before.Turns {
 			if after.Turns[i].User.RenderedText() != turn.User.RenderedText() {
@@ -58,8 +58,8 @@ func TestADatabaseOfTheFirstVersionIsUpgraded(t *testing.T) {
 	h.Clean()
 }
 
-// firstVersion unpacks the stored database.
-func firstVersion(t *testing.T, to string) {
+// firstVersion unpacks the stored database of the first version.
+func firstVersion(t *testing.T, target string) {
 	t.Helper()
 	packed, err := os.Open(harness.InModule("backend", "store", "testdata", "v1.db.gz"))
 	if err != nil {
@@ -74,5 +74,5 @@ func firstVersion(t *testing.T, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	harness.WriteFile(t, to, data)
+	harness.WriteFile(t, target, data)
 }

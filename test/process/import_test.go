@@ -12,12 +12,12 @@ import (
 type importedDoc struct {
 	Sessions, Grown, Already, Turns int
 	Files                           []struct {
-		Made []string `json:"session_ids"`
+		IDs []string `json:"session_ids"`
 	}
 }
 
-// checkWholeImport asserts that both conversations are there, once, and pass verify.
-func checkWholeImport(h *harness.Home, turns int) {
+// checkCompleteImport asserts that both conversations exist once, and that verify finds nothing.
+func checkCompleteImport(h *harness.Home, turns int) {
 	h.T.Helper()
 	var list struct {
 		Sessions []struct {
@@ -53,21 +53,21 @@ func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 	t.Parallel()
 	const turns = 90
 	file := harness.ForeignExport(t, t.TempDir(), turns)
-	specs := []string{"import.part:1:exit", "import.part:2:exit", "tx.import.write.begun:3:exit", "io.data.write:40:enospc"}
+	specs := []string{"import.part:1:exit", "import.part:2:exit", "tx.import.write.begun:3:exit", "io.wal.write:40:enospc"}
 	for n := 1; n <= 4; n++ {
 		specs = append(specs, fmt.Sprintf("tx.import.write.committing:%d:exit", n), fmt.Sprintf("tx.import.write.committed:%d:exit", n),
-			fmt.Sprintf("tx.import.write.committing:%d:fail", n), fmt.Sprintf("tx.import.write.committed:%d:power", n))
+			fmt.Sprintf("tx.import.write.committing:%d:err", n), fmt.Sprintf("tx.import.write.committed:%d:power", n))
 	}
 	for _, spec := range sampled(specs, 8) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := harness.NewHome(t, harness.Shipped(t), "")
 			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("import", file, "--json")
-			if r.Code == 0 {
-				t.Fatalf("nothing happened: %s", r.Stdout)
+			if r.Code == 0 || strings.Contains(r.Stderr, "CONTEXTINFINITY_FAULT") {
+				t.Fatalf("nothing happened: %s%s", r.Stdout, r.Stderr)
 			}
 			h.OK("import", file)
-			checkWholeImport(h, turns)
+			checkCompleteImport(h, turns)
 			var again importedDoc
 			h.OK("import", file, "--json").Document(&again)
 			if again.Already != 2 || again.Turns != 0 {
@@ -86,7 +86,7 @@ func TestImportsAreFoundAndForwarded(t *testing.T) {
 	host := h.Host("--model", "recall")
 	var doc importedDoc
 	h.OK("import", filepath.Base(file), "--json").Document(&doc)
-	if doc.Sessions != 2 || doc.Turns != 33 || len(doc.Files) != 1 || len(doc.Files[0].Made) != 2 {
+	if doc.Sessions != 2 || doc.Turns != 33 || len(doc.Files) != 1 || len(doc.Files[0].IDs) != 2 {
 		t.Fatalf("%+v", doc)
 	}
 	host.Leave()
@@ -97,19 +97,19 @@ func TestImportsAreFoundAndForwarded(t *testing.T) {
 	if r := h.OK("search", "--scope", "all", "a short answer"); !strings.Contains(r.Stdout, "short") {
 		t.Errorf("search: %s", r.Stdout)
 	}
-	if r := h.OK("context", doc.Files[0].Made[0]); !strings.Contains(r.Stdout, "original") {
+	if r := h.OK("context", doc.Files[0].IDs[0]); !strings.Contains(r.Stdout, "original") {
 		t.Errorf("context: %s", r.Stdout)
 	}
 	h.Clean()
 }
 
-// A plan from an imported, dated conversation is an open task in the state summary as long as its date is in the
-// future, as seen from the conversation; otherwise it is not.
+// A plan from an imported, dated conversation is an open task in the state summary if its date is after the end of the
+// conversation; otherwise it is not.
 func TestImportedPlansReachThePrompt(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "[budget]\nworking_set_tokens = 6000\n")
 	var b strings.Builder
-	said := func(day int, role, text string) {
+	message := func(day int, role, text string) {
 		fmt.Fprintf(&b, `{"conv":"c","date":"May-%02d-2024","role":%q,"text":%q}`+"\n", day, role, text)
 	}
 	for i := range 40 {
@@ -120,15 +120,15 @@ func TestImportedPlansReachThePrompt(t *testing.T) {
 		case 3:
 			text = "My talk at the museum is scheduled for June 21, 2024."
 		}
-		said(1+i/2, "user", text)
-		said(1+i/2, "assistant", strings.Repeat(fmt.Sprintf("The lamp of lighthouse %d shines far over the sea. ", i), 30))
+		message(1+i/2, "user", text)
+		message(1+i/2, "assistant", strings.Repeat(fmt.Sprintf("The lamp of lighthouse %d shines far over the sea. ", i), 30))
 	}
 	file := filepath.Join(h.Dir, "dated.jsonl")
 	harness.WriteFile(t, file, []byte(b.String()))
 	var doc importedDoc
 	h.OK("import", file, "--json").Document(&doc)
 	h.OK("reconcile")
-	text := h.OK("context", doc.Files[0].Made[0], "--text").Stdout
+	text := h.OK("context", doc.Files[0].IDs[0], "--text").Stdout
 	_, state, _ := strings.Cut(text, "<state_summary>\n")
 	state, _, _ = strings.Cut(state, "</state_summary>")
 	_, tasks, _ := strings.Cut(state, "## Open tasks")

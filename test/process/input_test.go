@@ -9,8 +9,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// Whatever is piped in has a clear result: it is stored byte for byte and answered, or refused with a reason and not
-// stored.
+// Every input has a clear result: it is stored byte for byte and answered, or refused with a reason and not stored.
 func TestBadInputHasAClearOutcome(t *testing.T) {
 	t.Parallel()
 	prose := strings.Repeat("The quick brown fox jumps over the lazy dog, and then it rains. ", 1<<14)
@@ -82,7 +81,7 @@ func checkStored(h *harness.Home, text string, stored bool) {
 		h.T.Fatalf("sessions: %+v", doc.Sessions)
 	}
 	if got := h.Only(doc.Sessions[0].ID).User.RenderedText(); got != text {
-		h.T.Errorf("stored are %d bytes, sent were %d: %q", len(got), len(text), harness.Clip(got))
+		h.T.Errorf("%d bytes are stored, %d were sent: %q", len(got), len(text), harness.Clip(got))
 	}
 }
 
@@ -106,7 +105,7 @@ func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
 			{"a pair cut in two", `\ud83c`, `\udf0d`, "🌍"},
 			{"a lone high surrogate", `a\ud83c`, `b`, "a\uFFFDb"},
 			{"a lone low surrogate", `\udf0d`, `c`, "\uFFFDc"},
-			{"half a pair at the end", `a`, `b\ud83c`, "ab"}, // it waits for its other half; the raw event is stored
+			{"half a pair at the end", `a`, `b\ud83c`, "ab"}, // the half is not shown; the raw event is stored
 			{"bytes that are not UTF-8", "a\xff", "b", "a\uFFFDb"},
 			{"an escaped NUL", `a\u0000`, "b", "a\x00b"},
 		}
@@ -126,7 +125,7 @@ func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
 }
 
 // A large request and answer, each in one event, arrive completely.
-func TestALargeAnswerArrivesWhole(t *testing.T) {
+func TestALargeAnswerArrivesCompletely(t *testing.T) {
 	t.Parallel()
 	want := strings.Repeat("größer als 漢字 🌍 ", 60_000)
 	for _, w := range harness.Wires {
@@ -159,7 +158,7 @@ func TestSessionTitles(t *testing.T) {
 			r.Fails(1, chat.CodeInvalid)
 		}
 		if out := h.OK("sessions").Stdout; strings.Count(out, "\n") != 2 || len(out) > 1000 {
-			t.Errorf("the list is torn by a title of %d bytes: %s", len(title), harness.Clip(out))
+			t.Errorf("a title of %d bytes breaks the list: %s", len(title), harness.Clip(out))
 		}
 		h.Clean()
 	}

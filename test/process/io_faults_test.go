@@ -20,7 +20,7 @@ import (
 // The tests of I/O faults run a turn once to record every disk operation, and then once for each of these operations
 // with that operation failing.
 
-// longForm reports whether everything is tried, as in `make crash`. `make test` tries a sample.
+// longForm reports whether all cases are tried, as in `make crash`. `make test` tries a sample.
 func longForm() bool { return os.Getenv("CONTEXTINFINITY_CRASH") == "full" }
 
 // sampled returns n cases of a matrix, evenly spread, in the short form, and all in the long form.
@@ -28,11 +28,11 @@ func sampled[T any](all []T, n int) []T {
 	if longForm() || len(all) <= n {
 		return all
 	}
-	some := make([]T, 0, n)
+	sample := make([]T, 0, n)
 	for i := range n {
-		some = append(some, all[i*len(all)/n])
+		sample = append(sample, all[i*len(all)/n])
 	}
-	return some
+	return sample
 }
 
 // hits are how often each point and site was reached.
@@ -47,9 +47,8 @@ func readHits(t *testing.T, path string) hits {
 	return found
 }
 
-// mostHits limits how many hits of one site are tried; the hundredth page of a transaction is written like the
-// ninetieth.
-const mostHits = 12
+// maxHits limits how many hits of one site are tried: the hundredth page of a transaction is written like the ninetieth.
+const maxHits = 12
 
 // matrix returns every site with some of its hits and every way in which it can fail.
 func (found hits) matrix() []string {
@@ -63,8 +62,8 @@ func (found hits) matrix() []string {
 			actions = append(actions, "short")
 		}
 		n := found[site]
-		for i := range min(n, mostHits) {
-			hit := 1 + i*n/min(n, mostHits)
+		for i := range min(n, maxHits) {
+			hit := 1 + i*n/min(n, maxHits)
 			for _, action := range actions {
 				specs = append(specs, fmt.Sprintf("%s:%d:%s", site, hit, action))
 			}
@@ -88,15 +87,15 @@ type faultBench struct {
 
 func newFaultBench(t *testing.T) faultBench {
 	t.Helper()
-	server := newSteadyServer(t, harness.ChatWire.Saying(true, crashTexts...))
+	server := newFixedServer(t, harness.ChatWire.Saying(true, crashTexts...))
 	h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"m\"\n\n"+harness.ChatWire.Model("m", server))
 	b := faultBench{Home: h}
 	b.session = h.OK("send", "--new", "--json", firstQuestion).Sent().SessionID
 	return b
 }
 
-// fresh returns a copy of the home as it was made.
-func (b faultBench) fresh(t *testing.T) faultBench {
+// copy returns a copy of the home.
+func (b faultBench) copy(t *testing.T) faultBench {
 	t.Helper()
 	copied := harness.NewHome(t, b.Bin, "")
 	if err := os.CopyFS(filepath.Join(copied.Dir, "config"), os.DirFS(filepath.Join(b.Dir, "config"))); err != nil {
@@ -111,7 +110,7 @@ func (b faultBench) fresh(t *testing.T) faultBench {
 // reached returns the disk operations of a turn in this home.
 func (b faultBench) reached(t *testing.T) hits {
 	t.Helper()
-	h := b.fresh(t)
+	h := b.copy(t)
 	trace := filepath.Join(h.Dir, "trace")
 	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("send", "--json", "--session", h.session, faultQuestion)
 	return readHits(t, trace)
@@ -129,15 +128,15 @@ func TestEveryIOFaultOfATurn(t *testing.T) {
 	for _, spec := range sampled(specs, 10) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
-			h := bench.fresh(t)
+			h := bench.copy(t)
 			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("send", "--json", "--session", h.session, faultQuestion)
-			h.survived(t, spec, r)
+			h.checkSurvived(t, spec, r)
 		})
 	}
 }
 
-// survived checks what a command with a fault reported, and the data after it.
-func (b faultBench) survived(t *testing.T, spec string, r harness.Result) {
+// checkSurvived checks what a command with a fault reported, and the data after it.
+func (b faultBench) checkSurvived(t *testing.T, spec string, r harness.Result) {
 	t.Helper()
 	var doc harness.Sent
 	if r.Stdout != "" {
@@ -147,14 +146,14 @@ func (b faultBench) survived(t *testing.T, spec string, r harness.Result) {
 		t.Fatalf("a panic: %s", r.Stderr)
 	}
 	if r.Code != 0 {
-		b.clear(t, spec, r, doc.Error)
+		b.checkError(t, spec, r, doc.Error)
 	}
 	b.Clean()
 	turns := b.Show(b.session).Turns
 	if len(turns) == 0 || turns[0].User.RenderedText() != firstQuestion || turns[0].Text() != firstAnswer || turns[0].Outcome != chat.OutcomeCompleted {
 		t.Fatalf("the first turn is %+v", turns)
 	}
-	b.accepted(t, r, doc, turns[1:])
+	b.checkAccepted(t, r, doc, turns[1:])
 	again := b.Run("send", "--json", "--session", b.session, lastQuestion).Exits(0).Sent()
 	if again.Outcome != chat.OutcomeCompleted || again.Text != firstAnswer {
 		t.Errorf("the next message is answered with %+v", again)
@@ -162,9 +161,9 @@ func (b faultBench) survived(t *testing.T, spec string, r harness.Result) {
 	b.Clean()
 }
 
-// clear checks that an error has a code, and reports a full disk where SQLite does. If SQLite cannot open or create a
-// file, it does not report why.
-func (b faultBench) clear(t *testing.T, spec string, r harness.Result, failed *harness.Failure) {
+// checkError checks that an error has a code, and reports a full disk where SQLite does. If SQLite cannot open or create
+// a file, it does not report why.
+func (b faultBench) checkError(t *testing.T, spec string, r harness.Result, failed *harness.Failure) {
 	t.Helper()
 	if failed == nil || failed.Code == "" || failed.Message == "" {
 		t.Fatalf("exit %d without an error: %s %s", r.Code, r.Stdout, r.Stderr)
@@ -175,16 +174,16 @@ func (b faultBench) clear(t *testing.T, spec string, r harness.Result, failed *h
 	case full && failed.Code != chat.CodeNoSpace:
 		t.Errorf("a full disk is reported as %+v", failed)
 	case strings.HasSuffix(spec, ":eio") && failed.Code == chat.CodeNoSpace, failed.Code == chat.CodeCorrupt, strings.Contains(failed.Message, "refused the operation"):
-		t.Errorf("the error misleads: %+v", failed)
+		t.Errorf("the error is misleading: %+v", failed)
 	}
 }
 
-// accepted checks the turn of the command with the fault: if it was acknowledged, it is there with all text that was
-// reported as final, and nothing is there twice.
-func (b faultBench) accepted(t *testing.T, r harness.Result, doc harness.Sent, turns []harness.ShownTurn) {
+// checkAccepted checks the turn of the command with the fault: if it was acknowledged, it is stored once, with all text
+// that was reported as final.
+func (b faultBench) checkAccepted(t *testing.T, r harness.Result, doc harness.Sent, turns []harness.ShownTurn) {
 	t.Helper()
 	if len(turns) > 1 {
-		t.Fatalf("one message made %d turns: %+v", len(turns), turns)
+		t.Fatalf("one message created %d turns: %+v", len(turns), turns)
 	}
 	switch {
 	case r.Code == 0 && (doc.Outcome != chat.OutcomeCompleted || doc.Text != firstAnswer):
@@ -192,7 +191,7 @@ func (b faultBench) accepted(t *testing.T, r harness.Result, doc harness.Sent, t
 	case doc.TurnID != "" && (len(turns) == 0 || turns[0].ID != doc.TurnID || turns[0].User.RenderedText() != faultQuestion):
 		t.Errorf("the accepted turn %s is lost: %+v", doc.TurnID, turns)
 	case r.Code == 0 && (turns[0].Text() != firstAnswer || turns[0].Outcome != chat.OutcomeCompleted):
-		t.Errorf("the finished turn is %+v", turns[0])
+		t.Errorf("the completed turn is %+v", turns[0])
 	}
 }
 
@@ -216,7 +215,7 @@ func TestTheDiskFillsUpWhileTheProgramRuns(t *testing.T) {
 	for _, spec := range sampled(specs, 8) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
-			bench.fresh(t).fillsUpAt(t, spec)
+			bench.copy(t).fillsUpAt(t, spec)
 		})
 	}
 }
@@ -224,7 +223,7 @@ func TestTheDiskFillsUpWhileTheProgramRuns(t *testing.T) {
 // opening returns the disk operations of a conversation until it has opened the data.
 func (b faultBench) opening(t *testing.T) hits {
 	t.Helper()
-	h := b.fresh(t)
+	h := b.copy(t)
 	trace := filepath.Join(h.Dir, "trace")
 	p := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).Host("--session", h.session)
 	found := readHits(t, trace)
@@ -246,23 +245,23 @@ func TestAFullDiskIsReportedAtTheStart(t *testing.T) {
 	if err := os.Remove(full); err != nil {
 		t.Fatal(err)
 	}
-	bench.survived(t, "io.*:enospc", h.Run("send", "--json", "--session", bench.session, faultQuestion).Exits(0))
+	bench.checkSurvived(t, "io.*:enospc", h.Run("send", "--json", "--session", bench.session, faultQuestion).Exits(0))
 }
 
 func (b faultBench) fillsUpAt(t *testing.T, spec string) {
 	t.Helper()
 	full := filepath.Join(b.Dir, "full")
 	p := b.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec+":full", "CONTEXTINFINITY_FAULT_FULL="+full).Host("--session", b.session)
-	said := replyTo(p, faultQuestion)
-	if _, err := os.Stat(full); err == nil && !strings.Contains(said, firstAnswer) && !strings.Contains(said, "disk is full") {
-		t.Errorf("the disk is full, but nothing reports it: %s", said)
+	output := replyTo(p, faultQuestion)
+	if _, err := os.Stat(full); err == nil && !strings.Contains(output, firstAnswer) && !strings.Contains(output, "disk is full") {
+		t.Errorf("the disk is full, but nothing reports it: %s", output)
 	}
-	said = b.withSpaceAgain(t, p, full)
-	if _, err := os.Stat(full); err == nil { // background work met the fault only now
-		said = b.withSpaceAgain(t, p, full)
+	output = b.withSpaceAgain(t, p, full)
+	if _, err := os.Stat(full); err == nil { // background work reached the fault only now
+		output = b.withSpaceAgain(t, p, full)
 	}
-	if !strings.Contains(said, firstAnswer) {
-		t.Errorf("with space again the answer is %q, after %q", said, p.Err.String())
+	if !strings.Contains(output, firstAnswer) {
+		t.Errorf("with space again the answer is %q, after %q", output, p.Err.String())
 	}
 	_ = p.Stdin.Close()
 	p.Process.Wait()
@@ -291,7 +290,7 @@ func (b faultBench) withSpaceAgain(t *testing.T, p *harness.Host, full string) s
 func replyTo(p *harness.Host, text string) string {
 	p.T.Helper()
 	out, err := len(p.Out.String()), len(p.Err.String())
-	// An unknown command is rejected when its turn comes, which marks the end.
+	// The error for an unknown command marks the end of the output, because commands are processed in order.
 	const mark = "/that-was-it"
 	if _, err := io.WriteString(p.Stdin, text+"\n"+mark+"\n"); err != nil {
 		p.T.Fatal(err)
@@ -304,8 +303,8 @@ func replyTo(p *harness.Host, text string) string {
 	return p.Out.String()[out:] + p.Err.String()[err:]
 }
 
-// newSteadyServer gives every request the same answer.
-func newSteadyServer(t *testing.T, events []chat.RawEvent) (url string) {
+// newFixedServer starts a server that gives every request the same answer.
+func newFixedServer(t *testing.T, events []chat.RawEvent) (url string) {
 	t.Helper()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

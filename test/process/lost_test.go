@@ -12,8 +12,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// A database that is missing although there are signs of it is not replaced by a new one: send and verify report it,
-// a restore brings it back, and only an explicit decision starts a new one.
+// A database that is missing although there are signs of it is not replaced by a new one: send and verify report it, a
+// restore recovers it, and only an explicit decision creates a new one.
 func TestALostDatabaseIsReported(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(path string) error{
@@ -81,10 +81,10 @@ func TestADamagedLogIsDropped(t *testing.T) {
 	h.OK("restore", "--drop-log", "--yes")
 	kept, err := filepath.Glob(filepath.Join(h.DataDir(), "replaced", "*", store.DatabaseFile+"-wal"))
 	if err != nil || len(kept) != 1 {
-		t.Fatalf("kept are %v: %v", kept, err)
+		t.Fatalf("the kept logs are %v: %v", kept, err)
 	}
 	if now, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(now, damaged) {
-		t.Errorf("another log was kept: %v", err)
+		t.Errorf("the kept log differs: %v", err)
 	}
 	h.OK("send", "--session", session, "--model", "recall", "Hello again.")
 	if doc := h.Show(session); doc.Turns[0].User.RenderedText() != "Remember me." {

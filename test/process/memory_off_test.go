@@ -6,9 +6,9 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// TestEarlierTestsWithMemoryOff runs the tests of sending, protocols and crashes again in a process with
-// CONTEXTINFINITY=0: plain chat is just as durable (SPEC 16).
-func TestEarlierTestsWithMemoryOff(t *testing.T) {
+// TestWithMemoryOff runs the tests of sending, protocols and crashes again in a process with CONTEXTINFINITY=0: plain
+// chat is just as durable (SPEC 16).
+func TestWithMemoryOff(t *testing.T) {
 	harness.Shipped(t)
 	harness.Breakable(t)
 	harness.RunWithMemoryOff(t, "^(TestSend|TestSRD22_2)", 3)

@@ -2,8 +2,8 @@ package process
 
 import "encoding/binary"
 
-// A reader of SQLite's file format (sqlite.org/fileformat2.html), as far as it is needed to find every value. It uses
-// neither the store nor its driver, so neither can hide a value.
+// The functions below read SQLite's file format (sqlite.org/fileformat2.html), as far as it is needed to find every
+// value. They use neither the store nor its driver, so neither can hide a value.
 
 // Types of b-tree pages with payload in their cells.
 const (
@@ -76,18 +76,18 @@ func cellPayload(db, page []byte, at int, kind byte, size, usable int) ([]byte, 
 
 // localLength returns how much of a record is in its own page.
 func localLength(length int, kind byte, usable int) int {
-	most := usable - 35
+	maxLocal := usable - 35
 	if kind != leafTable {
-		most = (usable-12)*64/255 - 23
+		maxLocal = (usable-12)*64/255 - 23
 	}
-	if length <= most {
+	if length <= maxLocal {
 		return length
 	}
-	least := (usable-12)*32/255 - 23
-	if k := least + (length-least)%(usable-4); k <= most {
+	minLocal := (usable-12)*32/255 - 23
+	if k := minLocal + (length-minLocal)%(usable-4); k <= maxLocal {
 		return k
 	}
-	return least
+	return minLocal
 }
 
 func overflow(db, payload []byte, length, next, size, usable int) ([]byte, bool) {

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// After a power failure right after a prompt was accepted, the prompt is there. Without the fsync of the log it is
-// lost, which proves that the simulation works; a mere kill -9 loses nothing.
+// A power failure right after a prompt was accepted does not lose it. Without the fsync of the log it is lost, which
+// proves that the simulation works; kill -9 alone loses nothing.
 func TestPowerLossKeepsAcceptedPrompts(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
@@ -22,7 +22,7 @@ func TestPowerLossKeepsAcceptedPrompts(t *testing.T) {
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			h := bench.fresh(t)
+			h := bench.copy(t)
 			h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+fault).Run("send", "--session", h.session, faultQuestion).Exits(137)
 			h.Clean()
 			turns := h.Show(h.session).Turns
@@ -30,7 +30,7 @@ func TestPowerLossKeepsAcceptedPrompts(t *testing.T) {
 				t.Errorf("the first turn is %+v", turns[0])
 			}
 			if got := len(turns) == 2 && turns[1].User.RenderedText() == faultQuestion; got != kept {
-				t.Errorf("the prompt is there: %v, want %v", got, kept)
+				t.Errorf("the prompt is stored: %v, want %v", got, kept)
 			}
 			h.OK("send", "--session", h.session, "--json", lastQuestion)
 			h.Clean()
@@ -46,7 +46,7 @@ func TestTheShippedProgramHasNoFaultPoints(t *testing.T) {
 			t.Errorf("the shipped program contains %q", part)
 		}
 		if in := bytes.Contains(harness.ReadFile(t, harness.Breakable(t)), []byte(part)); !in {
-			t.Errorf("the other one lacks %q, so the check cannot fail", part)
+			t.Errorf("the build with fault points does not contain %q, so the check cannot fail", part)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// Blocks of text are not run; their commands would open the window.
+// fenced matches a fenced block. Blocks marked as text are not run, because their commands would open the window.
 var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```")
 
 // examplesOf returns the command lines in the fenced blocks of a document.
@@ -71,11 +71,11 @@ func runExamples(t *testing.T, examples []string) {
 	// A second turn, so that a branch can roll back to TURN.
 	h.OK("send", "--wait", "indexed", "We move it at 05:00.")
 	h.OK("pin", h.LastSession(), "A first fact.")
-	leaveExampleFiles(h)
+	writeExampleFiles(h)
 	shell := h.Using("/bin/sh").With("PATH=" + filepath.Dir(harness.Shipped(t)) + ":" + os.Getenv("PATH"))
-	things := placeholderValues(h)
+	values := placeholderValues(h)
 	for _, example := range examples {
-		command := placeholder.ReplaceAllStringFunc(example, func(name string) string { return things[name] })
+		command := placeholder.ReplaceAllStringFunc(example, func(name string) string { return values[name] })
 		// The example's stdin is empty, so a conversation ends at once.
 		r := shell.RunIn("", "-c", command)
 		if strings.Contains(command, "keys set") || strings.Contains(command, "keys remove") {
@@ -93,7 +93,7 @@ func runExamples(t *testing.T, examples []string) {
 
 var placeholder = regexp.MustCompile(`\b(SESSION|TURN|STATE|BRANCH|PIN|JOB|STEP|PATH|FILE|PROVIDER)\b`)
 
-// placeholderValues are the values for the placeholders in the examples.
+// placeholderValues returns the values for the placeholders in the examples.
 func placeholderValues(h *harness.Home) map[string]string {
 	h.T.Helper()
 	session := h.LastSession()
@@ -111,8 +111,8 @@ func placeholderValues(h *harness.Home) map[string]string {
 	}
 }
 
-// leaveExampleFiles creates the files that the examples name.
-func leaveExampleFiles(h *harness.Home) {
+// writeExampleFiles creates the files that the examples name.
+func writeExampleFiles(h *harness.Home) {
 	h.T.Helper()
 	harness.WriteFile(h.T, filepath.Join(h.Dir, "notes.txt"), []byte("Some notes to send.\n"))
 	for target, source := range map[string]string{
@@ -122,11 +122,11 @@ func leaveExampleFiles(h *harness.Home) {
 	} {
 		harness.WriteFile(h.T, filepath.Join(h.Dir, target), harness.ReadFile(h.T, harness.InModule("backend", "transfer", "testdata", source)))
 	}
-	// The guide's example of plain lines is the file that it imports.
+	// The guide's example of JSON lines is the file that it imports.
 	page := string(harness.ReadFile(h.T, harness.InModule("docs/guide/import.md")))
 	lines := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(page)
 	if lines == nil {
-		h.T.Fatal("the guide shows no plain lines")
+		h.T.Fatal("the guide shows no JSON lines")
 	}
 	harness.WriteFile(h.T, filepath.Join(h.Dir, "messages.jsonl"), []byte(lines[1]))
 }

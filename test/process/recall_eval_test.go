@@ -12,8 +12,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// eval recall packs the answer to each question, using only its own conversation, within the budget. The user's data
-// is not touched, and a bad line is reported.
+// The command eval recall packs the answer to each question within the budget, using only the question's conversation.
+// The user's data is not touched, and an invalid line is reported.
 func TestEvalRecall(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "")
@@ -37,14 +37,14 @@ func TestEvalRecall(t *testing.T) {
 	}
 	packed := map[string]string{}
 	for line := range strings.Lines(string(harness.ReadFile(t, out))) {
-		var one struct {
+		var result struct {
 			ID     json.RawMessage
 			Packed string
 		}
-		if err := json.Unmarshal([]byte(line), &one); err != nil {
+		if err := json.Unmarshal([]byte(line), &result); err != nil {
 			t.Fatal(err)
 		}
-		packed[string(one.ID)] = one.Packed
+		packed[string(result.ID)] = result.Packed
 	}
 	if p := packed[`"q/1"`]; !strings.Contains(p, "painted <room 7>") || !strings.Contains(p, "March 2024") || strings.Contains(p, "secret") || len(p) > 400 {
 		t.Errorf("packed %q", p)

@@ -22,38 +22,38 @@ func (found hits) each(actions ...string) []string {
 			continue
 		}
 		n := found[site]
-		for i := range min(n, mostHits) {
+		for i := range min(n, maxHits) {
 			for _, action := range actions {
-				specs = append(specs, fmt.Sprintf("%s:%d:%s", site, 1+i*n/min(n, mostHits), action))
+				specs = append(specs, fmt.Sprintf("%s:%d:%s", site, 1+i*n/min(n, maxHits), action))
 			}
 		}
 	}
 	return specs
 }
 
-// Each disk operation of a restore fails, or the power fails there: either the old or the new data is there,
-// complete, the reported result is true, and the next restore works.
+// Each disk operation of a restore fails, or the power fails there: either the old or the new data is complete, the
+// reported result is correct, and the next restore works.
 func TestEveryFaultOfARestore(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
 	backup := filepath.Join(bench.Dir, "copy.db")
 	bench.OK("backup", backup)
 	bench.OK("send", "--session", bench.session, lastQuestion)
-	h := bench.fresh(t)
+	h := bench.copy(t)
 	trace := filepath.Join(h.Dir, "trace")
 	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("restore", backup, "--yes")
-	met := readHits(t, trace)
-	specs := met.each("power", "eio", "enospc")
-	if len(specs) < 180 || met["restore.step"] < 8 {
-		t.Fatalf("a restore reaches only %q, in %d steps", specs, met["restore.step"])
+	reached := readHits(t, trace)
+	specs := reached.each("power", "eio", "enospc")
+	if len(specs) < 180 || reached["restore.step"] < 8 {
+		t.Fatalf("a restore reaches only %q, in %d steps", specs, reached["restore.step"])
 	}
-	for step := range met["restore.step"] {
+	for step := range reached["restore.step"] {
 		specs = append(specs, fmt.Sprintf("restore.step:%d:exit", step+1))
 	}
 	for _, spec := range sampled(specs, 9) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
-			h := bench.fresh(t)
+			h := bench.copy(t)
 			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("restore", backup, "--yes", "--json")
 			h.OK("reconcile")
 			h.Clean()
@@ -62,7 +62,7 @@ func TestEveryFaultOfARestore(t *testing.T) {
 			case turns != 1 && turns != 2:
 				t.Errorf("%d turns", turns)
 			case r.Code == 0 && turns != 1:
-				t.Errorf("restored, but the old data is there")
+				t.Errorf("the restore succeeded, but the old data is still in use")
 			case r.Code == 1:
 				var doc struct{ Error *harness.Failure }
 				r.Document(&doc)
@@ -76,18 +76,18 @@ func TestEveryFaultOfARestore(t *testing.T) {
 			h.OK("restore", backup, "--yes")
 			h.Clean()
 			if turns := len(h.Show(h.session).Turns); turns != 1 {
-				t.Errorf("restored again there are %d turns", turns)
+				t.Errorf("after another restore there are %d turns", turns)
 			}
 		})
 	}
 }
 
 // Each disk operation of a backup fails, or the power fails there: a file with the final name is complete or empty, a
-// backup that was reported as written is there, and a failure leaves no file.
+// backup that was reported as written exists, and no temporary file remains after a failure.
 func TestEveryFaultOfABackup(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
-	h := bench.fresh(t)
+	h := bench.copy(t)
 	trace := filepath.Join(h.Dir, "trace")
 	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("backup", filepath.Join(h.Dir, "copy.db"))
 	specs := readHits(t, trace).each("power", "eio", "enospc")
@@ -97,7 +97,7 @@ func TestEveryFaultOfABackup(t *testing.T) {
 	for _, spec := range sampled(specs, 6) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
-			h := bench.fresh(t)
+			h := bench.copy(t)
 			dir := filepath.Join(h.DataDir(), store.BackupDir)
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
@@ -105,20 +105,20 @@ func TestEveryFaultOfABackup(t *testing.T) {
 			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("backup", dir, "--json")
 			var doc struct{ Backups []chat.Backup }
 			h.Run("backups", "--check", "--json").Document(&doc)
-			whole := 0
+			complete := 0
 			for _, b := range doc.Backups {
 				switch {
 				case b.Problem == "" && b.Checked && b.Counts["turns"] == 1:
-					whole++
+					complete++
 				case r.Code == 1 || b.Bytes > 0:
-					t.Errorf("exit %d, and there is %+v", r.Code, b)
+					t.Errorf("exit %d, with the file %+v", r.Code, b)
 				}
 			}
-			if r.Code == 0 && whole != 1 || r.Code == 1 && whole != 0 && !strings.Contains(spec, "syncdir") {
-				t.Errorf("exit %d with %d backups: %s", r.Code, whole, r.Stdout)
+			if r.Code == 0 && complete != 1 || r.Code == 1 && complete != 0 && !strings.Contains(spec, "syncdir") {
+				t.Errorf("exit %d with %d backups: %s", r.Code, complete, r.Stdout)
 			}
-			if left, err := filepath.Glob(filepath.Join(dir, ".*")); r.Code < 2 && (err != nil || len(left) > 0) && !strings.Contains(spec, ".remove") {
-				t.Errorf("left: %v %v", left, err)
+			if remaining, err := filepath.Glob(filepath.Join(dir, ".*")); r.Code < 2 && (err != nil || len(remaining) > 0) && !strings.Contains(spec, ".remove") {
+				t.Errorf("temporary files remain: %v %v", remaining, err)
 			}
 			h.Clean()
 			h.OK("backup", dir)
@@ -143,15 +143,15 @@ func TestEveryFaultOfAStart(t *testing.T) {
 			}
 			return h
 		}
-		whole := start(t)
-		trace := filepath.Join(whole.Dir, "trace")
-		whole.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE=" + trace).OK("reconcile")
-		want := sessions(whole)
+		traced := start(t)
+		trace := filepath.Join(traced.Dir, "trace")
+		traced.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE=" + trace).OK("reconcile")
+		want := sessions(traced)
 		specs := readHits(t, trace).each("power", "eio", "enospc")
 		if len(specs) < 60 || (want > 0) != upgrade {
 			t.Fatalf("%d sessions; a start reaches only %q", want, specs)
 		}
-		// When the log is created there is no log to fail in yet.
+		// These faults are always tried: they concern the time before the write-ahead log exists.
 		tried := append(sampled(specs, 5), "io.db.sync:1:power", "io.rollback.remove:1:eio")
 		for _, spec := range slices.Compact(slices.Sorted(slices.Values(tried))) {
 			t.Run(name+" "+spec, func(t *testing.T) {

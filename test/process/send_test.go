@@ -35,7 +35,7 @@ func streamsInPieces(t *testing.T, h *harness.Home, w harness.WireProtocol, numb
 	p := h.Start(nil, "send", "--new", "--model", w.Name, "Speak slowly. "+harness.Tag("slow", number))
 	want := harness.AnswerTo(number)
 	pieces, length := 0, 0
-	p.Await("the whole answer", p.Out, func(s string) bool {
+	p.Await("the complete answer", p.Out, func(s string) bool {
 		if len(s) > length {
 			pieces, length = pieces+1, len(s)
 		}
@@ -43,7 +43,7 @@ func streamsInPieces(t *testing.T, h *harness.Home, w harness.WireProtocol, numb
 	})
 	r := p.Wait().Exits(0)
 	if pieces < 2 { // the number depends on the machine; without streaming it would be one
-		t.Errorf("the answer was seen in %d pieces: it did not stream", pieces)
+		t.Errorf("the answer arrived in %d pieces: it did not stream", pieces)
 	}
 	if r.Stdout != want+"\n" || r.Stderr != "" {
 		t.Errorf("stdout %q\nstderr %q", harness.Clip(r.Stdout), harness.Clip(r.Stderr))
@@ -60,7 +60,7 @@ func answersWithDocument(t *testing.T, h *harness.Home, w harness.WireProtocol, 
 		t.Errorf("send: %+v", s)
 	}
 	if s.Usage == nil || s.Usage.InputTokens != 10 || s.Usage.OutputTokens != 5 {
-		t.Errorf("usage is %+v, the provider said 10 and 5", s.Usage)
+		t.Errorf("usage is %+v, the provider reported 10 and 5", s.Usage)
 	}
 	turn := h.Only(s.SessionID)
 	if turn.ID != s.TurnID || turn.BranchID != s.BranchID || turn.Text() != s.Text || turn.User.RenderedText() != "At once. "+harness.Tag("good", number) {

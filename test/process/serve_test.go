@@ -16,11 +16,11 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// lazily leaves turns pending until a command asks for background work, so that a program that keeps running does
-// nothing that a single command would not.
-const lazily = "[librarian]\ncommit = \"lazy\"\nmin_turns = 50\n\n[budget]\npending_window_tokens = 40000\n\n"
+// lazyConfig leaves turns pending until a command requests background work, so that a program that keeps running does
+// no more work than a single command.
+const lazyConfig = "[librarian]\ncommit = \"lazy\"\nmin_turns = 50\n\n[budget]\npending_window_tokens = 40000\n\n"
 
-// masked replaces what differs between runs: ids, hashes and times.
+// masked replaces the parts that differ between runs: ids, hashes and times.
 func masked(s string) string {
 	for pattern, with := range map[string]string{
 		`\b[a-z]*_?[0-9A-HJKMNP-TV-Z]{26}\b`: "ID",
@@ -34,8 +34,8 @@ func masked(s string) string {
 	return s
 }
 
-// seeded returns a home with one session of two turns, made by single commands.
-func seeded(t *testing.T, config string) (h *harness.Home, session string, turns []string) {
+// newSeededHome returns a home with one session of two turns, created by single commands.
+func newSeededHome(t *testing.T, config string) (h *harness.Home, session string, turns []string) {
 	t.Helper()
 	h = harness.NewHome(t, harness.Shipped(t), config)
 	session = h.OK("send", "--new", "--json", "We deploy Orders on Sunday.").Sent().SessionID
@@ -57,11 +57,11 @@ func copyOf(t *testing.T, h *harness.Home) *harness.Home {
 	return c
 }
 
-// A command prints the same and exits with the same code, whether it opens the data itself or a running program runs
+// A command prints the same and exits with the same code, whether it opens the data itself or a running program executes
 // it.
 func TestAForwardedCommandBehavesLikeADirectOne(t *testing.T) {
 	t.Parallel()
-	seed, session, turns := seeded(t, lazily)
+	seed, session, turns := newSeededHome(t, lazyConfig)
 	for name, verb := range map[string]struct {
 		stdin string
 		args  []string // SESSION and TURN are replaced by existing ones
@@ -91,7 +91,7 @@ func TestAForwardedCommandBehavesLikeADirectOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var said [2]harness.Result
+			var results [2]harness.Result
 			for i, served := range []bool{false, true} {
 				h := copyOf(t, seed)
 				var other *harness.Host
@@ -102,19 +102,19 @@ func TestAForwardedCommandBehavesLikeADirectOne(t *testing.T) {
 				for j, a := range args {
 					args[j] = strings.NewReplacer("SESSION", session, "TURN", turns[0]).Replace(a)
 				}
-				said[i] = h.RunIn(verb.stdin, args...).Exits(verb.code)
+				results[i] = h.RunIn(verb.stdin, args...).Exits(verb.code)
 				if served {
 					other.Leave()
 				}
-				said[i].Stdout = strings.ReplaceAll(said[i].Stdout, h.Dir, "HOME")
+				results[i].Stdout = strings.ReplaceAll(results[i].Stdout, h.Dir, "HOME")
 				h.Clean()
 			}
-			alone, carried := said[0], said[1]
-			if masked(alone.Stdout) != masked(carried.Stdout) {
-				t.Errorf("stdout without the host:\n%s\nwith it:\n%s", masked(alone.Stdout), masked(carried.Stdout))
+			direct, forwarded := results[0], results[1]
+			if masked(direct.Stdout) != masked(forwarded.Stdout) {
+				t.Errorf("stdout without the host:\n%s\nwith it:\n%s", masked(direct.Stdout), masked(forwarded.Stdout))
 			}
-			if masked(alone.Stderr) != masked(carried.Stderr) {
-				t.Errorf("stderr without the host:\n%s\nwith it:\n%s", masked(alone.Stderr), masked(carried.Stderr))
+			if masked(direct.Stderr) != masked(forwarded.Stderr) {
+				t.Errorf("stderr without the host:\n%s\nwith it:\n%s", masked(direct.Stderr), masked(forwarded.Stderr))
 			}
 		})
 	}
@@ -140,8 +140,8 @@ func TestCtrlCStopsAForwardedAnswer(t *testing.T) {
 	h.Clean()
 }
 
-// If the program that runs a command for another process is killed, the caller gets an error as one document, and
-// what had arrived is recovered as usual.
+// If the program that runs a command for another process is killed, the caller gets an error as one document, and the
+// text that had arrived is recovered as usual.
 func TestTheServingProgramIsKilled(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
@@ -167,7 +167,7 @@ func TestTheServingProgramIsKilled(t *testing.T) {
 	if !strings.Contains(first, `"event":"accepted"`) || !strings.Contains(last, `"event":"settled","error":{"code":"unavailable"`) {
 		t.Errorf("the events begin with %s and end with %s", first, last)
 	}
-	// The socket and lock that it left block nothing.
+	// The remaining socket and lock block nothing.
 	h.OK("reconcile")
 	if turn := h.Show(h.LastSession()).Turns; len(turn) != 1 {
 		t.Errorf("%d turns", len(turn))
@@ -175,8 +175,8 @@ func TestTheServingProgramIsKilled(t *testing.T) {
 	h.Clean()
 }
 
-// If the program that runs a command for another process is closed, the command ends as by SIGTERM, and what had
-// arrived is kept.
+// If the program that runs a command for another process is closed, the command ends as after SIGTERM, and the text that
+// had arrived is kept.
 func TestTheServingProgramIsClosed(t *testing.T) {
 	t.Parallel()
 	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, "Half.")...)
@@ -191,16 +191,16 @@ func TestTheServingProgramIsClosed(t *testing.T) {
 	if turn := h.Only(h.LastSession()); turn.Partial == nil || *turn.Partial != "Half." {
 		t.Errorf("the turn is %+v", turn)
 	}
-	if left := store.WriterAddress(h.DataDir()); left != "" {
-		t.Errorf("the lock still names %q", left)
+	if address := store.WriterAddress(h.DataDir()); address != "" {
+		t.Errorf("the lock still names %q", address)
 	}
 	h.Clean()
 }
 
-// A command that reads no input does not consume the input of the script it is in.
+// A command that reads no input does not consume the input of the script that runs it.
 func TestACommandLeavesInputThatItDoesNotRead(t *testing.T) {
 	t.Parallel()
-	h, session, _ := seeded(t, lazily)
+	h, session, _ := newSeededHome(t, lazyConfig)
 	other := h.Host()
 	in, err := os.CreateTemp(t.TempDir(), "facts")
 	if err != nil {
@@ -211,15 +211,15 @@ func TestACommandLeavesInputThatItDoesNotRead(t *testing.T) {
 	_, _ = in.Seek(0, io.SeekStart)
 	h.Start(in, "pin", session, "a fact").Wait().Exits(0)
 	if rest, err := io.ReadAll(in); err != nil || string(rest) != "not for pin" {
-		t.Errorf("the input has %q left (%v)", rest, err)
+		t.Errorf("%q of the input remain (%v)", rest, err)
 	}
 	other.Leave()
 }
 
-// A command with another configuration would give another result than alone, so it is refused.
+// A command with another configuration is refused, because the running program would execute it with its own.
 func TestAnotherConfigurationIsRefused(t *testing.T) {
 	t.Parallel()
-	h, session, _ := seeded(t, "")
+	h, session, _ := newSeededHome(t, "")
 	other := h.Host()
 	elsewhere := filepath.Join(t.TempDir(), "other.toml")
 	harness.WriteFile(t, elsewhere, []byte("[general]\ndefault_model = \"recall\"\n"))
@@ -230,10 +230,10 @@ func TestAnotherConfigurationIsRefused(t *testing.T) {
 	other.Leave()
 }
 
-// Bytes that are not frames only end their own connection.
+// A connection that sends invalid frames is closed, and others are not affected.
 func TestHostileBytesOnTheSocket(t *testing.T) {
 	t.Parallel()
-	h, session, _ := seeded(t, "")
+	h, session, _ := newSeededHome(t, "")
 	other := h.Host()
 	address := store.WriterAddress(h.DataDir())
 	if info, err := os.Stat(address); err != nil || info.Mode().Perm() != 0o600 || info.Mode()&os.ModeSocket == 0 {
@@ -243,15 +243,15 @@ func TestHostileBytesOnTheSocket(t *testing.T) {
 		t.Errorf("the lock names %q, the directory's address is %q (%v)", address, want, err)
 	}
 	for i, bytes := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\xff\xff\xff\xff", "\x00\x00\x00\x02{}", "\x00\x00\x00\x05hello", strings.Repeat("\x00", 1<<16)} {
-		throwBytes(t, address, bytes)
+		sendRaw(t, address, bytes)
 		h.OK("pin", session, fmt.Sprintf("fact %d", i))
 	}
 	other.Leave()
 	h.Clean()
 }
 
-// throwBytes sends bytes and waits until the other end has closed.
-func throwBytes(t *testing.T, address, bytes string) {
+// sendRaw sends bytes and waits until the other end has closed the connection.
+func sendRaw(t *testing.T, address, bytes string) {
 	t.Helper()
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: address, Net: "unix"})
 	if err != nil {

@@ -61,7 +61,7 @@ func toolHome(t *testing.T) (h *harness.Home, file string) {
 	return h, file
 }
 
-// counted returns the words in the file.
+// counted returns the words in the counter's file.
 func counted(t *testing.T, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -71,7 +71,7 @@ func counted(t *testing.T, file string) []string {
 	return strings.Fields(string(data))
 }
 
-// pointsOfABatch are the fault points of a turn with two calls, from the end of the answer with the calls to the next
+// pointsOfABatch returns the fault points of a turn with two calls, from the end of the answer with the calls to the next
 // request.
 func pointsOfABatch() []string {
 	var out []string
@@ -106,12 +106,12 @@ func TestACallRunsAtMostOnce(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%s:%s/%d", point, end, i), func(t *testing.T) {
 			t.Parallel()
-			diesInABatch(t, point+":"+end)
+			killInABatch(t, point+":"+end)
 		})
 	}
 }
 
-func diesInABatch(t *testing.T, fault string) {
+func killInABatch(t *testing.T, fault string) {
 	h, file := toolHome(t)
 	h.With("CONTEXTINFINITY_FAULT="+fault).Run("send", "--new", "Count for me").Exits(137)
 	session := h.LastSession()

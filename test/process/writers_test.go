@@ -78,7 +78,7 @@ func TestShortCommandsWaitForEachOther(t *testing.T) {
 }
 
 // Messages to one session from several commands at once are all answered, with a running program or without: each waits
-// for the answers before it, and says so.
+// for the answers before it, and reports that.
 func TestMessagesAtOnceWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	for name, hosted := range map[string]bool{"alone": false, "in a running program": true} {
@@ -128,7 +128,7 @@ func TestAStaleLockDoesNotBlock(t *testing.T) {
 	p.Kill()
 	lock, err := os.ReadFile(filepath.Join(h.DataDir(), "writer.lock"))
 	if err != nil || strings.TrimSpace(string(lock)) != strconv.Itoa(p.Cmd.Process.Pid) {
-		t.Fatalf("after a crash the lock contains %q (%v), so this proves nothing", lock, err)
+		t.Fatalf("after a crash the lock contains %q (%v), so the test proves nothing", lock, err)
 	}
 	h.OK("commit", h.LastSession())
 	h.Clean()
@@ -158,6 +158,6 @@ func TestFilesArePrivate(t *testing.T) {
 		return nil
 	})
 	if err != nil || files < 4 {
-		t.Errorf("%d files and folders were looked at (%v)", files, err)
+		t.Errorf("%d files and folders were checked (%v)", files, err)
 	}
 }

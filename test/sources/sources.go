@@ -1,7 +1,7 @@
 // Package sources makes go test's cache depend on the sources of a program that a test builds and runs.
 //
-// go test runs a test again if an import of its package has changed, or a file of the module that it opened. A
-// program made by go build is neither.
+// go test runs a test again if an import of its package has changed, or a file of the module that the test accessed.
+// A program built by the test is neither.
 package sources
 
 import (
@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// LookAt opens each source file and each embedded file of the program whose main package is in dir, built with these
-// tags.
-func LookAt(dir, tags string) error {
+// Track accesses each source file and each embedded file of the program whose main package is in dir, built with these
+// tags, so that go test records them as inputs of the test.
+func Track(dir, tags string) error {
 	const files = `{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}
 {{end}}{{range $.EmbedFiles}}{{$.Dir}}/{{.}}
 {{end}}{{$.Module.GoMod}}

@@ -27,17 +27,17 @@ func TestAChangedProgramIsTestedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	look, err := os.ReadFile("sources.go")
+	source, err := os.ReadFile("sources.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	write("go.mod", "module made\n\ngo 1.24\n", old)
 	write("main.go", "package main\n\nfunc main() { println(said) }\n", old)
 	write("said.go", "//go:build loud\n\npackage main\n\nconst said = \"this\"\n", old)
-	write("sources/sources.go", string(look), old)
+	write("sources/sources.go", string(source), old)
 	write("driver/driver_test.go", "package driver\n\nimport (\n\t\"testing\"\n\n\t\"made/sources\"\n)\n\n"+
-		"func TestIt(t *testing.T) {\n\tif err := sources.LookAt(\"..\", \"loud\"); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n", old)
-	remembered := func() bool {
+		"func TestIt(t *testing.T) {\n\tif err := sources.Track(\"..\", \"loud\"); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n", old)
+	isCached := func() bool {
 		t.Helper()
 		cmd := exec.Command("go", "test", "./driver")
 		cmd.Dir = dir
@@ -48,12 +48,12 @@ func TestAChangedProgramIsTestedAgain(t *testing.T) {
 		}
 		return strings.Contains(string(out), "(cached)")
 	}
-	remembered()
-	if !remembered() {
+	isCached()
+	if !isCached() {
 		t.Fatal("the test runs again although nothing changed")
 	}
 	write("said.go", "//go:build loud\n\npackage main\n\nconst said = \"that!\"\n", old.Add(time.Minute))
-	if remembered() {
+	if isCached() {
 		t.Error("the program changed, but its test was not run again")
 	}
 }

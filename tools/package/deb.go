@@ -112,8 +112,8 @@ func (p *project) debContents(in inputs, work string) (files.Contents, error) {
 	if err != nil || len(guide) == 0 {
 		return nil, fmt.Errorf("there is no user guide in docs/guide (%v)", err)
 	}
-	for _, one := range guide {
-		add(one, doc+"guide/"+filepath.Base(one), 0o644)
+	for _, page := range guide {
+		add(page, doc+"guide/"+filepath.Base(page), 0o644)
 	}
 	return all, failed
 }
@@ -123,13 +123,13 @@ var iconSizes = []int{16, 24, 32, 48, 64, 128, 256, 512}
 
 // copyright returns the licence in Debian's format.
 func (p *project) copyright(licence string) []byte {
-	const begins = "Permission is hereby granted"
-	_, rest, _ := strings.Cut(licence, begins)
-	terms := strings.TrimSpace(begins + rest)
+	const beginning = "Permission is hereby granted"
+	_, rest, _ := strings.Cut(licence, beginning)
+	terms := strings.TrimSpace(beginning + rest)
 	var b strings.Builder
 	b.WriteString("Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n")
 	b.WriteString("Upstream-Name: " + p.Info.ProductName + "\n")
-	b.WriteString("Comment: The licences of the libraries that are compiled in are in\n third-party-licences.txt.gz beside this file.\n\n")
+	b.WriteString("Comment: The licences of the libraries that are compiled in are in\n third-party-licences.txt.gz next to this file.\n\n")
 	b.WriteString("Files: *\nCopyright: 2026 " + p.Info.CompanyName + "\nLicense: Expat\n")
 	for line := range strings.Lines(terms) {
 		if line = strings.TrimSpace(line); line == "" {
@@ -140,13 +140,13 @@ func (p *project) copyright(licence string) []byte {
 	return []byte(b.String())
 }
 
-// debChangelog names only the version in the package; the changes are in changelog.gz.
+// debChangelog returns Debian's changelog, which only names the version; the changes are in changelog.gz.
 func (p *project) debChangelog() []byte {
 	return fmt.Appendf(nil, "%s (%s-%s) unstable; urgency=medium\n\n  * Version %s. What changed is in changelog.gz.\n\n -- %s  %s\n",
 		p.Name, debVersion(p.version), revision, p.version, maintainer, p.date.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
 }
 
-// writeZipped compresses without a name or date, so that equal contents give equal files.
+// writeZipped compresses without a name or date, so that equal content results in equal files.
 func writeZipped(path string, data []byte) error {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// librariesOf maps each library that the program may be linked to, to Debian's package. Another library fails the
-// build: an unexpected dependency must not result in a program that does not start. Debian and Ubuntu renamed some
-// packages in 2024 (t64), when time became 64 bits wide on other architectures.
+// librariesOf maps each library that the program may be linked with to its Debian package. Any other library makes the
+// build fail, because the package would lack a dependency and the program would not start. Debian and Ubuntu renamed
+// some packages in 2024 (t64), when time became 64 bits wide on other architectures.
 var librariesOf = map[string]string{
 	"libgtk-3.so.0":                 "libgtk-3-0t64 | libgtk-3-0",
 	"libgdk-3.so.0":                 "libgtk-3-0t64 | libgtk-3-0",
@@ -31,10 +31,10 @@ var librariesOf = map[string]string{
 	"libX11.so.6":                   "libx11-6",
 }
 
-// ofTheSystem are parts of the C library's package, which needs a minimum version.
-var ofTheSystem = []string{"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "librt.so.1", "libresolv.so.2", "ld-linux-x86-64.so.2"}
+// systemLibraries are parts of the C library's package, for which a minimum version is declared.
+var systemLibraries = []string{"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "librt.so.1", "libresolv.so.2", "ld-linux-x86-64.so.2"}
 
-// depends reads from a program what it needs on a machine: its libraries, and the minimum version of the C library.
+// depends returns the Debian packages that a program needs: its libraries, and the minimum version of the C library.
 func depends(path string) ([]string, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -55,7 +55,7 @@ func depends(path string) ([]string, error) {
 func packagesOf(libraries []string, symbols []elf.ImportedSymbol) ([]string, error) {
 	var out []string
 	for _, library := range libraries {
-		if slices.Contains(ofTheSystem, library) {
+		if slices.Contains(systemLibraries, library) {
 			continue
 		}
 		name, ok := librariesOf[library]

@@ -23,8 +23,8 @@ func writeBundle(p *project, in inputs, dir string) error {
 	if err := writeFile(filepath.Join(contents, "Resources", "iconfile.icns"), icon); err != nil {
 		return err
 	}
-	for _, one := range p.Info.FileAssociations {
-		if err := writeFile(filepath.Join(contents, "Resources", one.IconName+".icns"), icon); err != nil {
+	for _, association := range p.Info.FileAssociations {
+		if err := writeFile(filepath.Join(contents, "Resources", association.IconName+".icns"), icon); err != nil {
 			return err
 		}
 	}
@@ -60,20 +60,20 @@ var icnsTypes = []struct {
 // these eight bytes (big endian), and the data.
 func (p *project) icns() ([]byte, error) {
 	var body bytes.Buffer
-	for _, one := range icnsTypes {
-		path := p.path("build/linux/icons", fmt.Sprintf("%d.png", one.size))
-		if one.size == 1024 {
+	for _, entry := range icnsTypes {
+		path := p.path("build/linux/icons", fmt.Sprintf("%d.png", entry.size))
+		if entry.size == 1024 {
 			path = p.path("build/appicon.png")
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		is, err := png.DecodeConfig(bytes.NewReader(data))
-		if err != nil || is.Width != one.size || is.Height != one.size {
-			return nil, fmt.Errorf("%s is not a PNG of %d pixels (%v)", path, one.size, err)
+		picture, err := png.DecodeConfig(bytes.NewReader(data))
+		if err != nil || picture.Width != entry.size || picture.Height != entry.size {
+			return nil, fmt.Errorf("%s is not a PNG of %d pixels (%v)", path, entry.size, err)
 		}
-		body.WriteString(one.name)
+		body.WriteString(entry.name)
 		_ = binary.Write(&body, binary.BigEndian, uint32(8+len(data)))
 		body.Write(data)
 	}

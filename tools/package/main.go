@@ -1,5 +1,5 @@
-// Package creates the parts of installation packages that a shell script cannot. scripts/package runs it. It is a
-// module of its own, so that its dependencies do not become dependencies of the program.
+// Command package creates the parts of installation packages that a shell script cannot. scripts/package runs it. It is
+// a separate module, so that its dependencies do not become dependencies of the program.
 //
 //	package [flags] deb OUT            a .deb of -binary, with -manual's pages
 //	package [flags] windows-object OUT the exe's icon, manifest and version, for Go's linker
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// inputs were made by earlier steps.
+// inputs are the results of earlier steps, and settings for some kinds.
 type inputs struct {
 	binary  string // the program
 	manual  string // output directory of scripts/manual

@@ -29,7 +29,7 @@ func writeNotices(p *project, in inputs, out string) error {
 		return err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s is made with the work of others. These are their licences.\n", p.Info.ProductName)
+	fmt.Fprintf(&b, "%s contains the work of others. These are their licences.\n", p.Info.ProductName)
 	for _, c := range slices.Concat(modules, packages) {
 		texts, err := c.licences()
 		if err != nil {
@@ -44,7 +44,7 @@ func writeNotices(p *project, in inputs, out string) error {
 func (p *project) goModules(tags string) ([]component, error) {
 	cmd := exec.Command("go", "list", "-deps", "-json=Module", "-tags", tags, ".")
 	cmd.Dir, cmd.Stderr = p.root, os.Stderr
-	listed, err := cmd.Output()
+	output, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
@@ -53,19 +53,19 @@ func (p *project) goModules(tags string) ([]component, error) {
 		return nil, err
 	}
 	out := []component{{"Go", "", strings.TrimSpace(string(goroot))}}
-	for d := json.NewDecoder(bytes.NewReader(listed)); ; {
-		var one struct {
+	for d := json.NewDecoder(bytes.NewReader(output)); ; {
+		var listed struct {
 			Module *struct {
 				Path, Version, Dir string
 				Main               bool
 			}
 		}
-		if err := d.Decode(&one); errors.Is(err, io.EOF) {
+		if err := d.Decode(&listed); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return nil, err
 		}
-		if m := one.Module; m != nil && !m.Main {
+		if m := listed.Module; m != nil && !m.Main {
 			out = append(out, component{m.Path, m.Version, m.Dir})
 		}
 	}
@@ -88,12 +88,12 @@ func (p *project) npmPackages() ([]component, error) {
 		return nil, err
 	}
 	var out []component
-	for path, one := range lock.Packages {
-		if path == "" || one.Dev || one.DevOptional || one.Optional {
+	for path, pkg := range lock.Packages {
+		if path == "" || pkg.Dev || pkg.DevOptional || pkg.Optional {
 			continue
 		}
 		name := path[strings.LastIndex(path, "node_modules/")+len("node_modules/"):]
-		out = append(out, component{name, one.Version, p.path("frontend", path)})
+		out = append(out, component{name, pkg.Version, p.path("frontend", path)})
 	}
 	return sorted(out), nil
 }
@@ -124,21 +124,21 @@ func (c component) licences() ([]string, error) {
 	if len(out) > 0 {
 		return out, nil
 	}
-	if said := c.saysLicence(); said != "" {
-		return []string{"Its package holds no licence text, and names as its licence: " + said}, nil
+	if name := c.namedLicence(); name != "" {
+		return []string{"Its package contains no licence text. It names its licence: " + name}, nil
 	}
 	return nil, fmt.Errorf("%s %s has no licence file in %s", c.name, c.version, c.dir)
 }
 
-// saysLicence returns the licence that an npm package names in package.json; empty for others.
-func (c component) saysLicence() string {
+// namedLicence returns the licence that an npm package names in package.json; empty for other components.
+func (c component) namedLicence() string {
 	data, err := os.ReadFile(filepath.Join(c.dir, "package.json"))
 	if err != nil {
 		return ""
 	}
-	var says struct{ License string }
-	if err := json.Unmarshal(data, &says); err != nil {
+	var manifest struct{ License string }
+	if err := json.Unmarshal(data, &manifest); err != nil {
 		return ""
 	}
-	return says.License
+	return manifest.License
 }

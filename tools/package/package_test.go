@@ -74,7 +74,7 @@ func TestTemplates(t *testing.T) {
 		}
 		for _, want := range wants {
 			if !bytes.Contains(got, []byte(want)) {
-				t.Errorf("%s lacks %s", path, want)
+				t.Errorf("%s does not contain %s", path, want)
 			}
 		}
 	}
@@ -91,9 +91,9 @@ func TestMacOSIcon(t *testing.T) {
 	var found int
 	for rest := icon[8:]; len(rest) > 0; found++ {
 		size := binary.BigEndian.Uint32(rest[4:])
-		is, err := png.DecodeConfig(bytes.NewReader(rest[8:size]))
-		if err != nil || is.Width != icnsTypes[found].size || string(rest[:4]) != icnsTypes[found].name {
-			t.Errorf("entry %d is %q of %d pixels: %v", found, rest[:4], is.Width, err)
+		picture, err := png.DecodeConfig(bytes.NewReader(rest[8:size]))
+		if err != nil || picture.Width != icnsTypes[found].size || string(rest[:4]) != icnsTypes[found].name {
+			t.Errorf("entry %d is %q of %d pixels: %v", found, rest[:4], picture.Width, err)
 		}
 		rest = rest[size:]
 	}
@@ -102,7 +102,7 @@ func TestMacOSIcon(t *testing.T) {
 	}
 }
 
-func TestCopyrightContainsTheWholeLicence(t *testing.T) {
+func TestCopyrightContainsTheCompleteLicence(t *testing.T) {
 	p := testProject(t, "1.0.0")
 	licence, err := os.ReadFile(p.path("LICENSE"))
 	if err != nil {
@@ -111,11 +111,11 @@ func TestCopyrightContainsTheWholeLicence(t *testing.T) {
 	got := string(p.copyright(string(licence)))
 	for _, want := range []string{"Files: *\n", "License: Expat\n Permission is hereby granted, free of charge", "\n .\n", "DEALINGS IN THE"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("the copyright file lacks %q:\n%s", want, got)
+			t.Errorf("the copyright file does not contain %q:\n%s", want, got)
 		}
 	}
 	if strings.Count(got, "Permission is hereby granted") != 1 {
-		t.Error("the licence is there more than once")
+		t.Error("the copyright file contains the licence more than once")
 	}
 }
 
@@ -130,7 +130,7 @@ func TestAComponentWithoutALicenceFails(t *testing.T) {
 		{"LICENSE", "be kind\n", "be kind"},
 		{"license.md", "be kind", "be kind"},
 		{"COPYING", "be kind", "be kind"},
-		{"package.json", `{"license":"MIT"}`, "names as its licence: MIT"},
+		{"package.json", `{"license":"MIT"}`, "names its licence: MIT"},
 		{"package.json", `{}`, ""},
 		{"licence.go", "package x", ""},
 		{"README", "MIT", ""},

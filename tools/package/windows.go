@@ -11,8 +11,8 @@ import (
 
 var archs = map[string]winres.Arch{"amd64": winres.ArchAMD64, "arm64": winres.ArchARM64}
 
-// writeWindowsObject makes the object file that Go's linker puts into the exe. It has the same resources with
-// the same ids as the one Wails makes, because the window looks up its icon by id.
+// writeWindowsObject writes the object file that Go's linker includes in the exe. It has the same resources with the
+// same ids as the file that Wails creates, because the window looks up its icon by id.
 func writeWindowsObject(p *project, in inputs, out string) error {
 	arch, ok := archs[in.arch]
 	if !ok {
@@ -67,8 +67,8 @@ func setVersion(set *winres.ResourceSet, p *project) error {
 	return nil
 }
 
-// writeInstallerParts writes what `wails build --nsis` puts beside the installer script: the macros that it uses,
-// with this project's names, and Microsoft's WebView2 installer, for systems without it.
+// writeInstallerParts writes the files that `wails build --nsis` puts next to the installer script: the macros that it
+// uses, with this project's names, and Microsoft's WebView2 installer, for systems without it.
 func writeInstallerParts(p *project, in inputs, dir string) error {
 	if err := p.renderTo(filepath.Join(dir, "wails_tools.nsh"), filepath.Join(in.wails, "pkg/buildassets/build/windows/installer/wails_tools.nsh")); err != nil {
 		return err

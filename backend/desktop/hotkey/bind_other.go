@@ -4,7 +4,7 @@ package hotkey
 
 import "context"
 
-// systemBind: not supported on these systems.
+// systemBind fails: these systems are not supported.
 func systemBind(context.Context, Combination, string, func(string)) (*binding, error) {
-	return nil, errNone("Global shortcuts are not supported on this system yet.")
+	return nil, errUnsupported("Global shortcuts are not supported on this system yet.")
 }

@@ -10,10 +10,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// systemBind asks the portal first: under Wayland nothing else sees the keys of other windows, and an X server for
-// legacy programs would accept the combination but never deliver it.
-func systemBind(ctx context.Context, c Combination, described string, pressed func(string)) (*binding, error) {
-	b, err := bindPortal(ctx, c, described, pressed)
+// systemBind tries the portal first: under Wayland only the portal receives keys while another window has the focus,
+// and an X server for legacy programs would accept the combination but never deliver it.
+func systemBind(ctx context.Context, c Combination, purpose string, pressed func(string)) (*binding, error) {
+	b, err := bindPortal(ctx, c, purpose, pressed)
 	if err == nil || chat.CodeOf(err) == chat.CodeCancelled || ctx.Err() != nil {
 		return b, err
 	}
@@ -21,7 +21,7 @@ func systemBind(ctx context.Context, c Combination, described string, pressed fu
 		return bindX11(c, pressed)
 	}
 	if errors.Is(err, errNoPortal) {
-		return nil, errNone("This desktop does not support global shortcuts (it has no portal for them).")
+		return nil, errUnsupported("This desktop does not support global shortcuts (it has no portal for them).")
 	}
 	return nil, err
 }

@@ -20,8 +20,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// nowhere is an environment without a bus and without a display.
-func nowhere(t *testing.T) {
+// noDesktop sets an environment without a bus and without a display.
+func noDesktop(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"} {
 		t.Setenv(name, "")
@@ -30,7 +30,7 @@ func nowhere(t *testing.T) {
 }
 
 func TestADesktopWithoutShortcutsSuggestsAnAlternative(t *testing.T) {
-	nowhere(t)
+	noDesktop(t)
 	for _, wayland := range []string{"", "wayland-0"} {
 		t.Setenv("WAYLAND_DISPLAY", wayland)
 		if wayland != "" {
@@ -43,10 +43,10 @@ func TestADesktopWithoutShortcutsSuggestsAnAlternative(t *testing.T) {
 	}
 }
 
-// screen starts an X server as this process's display until the test ends or end is called.
-func screen(t *testing.T) (end func()) {
+// startXServer starts an X server as this process's display until the test ends or end is called.
+func startXServer(t *testing.T) (end func()) {
 	t.Helper()
-	nowhere(t)
+	noDesktop(t)
 	server, err := exec.LookPath("Xvfb")
 	if err != nil {
 		t.Skip("there is no Xvfb here")
@@ -108,7 +108,7 @@ func (k *keyboard) move(sym uint32, kind byte) {
 			return
 		}
 	}
-	k.t.Fatalf("no key makes %#x", sym)
+	k.t.Fatalf("no key produces %#x", sym)
 }
 
 // pause waits before each combination, because a press within a millisecond of the last release would count as a
@@ -133,7 +133,7 @@ const (
 // Under X11 a combination arrives wherever the focus is, also with Caps Lock and Num Lock, and once while it is held
 // down.
 func TestX11DeliversACombination(t *testing.T) {
-	screen(t)
+	startXServer(t)
 	presses := make(chan string, 16)
 	c := Combination{Ctrl: true, Alt: true, Key: "Space"}
 	b, err := systemBind(t.Context(), c, "", func(string) { presses <- "pressed" })
@@ -144,7 +144,7 @@ func TestX11DeliversACombination(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	keys := newKeyboard(t)
-	heard := func(when string) {
+	expectPress := func(when string) {
 		t.Helper()
 		select {
 		case <-presses:
@@ -154,17 +154,17 @@ func TestX11DeliversACombination(t *testing.T) {
 	}
 	keys.press(symControl, symSpace) // another combination
 	keys.press(symControl, symAlt, symSpace)
-	heard("of the combination")
+	expectPress("of the combination")
 	for _, lock := range []uint32{symCapsLock, symNumLock} {
 		keys.press(lock)
 		keys.press(symControl, symAlt, symSpace)
-		heard("with a lock on")
+		expectPress("with a lock on")
 	}
 	keys.pause()
 	for _, sym := range []uint32{symControl, symAlt, symSpace} {
 		keys.move(sym, xproto.KeyPress)
 	}
-	heard("of a key that stays down")
+	expectPress("of a key that stays down")
 	time.Sleep(1200 * time.Millisecond) // the server repeats the key during this time
 	for _, sym := range []uint32{symSpace, symAlt, symControl} {
 		keys.move(sym, xproto.KeyRelease)
@@ -179,14 +179,13 @@ func TestX11DeliversACombination(t *testing.T) {
 	b.close()
 	again, err := systemBind(t.Context(), c, "", nil)
 	if err != nil {
-		t.Fatalf("it was not returned: %v", err)
+		t.Fatalf("the combination was not released: %v", err)
 	}
 	again.close()
 }
 
-// The end of the display is reported.
-func TestTheEndOfTheDisplayIsSeen(t *testing.T) {
-	end := screen(t)
+func TestTheEndOfTheDisplayIsReported(t *testing.T) {
+	end := startXServer(t)
 	b, err := bindX11(Combination{Key: "F9"}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +222,7 @@ func (f *fakePortal) answer(sender dbus.Sender, options map[string]dbus.Variant,
 	path := dbus.ObjectPath("/org/freedesktop/portal/desktop/request/" + strings.ReplaceAll(strings.TrimPrefix(string(sender), ":"), ".", "_") + "/" + token)
 	// Sent before the method returns: the signal may arrive before the path, which is why both sides compute it in
 	// advance.
-	if err := f.conn.Emit(path, requestFace+".Response", outcome, results); err != nil {
+	if err := f.conn.Emit(path, requestInterface+".Response", outcome, results); err != nil {
 		f.t.Error(err)
 	}
 	return path
@@ -231,15 +230,15 @@ func (f *fakePortal) answer(sender dbus.Sender, options map[string]dbus.Variant,
 
 func startPortal(t *testing.T, f *fakePortal) {
 	t.Helper()
-	nowhere(t)
+	noDesktop(t)
 	f.t, f.conn, f.bound, f.closed = t, privateBus(t), make(chan map[string]dbus.Variant, 1), make(chan struct{}, 1)
-	export := func(methods map[string]any, path dbus.ObjectPath, face string) {
-		if err := f.conn.ExportMethodTable(methods, path, face); err != nil {
+	export := func(methods map[string]any, path dbus.ObjectPath, iface string) {
+		if err := f.conn.ExportMethodTable(methods, path, iface); err != nil {
 			t.Fatal(err)
 		}
 	}
-	export(map[string]any{"Get": func(face, name string) (dbus.Variant, *dbus.Error) {
-		if face != portalFace || name != "version" {
+	export(map[string]any{"Get": func(iface, name string) (dbus.Variant, *dbus.Error) {
+		if iface != portalInterface || name != "version" {
 			return dbus.Variant{}, dbus.MakeFailedError(os.ErrNotExist)
 		}
 		return dbus.MakeVariant(uint32(1)), nil
@@ -262,8 +261,8 @@ func startPortal(t *testing.T, f *fakePortal) {
 			}
 			return f.answer(sender, options, f.outcome, map[string]dbus.Variant{"shortcuts": dbus.MakeVariant(given)}), nil
 		},
-	}, portalPath, portalFace)
-	export(map[string]any{"Close": func() *dbus.Error { f.closed <- struct{}{}; return nil }}, fakeSession, sessionFace)
+	}, portalPath, portalInterface)
+	export(map[string]any{"Close": func() *dbus.Error { f.closed <- struct{}{}; return nil }}, fakeSession, sessionInterface)
 	if _, err := f.conn.RequestName(portalName, dbus.NameFlagDoNotQueue); err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +318,7 @@ func TestThePortalDeliversACombination(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	press := func(session dbus.ObjectPath, id string, options map[string]dbus.Variant) {
-		if err := f.conn.Emit(portalPath, portalFace+".Activated", session, id, uint64(1), options); err != nil {
+		if err := f.conn.Emit(portalPath, portalInterface+".Activated", session, id, uint64(1), options); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -335,19 +334,18 @@ func TestThePortalDeliversACombination(t *testing.T) {
 	b.close()
 	<-f.closed // the session was closed
 	if len(tokens) != 0 {
-		t.Error("keys of others are counted")
+		t.Error("key presses of other sessions or shortcuts were delivered")
 	}
 }
 
-// If the portal ends the session, the binding ends.
-func TestThePortalMayEndIt(t *testing.T) {
+func TestTheBindingEndsWhenThePortalEndsTheSession(t *testing.T) {
 	f := &fakePortal{given: "F9"}
 	startPortal(t, f)
 	b, err := bindPortal(t.Context(), Combination{Key: "F9"}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.conn.Emit(fakeSession, sessionFace+".Closed", map[string]dbus.Variant{}); err != nil {
+	if err := f.conn.Emit(fakeSession, sessionInterface+".Closed", map[string]dbus.Variant{}); err != nil {
 		t.Fatal(err)
 	}
 	<-b.ended
@@ -376,9 +374,9 @@ func TestAPortalsRefusalIsReported(t *testing.T) {
 	}
 }
 
-// The program does not wait longer for a portal than for its own end.
+// The program can stop while it waits for the portal.
 func TestAPortalThatAsksCanBeCancelled(t *testing.T) {
-	nowhere(t)
+	noDesktop(t)
 	conn := privateBus(t)
 	if _, err := conn.RequestName(portalName, dbus.NameFlagDoNotQueue); err != nil {
 		t.Fatal(err)
@@ -388,7 +386,7 @@ func TestAPortalThatAsksCanBeCancelled(t *testing.T) {
 		close(called)
 		return "/org/freedesktop/portal/desktop/request/x", nil
 	}}
-	if err := conn.ExportMethodTable(methods, portalPath, portalFace); err != nil {
+	if err := conn.ExportMethodTable(methods, portalPath, portalInterface); err != nil {
 		t.Fatal(err)
 	}
 	get := map[string]any{"Get": func(string, string) (dbus.Variant, *dbus.Error) { return dbus.MakeVariant(uint32(1)), nil }}

@@ -34,9 +34,9 @@ const (
 // State is the state of the requested combination.
 type State struct {
 	Phase  Phase
-	Wanted string // "Ctrl+Alt+Space"; empty: none
+	Wanted string // the requested combination, such as "Ctrl+Alt+Space"; empty: none
 	Given  string // for PhaseBound: the combination as the desktop describes it, possibly a different one
-	Means  Means  // of PhaseBound
+	Means  Means  // for PhaseBound
 	Err    error  // for PhaseFailed: CodeUnavailable, CodeConflict for a combination of another program, CodeCancelled
 }
 
@@ -83,7 +83,7 @@ func Parse(keys string) (Combination, error) {
 	return c, nil
 }
 
-// symbol is the X keysym of the key, without modifiers, and its name.
+// symbol returns the X keysym of the key, without modifiers, and its name.
 func (c Combination) symbol() (sym uint32, name string, ok bool) {
 	if named, found := namedKeys[c.Key]; found {
 		return named.sym, named.name, true
@@ -109,16 +109,16 @@ type binding struct {
 	close func()
 }
 
-// bind registers a combination. described is its purpose, which a portal shows to the user. pressed is called at each
+// bind registers a combination. purpose is its purpose, which a portal shows to the user. pressed is called at each
 // press, from a goroutine of the binding, with the token that lets a new window take the focus ("" if there is none).
-type bind func(ctx context.Context, c Combination, described string, pressed func(token string)) (*binding, error)
+type bind func(ctx context.Context, c Combination, purpose string, pressed func(token string)) (*binding, error)
 
 // Keeper keeps at most one combination registered: the last requested one.
 type Keeper struct {
-	bind      bind
-	described func() string
-	pressed   func(token string)
-	changed   func()
+	bind    bind
+	purpose func() string
+	pressed func(token string)
+	changed func()
 
 	mu     sync.Mutex
 	state  State
@@ -127,16 +127,16 @@ type Keeper struct {
 	done   chan struct{} // closed when the binding of the last Want has ended
 }
 
-// New creates a Keeper without a combination. described is called at each binding; changed, if not nil, is called
+// New creates a Keeper without a combination. purpose is called at each binding; changed, if not nil, is called
 // after each change of the state, from any goroutine.
-func New(described func() string, pressed func(token string), changed func()) *Keeper {
+func New(purpose func() string, pressed func(token string), changed func()) *Keeper {
 	if changed == nil {
 		changed = func() {}
 	}
-	return &Keeper{bind: systemBind, described: described, pressed: pressed, changed: changed, state: State{Phase: PhaseOff}}
+	return &Keeper{bind: systemBind, purpose: purpose, pressed: pressed, changed: changed, state: State{Phase: PhaseOff}}
 }
 
-// State is the result of the last Want.
+// State returns the result of the last Want.
 func (k *Keeper) State() State {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -151,7 +151,7 @@ func (k *Keeper) Want(keys string) {
 	if k.closed || keys == k.state.Wanted && k.state.Phase != PhaseFailed {
 		return
 	}
-	before := k.end()
+	previous := k.end()
 	if keys == "" {
 		k.state = State{Phase: PhaseOff}
 		go k.changed()
@@ -159,7 +159,7 @@ func (k *Keeper) Want(keys string) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	k.cancel, k.done, k.state = cancel, make(chan struct{}), State{Phase: PhaseAsking, Wanted: keys}
-	go k.keep(ctx, keys, before, k.done)
+	go k.keep(ctx, keys, previous, k.done)
 }
 
 // Close unregisters the combination, and waits for that.
@@ -184,32 +184,32 @@ func (k *Keeper) end() <-chan struct{} {
 
 // keep holds a binding until ctx ends. It starts after the previous one has ended, because the same combination may
 // be requested again.
-func (k *Keeper) keep(ctx context.Context, keys string, before <-chan struct{}, done chan struct{}) {
+func (k *Keeper) keep(ctx context.Context, keys string, previous <-chan struct{}, done chan struct{}) {
 	defer close(done)
-	if before != nil {
-		<-before
+	if previous != nil {
+		<-previous
 	}
-	k.put(ctx, State{Phase: PhaseAsking, Wanted: keys})
+	k.setState(ctx, State{Phase: PhaseAsking, Wanted: keys})
 	c, err := Parse(keys)
 	var b *binding
 	if err == nil {
-		b, err = k.bind(ctx, c, k.described(), k.pressed)
+		b, err = k.bind(ctx, c, k.purpose(), k.pressed)
 	}
 	if err != nil {
-		k.put(ctx, State{Phase: PhaseFailed, Wanted: keys, Err: err})
+		k.setState(ctx, State{Phase: PhaseFailed, Wanted: keys, Err: err})
 		return
 	}
 	defer b.close()
-	k.put(ctx, State{Phase: PhaseBound, Wanted: keys, Given: b.given, Means: b.means})
+	k.setState(ctx, State{Phase: PhaseBound, Wanted: keys, Given: b.given, Means: b.means})
 	select {
 	case <-ctx.Done():
 	case <-b.ended:
-		k.put(ctx, State{Phase: PhaseFailed, Wanted: keys, Err: chat.Errorf(chat.CodeUnavailable, "hotkey.keep", "The desktop no longer delivers %s.", keys).WithHint("switch it off and on again")})
+		k.setState(ctx, State{Phase: PhaseFailed, Wanted: keys, Err: chat.Errorf(chat.CodeUnavailable, "hotkey.keep", "The desktop no longer delivers %s.", keys).WithHint("switch the key combination off and on again")})
 	}
 }
 
-// put sets the state, unless another combination was requested meanwhile.
-func (k *Keeper) put(ctx context.Context, s State) {
+// setState sets the state, unless another combination was requested meanwhile.
+func (k *Keeper) setState(ctx context.Context, s State) {
 	k.mu.Lock()
 	stale := ctx.Err() != nil
 	if !stale {
@@ -221,7 +221,7 @@ func (k *Keeper) put(ctx context.Context, s State) {
 	}
 }
 
-// errNone: this desktop cannot register a combination.
-func errNone(why string) error {
-	return chat.Errorf(chat.CodeUnavailable, "hotkey.bind", "%s", why).WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
+// errUnsupported returns the error of a desktop that cannot register a combination.
+func errUnsupported(reason string) error {
+	return chat.Errorf(chat.CodeUnavailable, "hotkey.bind", "%s", reason).WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
 }

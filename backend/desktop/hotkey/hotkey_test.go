@@ -36,35 +36,35 @@ func TestCombinationsAreRead(t *testing.T) {
 type fakeDesktop struct {
 	t    *testing.T
 	mu   sync.Mutex
-	held string
+	keys string
 	end  chan struct{}
 }
 
 func (f *fakeDesktop) bind(_ context.Context, c Combination, _ string, _ func(string)) (*binding, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.held != "" {
-		f.t.Errorf("%s was requested while %s is held", c.Key, f.held)
+	if f.keys != "" {
+		f.t.Errorf("%s was requested while %s is held", c.Key, f.keys)
 	}
 	if c.Key == "T" {
 		return nil, errors.New("taken")
 	}
-	f.held, f.end = c.Key, make(chan struct{})
+	f.keys, f.end = c.Key, make(chan struct{})
 	return &binding{means: MeansX11, given: c.Key, ended: f.end, close: func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.held = ""
+		f.keys = ""
 	}}, nil
 }
 
-func (f *fakeDesktop) holds() string {
+func (f *fakeDesktop) registered() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.held
+	return f.keys
 }
 
-// endIt ends the binding from the desktop's side.
-func (f *fakeDesktop) endIt() {
+// endBinding ends the binding from the desktop's side.
+func (f *fakeDesktop) endBinding() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	close(f.end)
@@ -79,14 +79,14 @@ func TestAKeeperKeepsTheLatestCombination(t *testing.T) {
 	k.bind = desktop.bind
 	until := func(phase Phase, wanted string) State {
 		t.Helper()
-		for late := time.After(10 * time.Second); ; {
+		for timeout := time.After(10 * time.Second); ; {
 			select {
 			case s := <-states:
 				if s.Phase == phase && s.Wanted == wanted {
 					return s
 				}
-			case <-late:
-				t.Fatalf("never %s of %q: %+v", phase, wanted, k.State())
+			case <-timeout:
+				t.Fatalf("never %s for %q: %+v", phase, wanted, k.State())
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func TestAKeeperKeepsTheLatestCombination(t *testing.T) {
 	if s := until(PhaseBound, "Ctrl+A"); s.Given != "A" || s.Means != MeansX11 {
 		t.Errorf("%+v", s)
 	}
-	for range 20 { // faster than bindings are made
+	for range 20 { // faster than the bindings are created
 		k.Want("Ctrl+B")
 		k.Want("Ctrl+C")
 	}
@@ -105,7 +105,7 @@ func TestAKeeperKeepsTheLatestCombination(t *testing.T) {
 	}
 	k.Want("Ctrl+D")
 	until(PhaseBound, "Ctrl+D")
-	desktop.endIt()
+	desktop.endBinding()
 	if s := until(PhaseFailed, "Ctrl+D"); s.Err == nil {
 		t.Error("its end is not reported")
 	}
@@ -116,8 +116,8 @@ func TestAKeeperKeepsTheLatestCombination(t *testing.T) {
 	k.Want("Ctrl+E")
 	until(PhaseBound, "Ctrl+E")
 	k.Close()
-	if held := desktop.holds(); held != "" || k.State().Phase != PhaseOff {
-		t.Errorf("%s is still locked (%+v)", held, k.State())
+	if held := desktop.registered(); held != "" || k.State().Phase != PhaseOff {
+		t.Errorf("%s is still registered (%+v)", held, k.State())
 	}
 	k.Close()
 }

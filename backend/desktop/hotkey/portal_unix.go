@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	portalName  = "org.freedesktop.portal.Desktop"
-	portalPath  = dbus.ObjectPath("/org/freedesktop/portal/desktop")
-	portalFace  = "org.freedesktop.portal.GlobalShortcuts"
-	requestFace = "org.freedesktop.portal.Request"
-	sessionFace = "org.freedesktop.portal.Session"
-	registry    = "org.freedesktop.host.portal.Registry"
+	portalName       = "org.freedesktop.portal.Desktop"
+	portalPath       = dbus.ObjectPath("/org/freedesktop/portal/desktop")
+	portalInterface  = "org.freedesktop.portal.GlobalShortcuts"
+	requestInterface = "org.freedesktop.portal.Request"
+	sessionInterface = "org.freedesktop.portal.Session"
+	registry         = "org.freedesktop.host.portal.Registry"
 
 	// appID is the name of the program's desktop entry, under which portals store shortcuts.
 	appID = "contextinfinity"
@@ -29,11 +29,10 @@ const (
 	shortcutID = "quick-ask"
 	// portalTime limits the wait for a portal without user interaction: the first call may start it.
 	portalTime = 10 * time.Second
-	// signalRoom is the size of the signal queue; further presses are lost.
-	signalRoom = 32
+	// signalQueueSize is the size of the signal queue; further presses are lost.
+	signalQueueSize = 32
 )
 
-// errNoPortal: there is no portal for global shortcuts.
 var errNoPortal = errors.New("there is no portal for global shortcuts")
 
 // Outcomes of a request to a portal.
@@ -49,12 +48,12 @@ type portal struct {
 }
 
 // bindPortal registers a combination. It waits while the portal asks the user.
-func bindPortal(ctx context.Context, c Combination, described string, pressed func(string)) (*binding, error) {
+func bindPortal(ctx context.Context, c Combination, purpose string, pressed func(string)) (*binding, error) {
 	p, err := openPortal(ctx)
 	if err != nil {
 		return nil, err
 	}
-	session, given, err := p.bind(ctx, c, described)
+	session, given, err := p.bind(ctx, c, purpose)
 	if err != nil {
 		_ = p.conn.Close()
 		return nil, err
@@ -65,9 +64,9 @@ func bindPortal(ctx context.Context, c Combination, described string, pressed fu
 		p.deliver(session, pressed)
 	}()
 	return &binding{means: MeansPortal, given: given, ended: ended, close: func() {
-		within, cancel := context.WithTimeout(context.Background(), time.Second)
+		timeoutCtx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_ = p.conn.Object(portalName, session).CallWithContext(within, sessionFace+".Close", 0).Err
+		_ = p.conn.Object(portalName, session).CallWithContext(timeoutCtx, sessionInterface+".Close", 0).Err
 		_ = p.conn.Close()
 		<-ended
 	}}, nil
@@ -82,19 +81,19 @@ func openPortal(ctx context.Context) (*portal, error) {
 	if err != nil {
 		return nil, errNoPortal
 	}
-	p := &portal{conn: conn, signals: make(chan *dbus.Signal, signalRoom)}
-	within, cancel := context.WithTimeout(ctx, portalTime)
+	p := &portal{conn: conn, signals: make(chan *dbus.Signal, signalQueueSize)}
+	timeoutCtx, cancel := context.WithTimeout(ctx, portalTime)
 	defer cancel()
 	// Programs outside a sandbox register their id first; portals without this method detect it.
-	_ = p.call(within, registry+".Register", appID, map[string]dbus.Variant{}).Err
+	_ = p.call(timeoutCtx, registry+".Register", appID, map[string]dbus.Variant{}).Err
 	var version dbus.Variant
-	if err := p.call(within, "org.freedesktop.DBus.Properties.Get", portalFace, "version").Store(&version); err != nil {
+	if err := p.call(timeoutCtx, "org.freedesktop.DBus.Properties.Get", portalInterface, "version").Store(&version); err != nil {
 		_ = conn.Close()
 		return nil, errNoPortal
 	}
 	conn.Signal(p.signals)
-	for _, face := range []string{requestFace, portalFace, sessionFace} {
-		if err := conn.AddMatchSignalContext(within, dbus.WithMatchSender(portalName), dbus.WithMatchInterface(face)); err != nil {
+	for _, iface := range []string{requestInterface, portalInterface, sessionInterface} {
+		if err := conn.AddMatchSignalContext(timeoutCtx, dbus.WithMatchSender(portalName), dbus.WithMatchInterface(iface)); err != nil {
 			_ = conn.Close()
 			return nil, portalError(err)
 		}
@@ -115,12 +114,12 @@ func (p *portal) call(ctx context.Context, method string, args ...any) *dbus.Cal
 }
 
 // bind creates a shortcuts session with one shortcut, and returns the combination as the desktop describes it.
-func (p *portal) bind(ctx context.Context, c Combination, described string) (session dbus.ObjectPath, given string, err error) {
-	within, cancel := context.WithTimeout(ctx, portalTime)
+func (p *portal) bind(ctx context.Context, c Combination, purpose string) (session dbus.ObjectPath, given string, err error) {
+	timeoutCtx, cancel := context.WithTimeout(ctx, portalTime)
 	defer cancel()
-	results, err := p.request(within, "session", func(options map[string]dbus.Variant) *dbus.Call {
+	results, err := p.request(timeoutCtx, "session", func(options map[string]dbus.Variant) *dbus.Call {
 		options["session_handle_token"] = dbus.MakeVariant("contextinfinity")
-		return p.call(within, portalFace+".CreateSession", options)
+		return p.call(timeoutCtx, portalInterface+".CreateSession", options)
 	})
 	if err != nil {
 		return "", "", err
@@ -134,17 +133,17 @@ func (p *portal) bind(ctx context.Context, c Combination, described string) (ses
 	}
 	session = dbus.ObjectPath(handle)
 	if !session.IsValid() {
-		return "", "", portalError(errors.New("it named no session"))
+		return "", "", portalError(errors.New("it created no session"))
 	}
 	type shortcut struct {
 		ID   string
 		Data map[string]dbus.Variant
 	}
 	wanted := []shortcut{{shortcutID, map[string]dbus.Variant{
-		"description": dbus.MakeVariant(described), "preferred_trigger": dbus.MakeVariant(c.trigger()),
+		"description": dbus.MakeVariant(purpose), "preferred_trigger": dbus.MakeVariant(c.trigger()),
 	}}}
 	results, err = p.request(ctx, "bind", func(options map[string]dbus.Variant) *dbus.Call {
-		return p.call(ctx, portalFace+".BindShortcuts", session, wanted, "", options)
+		return p.call(ctx, portalInterface+".BindShortcuts", session, wanted, "", options)
 	})
 	if err != nil {
 		return "", "", err
@@ -155,8 +154,8 @@ func (p *portal) bind(ctx context.Context, c Combination, described string) (ses
 	}
 	for _, s := range bound {
 		if s.ID == shortcutID {
-			words, _ := s.Data["trigger_description"].Value().(string)
-			return session, words, nil
+			given, _ := s.Data["trigger_description"].Value().(string)
+			return session, given, nil
 		}
 	}
 	return "", "", chat.Errorf(chat.CodeConflict, "hotkey.portal", "The desktop did not give the program this combination. It may belong to another program.").
@@ -179,7 +178,7 @@ func (p *portal) request(ctx context.Context, token string, call func(options ma
 			if !open {
 				return nil, portalError(errors.New("the session bus ended"))
 			}
-			if s.Name != requestFace+".Response" || s.Path != path && s.Path != assigned {
+			if s.Name != requestInterface+".Response" || s.Path != path && s.Path != assigned {
 				continue
 			}
 			var outcome uint32
@@ -191,7 +190,7 @@ func (p *portal) request(ctx context.Context, token string, call func(options ma
 			case responseDone:
 				return results, nil
 			case responseCancelled:
-				return nil, chat.Errorf(chat.CodeCancelled, "hotkey.portal", "The desktop asked you, and the combination was not allowed.").WithHint("switch it off and on again to be asked again")
+				return nil, chat.Errorf(chat.CodeCancelled, "hotkey.portal", "The desktop asked you, and the combination was not allowed.").WithHint("switch the key combination off and on to be asked again")
 			}
 			return nil, portalError(errors.New("it ended the request"))
 		}
@@ -202,9 +201,9 @@ func (p *portal) request(ctx context.Context, token string, call func(options ma
 func (p *portal) deliver(session dbus.ObjectPath, pressed func(string)) {
 	for s := range p.signals {
 		switch {
-		case s.Name == sessionFace+".Closed" && s.Path == session:
+		case s.Name == sessionInterface+".Closed" && s.Path == session:
 			return
-		case s.Name == portalFace+".Activated" && len(s.Body) >= 4 && s.Body[0] == session && s.Body[1] == shortcutID:
+		case s.Name == portalInterface+".Activated" && len(s.Body) >= 4 && s.Body[0] == session && s.Body[1] == shortcutID:
 			options, _ := s.Body[3].(map[string]dbus.Variant)
 			token, _ := options["activation_token"].Value().(string)
 			pressed(token)
@@ -212,21 +211,21 @@ func (p *portal) deliver(session dbus.ObjectPath, pressed func(string)) {
 	}
 }
 
-// portalError describes an error of an existing portal.
+// portalError wraps an error of an existing portal.
 func portalError(err error) error {
 	return chat.WrapError(chat.CodeUnavailable, "hotkey.portal", err, "The desktop's portal for global shortcuts gave an unexpected answer: "+err.Error()+".").
 		WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
 }
 
-// trigger is the combination as the shortcuts specification writes it: CTRL+ALT+space.
+// trigger returns the combination in the format of the shortcuts specification: CTRL+ALT+space.
 func (c Combination) trigger() string {
 	_, name, _ := c.symbol()
 	var parts []string
 	for _, m := range []struct {
-		held bool
-		name string
+		active bool
+		name   string
 	}{{c.Ctrl, "CTRL"}, {c.Alt, "ALT"}, {c.Shift, "SHIFT"}, {c.Super, "LOGO"}} {
-		if m.held {
+		if m.active {
 			parts = append(parts, m.name)
 		}
 	}

@@ -21,12 +21,12 @@ const (
 	symNumLock   = 0xff7f
 )
 
-// grabber grabs a combination on an X server.
+// grabber registers a combination with an X server.
 type grabber struct {
-	conn *xgb.Conn
-	root xproto.Window
-	c    Combination
-	held []grab
+	conn  *xgb.Conn
+	root  xproto.Window
+	c     Combination
+	grabs []grab
 }
 
 type grab struct {
@@ -59,17 +59,17 @@ func bindX11(c Combination, pressed func(string)) (*binding, error) {
 	}}, nil
 }
 
-// grab grabs the combination with all states of Caps Lock and Num Lock. Existing correct grabs are kept.
+// grab grabs the combination with all states of Caps Lock and Num Lock. It does nothing if these grabs exist.
 func (g *grabber) grab() error {
-	wanted, err := g.wanted()
+	required, err := g.requiredGrabs()
 	if err != nil {
 		return err
 	}
-	if slices.Equal(wanted, g.held) {
+	if slices.Equal(required, g.grabs) {
 		return nil
 	}
 	g.release()
-	for _, w := range wanted {
+	for _, w := range required {
 		err := xproto.GrabKeyChecked(g.conn, true, g.root, w.mods, w.code, xproto.GrabModeAsync, xproto.GrabModeAsync).Check()
 		var taken xproto.AccessError
 		switch {
@@ -80,13 +80,13 @@ func (g *grabber) grab() error {
 			g.release()
 			return x11Error(err)
 		}
-		g.held = append(g.held, w)
+		g.grabs = append(g.grabs, w)
 	}
 	return nil
 }
 
-// wanted is what has to be grabbed with this keyboard.
-func (g *grabber) wanted() ([]grab, error) {
+// requiredGrabs returns the grabs that deliver the combination with this keyboard.
+func (g *grabber) requiredGrabs() ([]grab, error) {
 	codes, err := g.codes()
 	if err != nil {
 		return nil, err
@@ -95,23 +95,23 @@ func (g *grabber) wanted() ([]grab, error) {
 	if err != nil {
 		return nil, err
 	}
-	var wanted []grab
+	var required []grab
 	for _, code := range codes {
 		for _, lock := range locks {
-			wanted = append(wanted, grab{code, mods | lock})
+			required = append(required, grab{code, mods | lock})
 		}
 	}
-	return wanted, nil
+	return required, nil
 }
 
 func (g *grabber) release() {
-	for _, h := range g.held {
+	for _, h := range g.grabs {
 		xproto.UngrabKey(g.conn, h.code, g.root, h.mods)
 	}
-	g.held = nil
+	g.grabs = nil
 }
 
-// keyboard has the keysyms of each key, width per key from the lowest keycode.
+// keyboard returns the keysyms of all keys from the lowest keycode on, width for each key.
 func (g *grabber) keyboard() (lowest xproto.Keycode, width int, syms []xproto.Keysym, err error) {
 	setup := xproto.Setup(g.conn)
 	lowest = setup.MinKeycode
@@ -122,7 +122,8 @@ func (g *grabber) keyboard() (lowest xproto.Keycode, width int, syms []xproto.Ke
 	return lowest, max(int(reply.KeysymsPerKeycode), 1), reply.Keysyms, nil
 }
 
-// codes are the keys that produce the symbol without modifiers, otherwise those that produce it at all.
+// codes returns the keys that produce the symbol without modifiers. If there are none, it returns the first key that
+// produces it with modifiers.
 func (g *grabber) codes() ([]xproto.Keycode, error) {
 	lowest, width, syms, err := g.keyboard()
 	if err != nil {
@@ -149,17 +150,17 @@ func (g *grabber) codes() ([]xproto.Keycode, error) {
 	return nil, chat.Errorf(chat.CodeUnavailable, "hotkey.x11", "This keyboard has no key for %s.", g.c.Key).WithHint("choose another combination")
 }
 
-// modifiers are the combination's modifiers, with each state of the locks.
+// modifiers returns the combination's modifiers, and the modifiers for each state of the locks.
 func (g *grabber) modifiers() (locks []uint16, mods uint16, err error) {
 	super, num, err := g.masks()
 	if err != nil {
 		return nil, 0, err
 	}
 	for _, m := range []struct {
-		held bool
-		mask uint16
+		active bool
+		mask   uint16
 	}{{g.c.Ctrl, xproto.ModMaskControl}, {g.c.Alt, xproto.ModMask1}, {g.c.Shift, xproto.ModMaskShift}, {g.c.Super, super}} {
-		if m.held {
+		if m.active {
 			mods |= m.mask
 		}
 	}
@@ -170,7 +171,7 @@ func (g *grabber) modifiers() (locks []uint16, mods uint16, err error) {
 	return locks, mods, nil
 }
 
-// masks are the modifiers of the Super and Num Lock keys on this keyboard. Num Lock may have none: 0.
+// masks returns the modifiers of the Super and Num Lock keys on this keyboard; num is 0 if Num Lock has none.
 func (g *grabber) masks() (super, num uint16, err error) {
 	lowest, width, syms, err := g.keyboard()
 	if err != nil {
@@ -226,10 +227,10 @@ func (g *grabber) deliver(pressed func(string)) {
 func (c Combination) String() string {
 	keys := ""
 	for _, m := range []struct {
-		held bool
-		name string
+		active bool
+		name   string
 	}{{c.Ctrl, "Ctrl+"}, {c.Alt, "Alt+"}, {c.Shift, "Shift+"}, {c.Super, "Super+"}} {
-		if m.held {
+		if m.active {
 			keys += m.name
 		}
 	}

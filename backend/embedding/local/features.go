@@ -11,15 +11,15 @@ import (
 
 // feature is a position in the vector and the value added there.
 type feature struct {
-	place  uint16
-	weight float32
+	position uint16
+	weight   float32
 }
 
 // word is the contribution of a word to a vector.
 type word struct {
-	features []feature
-	hash     uint64 // of its stem
-	says     bool   // it is not a stop word
+	features  []feature
+	hash      uint64 // of its stem
+	isContent bool   // it is not a stop word
 }
 
 // counted is a word or pair of a text and its number of occurrences.
@@ -29,7 +29,7 @@ type counted struct {
 	n    int
 }
 
-// memo caches words: most of a text repeats others.
+// memo caches words, most of which occur in many texts.
 type memo struct {
 	words map[string]*word
 	buf   []rune
@@ -54,7 +54,7 @@ func (m *memo) count(text string) (words, pairs []counted) {
 	m.split(text, func(w *word) {
 		at, seen := ofWord[w]
 		ofWord[w] = add(&words, at, seen, counted{word: w, n: 1})
-		if !w.says {
+		if !w.isContent {
 			last = nil
 			return
 		}
@@ -121,15 +121,15 @@ func (m *memo) word(s string) *word {
 	if w, ok := m.words[s]; ok {
 		return w
 	}
-	w := m.look(s)
+	w := m.newWord(s)
 	if len(m.words) < memoWords {
 		m.words[strings.Clone(s)] = w
 	}
 	return w
 }
 
-// look creates a word's features.
-func (m *memo) look(s string) *word {
+// newWord creates a word with its features.
+func (m *memo) newWord(s string) *word {
 	lower := strings.ToLower(s)
 	if lexical.IsStopWord(lower) {
 		h := mix(sum(lower))
@@ -138,10 +138,10 @@ func (m *memo) look(s string) *word {
 	first, _ := utf8.DecodeRuneInString(s)
 	if lexical.IsEastAsian(first) {
 		h := mix(sum(lower))
-		return &word{features: []feature{hashed(h, 1)}, hash: h, says: true}
+		return &word{features: []feature{hashed(h, 1)}, hash: h, isContent: true}
 	}
 	h := mix(sum(lexical.Stem(lower)))
-	w := &word{features: []feature{hashed(h, stemWeight)}, hash: h, says: true}
+	w := &word{features: []feature{hashed(h, stemWeight)}, hash: h, isContent: true}
 	m.grams(w, lower)
 	for _, part := range parts(s) {
 		w.features = append(w.features, hashed(mix(sum(lexical.Stem(strings.ToLower(part)))), partWeight))
@@ -181,10 +181,10 @@ func parts(s string) []string {
 	from := 0
 	for i := 1; i < len(runes); i++ {
 		upper := unicode.IsUpper(runes[i])
-		border := upper && !unicode.IsUpper(runes[i-1]) ||
+		boundary := upper && !unicode.IsUpper(runes[i-1]) ||
 			upper && i+1 < len(runes) && unicode.IsLower(runes[i+1]) ||
 			unicode.IsDigit(runes[i]) != unicode.IsDigit(runes[i-1])
-		if border {
+		if boundary {
 			out = append(out, string(runes[from:i]))
 			from = i
 		}

@@ -22,8 +22,8 @@ const Dimension = 256
 // version must change whenever the vector of any text changes.
 const version = 1
 
-// Weights of features. Runs of letters weigh most: the text index already finds whole words, and these vectors are
-// for what it misses (measured).
+// Weights of features, chosen by measurement. Runs of letters have the highest: the text index already finds whole
+// words, and these vectors are for what it misses.
 const (
 	stemWeight = 0.5
 	gramWeight = 1 // length of all runs of a word together
@@ -69,12 +69,12 @@ func (m *memo) vector(text string) []float32 {
 	for _, w := range words {
 		weight := 1 + math.Log(float64(w.n))
 		for _, f := range w.word.features {
-			sum[f.place] += weight * float64(f.weight)
+			sum[f.position] += weight * float64(f.weight)
 		}
 	}
 	for _, p := range pairs {
 		f := hashed(p.hash, pairWeight)
-		sum[f.place] += (1 + math.Log(float64(p.n))) * float64(f.weight)
+		sum[f.position] += (1 + math.Log(float64(p.n))) * float64(f.weight)
 	}
 	return unit(&sum)
 }

@@ -82,7 +82,7 @@ func TestParts(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	m := &memo{words: map[string]*word{}}
-	said := func(text string) (out []string) {
+	split := func(text string) (out []string) {
 		m.split(text, func(w *word) {
 			for s, known := range m.words {
 				if known == w {
@@ -95,7 +95,7 @@ func TestSplit(t *testing.T) {
 	for in, want := range map[string][]string{
 		"Ann's max_len": {"Ann", "s", "max", "len"}, "我爱猫": {"我爱", "爱猫"}, "猫": {"猫"}, "a猫b": {"a", "猫", "b"}, "x我爱": {"x", "我爱"}, "": nil, "\xff": nil,
 	} {
-		if got := said(in); !slices.Equal(got, want) {
+		if got := split(in); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

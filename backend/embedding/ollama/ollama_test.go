@@ -82,12 +82,12 @@ func TestIdentity(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	cases := []struct {
-		name   string
-		status int
-		body   string
-		code   chat.Code
-		retry  bool
-		says   string
+		name    string
+		status  int
+		body    string
+		code    chat.Code
+		retry   bool
+		message string
 	}{
 		{"not pulled", 404, `{"error":"model \"m\" not found, try pulling it first"}`, chat.CodeNotFound, false, "ollama pull m"},
 		{"no such path", 404, `404 page not found`, chat.CodeProvider, false, "page not found"},
@@ -106,8 +106,8 @@ func TestFailures(t *testing.T) {
 			}
 			_, err = e.Embed(t.Context(), embedding.Passage, []string{"a"})
 			var again *embedding.Retry
-			if chat.CodeOf(err) != c.code || errors.As(err, &again) != c.retry || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v (%s, retry %v); want %s, retry %v, words %q", err, chat.CodeOf(err), again != nil, c.code, c.retry, c.says)
+			if chat.CodeOf(err) != c.code || errors.As(err, &again) != c.retry || !strings.Contains(err.Error(), c.message) {
+				t.Errorf("%v (%s, retry %v); want %s, retry %v, words %q", err, chat.CodeOf(err), again != nil, c.code, c.retry, c.message)
 			}
 		})
 	}

@@ -68,7 +68,7 @@ func TestRequest(t *testing.T) {
 	}{
 		{"plain", Options{Model: "text-embedding-3-small", Key: key}, embedding.Passage,
 			`{"model":"text-embedding-3-small","input":["größer","b\n"]}`},
-		{"dimension asked", Options{Model: "text-embedding-3-small", Dimension: 2, Ask: true}, embedding.Query,
+		{"dimension requested", Options{Model: "text-embedding-3-small", Dimension: 2, Ask: true}, embedding.Query,
 			`{"model":"text-embedding-3-small","input":["größer","b\n"],"dimensions":2}`},
 		{"dimension known", Options{Model: "else", Dimension: 2}, embedding.Query, `{"model":"else","input":["größer","b\n"]}`},
 		{"query prefix", Options{Model: "nomic-embed-text"}, embedding.Query,
@@ -82,7 +82,7 @@ func TestRequest(t *testing.T) {
 			s := serve(t, ok(two))
 			got, err := newEmbedder(t, s, c.o).Embed(t.Context(), c.kind, []string{"größer", "b\n"})
 			if err != nil || !slices.Equal(got[0], []float32{1, 0}) || !slices.Equal(got[1], []float32{0, 1}) {
-				t.Fatalf("%v, %v; vectors go by index", got, err)
+				t.Fatalf("%v, %v; vectors are assigned by index", got, err)
 			}
 			if s.bodies[0] != c.want || s.paths[0] != "/v1/embeddings" {
 				t.Errorf("sent %s to %s, want %s", s.bodies[0], s.paths[0], c.want)
@@ -123,7 +123,7 @@ func TestAnswers(t *testing.T) {
 	binary.LittleEndian.PutUint32(raw, math.Float32bits(0.25))
 	binary.LittleEndian.PutUint32(raw[4:], math.Float32bits(-1))
 	packed := base64.StdEncoding.EncodeToString(raw)
-	cases := []struct{ name, body, says string }{
+	cases := []struct{ name, body, message string }{
 		{"base64", `{"data":[{"index":0,"embedding":"` + packed + `"}]}`, ""},
 		{"numbers", `{"data":[{"index":0,"embedding":[0.25,-1]}]}`, ""},
 		{"base64 of half a number", `{"data":[{"index":0,"embedding":"` + base64.StdEncoding.EncodeToString(raw[:6]) + `"}]}`, "could not be read"},
@@ -139,46 +139,46 @@ func TestAnswers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, ok(c.body))
 			got, err := newEmbedder(t, s, Options{Model: "m", Dimension: 2}).Embed(t.Context(), embedding.Passage, []string{"a"})
-			if c.says == "" {
+			if c.message == "" {
 				if err != nil || !slices.Equal(got[0], []float32{0.25, -1}) {
 					t.Errorf("%v, %v", got, err)
 				}
 				return
 			}
-			if chat.CodeOf(err) != chat.CodeProvider || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%v, want an error that says %q", err, c.says)
+			if chat.CodeOf(err) != chat.CodeProvider || !strings.Contains(err.Error(), c.message) {
+				t.Errorf("%v, want an error that says %q", err, c.message)
 			}
 		})
 	}
 }
 
 func TestFailures(t *testing.T) {
-	words := func(s string) string { return fmt.Sprintf(`{"error":{"message":%q,"type":"x"}}`, s) }
+	errorBody := func(s string) string { return fmt.Sprintf(`{"error":{"message":%q,"type":"x"}}`, s) }
 	cases := []struct {
-		name   string
-		status int
-		header http.Header
-		body   string
-		code   chat.Code
-		retry  bool
-		after  time.Duration
-		says   string
+		name    string
+		status  int
+		header  http.Header
+		body    string
+		code    chat.Code
+		retry   bool
+		after   time.Duration
+		message string
 	}{
-		{"refused key", 401, nil, words("Incorrect API key provided: " + key), chat.CodeAuth, false, 0, "Settings"},
-		{"too fast", 429, http.Header{"Retry-After": {"3"}}, words("slow down"), chat.CodeRateLimited, true, 3 * time.Second, "slow down"},
+		{"refused key", 401, nil, errorBody("Incorrect API key provided: " + key), chat.CodeAuth, false, 0, "Settings"},
+		{"too fast", 429, http.Header{"Retry-After": {"3"}}, errorBody("slow down"), chat.CodeRateLimited, true, 3 * time.Second, "slow down"},
 		{"no money", 429, nil, `{"error":{"message":"quota","code":"insufficient_quota"}}`, chat.CodeRateLimited, false, 0, "quota"},
-		{"broken", 500, nil, words("broken"), chat.CodeUnavailable, true, 0, "broken"},
+		{"broken", 500, nil, errorBody("broken"), chat.CodeUnavailable, true, 0, "broken"},
 		{"a proxy's page", 502, nil, "<html>", chat.CodeUnavailable, true, 0, "502"},
-		{"no such model", 404, nil, words("model m does not exist"), chat.CodeProvider, false, 0, "does not exist"},
-		{"too long", 400, nil, words("This model's maximum context length is 8192 tokens"), chat.CodeTooLarge, false, 0, "8192"},
+		{"no such model", 404, nil, errorBody("model m does not exist"), chat.CodeProvider, false, 0, "does not exist"},
+		{"too long", 400, nil, errorBody("This model's maximum context length is 8192 tokens"), chat.CodeTooLarge, false, 0, "8192"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, func(string) (int, http.Header, string) { return c.status, c.header, c.body })
 			_, err := newEmbedder(t, s, Options{Model: "m", Dimension: 2, Key: key}).Embed(t.Context(), embedding.Passage, []string{"a"})
 			var again *embedding.Retry
-			if chat.CodeOf(err) != c.code || errors.As(err, &again) != c.retry || !strings.Contains(err.Error(), c.says) {
-				t.Fatalf("%v (%s, retry %v); want %s, retry %v, words %q", err, chat.CodeOf(err), again != nil, c.code, c.retry, c.says)
+			if chat.CodeOf(err) != c.code || errors.As(err, &again) != c.retry || !strings.Contains(err.Error(), c.message) {
+				t.Fatalf("%v (%s, retry %v); want %s, retry %v, words %q", err, chat.CodeOf(err), again != nil, c.code, c.retry, c.message)
 			}
 			if c.retry && again.After != c.after {
 				t.Errorf("retry after %v, want %v", again.After, c.after)

@@ -25,14 +25,14 @@ func TestTheProjectFollowsItsRules(t *testing.T) {
 	for _, finding := range report.Findings {
 		t.Error(finding)
 	}
-	for _, dir := range largeRooms {
+	for _, dir := range largePackages {
 		if n := report.files[dir]; n <= maxFiles {
-			t.Errorf("%s contains %d files and can be taken out of largeRooms", dir, n)
+			t.Errorf("%s contains %d files and can be removed from largePackages", dir, n)
 		}
 	}
 	// A check of the wrong directory would find no problems.
 	if report.GoFiles < 20 || report.PageFiles < 5 {
-		t.Errorf("looked at only %d Go files and %d page files below %s", report.GoFiles, report.PageFiles, root)
+		t.Errorf("read only %d Go files and %d page files below %s", report.GoFiles, report.PageFiles, root)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestEachRuleFindsItsViolation(t *testing.T) {
 		found[finding.File+" "+finding.Rule] = true
 		proved[finding.Rule] = true
 		if finding.Line == 0 || finding.Reason == "" {
-			t.Errorf("%s: a finding must have a place and a reason", finding)
+			t.Errorf("%s: a finding must have a line and a reason", finding)
 		}
 	}
 	for file, rule := range expectations(t, root) {
@@ -65,8 +65,8 @@ func TestEachRuleFindsItsViolation(t *testing.T) {
 	}
 }
 
-// TestWhatIsAllowed checks a tree of near misses, none of which breaks a rule.
-func TestWhatIsAllowed(t *testing.T) {
+// TestNearMissesAreAllowed checks a tree of near misses, none of which breaks a rule.
+func TestNearMissesAreAllowed(t *testing.T) {
 	report, err := Check(filepath.Join("testdata", "sound"))
 	if err != nil {
 		t.Fatal(err)
@@ -75,12 +75,12 @@ func TestWhatIsAllowed(t *testing.T) {
 		t.Error(finding)
 	}
 	if report.GoFiles < 4 || report.PageFiles < 2 {
-		t.Errorf("looked at only %d Go files and %d page files", report.GoFiles, report.PageFiles)
+		t.Errorf("read only %d Go files and %d page files", report.GoFiles, report.PageFiles)
 	}
 }
 
-// TestARoomIsNotTooLarge counts the files in a tree made for the test.
-func TestARoomIsNotTooLarge(t *testing.T) {
+// TestAPackageIsNotTooLarge counts the files in a tree created for the test.
+func TestAPackageIsNotTooLarge(t *testing.T) {
 	root := t.TempDir()
 	fill := func(dir string, files int) {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
@@ -96,20 +96,20 @@ func TestARoomIsNotTooLarge(t *testing.T) {
 	}
 	fill("backend/small", maxFiles)
 	fill("backend/large", maxFiles+1)
-	fill(largeRooms[0], maxFiles+1)
+	fill(largePackages[0], maxFiles+1)
 	report, err := Check(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := lists.Map(report.Findings, func(f Finding) string { return f.Rule + " " + f.File })
-	if want := []string{"size of a room backend/large"}; !slices.Equal(found, want) {
+	if want := []string{"size of a package backend/large"}; !slices.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
 	}
 }
 
-// TestAPortIsNotTooLarge counts the methods of interfaces in a tree made for the test, including embedded ones from
-// other packages.
-func TestAPortIsNotTooLarge(t *testing.T) {
+// TestAnInterfaceIsNotTooLarge counts the methods of interfaces in a tree created for the test, including embedded ones
+// from other packages.
+func TestAnInterfaceIsNotTooLarge(t *testing.T) {
 	root := t.TempDir()
 	methods := func(n int) string {
 		var out strings.Builder
@@ -131,20 +131,20 @@ func TestAPortIsNotTooLarge(t *testing.T) {
 	write("backend/large/a.go", "package large\ntype Large interface {\n"+methods(maxMethods+1)+"}\n")
 	write("backend/parts/a.go", "package parts\nimport \""+module+"/backend/small\"\ntype One interface { N() }\n"+
 		"type Ours interface { One; small.Small }\ntype Round interface { Round; N() }\n")
-	write("backend/store/a.go", "package store\ntype Rooms interface {\n"+methods(maxMethods+1)+"}\n")
+	write("backend/store/a.go", "package store\ntype Store interface {\n"+methods(maxMethods+1)+"}\n")
 	report, err := Check(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := lists.Map(report.Findings, func(f Finding) string { return fmt.Sprintf("%s %s:%d", f.Rule, f.File, f.Line) })
 	slices.Sort(found)
-	if want := []string{"size of a port backend/large/a.go:2", "size of a port backend/parts/a.go:4"}; !slices.Equal(found, want) {
+	if want := []string{"size of an interface backend/large/a.go:2", "size of an interface backend/parts/a.go:4"}; !slices.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
 	}
 }
 
-// TestTheLinterHasTheSameRules compares the rules with .golangci.yml: each place that a rule allows, and each import that
-// it restricts, must be named there too.
+// TestTheLinterHasTheSameRules compares the rules with .golangci.yml: each import that a rule restricts, and the reason
+// of the rule, must be there too.
 func TestTheLinterHasTheSameRules(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(moduleRoot(t), ".golangci.yml"))
 	if err != nil {
@@ -153,7 +153,7 @@ func TestTheLinterHasTheSameRules(t *testing.T) {
 	for _, rule := range onlyRules {
 		for _, target := range rule.imports {
 			if !strings.Contains(string(text), target) {
-				t.Errorf("rule %q keeps %s in its place; .golangci.yml does not name it", rule.name, target)
+				t.Errorf("rule %q restricts %s; .golangci.yml does not name it", rule.name, target)
 			}
 		}
 		if !strings.Contains(string(text), rule.reason) {
@@ -162,8 +162,8 @@ func TestTheLinterHasTheSameRules(t *testing.T) {
 	}
 }
 
-// TestTheLinterAllowsTheSame: each list of allowed imports of the linter equals that of the rule with its name.
-func TestTheLinterAllowsTheSame(t *testing.T) {
+// TestTheLinterAllowsTheSameImports: each list of allowed imports of the linter equals that of the rule with its name.
+func TestTheLinterAllowsTheSameImports(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(moduleRoot(t), ".golangci.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -172,11 +172,11 @@ func TestTheLinterAllowsTheSame(t *testing.T) {
 	for _, rule := range withinRules {
 		list := regexp.MustCompile(`(?m)^ {8}` + strings.ReplaceAll(rule.name, " ", "-") + `:.*\n {10}list-mode: strict\n {10}files: .*\n {10}allow: \[(.*)\]$`).FindSubmatch(text)
 		if list == nil {
-			continue // the linter has what the rule forbids instead
+			continue // the linter lists the forbidden imports instead
 		}
 		compared++
 		allowed := strings.Split(string(list[1]), ", ")
-		want := append([]string{"$gostd"}, rule.may...)
+		want := append([]string{"$gostd"}, rule.allowed...)
 		slices.Sort(allowed)
 		slices.Sort(want)
 		if !slices.Equal(allowed, want) {
@@ -188,8 +188,9 @@ func TestTheLinterAllowsTheSame(t *testing.T) {
 	}
 }
 
-// TestTheLinterFreesTheRoot: the linter's exceptions for the composition root equal those of the rules here.
-func TestTheLinterFreesTheRoot(t *testing.T) {
+// TestTheLinterExemptsTheCompositionRoot: the linter's exceptions for the composition root equal those of the rules
+// here.
+func TestTheLinterExemptsTheCompositionRoot(t *testing.T) {
 	root := moduleRoot(t)
 	text, err := os.ReadFile(filepath.Join(root, ".golangci.yml"))
 	if err != nil {
@@ -201,7 +202,7 @@ func TestTheLinterFreesTheRoot(t *testing.T) {
 	}
 	used := 0
 	for _, rule := range onlyRules {
-		allowed := inside("backend/app", rule.places)
+		allowed := inside("backend/app", rule.dirs)
 		for _, target := range rule.imports {
 			if slices.Contains(exempted(t, string(text), target), "backend/app") != allowed {
 				t.Errorf("rule %q on %s allows backend/app: %v; .golangci.yml differs", rule.name, target, allowed)
@@ -214,7 +215,7 @@ func TestTheLinterFreesTheRoot(t *testing.T) {
 	}
 }
 
-// exempted returns the directories that the linter's rule for an import leaves out.
+// exempted returns the directories that the linter's rule for an import exempts.
 func exempted(t *testing.T, config, target string) []string {
 	t.Helper()
 	files := ""

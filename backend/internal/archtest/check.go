@@ -27,7 +27,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s [%s: %s]", f.File, f.Line, f.What, f.Rule, f.Reason)
 }
 
-// Report is the findings of a check of a tree, and how many files it read.
+// Report contains the findings of a check of a tree, and how many files it read.
 type Report struct {
 	Findings  []Finding
 	GoFiles   int
@@ -74,16 +74,16 @@ func Check(root string) (Report, error) {
 // checkSizes reports directories with too many files.
 func (r *Report) checkSizes() {
 	for dir, n := range r.files {
-		if n > maxFiles && !slices.Contains(largeRooms, dir) {
+		if n > maxFiles && !slices.Contains(largePackages, dir) {
 			r.Findings = append(r.Findings, Finding{
-				Rule: "size of a room", File: dir, Line: 1, What: fmt.Sprintf("holds %d files; %d are the most", n, maxFiles),
-				Reason: "what is too large to be seen whole is parted",
+				Rule: "size of a package", File: dir, Line: 1, What: fmt.Sprintf("contains %d files; the maximum is %d", n, maxFiles),
+				Reason: "a package that is too large to understand as one unit is split",
 			})
 		}
 	}
 }
 
-// skipped reports directories without compiled code of this module.
+// skipped reports whether a directory contains no compiled code of this module.
 func skipped(rel string) bool {
 	base := path.Base(rel)
 	return base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") ||
@@ -121,25 +121,25 @@ func (r *Report) checkGo(s source) {
 			continue // the compiler reports it
 		}
 		line := s.set.Position(spec.Pos()).Line
-		for _, broken := range brokenBy(s, target) {
-			broken.File, broken.Line = s.file, line
-			broken.What = "imports " + target
-			r.Findings = append(r.Findings, broken)
+		for _, finding := range violations(s, target) {
+			finding.File, finding.Line = s.file, line
+			finding.What = "imports " + target
+			r.Findings = append(r.Findings, finding)
 		}
 	}
 	if !s.test {
 		r.addPorts(s)
 	}
-	if !s.test && inside(s.dir, purePlaces) {
+	if !s.test && inside(s.dir, pureDirs) {
 		r.checkClock(s)
 	}
 }
 
-// brokenBy lists the rules that an import breaks.
-func brokenBy(s source, target string) []Finding {
+// violations lists the rules that an import breaks.
+func violations(s source, target string) []Finding {
 	var found []Finding
 	for _, rule := range onlyRules {
-		if (rule.tests || !s.test) && matches(target, rule.imports) && !inside(s.dir, rule.places) {
+		if (rule.tests || !s.test) && matches(target, rule.imports) && !inside(s.dir, rule.dirs) {
 			found = append(found, Finding{Rule: rule.name, Reason: rule.reason})
 		}
 	}
@@ -149,56 +149,56 @@ func brokenBy(s source, target string) []Finding {
 		}
 	}
 	for _, rule := range withinRules {
-		if !s.test && inside(s.dir, rule.in) && !inside(s.dir, rule.except) && !standard(target) && !matches(target, rule.may) {
+		if !s.test && inside(s.dir, rule.in) && !inside(s.dir, rule.except) && !standard(target) && !matches(target, rule.allowed) {
 			found = append(found, Finding{Rule: rule.name, Reason: rule.reason})
 		}
 	}
-	if reason := upwards(s, target); reason != "" {
+	if reason := layerViolation(s, target); reason != "" {
 		found = append(found, Finding{Rule: "floors of the store", Reason: reason})
 	}
-	if siblings(s, target) {
-		found = append(found, Finding{Rule: "adapters know no other", Reason: "adapters translate between the wire and the contract, and are replaceable one by one"})
+	if importsSibling(s, target) {
+		found = append(found, Finding{Rule: "adapters know no other", Reason: "an adapter translates between the wire and the contract, and can be replaced without changing another"})
 	}
 	return found
 }
 
-// upwards says why one package of the store may not import another; empty: it may.
-func upwards(s source, target string) string {
-	room, ok := strings.CutPrefix(s.dir, storePlace+"/")
+// layerViolation says why one package of the store may not import another; empty: it may.
+func layerViolation(s source, target string) string {
+	name, ok := strings.CutPrefix(s.dir, storeDir+"/")
 	if !ok || s.test {
 		return ""
 	}
-	here := slices.Index(storeFloors, room)
-	if here < 0 {
-		return "each room of the store has its floor in storeFloors"
+	layer := slices.Index(storeLayers, name)
+	if layer < 0 {
+		return "each package of the store must be listed in storeLayers"
 	}
-	if target == module+"/"+storePlace {
-		return "the store is the facade of its rooms; none of them knows it"
+	if target == module+"/"+storeDir {
+		return "the store is the facade of its packages; none of them may import it"
 	}
-	other, ok := strings.CutPrefix(target, module+"/"+storePlace+"/")
-	if ok && slices.Index(storeFloors, other) >= here {
-		return "no arrow between the rooms of the store runs back up"
+	other, ok := strings.CutPrefix(target, module+"/"+storeDir+"/")
+	if ok && slices.Index(storeLayers, other) >= layer {
+		return "a package of the store may only import packages before it in storeLayers"
 	}
 	return ""
 }
 
-// siblings reports that one adapter imports another of its family.
-func siblings(s source, target string) bool {
+// importsSibling reports whether an adapter imports another one of its family.
+func importsSibling(s source, target string) bool {
 	for _, family := range adapterFamilies {
-		mine, ok := strings.CutPrefix(s.dir, family+"/")
+		adapter, ok := strings.CutPrefix(s.dir, family+"/")
 		if !ok {
 			continue
 		}
-		theirs, ok := strings.CutPrefix(target, module+"/"+family+"/")
+		imported, ok := strings.CutPrefix(target, module+"/"+family+"/")
 		if !ok {
 			continue
 		}
-		if s.test && strings.HasSuffix(theirs, "test") {
+		if s.test && strings.HasSuffix(imported, "test") {
 			continue
 		}
-		mine, _, _ = strings.Cut(mine, "/")
-		theirs, _, _ = strings.Cut(theirs, "/")
-		return mine != theirs && theirs != "internal" // adapters of a family may share internal packages
+		adapter, _, _ = strings.Cut(adapter, "/")
+		imported, _, _ = strings.Cut(imported, "/")
+		return adapter != imported && imported != "internal" // adapters of a family may share internal packages
 	}
 	return false
 }
@@ -218,7 +218,7 @@ func (r *Report) checkClock(s source) {
 		if ok && from.Name == name && clockFuncs[selector.Sel.Name] {
 			r.Findings = append(r.Findings, Finding{
 				Rule: "clock", File: s.file, Line: s.set.Position(node.Pos()).Line, What: "uses time." + selector.Sel.Name,
-				Reason: "time is injected, so that a result can be made again",
+				Reason: "time is passed in, so that results are reproducible",
 			})
 		}
 		return true
@@ -247,7 +247,7 @@ var (
 	bridge = regexp.MustCompile(`['"][^'"]*wailsjs[^'"]*['"]|\bwindow\s*(\[['"]|\.)(go|runtime)\b|globalThis\s*\.\s*(go|runtime)\b`)
 )
 
-// checkPage allows the bridge in one file.
+// checkPage reports uses of the bridge outside of the one file that may use it.
 func (r *Report) checkPage(rel, text string) {
 	if rel == "frontend/src/lib/backend/wails.ts" || strings.HasPrefix(rel, "frontend/src/lib/backend/wails.test.") {
 		return
@@ -255,25 +255,26 @@ func (r *Report) checkPage(rel, text string) {
 	for i, line := range strings.Split(text, "\n") {
 		if found := bridge.FindString(line); found != "" {
 			r.Findings = append(r.Findings, Finding{
-				Rule: "bridge", File: rel, Line: i + 1, What: "reaches " + strings.Trim(found, `'"`),
-				Reason: "lib/backend/wails.ts is the only file that calls the bridge; everything else has the typed interface",
+				Rule: "bridge", File: rel, Line: i + 1, What: "uses " + strings.Trim(found, `'"`),
+				Reason: "lib/backend/wails.ts is the only file that calls the bridge; all other files use the typed interface",
 			})
 		}
 	}
 }
 
-// inside reports a directory that is one of places or below one. "." only matches itself.
-func inside(dir string, places []string) bool {
-	return slices.ContainsFunc(places, func(place string) bool { return dir == place || place != "." && strings.HasPrefix(dir, place+"/") })
+// inside reports whether dir is one of parents or below one. "." only matches itself.
+func inside(dir string, parents []string) bool {
+	return slices.ContainsFunc(parents, func(parent string) bool { return dir == parent || parent != "." && strings.HasPrefix(dir, parent+"/") })
 }
 
-// matches reports an import path that is one of paths or below one. The suffix of a major version (echo/v4) counts as
-// below.
+// matches reports whether an import path is one of paths or below one. The suffix of a major version (echo/v4) counts
+// as below.
 func matches(target string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool { return target == p || strings.HasPrefix(target, p+"/") })
 }
 
-// standard reports the standard library: its first element has no dot and is not this module.
+// standard reports whether a package belongs to the standard library: its first element has no dot and is not this
+// module.
 func standard(target string) bool {
 	first, _, _ := strings.Cut(target, "/")
 	return !strings.Contains(first, ".") && first != module

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/pagetypes"
 )
 
-var update = flag.Bool("update", false, "write the page's types again")
+var update = flag.Bool("update", false, "rewrite the page's types")
 
 // TestThePageHasTheTypesOfTheProgram compares the page's types with backend/api. -update writes them.
 func TestThePageHasTheTypesOfTheProgram(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestTheArchitecturePageIsTrue reads docs/ARCHITECTURE.md: every directory in its tree exists, every package and every
-// directory of components is in the tree, and every path in the text exists.
-func TestTheArchitecturePageIsTrue(t *testing.T) {
+// TestTheArchitecturePageIsCorrect reads docs/ARCHITECTURE.md: every directory in its tree exists, every package and
+// every directory of components is in the tree, and every path in the text exists.
+func TestTheArchitecturePageIsCorrect(t *testing.T) {
 	root := moduleRoot(t)
 	data, err := os.ReadFile(filepath.Join(root, "docs", "ARCHITECTURE.md"))
 	if err != nil {
@@ -21,24 +21,24 @@ func TestTheArchitecturePageIsTrue(t *testing.T) {
 	_, text, _ = strings.Cut(text, "```\n")
 	tree, text, _ := strings.Cut(text, "```\n")
 
-	drawn := drawnIn(tree)
-	for _, dir := range drawn {
+	listed := directoriesIn(tree)
+	for _, dir := range listed {
 		if _, err := os.Stat(filepath.Join(root, dir)); err != nil {
 			t.Errorf("the tree has %s, which does not exist", dir)
 		}
 	}
 	for _, pattern := range []string{"backend/*", "backend/store/*", "backend/llm/*", "frontend/src/lib/*"} {
 		for _, dir := range directories(t, root, pattern) {
-			if !slices.Contains(drawn, dir) {
+			if !slices.Contains(listed, dir) {
 				t.Errorf("%s is not in the tree", dir)
 			}
 		}
 	}
 	for pattern, line := range map[string]string{"backend/internal/*": "  internal/", "frontend/src/components/*": "  components/"} {
-		_, said, _ := strings.Cut("\n"+tree, "\n"+line)
-		said = said[:nextEntry.FindStringIndex(said)[0]]
+		_, entry, _ := strings.Cut("\n"+tree, "\n"+line)
+		entry = entry[:nextEntry.FindStringIndex(entry)[0]]
 		for _, dir := range directories(t, root, pattern) {
-			if !regexp.MustCompile(`\b` + filepath.Base(dir) + `\b`).MatchString(said) {
+			if !regexp.MustCompile(`\b` + filepath.Base(dir) + `\b`).MatchString(entry) {
 				t.Errorf("%s is not in the tree, in the line %q", dir, strings.TrimSpace(line))
 			}
 		}
@@ -49,21 +49,22 @@ func TestTheArchitecturePageIsTrue(t *testing.T) {
 			t.Errorf("the text names %s, which does not exist in backend, frontend/src or the root", path)
 		}
 	}
-	if len(drawn) < 80 || len(paths) < 25 {
-		t.Errorf("only %d directories and %d paths were read", len(drawn), len(paths))
+	if len(listed) < 80 || len(paths) < 25 {
+		t.Errorf("only %d directories and %d paths were read", len(listed), len(paths))
 	}
 }
 
-// drawnIn returns the directories of a tree that is drawn by indentation. A line begins with one or more names.
-func drawnIn(tree string) []string {
+// directoriesIn returns the directories of a tree that is written with indentation. A line begins with one or more
+// names.
+func directoriesIn(tree string) []string {
 	var out, above []string // above: the directory at each level of indentation
 	for line := range strings.Lines(tree) {
-		step := (len(line) - len(strings.TrimLeft(line, " "))) / 2
+		depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
 		names := strings.Fields(line)
-		if step > len(above) || !strings.HasSuffix(names[0], "/") {
+		if depth > len(above) || !strings.HasSuffix(names[0], "/") {
 			continue // continues the line above, or a file
 		}
-		above = above[:step]
+		above = above[:depth]
 		for _, name := range names {
 			if !strings.HasSuffix(name, "/") {
 				break

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// maxMethods is the maximum number of methods of an interface, including those of embedded ones: an interface is what
-// its consumer needs, not a copy of what it is given. It is the size of the largest one at present.
+// maxMethods is the maximum number of methods of an interface, including those of embedded ones: an interface contains
+// what its consumer needs, and is not a copy of its implementation. It is the size of the largest interface at present.
 const maxMethods = 17
 
 // port is an interface that is declared in a file.
@@ -43,21 +43,21 @@ func (r *Report) addPorts(s source) {
 func portOf(s source, named *ast.TypeSpec, in *ast.InterfaceType) port {
 	p := port{file: s.file, line: s.set.Position(named.Pos()).Line}
 	for _, field := range in.Methods.List {
-		switch of := field.Type.(type) {
+		switch embedded := field.Type.(type) {
 		case *ast.FuncType:
 			p.methods += len(field.Names)
 		case *ast.Ident:
-			p.embeds = append(p.embeds, s.dir+"."+of.Name)
+			p.embeds = append(p.embeds, s.dir+"."+embedded.Name)
 		case *ast.SelectorExpr:
-			if from, ok := of.X.(*ast.Ident); ok {
-				p.embeds = append(p.embeds, importedAs(s, from.Name)+"."+of.Sel.Name)
+			if pkg, ok := embedded.X.(*ast.Ident); ok {
+				p.embeds = append(p.embeds, importedAs(s, pkg.Name)+"."+embedded.Sel.Name)
 			}
 		}
 	}
 	return p
 }
 
-// importedAs is the directory of this module that a file imports under a name; empty: it is of another module.
+// importedAs returns the directory of this module that a file imports under a name; empty if it belongs to another module.
 func importedAs(s source, name string) string {
 	for _, spec := range s.tree.Imports {
 		target, err := strconv.Unquote(spec.Path.Value)
@@ -74,17 +74,17 @@ func importedAs(s source, name string) string {
 // checkPorts reports interfaces with too many methods.
 func (r *Report) checkPorts() {
 	for name, p := range r.ports {
-		if n := r.methodsOf(name, nil); n > maxMethods && !inside(path.Dir(p.file), []string{storePlace}) {
+		if n := r.methodsOf(name, nil); n > maxMethods && !inside(path.Dir(p.file), []string{storeDir}) {
 			r.Findings = append(r.Findings, Finding{
-				Rule: "size of a port", File: p.file, Line: p.line, What: fmt.Sprintf("has %d methods; %d are the most", n, maxMethods),
-				Reason: "an interface is what its consumer uses, not a copy of the methods of what it is given",
+				Rule: "size of an interface", File: p.file, Line: p.line, What: fmt.Sprintf("has %d methods; the maximum is %d", n, maxMethods),
+				Reason: "an interface contains what its consumer uses, and is not a copy of its implementation",
 			})
 		}
 	}
 }
 
-// methodsOf counts the methods of an interface, including those of embedded ones. seen are the interfaces on the way to
-// it, because a broken tree may contain a cycle.
+// methodsOf counts the methods of an interface, including those of embedded ones. seen are the interfaces that embed it:
+// invalid code may contain a cycle.
 func (r *Report) methodsOf(name string, seen []string) int {
 	p := r.ports[name]
 	n := p.methods

@@ -106,7 +106,7 @@ func TestProseIsPlain(t *testing.T) {
 	}
 }
 
-// caseNames are the string keys of a test file's tables and the names that it passes to Run.
+// caseNames returns the string keys of a test file's tables and the names that it passes to Run.
 func caseNames(t *testing.T, file string) []string {
 	var names []string
 	add := func(e ast.Expr) {
@@ -204,7 +204,7 @@ func TestReplacedWordsStayReplaced(t *testing.T) {
 		}
 		for _, word := range replacedWords {
 			if strings.Contains(text, word) {
-				t.Errorf("%s: %q was replaced, see the words of the same concept beside it", file, word)
+				t.Errorf("%s: %q is a replaced phrase", file, word)
 			}
 		}
 	}

@@ -124,7 +124,7 @@ func failure(path string, err error) error {
 		fmt.Sprintf("%s could not be written and was not changed: %v", path, cause(err)))
 }
 
-// cause is the operating system's message for err, without the temporary name.
+// cause returns the operating system's message for err, without the temporary name.
 func cause(err error) error {
 	if pathErr, ok := errors.AsType[*os.PathError](err); ok {
 		return pathErr.Err

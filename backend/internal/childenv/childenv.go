@@ -29,21 +29,21 @@ var tool = lexical.Set("SHELL TERM APPDATA LOCALAPPDATA USERPROFILE USERNAME COM
 // secretWords occur in names of variables that hold secrets; such a variable is never passed on.
 var secretWords = strings.Fields("KEY TOKEN SECRET PASSWORD PASSWD CREDENTIAL")
 
-// Minimal is the part of an environment that a filter program needs.
-func Minimal(env []string) []string { return kept(env, isMinimal) }
+// Minimal returns the part of an environment that a filter program needs.
+func Minimal(env []string) []string { return filter(env, isMinimal) }
 
-// Tool is the part of an environment that an external program needs to run as a server: paths of programs, its home
+// Tool returns the part of an environment that an external program needs to run as a server: paths of programs, its home
 // and its language. Nothing in it leads to the session bus or to agents.
 func Tool(env []string) []string {
-	return kept(env, func(name string) bool {
+	return filter(env, func(name string) bool {
 		return (isMinimal(name) || tool[name]) && !strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "LD_") && !strings.HasPrefix(name, "DYLD_")
 	})
 }
 
-// Desktop is the part of an environment that a program with a window needs.
-func Desktop(env []string) []string { return kept(env, isDesktop) }
+// Desktop returns the part of an environment that a program with a window needs.
+func Desktop(env []string) []string { return filter(env, isDesktop) }
 
-func kept(env []string, keep func(name string) bool) []string {
+func filter(env []string, keep func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return !keep(strings.ToUpper(name))
@@ -52,7 +52,7 @@ func kept(env []string, keep func(name string) bool) []string {
 
 func isMinimal(name string) bool { return minimal[name] || strings.HasPrefix(name, "LC_") }
 
-// IsDesktop reports a variable that Desktop keeps.
+// IsDesktop reports whether Desktop keeps a variable.
 func IsDesktop(name string) bool { return isDesktop(strings.ToUpper(name)) }
 
 func isDesktop(name string) bool {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestKeysAreLeftOut(t *testing.T) {
+func TestKeysAreRemoved(t *testing.T) {
 	env := []string{
 		"PATH=/bin", "HOME=/home/a", "LC_ALL=C", "DISPLAY=:0", "XDG_RUNTIME_DIR=/run", "https_proxy=http://p", "OPENAI_API_KEY=sk-1", "ANTHROPIC_API_KEY=sk-2",
 		"MY_MODEL=sk-3", "SystemDrive=C:", "LD_LIBRARY_PATH=/app/lib", "ProgramW6432=C:\\Program Files", "CONTEXTINFINITY=0", "CONTEXTINFINITY_TOKEN=sk-4", "XDG_SECRET=sk-5", "=C:=C:\\", "AWS_SECRET_ACCESS_KEY=sk-6", "GITHUB_TOKEN=sk-7",

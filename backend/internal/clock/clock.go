@@ -10,7 +10,7 @@ import (
 // Clock returns the time. The nil Clock is the system's.
 type Clock func() time.Time
 
-// Now is the current time in UTC, truncated to the milliseconds that are stored.
+// Now returns the current time in UTC, truncated to the milliseconds that are stored.
 func (c Clock) Now() time.Time {
 	if c == nil {
 		return time.Now().UTC().Truncate(time.Millisecond)

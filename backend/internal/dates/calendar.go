@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/internal/pattern"
 )
 
-// words are those that a date may contain: months by their number; 0 for words that do not identify the day.
+// words are the words that a date may contain, with the number of a month, or 0 for words that do not identify the day.
 var words = func() map[string]int {
 	known := map[string]int{}
 	for month, names := range [13]string{
@@ -38,7 +38,8 @@ var words = func() map[string]int {
 	return known
 }()
 
-// dateWords are the parts of a date without the meaningless words. Numbers keep the separators between them.
+// dateWords returns the parts of a date, without the words that do not identify the day. Numbers keep the separators
+// between them.
 func dateWords(text string) []string {
 	text = eastAsian.Replace(text)
 	var out []string

@@ -42,7 +42,7 @@ func clockOf(text string) (m moment, rest string, ok bool) {
 	return m, text[:at[0]] + " " + text[end:], true
 }
 
-// hourOf converts an hour with am or pm, if given.
+// hourOf converts an hour followed by am or pm, if there is one.
 func hourOf(hour int, half string) (int, bool) {
 	switch {
 	case half == "":

@@ -65,7 +65,7 @@ func plausible(t time.Time) (time.Time, bool) {
 // digits matches a date, optionally with a time, without separators.
 var digits = pattern.New(`^(\d{4})(\d\d)(\d\d)(?:[Tt _]?(\d\d)(\d\d)(\d\d)?)?([Zz]|[+-]\d\d:?\d\d)?$`)
 
-// compact parses digits only. As a count since 1970 they would be in the 1970s.
+// compact parses a date of digits only. Read as seconds since 1970, it would be in the 1970s.
 func compact(text string) (time.Time, bool) {
 	m := digits().FindStringSubmatch(text)
 	if m == nil || m[4] == "" && m[7] != "" {
@@ -86,7 +86,7 @@ type moment struct {
 	zone                 time.Duration // east of UTC
 }
 
-// time refuses parts outside of the calendar or the clock.
+// time returns the moment as a time in UTC; false if a part is outside of the calendar or the clock.
 func (m moment) time() (time.Time, bool) {
 	t := time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute, m.second, m.nanos, time.UTC)
 	ok := m.year >= firstYear && m.year <= lastYear && t.Year() == m.year && int(t.Month()) == m.month && t.Day() == m.day &&

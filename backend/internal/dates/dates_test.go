@@ -77,7 +77,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q is %v", text, got)
 		}
 		if again, ok := dates.Parse(got.Format(time.RFC3339Nano)); !ok || !again.Equal(got) {
-			t.Fatalf("%q is %v, and again %v", text, got, again)
+			t.Fatalf("%q is %v, but formatted and parsed again it is %v", text, got, again)
 		}
 	})
 }

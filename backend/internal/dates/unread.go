@@ -36,7 +36,7 @@ func (u *Unread) Merge(other Unread) {
 	}
 }
 
-// Named are the examples, quoted.
+// Named lists the examples, quoted.
 func (u Unread) Named() string {
 	quoted := lists.Map(u.Examples, strconv.Quote)
 	return strings.Join(quoted, ", ")

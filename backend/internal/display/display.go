@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine is a text with all white space replaced by single spaces, without control characters and characters that
+// OneLine replaces all white space of a text by single spaces, and removes control characters and characters that
 // change the text direction.
 func OneLine(text string) string {
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
@@ -24,12 +24,12 @@ func OneLine(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))), " ")
 }
 
-// IsBidiControl reports a character that changes the direction of the text around it.
+// IsBidiControl reports whether a character changes the direction of the text around it.
 func IsBidiControl(r rune) bool {
 	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0x200E || r == 0x200F || r == 0x061C
 }
 
-// Start is the beginning of a text: at most n bytes of complete characters.
+// Start returns the beginning of a text: at most n bytes of complete characters.
 func Start(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -37,7 +37,7 @@ func Start(text string, n int) string {
 	return text[:CharacterStart(text, n)]
 }
 
-// CharacterStart is the start of the character at byte offset at.
+// CharacterStart returns the offset of the first byte of the character that contains the byte at.
 func CharacterStart(text string, at int) int {
 	for i := at; i > at-utf8.UTFMax && i > 0 && i < len(text); i-- {
 		if utf8.RuneStart(text[i]) {
@@ -47,7 +47,7 @@ func CharacterStart(text string, at int) int {
 	return at
 }
 
-// Clip is a text of at most n characters; if cut, the last one is an ellipsis.
+// Clip cuts a text to at most n characters; if it was cut, the last one is an ellipsis.
 func Clip(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) <= n {
@@ -56,7 +56,7 @@ func Clip(text string, n int) string {
 	return string(runes[:n-1]) + "…"
 }
 
-// Shorten is a text of at most n bytes, with an ellipsis if cut.
+// Shorten cuts a text to at most n bytes, and adds an ellipsis if it was cut.
 func Shorten(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -73,7 +73,7 @@ func JSON(raw json.RawMessage) string {
 	return b.String()
 }
 
-// Count is "1 turn", "2 turns".
+// Count returns a number with its noun: "1 turn", "2 turns".
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -81,7 +81,7 @@ func Count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// Capitalized is a text whose first character is upper case.
+// Capitalized returns a text with its first character in upper case.
 func Capitalized(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	if size == 0 || first == utf8.RuneError {

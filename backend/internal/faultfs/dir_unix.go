@@ -19,7 +19,7 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Full reports that a disk or a quota is exhausted.
+// Full reports whether the error means that a disk or a quota is exhausted.
 func Full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

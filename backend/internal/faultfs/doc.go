@@ -1,7 +1,7 @@
-// Package faultfs is how the program accesses its own files: code that writes, creates, moves or removes a user's
-// file calls it instead of package os, with the class of the file. Package store has the same for SQLite's files.
+// Package faultfs accesses the program's own files: code that writes, creates, moves or removes a user's file calls it
+// instead of package os, with the class of the file. Package store has the same for SQLite's files.
 //
-// In a normal build every call is the one of package os, and File is os.File. Built with -tags faults each call is an
+// In a normal build every call is the one of package os, and File is os.File. Built with -tags faults, each call is an
 // I/O site (package faults), and the package records what was made durable, so that a simulated power failure can
 // discard the rest: bytes that were not fsynced, and directory entries that were not synced. New directories count as
 // durable, and so do bytes overwritten in place; our code depends on neither.

@@ -19,8 +19,8 @@ type File struct {
 	node  *node
 }
 
-// refused is the error of a call that is made to fail.
-func refused(v faults.Verdict, op, path string) error {
+// injected returns the error of a call that a test makes fail, otherwise nil.
+func injected(v faults.Verdict, op, path string) error {
 	if v.Errno == 0 {
 		return nil
 	}
@@ -33,7 +33,7 @@ func OpenFile(c Class, path string, flag int, perm os.FileMode) (*File, error) {
 	if _, err := os.Lstat(path); err != nil && flag&os.O_CREATE != 0 {
 		op = "create"
 	}
-	if err := refused(faults.At(string(c), op), "open", path); err != nil {
+	if err := injected(faults.At(string(c), op), "open", path); err != nil {
 		return nil, err
 	}
 	machine.RLock()
@@ -47,7 +47,7 @@ func OpenFile(c Class, path string, flag int, perm os.FileMode) (*File, error) {
 
 // CreateTemp is os.CreateTemp.
 func CreateTemp(c Class, dir, pattern string) (*File, error) {
-	if err := refused(faults.At(string(c), "create"), "open", filepath.Join(dir, pattern)); err != nil {
+	if err := injected(faults.At(string(c), "create"), "open", filepath.Join(dir, pattern)); err != nil {
 		return nil, err
 	}
 	machine.RLock()
@@ -56,22 +56,22 @@ func CreateTemp(c Class, dir, pattern string) (*File, error) {
 	return opened(c, f, true, err)
 }
 
-func opened(c Class, f *os.File, made bool, err error) (*File, error) {
+func opened(c Class, f *os.File, isNew bool, err error) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if made {
+	if isNew {
 		created(f.Name())
 	}
-	return &File{File: f, class: c, node: nodeOf(f, made)}, nil
+	return &File{File: f, class: c, node: nodeOf(f, isNew)}, nil
 }
 
-// Write writes all of p, half of it, or nothing.
-func (f *File) Write(p []byte) (int, error) { return f.put(p, f.File.Write) }
+// Write writes all of p; if a test makes it fail, half of it or nothing.
+func (f *File) Write(p []byte) (int, error) { return f.write(p, f.File.Write) }
 
 // WriteAt is like Write.
 func (f *File) WriteAt(p []byte, off int64) (int, error) {
-	return f.put(p, func(p []byte) (int, error) { return f.File.WriteAt(p, off) })
+	return f.write(p, func(p []byte) (int, error) { return f.File.WriteAt(p, off) })
 }
 
 // WriteString is like Write.
@@ -82,12 +82,12 @@ func (f *File) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{f}, r)
 }
 
-func (f *File) put(p []byte, write func([]byte) (int, error)) (int, error) {
+func (f *File) write(p []byte, write func([]byte) (int, error)) (int, error) {
 	v := faults.At(string(f.class), "write")
 	if v.Skip {
 		return len(p), nil
 	}
-	err := refused(v, "write", f.Name())
+	err := injected(v, "write", f.Name())
 	if err != nil && !v.Short {
 		return 0, err
 	}
@@ -100,7 +100,7 @@ func (f *File) put(p []byte, write func([]byte) (int, error)) (int, error) {
 	return write(p)
 }
 
-// Sync makes everything durable that was written before the call.
+// Sync makes durable what was written before the call.
 func (f *File) Sync() error { return f.flush((*os.File).Sync) }
 
 // SyncData makes f's bytes and size durable, not its times.
@@ -112,7 +112,7 @@ func (f *File) flush(sync func(*os.File) error) error {
 		return nil
 	}
 	covered := sizeOf(f.File)
-	err := refused(v, "sync", f.Name())
+	err := injected(v, "sync", f.Name())
 	if err == nil {
 		machine.RLock()
 		defer machine.RUnlock()
@@ -128,7 +128,7 @@ func (f *File) Truncate(size int64) error {
 	if v.Skip {
 		return nil
 	}
-	if err := refused(v, "truncate", f.Name()); err != nil {
+	if err := injected(v, "truncate", f.Name()); err != nil {
 		return err
 	}
 	machine.RLock()
@@ -141,7 +141,7 @@ func (f *File) Truncate(size int64) error {
 func (f *File) Close() error {
 	err := f.File.Close()
 	if !errors.Is(err, fs.ErrClosed) {
-		f.node.left()
+		f.node.handleClosed()
 	}
 	return err
 }
@@ -164,7 +164,7 @@ func Rename(c Class, from, to string) error {
 	return step(c, "rename", from, func() error {
 		undo := beforeRename(from, to)
 		err := os.Rename(from, to)
-		undo.settle(err)
+		undo.finish(err)
 		return err
 	})
 }
@@ -174,7 +174,7 @@ func Remove(c Class, path string) error {
 	return step(c, "remove", path, func() error {
 		undo := beforeRemove(path)
 		err := os.Remove(path)
-		undo.settle(err)
+		undo.finish(err)
 		return err
 	})
 }
@@ -182,7 +182,7 @@ func Remove(c Class, path string) error {
 // SyncDir makes creations, renames and removals in dir durable.
 func SyncDir(c Class, dir string) error {
 	return step(c, "syncdir", dir, func() error {
-		covered := pendingNow()
+		covered := newestChange()
 		err := syncDir(dir)
 		if err == nil {
 			entriesFlushed(dir, covered)
@@ -196,7 +196,7 @@ func step(c Class, op, path string, do func() error) error {
 	if v.Skip {
 		return nil
 	}
-	if err := refused(v, op, path); err != nil {
+	if err := injected(v, op, path); err != nil {
 		return err
 	}
 	machine.RLock()

@@ -11,8 +11,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// In a normal build nothing is between the program and package os.
-func TestAFileIsTheSystemsOwn(t *testing.T) {
+func TestANormalBuildDoesNotWrapFiles(t *testing.T) {
 	if reflect.TypeFor[faultfs.File]() != reflect.TypeFor[os.File]() {
 		t.Error("a normal build wraps files")
 	}
@@ -45,7 +44,7 @@ func TestASmallFile(t *testing.T) {
 // BenchmarkAppend measures the hot path of a stream, with faultfs and with package os.
 func BenchmarkAppend(b *testing.B) {
 	line := make([]byte, 200)
-	b.Run("disk", func(b *testing.B) {
+	b.Run("faultfs", func(b *testing.B) {
 		f, err := faultfs.OpenFile(faultfs.Journal, filepath.Join(b.TempDir(), "f"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 		if err != nil {
 			b.Fatal(err)

@@ -12,12 +12,12 @@ import (
 	"contextinfinity/backend/internal/faults"
 )
 
-// machine is read-locked by every change of a file, and write-locked for ever when the power fails, so that nothing
-// is written afterwards.
+// machine is read-locked during every change of a file, and write-locked permanently when the power fails, so that
+// nothing is written afterwards.
 var machine sync.RWMutex
 
-// account is what is not durable yet.
-var account struct {
+// unsynced records the changes that are not durable yet.
+var unsynced struct {
 	sync.Mutex
 	nodes   []*node  // files with bytes that may not be durable
 	pending []*entry // changes of directories, oldest first
@@ -26,7 +26,7 @@ var account struct {
 
 func init() { faults.OnPowerLoss(losePower) }
 
-// node is a file that is being written, under whatever name.
+// node is a file that is being written, whatever its current name.
 type node struct {
 	info os.FileInfo // identifies the file
 	// synced is the number of durable bytes from the start.
@@ -35,35 +35,35 @@ type node struct {
 	// them.
 	lost bool
 	open int // open handles of the program
-	// own is a handle that outlives the file's names. It is opened separately: a duplicate would hold the file's
-	// lock.
-	own *os.File
+	// handle is this package's own, and outlives the file's names. It is opened separately, because a duplicate would
+	// keep the file's lock.
+	handle *os.File
 }
 
-// nodeOf finds or creates the account of a file opened for writing. Its content at that time is durable.
-func nodeOf(f *os.File, made bool) *node {
+// nodeOf finds or creates the node of a file opened for writing. The content at that time counts as durable.
+func nodeOf(f *os.File, isNew bool) *node {
 	info, err := f.Stat()
 	if err != nil {
 		return nil
 	}
-	account.Lock()
-	defer account.Unlock()
-	for _, n := range account.nodes {
+	unsynced.Lock()
+	defer unsynced.Unlock()
+	for _, n := range unsynced.nodes {
 		if os.SameFile(n.info, info) {
 			n.open++
 			n.synced = min(n.synced, info.Size()) // opening may have truncated it
 			return n
 		}
 	}
-	own, err := os.OpenFile(f.Name(), os.O_WRONLY, 0)
+	handle, err := os.OpenFile(f.Name(), os.O_WRONLY, 0)
 	if err != nil {
 		return nil
 	}
-	n := &node{info: info, open: 1, own: own}
-	if !made {
+	n := &node{info: info, open: 1, handle: handle}
+	if !isNew {
 		n.synced = info.Size()
 	}
-	account.nodes = append(account.nodes, n)
+	unsynced.nodes = append(unsynced.nodes, n)
 	return n
 }
 
@@ -80,8 +80,8 @@ func (n *node) flushed(covered int64, err error) {
 	if n == nil {
 		return
 	}
-	account.Lock()
-	defer account.Unlock()
+	unsynced.Lock()
+	defer unsynced.Unlock()
 	switch {
 	case err != nil:
 		n.lost = true
@@ -94,23 +94,23 @@ func (n *node) cut(size int64) {
 	if n == nil {
 		return
 	}
-	account.Lock()
-	defer account.Unlock()
+	unsynced.Lock()
+	defer unsynced.Unlock()
 	n.synced = min(n.synced, size)
 }
 
-// left is called when a handle is closed. A durable file is no longer tracked.
-func (n *node) left() {
+// handleClosed stops tracking the file if it is durable and the program has no other handle.
+func (n *node) handleClosed() {
 	if n == nil {
 		return
 	}
-	account.Lock()
-	defer account.Unlock()
-	if n.open--; n.open > 0 || sizeOf(n.own) > n.synced {
+	unsynced.Lock()
+	defer unsynced.Unlock()
+	if n.open--; n.open > 0 || sizeOf(n.handle) > n.synced {
 		return
 	}
-	_ = n.own.Close()
-	account.nodes = slices.DeleteFunc(account.nodes, func(other *node) bool { return other == n })
+	_ = n.handle.Close()
+	unsynced.nodes = slices.DeleteFunc(unsynced.nodes, func(other *node) bool { return other == n })
 }
 
 // entry is a change of one or two directories that is not yet durable in all of them.
@@ -118,18 +118,18 @@ type entry struct {
 	serial int
 	dirs   []string
 	undo   func()
-	kept   *os.File // of a replaced or removed file
+	old    *os.File // the replaced or removed file
 }
 
 // created records a new directory entry.
 func created(path string) {
 	e := &entry{dirs: dirsOf(path), undo: func() { _ = os.Remove(path) }}
-	e.settle(nil)
+	e.finish(nil)
 }
 
 func beforeRename(from, to string) *entry {
 	old, _ := os.Open(to)
-	return &entry{dirs: dirsOf(from, to), kept: old, undo: func() {
+	return &entry{dirs: dirsOf(from, to), old: old, undo: func() {
 		_ = os.Rename(to, from)
 		putBack(to, old)
 	}}
@@ -137,10 +137,10 @@ func beforeRename(from, to string) *entry {
 
 func beforeRemove(path string) *entry {
 	old, _ := os.Open(path)
-	return &entry{dirs: dirsOf(path), kept: old, undo: func() { putBack(path, old) }}
+	return &entry{dirs: dirsOf(path), old: old, undo: func() { putBack(path, old) }}
 }
 
-// dirsOf is the directories of the paths, without duplicates.
+// dirsOf returns the directories of the paths, without duplicates.
 func dirsOf(paths ...string) []string {
 	var dirs []string
 	for _, p := range paths {
@@ -158,7 +158,7 @@ func clean(dir string) string {
 	return dir
 }
 
-// putBack restores the old file at path: its bytes were cut to the durable ones.
+// putBack restores the old file at path. Its bytes have been cut to the durable ones before.
 func putBack(path string, old *os.File) {
 	if old == nil {
 		return
@@ -176,38 +176,38 @@ func putBack(path string, old *os.File) {
 	_ = f.Close()
 }
 
-// settle records a completed change, and drops a failed one.
-func (e *entry) settle(err error) {
+// finish records a completed change, and drops a failed one.
+func (e *entry) finish(err error) {
 	if err != nil {
 		e.forget()
 		return
 	}
-	account.Lock()
-	defer account.Unlock()
-	account.serial++
-	e.serial = account.serial
-	account.pending = append(account.pending, e)
+	unsynced.Lock()
+	defer unsynced.Unlock()
+	unsynced.serial++
+	e.serial = unsynced.serial
+	unsynced.pending = append(unsynced.pending, e)
 }
 
 func (e *entry) forget() {
-	if e.kept != nil {
-		_ = e.kept.Close()
+	if e.old != nil {
+		_ = e.old.Close()
 	}
 }
 
-// pendingNow is the newest change so far: an fsync that begins now covers it.
-func pendingNow() int {
-	account.Lock()
-	defer account.Unlock()
-	return account.serial
+// newestChange returns the serial of the newest change: an fsync that begins now covers it.
+func newestChange() int {
+	unsynced.Lock()
+	defer unsynced.Unlock()
+	return unsynced.serial
 }
 
-// entriesFlushed records that a directory's changes are durable up to one.
+// entriesFlushed records that a directory's changes are durable up to the serial covered.
 func entriesFlushed(dir string, covered int) {
 	dir = clean(dir)
-	account.Lock()
-	defer account.Unlock()
-	account.pending = slices.DeleteFunc(account.pending, func(e *entry) bool {
+	unsynced.Lock()
+	defer unsynced.Unlock()
+	unsynced.pending = slices.DeleteFunc(unsynced.pending, func(e *entry) bool {
 		if e.serial <= covered {
 			e.dirs = slices.DeleteFunc(e.dirs, func(d string) bool { return d == dir })
 		}
@@ -223,13 +223,13 @@ func entriesFlushed(dir string, covered int) {
 // locks.
 func losePower() {
 	machine.Lock()
-	account.Lock()
-	for _, n := range account.nodes {
-		if sizeOf(n.own) > n.synced {
-			_ = n.own.Truncate(n.synced)
+	unsynced.Lock()
+	for _, n := range unsynced.nodes {
+		if sizeOf(n.handle) > n.synced {
+			_ = n.handle.Truncate(n.synced)
 		}
 	}
-	for _, e := range slices.Backward(account.pending) {
+	for _, e := range slices.Backward(unsynced.pending) {
 		e.undo()
 	}
 }

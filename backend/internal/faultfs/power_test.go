@@ -47,13 +47,13 @@ func check(err error) {
 	}
 }
 
-func fresh(name string) *File {
+func newFile(name string) *File {
 	return must(OpenFile(Journal, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600))
 }
 
 func put(f *File, text string) { must(f.Write([]byte(text))) }
 
-// replace replaces a file like atomicfile does, up to a step.
+// replace replaces a file as atomicfile does, but stops after the given number of steps.
 func replace(steps int) {
 	f := must(CreateTemp(Config, ".", ".tmp-*"))
 	put(f, "new")
@@ -69,26 +69,26 @@ func replace(steps int) {
 	}
 }
 
-// outages are what a program did before a power failure, and the expected files afterwards. Before it there is a file
-// old with the content "old".
+// outages are the actions of a program before a power failure, and the expected files afterwards. At the start there is
+// a file named old with the content "old".
 var outages = map[string]struct {
 	do    func()
 	after map[string]string
 }{
 	"nothing was done":     {func() {}, map[string]string{"old": "old"}},
-	"a file without fsync": {func() { f := fresh("a"); put(f, "text"); check(SyncDir(Journal, ".")) }, map[string]string{"old": "old", "a": ""}},
+	"a file without fsync": {func() { f := newFile("a"); put(f, "text"); check(SyncDir(Journal, ".")) }, map[string]string{"old": "old", "a": ""}},
 	"half of it is fsynced": {func() {
-		f := fresh("a")
+		f := newFile("a")
 		check(SyncDir(Journal, "."))
 		put(f, "first")
 		check(SyncData(f))
 		put(f, "second")
 	}, map[string]string{"old": "old", "a": "first"}},
-	"closed, not fsynced":          {func() { f := fresh("a"); check(SyncDir(Journal, ".")); put(f, "text"); check(f.Close()) }, map[string]string{"old": "old", "a": ""}},
-	"all of it but the entry":      {func() { f := fresh("a"); put(f, "text"); check(f.Sync()) }, map[string]string{"old": "old"}},
-	"another directory was synced": {func() { f := fresh("a"); put(f, "text"); check(f.Sync()); check(SyncDir(Journal, os.TempDir())) }, map[string]string{"old": "old"}},
-	"all of it":                    {func() { f := fresh("a"); put(f, "text"); check(f.Sync()); check(SyncDir(Journal, ".")) }, map[string]string{"old": "old", "a": "text"}},
-	"appended to what was there": {func() {
+	"closed, not fsynced":          {func() { f := newFile("a"); check(SyncDir(Journal, ".")); put(f, "text"); check(f.Close()) }, map[string]string{"old": "old", "a": ""}},
+	"all of it but the entry":      {func() { f := newFile("a"); put(f, "text"); check(f.Sync()) }, map[string]string{"old": "old"}},
+	"another directory was synced": {func() { f := newFile("a"); put(f, "text"); check(f.Sync()); check(SyncDir(Journal, os.TempDir())) }, map[string]string{"old": "old"}},
+	"all of it":                    {func() { f := newFile("a"); put(f, "text"); check(f.Sync()); check(SyncDir(Journal, ".")) }, map[string]string{"old": "old", "a": "text"}},
+	"appended to an existing file": {func() {
 		f := must(OpenFile(Journal, "old", os.O_WRONLY|os.O_APPEND, 0))
 		put(f, "er")
 	}, map[string]string{"old": "old"}},
@@ -99,13 +99,13 @@ var outages = map[string]struct {
 		f = must(OpenFile(Journal, "old", os.O_WRONLY|os.O_APPEND, 0))
 		put(f, "est")
 	}, map[string]string{"old": "old"}},
-	"removed":                       {func() { check(Remove(Journal, "old")) }, map[string]string{"old": "old"}},
-	"removal is durable":            {func() { check(Remove(Journal, "old")); check(SyncDir(Journal, ".")) }, map[string]string{}},
-	"made, removed, nothing synced": {func() { put(fresh("a"), "x"); check(Remove(Journal, "a")) }, map[string]string{"old": "old"}},
-	"replaced, before the fsync":    {func() { replace(0) }, map[string]string{"old": "old"}},
-	"replaced, before the rename":   {func() { replace(1) }, map[string]string{"old": "old"}},
-	"replaced, before the syncdir":  {func() { replace(2) }, map[string]string{"old": "old"}},
-	"replaced":                      {func() { replace(3) }, map[string]string{"old": "new"}},
+	"removed":                          {func() { check(Remove(Journal, "old")) }, map[string]string{"old": "old"}},
+	"removal is durable":               {func() { check(Remove(Journal, "old")); check(SyncDir(Journal, ".")) }, map[string]string{}},
+	"created, removed, nothing synced": {func() { put(newFile("a"), "x"); check(Remove(Journal, "a")) }, map[string]string{"old": "old"}},
+	"replaced, before the fsync":       {func() { replace(0) }, map[string]string{"old": "old"}},
+	"replaced, before the rename":      {func() { replace(1) }, map[string]string{"old": "old"}},
+	"replaced, before the syncdir":     {func() { replace(2) }, map[string]string{"old": "old"}},
+	"replaced":                         {func() { replace(3) }, map[string]string{"old": "new"}},
 	"moved to another directory": {func() {
 		check(MkdirAll(Backup, "aside", 0o700))
 		check(Rename(Backup, "old", filepath.Join("aside", "old")))
@@ -118,7 +118,7 @@ var outages = map[string]struct {
 		check(SyncDir(Backup, "."))
 	}, map[string]string{"aside/old": "old"}},
 	"copied through io.Copy": {func() {
-		f := fresh("a")
+		f := newFile("a")
 		check(SyncDir(Journal, "."))
 		must(io.Copy(f, strings.NewReader("text")))
 	}, map[string]string{"old": "old", "a": ""}},
@@ -129,8 +129,8 @@ var outages = map[string]struct {
 	}, map[string]string{"old": "o"}},
 }
 
-// dark runs a scenario in a process of its own and returns the files it left.
-func dark(t *testing.T, name, spec string) map[string]string {
+// runOutage runs a scenario in a separate process and returns the files that exist afterwards.
+func runOutage(t *testing.T, name, spec string) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "old"), []byte("old"), 0o600); err != nil {
@@ -154,24 +154,23 @@ func dark(t *testing.T, name, spec string) map[string]string {
 
 func TestPowerFailure(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(outages)) {
-		if got := dark(t, name, "test.end:power"); !maps.Equal(got, outages[name].after) {
+		if got := runOutage(t, name, "test.end:power"); !maps.Equal(got, outages[name].after) {
 			t.Errorf("%s: found %q, want %q", name, got, outages[name].after)
 		}
 	}
 }
 
-// kill -9 loses nothing that the kernel has.
+// kill -9 loses nothing that the kernel has received.
 func TestAKillIsNotAPowerFailure(t *testing.T) {
-	if got := dark(t, "a file without fsync", "test.end:exit"); got["a"] != "text" {
+	if got := runOutage(t, "a file without fsync", "test.end:exit"); got["a"] != "text" {
 		t.Errorf("found %q", got)
 	}
 }
 
-// An fsync that failed or was skipped made nothing durable, and the next one does not bring back what the failed one
-// lost.
+// An fsync that failed or was skipped makes nothing durable, and the next one does not recover what a failed one lost.
 func TestPowerFailureWithoutFsync(t *testing.T) {
 	for _, spec := range []string{"io.journal.sync:skip,test.end:power", "io.journal.syncdir:skip,test.end:power"} {
-		if got := dark(t, "all of it", spec); got["a"] != "" {
+		if got := runOutage(t, "all of it", spec); got["a"] != "" {
 			t.Errorf("%s: found %q", spec, got)
 		}
 	}
@@ -188,7 +187,7 @@ func TestPowerFailureWithoutFsync(t *testing.T) {
 
 func TestDurableFilesAreNotTracked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
-	before := len(account.nodes)
+	before := len(unsynced.nodes)
 	f := must(OpenFile(Journal, path, os.O_WRONLY|os.O_CREATE, 0o600))
 	put(f, "text")
 	check(f.Sync())
@@ -197,10 +196,10 @@ func TestDurableFilesAreNotTracked(t *testing.T) {
 		t.Errorf("a second close: %v", err)
 	}
 	check(SyncDir(Journal, filepath.Dir(path)))
-	if len(account.nodes) != before {
-		t.Errorf("%d files are counted, %d before", len(account.nodes), before)
+	if len(unsynced.nodes) != before {
+		t.Errorf("%d files are tracked, %d before", len(unsynced.nodes), before)
 	}
-	for _, e := range account.pending {
+	for _, e := range unsynced.pending {
 		if slices.Contains(e.dirs, filepath.Dir(path)) {
 			t.Errorf("%v are pending", e.dirs)
 		}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncData makes f's bytes durable. fdatasync skips the modification time, which is not needed here and saves a
-// metadata write per call; it does include the file's size.
+// syncData makes f's bytes durable. fdatasync includes the file's size, but not its modification time, which is not
+// needed here; that saves a metadata write per call.
 func syncData(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

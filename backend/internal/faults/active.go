@@ -30,7 +30,7 @@ var current = sync.OnceValue(func() *plan {
 	return p
 })
 
-// known are the names of all points.
+// known is the set of the names of all points.
 var known = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
 	for _, name := range Points {
@@ -64,7 +64,7 @@ func Point(name string) error {
 // Transaction is the point at one moment of a writing transaction.
 func Transaction(op, moment string) error { return Point(transactionPoint(op, moment)) }
 
-// Skipped reports that a test turns a safeguard off.
+// Skipped reports whether a test turns a safeguard off.
 func Skipped(name string) bool {
 	return current().hit(name) == skip
 }
@@ -76,7 +76,7 @@ type Verdict struct {
 	Skip  bool          // do nothing and report success
 }
 
-// At is the I/O site of one kind of call on one class of files.
+// At is the I/O site of one kind of call on one class of files. It returns what happens to the call.
 func At(class, op string) Verdict {
 	name := "io." + class + "." + op
 	trace(name)
@@ -107,10 +107,10 @@ func errno(do action) syscall.Errno {
 	return syscall.EIO
 }
 
-// needsSpace reports that the call fails on a full disk.
+// needsSpace reports whether the call fails on a full disk.
 func needsSpace(op string) bool { return slices.Contains([]string{"create", "mkdir", "write"}, op) }
 
-// full is the "disk full" switch.
+// full reports whether the "disk full" switch is set.
 func full() bool {
 	file := os.Getenv("CONTEXTINFINITY_FAULT_FULL")
 	if file == "" {
@@ -120,7 +120,7 @@ func full() bool {
 	return err == nil
 }
 
-// fillDisk sets the switch.
+// fillDisk sets the "disk full" switch.
 func fillDisk() {
 	file := os.Getenv("CONTEXTINFINITY_FAULT_FULL")
 	if err := os.WriteFile(file, nil, 0o600); err != nil { // #nosec G703 -- a test names it
@@ -131,21 +131,21 @@ func fillDisk() {
 
 var (
 	powerMu  sync.Mutex
-	outcomes []func()
+	handlers []func()
 )
 
-// OnPowerLoss registers f to run when the power fails: it discards what its files had not made durable, and prevents
-// later writes.
+// OnPowerLoss registers f to run when the power fails. f discards what is not durable in its files, and prevents later
+// writes.
 func OnPowerLoss(f func()) {
 	powerMu.Lock()
-	outcomes = append(outcomes, f)
+	handlers = append(handlers, f)
 	powerMu.Unlock()
 }
 
 // losePower does not return.
 func losePower() {
 	powerMu.Lock() // never released: the power fails only once
-	for _, f := range outcomes {
+	for _, f := range handlers {
 		f()
 	}
 	os.Exit(ExitCode)

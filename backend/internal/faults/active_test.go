@@ -119,7 +119,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-func TestTheDiskIsFullWhileTheFileIsThere(t *testing.T) {
+func TestTheDiskIsFullWhileTheFileExists(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "full")
 	if _, out := run(t, "io", "CONTEXTINFINITY_FAULT_FULL="+mark); out != "ok ok ok ok ok" {
 		t.Error(out)

@@ -70,20 +70,20 @@ func parse(spec string) (*plan, error) {
 	if spec == "" {
 		return p, nil
 	}
-	for one := range strings.SplitSeq(spec, ",") {
-		f, err := parseOne(one)
+	for item := range strings.SplitSeq(spec, ",") {
+		f, err := parseFault(item)
 		if err == nil {
 			err = f.check()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("CONTEXTINFINITY_FAULT: %q: %w", one, err)
+			return nil, fmt.Errorf("CONTEXTINFINITY_FAULT: %q: %w", item, err)
 		}
 		p.faults = append(p.faults, f)
 	}
 	return p, nil
 }
 
-func parseOne(s string) (*fault, error) {
+func parseFault(s string) (*fault, error) {
 	parts := strings.Split(s, ":")
 	if len(parts) < 2 || len(parts) > 3 {
 		return nil, fmt.Errorf("a fault is name:action or name:when:action")
@@ -120,12 +120,12 @@ func (f *fault) check() error {
 	case f.action == short && !strings.HasSuffix(f.name, ".write") && !strings.HasSuffix(f.name, "*"):
 		return fmt.Errorf("only writes can be short")
 	case f.action == skip && !skippable(f.name):
-		return fmt.Errorf("this cannot be left out")
+		return fmt.Errorf("this cannot be skipped")
 	}
 	return nil
 }
 
-// skippable reports that a program can continue without the call, because nothing later needs its result.
+// skippable reports whether a program can continue without the call, because nothing later needs its result.
 func skippable(name string) bool {
 	if strings.HasPrefix(name, TestPrefix) {
 		return true

@@ -67,10 +67,10 @@ func ofTransactions() []string {
 
 func transactionPoint(op, moment string) string { return "tx." + op + "." + moment }
 
-// Switches only support the action skip: each turns off a safeguard, so that a harness can prove that it would
-// notice.
+// Switches only support the action skip: each turns off a safeguard, so that a harness can prove that it detects the
+// absence.
 var Switches = []string{
-	"store.transaction", // a writing transaction's statements run one by one without one
+	"store.transaction", // the statements of a writing transaction run one by one, without a transaction
 }
 
 // TestPrefix begins the names of points used only by tests.

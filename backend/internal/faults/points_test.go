@@ -49,7 +49,7 @@ func (s source) points() []string {
 	for _, files := range s.files {
 		for _, f := range files {
 			eachCall(f, func(c *ast.CallExpr, _ *ast.FuncDecl) {
-				if on, name := selector(c); on != "faults" || name != "Point" {
+				if receiver, name := selector(c); receiver != "faults" || name != "Point" {
 					return
 				}
 				value, ok := literal(c.Args[0])
@@ -69,20 +69,21 @@ func (s source) operations(dir, callee string, arg int) []string {
 	var ops []string
 	for _, f := range s.files[dir] {
 		eachCall(f, func(c *ast.CallExpr, in *ast.FuncDecl) {
-			if on, name := selector(c); name != callee || len(c.Args) <= arg || imported(f, on) && on != "core" {
+			if receiver, name := selector(c); name != callee || len(c.Args) <= arg || imported(f, receiver) && receiver != "core" {
 				return
 			}
 			if value, ok := literal(c.Args[arg]); ok {
 				ops = append(ops, value)
 			} else if id, ok := c.Args[arg].(*ast.Ident); ok {
-				ops = append(ops, s.meaning(dir, id.Name, in)...)
+				ops = append(ops, s.valuesOf(dir, id.Name, in)...)
 			}
 		})
 	}
 	return ops
 }
 
-func (s source) meaning(dir, name string, in *ast.FuncDecl) []string {
+// valuesOf returns the values that an identifier of a function can have.
+func (s source) valuesOf(dir, name string, in *ast.FuncDecl) []string {
 	if value := valueOf(in, name); value != "" {
 		return []string{value}
 	}
@@ -104,7 +105,7 @@ func (s source) meaning(dir, name string, in *ast.FuncDecl) []string {
 			i++
 		}
 	}
-	s.t.Errorf("%s calls Write with %s, which is not known", in.Name.Name, name)
+	s.t.Errorf("%s calls Write with %s, whose value is unknown", in.Name.Name, name)
 	return nil
 }
 
@@ -135,7 +136,7 @@ func eachCall(f *ast.File, visit func(*ast.CallExpr, *ast.FuncDecl)) {
 }
 
 // selector returns the parts of a call x.name if x is an identifier, or only the name.
-func selector(c *ast.CallExpr) (on, name string) {
+func selector(c *ast.CallExpr) (receiver, name string) {
 	if f, ok := c.Fun.(*ast.Ident); ok {
 		return "", f.Name
 	}
@@ -149,7 +150,7 @@ func selector(c *ast.CallExpr) (on, name string) {
 	return "", ""
 }
 
-// imported reports whether a name is that of a package, so that the call is not a method call.
+// imported reports whether a name is that of an imported package, so that the call is not a method call.
 func imported(f *ast.File, name string) bool {
 	return slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool {
 		p, err := strconv.Unquote(i.Path.Value)
@@ -166,8 +167,8 @@ func literal(e ast.Expr) (string, bool) {
 	return value, err == nil
 }
 
-// A harness iterates over Points: a point that is missing in the list would never be tried, and one that is missing
-// in the code would be tried in vain.
+// A harness iterates over Points: it would never try a point that is missing in the list, and could never hit one that
+// is missing in the code.
 func TestPointsMatchTheCode(t *testing.T) {
 	const root = "../../.."
 	s := readSource(t, root)

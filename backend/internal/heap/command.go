@@ -4,8 +4,8 @@ package heap
 // and collecting would take an eighth of their time.
 const spare = 48 << 20
 
-// ForACommand is for a process that runs one command and exits. It reserves memory that is never touched, and so not
-// really used, to raise the heap size at which garbage collection starts.
+// ForACommand prepares a process that runs one command and exits. It allocates memory that is never touched, so that
+// the system does not provide it, to raise the heap size at which garbage collection starts.
 func ForACommand() {
 	tight.Lock()
 	defer tight.Unlock()

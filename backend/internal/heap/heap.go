@@ -16,16 +16,16 @@ const percent = 20
 // the system at once: the percentage alone is exceeded while other processes use the processors.
 const allowance = 128 << 20
 
-// after is how long the settings stay after a long answer was processed: its text is then displayed or printed, which
-// creates more copies.
-const after = 10 * time.Second
+// restoreDelay is how long the settings stay after a long answer was processed: its text is then displayed or printed,
+// which creates more copies.
+const restoreDelay = 10 * time.Second
 
 var tight struct {
 	sync.Mutex
 	n       int
-	percent int    // before
-	limit   int64  // before; 0: nothing was changed
-	ballast []byte // of a command; a long answer makes it useless
+	percent int    // the previous value
+	limit   int64  // the previous value; 0: nothing was changed
+	ballast []byte // of ForACommand; dropped for a long answer
 }
 
 // Tighten makes garbage collection more frequent until some time after release is called: encoding, storing and
@@ -48,11 +48,11 @@ func loosen() {
 	defer tight.Unlock()
 	if tight.n--; tight.n == 0 {
 		debug.FreeOSMemory()
-		time.AfterFunc(after, restore)
+		time.AfterFunc(restoreDelay, restore)
 	}
 }
 
-// restore does nothing if another long answer is being processed: restore is called again after that.
+// restore does nothing if another long answer is being processed, because it is called again after that.
 func restore() {
 	tight.Lock()
 	defer tight.Unlock()
@@ -63,7 +63,7 @@ func restore() {
 	}
 }
 
-// inUse is the memory that counts toward the memory limit, in bytes.
+// inUse returns the memory that counts toward the memory limit, in bytes.
 func inUse() int64 {
 	memory := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(memory)

@@ -57,16 +57,16 @@ func (f Finder) Spans(text string, limit int) (spans []Span, total int) {
 	}
 }
 
-// In reports that a text contains a match.
+// In reports whether a text contains a match.
 func (f Finder) In(text string) bool {
 	start, _ := f.next(text, 0)
 	return start >= 0
 }
 
-// InJSON reports that a string in stored JSON may contain a match. If not, it need not be decoded.
+// InJSON reports whether a string in stored JSON may contain a match. If not, it need not be decoded.
 func (f Finder) InJSON(raw string) bool { return f.escaped || f.In(raw) }
 
-// next is the first match at or after a byte; -1: none.
+// next returns the first match at or after a byte; -1: none.
 func (f Finder) next(text string, at int) (start, end int) {
 	if len(f.needle) == 0 {
 		return -1, -1
@@ -91,7 +91,7 @@ func (f Finder) next(text string, at int) (start, end int) {
 	return -1, -1
 }
 
-// matches reports a match of the rest of the needle at a byte, and where it ends.
+// matches reports whether the rest of the needle matches at a byte, and where the match ends.
 func (f Finder) matches(text string, at int) (int, bool) {
 	for _, want := range f.needle[1:] {
 		if at >= len(text) {
@@ -134,7 +134,7 @@ var bases = func() (table [latinEnd]rune) {
 	return table
 }()
 
-// unaccented is a Latin letter without its accents.
+// unaccented returns a Latin letter without its accents.
 func unaccented(r rune) rune {
 	if r >= 0 && r < latinEnd {
 		return bases[r]

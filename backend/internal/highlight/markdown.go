@@ -25,14 +25,14 @@ var (
 // marksReach is how far before and after a snippet the text is searched for markup that ends or begins in it.
 const marksReach = 2048
 
-// marks are the ranges of text[from:to] that are only markup, in order and without overlap.
+// marks returns the ranges of text[from:to] that are only markup, in order and without overlap.
 func marks(text string, from, to int) []Span {
 	start, end := display.CharacterStart(text, max(0, from-marksReach)), display.CharacterStart(text, min(len(text), to+marksReach))
 	if i := strings.LastIndexByte(text[start:from], '\n'); i >= 0 && !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		start += i + 1
 	}
 	part := text[start:end]
-	var found, taken []Span // taken: code, inside of which nothing is markup
+	var found, taken []Span // taken: code, which contains no markup
 	mark := func(from, to int) { found = append(found, Span{from + start, to + start}) }
 	free := func(from, to int) bool {
 		return !slices.ContainsFunc(taken, func(t Span) bool { return from < t.End && to > t.Start })
@@ -87,12 +87,12 @@ func marks(text string, from, to int) []Span {
 	for _, m := range emphasis.FindAllStringSubmatchIndex(part, -1) {
 		around(m[2:4], 1)
 	}
-	return apart(found)
+	return withoutOverlaps(found)
 }
 
-// apart sorts spans and resolves overlaps: the first one wins, and of two with the same start the longer one, so that
-// a table rule is removed completely and not only its outer bars.
-func apart(spans []Span) []Span {
+// withoutOverlaps sorts spans and resolves overlaps: the first one wins, and of two with the same start the longer one,
+// so that a table rule is removed completely and not only its outer bars.
+func withoutOverlaps(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	out, end := spans[:0], 0
 	for _, s := range spans {
@@ -103,7 +103,7 @@ func apart(spans []Span) []Span {
 	return out
 }
 
-// without removes ranges from a text, and shifts the spans in it; ranges inside a span stay.
+// without removes ranges from a text, and shifts the spans in it; ranges that overlap a span stay.
 func without(text string, out, spans []Span) (string, []Span) {
 	out = slices.DeleteFunc(out, func(o Span) bool {
 		return slices.ContainsFunc(spans, func(s Span) bool { return o.Start < s.End && o.End > s.Start })
@@ -117,20 +117,20 @@ func without(text string, out, spans []Span) (string, []Span) {
 	b.WriteString(text[at:])
 	moved := make([]Span, 0, len(spans))
 	for _, s := range spans {
-		gone := 0
+		removed := 0
 		for _, o := range out {
 			if o.End <= s.Start {
-				gone += o.End - o.Start
+				removed += o.End - o.Start
 			}
 		}
-		moved = append(moved, Span{s.Start - gone, s.End - gone})
+		moved = append(moved, Span{s.Start - removed, s.End - removed})
 	}
 	return b.String(), moved
 }
 
-// UnmarkedAt is Markdown without its markup, and the new position of a place in it.
+// UnmarkedAt returns Markdown without its markup, and the new position of the byte at.
 func UnmarkedAt(text string, at int) (string, int) {
 	at = display.CharacterStart(text, min(max(at, 0), len(text)))
-	words, moved := without(text, marks(text, 0, len(text)), []Span{{at, at}})
-	return words, moved[0].Start
+	plain, moved := without(text, marks(text, 0, len(text)), []Span{{at, at}})
+	return plain, moved[0].Start
 }

@@ -81,8 +81,8 @@ func TestMarkdownSnippet(t *testing.T) {
 	}
 }
 
-// An ellipsis after a full stop stands apart, also if markup was between them.
-func TestMarkdownSnippetEndsInNoFourDots(t *testing.T) {
+// A space separates an ellipsis from a full stop, also if there was markup between them.
+func TestMarkdownSnippetDoesNotEndInFourDots(t *testing.T) {
 	text := "**find " + strings.Repeat("word ", 37) + "ends.** And more follows."
 	if got, _ := MarkdownSnippet(text, []Span{{2, 6}}); !strings.HasSuffix(strings.Join(strings.Fields(got), " "), "word ends. …") {
 		t.Errorf("%q", got)

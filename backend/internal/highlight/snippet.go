@@ -8,14 +8,14 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// Before is about how many bytes a snippet has before its first match, and Length about how many in all; cuts are at
-// word boundaries.
+// Before is the approximate number of bytes of a snippet before its first match, and Length that of the entire snippet;
+// cuts are at word boundaries.
 const (
 	Before = 48
 	Length = 200
 )
 
-// Snippet is the text around the first span on one line, and the positions of the spans that are in it. Without spans
+// Snippet returns the text around the first span on one line, and the positions of the spans that are in it. Without spans
 // it is the beginning of the text.
 func Snippet(text string, spans []Span) (string, []Span) { return snippet(text, spans, false) }
 
@@ -36,10 +36,10 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 	if from > 0 {
 		head = "…"
 	}
-	var in []Span
+	var inside []Span
 	for _, s := range spans {
 		if s.Start >= from && s.Start < to {
-			in = append(in, Span{s.Start - from, min(s.End, to) - from})
+			inside = append(inside, Span{s.Start - from, min(s.End, to) - from})
 		}
 	}
 	words := text[from:to]
@@ -50,7 +50,7 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 				out = append(out, Span{max(m.Start, from) - from, min(m.End, to) - from})
 			}
 		}
-		words, in = without(words, out, in)
+		words, inside = without(words, out, inside)
 	}
 	tail := ""
 	if to < len(text) {
@@ -59,19 +59,19 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 			tail = " …"
 		}
 	}
-	for i := range in {
-		in[i] = Span{in[i].Start + len(head), in[i].End + len(head)}
+	for i := range inside {
+		inside[i] = Span{inside[i].Start + len(head), inside[i].End + len(head)}
 	}
-	return head + blankControls(words) + tail, in
+	return head + blankControls(words) + tail, inside
 }
 
-// lastRune is the last character that is not a space.
+// lastRune returns the last character that is not a space.
 func lastRune(s string) rune {
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(s, unicode.IsSpace))
 	return r
 }
 
-// wordAt is where a word begins at or after a byte, but not after last.
+// wordAt returns the start of the first word at or after a byte and before last; if there is none, that byte.
 func wordAt(text string, at, last int) int {
 	if at <= 0 {
 		return 0
@@ -83,8 +83,7 @@ func wordAt(text string, at, last int) int {
 	return at
 }
 
-// blankControls replaces each control character by a space or other characters of the same length, so that positions
-// stay valid.
+// blankControls replaces each ASCII control character by a space, so that positions stay valid.
 func blankControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && unicode.IsControl(r) {
@@ -98,13 +97,13 @@ func blankControls(s string) string {
 func UTF16(text string, spans []Span) []Span {
 	out := make([]Span, 0, len(spans))
 	for _, s := range spans {
-		from := units(text[:s.Start])
-		out = append(out, Span{from, from + units(text[s.Start:s.End])})
+		from := utf16Length(text[:s.Start])
+		out = append(out, Span{from, from + utf16Length(text[s.Start:s.End])})
 	}
 	return out
 }
 
-func units(s string) int {
+func utf16Length(s string) int {
 	n := 0
 	for _, r := range s {
 		n++

@@ -14,7 +14,7 @@ import (
 // Term is one part of a query: a word, or a phrase in quotes.
 type Term struct {
 	Text   string
-	Prefix bool   // it may be the beginning of a word, because it is still being typed
+	Prefix bool   // it may be the beginning of a word that is still being typed
 	Phrase bool   // it must occur exactly as written
 	number string // the digits of a number of four or more, which may be written with digit grouping
 	finder Finder
@@ -57,14 +57,14 @@ func newWord(word string) Term {
 // endings are English word endings, longest first.
 var endings = []string{"ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "ly", "s", "y", "e"}
 
-// leastStem is the minimum length of a stem, in letters.
-const leastStem = 3
+// minStem is the minimum length of a stem, in letters.
+const minStem = 3
 
 // Stem approximates the form of a word in the text index: without its English ending.
 func Stem(word string) string {
 	folded := Fold(word)
 	for _, end := range endings {
-		if stem, ok := strings.CutSuffix(folded, end); ok && len(stem) >= leastStem && isASCII(stem) {
+		if stem, ok := strings.CutSuffix(folded, end); ok && len(stem) >= minStem && isASCII(stem) {
 			return undoubled(stem)
 		}
 	}
@@ -74,7 +74,7 @@ func Stem(word string) string {
 // undoubled turns running's runn into run.
 func undoubled(stem string) string {
 	n := len(stem)
-	if n > leastStem && stem[n-1] == stem[n-2] && !strings.ContainsRune("lsz", rune(stem[n-1])) {
+	if n > minStem && stem[n-1] == stem[n-2] && !strings.ContainsRune("lsz", rune(stem[n-1])) {
 		return stem[:n-1]
 	}
 	return stem
@@ -84,14 +84,14 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// Beginnings are the words in the index that a partly typed word may match: for "runni" the index only contains
+// Beginnings returns the words in the index that a partly typed word may match: for "runni" the index only contains
 // "run".
 func (t Term) Beginnings() []string {
 	if !t.Prefix || !isASCII(t.Text) {
 		return nil
 	}
 	var out []string
-	for cut := 1; cut <= 3 && len(t.Text)-cut >= leastStem; cut++ {
+	for cut := 1; cut <= 3 && len(t.Text)-cut >= minStem; cut++ {
 		stem := undoubled(t.Text[:len(t.Text)-cut])
 		if !slices.Contains(out, stem) {
 			out = append(out, stem)
@@ -100,19 +100,19 @@ func (t Term) Beginnings() []string {
 	return out
 }
 
-// InJSON reports that stored JSON may contain the term.
+// InJSON reports whether stored JSON may contain the term.
 func (t Term) InJSON(raw string) bool { return t.finder.InJSON(raw) || len(t.inGroups(raw)) > 0 }
 
 const (
-	mostSpans     = 24 // of one term in one text
+	maxSpans      = 24 // of one term in one text
 	longestEnding = 4
 )
 
-// Spans are the matches of a term in a text: words that begin with it or with its stem, and a number also with digit
+// Spans returns the matches of a term in a text: words that begin with it or with its stem, and a number also with digit
 // grouping.
 func (t Term) Spans(text string) []Span {
 	out := t.inGroups(text)
-	for at := 0; len(out) < mostSpans; {
+	for at := 0; len(out) < maxSpans; {
 		start, end := t.finder.next(text, at)
 		if start < 0 {
 			return out
@@ -126,7 +126,7 @@ func (t Term) Spans(text string) []Span {
 		case t.Prefix:
 			full = marksEnd(text, end)
 		case rest == 0:
-		case endsUncased(text[:end]):
+		case endsUnspaced(text[:end]):
 			full = marksEnd(text, end)
 		case t.Phrase || rest > longestEnding:
 			continue
@@ -137,14 +137,14 @@ func (t Term) Spans(text string) []Span {
 	return out
 }
 
-// inGroups are the matches of a number with digit grouping.
+// inGroups returns the matches of a number with digit grouping.
 func (t Term) inGroups(text string) []Span {
 	if t.number == "" {
 		return nil
 	}
 	var out []Span
 	for s := range numerals.Grouped(text) {
-		if len(out) == mostSpans {
+		if len(out) == maxSpans {
 			break
 		}
 		if s.Digits == t.number || t.Prefix && strings.HasPrefix(s.Digits, t.number) {
@@ -154,14 +154,15 @@ func (t Term) inGroups(text string) []Span {
 	return out
 }
 
-// beginsWord reports that the character before a position is not a letter, or is one of a script written without spaces.
+// beginsWord reports whether a word may begin at a position: after a character that is not a letter or number, or next
+// to one of a script written without spaces.
 func beginsWord(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	here, _ := utf8.DecodeRuneInString(text[at:])
 	return at == 0 || !unicode.IsLetter(before) && !unicode.IsNumber(before) || lexical.IsUnspaced(before) || lexical.IsUnspaced(here)
 }
 
-// wordEnd is the end of the word at a position; a change between scripts with and without spaces ends a word.
+// wordEnd returns the end of the word at a position; a change between scripts with and without spaces ends a word.
 func wordEnd(text string, at int) int {
 	for at < len(text) {
 		r, n := utf8.DecodeRuneInString(text[at:])
@@ -173,7 +174,7 @@ func wordEnd(text string, at int) int {
 	return at
 }
 
-// marksEnd is the end of the combining marks on the character before a position.
+// marksEnd returns the end of the combining marks on the character before a position.
 func marksEnd(text string, at int) int {
 	n := strings.IndexFunc(text[at:], func(r rune) bool { return !unicode.IsMark(r) })
 	if n < 0 {
@@ -182,13 +183,13 @@ func marksEnd(text string, at int) int {
 	return at + n
 }
 
-func endsUncased(s string) bool {
+func endsUnspaced(s string) bool {
 	r, _ := utf8.DecodeLastRuneInString(s)
 	return lexical.IsUnspaced(r)
 }
 
-// All finds terms in a text: the matches of all of them in order, how relevant the text is, and whether it contains
-// each.
+// All finds terms in a text. It returns the matches of all terms in order, how relevant the text is, and whether it
+// contains every term.
 func All(text string, terms []Term) (spans []Span, score float64, all bool) {
 	all = true
 	for _, t := range terms {
@@ -203,12 +204,12 @@ func All(text string, terms []Term) (spans []Span, score float64, all bool) {
 	slices.SortFunc(spans, func(a, b Span) int { return a.Start - b.Start })
 	end := 0
 	spans = slices.DeleteFunc(spans, func(s Span) bool { // remove overlaps
-		over := s.Start < end
+		overlaps := s.Start < end
 		end = max(end, s.End)
-		return over
+		return overlaps
 	})
-	return spans, score / (1 + float64(len(text))/evenLength), all
+	return spans, score / (1 + float64(len(text))/halvingLength), all
 }
 
-// evenLength is the length in bytes at which a text's matches count half as much as in a short one.
-const evenLength = 8000
+// halvingLength is the length in bytes at which a text's matches count half as much as in a short text.
+const halvingLength = 8000

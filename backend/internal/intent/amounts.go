@@ -36,10 +36,10 @@ var days = lexical.Set(`monday tuesday wednesday thursday friday saturday sunday
 
 var joinedDays = []string{"星期", "礼拜", "周一", "周二", "周三", "周四", "周五", "周六", "周日", "曜日", "요일", "明天", "昨天", "今天", "明日", "昨日", "내일", "어제"}
 
-// SaysAmount reports that a text contains a number, in digits or as a word.
+// SaysAmount reports whether a text contains a number, in digits or as a word.
 func SaysAmount(text string) bool { return hasFigure(text) || hasWord(text, amounts) }
 
-// SaysDay reports that a text contains a number, a weekday, a month or the like.
+// SaysDay reports whether a text contains a number, a weekday, a month or the like.
 func SaysDay(text string) bool {
 	if SaysAmount(text) || hasWord(text, days) {
 		return true

@@ -26,7 +26,7 @@ const (
 	Code // one line of a code block
 )
 
-// Block is a part of a message that forms a unit.
+// Block is a part of a message, such as a paragraph.
 type Block struct {
 	Kind BlockKind
 	Span
@@ -64,7 +64,7 @@ func (sc *scanner) flush() bool {
 	return ok
 }
 
-// line processes one line, given the next. It returns false when no more is wanted.
+// line processes one line, given the next. It returns false once yield has returned false.
 func (sc *scanner) line(line Span, next string) bool {
 	trimmed := trimSpan(sc.text, line)
 	s := sc.text[trimmed.Start:trimmed.End]
@@ -117,9 +117,9 @@ func nextLine(text string, start int) string {
 }
 
 func trimSpan(text string, s Span) Span {
-	left := strings.TrimLeftFunc(text[s.Start:s.End], unicode.IsSpace)
-	start := s.End - len(left)
-	return Span{start, start + len(strings.TrimRightFunc(left, unicode.IsSpace))}
+	trimmed := strings.TrimLeftFunc(text[s.Start:s.End], unicode.IsSpace)
+	start := s.End - len(trimmed)
+	return Span{start, start + len(strings.TrimRightFunc(trimmed, unicode.IsSpace))}
 }
 
 // fenceMark is "```" or "~~~" if the line opens or closes a code block.
@@ -132,8 +132,8 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// isRuler reports a line of only dashes, equals signs, asterisks, pipes and colons: the second
-// line of a table, the underline of a heading, or a thematic break.
+// isRuler reports whether a line consists only of dashes, equals signs, asterisks, underscores and the separators of a
+// table: the second line of a table, the underline of a heading, or a thematic break.
 func isRuler(line string) bool {
 	marks := 0
 	for _, r := range line {
@@ -151,7 +151,7 @@ func isRuler(line string) bool {
 // wrappedRunes is the length from which a line without an end mark counts as hard-wrapped.
 const wrappedRunes = 50
 
-// continues reports that a line continues the open block.
+// continues reports whether a line continues the open block.
 func continues(text string, open Block, line, trimmed Span) bool {
 	if open.Kind > DoneTask {
 		return false
@@ -219,8 +219,8 @@ func classify(text string, span Span, next string) Block {
 	return Block{kind, span}
 }
 
-// isUnderline reports the underline of a heading. Below a single line of text, dashes could also be a thematic break;
-// both end the block above.
+// isUnderline reports whether a line is the underline of a heading. Below a single line of text, dashes could also be a
+// thematic break; both end the block above.
 func isUnderline(line string) bool {
 	return len(line) >= 3 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }
@@ -239,8 +239,8 @@ func isFootnote(s string) bool {
 // labelWords is the maximum number of words in a label before a colon.
 const labelWords = 5
 
-// isLabel reports text that only names what follows: all of it in bold, except for brackets and a colon after it, or
-// a few words and a colon.
+// isLabel reports whether a text only names what follows it: all of it is in bold, except for brackets and a colon at
+// the end, or it has a few words and a colon.
 func isLabel(s string) bool {
 	if rest, ok := strings.CutPrefix(s, "**"); ok {
 		label, after, closed := strings.Cut(rest, "**")

@@ -1,4 +1,4 @@
-// Package intent classifies sentences by cue words of a dozen languages. It uses no grammar, and is pure.
+// Package intent classifies sentences by cue words of a dozen languages. It uses no grammar. The package is pure.
 package intent
 
 import (
@@ -100,8 +100,8 @@ func joinedCueTable() map[Kind][]string {
 	return table
 }
 
-// Of classifies a sentence by its cue words, "" if it has none. states is false for questions and single words, which
-// state nothing.
+// Of classifies a sentence by its cue words; kind is empty if it has none. states is false for questions and single
+// words, which state nothing.
 func Of(sentence string) (kind Kind, states bool) {
 	if last, _ := utf8.DecodeLastRuneInString(sentence); strings.ContainsRune("?？؟", last) {
 		return "", false
@@ -148,7 +148,7 @@ func joinedKinds(sentence string, note func(Kind)) {
 	}
 }
 
-// Words is the sentence's words in lower case, separated by single spaces, and the end of each.
+// Words returns the sentence's words in lower case, separated by single spaces, and the end of each.
 func Words(sentence string) (string, []int) {
 	var b strings.Builder
 	b.Grow(len(sentence) + 1)
@@ -176,7 +176,7 @@ func Words(sentence string) (string, []int) {
 	return b.String(), ends
 }
 
-// EndsSentence reports a mark that ends a sentence if a space follows it or the script needs none.
+// EndsSentence reports whether a mark ends a sentence, provided that a space follows it or the script needs none.
 func EndsSentence(r rune) bool {
 	switch r {
 	case '.', '!', '?', '。', '！', '？', '｡', '।', '؟', '۔':

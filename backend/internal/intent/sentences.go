@@ -12,7 +12,7 @@ import (
 // abbreviations do not end a sentence with their full stop.
 var abbreviations = lexical.Set(`e.g i.e vs approx nos incl dept jr sr z.b bzw d.h u.a usw ggf evtl inkl p.ex p.ej núm`)
 
-// titles are abbreviations before a name with a capital: "Ms. Ito", but not "38 ms."
+// titles are abbreviations before a name, with a capital letter: "Ms. Ito", but not "38 ms."
 var titles = lexical.Set(`Mr Mrs Ms Dr Prof St Fr Hr Fig Nr Sra Srta Mme Mlle`)
 
 // months follow an ordinal number in languages that write one with a full stop.
@@ -51,7 +51,7 @@ func closers(s string) int {
 	return len(s) - len(strings.TrimLeft(s, ".!?\"')]”’»*_。！？」』"))
 }
 
-// endsAt reports that the mark at the end of before ends a sentence, given what follows.
+// endsAt reports whether the mark at the end of before ends a sentence, given the text after it.
 func endsAt(text string, before, after Span, mark rune) bool {
 	rest := text[after.Start:after.End]
 	next, _ := utf8.DecodeRuneInString(rest)

@@ -58,18 +58,18 @@ var joinedNever = pattern.New(`(?:从不|從不|绝不|絕不|决不|永远不|�
 var lasting = lexical.Set(`always never immer nie niemals stets toujours jamais siempre nunca jamás sempre mai altijd nooit
 	zawsze nigdy asla всегда никогда завжди ніколи`)
 
-// narrative words after "always" or "never" make a clause a story or an opinion.
+// narrative are words that, after "always" or "never", make a clause a story or an opinion.
 var narrative = lexical.Set(`mind been had was were did thought knew again ever happy good nice great glad fun a an the there here on at
 	went got came saw felt said told heard tried wanted loved liked enjoyed wondered have has really quite so very too something someone
 	love enjoy feel felt dreamed dreamt imagined understood remember forget forgot know get gets see go going seem seems
 	up full calm look looks remind reminds say quit`)
 
 var (
-	modals   = lexical.Set(`must should shall may muss müssen darf dürfen soll sollen sollte sollten sollst doit doivent dois devez debe deben debes deve devem devono moet moeten должен должна должно должны`)
-	askers   = lexical.Set(`please bitte`)
-	bidders  = lexical.Set(`you remember sure please`) // before "to always"
-	speakers = lexical.Set(`i we`)
-	wishes   = lexical.Set(`want need prefer use write format answer expect`)
+	modals          = lexical.Set(`must should shall may muss müssen darf dürfen soll sollen sollte sollten sollst doit doivent dois devez debe deben debes deve devem devono moet moeten должен должна должно должны`)
+	politeWords     = lexical.Set(`please bitte`)
+	beforeTo        = lexical.Set(`you remember sure please`) // words before "to always"
+	speakers        = lexical.Set(`i we`)
+	preferenceVerbs = lexical.Set(`want need prefer use write format answer expect`)
 
 	// softeners may come between the beginning of a clause and its verb.
 	softeners = lexical.Set(`please just also so then and but or remember important rule note bitte und aber oder also auch s'il vous plaît plait et mais por favor y pero`)
@@ -94,7 +94,7 @@ var (
 		deploy ship release merge push publish send schedule book plan pay order contact call mail run post buy test commit
 		antworte schreib schreibe schick schicke sende nutze verwende nimm buche bestelle plane gib zeig zeige mach mache`)
 
-	// past are words of a sentence that tells what happened.
+	// past are words in sentences about what happened.
 	past = lexical.Set(`was were had did went met came ran got saw took gave made said told left kept sent paid bought built ate slept spent drove flew
 		wrote read felt found thought knew stayed became began chose lost won used
 		war waren hatte hatten haben hat habe wurde wurden ging gingen kam kamen fuhr fuhren gab gaben traf trafen sah sahen blieb blieben`)
@@ -104,7 +104,7 @@ var (
 	auxiliaries = lexical.Set(`ist war sind hat hatte habe wird est était a était es era está foi é è был была`)
 )
 
-// IsStanding reports that a sentence is a standing instruction.
+// IsStanding reports whether a sentence is a standing instruction.
 func IsStanding(sentence string) bool {
 	words, ends := Words(sentence)
 	if len(ends) < 2 && !strings.ContainsFunc(sentence, lexical.IsUnspaced) {
@@ -117,10 +117,10 @@ func IsStanding(sentence string) bool {
 	if question && !strings.HasPrefix(words, "can you please ") && !strings.HasPrefix(words, "could you please ") {
 		return false
 	}
-	lasts := false
+	isLasting := false
 	start := 0
 	for i, end := range ends {
-		lasts = lasts || lasting[words[start:end]]
+		isLasting = isLasting || lasting[words[start:end]]
 		for n := i; n < len(ends) && n < i+longestPhrase; n++ {
 			if standingPhrases[words[start:ends[n]]] {
 				return true
@@ -135,13 +135,14 @@ func IsStanding(sentence string) bool {
 			}
 		}
 	}
-	return isJoinedHabit(sentence) || lasts && ordersForGood(clauseWords(sentence))
+	return isJoinedHabit(sentence) || isLasting && isPermanentOrder(clauseWords(sentence))
 }
 
-// isJoinedHabit reports a Chinese sentence about what "we never do". With a mark of the past it tells what happened.
+// isJoinedHabit reports whether a Chinese sentence is about what "we never do". With a mark of the past it would be
+// about what happened.
 func isJoinedHabit(sentence string) bool {
-	ours := strings.HasPrefix(sentence, "我们") || strings.HasPrefix(sentence, "我們") || strings.HasPrefix(sentence, "咱们")
-	return ours && joinedNever().MatchString(sentence) && !strings.ContainsAny(sentence, "了过過曾")
+	isOurs := strings.HasPrefix(sentence, "我们") || strings.HasPrefix(sentence, "我們") || strings.HasPrefix(sentence, "咱们")
+	return isOurs && joinedNever().MatchString(sentence) && !strings.ContainsAny(sentence, "了过過曾")
 }
 
 // longestPhrase is the maximum number of words in a standing phrase.
@@ -149,34 +150,34 @@ const longestPhrase = 6
 
 // clauseWord is a word in lower case, with its position in its clause.
 type clauseWord struct {
-	text  string
-	place int
+	text     string
+	position int
 }
 
 // clauseWords splits a sentence at its punctuation and conjunctions.
 func clauseWords(sentence string) []clauseWord {
 	var out []clauseWord
-	place := 0
+	position := 0
 	for field := range strings.FieldsSeq(sentence) {
 		text, _ := Words(field)
 		for word := range strings.FieldsSeq(text) {
 			if softeners[word] {
-				place = 0
+				position = 0
 			}
-			out = append(out, clauseWord{word, place})
+			out = append(out, clauseWord{word, position})
 			if !softeners[word] {
-				place++
+				position++
 			}
 		}
 		if strings.ContainsRune(",;:.!?—–-()，；：", lastRune(field)) {
-			place = 0
+			position = 0
 		}
 	}
 	return out
 }
 
-// ordersForGood reports a clause that orders something with "always" or "never".
-func ordersForGood(words []clauseWord) bool {
+// isPermanentOrder reports whether a clause orders something with "always" or "never".
+func isPermanentOrder(words []clauseWord) bool {
 	at := func(i int) string {
 		if i < 0 || i >= len(words) {
 			return ""
@@ -184,7 +185,7 @@ func ordersForGood(words []clauseWord) bool {
 		return words[i].text
 	}
 	for i, w := range words {
-		if lasting[w.text] && i > 0 && w.place == 0 && circumstances[at(i+1)] {
+		if lasting[w.text] && i > 0 && w.position == 0 && circumstances[at(i+1)] {
 			if isHabit(words[:i]) {
 				return true
 			}
@@ -195,11 +196,11 @@ func ordersForGood(words []clauseWord) bool {
 		}
 		before, next := at(i-1), at(i+1)
 		switch {
-		case modals[before] || askers[before] || before == "to" && bidders[at(i-2)]:
+		case modals[before] || politeWords[before] || before == "to" && beforeTo[at(i-2)]:
 			return true
-		case speakers[before] && (wishes[next] || before == "we" && next != "" && !strings.HasSuffix(next, "ed")):
+		case speakers[before] && (preferenceVerbs[next] || before == "we" && next != "" && !strings.HasSuffix(next, "ed")):
 			return true
-		case w.place == 0:
+		case w.position == 0:
 			if next != "" && !strings.HasSuffix(next, "ing") && !(conjunctions[before] && subjects[words[0].text]) {
 				return true
 			}
@@ -212,12 +213,12 @@ func ordersForGood(words []clauseWord) bool {
 	return false
 }
 
-// isHabit reports a statement of how something is done here, or an order, before "never on ...": what happened once, or
-// what others do, is not an instruction.
+// isHabit reports whether the words before "never on ..." state how something is done here, or are an order. A statement
+// of what happened once, or of what others do, is not an instruction.
 func isHabit(before []clauseWord) bool {
 	first, polite := 0, false
 	for first < len(before)-1 && softeners[before[first].text] {
-		polite = polite || askers[before[first].text]
+		polite = polite || politeWords[before[first].text]
 		first++
 	}
 	if !polite && !habits[before[first].text] && !orders[before[first].text] {
@@ -231,25 +232,25 @@ func isHabit(before []clauseWord) bool {
 	return true
 }
 
-// lastingAfterModal reports a modal verb earlier in the clause, for languages that put words between the two: "Preise
-// dürfen in Logs nie stehen".
+// lastingAfterModal reports whether a modal verb comes earlier in the clause, for languages that put words between the
+// two: "Preise dürfen in Logs nie stehen".
 func lastingAfterModal(before []clauseWord) bool {
 	for i := len(before) - 1; i >= 0; i-- {
 		if modals[before[i].text] && before[i].text != "may" && before[i].text != "should" {
 			return true
 		}
-		if before[i].place == 0 {
+		if before[i].position == 0 {
 			break
 		}
 	}
 	return false
 }
 
-// orderAt reports that the word at i belongs to a clause that begins with an order:
-// "Antworte immer auf Deutsch", "Use metric units always".
+// orderAt reports whether the word at i belongs to a clause that begins with an order: "Antworte immer auf Deutsch",
+// "Use metric units always".
 func orderAt(words []clauseWord, i int) bool {
 	first := i
-	for first > 0 && words[first].place > 0 {
+	for first > 0 && words[first].position > 0 {
 		first--
 	}
 	verb := words[first].text

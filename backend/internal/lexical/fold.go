@@ -44,7 +44,7 @@ func Fold(text string) string {
 	return b.String()
 }
 
-// FoldAt is the folded character at a position of a text, and the number of bytes it replaces.
+// FoldAt returns the folded character at a position of a text, and the number of bytes that it replaces.
 func FoldAt(text string, at int) (rune, int) {
 	r, n := utf8.DecodeRuneInString(text[at:])
 	if r = oneWidth(r); !IsUnspaced(r) {
@@ -65,7 +65,7 @@ func FoldAt(text string, at int) (rune, int) {
 	}
 }
 
-// mayFold reports a character for which Fold may have another one, or none.
+// mayFold reports whether Fold may replace or remove a character.
 func mayFold(r rune) bool {
 	return r == voiced || r == semiVoiced || isSelector(r) || oneWidth(r) != r
 }
@@ -81,5 +81,5 @@ func oneWidth(r rune) rune {
 	return r
 }
 
-// isSelector reports a variation selector.
+// isSelector reports whether a character is a variation selector.
 func isSelector(r rune) bool { return r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0100 && r <= 0xE01EF }

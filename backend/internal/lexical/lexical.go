@@ -1,6 +1,6 @@
 // Package lexical splits texts into the words by which they are searched and compared, in scripts with and without
-// spaces between words. The text index and the queries use the same functions, so that a word of a text finds it. It
-// is pure.
+// spaces between words. The text index and the queries use the same functions, so that a text is found by its words.
+// The package is pure.
 package lexical
 
 import (
@@ -18,8 +18,8 @@ var unspaced = []*unicode.RangeTable{
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// IsUnspaced reports a letter, mark or digit of a script written without spaces between words. Characters shared by
-// several scripts, such as the long vowel mark, belong to no script in Unicode, but they only occur inside words.
+// IsUnspaced reports whether r is a letter, mark or digit of a script written without spaces between words. Characters
+// shared by several scripts, such as the long vowel mark, belong to no script in Unicode, but only occur inside words.
 func IsUnspaced(r rune) bool {
 	switch {
 	case r < 0x0E00, r >= 0x1E00 && r < 0x2E80:
@@ -34,24 +34,24 @@ func IsUnspaced(r rune) bool {
 	return unicode.In(r, unspaced...) && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r))
 }
 
-// IsEastAsian reports a character of Chinese, Japanese or Korean. The sizes of stored chunks and the vectors of the
+// IsEastAsian reports whether r is a character of Chinese, Japanese or Korean. The sizes of stored chunks and the vectors of the
 // embedded embedder depend on it: changing the set requires a new version of both, even though IsUnspaced is more
 // precise.
 func IsEastAsian(r rune) bool {
 	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
-// runs are the parts of a folded text that are either unspaced or not, in order.
+// runs yields the parts of a folded text in order, each with whether its characters are unspaced.
 func runs(text string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		for text != "" {
 			first, _ := utf8.DecodeRuneInString(text)
-			is := IsUnspaced(first)
-			end := strings.IndexFunc(text, func(r rune) bool { return IsUnspaced(r) != is })
+			unspacedRun := IsUnspaced(first)
+			end := strings.IndexFunc(text, func(r rune) bool { return IsUnspaced(r) != unspacedRun })
 			if end < 0 {
 				end = len(text)
 			}
-			if !yield(text[:end], is) {
+			if !yield(text[:end], unspacedRun) {
 				return
 			}
 			text = text[end:]
@@ -59,7 +59,7 @@ func runs(text string) iter.Seq2[string, bool] {
 	}
 }
 
-// Words are the words of a text in lower case and folded, in order: runs of letters, digits and marks. A change
+// Words returns the words of a text in lower case and folded, in order: runs of letters, digits and marks. A change
 // between a script with spaces and one without is also a boundary. A number with digit grouping is one word: 1,000 is
 // 1000.
 func Words(text string) []string {
@@ -108,8 +108,8 @@ func isASCIIWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// Pairs are the overlapping pairs of characters of one of a text's Words, as in the index, if it is in a script
-// without spaces. A word of up to two characters, or in another script, is returned unchanged.
+// Pairs returns the overlapping pairs of characters of one of a text's Words, as in the index, if the word is in a
+// script without spaces. A word of up to two characters, or in another script, is returned unchanged.
 func Pairs(word string) []string {
 	if first, _ := utf8.DecodeRuneInString(word); !IsUnspaced(first) {
 		return []string{word}
@@ -126,10 +126,10 @@ func Pairs(word string) []string {
 // eachPair calls yield with each pair of characters of an unspaced run, and finally with its last character alone.
 func eachPair(run string, yield func(pair string, isLast bool)) {
 	for run != "" {
-		one := character(run)
-		two := one + character(run[one:])
-		yield(run[:two], one == two)
-		run = run[one:]
+		size := character(run)
+		pairSize := size + character(run[size:])
+		yield(run[:pairSize], size == pairSize)
+		run = run[size:]
 	}
 }
 
@@ -144,7 +144,7 @@ func character(run string) int {
 	return len(run)
 }
 
-// IndexText is a text in the form stored in the text index. The tokenizer does not split scripts without spaces, so a
+// IndexText returns a text in the form stored in the text index. The tokenizer does not split scripts without spaces, so a
 // run of their characters is replaced by its overlapping pairs and its last character alone. 我爱猫 is indexed as 我爱 爱猫
 // 猫: a longer term is found as a phrase of pairs, a single character as a token prefix. Text without such runs, and
 // without letters of another width, is returned unchanged.
@@ -174,8 +174,8 @@ func IndexText(text string) string {
 // privateUse is the beginning of Unicode's private use area.
 const privateUse = 0xE000
 
-// indexed is a character as a token may contain it. The tokenizer splits words at marks, but not at private use
-// characters.
+// indexed returns the character that represents r in a token. The tokenizer splits words at marks, but not at private
+// use characters.
 func indexed(r rune) rune {
 	if unicode.IsMark(r) {
 		return privateUse + r&0xFFF
@@ -183,8 +183,8 @@ func indexed(r rune) rune {
 	return r
 }
 
-// Phrase is a term as the phrase of tokens that IndexText creates for it. isBeginning reports that the last token is
-// a single character of a script without spaces, which in the index is the beginning of pairs.
+// Phrase returns the phrase of tokens that IndexText creates for a term. isBeginning: the last token is a single
+// character of a script without spaces, which in the index is the beginning of pairs.
 func Phrase(term string) (phrase string, isBeginning bool) {
 	tokens := strings.Fields(IndexText(term))
 	characters := 0

@@ -2,9 +2,9 @@ package lexical
 
 import "strings"
 
-// IndexToken returns the token that the text index makes of a word, if the word has only the letters a to z and digits:
-// its stem by the Porter tokenizer of SQLite's FTS5, which differs from Stem. false: another word, which only FTS5
-// itself can split.
+// IndexToken returns the token that the text index contains for a word, if the word has only the letters a to z and
+// digits: its stem by the Porter tokenizer of SQLite's FTS5, which differs from Stem. For any other word it returns
+// false, because only FTS5 itself can split it.
 func IndexToken(word string) (string, bool) {
 	for i := range len(word) {
 		if c := word[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
@@ -42,9 +42,9 @@ const (
 type porter string
 
 // ending is a suffix and its replacement.
-type ending struct{ suffix, by string }
+type ending struct{ suffix, replacement string }
 
-// If a word ends with several suffixes, the first one in the list counts, whether or not it is replaced.
+// If a word ends with several suffixes of a list, the first of them counts, whether or not it is replaced.
 var (
 	secondStep = []ending{
 		{"ational", "ate"},
@@ -113,7 +113,7 @@ func (s *porter) replace(endings []ending, qualifies func(stem, suffix string) b
 		if !qualifies(stem, e.suffix) {
 			return false
 		}
-		*s = porter(stem + e.by)
+		*s = porter(stem + e.replacement)
 		return true
 	}
 	return false
@@ -152,12 +152,12 @@ func (s *porter) pastAndGerund() {
 	}
 }
 
-// isVowel reports a vowel; y is one after a consonant.
+// isVowel reports whether c is a vowel; y is a vowel after a consonant.
 func isVowel(c byte, afterConsonant bool) bool {
 	return strings.IndexByte("aeiou", c) >= 0 || afterConsonant && c == 'y'
 }
 
-// measure counts the sequences of vowels that a consonant follows.
+// measure counts the sequences of vowels that are followed by a consonant.
 func measure(stem string) int {
 	n, consonant, vowels := 0, false, false
 	for i := range len(stem) {
@@ -179,7 +179,7 @@ func hasVowel(stem string) bool {
 	return false
 }
 
-// endsShort reports a stem that ends with consonant, vowel, consonant, where the last is none of w, x and y.
+// endsShort reports whether a stem ends with consonant, vowel, consonant, where the last is none of w, x and y.
 func endsShort(stem string) bool {
 	if stem == "" || strings.IndexByte("wxy", stem[len(stem)-1]) >= 0 {
 		return false

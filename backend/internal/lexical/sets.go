@@ -6,7 +6,7 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// Set is the set of the words of a list, separated by white space.
+// Set returns the set of the words of a list, separated by white space.
 func Set(list string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(list) {
@@ -15,7 +15,7 @@ func Set(list string) map[string]bool {
 	return set
 }
 
-// Phrases is the set of the phrases of a list, separated by commas, with single spaces.
+// Phrases returns the set of the phrases of a list, separated by commas. White space in them becomes single spaces.
 func Phrases(list string) map[string]bool {
 	set := map[string]bool{}
 	for phrase := range strings.SplitSeq(list, ",") {
@@ -24,7 +24,8 @@ func Phrases(list string) map[string]bool {
 	return set
 }
 
-// Stem is a word without its English ending, if it has only the letters a to z. Other words are returned unchanged.
+// Stem returns a word without its English ending, if the word has only the letters a to z. Other words are returned
+// unchanged.
 func Stem(word string) string {
 	for i := range len(word) {
 		if word[i] < 'a' || word[i] > 'z' {

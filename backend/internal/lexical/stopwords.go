@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// IsStopWord reports a lower-case word that says nothing about a text's subject. A search ignores it, the embedded
-// embedder gives it little weight.
+// IsStopWord reports whether a lower-case word says nothing about a text's subject. A search ignores such words, and
+// the embedded embedder gives them little weight.
 func IsStopWord(word string) bool { return stopWords[word] }
 
-// IsFunctionCharacter reports a Chinese character that alone says nothing about a text's subject: a particle, a
+// IsFunctionCharacter reports whether a Chinese character alone says nothing about a text's subject: a particle, a
 // pronoun, a preposition, a part of a question word.
 func IsFunctionCharacter(r rune) bool { return strings.ContainsRune(functionCharacters, r) }
 
@@ -18,9 +18,10 @@ const functionCharacters = `的了是在不有我你您他她它们这那个和�
 
 var stopWords = Set(strings.Join(slices.Collect(maps.Values(stopWordLists)), " "))
 
-// stopWordLists are the most common words of languages, and words that address a memory rather than name a subject.
-// The vectors of the embedded embedder depend on them: a change requires a new version of it. Scripts without spaces
-// have none: a pair of characters that occurs everywhere is dropped from a search by its frequency.
+// stopWordLists are the most common words of some languages, and words that address a memory rather than name a
+// subject. The vectors of the embedded embedder depend on them: a change requires a new version of the embedder. Scripts
+// without spaces have no stop words: a pair of characters that occurs everywhere is dropped from a search by its
+// frequency.
 var stopWordLists = map[string]string{
 	"English": `
 a about after again all also am an and any are as at be because been before being between both but by can could did do

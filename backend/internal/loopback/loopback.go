@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// IsHost reports a name or an address of this machine, without its port.
+// IsHost reports whether a name or an address, without a port, is one of this machine.
 func IsHost(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -17,7 +17,7 @@ func IsHost(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// Exposes reports an address to which a key would be sent unencrypted: plain http to another machine.
+// Exposes reports whether a key would be sent to an address unencrypted: plain http to another machine.
 func Exposes(address string) bool {
 	u, err := url.Parse(strings.TrimSpace(address))
 	return err == nil && strings.EqualFold(u.Scheme, "http") && !IsHost(u.Hostname())

@@ -1,5 +1,5 @@
-// Package numerals compares numbers whatever their notation: 1,000, 1.000, 1 000 and 1000 are equal, and so are 09:00
-// and 9 AM. It is pure.
+// Package numerals compares numbers in any notation: 1,000, 1.000, 1 000 and 1000 are equal, and so are 09:00 and 9 AM.
+// The package is pure.
 package numerals
 
 import (
@@ -20,7 +20,7 @@ type Span struct {
 // longestGrouped is the maximum number of digits of a grouped number: longer runs are not amounts.
 const longestGrouped = 15
 
-// Grouped are the numbers of a text with digit grouping: one to three digits, then groups of three, with the same
+// Grouped yields the numbers of a text with digit grouping: one to three digits, then groups of three, with the same
 // separator throughout. A number that begins with 0, such as "0.500", is a decimal and not grouped.
 func Grouped(text string) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
@@ -105,8 +105,8 @@ func Plain(text string) string {
 	return b.String()
 }
 
-// Forms are the two ways in which an index that splits words at signs may contain a whole number of four digits or
-// more: 1,000 and 1000 are "1000" and "1 000". ok is false for any other text.
+// Forms returns the two forms in which an index that splits words at signs may contain a whole number of four digits or
+// more: for 1,000 and for 1000 they are "1000" and "1 000". ok is false for any other text.
 func Forms(term string) (whole, groups string, ok bool) {
 	whole = Plain(term)
 	if len(whole) <= 3 || len(whole) > longestGrouped || whole[0] == '0' || digitsEnd(whole, 0) != len(whole) {

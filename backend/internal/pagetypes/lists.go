@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// results is the shape with the results of methods and the payloads of events as fields.
+// results is a shape whose fields are the results of methods and the payloads of events.
 const results = "results"
 
-// lists says for each shape which of its fields are lists, or contain any at any depth: "[]", "Shape" or "Shape[]".
+// lists contains for each shape the fields that are lists, or contain a list at any depth: "[]", "Shape" or "Shape[]".
 // Go encodes a nil list as null, and the page reads it as an empty one.
 type lists map[string]map[string]string
 
@@ -22,39 +22,39 @@ func (l lists) add(shape, field, typ string) {
 	l[shape][field] = typ
 }
 
-// prune removes what contains no list, and shapes that the program never sends.
+// prune removes fields that contain no list, and shapes that the program never sends.
 func (l lists) prune() {
-	holds := map[string]bool{"": true} // the result for a list of items without lists
+	hasList := map[string]bool{"": true} // "" is the shape of "[]"
 	for more := true; more; {
 		more = false
 		for shape, fields := range l {
 			for _, typ := range fields {
-				if of, list := strings.CutSuffix(typ, "[]"); !holds[shape] && (list || holds[of]) {
-					holds[shape], more = true, true
+				if item, isList := strings.CutSuffix(typ, "[]"); !hasList[shape] && (isList || hasList[item]) {
+					hasList[shape], more = true, true
 				}
 			}
 		}
 	}
-	arrives := map[string]bool{}
-	var arrive func(shape string)
-	arrive = func(shape string) {
-		if arrives[shape] || !holds[shape] {
+	sent := map[string]bool{}
+	var markSent func(shape string)
+	markSent = func(shape string) {
+		if sent[shape] || !hasList[shape] {
 			return
 		}
-		arrives[shape] = true
+		sent[shape] = true
 		for field, typ := range l[shape] {
-			of, list := strings.CutSuffix(typ, "[]")
-			switch arrive(of); {
-			case holds[of]:
-			case list:
+			item, isList := strings.CutSuffix(typ, "[]")
+			switch markSent(item); {
+			case hasList[item]:
+			case isList:
 				l[shape][field] = "[]"
 			default:
 				delete(l[shape], field)
 			}
 		}
 	}
-	arrive(results)
-	maps.DeleteFunc(l, func(shape string, _ map[string]string) bool { return !arrives[shape] })
+	markSent(results)
+	maps.DeleteFunc(l, func(shape string, _ map[string]string) bool { return !sent[shape] })
 }
 
 func (w *writer) writeLists() {

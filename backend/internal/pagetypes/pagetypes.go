@@ -22,7 +22,7 @@ const File = "frontend/src/lib/backend/types.ts"
 const (
 	apiDir  = "backend/api"
 	chatDir = "backend/chat"
-	appDir  = "backend/app" // its function services binds
+	appDir  = "backend/app" // its function services creates the bound services
 )
 
 // writer writes one file.
@@ -61,9 +61,9 @@ func Generate(root string) ([]byte, error) {
 	slices.SortFunc(w.shapes, func(a, b declared) int {
 		return cmp.Or(cmp.Compare(w.api.name(a.file), w.api.name(b.file)), cmp.Compare(a.spec.Pos(), b.spec.Pos()))
 	})
-	services := bound(app, "services")
+	services := boundServices(app, "services")
 	if len(services) == 0 {
-		return nil, fmt.Errorf("%s: no function services that binds any", appDir)
+		return nil, fmt.Errorf("%s: there is no function named services that creates a service", appDir)
 	}
 	fmt.Fprint(w, "// Code generated from "+apiDir+" by `make types`. DO NOT EDIT.\n")
 	for _, step := range []func() error{w.writeShapes, w.writeEvents, func() error { return w.writeServices(services) }} {
@@ -108,16 +108,16 @@ func (w *writer) writeShapes() error {
 	return nil
 }
 
-// writeEvents writes the constants EventX, each with its shape X.
+// writeEvents writes the values of the constants EventX, each with its shape X.
 func (w *writer) writeEvents() error {
 	fmt.Fprint(w, "\n/** Events to the page by their names, and what they carry. */\nexport interface Events {\n")
 	for _, c := range w.api.consts {
-		shape, is := strings.CutPrefix(c.name, "Event")
-		if !is || c.typ != "" {
+		shape, ok := strings.CutPrefix(c.name, "Event")
+		if !ok || c.typ != "" {
 			continue
 		}
 		if !w.api.types[shape].isKnown() {
-			return fmt.Errorf("%s carries no shape %s", c.name, shape)
+			return fmt.Errorf("%s has no shape %s", c.name, shape)
 		}
 		fmt.Fprintf(w, "  '%s': %s;\n", c.value, shape)
 		w.lists.add(results, c.value, shape)
@@ -203,26 +203,26 @@ func (w *writer) fileOf(n ast.Node) *ast.File {
 func (w *writer) typeOf(file *ast.File, t ast.Expr) (string, error) {
 	switch t := t.(type) {
 	case *ast.StarExpr:
-		of, err := w.typeOf(file, t.X)
-		return of + " | null", err
+		base, err := w.typeOf(file, t.X)
+		return base + " | null", err
 	case *ast.ArrayType:
-		of, err := w.typeOf(file, t.Elt)
-		if strings.Contains(of, "|") || strings.HasSuffix(of, "[]") {
-			return "", fmt.Errorf("a list of %s is not provided for", of)
+		item, err := w.typeOf(file, t.Elt)
+		if strings.Contains(item, "|") || strings.HasSuffix(item, "[]") {
+			return "", fmt.Errorf("a list of %s is not supported", item)
 		}
-		return of + "[]", err
+		return item + "[]", err
 	case *ast.MapType:
-		of, err := w.typeOf(file, t.Value)
-		if err == nil && (baseName(t.Key) != "string" || strings.HasSuffix(of, "[]")) {
-			err = fmt.Errorf("a map of %s is not provided for", of)
+		item, err := w.typeOf(file, t.Value)
+		if err == nil && (baseName(t.Key) != "string" || strings.HasSuffix(item, "[]")) {
+			err = fmt.Errorf("a map of %s is not supported", item)
 		}
-		return "Record<string, " + of + ">", err
+		return "Record<string, " + item + ">", err
 	case *ast.SelectorExpr:
-		at, known := t.X.(*ast.Ident)
-		if !known {
+		pkg, ok := t.X.(*ast.Ident)
+		if !ok {
 			break
 		}
-		other, d, err := w.api.imported(file, at.Name, t.Sel.Name)
+		other, d, err := w.api.imported(file, pkg.Name, t.Sel.Name)
 		if err != nil {
 			return "", err
 		}
@@ -239,7 +239,7 @@ func (w *writer) typeOf(file *ast.File, t ast.Expr) (string, error) {
 		}
 		return "", fmt.Errorf("%s is not a type for the page", t.Name)
 	}
-	return "", fmt.Errorf("a type that is not provided for")
+	return "", fmt.Errorf("this kind of type is not supported")
 }
 
 var basic = map[string]string{
@@ -247,7 +247,7 @@ var basic = map[string]string{
 	"int": "number", "int32": "number", "int64": "number", "uint64": "number", "float64": "number",
 }
 
-// enum is the union of the constants of a type; a string type without constants is a string. A type of another
+// enum returns the union of the constants of a type; a string type without constants is a string. A type of another
 // package is prefixed with the package's name, unless the package is chat and api has no type of that name.
 func (w *writer) enum(in *source, d declared) (string, error) {
 	if baseName(d.spec.Type) != "string" {
@@ -320,8 +320,8 @@ func wrapped(text string, width int) (lines []string) {
 	return lines
 }
 
-// sentences are the comments above and beside a field.
-func sentences(above, beside string) string {
+// joinComments joins the comments above and beside a field.
+func joinComments(above, beside string) string {
 	return strings.TrimSpace(strings.TrimSpace(above) + " " + strings.TrimSpace(beside))
 }
 

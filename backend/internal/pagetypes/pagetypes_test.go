@@ -9,7 +9,7 @@ import (
 
 const chatGo = `package chat
 
-// Kind is what became different.
+// Kind is the kind of a change.
 type Kind string
 
 const (
@@ -23,7 +23,7 @@ const appGo = `package app
 func services(core *api.Core) []any { return []any{api.NewSessions(core)} }
 `
 
-// apiGo has one of everything; %s is where a test adds what is wrong.
+// apiGo has one of everything. A test appends invalid declarations.
 const apiGo = `package api
 
 import "contextinfinity/backend/chat"
@@ -32,7 +32,7 @@ import "contextinfinity/backend/chat"
 type Row struct {
 	ID    string ` + "`json:\"id\"`" + ` // never empty
 	Count int64  ` + "`json:\"count\"`" + `
-	// Note is there
+	// Note is present
 	// now and then.
 	Note *Note ` + "`json:\"note\"`" + `
 	Hint string ` + "`json:\"hint,omitempty\"`" + `
@@ -50,12 +50,12 @@ type Plain struct {
 	Of *Plain ` + "`json:\"of\"`" + `
 }
 
-// Asked is never an answer.
+// Asked is only a parameter.
 type Asked struct {
 	Names []string ` + "`json:\"names\"`" + `
 }
 
-// Change tells.
+// Change reports a change.
 type Change struct {
 	Kind chat.Kind ` + "`json:\"kind\"`" + `
 }
@@ -104,7 +104,7 @@ export interface Row {
   /** never empty */
   id: string;
   count: number;
-  /** Note is there now and then. */
+  /** Note is present now and then. */
   note: Note | null;
   hint?: string;
   self: Row | null;
@@ -130,7 +130,7 @@ export interface SessionsService {
 export const serviceNames: readonly (keyof Services)[] = [
   'sessions',
 ];
-`, `/** Kind is what became different. */
+`, `/** Kind is the kind of a change. */
 export type Kind =
   /** of sessions */
   | 'list'
@@ -146,7 +146,7 @@ export type Kind =
 };
 `} {
 		if !strings.Contains(text, want) {
-			t.Errorf("lacks:\n%s", want)
+			t.Errorf("missing:\n%s", want)
 		}
 	}
 	if t.Failed() {
@@ -156,15 +156,15 @@ export type Kind =
 
 func TestUnsupportedTypes(t *testing.T) {
 	for more, want := range map[string]string{
-		"type A struct { B chan int `json:\"b\"` }":                     "A.b: a type that is not provided for",
-		"type A struct { B time.Time `json:\"b\"` }":                    "the page cannot be given a time.Time",
+		"type A struct { B chan int `json:\"b\"` }":                     "A.b: this kind of type is not supported",
+		"type A struct { B time.Time `json:\"b\"` }":                    "the page has no type for time.Time",
 		"type A struct { B any `json:\"b\"` }":                          "A.b: any is not a type for the page",
-		"type A struct { B [][]string `json:\"b\"` }":                   "a list of string[] is not provided for",
-		"type A struct { B map[string][]string `json:\"b\"` }":          "a map of string[] is not provided for",
-		"type A struct { B string; C string `json:\"c\"` }":             "A: each field needs a name of its own for JSON",
-		"type A struct { Row; C string `json:\"c\"` }":                  "A: each field needs a name of its own for JSON",
+		"type A struct { B [][]string `json:\"b\"` }":                   "a list of string[] is not supported",
+		"type A struct { B map[string][]string `json:\"b\"` }":          "a map of string[] is not supported",
+		"type A struct { B string; C string `json:\"c\"` }":             "A: each field needs its own JSON name",
+		"type A struct { Row; C string `json:\"c\"` }":                  "A: each field needs its own JSON name",
 		"type A struct { B Core `json:\"b\"` }\ntype Core struct{}":     "A.b: Core is neither a shape nor a string",
-		"const EventLost = \"ci:lost\"":                                 "EventLost carries no shape Lost",
+		"const EventLost = \"ci:lost\"":                                 "EventLost has no shape Lost",
 		"func (s *Sessions) Two() (string, int, error) { panic(\"\") }": "Sessions.Two: more than one result",
 	} {
 		if _, err := generate(t, more); err == nil || !strings.Contains(err.Error(), want) {

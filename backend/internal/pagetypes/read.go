@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// module is this module's path: types of its packages are followed.
+// module is this module's path: types of its packages are resolved.
 const module = "contextinfinity/"
 
 // source is a parsed package.
@@ -23,7 +23,7 @@ type source struct {
 	set       *token.FileSet
 	files     []*ast.File
 	types     map[string]declared
-	methods   map[string][]*ast.FuncDecl // of a type, as they are written
+	methods   map[string][]*ast.FuncDecl // by type, in the order of the source
 	consts    []constant
 	others    map[string]*source // by directory, all packages read so far
 }
@@ -92,8 +92,8 @@ func (s *source) constant(d *ast.GenDecl, spec *ast.ValueSpec) {
 	if d.Tok != token.CONST || len(spec.Names) != 1 || len(spec.Values) != 1 {
 		return
 	}
-	literal, is := spec.Values[0].(*ast.BasicLit)
-	if !is || literal.Kind != token.STRING {
+	literal, ok := spec.Values[0].(*ast.BasicLit)
+	if !ok || literal.Kind != token.STRING {
 		return
 	}
 	value, err := strconv.Unquote(literal.Value)
@@ -103,18 +103,18 @@ func (s *source) constant(d *ast.GenDecl, spec *ast.ValueSpec) {
 	s.consts = append(s.consts, constant{spec.Names[0].Name, baseName(spec.Type), value, spec.Doc.Text() + spec.Comment.Text()})
 }
 
-// baseName is the name of a type or of the type it points to; empty for other types.
+// baseName returns the name of a type or of the type it points to; empty for other types.
 func baseName(t ast.Expr) string {
-	if star, is := t.(*ast.StarExpr); is {
+	if star, ok := t.(*ast.StarExpr); ok {
 		t = star.X
 	}
-	if name, is := t.(*ast.Ident); is {
+	if name, ok := t.(*ast.Ident); ok {
 		return name.Name
 	}
 	return ""
 }
 
-// values are the constants of a string type.
+// values returns the constants of a string type.
 func (s *source) values(typ string) (values []constant) {
 	for _, c := range s.consts {
 		if c.typ == typ {
@@ -124,16 +124,16 @@ func (s *source) values(typ string) (values []constant) {
 	return values
 }
 
-// imported is the package imported under a name in a file, and a type of it.
+// imported returns the package that a file imports under a name, and the named type of that package.
 func (s *source) imported(file *ast.File, name, typ string) (*source, declared, error) {
 	for _, spec := range file.Imports {
-		at, err := strconv.Unquote(spec.Path.Value)
-		known := path.Base(at)
+		importPath, err := strconv.Unquote(spec.Path.Value)
+		localName := path.Base(importPath)
 		if spec.Name != nil {
-			known = spec.Name.Name
+			localName = spec.Name.Name
 		}
-		dir, ours := strings.CutPrefix(at, module)
-		if err != nil || known != name || !ours {
+		dir, ours := strings.CutPrefix(importPath, module)
+		if err != nil || localName != name || !ours {
 			continue
 		}
 		other := s.others[dir]
@@ -142,11 +142,11 @@ func (s *source) imported(file *ast.File, name, typ string) (*source, declared, 
 				return nil, declared{}, err
 			}
 		}
-		if d, there := other.types[typ]; there {
+		if d, ok := other.types[typ]; ok {
 			return other, d, nil
 		}
 	}
-	return nil, declared{}, fmt.Errorf("%s: the page cannot be given a %s.%s", s.name(file), name, typ)
+	return nil, declared{}, fmt.Errorf("%s: the page has no type for %s.%s", s.name(file), name, typ)
 }
 
 // field is a JSON field of a shape.
@@ -156,15 +156,15 @@ type field struct {
 	typ       ast.Expr
 }
 
-// fields are the fields of a struct in JSON. Errors: an embedded field, or an exported one without a JSON name.
+// fields returns the JSON fields of a struct. It fails for an embedded field, and for one without a JSON name.
 func (d declared) fields() (fields []field, err error) {
-	shape, is := d.spec.Type.(*ast.StructType)
-	if !is {
+	shape, ok := d.spec.Type.(*ast.StructType)
+	if !ok {
 		return nil, fmt.Errorf("%s is not a struct", d.name)
 	}
 	for _, f := range shape.Fields.List {
 		if f.Tag == nil || len(f.Names) != 1 {
-			return nil, fmt.Errorf("%s: each field needs a name of its own for JSON", d.name)
+			return nil, fmt.Errorf("%s: each field needs its own JSON name", d.name)
 		}
 		tag, err := strconv.Unquote(f.Tag.Value)
 		if err != nil {
@@ -175,31 +175,32 @@ func (d declared) fields() (fields []field, err error) {
 			continue
 		}
 		if name == "" {
-			return nil, fmt.Errorf("%s.%s has no name for JSON", d.name, f.Names[0])
+			return nil, fmt.Errorf("%s.%s has no JSON name", d.name, f.Names[0])
 		}
-		fields = append(fields, field{name, sentences(f.Doc.Text(), f.Comment.Text()), strings.HasPrefix(options, "omit"), f.Type})
+		fields = append(fields, field{name, joinComments(f.Doc.Text(), f.Comment.Text()), strings.HasPrefix(options, "omit"), f.Type})
 	}
 	return fields, nil
 }
 
-// isShape reports an exported struct with JSON names.
+// isShape reports whether a type is an exported struct with JSON names.
 func (d declared) isShape() bool {
-	shape, is := d.spec.Type.(*ast.StructType)
-	return is && d.spec.Name.IsExported() && slices.ContainsFunc(shape.Fields.List, func(f *ast.Field) bool { return f.Tag != nil && strings.Contains(f.Tag.Value, `json:"`) })
+	shape, ok := d.spec.Type.(*ast.StructType)
+	return ok && d.spec.Name.IsExported() && slices.ContainsFunc(shape.Fields.List, func(f *ast.Field) bool { return f.Tag != nil && strings.Contains(f.Tag.Value, `json:"`) })
 }
 
-// bound are the names of the services that a window binds: the constructors called by a function, without "New".
-func bound(s *source, function string) (names []string) {
+// boundServices returns the names of the services that a window binds: the constructors called by a function, without
+// "New".
+func boundServices(s *source, function string) (names []string) {
 	for _, file := range s.files {
 		for _, d := range file.Decls {
-			f, is := d.(*ast.FuncDecl)
-			if !is || f.Name.Name != function || f.Recv != nil {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Name.Name != function || f.Recv != nil {
 				continue
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
-				if call, is := n.(*ast.CallExpr); is {
-					if made, is := call.Fun.(*ast.SelectorExpr); is && strings.HasPrefix(made.Sel.Name, "New") {
-						names = append(names, strings.TrimPrefix(made.Sel.Name, "New"))
+				if call, ok := n.(*ast.CallExpr); ok {
+					if constructor, ok := call.Fun.(*ast.SelectorExpr); ok && strings.HasPrefix(constructor.Sel.Name, "New") {
+						names = append(names, strings.TrimPrefix(constructor.Sel.Name, "New"))
 					}
 				}
 				return true

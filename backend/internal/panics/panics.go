@@ -31,7 +31,7 @@ func kind(p any) string {
 	return ""
 }
 
-// place is where the panic was raised: "at file.go:12".
+// place returns where the panic was raised: "at file.go:12".
 func place() string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])

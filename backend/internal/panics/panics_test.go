@@ -14,7 +14,7 @@ func do(f func()) (err *chat.Error, stack string) {
 	return nil, ""
 }
 
-// A panic becomes an error with its place, but never with its value.
+// A panic becomes an error with its position, but never with its value.
 func TestRecover(t *testing.T) {
 	var none map[string]int
 	for name, c := range map[string]struct {
@@ -30,7 +30,7 @@ func TestRecover(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !strings.Contains(stack, "panics_test") {
-			t.Errorf("%s: the stack has no place", name)
+			t.Errorf("%s: the stack does not contain the test", name)
 		}
 	}
 	if err, _ := do(func() {}); err != nil {

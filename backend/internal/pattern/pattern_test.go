@@ -2,16 +2,15 @@ package pattern
 
 import "testing"
 
-// TestItIsCompiledAtItsFirstUse: before that, an expression costs nothing.
-func TestItIsCompiledAtItsFirstUse(t *testing.T) {
+func TestAPatternIsCompiledOnFirstUse(t *testing.T) {
 	broken := New("(")
 	defer func() {
 		if recover() == nil {
-			t.Error("a broken expression was used")
+			t.Error("an invalid expression did not panic")
 		}
 	}()
 	if !New("^a+$")().MatchString("aa") {
-		t.Error("it does not match")
+		t.Error("the pattern does not match")
 	}
 	broken().MatchString("a")
 }

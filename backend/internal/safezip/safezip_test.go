@@ -27,7 +27,7 @@ func archive(t testing.TB, files int, name string) *bytes.Reader {
 		if i > 0 {
 			continue
 		}
-		if _, err := io.WriteString(f, "said"); err != nil {
+		if _, err := io.WriteString(f, "content"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,8 +70,8 @@ func TestOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, err := io.ReadAll(f); err != nil || string(text) != "said" {
-			t.Errorf("it contains %q, %v", text, err)
+		if text, err := io.ReadAll(f); err != nil || string(text) != "content" {
+			t.Errorf("the file contains %q, %v", text, err)
 		}
 	}
 	if _, err := Open(strings.NewReader("no archive"), 10, 5); !errors.Is(err, zip.ErrFormat) {
@@ -79,11 +79,10 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestALongListIsNotReadToItsEnd, whatever length it declares.
 func TestALongListIsNotReadToItsEnd(t *testing.T) {
-	whole := archive(t, 30_000, "%d.json")
-	c := &counting{ReaderAt: whole}
-	if _, err := Open(c, whole.Size(), 1_000); !errors.Is(err, ErrTooMany) || int64(c.read) > whole.Size()/4 {
-		t.Errorf("%d of %d bytes were read: %v", c.read, whole.Size(), err)
+	long := archive(t, 30_000, "%d.json")
+	c := &counting{ReaderAt: long}
+	if _, err := Open(c, long.Size(), 1_000); !errors.Is(err, ErrTooMany) || int64(c.read) > long.Size()/4 {
+		t.Errorf("%d of %d bytes were read: %v", c.read, long.Size(), err)
 	}
 }

@@ -1,7 +1,7 @@
-// Package scrub removes secrets from JSON, and from texts that quote JSON, where a secret may be escaped, so that a
-// search of the bytes does not find it.
+// Package scrub removes secrets from JSON and from texts that quote JSON. A secret may be escaped there, so a plain
+// search of the bytes would not find it.
 //
-// Guarantee: valid JSON stays valid, and what contains no secret stays unchanged.
+// Guarantee: valid JSON stays valid, and a text without secrets stays unchanged.
 package scrub
 
 import (

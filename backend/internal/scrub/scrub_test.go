@@ -9,7 +9,7 @@ import (
 // hide replaces a secret that JSON encodes with escapes.
 func hide(s string) string { return strings.ReplaceAll(s, "pa\"ss\\wörd<", "[redacted]") }
 
-func TestTextInWhichJSONIsQuoted(t *testing.T) {
+func TestTextThatQuotesJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                    ``,
 		`plain pa"ss\wörd< words`:             `plain [redacted] words`,

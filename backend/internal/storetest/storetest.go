@@ -31,7 +31,7 @@ func Fill(tb testing.TB, dir string) {
 	}
 }
 
-// empty is the database of a store that was opened once and closed, which checkpoints its log.
+// empty returns the database of a store that was opened once and closed; closing checkpoints its log.
 var empty = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "storetest")
 	if err != nil {

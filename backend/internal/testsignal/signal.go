@@ -7,26 +7,25 @@ import (
 	"time"
 )
 
-// capacity is how many signals may be unread. A test with more of them watches something that it does not read.
+// capacity is how many signals may be unread. A test with more of them watches a signal that it does not read.
 const capacity = 1000
 
 // timeout ends a test whose signal never arrives.
 const timeout = 10 * time.Second
 
-// Signal is sent by the program and received by a test. The zero value and the
-// nil pointer are ready and inert until Watch. It is safe for concurrent use.
+// Signal is sent by the program and received by a test. The zero value and the nil pointer can be used; they do nothing
+// until Watch. It is safe for concurrent use.
 type Signal[T any] struct {
 	c atomic.Pointer[chan T]
 }
 
-// TB is the part of testing.TB that Wait needs, so that production code does not
-// import testing.
+// TB is the part of testing.TB that Wait needs, so that production code does not import testing.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// Watch makes the signal live. Only tests call it, before what they test starts.
+// Watch makes the signal live. Only tests call it, before the tested code starts.
 func (s *Signal[T]) Watch() {
 	c := make(chan T, capacity)
 	s.c.Store(&c)
@@ -49,7 +48,7 @@ func (s *Signal[T]) Send(v T) {
 	}
 }
 
-// C is the channel of a watched signal, for select; nil if it is not watched.
+// C returns the channel of a watched signal, for select; nil if it is not watched.
 func (s *Signal[T]) C() <-chan T {
 	if s == nil {
 		return nil
@@ -69,7 +68,7 @@ func (s *Signal[T]) Wait(tb TB) T {
 	case v := <-s.C():
 		return v
 	case <-timer.C:
-		tb.Fatalf("the signal did not come in %v", timeout)
+		tb.Fatalf("the signal did not arrive within %v", timeout)
 		var none T
 		return none
 	}

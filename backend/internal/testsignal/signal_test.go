@@ -24,7 +24,7 @@ func TestInertUntilWatched(t *testing.T) {
 	zero.Watch()
 	select {
 	case <-zero.C():
-		t.Error("what was sent before Watch arrived")
+		t.Error("a signal sent before Watch arrived")
 	default:
 	}
 }
@@ -44,7 +44,7 @@ func TestWaitGivesUp(t *testing.T) {
 		s.Watch()
 		var f failure
 		s.Wait(&f)
-		if !strings.Contains(f.text, "did not come") {
+		if !strings.Contains(f.text, "did not arrive") {
 			t.Errorf("Wait without a signal says %q", f.text)
 		}
 	})

@@ -68,7 +68,7 @@ var forged = pattern.New(`(?mi)^[\s\pZ]*(?:[#＃﹟♯№][\s\pZ]*\pN{1,9}\.?(?:
 // colon matches a colon and characters that look like one.
 const colon = `[:：﹕︓∶꞉]`
 
-// quoteForged marks such lines as quoted.
+// quoteForged marks the lines that forged finds as quoted.
 func quoteForged(s string) string {
 	return forged().ReplaceAllStringFunc(s, func(line string) string {
 		at := strings.LastIndex(line[:len(line)-len(strings.TrimLeftFunc(line, unicode.IsSpace))], "\n") + 1
@@ -81,8 +81,8 @@ func opens(r rune) bool { return opensTag(r) || opensBracket(r) || opensQuote(r)
 // minimax are the ends of MiniMax's control tokens that begin with a bracket: ]~b], ]~!b[ and ]<]minimax[>[.
 var minimax = pattern.New(`^(?:~!?b[\]\[]|<\]minimax\[>)`)
 
-// opensQuote reports a mark that is a quotation mark in some languages, as in 《document》; followed by a slash it is
-// not.
+// opensQuote reports whether a character looks like < but is a quotation mark in some languages, as in 《document》.
+// Followed by a slash it is not one.
 func opensQuote(r rune) bool { return r == '«' || r == '《' }
 
 func closesFrame(rest string) bool {
@@ -92,7 +92,7 @@ func closesFrame(rest string) bool {
 
 func opensBracket(r rune) bool { return r == '[' || r == '［' }
 
-// opensTag reports <, and characters that look like it or are normalized to it.
+// opensTag reports whether a character is <, looks like it or is normalized to it.
 func opensTag(r rune) bool {
 	return r == '<' || r > 0x7F && strings.ContainsRune("＜﹤≮˂ᐸ‹〈⟨〈❮❬⦉⟪⦑⪪⧼⋖⪡≺⊰ᑅ⧀⩹⪦", r)
 }
@@ -102,7 +102,7 @@ var frames = map[string]bool{"document": true, "memory": true, "artifact": true,
 
 const longestFrame = len("state_summary")
 
-// isFrame reports that the text after a < is the rest of a frame's tag, however it is spelled: with slashes, spaces
+// isFrame reports whether the text after a < is the rest of a frame's tag, however it is spelled: with slashes, spaces
 // or marks in it, in letters of any width or case, or in look-alike letters of other alphabets.
 func isFrame(s string) bool {
 	var name strings.Builder
@@ -133,7 +133,7 @@ func isNamePart(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode
 
 func isSlash(r rune) bool { return strings.ContainsRune(`/\⁄∕⧸⧵∖÷╱⟋⫽⧹╲⟍`, r) }
 
-// fold is a character in its simplest form: without width, case and marks, in Latin.
+// fold returns a character in its simplest form: a Latin letter without width, case and marks.
 func fold(r rune) []rune {
 	if r < utf8.RuneSelf {
 		return []rune{unicode.ToLower(r)}
@@ -173,8 +173,8 @@ var lookalikes = map[rune]rune{
 // tokenLength is how far the end of a control token is searched for, in bytes.
 const tokenLength = 64
 
-// isAngleToken reports that the text after a < is the rest of a control token: <|…|>,
-// the one-sided <|… > and <…|>, <<SYS>>, <start_of_turn>, <s> and the like.
+// isAngleToken reports whether the text after a < is the rest of a control token: <|…|>, the one-sided <|… > and <…|>,
+// <<SYS>>, <start_of_turn>, <s> and the like.
 func isAngleToken(s string) bool {
 	body, _, _ := tokenBody(s, '>', '<')
 	return pipedBody().MatchString(body) || angleTokens().MatchString(body)
@@ -188,7 +188,8 @@ var (
 		`function=[^&]*|function_results|invoke name=[^&]*|(?:tokens_)?unused(?:_token)?_?\d+|extra_id_\d+|ctrl\d+|0x[0-9a-f]{2}|eot|longcat_\w+|tool_code|reserved_[^&]*|(?:start|end|begin)_of_\w+|image_soft_token|fim_\w+|im_start|im_end)$`)
 )
 
-// bracketToken is the body of a control token in brackets, after its [, and its length with the ]; 0: there is none.
+// bracketToken returns the body of a control token in brackets, after its [, and its length with the ]; 0 if there is
+// none.
 func bracketToken(s string) (body string, length int) {
 	folded, end, length := tokenBody(s, ']', '[')
 	name := strings.Trim(strings.Join(strings.Fields(folded), ""), "/\\")
@@ -209,11 +210,11 @@ var (
 var bracketTokens = lexical.Set("inst sys system_prompt available_tools tool_calls tool_results tool_content think args call_id gmask smask mask sop eop " +
 	"img img_break img_end audio begin_audio prefix middle suffix model_settings bos eos pad unk cls sep")
 
-// usual are words that ordinary text has in brackets in lower case: as control tokens they are written in capitals.
+// usual are words that ordinary text contains in brackets in lower case. As control tokens they are in capitals.
 var usual = lexical.Set("think args mask img audio prefix middle suffix pad sep")
 
-// tokenBody is the folded text before the closing character, and where that character begins and ends. It is empty if
-// that is far away, on another line, or after the beginning of another token.
+// tokenBody returns the folded text before the closing character, and where that character begins and ends. The text is
+// empty if that character is far away, on another line, or after the beginning of another token.
 func tokenBody(s string, closing, opening rune) (body string, start, end int) {
 	var b strings.Builder
 	for i, r := range s {

@@ -22,8 +22,8 @@ var viramas = &unicode.RangeTable{
 	},
 }
 
-// pictographic is Extended_Pictographic of Unicode 15, the pictures that emoji consist of, including skin tones;
-// neighbouring symbols are included where that joins ranges.
+// pictographic is Extended_Pictographic of Unicode 15: the pictures that emoji consist of, including skin tones.
+// Neighbouring symbols are included where that joins ranges.
 var pictographic = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x00A9, 0x00AE, 5}, {0x203C, 0x2049, 13}, {0x2122, 0x2139, 23}, {0x2194, 0x2199, 1}, {0x21A9, 0x21AA, 1}, {0x231A, 0x231B, 1},

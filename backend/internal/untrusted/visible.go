@@ -16,7 +16,7 @@ func Visible(s string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	last := rune(-1) // the previous one written
+	last := rune(-1) // the last character written
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		i += size
@@ -47,7 +47,7 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// isPlain reports a text of printable ASCII, tabs and line feeds.
+// isPlain reports whether a text consists of printable ASCII, tabs and line feeds.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= 0x7F || c < ' ' && c != '\n' && c != '\t' {
@@ -73,14 +73,14 @@ const (
 
 func isJoiner(r rune) bool { return r == nonJoiner || r == joiner }
 
-// isHidden reports an invisible character: Default_Ignorable_Code_Point and the other format characters, except signs
-// of Arabic and other scripts that are drawn although they are format characters.
+// isHidden reports whether a character is invisible: Default_Ignorable_Code_Point and the other format characters,
+// except signs of Arabic and other scripts that are drawn although they are format characters.
 func isHidden(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r >= 0xE0000 && r <= 0xE0FFF
 }
 
-// firstVisible is the first character of s that Visible may keep; -1 at the end.
+// firstVisible returns the first character of s that Visible may keep; -1 at the end.
 func firstVisible(s string) rune {
 	for _, r := range s {
 		if !isHidden(r) {
@@ -90,9 +90,9 @@ func firstVisible(s string) rune {
 	return -1
 }
 
-// keepsJoiner reports a joiner or non-joiner that changes how its neighbours are drawn: beside a virama in the
-// scripts of India, between two letters of Arabic and scripts that join like it (only a non-joiner: they join by
-// themselves), or between two pictures of an emoji. Anywhere else it is invisible and can only carry hidden data.
+// keepsJoiner reports whether a joiner or non-joiner changes how its neighbours are drawn: next to a virama in the
+// scripts of India, between two letters of Arabic and similar scripts (only a non-joiner, because letters join by
+// default), or between two pictures of an emoji. Anywhere else it is invisible and can only carry hidden data.
 func keepsJoiner(r, last, next rune) bool {
 	switch {
 	case unicode.Is(viramas, last):
@@ -116,9 +116,9 @@ const (
 	keycap        = 0x20E3
 )
 
-// keepsSelector reports a variation selector that applies to its base: the text and emoji selectors after a picture
-// or in a keycap, Mongolian ones after a Mongolian letter. The others choose between forms of a character with the
-// same meaning.
+// keepsSelector reports whether a variation selector applies to the character before it: the text and emoji selectors
+// after a picture or in a keycap, Mongolian ones after a Mongolian letter. The others choose between forms of a
+// character with the same meaning.
 func keepsSelector(r, last, next rune) bool {
 	switch {
 	case r == textSelector || r == emojiSelector:

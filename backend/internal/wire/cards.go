@@ -57,7 +57,7 @@ func (s Server) Cards(ctx context.Context, path string) (cards []llm.ModelCard, 
 	return cards, owners, next, nil
 }
 
-// Models is the ids of Cards.
+// Models returns the ids of Cards.
 func (s Server) Models(ctx context.Context, path string) (ids []string, next string, err error) {
 	cards, _, next, err := s.Cards(ctx, path)
 	for _, c := range cards {
@@ -66,7 +66,7 @@ func (s Server) Models(ctx context.Context, path string) (ids []string, next str
 	return ids, next, err
 }
 
-// Root is the server's address without the version at the end of its Base: local servers have their details there.
+// Root returns the server with its Base shortened by the version at its end: local servers describe their models there.
 func (s Server) Root() Server {
 	s.Base = strings.TrimSuffix(strings.TrimRight(s.Base, "/"), "/v1")
 	return s
@@ -98,7 +98,7 @@ func (e entry) list(name string) (out []string, ok bool) {
 	return out, e[name] != nil && json.Unmarshal(e[name], &out) == nil && out != nil
 }
 
-// tokens is the first field with a plausible number of tokens.
+// tokens returns the first field with a plausible number of tokens.
 func (e entry) tokens(names ...string) int {
 	for _, name := range names {
 		var n float64
@@ -109,7 +109,7 @@ func (e entry) tokens(names ...string) int {
 	return 0
 }
 
-// price is a number of dollars, possibly in a string; scale converts it to a price per million tokens.
+// price reads a number of dollars, possibly in a string; scale converts it to a price per million tokens.
 func (e entry) price(name string, scale float64) (float64, bool) {
 	var n float64
 	if e[name] == nil {

@@ -25,7 +25,8 @@ type Group struct {
 	Renamed bool
 }
 
-type spoken struct {
+// sidedBlock is a block with the side that it belongs to.
+type sidedBlock struct {
 	role                chat.Role
 	block               chat.Block
 	stable, held, cycle bool
@@ -44,7 +45,7 @@ func Conversation(r llm.Request, provider string, ids IDRule) ([]Group, error) {
 			Message: "only an assembled context can be sent; nothing was sent",
 		}
 	}
-	groups := group(withCalls(group(said(r, provider))))
+	groups := group(withCalls(group(visibleBlocks(r, provider))))
 	for i := range groups {
 		pairTools(groups, i)
 	}
@@ -56,9 +57,9 @@ func Conversation(r llm.Request, provider string, ids IDRule) ([]Group, error) {
 	return groups, nil
 }
 
-// said is every block that the provider may see, with its side.
-func said(r llm.Request, provider string) []spoken {
-	var flat []spoken
+// visibleBlocks returns every block that the provider may see, with its side.
+func visibleBlocks(r llm.Request, provider string) []sidedBlock {
+	var flat []sidedBlock
 	messages, held := r.Context.Messages(), 0
 	if r.Continues != nil {
 		held = r.Continues.Messages
@@ -66,7 +67,7 @@ func said(r llm.Request, provider string) []spoken {
 	for i, m := range messages {
 		cycle := i >= len(messages)-r.Context.Cycle()
 		for _, b := range m.Blocks {
-			if s, ok := speak(m.Role, b, provider, cycle); ok {
+			if s, ok := withSide(m.Role, b, provider, cycle); ok {
 				s.stable, s.held, s.cycle = i < r.Context.StablePrefix(), i < held, cycle
 				flat = append(flat, s)
 			}
@@ -75,9 +76,9 @@ func said(r llm.Request, provider string) []spoken {
 	return flat
 }
 
-// speak decides which side a block belongs to and whether this provider may see it.
-func speak(role chat.Role, b chat.Block, provider string, cycle bool) (spoken, bool) {
-	s := spoken{role: role, block: b}
+// withSide decides which side a block belongs to and whether this provider may see it.
+func withSide(role chat.Role, b chat.Block, provider string, cycle bool) (sidedBlock, bool) {
+	s := sidedBlock{role: role, block: b}
 	switch b := b.(type) {
 	case chat.Text:
 		return s, strings.TrimSpace(b.Text) != ""
@@ -100,7 +101,7 @@ func speak(role chat.Role, b chat.Block, provider string, cycle bool) (spoken, b
 	return s, true
 }
 
-func group(flat []spoken) []Group {
+func group(flat []sidedBlock) []Group {
 	var out []Group
 	for _, s := range flat {
 		if len(out) == 0 || out[len(out)-1].Role != s.role {
@@ -119,11 +120,11 @@ func group(flat []spoken) []Group {
 	return out
 }
 
-func flatten(groups []Group) []spoken {
-	var out []spoken
+func flatten(groups []Group) []sidedBlock {
+	var out []sidedBlock
 	for _, g := range groups {
 		for i, b := range g.Blocks {
-			out = append(out, spoken{role: g.Role, block: b, stable: i < g.Stable, held: i < g.Held, cycle: g.Cycle})
+			out = append(out, sidedBlock{role: g.Role, block: b, stable: i < g.Stable, held: i < g.Held, cycle: g.Cycle})
 		}
 	}
 	return out
@@ -183,7 +184,7 @@ func SystemText(parts []string) string {
 	return kept.String()
 }
 
-// ImageURL is an image's address: its own, or a data URL of its bytes. It is empty for other sources.
+// ImageURL returns an image's address: its own, or a data URL of its bytes. It is empty for other sources.
 func ImageURL(img chat.Image) string {
 	src := ReadImage(img)
 	if src.URL != "" || src.Data == "" {
@@ -192,7 +193,7 @@ func ImageURL(img chat.Image) string {
 	return "data:" + img.MediaType + ";base64," + src.Data
 }
 
-// ImageSource is the two forms of an image's source (chat.Image).
+// ImageSource has the two forms of an image's source (chat.Image).
 type ImageSource struct {
 	Data string `json:"data"`
 	URL  string `json:"url"`

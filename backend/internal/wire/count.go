@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Count is a number of tokens in a provider's JSON: a whole number, also as 12.0 or "12". Anything else is
+// Count is a number of tokens in a provider's JSON: an integer, also written as 12.0 or "12". Anything else becomes
 // chat.NoCount, so that the error is visible; null changes nothing.
 type Count int
 

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Definitions are the tools that a request offers: none unless its mode is enabled.
+// Definitions returns the tools that a request offers: none unless its mode is enabled.
 func Definitions(r llm.Request) []chat.ToolDefinition {
 	if r.Endpoint.ToolsMode != llm.ToolsEnabled {
 		return nil
@@ -25,8 +25,8 @@ func AddTools(body map[string]any, r llm.Request, encode func(chat.ToolDefinitio
 	if set && option == nil {
 		return nil
 	}
-	theirs, _ := option.([]any)
-	taken := optionNames(theirs)
+	optionTools, _ := option.([]any)
+	taken := optionNames(optionTools)
 	var tools []any
 	for _, d := range Definitions(r) {
 		if !taken[d.Name] {
@@ -35,7 +35,7 @@ func AddTools(body map[string]any, r llm.Request, encode func(chat.ToolDefinitio
 		}
 	}
 	if len(tools) > 0 {
-		body["tools"] = append(tools, theirs...)
+		body["tools"] = append(tools, optionTools...)
 	}
 	return last
 }
@@ -45,8 +45,8 @@ func optionNames(tools []any) map[string]bool {
 	for _, tool := range tools {
 		object, _ := tool.(map[string]any)
 		function, _ := object["function"].(map[string]any)
-		for _, of := range []map[string]any{object, function} {
-			if name, ok := of["name"].(string); ok {
+		for _, definition := range []map[string]any{object, function} {
+			if name, ok := definition["name"].(string); ok {
 				names[name] = true
 			}
 		}
@@ -54,7 +54,7 @@ func optionNames(tools []any) map[string]bool {
 	return names
 }
 
-// Schema is a tool's schema in the form that every provider accepts: an object schema with properties and without
+// Schema returns a tool's schema in the form that every provider accepts: an object schema with properties and without
 // alternatives at the top level, because a single tool with another schema would make every request fail. The
 // properties of the alternatives are merged into the object; the server itself reports invalid combinations when it
 // is called.
@@ -67,7 +67,7 @@ func Schema(raw json.RawMessage) json.RawMessage {
 	required := texts(schema["required"])
 	combined := false
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		if _, there := schema[name]; !there {
+		if _, ok := schema[name]; !ok {
 			continue
 		}
 		combined = true
@@ -100,7 +100,7 @@ func Schema(raw json.RawMessage) json.RawMessage {
 
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// members are the members of a JSON object; of other JSON, none.
+// members returns the members of a JSON object; other JSON has none.
 func members(raw json.RawMessage) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	if !isObject(raw) || json.Unmarshal(raw, &out) != nil {
@@ -125,7 +125,7 @@ func texts(raw json.RawMessage) []string {
 	return out
 }
 
-// encoded is a decoded JSON value as JSON.
+// encoded encodes a value that was decoded from JSON.
 func encoded(v any) json.RawMessage {
 	raw, err := chat.MarshalJSON(v)
 	if err != nil { // decoded JSON always encodes
@@ -138,7 +138,7 @@ func encoded(v any) json.RawMessage {
 // provider accepts.
 const rawArguments = "_raw"
 
-// Arguments are a call's arguments as an object, the only form that most providers accept.
+// Arguments returns a call's arguments as an object, the only form that most providers accept.
 func Arguments(input json.RawMessage) json.RawMessage {
 	input = bytes.TrimSpace(input)
 	if isObject(input) && json.Valid(input) {
@@ -157,19 +157,19 @@ func Arguments(input json.RawMessage) json.RawMessage {
 	return encoded(map[string]string{rawArguments: text})
 }
 
-// Extra are an object's members not described elsewhere, merged over the earlier ones; nil if there are none.
+// Extra returns an object's members not described elsewhere, merged over the earlier ones; nil if there are none.
 func Extra(before, raw json.RawMessage, described ...string) json.RawMessage {
-	said := members(raw)
-	for name, value := range said {
+	extra := members(raw)
+	for name, value := range extra {
 		if string(value) == "null" || slices.Contains(described, name) {
-			delete(said, name)
+			delete(extra, name)
 		}
 	}
-	if len(said) == 0 {
+	if len(extra) == 0 {
 		return before
 	}
 	all := members(before)
-	maps.Copy(all, said)
+	maps.Copy(all, extra)
 	return encoded(all)
 }
 

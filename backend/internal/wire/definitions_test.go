@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 )
 
-func TestSchemaIsOneThatProvidersTake(t *testing.T) {
-	for given, want := range map[string]string{
+func TestSchemaIsAcceptedByProviders(t *testing.T) {
+	for raw, want := range map[string]string{
 		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"$schema":"x"}`: `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"$schema":"x"}`,
 		`{"type":"object"}`: `{"properties":{},"type":"object"}`,
 		`{"type":"object","additionalProperties":false}`: `{"additionalProperties":false,"properties":{},"type":"object"}`,
@@ -29,8 +29,8 @@ func TestSchemaIsOneThatProvidersTake(t *testing.T) {
 		`{"allOf":[{"properties":{"b":{}},"required":["b"]},{"properties":{"a":{}},"required":["a","b"]}],"$defs":{"d":{}}}`:                                `{"$defs":{"d":{}},"properties":{"a":{},"b":{}},"required":["a","b"],"type":"object"}`,
 		`{"type":"object","properties":{"a":{"anyOf":[{}]}},"not":{}}`:                                                                                      `{"properties":{"a":{"anyOf":[{}]}},"type":"object"}`,
 	} {
-		if got := string(Schema(json.RawMessage(given))); got != want {
-			t.Errorf("%s becomes %s, not %s", given, got, want)
+		if got := string(Schema(json.RawMessage(raw))); got != want {
+			t.Errorf("%s becomes %s, not %s", raw, got, want)
 		}
 	}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -42,7 +42,7 @@ func TestSchemaIsOneThatProvidersTake(t *testing.T) {
 }
 
 func TestArgumentsAreAnObject(t *testing.T) {
-	for given, want := range map[string]string{
+	for raw, want := range map[string]string{
 		`{"a":1}`:         `{"a":1}`,
 		` {"a": 1}`:       `{"a": 1}`,
 		``:                `{}`,
@@ -55,8 +55,8 @@ func TestArgumentsAreAnObject(t *testing.T) {
 		`{"a":`:           `{"_raw":"{\"a\":"}`,
 		`"line\nof text"`: `{"_raw":"line\nof text"}`,
 	} {
-		if got := string(Arguments(json.RawMessage(given))); got != want {
-			t.Errorf("%s becomes %s, not %s", given, got, want)
+		if got := string(Arguments(json.RawMessage(raw))); got != want {
+			t.Errorf("%s becomes %s, not %s", raw, got, want)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestToolsOfTheRequestAndOfTheOptions(t *testing.T) {
 	}
 }
 
-func TestErrorsAboutToolsAndForgottenAnswers(t *testing.T) {
+func TestErrorsAboutToolsAndMissingResponses(t *testing.T) {
 	for _, c := range []struct {
 		status             int
 		words              Words
@@ -132,8 +132,8 @@ func TestErrorsAboutToolsAndForgottenAnswers(t *testing.T) {
 	}
 }
 
-// Every call of an answer has a unique id, which is the same whenever the answer is decoded.
-func TestEveryCallHasAnIDOfItsOwn(t *testing.T) {
+// Every call of an answer has a unique id, which is the same each time the answer is decoded.
+func TestEveryCallHasAUniqueID(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ids := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "call-1", "call-2", "call-3"}), 1, 8).Draw(rt, "ids")
 		named := func() []string {

@@ -1,5 +1,5 @@
 // Package wire is shared by the adapters of models and embedders: reading server-sent events, sending a request and
-// classifying its failure, keeping keys out of every text, putting a prepared context into the order that every
+// classifying its failure, removing keys from every text, putting a prepared context into the order that every
 // provider requires, and collecting an answer while it streams (SPEC 9, 13; SRD 11).
 //
 // Guarantees: an event's data is passed on byte for byte (except that the endpoint's own key is redacted if a server

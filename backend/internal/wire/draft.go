@@ -38,11 +38,11 @@ type Part struct {
 	Encrypted   string
 	Raw         []byte
 
-	placed bool
-	left   bool // left out: the answer has too many
-	block  int
-	named  bool
-	callID string // as assigned by NameCalls
+	placed  bool
+	omitted bool // because the answer has too many parts
+	block   int
+	named   bool
+	callID  string // as assigned by NameCalls
 }
 
 // Draft collects the parts of one answer. A part gets its position among the blocks when it first has visible
@@ -56,14 +56,14 @@ type Draft struct {
 // Parts returns the collected parts for llm.Decoder.
 func (d *Draft) Parts() int { return max(d.counted, len(d.parts)) }
 
-// Takes counts one more part of the answer, and reports whether to keep it: a server must not fill memory with empty
-// parts.
+// Takes counts one more part of the answer, and reports whether to keep it: a server must not be able to fill memory
+// with empty parts.
 func (d *Draft) Takes() bool {
 	d.counted++
 	return d.counted <= llm.MaxParts
 }
 
-// TakesOf is the part of a list to keep, given how many were counted before.
+// TakesOf returns the entries of a list to keep, if the first before of them were counted earlier.
 func (d *Draft) TakesOf(list []json.RawMessage, before int) []json.RawMessage {
 	for n := before; n < len(list); n++ {
 		if !d.Takes() {
@@ -75,10 +75,10 @@ func (d *Draft) TakesOf(list []json.RawMessage, before int) []json.RawMessage {
 
 // Place gives a part its block. A part beyond the limit gets none, and is not shown.
 func (d *Draft) Place(p *Part) {
-	if p.placed || p.left {
+	if p.placed || p.omitted {
 		return
 	}
-	if p.left = len(d.parts) > llm.MaxParts; p.left {
+	if p.omitted = len(d.parts) > llm.MaxParts; p.omitted {
 		return
 	}
 	p.placed, p.block = true, len(d.parts)
@@ -105,7 +105,7 @@ func (d *Draft) Settle(p *Part, final string) []llm.Delta {
 // Announce shows that a tool call has begun, before its arguments arrive.
 func (d *Draft) Announce(p *Part) []llm.Delta {
 	d.Place(p)
-	if p.Kind != PartTool || p.named || p.Name == "" || p.left {
+	if p.Kind != PartTool || p.named || p.Name == "" || p.omitted {
 		return nil
 	}
 	p.named = true
@@ -116,7 +116,7 @@ func (d *Draft) show(p *Part, text string) []llm.Delta {
 	if text == "" {
 		return nil
 	}
-	if d.Place(p); p.left {
+	if d.Place(p); p.omitted {
 		return nil
 	}
 	delta := llm.Delta{Block: p.block, Text: text}
@@ -138,12 +138,12 @@ func (d *Draft) show(p *Part, text string) []llm.Delta {
 	return []llm.Delta{delta}
 }
 
-// Blocks is the message so far.
+// Blocks returns the message so far.
 func (d *Draft) Blocks() chat.Blocks {
 	return lists.Map(d.parts, d.Block)
 }
 
-// Block is a part's final form.
+// Block returns a part's final form.
 func (d *Draft) Block(p *Part) chat.Block {
 	switch p.Kind {
 	case PartText:
@@ -175,21 +175,21 @@ func (d *Draft) NameCalls() {
 			taken[p.ID] = true
 		}
 	}
-	given, n := map[string]bool{}, 0
+	used, n := map[string]bool{}, 0
 	for _, p := range d.parts {
 		if p.Kind != PartTool {
 			continue
 		}
 		n++
 		p.callID = p.ID
-		for k := n; p.callID == "" || given[p.callID] || p.callID != p.ID && taken[p.callID]; k++ {
+		for k := n; p.callID == "" || used[p.callID] || p.callID != p.ID && taken[p.callID]; k++ {
 			p.callID = "call-" + strconv.Itoa(k)
 		}
-		given[p.callID] = true
+		used[p.callID] = true
 	}
 }
 
-// CallID is the id of a tool call, as NameCalls left it.
+// CallID returns the id of a tool call: the one assigned by NameCalls, or its own.
 func (p *Part) CallID() string {
 	return cmp.Or(p.callID, p.ID)
 }
@@ -201,7 +201,7 @@ func (d *Draft) Take(p *Part, input json.RawMessage) []llm.Delta {
 	return deltas
 }
 
-// Arguments are a tool's arguments: always valid JSON.
+// Arguments returns a tool's arguments: always valid JSON.
 func (p *Part) Arguments() json.RawMessage {
 	if p.FreeText {
 		text, _ := chat.MarshalJSON(p.Text.String()) // a string always encodes
@@ -213,10 +213,10 @@ func (p *Part) Arguments() json.RawMessage {
 	return chat.RawJSON([]byte(p.Text.String()))
 }
 
-// Placed reports that the part has a block.
+// Placed reports whether the part has a block.
 func (p *Part) Placed() bool { return p.placed }
 
-// Refused is the error of a tool call that may not be answered (SRD 12.1).
+// Refused returns the error for a tool call while tools are off (SRD 12.1).
 func Refused(tool string) *llm.Error {
 	message := "the model asked for a tool while tools are off; it was not run, the text so far is kept"
 	if tool != "" {

@@ -12,25 +12,25 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// echoes keeps a key out of a stream whose server writes it into the answer, even if it is split across events: text,
-// thinking and arguments arrive in pieces, and each piece of a key looks harmless. An event is withheld only while
-// the end of its text is a prefix of the key; all others are passed on immediately and unchanged.
-type echoes struct {
+// keyFilter removes a key from a stream whose server writes it into the answer, even if it is split across events:
+// text, thinking and arguments arrive in pieces, and each piece of a key looks harmless. An event is withheld only
+// while the end of its text is a prefix of the key; all others are passed on immediately and unchanged.
+type keyFilter struct {
 	key   llm.Secret
 	forms []string // of the key, as a decoded string may contain it
 	yield func(chat.RawEvent) error
-	open  map[string]*begun // texts that end with a prefix of the key, by position
-	held  []*heldEvent      // in order; the first is withheld
-	bytes int               // of held
-	err   error             // of yield
+	open  map[string]*partialKey // texts that end with a prefix of the key, by position
+	held  []*heldEvent           // in order; the first is withheld
+	bytes int                    // of held
+	err   error                  // of yield
 }
 
 const (
-	// leastBegun is the minimum prefix of a key, in bytes, for which an event is withheld. Shorter ones end too many
-	// words.
-	leastBegun = 3
-	// leastCut is the minimum prefix of a key that is removed even if the rest never arrives.
-	leastCut = 8
+	// minWithheld is the minimum prefix of a key, in bytes, for which an event is withheld. Too many words end with a
+	// shorter one.
+	minWithheld = 3
+	// minRemoved is the minimum prefix of a key that is removed even if the rest never arrives.
+	minRemoved = 8
 	// Limits on withheld events and bytes, and on the number of watched texts: a server must not be able to fill
 	// memory, or block an answer, by never continuing.
 	maxHeld      = 64
@@ -53,8 +53,8 @@ type literal struct {
 	text     string
 }
 
-// begun is the end of a text that is a prefix of the key. Its pieces together are as long as the prefix.
-type begun struct {
+// partialKey is the end of a text that is a prefix of the key. Its pieces together are as long as the prefix.
+type partialKey struct {
 	text   string
 	pieces []piece // oldest first
 }
@@ -66,13 +66,13 @@ type piece struct {
 	length  int // bytes
 }
 
-func newEchoes(key llm.Secret, yield func(chat.RawEvent) error) *echoes {
-	e := &echoes{key: key, yield: yield, open: map[string]*begun{}}
+func newKeyFilter(key llm.Secret, yield func(chat.RawEvent) error) *keyFilter {
+	e := &keyFilter{key: key, yield: yield, open: map[string]*partialKey{}}
 	k := key.Reveal()
 	if len(k) < minKey {
 		return e
 	}
-	quoted, _ := chat.MarshalJSON(k) // as it is in the arguments of a call
+	quoted, _ := chat.MarshalJSON(k) // as in the arguments of a call
 	for _, form := range []string{k, url.QueryEscape(k), url.PathEscape(k), string(quoted[1 : len(quoted)-1])} {
 		if !slices.Contains(e.forms, form) {
 			e.forms = append(e.forms, form)
@@ -82,7 +82,7 @@ func newEchoes(key llm.Secret, yield func(chat.RawEvent) error) *echoes {
 }
 
 // deliver passes an event on, immediately or with later ones.
-func (e *echoes) deliver(kind string, data []byte) error {
+func (e *keyFilter) deliver(kind string, data []byte) error {
 	ev := chat.RawEvent{Type: string(redactRaw([]byte(kind), e.key)), Data: redactRaw(data, e.key)}
 	if len(e.forms) == 0 || kind == llm.EventResponse {
 		return e.yield(ev)
@@ -102,15 +102,15 @@ func (e *echoes) deliver(kind string, data []byte) error {
 	return e.release(e.firstWithheld())
 }
 
-// mayBegin reports an event with a string that could end with a prefix of the key. Most events need not be parsed.
-func (e *echoes) mayBegin(data []byte) bool {
+// mayBegin reports whether a string of an event could end with a prefix of the key. If not, it need not be parsed.
+func (e *keyFilter) mayBegin(data []byte) bool {
 	if bytes.IndexByte(data, '\\') >= 0 {
 		return true // escapes are not examined here
 	}
 	text := string(data)
 	for i := range len(text) {
 		isEnd := text[i] == '"' && !strings.HasPrefix(text[i+1:], ":")
-		if isEnd && e.beginning(text[:i]) > 0 {
+		if isEnd && e.prefixLength(text[:i]) > 0 {
 			return true
 		}
 	}
@@ -118,21 +118,21 @@ func (e *echoes) mayBegin(data []byte) bool {
 }
 
 // extend adds a string to the text that it continues, and removes the key if that completes it.
-func (e *echoes) extend(h *heldEvent, i int) {
+func (e *keyFilter) extend(h *heldEvent, i int) {
 	l := &h.literals[i]
 	b := e.open[l.place]
 	delete(e.open, l.place)
 	if b == nil {
-		b = &begun{}
+		b = &partialKey{}
 	}
 	all := b.text + l.text
 	if at, length := e.find(all, len(b.text)); length > 0 {
 		b.cut(len(b.text) - at)
 		all = all[at+length:]
 		l.text, h.changed = redacted+all, true
-		b = &begun{}
+		b = &partialKey{}
 	}
-	keep := e.beginning(all)
+	keep := e.prefixLength(all)
 	if keep == 0 {
 		return
 	}
@@ -145,8 +145,8 @@ func (e *echoes) extend(h *heldEvent, i int) {
 	e.open[l.place] = b
 }
 
-// find is the first form of the key that begins before a position and ends after it.
-func (e *echoes) find(s string, before int) (at, length int) {
+// find returns the first form of the key that begins before a position and ends after it.
+func (e *keyFilter) find(s string, before int) (at, length int) {
 	for _, form := range e.forms {
 		if i := strings.Index(s, form); i >= 0 && i < before && (length == 0 || i < at) {
 			at, length = i, len(form)
@@ -155,8 +155,8 @@ func (e *echoes) find(s string, before int) (at, length int) {
 	return at, length
 }
 
-// beginning is the length of the longest suffix of s that is a proper prefix of the key.
-func (e *echoes) beginning(s string) int {
+// prefixLength returns the length of the longest suffix of s that is a proper prefix of the key.
+func (e *keyFilter) prefixLength(s string) int {
 	longest := 0
 	for _, form := range e.forms {
 		for n := min(len(form)-1, len(s)); n > longest; n-- {
@@ -169,7 +169,7 @@ func (e *echoes) beginning(s string) int {
 }
 
 // cut removes the last n bytes of the text from the withheld events.
-func (b *begun) cut(n int) {
+func (b *partialKey) cut(n int) {
 	for i := len(b.pieces) - 1; i >= 0 && n > 0; i-- {
 		p := b.pieces[i]
 		length := min(n, p.length)
@@ -181,7 +181,7 @@ func (b *begun) cut(n int) {
 }
 
 // keepLast drops all but the last n bytes.
-func (b *begun) keepLast(n int) {
+func (b *partialKey) keepLast(n int) {
 	for i := len(b.pieces) - 1; i >= 0; i-- {
 		if n <= 0 {
 			b.pieces = b.pieces[i+1:]
@@ -192,11 +192,11 @@ func (b *begun) keepLast(n int) {
 	}
 }
 
-// firstWithheld is the number of events at the front that can be passed on.
-func (e *echoes) firstWithheld() int {
+// firstWithheld returns the index of the first event that must be withheld: those before it can be passed on.
+func (e *keyFilter) firstWithheld() int {
 	first := len(e.held)
 	for _, b := range e.open {
-		if len(b.text) < leastBegun {
+		if len(b.text) < minWithheld {
 			continue
 		}
 		for _, p := range b.pieces {
@@ -208,23 +208,23 @@ func (e *echoes) firstWithheld() int {
 	return first
 }
 
-func (e *echoes) release(n int) error {
+func (e *keyFilter) release(n int) error {
 	for _, h := range e.held[:n] {
 		h.sent = true
 		e.bytes -= len(h.event.Data)
 		if e.err == nil {
-			e.err = e.yield(h.written())
+			e.err = e.yield(h.output())
 		}
 	}
 	e.held = slices.Delete(e.held, 0, n)
 	return e.err
 }
 
-// finish passes on all withheld events, at the end of the stream or at the limits. What is clearly part of the key is
-// removed; the rest is remembered, so that the key is still recognised if it continues.
-func (e *echoes) finish() error {
+// finish passes on all withheld events, at the end of the stream or at the limits. Long prefixes of the key are
+// removed; short ones are remembered, so that the key is still recognised if it continues.
+func (e *keyFilter) finish() error {
 	for _, b := range e.open {
-		if len(b.text) < leastCut || len(b.pieces) == 0 {
+		if len(b.text) < minRemoved || len(b.pieces) == 0 {
 			continue
 		}
 		b.cut(len(b.text))
@@ -238,8 +238,8 @@ func (e *echoes) finish() error {
 	return e.release(len(e.held))
 }
 
-// written is the event as it is passed on: unchanged, unless something was removed.
-func (h *heldEvent) written() chat.RawEvent {
+// output returns the event as it is passed on: unchanged, unless something was removed.
+func (h *heldEvent) output() chat.RawEvent {
 	if !h.changed {
 		return h.event
 	}
@@ -256,7 +256,7 @@ func (h *heldEvent) written() chat.RawEvent {
 	return chat.RawEvent{Type: h.event.Type, Data: append(out, h.event.Data[at:]...)}
 }
 
-// literalsOf are the strings in a JSON document, in order. In invalid JSON they end where it becomes invalid.
+// literalsOf returns the strings in a JSON document, in order; in invalid JSON, those before the error.
 func literalsOf(data []byte) []literal {
 	w := walker{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
 	w.dec.UseNumber()
@@ -264,7 +264,7 @@ func literalsOf(data []byte) []literal {
 	return w.found
 }
 
-// maxDepth limits how deep strings are searched: no answer's text is that deep.
+// maxDepth limits how deeply nested strings are searched for: no answer's text is that deep.
 const maxDepth = 64
 
 type walker struct {
@@ -274,8 +274,8 @@ type walker struct {
 	found []literal
 }
 
-// value reads one value at a position and reports success. Strings in an object with a numeric member named index, as
-// in parallel blocks and calls, are distinguished by it.
+// value reads one value at a position and reports success. Strings in an object with a numeric member whose name ends
+// with index, as in parallel blocks and calls, are distinguished by it.
 func (w *walker) value(place string) (json.Token, bool) {
 	before := w.dec.InputOffset()
 	token, err := w.dec.Token()

@@ -17,7 +17,7 @@ const echoKey = "sk-proj-abab/ac+0123456789"
 // echoed passes events through and returns the output.
 func echoed(t interface{ Fatal(...any) }, events ...string) []string {
 	var out []string
-	e := newEchoes(echoKey, func(ev chat.RawEvent) error {
+	e := newKeyFilter(echoKey, func(ev chat.RawEvent) error {
 		out = append(out, string(ev.Data))
 		return nil
 	})
@@ -55,19 +55,19 @@ func TestAKeyThatIsEchoedInPieces(t *testing.T) {
 			[]string{anthropic(1, "thinking", ""), ping, anthropic(1, "thinking", "[redacted]")},
 		},
 		{
-			"the first letters gone already", []string{anthropic(0, "text", "s"), anthropic(0, "text", "k"), anthropic(0, "text", "-proj-abab/ac+0123456789")},
+			"the first letters already passed on", []string{anthropic(0, "text", "s"), anthropic(0, "text", "k"), anthropic(0, "text", "-proj-abab/ac+0123456789")},
 			[]string{anthropic(0, "text", "s"), anthropic(0, "text", "k"), anthropic(0, "text", "[redacted]")},
 		},
 		{
-			"calls side by side", []string{call(0, `{"k":"sk-proj-`), call(1, `{"k":"sk-proj-abab`), call(0, `abab/ac+0123456789"}`), call(1, `/ac+0123456789"}`)},
+			"parallel calls", []string{call(0, `{"k":"sk-proj-`), call(1, `{"k":"sk-proj-abab`), call(0, `abab/ac+0123456789"}`), call(1, `/ac+0123456789"}`)},
 			[]string{call(0, `{"k":"`), call(1, `{"k":"`), call(0, `[redacted]"}`), call(1, `[redacted]"}`)},
 		},
 		{
-			"as an address writes it", []string{anthropic(0, "text", "?k=sk-proj-abab%2Fa"), anthropic(0, "text", "c%2B0123456789&x")},
+			"escaped for an address", []string{anthropic(0, "text", "?k=sk-proj-abab%2Fa"), anthropic(0, "text", "c%2B0123456789&x")},
 			[]string{anthropic(0, "text", "?k="), anthropic(0, "text", "[redacted]&x")},
 		},
 		{
-			"a beginning that goes on otherwise", []string{anthropic(0, "text", "sk-proj-ab"), anthropic(0, "text", "le, ") + " "},
+			"a beginning that continues differently", []string{anthropic(0, "text", "sk-proj-ab"), anthropic(0, "text", "le, ") + " "},
 			[]string{anthropic(0, "text", "sk-proj-ab"), anthropic(0, "text", "le, ") + " "},
 		},
 		{
@@ -117,7 +117,7 @@ func TestNoSplitShowsTheKey(t *testing.T) {
 		if strings.Contains(text.String(), echoKey) || len(got) != len(events) {
 			t.Fatalf("%q arrived as %q", whole, text.String())
 		}
-		if !strings.Contains(whole, echoKey[:leastCut]) && text.String() != whole {
+		if !strings.Contains(whole, echoKey[:minRemoved]) && text.String() != whole {
 			t.Fatalf("%q arrived as %q", whole, text.String())
 		}
 	})
@@ -127,7 +127,7 @@ func TestNoSplitShowsTheKey(t *testing.T) {
 // events are delayed, and the beginning is removed.
 func TestWithheldEventsAreBounded(t *testing.T) {
 	arrived := 0
-	e := newEchoes(echoKey, func(chat.RawEvent) error { arrived++; return nil })
+	e := newKeyFilter(echoKey, func(chat.RawEvent) error { arrived++; return nil })
 	for i := range 10 * maxHeld {
 		ev := `{"type":"ping"}`
 		if i == 0 {
@@ -156,7 +156,7 @@ func TestWithheldEventsAreBounded(t *testing.T) {
 
 // The name of an event is stored in the journal like its data, so it is redacted too.
 func TestTheNameOfAnEventIsRedacted(t *testing.T) {
-	e := newEchoes(echoKey, func(ev chat.RawEvent) error {
+	e := newKeyFilter(echoKey, func(ev chat.RawEvent) error {
 		if strings.Contains(ev.Type, echoKey) {
 			t.Errorf("the type is %q", ev.Type)
 		}
@@ -167,10 +167,10 @@ func TestTheNameOfAnEventIsRedacted(t *testing.T) {
 	}
 }
 
-func BenchmarkEchoes(b *testing.B) {
+func BenchmarkKeyFilter(b *testing.B) {
 	for _, key := range []llm.Secret{"", echoKey} {
 		b.Run(fmt.Sprint(len(key)), func(b *testing.B) {
-			e := newEchoes(key, func(chat.RawEvent) error { return nil })
+			e := newKeyFilter(key, func(chat.RawEvent) error { return nil })
 			data := []byte(`{"id":"chatcmpl-1","model":"m","choices":[{"index":0,"delta":{"content":" words of an answer"},"finish_reason":null}]}`)
 			for b.Loop() {
 				_ = e.deliver("message", data)

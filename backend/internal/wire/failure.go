@@ -32,7 +32,7 @@ type Words struct {
 	Type    string
 	Code    string
 	Message string
-	Param   string // the refused member of the request
+	Param   string // the rejected member of the request
 }
 
 // ReadWords finds a provider's message in a JSON body. ok is false if the body does not look like an error.
@@ -76,7 +76,7 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		if inner.Window > 0 && inner.Counted > inner.Window && len(counts(w.Message)) == 0 {
 			w.Message += fmt.Sprintf(" (%d tokens of %d)", inner.Counted, inner.Window)
 		}
-		return w.behind(inner.Metadata.Raw), true
+		return w.withUpstream(inner.Metadata.Raw), true
 	case len(top.Error) > 0 && top.Error[0] == '"':
 		return Words{Code: scalar(top.Code), Message: Unquote(top.Error), Param: Unquote(top.Param)}, true
 	case Unquote(top.Message) != "":
@@ -98,7 +98,7 @@ func ReadWords(body []byte) (w Words, ok bool) {
 	return Words{}, false
 }
 
-// firstOf is the first element of a JSON list, and other JSON unchanged: Gemini puts its errors into a list.
+// firstOf returns the first element of a JSON list, and other JSON unchanged: Gemini puts its errors into a list.
 func firstOf(body []byte) []byte {
 	var list []json.RawMessage
 	if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '[' && json.Unmarshal(trimmed, &list) == nil && len(list) > 0 {
@@ -107,30 +107,30 @@ func firstOf(body []byte) []byte {
 	return body
 }
 
-// behind adds the message of the provider behind a gateway, JSON or text in a string: the gateway's own only says
-// that there was an error.
-func (w Words) behind(raw json.RawMessage) Words {
-	said := Unquote(raw)
-	if said == "" {
+// withUpstream adds the message of the provider behind a gateway, JSON or text in a string: the gateway's own message
+// only says that there was an error.
+func (w Words) withUpstream(raw json.RawMessage) Words {
+	upstream := Unquote(raw)
+	if upstream == "" {
 		return w
 	}
-	if inner, ok := ReadWords([]byte(said)); ok {
-		said = inner.Message
+	if inner, ok := ReadWords([]byte(upstream)); ok {
+		upstream = inner.Message
 	}
-	if !strings.Contains(w.Message, said) {
-		w.Message = strings.TrimPrefix(w.Message+": "+said, ": ")
+	if !strings.Contains(w.Message, upstream) {
+		w.Message = strings.TrimPrefix(w.Message+": "+upstream, ": ")
 	}
 	return w
 }
 
-// Decodes reads JSON into v; a member of an unexpected type only affects itself.
+// Decodes decodes JSON into v, and reports success. A member of an unexpected type is skipped.
 func Decodes(data []byte, v any) bool {
 	err := json.Unmarshal(data, v)
 	var wrongType *json.UnmarshalTypeError
 	return err == nil || errors.As(err, &wrongType)
 }
 
-// scalar is a code written as a string or as a number.
+// scalar returns a code that is a JSON string or a number.
 func scalar(raw json.RawMessage) string {
 	if s := Unquote(raw); s != "" {
 		return s
@@ -420,7 +420,7 @@ func hostOf(base string) string {
 	return u.Host
 }
 
-// ownServer reports an address of this machine or the local network: its server is one that the user starts.
+// ownServer reports whether an address belongs to this machine or the local network, so that the user runs its server.
 func ownServer(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -31,12 +31,12 @@ func FuzzText(f *testing.F) {
 		if shown.String() != text.String() || text.Len() != len(text.String()) {
 			t.Fatalf("shown %q, kept %q", shown.String(), text.String())
 		}
-		var whole string
-		if json.Unmarshal([]byte(a), &whole) != nil || len(a) < 2 || a[0] != '"' {
+		var want string
+		if json.Unmarshal([]byte(a), &want) != nil || len(a) < 2 || a[0] != '"' {
 			return
 		}
-		if got := Unquote([]byte(a)); got != whole {
-			t.Fatalf("%q is %q, want %q", a, got, whole)
+		if got := Unquote([]byte(a)); got != want {
+			t.Fatalf("%q is %q, want %q", a, got, want)
 		}
 		inner := a[1 : len(a)-1]
 		if cut < 0 || cut > len(inner) || !json.Valid([]byte(`"`+inner[:cut]+`"`)) || !utf8.ValidString(inner) || !utf8.ValidString(inner[:cut]) {
@@ -45,8 +45,8 @@ func FuzzText(f *testing.F) {
 		var parts Text
 		parts.Append([]byte(`"` + inner[:cut] + `"`))
 		parts.Append([]byte(`"` + inner[cut:] + `"`))
-		if held := parts.held != nil; !held && parts.String() != whole {
-			t.Fatalf("%q cut at %d is %q, want %q", a, cut, parts.String(), whole)
+		if held := parts.held != nil; !held && parts.String() != want {
+			t.Fatalf("%q cut at %d is %q, want %q", a, cut, parts.String(), want)
 		}
 	})
 }

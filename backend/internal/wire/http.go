@@ -48,7 +48,7 @@ func defaultTransport() http.RoundTripper {
 	return t
 }
 
-// CheckBase refuses an address to which no request could be sent.
+// CheckBase parses the address of a server. It fails if no request could be sent to it.
 func CheckBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -61,8 +61,8 @@ func CheckBase(base string) (*url.URL, error) {
 	return u, nil
 }
 
-// versionedBase is a base URL that ends in its version, as OpenAI's do: a bare host gets /v1, a pasted endpoint is
-// shortened.
+// versionedBase returns a base URL that ends in its version, as OpenAI's does: a host without a path gets /v1, and a
+// pasted endpoint is shortened.
 func versionedBase(base, vendor string) (string, error) {
 	if base == "" {
 		return vendor, nil
@@ -80,7 +80,7 @@ func versionedBase(base, vendor string) (string, error) {
 	return u.String(), nil
 }
 
-// missingKey is the error for a vendor's own endpoint without a key.
+// missingKey returns the error for a vendor's own endpoint without a key.
 func missingKey(v Vendor) *llm.Error {
 	return &llm.Error{
 		Code: chat.CodeAuth,
@@ -105,7 +105,7 @@ func checkPlainKey(ep llm.Endpoint, base string) error {
 // receive reads a response to its end and yields its events.
 func (s Server) receive(ctx context.Context, resp *http.Response, yield func(chat.RawEvent) error) error {
 	src := bufio.NewReader(resp.Body)
-	out := newEchoes(s.Endpoint.Key, yield)
+	filter := newKeyFilter(s.Endpoint.Key, yield)
 	kind, err := bodyKind(resp.Header.Get("Content-Type"), src)
 	switch {
 	case err != nil:
@@ -117,11 +117,11 @@ func (s Server) receive(ctx context.Context, resp *http.Response, yield func(cha
 		}
 	case kind == bodyDocument:
 		limit := eventLimit(s.Endpoint)
-		whole := io.LimitReader(src, int64(limit)+1)
-		data, err := io.ReadAll(io.LimitReader(whole, largeEvent))
+		limited := io.LimitReader(src, int64(limit)+1)
+		data, err := io.ReadAll(io.LimitReader(limited, largeEvent))
 		if len(data) == largeEvent {
 			defer heap.Tighten()()
-			data, err = io.ReadAll(io.MultiReader(bytes.NewReader(data), whole))
+			data, err = io.ReadAll(io.MultiReader(bytes.NewReader(data), limited))
 		}
 		if err == nil && (len(data) > limit || tooDense(data)) {
 			err = errEventTooLarge
@@ -129,11 +129,11 @@ func (s Server) receive(ctx context.Context, resp *http.Response, yield func(cha
 		if err != nil {
 			return s.transportError(ctx, err)
 		}
-		return out.deliver(llm.EventResponse, data)
+		return filter.deliver(llm.EventResponse, data)
 	}
-	err = s.receiveEvents(ctx, src, out.deliver)
-	if rest := out.finish(); err == nil {
-		err = rest
+	err = s.receiveEvents(ctx, src, filter.deliver)
+	if finishErr := filter.finish(); err == nil {
+		err = finishErr
 	}
 	return err
 }

@@ -2,11 +2,11 @@ package wire
 
 import "encoding/json"
 
-// Anthropic accepts property names of 1 to 64 letters, digits, "_", "." and "-", and refuses the whole request if one
-// tool has another ("filter[id]", "$top"). Such a name is escaped like tool names before sending, and restored in the
-// model's answer.
+// Anthropic accepts property names of 1 to 64 letters, digits, "_", "." and "-", and refuses the entire request if one
+// tool has a different one ("filter[id]", "$top"). Such a name is escaped like tool names before sending, and restored in
+// the model's answer.
 
-// plainKey is the name under which a property is sent; empty for one that is too long to be restored.
+// plainKey returns the name under which a property is sent; empty for one that is too long to be restored.
 func plainKey(name string) string {
 	plain := name != "" && len(name) <= maxToolName
 	for i := 0; plain && i < len(name); i++ {
@@ -21,8 +21,8 @@ func plainKey(name string) string {
 	return ""
 }
 
-// PlainKeys is a schema with such names. A property that cannot be renamed is left out: the tool itself reports if it
-// needs it.
+// PlainKeys returns a schema with names that Anthropic accepts. A property that cannot be renamed is left out; the tool
+// itself reports an error if it needs it.
 func PlainKeys(schema json.RawMessage) json.RawMessage {
 	all := members(schema)
 	properties := members(all["properties"])
@@ -44,12 +44,12 @@ func PlainKeys(schema json.RawMessage) json.RawMessage {
 	return encoded(all)
 }
 
-// PlainArguments are a call's arguments under the names that PlainKeys gives them.
+// PlainArguments returns a call's arguments under the names that PlainKeys gives them.
 func PlainArguments(input json.RawMessage) json.RawMessage {
 	return renameMembers(input, plainKey)
 }
 
-// OwnArguments are a call's arguments as the tool names them.
+// OwnArguments returns a call's arguments under the tool's own names.
 func OwnArguments(input json.RawMessage) json.RawMessage {
 	return renameMembers(input, OriginalToolName)
 }
@@ -61,15 +61,15 @@ func renameMembers(input json.RawMessage, rename func(string) string) json.RawMe
 	return input
 }
 
-// renameKeys is nil if every member keeps its name.
-func renameKeys(of map[string]json.RawMessage, rename func(string) string) map[string]json.RawMessage {
+// renameKeys renames the members of an object. It returns nil if every member keeps its name.
+func renameKeys(object map[string]json.RawMessage, rename func(string) string) map[string]json.RawMessage {
 	changed := false
 	out := map[string]json.RawMessage{}
-	for name, value := range of {
-		to := rename(name)
-		changed = changed || to != name
-		if _, taken := of[to]; to != "" && (to == name || !taken) {
-			out[to] = value
+	for name, value := range object {
+		renamed := rename(name)
+		changed = changed || renamed != name
+		if _, taken := object[renamed]; renamed != "" && (renamed == name || !taken) {
+			out[renamed] = value
 		}
 	}
 	if !changed {

@@ -34,7 +34,7 @@ func Merge(body, options map[string]any) map[string]any {
 	return out
 }
 
-// HasTools reports that a body has tool definitions.
+// HasTools reports whether a body has tool definitions.
 func HasTools(body map[string]any) bool {
 	switch tools := body["tools"].(type) {
 	case []any:
@@ -57,8 +57,8 @@ func Marshal(body map[string]any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// MaxOutput is the token limit of the answer: what the context leaves, at most the model's own limit. It is always
-// sent, so it must be positive.
+// MaxOutput returns the token limit of the answer: what the context leaves for it, at most the model's own limit. It is
+// always sent, so it must be positive.
 func MaxOutput(r llm.Request) (int, error) {
 	limit := r.Context.MaxOutput()
 	if r.Endpoint.MaxOutput > 0 {

@@ -56,20 +56,20 @@ func blank(data []byte, s string) []byte {
 		return bytes.ReplaceAll(data, []byte(s), []byte(redacted))
 	}
 	var out []byte
-	kept := 0 // up to this position data was copied to out
+	copied := 0 // up to this position data was copied to out
 	for i := 0; i < len(data); i++ {
 		if data[i] != s[0] && data[i] != '\\' {
 			continue
 		}
 		if end, ok := matchEscaped(data, i, s); ok {
-			out = append(append(out, data[kept:i]...), redacted...)
-			kept, i = end, end-1
+			out = append(append(out, data[copied:i]...), redacted...)
+			copied, i = end, end-1
 		}
 	}
-	if kept == 0 {
+	if copied == 0 {
 		return data
 	}
-	return append(out, data[kept:]...)
+	return append(out, data[copied:]...)
 }
 
 // maxSlashes limits how deeply JSON may be nested in JSON strings, each of which doubles the backslashes and adds
@@ -88,7 +88,7 @@ func matchEscaped(data []byte, at int, s string) (end int, ok bool) {
 	return at, true
 }
 
-// escapedLength is how many bytes at the front of data represent c, 0 for none.
+// escapedLength returns how many bytes at the front of data represent c, 0 for none.
 func escapedLength(data []byte, c byte) int {
 	slashes := 0
 	for slashes < min(len(data), maxSlashes) && data[slashes] == '\\' {
@@ -108,7 +108,7 @@ func escapedLength(data []byte, c byte) int {
 	return 0
 }
 
-// isHex reports whether four digits name c.
+// isHex reports whether four hexadecimal digits are the code of c.
 func isHex(digits []byte, c byte) bool {
 	n, err := strconv.ParseUint(string(digits), 16, 16)
 	return err == nil && n == uint64(c)

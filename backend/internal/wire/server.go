@@ -14,29 +14,29 @@ import (
 // userAgent names the program in every request, but neither its version nor the machine.
 const userAgent = "ContextInfinity"
 
-// Server is the server of an adapter. A request is sent once: the callers decide about retries. The response is read
-// in bounded pieces.
+// Server is the server that an adapter calls. A request is sent once: the callers decide about retries. The size of a
+// response is limited.
 type Server struct {
 	Client   *http.Client // as returned by Client
 	Endpoint llm.Endpoint
 	Vendor   Vendor
 	Base     string            // the address before paths, without a trailing slash
-	Header   map[string]string // headers that the protocol requires beside the usual ones
+	Header   map[string]string // headers that the protocol requires in addition to the usual ones
 	// KeyHeader sends the key unchanged; empty: "Authorization: Bearer KEY".
 	KeyHeader string
 }
 
-// Vendor defines a protocol. Its own address requires a key.
+// Vendor is the company that defines a protocol. Its own address requires a key.
 type Vendor struct{ Name, Base, KeyEnv string }
 
-// OpenAI is the endpoint's server, by default OpenAI's own.
+// OpenAI returns the endpoint's server, by default OpenAI's own.
 func OpenAI(client *http.Client, ep llm.Endpoint) (Server, error) {
 	vendor := Vendor{Name: "OpenAI", Base: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"}
 	base, err := versionedBase(ep.BaseURL, vendor.Base)
 	return Server{Client: client, Endpoint: ep, Vendor: vendor, Base: base}, err
 }
 
-// IsVendor reports that the server is the vendor's own, not one that is compatible.
+// IsVendor reports whether the server is the vendor's own, not a compatible one.
 func (s Server) IsVendor() bool { return s.Base == s.Vendor.Base }
 
 // Stream posts a body and yields the events of the response. A response that is a single JSON document, requested or

@@ -17,7 +17,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// endless is a body without an end and without line breaks.
+// endless is a response body without an end and without line breaks.
 type endless struct {
 	read   int64
 	closed bool
@@ -30,7 +30,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func (e *endless) Close() error { e.closed = true; return nil }
 
-// answering is a server that gives every request the same response.
+// answering returns a server that gives every request the same response.
 func answering(status int, kind string, body io.ReadCloser) Server {
 	return Server{Base: "http://127.0.0.1:9", Client: Client(&http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: body}, nil
@@ -74,7 +74,7 @@ func TestEndlessAnswers(t *testing.T) {
 				t.Errorf("%d bytes were read, the limit is %d; the message has %d bytes", tail.read, c.limit, len(e.Message))
 			}
 			if !tail.closed {
-				t.Error("the answer was not closed")
+				t.Error("the response was not closed")
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func TestEndlessAnswers(t *testing.T) {
 }
 
 // If a request is cancelled while its error is being read, the result is the cancellation, whatever the status was.
-func TestCancelledInsideAnError(t *testing.T) {
+func TestCancelledWhileReadingAnError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	body := struct {
 		io.Reader

@@ -25,7 +25,7 @@ var refusals = compileRefusals([][]string{
 	{"limit", "input", "output", `must be <= ` + number + `\. Given: ` + number + ` \S*inputs?\S* tokens and ` + number}, // text-generation-inference
 })
 
-// limitAlone matches a message whose only number is the limit.
+// limitAlone matches messages whose only number is the limit.
 var limitAlone = compileRefusals([][]string{
 	{"limit", `(?:maximum|max|available|limit of|limit is|allowed|supported|only)[a-z ]*(?:context|input|tokens?|length|size|window|of|is|allowed|only)?[a-z ]*[:=( ]+` + number},
 	{"limit", `(?:context|token|model)[a-z ]* (?:length|window|size|limit)(?: of| is)?(?: only)?[:=( ]+` + number},
@@ -33,24 +33,25 @@ var limitAlone = compileRefusals([][]string{
 	{"limit", `input length should be \[\d+, ?` + number}, // DashScope
 })
 
-// standing finds the numbers in a message that are neither part of a name or a date nor a status.
-var standing = pattern.New(`(?:^|[^\w.,-])(\d[\d,_.]*\d|\d)(?:$|[^\w-])`)
+// separateNumbers finds the numbers in a message that are not part of a name or a date.
+var separateNumbers = pattern.New(`(?:^|[^\w.,-])(\d[\d,_.]*\d|\d)(?:$|[^\w-])`)
 
-const leastLimit = 1000
+// minCount is the smallest number that is taken for a count of tokens, not for a status.
+const minCount = 1000
 
-// counts are the different counts in a message, in order.
+// counts returns the distinct counts in a message, in order.
 func counts(message string) []int {
 	var found []int
-	for _, m := range standing().FindAllStringSubmatch(message, -1) {
-		if n := tokens(m[1]); n >= leastLimit && !slices.Contains(found, n) {
+	for _, m := range separateNumbers().FindAllStringSubmatch(message, -1) {
+		if n := tokens(m[1]); n >= minCount && !slices.Contains(found, n) {
 			found = append(found, n)
 		}
 	}
 	return found
 }
 
-// asked are the parts of a request that a message counts together.
-var asked = pattern.New(`(?i)` + number + ` (?:tokens )?(?:in|of|from) (?:the |your )?(?:messages|prompt|input)\b.*?` + number + ` (?:tokens )?(?:in|for|of) (?:the |your )?(?:completion|output)`)
+// requestParts finds the two parts of a requested size that a message states as one number.
+var requestParts = pattern.New(`(?i)` + number + ` (?:tokens )?(?:in|of|from) (?:the |your )?(?:messages|prompt|input)\b.*?` + number + ` (?:tokens )?(?:in|for|of) (?:the |your )?(?:completion|output)`)
 
 type refusal struct {
 	names   []string
@@ -69,8 +70,8 @@ func compileRefusals(table [][]string) []refusal {
 // maxRefusal limits how much of a provider's message is examined.
 const maxRefusal = 4 << 10
 
-// sizes finds in a message the maximum number of input tokens, and how many the provider counted; 0 if missing. In an
-// unknown message, two numbers are taken to be these two: the greater one is the request.
+// sizes finds the maximum number of input tokens in a message, and how many the provider counted; 0 if missing. If an
+// unknown message has two numbers, the greater one is taken for the size of the request.
 func sizes(message string) (limit, counted int) {
 	message = message[:min(len(message), maxRefusal)]
 	if limit, counted = named(refusals, message); limit > 0 {
@@ -94,7 +95,7 @@ func named(patterns []refusal, message string) (limit, counted int) {
 			found[name] = tokens(m[i+1])
 		}
 		limit, counted = found["limit"]-found["output"], found["input"]
-		if parts := asked().FindStringSubmatch(message); parts != nil && found["output"] == 0 {
+		if parts := requestParts().FindStringSubmatch(message); parts != nil && found["output"] == 0 {
 			limit, counted = limit-tokens(parts[2]), tokens(parts[1])
 		}
 		if limit > 0 {

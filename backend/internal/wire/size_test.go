@@ -6,8 +6,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Response bodies with which servers reject a request for its size, with the numbers in them, and some that only look
-// similar.
+// Response bodies with which servers reject a request because of its size, with the numbers in them, and some that only
+// look similar.
 func TestRefusalsOfServers(t *testing.T) {
 	for _, c := range []struct {
 		status         int

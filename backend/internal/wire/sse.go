@@ -9,12 +9,12 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// maxEvent limits one event and one unstreamed body, in bytes, with the default limit of answers. Generated images
-// are sent inside events, and the last event of a response repeats all of it, so it is generous; it only stops a
-// server that never ends an event.
+// maxEvent limits one event and one unstreamed body, in bytes, with the default limit of answers. It is generous,
+// because generated images are sent inside events, and the last event of a response repeats all of it. It only stops
+// servers that never end an event.
 const maxEvent = 24 << 20
 
-// eventLimit is the limit for an endpoint: enough for an answer of its maximum length in JSON.
+// eventLimit returns the limit for an endpoint: enough for an answer of its maximum length in JSON.
 func eventLimit(ep llm.Endpoint) int { return max(maxEvent, ep.MaxAnswerBytes/2*3) }
 
 // largeEvent is the size, in bytes, from which garbage is collected more often while an event is processed: several
@@ -25,10 +25,10 @@ const largeEvent = 1 << 20
 // text. Token probabilities stay below it.
 const maxValues = 1_000_000
 
-// errEventTooLarge reports an event over its limits.
+// errEventTooLarge is the error for an event over its limits.
 var errEventTooLarge = errors.New("the server sent one event that is larger than any answer")
 
-// tooDense reports JSON with too many values.
+// tooDense reports whether JSON has too many values.
 func tooDense(data []byte) bool {
 	if len(data) < maxValues {
 		return false
@@ -49,8 +49,7 @@ func tooDense(data []byte) bool {
 	return values > maxValues
 }
 
-// event is one server-sent event: its name, empty if it had none, and its data
-// lines joined by line feeds.
+// event is one server-sent event: its name, empty if it had none, and its data lines joined by line feeds.
 type event struct {
 	name string
 	data []byte
@@ -67,7 +66,7 @@ type eventReader struct {
 	limit  int
 }
 
-// newEventReader reads events of at most this many bytes from r.
+// newEventReader returns a reader of events of at most limit bytes from r.
 func newEventReader(r io.Reader, limit int) *eventReader {
 	return &eventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: limit}
 }

@@ -43,12 +43,12 @@ func (t *Text) AppendString(s string) {
 	t.runes += utf8.RuneCountInString(s)
 }
 
-// Runes is the length in characters.
+// Runes returns the length in characters.
 func (t *Text) Runes() int { return t.runes }
 
 func (t *Text) String() string { return t.built.String() }
 
-// Len is the length in bytes.
+// Len returns the length in bytes.
 func (t *Text) Len() int { return t.built.Len() }
 
 // Unquote decodes a JSON string; for anything else it returns "".

@@ -13,9 +13,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Providers take names and ids of tool calls of 1 to 64 of these characters:
-// ^[a-zA-Z0-9_-]{1,64}$. Other programs, whose conversations are imported, have no such
-// limit ("canmore.create_textdoc").
+// maxToolName is the maximum length of names and ids of tool calls: providers accept ^[a-zA-Z0-9_-]{1,64}$. Other
+// programs, whose conversations are imported, have no such limit ("canmore.create_textdoc").
 const maxToolName = 64
 
 func plainByte(b byte) bool {
@@ -37,8 +36,8 @@ func acceptable(name string) bool {
 // toolEscape precedes two hexadecimal digits for a byte that providers refuse in a name.
 const toolEscape = "--x"
 
-// ToolName is the name under which a tool is sent: its own if providers accept it, otherwise with the other bytes
-// escaped, so that OriginalToolName can restore it. One that would be too long is cut, and ends with a digest.
+// ToolName returns the name under which a tool is sent: its own if providers accept it, otherwise with the other bytes
+// escaped, so that OriginalToolName can restore it. A name that would be too long is cut, and ends with a digest.
 func ToolName(name string) string {
 	if acceptable(name) {
 		return name
@@ -57,7 +56,7 @@ func ToolName(name string) string {
 	return digestName(name)
 }
 
-// digestName is a shortened name, unique to its tool.
+// digestName returns a shortened name, unique to its tool.
 func digestName(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name) && b.Len() < maxToolName-18; i++ {
@@ -95,7 +94,7 @@ func OriginalToolName(sent string) string {
 	return sent
 }
 
-// definedTools are the names of the tools that the request defines: those it offers, and those in the model's
+// definedTools returns the names of the tools that the request defines: those it offers, and those in the model's
 // options.
 func definedTools(r llm.Request) map[string]string {
 	var tools []struct {
@@ -146,7 +145,7 @@ func nameCalls(groups []Group, taken map[string]string, ids IDRule) {
 				id = ""
 			}
 			for n := calls; id == "" || used[id]; n++ {
-				id = ids.made(n)
+				id = ids.replacement(n)
 			}
 			groups[i].Renamed = groups[i].Renamed || id != use.ToolUseID
 			used[id], renamed[use.ToolUseID] = true, id
@@ -178,8 +177,8 @@ const (
 
 const shortID = 9
 
-// keeps reports that a call can be sent with its own id. While its turn runs, a call keeps the id from its server:
-// some models (Kimi's) read their ids.
+// keeps reports whether a call can be sent with its own id. While its turn runs, a call keeps the id from its server,
+// because some models (Kimi's) read their ids.
 func (r IDRule) keeps(use chat.ToolUse, cycle bool) bool {
 	id := use.ToolUseID
 	if r == PlainIDs {
@@ -191,8 +190,8 @@ func (r IDRule) keeps(use chat.ToolUse, cycle bool) bool {
 	return len(id) == shortID && !strings.ContainsAny(id, "-_") && acceptable(id)
 }
 
-// made is the nth replacement id.
-func (r IDRule) made(n int) string {
+// replacement returns the nth replacement id.
+func (r IDRule) replacement(n int) string {
 	if r == ShortIDs {
 		return fmt.Sprintf("call%05d", n)
 	}
@@ -201,7 +200,7 @@ func (r IDRule) made(n int) string {
 
 func freeName(name string, taken map[string]string) string {
 	sent := ToolName(name)
-	if of, used := taken[sent]; used && of != name {
+	if owner, used := taken[sent]; used && owner != name {
 		sent = digestName(name)
 	}
 	taken[sent] = name
@@ -214,20 +213,20 @@ const noCall = "call_not_recorded"
 
 // withCalls adds a call before every result that answers none of the previous group. Results that answer one come
 // first in their group, as providers require.
-func withCalls(groups []Group) []spoken {
-	var out []spoken
+func withCalls(groups []Group) []sidedBlock {
+	var out []sidedBlock
 	for i, g := range groups {
-		said := flatten([]Group{g})
+		blocks := flatten([]Group{g})
 		if g.Role != chat.RoleUser {
-			out = append(out, said...)
+			out = append(out, blocks...)
 			continue
 		}
 		open := map[string]bool{}
 		if i > 0 {
 			open = callIDs(groups[i-1].Blocks)
 		}
-		var answers, rest []spoken
-		for _, s := range said {
+		var answers, rest []sidedBlock
+		for _, s := range blocks {
 			if res, ok := s.block.(chat.ToolResult); ok && open[res.ToolUseID] {
 				delete(open, res.ToolUseID)
 				answers = append(answers, s)
@@ -235,28 +234,28 @@ func withCalls(groups []Group) []spoken {
 				rest = append(rest, s)
 			}
 		}
-		out = append(append(out, answers...), recorded(rest, i == 0, len(out))...)
+		out = append(append(out, answers...), addCalls(rest, i == 0, len(out))...)
 	}
 	return out
 }
 
-// recorded adds calls before the results in a user group. A conversation cannot begin with a call; there the result
-// is turned into text.
-func recorded(said []spoken, first bool, n int) []spoken {
-	out := make([]spoken, 0, len(said))
-	for k := 0; k < len(said); {
+// addCalls adds calls before the results in a user group. A conversation cannot begin with a call; there the result is
+// turned into text.
+func addCalls(blocks []sidedBlock, first bool, n int) []sidedBlock {
+	out := make([]sidedBlock, 0, len(blocks))
+	for k := 0; k < len(blocks); {
 		run := k
-		for run < len(said) && isResult(said[run]) {
+		for run < len(blocks) && isResult(blocks[run]) {
 			run++
 		}
 		if run == k {
-			out = append(out, said[k])
+			out = append(out, blocks[k])
 			k++
 			continue
 		}
-		var results []spoken
+		var results []sidedBlock
 		for ; k < run; k++ {
-			s := said[k]
+			s := blocks[k]
 			res, _ := s.block.(chat.ToolResult)
 			if first && len(out) == 0 {
 				s.block = chat.Text{Text: "[Tool result: " + res.Content.RenderedText() + "]\n\n"}
@@ -264,7 +263,7 @@ func recorded(said []spoken, first bool, n int) []spoken {
 				continue
 			}
 			res.ToolUseID = noCall + "-" + strconv.Itoa(n+k)
-			out = append(out, spoken{role: chat.RoleAssistant, stable: s.stable, held: s.held, cycle: s.cycle, block: chat.ToolUse{
+			out = append(out, sidedBlock{role: chat.RoleAssistant, stable: s.stable, held: s.held, cycle: s.cycle, block: chat.ToolUse{
 				ToolUseID: res.ToolUseID, Name: noCall, Input: json.RawMessage("{}"),
 			}})
 			s.block = res
@@ -275,7 +274,7 @@ func recorded(said []spoken, first bool, n int) []spoken {
 	return out
 }
 
-func isResult(s spoken) bool {
+func isResult(s sidedBlock) bool {
 	_, ok := s.block.(chat.ToolResult)
 	return ok
 }

@@ -98,7 +98,7 @@ func FuzzEventReader(f *testing.F) {
 		}
 		slow, err := readAll(iotest.OneByteReader(strings.NewReader(string(in))))
 		if err != nil || !reflect.DeepEqual(fast, slow) {
-			t.Fatalf("borders matter: %q and %q, %v", fast, slow, err)
+			t.Fatalf("the boundaries of reads matter: %q and %q, %v", fast, slow, err)
 		}
 		var again strings.Builder // what was read, encoded again, reads the same
 		for _, ev := range fast {
@@ -158,10 +158,10 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	if base["a"] != 1 || len(base["b"].(map[string]any)) != 2 {
-		t.Error("the body given was changed")
+		t.Error("the argument was changed")
 	}
 	if _, err := Marshal(Merge(nil, map[string]any{"f": func() {}})); err == nil {
-		t.Error("a value without JSON was encoded")
+		t.Error("a value that JSON cannot represent was encoded")
 	}
 }
 
@@ -286,8 +286,8 @@ func TestCancelledKeepsItsCause(t *testing.T) {
 	}
 }
 
-// Only of a server that the user runs is asked whether it runs.
-func TestNothingAnswers(t *testing.T) {
+// The message asks whether the server is running only if the user runs it.
+func TestConnectionRefused(t *testing.T) {
 	for base, want := range map[string]string{
 		"http://localhost:11434/v1":    "nothing answers at localhost:11434; is the server running?",
 		"http://127.0.0.1:8080":        "nothing answers at 127.0.0.1:8080; is the server running?",
@@ -383,7 +383,7 @@ func TestDenseEvents(t *testing.T) {
 			_, _ = io.WriteString(w, "data: "[:6*strings.Count(kind, "event")]+`{"output":[`+strings.Repeat(`{},`, maxValues)+"{}]}\n\n")
 		}))
 		s := Server{Client: Client(nil), Base: srv.URL}
-		err := s.Stream(t.Context(), "/", nil, func(chat.RawEvent) error { return errors.New("it is passed on") })
+		err := s.Stream(t.Context(), "/", nil, func(chat.RawEvent) error { return errors.New("the event was passed on") })
 		if err == nil || !strings.Contains(err.Error(), errEventTooLarge.Error()) {
 			t.Errorf("%s: %v", kind, err)
 		}

@@ -1,4 +1,5 @@
-// Package journaltest has a file system that can crash: it discards what was written but not fsynced (SPEC 5).
+// Package journaltest provides a file system that simulates a power failure: it discards data that was written but not
+// fsynced (SPEC 5).
 package journaltest
 
 import (
@@ -16,7 +17,7 @@ import (
 )
 
 // ErrCrashed is returned by a file that was open during a crash.
-var ErrCrashed = errors.New("journaltest: the machine went down")
+var ErrCrashed = errors.New("journaltest: the file was open during a crash")
 
 // Op is a kind of call that can be made to fail or to stall.
 type Op string
@@ -34,19 +35,19 @@ const (
 	OpReadDir Op = "readdir"
 )
 
-// CrashFS is an in-memory journal.FS. A file's bytes survive Crash if the file was synced after they were written,
-// and its entry, or its removal, if its directory was. New directories are durable at once. It is safe for concurrent
-// use.
+// CrashFS is an in-memory journal.FS. A file's bytes survive Crash if the file was synced after they were written; its
+// creation or removal survives if its directory was synced afterwards. New directories are durable at once. It is safe
+// for concurrent use.
 type CrashFS struct {
-	mu     sync.Mutex
-	live   map[string]*inode
-	stable map[string]*inode // durable entries
-	dirs   map[string]bool
-	epoch  int // counts crashes: older handles are dead
-	calls  map[Op]int
-	faults map[Op]map[int]fault
-	gates  map[Op]chan struct{}
-	deaf   bool
+	mu         sync.Mutex
+	live       map[string]*inode
+	stable     map[string]*inode // durable entries
+	dirs       map[string]bool
+	epoch      int // counts crashes: handles of an earlier epoch are invalid
+	calls      map[Op]int
+	faults     map[Op]map[int]fault
+	gates      map[Op]chan struct{}
+	ignoreSync bool
 }
 
 type inode struct {
@@ -107,7 +108,7 @@ func (c *CrashFS) Stall(op Op) (release func()) {
 // must fail with it.
 func (c *CrashFS) IgnoreSync(on bool) {
 	c.mu.Lock()
-	c.deaf = on
+	c.ignoreSync = on
 	c.mu.Unlock()
 }
 
@@ -118,9 +119,9 @@ func (c *CrashFS) Calls(op Op) int {
 	return c.calls[op]
 }
 
-// Crash loses power. Unsynced data is discarded; with a rng a random part of it survives, as on real disks: a prefix
-// of the bytes, and any of the entries. Open files return ErrCrashed from then on; the file system itself works as
-// after a restart.
+// Crash simulates a power failure. Unsynced data is discarded; with a rng a random part of it survives, as on real
+// disks: a prefix of the bytes, and any of the entries. Open files return ErrCrashed from then on; the file system
+// itself works as after a restart.
 func (c *CrashFS) Crash(rng *rand.Rand) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,15 +139,15 @@ func (c *CrashFS) Crash(rng *rand.Rand) {
 			node, onDisk = now, ok
 		}
 		if onDisk && node != nil {
-			after[name] = node.survive(rng)
+			after[name] = node.afterCrash(rng)
 		}
 	}
 	c.live, c.stable = after, maps.Clone(after)
 	c.epoch++
 }
 
-// survive is the file as it was left on disk.
-func (n *inode) survive(rng *rand.Rand) *inode {
+// afterCrash returns the file as it is on disk after a crash.
+func (n *inode) afterCrash(rng *rand.Rand) *inode {
 	keep := n.synced
 	if rest := len(n.data) - n.synced; rng != nil && rest > 0 {
 		keep += rng.IntN(rest + 1)
@@ -217,7 +218,7 @@ func (c *CrashFS) Create(path string) (journal.File, error) {
 	return &file{fs: c, node: n, path: path, epoch: c.epoch}, nil
 }
 
-// Open implements journal.FS. The reader sees the file's present content.
+// Open implements journal.FS. The reader sees the file's current content.
 func (c *CrashFS) Open(path string) (io.ReadCloser, error) {
 	if f, bad := c.enter(OpOpen); bad {
 		return nil, pathError(OpOpen, path, f.err)
@@ -253,7 +254,7 @@ func (c *CrashFS) SyncDir(dir string) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.deaf {
+	if c.ignoreSync {
 		return nil
 	}
 	dir = filepath.Clean(dir)

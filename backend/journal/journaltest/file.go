@@ -14,7 +14,7 @@ type file struct {
 	closed bool
 }
 
-// usable reports that the handle is still valid. The caller holds fs.mu.
+// usable returns an error if the handle is no longer valid. The caller holds fs.mu.
 func (f *file) usable() error {
 	if f.closed {
 		return fs.ErrClosed
@@ -58,7 +58,7 @@ func (f *file) Sync() error {
 		f.node.lost = true
 		return pathError(OpSync, f.path, plan.err)
 	}
-	if !f.fs.deaf && !f.node.lost {
+	if !f.fs.ignoreSync && !f.node.lost {
 		f.node.synced = max(f.node.synced, covered)
 	}
 	return nil

@@ -82,7 +82,7 @@ func (d *decoder) partFor(m *message, body blockBody) *wire.Part {
 	return &wire.Part{Kind: wire.PartOpaque}
 }
 
-// objectOrNil is a call's complete input, if its start contained it.
+// objectOrNil returns a call's complete input, if its start contained it.
 func objectOrNil(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "{}" || string(raw) == "null" {
 		return nil
@@ -90,8 +90,8 @@ func objectOrNil(raw json.RawMessage) json.RawMessage {
 	return bytes.Clone(raw)
 }
 
-// ownOrNil are the arguments of a call with the tool's original member names; nil if these are the names that
-// arrived.
+// ownOrNil returns the arguments of a call with the tool's original member names; nil if the arguments arrived with
+// those names.
 func ownOrNil(input json.RawMessage) json.RawMessage {
 	if own := wire.OwnArguments(input); !bytes.Equal(own, input) {
 		return own
@@ -206,12 +206,12 @@ func (b *block) split() bool {
 	if b.members != nil {
 		return true
 	}
-	var whole map[string]json.RawMessage
-	if json.Unmarshal(b.start, &whole) != nil {
+	var start map[string]json.RawMessage
+	if json.Unmarshal(b.start, &start) != nil {
 		return false
 	}
-	b.members = make(map[string]*member, len(whole))
-	for name, value := range whole {
+	b.members = make(map[string]*member, len(start))
+	for name, value := range start {
 		b.members[name] = &member{}
 		b.members[name].set(value)
 	}
@@ -230,7 +230,7 @@ func (d *decoder) blockStop(index int) []llm.Delta {
 		b.to = b.part.Text.Runes()
 	case wire.PartReasoning:
 		if b.kind == "thinking" {
-			b.part.Raw = b.with("thinking", b.part.Text.String(), "signature", b.signature.String())
+			b.part.Raw = b.withMembers("thinking", b.part.Text.String(), "signature", b.signature.String())
 		}
 	case wire.PartTool:
 		if b.part.Input != nil {
@@ -245,7 +245,7 @@ func (d *decoder) blockStop(index int) []llm.Delta {
 	return nil
 }
 
-// assembled is an opaque block as it would have been without streaming; one that arrived complete is unchanged.
+// assembled returns an opaque block as it would have been without streaming; one that arrived complete is unchanged.
 func (b *block) assembled() []byte {
 	if b.input.Len() > 0 && b.split() {
 		b.members["input"] = &member{raw: chat.RawJSON([]byte(b.input.String()))}
@@ -260,8 +260,8 @@ func (b *block) assembled() []byte {
 	return raw
 }
 
-// with is the block's start with string members set.
-func (b *block) with(pairs ...string) []byte {
+// withMembers returns the block's start with string members set.
+func (b *block) withMembers(pairs ...string) []byte {
 	members := map[string]json.RawMessage{}
 	if json.Unmarshal(b.start, &members) != nil {
 		return b.start
@@ -294,14 +294,14 @@ func (d *decoder) cite() {
 				to = b.part.Text.Runes()
 			}
 			for _, raw := range b.citations {
-				b.part.Annotations = append(b.part.Annotations, spanned(raw, b.from, to))
+				b.part.Annotations = append(b.part.Annotations, withSpan(raw, b.from, to))
 			}
 		}
 	}
 }
 
-// spanned adds start_index and end_index, the names OpenAI's citations use.
-func spanned(raw json.RawMessage, from, to int) json.RawMessage {
+// withSpan adds start_index and end_index, the names OpenAI's citations use.
+func withSpan(raw json.RawMessage, from, to int) json.RawMessage {
 	members := map[string]json.RawMessage{}
 	if json.Unmarshal(raw, &members) != nil || members["start_index"] != nil {
 		return raw
@@ -315,7 +315,8 @@ func spanned(raw json.RawMessage, from, to int) json.RawMessage {
 	return out
 }
 
-// items are everything the provider returned, in order, with the facts about each message after its blocks (SRD 5.3).
+// items returns everything the provider returned, in order, with the facts about each message after its blocks (SRD
+// 5.3).
 func (d *decoder) items() chat.Items {
 	out := chat.Items{}
 	for _, m := range d.messages {
@@ -332,14 +333,14 @@ func (d *decoder) items() chat.Items {
 
 func (d *decoder) messageItems(m *message) chat.Items {
 	var out chat.Items
-	var said *wire.Part
+	var last *wire.Part
 	for _, b := range m.order {
 		switch b.part.Kind {
 		case wire.PartText:
-			if b.part != said {
+			if b.part != last {
 				out = append(out, chat.AssistantMessage{Blocks: chat.Blocks{d.draft.Block(b.part)}})
 			}
-			said = b.part
+			last = b.part
 		case wire.PartReasoning:
 			out = append(out, chat.ReasoningItem{
 				EncryptedContent: b.part.Encrypted, Summary: b.part.Text.String(), Raw: b.part.Raw,

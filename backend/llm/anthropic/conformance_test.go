@@ -35,7 +35,7 @@ func stopBlock(index int) string {
 	return fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, index)
 }
 
-func because(reason string) string {
+func messageDelta(reason string) string {
 	return `{"type":"message_delta","delta":{"stop_reason":"` + reason + `","stop_sequence":null},"usage":{"output_tokens":5}}`
 }
 
@@ -54,7 +54,7 @@ func recorded(reason string, parts ...[]string) []chat.RawEvent {
 	for _, p := range parts {
 		all = append(all, p...)
 	}
-	return llmtest.Events(append(all, because(reason), stop)...)
+	return llmtest.Events(append(all, messageDelta(reason), stop)...)
 }
 
 // step returns an answer within a turn that calls tools.
@@ -84,7 +84,7 @@ func step(s llmtest.ToolStep) []chat.RawEvent {
 	if len(s.Calls) > 0 {
 		reason = "tool_use"
 	}
-	return llmtest.Events(append(events, because(reason), stop)...)
+	return llmtest.Events(append(events, messageDelta(reason), stop)...)
 }
 
 var harness = llmtest.Harness{
@@ -125,13 +125,13 @@ var harness = llmtest.Harness{
 		ErrorEvent: llmtest.Events(started, startBlock(0, `{"type":"text","text":""}`),
 			blockDelta(0, "text_delta", "text", `"Partial"`),
 			`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}`),
-		DuplicateStart: llmtest.Events(append(append([]string{started, started}, textAt(0, `"Once."`)...), because("end_turn"), stop)...),
+		DuplicateStart: llmtest.Events(append(append([]string{started, started}, textAt(0, `"Once."`)...), messageDelta("end_turn"), stop)...),
 		Truncated:      recorded("max_tokens", textAt(0, `"Cut"`)),
-		Whole:          `{"id":"resp_1","type":"message","role":"assistant","model":"m-1","content":[{"type":"text","text":"Hello, whole"}],"stop_reason":"end_turn","usage":{"input_tokens":8,"output_tokens":5}}`,
+		Unstreamed:     `{"id":"resp_1","type":"message","role":"assistant","model":"m-1","content":[{"type":"text","text":"Hello, whole"}],"stop_reason":"end_turn","usage":{"input_tokens":8,"output_tokens":5}}`,
 		Step:           step,
-		ErrorBody: func(code, words string) string {
+		ErrorBody: func(code, message string) string {
 			code = cmp.Or(code, "invalid_request_error")
-			return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q},"request_id":"req_1"}`, code, words)
+			return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q},"request_id":"req_1"}`, code, message)
 		},
 		TooLarge: [2]string{"invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"},
 	},
@@ -177,10 +177,10 @@ func TestUnknownBlocksGrow(t *testing.T) {
 	got = decode(slices.Repeat([]string{`"content":"ten bytes."`}, n)...)
 	runtime.ReadMemStats(&after)
 	if raw := got.Blocks[0].(chat.Unknown).Raw; len(raw) < 10*n {
-		t.Fatalf("%d bytes are left of it", len(raw))
+		t.Fatalf("only %d bytes of it were kept", len(raw))
 	}
-	if took := after.TotalAlloc - before.TotalAlloc; took > 300<<20 {
-		t.Errorf("%d deltas of 10 bytes allocated %d MB", n, took>>20)
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 300<<20 {
+		t.Errorf("%d deltas of 10 bytes allocated %d MB", n, allocated>>20)
 	}
 }
 

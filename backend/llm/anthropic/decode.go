@@ -61,7 +61,7 @@ type stopDetails struct {
 // Decode implements llm.Decoder.
 func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	if raw.Type == llm.EventResponse {
-		return d.whole(raw.Data)
+		return d.unstreamed(raw.Data)
 	}
 	var ev event
 	if !wire.Decodes(raw.Data, &ev) {
@@ -130,7 +130,7 @@ func (d *decoder) add() *message {
 	return m
 }
 
-// current is the message that events belong to, even if none was announced.
+// current returns the message that events belong to, even if none was announced.
 func (d *decoder) current() *message {
 	if m := d.last(); m != nil {
 		return m
@@ -164,8 +164,8 @@ func (d *decoder) stopped(reason string, details stopDetails) []llm.Delta {
 	return d.draft.Settle(m.refusal, details.Explanation)
 }
 
-// whole reads an answer without streaming.
-func (d *decoder) whole(data []byte) []llm.Delta {
+// unstreamed reads an answer that arrived without streaming.
+func (d *decoder) unstreamed(data []byte) []llm.Delta {
 	var body messageBody
 	if !wire.Decodes(data, &body) {
 		return nil
@@ -249,8 +249,8 @@ func outcome(m *message) (llm.StepStatus, string) {
 	return chat.StepCompleted, ""
 }
 
-// refusedTool is the first call for a local tool while tools are off. A tool run by the provider's own servers is not
-// such a call.
+// refusedTool returns the first call for a local tool while tools are off. A tool run by the provider's own servers is
+// not such a call.
 func (d *decoder) refusedTool() *wire.Part {
 	if d.mode != llm.ToolsDisabled {
 		return nil
@@ -277,7 +277,7 @@ type usage struct {
 	seen bool
 }
 
-// read merges newer figures over older ones; missing ones stay.
+// read replaces figures by newer ones; those that are missing stay.
 func (u *usage) read(raw json.RawMessage) {
 	if len(raw) > 0 && string(raw) != "null" && wire.Decodes(raw, u) {
 		u.seen = true

@@ -53,8 +53,8 @@ func encodeDefinition(d chat.ToolDefinition) map[string]any {
 }
 
 // declareTools declares the tools of calls in the conversation if the request offers none (tools are off, or the
-// calls come from another program): the API may refuse calls without any definition. Their descriptions say not to
-// call them.
+// calls come from another program): the API may refuse calls without any definition. Their descriptions say that they
+// are not available any more.
 func declareTools(body map[string]any, groups []wire.Group) {
 	if wire.HasTools(body) {
 		return
@@ -79,7 +79,7 @@ func declareTools(body map[string]any, groups []wire.Group) {
 // maxBreakpoints is how many breakpoints the API accepts per request.
 const maxBreakpoints = 4
 
-// breakpoints counts those set by the options.
+// breakpoints counts the breakpoints that the options set.
 func breakpoints(v any) int {
 	n := 0
 	switch v := v.(type) {
@@ -100,11 +100,11 @@ func breakpoints(v any) int {
 }
 
 // setBreakpoints marks the ends of parts worth caching, the most useful first, up to the API's limit.
-func setBreakpoints(there int, blocks ...map[string]any) {
+func setBreakpoints(count int, blocks ...map[string]any) {
 	for _, b := range blocks {
-		if b != nil && there < maxBreakpoints {
+		if b != nil && count < maxBreakpoints {
 			b["cache_control"] = map[string]any{"type": "ephemeral"}
-			there++
+			count++
 		}
 	}
 }
@@ -148,15 +148,15 @@ type cacheableBlocks struct {
 func encodeMessages(groups []wire.Group) ([]any, cacheableBlocks) {
 	messages := []any{}
 	var cacheable cacheableBlocks
-	for at, g := range groups {
+	for index, g := range groups {
 		content := []any{}
-		whole := hostedPairs(g.Blocks)
-		if at == len(groups)-1 && g.Role == chat.RoleAssistant {
-			whole = func(chat.Unknown) bool { return true } // a paused answer is sent back unchanged
+		isSendable := hostedPairs(g.Blocks)
+		if index == len(groups)-1 && g.Role == chat.RoleAssistant {
+			isSendable = func(chat.Unknown) bool { return true } // a paused answer is sent back unchanged
 		}
 		for i, b := range g.Blocks {
 			block := encodeBlock(b)
-			if u, opaque := b.(chat.Unknown); block == nil || opaque && !whole(u) {
+			if u, opaque := b.(chat.Unknown); block == nil || opaque && !isSendable(u) {
 				continue
 			}
 			if m, ok := block.(map[string]any); ok && i < g.Stable {
@@ -167,19 +167,19 @@ func encodeMessages(groups []wire.Group) ([]any, cacheableBlocks) {
 			content = append(content, block)
 		}
 		if len(content) > 0 {
-			messages = say(messages, g.Role, content)
+			messages = appendContent(messages, g.Role, content)
 		}
 	}
 	return messages, cacheable
 }
 
-// say adds one side's blocks. If nothing of the other side in between can be sent, they are appended to the previous
-// message.
-func say(messages []any, role chat.Role, content []any) []any {
+// appendContent adds one side's blocks. If nothing of the other side in between can be sent, they are appended to the
+// previous message.
+func appendContent(messages []any, role chat.Role, content []any) []any {
 	if len(messages) > 0 {
 		last, _ := messages[len(messages)-1].(map[string]any)
-		if before, ok := last["content"].([]any); ok && last["role"] == string(role) {
-			last["content"] = append(before, content...)
+		if previous, ok := last["content"].([]any); ok && last["role"] == string(role) {
+			last["content"] = append(previous, content...)
 			return messages
 		}
 	}
@@ -228,7 +228,8 @@ func hostedPairs(blocks chat.Blocks) func(chat.Unknown) bool {
 	}
 }
 
-// encodeBlock is a block's wire format: an object of ours, raw bytes of the provider, or nil for what cannot be sent.
+// encodeBlock returns a block in the wire format: a new object, raw bytes of the provider, or nil for a block that
+// cannot be sent.
 func encodeBlock(b chat.Block) any {
 	switch b := b.(type) {
 	case chat.Text:

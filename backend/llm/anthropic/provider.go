@@ -26,8 +26,7 @@ var vendor = wire.Vendor{Name: "Anthropic", Base: "https://api.anthropic.com", K
 // protocol is the version of the Messages API that the encoder writes and the decoder reads.
 const protocol = "2023-06-01"
 
-// Provider implements llm.Provider and llm.ModelLister. It is safe for
-// concurrent use.
+// Provider implements llm.Provider, llm.ModelLister and llm.ModelDescriber. It is safe for concurrent use.
 type Provider struct{ client *http.Client }
 
 // New creates the adapter; a nil client means a suitable default.
@@ -45,7 +44,7 @@ func (p *Provider) Stream(ctx context.Context, ep llm.Endpoint, body json.RawMes
 	return server.Stream(ctx, "/v1/messages", body, yield)
 }
 
-// maxPages limits a listing whose server always announces another page.
+// maxPages limits the listing of a server that always announces another page.
 const maxPages = 20
 
 // ListModels implements llm.ModelLister.
@@ -84,7 +83,7 @@ func (p *Provider) server(ep llm.Endpoint) (wire.Server, error) {
 	}, err
 }
 
-// baseURL is the address without its version, which is part of the API's paths.
+// baseURL returns the address without its version, which is part of the API's paths.
 func baseURL(base string) (string, error) {
 	if base == "" {
 		return vendor.Base, nil

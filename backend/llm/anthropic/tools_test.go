@@ -78,7 +78,7 @@ func TestReasoningAndCallersAreSentBackVerbatim(t *testing.T) {
 	}
 	later := append(append([]chat.Message{chat.UserText("Weather?")}, answered...), chat.AssistantText("Rain."), chat.UserText("Thanks."))
 	if body := encode(t, llmtest.Context{Messages: later}, nil); bytes.Contains(body, []byte("caller")) || !bytes.Contains(body, []byte("signature")) {
-		t.Errorf("the turn before is sent as %s", body)
+		t.Errorf("the earlier turn is sent as %s", body)
 	}
 }
 

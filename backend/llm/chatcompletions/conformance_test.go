@@ -86,7 +86,7 @@ var harness = llmtest.Harness{
 			`{"error":{"message":"The server is overloaded","type":"server_error","code":503}}`),
 		DuplicateStart: append(llmtest.Events(piece(role)), stream("stop", content(`"Once."`))...),
 		Truncated:      stream("length", content(`"Cut"`)),
-		Whole:          `{"id":"resp_1","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello, whole"},"finish_reason":"stop"}],"usage":{"prompt_tokens":12,"completion_tokens":5}}`,
+		Unstreamed:     `{"id":"resp_1","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello, whole"},"finish_reason":"stop"}],"usage":{"prompt_tokens":12,"completion_tokens":5}}`,
 		Step:           step,
 		ErrorBody: func(code, message string) string {
 			return fmt.Sprintf(`{"error":{"message":%q,"type":"error","code":%q}}`, message, code)
@@ -112,8 +112,8 @@ func BenchmarkDecode(b *testing.B) {
 // An answer with very many parts without visible text does not exhaust memory, in one event or in many.
 func TestTooManyParts(t *testing.T) {
 	const many = llm.MaxParts + 1000
-	list := func(one string) string { return strings.Repeat(one+`,`, many) + one }
-	whole := func(message string) chat.RawEvent {
+	list := func(item string) string { return strings.Repeat(item+`,`, many) + item }
+	response := func(message string) chat.RawEvent {
 		return chat.RawEvent{Type: llm.EventResponse, Data: []byte(`{"choices":[{"index":0,"finish_reason":"stop","message":` + message + `}]}`)}
 	}
 	for name, message := range map[string]func(list func(string) string) string{
@@ -127,12 +127,12 @@ func TestTooManyParts(t *testing.T) {
 		"annotations": func(list func(string) string) string { return `{"content":"a","annotations":[` + list(`{}`) + `]}` },
 	} {
 		t.Run(name, func(t *testing.T) {
-			llmtest.TooManyParts(t, New(nil), whole(message(list)))
+			llmtest.TooManyParts(t, New(nil), response(message(list)))
 			if name == "annotations" { // those of the last event replace earlier ones
 				return
 			}
-			one := llmtest.Event(`{"choices":[{"index":0,"delta":` + message(func(one string) string { return one }) + `}]}`)
-			llmtest.TooManyParts(t, New(nil), slices.Repeat([]chat.RawEvent{one}, many)...)
+			event := llmtest.Event(`{"choices":[{"index":0,"delta":` + message(func(item string) string { return item }) + `}]}`)
+			llmtest.TooManyParts(t, New(nil), slices.Repeat([]chat.RawEvent{event}, many)...)
 		})
 	}
 }

@@ -10,9 +10,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// decoder interprets chunks: one message of text, thinking, a refusal and calls
-// keyed by their index. It ends with a finish reason; servers differ on whether
-// usage, [DONE] or nothing follows.
+// decoder interprets chunks: one message of text, reasoning, a refusal and calls keyed by their index. It ends with a
+// finish reason; servers differ on whether usage, [DONE] or nothing follows.
 type decoder struct {
 	mode      llm.ToolsMode
 	draft     wire.Draft
@@ -129,7 +128,7 @@ func (d *decoder) countUsage(u *usageBody) {
 }
 
 func (d *decoder) message(m messageBody) []llm.Delta {
-	deltas := d.thought(m)
+	deltas := d.addThought(m)
 	deltas = append(deltas, d.content(m.Content)...)
 	deltas = append(deltas, d.append(&d.refusal, wire.PartRefusal, m.Refusal)...)
 	for i, raw := range m.ToolCalls {
@@ -148,8 +147,8 @@ func (d *decoder) message(m messageBody) []llm.Delta {
 	return deltas
 }
 
-// thought adds reasoning, and records the format in which the server sent it.
-func (d *decoder) thought(m messageBody) []llm.Delta {
+// addThought adds reasoning, and records the format in which the server sent it.
+func (d *decoder) addThought(m messageBody) []llm.Delta {
 	member, text := memberContent, m.ReasoningContent
 	if wire.Unquote(text) == "" {
 		member, text = memberPlain, m.Reasoning
@@ -178,7 +177,7 @@ func (d *decoder) append(slot **wire.Part, kind wire.PartKind, raw json.RawMessa
 	return d.draft.Append(d.part(slot, kind), raw)
 }
 
-// content is a string, or a list of typed parts.
+// content adds content, which is a string or a list of typed parts.
 func (d *decoder) content(raw json.RawMessage) []llm.Delta {
 	if len(raw) == 0 || raw[0] != '[' {
 		return d.append(&d.text, wire.PartText, raw)
@@ -219,12 +218,12 @@ func (d *decoder) contentPart(raw json.RawMessage) []llm.Delta {
 	return nil
 }
 
-func (d *decoder) call(place int, body callBody, raw json.RawMessage) []llm.Delta {
+func (d *decoder) call(index int, body callBody, raw json.RawMessage) []llm.Delta {
 	if body.Index != nil {
-		place = *body.Index
+		index = *body.Index
 	}
-	p := d.calls[place]
-	if p == nil || another(p, body) {
+	p := d.calls[index]
+	if p == nil || isOtherCall(p, body) {
 		if !d.draft.Takes() {
 			return nil
 		}
@@ -233,7 +232,7 @@ func (d *decoder) call(place int, body callBody, raw json.RawMessage) []llm.Delt
 			d.calls[-len(d.calls)-1] = p
 		}
 		p = &wire.Part{Kind: wire.PartTool}
-		d.calls[place] = p
+		d.calls[index] = p
 	}
 	p.ID = cmp.Or(body.ID, p.ID)
 	if p.Name == "" {
@@ -246,24 +245,24 @@ func (d *decoder) call(place int, body callBody, raw json.RawMessage) []llm.Delt
 	if len(args) > 0 && args[0] == '{' { // an object, although the protocol requires a string
 		return append(deltas, d.draft.Take(p, args)...)
 	}
-	if body.Function.Name != "" && complete(p) && wire.Unquote(args) == p.Text.String() {
+	if body.Function.Name != "" && isComplete(p) && wire.Unquote(args) == p.Text.String() {
 		return deltas // a repetition of the complete call
 	}
 	return append(deltas, d.draft.Append(p, args)...)
 }
 
-// another reports that a piece begins a call other than p: it has another id or, if the server sends no ids, a name
-// while p has another name or is complete.
-func another(p *wire.Part, body callBody) bool {
+// isOtherCall reports whether a piece begins a call other than p: it has another id or, if the server sends no ids, a
+// name while p has another name or is complete.
+func isOtherCall(p *wire.Part, body callBody) bool {
 	if body.ID != "" {
 		return p.ID != "" && body.ID != p.ID
 	}
 	name := wire.OriginalToolName(body.Function.Name)
-	return name != "" && p.Name != "" && p.ID == "" && (name != p.Name || complete(p))
+	return name != "" && p.Name != "" && p.ID == "" && (name != p.Name || isComplete(p))
 }
 
-// complete reports that a call has its arguments.
-func complete(p *wire.Part) bool {
+// isComplete reports whether a call has all its arguments.
+func isComplete(p *wire.Part) bool {
 	return p.Input != nil || p.Text.Len() > 0 && json.Valid([]byte(p.Text.String()))
 }
 
@@ -323,7 +322,7 @@ func firstCall(blocks chat.Blocks) (chat.ToolUse, bool) {
 // items returns the message in the form of SRD 5.3.
 func (d *decoder) items(blocks chat.Blocks) chat.Items {
 	items := chat.Items{}
-	said := chat.Blocks{}
+	textBlocks := chat.Blocks{}
 	var calls chat.Items
 	for _, b := range blocks {
 		switch b := b.(type) {
@@ -334,11 +333,11 @@ func (d *decoder) items(blocks chat.Blocks) chat.Items {
 		case chat.Unknown:
 			calls = append(calls, chat.UnknownItem{Unknown: b})
 		default:
-			said = append(said, b)
+			textBlocks = append(textBlocks, b)
 		}
 	}
-	if len(said) > 0 {
-		items = append(items, chat.AssistantMessage{Blocks: said})
+	if len(textBlocks) > 0 {
+		items = append(items, chat.AssistantMessage{Blocks: textBlocks})
 	}
 	items = append(items, calls...)
 	if d.id != "" {

@@ -18,7 +18,7 @@ import (
 const (
 	maxDetailed = 40      // models, each with its own request
 	maxDetails  = 4 << 20 // bytes per response, which includes templates and licences
-	asked       = 4       // concurrent requests
+	maxRequests = 4       // at the same time
 )
 
 // unloadedWindow is the default window of Ollama and LM Studio. Both silently cut longer prompts: a value that is too
@@ -56,7 +56,7 @@ const (
 	kindLlamaCpp
 )
 
-// kindOf is the kind of a server, derived from the owner of its models or from its port.
+// kindOf returns the kind of a server, derived from the owner of its models or from its port.
 func kindOf(base string, owners []string) kind {
 	has := func(owner string) bool { return slices.Contains(owners, owner) }
 	u, err := url.Parse(base)
@@ -77,8 +77,8 @@ func kindOf(base string, owners []string) kind {
 	return kindOther
 }
 
-// fetched is one optional response; an error counts as no information.
-func fetched(ctx context.Context, s wire.Server, path string, body any) (out map[string]json.RawMessage) {
+// fetch returns an optional response; an error counts as no information.
+func fetch(ctx context.Context, s wire.Server, path string, body any) (out map[string]json.RawMessage) {
 	var data []byte
 	var err error
 	if body == nil {
@@ -102,12 +102,12 @@ func ollama(ctx context.Context, s wire.Server, only string, cards []llm.ModelCa
 		Name, Model   string
 		ContextLength int `json:"context_length"`
 	}
-	_ = json.Unmarshal(fetched(ctx, s, "/api/ps", nil)["models"], &running)
+	_ = json.Unmarshal(fetch(ctx, s, "/api/ps", nil)["models"], &running)
 	for _, r := range running {
 		loaded[r.Name], loaded[r.Model] = r.ContextLength, r.ContextLength
 	}
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, asked)
+	slots := make(chan struct{}, maxRequests)
 	n := 0
 	for i := range cards {
 		c := &cards[i]
@@ -118,7 +118,7 @@ func ollama(ctx context.Context, s wire.Server, only string, cards []llm.ModelCa
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			ollamaModel(fetched(ctx, s, "/api/show", map[string]string{"model": c.ID}), loaded[c.ID], c)
+			ollamaModel(fetch(ctx, s, "/api/show", map[string]string{"model": c.ID}), loaded[c.ID], c)
 		})
 	}
 	wg.Wait()
@@ -133,20 +133,20 @@ func ollamaModel(show map[string]json.RawMessage, loaded int, c *llm.ModelCard) 
 	_ = json.Unmarshal(show["model_info"], &info)
 	for name, raw := range info {
 		if strings.HasSuffix(name, ".context_length") {
-			c.MaxWindow = whole(raw)
+			c.MaxWindow = tokenCount(raw)
 		}
 	}
 	var parameters string
 	_ = json.Unmarshal(show["parameters"], &parameters)
-	set := 0
-	if found := numCtx.FindStringSubmatch(parameters); found != nil {
-		set, _ = strconv.Atoi(found[1])
+	configured := 0
+	if match := numCtx.FindStringSubmatch(parameters); match != nil {
+		configured, _ = strconv.Atoi(match[1])
 	}
 	switch {
 	case bounded(loaded) > 0:
 		c.Window = loaded
-	case bounded(set) > 0:
-		c.Window = set
+	case bounded(configured) > 0:
+		c.Window = configured
 	case c.MaxWindow > 0:
 		c.Window = min(unloadedWindow, c.MaxWindow)
 	}
@@ -161,15 +161,15 @@ func lmStudio(ctx context.Context, s wire.Server, cards []llm.ModelCard) {
 		Max          json.RawMessage `json:"max_context_length"`
 		Capabilities []string
 	}
-	_ = json.Unmarshal(fetched(ctx, s, "/api/v0/models", nil)["data"], &models)
+	_ = json.Unmarshal(fetch(ctx, s, "/api/v0/models", nil)["data"], &models)
 	for _, m := range models {
 		i := slices.IndexFunc(cards, func(c llm.ModelCard) bool { return c.ID == m.ID })
 		if i < 0 {
 			continue
 		}
 		c := &cards[i]
-		c.MaxWindow = whole(m.Max)
-		c.Window = whole(m.Loaded)
+		c.MaxWindow = tokenCount(m.Max)
+		c.Window = tokenCount(m.Loaded)
 		if c.Window == 0 && c.MaxWindow > 0 {
 			c.Window = min(unloadedWindow, c.MaxWindow)
 		}
@@ -182,31 +182,31 @@ func lmStudio(ctx context.Context, s wire.Server, cards []llm.ModelCard) {
 	}
 }
 
-// llamaCpp has one model, and reports its parameters at /props.
+// llamaCpp requests /props, with the parameters of the only model of llama.cpp.
 func llamaCpp(ctx context.Context, s wire.Server, cards []llm.ModelCard) {
 	if len(cards) != 1 {
 		return // a router of several models: its properties belong to none of them
 	}
-	props := fetched(ctx, s, "/props", nil)
+	props := fetch(ctx, s, "/props", nil)
 	var settings, modalities, template map[string]json.RawMessage
 	_ = json.Unmarshal(props["default_generation_settings"], &settings)
 	_ = json.Unmarshal(props["modalities"], &modalities)
 	_ = json.Unmarshal(props["chat_template_caps"], &template)
 	c := &cards[0]
-	if n := whole(settings["n_ctx"]); n > 0 {
+	if n := tokenCount(settings["n_ctx"]); n > 0 {
 		c.Window = n
 	}
-	var yes bool
-	if json.Unmarshal(modalities["vision"], &yes) == nil {
-		c.Images = llm.AbilityOf(yes)
+	var supported bool
+	if json.Unmarshal(modalities["vision"], &supported) == nil {
+		c.Images = llm.AbilityOf(supported)
 	}
-	if json.Unmarshal(template["supports_tools"], &yes) == nil {
-		c.Tools = llm.AbilityOf(yes)
+	if json.Unmarshal(template["supports_tools"], &supported) == nil {
+		c.Tools = llm.AbilityOf(supported)
 	}
 }
 
-// whole is a number of tokens, 0 if invalid.
-func whole(raw json.RawMessage) int {
+// tokenCount returns a number of tokens, 0 if invalid.
+func tokenCount(raw json.RawMessage) int {
 	var n int
 	if json.Unmarshal(raw, &n) != nil {
 		return 0
@@ -214,6 +214,7 @@ func whole(raw json.RawMessage) int {
 	return bounded(n)
 }
 
+// bounded returns a plausible number of tokens unchanged, and 0 for any other.
 func bounded(n int) int {
 	if n < 1 || n > 100_000_000 {
 		return 0

@@ -14,9 +14,9 @@ import (
 // described returns the cards of a server with a response for each path; other paths are not found.
 func described(t *testing.T, answers map[string]string, ep llm.Endpoint) ([]llm.ModelCard, []string, error) {
 	t.Helper()
-	var asked []string
+	var requested []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.Path)
+		requested = append(requested, r.URL.Path)
 		body, ok := answers[r.URL.Path]
 		if !ok {
 			http.NotFound(w, r)
@@ -29,7 +29,7 @@ func described(t *testing.T, answers map[string]string, ep llm.Endpoint) ([]llm.
 	client := &http.Client{}
 	defer client.CloseIdleConnections()
 	cards, err := chatcompletions.New(client).DescribeModels(t.Context(), ep)
-	return cards, asked, err
+	return cards, requested, err
 }
 
 func TestDescribeModels(t *testing.T) {
@@ -111,9 +111,9 @@ func TestDescribeModelsIsBounded(t *testing.T) {
 		fmt.Fprintf(&list, `,{"id":"m%d","owned_by":"library"}`, i)
 	}
 	answers := map[string]string{"/v1/models": `{"data":[` + list.String()[1:] + `]}`}
-	cards, asked, err := described(t, answers, llm.Endpoint{ModelID: "m7"})
-	if err != nil || len(cards) != 5000 || strings.Join(asked, " ") != "/v1/models /api/ps /api/show" {
-		t.Fatalf("%d, %v, %v", len(cards), asked, err)
+	cards, requested, err := described(t, answers, llm.Endpoint{ModelID: "m7"})
+	if err != nil || len(cards) != 5000 || strings.Join(requested, " ") != "/v1/models /api/ps /api/show" {
+		t.Fatalf("%d, %v, %v", len(cards), requested, err)
 	}
 	if _, _, err = described(t, map[string]string{"/v1/models": `<html>`}, llm.Endpoint{}); err == nil {
 		t.Fatal("a web page was accepted as a list of models")

@@ -62,16 +62,16 @@ func encodeMessages(system []string, groups []wire.Group) []any {
 	return messages
 }
 
-// encodeDefinition is a tool in this protocol's format. It does not set "strict": not every server knows the member,
-// and the schemas are from third parties.
+// encodeDefinition returns a tool in this protocol's format. It does not set "strict": not every server knows the
+// member, and the schemas are from third parties.
 func encodeDefinition(d chat.ToolDefinition) map[string]any {
 	return map[string]any{"type": "function", "function": map[string]any{
 		"name": d.Name, "description": d.Description, "parameters": wire.Schema(d.Schema),
 	}}
 }
 
-// encodeAssistant is one message: its text and its calls. The model's reasoning before the calls is sent back while
-// the turn runs.
+// encodeAssistant returns one message: its text and its calls. The model's reasoning before the calls is sent back
+// while the turn runs.
 func encodeAssistant(g wire.Group) map[string]any {
 	m := map[string]any{"role": "assistant", "content": nil}
 	var texts, opaque, calls []any
@@ -111,7 +111,7 @@ func encodeCall(b chat.ToolUse) map[string]any {
 	return call
 }
 
-// joined is all text of the blocks without separators, because every byte sent must be in the context's manifest.
+// joined returns all text of the blocks without separators, because every byte sent must be in the context's manifest.
 func joined(blocks chat.Blocks) string {
 	var b strings.Builder
 	for _, block := range blocks {
@@ -172,8 +172,8 @@ func encodeUser(blocks chat.Blocks) []any {
 	return messages
 }
 
-// resultText is a result as text, with a prefix for errors, for which the protocol has no member. An image in it is
-// only named.
+// resultText returns a result as text, with a prefix for errors, for which the protocol has no member. An image in it
+// is only named.
 func resultText(b chat.ToolResult) string {
 	text := b.Content.RenderedText()
 	for _, c := range b.Content {

@@ -18,8 +18,7 @@ import (
 // Name is the adapter's name.
 const Name = "chatcompletions"
 
-// Provider implements llm.Provider and llm.ModelLister. It is safe for
-// concurrent use.
+// Provider implements llm.Provider, llm.ModelLister and llm.ModelDescriber. It is safe for concurrent use.
 type Provider struct{ client *http.Client }
 
 // New creates the adapter; a nil client means a suitable default.

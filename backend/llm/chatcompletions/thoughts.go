@@ -26,7 +26,7 @@ type detail struct {
 // growing names the member of each type of detail that arrives in pieces.
 var growing = map[string]string{"reasoning.text": "text", "reasoning.summary": "summary"}
 
-// add adds the details of one chunk; takes reports whether there is space for one more.
+// add adds the details of one chunk; takes reports whether one more can be kept.
 func (t *thoughts) add(pieces []json.RawMessage, takes func() bool) {
 	for _, raw := range pieces {
 		members := map[string]json.RawMessage{}
@@ -60,15 +60,15 @@ func (t *thoughts) last() *detail {
 	return t.details[len(t.details)-1]
 }
 
-// written is the part that a Reasoning block stores (chat.Reasoning.Raw).
-type written struct {
+// storedThoughts is what a Reasoning block stores of them (chat.Reasoning.Raw).
+type storedThoughts struct {
 	Member  string            `json:"member,omitempty"`
 	Details []json.RawMessage `json:"reasoning_details,omitempty"`
 }
 
-// raw is nil if the server needs nothing back.
+// raw returns the thoughts for storage; nil if the server needs nothing back.
 func (t *thoughts) raw() []byte {
-	w := written{Member: t.member}
+	w := storedThoughts{Member: t.member}
 	for _, d := range t.details {
 		members := maps.Clone(d.members)
 		if d.grows != "" {
@@ -90,7 +90,7 @@ func (t *thoughts) raw() []byte {
 
 // addReasoning adds the model's reasoning to the message that is sent back to its server.
 func addReasoning(message map[string]any, b chat.Reasoning) {
-	var w written
+	var w storedThoughts
 	if json.Unmarshal(b.Raw, &w) != nil {
 		return
 	}

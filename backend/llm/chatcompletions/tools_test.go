@@ -55,7 +55,7 @@ func calledAs(r llm.Result) string {
 func call(body string) string { return `{"tool_calls":[` + body + `]}` }
 
 // Servers encode calls in many ways; each call is decoded once, with a unique id.
-func TestCallsInTheFormsOfManyServers(t *testing.T) {
+func TestCallsAsDifferentServersSendThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		deltas []string
 		want   string

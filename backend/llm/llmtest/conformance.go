@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Wire has the events of one protocol for each feature of the contract. A nil member means that the protocol lacks
-// the feature; Why explains that in the skip message.
+// Wire holds the events of one protocol for each feature of the contract. A nil member means that the protocol lacks
+// the feature; Why is the reason, for the skip message.
 type Wire struct {
 	Text           []chat.RawEvent // "Hello, wörld 🌍", 12 tokens in (4 cached), 5 out, id resp_1, model m-1
 	TwoItems       []chat.RawEvent // "First." and "Second." as separate outputs
@@ -25,16 +25,16 @@ type Wire struct {
 	DuplicateStart []chat.RawEvent // the start twice, then "Once."
 	EmptyDelta     []chat.RawEvent // an empty first delta, then "Late."
 	Truncated      []chat.RawEvent // "Cut" then the output limit
-	Surrogates     []chat.RawEvent // "🌍" cut in two between deltas, whole only together
-	Whole          string          // "Hello, whole" unstreamed
+	Surrogates     []chat.RawEvent // "🌍" cut in two between deltas
+	Unstreamed     string          // "Hello, whole" as one response without streaming
 	// Step is an answer within a turn that calls tools.
 	Step func(ToolStep) []chat.RawEvent
 
-	// TerminalEvents is the number of events at the end of Text that end it.
+	// TerminalEvents is the number of events that end Text.
 	TerminalEvents int
-	// ErrorBody is a failure's body; code is the vendor's own, may be empty.
+	// ErrorBody returns the body of a failure; code is the vendor's own, and may be empty.
 	ErrorBody func(code, message string) string
-	// TooLarge is a vendor's code and message for a request over its window.
+	// TooLarge is the vendor's code and message for a request that exceeds the window.
 	TooLarge [2]string
 	Why      string
 }
@@ -42,10 +42,10 @@ type Wire struct {
 // Harness is an adapter under test.
 type Harness struct {
 	New func(*http.Client) llm.Provider
-	// Endpoint is the endpoint for a server at base.
+	// Endpoint returns the endpoint for a server at base.
 	Endpoint func(base string) llm.Endpoint
-	// Path is where a request is posted, below base; Header are the headers that the protocol requires beside the
-	// usual ones.
+	// Path is where a request is posted, below base; Header are the headers that the protocol requires in addition to
+	// the usual ones.
 	Path   string
 	Header map[string]string
 	Wire   Wire
@@ -210,17 +210,17 @@ func (s *suite) answers(t *testing.T) {
 }
 
 func (s *suite) notStreaming(t *testing.T) {
-	server := NewServer(t, JSON(http.StatusOK, s.Wire.Whole))
+	server := NewServer(t, JSON(http.StatusOK, s.Wire.Unstreamed))
 	ep := s.endpoint(server.URL)
 	ep.Stream = false
 	got, err := s.call(t.Context(), t, ep, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameEvents(t, got, []chat.RawEvent{{Type: llm.EventResponse, Data: []byte(s.Wire.Whole)}})
+	sameEvents(t, got, []chat.RawEvent{{Type: llm.EventResponse, Data: []byte(s.Wire.Unstreamed)}})
 	wantText(t, Play(t, s.provider, llm.ToolsDisabled, got), "Hello, whole", chat.StepCompleted)
 	if !bytes.Contains(server.Requests()[0].Body, []byte(`"stream":false`)) {
-		t.Error("the body does not ask for an unstreamed answer")
+		t.Error("the body does not request an answer without streaming")
 	}
 }
 
@@ -247,7 +247,7 @@ func (s *suite) tools(t *testing.T) {
 			}
 		}
 		if shown != `get_weather{"city":"Berlin"}` {
-			t.Errorf("the deltas of the call say %s", shown)
+			t.Errorf("the deltas of the call are %s", shown)
 		}
 	})
 	t.Run("a name that was sent escaped", func(t *testing.T) {
@@ -295,11 +295,11 @@ func (s *suite) streamFailures(t *testing.T) {
 		p := s.play(t, llm.ToolsDisabled, events)
 		wantText(t, p, "Hello, wörld 🌍", chat.StepCompleted)
 	})
-	t.Run("every prefix decodes to a beginning", func(t *testing.T) {
+	t.Run("every prefix decodes to the beginning of the text", func(t *testing.T) {
 		for n := range s.Wire.Text {
 			p := Play(t, s.provider, llm.ToolsDisabled, s.Wire.Text[:n])
 			if !strings.HasPrefix("Hello, wörld 🌍", p.Result.Text()) {
-				t.Errorf("%d events give %q", n, p.Result.Text())
+				t.Errorf("%d events decode to %q", n, p.Result.Text())
 			}
 		}
 	})

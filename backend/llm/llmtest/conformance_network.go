@@ -108,7 +108,7 @@ func (s *suite) connection(t *testing.T) {
 		step.Drop = true
 		got, err := s.run(t.Context(), t, step)
 		if asError(t, err); len(got) != 1 {
-			t.Errorf("%d events, want the one that was whole", len(got))
+			t.Errorf("%d events, want the one that was complete", len(got))
 		}
 	})
 	t.Run("refused", func(t *testing.T) {
@@ -197,7 +197,7 @@ func (s *suite) request(t *testing.T) {
 			t.Errorf("the body lacks the image or the options: %s", body)
 		}
 	})
-	t.Run("where to, and with which headers", func(t *testing.T) {
+	t.Run("path and headers", func(t *testing.T) {
 		server := NewServer(t, Stream(s.Wire.Text...))
 		ep := s.endpoint(server.URL + "/v1/")
 		if _, err := s.call(t.Context(), t, ep, nil); err != nil {
@@ -217,20 +217,20 @@ func (s *suite) request(t *testing.T) {
 	})
 	t.Run("through a proxy", func(t *testing.T) {
 		proxy := NewServer(t, Stream(s.Wire.Text...))
-		at, err := url.Parse(proxy.URL)
+		proxyURL, err := url.Parse(proxy.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
-		transport := &http.Transport{Proxy: http.ProxyURL(at)}
+		transport := &http.Transport{Proxy: http.ProxyURL(proxyURL)}
 		defer transport.CloseIdleConnections()
-		behind := &suite{Harness: s.Harness, provider: s.New(&http.Client{Transport: transport})}
+		throughProxy := &suite{Harness: s.Harness, provider: s.New(&http.Client{Transport: transport})}
 		ep := s.endpoint("http://models.invalid")
 		ep.AllowPlainHTTP = true
-		if got, err := behind.call(t.Context(), t, ep, nil); err != nil || len(got) != len(s.Wire.Text) {
+		if got, err := throughProxy.call(t.Context(), t, ep, nil); err != nil || len(got) != len(s.Wire.Text) {
 			t.Errorf("%d events, %v", len(got), err)
 		}
 	})
-	t.Run("a context nobody assembled is refused", func(t *testing.T) {
+	t.Run("a context that was not assembled is refused", func(t *testing.T) {
 		if _, err := s.provider.Encode(llm.Request{Endpoint: s.endpoint("http://127.0.0.1:1")}); err == nil {
 			t.Error("the zero context was encoded")
 		}
@@ -238,12 +238,12 @@ func (s *suite) request(t *testing.T) {
 	t.Run("one request for a failure", func(t *testing.T) {
 		for name, step := range map[string]Step{
 			"500": s.failure(500, "", "broken", "", ""), "429": s.failure(429, "", "slow down", "Retry-After", "0"),
-			"asked to": s.failure(503, "", "try again", "X-Should-Retry", "true"), "dropped": {Drop: true},
+			"should retry": s.failure(503, "", "try again", "X-Should-Retry", "true"), "dropped": {Drop: true},
 		} {
 			server := NewServer(t, step)
 			_, err := s.call(t.Context(), t, s.endpoint(server.URL), nil)
 			if e := asError(t, err); len(server.Requests()) != 1 || !e.Retryable() {
-				t.Errorf("%s: %d requests, %v: retries are the turn's", name, len(server.Requests()), err)
+				t.Errorf("%s: %d requests, %v: only the turn retries", name, len(server.Requests()), err)
 			}
 		}
 	})
@@ -254,7 +254,7 @@ func (s *suite) keys(t *testing.T) {
 	s.sentKeys(t)
 }
 
-// echoedKeys: a key that the server repeats appears neither in errors nor in events.
+// echoedKeys checks that a key that the server repeats appears neither in errors nor in events.
 func (s *suite) echoedKeys(t *testing.T) {
 	t.Run("echoed in a 401", func(t *testing.T) {
 		for _, step := range []Step{
@@ -304,9 +304,9 @@ func (s *suite) echoedKeys(t *testing.T) {
 	})
 }
 
-// sentKeys: a key is sent in a single header, only to its own server.
+// sentKeys checks that a key is sent in a single header, and only to its own server.
 func (s *suite) sentKeys(t *testing.T) {
-	t.Run("sent in its header alone", func(t *testing.T) {
+	t.Run("sent only in its header", func(t *testing.T) {
 		server := NewServer(t, Stream(s.Wire.Text...))
 		if _, err := s.call(t.Context(), t, s.endpoint(server.URL), nil); err != nil {
 			t.Fatal(err)
@@ -325,7 +325,7 @@ func (s *suite) sentKeys(t *testing.T) {
 			t.Errorf("the key is in %d headers", found)
 		}
 	})
-	t.Run("not to where a redirect points", func(t *testing.T) {
+	t.Run("not sent to the target of a redirect", func(t *testing.T) {
 		elsewhere := NewServer(t, Stream(s.Wire.Text...))
 		for _, status := range []int{301, 302, 303, 307, 308} {
 			_, err := s.run(t.Context(), t, Step{Status: status, Header: map[string]string{"Location": elsewhere.URL + s.Path}})
@@ -337,7 +337,7 @@ func (s *suite) sentKeys(t *testing.T) {
 			t.Errorf("%d requests followed a redirect", n)
 		}
 	})
-	t.Run("not over plain http to another machine", func(t *testing.T) {
+	t.Run("not sent over plain http to another machine", func(t *testing.T) {
 		for allowed, want := range map[bool]int{false: 0, true: 1} {
 			sent := 0
 			provider := s.New(&http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -356,7 +356,7 @@ func (s *suite) sentKeys(t *testing.T) {
 			}
 		}
 	})
-	t.Run("none for a local server", func(t *testing.T) {
+	t.Run("not needed for a local server", func(t *testing.T) {
 		t.Setenv("OPENAI_API_KEY", Key)
 		t.Setenv("ANTHROPIC_API_KEY", Key)
 		t.Setenv("ANTHROPIC_AUTH_TOKEN", Key)
@@ -371,7 +371,7 @@ func (s *suite) sentKeys(t *testing.T) {
 			t.Error("a key from the environment was sent to a local server")
 		}
 	})
-	t.Run("missing for the vendor", func(t *testing.T) {
+	t.Run("required for the vendor", func(t *testing.T) {
 		ep := s.endpoint("")
 		ep.BaseURL, ep.Key = "", ""
 		_, err := s.call(t.Context(), t, ep, nil)

@@ -10,14 +10,14 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Context describes a prepared context manually.
+// Context describes a prepared context, see Prepare.
 type Context struct {
 	System    []string
 	Messages  []chat.Message
 	Stable    int
 	MaxOutput int // 0 is 1024
 	Tools     []chat.ToolDefinition
-	Cycle     int // of Messages
+	Cycle     int // the number of Messages, from the last, that are steps of the current turn
 }
 
 // Prepare creates a prepared context without the assembler, so that an adapter's golden files do not depend on the
@@ -45,7 +45,7 @@ func Prepare(t testing.TB, c Context) prompt.PreparedContext {
 	return p
 }
 
-// Ask is a context of one question.
+// Ask returns a context with one question.
 func Ask(t testing.TB, question string) prompt.PreparedContext {
 	t.Helper()
 	return Prepare(t, Context{System: []string{"Be brief."}, Messages: []chat.Message{chat.UserText(question)}})

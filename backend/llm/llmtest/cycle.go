@@ -42,14 +42,15 @@ var (
 	}
 )
 
-// cycle is the result of a turn: the body of each request, each decoded answer, and the messages after the user's.
+// cycle is the result of a turn: the body of each request, each decoded answer, and the messages after the user's
+// message.
 type cycle struct {
 	bodies  [][]byte
 	answers []llm.Result
-	said    []chat.Message
+	steps   []chat.Message
 }
 
-// turn runs a turn like the program: it sends, decodes, answers every call in order, and continues until an answer
+// turn runs a turn as the program does: it sends, decodes, answers every call in order, and continues until an answer
 // has no calls. Every body must obey its provider's rules and begin with the previous one's conversation.
 func (s *suite) turn(t *testing.T, before []chat.Message, change func(*llm.Endpoint), answer func(chat.ToolUse) chat.ToolResult, script []Step) cycle {
 	t.Helper()
@@ -61,10 +62,10 @@ func (s *suite) turn(t *testing.T, before []chat.Message, change func(*llm.Endpo
 	}
 	var c cycle
 	for range script {
-		messages := append(append([]chat.Message{}, before...), c.said...)
+		messages := append(append([]chat.Message{}, before...), c.steps...)
 		body, err := s.provider.Encode(llm.Request{Endpoint: ep, Context: Prepare(t, Context{
 			System: []string{"Be brief."}, Messages: messages, Stable: len(before) - 1,
-			Tools: []chat.ToolDefinition{Weather, Search}, Cycle: len(c.said),
+			Tools: []chat.ToolDefinition{Weather, Search}, Cycle: len(c.steps),
 		})})
 		if err != nil {
 			t.Fatal(err)
@@ -80,12 +81,12 @@ func (s *suite) turn(t *testing.T, before []chat.Message, change func(*llm.Endpo
 		if result.Status != chat.StepPaused {
 			break
 		}
-		c.said = append(c.said, chat.Message{Role: chat.RoleAssistant, Blocks: result.Blocks}, results(result.Blocks, answer))
+		c.steps = append(c.steps, chat.Message{Role: chat.RoleAssistant, Blocks: result.Blocks}, results(result.Blocks, answer))
 	}
 	return c
 }
 
-// script is a server's responses, step by step.
+// script returns a server's responses, step by step.
 func (s *suite) script(steps ...ToolStep) []Step {
 	var script []Step
 	for _, step := range steps {
@@ -107,7 +108,7 @@ func results(blocks chat.Blocks, answer func(chat.ToolUse) chat.ToolResult) chat
 	return m
 }
 
-func said(use chat.ToolUse) chat.ToolResult {
+func textResult(use chat.ToolUse) chat.ToolResult {
 	return chat.ToolResult{Content: chat.Blocks{chat.Text{Text: "result of " + string(use.Input)}}}
 }
 
@@ -121,13 +122,13 @@ func (s *suite) checkBody(t *testing.T, before [][]byte, body []byte) {
 	if len(before) == 0 {
 		return
 	}
-	last, now := conversationOf(before[len(before)-1]), conversationOf(body)
-	if len(now) <= len(last) || !reflect.DeepEqual(now[:len(last)], last) {
-		t.Fatalf("step %d does not begin as the one before it\n%s", len(before), Indented(t, body))
+	previous, current := conversationOf(before[len(before)-1]), conversationOf(body)
+	if len(current) <= len(previous) || !reflect.DeepEqual(current[:len(previous)], previous) {
+		t.Fatalf("step %d does not begin like the previous one\n%s", len(before), Indented(t, body))
 	}
 }
 
-// berlin is a step with two parallel calls, reasoning and text.
+// berlin returns a step with two parallel calls, reasoning and text.
 func berlin(id string) ToolStep {
 	return ToolStep{ID: id, Thought: "Where is it?", Text: "I look.", Calls: []StepCall{
 		{ID: "call_1", Name: "get_weather", Pieces: []string{`{"ci`, `ty":"Ber`, `lin"}`}},
@@ -140,7 +141,7 @@ func (s *suite) cycles(t *testing.T) {
 	picture := chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"iVBORw0KGgo="}`)}
 	t.Run("two calls at once, an error and an image", func(t *testing.T) {
 		c := s.turn(t, ask, func(ep *llm.Endpoint) { ep.ParallelToolCalls = true }, func(use chat.ToolUse) chat.ToolResult {
-			res := said(use)
+			res := textResult(use)
 			if res.IsError = use.Name == "files__search"; !res.IsError {
 				res.Content = append(res.Content, picture)
 			}
@@ -153,7 +154,7 @@ func (s *suite) cycles(t *testing.T) {
 		Golden(t, "cycle/second.json", Indented(t, c.bodies[1]))
 	})
 	t.Run("one call at a time", func(t *testing.T) {
-		c := s.turn(t, ask, nil, said, s.script(berlin("resp_1"), ToolStep{ID: "resp_2", Text: "It rains."}))
+		c := s.turn(t, ask, nil, textResult, s.script(berlin("resp_1"), ToolStep{ID: "resp_2", Text: "It rains."}))
 		for _, body := range c.bodies {
 			if !bytes.Contains(body, []byte(`"parallel_tool_calls":false`)) && !bytes.Contains(body, []byte(`"disable_parallel_tool_use":true`)) {
 				t.Errorf("the body does not say so: %s", body)
@@ -169,32 +170,32 @@ func (s *suite) cycles(t *testing.T) {
 			return chat.ToolResult{Content: chat.Blocks{chat.Text{Text: "rain"}}}
 		}, s.script(append(steps, ToolStep{ID: "resp_16", Text: "Done."})...))
 		if last := c.bodies[len(c.bodies)-1]; len(c.bodies) != 17 || bytes.Count(last, []byte(`"rain"`)) != 32 {
-			t.Errorf("%d steps, the last holds\n%s", len(c.bodies), last)
+			t.Errorf("%d steps, the last is\n%s", len(c.bodies), last)
 		}
 	})
-	t.Run("two calls of one id", func(t *testing.T) {
+	t.Run("two calls with one id", func(t *testing.T) {
 		twice := berlin("resp_1")
 		twice.Calls[1].ID = twice.Calls[0].ID
-		c := s.turn(t, ask, nil, said, s.script(twice, ToolStep{ID: "resp_2", Text: "Done."}))
+		c := s.turn(t, ask, nil, textResult, s.script(twice, ToolStep{ID: "resp_2", Text: "Done."}))
 		if last := c.bodies[1]; bytes.Count(last, []byte("result of ")) != 2 || bytes.Contains(last, []byte("not_recorded")) {
-			t.Errorf("both calls do not go back with their results: %s", last)
+			t.Errorf("the calls are not both sent back with their results: %s", last)
 		}
 	})
 	t.Run("a refusal after results", func(t *testing.T) {
-		c := s.turn(t, ask, nil, said, append(s.script(berlin("resp_1")), Stream(s.Wire.Refusal...)))
+		c := s.turn(t, ask, nil, textResult, append(s.script(berlin("resp_1")), Stream(s.Wire.Refusal...)))
 		if r := c.answers[1]; !r.Refused || r.Status != chat.StepCompleted {
 			t.Errorf("%+v", r)
 		}
 	})
-	t.Run("arguments that are missing, or no object", func(t *testing.T) { s.garbledCalls(t, ask) })
+	t.Run("arguments that are missing, or not an object", func(t *testing.T) { s.garbledCalls(t, ask) })
 	t.Run("no definitions unless tools are enabled", s.noDefinitions)
-	t.Run("whatever is said can be sent", s.anything)
+	t.Run("any conversation can be sent", s.anyConversation)
 }
 
-// garbledCalls: calls without arguments or with invalid JSON are kept unchanged, and are sent back in a form that
-// every server accepts.
+// garbledCalls checks that calls without arguments or with invalid JSON are kept unchanged, and are sent back in a form
+// that every server accepts.
 func (s *suite) garbledCalls(t *testing.T, ask []chat.Message) {
-	c := s.turn(t, ask, nil, said, s.script(ToolStep{ID: "resp_1", Calls: []StepCall{
+	c := s.turn(t, ask, nil, textResult, s.script(ToolStep{ID: "resp_1", Calls: []StepCall{
 		{ID: "call_1", Name: "get_weather"},
 		{ID: "call_2", Name: "get_weather", Pieces: []string{`{"city":"Be`, `rlin`}},
 		{ID: "call_3", Name: "get_weather", Pieces: []string{`[1]`}},
@@ -209,7 +210,7 @@ func (s *suite) garbledCalls(t *testing.T, ask []chat.Message) {
 		t.Errorf("the arguments are kept as %q, not %q", kept, want)
 	}
 	if body := string(c.bodies[1]); !strings.Contains(body, "_raw") {
-		t.Errorf("what the model wrote does not go back: %s", body)
+		t.Errorf("the arguments that the model wrote are not sent back: %s", body)
 	}
 }
 
@@ -226,9 +227,9 @@ func (s *suite) noDefinitions(t *testing.T) {
 	}
 }
 
-// anything: whatever calls, results and opaque parts a conversation and a turn contain, with tools on or off, the
-// body obeys the provider's rules.
-func (s *suite) anything(t *testing.T) {
+// anyConversation checks that the body obeys the provider's rules, whatever calls, results and opaque parts a
+// conversation and a turn contain, with tools on or off.
+func (s *suite) anyConversation(t *testing.T) {
 	name := s.provider.Name()
 	rapid.Check(t, func(rt *rapid.T) {
 		history := []chat.Message{chat.UserText("Hello?")}
@@ -238,7 +239,7 @@ func (s *suite) anything(t *testing.T) {
 		var steps []chat.Message
 		for range rapid.IntRange(0, 3).Draw(rt, "steps") {
 			blocks := append(anyBlocks(rt, name), chat.ToolUse{ToolUseID: "end", Name: "get_weather", Input: json.RawMessage(`{}`)})
-			steps = append(steps, chat.Message{Role: chat.RoleAssistant, Blocks: blocks}, results(blocks, said))
+			steps = append(steps, chat.Message{Role: chat.RoleAssistant, Blocks: blocks}, results(blocks, textResult))
 		}
 		ep := s.endpoint("http://127.0.0.1:1")
 		ep.ToolsMode = rapid.SampledFrom([]llm.ToolsMode{llm.ToolsEnabled, llm.ToolsDisabled, llm.ToolsParseOnly}).Draw(rt, "mode")
@@ -256,7 +257,7 @@ func (s *suite) anything(t *testing.T) {
 	})
 }
 
-// anyBlocks are blocks of an answer as an import, an interruption or a provider may leave them.
+// anyBlocks returns blocks of an answer as an import, an interruption or a provider may produce them.
 func anyBlocks(rt *rapid.T, provider string) chat.Blocks {
 	id := rapid.SampledFrom([]string{"a", "b", "functions.x:0", "", "call-1", strings.Repeat("i", 70)})
 	tool := rapid.SampledFrom([]string{"get_weather", "files__search", "f g", "", strings.Repeat("n.", 40)})
@@ -279,9 +280,9 @@ func anyBlocks(rt *rapid.T, provider string) chat.Blocks {
 	return out
 }
 
-// errorStep is a server response that refuses a request.
-func (s *suite) errorStep(code, words string) Step {
-	return JSON(http.StatusBadRequest, s.Wire.ErrorBody(code, words))
+// errorStep returns a server response that refuses a request.
+func (s *suite) errorStep(code, message string) Step {
+	return JSON(http.StatusBadRequest, s.Wire.ErrorBody(code, message))
 }
 
 func (s *suite) refusals(t *testing.T) {
@@ -295,15 +296,15 @@ func (s *suite) refusals(t *testing.T) {
 	}
 }
 
-// goesBack sends an answer back: in the turns before the next one, and, if it stopped for its calls or was paused, in
-// its own turn. Both bodies must obey the provider's rules.
-func goesBack(t *testing.T, h Harness, r llm.Result) {
+// checkSentBack sends an answer back: in a later turn and, if it stopped for its calls or was paused, in its own turn.
+// All bodies must obey the provider's rules.
+func checkSentBack(t *testing.T, h Harness, r llm.Result) {
 	t.Helper()
 	p := h.New(nil)
 	ask, answer := chat.UserText("Hello?"), chat.Message{Role: chat.RoleAssistant, Blocks: r.Blocks}
 	contexts := map[string]Context{"a later turn": {Messages: []chat.Message{ask, answer, chat.UserText("Go on.")}, Stable: 2}}
 	answered := []chat.Message{ask, answer}
-	if results := results(r.Blocks, said); len(results.Blocks) > 0 {
+	if results := results(r.Blocks, textResult); len(results.Blocks) > 0 {
 		answered = append(answered, results)
 		contexts["a later turn, answered"] = Context{Messages: append(slices.Clone(answered), chat.AssistantText("Done."), chat.UserText("Go on."))}
 	}

@@ -27,22 +27,22 @@ func FuzzStream(f *testing.F, h Harness) {
 		f.Add(byte(0), byte(0), body)
 		f.Add(byte(0), byte(0), body[:len(body)/2])
 	}
-	f.Add(byte(0), byte(1), []byte(h.Wire.Whole))
+	f.Add(byte(0), byte(1), []byte(h.Wire.Unstreamed))
 	f.Add(byte(0), byte(2), []byte("<!doctype html><p>Sign in</p>"))
 	f.Add(byte(2), byte(1), []byte(h.Wire.ErrorBody("x", "refused, the key is "+Key)))
 	f.Add(byte(0), byte(0), []byte("data: {\"type\":\"error\",\"message\":\""+Key+"\"}\n\n"))
 	f.Fuzz(func(t *testing.T, status, kind byte, body []byte) {
 		r := reply{status: replyStatus[int(status)%len(replyStatus)], kind: replyKinds[int(kind)%len(replyKinds)], body: body}
-		events, err := r.to(h, func(b io.Reader) io.Reader { return b })
-		bitwise, again := r.to(h, iotest.OneByteReader)
-		if !reflect.DeepEqual(events, bitwise) || !reflect.DeepEqual(err, again) {
-			t.Fatalf("borders matter: %v, %v and %v, %v", events, err, bitwise, again)
+		events, err := r.stream(h, func(b io.Reader) io.Reader { return b })
+		bytewise, bytewiseErr := r.stream(h, iotest.OneByteReader)
+		if !reflect.DeepEqual(events, bytewise) || !reflect.DeepEqual(err, bytewiseErr) {
+			t.Fatalf("the result depends on how the bytes are split: %v, %v and %v, %v", events, err, bytewise, bytewiseErr)
 		}
 		checkReplyError(t, err)
-		cut, err := r.to(h, func(b io.Reader) io.Reader { return io.MultiReader(b, iotest.ErrReader(io.ErrUnexpectedEOF)) })
+		broken, err := r.stream(h, func(b io.Reader) io.Reader { return io.MultiReader(b, iotest.ErrReader(io.ErrUnexpectedEOF)) })
 		checkReplyError(t, err)
-		if len(cut) > len(events) {
-			t.Fatalf("%d events of a connection that broke, %d of a whole one", len(cut), len(events))
+		if len(broken) > len(events) {
+			t.Fatalf("%d events of a connection that broke, %d of a complete one", len(broken), len(events))
 		}
 		checkReplyEvents(t, h, events, len(body))
 	})
@@ -60,13 +60,13 @@ type reply struct {
 	body   []byte
 }
 
-// to is the adapter's result, reading the body through how.
-func (r reply) to(h Harness, how func(io.Reader) io.Reader) ([]chat.RawEvent, error) {
+// stream returns the adapter's result for this response, whose body is read through wrap.
+func (r reply) stream(h Harness, wrap func(io.Reader) io.Reader) ([]chat.RawEvent, error) {
 	ep := h.Endpoint("http://127.0.0.1:9")
 	ep.Key, ep.Stream = Key, true
 	p := h.New(&http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: r.status, Header: http.Header{"Content-Type": {r.kind}}, Request: req,
-			Body: io.NopCloser(how(bytes.NewReader(r.body)))}, nil
+			Body: io.NopCloser(wrap(bytes.NewReader(r.body)))}, nil
 	})})
 	var got []chat.RawEvent
 	err := p.Stream(context.Background(), ep, []byte("{}"), func(ev chat.RawEvent) error {
@@ -80,8 +80,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// maxReplyWords limits what an error quotes of a response, in bytes.
-const maxReplyWords = 4 << 10
+// maxErrorText limits the text of an error, which may quote a response, in bytes.
+const maxErrorText = 4 << 10
 
 func checkReplyError(t *testing.T, err error) {
 	t.Helper()
@@ -92,22 +92,22 @@ func checkReplyError(t *testing.T, err error) {
 	if !errors.As(err, &e) || e.Code == "" || e.Error() == "" {
 		t.Fatalf("error %#v does not say what it is", err)
 	}
-	if words := e.Error(); !utf8.ValidString(words) || strings.Contains(words, Key) || len(words) > maxReplyWords {
-		t.Fatalf("error of %d bytes: %q", len(words), words[:min(len(words), maxReplyWords)])
+	if text := e.Error(); !utf8.ValidString(text) || strings.Contains(text, Key) || len(text) > maxErrorText {
+		t.Fatalf("error of %d bytes: %q", len(text), text[:min(len(text), maxErrorText)])
 	}
 }
 
 func checkReplyEvents(t *testing.T, h Harness, events []chat.RawEvent, size int) {
 	t.Helper()
-	carried := 0
+	total := 0
 	for _, ev := range events {
-		carried += len(ev.Data)
+		total += len(ev.Data)
 		if bytes.Contains(ev.Data, []byte(Key)) {
 			t.Fatalf("the key is in %q", ev.Data)
 		}
 	}
-	if carried > 2*size {
-		t.Fatalf("%d bytes became events of %d", size, carried)
+	if total > 2*size {
+		t.Fatalf("%d bytes became events of %d", size, total)
 	}
 	for _, mode := range []llm.ToolsMode{llm.ToolsDisabled, llm.ToolsParseOnly} {
 		played := Play(t, h.New(nil), mode, events)
@@ -127,7 +127,7 @@ func FuzzDecoder(f *testing.F, h Harness) {
 		}
 		f.Add(strings.Join(lines, "\n"), true)
 	}
-	f.Add(h.Wire.Whole, false)
+	f.Add(h.Wire.Unstreamed, false)
 	var called []string
 	for _, ev := range h.Wire.Step(berlin("resp_1")) {
 		called = append(called, string(ev.Data))
@@ -144,6 +144,6 @@ func FuzzDecoder(f *testing.F, h Harness) {
 				t.Fatal("the text is not valid UTF-8")
 			}
 		}
-		goesBack(t, h, Play(t, p, llm.ToolsEnabled, events).Result)
+		checkSentBack(t, h, Play(t, p, llm.ToolsEnabled, events).Result)
 	})
 }

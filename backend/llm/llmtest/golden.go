@@ -9,8 +9,7 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// EncodeGolden encodes requests of every shape and compares each body with
-// testdata/requests.
+// EncodeGolden encodes requests of every shape and compares each body with testdata/requests.
 func EncodeGolden(t *testing.T, h Harness) {
 	for name, r := range requests(t) {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +68,7 @@ func requests(t *testing.T) map[string]llm.Request {
 	}
 }
 
-// history has every kind of block, including opaque ones of this and other providers.
+// history returns messages with every kind of block, including opaque ones of this and other providers.
 func history() []chat.Message {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	return []chat.Message{
@@ -103,7 +102,7 @@ func history() []chat.Message {
 	}
 }
 
-// toolHistory has answered calls, out of order, and halves of pairs.
+// toolHistory returns messages with answered calls, out of order, and with calls or results that lack the other half.
 func toolHistory() []chat.Message {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	text := func(s string) chat.Blocks { return chat.Blocks{chat.Text{Text: s}} }
@@ -128,13 +127,14 @@ func toolHistory() []chat.Message {
 	}
 }
 
-// importedTools has calls of other programs: with invalid or duplicate names and ids, and results without a call.
+// importedTools returns messages with calls of other programs: with invalid or duplicate names and ids, and results
+// without a call.
 func importedTools() []chat.Message {
 	text := func(s string) chat.Blocks { return chat.Blocks{chat.Text{Text: s}} }
 	call := func(id, name string) chat.Block {
 		return chat.ToolUse{ToolUseID: id, Name: name, Input: json.RawMessage(`{}`)}
 	}
-	answer := func(id, said string) chat.Block { return chat.ToolResult{ToolUseID: id, Content: text(said)} }
+	answer := func(id, content string) chat.Block { return chat.ToolResult{ToolUseID: id, Content: text(content)} }
 	return []chat.Message{
 		chat.UserText("Write it."),
 		{Role: chat.RoleAssistant, Blocks: chat.Blocks{

@@ -7,8 +7,8 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// TooManyParts decodes an answer with far more parts than allowed, in one event or in many: the decoder counts too
-// many, and keeps about as many as allowed.
+// TooManyParts decodes an answer with far more parts than allowed, in one event or in many. The decoder must count more
+// than are allowed, and keep about as many as allowed.
 func TooManyParts(t *testing.T, p llm.Provider, events ...chat.RawEvent) {
 	t.Helper()
 	d := p.NewDecoder(llm.ToolsEnabled)
@@ -22,14 +22,14 @@ func TooManyParts(t *testing.T, p llm.Provider, events ...chat.RawEvent) {
 	if d.Parts() <= llm.MaxParts {
 		t.Errorf("%d parts are counted", d.Parts())
 	}
-	const some = 10 // facts about the answer, and the part over the limit
+	const extra = 10 // facts about the answer, and the part over the limit
 	kept := max(len(r.Blocks), len(r.Items), shown)
 	for _, b := range r.Blocks {
 		if text, ok := b.(chat.Text); ok {
 			kept = max(kept, len(text.Annotations))
 		}
 	}
-	if kept > llm.MaxParts+some {
+	if kept > llm.MaxParts+extra {
 		t.Errorf("%d parts are kept", kept)
 	}
 }

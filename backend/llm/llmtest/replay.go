@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
-// Event creates a raw event from its JSON; its type is the JSON's.
+// Event creates a raw event from its JSON, with the type that the JSON names.
 func Event(data string) chat.RawEvent {
 	var head struct{ Type string }
 	if json.Unmarshal([]byte(data), &head) != nil || head.Type == "" {
@@ -70,8 +70,8 @@ func TestRecordings(t *testing.T, h Harness) {
 	t.Skip("the recorded provider streams are not beside this checkout (set CONTEXTINFINITY_SHARED)")
 }
 
-// TestStreams decodes the streams of testdata/streams, made for events that are rarely recorded; the expected results
-// are beside them.
+// TestStreams decodes the streams of testdata/streams, written for events that are rarely recorded; the expected
+// results are beside them.
 func TestStreams(t *testing.T, h Harness) {
 	for _, path := range streams(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
@@ -102,9 +102,9 @@ func decodeStream(t *testing.T, h Harness, path, golden string) {
 	off := Play(t, p, llm.ToolsDisabled, events)
 	parsed := Play(t, p, llm.ToolsParseOnly, events)
 	if on := Play(t, p, llm.ToolsEnabled, events); !reflect.DeepEqual(on, parsed) {
-		t.Error("the stream means something else with tools enabled")
+		t.Error("the stream is decoded differently with tools enabled")
 	}
-	goesBack(t, h, parsed.Result)
+	checkSentBack(t, h, parsed.Result)
 	Golden(t, golden, "== tools parse_only\n"+Describe(parsed)+"== tools disabled\n"+Outcome(off))
 }
 
@@ -131,7 +131,7 @@ func sharedRoots() []string {
 	return roots
 }
 
-// Played is the result of a stream.
+// Played is a decoded stream.
 type Played struct {
 	Result llm.Result
 	Deltas []llm.Delta
@@ -205,12 +205,12 @@ func checkShown(t testing.TB, blocks chat.Blocks, block int, shown string) {
 		return // arguments and raw parts are not prose
 	}
 	if text != shown {
-		t.Fatalf("block %d holds %q, the deltas said %q", block, text, shown)
+		t.Fatalf("block %d is %q, the deltas were %q", block, text, shown)
 	}
 }
 
 // Describe formats a result in lines that a person can compare with the recording: the outcome, then each block, item
-// and figure, long texts by length and ends.
+// and figure. Long texts are shortened, see short.
 func Describe(p Played) string {
 	r := p.Result
 	var sb strings.Builder
@@ -276,7 +276,7 @@ func describeItem(it chat.Item) string {
 	return fmt.Sprintf("%T", it)
 }
 
-// short is a complete text, or the length, both ends and hash of a long one.
+// short returns a short text complete, and a long one by its length, its hash and both ends.
 func short(s string) string {
 	if len(s) <= 160 {
 		return fmt.Sprintf("%q", s)
@@ -307,7 +307,7 @@ func Golden(t *testing.T, name, got string) {
 	}
 }
 
-// Indented is JSON for a golden file.
+// Indented returns JSON indented for a golden file.
 func Indented(t testing.TB, raw json.RawMessage) string {
 	t.Helper()
 	var buf bytes.Buffer

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Breach is the first of its provider's rules that a body violates: rules from the providers' documentation and error
-// messages that apply to every request. It is nil for a valid body.
+// Breach returns the first of its provider's rules that a body violates, or nil for a valid body. The rules are from
+// the providers' documentation and error messages, and apply to every request.
 func Breach(provider string, body []byte) error {
 	check, known := map[string]func(map[string]any) error{
 		"anthropic": anthropicBreach, "openai": openaiBreach, "chatcompletions": completionsBreach,
 	}[provider]
 	var parsed map[string]any
 	if err := json.Unmarshal(body, &parsed); err != nil || !known {
-		return fmt.Errorf("no body of %s: %w", provider, err)
+		return fmt.Errorf("not a body for %s: %w", provider, err)
 	}
 	return check(parsed)
 }
@@ -29,7 +29,7 @@ func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
 func array(v any) []any           { a, _ := v.([]any); return a }
 func str(v any) string            { s, _ := v.(string); return s }
 
-// isArguments reports a text that is a JSON object.
+// isArguments reports whether a text is a JSON object.
 func isArguments(text string) bool {
 	var m map[string]any
 	return json.Unmarshal([]byte(text), &m) == nil && m != nil
@@ -96,6 +96,7 @@ func (c *calls) result(id string) error {
 	return nil
 }
 
+// answered returns an error if a call has no result yet.
 func (c *calls) answered(before string) error {
 	if len(c.open) > 0 {
 		return fmt.Errorf("%q have no result before %s", c.open, before)
@@ -109,7 +110,7 @@ func anthropicBreach(body map[string]any) error {
 	for i, m := range messages {
 		role := []string{"user", "assistant"}[i%2]
 		if object(m)["role"] != role || len(array(object(m)["content"])) == 0 {
-			return fmt.Errorf("message %d is not one of %s with content", i, role)
+			return fmt.Errorf("message %d is not of the %s, or has no content", i, role)
 		}
 		last := i == len(messages)-1
 		if err := anthropicContent(&c, role, array(object(m)["content"]), last); err != nil {
@@ -123,7 +124,7 @@ func anthropicBreach(body map[string]any) error {
 		return fmt.Errorf("calls without any definition of a tool")
 	}
 	if body["tool_choice"] != nil && len(array(body["tools"])) == 0 {
-		return fmt.Errorf("a choice of no tools")
+		return fmt.Errorf("a tool choice without tools")
 	}
 	for _, tool := range array(body["tools"]) {
 		for key := range object(object(object(tool)["input_schema"])["properties"]) {
@@ -138,12 +139,12 @@ func anthropicBreach(body map[string]any) error {
 // anthropicContent checks a message: the results for the previous message come first and are complete; a paused
 // answer at the end is unchanged.
 func anthropicContent(c *calls, role string, content []any, last bool) error {
-	said := false
+	hasContent := false
 	for _, item := range content {
 		b := object(item)
 		switch b["type"] {
 		case "tool_result":
-			if role != "user" || said {
+			if role != "user" || hasContent {
 				return fmt.Errorf("a result is not first in the user's message")
 			}
 			if err := c.result(str(b["tool_use_id"])); err != nil {
@@ -171,8 +172,8 @@ func anthropicContent(c *calls, role string, content []any, last bool) error {
 				return fmt.Errorf("a block of type %v", b["type"])
 			}
 		}
-		if said = true; role == "user" {
-			if err := c.answered("what the user says"); err != nil {
+		if hasContent = true; role == "user" {
+			if err := c.answered("the user's content"); err != nil {
 				return err
 			}
 		}
@@ -183,8 +184,8 @@ func anthropicContent(c *calls, role string, content []any, last bool) error {
 	return nil
 }
 
-// ours are the items that need no id: a server that stores nothing refuses ids.
-var ours = []string{"message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"}
+// itemsWithoutID are the types of items that need no id: a server that stores nothing refuses ids.
+var itemsWithoutID = []string{"message", "reasoning", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"}
 
 func openaiBreach(body map[string]any) error {
 	c := calls{ids: plainName}
@@ -225,12 +226,12 @@ func openaiBreach(body map[string]any) error {
 		case "":
 			return fmt.Errorf("item %d has no type", i)
 		}
-		if body["store"] == false && m["id"] != nil && slices.Contains(ours, kind) {
+		if body["store"] == false && m["id"] != nil && slices.Contains(itemsWithoutID, kind) {
 			return fmt.Errorf("item %d of type %s has an id that the server does not know", i, kind)
 		}
 	}
 	if continued && body["store"] != true {
-		return fmt.Errorf("an answer that is not kept is continued")
+		return fmt.Errorf("an answer that is not stored is continued")
 	}
 	if _, explicit := body["parallel_tool_calls"].(bool); explicit != (len(array(body["tools"])) > 0) {
 		return fmt.Errorf("parallel_tool_calls is %v", body["parallel_tool_calls"])
@@ -248,7 +249,7 @@ func openaiBreach(body map[string]any) error {
 
 func completionsBreach(body map[string]any) error {
 	var c calls
-	before := ""
+	previous := ""
 	for i, message := range array(body["messages"]) {
 		m := object(message)
 		role := str(m["role"])
@@ -257,10 +258,10 @@ func completionsBreach(body map[string]any) error {
 				return err
 			}
 		}
-		if role == before && role != "tool" || role == "system" && i > 0 {
-			return fmt.Errorf("message %d is %s's, as the one before", i, role)
+		if role == previous && role != "tool" || role == "system" && i > 0 {
+			return fmt.Errorf("message %d has the role %s, like the previous one", i, role)
 		}
-		before = role
+		previous = role
 		if role == "tool" {
 			if _, text := m["content"].(string); !text {
 				return fmt.Errorf("message %d: a result is %v", i, m["content"])
@@ -301,7 +302,8 @@ func mustJSON(v any) []byte {
 	return raw
 }
 
-// conversationOf is the part of a body that the next step repeats and extends, without the breakpoints, which move.
+// conversationOf returns the part of a body that the next step repeats and extends, without the breakpoints, which
+// move.
 func conversationOf(body []byte) []any {
 	var parsed map[string]any
 	if json.Unmarshal(body, &parsed) != nil {

@@ -45,7 +45,7 @@ type Server struct {
 	requests []Request
 }
 
-// NewServer starts a server that is stopped with t.
+// NewServer starts a server that is stopped when the test ends.
 func NewServer(t testing.TB, steps ...Step) *Server {
 	t.Helper()
 	s := &Server{steps: steps}
@@ -55,7 +55,7 @@ func NewServer(t testing.TB, steps ...Step) *Server {
 	return s
 }
 
-// Requests are those received so far.
+// Requests returns the requests received so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +117,7 @@ func write(w http.ResponseWriter, step Step) {
 	}
 }
 
-// Stream is a step that sends events and ends.
+// Stream returns a step that sends events and ends.
 func Stream(events ...chat.RawEvent) Step {
 	step := Step{}
 	for _, ev := range events {
@@ -126,12 +126,12 @@ func Stream(events ...chat.RawEvent) Step {
 	return step
 }
 
-// JSON is a step that responds with one document.
+// JSON returns a step that responds with one document.
 func JSON(status int, body string) Step {
 	return Step{Status: status, Header: map[string]string{"Content-Type": "application/json"}, Chunks: []string{body}}
 }
 
-// SSE is an event in wire format. One of type "message" has no name there.
+// SSE returns an event in wire format, in which one of type "message" has no name.
 func SSE(ev chat.RawEvent) string {
 	var sb strings.Builder
 	if ev.Type != "message" {

@@ -43,7 +43,7 @@ func delta(index int, json string) string {
 
 const emptyMessage = `{"type":"message","id":"msg_0","role":"assistant","status":"in_progress","content":[]}`
 
-func said(deltas ...string) []chat.RawEvent {
+func textEvents(deltas ...string) []chat.RawEvent {
 	events := []string{created, added(0, emptyMessage)}
 	for _, d := range deltas {
 		events = append(events, delta(0, d))
@@ -86,10 +86,10 @@ var harness = llmtest.Harness{
 	Path:   "/v1/responses",
 	Header: map[string]string{"Authorization": "Bearer " + llmtest.Key},
 	Wire: llmtest.Wire{
-		Text:           said(`"Hello, "`, `"w\u00f6rld"`, `" 🌍"`),
+		Text:           textEvents(`"Hello, "`, `"w\u00f6rld"`, `" 🌍"`),
 		TerminalEvents: 1,
-		EmptyDelta:     said(`""`, `"Late."`),
-		Surrogates:     said(`"\ud83c"`, `"\udf0d"`),
+		EmptyDelta:     textEvents(`""`, `"Late."`),
+		Surrogates:     textEvents(`"\ud83c"`, `"\udf0d"`),
 		TwoItems: llmtest.Events(created,
 			added(0, emptyMessage), delta(0, `"First."`), done(0, textItem(0, "First.")),
 			added(1, textItem(1, "")), delta(1, `"Sec"`), delta(1, `"ond."`), completed(textItem(0, "First.")+","+textItem(1, "Second."))),
@@ -119,8 +119,8 @@ var harness = llmtest.Harness{
 		DuplicateStart: llmtest.Events(created, created, added(0, emptyMessage), added(0, emptyMessage), delta(0, `"Once."`), completed("")),
 		Truncated: llmtest.Events(created, added(0, emptyMessage), delta(0, `"Cut"`),
 			`{"type":"response.incomplete","response":{"id":"resp_1","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[]}}`),
-		Whole: `{"id":"resp_1","object":"response","model":"m-1","status":"completed","output":[` + textItem(0, "Hello, whole") + `],` + usageIn + `}`,
-		Step:  step,
+		Unstreamed: `{"id":"resp_1","object":"response","model":"m-1","status":"completed","output":[` + textItem(0, "Hello, whole") + `],` + usageIn + `}`,
+		Step:       step,
 		ErrorBody: func(code, message string) string {
 			return fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","param":null,"code":%q}}`, message, code)
 		},
@@ -147,8 +147,8 @@ func BenchmarkDecode(b *testing.B) {
 // An answer with very many parts without visible text does not exhaust memory, in one event or in many.
 func TestTooManyParts(t *testing.T) {
 	const many = llm.MaxParts + 1000
-	list := func(one string) string { return strings.Repeat(one+`,`, many) + one }
-	whole := func(output string) chat.RawEvent {
+	list := func(item string) string { return strings.Repeat(item+`,`, many) + item }
+	response := func(output string) chat.RawEvent {
 		return chat.RawEvent{Type: llm.EventResponse, Data: []byte(`{"id":"x","object":"response","status":"completed","output":[` + output + `]}`)}
 	}
 	for name, item := range map[string]string{
@@ -156,7 +156,7 @@ func TestTooManyParts(t *testing.T) {
 		"calls": `{"type":"function_call","call_id":"a","name":"b","arguments":"{}"}`, "results": `{"type":"mcp_call_output","call_id":"a"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			llmtest.TooManyParts(t, New(nil), whole(list(item)))
+			llmtest.TooManyParts(t, New(nil), response(list(item)))
 			var events []chat.RawEvent
 			for n := many; n > 0; n-- { // in reverse order
 				events = append(events, llmtest.Event(fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":%s}`, n, item)))
@@ -164,8 +164,8 @@ func TestTooManyParts(t *testing.T) {
 			llmtest.TooManyParts(t, New(nil), events...)
 		})
 	}
-	llmtest.TooManyParts(t, New(nil), whole(`{"type":"message","content":[`+list(`{"type":"output_text","text":"a"}`)+`]}`))
-	llmtest.TooManyParts(t, New(nil), whole(`{"type":"message","content":[{"type":"output_text","text":"a","annotations":[`+list(`{}`)+`]}]}`))
+	llmtest.TooManyParts(t, New(nil), response(`{"type":"message","content":[`+list(`{"type":"output_text","text":"a"}`)+`]}`))
+	llmtest.TooManyParts(t, New(nil), response(`{"type":"message","content":[{"type":"output_text","text":"a","annotations":[`+list(`{}`)+`]}]}`))
 	annotation := llmtest.Event(`{"type":"response.output_text.annotation.added","output_index":0,"content_index":0,"annotation":{"type":"url_citation"}}`)
 	llmtest.TooManyParts(t, New(nil), append([]chat.RawEvent{llmtest.Event(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a"}`)}, slices.Repeat([]chat.RawEvent{annotation}, many)...)...)
 }

@@ -89,7 +89,7 @@ var handlers = map[string]handler{
 // Decode implements llm.Decoder.
 func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	if raw.Type == llm.EventResponse {
-		return d.whole(raw.Data)
+		return d.unstreamed(raw.Data)
 	}
 	var ev event
 	if !wire.Decodes(raw.Data, &ev) {
@@ -109,8 +109,8 @@ var endings = map[string]bool{
 }
 
 // malformed skips invalid JSON, except for the end of a response: some gateways damage the large final event,
-// although the answer before it is complete. Missing closing braces are restored; otherwise its name determines the
-// outcome.
+// although the answer before it is complete. Missing closing braces are restored; if that is not enough, the name of
+// the event determines the outcome.
 func (d *decoder) malformed(raw chat.RawEvent) []llm.Delta {
 	name := raw.Type
 	if rest, ok := bytes.CutPrefix(raw.Data, []byte(`{"type":"`)); ok && !endings[name] {
@@ -164,7 +164,7 @@ func (d *decoder) opened(ev *event, _ []byte) []llm.Delta {
 	body, ok := readResponse(ev.Response)
 	if ok {
 		created := ev.Type == "response.created"
-		d.enter(body, d.current().announcedBy(body.ID, created))
+		d.selectResponse(body, d.current().announcedBy(body.ID, created))
 	}
 	return nil
 }
@@ -181,8 +181,8 @@ func (r *response) announcedBy(id string, created bool) bool {
 	return !created || id == "" || r.id == "" || len(r.outputs) == 0
 }
 
-// enter selects the current response: the same as before, or the next.
-func (d *decoder) enter(body responseBody, same bool) *response {
+// selectResponse returns the response that an event belongs to: the current one, or a new one.
+func (d *decoder) selectResponse(body responseBody, same bool) *response {
 	d.model = cmp.Or(body.Model, d.model)
 	cur := d.current()
 	if !same && d.draft.Takes() {
@@ -194,7 +194,7 @@ func (d *decoder) enter(body responseBody, same bool) *response {
 	return cur
 }
 
-// current is the response that events belong to.
+// current returns the response that events belong to.
 func (d *decoder) current() *response {
 	if len(d.responses) == 0 {
 		d.responses = append(d.responses, &response{})
@@ -202,8 +202,8 @@ func (d *decoder) current() *response {
 	return d.responses[len(d.responses)-1]
 }
 
-// whole reads an answer without streaming.
-func (d *decoder) whole(data []byte) []llm.Delta {
+// unstreamed reads an answer that arrived without streaming.
+func (d *decoder) unstreamed(data []byte) []llm.Delta {
 	body, ok := readResponse(data)
 	if !ok {
 		return nil
@@ -235,7 +235,7 @@ func (d *decoder) ended(ev *event, _ []byte) []llm.Delta {
 func (d *decoder) finish(body responseBody) []llm.Delta {
 	cur := d.current()
 	repeated := d.err != nil && body.Status == "failed" // the preceding error event already ended the response
-	resp := d.enter(body, repeated || cur.announcedBy(body.ID, false))
+	resp := d.selectResponse(body, repeated || cur.announcedBy(body.ID, false))
 	deltas := d.reconcile(resp, body.Output)
 	if u := body.Usage; u != nil {
 		resp.usage = &chat.Usage{
@@ -303,14 +303,14 @@ func (d *decoder) Result() llm.Result {
 		}
 	}
 	if d.terminal && d.err == nil {
-		d.judgeTools(&r)
+		d.applyToolsMode(&r)
 	}
 	return r
 }
 
-// judgeTools applies SRD 12.1: with tools off any call is an error; otherwise the step is paused if the last response
-// has a call.
-func (d *decoder) judgeTools(r *llm.Result) {
+// applyToolsMode implements SRD 12.1: with tools off any call is an error; otherwise the step is paused if the last
+// response has a call.
+func (d *decoder) applyToolsMode(r *llm.Result) {
 	for i, resp := range d.responses {
 		for _, o := range resp.outputs {
 			if !o.isCall() {

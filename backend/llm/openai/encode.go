@@ -51,7 +51,7 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	if ep.Effort != "" {
 		body["reasoning"] = map[string]any{"effort": ep.Effort}
 	}
-	if reasons(ep) && (!ep.Store || len(wire.Definitions(r)) > 0) {
+	if supportsReasoning(ep) && (!ep.Store || len(wire.Definitions(r)) > 0) {
 		// Without storage, and when a turn continues after the server has forgotten its stored items, this is the
 		// only way to send reasoning back.
 		body["include"] = []any{"reasoning.encrypted_content"}
@@ -64,8 +64,8 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	return wire.Marshal(body)
 }
 
-// encodeDefinition is a tool in this protocol's format. It is not strict, because the schemas are from third parties
-// and a strict schema has no optional members.
+// encodeDefinition returns a tool in this protocol's format. It is not strict, because the schemas are from third
+// parties and a strict schema has no optional members.
 func encodeDefinition(d chat.ToolDefinition) map[string]any {
 	return map[string]any{
 		"type": "function", "name": d.Name, "description": d.Description,
@@ -73,23 +73,23 @@ func encodeDefinition(d chat.ToolDefinition) map[string]any {
 	}
 }
 
-// continuable reports that the provider's stored items can be used: something is left to send, and no result in it
-// refers to a call by an id other than the provider's.
+// continuable reports whether the provider's stored items can be used: there is something new to send, and no result in
+// it refers to a call by an id other than the provider's.
 func continuable(groups []wire.Group) bool {
-	rest := false
+	hasNew := false
 	for i, g := range groups {
 		for _, b := range g.Blocks[g.Held:] {
 			if _, result := b.(chat.ToolResult); result && i > 0 && groups[i-1].Renamed && groups[i-1].Held > 0 {
 				return false
 			}
-			rest = true
+			hasNew = true
 		}
 	}
-	return rest
+	return hasNew
 }
 
-// reasons reports that the model supports reasoning: others reject a request for encrypted reasoning.
-func reasons(ep llm.Endpoint) bool {
+// supportsReasoning reports whether the model supports reasoning: others reject a request for encrypted reasoning.
+func supportsReasoning(ep llm.Endpoint) bool {
 	if ep.Effort != "" {
 		return true
 	}
@@ -117,7 +117,7 @@ type input struct {
 	custom    map[string]bool // ids of calls whose input is plain text
 }
 
-// encodeInput is the conversation as items, without the part that the provider has stored.
+// encodeInput returns the conversation as items, without the part that the provider has stored.
 func encodeInput(groups []wire.Group, r llm.Request, store, continues bool) []any {
 	in := &input{store: store, functions: map[string]bool{}, custom: map[string]bool{}}
 	for _, d := range wire.Definitions(r) {
@@ -140,8 +140,8 @@ func encodeInput(groups []wire.Group, r llm.Request, store, continues bool) []an
 	return in.items
 }
 
-// isCustom reports a call of a tool with plain text input, which a ToolUse stores as a JSON string. A tool offered as
-// a function is never custom.
+// isCustom reports whether a call is of a tool with plain text input, which a ToolUse stores as a JSON string. A tool
+// offered as a function is never custom.
 func (in *input) isCustom(b chat.ToolUse) bool {
 	return len(b.Input) > 0 && b.Input[0] == '"' && !in.functions[b.Name]
 }
@@ -186,7 +186,7 @@ func (in *input) part(role chat.Role, phase string, part map[string]any) {
 	in.open["content"] = append(content, part)
 }
 
-// phaseValue is a message's phase when read back: absent is nil.
+// phaseValue returns a phase as it is read from a message: nil if the message has none.
 func phaseValue(phase string) any {
 	if phase == "" {
 		return nil
@@ -221,7 +221,7 @@ func (in *input) call(b chat.ToolUse) map[string]any {
 	return item
 }
 
-// knownID reports a call id in OpenAI's format: those of gateways are refused.
+// knownID reports whether an id is in OpenAI's format: those of gateways are refused.
 func knownID(id any) bool {
 	raw, _ := id.(json.RawMessage)
 	text := wire.Unquote(raw)
@@ -236,7 +236,7 @@ func (in *input) outputType(callID string) string {
 	return "function_call_output"
 }
 
-// encodeOutput is a result as text, or as a list if it contains images.
+// encodeOutput returns a result as text, or as a list if it contains images.
 func encodeOutput(b chat.ToolResult) any {
 	var parts []any
 	mark := ""
@@ -264,8 +264,8 @@ func encodeOutput(b chat.ToolResult) any {
 	return parts
 }
 
-// encodeReasoning sends reasoning back. Without storage the server does not know any ids, so only encrypted reasoning can be
-// sent, without its id.
+// encodeReasoning returns reasoning to send back. Without storage the server does not know any ids, so only encrypted
+// reasoning can be sent, without its id.
 func encodeReasoning(b chat.Reasoning, store bool) any {
 	item := map[string]json.RawMessage{}
 	if json.Unmarshal(b.Raw, &item) != nil || wire.Unquote(item["type"]) != "reasoning" {
@@ -285,7 +285,8 @@ func encodeReasoning(b chat.Reasoning, store bool) any {
 	return item
 }
 
-// replayable reports that an opaque item is complete: an unfinished one from an interrupted stream would be rejected.
+// replayable reports whether an opaque item is complete: an unfinished one from an interrupted stream would be
+// rejected.
 func replayable(raw []byte) bool {
 	var head struct{ Type, Status string }
 	if json.Unmarshal(raw, &head) != nil || head.Type == "" {

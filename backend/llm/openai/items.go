@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/internal/wire"
 )
 
-// items are everything the provider returned, in order, with the facts about each response after its output (SRD
+// items returns everything the provider returned, in order, with the facts about each response after its output (SRD
 // 5.3).
 func (d *decoder) items() chat.Items {
 	out := chat.Items{}
@@ -124,7 +124,7 @@ func unknownItem(o *output) chat.UnknownItem {
 	return chat.UnknownItem{Unknown: chat.Unknown{Provider: Name, Raw: o.main.Raw}}
 }
 
-// arguments are a string that should contain JSON, or JSON.
+// arguments returns the arguments of a call, which arrive as JSON or as a string that should contain JSON.
 func arguments(raw json.RawMessage) json.RawMessage {
 	if len(raw) > 0 && raw[0] == '"' {
 		return chat.RawJSON([]byte(wire.Unquote(raw)))
@@ -132,7 +132,7 @@ func arguments(raw json.RawMessage) json.RawMessage {
 	return firstJSON(raw)
 }
 
-// firstJSON is the first value that is not missing or null.
+// firstJSON returns the first value that is not missing or null.
 func firstJSON(values ...json.RawMessage) json.RawMessage {
 	for _, v := range values {
 		if len(v) > 0 && !bytes.Equal(v, []byte("null")) {
@@ -142,7 +142,7 @@ func firstJSON(values ...json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// object builds an object of the existing members.
+// object builds an object of the members that are not missing or null.
 func object(pairs ...any) json.RawMessage {
 	members := map[string]json.RawMessage{}
 	for i := 0; i+1 < len(pairs); i += 2 {

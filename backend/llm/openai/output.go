@@ -11,8 +11,7 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// output is one item of a response: a message with its content parts, or a
-// single part of another kind.
+// output is one item of a response: a message with its content parts, or a single part of another kind.
 type output struct {
 	index    int
 	id, kind string
@@ -67,8 +66,9 @@ func (o *output) isCall() bool {
 	return o.main != nil && o.main.Kind == wire.PartTool && !o.answered
 }
 
-// at finds an output of the current response by its index, or creates it. One over the limit of parts is not kept.
-func (d *decoder) at(index int) *output {
+// outputAt finds an output of the current response by its index, or creates it. One over the limit of parts is not
+// kept.
+func (d *decoder) outputAt(index int) *output {
 	r := d.current()
 	pos, found := slices.BinarySearchFunc(r.outputs, index, func(o *output, i int) int { return o.index - i })
 	if found {
@@ -82,11 +82,11 @@ func (d *decoder) at(index int) *output {
 }
 
 func (d *decoder) itemAdded(ev *event, _ []byte) []llm.Delta {
-	return d.item(d.at(ev.OutputIndex), ev.Item, false)
+	return d.item(d.outputAt(ev.OutputIndex), ev.Item, false)
 }
 
 func (d *decoder) itemDone(ev *event, _ []byte) []llm.Delta {
-	return d.item(d.at(ev.OutputIndex), ev.Item, true)
+	return d.item(d.outputAt(ev.OutputIndex), ev.Item, true)
 }
 
 // item processes a complete item: nearly empty at its start, final at its end.
@@ -117,7 +117,7 @@ func (d *decoder) item(o *output, raw json.RawMessage, done bool) []llm.Delta {
 	return nil
 }
 
-// hosted reports a call that the provider runs although its type does not say so: a shell in its own container, its
+// hosted reports whether the provider itself runs a call whose type does not say so: a shell in its own container, its
 // own search.
 func hosted(body itemBody) bool {
 	if body.Type == "tool_search_call" {
@@ -185,7 +185,7 @@ func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
 	return deltas
 }
 
-// callExtra are the members that not every call has: its own id, a namespace.
+// callExtra returns the members that not every call has: its own id, a namespace.
 func callExtra(raw []byte) json.RawMessage {
 	return wire.Extra(nil, raw, "type", "status", "call_id", "name", "arguments", "input")
 }
@@ -215,7 +215,7 @@ func (o *output) part(kind wire.PartKind) *wire.Part {
 	return o.main
 }
 
-// contentPart is a message's part by content index.
+// contentPart finds a message's part by content index, or creates it.
 func (d *decoder) contentPart(o *output, index int, kind wire.PartKind) *wire.Part {
 	if o.content == nil {
 		o.content = map[int]*wire.Part{}
@@ -253,11 +253,11 @@ func (d *decoder) partSettled(ev *event, _ []byte) []llm.Delta {
 	if !wire.Decodes(ev.Part, &c) {
 		return nil
 	}
-	return d.settleContent(d.at(ev.OutputIndex), ev.ContentIndex, c)
+	return d.settleContent(d.outputAt(ev.OutputIndex), ev.ContentIndex, c)
 }
 
 func (d *decoder) contentAt(ev *event, kind wire.PartKind) *wire.Part {
-	return d.contentPart(d.at(ev.OutputIndex), ev.ContentIndex, kind)
+	return d.contentPart(d.outputAt(ev.OutputIndex), ev.ContentIndex, kind)
 }
 
 func (d *decoder) textDelta(ev *event, _ []byte) []llm.Delta {
@@ -285,7 +285,7 @@ func (d *decoder) refusalDone(ev *event, _ []byte) []llm.Delta {
 }
 
 func (d *decoder) summaryDelta(ev *event, _ []byte) []llm.Delta {
-	o := d.at(ev.OutputIndex)
+	o := d.outputAt(ev.OutputIndex)
 	if o.thought {
 		return nil
 	}
@@ -294,7 +294,7 @@ func (d *decoder) summaryDelta(ev *event, _ []byte) []llm.Delta {
 }
 
 func (d *decoder) thoughtDelta(ev *event, _ []byte) []llm.Delta {
-	o := d.at(ev.OutputIndex)
+	o := d.outputAt(ev.OutputIndex)
 	if o.summary {
 		return nil
 	}
@@ -314,14 +314,14 @@ func (d *decoder) reasoningDelta(o *output, index int, raw json.RawMessage) []ll
 }
 
 func (d *decoder) argumentsDelta(ev *event, _ []byte) []llm.Delta {
-	o := d.at(ev.OutputIndex)
+	o := d.outputAt(ev.OutputIndex)
 	p := o.part(wire.PartTool)
 	p.FreeText = p.FreeText || strings.HasPrefix(ev.Type, "response.custom_tool")
 	return d.draft.Append(p, ev.Delta)
 }
 
 func (d *decoder) argumentsDone(ev *event, _ []byte) []llm.Delta {
-	o := d.at(ev.OutputIndex)
+	o := d.outputAt(ev.OutputIndex)
 	final := ev.Arguments
 	p := o.part(wire.PartTool)
 	if strings.HasPrefix(ev.Type, "response.custom_tool") {
@@ -344,7 +344,7 @@ func (d *decoder) reconcile(resp *response, final []json.RawMessage) []llm.Delta
 			continue
 		}
 		if o == nil {
-			o = d.at(resp.freeIndex(i))
+			o = d.outputAt(resp.freeIndex(i))
 		}
 		deltas = append(deltas, d.item(o, final[i], true)...)
 	}
@@ -357,17 +357,17 @@ func (d *decoder) reconcile(resp *response, final []json.RawMessage) []llm.Delta
 func match(streamed []*output, final []itemBody) []*output {
 	found := make([]*output, len(final))
 	taken := make([]bool, len(streamed))
-	for _, fits := range []func(o *output, at int, body itemBody, place int) bool{
-		func(o *output, _ int, body itemBody, _ int) bool { return o.named(body) },
-		func(o *output, at int, body itemBody, place int) bool {
-			return at == place && (o.kind == body.Type || o.kind == "")
+	for _, fits := range []func(o *output, streamedIndex int, body itemBody, finalIndex int) bool{
+		func(o *output, _ int, body itemBody, _ int) bool { return o.isSame(body) },
+		func(o *output, streamedIndex int, body itemBody, finalIndex int) bool {
+			return streamedIndex == finalIndex && (o.kind == body.Type || o.kind == "")
 		},
 		func(o *output, _ int, body itemBody, _ int) bool { return o.kind == body.Type },
 	} {
-		for place, body := range final {
-			for at := 0; found[place] == nil && at < len(streamed); at++ {
-				if !taken[at] && fits(streamed[at], at, body, place) {
-					found[place], taken[at] = streamed[at], true
+		for i, body := range final {
+			for j := 0; found[i] == nil && j < len(streamed); j++ {
+				if !taken[j] && fits(streamed[j], j, body, i) {
+					found[i], taken[j] = streamed[j], true
 				}
 			}
 		}
@@ -375,22 +375,22 @@ func match(streamed []*output, final []itemBody) []*output {
 	return found
 }
 
-// named reports that an item has this output's id, or is the same call.
-func (o *output) named(body itemBody) bool {
+// isSame reports whether an item has this output's id, or is the same call.
+func (o *output) isSame(body itemBody) bool {
 	return body.ID != "" && o.id == body.ID || body.CallID != "" && o.callID == body.CallID && o.kind == body.Type
 }
 
-// freeIndex is want if no output has it, otherwise the index after the last.
-func (r *response) freeIndex(want int) int {
+// freeIndex returns the preferred index if no output has it, otherwise the index after the last.
+func (r *response) freeIndex(preferred int) int {
 	last := -1
 	for _, o := range r.outputs {
-		if o.index == want {
-			want = -1
+		if o.index == preferred {
+			preferred = -1
 		}
 		last = max(last, o.index)
 	}
-	if want >= 0 {
-		return want
+	if preferred >= 0 {
+		return preferred
 	}
 	return last + 1
 }

@@ -27,8 +27,8 @@ func encode(t *testing.T, r llm.Request, c llmtest.Context) string {
 	return string(body)
 }
 
-func result(id, said string) chat.Message {
-	return chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.ToolResult{ToolUseID: id, Content: chat.Blocks{chat.Text{Text: said}}}}}
+func result(id, text string) chat.Message {
+	return chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.ToolResult{ToolUseID: id, Content: chat.Blocks{chat.Text{Text: text}}}}}
 }
 
 func called(id, name, input string) chat.ToolUse {
@@ -52,7 +52,7 @@ func TestARequestContinuesAnAnswer(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		held     int
+		held     int // messages that the provider has stored
 		messages []chat.Message
 	}{
 		"a call that could not keep its id": {2, []chat.Message{
@@ -62,13 +62,13 @@ func TestARequestContinuesAnAnswer(t *testing.T) {
 	} {
 		body := encode(t, llm.Request{Continues: &llm.Continuation{ResponseID: "resp_1", Messages: c.held}}, llmtest.Context{Messages: c.messages, Cycle: 2})
 		if strings.Contains(body, "previous_response_id") || !strings.Contains(body, "Weather?") || !strings.Contains(body, `"store":false`) {
-			t.Errorf("%s: the whole request is not sent: %s", name, body)
+			t.Errorf("%s: the complete request is not sent: %s", name, body)
 		}
 	}
 }
 
 // Later steps continue later answers, and only what came after them is sent.
-func TestEachStepContinuesTheOneBefore(t *testing.T) {
+func TestEachStepContinuesThePreviousOne(t *testing.T) {
 	messages := []chat.Message{chat.UserText("Weather?")}
 	for _, id := range []string{"call_1", "call_2", "call_3"} {
 		messages = append(messages, chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{called(id, "get_weather", `{}`)}}, result(id, "result of "+id))
@@ -87,7 +87,7 @@ func TestIDsAreSentBackOnlyIfStored(t *testing.T) {
 	for _, store := range []bool{true, false} {
 		body := encode(t, llm.Request{Endpoint: llm.Endpoint{Store: store}}, c)
 		if !strings.Contains(body, `"include":["reasoning.encrypted_content"]`) || !strings.Contains(body, `"encrypted_content":"gAAA"`) {
-			t.Errorf("store %v: reasoning cannot go back without its id: %s", store, body)
+			t.Errorf("store %v: reasoning cannot be sent back without its id: %s", store, body)
 		}
 		if strings.Contains(body, `"id":"fc_call_1"`) != store || strings.Contains(body, `"id":"rs_1"`) != store {
 			t.Errorf("store %v: %s", store, body)
@@ -97,10 +97,10 @@ func TestIDsAreSentBackOnlyIfStored(t *testing.T) {
 
 // Ids that gateways generate for each event would be rejected, so they are not sent.
 func TestGeneratedIDsAreNotSentBack(t *testing.T) {
-	odd := called("call_1", "get_weather", `{}`)
-	odd.Provider, odd.Extra = Name, json.RawMessage(`{"id":"Xi0028z==","namespace":"n"}`)
+	call := called("call_1", "get_weather", `{}`)
+	call.Provider, call.Extra = Name, json.RawMessage(`{"id":"Xi0028z==","namespace":"n"}`)
 	body := encode(t, llm.Request{Endpoint: llm.Endpoint{Store: true}}, llmtest.Context{Cycle: 2, Messages: []chat.Message{
-		chat.UserText("Weather?"), {Role: chat.RoleAssistant, Blocks: chat.Blocks{odd}}, result("call_1", "rain"),
+		chat.UserText("Weather?"), {Role: chat.RoleAssistant, Blocks: chat.Blocks{call}}, result("call_1", "rain"),
 	}})
 	if strings.Contains(body, `"id"`) || !strings.Contains(body, `"namespace":"n"`) {
 		t.Errorf("sent %s", body)

@@ -12,24 +12,25 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// answer is the complete text and the turns it quotes. Pinned facts come first: they hold for the whole conversation.
+// answer returns the complete text and the turns that it quotes. Pinned facts come first, because they apply to the
+// whole conversation.
 func (p *Provider) answer(ctx context.Context, req request) (string, []chat.TurnID, error) {
-	w := p.words()
+	w := p.texts()
 	terms := retrieval.Terms(retrieval.Ends(req.Query))
 	if len(terms) == 0 {
-		return p.sayNoResults(ctx, w, w.noWords)
+		return p.noResults(ctx, w, w.noWords)
 	}
 	found, err := p.memory.Search(ctx, Query{Text: req.Query, Branch: req.Branch, Scope: req.Scope, Limit: req.Limit})
 	if err != nil {
 		return "", nil, err
 	}
-	found = choose(found, req.Limit)
+	found = selectPassages(found, req.Limit)
 	facts := factsAbout(req.Facts, terms, req.Limit)
 	if len(found)+len(facts) == 0 {
 		if place := w.places[req.Scope]; place != "" {
 			return fmt.Sprintf(w.nothingThere, place), nil, nil
 		}
-		return p.sayNoResults(ctx, w, w.nothing)
+		return p.noResults(ctx, w, w.nothing)
 	}
 	var sb strings.Builder
 	fmt.Fprintf(&sb, w.found, p.date(w, p.now.Now()))
@@ -48,8 +49,8 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	return sb.String(), turns, nil
 }
 
-// sayNoResults explains recall if there is no history.
-func (p *Provider) sayNoResults(ctx context.Context, w *texts, otherwise string) (string, []chat.TurnID, error) {
+// noResults returns the explanation of recall if there is no history yet, otherwise the other text.
+func (p *Provider) noResults(ctx context.Context, w *texts, otherwise string) (string, []chat.TurnID, error) {
 	sizer, ok := p.memory.(Sizer)
 	if !ok {
 		return otherwise, nil, nil
@@ -64,8 +65,8 @@ func (p *Provider) sayNoResults(ctx context.Context, w *texts, otherwise string)
 	return otherwise, nil, nil
 }
 
-// choose drops recall's own text and repetitions, and sorts the best first, the newest among equals.
-func choose(found []Passage, limit int) []Passage {
+// selectPassages drops recall's own text and repetitions, and sorts the rest: the best first, the newest among equals.
+func selectPassages(found []Passage, limit int) []Passage {
 	type key struct {
 		turn chat.TurnID
 		text string
@@ -94,13 +95,13 @@ func choose(found []Passage, limit int) []Passage {
 
 // bySession groups passages, the session with the best passage first.
 func bySession(found []Passage) [][]Passage {
-	place := map[chat.SessionID]int{}
+	index := map[chat.SessionID]int{}
 	var out [][]Passage
 	for _, p := range found {
-		i, ok := place[p.SessionID]
+		i, ok := index[p.SessionID]
 		if !ok {
 			i = len(out)
-			place[p.SessionID] = i
+			index[p.SessionID] = i
 			out = append(out, nil)
 		}
 		out[i] = append(out[i], p)
@@ -108,7 +109,7 @@ func bySession(found []Passage) [][]Passage {
 	return out
 }
 
-// quote is one passage: speaker, time and place, then the text.
+// quote returns one passage: speaker, time and place, then the text.
 func (p *Provider) quote(w *texts, passage Passage, terms []string) string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, w.quoted, w.who(passage), p.date(w, passage.At), passage.TurnID)
@@ -127,7 +128,7 @@ func writeQuotation(sb *strings.Builder, text string) {
 // date formats a time in the reader's time zone.
 func (p *Provider) date(w *texts, at time.Time) string { return w.date(at.In(p.zone)) }
 
-// markdown are the characters that would affect a heading.
+// markdown escapes the characters that would affect a heading.
 var markdown = strings.NewReplacer(
 	"\\", "\\\\", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "<", "\\<", "#", "\\#")
 
@@ -136,7 +137,7 @@ func heading(title string) string { return markdown.Replace(strings.Join(strings
 // maxExcerpt limits one quotation, in bytes: the search has already chosen the relevant part of a long text.
 const maxExcerpt = 2400
 
-// excerpt is the part of a long text around the first matching term, cut between words.
+// excerpt returns the part of a long text around the first matching term, cut between words.
 func excerpt(text string, terms []string) string {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if len(text) <= maxExcerpt {
@@ -165,7 +166,7 @@ func excerpt(text string, terms []string) string {
 	return out
 }
 
-// cutWords is text[start:end] without partial words at its ends.
+// cutWords returns text[start:end] without partial words at its ends.
 func cutWords(text string, start, end int) string {
 	for start > 0 && !utf8.RuneStart(text[start]) {
 		start++
@@ -174,11 +175,11 @@ func cutWords(text string, start, end int) string {
 		end--
 	}
 	out := text[start:end]
-	const reach = 40 // a language without spaces is cut between characters
-	if i := strings.IndexAny(out, " \n"); start > 0 && i >= 0 && i < reach {
+	const maxTrim = 40 // a language without spaces is cut between characters
+	if i := strings.IndexAny(out, " \n"); start > 0 && i >= 0 && i < maxTrim {
 		out = out[i+1:]
 	}
-	if i := strings.LastIndexAny(out, " \n"); end < len(text) && i > len(out)-reach && i > 0 {
+	if i := strings.LastIndexAny(out, " \n"); end < len(text) && i > len(out)-maxTrim && i > 0 {
 		out = out[:i]
 	}
 	return strings.TrimSpace(out)

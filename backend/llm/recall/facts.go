@@ -9,13 +9,13 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// factsAbout are the pinned facts that share the most terms with a question, at most limit of them, best first. A fact
-// that shares at most half as many as the best one is left out: it has a common word rather than the subject.
+// factsAbout returns the pinned facts that share the most terms with a question, at most limit of them, best first. A
+// fact that shares at most half as many as the best one is left out: it probably shares a common word, not the subject.
 func factsAbout(facts []prompt.Fact, terms []string, limit int) []prompt.Fact {
-	var searched []highlight.Term
+	var significant []highlight.Term
 	for _, t := range terms {
-		if saysSomething(t) {
-			searched = append(searched, highlight.Parse(t+" ")...)
+		if isSignificant(t) {
+			significant = append(significant, highlight.Parse(t+" ")...)
 		}
 	}
 	type match struct {
@@ -26,7 +26,7 @@ func factsAbout(facts []prompt.Fact, terms []string, limit int) []prompt.Fact {
 	best := 0
 	for _, f := range facts {
 		shared := 0
-		for _, t := range searched {
+		for _, t := range significant {
 			if len(t.Spans(f.Text)) > 0 {
 				shared++
 			}
@@ -46,8 +46,8 @@ func factsAbout(facts []prompt.Fact, terms []string, limit int) []prompt.Fact {
 	return out
 }
 
-// saysSomething reports that a term names a subject: a question that consists only of stop words matches no fact.
-func saysSomething(term string) bool {
+// isSignificant reports whether a term names a subject: a question that consists only of stop words matches no fact.
+func isSignificant(term string) bool {
 	return !lexical.IsStopWord(term) && strings.ContainsFunc(term, func(r rune) bool { return !lexical.IsFunctionCharacter(r) })
 }
 

@@ -60,11 +60,11 @@ type Passage struct {
 // defaultLimit is the maximum number of passages in an answer.
 const defaultLimit = 6
 
-// pacing is the time in which a complete answer appears: slow enough to see it arrive, fast enough not to wait for.
+// pacing is the time in which a complete answer appears: slow enough to see it arrive, fast enough not to have to
+// wait for it.
 const pacing = 150 * time.Millisecond
 
-// Provider implements llm.Provider and llm.ModelLister. It is safe for
-// concurrent use if its Memory is.
+// Provider implements llm.Provider and llm.ModelLister. It is safe for concurrent use if its Memory is.
 type Provider struct {
 	memory   Memory
 	now      clock.Clock
@@ -73,8 +73,8 @@ type Provider struct {
 	pacing   time.Duration
 }
 
-// New creates the adapter. A nil clock is the system's. language returns the language of an answer when it is made:
-// "en", "de" or "zh-CN".
+// New creates the adapter. A nil clock is the system's. language returns the language of the next answer: "en", "de"
+// or "zh-CN".
 func New(memory Memory, now clock.Clock, language func() string) *Provider {
 	return &Provider{memory: memory, now: now, language: language, zone: time.Local, pacing: pacing}
 }
@@ -119,8 +119,8 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	return wire.Marshal(wire.Merge(body, r.Endpoint.Options))
 }
 
-// question is what the user typed, without the memory block that the assembler added, and without attached documents,
-// which are not a question.
+// question returns what the user typed, without the memory block that the assembler added, and without attached
+// documents, which are not a question.
 func question(blocks chat.Blocks) string {
 	var texts []string
 	for i, b := range blocks {
@@ -152,7 +152,7 @@ func (p *Provider) Stream(ctx context.Context, _ llm.Endpoint, body json.RawMess
 	if err := emit(yield, typeStart, event{Type: typeStart, Query: req.Query}); err != nil {
 		return err
 	}
-	if err := p.streamWords(ctx, words(text), yield); err != nil {
+	if err := p.streamWords(ctx, splitWords(text), yield); err != nil {
 		return err
 	}
 	return emit(yield, typeDone, event{Type: typeDone, Turns: turns})
@@ -191,8 +191,8 @@ func (p *Provider) streamWords(ctx context.Context, all []string, yield func(cha
 	return nil
 }
 
-// words splits a text into pieces that end after their white space.
-func words(text string) []string {
+// splitWords splits a text into pieces that end after their white space.
+func splitWords(text string) []string {
 	var out []string
 	for text != "" {
 		end := strings.IndexAny(text, " \n")

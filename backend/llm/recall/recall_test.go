@@ -101,9 +101,9 @@ func TestQuotes(t *testing.T) {
 	if !reflect.DeepEqual(events, again) {
 		t.Error("the same question and memory give different events")
 	}
-	_, whole := ask(t, provider(m), "What did we say about the ryokan?", false)
-	if whole.Result.Text() != r.Text() || !whole.Result.Terminal {
-		t.Error("unstreamed, the answer differs")
+	_, unstreamed := ask(t, provider(m), "What did we say about the ryokan?", false)
+	if unstreamed.Result.Text() != r.Text() || !unstreamed.Result.Terminal {
+		t.Error("the answer differs without streaming")
 	}
 	cut := llmtest.Play(t, provider(m), llm.ToolsDisabled, events[:len(events)-1])
 	if cut.Result.Terminal || cut.Result.Text() != r.Text() {
@@ -111,7 +111,7 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-func TestSaysPlainly(t *testing.T) {
+func TestNoResults(t *testing.T) {
 	for name, c := range map[string]struct {
 		memory   *memory
 		question string
@@ -139,15 +139,15 @@ func TestTheLanguageOfTheWindow(t *testing.T) {
 		llmtest.Golden(t, "quotes_"+language+".md", played.Result.Text())
 	}
 	want := reflect.ValueOf(english)
-	for _, words := range []texts{german, chinese} {
-		got := reflect.ValueOf(words)
+	for _, translation := range []texts{german, chinese} {
+		got := reflect.ValueOf(translation)
 		for i := range want.NumField() {
 			if want.Field(i).Kind() != reflect.String {
 				continue
 			}
 			name, text, en := want.Type().Field(i).Name, got.Field(i).String(), want.Field(i).String()
 			if text == "" || strings.Count(text, "%s") != strings.Count(en, "%s") || name != "quoted" && text == en {
-				t.Errorf("%s in %q: %q", name, words.user, text)
+				t.Errorf("%s in %q: %q", name, translation.user, text)
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func TestDocumentsAreNotPartOfTheQuestion(t *testing.T) {
 	}
 }
 
-// withFacts is a context of the assembler with pinned facts of a session and of its project.
+// withFacts returns a context of the assembler with pinned facts of a session and of its project.
 func withFacts(t *testing.T, question string) prompt.PreparedContext {
 	t.Helper()
 	c, err := prompt.Assemble(prompt.Input{
@@ -208,9 +208,9 @@ func withFacts(t *testing.T, question string) prompt.PreparedContext {
 	return c
 }
 
-// TestPinnedFactsAnswer: pinned facts that share words with the question come before passages, and are named as what
-// they are; facts about something else are not quoted.
-func TestPinnedFactsAnswer(t *testing.T) {
+// TestPinnedFactsAreQuoted: pinned facts that share words with the question come before passages, under their own
+// heading; facts about something else are not quoted.
+func TestPinnedFactsAreQuoted(t *testing.T) {
 	const project, own = "### Pinned facts of this project\n\n> ", "### Pinned facts of this session\n\n> "
 	for question, want := range map[string]string{
 		"What is our oven called?":             project + "The oven is called Hildegard.\n",
@@ -244,7 +244,7 @@ func TestPinnedFactsAnswer(t *testing.T) {
 	found, _, err := provider(&memory{found: kyoto[:1]}).answer(t.Context(), request{
 		Query: "What does the oven cost?", Facts: []prompt.Fact{{Text: "The oven cost 900."}}, Limit: 6,
 	})
-	if at, passage := strings.Index(found, "> The oven cost 900."), strings.Index(found, "180 a night"); err != nil || at < 0 || passage < at {
+	if fact, passage := strings.Index(found, "> The oven cost 900."), strings.Index(found, "180 a night"); err != nil || fact < 0 || passage < fact {
 		t.Errorf("the fact does not precede the passage: %q, %v", found, err)
 	}
 }
@@ -282,7 +282,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
-	t.Run("while speaking", func(t *testing.T) {
+	t.Run("while streaming", func(t *testing.T) {
 		p := provider(&memory{found: kyoto})
 		p.pacing = time.Hour // only a cancellation can end a pause
 		ctx, cancel := context.WithCancel(t.Context())

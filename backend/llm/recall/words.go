@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// texts are the fixed sentences of recall in one language. What it quotes stays as it was said.
+// texts are the fixed sentences of recall in one language. Quotations are not translated.
 type texts struct {
 	found                     string // with the date: a quotation may be read a year later, so every date is complete
 	nothing, empty, noWords   string
@@ -100,8 +100,8 @@ var chinese = texts{
 	date: func(at time.Time) string { return at.Format("2006年1月2日 15:04") },
 }
 
-// words are the texts in the present language.
-func (p *Provider) words() *texts {
+// texts returns the texts in the current language.
+func (p *Provider) texts() *texts {
 	switch p.language() {
 	case "de":
 		return &german
@@ -124,7 +124,7 @@ func (w *texts) who(p Passage) string {
 	return w.user
 }
 
-// title is a title in one line that is no Markdown.
+// title returns a title on one line, without effective Markdown.
 func (w *texts) title(text string) string {
 	if text = heading(text); text == "" {
 		return w.untitled

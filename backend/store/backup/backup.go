@@ -69,11 +69,11 @@ func New(o ArchiveOptions, steps fs.FS, open opener) *Archive {
 
 func (a *Archive) database() string { return filepath.Join(a.dir, sqlite.DatabaseFile) }
 
-// ErrMoved means that the data changed during the copy, so that the copy and the files beside it are from different
+// ErrChanged means that the data changed during the copy, so that the copy and the files beside it are from different
 // moments.
-var ErrMoved = errors.New("the data changed while it was copied")
+var ErrChanged = errors.New("the data changed while it was copied")
 
-// backupTries is how often the copy is started again after ErrMoved. Many short answers in a row, as from a script,
+// backupTries is how often the copy is started again after ErrChanged. Many short answers in a row, as from a script,
 // can cause several.
 const backupTries = 10
 
@@ -114,7 +114,7 @@ func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.Back
 	}
 	for try := 1; ; try++ {
 		b, err := a.writeOnce(ctx, from, path, chat.Backup{Path: path, Kind: kind, Schema: have.Version}, verify)
-		if !errors.Is(err, ErrMoved) {
+		if !errors.Is(err, ErrChanged) {
 			return b, sqlite.MapError(op, err)
 		}
 		if try == backupTries {
@@ -209,10 +209,10 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 	for table, n := range b.Counts {
 		x, y := around[0][table], around[1][table]
 		if n < min(x, y) || n > max(x, y) {
-			return ErrMoved
+			return ErrChanged
 		}
 	}
-	files, err := Needed(to, source, journals)
+	files, err := NeededJournals(to, source, journals)
 	if err != nil {
 		return err
 	}
@@ -233,9 +233,9 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 	return writeInfo(to, *b, mark, files)
 }
 
-// Needed selects the journals of the steps that are running in a copy. If such a step ended while the copy was made and
-// its journal is already deleted, the copy is useless: ErrMoved.
-func Needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte, error) {
+// NeededJournals selects the journals of the steps that are running in a copy. If such a step ended while the copy was
+// made and its journal is already deleted, the copy is useless: ErrChanged.
+func NeededJournals(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	running, err := sqlite.All[string](to, `SELECT id FROM steps WHERE status = 'running' ORDER BY id`)
 	if err != nil {
@@ -252,7 +252,7 @@ func Needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte,
 			return nil, err
 		}
 		if len(still) == 0 {
-			return nil, ErrMoved
+			return nil, ErrChanged
 		}
 	}
 	return files, nil
@@ -364,10 +364,10 @@ func (a *Archive) BeforeUpgrade(ctx context.Context, version int64) (string, err
 	if err := sqlite.MakeDir(dir); err != nil {
 		return "", sqlite.MapError("store.migrate", err)
 	}
-	word := fmt.Sprintf("v%d", version)
-	if path, err := a.standing(ctx, dir, word); err != nil || path != "" {
+	label := fmt.Sprintf("v%d", version)
+	if path, err := a.unchangedBackup(ctx, dir, label); err != nil || path != "" {
 		return path, err
 	}
-	b, err := a.write(ctx, filepath.Join(dir, BackupName(word, a.clock.Now())), chat.BackupMigration)
+	b, err := a.write(ctx, filepath.Join(dir, BackupName(label, a.clock.Now())), chat.BackupMigration)
 	return b.Path, err
 }

@@ -39,9 +39,9 @@ const backupEvery = 24 * time.Hour
 // briefSize is the largest data, in bytes, that is backed up while a person waits: 100 MB take about a second.
 const briefSize = 32 << 20
 
-// roomFor is how many times the size of the data must be free for a daily backup, so that it never takes the space
+// spaceFactor is how many times the size of the data must be free for a daily backup, so that it never takes the space
 // that the next messages need.
-const roomFor = 2
+const spaceFactor = 2
 
 // AutoBackup makes the daily backup if it is due: the last copy, automatic or not, is a day old and the data has
 // changed since. It then prunes daily backups only. It may be called as often as needed.
@@ -90,15 +90,15 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, br
 		}
 	}
 	if len(list) == 0 {
-		nothing, err := a.nothingSaved(ctx)
-		if err != nil || nothing {
+		empty, err := a.nothingSaved(ctx)
+		if err != nil || empty {
 			return chat.AutoBackup{Outcome: chat.BackupUnchanged}, err
 		}
 	}
 	size := sqlite.SizeOf(a.database()) + sqlite.SizeOf(a.database()+"-wal")
 	if brief {
-		young, err := a.firstDay(ctx)
-		if err != nil || young || size > briefSize {
+		firstDay, err := a.firstDay(ctx)
+		if err != nil || firstDay || size > briefSize {
 			return chat.AutoBackup{Outcome: chat.BackupLater}, err
 		}
 	}
@@ -109,26 +109,26 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, br
 	if err != nil {
 		return chat.AutoBackup{}, sqlite.MapError("store.backup", err)
 	}
-	if free < roomFor*size {
-		return chat.AutoBackup{Outcome: chat.BackupNoSpace, Need: roomFor * size, Free: free}, nil
+	if free < spaceFactor*size {
+		return chat.AutoBackup{Outcome: chat.BackupNoSpace, Need: spaceFactor * size, Free: free}, nil
 	}
-	made, err := a.writeVerified(ctx, filepath.Join(dir, BackupName(WordDaily, now)), chat.BackupDaily, verifies(ctx, now, list, brief))
-	return chat.AutoBackup{Outcome: chat.BackupMade, Made: made}, err
+	b, err := a.writeVerified(ctx, filepath.Join(dir, BackupName(LabelDaily, now)), chat.BackupDaily, shouldVerify(ctx, now, list, brief))
+	return chat.AutoBackup{Outcome: chat.BackupMade, Made: b}, err
 }
 
-// firstDay reports that the first conversation is less than a day old.
+// firstDay reports whether the first conversation is less than a day old.
 func (a *Archive) firstDay(ctx context.Context) (bool, error) {
 	return a.noRow(ctx, `SELECT 1 FROM sessions WHERE created_at < ? LIMIT 1`, chat.FormatTime(a.clock.Now().Add(-backupEvery)))
 }
 
-// nothingSaved reports that the person has written nothing yet. A backup made then would put off the first useful one
-// by a day.
+// nothingSaved reports whether the person has written nothing yet. A backup made then would put off the first useful
+// one by a day.
 func (a *Archive) nothingSaved(ctx context.Context) (bool, error) {
 	return a.noRow(ctx, `SELECT 1 WHERE EXISTS (SELECT 1 FROM turns) OR EXISTS (SELECT 1 FROM drafts) OR EXISTS (SELECT 1 FROM projects)
 		OR EXISTS (SELECT 1 FROM assistants) OR EXISTS (SELECT 1 FROM saved_prompts)`)
 }
 
-// noRow reports that a query of the current data finds nothing.
+// noRow reports whether a query of the current data finds nothing.
 func (a *Archive) noRow(ctx context.Context, query string, args ...any) (bool, error) {
 	db, err := sqlite.Connect(a.database(), sqlite.ReadBackPragmas, 1)
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *Archive) noRow(ctx context.Context, query string, args ...any) (bool, e
 	return len(found) == 0, sqlite.MapError("store.backup", err)
 }
 
-// unchangedSince reports that nothing was written since a backup. An unreadable backup counts as outdated.
+// unchangedSince reports whether nothing was written since a backup. An unreadable backup counts as outdated.
 func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error) {
 	var b chat.Backup
 	last, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
@@ -161,7 +161,7 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 	if err != nil {
 		return false, sqlite.MapError("store.backup", err)
 	}
-	files, err := Needed(db, db, journals)
+	files, err := NeededJournals(db, db, journals)
 	if err != nil {
 		return false, sqlite.MapError("store.backup", err)
 	}
@@ -172,16 +172,16 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 	return now == mark, sqlite.MapError("store.backup", err)
 }
 
-// standing returns the newest backup in a folder with word in its name, if it is intact and nothing was written
+// unchangedBackup returns the newest backup in a folder with label in its name, if it is intact and nothing was written
 // since; else "".
-func (a *Archive) standing(ctx context.Context, dir, word string) (string, error) {
+func (a *Archive) unchangedBackup(ctx context.Context, dir, label string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", sqlite.MapError("store.backup", err)
 	}
 	b := chat.Backup{}
 	for _, e := range entries { // sorted by name, and so by time
-		if _, at, ok := Named(e.Name()); ok && e.Name() == BackupName(word, at) {
+		if _, at, ok := ParseName(e.Name()); ok && e.Name() == BackupName(label, at) {
 			b.Path = filepath.Join(dir, e.Name())
 		}
 	}
@@ -221,7 +221,7 @@ func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err err
 			continue // removed in the meantime
 		}
 		path := filepath.Join(dir, e.Name())
-		kind, at, ok := Named(e.Name())
+		kind, at, ok := ParseName(e.Name())
 		if ok && info.Size() > 0 {
 			if kind == chat.BackupDaily {
 				list = append(list, DailyFile{path, at})

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// DamagedLog reports that the write-ahead log is damaged, so that DropLog can leave it out.
+// DamagedLog reports whether the write-ahead log is damaged, so that DropLog can leave it out.
 func (a *Archive) DamagedLog() bool {
 	damage, err := sqlite.DamagedLog(a.dir)
 	return err == nil && damage != ""
@@ -35,16 +35,16 @@ func (a *Archive) DropLog(ctx context.Context) (string, error) {
 		}
 		return err
 	}, func(aside string) error {
-		whole, err := a.keepLog(ctx, aside)
+		withLog, err := a.keepLog(ctx, aside)
 		if err != nil {
 			_ = os.RemoveAll(aside)
 			return err
 		}
-		gone := []string{sqlite.ConfirmedFile}
-		if !whole {
-			gone = []string{sqlite.DatabaseFile + "-shm", sqlite.DatabaseFile + "-wal", sqlite.ConfirmedFile}
+		toRemove := []string{sqlite.ConfirmedFile}
+		if !withLog {
+			toRemove = []string{sqlite.DatabaseFile + "-shm", sqlite.DatabaseFile + "-wal", sqlite.ConfirmedFile}
 		}
-		for _, name := range gone {
+		for _, name := range toRemove {
 			if err := faultfs.Remove(faultfs.Backup, filepath.Join(a.dir, name)); err != nil && !os.IsNotExist(err) {
 				return err
 			}
@@ -65,20 +65,21 @@ func (a *Archive) keepLog(ctx context.Context, aside string) (withLog bool, err 
 	if err := errors.Join(syncDir(aside), syncDir(filepath.Dir(aside)), syncDir(a.dir)); err != nil {
 		return false, err
 	}
-	with, err := wholeCopy(ctx, aside, sqlite.DatabaseFile, sqlite.DatabaseFile+"-wal")
+	with, err := countIntactEvents(ctx, aside, sqlite.DatabaseFile, sqlite.DatabaseFile+"-wal")
 	if err != nil {
 		return false, err
 	}
-	without, err := wholeCopy(ctx, aside, sqlite.DatabaseFile)
-	if err == nil && with < 0 && without < 0 {
+	withoutLog, err := countIntactEvents(ctx, aside, sqlite.DatabaseFile)
+	if err == nil && with < 0 && withoutLog < 0 {
 		err = chat.Errorf(chat.CodeCorrupt, "store.drop_log", "The database is damaged, both with and without the readable part of its log. Nothing was changed.").
 			WithHint("restore a backup (contextinfinity backups, contextinfinity restore)")
 	}
-	return with > without, err
+	return with > withoutLog, err
 }
 
-// wholeCopy checks a copy of the files (the check modifies it) and returns its number of events; negative: damaged.
-func wholeCopy(ctx context.Context, from string, names ...string) (events int64, err error) {
+// countIntactEvents checks a copy of the files (the check modifies it) and returns its number of events; negative:
+// damaged.
+func countIntactEvents(ctx context.Context, from string, names ...string) (events int64, err error) {
 	dir, err := os.MkdirTemp(from, "check-")
 	if err != nil {
 		return 0, err

@@ -26,13 +26,13 @@ var counted = []string{"sessions", "branches", "turns", "steps", "states", "pins
 
 // countRecords counts the rows of the tables that exist.
 func countRecords(db *gorm.DB) (map[string]int64, error) {
-	there, err := sqlite.All[string](db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
+	tables, err := sqlite.All[string](db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
 	if err != nil {
 		return nil, err
 	}
 	counts := map[string]int64{}
 	for _, table := range counted {
-		if !slices.Contains(there, table) {
+		if !slices.Contains(tables, table) {
 			continue
 		}
 		n, err := sqlite.All[int64](db, `SELECT count(*) FROM `+table)
@@ -44,8 +44,8 @@ func countRecords(db *gorm.DB) (map[string]int64, error) {
 	return counts, nil
 }
 
-// fingerprint changes with everything a user would miss: ledgers, drafts, queued messages, documents, the configuration and running
-// answers. Derived data, jobs and settings are left out.
+// fingerprint changes with everything a user would miss: ledgers, drafts, queued messages, documents, the configuration
+// and running answers. Derived data, jobs and settings are left out.
 func fingerprint(db *gorm.DB, files map[string][]byte) (string, error) {
 	row, err := sqlite.One[struct{ Mark string }](db, "fingerprint", "", `SELECT
 		(SELECT max(version_id) FROM `+schema.VersionTable+`) || '|' ||
@@ -141,8 +141,8 @@ func sumInfo(db *gorm.DB) (string, error) {
 // infoMatches reports whether the extra tables are as they were written. A copy without a description, or one of an
 // earlier version that stored no hash, cannot be compared.
 func infoMatches(db *gorm.DB, version int64) (bool, error) {
-	there, err := schema.HasTable(db, schema.InfoTable)
-	if err != nil || !there {
+	exists, err := schema.HasTable(db, schema.InfoTable)
+	if err != nil || !exists {
 		return true, err
 	}
 	stored, err := sqlite.All[string](db, `SELECT value FROM `+schema.InfoTable+` WHERE key = ?`, infoHash)
@@ -163,15 +163,15 @@ type BackupFile struct {
 	Content []byte
 }
 
-func (f BackupFile) whole() bool {
+func (f BackupFile) isIntact() bool {
 	sum := sha256.Sum256(f.Content)
 	return string(sum[:]) == string(f.SHA256)
 }
 
 // FilesIn reads the files in a backup; none if it has no such table.
 func FilesIn(db *gorm.DB) ([]BackupFile, error) {
-	there, err := schema.HasTable(db, schema.FilesTable)
-	if err != nil || !there {
+	exists, err := schema.HasTable(db, schema.FilesTable)
+	if err != nil || !exists {
 		return nil, err
 	}
 	return sqlite.All[BackupFile](db, `SELECT name, sha256, content FROM `+schema.FilesTable+` ORDER BY name`)
@@ -183,7 +183,7 @@ func damagedFile(db *gorm.DB) (string, error) {
 		return "", err
 	}
 	for _, f := range files {
-		if !f.whole() {
+		if !f.isIntact() {
 			return "the file " + f.Name + " in it does not match its hash", nil
 		}
 	}
@@ -193,8 +193,8 @@ func damagedFile(db *gorm.DB) (string, error) {
 // readInfo reads a backup's description. It returns false if there is none: an earlier version made the backup, or
 // somebody copied the database by hand.
 func readInfo(db *gorm.DB, b *chat.Backup) (mark string, described bool, err error) {
-	there, err := schema.HasTable(db, schema.InfoTable)
-	if err != nil || !there {
+	exists, err := schema.HasTable(db, schema.InfoTable)
+	if err != nil || !exists {
 		return "", false, err
 	}
 	rows, err := sqlite.All[struct{ Key, Value string }](db, `SELECT key, value FROM `+schema.InfoTable)
@@ -229,23 +229,23 @@ func readInfo(db *gorm.DB, b *chat.Backup) (mark string, described bool, err err
 // backupStamp is the format of the time in a backup's name, in UTC.
 const backupStamp = "20060102T150405.000"
 
-// BackupName is the name of a backup; word says why it was made.
-func BackupName(word string, at time.Time) string {
-	if word != "" {
-		word += "-"
+// BackupName returns the name of a backup; label says why it was made.
+func BackupName(label string, at time.Time) string {
+	if label != "" {
+		label += "-"
 	}
-	return "contextinfinity-" + word + at.Format(backupStamp) + ".db"
+	return "contextinfinity-" + label + at.Format(backupStamp) + ".db"
 }
 
 const (
-	WordDaily   = "daily"
-	wordRestore = "before-restore"
+	LabelDaily   = "daily"
+	labelRestore = "before-restore"
 )
 
 var backupNames = regexp.MustCompile(`^contextinfinity-(?:(daily|before-restore|v[0-9]+)-)?([0-9]{8}T[0-9]{6}\.[0-9]{3})\.db$`)
 
-// Named parses a backup's name; false for other files.
-func Named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
+// ParseName parses a backup's name; false for other files.
+func ParseName(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 	m := backupNames.FindStringSubmatch(name)
 	if m == nil {
 		return "", at, false
@@ -254,9 +254,9 @@ func Named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 	switch m[1] {
 	case "":
 		kind = chat.BackupByHand
-	case WordDaily:
+	case LabelDaily:
 		kind = chat.BackupDaily
-	case wordRestore:
+	case labelRestore:
 		kind = chat.BackupBeforeRestore
 	default:
 		kind = chat.BackupMigration
@@ -286,7 +286,7 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 			return nil, sqlite.MapError("store.backups", err)
 		}
 		b := chat.Backup{Path: filepath.Join(dir, e.Name()), Kind: chat.BackupByHand, Bytes: info.Size(), At: info.ModTime().UTC()}
-		if kind, at, ok := Named(e.Name()); ok {
+		if kind, at, ok := ParseName(e.Name()); ok {
 			b.Kind, b.At = kind, at
 		}
 		describeBackup(ctx, &b, check)
@@ -349,7 +349,7 @@ func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 	}
 }
 
-// queueFingerprint is that of the queued messages; empty in a database from before they had a table.
+// queueFingerprint returns the fingerprint of the queued messages; empty for a database without their table.
 func queueFingerprint(db *gorm.DB) (string, error) {
 	tables, err := sqlite.All[string](db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'queued_messages'`)
 	if err != nil || len(tables) == 0 {

@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// MarkFile is written once a database was created in a data directory. If it exists without a database, the history
-// was lost; it is not a first start.
+// MarkFile is written once a database has been created in a data directory. If it exists without a database, the
+// history was lost; it is not a first start.
 const MarkFile = "history.mark"
 
 // lostSign names something in a data directory that only an earlier history leaves there, or "". A lock is not a
@@ -42,16 +42,16 @@ func RefuseLost(dir string, have schema.Found) error {
 	if sign == "" {
 		return nil
 	}
-	what := "is missing"
+	state := "is missing"
 	if sqlite.Exists(dir, sqlite.DatabaseFile) {
-		what = "is empty"
+		state = "is empty"
 	}
 	return chat.Errorf(chat.CodeCorrupt, "store.open", "The database %s %s, but its folder contains %s of an earlier one. Nothing was written.",
-		filepath.Join(dir, sqlite.DatabaseFile), what, sign).
+		filepath.Join(dir, sqlite.DatabaseFile), state, sign).
 		WithHint("put the file back and try again, restore a backup (contextinfinity restore PATH), or start fresh with an empty history (contextinfinity restore --fresh), which keeps the remaining files in a folder")
 }
 
-// Lost reports that the database is missing or empty although there are signs of an earlier history, so that
+// Lost reports whether the database is missing or empty although there are signs of an earlier history, so that
 // StartFresh can be offered.
 func (a *Archive) Lost(ctx context.Context) bool {
 	have, err := schema.Probe(ctx, sqlite.Place{Path: a.database()}, a.steps)

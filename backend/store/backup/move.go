@@ -102,13 +102,13 @@ func moveBlocker(from, to string) (string, error) {
 	return "That folder is not empty.", nil
 }
 
-// LeftByMove reports that a folder holds only what an interrupted move had copied, never data in use: opening data
+// LeftByMove reports whether a folder holds only what an interrupted move had copied, never data in use: opening data
 // for writing would have created a lock there.
 func LeftByMove(dir string) bool {
 	return sqlite.Exists(dir, MovingFile) && !sqlite.Exists(dir, MovedFile) && !sqlite.Exists(dir, sqlite.LockFile)
 }
 
-// below reports that inner is inside outer, at any depth.
+// below reports whether inner is inside outer, at any depth.
 func below(outer, inner string) bool {
 	rel, err := filepath.Rel(outer, inner)
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
@@ -181,16 +181,16 @@ func (a *Archive) Move(ctx context.Context, to string, adopt func() (written boo
 }
 
 func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, error)) error {
-	made := sqlite.Existing(to) != to
+	isNew := sqlite.Existing(to) != to
 	if err := a.fill(ctx, to); err != nil {
-		return errors.Join(err, clearMove(to, made))
+		return errors.Join(err, clearMove(to, isNew))
 	}
 	err := a.recordMove(to)
 	if err == nil {
 		err = faults.Point("move.copied")
 	}
 	if err == nil {
-		err = unmark(to)
+		err = unmarkMoving(to)
 	}
 	var written bool
 	if err == nil {
@@ -201,10 +201,10 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 		return chat.WrapError(chat.CodeOf(err), opMove, err, "The data was copied to "+to+", and the configuration names that folder, but this may not survive a power cut.").
 			WithHint("nothing is lost: both folders are complete; keep the old one until the program has been started again")
 	case err != nil:
-		return errors.Join(err, mark(to), clearMove(to, made))
+		return errors.Join(err, markMoving(to), clearMove(to, isNew))
 	}
 	if err := faults.Point("move.adopted"); err != nil { // nothing to undo here: the fault point may only end the process
-		a.log.Warn("after a move", "err", err)
+		a.log.Warn("a fault point after a move", "err", err)
 	}
 	note := "The data of ContextInfinity was moved to\n" + to + "\n\nThe files in this folder are no longer used and do not change. You may delete them.\n"
 	if err := writeFile(filepath.Join(a.dir, MovedFile), []byte(note)); err != nil {
@@ -213,11 +213,11 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 	return nil
 }
 
-// mark marks a folder as not in use.
-func mark(to string) error { return atomicfile.Write(filepath.Join(to, MovingFile), nil, 0o600) }
+// markMoving marks a folder as not in use.
+func markMoving(to string) error { return atomicfile.Write(filepath.Join(to, MovingFile), nil, 0o600) }
 
-// unmark removes the marker, durably.
-func unmark(to string) error {
+// unmarkMoving removes the marker, durably.
+func unmarkMoving(to string) error {
 	if err := faultfs.Remove(faultfs.Backup, filepath.Join(to, MovingFile)); err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (a *Archive) fill(ctx context.Context, to string) error {
 	if err := clearMove(to, false); err != nil { // of an earlier move
 		return err
 	}
-	if err := mark(to); err != nil {
+	if err := markMoving(to); err != nil {
 		return err
 	}
 	files, err := a.FilesToCopy()
@@ -302,8 +302,8 @@ func hashOf(path string) ([sha256.Size]byte, error) {
 }
 
 // clearMove empties a partly filled folder; one without the marker is left alone.
-func clearMove(to string, made bool) error {
-	if !made && !LeftByMove(to) {
+func clearMove(to string, isNew bool) error {
+	if !isNew && !LeftByMove(to) {
 		return nil
 	}
 	entries, err := os.ReadDir(to)
@@ -318,7 +318,7 @@ func clearMove(to string, made bool) error {
 			return err
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(to, MovingFile)); err != nil || !made {
+	if err := os.RemoveAll(filepath.Join(to, MovingFile)); err != nil || !isNew {
 		return err
 	}
 	return os.Remove(to)

@@ -19,7 +19,7 @@ func Mark(s *core.Core) {
 	}
 	text := "ContextInfinity began a history of conversations in this folder at " + chat.FormatTime(s.Clock.Now()) + ".\n"
 	if err := atomicfile.Write(filepath.Join(s.Dir, MarkFile), []byte(text), 0o600); err != nil {
-		s.Log.Warn("the mark of the history could not be written; it is tried again at the next start", "err", err)
+		s.Log.Warn("the history marker could not be written; it is tried again at the next start", "err", err)
 	}
 }
 

@@ -27,12 +27,12 @@ const (
 	PendingMove    = "move"
 )
 
-// pendingFile is its name in the data directory.
+// pendingFile is the name of the file with the operation in the data directory.
 const pendingFile = "errand.json"
 
 // SavePending saves an operation for the next start.
-func (a *Archive) SavePending(e PendingOperation) error {
-	text, err := chat.MarshalJSON(e)
+func (a *Archive) SavePending(p PendingOperation) error {
+	text, err := chat.MarshalJSON(p)
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(a.dir, pendingFile), text, 0o600)
 	}
@@ -45,12 +45,12 @@ func (a *Archive) SavePending(e PendingOperation) error {
 
 // TakePending removes and returns the saved operation. It returns false if there is none, or if the program that
 // saved it still has the data open.
-func (a *Archive) TakePending() (e PendingOperation, ok bool, err error) {
+func (a *Archive) TakePending() (p PendingOperation, ok bool, err error) {
 	const op = "pending_operation.read"
 	path := filepath.Join(a.dir, pendingFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && sqlite.WriterAlive(a.dir) {
-		return e, false, nil
+		return p, false, nil
 	}
 	if err == nil {
 		err = faultfs.Remove(faultfs.Backup, path)
@@ -59,11 +59,11 @@ func (a *Archive) TakePending() (e PendingOperation, ok bool, err error) {
 		err = syncDir(a.dir)
 	}
 	if err != nil {
-		return e, false, sqlite.MapError(op, err)
+		return p, false, sqlite.MapError(op, err)
 	}
-	if err := json.Unmarshal(text, &e); err != nil || e.Do != PendingRestore && e.Do != PendingMove {
-		return e, false, chat.WrapError(chat.CodeCorrupt, op, err, "The operation to run at this start cannot be read; nothing was changed.").
+	if err := json.Unmarshal(text, &p); err != nil || p.Do != PendingRestore && p.Do != PendingMove {
+		return p, false, chat.WrapError(chat.CodeCorrupt, op, err, "The operation to run at this start cannot be read; nothing was changed.").
 			WithHint("ask for it again")
 	}
-	return e, true, nil
+	return p, true, nil
 }

@@ -18,7 +18,7 @@ func (a *Archive) recordMove(to string) error {
 	from := sqlite.Resolved(a.dir)
 	list, err := core.PreviousDirs(a.dir)
 	if err != nil {
-		a.log.Warn("where the data was before cannot be read", "err", err)
+		a.log.Warn("the list of previous data folders cannot be read", "err", err)
 	}
 	text, err := chat.MarshalJSON(append(slices.DeleteFunc(list, func(dir string) bool { return dir == from }), from))
 	if err != nil {

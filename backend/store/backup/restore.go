@@ -26,7 +26,7 @@ const opRestore = "store.restore"
 const maxReported = 20
 
 // Restore replaces the data with a backup. The backup is first copied into the data directory, then checked, upgraded
-// and verified there, so that exactly the checked data is used. agree is shown what would be replaced; if it returns
+// and verified there, so that exactly the checked data is used. confirm is shown what would be replaced; if it returns
 // an error, nothing is changed. The replaced data is backed up first, or quarantined if it cannot be read. A crash at
 // any moment leaves either the old data or the new, complete (see FinishRestore).
 //
@@ -34,7 +34,7 @@ const maxReported = 20
 //
 // Errors: CodeLocked (a program has the data open), CodeNotFound, CodeInvalid (not a backup of this program),
 // CodeNewer, CodeCorrupt, CodeNoSpace. In all these cases the data is unchanged.
-func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error) {
+func (a *Archive) Restore(ctx context.Context, path string, confirm func(chat.Restoration) error) (chat.Restoration, error) {
 	if err := sqlite.MakeDir(a.dir); err != nil {
 		return chat.Restoration{}, sqlite.MapError(opRestore, err)
 	}
@@ -54,7 +54,7 @@ func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Rest
 	if err := r.prepare(ctx); err != nil {
 		return r.out, sqlite.MapError(opRestore, err)
 	}
-	if err := agree(r.out); err != nil {
+	if err := confirm(r.out); err != nil {
 		return r.out, err
 	}
 	err = r.replace(ctx)
@@ -148,7 +148,7 @@ func (r *restoring) copySource() error {
 		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+r.out.Source+" cannot be read: "+sqlite.Reason(err)+"; nothing was changed.")
 	}
 	if head != "SQLite format 3\x00" {
-		return r.noBackup(nil)
+		return r.notABackup(nil)
 	}
 	if err := sqlite.CopyFile(r.out.Source, r.staged()); err != nil {
 		return err
@@ -174,7 +174,7 @@ func readHead(path string) (string, error) {
 	return string(head[:n]), err
 }
 
-func (r *restoring) noBackup(err error) error {
+func (r *restoring) notABackup(err error) error {
 	return chat.WrapError(chat.CodeInvalid, opRestore, err, r.out.Source+" is not a backup of ContextInfinity; nothing was changed.").
 		WithHint("contextinfinity backups lists what there is")
 }
@@ -185,11 +185,11 @@ func (r *restoring) check(ctx context.Context) error {
 	if err != nil {
 		return r.damaged(err)
 	}
-	err = r.examineOpen(ctx, db.WithContext(ctx))
+	err = r.checkOpen(ctx, db.WithContext(ctx))
 	return errors.Join(err, sqlite.Disconnect(db))
 }
 
-func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
+func (r *restoring) checkOpen(ctx context.Context, db *gorm.DB) error {
 	lines, err := sqlite.All[string](db, `PRAGMA integrity_check(3)`) // also checkpoints a log beside it
 	if err != nil || len(lines) != 1 || lines[0] != "ok" {
 		return r.damaged(errors.Join(err, errors.New(strings.Join(lines, "; "))))
@@ -199,7 +199,7 @@ func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
 	case err != nil && ctx.Err() != nil:
 		return err
 	case err != nil || version == 0:
-		return r.noBackup(err)
+		return r.notABackup(err)
 	case version > newest:
 		return chat.Errorf(chat.CodeNewer, opRestore,
 			"The backup was written by a newer version of ContextInfinity (schema %d, this one knows %d). Nothing was changed.", version, newest).
@@ -213,7 +213,7 @@ func (r *restoring) examineOpen(ctx context.Context, db *gorm.DB) error {
 	if r.out.Backup.Problem != "" {
 		return r.damaged(errors.New(r.out.Backup.Problem))
 	}
-	kind, _, ok := Named(filepath.Base(r.out.Source))
+	kind, _, ok := ParseName(filepath.Base(r.out.Source))
 	if r.out.Kind = chat.BackupByHand; ok {
 		r.out.Kind = kind
 	}
@@ -252,7 +252,7 @@ func (r *restoring) unpack(db *gorm.DB) error {
 	for _, f := range files {
 		name, isStream := strings.CutPrefix(f.Name, sqlite.StreamDir+"/")
 		switch {
-		case !f.whole():
+		case !f.isIntact():
 			return r.damaged(errors.New(f.Name + " does not match its hash"))
 		case f.Name == schema.ConfigName:
 			err = writeFile(filepath.Join(r.staging, schema.ConfigName), f.Content)
@@ -349,7 +349,7 @@ func (r *restoring) replace(ctx context.Context) error {
 		if err := sqlite.MakeDir(dir); err != nil {
 			return err
 		}
-		kept, err := r.write(ctx, filepath.Join(dir, BackupName(wordRestore, r.clock.Now())), chat.BackupBeforeRestore)
+		kept, err := r.write(ctx, filepath.Join(dir, BackupName(labelRestore, r.clock.Now())), chat.BackupBeforeRestore)
 		switch chat.CodeOf(err) {
 		case "":
 			r.out.Kept = &kept

@@ -28,11 +28,11 @@ const (
 	StagingPrefix = ".restoring-"
 )
 
-// Swap is the content of that file; paths are relative to the data directory.
+// Swap is the content of the swap file; paths are relative to the data directory.
 type Swap struct {
 	Staging string `json:"staging"`
 	Aside   string `json:"aside"`
-	Keep    bool   `json:"keep"` // the old files, which have no backup
+	Keep    bool   `json:"keep"` // the old files, because they have no backup
 }
 
 func WriteSwap(dir string, w Swap) error {
@@ -110,8 +110,8 @@ func (a *Archive) carryOut(w Swap) (config string, err error) {
 }
 
 // putConfig installs the backup's configuration if there is none, and returns its path. An existing configuration is
-// the user's present choice and stays; the backup's is then quarantined. It also is if the configuration folder is not
-// writable: that must not block access to the data.
+// the user's present choice and stays; the backup's is then quarantined, as it is if the configuration folder is
+// not writable: that must not block access to the data.
 func (a *Archive) putConfig(staging, aside string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(staging, schema.ConfigName))
 	if errors.Is(err, fs.ErrNotExist) || a.ConfigFile == "" {
@@ -199,7 +199,7 @@ func (a *Archive) sweepStaging() {
 		if e.IsDir() && strings.HasPrefix(e.Name(), StagingPrefix) {
 			_ = os.RemoveAll(filepath.Join(a.dir, e.Name()))
 		}
-		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), sqlite.RoomPrefix) {
+		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), sqlite.ProbePrefix) {
 			_ = faultfs.Remove(faultfs.Data, filepath.Join(a.dir, e.Name()))
 		}
 	}

@@ -45,7 +45,7 @@ func markedSteps(db *gorm.DB, session chat.SessionID) (map[string][]markedStep, 
 }
 
 // completeOnly completes a session that already has all events of the bundle. Nothing is written if it has no marks.
-func (in *incoming) completeOnly(s *Bundles, session chat.SessionID, still func(*core.Tx) error) (out chat.Imported, err error) {
+func (in *incoming) completeOnly(s *Bundles, session chat.SessionID, checkUnchanged func(*core.Tx) error) (out chat.Imported, err error) {
 	out.Session = session
 	var missing map[string][]markedStep
 	if err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
@@ -54,7 +54,7 @@ func (in *incoming) completeOnly(s *Bundles, session chat.SessionID, still func(
 	}); err != nil || len(missing) == 0 {
 		return out, err
 	}
-	err = in.write(s, still, func(t *core.Tx) (err error) {
+	err = in.write(s, checkUnchanged, func(t *core.Tx) (err error) {
 		out.Requests, err = in.complete(t, session)
 		return err
 	})
@@ -63,10 +63,10 @@ func (in *incoming) completeOnly(s *Bundles, session chat.SessionID, still func(
 
 // write adds to a session in one transaction. Its requests are packed against others that the same transaction writes,
 // so the shared caches of the store must not receive them: they would keep what a rollback removes.
-func (in *incoming) write(s *Bundles, still, add func(*core.Tx) error) error {
+func (in *incoming) write(s *Bundles, checkUnchanged, add func(*core.Tx) error) error {
 	return s.Write(in.ctx, opBundle, func(t *core.Tx) error {
 		t.Requests, t.Manifests = &core.RecentValues{}, &core.RecentValues{}
-		if err := still(t); err != nil {
+		if err := checkUnchanged(t); err != nil {
 			return err
 		}
 		return add(t)

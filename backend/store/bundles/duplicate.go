@@ -38,20 +38,20 @@ func (s *Bundles) Duplicate(ctx context.Context, branch chat.BranchID, title str
 	if err != nil {
 		return chat.Duplicate{}, err
 	}
-	var made schema.SessionRow
+	var created schema.SessionRow
 	err = s.Write(ctx, "session.duplicate", func(t *core.Tx) error {
 		c := copier{Tx: t, store: s, from: from, ids: map[chat.TurnID]chat.TurnID{}, files: map[chat.FileID]chat.FileID{}, pins: map[string]string{}}
 		if err := c.run(title); err != nil {
 			return err
 		}
 		var err error
-		made, err = schema.SessionByID(t.DB, chat.SessionID(c.branch.SessionID))
+		created, err = schema.SessionByID(t.DB, chat.SessionID(c.branch.SessionID))
 		return err
 	})
-	return chat.Duplicate{Session: made.Session(), Turns: len(from.turns), LeftOut: leftOut}, err
+	return chat.Duplicate{Session: created.Session(), Turns: len(from.turns), LeftOut: leftOut}, err
 }
 
-// readOriginal reads the original before the writing transaction begins: it never changes, it only grows.
+// readOriginal reads the original before the writing transaction begins, which is safe: stored turns never change.
 func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from original, leftOut int, err error) {
 	all, err := s.records.Lineage(ctx, chat.LineageQuery{Branch: branch})
 	if err != nil {
@@ -88,11 +88,11 @@ func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from 
 	if from.summaries, err = s.records.UsableSummaries(ctx, branch); err != nil {
 		return from, 0, err
 	}
-	err = s.Read(ctx, "session.duplicate", func(db *gorm.DB) (err error) { return from.rest(db, branch) })
+	err = s.Read(ctx, "session.duplicate", func(db *gorm.DB) (err error) { return from.readRest(db, branch) })
 	return from, leftOut, err
 }
 
-func (o *original) rest(db *gorm.DB, branch chat.BranchID) error {
+func (o *original) readRest(db *gorm.DB, branch chat.BranchID) error {
 	segs, err := core.Segments(db, branch)
 	if err != nil {
 		return err
@@ -117,14 +117,14 @@ func (o *original) rest(db *gorm.DB, branch chat.BranchID) error {
 // copier writes the turns of the original again.
 type copier struct {
 	*core.Tx
-	store  *Bundles
-	from   original
-	branch schema.BranchRow            // as written so far
-	ids    map[chat.TurnID]chat.TurnID // of the original's turns
-	files  map[chat.FileID]chat.FileID
-	pins   map[string]string // first version of a pin -> the copy's
-	said   []chat.TurnID     // final turns of the copy that no state covers yet
-	seqs   []int64           // and their turn_seq
+	store   *Bundles
+	from    original
+	branch  schema.BranchRow            // as written so far
+	ids     map[chat.TurnID]chat.TurnID // of the original's turns
+	files   map[chat.FileID]chat.FileID
+	pins    map[string]string // first version of a pin -> the copy's
+	pending []chat.TurnID     // final turns of the copy that no state covers yet
+	seqs    []int64           // and their turn_seq
 }
 
 func (c *copier) run(title string) error {
@@ -195,8 +195,8 @@ func (c *copier) history() error {
 	}
 }
 
-// at sets the transaction's time to a moment of the original.
-func (c *copier) at(moment time.Time) { c.Now = schema.Latest(moment, c.Now) }
+// setTime sets the transaction's time to a moment of the original.
+func (c *copier) setTime(moment time.Time) { c.Now = schema.Latest(moment, c.Now) }
 
 // state commits the final turns covered by the original state.
 func (c *copier) state(st chat.State) error {
@@ -207,14 +207,14 @@ func (c *copier) state(st chat.State) error {
 	if n == 0 && st.Origin != chat.StatePins {
 		st.Origin = chat.StatePins // covers only turns that are covered already
 	}
-	c.at(st.CreatedAt)
-	made, err := records.Commit(c.Tx, chat.Commit{
-		BranchID: chat.BranchID(c.branch.ID), Epoch: c.branch.Epoch, Turns: c.said[:n], Summary: st.Summary, PinnedFacts: st.PinnedFacts,
+	c.setTime(st.CreatedAt)
+	committed, err := records.Commit(c.Tx, chat.Commit{
+		BranchID: chat.BranchID(c.branch.ID), Epoch: c.branch.Epoch, Turns: c.pending[:n], Summary: st.Summary, PinnedFacts: st.PinnedFacts,
 		TokenCount: st.TokenCount, Origin: st.Origin, Model: st.Model, Validation: st.Validation,
 	})
 	c.branch.Epoch++
-	c.branch.HeadState, c.branch.HeadSeq = made.ID, made.StateSeq
-	c.said, c.seqs = c.said[n:], c.seqs[n:]
+	c.branch.HeadState, c.branch.HeadSeq = committed.ID, committed.StateSeq
+	c.pending, c.seqs = c.pending[n:], c.seqs[n:]
 	return err
 }
 
@@ -224,7 +224,7 @@ func (c *copier) pin(p records.Pinned) error {
 	if err != nil {
 		return err
 	}
-	c.at(schema.Moment(p.CreatedAt))
+	c.setTime(schema.Moment(p.CreatedAt))
 	row, err := records.InsertPin(c.Tx, segs, schema.PinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
 	c.pins[p.First] = row.ID
 	return err
@@ -242,8 +242,8 @@ func (c *copier) pinOrder() error {
 	order := lists.Map(c.from.pins, func(p records.Pinned) records.Pinned {
 		return records.Pinned{PinRow: schema.PinRow{ID: c.pins[p.First]}, First: c.pins[p.First]}
 	})
-	standing, err := records.PinsOn(c.DB, segs)
-	if err != nil || slices.EqualFunc(standing, order, func(a, b records.Pinned) bool { return a.First == b.First }) {
+	current, err := records.PinsOn(c.DB, segs)
+	if err != nil || slices.EqualFunc(current, order, func(a, b records.Pinned) bool { return a.First == b.First }) {
 		return err
 	}
 	return records.InsertPinOrder(c.Tx, segs, order)

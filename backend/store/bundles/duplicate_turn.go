@@ -14,7 +14,7 @@ func (c *copier) turn(o chat.Turn) error {
 	if err != nil {
 		return err
 	}
-	c.at(o.CreatedAt)
+	c.setTime(o.CreatedAt)
 	row, err := records.Accept(c.store.Core, c.Tx, chat.Acceptance{
 		BranchID: chat.BranchID(c.branch.ID), User: user, Provider: o.Provider, Model: o.Model, RetryOf: c.ids[o.RetryOf],
 	})
@@ -40,12 +40,12 @@ func (c *copier) turn(o chat.Turn) error {
 
 // step writes a call again without its content. The last one is ended together with the turn.
 func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, error) {
-	c.at(o.StartedAt)
+	c.setTime(o.StartedAt)
 	row, err := records.BeginStep(c.Tx, chat.StepStart{TurnID: turn, Index: o.Index, Provider: o.Provider, ModelID: o.ModelID, ToolsMode: o.ToolsMode})
 	if err != nil {
 		return nil, err
 	}
-	c.at(*o.EndedAt)
+	c.setTime(*o.EndedAt)
 	end := chat.StepEnd{
 		StepID: chat.StepID(row.ID), Outcome: o.Outcome, Items: o.Items, Usage: o.Usage,
 		DisplayedBytes: o.DisplayedBytes, DurableBytes: o.DurableBytes,
@@ -74,7 +74,7 @@ func (c *copier) end(o chat.Turn, id chat.TurnID, last *chat.StepEnd) error {
 			return err
 		}
 	}
-	c.said, c.seqs = append(c.said, id), append(c.seqs, row.TurnSeq)
+	c.pending, c.seqs = append(c.pending, id), append(c.seqs, row.TurnSeq)
 	return records.Finalize(c.Tx, &row, chat.Finalization{TurnID: id, Step: last, Message: *o.Assistant, Outcome: o.Outcome, Usage: o.Usage})
 }
 
@@ -97,18 +97,18 @@ func (c *copier) message(m chat.Message) (chat.Message, error) {
 	return m, nil
 }
 
-// document returns the copy's document, created once. accept sets its turn.
+// document returns the copy's document, created once. records.Accept sets its turn.
 func (c *copier) document(id chat.FileID) (chat.FileID, error) {
-	if made, ok := c.files[id]; ok {
-		return made, nil
+	if copied, ok := c.files[id]; ok {
+		return copied, nil
 	}
-	made := chat.FileID(c.NewID())
+	copied := chat.FileID(c.NewID())
 	n, err := c.Exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 		SELECT ?, ?, name, media_type, size, created_at, content_hash, tokens, content, text FROM files WHERE id = ?`,
-		made, c.branch.SessionID, id)
+		copied, c.branch.SessionID, id)
 	if err == nil && n == 0 {
 		err = chat.Errorf(chat.CodeNotFound, "", "There is no document %s.", id)
 	}
-	c.files[id] = made
-	return made, err
+	c.files[id] = copied
+	return copied, err
 }

@@ -47,7 +47,7 @@ func New(c *core.Core, r *records.Records) *Bundles { return &Bundles{Core: c, r
 // diverged, the bundle's is imported as a copy with new ids. Notices list what was omitted, and what was completed.
 func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
 	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
-		return chat.Imported{}, nil, ofBundle(name, err)
+		return chat.Imported{}, nil, withName(name, err)
 	}
 	if s.DB.Writer == nil {
 		return fail(chat.Errorf(chat.CodeLocked, opBundle, "The data is open for reading only."))
@@ -85,7 +85,7 @@ type incoming struct {
 	gone    map[string]bool // documents that were deleted permanently
 	erased  int64           // the last event about a permanent deletion; 0: none
 	torn    bool
-	current bool // the session here ends with the bundle's last event
+	current bool // the session in this database ends with the bundle's last event
 }
 
 // validate checks a bundle on its own.
@@ -101,7 +101,7 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 			return err
 		}
 		if err := in.state.Apply(e); err != nil {
-			return unsound("event %d cannot be replayed: %v", e.Seq, err)
+			return invalidBundle("event %d cannot be replayed: %v", e.Seq, err)
 		}
 		in.hashes = append(in.hashes, [sha256.Size]byte(e.Hash))
 		switch e.Type {
@@ -116,17 +116,17 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 		return nil, err
 	}
 	if len(in.state.Sessions) != 1 {
-		return nil, unsound("none of its events makes the session")
+		return nil, invalidBundle("none of its events creates the session")
 	}
-	if fault := reachesOut(in.state); fault != "" {
-		return nil, unsound("%s", fault)
+	if fault := outsideReference(in.state); fault != "" {
+		return nil, invalidBundle("%s", fault)
 	}
 	for id := range in.state.Files {
 		delete(in.gone, id)
 	}
 	for id, seq := range documents {
 		if in.state.Files[string(id)] == nil && !in.gone[string(id)] {
-			return nil, unsound("event %d names a document that does not belong to the session", seq)
+			return nil, invalidBundle("event %d names a document that does not belong to the session", seq)
 		}
 	}
 	return in, nil
@@ -140,7 +140,7 @@ func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
 	_, err := events.PayloadOf(e, func(e ledger.Event, d ledger.TurnAccepted) (struct{}, error) {
 		m, err := schema.DecodeMessage(chat.RoleUser, string(d.User))
 		if err != nil {
-			return struct{}{}, unsound("the message of event %d cannot be read", e.Seq)
+			return struct{}{}, invalidBundle("the message of event %d cannot be read", e.Seq)
 		}
 		for _, b := range m.Blocks.Documents() {
 			if b.File != "" {
@@ -154,9 +154,9 @@ func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
 
 // relation is how a bundle relates to the session that exists here.
 type relation struct {
-	outcome chat.ImportOutcome
-	from    int64          // the last common event, if one ledger continues the other
-	there   chat.SessionID // exists here already
+	outcome  chat.ImportOutcome
+	from     int64          // the last common event, if one ledger continues the other
+	existing chat.SessionID // exists here already
 }
 
 // relation compares the ends of the two ledgers: a hash covers everything before it.
@@ -177,12 +177,12 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 	} else {
 		same, err := sqlite.All[int64](db, `SELECT event_seq FROM events WHERE session_id = ? AND event_seq = ? AND hash = ?`, in.session, last, in.hashes[last-1][:])
 		if err != nil || len(same) > 0 {
-			return relation{outcome: chat.ImportAlready, there: chat.SessionID(in.session)}, err
+			return relation{outcome: chat.ImportAlready, existing: chat.SessionID(in.session)}, err
 		}
 	}
-	there, err := sqlite.All[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, events.SourceBundle, in.key())
-	if err != nil || len(there) > 0 {
-		return relation{outcome: chat.ImportAlready, there: append(there, "")[0]}, err
+	existing, err := sqlite.All[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, events.SourceBundle, in.key())
+	if err != nil || len(existing) > 0 {
+		return relation{outcome: chat.ImportAlready, existing: append(existing, "")[0]}, err
 	}
 	return relation{outcome: chat.ImportCopied}, nil
 }
@@ -194,67 +194,67 @@ func (in *incoming) key() string {
 
 // importTo writes the session; errChanged if another writer was faster.
 func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
-	var as relation
+	var rel relation
 	if err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
-		as, err = in.relation(db)
+		rel, err = in.relation(db)
 		return err
 	}); err != nil {
 		return out, err
 	}
-	still := func(t *core.Tx) error {
-		now, err := in.relation(t.DB)
-		if err == nil && now != as {
+	checkUnchanged := func(t *core.Tx) error {
+		current, err := in.relation(t.DB)
+		if err == nil && current != rel {
 			err = errChanged
 		}
 		return err
 	}
-	switch as.outcome {
+	switch rel.outcome {
 	case chat.ImportAlready:
-		if out, err = in.completeOnly(s, as.there, still); err != nil {
+		if out, err = in.completeOnly(s, rel.existing, checkUnchanged); err != nil {
 			return out, err
 		}
-		if as.there != chat.SessionID(in.session) {
+		if rel.existing != chat.SessionID(in.session) {
 			out.Notice = "The bundle was imported before, as a copy of the session that it has diverged from."
 		}
 	case chat.ImportGrown:
 		out = chat.Imported{Session: chat.SessionID(in.session)}
-		err = in.write(s, still, func(t *core.Tx) error {
-			if err := in.replay(t, as.from, nil, &out); err != nil {
+		err = in.write(s, checkUnchanged, func(t *core.Tx) error {
+			if err := in.replay(t, rel.from, nil, &out); err != nil {
 				return err
 			}
 			if out.Requests, err = in.complete(t, out.Session); err != nil {
 				return err
 			}
-			if err := events.KnowElsewhere(t); err != nil {
+			if err := events.LinkRetrievedElsewhere(t); err != nil {
 				return err
 			}
-			return enqueueOf(t, in.session)
+			return enqueueJobs(t, in.session)
 		})
 	default:
-		out, err = in.importAsCopy(s, as, still)
+		out, err = in.importAsCopy(s, rel, checkUnchanged)
 	}
 	if sqlite.Constrained(err) {
-		err = unsound("one of its records is invalid, or has the id of a record of another session here")
+		err = invalidBundle("one of its records is invalid, or has the id of a record of another session here")
 	}
-	in.current = as.outcome == chat.ImportMade || as.outcome == chat.ImportGrown
-	if out.Outcome = as.outcome; out.Requests > 0 {
+	in.current = rel.outcome == chat.ImportMade || rel.outcome == chat.ImportGrown
+	if out.Outcome = rel.outcome; out.Requests > 0 {
 		out.Outcome = chat.ImportGrown
 	}
 	return out, err
 }
 
 // importAsCopy imports a session that does not exist here, or a copy of one that has diverged.
-func (in *incoming) importAsCopy(s *Bundles, as relation, still func(*core.Tx) error) (chat.Imported, error) {
+func (in *incoming) importAsCopy(s *Bundles, rel relation, checkUnchanged func(*core.Tx) error) (chat.Imported, error) {
 	var c *events.Copying
-	if as.outcome == chat.ImportCopied {
+	if rel.outcome == chat.ImportCopied {
 		c = events.NewCopying(s.Clock.Now(), in.session)
 	}
 	st, err := in.stage(s, c)
 	if err != nil {
 		return chat.Imported{}, err
 	}
-	err = s.takeOver(in.ctx, st, still, func(t *core.Tx) error {
-		if err := errors.Join(events.KnowElsewhere(t), enqueueOf(t, string(st.out.Session))); err != nil || c == nil {
+	err = s.takeOver(in.ctx, st, checkUnchanged, func(t *core.Tx) error {
+		if err := errors.Join(events.LinkRetrievedElsewhere(t), enqueueJobs(t, string(st.out.Session))); err != nil || c == nil {
 			return err
 		}
 		return t.Run(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
@@ -299,7 +299,7 @@ func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat
 		if err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
 			return err
 		}
-		seq, was := e.Seq, e.Entity
+		seq, original := e.Seq, e.Entity
 		if c != nil {
 			copied, err := c.Event(e, contents)
 			if err != nil || copied == nil {
@@ -313,7 +313,7 @@ func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat
 		case ledger.EventBranchCreated:
 			out.Branches++
 		}
-		if e.Type == ledger.EventFileAdded && in.gone[was] {
+		if e.Type == ledger.EventFileAdded && in.gone[original] {
 			err = p.Keep(e)
 		} else {
 			err = p.Play(e, contents)
@@ -326,17 +326,17 @@ func (in *incoming) replay(t *core.Tx, after int64, c *events.Copying, out *chat
 	if err != nil {
 		return err
 	}
-	if err := p.SettleStep(ledger.Event{}); err != nil {
+	if err := p.FlushStep(ledger.Event{}); err != nil {
 		return playFault(int64(len(in.hashes)), err)
 	}
 	t.Now = now
 	if after == 0 {
 		out.Branches = max(out.Branches-1, 0)
 	}
-	return in.agrees(t, p.Session)
+	return in.checkRecords(t, p.Session)
 }
 
-// playFault names the event whose records cannot be created.
+// playFault returns an error that names the event whose records cannot be created.
 func playFault(seq int64, err error) error {
 	switch chat.CodeOf(err) {
 	case chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict:
@@ -344,13 +344,13 @@ func playFault(seq int64, err error) error {
 		if !sqlite.Constrained(err) {
 			return err
 		}
-		return unsound("event %d makes an invalid record, or one that belongs to another session here", seq)
+		return invalidBundle("event %d would create an invalid record, or one that already belongs to another session", seq)
 	}
-	return unsound("event %d cannot be replayed: %v", seq, err)
+	return invalidBundle("event %d cannot be replayed: %v", seq, err)
 }
 
-// agrees checks that the session's records match its ledger, as verify would.
-func (in *incoming) agrees(t *core.Tx, session string) error {
+// checkRecords checks that the session's records match its ledger, as verify would.
+func (in *incoming) checkRecords(t *core.Tx, session string) error {
 	a := verify.NewAudit()
 	a.DB = t.DB
 	a.Replay(session)
@@ -362,13 +362,13 @@ func (in *incoming) agrees(t *core.Tx, session string) error {
 	}
 	if len(a.Found) > 0 {
 		f := a.Found[0]
-		return unsound("its records do not agree: %s %s: %s", f.Table, f.ID, f.Message)
+		return invalidBundle("its records do not agree: %s %s: %s", f.Table, f.ID, f.Message)
 	}
 	return nil
 }
 
-// enqueueOf enqueues the jobs that the turns of a session need.
-func enqueueOf(t *core.Tx, session string) error {
+// enqueueJobs enqueues the jobs that the turns of a session need.
+func enqueueJobs(t *core.Tx, session string) error {
 	due, err := sqlite.All[schema.TurnRow](t.DB, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
 		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
 	if err != nil {
@@ -408,14 +408,14 @@ func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	if in.bundle.Strange > 0 {
 		add("%d files in the bundle do not belong in one; they were ignored.", in.bundle.Strange)
 	}
-	if !in.torn && in.current && !in.snapshotHolds(s) {
+	if !in.torn && in.current && !in.snapshotMatches(s) {
 		add("The bundle's snapshot is damaged or does not match its events; it was not used, and all events were replayed.")
 	}
 	return list
 }
 
-// snapshotHolds reports that the bundle's snapshot matches the session's events.
-func (in *incoming) snapshotHolds(s *Bundles) bool {
+// snapshotMatches reports whether the bundle's snapshot matches the session's events.
+func (in *incoming) snapshotMatches(s *Bundles) bool {
 	sum, err := in.bundle.SnapshotSum()
 	if err != nil {
 		return false
@@ -433,14 +433,14 @@ func (in *incoming) snapshotHolds(s *Bundles) bool {
 	return err == nil && bytes.Equal(sum, want)
 }
 
-// unsound is the error for a bundle with a valid chain that is not a valid session.
-func unsound(format string, args ...any) *chat.Error {
+// invalidBundle returns the error for a bundle with a valid chain that is not a valid session.
+func invalidBundle(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeCorrupt, "", "The bundle was refused and nothing was changed: %s.", fmt.Sprintf(format, args...)).
 		WithHint("export it again on the original computer, once verify finds no problems there")
 }
 
-// ofBundle adds the file's name to an error.
-func ofBundle(name string, err error) error {
+// withName adds the file's name to an error.
+func withName(name string, err error) error {
 	named := *chat.AsError(sqlite.MapError(opBundle, err))
 	named.Op = opBundle
 	if name != "" {

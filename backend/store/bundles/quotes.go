@@ -69,8 +69,8 @@ func quotingTurns(db *gorm.DB, session string, state *ledger.State) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	known, err := sqlite.All[[]byte](db, `SELECT hash FROM blobs WHERE session_id = ? AND media_type = ?`, session, events.RetrievedElsewhere)
-	if err != nil || len(known) == 0 {
+	hashes, err := sqlite.All[[]byte](db, `SELECT hash FROM blobs WHERE session_id = ? AND media_type = ?`, session, events.RetrievedElsewhere)
+	if err != nil || len(hashes) == 0 {
 		return turns, err
 	}
 	if state == nil {
@@ -79,7 +79,7 @@ func quotingTurns(db *gorm.DB, session string, state *ledger.State) ([]string, e
 		}
 	}
 	elsewhere := map[ledger.Sum]bool{}
-	for _, hash := range known {
+	for _, hash := range hashes {
 		elsewhere[ledger.SumOfHash(hash)] = true
 	}
 	for id, t := range state.Turns {
@@ -90,7 +90,7 @@ func quotingTurns(db *gorm.DB, session string, state *ledger.State) ([]string, e
 	return turns, nil
 }
 
-// leavesOut reports that the request of a step is left out of the bundle.
+// leavesOut reports whether the request of a step is left out of the bundle.
 func (x *exporter) leavesOut(step string) bool {
 	q, quotes := x.quoting[step]
 	return quotes && !q.marked && !x.withQuotes

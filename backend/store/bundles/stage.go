@@ -29,7 +29,7 @@ type staged struct {
 	out chat.Imported
 }
 
-// stage builds it; c, if not nil, assigns new ids.
+// stage builds the session of a bundle in a separate database; c, if not nil, assigns new ids.
 func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
 	dir, err := os.MkdirTemp(s.Dir, StagePrefix)
 	if err != nil {
@@ -54,8 +54,8 @@ func (st *staged) remove() error { return os.RemoveAll(st.dir) }
 
 // SweepStages removes the leftovers of interrupted imports.
 func SweepStages(s *Bundles) error {
-	left, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.Dir), StagePrefix+"*"))
-	for _, dir := range left {
+	dirs, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.Dir), StagePrefix+"*"))
+	for _, dir := range dirs {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
 	return err
@@ -95,7 +95,7 @@ func copyRows(t *core.Tx) error {
 		"turns": {"n": free.Turns}, "chunks": {"n": free.Chunks}, "retrieved": {"turn_n": free.Turns, "chunk_n": free.Chunks},
 	}
 	for _, table := range schema.SessionTables {
-		if !table.Travels {
+		if !table.FromEvents {
 			continue
 		}
 		if err := copyTable(t, table.Name, shifted[table.Name]); err != nil {
@@ -129,9 +129,9 @@ func copyTable(t *core.Tx, table string, shift map[string]int64) error {
 		}
 		value := `"` + name + `"`
 		names = append(names, value)
-		if by, ok := shift[name]; ok {
+		if offset, ok := shift[name]; ok {
 			value += ` + ?`
-			args = append(args, by)
+			args = append(args, offset)
 		}
 		values = append(values, value)
 	}
@@ -143,8 +143,8 @@ func copyTable(t *core.Tx, table string, shift map[string]int64) error {
 }
 
 // shiftQuotes renumbers the chunks that values quote.
-func shiftQuotes(t *core.Tx, c delta.Chain, by int64) error {
-	if by == 0 {
+func shiftQuotes(t *core.Tx, c delta.Chain, offset int64) error {
+	if offset == 0 {
 		return nil
 	}
 	rows, err := sqlite.All[delta.LinkRow](t.DB, `SELECT `+c.Key+` AS id, quotes FROM incoming.`+c.Links+` WHERE quotes IS NOT NULL`)
@@ -157,7 +157,7 @@ func shiftQuotes(t *core.Tx, c delta.Chain, by int64) error {
 			return err
 		}
 		for i := range ns {
-			ns[i] += by
+			ns[i] += offset
 		}
 		if err := t.Run(`UPDATE main.`+c.Links+` SET quotes = ? WHERE `+c.Key+` = ?`, delta.EncodeQuotes(ns), r.ID); err != nil {
 			return err

@@ -22,9 +22,9 @@ import (
 
 // WriteBundle writes a session as a bundle (SPEC 12): its whole ledger and the contents that the ledger names by
 // hash, all from one moment. Drafts, jobs, measurements and vectors are left out, and, unless withQuotes is set, the
-// requests that quoted other conversations or files of projects; left is the number of requests that are not in it.
+// requests that quoted other conversations or files of projects; leftOut is the number of requests that are not in it.
 // After an error the content of w is not a valid bundle.
-func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer, withQuotes bool) (left int, err error) {
+func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.Writer, withQuotes bool) (leftOut int, err error) {
 	err = s.Read(ctx, "bundle.write", func(db *gorm.DB) error {
 		row, err := schema.SessionByID(db, session)
 		if err != nil {
@@ -42,19 +42,19 @@ func (s *Bundles) WriteBundle(ctx context.Context, session chat.SessionID, w io.
 		if x.quoting, err = quotingRequests(db, string(session), state); err != nil {
 			return err
 		}
-		left = x.leftOut()
+		leftOut = x.leftOut()
 		return bundle.Write(w, bundle.Session{
 			Meta: bundle.Meta{
 				Program: "ContextInfinity", Version: s.Version, SessionID: session, Title: row.Title, CreatedAt: row.CreatedAt,
 				ExportedAt: chat.FormatTime(s.Clock.Now()), Head: bundle.Head{EventSeq: state.EventSeq, Hash: state.EventHash},
-				LeftOut: left,
+				LeftOut: leftOut,
 				Counts:  bundle.Counts{Branches: len(state.Branches), Turns: len(state.Turns), Documents: len(state.Files)},
 			},
 			Events: x.events(""), Contents: x.contents,
 			Snapshot: ledger.Snapshot{Version: ledger.SnapshotVersion, State: state, Memory: memory},
 		})
 	})
-	return left, err
+	return leftOut, err
 }
 
 // exporter reads what is exported, one record at a time.
@@ -106,7 +106,7 @@ func (x *exporter) contents(yield func(bundle.Content, error) bool) {
 	for e, err := range x.events(describing) {
 		var list []bundle.Content
 		if err == nil && e.Payload != nil {
-			list, err = x.of(e)
+			list, err = x.contentsOf(e)
 		}
 		if err != nil {
 			yield(bundle.Content{}, err)
@@ -120,8 +120,8 @@ func (x *exporter) contents(yield func(bundle.Content, error) bool) {
 	}
 }
 
-// of yields the contents of one event.
-func (x *exporter) of(e ledger.Event) ([]bundle.Content, error) {
+// contentsOf returns the contents of one event.
+func (x *exporter) contentsOf(e ledger.Event) ([]bundle.Content, error) {
 	switch e.Type {
 	case ledger.EventStepStarted:
 		return events.PayloadOf(e, x.request)
@@ -146,7 +146,7 @@ func (t *collector) add(kind bundle.Kind, hash string, b []byte, err error) {
 	t.list = append(t.list, bundle.Content{Kind: kind, Bytes: b})
 }
 
-func (t *collector) of(table, id string) ([]bundle.Content, error) {
+func (t *collector) result(table, id string) ([]bundle.Content, error) {
 	if t.bad {
 		return nil, sqlite.CorruptRecord(table, id, nil).WithHint("nothing was exported; run verify to see what is damaged: a backup may contain it")
 	}
@@ -170,7 +170,7 @@ func (x *exporter) request(e ledger.Event, p ledger.StepStarted) ([]bundle.Conte
 		return []bundle.Content{{Kind: bundle.Request, Bytes: request}}, nil // left out of the bundle that it came in
 	}
 	t.add(bundle.Request, p.RequestSHA256, request, err)
-	return t.of("steps", e.Entity)
+	return t.result("steps", e.Entity)
 }
 
 func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content, error) {
@@ -190,10 +190,10 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 		events, err := row.Events()
 		t.add(bundle.RawEvents, p.EventsSHA256, events, err)
 	}
-	return t.of("steps", e.Entity)
+	return t.result("steps", e.Entity)
 }
 
-// context yields a turn's manifest and what was retrieved for it. A context that was since assembled again has
+// context returns a turn's manifest and what was retrieved for it. A context that has since been assembled again has
 // neither.
 func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Content, error) {
 	turn := x.state.Turns[e.Entity]
@@ -206,13 +206,13 @@ func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Cont
 		record, err := events.RetrievedRecord(x.db, e.Entity, p.RetrievedSHA256)
 		t.add(bundle.Retrieved, p.RetrievedSHA256, record, err)
 	}
-	return t.of("turns", e.Entity)
+	return t.result("turns", e.Entity)
 }
 
 // sumOfHex converts a SHA-256 in hex.
 func sumOfHex(hash string) ledger.Sum { return ledger.Sum(hash[:min(len(hash), 32)]) }
 
-// document yields nothing for one that was deleted permanently.
+// document returns a document with its text; nothing if it was deleted permanently.
 func (x *exporter) document(e ledger.Event, p ledger.FileAdded) ([]bundle.Content, error) {
 	if x.state.Files[e.Entity] == nil {
 		return nil, nil
@@ -229,5 +229,5 @@ func (x *exporter) document(e ledger.Event, p ledger.FileAdded) ([]bundle.Conten
 	if row.Text != nil {
 		t.add(bundle.Words, p.TextSHA256, []byte(*row.Text), nil)
 	}
-	return t.of("files", e.Entity)
+	return t.result("files", e.Entity)
 }

@@ -49,7 +49,7 @@ func UnpackText(packed []byte) (string, error) {
 	return text.String(), nil
 }
 
-// UnpacksLong reports that a value packed alone is long.
+// UnpacksLong reports whether a value packed alone is long.
 func UnpacksLong(packed []byte) bool {
 	if len(packed) == 0 || packed[0] != PackedZstd {
 		return IsLong(len(packed))
@@ -67,7 +67,7 @@ func UnpacksLong(packed []byte) bool {
 	return IsLong(int(n))
 }
 
-// Unpacking reads a value packed alone, in pieces.
+// Unpacking returns a reader of a value packed alone.
 func Unpacking(packed []byte) (*zstd.Decoder, error) {
 	return zstd.NewReader(bytes.NewReader(packed[1:]), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 }

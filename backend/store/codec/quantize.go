@@ -46,7 +46,7 @@ func Quantize(v []float32, dimension int) ([]byte, error) {
 // scaleOf returns the scale of a vector whose bytes have this sum of squares.
 func scaleOf(square float64) float32 { return float32(1 / math.Sqrt(square)) }
 
-// IntactVector reports that a stored vector is exactly as Quantize wrote it: changing any byte, except to its
+// IntactVector reports whether a stored vector is exactly as Quantize wrote it: changing any byte, except to its
 // negative, changes the scale.
 func IntactVector(b []byte, dimension int) bool {
 	codes, scale, err := CodesOf(b, dimension)
@@ -90,7 +90,7 @@ func CodesOf(b []byte, dimension int) (codes []int8, scale float32, err error) {
 	for i, q := range b[QuantizedHead:] {
 		n := int(int8(q))
 		square += n * n
-		codes[i] = int8(q) // signed bytes are what was stored
+		codes[i] = int8(q) // the stored bytes are signed
 	}
 	if length := float64(scale) * math.Sqrt(float64(square)); !(math.Abs(length-1) < lengthTolerance) {
 		return nil, 0, fmt.Errorf("a vector of length %g", length)

@@ -54,7 +54,7 @@ func TestQuantizeRefuses(t *testing.T) {
 		"NaN": {[]float32{1, nan, 0}, 3}, "infinite": {[]float32{1, -inf, 0}, 3}, "zero": {[]float32{0, 0, 0}, 3},
 	} {
 		if _, err := Quantize(c.v, c.dim); err == nil {
-			t.Errorf("%s: taken", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	good, err := Quantize([]float32{1, -2, 3}, 3)
@@ -74,7 +74,7 @@ func TestQuantizeRefuses(t *testing.T) {
 		"zero":                 func(b []byte) []byte { clear(b[QuantizedHead:]); return b },
 	} {
 		if _, err := Dequantize(damage(append([]byte(nil), good...)), 3); err == nil {
-			t.Errorf("a vector %s is read", name)
+			t.Errorf("a damaged vector is accepted: %s", name)
 		}
 	}
 }

@@ -20,7 +20,7 @@ const (
 	blockHead      = 4 + 4
 )
 
-// MaxVectorBlockBytes is the size of the largest block of vectors of a dimension.
+// MaxVectorBlockBytes returns the size of the largest block of vectors of a dimension.
 func MaxVectorBlockBytes(dimension int) int {
 	return blockHead + MaxVectorBlock*(2*(2+maxPlaceID)+vectorRow+dimension)
 }
@@ -40,7 +40,7 @@ func NewVectorBlock(rows []chat.VectorRow) chat.VectorBlock {
 		square := 0
 		for _, c := range r.Codes {
 			square += int(c) * int(c)
-			b.Codes = append(b.Codes, byte(c)) // signed bytes are what is stored
+			b.Codes = append(b.Codes, byte(c)) // the stored bytes are signed
 		}
 		b.N, b.Seq, b.Place, b.Scale = append(b.N, r.N), append(b.Seq, r.Seq), append(b.Place, i), append(b.Scale, scaleOf(float64(square)))
 	}

@@ -49,7 +49,7 @@ func TestADamagedBlockIsRefused(t *testing.T) {
 		t.Error("an extra byte is accepted as part of a block")
 	}
 	if _, err := VectorBlockOf(out, 6); err == nil {
-		t.Error("a block of another dimension is read")
+		t.Error("a block of another dimension is accepted")
 	}
 	for at := range out {
 		for bit := range 8 {

@@ -17,8 +17,8 @@ const ReplacedDir = "replaced"
 // PreviousDirsFile lists the folders that the data was moved from: absolute paths, oldest first.
 const PreviousDirsFile = "moved-from.json"
 
-// PreviousDirs returns the folders that the data in dir was moved from, including those that no longer contain data. An
-// unreadable list counts as empty.
+// PreviousDirs returns the folders that the data in dir was moved from, including those that no longer contain data. A
+// missing list is empty.
 func PreviousDirs(dir string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, PreviousDirsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +40,7 @@ func (s *Core) Databases() ([]string, error) {
 	}
 	list, err := PreviousDirs(s.Dir)
 	if err != nil {
-		s.Log.Warn("where the data was before cannot be read", "err", err)
+		s.Log.Warn("the list of previous data folders cannot be read", "err", err)
 	}
 	for _, dir := range list {
 		if sqlite.Resolved(dir) == sqlite.Resolved(s.Dir) {

@@ -24,16 +24,16 @@ type Core struct {
 	Version  string // of the program, recorded in bundles
 	ReadOnly bool
 	Scratch  bool // temporary data: writes are not synced
-	Copied   bool // a copy of the data exists elsewhere: an upgrade needs none
+	Copied   bool // this is a copy of the data: an upgrade needs no backup
 	Clock    clock.Clock
 	Log      *slog.Logger
 	DB       *sqlite.DB
 	Place    sqlite.Place // of a read-only store
 
 	Requests RecentValues
-	// Manifests are recent bases of packed manifests
+	// Manifests are recent bases of packed manifests.
 	Manifests RecentValues
-	Erased    atomic.Int64 // since the database was opened
+	Erased    atomic.Int64 // permanent deletions since the database was opened
 	OnForget  []func()     // clear other in-memory caches of stored texts
 
 	// running holds the turns this process accepted or resumed and has not finished. An unfinished turn that is not

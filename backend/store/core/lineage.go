@@ -87,15 +87,15 @@ func SegmentsOrFile(db *gorm.DB, branch chat.BranchID) ([]Segment, error) {
 	return segs, nil
 }
 
-// Shows reports that a turn belongs to a lineage.
+// Shows reports whether a turn belongs to a lineage.
 func Shows(segs []Segment, turn schema.TurnRow) bool {
 	return slices.ContainsFunc(segs, func(g Segment) bool {
 		return g.Branch == turn.BranchID && turn.TurnSeq > g.From && turn.TurnSeq <= g.To
 	})
 }
 
-// ScopeJSON is the segments as a JSON array for json_each: [[branch, from, to, state_to, left_at, left_by], ...]: a
-// single bound parameter, however deep the forks.
+// ScopeJSON returns the segments as a JSON array for json_each: [[branch, from, to, state_to, left_at, left_by], ...]:
+// a single bound parameter, however deep the forks.
 func ScopeJSON(segs []Segment) (string, error) {
 	rows := lists.Map(segs, func(g Segment) []any { return []any{g.Branch, g.From, g.To, g.StateTo, g.LeftAt, g.LeftBy} })
 	b, err := chat.MarshalJSON(rows)
@@ -107,7 +107,7 @@ const ScopeCTE = `WITH seg AS MATERIALIZED (
 	SELECT value ->> 0 AS branch, value ->> 1 AS "from", value ->> 2 AS "to", value ->> 3 AS state_to,
 	       value ->> 4 AS left_at, value ->> 5 AS left_by FROM json_each(?)) `
 
-// LastSeq is the turn_seq of the newest turn of a lineage; 0: none.
+// LastSeq returns the turn_seq of the newest turn of a lineage; 0: none.
 func LastSeq(db *gorm.DB, segs []Segment) (int64, error) {
 	own := segs[len(segs)-1]
 	return sqlite.One[int64](db, "branch", own.Branch,

@@ -14,10 +14,10 @@ import (
 // Once committed these never change, so a cache that receives only committed values is never stale. A transaction that
 // packs values against those that it has written itself needs a cache of its own. A nil cache is empty.
 type RecentValues struct {
-	mu    sync.Mutex
-	order []string
-	by    map[string][]byte
-	bytes int
+	mu     sync.Mutex
+	order  []string
+	values map[string][]byte
+	bytes  int
 }
 
 // maxRecent and maxRecentBytes limit RecentValues.
@@ -32,25 +32,25 @@ func (r *RecentValues) Get(id string) ([]byte, bool) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b, ok := r.by[id]
+	b, ok := r.values[id]
 	return b, ok
 }
 
 func (r *RecentValues) Put(id string, value []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, ok := r.by[id]; ok || len(value) > maxRecentBytes {
+	if _, ok := r.values[id]; ok || len(value) > maxRecentBytes {
 		return
 	}
-	if r.by == nil {
-		r.by = map[string][]byte{}
+	if r.values == nil {
+		r.values = map[string][]byte{}
 	}
-	r.by[id] = value
+	r.values[id] = value
 	r.order = append(r.order, id)
 	r.bytes += len(value)
 	for len(r.order) > maxRecent || r.bytes > maxRecentBytes {
-		r.bytes -= len(r.by[r.order[0]])
-		delete(r.by, r.order[0])
+		r.bytes -= len(r.values[r.order[0]])
+		delete(r.values, r.order[0])
 		r.order = r.order[1:]
 	}
 }
@@ -58,7 +58,7 @@ func (r *RecentValues) Put(id string, value []byte) {
 func (r *RecentValues) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.order, r.by, r.bytes = nil, nil, 0
+	r.order, r.values, r.bytes = nil, nil, 0
 }
 
 // Payload decodes an event's payload, using those decoded before.
@@ -66,8 +66,8 @@ func (r *RecentValues) Payload(db *gorm.DB, e schema.EventRow) ([]byte, error) {
 	name := func(seq int64) string { return e.SessionID + "/" + sqlite.Itoa(seq) }
 	var payload []byte
 	var err error
-	_, ref, rests := codec.BaseOf(e.Payload)
-	if base, ok := r.Get(name(ref)); rests && ok {
+	_, ref, based := codec.BaseOf(e.Payload)
+	if base, ok := r.Get(name(ref)); based && ok {
 		payload, err = codec.UnpackOn(base, e.Payload)
 	} else {
 		payload, err = UnpackPayload(db, e.SessionID, e.Payload)

@@ -40,8 +40,8 @@ func (s *Core) Forget() {
 	s.Erased.Add(1)
 	s.Requests.clear()
 	s.Manifests.clear()
-	for _, empty := range s.OnForget {
-		empty()
+	for _, clearCache := range s.OnForget {
+		clearCache()
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 type Tx struct {
 	*sqlite.Tx
 	tails map[chat.SessionID]LedgerTail // end of each ledger written to so far
-	// Requests and Manifests are the most recent ones, decoded: those of the store, see RecentValues
+	// Requests and Manifests are the most recent ones, decoded: those of the store, see RecentValues.
 	Requests, Manifests *RecentValues
-	// Commits says that this transaction also commits finalized turns, so no job has to
+	// Commits says that this transaction also commits finalized turns, so no job has to.
 	Commits bool
 }
 
@@ -46,12 +46,12 @@ func Query[R any](ctx context.Context, s Reader, op string, do func(*gorm.DB) (R
 }
 
 // Change returns the result of do in one writing transaction.
-func Change[R any](ctx context.Context, s *Core, op string, do func(*Tx) (R, error)) (made R, err error) {
+func Change[R any](ctx context.Context, s *Core, op string, do func(*Tx) (R, error)) (result R, err error) {
 	err = s.Write(ctx, op, func(t *Tx) (err error) {
-		made, err = do(t)
+		result, err = do(t)
 		return err
 	})
-	return made, err
+	return result, err
 }
 
 // All returns the rows of one query.

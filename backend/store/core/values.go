@@ -44,8 +44,8 @@ func UnpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 	return codec.UnpackOn(value, packed)
 }
 
-// PayloadOf is the payload of the newest event of a kind about an entity, as a base for another. An unreadable one is
-// not used as a base.
+// PayloadOf returns the payload of the newest event of a kind about an entity, as a base for another. An unreadable one
+// is not used as a base.
 func (t *Tx) PayloadOf(session chat.SessionID, kind ledger.Type, entity string) (codec.Base, error) {
 	if entity == "" {
 		return codec.Base{}, nil

@@ -12,12 +12,12 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A target is one session, turn or project of a deletion.
+// target is a session, turn or project that a deletion removes.
 type target struct{ kind, id string }
 
-// copies finds the turns of other sessions with the messages that are deleted. A duplicate does not
-// record its original, and may itself be one of a copy, or of an imported session; but each turn of a copy has the time
-// of its original, and its question or answer. (A question with a document names the copy's document, so its hash
+// copies finds the turns of other sessions with the messages that are deleted. A duplicate does not record its
+// original, and may itself be a duplicate of a copy, or of an imported session; but each turn of a copy has the time of
+// its original, and its question or answer. (A question with a document names the copy's document, so its hash
 // differs.)
 //
 // The result is a part of a query and its arguments; s is the other session, t its turn.
@@ -50,12 +50,12 @@ func findCopies(db *gorm.DB, d target) ([]chat.Copy, error) {
 	return sqlite.All[chat.Copy](db, `SELECT s.id AS session, s.title, min(t.id) AS turn, `+turns+from+` GROUP BY s.id ORDER BY s.title, s.id`, args)
 }
 
-// ErasableCopies are the other sessions with the messages of a session or turn.
+// ErasableCopies returns the other sessions with the messages of a session or turn.
 func (s *Deletion) ErasableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error) {
 	return core.Query(ctx, s, OpErase, func(db *gorm.DB) ([]chat.Copy, error) { return findCopies(db, target{kind, id}) })
 }
 
-// withCopies are the targets of a deletion with the named copies, the subject last, and those copies. It refuses a
+// withCopies returns the targets of a deletion with the named copies, the subject last, and those copies. It refuses a
 // session that is not a copy.
 func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.SessionID) (targets []target, included []chat.Copy, err error) {
 	if len(named) == 0 {
@@ -99,7 +99,7 @@ func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.
 	return append(targets, subject), included, err
 }
 
-// copyRefs are the copies as a receipt contains them, without titles.
+// copyRefs returns the copies as a receipt contains them, without titles.
 func (e *Erasing) copyRefs() []schema.CopyRef {
 	var out []schema.CopyRef
 	for _, c := range e.subject.Copies {

@@ -18,20 +18,20 @@ import (
 )
 
 // Data derived from a deleted turn: states, range summaries, titles, drafts. A line that shares a word with the
-// deleted text is replaced by [erased]. A line without a shared word cannot repeat the text, and keeps what is known
-// about the rest.
+// deleted text is replaced by [erased]. A line without a shared word cannot repeat the text, and is
+// kept.
 
 // branches returns those from which a turn is visible.
 func (x *erasingTurn) branches() []string {
 	var out []string
-	for b := range x.sees {
+	for b := range x.visibleOn {
 		out = append(out, b)
 	}
 	slices.Sort(out)
 	return out
 }
 
-// first is the turn_seq of the earliest of the turns.
+// first returns the turn_seq of the earliest of the turns.
 func (x *erasingTurn) first() int64 {
 	first := x.turns[0].TurnSeq
 	for _, t := range x.turns {
@@ -40,7 +40,7 @@ func (x *erasingTurn) first() int64 {
 	return first
 }
 
-// affectedStates are the states that cover the turns and share words with them, unpacked. An unreadable state is
+// affectedStates returns the states that cover the turns and share words with them, unpacked. An unreadable state is
 // assumed to share some.
 func (x *erasingTurn) affectedStates() ([]schema.StateRow, error) {
 	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
@@ -54,7 +54,7 @@ func (x *erasingTurn) affectedStates() ([]schema.StateRow, error) {
 	return out, err
 }
 
-// states removes the erased words and moves the head of each branch that sees the turn to a new state, so that a
+// states removes the erased words and moves the head of each branch that shows the turn to a new state, so that a
 // worker that read the old head can no longer commit on it.
 func (x *erasingTurn) states() error {
 	rows, err := x.affectedStates()
@@ -134,12 +134,12 @@ func (x *erasingTurn) moveHeads() error {
 	return nil
 }
 
-// pendingOn reports that a branch has a pending turn, which a worker may be summarising.
+// pendingOn reports whether a branch has a pending turn, which a worker may be summarising.
 func (x *erasingTurn) pendingOn(b schema.BranchRow, head schema.StateRow) bool {
 	return slices.ContainsFunc(x.turns, func(t schema.TurnRow) bool { return t.BranchID == b.ID && t.TurnSeq > head.CoversSeq })
 }
 
-// covering are the range summaries that represent the turns and share words with them.
+// covering returns the range summaries that represent the turns and share words with them.
 func (x *erasingTurn) covering() ([]schema.RangeSummaryRow, error) {
 	var out []schema.RangeSummaryRow
 	for _, t := range x.turns {
@@ -190,7 +190,7 @@ func (x *erasingTurn) names() error {
 		words, err := own()
 		return words.In(name), err
 	}
-	if err := x.formerNames(session, reveals); err != nil {
+	if err := x.eraseFormerNames(session, reveals); err != nil {
 		return err
 	}
 	erase, err := reveals(x.subject.Title)
@@ -215,8 +215,8 @@ func (x *erasingTurn) names() error {
 // originPrefix is how the automatic name of a branch begins, before the text of a message.
 var originPrefix = pattern.New(`^(?:from|rollback to) #\d+: `)
 
-// formerNames removes names from the ledger.
-func (x *erasingTurn) formerNames(session chat.SessionID, reveals func(string) (bool, error)) error {
+// eraseFormerNames removes names from the ledger.
+func (x *erasingTurn) eraseFormerNames(session chat.SessionID, reveals func(string) (bool, error)) error {
 	events, err := sqlite.All[schema.EventRow](x.DB, `SELECT * FROM events WHERE session_id = ?
 		AND type IN ('session_created', 'session_renamed', 'branch_created', 'branch_renamed') ORDER BY event_seq`, session)
 	if err != nil {
@@ -255,7 +255,7 @@ func rewordName[P any](x *erasingTurn, r schema.EventRow, payload []byte, reveal
 	return rewordRow(x.Erasing, r, func(p *P) { *name(p) = ErasedMark })
 }
 
-// ownWords are the erased words that no other turn of the session contains.
+// ownWords returns the erased words that no other turn of the session contains.
 func (x *erasingTurn) ownWords() (WordSet, error) {
 	own := maps.Clone(x.words)
 	for last := int64(0); len(own) > 0; { // some at a time: a session may be larger than the memory
@@ -308,16 +308,16 @@ func (x *erasingTurn) unsent() error {
 	return nil
 }
 
-// lines are those of the turns' messages that are long enough to recognise a copy.
+// lines returns the lines of the turns' messages that are long enough to recognise a copy.
 func (x *erasingTurn) lines() []string {
 	var out []string
 	for _, r := range x.turns {
 		t := r.Turn()
-		said := t.User.RenderedText()
+		text := t.User.RenderedText()
 		if t.Assistant != nil {
-			said += "\n" + t.Assistant.RenderedText()
+			text += "\n" + t.Assistant.RenderedText()
 		}
-		for line := range strings.Lines(said) {
+		for line := range strings.Lines(text) {
 			if line = strings.TrimSpace(line); len(line) >= shortestLine && !isMarkup(line) {
 				out = append(out, line)
 			}
@@ -345,17 +345,17 @@ func (x *erasingTurn) draft(r records.DraftRow, repeats func(chat.Blocks) bool) 
 	if keepBefore && keepEdit == editing {
 		return nil
 	}
-	left := chat.Message{Role: chat.RoleUser}
+	remaining := chat.Message{Role: chat.RoleUser}
 	if keepBefore {
-		left.Blocks = before
+		remaining.Blocks = before
 	}
 	if keepEdit {
-		left.Blocks = append(append(left.Blocks, edit), edited...)
+		remaining.Blocks = append(append(remaining.Blocks, edit), edited...)
 	}
-	if len(left.Blocks) == 0 {
+	if len(remaining.Blocks) == 0 {
 		return x.remove("drafts", `DELETE FROM drafts WHERE branch_id = ?`, r.BranchID)
 	}
-	message, _, err := schema.EncodeMessage(left)
+	message, _, err := schema.EncodeMessage(remaining)
 	if err != nil {
 		return err
 	}

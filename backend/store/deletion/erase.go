@@ -1,4 +1,4 @@
-// Package deletion deletes sessions and turns permanently, and keeps the receipts.
+// Package deletion deletes sessions, turns and projects permanently, and keeps the receipts.
 package deletion
 
 import (
@@ -21,7 +21,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Deletion deletes sessions and turns permanently.
+// Deletion deletes sessions, turns and projects permanently.
 type Deletion struct {
 	*core.Core
 	search *search.Search
@@ -50,15 +50,15 @@ const ErasedMark = chat.ErasedMark
 // Erasing is one permanent deletion, in its transaction.
 type Erasing struct {
 	*core.Tx
-	store    *Deletion
-	receipt  string
-	subject  chat.ErasePreview
-	counts   map[string]int64
-	files    []string // to be removed, relative to the data directory
-	payloads map[chat.SessionID]map[int64][]byte
-	gone     []chat.FileID // documents of a turn
-	others   map[chat.SessionID]bool
-	decoded  core.RecentValues // payloads
+	store        *Deletion
+	receipt      string
+	subject      chat.ErasePreview
+	counts       map[string]int64
+	files        []string // to be removed, relative to the data directory
+	payloads     map[chat.SessionID]map[int64][]byte
+	deletedFiles []chat.FileID // documents of a turn
+	others       map[chat.SessionID]bool
+	decoded      core.RecentValues // payloads
 }
 
 // errPreview rolls back a preview.
@@ -100,9 +100,9 @@ func (s *Deletion) ErasePreview(ctx context.Context, kind, id string, copies ...
 	if err != nil && !errors.Is(chat.AsError(err).Err, errPreview) {
 		return out, err
 	}
-	held, err := s.holding(ctx, targets)
+	backups, err := s.copiesContaining(ctx, targets)
 	out.Backups = []string{}
-	for _, name := range slices.Concat(held...) {
+	for _, name := range slices.Concat(backups...) {
 		if !slices.Contains(out.Backups, name) {
 			out.Backups = append(out.Backups, name)
 		}
@@ -110,16 +110,16 @@ func (s *Deletion) ErasePreview(ctx context.Context, kind, id string, copies ...
 	return out, err
 }
 
-// Erase permanently deletes a session, a project or the content of a turn, in one transaction with the named copies: of
-// a session the whole copies, of a turn its content in them. While an answer of one of them is being written it
-// returns CodeConflict and removes nothing. An error after the receipt was written says so: the remaining work is done
-// at the next start.
+// Erase permanently deletes a session, a project or the content of a turn, in one transaction with the named copies:
+// the copies of a session completely, those of a turn's session only as far as they contain the turn. While an answer
+// of one of them is being written it returns CodeConflict and removes nothing. An error after the receipt was written
+// says so: the remaining work is done at the next start.
 func (s *Deletion) Erase(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.Receipt, error) {
 	targets, _, err := s.withCopies(ctx, target{kind, id}, copies)
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	held, err := s.holding(ctx, targets)
+	backups, err := s.copiesContaining(ctx, targets)
 	if err != nil {
 		return chat.Receipt{}, err
 	}
@@ -142,7 +142,7 @@ func (s *Deletion) Erase(ctx context.Context, kind, id string, copies ...chat.Se
 			if err := e.CarryOut(); err != nil {
 				return err
 			}
-			receipt, err := e.PutReceipt(held[i])
+			receipt, err := e.PutReceipt(backups[i])
 			if err != nil {
 				return err
 			}
@@ -210,7 +210,7 @@ func NewErasing(s *Deletion, t *core.Tx, kind, id string) (*Erasing, error) {
 	row, err := schema.SessionByID(t.DB, chat.SessionID(session))
 	e.subject.Session, e.subject.Title = session, row.Title
 	if err == nil {
-		e.subject.Names, err = e.called(row)
+		e.subject.Names, err = e.allNames(row)
 	}
 	if err == nil {
 		e.subject.Copies, err = findCopies(e.DB, target{kind, id})
@@ -218,9 +218,9 @@ func NewErasing(s *Deletion, t *core.Tx, kind, id string) (*Erasing, error) {
 	return e, err
 }
 
-// called returns the present and former names of a session, from its ledger and from the program that it was imported
+// allNames returns the present and former names of a session, from its ledger and from the program that it was imported
 // from.
-func (e *Erasing) called(s schema.SessionRow) ([]string, error) {
+func (e *Erasing) allNames(s schema.SessionRow) ([]string, error) {
 	names := []string{s.Title}
 	ids, err := sqlite.All[string](e.DB, `SELECT substr(key, ?) FROM import_keys WHERE session_id = ? AND substr(key, 1, ?) = ?`,
 		len(imports.KeyConversation)+1, s.ID, len(imports.KeyConversation), imports.KeyConversation)
@@ -244,7 +244,7 @@ func (e *Erasing) called(s schema.SessionRow) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// refuse says why the deletion is not possible now: a running answer would write the text again.
+// refuse returns why the deletion is not possible now: a running answer would write the text again.
 func (e *Erasing) refuse() error {
 	running := e.store.RunningTurns()
 	if len(running) == 0 {
@@ -295,7 +295,7 @@ func (e *Erasing) CarryOut() error {
 	if err != nil {
 		return err
 	}
-	if err := e.work(); err != nil {
+	if err := e.tasks(); err != nil {
 		return err
 	}
 	if err := e.certifyPayloads(); err != nil {
@@ -305,9 +305,9 @@ func (e *Erasing) CarryOut() error {
 	return e.Run(`INSERT INTO units_fts (units_fts) VALUES ('optimize')`)
 }
 
-// work removes records of tasks that name the session: its title, conversations and files. A window that has the data
+// tasks removes records of tasks that name the session: its title, conversations and files. A window that has the data
 // open removes its own before.
-func (e *Erasing) work() error {
+func (e *Erasing) tasks() error {
 	rows, err := sqlite.All[struct{ Key, Value string }](e.DB, `SELECT key, value FROM settings WHERE substr(key, 1, 5) = 'task.' ORDER BY key`)
 	for _, r := range rows {
 		if err == nil && e.subject.NamedIn(r.Value) {
@@ -324,7 +324,7 @@ func (e *Erasing) remove(store, query string, args ...any) error {
 	return err
 }
 
-// erased is the count for each table that deletions affected, by name.
+// erased returns the count for each table that deletions affected, by name.
 func erased(all []*Erasing) []chat.Erased {
 	const streams, drags = "files:streams", "files:drags"
 	counts := map[string]int64{}
@@ -347,7 +347,7 @@ func erased(all []*Erasing) []chat.Erased {
 	return out
 }
 
-// titles are those of the other sessions that deletions affected.
+// titles returns the titles of the other sessions that deletions affected.
 func titles(all []*Erasing) ([]string, error) {
 	others := map[chat.SessionID]bool{}
 	for _, e := range all {
@@ -375,7 +375,7 @@ func (e *Erasing) journals(where string, args ...any) error {
 	return err
 }
 
-// drags are the folders of files dragged out of the session, and out of sessions that remembered it.
+// drags returns the folders of files dragged out of the session, and out of sessions that quoted it.
 func (e *Erasing) drags() []string {
 	var out []string
 	if e.subject.Session != "" {

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// WordSet are the words of a text by which another text is recognised as repeating it: runs of letters and digits,
+// WordSet is a set of words of a text by which another text is recognised as repeating it: runs of letters and digits,
 // anything between spaces (a password may contain any character), and overlapping pairs of characters in scripts
 // written without spaces. Stop words and very short words are left out: any two texts share those.
 type WordSet map[string]bool
@@ -61,7 +61,7 @@ func (w WordSet) value(v any) {
 	}
 }
 
-// In reports that a text shares a word with the set.
+// In reports whether a text shares a word with the set.
 func (w WordSet) In(s string) bool {
 	for word := range tokens(s) {
 		if w[word] {
@@ -71,7 +71,7 @@ func (w WordSet) In(s string) bool {
 	return false
 }
 
-// Without is a text without the lines that share a word; [erased] replaces them. Headings stay.
+// Without returns a text without the lines that share a word; [erased] replaces them. Headings stay.
 func (w WordSet) Without(s string) string {
 	if !w.In(s) {
 		return s
@@ -100,12 +100,12 @@ var summaryHeadings = map[string]bool{"facts": true, "decisions": true, "constra
 func tokens(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for field := range strings.FieldsSeq(strings.ToLower(lexical.Fold(s))) {
-			whole := strings.TrimFunc(field, func(r rune) bool { return unicode.IsPunct(r) })
-			if isSignificant(whole) && !yield(whole) {
+			trimmed := strings.TrimFunc(field, func(r rune) bool { return unicode.IsPunct(r) })
+			if isSignificant(trimmed) && !yield(trimmed) {
 				return
 			}
 			for _, part := range lexical.Words(field) {
-				if part != whole && isSignificant(part) && !yield(part) {
+				if part != trimmed && isSignificant(part) && !yield(part) {
 					return
 				}
 				if first, _ := utf8.DecodeRuneInString(part); !lexical.IsUnspaced(first) {

@@ -60,11 +60,11 @@ func FinishErasures(ctx context.Context, s *Deletion) error {
 
 // removeErased removes the files that a receipt names, durably.
 func (s *Deletion) removeErased(r schema.ReceiptRow) error {
-	end, _, err := r.Pending()
+	pending, _, err := r.Pending()
 	if err != nil {
 		return err
 	}
-	for _, name := range end.Folders {
+	for _, name := range pending.Folders {
 		if !filepath.IsLocal(name) {
 			return sqlite.CorruptRecord("receipts", r.ID, nil)
 		}
@@ -72,7 +72,7 @@ func (s *Deletion) removeErased(r schema.ReceiptRow) error {
 			return err
 		}
 	}
-	for _, name := range end.Files {
+	for _, name := range pending.Files {
 		path := filepath.Join(s.Dir, filepath.FromSlash(name))
 		if !filepath.IsLocal(name) {
 			return sqlite.CorruptRecord("receipts", r.ID, nil)
@@ -84,7 +84,7 @@ func (s *Deletion) removeErased(r schema.ReceiptRow) error {
 			return err
 		}
 	}
-	if len(end.Files) == 0 {
+	if len(pending.Files) == 0 {
 		return nil
 	}
 	return faultfs.SyncDir(faultfs.Data, filepath.Join(s.Dir, sqlite.StreamDir))
@@ -113,12 +113,12 @@ func (s *Deletion) rewrite(ctx context.Context) error {
 	})
 }
 
-// readersPatience limits how long emptying the log waits for readers.
-const readersPatience = 20 * time.Second
+// readerTimeout limits how long emptying the log waits for readers.
+const readerTimeout = 20 * time.Second
 
 // emptyLog checkpoints the write-ahead log and truncates it: its pages hold earlier content.
 func (s *Deletion) emptyLog(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readersPatience)
+	ctx, cancel := context.WithTimeout(ctx, readerTimeout)
 	defer cancel()
 	for {
 		row, err := sqlite.One[struct{ Busy int }](s.DB.Writer.WithContext(ctx), "log", "", `PRAGMA wal_checkpoint(TRUNCATE)`)

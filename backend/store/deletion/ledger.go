@@ -46,8 +46,8 @@ func rewordRow[P any](e *Erasing, r schema.EventRow, change func(*P)) error {
 	if e.payloads[session] == nil {
 		e.payloads[session] = map[int64][]byte{}
 	}
-	payload, again := e.payloads[session][r.EventSeq]
-	if !again {
+	payload, reworded := e.payloads[session][r.EventSeq]
+	if !reworded {
 		var err error
 		if payload, err = e.decoded.Payload(e.DB, r); err != nil || payload == nil {
 			e.payloads[session][r.EventSeq] = nil
@@ -80,7 +80,7 @@ func (e *Erasing) certifyPayloadsOf(session chat.SessionID, payloads map[int64][
 	if err := e.rebase(session, payloads); err != nil {
 		return err
 	}
-	record := ledger.ContentErased{Receipt: e.receipt, Events: []ledger.ErasedEvent{}, Files: e.gone}
+	record := ledger.ContentErased{Receipt: e.receipt, Events: []ledger.ErasedEvent{}, Files: e.deletedFiles}
 	if string(session) != e.subject.Session {
 		record.Files = nil
 	}

@@ -15,7 +15,7 @@ import (
 // its turn, and in later requests that contained that turn. A result is erased completely: the rest of it can be
 // looked up again, and the borders between passages cannot be determined reliably.
 
-// erasedLookup replaces such a result.
+// erasedLookup replaces a result that quotes erased content.
 const erasedLookup = `[{"type":"text","text":"` + ErasedMark + `"}]`
 
 // lookup is a call in another turn whose result quotes erased content.
@@ -23,7 +23,7 @@ type lookup struct {
 	Call    string
 	UseID   string
 	content string // of its result, as JSON
-	turn    quoted
+	turn    quotingTurn
 }
 
 // lookups erases the results that quote the turns r selected by a condition; t are the quoting turns.
@@ -37,10 +37,10 @@ func (e *Erasing) lookups(where string, args ...any) error {
 	if err != nil {
 		return err
 	}
-	byTurn := map[quoted][]lookup{}
-	var turns []quoted
+	byTurn := map[quotingTurn][]lookup{}
+	var turns []quotingTurn
 	for _, r := range rows {
-		l := lookup{Call: r.Call, UseID: r.UseID, turn: quoted{r.ID, r.N, r.SessionID}}
+		l := lookup{Call: r.Call, UseID: r.UseID, turn: quotingTurn{r.ID, r.N, r.SessionID}}
 		if l.content, err = e.lookupResult(l); err != nil {
 			return err
 		}
@@ -61,21 +61,21 @@ func (e *Erasing) lookups(where string, args ...any) error {
 }
 
 // lookupResult erases a result in the tool journal and returns what it was.
-func (e *Erasing) lookupResult(l lookup) (was string, err error) {
+func (e *Erasing) lookupResult(l lookup) (old string, err error) {
 	rows, err := sqlite.All[events.ResultRow](e.DB, `SELECT * FROM tool_results WHERE tool_call_id = ?`, l.Call)
 	if err != nil {
 		return "", err
 	}
 	for _, r := range rows { // verify reports one that is missing or unreadable
 		if content, err := r.Unpacked(); err == nil {
-			was = string(content)
+			old = string(content)
 		}
 	}
 	if err := e.remove("tool_results", `UPDATE tool_results SET content = ?, content_hash = ? WHERE tool_call_id = ?`,
 		codec.Pack([]byte(erasedLookup)), codec.Hash([]byte(erasedLookup)), l.Call); err != nil {
 		return "", err
 	}
-	return was, reword(e, chat.SessionID(l.turn.SessionID), l.Call, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
+	return old, reword(e, chat.SessionID(l.turn.SessionID), l.Call, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
 		if p.Reason == "" {
 			p.Content = []byte(erasedLookup)
 		}
@@ -83,14 +83,14 @@ func (e *Erasing) lookupResult(l lookup) (was string, err error) {
 }
 
 // lookupMessage erases results in the answer of the turn that looked them up, if there is an answer.
-func (e *Erasing) lookupMessage(t quoted, of []lookup) error {
+func (e *Erasing) lookupMessage(t quotingTurn, lookups []lookup) error {
 	row, err := sqlite.One[schema.TurnRow](e.DB, "turn", t.ID, `SELECT * FROM turns WHERE id = ?`, t.ID)
 	if err != nil || row.FinalAssistantMessageJSON == nil {
 		return err
 	}
 	message := chat.AssistantText(ErasedMark) // for an unreadable message
 	if turn := row.Turn(); turn.Assistant != nil {
-		message = withoutLookups(*turn.Assistant, of)
+		message = withoutLookups(*turn.Assistant, lookups)
 	}
 	answer, hash, err := schema.EncodeMessage(message)
 	if err != nil || answer == *row.FinalAssistantMessageJSON {
@@ -104,9 +104,9 @@ func (e *Erasing) lookupMessage(t quoted, of []lookup) error {
 
 // withoutLookups returns a message with the results of some calls replaced. Providers may use the same call id in
 // several steps: then results with the erased content are replaced, or all with that id if none matches.
-func withoutLookups(m chat.Message, of []lookup) chat.Message {
+func withoutLookups(m chat.Message, lookups []lookup) chat.Message {
 	m.Blocks = slices.Clone(m.Blocks)
-	for _, l := range of {
+	for _, l := range lookups {
 		if !eraseResults(m.Blocks, l.UseID, func(content string) bool { return content == l.content }) {
 			eraseResults(m.Blocks, l.UseID, func(string) bool { return true })
 		}
@@ -114,13 +114,13 @@ func withoutLookups(m chat.Message, of []lookup) chat.Message {
 	return m
 }
 
-func eraseResults(blocks chat.Blocks, use string, which func(content string) bool) (found bool) {
+func eraseResults(blocks chat.Blocks, use string, matches func(content string) bool) (found bool) {
 	for i, b := range blocks {
 		r, ok := b.(chat.ToolResult)
 		if !ok || r.ToolUseID != use {
 			continue
 		}
-		if content, err := chat.MarshalJSON(r.Content); err == nil && which(string(content)) {
+		if content, err := chat.MarshalJSON(r.Content); err == nil && matches(string(content)) {
 			r.Content = chat.Blocks{chat.Text{Text: ErasedMark}}
 			blocks[i], found = r, true
 		}
@@ -129,21 +129,21 @@ func eraseResults(blocks chat.Blocks, use string, which func(content string) boo
 }
 
 // lookupContexts drops the requests of the turn that did the lookup, and of later turns whose context contained it.
-func (e *Erasing) lookupContexts(t quoted) error {
-	by := affectedContexts{ids: map[string]bool{t.ID: true}, chunks: `0`}
+func (e *Erasing) lookupContexts(t quotingTurn) error {
+	affected := affectedContexts{ids: map[string]bool{t.ID: true}, chunks: `0`}
 	row, err := sqlite.One[schema.TurnRow](e.DB, "turn", t.ID, `SELECT id, branch_id, turn_seq FROM turns WHERE id = ?`, t.ID)
 	if err != nil {
 		return err
 	}
-	sees, err := e.branchesThatSee(t.SessionID, row)
+	visibleOn, err := e.branchesWith(t.SessionID, row)
 	if err != nil {
 		return err
 	}
-	later, err := e.following(t, []string{t.ID}, sees, by)
+	later, err := e.following(t, []string{t.ID}, visibleOn, affected)
 	if err != nil {
 		return err
 	}
-	return e.dropAffected(append([]quoted{t}, later...), by)
+	return e.dropAffected(append([]quotingTurn{t}, later...), affected)
 }
 
 // lookedUp removes a deleted session from the lookup records of other sessions' models, and what they were shown of

@@ -18,17 +18,17 @@ import (
 
 // PutReceipt writes the receipt, including the remaining work.
 func (e *Erasing) PutReceipt(backups []string) (chat.Receipt, error) {
-	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: erased([]*Erasing{e}), Pending: &schema.UnfinishedEnd{Files: append([]string{}, e.files...), Folders: e.drags()}, Copies: e.copyRefs()})
+	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: erased([]*Erasing{e}), Pending: &schema.PendingRemoval{Files: append([]string{}, e.files...), Folders: e.drags()}, Copies: e.copyRefs()})
 	if err != nil {
 		return chat.Receipt{}, err
 	}
-	held, err := chat.MarshalJSON(append([]string{}, backups...))
+	encoded, err := chat.MarshalJSON(append([]string{}, backups...))
 	if err != nil {
 		return chat.Receipt{}, err
 	}
 	row := schema.ReceiptRow{
 		ID: e.receipt, Subject: e.subject.Kind + " " + e.subject.Subject, CreatedAt: e.Stamp(),
-		CountsJSON: string(counts), BackupsJSON: string(held),
+		CountsJSON: string(counts), BackupsJSON: string(encoded),
 	}
 	if err := e.DB.Create(&row).Error; err != nil {
 		return chat.Receipt{}, err
@@ -78,10 +78,10 @@ func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids 
 	return out, err
 }
 
-// holding names, for each target, the known copies of the data that still contain its content: all backups, what
-// restores quarantined, and the folders that the data was moved from. An unreadable copy may contain it. Copies
+// copiesContaining returns, for each target, the known copies of the data that still contain its content: all backups,
+// what restores quarantined, and the folders that the data was moved from. An unreadable copy may contain it. Copies
 // elsewhere are unknown.
-func (s *Deletion) holding(ctx context.Context, targets []target) ([][]string, error) {
+func (s *Deletion) copiesContaining(ctx context.Context, targets []target) ([][]string, error) {
 	paths, err := s.Databases()
 	if err != nil {
 		return nil, err
@@ -105,6 +105,8 @@ func (s *Deletion) holding(ctx context.Context, targets []target) ([][]string, e
 	return out, nil
 }
 
+// CopyHolds reports whether a copy of the data still contains the content of a target, or may, because it is
+// unreadable.
 func CopyHolds(ctx context.Context, path, kind, id string) bool {
 	db, err := sqlite.ConnectAt(sqlite.Place{Path: path, Reading: true}, sqlite.ReadBackPragmas, 1)
 	if err != nil {
@@ -122,6 +124,6 @@ func CopyHolds(ctx context.Context, path, kind, id string) bool {
 		}
 		query, args = `SELECT id FROM turns WHERE id = ? AND user_message_json <> ?`, []any{id, shell}
 	}
-	there, err := sqlite.All[string](db.WithContext(ctx), query, args...)
-	return err != nil || len(there) > 0
+	rows, err := sqlite.All[string](db.WithContext(ctx), query, args...)
+	return err != nil || len(rows) > 0
 }

@@ -17,8 +17,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// quoted is a turn with contexts that contained erased text.
-type quoted struct {
+// quotingTurn is a turn with contexts that contained erased text.
+type quotingTurn struct {
 	ID        string
 	N         int64
 	SessionID string
@@ -29,10 +29,10 @@ type quoted struct {
 type affectedContexts struct {
 	ids  map[string]bool
 	seqs []int64
-	// chunks is a condition on c with its arguments
+	// chunks is a condition on c with its arguments.
 	chunks string
 	args   []any
-	steps  bool // what the turn's own tools returned
+	steps  bool // whether the results of the turn's own tools are affected
 }
 
 // requestMark replaces a request.
@@ -42,7 +42,7 @@ func (e *Erasing) requestMark() []byte {
 
 // dropAffected replaces the requests of turns by a mark, and removes the erased content from their manifests and the
 // record of their memory.
-func (e *Erasing) dropAffected(turns []quoted, by affectedContexts) error {
+func (e *Erasing) dropAffected(turns []quotingTurn, affected affectedContexts) error {
 	requests, manifests := map[string][]byte{}, map[string][]byte{}
 	for _, t := range turns {
 		if t.SessionID != e.subject.Session {
@@ -60,7 +60,7 @@ func (e *Erasing) dropAffected(turns []quoted, by affectedContexts) error {
 				return err
 			}
 		}
-		if err := e.dropMemory(t, by, manifests); err != nil {
+		if err := e.dropMemory(t, affected, manifests); err != nil {
 			return err
 		}
 	}
@@ -73,19 +73,19 @@ func (e *Erasing) dropAffected(turns []quoted, by affectedContexts) error {
 }
 
 // dropMemory removes the erased content from a turn's manifest and from what was retrieved for it.
-func (e *Erasing) dropMemory(t quoted, by affectedContexts, manifests map[string][]byte) error {
+func (e *Erasing) dropMemory(t quotingTurn, affected affectedContexts, manifests map[string][]byte) error {
 	manifest, err := delta.ManifestChain.Read(e.DB, t.ID, nil)
-	by.steps = by.ids[t.ID]
+	affected.steps = affected.ids[t.ID]
 	if err != nil || manifest == nil {
 		manifest = nil
-	} else if manifest, err = markManifest(manifest, e.receipt, by); err != nil {
+	} else if manifest, err = markManifest(manifest, e.receipt, affected); err != nil {
 		manifest = []byte(`{"erased":"` + e.receipt + `"}`)
 	}
-	if err := e.remove("retrieved", `DELETE FROM retrieved WHERE turn_n = ? AND chunk_n IN (SELECT c.n FROM chunks c WHERE `+by.chunks+`)`,
-		append([]any{t.N}, by.args...)...); err != nil {
+	if err := e.remove("retrieved", `DELETE FROM retrieved WHERE turn_n = ? AND chunk_n IN (SELECT c.n FROM chunks c WHERE `+affected.chunks+`)`,
+		append([]any{t.N}, affected.args...)...); err != nil {
 		return err
 	}
-	left, err := sqlite.All[schema.NamedRetrieval](e.DB, `SELECT r.*, c.id AS chunk_id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
+	remaining, err := sqlite.All[schema.NamedRetrieval](e.DB, `SELECT r.*, c.id AS chunk_id FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
 		WHERE r.turn_n = ? AND r.rank > 0 ORDER BY r.rank, c.id`, t.N)
 	if err != nil {
 		return err
@@ -97,8 +97,8 @@ func (e *Erasing) dropMemory(t quoted, by affectedContexts, manifests map[string
 		if manifest != nil {
 			p.ManifestSHA256 = schema.HexHash(manifest)
 		}
-		if p.RetrievedSHA256 = ""; len(left) > 0 {
-			p.RetrievedSHA256 = records.HashRetrieved(left)
+		if p.RetrievedSHA256 = ""; len(remaining) > 0 {
+			p.RetrievedSHA256 = records.HashRetrieved(remaining)
 		}
 	})
 }
@@ -150,34 +150,34 @@ func (e *Erasing) packAlone(c delta.Chain, id string, value []byte) error {
 }
 
 func (e *Erasing) deepestFirst(c delta.Chain, values map[string][]byte) ([]string, error) {
-	type placed struct {
+	type entry struct {
 		ID    string
 		Depth int
 	}
-	var list []placed
+	var list []entry
 	for id := range values {
 		depth, err := sqlite.All[int](e.DB, `SELECT depth FROM `+c.Links+` WHERE `+c.Key+` = ?`, id)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, placed{id, append(depth, 0)[0]})
+		list = append(list, entry{id, append(depth, 0)[0]})
 	}
-	slices.SortFunc(list, func(a, b placed) int { return cmp.Or(b.Depth-a.Depth, cmp.Compare(a.ID, b.ID)) })
-	return lists.Map(list, func(p placed) string { return p.ID }), nil
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Or(b.Depth-a.Depth, cmp.Compare(a.ID, b.ID)) })
+	return lists.Map(list, func(p entry) string { return p.ID }), nil
 }
 
-// holds reports that the manifest describes a context with erased content.
-func (by affectedContexts) holds(manifest []byte) bool {
+// matches reports whether the manifest describes a context with erased content.
+func (affected affectedContexts) matches(manifest []byte) bool {
 	var m storedManifest
 	if json.Unmarshal(manifest, &m) != nil {
 		return true // unknown
 	}
-	if by.ids[m.Inputs.HeadState] {
+	if affected.ids[m.Inputs.HeadState] {
 		return true
 	}
 	for _, s := range m.Sections {
 		for _, part := range s.Items {
-			if by.part(part) {
+			if affected.matchesPart(part) {
 				return true
 			}
 		}
@@ -203,16 +203,16 @@ type storedPart struct {
 	To     int64  `json:"to"`
 }
 
-func (by affectedContexts) part(p storedPart) bool {
-	if by.ids[p.ID] || by.ids[p.Turn] || by.steps && p.Source == "step" {
+func (affected affectedContexts) matchesPart(p storedPart) bool {
+	if affected.ids[p.ID] || affected.ids[p.Turn] || affected.steps && p.Source == "step" {
 		return true
 	}
-	return p.Source == "extract" && slices.ContainsFunc(by.seqs, func(seq int64) bool { return p.From <= seq && seq < p.To })
+	return p.Source == "extract" && slices.ContainsFunc(affected.seqs, func(seq int64) bool { return p.From <= seq && seq < p.To })
 }
 
 // markManifest removes the erased chunks from a manifest, and the hashes and sizes of other erased content, and names
 // the receipt.
-func markManifest(manifest []byte, receipt string, by affectedContexts) ([]byte, error) {
+func markManifest(manifest []byte, receipt string, affected affectedContexts) ([]byte, error) {
 	var m map[string]any
 	if err := json.Unmarshal(manifest, &m); err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func markManifest(manifest []byte, receipt string, by affectedContexts) ([]byte,
 			return nil, errors.New("an invalid section")
 		}
 		items, _ := section["items"].([]any)
-		left := []any{}
+		remaining := []any{}
 		for _, i := range items {
 			item, ok := i.(map[string]any)
 			if !ok {
@@ -239,18 +239,18 @@ func markManifest(manifest []byte, receipt string, by affectedContexts) ([]byte,
 			if err := json.Unmarshal(raw, &p); err != nil {
 				return nil, err
 			}
-			if by.part(p) {
+			if affected.matchesPart(p) {
 				if p.Source == "chunk" {
 					continue
 				}
 				item["sha256"], item["bytes"] = "", 0
 			}
-			left = append(left, item)
+			remaining = append(remaining, item)
 		}
-		section["items"] = left
+		section["items"] = remaining
 	}
 	if inputs, ok := m["inputs"].(map[string]any); ok {
-		if id, _ := inputs["head_state"].(string); by.ids[id] {
+		if id, _ := inputs["head_state"].(string); affected.ids[id] {
 			delete(inputs, "head_shrunk")
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// session deletes every row of a session, and its memory from the contexts of others.
+// session deletes every row of a session, and its chunks from the contexts of others.
 func (e *Erasing) session() error {
 	id := e.subject.Subject
 	if err := e.journals(`SELECT id FROM turns WHERE session_id = ?`, id); err != nil {
 		return err
 	}
-	others, err := sqlite.All[quoted](e.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
+	others, err := sqlite.All[quotingTurn](e.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
 		JOIN turns t ON t.n = r.turn_n WHERE c.session_id = ? AND t.session_id <> ? ORDER BY t.n`, id, id)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (e *Erasing) session() error {
 // rowsOf deletes every row of a session.
 func (e *Erasing) rowsOf(session string) error {
 	for _, t := range slices.Backward(schema.SessionTables) {
-		if err := e.remove(t.Name, `DELETE FROM `+t.Name+` WHERE `+t.Of, session); err != nil {
+		if err := e.remove(t.Name, `DELETE FROM `+t.Name+` WHERE `+t.Where, session); err != nil {
 			return err
 		}
 	}
@@ -58,18 +58,18 @@ func (e *Erasing) forgetCalibrations() error {
 		return err
 	}
 	for _, r := range rows {
-		left, err := e.recordedByOthers(r)
+		other, err := e.recordedByOthers(r)
 		if err != nil {
 			return err
 		}
-		if left.Revision == r.Revision {
+		if other.Revision == r.Revision {
 			continue
 		}
-		if left.Revision == 0 {
+		if other.Revision == 0 {
 			err = e.remove("calibrations", `DELETE FROM calibrations WHERE provider = ? AND model_id = ?`, r.Provider, r.ModelID)
 		} else {
 			err = e.remove("calibrations", `UPDATE calibrations SET factor = ?, mean = ?, samples = ?, revision = ?, updated_at = ?
-				WHERE provider = ? AND model_id = ?`, left.Factor, left.Factor, left.Samples, left.Revision, e.Stamp(), r.Provider, r.ModelID)
+				WHERE provider = ? AND model_id = ?`, other.Factor, other.Factor, other.Samples, other.Revision, e.Stamp(), r.Provider, r.ModelID)
 		}
 		if err != nil {
 			return err
@@ -78,9 +78,9 @@ func (e *Erasing) forgetCalibrations() error {
 	return nil
 }
 
-// recordedByOthers is a model's calibration according to the other ledgers; revision 0: none.
+// recordedByOthers returns a model's calibration according to the other ledgers; revision 0: none.
 func (e *Erasing) recordedByOthers(r schema.CalibrationRow) (schema.CalibrationRow, error) {
-	var left schema.CalibrationRow
+	var newest schema.CalibrationRow
 	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
 		r.Provider+"/"+r.ModelID, e.subject.Session)
 	for _, v := range events {
@@ -90,9 +90,9 @@ func (e *Erasing) recordedByOthers(r schema.CalibrationRow) (schema.CalibrationR
 		}
 		var recorded ledger.CalibrationSet
 		_, err = ledger.Reword(payload, func(p *ledger.CalibrationSet) { recorded = *p })
-		if err == nil && recorded.Revision > left.Revision {
-			left.Factor, left.Samples, left.Revision = recorded.Factor, recorded.Samples, recorded.Revision
+		if err == nil && recorded.Revision > newest.Revision {
+			newest.Factor, newest.Samples, newest.Revision = recorded.Factor, recorded.Samples, recorded.Revision
 		}
 	}
-	return left, err
+	return newest, err
 }

@@ -15,10 +15,10 @@ import (
 // erasingTurn is a permanent deletion of a turn's content.
 type erasingTurn struct {
 	*Erasing
-	turns []schema.TurnRow // the turn, and retries with the same message
-	files []string         // documents used by these turns only
-	words WordSet          // of everything that is erased
-	sees  map[string]bool  // branches from which the turn is visible
+	turns     []schema.TurnRow // the turn, and retries with the same message
+	files     []string         // documents used by these turns only
+	words     WordSet          // of everything that is erased
+	visibleOn map[string]bool  // branches from which the turn is visible
 }
 
 // turn empties a turn: its messages become [erased], and data derived from it is deleted or loses the lines that
@@ -63,13 +63,13 @@ func (x *erasingTurn) gather() error {
 			return err
 		}
 	}
-	x.sees, err = x.branchesThatSee(x.subject.Session, x.turns...)
+	x.visibleOn, err = x.branchesWith(x.subject.Session, x.turns...)
 	return err
 }
 
-// branchesThatSee are the branches of a session with one of the turns in their lineage.
-func (e *Erasing) branchesThatSee(session string, turns ...schema.TurnRow) (map[string]bool, error) {
-	sees := map[string]bool{}
+// branchesWith returns the branches of a session with one of the turns in their lineage.
+func (e *Erasing) branchesWith(session string, turns ...schema.TurnRow) (map[string]bool, error) {
+	visibleOn := map[string]bool{}
 	branches, err := sqlite.All[string](e.DB, `SELECT id FROM branches WHERE session_id = ? ORDER BY id`, session)
 	for _, b := range branches {
 		segs, err := core.Segments(e.DB, chat.BranchID(b))
@@ -78,19 +78,19 @@ func (e *Erasing) branchesThatSee(session string, turns ...schema.TurnRow) (map[
 		}
 		for _, t := range turns {
 			if slices.ContainsFunc(segs, func(g core.Segment) bool { return g.Branch == t.BranchID && g.From < t.TurnSeq && t.TurnSeq <= g.To }) {
-				sees[b] = true
+				visibleOn[b] = true
 			}
 		}
 	}
-	return sees, err
+	return visibleOn, err
 }
 
-// ids are the turns' ids.
+// ids returns the turns' ids.
 func (x *erasingTurn) ids() []string {
 	return lists.Map(x.turns, func(t schema.TurnRow) string { return t.ID })
 }
 
-// documents finds those that no other turn uses, and no draft or queued message that is left.
+// documents finds the documents that no other turn uses, and no remaining draft or queued message.
 func (x *erasingTurn) documents() error {
 	var err error
 	x.files, err = sqlite.All[string](x.DB, `SELECT f.id FROM files f WHERE f.turn_id IN ? AND NOT EXISTS (SELECT 1 FROM turns t
@@ -101,12 +101,12 @@ func (x *erasingTurn) documents() error {
 		if words, err := schema.FileText(x.DB, chat.FileID(id)); err == nil {
 			x.words.text(words)
 		}
-		x.gone = append(x.gone, chat.FileID(id))
+		x.deletedFiles = append(x.deletedFiles, chat.FileID(id))
 	}
 	return err
 }
 
-// chunks is the condition for the chunks to delete, except those of documents that other turns use.
+// chunks returns the condition for the chunks to delete, except those of documents that other turns use.
 func (x *erasingTurn) chunks() (string, []any) {
 	if len(x.files) == 0 {
 		return `c.source_turn IN ? AND c.file_id IS NULL`, []any{x.ids()}
@@ -117,69 +117,69 @@ func (x *erasingTurn) chunks() (string, []any) {
 // contexts drops the requests of every turn with a context that contained the text.
 func (x *erasingTurn) contexts() error {
 	where, args := x.chunks()
-	by := affectedContexts{ids: schema.SetOf(x.ids()), chunks: where, args: args}
+	affected := affectedContexts{ids: schema.SetOf(x.ids()), chunks: where, args: args}
 	for _, t := range x.turns {
-		by.seqs = append(by.seqs, t.TurnSeq)
+		affected.seqs = append(affected.seqs, t.TurnSeq)
 	}
 	states, err := x.affectedStates()
 	if err != nil {
 		return err
 	}
 	for _, s := range states {
-		by.ids[s.ID] = true
+		affected.ids[s.ID] = true
 	}
 	ranges, err := x.covering()
 	if err != nil {
 		return err
 	}
 	for _, r := range ranges {
-		by.ids[r.ID] = true
+		affected.ids[r.ID] = true
 	}
-	remembering, err := sqlite.All[quoted](x.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
+	retrievedBy, err := sqlite.All[quotingTurn](x.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
 		JOIN turns t ON t.n = r.turn_n WHERE t.id NOT IN ? AND `+where+` ORDER BY t.n`, append([]any{x.ids()}, args...)...)
 	if err != nil {
 		return err
 	}
 	first := x.turns[0]
-	list, err := x.following(quoted{first.ID, first.N, first.SessionID}, x.ids(), x.sees, by)
+	list, err := x.following(quotingTurn{first.ID, first.N, first.SessionID}, x.ids(), x.visibleOn, affected)
 	if err != nil {
 		return err
 	}
-	for _, r := range remembering {
-		if !slices.ContainsFunc(list, func(q quoted) bool { return q.ID == r.ID }) {
+	for _, r := range retrievedBy {
+		if !slices.ContainsFunc(list, func(q quotingTurn) bool { return q.ID == r.ID }) {
 			list = append(list, r)
 		}
 	}
-	return x.dropAffected(list, by)
+	return x.dropAffected(list, affected)
 }
 
-// following are the later turns of the session, except some, on the branches that see the turn and with a context
+// following returns the later turns of the session, except some, on the branches that show the turn and with a context
 // that contained erased content. If several contexts were assembled for a turn, only the last is described, so such a
 // turn always counts.
-func (e *Erasing) following(first quoted, but []string, sees map[string]bool, by affectedContexts) ([]quoted, error) {
+func (e *Erasing) following(first quotingTurn, except []string, visibleOn map[string]bool, affected affectedContexts) ([]quotingTurn, error) {
 	turns, err := sqlite.All[struct {
-		Quoted quoted `gorm:"embedded"`
+		Quoted quotingTurn `gorm:"embedded"`
 		Times  int
 		Branch string
 	}](e.DB, `SELECT t.id, t.n, t.session_id, t.branch_id AS branch,
 		  (SELECT count(*) FROM events v WHERE v.entity_id = t.id AND v.type = 'turn_prepared') AS times
 		FROM turns t WHERE t.session_id = ? AND t.n > ? AND t.id NOT IN ?
 		AND (t.manifest IS NOT NULL OR EXISTS (SELECT 1 FROM steps s WHERE s.turn_id = t.id)) ORDER BY t.n`,
-		first.SessionID, first.N, but)
+		first.SessionID, first.N, except)
 	if err != nil {
 		return nil, err
 	}
-	var out []quoted
-	var known core.RecentValues
+	var out []quotingTurn
+	var cache core.RecentValues
 	for _, t := range turns {
-		if !sees[t.Branch] {
+		if !visibleOn[t.Branch] {
 			continue
 		}
-		manifest, err := delta.ManifestChain.Read(e.DB, t.Quoted.ID, &known)
+		manifest, err := delta.ManifestChain.Read(e.DB, t.Quoted.ID, &cache)
 		if err == nil && manifest != nil {
-			known.Put(t.Quoted.ID, manifest)
+			cache.Put(t.Quoted.ID, manifest)
 		}
-		if err != nil || manifest == nil || t.Times > 1 || by.holds(manifest) {
+		if err != nil || manifest == nil || t.Times > 1 || affected.matches(manifest) {
 			out = append(out, t.Quoted)
 		}
 	}

@@ -22,14 +22,14 @@ import (
 // little in common, is packed without the previous one: a key frame (SPEC 14). Unpacking is exact, and damage spreads
 // no further than the next key frame.
 //
-// A committed base never changes: requests never do (the mark of one that was left out of a bundle may be replaced by
-// it, but is too short to be a base), and a manifest becomes a base only once its turn is settled. A base cannot be
-// deleted before its dependents, which the links name.
+// A committed base never changes: requests never do (the mark of a request that was left out of a bundle may be
+// replaced by the request, but is too short to be a base), and a manifest becomes a base only once its turn is settled.
+// A base cannot be deleted before its dependents, which the links name.
 
 // MaxChain is the maximum length of a chain, including its key frame.
 const MaxChain = 64
 
-// baseSearchDepth is how many turns back a base is searched.
+// baseSearchDepth is how many turns back a base is searched for.
 const baseSearchDepth = 64
 
 // Chain says where values of a kind and their links are stored, and how the kind quotes a chunk.
@@ -52,8 +52,8 @@ type LinkRow struct {
 }
 
 // Read decodes a value through its chain, starting at the nearest value that is cached.
-func (c Chain) Read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, error) {
-	if value, ok := known.Get(id); ok {
+func (c Chain) Read(db *gorm.DB, id string, cache *core.RecentValues) ([]byte, error) {
+	if value, ok := cache.Get(id); ok {
 		return bytes.Clone(value), nil
 	}
 	rows, err := sqlite.All[struct {
@@ -70,7 +70,7 @@ func (c Chain) Read(db *gorm.DB, id string, known *core.RecentValues) ([]byte, e
 	var value []byte
 	first := 0 // of the values to decode
 	for i := len(rows) - 1; i >= 0; i-- {
-		if v, ok := known.Get(rows[i].ID); ok {
+		if v, ok := cache.Get(rows[i].ID); ok {
 			value, first = v, i+1
 			break
 		}
@@ -103,7 +103,7 @@ func (c Chain) Unpack(base []byte, based bool, quotes []byte, quoted QuotedTexts
 	return codec.UnpackAgainst(dictionary, packed)
 }
 
-// dictionary is what a value is packed against: its quotes, then its base.
+// dictionary returns the bytes that a value is packed against: its quotes, then its base.
 func (c Chain) dictionary(quotes []byte, quoted QuotedTexts, base []byte) ([]byte, error) {
 	ns, err := DecodeQuotes(quotes)
 	if err != nil || len(ns) == 0 {
@@ -120,7 +120,7 @@ func (c Chain) dictionary(quotes []byte, quoted QuotedTexts, base []byte) ([]byt
 	return append(out, base...), nil
 }
 
-// linkable reports that a value may be packed against a base.
+// linkable reports whether a value may be packed against a base.
 func (base LinkRow) linkable() bool { return base.ID != "" && base.Depth+1 < MaxChain }
 
 // pack encodes a value against its base and the chunks it quotes, if that saves enough. The returned link, nil
@@ -159,7 +159,7 @@ func (c Chain) pack(db *gorm.DB, base LinkRow, value []byte, chunks []int64, rec
 	return packed, link, nil
 }
 
-// PackRequest encodes the request of a turn's next step. Its memory is the one recorded for the turn.
+// PackRequest encodes the request of a turn's next step. It quotes the chunks recorded for the turn.
 func PackRequest(t *core.Tx, turn schema.TurnRow, request []byte) ([]byte, *LinkRow, error) {
 	return PackRequestAt(t, turn, math.MaxInt, math.MaxInt, request)
 }
@@ -204,7 +204,7 @@ func (c Chain) Link(t *core.Tx, id string, l *LinkRow) error {
 		id, schema.OrNull(l.Base), l.Depth, l.Quotes)
 }
 
-// requestBase is the step before the given one of a turn.
+// requestBase returns the newest step of a lineage before the given step of a turn.
 func requestBase(db *gorm.DB, segs []core.Segment, seq int64, step, attempt int) (LinkRow, error) {
 	return newestBefore(segs, seq, func(g core.Segment, from, to int64) ([]LinkRow, error) {
 		return sqlite.All[LinkRow](db, `SELECT s.id, coalesce(l.depth, 0) AS depth FROM turns t JOIN steps s ON s.turn_id = t.id
@@ -214,7 +214,7 @@ func requestBase(db *gorm.DB, segs []core.Segment, seq int64, step, attempt int)
 	})
 }
 
-// manifestBase is the newest turn before a turn_seq with a manifest that no longer changes.
+// manifestBase returns the newest turn before a turn_seq with a manifest that no longer changes.
 func manifestBase(db *gorm.DB, segs []core.Segment, seq int64) (LinkRow, error) {
 	return newestBefore(segs, seq-1, func(g core.Segment, from, to int64) ([]LinkRow, error) {
 		return sqlite.All[LinkRow](db, `SELECT t.id, coalesce(l.depth, 0) AS depth FROM turns t LEFT JOIN manifest_links l ON l.turn_id = t.id
@@ -225,13 +225,13 @@ func manifestBase(db *gorm.DB, segs []core.Segment, seq int64) (LinkRow, error) 
 
 // newestBefore searches from a lineage's own branch towards its root within baseSearchDepth turns; the zero row: none
 // found.
-func newestBefore(segs []core.Segment, seq int64, look func(g core.Segment, from, to int64) ([]LinkRow, error)) (LinkRow, error) {
+func newestBefore(segs []core.Segment, seq int64, query func(g core.Segment, from, to int64) ([]LinkRow, error)) (LinkRow, error) {
 	for _, g := range slices.Backward(segs) {
 		from, to := max(g.From, seq-baseSearchDepth), min(g.To, seq)
 		if from >= to {
 			continue
 		}
-		rows, err := look(g, from, to)
+		rows, err := query(g, from, to)
 		if err != nil || len(rows) > 0 {
 			return append(rows, LinkRow{})[0], err
 		}
@@ -239,7 +239,7 @@ func newestBefore(segs []core.Segment, seq int64, look func(g core.Segment, from
 	return LinkRow{}, nil
 }
 
-// Within is a chain's condition for the values and links of one session.
+// Within returns a chain's condition for the values and links of one session.
 func (c Chain) Within(column string) string {
 	if c.Table == "steps" {
 		return column + ` IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`

@@ -14,9 +14,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// The memory in a request is already stored, as chunks of messages and documents. The words of these chunks are part
-// of the request's dictionary, so a quote costs a few bytes whatever its length. For the manifest it is the names and
-// hashes of its chunks. The link lists the chunks by their n, in dictionary order.
+// The memory in a request is already stored, as chunks of messages and documents. The words of these chunks are part of
+// the request's dictionary, so a quote costs a few bytes whatever its length. The dictionary of a manifest has the
+// names and hashes of its chunks. The link lists the chunks by their n, in dictionary order.
 //
 // Chunks and their sources never change. A chunk cannot be deleted before the values that quote it are repacked. The
 // table retrieved finds these: a chunk quoted by a link is listed there for its turn, even if only an earlier context
@@ -119,7 +119,7 @@ func quotable(db *gorm.DB, ns []int64) (QuotedTexts, []byte, error) {
 	return texts, EncodeQuotes(quoted), nil
 }
 
-// ArtifactOf is a complete chunk as an artifact of a context's memory, without escaping.
+// ArtifactOf formats a complete chunk as an artifact of a context's memory, without escaping.
 func ArtifactOf(c chat.ChunkText) string {
 	who := string(c.Role)
 	who = cmp.Or(c.Speaker, who)

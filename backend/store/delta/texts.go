@@ -17,16 +17,16 @@ func ChunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {
 
 // Sources are the texts that chunks are cut from, each read once.
 type Sources struct {
-	db       *gorm.DB
-	said     map[sourceKey]saying
-	sessions map[string]sessionHead
-	files    map[string]sourceFile
-	held     int // bytes of the documents' texts
+	db        *gorm.DB
+	messages  map[sourceKey]sourceMessage
+	sessions  map[string]sessionHead
+	files     map[string]sourceFile
+	fileBytes int // bytes of the documents' texts
 }
 
-// mostHeld limits the documents kept for later chunks: chunks of a document are adjacent, and all documents together
-// may not fit into memory.
-const mostHeld = 64 << 20
+// maxFileBytes limits the documents kept for later chunks: chunks of a document are adjacent, and all documents
+// together may not fit into memory.
+const maxFileBytes = 64 << 20
 
 // sourceKey identifies a message. For a chunk of a document it is the turn without a role.
 type sourceKey struct {
@@ -41,8 +41,8 @@ func keyOf(c schema.ChunkRow) sourceKey {
 	return sourceKey{c.SourceTurn, chat.Role(c.Role)}
 }
 
-// saying is a message's rendered text and the person named as its speaker, with the number and time of its turn.
-type saying struct {
+// sourceMessage is a message's rendered text and the person named as its speaker, with the number and time of its turn.
+type sourceMessage struct {
 	seq           int64
 	at            time.Time
 	text, speaker string
@@ -121,12 +121,12 @@ func readChunks(db *gorm.DB, ids []chat.ChunkID) ([]schema.ChunkRow, error) {
 // readMessages reads the messages of chunks, each once, and no others of their turns: decoding others took most of
 // the time.
 func (s *Sources) readMessages(chunks []schema.ChunkRow) error {
-	s.said = map[sourceKey]saying{}
+	s.messages = map[sourceKey]sourceMessage{}
 	var need [][2]string
-	asked := map[sourceKey]bool{}
+	seen := map[sourceKey]bool{}
 	for _, c := range chunks {
-		if key := keyOf(c); !asked[key] {
-			asked[key] = true
+		if key := keyOf(c); !seen[key] {
+			seen[key] = true
 			need = append(need, [2]string{key.turn, string(key.role)})
 		}
 	}
@@ -146,18 +146,18 @@ func (s *Sources) readMessages(chunks []schema.ChunkRow) error {
 	defer found.Close()
 	for found.Next() {
 		var key sourceKey
-		var is saying
+		var source sourceMessage
 		var at string
 		var message *string
-		if err := found.Scan(&key.turn, &key.role, &is.seq, &at, &message); err != nil {
+		if err := found.Scan(&key.turn, &key.role, &source.seq, &at, &message); err != nil {
 			return err
 		}
-		is.at = schema.Moment(at)
+		source.at = schema.Moment(at)
 		if message != nil {
 			m, _ := schema.DecodeMessage(key.role, *message) // an unreadable message contains no chunk's text
-			is.text, is.speaker = m.IndexedText(), m.Name
+			source.text, source.speaker = m.IndexedText(), m.Name
 		}
-		s.said[key] = is
+		s.messages[key] = source
 	}
 	return found.Err()
 }
@@ -198,9 +198,9 @@ func (s *Sources) file(id string) (sourceFile, error) {
 	}
 	words, err := schema.FileText(s.db, chat.FileID(id))
 	f := sourceFile{row.File(), words, true}
-	if s.held += len(words); s.held > mostHeld {
+	if s.fileBytes += len(words); s.fileBytes > maxFileBytes {
 		clear(s.files)
-		s.held = len(words)
+		s.fileBytes = len(words)
 	}
 	s.files[id] = f
 	return f, err
@@ -208,14 +208,14 @@ func (s *Sources) file(id string) (sourceFile, error) {
 
 // chunk returns a chunk with its text; false if its source does not contain it.
 func (s *Sources) chunk(c schema.ChunkRow) (chat.ChunkText, bool, error) {
-	said, isSaid := s.said[keyOf(c)]
+	message, hasMessage := s.messages[keyOf(c)]
 	session, ok := s.sessions[c.SessionID]
-	if !isSaid || !ok {
+	if !hasMessage || !ok {
 		return chat.ChunkText{}, false, nil
 	}
 	out := chat.ChunkText{
-		TurnSeq: said.seq, SessionTitle: session.title, ProjectFile: session.source == chat.SourceFiles, At: said.at,
-		Source: said.text, Speaker: said.speaker,
+		TurnSeq: message.seq, SessionTitle: session.title, ProjectFile: session.source == chat.SourceFiles, At: message.at,
+		Source: message.text, Speaker: message.speaker,
 	}
 	if c.FileID != nil {
 		f, err := s.file(*c.FileID)

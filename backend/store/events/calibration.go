@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// What is known about a provider's token counting: a running mean, applied in steps so that budgets, and with them
+// The calibration of a provider's token counting is a running mean, applied in steps so that budgets, and with them
 // cuts and prompt prefixes, seldom change (SPEC 6).
 const (
 	calibrationStep    = 0.05
@@ -35,6 +35,7 @@ func CalibrationFactor(mean float64) float64 {
 	return min(max(math.Round(mean*steps)/steps, CalibrationLow), CalibrationHigh)
 }
 
+// Observe adds the ratio of one report to a calibration.
 func Observe(r *schema.CalibrationRow, ratio float64) {
 	r.Samples = min(r.Samples+1, CalibrationSamples)
 	r.Mean += (min(max(ratio, sampleLow), SampleHigh) - r.Mean) / float64(r.Samples)

@@ -41,16 +41,16 @@ func (c *Copying) id(old string) string {
 	if old == "" {
 		return ""
 	}
-	made, ok := c.ids[old]
+	newID, ok := c.ids[old]
 	if !ok {
-		made = chat.NewID(c.now)
-		c.ids[old] = made
+		newID = chat.NewID(c.now)
+		c.ids[old] = newID
 	}
-	return made
+	return newID
 }
 
 // idOf is id for any id type, in place.
-func idOf[T ~string](c *Copying, at *T) { *at = T(c.id(string(*at))) }
+func idOf[T ~string](c *Copying, id *T) { *id = T(c.id(string(*id))) }
 
 func idsOf[T ~string](c *Copying, list []T) {
 	for i := range list {
@@ -69,13 +69,13 @@ func (c *Copying) Event(e ledger.Event, contents []bundle.Content) (*ledger.Even
 	if err != nil {
 		return nil, err
 	}
-	made := ledger.Event{
+	copied := ledger.Event{
 		SessionID: c.Session, Seq: c.tail.Seq + 1, Type: e.Type, Entity: c.id(e.Entity), CreatedAt: e.CreatedAt,
 		PayloadHash: codec.Hash(payload), PrevHash: c.tail.Hash, Payload: payload,
 	}
-	made.Hash = made.Sum()
-	c.tail = made.Tail()
-	return &made, nil
+	copied.Hash = copied.Sum()
+	c.tail = copied.Tail()
+	return &copied, nil
 }
 
 // payload returns a payload with the copy's ids; one without ids is returned unchanged.
@@ -88,8 +88,7 @@ func (c *Copying) payload(e ledger.Event) ([]byte, error) {
 	return k.copied(c, e)
 }
 
-// message is a message that names the copy's documents, and its chunks where those are
-// known.
+// message returns a message that names the copy's documents, and the copy's chunks where those are known.
 func (c *Copying) message(raw json.RawMessage) (json.RawMessage, error) {
 	m, err := schema.DecodeMessage(chat.RoleUser, string(raw))
 	if err != nil {
@@ -102,8 +101,8 @@ func (c *Copying) message(raw json.RawMessage) (json.RawMessage, error) {
 			idOf(c, &b.File)
 			m.Blocks[i], changed = b, true
 		case chat.Memory:
-			if made, ok := c.ids[string(b.Chunk)]; ok {
-				b.Chunk = chat.ChunkID(made)
+			if newID, ok := c.ids[string(b.Chunk)]; ok {
+				b.Chunk = chat.ChunkID(newID)
 				m.Blocks[i], changed = b, true
 			}
 		}
@@ -114,8 +113,8 @@ func (c *Copying) message(raw json.RawMessage) (json.RawMessage, error) {
 	return chat.MarshalJSON(m)
 }
 
-// content gives a content of the event the copy's ids, and returns its new hash. One that does not have the hash that
-// the event names is not changed: the copy is then refused, as the original would be.
+// content replaces the ids in a content of the event by those of the copy, and returns its new hash. One that does not
+// have the hash that the event names is not changed: the copy is then refused, as the original would be.
 func (c *Copying) content(kind bundle.Kind, hash string, copied func([]byte) []byte) string {
 	for i, content := range c.contents {
 		if content.Kind == kind && schema.HexHash(content.Bytes) == hash {
@@ -129,25 +128,25 @@ func (c *Copying) content(kind bundle.Kind, hash string, copied func([]byte) []b
 // quotedID is a complete JSON string that may be an id. In a text, quotes are escaped.
 var quotedID = pattern.New(`"[0-9A-Z]{26}"`)
 
-// manifest is a manifest with the copy's ids. It may also name records of other sessions, which keep theirs.
+// manifest returns a manifest with the copy's ids. It may also name records of other sessions, whose ids stay.
 func (c *Copying) manifest(raw []byte) []byte {
 	return []byte(quotedID().ReplaceAllStringFunc(string(raw), func(quoted string) string {
-		if made, ok := c.ids[quoted[1:len(quoted)-1]]; ok {
-			return `"` + made + `"`
+		if newID, ok := c.ids[quoted[1:len(quoted)-1]]; ok {
+			return `"` + newID + `"`
 		}
 		return quoted
 	}))
 }
 
-// retrieved is a record of what was retrieved, with the copy's ids, in the order of RetrievedRecord.
+// retrieved returns a record of what was retrieved, with the copy's ids, in the order of RetrievedRecord.
 func (c *Copying) retrieved(record []byte) []byte {
 	rows, err := parseRetrieved(record)
 	if err != nil {
 		return record // refused when it is stored
 	}
 	for i, r := range rows {
-		if made, ok := c.ids[r.ChunkID]; ok {
-			rows[i].ChunkID = made
+		if newID, ok := c.ids[r.ChunkID]; ok {
+			rows[i].ChunkID = newID
 		}
 	}
 	slices.SortFunc(rows, func(a, b schema.NamedRetrieval) int {

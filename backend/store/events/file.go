@@ -26,10 +26,10 @@ func (a *Applier) fileAdded(e ledger.Event, d ledger.FileAdded) error {
 		codec.Hash(content), d.Tokens, schema.OrEmpty(content), schema.OrNull(string(words)))
 }
 
-// StreamPath is where a step's journal is, relative to the data directory.
+// StreamPath returns the path of a step's journal, relative to the data directory.
 func StreamPath(step string) string { return "streams/" + step + ".jsonl" }
 
-// content is one content of the current event; nil if missing.
+// content returns one content of the current event; nil if missing.
 func (a *Applier) content(kind bundle.Kind) []byte {
 	i := slices.IndexFunc(a.contents, func(c bundle.Content) bool { return c.Kind == kind })
 	if i < 0 {

@@ -18,11 +18,12 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// A turn may have retrieved chunks of sessions that do not exist here. They cannot be listed in the table of
-// retrievals, whose rows refer to chunks, so the complete record is stored among the session's blobs, by its hash.
+// RetrievedElsewhere is the media type of a record of retrieved chunks some of which belong to sessions that do not
+// exist here. They cannot be listed in the table of retrievals, whose rows refer to chunks, so the complete record is
+// stored among the session's blobs, by its hash.
 const RetrievedElsewhere = "application/vnd.contextinfinity.retrieved"
 
-// RetrievedRecord is the record of what was retrieved for a turn, in the form covered by the ledger's hash.
+// RetrievedRecord returns the record of what was retrieved for a turn, in the form covered by the ledger's hash.
 func RetrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
 	rows, err := sqlite.All[schema.NamedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
 		JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
@@ -73,9 +74,9 @@ func (a *Applier) keepRecord(record []byte) error {
 		a.Session, codec.Hash(record), RetrievedElsewhere, len(record), a.Stamp(), record)
 }
 
-// KnowElsewhere adds retrievals of rank 0 for the chunks of such records that do exist here, so that deleting such a
-// chunk finds the requests that quote it.
-func KnowElsewhere(t *core.Tx) error {
+// LinkRetrievedElsewhere adds retrievals of rank 0 for those chunks of such records that exist here by now, so that
+// deleting one of them finds the requests that quote it.
+func LinkRetrievedElsewhere(t *core.Tx) error {
 	sessions, err := sqlite.All[string](t.DB, `SELECT DISTINCT session_id FROM blobs WHERE media_type = ? ORDER BY 1`, RetrievedElsewhere)
 	if err != nil {
 		return err
@@ -85,9 +86,9 @@ func KnowElsewhere(t *core.Tx) error {
 		if err != nil {
 			return err
 		}
-		known := map[string][]byte{}
+		contents := map[string][]byte{}
 		for _, r := range records {
-			known[hex.EncodeToString(r.Hash)] = r.Content
+			contents[hex.EncodeToString(r.Hash)] = r.Content
 		}
 		prepared, err := sqlite.All[schema.EventRow](t.DB, `SELECT * FROM events WHERE session_id = ? AND type = ?`, session, ledger.EventTurnPrepared)
 		if err != nil {
@@ -99,7 +100,7 @@ func KnowElsewhere(t *core.Tx) error {
 				continue // verify reports it
 			}
 			if _, err := PayloadOf(r.Event(payload), func(e ledger.Event, d ledger.TurnPrepared) (struct{}, error) {
-				return struct{}{}, noteElsewhere(t, e.Entity, known[d.RetrievedSHA256])
+				return struct{}{}, linkRetrieved(t, e.Entity, contents[d.RetrievedSHA256])
 			}); err != nil {
 				return err
 			}
@@ -108,7 +109,7 @@ func KnowElsewhere(t *core.Tx) error {
 	return nil
 }
 
-func noteElsewhere(t *core.Tx, turn string, record []byte) error {
+func linkRetrieved(t *core.Tx, turn string, record []byte) error {
 	if record == nil {
 		return nil
 	}
@@ -125,7 +126,7 @@ func noteElsewhere(t *core.Tx, turn string, record []byte) error {
 		CROSS JOIN chunks c ON c.id = j.value CROSS JOIN turns t ON t.id = ?`, string(raw), turn)
 }
 
-// readRetrieved reads the output of RetrievedText.
+// readRetrieved is parseRetrieved with converted rows.
 func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 	rows, err := parseRetrieved(record)
 	return lists.Map(rows, func(r schema.NamedRetrieval) chat.Retrieval { return r.Retrieval() }), err
@@ -158,19 +159,19 @@ func parseRetrieved(record []byte) ([]schema.NamedRetrieval, error) {
 	return rows, nil
 }
 
-// turnIndexed stores the chunks and units cut in an earlier data directory. They are found by words at once, and by
-// similarity once they have vectors.
+// turnIndexed stores chunks and units that were cut where the bundle was exported. They are found by words at once, and
+// by similarity once they have vectors.
 func (a *Applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 	turn, err := a.turn(e.Entity)
 	if err != nil {
 		return err
 	}
 	if d.Dropped {
-		brought := chat.Indexing{Status: chat.IndexOK}
+		indexing := chat.Indexing{Status: chat.IndexOK}
 		for _, c := range d.Chunks {
-			brought.Chunks = append(brought.Chunks, chat.Chunk{Version: c.Version})
+			indexing.Chunks = append(indexing.Chunks, chat.Chunk{Version: c.Version})
 		}
-		if _, err := DropSuperseded(a.Tx, turn, brought); err != nil {
+		if _, err := DropSuperseded(a.Tx, turn, indexing); err != nil {
 			return err
 		}
 	}
@@ -222,7 +223,7 @@ func (a *Applier) chunk(turn schema.TurnRow, c ledger.IndexedChunk) error {
 func (a *Applier) unit(turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, u ledger.IndexedUnit, from ChunkSource) error {
 	inside := u.Start >= 0 && u.Start < u.End && u.End <= len(from.Text)
 	body := u.Text
-	if u.SHA256 != "" && inside { // recorded as the text before the words
+	if u.SHA256 != "" && inside { // the event has only the text before that of the source
 		body += from.Text[u.Start:u.End]
 	}
 	row := schema.UnitRow{
@@ -235,23 +236,23 @@ func (a *Applier) unit(turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, 
 	return a.DB.Create(&row).Error
 }
 
-// source is what a chunk of a turn is cut from; those of the last turn are cached.
-func (a *Applier) source(turn schema.TurnRow, of SourceOf) (ChunkSource, error) {
+// source returns the text that a chunk of a turn is cut from; the texts of the last turn are cached.
+func (a *Applier) source(turn schema.TurnRow, key SourceOf) (ChunkSource, error) {
 	if a.sourceOf != turn.ID {
-		whole, err := schema.TurnByID(a.DB, chat.TurnID(turn.ID))
+		row, err := schema.TurnByID(a.DB, chat.TurnID(turn.ID))
 		if err != nil {
 			return ChunkSource{}, err
 		}
-		t := whole.Turn()
+		t := row.Turn()
 		a.sourceOf, a.sources = turn.ID, map[SourceOf]ChunkSource{{Role: chat.RoleUser}: {t.User.RenderedText(), OnlyBlock(t.User)}}
 		if t.Assistant != nil {
 			a.sources[SourceOf{Role: chat.RoleAssistant}] = ChunkSource{t.Assistant.IndexedText(), OnlyBlock(*t.Assistant)}
 		}
 	}
-	if from, ok := a.sources[of]; ok || of.File == "" {
+	if from, ok := a.sources[key]; ok || key.File == "" {
 		return from, nil
 	}
-	from, err := DocumentSource(a.Tx, chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.Session)}, of.File)
-	a.sources[of] = from
+	from, err := DocumentSource(a.Tx, chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.Session)}, key.File)
+	a.sources[key] = from
 	return from, err
 }

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/transfer/bundle"
 )
 
-// An eventKind defines one type of event: which rows it creates or changes, and which ids its payload contains. Live
+// eventKind defines one type of event: which rows it creates or changes, and which ids its payload contains. Live
 // writes, the replay of a bundle and copies with new ids all use it.
 type eventKind struct {
 	// Apply changes the rows; nil: the event changes none.

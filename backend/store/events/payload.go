@@ -13,12 +13,12 @@ func PayloadOf[P, R any](e ledger.Event, do func(ledger.Event, P) (R, error)) (R
 		Version int `json:"v"`
 		Data    P   `json:"data"`
 	}
-	var none R
+	var zero R
 	if err := json.Unmarshal(e.Payload, &env); err != nil {
-		return none, err
+		return zero, err
 	}
 	if env.Version != ledger.PayloadVersion {
-		return none, errors.New("its payload is of another version")
+		return zero, errors.New("its payload is of another version")
 	}
 	return do(e, env.Data)
 }

@@ -15,7 +15,7 @@ import (
 // Play applies an event at the event's time.
 func (a *Applier) Play(e ledger.Event, contents []bundle.Content) error {
 	a.Now, a.contents = schema.Moment(e.CreatedAt), contents
-	if err := a.SettleStep(e); err != nil {
+	if err := a.FlushStep(e); err != nil {
 		return err
 	}
 	if k := EventKinds[e.Type]; k.Apply != nil {
@@ -46,7 +46,7 @@ func (a *Applier) Keep(e ledger.Event) error {
 	}).Error
 }
 
-// baseOf is the earlier event whose payload this one repeats.
+// baseOf returns the earlier event whose payload this one repeats.
 func (a *Applier) baseOf(e ledger.Event) (codec.Base, error) {
 	if len(e.Payload) < codec.MinLinked {
 		return codec.Base{}, nil

@@ -42,7 +42,7 @@ func ChunkNumbers(t *core.Tx, list []chat.Retrieval) (map[chat.ChunkID]int64, er
 	return known, err
 }
 
-// RetrievedOf refuses a value that is not a record of a retrieval.
+// RetrievedOf converts a retrieval to its row, and refuses one with impossible values.
 func RetrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (schema.RetrievedRow, error) {
 	form := slices.Index(schema.PackedForms, r.Packed)
 	if form < 0 || r.Rank < 1 || r.Tokens < 0 {
@@ -62,7 +62,7 @@ func RetrievedOf(turn schema.TurnRow, r chat.Retrieval, known map[chat.ChunkID]i
 	return row, nil
 }
 
-// RetrievedText is the text that the hash of records covers, in the order of their ranks.
+// RetrievedText returns the text that the hash of records covers, in the order of their ranks.
 func RetrievedText(rows []schema.NamedRetrieval) []byte {
 	b := []byte{}
 	for _, r := range rows {

@@ -16,7 +16,7 @@ type SourceOf struct {
 	File chat.FileID
 }
 
-// ChunkSource is a text that chunks are cut from. said is the same text if SQL can read it from the message,
+// ChunkSource is a text that chunks are cut from. Said is the same text if SQL can read it from the message,
 // otherwise empty.
 type ChunkSource struct{ Text, Said string }
 
@@ -35,7 +35,7 @@ func DocumentSource(t *core.Tx, turn chat.Turn, id chat.FileID) (ChunkSource, er
 // MaxSaid limits the messages whose units are read from them by SQL: reading a unit decodes the whole message.
 const MaxSaid = 64 << 10
 
-// OnlyBlock is the text of a message with a single block; otherwise empty. SQL would cut it at a NUL.
+// OnlyBlock returns the text of a message with a single block; otherwise empty. SQL would cut it at a NUL.
 func OnlyBlock(m chat.Message) string {
 	if len(m.Blocks) == 1 {
 		if b, ok := m.Blocks[0].(chat.Text); ok && len(b.Text) <= MaxSaid && !strings.Contains(b.Text, "\x00") {

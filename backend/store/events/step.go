@@ -69,8 +69,8 @@ func (a *Applier) stepEnded(e ledger.Event, d ledger.StepEnded) error {
 	return nil
 }
 
-// SettleStep stores the step that ended before an event; called again after the last event.
-func (a *Applier) SettleStep(next ledger.Event) error {
+// FlushStep stores the step that ended before an event. It is also called after the last event.
+func (a *Applier) FlushStep(next ledger.Event) error {
 	s := a.ended
 	if s == nil {
 		return nil

@@ -142,7 +142,7 @@ func (a *Applier) toolsClosed(e ledger.Event, d ledger.ToolBatchClosed) error {
 	return a.set(`UPDATE tool_batches SET state = ?, committed_at = ? WHERE id = ?`, d.State, e.CreatedAt, e.Entity)
 }
 
-// Unpacked is a result's JSON, unpacked.
+// Unpacked returns a result's JSON.
 func (r ResultRow) Unpacked() ([]byte, error) {
 	b, err := codec.Unpack(r.Content)
 	if err == nil && b == nil {

@@ -45,7 +45,7 @@ func copyPrepared(c *Copying, d *ledger.TurnPrepared) {
 	d.RetrievedSHA256 = c.content(bundle.Retrieved, d.RetrievedSHA256, c.retrieved)
 }
 
-// turn is a turn of the session created by an earlier event.
+// turn returns a turn of the session created by an earlier event.
 func (a *Applier) turn(id string) (schema.TurnRow, error) {
 	row, err := schema.TurnHead(a.DB, chat.TurnID(id))
 	if err == nil && row.SessionID != a.Session {

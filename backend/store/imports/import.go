@@ -37,7 +37,7 @@ func New(c *core.Core, r *records.Records) *Imports { return &Imports{c, r} }
 // Keys of import_keys; the source has its own column.
 const (
 	KeyConversation = "conversation:" // + the foreign id. entity: the session
-	keyContent      = "content:"      // + Conversation.Key. entity: the branch it was left on
+	keyContent      = "content:"      // + Conversation.Key. entity: the branch that was current
 	keyTurn         = "turn:"         // + Turn.ContentKey. entity: the turn
 )
 
@@ -50,7 +50,7 @@ const (
 // importTries is how often an import is restarted because somebody continued the session meanwhile.
 const importTries = 8
 
-// Imported reports that a conversation is imported completely and unchanged in its source.
+// Imported reports whether a conversation was imported completely and has not changed in its source since.
 func (s *Imports) Imported(ctx context.Context, source transfer.Source, key string) (bool, error) {
 	var found []string
 	err := s.Read(ctx, opImport, func(db *gorm.DB) (err error) {
@@ -102,21 +102,21 @@ type Importer struct {
 
 	future bool // a time of the source was later than Now
 
-	Session   chat.SessionID
-	finished  bool      // it was complete before
-	already   bool      // and is unchanged
-	latest    time.Time // the session's updated_at to set
-	leftAt    chat.BranchID
-	main      *branchTip
-	on        map[chat.BranchID]*branchTip
-	at        map[string]*spot               // by Turn.Key
-	order     []int                          // turns in the order in which they are written
-	children  map[string][]int               // turns by the Key of their parent
-	labels    map[string]bool                // of branches
-	labelUses map[string]int64               // how often a label was used, before it was made unique
-	questions map[string]map[[32]byte]string // those asked after a turn that has several: hash -> key of the first turn that asks it
-	Turns     int                            // written
-	Branches  int                            // without the first
+	Session    chat.SessionID
+	finished   bool      // it was complete before
+	already    bool      // and is unchanged
+	latest     time.Time // the session's updated_at to set
+	lastBranch chat.BranchID
+	main       *branchTip
+	tips       map[chat.BranchID]*branchTip
+	positions  map[string]*turnPosition       // by Turn.Key
+	order      []int                          // turns in the order in which they are written
+	children   map[string][]int               // turns by the Key of their parent
+	labels     map[string]bool                // of branches
+	labelUses  map[string]int64               // how often a label was used, before it was made unique
+	questions  map[string]map[[32]byte]string // those asked after a turn that has several: hash -> key of the first turn that asks it
+	Turns      int                            // written
+	Branches   int                            // without the first
 }
 
 // branchTip is the end of a branch, as found and as the import extends it.
@@ -129,8 +129,8 @@ type branchTip struct {
 	closed  bool    // archived, or with an open turn: nothing is added
 }
 
-// spot is the position of a turn.
-type spot struct {
+// turnPosition is the position of a turn.
+type turnPosition struct {
 	on      *branchTip
 	id      chat.TurnID
 	seq     int64
@@ -169,7 +169,7 @@ func (m *Importer) run() error {
 // forget drops the summaries of a finished part, except of the branch that is continued: they can be read again.
 func (m *Importer) forget(part ImportPart) {
 	for i, run := range part.runs {
-		m.at[run.turns[len(run.turns)-1].Key].summary = nil
+		m.positions[run.turns[len(run.turns)-1].Key].summary = nil
 		if i < len(part.runs)-1 && run.on != part.runs[len(part.runs)-1].on {
 			run.on.summary = nil
 		}
@@ -189,31 +189,31 @@ func (m *Importer) outcome(sum chat.Imported) chat.ImportOutcome {
 // Sort puts the path to the conversation's last position first: it becomes the first branch.
 func (m *Importer) Sort() error {
 	m.children, m.questions = map[string][]int{}, map[string]map[[32]byte]string{}
-	place := make(map[string]int, len(m.Conversation.Turns))
+	index := make(map[string]int, len(m.Conversation.Turns))
 	for i := range m.Conversation.Turns {
-		place[m.Conversation.Turns[i].Key] = i
+		index[m.Conversation.Turns[i].Key] = i
 		m.children[m.Conversation.Turns[i].Parent] = append(m.children[m.Conversation.Turns[i].Parent], i)
 	}
-	var way []int
+	var path []int
 	first := map[int]bool{}
-	for i, ok := place[m.Conversation.Current]; ok && !first[i]; i, ok = place[m.Conversation.Turns[i].Parent] {
-		way, first[i] = append(way, i), true
+	for i, ok := index[m.Conversation.Current]; ok && !first[i]; i, ok = index[m.Conversation.Turns[i].Parent] {
+		path, first[i] = append(path, i), true
 	}
-	for k := len(way) - 1; k >= 0; k-- {
-		m.order = append(m.order, way[k])
+	for k := len(path) - 1; k >= 0; k-- {
+		m.order = append(m.order, path[k])
 	}
 	for i := range m.Conversation.Turns {
 		if !first[i] {
 			m.order = append(m.order, i)
 		}
-		if t := &m.Conversation.Turns[i]; m.at[t.Key] != nil {
+		if t := &m.Conversation.Turns[i]; m.positions[t.Key] != nil {
 			m.addQuestion(t)
 		}
 	}
 	return m.checkDepth()
 }
 
-// MaxForks limits how deep branches fork off each other: reading each walks to the root.
+// MaxForks limits how deep branches fork off each other: reading a branch walks to the root.
 const MaxForks = 1_000
 
 func (m *Importer) checkDepth() error {
@@ -244,8 +244,8 @@ func (m *Importer) addQuestion(t *transfer.Turn) {
 	}
 }
 
-// repeats returns the turn whose question this turn answers again, like retry_of for turns made here; empty: none.
-func (m *Importer) repeats(t *transfer.Turn) chat.TurnID {
+// retryOf returns the turn whose question this turn answers again, as for turns created here; empty: none.
+func (m *Importer) retryOf(t *transfer.Turn) chat.TurnID {
 	if len(m.children[t.Parent]) < 2 {
 		return ""
 	}
@@ -254,27 +254,27 @@ func (m *Importer) repeats(t *transfer.Turn) chat.TurnID {
 	if first == "" || first == t.Key || hash == questionHash(&transfer.Turn{User: transfer.NoMessage()}) {
 		return ""
 	}
-	return m.at[first].id
+	return m.positions[first].id
 }
 
 // Load reads the imported part of the conversation.
 func (m *Importer) Load() error {
-	m.on, m.at = map[chat.BranchID]*branchTip{}, map[string]*spot{}
+	m.tips, m.positions = map[chat.BranchID]*branchTip{}, map[string]*turnPosition{}
 	m.labels, m.labelUses = map[string]bool{}, map[string]int64{}
 	m.latest = m.moment(m.Conversation.UpdatedAt)
 	return m.Store.Read(m.Ctx, opImport, func(db *gorm.DB) error {
-		there, err := importKey(db, m.Conversation.Source, keyContent+m.Conversation.Key)
+		sessions, err := importKey(db, m.Conversation.Source, keyContent+m.Conversation.Key)
 		if err != nil {
 			return err
 		}
-		if len(there) > 0 {
-			m.Session, m.finished, m.already = chat.SessionID(there[0]), true, true
+		if len(sessions) > 0 {
+			m.Session, m.finished, m.already = chat.SessionID(sessions[0]), true, true
 			return nil
 		}
-		if there, err = importKey(db, m.Conversation.Source, KeyConversation+m.Conversation.ID); err != nil || len(there) == 0 {
+		if sessions, err = importKey(db, m.Conversation.Source, KeyConversation+m.Conversation.ID); err != nil || len(sessions) == 0 {
 			return err
 		}
-		m.Session = chat.SessionID(there[0])
+		m.Session = chat.SessionID(sessions[0])
 		return m.loadSession(db)
 	})
 }
@@ -302,10 +302,10 @@ func (m *Importer) loadSession(db *gorm.DB) error {
 		return err
 	}
 	for _, b := range branches {
-		m.on[b.ID] = &branchTip{id: b.ID, tip: b.Tip, epoch: b.Epoch, head: b.HeadState, closed: b.Closed}
+		m.tips[b.ID] = &branchTip{id: b.ID, tip: b.Tip, epoch: b.Epoch, head: b.HeadState, closed: b.Closed}
 		m.labels[b.Label] = true
 		if b.Root {
-			m.main = m.on[b.ID]
+			m.main = m.tips[b.ID]
 		}
 	}
 	return m.loadTurns(db)
@@ -324,24 +324,24 @@ func (m *Importer) loadTurns(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	in := make(map[string]*spot, len(rows))
+	byKey := make(map[string]*turnPosition, len(rows))
 	for _, r := range rows {
-		in[r.Key] = &spot{on: m.on[r.BranchID], id: r.ID, seq: r.TurnSeq, at: schema.Moment(r.CreatedAt)}
+		byKey[r.Key] = &turnPosition{on: m.tips[r.BranchID], id: r.ID, seq: r.TurnSeq, at: schema.Moment(r.CreatedAt)}
 	}
 	for i := range m.Conversation.Turns {
-		if p := in[keyTurn+m.Conversation.Turns[i].ContentKey]; p != nil && p.on != nil {
-			m.at[m.Conversation.Turns[i].Key] = p
+		if p := byKey[keyTurn+m.Conversation.Turns[i].ContentKey]; p != nil && p.on != nil {
+			m.positions[m.Conversation.Turns[i].Key] = p
 		}
 	}
-	left, err := sqlite.All[chat.BranchID](db, `SELECT entity_id FROM import_keys WHERE session_id = ? AND source = ? AND key > ? AND key < ?
+	last, err := sqlite.All[chat.BranchID](db, `SELECT entity_id FROM import_keys WHERE session_id = ? AND source = ? AND key > ? AND key < ?
 		ORDER BY imported_at DESC, rowid DESC LIMIT 1`, m.Session, m.Conversation.Source, keyContent, keyContent+"~")
-	if len(left) > 0 {
-		m.finished, m.leftAt = true, left[0]
+	if len(last) > 0 {
+		m.finished, m.lastBranch = true, last[0]
 	}
 	return err
 }
 
-// moment is a source's time as stored: none in the future, and none from before such conversations existed. Zero
+// moment returns a source's time as stored: none in the future, and none from before such conversations existed. Zero
 // stays zero.
 func (m *Importer) moment(at time.Time) time.Time {
 	switch {

@@ -19,7 +19,7 @@ type ImportPart struct {
 type importRun struct {
 	on    *branchTip
 	forks bool
-	from  *spot // the turn before; nil: the run begins the conversation
+	from  *turnPosition // the turn before; nil: the run begins the conversation
 	label string
 	gap   *chat.ForkState // see chat.ForkPoint.Fallback
 	turns []*transfer.Turn
@@ -40,14 +40,14 @@ func (r *importRun) answered() []*transfer.Turn {
 // Ended reports whether a turn has a final answer. An answer that its source marks as an error does not count.
 func Ended(t *transfer.Turn) bool { return t.Assistant != nil && !t.Assistant.IsEmpty() && !t.Failed }
 
-// Plan takes the next missing turns and summarises them, without holding the writer.
+// Plan takes the next missing turns and summarises them, without blocking the writer.
 func (m *Importer) Plan() (ImportPart, error) {
 	var part ImportPart
 	turns, size := 0, 0
 	var open *importRun
 	for len(m.order) > 0 {
 		t := &m.Conversation.Turns[m.order[0]]
-		if m.at[t.Key] != nil {
+		if m.positions[t.Key] != nil {
 			m.order = m.order[1:]
 			continue
 		}
@@ -62,7 +62,7 @@ func (m *Importer) Plan() (ImportPart, error) {
 		}
 		run.on.tip++
 		run.turns = append(run.turns, t)
-		m.at[t.Key] = &spot{on: run.on, seq: run.on.tip}
+		m.positions[t.Key] = &turnPosition{on: run.on, seq: run.on.tip}
 		m.addQuestion(t)
 		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.Conversation.Current { // a state ends at each fork, so that each branch has one to build on
 			open = nil
@@ -74,7 +74,7 @@ func (m *Importer) Plan() (ImportPart, error) {
 
 // place decides where a turn continues: in the open run, on the branch of its parent, or on a new branch.
 func (m *Importer) place(t *transfer.Turn, open *importRun) *importRun {
-	before := m.at[t.Parent]
+	before := m.positions[t.Parent]
 	if t.Parent == "" {
 		before = nil
 	}
@@ -148,7 +148,7 @@ func sourceName(s transfer.Source) string {
 // summarize creates the states that commit the part's runs.
 func (m *Importer) summarize(part ImportPart) error {
 	for _, run := range part.runs {
-		pins, err := m.before(run)
+		pins, err := m.startFrom(run)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (m *Importer) summarize(part ImportPart) error {
 			run.state.Summary = strings.Clone(run.state.Summary)
 			run.on.summary = &run.state.Summary
 		}
-		m.at[run.turns[len(run.turns)-1].Key].summary = run.on.summary
+		m.positions[run.turns[len(run.turns)-1].Key].summary = run.on.summary
 	}
 	return nil
 }
@@ -181,12 +181,12 @@ func (m *Importer) toSummarize(run *importRun) []chat.Turn {
 	return turns
 }
 
-// before sets the summary that a run continues from, and returns the existing pins.
-func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
+// startFrom sets the summary that a run continues from, and returns the existing pins.
+func (m *Importer) startFrom(run *importRun) ([]chat.Pin, error) {
 	none := ""
 	switch {
 	case run.forks && run.from != nil:
-		return m.beforeFork(run)
+		return m.startFromFork(run)
 	case run.on.summary != nil: // written by this import; there are no pins
 	case run.on.id == "" || run.forks:
 		run.on.summary = &none
@@ -204,9 +204,9 @@ func (m *Importer) before(run *importRun) ([]chat.Pin, error) {
 	return m.Store.records.Pins(m.Ctx, run.on.id)
 }
 
-// beforeFork is like before, for a run that forks off after a turn. If this import created a state that ends with that
-// turn, it is used; otherwise the turns missing in the base state are summarised for the fork.
-func (m *Importer) beforeFork(run *importRun) ([]chat.Pin, error) {
+// startFromFork is like startFrom, for a run that forks off after a turn. If this import created a state that ends with
+// that turn, it is used; otherwise the turns missing in the base state are summarised for the fork.
+func (m *Importer) startFromFork(run *importRun) ([]chat.Pin, error) {
 	if run.from.summary != nil {
 		run.on.summary = run.from.summary
 		if run.from.on.id == "" {

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// errApart says that conversations cannot share a transaction.
-var errApart = errors.New("not new, or of several parts")
+// errSeparate says that conversations cannot share a transaction.
+var errSeparate = errors.New("not new, or of several parts")
 
 // ImportTogether writes new conversations of one part each in a single transaction: a transaction costs more than a
 // small conversation. On an error nothing is written, and each has to be written separately.
@@ -25,7 +25,7 @@ func (s *Imports) ImportTogether(ctx context.Context, list []transfer.Conversati
 		}
 		part, err := m.Plan()
 		if err == nil && (m.Session != "" || !part.Last) {
-			err = errApart
+			err = errSeparate
 		}
 		if err != nil {
 			return nil, sqlite.MapError(opImport, err)

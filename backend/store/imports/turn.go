@@ -15,7 +15,7 @@ import (
 
 // turn writes a turn, which is then pending or failed.
 func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
-	t, err := w.instructed(t)
+	t, err := w.withInstructions(t)
 	if err != nil {
 		return "", err
 	}
@@ -23,9 +23,9 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	if err != nil {
 		return "", err
 	}
-	begun, over := w.moments(t)
-	w.Now = begun
-	row, err := records.Accept(w.m.Store.Core, w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
+	started, ended := w.moments(t)
+	w.Now = started
+	row, err := records.Accept(w.m.Store.Core, w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.retryOf(t)})
 	if err != nil {
 		return "", err
 	}
@@ -36,22 +36,22 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	if err := w.key(keyTurn+t.ContentKey, row.ID); err != nil {
 		return "", err
 	}
-	w.Now = over
+	w.Now = ended
 	if Ended(t) {
 		err = w.answer(&row, t)
 	} else {
 		err = w.failed(&row, t)
 	}
-	s := w.m.at[t.Key]
+	s := w.m.positions[t.Key]
 	s.id, s.at = id, w.Now
 	w.turns++
 	w.m.latest = schema.Latest(w.m.latest, w.Now)
 	return id, err
 }
 
-// instructed adds the source's instructions for the conversation to its first turn: they are part of the transcript,
-// not instructions of this session.
-func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
+// withInstructions adds the source's instructions for the conversation to its first turn: they are part of the
+// transcript, not instructions of this session.
+func (w *importTx) withInstructions(t *transfer.Turn) (*transfer.Turn, error) {
 	text := schema.Clean(w.m.Conversation.SystemPrompt)
 	if t.Parent != "" || strings.TrimSpace(text) == "" {
 		return t, nil
@@ -60,15 +60,15 @@ func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	with := *t
+	copied := *t
 	if t.Assistant != nil && questionHash(t) == questionHash(&transfer.Turn{User: transfer.NoMessage()}) {
 		answer := *t.Assistant // the answer must not share memory with the parsed conversation
 		answer.Blocks = append(slices.Clone(answer.Blocks), block)
-		with.Assistant = &answer
+		copied.Assistant = &answer
 	} else {
-		with.User.Blocks = append(slices.Clone(t.User.Blocks), block)
+		copied.User.Blocks = append(slices.Clone(t.User.Blocks), block)
 	}
-	return &with, nil
+	return &copied, nil
 }
 
 // answer finalises a turn. An answer that its source marks as cut short counts as a partial answer that was kept.
@@ -140,7 +140,7 @@ func (w *importTx) failedStep(row *schema.TurnRow, t *transfer.Turn, failure cha
 
 // message returns a message with its documents stored as files of the session, and these files, which must be bound
 // to the turn.
-func (w *importTx) message(m chat.Message) (kept, files chat.Message, err error) {
+func (w *importTx) message(m chat.Message) (stored, files chat.Message, err error) {
 	m.Blocks, err = w.blocks(m.Blocks, &files.Blocks)
 	return m, files, err
 }
@@ -175,12 +175,12 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 	excerpt, tokens := w.m.Rules.Excerpt(words)
 	d.Name, d.Text, d.Tokens, d.Whole = schema.Clean(d.Name), excerpt, tokens, excerpt == words
 	sum := codec.Hash([]byte(words))
-	there, err := sqlite.All[chat.FileID](w.DB, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.Session, sum)
+	existing, err := sqlite.All[chat.FileID](w.DB, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.Session, sum)
 	if err != nil {
 		return nil, err
 	}
-	if len(there) > 0 {
-		d.File = there[0]
+	if len(existing) > 0 {
+		d.File = existing[0]
 		return d, nil
 	}
 	d.File = chat.FileID(w.NewID())

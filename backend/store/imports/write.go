@@ -52,7 +52,7 @@ func (w *importTx) part(part ImportPart) error {
 	if part.Last {
 		return w.finish()
 	}
-	return w.settle()
+	return w.recordImport()
 }
 
 // begin creates the session.
@@ -79,7 +79,7 @@ func (w *importTx) begin() error {
 	}
 	w.m.Session = id
 	w.m.latest = schema.Latest(w.m.latest, w.Now)
-	if w.m.main == nil { // no turn begins the conversation, so there is none
+	if w.m.main == nil { // no turn has been placed on the first branch
 		w.m.main = &branchTip{}
 	}
 	w.m.main.id, w.m.main.head = chat.BranchID(branch.ID), chat.StateID(branch.HeadState)
@@ -99,8 +99,8 @@ func (w *importTx) run(r *importRun) error {
 		at = r.from.at
 	}
 	first := r.turns[0]
-	if begun := w.m.moment(first.CreatedAt); !begun.IsZero() {
-		at = begun
+	if started := w.m.moment(first.CreatedAt); !started.IsZero() {
+		at = started
 	}
 	if at.IsZero() {
 		at = w.m.Now
@@ -110,7 +110,7 @@ func (w *importTx) run(r *importRun) error {
 		if err := w.fork(r); err != nil {
 			return err
 		}
-	} else if err := w.unmoved(r); err != nil {
+	} else if err := w.checkTip(r); err != nil {
 		return err
 	}
 	var answered []chat.TurnID
@@ -140,13 +140,13 @@ func (w *importTx) fork(r *importRun) error {
 		return err
 	}
 	r.on.id, r.on.epoch, r.on.head = chat.BranchID(b.ID), b.Epoch, chat.StateID(b.HeadState)
-	w.m.on[r.on.id] = r.on
+	w.m.tips[r.on.id] = r.on
 	w.branches++
 	return nil
 }
 
-// unmoved refuses a branch that was continued since it was read.
-func (w *importTx) unmoved(r *importRun) error {
+// checkTip refuses a branch that was continued since it was read.
+func (w *importTx) checkTip(r *importRun) error {
 	b, err := schema.BranchByID(w.DB, r.on.id)
 	if err != nil {
 		return err
@@ -155,13 +155,13 @@ func (w *importTx) unmoved(r *importRun) error {
 	if err != nil {
 		return err
 	}
-	if tip != w.m.at[r.turns[0].Key].seq-1 || b.Epoch != r.on.epoch || b.ArchivedAt != nil {
+	if tip != w.m.positions[r.turns[0].Key].seq-1 || b.Epoch != r.on.epoch || b.ArchivedAt != nil {
 		return sqlite.Conflict("The branch has changed in the meantime.").WithHint("import the file again")
 	}
 	return nil
 }
 
-// commitRun creates the state of the run's turns, and queues them for the index unless other work is due first.
+// commitRun creates the state of the run's turns, and queues them for the index behind other work that is due.
 func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 	st, err := records.Commit(w.Tx, chat.Commit{
 		BranchID: r.on.id, Epoch: r.on.epoch, Turns: turns, Summary: r.state.Summary, PinnedFacts: r.state.PinnedFacts,
@@ -182,10 +182,10 @@ func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 		queue.PriorityImported, now, now, now, string(list))
 }
 
-// finish marks the conversation as complete. What was changed here since the last import stays.
+// finish marks the conversation as complete. Changes made here since the last import stay.
 func (w *importTx) finish() error {
 	c := w.m.Conversation
-	left, err := w.leftOn()
+	branch, err := w.activateCurrent()
 	if err != nil {
 		return err
 	}
@@ -202,37 +202,38 @@ func (w *importTx) finish() error {
 			}
 		}
 	}
-	if err := w.key(keyContent+c.Key, string(left)); err != nil {
+	if err := w.key(keyContent+c.Key, string(branch)); err != nil {
 		return err
 	}
-	return w.settle()
+	return w.recordImport()
 }
 
-// leftOn activates the branch on which the source was left, unless the user chose one here.
-func (w *importTx) leftOn() (chat.BranchID, error) {
+// activateCurrent activates the branch that is current in the source, unless the user chose or continued another here,
+// and returns the active branch.
+func (w *importTx) activateCurrent() (chat.BranchID, error) {
 	row, err := schema.SessionByID(w.DB, w.m.Session)
 	if err != nil {
 		return "", err
 	}
 	active := chat.BranchID(row.ActiveBranch)
-	want := active
-	if p := w.m.at[w.m.Conversation.Current]; p != nil {
-		want = p.on.id
+	target := active
+	if p := w.m.positions[w.m.Conversation.Current]; p != nil {
+		target = p.on.id
 	}
-	if want == active || w.m.finished && active != w.m.leftAt {
+	if target == active || w.m.finished && active != w.m.lastBranch {
 		return active, nil
 	}
-	went, err := sqlite.All[string](w.DB, `SELECT id FROM turns WHERE branch_id = ? AND id NOT IN
+	added, err := sqlite.All[string](w.DB, `SELECT id FROM turns WHERE branch_id = ? AND id NOT IN
 		(SELECT entity_id FROM import_keys WHERE session_id = ?) LIMIT 1`, active, w.m.Session)
-	if err != nil || len(went) > 0 {
+	if err != nil || len(added) > 0 {
 		return active, err
 	}
-	return want, records.Activate(w.Tx, w.m.Session, want)
+	return target, records.Activate(w.Tx, w.m.Session, target)
 }
 
-// settle gives the session the position in the list of its newest turn, because turns are written by branch, not by
-// time. It also records the import in the ledger.
-func (w *importTx) settle() error {
+// recordImport gives the session the position of its newest turn in the list, because turns are written by branch, not
+// by time. It also records the import in the ledger.
+func (w *importTx) recordImport() error {
 	w.Now = w.m.Now
 	at := chat.FormatTime(w.m.latest)
 	if err := w.Run(`UPDATE sessions SET updated_at = ? WHERE id = ?`, at, w.m.Session); err != nil {
@@ -244,14 +245,14 @@ func (w *importTx) settle() error {
 	})
 }
 
-// moments are when a turn began and ended, as far as its source says.
-func (w *importTx) moments(t *transfer.Turn) (begun, over time.Time) {
-	begun = w.m.moment(t.CreatedAt)
-	if begun.IsZero() {
-		begun = w.Now
+// moments returns when a turn began and ended, as far as its source says.
+func (w *importTx) moments(t *transfer.Turn) (started, ended time.Time) {
+	started = w.m.moment(t.CreatedAt)
+	if started.IsZero() {
+		started = w.Now
 	}
-	if over = w.m.moment(t.AnsweredAt); over.Before(begun) {
-		over = begun
+	if ended = w.m.moment(t.AnsweredAt); ended.Before(started) {
+		ended = started
 	}
-	return begun, over
+	return started, ended
 }

@@ -17,7 +17,7 @@ import (
 // Queue is the durable job queue.
 type Queue struct {
 	*core.Core
-	// orphaned is how many jobs of a dead process were released when the data was opened
+	// orphaned is how many jobs of a dead process were released when the data was opened.
 	orphaned atomic.Int64
 }
 
@@ -60,12 +60,12 @@ func enqueueAt(t *core.Tx, priority int, kind chat.JobType, turn schema.TurnRow)
 //
 // The job belongs to the branch that owns the last turn, as its summary will.
 func (s *Queue) EnqueueRange(ctx context.Context, branch chat.BranchID, from int64, lastTurn chat.TurnID) (bool, error) {
-	var made bool
+	var queued bool
 	err := s.Write(ctx, "job.enqueue", func(t *core.Tx) (err error) {
-		made, err = enqueueRange(t, branch, from, lastTurn)
+		queued, err = enqueueRange(t, branch, from, lastTurn)
 		return err
 	})
-	return made, err
+	return queued, err
 }
 
 func enqueueRange(t *core.Tx, branch chat.BranchID, from int64, last chat.TurnID) (bool, error) {
@@ -94,22 +94,22 @@ func enqueueRange(t *core.Tx, branch chat.BranchID, from int64, last chat.TurnID
 	return n > 0, err
 }
 
-// SettleJob ends a turn's job because its purpose was achieved otherwise.
-func SettleJob(t *core.Tx, kind chat.JobType, turn string) error {
+// EndJob ends a turn's job whose purpose was achieved in another way.
+func EndJob(t *core.Tx, kind chat.JobType, turn string) error {
 	err := t.Run(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
 		WHERE job_key = ? AND state <> 'done'`, t.Stamp(), JobKey(kind, turn))
 	if err != nil {
 		return err
 	}
-	return ForgetJobs(t)
+	return PruneJobs(t)
 }
 
 // KeptJobs is how many done jobs of a type are kept for inspection.
 const KeptJobs = 200
 
-// ForgetJobs deletes the done jobs of turns except the newest: the phase of their turn shows the result. The job of a
+// PruneJobs deletes the done jobs of turns except the newest: the phase of their turn shows the result. The job of a
 // range stays, because it is queued only once.
-func ForgetJobs(t *core.Tx) error {
+func PruneJobs(t *core.Tx) error {
 	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
 		if err := t.Run(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
 			(SELECT id FROM jobs WHERE state = 'done' AND job_type = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, kind, kind, KeptJobs); err != nil {
@@ -169,7 +169,7 @@ func (s *Queue) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 }
 
 // JobCounts counts the jobs that are not done.
-func (s *Queue) JobCounts(ctx context.Context) (queued, running, dead int, err error) {
+func (s *Queue) JobCounts(ctx context.Context) (queued, running, failed int, err error) {
 	var c struct{ Queued, Running, Dead int }
 	err = s.Read(ctx, "job.count", func(db *gorm.DB) error {
 		return db.Raw(`SELECT coalesce(sum(state = 'queued'), 0) AS queued, coalesce(sum(state = 'running'), 0) AS running,

@@ -64,8 +64,8 @@ func (s *Queue) claim(ctx context.Context, lease time.Duration, turn chat.TurnID
 	return rows[0].Job(), true, nil
 }
 
-// NextJob is the time until a job of these types can be claimed, 0 if one can be now; false: none is waiting, except
-// for another job.
+// NextJob returns the time until a job of these types can be claimed, 0 if one can be now; false: none is waiting,
+// except for another job.
 func (s *Queue) NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error) {
 	var due []string
 	now := s.Clock.Now()
@@ -95,13 +95,13 @@ func (s *Queue) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration)
 }
 
 // CheckLease refuses a worker whose try of a job is no longer the running one: the check before every effect (SRD
-// 6.5). The zero Lease is not a worker.
+// 6.5). The zero Lease is for callers that are not workers: nothing is checked.
 func CheckLease(t *core.Tx, h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
-	held, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE id = ? AND claim = ? AND state = 'running'`, h.Job, h.Claim)
-	if err == nil && len(held) == 0 {
+	running, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE id = ? AND claim = ? AND state = 'running'`, h.Job, h.Claim)
+	if err == nil && len(running) == 0 {
 		err = chat.LeaseLostError(h.Job)
 	}
 	return err
@@ -117,7 +117,7 @@ func FinishJob(t *core.Tx, h chat.Lease) error {
 	if err != nil {
 		return err
 	}
-	return ForgetJobs(t)
+	return PruneJobs(t)
 }
 
 // FinishJob marks a job as done whose effect needed no transaction. A job that is already done or deleted is not an
@@ -126,8 +126,8 @@ func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
 	return s.Write(ctx, "job.finish", func(t *core.Tx) error { return FinishJob(t, h) })
 }
 
-// FailJob records a failed try: the job is retried after retryAfter, or fails permanently once all tries are used up. It
-// returns the job as it now is; a try that had lost its lease changes nothing. The message must not contain a key or
+// FailJob records a failed try: the job is retried after retryAfter, or fails permanently once all tries are used up.
+// It returns the job as it now is; a try that had lost its lease changes nothing. The message must not contain a key or
 // a prompt.
 func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
 	var row schema.JobRow

@@ -30,11 +30,11 @@ func (s *Queue) RequeueMissing(ctx context.Context) (int, error) {
 			{chat.JobSummarizeTurn, `t.phase = 'ResponseFinalized'`},
 			{chat.JobIndexTurn, `t.phase = 'StateCommitted' AND t.index_status <> 'degraded'`},
 		} {
-			made, err := requeue(t, q.kind, q.where)
+			queued, err := requeue(t, q.kind, q.where)
 			if err != nil {
 				return err
 			}
-			n += made
+			n += queued
 		}
 		return nil
 	})
@@ -90,11 +90,11 @@ func releaseJobs(t *core.Tx, before string) (int64, error) {
 // process that has ended.
 func ReleaseOrphanedJobs(ctx context.Context, s *Queue) error {
 	return s.Write(ctx, "store.open", func(t *core.Tx) error {
-		again, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'running' AND attempts < ?`, chat.MaxJobAttempts)
+		retried, err := sqlite.All[int64](t.DB, `SELECT id FROM jobs WHERE state = 'running' AND attempts < ?`, chat.MaxJobAttempts)
 		if err != nil {
 			return err
 		}
-		s.orphaned.Store(int64(len(again)))
+		s.orphaned.Store(int64(len(retried)))
 		_, err = releaseJobs(t, core.EndOfTime)
 		return err
 	})
@@ -105,7 +105,7 @@ func (s *Queue) Orphaned() int {
 	return int(s.orphaned.Swap(0))
 }
 
-// PendingIDs are the final turns of all sessions that no state covers yet.
+// PendingIDs returns the final turns of all sessions that no state covers yet.
 func (s *Queue) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
 	return core.All[chat.TurnID](ctx, s, "turn.pending", `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)
 }

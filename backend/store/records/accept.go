@@ -135,8 +135,8 @@ func EnterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
 	return err
 }
 
-// Prepare records the assembled context, after which the turn may become Responding. A turn whose context is assembled again, after a
-// rejection for size or for a retry, keeps its phase and gets the new manifest.
+// Prepare records the assembled context, after which the turn may become Responding. A turn whose context is assembled
+// again, after a rejection for size or for a retry, keeps its phase and gets the new manifest.
 func (s *Records) Prepare(ctx context.Context, p chat.Preparation) error {
 	err := s.Write(ctx, "turn.prepare", func(t *core.Tx) error { return Prepare(t, p) })
 	if err == nil {

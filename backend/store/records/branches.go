@@ -15,8 +15,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// forkedAt is the lineage of a branch that forks off now after a turn_seq: without branches that begin at that point,
-// and with the last branch's present pins.
+// forkedAt returns the lineage of a branch that forks off now after a turn_seq: without branches that begin at that
+// point, and with the last branch's present pins.
 func forkedAt(segs []core.Segment, seq int64) []core.Segment {
 	var out []core.Segment
 	for i, g := range segs {
@@ -158,7 +158,7 @@ func forkAfter(t *core.Tx, child *schema.BranchRow, segs []core.Segment, after c
 	return nil
 }
 
-// forkBase is the newest state of the lineage that covers no turn after seq.
+// forkBase returns the newest state of the lineage that covers no turn after seq.
 func forkBase(db *gorm.DB, segs []core.Segment, seq int64) (schema.StateRow, error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {
@@ -217,7 +217,7 @@ func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat
 	return base.State(), schema.TurnsOf(turns), err
 }
 
-// freeLabel is "fork N", with N counting the session's branches.
+// freeLabel returns "fork N", with N counting the session's branches.
 func freeLabel(t *core.Tx, session string) (string, error) {
 	n, err := sqlite.One[int64](t.DB, "session", session, `SELECT count(*) FROM branches WHERE session_id = ?`, session)
 	return "fork " + sqlite.Itoa(n), err

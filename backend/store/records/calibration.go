@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Calibration is what was learned of a model's token counting: factor 1 with no samples at first.
+// Calibration returns what was learned of a model's token counting: factor 1 with no samples at first.
 func (s *Records) Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error) {
 	row, err := core.Query(ctx, s, "calibration.read", func(db *gorm.DB) (schema.CalibrationRow, error) { return events.CalibrationOf(db, provider, modelID) })
 	return chat.Calibration{Factor: row.Factor, Samples: row.Samples, Mean: row.Mean}, err

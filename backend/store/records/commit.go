@@ -60,8 +60,8 @@ func retitle(t *core.Tx, id string, r chat.Retitle) error {
 	if to == "" || to == r.From {
 		return nil
 	}
-	now, err := sqlite.All[string](t.DB, `SELECT title FROM sessions WHERE id = ?`, id)
-	if err != nil || len(now) == 0 || now[0] != r.From {
+	current, err := sqlite.All[string](t.DB, `SELECT title FROM sessions WHERE id = ?`, id)
+	if err != nil || len(current) == 0 || current[0] != r.From {
 		return err
 	}
 	return events.Record(t, chat.SessionID(id), ledger.EventSessionRenamed, id, ledger.TextChanged{Text: to})
@@ -135,7 +135,7 @@ func InsertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int6
 	})
 }
 
-// committedMetrics is what was measured while creating a state (SRD 15.1).
+// committedMetrics returns what was measured while creating a state (SRD 15.1).
 func committedMetrics(c chat.Commit) chat.TurnMetrics {
 	check := chat.CheckOf(c.Origin, c.Validation)
 	return chat.TurnMetrics{SummarizeMs: c.SummarizeMs, ValidationTries: check.Tries, ValidationResult: check.Result}
@@ -153,7 +153,7 @@ func coverTurns(t *core.Tx, turns []schema.TurnRow, m chat.TurnMetrics) error {
 			return err
 		}
 		if !t.Commits {
-			if err := queue.SettleJob(t, chat.JobSummarizeTurn, turn.ID); err != nil {
+			if err := queue.EndJob(t, chat.JobSummarizeTurn, turn.ID); err != nil {
 				return err
 			}
 		}

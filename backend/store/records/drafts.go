@@ -27,7 +27,7 @@ func (r DraftRow) Draft() (chat.Draft, error) {
 	return chat.Draft{BranchID: chat.BranchID(r.BranchID), Message: m, UpdatedAt: schema.Moment(r.UpdatedAt)}, nil
 }
 
-// Draft is a branch's unsent text, if any.
+// Draft returns a branch's unsent text, if any.
 func (s *Records) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, bool, error) {
 	var d chat.Draft
 	var found bool

@@ -32,12 +32,12 @@ func (s *Records) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error
 			return err
 		}
 		sum := codec.Hash(n.Content)
-		there, err := sqlite.All[schema.FileRow](t.DB, `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? AND content_hash = ?`, n.SessionID, sum)
+		existing, err := sqlite.All[schema.FileRow](t.DB, `SELECT `+schema.FileColumns+` FROM files WHERE session_id = ? AND content_hash = ?`, n.SessionID, sum)
 		if err != nil {
 			return err
 		}
-		if len(there) > 0 {
-			row = there[0]
+		if len(existing) > 0 {
+			row = existing[0]
 			row.Name = schema.Clean(n.Name)
 			return nil
 		}
@@ -67,18 +67,18 @@ func checkFile(n chat.NewFile) error {
 	return nil
 }
 
-// File is a document without its bytes.
+// File returns a document without its bytes.
 func (s *Records) File(ctx context.Context, id chat.FileID) (chat.File, error) {
 	row, err := core.Query(ctx, s, "file.read", func(db *gorm.DB) (schema.FileRow, error) { return schema.FileByID(db, id) })
 	return row.File(), err
 }
 
-// FileText is a document's complete text.
+// FileText returns a document's complete text.
 func (s *Records) FileText(ctx context.Context, id chat.FileID) (string, error) {
 	return core.Query(ctx, s, "file.read", func(db *gorm.DB) (string, error) { return schema.FileText(db, id) })
 }
 
-// TurnFiles are the documents of a turn's message that are indexed with it, without those that an earlier finalized
+// TurnFiles returns the documents of a turn's message that are indexed with it, without those that an earlier finalized
 // turn of its lineage already had.
 func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileText, error) {
 	var out []chat.FileText
@@ -92,11 +92,11 @@ func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileTex
 			if err != nil {
 				return err
 			}
-			known, err := broughtBefore(db, row, f)
+			before, err := attachedBefore(db, row, f)
 			if err != nil {
 				return err
 			}
-			if known {
+			if before {
 				continue
 			}
 			words, err := schema.FileText(db, d.File)
@@ -111,9 +111,9 @@ func (s *Records) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileTex
 	return out, err
 }
 
-// broughtBefore reports that an earlier turn of the lineage had the file. A file is bound to the turn that used it
+// attachedBefore reports whether an earlier turn of the lineage had the file. A file is bound to the turn that used it
 // first; only for other turns the history is searched.
-func broughtBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, error) {
+func attachedBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, error) {
 	if schema.Text(f.TurnID) == turn.ID {
 		return false, nil
 	}
@@ -122,11 +122,11 @@ func broughtBefore(db *gorm.DB, turn schema.TurnRow, f schema.FileRow) (bool, er
 		return false, err
 	}
 	for _, seg := range segs {
-		there, err := sqlite.All[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
+		existing, err := sqlite.All[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
 			AND final_assistant_message_json IS NOT NULL AND instr(user_message_json, ?) > 0 LIMIT 1`,
 			seg.Branch, seg.From, min(seg.To, turn.TurnSeq-1), `"file_id":"`+f.ID+`"`)
-		if err != nil || len(there) > 0 {
-			return len(there) > 0, err
+		if err != nil || len(existing) > 0 {
+			return len(existing) > 0, err
 		}
 	}
 	return false, nil

@@ -136,7 +136,7 @@ func finalizePrepared(t *core.Tx, turn *schema.TurnRow, f finalization) error {
 	if err := closeSteps(t, f.TurnID, f.step); err != nil {
 		return err
 	}
-	if err := answerRest(t, f.Unanswered); err != nil {
+	if err := endRemaining(t, f.Unanswered); err != nil {
 		return err
 	}
 	if err := closeBatches(t, f.TurnID); err != nil {

@@ -26,7 +26,7 @@ func (s *Records) SetFolder(ctx context.Context, ids []chat.SessionID, folder st
 	})
 }
 
-// Folders are the folder names of unarchived sessions, in alphabetical order.
+// Folders returns the folder names of unarchived sessions, in alphabetical order.
 func (s *Records) Folders(ctx context.Context) ([]chat.Folder, error) {
 	return core.All[chat.Folder](ctx, s, "session.folders", `SELECT folder AS name, count(*) AS sessions FROM sessions
 			WHERE folder <> '' AND archived_at IS NULL GROUP BY folder ORDER BY folder`)

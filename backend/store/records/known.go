@@ -44,7 +44,7 @@ func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Kno
 	if q.Limit <= 0 {
 		q.Limit = knownPage
 	}
-	find := strings.ToLower(q.Text)
+	text := strings.ToLower(q.Text)
 	page = []chat.Known{}
 	err = s.Read(ctx, "known.list", func(db *gorm.DB) error {
 		rows, err := sqlite.All[knownSource](db, `SELECT s.id, s.title, s.active_branch, s.system_prompt, b.head_state, s.archived_at IS NOT NULL AS archived
@@ -52,9 +52,9 @@ func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Kno
 		if err != nil {
 			return err
 		}
-		list := func(found []chat.Known) {
+		add := func(found []chat.Known) {
 			for _, k := range found {
-				if !strings.Contains(strings.ToLower(k.Text), find) {
+				if !strings.Contains(strings.ToLower(k.Text), text) {
 					continue
 				}
 				if total >= q.Offset && total < q.Offset+q.Limit {
@@ -63,13 +63,13 @@ func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Kno
 				total++
 			}
 		}
-		of, err := knownOfProjects(db, q.Kind)
+		fromProjects, err := knownOfProjects(db, q.Kind)
 		if err != nil {
 			return err
 		}
-		list(of)
+		add(fromProjects)
 		for _, r := range rows {
-			if q.Kind == chat.KnownSummary && find == "" && (total < q.Offset || total >= q.Offset+q.Limit) {
+			if q.Kind == chat.KnownSummary && text == "" && (total < q.Offset || total >= q.Offset+q.Limit) {
 				total++ // one per session: those of other pages need not be read
 				continue
 			}
@@ -77,14 +77,14 @@ func (s *Records) Known(ctx context.Context, q chat.KnownQuery) (page []chat.Kno
 			if err != nil {
 				return err
 			}
-			list(found)
+			add(found)
 		}
 		return nil
 	})
 	return page, total, err
 }
 
-// knownOfProjects are the pinned facts or the instructions of all projects, by the projects' names.
+// knownOfProjects returns the pinned facts or the instructions of all projects, by the projects' names.
 func knownOfProjects(db *gorm.DB, kind chat.KnownKind) (out []chat.Known, err error) {
 	if kind != chat.KnownPin && kind != chat.KnownInstructions {
 		return nil, nil
@@ -104,48 +104,48 @@ func knownOfProjects(db *gorm.DB, kind chat.KnownKind) (out []chat.Known, err er
 }
 
 func (r knownSource) known(db *gorm.DB, kind chat.KnownKind) ([]chat.Known, error) {
-	one := chat.Known{
+	entry := chat.Known{
 		Kind: kind, ID: r.ID, SessionID: chat.SessionID(r.ID), SessionTitle: r.Title, Archived: r.Archived,
 		BranchID: chat.BranchID(r.ActiveBranch), Text: r.SystemPrompt,
 	}
-	segs, err := core.Segments(db, one.BranchID)
+	segs, err := core.Segments(db, entry.BranchID)
 	if err != nil {
 		return nil, err
 	}
 	switch kind {
 	case chat.KnownPin:
-		return knownPins(db, segs, one)
+		return knownPins(db, segs, entry)
 	case chat.KnownSuggestion:
-		return knownSuggestions(db, one)
+		return knownSuggestions(db, entry)
 	case chat.KnownSummary:
 		state, err := StateByID(db, chat.StateID(r.HeadState))
 		if err != nil || strings.TrimSpace(state.Summary) == "" {
 			return nil, err
 		}
-		one.ID, one.Text, one.At, one.TurnSeq = state.ID, state.Summary, schema.Moment(state.CreatedAt), state.CoversSeq
-		one.TurnID, err = turnOn(db, segs, state.CoversSeq)
-		return []chat.Known{one}, err
+		entry.ID, entry.Text, entry.At, entry.TurnSeq = state.ID, state.Summary, schema.Moment(state.CreatedAt), state.CoversSeq
+		entry.TurnID, err = turnOn(db, segs, state.CoversSeq)
+		return []chat.Known{entry}, err
 	}
-	set, err := sqlite.All[string](db, `SELECT created_at FROM events WHERE session_id = ? AND type IN ('session_created', 'session_prompt_set', 'session_settings_set')
+	times, err := sqlite.All[string](db, `SELECT created_at FROM events WHERE session_id = ? AND type IN ('session_created', 'session_prompt_set', 'session_settings_set')
 		ORDER BY event_seq DESC LIMIT 1`, r.ID)
-	if len(set) > 0 {
-		one.At = schema.Moment(set[0])
+	if len(times) > 0 {
+		entry.At = schema.Moment(times[0])
 	}
-	return []chat.Known{one}, err
+	return []chat.Known{entry}, err
 }
 
-func knownPins(db *gorm.DB, segs []core.Segment, one chat.Known) ([]chat.Known, error) {
-	standing, err := PinsOn(db, segs)
+func knownPins(db *gorm.DB, segs []core.Segment, entry chat.Known) ([]chat.Known, error) {
+	pins, err := PinsOn(db, segs)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := suggestedSources(db, one.SessionID)
+	sources, err := suggestedSources(db, entry.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]chat.Known, len(standing))
-	for i, p := range standing {
-		out[i] = one
+	out := make([]chat.Known, len(pins))
+	for i, p := range pins {
+		out[i] = entry
 		out[i].ID, out[i].Text, out[i].At, out[i].TurnSeq = p.ID, p.Text, schema.Moment(p.CreatedAt), p.AfterTurnSeq
 		if source, ok := sources[p.First]; ok {
 			out[i].TurnID, out[i].TurnSeq = chat.TurnID(source.TurnID), source.TurnSeq
@@ -158,8 +158,8 @@ func knownPins(db *gorm.DB, segs []core.Segment, one chat.Known) ([]chat.Known, 
 	return out, nil
 }
 
-// suggestedSources are the suggestions of a session that were pinned, by the pins made from them. Their turn is where
-// the user wrote it, which says more than the turn after which it was pinned.
+// suggestedSources returns the suggestions of a session that were pinned, by the pins made from them. Their turn is
+// where the user wrote it, which says more than the turn after which it was pinned.
 func suggestedSources(db *gorm.DB, session chat.SessionID) (map[string]suggestionRow, error) {
 	rows, err := sqlite.All[suggestionRow](db, `SELECT * FROM pin_suggestions WHERE session_id = ? AND pin_id IS NOT NULL`, session)
 	out := map[string]suggestionRow{}
@@ -169,14 +169,14 @@ func suggestedSources(db *gorm.DB, session chat.SessionID) (map[string]suggestio
 	return out, err
 }
 
-func knownSuggestions(db *gorm.DB, one chat.Known) ([]chat.Known, error) {
-	offered, err := suggestedPins(db, one.BranchID)
+func knownSuggestions(db *gorm.DB, entry chat.Known) ([]chat.Known, error) {
+	suggestions, err := suggestedPins(db, entry.BranchID)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]chat.Known, len(offered))
-	for i, p := range offered {
-		out[i] = one
+	out := make([]chat.Known, len(suggestions))
+	for i, p := range suggestions {
+		out[i] = entry
 		out[i].ID, out[i].Text, out[i].TurnID, out[i].TurnSeq = string(p.ID), p.Text, p.TurnID, p.TurnSeq
 		turn, err := schema.TurnByID(db, p.TurnID)
 		if err != nil {
@@ -187,7 +187,7 @@ func knownSuggestions(db *gorm.DB, one chat.Known) ([]chat.Known, error) {
 	return out, nil
 }
 
-// turnOn is the turn with a number on a lineage; empty: none.
+// turnOn returns the turn with a number on a lineage; empty: none.
 func turnOn(db *gorm.DB, segs []core.Segment, seq int64) (chat.TurnID, error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {

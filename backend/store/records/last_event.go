@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// LastEvent is the event_seq of a session's newest event, 0 for none. While it is unchanged, so is the session's
+// LastEvent returns the event_seq of a session's newest event, 0 for none. While it is unchanged, so is the session's
 // content.
 func (s *Records) LastEvent(ctx context.Context, session chat.SessionID) (int64, error) {
 	return core.Query(ctx, s, "session.last_event", func(db *gorm.DB) (int64, error) {

@@ -50,7 +50,7 @@ func (r savedPromptRow) prompt() chat.SavedPrompt {
 	return chat.SavedPrompt{ID: chat.SavedPromptID(r.ID), Name: r.Name, Text: r.Text, CreatedAt: schema.Moment(r.CreatedAt), UpdatedAt: schema.Moment(r.UpdatedAt)}
 }
 
-// Assistants are all assistants, by name.
+// Assistants returns all assistants, by name.
 func (s *Records) Assistants(ctx context.Context) ([]chat.Assistant, error) {
 	rows, err := core.All[assistantRow](ctx, s, "assistant.list", `SELECT * FROM assistants`)
 	out := lists.Map(rows, assistantRow.assistant)
@@ -58,7 +58,7 @@ func (s *Records) Assistants(ctx context.Context) ([]chat.Assistant, error) {
 	return out, err
 }
 
-// Assistant is one assistant.
+// Assistant returns one assistant.
 func (s *Records) Assistant(ctx context.Context, id chat.AssistantID) (chat.Assistant, error) {
 	return core.Query(ctx, s, "assistant.read", func(db *gorm.DB) (chat.Assistant, error) { return assistantByID(db, id) })
 }
@@ -82,18 +82,18 @@ func (s *Records) PutAssistant(ctx context.Context, a chat.Assistant) (chat.Assi
 		if err := a.Check(); err != nil {
 			return err
 		}
-		all, err := shelfOf(t, "assistants", "assistant", chat.MaxAssistants)
+		all, err := entriesOf(t, "assistants", "assistant", chat.MaxAssistants)
 		if err != nil {
 			return err
 		}
-		id, made, err := all.take(t, string(a.ID), a.Name)
+		id, created, err := all.reserve(t, string(a.ID), a.Name)
 		if err != nil {
 			return err
 		}
 		err = t.Run(`INSERT INTO assistants (id, name, instructions, model, temperature, effort, tools_mode, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET name = excluded.name, instructions = excluded.instructions, model = excluded.model, temperature = excluded.temperature,
 			effort = excluded.effort, tools_mode = excluded.tools_mode, updated_at = excluded.updated_at`,
-			id, a.Name, a.Instructions, a.Model, a.Temperature, a.Effort, a.ToolsMode, made, t.Stamp())
+			id, a.Name, a.Instructions, a.Model, a.Temperature, a.Effort, a.ToolsMode, created, t.Stamp())
 		if err == nil {
 			a, err = assistantByID(t.DB, chat.AssistantID(id))
 		}
@@ -102,39 +102,39 @@ func (s *Records) PutAssistant(ctx context.Context, a chat.Assistant) (chat.Assi
 	return a, err
 }
 
-// shelf is the content of a library table, against which a new entry is checked.
-type shelf struct {
-	what  string
-	most  int
-	made  map[string]string // creation time by id
-	named map[string]string // id by lower-case name
+// entries are those of a library table, against which a new one is checked.
+type entries struct {
+	kind    string
+	limit   int
+	created map[string]string // creation time by id
+	byName  map[string]string // id by lower-case name
 }
 
-func shelfOf(t *core.Tx, table, what string, most int) (shelf, error) {
-	s := shelf{what: what, most: most, made: map[string]string{}, named: map[string]string{}}
+func entriesOf(t *core.Tx, table, kind string, limit int) (entries, error) {
+	s := entries{kind: kind, limit: limit, created: map[string]string{}, byName: map[string]string{}}
 	rows, err := sqlite.All[struct{ ID, Name, CreatedAt string }](t.DB, `SELECT id, name, created_at FROM `+table)
 	for _, r := range rows {
-		s.made[r.ID], s.named[strings.ToLower(r.Name)] = r.CreatedAt, r.ID
+		s.created[r.ID], s.byName[strings.ToLower(r.Name)] = r.CreatedAt, r.ID
 	}
 	return s, err
 }
 
-// take returns the id of an entry, a new one if it has none, and its creation time. It refuses a name already in use
+// reserve returns the id of an entry, a new one if it has none, and its creation time. It refuses a name already in use
 // and an entry beyond the maximum.
-func (s shelf) take(t *core.Tx, id, name string) (entry, made string, err error) {
-	if other, ok := s.named[strings.ToLower(name)]; ok && other != id {
-		return "", "", chat.Errorf(chat.CodeConflict, "", "There is already a %s named %q; nothing was changed.", s.what, name).WithHint("choose another name")
+func (s entries) reserve(t *core.Tx, id, name string) (entry, created string, err error) {
+	if other, ok := s.byName[strings.ToLower(name)]; ok && other != id {
+		return "", "", chat.Errorf(chat.CodeConflict, "", "There is already a %s named %q; nothing was changed.", s.kind, name).WithHint("choose another name")
 	}
-	switch made, ok := s.made[id]; {
+	switch created, ok := s.created[id]; {
 	case ok:
-		return id, made, nil
+		return id, created, nil
 	case id != "":
-		return "", "", chat.Errorf(chat.CodeNotFound, "", "There is no such %s; it may have been deleted.", s.what)
-	case len(s.made) >= s.most:
-		return "", "", chat.Errorf(chat.CodeTooLarge, "", "There can be at most %d of them; nothing was changed.", s.most).WithHint("delete those that you do not use")
+		return "", "", chat.Errorf(chat.CodeNotFound, "", "There is no such %s; it may have been deleted.", s.kind)
+	case len(s.created) >= s.limit:
+		return "", "", chat.Errorf(chat.CodeTooLarge, "", "There can be at most %d of them; nothing was changed.", s.limit).WithHint("delete those that you do not use")
 	}
 	entry = t.NewID()
-	s.made[entry], s.named[strings.ToLower(name)] = t.Stamp(), entry
+	s.created[entry], s.byName[strings.ToLower(name)] = t.Stamp(), entry
 	return entry, t.Stamp(), nil
 }
 
@@ -168,7 +168,7 @@ func applyAssistant(t *core.Tx, session chat.SessionID, id chat.AssistantID) err
 	return SetSession(t, session, ledger.EventSessionModel, ledger.TextChanged{Text: a.Model})
 }
 
-// SavedPrompts are all saved prompts, by name.
+// SavedPrompts returns all saved prompts, by name.
 func (s *Records) SavedPrompts(ctx context.Context) ([]chat.SavedPrompt, error) {
 	rows, err := core.All[savedPromptRow](ctx, s, "prompt.list", `SELECT * FROM saved_prompts`)
 	out := lists.Map(rows, savedPromptRow.prompt)
@@ -180,7 +180,7 @@ func (s *Records) SavedPrompts(ctx context.Context) ([]chat.SavedPrompt, error) 
 func (s *Records) PutSavedPrompts(ctx context.Context, list []chat.SavedPrompt) ([]chat.SavedPrompt, error) {
 	out := make([]chat.SavedPrompt, len(list))
 	err := s.Write(ctx, "prompt.put", func(t *core.Tx) error {
-		all, err := shelfOf(t, "saved_prompts", "prompt", chat.MaxSavedPrompts)
+		all, err := entriesOf(t, "saved_prompts", "prompt", chat.MaxSavedPrompts)
 		if err != nil {
 			return err
 		}
@@ -189,16 +189,16 @@ func (s *Records) PutSavedPrompts(ctx context.Context, list []chat.SavedPrompt) 
 			if err := p.Check(); err != nil {
 				return err
 			}
-			id, made, err := all.take(t, string(p.ID), p.Name)
+			id, created, err := all.reserve(t, string(p.ID), p.Name)
 			if err != nil {
 				return err
 			}
 			if err := t.Run(`INSERT INTO saved_prompts (id, name, text, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
 				ON CONFLICT (id) DO UPDATE SET name = excluded.name, text = excluded.text, updated_at = excluded.updated_at`,
-				id, p.Name, p.Text, made, t.Stamp()); err != nil {
+				id, p.Name, p.Text, created, t.Stamp()); err != nil {
 				return err
 			}
-			out[i] = savedPromptRow{ID: id, Name: p.Name, Text: p.Text, CreatedAt: made, UpdatedAt: t.Stamp()}.prompt()
+			out[i] = savedPromptRow{ID: id, Name: p.Name, Text: p.Text, CreatedAt: created, UpdatedAt: t.Stamp()}.prompt()
 		}
 		return nil
 	})

@@ -44,7 +44,7 @@ func mergePrepared(t *core.Tx, p chat.Preparation) error {
 	return putMetrics(t, p.TurnID, "", sum)
 }
 
-// turnMetrics are a turn's metrics, zero if there are none or they cannot be read.
+// turnMetrics returns a turn's metrics, zero if there are none or they cannot be read.
 func turnMetrics(t *core.Tx, turn chat.TurnID) (chat.TurnMetrics, error) {
 	old, err := sqlite.All[string](t.DB, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
 	var m chat.TurnMetrics
@@ -69,10 +69,10 @@ func mergeMetrics(a, b chat.TurnMetrics) chat.TurnMetrics {
 	}
 }
 
-// newer is b if it was measured, otherwise a.
+// newer returns b if it was measured, otherwise a.
 func newer[N comparable](a, b N) N {
-	var none N
-	if b != none {
+	var zero N
+	if b != zero {
 		return b
 	}
 	return a
@@ -122,7 +122,7 @@ const metricColumns = `t.id, t.turn_seq, t.usage_json, m.metrics_json,
 	 WHERE st.turn_id = t.id ORDER BY st.step_index DESC, st.attempt DESC LIMIT 1) AS step_json,
 	(SELECT count(*) FROM steps st WHERE st.turn_id = t.id) AS attempts`
 
-// Metrics are the newest turns of a branch with their metrics, newest first.
+// Metrics returns the newest turns of a branch with their metrics, newest first.
 func (s *Records) Metrics(ctx context.Context, branch chat.BranchID, limit int) ([]chat.TurnMetricsRow, error) {
 	measured, err := s.Measures(ctx, chat.MeasureQuery{Branch: branch, Limit: limit})
 	return lists.Map(measured, func(m chat.TurnMeasure) chat.TurnMetricsRow { return m.TurnMetricsRow }), err
@@ -136,7 +136,7 @@ type measureRow struct {
 	CreatedAt string
 }
 
-// Measures are the newest turns of a branch's lineage, of a session or of all sessions with their metrics, newest
+// Measures returns the newest turns of a branch's lineage, of a session or of all sessions with their metrics, newest
 // first.
 func (s *Records) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.TurnMeasure, error) {
 	rows, err := core.Query(ctx, s, "metrics.read", func(db *gorm.DB) ([]measureRow, error) {
@@ -154,8 +154,8 @@ func (s *Records) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.Tur
 	}), err
 }
 
-// measured is the FROM clause of a query; empty: no turns. Identifiers begin with their creation time, so the newest
-// turns of all sessions are the last by id.
+// measured returns the FROM clause of a query; empty: no turns. Identifiers begin with their creation time, so the
+// newest turns of all sessions are the last by id.
 func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, err error) {
 	const joined = ` JOIN sessions s ON s.id = t.session_id LEFT JOIN metrics m ON m.turn_id = t.id AND m.step_id = ''`
 	limit := q.Limit
@@ -210,7 +210,7 @@ func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.M
 // BackgroundUsage sums the token usage of the calls that wrote states, titles and range summaries, as their
 // validations recorded it, like UsageByModel. Calls whose result was not stored are not included.
 func (s *Records) BackgroundUsage(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
-	// A duplicate copies range summaries in the moment in which it is created.
+	// A duplicate gets copies of range summaries at the moment when it is created.
 	where := `CASE WHEN json_valid(t.validation_json) THEN json_type(t.validation_json, '$.usage') = 'object' END
 		AND (s.source <> ? OR t.created_at > s.created_at)`
 	args := []any{schema.SourceDuplicate}

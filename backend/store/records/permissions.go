@@ -29,7 +29,7 @@ func (r permissionRow) permission() chat.ToolPermission {
 	}
 }
 
-// ToolPermissions are all decisions that apply to later calls.
+// ToolPermissions returns all decisions that apply to later calls.
 func (s *Records) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, error) {
 	rows, err := core.All[permissionRow](ctx, s, "permission.list", `SELECT * FROM tool_permissions ORDER BY source, tool, session_id`)
 	return lists.Map(rows, permissionRow.permission), err
@@ -79,7 +79,7 @@ func (s *Records) ForgetToolSource(ctx context.Context, source string) error {
 	})
 }
 
-// PinnedDefinitions are the accepted definitions, the current ones and those before.
+// PinnedDefinitions returns the accepted definitions, the current ones and those before.
 func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition, error) {
 	var out []chat.PinnedDefinition
 	rows, err := core.All[struct {
@@ -118,7 +118,7 @@ func (s *Records) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinit
 	})
 }
 
-// ToolMarks are the hashes of the definitions that the user marked as having no effects, by source and tool.
+// ToolMarks returns the hashes of the definitions that the user marked as having no effects, by source and tool.
 func (s *Records) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, error) {
 	out := map[chat.ReadOnlyMark]string{}
 	rows, err := core.All[struct{ Source, Tool, Hash string }](ctx, s, "mark.list", `SELECT source, tool, hash FROM tool_marks`)

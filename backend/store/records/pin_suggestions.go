@@ -41,11 +41,11 @@ const (
 
 // suggestPins stores the standing instructions of a turn that is being committed.
 func suggestPins(t *core.Tx, turn schema.TurnRow) error {
-	said, err := userText(t.DB, turn.ID)
+	text, err := userText(t.DB, turn.ID)
 	if err != nil {
 		return err
 	}
-	found := intent.TypedInstructions(said)
+	found := intent.TypedInstructions(text)
 	for _, s := range found[:min(len(found), maxTurnSuggestions)] {
 		err := t.Run(`INSERT INTO pin_suggestions (id, session_id, branch_id, turn_id, turn_seq, span_from, span_to)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn_id, span_from) DO NOTHING`,
@@ -57,7 +57,7 @@ func suggestPins(t *core.Tx, turn schema.TurnRow) error {
 	return nil
 }
 
-// userText is the user's text in a turn; empty if unreadable.
+// userText returns the user's text in a turn; empty if unreadable.
 func userText(db *gorm.DB, turn string) (string, error) {
 	raw, err := sqlite.All[string](db, `SELECT user_message_json FROM turns WHERE id = ?`, turn)
 	if err != nil || len(raw) == 0 {
@@ -70,7 +70,7 @@ func userText(db *gorm.DB, turn string) (string, error) {
 	return m.RenderedText(), nil
 }
 
-// SuggestedPins are the standing instructions of a branch's lineage that are neither pinned nor dismissed, newest
+// SuggestedPins returns the standing instructions of a branch's lineage that are neither pinned nor dismissed, newest
 // first.
 func (s *Records) SuggestedPins(ctx context.Context, branch chat.BranchID) ([]chat.PinSuggestion, error) {
 	return core.Query(ctx, s, "pin.suggested", func(db *gorm.DB) ([]chat.PinSuggestion, error) { return suggestedPins(db, branch) })
@@ -85,7 +85,7 @@ func suggestedPins(db *gorm.DB, branch chat.BranchID) ([]chat.PinSuggestion, err
 	if err != nil {
 		return nil, err
 	}
-	made, known, err := knownInstructions(db, segs)
+	pinned, known, err := knownInstructions(db, segs)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func suggestedPins(db *gorm.DB, branch chat.BranchID) ([]chat.PinSuggestion, err
 		if texts[i], err = r.text(db); err != nil {
 			return nil, err
 		}
-		if r.DismissedAt != nil || made[schema.Text(r.PinID)] {
+		if r.DismissedAt != nil || pinned[schema.Text(r.PinID)] {
 			known[plainInstruction(texts[i])] = true
 		}
 	}
@@ -112,7 +112,7 @@ func suggestedPins(db *gorm.DB, branch chat.BranchID) ([]chat.PinSuggestion, err
 	return out, nil
 }
 
-// suggestionsOn are the newest suggestions of a lineage, in whatever state.
+// suggestionsOn returns the newest suggestions of a lineage, in whatever state.
 func suggestionsOn(db *gorm.DB, segs []core.Segment) ([]suggestionRow, error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {
@@ -122,9 +122,9 @@ func suggestionsOn(db *gorm.DB, segs []core.Segment) ([]suggestionRow, error) {
 		AND s.turn_seq > seg."from" AND s.turn_seq <= seg."to" ORDER BY s.turn_seq DESC, s.span_from LIMIT ?`, scope, consideredSuggestions)
 }
 
-// knownInstructions are all pins ever made on a lineage, and those pinned on it now, as a whole and sentence by
+// knownInstructions returns all pins ever made on a lineage, and those pinned on it now, as a whole and sentence by
 // sentence.
-func knownInstructions(db *gorm.DB, segs []core.Segment) (made, known map[string]bool, err error) {
+func knownInstructions(db *gorm.DB, segs []core.Segment) (pinned, known map[string]bool, err error) {
 	scope, err := core.ScopeJSON(segs)
 	if err != nil {
 		return nil, nil, err
@@ -151,28 +151,28 @@ func plainInstruction(s string) string {
 }
 
 func (r suggestionRow) text(db *gorm.DB) (string, error) {
-	said, err := userText(db, r.TurnID)
-	if err != nil || r.SpanTo > len(said) {
+	message, err := userText(db, r.TurnID)
+	if err != nil || r.SpanTo > len(message) {
 		return "", err
 	}
-	return strings.TrimSpace(said[r.SpanFrom:r.SpanTo]), nil
+	return strings.TrimSpace(message[r.SpanFrom:r.SpanTo]), nil
 }
 
 // SuggestionPinned records that a suggestion was pinned on a branch.
 func (s *Records) SuggestionPinned(ctx context.Context, branch chat.BranchID, id chat.SuggestionID, pin chat.PinID) error {
-	return s.settleSuggestion(ctx, "pin.accept", branch, id, func(t *core.Tx) (int64, error) {
+	return s.updateSuggestion(ctx, "pin.accept", branch, id, func(t *core.Tx) (int64, error) {
 		return t.Exec(`UPDATE pin_suggestions SET pin_id = ?, dismissed_at = NULL WHERE id = ?`, pin, id)
 	})
 }
 
 // DismissSuggestion stops suggesting an instruction anywhere.
 func (s *Records) DismissSuggestion(ctx context.Context, branch chat.BranchID, id chat.SuggestionID) error {
-	return s.settleSuggestion(ctx, "pin.dismiss", branch, id, func(t *core.Tx) (int64, error) {
+	return s.updateSuggestion(ctx, "pin.dismiss", branch, id, func(t *core.Tx) (int64, error) {
 		return t.Exec(`UPDATE pin_suggestions SET dismissed_at = ? WHERE id = ?`, t.Stamp(), id)
 	})
 }
 
-func (s *Records) settleSuggestion(ctx context.Context, op string, branch chat.BranchID, id chat.SuggestionID, update func(*core.Tx) (int64, error)) error {
+func (s *Records) updateSuggestion(ctx context.Context, op string, branch chat.BranchID, id chat.SuggestionID, update func(*core.Tx) (int64, error)) error {
 	return s.Write(ctx, op, func(t *core.Tx) error {
 		segs, err := core.Segments(t.DB, branch)
 		if err != nil {

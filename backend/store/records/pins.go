@@ -18,7 +18,7 @@ import (
 
 // Pins are immutable versions: an edit or a removal is a new row that names the row it replaces. A branch sees the
 // rows of its lineage made before the fork, both in time and by turn; rows that no visible row replaces are in effect.
-// So a removal on a child hides an inherited pin there and nowhere else.
+// So a removal on a child hides an inherited pin only there.
 
 // visible is the condition on row p for what a lineage sees.
 const visible = `p.after_turn_seq <= seg."to" AND (p.created_at < seg.left_at OR p.created_at = seg.left_at AND p.id < seg.left_by)`
@@ -46,15 +46,15 @@ func PinsOn(db *gorm.DB, segs []core.Segment) ([]Pinned, error) {
 	if err != nil {
 		return nil, err
 	}
-	standing := standingPins(rows)
+	current := currentPins(rows)
 	if len(orders) > 0 {
-		sortPins(standing, orders[0].PinsJSON)
+		sortPins(current, orders[0].PinsJSON)
 	}
-	return standing, nil
+	return current, nil
 }
 
-// standingPins drops replaced rows and removals.
-func standingPins(rows []schema.PinRow) []Pinned {
+// currentPins drops replaced rows and removals.
+func currentPins(rows []schema.PinRow) []Pinned {
 	replaced := map[string]bool{}
 	first := map[string]string{}
 	version := map[string]int{}
@@ -110,18 +110,18 @@ func (p Pinned) Pin(position int) chat.Pin {
 	}
 }
 
-// Pins are the pinned facts of a branch, in order; Position counts from 0.
+// Pins returns the pinned facts of a branch, in order; Position counts from 0.
 func (s *Records) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, error) {
 	return s.PinsAt(ctx, branch, core.AllTurns)
 }
 
-// PinsAt are the pins of a branch forked now after a turn_seq.
+// PinsAt returns the pins of a branch forked now after a turn_seq.
 func (s *Records) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error) {
-	standing, err := core.OnLineage(ctx, s, "pin.list", branch, func(db *gorm.DB, segs []core.Segment) ([]Pinned, error) {
+	current, err := core.OnLineage(ctx, s, "pin.list", branch, func(db *gorm.DB, segs []core.Segment) ([]Pinned, error) {
 		return PinsOn(db, forkedAt(segs, seq))
 	})
-	out := make([]chat.Pin, len(standing))
-	for i, p := range standing {
+	out := make([]chat.Pin, len(current))
+	for i, p := range current {
 		out[i] = p.Pin(i)
 	}
 	return out, err
@@ -138,13 +138,13 @@ func (s *Records) EditPin(ctx context.Context, branch chat.BranchID, pin chat.Pi
 }
 
 func (s *Records) changePin(ctx context.Context, op string, branch chat.BranchID, replaces chat.PinID, fact string, tokens int) (chat.Pin, error) {
-	var made chat.Pin
+	var pin chat.Pin
 	err := s.Write(ctx, op, func(t *core.Tx) error {
 		fact := schema.Clean(fact)
 		if fact == "" {
 			return sqlite.Invalid("There is nothing to pin.")
 		}
-		segs, standing, err := pinsFor(t, branch, replaces)
+		segs, current, err := pinsFor(t, branch, replaces)
 		if err != nil {
 			return err
 		}
@@ -156,13 +156,13 @@ func (s *Records) changePin(ctx context.Context, op string, branch chat.BranchID
 		if err != nil {
 			return err
 		}
-		made = Pinned{PinRow: row, version: 1}.Pin(len(standing))
-		if i := indexOfPin(standing, replaces); i >= 0 {
-			made.Position, made.Version = i, standing[i].version+1
+		pin = Pinned{PinRow: row, version: 1}.Pin(len(current))
+		if i := indexOfPin(current, replaces); i >= 0 {
+			pin.Position, pin.Version = i, current[i].version+1
 		}
 		return nil
 	})
-	return made, err
+	return pin, err
 }
 
 // RemovePin removes a pin from a branch. An inherited one is only hidden on it.
@@ -183,18 +183,18 @@ func (s *Records) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.
 // MovePin moves a pin to a position, from 0; beyond the end means last.
 func (s *Records) MovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID, position int) error {
 	return s.Write(ctx, "pin.move", func(t *core.Tx) error {
-		segs, standing, err := pinsFor(t, branch, pin)
+		segs, current, err := pinsFor(t, branch, pin)
 		if err != nil {
 			return err
 		}
-		from := indexOfPin(standing, pin)
+		from := indexOfPin(current, pin)
 		if from < 0 {
 			return sqlite.Invalid("No pin was named.")
 		}
-		moved := standing[from]
-		standing = slices.Delete(standing, from, from+1)
-		standing = slices.Insert(standing, min(max(position, 0), len(standing)), moved)
-		return InsertPinOrder(t, segs, standing)
+		moved := current[from]
+		current = slices.Delete(current, from, from+1)
+		current = slices.Insert(current, min(max(position, 0), len(current)), moved)
+		return InsertPinOrder(t, segs, current)
 	})
 }
 
@@ -204,11 +204,11 @@ func pinsFor(t *core.Tx, branch chat.BranchID, pin chat.PinID) ([]core.Segment, 
 	if err != nil {
 		return nil, nil, err
 	}
-	standing, err := PinsOn(t.DB, segs)
-	if err == nil && pin != "" && indexOfPin(standing, pin) < 0 {
+	current, err := PinsOn(t.DB, segs)
+	if err == nil && pin != "" && indexOfPin(current, pin) < 0 {
 		err = chat.Errorf(chat.CodeNotFound, "", "There is no pin %s on this branch.", pin)
 	}
-	return segs, standing, err
+	return segs, current, err
 }
 
 func indexOfPin(pins []Pinned, id chat.PinID) int {

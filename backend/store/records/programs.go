@@ -33,12 +33,12 @@ func (r clientRow) client() chat.Client {
 	}
 }
 
-// Clients are all known programs, by name.
+// Clients returns all known programs, by name.
 func (s *Records) Clients(ctx context.Context) ([]chat.Client, error) {
 	return core.Query(ctx, s, "client.list", func(db *gorm.DB) ([]chat.Client, error) { return clients(db, `1 = 1`) })
 }
 
-// Client is one program.
+// Client returns one program.
 func (s *Records) Client(ctx context.Context, name string) (chat.Client, error) {
 	return core.Query(ctx, s, "client.read", func(db *gorm.DB) (chat.Client, error) { return clientByName(db, name) })
 }
@@ -80,7 +80,7 @@ func clients(db *gorm.DB, where string, args ...any) ([]chat.Client, error) {
 	return out, nil
 }
 
-// notesOf is the session for a program's notes; empty: there is none, or it was archived and the next note creates
+// notesOf returns the session for a program's notes; empty: there is none, or it was archived and the next note creates
 // another.
 func notesOf(db *gorm.DB, client string) (chat.SessionID, error) {
 	ids, err := sqlite.All[chat.SessionID](db, `SELECT n.session_id FROM mcp_notes n JOIN sessions s ON s.id = n.session_id
@@ -91,7 +91,7 @@ func notesOf(db *gorm.DB, client string) (chat.SessionID, error) {
 	return ids[0], nil
 }
 
-// SeeClient records that a program connects. A new one is listed from then on, and has no access until the user
+// SeeClient records that a program connected. A new one is listed from then on, and has no access until the user
 // decides.
 func (s *Records) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Client, error) {
 	var out chat.Client
@@ -187,8 +187,8 @@ func (s *Records) ForgetClient(ctx context.Context, name string) error {
 // program is added to the list.
 func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
 	return s.Write(ctx, "client.token", func(t *core.Tx) error {
-		made := t.Stamp()
-		at := &made
+		stamp := t.Stamp()
+		at := &stamp
 		if hash == "" {
 			if _, err := clientByName(t.DB, name); err != nil {
 				return err
@@ -201,7 +201,7 @@ func (s *Records) SetClientToken(ctx context.Context, name, hash string) error {
 	})
 }
 
-// ClientByToken is the name of the program with a token; false: unknown.
+// ClientByToken returns the name of the program with a token; false: unknown.
 func (s *Records) ClientByToken(ctx context.Context, hash string) (string, bool, error) {
 	names, err := core.All[string](ctx, s, "client.token", `SELECT name FROM mcp_clients WHERE token_hash = ? AND token_hash <> ''`, hash)
 	if err != nil || len(names) == 0 {
@@ -210,7 +210,7 @@ func (s *Records) ClientByToken(ctx context.Context, hash string) (string, bool,
 	return names[0], true, nil
 }
 
-// SessionsIn are the unarchived sessions in folders.
+// SessionsIn returns the unarchived sessions in folders.
 func (s *Records) SessionsIn(ctx context.Context, folders []string) ([]chat.SessionID, error) {
 	list, err := chat.MarshalJSON(append([]string{}, folders...))
 	if err != nil {
@@ -220,7 +220,7 @@ func (s *Records) SessionsIn(ctx context.Context, folders []string) ([]chat.Sess
 		AND folder IN (SELECT value FROM json_each(?)) ORDER BY id`, string(list))
 }
 
-// shortText is an external text as stored: limited in length, on one line.
+// shortText returns an external text as stored: limited in length, on one line.
 func shortText(s string, runes int) string {
 	s = strings.Join(strings.Fields(schema.Clean(s)), " ")
 	if cutoff := []rune(s); len(cutoff) > runes {
@@ -262,7 +262,7 @@ type accessRow struct {
 	Place                            int
 }
 
-// Accesses is the access log, newest first.
+// Accesses returns the access log, newest first.
 func (s *Records) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.ClientAccess, error) {
 	limit := q.Limit
 	if limit <= 0 || limit > 500 {
@@ -302,8 +302,8 @@ const noteAnswer = "Noted."
 const sourceProgram = "mcp"
 
 // AddNote writes a program's note as a turn of that program's own session, which is created if necessary. A repeated
-// key is the same note: nothing is written, and made is false.
-func (s *Records) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Turn, made bool, err error) {
+// key is the same note: nothing is written, and added is false.
+func (s *Records) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Turn, added bool, err error) {
 	var row schema.TurnRow
 	err = s.Write(ctx, "note.add", func(t *core.Tx) error {
 		before, err := sqlite.All[chat.TurnID](t.DB, `SELECT n.turn_id FROM mcp_notes n JOIN turns u ON u.id = n.turn_id WHERE n.client = ? AND n.key = ?`, n.Client, n.Key)
@@ -314,11 +314,11 @@ func (s *Records) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Tur
 			row, err = schema.TurnByID(t.DB, before[0])
 			return err
 		}
-		made = true
+		added = true
 		row, err = s.addNote(t, n)
 		return err
 	})
-	return row.Turn(), made, err
+	return row.Turn(), added, err
 }
 
 func (s *Records) addNote(t *core.Tx, n chat.ClientNote) (schema.TurnRow, error) {
@@ -347,7 +347,7 @@ func (s *Records) addNote(t *core.Tx, n chat.ClientNote) (schema.TurnRow, error)
 	return row, err
 }
 
-// noteBranch is the branch for a program's notes.
+// noteBranch returns the branch for a program's notes.
 func noteBranch(t *core.Tx, client string) (chat.BranchID, error) {
 	id, err := notesOf(t.DB, client)
 	if err != nil {

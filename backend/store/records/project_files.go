@@ -44,7 +44,7 @@ func (r projectFileRow) file() chat.ProjectFile {
 	}
 }
 
-// ProjectFiles are the files of a project: its documents, then those of the watched folder, by path.
+// ProjectFiles returns the files of a project: its documents, then those of the watched folder, by path.
 func (s *Records) ProjectFiles(ctx context.Context, id chat.ProjectID) ([]chat.ProjectFile, error) {
 	return core.Query(ctx, s, "project.files", func(db *gorm.DB) ([]chat.ProjectFile, error) {
 		if _, err := ProjectByID(db, id); err != nil {
@@ -58,8 +58,8 @@ func (s *Records) ProjectFiles(ctx context.Context, id chat.ProjectID) ([]chat.P
 }
 
 // PutProjectFile adds a file to a project, replacing the one with this kind and path. If the content is the same,
-// only its time is updated, and made is false.
-func (s *Records) PutProjectFile(ctx context.Context, n chat.NewProjectFile) (made bool, err error) {
+// only its time is updated, and changed is false.
+func (s *Records) PutProjectFile(ctx context.Context, n chat.NewProjectFile) (changed bool, err error) {
 	err = s.Write(ctx, "project.file", func(t *core.Tx) error {
 		if err := checkFile(n.NewFile); err != nil {
 			return err
@@ -77,25 +77,25 @@ func (s *Records) PutProjectFile(ctx context.Context, n chat.NewProjectFile) (ma
 			return t.Run(`UPDATE project_files SET modified_at = ? WHERE project_id = ? AND kind = ? AND path = ? AND current = 1`,
 				chat.FormatTime(n.ModifiedAt), n.Project, n.Kind, n.Path)
 		}
-		made = true
+		changed = true
 		if err := dropProjectFiles(t, n.Project, n.Kind, []string{n.Path}); err != nil {
 			return err
 		}
-		session, err := s.holdFile(t, n, sum)
+		session, err := s.createFileSession(t, n, sum)
 		if err != nil {
 			return err
 		}
 		return t.Run(`INSERT INTO project_files (project_id, kind, path, session_id, current, modified_at, read_at) VALUES (?, ?, ?, ?, 1, ?, ?)`,
 			n.Project, n.Kind, n.Path, session, chat.FormatTime(n.ModifiedAt), t.Stamp())
 	})
-	return made, err
+	return changed, err
 }
 
 // fileAnswer is stored as the answer of a turn with a file, for which no model is called.
 const fileAnswer = "Kept."
 
-// holdFile creates the session of a file, with its turn committed and queued for the index.
-func (s *Records) holdFile(t *core.Tx, n chat.NewProjectFile, sum []byte) (string, error) {
+// createFileSession creates the session of a file, with its turn committed and queued for the index.
+func (s *Records) createFileSession(t *core.Tx, n chat.NewProjectFile, sum []byte) (string, error) {
 	t.Commits = true
 	session, branch, err := CreateSession(t, chat.NewSession{Title: chat.BoundTitle(n.Path), Source: chat.SourceFiles})
 	if err != nil {
@@ -173,24 +173,24 @@ func (s *Records) SweepProjectFiles(ctx context.Context) error {
 
 // sweepProjectFiles deletes sessions of files that are not current and that no context quotes. Files that are being
 // indexed are left to a later call. A session with another turn than its file's is never deleted here; verify names it.
-func sweepProjectFiles(t *core.Tx, of []string) error {
-	list, err := chat.MarshalJSON(of)
+func sweepProjectFiles(t *core.Tx, sessions []string) error {
+	list, err := chat.MarshalJSON(sessions)
 	if err != nil {
 		return err
 	}
-	gone, err := sqlite.All[string](t.DB, `SELECT s.id FROM json_each(?) x CROSS JOIN sessions s ON s.id = x.value WHERE s.source = 'files' AND NOT EXISTS (SELECT 1 FROM project_files p WHERE p.session_id = s.id AND p.current = 1)
+	unused, err := sqlite.All[string](t.DB, `SELECT s.id FROM json_each(?) x CROSS JOIN sessions s ON s.id = x.value WHERE s.source = 'files' AND NOT EXISTS (SELECT 1 FROM project_files p WHERE p.session_id = s.id AND p.current = 1)
 		AND NOT EXISTS (SELECT 1 FROM chunks c JOIN retrieved r ON r.chunk_n = c.n WHERE c.session_id = s.id)
 		AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.primary_provider <> 'files')
 		AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.session_id = s.id AND j.state = 'running') ORDER BY s.id`, string(list))
-	if err != nil || len(gone) == 0 {
+	if err != nil || len(unused) == 0 {
 		return err
 	}
 	if err := t.Run(`PRAGMA defer_foreign_keys = ON`); err != nil {
 		return err
 	}
-	for _, id := range gone {
+	for _, id := range unused {
 		for _, table := range slices.Backward(schema.SessionTables) {
-			if err := t.Run(`DELETE FROM `+table.Name+` WHERE `+table.Of, id); err != nil {
+			if err := t.Run(`DELETE FROM `+table.Name+` WHERE `+table.Where, id); err != nil {
 				return err
 			}
 		}
@@ -203,7 +203,7 @@ type ProjectScope struct {
 	Sessions, Files []chat.SessionID
 }
 
-// ProjectReach are the unarchived sessions of a session's project, and those of its files; both empty: it has no
+// ProjectReach returns the unarchived sessions of a session's project, and those of its files; both empty: it has no
 // project.
 func (s *Records) ProjectReach(ctx context.Context, session chat.SessionID) (sessions, files []chat.SessionID, err error) {
 	err = s.Read(ctx, "project.reach", func(db *gorm.DB) error {
@@ -214,7 +214,7 @@ func (s *Records) ProjectReach(ctx context.Context, session chat.SessionID) (ses
 	return sessions, files, err
 }
 
-// ProjectScopeOf is ProjectReach for a session; without a project both are empty.
+// ProjectScopeOf returns the scope of a session's project; without a project it is empty.
 func ProjectScopeOf(db *gorm.DB, session chat.SessionID) (out ProjectScope, err error) {
 	out.Sessions, err = sqlite.All[chat.SessionID](db, `SELECT s.id FROM sessions h JOIN projects p ON p.name = h.folder
 		JOIN sessions s ON s.folder = p.name AND s.folder <> '' AND s.archived_at IS NULL WHERE h.id = ? ORDER BY s.id`, session)

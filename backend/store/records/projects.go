@@ -58,17 +58,17 @@ func (r projectRow) project() (chat.Project, error) {
 	return p, nil
 }
 
-// Projects are all projects, by name.
+// Projects returns all projects, by name.
 func (s *Records) Projects(ctx context.Context) ([]chat.Project, error) {
 	return core.Query(ctx, s, "project.list", func(db *gorm.DB) ([]chat.Project, error) { return projects(db, `1 = 1`) })
 }
 
-// Project is one project.
+// Project returns one project.
 func (s *Records) Project(ctx context.Context, id chat.ProjectID) (chat.Project, error) {
 	return core.Query(ctx, s, "project.read", func(db *gorm.DB) (chat.Project, error) { return ProjectByID(db, id) })
 }
 
-// ProjectIn is the project of the named folder; false: it is a plain folder.
+// ProjectIn returns the project of the named folder; false: it is a plain folder.
 func (s *Records) ProjectIn(ctx context.Context, folder string) (chat.Project, bool, error) {
 	if folder == "" {
 		return chat.Project{}, false, nil
@@ -118,23 +118,23 @@ func (s *Records) CreateProject(ctx context.Context, v chat.ProjectSettings) (ch
 	if err != nil {
 		return chat.Project{}, err
 	}
-	return core.Change(ctx, s.Core, "project.create", func(t *core.Tx) (none chat.Project, err error) {
+	return core.Change(ctx, s.Core, "project.create", func(t *core.Tx) (zero chat.Project, err error) {
 		n, err := sqlite.One[int](t.DB, "projects", "", `SELECT count(*) FROM projects`)
 		if err != nil {
-			return none, err
+			return zero, err
 		}
 		if n >= chat.MaxProjects {
-			return none, chat.Errorf(chat.CodeTooLarge, "", "There are %d projects, and no more can be created.", n).WithHint("delete one: contextinfinity projects delete")
+			return zero, chat.Errorf(chat.CodeTooLarge, "", "There are %d projects, and no more can be created.", n).WithHint("delete one: contextinfinity projects delete")
 		}
 		if err := refuseProjectName(t, v.Name); err != nil {
-			return none, err
+			return zero, err
 		}
 		id := chat.ProjectID(t.NewID())
 		if err := t.Run(`INSERT INTO projects (id, name, created_at, updated_at) VALUES (?, ?, ?, ?)`, id, v.Name, t.Stamp(), t.Stamp()); err != nil {
-			return none, err
+			return zero, err
 		}
 		if err := putProject(t, chat.Project{ID: id, Name: v.Name}, v); err != nil {
-			return none, err
+			return zero, err
 		}
 		return ProjectByID(t.DB, id)
 	})
@@ -198,15 +198,15 @@ func putProject(t *core.Tx, old chat.Project, v chat.ProjectSettings) error {
 
 // refuseProjectName refuses a name that another project has.
 func refuseProjectName(t *core.Tx, name string) error {
-	there, err := sqlite.All[string](t.DB, `SELECT id FROM projects WHERE name = ?`, name)
-	if err == nil && len(there) > 0 {
+	existing, err := sqlite.All[string](t.DB, `SELECT id FROM projects WHERE name = ?`, name)
+	if err == nil && len(existing) > 0 {
 		err = sqlite.Conflict("There is already a project %q; nothing was changed.", name).WithHint("choose another name")
 	}
 	return err
 }
 
-// beginIn puts a new session into a folder, with the model of its project unless it has its own.
-func beginIn(t *core.Tx, session schema.SessionRow, folder string) error {
+// placeInFolder puts a new session into a folder, with the model of its project unless it has its own.
+func placeInFolder(t *core.Tx, session schema.SessionRow, folder string) error {
 	id := chat.SessionID(session.ID)
 	if err := SetSession(t, id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 		return err

@@ -53,9 +53,10 @@ func queueOf(db *gorm.DB, branch chat.BranchID) ([]QueuedRow, error) {
 	return sqlite.All[QueuedRow](db, `SELECT * FROM queued_messages WHERE branch_id = ? ORDER BY position, id`, branch)
 }
 
-// Enqueue adds a message to the branch's queue, at most chat.QueueLimit: before the one at that place, or as the last
-// one if there is none. With clearDraft the branch's draft, which it was, is removed in the same transaction.
-func (s *Records) Enqueue(ctx context.Context, branch chat.BranchID, m chat.Message, at int, clearDraft bool) (added chat.QueuedMessage, err error) {
+// Enqueue adds a message to the branch's queue, which has at most chat.QueueLimit messages: before the one at a
+// position, counted from 0, or at the end if there is none. With clearDraft the branch's draft, from which the message
+// comes, is removed in the same transaction.
+func (s *Records) Enqueue(ctx context.Context, branch chat.BranchID, m chat.Message, position int, clearDraft bool) (added chat.QueuedMessage, err error) {
 	err = s.Write(ctx, "queue.add", func(t *core.Tx) error {
 		if len(m.Blocks) == 0 || m.IsEmpty() {
 			return sqlite.Invalid("An empty message cannot be queued.")
@@ -81,7 +82,7 @@ func (s *Records) Enqueue(ctx context.Context, branch chat.BranchID, m chat.Mess
 			row.ID, row.BranchID, row.Position, row.CreatedAt, row.MessageJSON); err != nil {
 			return err
 		}
-		if err := reposition(t, slices.Insert(rows, min(max(at, 0), len(rows)), row)); err != nil {
+		if err := reposition(t, slices.Insert(rows, min(max(position, 0), len(rows)), row)); err != nil {
 			return err
 		}
 		if added, err = row.Queued(); err != nil || !clearDraft {
@@ -92,8 +93,8 @@ func (s *Records) Enqueue(ctx context.Context, branch chat.BranchID, m chat.Mess
 	return added, err
 }
 
-// MoveQueued moves a message to that place in its queue, from 0. It returns the branch.
-func (s *Records) MoveQueued(ctx context.Context, id chat.QueuedID, to int) (branch chat.BranchID, err error) {
+// MoveQueued moves a message to a position in its queue, counted from 0, and returns the branch.
+func (s *Records) MoveQueued(ctx context.Context, id chat.QueuedID, position int) (branch chat.BranchID, err error) {
 	err = s.Write(ctx, "queue.move", func(t *core.Tx) error {
 		row, err := queuedRow(t, id)
 		if err != nil {
@@ -105,7 +106,7 @@ func (s *Records) MoveQueued(ctx context.Context, id chat.QueuedID, to int) (bra
 			return err
 		}
 		rows = slices.DeleteFunc(rows, func(r QueuedRow) bool { return r.ID == row.ID })
-		return reposition(t, slices.Insert(rows, min(max(to, 0), len(rows)), row))
+		return reposition(t, slices.Insert(rows, min(max(position, 0), len(rows)), row))
 	})
 	return branch, err
 }

@@ -39,15 +39,15 @@ func (s *Records) Recalled(ctx context.Context, turns []chat.TurnID) (map[chat.T
 	return out, err
 }
 
-// remembered is the recorded memory of a context.
-type remembered struct {
+// contextMemory is the recorded memory of a context.
+type contextMemory struct {
 	chunks []int64 // by rank
 	sum    string  // for the ledger; empty: no memory
 }
 
 // putRetrievals records the memory of a turn's context, replacing an earlier record, whose chunks are kept with rank
 // 0. The ledger gets the hash, as for the manifest, which contains the same in full.
-func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (remembered, error) {
+func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (contextMemory, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b chat.Retrieval) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Chunk, b.Chunk))
@@ -56,16 +56,16 @@ func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (reme
 	var named []schema.NamedRetrieval
 	known, err := events.ChunkNumbers(t, list)
 	if err != nil {
-		return remembered{}, err
+		return contextMemory{}, err
 	}
-	var out remembered
+	var out contextMemory
 	for _, r := range list {
 		row, err := events.RetrievedOf(turn, r, known)
 		if err != nil {
-			return remembered{}, err
+			return contextMemory{}, err
 		}
 		if slices.Contains(out.chunks, row.ChunkN) {
-			return remembered{}, sqlite.Invalid("Turn %d records the chunk %s twice.", turn.TurnSeq, r.Chunk)
+			return contextMemory{}, sqlite.Invalid("Turn %d records the chunk %s twice.", turn.TurnSeq, r.Chunk)
 		}
 		rows, named = append(rows, row), append(named, schema.NamedRetrieval{Row: row, ChunkID: string(r.Chunk)})
 		out.chunks = append(out.chunks, row.ChunkN)
@@ -77,7 +77,7 @@ func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (reme
 	return out, t.DB.CreateInBatches(&rows, events.RetrievedBatch).Error
 }
 
-// HashRetrieved is the hash of records that the ledger holds.
+// HashRetrieved returns the hash of retrievals that the ledger records.
 func HashRetrieved(rows []schema.NamedRetrieval) string {
 	return schema.HexHash(events.RetrievedText(rows))
 }

@@ -36,7 +36,7 @@ func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Se
 		if err != nil || n.Folder == "" {
 			return err
 		}
-		if err := beginIn(t, session, schema.Clean(n.Folder)); err != nil {
+		if err := placeInFolder(t, session, schema.Clean(n.Folder)); err != nil {
 			return err
 		}
 		session, err = schema.SessionByID(t.DB, chat.SessionID(session.ID))
@@ -102,14 +102,14 @@ type summaryRow struct {
 	LastError   string
 }
 
-// interrupted reports that no process writes the newest answer any longer, although it is not final. Recovery finds the same
-// at the next start.
+// interrupted reports whether no process writes the newest answer any longer, although it is not final. Recovery finds
+// the same at the next start.
 func (s *Records) interrupted(r summaryRow) bool {
 	return chat.Phase(r.LastPhase) == chat.PhaseResponding && r.LastOutcome == "" && !s.IsRunning(chat.TurnID(r.LastTurn)) &&
 		(!s.ReadOnly || !sqlite.WriterAlive(s.Dir))
 }
 
-// unanswered reports that the newest turn was imported without an answer.
+// unanswered reports whether the newest turn was imported without an answer.
 func unanswered(r summaryRow) bool {
 	if chat.Phase(r.LastPhase) != chat.PhaseFailed || r.LastError == "" {
 		return false
@@ -156,8 +156,8 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 	}), err
 }
 
-// titledJSON is the ids of the sessions whose title contains words, as a JSON array; empty for no words. SQLite only
-// folds the case of ASCII, so the comparison is done in Go.
+// titledJSON returns the ids of the sessions whose title contains words, as a JSON array; empty for no words. SQLite
+// only folds the case of ASCII, so the comparison is done in Go.
 func titledJSON(db *gorm.DB, words string) (string, error) {
 	if words == "" {
 		return "", nil
@@ -178,11 +178,11 @@ func titledJSON(db *gorm.DB, words string) (string, error) {
 }
 
 // checkTitle refuses a title, a label or a name that is too long.
-func checkTitle(what, title string) error {
+func checkTitle(subject, title string) error {
 	if chat.BoundTitle(title) == title {
 		return nil
 	}
-	return sqlite.Invalid("%s has at most %d characters; nothing was changed.", what, chat.MaxTitleRunes).WithHint("choose a shorter one")
+	return sqlite.Invalid("%s has at most %d characters; nothing was changed.", subject, chat.MaxTitleRunes).WithHint("choose a shorter one")
 }
 
 // RenameSession gives a session another title.

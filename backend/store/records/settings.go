@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/store/core"
 )
 
-// Settings are the small pieces of application state with keys that begin with prefix.
+// Settings returns the small pieces of application state with keys that begin with prefix.
 func (s *Records) Settings(ctx context.Context, prefix string) (map[string]string, error) {
 	found := map[string]string{}
 	rows, err := core.All[struct{ Key, Value string }](ctx, s, "settings.read",

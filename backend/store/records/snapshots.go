@@ -70,23 +70,23 @@ type Replayed struct {
 	Ignored []chat.Finding // unusable snapshots, newest first
 }
 
-// ReplaySession rebuilds a session's state from its ledger alone, starting at the newest intact snapshot (SPEC 3; ZIG 4, 5).
-// An event out of sequence, or one that cannot be replayed, is an error that names it.
+// ReplaySession rebuilds a session's state from its ledger alone, starting at the newest intact snapshot (SPEC 3; ZIG
+// 4, 5). An event out of sequence, or one that cannot be replayed, is an error that names it.
 func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
-	state, how, err := newestSnapshot(db, session)
+	state, replayed, err := newestSnapshot(db, session)
 	if err != nil {
-		return nil, how, err
+		return nil, replayed, err
 	}
 	tail := ledger.Genesis()
-	if how.From > 0 {
-		tail.Seq = how.From
+	if replayed.From > 0 {
+		tail.Seq = replayed.From
 		if tail.Hash, err = hex.DecodeString(state.EventHash); err != nil {
-			return nil, how, err
+			return nil, replayed, err
 		}
 	}
 	erased, err := core.ErasuresIn(db, session)
 	if err != nil {
-		return nil, how, err
+		return nil, replayed, err
 	}
 	var bad error
 	var decoded core.RecentValues
@@ -94,10 +94,10 @@ func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 		if bad == nil {
 			bad = ApplyRow(db, &decoded, erased, state, tail, r)
 			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
-			how.Events++
+			replayed.Events++
 		}
-	}, `SELECT * FROM events WHERE session_id = ? AND event_seq > ? ORDER BY event_seq`, session, how.From)
-	return state, how, errors.Join(bad, err)
+	}, `SELECT * FROM events WHERE session_id = ? AND event_seq > ? ORDER BY event_seq`, session, replayed.From)
+	return state, replayed, errors.Join(bad, err)
 }
 
 // ApplyRow replays an event after checking its sequence and hash.
@@ -117,22 +117,22 @@ func ApplyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, s
 	return nil
 }
 
-// newestSnapshot is the state of the newest intact snapshot, or of an empty ledger.
+// newestSnapshot returns the state of the newest intact snapshot, or of an empty ledger.
 func newestSnapshot(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
-	var how Replayed
+	var replayed Replayed
 	rows, err := sqlite.All[SnapshotRow](db, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, session)
 	if err != nil {
-		return nil, how, err
+		return nil, replayed, err
 	}
 	for _, r := range rows {
 		snap, err := r.Snapshot(db)
 		if err == nil {
-			how.From = r.EventSeq
-			return snap.State, how, nil
+			replayed.From = r.EventSeq
+			return snap.State, replayed, nil
 		}
-		how.Ignored = append(how.Ignored, SnapshotFinding(session+"/"+sqlite.Itoa(r.EventSeq), err))
+		replayed.Ignored = append(replayed.Ignored, SnapshotFinding(session+"/"+sqlite.Itoa(r.EventSeq), err))
 	}
-	return ledger.NewState(session), how, nil
+	return ledger.NewState(session), replayed, nil
 }
 
 // FindSnapshot is the kind of finding for a snapshot that is not used.
@@ -159,8 +159,8 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 	}
 	var failed error
 	for _, id := range due {
-		passed, err := SnapshotSession(ctx, s.Core, op, id)
-		ignored = append(ignored, passed...)
+		skipped, err := SnapshotSession(ctx, s.Core, op, id)
+		ignored = append(ignored, skipped...)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -172,11 +172,11 @@ func (s *Records) Snapshot(ctx context.Context) (taken int, ignored []chat.Findi
 
 func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]chat.Finding, error) {
 	var row SnapshotRow
-	var how Replayed
+	var replayed Replayed
 	err := s.Read(ctx, op, func(db *gorm.DB) error {
 		var state *ledger.State
 		var err error
-		state, how, err = ReplaySession(db, session)
+		state, replayed, err = ReplaySession(db, session)
 		if err != nil {
 			return err
 		}
@@ -184,9 +184,9 @@ func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]c
 		return err
 	})
 	if err != nil {
-		return how.Ignored, err
+		return replayed.Ignored, err
 	}
-	return how.Ignored, s.Write(ctx, op, func(t *core.Tx) error {
+	return replayed.Ignored, s.Write(ctx, op, func(t *core.Tx) error {
 		if err := t.Run(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content)
 			SELECT session_id, event_seq, ?, ?, ? FROM events WHERE session_id = ? AND event_seq = ?`,
 			t.Stamp(), row.ContentHash, row.Content, row.SessionID, row.EventSeq); err != nil {
@@ -197,7 +197,7 @@ func SnapshotSession(ctx context.Context, s *core.Core, op, session string) ([]c
 	})
 }
 
-// newSnapshot encodes a state together with what the head of the active branch knows.
+// newSnapshot encodes a state together with the memory at the head of the active branch.
 func newSnapshot(db *gorm.DB, state *ledger.State) (SnapshotRow, error) {
 	memory, err := MemoryOf(db, state)
 	if err != nil {
@@ -211,11 +211,11 @@ func newSnapshot(db *gorm.DB, state *ledger.State) (SnapshotRow, error) {
 }
 
 func MemoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
-	known := state.Sessions[state.SessionID]
-	if known == nil {
-		return ledger.Memory{}, sqlite.CorruptRecord("sessions", state.SessionID, errors.New("no event made it"))
+	session := state.Sessions[state.SessionID]
+	if session == nil {
+		return ledger.Memory{}, sqlite.CorruptRecord("sessions", state.SessionID, errors.New("no event created it"))
 	}
-	branch := known.ActiveBranch
+	branch := session.ActiveBranch
 	row, err := schema.BranchOrFile(db, chat.BranchID(branch))
 	if err != nil {
 		return ledger.Memory{}, err
@@ -228,12 +228,12 @@ func MemoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
 	if err != nil {
 		return ledger.Memory{}, err
 	}
-	standing, err := PinsOn(db, segs)
-	pins := lists.Map(standing, func(p Pinned) string { return p.Text })
+	current, err := PinsOn(db, segs)
+	pins := lists.Map(current, func(p Pinned) string { return p.Text })
 	return ledger.MemoryOf(head.Summary, pins), err
 }
 
-// StateSum is the sum of a state's canonical bytes; empty if it has none.
+// StateSum returns the sum of a state's canonical bytes; empty if it has none.
 func StateSum(s *ledger.State) ledger.Sum {
 	b, err := s.Encode()
 	if err != nil {

@@ -227,7 +227,7 @@ func (p *EndedStep) prepareLong() (err error) {
 	return err
 }
 
-// endedRow is the row of a step's end without its items and raw events.
+// endedRow returns the row of a step's end without its items and raw events.
 func endedRow(e chat.StepEnd) (schema.StepRow, error) {
 	outcome, err := chat.MarshalJSON(e.Outcome)
 	if err != nil {
@@ -257,7 +257,7 @@ func (s *Records) StepEvents(ctx context.Context, id chat.StepID, yield func(cha
 	var row schema.StepRow
 	err := s.Read(ctx, "step.events", func(db *gorm.DB) (err error) {
 		row, err = sqlite.One[schema.StepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
-		if _, _, rests := codec.BaseOf(row.RawEvents); err == nil && rests {
+		if _, _, based := codec.BaseOf(row.RawEvents); err == nil && based {
 			row, err = sqlite.One[schema.StepRow](db, "step", id, `SELECT raw_events, `+schema.ItemColumns+` FROM steps WHERE id = ?`, id)
 		}
 		return err
@@ -266,8 +266,8 @@ func (s *Records) StepEvents(ctx context.Context, id chat.StepID, yield func(cha
 		return err
 	}
 	err = row.EachEvent(yield)
-	if own, ok := errors.AsType[*schema.YieldError](err); ok {
-		return own.Unwrap()
+	if yieldErr, ok := errors.AsType[*schema.YieldError](err); ok {
+		return yieldErr.Unwrap()
 	}
 	if err != nil {
 		return sqlite.CorruptRecord("steps", string(id), err)

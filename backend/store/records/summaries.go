@@ -118,22 +118,22 @@ func checkCommitted(t *core.Tx, segs []core.Segment, n chat.NewSummary) error {
 }
 
 // supersede marks the summaries that a summary replaces.
-func supersede(t *core.Tx, by schema.RangeSummaryRow, ids []string) error {
+func supersede(t *core.Tx, newer schema.RangeSummaryRow, ids []string) error {
 	for _, id := range ids {
 		old, err := sqlite.One[schema.RangeSummaryRow](t.DB, "summary", id, `SELECT * FROM summaries WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
-		if old.SessionID != by.SessionID || old.FromSeq < by.FromSeq || old.ToSeq > by.ToSeq {
-			return sqlite.Invalid("Summary %s is not of a part of turns %d to %d.", id, by.FromSeq, by.ToSeq-1)
+		if old.SessionID != newer.SessionID || old.FromSeq < newer.FromSeq || old.ToSeq > newer.ToSeq {
+			return sqlite.Invalid("Summary %s is not of a part of turns %d to %d.", id, newer.FromSeq, newer.ToSeq-1)
 		}
-		if old.BranchID != by.BranchID {
+		if old.BranchID != newer.BranchID {
 			continue
 		}
 		if old.SupersededBy != nil {
 			return sqlite.Conflict("Summary %s was superseded in the meantime.", id).WithHint("read the summaries again")
 		}
-		if err := events.Record(t, chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: by.ID}); err != nil {
+		if err := events.Record(t, chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: newer.ID}); err != nil {
 			return err
 		}
 	}
@@ -141,23 +141,23 @@ func supersede(t *core.Tx, by schema.RangeSummaryRow, ids []string) error {
 }
 
 func refuseSecond(t *core.Tx, row schema.RangeSummaryRow) error {
-	there, err := sqlite.All[string](t.DB, `SELECT id FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ?
+	existing, err := sqlite.All[string](t.DB, `SELECT id FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ?
 		AND superseded_by IS NULL`, row.BranchID, row.FromSeq, row.ToSeq)
-	if err == nil && len(there) > 0 {
-		err = sqlite.Conflict("Turns %d to %d have the summary %s.", row.FromSeq, row.ToSeq-1, there[0])
+	if err == nil && len(existing) > 0 {
+		err = sqlite.Conflict("Turns %d to %d have the summary %s.", row.FromSeq, row.ToSeq-1, existing[0])
 	}
 	return err
 }
 
-// Summaries are the live range summaries that a branch's lineage can use: those with a range that ends in the visible
-// part of their branch. One that does not match its hash is skipped and logged; an extract is used instead.
+// Summaries returns the live range summaries that a branch's lineage can use: those with a range that ends in the
+// visible part of their branch. One that does not match its hash is skipped and logged; an extract is used instead.
 func (s *Records) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
 	all, err := s.UsableSummaries(ctx, branch)
 	return slices.DeleteFunc(all, func(r chat.RangeSummary) bool { return r.SupersededBy != "" }), err
 }
 
-// UsableSummaries are those that may represent a range of a branch's lineage, including superseded ones: what
-// supersedes them may extend beyond a fork point, or beyond the cut of a model with a larger window.
+// UsableSummaries returns the summaries that may represent a range of a branch's lineage, including superseded ones:
+// what supersedes them may extend beyond a fork point, or beyond the cut of a model with a larger window.
 func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
 	rows, err := core.OnLineage(ctx, s, "summary.list", branch, func(db *gorm.DB, segs []core.Segment) ([]schema.RangeSummaryRow, error) {
 		return core.InScope[schema.RangeSummaryRow](db, segs, core.ScopeCTE+`
@@ -174,7 +174,7 @@ func (s *Records) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]
 	return summariesOf(rows), err
 }
 
-// AllSummaries are a session's range summaries, including superseded ones, by range and then in the order of
+// AllSummaries returns a session's range summaries, including superseded ones, by range and then in the order of
 // creation.
 func (s *Records) AllSummaries(ctx context.Context, session chat.SessionID) ([]chat.RangeSummary, error) {
 	rows, err := core.All[schema.RangeSummaryRow](ctx, s, "summary.list", `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)

@@ -39,7 +39,7 @@ func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.Ste
 	return batch, err
 }
 
-// respondingTurn is a turn that is still running: it has no outcome yet.
+// respondingTurn returns a turn, which must still be running, that is, without an outcome.
 func respondingTurn(t *core.Tx, id chat.TurnID) (schema.TurnRow, error) {
 	head, err := schema.TurnHead(t.DB, id)
 	if err == nil && (chat.Phase(head.Phase) != chat.PhaseResponding || head.Outcome != "") {
@@ -67,34 +67,34 @@ func propose(t *core.Tx, turn schema.TurnRow, step chat.StepID, calls []chat.Pro
 	return list[0], nil
 }
 
-// callAt is a call with its ledger.
-type callAt struct {
+// storedCall is a call with the session whose ledger records it.
+type storedCall struct {
 	Call    events.CallRow `gorm:"embedded"`
 	Session string
 	Batch   string // its state
 	Seq     int64  // of the turn
 }
 
-func readCall(t *core.Tx, id chat.ToolCallID) (callAt, error) {
-	return sqlite.One[callAt](t.DB, "tool call", id, `SELECT c.*, t.session_id AS session, b.state AS batch, t.turn_seq AS seq FROM tool_calls c
+func readCall(t *core.Tx, id chat.ToolCallID) (storedCall, error) {
+	return sqlite.One[storedCall](t.DB, "tool call", id, `SELECT c.*, t.session_id AS session, b.state AS batch, t.turn_seq AS seq FROM tool_calls c
 		JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id WHERE c.id = ?`, id)
 }
 
-// openCall is a call of an open batch, in one of some states.
-func openCall(t *core.Tx, id chat.ToolCallID, states ...chat.ToolCallState) (callAt, error) {
-	at, err := readCall(t, id)
+// openCall returns a call of an open batch, in one of some states.
+func openCall(t *core.Tx, id chat.ToolCallID, states ...chat.ToolCallState) (storedCall, error) {
+	stored, err := readCall(t, id)
 	if err != nil {
-		return at, err
+		return stored, err
 	}
-	if chat.BatchState(at.Batch) != chat.BatchOpen {
-		return at, sqlite.Conflict("The tool call is part of an answer that has ended.")
+	if chat.BatchState(stored.Batch) != chat.BatchOpen {
+		return stored, sqlite.Conflict("The tool call is part of an answer that has ended.")
 	}
 	for _, s := range states {
-		if chat.ToolCallState(at.Call.State) == s {
-			return at, nil
+		if chat.ToolCallState(stored.Call.State) == s {
+			return stored, nil
 		}
 	}
-	return at, sqlite.Conflict("The tool call is %s already.", at.Call.State)
+	return stored, sqlite.Conflict("The tool call is %s already.", stored.Call.State)
 }
 
 // DecideCall records a decision about a pending call. A denied call gets its result in the same transaction.
@@ -105,34 +105,34 @@ func (s *Records) DecideCall(ctx context.Context, d chat.CallDecision) error {
 		if d.State != "" {
 			states = []chat.ToolCallState{d.State}
 		}
-		at, err := openCall(t, d.Call, states...)
+		stored, err := openCall(t, d.Call, states...)
 		if err != nil {
 			return err
 		}
-		again := d.Decision == chat.DecisionNone && d.State == chat.CallAllowed && at.Call.Runs == 0 && d.Result == nil
-		if !again && (d.Decision == chat.DecisionNone || d.Decision.Allows() != (d.Result == nil)) {
+		revokes := d.Decision == chat.DecisionNone && d.State == chat.CallAllowed && stored.Call.Runs == 0 && d.Result == nil
+		if !revokes && (d.Decision == chat.DecisionNone || d.Decision.Allows() != (d.Result == nil)) {
 			return sqlite.Invalid("A tool call must be allowed, or have a result that says that it was refused.")
 		}
-		if err := events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
+		if err := events.Record(t, chat.SessionID(stored.Session), ledger.EventToolCallDecided, stored.Call.ID,
 			ledger.ToolCallDecided{Decision: d.Decision, Definition: d.Definition}); err != nil || d.Result == nil {
 			return err
 		}
-		return endCall(t, at, chat.CallEnd{Call: d.Call, Result: d.Result})
+		return endCall(t, stored, chat.CallEnd{Call: d.Call, Result: d.Result})
 	})
 }
 
-// StartCall records durably that a tool is about to be called. A call that was started before may be started again only if it has
-// no effects; otherwise it needs a new decision.
+// StartCall records durably that a tool is about to be called. A call that was started before may be started again
+// only if it has no effects; otherwise it needs a new decision.
 func (s *Records) StartCall(ctx context.Context, id chat.ToolCallID, redactions []chat.CallRedaction) error {
 	return s.Write(ctx, "tool.start", func(t *core.Tx) error {
-		at, err := openCall(t, id, chat.CallAllowed, chat.CallStarted)
+		stored, err := openCall(t, id, chat.CallAllowed, chat.CallStarted)
 		if err != nil {
 			return err
 		}
-		if at.Call.Effects && chat.ToolCallState(at.Call.State) == chat.CallStarted {
+		if stored.Call.Effects && chat.ToolCallState(stored.Call.State) == chat.CallStarted {
 			return sqlite.Conflict("The tool call was started before and may have had effects; it is not run again automatically.")
 		}
-		return events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallStarted, at.Call.ID, ledger.ToolCallStarted{Redactions: redactions})
+		return events.Record(t, chat.SessionID(stored.Session), ledger.EventToolCallStarted, stored.Call.ID, ledger.ToolCallStarted{Redactions: redactions})
 	})
 }
 
@@ -143,15 +143,15 @@ func (s *Records) EndCall(ctx context.Context, e chat.CallEnd) error {
 		if e.State != "" {
 			states = []chat.ToolCallState{e.State}
 		}
-		at, err := openCall(t, e.Call, states...)
+		stored, err := openCall(t, e.Call, states...)
 		if err != nil {
 			return err
 		}
-		return endCall(t, at, e)
+		return endCall(t, stored, e)
 	})
 }
 
-func endCall(t *core.Tx, at callAt, e chat.CallEnd) error {
+func endCall(t *core.Tx, stored storedCall, e chat.CallEnd) error {
 	if (e.Result == nil) == (e.Reason == "") {
 		return sqlite.Invalid("A tool call must end with a result, or with the reason why its outcome is unknown.")
 	}
@@ -170,23 +170,23 @@ func endCall(t *core.Tx, at callAt, e chat.CallEnd) error {
 			record.Recalled = append(record.Recalled, ledger.RecalledTurn{Session: r.Session, Turn: r.Turn})
 		}
 	}
-	return events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, record)
+	return events.Record(t, chat.SessionID(stored.Session), ledger.EventToolCallEnded, stored.Call.ID, record)
 }
 
-// answerRest gives the remaining calls of an ending turn their results.
-func answerRest(t *core.Tx, ends []chat.CallEnd) error {
+// endRemaining gives the remaining calls of an ending turn their results.
+func endRemaining(t *core.Tx, ends []chat.CallEnd) error {
 	for _, e := range ends {
-		at, err := openCall(t, e.Call, chat.CallProposed, chat.CallAllowed, chat.CallStarted, chat.CallUnknown)
+		stored, err := openCall(t, e.Call, chat.CallProposed, chat.CallAllowed, chat.CallStarted, chat.CallUnknown)
 		if err != nil {
 			return err
 		}
-		if s := chat.ToolCallState(at.Call.State); s == chat.CallProposed || s == chat.CallAllowed {
-			if err := events.Record(t, chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
-				ledger.ToolCallDecided{Decision: chat.DecisionNotRun, Definition: at.Call.DefinitionHash}); err != nil {
+		if s := chat.ToolCallState(stored.Call.State); s == chat.CallProposed || s == chat.CallAllowed {
+			if err := events.Record(t, chat.SessionID(stored.Session), ledger.EventToolCallDecided, stored.Call.ID,
+				ledger.ToolCallDecided{Decision: chat.DecisionNotRun, Definition: stored.Call.DefinitionHash}); err != nil {
 				return err
 			}
 		}
-		if err := endCall(t, at, e); err != nil {
+		if err := endCall(t, stored, e); err != nil {
 			return err
 		}
 	}
@@ -246,7 +246,7 @@ func closeBatches(t *core.Tx, turn chat.TurnID) error {
 	return err
 }
 
-// ToolBatches are the batches of turns in the order of their steps, with calls and results.
+// ToolBatches returns the batches of turns in the order of their steps, with calls and results.
 func (s *Records) ToolBatches(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error) {
 	out := map[chat.TurnID][]chat.ToolBatch{}
 	if len(turns) == 0 {
@@ -297,11 +297,11 @@ func callsOf(db *gorm.DB, b chat.ToolBatch) ([]chat.CallRecord, error) {
 	for i, r := range rows {
 		out[i] = r.Record()
 		out[i].TurnID = b.TurnID
-		for _, have := range results {
-			if have.ToolCallID != r.ID {
+		for _, result := range results {
+			if result.ToolCallID != r.ID {
 				continue
 			}
-			if out[i].Result, err = have.Result(r.CallID); err != nil {
+			if out[i].Result, err = result.Result(r.CallID); err != nil {
 				return nil, sqlite.CorruptRecord("tool_results", r.ID, err)
 			}
 		}
@@ -309,7 +309,7 @@ func callsOf(db *gorm.DB, b chat.ToolBatch) ([]chat.CallRecord, error) {
 	return out, nil
 }
 
-// CallBatch is the batch of a call.
+// CallBatch returns the batch of a call.
 func (s *Records) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolBatch, error) {
 	var b chat.ToolBatch
 	err := s.Read(ctx, "tool.batch", func(db *gorm.DB) error {
@@ -325,7 +325,7 @@ func (s *Records) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolB
 	return b, err
 }
 
-// WaitingCalls are the calls of all sessions that wait for a person's decision, oldest first.
+// WaitingCalls returns the calls of all sessions that wait for a person's decision, oldest first.
 func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
 	var out []chat.WaitingCall
 	err := s.Read(ctx, "tool.waiting", func(db *gorm.DB) error {
@@ -350,7 +350,7 @@ func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) 
 	return out, err
 }
 
-// CallIDs are calls whose id ends with a text, for people who type one.
+// CallIDs returns calls whose id ends with a text: a person need not type the complete id.
 func (s *Records) CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error) {
 	return core.All[chat.ToolCallID](ctx, s, "tool.find", `SELECT id FROM tool_calls WHERE substr(id, -length(?)) = ? ORDER BY id DESC LIMIT 2`, suffix, suffix)
 }

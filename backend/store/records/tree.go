@@ -68,14 +68,14 @@ func (g *runBuilder) grow(b chat.BranchSummary, parent int) {
 	}
 	ends = append(ends, b.LastSeq)
 	slices.Sort(ends)
-	made := map[int64]int{} // runs of b by their last turn_seq
+	byEnd := map[int64]int{} // runs of b by their last turn_seq
 	for _, to := range slices.Compact(ends) {
 		g.runs = append(g.runs, chat.TreeRun{Parent: parent, Branch: b.ID, From: from, To: to, Ends: to == b.LastSeq})
 		parent = len(g.runs) - 1
-		made[to], from = parent, to+1
+		byEnd[to], from = parent, to+1
 	}
 	for _, c := range g.children[b.ID] {
-		if at, ok := made[c.ForkSeq]; ok {
+		if at, ok := byEnd[c.ForkSeq]; ok {
 			g.grow(c, at)
 		}
 	}
@@ -145,12 +145,12 @@ func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
 	if err != nil {
 		return err
 	}
-	of := map[chat.BranchID][]int{} // a branch's runs, in order
+	byBranch := map[chat.BranchID][]int{} // a branch's runs, in order
 	for i, r := range runs {
-		of[r.Branch] = append(of[r.Branch], i)
+		byBranch[r.Branch] = append(byBranch[r.Branch], i)
 	}
 	for _, r := range rows {
-		for _, i := range of[r.BranchID] {
+		for _, i := range byBranch[r.BranchID] {
 			if run := &runs[i]; r.TurnSeq >= run.From && r.TurnSeq <= run.To {
 				if r.Pending {
 					run.Pending++
@@ -163,7 +163,7 @@ func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
 	return nil
 }
 
-// treeTurn is a turn's head with the first words of its message, if that is given.
+// treeTurn returns a turn's head with the first words of its message, if that is given.
 func treeTurn(r schema.TurnRow, user *string) chat.TreeTurn {
 	t := chat.TreeTurn{Turn: chat.Turn{
 		ID: chat.TurnID(r.ID), BranchID: chat.BranchID(r.BranchID), Seq: r.TurnSeq, Phase: chat.Phase(r.Phase), Outcome: chat.Outcome(r.Outcome),
@@ -178,7 +178,7 @@ func treeTurn(r schema.TurnRow, user *string) chat.TreeTurn {
 
 // BranchDivergence returns where two branches diverge. CodeInvalid: they belong to two sessions.
 func (s *Records) BranchDivergence(ctx context.Context, a, b chat.BranchID) (chat.BranchDivergence, error) {
-	var apart chat.BranchDivergence
+	var divergence chat.BranchDivergence
 	err := s.Read(ctx, "branch.compare", func(db *gorm.DB) error {
 		left, err := core.Segments(db, a)
 		if err != nil {
@@ -191,23 +191,23 @@ func (s *Records) BranchDivergence(ctx context.Context, a, b chat.BranchID) (cha
 		if left[0].Session != right[0].Session {
 			return sqlite.Invalid("The two branches are of different sessions.").WithHint("compare branches of one session")
 		}
-		ends, err := lastSeqs(db, left, right)
+		ends, err := smallerLastSeq(db, left, right)
 		if err != nil {
 			return err
 		}
 		var owner string
-		apart.Shared, owner = sharedTurns(left, right, ends)
-		if apart.Shared == 0 {
+		divergence.Shared, owner = sharedTurns(left, right, ends)
+		if divergence.Shared == 0 {
 			return nil
 		}
-		apart.Last, err = sqlite.One[chat.TurnID](db, "turn", apart.Shared, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq = ?`, owner, apart.Shared)
+		divergence.Last, err = sqlite.One[chat.TurnID](db, "turn", divergence.Shared, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq = ?`, owner, divergence.Shared)
 		return err
 	})
-	return apart, err
+	return divergence, err
 }
 
-// lastSeqs is the smaller of two lineages' last turn_seq.
-func lastSeqs(db *gorm.DB, left, right []core.Segment) (int64, error) {
+// smallerLastSeq returns the smaller of two lineages' last turn_seq.
+func smallerLastSeq(db *gorm.DB, left, right []core.Segment) (int64, error) {
 	a, err := core.LastSeq(db, left)
 	if err != nil {
 		return 0, err
@@ -216,7 +216,7 @@ func lastSeqs(db *gorm.DB, left, right []core.Segment) (int64, error) {
 	return min(a, b), err
 }
 
-// sharedTurns is the last turn_seq that two lineages share, up to end, and the branch that owns that turn.
+// sharedTurns returns the last turn_seq that two lineages share, up to end, and the branch that owns that turn.
 func sharedTurns(left, right []core.Segment, end int64) (int64, string) {
 	var shared int64
 	owner := ""

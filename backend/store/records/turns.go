@@ -68,8 +68,8 @@ func lineageRows(db *gorm.DB, segs []core.Segment, from, to int64) ([]schema.Tur
 	return sqlite.All[schema.TurnRow](db, core.ScopeCTE+inOrder(`t.turn_seq BETWEEN ? AND ?`), scope, from, to)
 }
 
-// inOrder reads the turns of the segments that meet a condition, in order. Their ids are
-// sorted, not their rows: SQLite holds each row that it sorts several times.
+// inOrder returns the query for the turns of the segments that meet a condition, in order. It sorts ids, not rows:
+// SQLite holds each row that it sorts several times.
 func inOrder(where string) string {
 	return `SELECT ` + schema.TurnColumns + ` FROM (SELECT t.id FROM seg JOIN turns t ON t.branch_id = seg.branch
 		  AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
@@ -98,7 +98,7 @@ func lineageOneByOne(db *gorm.DB, segs []core.Segment, from, to int64) ([]schema
 	return heads, nil
 }
 
-// LineageBounds is the first and last turn_seq of a lineage and its number of turns; all 0 if it has none.
+// LineageBounds returns the first and last turn_seq of a lineage and its number of turns; all 0 if it has none.
 func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (first, last int64, count int, err error) {
 	last, err = core.OnLineage(ctx, s, "turn.lineage", branch, core.LastSeq)
 	if last > 0 {
@@ -107,7 +107,7 @@ func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (firs
 	return first, last, int(last), err
 }
 
-// PendingTurns are the lineage's final turns that no state covers yet, in order.
+// PendingTurns returns the lineage's final turns that no state covers yet, in order.
 func (s *Records) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.Turn, error) {
 	rows, err := core.OnLineage(ctx, s, "turn.pending", branch, func(db *gorm.DB, segs []core.Segment) ([]schema.TurnRow, error) {
 		return core.InScope[schema.TurnRow](db, segs, core.ScopeCTE+inOrder(`t.phase = 'ResponseFinalized'`))
@@ -115,13 +115,13 @@ func (s *Records) PendingTurns(ctx context.Context, branch chat.BranchID) ([]cha
 	return schema.TurnsOf(rows), err
 }
 
-// pendingIDs are a branch's own pending turns up to a sequence, in order.
+// pendingIDs returns a branch's own pending turns up to a sequence, in order.
 func pendingIDs(db *gorm.DB, branch chat.BranchID, upTo int64) ([]chat.TurnID, error) {
 	return sqlite.All[chat.TurnID](db, `SELECT id FROM turns WHERE branch_id = ? AND phase = 'ResponseFinalized'
 		AND turn_seq <= ? ORDER BY turn_seq`, branch, upTo)
 }
 
-// LastTurn is the newest turn of the lineage, if there is one.
+// LastTurn returns the newest turn of the lineage, if there is one.
 func (s *Records) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, bool, error) {
 	turns, err := s.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: 1, Newest: true})
 	if err != nil || len(turns) == 0 {
@@ -130,7 +130,7 @@ func (s *Records) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn
 	return turns[0], true, nil
 }
 
-// UnfinishedTurns are the turns of all sessions without a final answer: accepted, prepared or responding, including
+// UnfinishedTurns returns the turns of all sessions without a final answer: accepted, prepared or responding, including
 // incomplete ones.
 func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 	rows, err := core.All[schema.TurnRow](ctx, s, "turn.unfinished", `SELECT `+schema.TurnColumns+` FROM turns t
@@ -138,7 +138,7 @@ func (s *Records) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 	return schema.TurnsOf(rows), err
 }
 
-// Steps are a turn's attempts, by index and attempt, without payloads and items.
+// Steps returns a turn's attempts, by index and attempt, without payloads and items.
 func (s *Records) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
 	rows, err := core.All[schema.StepRow](ctx, s, "step.list", `SELECT `+schema.StepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
 	return lists.Map(rows, schema.StepRow.Step), err
@@ -196,7 +196,7 @@ func (s *Records) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayl
 	return p, err
 }
 
-// Manifest is the description of the last context assembled for a turn, nil if there was none.
+// Manifest returns the description of the last context assembled for a turn, nil if there was none.
 func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {
 	return core.Query(ctx, s, "turn.manifest", func(db *gorm.DB) (json.RawMessage, error) {
 		if _, err := schema.TurnHead(db, turn); err != nil {
@@ -210,8 +210,8 @@ func (s *Records) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessa
 	})
 }
 
-// PreviousManifest is the manifest of the newest turn of a lineage before a turn_seq (0: of all) for which a context
-// was assembled, or nil. An unreadable one is skipped: the caller then plans again.
+// PreviousManifest returns the manifest of the newest turn of a lineage before a turn_seq (0: of all) for which a
+// context was assembled, or nil. An unreadable one is skipped: the caller then plans again.
 func (s *Records) PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error) {
 	if beforeSeq <= 0 {
 		beforeSeq = core.AllTurns
@@ -265,7 +265,7 @@ func StateByID(db *gorm.DB, id chat.StateID) (schema.StateRow, error) {
 	return row, row.Unpack(db)
 }
 
-// States are the states of a branch's lineage, newest first, the root last.
+// States returns the states of a branch's lineage, newest first, the root last.
 func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.State, error) {
 	rows, err := core.OnLineage(ctx, s, "state.list", branch, func(db *gorm.DB, segs []core.Segment) ([]schema.StateRow, error) {
 		rows, err := core.InScope[schema.StateRow](db, segs, core.ScopeCTE+`
@@ -302,7 +302,7 @@ func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []schema.S
 	return nil
 }
 
-// StateTurnSeq is the turn_seq of the last turn a state covers, 0 for a root.
+// StateTurnSeq returns the turn_seq of the last turn a state covers, 0 for a root.
 func (s *Records) StateTurnSeq(ctx context.Context, id chat.StateID) (int64, error) {
 	return core.Query(ctx, s, "state.read", func(db *gorm.DB) (int64, error) {
 		return sqlite.One[int64](db, "state", id, `SELECT covers_seq FROM states WHERE id = ?`, id)

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// BranchByID is a branch of a conversation; one of a project's file is refused (RefuseFile).
+// BranchByID returns a branch of a conversation; one of a project's file is refused (RefuseFile).
 func BranchByID(db *gorm.DB, id chat.BranchID) (BranchRow, error) {
 	row, err := BranchOrFile(db, id)
 	if err == nil {
@@ -20,7 +20,7 @@ func BranchByID(db *gorm.DB, id chat.BranchID) (BranchRow, error) {
 	return row, err
 }
 
-// BranchOrFile is a branch of a conversation, or that of a project's file.
+// BranchOrFile returns a branch of a conversation, or that of a project's file.
 func BranchOrFile(db *gorm.DB, id chat.BranchID) (BranchRow, error) {
 	return sqlite.One[BranchRow](db, "branch", id, `SELECT * FROM branches WHERE id = ?`, id)
 }
@@ -47,7 +47,7 @@ func FileByID(db *gorm.DB, id chat.FileID) (FileRow, error) {
 	return sqlite.One[FileRow](db, "document", id, `SELECT `+FileColumns+` FROM files WHERE id = ?`, id)
 }
 
-// FileText is a document's complete text: its chunks are byte ranges of it.
+// FileText returns a document's complete text: its chunks are byte ranges of it.
 func FileText(db *gorm.DB, id chat.FileID) (string, error) {
 	return sqlite.One[string](db, "document", id, `SELECT coalesce(text, CAST(content AS TEXT), '') FROM files WHERE id = ?`, id)
 }
@@ -59,7 +59,7 @@ const TurnColumns = `t.id, t.session_id, t.branch_id, t.turn_seq, t.state_before
 	t.index_status, t.primary_provider, t.primary_model, t.retry_of, t.created_at, t.updated_at, t.user_hash,
 	t.assistant_hash, t.usage_json, t.error_json, t.user_message_json, t.final_assistant_message_json`
 
-// SessionByID is a conversation; the session of a project's file is refused (RefuseFile).
+// SessionByID returns a conversation; the session of a project's file is refused (RefuseFile).
 func SessionByID(db *gorm.DB, id chat.SessionID) (SessionRow, error) {
 	row, err := SessionOrFile(db, id)
 	if err == nil {
@@ -68,7 +68,7 @@ func SessionByID(db *gorm.DB, id chat.SessionID) (SessionRow, error) {
 	return row, err
 }
 
-// SessionOrFile is a conversation, or the session that holds a file of a project.
+// SessionOrFile returns a conversation, or the session that holds a file of a project.
 func SessionOrFile(db *gorm.DB, id chat.SessionID) (SessionRow, error) {
 	return sqlite.One[SessionRow](db, "session", id, `SELECT * FROM sessions WHERE id = ?`, id)
 }

@@ -16,7 +16,7 @@ type EventRow struct {
 
 func (EventRow) TableName() string { return "events" }
 
-// Event is the row with its decoded payload.
+// Event returns the row with its decoded payload.
 func (r EventRow) Event(payload []byte) ledger.Event {
 	return ledger.Event{
 		SessionID: r.SessionID, Seq: r.EventSeq, Type: ledger.Type(r.Type), Entity: r.EntityID, CreatedAt: r.CreatedAt,

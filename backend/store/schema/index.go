@@ -8,11 +8,11 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-func (r ChunkRow) ToLedgerRecord(said string) *ledger.Chunk {
+func (r ChunkRow) ToLedgerRecord(text string) *ledger.Chunk {
 	return &ledger.Chunk{
 		TurnID: r.SourceTurn, FileID: Text(r.FileID), Ordinal: r.Ordinal, Role: r.Role, Start: r.StartOffset, End: r.EndOffset,
 		Type: r.ChunkType, Tokens: r.TokenEst, Version: r.ChunkerVersion, CreatedAt: r.CreatedAt,
-		Content: ledger.SumOfText(said), Summary: ledger.SumOfText(r.Summary),
+		Content: ledger.SumOfText(text), Summary: ledger.SumOfText(r.Summary),
 	}
 }
 
@@ -107,7 +107,7 @@ func (r NamedRetrieval) Retrieval() chat.Retrieval {
 	return out
 }
 
-// ChunkText is a chunk's own text, or the part of its message.
+// ChunkText returns a chunk's own text, or the part of its message.
 func ChunkText(message string, r ChunkRow) string {
 	if r.RenderedText == "" && r.StartOffset >= 0 && r.StartOffset <= r.EndOffset && r.EndOffset <= len(message) {
 		return message[r.StartOffset:r.EndOffset]
@@ -115,12 +115,12 @@ func ChunkText(message string, r ChunkRow) string {
 	return r.RenderedText
 }
 
-// Spans reports that whole[start:end) is part.
-func Spans(whole string, start, end int, part string) bool {
-	return start >= 0 && start <= end && end <= len(whole) && whole[start:end] == part
+// Spans reports whether part is text[start:end].
+func Spans(text string, start, end int, part string) bool {
+	return start >= 0 && start <= end && end <= len(text) && text[start:end] == part
 }
 
-// PairsOf is the indexed form of a text if it differs from the text.
+// PairsOf returns the indexed form of a text if it differs from the text.
 func PairsOf(body string) *string {
 	indexed := lexical.IndexText(body)
 	if indexed == body {

@@ -21,7 +21,7 @@ type leftOut struct {
 	} `json:"left_out"`
 }
 
-// LeftOutRequest is the mark in the place of a request with this hash and size, which quoted other conversations.
+// LeftOutRequest returns the mark in the place of a request with this hash and size, which quoted other conversations.
 func LeftOutRequest(sha256 string, bytes int) ([]byte, error) {
 	var m leftOut
 	m.LeftOut.Why = "It quoted other conversations, which the bundle does not contain."
@@ -33,8 +33,8 @@ func LeftOutRequest(sha256 string, bytes int) ([]byte, error) {
 // provider's request has the key left_out.
 const maxLeftOut = 512
 
-// RequestSHA256 is the SHA-256 of a request, in hex; marked reports that value is only the mark of one that was left
-// out.
+// RequestSHA256 returns the SHA-256 of a request, in hex; marked reports that value is only the mark of one that was
+// left out.
 func RequestSHA256(value []byte) (sum string, marked bool) {
 	var m leftOut
 	if len(value) <= maxLeftOut && json.Unmarshal(value, &m) == nil {
@@ -45,7 +45,7 @@ func RequestSHA256(value []byte) (sum string, marked bool) {
 	return HexHash(value), false
 }
 
-// requestSum is the hash of a request in the ledger's form.
+// requestSum returns the hash of a request in the ledger's form.
 func requestSum(value []byte) ledger.Sum {
 	sum, marked := RequestSHA256(value)
 	if !marked {

@@ -23,7 +23,7 @@ const applicationID = 0x43494E46
 // VersionTable is where the migrator records applied migrations.
 const VersionTable = "goose_db_version"
 
-// Found is what a read-only probe of the file says.
+// Found is the result of a read-only probe of the file.
 type Found struct {
 	Version int64 // 0: no database, or an empty one
 	Newest  int64 // the newest version this program knows
@@ -32,10 +32,10 @@ type Found struct {
 
 // Probe reads the database before anything may write to it, and refuses one that is newer, damaged or another
 // program's.
-func Probe(ctx context.Context, at sqlite.Place, steps fs.FS) (Found, error) {
+func Probe(ctx context.Context, place sqlite.Place, steps fs.FS) (Found, error) {
 	const op = "store.open"
 	have := Found{Newest: NewestVersion(steps)}
-	info, err := os.Stat(at.Path)
+	info, err := os.Stat(place.Path)
 	if os.IsNotExist(err) || err == nil && info.Size() == 0 {
 		return have, nil
 	}
@@ -43,12 +43,12 @@ func Probe(ctx context.Context, at sqlite.Place, steps fs.FS) (Found, error) {
 		return have, sqlite.MapError(op, err)
 	}
 	if info.IsDir() {
-		return have, chat.Errorf(chat.CodeCorrupt, op, "%s is a folder, where the database should be. Nothing was changed.", at.Path).
+		return have, chat.Errorf(chat.CodeCorrupt, op, "%s is a folder, where the database should be. Nothing was changed.", place.Path).
 			WithHint("move it away; contextinfinity backups lists what contextinfinity restore can put in its place")
 	}
-	have.Version, err = readVersionAt(ctx, at)
+	have.Version, err = readVersionAt(ctx, place)
 	if err != nil {
-		return have, Unopenable(at.Path, err)
+		return have, Unopenable(place.Path, err)
 	}
 	have.Started = have.Version == 0 && info.Size() > sqlite.MinSize
 	if have.Version > have.Newest {
@@ -65,13 +65,13 @@ func ReadVersion(ctx context.Context, path string) (int64, error) {
 	return readVersionAt(ctx, sqlite.Place{Path: path})
 }
 
-func readVersionAt(ctx context.Context, at sqlite.Place) (int64, error) {
-	q := at.Query()
-	if sqlite.SizeOf(at.Path+"-journal") == 0 {
+func readVersionAt(ctx context.Context, place sqlite.Place) (int64, error) {
+	q := place.Query()
+	if sqlite.SizeOf(place.Path+"-journal") == 0 {
 		q.Set("mode", "ro")
 	}
 	q["_pragma"] = []string{"busy_timeout(5000)", "query_only(1)"}
-	db, err := sql.Open(sqlite.Driver, sqlite.FileURI(at.Path)+"?"+q.Encode())
+	db, err := sql.Open(sqlite.Driver, sqlite.FileURI(place.Path)+"?"+q.Encode())
 	if err != nil {
 		return 0, err
 	}
@@ -97,8 +97,8 @@ func readVersionAt(ctx context.Context, at sqlite.Place) (int64, error) {
 	return version, err
 }
 
-// unfinishedVersion tells our database with an interrupted first migration (it has only the migrator's table) from
-// another program's.
+// unfinishedVersion distinguishes our database with an interrupted first migration, which has only the migrator's
+// table, from another program's.
 func unfinishedVersion(ctx context.Context, db *sql.DB, versioned bool, app, tables int64) (int64, error) {
 	var others int64
 	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND name <> ?`,

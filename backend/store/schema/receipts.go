@@ -22,9 +22,9 @@ func (ReceiptRow) TableName() string { return "receipts" }
 
 // ReceiptCounts is counts_json.
 type ReceiptCounts struct {
-	Erased  []chat.Erased  `json:"erased"`
-	Pending *UnfinishedEnd `json:"pending,omitempty"`
-	Copies  []CopyRef      `json:"copies,omitempty"` // sessions with the same messages, which stayed
+	Erased  []chat.Erased   `json:"erased"`
+	Pending *PendingRemoval `json:"pending,omitempty"`
+	Copies  []CopyRef       `json:"copies,omitempty"` // sessions with the same messages, which stayed
 }
 
 // CopyRef names a copy by its ids.
@@ -33,10 +33,10 @@ type CopyRef struct {
 	Turn    chat.TurnID    `json:"turn_id"`
 }
 
-// UnfinishedEnd is what a permanent deletion has still to do after its transaction.
-type UnfinishedEnd struct {
+// PendingRemoval lists what a permanent deletion still has to remove after its transaction.
+type PendingRemoval struct {
 	Files   []string `json:"files"`   // to be removed, relative to the data directory
-	Folders []string `json:"folders"` // like the previous table, with their content
+	Folders []string `json:"folders"` // folders that were removed with their content
 }
 
 func (r ReceiptRow) Receipt() (chat.Receipt, error) {
@@ -56,8 +56,8 @@ func (r ReceiptRow) Receipt() (chat.Receipt, error) {
 	return out, nil
 }
 
-// Pending is what is still to be done; false: nothing.
-func (r ReceiptRow) Pending() (end UnfinishedEnd, ok bool, err error) {
+// Pending returns what is still to be done; false: nothing.
+func (r ReceiptRow) Pending() (end PendingRemoval, ok bool, err error) {
 	var counts ReceiptCounts
 	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
 		return end, false, sqlite.CorruptRecord("receipts", r.ID, err)
@@ -107,8 +107,8 @@ func nameCopies(db *gorm.DB, list []chat.Receipt) error {
 	}
 	for _, r := range list {
 		for i := range r.Copies {
-			title, there := titles[r.Copies[i].Session]
-			r.Copies[i].Title, r.Copies[i].Gone = title, !there
+			title, exists := titles[r.Copies[i].Session]
+			r.Copies[i].Title, r.Copies[i].Gone = title, !exists
 		}
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 
 // Each row recorded in a ledger has a method ToLedgerRecord: the record that the reducer builds from the same events.
 
-// ToLedgerRecord is the comparable form of a step, with request and response decoded.
+// ToLedgerRecord returns the comparable form of a step, with request and response decoded.
 func (r StepRow) ToLedgerRecord(items string, request, response []byte, events ledger.Sum) *ledger.Step {
 	if r.Status == string(chat.StepRunning) { // the ledger gets the counters when the step ends
 		r.StreamDisplayedBytes, r.StreamDurableBytes = 0, 0
@@ -36,11 +36,11 @@ func (r TurnRow) ToLedgerRecord(manifest []byte) *ledger.Turn {
 	}
 }
 
-// EventsSum is the hash of the result of events. Of a value packed alone, only a piece is held in memory at a time.
+// EventsSum returns the hash of the result of Events. Events that are packed alone are never completely in memory.
 func (r StepRow) EventsSum() (ledger.Sum, error) {
 	if len(r.RawEvents) == 0 || r.RawEvents[0] != codec.PackedZstd {
-		whole, err := r.Events()
-		return sumIfAny(whole), err
+		events, err := r.Events()
+		return sumIfAny(events), err
 	}
 	dec, err := codec.Unpacking(r.RawEvents)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r StepRow) EventsSum() (ledger.Sum, error) {
 	return ledger.SumOfHash(hash.Sum(nil)), err
 }
 
-// sumOfOptional is the sum of a nullable text; empty for none.
+// sumOfOptional returns the sum of a nullable text; empty for none.
 func sumOfOptional(s *string) ledger.Sum {
 	if s == nil {
 		return ""
@@ -60,7 +60,7 @@ func sumOfOptional(s *string) ledger.Sum {
 	return ledger.SumOfText(*s)
 }
 
-// sumIfAny is the sum of bytes; empty for none.
+// sumIfAny returns the sum of bytes; empty for none.
 func sumIfAny(b []byte) ledger.Sum {
 	if b == nil {
 		return ""
@@ -113,7 +113,7 @@ func (r RangeSummaryRow) Summary() chat.RangeSummary {
 	return out
 }
 
-// Intact reports that the content is what was stored.
+// Intact reports whether the content matches its hash.
 func (r RangeSummaryRow) Intact() bool {
 	return slices.Equal(r.ContentHash, codec.Hash([]byte(r.Content)))
 }

@@ -157,9 +157,9 @@ func (r TurnRow) Turn() chat.Turn {
 		CreatedAt: Moment(r.CreatedAt), UpdatedAt: Moment(r.UpdatedAt),
 	}
 	var bad []string
-	note := func(what string, err error) {
+	note := func(part string, err error) {
 		if err != nil {
-			bad = append(bad, what)
+			bad = append(bad, part)
 		}
 	}
 	var err error
@@ -181,11 +181,11 @@ func (r TurnRow) Turn() chat.Turn {
 	return t
 }
 
-// unreadable is the failure of a partly unreadable record.
-func unreadable(what, id string, parts []string) *chat.Failure {
+// unreadable returns the failure of a partly unreadable record.
+func unreadable(kind, id string, parts []string) *chat.Failure {
 	return &chat.Failure{
 		Code:    chat.CodeCorrupt,
-		Message: fmt.Sprintf("Of %s %s, %s cannot be read.", what, id, strings.Join(parts, " and ")),
+		Message: fmt.Sprintf("In %s %s, %s cannot be read.", kind, id, strings.Join(parts, " and ")),
 		Hint:    "Everything else is intact; run verify, or look in a backup.",
 	}
 }
@@ -227,7 +227,7 @@ const StepColumns = StepHeadColumns + `, ` + ItemColumns
 const StepHeadColumns = `id, turn_id, step_index, attempt, status, provider, model_id, started_at, ended_at, stream_path,
 	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json, tools_mode`
 
-// ItemColumns is what stepRow.items needs.
+// ItemColumns are the columns that StepRow.Items needs.
 const ItemColumns = `normalized_items_json, items_z, CASE WHEN substr(items_z, 1, 1) = x'03'
 	THEN (SELECT t.final_assistant_message_json FROM turns t WHERE t.id = steps.turn_id) END AS answer`
 
@@ -292,7 +292,7 @@ func (r JobRow) Job() chat.Job {
 	return j
 }
 
-// EncodeMessage is a message's stored JSON and its content hash.
+// EncodeMessage returns a message's stored JSON and its content hash.
 func EncodeMessage(m chat.Message) (string, []byte, error) {
 	text, hash, err := EncodeText(m)
 	if err != nil {
@@ -346,7 +346,7 @@ func DecodeOptional[T any](raw *string) (*T, error) {
 	return v, nil
 }
 
-// EncodeOptional is JSON text, or nil for a nil pointer.
+// EncodeOptional returns JSON text, or nil for a nil pointer.
 func EncodeOptional[T any](v *T) (*string, error) {
 	if v == nil {
 		return nil, nil
@@ -364,7 +364,7 @@ func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// Text is a nullable column's value, empty for NULL.
+// Text returns a nullable column's value, empty for NULL.
 func Text(s *string) string {
 	if s == nil {
 		return ""
@@ -372,7 +372,7 @@ func Text(s *string) string {
 	return *s
 }
 
-// OrNull is the reverse of text.
+// OrNull is the reverse of Text.
 func OrNull[T ~string](s T) *string {
 	if s == "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Packed is the state as stored: its summary is packed against its parent's if that saves enough.
+// Packed returns the state as stored: its summary is packed against its parent's if that saves enough.
 func (r StateRow) Packed(db *gorm.DB) (StateRow, error) {
 	if r.ParentID == nil || len(r.Summary) < codec.MinLinked {
 		return r, nil

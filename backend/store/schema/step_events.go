@@ -64,18 +64,18 @@ const maxPacked = 32 << 20
 type EventPack struct {
 	packer eventPacker
 	hash   hash.Hash
-	most   int // bytes
+	limit  int // bytes
 	events int
 	column []byte // once the stream has ended
 }
 
 // NewEventPack starts an EventPack for a new stream.
-func NewEventPack() *EventPack { return &EventPack{hash: sha256.New(), most: maxPacked} }
+func NewEventPack() *EventPack { return &EventPack{hash: sha256.New(), limit: maxPacked} }
 
 // Add encodes the next event.
 func (p *EventPack) Add(e chat.RawEvent) error {
-	if p.packer.packed.Len() > p.most {
-		return sqlite.Invalid("The packed events are longer than %d bytes.", p.most)
+	if p.packer.packed.Len() > p.limit {
+		return sqlite.Invalid("The packed events are longer than %d bytes.", p.limit)
 	}
 	next := byte(',')
 	if p.events == 0 {
@@ -121,7 +121,7 @@ func PackEvents(e chat.StepEnd, items codec.Base) (packed []byte, sum string, er
 		return nil, "", nil
 	}
 	p := NewEventPack()
-	p.most = math.MaxInt
+	p.limit = math.MaxInt
 	for ev, err := range e.Events {
 		if err == nil {
 			err = p.Add(ev)
@@ -135,15 +135,15 @@ func PackEvents(e chat.StepEnd, items codec.Base) (packed []byte, sum string, er
 
 // eventPacker buffers the beginning of a stream, and packs it once it is long.
 type eventPacker struct {
-	whole  []byte
-	packed bytes.Buffer
-	enc    *zstd.Encoder // nil while the stream is short
+	buffered []byte
+	packed   bytes.Buffer
+	enc      *zstd.Encoder // nil while the stream is short
 }
 
 func (p *eventPacker) Write(b []byte) (int, error) {
 	if p.enc == nil {
-		p.whole = append(p.whole, b...)
-		if len(p.whole) <= codec.MaxWhole {
+		p.buffered = append(p.buffered, b...)
+		if len(p.buffered) <= codec.MaxWhole {
 			return len(b), nil
 		}
 		p.packed.WriteByte(codec.PackedZstd)
@@ -151,8 +151,8 @@ func (p *eventPacker) Write(b []byte) (int, error) {
 		if p.enc, err = zstd.NewWriter(&p.packed, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true)); err != nil {
 			return 0, err
 		}
-		_, err = p.enc.Write(p.whole)
-		p.whole = nil
+		_, err = p.enc.Write(p.buffered)
+		p.buffered = nil
 		return len(b), err
 	}
 	return p.enc.Write(b)
@@ -163,10 +163,10 @@ func (p *eventPacker) end(items codec.Base) ([]byte, error) {
 		err := p.enc.Close()
 		return p.packed.Bytes(), err
 	}
-	if z := items.PackOn(p.whole); z != nil {
+	if z := items.PackOn(p.buffered); z != nil {
 		return z, nil
 	}
-	return codec.Pack(p.whole), nil
+	return codec.Pack(p.buffered), nil
 }
 
 // readEvents yields what an EventPack of this version or the first wrote.
@@ -204,11 +204,11 @@ func (r StepRow) EachEvent(yield func(chat.RawEvent) error) error {
 		return nil
 	}
 	if r.RawEvents[0] != codec.PackedZstd {
-		whole, err := r.Events()
+		events, err := r.Events()
 		if err != nil {
 			return err
 		}
-		return readEvents(bytes.NewReader(whole), yield)
+		return readEvents(bytes.NewReader(events), yield)
 	}
 	dec, err := codec.Unpacking(r.RawEvents)
 	if err != nil {

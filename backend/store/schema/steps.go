@@ -30,7 +30,7 @@ func (r *StepRow) PackItems(answer []byte) codec.Base {
 	return items
 }
 
-// Items is the exact JSON of a step's items.
+// Items returns the exact JSON of a step's items.
 func (r StepRow) Items() (string, error) {
 	if r.ItemsZ == nil {
 		return r.NormalizedItemsJSON, nil
@@ -45,7 +45,7 @@ func (r StepRow) Items() (string, error) {
 	return string(items), err
 }
 
-// Events is the exact JSON of a step's raw events, nil for none.
+// Events returns the exact JSON of a step's raw events, nil for none.
 func (r StepRow) Events() ([]byte, error) {
 	if _, _, ok := codec.BaseOf(r.RawEvents); !ok {
 		return codec.Unpack(r.RawEvents)

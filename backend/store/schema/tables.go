@@ -10,9 +10,9 @@ import (
 type table struct {
 	Name string
 	// Of selects the rows of one session; its parameter is the session's id.
-	Of string
+	Where string
 	// Travels: the rows are created by events, and are copied with an imported session.
-	Travels bool
+	FromEvents bool
 	// Verified selects the rows of a session that verification compares with the ledger; empty: none.
 	Verified string
 }
@@ -26,50 +26,50 @@ const (
 // SessionTables are all such tables, in an order in which every row comes after those it refers to. Deletion uses the
 // reverse order: a unit's words are read from its message when its text index entry is deleted.
 var SessionTables = []table{
-	{Name: "sessions", Of: `id = ?`, Travels: true, Verified: `id = ?`},
-	{Name: "branches", Of: ofSession, Travels: true, Verified: ofSession},
-	{Name: "states", Of: ofSession, Travels: true, Verified: ofBranches},
-	{Name: "turns", Of: ofSession, Travels: true, Verified: ofSession},
-	{Name: "events", Of: ofSession, Travels: true, Verified: ofSession},
-	{Name: "snapshots", Of: ofSession, Verified: ofSession},
-	{Name: "summaries", Of: ofSession, Travels: true, Verified: ofSession},
-	{Name: "pins", Of: ofSession, Travels: true, Verified: ofSession},
-	{Name: "pin_orders", Of: ofSession, Travels: true, Verified: ofSession},
-	{Name: "pin_suggestions", Of: ofSession},
-	{Name: "settings", Of: `instr(key || ' ' || value, ?) > 0`},
-	{Name: "drafts", Of: ofBranches},
-	{Name: "queued_messages", Of: ofBranches},
-	{Name: "steps", Of: ofTurns, Travels: true, Verified: `turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`},
-	{Name: "turn_tokens", Of: ofTurns},
-	{Name: "metrics", Of: ofTurns},
-	{Name: "tool_batches", Of: ofTurns, Travels: true, Verified: `turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`},
+	{Name: "sessions", Where: `id = ?`, FromEvents: true, Verified: `id = ?`},
+	{Name: "branches", Where: ofSession, FromEvents: true, Verified: ofSession},
+	{Name: "states", Where: ofSession, FromEvents: true, Verified: ofBranches},
+	{Name: "turns", Where: ofSession, FromEvents: true, Verified: ofSession},
+	{Name: "events", Where: ofSession, FromEvents: true, Verified: ofSession},
+	{Name: "snapshots", Where: ofSession, Verified: ofSession},
+	{Name: "summaries", Where: ofSession, FromEvents: true, Verified: ofSession},
+	{Name: "pins", Where: ofSession, FromEvents: true, Verified: ofSession},
+	{Name: "pin_orders", Where: ofSession, FromEvents: true, Verified: ofSession},
+	{Name: "pin_suggestions", Where: ofSession},
+	{Name: "settings", Where: `instr(key || ' ' || value, ?) > 0`},
+	{Name: "drafts", Where: ofBranches},
+	{Name: "queued_messages", Where: ofBranches},
+	{Name: "steps", Where: ofTurns, FromEvents: true, Verified: `turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`},
+	{Name: "turn_tokens", Where: ofTurns},
+	{Name: "metrics", Where: ofTurns},
+	{Name: "tool_batches", Where: ofTurns, FromEvents: true, Verified: `turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`},
 	{
-		Name: "tool_calls", Of: `batch_id IN (SELECT b.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id WHERE t.session_id = ?)`,
-		Travels: true, Verified: `batch_id IN (SELECT b.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id WHERE t.session_id = ?)`,
+		Name: "tool_calls", Where: `batch_id IN (SELECT b.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id WHERE t.session_id = ?)`,
+		FromEvents: true, Verified: `batch_id IN (SELECT b.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id WHERE t.session_id = ?)`,
 	},
 	{
-		Name: "tool_results", Of: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
-		Travels: true, Verified: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
+		Name: "tool_results", Where: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
+		FromEvents: true, Verified: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
 	},
 	{
-		Name: "tool_recalled", Of: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
-		Travels: true, Verified: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
+		Name: "tool_recalled", Where: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
+		FromEvents: true, Verified: `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`,
 	},
-	{Name: "tool_permissions", Of: ofSession},
-	{Name: "mcp_grants", Of: ofSession},
-	{Name: "mcp_shown", Of: ofSession},
-	{Name: "mcp_notes", Of: ofSession},
-	{Name: "project_files", Of: ofSession},
-	{Name: "jobs", Of: ofSession},
-	{Name: "import_keys", Of: ofSession},
-	{Name: "blobs", Of: ofSession, Travels: true},
-	{Name: "files", Of: ofSession, Travels: true, Verified: ofSession},
-	{Name: "chunks", Of: ofSession, Travels: true, Verified: ofSession},
-	{Name: "manifest_links", Of: ofTurns, Travels: true},
-	{Name: "request_links", Of: `step_id IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`, Travels: true},
-	{Name: "units", Of: ofSession, Travels: true, Verified: ofSession},
-	{Name: "retrieved", Of: `turn_n IN (SELECT n FROM turns WHERE session_id = ?)`, Travels: true},
-	{Name: "unit_embeddings", Of: `unit_n IN (SELECT n FROM units WHERE session_id = ?)`},
+	{Name: "tool_permissions", Where: ofSession},
+	{Name: "mcp_grants", Where: ofSession},
+	{Name: "mcp_shown", Where: ofSession},
+	{Name: "mcp_notes", Where: ofSession},
+	{Name: "project_files", Where: ofSession},
+	{Name: "jobs", Where: ofSession},
+	{Name: "import_keys", Where: ofSession},
+	{Name: "blobs", Where: ofSession, FromEvents: true},
+	{Name: "files", Where: ofSession, FromEvents: true, Verified: ofSession},
+	{Name: "chunks", Where: ofSession, FromEvents: true, Verified: ofSession},
+	{Name: "manifest_links", Where: ofTurns, FromEvents: true},
+	{Name: "request_links", Where: `step_id IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`, FromEvents: true},
+	{Name: "units", Where: ofSession, FromEvents: true, Verified: ofSession},
+	{Name: "retrieved", Where: `turn_n IN (SELECT n FROM turns WHERE session_id = ?)`, FromEvents: true},
+	{Name: "unit_embeddings", Where: `unit_n IN (SELECT n FROM units WHERE session_id = ?)`},
 }
 
 // EverySession names all sessions that any record belongs to, whether they exist or not.
@@ -96,12 +96,12 @@ var EmptyTables, EmptyTablesQuery = func() (names []string, query string) {
 		names = append(names, name)
 	}
 	for _, t := range SessionTables {
-		of := t.Verified
-		if of == "" && t.Travels {
-			of = t.Of
+		where := t.Verified
+		if where == "" && t.FromEvents {
+			where = t.Where
 		}
-		if of != "" && t.Name != "sessions" {
-			add(t.Name, t.Name+` WHERE `+strings.ReplaceAll(of, "?", "every.id"))
+		if where != "" && t.Name != "sessions" {
+			add(t.Name, t.Name+` WHERE `+strings.ReplaceAll(where, "?", "every.id"))
 		}
 	}
 	add(ErasedContent, `events WHERE session_id = every.id AND type = ?`)

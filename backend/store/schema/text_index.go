@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// reindexed is how many turns reindexTexts lists at a time.
-const reindexed = 500
+// reindexBatch is how many turns reindexTexts lists at a time.
+const reindexBatch = 500
 
 // reindexTexts updates the indexed form of all units; triggers then update the text index. Each message is decoded
 // once. An unreadable record keeps its form, so that the rest can still be opened; verify reports it.
@@ -25,15 +25,15 @@ func reindexTexts(ctx context.Context, tx *sql.Tx) error {
 		}
 		for _, turn := range turns {
 			last = turn
-			if err := reindexTurn(ctx, tx, turn); err != nil && !ofOneRecord(err) {
+			if err := reindexTurn(ctx, tx, turn); err != nil && !concernsOneRecord(err) {
 				return err
 			}
 		}
 	}
 }
 
-// ofOneRecord reports an error of a record's bytes; any other concerns the whole migration.
-func ofOneRecord(err error) bool {
+// concernsOneRecord reports whether an error is about the bytes of one record; any other concerns the whole migration.
+func concernsOneRecord(err error) bool {
 	if e, ok := errors.AsType[*gosqlite.Error](err); ok {
 		return slices.Contains([]int{sqlite.ResultCorrupt, sqlite.ResultNotADB, sqlite.ResultIOErr}, e.Code()&0xff)
 	}
@@ -41,7 +41,7 @@ func ofOneRecord(err error) bool {
 }
 
 func turnsAfter(ctx context.Context, tx *sql.Tx, last int64) ([]int64, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT n FROM turns WHERE n > ? ORDER BY n LIMIT ?`, last, reindexed)
+	rows, err := tx.QueryContext(ctx, `SELECT n FROM turns WHERE n > ? ORDER BY n LIMIT ?`, last, reindexBatch)
 	if err != nil {
 		return nil, err
 	}
@@ -62,13 +62,13 @@ func reindexTurn(ctx context.Context, tx *sql.Tx, turn int64) error {
 	if err := tx.QueryRowContext(ctx, `SELECT user_message_json, final_assistant_message_json FROM turns WHERE n = ?`, turn).Scan(&user, &assistant); err != nil {
 		return err
 	}
-	said := map[string]string{}
+	texts := map[string]string{}
 	for role, raw := range map[chat.Role]string{chat.RoleUser: user.String, chat.RoleAssistant: assistant.String} {
 		if m, err := chat.DecodeMessage(raw); raw != "" && err == nil {
-			said[string(role)] = m.IndexedText()
+			texts[string(role)] = m.IndexedText()
 		}
 	}
-	stale, err := staleUnits(ctx, tx, turn, said)
+	stale, err := staleUnits(ctx, tx, turn, texts)
 	if err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func reindexTurn(ctx context.Context, tx *sql.Tx, turn int64) error {
 	return nil
 }
 
-// staleUnits are the units of a turn with an outdated indexed form, and the right form (nil: the text itself).
-func staleUnits(ctx context.Context, tx *sql.Tx, turn int64, said map[string]string) ([]UnitRow, error) {
+// staleUnits returns the units of a turn with an outdated indexed form, and the right form (nil: the text itself).
+func staleUnits(ctx context.Context, tx *sql.Tx, turn int64, texts map[string]string) ([]UnitRow, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT u.n, u.message, u.start_offset, u.end_offset, u.text, u.pairs, u.said
 		FROM turns t JOIN units u ON u.turn_id = t.id WHERE t.n = ?`, turn)
 	if err != nil {
@@ -95,7 +95,7 @@ func staleUnits(ctx context.Context, tx *sql.Tx, turn int64, said map[string]str
 			return nil, err
 		}
 		body := u.Text
-		if words := said[u.Message]; u.Said {
+		if words := texts[u.Message]; u.Said {
 			if u.StartOffset < 0 || u.StartOffset > u.EndOffset || u.EndOffset > len(words) {
 				continue
 			}

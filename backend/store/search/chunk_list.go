@@ -32,7 +32,7 @@ func (s *Search) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.Chu
 			return err
 		}
 		if q.Text != "" {
-			page, total, err = chunksSaying(ctx, db, c, q)
+			page, total, err = chunksWithText(ctx, db, c, q)
 			return err
 		}
 		args := append(c.head, c.args...)
@@ -50,7 +50,7 @@ func (s *Search) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.Chu
 	return page, total, err
 }
 
-// chunkIDs are the chunks in scope, in list order.
+// chunkIDs returns the chunks in scope, in list order.
 func chunkIDs(db *gorm.DB, c condition, where string, more []any, limit, offset int) ([]chat.ChunkID, error) {
 	if limit <= 0 {
 		limit = -1
@@ -64,9 +64,9 @@ func chunkIDs(db *gorm.DB, c condition, where string, more []any, limit, offset 
 // chunkBatch is how many chunks are searched at a time.
 const chunkBatch = 200
 
-// chunksSaying searches the words of chunks. Messages whose JSON shows that they cannot contain them are not decoded;
+// chunksWithText searches the texts of chunks. Messages whose JSON shows that they cannot contain them are not decoded;
 // documents are searched once, not once per chunk.
-func chunksSaying(ctx context.Context, db *gorm.DB, c condition, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
+func chunksWithText(ctx context.Context, db *gorm.DB, c condition, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
 	where, args := "", []any{}
 	if pattern, ok := likePattern(q.Text); ok {
 		where = `WHERE CASE WHEN c.file_id IS NOT NULL THEN c.file_id IN (SELECT f.id FROM files f WHERE coalesce(f.text, CAST(f.content AS TEXT)) LIKE ? ESCAPE '\')
@@ -105,8 +105,8 @@ func chunksSaying(ctx context.Context, db *gorm.DB, c condition, q chat.ChunkQue
 // maxPattern limits the length of a LIKE pattern.
 const maxPattern = 1000
 
-// likePattern is a pattern that any JSON text with the words matches; false if the words may be encoded differently
-// there, escaped or in another case outside ASCII.
+// likePattern returns a pattern that any JSON text with the words matches; false if the words may be encoded
+// differently there, escaped or in another case outside ASCII.
 func likePattern(words string) (string, bool) {
 	if len(words) > maxPattern {
 		return "", false
@@ -119,7 +119,7 @@ func likePattern(words string) (string, bool) {
 	return "%" + strings.NewReplacer(`%`, `\%`, `_`, `\_`).Replace(words) + "%", true
 }
 
-// ChunkUses are the contexts that contained a chunk, and the turns whose models looked it up, newest first.
+// ChunkUses returns the contexts that contained a chunk, and the turns whose models looked it up, newest first.
 func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse, error) {
 	var rows []struct {
 		Named     schema.NamedRetrieval `gorm:"embedded"`
@@ -151,7 +151,7 @@ func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUs
 	return out, err
 }
 
-// ChunkEmbeddings are the embedders for which a chunk has vectors: the serving one first, without retired ones.
+// ChunkEmbeddings returns the embedders for which a chunk has vectors: the serving one first, without retired ones.
 func (s *Search) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.EmbedderID, error) {
 	rows, err := core.All[NamespaceRow](ctx, s, "chunk.embeddings", `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
 			JOIN unit_embeddings e ON e.namespace_id = s.id AND e.unit_n = u.n WHERE u.chunk_id = ?) ORDER BY state DESC, id`, id)

@@ -25,7 +25,7 @@ func (s *Search) Find(ctx context.Context, q chat.FindQuery) (chat.Found, error)
 		if err != nil {
 			return err
 		}
-		return eachSaid(db, segs, func(m saidRow) {
+		return eachTurn(db, segs, func(m turnMessages) {
 			turn := m.find(finder)
 			if found.Total += turn.Count; turn.Count == 0 {
 				return
@@ -40,16 +40,16 @@ func (s *Search) Find(ctx context.Context, q chat.FindQuery) (chat.Found, error)
 	return found, err
 }
 
-// saidRow is the stored messages of a turn.
-type saidRow struct {
+// turnMessages are the stored messages of a turn.
+type turnMessages struct {
 	id     string
 	seq    int64
 	user   string
 	answer *string
 }
 
-// eachSaid reads the turns of a lineage in order, one at a time.
-func eachSaid(db *gorm.DB, segs []core.Segment, do func(saidRow)) error {
+// eachTurn reads the turns of a lineage in order, one at a time.
+func eachTurn(db *gorm.DB, segs []core.Segment, do func(turnMessages)) error {
 	for _, g := range segs {
 		rows, err := db.Raw(`SELECT id, turn_seq, user_message_json, final_assistant_message_json FROM turns
 			WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ? ORDER BY turn_seq`, g.Branch, g.From, g.To).Rows()
@@ -57,7 +57,7 @@ func eachSaid(db *gorm.DB, segs []core.Segment, do func(saidRow)) error {
 			return err
 		}
 		for rows.Next() {
-			var m saidRow
+			var m turnMessages
 			if err := rows.Scan(&m.id, &m.seq, &m.user, &m.answer); err != nil {
 				rows.Close()
 				return err
@@ -72,34 +72,34 @@ func eachSaid(db *gorm.DB, segs []core.Segment, do func(saidRow)) error {
 	return nil
 }
 
-// mostMarks limits the matches marked in a result's snippet.
-const mostMarks = 16
+// maxMarks limits the matches marked in a result's snippet.
+const maxMarks = 16
 
-func (m saidRow) find(f highlight.Finder) chat.FoundTurn {
+func (m turnMessages) find(f highlight.Finder) chat.FoundTurn {
 	turn := chat.FoundTurn{Turn: chat.TurnID(m.id), Seq: m.seq}
-	look := func(role chat.Role, raw string) {
+	searchMessage := func(role chat.Role, raw string) {
 		if !f.InJSON(raw) {
 			return
 		}
-		said, err := schema.DecodeMessage(role, raw)
+		message, err := schema.DecodeMessage(role, raw)
 		if err != nil {
 			return // an unreadable message shows no words
 		}
-		words := said.RenderedText()
-		spans, n := f.Spans(words, mostMarks)
+		words := message.RenderedText()
+		spans, n := f.Spans(words, maxMarks)
 		if n > 0 && turn.Count == 0 {
 			turn.First, turn.Spans = snippet(words, spans, role == chat.RoleAssistant)
 		}
 		turn.Count += n
 	}
-	look(chat.RoleUser, m.user)
+	searchMessage(chat.RoleUser, m.user)
 	if m.answer != nil {
-		look(chat.RoleAssistant, *m.answer)
+		searchMessage(chat.RoleAssistant, *m.answer)
 	}
 	return turn
 }
 
-// snippet is the text around the first span, and the spans in it. Answers are Markdown.
+// snippet returns the text around the first span, and the spans in it. Answers are Markdown.
 func snippet(words string, spans []highlight.Span, markdown bool) (string, []chat.Span) {
 	cut := highlight.Snippet
 	if markdown {

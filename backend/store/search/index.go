@@ -17,8 +17,8 @@ import (
 
 // Index is TX-C: it stores chunks and units with their text index and vectors, and moves the turn to Indexed and Done
 // (SPEC 4; SRD 9.3). An existing chunk (same turn, type, hash and chunker version) is not inserted again, nor is a
-// vector. Chunks of an older chunker stay but lose their units, so that nothing is found twice; so does a turn that
-// no longer has chunks.
+// vector. Chunks of an older chunker stay but lose their units, so that nothing is found twice; so do those
+// of a turn that no longer has chunks.
 //
 // With status none the turn is searchable by words while it and its job wait for its vectors. With status degraded it
 // stays StateCommitted, marked, until a retry succeeds.
@@ -34,23 +34,23 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 		if err := queue.CheckLease(t, i.Job); err != nil {
 			return err
 		}
-		said, err := checkSource(t, i)
+		sources, err := checkSource(t, i)
 		if err != nil {
 			return err
 		}
-		made, err := insertChunks(t, turn, i.Chunks, said)
+		stored, err := insertChunks(t, turn, i.Chunks, sources)
 		if err != nil {
 			return err
 		}
-		record := ledger.TurnIndexed{Status: i.Status, Chunks: made.record}
-		clear(said)
+		record := ledger.TurnIndexed{Status: i.Status, Chunks: stored.record}
+		clear(sources)
 		if record.Dropped, err = events.DropSuperseded(t, turn, i); err != nil {
 			return err
 		}
-		if err := indexVectors(t, made.units, i.Vectors); err != nil {
+		if err := indexVectors(t, stored.units, i.Vectors); err != nil {
 			return err
 		}
-		moved, err := setIndexed(t, &turn, i.Status)
+		changed, err := setIndexed(t, &turn, i.Status)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 				return err
 			}
 		}
-		if !moved && !record.Dropped && len(made.record) == 0 {
+		if !changed && !record.Dropped && len(stored.record) == 0 {
 			return nil // recorded before: the ledger gets no second event
 		}
 		if err := records.MergeTurnMetrics(t, i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
@@ -102,7 +102,7 @@ func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
 	}
 	for _, list := range i.Vectors {
 		if len(list) != units {
-			return sqlite.Invalid("Turn %d brings %d vectors for %d units.", turn.TurnSeq, len(list), units)
+			return sqlite.Invalid("Turn %d has %d vectors for %d units.", turn.TurnSeq, len(list), units)
 		}
 	}
 	switch i.Status {
@@ -110,7 +110,7 @@ func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
 		return nil
 	case chat.IndexDegraded, chat.IndexSkipped:
 		if len(i.Chunks) > 0 {
-			return sqlite.Invalid("A turn whose index is %s brings no chunks.", i.Status)
+			return sqlite.Invalid("A turn whose index is %s has no chunks.", i.Status)
 		}
 		return nil
 	}
@@ -156,7 +156,7 @@ func setIndexed(t *core.Tx, turn *schema.TurnRow, status chat.IndexStatus) (bool
 			return false, nil
 		}
 	} else {
-		if err := queue.SettleJob(t, chat.JobIndexTurn, turn.ID); err != nil {
+		if err := queue.EndJob(t, chat.JobIndexTurn, turn.ID); err != nil {
 			return false, err
 		}
 		if chat.Phase(turn.Phase) == chat.PhaseDone && turn.IndexStatus == string(status) {
@@ -187,43 +187,43 @@ type inserted struct {
 // insertChunks stores the new chunks. Chunks of a chunker older than the turn's newest are skipped: their units were
 // dropped.
 func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map[events.SourceOf]events.ChunkSource) (inserted, error) {
-	made := inserted{record: []ledger.IndexedChunk{}}
+	stored := inserted{record: []ledger.IndexedChunk{}}
 	newest, err := sqlite.One[int](t.DB, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
 	if err != nil {
-		return made, err
+		return stored, err
 	}
 	for _, c := range chunks {
 		row, err := newChunk(t, turn, c)
 		if err != nil {
-			return made, err
+			return stored, err
 		}
-		there, err := sqlite.All[string](t.DB, `SELECT id FROM chunks WHERE source_turn = ? AND chunk_type = ? AND content_hash = ?
+		existing, err := sqlite.All[string](t.DB, `SELECT id FROM chunks WHERE source_turn = ? AND chunk_type = ? AND content_hash = ?
 			AND chunker_version = ?`, turn.ID, row.ChunkType, row.ContentHash, row.ChunkerVersion)
 		if err != nil {
-			return made, err
+			return stored, err
 		}
-		if len(there) == 0 && row.ChunkerVersion >= newest {
+		if len(existing) == 0 && row.ChunkerVersion >= newest {
 			if err := t.DB.Create(&row).Error; err != nil {
-				return made, err
+				return stored, err
 			}
 			units, err := insertUnits(t, turn, row, c.Units, from[events.SourceOf{Role: c.Role, File: c.File}])
 			if err != nil {
-				return made, err
+				return stored, err
 			}
-			made.record = append(made.record, row.Indexed(units))
-			there = []string{row.ID}
+			stored.record = append(stored.record, row.Indexed(units))
+			existing = []string{row.ID}
 		}
-		ns, err := unitRows(t, there, c.Units)
+		ns, err := unitRows(t, existing, c.Units)
 		if err != nil {
-			return made, err
+			return stored, err
 		}
-		made.units = append(made.units, ns...)
+		stored.units = append(stored.units, ns...)
 	}
-	return made, nil
+	return stored, nil
 }
 
-// newChunk is a chunk's row. Its text is the bytes start to end of its source, as checkSource verified, and is stored
-// only there: rendered_text stays empty.
+// newChunk returns a chunk's row. Its text is the bytes start to end of its source, as checkSource verified, and is
+// stored only there: rendered_text stays empty.
 func newChunk(t *core.Tx, turn schema.TurnRow, c chat.Chunk) (schema.ChunkRow, error) {
 	sum := codec.Hash([]byte(c.Text))
 	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {

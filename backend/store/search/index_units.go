@@ -19,7 +19,7 @@ import (
 // text, because SQL would read the whole document for each. The ledger gets only the hash and the text before the
 // words, which are in the document.
 func insertUnits(t *core.Tx, turn schema.TurnRow, chunk schema.ChunkRow, units []chat.Unit, from events.ChunkSource) ([]ledger.IndexedUnit, error) {
-	made := make([]ledger.IndexedUnit, 0, len(units))
+	recorded := make([]ledger.IndexedUnit, 0, len(units))
 	for _, u := range units {
 		if u.Start < 0 || u.End < u.Start {
 			return nil, sqlite.Invalid("A unit of turn %d has no valid place in its message.", turn.TurnSeq)
@@ -43,12 +43,12 @@ func insertUnits(t *core.Tx, turn schema.TurnRow, chunk schema.ChunkRow, units [
 		if err := t.DB.Create(&row).Error; err != nil {
 			return nil, err
 		}
-		made = append(made, record)
+		recorded = append(recorded, record)
 	}
-	return made, nil
+	return recorded, nil
 }
 
-// unitRows are the row numbers of a chunk's units.
+// unitRows returns the row numbers of a chunk's units.
 func unitRows(t *core.Tx, chunk []string, units []chat.Unit) ([]int64, error) {
 	out := make([]int64, len(units))
 	if len(chunk) == 0 {

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// LookedUp are the turns that a turn's model looked up with tools, each once per tool, in the order in which they
+// LookedUp returns the turns that a turn's model looked up with tools, each once per tool, in the order in which they
 // were shown.
 func (s *Search) LookedUp(ctx context.Context, turn chat.TurnID) ([]chat.LookedUp, error) {
 	var rows []struct {
@@ -24,14 +24,14 @@ func (s *Search) LookedUp(ctx context.Context, turn chat.TurnID) ([]chat.LookedU
 			LEFT JOIN turns t ON t.id = r.turn_id LEFT JOIN sessions s ON s.id = t.session_id
 			WHERE b.turn_id = ? AND r.turn_id <> '' ORDER BY p.step_index, p.attempt, c.ordinal, r.place`, turn).Scan(&rows).Error
 	})
-	type once struct{ tool, turn string }
-	known := map[once]bool{}
+	type key struct{ tool, turn string }
+	seen := map[key]bool{}
 	out := []chat.LookedUp{}
 	for _, r := range rows {
-		if known[once{r.Tool, r.Turn}] {
+		if seen[key{r.Tool, r.Turn}] {
 			continue
 		}
-		known[once{r.Tool, r.Turn}] = true
+		seen[key{r.Tool, r.Turn}] = true
 		l := chat.LookedUp{Call: chat.ToolCallID(r.Call), Tool: r.Tool, Session: chat.SessionID(r.Session), Title: schema.Text(r.Title), Turn: chat.TurnID(r.Turn)}
 		if r.TurnSeq != nil {
 			l.TurnSeq = *r.TurnSeq
@@ -41,7 +41,7 @@ func (s *Search) LookedUp(ctx context.Context, turn chat.TurnID) ([]chat.LookedU
 	return out, err
 }
 
-// lookedUpIn are the turns whose models looked up the turn of a chunk.
+// lookedUpIn returns the turns whose models looked up the turn of a chunk.
 func lookedUpIn(db *gorm.DB, chunk chat.ChunkID) ([]chat.ChunkUse, error) {
 	rows, err := sqlite.All[struct {
 		Tool, TurnID, SessionID, CreatedAt string

@@ -43,7 +43,7 @@ func (r NamespaceRow) namespace() chat.Namespace {
 	}
 }
 
-// live reports that the namespace still receives vectors.
+// live reports whether the namespace still receives vectors.
 func (r NamespaceRow) live() bool { return r.State != string(chat.NamespaceRetired) }
 
 func (r NamespaceRow) Serves() bool { return r.State == string(chat.NamespaceServing) }
@@ -60,7 +60,7 @@ func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 	return lists.Map(rows, NamespaceRow.namespace), err
 }
 
-// Serving is the namespace that searches use; false while none is complete.
+// Serving returns the namespace that searches use; false while none is complete.
 func (s *Search) Serving(ctx context.Context) (chat.Namespace, bool, error) {
 	rows, err := core.All[NamespaceRow](ctx, s, "namespace.serving", `SELECT `+namespaceColumns+` FROM namespaces WHERE state = 'serving' ORDER BY id LIMIT 1`)
 	if err != nil || len(rows) == 0 {
@@ -89,7 +89,8 @@ func (s *Search) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Na
 	return row.namespace(), err
 }
 
-// opened is the namespace if OpenNamespace need not change anything: it is called often, and writes are serialised.
+// opened returns the namespace if OpenNamespace need not change anything: it is called often, and writes are
+// serialised.
 func (s *Search) opened(ctx context.Context, id chat.EmbedderID) (chat.Namespace, bool, error) {
 	list, err := s.Namespaces(ctx)
 	if err != nil {
@@ -134,11 +135,11 @@ func openNamespace(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
 	return setNamespace(t, row, state)
 }
 
-// namespaceOf is the row of an embedder's namespace, created if missing. Vectors left by a row that was deleted by
+// namespaceOf returns the row of an embedder's namespace, created if missing. Vectors left by a row that was deleted by
 // hand are not reused.
 func namespaceOf(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
-	const by = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE identity = ?`
-	rows, err := sqlite.All[NamespaceRow](t.DB, by, id.String())
+	const query = `SELECT ` + namespaceColumns + ` FROM namespaces WHERE identity = ?`
+	rows, err := sqlite.All[NamespaceRow](t.DB, query, id.String())
 	if err != nil || len(rows) > 0 {
 		return append(rows, NamespaceRow{})[0], err
 	}
@@ -146,7 +147,7 @@ func namespaceOf(t *core.Tx, id chat.EmbedderID) (NamespaceRow, error) {
 		VALUES (?, ?, ?, ?, ?, 'building', ?)`, id.String(), id.Name, id.Model, id.Dimension, id.Version, t.Stamp()); err != nil {
 		return NamespaceRow{}, err
 	}
-	row, err := sqlite.One[NamespaceRow](t.DB, "namespace", id, by, id.String())
+	row, err := sqlite.One[NamespaceRow](t.DB, "namespace", id, query, id.String())
 	if err != nil {
 		return row, err
 	}
@@ -213,25 +214,26 @@ func retireOthers(t *core.Tx, id int64) error {
 // Their rows stay, so that an id is never reused for another embedder.
 func (s *Search) DropRetired(ctx context.Context, limit int) (more bool, err error) {
 	const op = "namespace.drop"
-	var dead []int64
+	var unused []int64
 	err = s.Read(ctx, op, func(db *gorm.DB) (err error) {
-		dead, err = sqlite.All[int64](db, deadNamespaces)
+		unused, err = sqlite.All[int64](db, unusedNamespaces)
 		return err
 	})
-	if err != nil || len(dead) == 0 || limit <= 0 {
-		return len(dead) > 0, err
+	if err != nil || len(unused) == 0 || limit <= 0 {
+		return len(unused) > 0, err
 	}
 	var n int64
 	err = s.Write(ctx, op, func(t *core.Tx) (err error) {
 		n, err = t.Exec(`DELETE FROM unit_embeddings WHERE rowid IN (SELECT e.rowid FROM unit_embeddings e
-			WHERE e.namespace_id = ? AND NOT EXISTS (SELECT 1 FROM namespaces WHERE id = e.namespace_id AND state <> 'retired') LIMIT ?)`, dead[0], limit)
+			WHERE e.namespace_id = ? AND NOT EXISTS (SELECT 1 FROM namespaces WHERE id = e.namespace_id AND state <> 'retired') LIMIT ?)`, unused[0], limit)
 		return err
 	})
-	return err == nil && (len(dead) > 1 || n == int64(limit)), err
+	return err == nil && (len(unused) > 1 || n == int64(limit)), err
 }
 
-// deadNamespaces are the namespace ids of stored vectors that are not live. It reads one vector of each.
-const deadNamespaces = `
+// unusedNamespaces selects the ids of namespaces that have stored vectors but are not live. It reads one vector of
+// each.
+const unusedNamespaces = `
 	WITH RECURSIVE held (id) AS (
 	  SELECT min(namespace_id) FROM unit_embeddings
 	  UNION ALL SELECT (SELECT min(namespace_id) FROM unit_embeddings WHERE namespace_id > held.id) FROM held WHERE held.id IS NOT NULL

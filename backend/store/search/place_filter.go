@@ -38,7 +38,7 @@ func (r scope) placeFilter(db *gorm.DB) (out placeFilter, ok bool, err error) {
 			out.only[id] = true
 		}
 	}
-	if r.Scope == chat.ScopeAll && !r.whole {
+	if r.Scope == chat.ScopeAll && !r.noHidden {
 		files, err := chat.MarshalJSON(append([]chat.SessionID{}, r.files...))
 		if err != nil {
 			return out, false, err

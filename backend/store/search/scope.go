@@ -22,8 +22,8 @@ type scope struct {
 	originals []core.Segment
 	// files are the sessions of the files of the session's project: only the scopes all and project include them.
 	files []chat.SessionID
-	// whole: none of the sessions in scope is to be left out.
-	whole bool
+	// noHidden: none of the sessions in scope is hidden.
+	noHidden bool
 	// fullLineage is where units in scope can be: ownLineage, or the whole lineage if documents of its originals are
 	// in scope.
 	fullLineage []core.Segment
@@ -61,7 +61,7 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 	if r.Shortened, err = extraTurns(db, r.originals, in.Shortened); err != nil {
 		return r, err
 	}
-	if !r.reachesOriginals() {
+	if !r.includesOriginals() {
 		r.fullLineage = r.ownLineage
 	}
 	switch in.Scope {
@@ -75,7 +75,7 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 		}
 	case chat.ScopeAll:
 		hidden, err := sqlite.One[bool](db, "sessions", "", `SELECT EXISTS (SELECT 1 FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files'))`, in.Archived)
-		if r.whole = !hidden; err != nil || r.whole {
+		if r.noHidden = !hidden; err != nil || r.noHidden {
 			return r, err
 		}
 		p, err := records.ProjectScopeOf(db, r.Session)
@@ -89,18 +89,18 @@ func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
 		if err != nil {
 			return r, err
 		}
-		r.Scope, r.whole, r.Only = chat.ScopeAll, true, narrowed(slices.Concat([]chat.SessionID{r.Session}, p.Sessions, p.Files), in.Only)
+		r.Scope, r.noHidden, r.Only = chat.ScopeAll, true, intersect(slices.Concat([]chat.SessionID{r.Session}, p.Sessions, p.Files), in.Only)
 	default:
 		return r, sqlite.Invalid("%q is not a scope of memory.", in.Scope)
 	}
 	return r, nil
 }
 
-// reachesOriginals reports that some of the originals are in scope, at least in part.
-func (r scope) reachesOriginals() bool { return len(r.Beyond)+len(r.Shortened) > 0 }
+// includesOriginals reports whether some of the originals are in scope, at least in part.
+func (r scope) includesOriginals() bool { return len(r.Beyond)+len(r.Shortened) > 0 }
 
-// narrowed are the sessions that are also in only, unless that is nil.
-func narrowed(sessions, only []chat.SessionID) []chat.SessionID {
+// intersect returns the sessions that are also in only; all of them if only is nil.
+func intersect(sessions, only []chat.SessionID) []chat.SessionID {
 	return slices.DeleteFunc(sessions, func(id chat.SessionID) bool { return only != nil && !slices.Contains(only, id) })
 }
 
@@ -162,7 +162,7 @@ const (
 		AND id NOT IN (SELECT value FROM json_each(?))`
 )
 
-// units is the scope as a condition on units u.
+// units returns the scope as a condition on units u.
 func (r scope) units() (condition, error) {
 	var c condition
 	if err := c.scope(r); err != nil {
@@ -210,11 +210,11 @@ func (c *condition) scope(r scope) error {
 	if err != nil {
 		return err
 	}
-	mine, err := chat.MarshalJSON(append([]chat.SessionID{}, r.files...))
+	fileSessions, err := chat.MarshalJSON(append([]chat.SessionID{}, r.files...))
 	if err != nil {
 		return err
 	}
-	turns, list, files := string(shortened), string(beyond), string(mine)
+	turns, list, files := string(shortened), string(beyond), string(fileSessions)
 	switch {
 	case r.Scope == chat.ScopeLineage:
 		c.and(`u.session_id = ? AND (`+inSegments+` OR `+inBeyond+`)`, r.Session, turns, list)
@@ -225,13 +225,13 @@ func (c *condition) scope(r scope) error {
 			c.and(`(NOT `+inSegments+` OR `+inBeyond+`)`, turns, list)
 			return c.segments(r.originals)
 		}
-	case r.Branch != "" && r.whole:
+	case r.Branch != "" && r.noHidden:
 		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE true END`, r.Session, turns, list)
 		return c.segments(r.ownLineage)
 	case r.Branch != "":
 		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE `+inView+` END`, r.Session, turns, list, r.Archived, files)
 		return c.segments(r.ownLineage)
-	case !r.whole:
+	case !r.noHidden:
 		c.and(inView, r.Archived, files)
 	}
 	return nil
@@ -243,8 +243,8 @@ func (c *condition) segments(segs []core.Segment) error {
 	return err
 }
 
-// rows are the first and the last row numbers that units in scope can have: those of a session are close together, and the
-// text index skips the others quickly.
+// rows returns the first and the last row numbers that units in scope can have: those of a session are close together,
+// and the text index skips the others quickly.
 func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
 	if r.Scope == chat.ScopeAll && r.Only != nil {
 		list, err := chat.MarshalJSON(r.Only)
@@ -269,8 +269,8 @@ func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
 	return ends.First, ends.Last, err
 }
 
-// near are the turns of spans as [branch, from, to], each turn once. A span on the lineage continues across its fork
-// points.
+// near returns the turns of spans as [branch, from, to], each turn once. A span on the lineage continues across its
+// fork points.
 func (r scope) near(spans []chat.SeqSpan) [][3]any {
 	var parts []chat.SeqSpan
 	for _, sp := range spans {

@@ -15,12 +15,12 @@ type scopeFilter struct {
 	session  chat.SessionID // the session of spans; empty: there are none
 	spans    map[chat.BranchID]seqs
 	siblings bool // branches of session without a span are fully included
-	others   bool // other sessions are included, except these
+	others   bool // other sessions are included, except those in archived
 	archived map[chat.SessionID]bool
 	only     map[chat.SessionID]bool // if not nil, only these other sessions are included
 }
 
-// seqs are turns after < turn_seq <= upTo.
+// seqs are the turns with after < turn_seq <= upTo.
 type seqs struct{ after, upTo int64 }
 
 func (v *scopeFilter) Span(session chat.SessionID, branch chat.BranchID) (after, upTo int64, ok bool) {
@@ -33,9 +33,9 @@ func (v *scopeFilter) Span(session chat.SessionID, branch chat.BranchID) (after,
 	return 0, core.AllTurns, v.others && !v.archived[session] && (v.only == nil || v.only[session])
 }
 
-// ScopeFilter is the scope as the vector index needs it: by branch. Roles, types, dates and single turns are filtered
-// by Units. If the scope's lineage is cut inside an ancestor that continues, or a document or part of a turn after
-// the cut is in scope, the span includes the cut turns too, and Units excludes them.
+// ScopeFilter returns the scope as the vector index needs it: by branch. Roles, types, dates and single turns are
+// filtered by Units. If the scope's lineage is cut inside an ancestor that continues, or a document or part of a turn
+// after the cut is in scope, the span includes the cut turns too, and Units excludes them.
 func (s *Search) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFilter, error) {
 	v := &scopeFilter{spans: map[chat.BranchID]seqs{}, archived: map[chat.SessionID]bool{}}
 	err := s.Read(ctx, "search.scope", func(db *gorm.DB) error {
@@ -62,7 +62,7 @@ func (s *Search) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFil
 					v.only[id] = true
 				}
 			}
-			if r.whole {
+			if r.noHidden {
 				return nil
 			}
 			hidden, err := sqlite.All[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files')`, in.Archived)
@@ -91,7 +91,7 @@ func (v *scopeFilter) narrow(segs []core.Segment) {
 // leaveOut ends branches at the turns that the prompt contains as originals, if nothing comes after those.
 func (v *scopeFilter) leaveOut(r scope) {
 	for _, g := range r.originals {
-		if g.To == core.AllTurns && !r.reachesOriginals() {
+		if g.To == core.AllTurns && !r.includesOriginals() {
 			v.spans[chat.BranchID(g.Branch)] = seqs{0, g.From}
 		}
 	}

@@ -28,24 +28,24 @@ type Search struct {
 	units    unitCache
 }
 
-// MatchTerm is one term as a quoted FTS5 expression, so that nothing in it is syntax. A number also matches with
+// MatchTerm returns one term as a quoted FTS5 expression, so that nothing in it is syntax. A number also matches with
 // digit grouping: 1000 finds 1,000, which is two tokens in the index. Empty if the term has no searchable token.
 func MatchTerm(term string) string { return matchForms(term, "") }
 
 // matchForms is MatchTerm with a suffix after each form that could be the beginning of a token.
-func matchForms(term, after string) string {
+func matchForms(term, suffix string) string {
 	term = lexical.Trim(lexical.Fold(schema.Clean(term)))
 	if !strings.ContainsFunc(term, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return ""
 	}
-	if whole, groups, ok := numerals.Forms(term); ok {
-		return `"` + whole + `"` + after + ` OR "` + groups + `"` + after
+	if joined, groups, ok := numerals.Forms(term); ok {
+		return `"` + joined + `"` + suffix + ` OR "` + groups + `"` + suffix
 	}
 	phrase, isBeginning := lexical.Phrase(term)
 	if isBeginning {
-		after = "*"
+		suffix = "*"
 	}
-	return `"` + strings.ReplaceAll(phrase, `"`, `""`) + `"` + after
+	return `"` + strings.ReplaceAll(phrase, `"`, `""`) + `"` + suffix
 }
 
 // MatchAny combines the terms with OR.
@@ -62,10 +62,10 @@ func MatchAny(terms []string) string {
 // defaultHits is the number of hits without a limit.
 const defaultHits = 20
 
-// mostCounted limits what is read to count a number with digit grouping.
-const mostCounted = 30_000
+// maxCounted limits what is read to count a number with digit grouping.
+const maxCounted = 30_000
 
-// otherForms counts the units, at most mostCounted, in which a term occurs in a form that is not a token: as a grouped
+// otherForms counts the units, at most maxCounted, in which a term occurs in a form that is not a token: as a grouped
 // number, or as a single character that begins pairs.
 func otherForms(db *gorm.DB, term string) (int, error) {
 	match := ""
@@ -77,7 +77,7 @@ func otherForms(db *gorm.DB, term string) (int, error) {
 	if match == "" {
 		return 0, nil
 	}
-	return sqlite.One[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, mostCounted)
+	return sqlite.One[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, maxCounted)
 }
 
 // TermFrequencies returns in how many units each term occurs, a number in any form; for a term of several tokens, the
@@ -85,8 +85,8 @@ func otherForms(db *gorm.DB, term string) (int, error) {
 func (s *Search) TermFrequencies(ctx context.Context, terms []string) (map[string]int, error) {
 	indexed := slices.Clone(terms)
 	for i, term := range terms {
-		if whole, _, ok := numerals.Forms(term); ok {
-			indexed[i] = whole
+		if joined, _, ok := numerals.Forms(term); ok {
+			indexed[i] = joined
 		}
 	}
 	tokens, err := s.Tokens.split(ctx, indexed)
@@ -164,8 +164,8 @@ func (k *tokenizer) open() error {
 	return nil
 }
 
-// split returns the tokens of each term, in the terms' order. The in-memory index is needed for few terms: it takes
-// longer to make than most searches.
+// split returns the tokens of each term, in the terms' order. The in-memory index is needed for few terms: creating
+// it takes longer than most searches.
 func (k *tokenizer) split(ctx context.Context, terms []string) ([][]string, error) {
 	out, others := make([][]string, len(terms)), map[int]string{}
 	for i, term := range terms {

@@ -22,12 +22,12 @@ import (
 // are not indexed yet, or never will be, are few and are scanned.
 
 const (
-	// mostFound limits the units that are read: for frequent words, only the newest.
-	mostFound = 400
+	// maxFound limits the units that are read: for frequent words, only the newest.
+	maxFound = 400
 	// fewFound is the number of results below which messages of units with the rarest word are read.
 	fewFound = 30
-	// mostScanned limits the turns without index that are scanned, newest first.
-	mostScanned = 2000
+	// maxScanned limits the turns without index that are scanned, newest first.
+	maxScanned = 2000
 )
 
 // SearchText finds messages and titles that contain the words of a query.
@@ -43,7 +43,7 @@ func (s *Search) SearchText(ctx context.Context, q chat.TextQuery) (chat.TextRes
 		return out, err
 	}
 	err = s.Read(ctx, "search.text", func(db *gorm.DB) error {
-		w := &textSearch{db: db, q: q, terms: terms, out: &out, seen: map[saidIn]bool{}}
+		w := &textSearch{db: db, q: q, terms: terms, out: &out, seen: map[messageKey]bool{}}
 		return w.run(rare)
 	})
 	slices.SortStableFunc(out.Hits, func(a, b chat.TextHit) int {
@@ -64,7 +64,7 @@ func descending(a, b float64) int {
 	return 1
 }
 
-// rarestTerm is the index of the term that occurs in the fewest units; -1 if there is only one.
+// rarestTerm returns the index of the term that occurs in the fewest units; -1 if there is only one.
 func (s *Search) rarestTerm(ctx context.Context, terms []highlight.Term) (int, error) {
 	if len(terms) < 2 {
 		return -1, nil
@@ -86,11 +86,11 @@ type textSearch struct {
 	q     chat.TextQuery
 	terms []highlight.Term
 	out   *chat.TextResult
-	seen  map[saidIn]bool // messages and documents already searched
+	seen  map[messageKey]bool // messages and documents already searched
 }
 
-// saidIn identifies a message of a turn, or a document of it.
-type saidIn struct {
+// messageKey identifies a message of a turn, or a document of it.
+type messageKey struct {
 	turn, file string
 	role       chat.Role
 }
@@ -115,11 +115,11 @@ func (w *textSearch) run(rare int) error {
 	if err := w.unindexed(); err != nil {
 		return err
 	}
-	return w.place()
+	return w.locate()
 }
 
-// ftsMatch is the terms as an FTS5 expression that requires all of them. With stems, a partly typed word is replaced
-// by the words it may begin.
+// ftsMatch returns the terms as an FTS5 expression that requires all of them. With stems, a partly typed word is
+// replaced by the words it may begin.
 func ftsMatch(terms []highlight.Term, stems bool) string {
 	var parts []string
 	for _, t := range terms {
@@ -179,9 +179,9 @@ type unitFound struct {
 	Start, End        int
 }
 
-// units reads the newest matching units. Their text is searched for the terms; sure means that the match required all
-// of them, so that finding one in the text is enough: the index knows more word forms.
-func (w *textSearch) units(match string, sure bool) error {
+// units reads the newest matching units. Their text is searched for the terms; hasAll means that the match required
+// all of them, so that finding one in the text is enough: the index knows more word forms.
+func (w *textSearch) units(match string, hasAll bool) error {
 	if match == "" {
 		return nil
 	}
@@ -192,25 +192,25 @@ func (w *textSearch) units(match string, sure bool) error {
 	rows, err := sqlite.All[unitFound](w.db, `SELECT u.chunk_id AS chunk, u.turn_id AS turn, u.message AS role, u.start_offset AS start, u.end_offset AS end,
 		  coalesce((SELECT file_id FROM chunks WHERE id = u.chunk_id), '') AS file
 		FROM (SELECT rowid AS n FROM units_fts WHERE units_fts MATCH ? ORDER BY rowid DESC) f CROSS JOIN units u ON u.n = f.n
-		WHERE true`+c.where+` LIMIT ?`, append(append([]any{match}, c.args...), mostFound+1)...)
+		WHERE true`+c.where+` LIMIT ?`, append(append([]any{match}, c.args...), maxFound+1)...)
 	if err != nil {
 		return err
 	}
-	if len(rows) > mostFound {
-		rows, w.out.Truncated = rows[:mostFound], true
+	if len(rows) > maxFound {
+		rows, w.out.Truncated = rows[:maxFound], true
 	}
-	return w.read(rows, sure)
+	return w.read(rows, hasAll)
 }
 
 // read searches the text of units that were found, each message once.
-func (w *textSearch) read(rows []unitFound, sure bool) error {
+func (w *textSearch) read(rows []unitFound, hasAll bool) error {
 	var ids []chat.ChunkID
 	var fresh []unitFound
-	asked := map[saidIn]bool{}
+	requested := map[messageKey]bool{}
 	for _, r := range rows {
-		key := saidIn{r.Turn, r.File, r.Role}
-		if !w.seen[key] && !asked[key] {
-			asked[key] = true
+		key := messageKey{r.Turn, r.File, r.Role}
+		if !w.seen[key] && !requested[key] {
+			requested[key] = true
 			ids, fresh = append(ids, chat.ChunkID(r.Chunk)), append(fresh, r)
 		}
 	}
@@ -230,9 +230,9 @@ func (w *textSearch) read(rows []unitFound, sure bool) error {
 		if !ok {
 			continue // its source is unreadable: verify reports it
 		}
-		w.look(saidIn{r.Turn, r.File, r.Role}, chat.TextHit{
+		w.addHit(messageKey{r.Turn, r.File, r.Role}, chat.TextHit{
 			Turn: t.SourceTurn, Session: t.SessionID, Branch: t.BranchID, Seq: t.TurnSeq, Role: r.Role, At: t.At,
-		}, around(t.Source, r), sure)
+		}, around(t.Source, r), hasAll)
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (w *textSearch) read(rows []unitFound, sure bool) error {
 // aroundUnit is how far from a found unit of a document other words may be.
 const aroundUnit = 4096
 
-// around is the text searched for a unit: its message, or the surrounding part of its document.
+// around returns the text searched for a unit: its message, or the surrounding part of its document.
 func around(source string, r unitFound) string {
 	if r.File == "" {
 		return source
@@ -249,11 +249,11 @@ func around(source string, r unitFound) string {
 	return strings.ToValidUTF8(source[from:to], "")
 }
 
-// look adds a message to the hits if it contains all terms.
-func (w *textSearch) look(key saidIn, hit chat.TextHit, words string, sure bool) {
+// addHit adds a message to the hits if it contains all terms.
+func (w *textSearch) addHit(key messageKey, hit chat.TextHit, words string, hasAll bool) {
 	spans, score, ok := highlight.All(words, w.terms)
 	w.seen[key] = true
-	if !ok && !(sure && len(spans) > 0) { // the index also contains words before a unit's text
+	if !ok && !(hasAll && len(spans) > 0) { // the index also contains words before a unit's text
 		return
 	}
 	hit.Snippet, hit.Spans = snippet(words, spans, key.role == chat.RoleAssistant && key.file == "")
@@ -273,7 +273,7 @@ func (w *textSearch) unindexed() error {
 		FROM (SELECT id FROM (`+unindexedTurns+`) ORDER BY id DESC LIMIT ?) x CROSS JOIN turns t ON t.id = x.id
 		WHERE (? = '' OR t.session_id = ?) AND t.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL AND (NOT ? OR source = 'files'))
 		  AND t.created_at >= ? AND t.created_at < ?`,
-		mostScanned, w.q.Session, w.q.Session, w.q.Archived, stampOr(w.q.Since, ""), stampOr(w.q.Until, core.EndOfTime)).Rows()
+		maxScanned, w.q.Session, w.q.Session, w.q.Archived, stampOr(w.q.Since, ""), stampOr(w.q.Until, core.EndOfTime)).Rows()
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func stampOr(t time.Time, zero string) string {
 
 // scan searches a stored message.
 func (w *textSearch) scan(hit chat.TextHit, role chat.Role, raw *string) {
-	key := saidIn{turn: string(hit.Turn), role: role}
+	key := messageKey{turn: string(hit.Turn), role: role}
 	if raw == nil || w.seen[key] || w.q.Role != "" && w.q.Role != role {
 		return
 	}
@@ -312,13 +312,13 @@ func (w *textSearch) scan(hit chat.TextHit, role chat.Role, raw *string) {
 	}
 	if m, err := schema.DecodeMessage(role, *raw); err == nil {
 		hit.Role = role
-		w.look(key, hit, m.RenderedText(), false)
+		w.addHit(key, hit, m.RenderedText(), false)
 	}
 }
 
-// place reads the sessions of the hits, and chooses for each hit a branch that shows it: the session's active one if
+// locate reads the sessions of the hits, and chooses for each hit a branch that shows it: the session's active one if
 // it does, otherwise the turn's own.
-func (w *textSearch) place() error {
+func (w *textSearch) locate() error {
 	branches := map[chat.BranchID]string{}
 	shown := map[chat.SessionID][]core.Segment{}
 	for i := range w.out.Hits {

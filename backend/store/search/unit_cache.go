@@ -18,16 +18,16 @@ type unitCache struct {
 	generation int64
 	places     []*placeBlock // by number
 	ids        []placeIDs
-	known      map[placeIDs]uint32
+	numbers    map[placeIDs]uint32
 	young, old map[int64]chat.UnitRef // when young is half of the limit it becomes old, and the previous old is dropped
 }
 
 const (
 	placesPerBlock = 1 << 8
-	// mostPlaces limits the cached places to units with smaller numbers: 16 bytes each.
-	mostPlaces = 1 << 20
-	// mostUnits limits the cached UnitRefs: about 300 bytes each.
-	mostUnits = 1 << 17
+	// maxPlaces limits the cached places to units with smaller numbers: 16 bytes each.
+	maxPlaces = 1 << 20
+	// maxUnits limits the cached UnitRefs: about 300 bytes each.
+	maxUnits = 1 << 17
 )
 
 type placeBlock [placesPerBlock]packedPlace
@@ -55,16 +55,16 @@ func placeOf(u chat.UnitRef) place { return place{placeIDs{u.Session, u.Branch, 
 // open empties the cache if the generation is newer than its own, and reports whether it can be used: a reader with an
 // older snapshot must not. The caller holds the lock.
 func (c *unitCache) open(generation int64) bool {
-	if generation > c.generation || c.known == nil {
+	if generation > c.generation || c.numbers == nil {
 		c.generation, c.places, c.ids = generation, nil, nil
-		c.known, c.young, c.old = map[placeIDs]uint32{}, map[int64]chat.UnitRef{}, nil
+		c.numbers, c.young, c.old = map[placeIDs]uint32{}, map[int64]chat.UnitRef{}, nil
 	}
 	return generation == c.generation
 }
 
 // place returns the place of a unit; false if it is not cached.
 func (c *unitCache) place(n int64) (place, bool) {
-	if n < 0 || n >= mostPlaces || int(n/placesPerBlock) >= len(c.places) || c.places[n/placesPerBlock] == nil {
+	if n < 0 || n >= maxPlaces || int(n/placesPerBlock) >= len(c.places) || c.places[n/placesPerBlock] == nil {
 		return place{}, false
 	}
 	at := c.places[n/placesPerBlock][n%placesPerBlock]
@@ -75,7 +75,7 @@ func (c *unitCache) place(n int64) (place, bool) {
 }
 
 func (c *unitCache) putPlace(n int64, at place) {
-	if n < 0 || n >= mostPlaces {
+	if n < 0 || n >= maxPlaces {
 		return
 	}
 	for int(n/placesPerBlock) >= len(c.places) {
@@ -91,13 +91,13 @@ func (c *unitCache) putPlace(n int64, at place) {
 
 // number returns the index of a session, branch and role in c.ids, from 1.
 func (c *unitCache) number(ids placeIDs) uint32 {
-	if k, ok := c.known[ids]; ok {
+	if k, ok := c.numbers[ids]; ok {
 		return k
 	}
 	ids = placeIDs{chat.SessionID(strings.Clone(string(ids.session))), chat.BranchID(strings.Clone(string(ids.branch))), chat.Role(strings.Clone(string(ids.role)))}
 	c.ids = append(c.ids, ids)
-	c.known[ids] = uint32(len(c.ids))
-	return c.known[ids]
+	c.numbers[ids] = uint32(len(c.ids))
+	return c.numbers[ids]
 }
 
 // unit returns a unit; false if it is not cached.
@@ -114,8 +114,8 @@ func (c *unitCache) unit(n int64) (chat.UnitRef, bool) {
 
 // keep stores a unit among those that were used last.
 func (c *unitCache) keep(u chat.UnitRef) {
-	if len(c.young) >= mostUnits/2 {
-		c.young, c.old = make(map[int64]chat.UnitRef, mostUnits/2), c.young
+	if len(c.young) >= maxUnits/2 {
+		c.young, c.old = make(map[int64]chat.UnitRef, maxUnits/2), c.young
 	}
 	c.young[u.N] = u
 }

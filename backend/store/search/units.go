@@ -57,18 +57,18 @@ func (s *Search) SearchUnits(ctx context.Context, terms []string, in chat.Within
 // matches finds units whose text matches an FTS5 expression, within row numbers and under a condition, best first. A
 // filter, if there is one, receives them in batches and returns the ones to keep.
 func matches(db *gorm.DB, c condition, matching []any, limit int, filter func([]chat.UnitScore) ([]chat.UnitScore, error)) ([]chat.UnitScore, error) {
-	join, most := `CROSS JOIN units u ON u.n = f.n `, limit
+	join, rowLimit := `CROSS JOIN units u ON u.n = f.n `, limit
 	if c.where == "" {
 		join = `` // no scope limits: the row of a unit need not be read
 	}
 	if filter != nil {
-		most = -1
+		rowLimit = -1
 	}
 	// The ORDER BY is not the score alone: FTS5 would then sort by itself and compute each score again in an
 	// order that reads the pages of lengths over and over. For common terms the limit ends the reading early.
 	rows, err := db.Raw(c.with+`SELECT f.n, -f.worth FROM (SELECT rowid AS n, rank AS worth FROM units_fts
 		  WHERE units_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY worth, n LIMIT -1) f `+join+`
-		WHERE true`+c.where+` LIMIT ?`, slices.Concat(c.head, matching, c.args, []any{most})...).Rows()
+		WHERE true`+c.where+` LIMIT ?`, slices.Concat(c.head, matching, c.args, []any{rowLimit})...).Rows()
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func unitRefOf(row string) (u chat.UnitRef, err error) {
 	return u, err
 }
 
-// SpeakerIn is the person named in an indexed text, "[date] name, heading: words"; empty if it only has a role.
+// SpeakerIn returns the person named in an indexed text, "[date] name, heading: words"; empty if it only has a role.
 func SpeakerIn(indexed string) string {
 	_, rest, dated := strings.Cut(indexed, "] ")
 	name, _, named := strings.Cut(rest, ": ")
@@ -263,7 +263,7 @@ func (s *Search) UnitTotals(ctx context.Context) (units int, tokens int64, err e
 	return units, tokens, err
 }
 
-// UnitCount is the approximate number of units, used to judge whether a term is rare. It includes row numbers of
+// UnitCount returns the approximate number of units, used to judge whether a term is rare. It includes row numbers of
 // superseded units.
 func (s *Search) UnitCount(ctx context.Context) (int, error) {
 	return core.Query(ctx, s, "search.count", func(db *gorm.DB) (int, error) {

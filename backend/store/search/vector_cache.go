@@ -29,7 +29,7 @@ import (
 // If the database was replaced by an older one, the same numbers and generation may mean other vectors. That can only
 // affect the end, so the last rows of the file are compared with the database before any of it is used.
 
-// VectorCacheFile is its name in the data directory.
+// VectorCacheFile is the name of the cache in the data directory.
 const VectorCacheFile = "vectors.cache"
 
 const (
@@ -45,8 +45,8 @@ const (
 // CachedRows is the number of vectors per block of the cache.
 var CachedRows = codec.MaxVectorBlock
 
-// ErrStaleCache means that a cache has other vectors than the database.
-var ErrStaleCache = errors.New("the vector cache does not fit the database")
+// ErrStaleCache means that a cache and the database have different vectors.
+var ErrStaleCache = errors.New("the vector cache does not match the database")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -68,9 +68,9 @@ func (c CachedSpace) head() []byte {
 // vectorCache is the writer's side. Only the holder of its lock creates or removes the file.
 type vectorCache struct {
 	sync.Mutex
-	of   CachedSpace // zero value: the file's content is unknown
-	end  int64       // of its last complete block, in bytes
-	last int64       // N of its last row
+	space CachedSpace // zero value: the file's content is unknown
+	end   int64       // of its last complete block, in bytes
+	last  int64       // N of its last row
 }
 
 // CachedVectors yields the vectors in the cache for a namespace and generation, in the order of N: all up to the last
@@ -110,8 +110,8 @@ func tailOf(b chat.VectorBlock, dimension int) VectorTail {
 
 // ReadVectorCache yields the complete blocks of a cache, and returns its last rows and the end of the last block: 0
 // if the file is missing or has other vectors.
-func ReadVectorCache(f io.Reader, of CachedSpace, yield func(chat.VectorBlock) error) (tail VectorTail, end int64, err error) {
-	head := of.head()
+func ReadVectorCache(f io.Reader, space CachedSpace, yield func(chat.VectorBlock) error) (tail VectorTail, end int64, err error) {
+	head := space.head()
 	have := make([]byte, len(head))
 	if _, err := io.ReadFull(f, have); err != nil || !slices.Equal(have, head) {
 		return tail, 0, nil //nolint:nilerr // none of it is used
@@ -119,11 +119,11 @@ func ReadVectorCache(f io.Reader, of CachedSpace, yield func(chat.VectorBlock) e
 	end = CacheHead
 	var buffer []byte
 	for {
-		body, err := readCacheBlock(f, codec.MaxVectorBlockBytes(of.Dimension), &buffer)
+		body, err := readCacheBlock(f, codec.MaxVectorBlockBytes(space.Dimension), &buffer)
 		if err != nil {
 			return tail, end, nil //nolint:nilerr // it ends here, or is damaged from here on
 		}
-		b, err := codec.VectorBlockOf(body, of.Dimension)
+		b, err := codec.VectorBlockOf(body, space.Dimension)
 		if err != nil || len(tail.n) > 0 && b.N[0] <= tail.n[len(tail.n)-1] {
 			return tail, end, nil //nolint:nilerr // as above
 		}
@@ -131,7 +131,7 @@ func ReadVectorCache(f io.Reader, of CachedSpace, yield func(chat.VectorBlock) e
 			return tail, end, err
 		}
 		end += int64(CacheBlockHead + len(body))
-		tail = tailOf(b, of.Dimension)
+		tail = tailOf(b, space.Dimension)
 	}
 }
 
@@ -155,7 +155,7 @@ func readCacheBlock(f io.Reader, limit int, buffer *[]byte) ([]byte, error) {
 	return *buffer, nil
 }
 
-// compare reports ErrStaleCache unless the database has these rows.
+// compare returns ErrStaleCache unless the database has these rows.
 func (t VectorTail) compare(db *gorm.DB, ns int64, dimension int) error {
 	if len(t.n) == 0 {
 		return nil
@@ -188,43 +188,43 @@ func (s *Search) SaveVectors(ctx context.Context) error {
 	c := &s.cache
 	c.Lock()
 	defer c.Unlock()
-	of, err := Cachable(ctx, s.Core)
+	space, err := Cachable(ctx, s.Core)
 	if err != nil {
 		return err
 	}
-	if c.of != of || c.end == 0 || !sqlite.Exists(s.Dir, VectorCacheFile) {
-		if err := s.lookIntoVectorCache(ctx, of); err != nil {
+	if c.space != space || c.end == 0 || !sqlite.Exists(s.Dir, VectorCacheFile) {
+		if err := s.openVectorCache(ctx, space); err != nil {
 			return err
 		}
 	}
-	if of.Namespace == 0 {
+	if space.Namespace == 0 {
 		return nil
 	}
-	if more, err := s.hasBlock(ctx, of, c.last); err != nil || !more {
+	if more, err := s.hasBlock(ctx, space, c.last); err != nil || !more {
 		return err
 	}
-	err = s.appendVectors(ctx, of)
-	if now, nerr := Cachable(context.WithoutCancel(ctx), s.Core); nerr != nil || now != of {
+	err = s.appendVectors(ctx, space)
+	if current, nerr := Cachable(context.WithoutCancel(ctx), s.Core); nerr != nil || current != space {
 		err = errors.Join(err, nerr, s.removeVectorCache()) // what was read may be deleted by now
 	}
 	return err
 }
 
-// Cachable is what a cache would contain; the zero value if there should be none.
-func Cachable(ctx context.Context, s *core.Core) (of CachedSpace, err error) {
+// Cachable identifies the vectors that the cache should contain; the zero value: there should be no cache.
+func Cachable(ctx context.Context, s *core.Core) (space CachedSpace, err error) {
 	err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error {
 		rows, err := sqlite.All[CachedSpace](db, `SELECT id, dimension, (SELECT generation FROM vector_generation) AS generation
 			FROM namespaces WHERE state = 'serving' AND dimension <= ? ORDER BY id LIMIT 1`, maxCachedDimension)
-		of = append(rows, CachedSpace{})[0]
+		space = append(rows, CachedSpace{})[0]
 		return err
 	})
-	return of, err
+	return space, err
 }
 
-// lookIntoVectorCache finds the end of the cache. One that does not match is deleted.
-func (s *Search) lookIntoVectorCache(ctx context.Context, of CachedSpace) error {
+// openVectorCache finds the end of the cache. A cache that does not match is deleted.
+func (s *Search) openVectorCache(ctx context.Context, space CachedSpace) error {
 	c := &s.cache
-	c.of, c.end, c.last = of, 0, 0
+	c.space, c.end, c.last = space, 0, 0
 	f, err := os.Open(VectorCachePath(s.Core))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -232,19 +232,19 @@ func (s *Search) lookIntoVectorCache(ctx context.Context, of CachedSpace) error 
 	if err != nil {
 		return sqlite.MapError("vector.cached", err)
 	}
-	tail, end, err := ReadVectorCache(f, of, func(b chat.VectorBlock) error {
+	tail, end, err := ReadVectorCache(f, space, func(b chat.VectorBlock) error {
 		c.last = b.N[len(b.N)-1]
 		return context.Cause(ctx)
 	})
 	_ = f.Close()
 	if err == nil {
-		err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error { return tail.compare(db, of.Namespace, of.Dimension) })
+		err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error { return tail.compare(db, space.Namespace, space.Dimension) })
 	}
-	if c.end = end; err == nil && end > 0 && of.Namespace != 0 {
+	if c.end = end; err == nil && end > 0 && space.Namespace != 0 {
 		return nil
 	}
 	removed := s.removeVectorCache()
-	c.of = of
+	c.space = space
 	if err != nil && !errors.Is(err, ErrStaleCache) {
 		return errors.Join(err, removed)
 	}
@@ -259,9 +259,9 @@ func CheckVectorCache(ctx context.Context, s *Search) error {
 		return nil
 	}
 	if err == nil {
-		var of CachedSpace
-		if of, err = Cachable(ctx, s.Core); err == nil {
-			err = EndFits(ctx, s.Core, f, of)
+		var space CachedSpace
+		if space, err = Cachable(ctx, s.Core); err == nil {
+			err = EndFits(ctx, s.Core, f, space)
 		}
 		_ = f.Close()
 	}
@@ -275,24 +275,24 @@ func CheckVectorCache(ctx context.Context, s *Search) error {
 	return errors.Join(err, removed)
 }
 
-// EndFits reports ErrStaleCache unless the last rows of a cache are in the database.
-func EndFits(ctx context.Context, s *core.Core, f *os.File, of CachedSpace) error {
-	tail, ok := lastOfCache(f, of)
+// EndFits returns ErrStaleCache unless the last rows of a cache are in the database.
+func EndFits(ctx context.Context, s *core.Core, f *os.File, space CachedSpace) error {
+	tail, ok := lastOfCache(f, space)
 	if !ok {
 		return ErrStaleCache
 	}
-	return s.Read(ctx, "vector.cached", func(db *gorm.DB) error { return tail.compare(db, of.Namespace, of.Dimension) })
+	return s.Read(ctx, "vector.cached", func(db *gorm.DB) error { return tail.compare(db, space.Namespace, space.Dimension) })
 }
 
 // lastOfCache reads the last rows of a cache and skips the blocks before; false if it has other vectors, or its end
 // is damaged.
-func lastOfCache(f io.ReaderAt, of CachedSpace) (tail VectorTail, ok bool) {
-	head := of.head()
+func lastOfCache(f io.ReaderAt, space CachedSpace) (tail VectorTail, ok bool) {
+	head := space.head()
 	have := make([]byte, len(head))
 	if _, err := f.ReadAt(have, 0); err != nil || !slices.Equal(have, head) {
 		return tail, false
 	}
-	most := int64(codec.MaxVectorBlockBytes(of.Dimension))
+	limit := int64(codec.MaxVectorBlockBytes(space.Dimension))
 	last := int64(-1)
 	for at := int64(CacheHead); ; {
 		var size [CacheBlockHead]byte
@@ -305,22 +305,22 @@ func lastOfCache(f io.ReaderAt, of CachedSpace) (tail VectorTail, ok bool) {
 		return tail, true
 	}
 	var buffer []byte
-	body, err := readCacheBlock(io.NewSectionReader(f, last, CacheBlockHead+most), int(most), &buffer)
+	body, err := readCacheBlock(io.NewSectionReader(f, last, CacheBlockHead+limit), int(limit), &buffer)
 	if err != nil {
 		return tail, false
 	}
-	b, err := codec.VectorBlockOf(body, of.Dimension)
+	b, err := codec.VectorBlockOf(body, space.Dimension)
 	if err != nil {
 		return tail, false
 	}
-	return tailOf(b, of.Dimension), true
+	return tailOf(b, space.Dimension), true
 }
 
 // hasBlock reports whether a complete block of vectors follows a unit.
-func (s *Search) hasBlock(ctx context.Context, of CachedSpace, after int64) (more bool, err error) {
+func (s *Search) hasBlock(ctx context.Context, space CachedSpace, after int64) (more bool, err error) {
 	err = s.Read(ctx, "vector.cached", func(db *gorm.DB) error {
 		rows, err := sqlite.All[int64](db, `SELECT unit_n FROM unit_embeddings WHERE namespace_id = ? AND unit_n > ? ORDER BY unit_n LIMIT 1 OFFSET ?`,
-			of.Namespace, after, CachedRows-1)
+			space.Namespace, after, CachedRows-1)
 		more = len(rows) > 0
 		return err
 	})
@@ -331,7 +331,7 @@ func (s *Search) hasBlock(ctx context.Context, of CachedSpace, after int64) (mor
 var errDamagedVector = errors.New("a vector cannot be read")
 
 // appendVectors writes the blocks missing in the cache.
-func (s *Search) appendVectors(ctx context.Context, of CachedSpace) error {
+func (s *Search) appendVectors(ctx context.Context, space CachedSpace) error {
 	c := &s.cache
 	f, err := faultfs.OpenFile(faultfs.Data, VectorCachePath(s.Core), os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
 	if err != nil {
@@ -345,11 +345,11 @@ func (s *Search) appendVectors(ctx context.Context, of CachedSpace) error {
 		return nil
 	}
 	if c.end == 0 {
-		err = errors.Join(f.Truncate(0), put(of.head()))
+		err = errors.Join(f.Truncate(0), put(space.head()))
 	}
 	rows := make([]chat.VectorRow, 0, CachedRows)
 	if err == nil {
-		err = s.VectorRows(ctx, of.Namespace, "", c.last, func(r chat.VectorRow) error {
+		err = s.VectorRows(ctx, space.Namespace, "", c.last, func(r chat.VectorRow) error {
 			if r.Codes == nil {
 				return errDamagedVector
 			}
@@ -373,7 +373,7 @@ func (s *Search) appendVectors(ctx context.Context, of CachedSpace) error {
 	return sqlite.MapError("vector.cached", err)
 }
 
-// Sealed is a block as it is in the file.
+// Sealed returns a block as the file contains it: after its length and checksum.
 func Sealed(block []byte) []byte {
 	le := binary.LittleEndian
 	out := le.AppendUint32(make([]byte, 0, CacheBlockHead+len(block)), uint32(len(block))) // at most MaxVectorBlockBytes
@@ -390,7 +390,7 @@ func DropVectorCache(s *Search) error {
 // removeVectorCache empties the file before removing it: Windows cannot remove a file that is being read. The caller
 // holds the lock.
 func (s *Search) removeVectorCache() error {
-	s.cache.of, s.cache.end, s.cache.last = CachedSpace{}, 0, 0
+	s.cache.space, s.cache.end, s.cache.last = CachedSpace{}, 0, 0
 	if info, err := os.Lstat(VectorCachePath(s.Core)); err == nil && !info.Mode().IsRegular() {
 		return sqlite.MapError("vector.cached", faultfs.Remove(faultfs.Data, VectorCachePath(s.Core))) // may be a link; nothing was written through it
 	}

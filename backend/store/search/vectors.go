@@ -63,7 +63,7 @@ func (s *Search) VectorRows(ctx context.Context, ns int64, within chat.SessionID
 	})
 }
 
-// dimensionOf is a namespace's dimension; 0 if it was deleted.
+// dimensionOf returns a namespace's dimension; 0 if it was deleted.
 func dimensionOf(db *gorm.DB, ns int64) (int, error) {
 	rows, err := sqlite.All[int](db, `SELECT dimension FROM namespaces WHERE id = ?`, ns)
 	return append(rows, 0)[0], err
@@ -148,7 +148,7 @@ func (s *Search) SampleVectors(ctx context.Context, ns int64, n int) ([][]float3
 	return out, err
 }
 
-// spread is up to n evenly spaced numbers from first to last; none if last is before first.
+// spread returns up to n evenly spaced numbers from first to last; none if last is before first.
 func spread(first, last int64, n int) []int64 {
 	width := last - first + 1
 	if width <= 0 || n <= 0 {
@@ -237,15 +237,15 @@ func (s *Search) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte)
 }
 
 // PutVectors stores the vectors of units, replacing existing ones. If one is invalid, none is stored. Deleted units
-// are skipped; everything is if the namespace was retired meanwhile.
+// are skipped; if the namespace was retired meanwhile, all are.
 func (s *Search) PutVectors(ctx context.Context, ns int64, vectors []chat.UnitVector) error {
 	return s.Write(ctx, "vector.write", func(t *core.Tx) error {
 		return putVectors(t, ns, vectors, `DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector`)
 	})
 }
 
-// putVectors stores vectors; there says what to do if one exists already.
-func putVectors(t *core.Tx, ns int64, vectors []chat.UnitVector, there string) error {
+// putVectors stores vectors; onConflict is the SQL action if a unit has one already.
+func putVectors(t *core.Tx, ns int64, vectors []chat.UnitVector, onConflict string) error {
 	rows, err := sqlite.All[NamespaceRow](t.DB, `SELECT * FROM namespaces WHERE id = ?`, ns)
 	if err != nil || len(rows) == 0 || !rows[0].live() {
 		return err
@@ -263,7 +263,7 @@ func putVectors(t *core.Tx, ns int64, vectors []chat.UnitVector, there string) e
 		}
 		n, err := t.Exec(`INSERT INTO unit_embeddings (unit_n, namespace_id, vector)
 			SELECT n, ?, ? FROM units WHERE n = ?
-			ON CONFLICT (namespace_id, unit_n) `+there, ns, b, v.N)
+			ON CONFLICT (namespace_id, unit_n) `+onConflict, ns, b, v.N)
 		if err != nil {
 			return err
 		}

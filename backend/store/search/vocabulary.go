@@ -17,7 +17,7 @@ const maxVocabulary = 100_000
 // Vocabulary returns the token of a term in the index, and the tokens that begin with the same letters and are at
 // most margin letters longer or shorter. The cost depends on how common words with this beginning are. It returns
 // none for a term of several tokens, or in a script that is indexed by pairs of characters.
-func (s *Search) Vocabulary(ctx context.Context, term string, letters, margin int) (token string, known []chat.TermCount, err error) {
+func (s *Search) Vocabulary(ctx context.Context, term string, letters, margin int) (token string, similar []chat.TermCount, err error) {
 	tokens, err := s.Tokens.split(ctx, []string{term})
 	if err != nil {
 		return "", nil, sqlite.MapError("search.vocabulary", err)
@@ -34,9 +34,9 @@ func (s *Search) Vocabulary(ctx context.Context, term string, letters, margin in
 	next := slices.Clone(beginning)
 	next[len(next)-1]++
 	err = s.Read(ctx, "search.vocabulary", func(db *gorm.DB) error {
-		known, err = sqlite.All[chat.TermCount](db, `SELECT term, doc AS units FROM (SELECT term, doc FROM units_vocab WHERE term >= ? AND term < ? LIMIT ?)
+		similar, err = sqlite.All[chat.TermCount](db, `SELECT term, doc AS units FROM (SELECT term, doc FROM units_vocab WHERE term >= ? AND term < ? LIMIT ?)
 			WHERE length(term) BETWEEN ? AND ?`, string(beginning), string(next), maxVocabulary, len(runes)-margin, len(runes)+margin)
 		return err
 	})
-	return token, known, err
+	return token, similar, err
 }

@@ -39,16 +39,16 @@ var (
 // The cache of a reader, in KB, for databases of any size. The smallest holds the rows of about 100 000 units, the
 // largest the text index of 1 000 000: with less, every search reads and checks the same pages again.
 const (
-	leastReaderCache = 24_000
-	mostReaderCache  = 64_000
-	partCached       = 50 // the denominator of a share of the database
+	minReaderCache = 24_000
+	maxReaderCache = 64_000
+	partCached     = 50 // the denominator of a share of the database
 )
 
-// ReaderPragmas are those of a read connection to a database.
+// ReaderPragmas returns the pragmas of a read connection to a database.
 func ReaderPragmas(path string) []string {
-	kilobytes := int64(leastReaderCache)
+	kilobytes := int64(minReaderCache)
 	if info, err := os.Stat(path); err == nil {
-		kilobytes = min(max(info.Size()/1000/partCached, leastReaderCache), mostReaderCache)
+		kilobytes = min(max(info.Size()/1000/partCached, minReaderCache), maxReaderCache)
 	}
 	return append([]string{"query_only(1)", fmt.Sprintf("cache_size(-%d)", kilobytes)}, CommonPragmas...)
 }
@@ -61,14 +61,14 @@ func Connect(path string, pragmas []string, connections int) (*gorm.DB, error) {
 }
 
 // ConnectAt is Connect for a database that may be frozen.
-func ConnectAt(at Place, pragmas []string, connections int) (*gorm.DB, error) {
-	q := at.Query()
+func ConnectAt(place Place, pragmas []string, connections int) (*gorm.DB, error) {
+	q := place.Query()
 	q["_pragma"] = pragmas
 	q.Set("_txlock", "deferred")
 	if connections == 1 {
 		q.Set("_txlock", "immediate")
 	}
-	pool, err := sql.Open(sqlite.DriverName, FileURI(at.Path)+"?"+q.Encode())
+	pool, err := sql.Open(sqlite.DriverName, FileURI(place.Path)+"?"+q.Encode())
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +103,13 @@ func Disconnect(db *gorm.DB) error {
 // goroutine of database/sql, so Close may return before it: until then the log may still be checkpointed by a program
 // that has released its lock.
 func awaitClosed(pool *sql.DB) {
-	const patience = 2 * time.Second
-	for end := time.Now().Add(patience); pool.Stats().OpenConnections > 0 && time.Now().Before(end); {
+	const timeout = 2 * time.Second
+	for end := time.Now().Add(timeout); pool.Stats().OpenConnections > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// FileURI is the URI of a database for SQLite, with ?, # and % of the path escaped.
+// FileURI returns the URI of a database for SQLite, with ?, # and % of the path escaped.
 func FileURI(path string) string {
 	path = filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" && !strings.HasPrefix(path, "/") {

@@ -35,7 +35,7 @@ type Tx struct {
 	Now time.Time
 }
 
-// Stamp is the transaction's time as stored.
+// Stamp returns the transaction's time as stored.
 func (t *Tx) Stamp() string { return chat.FormatTime(t.Now) }
 
 // NewID returns a new identifier at the transaction's time.
@@ -90,7 +90,7 @@ func (d *DB) Write(ctx context.Context, op string, do func(*Tx) error) error {
 	return MapError(op, err)
 }
 
-// unprotected is write without its transaction, for a test that proves that its checks would notice.
+// unprotected is Write without the transaction, for a test that proves that its checks would notice that.
 func (d *DB) unprotected(ctx context.Context, op string, do func(*Tx) error) error {
 	err := do(&Tx{ctx: ctx, DB: d.Writer.WithContext(ctx), Now: d.Clock.Now()})
 	if err == nil {
@@ -112,7 +112,7 @@ func (d *DB) Read(ctx context.Context, op string, do func(*gorm.DB) error) error
 // BeginMark opens the mark of a data directory and updates it. A mark that cannot be opened does not prevent writing.
 func (d *DB) BeginMark(dir string) {
 	if err := d.confirmed.begin(filepath.Join(dir, ConfirmedFile), filepath.Join(dir, DatabaseFile)); err != nil {
-		d.unmarked(err)
+		d.logMarkFailure(err)
 		return
 	}
 	d.Confirm()
@@ -122,13 +122,13 @@ func (d *DB) BeginMark(dir string) {
 // detects less.
 func (d *DB) Confirm() {
 	if err := d.confirmed.move(); err != nil {
-		d.unmarked(err)
+		d.logMarkFailure(err)
 	}
 }
 
-func (d *DB) unmarked(err error) {
+func (d *DB) logMarkFailure(err error) {
 	if d.confirmed.failed.CompareAndSwap(false, true) {
-		d.Log.Warn("the end of the write-ahead log could not be noted; damage to it may go unnoticed", "err", err)
+		d.Log.Warn("the end of the write-ahead log could not be recorded; damage to it may go unnoticed", "err", err)
 	}
 }
 

@@ -57,9 +57,9 @@ func MapError(op string, err error) error {
 	return mapSQLite(op, err)
 }
 
-// endedBy is the error of a read whose context may have ended: SQLite reports an interrupt within a virtual table's
-// constructor as a generic error, and database/sql rolls back as soon as the context ends, so that the next statement
-// finds no transaction.
+// endedBy returns the error of a read whose context may have ended: SQLite reports an interrupt within a virtual
+// table's constructor as a generic error, and database/sql rolls back as soon as the context ends, so that the next
+// statement finds no transaction.
 func endedBy(ctx context.Context, err error) error {
 	var e *gosqlite.Error
 	if ctx.Err() != nil && (errors.Is(err, sql.ErrTxDone) || errors.As(err, &e) && e.Code()&0xff == sqliteError) {
@@ -103,7 +103,7 @@ func broken(op string, err error) error {
 		WithHint("check the disk and its free space")
 }
 
-// pathReason is the cause of a file error without its system prefix.
+// pathReason returns the cause of a file error without its system prefix.
 func pathReason(err error) string {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Path + ": " + p.Err.Error()
@@ -121,7 +121,7 @@ func Invalid(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeInvalid, "", format, args...)
 }
 
-// CorruptRecord is the error for an unreadable record.
+// CorruptRecord returns the error for an unreadable record.
 func CorruptRecord(table, id string, err error) *chat.Error {
 	e := chat.Errorf(chat.CodeCorrupt, "", "The record %s %s cannot be read.", table, id).
 		WithHint("everything else is intact; a backup may contain it")

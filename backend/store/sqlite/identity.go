@@ -32,40 +32,40 @@ func (i *identity) Take(path string) error {
 	return nil
 }
 
-// check reports that the database is not the file that was opened.
+// check returns an error if the database is no longer the file that was opened.
 func (i *identity) check() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.look()
+	return i.checkFile()
 }
 
-// loss reports only that the database is another file: after a commit, a failing check does not undo it.
+// loss returns an error only if the file was replaced: after a commit, a check that fails does not undo it.
 func (i *identity) loss() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	_ = i.look()
+	_ = i.checkFile()
 	return i.lost
 }
 
-func (i *identity) look() error {
+func (i *identity) checkFile() error {
 	if i.file == nil || i.lost != nil {
 		return i.lost
 	}
-	now, err := os.Stat(i.path)
-	what := ""
+	current, err := os.Stat(i.path)
+	change := ""
 	switch {
 	case os.IsNotExist(err):
-		what = "removed"
+		change = "removed"
 	case err != nil:
 		return err
-	case !os.SameFile(i.file, now):
-		what = "replaced"
-	case now.Size() < MinSize:
-		what = "truncated"
+	case !os.SameFile(i.file, current):
+		change = "replaced"
+	case current.Size() < MinSize:
+		change = "truncated"
 	default:
 		return nil
 	}
 	i.lost = chat.Errorf(chat.CodeCorrupt, "store.commit", "The database file %s was %s while the program was running. This change was not saved, and no further ones will be. Earlier changes are in the original file.",
-		i.path, what).WithHint("export what you need now, close the program, and bring the file back or restore a backup")
+		i.path, change).WithHint("export what you need now, close the program, and bring the file back or restore a backup")
 	return i.lost
 }

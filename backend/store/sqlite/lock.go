@@ -24,17 +24,17 @@ type FileLock struct {
 // descriptor is an open file, in the form that the operating system's locks use.
 type descriptor interface{ Fd() uintptr }
 
-// held keeps every lock reachable until it is released: garbage collection would close the file and so drop the lock
-// of a running writer.
-var held sync.Map
+// openLocks keeps every lock reachable until it is released: garbage collection would close the file and so drop the
+// lock of a running writer.
+var openLocks sync.Map
 
 // LockWriter takes the lock of a data directory, or returns CodeLocked naming the holder. The address is where the
 // holder accepts requests, empty if nowhere.
 func LockWriter(dir, address string) (*FileLock, error) {
 	const op = "store.lock"
 	path := filepath.Join(dir, LockFile)
-	if what := notAFile(path); what != "" { // a link's target would be emptied
-		return nil, chat.Errorf(chat.CodeConfig, op, "%s is %s, where the lock of the data should be. Nothing was changed.", path, what).
+	if kind := notAFile(path); kind != "" { // a link's target would be emptied
+		return nil, chat.Errorf(chat.CodeConfig, op, "%s is %s, where the lock of the data should be. Nothing was changed.", path, kind).
 			WithHint("remove it")
 	}
 	f, err := faultfs.OpenFile(faultfs.Lock, path, os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
@@ -56,7 +56,7 @@ func LockWriter(dir, address string) (*FileLock, error) {
 		return nil, chat.WrapError(chat.CodeLocked, op, err, "Another process"+holder+" has this data open for writing.").
 			WithHint("use that window or terminal, or close it")
 	}
-	held.Store(l, true)
+	openLocks.Store(l, true)
 	if err := l.writeHolder(address); err != nil {
 		_ = l.Release()
 		return nil, MapError(op, err)
@@ -64,8 +64,8 @@ func LockWriter(dir, address string) (*FileLock, error) {
 	return l, nil
 }
 
-// lockAgainstWriters takes the exclusive lock unless a writer holds it. WriterAlive shares the lock for an instant, which
-// must not be mistaken for a writer: if the lock can be shared, the exclusive one is tried again.
+// lockAgainstWriters takes the exclusive lock unless a writer holds it. WriterAlive shares the lock for an instant,
+// which must not be mistaken for a writer: if the lock can be shared, the exclusive one is tried again.
 func lockAgainstWriters(f descriptor) error {
 	const tries, pause = 200, 5 * time.Millisecond
 	for i := 1; ; i++ {
@@ -104,7 +104,7 @@ func (l *FileLock) Release() error {
 	}
 	f := l.file
 	l.file = nil
-	held.Delete(l)
+	openLocks.Delete(l)
 	_ = f.Truncate(0)
 	if l.dir != nil {
 		_ = l.dir.Close() // also releases its lock
@@ -128,19 +128,19 @@ func ReadHolder(f io.ReaderAt) Holder {
 	if err != nil {
 		return Holder{}
 	}
-	first, rest, whole := strings.Cut(string(text), "\n")
+	first, rest, complete := strings.Cut(string(text), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(first))
 	if err != nil || pid <= 0 {
 		return Holder{}
 	}
 	h := Holder{Pid: pid}
-	if address, ended, _ := strings.Cut(rest, "\n"); whole && strings.HasSuffix(rest, "\n") && ended == "" {
+	if address, after, _ := strings.Cut(rest, "\n"); complete && strings.HasSuffix(rest, "\n") && after == "" {
 		h.Address = address
 	}
 	return h
 }
 
-// name is " (pid N)", or empty if the file does not contain it.
+// name returns " (pid N)", or empty if the file does not contain it.
 func (h Holder) name() string {
 	if h.Pid == 0 {
 		return ""
@@ -148,8 +148,8 @@ func (h Holder) name() string {
 	return " (pid " + strconv.Itoa(h.Pid) + ")"
 }
 
-// WriterAddress is the address at which the writer of a data directory accepts requests, or "" if it recorded none.
-// The writer may no longer be running: a killed one leaves its address.
+// WriterAddress returns the address at which the writer of a data directory accepts requests, or "" if it recorded
+// none. The writer may no longer be running: a killed one leaves its address.
 func WriterAddress(dir string) string {
 	f, err := os.Open(filepath.Join(dir, LockFile))
 	if err != nil {
@@ -159,8 +159,8 @@ func WriterAddress(dir string) string {
 	return ReadHolder(f).Address
 }
 
-// WriterAlive reports that a process has a data directory open for writing. It writes nothing, and shares the lock only for
-// an instant: a writer that starts then takes it a moment later.
+// WriterAlive reports whether a process has a data directory open for writing. It writes nothing, and shares the lock
+// only for an instant: a writer that starts then takes it a moment later.
 func WriterAlive(dir string) bool {
 	path := filepath.Join(dir, LockFile)
 	if notAFile(path) != "" {

@@ -10,9 +10,9 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Looking whether a writer lives never keeps one from starting: neither one that looks at that moment, nor many that
-// never stop looking.
-func TestALookDoesNotRefuseAWriter(t *testing.T) {
+// Checking for a live writer never prevents one from starting: neither a single check at that moment, nor several
+// that check continuously.
+func TestCheckingForAWriterDoesNotPreventOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l, err := LockWriter(dir, "")
@@ -26,23 +26,23 @@ func TestALookDoesNotRefuseAWriter(t *testing.T) {
 		t.Errorf("after the writer: %v, alive %v", err, WriterAlive(dir))
 	}
 
-	look, err := os.Open(filepath.Join(dir, LockFile))
+	probe, err := os.Open(filepath.Join(dir, LockFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tryShare(look); err != nil {
+	if err := tryShare(probe); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(20*time.Millisecond, func() { _ = look.Close() })
+	time.AfterFunc(20*time.Millisecond, func() { _ = probe.Close() })
 	if l, err = LockWriter(dir, ""); err != nil {
-		t.Fatalf("while somebody looks: %v", err)
+		t.Fatalf("during a check: %v", err)
 	}
 	_ = l.Release()
 
 	stop := make(chan struct{})
-	var lookers sync.WaitGroup
+	var readers sync.WaitGroup
 	for range 2 {
-		lookers.Go(func() {
+		readers.Go(func() {
 			for {
 				select {
 				case <-stop:
@@ -56,14 +56,14 @@ func TestALookDoesNotRefuseAWriter(t *testing.T) {
 	for range 50 {
 		l, err := LockWriter(dir, "")
 		if err != nil {
-			t.Errorf("while many look: %v", err)
+			t.Errorf("during continuous checks: %v", err)
 			break
 		}
 		if !WriterAlive(dir) {
-			t.Error("a writer was not seen")
+			t.Error("a writer was not detected")
 		}
 		_ = l.Release()
 	}
 	close(stop)
-	lookers.Wait()
+	readers.Wait()
 }

@@ -40,7 +40,7 @@ func tryLockDir(path string) (*os.File, error) {
 	return d, nil
 }
 
-// ShareDir keeps writers, but not other readers, out of a directory until it is closed.
+// ShareDir keeps writers, but not other readers, out of a directory until the returned file is closed.
 func ShareDir(path string) (*os.File, error) {
 	d, err := os.Open(path)
 	if err != nil {
@@ -49,5 +49,5 @@ func ShareDir(path string) (*os.File, error) {
 	if err := unix.Flock(int(d.Fd()), unix.LOCK_SH|unix.LOCK_NB); isLocked(err) {
 		return nil, errors.Join(err, d.Close())
 	}
-	return d, nil // on such a file system no writer can be kept out
+	return d, nil // if the file system cannot lock directories, no writer can be kept out
 }

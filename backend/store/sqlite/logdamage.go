@@ -23,13 +23,13 @@ func LogDamage(dir string) (file, damage string, err error) {
 		if try > 0 {
 			time.Sleep(logPause)
 		}
-		to, err := ReadConfirmed(dir)
+		confirmed, err := ReadConfirmed(dir)
 		if err != nil {
 			file, damage = ConfirmedFile, "The marker of the confirmed end of the write-ahead log cannot be read: "+err.Error()+
 				". The conversations are not in it; the next change rewrites it."
 			continue
 		}
-		if to.Frame == 0 {
+		if confirmed.Frame == 0 {
 			return "", "", nil
 		}
 		f, err := os.Open(filepath.Join(dir, DatabaseFile+"-wal"))
@@ -39,7 +39,7 @@ func LogDamage(dir string) (file, damage string, err error) {
 		if err != nil {
 			return "", "", err
 		}
-		found, err := DamageTo(bufio.NewReaderSize(f, 1<<16), to)
+		found, err := DamageTo(bufio.NewReaderSize(f, 1<<16), confirmed)
 		_ = f.Close()
 		if err != nil || found == "" {
 			return "", "", err

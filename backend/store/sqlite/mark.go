@@ -68,8 +68,8 @@ type logMark struct {
 func (m *logMark) begin(path, database string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if what := notAFile(path); what != "" {
-		return fmt.Errorf("%s is %s", path, what)
+	if kind := notAFile(path); kind != "" {
+		return fmt.Errorf("%s is %s", path, kind)
 	}
 	f, err := faultfs.OpenFile(faultfs.Data, path, os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
 	if err != nil {
@@ -93,18 +93,18 @@ func (m *logMark) move() error {
 	if err != nil {
 		return err
 	}
-	now, err := endOfLog(pool, m.log)
-	if err != nil || now == m.last {
+	end, err := endOfLog(pool, m.log)
+	if err != nil || end == m.last {
 		return err
 	}
-	if _, err := m.file.WriteAt([]byte(now.String()), 0); err != nil {
+	if _, err := m.file.WriteAt([]byte(end.String()), 0); err != nil {
 		return err
 	}
-	m.last = now
+	m.last = end
 	return nil
 }
 
-// endOfLog is the end of the newest commit.
+// endOfLog returns the end of the newest commit.
 func endOfLog(pool *sql.DB, path string) (p logPosition, err error) {
 	var busy, frames, done int64
 	if err := pool.QueryRowContext(context.Background(), `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &frames, &done); err != nil || frames <= 0 {
@@ -156,14 +156,14 @@ func pair(b []byte) [2]uint32 {
 
 // logSum is the checksum of a write-ahead log up to some position.
 type logSum struct {
-	sum [2]uint32
-	big bool // its words are big-endian
+	sum       [2]uint32
+	bigEndian bool // its words are big-endian
 }
 
 func (s *logSum) add(b []byte) {
 	x, y := s.sum[0], s.sum[1]
 	for ; len(b) >= 8; b = b[8:] {
-		if s.big {
+		if s.bigEndian {
 			x += binary.BigEndian.Uint32(b) + y
 			y += binary.BigEndian.Uint32(b[4:]) + x
 		} else {
@@ -176,8 +176,8 @@ func (s *logSum) add(b []byte) {
 
 // DamageTo says how a log is damaged up to a position, as a sentence; empty: it is not, or it is not the log of the
 // position.
-func DamageTo(log io.Reader, to logPosition) (string, error) {
-	lost := fmt.Sprintf("Changes were confirmed up to frame %d; those after the damage cannot be read.", to.Frame)
+func DamageTo(log io.Reader, confirmed logPosition) (string, error) {
+	lost := fmt.Sprintf("Changes were confirmed up to frame %d; those after the damage cannot be read.", confirmed.Frame)
 	var head [LogHeader]byte
 	switch n, err := io.ReadFull(log, head[:]); {
 	case n == 0 && errors.Is(err, io.EOF): // deleted, or emptied after a checkpoint
@@ -187,22 +187,22 @@ func DamageTo(log io.Reader, to logPosition) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	s := logSum{big: head[3]&1 != 0}
+	s := logSum{bigEndian: head[3]&1 != 0}
 	s.add(head[:24])
 	size := binary.BigEndian.Uint32(head[8:])
-	sound := s.sum == pair(head[24:]) && size >= 512 && size <= 65536
-	if sound && pair(head[16:]) != to.Salt {
+	headerValid := s.sum == pair(head[24:]) && size >= 512 && size <= 65536
+	if headerValid && pair(head[16:]) != confirmed.Salt {
 		return "", nil
 	}
 	var frame [FrameHeader]byte
-	if !sound {
-		if _, err := io.ReadFull(log, frame[:]); err != nil || pair(frame[8:]) != to.Salt && pair(head[16:]) != to.Salt {
+	if !headerValid {
+		if _, err := io.ReadFull(log, frame[:]); err != nil || pair(frame[8:]) != confirmed.Salt && pair(head[16:]) != confirmed.Salt {
 			return "", nil // the power failed while it was restarted: its content is in the database
 		}
 		return "Its header is damaged. " + lost, nil
 	}
 	page := make([]byte, size)
-	for n := uint32(1); n <= to.Frame; n++ {
+	for n := uint32(1); n <= confirmed.Frame; n++ {
 		_, err := io.ReadFull(log, frame[:])
 		if err == nil {
 			_, err = io.ReadFull(log, page)
@@ -215,11 +215,11 @@ func DamageTo(log io.Reader, to logPosition) (string, error) {
 		}
 		s.add(frame[:8])
 		s.add(page)
-		if s.sum != pair(frame[16:]) || pair(frame[8:]) != to.Salt {
+		if s.sum != pair(frame[16:]) || pair(frame[8:]) != confirmed.Salt {
 			return fmt.Sprintf("Frame %d is damaged. ", n) + lost, nil
 		}
 	}
-	if s.sum != to.Sum {
+	if s.sum != confirmed.Sum {
 		return "It is not the log that was confirmed. " + lost, nil
 	}
 	return "", nil

@@ -16,13 +16,13 @@ const StreamDir = "streams"
 // JournalExtension is the extension of journal files.
 const JournalExtension = ".jsonl"
 
-// IsJournal reports that a file of StreamDir is the journal of a step.
+// IsJournal reports whether a file of StreamDir is the journal of a step.
 func IsJournal(name string) bool {
 	id, ok := strings.CutSuffix(name, JournalExtension)
 	return ok && chat.ValidID(id)
 }
 
-// Reason is the system's message for an error, without paths.
+// Reason returns the system's message for an error, without paths.
 func Reason(err error) string {
 	var p *fs.PathError
 	var l *os.LinkError
@@ -39,7 +39,7 @@ func Reason(err error) string {
 // start.
 const DragDir = "drags"
 
-// Existing is the nearest existing folder above a path.
+// Existing returns the nearest existing folder above a path.
 func Existing(path string) string {
 	for {
 		if _, err := os.Stat(path); err == nil || filepath.Dir(path) == path {
@@ -49,14 +49,14 @@ func Existing(path string) string {
 	}
 }
 
-// Resolved is a path with symbolic links resolved in its existing part.
+// Resolved returns a path with symbolic links resolved in its existing part.
 func Resolved(path string) string {
-	there := Existing(path)
-	real, err := filepath.EvalSymlinks(there)
+	existing := Existing(path)
+	real, err := filepath.EvalSymlinks(existing)
 	if err != nil {
 		return filepath.Clean(path)
 	}
-	rest, err := filepath.Rel(there, path)
+	rest, err := filepath.Rel(existing, path)
 	if err != nil {
 		return real
 	}

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// SizeOf is the size of a file in bytes; 0 for none.
+// SizeOf returns the size of a file in bytes; 0 for none.
 func SizeOf(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -45,7 +45,7 @@ func notAFile(path string) string {
 	case info.Mode()&os.ModeSymlink != 0:
 		return "a symbolic link"
 	}
-	return "no regular file (" + strings.TrimSpace(info.Mode().Type().String()) + ")"
+	return "not a regular file (" + strings.TrimSpace(info.Mode().Type().String()) + ")"
 }
 
 // Names of files and folders in the data directory.

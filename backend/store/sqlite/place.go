@@ -37,7 +37,7 @@ func (p Place) Leave() {
 	}
 }
 
-// Query is the parameters of its URI.
+// Query returns the parameters of the database's URI.
 func (p Place) Query() url.Values {
 	if p.Frozen {
 		return url.Values{"mode": {"ro"}, "immutable": {"1"}}
@@ -51,7 +51,7 @@ func (p Place) Query() url.Values {
 // companions are the files beside a database that belong to its content.
 var companions = []string{"-wal", "-journal"}
 
-// BytesBeside is the total size of the data in files beside the database.
+// BytesBeside returns the total size of the data in files beside the database.
 func BytesBeside(path string) int64 {
 	var n int64
 	for _, c := range companions {
@@ -62,7 +62,7 @@ func BytesBeside(path string) int64 {
 
 // Unwritable says, as the beginning of a sentence, why a directory is not writable; empty: it is.
 func Unwritable(dir string) string {
-	switch err := TryRoom(dir); {
+	switch err := ProbeSpace(dir); {
 	case err == nil:
 		return ""
 	case faultfs.Full(err):
@@ -89,30 +89,30 @@ func ReadableCopy(path, why string) (Place, error) {
 	need := SizeOf(path) + BytesBeside(path) + MinToOpen
 	temp := os.TempDir()
 	if free, err := FreeSpace(temp); err == nil && free < need {
-		return Place{}, noCopy(why, need, nil)
+		return Place{}, noSpaceForCopy(why, need, nil)
 	}
 	dir, err := os.MkdirTemp(temp, ReadingPrefix+"*") // accessible to its owner only
 	if err != nil {
-		return Place{}, noCopy(why, need, err)
+		return Place{}, noSpaceForCopy(why, need, err)
 	}
-	at := Place{
+	place := Place{
 		Path: filepath.Join(dir, DatabaseFile), Release: func() { _ = os.RemoveAll(dir) },
 		Note: why + ", so the data is open for reading only, from a copy in " + dir + " that is removed when this is done.",
 	}
-	err = CopyFile(path, at.Path)
+	err = CopyFile(path, place.Path)
 	for _, c := range companions {
 		if err == nil && SizeOf(path+c) > 0 {
-			err = CopyFile(path+c, at.Path+c)
+			err = CopyFile(path+c, place.Path+c)
 		}
 	}
 	if err != nil {
-		at.Leave()
-		return Place{}, noCopy(why, need, err)
+		place.Leave()
+		return Place{}, noSpaceForCopy(why, need, err)
 	}
-	return at, nil
+	return place, nil
 }
 
-func noCopy(why string, need int64, err error) error {
+func noSpaceForCopy(why string, need int64, err error) error {
 	return chat.WrapError(chat.CodeNoSpace, "store.open", err,
 		fmt.Sprintf("%s, and the last changes are still in the database's log, so the data can only be read from a copy, which needs %d MB in %s. There is not enough room. The data was not changed.", why, need>>20+1, os.TempDir())).
 		WithHint("free some space, or name a folder on another disk in TMPDIR")
@@ -120,15 +120,15 @@ func noCopy(why string, need int64, err error) error {
 
 // SweepReadings deletes the copies of killed programs.
 func SweepReadings() {
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), ReadingPrefix+"*"))
-	for _, dir := range left {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), ReadingPrefix+"*"))
+	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > staleReading {
 			_ = os.RemoveAll(dir)
 		}
 	}
 }
 
-// IsDiskError reports that SQLite could not open, read or write a file; a full disk, on which it cannot create one,
+// IsDiskError reports whether SQLite could not open, read or write a file; a full disk, on which it cannot create one,
 // gives the same error.
 func IsDiskError(err error) bool {
 	var e *gosqlite.Error
@@ -142,12 +142,12 @@ func IsDiskError(err error) bool {
 // MinToOpen is the free space in bytes that SQLite needs beside a database to open it.
 const MinToOpen = 64 << 10
 
-// RoomPrefix begins the names of files created to test for free space.
-const RoomPrefix = ".room-"
+// ProbePrefix begins the names of files created to test for free space.
+const ProbePrefix = ".room-"
 
-// TryRoom tests whether a file can be created.
-func TryRoom(dir string) error {
-	f, err := faultfs.CreateTemp(faultfs.Data, dir, RoomPrefix+"*")
+// ProbeSpace tests whether a file can be created.
+func ProbeSpace(dir string) error {
+	f, err := faultfs.CreateTemp(faultfs.Data, dir, ProbePrefix+"*")
 	if err == nil {
 		_, err = f.Write(make([]byte, MinToOpen))
 		_ = f.Close()

@@ -9,15 +9,15 @@ import (
 )
 
 // One reads exactly one row, or returns an error that names what is missing.
-func One[R any](db *gorm.DB, what string, id any, query string, args ...any) (R, error) {
+func One[R any](db *gorm.DB, kind string, id any, query string, args ...any) (R, error) {
 	var rows []R
 	if err := db.Raw(query, args...).Scan(&rows).Error; err != nil {
-		var none R
-		return none, err
+		var zero R
+		return zero, err
 	}
 	if len(rows) == 0 {
-		var none R
-		return none, chat.Errorf(chat.CodeNotFound, "", "There is no %s %v.", what, id)
+		var zero R
+		return zero, chat.Errorf(chat.CodeNotFound, "", "There is no %s %v.", kind, id)
 	}
 	return rows[0], nil
 }

@@ -10,7 +10,7 @@ import (
 // ReadBackPragmas are for connections that only check a database.
 var ReadBackPragmas = append([]string{"query_only(1)"}, CommonPragmas...)
 
-// Constrained reports that a schema constraint refused a record.
+// Constrained reports whether a schema constraint refused a record.
 func Constrained(err error) bool {
 	var e *gosqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqliteConstraint

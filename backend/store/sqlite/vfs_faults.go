@@ -15,10 +15,10 @@ import (
 	"contextinfinity/backend/internal/faults"
 )
 
-// In a build with fault points SQLite accesses the disk through our VFS: the system's own, with I/O sites before the
-// calls that change files: io.<class>.<op> for the classes db, wal, shm, backup (any other database file), rollback
-// and temp. It uses SQLite's C interface as the translated library has it: tables of function pointers in memory that
-// Go does not manage.
+// vfs is the VFS through which SQLite accesses the disk in a build with fault points: the system's own, with I/O sites
+// before the calls that change files: io.<class>.<op> for the classes db, wal, shm, backup (any other database file),
+// rollback and temp. It uses SQLite's C interface as the translated library has it: tables of function pointers in
+// memory that Go does not manage.
 type vfs struct {
 	system *sqlite3.Tsqlite3_vfs // the VFS to which calls are forwarded
 	at     uintptr               // its address
@@ -67,14 +67,14 @@ func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
-// pointer is a function as the library stores it: the address of its descriptor, which is fixed for package-level
+// pointer returns a function as the library stores it: the address of its descriptor, which is fixed for package-level
 // functions.
 func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
-// function is a function stored by the library.
+// function returns a function stored by the library.
 func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
 
-// Signatures of the replaced entries, and of those that the accounts need.
+// Signatures of the replaced entries, and of those that reading unsynced content needs.
 type (
 	openCall     = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
 	deleteCall   = func(tls *libc.TLS, vfs, name uintptr, syncDir int32) int32
@@ -105,8 +105,8 @@ func vfsOpen(tls *libc.TLS, _, name, id uintptr, flags int32, out uintptr) int32
 		at[sqlite3.Tsqlite3_file](id).FpMethods = 0
 		return sqlite3.SQLITE_CANTOPEN
 	}
-	lights.RLock()
-	defer lights.RUnlock()
+	power.RLock()
+	defer power.RUnlock()
 	rc := function[openCall](faulty.system.FxOpen)(tls, faulty.at, name, id, flags, out)
 	if table := at[sqlite3.Tsqlite3_file](id).FpMethods; table != 0 {
 		m := faulty.wrap(table)
@@ -162,8 +162,8 @@ func vfsDelete(tls *libc.TLS, _, name uintptr, syncDir int32) int32 {
 	if v := faults.At(class, "remove"); v.Skip || v.Errno != 0 {
 		return result(v, sqlite3.SQLITE_IOERR_DELETE)
 	}
-	lights.RLock()
-	defer lights.RUnlock()
+	power.RLock()
+	defer power.RUnlock()
 	forget(path)
 	return function[deleteCall](faulty.system.FxDelete)(tls, faulty.at, name, syncDir)
 }
@@ -185,8 +185,8 @@ func vfsWrite(tls *libc.TLS, id, buf uintptr, n int32, off int64) int32 {
 	if v.Short {
 		n /= 2
 	}
-	lights.RLock()
-	defer lights.RUnlock()
+	power.RLock()
+	defer power.RUnlock()
 	f.before(tls, id, off, int64(n))
 	if rc := function[transferCall](f.methods.system.FxWrite)(tls, id, buf, n, off); rc != sqlite3.SQLITE_OK || !v.Short {
 		return rc
@@ -199,8 +199,8 @@ func vfsTruncate(tls *libc.TLS, id uintptr, size int64) int32 {
 	if v := faults.At(f.class, "truncate"); v.Skip || v.Errno != 0 {
 		return result(v, sqlite3.SQLITE_IOERR_TRUNCATE)
 	}
-	lights.RLock()
-	defer lights.RUnlock()
+	power.RLock()
+	defer power.RUnlock()
 	f.before(tls, id, size, f.size(tls, id)-size)
 	return function[truncateCall](f.methods.system.FxTruncate)(tls, id, size)
 }
@@ -212,8 +212,8 @@ func vfsSync(tls *libc.TLS, id uintptr, flags int32) int32 {
 		v.Errno = min(v.Errno, syscall.EIO)
 		return result(v, sqlite3.SQLITE_IOERR_FSYNC)
 	}
-	lights.RLock()
-	defer lights.RUnlock()
+	power.RLock()
+	defer power.RUnlock()
 	covered := f.account.newest()
 	rc := function[syncCall](f.methods.system.FxSync)(tls, id, flags)
 	if rc == sqlite3.SQLITE_OK {
@@ -222,8 +222,8 @@ func vfsSync(tls *libc.TLS, id uintptr, flags int32) int32 {
 	return rc
 }
 
-// vfsShmMap is a site where the shared memory may grow. It needs no account of its content: after a crash it is
-// rebuilt from the log.
+// vfsShmMap is a site where the shared memory may grow. Its content need not be tracked: after a crash it is rebuilt
+// from the log.
 func vfsShmMap(tls *libc.TLS, id uintptr, region, size, extend int32, out uintptr) int32 {
 	f := faulty.file(id)
 	if extend != 0 {
@@ -231,12 +231,12 @@ func vfsShmMap(tls *libc.TLS, id uintptr, region, size, extend int32, out uintpt
 			return sqlite3.SQLITE_IOERR_SHMSIZE
 		}
 	}
-	lights.RLock()
-	defer lights.RUnlock()
+	power.RLock()
+	defer power.RUnlock()
 	return function[shmMapCall](f.methods.system.FxShmMap)(tls, id, region, size, extend, out)
 }
 
-// result is SQLite's code for a skipped or refused call.
+// result returns SQLite's code for a skipped or refused call.
 func result(v faults.Verdict, broken int32) int32 {
 	switch v.Errno {
 	case 0:

@@ -12,10 +12,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// lights is read-locked by every change to a file of SQLite's, and write-locked for ever once the power fails.
-var lights sync.RWMutex
+// power is read-locked by every change to one of SQLite's files, and stays write-locked once the power fails.
+var power sync.RWMutex
 
-// unsynced is what a power failure takes from one file, whichever connection wrote it: the newest changes, each with
+// unsynced lists what a power failure undoes in one file, whichever connection wrote it: the newest changes, each with
 // the previous content.
 type unsynced struct {
 	path string
@@ -35,20 +35,20 @@ type change struct {
 
 var accounts = struct {
 	sync.Mutex
-	of map[string]*unsynced
-}{of: map[string]*unsynced{}}
+	byPath map[string]*unsynced
+}{byPath: map[string]*unsynced{}}
 
-// accountOf is nil for a file without a name: it does not survive anyway.
+// accountOf returns nil for a file without a name, which a power failure deletes anyway.
 func accountOf(path string) *unsynced {
 	if path == "" {
 		return nil
 	}
 	accounts.Lock()
 	defer accounts.Unlock()
-	a := accounts.of[path]
+	a := accounts.byPath[path]
 	if a == nil {
 		a = &unsynced{path: path}
-		accounts.of[path] = a
+		accounts.byPath[path] = a
 	}
 	return a
 }
@@ -69,7 +69,7 @@ func (f *vfsFile) size(tls *libc.TLS, id uintptr) int64 {
 	return size
 }
 
-// before records what a write or truncation is about to replace. The caller holds lights.
+// before records what a write or truncation is about to replace. The caller holds power.
 func (f *vfsFile) before(tls *libc.TLS, id uintptr, off, n int64) {
 	if f.account == nil {
 		return
@@ -87,7 +87,7 @@ func (f *vfsFile) before(tls *libc.TLS, id uintptr, off, n int64) {
 	f.account.changes = append(f.account.changes, c)
 }
 
-// newest is the last change so far: an fsync that begins now covers it.
+// newest returns the last change so far: an fsync that begins now covers it.
 func (a *unsynced) newest() int {
 	if a == nil {
 		return 0
@@ -109,9 +109,9 @@ func (a *unsynced) flushed(covered int) {
 
 // loseUnsynced resets every file to its last fsynced content.
 func loseUnsynced() {
-	lights.Lock()
+	power.Lock()
 	accounts.Lock()
-	for _, a := range accounts.of {
+	for _, a := range accounts.byPath {
 		a.mu.Lock()
 		a.undo()
 	}

@@ -19,9 +19,9 @@ const uncounted = -1
 // sizeCache holds the sizes of the settled beginnings of lineages: turns that are committed and counted, or failed.
 // Neither ever changes, so a lineage of 10 000 turns is read once, and later only its newest turns.
 type sizeCache struct {
-	mu   sync.Mutex
-	By   map[sizeKey]settled
-	used int // counts uses; the least recently used lineage is evicted
+	mu       sync.Mutex
+	Lineages map[sizeKey]settled
+	used     int // counts uses; the least recently used lineage is evicted
 }
 
 type sizeKey struct {
@@ -42,11 +42,11 @@ const MaxLineages = 8
 func (c *sizeCache) get(k sizeKey) settled {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.By[k]
+	s := c.Lineages[k]
 	if s.seq > 0 {
 		c.used++
 		s.used = c.used
-		c.By[k] = s
+		c.Lineages[k] = s
 	}
 	return s
 }
@@ -54,30 +54,30 @@ func (c *sizeCache) get(k sizeKey) settled {
 func (c *sizeCache) put(k sizeKey, s settled) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.By == nil {
-		c.By = map[sizeKey]settled{}
+	if c.Lineages == nil {
+		c.Lineages = map[sizeKey]settled{}
 	}
-	if s.seq <= c.By[k].seq {
+	if s.seq <= c.Lineages[k].seq {
 		return
 	}
 	c.used++
 	s.used = c.used
-	c.By[k] = s
-	if len(c.By) > MaxLineages {
+	c.Lineages[k] = s
+	if len(c.Lineages) > MaxLineages {
 		oldest := k
-		for other, o := range c.By {
-			if o.used < c.By[oldest].used {
+		for other, o := range c.Lineages {
+			if o.used < c.Lineages[oldest].used {
 				oldest = other
 			}
 		}
-		delete(c.By, oldest)
+		delete(c.Lineages, oldest)
 	}
 }
 
 func (c *sizeCache) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	clear(c.By)
+	clear(c.Lineages)
 }
 
 // sizeRow is a turn of a lineage with its size.
@@ -100,12 +100,12 @@ func (r sizeRow) size() chat.TurnSize {
 	return s
 }
 
-// settled reports that the row never changes again.
+// settled reports whether the row never changes again.
 func (r sizeRow) settled() bool {
 	return chat.Phase(r.Phase) == chat.PhaseFailed || r.Committed && r.Tokens != nil
 }
 
-// Sizes are the finalized turns of a branch's lineage, in order, with their size in an encoding: -1 until PutSizes
+// Sizes returns the finalized turns of a branch's lineage, in order, with their size in an encoding: -1 until PutSizes
 // sets it (SPEC 6).
 func (s *Upkeep) Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error) {
 	key := sizeKey{branch, encoding}
@@ -122,11 +122,11 @@ func (s *Upkeep) Sizes(ctx context.Context, branch chat.BranchID, encoding strin
 	if err != nil {
 		return nil, err
 	}
-	return s.weighed(key, have, rows), nil
+	return s.joinSizes(key, have, rows), nil
 }
 
-// weighed joins the settled beginning and the rest, and extends the settled part if possible.
-func (s *Upkeep) weighed(key sizeKey, have settled, rows []sizeRow) []chat.TurnSize {
+// joinSizes joins the settled beginning and the rest, and extends the settled part if possible.
+func (s *Upkeep) joinSizes(key sizeKey, have settled, rows []sizeRow) []chat.TurnSize {
 	out := append(make([]chat.TurnSize, 0, len(have.sizes)+len(rows)), have.sizes...)
 	fixed, seq := len(out), have.seq
 	contiguous := true

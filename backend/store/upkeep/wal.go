@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// LogBytes is the size of the write-ahead log on disk.
+// LogBytes returns the size of the write-ahead log on disk.
 func (s *Upkeep) LogBytes() int64 {
 	info, err := os.Stat(s.Path() + "-wal")
 	if err != nil {
@@ -20,8 +20,8 @@ func (s *Upkeep) LogBytes() int64 {
 	return info.Size()
 }
 
-// CheckpointSome writes the part of the write-ahead log that no reader needs into the database file, without waiting, so
-// that it delays a running turn only briefly. The log is then reused from its beginning; its file keeps its size.
+// CheckpointSome writes the part of the write-ahead log that no reader needs into the database file, without waiting,
+// so that it delays a running turn only briefly. The log is then reused from its beginning; its file keeps its size.
 func (s *Upkeep) CheckpointSome(ctx context.Context) error {
 	const op = "store.checkpoint"
 	if s.DB.Writer == nil {
@@ -34,8 +34,8 @@ func (s *Upkeep) CheckpointSome(ctx context.Context) error {
 	return sqlite.MapError(op, err)
 }
 
-// idlePatience limits how long emptying the log waits for readers, in milliseconds.
-const idlePatience = 50
+// idleTimeout limits how long emptying the log waits for readers, in milliseconds.
+const idleTimeout = 50
 
 // CheckpointIdle writes the write-ahead log into the database file and empties it if there are no readers; otherwise
 // it does what CheckpointSome does. A turn that begins meanwhile is delayed only that long.
@@ -44,12 +44,12 @@ func (s *Upkeep) CheckpointIdle(ctx context.Context) error {
 		return err
 	}
 	err := s.DB.Writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
-		var patience int
-		if err := db.Raw(`PRAGMA busy_timeout`).Scan(&patience).Error; err != nil {
+		var timeout int
+		if err := db.Raw(`PRAGMA busy_timeout`).Scan(&timeout).Error; err != nil {
 			return err
 		}
-		defer db.WithContext(context.WithoutCancel(ctx)).Exec(`PRAGMA busy_timeout = ` + sqlite.Itoa(int64(patience)))
-		if err := db.Exec(`PRAGMA busy_timeout = ` + sqlite.Itoa(idlePatience)).Error; err != nil {
+		defer db.WithContext(context.WithoutCancel(ctx)).Exec(`PRAGMA busy_timeout = ` + sqlite.Itoa(int64(timeout)))
+		if err := db.Exec(`PRAGMA busy_timeout = ` + sqlite.Itoa(idleTimeout)).Error; err != nil {
 			return err
 		}
 		return db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error

@@ -36,7 +36,7 @@ func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, er
 	return out, err
 }
 
-// PreparedTurns are the turns for which a context was assembled, oldest first.
+// PreparedTurns returns the turns for which a context was assembled, oldest first.
 func (s *Upkeep) PreparedTurns(ctx context.Context) ([]chat.TurnID, error) {
 	return core.All[chat.TurnID](ctx, s, "turn.list", `SELECT id FROM turns WHERE manifest IS NOT NULL ORDER BY created_at, id`)
 }

@@ -15,7 +15,7 @@ type auditedFile struct {
 	Text    *string
 }
 
-// words is the text that is searched and sent.
+// words returns the text that is searched and sent.
 func (f auditedFile) words() string {
 	if f.Text != nil {
 		return *f.Text

@@ -18,13 +18,13 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// TurnSequences: the turns of a branch continue from its fork without a gap.
+// TurnSequences checks that the turns of a branch continue from its fork without a gap.
 func (a *Audit) TurnSequences() {
 	a.sequences("turns", `SELECT t.id, t.branch_id, t.turn_seq AS seq, b.fork_seq AS start
 		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id")+` ORDER BY t.branch_id, t.turn_seq`)
 }
 
-// StateSequences: the states of a branch continue from its base; the root is 0.
+// StateSequences checks that the states of a branch continue from its base; the root is 0.
 func (a *Audit) StateSequences() {
 	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
 		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
@@ -49,7 +49,8 @@ func (a *Audit) sequences(table, query string) {
 	}
 }
 
-// Heads: a branch's head is its newest state, or its base; its epoch counts the moves; its fork point is right.
+// Heads checks that a branch's head is its newest state, or its base, that its epoch counts the moves, and that its
+// fork point is right.
 func (a *Audit) Heads() {
 	rows, err := sqlite.All[struct {
 		Row       schema.BranchRow `gorm:"embedded"`
@@ -76,8 +77,8 @@ func (a *Audit) Heads() {
 		}
 		a.expect(r.HeadState == head && r.HeadSeq == seq, findHead, "branches", r.ID, "Its head is not its newest state.")
 		a.expect(r.Epoch == b.Moves, findHead, "branches", r.ID, "Its epoch is %d after %d moves of its head.", r.Epoch, b.Moves)
-		a.expect(b.BaseAt != nil && *b.BaseAt == r.BaseSeq, findHead, "branches", r.ID, "Its base is not where it says.")
-		a.expect(b.BaseTo == nil || r.ParentBranch == nil || *b.BaseTo <= r.ForkSeq, findHead, "branches", r.ID, "Its base knows turns after its fork.")
+		a.expect(b.BaseAt != nil && *b.BaseAt == r.BaseSeq, findHead, "branches", r.ID, "Its base is not at the position that it records.")
+		a.expect(b.BaseTo == nil || r.ParentBranch == nil || *b.BaseTo <= r.ForkSeq, findHead, "branches", r.ID, "Its base covers turns after its fork.")
 		if r.ForkTurn != nil {
 			a.expect(b.ForkAt != nil && *b.ForkAt == r.ForkSeq && *b.ForkOf == schema.Text(r.ParentBranch), findHead, "branches", r.ID, "Its fork is not a turn of its parent.")
 		}
@@ -85,7 +86,7 @@ func (a *Audit) Heads() {
 	a.covered()
 }
 
-// covered: a state follows its parent and covers the turns that name it.
+// covered checks that a state follows its parent and covers the turns that name it.
 func (a *Audit) covered() {
 	states, err := sqlite.All[struct{ ID string }](a.DB, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
 		WHERE (s.parent_id IS NOT NULL AND (p.id IS NULL OR p.state_seq <> s.state_seq - 1 OR p.covers_seq > s.covers_seq)
@@ -96,13 +97,13 @@ func (a *Audit) covered() {
 	}
 	turns, err := sqlite.All[struct{ ID string }](a.DB, `SELECT t.id FROM turns t JOIN states s ON s.id = t.state_after
 		WHERE (s.branch_id <> t.branch_id OR s.covers_seq < t.turn_seq) AND `+a.within("t.session_id")+` ORDER BY t.id`, a.scope()...)
-	a.expect(err == nil, findUnreadable, "turns", "", "Covers cannot be read.")
+	a.expect(err == nil, findUnreadable, "turns", "", "The states that cover turns cannot be read.")
 	for _, t := range turns {
 		a.add(findHead, "turns", t.ID, "The state that it names does not cover it.")
 	}
 }
 
-// Roots: each session has one root state and one of its own branches is active.
+// Roots checks that each session has one root state and that one of its own branches is active.
 func (a *Audit) Roots() {
 	rows, err := sqlite.All[struct {
 		ID    string
@@ -118,7 +119,7 @@ func (a *Audit) Roots() {
 	}
 }
 
-// ProjectFiles: the session of a project's file has the file's turn alone.
+// ProjectFiles checks that the session of a project's file has only the file's turn.
 func (a *Audit) ProjectFiles() {
 	rows, err := sqlite.All[struct{ ID, Title string }](a.DB, `SELECT s.id, s.title FROM sessions s WHERE s.source = 'files'
 		AND EXISTS (SELECT 1 FROM turns t WHERE t.session_id = s.id AND t.primary_provider <> ?) ORDER BY s.id`, chat.ProviderFiles)
@@ -174,7 +175,7 @@ func (a *Audit) units() {
 	})
 }
 
-// Strays are chunks and units that do not match what they belong to.
+// Strays finds chunks and units that do not match what they belong to.
 func (a *Audit) Strays() {
 	chunks, err := sqlite.All[string](a.DB, `SELECT c.id FROM chunks c JOIN turns t ON t.id = c.source_turn
 		WHERE (c.branch_id <> t.branch_id OR c.session_id <> t.session_id) AND `+a.within("c.session_id")+` ORDER BY c.id`, a.scope()...)
@@ -192,9 +193,9 @@ func (a *Audit) Strays() {
 }
 
 func (a *Audit) textIndex() {
-	lost, err := sqlite.All[struct{ ID string }](a.DB, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
+	exclude, err := sqlite.All[struct{ ID string }](a.DB, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
-	for _, u := range lost {
+	for _, u := range exclude {
 		a.add(findIndex, "units", u.ID, "The text index does not contain it.")
 	}
 	extra, err := sqlite.All[int64](a.DB, `SELECT id FROM units_fts_docsize WHERE id NOT IN (SELECT n FROM units) ORDER BY id`)
@@ -212,11 +213,11 @@ func (a *Audit) textIndexForm() {
 		UNION ALL SELECT DISTINCT 'data ' || typeof(block) FROM units_fts_data UNION ALL SELECT DISTINCT 'docsize ' || typeof(sz) FROM units_fts_docsize
 		UNION ALL SELECT DISTINCT 'idx ' || typeof(term) FROM units_fts_idx`)
 	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
-	for _, what := range form {
-		switch what {
+	for _, entry := range form {
+		switch entry {
 		case "version=4", "data blob", "docsize blob", "idx blob":
 		default:
-			a.add(findIndex, "units_fts", what, "The text index is not as SQLite writes it; it can be rebuilt from the units.")
+			a.add(findIndex, "units_fts", entry, "The text index is not as SQLite writes it; it can be rebuilt from the units.")
 		}
 	}
 }
@@ -224,11 +225,11 @@ func (a *Audit) textIndexForm() {
 // CompareTextIndex lets SQLite compare index and units, and looks up each word of the index.
 func (a *Audit) CompareTextIndex(db *gorm.DB) (bool, error) {
 	err := db.Exec(`INSERT INTO units_fts (units_fts, rank) VALUES ('integrity-check', 1)`).Error
-	leads := false
+	findsWords := false
 	if err == nil {
-		leads, err = leadsToWords(db)
+		findsWords, err = findsItsWords(db)
 	}
-	return a.indexAgrees(leads, err)
+	return a.indexAgrees(findsWords, err)
 }
 
 // indexAgrees adds a finding unless the text index agrees with the units; damage that SQLite finds is a finding too.
@@ -240,9 +241,9 @@ func (a *Audit) indexAgrees(agrees bool, err error) (bool, error) {
 	return agrees, err
 }
 
-// leadsToWords reports that the text index finds each of its words. SQLite's own check reads the leaves one after
+// findsItsWords reports whether the text index finds each of its words. SQLite's own check reads the leaves one after
 // another and ignores a separator between two of them, but a wrong separator hides words from every search.
-func leadsToWords(db *gorm.DB) (bool, error) {
+func findsItsWords(db *gorm.DB) (bool, error) {
 	for _, statement := range []string{
 		`DROP TABLE IF EXISTS temp.index_words`, // of a check that was cancelled or failed on the same connection
 		`CREATE VIRTUAL TABLE temp.index_words USING fts5vocab(main, units_fts, 'row')`,

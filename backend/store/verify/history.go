@@ -29,15 +29,15 @@ func (a *Audit) summaries() {
 		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), FindContent, "summaries", r.ID, "Its validation cannot be read.")
 		a.summaryRange(r, lineages)
 		if r.SupersededBy != nil {
-			by, ok := ranges[*r.SupersededBy]
-			a.expect(ok && by.ID != r.ID && by.BranchID == r.BranchID && by.FromSeq <= r.FromSeq && by.ToSeq >= r.ToSeq,
+			newer, ok := ranges[*r.SupersededBy]
+			a.expect(ok && newer.ID != r.ID && newer.BranchID == r.BranchID && newer.FromSeq <= r.FromSeq && newer.ToSeq >= r.ToSeq,
 				findHistory, "summaries", r.ID, "What superseded it does not represent its turns.")
 		}
 		a.Have.Summaries[r.ID] = r.ToLedgerRecord()
 	})
 }
 
-// summaryRange: a summary represents committed turns, and its branch owns the last one.
+// summaryRange checks that a summary represents committed turns, and that its branch owns the last one.
 func (a *Audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]core.Segment) {
 	segs, ok := lineages[r.BranchID]
 	if !ok {
@@ -46,10 +46,10 @@ func (a *Audit) summaryRange(r schema.RangeSummaryRow, lineages map[string][]cor
 	}
 	committed, failed, err := records.CommittedIn(a.DB, segs, r.FromSeq, r.ToSeq)
 	a.expect(err == nil && committed > 0 && committed+failed == r.ToSeq-r.FromSeq && r.ToSeq-1 > segs[len(segs)-1].From,
-		findHistory, "summaries", r.ID, "It represents turns that are not all committed ones of its branch.")
+		findHistory, "summaries", r.ID, "Not all of the turns that it represents are committed turns of its branch.")
 }
 
-// sizes: only a final turn has a size. Counts are derived and not compared.
+// sizes checks that only final turns have a size. Counts are derived and not compared.
 func (a *Audit) sizes() {
 	strays, err := sqlite.All[string](a.DB, `SELECT n.turn_id || '/' || n.encoding FROM turn_tokens n LEFT JOIN turns t ON t.id = n.turn_id
 		WHERE t.final_assistant_message_json IS NULL ORDER BY 1`)

@@ -57,7 +57,7 @@ func (a *Audit) replays() {
 	a.session, a.empty = "", 0
 }
 
-// mayHold reports that the current session may have rows in a table (schema.EmptyTables).
+// mayHold reports whether the current session may have rows in a table (schema.EmptyTables).
 func (a *Audit) mayHold(table string) bool {
 	n := slices.Index(schema.EmptyTables, table)
 	return n < 0 || a.empty&(1<<n) == 0
@@ -96,7 +96,7 @@ func (a *Audit) differs(d ledger.Difference) {
 	}
 	switch {
 	case d.Unknown:
-		a.add(FindReplay, d.Table, d.ID, "The ledger does not know it.")
+		a.add(FindReplay, d.Table, d.ID, "The ledger does not record it.")
 		return
 	case d.Missing:
 		a.add(FindReplay, d.Table, d.ID, "The ledger records it, and it is missing.")
@@ -115,8 +115,8 @@ func (a *Audit) differs(d ledger.Difference) {
 	}
 }
 
-// lost excludes an unreadable record from the comparison.
-func (a *Audit) lost(table, id string) {
+// exclude excludes an unreadable record from the comparison.
+func (a *Audit) exclude(table, id string) {
 	if a.named != nil {
 		a.named[table+"/"+id] = true
 	}

@@ -48,10 +48,10 @@ func (a *Audit) vectors() {
 			a.add(findVector, "unit_embeddings", id, "It is the vector of a unit, or in a namespace, that does not exist.")
 			return
 		}
-		a.expect(codec.IntactVector(r.Vector, *r.Dimension), findVector, "unit_embeddings", id, "It cannot be read; if it is deleted, it is made again.")
+		a.expect(codec.IntactVector(r.Vector, *r.Dimension), findVector, "unit_embeddings", id, "It cannot be read; if it is deleted, it is computed again.")
 	}, `SELECT e.namespace_id, e.unit_n, e.vector, s.dimension, u.id FROM unit_embeddings e
 		LEFT JOIN namespaces s ON s.id = e.namespace_id LEFT JOIN units u ON u.n = e.unit_n ORDER BY e.namespace_id, e.unit_n`)
-	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be read; if they are deleted, they are made again.")
+	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be read; if they are deleted, they are computed again.")
 }
 
 // retrievals adds to the session's turns what their contexts contained.
@@ -101,7 +101,7 @@ func (a *Audit) retrievedElsewhere() {
 	a.expect(err == nil, findUnreadable, "blobs", a.session, "What was retrieved cannot be read.")
 }
 
-// strayRetrievals are retrievals of missing turns or chunks.
+// strayRetrievals finds retrievals of missing turns or chunks.
 func (a *Audit) strayRetrievals() {
 	strays, err := sqlite.All[struct{ TurnN, ChunkN int64 }](a.DB, `SELECT r.turn_n, r.chunk_n FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
 		LEFT JOIN turns t ON t.n = r.turn_n WHERE c.n IS NULL OR t.n IS NULL ORDER BY 1, 2`)

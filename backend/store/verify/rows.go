@@ -36,7 +36,7 @@ func (a *Audit) states() {
 		a.expect(r.SummaryZ == nil || r.Summary == "", FindContent, "states", r.ID, "It has two summaries.")
 		if err := a.summaryOf(&r); err != nil {
 			a.add(FindContent, "states", r.ID, "Its summary cannot be read.")
-			a.lost("states", r.ID)
+			a.exclude("states", r.ID)
 			return
 		}
 		a.expect(bytes.Equal(r.ContentHash, r.Hash()), FindContent, "states", r.ID, "Its text does not match its hash.")
@@ -88,14 +88,14 @@ func (a *Audit) turnContent(r schema.TurnRow) {
 	a.expect(err == nil, FindContent, "turns", r.ID, "Its failure cannot be read.")
 }
 
-func (a *Audit) message(turn, what string, role chat.Role, stored *string, hash []byte) {
+func (a *Audit) message(turn, part string, role chat.Role, stored *string, hash []byte) {
 	if stored == nil {
-		a.expect(hash == nil, FindContent, "turns", turn, "%s is gone.", what)
+		a.expect(hash == nil, FindContent, "turns", turn, "%s is gone.", part)
 		return
 	}
-	a.expect(bytes.Equal(codec.Hash([]byte(*stored)), hash), FindContent, "turns", turn, "%s does not match its hash.", what)
+	a.expect(bytes.Equal(codec.Hash([]byte(*stored)), hash), FindContent, "turns", turn, "%s does not match its hash.", part)
 	_, err := schema.DecodeMessage(role, *stored)
-	a.expect(err == nil, FindContent, "turns", turn, "%s cannot be read.", what)
+	a.expect(err == nil, FindContent, "turns", turn, "%s cannot be read.", part)
 }
 
 // turnPhase checks that a turn has the content that its phase requires (SPEC 4).
@@ -116,7 +116,7 @@ func (a *Audit) turnPhase(r schema.TurnRow) {
 		bad("It is %s with outcome %q.", phase, outcome)
 	}
 	if outcome == chat.OutcomeIncomplete && phase != chat.PhaseResponding {
-		bad("It is %s and yet incomplete.", phase)
+		bad("It is %s, but its outcome is incomplete.", phase)
 	}
 	status := chat.IndexStatus(r.IndexStatus)
 	indexed := phase == chat.PhaseIndexed || phase == chat.PhaseDone

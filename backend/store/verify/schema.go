@@ -80,8 +80,8 @@ func (a *Audit) schema() {
 	}
 }
 
-func differs(w schemaObject, there bool) string {
-	if !there {
+func differs(w schemaObject, exists bool) string {
+	if !exists {
 		return fmt.Sprintf("The %s is missing.", w.Type)
 	}
 	return fmt.Sprintf("The %s is not the one that this program creates.", w.Type)

@@ -23,7 +23,7 @@ func (a *Audit) receipts() {
 
 // snapshots checks the session's snapshots, and returns the hashes of the states in intact ones, by event.
 func (a *Audit) snapshots() map[int64]ledger.Sum {
-	whole := map[int64]ledger.Sum{}
+	sums := map[int64]ledger.Sum{}
 	each(a, "snapshots", "*", "event_seq", func(r records.SnapshotRow) {
 		id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 		a.times("snapshots", id, &r.CreatedAt)
@@ -32,9 +32,9 @@ func (a *Audit) snapshots() map[int64]ledger.Sum {
 			a.Found = append(a.Found, records.SnapshotFinding(id, err))
 			return
 		}
-		whole[r.EventSeq] = records.StateSum(snap.State)
+		sums[r.EventSeq] = records.StateSum(snap.State)
 	})
-	return whole
+	return sums
 }
 
 // Logs checks the write-ahead log up to the last confirmed change.

@@ -34,8 +34,8 @@ func (a *Audit) structure(line string) {
 	a.add(FindIntegrity, table, id, "It differs from its entry in the index %s: one of the two was changed (%s).", m[2], line)
 }
 
-// Counters: SQLite never reuses a number that it keeps here. A counter that is too low would make it do so; one that
-// is too high only skips numbers.
+// Counters checks the highest numbers that SQLite keeps so that it never reuses one. A counter that is too low would
+// make it do so; one that is too high only skips numbers.
 func (a *Audit) Counters() {
 	rows, err := sqlite.All[struct {
 		Name string

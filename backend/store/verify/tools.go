@@ -38,7 +38,7 @@ func (a *Audit) toolCalls() {
 		}
 		if err != nil {
 			a.add(FindContent, "tool_results", r.ToolCallID, "It cannot be read.")
-			a.lost("tool_calls", r.ToolCallID)
+			a.exclude("tool_calls", r.ToolCallID)
 		}
 		a.expect(err != nil || bytes.Equal(r.ContentHash, codec.Hash(content)), FindContent, "tool_results", r.ToolCallID, "It does not match its hash.")
 		results[r.ToolCallID] = stored{r, content}

@@ -19,13 +19,13 @@ func (s *Verifier) compareVectorCache(ctx context.Context, a *Audit) error {
 		return nil //nolint:nilerr // no readable cache
 	}
 	defer func() { _ = f.Close() }()
-	of, err := search.Cachable(ctx, s.Core)
-	if err != nil || search.EndFits(ctx, s.Core, f, of) != nil {
+	space, err := search.Cachable(ctx, s.Core)
+	if err != nil || search.EndFits(ctx, s.Core, f, space) != nil {
 		return err
 	}
 	var differs []int64
-	_, _, err = search.ReadVectorCache(f, of, func(b chat.VectorBlock) error {
-		n, err := s.firstOther(ctx, of, b)
+	_, _, err = search.ReadVectorCache(f, space, func(b chat.VectorBlock) error {
+		n, err := s.firstDifference(ctx, space, b)
 		if n != 0 {
 			differs = append(differs, n)
 		}
@@ -34,25 +34,25 @@ func (s *Verifier) compareVectorCache(ctx context.Context, a *Audit) error {
 	if err != nil || len(differs) == 0 {
 		return err
 	}
-	if now, err := search.Cachable(ctx, s.Core); err != nil || now != of {
+	if now, err := search.Cachable(ctx, s.Core); err != nil || now != space {
 		return err // a vector was deleted or changed meanwhile
 	}
-	a.add(findVector, search.VectorCacheFile, differs[0], "The vector cache differs from the database from this unit on. Nothing is lost: remove the file, and it is made again.")
+	a.add(findVector, search.VectorCacheFile, differs[0], "The vector cache differs from the database from this unit on. Nothing is lost: remove the file, and it is created again.")
 	return nil
 }
 
 var errCompared = errors.New("the block was compared")
 
-// firstOther is the first unit of a block with a vector that differs from the database, or 0.
-func (s *Verifier) firstOther(ctx context.Context, of search.CachedSpace, b chat.VectorBlock) (int64, error) {
+// firstDifference returns the first unit of a block with a vector that differs from the database, or 0.
+func (s *Verifier) firstDifference(ctx context.Context, space search.CachedSpace, b chat.VectorBlock) (int64, error) {
 	i := 0
-	err := s.search.VectorRows(ctx, of.Namespace, "", b.N[0]-1, func(r chat.VectorRow) error {
+	err := s.search.VectorRows(ctx, space.Namespace, "", b.N[0]-1, func(r chat.VectorRow) error {
 		if i == len(b.N) {
 			return errCompared
 		}
-		one := codec.NewVectorBlock([]chat.VectorRow{r})
-		same := r.Codes != nil && b.N[i] == r.N && b.Seq[i] == r.Seq && b.Places[b.Place[i]] == one.Places[0] && b.Scale[i] == one.Scale[0]
-		if !same || !slices.Equal(b.Codes[i*of.Dimension:(i+1)*of.Dimension], one.Codes) {
+		single := codec.NewVectorBlock([]chat.VectorRow{r})
+		same := r.Codes != nil && b.N[i] == r.N && b.Seq[i] == r.Seq && b.Places[b.Place[i]] == single.Places[0] && b.Scale[i] == single.Scale[0]
+		if !same || !slices.Equal(b.Codes[i*space.Dimension:(i+1)*space.Dimension], single.Codes) {
 			return errCompared
 		}
 		i++

@@ -48,16 +48,16 @@ const (
 type Audit struct {
 	DB    *gorm.DB
 	Found []chat.Finding
-	// session is the session being checked; empty: all
+	// session is the session being checked; empty: all.
 	session    string
 	scopes     map[string]string // conditions that select its rows, by table
 	empty      int64             // tables without rows of it, as bits (schema.EmptyTables)
 	erased     ledger.Erasures   // of the session
 	Want, Have *ledger.State     // of the session: according to its ledger, and as stored
 	named      map[string]bool   // unreadable records of the session, as table/id
-	// calibrated are the newest calibrations in the ledgers read so far
+	// calibrated are the newest calibrations in the ledgers read so far.
 	calibrated map[string][]*ledger.Calibration
-	// decoded caches payloads and summaries for those based on them
+	// decoded caches payloads and summaries for those based on them.
 	decoded core.RecentValues
 	loosen  func() // set: a long event was found in the current session
 }
@@ -102,8 +102,8 @@ func (s *Verifier) Verify(ctx context.Context) ([]chat.Finding, error) {
 // CompareIndex compares the text index with the units: SQLite checks its structure, and then all its words are
 // compared.
 func CompareIndex(ctx context.Context, s *core.Core, a *Audit) (agrees bool, err error) {
-	mark := len(a.Found)
-	if agrees, err = a.checkIndex(ctx, s); err != nil || len(a.Found) > mark {
+	before := len(a.Found)
+	if agrees, err = a.checkIndex(ctx, s); err != nil || len(a.Found) > before {
 		return false, err
 	}
 	same, err := a.indexAgrees(compareWords(ctx, s))
@@ -172,13 +172,13 @@ func (a *Audit) add(kind, table string, id any, format string, args ...any) {
 }
 
 // expect records a finding unless ok.
-func (a *Audit) expect(holds bool, kind, table string, id any, format string, args ...any) {
-	if !holds {
+func (a *Audit) expect(ok bool, kind, table string, id any, format string, args ...any) {
+	if !ok {
 		a.add(kind, table, id, format, args...)
 	}
 }
 
-// within is the condition that selects the current session, if there is one; scope is its parameter.
+// within returns the condition that selects the current session, if there is one; scope is its parameter.
 func (a *Audit) within(column string) string {
 	if a.session == "" {
 		return `true`
@@ -203,13 +203,13 @@ func each[R any](a *Audit, table, columns, order string, do func(R)) {
 	if scope := a.scopes[table]; scope != "" && a.session != "" {
 		where, args = ` WHERE `+scope, []any{a.session}
 	}
-	mark := len(a.Found)
+	before := len(a.Found)
 	places := `SELECT rowid AS place FROM ` + table + where + ` ORDER BY ` + order
 	// Positions are sorted, not rows: SQLite would hold each sorted row several times.
 	if err := sqlite.Stream(a.DB, do, `SELECT `+columns+` FROM (`+places+` LIMIT -1) CROSS JOIN `+table+` ON `+table+`.rowid = place`, args...); err == nil {
 		return
 	}
-	a.Found = a.Found[:mark]
+	a.Found = a.Found[:before]
 	ids, err := sqlite.All[int64](a.DB, places, args...)
 	if err != nil {
 		a.add(findUnreadable, table, a.session, "The table cannot be read.")
@@ -219,7 +219,7 @@ func each[R any](a *Audit, table, columns, order string, do func(R)) {
 		row, err := sqlite.One[R](a.DB, table, id, `SELECT `+columns+` FROM `+table+` WHERE rowid = ?`, id)
 		if err != nil {
 			name := recordID(a.DB, table, id)
-			a.lost(table, name)
+			a.exclude(table, name)
 			a.add(findUnreadable, table, name, "The record cannot be read.")
 			continue
 		}

@@ -29,8 +29,8 @@ const (
 	ConfinedNot Confinement = "none"
 )
 
-// words describe, for people and models, what a command may do.
-func (c Confinement) words() string {
+// description returns, for people and models, what a command may do.
+func (c Confinement) description() string {
 	switch c {
 	case ConfinedBubblewrap:
 		return "It is confined (bubblewrap): it can read the system's programs, read and write that folder and nothing else, and there is no network."
@@ -40,16 +40,16 @@ func (c Confinement) words() string {
 	return "It is not confined: it can read and change everything that the user can, and reach the network. The user is asked about each call."
 }
 
-// Limits of a command.
+// Limits of a command, and the shell that runs it.
 const (
-	maxCommand   = 32 << 10
-	usualTime    = 60 * time.Second
-	longestTime  = time.Hour
-	maxOutput    = 192 << 10 // bytes kept: the first two thirds and the last third
-	probeTime    = 5 * time.Second
-	endingTime   = 2 * time.Second // time to terminate the command with all its processes
-	startingTime = 5 * time.Second // time for preparation and cleanup: its folder, its process
-	commandShell = "/bin/sh"
+	maxCommand      = 32 << 10
+	defaultTimeout  = 60 * time.Second
+	maxTimeout      = time.Hour
+	maxOutput       = 192 << 10 // bytes kept: the first two thirds and the last third
+	probeTimeout    = 5 * time.Second
+	terminationTime = 2 * time.Second // time to terminate the command with all its processes
+	setupTime       = 5 * time.Second // time for preparation and cleanup: its folder, its process
+	commandShell    = "/bin/sh"
 )
 
 // Commands runs commands.
@@ -60,18 +60,18 @@ type Commands struct {
 
 	probed  sync.Once
 	confine Confinement
-	bwrap   string // its path
-	// look detects the confinement; tests replace it.
-	look func() (Confinement, string)
+	bwrap   string // path of bubblewrap
+	// probe replaces detect in tests.
+	probe func() (Confinement, string)
 }
 
-// Confinement is the confinement available here, detected once.
+// Confinement returns the confinement that this system supports. It is detected once.
 func (k *Commands) Confinement() Confinement {
 	k.probed.Do(func() {
-		if k.look == nil {
-			k.look = k.detect
+		if k.probe == nil {
+			k.probe = k.detect
 		}
-		k.confine, k.bwrap = k.look()
+		k.confine, k.bwrap = k.probe()
 	})
 	return k.confine
 }
@@ -82,10 +82,10 @@ const commandSchema = `{"type":"object","properties":{
 	"timeout_s":{"type":"integer","minimum":1,"maximum":3600,"description":"Time limit in seconds; default 60."}},
 	"required":["command"],"additionalProperties":false}`
 
-func (k *Commands) tool(usable []folder, in string) tool {
+func (k *Commands) tool(usable []folder, onlyIn string) tool {
 	c := k.Confinement()
 	return tool{
-		definition: define("run_command", "Run a command", "Runs a shell command in a folder, and returns its exit code and output. "+c.words()+in, commandSchema, true),
+		definition: define("run_command", "Run a command", "Runs a shell command in a folder, and returns its exit code and output. "+c.description()+onlyIn, commandSchema, true),
 		asksEach:   c == ConfinedNot,
 		limit:      commandLimit,
 		run:        func(ctx context.Context, call tools.Call) (tools.Output, error) { return k.run(ctx, usable, call) },
@@ -98,21 +98,21 @@ type commandArguments struct {
 	Timeout int    `json:"timeout_s"`
 }
 
-func (a commandArguments) time() time.Duration {
+func (a commandArguments) timeout() time.Duration {
 	if a.Timeout <= 0 {
-		return usualTime
+		return defaultTimeout
 	}
-	return min(time.Duration(a.Timeout)*time.Second, longestTime)
+	return min(time.Duration(a.Timeout)*time.Second, maxTimeout)
 }
 
-// commandLimit is the maximum duration of a call: the command's own limit, after which it is terminated and the
+// commandLimit returns the maximum duration of a call: the command's own limit, after which it is terminated and the
 // result says so, plus the time for that.
 func commandLimit(c tools.Call) time.Duration {
 	var a commandArguments
 	if arguments(c, &a) != nil {
 		return 0
 	}
-	return a.time() + startingTime + 2*endingTime
+	return a.timeout() + setupTime + 2*terminationTime
 }
 
 func (k *Commands) run(ctx context.Context, usable []folder, c tools.Call) (tools.Output, error) {
@@ -121,28 +121,28 @@ func (k *Commands) run(ctx context.Context, usable []folder, c tools.Call) (tool
 	if err == nil && (strings.TrimSpace(a.Command) == "" || len(a.Command) > maxCommand || strings.ContainsRune(a.Command, 0)) {
 		err = refusal("the command is empty, or longer than %d KB", maxCommand>>10)
 	}
-	var in folder
+	var base folder
 	var rel string
 	if err == nil {
-		in, rel, err = locate(usable, a.Folder)
+		base, rel, err = locate(usable, a.Folder)
 	}
 	if err == nil {
-		err = isFolder(in, rel)
+		err = checkFolder(base, rel)
 	}
 	if err != nil {
 		return failure("%s", fileError(err)), nil
 	}
-	return k.execute(ctx, place{root: in.real, at: rel}, a)
+	return k.execute(ctx, workDir{root: base.real, rel: rel}, a)
 }
 
-// place is where a command runs: a configured folder, and a folder inside it.
-type place struct{ root, at string }
+// workDir is where a command runs: a configured folder, and the relative path of a folder inside it.
+type workDir struct{ root, rel string }
 
-func (p place) dir() string { return filepath.Join(p.root, p.at) }
+func (d workDir) path() string { return filepath.Join(d.root, d.rel) }
 
-// isFolder refuses a path that is not a folder inside the configured one.
-func isFolder(in folder, rel string) error {
-	root, err := os.OpenRoot(in.real)
+// checkFolder refuses a path that is not a folder inside the configured one.
+func checkFolder(base folder, rel string) error {
+	root, err := os.OpenRoot(base.real)
 	if err != nil {
 		return err
 	}
@@ -155,28 +155,28 @@ func isFolder(in folder, rel string) error {
 }
 
 // execute runs a command to its end, or terminates it. The outcome is unknown only if the call's context ended.
-func (k *Commands) execute(ctx context.Context, in place, a commandArguments) (tools.Output, error) {
+func (k *Commands) execute(ctx context.Context, dir workDir, a commandArguments) (tools.Output, error) {
 	temporary, err := os.MkdirTemp("", "contextinfinity-command-")
 	if err != nil {
 		return tools.Output{}, errors.Join(tools.ErrNotStarted, err)
 	}
 	defer func() { _ = os.RemoveAll(temporary) }() // the command's temporary files are not needed
-	cmd := k.command(in, temporary, a.Command)
+	cmd := k.command(dir, temporary, a.Command)
 	printed := &output{}
-	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = printed, printed, endingTime
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = printed, printed, terminationTime
 	ended, err := start(cmd)
 	if err != nil {
 		return tools.Output{}, fmt.Errorf("%w: the command could not be run: %w", tools.ErrNotStarted, err)
 	}
-	limit := time.NewTimer(a.time())
+	limit := time.NewTimer(a.timeout())
 	defer limit.Stop()
 	select {
 	case err = <-ended:
 		endGroup(cmd, true) // processes left running
-		return finished(err, printed.String()), nil
+		return commandResult(err, printed.String()), nil
 	case <-limit.C:
 		stop(cmd, ended)
-		return failure("The command was stopped after %s; what it did before that was not undone. Its output:\n%s", a.time(), printed.String()), nil
+		return failure("The command was stopped after %s; what it did before that was not undone. Its output:\n%s", a.timeout(), printed.String()), nil
 	case <-ctx.Done():
 		stop(cmd, ended)
 		return tools.Output{}, ctx.Err()
@@ -206,14 +206,14 @@ func stop(cmd *exec.Cmd, ended <-chan error) {
 	case <-ended: //nolint:errcheck // the command was stopped, so its exit status says nothing
 		endGroup(cmd, true)
 		return
-	case <-time.After(endingTime):
+	case <-time.After(terminationTime):
 	}
 	endGroup(cmd, true)
 	<-ended //nolint:errcheck // as above
 }
 
-// finished is the result of a command that ended normally.
-func finished(err error, printed string) tools.Output {
+// commandResult returns the result of a command that was not stopped.
+func commandResult(err error, printed string) tools.Output {
 	var exit *exec.ExitError
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
@@ -224,7 +224,7 @@ func finished(err error, printed string) tools.Output {
 	return failure("The command was ended by a signal (%s). Its output:\n%s", err, printed)
 }
 
-// environment is the part of the program's environment for a command, without keys.
+// environment returns the part of the program's environment for a command, without keys.
 func environment(home, temporary string) []string {
 	env := childenv.Minimal(os.Environ())
 	if home != "" {
@@ -235,10 +235,10 @@ func environment(home, temporary string) []string {
 
 // output keeps the beginning and the end of the output.
 type output struct {
-	mu   sync.Mutex
-	head []byte
-	tail []byte // the newest bytes, at most twice what is kept
-	left int    // dropped bytes
+	mu      sync.Mutex
+	head    []byte
+	tail    []byte // the newest bytes, at most twice keptTail
+	dropped int    // number of bytes that were dropped
 }
 
 const (
@@ -251,30 +251,30 @@ func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := len(p)
-	if room := keptHead - len(o.head); room > 0 {
-		take := min(room, len(p))
+	if space := keptHead - len(o.head); space > 0 {
+		take := min(space, len(p))
 		o.head, p = append(o.head, p[:take]...), p[take:]
 	}
 	o.tail = append(o.tail, p...)
-	if over := len(o.tail) - keptTail; over > keptTail {
-		o.left += over
-		o.tail = append(o.tail[:0], o.tail[over:]...)
+	if excess := len(o.tail) - keptTail; excess > keptTail {
+		o.dropped += excess
+		o.tail = append(o.tail[:0], o.tail[excess:]...)
 	}
 	return n, nil
 }
 
-// String is the output as text with everything visible.
+// String returns the output as text without invisible characters.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	left, tail := o.left, o.tail
-	if over := len(tail) - keptTail; over > 0 {
-		left, tail = left+over, tail[over:]
+	dropped, tail := o.dropped, o.tail
+	if excess := len(tail) - keptTail; excess > 0 {
+		dropped, tail = dropped+excess, tail[excess:]
 	}
-	if left == 0 {
+	if dropped == 0 {
 		return printable(append(append([]byte{}, o.head...), tail...))
 	}
-	return fmt.Sprintf("%s\n[%d bytes are left out]\n%s", printable(o.head), left, printable(tail))
+	return fmt.Sprintf("%s\n[%d bytes are left out]\n%s", printable(o.head), dropped, printable(tail))
 }
 
 func printable(b []byte) string { return untrusted.Visible(strings.ToValidUTF8(string(b), "\uFFFD")) }
@@ -282,13 +282,13 @@ func printable(b []byte) string { return untrusted.Visible(strings.ToValidUTF8(s
 // CommandArgument is the first argument of a child process of the program that only runs a command.
 const CommandArgument = "run-confined"
 
-// RunsCommand reports a child process that only runs a command.
+// RunsCommand reports whether the arguments are those of a child process that only runs a command.
 func RunsCommand(args []string) bool { return len(args) == 5 && args[0] == CommandArgument }
 
-// helper is the program's child process that runs a command.
-func (k *Commands) helper(c Confinement, in place, temporary, command string) *exec.Cmd {
-	cmd := exec.Command(k.Program, CommandArgument, string(c), in.root, temporary, command) // #nosec G204 -- the program itself
-	cmd.Dir = in.dir()
+// helper returns the program's child process that runs a command.
+func (k *Commands) helper(c Confinement, dir workDir, temporary, command string) *exec.Cmd {
+	cmd := exec.Command(k.Program, CommandArgument, string(c), dir.root, temporary, command) // #nosec G204 -- the program itself
+	cmd.Dir = dir.path()
 	cmd.Env = environment("", temporary)
 	if c == ConfinedLandlock {
 		cmd.Env = environment(temporary, temporary)

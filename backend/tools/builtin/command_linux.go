@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// minLandlock is the first version that can prevent truncating files outside.
+// minLandlock is the first version of Landlock that can prevent a command from truncating files outside its folder.
 const minLandlock = 3
 
 // detect determines the available confinement.
@@ -35,16 +35,17 @@ func (k *Commands) detect() (Confinement, string) {
 	return ConfinedNot, ""
 }
 
-// bubblewrapWorks runs it as it will be used: some systems have it installed but block it.
+// bubblewrapWorks reports whether bubblewrap runs with the arguments used for commands: some systems have it installed
+// but block it.
 func bubblewrapWorks(path string) bool {
 	dir, err := os.MkdirTemp("", "contextinfinity-probe-")
 	if err != nil {
 		return false
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // it is empty
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, bubblewrap(place{root: dir, at: "."}, "true")...) // #nosec G204 -- found in PATH
+	cmd := exec.CommandContext(ctx, path, bubblewrapArgs(workDir{root: dir, rel: "."}, "true")...) // #nosec G204 -- found in PATH
 	cmd.Env, cmd.WaitDelay = environment("/tmp", "/tmp"), time.Second
 	return cmd.Run() == nil
 }
@@ -55,26 +56,26 @@ var (
 	systemFiles   = []string{"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/passwd", "/etc/group", "/etc/localtime", "/etc/nsswitch.conf", "/etc/hosts"}
 )
 
-// bubblewrap are the arguments that confine a command.
-func bubblewrap(in place, command string) []string {
+// bubblewrapArgs returns the arguments of bubblewrap that confine a command.
+func bubblewrapArgs(dir workDir, command string) []string {
 	args := []string{"--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"}
 	for _, path := range append(append([]string{}, systemFolders...), systemFiles...) {
 		args = append(args, "--ro-bind-try", path, path)
 	}
-	args = append(args, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", in.root, in.root, "--remount-ro", "/", "--chdir", in.dir())
+	args = append(args, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", dir.root, dir.root, "--remount-ro", "/", "--chdir", dir.path())
 	return append(args, "--", commandShell, "-c", command)
 }
 
-// command is the process that runs a command.
-func (k *Commands) command(in place, temporary, command string) *exec.Cmd {
+// command returns the process that runs a command.
+func (k *Commands) command(dir workDir, temporary, command string) *exec.Cmd {
 	if k.Confinement() != ConfinedBubblewrap {
 		if k.Program == "" {
-			return plain(in, temporary, command)
+			return plain(dir, temporary, command)
 		}
-		return k.helper(k.Confinement(), in, temporary, command)
+		return k.helper(k.Confinement(), dir, temporary, command)
 	}
-	cmd := exec.Command(k.bwrap, bubblewrap(in, command)...) // a person approved it, and it is confined
-	cmd.Dir, cmd.Env = in.root, environment("/tmp", "/tmp")
+	cmd := exec.Command(k.bwrap, bubblewrapArgs(dir, command)...) // a person approved it, and it is confined
+	cmd.Dir, cmd.Env = dir.root, environment("/tmp", "/tmp")
 	setGroup(cmd, true)
 	return cmd
 }
@@ -82,22 +83,22 @@ func (k *Commands) command(in place, temporary, command string) *exec.Cmd {
 // setGroup puts a command into its own process group, and lets the system signal it when this program ends: kill, or
 // terminate for a helper that first ends its children.
 func setGroup(cmd *exec.Cmd, kill bool) {
-	tell := syscall.SIGTERM
+	sig := syscall.SIGTERM
 	if kill {
-		tell = syscall.SIGKILL
+		sig = syscall.SIGKILL
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: tell}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: sig}
 }
 
-// RunCommand is the child process's work: it runs a command, confined by Landlock or not, terminates all processes
-// that the command started, and returns its exit code.
+// RunCommand is what the child process does: it runs a command, confined by Landlock or not, terminates all processes
+// that the command started, and returns the command's exit code.
 func RunCommand(args []string, errs io.Writer) int {
 	confine, folder, temporary, command := Confinement(args[1]), args[2], args[3], args[4]
 	stopped := make(chan os.Signal, 1)
 	signal.Notify(stopped, syscall.SIGTERM, syscall.SIGINT)
 	runtime.LockOSThread() // the shell gets a signal when this thread ends
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		fmt.Fprintln(errs, "the command was not run: what it starts could not be ended:", err)
+		fmt.Fprintln(errs, "the command was not run: processes that it starts could not be ended:", err)
 		return exitNotRun
 	}
 	if confine == ConfinedLandlock {
@@ -144,9 +145,9 @@ func exitCode(err error) int {
 	return exitNotRun
 }
 
-// restrict confines this process, and its children, to the system's programs and two folders, with all restrictions
-// that the kernel supports. File access is fully restricted, which was checked before; whether network access is
-// depends on the kernel, so it is not promised.
+// restrict confines this process and its children to the system's programs and two folders, with all restrictions that
+// the kernel supports. File access is always fully restricted. Whether network access is restricted depends on the
+// kernel, so it is not promised.
 func restrict(folder, temporary string) error {
 	abi, err := llsys.LandlockGetABIVersion()
 	if err != nil || abi < minLandlock {
@@ -180,7 +181,7 @@ func endChildren() {
 	}
 }
 
-// children are the child processes of this one.
+// children returns the ids of this process's child processes.
 func children() []int {
 	var out []int
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getpid()))

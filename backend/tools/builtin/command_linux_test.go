@@ -16,21 +16,21 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// runners are the available ways of running commands.
+// runners returns the available ways of running commands.
 func runners(t *testing.T) map[Confinement]*Commands {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[Confinement]*Commands{ConfinedNot: {Program: program, look: func() (Confinement, string) { return ConfinedNot, "" }}}
+	out := map[Confinement]*Commands{ConfinedNot: {Program: program, probe: func() (Confinement, string) { return ConfinedNot, "" }}}
 	if abi, err := llsys.LandlockGetABIVersion(); err == nil && abi >= minLandlock {
-		out[ConfinedLandlock] = &Commands{Program: program, look: func() (Confinement, string) { return ConfinedLandlock, "" }}
+		out[ConfinedLandlock] = &Commands{Program: program, probe: func() (Confinement, string) { return ConfinedLandlock, "" }}
 	} else {
 		t.Logf("Landlock is not tested: version %d, %v", abi, err)
 	}
 	if path, err := exec.LookPath("bwrap"); err == nil && bubblewrapWorks(path) {
-		out[ConfinedBubblewrap] = &Commands{Program: program, look: func() (Confinement, string) { return ConfinedBubblewrap, path }}
+		out[ConfinedBubblewrap] = &Commands{Program: program, probe: func() (Confinement, string) { return ConfinedBubblewrap, path }}
 	} else {
 		t.Logf("bubblewrap is not tested: %v", err)
 	}
@@ -58,7 +58,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("the environment reached the command:\n%s", got)
 		}
 		if c != ConfinedNot == d.AsksEachCall("run_command") {
-			t.Errorf("asked about each time: %v", d.AsksEachCall("run_command"))
+			t.Errorf("each call needs approval: %v", d.AsksEachCall("run_command"))
 		}
 	})
 }
@@ -83,10 +83,10 @@ func TestConfinedCommands(t *testing.T) {
 			}
 		}
 		if got, err := os.ReadFile(secret); err != nil || string(got) != "hidden treasure" {
-			t.Errorf("what is outside was changed: %q, %v", got, err)
+			t.Errorf("a file outside was changed: %q, %v", got, err)
 		}
 		if entries, err := os.ReadDir(d.outside); err != nil || len(entries) != 1 {
-			t.Errorf("outside there is now %v", entries)
+			t.Errorf("the folder outside now contains %v", entries)
 		}
 	})
 }
@@ -118,14 +118,15 @@ func TestBubblewrapHasNoNetwork(t *testing.T) {
 	}
 	d.answers("run_command", map[string]any{"command": "cat /proc/net/dev"}, "lo:")
 	if got, _ := d.call("run_command", map[string]any{"command": "cat /proc/net/dev | wc -l"}); got != "exit code 0\n3\n" {
-		t.Errorf("there is more than the loopback of its own: %q", got)
+		t.Errorf("there is more than its own loopback interface: %q", got)
 	}
 }
 
-// TestTheDescriptionOfTheSandbox: the description, which the user reads before approving a call, describes the sandbox.
-func TestTheDescriptionOfTheSandbox(t *testing.T) {
+// TestTheDescriptionOfTheConfinement: the description, which the user reads before approving a call, describes the
+// confinement.
+func TestTheDescriptionOfTheConfinement(t *testing.T) {
 	for c, want := range map[Confinement]string{ConfinedBubblewrap: "there is no network", ConfinedLandlock: "The network is not cut off", ConfinedNot: "It is not confined"} {
-		d := newFixture(t, &Commands{look: func() (Confinement, string) { return c, "" }})
+		d := newFixture(t, &Commands{probe: func() (Confinement, string) { return c, "" }})
 		defs := d.Definitions()
 		if last := defs[len(defs)-1]; last.Tool != "run_command" || !strings.Contains(last.Description, want) || !last.Effects {
 			t.Errorf("%s: %+v", c, last)
@@ -136,11 +137,11 @@ func TestTheDescriptionOfTheSandbox(t *testing.T) {
 // TestCommandsLeaveNoProcess: a command that ended, was cancelled or timed out leaves no process.
 func TestCommandsLeaveNoProcess(t *testing.T) {
 	eachRunner(t, func(t *testing.T, d *fixture, _ Confinement) {
-		const left = "sleep 987654 >/dev/null 2>&1 </dev/null & setsid sleep 987654 >/dev/null 2>&1 </dev/null & (setsid sleep 987654 &) ; echo started"
-		d.answers("run_command", map[string]any{"command": left}, "started")
-		d.noneLeft("after its end")
-		d.refuses("run_command", map[string]any{"command": left + "; sleep 987654", "timeout_s": 1}, "stopped after 1s")
-		d.noneLeft("after its time")
+		const leftRunning = "sleep 987654 >/dev/null 2>&1 </dev/null & setsid sleep 987654 >/dev/null 2>&1 </dev/null & (setsid sleep 987654 &) ; echo started"
+		d.answers("run_command", map[string]any{"command": leftRunning}, "started")
+		d.expectNoProcess("after its end")
+		d.refuses("run_command", map[string]any{"command": leftRunning + "; sleep 987654", "timeout_s": 1}, "stopped after 1s")
+		d.expectNoProcess("after its time limit")
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			for !d.exists("begun") {
@@ -148,11 +149,11 @@ func TestCommandsLeaveNoProcess(t *testing.T) {
 			}
 			cancel()
 		}()
-		_, err := d.Call(ctx, tools.Call{Tool: "run_command", Arguments: argumentsOf(t, map[string]any{"command": left + "; touch begun; sleep 987654"})})
+		_, err := d.Call(ctx, tools.Call{Tool: "run_command", Arguments: argumentsOf(t, map[string]any{"command": leftRunning + "; touch begun; sleep 987654"})})
 		if !errors.Is(err, context.Canceled) || errors.Is(err, tools.ErrNotStarted) {
 			t.Errorf("a cancelled command: %v", err)
 		}
-		d.noneLeft("after it was cancelled")
+		d.expectNoProcess("after it was cancelled")
 	})
 }
 
@@ -161,8 +162,8 @@ func (d *fixture) exists(name string) bool {
 	return err == nil
 }
 
-// noneLeft fails if a process still runs in the folder. A killed one may take a moment to end.
-func (d *fixture) noneLeft(when string) {
+// expectNoProcess fails if a process still runs in the folder. A killed process may take a moment to end.
+func (d *fixture) expectNoProcess(when string) {
 	d.Helper()
 	var found []string
 	for range 200 {
@@ -171,14 +172,14 @@ func (d *fixture) noneLeft(when string) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	d.Errorf("%s there are: %v", when, found)
+	d.Errorf("%s these processes are running: %v", when, found)
 }
 
 func (d *fixture) processes() []string {
 	var out []string
 	dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, dir := range dirs {
-		if at, err := os.Readlink(dir); err == nil && strings.HasPrefix(at, d.dir) {
+		if cwd, err := os.Readlink(dir); err == nil && strings.HasPrefix(cwd, d.dir) {
 			out = append(out, filepath.Base(filepath.Dir(dir)))
 		}
 	}
@@ -194,8 +195,8 @@ func TestOutputIsBounded(t *testing.T) {
 	})
 }
 
-// TestTheProbeChooses: without bubblewrap it chooses Landlock, and without both no sandbox.
-func TestTheProbeChooses(t *testing.T) {
+// TestDetect: without bubblewrap Landlock is used, and without both no confinement.
+func TestDetect(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	abi, err := llsys.LandlockGetABIVersion()
 	want := ConfinedNot
@@ -206,6 +207,6 @@ func TestTheProbeChooses(t *testing.T) {
 		t.Errorf("without bubblewrap: %s, want %s", got, want)
 	}
 	if got, _ := (&Commands{}).detect(); got != ConfinedNot {
-		t.Errorf("without its own process: %s", got)
+		t.Errorf("without a helper process: %s", got)
 	}
 }

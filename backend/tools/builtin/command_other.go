@@ -8,15 +8,15 @@ import (
 	"os/exec"
 )
 
-// detect: no confinement is supported here.
+// detect returns ConfinedNot: no confinement is supported on this system.
 func (*Commands) detect() (Confinement, string) { return ConfinedNot, "" }
 
-// command is the process that runs a command.
-func (*Commands) command(in place, temporary, command string) *exec.Cmd {
-	return plain(in, temporary, command)
+// command returns the process that runs a command.
+func (*Commands) command(dir workDir, temporary, command string) *exec.Cmd {
+	return plain(dir, temporary, command)
 }
 
-// RunCommand is for systems with a confinement.
+// RunCommand is used only on systems with a confinement.
 func RunCommand(_ []string, errs io.Writer) int {
 	fmt.Fprintln(errs, "commands are run without a process of the program's own here")
 	return 126

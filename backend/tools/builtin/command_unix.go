@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// plain is a command without confinement.
-func plain(in place, temporary, command string) *exec.Cmd {
+// plain returns the process that runs a command without confinement.
+func plain(dir workDir, temporary, command string) *exec.Cmd {
 	cmd := exec.Command(commandShell, "-c", command) // #nosec G204 -- a person approved it
-	cmd.Dir, cmd.Env = in.dir(), environment("", temporary)
+	cmd.Dir, cmd.Env = dir.path(), environment("", temporary)
 	setGroup(cmd, true)
 	return cmd
 }

@@ -5,15 +5,15 @@ import (
 	"strconv"
 )
 
-// plain is a command without confinement.
-func plain(in place, temporary, command string) *exec.Cmd {
+// plain returns the process that runs a command without confinement.
+func plain(dir workDir, temporary, command string) *exec.Cmd {
 	cmd := exec.Command("cmd.exe", "/d", "/s", "/c", command) // #nosec G204 -- a person approved it
-	cmd.Dir, cmd.Env = in.dir(), append(environment("", temporary), "TEMP="+temporary, "TMP="+temporary)
+	cmd.Dir, cmd.Env = dir.path(), append(environment("", temporary), "TEMP="+temporary, "TMP="+temporary)
 	setGroup(cmd, true)
 	return cmd
 }
 
-// setGroup does nothing: taskkill knows the child processes.
+// setGroup does nothing: taskkill finds the child processes.
 func setGroup(*exec.Cmd, bool) {}
 
 // endGroup terminates a command with all its processes.

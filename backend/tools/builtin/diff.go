@@ -14,7 +14,7 @@ const (
 	maxCompared = 2000
 )
 
-// lineDiff is the difference between two texts: "-" marks removed lines, "+" added ones, a space unchanged ones.
+// lineDiff returns the difference between two texts: "-" marks removed lines, "+" added ones, a space unchanged ones.
 // Lines far from a change are only counted.
 func lineDiff(before, after string) string {
 	a, b := diffLines(before), diffLines(after)
@@ -30,14 +30,14 @@ func lineDiff(before, after string) string {
 		return ""
 	}
 	out := lists.Map(a[:head], func(l string) string { return " " + l })
-	out = append(out, compared(a[head:len(a)-tail], b[head:len(b)-tail])...)
+	out = append(out, compareLines(a[head:len(a)-tail], b[head:len(b)-tail])...)
 	for _, l := range a[len(a)-tail:] {
 		out = append(out, " "+l)
 	}
 	return nearChanges(out)
 }
 
-// diffLines are the lines of a text. A last line without a line end differs from one with it.
+// diffLines returns the lines of a text. A last line without a line end differs from one with it.
 func diffLines(s string) []string {
 	if s == "" {
 		return nil
@@ -50,8 +50,8 @@ func diffLines(s string) []string {
 	return lines
 }
 
-// compared is the shortest edit from one list of lines to another.
-func compared(a, b []string) []string {
+// compareLines returns the shortest edit from one list of lines to another.
+func compareLines(a, b []string) []string {
 	var out []string
 	if len(a) > maxCompared || len(b) > maxCompared {
 		for _, l := range a {

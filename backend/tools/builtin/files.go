@@ -34,8 +34,8 @@ const (
 	maxPreviewed  = 512 << 10 // size of a file whose change is shown
 )
 
-// regular opens a file for reading. Anything but a regular file is refused: reading a pipe could block forever.
-func regular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
+// openRegular opens a file for reading. Anything but a regular file is refused: reading a pipe could block forever.
+func openRegular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 	f, err := root.OpenFile(rel, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return nil, nil, err
@@ -53,9 +53,9 @@ func regular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// contents is the content of a text file.
-func contents(root *os.Root, rel string) ([]byte, error) {
-	f, info, err := regular(root, rel)
+// readText returns the content of a text file.
+func readText(root *os.Root, rel string) ([]byte, error) {
+	f, info, err := openRegular(root, rel)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (f *files) read(_ context.Context, c tools.Call) (string, error) {
 		return "", err
 	}
 	defer root.Close() // nothing was written through it
-	data, err := contents(root, rel)
+	data, err := readText(root, rel)
 	if err != nil {
 		return "", err
 	}
@@ -129,8 +129,8 @@ func (f *files) list(_ context.Context, c tools.Call) (string, error) {
 	}
 	if a.Path == "" && len(f.folders) > 1 {
 		var b strings.Builder
-		for _, one := range f.folders {
-			b.WriteString(one.given + string(filepath.Separator) + "\n")
+		for _, dir := range f.folders {
+			b.WriteString(dir.configured + string(filepath.Separator) + "\n")
 		}
 		return b.String(), nil
 	}
@@ -197,48 +197,48 @@ func (f *files) search(ctx context.Context, c tools.Call) (string, error) {
 		return "", refusal("the text to find is one line of at most %d bytes", maxMatchLine)
 	}
 	if _, err := path.Match(a.Names, "x"); err != nil {
-		return "", refusal("%s is not a valid pattern for names", shown(a.Names))
+		return "", refusal("%s is not a valid pattern for names", shortPath(a.Names))
 	}
-	where := f.folders
+	bases := f.folders
 	rel := "."
 	if a.Path != "" {
-		in, r, err := locate(f.folders, a.Path)
+		base, r, err := locate(f.folders, a.Path)
 		if err != nil {
 			return "", err
 		}
-		where, rel = []folder{in}, r
+		bases, rel = []folder{base}, r
 	}
-	s := &searching{ctx: ctx, text: strings.ToLower(a.Text), names: a.Names}
-	for _, in := range where {
-		root, err := os.OpenRoot(in.real)
+	search := &fileSearch{ctx: ctx, text: strings.ToLower(a.Text), names: a.Names}
+	for _, base := range bases {
+		root, err := os.OpenRoot(base.real)
 		if err != nil {
 			return "", err
 		}
-		err = s.walk(root, in, rel)
+		err = search.walk(root, base, rel)
 		_ = root.Close() // nothing was written through it
 		if err != nil {
 			return "", err
 		}
 	}
-	return s.answer(), nil
+	return search.result(), nil
 }
 
-// searching is one search through files.
-type searching struct {
-	ctx     context.Context //nolint:containedctx // it lives as long as one call
-	text    string
-	names   string
-	found   strings.Builder
-	matches int
-	files   int
-	bytes   int64
-	cut     bool
+// fileSearch is one search through files.
+type fileSearch struct {
+	ctx       context.Context //nolint:containedctx // it lives as long as one call
+	text      string
+	names     string
+	found     strings.Builder
+	matches   int
+	files     int
+	bytes     int64
+	truncated bool // a limit was reached
 }
 
-// errEnough ends a walk at a limit.
-var errEnough = errors.New("enough")
+// errLimit ends a walk at a limit.
+var errLimit = errors.New("limit reached")
 
-func (s *searching) walk(root *os.Root, in folder, rel string) error {
+func (s *fileSearch) walk(root *os.Root, base folder, rel string) error {
 	err := fs.WalkDir(root.FS(), filepath.ToSlash(rel), func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case s.ctx.Err() != nil:
@@ -258,55 +258,55 @@ func (s *searching) walk(root *os.Root, in folder, rel string) error {
 			return nil
 		}
 		if s.files++; s.files > maxSearched || s.bytes > maxSearchSize || s.matches >= maxMatches {
-			s.cut = true
-			return errEnough
+			s.truncated = true
+			return errLimit
 		}
-		data, err := contents(root, filepath.FromSlash(name))
+		data, err := readText(root, filepath.FromSlash(name))
 		if err != nil {
 			return nil //nolint:nilerr // not text, or deleted: skipped
 		}
 		s.bytes += int64(len(data))
-		s.match(filepath.Join(in.given, filepath.FromSlash(name)), data)
+		s.match(filepath.Join(base.configured, filepath.FromSlash(name)), data)
 		return nil
 	})
-	if errors.Is(err, errEnough) {
+	if errors.Is(err, errLimit) {
 		return nil
 	}
 	return err
 }
 
-func (s *searching) match(name string, data []byte) {
+func (s *fileSearch) match(name string, data []byte) {
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, maxFile+1)
 	for n := 1; lines.Scan(); n++ {
 		line := lines.Text()
-		at := strings.Index(strings.ToLower(line), s.text)
-		if at < 0 {
+		pos := strings.Index(strings.ToLower(line), s.text)
+		if pos < 0 {
 			continue
 		}
 		if s.matches++; s.matches > maxMatches {
-			s.cut = true
+			s.truncated = true
 			return
 		}
 		if len(line) > maxMatchLine {
-			from := display.CharacterStart(line, min(max(0, at-maxMatchLine/3), len(line)-maxMatchLine))
+			from := display.CharacterStart(line, min(max(0, pos-maxMatchLine/3), len(line)-maxMatchLine))
 			line = "…" + display.Start(line[from:], maxMatchLine) + "…"
 		}
 		fmt.Fprintf(&s.found, "%s:%d: %s\n", display.OneLine(name), n, line)
 	}
 }
 
-func (s *searching) answer() string {
+func (s *fileSearch) result() string {
 	switch {
-	case s.matches == 0 && !s.cut:
+	case s.matches == 0 && !s.truncated:
 		return "[no file has this text]"
-	case s.cut:
+	case s.truncated:
 		s.found.WriteString("[there is more to search; narrow it by path or names]")
 	}
 	return s.found.String()
 }
 
-// writeArguments are those of write_file.
+// writeArguments are the arguments of write_file.
 type writeArguments struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
@@ -329,7 +329,7 @@ func (f *files) write(_ context.Context, c tools.Call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil { // #nosec G301 -- a folder of the person's own files
+	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil { // #nosec G301 -- a folder for the user's own files
 		return "", err
 	}
 	if err := replace(root, rel, []byte(a.Content), mode); err != nil {
@@ -395,7 +395,7 @@ func (f *files) previewWrite(_ context.Context, c tools.Call) (string, error) {
 		return "", err
 	}
 	defer root.Close() // nothing was written through it
-	before, err := contents(root, rel)
+	before, err := readText(root, rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:

@@ -95,10 +95,10 @@ func TestFiles(t *testing.T) {
 	d.answers("write_file", map[string]any{"path": "notes/a.txt", "content": "changed\n"}, "replaced")
 	d.answers("read_file", map[string]any{"path": "notes/a.txt"}, "changed")
 	if info, err := os.Stat(full); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("the file's own protection was not kept: %v, %v", info, err)
+		t.Errorf("the file's mode was not kept: %v, %v", info, err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(d.dir, "*", ".contextinfinity-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	if leftovers, _ := filepath.Glob(filepath.Join(d.dir, "*", ".contextinfinity-*")); len(leftovers) > 0 {
+		t.Errorf("left behind: %v", leftovers)
 	}
 }
 
@@ -109,9 +109,9 @@ func TestNoPathLeavesTheFolder(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("hidden treasure"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for link, to := range map[string]string{"out": d.outside, "file": secret, "up": ".."} {
-		if err := os.Symlink(to, filepath.Join(d.dir, link)); err != nil {
-			t.Skipf("no links can be made here: %v", err)
+	for link, target := range map[string]string{"out": d.outside, "file": secret, "up": ".."} {
+		if err := os.Symlink(target, filepath.Join(d.dir, link)); err != nil {
+			t.Skipf("links cannot be created here: %v", err)
 		}
 	}
 	for _, path := range []string{secret, "../" + filepath.Base(d.outside) + "/secret.txt", "out/secret.txt", "file", "up/x", "/etc/passwd", "a\x00b", d.dir + "/../x"} {
@@ -125,10 +125,10 @@ func TestNoPathLeavesTheFolder(t *testing.T) {
 	}
 	d.answers("search_files", map[string]any{"text": "treasure"}, "no file has this text")
 	if got, err := os.ReadFile(secret); err != nil || string(got) != "hidden treasure" {
-		t.Errorf("what is outside was changed: %q, %v", got, err)
+		t.Errorf("a file outside was changed: %q, %v", got, err)
 	}
 	if entries, err := os.ReadDir(d.outside); err != nil || len(entries) != 1 {
-		t.Errorf("outside there is now %v", entries)
+		t.Errorf("the folder outside now contains %v", entries)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestWriteIsPreviewed(t *testing.T) {
 	}
 	diff, err = d.Preview(t.Context(), tools.Call{Tool: "write_file", Arguments: argumentsOf(t, map[string]any{"path": "../out.txt", "content": "a\nb\n"})})
 	if err == nil || diff != "" {
-		t.Errorf("of a file outside: %q", diff)
+		t.Errorf("the preview for a file outside: %q", diff)
 	}
 }
 
@@ -169,16 +169,16 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	if err := os.Mkdir(inside, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	given := []string{filepath.VolumeName(own) + string(filepath.Separator), "relative", own, inside, filepath.Join(good, "nowhere"), good}
-	s := New(nil, &Folders{Settings: func() ([]string, bool) { return given, false }, Protected: func() []string { return []string{inside} }})
-	said := lists.Map(s.Problems(), func(p tools.Problem) string { return p.Message })
-	all := strings.Join(said, "\n")
+	configured := []string{filepath.VolumeName(own) + string(filepath.Separator), "relative", own, inside, filepath.Join(good, "nowhere"), good}
+	s := New(nil, &Folders{Settings: func() ([]string, bool) { return configured, false }, Protected: func() []string { return []string{inside} }})
+	problems := lists.Map(s.Problems(), func(p tools.Problem) string { return p.Message })
+	all := strings.Join(problems, "\n")
 	for _, want := range []string{"root of the file system", "not a full path", "its own data", "cannot be opened"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in:\n%s", want, all)
 		}
 	}
-	if len(said) != 5 {
+	if len(problems) != 5 {
 		t.Errorf("refused:\n%s", all)
 	}
 	if defs := s.Definitions(); len(defs) != 4 || !strings.HasSuffix(defs[0].Description, "Only in: "+good+".") {
@@ -192,6 +192,6 @@ func TestWithoutFoldersThereAreNoTools(t *testing.T) {
 		t.Errorf("offered: %+v", defs)
 	}
 	if _, err := s.Call(context.Background(), tools.Call{Tool: "read_file"}); err == nil {
-		t.Error("it was called")
+		t.Error("a tool that is not offered was called")
 	}
 }

@@ -27,20 +27,20 @@ type Folders struct {
 
 // folder is a usable folder.
 type folder struct {
-	given string // as configured, cleaned
-	real  string // with links resolved
+	configured string // the path in the configuration, cleaned
+	real       string // the path with links resolved
 }
 
 // folders returns the usable folders, and why others are not usable.
 func (f *Folders) folders() (usable []folder, problems []tools.Problem) {
-	given, _ := f.Settings()
-	for _, path := range given {
-		one, err := f.check(path)
+	paths, _ := f.Settings()
+	for _, path := range paths {
+		dir, err := f.check(path)
 		if err != nil {
-			problems = append(problems, tools.Problem{Message: fmt.Sprintf("The folder %s of tools.folders is not used: %s.", shown(path), err)})
+			problems = append(problems, tools.Problem{Message: fmt.Sprintf("The folder %s of tools.folders is not used: %s.", shortPath(path), err)})
 			continue
 		}
-		usable = append(usable, one)
+		usable = append(usable, dir)
 	}
 	return usable, problems
 }
@@ -49,31 +49,31 @@ func (f *Folders) check(path string) (folder, error) {
 	if !filepath.IsAbs(path) {
 		return folder{}, errors.New("it is not a full path")
 	}
-	one := folder{given: filepath.Clean(path)}
+	candidate := folder{configured: filepath.Clean(path)}
 	var err error
-	if one.real, err = filepath.EvalSymlinks(one.given); err != nil {
-		return one, errors.New("it cannot be opened")
+	if candidate.real, err = filepath.EvalSymlinks(candidate.configured); err != nil {
+		return candidate, errors.New("it cannot be opened")
 	}
-	info, err := os.Stat(one.real)
+	info, err := os.Stat(candidate.real)
 	if err != nil || !info.IsDir() {
-		return one, errors.New("it is not a folder")
+		return candidate, errors.New("it is not a folder")
 	}
-	if filepath.Dir(one.real) == one.real {
-		return one, errors.New("it is the root of the file system")
+	if filepath.Dir(candidate.real) == candidate.real {
+		return candidate, errors.New("it is the root of the file system")
 	}
 	for _, own := range f.Protected() {
 		if clean, err := filepath.EvalSymlinks(own); err == nil {
 			own = clean
 		}
-		if holds(one.real, own) || holds(own, one.real) {
-			return one, errors.New("the program keeps its own data or configuration there; choose a subfolder without them")
+		if contains(candidate.real, own) || contains(own, candidate.real) {
+			return candidate, errors.New("the program keeps its own data or configuration there; choose a subfolder without them")
 		}
 	}
-	return one, nil
+	return candidate, nil
 }
 
-// holds reports that a path is a folder or inside it. Both are clean.
-func holds(dir, path string) bool {
+// contains reports whether path is dir or inside it. Both must be clean.
+func contains(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
@@ -92,23 +92,23 @@ func (f *Folders) problems() []tools.Problem {
 	return problems
 }
 
-// tools are the tools for the existing folders.
+// tools returns the tools for the usable folders.
 func (f *Folders) tools() []tool {
 	usable, _ := f.folders()
 	if len(usable) == 0 {
 		return nil
 	}
-	where := lists.Map(usable, func(one folder) string { return one.given })
-	in := " Only in: " + strings.Join(where, ", ") + "."
+	paths := lists.Map(usable, func(dir folder) string { return dir.configured })
+	onlyIn := " Only in: " + strings.Join(paths, ", ") + "."
 	t := &files{folders: usable}
 	out := []tool{
-		{definition: define("read_file", "Read a file", "Reads a text file; long files are read in parts."+in, readSchema, false), run: t.answering(t.read)},
-		{definition: define("list_directory", "List a folder", "Lists the files and folders in a folder."+in, listSchema, false), run: t.answering(t.list)},
-		{definition: define("search_files", "Search in files", "Finds the lines of text files that contain a text, ignoring case."+in, searchSchema, false), run: t.answering(t.search)},
-		{definition: define("write_file", "Write a file", "Writes a complete text file and replaces its previous content. Missing folders are created."+in, writeSchema, true), run: t.answering(t.write), preview: t.previewWrite},
+		{definition: define("read_file", "Read a file", "Reads a text file; long files are read in parts."+onlyIn, readSchema, false), run: t.toOutput(t.read)},
+		{definition: define("list_directory", "List a folder", "Lists the files and folders in a folder."+onlyIn, listSchema, false), run: t.toOutput(t.list)},
+		{definition: define("search_files", "Search in files", "Finds the lines of text files that contain a text, ignoring case."+onlyIn, searchSchema, false), run: t.toOutput(t.search)},
+		{definition: define("write_file", "Write a file", "Writes a complete text file and replaces its previous content. Missing folders are created."+onlyIn, writeSchema, true), run: t.toOutput(t.write), preview: t.previewWrite},
 	}
 	if _, commands := f.Settings(); commands && f.Commands != nil {
-		out = append(out, f.Commands.tool(usable, in))
+		out = append(out, f.Commands.tool(usable, onlyIn))
 	}
 	return out
 }
@@ -129,13 +129,13 @@ const (
 // files implements the file tools. A folder is opened as an os.Root, so no link leads out of it.
 type files struct{ folders []folder }
 
-// answering converts the result of a file tool: an error here is known to have had no effect beyond what its message
-// says.
-func (f *files) answering(do func(context.Context, tools.Call) (string, error)) func(context.Context, tools.Call) (tools.Output, error) {
+// toOutput turns a file operation into the function that runs a tool. The operation's errors become results, because
+// the outcome of a failed operation is known.
+func (f *files) toOutput(do func(context.Context, tools.Call) (string, error)) func(context.Context, tools.Call) (tools.Output, error) {
 	return func(ctx context.Context, c tools.Call) (tools.Output, error) {
-		said, err := do(ctx, c)
+		result, err := do(ctx, c)
 		if err == nil {
-			return text(said), nil
+			return text(result), nil
 		}
 		if ctx.Err() != nil {
 			return tools.Output{}, ctx.Err()
@@ -144,7 +144,7 @@ func (f *files) answering(do func(context.Context, tools.Call) (string, error)) 
 	}
 }
 
-// fileError describes an error. Its paths are those the model used.
+// fileError describes an error without the real path of the file.
 func fileError(err error) string {
 	var path *fs.PathError
 	switch {
@@ -160,37 +160,37 @@ func fileError(err error) string {
 
 // open finds and opens the folder that contains a path. The caller closes it.
 func (f *files) open(path string) (*os.Root, string, error) {
-	in, rel, err := locate(f.folders, path)
+	base, rel, err := locate(f.folders, path)
 	if err != nil {
 		return nil, "", err
 	}
-	root, err := os.OpenRoot(in.real)
+	root, err := os.OpenRoot(base.real)
 	return root, rel, err
 }
 
-// locate finds the folder that contains a path, and the relative path.
+// locate finds the folder that contains a path, and returns it with the path relative to it.
 func locate(folders []folder, path string) (folder, string, error) {
 	switch {
 	case strings.ContainsRune(path, 0):
 		return folder{}, "", refusal("the path is invalid")
 	case filepath.IsAbs(path):
 		clean := filepath.Clean(path)
-		for _, one := range folders {
-			for _, dir := range []string{one.given, one.real} {
-				if rel, err := filepath.Rel(dir, clean); err == nil && filepath.IsLocal(rel) {
-					return one, rel, nil
+		for _, dir := range folders {
+			for _, form := range []string{dir.configured, dir.real} {
+				if rel, err := filepath.Rel(form, clean); err == nil && filepath.IsLocal(rel) {
+					return dir, rel, nil
 				}
 			}
 		}
-		return folder{}, "", refusal("%s is not in a folder that may be used", shown(path))
+		return folder{}, "", refusal("%s is not in a folder that may be used", shortPath(path))
 	case len(folders) > 1:
 		return folder{}, "", refusal("there are several folders: give the full path")
 	}
 	rel := filepath.Clean(path) // "." for an empty path
 	if !filepath.IsLocal(rel) {
-		return folder{}, "", refusal("%s leads outside the folder", shown(path))
+		return folder{}, "", refusal("%s leads outside the folder", shortPath(path))
 	}
 	return folders[0], rel, nil
 }
 
-func shown(path string) string { return display.OneLine(display.Clip(path, 200)) }
+func shortPath(path string) string { return display.OneLine(display.Clip(path, 200)) }

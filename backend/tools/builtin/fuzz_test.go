@@ -11,13 +11,13 @@ func FuzzLocate(f *testing.F) {
 	for _, path := range []string{"a/b", "../x", "/given/a", "/given/../x", "/real/./a", "", ".", "a/../../x", "/given", "//given//a", "a\x00", "..a"} {
 		f.Add(path)
 	}
-	one := folder{given: filepath.FromSlash("/given"), real: filepath.FromSlash("/real")}
+	dir := folder{configured: filepath.FromSlash("/given"), real: filepath.FromSlash("/real")}
 	f.Fuzz(func(t *testing.T, path string) {
-		in, rel, err := locate([]folder{one}, path)
+		base, rel, err := locate([]folder{dir}, path)
 		if err != nil {
 			return
 		}
-		if in != one || !filepath.IsLocal(rel) || !holds(one.real, filepath.Join(one.real, rel)) || strings.ContainsRune(rel, 0) {
+		if base != dir || !filepath.IsLocal(rel) || !contains(dir.real, filepath.Join(dir.real, rel)) || strings.ContainsRune(rel, 0) {
 			t.Errorf("%q leads to %q", path, rel)
 		}
 	})
@@ -34,17 +34,17 @@ func FuzzLineDiff(f *testing.F) {
 			return
 		}
 		a, b := diffLines(before), diffLines(after)
-		var old, fresh []string
-		for _, l := range compared(a, b) {
+		var oldLines, newLines []string
+		for _, l := range compareLines(a, b) {
 			if l[0] != '+' {
-				old = append(old, l[1:])
+				oldLines = append(oldLines, l[1:])
 			}
 			if l[0] != '-' {
-				fresh = append(fresh, l[1:])
+				newLines = append(newLines, l[1:])
 			}
 		}
-		if strings.Join(old, "\n") != strings.Join(a, "\n") || strings.Join(fresh, "\n") != strings.Join(b, "\n") {
-			t.Errorf("%q to %q: %q, %q", before, after, old, fresh)
+		if strings.Join(oldLines, "\n") != strings.Join(a, "\n") || strings.Join(newLines, "\n") != strings.Join(b, "\n") {
+			t.Errorf("%q to %q: %q, %q", before, after, oldLines, newLines)
 		}
 		if before == after && lineDiff(before, after) != "" {
 			t.Errorf("%q is shown as changed", before)

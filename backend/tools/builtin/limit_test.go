@@ -8,14 +8,15 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// TestACommandHasItsOwnLimit: a call is not given up before its command was ended, so that its outcome is known.
+// TestACommandHasItsOwnLimit: the limit of a call is longer than that of its command, so that the command's outcome is
+// known.
 func TestACommandHasItsOwnLimit(t *testing.T) {
-	d := newFixture(t, &Commands{look: func() (Confinement, string) { return ConfinedNot, "" }})
+	d := newFixture(t, &Commands{probe: func() (Confinement, string) { return ConfinedNot, "" }})
 	for arguments, own := range map[string]time.Duration{
-		`{"command":"x"}`: usualTime, `{"command":"x","timeout_s":600}`: 10 * time.Minute, `{"command":"x","timeout_s":99999}`: longestTime,
+		`{"command":"x"}`: defaultTimeout, `{"command":"x","timeout_s":600}`: 10 * time.Minute, `{"command":"x","timeout_s":99999}`: maxTimeout,
 	} {
 		limit := d.CallLimit(tools.Call{Tool: "run_command", Arguments: json.RawMessage(arguments)})
-		if limit <= own+endingTime || limit > own+time.Minute {
+		if limit <= own+terminationTime || limit > own+time.Minute {
 			t.Errorf("%s: %s", arguments, limit)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain also runs the program's own process that runs commands.
+// TestMain also acts as the child process that runs commands.
 func TestMain(m *testing.M) {
 	if RunsCommand(os.Args[1:]) {
 		os.Exit(RunCommand(os.Args[1:], os.Stderr))

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// MemoryStore is what reading earlier conversations needs of the database.
+// MemoryStore is the part of the database that is needed to read earlier conversations.
 type MemoryStore interface {
 	SessionOrFile(context.Context, chat.SessionID) (chat.Session, error)
 	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
@@ -28,20 +28,20 @@ type Searcher interface {
 	Search(context.Context, retrieval.Query) (retrieval.Result, error)
 }
 
-// Memory reads earlier conversations, for the program's models and for other programs.
+// Memory reads earlier conversations for the program's models and for other programs.
 type Memory struct {
 	Store  MemoryStore
 	Search Searcher
 	// Settings says whether memory is in use, and its scope.
-	Settings func() (on bool, scope chat.Scope)
-	// Reach is what the model of a session may see; nil: according to Settings.
+	Settings func() (enabled bool, scope chat.Scope)
+	// Reach returns what the model of a session may see; nil: according to Settings.
 	Reach func(context.Context, chat.SessionID) (Reach, error)
 }
 
-// Reach is the scope of a session's memory.
+// Reach is what the model of a session may see.
 type Reach struct {
 	Scope chat.Scope
-	// Project are the sessions of the session's project, Files those of its files.
+	// Project are the other sessions of the session's project, and Files the sessions that hold the project's files.
 	Project, Files []chat.SessionID
 }
 
@@ -53,29 +53,29 @@ type View struct {
 	Turn    chat.TurnID // the current turn, which is not searched
 	// Only, if not nil, are the sessions that may be shown.
 	Only []chat.SessionID
-	// Files are the sessions of files of the caller's project.
+	// Files are the sessions that hold the files of the caller's project.
 	Files []chat.SessionID
 }
 
-// Found is the result of a reader, and what it showed.
+// Found is the result of a memory tool, with the turns and sessions that it shows.
 type Found struct {
 	Text  string
 	Shown []chat.ShownTurn
 }
 
-// Limits of the readers' results.
+// Limits of the memory tools' results.
 const (
-	maxQuery    = 4 << 10
-	maxHits     = 20
-	usualHits   = 8
-	maxSkipped  = 180
-	maxHitText  = 1500
-	maxTurnText = 24 << 10 // bytes per side of a turn
-	maxListed   = 100
-	usualListed = 30
+	maxQuery      = 4 << 10
+	maxHits       = 20
+	defaultHits   = 8
+	maxSkipped    = 180
+	maxHitText    = 1500
+	maxTurnText   = 24 << 10 // bytes per side of a turn
+	maxListed     = 100
+	defaultListed = 30
 )
 
-// SearchArguments are those of search_memory.
+// SearchArguments are the arguments of search_memory.
 type SearchArguments struct {
 	Query  string `json:"query"`
 	Limit  int    `json:"limit,omitempty"`
@@ -85,7 +85,7 @@ type SearchArguments struct {
 	Role   string `json:"role,omitempty"`
 }
 
-// TurnArguments are those of get_turn.
+// TurnArguments are the arguments of get_turn.
 type TurnArguments struct {
 	TurnID    string `json:"turn_id,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
@@ -93,14 +93,14 @@ type TurnArguments struct {
 	Offset    int    `json:"offset,omitempty"`
 }
 
-// SessionArguments are those of list_sessions.
+// SessionArguments are the arguments of list_sessions.
 type SessionArguments struct {
 	Title  string `json:"title,omitempty"`
 	Limit  int    `json:"limit,omitempty"`
 	Offset int    `json:"offset,omitempty"`
 }
 
-// Schemas of the readers' arguments.
+// Schemas of the memory tools' arguments.
 const (
 	SearchSchema = `{"type":"object","properties":{
 		"query":{"type":"string","description":"What to search for: names, numbers, rare words, or a question."},
@@ -123,7 +123,7 @@ const (
 		"additionalProperties":false}`
 )
 
-// Descriptions of the readers.
+// Descriptions of the memory tools.
 const (
 	SearchDescription   = "Searches earlier conversations with this user, by words and by meaning. Returns passages with the session, the turn's number and id, who said it, and when. Use it when the answer may depend on something said before that is not in the conversation as you see it."
 	TurnDescription     = "Returns one earlier turn in full: the user's message and the assistant's answer. Identify it by turn_id, or by its number in a session."
@@ -131,11 +131,11 @@ const (
 )
 
 func (m *Memory) tools() []tool {
-	on, scope := m.Settings()
-	if !on {
+	enabled, scope := m.Settings()
+	if !enabled {
 		return nil
 	}
-	reader := func(name, title, description, schema string, read func(context.Context, View, tools.Call) (Found, error)) tool {
+	newTool := func(name, title, description, schema string, read func(context.Context, View, tools.Call) (Found, error)) tool {
 		return tool{
 			definition: define(name, title, description, schema, false), allowed: true,
 			run: func(ctx context.Context, c tools.Call) (tools.Output, error) {
@@ -144,26 +144,26 @@ func (m *Memory) tools() []tool {
 					return tools.Output{}, err
 				}
 				found, err := read(ctx, v, c)
-				return answer(found, err)
+				return toOutput(found, err)
 			},
 		}
 	}
 	return []tool{
-		reader("search_memory", "Search memory", SearchDescription, SearchSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
+		newTool("search_memory", "Search memory", SearchDescription, SearchSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
 			var a SearchArguments
 			if err := arguments(c, &a); err != nil {
 				return Found{}, err
 			}
 			return m.SearchMemory(ctx, v, a)
 		}),
-		reader("get_turn", "Read a turn", TurnDescription, TurnSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
+		newTool("get_turn", "Read a turn", TurnDescription, TurnSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
 			var a TurnArguments
 			if err := arguments(c, &a); err != nil {
 				return Found{}, err
 			}
 			return m.GetTurn(ctx, v, a)
 		}),
-		reader("list_sessions", "List sessions", SessionsDescription, SessionsSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
+		newTool("list_sessions", "List sessions", SessionsDescription, SessionsSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
 			var a SessionArguments
 			if err := arguments(c, &a); err != nil {
 				return Found{}, err
@@ -173,7 +173,7 @@ func (m *Memory) tools() []tool {
 	}
 }
 
-// view is what the model of a call may see.
+// view returns what the model of a call may see.
 func (m *Memory) view(ctx context.Context, scope chat.Scope, c tools.Call) (View, error) {
 	v := View{Scope: scope, Session: c.Session, Branch: c.Branch, Turn: c.Turn}
 	if m.Reach == nil {
@@ -189,17 +189,17 @@ func (m *Memory) view(ctx context.Context, scope chat.Scope, c tools.Call) (View
 	return v, err
 }
 
-// answer converts what was found to a result. A refused or missing item is a result too, and an internal error is a
-// result that says so, because a reader has no effects.
-func answer(f Found, err error) (tools.Output, error) {
-	var no refused
+// toOutput converts what was found to a tool's output. A refusal and an internal error are outputs too: a memory tool
+// has no effects, so the outcome is never unknown.
+func toOutput(f Found, err error) (tools.Output, error) {
+	var refusal refused
 	switch {
 	case err == nil:
 		out := text(f.Text)
 		out.Recalled = f.Shown
 		return out, nil
-	case errors.As(err, &no):
-		return failure("%s", display.Start(no.words, 1<<10)), nil
+	case errors.As(err, &refusal):
+		return failure("%s", display.Start(refusal.message, 1<<10)), nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return tools.Output{}, err
 	}
@@ -210,10 +210,11 @@ func answer(f Found, err error) (tools.Output, error) {
 	return failure("Memory could not be read (%s).", e.Code), nil
 }
 
-// IsRefused reports an error whose message is for the caller: it requested something forbidden or missing.
+// IsRefused reports whether the message of an error is for the caller, who requested something forbidden, missing or
+// invalid.
 func IsRefused(err error) bool {
-	var no refused
-	return errors.As(err, &no)
+	var refusal refused
+	return errors.As(err, &refusal)
 }
 
 // SearchMemory finds passages.
@@ -225,7 +226,7 @@ func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (F
 	if strings.TrimSpace(a.Query) == "" || len(a.Query) > maxQuery {
 		return Found{}, refusal("the query is empty, or longer than %d bytes", maxQuery)
 	}
-	limit := bounded(a.Limit, usualHits, maxHits)
+	limit := bounded(a.Limit, defaultHits, maxHits)
 	if a.Offset < 0 || a.Offset > maxSkipped {
 		return Found{}, refusal("the offset must be from 0 to %d", maxSkipped)
 	}
@@ -258,7 +259,7 @@ func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (F
 			continue
 		}
 		fmt.Fprintf(&b, "%d. Session %q (session_id %s), turn #%d (turn_id %s), %s, %s", a.Offset+i+1, display.OneLine(display.Clip(h.SessionTitle, 120)),
-			h.SessionID, h.TurnSeq, h.SourceTurn, speaker(h.ChunkText), day(h.At))
+			h.SessionID, h.TurnSeq, h.SourceTurn, speaker(h.ChunkText), formatTime(h.At))
 		if h.File != nil {
 			fmt.Fprintf(&b, ", in the document %q", display.OneLine(display.Clip(h.File.Name, 120)))
 		}
@@ -281,7 +282,7 @@ func (f *Found) note(s chat.SessionID, t chat.TurnID) {
 	}
 }
 
-// within is the scope of a search.
+// within returns the scope of a search.
 func (a SearchArguments) within(v View) (chat.Within, error) {
 	in := chat.Within{Scope: v.Scope, Branch: v.Branch, Session: v.Session, Role: chat.Role(a.Role), Only: v.Only}
 	if v.Only != nil {
@@ -294,10 +295,10 @@ func (a SearchArguments) within(v View) (chat.Within, error) {
 		return in, refusal("role must be user or assistant")
 	}
 	var err error
-	if in.Since, err = dayOf(a.Since); err != nil {
+	if in.Since, err = parseDay(a.Since); err != nil {
 		return in, err
 	}
-	if in.Until, err = dayOf(a.Until); err != nil {
+	if in.Until, err = parseDay(a.Until); err != nil {
 		return in, err
 	}
 	if !in.Until.IsZero() {
@@ -306,7 +307,7 @@ func (a SearchArguments) within(v View) (chat.Within, error) {
 	return in, nil
 }
 
-func dayOf(s string) (time.Time, error) {
+func parseDay(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
@@ -317,7 +318,7 @@ func dayOf(s string) (time.Time, error) {
 	return t, nil
 }
 
-// permitted are the first hits that a caller may see.
+// permitted returns the first hits that a caller may see.
 func (m *Memory) permitted(ctx context.Context, v View, hits []retrieval.Hit, limit int) ([]retrieval.Hit, error) {
 	allowed := map[chat.SessionID]bool{}
 	var out []retrieval.Hit
@@ -331,7 +332,7 @@ func (m *Memory) permitted(ctx context.Context, v View, hits []retrieval.Hit, li
 			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 				return nil, err
 			}
-			ok = err == nil && v.may(s)
+			ok = err == nil && v.canSee(s)
 			allowed[h.SessionID] = ok
 		}
 		if ok {
@@ -341,8 +342,8 @@ func (m *Memory) permitted(ctx context.Context, v View, hits []retrieval.Hit, li
 	return out, nil
 }
 
-// may reports a session that a caller may see: in scope, and not archived unless it is the caller's own.
-func (v View) may(s chat.Session) bool {
+// canSee reports whether a caller may see a session: one in scope, and not archived unless it is the caller's own.
+func (v View) canSee(s chat.Session) bool {
 	switch {
 	case slices.Contains(v.Files, s.ID):
 		return true
@@ -361,9 +362,9 @@ func speaker(c chat.ChunkText) string {
 	return string(c.Role)
 }
 
-func day(at time.Time) string { return at.Local().Format("2 January 2006, 15:04") }
+func formatTime(at time.Time) string { return at.Local().Format("2 January 2006, 15:04") }
 
-// excerpt is the passage of a hit, with as much of the text around it as fits.
+// excerpt returns the passage of a hit, with as much of the text around it as fits.
 func excerpt(h retrieval.Hit) string {
 	t := h.Text
 	if len(t) <= maxHitText {
@@ -381,9 +382,10 @@ func excerpt(h retrieval.Hit) string {
 	return part
 }
 
-func bounded(n, usual, most int) int {
+// bounded returns n, at most limit; byDefault if n is not positive.
+func bounded(n, byDefault, limit int) int {
 	if n <= 0 {
-		return usual
+		return byDefault
 	}
-	return min(n, most)
+	return min(n, limit)
 }

@@ -14,18 +14,18 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// past is a store with a few sessions, and a search with scripted results.
-type past struct {
+// fakeMemory is a store with a few sessions, and a search with scripted results.
+type fakeMemory struct {
 	sessions []chat.SessionSummary
 	turns    []chat.Turn
 	erased   map[chat.TurnID]time.Time
 	lineage  map[chat.BranchID][]chat.TurnID
 	hits     []retrieval.Hit
-	asked    retrieval.Query
+	query    retrieval.Query
 	err      error
 }
 
-func (p *past) SessionOrFile(_ context.Context, id chat.SessionID) (chat.Session, error) {
+func (p *fakeMemory) SessionOrFile(_ context.Context, id chat.SessionID) (chat.Session, error) {
 	for _, s := range p.sessions {
 		if s.ID == id {
 			return s.Session, nil
@@ -34,7 +34,7 @@ func (p *past) SessionOrFile(_ context.Context, id chat.SessionID) (chat.Session
 	return chat.Session{}, chat.Errorf(chat.CodeNotFound, "", "There is no session %s.", id)
 }
 
-func (p *past) Sessions(_ context.Context, q chat.SessionQuery) ([]chat.SessionSummary, error) {
+func (p *fakeMemory) Sessions(_ context.Context, q chat.SessionQuery) ([]chat.SessionSummary, error) {
 	var out []chat.SessionSummary
 	for _, s := range p.sessions {
 		if (s.ArchivedAt != nil) == q.Archived && strings.Contains(s.Title, q.Title) {
@@ -45,7 +45,7 @@ func (p *past) Sessions(_ context.Context, q chat.SessionQuery) ([]chat.SessionS
 	return out[:min(q.Limit, len(out))], nil
 }
 
-func (p *past) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
+func (p *fakeMemory) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
 	for _, t := range p.turns {
 		if t.ID == id {
 			return t, nil
@@ -54,7 +54,7 @@ func (p *past) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
 	return chat.Turn{}, chat.Errorf(chat.CodeNotFound, "", "There is no turn %s.", id)
 }
 
-func (p *past) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, error) {
+func (p *fakeMemory) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, error) {
 	for _, id := range p.lineage[q.Branch] {
 		if t, _ := p.Turn(ctx, id); t.Seq == q.FromSeq {
 			return []chat.Turn{t}, nil
@@ -63,18 +63,18 @@ func (p *past) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, e
 	return nil, nil
 }
 
-func (p *past) ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error) {
+func (p *fakeMemory) ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error) {
 	return p.erased, nil
 }
 
-func (p *past) Search(_ context.Context, q retrieval.Query) (retrieval.Result, error) {
-	p.asked = q
+func (p *fakeMemory) Search(_ context.Context, q retrieval.Query) (retrieval.Result, error) {
+	p.query = q
 	return retrieval.Result{Hits: p.hits}, p.err
 }
 
-func newPast() *past {
+func newFakeMemory() *fakeMemory {
 	at := time.Date(2026, 3, 4, 10, 22, 0, 0, time.Local)
-	p := &past{lineage: map[chat.BranchID][]chat.TurnID{"B1": {"T1", "T2"}, "B2": {"T3"}, "B3": {"T4"}}}
+	p := &fakeMemory{lineage: map[chat.BranchID][]chat.TurnID{"B1": {"T1", "T2"}, "B2": {"T3"}, "B3": {"T4"}}}
 	session := func(id, title, branch string) chat.SessionSummary {
 		return chat.SessionSummary{Session: chat.Session{ID: chat.SessionID(id), Title: title, ActiveBranch: chat.BranchID(branch), UpdatedAt: at}, Turns: 2}
 	}
@@ -95,19 +95,19 @@ func newPast() *past {
 	return p
 }
 
-func message(role chat.Role, words string) chat.Message {
-	return chat.Message{Role: role, Blocks: chat.Blocks{chat.Text{Text: words}}}
+func message(role chat.Role, text string) chat.Message {
+	return chat.Message{Role: role, Blocks: chat.Blocks{chat.Text{Text: text}}}
 }
 
-func (p *past) hit(session, turn string, seq int64, words string) {
+func (p *fakeMemory) hit(session, turn string, seq int64, text string) {
 	p.hits = append(p.hits, retrieval.Hit{ChunkText: chat.ChunkText{
-		Chunk:   chat.Chunk{SessionID: chat.SessionID(session), SourceTurn: chat.TurnID(turn), Role: chat.RoleUser, Text: words},
+		Chunk:   chat.Chunk{SessionID: chat.SessionID(session), SourceTurn: chat.TurnID(turn), Role: chat.RoleUser, Text: text},
 		TurnSeq: seq, SessionTitle: "Garden\n", At: time.Date(2026, 3, 4, 10, 22, 0, 0, time.Local),
 	}})
 }
 
-// ask calls a memory tool like a model in session S1.
-func (p *past) ask(t *testing.T, scope chat.Scope, tool string, arguments map[string]any) (string, bool) {
+// ask calls a memory tool as a model in session S1 does.
+func (p *fakeMemory) ask(t *testing.T, scope chat.Scope, tool string, arguments map[string]any) (string, bool) {
 	t.Helper()
 	s := New(&Memory{Store: p, Search: p, Settings: func() (bool, chat.Scope) { return true, scope }}, nil)
 	out, err := s.Call(t.Context(), tools.Call{Tool: tool, Session: "S1", Branch: "B1", Turn: "T2", Arguments: argumentsOf(t, arguments)})
@@ -118,7 +118,7 @@ func (p *past) ask(t *testing.T, scope chat.Scope, tool string, arguments map[st
 }
 
 func TestSearchMemory(t *testing.T) {
-	p := newPast()
+	p := newFakeMemory()
 	p.hit("S1", "T1", 1, "When do I sow beans?")
 	p.hit("S2", "T3", 1, strings.Repeat("x", 5000))
 	p.hit("S3", "T4", 1, "archived wine")
@@ -127,10 +127,10 @@ func TestSearchMemory(t *testing.T) {
 	if isError || !strings.HasPrefix(got, want) || strings.Contains(got, "wine") || len(got) > 2200 {
 		t.Errorf("%v: %s", isError, got)
 	}
-	in := p.asked.Within
+	in := p.query.Within
 	if in.Scope != chat.ScopeAll || in.Branch != "B1" || in.Session != "S1" || in.Role != chat.RoleUser || len(in.ExcludeTurns) != 1 || in.ExcludeTurns[0] != "T2" ||
 		in.Since.Format(time.DateOnly) != "2026-01-01" || in.Until.Format(time.DateOnly) != "2026-06-01" || in.Archived {
-		t.Errorf("searched: %+v", in)
+		t.Errorf("the scope of the search: %+v", in)
 	}
 	for _, wrong := range []map[string]any{{}, {"query": " "}, {"query": "x", "role": "system"}, {"query": "x", "since": "May"}, {"question": "x"}, {"query": strings.Repeat("x", 5000)}} {
 		if got, isError := p.ask(t, chat.ScopeAll, "search_memory", wrong); !isError {
@@ -148,10 +148,10 @@ func TestSearchMemory(t *testing.T) {
 }
 
 func TestGetTurn(t *testing.T) {
-	p := newPast()
-	whole := "USER:\nWhen do I sow beans?\n\nASSISTANT:\nIn May."
+	p := newFakeMemory()
+	full := "USER:\nWhen do I sow beans?\n\nASSISTANT:\nIn May."
 	for _, a := range []map[string]any{{"turn_id": "T1"}, {"number": 1}, {"session_id": "S1", "number": 1}} {
-		if got, isError := p.ask(t, chat.ScopeLineage, "get_turn", a); isError || !strings.HasSuffix(got, whole) || !strings.HasPrefix(got, `Session "Garden" (session_id S1), turn #1 (turn_id T1), 4 March 2026, 10:22`) {
+		if got, isError := p.ask(t, chat.ScopeLineage, "get_turn", a); isError || !strings.HasSuffix(got, full) || !strings.HasPrefix(got, `Session "Garden" (session_id S1), turn #1 (turn_id T1), 4 March 2026, 10:22`) {
 			t.Errorf("%v: %s", a, got)
 		}
 	}
@@ -178,12 +178,12 @@ func TestGetTurn(t *testing.T) {
 	}
 	p.erased = map[chat.TurnID]time.Time{"T1": time.Date(2026, 4, 1, 9, 0, 0, 0, time.Local)}
 	if got, isError := p.ask(t, chat.ScopeAll, "get_turn", map[string]any{"turn_id": "T1"}); !isError || !strings.Contains(got, "permanently deleted on 1 April 2026") || strings.Contains(got, "beans") {
-		t.Errorf("of a deleted turn: %s", got)
+		t.Errorf("a deleted turn: %s", got)
 	}
 }
 
 func TestListSessions(t *testing.T) {
-	p := newPast()
+	p := newFakeMemory()
 	got, _ := p.ask(t, chat.ScopeAll, "list_sessions", map[string]any{})
 	if got != "\"Garden\" (session_id S1), 2 turns, last used 4 March 2026, 10:22\n\"Kitchen\" (session_id S2), 2 turns, last used 4 March 2026, 10:22" {
 		t.Error(got)
@@ -202,9 +202,9 @@ func TestListSessions(t *testing.T) {
 	}
 }
 
-// TestAViewOfOthers: another program sees only the sessions that it may see.
-func TestAViewOfOthers(t *testing.T) {
-	p := newPast()
+// TestViewOfAnotherProgram: another program sees only the sessions that it may see.
+func TestViewOfAnotherProgram(t *testing.T) {
+	p := newFakeMemory()
 	for i := range 30 {
 		p.hit("S1", fmt.Sprintf("T1-%d", i), 1, "not for them")
 	}
@@ -219,7 +219,7 @@ func TestAViewOfOthers(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := m.GetTurn(t.Context(), v, TurnArguments{TurnID: "T1"}); !IsRefused(err) {
-		t.Errorf("of a session it may not see: %v", err)
+		t.Errorf("a turn of a session that it may not see: %v", err)
 	}
 	if found, err := m.GetTurn(t.Context(), v, TurnArguments{SessionID: "S2", Number: 1}); err != nil || len(found.Shown) != 1 {
 		t.Errorf("%+v, %v", found, err)
@@ -241,7 +241,7 @@ func TestMemoryToolsAreOffWithoutMemory(t *testing.T) {
 
 // A memory tool reports which turns it quoted and which sessions it named.
 func TestMemoryToolsReportWhatTheyQuoted(t *testing.T) {
-	p := newPast()
+	p := newFakeMemory()
 	p.hit("S2", "T3", 1, "Iron.")
 	p.hit("S1", "T1", 1, "beans")
 	p.hit("S1", "T1", 1, "beans again")

@@ -2,5 +2,5 @@
 
 package builtin
 
-// nonBlocking is 0 here: a folder contains no pipes.
+// nonBlocking is 0 on systems whose folders contain no pipes.
 const nonBlocking = 0

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// tool is one of the program's own.
+// tool is one of the program's own tools.
 type tool struct {
 	definition chat.ToolDefinition
 	allowed    bool // runs without approval unless the user decides otherwise
@@ -119,14 +119,14 @@ func define(name, title, description, schema string, effects bool) chat.ToolDefi
 }
 
 // arguments parses a call's arguments strictly: a model that misspells one gets an error.
-func arguments(c tools.Call, into any) error {
+func arguments(c tools.Call, target any) error {
 	raw := c.Arguments
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
+	if err := dec.Decode(target); err != nil {
 		return refusal("the arguments do not match the schema: %s", err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
@@ -135,19 +135,19 @@ func arguments(c tools.Call, into any) error {
 	return nil
 }
 
-// refused says, for the model, why a tool did nothing.
-type refused struct{ words string }
+// refused is an error that tells the model why a tool did nothing.
+type refused struct{ message string }
 
-func (r refused) Error() string { return r.words }
+func (r refused) Error() string { return r.message }
 
 func refusal(format string, args ...any) error { return refused{fmt.Sprintf(format, args...)} }
 
-// text is a text result.
+// text returns a text result.
 func text(s string) tools.Output {
 	return tools.Output{Content: chat.Blocks{chat.Text{Text: s}}}
 }
 
-// failure is an error result: the tool ran, and its outcome is known.
+// failure returns an error result: the tool ran, and its outcome is known.
 func failure(format string, args ...any) tools.Output {
 	out := text(fmt.Sprintf(format, args...))
 	out.IsError = true

@@ -24,35 +24,35 @@ func (m *Memory) GetTurn(ctx context.Context, v View, a TurnArguments) (Found, e
 		return Found{}, err
 	}
 	if at, ok := erased[t.ID]; ok {
-		return Found{}, refusal("turn #%d was permanently deleted on %s", t.Seq, day(at))
+		return Found{}, refusal("turn #%d was permanently deleted on %s", t.Seq, formatTime(at))
 	}
-	whole := turnText(t)
-	if a.Offset > len(whole) {
-		return Found{}, refusal("the turn has %d bytes; the offset is beyond its end", len(whole))
+	full := turnText(t)
+	if a.Offset > len(full) {
+		return Found{}, refusal("the turn has %d bytes; the offset is beyond its end", len(full))
 	}
-	rest := whole[display.CharacterStart(whole, a.Offset):]
+	rest := full[display.CharacterStart(full, a.Offset):]
 	part := display.Start(rest, maxTurnText)
 	var b strings.Builder
-	fmt.Fprintf(&b, "Session %q (session_id %s), turn #%d (turn_id %s), %s\n\n%s", display.OneLine(display.Clip(s.Title, 120)), s.ID, t.Seq, t.ID, day(t.CreatedAt), part)
+	fmt.Fprintf(&b, "Session %q (session_id %s), turn #%d (turn_id %s), %s\n\n%s", display.OneLine(display.Clip(s.Title, 120)), s.ID, t.Seq, t.ID, formatTime(t.CreatedAt), part)
 	if len(part) < len(rest) {
-		fmt.Fprintf(&b, "\n\n[%d bytes follow: call get_turn again with offset %d]", len(rest)-len(part), len(whole)-len(rest)+len(part))
+		fmt.Fprintf(&b, "\n\n[%d bytes follow: call get_turn again with offset %d]", len(rest)-len(part), len(full)-len(rest)+len(part))
 	}
 	out := Found{Text: b.String()}
 	out.note(s.ID, t.ID)
 	return out, nil
 }
 
-// turn finds a turn that the caller may see. A forbidden one is reported as missing, and so is a file of a project,
-// which has no turns to read.
+// turn finds a turn that the caller may see. A forbidden turn is reported as missing, and so is one of a project's
+// file, which is not a conversation.
 func (m *Memory) turn(ctx context.Context, v View, a TurnArguments) (chat.Turn, chat.Session, error) {
 	var none chat.Turn
-	t, s, err := m.named(ctx, v, a)
+	t, s, err := m.lookUp(ctx, v, a)
 	switch {
 	case chat.CodeOf(err) == chat.CodeNotFound:
 		return none, s, noTurn(a)
 	case err != nil:
 		return none, s, err
-	case !v.may(s) || t.ID == v.Turn:
+	case !v.canSee(s) || t.ID == v.Turn:
 		return none, s, noTurn(a)
 	}
 	if v.Scope == chat.ScopeLineage {
@@ -64,7 +64,8 @@ func (m *Memory) turn(ctx context.Context, v View, a TurnArguments) (chat.Turn, 
 	return t, s, nil
 }
 
-func (m *Memory) named(ctx context.Context, v View, a TurnArguments) (chat.Turn, chat.Session, error) {
+// lookUp finds the turn that the arguments identify, whether or not the caller may see it.
+func (m *Memory) lookUp(ctx context.Context, v View, a TurnArguments) (chat.Turn, chat.Session, error) {
 	if a.TurnID != "" {
 		t, err := m.Store.Turn(ctx, chat.TurnID(a.TurnID))
 		if err != nil {
@@ -90,6 +91,7 @@ func (m *Memory) named(ctx context.Context, v View, a TurnArguments) (chat.Turn,
 	return page[0], s, nil
 }
 
+// conversation returns a session that is a conversation, not a file of a project.
 func (m *Memory) conversation(ctx context.Context, id chat.SessionID, a TurnArguments) (chat.Session, error) {
 	s, err := m.Store.SessionOrFile(ctx, id)
 	if err == nil && s.Source == chat.SourceFiles {
@@ -112,22 +114,22 @@ func noTurn(a TurnArguments) error {
 	return refusal("there is no turn #%d that can be read from here", a.Number)
 }
 
-// turnText is the text of a turn.
+// turnText returns the text of a turn.
 func turnText(t chat.Turn) string {
 	var b strings.Builder
-	b.WriteString("USER:\n" + said(t.User))
+	b.WriteString("USER:\n" + messageText(t.User))
 	switch {
 	case t.Assistant != nil:
-		b.WriteString("\n\nASSISTANT:\n" + said(*t.Assistant))
+		b.WriteString("\n\nASSISTANT:\n" + messageText(*t.Assistant))
 	default:
 		b.WriteString("\n\nThere is no answer.")
 	}
 	return b.String()
 }
 
-// said is the text of a message, and a description of its other content.
-func said(m chat.Message) string {
-	words := m.RenderedText()
+// messageText returns the text of a message, and a description of its other content.
+func messageText(m chat.Message) string {
+	text := m.RenderedText()
 	var others []string
 	for _, b := range m.Blocks {
 		switch b := b.(type) {
@@ -140,9 +142,9 @@ func said(m chat.Message) string {
 		}
 	}
 	if len(others) == 0 {
-		return words
+		return text
 	}
-	return strings.TrimSpace(words + "\n[with: " + strings.Join(others[:min(len(others), 20)], ", ") + "]")
+	return strings.TrimSpace(text + "\n[with: " + strings.Join(others[:min(len(others), 20)], ", ") + "]")
 }
 
 // ListSessions lists the sessions that the caller may see.
@@ -150,8 +152,8 @@ func (m *Memory) ListSessions(ctx context.Context, v View, a SessionArguments) (
 	if a.Offset < 0 {
 		return Found{}, refusal("the offset must not be negative")
 	}
-	limit := bounded(a.Limit, usualListed, maxListed)
-	list, more, err := m.listed(ctx, v, a, limit)
+	limit := bounded(a.Limit, defaultListed, maxListed)
+	list, more, err := m.visibleSessions(ctx, v, a, limit)
 	if err != nil {
 		return Found{}, err
 	}
@@ -165,7 +167,7 @@ func (m *Memory) ListSessions(ctx context.Context, v View, a SessionArguments) (
 	}
 	for _, s := range list {
 		title := display.OneLine(display.Clip(s.Title, 120))
-		fmt.Fprintf(&b, "%q (session_id %s), %s, last used %s\n", title, s.ID, display.Count(s.Turns, "turn", "turns"), day(s.UpdatedAt))
+		fmt.Fprintf(&b, "%q (session_id %s), %s, last used %s\n", title, s.ID, display.Count(s.Turns, "turn", "turns"), formatTime(s.UpdatedAt))
 		out.note(s.ID, "")
 	}
 	if more {
@@ -182,8 +184,8 @@ func (m *Memory) ListSessions(ctx context.Context, v View, a SessionArguments) (
 	return out, nil
 }
 
-// listed is a page of the sessions that may be shown.
-func (m *Memory) listed(ctx context.Context, v View, a SessionArguments, limit int) ([]chat.SessionSummary, bool, error) {
+// visibleSessions returns a page of the sessions that the caller may see, and whether there are more.
+func (m *Memory) visibleSessions(ctx context.Context, v View, a SessionArguments, limit int) ([]chat.SessionSummary, bool, error) {
 	const step = 200
 	skip := a.Offset
 	var out []chat.SessionSummary
@@ -194,7 +196,7 @@ func (m *Memory) listed(ctx context.Context, v View, a SessionArguments, limit i
 		}
 		for _, s := range page {
 			switch {
-			case !v.may(s.Session):
+			case !v.canSee(s.Session):
 			case skip > 0:
 				skip--
 			case len(out) == limit:

@@ -17,8 +17,8 @@ import (
 
 const sessionID = "01KDYAK348M6KSDC06SG2A2KN5"
 
-// chained returns events of a session with these payloads.
-func chained(payloads ...string) []ledger.Event {
+// eventsOf returns events of a session with these payloads.
+func eventsOf(payloads ...string) []ledger.Event {
 	tail := ledger.Genesis()
 	var out []ledger.Event
 	for i, p := range payloads {
@@ -34,7 +34,7 @@ func chained(payloads ...string) []ledger.Event {
 	return out
 }
 
-func listed[V any](list []V) iter.Seq2[V, error] {
+func seqOf[V any](list []V) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		for _, v := range list {
 			if !yield(v, nil) {
@@ -44,8 +44,8 @@ func listed[V any](list []V) iter.Seq2[V, error] {
 	}
 }
 
-// written returns a bundle with events and contents.
-func written(tb testing.TB, events []ledger.Event, contents ...Content) []byte {
+// writeBundle returns a bundle with events and contents.
+func writeBundle(tb testing.TB, events []ledger.Event, contents ...Content) []byte {
 	tb.Helper()
 	last := events[len(events)-1]
 	state := ledger.NewState(sessionID)
@@ -53,7 +53,7 @@ func written(tb testing.TB, events []ledger.Event, contents ...Content) []byte {
 	var b bytes.Buffer
 	err := Write(&b, Session{
 		Meta:   Meta{Program: "test", SessionID: sessionID, Title: "<t> & \u2028", Head: Head{last.Seq, hex.EncodeToString(last.Hash)}},
-		Events: listed(events), Contents: listed(contents),
+		Events: seqOf(events), Contents: seqOf(contents),
 		Snapshot: ledger.Snapshot{Version: ledger.SnapshotVersion, State: state},
 	})
 	if err != nil {
@@ -77,8 +77,8 @@ func read(b []byte) (meta Meta, events []ledger.Event, contents []Content, torn 
 
 // TestBundlesRoundTrip: payloads and contents are read back byte for byte, whatever they are.
 func TestBundlesRoundTrip(t *testing.T) {
-	events := chained(`{"v":1,"data":{}}`, `{"v":1,"data":{"text":"<b> & ‽ \\u0000"}}`, "{\"v\":1,\n\"data\":{}}", "\xff\x00 no JSON", ` {"v":1}`, `null`, `""`)
-	erased := chained(`gone`)[0]
+	events := eventsOf(`{"v":1,"data":{}}`, `{"v":1,"data":{"text":"<b> & ‽ \\u0000"}}`, "{\"v\":1,\n\"data\":{}}", "\xff\x00 no JSON", ` {"v":1}`, `null`, `""`)
+	erased := eventsOf(`gone`)[0]
 	erased.Seq, erased.PrevHash, erased.Payload = 8, events[6].Hash, nil
 	erased.Hash = erased.Sum()
 	events = append(events, erased)
@@ -86,7 +86,7 @@ func TestBundlesRoundTrip(t *testing.T) {
 		{1, Request, []byte("a request\n{}\n")}, {1, Response, []byte{}}, {3, RawEvents, []byte{0xff, 0, '\n'}},
 		{7, Document, bytes.Repeat([]byte("words "), 1<<20)}, {8, Words, []byte("\n\n")},
 	}
-	b := written(t, events, contents...)
+	b := writeBundle(t, events, contents...)
 	meta, gotEvents, gotContents, torn, err := read(b)
 	if err != nil || torn {
 		t.Fatal(torn, err)
@@ -107,7 +107,7 @@ func TestBundlesRoundTrip(t *testing.T) {
 			t.Errorf("content %d: %d bytes, kind %s, event %d", i, len(g.Bytes), g.Kind, g.Seq)
 		}
 	}
-	if !bytes.Equal(b, written(t, events, contents...)) {
+	if !bytes.Equal(b, writeBundle(t, events, contents...)) {
 		t.Error("the same session gives different bytes")
 	}
 }
@@ -120,38 +120,38 @@ func TestDamagedIsNotWritten(t *testing.T) {
 		"a gap":     func(e []ledger.Event) []ledger.Event { return append(e[:1], e[2]) },
 		"an end":    func(e []ledger.Event) []ledger.Event { return e[:2] },
 	} {
-		events := chained(`{"v":1}`, `{"v":1,"data":{}}`, `{"v":1}`)
+		events := eventsOf(`{"v":1}`, `{"v":1,"data":{}}`, `{"v":1}`)
 		last := events[2]
 		err := Write(io.Discard, Session{
 			Meta:   Meta{SessionID: sessionID, Head: Head{last.Seq, hex.EncodeToString(last.Hash)}},
-			Events: listed(damage(events)), Contents: listed[Content](nil), Snapshot: ledger.Snapshot{State: ledger.NewState(sessionID)},
+			Events: seqOf(damage(events)), Contents: seqOf[Content](nil), Snapshot: ledger.Snapshot{State: ledger.NewState(sessionID)},
 		})
 		if err == nil {
-			t.Errorf("with damage to %s it was written", name)
+			t.Errorf("a session with damage to %s was written", name)
 		}
 	}
 }
 
-// TestLyingSizes: an entry that unpacks to more than its declared size ends there.
-func TestLyingSizes(t *testing.T) {
-	b := written(t, chained(`{"v":1}`))
+// TestWrongSizes: an entry that unpacks to more than its declared size is refused.
+func TestWrongSizes(t *testing.T) {
+	b := writeBundle(t, eventsOf(`{"v":1}`))
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	size := z.File[1].UncompressedSize64
-	lying := bytes.Clone(b)
-	at := bytes.LastIndex(lying, []byte("events.ndjson")) - 46 // its header in the central directory
-	if size > 0xffff || lying[at+24] != byte(size) {
+	wrong := bytes.Clone(b)
+	at := bytes.LastIndex(wrong, []byte("events.ndjson")) - 46 // its header in the central directory
+	if size > 0xffff || wrong[at+24] != byte(size) {
 		t.Fatal("the header is not where it was")
 	}
-	lying[at+24], lying[at+25] = byte(size-10), byte((size-10)>>8)
-	if _, _, _, _, err := read(lying); chat.CodeOf(err) != chat.CodeCorrupt {
-		t.Errorf("an entry larger than it says: %v", err)
+	wrong[at+24], wrong[at+25] = byte(size-10), byte((size-10)>>8)
+	if _, _, _, _, err := read(wrong); chat.CodeOf(err) != chat.CodeCorrupt {
+		t.Errorf("an entry larger than declared: %v", err)
 	}
 	large := bytes.Clone(b)
 	copy(large[at+24:], []byte{0xff, 0xff, 0xff, 0x7f})
 	if _, _, _, _, err := read(large); chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), "times as large") {
-		t.Errorf("an entry that says it is 2 GB: %v", err)
+		t.Errorf("an entry with a declared size of 2 GB: %v", err)
 	}
 }

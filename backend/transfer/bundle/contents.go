@@ -83,8 +83,8 @@ func newContentReader(r io.Reader) (*contentReader, error) {
 
 func (r *contentReader) close() { r.z.Close() }
 
-// of returns the contents of an event. Unread contents of earlier events are an error.
-func (r *contentReader) of(seq int64) ([]Content, error) {
+// forEvent returns the contents of an event. Unread contents of earlier events are an error.
+func (r *contentReader) forEvent(seq int64) ([]Content, error) {
 	var out []Content
 	for {
 		head, err := r.next()
@@ -122,7 +122,7 @@ func (r *contentReader) next() (*contentHead, error) {
 	case err != nil:
 		return nil, refused("contents.zst cannot be read: %v", err)
 	case head.Size < 0 || head.Size > MaxContentBytes:
-		return nil, hostile("a content of event %d has %d bytes, and %d are the most", head.Seq, head.Size, int64(MaxContentBytes))
+		return nil, hostile("a content of event %d has %d bytes; the maximum is %d", head.Seq, head.Size, int64(MaxContentBytes))
 	case r.read+head.Size > MaxContentsBytes:
 		return nil, hostile("its contents have more than %d bytes", int64(MaxContentsBytes))
 	}

@@ -7,7 +7,7 @@
 //	contents.zst   what the events name only by hash, in their order: requests,
 //	               responses, raw streams, manifests, documents
 //	snapshot.json  the reducer's state after the last event (ledger.Snapshot)
-//	index.json     where things are, for those who look into it; not read here
+//	index.json     the branches, turns and documents, for other tools; not read here
 //
 // A request may be left out, because it quoted other conversations. Its content is then a mark with its hash and size
 // (schema.LeftOutRequest), and schema_version is 3 instead of 2.

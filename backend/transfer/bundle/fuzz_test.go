@@ -9,24 +9,24 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// FuzzOpen: any bytes are a bundle with a valid chain of events, or a known kind of error.
+// FuzzOpen: any bytes give a bundle with a valid chain of events, or a known kind of error.
 func FuzzOpen(f *testing.F) {
-	whole := written(f, chained(`{"v":1,"data":{}}`, `{"v":1,"data":{"text":"a"}}`), Content{1, Request, []byte("request")}, Content{2, Document, []byte("words")})
-	f.Add(whole)
-	f.Add(whole[:len(whole)/2])
-	f.Add(bytes.Replace(whole, []byte("snapshot.json"), []byte("../napsh.json"), 2))
+	valid := writeBundle(f, eventsOf(`{"v":1,"data":{}}`, `{"v":1,"data":{"text":"a"}}`), Content{1, Request, []byte("request")}, Content{2, Document, []byte("words")})
+	f.Add(valid)
+	f.Add(valid[:len(valid)/2])
+	f.Add(bytes.Replace(valid, []byte("snapshot.json"), []byte("../napsh.json"), 2))
 	f.Add([]byte("PK\x05\x06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		meta, events, contents, torn, err := read(b)
-		expectSound(t, meta, events, contents, torn, err)
+		checkResult(t, meta, events, contents, torn, err)
 	})
 }
 
 // FuzzParts is FuzzOpen for the content of the entries, because changed bytes of an archive would fail its checksums.
 func FuzzParts(f *testing.F) {
-	events := chained(`{"v":1,"data":{}}`, "\xff")
-	whole := written(f, events, Content{1, Request, []byte("request")})
-	z, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+	events := eventsOf(`{"v":1,"data":{}}`, "\xff")
+	valid := writeBundle(f, events, Content{1, Request, []byte("request")})
+	z, err := zip.NewReader(bytes.NewReader(valid), int64(len(valid)))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -65,11 +65,11 @@ func FuzzParts(f *testing.F) {
 			t.Fatal(err)
 		}
 		m, read, c, torn, err := read(b.Bytes())
-		expectSound(t, m, read, c, torn, err)
+		checkResult(t, m, read, c, torn, err)
 	})
 }
 
-func expectSound(t *testing.T, meta Meta, events []ledger.Event, contents []Content, torn bool, err error) {
+func checkResult(t *testing.T, meta Meta, events []ledger.Event, contents []Content, torn bool, err error) {
 	if err != nil {
 		switch chat.CodeOf(err) {
 		case chat.CodeCorrupt, chat.CodeInvalid, chat.CodeNewer:
@@ -84,7 +84,7 @@ func expectSound(t *testing.T, meta Meta, events []ledger.Event, contents []Cont
 	}
 	for _, e := range events {
 		if faults := e.Faults(tail); len(faults) > 0 || e.SessionID != string(meta.SessionID) || e.Payload != nil && !erased.Vouch(e) {
-			t.Fatalf("event %d was let through: %v", e.Seq, faults)
+			t.Fatalf("event %d was accepted: %v", e.Seq, faults)
 		}
 		tail = e.Tail()
 	}

@@ -25,7 +25,7 @@ type line struct {
 	PrevHash     string          `json:"prev_hash"`
 	Hash         string          `json:"hash"`
 	PayloadBytes []byte          `json:"payload_bytes,omitempty"` // base64 in JSON
-	Payload      json.RawMessage `json:"payload"`                 // null: erased under a receipt
+	Payload      json.RawMessage `json:"payload"`                 // null: deleted permanently
 }
 
 // encodeEvent is an event's line, without its newline.
@@ -50,7 +50,7 @@ func encodeEvent(e ledger.Event) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// fitsOnLine reports that a payload survives a line of JSON unchanged.
+// fitsOnLine reports whether a payload stays unchanged as a part of a line of JSON.
 func fitsOnLine(payload []byte) bool {
 	return utf8.Valid(payload) && json.Valid(payload) && !bytes.ContainsAny(payload, "\n\r") &&
 		len(bytes.TrimSpace(payload)) == len(payload) && string(payload) != "null"

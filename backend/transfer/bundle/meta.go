@@ -16,7 +16,7 @@ const (
 	SchemaVersionLeftOut = 3
 )
 
-// integrity is the only mode: each event contains the hash of the previous one.
+// integrity is the only integrity mode: each event contains the hash of the previous one.
 const integrity = "sha256-chain"
 
 // Meta is the description of a bundle.
@@ -31,7 +31,7 @@ type Meta struct {
 	IntegrityMode string         `json:"integrity_mode"`
 	Head          Head           `json:"head"`
 	Counts        Counts         `json:"counts"`
-	// LeftOut is the number of requests of which contents.zst holds only the mark.
+	// LeftOut is the number of requests for which contents.zst has only a mark.
 	LeftOut int `json:"left_out_requests,omitempty"`
 }
 
@@ -82,9 +82,9 @@ func decodeMeta(b []byte) (Meta, error) {
 	case v == nil:
 		return Meta{}, otherVersion("meta.json names no schema_version")
 	case v.String() == "1":
-		return Meta{}, otherVersion("it is of version 1, a form from before version 2, which is no longer supported")
+		return Meta{}, otherVersion("it has version 1, which is no longer supported")
 	case v.String() != "2" && v.String() != "3":
-		return Meta{}, otherVersion(fmt.Sprintf("it is of version %.20s, and this program reads versions %d and %d", v.String(), SchemaVersion, SchemaVersionLeftOut)).
+		return Meta{}, otherVersion(fmt.Sprintf("it has version %.20s, but this program reads only versions %d and %d", v.String(), SchemaVersion, SchemaVersionLeftOut)).
 			WithHint("a newer version of the program may read it")
 	}
 	var m Meta
@@ -115,6 +115,6 @@ func hostile(format string, args ...any) *chat.Error {
 }
 
 // otherVersion is the error for an unknown version.
-func otherVersion(what string) *chat.Error {
-	return chat.Errorf(chat.CodeNewer, "bundle.read", "The bundle was refused and nothing was changed: %s.", what)
+func otherVersion(reason string) *chat.Error {
+	return chat.Errorf(chat.CodeNewer, "bundle.read", "The bundle was refused and nothing was changed: %s.", reason)
 }

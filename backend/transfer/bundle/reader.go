@@ -50,7 +50,7 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	return b, nil
 }
 
-// list refuses a malicious archive before unpacking anything.
+// list lists the entries. It refuses a malicious archive before unpacking anything.
 func (b *Reader) list(z *zip.Reader) error {
 	seen := map[string]bool{}
 	var total uint64
@@ -87,7 +87,7 @@ func maxUnpacked(f *zip.File) uint64 {
 	return max(RatioFloor, min(f.CompressedSize64, MaxUnpackedBytes)*MaxRatio)
 }
 
-// outside reports a name that leads out of the directory into which it is unpacked, on any system.
+// outside reports whether a name leads outside of the directory into which it is unpacked, on any system.
 func outside(name string) bool {
 	if strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':' || strings.ContainsRune(name, 0) {
 		return true
@@ -100,7 +100,7 @@ func outside(name string) bool {
 	return false
 }
 
-// open unpacks an entry; reading fails once it exceeds its declared size.
+// open opens an entry; reading fails once it exceeds its declared size.
 func (b *Reader) open(name string) (io.ReadCloser, error) {
 	f := b.entries[name]
 	if f == nil {
@@ -130,10 +130,10 @@ func (b *Reader) readSmall(name string, limit int64) ([]byte, error) {
 	return raw, nil
 }
 
-// Read reads the ledger in order and calls the function with each event and its contents. A gap, an event of another
-// session, and one that is damaged or does not follow from the previous one are errors that name the event. A changed
-// payload is reported after the last event, because a later event may say that a permanent deletion replaced it.
-// torn: the last line was cut off and is ignored; everything before it is valid.
+// Read reads the ledger in order and calls do with each event and its contents. A gap, an event of another session, and
+// an event that is damaged or does not follow from the previous one are errors that name the event. A changed payload
+// is reported after the last event, because a later event may show that a permanent deletion replaced it. torn: the
+// last line was cut off and is ignored; everything before it is valid.
 func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err error) {
 	r, err := b.open(eventsName)
 	if err != nil {
@@ -145,7 +145,7 @@ func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err er
 		return false, err
 	}
 	defer contents.close()
-	p := pass{meta: b.Meta, tail: ledger.Genesis(), vouching: newVouching(), contents: contents, do: do}
+	p := pass{meta: b.Meta, tail: ledger.Genesis(), payloads: newPayloadCheck(), contents: contents, do: do}
 	if torn, err = p.lines(bufio.NewReaderSize(r, 256<<10)); err != nil {
 		return torn, err
 	}
@@ -171,7 +171,7 @@ func (b *Reader) contents() (*contentReader, error) {
 type pass struct {
 	meta     Meta
 	tail     ledger.Tail
-	vouching vouching
+	payloads payloadCheck
 	contents *contentReader
 	do       func(ledger.Event, []Content) error
 }
@@ -241,11 +241,11 @@ func (p *pass) event(n int64, e ledger.Event) error {
 		return refused("event %d has no valid time", e.Seq)
 	}
 	p.tail = e.Tail()
-	p.vouching.see(e)
+	p.payloads.add(e)
 	if e.Seq > p.meta.Head.EventSeq {
 		return refused("there are more events than the %d that meta.json names", p.meta.Head.EventSeq)
 	}
-	contents, err := p.contents.of(e.Seq)
+	contents, err := p.contents.forEvent(e.Seq)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (p *pass) event(n int64, e ledger.Event) error {
 // checkEnd checks that the ledger ends where it should, or one event earlier if the last one was torn.
 func (p *pass) checkEnd(torn bool) error {
 	last := p.meta.Head.EventSeq
-	if seq := p.vouching.fault(); seq > 0 {
+	if seq := p.payloads.fault(); seq > 0 {
 		return refused("event %d was changed: its payload does not match its hash, and no permanent deletion put it there", seq)
 	}
 	switch {
@@ -268,9 +268,9 @@ func (p *pass) checkEnd(torn bool) error {
 	case hex.EncodeToString(p.tail.Hash) != p.meta.Head.Hash:
 		return refused("its last event is not the one that meta.json names")
 	}
-	left, err := p.contents.next()
-	if err == nil && left != nil {
-		err = refused("contents.zst contains something for event %d that does not belong there", left.Seq)
+	unread, err := p.contents.next()
+	if err == nil && unread != nil {
+		err = refused("contents.zst contains something for event %d that does not belong there", unread.Seq)
 	}
 	return err
 }

@@ -23,7 +23,7 @@ const (
 	indexName    = "index.json"
 )
 
-// Session is the content to write, from one moment. Events and Contents are read once, in order.
+// Session is what a bundle contains, as of one moment. Events and Contents are read once, in order.
 type Session struct {
 	Meta     Meta
 	Events   iter.Seq2[ledger.Event, error]
@@ -77,7 +77,7 @@ func entry(z *zip.Writer, name string, method uint16, write func(io.Writer) erro
 
 // writeEvents also records where turns were accepted, for the index.
 func (s Session) writeEvents(w io.Writer, accepted map[string]int64) error {
-	tail, vouching := ledger.Genesis(), newVouching()
+	tail, payloads := ledger.Genesis(), newPayloadCheck()
 	damaged := func(seq int64) error {
 		return chat.Errorf(chat.CodeCorrupt, "bundle.write", "Event %d of the session is damaged, so it was not exported.", seq).
 			WithHint("run verify to see what is damaged; a backup may contain it")
@@ -90,7 +90,7 @@ func (s Session) writeEvents(w io.Writer, accepted map[string]int64) error {
 			return damaged(e.Seq)
 		}
 		tail = e.Tail()
-		vouching.see(e)
+		payloads.add(e)
 		if e.Type == ledger.EventTurnAccepted {
 			accepted[e.Entity] = e.Seq
 		}
@@ -102,7 +102,7 @@ func (s Session) writeEvents(w io.Writer, accepted map[string]int64) error {
 			return err
 		}
 	}
-	if seq := vouching.fault(); seq > 0 {
+	if seq := payloads.fault(); seq > 0 {
 		return damaged(seq)
 	}
 	if tail.Seq != s.Meta.Head.EventSeq {
@@ -127,7 +127,7 @@ func (s Session) writeContents(w io.Writer) error {
 	return c.z.Close()
 }
 
-// index says where things are: a derived cache (ZIG 3).
+// index lists what the bundle contains: a derived cache (ZIG 3).
 type index struct {
 	SchemaVersion int             `json:"schema_version"`
 	EventSeq      int64           `json:"event_seq"`

@@ -2,13 +2,13 @@ package render
 
 import "strings"
 
-// A text is parsed in pieces of pieceBytes, split at empty lines. Text that nests deeper than deepest, or has a table
-// of more than widest cells, is not parsed at all, because the parser's time and stack would grow faster than the
-// text.
+// A long text is parsed in pieces of at least pieceBytes, split at empty lines. Text that nests deeper than maxNesting,
+// or has a table of more than maxTableCells cells, is not parsed at all, because the parser's time and stack would grow
+// faster than the text.
 const (
-	pieceBytes = 32 << 10
-	deepest    = 24
-	widest     = 50_000
+	pieceBytes    = 32 << 10
+	maxNesting    = 24
+	maxTableCells = 50_000
 )
 
 // pieces splits a text at empty lines outside of code.
@@ -39,14 +39,14 @@ func pieces(s string) []string {
 
 func longestPrefix(s string) int { return len(s) - len(strings.TrimLeft(s, s[:1])) }
 
-// plain reports that a piece is shown as plain text.
-func plain(s string) bool { return len(s) > maxParsed || deep(s) || wide(s) }
+// isPlain reports whether a piece is shown as plain text.
+func isPlain(s string) bool { return len(s) > maxParsed || isDeep(s) || isWide(s) }
 
-// deep reports that a line of Markdown nests deeper than real documents do, by its marks or its indentation.
-func deep(s string) bool {
+// isDeep reports whether a line of Markdown nests deeper than real documents do, by its marks or its indentation.
+func isDeep(s string) bool {
 	for line := range strings.Lines(s) {
 		depth, columns := marks(line)
-		if depth > deepest || depth > 0 && columns > 4*deepest {
+		if depth > maxNesting || depth > 0 && columns > 4*maxNesting {
 			return true
 		}
 	}
@@ -55,7 +55,7 @@ func deep(s string) bool {
 
 // marks counts the marks of quotes and lists at the beginning of a line, and the columns of white space among them.
 func marks(line string) (depth, columns int) {
-	for i := 0; i < len(line) && depth <= deepest; i++ {
+	for i := 0; i < len(line) && depth <= maxNesting; i++ {
 		c := line[i]
 		digit := c >= '0' && c <= '9'
 		switch {
@@ -78,11 +78,11 @@ func marks(line string) (depth, columns int) {
 	return depth, columns
 }
 
-// wide reports a table with too many cells: the parser also creates those that a row omits.
-func wide(s string) bool {
+// isWide reports whether a text has a table with too many cells: the parser also creates those that a row omits.
+func isWide(s string) bool {
 	rows := strings.Count(s, "\n") + 1
 	for line := range strings.Lines(s) {
-		if columns := strings.Count(line, "|") + 1; columns > 1 && columns*rows > widest &&
+		if columns := strings.Count(line, "|") + 1; columns > 1 && columns*rows > maxTableCells &&
 			strings.IndexByte(line, '-') >= 0 && strings.Trim(line, " \t\n|-:>*+.)0123456789") == "" {
 			return true
 		}

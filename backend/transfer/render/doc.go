@@ -2,8 +2,8 @@
 // turns one by one and keeps none of them.
 //
 // Text from people and models is untrusted. In Markdown its headings are moved below those of the document, and HTML,
-// an unclosed fence, or anything else that would swallow what follows is neutralised. In HTML it is rendered without
-// any of its own HTML; the page has no script, loads nothing, and its policy forbids both.
+// an unclosed fence, or anything else that would change how the following text is read is escaped or closed. In HTML
+// output, only harmless tags of the text are kept; the page has no script, loads nothing, and its policy forbids both.
 package render
 
 import (
@@ -16,7 +16,7 @@ import (
 // Document is a conversation, or a part of one, to be written.
 type Document struct {
 	Session  chat.Session
-	Branch   chat.BranchSummary   // the one shown; with All, the active one
+	Branch   chat.BranchSummary   // the branch shown; with All, the active one
 	Branches []chat.BranchSummary // of the session
 	Pins     []chat.Pin
 	Chapters []Chapter
@@ -143,7 +143,7 @@ func (d Document) chapterTitle(c Chapter) string {
 	return s
 }
 
-// fork says where a branch forks off another; empty if it does not.
+// fork describes where a branch forks off another; empty if it does not.
 func (d Document) fork(c Chapter) string {
 	if c.Branch.ParentBranch == "" {
 		return ""

@@ -36,14 +36,14 @@ func conversation(turns ...render.Turn) render.Document {
 }
 
 func exchange(seq int64, ask, answer string) render.Turn {
-	said := chat.AssistantText(answer)
+	message := chat.AssistantText(answer)
 	return render.Turn{Turn: chat.Turn{
 		ID: "01HZZZZZZZZZZZZZZZZZZZTU01", BranchID: "01HZZZZZZZZZZZZZZZZZZZBR01", Seq: seq, Phase: chat.PhaseDone, Outcome: chat.OutcomeCompleted,
-		User: chat.UserText(ask), Assistant: &said, Model: "test", Provider: "recall", CreatedAt: at, UpdatedAt: at,
+		User: chat.UserText(ask), Assistant: &message, Model: "test", Provider: "recall", CreatedAt: at, UpdatedAt: at,
 	}}
 }
 
-func written(t *testing.T, write func(io.Writer, render.Document) error, d render.Document) string {
+func renderText(t *testing.T, write func(io.Writer, render.Document) error, d render.Document) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := write(&out, d); err != nil {
@@ -81,7 +81,7 @@ func everything() render.Turn {
 	return t
 }
 
-// hostile are texts that try to run code, to load something, or to leave their place.
+// hostile are texts that try to run code, to load something, or to affect the text around them.
 var hostile = map[string]string{
 	"script": "<script>alert(1)</script>", "handler": "<img src=x onerror=alert(1)>", "handler on a kept tag": `<b onclick="alert(1)">x</b>`,
 	"javascript": "[x](javascript:alert(1))", "javascript in disguise": "[x](&#106;avascript:alert(1))", "javascript, broken": "<a href=\"java\nscript:alert(1)\">x</a>",

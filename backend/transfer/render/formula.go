@@ -13,12 +13,12 @@ import (
 // only JSON.
 
 const (
-	// The placeholder of a formula in the Markdown: its number between two characters that no text has.
-	formulaOpen, formulaShut = '\uE0F0', '\uE0F1'
+	// The placeholder of a formula in the Markdown is its number between these two private-use characters.
+	formulaOpen, formulaClose = '\uE0F0', '\uE0F1'
 	// longestFormula limits how far the end of a formula is searched for, in bytes.
 	longestFormula = 4_000
-	// lookedThrough limits fruitless searching, in bytes per piece: beyond it the rest of the text is left unchanged.
-	lookedThrough = 1 << 20
+	// maxFruitless limits fruitless searching, in bytes per piece: beyond it the rest of the text is left unchanged.
+	maxFruitless = 1 << 20
 )
 
 // formula finds code, which is skipped, and formulas: $…$, $$…$$, \(…\) and \[…\]. A match contains no empty line,
@@ -36,38 +36,38 @@ func withoutFormulas(s string) (string, []string) {
 	}
 	var out strings.Builder
 	var found []string
-	fence, begins, patience := "", true, lookedThrough
+	fence, lineStart, budget := "", true, maxFruitless
 	for i := 0; i < len(s); {
-		if begins {
+		if lineStart {
 			line := s[i : i+lineLength(s[i:])]
 			trimmed := strings.TrimSpace(line)
-			was := fence
+			wasInside := fence
 			switch {
 			case fence != "" && strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]) == "":
 				fence = ""
 			case fence == "" && (strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")):
 				fence = trimmed[:longestPrefix(trimmed)]
 			}
-			if was != "" || fence != "" {
+			if wasInside != "" || fence != "" {
 				out.WriteString(line)
 				i += len(line)
 				continue
 			}
 		}
-		begins = s[i] == '\n'
-		if c := s[i]; (c == '$' || c == '\\' || c == '`') && patience > 0 {
-			n, code, seen := formulaAt(s, i)
+		lineStart = s[i] == '\n'
+		if c := s[i]; (c == '$' || c == '\\' || c == '`') && budget > 0 {
+			n, code, searched := formulaAt(s, i)
 			if n > 0 {
 				if code {
 					out.WriteString(s[i : i+n])
 				} else {
-					out.WriteString(string(formulaOpen) + strconv.Itoa(len(found)) + string(formulaShut))
+					out.WriteString(string(formulaOpen) + strconv.Itoa(len(found)) + string(formulaClose))
 					found = append(found, s[i:i+n])
 				}
 				i += n
 				continue
 			}
-			patience -= seen
+			budget -= searched
 			if c == '\\' && i+1 < len(s) && s[i+1] != '\n' { // the next character is escaped
 				out.WriteString(s[i : i+2])
 				i += 2
@@ -80,8 +80,9 @@ func withoutFormulas(s string) (string, []string) {
 	return out.String(), found
 }
 
-// formulaAt is the length of the code or formula at i; 0: none. seen is how far its end was searched for.
-func formulaAt(s string, i int) (n int, code bool, seen int) {
+// formulaAt is the length of the code or formula at i; 0: none. searched is the number of bytes that were searched for
+// its end.
+func formulaAt(s string, i int) (n int, code bool, searched int) {
 	near := s[i:min(len(s), i+longestFormula)]
 	if end := strings.Index(near, "\n\n"); end >= 0 {
 		near = near[:end]
@@ -102,14 +103,14 @@ func formulaAt(s string, i int) (n int, code bool, seen int) {
 		if i > 0 {
 			before = s[i-1 : i]
 		}
-		if wordy(after) || wordy(before) {
+		if isWordByte(after) || isWordByte(before) {
 			return 0, false, len(near)
 		}
 	}
 	return n, code, n
 }
 
-func wordy(s string) bool {
+func isWordByte(s string) bool {
 	return s != "" && (s[0] >= '0' && s[0] <= '9' || s[0] >= 'a' && s[0] <= 'z' || s[0] >= 'A' && s[0] <= 'Z' || s[0] == '=' || s[0] >= 0x80)
 }
 
@@ -120,14 +121,14 @@ func lineLength(s string) int {
 	return len(s)
 }
 
-var formulaMark = regexp.MustCompile(string(formulaOpen) + `(\d+)` + string(formulaShut))
+var formulaMark = regexp.MustCompile(string(formulaOpen) + `(\d+)` + string(formulaClose))
 
-// withFormulas puts them back into the rendered text.
-func withFormulas(drawn []byte, found []string) []byte {
+// withFormulas puts formulas back into the rendered text.
+func withFormulas(rendered []byte, found []string) []byte {
 	if len(found) == 0 {
-		return drawn
+		return rendered
 	}
-	return formulaMark.ReplaceAllFunc(drawn, func(mark []byte) []byte {
+	return formulaMark.ReplaceAllFunc(rendered, func(mark []byte) []byte {
 		n, err := strconv.Atoi(string(formulaMark.FindSubmatch(mark)[1]))
 		if err != nil || n >= len(found) {
 			return mark
@@ -136,8 +137,8 @@ func withFormulas(drawn []byte, found []string) []byte {
 	})
 }
 
-// wholeJSON reports that a text is just a JSON object or array.
-func wholeJSON(s string) bool {
+// isJSON reports whether a text is just a JSON object or array.
+func isJSON(s string) bool {
 	s = strings.TrimSpace(s)
 	return len(s) > 2 && (s[0] == '{' || s[0] == '[') && json.Valid([]byte(s))
 }

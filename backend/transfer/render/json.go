@@ -14,7 +14,7 @@ const Schema = 1
 // Head is the part of a JSON transcript before its turns.
 type Head struct {
 	Session  chat.Session `json:"session"`
-	Branch   chat.Branch  `json:"branch"` // the one shown
+	Branch   chat.Branch  `json:"branch"` // the branch shown
 	Branches []BranchRow  `json:"branches"`
 }
 

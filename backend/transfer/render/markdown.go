@@ -66,7 +66,7 @@ func (m *markdown) head(d Document) {
 	m.put("\n")
 }
 
-// field is a line of the front matter: a JSON string is also a YAML string.
+// field writes a line of the front matter: a JSON string is also a YAML string.
 func (m *markdown) field(name, value string) {
 	quoted, _ := chat.MarshalJSON(value) // a string always encodes
 	m.put(name, ": ", string(quoted), "\n")
@@ -94,7 +94,7 @@ func (m *markdown) heading(t Turn, who string, at time.Time) {
 	m.put("### #", decimal(t.Seq), " ", escaped(who), ", ", formatTime(at), "\n\n")
 }
 
-// note is a sentence of the program, which may quote unknown content.
+// note writes a sentence of the program, which may quote untrusted content.
 func (m *markdown) note(s string) { m.put("*", escaped(display.OneLine(s)), "*\n\n") }
 
 func (m *markdown) blocks(bs chat.Blocks) {
@@ -122,20 +122,20 @@ func (m *markdown) block(b chat.Block) {
 	case chat.Image:
 		p := pictureOf(b, markdownImageBytes)
 		if p.data != "" {
-			m.put("![", escaped(p.words), "](", p.data, ")\n\n")
+			m.put("![", escaped(p.description), "](", p.data, ")\n\n")
 			return
 		}
-		m.note(p.words + ".")
+		m.note(p.description + ".")
 	default:
 		if text, ok := chat.InstructionsIn(b); ok {
 			m.folded(importedInstructions, func() { m.fence("", text) })
 			return
 		}
-		m.note(named(b))
+		m.note(describeBlock(b))
 	}
 }
 
-// result is a tool's output, unchanged: it is not Markdown.
+// result writes a tool's output, unchanged: it is not Markdown.
 func (m *markdown) result(bs chat.Blocks) {
 	for _, b := range bs {
 		switch b := b.(type) {
@@ -149,18 +149,18 @@ func (m *markdown) result(bs chat.Blocks) {
 
 func (m *markdown) text(s string) {
 	if strings.TrimSpace(s) != "" {
-		m.put(strings.TrimRight(tame(s), "\n"), "\n\n")
+		m.put(strings.TrimRight(isolate(s), "\n"), "\n\n")
 	}
 }
 
-// folded is a collapsed part. Its summary line is HTML, in which Markdown has no effect.
+// folded writes a collapsed part. Its summary line is HTML, in which Markdown has no effect.
 func (m *markdown) folded(name string, inside func()) {
 	m.put("<details>\n<summary>", html.EscapeString(display.OneLine(name)), "</summary>\n\n")
 	inside()
 	m.put("</details>\n\n")
 }
 
-// fence is text byte for byte: the fence is longer than any inside it.
+// fence writes text byte for byte: the fence is longer than any inside it.
 func (m *markdown) fence(language, s string) { m.put(fenced(language, s), "\n\n") }
 
 func fenced(language, s string) string {
@@ -184,8 +184,8 @@ func longestRun(s string, c byte) int {
 // importedInstructions is the label of a system text from an import.
 const importedInstructions = "Instructions that came with the import"
 
-// named describes a block that is not written out.
-func named(b chat.Block) string {
+// describeBlock describes a block that is not written out.
+func describeBlock(b chat.Block) string {
 	switch b := b.(type) {
 	case chat.Document:
 		part := "a part of it was sent"

@@ -37,7 +37,7 @@ func TestMarkdownOfEverything(t *testing.T) {
 	d := conversation(everything(), exchange(2, "And a *mast*?", "It holds\nthe sail."))
 	d.Session.SystemPrompt = "Be brief.\n```"
 	d.Pins = []chat.Pin{{Text: "- The ship is *blue*.\n===\nAlways."}}
-	golden(t, "everything.md", written(t, render.Markdown, d))
+	golden(t, "everything.md", renderText(t, render.Markdown, d))
 }
 
 // outline returns the top-level headings of level 1 to 3 of a document.
@@ -80,11 +80,11 @@ func leaks(src string) []string {
 func keepsItsStructure(t interface {
 	Errorf(string, ...any)
 	Helper()
-}, said string,
+}, message string,
 ) {
 	t.Helper()
-	turn := exchange(1, said, said)
-	turn.Assistant.Blocks = append(chat.Blocks{chat.Reasoning{Summary: said}}, turn.Assistant.Blocks...)
+	turn := exchange(1, message, message)
+	turn.Assistant.Blocks = append(chat.Blocks{chat.Reasoning{Summary: message}}, turn.Assistant.Blocks...)
 	d := conversation(turn, exchange(2, "b", "c"))
 	var out strings.Builder
 	if err := render.Markdown(&out, d); err != nil {
@@ -94,20 +94,20 @@ func keepsItsStructure(t interface {
 		"# Ships \\& \\<sails\\>", "### #1 You, 2026-03-04 05:06 UTC", "### #1 test, 2026-03-04 05:06 UTC",
 		"### #2 You, 2026-03-04 05:06 UTC", "### #2 test, 2026-03-04 05:06 UTC",
 	}
-	if strings.TrimSpace(said) == "" {
+	if strings.TrimSpace(message) == "" {
 		return
 	}
 	if got := outline(out.String()); strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("the outline of %.80q is %q\n%.2000s", said, got, out.String())
+		t.Errorf("the outline of %.80q is %q\n%.2000s", message, got, out.String())
 	}
 	if got := leaks(out.String()); len(got) > 0 {
-		t.Errorf("%.80q leaks %.200q", said, got)
+		t.Errorf("%.80q leaks %.200q", message, got)
 	}
 }
 
 func TestMarkdownOfAMessageStaysInItsPlace(t *testing.T) {
-	for name, said := range hostile {
-		t.Run(name, func(t *testing.T) { keepsItsStructure(t, said) })
+	for name, message := range hostile {
+		t.Run(name, func(t *testing.T) { keepsItsStructure(t, message) })
 	}
 }
 
@@ -119,34 +119,34 @@ func TestMarkdownOfAnyTextStaysInItsPlace(t *testing.T) {
 }
 
 func FuzzMarkdownStaysInItsPlace(f *testing.F) {
-	for _, said := range hostile {
-		if len(said) < 1000 {
-			f.Add(said)
+	for _, message := range hostile {
+		if len(message) < 1000 {
+			f.Add(message)
 		}
 	}
-	f.Fuzz(func(t *testing.T, said string) {
-		if len(said) > 10_000 {
-			t.Skip("longer texts are tried by the table")
+	f.Fuzz(func(t *testing.T, message string) {
+		if len(message) > 10_000 {
+			t.Skip("longer texts are tested with the table")
 		}
-		keepsItsStructure(t, strings.ToValidUTF8(said, "?"))
+		keepsItsStructure(t, strings.ToValidUTF8(message, "?"))
 	})
 }
 
 func TestMarkdownIsNotChangedNeedlessly(t *testing.T) {
-	for _, said := range []string{"plain *words*", "- a\n  - b\n\n1. c", "a `code` b", "    code", "> quote", "| a |\n|---|\n| b |", "x_y a\\b"} {
-		if out := written(t, render.Markdown, conversation(exchange(1, "q", said))); !strings.Contains(out, "\n\n"+said+"\n\n") {
-			t.Errorf("%q is not in\n%s", said, out)
+	for _, message := range []string{"plain *words*", "- a\n  - b\n\n1. c", "a `code` b", "    code", "> quote", "| a |\n|---|\n| b |", "x_y a\\b"} {
+		if out := renderText(t, render.Markdown, conversation(exchange(1, "q", message))); !strings.Contains(out, "\n\n"+message+"\n\n") {
+			t.Errorf("%q is not in\n%s", message, out)
 		}
 	}
 }
 
 func TestMarkdownHeadingsMoveTogether(t *testing.T) {
-	for said, want := range map[string]string{
+	for message, want := range map[string]string{
 		"# a\n\ntext\n\n## b": "#### a\n\ntext\n\n##### b", "### a": "#### a", "a\nb\n===\nc": "#### a b\nc", "##### a": "##### a",
 		"```\n# code\n```\n\n## a": "```\n# code\n```\n\n#### a", "```sh\nls": "```sh\nls\n```", "a <b>c</b>": `a \<b>c\</b>`,
 	} {
-		if out := written(t, render.Markdown, conversation(exchange(1, "q", said))); !strings.Contains(out, "\n\n"+want+"\n\n") {
-			t.Errorf("%q does not become %q in\n%s", said, want, out)
+		if out := renderText(t, render.Markdown, conversation(exchange(1, "q", message))); !strings.Contains(out, "\n\n"+want+"\n\n") {
+			t.Errorf("%q does not become %q in\n%s", message, want, out)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestRenderingUnfinishedTurns(t *testing.T) {
 	failed := exchange(4, "failed", "")
 	failed.Assistant, failed.Phase, failed.Outcome, failed.Failure = nil, chat.PhaseFailed, chat.OutcomeFailed, &chat.Failure{Message: "No *key*."}
 	d := conversation(exchange(1, "a", "b"), open, cut, failed)
-	out := written(t, render.Markdown, d)
+	out := renderText(t, render.Markdown, d)
 	for _, want := range []string{"cut off", "the beginning\n\n*Incomplete: the answer was cut off here.*", "failed\n\n*This turn failed: No \\*key\\*.*"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
@@ -169,11 +169,11 @@ func TestRenderingUnfinishedTurns(t *testing.T) {
 	if strings.Contains(out, "unsent") {
 		t.Errorf("an unsent message is in\n%s", out)
 	}
-	if page := written(t, render.HTML, d); strings.Contains(page, "unsent") || !strings.Contains(page, "This turn failed: No *key*.") {
+	if page := renderText(t, render.HTML, d); strings.Contains(page, "unsent") || !strings.Contains(page, "This turn failed: No *key*.") {
 		t.Errorf("the page differs:\n%s", page)
 	}
 	if !render.Open(open.Turn) || render.Open(cut.Turn) || render.Open(failed.Turn) {
-		t.Error("Open must return only those without an answer")
+		t.Error("Open must be true only for turns without an answer")
 	}
 }
 
@@ -184,8 +184,8 @@ func branched() render.Document {
 	d := conversation(exchange(1, "a", "b"), exchange(2, "c", "d"), other)
 	first := d.Branch
 	first.Turns = 2
-	put := at
-	fork := chat.BranchSummary{Branch: chat.Branch{ID: other.BranchID, Label: "*fork*", ParentBranch: first.ID, ForkTurn: "x", ArchivedAt: &put}, ForkSeq: 1, Turns: 2}
+	archivedAt := at
+	fork := chat.BranchSummary{Branch: chat.Branch{ID: other.BranchID, Label: "*fork*", ParentBranch: first.ID, ForkTurn: "x", ArchivedAt: &archivedAt}, ForkSeq: 1, Turns: 2}
 	empty := chat.BranchSummary{Branch: chat.Branch{ID: "01HZZZZZZZZZZZZZZZZZZZBR03", ParentBranch: first.ID}, ForkSeq: 0}
 	d.All, d.Branches = true, []chat.BranchSummary{first, fork, empty}
 	d.Chapters = []render.Chapter{{Branch: first, From: 1, Turns: 2}, {Branch: fork, From: 2, Turns: 1}, {Branch: empty, From: 1}}
@@ -193,5 +193,5 @@ func branched() render.Document {
 }
 
 func TestBranchesAreChaptersThatBeginAtTheirFork(t *testing.T) {
-	golden(t, "branches.md", written(t, render.Markdown, branched()))
+	golden(t, "branches.md", renderText(t, render.Markdown, branched()))
 }

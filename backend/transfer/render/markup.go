@@ -21,21 +21,21 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// drawn converts Markdown to HTML. The text's own HTML is dropped, links lead only to the web or to mail, and
-// pictures are shown only if the text contains their data.
-var drawn = goldmark.New(
+// converter converts Markdown to HTML. The text's own HTML is escaped, except for harmless tags; links lead only to
+// the web; and pictures are shown only if the text contains their data.
+var converter = goldmark.New(
 	goldmark.WithExtensions(
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
 		extension.Strikethrough, extension.Linkify, extension.TaskList,
 		extension.NewFootnote(extension.WithFootnoteIDPrefixFunction(notePrefix)),
 	),
-	goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(placed{}, 1500))), // after the footnotes' own
+	goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(pageTransformer{}, 1500))), // after the footnotes' own
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(markup{}, 10))),
 )
 
 // answerHTML writes an answer's Markdown as HTML.
 func answerHTML(w *writer, s string) {
-	if wholeJSON(s) {
+	if isJSON(s) {
 		w.put(codeHTML("json", strings.TrimSpace(lineEnds.Replace(s))+"\n"))
 		return
 	}
@@ -45,13 +45,13 @@ func answerHTML(w *writer, s string) {
 		}
 		var out bytes.Buffer
 		var formulas []string
-		whole := plain(piece)
-		if !whole {
+		asPlain := isPlain(piece)
+		if !asPlain {
 			var marked string
 			marked, formulas = withoutFormulas(piece)
-			whole = drawn.Convert([]byte(marked), &out, parser.WithContext(w.notes())) != nil
+			asPlain = converter.Convert([]byte(marked), &out, parser.WithContext(w.notes())) != nil
 		}
-		if whole {
+		if asPlain {
 			w.put(`<p class="plain" dir="auto">`, html.EscapeString(strings.Trim(piece, "\n")), "</p>\n")
 			continue
 		}
@@ -59,13 +59,14 @@ func answerHTML(w *writer, s string) {
 	}
 }
 
-// noteKey is the key for what precedes the number of a footnote in its address, in the parser's context and in the
-// document's meta data: each text counts its footnotes from one, and a page contains many texts.
+// noteKey is the key of the prefix for footnote ids in the document's metadata: each text counts its footnotes from
+// one, and a page contains many texts.
 const noteKey = "note"
 
+// noteContext is the key of the same prefix in the parser's context.
 var noteContext = parser.NewContextKey()
 
-// notes is a parser context with which the footnotes of the next text have addresses of their own.
+// notes returns a parser context in which the footnotes of the next text have ids of their own.
 func (w *writer) notes() parser.Context {
 	w.texts++
 	c := parser.NewContext()
@@ -82,12 +83,12 @@ func notePrefix(n ast.Node) []byte {
 	return nil
 }
 
-// placed fits a text into the page: its headings are below those of the page, its footnotes have addresses of their
+// pageTransformer fits a text into the page: its headings are below those of the page, its footnotes have ids of their
 // own, and each block has the direction of its text.
-type placed struct{}
+type pageTransformer struct{}
 
 // Transform implements parser.ASTTransformer.
-func (placed) Transform(doc *ast.Document, r text.Reader, c parser.Context) {
+func (pageTransformer) Transform(doc *ast.Document, r text.Reader, c parser.Context) {
 	doc.AddMeta(noteKey, c.Get(noteContext))
 	shift := headingShift(doc)
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -97,18 +98,19 @@ func (placed) Transform(doc *ast.Document, r text.Reader, c parser.Context) {
 		markHarmless(n, r.Source())
 		switch n := n.(type) {
 		case *ast.Heading:
-			n.Level = min(6, max(lowest, n.Level+shift))
-			directed(n)
+			n.Level = min(6, max(minLevel, n.Level+shift))
+			setDirection(n)
 		case *ast.Paragraph, *ast.Blockquote, *ast.List, *ast.ListItem, *east.TableCell:
-			directed(n)
+			setDirection(n)
 		}
 		return ast.WalkContinue, nil
 	})
 }
 
-func directed(n ast.Node) { n.SetAttributeString("dir", []byte("auto")) }
+func setDirection(n ast.Node) { n.SetAttributeString("dir", []byte("auto")) }
 
-// markup renders the nodes that could be active or load something.
+// markup renders the nodes that would be unsafe or look wrong as goldmark renders them: HTML, links, images, code, task
+// boxes and tables.
 type markup struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
@@ -128,11 +130,11 @@ func (markup) htmlBlock(w util.BufWriter, src []byte, n ast.Node, entering bool)
 	b := n.(*ast.HTMLBlock)
 	if entering {
 		_, _ = w.WriteString(`<p class="plain" dir="auto">`)
-		words := b.Lines().Value(src)
+		nodeText := b.Lines().Value(src)
 		if b.HasClosure() {
-			words = append(bytes.Clone(words), b.ClosureLine.Value(src)...)
+			nodeText = append(bytes.Clone(nodeText), b.ClosureLine.Value(src)...)
 		}
-		_, _ = w.WriteString(html.EscapeString(strings.TrimRight(string(words), "\n")))
+		_, _ = w.WriteString(html.EscapeString(strings.TrimRight(string(nodeText), "\n")))
 		_, _ = w.WriteString("</p>\n")
 	}
 	return ast.WalkSkipChildren, nil
@@ -149,10 +151,10 @@ func (markup) rawHTML(w util.BufWriter, src []byte, n ast.Node, entering bool) (
 	return ast.WalkSkipChildren, nil
 }
 
-// harmless is a tag that only changes how its text looks, without attributes: what the window draws too.
+// harmless matches a tag without attributes that only changes how its text looks. The window shows the same tags.
 var harmless = regexp.MustCompile(`^<(/?)(?i:(br|sub|sup|kbd|u|mark|small|del|ins|b|i|em|strong))\s*/?>$`)
 
-// tagAttribute holds the tag as which HTML of the text is drawn.
+// tagAttribute is the attribute of a node with the tag that is written for it.
 const tagAttribute = "tag"
 
 // markHarmless marks the harmless tags directly in a node: line breaks, and pairs, so that nothing stays open beyond it.
@@ -186,14 +188,14 @@ func markHarmless(in ast.Node, src []byte) {
 }
 
 func (markup) link(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	address, ok := followed(string(util.URLEscape(n.(*ast.Link).Destination, true)))
+	address, ok := linkAddress(string(util.URLEscape(n.(*ast.Link).Destination, true)))
 	switch {
 	case !ok:
 	case entering:
 		openLink(w, address)
 	default:
 		_, _ = w.WriteString("</a>")
-		host(w, address, words(n, src))
+		writeHost(w, address, nodeText(n, src))
 	}
 	return ast.WalkContinue, nil
 }
@@ -208,32 +210,32 @@ func (markup) autoLink(w util.BufWriter, src []byte, n ast.Node, entering bool) 
 	return ast.WalkContinue, nil
 }
 
-// linked writes a text, as a link if the address can be followed and the text is not in a link already.
-func linked(w util.BufWriter, n ast.Node, to []byte, said string) {
-	address, ok := followed(string(to))
+// linked writes a text, as a link if the target may be one and the text is not in a link already.
+func linked(w util.BufWriter, n ast.Node, target []byte, label string) {
+	address, ok := linkAddress(string(target))
 	if ok = ok && !inLink(n); ok {
 		openLink(w, address)
 	}
-	_, _ = w.WriteString(html.EscapeString(said))
+	_, _ = w.WriteString(html.EscapeString(label))
 	if ok {
 		_, _ = w.WriteString("</a>")
-		host(w, address, said)
+		writeHost(w, address, label)
 	}
 }
 
-// image renders a picture whose data is in the text. A remote one becomes a link, because loading it would tell its
-// owner who reads the page.
+// image renders a picture whose data is in the text. A remote picture becomes a link, because loading it would reveal
+// to its server who reads the page.
 func (markup) image(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	to := string(n.(*ast.Image).Destination)
-	said := words(n, src)
-	if carried.MatchString(to) {
-		_, _ = w.WriteString(`<img src="` + html.EscapeString(to) + `" alt="` + html.EscapeString(said) + `">`)
+	target := string(n.(*ast.Image).Destination)
+	label := nodeText(n, src)
+	if embeddedImage.MatchString(target) {
+		_, _ = w.WriteString(`<img src="` + html.EscapeString(target) + `" alt="` + html.EscapeString(label) + `">`)
 		return ast.WalkSkipChildren, nil
 	}
-	linked(w, n, util.URLEscape([]byte(to), true), cmp.Or(said, "Image"))
+	linked(w, n, util.URLEscape([]byte(target), true), cmp.Or(label, "Image"))
 	return ast.WalkSkipChildren, nil
 }
 
@@ -279,11 +281,12 @@ func (markup) table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.
 	return ast.WalkContinue, nil
 }
 
-// carried is a picture inside the text.
-var carried = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$`)
+// embeddedImage matches the address of a picture inside the text.
+var embeddedImage = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$`)
 
-// followed is an address that may be a link. As in the window, only addresses of the web are; a mail address stays text.
-func followed(s string) (string, bool) {
+// linkAddress returns an address if it may become a link. As in the window, only web addresses do; a mail address
+// stays text.
+func linkAddress(s string) (string, bool) {
 	u, err := url.Parse(s)
 	if err != nil {
 		return "", false
@@ -300,25 +303,25 @@ func openLink(w util.BufWriter, address string) {
 	_, _ = w.WriteString(`<a href="` + at + `" title="` + at + `" rel="noopener noreferrer">`)
 }
 
-// spoken matches text that reads as an address.
-var spoken = regexp.MustCompile(`(?:^|[\s/@])((?:[\pL\pN-]+\.)+\pL{2,})(?:$|[\s/:?#])`)
+// addressLike matches text that looks like an address.
+var addressLike = regexp.MustCompile(`(?:^|[\s/@])((?:[\pL\pN-]+\.)+\pL{2,})(?:$|[\s/:?#])`)
 
-// host says where a link leads, unless its text contains that and neither could be misleading.
-func host(w util.BufWriter, address, said string) {
+// writeHost writes the host of a link, unless the link's text contains it and neither of them could be misleading.
+func writeHost(w util.BufWriter, address, label string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return
 	}
 	bare := func(h string) string { return strings.TrimPrefix(strings.ToLower(h), "www.") }
-	doubtful := u.User != nil || strings.Contains(u.Hostname(), "xn--") || strings.ContainsFunc(said, display.IsBidiControl) ||
+	doubtful := u.User != nil || strings.Contains(u.Hostname(), "xn--") || strings.ContainsFunc(label, display.IsBidiControl) ||
 		strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r > 0x7f })
-	if m := spoken.FindStringSubmatch(strings.ToLower(said)); m != nil && bare(m[1]) != bare(u.Hostname()) {
+	if m := addressLike.FindStringSubmatch(strings.ToLower(label)); m != nil && bare(m[1]) != bare(u.Hostname()) {
 		doubtful = true
 	}
 	shown := u.Hostname()
 	if !doubtful {
 		shown = bare(shown)
-		if strings.Contains(strings.ToLower(said), shown) {
+		if strings.Contains(strings.ToLower(label), shown) {
 			return
 		}
 	}
@@ -328,15 +331,15 @@ func host(w util.BufWriter, address, said string) {
 func inLink(n ast.Node) bool {
 	for p := n.Parent(); p != nil; p = p.Parent() {
 		if p.Kind() == ast.KindLink {
-			_, ok := followed(string(util.URLEscape(p.(*ast.Link).Destination, true)))
+			_, ok := linkAddress(string(util.URLEscape(p.(*ast.Link).Destination, true)))
 			return ok
 		}
 	}
 	return false
 }
 
-// words is the text in a node.
-func words(n ast.Node, src []byte) string {
+// nodeText is the text in a node.
+func nodeText(n ast.Node, src []byte) string {
 	var out strings.Builder
 	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {

@@ -13,17 +13,17 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// style is the page's own. Its colours are those of the window.
+// style is the page's style sheet. Its colours are those of the window.
 //
 //go:embed style.css
 var style string
 
-// listed is the number of messages from which a page has a table of contents.
-const listed = 6
+// minContents is the number of turns from which a page has a table of contents.
+const minContents = 6
 
-// HTML writes the document as one self-contained page: no script, nothing loaded, which its policy enforces too,
-// light or dark like the reader's system. The user's text is shown unchanged, answers are rendered from Markdown. The
-// table of contents comes last, because it is known last, and is linked at the top.
+// HTML writes the document as one self-contained page, light or dark like the reader's system. The page has no script
+// and loads nothing, which its policy also enforces. The user's text is shown unchanged, answers are rendered from
+// Markdown. The table of contents comes last, because it is known last, and is linked at the top.
 func HTML(w io.Writer, d Document) error {
 	p := &page{writer: newWriter(w)}
 	p.head(d)
@@ -58,7 +58,7 @@ func policy() string {
 		"'; base-uri 'none'; form-action 'none'"
 }
 
-// opening is a page up to its first visible part.
+// opening writes a page up to its first visible part.
 func (p *page) opening(title string) {
 	p.put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
 		`<meta http-equiv="Content-Security-Policy" content="`, policy(), "\">\n",
@@ -82,11 +82,11 @@ func (p *page) head(d Document) {
 		p.fact("Imported from", display.OneLine(d.Session.Source))
 	}
 	p.put("<dt>Created</dt><dd>", moment(d.Session.CreatedAt), "</dd>\n<dt>Updated</dt><dd>", moment(d.Session.UpdatedAt), "</dd>\n</dl>\n")
-	if long(d) {
+	if hasContents(d) {
 		p.put("<p class=\"jump\"><a href=\"#contents\">Contents</a></p>\n")
 	}
 	if d.Session.SystemPrompt != "" {
-		p.folded("Instructions", func() { p.said(d.Session.SystemPrompt) })
+		p.folded("Instructions", func() { p.plainText(d.Session.SystemPrompt) })
 	}
 	if len(d.Pins) > 0 {
 		p.put("<section class=\"pins\" aria-labelledby=\"pins\"><h2 id=\"pins\">Pinned facts</h2><ul>\n")
@@ -98,13 +98,13 @@ func (p *page) head(d Document) {
 	p.put("</header>\n<main id=\"conversation\" tabindex=\"-1\">\n")
 }
 
-// long reports that a document has a table of contents.
-func long(d Document) bool {
+// hasContents reports whether a document has a table of contents.
+func hasContents(d Document) bool {
 	turns := 0
 	for _, c := range d.Chapters {
 		turns += c.Turns
 	}
-	return turns >= listed || d.All && len(d.Chapters) > 1
+	return turns >= minContents || d.All && len(d.Chapters) > 1
 }
 
 func (p *page) fact(name, value string) {
@@ -172,8 +172,8 @@ func (p *page) note(s string) {
 	p.put(`<p class="note" dir="auto">`, html.EscapeString(display.OneLine(s)), "</p>\n")
 }
 
-// said is a text exactly as it was written.
-func (p *page) said(s string) {
+// plainText writes a text exactly as it was written.
+func (p *page) plainText(s string) {
 	if strings.TrimSpace(s) != "" {
 		p.put(`<p class="plain" dir="auto">`, html.EscapeString(lineEnds.Replace(s)), "</p>\n")
 	}
@@ -182,7 +182,7 @@ func (p *page) said(s string) {
 func (p *page) userBlocks(bs chat.Blocks) {
 	for _, b := range bs {
 		if text, ok := b.(chat.Text); ok {
-			p.said(text.Text)
+			p.plainText(text.Text)
 			continue
 		}
 		p.block(b)
@@ -214,16 +214,16 @@ func (p *page) block(b chat.Block) {
 	case chat.Image:
 		pic := pictureOf(b, pageImageBytes)
 		if pic.data != "" {
-			p.put(`<img src="`, html.EscapeString(pic.data), `" alt="`, html.EscapeString(pic.words), "\">\n")
+			p.put(`<img src="`, html.EscapeString(pic.data), `" alt="`, html.EscapeString(pic.description), "\">\n")
 			return
 		}
-		p.note(pic.words + ".")
+		p.note(pic.description + ".")
 	default:
 		if text, ok := chat.InstructionsIn(b); ok {
-			p.folded(importedInstructions, func() { p.said(text) })
+			p.folded(importedInstructions, func() { p.plainText(text) })
 			return
 		}
-		p.note(named(b))
+		p.note(describeBlock(b))
 	}
 }
 
@@ -244,7 +244,7 @@ func (p *page) folded(name string, inside func()) {
 }
 
 func (p *page) contents(d Document) {
-	if !long(d) {
+	if !hasContents(d) {
 		return
 	}
 	p.put("<nav id=\"contents\" aria-label=\"Contents\">\n<h2>Contents</h2>\n<ul>\n")

@@ -23,13 +23,13 @@ import (
 var tags = strings.Fields(`html head meta title style body a header h1 h2 h3 h4 h5 h6 dl dt dd time p details summary section ul ol li main article span bdi div
 	pre code img nav strong em del sub sup kbd u mark small ins b i blockquote hr br table thead tbody tr th td`)
 
-// attributes are the allowed attributes of each tag, besides the global ones.
+// attributes are the allowed attributes of each tag, in addition to globalAttributes.
 var attributes = map[string][]string{
 	"html": {"lang"}, "meta": {"charset", "http-equiv", "content", "name"}, "a": {"href", "title", "rel"}, "img": {"src", "alt"}, "time": {"datetime"},
 	"ol": {"start"}, "th": {"align"}, "td": {"align"},
 }
 
-var everywhere = []string{"id", "class", "dir", "role", "tabindex", "aria-label", "aria-labelledby"}
+var globalAttributes = []string{"id", "class", "dir", "role", "tabindex", "aria-label", "aria-labelledby"}
 
 var (
 	safeLink = regexp.MustCompile(`^(https?://[^/]|#|\./[^/]+$)`)
@@ -45,22 +45,22 @@ func inspect(t *testing.T, src string) (faults []string, text string) {
 	}
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	ids, refs := map[string]bool{}, []string{}
-	var words strings.Builder
-	var look func(n *html.Node)
-	look = func(n *html.Node) {
+	var content strings.Builder
+	var visit func(n *html.Node)
+	visit = func(n *html.Node) {
 		switch n.Type {
 		case html.CommentNode:
 			fault("a comment: %.80q", n.Data)
 		case html.TextNode:
 			if n.Parent.Data != "style" {
-				words.WriteString(n.Data)
+				content.WriteString(n.Data)
 			}
 		case html.ElementNode:
 			if !slices.Contains(tags, n.Data) || n.Namespace != "" {
 				fault("<%s>", n.Data)
 			}
 			for _, a := range n.Attr {
-				if !slices.Contains(everywhere, a.Key) && !slices.Contains(attributes[n.Data], a.Key) {
+				if !slices.Contains(globalAttributes, a.Key) && !slices.Contains(attributes[n.Data], a.Key) {
 					fault("<%s %s=%.80q>", n.Data, a.Key, a.Val)
 				}
 				switch a.Key {
@@ -88,29 +88,29 @@ func inspect(t *testing.T, src string) (faults []string, text string) {
 			}
 		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			look(c)
+			visit(c)
 		}
 	}
-	look(root)
+	visit(root)
 	for _, ref := range refs {
 		if !ids[ref] {
 			fault("nothing has the id %s", ref)
 		}
 	}
-	return faults, words.String()
+	return faults, content.String()
 }
 
 func TestPageOfEverything(t *testing.T) {
 	d := conversation(everything(), exchange(2, "And a *mast*?", "It holds [the sail](https://example.com/a?b&c) and <mast@example.com>."))
 	d.Session.SystemPrompt = "Be brief.\n<b>"
 	d.Pins = []chat.Pin{{Text: "The ship is <i>blue</i>."}}
-	page := written(t, render.HTML, d)
-	faults, words := inspect(t, page)
+	page := renderText(t, render.HTML, d)
+	faults, text := inspect(t, page)
 	for _, f := range faults {
 		t.Error(f)
 	}
 	for _, want := range []string{"<b>", "The ship is <i>blue</i>.", "# What is\n\na <b>sail</b>?", "sails_1.pdf", "func sail() {}", "</details> none", "☑", "I would rather not.", "cut the answer off"} {
-		if !strings.Contains(words, want) {
+		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
@@ -124,23 +124,23 @@ func TestPageOfEverything(t *testing.T) {
 }
 
 func TestAMessageCannotAffectThePage(t *testing.T) {
-	for name, said := range hostile {
+	for name, message := range hostile {
 		t.Run(name, func(t *testing.T) {
-			turn := exchange(1, said, said)
-			turn.User.Name = said[:min(len(said), 400)]
+			turn := exchange(1, message, message)
+			turn.User.Name = message[:min(len(message), 400)]
 			turn.Model = turn.User.Name
-			turn.Assistant.Blocks = append(turn.Assistant.Blocks, chat.Reasoning{Summary: said}, chat.ToolUse{Name: turn.Model, Input: chat.RawJSON([]byte(said))},
-				chat.ToolResult{Content: chat.Blocks{chat.Text{Text: said}}}, chat.Unknown{Provider: said}, chat.Document{Name: said},
-				chat.Image{MediaType: said, Source: []byte(`{"data":"AAAA"}`)}, chat.Image{MediaType: "image/svg+xml", Source: []byte(`{"data":"PHN2Zy8+"}`)},
+			turn.Assistant.Blocks = append(turn.Assistant.Blocks, chat.Reasoning{Summary: message}, chat.ToolUse{Name: turn.Model, Input: chat.RawJSON([]byte(message))},
+				chat.ToolResult{Content: chat.Blocks{chat.Text{Text: message}}}, chat.Unknown{Provider: message}, chat.Document{Name: message},
+				chat.Image{MediaType: message, Source: []byte(`{"data":"AAAA"}`)}, chat.Image{MediaType: "image/svg+xml", Source: []byte(`{"data":"PHN2Zy8+"}`)},
 				chat.Image{MediaType: "image/png", Source: []byte(`{"data":"\" onerror=x"}`)}, chat.Image{MediaType: "image/png", Source: []byte(`{"url":"https://example.com/x.png"}`)})
 			d := conversation(turn, exchange(2, "b", "the end"))
-			d.Session.Title, d.Branch.Label, d.Session.SystemPrompt, d.Pins = said[:min(len(said), 400)], said, said, []chat.Pin{{Text: said}}
-			faults, words := inspect(t, written(t, render.HTML, d))
+			d.Session.Title, d.Branch.Label, d.Session.SystemPrompt, d.Pins = message[:min(len(message), 400)], message, message, []chat.Pin{{Text: message}}
+			faults, text := inspect(t, renderText(t, render.HTML, d))
 			for _, f := range faults {
 				t.Error(f)
 			}
-			if !strings.HasSuffix(strings.TrimSpace(words), "the end") {
-				t.Errorf("the text after it is lost: %.200q", words[max(0, len(words)-200):])
+			if !strings.HasSuffix(strings.TrimSpace(text), "the end") {
+				t.Errorf("the text after it is lost: %.200q", text[max(0, len(text)-200):])
 			}
 		})
 	}
@@ -148,23 +148,23 @@ func TestAMessageCannotAffectThePage(t *testing.T) {
 
 func TestHostileHTMLIsShownAsText(t *testing.T) {
 	for _, name := range []string{"script", "frame", "form", "svg", "comment", "details", "mutation", "deep", "table cell"} {
-		_, words := inspect(t, written(t, render.HTML, conversation(exchange(1, "q", hostile[name]))))
+		_, text := inspect(t, renderText(t, render.HTML, conversation(exchange(1, "q", hostile[name]))))
 		want := hostile[name]
 		if name == "table cell" {
 			want = "<script>alert(1)</script>"
 		}
-		if !strings.Contains(words, want) {
+		if !strings.Contains(text, want) {
 			t.Errorf("%s is not shown", name)
 		}
 	}
-	if page := written(t, render.HTML, conversation(exchange(1, "q", hostile["disguise"]))); !strings.Contains(page, `<span class="host" dir="ltr">evil.example</span>`) {
+	if page := renderText(t, render.HTML, conversation(exchange(1, "q", hostile["disguise"]))); !strings.Contains(page, `<span class="host" dir="ltr">evil.example</span>`) {
 		t.Error("a link in disguise does not say where it leads")
 	}
 }
 
 // The policy is a second line of defence: it allows only the style with this hash.
 func TestThePolicyForbidsEverythingElse(t *testing.T) {
-	page := written(t, render.HTML, conversation(exchange(1, "a", "b")))
+	page := renderText(t, render.HTML, conversation(exchange(1, "a", "b")))
 	_, rest, _ := strings.Cut(page, "<style>")
 	style, _, _ := strings.Cut(rest, "</style>")
 	sum := sha256.Sum256([]byte(style))
@@ -215,7 +215,7 @@ func TestThePageHasTheColoursOfTheWindow(t *testing.T) {
 }
 
 func TestContentsOfBranches(t *testing.T) {
-	page := written(t, render.HTML, branched())
+	page := renderText(t, render.HTML, branched())
 	if faults, _ := inspect(t, page); len(faults) > 0 {
 		t.Error(faults)
 	}
@@ -224,7 +224,7 @@ func TestContentsOfBranches(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	if strings.Contains(written(t, render.HTML, conversation(exchange(1, "a", "b"))), "<nav") {
+	if strings.Contains(renderText(t, render.HTML, conversation(exchange(1, "a", "b"))), "<nav") {
 		t.Error("a short page lists its contents")
 	}
 }
@@ -233,11 +233,11 @@ func TestATurnWithoutAUserMessage(t *testing.T) {
 	turn := exchange(1, "", "hello")
 	turn.User.Blocks = transfer.NoMessage().Blocks
 	d := conversation(turn, exchange(2, "b", "c"), exchange(3, "d", "e"), exchange(4, "f", "g"), exchange(5, "h", "i"), exchange(6, "j", "k"))
-	page := written(t, render.HTML, d)
-	if faults, words := inspect(t, page); len(faults) > 0 || strings.Contains(words, "#1 You") || !strings.Contains(words, "hello") {
-		t.Errorf("%v\n%s", faults, words)
+	page := renderText(t, render.HTML, d)
+	if faults, text := inspect(t, page); len(faults) > 0 || strings.Contains(text, "#1 You") || !strings.Contains(text, "hello") {
+		t.Errorf("%v\n%s", faults, text)
 	}
-	if md := written(t, render.Markdown, d); strings.Contains(md, "#1 You") || strings.Contains(md, "not known") || !strings.Contains(md, "#1 test") {
+	if md := renderText(t, render.Markdown, d); strings.Contains(md, "#1 You") || strings.Contains(md, "not known") || !strings.Contains(md, "#1 test") {
 		t.Errorf("%s", md)
 	}
 }
@@ -248,8 +248,8 @@ func TestTheListOfConversations(t *testing.T) {
 	if err := errors.Join(x.HTML(&page), x.Markdown(&list)); err != nil {
 		t.Fatal(err)
 	}
-	faults, words := inspect(t, page.String())
-	if len(faults) > 0 || !strings.Contains(words, "a & [b](x) <i>, 1 turn,") || !strings.Contains(page.String(), `href="./a%20&amp;%20b%20%282%29.html"`) {
+	faults, text := inspect(t, page.String())
+	if len(faults) > 0 || !strings.Contains(text, "a & [b](x) <i>, 1 turn,") || !strings.Contains(page.String(), `href="./a%20&amp;%20b%20%282%29.html"`) {
 		t.Errorf("%v\n%s", faults, page.String())
 	}
 	if want := "- [a \\& \\[b\\](x) \\<i\\>](./a%20&%20b%20%282%29.html), 1 turn, "; !strings.Contains(list.String(), want) || !strings.Contains(list.String(), "[Untitled session (archived)](./c:d.html)") {
@@ -290,9 +290,9 @@ func (f *full) Write(p []byte) (int, error) {
 	return f.Buffer.Write(p)
 }
 
-func TestPageIsDrawnAsInTheWindow(t *testing.T) {
+func TestPageIsRenderedAsInTheWindow(t *testing.T) {
 	answer := "A[^two] and [^none].\n\n[^two]: The note\n\nPress <kbd>Ctrl</kbd>, <b>open <i>x</b> <span>y</span>\n\n[here](https://www.example.com/a) [docs of example.com](https://example.com)\n\nשלום abc\n\n- مرحبا"
-	page := written(t, render.HTML, conversation(exchange(1, "q", answer), exchange(2, "q", answer)))
+	page := renderText(t, render.HTML, conversation(exchange(1, "q", answer), exchange(2, "q", answer)))
 	for _, want := range []string{
 		`<sup id="n1-fnref:1">`, `<a href="#n1-fn:1"`, `<li id="n1-fn:1"`, `<a href="#n2-fn:1"`, "[^none]", // each text counts its own notes
 		"<kbd>Ctrl</kbd>", "&lt;b&gt;open &lt;i&gt;x&lt;/b&gt;", "&lt;span&gt;y&lt;/span&gt;",

@@ -20,11 +20,11 @@ var pictures = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif
 
 // picture is the content of an image block.
 type picture struct {
-	data  string // a validated data: address; empty: it is not shown
-	words string // its description
+	data        string // a validated data: address; empty: it is not shown
+	description string
 }
 
-func pictureOf(b chat.Image, most int) picture {
+func pictureOf(b chat.Image, limit int) picture {
 	var src struct {
 		Data string `json:"data"`
 		URL  string `json:"url"`
@@ -33,13 +33,13 @@ func pictureOf(b chat.Image, most int) picture {
 	_ = json.Unmarshal(b.Source, &src) // an unreadable image is still named
 	if src.Data == "" {
 		if src.URL != "" && len(src.URL) <= 2000 {
-			return picture{words: "Image elsewhere, " + kind + ": " + display.OneLine(src.URL)}
+			return picture{description: "Image elsewhere, " + kind + ": " + display.OneLine(src.URL)}
 		}
-		return picture{words: "Image, " + kind}
+		return picture{description: "Image, " + kind}
 	}
 	size := base64.StdEncoding.DecodedLen(len(src.Data)) - strings.Count(src.Data[max(0, len(src.Data)-2):], "=")
-	p := picture{words: "Image, " + kind + ", " + amount(size)}
-	if size > most || !pictures[b.MediaType] {
+	p := picture{description: "Image, " + kind + ", " + amount(size)}
+	if size > limit || !pictures[b.MediaType] {
 		return p
 	}
 	if _, err := base64.StdEncoding.Strict().DecodeString(src.Data); err == nil && !strings.ContainsAny(src.Data, "\r\n") {

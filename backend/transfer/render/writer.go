@@ -52,9 +52,9 @@ func amount(bytes int) string {
 	return strconv.FormatFloat(float64(bytes)/1e6, 'f', 1, 64) + " MB"
 }
 
-func count(n int, one string) string {
+func count(n int, noun string) string {
 	if n == 1 {
-		return "1 " + one
+		return "1 " + noun
 	}
-	return strconv.Itoa(n) + " " + one + "s"
+	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -1,17 +1,17 @@
 import { inspect } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
-import { overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
-import { workedIn } from '../harness/seed.ts';
+import { overlays, panels, temporary, tour, visitSettings } from '../harness/screens.ts';
+import { seedHistory } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
-// Each finding includes its location, and recording a trace of some hundred inspections takes longer than the
+// Each finding includes its location, and recording a trace of hundreds of inspections takes longer than the
 // inspections.
 test.use({ trace: 'off' });
 
-test('first start: no serious finding', async ({ launch, page }) => {
+test('first run: no serious finding', async ({ launch, page }) => {
   await launch();
   await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
-  await inspect(page, 'first start');
+  await inspect(page, 'first run');
 });
 
 test('with forced colours, selections and search results are visible', async ({ home, provider, launch, page }) => {
@@ -20,8 +20,8 @@ test('with forced colours, selections and search results are visible', async ({ 
   await launch();
   await new Conversation(page).askAndWait(1, 'A question', 'An answer.');
   await page.emulateMedia({ forcedColors: 'active' });
-  const style = (css: string, name: string) => page.evaluate(([at, property]) => getComputedStyle(document.querySelector(at!)!).getPropertyValue(property!), [css, name]);
-  expect(await style('article .ask', 'outline-style')).toBe('solid'); // it has no background
+  const style = (css: string, name: string) => page.evaluate(([selector, property]) => getComputedStyle(document.querySelector(selector!)!).getPropertyValue(property!), [css, name]);
+  expect(await style('article .ask', 'outline-style')).toBe('solid'); // forced colours remove its background
 
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('br');
@@ -42,19 +42,19 @@ test('Tab follows the visual order of the window, and shows the focus', async ({
   await new Conversation(page).askAndWait(1, 'A question', 'An answer.');
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
   await page.mouse.click(1, 1);
-  const places: string[] = [];
-  for (let stop = 0; stop < 60 && places.at(-1) !== 'ASIDE'; stop++) {
+  const landmarks: string[] = [];
+  for (let stop = 0; stop < 60 && landmarks.at(-1) !== 'ASIDE'; stop++) {
     await page.keyboard.press('Tab');
-    const [place, ring, name] = await page.evaluate(() => {
+    const [landmark, hasRing, html] = await page.evaluate(() => {
       const element = document.activeElement!;
-      const around = [element, element.parentElement!, element.parentElement!.parentElement!];
-      const rung = around.some((one) => getComputedStyle(one).outlineStyle !== 'none' && parseFloat(getComputedStyle(one).outlineWidth) > 0);
-      return [element.closest('nav, header, main, aside')?.tagName ?? '', rung, element.outerHTML.slice(0, 120)] as const;
+      const candidates = [element, element.parentElement!, element.parentElement!.parentElement!];
+      const hasOutline = candidates.some((candidate) => getComputedStyle(candidate).outlineStyle !== 'none' && parseFloat(getComputedStyle(candidate).outlineWidth) > 0);
+      return [element.closest('nav, header, main, aside')?.tagName ?? '', hasOutline, element.outerHTML.slice(0, 120)] as const;
     });
-    expect.soft(ring, `the focus is seen on ${name}`).toBe(true);
-    if (place !== places.at(-1)) places.push(place);
+    expect.soft(hasRing, `the focus is visible on ${html}`).toBe(true);
+    if (landmark !== landmarks.at(-1)) landmarks.push(landmark);
   }
-  expect(places).toEqual(['NAV', 'HEADER', 'MAIN', 'ASIDE']);
+  expect(landmarks).toEqual(['NAV', 'HEADER', 'MAIN', 'ASIDE']);
 });
 
 test.describe('no serious finding in the light, dark and contrast themes', () => {
@@ -65,19 +65,19 @@ test.describe('no serious finding in the light, dark and contrast themes', () =>
   });
 
   // In several parts, because each screen is inspected three times.
-  const parts = <T>(all: readonly T[], many: number) => Array.from({ length: many }, (_, part) => all.filter((_, at) => at % many === part));
+  const split = <T>(items: readonly T[], count: number) => Array.from({ length: count }, (_, part) => items.filter((_, index) => index % count === part));
 
-  for (const [part, some] of parts(panels, 3).entries()) {
+  for (const [part, screens] of split(panels, 3).entries()) {
     test(`in the conversation and beside it, part ${part + 1}`, async ({ provider, page }) => {
-      await workedIn(page, provider, 5);
+      await seedHistory(page, provider, 5);
       await new Conversation(page).ready();
-      await tour(page, some, (name) => inspect(page, name));
+      await tour(page, screens, (name) => inspect(page, name));
     });
   }
 
   test('with an empty conversation, and failed or interrupted answers', async ({ provider, page }) => {
     await inspect(page, 'an empty conversation');
-    await workedIn(page, provider, 2);
+    await seedHistory(page, provider, 2);
     await new Conversation(page).ready();
     for (const [title, state] of [['Runbook for', /incomplete/i], ['What the new cluster', /failed/i]] as const) {
       await page.getByRole('navigation', { name: 'Sessions' }).getByRole('button', { name: new RegExp(`^${title}`) }).click();
@@ -86,16 +86,16 @@ test.describe('no serious finding in the light, dark and contrast themes', () =>
     }
   });
 
-  for (const [part, some] of parts(overlays, 4).entries()) {
-    test(`in views over it, part ${part + 1}`, async ({ provider, page }) => {
-      await workedIn(page, provider, 3);
+  for (const [part, screens] of split(overlays, 4).entries()) {
+    test(`in overlays and full-size views, part ${part + 1}`, async ({ provider, page }) => {
+      await seedHistory(page, provider, 3);
       await new Conversation(page).ready();
-      await tour(page, some, (name) => inspect(page, name));
+      await tour(page, screens, (name) => inspect(page, name));
     });
   }
 
   test('in the settings and in a temporary chat', async ({ provider, page }) => {
-    await settingsPages(page, (name) => inspect(page, name));
+    await visitSettings(page, (name) => inspect(page, name));
     provider.answer('Show me', 'The end of it.');
     const chat = new Conversation(page);
     await temporary.show(page);
@@ -106,6 +106,6 @@ test.describe('no serious finding in the light, dark and contrast themes', () =>
     await inspect(page, 'a temporary chat');
     await temporary.leave?.(page);
     await expect(page.getByRole('dialog')).toBeVisible();
-    await inspect(page, 'the question before it is left');
+    await inspect(page, 'the question before leaving it');
   });
 });

@@ -2,7 +2,7 @@ import { inspect } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
-test('one question to three models: side by side while they arrive, found again after a crash, continued, merged', async ({ home, provider, launch, page }) => {
+test('three models answer one question: the answers arrive side by side, are still there after a crash, and are continued and merged', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   const question = 'Which index would you add?';
   const answer = 'On the table of orders I would add a partial index on those that are open. It is small, since most are closed within the hour, and the planner takes it for the query that lists them: at any moment few of them are open at once.';
@@ -17,7 +17,7 @@ test('one question to three models: side by side while they arrive, found again 
   await dialog.getByText('Several models').click();
   await dialog.getByRole('button', { name: /^mock-messages/ }).click();
   await dialog.getByRole('button', { name: /^mock-chat/ }).click();
-  await inspect(page, 'the choice of several models');
+  await inspect(page, 'the dialog to choose several models');
   await dialog.getByRole('button', { name: 'Use 3 models' }).click();
   await chat.ask(question);
 
@@ -28,23 +28,23 @@ test('one question to three models: side by side while they arrive, found again 
   // All of them stream at the same time; none waits for another.
   for (const model of models) await expect(column(model)).toContainText('B saved');
   const tops = await Promise.all(models.map(async (model) => (await column(model).locator('[data-answer]').boundingBox())!.y));
-  expect(new Set(tops).size, 'they begin at one height').toBe(1);
+  expect(new Set(tops).size, 'the answers begin at the same height').toBe(1);
   // Columns that do not fit are reached by scrolling; nothing is cut off.
   await page.setViewportSize({ width: 900, height: 600 });
   await column('mock-chat').scrollIntoViewIfNeeded();
   await expect(column('mock-chat').getByRole('button', { name: 'Continue with mock-chat' })).toBeInViewport();
-  await inspect(page, 'several answers that arrive');
+  await inspect(page, 'several answers while they arrive');
   provider.release(question);
   for (const model of models) await expect(column(model)).toContainText('few of them are open at once.');
   for (const model of models) await expect(column(model).getByRole('button', { name: /^Stop/ })).toBeHidden();
 
-  // Each answer is an ordinary turn: they are found again without any state of the window.
+  // Each answer is an ordinary turn, so all are shown again without any saved state of the window.
   await program.crash();
   await launch();
   await page.getByRole('button', { name: 'Answers side by side' }).click();
   for (const model of models) await expect(column(model)).toContainText('few of them are open at once.');
 
-  await inspect(page, 'several answers that are whole');
+  await inspect(page, 'several complete answers');
   await column('mock-chat').getByRole('button', { name: 'Continue with mock-chat' }).click();
   await expect(view).toBeHidden();
   provider.answer('Why so few?', 'Most are done within the hour.');
@@ -57,6 +57,6 @@ test('one question to three models: side by side while they arrive, found again 
   await expect(chat.answer(2)).toContainText('All three agree on the partial index.');
   await expect(chat.turn(2)).toContainText('3 models answered the question below');
   await expect(chat.turn(2).getByRole('group', { name: 'Versions of turn 2' })).toContainText('4/4');
-  // It is the only answer to its message.
+  // The merged answer is the only one to its message.
   await expect(page.getByRole('button', { name: 'Answers side by side' })).toHaveCount(0);
 });

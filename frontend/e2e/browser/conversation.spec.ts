@@ -3,20 +3,20 @@ import { Conversation, plain, prose } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-test('send and stream: text grows while it arrives, and the turn commits', async ({ provider, launch, page }) => {
+test('a sent message: the answer grows while it arrives, and the turn is committed', async ({ provider, launch, page }) => {
   const text = prose(60);
   provider.answer('Tell me all', text, { chunkSize: 20, holdAfter: 30 });
   await launch();
   const chat = new Conversation(page);
   await chat.ask('Tell me all');
 
-  const early = await chat.shown(1, 400);
+  const shown = await chat.waitForText(1, 400);
   await expect(chat.stop).toBeVisible();
-  expect(early.length).toBeLessThan(plain(text).length);
-  expect(plain(text).startsWith(early)).toBe(true);
+  expect(shown.length).toBeLessThan(plain(text).length);
+  expect(plain(text).startsWith(shown)).toBe(true);
   provider.release('Tell me all');
 
-  await chat.says(1, text);
+  await chat.expectAnswer(1, text);
   await expect(chat.stop).toBeHidden();
   await expect(chat.turn(1)).toHaveAccessibleName(/, saved/);
   await expect(chat.header.getByText(/#1\b/).first()).toBeVisible();
@@ -32,7 +32,7 @@ test('a long answer ends in view', async ({ provider, launch, page }) => {
   await expect(page.getByText('Sentence 120 of the answer is here.')).toBeInViewport();
 });
 
-test('text typed before the conversation has opened is kept', async ({ provider, launch, page }) => {
+test('text typed before the conversation is open is kept', async ({ provider, launch, page }) => {
   provider.answer('Quick fingers', 'Nothing is lost.');
   await launch();
   await page.reload();
@@ -62,7 +62,7 @@ test('stop: the shown text stays, marked as stopped, and the next message is sen
   await launch();
   const chat = new Conversation(page);
   await chat.ask('Go on for ever');
-  const shown = await chat.shown(1, 100);
+  const shown = await chat.waitForText(1, 100);
   await page.keyboard.press('Escape');
 
   await expect(chat.stop).toBeHidden();
@@ -75,13 +75,13 @@ test('stop: the shown text stays, marked as stopped, and the next message is sen
   expect(home.journals().size).toBeLessThanOrEqual(2);
 });
 
-test('error and retry: the message of the provider, the question kept, and a second try', async ({ provider, launch, page }) => {
-  provider.refuse('Will this work?', 400, 'The model is resting today');
+test('a failed answer: the provider’s message is shown, the question is kept, and a retry works', async ({ provider, launch, page }) => {
+  provider.refuse('Will this work?', 400, 'The model is overloaded');
   await launch();
   const chat = new Conversation(page);
   await chat.ask('Will this work?');
 
-  await expect(chat.turn(1)).toContainText('The model is resting today');
+  await expect(chat.turn(1)).toContainText('The model is overloaded');
   await expect(chat.turn(1)).toContainText('Will this work?');
   await expect(chat.stop).toBeHidden();
   provider.answer('Will this work?', 'This time it does.');
@@ -104,7 +104,7 @@ test('a dropped connection: the received part stays, incomplete, and can be disc
   await expect(chat.turn(1)).not.toHaveAccessibleName(/incomplete/i);
 });
 
-test('messages sent while an answer streams are queued, and sent in their order', async ({ provider, launch, page }) => {
+test('messages sent while an answer streams are queued, and sent in the order of the queue', async ({ provider, launch, page }) => {
   provider.answer('Long one', prose(60), { chunkSize: 20, holdAfter: 20 });
   provider.answer('Short one', 'Here it is.');
   provider.answer('Another one', 'And here.');
@@ -112,7 +112,7 @@ test('messages sent while an answer streams are queued, and sent in their order'
   await launch();
   const chat = new Conversation(page);
   await chat.ask('Long one');
-  await chat.shown(1, 60);
+  await chat.waitForText(1, 60);
   for (const text of ['Another one', 'Not this one', 'Short one']) {
     await chat.ask(text);
     await expect(chat.composer).toHaveValue('');
@@ -129,7 +129,7 @@ test('messages sent while an answer streams are queued, and sent in their order'
   await expect(chat.answer(2)).toContainText('Here it is.');
   await expect(chat.answer(3)).toContainText('And here.');
   await expect(queue).toBeHidden();
-  await chat.says(1, prose(60));
+  await chat.expectAnswer(1, prose(60));
 });
 
 test('hostile Markdown is shown as text: no script runs and nothing is loaded', async ({ provider, launch, page }) => {
@@ -137,12 +137,12 @@ test('hostile Markdown is shown as text: no script runs and nothing is loaded', 
     'Look: <img src="https://example.com/x.png" onerror="window.harmed=true"> <script>window.harmed=true</script>\n\n' +
     '[a link](javascript:window.harmed=true) ![remote](https://example.com/y.png)\n\nThe end of it.';
   provider.answer('Harm me', text);
-  const fetched: string[] = [];
-  page.on('request', (request) => fetched.push(request.url()));
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
   await launch();
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'Harm me', 'The end of it.');
   expect(await page.evaluate(() => (window as { harmed?: boolean }).harmed)).toBeUndefined();
-  expect(fetched.filter((url) => url.includes('example.com'))).toEqual([]);
+  expect(requests.filter((url) => url.includes('example.com'))).toEqual([]);
   expect(await chat.turn(1).locator('a[href^="javascript"], script, img[src^="http"]').count()).toBe(0);
 });

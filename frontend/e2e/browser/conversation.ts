@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect } from '../harness/fixtures.ts';
 
-/** The conversation as a user finds it: by role and name. */
+/** Finds the parts of the conversation as a user does: by role and name. */
 export class Conversation {
   readonly composer: Locator;
   readonly send: Locator;
@@ -15,7 +15,7 @@ export class Conversation {
     this.header = page.getByRole('banner');
   }
 
-  /** A turn of the branch by number; the inspector has cards with the same name. */
+  /** A turn of the branch by its number. The inspector has cards with the same name, which are excluded. */
   turn(seq: number): Locator {
     return this.page.getByRole('article', { name: new RegExp(`^Turn ${seq}\\b`) }).and(this.page.locator('[data-turn]'));
   }
@@ -44,25 +44,26 @@ export class Conversation {
     await expect(this.stop).toBeHidden();
   }
 
-  /** The text shown so far, when it has at least that length. */
-  async shown(seq: number, atLeast: number): Promise<string> {
+  /** Waits until the answer has at least that length, and returns the text shown so far. */
+  async waitForText(seq: number, minLength: number): Promise<string> {
     let text = '';
-    await expect.poll(async () => (text = await this.text(seq)).length).toBeGreaterThanOrEqual(atLeast);
+    await expect.poll(async () => (text = await this.text(seq)).length).toBeGreaterThanOrEqual(minLength);
     return text;
   }
 
-  /** Waits until the answer is exactly this. */
-  async says(seq: number, text: string): Promise<void> {
+  /** Waits until the answer is exactly this text. */
+  async expectAnswer(seq: number, text: string): Promise<void> {
     await expect.poll(() => this.text(seq)).toBe(plain(text));
   }
 
-  /** The answer's text with white space normalised: drawing wraps lines, but changes no words. */
+  /** The answer's text with normalised white space, because drawing wraps lines. */
   async text(seq: number): Promise<string> {
     const answer = this.answer(seq);
     return (await answer.count()) === 0 ? '' : plain(await answer.innerText());
   }
 }
 
+/** Normalises white space. */
 export function plain(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

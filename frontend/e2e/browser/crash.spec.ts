@@ -1,16 +1,16 @@
-import { expect, test, verb } from '../harness/fixtures.ts';
+import { cli, expect, test } from '../harness/fixtures.ts';
 import type { Home, Journal } from '../harness/home.ts';
 import { Conversation, plain, prose } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-test('kill -9 while streaming: the text in the journal is shown again, byte for byte', async ({ home, provider, launch, page }) => {
-  const text = `${prose(100, 'Grüße, 世界 👋')}`;
+test('after kill -9 while streaming, the text in the journal is shown again, byte for byte', async ({ home, provider, launch, page }) => {
+  const text = prose(100, 'Grüße, 世界 👋');
   provider.answer('Tell me', text, { chunkSize: 15, holdAfter: 40 });
   const program = await launch();
   const chat = new Conversation(page);
   await chat.ask('Tell me');
-  const shown = await chat.shown(1, 200);
+  const shown = await chat.waitForText(1, 200);
   await program.crash();
 
   const journal = onlyJournal(home);
@@ -20,12 +20,12 @@ test('kill -9 while streaming: the text in the journal is shown again, byte for 
 
   await launch();
   await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
-  await chat.says(1, journal.text);
-  expect(recorded(home)).toBe(journal.text);
-  // The window shows the size of the journal, in whatever number format.
-  const named = async () => (await chat.turn(1).innerText()).replace(/(\d)[\u202f\u00a0](?=\d)/g, '$1');
-  await expect.poll(named).toContain(`${Buffer.byteLength(journal.text)} bytes`);
-  expect(verb(home, 'verify')).toContain('No problems found');
+  await chat.expectAnswer(1, journal.text);
+  expect(storedAnswer(home)).toBe(journal.text);
+  // The window shows the size of the journal, with or without separators in the number.
+  const turnText = async () => (await chat.turn(1).innerText()).replace(/(\d)[\u202f\u00a0](?=\d)/g, '$1');
+  await expect.poll(turnText).toContain(`${Buffer.byteLength(journal.text)} bytes`);
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
 test('killed twice, recovered twice: nothing is duplicated', async ({ home, provider, launch, page }) => {
@@ -33,7 +33,7 @@ test('killed twice, recovered twice: nothing is duplicated', async ({ home, prov
   const first = await launch();
   const chat = new Conversation(page);
   await chat.ask('Tell me');
-  await chat.shown(1, 150);
+  await chat.waitForText(1, 150);
   await first.crash();
   const part = onlyJournal(home).text;
 
@@ -42,7 +42,7 @@ test('killed twice, recovered twice: nothing is duplicated', async ({ home, prov
   await second.crash();
   await launch();
   await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
-  await chat.says(1, part);
+  await chat.expectAnswer(1, part);
   await expect(page.getByRole('article')).toHaveCount(1);
 });
 
@@ -52,14 +52,14 @@ test('after a crash the recovered answer can be kept, and the conversation conti
   const program = await launch();
   const chat = new Conversation(page);
   await chat.ask('Tell me');
-  await chat.shown(1, 150);
+  await chat.waitForText(1, 150);
   await program.crash();
   const part = onlyJournal(home).text;
 
   await launch();
   await chat.turn(1).getByRole('button', { name: /^Keep/ }).click();
   await expect(chat.turn(1)).not.toHaveAccessibleName(/incomplete/i);
-  await chat.says(1, part);
+  await chat.expectAnswer(1, part);
   await chat.askAndWait(2, 'Go on then', 'On it goes.');
 });
 
@@ -92,13 +92,13 @@ function onlyJournal(home: Home): Journal {
 }
 
 /** The first turn's answer in the database, read by the command line. */
-function recorded(home: Home): string {
-  const sessions = JSON.parse(verb(home, 'sessions', '--json')).sessions;
-  const shown = JSON.parse(verb(home, 'show', sessions[0].session_id, '--json'));
-  return shown.turns[0].partial_text;
+function storedAnswer(home: Home): string {
+  const sessions = JSON.parse(cli(home, 'sessions', '--json')).sessions;
+  const session = JSON.parse(cli(home, 'show', sessions[0].session_id, '--json'));
+  return session.turns[0].partial_text;
 }
 
-test('kill -9 while an old message is edited: the earlier draft is restored, and so is the edit', async ({ provider, launch, page }) => {
+test('after kill -9 while an old message is edited, the edit and the earlier draft are restored', async ({ provider, launch, page }) => {
   provider.answer('The question', 'The answer.');
   const program = await launch();
   const chat = new Conversation(page);
@@ -107,13 +107,13 @@ test('kill -9 while an old message is edited: the earlier draft is restored, and
   await chat.turn(1).hover();
   await chat.turn(1).getByRole('button', { name: 'Edit and resend' }).click();
   await expect(chat.composer).toHaveValue('The question');
-  await chat.composer.fill('The question, put otherwise');
-  await expect.poll(() => page.evaluate(savedDraft)).toEqual(['a thought of mine', 'The question, put otherwise']);
+  await chat.composer.fill('The question, in other words');
+  await expect.poll(() => page.evaluate(savedDraft)).toEqual(['a thought of mine', 'The question, in other words']);
   await program.crash();
 
   await launch();
   await chat.ready();
-  await expect(chat.composer).toHaveValue('The question, put otherwise');
+  await expect(chat.composer).toHaveValue('The question, in other words');
   await chat.composer.press('Escape');
   await expect(chat.composer).toHaveValue('a thought of mine');
 });

@@ -1,16 +1,16 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, verb } from '../harness/fixtures.ts';
+import { cli, expect, test } from '../harness/fixtures.ts';
 import type { Home } from '../harness/home.ts';
 import { Conversation, prose } from './conversation.ts';
-import { head, read, streamed } from './recovery.ts';
+import { byteCounts, head, parseByteCounts } from './recovery.ts';
 
-/** How the window presents a disk that is full or fails: what happened, what is safe, what to do (UX). */
+/** How the window reports a disk that is full or fails: what happened, what is safe, what to do. */
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
-/** The disk of a home, which the test can fill. */
-function disk(home: Home) {
+/** The disk of a home, which a test can make appear full. */
+function simulatedDisk(home: Home) {
   const full = join(home.root, 'full');
   return {
     env: { CONTEXTINFINITY_FAULT_FULL: full },
@@ -19,53 +19,53 @@ function disk(home: Home) {
   };
 }
 
-test('a full disk accepts no message, says so, keeps the text, and works again when there is space', async ({ home, provider, launch, page }) => {
-  const { env, fill, free } = disk(home);
+test('on a full disk no message is accepted, the window says so and keeps the text, and sending works again when there is space', async ({ home, provider, launch, page }) => {
+  const { env, fill, free } = simulatedDisk(home);
   provider.answer('First', 'One answer.');
-  provider.answer('Second, which found no room', 'Another answer.');
+  provider.answer('Second, on a full disk', 'Another answer.');
   await launch(env);
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'First', 'One answer.');
   await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
-  // The state changes again when the turn is committed; the comparison below needs the state after that.
+  // The head changes again when the turn is committed; the comparison below needs the head after that.
   await expect.poll(() => head(chat)).toMatch(/^Head #1 /);
   const before = await head(chat);
 
   fill();
-  await chat.composer.fill('Second, which found no room');
+  await chat.composer.fill('Second, on a full disk');
   await expect(page.getByRole('status').filter({ hasText: 'Not saved yet' })).toContainText(/disk is full|no space/i);
   await chat.composer.press('Enter');
   const refused = page.getByRole('alert');
   await expect(refused).toContainText(/disk is full|no space/i);
   await expect(refused).toContainText('Your text is still here');
-  await expect(refused).not.toContainText('"code"'); // the message, not the JSON of the bridge
-  await expect(chat.composer).toHaveValue('Second, which found no room');
+  await expect(refused).not.toContainText('"code"'); // not the JSON of the error
+  await expect(chat.composer).toHaveValue('Second, on a full disk');
   await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(1);
   expect(provider.questions()).toHaveLength(1);
   expect(await head(chat)).toBe(before);
 
   free();
   await chat.composer.press('Enter');
-  await chat.says(2, 'Another answer.');
+  await chat.expectAnswer(2, 'Another answer.');
   await expect(chat.turn(2)).toHaveAccessibleName(/saved, latest/);
   await expect(refused).toBeHidden();
   await expect(chat.composer).toHaveValue('');
-  expect(verb(home, 'verify')).toContain('No problems found');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('a disk that is full at the start: the window shows the data as read-only, and accepts nothing', async ({ home, provider, launch, page }) => {
-  const { env, fill, free } = disk(home);
+test('a disk that is full at the start: the window opens the data for reading only, and accepts no message', async ({ home, provider, launch, page }) => {
+  const { env, fill, free } = simulatedDisk(home);
   provider.answer('First', 'One answer.');
   provider.answer('Second', 'Another answer.');
-  const served = await launch(env);
+  const program = await launch(env);
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'First', 'One answer.');
   await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
-  await served.stop();
+  await program.stop();
 
   fill();
-  const reading = await launch(env);
-  await chat.says(1, 'One answer.');
+  const readOnly = await launch(env);
+  await chat.expectAnswer(1, 'One answer.');
   await expect(page.getByText('The disk is full, so the data is open for reading only.')).toBeVisible();
   await chat.composer.fill('Second');
   await chat.composer.press('Enter');
@@ -73,20 +73,20 @@ test('a disk that is full at the start: the window shows the data as read-only, 
   await expect(refused).toContainText('open for reading only');
   await expect(refused).toContainText('Your text is still here');
   expect(provider.questions()).toHaveLength(1);
-  await reading.stop();
+  await readOnly.stop();
 
   free();
   await launch(env);
-  await chat.says(1, 'One answer.');
+  await chat.expectAnswer(1, 'One answer.');
   await expect(page.getByText('open for reading only')).toHaveCount(0);
   await chat.composer.fill('Second');
   await chat.composer.press('Enter');
-  await chat.says(2, 'Another answer.');
-  expect(verb(home, 'verify')).toContain('No problems found');
+  await chat.expectAnswer(2, 'Another answer.');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
 test('a draft that could not be saved on a full disk is saved automatically when there is space', async ({ home, launch, page }) => {
-  const { env, fill, free } = disk(home);
+  const { env, fill, free } = simulatedDisk(home);
   await launch(env);
   const chat = new Conversation(page);
   await chat.ready();
@@ -101,31 +101,31 @@ test('a draft that could not be saved on a full disk is saved automatically when
 });
 
 test('a setting that could not be saved on a full disk shows an error, and is saved when there is space', async ({ home, launch, page }) => {
-  const { env, fill, free } = disk(home);
+  const { env, fill, free } = simulatedDisk(home);
   await launch(env);
   await new Conversation(page).ready();
   await page.getByRole('button', { name: /^Settings/ }).click();
   await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: /^Stream/ }).click();
-  const strict = page.getByRole('radio', { name: 'Write ahead' });
+  const writeAhead = page.getByRole('radio', { name: 'Write ahead' });
   fill();
-  await strict.click();
+  await writeAhead.click();
   await expect(page.getByText(/disk is full|no space/i).first()).toBeVisible();
-  await expect(strict).toHaveAttribute('aria-checked', 'false');
+  await expect(writeAhead).toHaveAttribute('aria-checked', 'false');
   free();
-  await strict.click();
-  await expect(strict).toHaveAttribute('aria-checked', 'true');
+  await writeAhead.click();
+  await expect(writeAhead).toHaveAttribute('aria-checked', 'true');
   await expect(page.getByText(/disk is full|no space/i)).toHaveCount(0);
 });
 
 test('a disk that fills up while an answer arrives: the shown text stays, and can be kept or discarded when there is space', async ({ home, provider, launch, page }) => {
-  const { env, fill, free } = disk(home);
+  const { env, fill, free } = simulatedDisk(home);
   const text = prose(100);
   provider.answer('Tell me', text, { chunkSize: 15, holdAfter: 40 });
   provider.answer('And then?', 'Then there was space.');
   await launch(env);
   const chat = new Conversation(page);
   await chat.ask('Tell me');
-  const shown = await chat.shown(1, 150);
+  const shown = await chat.waitForText(1, 150);
   await expect(chat.header.getByText('saved', { exact: true })).toBeVisible(); // the displayed text is fsynced
   fill();
   provider.release('Tell me');
@@ -133,11 +133,11 @@ test('a disk that fills up while an answer arrives: the shown text stays, and ca
   await expect(chat.turn(1)).toContainText(/disk is full|no space/i);
   await expect(chat.header.getByRole('button', { name: /^Turn #1/ })).toContainText('Incomplete');
   expect((await chat.text(1)).startsWith(shown)).toBe(true);
-  const { durable, displayed } = await streamed(chat);
+  const { durable, displayed } = await byteCounts(chat);
   expect(durable).toBeGreaterThan(0);
   expect(durable).toBeLessThanOrEqual(displayed);
 
-  // An error of a decision is shown beside it, and stays.
+  // The error of a decision is shown at the turn, and stays.
   await chat.turn(1).getByRole('button', { name: 'Keep' }).press('Enter');
   await expect(chat.turn(1).getByRole('alert')).toContainText(/disk is full|no space/i);
   expect((await chat.text(1)).startsWith(shown)).toBe(true);
@@ -147,48 +147,48 @@ test('a disk that fills up while an answer arrives: the shown text stays, and ca
   await expect(chat.turn(1)).toContainText('Partial answer, kept');
   expect((await chat.text(1)).startsWith(shown)).toBe(true);
   await chat.askAndWait(2, 'And then?', 'Then there was space.');
-  expect(verb(home, 'verify')).toContain('No problems found');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('a journal that cannot be fsynced: bytes are never called durable by mistake, and the window warns', async ({ home, provider, launch, page }) => {
+test('a journal that cannot be fsynced: no byte is wrongly shown as durable, and the window warns', async ({ home, provider, launch, page }) => {
   const text = prose(400);
   provider.answer('Tell me', text, { chunkSize: 6, holdAfter: [60, 1200] });
   const trace = join(home.root, 'trace');
   await launch({ CONTEXTINFINITY_FAULT: 'io.journal.sync:2+:eio', CONTEXTINFINITY_FAULT_TRACE: trace });
   const chat = new Conversation(page);
   await chat.ready();
-  const cell = chat.header.getByRole('button', { name: /^Stream/ });
-  await cell.evaluate(watchWords); // every state that the header shows, not only those that polling sees
+  const streamField = chat.header.getByRole('button', { name: /^Stream/ });
+  await streamField.evaluate(recordSamples); // every state of the field, not only those that polling sees
   await chat.ask('Tell me');
-  await expect.poll(async () => (await streamed(chat)).durable).toBeGreaterThan(0); // the first fsync succeeds
+  await expect.poll(async () => (await byteCounts(chat)).durable).toBeGreaterThan(0); // the first fsync succeeds
   provider.release('Tell me');
-  await expect.poll(async () => (await streamed(chat)).displayed).toBeGreaterThan(3_000);
-  await expect(cell).toContainText('buffered');
-  await expect.poll(() => readFileSync(trace, 'utf8').split('\n').filter((line) => line === 'io.journal.sync').length).toBeGreaterThan(1); // another one was tried and failed
+  await expect.poll(async () => (await byteCounts(chat)).displayed).toBeGreaterThan(3_000);
+  await expect(streamField).toContainText('buffered');
+  await expect.poll(() => readFileSync(trace, 'utf8').split('\n').filter((line) => line === 'io.journal.sync').length).toBeGreaterThan(1); // another fsync was tried, and failed
   provider.release('Tell me');
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, incomplete');
   await expect(chat.turn(1)).toContainText('could not be flushed to disk');
   await expect(chat.turn(1)).toContainText(/saved to disk: copy what you need/);
 
-  const samples = (await page.evaluate(() => (window as unknown as { samples: string[] }).samples)).map(read);
+  const samples = (await page.evaluate(() => (window as unknown as { samples: string[] }).samples)).map(parseByteCounts);
   expect(samples.length).toBeGreaterThan(3);
-  for (const { durable, displayed, words } of samples) {
+  for (const { durable, displayed, text: fieldText } of samples) {
     expect(durable).toBeLessThanOrEqual(displayed);
-    if (durable < displayed) expect(words).toContain('buffered');
+    if (durable < displayed) expect(fieldText).toContain('buffered');
   }
-  const last = await streamed(chat);
+  const last = await byteCounts(chat);
   expect(last.durable).toBeLessThan(last.displayed);
-  expect(last.words).toContain('buffered');
-  // The page contains all of it, including the parts out of view that are not laid out. Long lines are drawn in runs,
-  // without the spaces between them.
+  expect(last.text).toContain('buffered');
+  // The page contains the whole displayed text, including the parts out of view that are not laid out. Long lines are
+  // drawn in runs, without the spaces between them.
   const drawn = (await chat.answer(1).evaluate((answer) => answer.textContent)) ?? '';
   expect(drawn.replace(/\s/g, '')).toBe(text.slice(0, last.displayed).replace(/\s/g, ''));
 });
 
-test('a database that fails for a moment: the message is accepted once it works again; an answer is saved automatically', async ({ home, provider, launch, page }) => {
+test('a database that fails briefly: the message is accepted once the database works again, and the answer is saved automatically', async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', 'An answer.');
-  const eio = ['turn.accept.committing:2', 'turn.finalize.committing:3', 'turn.finalize.committing:4', 'turn.finalize.committing:6'];
-  await launch({ CONTEXTINFINITY_FAULT: eio.map((point) => `tx.${point}:eio`).join() });
+  const failingPoints = ['turn.accept.committing:2', 'turn.finalize.committing:3', 'turn.finalize.committing:4', 'turn.finalize.committing:6'];
+  await launch({ CONTEXTINFINITY_FAULT: failingPoints.map((point) => `tx.${point}:eio`).join() });
   const chat = new Conversation(page);
   for (let seq = 1; seq <= 4; seq++) {
     await chat.ready();
@@ -200,11 +200,11 @@ test('a database that fails for a moment: the message is accepted once it works 
   }
   await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(4);
   expect(provider.questions()).toHaveLength(4); // no request was repeated
-  expect(verb(home, 'verify')).toContain('No problems found');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
 test('a disk that is full when a complete answer is saved: the window says so, and saves it automatically when there is space', async ({ home, provider, launch, page }) => {
-  const { env, free } = disk(home);
+  const { env, free } = simulatedDisk(home);
   provider.answer('Tell me', 'All of an answer.');
   await launch({ ...env, CONTEXTINFINITY_FAULT: 'tx.turn.finalize.begun:1:full' });
   const chat = new Conversation(page);
@@ -220,16 +220,16 @@ test('a disk that is full when a complete answer is saved: the window says so, a
   await expect(turn.getByRole('alert')).toContainText(/disk is full/i);
 
   free();
-  await expect(turn).toHaveAccessibleName(/saved, latest/, { timeout: 60_000 }); // it is retried at least every half minute
+  await expect(turn).toHaveAccessibleName(/saved, latest/, { timeout: 60_000 }); // the program retries at least every half minute
   await expect(turn).toContainText('All of an answer.');
   expect(provider.questions()).toHaveLength(1);
-  expect(verb(home, 'verify')).toContain('No problems found');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
 /** Records each state that a field of the header shows. */
-function watchWords(cell: Element): void {
+function recordSamples(headerField: Element): void {
   const samples: string[] = [];
   (window as unknown as { samples: string[] }).samples = samples;
-  const take = () => samples.push((cell as HTMLElement).innerText);
-  new MutationObserver(take).observe(cell, { subtree: true, childList: true, characterData: true });
+  const take = () => samples.push((headerField as HTMLElement).innerText);
+  new MutationObserver(take).observe(headerField, { subtree: true, childList: true, characterData: true });
 }

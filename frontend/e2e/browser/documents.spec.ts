@@ -2,9 +2,9 @@ import { inspect } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
-/** A document far larger than a small prompt, with one fact in the middle that resembles nothing else in it. */
+/** A fact in the middle of a document that is far larger than the prompt. Nothing else in the document resembles it. */
 const fact = 'The lighthouse keeper of Skagen was called Ottilie Vestergaard.';
-const chapter = (at: number) => `## Chapter ${at}\n\nOn the ${at}th day the harbour logged ${at * 3} ships, their cargo of timber, and the wind from the west.\n`;
+const chapter = (number: number) => `## Chapter ${number}\n\nOn the ${number}th day the harbour logged ${number * 3} ships, their cargo of timber, and the wind from the west.\n`;
 const book = ['# The harbour book', ...Array.from({ length: 400 }, (_, i) => chapter(i + 1) + (i === 199 ? `\n${fact}\n` : ''))].join('\n');
 
 test('a document is attached, read, and recalled by a fact in its middle', async ({ home, provider, launch, page }) => {
@@ -18,10 +18,10 @@ test('a document is attached, read, and recalled by a fact in its middle', async
   const [picker] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Attach a document' }).click()]);
   await picker.setFiles({ name: 'harbour.md', mimeType: 'text/markdown', buffer: Buffer.from(book) });
   await expect(page.getByRole('button', { name: 'Remove harbour.md' })).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Stop attaching harbour.md' })).toBeHidden(); // its draft is saved too
+  await expect(page.getByRole('button', { name: 'Stop attaching harbour.md' })).toBeHidden(); // the draft is saved now
   await page.reload();
   await chat.ready();
-  await expect(page.getByRole('button', { name: 'Remove harbour.md' })).toBeVisible(); // the draft contains it
+  await expect(page.getByRole('button', { name: 'Remove harbour.md' })).toBeVisible(); // the draft contains the document
 
   await chat.askAndWait(1, 'What is this book?', 'A book about a harbour.');
   await expect(chat.turn(1)).toContainText('harbour.md');
@@ -31,7 +31,7 @@ test('a document is attached, read, and recalled by a fact in its middle', async
   await chat.turn(1).getByRole('button', { name: /^Read the document harbour\.md/ }).click();
   const viewer = page.getByRole('dialog', { name: 'harbour.md' });
   await expect(viewer.getByText('# The harbour book')).toBeVisible();
-  await inspect(page, 'a document that is read');
+  await inspect(page, 'the viewer of a document');
   await page.keyboard.press('Escape');
   await expect(viewer).toBeHidden();
 
@@ -44,7 +44,7 @@ test('a document is attached, read, and recalled by a fact in its middle', async
   expect(second).toContain('<memory>');
 });
 
-test('a file that is not a document is rejected beside the field, and the text stays', async ({ home, provider, launch, page }) => {
+test('a file that is not a document is rejected with a message, and the text stays', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);

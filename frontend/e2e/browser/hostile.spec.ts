@@ -8,8 +8,8 @@ test.beforeEach(({ home, provider }) => home.configure(provider));
 test('nothing in an answer runs, and there are no requests except to the program', async ({ provider, launch, page }) => {
   const corpus = hostile.map(([name, text]) => `Case: ${name}\n\n${text}`).join('\n\n');
   provider.answer('Try everything', `${corpus}\n\nThe end of it.`, { chunkSize: 400 });
-  const seen = watch(page);
-  const served = await launch();
+  const activity = recordActivity(page);
+  const program = await launch();
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'Try everything', 'The end of it.');
 
@@ -18,27 +18,27 @@ test('nothing in an answer runs, and there are no requests except to the program
   for (const [name] of hostile) await expect(answer).toContainText(`Case: ${name}`);
   await expect(answer).toContainText('alert(1)');
   expect(await answer.locator('script, style, iframe, object, embed, svg:not(.icon, .icon *), form, input, video, audio, link, meta, base, template').count()).toBe(0);
-  expect(await answer.evaluate(acting)).toEqual([]);
+  expect(await answer.evaluate(activeContent)).toEqual([]);
   // Clicking its links does not leave the page.
   for (const link of await answer.locator('a:not([href])').all()) await link.click();
-  // After saving, it is drawn again from the store.
+  // After a reload, the answer is drawn from the store.
   await page.reload();
   await expect(chat.answer(1)).toContainText('The end of it.');
-  expect(await answer.evaluate(acting)).toEqual([]);
+  expect(await answer.evaluate(activeContent)).toEqual([]);
 
-  expect(page.url()).toBe(`${served.url}/`);
-  expect(seen.ran).toEqual([]);
-  expect(seen.outside(served.url)).toEqual([]);
+  expect(page.url()).toBe(`${program.url}/`);
+  expect(activity.ran).toEqual([]);
+  expect(activity.outside(program.url)).toEqual([]);
 });
 
 test('answers that slow a parser down do not block the window: each is shown, and typing still works', async ({ provider, launch, page }) => {
-  // One of each kind: deep, long, ambiguous. All cases are measured in the unit tests.
-  const chosen = ['10 000 quotes in quotes', 'a table of 20 000 rows', 'links that never close', 'paragraphs', 'formulas that grow'];
-  const seen = watch(page);
-  const served = await launch();
+  // One case of each kind: deep, long, ambiguous. The unit tests measure all cases.
+  const caseNames = ['10 000 quotes in quotes', 'a table of 20 000 rows', 'links that never close', 'paragraphs', 'formulas that grow'];
+  const activity = recordActivity(page);
+  const program = await launch();
   const chat = new Conversation(page);
-  for (const [name, make] of heavy.filter(([name]) => chosen.includes(name))) {
-    // One conversation for each: together they would exceed the context of the model.
+  for (const [name, make] of heavy.filter(([name]) => caseNames.includes(name))) {
+    // One session for each, because together they would exceed the context of the model.
     await page.keyboard.press('Control+n');
     await expect(chat.turn(1)).toHaveCount(0);
     provider.answer(`Now ${name}`, make(), { chunkSize: 40_000 });
@@ -47,67 +47,67 @@ test('answers that slow a parser down do not block the window: each is shown, an
     await expect(chat.turn(1)).toHaveAccessibleName(/, saved|pending/);
     await expect(chat.answer(1)).not.toBeEmpty();
     expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(20_000);
-    await chat.composer.fill('One can still write.');
-    await expect(chat.composer).toHaveValue('One can still write.');
+    await chat.composer.fill('Typing still works.');
+    await expect(chat.composer).toHaveValue('Typing still works.');
     await chat.composer.fill('');
   }
-  await expect(page.getByRole('navigation', { name: 'Sessions' }).getByText(/^Now /)).toHaveCount(chosen.length);
-  expect(seen.ran).toEqual([]);
-  expect(seen.outside(served.url)).toEqual([]);
+  await expect(page.getByRole('navigation', { name: 'Sessions' }).getByText(/^Now /)).toHaveCount(caseNames.length);
+  expect(activity.ran).toEqual([]);
+  expect(activity.outside(program.url)).toEqual([]);
 });
 
-// Marks, brackets and joiners, and a script with joined letters: engines lay each of them out as one unit.
+// Combining marks, brackets, joiners and scripts with joined letters: engines lay out a run of them as one unit.
 const slow: [string, string][] = [
   ['half a million marks', `a${'\u0301'.repeat(500_000)}`],
-  ['30 000 pictures without end', '![a]('.repeat(30_000)],
+  ['30 000 unclosed images', '![a]('.repeat(30_000)],
   ['100 000 joined emoji', '👩\u200d'.repeat(100_000)],
-  ['200 000 letters that join, without a space', 'لله'.repeat(60_000)],
-  ['100 000 turns of direction', 'a\u05d0'.repeat(50_000)],
+  ['180 000 letters that join, without a space', 'لله'.repeat(60_000)],
+  ['100 000 changes of direction', 'a\u05d0'.repeat(50_000)],
   ['50 000 words of two directions', 'ab \u05d0\u05d1 '.repeat(25_000)],
   ['20 000 headings', '# Heading\n'.repeat(20_000)],
   ['20 000 rules', '---\n\n'.repeat(20_000)],
 ];
 
 /** The limit relative to ordinary words. Text that is laid out as one unit takes at least fifty times as long. */
-const most = 20;
+const maxFactor = 20;
 
-test('text that engines lay out slowly blocks the page hardly longer than ordinary words', async ({ provider, launch, page, browser }) => {
+test('text that engines lay out slowly does not block the page much longer than ordinary words', async ({ provider, launch, page, browser }) => {
   await launch();
   const chat = new Conversation(page);
-  const took: Record<string, number> = {};
-  const measure = async (ask: string, text: string) => {
+  const durations: Record<string, number> = {};
+  const measure = async (message: string, text: string) => {
     await page.keyboard.press('Control+n');
     await expect(chat.turn(1)).toHaveCount(0);
-    provider.answer(ask, `${text}\n\nThe end.`, { chunkSize: 40_000 });
+    provider.answer(message, `${text}\n\nThe end.`, { chunkSize: 40_000 });
     await browser.startTracing(page, { categories: ['toplevel'] });
-    await chat.ask(ask);
-    await drawnToItsEnd(page);
+    await chat.ask(message);
+    await waitUntilDrawn(page);
     const longest = longestTask(await browser.stopTracing());
     await expect(chat.turn(1)).toHaveAccessibleName(/, saved|pending/);
     await expect(chat.answer(1)).not.toBeEmpty();
     return longest;
   };
-  const words = Math.max(30, (took['ordinary words'] = await measure('Now ordinary words', 'word '.repeat(20_000)))); // smaller values are mostly noise
+  const baseline = Math.max(30, (durations['ordinary words'] = await measure('Now ordinary words', 'word '.repeat(20_000)))); // smaller values are mostly noise
   for (const [name, text] of slow) {
-    took[name] = Infinity;
+    durations[name] = Infinity;
     // A busy processor takes longer for the same work, so the smallest of three measurements counts.
-    for (let n = 1; n <= 3 && took[name]! >= most * words; n++) took[name] = Math.min(took[name]!, await measure(`Now ${name}, ${n}`, text));
+    for (let attempt = 1; attempt <= 3 && durations[name]! >= maxFactor * baseline; attempt++) durations[name] = Math.min(durations[name]!, await measure(`Now ${name}, ${attempt}`, text));
   }
-  for (const [name] of slow) expect(took[name], `${name}: ${JSON.stringify(took)}`).toBeLessThan(most * words);
+  for (const [name] of slow) expect(durations[name], `${name}: ${JSON.stringify(durations)}`).toBeLessThan(maxFactor * baseline);
 });
 
 /**
- * Waits until an answer is complete and completely drawn. Assertions on the page would cause a layout for each element
- * they look at, in tasks of the page, and so distort the measurement.
+ * Waits until the answer is complete and completely drawn. Playwright's assertions would cause layouts in tasks of the
+ * page, and so distort the measurement.
  */
-const drawnToItsEnd = (page: Page) =>
+const waitUntilDrawn = (page: Page) =>
   page.waitForFunction(
     () => {
       const answer = document.querySelector('.turn[data-outcome="completed"] .prose:not([data-growing])');
       const blocks = answer?.childElementCount ?? 0;
-      const known = Number(answer?.getAttribute('data-counted') ?? -1);
+      const previousBlocks = Number(answer?.getAttribute('data-counted') ?? -1);
       answer?.setAttribute('data-counted', String(blocks));
-      return blocks > 0 && blocks === known;
+      return blocks > 0 && blocks === previousBlocks;
     },
     undefined,
     { polling: 700 },
@@ -126,8 +126,8 @@ function longestTask(trace: Buffer): number {
   return Math.max(...tasks) / 1000;
 }
 
-/** Active content in an answer: event handlers, and addresses other than those of the web and of this history. */
-function acting(answer: Element): string[] {
+/** Active content in an answer: event handlers, and addresses other than web and turn links and inline images. */
+function activeContent(answer: Element): string[] {
   return [...answer.querySelectorAll('*')].flatMap((element) =>
     [...element.attributes]
       .filter(({ name, value }) =>
@@ -138,8 +138,8 @@ function acting(answer: Element): string[] {
   );
 }
 
-/** Records everything that would show that a script ran or a resource was loaded. */
-function watch(page: Page) {
+/** Records everything that shows that a script ran or a resource was loaded. */
+function recordActivity(page: Page) {
   const ran: string[] = [];
   const requests: string[] = [];
   page.on('dialog', (dialog) => {
@@ -149,6 +149,6 @@ function watch(page: Page) {
   page.on('popup', (popup) => ran.push(`window: ${popup.url()}`));
   page.on('download', (download) => ran.push(`download: ${download.url()}`));
   page.context().on('request', (request) => requests.push(request.url()));
-  const own = (url: string, base: string) => url.startsWith(`${base}/`) || /^(?:data|blob):/.test(url);
-  return { ran, outside: (base: string) => requests.filter((url) => !own(url, base)) };
+  const isOwn = (url: string, base: string) => url.startsWith(`${base}/`) || /^(?:data|blob):/.test(url);
+  return { ran, outside: (base: string) => requests.filter((url) => !isOwn(url, base)) };
 }

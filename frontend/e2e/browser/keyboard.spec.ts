@@ -1,12 +1,12 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
-import { command } from '../harness/screens.ts';
+import { runCommand } from '../harness/screens.ts';
 import { Conversation, prose } from './conversation.ts';
 
-/** Every task with the keyboard only: no pointer may be pressed in the page. */
+/** Every task is done with the keyboard only: the tests fail if a pointer is pressed in the page. */
 test.beforeEach(async ({ page }) => {
   await page.addInitScript(() => {
-    for (const kind of ['pointerdown', 'mousedown', 'touchstart']) addEventListener(kind, () => document.documentElement.setAttribute('data-pointed', kind), true);
+    for (const type of ['pointerdown', 'mousedown', 'touchstart']) addEventListener(type, () => document.documentElement.setAttribute('data-pointed', type), true);
   });
 });
 
@@ -14,6 +14,7 @@ test.afterEach(async ({ page }) => {
   await expect(page.locator('html')).not.toHaveAttribute('data-pointed');
 });
 
+/** Uses the window with the keyboard. */
 class Keys {
   readonly chat: Conversation;
 
@@ -22,7 +23,7 @@ class Keys {
   }
 
   press(...keys: string[]): Promise<void> {
-    return keys.reduce((before, key) => before.then(() => this.page.keyboard.press(key)), Promise.resolve());
+    return keys.reduce((previous, key) => previous.then(() => this.page.keyboard.press(key)), Promise.resolve());
   }
 
   type(text: string): Promise<void> {
@@ -32,11 +33,11 @@ class Keys {
   /** Presses Tab until the target has the focus, like a user who sees the focus. */
   async tabTo(target: Locator, key = 'Tab'): Promise<void> {
     await expect(target).toBeAttached();
-    for (let stops = 0; stops < 120; stops++) {
+    for (let stop = 0; stop < 120; stop++) {
       if (await target.evaluate((element) => element === document.activeElement)) return;
       await this.page.keyboard.press(key);
     }
-    throw new Error(`${target} is not reached by ${key}`);
+    throw new Error(`${target} cannot be reached with ${key}`);
   }
 
   async activate(target: Locator, key = 'Tab'): Promise<void> {
@@ -62,12 +63,12 @@ class Keys {
     await expect(this.chat.stop).toBeHidden();
   }
 
-  branch(name: string | RegExp): Promise<void> {
+  expectBranch(name: string | RegExp): Promise<void> {
     return expect(this.chat.header).toContainText(name);
   }
 }
 
-test('the first start without a key, and a first message', async ({ launch, page }) => {
+test('the first run without a key, and a first message', async ({ launch, page }) => {
   await launch();
   const keys = new Keys(page);
   await keys.activate(page.getByRole('button', { name: 'Start with recall' }));
@@ -92,7 +93,7 @@ test.describe('with a provider', () => {
     await keys.ask(1, 'A short one', 'Short enough.');
 
     await keys.write('A long one');
-    await keys.chat.shown(2, 60);
+    await keys.chat.waitForText(2, 60);
     await keys.press('Escape');
     await expect(keys.chat.turn(2)).toHaveAccessibleName(/stopped/);
 
@@ -100,13 +101,13 @@ test.describe('with a provider', () => {
     await expect(keys.chat.turn(3)).toHaveAccessibleName(/failed/);
     provider.answer('Be refused', 'Well then.');
     await keys.activate(keys.chat.turn(3).getByRole('button', { name: 'Retry' }), 'Shift+Tab');
-    await expect(keys.chat.answer(4)).toContainText('Well then.'); // as a separate turn
+    await expect(keys.chat.answer(4)).toContainText('Well then.'); // in a separate turn
 
-    for (const [seq, what, name] of [[5, 'Keep', /kept/], [6, 'Discard', /discarded/]] as const) {
+    for (const [seq, button, name] of [[5, 'Keep', /kept/], [6, 'Discard', /discarded/]] as const) {
       provider.answer(`Break off ${seq}`, prose(60), { chunkSize: 20, dropAfter: 16 });
       await keys.write(`Break off ${seq}`);
       await expect(keys.chat.turn(seq)).toHaveAccessibleName(/incomplete/);
-      await keys.activate(keys.chat.turn(seq).getByRole('button', { name: what }), 'Shift+Tab');
+      await keys.activate(keys.chat.turn(seq).getByRole('button', { name: button }), 'Shift+Tab');
       await expect(keys.chat.turn(seq)).toHaveAccessibleName(name);
     }
   });
@@ -114,7 +115,7 @@ test.describe('with a provider', () => {
   test('sessions: create, switch, rename, move to a folder, archive and restore', async ({ provider, page }) => {
     const keys = new Keys(page);
     const list = page.getByRole('group', { name: 'Sessions' });
-    const line = (name: string) => list.locator('[data-session]').filter({ hasText: name });
+    const row = (name: string) => list.locator('[data-session]').filter({ hasText: name });
     provider.answer('About harbours', 'Harbours it is.');
     provider.answer('About gardens', 'Gardens it is.');
     await keys.ask(1, 'About harbours', 'Harbours it is.');
@@ -131,52 +132,52 @@ test.describe('with a provider', () => {
     const field = page.getByRole('textbox', { name: 'Search sessions by title' });
     await keys.press('Shift+Tab', '/');
     await expect(field).toBeFocused();
-    await keys.press('Escape'); // all of them again
-    await expect(line('About gardens')).toBeVisible();
-    await keys.tabTo(line('About harbours'), 'ArrowDown');
+    await keys.press('Escape'); // lists all sessions again
+    await expect(row('About gardens')).toBeVisible();
+    await keys.tabTo(row('About harbours'), 'ArrowDown');
     await keys.press('F2', 'Control+a');
     await keys.type('Cranes and quays');
     await keys.press('Enter');
-    await expect(line('Cranes and quays')).toBeFocused();
+    await expect(row('Cranes and quays')).toBeFocused();
 
     await keys.press('m');
     await keys.type('Trips');
     await keys.press('Enter');
     await expect(page.getByRole('dialog')).toBeHidden();
     await expect(list.getByRole('button', { name: /^Trips/ })).toHaveAttribute('aria-expanded', 'true');
-    await expect(line('Cranes and quays')).toBeVisible();
+    await expect(row('Cranes and quays')).toBeVisible();
 
-    await keys.tabTo(line('Cranes and quays'), 'Tab');
+    await keys.tabTo(row('Cranes and quays'), 'Tab');
     await keys.press('Delete');
-    await expect(line('Cranes and quays')).toHaveCount(0);
+    await expect(row('Cranes and quays')).toHaveCount(0);
     await keys.press('Control+z');
-    await expect(line('Cranes and quays')).toBeVisible();
+    await expect(row('Cranes and quays')).toBeVisible();
   });
 
-  test('branches: fork, switch, walk the tree, compare, roll back, edit an old message', async ({ provider, page }) => {
+  test('branches: fork, switch, move in the tree, compare, roll back, edit an old message', async ({ provider, page }) => {
     const keys = new Keys(page);
     for (const [text, answer] of [['One', 'First answer.'], ['Two', 'Second answer.'], ['Three', 'Third answer.'], ['Two again', 'Another second.'], ['One, better', 'A better first.']] as const) provider.answer(text, answer);
     await keys.ask(1, 'One', 'First answer.');
     await keys.ask(2, 'Two', 'Second answer.');
     await keys.write('/fork sideways');
-    await keys.branch('sideways');
+    await keys.expectBranch('sideways');
     await keys.ask(3, 'Three', 'Third answer.');
 
     await keys.press('Control+j');
     await keys.type('main');
     await keys.press('Enter');
-    await keys.branch('main');
+    await keys.expectBranch('main');
     await expect(page.getByRole('dialog', { name: 'Switch branch' })).toBeHidden();
     await expect(keys.chat.turn(3)).toHaveCount(0);
 
-    await command(page, 'Show the tree at full size');
+    await runCommand(page, 'Show the tree at full size');
     const tree = page.getByRole('tree', { name: 'Branches' });
     const item = (name: RegExp) => tree.getByRole('treeitem', { name });
     await expect(item(/^main/)).toBeFocused(); // the current branch
     await keys.press('End', 'Home', 'ArrowDown');
     await expect(item(/^sideways/)).toBeFocused();
     await keys.press('Enter');
-    await keys.branch('sideways');
+    await keys.expectBranch('sideways');
     await expect(keys.chat.answer(3)).toContainText('Third answer.');
 
     await keys.write('/compare main');
@@ -184,7 +185,7 @@ test.describe('with a provider', () => {
     await keys.press('Escape');
     await expect(page.getByRole('region', { name: 'Two branches compared' })).toBeHidden();
 
-    await command(page, 'Show the tree at full size');
+    await runCommand(page, 'Show the tree at full size');
     await keys.press('Home');
     await keys.tabTo(page.getByRole('spinbutton', { name: /^Fork or roll back after/ }));
     await keys.type('1');
@@ -197,14 +198,14 @@ test.describe('with a provider', () => {
     await keys.type('main');
     await keys.press('Enter');
     await expect(keys.chat.answer(2)).toContainText('Second answer.');
-    await keys.press('Control+l', 'Control+ArrowUp'); // the last message
+    await keys.press('Control+l', 'Control+ArrowUp'); // edits the last message
     await expect(keys.chat.composer).toHaveValue('Two');
     await keys.type(' again');
     await keys.press('Enter');
     await expect(keys.chat.answer(2)).toContainText('Another second.');
 
     await keys.tabTo(page.getByRole('log', { name: 'Conversation' }), 'Shift+Tab');
-    await keys.press('Home', 'Alt+ArrowUp', 'Alt+ArrowUp'); // the first
+    await keys.press('Home', 'Alt+ArrowUp', 'Alt+ArrowUp'); // to the first turn
     await expect(keys.chat.turn(1)).toBeFocused();
     await keys.activate(keys.chat.turn(1).getByRole('button', { name: /^Edit and resend/ }));
     await expect(keys.chat.composer).toHaveValue('One');
@@ -215,7 +216,7 @@ test.describe('with a provider', () => {
     await expect(keys.chat.answer(1)).toContainText('First answer.');
   });
 
-  test('memory and context: pin, commit, search, find, attach, look at what is sent', async ({ provider, page }) => {
+  test('memory and context: pin, commit, search, find, attach, inspect what is sent', async ({ provider, page }) => {
     const keys = new Keys(page);
     const crane = 'The harbour crane is called Bertha.';
     provider.answer(crane, 'Noted: the crane is Bertha.');
@@ -224,7 +225,7 @@ test.describe('with a provider', () => {
     await keys.ask(1, crane, 'Noted: the crane is Bertha.');
     await keys.ask(2, 'What else?', 'And tulips.');
 
-    await keys.write('/pin Bertha rests on Sundays.');
+    await keys.write('/pin Bertha is closed on Sundays.');
     await expect(page.getByText(/^Pinned: sent word for word/)).toBeVisible();
     await expect(keys.chat.turn(2)).toHaveAccessibleName(/pending/);
     await keys.write('/commit');
@@ -243,29 +244,29 @@ test.describe('with a provider', () => {
     await expect(page.getByRole('search', { name: 'Find in this session' })).toBeHidden();
 
     await keys.write('/recall Bertha');
-    const pieces = page.getByRole('list', { name: 'Memories' });
+    const memories = page.getByRole('list', { name: 'Memories' });
     await expect(page.getByRole('heading', { name: /results?$/ })).toBeVisible();
     await keys.tabTo(page.getByRole('searchbox', { name: 'Search memory' }), 'Shift+Tab');
     await keys.press('ArrowDown', 'Enter');
-    await keys.activate(pieces.getByRole('button', { name: /^Attach / }).first());
+    await keys.activate(memories.getByRole('button', { name: /^Attach / }).first());
     await expect(keys.chat.composer).toBeFocused();
     await keys.ask(3, 'Who lifts it?', 'Bertha does.');
     const sent = JSON.stringify(provider.lastRequest());
     expect(sent).toContain(crane);
-    expect(sent).toContain('Bertha rests on Sundays.');
+    expect(sent).toContain('Bertha is closed on Sundays.');
 
     await keys.write('/context');
     const xray = page.getByRole('tabpanel', { name: 'X-ray' });
     const pins = xray.locator('[data-section]').filter({ hasText: /Pinned/ });
     await keys.activate(pins.locator('summary'));
     await keys.activate(pins.getByRole('button', { name: /tokens$/ }).first());
-    await expect(pins.getByText('Bertha rests on Sundays.').last()).toBeVisible();
+    await expect(pins.getByText('Bertha is closed on Sundays.').last()).toBeVisible();
   });
 
   test('the palette, the shortcut sheet, the settings, theme and text size', async ({ page }) => {
     const keys = new Keys(page);
     const root = page.locator('html');
-    await command(page, 'Dark theme');
+    await runCommand(page, 'Dark theme');
     await expect(root).toHaveAttribute('data-theme', 'dark');
     await keys.press('Control+/');
     await expect(page.getByRole('dialog', { name: 'Keys and commands' })).toBeVisible();
@@ -289,7 +290,7 @@ test.describe('with a provider', () => {
     await expect.poll(size).toBe(1);
     await keys.press('Escape');
     await keys.chat.ready();
-    await page.reload(); // the choice was saved
+    await page.reload(); // the theme was saved
     await expect(root).toHaveAttribute('data-theme', 'light');
   });
 });

@@ -2,7 +2,7 @@ import { canaryKey } from '../harness/home.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
-test('a key is in no page, no storage, no file and no output, even when the provider echoes it', async ({ home, provider, launch, page }) => {
+test('a key is in no page, storage, file or output, even if the provider echoes it', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.refuse('Is my key good?', 401, `Incorrect API key provided: ${canaryKey}`);
   const program = await launch();
@@ -11,7 +11,7 @@ test('a key is in no page, no storage, no file and no output, even when the prov
   await expect(chat.turn(1)).toHaveAccessibleName(/failed/); // the echo of the key has arrived
   await expect(chat.turn(1)).toContainText(/key/i);
 
-  // Everything in the window that could show it: the turn's raw request and response, and the settings.
+  // Views of the window that could show the key.
   for (const tab of ['State', 'Activity', 'Pending']) {
     await page.getByRole('tab', { name: new RegExp(`^${tab}`) }).click();
     expect(await page.content()).not.toContain(canaryKey);
@@ -23,8 +23,8 @@ test('a key is in no page, no storage, no file and no output, even when the prov
   const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
   expect(stored).not.toContain(canaryKey);
 
-  expect([...provider.keys]).toEqual([canaryKey]); // it was sent to the provider
+  expect([...provider.keys]).toEqual([canaryKey]); // the provider received the key
   await program.stop();
   expect(program.output).not.toContain(canaryKey);
-  expect(home.filesHolding(canaryKey)).toEqual([]);
+  expect(home.filesContaining(canaryKey)).toEqual([]);
 });

@@ -1,11 +1,11 @@
 import type { Locator } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
 import { canaryKey } from '../harness/home.ts';
-import { command, openSessions, overlays } from '../harness/screens.ts';
+import { openSessions, overlays, runCommand } from '../harness/screens.ts';
 import { Seed } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
-// Layout errors that were found in pictures of the window: roles and texts do not show them.
+// Checks for layout errors that were found in screenshots, because roles and texts do not show them.
 test.beforeEach(({ home, provider }) => {
   home.configure(provider);
   provider.answer('', 'It is noted.');
@@ -36,34 +36,34 @@ test('in the settings: shortcuts are beside their command, a note is aligned wit
   expect(Math.abs((await middle(row.locator('dt'))) - (await middle(row.getByRole('button').first())))).toBeLessThanOrEqual(1);
 
   await nav.getByRole('button', { name: 'Models', exact: true }).click();
-  expect((await style(page.getByText(/^The working set is what/), 'padding-left'))).toBe('0px'); // a footnote of an answer is indented
+  expect((await style(page.getByText(/^The working set is what/), 'padding-left'))).toBe('0px'); // footnotes in answers are indented
 
   await page.setViewportSize({ width: 900, height: 600 });
   await nav.evaluate((list) => list.scrollTo(0, list.scrollHeight));
   await expect(page.getByRole('searchbox', { name: 'Search settings' })).toBeInViewport({ ratio: 1 });
 });
 
-test('no button of the first start moves under the pointer when something becomes known', async ({ home, launch, page }) => {
-  home.configured = false; // the first start is shown, above all with the model of the configuration
+test('no button of the first run moves under the pointer when its information is loaded', async ({ home, launch, page }) => {
+  home.configured = false; // shows the first run, with the configured model at the top
   await page.setViewportSize({ width: 900, height: 600 });
   await page.addInitScript(() => {
-    const places = ((window as any).places = new Set<string>());
-    const look = () => {
-      for (const button of document.querySelectorAll('.welcome button')) if (/^(Use|Start with recall|Import)/.test(button.textContent!.trim())) places.add(`${button.textContent}: ${Math.round(button.getBoundingClientRect().y)}`);
-      requestAnimationFrame(look);
+    const positions = ((window as any).positions = new Set<string>());
+    const record = () => {
+      for (const button of document.querySelectorAll('.welcome button')) if (/^(Use|Start with recall|Import)/.test(button.textContent!.trim())) positions.add(`${button.textContent}: ${Math.round(button.getBoundingClientRect().y)}`);
+      requestAnimationFrame(record);
     };
-    look();
+    record();
   });
   await launch({ CONTEXTINFINITY_E2E_KEY: canaryKey });
   await expect(page.getByRole('button', { name: 'Use mock' })).toHaveAttribute('data-kind', 'primary');
   await expect(page.getByRole('region', { name: 'Use this computer' })).toContainText(/No model server|answered/);
-  expect(await page.evaluate(() => [...((window as any).places as Set<string>)])).toHaveLength(3);
+  expect(await page.evaluate(() => [...((window as any).positions as Set<string>)])).toHaveLength(3);
 });
 
 test('the settings of a session stay in place when the tokens of its prompt are counted', async ({ launch, page }) => {
   await launch();
   await new Conversation(page).askAndWait(1, 'Hello', 'It is noted.');
-  await command(page, 'System prompt, temperature and effort of this session');
+  await runCommand(page, 'System prompt, temperature and effort of this session');
   const settings = page.getByRole('dialog', { name: /^Settings of/ });
   const prompt = settings.getByRole('textbox', { name: 'System prompt' });
   await expect(prompt).toBeEditable();
@@ -88,13 +88,13 @@ test('in the smallest window the tree gets most of the space, and the actions on
   await launch();
   await new Conversation(page).ready();
   const seed = await Seed.session(page, 'A long talk');
-  for (let at = 0; at < 10; at++) await seed.say(`What about step ${at + 1}?`);
+  for (let step = 1; step <= 10; step++) await seed.send(`What about step ${step}?`);
   await page.reload();
   await page.getByRole('navigation', { name: 'Sessions' }).locator(`[data-session="${seed.session}"]`).click();
   await page.setViewportSize({ width: 900, height: 600 });
   const card = page.getByRole('region', { name: /^Selected: / });
   const tree = page.getByRole('tree', { name: 'Branches' });
-  for (const show of [() => command(page, 'Show the branches'), () => overlays.find(({ name }) => name === 'tree')!.show(page)]) {
+  for (const show of [() => runCommand(page, 'Show the branches'), () => overlays.find(({ name }) => name === 'tree')!.show(page)]) {
     await show();
     await expect(card).toContainText('Its answer');
     await expect(card.getByRole('button', { name: 'Compare' })).toBeInViewport({ ratio: 1 });
@@ -103,19 +103,19 @@ test('in the smallest window the tree gets most of the space, and the actions on
   }
 });
 
-// A test fails if a ResizeObserver loops: the page reports that to its console (reportLoops).
+// Every test fails if a ResizeObserver loops, because reportLoops writes that to the console.
 test('a list that grows causes no ResizeObserver loop', async ({ launch, page }) => {
   await page.setViewportSize({ width: 640, height: 400 });
   await launch();
   await new Conversation(page).ready();
-  for (let at = 0; at < 30; at++) await Seed.session(page, `Session ${at + 1}`);
+  for (let i = 1; i <= 30; i++) await Seed.session(page, `Session ${i}`);
   await page.reload();
   await new Conversation(page).ready();
   await openSessions(page);
   await expect(page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]').first()).toBeVisible();
 });
 
-test('the message field stays whole in a low window, with one question at a time above it', async ({ home, provider, launch, page }) => {
+test('the message field is completely visible in a low window, with one question at a time above it', async ({ home, provider, launch, page }) => {
   home.configure(provider, '', 'unsure');
   home.addModel(`[models.unsure]\nprovider = "chatcompletions"\nmodel_id = "unsure-1"\nbase_url = "${provider.url}/v1"\ncontext_limit = 32000\n`);
   await page.setViewportSize({ width: 1264, height: 704 });
@@ -127,25 +127,25 @@ test('the message field stays whole in a low window, with one question at a time
   await expect(page.getByText('May earlier sessions help here?')).toBeVisible();
   await pastePicture(chat.composer);
   await expect(page.getByText('Does unsure accept images?')).toBeVisible();
-  await expect(page.getByText('May earlier sessions help here?')).toHaveCount(0); // it waits for the first answer
+  await expect(page.getByText('May earlier sessions help here?')).toHaveCount(0); // this question appears after the other is answered
 
   await chat.composer.fill('A pasted long line of text, number one.\n'.repeat(100));
   for (const height of [704, 480, 360]) {
     await page.setViewportSize({ width: 1264, height });
     await expect(chat.send, `${height} px`).toBeInViewport({ ratio: 1 });
-    const [frame, place] = [await box(page.locator('main form .frame')), await box(page.locator('main > .place').first())];
+    const [frame, conversation] = [await box(page.locator('main form .frame')), await box(page.locator('main > .place').first())];
     expect(frame.y + frame.height).toBeLessThanOrEqual(height);
-    expect(place.height, `conversation at ${height} px`).toBeGreaterThan(50);
+    expect(conversation.height, `conversation at ${height} px`).toBeGreaterThan(50);
   }
   await page.getByRole('button', { name: "I don’t know" }).click();
   await expect(page.getByText('May earlier sessions help here?')).toBeVisible();
 });
 
-/** Pastes a picture as browsers do. */
+/** Dispatches a paste event with a picture, as a browser does. */
 async function pastePicture(field: Locator): Promise<void> {
   await field.evaluate((element) => {
     const data = new DataTransfer();
-    data.items.add(new File([Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='), (one) => one.charCodeAt(0))], 'dot.png', { type: 'image/png' }));
+    data.items.add(new File([Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='), (character) => character.charCodeAt(0))], 'dot.png', { type: 'image/png' }));
     element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
   });
 }

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { inspect } from '../harness/axe.ts';
-import { expect, test, verb } from '../harness/fixtures.ts';
+import { cli, expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
 test.use({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -10,15 +10,15 @@ test.beforeEach(({ home, provider }) => {
   provider.answer('', 'It is noted.', { chunkSize: 200 });
 });
 
-async function openPage(page: Page, name: string): Promise<void> {
+async function openSettings(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Control+,');
   await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name, exact: true }).click();
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
 }
 
 test('a prompt is inserted at the caret with the keyboard, can be undone, and is not sent', async ({ home, provider, launch, page }) => {
-  verb(home, 'prompts', 'new', 'Translate a text', 'Into {{language:English}}: {{text}}');
-  verb(home, 'prompts', 'new', 'Clip', '<{{clipboard}}>');
+  cli(home, 'prompts', 'new', 'Translate a text', 'Into {{language:English}}: {{text}}');
+  cli(home, 'prompts', 'new', 'Clip', '<{{clipboard}}>');
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
@@ -60,14 +60,14 @@ test('a prompt is inserted at the caret with the keyboard, can be undone, and is
   await inspect(page, 'the editor of a prompt');
   await page.keyboard.press('Enter');
   await expect(editor).toBeHidden();
-  expect(JSON.parse(verb(home, 'prompts', 'show', 'Mine', '--json')).prompt.text).toBe('Before <copied>after');
+  expect(JSON.parse(cli(home, 'prompts', 'show', 'Mine', '--json')).prompt.text).toBe('Before <copied>after');
 });
 
-test('an assistant is created, a conversation starts with it, and applies its changes only on request', async ({ home, provider, launch, page }) => {
+test('an assistant is created and used in a session, which applies later changes of the assistant only on request', async ({ home, provider, launch, page }) => {
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
-  await openPage(page, 'Assistants');
+  await openSettings(page, 'Assistants');
   await page.getByRole('button', { name: 'New assistant' }).click();
   const editor = page.getByRole('dialog', { name: 'New assistant' });
   await editor.getByRole('textbox', { name: 'Name' }).fill('Poet');
@@ -84,8 +84,8 @@ test('an assistant is created, a conversation starts with it, and applies its ch
   await chat.askAndWait(1, 'About the sea', 'It is noted.');
   expect(JSON.stringify(provider.lastRequest())).toContain('Answer in rhymes.');
 
-  // A change by another process does not affect the session.
-  verb(home, 'assistants', 'set', 'Poet', '--instructions', 'Answer in prose.');
+  // A change of the assistant by another process does not affect the session.
+  cli(home, 'assistants', 'set', 'Poet', '--instructions', 'Answer in prose.');
   await chat.askAndWait(2, 'And the moon', 'It is noted.');
   expect(JSON.stringify(provider.lastRequest())).not.toContain('Answer in prose.');
   await page.getByRole('button', { name: 'Assistant: Poet' }).click();
@@ -98,13 +98,13 @@ test('an assistant is created, a conversation starts with it, and applies its ch
   expect(JSON.stringify(provider.lastRequest())).toContain('Answer in prose.');
 });
 
-test('known facts are listed with their source, corrected and removed; the scope of memory is asked once', async ({ home, launch, page }) => {
-  const first = JSON.parse(verb(home, 'send', '--new', '--model', 'recall', '--wait', 'indexed', 'Always answer in French. Who are you?', '--json'));
-  verb(home, 'pin', first.session_id, 'I live in Bern');
+test('known facts are listed with their source, corrected and removed; the scope of memory is asked for once', async ({ home, launch, page }) => {
+  const first = JSON.parse(cli(home, 'send', '--new', '--model', 'recall', '--wait', 'indexed', 'Always answer in French. Who are you?', '--json'));
+  cli(home, 'pin', first.session_id, 'I live in Bern');
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
-  await openPage(page, 'What it knows');
+  await openSettings(page, 'What it knows');
   const fact = page.getByRole('article', { name: 'I live in Bern' });
   await expect(fact).toContainText('turn #1');
   await inspect(page, 'what it knows');
@@ -129,10 +129,10 @@ test('known facts are listed with their source, corrected and removed; the scope
 
   await page.keyboard.press('Control+n');
   await expect(page.getByText('May earlier sessions help here?')).toBeVisible();
-  await inspect(page, 'the question of the scope');
+  await inspect(page, 'the question about the scope of memory');
   await page.getByRole('button', { name: 'All my sessions' }).click();
   await expect(page.getByText('May earlier sessions help here?')).toBeHidden();
-  expect(verb(home, 'config', 'show', '--json')).toMatch(/"key":"retrieval.scope","value":"all"/);
+  expect(cli(home, 'config', 'show', '--json')).toMatch(/"key":"retrieval.scope","value":"all"/);
   await chat.askAndWait(1, 'Hello', 'It is noted.');
   await page.keyboard.press('Control+n');
   await expect(chat.composer).toBeFocused();

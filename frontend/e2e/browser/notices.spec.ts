@@ -1,36 +1,36 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
-import { expect, test, verb } from '../harness/fixtures.ts';
-import { command, panels } from '../harness/screens.ts';
+import { cli, expect, test } from '../harness/fixtures.ts';
+import { panels, runCommand } from '../harness/screens.ts';
 import { Conversation } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
 const notice = (page: Page) => page.getByRole('region', { name: 'Notices' }).getByRole('group');
 
-/** Everything below the notice that does not contain it: a page, a drawer, a field. */
-function covered(page: Page): Promise<string[]> {
+/** The elements that the notice covers, such as a page, a drawer or a field. */
+function coveredElements(page: Page): Promise<string[]> {
   return notice(page).evaluate((toast) => {
     const box = toast.getBoundingClientRect();
-    const found = new Set<string>();
+    const covered = new Set<string>();
     for (let x = 1; x < 10; x++) {
       for (let y = 1; y < 4; y++) {
         for (const below of document.elementsFromPoint(box.x + (box.width * x) / 10, box.y + (box.height * y) / 4)) {
-          if (!below.contains(toast) && !toast.contains(below)) found.add(`${below.tagName} ${below.className}`);
+          if (!below.contains(toast) && !toast.contains(below)) covered.add(`${below.tagName} ${below.className}`);
         }
       }
     }
-    return [...found];
+    return [...covered];
   });
 }
 
-/** Shows a notice with a command that works everywhere, and another one with its inverse. */
-async function withNotice(page: Page, where: string): Promise<void> {
+/** Shows two notices, with a command that works everywhere, and expects that they cover nothing in the view. */
+async function checkNotices(page: Page, view: string): Promise<void> {
   for (const text of ['Background work is paused', 'Background work resumed']) {
-    await command(page, 'Pause or resume background work');
+    await runCommand(page, 'Pause or resume background work');
     await expect(notice(page)).toContainText(text);
-    expect(await covered(page), where).toEqual([]);
+    expect(await coveredElements(page), view).toEqual([]);
   }
   await notice(page).getByRole('button', { name: 'Dismiss' }).click();
   await expect(notice(page)).toHaveCount(0);
@@ -39,39 +39,39 @@ async function withNotice(page: Page, where: string): Promise<void> {
 for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) {
   test(`a notice covers nothing in any view, at ${size.width} by ${size.height}`, async ({ provider, launch, page }) => {
     await page.setViewportSize(size);
-    provider.answer('Tell me', 'Told.');
+    provider.answer('Tell me', 'Done.');
     await launch();
-    await new Conversation(page).askAndWait(1, 'Tell me', 'Told.');
-    await withNotice(page, 'the conversation');
-    await command(page, 'Pause or resume background work');
+    await new Conversation(page).askAndWait(1, 'Tell me', 'Done.');
+    await checkNotices(page, 'the conversation');
+    await runCommand(page, 'Pause or resume background work');
     const edges = (part: Locator) => part.boundingBox().then((box) => box && [Math.round(box.x), Math.round(box.x + box.width)]);
-    expect(await edges(notice(page)), 'in line with the field').toEqual(await edges(page.locator('main form .frame')));
-    await command(page, 'Pause or resume background work');
+    expect(await edges(notice(page)), 'aligned with the field').toEqual(await edges(page.locator('main form .frame')));
+    await runCommand(page, 'Pause or resume background work');
     await notice(page).getByRole('button', { name: 'Dismiss' }).click();
 
     await panels.find(({ name }) => name === 'state')?.show(page); // a drawer, if there is no space beside the conversation
-    await withNotice(page, 'an open inspector');
+    await checkNotices(page, 'an open inspector');
     await page.keyboard.press('Escape');
 
-    await command(page, 'Show the tree at full size');
+    await runCommand(page, 'Show the tree at full size');
     await expect(page.getByRole('tree', { name: 'Branches' })).toBeVisible();
-    await withNotice(page, 'the tree');
+    await checkNotices(page, 'the tree');
     await page.keyboard.press('Escape');
 
     await page.keyboard.press('Control+,');
     const links = page.getByRole('navigation', { name: 'Settings' }).locator('[data-page]');
     await expect(links.first()).toHaveText('General');
     await page.getByRole('main').last().evaluate((main) => main.scrollTo(0, main.scrollHeight));
-    await withNotice(page, 'the settings');
+    await checkNotices(page, 'the settings');
   });
 }
 
-test('a notice in a dialog is in line with its content and covers none of it', async ({ home, launch, page }) => {
+test('a notice in a dialog is aligned with the content of the dialog and covers none of it', async ({ home, launch, page }) => {
   const folder = join(home.root, 'bakery');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'rye.md'), '# Rye bread\n\nThe sourdough rests for nineteen hours.\n');
-  verb(home, 'projects', 'new', 'Bakery');
-  verb(home, 'projects', 'watch', 'Bakery', folder);
+  cli(home, 'projects', 'new', 'Bakery');
+  cli(home, 'projects', 'watch', 'Bakery', folder);
   await launch();
   await new Conversation(page).ready();
   await page.getByRole('button', { name: /^Bakery/ }).click({ button: 'right' });
@@ -88,7 +88,7 @@ test('a notice in a dialog is in line with its content and covers none of it', a
       return [Math.round(left + parseFloat(paddingLeft)), Math.round(right - parseFloat(paddingRight))];
     });
     const box = (await notice(page).boundingBox())!;
-    expect([Math.round(box.x), Math.round(box.x + box.width)], 'in line with the content').toEqual(content);
+    expect([Math.round(box.x), Math.round(box.x + box.width)], 'aligned with the content').toEqual(content);
     const body = (await dialog.locator('.dialog__body').boundingBox())!;
     const frame = (await dialog.boundingBox())!;
     expect(box.y, 'below the content').toBeGreaterThanOrEqual(body.y + body.height - 1);
@@ -100,14 +100,14 @@ test('a notice in a dialog is in line with its content and covers none of it', a
 for (const language of ['en', 'de', 'zh-CN']) {
   test(`no field of the header overlaps another, with a project and in a narrow window, in ${language}`, async ({ home, provider, launch, page }) => {
     home.configure(provider, `[ui]\nlanguage = "${language}"`);
-    provider.answer('Tell me', 'Told.');
+    provider.answer('Tell me', 'Done.');
     await page.setViewportSize({ width: 1280, height: 800 });
     await launch();
     const field = (name: string) => page.getByRole('banner').locator(`[data-field="${name}"]`);
     await expect(field('context')).toBeVisible();
     await page.locator('main form textarea').fill('Tell me');
     await page.keyboard.press('Enter');
-    await expect(page.locator('[data-turn] .answer')).toContainText('Told.');
+    await expect(page.locator('[data-turn] .answer')).toContainText('Done.');
     await expect(field('head')).toContainText('1');
     const session = await page.locator('[data-session][aria-current]').getAttribute('data-session');
     for (const project of ['', 'Moving the orders into the new database']) {
@@ -120,7 +120,7 @@ for (const language of ['en', 'de', 'zh-CN']) {
       for (const width of [1440, 1280, 1100, 1000]) {
         await page.setViewportSize({ width, height: 800 });
         await expect.poll(() => page.evaluate(() => window.innerWidth)).toBe(width);
-        await expect.poll(() => page.getByRole('banner').evaluate(crowded), { message: `${width} px, project “${project}”` }).toEqual([]);
+        await expect.poll(() => page.getByRole('banner').evaluate(overlappingFields), { message: `${width} px, project “${project}”` }).toEqual([]);
       }
     }
   });
@@ -129,23 +129,23 @@ for (const language of ['en', 'de', 'zh-CN']) {
 for (const language of ['en', 'de', 'zh-CN']) {
   test(`no text of the header is cut off at 1280 beside a long title, in ${language}`, async ({ home, provider, launch, page }) => {
     home.configure(provider, `[ui]\nlanguage = "${language}"`);
-    const asked = 'Tell me how the bakery Miller and Sons delivers its invoices on Sundays';
-    provider.answer(asked, 'Told.');
+    const question = 'Tell me how the bakery Miller and Sons delivers its invoices on Sundays';
+    provider.answer(question, 'Done.');
     await page.setViewportSize({ width: 1280, height: 800 });
     await launch();
     const banner = page.getByRole('banner');
     await expect(banner.locator('[data-field="context"]')).toBeVisible();
-    await page.locator('main form textarea').fill(asked);
+    await page.locator('main form textarea').fill(question);
     await page.keyboard.press('Enter');
-    await expect(page.locator('[data-turn] .answer')).toContainText('Told.');
-    const settled = async () => {
+    await expect(page.locator('[data-turn] .answer')).toContainText('Done.');
+    const checkHeader = async () => {
       await expect(banner.locator('[data-field="head"]')).toContainText('1');
-      for (const round of ['as it is', 'with the inspector changed']) {
-        await expect.poll(() => banner.evaluate(cutOff), { message: round }).toEqual([]);
+      for (const state of ['as opened', 'with the inspector toggled']) {
+        await expect.poll(() => banner.evaluate(cutOff), { message: state }).toEqual([]);
         await page.keyboard.press('Control+i');
       }
     };
-    await settled();
+    await checkHeader();
     const session = await page.locator('[data-session][aria-current]').getAttribute('data-session');
     await page.evaluate(async ([id, name]) => {
       const { Projects, Sessions } = (window as unknown as { go: { api: Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>> } }).go.api;
@@ -153,25 +153,25 @@ for (const language of ['en', 'de', 'zh-CN']) {
       await Sessions?.['SetFolder']?.([id], name);
     }, [session, 'Moving the orders into the new database']);
     await expect(banner.locator('[data-field="project"]')).toBeVisible();
-    await settled();
+    await checkHeader();
   });
 }
 
 /**
- * Texts in the fields of the header that are cut off. Names of sessions and projects have any length and are not
+ * The texts in the fields of the header that are cut off. Names of sessions and projects have any length and are not
  * checked.
  */
 function cutOff(banner: Element): string[] {
   return [...banner.querySelectorAll<HTMLElement>('[data-field]:not([data-field="project"]) :is(.truncate, .cell__word > *)')]
-    .filter((words) => words.checkVisibility() && words.scrollWidth > words.clientWidth && getComputedStyle(words).display !== 'inline')
-    .map((words) => `${words.closest<HTMLElement>('[data-field]')?.dataset['field']}: ${words.textContent}`);
+    .filter((element) => element.checkVisibility() && element.scrollWidth > element.clientWidth && getComputedStyle(element).display !== 'inline')
+    .map((element) => `${element.closest<HTMLElement>('[data-field]')?.dataset['field']}: ${element.textContent}`);
 }
 
-/** Fields that overlap a neighbour in the same row or the edge of the header, and those too narrow to be readable. */
-function crowded(banner: Element): string[] {
+/** The fields that overlap another in the same row or the edge of the header, and those too narrow to be readable. */
+function overlappingFields(banner: Element): string[] {
   const boxes = [...banner.querySelectorAll<HTMLElement>('.header__where, [data-field], .header__end > :last-child')]
-    .filter((one) => one.checkVisibility()) // a field that does not fit is in the menu
-    .map((one) => ({ name: one.dataset['field'] ?? one.className, box: one.getBoundingClientRect() }));
+    .filter((field) => field.checkVisibility()) // a field that does not fit is in the menu
+    .map((field) => ({ name: field.dataset['field'] ?? field.className, box: field.getBoundingClientRect() }));
   return boxes.flatMap(({ name, box }, i) => [
     ...(box.right > banner.getBoundingClientRect().right + 1 || box.width < 24 ? [name] : []),
     ...boxes.slice(i + 1).filter((other) => Math.abs(other.box.top - box.top) < 10 && other.box.left < box.right - 1 && box.left < other.box.right - 1).map((other) => `${name} on ${other.name}`),
@@ -182,8 +182,8 @@ test('a small dialog is not at the top edge of the window', async ({ launch, pag
   await page.setViewportSize({ width: 1280, height: 800 });
   await launch();
   await new Conversation(page).ready();
-  await command(page, 'Rename this session');
+  await runCommand(page, 'Rename this session');
   const { y, height } = (await page.locator('dialog[open]').boundingBox())!;
   expect(height).toBeLessThan(600);
-  expect(y).toBeCloseTo(0.12 * 800, 0); // below it there is room to grow
+  expect(y).toBeCloseTo(0.12 * 800, 0); // it has space below to grow
 });

@@ -9,7 +9,7 @@ test.beforeEach(({ home, provider }) => {
   provider.answer('', 'It is noted.', { chunkSize: 200 });
 });
 
-test('a project is created with instructions, facts and a folder, and its chats use them', async ({ provider, launch, page }, info) => {
+test('a project is created with instructions, facts and a folder, and its sessions use them', async ({ provider, launch, page }, info) => {
   const folder = info.outputPath('bakery');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'rye.md'), '# Rye bread\n\nThe sourdough of the rye bread rests for nineteen hours.\n');
@@ -46,24 +46,24 @@ test('a project is created with instructions, facts and a folder, and its chats 
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(dialog).toBeHidden();
 
-  // A new chat in it, from the list; its request contains what the project adds.
+  // A new session in the project, from the list. Its request contains what the project adds.
   const list = page.getByRole('navigation', { name: 'Sessions' });
   await list.getByRole('button', { name: /^Bakery/ }).hover();
   await list.getByRole('button', { name: 'Actions for the folder Bakery' }).click();
   await page.getByRole('menuitem', { name: 'New session in this project' }).click();
-  const reach = page.getByRole('button', { name: /^Scope of memory/ });
-  await expect(reach).toHaveAccessibleName('Scope of memory: This project. Change it');
+  const scope = page.getByRole('button', { name: /^Scope of memory/ });
+  await expect(scope).toHaveAccessibleName('Scope of memory: This project. Change it');
   await expect(page.getByRole('button', { name: /^Project Bakery/ })).toBeVisible();
-  await inspect(page, 'a chat of a project');
+  await inspect(page, 'a session in a project');
   await chat.askAndWait(1, 'How long does the sourdough of the rye bread rest?', 'It is noted.');
   const request = JSON.stringify(provider.lastRequest());
   for (const part of ['Always answer as a baker would.', 'The oven is called Hildegard.', 'nineteen hours']) expect(request).toContain(part);
   expect(request).not.toContain('hunter2');
 
   // With memory limited to this branch, the file is not recalled.
-  await reach.click();
+  await scope.click();
   await page.getByRole('menuitemradio', { name: /^This branch/ }).click();
-  await expect(reach).toHaveAccessibleName('Scope of memory: This branch. Change it');
+  await expect(scope).toHaveAccessibleName('Scope of memory: This branch. Change it');
   await chat.askAndWait(2, 'And how many hours does the rye sourdough rest?', 'It is noted.');
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('x-ray');
@@ -80,13 +80,13 @@ test('a project is created with instructions, facts and a folder, and its chats 
   await dialog.getByRole('button', { name: 'Check now' }).click();
   await expect(dialog.getByText(/: 1 removed$/)).toBeVisible();
 
-  // The chats of a deleted project stay.
+  // The sessions of a deleted project are kept.
   await dialog.getByRole('tab', { name: 'Settings' }).click();
   await dialog.getByRole('button', { name: 'Delete project…' }).click();
-  const erase = page.getByRole('dialog', { name: 'Delete the project “Bakery” permanently' });
-  await erase.getByRole('textbox').fill('delete');
+  const deletion = page.getByRole('dialog', { name: 'Delete the project “Bakery” permanently' });
+  await deletion.getByRole('textbox').fill('delete');
   await inspect(page, 'the deletion of a project');
-  await erase.getByRole('button', { name: 'Delete permanently' }).click();
+  await deletion.getByRole('button', { name: 'Delete permanently' }).click();
   await page.getByRole('dialog', { name: 'The project was permanently deleted' }).getByRole('button', { name: 'Done' }).click();
   await expect(page.getByRole('button', { name: /^Project Bakery/ })).toBeHidden();
   await expect(chat.turn(2)).toBeVisible();

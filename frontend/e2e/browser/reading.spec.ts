@@ -20,10 +20,10 @@ for (const [width, height] of [[1280, 800], [900, 600]] as const) {
     await launch();
     const chat = new Conversation(page);
     await chat.askAndWait(1, 'A table', 'The end of it.');
-    await page.reload(); // drawn at once instead of while it arrives
+    await page.reload(); // now the answer is drawn at once, not while it arrives
     const scroller = chat.answer(1).locator('.data-scroll');
     await expect(scroller).toHaveAttribute('tabindex', '0'); // reachable by keyboard too
-    const shape = await scroller.evaluate((element) => ({
+    const layout = await scroller.evaluate((element) => ({
       inner: element.scrollWidth, outer: element.clientWidth, page: document.documentElement.scrollWidth - innerWidth,
       // Cells that must not wrap have one line; no cell is narrower than its longest word.
       lines: [...element.querySelectorAll<HTMLElement>('.number, .short')].map((cell) => {
@@ -33,9 +33,9 @@ for (const [width, height] of [[1280, 800], [900, 600]] as const) {
         return Math.round(range.getBoundingClientRect().height / parseFloat(style.lineHeight));
       }),
     }));
-    expect(shape.inner).toBeGreaterThan(shape.outer);
-    expect(shape.page).toBeLessThanOrEqual(0);
-    expect(new Set(shape.lines)).toEqual(new Set([1]));
+    expect(layout.inner).toBeGreaterThan(layout.outer);
+    expect(layout.page).toBeLessThanOrEqual(0);
+    expect(new Set(layout.lines)).toEqual(new Set([1]));
     await scroller.focus();
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => scroller.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);
@@ -72,17 +72,17 @@ test('long code is folded with its line count, unfolded by its button and by a s
   await page.keyboard.press('Escape');
   await expect(page.getByRole('search', { name: 'Find in this session' })).toHaveCount(0);
 
-  const wide = () => pre.evaluate((element) => element.scrollWidth > element.clientWidth);
-  expect(await wide()).toBe(true);
+  const isWide = () => pre.evaluate((element) => element.scrollWidth > element.clientWidth);
+  expect(await isWide()).toBe(true);
   await code.hover();
   await code.getByRole('button', { name: 'Wrap long lines' }).click();
-  await expect.poll(wide).toBe(false);
-  const copied = await pre.evaluate((element) => element.textContent);
+  await expect.poll(isWide).toBe(false);
+  const codeText = await pre.evaluate((element) => element.textContent);
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('>line numbers');
   await page.keyboard.press('Enter');
   await expect(code.locator('.code__line')).toHaveCount(120);
-  expect(await pre.evaluate((element) => element.textContent)).toBe(copied);
+  expect(await pre.evaluate((element) => element.textContent)).toBe(codeText);
   await expect(code.getByRole('button', { name: 'Copy code' })).toBeVisible();
 });
 
@@ -139,8 +139,8 @@ test('each paragraph has the direction of its text', async ({ provider, launch, 
   const side = (text: string) => chat.answer(1).getByText(text).evaluate((element) => {
     const range = document.createRange();
     range.selectNodeContents(element);
-    const [words, block] = [range.getBoundingClientRect(), element.closest('.block')!.getBoundingClientRect()];
-    return words.left - block.left < block.right - words.right ? 'left' : 'right';
+    const [textBox, blockBox] = [range.getBoundingClientRect(), element.closest('.block')!.getBoundingClientRect()];
+    return textBox.left - blockBox.left < blockBox.right - textBox.right ? 'left' : 'right';
   });
   expect([await side('English first.'), await side('שלום עולם, זו פסקה.'), await side('An item'), await side('פריט')]).toEqual(['left', 'right', 'left', 'right']);
 });
@@ -157,24 +157,25 @@ test('formulas are drawn while the answer is arriving', async ({ provider, launc
 });
 
 test('a diagram, a picture and a page are shown in a frame without permissions', async ({ provider, launch, page }) => {
-  // Receives everything that leaves the page. Engines also report requests that the policy refuses.
-  const outside: string[] = [];
-  const elsewhere = createServer((asked, answer) => {
-    outside.push(asked.url ?? '');
-    answer.end();
+  // A server that receives every request that leaves the page. Request events would also include those that the policy
+  // refuses.
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    response.end();
   });
-  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-  const away = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
-  const faults: string[] = [];
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const dialogs: string[] = [];
   provider.answer('Draw', [
     `${fence}mermaid\n%%{init: {"securityLevel": "loose"}}%%\ngraph TD\n  A[Client] --> B[Server]\n  click A "javascript:alert(1)"\n${fence}`,
-    `${fence}svg\n<svg viewBox="0 0 300 80" onload="alert(1)"><script>alert(1)</script><image href="${away}/x.png"/><rect width="300" height="80"/></svg>\n${fence}`,
-    `${fence}html\n<meta http-equiv="refresh" content="0;url=${away}/r"><style>@import "${away}/x.css"; p { color: red; background: url(${away}/y.png) }</style><p onclick="alert(1)">Words of the page</p><script>parent.postMessage(1, '*'); fetch('${away}')</script><img src="${away}/z.png" onerror="alert(1)"><iframe src="${away}/f"></iframe><form action="${away}/s"><button>Go</button></form><a href="${away}/l" target="_top">Away</a>\n${fence}`,
+    `${fence}svg\n<svg viewBox="0 0 300 80" onload="alert(1)"><script>alert(1)</script><image href="${origin}/x.png"/><rect width="300" height="80"/></svg>\n${fence}`,
+    `${fence}html\n<meta http-equiv="refresh" content="0;url=${origin}/r"><style>@import "${origin}/x.css"; p { color: red; background: url(${origin}/y.png) }</style><p onclick="alert(1)">Words of the page</p><script>parent.postMessage(1, '*'); fetch('${origin}')</script><img src="${origin}/z.png" onerror="alert(1)"><iframe src="${origin}/f"></iframe><form action="${origin}/s"><button>Go</button></form><a href="${origin}/l" target="_top">Away</a>\n${fence}`,
     'The end of it.',
   ].join('\n\n'));
-  const served = await launch();
+  const program = await launch();
   page.on('dialog', (dialog) => {
-    faults.push(`dialog: ${dialog.message()}`);
+    dialogs.push(dialog.message());
     void dialog.dismiss();
   });
   const chat = new Conversation(page);
@@ -188,16 +189,16 @@ test('a diagram, a picture and a page are shown in a frame without permissions',
   }
   const frames = answer.locator('iframe');
   await expect(frames).toHaveCount(3);
-  const drawn = async (at: number) => frames.nth(at).contentFrame().locator('img').evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth > 0);
-  await expect.poll(() => drawn(0)).toBe(true);
-  await expect.poll(() => drawn(1)).toBe(true);
+  const isDrawn = async (index: number) => frames.nth(index).contentFrame().locator('img').evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth > 0);
+  await expect.poll(() => isDrawn(0)).toBe(true);
+  await expect.poll(() => isDrawn(1)).toBe(true);
   await expect(frames.nth(2).contentFrame().getByText('Words of the page')).toBeVisible();
   expect((await frames.nth(0).boundingBox())!.height).toBeLessThanOrEqual(520);
   await frames.nth(2).contentFrame().getByText('Words of the page').click();
   await frames.nth(2).contentFrame().getByText('Away').click();
   await frames.nth(2).contentFrame().getByRole('button', { name: 'Go' }).click();
   await expect(frames.nth(2).contentFrame().getByText('Words of the page')).toBeVisible();
-  // With the keyboard: the list follows its end while a frame still grows, so a click would miss the button.
+  // With the keyboard: the list keeps scrolling to its end while a frame grows, so a click would miss the button.
   await answer.getByRole('button', { name: 'Show the code' }).first().press('Enter');
   await expect(answer.locator('.code').first().locator('pre')).toBeVisible();
   // In a dark window a diagram is dark too.
@@ -206,7 +207,7 @@ test('a diagram, a picture and a page are shown in a frame without permissions',
   await answer.getByRole('button', { name: 'Preview' }).first().press('Enter');
   await expect(frames.first()).toHaveAttribute('data-picture', 'dark');
   expect(await frames.first().contentFrame().locator('body').evaluate((body) => getComputedStyle(body).backgroundColor)).toBe('rgb(22, 24, 28)');
-  expect(page.url()).toBe(`${served.url}/`);
-  expect([faults, outside]).toEqual([[], []]);
-  elsewhere.close();
+  expect(page.url()).toBe(`${program.url}/`);
+  expect([dialogs, requests]).toEqual([[], []]);
+  server.close();
 });

@@ -1,15 +1,15 @@
-import { expect, test, verb } from '../harness/fixtures.ts';
+import { cli, expect, test } from '../harness/fixtures.ts';
 import { until } from '../harness/process.ts';
 import { Conversation, plain, prose } from './conversation.ts';
-import { cutOff, dieAt, head, journalFile, Recovery, streamed } from './recovery.ts';
+import { byteCounts, crashDuringAnswer, exitAt, head, journalFile, Recovery } from './recovery.ts';
 
-/** What the window shows for each thing that a start can find, and what each button does (SPEC 11). */
+/** What the window shows for each state that a start can find, and what each button does (SPEC 11). */
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
 /** Activates a button with the mouse or with the keyboard. */
-type Press = (button: import('@playwright/test').Locator) => Promise<void>;
-const presses: [string, Press][] = [
+type Activate = (button: import('@playwright/test').Locator) => Promise<void>;
+const inputs: [string, Activate][] = [
   ['the mouse', (button) => button.click()],
   ['the keyboard', async (button) => {
     await button.focus();
@@ -17,15 +17,15 @@ const presses: [string, Press][] = [
   }],
 ];
 
-test('the report is shown once, stays until it is dismissed, and remains available under Activity', async ({ home, provider, launch, page }) => {
-  await cutOff(launch, page, provider);
+test('the notice is shown once, until it is dismissed, and the report remains available under Activity', async ({ home, provider, launch, page }) => {
+  await crashDuringAnswer(launch, page, provider);
   const bytes = Buffer.byteLength([...home.journals().values()][0]!.text);
   await launch();
   const chat = new Conversation(page);
   const recovery = new Recovery(page);
-  await expect(recovery.news).toContainText('unfinished answer');
-  await recovery.news.getByRole('button', { name: 'Dismiss' }).press('Enter');
-  await expect(recovery.news).toBeHidden();
+  await expect(recovery.notice).toContainText('unfinished answer');
+  await recovery.notice.getByRole('button', { name: 'Dismiss' }).press('Enter');
+  await expect(recovery.notice).toBeHidden();
   await expect(chat.composer).toBeFocused();
 
   const report = await recovery.open();
@@ -36,29 +36,29 @@ test('the report is shown once, stays until it is dismissed, and remains availab
   await page.reload();
   await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
   await recovery.open();
-  await expect(recovery.news).toBeHidden(); // only the page was reloaded
+  await expect(recovery.notice).toBeHidden(); // only the page was reloaded
 });
 
-test('the report links from its notice to Activity, and from there to the turn of another session', async ({ provider, launch, page }) => {
+test('the notice links to the report under Activity, and the report to turns of any session', async ({ provider, launch, page }) => {
   provider.answer('Tell me first', prose(100), { chunkSize: 15, holdAfter: 40 });
   provider.answer('Tell me second', prose(100), { chunkSize: 15, holdAfter: 40 });
   const program = await launch();
   const chat = new Conversation(page);
   await chat.ask('Tell me first');
-  await chat.shown(1, 150);
+  await chat.waitForText(1, 150);
   await page.keyboard.press('Control+n');
   await expect(page.getByRole('article')).toHaveCount(0);
   await chat.ask('Tell me second');
-  await chat.shown(1, 150);
+  await chat.waitForText(1, 150);
   await program.crash();
 
   await launch();
   const recovery = new Recovery(page);
-  await expect(recovery.news).toContainText('2 things were found and recovered');
-  await recovery.news.getByRole('button', { name: 'Show' }).click();
+  await expect(recovery.notice).toContainText('2 things were found and recovered');
+  await recovery.notice.getByRole('button', { name: 'Show' }).click();
   await expect(recovery.report).toBeVisible();
   await expect(page.getByRole('tab', { name: /^Activity/ })).toBeFocused();
-  await expect(recovery.news).toBeHidden();
+  await expect(recovery.notice).toBeHidden();
   for (const title of ['Tell me first', 'Tell me second']) {
     await recovery.report.getByRole('button', { name: new RegExp(`^Decide turn 1 of ${title}`) }).click();
     await expect(chat.turn(1)).toContainText(title);
@@ -66,70 +66,70 @@ test('the report links from its notice to Activity, and from there to the turn o
   }
 });
 
-for (const [hand, press] of presses) {
-  test(`an incomplete answer is retried, with ${hand}`, async ({ provider, launch, page }) => {
-    await cutOff(launch, page, provider);
-    provider.answer('Tell me', 'Told at the second try.');
+for (const [input, activate] of inputs) {
+  test(`an incomplete answer is retried, with ${input}`, async ({ provider, launch, page }) => {
+    await crashDuringAnswer(launch, page, provider);
+    provider.answer('Tell me', 'Told on the second try.');
     await launch();
     const chat = new Conversation(page);
-    await press(chat.turn(1).getByRole('button', { name: 'Retry' }));
-    await chat.says(1, 'Told at the second try.');
+    await activate(chat.turn(1).getByRole('button', { name: 'Retry' }));
+    await chat.expectAnswer(1, 'Told on the second try.');
     await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
     await expect(chat.turn(1)).toContainText('2 attempts');
     await expect(chat.composer).toBeFocused();
     await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(1);
   });
 
-  test(`an incomplete answer is continued, with ${hand}`, async ({ home, provider, launch, page }) => {
-    await cutOff(launch, page, provider);
+  test(`an incomplete answer is continued, with ${input}`, async ({ home, provider, launch, page }) => {
+    await crashDuringAnswer(launch, page, provider);
     const part = [...home.journals().values()][0]!.text;
     provider.answer('without any introduction.', ' And that is all.');
     await launch();
     const chat = new Conversation(page);
-    await press(chat.turn(1).getByRole('button', { name: 'Continue' }));
-    await chat.says(1, `${part} And that is all.`);
+    await activate(chat.turn(1).getByRole('button', { name: 'Continue' }));
+    await chat.expectAnswer(1, `${part} And that is all.`);
     await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
     await expect(chat.composer).toBeFocused();
   });
 
-  test(`an incomplete answer is kept, with ${hand}`, async ({ home, provider, launch, page }) => {
-    await cutOff(launch, page, provider);
+  test(`an incomplete answer is kept, with ${input}`, async ({ home, provider, launch, page }) => {
+    await crashDuringAnswer(launch, page, provider);
     const part = [...home.journals().values()][0]!.text;
     provider.answer('And then?', 'Then nothing.');
     await launch();
     const chat = new Conversation(page);
-    await press(chat.turn(1).getByRole('button', { name: 'Keep' }));
+    await activate(chat.turn(1).getByRole('button', { name: 'Keep' }));
     await expect(chat.turn(1)).toContainText('Partial answer, kept');
-    await chat.says(1, part);
+    await chat.expectAnswer(1, part);
     await expect(chat.composer).toBeFocused();
     await page.keyboard.type('And then?');
     await page.keyboard.press('Enter');
-    await chat.says(2, 'Then nothing.');
+    await chat.expectAnswer(2, 'Then nothing.');
     expect(provider.questions()).toHaveLength(2);
   });
 
-  test(`an incomplete answer is discarded, with ${hand}`, async ({ home, provider, launch, page }) => {
-    await cutOff(launch, page, provider);
+  test(`an incomplete answer is discarded, with ${input}`, async ({ home, provider, launch, page }) => {
+    await crashDuringAnswer(launch, page, provider);
     const part = [...home.journals().values()][0]!.text;
     provider.answer('Something else', 'Something else it is.');
     await launch();
     const chat = new Conversation(page);
     const before = await head(chat);
-    await press(chat.turn(1).getByRole('button', { name: 'Discard' }));
+    await activate(chat.turn(1).getByRole('button', { name: 'Discard' }));
     await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, discarded');
-    await chat.says(1, part); // removed from the conversation, but still visible
+    await chat.expectAnswer(1, part); // no longer part of the conversation, but still visible
     expect(await head(chat)).toBe(before);
     await expect(chat.composer).toBeFocused();
     await chat.askAndWait(2, 'Something else', 'Something else it is.');
     expect(JSON.stringify(provider.lastRequest())).not.toContain('Sentence 1 of');
   });
 
-  test(`a question without any answer is sent again, with ${hand}`, async ({ provider, launch, page }) => {
+  test(`a question without any answer is sent again, with ${input}`, async ({ provider, launch, page }) => {
     provider.answer('Tell me', prose(10), { holdAfter: 0 });
     const program = await launch();
     const chat = new Conversation(page);
     await chat.ask('Tell me');
-    await until('the request was sent', () => provider.questions().length === 1);
+    await until('the request is sent', () => provider.questions().length === 1);
     await expect(chat.turn(1)).toHaveAccessibleName(/responding/);
     await program.crash();
 
@@ -140,14 +140,14 @@ for (const [hand, press] of presses) {
     const report = await new Recovery(page).open();
     await expect(report).toContainText('Nothing had arrived. The message is saved.');
     expect(provider.questions()).toHaveLength(1); // nothing is sent automatically
-    await press(chat.turn(1).getByRole('button', { name: 'Retry' }));
-    await chat.says(2, 'Told now.');
+    await activate(chat.turn(1).getByRole('button', { name: 'Retry' }));
+    await chat.expectAnswer(2, 'Told now.');
     await expect(chat.composer).toBeFocused();
   });
 
-  test(`an unsent message is sent, with ${hand}`, async ({ provider, launch, page }) => {
+  test(`an unsent message is sent, with ${input}`, async ({ provider, launch, page }) => {
     provider.answer('Tell me', 'Told now.');
-    await dieAt(launch, page, 'turn.prepared');
+    await exitAt(launch, page, 'turn.prepared');
     expect(provider.questions()).toEqual([]);
 
     await launch();
@@ -157,18 +157,18 @@ for (const [hand, press] of presses) {
     const report = await new Recovery(page).open();
     await expect(report).toContainText('The message was saved but not sent');
     expect(provider.questions()).toEqual([]);
-    await press(chat.turn(1).getByRole('button', { name: 'Send', exact: true }));
-    await chat.says(1, 'Told now.');
+    await activate(chat.turn(1).getByRole('button', { name: 'Send', exact: true }));
+    await chat.expectAnswer(1, 'Told now.');
     await expect(chat.composer).toBeFocused();
     expect(provider.questions()).toEqual(['Tell me']);
   });
 
-  test(`an unsent message is discarded, with ${hand}`, async ({ provider, launch, page }) => {
-    await dieAt(launch, page, 'turn.prepared');
+  test(`an unsent message is discarded, with ${input}`, async ({ provider, launch, page }) => {
+    await exitAt(launch, page, 'turn.prepared');
     provider.answer('Another', 'Another answer.');
     await launch();
     const chat = new Conversation(page);
-    await press(chat.turn(1).getByRole('button', { name: 'Discard' }));
+    await activate(chat.turn(1).getByRole('button', { name: 'Discard' }));
     await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, discarded');
     await expect(chat.turn(1)).toContainText('Tell me');
     await expect(chat.composer).toBeFocused();
@@ -177,71 +177,71 @@ for (const [hand, press] of presses) {
   });
 }
 
-test('an answer that was complete before the crash is final without a question', async ({ home, provider, launch, page }) => {
+test('an answer that was complete before the crash becomes final without asking the user', async ({ home, provider, launch, page }) => {
   const text = prose(12, 'Grüße, 世界 👋');
   provider.answer('Tell me', text);
-  await dieAt(launch, page, 'turn.journal_sealed');
+  await exitAt(launch, page, 'turn.journal_sealed');
   await launch();
   const chat = new Conversation(page);
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, saved, latest');
-  await chat.says(1, text);
-  const { durable, displayed, words } = await streamed(chat);
+  await chat.expectAnswer(1, text);
+  const { durable, displayed, text: fieldText } = await byteCounts(chat);
   expect([durable, displayed]).toEqual([Buffer.byteLength(text), Buffer.byteLength(text)]);
-  expect(words).toContain('durable');
+  expect(fieldText).toContain('durable');
   const report = await new Recovery(page).open();
   await expect(report).toContainText('The whole answer had arrived; it is now final.');
   await report.getByRole('button', { name: /^Show turn 1/ }).click();
   await expect(chat.turn(1)).toBeFocused();
   expect(provider.questions()).toHaveLength(1);
-  expect(verb(home, 'verify')).toContain('No problems found');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('SRD 22.3: killed between the answer and its commit, the turn is committed once, by its job', async ({ home, provider, launch, page }) => {
-  // The librarian, which writes the state, is held while the program is killed, with a timeout long enough not to
-  // expire meanwhile.
+test('SRD 22.3: after a kill between the answer and its commit, the turn is committed once, by its job', async ({ home, provider, launch, page }) => {
+  // The answer to the librarian, which writes the state, is held while the program is killed. Its timeout is long
+  // enough not to expire during the test.
   home.configure(provider, '[librarian]\nmodel = "mock"\ntimeout_s = 600');
-  const memory = 'Write the updated memory.';
-  provider.answer(memory, 'never read', { holdAfter: 0 });
+  const librarianPrompt = 'Write the updated memory.';
+  provider.answer(librarianPrompt, 'never read', { holdAfter: 0 });
   provider.answer('Tell me', 'A whole answer.');
   const program = await launch();
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'Tell me', 'A whole answer.');
-  await until('the librarian is asked', () => provider.questions().some((question) => question.trimEnd().endsWith(memory)));
+  await until('the librarian sends its request', () => provider.questions().some((question) => question.trimEnd().endsWith(librarianPrompt)));
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, pending');
   const before = await head(chat);
   await program.crash();
 
-  provider.answer(memory, 'never read', { holdAfter: 0 });
+  provider.answer(librarianPrompt, 'never read', { holdAfter: 0 });
   await launch();
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, pending');
-  await chat.says(1, 'A whole answer.');
+  await chat.expectAnswer(1, 'A whole answer.');
   expect(await head(chat)).toBe(before);
   const report = await new Recovery(page).open();
   await expect(report).toContainText(/queued again/);
-  provider.release(memory);
+  provider.release(librarianPrompt);
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, saved, latest');
   await expect.poll(() => head(chat)).toMatch(/#1/); // the header follows the turn
-  expect(verb(home, 'verify')).toContain('No problems found');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
 test('a damaged last line of a journal is dropped, and reported', async ({ home, provider, launch, page }) => {
-  await cutOff(launch, page, provider);
+  await crashDuringAnswer(launch, page, provider);
   const part = [...home.journals().values()][0]!.text;
-  journalFile(home).tear('{"ts":"2026-01-01T00:00:00Z","provider":"openai","event_ty');
+  journalFile(home).append('{"ts":"2026-01-01T00:00:00Z","provider":"openai","event_ty');
   await launch();
   const chat = new Conversation(page);
-  await chat.says(1, part);
+  await chat.expectAnswer(1, part);
   await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/);
   const report = await new Recovery(page).open();
   await expect(report).toContainText('The last line of the journal was torn and is not used');
 });
 
-test('the part before an unreadable line of a journal is used, and the rest is reported as kept aside', async ({ home, provider, launch, page }) => {
-  const shown = await cutOff(launch, page, provider);
-  journalFile(home).spoil(20);
+test('the part before an unreadable line of a journal is used, and the rest is reported as saved separately', async ({ home, provider, launch, page }) => {
+  const shown = await crashDuringAnswer(launch, page, provider);
+  journalFile(home).corruptLine(20);
   await launch();
   const chat = new Conversation(page);
-  const text = await chat.shown(1, 20);
+  const text = await chat.waitForText(1, 20);
   expect(shown.startsWith(plain(text))).toBe(true);
   expect(text.length).toBeLessThan(shown.length);
   const report = await new Recovery(page).open();

@@ -1,36 +1,36 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
-import { command } from '../harness/screens.ts';
+import { runCommand } from '../harness/screens.ts';
 import { Conversation } from './conversation.ts';
 
-/** Words that occur nowhere else. */
+/** A question and an answer with words that occur nowhere else. */
 const question = 'What did quillvane write about the heron?';
 const canary = 'The heron of Ostrakine sleeps at noon.';
 
-async function storagePage(page: Page): Promise<void> {
-  await command(page, 'Data and backups: sizes, copies, restore, receipts');
+async function openDataPage(page: Page): Promise<void> {
+  await runCommand(page, 'Data and backups: sizes, copies, restore, receipts');
   await expect(page.getByRole('heading', { level: 1, name: 'Data and backups' })).toBeVisible();
 }
 
-const bytesOf = (row: Locator) => row.evaluateAll((rows) => rows.map((one) => Number((one as HTMLElement).dataset['bytes'])));
+const bytesOf = (rowLocator: Locator) => rowLocator.evaluateAll((rows) => rows.map((element) => Number((element as HTMLElement).dataset['bytes'])));
 const sessions = (page: Page) => page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]');
 
-test('a permanently deleted session is no longer in any file, except its receipt', async ({ home, provider, launch, page }) => {
+test('a permanently deleted session is no longer in any file, and leaves only a receipt', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, canary);
   await launch();
   const chat = new Conversation(page);
   await chat.askAndWait(1, question, canary);
-  await command(page, 'Rename this session');
+  await runCommand(page, 'Rename this session');
   await page.getByRole('dialog').getByRole('textbox').fill('Notes on quillvane');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1, name: /Notes on quillvane/ })).toBeAttached();
-  expect(home.filesHolding('Ostrakine').length).toBeGreaterThan(0);
-  await command(page, 'Duplicate this session');
+  expect(home.filesContaining('Ostrakine').length).toBeGreaterThan(0);
+  await runCommand(page, 'Duplicate this session');
   await expect(sessions(page).filter({ hasText: 'quillvane' })).toHaveCount(2);
   await expect(page.getByRole('heading', { level: 1, name: /Notes on quillvane.*copy/ })).toBeAttached();
 
-  await command(page, 'Delete this session permanently…');
+  await runCommand(page, 'Delete this session permanently…');
   const dialog = page.getByRole('dialog', { name: /^Delete “Notes on quillvane.*copy/ });
   await expect(dialog).toContainText(/1 message with its answer/);
   await expect(dialog).toContainText('No backup in the data directory contains it.');
@@ -50,12 +50,12 @@ test('a permanently deleted session is no longer in any file, except its receipt
   await chat.ready();
   await expect(sessions(page).filter({ hasText: 'quillvane' })).toHaveCount(0);
   await expect(page.getByText('Ostrakine')).toHaveCount(0);
-  for (const word of ['Ostrakine', 'quillvane']) expect(home.filesHolding(word)).toEqual([]);
-  await storagePage(page);
+  for (const word of ['Ostrakine', 'quillvane']) expect(home.filesContaining(word)).toEqual([]);
+  await openDataPage(page);
   await expect(page.getByRole('list', { name: 'Receipts' })).toContainText('A session was permanently deleted');
 });
 
-test('a deleted turn leaves an empty place with the date', async ({ home, provider, launch, page }) => {
+test('a deleted turn leaves an empty turn with the date of the deletion', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, canary);
   provider.answer('And what else?', 'Nothing else.');
@@ -63,7 +63,7 @@ test('a deleted turn leaves an empty place with the date', async ({ home, provid
   const chat = new Conversation(page);
   await chat.askAndWait(1, question, canary);
   await chat.askAndWait(2, 'And what else?', 'Nothing else.');
-  await command(page, 'Rename this session');
+  await runCommand(page, 'Rename this session');
   await page.getByRole('dialog').getByRole('textbox').fill('Birds');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1, name: /Birds/ })).toBeAttached();
@@ -77,20 +77,20 @@ test('a deleted turn leaves an empty place with the date', async ({ home, provid
   await expect(chat.turn(1)).toContainText(/permanently deleted on \d/);
   await expect(chat.turn(1)).not.toContainText('[erased]');
   await expect(chat.answer(2)).toContainText('Nothing else.');
-  expect(home.filesHolding('Ostrakine')).toEqual([]);
+  expect(home.filesContaining('Ostrakine')).toEqual([]);
 
   await page.reload();
   await chat.ready();
   await expect(chat.turn(1)).toContainText(/permanently deleted on \d/);
 });
 
-test('sizes add up; a backup is made, verified and previewed before it is restored', async ({ home, provider, launch, page }) => {
+test('the sizes add up; a backup is created and verified, and shown before it would be restored', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer(question, canary);
   await launch();
   const chat = new Conversation(page);
   await chat.askAndWait(1, question, canary);
-  await storagePage(page);
+  await openDataPage(page);
 
   const table = page.getByRole('table', { name: 'Size of each part' });
   const parts = await bytesOf(table.locator('tbody tr'));
@@ -102,14 +102,14 @@ test('sizes add up; a backup is made, verified and previewed before it is restor
   await page.getByRole('button', { name: 'Back up now…' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Back up', exact: true }).click();
   await page.getByRole('button', { name: 'Done' }).click();
-  const made = page.getByRole('list', { name: 'Backups' }).getByRole('listitem').filter({ hasText: 'Manual' });
-  await expect(made).toHaveCount(1);
-  await expect(made).toContainText(/1 session, 1 turn/);
+  const backup = page.getByRole('list', { name: 'Backups' }).getByRole('listitem').filter({ hasText: 'Manual' });
+  await expect(backup).toHaveCount(1);
+  await expect(backup).toContainText(/1 session, 1 turn/);
   await page.getByRole('button', { name: 'Check all' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'read and verified: no problems found.' })).toBeVisible();
-  await expect(made).toContainText('Checked');
+  await expect(backup).toContainText('Checked');
 
-  await made.getByRole('button', { name: /^Restore/ }).click();
+  await backup.getByRole('button', { name: /^Restore/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Restore a backup' });
   await expect(dialog.getByRole('row', { name: 'Turns 1 1' })).toBeVisible();
   await expect(dialog).toContainText('The backup was verified: no problems found');
@@ -119,7 +119,7 @@ test('sizes add up; a backup is made, verified and previewed before it is restor
   await expect(dialog.getByRole('button', { name: 'Restore and restart' })).toBeDisabled();
   await page.keyboard.press('Escape');
 
-  // Moving to a place that is not empty is refused with a reason.
+  // Moving the data to a folder that is not empty is refused with a reason.
   await page.getByRole('button', { name: 'Move…' }).click();
   await page.getByLabel('New folder').fill(home.root);
   await page.keyboard.press('Enter');

@@ -13,63 +13,63 @@ test('two sessions stream at the same time, and each shows its own text', async 
   const sessions = page.getByRole('navigation', { name: /sessions/i });
 
   await chat.ask('Tell me the red one');
-  await chat.shown(1, 60);
+  await chat.waitForText(1, 60);
   await page.keyboard.press('Control+n');
   await expect(page.getByRole('article')).toHaveCount(0);
   await chat.ask('Tell me the blue one');
-  await chat.shown(1, 60);
+  await chat.waitForText(1, 60);
   expect(provider.questions()).toHaveLength(2); // the second one did not wait for the first
   provider.release('Tell me the blue one');
-  await chat.says(1, blue);
+  await chat.expectAnswer(1, blue);
 
   await sessions.getByText('Tell me the red one').click();
   await expect(chat.turn(1)).toContainText('Tell me the red one');
-  const part = await chat.shown(1, 60);
+  const part = await chat.waitForText(1, 60);
   expect(plain(red).startsWith(part)).toBe(true);
   expect(part.length).toBeLessThan(plain(red).length);
   provider.release('Tell me the red one');
-  await chat.says(1, red);
+  await chat.expectAnswer(1, red);
   await sessions.getByText('Tell me the blue one').click();
   await expect(chat.turn(1)).toContainText('Tell me the blue one');
-  await chat.says(1, blue);
+  await chat.expectAnswer(1, blue);
 });
 
-test('reloading the page during a stream continues it in the same place', async ({ provider, launch, page }) => {
+test('after reloading the page during a stream, the stream continues where it was', async ({ provider, launch, page }) => {
   const text = prose(120);
   provider.answer('Tell me', text, { chunkSize: 15, holdAfter: 30 });
   await launch();
   const chat = new Conversation(page);
   await chat.ask('Tell me');
-  const before = await chat.shown(1, 150);
+  const before = await chat.waitForText(1, 150);
   await page.reload();
 
-  const after = await chat.shown(1, before.length);
+  const after = await chat.waitForText(1, before.length);
   expect(plain(text).startsWith(after)).toBe(true);
   await expect(chat.stop).toBeVisible();
   provider.release('Tell me');
-  await chat.says(1, text);
+  await chat.expectAnswer(1, text);
   await expect(chat.stop).toBeHidden();
   expect(provider.questions()).toHaveLength(1);
 });
 
-test('scrolling up during a stream is respected, and a button leads back', async ({ provider, launch, page }) => {
+test('scrolling up during a stream stops following it, and a button returns to the end', async ({ provider, launch, page }) => {
   provider.answer('A long first', prose(200));
   provider.answer('A slow second', prose(100, 'the second'), { chunkSize: 15, holdAfter: 20 });
   await launch();
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'A long first', prose(200));
   await chat.ask('A slow second');
-  await chat.shown(2, 60);
+  await chat.waitForText(2, 60);
 
-  const top = page.getByText('Sentence 3 of the answer is here.');
+  const earlySentence = page.getByText('Sentence 3 of the answer is here.');
   await page.mouse.move(640, 400);
   await expect(async () => {
     await page.mouse.wheel(0, -1500);
-    await expect(top).toBeInViewport({ timeout: 200 });
+    await expect(earlySentence).toBeInViewport({ timeout: 200 });
   }).toPass({ intervals: [0] });
   provider.release('A slow second');
   await expect(chat.stop).toBeHidden();
-  await expect(top).toBeInViewport();
+  await expect(earlySentence).toBeInViewport();
   await page.getByRole('button', { name: /latest/i }).click();
   await expect(chat.turn(2)).toBeInViewport();
 });

@@ -16,18 +16,18 @@ test('a temporary chat is sent to the provider with its history, and saved in no
 
   await chat.composer.fill(`What is a ${secret}?`);
   await chat.composer.press('Enter');
-  await chat.shown(1, 60);
+  await chat.waitForText(1, 60);
   await expect(chat.header).toContainText('not kept');
-  expect(home.filesHolding(secret)).toEqual([]); // while it streams
+  expect(home.filesContaining(secret)).toEqual([]); // while it streams
   provider.release(`What is a ${secret}?`);
-  await chat.says(1, answer);
+  await chat.expectAnswer(1, answer);
   await expect(chat.stop).toBeHidden();
 
   await chat.composer.fill('And what else?');
   await chat.composer.press('Enter');
   await expect(chat.answer(2)).toContainText('Also a stone.');
   await expect(chat.turn(2)).toContainText('Answered, not kept');
-  expect(JSON.stringify(provider.lastRequest())).toContain(secret); // earlier messages are sent with it
+  expect(JSON.stringify(provider.lastRequest())).toContain(secret); // the request contains the earlier messages
   await expect(page.getByRole('navigation', { name: /sessions/i }).getByText(secret)).toHaveCount(0);
 
   await page.keyboard.press('Control+n');
@@ -37,12 +37,12 @@ test('a temporary chat is sent to the provider with its history, and saved in no
   await expect(page.getByRole('article')).toHaveCount(0);
 
   await program.stop();
-  expect(home.filesHolding(secret)).toEqual([]);
-  expect(home.filesHolding('quince')).toEqual([]);
+  expect(home.filesContaining(secret)).toEqual([]);
+  expect(home.filesContaining('quince')).toEqual([]);
   expect(program.output).not.toContain(secret);
 });
 
-test('a temporary chat keeps the received part when it is stopped, and sends a refused message again', async ({ home, provider, launch, page }) => {
+test('a temporary chat keeps the received part when it is stopped, and can send a refused message again', async ({ home, provider, launch, page }) => {
   const answer = prose(60);
   provider.answer('Tell me', answer, { chunkSize: 16, holdAfter: 20 });
   provider.refuse('Be refused', 400, 'No such thing');
@@ -52,7 +52,7 @@ test('a temporary chat keeps the received part when it is stopped, and sends a r
   await page.getByRole('button', { name: /^Temporary chat/ }).click();
   await chat.composer.fill('Tell me');
   await chat.composer.press('Enter');
-  await chat.shown(1, 60);
+  await chat.waitForText(1, 60);
   await page.keyboard.press('Escape');
   await expect(chat.turn(1)).toContainText('Ended early, not kept');
   expect(plain(answer).startsWith(await chat.text(1))).toBe(true);

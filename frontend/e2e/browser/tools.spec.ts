@@ -1,17 +1,17 @@
 import type { Page } from '@playwright/test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fits, inspect } from '../harness/axe.ts';
-import { expect, test, verb } from '../harness/fixtures.ts';
+import { expectFits, inspect } from '../harness/axe.ts';
+import { cli, expect, test } from '../harness/fixtures.ts';
 import { tour } from '../harness/screens.ts';
-import { connectPrograms, connectServers, decideBy, decideOn, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
+import { configureTools, connectPrograms, connectServers, decideWithClick, decideWithKey, elicit, isServerInstalled, toolScreens } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
 
 const card = (page: Page, tool: string) => page.getByRole('region', { name: `Call to ${tool}` });
 const queue = (page: Page) => page.getByRole('dialog', { name: /wait|outcome/ });
 
 test('a call waits for a decision, is allowed with the keyboard, and shows its result in its card', async ({ home, provider, launch, page }) => {
-  const folder = withTools(home, provider, 'run_commands = true\n');
+  const folder = configureTools(home, provider, 'run_commands = true\n');
   writeFileSync(join(folder, 'alerts.yml'), 'alert: drift\nthreshold: 10\n');
   provider.callsTools('Raise the threshold', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'alerts.yml'), content: 'alert: drift\nthreshold: 100\n' } }], 'It is 100 now.');
   await launch();
@@ -24,40 +24,40 @@ test('a call waits for a decision, is allowed with the keyboard, and shows its r
   await expect(chat.composer).toBeFocused(); // a waiting call never takes the focus
   expect(readFileSync(join(folder, 'alerts.yml'), 'utf8')).toContain('threshold: 10\n');
   await expect(card(page, 'write_file').getByRole('group', { name: /^Changes/ })).toContainText('threshold: 100');
-  await inspect(page, 'a call that waits');
+  await inspect(page, 'a waiting call');
 
   await page.keyboard.press('Control+Shift+A');
   await expect(queue(page).getByRole('button', { expanded: true })).toBeFocused();
   await inspect(page, 'the queue');
   await page.setViewportSize({ width: 900, height: 600 });
-  await fits(page);
-  await page.waitForTimeout(600); // the keys count by now
-  await page.keyboard.type('so add another one'); // a message typed into the queue by mistake
+  await expectFits(page);
+  await page.waitForTimeout(600); // from now on the queue accepts keys
+  await page.keyboard.type('so add another one'); // like a message typed into the queue by mistake
   await expect(queue(page)).toContainText('write_file');
-  await queue(page).getByRole('heading', { level: 2 }).click(); // an empty place: the keys still work
-  await decideBy(page, 'O');
+  await queue(page).getByRole('heading', { level: 2 }).click(); // after a click on a place without a control, the keys still work
+  await decideWithKey(page, 'O');
   await expect(queue(page)).toBeHidden();
   await expect(chat.answer(1)).toContainText('It is 100 now.');
   await expect(card(page, 'write_file')).toContainText(/Done in/);
-  await fits(page);
+  await expectFits(page);
   expect(readFileSync(join(folder, 'alerts.yml'), 'utf8')).toContain('threshold: 100\n');
-  await inspect(page, 'a call that is done');
-  expect(verb(home, 'verify')).toContain('No problems found');
+  await inspect(page, 'a finished call');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('a denied call does not run, and the model is informed', async ({ home, provider, launch, page }) => {
-  const folder = withTools(home, provider, 'run_commands = true\n');
+test('a denied call does not run, and the model continues', async ({ home, provider, launch, page }) => {
+  const folder = configureTools(home, provider, 'run_commands = true\n');
   provider.callsTools('Write it', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'new.txt'), content: 'x' } }], 'Then not.');
   const program = await launch();
   const chat = new Conversation(page);
   await expect(page.getByText(/^Can .* call tools\?$/)).toBeVisible();
   await chat.ask('Write it');
-  await decideOn(card(page, 'write_file'), /^Deny/);
+  await decideWithClick(card(page, 'write_file'), /^Deny/);
   await expect(chat.answer(1)).toContainText('Then not.');
   await expect(card(page, 'write_file')).toContainText('Denied');
   expect(existsSync(join(folder, 'new.txt'))).toBe(false);
 
-  // A model that called a tool is not asked about again, in another conversation and after a restart.
+  // After the model called a tool, the question is not shown again, neither in another session nor after a restart.
   const question = page.getByText(/^Can .* call tools\?$/);
   provider.answer('Hello', 'Good morning.');
   await page.keyboard.press('Control+N');
@@ -70,44 +70,44 @@ test('a denied call does not run, and the model is informed', async ({ home, pro
   await expect(question).toBeHidden();
 });
 
-test('killed during a call: its outcome is unknown, it does not run again, and the user decides', async ({ home, provider, launch, page }) => {
-  const folder = withTools(home, provider, 'run_commands = true\n');
-  const counter = join(folder, 'ran');
+test('after a crash during a call, its outcome is unknown, it does not run again, and the user says what it did', async ({ home, provider, launch, page }) => {
+  const folder = configureTools(home, provider, 'run_commands = true\n');
+  const outputFile = join(folder, 'ran');
   provider.callsTools('Run the repair', 'I run it.', [{ name: 'run_command', arguments: { command: `echo run >> ran; sleep 600`, folder, timeout_s: 600 } }], 'As you found it.');
   provider.answer('And now?', 'Now we go on.');
   const program = await launch();
   const chat = new Conversation(page);
   await chat.ask('Run the repair');
-  await decideOn(card(page, 'run_command'), /^Allow once/);
+  await decideWithClick(card(page, 'run_command'), /^Allow once/);
   await expect(card(page, 'run_command')).toContainText(/Running/);
-  await expect.poll(() => existsSync(counter)).toBe(true);
+  await expect.poll(() => existsSync(outputFile)).toBe(true);
   await program.crash();
 
   await launch();
   await expect(card(page, 'run_command')).toContainText('Outcome unknown');
   await expect(card(page, 'run_command')).toContainText('It is not run again automatically');
   await inspect(page, 'an unknown outcome');
-  expect(readFileSync(counter, 'utf8')).toBe('run\n');
+  expect(readFileSync(outputFile, 'utf8')).toBe('run\n');
 
   await page.keyboard.press('Control+Shift+A');
   await expect(queue(page).getByRole('button', { expanded: true })).toBeFocused();
-  await decideBy(page, 'E');
+  await decideWithKey(page, 'E');
   await queue(page).getByRole('textbox', { name: /What the call did/ }).fill('Twelve rows were repaired.');
   await page.keyboard.press('Control+Enter');
   await expect(chat.answer(1)).toContainText('As you found it.');
   await expect(card(page, 'run_command')).toContainText('Twelve rows were repaired.');
   await chat.askAndWait(2, 'And now?', 'Now we go on.');
-  expect(readFileSync(counter, 'utf8')).toBe('run\n');
-  expect(verb(home, 'verify')).toContain('No problems found');
+  expect(readFileSync(outputFile, 'utf8')).toBe('run\n');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('tools and decisions are listed in the settings, and revoked there', async ({ home, provider, launch, page }) => {
-  const folder = withTools(home, provider, 'run_commands = true\n');
+test('tools and decisions are listed in the settings, and decisions can be revoked there', async ({ home, provider, launch, page }) => {
+  const folder = configureTools(home, provider, 'run_commands = true\n');
   provider.callsTools('Write it', 'I write it.', [{ name: 'write_file', arguments: { path: join(folder, 'new.txt'), content: 'x' } }], 'Then not.');
   await launch();
   const chat = new Conversation(page);
   await chat.ask('Write it');
-  await decideOn(card(page, 'write_file'), /^Never/);
+  await decideWithClick(card(page, 'write_file'), /^Never/);
   await expect(chat.answer(1)).toContainText('Then not.');
 
   await page.keyboard.press('Control+,');
@@ -122,52 +122,52 @@ test('tools and decisions are listed in the settings, and revoked there', async 
   await expect(page.getByRole('heading', { level: 1, name: 'Tool servers' })).toBeVisible();
   await inspect(page, 'tool servers');
   await page.setViewportSize({ width: 900, height: 600 });
-  await fits(page);
+  await expectFits(page);
 });
 
 // 640 x 400 is a window of 1280 x 800 with the page zoomed to 200 %.
 for (const size of [{ width: 900, height: 600 }, { width: 640, height: 400 }]) {
-  test(`each screen of tools, servers and programs at ${size.width} x ${size.height}: no serious finding, and nothing wider than the window`, async ({ home, provider, launch, page }) => {
-    test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
+  test(`each screen about tools, servers and programs at ${size.width} x ${size.height}: no serious finding, and nothing wider than the window`, async ({ home, provider, launch, page }) => {
+    test.skip(!isServerInstalled, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
     test.setTimeout(600_000); // only stops a test that hangs; each wait has its own limit
-    withTools(home, provider);
+    configureTools(home, provider);
     await launch();
     const chat = new Conversation(page);
     await chat.ready();
     await connectServers(page);
     await connectPrograms(page, home);
     await page.setViewportSize(size);
-    const look = async (name: string) => {
-      await fits(page);
+    const check = async (name: string) => {
+      await expectFits(page);
       await inspect(page, name);
     };
-    await tour(page, toolScreens, look);
+    await tour(page, toolScreens, check);
     await elicit(page, provider);
-    await look('elicitation');
+    await check('elicitation');
     await page.getByRole('button', { name: 'Decline' }).click();
     await expect(chat.answer(1)).toContainText('Thank you.');
   });
 }
 
-test('whether a model calls tools is asked once in the conversation, and saved', async ({ home, provider, launch, page }) => {
-  withTools(home, provider);
+test('the user is asked once whether a model calls tools, and the answer is saved', async ({ home, provider, launch, page }) => {
+  configureTools(home, provider);
   provider.answer('Hello', 'Good morning.');
   provider.answer('And now?', 'Without tools.');
   const program = await launch();
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'Hello', 'Good morning.');
-  const sent = () => (provider.lastRequest() as { tools?: unknown[] }).tools ?? [];
-  expect(sent()).not.toEqual([]); // the outcome is unknown, so the choices are offered
+  const sentTools = () => (provider.lastRequest() as { tools?: unknown[] }).tools ?? [];
+  expect(sentTools()).not.toEqual([]); // until the user answers, tools are sent
   const question = page.getByText(/^Can .* call tools\?$/);
   await expect(question).toBeVisible();
   await expect(chat.composer).toBeFocused();
   await page.setViewportSize({ width: 900, height: 600 });
-  await fits(page);
+  await expectFits(page);
   await inspect(page, 'a question about a model');
   await page.getByRole('button', { name: 'No', exact: true }).press('Enter');
   await expect(question).toBeHidden();
   await chat.askAndWait(2, 'And now?', 'Without tools.');
-  expect(sent()).toEqual([]);
+  expect(sentTools()).toEqual([]);
   await program.stop();
 
   await launch();

@@ -6,14 +6,14 @@ import type { Home } from '../harness/home.ts';
 import { repository } from '../harness/process.ts';
 import { Conversation } from './conversation.ts';
 
-/** A file from the tests of the importers, under a name as a user would have it. */
-function given(home: Home, fixture: string): string {
+/** Copies a test file of the importers into the home, and returns its path. */
+function copyFixture(home: Home, fixture: string): string {
   const path = join(home.root, fixture.replace('/', '-'));
   copyFileSync(join(repository, 'backend/transfer/testdata', fixture), path);
   return path;
 }
 
-async function list(page: Page, paths: readonly string[]): Promise<void> {
+async function addFiles(page: Page, paths: readonly string[]): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Import history' });
   if (!(await dialog.isVisible())) await page.keyboard.press('Control+o');
   for (const path of paths) {
@@ -30,12 +30,12 @@ test('history is imported once, with a report, and can be continued', async ({ h
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
-  const export_ = given(home, 'chatgpt/branches.json');
-  const broken = given(home, 'chatgpt/broken.json');
+  const exported = copyFixture(home, 'chatgpt/branches.json');
+  const broken = copyFixture(home, 'chatgpt/broken.json');
   const notes = join(home.root, 'notes.md');
   writeFileSync(notes, '# Notes\n\nThe lamp is lit at dusk.\n');
 
-  await list(page, [export_, broken, notes, join(home.root, 'nowhere.json'), home.root]);
+  await addFiles(page, [exported, broken, notes, join(home.root, 'nowhere.json'), home.root]);
   const files = page.getByRole('list', { name: 'Files' });
   await expect(files).toContainText('ChatGPT export');
   await expect(files).toContainText('It contains no conversation. You can attach it to a message.');
@@ -53,7 +53,7 @@ test('history is imported once, with a report, and can be continued', async ({ h
 
   // Importing the same file again adds nothing.
   const sessions = await page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]').count();
-  await list(page, [export_]);
+  await addFiles(page, [exported]);
   await page.getByRole('button', { name: 'Import 1 file' }).click();
   await expect(page.getByRole('dialog')).toContainText(/\d+ already there/);
   await page.keyboard.press('Escape');
@@ -79,16 +79,16 @@ test('a session is exported in each format, and replaces a file only after confi
   const dialog = page.getByRole('dialog', { name: 'Export' });
   const path = join(home.root, 'key.cinf');
   await page.keyboard.press('Control+e');
-  for (const [format, ending] of [['Bundle (.cinf)', 'cinf'], ['Markdown (.md)', 'md'], ['Web page (.html)', 'html'], ['JSON (.json)', 'json']] as const) {
+  for (const [format, extension] of [['Bundle (.cinf)', 'cinf'], ['Markdown (.md)', 'md'], ['Web page (.html)', 'html'], ['JSON (.json)', 'json']] as const) {
     await dialog.getByRole('radio', { name: format }).click();
     await expect(dialog).toContainText(/1 turn/);
-    await dialog.getByLabel('Save as').fill(path.replace('cinf', ending));
+    await dialog.getByLabel('Save as').fill(path.replace('cinf', extension));
     await page.keyboard.press('Tab');
     await dialog.getByRole('button', { name: 'Export', exact: true }).click();
-    await expect(task(page, `Export key.${ending}`)).toContainText('done');
-    const file = path.replace('cinf', ending);
+    await expect(task(page, `Export key.${extension}`)).toContainText('done');
+    const file = path.replace('cinf', extension);
     expect(statSync(file).size).toBeGreaterThan(50);
-    if (ending !== 'cinf') expect(readFileSync(file, 'utf8')).toContain('Under the third stone.');
+    if (extension !== 'cinf') expect(readFileSync(file, 'utf8')).toContain('Under the third stone.');
     await dialog.getByRole('button', { name: 'Another export' }).click();
   }
 
@@ -109,19 +109,19 @@ test('a session is exported in each format, and replaces a file only after confi
   expect(existsSync(join(home.root, 'no'))).toBe(false);
 });
 
-test('the page stays whatever is dropped on it; files it cannot read are requested by path', async ({ home, provider, launch, page }) => {
+test('the page is not replaced by anything dropped on it; for files that it cannot read it asks for the path', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
   const before = page.url();
-  const drop = (files: [string, string, string][], data: Record<string, string> = {}, onto = 'body') =>
-    page.locator(onto).first().evaluate(
-      (target, [names, words]) => {
-        const carried = new DataTransfer();
-        for (const [name, type, text] of names) carried.items.add(new File([text], name, { type }));
-        for (const [type, text] of Object.entries(words)) carried.setData(type, text);
-        for (const name of ['dragenter', 'dragover', 'drop']) target.dispatchEvent(new DragEvent(name, { bubbles: true, cancelable: true, dataTransfer: carried }));
+  const drop = (files: [string, string, string][], data: Record<string, string> = {}, selector = 'body') =>
+    page.locator(selector).first().evaluate(
+      (target, [droppedFiles, texts]) => {
+        const transfer = new DataTransfer();
+        for (const [name, type, text] of droppedFiles) transfer.items.add(new File([text], name, { type }));
+        for (const [type, text] of Object.entries(texts)) transfer.setData(type, text);
+        for (const event of ['dragenter', 'dragover', 'drop']) target.dispatchEvent(new DragEvent(event, { bubbles: true, cancelable: true, dataTransfer: transfer }));
       },
       [files, data] as const,
     );

@@ -1,13 +1,13 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
 import { canaryKey } from '../harness/home.ts';
-import { unreachable } from '../harness/reach.ts';
-import { command, overlays, panels, settingsPage, settingsPages, temporary, tour, type Screen } from '../harness/screens.ts';
-import { call, workedIn } from '../harness/seed.ts';
-import { connectPrograms, connectServers, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
+import { layoutProblems } from '../harness/reach.ts';
+import { openSettingsPage, overlays, panels, runCommand, type Screen, temporary, tour, visitSettings } from '../harness/screens.ts';
+import { call, seedHistory } from '../harness/seed.ts';
+import { configureTools, connectPrograms, connectServers, isServerInstalled, toolScreens } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
 
-// Each finding includes its location.
+// Each problem includes its location, so traces are not needed.
 test.use({ trace: 'off' });
 /** A screen may still be changing at the first check. */
 const eventually = expect.configure({ soft: true, timeout: 15_000 });
@@ -16,7 +16,7 @@ const eventually = expect.configure({ soft: true, timeout: 15_000 });
  * A window of 1280 x 800 at 200 %: with the zoom of the engine, which makes the viewport smaller, and with the
  * program's text size.
  */
-const ways = {
+const zooms = {
   'the engine’s zoom': (page: Page) => page.setViewportSize({ width: 640, height: 400 }),
   'the program’s text size': async (page: Page) => {
     await call(page, 'Settings', 'Set', 'appearance.text_zoom', '200');
@@ -25,16 +25,16 @@ const ways = {
   },
 };
 
-const settings = async (page: Page, name: string) => {
+const openSettings = async (page: Page, name: string) => {
   await page.keyboard.press('Control+,');
-  await settingsPage(page, name);
+  await openSettingsPage(page, name);
 };
 
 /** A dialog opened by a button on a page of the settings. */
-const dialog = (at: string, button: string | RegExp): Screen => ({
-  name: `${at}: ${button}`,
+const dialog = (settingsName: string, button: string | RegExp): Screen => ({
+  name: `${settingsName}: ${button}`,
   async show(page) {
-    await settings(page, at);
+    await openSettings(page, settingsName);
     await page.getByRole('button', { name: button }).first().click();
     await expect(page.getByRole('dialog')).toBeVisible();
   },
@@ -53,66 +53,66 @@ const dialogs: readonly Screen[] = [
   dialog('Memory and search', /^Use .* on OpenAI$/),
   dialog('Data and backups', 'Move…'),
   { name: 'project', show: async (page) => {
-    await command(page, 'New project');
+    await runCommand(page, 'New project');
     await page.getByRole('dialog', { name: 'New project' }).getByRole('textbox').fill('Harbour');
     await page.keyboard.press('Enter');
     await expect(page.getByRole('dialog', { name: /Harbour/ })).toBeVisible();
   } },
 ];
 
-for (const [way, enlarge] of Object.entries(ways)) {
-  test.describe(`at 200 % by ${way} everything is reachable and readable`, () => {
-    const look = (page: Page) => async (name: string) => {
-      await eventually.poll(() => unreachable(page), name).toEqual([]);
+for (const [zoom, enlarge] of Object.entries(zooms)) {
+  test.describe(`at 200 % with ${zoom} everything can be reached and read`, () => {
+    const check = (page: Page) => async (name: string) => {
+      await eventually.poll(() => layoutProblems(page), name).toEqual([]);
     };
 
     test('in the conversation and beside it', async ({ home, provider, launch, page }) => {
       home.configure(provider);
       await launch();
       await new Conversation(page).ready();
-      await workedIn(page, provider, 5);
+      await seedHistory(page, provider, 5);
       await enlarge(page);
       await new Conversation(page).ready();
-      await tour(page, panels, look(page));
+      await tour(page, panels, check(page));
     });
 
-    test('in views over it', async ({ home, provider, launch, page }) => {
+    test('in overlays and full-size views', async ({ home, provider, launch, page }) => {
       home.configure(provider);
       await launch();
       await new Conversation(page).ready();
-      await workedIn(page, provider, 3);
+      await seedHistory(page, provider, 3);
       await enlarge(page);
       await new Conversation(page).ready();
-      await tour(page, overlays, look(page));
+      await tour(page, overlays, check(page));
     });
 
-    test('on the first start, in the settings and their dialogs, and in a temporary chat', async ({ launch, page }) => {
+    test('in the first run, in the settings and their dialogs, and in a temporary chat', async ({ launch, page }) => {
       await launch({ OPENAI_API_KEY: canaryKey }); // no request of a test reaches the vendor
       await enlarge(page);
       await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
-      await look(page)('first start');
+      await check(page)('first run');
       await page.getByRole('button', { name: 'Start with recall' }).click();
       await new Conversation(page).ready();
-      await settingsPages(page, look(page));
-      await tour(page, dialogs, look(page));
-      await tour(page, [temporary], look(page));
+      await visitSettings(page, check(page));
+      await tour(page, dialogs, check(page));
+      await tour(page, [temporary], check(page));
     });
 
     test('for tools, their servers and other programs', async ({ home, provider, launch, page }) => {
-      test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
-      withTools(home, provider);
+      test.skip(!isServerInstalled, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
+      configureTools(home, provider);
       await launch();
       await new Conversation(page).ready();
       await connectServers(page);
       await connectPrograms(page, home);
       await enlarge(page);
       await new Conversation(page).ready();
-      await tour(page, toolScreens, look(page));
+      await tour(page, toolScreens, check(page));
     });
   });
 }
 
-test('in the smallest window at 200 % most of it is for reading, in German', async ({ home, provider, launch, page }) => {
+test('in the smallest window at 200 %, in German, most of the space is left for the conversation', async ({ home, provider, launch, page }) => {
   home.configure(provider, '[ui]\nlanguage = "de"');
   provider.answer('Erzähle', 'Erzählt.');
   await page.setViewportSize({ width: 900, height: 600 });
@@ -121,12 +121,12 @@ test('in the smallest window at 200 % most of it is for reading, in German', asy
   await page.locator('main form textarea').fill('Erzähle');
   await page.keyboard.press('Enter');
   await expect(page.locator('[data-turn] .answer')).toContainText('Erzählt.');
-  await ways['the program’s text size'](page);
+  await zooms['the program’s text size'](page);
   await expect(page.locator('[data-turn] .answer')).toContainText('Erzählt.');
   await page.locator('main form textarea').fill('Eine lange Nachricht. '.repeat(40));
   const height = (css: string) => page.locator(css).first().evaluate((element) => element.getBoundingClientRect().height);
   await expect.poll(() => height('main > .place'), 'the conversation').toBeGreaterThan(200);
-  expect(await height('header.header'), 'the header: one line').toBeLessThan(120);
+  expect(await height('header.header'), 'the header has one line').toBeLessThan(120);
   const more = page.getByRole('banner').getByRole('button', { name: 'Mehr zu dieser Sitzung' });
   await more.click();
   await expect(page.getByRole('menuitem', { name: /^Kontext/ })).toBeVisible();

@@ -1,15 +1,15 @@
 import type { Page } from '@playwright/test';
 import axe from 'axe-core';
 import { expect } from './fixtures.ts';
-import { draw } from './screens.ts';
+import { applyTheme } from './screens.ts';
 
-/** Serious and critical findings with their locations; optionally by some rules only. */
+/** Returns the serious and critical findings with their locations, by all rules or only the listed ones. */
 async function findings(page: Page, rules: string[] = []): Promise<string[]> {
-  // Once for each document: it has 1.3 MB, and sending it for each inspection took longer than the inspections.
+  // Injected once per document: axe has 1.3 MB, and sending it for each inspection took longer than the inspections.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   expect(page.frames(), 'a frame would not be examined').toHaveLength(1);
   const result = await page.evaluate((values) => {
-    // Reports only violations: listing what passed takes longer than the inspection.
+    // Only violations: listing what passed takes longer than the inspection.
     const options: axe.RunOptions = { resultTypes: ['violations'] };
     if (values.length > 0) options.runOnly = { type: 'rule', values };
     return (window as unknown as { axe: typeof axe }).axe.run(document, options);
@@ -25,14 +25,14 @@ async function findings(page: Page, rules: string[] = []): Promise<string[]> {
  */
 export async function inspect(page: Page, screen: string): Promise<void> {
   for (const theme of ['dark', 'contrast'] as const) {
-    await draw(page, theme);
+    await applyTheme(page, theme);
     expect.soft(await findings(page, ['color-contrast']), `${screen}, ${theme}`).toEqual([]);
   }
-  await draw(page, 'light');
+  await applyTheme(page, 'light');
   expect.soft(await findings(page), `${screen}, light`).toEqual([]);
 }
 
-/** Expects that nothing is wider than the window. */
-export async function fits(page: Page): Promise<void> {
+/** Expects that the page is not wider than the window. */
+export async function expectFits(page: Page): Promise<void> {
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
 }

@@ -5,32 +5,32 @@ import { Home } from './home.ts';
 import { Child, built, freePort, listeningPorts, repository, until } from './process.ts';
 import { Provider } from './provider.ts';
 
-/** The dev build: the real program, which also serves its page and services to Chromium on the loopback. */
-export class Served {
+/** The dev build of the program, which also serves its page and services to Chromium on the loopback interface. */
+export class DevBuild {
   private constructor(
     private readonly child: Child,
     readonly url: string,
   ) {}
 
-  static async start(home: Home, extra: Record<string, string> = {}): Promise<Served> {
+  static async start(home: Home, extraEnv: Record<string, string> = {}): Promise<DevBuild> {
     const port = await freePort();
     const env = home.env({
       devserver: `127.0.0.1:${port}`,
       assetdir: join(repository, 'frontend/dist'),
       CONTEXTINFINITY_BLANK_WINDOW: '1', // Chromium shows the page, so the program's own window stays blank
-      // No request of a test may leave the machine; a test that needs the vendors sets its own proxy.
+      // No request of a test may leave the machine. A test that needs the vendors sets its own proxy.
       HTTPS_PROXY: 'http://127.0.0.1:9',
-      ...extra,
+      ...extraEnv,
     });
     const child = new Child(built('contextinfinity-dev'), [], env, home.root);
-    const served = new Served(child, `http://127.0.0.1:${port}`);
+    const program = new DevBuild(child, `http://127.0.0.1:${port}`);
     try {
-      await until('the page is available', () => served.answers());
+      await until('the page is available', () => program.isAvailable());
     } catch (error) {
       await child.crash();
       throw new Error(`${error}\n${child.output}`);
     }
-    return served;
+    return program;
   }
 
   get output(): string {
@@ -41,7 +41,7 @@ export class Served {
     return this.child.running;
   }
 
-  /** kill -9. */
+  /** Kills the program with SIGKILL. */
   crash(): Promise<void> {
     return this.child.crash();
   }
@@ -50,26 +50,26 @@ export class Served {
     return this.child.stop();
   }
 
-  private async answers(): Promise<boolean> {
+  private async isAvailable(): Promise<boolean> {
     if (!this.child.running) throw new Error('the program ended');
     // Another program may have taken the port since it was chosen.
     if (process.platform === 'linux' && !listeningPorts(this.child.pid).includes(Number(new URL(this.url).port))) return false;
-    return fetch(this.url).then((answer) => answer.ok, () => false);
+    return fetch(this.url).then((response) => response.ok, () => false);
   }
 }
 
-interface Parts {
+interface Fixtures {
   home: Home;
   provider: Provider;
   /**
-   * Starts the program and opens its page; after a crash, again with the same home. If the home has a configuration,
-   * the first run is skipped.
+   * Starts the program and opens its page. After a crash, a test can call it again with the same home. If the home has
+   * a configuration, the first run is skipped.
    */
-  launch: (extra?: Record<string, string>) => Promise<Served>;
+  launch: (extraEnv?: Record<string, string>) => Promise<DevBuild>;
 }
 
-/** A home, a provider, and a program that the test starts. Everything is removed afterwards. */
-export const test = base.extend<Parts>({
+/** Provides a home, a provider, and a function that starts the program. Everything is removed after the test. */
+export const test = base.extend<Fixtures>({
   home: async ({}, use) => {
     const home = new Home();
     await use(home);
@@ -81,20 +81,20 @@ export const test = base.extend<Parts>({
     await provider.stop();
   },
   launch: async ({ home, page }, use, info) => {
-    const started: Served[] = [];
-    const problems = watch(page);
+    const started: DevBuild[] = [];
+    const problems = collectProblems(page);
     await page.addInitScript(reportLoops);
     await page.addInitScript(openInspector);
-    await use(async (extra) => {
-      const served = await Served.start(home, extra);
-      started.push(served);
-      await page.goto(served.url);
-      if (home.configured && (await page.evaluate(passFirstStart))) await page.reload();
-      return served;
+    await use(async (extraEnv) => {
+      const program = await DevBuild.start(home, extraEnv);
+      started.push(program);
+      await page.goto(program.url);
+      if (home.configured && (await page.evaluate(skipFirstRun))) await page.reload();
+      return program;
     });
-    for (const served of started) await served.stop();
+    for (const program of started) await program.stop();
     if (info.status !== info.expectedStatus) {
-      await info.attach('program output', { body: started.map((one) => one.output).join('\n---\n') });
+      await info.attach('program output', { body: started.map((program) => program.output).join('\n---\n') });
       await info.attach('page problems', { body: problems.join('\n') });
     } else if (problems.length > 0) {
       throw new Error(`the page reported errors:\n${problems.join('\n')}`);
@@ -103,7 +103,7 @@ export const test = base.extend<Parts>({
 });
 
 /** Calls the service that the buttons of the first run call; returns whether that was necessary. */
-async function passFirstStart(): Promise<boolean> {
+async function skipFirstRun(): Promise<boolean> {
   const { Settings } = (window as unknown as { go: { api: { Settings: Record<string, (...args: unknown[]) => Promise<any>> } } }).go.api;
   if (!(await Settings.Startup?.())?.firstRun) return false;
   await Settings.FinishFirstRun?.('');
@@ -111,8 +111,8 @@ async function passFirstStart(): Promise<boolean> {
 }
 
 /**
- * Opens the inspector, which is closed by default and which most tests need. Changes by the test are kept. A frame in
- * the page has no storage.
+ * Opens the inspector, which is closed by default and which most tests need. Changes by the test are kept. A sandboxed
+ * frame has no storage, so only the top page is changed.
  */
 function openInspector(): void {
   if (window !== window.top) return;
@@ -120,33 +120,36 @@ function openInspector(): void {
   if (localStorage.getItem(key) === null) localStorage.setItem(key, JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
 }
 
-/** Writes a ResizeObserver loop to the console: the browser reports it only to the window, so no test would notice. */
+/**
+ * Writes ResizeObserver loop errors to the console: browsers report them only as events of the window, which no test
+ * would see.
+ */
 function reportLoops(): void {
   addEventListener('error', (event) => event.message.startsWith('ResizeObserver') && console.error(event.message));
 }
 
 /**
- * Errors and warnings of the page, except known ones of Wails' own script in a browser: it draws its overlay before the
- * body exists ('nodes'), and forwards an event before the page's runtime is loaded ('EventsNotify'). The latter is
- * harmless, because a page starts with snapshots.
+ * Collects errors and warnings of the page, except known ones of Wails' own script in a browser: it draws its overlay
+ * before the body exists ('nodes'), and forwards an event before the page's runtime is loaded ('EventsNotify'). The
+ * latter is harmless, because a page starts with snapshots.
  */
-function watch(page: Page): string[] {
+function collectProblems(page: Page): string[] {
   const problems: string[] = [];
   page.on('pageerror', (error) => {
     if (!/reading '(nodes|EventsNotify)'/.test(error.message)) problems.push(String(error.stack ?? error));
   });
   page.on('console', (message) => {
     const text = message.text();
-    const known = /favicon|WebSocket|ERR_CONNECTION|wails/i.test(text + message.location().url);
-    // The frame of a preview reports what its policy refuses, as intended.
-    const refused = /^(?:Blocked|Loading)/.test(text) && `${text} ${message.location().url}`.includes('about:srcdoc');
-    if (['error', 'warning'].includes(message.type()) && !known && !refused) problems.push(text.replace(/(data:[^;,]*)[^'")\s]*/g, '$1'));
+    const isKnown = /favicon|WebSocket|ERR_CONNECTION|wails/i.test(text + message.location().url);
+    // The frame of a preview reports what its policy refuses, which is intended.
+    const isRefusal = /^(?:Blocked|Loading)/.test(text) && `${text} ${message.location().url}`.includes('about:srcdoc');
+    if (['error', 'warning'].includes(message.type()) && !isKnown && !isRefusal) problems.push(text.replace(/(data:[^;,]*)[^'")\s]*/g, '$1'));
   });
   return problems;
 }
 
-/** Runs a command of the same program on a home and returns its output. */
-export function verb(home: Home, ...args: string[]): string {
+/** Runs the command line of the production program with a home, and returns its output. */
+export function cli(home: Home, ...args: string[]): string {
   return execFileSync(built('contextinfinity'), args, { env: home.env(), encoding: 'utf8' });
 }
 

@@ -8,7 +8,7 @@ export const canaryKey = 'sk-canary-5f1d7c0e9b3a48268d2f';
 
 /**
  * A home directory for one test: configuration, data and cache in the XDG directories, and an environment that contains
- * nothing of the machine's real user, in particular no key.
+ * nothing of the machine's real user, in particular none of their API keys.
  */
 export class Home {
   readonly root = mkdtempSync(join(tmpdir(), 'contextinfinity-'));
@@ -22,7 +22,7 @@ export class Home {
     mkdirSync(join(this.root, '.config', 'contextinfinity'), { recursive: true });
   }
 
-  env(extra: Record<string, string> = {}): Record<string, string> {
+  env(extraEnv: Record<string, string> = {}): Record<string, string> {
     const env: Record<string, string> = {
       HOME: this.root,
       XDG_CONFIG_HOME: join(this.root, '.config'),
@@ -33,17 +33,17 @@ export class Home {
       LANG: 'C.UTF-8',
       TZ: 'UTC',
       ...(this.configured ? { CONTEXTINFINITY_E2E_KEY: canaryKey } : {}),
-      ...extra,
+      ...extraEnv,
     };
     for (const name of ['PATH', 'DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'GSETTINGS_BACKEND', 'NO_AT_BRIDGE']) {
       const value = process.env[name];
-      if (value !== undefined && !(name in extra)) env[name] = value;
+      if (value !== undefined && !(name in extraEnv)) env[name] = value;
     }
     return env;
   }
 
-  /** Configures models that reach the provider over each protocol; `chosen` is the default model. */
-  configure(provider: Provider, more = '', chosen = 'mock'): void {
+  /** Configures models that reach the provider over each protocol. */
+  configure(provider: Provider, extraConfig = '', defaultModel = 'mock'): void {
     const model = (name: string, protocol: string, base: string) => `
 [models.${name}]
 provider = "${protocol}"
@@ -56,11 +56,11 @@ max_output = 4096
     this.configured = true;
     writeFileSync(
       this.configFile,
-      `[general]\ndefault_model = "${chosen}"\n${more}\n` +
-        // Tests look for English texts in every locale. A test of languages sets its own language.
-        (more.includes('[ui]') ? '' : '[ui]\nlanguage = "en"\n') +
+      `[general]\ndefault_model = "${defaultModel}"\n${extraConfig}\n` +
+        // Tests look for English texts in every locale. A test of another language sets it.
+        (extraConfig.includes('[ui]') ? '' : '[ui]\nlanguage = "en"\n') +
         // Tests count requests, so the program sends none of its own. A test of the librarian enables it.
-        (more.includes("[librarian]") ? "" : "[librarian]\nmodel = \"\"\n") +
+        (extraConfig.includes("[librarian]") ? "" : "[librarian]\nmodel = \"\"\n") +
         model('mock', 'openai', `${provider.url}/v1`) +
         model('mock-messages', 'anthropic', provider.url) +
         model('mock-chat', 'chatcompletions', `${provider.url}/v1`),
@@ -72,20 +72,20 @@ max_output = 4096
     appendFileSync(this.configFile, `\n${table}`);
   }
 
-  /** The stream journals by step: the visible text of each, and how it ended. */
+  /** The stream journals by the id of their step. */
   journals(): Map<string, Journal> {
-    const found = new Map<string, Journal>();
+    const journals = new Map<string, Journal>();
     const dir = join(this.dataDir, 'streams');
-    for (const name of listed(dir)) {
-      if (name.endsWith('.jsonl')) found.set(name.slice(0, -'.jsonl'.length), readJournal(join(dir, name)));
+    for (const name of entriesOf(dir)) {
+      if (name.endsWith('.jsonl')) journals.set(name.slice(0, -'.jsonl'.length), readJournal(join(dir, name)));
     }
-    return found;
+    return journals;
   }
 
   /** Names of the files in this home that contain the text. */
-  filesHolding(text: string): string[] {
-    const wanted = Buffer.from(text);
-    return filesBelow(this.root).filter((name) => readFileSync(name).includes(wanted));
+  filesContaining(text: string): string[] {
+    const bytes = Buffer.from(text);
+    return filesBelow(this.root).filter((name) => readFileSync(name).includes(bytes));
   }
 
   remove(): void {
@@ -134,7 +134,7 @@ function visibleText(event: Record<string, any>): string {
 }
 
 function filesBelow(dir: string): string[] {
-  return listed(dir).flatMap((name) => {
+  return entriesOf(dir).flatMap((name) => {
     const path = join(dir, name);
     const info = statSync(path, { throwIfNoEntry: false });
     if (info?.isDirectory()) return filesBelow(path);
@@ -142,7 +142,7 @@ function filesBelow(dir: string): string[] {
   });
 }
 
-function listed(dir: string): string[] {
+function entriesOf(dir: string): string[] {
   try {
     return readdirSync(dir);
   } catch {

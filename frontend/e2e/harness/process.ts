@@ -12,7 +12,7 @@ export function built(name: string): string {
   return path;
 }
 
-/** A child process in its own process group, with all of its output. */
+/** A child process in its own process group; collects its output. */
 export class Child {
   readonly process: ChildProcess;
   readonly ended: Promise<void>;
@@ -39,25 +39,25 @@ export class Child {
     return this.pid > 0 && this.process.exitCode === null && this.process.signalCode === null;
   }
 
-  /** kill -9 of only the program, like a crash or the kernel. */
+  /** Kills the program with SIGKILL, as the kernel does when memory runs out; then the rest of its group. */
   async crash(): Promise<void> {
     this.process.kill('SIGKILL');
     await this.ended;
-    this.sweep();
+    this.killGroup();
   }
 
-  /** Asks it to end, as at logout; false if it had to be killed. */
-  async stop(patience = 60_000): Promise<boolean> {
+  /** Sends SIGTERM, as at logout. Returns false if the process had to be killed. */
+  async stop(timeout = 60_000): Promise<boolean> {
     if (!this.running) return true;
     this.process.kill('SIGTERM');
-    const gone = await within(patience, this.ended);
-    if (!gone) await this.crash();
-    this.sweep();
-    return gone;
+    const isEnded = await within(timeout, this.ended);
+    if (!isEnded) await this.crash();
+    this.killGroup();
+    return isEnded;
   }
 
-  /** Ends the processes that it started and left behind. */
-  private sweep(): void {
+  /** Kills the processes that the child started and left running. */
+  private killGroup(): void {
     try {
       process.kill(-this.pid, 'SIGKILL');
     } catch {
@@ -66,21 +66,22 @@ export class Child {
   }
 }
 
+/** Returns whether the promise resolves within that time. */
 export async function within(ms: number, promise: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-  const result = await Promise.race([promise.then(() => true), late]);
+  const timedOut = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+  const result = await Promise.race([promise.then(() => true), timedOut]);
   clearTimeout(timer);
   return result;
 }
 
-/** Polls until the check returns something; the error names what never came. */
-export async function until<T>(what: string, check: () => T | Promise<T>, patience = 90_000): Promise<NonNullable<T>> {
-  const deadline = Date.now() + patience;
+/** Polls until the check returns something truthy. The error contains the description of what the test waited for. */
+export async function until<T>(description: string, check: () => T | Promise<T>, timeout = 90_000): Promise<NonNullable<T>> {
+  const deadline = Date.now() + timeout;
   for (;;) {
     const value = await check();
     if (value) return value;
-    if (Date.now() > deadline) throw new Error(`${what} did not happen within ${patience / 1000} s`);
+    if (Date.now() > deadline) throw new Error(`timed out after ${timeout / 1000} s while waiting for: ${description}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -90,7 +91,7 @@ export async function freePort(): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return address.port;
 }
 
@@ -110,13 +111,13 @@ export function listeningPorts(pid: number): number[] {
       .split('\n')
       .slice(1)
       .map((line) => line.trim().split(/\s+/))
-      .filter((field) => field[3] === '0A' && inodes.has(field[9] ?? ''))
-      .map((field) => parseInt((field[1] ?? '').split(':')[1] ?? '', 16)),
+      .filter((fields) => fields[3] === '0A' && inodes.has(fields[9] ?? '')) // 0A: listening
+      .map((fields) => parseInt((fields[1] ?? '').split(':')[1] ?? '', 16)),
   );
 }
 
-/** A process and all its descendants. Each thread lists only the children that it started. */
-export function family(pid: number): number[] {
+/** The ids of a process and all its descendants. Each thread lists only the children that it started. */
+export function processTree(pid: number): number[] {
   const children = (thread: string): number[] => {
     try {
       return readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
@@ -124,11 +125,11 @@ export function family(pid: number): number[] {
       return []; // ended in between
     }
   };
-  return [pid, ...entries(`/proc/${pid}/task`).flatMap(children).flatMap(family)];
+  return [pid, ...entries(`/proc/${pid}/task`).flatMap(children).flatMap(processTree)];
 }
 
-/** The processes whose home directory this is. */
-export function belonging(home: string): number[] {
+/** The ids of the processes that have this home directory in their environment. */
+export function processesWithHome(home: string): number[] {
   return entries('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)

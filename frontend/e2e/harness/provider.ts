@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock';
-import { createServer, request as forward, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request as sendRequest, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Pace {
@@ -8,8 +8,8 @@ export interface Pace {
   /** Drops the connection after this many events of the stream. */
   dropAfter?: number;
   /**
-   * Sends this many events of the stream, then nothing until `release`, so that no test depends on the speed of the
-   * machine. With several numbers it stops at each of them, and each `release` continues to the next.
+   * Sends this many events of the stream and holds the rest until `release`, so that no test depends on the speed of
+   * the machine. With several numbers it holds at each of them, and each `release` continues to the next.
    */
   holdAfter?: number | number[];
   /** The reported number of input tokens. */
@@ -17,7 +17,7 @@ export interface Pace {
 }
 
 /** How an answer is forwarded. */
-interface Passing {
+interface Forwarding {
   gates: Gate[];
   dropAfter: number;
 }
@@ -29,38 +29,38 @@ interface Gate {
   release: () => void;
 }
 
-function gate(events: number): Gate {
+function newGate(events: number): Gate {
   let open = () => {};
-  const made: Gate = {
+  const gate: Gate = {
     events,
     open: new Promise<void>((resolve) => (open = resolve)),
     released: false,
     release: () => {
-      made.released = true;
+      gate.released = true;
       open();
     },
   };
-  return made;
+  return gate;
 }
 
 type Request = { messages?: Message[]; input?: Message[] | string };
 type Message = { role?: string; content?: unknown };
 
 /**
- * A provider on the loopback that is not our own code: aimock, with the answers that a test defines, behind a proxy
- * that can hold an answer midway. A question is recognised by the end of the last user message, because the memory
- * block before it may quote older questions.
+ * A provider on the loopback interface that is not our own code: aimock, with the answers that a test defines, behind a
+ * proxy that can hold an answer midway. A question is recognised by the end of the last user message, because the
+ * memory block before it may quote older questions.
  */
 export class Provider {
   /** The credentials received; aimock's own record does not contain them. */
   readonly keys = new Set<string>();
-  /** The models that it lists; if empty, those of aimock. */
+  /** The models that the provider lists; if empty, those of aimock. */
   models: readonly string[] = [];
-  private readonly passing = new Map<string, Passing>();
-  private readonly tap: Server;
+  private readonly forwardings = new Map<string, Forwarding>();
+  private readonly proxy: Server;
 
   private constructor(private readonly mock: LLMock) {
-    this.tap = createServer((request, response) => void this.pass(request, response));
+    this.proxy = createServer((request, response) => void this.forwardRequest(request, response));
   }
 
   static start(): Promise<Provider> {
@@ -69,37 +69,37 @@ export class Provider {
 
   static async startAt(port: number): Promise<Provider> {
     const provider = new Provider(new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 12 }));
-    await new Promise<void>((resolve, reject) => provider.tap.once('error', reject).listen(port, '127.0.0.1', resolve));
+    await new Promise<void>((resolve, reject) => provider.proxy.once('error', reject).listen(port, '127.0.0.1', resolve));
     await provider.mock.start();
     return provider;
   }
 
   /** The address without the /v1 that OpenAI's protocols add. */
   get url(): string {
-    return `http://127.0.0.1:${(this.tap.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.proxy.address() as AddressInfo).port}`;
   }
 
   answer(question: string, text: string, { chunkSize, holdAfter = [], dropAfter = Infinity, inputTokens = 10 }: Pace = {}): void {
-    this.passing.delete(question); // the newest is last
-    this.passing.set(question, { gates: [holdAfter].flat().map(gate), dropAfter });
+    this.forwardings.delete(question); // so that the newest is last
+    this.forwardings.set(question, { gates: [holdAfter].flat().map(newGate), dropAfter });
     const response = { content: text, usage: { prompt_tokens: inputTokens, completion_tokens: 5, total_tokens: inputTokens + 5 } };
     this.prepend(question, response, chunkSize === undefined ? {} : { chunkSize });
   }
 
   /** Continues an answer that is held. */
   release(question: string): void {
-    this.passing.get(question)?.gates.find((held) => !held.released)?.release();
+    this.forwardings.get(question)?.gates.find((gate) => !gate.released)?.release();
   }
 
-  /** The model calls tools; `then` is its answer after it has their results. */
-  callsTools(question: string, text: string, calls: readonly { name: string; arguments: object }[], then: string): void {
+  /** The model answers the question with text and tool calls, and with `finalAnswer` once it has their results. */
+  callsTools(question: string, text: string, calls: readonly { name: string; arguments: object }[], finalAnswer: string): void {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
-    const asked = (request: Request) => lastUserText(request).trimEnd().endsWith(question);
-    const answered = (request: Request) => turnsOf(request).slice(lastUserAt(request)).some((turn) => turn.role === 'tool');
+    const isQuestion = (request: Request) => lastUserText(request).trimEnd().endsWith(question);
+    const hasResults = (request: Request) => turnsOf(request).slice(lastUserIndex(request)).some((turn) => turn.role === 'tool');
     const toolCalls = calls.map((call, i) => ({ id: `call_${i}_${question.length}`, name: call.name, arguments: JSON.stringify(call.arguments) }));
     for (const [predicate, response] of [
-      [(request: Request) => asked(request) && !answered(request), { content: text, toolCalls, usage }],
-      [(request: Request) => asked(request) && answered(request), { content: then, usage }],
+      [(request: Request) => isQuestion(request) && !hasResults(request), { content: text, toolCalls, usage }],
+      [(request: Request) => isQuestion(request) && hasResults(request), { content: finalAnswer, usage }],
     ] as const) this.mock.prependFixture({ match: { predicate }, response } as Parameters<LLMock['prependFixture']>[0]);
   }
 
@@ -118,9 +118,9 @@ export class Provider {
   }
 
   async stop(): Promise<void> {
-    for (const { gates } of this.passing.values()) for (const held of gates) held.release();
-    this.tap.closeAllConnections();
-    await new Promise((resolve) => this.tap.close(resolve));
+    for (const { gates } of this.forwardings.values()) for (const gate of gates) gate.release();
+    this.proxy.closeAllConnections();
+    await new Promise((resolve) => this.proxy.close(resolve));
     await this.mock.stop();
   }
 
@@ -129,8 +129,8 @@ export class Provider {
     this.mock.prependFixture({ match, response, ...pace } as Parameters<LLMock['prependFixture']>[0]);
   }
 
-  /** Forwards a request to aimock, and its answer back. */
-  private async pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Forwards a request to aimock, and the response back. */
+  private async forwardRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const key = request.headers['x-api-key'] ?? request.headers.authorization;
     if (key !== undefined) this.keys.add(String(key).replace(/^Bearer /, ''));
     const chunks: Buffer[] = [];
@@ -141,28 +141,28 @@ export class Provider {
       response.setHeader('Content-Type', 'application/json');
       return void response.end(JSON.stringify({ object: 'list', data: this.models.map((id) => ({ id, object: 'model' })) }));
     }
-    const onward = forward(target, { method: request.method, headers: { ...request.headers, host: target.host } }, (answer) => {
+    const upstream = sendRequest(target, { method: request.method, headers: { ...request.headers, host: target.host } }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
-      void this.give(answer, response, this.passingOf(body));
+      void this.forwardAnswer(answer, response, this.forwardingOf(body));
     });
-    onward.on('error', () => response.destroy());
-    response.on('close', () => onward.destroy());
-    onward.end(body);
+    upstream.on('error', () => response.destroy());
+    response.on('close', () => upstream.destroy());
+    upstream.end(body);
   }
 
-  private passingOf(body: Buffer): Passing {
+  private forwardingOf(body: Buffer): Forwarding {
     const question = body.length === 0 ? '' : lastUserText(JSON.parse(body.toString('utf8')) as Request).trimEnd();
-    return [...this.passing].findLast(([asked]) => question.endsWith(asked))?.[1] ?? { gates: [], dropAfter: Infinity };
+    return [...this.forwardings].findLast(([key]) => question.endsWith(key))?.[1] ?? { gates: [], dropAfter: Infinity };
   }
 
   /** Forwards an answer event by event: up to each gate, or up to where the connection is dropped. */
-  private async give(answer: IncomingMessage, response: ServerResponse, { gates, dropAfter }: Passing): Promise<void> {
+  private async forwardAnswer(answer: IncomingMessage, response: ServerResponse, { gates, dropAfter }: Forwarding): Promise<void> {
     let events = 0;
     try {
       for await (const chunk of answer) {
         for (const piece of (chunk as Buffer).toString('latin1').split(/(?<=\n\n)/)) {
-          for (const held of gates) if (events >= held.events) await held.open;
-          await written(response, Buffer.from(piece, 'latin1'));
+          for (const gate of gates) if (events >= gate.events) await gate.open;
+          await write(response, Buffer.from(piece, 'latin1'));
           if (piece.endsWith('\n\n')) events++;
           if (events >= dropAfter) return void response.destroy();
         }
@@ -175,7 +175,7 @@ export class Provider {
 }
 
 /** Writes, and waits until the data has left this process, so that it is not lost when the connection is dropped. */
-function written(response: ServerResponse, piece: Buffer): Promise<void> {
+function write(response: ServerResponse, piece: Buffer): Promise<void> {
   return new Promise((resolve, reject) => response.write(piece, (error) => (error ? reject(error) : resolve())));
 }
 
@@ -184,7 +184,7 @@ function turnsOf(request: Request): Message[] {
   return typeof turns === 'string' ? [{ role: 'user', content: turns }] : turns;
 }
 
-function lastUserAt(request: Request): number {
+function lastUserIndex(request: Request): number {
   return Math.max(0, turnsOf(request).findLastIndex((message) => message.role === 'user'));
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer, request as forward, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request as sendRequest, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import type { Provider } from './provider.ts';
 const hosts = ['api.openai.com', 'api.anthropic.com'];
 
 /**
- * The vendors' addresses, served by the mock provider without changing the program: a proxy of the test takes every
- * connection that leaves the machine, with a certificate that the environment declares trusted. So a pasted key takes
- * its real path, but nothing reaches the internet.
+ * Serves the vendors' addresses with the mock provider, without changing the program: a proxy accepts every connection
+ * that would leave the machine, with a certificate that the environment declares trusted. So a pasted key is used like
+ * a real one, but nothing reaches the internet.
  */
 export class Vendors {
   /** "host path" of each request, in order. */
@@ -31,7 +31,7 @@ export class Vendors {
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const vendors = new Vendors(proxy, { HTTPS_PROXY: address, SSL_CERT_FILE: certFile });
-    const secure = createSecureServer({ key, cert }, (request, response) => vendors.pass(request, response, provider));
+    const secure = createSecureServer({ key, cert }, (request, response) => vendors.forward(request, response, provider));
     proxy.on('connect', (request, socket) => {
       const host = (request.url ?? '').split(':')[0] ?? '';
       if (!hosts.includes(host)) {
@@ -50,16 +50,16 @@ export class Vendors {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private pass(request: IncomingMessage, response: ServerResponse, provider: Provider): void {
+  private forward(request: IncomingMessage, response: ServerResponse, provider: Provider): void {
     this.requests.push(`${request.headers.host} ${request.url}`);
     this.keys.add(String(request.headers['x-api-key'] ?? request.headers.authorization ?? '').replace(/^Bearer /, ''));
     const target = new URL(request.url ?? '/', provider.url);
-    const onward = forward(target, { method: request.method, headers: { ...request.headers, host: target.host } }, (answer) => {
+    const upstream = sendRequest(target, { method: request.method, headers: { ...request.headers, host: target.host } }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
-    onward.on('error', () => response.destroy());
-    request.pipe(onward);
+    upstream.on('error', () => response.destroy());
+    request.pipe(upstream);
   }
 }
 

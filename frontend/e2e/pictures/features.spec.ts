@@ -1,21 +1,21 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { expect, test, verb } from '../harness/fixtures.ts';
+import { cli, expect, test } from '../harness/fixtures.ts';
 import { canaryKey, type Home } from '../harness/home.ts';
 import { repository } from '../harness/process.ts';
 import { Provider } from '../harness/provider.ts';
-import { command, openSessions, panels } from '../harness/screens.ts';
-import { essay, Seed, workedIn } from '../harness/seed.ts';
+import { openSessions, panels, runCommand } from '../harness/screens.ts';
+import { essay, Seed, seedHistory } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
-import { bothSizes, leave, opened, picture } from './shots.ts';
+import { bothSizes, leave, picture, pictureOpened } from './shots.ts';
 
-// The second part of `make screens`: each feature while it is used. conversation.spec.ts shows reading and writing.
+// The second part of `make screens`: each feature in use. conversation.spec.ts shows reading and writing.
 test.use({ deviceScaleFactor: 1, permissions: ['clipboard-read', 'clipboard-write'] });
 
-const noted = 'It is noted.';
+const shortAnswer = 'It is noted.';
 
-async function settingsPage(page: Page, name: string): Promise<void> {
+async function openSettings(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Control+,');
   await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name, exact: true }).click();
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
@@ -45,7 +45,7 @@ test('one question to several models', async ({ home, provider, launch, page }) 
   await expect(view.getByRole('button', { name: 'Merge' })).toBeEnabled();
   await bothSizes(page, 'answers-whole');
   provider.answer('End of answer 3 ===', 'All three agree on the partial index.');
-  await opened(page, 'answers-merge', () => view.getByRole('button', { name: 'Merge' }).click());
+  await pictureOpened(page, 'answers-merge', () => view.getByRole('button', { name: 'Merge' }).click());
   await view.getByRole('button', { name: 'Merge' }).click();
   await page.getByRole('menuitem', { name: /^mock-messages/ }).click();
   await expect(chat.answer(2)).toContainText('All three agree on the partial index.');
@@ -54,7 +54,7 @@ test('one question to several models', async ({ home, provider, launch, page }) 
 
 test('a project', async ({ home, provider, launch, page }, info) => {
   home.configure(provider);
-  provider.answer('', noted);
+  provider.answer('', shortAnswer);
   const folder = info.outputPath('bakery');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'rye.md'), '# Rye bread\n\nThe sourdough of the rye bread rests for nineteen hours.\n');
@@ -62,7 +62,7 @@ test('a project', async ({ home, provider, launch, page }, info) => {
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
-  await command(page, 'New project');
+  await runCommand(page, 'New project');
   await expect(page.getByRole('dialog', { name: 'New project' })).toBeVisible();
   await bothSizes(page, 'project-new');
   await page.keyboard.type('Bakery');
@@ -92,7 +92,7 @@ test('a project', async ({ home, provider, launch, page }, info) => {
     await list.getByRole('button', { name: /^Bakery/ }).hover();
     await list.getByRole('button', { name: 'Actions for the folder Bakery' }).click();
   };
-  await opened(page, 'project-list-menu', folderMenu, async () => {
+  await pictureOpened(page, 'project-list-menu', folderMenu, async () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
   });
@@ -100,11 +100,11 @@ test('a project', async ({ home, provider, launch, page }, info) => {
   await page.getByRole('menuitem', { name: 'New session in this project' }).click();
   await expect(page.getByRole('button', { name: /^Scope of memory.*This project/ })).toBeVisible();
   await bothSizes(page, 'project-chat-new');
-  await chat.askAndWait(1, 'How long does the sourdough of the rye bread rest?', noted);
-  await opened(page, 'project-scope', () => page.getByRole('button', { name: /^Scope of memory/ }).click());
+  await chat.askAndWait(1, 'How long does the sourdough of the rye bread rest?', shortAnswer);
+  await pictureOpened(page, 'project-scope', () => page.getByRole('button', { name: /^Scope of memory/ }).click());
   await panels.find(({ name }) => name === 'xray-saw')?.show(page);
   await bothSizes(page, 'project-xray');
-  await opened(page, 'project-menu', () => page.getByRole('button', { name: /^Project Bakery/ }).click());
+  await pictureOpened(page, 'project-menu', () => page.getByRole('button', { name: /^Project Bakery/ }).click());
   await page.getByRole('button', { name: /^Project Bakery/ }).click();
   await page.getByRole('menuitem', { name: 'Files…' }).click();
   await dialog.getByRole('tab', { name: 'Settings' }).click();
@@ -115,9 +115,9 @@ test('a project', async ({ home, provider, launch, page }, info) => {
 
 test('assistants and prompts', async ({ home, provider, launch, page }) => {
   home.configure(provider);
-  provider.answer('', noted);
-  verb(home, 'prompts', 'new', 'Translate a text', 'Into {{language:English}}: {{text}}');
-  verb(home, 'prompts', 'new', 'Review a change', 'Look at this change as a reviewer who is on call tonight would. Name what can fail, in the order of how bad it would be, and what you would measure first.');
+  provider.answer('', shortAnswer);
+  cli(home, 'prompts', 'new', 'Translate a text', 'Into {{language:English}}: {{text}}');
+  cli(home, 'prompts', 'new', 'Review a change', 'Look at this change as a reviewer who is on call tonight would. Name what can fail, in the order of how bad it would be, and what you would measure first.');
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
@@ -133,7 +133,7 @@ test('assistants and prompts', async ({ home, provider, launch, page }) => {
   await expect(page.getByRole('dialog', { name: 'Insert a prompt' })).toBeVisible();
   await bothSizes(page, 'prompt-list');
   await leave(page);
-  await settingsPage(page, 'Saved prompts');
+  await openSettings(page, 'Saved prompts');
   await expect(page.getByText('Review a change')).toBeVisible();
   await bothSizes(page, 'prompts');
   await page.getByRole('button', { name: 'New prompt' }).click();
@@ -141,7 +141,7 @@ test('assistants and prompts', async ({ home, provider, launch, page }) => {
   await bothSizes(page, 'prompt-editor');
   await leave(page);
   await page.keyboard.press('Escape');
-  await settingsPage(page, 'Assistants');
+  await openSettings(page, 'Assistants');
   await page.getByRole('button', { name: 'New assistant' }).click();
   const editor = page.getByRole('dialog', { name: 'New assistant' });
   await editor.getByRole('textbox', { name: 'Name' }).fill('Poet');
@@ -154,8 +154,8 @@ test('assistants and prompts', async ({ home, provider, launch, page }) => {
   await expect(page.getByRole('group', { name: 'Start with an assistant' })).toBeVisible();
   await bothSizes(page, 'assistant-choices');
   await page.getByRole('group', { name: 'Start with an assistant' }).getByRole('button', { name: 'Poet' }).click();
-  await chat.askAndWait(1, 'About the sea', noted);
-  verb(home, 'assistants', 'set', 'Poet', '--instructions', 'Answer in prose.');
+  await chat.askAndWait(1, 'About the sea', shortAnswer);
+  cli(home, 'assistants', 'set', 'Poet', '--instructions', 'Answer in prose.');
   await page.getByRole('button', { name: 'Assistant: Poet' }).click();
   await expect(page.getByRole('dialog', { name: /^Settings of/ })).toContainText('The settings of this session differ from the assistant.');
   await bothSizes(page, 'assistant-differs');
@@ -163,12 +163,12 @@ test('assistants and prompts', async ({ home, provider, launch, page }) => {
 
 test('what the program knows', async ({ home, provider, launch, page }) => {
   home.configure(provider);
-  provider.answer('', noted);
-  const first = JSON.parse(verb(home, 'send', '--new', '--model', 'recall', '--wait', 'indexed', 'Always answer in French. Who are you?', '--json'));
-  verb(home, 'pin', first.session_id, 'I live in Bern');
+  provider.answer('', shortAnswer);
+  const first = JSON.parse(cli(home, 'send', '--new', '--model', 'recall', '--wait', 'indexed', 'Always answer in French. Who are you?', '--json'));
+  cli(home, 'pin', first.session_id, 'I live in Bern');
   await launch();
   await new Conversation(page).ready();
-  await settingsPage(page, 'What it knows');
+  await openSettings(page, 'What it knows');
   await expect(page.getByRole('article', { name: 'I live in Bern' })).toBeVisible();
   await bothSizes(page, 'knows-facts');
   for (const kind of ['Suggested', 'Instructions', 'Summaries']) {
@@ -187,7 +187,7 @@ test('what the program knows', async ({ home, provider, launch, page }) => {
   await bothSizes(page, 'scope-question');
 });
 
-test('the first minute', async ({ launch, page }) => {
+test('the first run with a local server', async ({ launch, page }) => {
   await page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}')); // the default columns
   const server = await Provider.startAt(11434);
   try {
@@ -206,7 +206,7 @@ test('the first minute', async ({ launch, page }) => {
     await chat.ready();
     await bothSizes(page, 'first-conversation');
     await chat.ask('What can you do?');
-    await chat.shown(1, 200);
+    await chat.waitForText(1, 200);
     await bothSizes(page, 'first-answer-arrives');
     server.release('What can you do?');
     await expect(chat.header).toContainText('All summarised');
@@ -216,8 +216,8 @@ test('the first minute', async ({ launch, page }) => {
   }
 });
 
-/** A file from the tests of the importers, under a name as a user would have it. */
-function given(home: Home, fixture: string): string {
+/** Copies a test file of the importers into the home, and returns its path. */
+function copyFixture(home: Home, fixture: string): string {
   const path = join(home.root, fixture.replace('/', '-'));
   copyFileSync(join(repository, 'backend/transfer/testdata', fixture), path);
   return path;
@@ -233,7 +233,7 @@ test('import, export, backups and deletions', async ({ home, provider, launch, p
   const dialog = page.getByRole('dialog', { name: 'Import history' });
   const notes = join(home.root, 'notes.md');
   writeFileSync(notes, '# Notes\n\nThe lamp is lit at dusk.\n');
-  for (const path of [given(home, 'chatgpt/branches.json'), given(home, 'chatgpt/broken.json'), notes]) {
+  for (const path of [copyFixture(home, 'chatgpt/branches.json'), copyFixture(home, 'chatgpt/broken.json'), notes]) {
     await dialog.getByRole('textbox', { name: 'Path of a file' }).fill(path);
     await page.keyboard.press('Enter');
     await expect(dialog.getByRole('list', { name: 'Files' })).toContainText(path.slice(path.lastIndexOf('/') + 1));
@@ -245,21 +245,21 @@ test('import, export, backups and deletions', async ({ home, provider, launch, p
   await bothSizes(page, 'import-report');
   await leave(page);
   await page.keyboard.press('Control+e');
-  const out = page.getByRole('dialog', { name: 'Export' });
-  await out.getByRole('textbox').first().fill(join(home.root, 'out.md'));
+  const exportDialog = page.getByRole('dialog', { name: 'Export' });
+  await exportDialog.getByRole('textbox').first().fill(join(home.root, 'out.md'));
   await page.keyboard.press('Tab');
-  await out.getByRole('button', { name: 'Export', exact: true }).click();
-  await expect(out.getByRole('button', { name: 'Another export' })).toBeVisible();
+  await exportDialog.getByRole('button', { name: 'Export', exact: true }).click();
+  await expect(exportDialog.getByRole('button', { name: 'Another export' })).toBeVisible();
   await bothSizes(page, 'export-done');
   await leave(page);
-  await opened(page, 'more-menu', async () => {
+  await pictureOpened(page, 'more-menu', async () => {
     await openSessions(page);
     await page.getByRole('button', { name: 'More: import, export, theme' }).click();
   }, async () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
   });
-  await command(page, 'Show tasks: imports, exports, backups');
+  await runCommand(page, 'Show tasks: imports, exports, backups');
   await bothSizes(page, 'tasks');
   await leave(page);
 
@@ -268,8 +268,8 @@ test('import, export, backups and deletions', async ({ home, provider, launch, p
   await expect(chat.turn(2)).toHaveAccessibleName(/, saved/);
   await chat.turn(1).hover();
   await chat.turn(1).getByRole('button', { name: 'Delete this turn permanently…' }).click();
-  const erase = page.getByRole('dialog', { name: /^Delete #1/ });
-  await erase.getByLabel(/^To delete it/).fill('delete');
+  const deletion = page.getByRole('dialog', { name: /^Delete #1/ });
+  await deletion.getByLabel(/^To delete it/).fill('delete');
   await bothSizes(page, 'delete-turn');
   await page.keyboard.press('Enter');
   const receipt = page.getByRole('dialog', { name: 'The turn was permanently deleted' });
@@ -278,72 +278,72 @@ test('import, export, backups and deletions', async ({ home, provider, launch, p
   await receipt.getByRole('button', { name: 'Done' }).click();
   await bothSizes(page, 'turn-deleted');
 
-  await settingsPage(page, 'Data and backups');
+  await openSettings(page, 'Data and backups');
   await page.getByRole('button', { name: 'Back up now…' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Back up', exact: true }).click();
   await expect(page.getByRole('button', { name: 'Done' })).toBeVisible();
   await bothSizes(page, 'back-up-done');
   await page.getByRole('button', { name: 'Done' }).click();
-  const made = page.getByRole('list', { name: 'Backups' }).getByRole('listitem').filter({ hasText: 'Manual' });
+  const backup = page.getByRole('list', { name: 'Backups' }).getByRole('listitem').filter({ hasText: 'Manual' });
   await page.getByRole('button', { name: 'Check all' }).click();
-  await expect(made).toContainText('Checked');
-  await made.scrollIntoViewIfNeeded();
+  await expect(backup).toContainText('Checked');
+  await backup.scrollIntoViewIfNeeded();
   await bothSizes(page, 'backups');
   await page.getByRole('button', { name: 'Check everything' }).click();
   await expect(page.getByText('No problems found. Every record is intact.')).toBeVisible();
   await page.getByRole('list', { name: 'Receipts' }).scrollIntoViewIfNeeded();
   await bothSizes(page, 'receipts');
-  await made.getByRole('button', { name: /^Restore/ }).click();
+  await backup.getByRole('button', { name: /^Restore/ }).click();
   await expect(page.getByRole('dialog', { name: 'Restore a backup' })).toContainText('The backup was verified: no problems found');
   await bothSizes(page, 'restore');
 });
 
-test('beside the conversation: the views that each tab opens', async ({ home, provider, launch, page }) => {
+test('the inspector, with the views that its tabs open', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
-  await workedIn(page, provider, 8);
+  await seedHistory(page, provider, 8);
   await expect(chat.turn(8)).toHaveAccessibleName(/, saved/);
   const panel = page.getByRole('tabpanel');
-  const selected = async () => {
-    await command(page, 'Show the branches');
+  const selectBranch = async () => {
+    await runCommand(page, 'Show the branches');
     await page.getByRole('searchbox', { name: 'Find a turn or branch' }).fill('triggers');
     await expect(panel.getByRole('region', { name: /^Selected: / })).toBeVisible();
   };
-  await opened(page, 'branches-selected', selected);
-  const menu = async () => {
-    await selected();
+  await pictureOpened(page, 'branches-selected', selectBranch);
+  const openMenu = async () => {
+    await selectBranch();
     await panel.getByRole('button', { name: 'More' }).click();
   };
-  await opened(page, 'branches-menu', menu);
-  await menu();
+  await pictureOpened(page, 'branches-menu', openMenu);
+  await openMenu();
   await page.getByRole('menuitem', { name: 'What would be sent' }).click();
   await expect(page.getByRole('dialog')).toBeVisible();
   await bothSizes(page, 'would-be-sent');
   await leave(page);
 
-  await command(page, 'Show the state summary and its history');
+  await runCommand(page, 'Show the state summary and its history');
   await expect(panel.getByText('Validation')).toBeVisible();
   for (const name of ['Validation', 'History'] as const) {
     // The panel is drawn again when a state arrives.
     await expect(() => panel.getByText(name, { exact: true }).scrollIntoViewIfNeeded()).toPass();
     await bothSizes(page, `state-${name.toLowerCase()}`);
   }
-  const state = () => command(page, 'Show the state summary and its history');
-  await opened(page, 'state-sides', async () => {
-    await state();
+  const openState = () => runCommand(page, 'Show the state summary and its history');
+  await pictureOpened(page, 'state-sides', async () => {
+    await openState();
     const sides = panel.getByRole('radio', { name: 'Side by side' });
     await sides.click();
     await sides.evaluate((radio) => radio.scrollIntoView({ block: 'start' }));
   });
-  await opened(page, 'pin-editor', async () => {
-    await state();
+  await pictureOpened(page, 'pin-editor', async () => {
+    await openState();
     await panel.getByRole('button', { name: 'Edit fact 1' }).click();
     await expect(panel.getByRole('textbox')).toBeFocused();
   });
-  await opened(page, 'roll-back', async () => {
-    await state();
+  await pictureOpened(page, 'roll-back', async () => {
+    await openState();
     await panel.getByRole('row').filter({ hasText: '#3' }).getByRole('button').click();
     await panel.getByRole('button', { name: /^Roll back/ }).first().click();
     await expect(page.getByRole('dialog', { name: /^Roll back/ })).toBeVisible();
@@ -375,7 +375,7 @@ test('a smaller model, a pressed shortcut, a working key, a renamed session', as
   const chat = new Conversation(page);
   await chat.ready();
   const seed = await Seed.session(page, 'A long talk');
-  for (let at = 0; at < 12; at++) await seed.say(`What about step ${at + 1}? ${'It has to be looked at from all sides. '.repeat(30)}`);
+  for (let step = 1; step <= 12; step++) await seed.send(`What about step ${step}? ${'It has to be looked at from all sides. '.repeat(30)}`);
   await page.reload();
   await page.getByRole('navigation', { name: 'Sessions' }).locator(`[data-session="${seed.session}"]`).click();
   await chat.ready();
@@ -385,7 +385,7 @@ test('a smaller model, a pressed shortcut, a working key, a renamed session', as
   await bothSizes(page, 'switch-model');
   await leave(page);
 
-  await settingsPage(page, 'Keyboard');
+  await openSettings(page, 'Keyboard');
   await page.getByRole('button', { name: /^Keys of Search all sessions/ }).click();
   await expect(page.getByText('Press the keys…')).toBeVisible();
   await bothSizes(page, 'shortcut-recording');
@@ -394,27 +394,27 @@ test('a smaller model, a pressed shortcut, a working key, a renamed session', as
   await bothSizes(page, 'shortcut-taken');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
-  await settingsPage(page, 'Providers and keys');
+  await openSettings(page, 'Providers and keys');
   await page.locator('main').getByRole('button', { name: /^Test 127/ }).click();
   await expect(page.getByText(/^Works/).first()).toBeVisible();
   await bothSizes(page, 'provider-tested');
   await page.keyboard.press('Escape');
 
-  await command(page, 'Rename this session');
+  await runCommand(page, 'Rename this session');
   await expect(page.getByRole('dialog').getByRole('textbox')).toBeVisible();
   await bothSizes(page, 'rename-session');
 });
 
-test('the small window of a quick question', async ({ home, provider, launch, page }) => {
+test('the quick-ask window', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.answer('What is the capital of Norway?', 'Oslo.');
-  // What the small window gets at its start; the window tests cover its process.
+  // Gives the page the startup information of a quick-ask window. The window tests cover its process.
   await page.addInitScript(() => {
     let go: { api: { Settings: { Startup: () => Promise<object> } } };
     Object.defineProperty(window, 'go', {
       get: () => go,
-      set: (made) => {
-        go = made;
+      set: (value) => {
+        go = value;
         queueMicrotask(() => {
           const { Settings } = go.api;
           const startup = Settings.Startup;

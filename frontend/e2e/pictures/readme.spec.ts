@@ -4,15 +4,15 @@ import { expect, test } from '../harness/fixtures.ts';
 import { Provider } from '../harness/provider.ts';
 import { repository } from '../harness/process.ts';
 import { overlays } from '../harness/screens.ts';
-import { connectPrograms, toolScreens, withTools } from '../harness/toolscreens.ts';
-import { workedIn } from '../harness/seed.ts';
+import { configureTools, connectPrograms, toolScreens } from '../harness/toolscreens.ts';
+import { seedHistory } from '../harness/seed.ts';
 import { Conversation, plain } from '../browser/conversation.ts';
 
-// Takes the README's pictures of the real program. These are not tests, and not part of `make test`.
+// Takes the README's screenshots of the real program. These are not tests, and not part of `make test`.
 const directory = join(repository, 'docs/screenshots');
 mkdirSync(directory, { recursive: true });
 
-const first = `Yes. Tie the batch size to the lag you measure, not to the clock:
+const throttleAnswer = `Yes. Tie the batch size to the lag you measure, not to the clock:
 
 - Under 2 s of lag, grow the batch by a tenth.
 - Between 2 s and 5 s, hold.
@@ -38,7 +38,7 @@ func (t *Throttle) next(lag time.Duration) int {
 | 02:00 | 398 000 | 9.4 s | 3.8 s |
 `;
 
-const second = `Cut over when three things hold at the same time, and go back when any one of them stops holding.
+const cutOverAnswer = `Cut over when three things hold at the same time, and go back when any one of them stops holding.
 
 **Before.** Reads have been compared for a whole week with no difference that is not explained. The lag has stayed under two
 seconds for a day. The person on call has tried the way back once, on the copy, and it took under five minutes.
@@ -49,7 +49,7 @@ twentieth of requests. If either moves by more than a tenth, turn the flag back 
 **After.** Keep writing to the old side for two weeks. Nothing that is written in between is lost, and nobody has to restore
 a backup. Only then stop, and only then remove the code.`;
 
-const firstAnswer = `A **no-knead loaf**. It forgives nearly everything:
+const breadAnswer = `A **no-knead loaf**. It forgives nearly everything:
 
 1. Stir 500 g of flour, 10 g of salt, 1 g of dry yeast and 375 g of water. It may look rough.
 2. Cover the bowl and leave it at room temperature for 12 to 18 hours.
@@ -60,8 +60,8 @@ Time does the work that kneading would do.`;
 
 test('pictures for the README', async ({ home, provider, launch, page }) => {
   home.configure(provider, '\n[stream]\nfsync_ms = 4000\n\n[appearance]\ntheme = "light"\n');
-  provider.answer('a fixed rate?', first);
-  provider.answer('When may we cut over?', second, { chunkSize: 9, holdAfter: [50, 75] });
+  provider.answer('a fixed rate?', throttleAnswer);
+  provider.answer('When may we cut over?', cutOverAnswer, { chunkSize: 9, holdAfter: [50, 75] });
   const program = await launch();
   const chat = new Conversation(page);
   await chat.ask('The backfill fell behind again last night. Can we throttle it by replication lag instead of a fixed rate?');
@@ -80,10 +80,10 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
   await page.getByRole('tab', { name: /^Pending/ }).click();
 
   await chat.ask('When may we cut over?');
-  await chat.shown(2, 380);
+  await chat.waitForText(2, 380);
   await expect(chat.header).toContainText('durable'); // the first part is fsynced, the rest is not yet
   provider.release('When may we cut over?');
-  await chat.shown(2, 560);
+  await chat.waitForText(2, 560);
   await expect(chat.header).toContainText('buffered');
   await page.screenshot({ path: join(directory, 'streaming.png') });
 
@@ -101,7 +101,7 @@ test('pictures of the tree and of the search', async ({ home, provider, launch, 
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
-  await workedIn(page, provider, 12);
+  await seedHistory(page, provider, 12);
   await expect(chat.turn(12)).toHaveAccessibleName(/saved, latest/);
   for (const name of ['tree', 'search']) {
     await overlays.find((screen) => screen.name === name)?.show(page);
@@ -110,21 +110,21 @@ test('pictures of the tree and of the search', async ({ home, provider, launch, 
   }
 });
 
-test('pictures of the first minute', async ({ launch, page }) => {
+test('pictures of the first run', async ({ launch, page }) => {
   await page.addInitScript(() => localStorage.setItem('contextinfinity.layout', '{}')); // the default columns
   const server = await Provider.startAt(11434);
   try {
     server.models = ['llama3.2:3b'];
     const question = 'What is a good first bread to bake?';
-    server.answer(question, firstAnswer, { inputTokens: 360 });
+    server.answer(question, breadAnswer, { inputTokens: 360 });
     await launch();
     await expect(page.getByRole('button', { name: 'Start with llama3.2:3b' })).toHaveAttribute('data-kind', 'primary');
     await page.screenshot({ path: join(directory, 'first-start.png') });
     await page.getByRole('button', { name: 'Start with llama3.2:3b' }).click();
     const chat = new Conversation(page);
-    await chat.askAndWait(1, question, firstAnswer);
-    const window = page.getByRole('button', { name: /^Keep 8/ }); // the model's context window, which its server does not report
-    if (await window.isVisible()) await window.click();
+    await chat.askAndWait(1, question, breadAnswer);
+    const keepWindow = page.getByRole('button', { name: /^Keep 8/ }); // asked because the server does not report the context window of the model
+    if (await keepWindow.isVisible()) await keepWindow.click();
     await expect(chat.header).toContainText('All summarised');
     await page.screenshot({ path: join(directory, 'first-answer.png') });
   } finally {
@@ -132,8 +132,8 @@ test('pictures of the first minute', async ({ launch, page }) => {
   }
 });
 
-test('picture of a waiting call', async ({ home, provider, launch, page }) => {
-  const folder = withTools(home, provider, '\n[appearance]\ntheme = "light"\n');
+test('picture of a waiting tool call', async ({ home, provider, launch, page }) => {
+  const folder = configureTools(home, provider, '\n[appearance]\ntheme = "light"\n');
   writeFileSync(join(folder, 'alerts.yml'), 'alert: replication-lag\nfor: 5m\nthreshold: 10\n');
   provider.callsTools('Raise the threshold to 100', 'I write it into the file.', [{ name: 'write_file', arguments: { path: join(folder, 'alerts.yml'), content: 'alert: replication-lag\nfor: 5m\nthreshold: 100\n' } }], 'It is 100 now.');
   await launch();
@@ -142,9 +142,9 @@ test('picture of a waiting call', async ({ home, provider, launch, page }) => {
   await page.screenshot({ path: join(directory, 'tools.png') });
 });
 
-test('picture of the programs that use this memory', async ({ home, provider, launch, page }) => {
+test('picture of other programs that use the memory', async ({ home, provider, launch, page }) => {
   home.configure(provider, '\n[appearance]\ntheme = "light"\n');
-  // As if installed: the configuration to paste contains that path, not one of this test.
+  // As if the program were installed: the configuration to paste contains the AppImage's path, not one of this test.
   await launch({ APPIMAGE: '/opt/ContextInfinity.AppImage', XDG_CONFIG_HOME: '', XDG_DATA_HOME: '' });
   await new Conversation(page).ask('What is the limit of the replication lag?');
   await connectPrograms(page, home);

@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
 import { canaryKey } from '../harness/home.ts';
-import { command, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
-import { connectPrograms, connectServers, decideBy, decideOn, elicit, installed, toolScreens, withTools } from '../harness/toolscreens.ts';
-import { essay, Seed, tenThousandTurns, workedIn } from '../harness/seed.ts';
+import { overlays, panels, runCommand, temporary, tour, visitSettings } from '../harness/screens.ts';
+import { configureTools, connectPrograms, connectServers, decideWithClick, decideWithKey, elicit, isServerInstalled, toolScreens } from '../harness/toolscreens.ts';
+import { essay, Seed, seedHistory, writeTenThousandTurns } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
 import { bothSizes, eachSize, picture } from './shots.ts';
 
-// `make screens`: takes a picture of every screen for review. These are not tests, and the pictures are not kept.
-// features.spec.ts and conversation.spec.ts show each feature while it is used.
+// The first part of `make screens`: takes a picture of every screen for review. These are not tests, and the pictures
+// are not committed. features.spec.ts and conversation.spec.ts show each feature in use.
 const longTurns = 40;
 
 test.use({ deviceScaleFactor: 1 });
 
-/** The dialogs of the settings. */
-async function forms(page: Page): Promise<void> {
-  for (const [at, button, name] of [['Models', 'Add a model', 'model-form'], ['Providers and keys', 'Add a compatible server', 'server-form'], ['Data and backups', 'Move…', 'move-data']] as const) {
+/** Takes pictures of dialogs that the settings open. */
+async function takeSettingsDialogs(page: Page): Promise<void> {
+  for (const [settingsName, button, name] of [['Models', 'Add a model', 'model-form'], ['Providers and keys', 'Add a compatible server', 'server-form'], ['Data and backups', 'Move…', 'move-data']] as const) {
     await page.keyboard.press('Control+,');
-    await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: at }).click();
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: settingsName }).click();
     await page.getByRole('button', { name: button, exact: true }).click();
     await expect(page.getByRole('dialog')).toBeVisible();
     await picture(page, name);
@@ -28,35 +28,35 @@ async function forms(page: Page): Promise<void> {
   }
 }
 
-test('the first start', async ({ launch, page }) => {
+test('the first run', async ({ launch, page }) => {
   await launch();
   await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
   await bothSizes(page, 'first-start');
 });
 
-test('empty', async ({ home, provider, launch, page }) => {
+test('without sessions', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
-  const needTurns = ['memory-found', 'activity-charts', 'xray-saw', 'xray-raw'];
-  const needNone = ['palette', 'branch-switcher', 'session-settings', 'shortcuts', 'model-menu', 'nothing-found', 'nothing-fits'];
+  const requireTurns = ['memory-results', 'activity-charts', 'xray-saw', 'xray-raw'];
+  const workWithoutTurns = ['palette', 'branch-switcher', 'session-settings', 'shortcuts', 'model-menu', 'no-results', 'no-commands'];
   await eachSize(page, async () => {
-    await tour(page, panels.filter(({ name }) => !needTurns.includes(name)), (name) => picture(page, `empty-${name}`));
-    await tour(page, overlays.filter(({ name }) => needNone.includes(name)), (name) => picture(page, `empty-${name}`));
+    await tour(page, panels.filter(({ name }) => !requireTurns.includes(name)), (name) => picture(page, `empty-${name}`));
+    await tour(page, overlays.filter(({ name }) => workWithoutTurns.includes(name)), (name) => picture(page, `empty-${name}`));
     await page.keyboard.press('Control+Shift+F');
     await picture(page, 'empty-search');
     await page.keyboard.press('Escape');
-    await settingsPages(page, (name) => picture(page, name));
-    await forms(page);
+    await visitSettings(page, (name) => picture(page, name));
+    await takeSettingsDialogs(page);
     await tour(page, [temporary], (name) => picture(page, name));
   });
 });
 
-test('after some work', async ({ home, provider, launch, page }) => {
+test('with a long history', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
-  await workedIn(page, provider, longTurns);
+  await seedHistory(page, provider, longTurns);
   await expect(chat.turn(longTurns)).toBeVisible();
   await eachSize(page, async () => {
     await tour(page, panels, (name) => picture(page, `long-${name}`));
@@ -71,8 +71,8 @@ test('after some work', async ({ home, provider, launch, page }) => {
 });
 
 test('during work, and after a crash', async ({ home, provider, launch, page }) => {
-  // The librarian is held, so that a turn stays pending. With the default timeout of 30 s the turn would be committed
-  // without it.
+  // The answer to the librarian is held, so that a turn stays pending. With the default timeout of 30 s the turn would
+  // be committed without it.
   home.configure(provider, '\n[librarian]\nmodel = "mock"\ntimeout_s = 600\n\n[stream]\nfsync_ms = 4000\n');
   provider.answer('Write the updated memory.', 'never read', { holdAfter: 0 });
   provider.answer('Plan the tests', essay(3));
@@ -84,7 +84,7 @@ test('during work, and after a crash', async ({ home, provider, launch, page }) 
   await page.getByRole('tab', { name: /^Pending/ }).click();
   await bothSizes(page, 'turn-pending');
   await chat.ask('Tell it slowly');
-  await chat.shown(2, 300);
+  await chat.waitForText(2, 300);
   provider.release('Tell it slowly');
   await expect(chat.header).toContainText('buffered');
   await bothSizes(page, 'turn-responding');
@@ -107,15 +107,15 @@ test('suggestions: a pin, and a model embedder', async ({ home, provider, launch
   await eachSize(page, async () => {
     await tour(page, panels.filter(({ name }) => ['conversation', 'memory', 'state'].includes(name)), (name) => picture(page, `suggested-${name}`));
   });
-  await command(page, 'Show the memory');
+  await runCommand(page, 'Show the memory');
   await page.getByRole('button', { name: 'Show cost and time…' }).click();
   await expect(page.getByRole('dialog')).toBeVisible();
   await bothSizes(page, 'embedder-review');
 });
 
 test('tools, their servers, and other programs', async ({ home, provider, launch, page }) => {
-  test.skip(!installed, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
-  const folder = withTools(home, provider, 'run_commands = true\n');
+  test.skip(!isServerInstalled, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
+  const folder = configureTools(home, provider, 'run_commands = true\n');
   const file = join(folder, 'alerts.yml');
   writeFileSync(file, 'alert: drift\nfor: 5m\nthreshold: 10\nlabels:\n  severity: page\n');
   provider.callsTools('Raise the threshold', 'I read how it is, and write it.', [
@@ -141,20 +141,20 @@ test('tools, their servers, and other programs', async ({ home, provider, launch
 
   await chat.ask('Raise the threshold');
   await expect(page.getByText('2 tool calls wait for you')).toBeVisible();
-  await expect(page.getByRole('region', { name: 'Call to write_file' })).toBeInViewport(); // in an earlier version the picture was blank
+  await expect(page.getByRole('region', { name: 'Call to write_file' })).toBeInViewport(); // checked because this picture was once blank
   await bothSizes(page, 'calls-wait');
   await page.keyboard.press('Control+Shift+A');
   await expect(page.getByRole('dialog', { name: '2 tool calls wait for you' })).toBeVisible();
   await bothSizes(page, 'calls-queue');
-  await decideBy(page, 'O');
+  await decideWithKey(page, 'O');
   await expect(page.getByRole('dialog', { name: '1 tool call waits for you' })).toBeVisible();
-  await decideBy(page, 'O');
+  await decideWithKey(page, 'O');
   await expect(chat.answer(2)).toContainText('It is 100 now.');
   await bothSizes(page, 'calls-done');
 
   await chat.ask('Run the repair');
   const card = page.getByRole('region', { name: 'Call to run_command' });
-  await decideOn(card, /^Allow once/);
+  await decideWithClick(card, /^Allow once/);
   await expect(card).toContainText('Running');
   await bothSizes(page, 'call-runs');
   await program.crash();
@@ -170,10 +170,10 @@ test('long names', async ({ home, provider, launch, page }) => {
   await new Conversation(page).ready();
   const long = 'A title that somebody wrote out in full because it had to say which of the forty migrations this was about, and when, and Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen';
   const seed = await Seed.session(page, long);
-  const first = await seed.say('Name it');
+  const first = await seed.send('Name it');
   const fork = await seed.fork(first, 'a branch whose label is as long as labels may become, and says what was tried there');
-  await fork.say('Name it');
-  await fork.look();
+  await fork.send('Name it');
+  await fork.open();
   await page.reload();
   await page.getByRole('navigation', { name: 'Sessions' }).locator(`[data-session="${seed.session}"]`).click();
   await eachSize(page, async () => {
@@ -184,7 +184,7 @@ test('long names', async ({ home, provider, launch, page }) => {
 
 test('ten thousand turns', async ({ home, provider, launch, page }) => {
   home.configure(provider);
-  tenThousandTurns(home);
+  writeTenThousandTurns(home);
   await launch();
   await page.getByRole('navigation').getByText('Ten thousand turns').first().click();
   const chat = new Conversation(page);

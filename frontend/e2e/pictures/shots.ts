@@ -3,46 +3,46 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { expect } from '../harness/fixtures.ts';
 import { repository } from '../harness/process.ts';
-import { draw } from '../harness/screens.ts';
+import { applyTheme } from '../harness/screens.ts';
 import { call } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
 
-// How pictures are taken. With UI_LANGUAGE=de they are in that language: the screens are opened by their English names,
-// and the change of language takes effect at once.
+// Takes pictures. With UI_LANGUAGE=de they are in German: the screens are opened by their English names, then the
+// language is changed, which takes effect at once.
 const language = process.env['UI_LANGUAGE'] ?? 'en';
 const directory = join(repository, 'build/screens', language === 'en' ? '.' : language);
 const large = { width: 1280, height: 800 };
 const sizes = [large, { width: 900, height: 600 }];
 
-async function speak(page: Page, tongue: string): Promise<void> {
+async function setLanguage(page: Page, code: string): Promise<void> {
   if (language === 'en') return;
-  await call(page, 'Settings', 'Set', 'ui.language', tongue);
-  await expect(page.locator('html')).toHaveAttribute('lang', tongue);
+  await call(page, 'Settings', 'Set', 'ui.language', code);
+  await expect(page.locator('html')).toHaveAttribute('lang', code);
 }
 
-/** In both themes, at the current window size. */
+/** Takes a picture in both themes, at the current window size. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
-  await speak(page, language);
+  await setLanguage(page, language);
   for (const theme of ['light', 'dark'] as const) {
-    await draw(page, theme);
+    await applyTheme(page, theme);
     await page.screenshot({ path: join(directory, `${name}-${width}x${height}-${theme}.png`) });
   }
-  await speak(page, 'en');
+  await setLanguage(page, 'en');
 }
 
-/** Repeats it at each size: columns that become drawers close. */
-export async function eachSize(page: Page, look: () => Promise<void>): Promise<void> {
+/** Calls `visit` at each window size, because columns that become drawers close when the size changes. */
+export async function eachSize(page: Page, visit: () => Promise<void>): Promise<void> {
   for (const size of sizes) {
     await page.setViewportSize(size);
     await new Conversation(page).ready();
-    await look();
+    await visit();
   }
   await page.setViewportSize(large);
 }
 
-/** The same state of the window at each size. */
+/** Takes pictures of the same state of the window at each size. */
 export async function bothSizes(page: Page, name: string): Promise<void> {
   for (const size of sizes) {
     await page.setViewportSize(size);
@@ -51,8 +51,8 @@ export async function bothSizes(page: Page, name: string): Promise<void> {
   await page.setViewportSize(large);
 }
 
-/** For a view that closes when the size of the window changes: opens and closes it at each size. */
-export async function opened(page: Page, name: string, open: () => Promise<void>, close: () => Promise<void> = () => page.keyboard.press('Escape')): Promise<void> {
+/** Takes pictures of a view that closes when the window size changes: opens and closes it at each size. */
+export async function pictureOpened(page: Page, name: string, open: () => Promise<void>, close: () => Promise<void> = () => page.keyboard.press('Escape')): Promise<void> {
   for (const size of sizes) {
     await page.setViewportSize(size);
     await open();

@@ -16,14 +16,14 @@ export class Desktop {
     readonly pid: number,
   ) {}
 
-  static async start(home: Home, program: string, extra: Record<string, string> = {}, args: readonly string[] = []): Promise<Desktop> {
+  static async start(home: Home, program: string, extraEnv: Record<string, string> = {}, args: readonly string[] = []): Promise<Desktop> {
     const port = await freePort();
-    const driver = new Child('WebKitWebDriver', ['--host=127.0.0.1', `--port=${port}`], home.env(extra), home.root);
+    const driver = new Child('WebKitWebDriver', ['--host=127.0.0.1', `--port=${port}`], home.env(extraEnv), home.root);
     const address = `http://127.0.0.1:${port}`;
     await until('WebKitWebDriver starts', () => {
       if (!driver.running) throw new Error(`WebKitWebDriver ended: ${driver.output}`);
-      // Another program may have taken the port since it was chosen, and the driver of another test would also reply.
-      return listeningPorts(driver.pid).includes(port) && fetch(`${address}/status`).then((answer) => answer.ok, () => false);
+      // Another program may have taken the port since it was chosen, and the driver of another test would also respond.
+      return listeningPorts(driver.pid).includes(port) && fetch(`${address}/status`).then((response) => response.ok, () => false);
     });
     const pidFile = join(home.root, 'pid');
     rmSync(pidFile, { force: true });
@@ -46,12 +46,12 @@ export class Desktop {
     return this.driver.output.split(/\n(?=CONSOLE )|^(?=CONSOLE )/).filter((message) => message.startsWith('CONSOLE '));
   }
 
-  /** The window's id, empty while it is hidden. */
+  /** The window's id, or "" while the window is hidden. */
   get window(): string {
     return windowOf(this.pid);
   }
 
-  /** Presses the window's close button as soon as there is one. The test checks what happens. */
+  /** Closes the window as its close button does, as soon as there is a window. Does not wait for the effect. */
   async pressClose(): Promise<void> {
     spawnSync('wmctrl', ['-i', '-c', await waitForWindow(this.pid)]);
   }
@@ -66,29 +66,28 @@ export class Desktop {
   }
 
   /** Waits until the program has ended. */
-  async ended(): Promise<void> {
+  async waitUntilEnded(): Promise<void> {
     await until('the program ends', () => !this.running);
     await this.endDriver();
   }
 
-  /** Closes the window with its close button, and waits for the process to end. */
+  /** Closes the window as its close button does. Returns whether the program then ended. */
   async close(): Promise<boolean> {
     await this.pressClose();
-    const gone = until('the program ends', () => !this.running);
-    const ended = await gone.then(() => true, () => false);
+    const isEnded = await until('the program ends', () => !this.running).then(() => true, () => false);
     await this.endDriver();
-    return ended;
+    return isEnded;
   }
 
-  /** kill -9. */
+  /** Kills the program with SIGKILL. */
   async crash(): Promise<void> {
     process.kill(this.pid, 'SIGKILL');
     await until('the killed program has ended', () => !this.running);
     await this.endDriver();
   }
 
-  /** For the end of a test, whether it passed or not. */
-  async abandon(): Promise<void> {
+  /** Ends the program and its driver, at the end of a test that may have passed or failed. */
+  async cleanUp(): Promise<void> {
     if (this.running) await this.crash();
     else await this.endDriver();
   }
@@ -100,10 +99,10 @@ export class Desktop {
   }
 }
 
-/** Waits until a window of the process is in the window manager's list, and returns it. */
+/** Waits until the window manager lists a window of the process, and returns the window's id. */
 export function waitForWindow(pid: number): Promise<string> {
   return until(`a window of process ${pid}`, () => {
-    if (!existsSync(`/proc/${pid}`)) throw new Error('the program ended before its window was there');
+    if (!existsSync(`/proc/${pid}`)) throw new Error('the program ended before its window appeared');
     return windowOf(pid);
   });
 }
@@ -120,18 +119,18 @@ export function windowOf(pid: number): string {
 }
 
 /**
- * The driver starts a binary with its own choice of environment, so this script records the process id, adds the
- * preloaded library, and becomes the program.
+ * Writes the script that the driver starts: it records the process id, preloads the library, and becomes the program.
+ * The driver chooses the environment of its child, so the library cannot be set there.
  */
 function launcher(home: Home, program: string, pidFile: string, args: readonly string[]): string {
   const file = join(home.root, 'launch');
-  writeFileSync(file, `#!/bin/sh\necho $$ >'${pidFile}'\nLD_PRELOAD='${automation()}' exec '${program}' ${args.map((arg) => `'${arg}'`).join(' ')}\n`);
+  writeFileSync(file, `#!/bin/sh\necho $$ >'${pidFile}'\nLD_PRELOAD='${automationLibrary()}' exec '${program}' ${args.map((arg) => `'${arg}'`).join(' ')}\n`);
   chmodSync(file, 0o755);
   return file;
 }
 
 /** Compiles the preloaded library once per version of its source. */
-function automation(): string {
+function automationLibrary(): string {
   const source = join(repository, 'frontend/e2e/window/automation.c');
   const library = join(repository, '.tools/automation.so');
   const stamp = `${library}.source`;

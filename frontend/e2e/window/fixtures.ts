@@ -1,39 +1,39 @@
 import { writeFileSync } from 'node:fs';
 import { test as base } from '@playwright/test';
 import { Home, canaryKey } from '../harness/home.ts';
-import { belonging, built, until } from '../harness/process.ts';
+import { built, processesWithHome, until } from '../harness/process.ts';
 import { Provider } from '../harness/provider.ts';
 import { Vendors } from '../harness/vendors.ts';
 import { plain } from '../browser/conversation.ts';
-import { read } from '../browser/recovery.ts';
-import { Desk } from './desk.ts';
+import { parseByteCounts } from '../browser/recovery.ts';
+import { FakeShell } from './fakeshell.ts';
 import { Desktop } from './desktop.ts';
-import { Surroundings } from './surroundings.ts';
+import { TestDisplay } from './display.ts';
 
-interface Parts {
+interface Fixtures {
   /** The test's own screen and session bus. */
-  surroundings: Surroundings;
+  display: TestDisplay;
   home: Home;
   provider: Provider;
   vendors: Vendors;
-  /** Opens the production window, with more environment variables; if the test fails, a picture of it is saved. */
-  open: (extra?: Record<string, string>) => Promise<Desktop>;
-  /** The programs around the window: none until the test starts them, and none after it. */
-  desk: Desk;
+  /** Opens the production window, with more environment variables. If the test fails, a screenshot of it is saved. */
+  open: (extraEnv?: Record<string, string>) => Promise<Desktop>;
+  /** Starts fake programs of the desktop on request. They are stopped after the test. */
+  shell: FakeShell;
 }
 
-export const test = base.extend<Parts>({
-  surroundings: async ({}, use) => {
-    const surroundings = await Surroundings.stand();
-    await use(surroundings);
-    await surroundings.clear();
+export const test = base.extend<Fixtures>({
+  display: async ({}, use) => {
+    const display = await TestDisplay.start();
+    await use(display);
+    await display.stop();
   },
-  home: async ({ surroundings }, use) => {
-    void surroundings;
+  home: async ({ display }, use) => {
+    void display; // the processes of the home must end before the display stops
     const home = new Home();
     await use(home);
-    // A process that outlives its test is a fault in the program or in the test.
-    await until('all processes of the test have ended', () => belonging(home.root).length === 0);
+    // A process that outlives its test is an error in the program or in the test.
+    await until('all processes of the test have ended', () => processesWithHome(home.root).length === 0);
     home.remove();
   },
   provider: async ({}, use) => {
@@ -46,15 +46,15 @@ export const test = base.extend<Parts>({
     await use(vendors);
     await vendors.stop();
   },
-  desk: async ({ home }, use) => {
-    const desk = new Desk(home);
-    await use(desk);
-    await desk.clear();
+  shell: async ({ home }, use) => {
+    const shell = new FakeShell(home);
+    await use(shell);
+    await shell.stop();
   },
   open: async ({ home, vendors }, use, info) => {
     const opened: Desktop[] = [];
-    await use(async (extra = {}) => {
-      const desktop = await Desktop.start(home, built('contextinfinity'), { ...vendors.env, ...extra });
+    await use(async (extraEnv = {}) => {
+      const desktop = await Desktop.start(home, built('contextinfinity'), { ...vendors.env, ...extraEnv });
       opened.push(desktop);
       return desktop;
     });
@@ -63,7 +63,7 @@ export const test = base.extend<Parts>({
         const picture = await desktop.page.screenshot().catch(() => undefined);
         if (picture) writeFileSync(info.outputPath('window.png'), picture);
       }
-      await desktop.abandon();
+      await desktop.cleanUp();
     }
   },
 });
@@ -72,20 +72,20 @@ test.skip(process.platform !== 'linux', 'the real window is driven through WebKi
 
 export const composer = 'textarea[aria-label="Your message"]';
 
-/** Waits until the first page is drawn: the program has then started and receives its window's events. */
-export async function begun({ page }: Desktop): Promise<void> {
-  await until('the first start', () => page.has('input[type="password"]'));
+/** Waits until the page of the first run is drawn: the program then receives its window's events. */
+export async function waitForFirstRun({ page }: Desktop): Promise<void> {
+  await until('the first page', () => page.has('input[type="password"]'));
 }
 
-/** Pastes a key, waits for its test, and starts with a model that it unlocks. */
-export async function firstStart(desktop: Desktop): Promise<void> {
+/** Completes the first run with a key: enters it, waits until it is tested, and starts with one of its models. */
+export async function completeFirstRunWithKey(desktop: Desktop): Promise<void> {
   const { page } = desktop;
-  await begun(desktop);
+  await waitForFirstRun(desktop);
   await page.type('input[type="password"]', canaryKey);
   await page.press('Test the key');
-  await page.press('OpenAI'); // the form of the key does not show its provider
+  await page.press('OpenAI'); // the format of the key does not show its provider
   await until('the key is tested', async () => /OpenAI, .*model/.test(await page.text()));
-  await page.press('Start with'); // the first of the three ways, the one with the key
+  await page.press('Start with'); // the first button with this text: that of the key
   await until('an open conversation', async () => /branch/.test(await page.text('h1')));
   await openInspector(desktop);
 }
@@ -97,7 +97,8 @@ async function openInspector({ page }: Desktop): Promise<void> {
   await until('the inspector is open', async () => !(await page.has(button)));
 }
 
-export function said(desktop: Desktop): Promise<string> {
+/** The text of all turns in the page. */
+export function conversationText(desktop: Desktop): Promise<string> {
   return desktop.page.run<string>(`return [...document.querySelectorAll('article')].map((turn) => turn.innerText).join('\\n')`);
 }
 
@@ -106,24 +107,26 @@ export async function field(desktop: Desktop, name: string): Promise<string> {
   return plain(await desktop.page.text(`[data-field="${name}"]`));
 }
 
-export async function streamed(desktop: Desktop): Promise<ReturnType<typeof read>> {
-  return read(await desktop.page.text('[data-field="stream"]'));
+/** The byte counts of the stream in the header. */
+export async function byteCounts(desktop: Desktop): Promise<ReturnType<typeof parseByteCounts>> {
+  return parseByteCounts(await desktop.page.text('[data-field="stream"]'));
 }
 
+/** The accessible name of the first turn, which contains its state. */
 export function turnName(desktop: Desktop): Promise<string> {
   return desktop.page.run<string>(`return document.querySelector('article')?.getAttribute('aria-label') ?? ''`);
 }
 
 /** Completes the first run with the configured model. */
-export async function pastFirstStart(desktop: Desktop): Promise<void> {
-  await begun(desktop);
+export async function completeFirstRun(desktop: Desktop): Promise<void> {
+  await waitForFirstRun(desktop);
   await desktop.page.press('Use mock');
   await until('an open conversation', async () => /branch/.test(await desktop.page.text('h1')));
   await openInspector(desktop);
 }
 
 /** Types and sends a message. */
-export async function say({ page }: Desktop, text: string): Promise<void> {
+export async function sendMessage({ page }: Desktop, text: string): Promise<void> {
   await until('the composer', () => page.has(composer));
   await page.type(composer, `${text}\uE007`);
 }

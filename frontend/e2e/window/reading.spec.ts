@@ -1,40 +1,40 @@
 import { expect, test } from '@playwright/test';
 import { until } from '../harness/process.ts';
 import { xdotool } from './dragging.ts';
-import { Room } from './room.ts';
+import { WindowEnv } from './windowenv.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 const fence = '```';
 
 test('in the real window: previews run nothing, a conversation can be printed, and Ctrl+Q quits', async () => {
-  const room = await Room.open();
-  const { page } = room.desktop;
+  const env = await WindowEnv.open();
+  const { page } = env.desktop;
   try {
     const hostile = `<p>A page</p><script>window.webkit.messageHandlers.external.postMessage('Q'); parent.document.title = 'run'</script><img src="x" onerror="parent.document.title = 'run'">`;
-    await room.talk('Draw', [`${fence}mermaid\ngraph TD\n  A[Client] --> B[Server]\n${fence}`, `${fence}html\n${hostile}\n${fence}`, `${fence}svg\n<svg viewBox="0 0 30 10" onload="parent.document.title = 'run'"><rect width="30" height="10"/></svg>\n${fence}`, 'That is all.'].join('\n\n'), 'That is all.');
+    await env.talk('Draw', [`${fence}mermaid\ngraph TD\n  A[Client] --> B[Server]\n${fence}`, `${fence}html\n${hostile}\n${fence}`, `${fence}svg\n<svg viewBox="0 0 30 10" onload="parent.document.title = 'run'"><rect width="30" height="10"/></svg>\n${fence}`, 'That is all.'].join('\n\n'), 'That is all.');
     const title = 'Draw - ContextInfinity'; // the session gets its title a moment after its first message
     await until('the window has its title', async () => (await page.run<string>('return document.title')) === title);
     await page.run(`for (const button of document.querySelectorAll('article [data-act="preview"]')) button.click()`);
-    await until('each is shown', () => page.run<boolean>(`return document.querySelectorAll('article .preview iframe').length === 3`));
+    await until('each preview is shown', () => page.run<boolean>(`return document.querySelectorAll('article .preview iframe').length === 3`));
     const frames = await page.run<{ sandbox: string | null; height: number }[]>(`return [...document.querySelectorAll('article .preview iframe')].map((frame) => ({
       sandbox: frame.getAttribute('sandbox'), height: frame.getBoundingClientRect().height }))`);
     for (const frame of frames) {
       expect(frame.sandbox).toBe('');
       expect(frame.height).toBeGreaterThan(20);
     }
-    expect([await page.run<string>('return document.title'), room.desktop.running]).toEqual([title, true]);
+    expect([await page.run<string>('return document.title'), env.desktop.running]).toEqual([title, true]);
 
-    // A driven web view shows no print dialog, but the page to print is created.
+    // A driven web view shows no print dialog, but the page to print exists.
     await page.run(`document.querySelector('textarea').focus()`);
     xdotool('key', 'ctrl+p');
-    await until('the page to print is made', () => page.run<boolean>(`return document.querySelector('.print-frame')?.contentDocument?.body?.textContent.includes('That is all.') ?? false`));
+    await until('the page to print is created', () => page.run<boolean>(`return document.querySelector('.print-frame')?.contentDocument?.body?.textContent.includes('That is all.') ?? false`));
     expect(await page.run<string>('return document.title')).toBe(title);
 
     await page.run(`document.querySelector('textarea').focus()`);
     xdotool('key', 'ctrl+q');
-    await room.desktop.ended();
+    await env.desktop.waitUntilEnded();
   } finally {
-    await room.close();
+    await env.close();
   }
 });

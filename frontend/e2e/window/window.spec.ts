@@ -1,111 +1,111 @@
 import { expect } from '@playwright/test';
-import { verb } from '../harness/fixtures.ts';
+import { cli } from '../harness/fixtures.ts';
 import { canaryKey } from '../harness/home.ts';
-import { Child, built, family, listeningPorts, until } from '../harness/process.ts';
+import { built, Child, listeningPorts, processTree, until } from '../harness/process.ts';
 import { plain, prose } from '../browser/conversation.ts';
 import { waitForWindow } from './desktop.ts';
-import { composer, field, firstStart, pastFirstStart, said, streamed, test, turnName } from './fixtures.ts';
+import { byteCounts, completeFirstRun, completeFirstRunWithKey, composer, conversationText, field, test, turnName } from './fixtures.ts';
 
-test('from the first start to a whole answer; closed, and reopened on it', async ({ provider, vendors, open, home }) => {
+test('from the first run to a complete answer, which is shown again after closing and reopening', async ({ provider, vendors, open, home }) => {
   const text = prose(40);
   provider.answer('Tell me, window', text, { chunkSize: 24, holdAfter: 25 });
   let desktop = await open();
-  await firstStart(desktop);
+  await completeFirstRunWithKey(desktop);
   await desktop.page.type(composer, 'Tell me, window\uE007');
 
-  await until('the answer begins', async () => (await said(desktop)).includes('Sentence 1 of'));
-  expect(await said(desktop)).not.toContain('Sentence 40 of');
+  await until('the answer begins', async () => (await conversationText(desktop)).includes('Sentence 1 of'));
+  expect(await conversationText(desktop)).not.toContain('Sentence 40 of');
   provider.release('Tell me, window');
-  await until('the answer ends', async () => (await said(desktop)).includes('Sentence 40 of'));
+  await until('the answer ends', async () => (await conversationText(desktop)).includes('Sentence 40 of'));
   await until('the turn is committed', async () => /, saved/.test(await turnName(desktop)));
-  expect(plain(await said(desktop))).toContain(plain(text));
+  expect(plain(await conversationText(desktop))).toContain(plain(text));
   const picture = await desktop.page.screenshot();
   expect(picture.length).toBeGreaterThan(20_000); // a blank window compresses to far less
   expect(vendors.keys).toEqual(new Set([canaryKey]));
   expect(await desktop.close()).toBe(true);
 
   desktop = await open();
-  await until('the turn is shown again', async () => (await said(desktop)).includes('Sentence 40 of'));
-  // Without a keyring the pasted key was only for that run, and was not written anywhere.
-  expect(home.filesHolding(canaryKey)).toEqual([]);
+  await until('the turn is shown again', async () => (await conversationText(desktop)).includes('Sentence 40 of'));
+  // Without a keyring the key was only used in that run, and was not written anywhere.
+  expect(home.filesContaining(canaryKey)).toEqual([]);
   expect(await desktop.close()).toBe(true);
 });
 
-test('SRD 22.2: kill -9 while the window streams: the received part is shown again, byte for byte, incomplete, and the head is unchanged', async ({ provider, open, home }) => {
+test('SRD 22.2: after kill -9 while an answer streams, the received part is shown byte for byte as incomplete, and the head is unchanged', async ({ provider, open, home }) => {
   const text = prose(200);
   provider.answer('Tell me, window', text, { chunkSize: 16, holdAfter: 40 });
   let desktop = await open();
-  await firstStart(desktop);
+  await completeFirstRunWithKey(desktop);
   await desktop.page.type(composer, 'Tell me, window\uE007');
-  await until('some of the answer is shown', async () => (await said(desktop)).includes('Sentence 6 of'));
-  await until('the shown text is durable', async () => (await streamed(desktop)).words.includes('durable'));
-  const shown = await streamed(desktop);
+  await until('some of the answer is shown', async () => (await conversationText(desktop)).includes('Sentence 6 of'));
+  await until('the shown text is durable', async () => (await byteCounts(desktop)).text.includes('durable'));
+  const shown = await byteCounts(desktop);
   expect(shown.durable).toBe(shown.displayed);
   const head = await field(desktop, 'head');
   await desktop.crash();
 
   const [journal] = [...home.journals().values()];
   expect(journal?.end).toBe('');
-  const held = journal?.text ?? 'no journal';
-  expect(Buffer.byteLength(held)).toBeGreaterThanOrEqual(shown.durable); // the journal contains the bytes that were shown as durable
+  const journalText = journal?.text ?? 'no journal';
+  expect(Buffer.byteLength(journalText)).toBeGreaterThanOrEqual(shown.durable); // at least the bytes that were shown as durable
   desktop = await open();
   await until('the turn is incomplete', async () => /incomplete/i.test(await turnName(desktop)));
-  expect(plain(await said(desktop))).toContain(plain(held));
-  const bytes = Buffer.byteLength(held);
-  expect(await streamed(desktop)).toMatchObject({ durable: bytes, displayed: bytes });
+  expect(plain(await conversationText(desktop))).toContain(plain(journalText));
+  const bytes = Buffer.byteLength(journalText);
+  expect(await byteCounts(desktop)).toMatchObject({ durable: bytes, displayed: bytes });
   expect(await field(desktop, 'head')).toBe(head);
   expect(await field(desktop, 'phase')).toContain('Incomplete');
   await until('the window reports the recovery', async () => (await desktop.page.text('[aria-label="Recovery"]')).includes(`${bytes} bytes`));
 
   await desktop.page.press('Keep');
-  await until('the kept answer is the head', async () => (await said(desktop)).includes('Partial answer, kept') && (await field(desktop, 'head')).includes('#1'));
-  expect(plain(await said(desktop))).toContain(plain(held));
+  await until('the kept answer is the head', async () => (await conversationText(desktop)).includes('Partial answer, kept') && (await field(desktop, 'head')).includes('#1'));
+  expect(plain(await conversationText(desktop))).toContain(plain(journalText));
   expect(await desktop.close()).toBe(true);
-  expect(verb(home, 'verify')).toContain('No problems found');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('SRD 22.3: kill -9 between the answer and its commit: the turn is complete, pending, and then committed once', async ({ provider, open, home }) => {
-  // The librarian, which writes the state, is held while the program is killed, with a timeout long enough not to
-  // expire meanwhile.
-  const memory = 'Write the updated memory.';
+test('SRD 22.3: after kill -9 between the answer and its commit, the turn is complete and pending, and is then committed once', async ({ provider, open, home }) => {
+  // The answer to the librarian, which writes the state, is held while the program is killed. Its timeout is long
+  // enough not to expire during the test.
+  const librarianPrompt = 'Write the updated memory.';
   home.configure(provider, '[librarian]\nmodel = "mock"\ntimeout_s = 600');
   provider.answer('Tell me, window', 'A whole answer.');
-  provider.answer(memory, 'no state', { holdAfter: 0 });
+  provider.answer(librarianPrompt, 'no state', { holdAfter: 0 });
   let desktop = await open();
-  await pastFirstStart(desktop);
+  await completeFirstRun(desktop);
   await desktop.page.type(composer, 'Tell me, window\uE007');
   await until('the turn is pending', async () => /pending/.test(await turnName(desktop)));
-  await until('the librarian is asked', () => provider.questions().some((question) => question.trimEnd().endsWith(memory)));
+  await until('the librarian sends its request', () => provider.questions().some((question) => question.trimEnd().endsWith(librarianPrompt)));
   const head = await field(desktop, 'head');
   expect(head).toContain('#0');
   await desktop.crash();
 
-  provider.answer(memory, 'no state', { holdAfter: 0 });
+  provider.answer(librarianPrompt, 'no state', { holdAfter: 0 });
   desktop = await open();
   await until('the turn is pending again', async () => /pending/.test(await turnName(desktop)));
-  expect(await said(desktop)).toContain('A whole answer.');
+  expect(await conversationText(desktop)).toContain('A whole answer.');
   expect(await field(desktop, 'head')).toBe(head);
-  provider.release(memory);
+  provider.release(librarianPrompt);
   await until('the turn is committed', async () => /saved, latest/.test(await turnName(desktop)) && (await field(desktop, 'head')).includes('#1'));
   expect(await desktop.close()).toBe(true);
-  expect(verb(home, 'verify')).toContain('No problems found');
+  expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('the production program listens on no port, and ends on request', async ({ home }) => {
+test('the production program listens on no port, and ends on SIGTERM', async ({ home }) => {
   const program = new Child(built('contextinfinity'), [], home.env(), home.root);
   try {
     await waitForWindow(program.pid);
-    expect(family(program.pid).flatMap(listeningPorts)).toEqual([]);
+    expect(processTree(program.pid).flatMap(listeningPorts)).toEqual([]);
     expect(await program.stop()).toBe(true);
   } finally {
     if (program.running) await program.crash();
   }
 });
 
-test('the check for ports works', async ({ home }) => {
+test('the check for listening ports finds a server', async ({ home }) => {
   const script = "require('http').createServer().listen(0, '127.0.0.1', () => console.log('listening'))";
   const program = new Child(process.execPath, ['-e', script], home.env(), home.root);
   await until('the server listens', () => program.output.includes('listening'));
-  expect(family(program.pid).flatMap(listeningPorts)).toHaveLength(1);
+  expect(processTree(program.pid).flatMap(listeningPorts)).toHaveLength(1);
   await program.stop();
 });

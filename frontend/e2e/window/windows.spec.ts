@@ -3,37 +3,37 @@ import { join } from 'node:path';
 import { expect } from '@playwright/test';
 import { built, until } from '../harness/process.ts';
 import { Desktop, waitForWindow, windowOf } from './desktop.ts';
-import { composer, pastFirstStart, said, say, test } from './fixtures.ts';
+import { completeFirstRun, composer, conversationText, sendMessage, test } from './fixtures.ts';
 
-const titles = ({ page }: Desktop) => page.run<string[]>(`return [...document.querySelectorAll('[data-session]')].map((line) => line.innerText.trim())`);
+const sessionTitles = ({ page }: Desktop) => page.run<string[]>(`return [...document.querySelectorAll('[data-session]')].map((row) => row.innerText.trim())`);
 
 test('a second window shows another session, streams answers requested in the first, and takes over when the first one crashes', async ({ provider, open, home, vendors }) => {
   home.configure(provider);
   provider.answer('From the first window', 'An answer for both.');
-  provider.answer('From the second window', 'An answer asked for beside.');
+  provider.answer('From the second window', 'An answer in the second window.');
   const first = await open();
-  await pastFirstStart(first);
-  await say(first, 'From the first window');
-  await until('the answer', async () => (await said(first)).includes('An answer for both.'));
+  await completeFirstRun(first);
+  await sendMessage(first, 'From the first window');
+  await until('the answer', async () => (await conversationText(first)).includes('An answer for both.'));
 
   const second = await Desktop.start(home, built('contextinfinity'), vendors.env, ['--new-window']);
   try {
     await until('the page of the second window', () => second.page.has(composer));
     expect(second.pid).not.toBe(first.pid);
-    // The same list. The second window has no data of its own on disk: the first process has the data open.
-    await until('the session of the first window is listed', async () => (await titles(second)).length > 0);
+    // The second window lists the same sessions, although only the first process has the data open.
+    await until('the session of the first window is listed', async () => (await sessionTitles(second)).length > 0);
     await second.page.run(`document.querySelector('[data-session]')?.click()`);
-    await until('the message from the first window', async () => (await said(second)).includes('An answer for both.'));
-    await say(second, 'From the second window');
-    await until('its answer, in the second window', async () => (await said(second)).includes('An answer asked for beside.'));
-    await until('and in the first', async () => (await said(first)).includes('An answer asked for beside.'));
+    await until('the message from the first window', async () => (await conversationText(second)).includes('An answer for both.'));
+    await sendMessage(second, 'From the second window');
+    await until('the answer in the second window', async () => (await conversationText(second)).includes('An answer in the second window.'));
+    await until('the answer in the first window', async () => (await conversationText(first)).includes('An answer in the second window.'));
 
     await first.crash();
-    // The second window restarts and now has the data.
-    await until('the second window has the data', () => readFileSync(join(home.dataDir, 'writer.lock'), 'utf8').includes(String(second.pid)));
+    // The second window restarts, and its process opens the data.
+    await until('the second window has the data open', () => readFileSync(join(home.dataDir, 'writer.lock'), 'utf8').includes(String(second.pid)));
     expect(await waitForWindow(second.pid)).not.toBe('');
   } finally {
-    await second.abandon().catch(() => undefined); // its driver lost the connection when it restarted
+    await second.cleanUp().catch(() => undefined); // its driver lost the connection when it restarted
   }
 });
 
@@ -41,18 +41,18 @@ test('closing the first window keeps the second one working, and closing the las
   home.configure(provider);
   provider.answer('Still there?', 'Still there.');
   const first = await open();
-  await pastFirstStart(first);
+  await completeFirstRun(first);
   const second = await Desktop.start(home, built('contextinfinity'), vendors.env, ['--new-window']);
   try {
     await until('the page of the second window', () => second.page.has(composer));
     await first.pressClose();
     await until('the first window is hidden', () => windowOf(first.pid) === '');
     expect(first.running).toBe(true);
-    await say(second, 'Still there?');
-    await until('an answer', async () => (await said(second)).includes('Still there.'));
+    await sendMessage(second, 'Still there?');
+    await until('an answer', async () => (await conversationText(second)).includes('Still there.'));
     expect(await second.close()).toBe(true);
-    await first.ended();
+    await first.waitUntilEnded();
   } finally {
-    await second.abandon();
+    await second.cleanUp();
   }
 });

@@ -1,17 +1,17 @@
 import { expect, test } from '@playwright/test';
 import { until } from '../harness/process.ts';
-import { unreachableHere } from '../harness/reach.ts';
+import { findLayoutProblems } from '../harness/reach.ts';
 import { middle, onScreen, xdotool } from './dragging.ts';
 import type { Desktop } from './desktop.ts';
-import { Room } from './room.ts';
+import { WindowEnv } from './windowenv.ts';
 import type { WebDriver } from './webdriver.ts';
 
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
 
 const dialog = 'dialog[open]';
 
 /** Runs a command of the palette with real keys. */
-async function command(page: WebDriver, title: string): Promise<void> {
+async function runCommand(page: WebDriver, title: string): Promise<void> {
   xdotool('key', 'ctrl+k');
   await until('the palette', () => page.has(`${dialog} [role="combobox"]`));
   await page.paste(`>${title}`);
@@ -20,53 +20,53 @@ async function command(page: WebDriver, title: string): Promise<void> {
   await until('the palette is closed', async () => !(await page.has(`${dialog} [role="combobox"]`)));
 }
 
-/** Turns the wheel over the conversation: until the user has scrolled, it returns to its end whenever it grows. */
-async function wheelUp(desktop: Desktop): Promise<void> {
-  const at = await onScreen(desktop, await middle(desktop, '.transcript'));
-  xdotool('mousemove', at.x, at.y, 'click', 4);
+/** Scrolls the conversation with the wheel. Until the user has scrolled, it jumps to its end whenever it grows. */
+async function scrollUp(desktop: Desktop): Promise<void> {
+  const point = await onScreen(desktop, await middle(desktop, '.transcript'));
+  xdotool('mousemove', point.x, point.y, 'click', 4);
 }
 
-const tab = (title: string) => async (page: WebDriver) => {
-  await command(page, title);
+const openTab = (title: string) => async (page: WebDriver) => {
+  await runCommand(page, title);
   await until(title, () => page.run<boolean>(`const panel = document.querySelector('[role="tabpanel"]'); return panel !== null && panel.querySelector('[aria-busy="true"]') === null`));
 };
-const key = (keys: string, css: string) => async (page: WebDriver) => {
+const pressKeys = (keys: string, css: string) => async (page: WebDriver) => {
   xdotool('key', keys);
   await until(`${keys} shows ${css}`, () => page.has(css));
 };
 
-/** Each is left with Esc. */
+/** Opens each screen; Esc leaves it. */
 const screens: Record<string, (page: WebDriver) => Promise<void>> = {
   conversation: async () => {},
-  branches: tab('Show the branches'),
-  pending: tab('Show pending turns'),
-  memory: tab('Show the memory'),
-  xray: tab('Show the next prompt'),
-  state: tab('Show the state summary and its history'),
-  activity: tab('Show activity: jobs, figures, recovery'),
+  branches: openTab('Show the branches'),
+  pending: openTab('Show pending turns'),
+  memory: openTab('Show the memory'),
+  xray: openTab('Show the next prompt'),
+  state: openTab('Show the state summary and its history'),
+  activity: openTab('Show activity: jobs, figures, recovery'),
   tree: async (page) => {
-    await command(page, 'Show the tree at full size');
+    await runCommand(page, 'Show the tree at full size');
     await until('the tree', () => page.has('[role="tree"]'));
   },
-  palette: key('ctrl+k', `${dialog} [role="combobox"]`),
-  search: key('ctrl+shift+f', '[role="combobox"][aria-label*="Search titles"]'),
-  find: key('ctrl+f', '[role="search"] input'),
-  shortcuts: key('ctrl+slash', dialog),
+  palette: pressKeys('ctrl+k', `${dialog} [role="combobox"]`),
+  search: pressKeys('ctrl+shift+f', '[role="combobox"][aria-label*="Search titles"]'),
+  find: pressKeys('ctrl+f', '[role="search"] input'),
+  shortcuts: pressKeys('ctrl+slash', dialog),
   'session settings': async (page) => {
-    await command(page, 'System prompt, temperature and effort of this session');
-    await until('its settings', () => page.has(dialog));
+    await runCommand(page, 'System prompt, temperature and effort of this session');
+    await until('the settings of the session', () => page.has(dialog));
   },
-  settings: key('ctrl+comma', '.settings'),
+  settings: pressKeys('ctrl+comma', '.settings'),
 };
 
 for (const [width, height] of [[1280, 800], [900, 600]]) {
-  test(`at 200 % everything is reachable and readable in a window of ${width} x ${height}`, async () => {
-    const room = await Room.open({ LANG: 'C' }, '1440x1000');
-    const { page } = room.desktop;
+  test(`at 200 % everything can be reached and read in a window of ${width} x ${height}`, async () => {
+    const env = await WindowEnv.open({ LANG: 'C' }, '1440x1000');
+    const { page } = env.desktop;
     try {
-      const { desktop } = room;
-      await room.talk('A question about the harbour', '## An answer\n\n| Port | Depth |\n|---|---|\n| Kiel | 11 m |\n\n```go\nfunc depth() int { return 11 }\n```\n', 'return 11');
-      await room.talk('And what else', 'A paragraph about the harbour, which is long enough for some lines at this size.\n\n'.repeat(6), 'at this size.');
+      const { desktop } = env;
+      await env.talk('A question about the harbour', '## An answer\n\n| Port | Depth |\n|---|---|\n| Kiel | 11 m |\n\n```go\nfunc depth() int { return 11 }\n```\n', 'return 11');
+      await env.talk('And what else', 'A paragraph about the harbour, which is long enough for some lines at this size.\n\n'.repeat(6), 'at this size.');
       await page.press('Hide inspector');
       xdotool('windowsize', desktop.window, width!, height!);
       await until('the window has its size', () => page.run<boolean>('return Math.abs(innerWidth - arguments[0]) < 20', width));
@@ -77,15 +77,15 @@ for (const [width, height] of [[1280, 800], [900, 600]]) {
       expect(await page.run('return getComputedStyle(document.documentElement).fontSize')).toBe('32px');
       for (const [name, show] of Object.entries(screens)) {
         await show(page);
-        if (name === 'conversation' || name === 'find') await wheelUp(desktop);
+        if (name === 'conversation' || name === 'find') await scrollUp(desktop);
         let problems: string[] = [];
-        await until(`${name} without problems`, async () => (problems = await page.runAsync<string[]>(unreachableHere)).length === 0, 15_000).catch(() => undefined);
+        await until(`${name} without problems`, async () => (problems = await page.runAsync<string[]>(findLayoutProblems)).length === 0, 15_000).catch(() => undefined);
         expect.soft(problems, name).toEqual([]);
         xdotool('key', 'Escape');
-        await until(`${name} is left`, () => page.run<boolean>(`return !document.querySelector('${dialog}, .settings, [role="tree"], .drawer')`), 3_000).catch(() => xdotool('key', 'Escape'));
+        await until(`${name} is closed`, () => page.run<boolean>(`return !document.querySelector('${dialog}, .settings, [role="tree"], .drawer')`), 3_000).catch(() => xdotool('key', 'Escape'));
       }
     } finally {
-      await room.close();
+      await env.close();
     }
   });
 }

@@ -1,6 +1,6 @@
 /** Lists of texts as the configuration prints them: TOML on one line that is also valid JSON. */
 
-/** The entries; undefined if the value is no such list. */
+/** The entries; undefined if the value is not such a list. */
 export function listOf(value: string): string[] | undefined {
   try {
     const list: unknown = JSON.parse(value);

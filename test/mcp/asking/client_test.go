@@ -32,10 +32,10 @@ func TestMain(m *testing.M) {
 	os.Exit(harness.Main(m))
 }
 
-// person answers every question with its default.
-type person struct{}
+// defaultAnswers answers every question with its default.
+type defaultAnswers struct{}
 
-func (person) Elicit(_ context.Context, q mcpclient.Question) (mcpclient.Answer, error) {
+func (defaultAnswers) Elicit(_ context.Context, q mcpclient.Question) (mcpclient.Answer, error) {
 	values := map[string][]string{}
 	for _, f := range q.Fields {
 		if len(f.Default) == 0 && f.Type == mcpclient.FieldBoolean {
@@ -62,7 +62,7 @@ func client(server config.MCPServer, secrets map[string]string) *mcpclient.Manag
 			secrets[name] = value
 			return nil
 		},
-		Environ: os.Environ, Getenv: os.Getenv, Elicit: person{}, Open: browse, Version: "test",
+		Environ: os.Environ, Getenv: os.Getenv, Elicit: defaultAnswers{}, Open: browse, Version: "test",
 		Limits: mcpclient.Limits{Start: harness.Patience, Patience: harness.Patience, List: harness.Patience},
 	})
 }
@@ -81,7 +81,7 @@ func browse(address string) error {
 func examine(scenario, address string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
-	var given struct {
+	var scenarioContext struct {
 		ClientID     string `json:"client_id"`
 		ClientSecret string `json:"client_secret"`
 		ToolCalls    []struct {
@@ -90,12 +90,12 @@ func examine(scenario, address string) error {
 		} `json:"toolCalls"`
 	}
 	if text := os.Getenv("MCP_CONFORMANCE_CONTEXT"); text != "" {
-		if err := json.Unmarshal([]byte(text), &given); err != nil {
+		if err := json.Unmarshal([]byte(text), &scenarioContext); err != nil {
 			return err
 		}
 	}
-	server := config.MCPServer{Name: "examined", Enabled: true, URL: address, OAuthClientID: given.ClientID}
-	m := client(server, map[string]string{"oauth_client_secret": given.ClientSecret})
+	server := config.MCPServer{Name: "examined", Enabled: true, URL: address, OAuthClientID: scenarioContext.ClientID}
+	m := client(server, map[string]string{"oauth_client_secret": scenarioContext.ClientSecret})
 	defer m.Stop()
 	m.Ensure(ctx)
 	signIn := func() bool { return m.Statuses()[0].State == mcpclient.StateSignIn }
@@ -105,7 +105,7 @@ func examine(scenario, address string) error {
 		}
 	}
 	if st := m.Statuses()[0]; st.State != mcpclient.StateReady {
-		return fmt.Errorf("it is %s: %s", st.State, st.Words)
+		return fmt.Errorf("the server is %s: %s", st.State, st.Words)
 	}
 	source := m.Sources()[0]
 	for _, p := range m.Prompts(ctx) {
@@ -114,8 +114,8 @@ func examine(scenario, address string) error {
 	for _, r := range m.Resources(ctx) {
 		_, _ = m.ReadResource(ctx, server.Name, r.URI)
 	}
-	if len(given.ToolCalls) > 0 {
-		for _, c := range given.ToolCalls {
+	if len(scenarioContext.ToolCalls) > 0 {
+		for _, c := range scenarioContext.ToolCalls {
 			_, _ = source.Call(ctx, tools.Call{Tool: c.Name, Arguments: c.Arguments})
 		}
 		return nil
@@ -123,7 +123,7 @@ func examine(scenario, address string) error {
 	for _, d := range source.Definitions() {
 		_, err := source.Call(ctx, tools.Call{Tool: d.Tool, Arguments: argumentsFor(d.Tool, source)})
 		for tries := 0; err != nil && tries < 3; tries++ { // a scope was missing, so the user signs in again
-			settle(ctx, m)
+			awaitStateChange(ctx, m)
 			if !signIn() {
 				break
 			}
@@ -136,8 +136,8 @@ func examine(scenario, address string) error {
 	return nil
 }
 
-// settle waits until the client knows what a failed call means for the server.
-func settle(ctx context.Context, m *mcpclient.Manager) {
+// awaitStateChange waits for a moment until a failed call has changed the state of the server.
+func awaitStateChange(ctx context.Context, m *mcpclient.Manager) {
 	for range 100 {
 		if m.Statuses()[0].State != mcpclient.StateReady || ctx.Err() != nil {
 			return

@@ -54,7 +54,7 @@ var scenarios = map[string]map[string][]string{
 var verdict = regexp.MustCompile(`Passed: (\d+)/(\d+), (\d+) failed`)
 
 func TestConformance(t *testing.T) {
-	dir, runs := packages(t), node(t)
+	dir, nodePath := packages(t), node(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -74,9 +74,9 @@ func TestConformance(t *testing.T) {
 						args = append(args, "--spec-version", revision)
 					}
 					var out bytes.Buffer
-					cmd := exec.CommandContext(ctx, runs, args...) // #nosec G204 -- of tests
+					cmd := exec.CommandContext(ctx, nodePath, args...) // #nosec G204 -- of tests
 					cmd.Stdout, cmd.Stderr, cmd.Dir = &out, &out, t.TempDir()
-					cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(runs)+string(os.PathListSeparator)+os.Getenv("PATH"))
+					cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(nodePath)+string(os.PathListSeparator)+os.Getenv("PATH"))
 					err := cmd.Run()
 					v := verdict.FindStringSubmatch(out.String())
 					if v == nil {

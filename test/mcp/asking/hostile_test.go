@@ -50,13 +50,13 @@ func TestServersThatMisbehave(t *testing.T) {
 			st := m.Statuses()[0]
 			if st.State != c.state || st.Tools != c.tools {
 				lines, _, _ := m.Logs("hostile")
-				t.Fatalf("it is %s with %d tools: %s\n%v", st.State, st.Tools, st.Words, lines)
+				t.Fatalf("the server is %s with %d tools: %s\n%v", st.State, st.Tools, st.Words, lines)
 			}
 			if c.tools == 0 {
 				return
 			}
 			if _, err := m.Sources()[0].Call(t.Context(), tools.Call{Tool: "twin"}); !errors.Is(err, tools.ErrNotStarted) {
-				t.Errorf("a tool of which there are two was called: %v", err)
+				t.Errorf("a tool with a duplicate name was called: %v", err)
 			}
 			if c.fails {
 				_, err := m.Sources()[0].Call(t.Context(), tools.Call{Tool: "t"})

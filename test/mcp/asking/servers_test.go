@@ -26,7 +26,7 @@ func reference(t *testing.T, name string, args ...string) (*mcpclient.Manager, t
 	m.Ensure(t.Context())
 	if st := m.Statuses()[0]; st.State != mcpclient.StateReady || st.Tools == 0 {
 		lines, _, _ := m.Logs(name)
-		t.Fatalf("it is %s: %s\n%v", st.State, st.Words, lines)
+		t.Fatalf("the server is %s: %s\n%v", st.State, st.Words, lines)
 	}
 	return m, m.Sources()[0]
 }
@@ -77,7 +77,7 @@ func TestServerEverything(t *testing.T) {
 	}
 	resources := m.Resources(t.Context())
 	if len(resources) == 0 {
-		t.Fatal("it offers no resources")
+		t.Fatal("the server offers no resources")
 	}
 	for _, r := range resources {
 		if r.Template {
@@ -106,7 +106,7 @@ func TestServerFilesystem(t *testing.T) {
 		t.Errorf("read: %q", text)
 	}
 	if text, out := call(t, s, "read_text_file", `{"path": "/etc/passwd"}`); !out.IsError {
-		t.Errorf("outside its folder: %q", text)
+		t.Errorf("a file outside of the folder: %q", text)
 	}
 }
 

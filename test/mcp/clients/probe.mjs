@@ -1,11 +1,11 @@
 // The requests of the probes for both versions of the SDK: node probeN.mjs http URL TOKEN, or node probeN.mjs stdio
 // COMMAND ARGUMENT...
 export async function probe(client, { StdioClientTransport, StreamableHTTPClientTransport }) {
-  const [kind, where, ...rest] = process.argv.slice(2);
+  const [kind, target, ...rest] = process.argv.slice(2);
   const transport =
     kind === 'http'
-      ? new StreamableHTTPClientTransport(new URL(where), { requestInit: { headers: { Authorization: `Bearer ${rest[0]}` } } })
-      : new StdioClientTransport({ command: where, args: rest, env: process.env, stderr: 'inherit' });
+      ? new StreamableHTTPClientTransport(new URL(target), { requestInit: { headers: { Authorization: `Bearer ${rest[0]}` } } })
+      : new StdioClientTransport({ command: target, args: rest, env: process.env, stderr: 'inherit' });
   await client.connect(transport);
   const { tools } = await client.listTools();
   const call = async (name, args) => {

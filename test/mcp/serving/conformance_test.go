@@ -34,12 +34,12 @@ var verdict = regexp.MustCompile(`Passed: (\d+)/(\d+), (\d+) failed`)
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	h, address, token := overHTTP(t)
-	to := authorized(t, address, token)
+	proxied := authorized(t, address, token)
 	for suite, revisions := range scenarios {
 		path := filepath.Join(packages(t), suite, "dist", "index.js")
 		for revision, names := range revisions {
 			for _, name := range names {
-				args := []string{"server", "--url", to, "--scenario", name, "--output-dir", t.TempDir()}
+				args := []string{"server", "--url", proxied, "--scenario", name, "--output-dir", t.TempDir()}
 				if suite == "conformance-2026" {
 					args = append(args, "--spec-version", revision)
 				}

@@ -1,5 +1,5 @@
-// Package serving drives the built program as other programs do that use its memory over MCP: with the SDKs for Go
-// and TypeScript, the inspector and the official conformance suite.
+// Package serving tests the program's MCP server with other programs that use its memory: the SDKs for Go and
+// TypeScript, the inspector and the official conformance suite.
 package serving
 
 import (
@@ -25,14 +25,14 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }
 
-// said is the message in every home of these tests.
-const said = "The deadline of Falcon is the 14th of March"
+// storedMessage is the message in every home of these tests.
+const storedMessage = "The deadline of Falcon is the 14th of March"
 
 // home returns a home with one session, answered by recall.
 func home(t *testing.T) *harness.Home {
 	t.Helper()
 	h := harness.NewHome(t, harness.Shipped(t), "")
-	h.OK("send", "--new", "--model", "recall", said)
+	h.OK("send", "--new", "--model", "recall", storedMessage)
 	return h
 }
 
@@ -112,7 +112,7 @@ func overHTTP(t *testing.T) (h *harness.Home, address, token string) {
 // Origin are passed on as if the proxy's port were the server's.
 func authorized(t *testing.T, address, token string) string {
 	t.Helper()
-	to, err := url.Parse(address)
+	target, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,20 +120,20 @@ func authorized(t *testing.T, address, token string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := fmt.Sprint(":", l.Addr().(*net.TCPAddr).Port)
+	ownPort := fmt.Sprint(":", l.Addr().(*net.TCPAddr).Port)
 	transport := &http.Transport{}
 	server := &http.Server{Handler: &httputil.ReverseProxy{Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { // #nosec G112 -- of tests
-		r.Out.URL.Scheme, r.Out.URL.Host = "http", to.Host
-		r.Out.Host = strings.Replace(r.In.Host, own, ":"+to.Port(), 1)
+		r.Out.URL.Scheme, r.Out.URL.Host = "http", target.Host
+		r.Out.Host = strings.Replace(r.In.Host, ownPort, ":"+target.Port(), 1)
 		if origin := r.In.Header.Get("Origin"); origin != "" {
-			r.Out.Header.Set("Origin", strings.Replace(origin, own, ":"+to.Port(), 1))
+			r.Out.Header.Set("Origin", strings.Replace(origin, ownPort, ":"+target.Port(), 1))
 		}
 		r.Out.Header.Set("Authorization", "Bearer "+token)
 	}}}
 	served := make(chan struct{})
 	go func() { _ = server.Serve(l); close(served) }()
 	t.Cleanup(func() { _ = server.Close(); <-served; transport.CloseIdleConnections() })
-	return "http://localhost" + own + "/mcp"
+	return "http://localhost" + ownPort + "/mcp"
 }
 
 // session connects with the Go SDK over stdio.

@@ -29,7 +29,7 @@ func (p probed) sees(t *testing.T) {
 	if p.Server != "contextinfinity" || !slices.Equal(p.Tools, []string{"get_turn", "list_sessions", "remember", "search_memory"}) {
 		t.Errorf("%s offers %v", p.Server, p.Tools)
 	}
-	if p.Found.IsError || !strings.Contains(p.Found.Text, said) || !strings.Contains(p.Listed.Text, "Falcon") {
+	if p.Found.IsError || !strings.Contains(p.Found.Text, storedMessage) || !strings.Contains(p.Listed.Text, "Falcon") {
 		t.Errorf("found %+v, listed %+v", p.Found, p.Listed)
 	}
 	if p.Noted.IsError || p.NotedAgain.IsError || !strings.Contains(p.NotedAgain.Text, "exists already") || !p.Wrong.IsError {
@@ -98,11 +98,11 @@ func TestProgramsOverHTTP(t *testing.T) {
 		p.sees(t)
 	}
 	if out, code := script(t, h, harness.InModule("test", "mcp", "clients", "probe1.mjs"), "http", address, "cinf_wrong"); code == 0 {
-		t.Errorf("with a wrong token it got %s", out)
+		t.Errorf("with a wrong token the program got %s", out)
 	}
 	h.OK("mcp", "clients", "revoke", "Probe")
 	if out, code := script(t, h, harness.InModule("test", "mcp", "clients", "probe1.mjs"), "http", address, token); code == 0 {
-		t.Errorf("with a revoked token it got %s", out)
+		t.Errorf("with a revoked token the program got %s", out)
 	}
 	h.Clean()
 }
@@ -121,7 +121,7 @@ func TestTheInspector(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, out)
 	}
 	out, code = script(t, h, inspector, append(server, "tools/call", "--tool-name", "search_memory", "--tool-arg", "query=deadline of Falcon")...)
-	if code != 0 || !strings.Contains(out, said) {
+	if code != 0 || !strings.Contains(out, storedMessage) {
 		t.Errorf("exit code %d, %s", code, out)
 	}
 }
@@ -136,8 +136,8 @@ func inspectorPath(t *testing.T) string {
 	return path
 }
 
-// A connection stays open while another program opens and closes the data; while it has the data, that program
-// answers the requests.
+// A connection stays open while another program opens and closes the data; the program that has the data open answers
+// the requests.
 func TestAnotherProgramHasTheData(t *testing.T) {
 	t.Parallel()
 	h := home(t)
@@ -145,13 +145,13 @@ func TestAnotherProgramHasTheData(t *testing.T) {
 	s := session(t, h, "Go")
 	found := func(when string) {
 		t.Helper()
-		if text, isError := call(t, s, "search_memory", map[string]any{"query": "deadline of Falcon"}); isError || !strings.Contains(text, said) {
+		if text, isError := call(t, s, "search_memory", map[string]any{"query": "deadline of Falcon"}); isError || !strings.Contains(text, storedMessage) {
 			t.Errorf("%s: %s", when, text)
 		}
 	}
 	found("alone")
 	host := h.Host("--model", "recall")
-	found("while another has the data")
+	found("while another program has the data")
 	if text, isError := call(t, s, "remember", map[string]any{"text": "noted while a conversation was open", "key": "k"}); isError {
 		t.Error(text)
 	}
@@ -170,8 +170,8 @@ func TestAnotherProgramHasTheData(t *testing.T) {
 	h.Clean()
 }
 
-// A program sees only what it was given: no other session, no archived one, and no deleted one.
-func TestProgramsSeeOnlyWhatTheyWereGiven(t *testing.T) {
+// A program sees only the sessions that it was allowed to see, and none that is archived or deleted.
+func TestProgramsSeeOnlyAllowedSessions(t *testing.T) {
 	t.Parallel()
 	h := home(t)
 	open := h.OK("send", "--new", "--json", "--model", "recall", "The zebra is called Martha").Sent().SessionID

@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// MaxAnswer limits what is read of a response, in bytes: 64 vectors of 4096 dimensions as text are about 6 MB.
+// MaxAnswer limits how much of a response is read, in bytes: 64 vectors of 4096 dimensions as text are about 6 MB.
 const MaxAnswer = 64 << 20
 
 // Failure converts a classified failure to an error for people; a temporary one is an embedding.Retry.

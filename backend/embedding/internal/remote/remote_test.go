@@ -10,17 +10,17 @@ import (
 
 // TestFailureEndsOnce: the error message becomes a sentence with exactly one punctuation mark at the end.
 func TestFailureEndsOnce(t *testing.T) {
-	for said, end := range map[string]string{
+	for message, suffix := range map[string]string{
 		"nothing answers at host; is the server running?": "running?",
 		"The key was refused.":                            "refused.",
 		"the connection was closed":                       "closed.",
 	} {
-		got := chat.AsError(Failure("openai", &llm.Error{Code: chat.CodeProvider, Message: said})).Message
-		if hint := chat.AsError(Failure("openai", &llm.Error{Code: chat.CodeUnavailable, Message: said})).Hint; !strings.HasSuffix(hint, "made once it responds") {
+		got := chat.AsError(Failure("openai", &llm.Error{Code: chat.CodeProvider, Message: message})).Message
+		if hint := chat.AsError(Failure("openai", &llm.Error{Code: chat.CodeUnavailable, Message: message})).Hint; !strings.HasSuffix(hint, "made once it responds") {
 			t.Errorf("advice %q claims that it responded before", hint)
 		}
-		if !strings.HasSuffix(got, end) || strings.HasSuffix(got, "?.") || strings.HasSuffix(got, "..") {
-			t.Errorf("%q becomes %q", said, got)
+		if !strings.HasSuffix(got, suffix) || strings.HasSuffix(got, "?.") || strings.HasSuffix(got, "..") {
+			t.Errorf("%q becomes %q", message, got)
 		}
 	}
 }

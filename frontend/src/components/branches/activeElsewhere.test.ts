@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { mountIn, startedApp } from '../../test/mount';
 import ActiveElsewhere from './ActiveElsewhere.svelte';
 
-/** The window shows the active branch of a session with two; `changed` makes another one active, as a command does. */
+/** The window shows the active branch of a session with two; `activate` makes another one active, as a command does. */
 async function started() {
   const { app, backend } = await startedApp({ data: 'rich' });
   const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
@@ -13,11 +13,11 @@ async function started() {
   mountIn(app, ActiveElsewhere, {});
   const shown = row.activeBranch;
   const other = app.conversation.branches.find((branch) => branch.id !== shown)!;
-  const changed = (branchId: string) => {
+  const activate = (branchId: string) => {
     row.activeBranch = branchId;
     backend.world.changed('session', row.id, row.id);
   };
-  return { app, row, shown, other, changed };
+  return { app, row, shown, other, activate };
 }
 
 const line = () => screen.queryByRole('button', { name: 'Switch to it' });
@@ -26,9 +26,9 @@ const disappears = () => waitFor(() => expect(line()).toBeNull(), { timeout: 3_0
 
 describe('a branch that became the active one elsewhere', () => {
   it('is reported, and opened on request', async () => {
-    const { app, other, changed } = await started();
+    const { app, other, activate } = await started();
     expect(line()).toBeNull();
-    changed(other.id);
+    activate(other.id);
     await appears();
     expect(screen.getByRole('status')).toHaveTextContent(other.label);
     await userEvent.click(line()!);
@@ -37,32 +37,32 @@ describe('a branch that became the active one elsewhere', () => {
   });
 
   it('stays reported while the session is read again', async () => {
-    const { app, row, other, changed } = await started();
-    changed(other.id);
+    const { app, row, other, activate } = await started();
+    activate(other.id);
     await appears();
     const button = line();
     row.title = 'Another title';
-    changed(other.id);
+    activate(other.id);
     await waitFor(() => expect(app.conversation.session?.title).toBe('Another title'));
     await tick();
     expect(line()).toBe(button);
   });
 
   it('is not reported again after staying, until the active branch changes again', async () => {
-    const { shown, other, changed } = await started();
-    changed(other.id);
+    const { shown, other, activate } = await started();
+    activate(other.id);
     await appears();
     await userEvent.click(screen.getByRole('button', { name: 'Stay here' }));
     await disappears();
-    changed(shown);
+    activate(shown);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    changed(other.id);
+    activate(other.id);
     await appears();
   });
 
   it('is no longer reported when a message is written here, which makes this branch the active one', async () => {
-    const { app, row, shown, other, changed } = await started();
-    changed(other.id);
+    const { app, row, shown, other, activate } = await started();
+    activate(other.id);
     await appears();
     app.draft.text = 'Go on';
     await app.composer.send();

@@ -24,7 +24,7 @@ const node = (name: RegExp) => screen.getByRole('treeitem', { name });
 const focused = () => document.activeElement?.getAttribute('aria-label') ?? '';
 const card = () => screen.getByRole('region', { name: /^Selected: / });
 const calls = (backend: FakeBackend, name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
-const branchCalled = (backend: FakeBackend, label: string) => [...backend.world.branches.values()].find((branch) => branch.view.label === label)!;
+const branchNamed = (backend: FakeBackend, label: string) => [...backend.world.branches.values()].find((branch) => branch.view.label === label)!;
 
 describe('the tree', () => {
   test('names every run with all its signs, and marks the current position', async () => {
@@ -186,7 +186,7 @@ describe('actions on a run', () => {
     await waitFor(() => expect(node(/^slower/)).toBeInTheDocument());
     app.toasts.act(app.toasts.list.at(-1)!.id);
     await waitFor(() => expect(node(/^throttled-backfill/)).toBeInTheDocument());
-    expect(branchCalled(backend, 'throttled-backfill')).toBeDefined();
+    expect(branchNamed(backend, 'throttled-backfill')).toBeDefined();
   });
 
   test('archives it: hidden until requested, and restored by Undo', async () => {
@@ -264,7 +264,7 @@ describe('over the whole conversation', () => {
 
   test('two branches are compared side by side: the common turns, the differences, and the turns of each', async () => {
     const { app, backend, user } = await open((fake) => {
-      const other = branchCalled(fake, 'logical-replication');
+      const other = branchNamed(fake, 'logical-replication');
       other.pins = [{ id: 'p9', text: 'Slots need version 17.', position: 0, tokens: 5, version: 1, createdAt: 0, inherited: false }];
       for (let i = 0; i < 130; i++) fake.world.addTurn(other.view.id, { user: [block('text', `Slot question ${i}`)], assistant: [block('text', `Slot **answer** ${i}`)] });
     });
@@ -304,8 +304,8 @@ describe('the switcher', () => {
 
   test('lists the open branch first, then by last use, archived ones separately', async () => {
     const { panel } = await opened((fake) => {
-      branchCalled(fake, 'throttled-backfill').view.updatedAt = 1;
-      branchCalled(fake, 'big-bang-window').view.archived = true;
+      branchNamed(fake, 'throttled-backfill').view.updatedAt = 1;
+      branchNamed(fake, 'big-bang-window').view.archived = true;
     });
     expect(names(panel, 'Branches')).toEqual(['dual-write', 'logical-replication', 'throttled-backfill']);
     expect(names(panel, 'Archived')).toEqual(['big-bang-window']);

@@ -16,7 +16,7 @@ async function rich() {
   return { app, backend };
 }
 
-const asked = (app: App) => [app.exporting.scope, app.exporting.target?.title, app.exporting.target?.branchLabel, app.exporting.target?.seq];
+const exportTarget = (app: App) => [app.exporting.scope, app.exporting.target?.title, app.exporting.target?.branchLabel, app.exporting.target?.seq];
 
 describe('an export can be started', () => {
   it('for a branch and for the session, in the branch switcher', async () => {
@@ -25,26 +25,26 @@ describe('an export can be started', () => {
     const open = () => user.click(screen.getByRole('button', { name: /Orders to Postgres/ }));
     await open();
     await user.click(screen.getByRole('button', { name: 'Export throttled-backfill' }));
-    expect(asked(app)).toEqual(['branch', 'Orders to Postgres', 'throttled-backfill', 0]);
+    expect(exportTarget(app)).toEqual(['branch', 'Orders to Postgres', 'throttled-backfill', 0]);
     await open();
     await user.click(screen.getByRole('button', { name: 'Export…' }));
-    expect(asked(app)).toEqual(['session', 'Orders to Postgres', 'dual-write', 0]);
+    expect(exportTarget(app)).toEqual(['session', 'Orders to Postgres', 'dual-write', 0]);
   });
 
   it('for a turn, below it; not for one without a final answer', async () => {
     const { app } = await rich();
     const turn = app.conversation.newest!;
-    const under = mountIn(app, TurnActions, { turn, selected: '' });
+    const mounted = mountIn(app, TurnActions, { turn, selected: '' });
     await user.click(screen.getByRole('button', { name: 'Export this turn…' }));
-    expect(asked(app)).toEqual(['turn', 'Orders to Postgres', 'dual-write', turn.seq]);
-    under.unmount();
+    expect(exportTarget(app)).toEqual(['turn', 'Orders to Postgres', 'dual-write', turn.seq]);
+    mounted.unmount();
     mountIn(app, TurnActions, { turn: { ...turn, state: 'incomplete' }, selected: '' });
     expect(screen.queryByRole('button', { name: 'Export this turn…' })).toBeNull();
   });
 
   it('for any session, from its row; for all, below the list', async () => {
     const { app } = await rich();
-    const row = app.sessions.list.find((one) => one.title === 'Rye loaf, wetter dough')!;
+    const row = app.sessions.list.find((session) => session.title === 'Rye loaf, wetter dough')!;
     mountIn(app, SessionLine, { row, open: false, reachable: true, renaming: false, onrename: () => undefined, onrenamed: () => undefined, onfocus: () => undefined, onchoose: () => undefined });
     await user.click(screen.getByRole('button', { name: `Actions for ${row.title}` }));
     await user.click(screen.getByRole('menuitem', { name: 'Export…' }));

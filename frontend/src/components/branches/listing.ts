@@ -21,8 +21,8 @@ export function list<T extends Listed>(all: readonly T[], query: string, current
   const found = all.filter((branch) => words.every((word) => branch.label.toLocaleLowerCase().includes(word)));
   found.sort((a, b) => Number(b.id === current) - Number(a.id === current) || b.updatedAt - a.updatedAt);
   const [branches, archived] = [found.filter((branch) => !branch.archived), found.filter((branch) => branch.archived)];
-  const room = Math.max(0, most - branches.length);
-  return { branches: branches.slice(0, most), archived: archived.slice(0, room), more: Math.max(0, found.length - most) };
+  const remaining = Math.max(0, most - branches.length);
+  return { branches: branches.slice(0, most), archived: archived.slice(0, remaining), more: Math.max(0, found.length - most) };
 }
 
 /** "12 turns, forked after #35". */

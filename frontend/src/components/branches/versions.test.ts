@@ -5,7 +5,7 @@ import { block } from '$lib/backend/fake/shapes';
 import { mountIn, startedApp } from '../../test/mount';
 import Turn from '../transcript/Turn.svelte';
 
-async function written(messages: string[]) {
+async function openWithMessages(messages: string[]) {
   const { app, backend } = await startedApp();
   for (const [i, text] of messages.entries()) backend.world.addTurn(app.conversation.branchId, { id: `m${i + 1}`, user: [block('text', text)], state: 'head' });
   await app.navigation.openSession(app.conversation.sessionId);
@@ -13,7 +13,7 @@ async function written(messages: string[]) {
 }
 
 test.each([1, 2, 3])('editing turn %i makes it one of two versions that can be switched', async (seq) => {
-  const { app, backend, user } = await written(['One', 'Two', 'Three']);
+  const { app, backend, user } = await openWithMessages(['One', 'Two', 'Three']);
   const { conversation } = app;
   const main = conversation.branchId;
   const old = conversation.turns.find((turn) => turn.seq === seq)!;
@@ -44,7 +44,7 @@ test.each([1, 2, 3])('editing turn %i makes it one of two versions that can be s
 });
 
 test('a message that was not edited has no versions', async () => {
-  const { app } = await written(['One', 'Two']);
+  const { app } = await openWithMessages(['One', 'Two']);
   app.branches.follow(app.conversation.sessionId);
   await app.branches.refresh();
   mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
@@ -53,13 +53,13 @@ test('a message that was not edited has no versions', async () => {
 });
 
 test('the number of a turn can be dragged to the tree', async () => {
-  const { app } = await written(['One']);
+  const { app } = await openWithMessages(['One']);
   mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
   const number = within(screen.getByRole('article')).getByText('1', { selector: '.seq' });
   expect(number).toHaveAttribute('draggable', 'true');
-  const kept = new Map<string, string>();
+  const transferred = new Map<string, string>();
   const event = new Event('dragstart', { bubbles: true }) as DragEvent;
-  Object.defineProperty(event, 'dataTransfer', { value: { setData: (type: string, data: string) => kept.set(type, data) } });
+  Object.defineProperty(event, 'dataTransfer', { value: { setData: (type: string, data: string) => transferred.set(type, data) } });
   number.dispatchEvent(event);
-  expect(JSON.parse(kept.get('application/x-contextinfinity-turn')!)).toEqual({ turnId: 'm1', seq: 1 });
+  expect(JSON.parse(transferred.get('application/x-contextinfinity-turn')!)).toEqual({ turnId: 'm1', seq: 1 });
 });

@@ -18,20 +18,20 @@ describe('keys of the message field', () => {
     ['Enter sends', press({}), field, 'send'],
     ['Ctrl+Enter sends too', press({ ctrlKey: true }), field, 'send'],
     ['Shift+Enter breaks the line', press({ shiftKey: true }), field, null],
-    ['Enter while composing is the input method’s', press({ isComposing: true }), field, null],
-    ['the Enter that ends a composition, too', press({ keyCode: 229 }), field, null],
-    ['Up in an empty field brings the message before', press({ key: 'ArrowUp', keyCode: 38 }), { empty: true, editing: false }, 'older'],
-    ['Up on an earlier message goes on', press({ key: 'ArrowUp' }), { empty: false, editing: false, earlier: true }, 'older'],
-    ['Down on an earlier message goes back', press({ key: 'ArrowDown' }), { empty: false, editing: false, earlier: true }, 'newer'],
-    ['Esc on an earlier message leaves', press({ key: 'Escape' }), { empty: false, editing: false, earlier: true }, 'leaveHistory'],
-    ['Esc elsewhere is not the field’s', press({ key: 'Escape' }), field, null],
+    ['Enter while composing belongs to the input method', press({ isComposing: true }), field, null],
+    ['the Enter that ends a composition does so too', press({ keyCode: 229 }), field, null],
+    ['Up in an empty field shows the previous message', press({ key: 'ArrowUp', keyCode: 38 }), { empty: true, editing: false }, 'older'],
+    ['Up on an earlier message shows the one before it', press({ key: 'ArrowUp' }), { empty: false, editing: false, earlier: true }, 'older'],
+    ['Down on an earlier message shows the one after it', press({ key: 'ArrowDown' }), { empty: false, editing: false, earlier: true }, 'newer'],
+    ['Esc on an earlier message leaves the history', press({ key: 'Escape' }), { empty: false, editing: false, earlier: true }, 'leaveHistory'],
+    ['Esc elsewhere is not handled by the field', press({ key: 'Escape' }), field, null],
     ['Down in a text moves the caret', press({ key: 'ArrowDown' }), field, null],
     ['Ctrl+Up in an empty field edits', press({ key: 'ArrowUp', ctrlKey: true }), { empty: true, editing: false }, 'editLast'],
     ['Up in a text moves the caret', press({ key: 'ArrowUp', keyCode: 38 }), field, null],
-    ['Up while composing is the input method’s', press({ key: 'ArrowUp', isComposing: true }), { empty: true, editing: false }, null],
+    ['Up while composing belongs to the input method', press({ key: 'ArrowUp', isComposing: true }), { empty: true, editing: false }, null],
     ['Up while editing moves the caret', press({ key: 'ArrowUp' }), { empty: true, editing: true }, null],
-    ['letters are letters', press({ key: 'a' }), field, null],
-  ])('%s', (_, event, state, does) => expect(composerKey(event, state)).toBe(does));
+    ['letters are typed', press({ key: 'a' }), field, null],
+  ])('%s', (_, event, state, action) => expect(composerKey(event, state)).toBe(action));
 });
 
 describe('texts of the composer', () => {
@@ -290,23 +290,23 @@ describe('the queue above the message field', () => {
     await waitFor(() => expect(field.value).toBe('Two'));
   });
 
-  it.each(['Delete', 'Enter'])('loses one message by a key held down on its bin: %s', async (key) => {
+  it.each(['Delete', 'Enter'])('deletes only one message if a key is held down on its delete button: %s', async (key) => {
     const { backend, user } = await queueing('One', 'Two', 'Three');
     screen.getAllByRole('button', { name: /^Delete the queued message/ })[0]!.focus();
     await user.keyboard(`{${key}>}`);
     await waitFor(() => expect(rows()).toEqual(['Two', 'Three']));
     const next = screen.getAllByRole('button', { name: /^Delete the queued message/ })[0]!;
     await waitFor(() => expect(next).toHaveFocus());
-    expect(await fireEvent.keyDown(next, { key, repeat: true }), 'a key that is not prevented presses the button').toBe(false);
+    expect(await fireEvent.keyDown(next, { key, repeat: true }), 'a key whose default action is not prevented presses the button').toBe(false);
     expect(backend.calls.filter(({ name }) => name === 'chat.removeQueued')).toHaveLength(1);
   });
 
-  it('loses one message by a double click on its bin', async () => {
+  it('deletes only one message on a double click on its delete button', async () => {
     const { backend, user } = await queueing('One', 'Two', 'Three');
-    const bin = () => screen.getAllByRole('button', { name: /^Delete the queued message/ })[0]!;
-    await user.click(bin());
+    const deleteButton = () => screen.getAllByRole('button', { name: /^Delete the queued message/ })[0]!;
+    await user.click(deleteButton());
     await waitFor(() => expect(rows()).toEqual(['Two', 'Three']));
-    await fireEvent.click(bin(), { detail: 2 }); // the next row is now under the pointer
+    await fireEvent.click(deleteButton(), { detail: 2 }); // the next row is now under the pointer
     expect(backend.calls.filter(({ name }) => name === 'chat.removeQueued')).toHaveLength(1);
   });
 

@@ -27,21 +27,21 @@ export class UnknownAbilities {
     return model !== undefined && models.isUnknown(model, 'tools') && !conversation.running && !conversation.turns.some((turn) => turn.model === model.name && turn.calls.length > 0);
   }
 
-  /** Reads whether the session offers tools, and follows that; for an effect. */
+  /** Reads whether the session offers tools, again after each change. Called in an effect; returns its cleanup. */
   follow(model: ModelView | undefined): (() => void) | undefined {
     const { backend, changes, conversation } = this.#parts;
     const session = conversation.sessionId;
     if (session === '' || !this.#asksForTools(model)) return undefined;
-    let over = false;
-    const look = async () => {
+    let cancelled = false;
+    const check = async () => {
       const mode = (await backend.tools.sessionMode(session)) || (await backend.tools.panel()).mode;
-      if (!over) this.#toolsOn = mode === 'enabled';
+      if (!cancelled) this.#toolsOn = mode === 'enabled';
     };
-    const quietly = () => void look().catch(() => undefined); // it is retried later
+    const quietly = () => void check().catch(() => undefined); // it is retried later
     quietly();
     const off = changes.on(['settings', 'sessions'], quietly);
     return () => {
-      over = true;
+      cancelled = true;
       off();
     };
   }

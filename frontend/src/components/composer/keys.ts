@@ -18,10 +18,10 @@ export interface FieldState {
 export function composerKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing' | 'keyCode'>, field: FieldState): ComposerKey {
   if (event.isComposing || event.keyCode === 229) return null;
   if (event.key === 'Enter' && !event.shiftKey && !event.altKey) return 'send';
-  const bare = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
+  const unmodified = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
   if (field.editing) return null;
   if (event.key === 'ArrowUp' && field.empty && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) return 'editLast';
-  if (!bare) return null;
+  if (!unmodified) return null;
   if (event.key === 'ArrowUp' && (field.empty || field.earlier)) return 'older';
   if (event.key === 'ArrowDown' && field.earlier) return 'newer';
   return event.key === 'Escape' && field.earlier ? 'leaveHistory' : null;
@@ -42,11 +42,11 @@ export function listKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey
     case 'ArrowUp': return 'previous';
     case 'Tab': return 'complete';
     case 'Escape': return 'close';
-    case 'Enter': return isWhole(list.typed) ? null : 'take';
+    case 'Enter': return isComplete(list.typed) ? null : 'take';
     default: return null;
   }
 }
 
-function isWhole(typed: string): boolean {
+function isComplete(typed: string): boolean {
   return parse(typed).kind === 'command' && !/^\/model\b/i.test(typed);
 }

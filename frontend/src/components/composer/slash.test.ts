@@ -144,9 +144,9 @@ describe('slash commands', () => {
 describe('keys of the list', () => {
   const press = (key: string, more: Partial<KeyboardEvent> = {}) => ({ key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, isComposing: false, keyCode: 0, ...more });
   it.each([
-    ['Enter takes', press('Enter'), 3, '/pi', 'take'], ['Enter runs what is whole', press('Enter'), 1, '/commit', null], ['Enter takes a model', press('Enter'), 1, '/model so', 'take'],
-    ['Enter of an input method is its own', press('Enter', { isComposing: true }), 3, '/pi', null], ['Shift+Tab leaves', press('Tab', { shiftKey: true }), 3, '/pi', null], ['nothing without a list', press('Enter'), 0, 'x', null],
-  ])('%s', (_, event, count, typed, does) => expect(listKey(event, { count, typed })).toBe(does));
+    ['Enter takes the selected command', press('Enter'), 3, '/pi', 'take'], ['Enter runs a complete command', press('Enter'), 1, '/commit', null], ['Enter takes the selected model', press('Enter'), 1, '/model so', 'take'],
+    ['Enter while composing belongs to the input method', press('Enter', { isComposing: true }), 3, '/pi', null], ['Shift+Tab leaves the field', press('Tab', { shiftKey: true }), 3, '/pi', null], ['nothing without a list', press('Enter'), 0, 'x', null],
+  ])('%s', (_, event, count, typed, action) => expect(listKey(event, { count, typed })).toBe(action));
 });
 
 describe('commands that open something else', () => {
@@ -158,10 +158,10 @@ describe('commands that open something else', () => {
     ['/compare', (app: App) => app.branches.asking?.kind, 'compare'],
     ['/rename Cutover', (app: App) => app.sessions.find(app.conversation.sessionId)?.title, 'Cutover'],
     ['/rename', (app: App) => app.branches.asking?.kind, 'session'],
-  ])('%s', async (typed, seen, expected) => {
+  ])('%s', async (typed, actual, expected) => {
     const { app, field, user, calls } = await composer();
     await user.type(field, `${typed}{Enter}`);
-    await waitFor(() => expect(seen(app)).toEqual(expected));
+    await waitFor(() => expect(actual(app)).toEqual(expected));
     await waitFor(() => expect(field.value).toBe(''));
     expect(calls('chat.send')).toEqual([]);
   });

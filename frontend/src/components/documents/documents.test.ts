@@ -72,13 +72,13 @@ describe('documents in the composer', () => {
 
   it('adds a document that arrives late to the draft where it was attached', async () => {
     const { app, backend } = await composer();
-    const meant = app.draft.branchId;
+    const firstBranch = app.draft.branchId;
     const other = backend.world.addSession('Other');
     const release = backend.hold('chat.attach');
     drop(notes());
     await app.navigation.openSession(other.row.id);
     release();
-    await waitFor(async () => expect((await backend.sessions.draft(meant)).files).toHaveLength(1));
+    await waitFor(async () => expect((await backend.sessions.draft(firstBranch)).files).toHaveLength(1));
     expect(app.draft.files).toEqual([]);
   });
 
@@ -120,10 +120,10 @@ describe('a long paste', () => {
 
   it('is offered as a document, without taking the focus or the text', async () => {
     const { app, backend, field, user } = await pasted(essay);
-    const act = await screen.findByRole('button', { name: 'Attach as document' });
+    const attachButton = await screen.findByRole('button', { name: 'Attach as document' });
     expect(field).toHaveFocus();
     expect(app.draft.typed).toBe(essay);
-    await user.click(act);
+    await user.click(attachButton);
     await waitFor(() => expect(app.draft.files).toMatchObject([{ name: 'Pasted text.txt' }]));
     expect(app.draft.text).toBe('');
     expect((await backend.chat.document(app.draft.files[0]!.id)).text).toBe(essay);

@@ -10,40 +10,40 @@ async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typ
   const mounted = await mountWith(FirstRun, {}, { data: 'first', ...options }, prepare);
   await screen.findByLabelText('API key');
   const called = (name: string) => mounted.backend.calls.filter((call) => call.name === name).map((call) => call.args);
-  const begun = () =>
+  const started = () =>
     waitFor(() => {
       expect(mounted.app.startup.firstRun).toBe(false);
       expect(mounted.app.conversation.sessionId).not.toBe('');
     });
-  return { ...mounted, called, begun, user: userEvent.setup() };
+  return { ...mounted, called, started, user: userEvent.setup() };
 }
 
 describe('a key', () => {
   test('is tested when pasted, its provider recognised, and stored if it works', async () => {
-    const { called, begun, user } = await open();
+    const { called, started, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-ant-good');
     expect(await screen.findByText(/Anthropic, 2 models/)).toBeInTheDocument();
     expect(called('settings.testKey')).toEqual([['', 'sk-ant-good', '']]);
     await user.click(screen.getByRole('button', { name: 'Start with sonnet' }));
-    await begun();
+    await started();
     expect(called('settings.setKey')).toEqual([['anthropic', 'sk-ant-good']]);
     expect(called('settings.finishFirstRun')).toEqual([['sonnet']]);
   });
 
-  test('that is rejected shows why, is not stored, and blocks no other way', async () => {
-    const { called, begun, user } = await open();
+  test('that is rejected shows why, is not stored, and blocks no other way to start', async () => {
+    const { called, started, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-ant-bad');
     expect((await screen.findByText(/refused this key/)).closest('[role="status"]')).toHaveAttribute('data-tone', 'danger');
     expect(screen.queryByRole('button', { name: /Start with sonnet/ })).not.toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Start with recall' }));
-    await begun();
+    await started();
     expect(called('settings.setKey')).toEqual([]);
   });
 
   test('of an ambiguous form is sent only to the chosen provider', async () => {
-    const { called, begun, user } = await open();
+    const { called, started, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-anybody');
     const question = await screen.findByText(/does not say which provider/);
@@ -56,13 +56,13 @@ describe('a key', () => {
     await user.click(screen.getByRole('button', { name: 'Cancel' }));
     await user.click(screen.getByRole('button', { name: 'OpenAI' }));
     await user.click(await screen.findByRole('button', { name: 'Start with gpt' }));
-    await begun();
+    await started();
     expect(called('settings.testKey')).toEqual([['', 'sk-anybody', ''], ['openai', 'sk-anybody', '']]);
     expect(called('settings.setKey')).toEqual([['openai', 'sk-anybody']]);
   });
 
   test('of another vendor is not sent; its server is added after the user confirms the host', async () => {
-    const { app, called, begun, user } = await open();
+    const { app, called, started, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('pplx-pasted');
     expect(await screen.findByText(/a key for Perplexity\. It was not sent anywhere/)).toBeInTheDocument();
@@ -79,12 +79,12 @@ describe('a key', () => {
     expect(called('settings.setKey')).toEqual([['api.perplexity.ai', 'pplx-pasted']]);
     expect(app.models.list.find((model) => model.baseUrl === 'https://api.perplexity.ai')).toBeDefined();
     await user.click(start);
-    await begun();
+    await started();
     expect(called('settings.finishFirstRun')).toEqual([['llama3-3-70b']]);
   });
 
   test('of a service with a known address is used there after confirmation, with a model from its list', async () => {
-    const { called, begun, user } = await open();
+    const { called, started, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('gsk_pasted');
     expect(await screen.findByText(/a key for Groq\. It was not sent anywhere/)).toBeInTheDocument();
@@ -95,7 +95,7 @@ describe('a key', () => {
     expect(called('settings.setKey')).toEqual([['api.groq.com', 'gsk_pasted']]);
     await user.selectOptions(screen.getByRole('combobox', { name: 'Model to start with' }), 'qwen3-32b');
     await user.click(screen.getByRole('button', { name: 'Start with qwen3-32b' }));
-    await begun();
+    await started();
     expect(called('settings.addOffered')).toEqual([['groq', 'qwen3-32b']]);
     expect(called('settings.finishFirstRun')).toEqual([['qwen3-32b']]);
   });
@@ -116,7 +116,7 @@ describe('a key', () => {
   });
 
   test('in the environment is offered, and not sent before the user starts', async () => {
-    const { called, begun, user } = await open({}, (backend) => {
+    const { called, started, user } = await open({}, (backend) => {
       backend.program.setKey('anthropic', 'sk-ant-there');
       backend.program.keys = backend.program.keys.map((key) => (key.provider === 'anthropic' ? { ...key, source: 'environment' } : key));
     });
@@ -124,7 +124,7 @@ describe('a key', () => {
     expect(called('settings.testKey')).toEqual([]);
     await user.click(screen.getByRole('button', { name: 'Test the key' }));
     await user.click(await screen.findByRole('button', { name: 'Start with sonnet' }));
-    await begun();
+    await started();
     expect(called('settings.setKey')).toEqual([]);
   });
 
@@ -140,19 +140,19 @@ describe('an already configured model', () => {
   };
 
   test('is the first way to start, and is not written again', async () => {
-    const { called, begun, user } = await open({}, configure({}));
+    const { called, started, user } = await open({}, configure({}));
     await screen.findByRole('button', { name: 'Use local' });
     expect(screen.getAllByRole('region')[0]).toHaveAccessibleName('Use local');
     await user.click(screen.getByRole('button', { name: 'Use local' }));
-    await begun();
+    await started();
     expect(called('settings.finishFirstRun')).toEqual([['']]);
   });
 
   test('is deselected when another way is chosen', async () => {
-    const { called, begun, user } = await open({}, configure({}));
+    const { called, started, user } = await open({}, configure({}));
     await screen.findByRole('button', { name: 'Use local' });
     await user.click(screen.getByRole('button', { name: 'Start with recall' }));
-    await begun();
+    await started();
     expect(called('settings.finishFirstRun')).toEqual([['recall']]);
   });
 
@@ -171,18 +171,18 @@ describe('an already configured model', () => {
 
 describe('this computer', () => {
   test('a server found here is configured with its model and used', async () => {
-    const { called, begun, user } = await open();
+    const { called, started, user } = await open();
     await user.selectOptions(await screen.findByLabelText('Local model'), 'llama3.3:70b');
     await user.click(screen.getByRole('button', { name: 'Start with llama3.3:70b' }));
-    await begun();
+    await started();
     expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ name: 'llama3-3-70b', provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:11434/v1' });
     expect(called('settings.finishFirstRun')).toEqual([['llama3-3-70b']]);
   });
 
   test('an already configured model is used unchanged', async () => {
-    const { called, begun, user } = await open();
+    const { called, started, user } = await open();
     await user.click(await screen.findByRole('button', { name: 'Start with qwen3:8b' }));
-    await begun();
+    await started();
     expect(called('settings.saveModel')).toEqual([]);
     expect(called('settings.finishFirstRun')).toEqual([['local']]);
   });
@@ -202,8 +202,8 @@ describe('the primary button', () => {
   };
   test.each([
     ['a server on this computer', {}, undefined, 'Start with qwen3:8b'],
-    ['a server before a key that is kept', {}, prepareKey, 'Start with qwen3:8b'],
-    ['a key that is kept', { localServers: [] }, prepareKey, 'Test the key'],
+    ['a server rather than a stored key', {}, prepareKey, 'Start with qwen3:8b'],
+    ['a stored key', { localServers: [] }, prepareKey, 'Test the key'],
     ['recall where there is neither', { localServers: [] }, undefined, 'Start with recall'],
   ])('is for %s', async (_, options, prepare, name) => {
     await open(options, prepare);
@@ -220,36 +220,36 @@ describe('the primary button', () => {
 
 describe('recall', () => {
   test('starts at once, with nothing to fill in', async () => {
-    const { called, begun, user } = await open();
+    const { called, started, user } = await open();
     await user.click(screen.getByRole('button', { name: 'Start with recall' }));
-    await begun();
+    await started();
     expect(called('settings.finishFirstRun')).toEqual([['recall']]);
   });
 
   test('a choice that cannot be saved shows an error and a retry', async () => {
-    const { app, backend, begun, user } = await open();
+    const { app, backend, started, user } = await open();
     backend.failNext('settings.finishFirstRun', { message: 'The configuration could not be written', hint: 'Free some space.' });
     await user.click(screen.getByRole('button', { name: 'Start with recall' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The configuration could not be written');
     expect(app.startup.firstRun).toBe(true);
     await user.click(screen.getByRole('button', { name: 'Start with recall' }));
-    await begun();
+    await started();
   });
 });
 
 test('data that cannot be opened: what happened, what is safe, where it is, what to do', async () => {
   const { backend } = await mountWith(FatalError, (app) => ({ error: app.startup.fatal! }), { data: 'fatal' });
-  const said = screen.getByRole('alert');
-  expect(said).toHaveTextContent('file is not a database');
-  expect(said).toHaveTextContent('Nothing was overwritten');
-  expect(said).toHaveTextContent('/home/ada/.local/share/contextinfinity');
-  expect(said).toHaveTextContent('Keep a copy of the folder, then restore a backup');
+  const alert = screen.getByRole('alert');
+  expect(alert).toHaveTextContent('file is not a database');
+  expect(alert).toHaveTextContent('Nothing was overwritten');
+  expect(alert).toHaveTextContent('/home/ada/.local/share/contextinfinity');
+  expect(alert).toHaveTextContent('Keep a copy of the folder, then restore a backup');
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
   expect(backend.disk.pending).toBe('reopen'); // data is opened when the program starts, not when the page loads
   expect(screen.queryByRole('button', { name: 'Start fresh…' })).toBeNull();
 });
 
-test('backups are listed also if what is wrong becomes known only when the program responds again', async () => {
+test('backups are also listed if the problem becomes known only once the program responds again', async () => {
   const { app, backend } = await mountWith(FatalError, (app) => ({ error: app.startup.fatal! }), { data: 'fatal' }, (prepared) => prepared.failNext('settings.startup', { message: 'No response' }));
   const listed = () => backend.calls.some((call) => call.name === 'storage.backups');
   expect([app.startup.info, listed()]).toEqual([null, false]);
@@ -291,7 +291,7 @@ test('a damaged log: unreadable changes are dropped after confirmation, and the 
   expect([dropped(), backend.disk.pending]).toEqual([1, 'reopen']);
 });
 
-test('what is safe is said once, and the first button does what is advised', async () => {
+test('what is safe is stated once, and the first button does what is advised', async () => {
   const error = { code: 'corrupt', op: 'store.open', message: 'The database /data/main.db cannot be opened.', hint: 'nothing was overwritten; keep a copy of the file' } as const;
   const { backend } = await mountWith(FatalError, () => ({ error }), { data: 'fatal' });
   const filled = () => screen.getAllByRole('button').filter((button) => button.dataset['kind'] === 'primary').map((button) => button.textContent?.trim());
@@ -328,7 +328,7 @@ test.each([['corrupt', true], ['newer_version', true], ['locked', false]] as con
 
 describe('importing existing history', () => {
   test('is offered beside the ways to start, and starts none of them', async () => {
-    const { app, backend, begun, user } = await open();
+    const { app, backend, started, user } = await open();
     await user.click(screen.getByRole('button', { name: 'Import…' }));
     expect(app.importing.open).toBe(true);
     app.importing.show(await backend.transfer.inspect(['/home/ada/conversations.json']));
@@ -337,7 +337,7 @@ describe('importing existing history', () => {
     expect(await screen.findByText(/37 sessions imported/)).toBeInTheDocument();
     expect([app.startup.firstRun, app.conversation.sessionId]).toEqual([true, '']);
     await user.click(screen.getByRole('button', { name: 'Start with recall' }));
-    await begun();
+    await started();
     await waitFor(() => expect(app.sessions.list.some((row) => row.title === 'From conversations.json')).toBe(true));
   });
 });

@@ -2,7 +2,7 @@
 export type Start = (way: string, prepare: () => Promise<string>) => Promise<boolean>;
 
 /** The state of keys: none, a stored one, one pasted here. */
-export type KeyStand = 'none' | 'stored' | 'pasted';
+export type KeyState = 'none' | 'stored' | 'pasted';
 
 /** Whether a model server responds on this machine. */
-export type MachineStand = 'looking' | 'none' | 'found';
+export type MachineState = 'looking' | 'none' | 'found';

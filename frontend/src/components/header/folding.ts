@@ -1,6 +1,6 @@
 /**
- * A row of fields that are never cut off: those that do not fit are left out whole, in the given order, and the row's
- * last element, which lists them, is shown. Measured while nothing is painted, so that nothing flickers.
+ * A row of fields that are never cut off: those that do not fit are left out entirely, in the given order, and the
+ * row's last element, which lists them, is shown. Measured while nothing is painted, so that nothing flickers.
  */
 interface Folding {
   /** Names of the fields, the first to be left out first. */
@@ -17,16 +17,16 @@ export function folding(row: HTMLElement, { order, onfold }: Folding): { destroy
   let last = '';
 
   /** The row does not wrap and its fields do not shrink, so a field beyond its end makes it wider than its place. */
-  const over = () => row.scrollWidth > row.clientWidth;
+  const overflows = () => row.scrollWidth > row.clientWidth;
 
   function fold() {
     const all = fields();
     for (const field of all) field.removeAttribute(folded);
     rest.setAttribute(folded, '');
-    if (over()) {
+    if (overflows()) {
       rest.removeAttribute(folded);
       for (const name of order) {
-        if (!over()) break;
+        if (!overflows()) break;
         all.find((field) => field.dataset['field'] === name)?.setAttribute(folded, '');
       }
     }
@@ -40,14 +40,14 @@ export function folding(row: HTMLElement, { order, onfold }: Folding): { destroy
   const bar = row.parentElement ?? row;
   const size = new ResizeObserver(fold);
   size.observe(bar);
-  const words = new MutationObserver(fold);
-  words.observe(bar, { childList: true, characterData: true, subtree: true });
+  const texts = new MutationObserver(fold);
+  texts.observe(bar, { childList: true, characterData: true, subtree: true });
   void document.fonts?.ready.then(fold);
   fold();
   return {
     destroy() {
       size.disconnect();
-      words.disconnect();
+      texts.disconnect();
     },
   };
 }

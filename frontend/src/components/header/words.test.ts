@@ -77,7 +77,7 @@ describe('the context meter', () => {
   });
 
   it.each([[1, 0, '1 range summary replaces'], [2, 0, '2 range summaries replace'], [0, 3, '3 extracts replace'], [2, 1, '2 range summaries and 1 extract replace']])(
-    'labels summaries and extracts correctly: %i and %i', (summaries, extracts, said) => expect(contextTitle({ ...header, summaries, extracts })).toContain(`${said} the oldest turns.`));
+    'labels summaries and extracts correctly: %i and %i', (summaries, extracts, start) => expect(contextTitle({ ...header, summaries, extracts })).toContain(`${start} the oldest turns.`));
 });
 
 describe('switching the model', () => {
@@ -91,7 +91,7 @@ describe('switching the model', () => {
     [{ needsSummarization: true, dropped: 1 }, 'This needs summarisation: 1 pending turn is left out until summarised.'],
   ])('shows the effects', (more, words) => expect(switchWords(preview(more))).toBe(words));
 
-  const asking = async () => {
+  const openSwitchDialog = async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
     mountIn(app, Header, {});
@@ -101,7 +101,7 @@ describe('switching the model', () => {
   };
 
   it('needs a confirmation', async () => {
-    const { app, backend, dialog } = await asking();
+    const { app, backend, dialog } = await openSwitchDialog();
     expect(dialog).toHaveTextContent(/146 turns will be represented by summaries.*6.144 tokens/s);
     expect(backend.world.session(app.conversation.sessionId).model).toBe('sonnet');
     await userEvent.click(screen.getByRole('button', { name: 'Switch' }));
@@ -110,7 +110,7 @@ describe('switching the model', () => {
   });
 
   it('can be cancelled, and a failure is shown in the dialog', async () => {
-    const { app, backend } = await asking();
+    const { app, backend } = await openSwitchDialog();
     backend.failNext('chat.setModel', { message: 'The disk is full' });
     await userEvent.click(screen.getByRole('button', { name: 'Switch' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');

@@ -31,7 +31,7 @@ const answers: Record<string, PlainKey> = {
   StateCommitted: 'header.saved', Indexed: 'header.saved', Done: 'header.saved',
 };
 
-/** The same for users who do not know the phases: the tooltip has the exact one. */
+/** The phase in a word for users who do not know the phases; the tooltip has the exact one. */
 export function answerWord(phase: string, outcome: string): string {
   if (phase === '') return t('header.noMessage');
   const key = outcomeKey(phase, outcome) ? undefined : answers[phase];
@@ -53,7 +53,7 @@ export function historyWords(pending: number, turns: number, summarised: number)
 /** Whether the newest answer is final, and so in the database. */
 export const isFinal = (phase: string): boolean => answers[phase] === 'header.saved';
 
-/** Whether that phase means work in progress. */
+/** Whether the phase means work in progress. */
 export function phaseRuns(phase: string, outcome: string): boolean {
   return phase === 'Accepted' || phase === 'ContextPrepared' || (phase === 'Responding' && !['incomplete', 'unsaved', 'waiting'].includes(outcome));
 }

@@ -67,10 +67,10 @@ describe('Pending', () => {
   });
 
   test('says what the next context does with a turn, and names its job', async () => {
-    const fates = [{ inContext: true, leftOut: false }, { inContext: false, leftOut: true }, { inContext: false, leftOut: false }];
+    const outcomes = [{ inContext: true, leftOut: false }, { inContext: false, leftOut: true }, { inContext: false, leftOut: false }];
     await open('pending', ({ inspect, world }) => {
       inspect.pending = async () =>
-        fates.map((fate, i) => ({ ...fate, turnId: `p${i}`, seq: 149 + i, title: 'Pending', tokens: 90, reason: 'It waits', waitsFor: '', job: world.jobs[0]!, createdAt: world.epoch }));
+        outcomes.map((outcome, i) => ({ ...outcome, turnId: `p${i}`, seq: 149 + i, title: 'Pending', tokens: 90, reason: 'It waits', waitsFor: '', job: world.jobs[0]!, createdAt: world.epoch }));
     });
     const [full, out, unknown] = await screen.findAllByRole('article');
     expect(full).toHaveTextContent(/Job ?Summarise turn \(job 1\).*Next context In full/);
@@ -179,8 +179,8 @@ describe('State', () => {
     await user.click(await screen.findByRole('button', { name: 'Unpin fact 1' }));
     await waitFor(() => expect(screen.queryByText('No change goes out on a Friday.')).not.toBeInTheDocument());
     await user.click(screen.getByRole('button', { name: 'Undo' }));
-    const back = await screen.findByText('No change goes out on a Friday.');
-    await waitFor(() => expect(back.closest('li')?.previousElementSibling).toBeNull());
+    const restored = await screen.findByText('No change goes out on a Friday.');
+    await waitFor(() => expect(restored.closest('li')?.previousElementSibling).toBeNull());
   });
 
   test('a fact is pinned', async () => {

@@ -16,10 +16,10 @@ test.each([
   [job({ state: 'running', attempts: 1 }), 'Running', false, false],
   [job({ state: 'dead', attempts: 8 }), 'Failed', true, false],
   [job({ state: 'done' }), 'Done', false, false],
-])('%o is %s', (given, word, retry, aside) => {
-  expect(jobWord(given, now).word).toBe(word);
-  expect(canRetry(given)).toBe(retry);
-  expect(canDismiss(given)).toBe(aside);
+])('%o is %s', (view, word, retryable, dismissible) => {
+  expect(jobWord(view, now).word).toBe(word);
+  expect(canRetry(view)).toBe(retryable);
+  expect(canDismiss(view)).toBe(dismissible);
 });
 
 test('a countdown never shows zero before the end', () => {

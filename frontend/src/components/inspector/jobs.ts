@@ -46,7 +46,7 @@ export function canRetry(job: JobView): boolean {
   return job.id !== 0 && (job.state === 'dead' || (job.state === 'queued' && job.attempts > 0));
 }
 
-/** It can be removed from the queue; a running job is left to end. */
+/** It can be removed from the queue; a running job is left to finish. */
 export function canDismiss(job: JobView): boolean {
   return job.id !== 0 && job.state === 'queued';
 }

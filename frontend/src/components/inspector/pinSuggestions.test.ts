@@ -9,7 +9,7 @@ const user = userEvent.setup();
 const called = (backend: { calls: { name: string; args: unknown[] }[] }, name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
 
 type Prepare = NonNullable<Parameters<typeof mountWith>[3]>;
-const suggested = (...seqs: number[]): Prepare => (backend) => {
+const withSuggestions = (...seqs: number[]): Prepare => (backend) => {
   for (const branch of backend.world.branches.values()) {
     branch.suggested = seqs.map((seq) => ({ id: `${branch.view.id}/${seq}`, turnId: `t${seq}`, turnSeq: seq, text: `Always answer in German (${seq})` }));
   }
@@ -31,7 +31,7 @@ describe('beside the composer', () => {
   });
 
   test('one from an old turn is not offered', async () => {
-    const { app } = await mountWith(ComposerNotices, {}, {}, suggested(2));
+    const { app } = await mountWith(ComposerNotices, {}, {}, withSuggestions(2));
     await waitFor(() => expect(app.suggestions.list).toHaveLength(1));
     expect(screen.queryByText(/Pin for every request/)).not.toBeInTheDocument();
   });
@@ -40,7 +40,7 @@ describe('beside the composer', () => {
 describe('in the State tab', () => {
   async function list(...seqs: number[]) {
     let jumped = '';
-    const mounted = await mountWith(PinSuggestions, (app) => ({ branchId: app.conversation.branchId, onjump: (turnId: string) => (jumped = turnId) }), {}, suggested(...seqs));
+    const mounted = await mountWith(PinSuggestions, (app) => ({ branchId: app.conversation.branchId, onjump: (turnId: string) => (jumped = turnId) }), {}, withSuggestions(...seqs));
     await screen.findByLabelText('Suggested pins');
     return { ...mounted, jumped: () => jumped };
   }

@@ -14,10 +14,10 @@ export function reloading(data: Loaded<unknown>, branch: () => string, kinds: re
   // The header is replaced with each turn, so only a different branch discards the data.
   const current = $derived(branch());
   $effect(() => {
-    const looked = current;
+    const branchId = current;
     untrack(() => {
       data.reset();
-      if (looked) void data.refresh();
+      if (branchId) void data.refresh();
     });
   });
   onMount(() => {

@@ -1,9 +1,9 @@
 /** The current time, updated every second, but only while something counts down. */
 export function ticking(needed: () => boolean): { readonly now: number } {
   let now = $state(Date.now());
-  const wanted = $derived(needed());
+  const active = $derived(needed());
   $effect(() => {
-    if (!wanted) return;
+    if (!active) return;
     now = Date.now();
     const timer = setInterval(() => (now = Date.now()), 1000);
     return () => clearInterval(timer);

@@ -35,9 +35,9 @@ describe('saved prompts in the message field', () => {
     expect(screen.getByRole('option', { selected: true })).toHaveTextContent('Translate a text');
     await user.keyboard('{Enter}');
     const dialog = await screen.findByRole('dialog', { name: 'Translate a text' });
-    const asked = within(dialog).getAllByRole('textbox');
-    await waitFor(() => expect(asked[0]).toHaveFocus());
-    expect(asked.map((one) => one.closest('.field-row')!.querySelector('label')!.textContent)).toEqual(['language', 'text']); // today's date is filled in
+    const inputs = within(dialog).getAllByRole('textbox');
+    await waitFor(() => expect(inputs[0]).toHaveFocus());
+    expect(inputs.map((input) => input.closest('.field-row')!.querySelector('label')!.textContent)).toEqual(['language', 'text']); // today's date is filled in
     await user.keyboard('{Tab}Haus{Enter}');
     await waitFor(() => expect(field.value).toMatch(/^Into English: Haus on \d{4}-\d\d-\d\d$/));
     expect([screen.queryByRole('dialog'), calls('chat.send')]).toEqual([null, []]);

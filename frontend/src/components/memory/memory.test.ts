@@ -4,7 +4,7 @@ import { tick } from 'svelte';
 import { describe, expect, test } from 'vitest';
 import type { ChunkRow, IndexSpace, IndexStatus, MemoryFilter } from '$lib/backend/types';
 import type { FakeBackend } from '$lib/backend/fake';
-import { mostAttached } from '$lib/state/memory.svelte';
+import { maxAttached } from '$lib/state/memory.svelte';
 import { mountWith } from '$shared/testing/harness';
 import Inspector from '../inspector/Inspector.svelte';
 import { chooseLanguage } from '$lib/words/words.svelte';
@@ -36,14 +36,14 @@ const status = (more: Partial<IndexStatus>): IndexStatus => ({ on: true, scope: 
 describe('the list', () => {
   test('Esc only clears the search; in an empty field the window handles it', async () => {
     const { user, app } = await open();
-    const heard: boolean[] = [];
-    const hear = (event: KeyboardEvent) => event.key === 'Escape' && heard.push(event.defaultPrevented);
-    addEventListener('keydown', hear);
+    const prevented: boolean[] = [];
+    const onKeyDown = (event: KeyboardEvent) => event.key === 'Escape' && prevented.push(event.defaultPrevented);
+    addEventListener('keydown', onKeyDown);
     await user.type(field(), 'lag{Escape}');
-    expect([app.memory.query, heard]).toEqual(['', [true]]);
+    expect([app.memory.query, prevented]).toEqual(['', [true]]);
     await user.keyboard('{Escape}');
-    expect(heard).toEqual([true, false]);
-    removeEventListener('keydown', hear);
+    expect(prevented).toEqual([true, false]);
+    removeEventListener('keydown', onKeyDown);
   });
 
   test('shows the newest first, one page at a time', async () => {
@@ -89,8 +89,8 @@ describe('the list', () => {
     ['About the **backfill**: measure first, …', true],
     ['About the backfill: measure first, and write it down.', true],
     ['The backfill needs measuring.', false],
-  ])('hides a summary that repeats the beginning of its text: %s', (summary, left) => {
-    expect(isBeginning(summary, 'About **the backfill**: measure first,\n\nand write it down.')).toBe(left);
+  ])('hides a summary that repeats the beginning of its text: %s', (summary, hidden) => {
+    expect(isBeginning(summary, 'About **the backfill**: measure first,\n\nand write it down.')).toBe(hidden);
   });
 
   test('an expanded card shows no Markdown marks', async () => {
@@ -206,13 +206,13 @@ describe('a memory', () => {
   test('is attached once from its row, with a confirmation', async () => {
     const { app, user } = await open();
     await screen.findByText('Newest first');
-    const asked = app.composer.focusAsked;
+    const requestsBefore = app.composer.focusRequests;
     await user.click(screen.getByLabelText('Attach turn 148, you'));
     const button = await screen.findByLabelText('Attached: turn 148, you');
     expect(button).toBeDisabled();
     expect(app.memory.opened).toBe('');
     const [chip] = app.draft.memories;
-    expect(app.composer.focusAsked).toBeGreaterThan(asked);
+    expect(app.composer.focusRequests).toBeGreaterThan(requestsBefore);
     await app.memory.attach(chip!.id);
     expect(app.draft.memories).toHaveLength(1);
   });
@@ -251,10 +251,10 @@ describe('a memory', () => {
   test('cannot be attached when a message has the maximum', async () => {
     const { app } = await open();
     const chip = (id: string) => ({ id, at: 1, role: 'user', speaker: '', document: '', title: 'y' });
-    app.draft.memories = Array.from({ length: mostAttached }, (_, i) => chip(`c${i}`));
+    app.draft.memories = Array.from({ length: maxAttached }, (_, i) => chip(`c${i}`));
     await app.memory.attach('another');
-    expect(await screen.findByText(`At most ${mostAttached} memories can be attached to a message`)).toBeInTheDocument();
-    expect(app.draft.memories).toHaveLength(mostAttached);
+    expect(await screen.findByText(`At most ${maxAttached} memories can be attached to a message`)).toBeInTheDocument();
+    expect(app.draft.memories).toHaveLength(maxAttached);
   });
 
   test('is labelled with its time and speaker, in the language of the window', async () => {
@@ -394,10 +394,10 @@ describe('texts', () => {
   });
 
   test('a card begins shortly before the first matched word if that would be cut off', () => {
-    const said = (text: string) => fromMatch(markWords(text, ['lag'])).map((piece) => piece.text).join('');
-    expect(said(`${'before it '.repeat(20)}the replication lag grew`)).toBe('… it before it the replication lag grew');
-    expect(said('the replication lag grew')).toBe('the replication lag grew');
-    expect(said('x '.repeat(100))).toBe('x '.repeat(100));
+    const visibleText = (text: string) => fromMatch(markWords(text, ['lag'])).map((piece) => piece.text).join('');
+    expect(visibleText(`${'before it '.repeat(20)}the replication lag grew`)).toBe('… it before it the replication lag grew');
+    expect(visibleText('the replication lag grew')).toBe('the replication lag grew');
+    expect(visibleText('x '.repeat(100))).toBe('x '.repeat(100));
   });
 
   test('days are whole, in the time zone of the user', () => {

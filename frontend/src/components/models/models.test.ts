@@ -110,9 +110,9 @@ describe('unknown properties are asked once', () => {
     expect(calls(backend, 'settings.setWindow')).toEqual([['sonnet', 64_000]]);
   });
 
-  const unknownAbilities = async (over: Partial<ReturnType<typeof modelView>> = {}) => {
+  const unknownAbilities = async (overrides: Partial<ReturnType<typeof modelView>> = {}) => {
     const { app, backend } = await startedApp();
-    backend.program.models = backend.program.models.map((model) => (model.name === 'sonnet' ? { ...model, provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:1234/v1', images: '', tools: '', ...over } : model));
+    backend.program.models = backend.program.models.map((model) => (model.name === 'sonnet' ? { ...model, provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:1234/v1', images: '', tools: '', ...overrides } : model));
     await app.models.load();
     mountIn(app, Chat, {});
     return { app, backend };

@@ -31,20 +31,20 @@ export interface Choice {
   name: string;
   detail: string;
   window: string;
-  can: string;
+  abilities: string;
   price: string;
   disabledReason: string;
   favourite: boolean;
-  /** for a configured model */
+  /** For a configured model. */
   model?: ModelView;
-  /** for a model that is not configured yet */
+  /** For a model that is not configured yet. */
   offer?: { at: PlaceOffers; offer: OfferView };
 }
 
 export interface ChoiceGroup {
   title: string;
   choices: Choice[];
-  /** further matches that are not shown */
+  /** Further matches that are not shown. */
   more: number;
   note: string;
 }
@@ -53,37 +53,37 @@ export interface ChoiceGroup {
 const shownOffers = 60;
 
 function ofModel(model: ModelView): Choice {
-  const whose = model.provider === 'recall' ? t('header.builtIn') : inRow([providerName(model.provider), model.modelId !== model.name && model.modelId]);
+  const detail = model.provider === 'recall' ? t('header.builtIn') : inRow([providerName(model.provider), model.modelId !== model.name && model.modelId]);
   return {
-    id: `model ${model.name}`, name: model.name, detail: whose, window: model.provider === 'recall' ? '' : windowWord(model.contextLimit, model.limitSource),
-    can: abilityWords(model), price: priceWords(model), disabledReason: model.usable ? '' : program(model.reason) || t('header.cannotBeUsed'), favourite: model.favourite, model,
+    id: `model ${model.name}`, name: model.name, detail: detail, window: model.provider === 'recall' ? '' : windowWord(model.contextLimit, model.limitSource),
+    abilities: abilityWords(model), price: priceWords(model), disabledReason: model.usable ? '' : program(model.reason) || t('header.cannotBeUsed'), favourite: model.favourite, model,
   };
 }
 
 function ofOffer(at: PlaceOffers, offer: OfferView): Choice {
   return {
     id: `offer ${at.place.id} ${offer.modelId}`, name: offer.modelId, detail: at.place.name, window: windowWord(offer.window),
-    can: abilityWords(offer), price: priceWords({ ...offer, local: at.place.local }), disabledReason: '', favourite: false, offer: { at, offer },
+    abilities: abilityWords(offer), price: priceWords({ ...offer, local: at.place.local }), disabledReason: '', favourite: false, offer: { at, offer },
   };
 }
 
-const holds = (choice: Choice, words: readonly string[]) => {
-  const text = `${choice.name} ${choice.detail} ${choice.can}`.toLowerCase();
+const matches = (choice: Choice, words: readonly string[]) => {
+  const text = `${choice.name} ${choice.detail} ${choice.abilities}`.toLowerCase();
   return words.every((word) => text.includes(word));
 };
 
 /** Favourites, recently used ones, the other configured models, then the other models of each place. */
 export function choiceGroups(models: readonly ModelView[], recent: readonly string[], places: readonly PlaceOffers[], search: string): ChoiceGroup[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const known = models.map(ofModel).filter((choice) => holds(choice, words));
+  const known = models.map(ofModel).filter((choice) => matches(choice, words));
   const favourites = known.filter((choice) => choice.favourite);
   const used = recent.map((name) => known.find((choice) => choice.name === name && !choice.favourite)).filter((choice) => choice !== undefined);
   const others = known.filter((choice) => !choice.favourite && !used.includes(choice));
   const group = (title: string, choices: Choice[]): ChoiceGroup => ({ title, choices, more: 0, note: '' });
   const offered = places.map((at) => {
-    const all = at.offers.filter((offer) => offer.configured === '' && !models.some((model) => model.modelId === offer.modelId && model.baseUrl === at.place.baseUrl)).map((offer) => ofOffer(at, offer)).filter((choice) => holds(choice, words));
+    const all = at.offers.filter((offer) => offer.configured === '' && !models.some((model) => model.modelId === offer.modelId && model.baseUrl === at.place.baseUrl)).map((offer) => ofOffer(at, offer)).filter((choice) => matches(choice, words));
     const note = at.loading ? t('models.asking') : (at.error?.message ?? (at.offers.length === 0 ? t('models.noModels') : ''));
     return { title: t('models.moreFrom', { place: at.place.name }), choices: all.slice(0, shownOffers), more: Math.max(0, all.length - shownOffers), note };
   });
-  return [group(t('models.favourites'), favourites), group(t('models.recent'), used), group(t('models.yours'), others), ...offered].filter((one) => one.choices.length > 0 || (one.note !== '' && words.length === 0));
+  return [group(t('models.favourites'), favourites), group(t('models.recent'), used), group(t('models.yours'), others), ...offered].filter((entry) => entry.choices.length > 0 || (entry.note !== '' && words.length === 0));
 }

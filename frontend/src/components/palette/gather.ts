@@ -11,14 +11,14 @@ import { choiceWords } from '../settings/words';
 import type { Item } from './items';
 
 /** Data requested when the palette opens. */
-export interface Asked {
+export interface PaletteData {
   sessions: readonly SessionRow[];
   settings: readonly Setting[];
 }
 
 /** All commands and destinations as palette items. */
-export function gather(app: App, { sessions, settings }: Asked, typed: string): Item[] {
-  return [...commands(app), ...turnOf(app, typed), ...sessions.filter((row) => row.id !== app.conversation.sessionId || app.temporary.active).map((row) => session(app, row)), ...(app.temporary.active ? [] : app.conversation.branches.filter((one) => one.id !== app.conversation.branchId && !one.archived).map((one) => branch(app, one))), ...models(app), ...settings.map((one) => setting(app, one)), ...messages(app, typed)];
+export function gather(app: App, { sessions, settings }: PaletteData, typed: string): Item[] {
+  return [...commands(app), ...turnOf(app, typed), ...sessions.filter((row) => row.id !== app.conversation.sessionId || app.temporary.active).map((row) => session(app, row)), ...(app.temporary.active ? [] : app.conversation.branches.filter((other) => other.id !== app.conversation.branchId && !other.archived).map((other) => branch(app, other))), ...models(app), ...settings.map((entry) => setting(app, entry)), ...messages(app, typed)];
 }
 
 function commands(app: App): Item[] {
@@ -33,7 +33,7 @@ function commands(app: App): Item[] {
 
 const session = (app: App, row: SessionRow): Item => ({ id: `session:${row.id}`, kind: 'session', title: row.title || t('shell.newConversation'), words: row.folder, detail: [row.folder, moment(row.updatedAt)].filter(Boolean).join(' · '), run: () => app.navigation.openSession(row.id) });
 
-const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, kind: 'branch', title: one.label, detail: t('palette.turns', { count: one.turns }), run: () => app.branches.open(one.id) });
+const branch = (app: App, view: BranchView): Item => ({ id: `branch:${view.id}`, kind: 'branch', title: view.label, detail: t('palette.turns', { count: view.turns }), run: () => app.branches.open(view.id) });
 
 function models(app: App): Item[] {
   return app.models.list.map((model) => ({
@@ -42,12 +42,12 @@ function models(app: App): Item[] {
   }));
 }
 
-function setting(app: App, one: Setting): Item {
-  const { label, help } = settingWords(one);
-  const value = one.value && (choiceWords[one.key]?.[one.value] ?? shownValue(one, one.value));
+function setting(app: App, entry: Setting): Item {
+  const { label, help } = settingWords(entry);
+  const value = entry.value && (choiceWords[entry.key]?.[entry.value] ?? shownValue(entry, entry.value));
   return {
-    id: `setting:${one.key}`, kind: 'setting', title: t('palette.settingOf', { group: program(one.group), label }), words: `${one.key} ${help}`,
-    detail: [value, program(one.unit)].filter(Boolean).join(' '), run: () => app.layout.openSettings(groupId(one.group)),
+    id: `setting:${entry.key}`, kind: 'setting', title: t('palette.settingOf', { group: program(entry.group), label }), words: `${entry.key} ${help}`,
+    detail: [value, program(entry.unit)].filter(Boolean).join(' '), run: () => app.layout.openSettings(groupId(entry.group)),
   };
 }
 

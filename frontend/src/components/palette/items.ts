@@ -32,35 +32,35 @@ export interface Section {
 }
 
 /** Limit per kind, so that one kind does not hide the others. */
-const most: Record<ItemKind, number> = { command: 9, session: 7, branch: 6, model: 4, setting: 5, turn: 1, search: 1 };
+const limits: Record<ItemKind, number> = { command: 9, session: 7, branch: 6, model: 4, setting: 5, turn: 1, search: 1 };
 /** Matches in other words rank below matches in the title. */
-const otherWords = 0.75;
+const otherWordsFactor = 0.75;
 /** Recently used items rank higher. */
-const recently = 6;
+const recentBonus = 6;
 
 /** Without a text: recent items, then all others with short titles. `>` restricts to commands. */
 export function sectionsOf(items: readonly Item[], typed: string, recent: readonly string[]): Section[] {
   const commandsOnly = typed.startsWith('>');
   const query = typed.replace(/^>/, '').trim();
   const offered = commandsOnly ? items.filter((item) => item.kind === 'command') : items;
-  if (query === '') return unasked(offered, commandsOnly ? [] : recent, commandsOnly);
+  if (query === '') return withoutQuery(offered, commandsOnly ? [] : recent, commandsOnly);
   const scored = offered.flatMap((item) => {
     const fit = fitOf(item, query);
-    return fit ? [{ item: { ...item, marks: fit.marks }, named: hasWord(item.title, query), score: fit.score + (recent.includes(item.id) ? recently : 0) }] : [];
+    return fit ? [{ item: { ...item, marks: fit.marks }, named: hasWord(item.title, query), score: fit.score + (recent.includes(item.id) ? recentBonus : 0) }] : [];
   });
   scored.sort((a, b) => Number(b.named) - Number(a.named) || b.score - a.score || Number(Boolean(a.item.disabledReason)) - Number(Boolean(b.item.disabledReason)));
   const kinds = [...new Set(scored.map(({ item }) => item.kind))].sort((a, b) => Number(a === 'search') - Number(b === 'search'));
-  return kinds.map((kind) => ({ title: t(`palette.${kind}`), items: scored.filter(({ item }) => item.kind === kind).slice(0, most[kind]).map(({ item }) => item) }));
+  return kinds.map((kind) => ({ title: t(`palette.${kind}`), items: scored.filter(({ item }) => item.kind === kind).slice(0, limits[kind]).map(({ item }) => item) }));
 }
 
-function unasked(items: readonly Item[], recent: readonly string[], all: boolean): Section[] {
+function withoutQuery(items: readonly Item[], recent: readonly string[], all: boolean): Section[] {
   const plain = (item: Item): Shown => ({ ...item, marks: [] });
-  const lately = recent.flatMap((id) => items.find((item) => item.id === id && !item.disabledReason) ?? []);
-  const rest = items.filter((item) => !lately.includes(item) && (all || item.kind === 'command' || item.kind === 'session'));
+  const recentItems = recent.flatMap((id) => items.find((item) => item.id === id && !item.disabledReason) ?? []);
+  const rest = items.filter((item) => !recentItems.includes(item) && (all || item.kind === 'command' || item.kind === 'session'));
   const kinds: ItemKind[] = ['command', 'session'];
   return [
-    { title: t('palette.recent'), items: lately.map(plain) },
-    ...kinds.map((kind) => ({ title: t(`palette.${kind}`), items: rest.filter((item) => item.kind === kind).slice(0, all || kind === 'command' ? undefined : most[kind]).map(plain) })),
+    { title: t('palette.recent'), items: recentItems.map(plain) },
+    ...kinds.map((kind) => ({ title: t(`palette.${kind}`), items: rest.filter((item) => item.kind === kind).slice(0, all || kind === 'command' ? undefined : limits[kind]).map(plain) })),
   ].filter((section) => section.items.length > 0);
 }
 
@@ -74,6 +74,6 @@ function fitOf(item: Item, query: string): { score: number; marks: Span[] } | nu
   const fit = fuzzy(item.title, query);
   // One of the other words must begin with the text: scattered letters match nothing useful.
   const other = item.words?.toLowerCase().split(/\s+/).some((word) => word.startsWith(query.toLowerCase())) ? fuzzy(item.words, query) : null;
-  if (other && (!fit || other.score * otherWords > fit.score)) return { score: other.score * otherWords, marks: [] };
+  if (other && (!fit || other.score * otherWordsFactor > fit.score)) return { score: other.score * otherWordsFactor, marks: [] };
   return fit;
 }

@@ -26,11 +26,11 @@ async function palette(language = 'en') {
     return mountIn(app, Palette, {});
   };
   let view = show();
-  const again = () => {
+  const reopen = () => {
     view.unmount();
     view = show();
   };
-  return { ...started, again, field: () => screen.getByRole('combobox') as HTMLInputElement, chosen: () => screen.getByRole('option', { selected: true }), user: userEvent.setup() };
+  return { ...started, reopen, field: () => screen.getByRole('combobox') as HTMLInputElement, chosen: () => screen.getByRole('option', { selected: true }), user: userEvent.setup() };
 }
 
 describe('the palette', () => {
@@ -45,24 +45,24 @@ describe('the palette', () => {
   });
 
   it('finds sessions, branches, models, settings and turns, and passes words to the search', async () => {
-    const { app, field, user, again } = await palette();
-    const under = (group: string) => within(screen.getByRole('group', { name: group }));
+    const { app, field, user, reopen } = await palette();
+    const inGroup = (group: string) => within(screen.getByRole('group', { name: group }));
     await user.type(field(), 'lofoten');
-    expect(await under('Sessions').findByRole('option', { name: /Lofoten in February/ })).toBeVisible();
+    expect(await inGroup('Sessions').findByRole('option', { name: /Lofoten in February/ })).toBeVisible();
     await user.clear(field());
     await user.type(field(), 'throttled');
-    expect(under('Branches').getByRole('option')).toHaveTextContent('throttled-backfill');
+    expect(inGroup('Branches').getByRole('option')).toHaveTextContent('throttled-backfill');
     await user.clear(field());
     await user.type(field(), 'sonnet');
-    expect(under('Models').getByRole('option', { name: /Answer with sonnet/ })).toHaveTextContent('in use');
+    expect(inGroup('Models').getByRole('option', { name: /Answer with sonnet/ })).toHaveTextContent('in use');
     await user.clear(field());
     await user.type(field(), 'compact at');
-    await user.click(await under('Settings').findByRole('option', { name: /Compact at.*0.85/ }));
+    await user.click(await inGroup('Settings').findByRole('option', { name: /Compact at.*0.85/ }));
     await waitFor(() => expect([app.layout.view, app.layout.section]).toEqual(['settings', 'group:Context budget']));
-    again();
+    reopen();
     await user.type(field(), '#146{Enter}');
     await waitFor(() => expect(app.conversation.intent).toMatchObject({ to: 'turn', turnId: 't0146' }));
-    again();
+    reopen();
     await user.type(field(), 'nothing is called so');
     await user.click(screen.getByRole('option', { name: /Search messages for “nothing is called so”/ }));
     await waitFor(() => expect([app.layout.searching, app.search.text]).toEqual([true, 'nothing is called so']));
@@ -86,17 +86,17 @@ describe('the palette', () => {
   });
 
   it('confirms the new value of a setting that it switches', async () => {
-    const { app, field, again, user } = await palette();
-    const said = () => app.toasts.list.map(({ text }) => text);
+    const { app, field, reopen, user } = await palette();
+    const toastTexts = () => app.toasts.list.map(({ text }) => text);
     await user.type(field(), 'wrap or scroll{Enter}');
-    await waitFor(() => expect(said()).toEqual(['Long lines of code are wrapped']));
+    await waitFor(() => expect(toastTexts()).toEqual(['Long lines of code are wrapped']));
     expect(app.theme.wrap).toBe(true);
-    again();
+    reopen();
     await user.type(field(), 'wrap or scroll{Enter}');
-    await waitFor(() => expect(said()).toEqual(['Long lines of code are not wrapped']));
-    again();
+    await waitFor(() => expect(toastTexts()).toEqual(['Long lines of code are not wrapped']));
+    reopen();
     await user.type(field(), 'show or hide line{Enter}');
-    await waitFor(() => expect(said()).toEqual(['Line numbers in code are shown']));
+    await waitFor(() => expect(toastTexts()).toEqual(['Line numbers in code are shown']));
   });
 
   it('asks for the text of a command', async () => {
@@ -120,7 +120,7 @@ describe('the order of the palette', () => {
 
   it('starts with recent items, and no kind hides the others', () => {
     const items = [item('alpha'), item('beta', { disabledReason: 'Not now' }), ...Array.from({ length: 30 }, (_, i) => item(`session ${i}`, { kind: 'session' }))];
-    const shown = sectionsOf(items, '', ['alpha', 'beta', 'gone']).map(({ title, items: some }) => [title, some.length]);
+    const shown = sectionsOf(items, '', ['alpha', 'beta', 'gone']).map(({ title, items: rows }) => [title, rows.length]);
     expect(shown).toEqual([['Recent', 1], ['Commands', 1], ['Sessions', 7]]);
     expect(sectionsOf(items, '>', ['alpha']).map(({ title }) => title)).toEqual(['Commands']);
     expect(sectionsOf(items, 'session', [])[0]!.items).toHaveLength(7);
@@ -128,7 +128,7 @@ describe('the order of the palette', () => {
 
   it('ranks matches in other words below titles, and recent items higher', () => {
     const items = [item('Show the memory', { words: 'chunks' }), item('Chunks of wood', { kind: 'session' }), item('Chunk one'), item('Chunk two')];
-    const ids = (recent: string[]) => sectionsOf(items, 'chunk', recent).flatMap(({ items: some }) => some.map(({ id }) => id));
+    const ids = (recent: string[]) => sectionsOf(items, 'chunk', recent).flatMap(({ items: rows }) => rows.map(({ id }) => id));
     expect(ids([]).at(0)).toBe('Chunk one');
     expect(ids(['Chunk two']).at(0)).toBe('Chunk two');
     expect(ids([])).toContain('Show the memory');

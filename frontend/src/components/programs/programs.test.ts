@@ -5,7 +5,7 @@ import type { FakeOptions } from '$lib/backend/fake';
 import type { ProgramClientView } from '$lib/backend/types';
 import Settings from '../settings/Settings.svelte';
 import { mountWith } from '$shared/testing/harness';
-import { sees } from './words';
+import { accessWords } from './words';
 
 async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typeof mountWith>[3]) {
   const mounted = await mountWith(Settings, (app) => {
@@ -31,8 +31,8 @@ describe('programs', () => {
 
   test('one that never connected has no access yet, but asks for nothing', () => {
     const client: ProgramClientView = { name: 'Zed', scope: 'asked', sessions: [], folders: [], remember: false, claims: '', tokenAt: 1, createdAt: 1, seenAt: 0, notes: '' };
-    expect(sees(client)).toEqual({ words: 'no access yet', tone: 'plain' });
-    expect(sees({ ...client, seenAt: 2 })).toEqual({ words: 'asks for access', tone: 'warn' });
+    expect(accessWords(client)).toEqual({ words: 'no access yet', tone: 'plain' });
+    expect(accessWords({ ...client, seenAt: 2 })).toEqual({ words: 'asks for access', tone: 'warn' });
   });
 
   test('chosen sessions are added and removed', async () => {

@@ -2,7 +2,7 @@ import type { ProgramAccessView, ProgramClientView } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 
 /** The scope of a program in one word. */
-export function sees(client: ProgramClientView): { words: string; tone: 'plain' | 'ok' | 'warn' } {
+export function accessWords(client: ProgramClientView): { words: string; tone: 'plain' | 'ok' | 'warn' } {
   switch (client.scope) {
     case 'asked': // one that has only a token has not asked for anything yet
       return client.seenAt ? { words: t('programs.asks'), tone: 'warn' } : { words: t('programs.noAccessYet'), tone: 'plain' };
@@ -22,11 +22,11 @@ export function sees(client: ProgramClientView): { words: string; tone: 'plain' 
 const tools: Record<string, PlainKey> = { search_memory: 'programs.searched', get_turn: 'programs.readTurn', list_sessions: 'programs.listedSessions', remember: 'programs.wroteNote' };
 
 /** What a program did, in a few words. */
-export function did(access: ProgramAccessView): string {
+export function actionWords(access: ProgramAccessView): string {
   const known = tools[access.tool];
-  const what = known ? t(known) : access.tool;
-  if (access.outcome === 'refused') return t('programs.refused', { what });
-  return access.outcome === 'failed' ? t('programs.failed', { what }) : what;
+  const action = known ? t(known) : access.tool;
+  if (access.outcome === 'refused') return t('programs.refused', { what: action });
+  return access.outcome === 'failed' ? t('programs.failed', { what: action }) : action;
 }
 
 /** How much of the history an access showed. */

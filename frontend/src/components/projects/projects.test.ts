@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { BackendError } from '$lib/backend/errors';
 import { scanView } from '$lib/backend/fake/projects';
-import { grouped } from '$lib/state/sessionGroups';
+import { groupSessions } from '$lib/state/sessionGroups';
 import { mountIn, startedApp } from '../../test/mount';
 import ComposerBar from '../composer/ComposerBar.svelte';
 import Header from '../header/Header.svelte';
@@ -29,12 +29,12 @@ const line = (name: string, count: number) => ({ id: `folder:${name}`, name, cou
 async function inProject() {
   const started = await opened();
   const { app, backend, row } = started;
-  const made = await backend.projects.create('Bakery');
+  const project = await backend.projects.create('Bakery');
   await backend.sessions.setFolder([row.id], 'Bakery');
   await app.projects.load();
   await app.navigation.openSession(row.id);
   await waitFor(() => expect(app.conversation.header?.project).toBe('Bakery'));
-  return { ...started, id: made.id };
+  return { ...started, id: project.id };
 }
 
 describe('the result of scanning a folder', () => {
@@ -165,7 +165,7 @@ describe('sessions of a project', () => {
     const { app, backend, calls, user } = await opened();
     await backend.projects.create('Bakery');
     await app.projects.load();
-    expect(grouped(app.sessions.list, Date.now(), new Set(), ['Bakery'])).toContainEqual({ kind: 'folder', id: 'folder:Bakery', name: 'Bakery', count: 0, open: true });
+    expect(groupSessions(app.sessions.list, Date.now(), new Set(), ['Bakery'])).toContainEqual({ kind: 'folder', id: 'folder:Bakery', name: 'Bakery', count: 0, open: true });
     mountIn(app, FolderLine, line('Bakery', 0));
     expect(screen.getByRole('button', { name: /^Bakery.*Project/ })).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Actions for the folder Bakery' }));

@@ -9,12 +9,12 @@ export const differs = (scan: Counts): boolean => scan.newCount + scan.changedCo
 
 /** "3 new, 1 changed, 2 removed". */
 export function changeWords(scan: Counts): string {
-  const said = inRow([
+  const parts = inRow([
     scan.newCount > 0 && t('projects.countNew', { count: scan.newCount }),
     scan.changedCount > 0 && t('projects.countChanged', { count: scan.changedCount }),
     scan.removedCount > 0 && t('projects.countRemoved', { count: scan.removedCount }),
   ]);
-  return said || t('projects.nothingChanged');
+  return parts || t('projects.nothingChanged');
 }
 
 export const skippedCount = (scan: Pick<ProjectScanView, 'skipped'>): number => scan.skipped.reduce((sum, { count }) => sum + count, 0);
@@ -39,4 +39,4 @@ const reasons: Record<string, PlainKey> = {
 };
 
 /** Why a file was skipped; an unknown reason is shown unchanged. */
-export const reasonWords = (why: string): string => (reasons[why] ? t(reasons[why]) : why);
+export const reasonWords = (reason: string): string => (reasons[reason] ? t(reasons[reason]) : reason);

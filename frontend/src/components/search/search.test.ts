@@ -161,11 +161,11 @@ describe('the global search', () => {
 describe('rows of results', () => {
   it('have no link to more if everything is shown or only the title matches', () => {
     const hit = { turnId: 't', branchId: 'b', branchLabel: 'main', seq: 1, role: 'user', at: 0, snippet: '', marks: [], by: 'words', score: 1 };
-    const kinds = (one: SearchGroup) => lineGroups([one])[0]!.lines.map((line) => line.kind);
+    const kinds = (result: SearchGroup) => lineGroups([result])[0]!.lines.map((line) => line.kind);
     expect([kinds(group({ hits: [hit], more: 3 })), kinds(group({ hits: [hit] })), kinds(group({ more: 0 }))]).toEqual([['title', 'hit', 'more'], ['title', 'hit'], ['title']]);
   });
 
-  it.each([['ArrowDown', 0, 3, 1], ['ArrowDown', 2, 3, 0], ['ArrowUp', 0, 3, 2], ['PageDown', 1, 30, 9], ['PageUp', 3, 30, 0], ['ArrowDown', -1, 0, -1], ['x', 0, 3, -1]])('%s from %i of %i leads to %i', (key, at, count, to) => expect(lineTarget(key, at, count)).toBe(to));
+  it.each([['ArrowDown', 0, 3, 1], ['ArrowDown', 2, 3, 0], ['ArrowUp', 0, 3, 2], ['PageDown', 1, 30, 9], ['PageUp', 3, 30, 0], ['ArrowDown', -1, 0, -1], ['x', 0, 3, -1]])('%s from %i of %i leads to %i', (key, index, count, target) => expect(lineTarget(key, index, count)).toBe(target));
 
   it('counts in a sentence', () => {
     const result = { groups: [group()], hits: 0, truncated: false, warning: '', totalMs: 12 };

@@ -230,7 +230,7 @@ describe('importing servers', () => {
     await waitFor(() => expect(called(backend, 'applyImport')).toMatchObject([[{ servers: [{ answers: [{ name: 'key', value: '', secret: true }, { name: 'pin', value: '1234' }, { name: 'region', value: '' }] }] }]]));
   });
 
-  it.each([['a.mcpb', true], ['claude_desktop_config.json', true], ['mcp.json', true], ['conversations.json', false], ['notes.txt', false]])('a dropped %s is a server: %s', (name, is) => expect(looksLikeServer(name)).toBe(is));
+  it.each([['a.mcpb', true], ['claude_desktop_config.json', true], ['mcp.json', true], ['conversations.json', false], ['notes.txt', false]])('a dropped %s is a server: %s', (name, expected) => expect(looksLikeServer(name)).toBe(expected));
 });
 
 const field = (more: Partial<ElicitationField>): ElicitationField => ({ name: 'f', title: '', description: '', type: 'string', format: '', required: false, default: [], choices: [], min: '', max: '', ...more });

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { block, sessionRow } from '$lib/backend/fake/shapes';
 import { mountIn, startedApp } from '../../test/mount';
-import { groupOf, grouped } from '$lib/state/sessionGroups';
+import { groupOf, groupSessions } from '$lib/state/sessionGroups';
 import SessionLine from './SessionLine.svelte';
 import Sessions from './Sessions.svelte';
 
@@ -21,8 +21,8 @@ describe('groups of sessions', () => {
       sessionRow({ id: 'a', pinned: true, updatedAt: at('2026-01-01T00:00:00') }), sessionRow({ id: 'b', updatedAt: now }),
       sessionRow({ id: 'c', updatedAt: now - 1 }), sessionRow({ id: 'd', updatedAt: at('2026-10-02T00:00:00') }),
     ];
-    expect(grouped(rows, now).map((line) => (line.kind === 'heading' ? line.title : line.id))).toEqual(['Pinned', 'a', 'Today', 'b', 'c', 'October', 'd']);
-    expect(grouped([], now)).toEqual([]);
+    expect(groupSessions(rows, now).map((line) => (line.kind === 'heading' ? line.title : line.id))).toEqual(['Pinned', 'a', 'Today', 'b', 'c', 'October', 'd']);
+    expect(groupSessions([], now)).toEqual([]);
   });
 
   it('sorts folders by name between pinned sessions and days; a collapsed one shows only its row', () => {
@@ -30,7 +30,7 @@ describe('groups of sessions', () => {
       sessionRow({ id: 'p', pinned: true, folder: 'Work', updatedAt: now }), sessionRow({ id: 'a', folder: 'Work', updatedAt: now }), sessionRow({ id: 'b', updatedAt: now }),
       sessionRow({ id: 'c', folder: 'Garden', updatedAt: now - 1 }), sessionRow({ id: 'd', folder: 'Work', updatedAt: now - 2 }),
     ];
-    const ids = (collapsed: string[]) => grouped(rows, now, new Set(collapsed)).map((line) => (line.kind === 'folder' ? `${line.name} ${line.count}` : line.id));
+    const ids = (collapsed: string[]) => groupSessions(rows, now, new Set(collapsed)).map((line) => (line.kind === 'folder' ? `${line.name} ${line.count}` : line.id));
     expect(ids([])).toEqual(['heading:Pinned', 'p', 'Garden 1', 'c', 'Work 2', 'a', 'd', 'heading:Today', 'b']);
     expect(ids(['Work'])).toEqual(['heading:Pinned', 'p', 'Garden 1', 'c', 'Work 2', 'heading:Today', 'b']);
   });
@@ -46,11 +46,11 @@ describe('the sessions column', () => {
     await userEvent.type(field, 'rota{Escape}');
     expect(field).toHaveValue('');
     expect(app.layout.isOpen('sessions')).toBe(true);
-    const asked = app.composer.focusAsked;
+    const requestsBefore = app.composer.focusRequests;
     await userEvent.keyboard('{Escape}');
-    expect([app.layout.isOpen('sessions'), app.composer.focusAsked]).toEqual([false, asked]);
+    expect([app.layout.isOpen('sessions'), app.composer.focusRequests]).toEqual([false, requestsBefore]);
     await userEvent.keyboard('{Escape}');
-    expect(app.composer.focusAsked).toBeGreaterThan(asked);
+    expect(app.composer.focusRequests).toBeGreaterThan(requestsBefore);
   });
 
   it('says that there are older sessions if the list has its maximum length', async () => {
@@ -97,7 +97,7 @@ async function line(more = {}) {
   const renamed: (string | null)[] = [];
   const chosen: string[] = [];
   const row = sessionRow({ id: 's9', title: 'Rye loaf', ...more });
-  const props = { row, open: false, reachable: true, renaming: false, onrename: () => undefined, onrenamed: (title: string | null) => void renamed.push(title), onfocus: () => undefined, onchoose: (how: string) => void chosen.push(how) };
+  const props = { row, open: false, reachable: true, renaming: false, onrename: () => undefined, onrenamed: (title: string | null) => void renamed.push(title), onfocus: () => undefined, onchoose: (mode: string) => void chosen.push(mode) };
   return { app, backend, chosen, renamed, props };
 }
 
@@ -118,14 +118,14 @@ describe('the row of a session', () => {
     expect(renamed).toEqual([null, 'Wheat']);
   });
 
-  it.each([['{Control>}', 'one'], ['{Shift>}', 'range']])('is selected, not opened, by a click with %s', async (held, how) => {
+  it.each([['{Control>}', 'one'], ['{Shift>}', 'range']])('is selected, not opened, by a click with %s', async (modifier, mode) => {
     const { app, chosen, props } = await line();
     const before = app.conversation.sessionId;
     mountIn(app, SessionLine, props);
     const user = userEvent.setup();
-    await user.keyboard(held);
+    await user.keyboard(modifier);
     await user.click(screen.getByRole('button', { name: 'Rye loaf' }));
-    expect([chosen, app.conversation.sessionId]).toEqual([[how], before]);
+    expect([chosen, app.conversation.sessionId]).toEqual([[mode], before]);
   });
 
   it('suggests a title from the conversation; Tab accepts it, Enter saves it', async () => {

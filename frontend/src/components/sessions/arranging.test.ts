@@ -125,16 +125,16 @@ describe('arranging sessions', () => {
     const open = app.conversation.sessionId;
     const ids = [open, row('Invoice number formats').id];
     await app.sessionActions.archiveAll(ids, true);
-    const away = () => ids.map((id) => backend.world.session(id).row.archived);
-    expect([away(), app.conversation.sessionId === open]).toEqual([[true, true], false]);
+    const archived = () => ids.map((id) => backend.world.session(id).row.archived);
+    expect([archived(), app.conversation.sessionId === open]).toEqual([[true, true], false]);
     expect(await undo()).toBe(true);
-    await waitFor(() => expect(away()).toEqual([false, false]));
+    await waitFor(() => expect(archived()).toEqual([false, false]));
   });
 
   it('opens a copy and says what it does not contain', async () => {
     await app.sessionActions.duplicate(row('Every state of a turn').id);
-    const made = backend.world.session(app.conversation.sessionId).row;
-    expect(made.title).toBe('Every state of a turn (copy)');
+    const copy = backend.world.session(app.conversation.sessionId).row;
+    expect(copy.title).toBe('Every state of a turn (copy)');
     expect(app.toasts.list.at(-1)?.hint).toBe('2 turns are still open in the original and not in the copy.');
   });
 
@@ -166,10 +166,10 @@ describe('arranging sessions', () => {
     await app.arranging.move([row('On-call rota for December').id], 'Work');
     app.arranging.askFolder([id]);
     const { unmount } = mountIn(app, FolderDialog, { ids: [id] });
-    const there = await screen.findByRole('button', { name: /Work/ });
+    const existing = await screen.findByRole('button', { name: /Work/ });
     await userEvent.click(screen.getByRole('textbox'));
     await userEvent.keyboard('{ArrowDown}');
-    expect(there).toHaveFocus();
+    expect(existing).toHaveFocus();
     await userEvent.keyboard('{Enter}');
     await waitFor(() => expect([folder('Invoice number formats'), app.arranging.asking]).toEqual(['Work', null]));
     unmount();

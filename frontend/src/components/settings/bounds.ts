@@ -4,11 +4,11 @@ import { t } from '$lib/words/words.svelte';
 import { program } from '$lib/words/program';
 import { decimal, grouped, percentage, typedNumber } from '$shared/format';
 
-/** A share of something that people think of in percent: it is shown and typed so, and stored as a share. */
+/** A share that people think of in percent: it is shown and typed as a percentage, and stored as a share. */
 const isPercent = (setting: Setting) => setting.unit === 'share of the budget';
 const toPercent = (share: number) => Math.round(share * 1000) / 10;
 
-/** A port is a name made of digits. */
+/** A port number is an identifier, so its digits are not grouped. */
 const isPort = (setting: Setting) => setting.key.endsWith('.port');
 
 /** The display form of a value: On and Off for switches, grouped digits for whole numbers, the entries of a list. */

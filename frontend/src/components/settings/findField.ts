@@ -1,5 +1,5 @@
 /** How long a field may take to appear, in ms: some are read from the system first. */
-const patience = 3_000;
+const timeoutMs = 3_000;
 const frameMs = 50;
 /** How long it stays marked. */
 const markedMs = 3_000;
@@ -18,18 +18,18 @@ function focusIn(field: HTMLElement): void {
 
 /**
  * Scrolls a page of the settings to a field, marks it for a moment and focuses its control, or the heading. Returns
- * whether it was found. Stops waiting for it once it is no longer wanted, and takes the focus from nothing that the user
- * has moved it to.
+ * whether it was found. Stops waiting for it once it is no longer wanted, and leaves the focus alone if the user has
+ * moved it meanwhile.
  */
-export async function showField(page: HTMLElement, label: string, wanted: () => boolean = () => true): Promise<boolean> {
-  const from = document.activeElement;
-  for (let waited = 0; waited <= patience && page.isConnected && wanted(); waited += frameMs) {
+export async function showField(page: HTMLElement, label: string, isWanted: () => boolean = () => true): Promise<boolean> {
+  const focusedBefore = document.activeElement;
+  for (let waited = 0; waited <= timeoutMs && page.isConnected && isWanted(); waited += frameMs) {
     const field = labelled(page, label);
     if (field) {
       field.scrollIntoView({ block: 'center' });
       field.dataset.found = '';
       setTimeout(() => delete field.dataset.found, markedMs);
-      if (document.activeElement === from || document.activeElement === document.body) focusIn(field);
+      if (document.activeElement === focusedBefore || document.activeElement === document.body) focusIn(field);
       return true;
     }
     await new Promise((resolve) => setTimeout(resolve, frameMs));

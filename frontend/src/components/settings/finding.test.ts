@@ -50,29 +50,29 @@ it('found settings have the controls of their pages: stars for the favourite mod
 
 describe('a field that appears late', () => {
   /** A page whose field appears after `meanwhile`. */
-  async function shown(meanwhile: (page: HTMLElement) => void, wanted?: () => boolean) {
+  async function lateField(meanwhile: (page: HTMLElement) => void, isCurrent?: () => boolean) {
     document.body.innerHTML = '<main><input aria-label="Other"></main>';
     const page = document.querySelector('main')!;
-    const found = showField(page, 'Version', wanted);
+    const found = showField(page, 'Version', isCurrent);
     meanwhile(page);
     page.insertAdjacentHTML('beforeend', '<div class="field-row"><label for="version">Version</label><input id="version"></div>');
     return { found: await found, page };
   }
 
   it('takes the focus', async () => {
-    expect((await shown(() => undefined)).found).toBe(true);
+    expect((await lateField(() => undefined)).found).toBe(true);
     expect(document.getElementById('version')).toHaveFocus();
   });
 
   it('leaves the focus where the user has moved it', async () => {
-    const { found, page } = await shown((at) => at.querySelector('input')!.focus());
+    const { found, page } = await lateField((page) => page.querySelector('input')!.focus());
     expect(found).toBe(true);
     expect(page.querySelector('[aria-label="Other"]')).toHaveFocus();
   });
 
-  it('is ignored after another page was opened or another search begun', async () => {
-    let wanted = true;
-    expect((await shown(() => (wanted = false), () => wanted)).found).toBe(false);
+  it('is ignored after another page was opened or another search started', async () => {
+    let current = true;
+    expect((await lateField(() => (current = false), () => current)).found).toBe(false);
     expect(document.querySelector('[data-found]')).toBeNull();
   });
 });

@@ -38,7 +38,7 @@ export function hostOf(url: string): string {
  * A typed address with its scheme: http for this machine and private networks, https otherwise. An address that has a
  * scheme is only trimmed.
  */
-export function wholeAddress(typed: string): string {
+export function withScheme(typed: string): string {
   const address = typed.trim();
   if (address === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(address)) return address;
   const host = address.replace(/[/?#].*$/, '').replace(/:\d+$/, '').toLowerCase();

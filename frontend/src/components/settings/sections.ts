@@ -17,7 +17,7 @@ export interface Section {
 export interface PageField {
   /** As the page shows it. */
   label: string;
-  /** Other words that people search for it with. */
+  /** Other words that people may search for. */
   also?: string;
 }
 
@@ -53,7 +53,7 @@ export const costSection = 'group:Cost';
 const ofGroup = (id: string, lead: string): Section => ({ id, title: groupTitle(id.replace('group:', '')), lead });
 
 /** The common pages, most used first. Groups of the program that are not listed here follow under "All settings". */
-const everyday = (): Section[] => [
+const commonPages = (): Section[] => [
   { id: 'general', title: t('settings.general'), lead: t('settings.generalLead'), fields: [{ label: t('autostart.label'), also: `${t('autostart.help')} ${t('settings.autostartWords')}` }, { label: t('settings.defaultModel') }, { label: t('settings.configFile') }, { label: t('settings.version'), also: `${t('updates.check')} ${t('settings.updateWords')}` }] },
   { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead'), fields: [{ label: t('settings.theme'), also: t('settings.themeWords') }, { label: t('settings.textSize'), also: t('settings.textSizeWords') }, ...[t('settings.codeSize'), t('settings.messageWidth'), t('settings.motion'), t('settings.wrapCode'), t('settings.lineNumbers'), t('settings.previews')].map((label) => ({ label }))] },
   { id: 'providers', title: t('settings.providers'), lead: t('settings.providersLead') },
@@ -71,10 +71,10 @@ const everyday = (): Section[] => [
 ];
 
 /** Groups whose settings are on pages with other names. */
-const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance', 'Storage and backup': 'storage', Keyboard: 'shortcuts' };
+const pageOfGroup: Record<string, string> = { General: 'general', Appearance: 'appearance', 'Storage and backup': 'storage', Keyboard: 'shortcuts' };
 
 export function groupId(group: string): string {
-  return absorbed[group] ?? `group:${group}`;
+  return pageOfGroup[group] ?? `group:${group}`;
 }
 
 /** The display name of a group. */
@@ -85,7 +85,7 @@ export function groupTitle(group: string): string {
 
 /** All pages: the common ones, then the one with every key, then the remaining groups in the program's order. */
 export function sectionsOf(settings: readonly Setting[]): Section[] {
-  const first = everyday();
+  const first = commonPages();
   const groups = [...new Set(settings.map((setting) => setting.group))].filter((group) => !first.some(({ id }) => id === groupId(group)));
   return [
     ...first,

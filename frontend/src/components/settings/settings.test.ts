@@ -143,8 +143,8 @@ describe('a compatible server', () => {
     expect(called('settings.testKey')).toEqual([['chatcompletions', 'bad', 'http://127.0.0.1:4621/v1']]);
     await user.type(screen.getByLabelText('Address'), '/x');
     expect(screen.queryByText('The test failed')).toBeNull();
-    const { wholeAddress } = await import('./providers');
-    expect(['api.example.com/v1', 'localhost:1234', '192.168.1.4:8000', '[::1]:80', 'https://a.b', 'nowhere', ''].map(wholeAddress)).toEqual(['https://api.example.com/v1', 'http://localhost:1234', 'http://192.168.1.4:8000', 'http://[::1]:80', 'https://a.b', 'nowhere', '']);
+    const { withScheme } = await import('./providers');
+    expect(['api.example.com/v1', 'localhost:1234', '192.168.1.4:8000', '[::1]:80', 'https://a.b', 'nowhere', ''].map(withScheme)).toEqual(['https://api.example.com/v1', 'http://localhost:1234', 'http://192.168.1.4:8000', 'http://[::1]:80', 'https://a.b', 'nowhere', '']);
   });
 
   test('a wrong address is shown in place, and nothing is saved', async () => {
@@ -347,7 +347,7 @@ test('Esc goes back to the conversation', async () => {
 });
 
 describe('appearance', () => {
-  const written = (backend: { calls: { name: string; args: unknown[] }[] }) => backend.calls.filter((call) => call.name === 'settings.set').map((call) => call.args);
+  const savedSettings = (backend: { calls: { name: string; args: unknown[] }[] }) => backend.calls.filter((call) => call.name === 'settings.set').map((call) => call.args);
 
   test('width, motion and code size change the page at once, and are saved', async () => {
     const { app, backend } = await open('appearance');
@@ -356,7 +356,7 @@ describe('appearance', () => {
     await userEvent.click(screen.getByRole('radio', { name: 'Reduced' }));
     await userEvent.click(screen.getByRole('button', { name: 'Larger code' }));
     expect([root.dataset.width, root.dataset.motion, root.style.getPropertyValue('--code-zoom'), app.theme.code]).toEqual(['wide', 'reduced', '1.05', 105]);
-    expect(written(backend)).toEqual([['appearance.message_width', 'wide'], ['appearance.motion', 'reduced'], ['appearance.code_size', '105']]);
+    expect(savedSettings(backend)).toEqual([['appearance.message_width', 'wide'], ['appearance.motion', 'reduced'], ['appearance.code_size', '105']]);
     expect(JSON.parse(localStorage.getItem('contextinfinity.look')!)).toEqual({ theme: 'system', zoom: 100, code: 105, width: 'wide', motion: 'reduced' });
   });
 
@@ -371,7 +371,7 @@ describe('appearance', () => {
     const { app, backend } = await open('appearance');
     for (const name of ['Wrap long lines of code', 'Line numbers in code', 'Preview diagrams, SVG and HTML']) await userEvent.click(await screen.findByRole('checkbox', { name }));
     expect([app.theme.wrap, app.theme.numbers, app.theme.previews]).toEqual([true, true, false]);
-    await expect.poll(() => written(backend)).toEqual([['appearance.code_wrap', 'true'], ['appearance.code_numbers', 'true'], ['appearance.previews', 'false']]);
+    await expect.poll(() => savedSettings(backend)).toEqual([['appearance.code_wrap', 'true'], ['appearance.code_numbers', 'true'], ['appearance.previews', 'false']]);
   });
 
   test('a change by the command line or another window is applied, except to what this window is saving', async () => {
@@ -384,7 +384,7 @@ describe('appearance', () => {
     await waitFor(() => expect(document.documentElement.dataset.theme).toBe('dark'));
     const { theme } = app;
     expect([theme.zoom, theme.code, theme.wrap, theme.numbers, theme.previews, theme.width, theme.motion]).toEqual([150, 90, true, true, false, 'wide', 'reduced']);
-    expect(written(backend)).toEqual([]);
+    expect(savedSettings(backend)).toEqual([]);
 
     const release = backend.hold('settings.set');
     const saved = theme.setZoom(120);

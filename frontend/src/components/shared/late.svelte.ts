@@ -1,13 +1,13 @@
 /** How long a wait is not shown, in ms: a shorter one would only flicker. */
-const patience = 150;
+const delayMs = 150;
 
 /** Becomes true once `waiting` has been true for that many ms. Call it during component setup. */
-export function late(waiting: () => boolean, ms = patience): { readonly shown: boolean } {
+export function late(waiting: () => boolean, ms = delayMs): { readonly shown: boolean } {
   let shown = $state(false);
-  // Derived, because what it depends on may change while it stays true: the wait does not begin again then.
-  const waits = $derived(waiting());
+  // Derived, so that the delay does not start again when a dependency changes but the result stays true.
+  const isWaiting = $derived(waiting());
   $effect(() => {
-    if (!waits) return;
+    if (!isWaiting) return;
     const timer = setTimeout(() => (shown = true), ms);
     return () => {
       clearTimeout(timer);

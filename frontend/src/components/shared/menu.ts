@@ -43,11 +43,11 @@ export function menuTarget(key: string, at: number, count: number): number {
  */
 export function typeAhead(labels: string[], typed: string, at: number): number {
   const same = [...typed].every((letter) => letter === typed[0]);
-  const wanted = (same ? (typed[0] ?? '') : typed).toLocaleLowerCase();
+  const prefix = (same ? (typed[0] ?? '') : typed).toLocaleLowerCase();
   const from = same ? at + 1 : Math.max(at, 0);
   for (let i = 0; i < labels.length; i++) {
     const index = (from + i) % labels.length;
-    if (labels[index]?.toLocaleLowerCase().startsWith(wanted)) return index;
+    if (labels[index]?.toLocaleLowerCase().startsWith(prefix)) return index;
   }
   return -1;
 }
@@ -61,8 +61,8 @@ export function placeMenu(
 ): { left: number; top: number; maxHeight: number } {
   const gap = 4;
   const edge = 8;
-  const wanted = align === 'end' ? anchor.right - size.width : anchor.left;
-  const left = Math.max(edge, Math.min(wanted, view.width - size.width - edge));
+  const preferred = align === 'end' ? anchor.right - size.width : anchor.left;
+  const left = Math.max(edge, Math.min(preferred, view.width - size.width - edge));
   const below = view.height - anchor.bottom - gap - edge;
   const above = anchor.top - gap - edge;
   if (size.height <= below || below >= above) {

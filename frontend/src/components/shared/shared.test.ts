@@ -108,7 +108,7 @@ describe('a typed number', () => {
     ['1.234.567', true, '1234567'], ['1.234,567', true, '1234.567'], ['12.34', true, '12.34'], ['1,5', true, '1.5'],
     ['0,7', false, '0.7'], [',5', false, '.5'], ['0.7', false, '0.7'], ['1.234,5', false, '1234.5'], ['1,234.5', false, '1234.5'], ['1.234', false, '1.234'],
     ['many', true, 'many'], ['', false, ''],
-  ])('%s (whole: %s) is read as %s', (typed, whole, read) => expect(typedNumber(typed, whole)).toBe(read));
+  ])('%s (whole: %s) is read as %s', (typed, whole, expected) => expect(typedNumber(typed, whole)).toBe(expected));
 });
 
 describe('menu', () => {
@@ -119,7 +119,7 @@ describe('menu', () => {
     ['Home', 2, 0],
     ['End', 0, 2],
     ['x', 1, -1],
-  ])('%s from %i goes to %i', (key, at, to) => expect(menuTarget(key, at, 3)).toBe(to));
+  ])('%s from %i goes to %i', (key, index, target) => expect(menuTarget(key, index, 3)).toBe(target));
 
   test('a repeated letter goes through the matching items, several letters find one', () => {
     const labels = ['Rename', 'Reset', 'Fork', 'Remove'];

@@ -20,33 +20,33 @@ async function page(options: Partial<FakeOptions> = {}) {
 }
 
 /** A stub of DataTransfer, which jsdom does not have. */
-function carries(data: Record<string, string>, files: File[] = []) {
-  const held = new Map(Object.entries(data));
+function transferWith(data: Record<string, string>, files: File[] = []) {
+  const contents = new Map(Object.entries(data));
   return {
     get types() {
-      return [...(files.length > 0 ? ['Files'] : []), ...held.keys()];
+      return [...(files.length > 0 ? ['Files'] : []), ...contents.keys()];
     },
     files, items: [], dropEffect: 'uninitialized', effectAllowed: 'all',
-    setData: (type: string, text: string) => void held.set(type, text), getData: (type: string) => held.get(type) ?? '',
+    setData: (type: string, text: string) => void contents.set(type, text), getData: (type: string) => contents.get(type) ?? '',
   };
 }
 
-function drag(name: string, target: EventTarget, dataTransfer: ReturnType<typeof carries>): boolean {
+function drag(name: string, target: EventTarget, dataTransfer: ReturnType<typeof transferWith>): boolean {
   const event = Object.assign(new Event(name, { bubbles: true, cancelable: true }), { dataTransfer, relatedTarget: null });
   target.dispatchEvent(event);
   return event.defaultPrevented;
 }
 
-const given = async (app: App, paths: string[]) => app.backend.transfer.inspect(paths);
+const inspectFiles = async (app: App, paths: string[]) => app.backend.transfer.inspect(paths);
 const requestWindow = async (backend: Awaited<ReturnType<typeof page>>['backend'], app: App, paths: string[], x = 300) => {
-  backend.tasks.requestWindow({ kind: 'files', files: await given(app, paths), x, y: 400 });
+  backend.tasks.requestWindow({ kind: 'files', files: await inspectFiles(app, paths), x, y: 400 });
   await new Promise((resolve) => setTimeout(resolve));
 };
 
 describe('the page stays, whatever is dropped', () => {
   it.each([
-    ['a file', carries({}, [new File(['x'], 'a.txt')])], ['a link', carries({ 'text/uri-list': 'https://example.com', 'text/plain': 'https://example.com' })],
-    ['words', carries({ 'text/plain': 'some words' })], ['a picture of a page', carries({ 'text/html': '<img>', 'text/uri-list': 'https://example.com/a.png' })], ['nothing', carries({})],
+    ['a file', transferWith({}, [new File(['x'], 'a.txt')])], ['a link', transferWith({ 'text/uri-list': 'https://example.com', 'text/plain': 'https://example.com' })],
+    ['words', transferWith({ 'text/plain': 'some words' })], ['a picture of a page', transferWith({ 'text/html': '<img>', 'text/uri-list': 'https://example.com/a.png' })], ['nothing', transferWith({})],
   ])('%s', async (_, data) => {
     await page();
     expect([drag('dragenter', document.body, data), drag('dragover', document.body, data), drag('drop', document.body, data)]).toEqual([true, true, true]);
@@ -56,7 +56,7 @@ describe('the page stays, whatever is dropped', () => {
     const { app } = await page();
     mountIn(app, Composer, {});
     const field = screen.getByRole('textbox', { name: 'Your message' });
-    const words = carries({ 'text/plain': 'some words' });
+    const words = transferWith({ 'text/plain': 'some words' });
     expect([drag('dragenter', field, words), drag('dragover', field, words), drag('drop', field, words)]).toEqual([false, false, false]);
     expect(drag('drop', document.body, words)).toBe(true);
     expect(words.dropEffect).toBe('uninitialized');
@@ -66,13 +66,13 @@ describe('the page stays, whatever is dropped', () => {
     const { app } = await page();
     mountIn(app, Composer, {});
     const book = 'word '.repeat(20_000);
-    expect(drag('drop', screen.getByRole('textbox', { name: 'Your message' }), carries({ 'text/plain': book }))).toBe(true);
+    expect(drag('drop', screen.getByRole('textbox', { name: 'Your message' }), transferWith({ 'text/plain': book }))).toBe(true);
     expect([app.draft.typed, app.draft.long]).toEqual(['', [book]]);
   });
 
   it('shows over the whole window what a drop will do, until the files leave', async () => {
     const { app } = await page();
-    const files = carries({}, [new File(['x'], 'a.txt')]);
+    const files = transferWith({}, [new File(['x'], 'a.txt')]);
     drag('dragover', document.body, files);
     expect([app.dropping.hovering, files.dropEffect]).toEqual([true, 'copy']);
     mountIn(app, DropHint, {});
@@ -98,7 +98,7 @@ describe('files with their paths', () => {
   it('are not read again by the page', async () => {
     const { app, backend } = await page({ nativeDrops: true });
     mountIn(app, Composer, {});
-    const drop = carries({}, [new File(['x'], 'a.txt'), new File(['x'], 'conversations.json')]);
+    const drop = transferWith({}, [new File(['x'], 'a.txt'), new File(['x'], 'conversations.json')]);
     expect(drag('drop', document.body, drop)).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect([backend.calls.some((call) => call.name === 'chat.attach'), app.importing.open]).toEqual([false, false]);
@@ -140,7 +140,7 @@ describe('files without their paths', () => {
   it('are attached directly; possible history is requested by path', async () => {
     const { app, backend } = await page();
     mountIn(app, Composer, {});
-    drag('drop', document.body, carries({}, [new File(['some notes'], 'notes.txt', { type: 'text/plain' }), new File(['{}'], 'conversations.json'), new File(['PK'], 'Orders.cinf')]));
+    drag('drop', document.body, transferWith({}, [new File(['some notes'], 'notes.txt', { type: 'text/plain' }), new File(['{}'], 'conversations.json'), new File(['PK'], 'Orders.cinf')]));
     await waitFor(() => expect(app.draft.files.map((file) => file.name)).toEqual(['notes.txt']));
     expect(backend.calls.filter((call) => call.name === 'chat.attach')).toHaveLength(1);
     expect([app.importing.open, app.importing.pathless]).toEqual([true, ['conversations.json', 'Orders.cinf']]);
@@ -159,7 +159,7 @@ describe('a request from outside the window', () => {
 
   it('made before the page was ready is handled afterwards, also on the first start', async () => {
     const { app, backend } = await startedApp({ data: 'first' });
-    backend.tasks.waiting = [{ kind: 'new_chat', sessionId: '', files: [], x: -1, y: -1 }, { kind: 'files', sessionId: '', files: await given(app, ['/home/ada/a.cinf']), x: -1, y: -1 }];
+    backend.tasks.waiting = [{ kind: 'new_chat', sessionId: '', files: [], x: -1, y: -1 }, { kind: 'files', sessionId: '', files: await inspectFiles(app, ['/home/ada/a.cinf']), x: -1, y: -1 }];
     await app.dropping.begin();
     expect([app.importing.files.map((file) => file.name), app.conversation.sessionId, backend.tasks.waiting]).toEqual([['a.cinf'], '', []]);
   });
@@ -181,7 +181,7 @@ describe('dragging out of the window', () => {
     const { row, element } = line(app);
     press(element);
     expect(drags(backend)).toEqual([]);
-    const data = carries({});
+    const data = transferWith({});
     drag('dragstart', element, data);
     expect(drags(backend)).toMatchObject([{ scope: 'session', sessionId: row.id, format: '', allBranches: true }]);
     expect(data.getData('text/uri-list')).toMatch(/^file:\/\/\/.*\.cinf$/);
@@ -192,14 +192,14 @@ describe('dragging out of the window', () => {
     const { app, backend } = await page();
     const { element } = line(app);
     backend.failNext('dragFile', { message: 'The disk is full' });
-    const data = carries({});
+    const data = transferWith({});
     drag('dragstart', element, data);
     expect([data.getData('text/uri-list'), data.types.includes('application/x-contextinfinity-sessions'), app.toasts.list]).toEqual(['', true, []]);
   });
 
   it('creates no bundle of a turn, which would be a whole session', async () => {
     const { app, backend } = await page();
-    const event = { dataTransfer: carries({}) } as unknown as DragEvent;
+    const event = { dataTransfer: transferWith({}) } as unknown as DragEvent;
     app.dragOut.put(event, [{ scope: 'turn', sessionId: app.conversation.sessionId, branchId: app.conversation.branchId, turnId: app.conversation.newest!.id }]);
     expect(drags(backend)).toMatchObject([{ scope: 'turn', format: 'md' }]);
   });
@@ -207,7 +207,7 @@ describe('dragging out of the window', () => {
   it('does nothing when dropped on the window it came from', async () => {
     const { app, backend } = await page({ nativeDrops: true });
     const what = [{ scope: 'session' as const, sessionId: app.sessions.list[0]!.id }];
-    const data = carries({});
+    const data = transferWith({});
     app.dragOut.put({ dataTransfer: data } as unknown as DragEvent, what);
     await requestWindow(backend, app, [decodeURI(data.getData('text/uri-list').replace('file://', ''))]);
     expect([app.importing.open, app.draft.files]).toEqual([false, []]);
@@ -215,13 +215,13 @@ describe('dragging out of the window', () => {
 
   it('is still a turn within the window if the engine reports only files', async () => {
     const { app } = await page();
-    const full = { dataTransfer: carries({}) } as unknown as DragEvent;
+    const full = { dataTransfer: transferWith({}) } as unknown as DragEvent;
     putTurn(full, { turnId: 't1', seq: 4 }, '#4');
-    const hidden = { dataTransfer: carries({}, [new File([], 'x.md')]) } as unknown as DragEvent;
+    const hidden = { dataTransfer: transferWith({}, [new File([], 'x.md')]) } as unknown as DragEvent;
     expect([holdsTurn(hidden), takeTurn(hidden)]).toEqual([true, { turnId: 't1', seq: 4 }]);
-    drag('dragover', document.body, hidden.dataTransfer as unknown as ReturnType<typeof carries>);
+    drag('dragover', document.body, hidden.dataTransfer as unknown as ReturnType<typeof transferWith>);
     expect(app.dropping.hovering).toBe(false); // it is our own drag
-    const addresses = { dataTransfer: carries({ 'text/uri-list': 'file:///x.md' }) } as unknown as DragEvent; // WebKitGTK
+    const addresses = { dataTransfer: transferWith({ 'text/uri-list': 'file:///x.md' }) } as unknown as DragEvent; // WebKitGTK
     expect([holdsTurn(addresses), takeTurn(addresses)]).toEqual([true, { turnId: 't1', seq: 4 }]);
     dispatchEvent(new Event('dragend'));
     expect([holdsTurn(hidden), takeTurn(hidden)]).toEqual([false, null]);

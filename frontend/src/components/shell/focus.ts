@@ -15,12 +15,15 @@ export function isOverChat(app: App): boolean {
  * Whether a key press types a character. Space does not count: it scrolls or presses a button, and no message begins
  * with one.
  */
-export function writes(event: KeyboardEvent): boolean {
+export function typesCharacter(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.isComposing || event.metaKey || event.key === ' ' || [...event.key].length !== 1) return false;
   return event.getModifierState('AltGraph') || !(event.ctrlKey || event.altKey);
 }
 
-/** Whether a key press pastes. Ctrl+V is a key's letter; on keyboards without Latin letters, its place. */
+/**
+ * Whether a key press pastes. Ctrl+V is recognised by the letter of the key; on keyboards without Latin letters, by its
+ * position.
+ */
 export function pastes(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.isComposing || event.altKey) return false;
   if (event.key === 'Insert') return event.shiftKey && !event.ctrlKey;
@@ -56,23 +59,23 @@ function markUntouched(field: HTMLTextAreaElement | null): void {
 /** Applies the second rule until the returned function is called. */
 export function keepFocus(app: App): () => void {
   let last: Element | null = null;
-  let due = 0;
+  let frame = 0;
   const focused = (event: FocusEvent) => (last = event.target as Element | null);
   const isLost = () => last !== null && (document.activeElement ?? document.body) === document.body && (!last.isConnected || last.matches(':disabled'));
   // The code that removed the element may focus another one by the next frame.
   const settle = () => {
-    due = 0;
+    frame = 0;
     if (!isLost()) return;
     last = null;
     if (isOverChat(app)) markUntouched(focusMessage());
   };
   const watch = new MutationObserver(() => {
-    if (due === 0 && isLost()) due = requestAnimationFrame(() => (due = requestAnimationFrame(settle)));
+    if (frame === 0 && isLost()) frame = requestAnimationFrame(() => (frame = requestAnimationFrame(settle)));
   });
   document.addEventListener('focusin', focused);
   watch.observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ['disabled'] });
   return () => {
-    cancelAnimationFrame(due);
+    cancelAnimationFrame(frame);
     watch.disconnect();
     document.removeEventListener('focusin', focused);
   };

@@ -25,17 +25,17 @@ export function guardPage(app: App): () => void {
     leave();
     void app.temporary.end();
   };
-  const unload = (event: BeforeUnloadEvent) => app.temporary.holdsAnything && event.preventDefault();
+  const unload = (event: BeforeUnloadEvent) => app.temporary.hasContent && event.preventDefault();
   document.addEventListener('click', click);
   document.addEventListener('auxclick', click);
-  const undrop = guardDrops(app);
+  const removeDropGuards = guardDrops(app);
   window.addEventListener('beforeunload', unload);
   window.addEventListener('pagehide', hide);
   document.addEventListener('visibilitychange', hidden);
   return () => {
     document.removeEventListener('click', click);
     document.removeEventListener('auxclick', click);
-    undrop();
+    removeDropGuards();
     window.removeEventListener('beforeunload', unload);
     window.removeEventListener('pagehide', hide);
     document.removeEventListener('visibilitychange', hidden);
@@ -63,22 +63,22 @@ function isForField(event: DragEvent): boolean {
 function guardDrops(app: App): () => void {
   const { dropping, importing } = app;
   let leaving: ReturnType<typeof setTimeout> | undefined;
-  const stay = () => clearTimeout(leaving);
+  const cancelLeave = () => clearTimeout(leaving);
   const over = (event: DragEvent) => {
     if (isForField(event)) return;
     const files = bringsFiles(app, event);
     if (!event.defaultPrevented && event.dataTransfer) event.dataTransfer.dropEffect = files ? 'copy' : 'none';
     event.preventDefault();
-    stay();
+    cancelLeave();
     dropping.hover(files);
   };
   const leave = (event: DragEvent) => {
     if (event.relatedTarget !== null) return;
-    stay();
+    cancelLeave();
     leaving = setTimeout(() => dropping.hover(false), leaveMs);
   };
   const drop = (event: DragEvent) => {
-    stay();
+    cancelLeave();
     dropping.hover(false);
     if (isForField(event)) return;
     event.preventDefault();
@@ -94,7 +94,7 @@ function guardDrops(app: App): () => void {
   window.addEventListener('dragleave', leave);
   window.addEventListener('drop', drop);
   return () => {
-    stay();
+    cancelLeave();
     unwatch();
     window.removeEventListener('dragenter', over);
     window.removeEventListener('dragover', over);

@@ -15,14 +15,14 @@ export function clearHoverAfterDrags(): () => void {
       element.parentNode?.insertBefore(element, element.nextSibling);
     }
   };
-  const rest = () => document.removeEventListener('pointermove', clear);
+  const stop = () => document.removeEventListener('pointermove', clear);
   // The pointer does not move during a drag, as far as the page can tell.
   const drag = () => document.addEventListener('pointermove', clear);
   document.addEventListener('dragstart', drag);
-  document.addEventListener('pointerdown', rest);
+  document.addEventListener('pointerdown', stop);
   return () => {
-    rest();
+    stop();
     document.removeEventListener('dragstart', drag);
-    document.removeEventListener('pointerdown', rest);
+    document.removeEventListener('pointerdown', stop);
   };
 }

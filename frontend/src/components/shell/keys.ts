@@ -1,6 +1,6 @@
 import { flushSync } from 'svelte';
 import type { App } from '$lib/state/app.svelte';
-import { focusMessage, isOverChat, pastes, takesNoPaste, takesNoText, writes } from './focus';
+import { focusMessage, isOverChat, pastes, takesNoPaste, takesNoText, typesCharacter } from './focus';
 
 /** Window-wide shortcuts. Those of one part (Enter in the composer, F2 on a session) are handled there. */
 export function onWindowKey(app: App, event: KeyboardEvent): void {
@@ -14,7 +14,7 @@ export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (app.commands.disabledReason(id) === '') void app.commands.try(id);
 }
 
-const isForMessage = (event: KeyboardEvent): boolean => (writes(event) && takesNoText(event.target)) || (pastes(event) && takesNoPaste(event.target));
+const isForMessage = (event: KeyboardEvent): boolean => (typesCharacter(event) && takesNoText(event.target)) || (pastes(event) && takesNoPaste(event.target));
 
 /**
  * Closes the answers side by side or a comparison, which cover the message and take no text themselves. Returns whether

@@ -76,8 +76,8 @@ describe('the context menu', () => {
   it('opens the menu of the row of a session, which Esc closes', async () => {
     const { app } = await startedApp({ data: 'rich' });
     const row = app.sessions.list[0]!;
-    const none = () => undefined;
-    mountIn(app, SessionLine, { row, open: false, reachable: true, renaming: false, onrename: none, onrenamed: none, onfocus: none, onchoose: none });
+    const ignore = () => undefined;
+    mountIn(app, SessionLine, { row, open: false, reachable: true, renaming: false, onrename: ignore, onrenamed: ignore, onfocus: ignore, onchoose: ignore });
     const line = screen.getByRole('button', { name: new RegExp(`^${row.title}`) });
     await fireEvent.contextMenu(line);
     expect(lines().join()).toMatch(/Select.*Rename.*Export….*Archive.*Delete/);
@@ -119,27 +119,27 @@ describe('a tooltip', () => {
   it('disappears with its element, although the pointer does not move', async () => {
     vi.useFakeTimers();
     const { app } = await startedApp({ data: 'rich' });
-    const face = document.createElement('div');
+    const container = document.createElement('div');
     const button = document.createElement('button');
-    face.append(button);
-    document.body.append(face);
+    container.append(button);
+    document.body.append(container);
     mountIn(app, Tooltip, {});
-    const gone: [string, () => void, () => void][] = [
-      ['hidden', () => (face.hidden = true), () => (face.hidden = false)],
-      ['inert', () => face.setAttribute('inert', ''), () => face.removeAttribute('inert')],
+    const ways: [string, () => void, () => void][] = [
+      ['hidden', () => (container.hidden = true), () => (container.hidden = false)],
+      ['inert', () => container.setAttribute('inert', ''), () => container.removeAttribute('inert')],
       ['removed', () => button.remove(), () => undefined],
     ];
-    for (const [how, go, comeBack] of gone) {
+    for (const [name, hide, restore] of ways) {
       button.title = 'What it does';
       for (const [x, target] of [[1, document.body], [9, button]] as const) target.dispatchEvent(new MouseEvent('pointerover', { bubbles: true, clientX: x }));
       await vi.advanceTimersByTimeAsync(600);
-      expect(screen.queryByRole('tooltip'), how).not.toBeNull();
-      go();
+      expect(screen.queryByRole('tooltip'), name).not.toBeNull();
+      hide();
       await vi.advanceTimersByTimeAsync(0);
-      expect(screen.queryByRole('tooltip'), how).toBeNull();
-      comeBack();
+      expect(screen.queryByRole('tooltip'), name).toBeNull();
+      restore();
     }
-    face.remove();
+    container.remove();
   });
 
   it('is not shown without pointing: for elements below a pointer that does not move, or text that is shown in full', async () => {
@@ -149,17 +149,17 @@ describe('a tooltip', () => {
     button.title = 'What it does';
     document.body.append(button);
     mountIn(app, Tooltip, {});
-    const over = (x: number, target: Element) => target.dispatchEvent(new MouseEvent('pointerover', { bubbles: true, clientX: x, clientY: 40 }));
+    const hover = (x: number, target: Element) => target.dispatchEvent(new MouseEvent('pointerover', { bubbles: true, clientX: x, clientY: 40 }));
     const shown = async () => (await vi.advanceTimersByTimeAsync(600), screen.queryByRole('tooltip') !== null);
-    over(40, document.body);
-    over(40, button); // a dialog above it closed
+    hover(40, document.body);
+    hover(40, button); // a dialog above it closed
     expect(await shown()).toBe(false);
-    over(80, document.body);
-    over(41, button);
+    hover(80, document.body);
+    hover(41, button);
     expect(await shown()).toBe(true);
-    over(80, document.body);
+    hover(80, document.body);
     button.textContent = 'What it does';
-    over(41, button);
+    hover(41, button);
     expect(await shown()).toBe(false);
     button.remove();
   });
@@ -187,16 +187,16 @@ describe('Enter', () => {
     const onchoose = vi.fn();
     const { app } = await startedApp({ data: 'rich' });
     const [first, second] = app.conversation.branches;
-    const one = mountIn(app, BranchList, { branches: [first!], current: '', onchoose });
+    const single = mountIn(app, BranchList, { branches: [first!], current: '', onchoose });
     screen.getByRole('searchbox').focus();
     await userEvent.keyboard('{Enter}');
     expect(onchoose).toHaveBeenCalledWith(first!.id);
-    one.unmount();
-    const two = mountIn(app, BranchList, { branches: [first!, { ...(second ?? first!), id: 'other' }], current: '', onchoose });
+    single.unmount();
+    const several = mountIn(app, BranchList, { branches: [first!, { ...(second ?? first!), id: 'other' }], current: '', onchoose });
     screen.getByRole('searchbox').focus();
     await userEvent.keyboard('{Enter}');
     expect(onchoose).toHaveBeenCalledOnce();
-    two.unmount();
+    several.unmount();
   });
 });
 
@@ -208,15 +208,15 @@ describe('Esc in a field beside the conversation', () => {
     const field = document.createElement(tag) as HTMLInputElement;
     if (type) field.type = type;
     document.body.append(field);
-    const hear = (event: KeyboardEvent) => onWindowKey(app, event);
-    addEventListener('keydown', hear);
+    const onKeyDown = (event: KeyboardEvent) => onWindowKey(app, event);
+    addEventListener('keydown', onKeyDown);
     field.focus();
-    const asked = app.composer.focusAsked;
+    const requestsBefore = app.composer.focusRequests;
     await userEvent.keyboard('{Escape}');
-    expect([stop.mock.calls.length, document.activeElement === field, app.composer.focusAsked]).toEqual([0, false, asked + 1]);
+    expect([stop.mock.calls.length, document.activeElement === field, app.composer.focusRequests]).toEqual([0, false, requestsBefore + 1]);
     await userEvent.keyboard('{Escape}');
     expect(stop).toHaveBeenCalledOnce();
-    removeEventListener('keydown', hear);
+    removeEventListener('keydown', onKeyDown);
     field.remove();
   });
 });
@@ -244,7 +244,7 @@ describe('shortcuts in a menu', () => {
   it('use the key names of the language', async () => {
     const { app } = await startedApp({ data: 'rich' });
     await chooseLanguage('de', []);
-    const menu = mountIn(app, MenuList, { items: [{ id: 'choose', label: 'Auswählen', keys: 'Ctrl+Space' }, { id: 'archive', label: 'Archivieren', keys: 'Delete' }], beside: () => new DOMRect(), label: 'Sitzung', onselect: () => undefined, onclose: () => undefined });
+    const menu = mountIn(app, MenuList, { items: [{ id: 'choose', label: 'Auswählen', keys: 'Ctrl+Space' }, { id: 'archive', label: 'Archivieren', keys: 'Delete' }], anchor: () => new DOMRect(), label: 'Sitzung', onselect: () => undefined, onclose: () => undefined });
     expect(document.body).toHaveTextContent('Strg+Leertaste');
     expect(document.body).toHaveTextContent('Entf');
     menu.unmount();
@@ -273,7 +273,7 @@ describe('typing outside of fields', () => {
       if (target === document.body) (document.activeElement as HTMLElement | null)?.blur();
       else target.focus();
       const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more });
-      target.addEventListener('keydown', (heard) => onWindowKey(app, heard), { once: true });
+      target.addEventListener('keydown', (dispatched) => onWindowKey(app, dispatched), { once: true });
       target.dispatchEvent(event);
       return { written: document.activeElement === field && !event.defaultPrevented };
     };
@@ -326,9 +326,9 @@ describe('the focus', () => {
     const field = document.querySelector<HTMLTextAreaElement>('[data-message-field]')!;
     const frames = () => new Promise((done) => setTimeout(done, 100));
     const button = () => {
-      const made = document.body.appendChild(document.createElement('button'));
-      made.focus();
-      return made;
+      const added = document.body.appendChild(document.createElement('button'));
+      added.focus();
+      return added;
     };
     button().remove();
     await waitFor(() => expect(field).toHaveFocus());

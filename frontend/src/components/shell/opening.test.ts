@@ -20,22 +20,22 @@ it('a first conversation that could not be created keeps its error, and is creat
   expect(screen.queryByText('The disk did not take it')).not.toBeInTheDocument();
 });
 
-it('an error that the configuration file gets while the program runs is shown over the conversation, again after it was dismissed if it changes', async () => {
+it('an error in the configuration file that appears while the program runs is shown over the conversation, and after it was dismissed, again if it changes', async () => {
   const { app, backend } = await startedApp({ data: 'rich' });
   mountIn(app, Chat, {});
   const title = 'The configuration file has an error';
-  const fileHas = (error: string) => {
+  const setFileError = (error: string) => {
     backend.program.fileError = error;
     backend.world.changed('settings', '', '');
   };
   expect(screen.queryByText(title)).toBeNull();
-  fileHas('line 3: this is not a value');
+  setFileError('line 3: this is not a value');
   expect(await screen.findByText(title)).toBeVisible();
   expect(screen.getByText(/line 3: this is not a value/)).toBeVisible();
   await userEvent.click(within(screen.getByText(title).closest<HTMLElement>('.notice')!).getByRole('button', { name: 'Dismiss' }));
   expect(screen.queryByText(title)).toBeNull();
-  fileHas('line 4: nor is this');
+  setFileError('line 4: nor is this');
   expect(await screen.findByText(/line 4: nor is this/)).toBeVisible();
-  fileHas('');
+  setFileError('');
   await waitFor(() => expect(screen.queryByText(title)).toBeNull());
 });

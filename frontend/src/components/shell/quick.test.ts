@@ -20,8 +20,8 @@ describe('the small window', () => {
     const id = app.conversation.sessionId;
     expect(app.sessions.find(id)).toMatchObject({ folder: 'Quick ask', turns: 0 });
     expect(screen.getByRole('heading', { name: 'Quick ask' })).toBeVisible();
-    const again = await startApp(backend);
-    expect(again.conversation.sessionId).toBe(id);
+    const restarted = await startApp(backend);
+    expect(restarted.conversation.sessionId).toBe(id);
   });
 
   it('continues in the main window, and closes', async () => {

@@ -46,7 +46,7 @@ describe('Ctrl+Z', () => {
     const { app, world, row, undo } = await started();
     const pins = () => world.branch(row.activeBranch).pins.map((pin) => pin.text);
     const before = pins();
-    const back = async () => {
+    const undoAndCheck = async () => {
       undo();
       await waitFor(() => expect(pins()).toEqual(before));
       await waitFor(() => expect(app.undo.next).toBe(''));
@@ -57,16 +57,16 @@ describe('Ctrl+Z', () => {
     await userEvent.click(screen.getByRole('button', { name: /Save as version/ }));
     await waitFor(() => expect(pins()[0]).toContain('Ever.'));
     await waitFor(() => expect(app.undo.next).toBe('Fact edited'));
-    await back();
+    await undoAndCheck();
     screen.getByRole('button', { name: /^Move fact 1/ }).focus();
     await userEvent.keyboard('{ArrowDown}');
     await waitFor(() => expect(app.undo.next).toBe('Fact moved'));
     expect(pins()).toEqual([...before].reverse());
-    await back();
+    await undoAndCheck();
     await userEvent.click(screen.getByRole('button', { name: 'Unpin fact 1' }));
     await waitFor(() => expect(app.undo.next).toBe('Fact unpinned'));
     expect(pins()).toEqual(before.slice(1));
     list.unmount();
-    await back();
+    await undoAndCheck();
   });
 });

@@ -9,7 +9,7 @@ import EraseDialog from './EraseDialog.svelte';
 import { removedWords } from './words';
 
 const user = userEvent.setup();
-const titled = (backend: FakeBackend, title: string) => [...backend.world.sessions.values()].find((session) => session.row.title === title)!;
+const sessionTitled = (backend: FakeBackend, title: string) => [...backend.world.sessions.values()].find((session) => session.row.title === title)!;
 const dialog = () => screen.getByRole('dialog');
 const button = (name: string) => within(dialog()).getByRole('button', { name });
 const erased = (backend: FakeBackend) => backend.calls.filter((call) => call.name === 'storage.erase').map((call) => call.args);
@@ -22,7 +22,7 @@ async function ask(kind: 'session' | 'turn', prepare: (backend: FakeBackend) => 
     else app.erasing.show({ kind, id: app.conversation.turns.at(-1)!.id, archivable: false });
     return {};
   }, {}, (backend) => {
-    backend.program.startup.lastSession = titled(backend, 'Orders to Postgres').row.id;
+    backend.program.startup.lastSession = sessionTitled(backend, 'Orders to Postgres').row.id;
     prepare(backend);
   });
   await waitFor(() => expect(mounted.app.erasing.preview ?? mounted.app.erasing.error).not.toBeNull());
@@ -53,22 +53,22 @@ describe('deleting a session permanently', () => {
     expect(dialog()).toHaveTextContent('1 other session contained the same messages, as a copy, and was not changed: Orders, to try things in');
   });
 
-  it('takes the word at once: its field has the focus', async () => {
+  it('has the focus in the field of the confirmation word', async () => {
     await ask('session');
     await waitFor(() => expect(screen.getByLabelText(prompt)).toHaveFocus());
   });
 
   it('includes the copies that it names, and opens another session if the open one is among them', async () => {
     const { app, backend } = await ask('session', (fake) => {
-      fake.disk.copies = [copy('s-copy', 'Orders, to try things in'), copy(titled(fake, 'Orders to Postgres').row.id, 'Orders, third copy')];
+      fake.disk.copies = [copy('s-copy', 'Orders, to try things in'), copy(sessionTitled(fake, 'Orders to Postgres').row.id, 'Orders, third copy')];
     });
     const open = app.conversation.sessionId;
     app.erasing.close();
     app.erasing.show({ kind: 'session', id: [...backend.world.sessions.keys()].find((id) => id !== open)!, archivable: false });
     await waitFor(() => expect(app.erasing.preview).not.toBeNull());
     const box = await screen.findByRole('checkbox', { name: 'Delete all 2 copies too' });
-    const named = screen.getByRole('list', { name: 'Sessions with the same messages' });
-    expect(named).toHaveTextContent('Orders, to try things in 12 messages, 3 of them only there');
+    const copies = screen.getByRole('list', { name: 'Sessions with the same messages' });
+    expect(copies).toHaveTextContent('Orders, to try things in 12 messages, 3 of them only there');
     await user.type(screen.getByLabelText(prompt), 'delete');
     await user.click(box);
     expect(screen.getByLabelText(prompt)).toHaveValue(''); // what is confirmed has changed
@@ -105,15 +105,15 @@ describe('deleting a session permanently', () => {
 
   it('shows the receipt, and opens another session in its place', async () => {
     const { app, backend } = await ask('session');
-    const gone = app.conversation.sessionId;
+    const erasedId = app.conversation.sessionId;
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByText('It is gone from the data directory.')).toBeVisible();
-    expect(dialog()).toHaveTextContent(gone);
+    expect(dialog()).toHaveTextContent(erasedId);
     await waitFor(() => expect(button('Done')).toHaveFocus());
-    await waitFor(() => expect(app.conversation.sessionId).not.toBe(gone));
-    expect(app.sessions.find(gone)).toBeUndefined();
+    await waitFor(() => expect(app.conversation.sessionId).not.toBe(erasedId));
+    expect(app.sessions.find(erasedId)).toBeUndefined();
     expect(app.conversation.error).toBeNull();
-    expect(erased(backend)).toEqual([['session', gone, 'delete', []]]);
+    expect(erased(backend)).toEqual([['session', erasedId, 'delete', []]]);
     await user.click(button('Done'));
     expect(app.erasing.target).toBeNull();
   });
@@ -138,7 +138,7 @@ describe('deleting a session permanently', () => {
   });
 
   it('asks for a word if there is no title', async () => {
-    const { app, backend } = await ask('session', (world) => (titled(world, 'Orders to Postgres').row.title = ''));
+    const { app, backend } = await ask('session', (fake) => (sessionTitled(fake, 'Orders to Postgres').row.title = ''));
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     await screen.findByText('It is gone from the data directory.');
     expect(erased(backend)[0]?.[2]).toBe('delete');
@@ -146,11 +146,11 @@ describe('deleting a session permanently', () => {
   });
 
   it('is not possible while an answer streams, and checks again', async () => {
-    const { backend } = await ask('session', (world) => (world.world.lineage(titled(world, 'Orders to Postgres').row.activeBranch).at(-1)!.live = true));
+    const { backend } = await ask('session', (fake) => (fake.world.lineage(sessionTitled(fake, 'Orders to Postgres').row.activeBranch).at(-1)!.live = true));
     expect(dialog()).toHaveTextContent('An answer of this session is being written; nothing was deleted.');
     expect(screen.queryByLabelText(prompt)).toBeNull();
     expect(button('Delete permanently')).toBeDisabled();
-    backend.world.lineage(titled(backend, 'Orders to Postgres').row.activeBranch).at(-1)!.live = false;
+    backend.world.lineage(sessionTitled(backend, 'Orders to Postgres').row.activeBranch).at(-1)!.live = false;
     await user.click(button('Look again'));
     expect(await screen.findByLabelText(prompt)).toBeVisible();
   });
@@ -168,14 +168,14 @@ describe('deleting a session permanently', () => {
 
   it('updates the window even if the call reported a failure', async () => {
     const { app, backend } = await ask('session');
-    const gone = app.conversation.sessionId;
+    const erasedId = app.conversation.sessionId;
     const { world } = backend;
     backend.failNext('storage.erase', { message: 'It was deleted, with a receipt, but could not be overwritten on the disk yet.' });
-    for (const branch of world.session(gone).branchIds) world.branches.delete(branch);
-    world.sessions.delete(gone);
+    for (const branch of world.session(erasedId).branchIds) world.branches.delete(branch);
+    world.sessions.delete(erasedId);
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByRole('alert')).toHaveTextContent('It was deleted, with a receipt');
-    await waitFor(() => expect(app.conversation.sessionId).not.toBe(gone));
+    await waitFor(() => expect(app.conversation.sessionId).not.toBe(erasedId));
   });
 
   it('offers archiving instead', async () => {
@@ -207,9 +207,9 @@ describe('deleting a turn permanently', () => {
     expect(app.conversation.session?.title).toBe('Orders to Postgres');
   });
 
-  it('draws that place', async () => {
+  it('is drawn as an empty place', async () => {
     await mountWith(Turn, (app) => ({ turn: app.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
-      const session = titled(backend, 'Orders to Postgres');
+      const session = sessionTitled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
       const turn = backend.world.lineage(session.row.activeBranch).at(-1)!;
       Object.assign(turn, { user: [block('text', '[erased]')], assistant: [block('text', '[erased]')], erasedAt: Date.UTC(2026, 10, 3, 12) });
@@ -223,7 +223,7 @@ describe('deleting a turn permanently', () => {
 
   it('treats the text “[erased]” as ordinary text in turns that were not deleted', async () => {
     await mountWith(Turn, (started) => ({ turn: started.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
-      const session = titled(backend, 'Orders to Postgres');
+      const session = sessionTitled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
       backend.world.lineage(session.row.activeBranch).at(-1)!.user = [block('text', '[erased]')];
       backend.disk.receipts = [{ id: 'r1', kind: 'turn', subject: 'other', at: Date.UTC(2026, 10, 3, 12), parts: [], backups: [], copies: [], included: [] }];

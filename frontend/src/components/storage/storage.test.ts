@@ -20,15 +20,15 @@ async function page(prepare: Prepare = () => undefined, options: Partial<FakeOpt
   return mounted;
 }
 
-async function dialog(what: 'backup' | 'restore' | 'move', prepare: Prepare = () => undefined, path: (backend: FakeBackend) => string = () => '') {
-  let asked: FakeBackend | undefined;
+async function dialog(kind: 'backup' | 'restore' | 'move', prepare: Prepare = () => undefined, path: (backend: FakeBackend) => string = () => '') {
+  let fake: FakeBackend | undefined;
   return mountWith(StorageDialogs, (app) => {
-    if (what === 'backup') app.storage.askBackup();
-    else if (what === 'move') app.storage.askMove();
-    else app.storage.askRestore(path(asked!));
+    if (kind === 'backup') app.storage.askBackup();
+    else if (kind === 'move') app.storage.askMove();
+    else app.storage.askRestore(path(fake!));
     return {};
   }, {}, (backend) => {
-    asked = backend;
+    fake = backend;
     prepare(backend);
   });
 }

@@ -12,19 +12,19 @@ const fills: Record<string, string> = {
 export const fillOf = (part: StoragePart): string => fills[part.name] ?? fills['other']!;
 
 /** "62 %"; a part that is not empty never has 0 %. */
-export function shareWords(bytes: number, of: number): string {
-  if (bytes === 0 || of === 0) return percentage(0);
-  const percent = (bytes / of) * 100;
+export function shareWords(bytes: number, total: number): string {
+  if (bytes === 0 || total === 0) return percentage(0);
+  const percent = (bytes / total) * 100;
   return percent < 1 ? t('storage.under', { share: percentage(1) }) : percentage(Math.round(percent));
 }
 
 /** The free space needed for the next backup and for new messages until then. */
-const least = 1_000_000_000;
+const minFree = 1_000_000_000;
 
 /** Why there is too little space on the disk; empty: there is enough, or it is unknown. */
 export function shortage(view: StorageView): string {
   const database = view.parts.find((part) => part.name === 'database')?.bytes ?? 0;
-  if (view.free < 0 || view.free >= Math.max(least, 2 * database)) return '';
+  if (view.free < 0 || view.free >= Math.max(minFree, 2 * database)) return '';
   return view.free < database
     ? t('storage.noRoom', { free: sized(view.free), needed: sized(database) })
     : t('storage.littleRoom', { free: sized(view.free), needed: sized(database) });
@@ -42,8 +42,8 @@ export function holdsWords(backup: Pick<BackupView, 'sessions' | 'turns' | 'prob
 
 /** The result of reading and verifying all backups. */
 export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'problems'>[]): string {
-  const damaged = list.filter((one) => one.problem !== '').length;
-  const faulty = list.filter((one) => one.problem === '' && one.problems > 0).length;
+  const damaged = list.filter((backup) => backup.problem !== '').length;
+  const faulty = list.filter((backup) => backup.problem === '' && backup.problems > 0).length;
   const count = list.length;
   if (damaged > 0) return faulty > 0 ? t('storage.checkedBoth', { count, damaged, faulty }) : t('storage.checkedDamaged', { count, damaged });
   return faulty > 0 ? t('storage.checkedFaulty', { count, faulty }) : t('storage.checkedFine', { count });
@@ -57,12 +57,12 @@ const ofDocuments: readonly string[] = ['turns', 'blobs', 'pins', 'states', 'req
 
 /** "12 messages with their answers, 24 memories, and 90 related records". */
 export function removedWords(parts: readonly ErasedPart[], kind = ''): string {
-  const said = kind === 'project' ? named.filter((store) => !ofDocuments.includes(store)) : named;
-  const words = said.flatMap((store) => {
+  const stores = kind === 'project' ? named.filter((store) => !ofDocuments.includes(store)) : named;
+  const words = stores.flatMap((store) => {
     const part = parts.find((candidate) => candidate.store === store);
     return part ? [t(`storage.removed_${store}`, { count: part.count })] : [];
   });
-  const rest = parts.filter((part) => !said.some((store) => store === part.store)).reduce((sum, part) => sum + part.count, 0);
+  const rest = parts.filter((part) => !stores.some((store) => store === part.store)).reduce((sum, part) => sum + part.count, 0);
   if (words.length === 0) return t('storage.records', { count: rest });
   if (rest > 0) words.push(t('storage.relatedRecords', { count: rest }));
   return listed(words);

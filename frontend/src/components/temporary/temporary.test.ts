@@ -88,7 +88,7 @@ describe('the temporary chat in the window', () => {
 
   it('prevents leaving the page while it has content', async () => {
     const { app } = await startedApp();
-    const off = guardPage(app);
+    const unguard = guardPage(app);
     const close = () => !window.dispatchEvent(new Event('beforeunload', { cancelable: true }));
     await app.navigation.newTemporary();
     expect(close()).toBe(false);
@@ -96,7 +96,7 @@ describe('the temporary chat in the window', () => {
     expect(close()).toBe(true);
     window.dispatchEvent(new Event('pagehide'));
     expect([app.temporary.active, close()]).toEqual([false, false]);
-    off();
+    unguard();
   });
 });
 

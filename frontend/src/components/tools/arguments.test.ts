@@ -8,7 +8,7 @@ import { argumentLine, argumentsOf } from './plain';
 function readable(json: string): string {
   const { container, unmount } = render(Arguments, { json, redactions: 0 });
   for (const more of container.querySelectorAll<HTMLButtonElement>('button.more')) flushSync(() => more.click());
-  for (const own of container.querySelectorAll('.visually-hidden, button')) own.remove();
+  for (const label of container.querySelectorAll('.visually-hidden, button')) label.remove();
   const texts = [...container.querySelectorAll('dt, .names, pre, [data-change]')].map((part) => part.textContent);
   unmount();
   return texts.join('\n');
@@ -29,20 +29,20 @@ const names = ['old', 'new', 'before', 'after', 'original', 'replacement', 'oldT
 function randomArguments(seed: number): { json: string; words: string[] } {
   const below = seeded(seed);
   const words: string[] = [];
-  const said = (word: string) => (words.push(word), word);
+  const record = (word: string) => (words.push(word), word);
   let last = 0;
   const scalar = (): string => {
     const kind = below(7);
-    if (kind < 4) return JSON.stringify(Array.from({ length: 1 + below(3) }, () => said(`v${seed}x${last++}`)).join(below(2) ? ' ' : '\n'));
-    return said(kind === 4 ? String(1_000_000 + seed * 1000 + last++) : kind === 5 ? 'true' : 'null');
+    if (kind < 4) return JSON.stringify(Array.from({ length: 1 + below(3) }, () => record(`v${seed}x${last++}`)).join(below(2) ? ' ' : '\n'));
+    return record(kind === 4 ? String(1_000_000 + seed * 1000 + last++) : kind === 5 ? 'true' : 'null');
   };
-  const member = (name: string, value: string) => `${JSON.stringify(said(name))}:${value}`;
+  const member = (name: string, value: string) => `${JSON.stringify(record(name))}:${value}`;
   const object = (depth: number): string => {
-    const own = names.filter(() => below(4) === 0);
-    return `{${own.map((name) => member(name, name === 'edits' ? edits(depth) : value(depth))).join(',')}}`;
+    const keys = names.filter(() => below(4) === 0);
+    return `{${keys.map((name) => member(name, name === 'edits' ? edits(depth) : value(depth))).join(',')}}`;
   };
   const edits = (depth: number): string => `[${Array.from({ length: 1 + below(2) }, () => {
-    const pair = [member('oldText', JSON.stringify(said(`v${seed}x${last++}`))), member('newText', JSON.stringify(said(`v${seed}x${last++}`)))];
+    const pair = [member('oldText', JSON.stringify(record(`v${seed}x${last++}`))), member('newText', JSON.stringify(record(`v${seed}x${last++}`)))];
     return `{${[...pair, ...(below(2) ? [member('path', value(depth + 1))] : [])].join(',')}}`;
   }).join(',')}]`;
   const value = (depth: number): string => {
@@ -53,7 +53,7 @@ function randomArguments(seed: number): { json: string; words: string[] } {
   return { json: object(0), words };
 }
 
-const counted = (words: readonly string[]) => words.reduce((counts, word) => counts.set(word, (counts.get(word) ?? 0) + 1), new Map<string, number>());
+const countWords = (words: readonly string[]) => words.reduce((counts, word) => counts.set(word, (counts.get(word) ?? 0) + 1), new Map<string, number>());
 
 describe('the arguments of a call', () => {
   it('hide no name and no value', () => {
@@ -62,8 +62,8 @@ describe('the arguments of a call', () => {
       const { json, words } = randomArguments(seed);
       const text = readable(json);
       if (text.includes('→')) pairs++;
-      const seen = counted(text.replaceAll('\\n', ' ').match(/\w+/g) ?? []);
-      const hidden = [...counted(words)].filter(([word, count]) => (seen.get(word) ?? 0) < count);
+      const seen = countWords(text.replaceAll('\\n', ' ').match(/\w+/g) ?? []);
+      const hidden = [...countWords(words)].filter(([word, count]) => (seen.get(word) ?? 0) < count);
       expect(hidden, json).toEqual([]);
     }
     expect(pairs).toBeGreaterThan(10); // enough cases contain pairs

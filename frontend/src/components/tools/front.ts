@@ -1,6 +1,6 @@
 /**
  * When keys and clicks decide about a waiting call. A key is Alt and a letter, because a bare letter may belong to a
- * message that the user believes to be typing. Both count only once the card has been in front for a moment, so that
+ * message that the user believes they are typing. Both count only once the card has been in front for a moment, so that
  * a key or click for one call never decides about the next, which appears in the same place.
  */
 import { isTyping, chordOf } from '$lib/shortcuts';

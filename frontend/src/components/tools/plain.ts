@@ -64,11 +64,11 @@ export function argumentLine(json: string): string {
 
 /** The one pair of texts in an object. Two texts that look the same are not a pair: their diff would show nothing. */
 function pairOf(object: Record<string, unknown>): Replacement | null {
-  const of = (key: RegExp) => Object.entries(object).filter((member): member is [string, string] => key.test(member[0]) && typeof member[1] === 'string');
-  const [before, after] = [of(beforeKey), of(afterKey)];
+  const matching = (key: RegExp) => Object.entries(object).filter((member): member is [string, string] => key.test(member[0]) && typeof member[1] === 'string');
+  const [before, after] = [matching(beforeKey), matching(afterKey)];
   if (before.length !== 1 || after.length !== 1) return null;
-  const [[[old, was]], [[now, is]]] = [before, after] as [[[string, string]], [[string, string]]];
-  return shown(was) === shown(is) ? null : { old, now, before: was, after: is };
+  const [[[old, beforeText]], [[now, afterText]]] = [before, after] as [[[string, string]], [[string, string]]];
+  return shown(beforeText) === shown(afterText) ? null : { old, now, before: beforeText, after: afterText };
 }
 
 /** A list of pairs, if every entry is a pair and has no other member. */
@@ -128,10 +128,10 @@ function stringEnd(json: string, start: number): number {
 function decimal(text: string): string {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
   if (!parts) return text;
-  const [, sign, whole = '', part = '', power = '0'] = parts;
+  const [, sign, whole = '', part = '', exponent = '0'] = parts;
   const digits = (whole + part).replace(/^0+/, '');
   const short = digits.replace(/0+$/, '');
-  return short === '' ? `${sign}0` : `${sign}${short}e${Number(power) - part.length + digits.length - short.length}`;
+  return short === '' ? `${sign}0` : `${sign}${short}e${Number(exponent) - part.length + digits.length - short.length}`;
 }
 
 function valueText(value: unknown): string {

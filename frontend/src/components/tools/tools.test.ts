@@ -18,19 +18,19 @@ import { callState, queueWords } from './words';
 import { SettingsEditor } from '../settings/settings.svelte';
 
 /** A turn of the open session that calls tools. */
-async function asked(calls: Partial<ToolCallView>[], prepare: (backend: FakeBackend) => void = () => undefined) {
+async function openWithCalls(calls: Partial<ToolCallView>[], prepare: (backend: FakeBackend) => void = () => undefined) {
   const { app, backend } = await startedApp();
   backend.toolbox.runMs = Infinity;
   backend.toolbox.definitions = [toolDefinition(), toolDefinition({ tool: 'run_job', description: 'Runs a job.' })];
   prepare(backend);
   const turn = backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'Look')], assistant: [block('text', 'I look.')] });
-  const made = backend.toolbox.propose(turn, calls);
+  const proposed = backend.toolbox.propose(turn, calls);
   await app.navigation.openSession(app.conversation.sessionId);
   await app.tools.load();
-  return { app, backend, turn, made };
+  return { app, backend, turn, proposed };
 }
 
-const drawn = (call: Partial<ToolCallView>) => async () => {
+const renderCall = (call: Partial<ToolCallView>) => async () => {
   const { app, backend } = await startedApp();
   mountIn(app, CallCard, { call: toolCall(call) });
   return { app, backend, card: screen.getByRole('region', { name: /^Call to/ }) };
@@ -76,17 +76,17 @@ describe('the card of a call', () => {
 
   it.each(states)('shows that it %s', async (_, call, words) => {
     vi.useFakeTimers({ toFake: ['Date'], now });
-    const { card } = await drawn(call)();
+    const { card } = await renderCall(call)();
     expect(card.textContent).toMatch(words);
   });
 
   it('shows why the outcome is unknown, in the words of the program if it gives a reason', async () => {
-    const { card } = await drawn({ state: 'unknown', reason: 'crash', explanation: 'The machine lost its power.' })();
+    const { card } = await renderCall({ state: 'unknown', reason: 'crash', explanation: 'The machine lost its power.' })();
     expect(card).toHaveTextContent('The machine lost its power. It is not run again automatically.');
   });
 
   it('folds a finished call to a line, and expands it', async () => {
-    const { card } = await drawn({ state: 'done', decision: 'once', arguments: '{"sql":"select 1"}', result: 'one row' })();
+    const { card } = await renderCall({ state: 'done', decision: 'once', arguments: '{"sql":"select 1"}', result: 'one row' })();
     expect(card).toHaveTextContent('select 1');
     expect(card).not.toHaveTextContent('one row');
     await userEvent.click(within(card).getByRole('button', { expanded: false }));
@@ -94,7 +94,7 @@ describe('the card of a call', () => {
   });
 
   it('shows arguments by name and as JSON, and what was removed from them', async () => {
-    const { card } = await drawn({ arguments: '{\n  "sql": "select 1",\n  "limit": 5\n}', redactions: 2 })();
+    const { card } = await renderCall({ arguments: '{\n  "sql": "select 1",\n  "limit": 5\n}', redactions: 2 })();
     expect(within(card).getByText('sql')).toBeVisible();
     expect(card).toHaveTextContent('2 secrets were removed before this was sent.');
     await userEvent.click(within(card).getByRole('button', { name: 'JSON' }));
@@ -102,26 +102,26 @@ describe('the card of a call', () => {
   });
 
   it('never renders a result as markup or a link', async () => {
-    const { card } = await drawn({ state: 'done', images: 1, result: '<b>bold</b> [x](https://e.example) <img src=x onerror=alert(1)>' })();
+    const { card } = await renderCall({ state: 'done', images: 1, result: '<b>bold</b> [x](https://e.example) <img src=x onerror=alert(1)>' })();
     expect(card).toHaveTextContent('<b>bold</b> [x](https://e.example) <img src=x onerror=alert(1)>');
     expect(card.querySelector('b, a, img')).toBeNull();
   });
 
   it('loads the whole result and its pictures on request', async () => {
-    const { app, backend, made } = await asked([{ state: 'done', result: 'the beginning', resultMore: true, images: 1 }], () => undefined);
-    backend.toolbox.keep(made[0]!.id, [block('text', 'the beginning and the end'), block('image', '', { data: 'data:image/png;base64,iVBORw0KGgo=' })]);
-    mountIn(app, CallCard, { call: made[0]! });
+    const { app, backend, proposed } = await openWithCalls([{ state: 'done', result: 'the beginning', resultMore: true, images: 1 }], () => undefined);
+    backend.toolbox.keep(proposed[0]!.id, [block('text', 'the beginning and the end'), block('image', '', { data: 'data:image/png;base64,iVBORw0KGgo=' })]);
+    mountIn(app, CallCard, { call: proposed[0]! });
     expect(await screen.findByAltText('Picture 1 of 1 in the result')).toBeVisible();
     await userEvent.click(screen.getByRole('button', { name: 'Show the whole result' }));
     expect(await screen.findByText('the beginning and the end')).toBeVisible();
   });
 
   it('cancels a running call', async () => {
-    const { app, backend, made } = await asked([{}]);
-    await app.tools.decide(made[0]!, { choice: 'once', server: false, hash: 'hash-staging-db-read_query' });
+    const { app, backend, proposed } = await openWithCalls([{}]);
+    await app.tools.decide(proposed[0]!, { choice: 'once', server: false, hash: 'hash-staging-db-read_query' });
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
     await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
-    await waitFor(() => expect(backend.toolbox.call(made[0]!.id)).toMatchObject({ state: 'unknown', reason: 'cancelled' }));
+    await waitFor(() => expect(backend.toolbox.call(proposed[0]!.id)).toMatchObject({ state: 'unknown', reason: 'cancelled' }));
     expect(app.tools.waiting).toHaveLength(1);
   });
 });
@@ -130,7 +130,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 describe('a decision', () => {
   const card = async () => {
-    const all = await asked([{}]);
+    const all = await openWithCalls([{}]);
     mountIn(all.app, CallCard, { call: all.app.conversation.newest!.calls[0]! });
     return { ...all, group: screen.getByRole('group', { name: 'Decide about staging-db.read_query' }) };
   };
@@ -142,10 +142,10 @@ describe('a decision', () => {
   });
 
   it.each([['o', 'once'], ['s', 'session'], ['a', 'always'], ['d', 'deny'], ['n', 'never']])('is made with Alt+%s', async (letter, choice) => {
-    const { backend, made } = await card();
+    const { backend, proposed } = await card();
     screen.getByRole('button', { expanded: true }).focus();
     await decideBy(letter);
-    await waitFor(() => expect(decided(backend)).toEqual([{ callId: made[0]!.id, choice, server: false, hash: 'hash-staging-db-read_query' }]));
+    await waitFor(() => expect(decided(backend)).toEqual([{ callId: proposed[0]!.id, choice, server: false, hash: 'hash-staging-db-read_query' }]));
   });
 
   it('shows its keys, and none is preselected', async () => {
@@ -224,7 +224,7 @@ describe('a decision', () => {
   });
 
   it('offers nothing permanent if every call needs a decision', async () => {
-    const { app } = await asked([{ source: 'builtin', tool: 'write_file' }], (backend) => backend.toolbox.definitions.push(toolDefinition({ source: 'builtin', tool: 'write_file', asksEachCall: true })));
+    const { app } = await openWithCalls([{ source: 'builtin', tool: 'write_file' }], (backend) => backend.toolbox.definitions.push(toolDefinition({ source: 'builtin', tool: 'write_file', asksEachCall: true })));
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
     expect(within(screen.getByRole('group', { name: 'Decide about write_file' })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['Allow onceAltO', 'DenyAltD', 'NeverAltN']);
   });
@@ -232,14 +232,14 @@ describe('a decision', () => {
 
 describe('a call whose tool is not loaded yet', () => {
   it('cannot be allowed before its definition is shown', async () => {
-    const { card } = await drawn({ state: 'proposed' })();
+    const { card } = await renderCall({ state: 'proposed' })();
     expect(within(within(card).getByRole('group', { name: /^Decide about/ })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['DenyAltD', 'NeverAltN']);
   });
 });
 
 describe('a call of a tool that is no longer offered', () => {
   it('can only be denied', async () => {
-    const { app } = await asked([{ tool: 'gone', explanation: 'The tool is not offered now.' }]);
+    const { app } = await openWithCalls([{ tool: 'gone', explanation: 'The tool is not offered now.' }]);
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
     expect(within(screen.getByRole('group', { name: 'Decide about staging-db.gone' })).getAllByRole('button').map((button) => button.textContent?.trim())).toEqual(['DenyAltD', 'NeverAltN']);
     expect(screen.getByRole('region', { name: 'Call to staging-db.gone' })).toHaveTextContent('The tool is not offered now.');
@@ -248,10 +248,10 @@ describe('a call of a tool that is no longer offered', () => {
 
 describe('a call whose outcome is unknown', () => {
   const unknown = async () => {
-    const all = await asked([{ tool: 'run_job', state: 'unknown', reason: 'crash' }]);
+    const all = await openWithCalls([{ tool: 'run_job', state: 'unknown', reason: 'crash' }]);
     mountIn(all.app, CallCard, { call: all.app.conversation.newest!.calls[0]! });
     screen.getByRole('button', { expanded: true }).focus();
-    return { ...all, call: () => all.backend.toolbox.call(all.made[0]!.id) };
+    return { ...all, call: () => all.backend.toolbox.call(all.proposed[0]!.id) };
   };
 
   it('shows the definition of the tool, since it may run again', async () => {
@@ -261,13 +261,13 @@ describe('a call whose outcome is unknown', () => {
   });
 
   it('cannot run again if the tool is no longer offered', async () => {
-    const { app, backend, made } = await asked([{ tool: 'gone', state: 'unknown', reason: 'crash' }]);
+    const { app, backend, proposed } = await openWithCalls([{ tool: 'gone', state: 'unknown', reason: 'crash' }]);
     mountIn(app, CallCard, { call: app.conversation.newest!.calls[0]! });
     expect(screen.getByRole('region', { name: 'Call to staging-db.gone' })).toHaveTextContent('The tool is not offered now, so the call cannot run again.');
     expect(screen.queryByRole('button', { name: /^Run again/ })).toBeNull();
     screen.getByRole('button', { expanded: true }).focus();
     await decideBy('r');
-    expect(backend.toolbox.call(made[0]!.id).state).toBe('unknown');
+    expect(backend.toolbox.call(proposed[0]!.id).state).toBe('unknown');
   });
 
   it('accepts a result that the user found out', async () => {
@@ -299,7 +299,7 @@ describe('a call whose outcome is unknown', () => {
 
 describe('the queue', () => {
   it('is shown above the composer, without taking the focus', async () => {
-    const { app, backend, turn } = await asked([]);
+    const { app, backend, turn } = await openWithCalls([]);
     mountIn(app, WaitingStrip, {});
     const field = document.body.appendChild(document.createElement('textarea'));
     field.focus();
@@ -312,7 +312,7 @@ describe('the queue', () => {
   });
 
   const queue = async () => {
-    const all = await asked([{ createdAt: 1 }, { createdAt: 2, tool: 'run_job' }]);
+    const all = await openWithCalls([{ createdAt: 1 }, { createdAt: 2, tool: 'run_job' }]);
     all.app.tools.show();
     mountIn(all.app, QueueDialog, {});
     await waitFor(() => expect(screen.getByRole('button', { expanded: true })).toHaveFocus());
@@ -320,38 +320,38 @@ describe('the queue', () => {
   };
 
   it('goes from one decision to the next, and closes after the last', async () => {
-    const { app, backend, made } = await queue();
+    const { app, backend, proposed } = await queue();
     await decideBy('d');
     await waitFor(() => expect(screen.getByRole('button', { expanded: true })).toHaveTextContent('run_job'));
     expect(screen.getByRole('button', { expanded: true })).toHaveFocus();
     await decideBy('s');
     await waitFor(() => expect(app.tools.open).toBe(false));
-    expect(decided(backend)).toMatchObject([{ callId: made[0]!.id, choice: 'deny' }, { callId: made[1]!.id, choice: 'session' }]);
+    expect(decided(backend)).toMatchObject([{ callId: proposed[0]!.id, choice: 'deny' }, { callId: proposed[1]!.id, choice: 'session' }]);
   });
 
   it('never decides about the next call by keys meant for the first', async () => {
-    const { backend, made } = await queue();
+    const { backend, proposed } = await queue();
     await decideBy('d');
     await waitFor(() => expect(screen.getByRole('button', { expanded: true })).toHaveTextContent('run_job'));
     await userEvent.keyboard('{Alt>}a{/Alt}can you say what the mill does?');
-    expect(decided(backend)).toMatchObject([{ callId: made[0]!.id, choice: 'deny' }]);
+    expect(decided(backend)).toMatchObject([{ callId: proposed[0]!.id, choice: 'deny' }]);
     expect(decided(backend)).toHaveLength(1);
   });
 
   it('ignores a click that was meant for a call decided elsewhere, which the next one replaces', async () => {
-    const { app, backend, made } = await queue();
+    const { app, backend, proposed } = await queue();
     settle(); // the user has read the first
-    await app.tools.decide(made[0]!, { choice: 'deny', server: false, hash: 'hash-staging-db-read_query' });
+    await app.tools.decide(proposed[0]!, { choice: 'deny', server: false, hash: 'hash-staging-db-read_query' });
     await waitFor(() => expect(screen.getByRole('button', { expanded: true })).toHaveTextContent('run_job'));
     await userEvent.click(screen.getByRole('button', { name: /^Always/ }));
     expect(decided(backend)).toHaveLength(1);
     await clickOn(/^Always/);
-    await waitFor(() => expect(decided(backend)).toMatchObject([{ choice: 'deny' }, { callId: made[1]!.id, choice: 'always' }]));
+    await waitFor(() => expect(decided(backend)).toMatchObject([{ choice: 'deny' }, { callId: proposed[1]!.id, choice: 'always' }]));
   });
 
   it('ignores the arrow keys once every call was decided elsewhere', async () => {
-    const { app, made } = await queue();
-    for (const call of made) await app.tools.decide(call, { choice: 'deny', server: false, hash: `hash-staging-db-${call.tool}` });
+    const { app, proposed } = await queue();
+    for (const call of proposed) await app.tools.decide(call, { choice: 'deny', server: false, hash: `hash-staging-db-${call.tool}` });
     await screen.findByRole('dialog', { name: 'No tool calls are waiting' });
     (document.activeElement as HTMLElement).blur();
     const failed = vi.fn((event: Event) => event.preventDefault());
@@ -375,14 +375,14 @@ describe('the queue', () => {
   });
 
   it('opens the conversation of a call', async () => {
-    const { app, made } = await asked([{}]);
+    const { app, proposed } = await openWithCalls([{}]);
     const { sessionId } = app.conversation;
     await app.navigation.newSession();
     app.tools.show();
     mountIn(app, QueueDialog, {});
     await userEvent.click(screen.getByRole('button', { name: 'Go to it' }));
     await waitFor(() => expect(app.conversation.sessionId).toBe(sessionId));
-    await waitFor(() => expect(app.conversation.intent.turnId).toBe(made[0]!.turnId));
+    await waitFor(() => expect(app.conversation.intent.turnId).toBe(proposed[0]!.turnId));
   });
 
   it.each<[ToolCallState[], string]>([[['proposed'], '1 tool call waits for you'], [['proposed', 'proposed'], '2 tool calls wait for you'], [['unknown'], '1 call ended with an unknown outcome'], [['unknown', 'proposed', 'unknown'], '1 tool call waits for you, 2 calls ended with an unknown outcome']])('is put in words: %s', (kinds, words) => {
@@ -462,7 +462,7 @@ describe('calls and their blocks', () => {
   it('are matched by id, and by order if a provider repeats an id', () => {
     const calls = [toolCall({ id: 'a', toolUseId: 'x' }), toolCall({ id: 'b', toolUseId: 'x' })];
     const blocks = [block('tool_use', '{}', { id: 'x' }), block('tool_result', '', { id: 'x' }), block('text', ''), block('tool_use', '{}', { id: 'x' }), block('tool_use', '{}', { id: 'y' })];
-    expect([...callsByBlock(blocks, calls)].map(([at, call]) => [at, call?.id ?? null])).toEqual([[0, 'a'], [1, null], [3, 'b']]);
+    expect([...callsByBlock(blocks, calls)].map(([index, call]) => [index, call?.id ?? null])).toEqual([[0, 'a'], [1, null], [3, 'b']]);
   });
 
   it('count the seconds of a running one', () => {

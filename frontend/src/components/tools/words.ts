@@ -17,7 +17,7 @@ export function callState(call: ToolCallView, now: number): CallState {
   switch (call.state) {
     case 'proposed': return { words: t('tools.waitsForYou'), tone: 'warn', sign: 'waits' };
     case 'allowed': return { words: t('tools.allowedStarts'), tone: 'accent', sign: 'runs' };
-    case 'started': return { words: call.running ? t('tools.running', { time: whole(now - call.startedAt) }) : t('tools.started'), tone: 'accent', sign: 'runs' };
+    case 'started': return { words: call.running ? t('tools.running', { time: inWholeSeconds(now - call.startedAt) }) : t('tools.started'), tone: 'accent', sign: 'runs' };
     case 'unknown': return { words: t('tools.outcomeUnknown'), tone: 'warn', sign: 'unknown' };
   }
   if (call.decision === 'deny' || call.decision === 'never') return { words: t('tools.denied'), tone: 'plain', sign: 'denied' };
@@ -28,7 +28,7 @@ export function callState(call: ToolCallView, now: number): CallState {
 }
 
 /** Whole seconds: a number that is updated every second needs no tenths. */
-const whole = (ms: number) => wholeSeconds(Math.max(1, Math.floor(ms / 1000)));
+const inWholeSeconds = (ms: number) => wholeSeconds(Math.max(1, Math.floor(ms / 1000)));
 
 /** Whether a call continues only after the user's decision. */
 export function waits(call: ToolCallView): boolean {
@@ -132,9 +132,9 @@ export function pinnedWords(definition: ToolDefinitionView): { words: string; to
 /** "2 tool calls wait for you". */
 export function queueWords(calls: readonly { call: ToolCallView }[]): string {
   const unknown = calls.filter(({ call }) => call.state === 'unknown').length;
-  const asked = calls.length - unknown;
-  const asks = t('tools.callsWait', { count: asked });
-  const ended = t('tools.callsUnknown', { count: unknown });
-  if (unknown === 0) return asks;
-  return asked === 0 ? ended : t('tools.callsBoth', { asked: asks, unknown: ended });
+  const waiting = calls.length - unknown;
+  const waitingText = t('tools.callsWait', { count: waiting });
+  const unknownText = t('tools.callsUnknown', { count: unknown });
+  if (unknown === 0) return waitingText;
+  return waiting === 0 ? unknownText : t('tools.callsBoth', { asked: waitingText, unknown: unknownText });
 }

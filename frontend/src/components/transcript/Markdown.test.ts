@@ -15,33 +15,33 @@ let copyText: ReturnType<typeof vi.spyOn>;
 beforeEach(() => void (copyText = vi.spyOn(clipboard, 'copyText').mockResolvedValue()));
 
 const heavy = `a${'\u0301'.repeat(500_000)}`;
-const offered = { name: 'Copy the original text' };
+const copyButton = { name: 'Copy the original text' };
 
 test('an answer that would block the page is drawn partially, and offered in full', async () => {
   const { container } = render(Markdown, { text: heavy });
   expect(container.querySelector('.prose')!.textContent.length).toBeLessThan(200);
-  await userEvent.click(screen.getByRole('button', offered));
+  await userEvent.click(screen.getByRole('button', copyButton));
   expect(copyText).toHaveBeenLastCalledWith(heavy);
 });
 
 test('a long user message is folded in the same way', async () => {
   const { container } = render(UserMessage, { blocks: [{ kind: 'text', text: heavy } as BlockView] });
   expect(container.querySelector('p.text')!.textContent.length).toBeLessThan(200);
-  await userEvent.click(screen.getByRole('button', offered));
+  await userEvent.click(screen.getByRole('button', copyButton));
   expect(copyText).toHaveBeenLastCalledWith(heavy);
 });
 
 test('an ordinary text is drawn completely', () => {
   render(Markdown, { text: 'Grüße, שָׁלוֹם, 👨‍👩‍👧‍👦' });
-  expect(screen.queryByRole('button', offered)).not.toBeInTheDocument();
+  expect(screen.queryByRole('button', copyButton)).not.toBeInTheDocument();
 });
 
 test('labels around code and tables are translated again in streamed and loaded answers', async () => {
   const code = '```go\nfunc main() {}\n```';
-  const grown = render(Markdown, { text: `First.\n\n${code}\n\nLast`, growing: true });
-  await grown.rerender({ text: `First.\n\n${code}\n\nLast.`, growing: false });
-  const read = render(Markdown, { text: `${code}\n\nAs it was.` });
-  const copies = () => [grown, read].map(({ container }) => container.querySelector('[data-act="copy"]')?.textContent);
+  const streamed = render(Markdown, { text: `First.\n\n${code}\n\nLast`, growing: true });
+  await streamed.rerender({ text: `First.\n\n${code}\n\nLast.`, growing: false });
+  const loaded = render(Markdown, { text: `${code}\n\nAs it was.` });
+  const copies = () => [streamed, loaded].map(({ container }) => container.querySelector('[data-act="copy"]')?.textContent);
   expect(copies()).toEqual(['Copy', 'Copy']);
   await chooseLanguage('de', []);
   await tick();
@@ -54,45 +54,45 @@ const fewer = () => screen.queryByRole('button', { name: 'Show fewer lines' });
 
 test('long code can be folded while it arrives, and stays as the user chose', async () => {
   const { container, rerender } = render(Markdown, { text: numbered(40), growing: true });
-  const beside = () => container.querySelector<HTMLElement>('.block > .code__more');
+  const foldButton = () => container.querySelector<HTMLElement>('.block > .code__more');
   const folded = () => container.querySelector('.block')!.hasAttribute('data-folded');
   const grow = async (text: string, end: string, growing = true) => {
     await rerender({ text, growing });
     await vi.waitFor(() => expect(container.querySelector('.prose')).toHaveTextContent(end));
   };
-  expect(beside()).toBeNull();
+  expect(foldButton()).toBeNull();
   await grow(numbered(50), 'line(49)');
-  const button = beside()!;
+  const button = foldButton()!;
   expect([button.textContent, button.getAttribute('aria-expanded'), folded()]).toEqual(['Show fewer lines', 'true', false]);
   await userEvent.click(button);
   expect(folded()).toBe(true);
   await grow(numbered(60), 'line(59)');
-  expect([beside(), button.textContent, document.activeElement]).toEqual([button, 'Show all 60 lines', button]);
+  expect([foldButton(), button.textContent, document.activeElement]).toEqual([button, 'Show all 60 lines', button]);
   await grow(`${numbered(60)}\n\`\`\`\n\nThe end`, 'The end', false);
-  expect([beside(), button.textContent, folded()]).toEqual([button, 'Show all 60 lines', true]);
+  expect([foldButton(), button.textContent, folded()]).toEqual([button, 'Show all 60 lines', true]);
   unfold(container.querySelector<HTMLElement>('.code')!, true); // as for a result of the search in it
   await vi.waitFor(() => expect([button.textContent, folded()]).toEqual(['Show fewer lines', false]));
 });
 
-test('long code that was unfolded is still unfolded when its answer is drawn again', async () => {
+test('unfolded code stays unfolded when its answer is drawn again', async () => {
   const text = `${numbered(70)}\n\`\`\``;
   const code = () => document.querySelector<HTMLElement>('.code')!;
-  const act = () => answerAct({} as App, code().querySelector<HTMLElement>('[data-act="fold"]')!);
+  const toggleFold = () => answerAct({} as App, code().querySelector<HTMLElement>('[data-act="fold"]')!);
   const first = render(Markdown, { text });
   expect([code().dataset['open'], fewer()]).toEqual([undefined, null]);
-  await act();
+  await toggleFold();
   first.unmount();
   const second = render(Markdown, { text });
   await tick();
   expect([code().dataset['open'], fewer()]).toEqual(['', code().querySelector('[data-act="fold"]')]);
-  await act();
+  await toggleFold();
   second.unmount();
   render(Markdown, { text });
   await tick();
   expect([code().dataset['open'], fewer()]).toEqual([undefined, null]);
 });
 
-test('code that was wrapped, and a picture that was shown, are so again when their answer is drawn again', async () => {
+test('code stays wrapped and a picture stays shown when their answer is drawn again', async () => {
   const text = '```go\nfunc main() { println("a long line") }\n```\n\n```svg\n<svg viewBox="0 0 4 2"></svg>\n```';
   const first = render(Markdown, { text });
   const codes = (container: HTMLElement) => [...container.querySelectorAll<HTMLElement>('.code')];
@@ -103,6 +103,6 @@ test('code that was wrapped, and a picture that was shown, are so again when the
   first.unmount();
   const second = render(Markdown, { text });
   await vi.waitFor(() => expect(second.container.querySelector('.code .preview iframe')).not.toBeNull());
-  const [again] = codes(second.container);
-  expect([again!.dataset['wrap'], again!.querySelector('[data-act="wrap"]')!.getAttribute('aria-pressed')]).toEqual(['on', 'true']);
+  const [redrawn] = codes(second.container);
+  expect([redrawn!.dataset['wrap'], redrawn!.querySelector('[data-act="wrap"]')!.getAttribute('aria-pressed')]).toEqual(['on', 'true']);
 });

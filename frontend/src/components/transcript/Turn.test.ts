@@ -7,7 +7,7 @@ import { mountIn, startedApp } from '../../test/mount';
 import Answer from './Answer.svelte';
 import Turn from './Turn.svelte';
 
-async function drawn(more: Partial<TurnView>) {
+async function renderTurn(more: Partial<TurnView>) {
   const { app, backend } = await startedApp();
   const turn = turnView({ seq: 9, createdAt: Date.now(), ...more });
   mountIn(app, Turn, { turn, index: 0 });
@@ -37,35 +37,35 @@ const states: [string, Partial<TurnView>, string, RegExp, string[]][] = [
 
 describe('a turn', () => {
   it.each(states)('is drawn when it is %s', async (_, more, name, words, actions) => {
-    const { article } = await drawn(more);
+    const { article } = await renderTurn(more);
     expect(article).toHaveAccessibleName(name);
     expect(article.textContent).toMatch(words);
     for (const action of actions) expect(within(article).getByRole('button', { name: action })).toBeEnabled();
   });
 
   it('shows when an incomplete answer is not completely on disk', async () => {
-    const { article } = await drawn({ state: 'incomplete', outcome: 'incomplete', displayed: 3_000, durable: 1_200 });
+    const { article } = await renderTurn({ state: 'incomplete', outcome: 'incomplete', displayed: 3_000, durable: 1_200 });
     expect(article.textContent).toMatch(/Incomplete answer, 3\u202f000 bytes shown.*Only 1\u202f200 bytes of it were saved to disk/s);
   });
 
   it('keeps a failed decision beside its buttons, with the focus', async () => {
-    const { app, backend, article } = await drawn({ state: 'incomplete', outcome: 'incomplete', displayed: 10, durable: 10 });
+    const { app, backend, article } = await renderTurn({ state: 'incomplete', outcome: 'incomplete', displayed: 10, durable: 10 });
     backend.failNext('chat.keep', { message: 'The disk is full', hint: 'Free some space.' });
     const keep = within(article).getByRole('button', { name: 'Keep' });
-    const asked = app.composer.focusAsked;
+    const requestsBefore = app.composer.focusRequests;
     await userEvent.click(keep);
     expect(within(article).getByRole('alert')).toHaveTextContent(/The disk is full.*Free some space\./);
-    expect([document.activeElement, app.composer.focusAsked]).toEqual([keep, asked]);
+    expect([document.activeElement, app.composer.focusRequests]).toEqual([keep, requestsBefore]);
   });
 
   it('offers nothing while it runs', async () => {
-    const { article } = await drawn({ state: 'responding', outcome: '' });
+    const { article } = await renderTurn({ state: 'responding', outcome: '' });
     expect(within(article).queryByRole('button', { name: /Fork|Edit|Retry/ })).toBeNull();
     expect(article).toHaveAttribute('aria-busy', 'true');
   });
 
   it('draws every kind of block', async () => {
-    const { article } = await drawn({
+    const { article } = await renderTurn({
       assistant: [
         block('reasoning', 'two words'), block('text', 'An **answer**'), block('tool_use', '{"a":1}', { name: 'run_job' }),
         block('tool_result', 'broken', { name: 'run_job', isError: true }), block('image', '', { data: 'data:image/png;base64,iVBORw0KGgo=' }), block('unknown', '{"type":"x"}', { name: 'openai' }),
@@ -89,18 +89,18 @@ describe('a turn', () => {
   });
 
   it('shows that a call of an imported conversation ran, if its result is there', async () => {
-    const { article } = await drawn({ assistant: [block('tool_use', '{}', { name: 'grep', id: 'c1' }), block('tool_result', 'a match', { id: 'c1' }), block('tool_use', '{}', { name: 'sed', id: 'c2' })] });
+    const { article } = await renderTurn({ assistant: [block('tool_use', '{}', { name: 'grep', id: 'c1' }), block('tool_result', 'a match', { id: 'c1' }), block('tool_use', '{}', { name: 'sed', id: 'c2' })] });
     expect(within(article).getByRole('region', { name: 'Call to grep' })).toHaveTextContent(/^grep\s*Ran/);
     expect(within(article).getByRole('region', { name: 'Call to sed' })).toHaveTextContent(/^sed\s*Not run/);
   });
 
   it('never loads a picture that is not part of the answer', async () => {
-    const { article } = await drawn({ user: [block('image', '', { data: 'https://example.com/u.png' }), block('text', 'Hi')], assistant: [block('image', '', { data: 'https://example.com/x.png' })] });
+    const { article } = await renderTurn({ user: [block('image', '', { data: 'https://example.com/u.png' }), block('text', 'Hi')], assistant: [block('image', '', { data: 'https://example.com/x.png' })] });
     expect(article.querySelector('img')).toBeNull();
   });
 
   it('shows the user message as written, and folds a very long one', async () => {
-    const { article } = await drawn({ user: [block('text', `<b>not bold</b>\n${'line\n'.repeat(500)}the end`)] });
+    const { article } = await renderTurn({ user: [block('text', `<b>not bold</b>\n${'line\n'.repeat(500)}the end`)] });
     expect(article.querySelector('.ask b')).toBeNull();
     expect(article.textContent).not.toContain('the end');
     await userEvent.click(within(article).getByRole('button', { name: /Show all/ }));
@@ -108,7 +108,7 @@ describe('a turn', () => {
   });
 
   it('warns if a server seems to have cut the prompt', async () => {
-    const { article } = await drawn({ inputTokens: 2048, cutFrom: 19_800 });
+    const { article } = await renderTurn({ inputTokens: 2048, cutFrom: 19_800 });
     expect(article).toHaveTextContent('The server may have cut the prompt');
     expect(article.textContent?.replaceAll('\u202f', ' ')).toContain('reported 2 048 input tokens of about 19 800 that were sent');
   });
@@ -157,21 +157,21 @@ describe('a turn', () => {
   it('asks for no decision about a failed turn that was sent again', async () => {
     const { app, backend } = await startedApp();
     const failed = backend.world.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', assistant: [], error: errorView('The server is not running') });
-    const again = backend.world.addTurn(app.conversation.branchId, { state: 'head', retryOf: failed.id });
+    const retry = backend.world.addTurn(app.conversation.branchId, { state: 'head', retryOf: failed.id });
     await app.navigation.openSession(app.conversation.sessionId);
     mountIn(app, Turn, { turn: failed, index: 0 });
-    expect(screen.getByRole('article')).toHaveTextContent(`No answer. Sent again as #${again.seq}.`);
+    expect(screen.getByRole('article')).toHaveTextContent(`No answer. Sent again as #${retry.seq}.`);
     expect(screen.queryByRole('button', { name: /Retry|Discard/ })).toBeNull();
   });
 
   it('opens the details of its numbers', async () => {
-    const { app, article, turn } = await drawn({ inputTokens: 9_806, outputTokens: 612 });
+    const { app, article, turn } = await renderTurn({ inputTokens: 9_806, outputTokens: 612 });
     await userEvent.click(within(article).getByRole('button', { name: '9\u202f806 in, 612 out' }));
     expect([app.inspector.tab, app.inspector.turnId]).toEqual(['activity', turn.id]);
   });
 
   it('opens the context that the model saw', async () => {
-    const { app, article, turn } = await drawn({});
+    const { app, article, turn } = await renderTurn({});
     await userEvent.click(within(article).getByRole('button', { name: 'Show the prompt' }));
     expect([app.inspector.tab, app.inspector.seen]).toEqual(['xray', turn.id]);
   });

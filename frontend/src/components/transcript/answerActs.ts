@@ -14,8 +14,8 @@ export async function answerAct(app: App, button: HTMLElement): Promise<void> {
     case 'fold': return code ? fold(code) : undefined;
     case 'save': return app.turnActions.saveCode(code?.dataset['file'] ?? 'code.txt', text);
     case 'preview': return code && app.theme.previews ? preview(code) : undefined;
-    case 'note': return toNote(button);
-    case 'back': return backFrom(button);
+    case 'note': return goToNote(button);
+    case 'back': return goBack(button);
     default: return undefined;
   }
 }
@@ -38,22 +38,22 @@ function partner(button: HTMLElement, selector: string): HTMLElement | undefined
   return [...(button.closest('.prose')?.querySelectorAll<HTMLElement>(selector) ?? [])].find((element) => element.dataset['note'] === label);
 }
 
-function toNote(button: HTMLElement): void {
+function goToNote(button: HTMLElement): void {
   const note = partner(button, '.note');
   if (!note) return;
   cameFrom.set(note, button);
   note.tabIndex = -1;
-  bring(note);
+  focusOn(note);
 }
 
-function backFrom(button: HTMLElement): void {
+function goBack(button: HTMLElement): void {
   const note = button.closest('.note');
-  const came = note ? cameFrom.get(note) : undefined;
-  const to = came?.isConnected ? came : partner(button, '[data-act="note"]');
-  if (to) bring(to);
+  const reference = note ? cameFrom.get(note) : undefined;
+  const target = reference?.isConnected ? reference : partner(button, '[data-act="note"]');
+  if (target) focusOn(target);
 }
 
-function bring(element: HTMLElement): void {
+function focusOn(element: HTMLElement): void {
   element.scrollIntoView({ block: 'center' });
   element.focus({ preventScroll: true });
 }

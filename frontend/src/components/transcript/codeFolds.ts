@@ -2,12 +2,12 @@
 import { openPreviews } from '$lib/markdown/previewable';
 import { t } from '$lib/words/words.svelte';
 
-const most = 100;
+const maxRemembered = 100;
 /** The texts of code that the user has unfolded: a virtual list draws a turn again whenever it is scrolled back to. */
 const unfolded = new Set<string>();
 const textOf = (code: HTMLElement): string => code.querySelector('pre code')?.textContent ?? '';
 
-/** Whether the user has wrapped the lines of a code, or keeps them whole although all code is wrapped. */
+/** Whether the user has wrapped the lines of a code, or keeps them unwrapped although all code is wrapped. */
 const wrapped = new Map<string, 'on' | 'off'>();
 
 /** Remembers the user's choice for this code. */
@@ -16,17 +16,17 @@ export function rememberFold(code: HTMLElement, open: boolean): void {
   const text = textOf(code);
   unfolded.delete(text);
   if (open) unfolded.add(text);
-  if (unfolded.size > most) unfolded.delete(unfolded.values().next().value!);
+  if (unfolded.size > maxRemembered) unfolded.delete(unfolded.values().next().value!);
 }
 
-/** Wraps the lines of this code, or shows each on a line of its own if they are wrapped. */
+/** Wraps the long lines of this code, or unwraps them. */
 export function toggleWrap(code: HTMLElement): void {
   const wraps = (code.dataset['wrap'] ?? document.documentElement.dataset['codeWrap']) === 'on' ? 'off' : 'on';
   setWrap(code, wraps);
   const text = textOf(code);
   wrapped.delete(text);
   wrapped.set(text, wraps);
-  if (wrapped.size > most) wrapped.delete(wrapped.keys().next().value!);
+  if (wrapped.size > maxRemembered) wrapped.delete(wrapped.keys().next().value!);
 }
 
 function setWrap(code: HTMLElement, wraps: 'on' | 'off'): void {

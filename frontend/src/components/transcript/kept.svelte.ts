@@ -2,7 +2,7 @@
  * Which turns stay in the page although they are scrolled out of view: those in a selection, so that it can be copied
  * completely, and the one with the focus.
  */
-const most = 400;
+const maxSelected = 400;
 
 type Turns = readonly { id: string }[];
 
@@ -27,7 +27,7 @@ export class KeptTurns {
     const indexes = new Set<number>();
     if (this.#focused !== '') indexes.add(indexOf(this.#focused));
     const [from, to] = (this.#selected ?? []).map(indexOf).sort((a, b) => a - b);
-    if (from !== undefined && to !== undefined && from >= 0) for (let index = from; index <= Math.min(to, from + most); index++) indexes.add(index);
+    if (from !== undefined && to !== undefined && from >= 0) for (let index = from; index <= Math.min(to, from + maxSelected); index++) indexes.add(index);
     indexes.delete(-1);
     return [...indexes];
   }

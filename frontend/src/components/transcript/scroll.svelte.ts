@@ -7,7 +7,7 @@ import type { VirtualizerHandle } from 'virtua/svelte';
 /** Within this distance of the end, the reader counts as being at the end. */
 const endPx = 32;
 /** How long after a wheel, key or drag event a scroll still counts as the user's. */
-const handMs = 250;
+const inputMs = 250;
 
 /** A jump is complete after calmFrames frames without a correction, and ends in any case after holdFrames. */
 const calmFrames = 5;
@@ -17,7 +17,7 @@ const upKeys = new Set(['ArrowUp', 'PageUp', 'Home']);
 
 export class TranscriptScroll {
   #following = $state(true);
-  #hand = 0;
+  #lastInput = 0;
   #hold = 0;
   #holding = false;
   #pressed = false;
@@ -97,21 +97,21 @@ export class TranscriptScroll {
     const began = performance.now();
     let calm = 0;
     this.#holding = true;
-    const look = (frame: number) => {
+    const check = (frame: number) => {
       if (hold !== this.#hold) return;
       const element = this.#element;
-      if (!element || this.#hand > began || calm === calmFrames || frame === holdFrames) {
+      if (!element || this.#lastInput > began || calm === calmFrames || frame === holdFrames) {
         this.#holding = false;
         return done();
       }
-      const off = offBy(element.getBoundingClientRect());
-      if (off === null && frame % 4 === 3) again();
+      const offset = offBy(element.getBoundingClientRect());
+      if (offset === null && frame % 4 === 3) again();
       const before = element.scrollTop;
-      if (off !== null && Math.abs(off) > 1) element.scrollTop += off;
-      calm = off !== null && Math.abs(element.scrollTop - before) < 1 ? calm + 1 : 0;
-      requestAnimationFrame(() => look(frame + 1));
+      if (offset !== null && Math.abs(offset) > 1) element.scrollTop += offset;
+      calm = offset !== null && Math.abs(element.scrollTop - before) < 1 ? calm + 1 : 0;
+      requestAnimationFrame(() => check(frame + 1));
     };
-    requestAnimationFrame(() => look(0));
+    requestAnimationFrame(() => check(0));
   }
 
   /** A position changed, by the user or by drawing. */
@@ -120,7 +120,7 @@ export class TranscriptScroll {
     if (!element) return;
     const top = element.scrollTop;
     const rest = element.scrollHeight - element.clientHeight - top;
-    if (top < this.#last - 1 && rest > endPx && this.#byHand) this.#following = false;
+    if (top < this.#last - 1 && rest > endPx && this.#byUser) this.#following = false;
     else if (rest <= endPx) this.#following = true;
     this.#last = top;
   }
@@ -142,11 +142,11 @@ export class TranscriptScroll {
   }
 
   #touch(): void {
-    this.#hand = performance.now();
+    this.#lastInput = performance.now();
   }
 
-  get #byHand(): boolean {
-    return this.#pressed || performance.now() - this.#hand < handMs;
+  get #byUser(): boolean {
+    return this.#pressed || performance.now() - this.#lastInput < inputMs;
   }
 
   get #scrollable(): boolean {

@@ -16,9 +16,9 @@ async function dialog(scope: ExportScope = 'session', options: Partial<FakeOptio
   }, options, (backend) => (backend.program.startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id));
   await waitFor(() => expect(mounted.app.exporting.plan).not.toBeNull());
   const path = () => (screen.getByLabelText('Save as') as HTMLInputElement).value;
-  const asked = (name: string) => mounted.backend.calls.filter((call) => call.name === name).at(-1)?.args[0];
+  const lastRequest = (name: string) => mounted.backend.calls.filter((call) => call.name === name).at(-1)?.args[0];
   const choose = (name: string) => user.click(screen.getByRole('radio', { name }));
-  return { ...mounted, path, asked, choose, exporting: mounted.app.exporting };
+  return { ...mounted, path, lastRequest, choose, exporting: mounted.app.exporting };
 }
 
 describe('exporting', () => {
@@ -34,11 +34,11 @@ describe('exporting', () => {
   });
 
   it('offers no bundle of a turn, which would be a whole session', async () => {
-    const { asked, path, exporting } = await dialog('turn');
+    const { lastRequest, path, exporting } = await dialog('turn');
     expect(screen.getByRole('radio', { name: 'Bundle (.cinf)' })).toHaveAttribute('aria-disabled', 'true');
     await user.click(screen.getByRole('radio', { name: 'Bundle (.cinf)' }));
     expect([exporting.format, path()]).toEqual(['md', '/home/ada/Documents/Orders to Postgres #150.md']);
-    expect(asked('transfer.plan')).toMatchObject({ scope: 'turn', format: 'md', allBranches: false });
+    expect(lastRequest('transfer.plan')).toMatchObject({ scope: 'turn', format: 'md', allBranches: false });
     // The arrow keys skip it.
     screen.getByRole('radio', { name: 'Markdown (.md)' }).focus();
     await user.keyboard('{ArrowLeft}');
@@ -46,9 +46,9 @@ describe('exporting', () => {
   });
 
   it('writes to the shown path, shows the file, and starts another', async () => {
-    const { app, asked, backend } = await dialog();
+    const { app, lastRequest, backend } = await dialog();
     await user.click(screen.getByRole('button', { name: 'Export' }));
-    expect(asked('transfer.export')).toMatchObject({ scope: 'session', format: 'bundle', allBranches: true, path: '/home/ada/Documents/Orders to Postgres.cinf', replace: false });
+    expect(lastRequest('transfer.export')).toMatchObject({ scope: 'session', format: 'bundle', allBranches: true, path: '/home/ada/Documents/Orders to Postgres.cinf', replace: false });
     await user.click(await screen.findByRole('button', { name: 'Show in folder' }));
     expect(backend.files.revealed).toEqual(['/home/ada/Documents/Orders to Postgres.cinf']);
     expect(app.toasts.list).toEqual([]);
@@ -57,13 +57,13 @@ describe('exporting', () => {
   });
 
   it('replaces a file only after a confirmation', async () => {
-    const { backend, asked, exporting } = await dialog();
+    const { backend, lastRequest, exporting } = await dialog();
     backend.files.written.add('/home/ada/Documents/Orders to Postgres.cinf');
     await exporting.ask();
     expect(screen.getByRole('button', { name: 'Export' })).toBeDisabled();
     await user.click(screen.getByRole('checkbox', { name: 'Replace it' }));
     await user.click(screen.getByRole('button', { name: 'Replace' }));
-    expect(asked('transfer.export')).toMatchObject({ replace: true });
+    expect(lastRequest('transfer.export')).toMatchObject({ replace: true });
   });
 
   it('asks whether to replace a file that was created meanwhile', async () => {
@@ -75,13 +75,13 @@ describe('exporting', () => {
   });
 
   it('keeps a chosen path; its extension follows the format', async () => {
-    const { backend, choose, path, asked } = await dialog();
+    const { backend, choose, path, lastRequest } = await dialog();
     backend.files.target = '/media/stick/work.cinf';
     await user.click(screen.getByRole('button', { name: 'Choose…' }));
     await waitFor(() => expect(path()).toBe('/media/stick/work.cinf'));
     await choose('Web page (.html)');
     await waitFor(() => expect(path()).toBe('/media/stick/work.html'));
-    await waitFor(() => expect(asked('transfer.plan')).toMatchObject({ path: '/media/stick/work.html' }));
+    await waitFor(() => expect(lastRequest('transfer.plan')).toMatchObject({ path: '/media/stick/work.html' }));
     backend.files.target = '';
     await user.click(screen.getByRole('button', { name: 'Choose…' }));
     expect(path()).toBe('/media/stick/work.html');

@@ -11,10 +11,10 @@ import ImportDialog from './ImportDialog.svelte';
 import TaskCard from './TaskCard.svelte';
 import WorkDialog from './WorkDialog.svelte';
 import WorkLine from './WorkLine.svelte';
-import { fileAdvice, fileWords, madeWords, percentOf, progressWords, reportText, spokenProgress, stateWord } from './words';
+import { createdWords, fileAdvice, fileWords, percentOf, progressWords, reportText, spokenProgress, stateWord } from './words';
 
 const user = userEvent.setup();
-const given = (more: Partial<DroppedFile>): DroppedFile => ({ path: '/f', name: 'f', size: 0, kind: 'unknown', format: '', reason: '', ...more });
+const droppedFile = (more: Partial<DroppedFile>): DroppedFile => ({ path: '/f', name: 'f', size: 0, kind: 'unknown', format: '', reason: '', ...more });
 
 async function dialog(options: Partial<FakeOptions> = {}) {
   const mounted = await mountWith(ImportDialog, {}, options);
@@ -22,22 +22,22 @@ async function dialog(options: Partial<FakeOptions> = {}) {
     await user.type(screen.getByRole('textbox', { name: 'Path of a file' }), `${path}{Enter}`);
     await waitFor(() => expect(mounted.app.importing.busy).toBe(''));
   };
-  const ended = () => waitFor(() => expect(mounted.app.work.running).toEqual([]));
-  return { ...mounted, add, ended };
+  const waitForEnd = () => waitFor(() => expect(mounted.app.work.running).toEqual([]));
+  return { ...mounted, add, waitForEnd };
 }
 
 describe('texts about files and tasks', () => {
   it.each([
-    [given({ kind: 'transcript', format: 'chatgpt', size: 25_400_000 }), true, 'ChatGPT export, 25.4\u202fMB', ''],
-    [given({ kind: 'transcript', format: 'new-one' }), true, 'new-one', ''],
-    [given({ kind: 'bundle', size: 12 }), true, 'ContextInfinity bundle, 12\u202fB', ''],
-    [given({ kind: 'folder' }), true, 'Folder', 'Every transcript in it is read.'],
-    [given({ kind: 'transcript', format: 'claude', reason: 'It has 9 GB.' }), false, 'Claude.ai export', 'It has 9 GB.'],
-    [given({ kind: 'backup' }), false, 'Backup of ContextInfinity', 'A backup is the whole history'],
-    [given({ kind: 'image' }), false, 'Picture', 'You can attach it to a message'],
-    [given({ kind: 'unknown', reason: 'It is empty.' }), false, '', 'It is empty.'],
-  ])('%#', (file, imports, what, advice) => {
-    expect([importable(file), fileWords(file)]).toEqual([imports, what]);
+    [droppedFile({ kind: 'transcript', format: 'chatgpt', size: 25_400_000 }), true, 'ChatGPT export, 25.4\u202fMB', ''],
+    [droppedFile({ kind: 'transcript', format: 'new-one' }), true, 'new-one', ''],
+    [droppedFile({ kind: 'bundle', size: 12 }), true, 'ContextInfinity bundle, 12\u202fB', ''],
+    [droppedFile({ kind: 'folder' }), true, 'Folder', 'Every transcript in it is read.'],
+    [droppedFile({ kind: 'transcript', format: 'claude', reason: 'It has 9 GB.' }), false, 'Claude.ai export', 'It has 9 GB.'],
+    [droppedFile({ kind: 'backup' }), false, 'Backup of ContextInfinity', 'A backup is the whole history'],
+    [droppedFile({ kind: 'image' }), false, 'Picture', 'You can attach it to a message'],
+    [droppedFile({ kind: 'unknown', reason: 'It is empty.' }), false, '', 'It is empty.'],
+  ])('%#', (file, canImport, description, advice) => {
+    expect([importable(file), fileWords(file)]).toEqual([canImport, description]);
     expect(fileAdvice(file)).toMatch(advice === '' ? /^$/ : new RegExp(`^.*${advice.replace('.', '\\.')}`));
   });
 
@@ -48,15 +48,15 @@ describe('texts about files and tasks', () => {
   ])('%o is %s', (task, words, percent) => expect([progressWords(taskView(task)), percentOf(taskView(task))]).toEqual([words, percent]));
 
   it('is announced in quarters', () => {
-    const spoken = new Set(Array.from({ length: 100 }, (_, done) => spokenProgress(taskView({ done, total: 100 }))));
-    expect([...spoken]).toEqual(['Import conversations.json started', ...[25, 50, 75].map((part) => `Import conversations.json: ${part}\u202f%`)]);
+    const announcements = new Set(Array.from({ length: 100 }, (_, done) => spokenProgress(taskView({ done, total: 100 }))));
+    expect([...announcements]).toEqual(['Import conversations.json started', ...[25, 50, 75].map((part) => `Import conversations.json: ${part}\u202f%`)]);
     expect(spokenProgress(taskView({ state: 'failed', error: { code: 'no_space', op: '', message: 'The disk is full', hint: '' } }))).toContain('failed. The disk is full');
   });
 });
 
 describe('importing', () => {
   it('shows the type of each file first, and starts with the readable ones', async () => {
-    const { add, backend, ended } = await dialog();
+    const { add, backend, waitForEnd } = await dialog();
     for (const path of ['/home/ada/conversations.json', '/home/ada/orders.cinf', '/home/ada/huge.zip', '/home/ada/backup.db']) await add(path);
     const files = within(screen.getByRole('list', { name: 'Files' }));
     expect(files.getByText(/ChatGPT export, 25\.4/)).toBeVisible();
@@ -64,7 +64,7 @@ describe('importing', () => {
     expect(files.getByText(/A backup is the whole history/)).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Import 2 files' }));
     expect(backend.calls.find((call) => call.name === 'transfer.importFiles')?.args).toEqual([['/home/ada/conversations.json', '/home/ada/orders.cinf'], '']);
-    await ended();
+    await waitForEnd();
     // A file that could not be started stays in the list, with its reason.
     expect(files.queryByText(/25\.4/)).toBeNull();
     expect(files.getByText('huge.zip')).toBeVisible();
@@ -92,10 +92,10 @@ describe('importing', () => {
   });
 
   it('reports what was and was not created, also as text, and opens the first session', async () => {
-    const { app, add, ended } = await dialog();
+    const { app, add, waitForEnd } = await dialog();
     await add('/home/ada/conversations.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
-    await ended();
+    await waitForEnd();
     expect(await screen.findByText('35 sessions created, 2 extended.')).toBeVisible();
     const skipped = within(await screen.findByRole('list', { name: 'Entries that were not read' }));
     expect(skipped.getByText('Garden plan')).toBeVisible();
@@ -110,21 +110,21 @@ describe('importing', () => {
   });
 
   it('adds nothing the second time, and says so', async () => {
-    const { app, add, ended } = await dialog();
+    const { app, add, waitForEnd } = await dialog();
     for (let i = 0; i < 2; i++) {
       await add('/home/ada/conversations.json');
       await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
-      await ended();
+      await waitForEnd();
     }
-    expect(madeWords(app.work.tasks[0]!.import!)).toBe('37 already there.');
-    expect(madeWords({ ...app.work.tasks[0]!.import!, already: 0 })).toBe('Nothing was added.');
+    expect(createdWords(app.work.tasks[0]!.import!)).toBe('37 already there.');
+    expect(createdWords({ ...app.work.tasks[0]!.import!, already: 0 })).toBe('Nothing was added.');
   });
 
   it('does not call an empty import a success', async () => {
-    const { app, add, ended } = await dialog();
+    const { app, add, waitForEnd } = await dialog();
     await add('/home/ada/conversations.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
-    await ended();
+    await waitForEnd();
     const task = app.work.tasks[0]!;
     const report = { ...task.import!, sessions: 0, grown: 0, already: 0, turns: 0, branches: 0, torn: true };
     expect(stateWord(task)).toBe('done');
@@ -139,24 +139,24 @@ describe('importing', () => {
   });
 
   it('stops on request, keeps the imported part, and continues from there', async () => {
-    const { app, add, ended } = await dialog({ taskMs: 40 });
+    const { app, add, waitForEnd } = await dialog({ taskMs: 40 });
     await add('/home/ada/conversations.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
     expect(await screen.findByRole('progressbar', { name: 'Import conversations.json' })).toHaveAttribute('aria-valuemax', '100');
     await user.click(screen.getByRole('button', { name: 'Cancel: Import conversations.json' }));
-    await ended();
+    await waitForEnd();
     expect(await screen.findByText(/It was cancelled\. What was read/)).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Resume: Import conversations.json' }));
     await waitFor(() => expect(app.work.running).toHaveLength(1));
-    await ended();
+    await waitForEnd();
     expect(app.work.tasks[0]!.state).toBe('done');
   });
 
   it('shows where a damaged file broke, and what was imported', async () => {
-    const { add, ended } = await dialog();
+    const { add, waitForEnd } = await dialog();
     await add('/home/ada/broken.json');
     await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
-    await ended();
+    await waitForEnd();
     expect(await screen.findByText('The file ends in the middle of conversation 31 of 40')).toBeVisible();
     expect(screen.getByText(/what is there is not added twice/)).toBeVisible();
   });

@@ -12,7 +12,7 @@ async function dialog() {
     return {};
   }, {}, (backend) => (backend.program.startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id));
   await waitFor(() => expect(mounted.app.sharing.plan).not.toBeNull());
-  return { ...mounted, asked: (name: string) => mounted.backend.calls.filter((call) => call.name === name).map((call) => call.args[0]) };
+  return { ...mounted, requests: (name: string) => mounted.backend.calls.filter((call) => call.name === name).map((call) => call.args[0]) };
 }
 
 describe('sharing', () => {
@@ -27,7 +27,7 @@ describe('sharing', () => {
   });
 
   it('leaves the requests that quoted other sessions out of a bundle, unless they are chosen', async () => {
-    const { backend, asked } = await dialog();
+    const { backend, requests } = await dialog();
     backend.files.quoting = 2;
     backend.files.target = '/home/ada/x.cinf';
     expect(screen.queryByRole('checkbox')).toBeNull();
@@ -38,23 +38,23 @@ describe('sharing', () => {
     await user.click(box);
     expect(screen.queryByText(/2 requests that quoted other sessions or files of a project\.$/)).toBeNull();
     await user.click(screen.getByRole('button', { name: 'Save…' }));
-    await waitFor(() => expect(asked('transfer.export')).toMatchObject([{ format: 'bundle', quotes: true }]));
+    await waitFor(() => expect(requests('transfer.export')).toMatchObject([{ format: 'bundle', quotes: true }]));
   });
 
   it('asks for a location, writes the open branch as a page, and shows the file', async () => {
-    const { app, backend, asked } = await dialog();
+    const { app, backend, requests } = await dialog();
     backend.files.target = '/home/ada/Desktop/for you.html';
     await user.click(screen.getByRole('button', { name: 'Save…' }));
     await waitFor(() => expect(backend.files.revealed).toEqual(['/home/ada/Desktop/for you.html']));
-    expect(asked('transfer.export')).toMatchObject([{ scope: 'branch', branchId: app.conversation.branchId, format: 'html', allBranches: false, path: '/home/ada/Desktop/for you.html', replace: true }]);
+    expect(requests('transfer.export')).toMatchObject([{ scope: 'branch', branchId: app.conversation.branchId, format: 'html', allBranches: false, path: '/home/ada/Desktop/for you.html', replace: true }]);
     expect(app.sharing.target).toBeNull();
   });
 
   it('writes nothing if the system dialog is cancelled, and accepts a typed path if there is none', async () => {
-    const { app, backend, asked } = await dialog();
+    const { app, backend, requests } = await dialog();
     backend.files.target = '';
     await user.click(screen.getByRole('button', { name: 'Save…' }));
-    expect(asked('transfer.export')).toEqual([]);
+    expect(requests('transfer.export')).toEqual([]);
     backend.failNext('transfer.pickTarget', { code: 'unavailable', message: 'This system has no file dialog.' });
     await user.click(screen.getByRole('button', { name: 'Save…' }));
     await user.click(await screen.findByRole('button', { name: 'Type a path instead…' }));

@@ -49,7 +49,7 @@ export function progressWords(task: TaskView): string {
   if (task.unit === '' || (task.done === 0 && task.total === 0)) return '';
   const { done, total, unit } = task;
   if (unit === 'bytes') return total > 0 ? t('transfer.doneOf', { done: sized(done), total: sized(total) }) : sized(done);
-  const known = units.find((one) => one === unit);
+  const known = units.find((known) => known === unit);
   if (!known) return total > 0 ? t('transfer.doneOf', { done: grouped(done), total: grouped(total) }) : grouped(done);
   return total > 0 ? t(`transfer.${known}Of`, { done, total }) : t(`transfer.${known}Done`, { done });
 }
@@ -72,7 +72,7 @@ export function lineWords(running: readonly TaskView[], unopened: readonly TaskV
 }
 
 /** What an import created, in a sentence. */
-export function madeWords(report: ImportReport): string {
+export function createdWords(report: ImportReport): string {
   const parts = [
     report.sessions > 0 ? t('transfer.sessionsMade', { count: report.sessions }) : '',
     report.grown > 0 ? t('transfer.grown', { count: report.grown }) : '',
@@ -108,7 +108,7 @@ export const placeOf = (row: SkippedRow): string => inRow([row.file, t('transfer
 /** The report as text, for the clipboard. */
 export function reportText(report: ImportReport): string {
   const lines = [
-    report.format ? t('transfer.importOfAs', { file: report.file, format: formatName(report.format) }) : t('transfer.importOf', { file: report.file }), madeWords(report), addedWords(report), ...wholeNotes(report),
+    report.format ? t('transfer.importOfAs', { file: report.file, format: formatName(report.format) }) : t('transfer.importOf', { file: report.file }), createdWords(report), addedWords(report), ...wholeNotes(report),
     ...(report.skippedCount > 0 ? ['', t('transfer.notRead', { count: report.skippedCount }), ...report.skipped.map((row) => `- ${skippedName(row)} (${placeOf(row)}): ${program(row.reason)}`)] : []),
     ...(report.skippedCount > report.skipped.length ? [t('transfer.andMore', { count: report.skippedCount - report.skipped.length })] : []),
     ...(report.instructed > 0 ? ['', instructedWords(report), ...report.instructions.map((row) => `- ${row.title}: ${row.begins}`)] : []),

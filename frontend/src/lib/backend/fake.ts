@@ -260,7 +260,7 @@ function chatService(world: World, streams: Streams): ChatService {
     discard: async (turnId) => move(turnId, { state: 'failed', phase: 'Failed', outcome: 'discarded', error: null }),
     retry: async (turnId, model) => {
       const turn = world.turn(turnId);
-      return ['incomplete', 'failed'].includes(turn.state) ? attempt(turn, model) : again(world, streams, turn, model);
+      return ['incomplete', 'failed'].includes(turn.state) ? attempt(turn, model) : regenerate(world, streams, turn, model);
     },
     continue: async (turnId, model) => attempt(world.turn(turnId), model),
     sendUnsent: async (turnId, model) => attempt(world.turn(turnId), model),
@@ -291,7 +291,7 @@ function send(world: World, streams: Streams, request: SendRequest): SendResult 
     branch.draft = emptyDraft();
     return { ...named, turnId: '', queued: true };
   }
-  if (last?.state === 'incomplete') settle(world, last, request.incomplete);
+  if (last?.state === 'incomplete') resolveIncomplete(world, last, request.incomplete);
   const images = request.images.map((image) => block('image', image.name, { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
   const turn = world.addTurn(branch.view.id, { user: [...documentBlocks(request.files), ...memoryBlocks(request.memories), ...images, block('text', request.text)], assistant: [], memories: request.memories.length, displayed: 0, durable: 0, model: request.model || session.model, inputTokens: 0, outputTokens: 0 });
   branch.draft = emptyDraft();
@@ -304,19 +304,19 @@ function send(world: World, streams: Streams, request: SendRequest): SendResult 
 }
 
 /** Regenerates the answer of a final turn: the same message on a fork before it. */
-function again(world: World, streams: Streams, turn: TurnView, model: string): SendResult {
+function regenerate(world: World, streams: Streams, turn: TurnView, model: string): SendResult {
   const session = world.sessionOf(turn);
   const fork = world.addBranch(session.row.id, `fork ${session.branchIds.length}`, turn.branchId, turn.seq - 1);
   session.row.activeBranch = fork.view.id;
-  const made = world.addTurn(fork.view.id, { user: turn.user, assistant: [], memories: turn.memories, displayed: 0, durable: 0, model: model || turn.model, retryOf: turn.id, inputTokens: 0, outputTokens: 0 });
-  streams.start(made);
+  const created = world.addTurn(fork.view.id, { user: turn.user, assistant: [], memories: turn.memories, displayed: 0, durable: 0, model: model || turn.model, retryOf: turn.id, inputTokens: 0, outputTokens: 0 });
+  streams.start(created);
   world.changed('session', session.row.id, session.row.id);
-  return { sessionId: session.row.id, branchId: fork.view.id, turnId: made.id, queued: false };
+  return { sessionId: session.row.id, branchId: fork.view.id, turnId: created.id, queued: false };
 }
 
-function settle(world: World, turn: TurnView, how: string): void {
-  if (how === '') throw new BackendError(errorView(`The answer to #${turn.seq} is incomplete`, 'Keep it or discard it first.', 'incomplete'));
-  Object.assign(turn, how === 'keep' ? { state: 'pending', phase: 'ResponseFinalized', outcome: 'kept' } : { state: 'failed', phase: 'Failed', outcome: 'discarded' });
+function resolveIncomplete(world: World, turn: TurnView, decision: string): void {
+  if (decision === '') throw new BackendError(errorView(`The answer to #${turn.seq} is incomplete`, 'Keep it or discard it first.', 'incomplete'));
+  Object.assign(turn, decision === 'keep' ? { state: 'pending', phase: 'ResponseFinalized', outcome: 'kept' } : { state: 'failed', phase: 'Failed', outcome: 'discarded' });
   world.touch(turn);
 }
 

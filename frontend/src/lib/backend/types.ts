@@ -137,7 +137,7 @@ export interface StepView {
   endedAt: number;
 }
 
-/** TurnCost is what a turn cost. */
+/** TurnCost is the cost of a turn. */
 export interface TurnCost {
   /** US dollars */
   usd: number;
@@ -156,8 +156,8 @@ export interface TurnView {
   outcome: Outcome;
   user: BlockView[];
   /**
-   * Assistant is the final answer; for an incomplete or failed turn what was recovered; for a streaming one what is
-   * shown so far (frames after LiveSeq continue it).
+   * Assistant is the final answer; for an incomplete or failed turn the recovered part; for a streaming turn the text
+   * so far (frames after LiveSeq continue it).
    */
   assistant: BlockView[];
   state: TurnState;
@@ -229,7 +229,7 @@ export interface Draft {
   images: ImageUpload[];
   files: FileView[];
   memories: MemoryChip[];
-  /** Edit is the message that is being rewritten in the field; it replaced the draft there. */
+  /** Edit is the message that is being rewritten; the field shows it instead of the draft. */
   edit?: DraftEdit | null;
 }
 
@@ -388,8 +388,8 @@ export interface JobView {
 }
 
 /**
- * RecoveryReport says what the reconciler found and did, at the start or later, without what was decided or deleted
- * since.
+ * RecoveryReport says what the reconciler found and did, at the start or later, without findings about deleted turns
+ * or about decisions that have been made since.
  */
 export interface RecoveryReport {
   at: number;
@@ -421,7 +421,7 @@ export interface ActivityPanel {
   recovery: RecoveryReport;
   /** Earlier are earlier non-empty reports, newest first. */
   earlier: RecoveryReport[];
-  /** Turn is the metrics of the branch's newest turns, newest first. */
+  /** Turns are the metrics of the branch's newest turns, newest first. */
   turns: TurnMetrics[];
 }
 
@@ -555,7 +555,7 @@ export interface BranchSide {
   pins: PinView[];
 }
 
-/** AnswerSet are the answers of several models to one message, each on its branch. */
+/** AnswerSet has the answers of several models to one message, each on its branch. */
 export interface AnswerSet {
   rev: number;
   /** of the message */
@@ -565,7 +565,7 @@ export interface AnswerSet {
   columns: AnswerColumn[];
 }
 
-/** AnswerColumn is one of these answers. */
+/** AnswerColumn is one answer of an AnswerSet. */
 export interface AnswerColumn {
   branchId: string;
   label: string;
@@ -576,7 +576,7 @@ export interface AnswerColumn {
   turn: TurnView;
 }
 
-/** SentToSeveral is a message sent to several models. Problems say why some were not called; the others were. */
+/** SentToSeveral is the result of sending a message to several models. Problems say why some of them were not called. */
 export interface SentToSeveral {
   first: SendResult;
   problems: ErrorView[];
@@ -2499,7 +2499,7 @@ export interface ImportReport {
   /** the first of them */
   instructions: Instructed[];
   torn: boolean;
-  /** those that end early, in a folder: the first of them */
+  /** of a folder: the first files that end early */
   tornFiles: string[];
   cancelled: boolean;
   /** to open */
@@ -2530,7 +2530,7 @@ export interface SkippedRow {
 export interface CountedNote {
   text: string;
   count: number;
-  /** those it is about, in a folder: the first of them */
+  /** of a folder: the first files that it is about */
   files: string[];
 }
 
@@ -2603,7 +2603,7 @@ export interface Events {
   'ci:window-request': WindowRequest;
 }
 
-/** Transfer is import and export (SPEC 12). */
+/** Transfer imports and exports conversations, and attaches files (SPEC 12). */
 export interface TransferService {
   /** Inspect detects the kinds of files, by content, not only by name. */
   inspect(paths: string[]): Promise<DroppedFile[]>;
@@ -2628,12 +2628,12 @@ export interface TransferService {
   export(request: ExportRequest): Promise<TaskView>;
   /**
    * PastedFiles inspects the files in the clipboard, such as those copied in a file manager, for pages that cannot
-   * read it; none: it has no files.
+   * read it. The result is empty if there are none.
    */
   pastedFiles(): Promise<DroppedFile[]>;
   /**
-   * PastedPicture returns the picture in the clipboard, for pages that cannot read it; without data: there is none, or
-   * what is offered as a picture is not one.
+   * PastedPicture returns the picture in the clipboard, for pages that cannot read it. The result has no data if there
+   * is none, or if the offered data is not a picture.
    */
   pastedPicture(): Promise<ImageUpload>;
   /**
@@ -2643,7 +2643,7 @@ export interface TransferService {
   attach(branchID: string, path: string): Promise<AttachResult>;
 }
 
-/** Storage is the location of the data, its backups, and permanent deletions. */
+/** Storage shows and moves the data directory, and handles backups and permanent deletions. */
 export interface StorageService {
   /** Check checks all stored data against its hashes, chains and rules, like the verb verify. It changes nothing. */
   check(): Promise<TaskView>;
@@ -2658,8 +2658,8 @@ export interface StorageService {
   /** Restore restores a backup: the program ends, restarts, and restores it before opening anything. */
   restore(path: string): Promise<void>;
   /**
-   * StartFresh moves the remains of a lost history, including its backups, into a folder, and returns its path. The
-   * next start begins an empty history.
+   * StartFresh moves the remaining files of a lost history, including its backups, into a folder, and returns its
+   * path. The next start begins an empty history.
    *
    * Errors: CodeConflict if the data is open, and those of store.Archive.StartFresh.
    */
@@ -2702,7 +2702,7 @@ export interface StorageService {
 
 /** Settings edits the configuration, keys and models. */
 export interface SettingsService {
-  /** Autostart is whether the system starts the program at sign-in. It is read from the system. */
+  /** Autostart returns whether the system starts the program at sign-in. It is read from the system. */
   autostart(): Promise<AutostartView>;
   /**
    * SetAutostart creates or removes the system's entry, and returns the resulting state.
@@ -2714,7 +2714,7 @@ export interface SettingsService {
   presets(): Promise<PresetView[]>;
   /** ModelPlaces returns the providers and servers whose models can be listed now. */
   modelPlaces(): Promise<PlaceView[]>;
-  /** OfferedModels lists the models of a place, by asking it. */
+  /** OfferedModels asks a place for its models. */
   offeredModels(place: string): Promise<OfferView[]>;
   /** AddOffered configures a model of a place, or returns the model already configured for it. */
   addOffered(place: string, modelID: string): Promise<AddedModel>;
@@ -2726,7 +2726,7 @@ export interface SettingsService {
   costs(sessionID: string): Promise<CostView>;
   /** Startup is the first call of the window. It works even if nothing else does. */
   startup(): Promise<Startup>;
-  /** FinishFirstRun records the choice; model becomes the default unless empty. */
+  /** FinishFirstRun records that the first start is completed. model becomes the default unless it is empty. */
   finishFirstRun(model: string): Promise<void>;
   /** Settings returns the configuration with everything the window needs to edit it. */
   settings(): Promise<SettingsView>;
@@ -2798,15 +2798,15 @@ export interface SessionsService {
   /** Pin keeps a session at the top of the list. */
   pin(id: string, pinned: boolean): Promise<void>;
   /**
-   * Open returns everything the first paint of a session needs, with the newest 60 turns; an empty branch is the
-   * active one.
+   * Open returns everything that the first paint of a session needs, with the newest 60 turns. An empty branch means
+   * the active one.
    */
   open(sessionID: string, branchID: string): Promise<SessionSnapshot>;
   /** Turns returns the lineage between two turn_seqs, inclusive, at most 200. */
   turns(branchID: string, fromSeq: number, toSeq: number): Promise<TurnPage>;
   /** Turn returns one turn as a branch sees it. */
   turn(branchID: string, turnID: string): Promise<TurnView>;
-  /** Header returns the mandatory header of a branch for a model ("" = the session's). */
+  /** Header returns the header of a branch for a model; an empty model means the session's. */
   header(branchID: string, model: string): Promise<Header>;
   /** Fork starts a branch after a turn, or before it (to edit its message), and switches to it. */
   fork(turnID: string, before: boolean, label: string): Promise<BranchView>;
@@ -2828,11 +2828,11 @@ export interface SessionsService {
   saveDraft(branchID: string, draft: Draft): Promise<void>;
 }
 
-/** Chat sends messages and settles turns. */
+/** Chat sends messages, and carries out the user's decisions about turns. */
 export interface ChatService {
   /**
-   * SendToSeveral sends a message to two to four models at once, each with its own branch. The message's branch gets
-   * the first of them and becomes the active one. It is never queued.
+   * SendToSeveral sends a message to two to four models at once, each on its own branch. The first model answers on
+   * the message's branch, which becomes the active one. The message is never queued.
    */
   sendToSeveral(req: SendRequest, models: string[]): Promise<SentToSeveral>;
   /**
@@ -2842,18 +2842,18 @@ export interface ChatService {
   attach(part: AttachPart): Promise<AttachResult>;
   /** AttachCancel discards the received part of a document. */
   attachCancel(upload: string): Promise<void>;
-  /** Document is an attached document to read. */
+  /** Document returns an attached document to read. */
   document(fileID: string): Promise<DocumentView>;
   /**
    * Send makes a message durable and starts its turn, or queues it while another turn of the branch runs. Its branch
    * becomes the active one.
    */
   send(req: SendRequest): Promise<SendResult>;
-  /** Stop ends a running answer and keeps what arrived. */
+  /** Stop ends a running answer and keeps the received part. */
   stop(turnID: string): Promise<void>;
   /** Keep makes an incomplete answer final. */
   keep(turnID: string): Promise<void>;
-  /** Discard settles an incomplete, unsent or failed turn without an answer; its text stays readable. */
+  /** Discard ends an incomplete, unsent or failed turn without an answer; its text stays readable. */
   discard(turnID: string): Promise<void>;
   /** Retry tries again: an incomplete turn with a new attempt, a failed one with a new turn, a final one on a fork. */
   retry(turnID: string, model: string): Promise<SendResult>;
@@ -2884,9 +2884,9 @@ export interface ChatService {
   editQueued(messageID: string): Promise<Draft>;
   /** RemoveQueued deletes a message from the queue, and returns it for RestoreQueued. */
   removeQueued(messageID: string): Promise<Draft>;
-  /** MoveQueued moves a message to that place in its queue, from 0. */
+  /** MoveQueued moves a message to a position in its queue, counted from 0. */
   moveQueued(messageID: string, to: number): Promise<void>;
-  /** RestoreQueued undoes RemoveQueued: the message waits again before the one at that place, from 0. */
+  /** RestoreQueued undoes RemoveQueued: it inserts the message at a position in the queue, counted from 0. */
   restoreQueued(branchID: string, message: Draft, at: number): Promise<void>;
   /**
    * TemporaryStart starts a chat that is never written to disk, and returns its id. It exists only in memory, during
@@ -2904,7 +2904,7 @@ export interface ChatService {
 }
 
 /**
- * Inspect shows and controls the background of the conversation: pending turns, states, pins, jobs, recovery, raw
+ * Inspect shows and controls what is behind the conversation: pending turns, states, pins, jobs, recovery, raw
  * requests.
  */
 export interface InspectService {
@@ -2918,17 +2918,17 @@ export interface InspectService {
   reconcile(): Promise<RecoveryReport>;
   /** Steps lists a turn's provider calls, every attempt. */
   steps(turnID: string): Promise<StepView[]>;
-  /** RawStep returns the exact request and response of a provider call. If one is very long, its middle is left out. */
+  /** RawStep returns the exact request and response of a provider call. The middle of a very long one is left out. */
   rawStep(stepID: string): Promise<RawStep>;
-  /** Context is the X-ray of a turn: what the model saw. */
+  /** Context returns the X-ray of a turn: what the model saw. */
   context(turnID: string): Promise<ContextView>;
-  /** NextContext is the branch's next request with a draft and its attachments. */
+  /** NextContext returns the branch's next request with a draft and its attachments. */
   nextContext(branchID: string, model: string, draft: Draft): Promise<ContextView>;
   /** DiffContext compares a turn's request with the previous one. */
   diffContext(turnID: string): Promise<ContextDiff>;
-  /** Summarize makes the branch's due range summaries now; forced, also for turns that still fit. */
+  /** Summarize makes the branch's due range summaries now. With force, it also summarizes turns that still fit. */
   summarize(branchID: string, force: boolean): Promise<void>;
-  /** SwitchPreview says what sending to another model would change. */
+  /** SwitchPreview returns what sending to another model would change. */
   switchPreview(branchID: string, model: string): Promise<SwitchPreview>;
   /** Pending lists the branch's uncommitted turns, with the reason why each is pending. */
   pending(branchID: string): Promise<PendingView[]>;
@@ -2963,28 +2963,28 @@ export interface InspectService {
 /** Memory shows memory, searches it, and shows the state of its index. */
 export interface MemoryService {
   /**
-   * Known is a page of what is remembered of one kind in all sessions: pin, suggestion, instructions or summary.
+   * Known returns a page of what is remembered of one kind in all sessions: pin, suggestion, instructions or summary.
    * Entries that do not contain the text are left out.
    */
   known(kind: KnownKind, text: string, offset: number, limit: number): Promise<KnownPage>;
-  /** Chunks is a page of the chunk browser, newest first. */
+  /** Chunks returns a page of the chunk browser, newest first. */
   chunks(filter: MemoryFilter): Promise<ChunkPage>;
   /** Search finds chunks by words and by vectors. If the embedder fails, it searches by words only and sets Warning. */
   search(filter: MemoryFilter, query: string): Promise<MemorySearch>;
-  /** Chunk returns everything known about one chunk. A deleted one is CodeNotFound. */
+  /** Chunk returns everything known about one chunk; CodeNotFound if it was deleted. */
   chunk(id: string): Promise<ChunkDetail>;
   /** Chip describes a chunk attached to a message by hand. */
   chip(id: string): Promise<MemoryChip>;
   /**
-   * Status is the state of the memory index. Turns that could not be indexed are listed with those of the branch's
-   * session first.
+   * Status returns the state of the memory index. Turns that could not be indexed are listed with those of the
+   * branch's session first.
    */
   status(branchID: string): Promise<IndexStatus>;
 }
 
 /** Branches shows a session's branches and rolls them back. */
 export interface BranchesService {
-  /** Answers are all answers to the message of a turn, each on its branch. */
+  /** Answers returns all answers to the message of a turn, each on its branch. */
   answers(turnID: string): Promise<AnswerSet>;
   /** AnswerAlso answers the message of a turn with another model, on a new branch. The active branch does not change. */
   answerAlso(turnID: string, model: string): Promise<SendResult>;
@@ -2993,7 +2993,7 @@ export interface BranchesService {
    * becomes the active one.
    */
   mergeAnswers(turnID: string, model: string): Promise<SendResult>;
-  /** Tree is a session's branches as runs of turns. */
+  /** Tree returns a session's branches as runs of turns. */
   tree(sessionID: string): Promise<BranchTree>;
   /** Compare compares two branches of a session from where they diverge. */
   compare(leftBranchID: string, rightBranchID: string): Promise<BranchComparison>;
@@ -3002,13 +3002,13 @@ export interface BranchesService {
    * messages. A short run has none.
    */
   landmarks(branchID: string, fromSeq: number, toSeq: number): Promise<Landmark[]>;
-  /** Archive archives or restores a branch. Nothing is deleted, and the active one cannot be archived. */
+  /** Archive archives or restores a branch. Nothing is deleted. The active branch cannot be archived. */
   archive(branchID: string, archived: boolean): Promise<void>;
   /** RollbackTo rolls back to a turn: a new branch that ends with it becomes active. */
   rollbackTo(branchID: string, turnID: string): Promise<BranchView>;
   /**
-   * ContextAt is the next request of a branch that would end with a turn; an empty turn: before the first. The branch
-   * is not created.
+   * ContextAt returns the next request of a branch that would end with a turn; with an empty turn, of a branch without
+   * turns. The branch is not created.
    */
   contextAt(branchID: string, turnID: string, model: string): Promise<ContextView>;
 }
@@ -3036,7 +3036,7 @@ export interface WorkService {
   resume(id: string): Promise<TaskView>;
   /** Dismiss removes a finished task. */
   dismiss(id: string): Promise<void>;
-  /** Background is the state of background work. */
+  /** Background returns the state of background work. */
   background(): Promise<Background>;
   /** Pause pauses background work, even across restarts. */
   pause(paused: boolean): Promise<Background>;
@@ -3102,9 +3102,9 @@ export interface LibraryService {
   applyAssistant(sessionID: string, id: string): Promise<void>;
   /** StartSession creates a session with the settings of an assistant. */
   startSession(id: string): Promise<SessionRow>;
-  /** SessionAssistant is the assistant that was last applied to a session. */
+  /** SessionAssistant returns the assistant that was last applied to a session. */
   sessionAssistant(sessionID: string): Promise<SessionAssistantView>;
-  /** AssistantFile is the text of a file with an assistant, for ImportAssistant. */
+  /** AssistantFile returns the text of a file with an assistant, for ImportAssistant. */
   assistantFile(id: string): Promise<string>;
   /** ImportAssistant adds the assistant in the text of a file. */
   importAssistant(text: string): Promise<AssistantView>;
@@ -3114,9 +3114,9 @@ export interface LibraryService {
   deletePrompt(id: string): Promise<void>;
   /** FillPrompt fills in a saved prompt with values for its variables, by name. Today's date needs no value. */
   fillPrompt(id: string, values: Record<string, string>): Promise<string>;
-  /** PromptsFile is the text of a file with all saved prompts. */
+  /** PromptsFile returns the text of a file with all saved prompts. */
   promptsFile(): Promise<string>;
-  /** ImportPrompts adds the prompts in the text of a file: our own format, or an export of Open WebUI. */
+  /** ImportPrompts adds the prompts in the text of a file: the program's own format, or an export of Open WebUI. */
   importPrompts(text: string): Promise<PromptsImported>;
 }
 
@@ -3130,7 +3130,7 @@ export interface ProjectsService {
   create(name: string): Promise<ProjectView>;
   /** Save replaces all settings of a project. A new name renames its folder. */
   save(v: ProjectView): Promise<ProjectView>;
-  /** Files is a page of a project's files of one kind (document or watched), by path. */
+  /** Files returns a page of a project's files of one kind (document or watched), by path. */
   files(id: string, kind: string, offset: number, limit: number): Promise<ProjectFilesPage>;
   /**
    * AddDocument receives a piece of a document; after the last one the document is read and stored, replacing one with
@@ -3170,8 +3170,8 @@ export interface EmbeddersService {
    */
   estimate(id: string): Promise<EmbedderEstimate>;
   /**
-   * Use configures an embedder. All history is then sent to it, redacted, in the background; until that is complete,
-   * searches use the previous one's vectors.
+   * Use configures an embedder. All history is then sent to it, redacted, in the background; until all vectors exist,
+   * searches use those of the previous embedder.
    */
   use(id: string): Promise<EmbeddersView>;
   /** UseBuiltIn switches back to the built-in embedder, which needs no server. */
@@ -3252,8 +3252,8 @@ export interface ProgramsService {
   /** SetHTTP turns the HTTP server on or off. */
   setHTTP(on: boolean): Promise<ProgramsPanel>;
   /**
-   * Accesses is a page of the access record, newest first; an empty name means all programs. before is Next of the
-   * previous page, 0 for the first.
+   * Accesses returns a page of the access record, newest first; an empty name means all programs. before is Next of
+   * the previous page, 0 for the first.
    */
   accesses(client: string, before: number): Promise<ProgramAccessPage>;
   /** ClearAccesses empties the access record. */
@@ -3320,7 +3320,7 @@ export type BlockKind =
   | 'memory'
   | 'unknown';
 
-/** ChangeKind is a closed list. */
+/** ChangeKind is the kind of a change. The list is closed. */
 export type ChangeKind =
   /** the list */
   | 'sessions'
@@ -3376,7 +3376,7 @@ export type ChunkType =
   | 'tool_result'
   | 'other';
 
-/** ClientScope says which sessions another program may see through our MCP server. */
+/** ClientScope says which sessions another program may see through this program's MCP server. */
 export type ClientScope =
   /** ClientAsked is for a program that connected and awaits the user's decision: it has no access. */
   | 'asked'
@@ -3446,7 +3446,7 @@ export type FiletypeKind =
 export type HoldCause =
   /** the next one is sent when the running answer is complete */
   | ''
-  /** nothing sends them: the program was started since they were queued, or a refused one was removed */
+  /** the program was restarted after they were queued, or the message that could not be sent is no longer the first */
   | 'idle'
   /** the answer before them was stopped */
   | 'stop'
@@ -3592,7 +3592,7 @@ export type StateOrigin =
   | 'fallback'
   | 'pins';
 
-/** StepStatus is a step's outcome (SRD 5.7), Running while it streams. */
+/** StepStatus is a step's outcome (SRD 5.7); StepRunning while it streams. */
 export type StepStatus =
   | 'running'
   | 'completed'

@@ -39,7 +39,7 @@ describe('the bridge to the program', () => {
     expect(await wailsBackend().inspect.commitNow('b1')).toBeNull();
   });
 
-  it('does so at any depth, and leaves other nulls unchanged', async () => {
+  it('replaces null lists at any depth, and leaves other nulls unchanged', async () => {
     serve('Sessions', {
       Open: () => Promise.resolve({ branches: null, header: { summaries: 0 }, draft: { images: null, files: [], memories: null }, turns: [{ user: null, assistant: [], calls: null, error: null }] }),
     });
@@ -53,12 +53,12 @@ describe('the bridge to the program', () => {
     expect(await wailsBackend().work.resume('1')).toEqual({ id: '1', check: null, import: { skipped: [], notices: [], instructions: [], tornFiles: [] } });
   });
 
-  it('does so in events', () => {
+  it('replaces null lists in events', () => {
     const EventsOn = vi.fn((_: string, listener: (data: unknown) => void) => (listener({ kind: 'new_chat', files: null }), () => undefined));
     bridge.runtime = { EventsOn };
-    const heard = vi.fn();
-    wailsBackend().onWindowRequest(heard);
-    expect(heard).toHaveBeenCalledWith({ kind: 'new_chat', files: [] });
+    const received = vi.fn();
+    wailsBackend().onWindowRequest(received);
+    expect(received).toHaveBeenCalledWith({ kind: 'new_chat', files: [] });
   });
 
   it('turns a rejection into an error with its code and hint', async () => {
@@ -85,10 +85,10 @@ describe('the bridge to the program', () => {
   it('passes events on until the subscription ends', () => {
     const listeners = new Map<string, (data: unknown) => void>();
     bridge.runtime = { EventsOn: (name: string, listener: (data: unknown) => void) => (listeners.set(name, listener), () => listeners.delete(name)) };
-    const heard: unknown[] = [];
-    const off = wailsBackend().onFrame((frame) => heard.push(frame.seq));
+    const received: unknown[] = [];
+    const unsubscribe = wailsBackend().onFrame((frame) => received.push(frame.seq));
     listeners.get('ci:frame')?.({ seq: 7 });
-    off();
-    expect([heard, listeners.size]).toEqual([[7], 0]);
+    unsubscribe();
+    expect([received, listeners.size]).toEqual([[7], 0]);
   });
 });

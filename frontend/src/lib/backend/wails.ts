@@ -86,12 +86,12 @@ function relayed(name: string, method: string): Bound[string] | undefined {
 
 /** An HTTP request, since an event handler cannot wait for a bound method (backend/api/drag.go). */
 function dragFile(request: ExportRequest): DraggedFile {
-  const asked = new XMLHttpRequest();
-  asked.open('POST', '/drag', false);
+  const xhr = new XMLHttpRequest();
+  xhr.open('POST', '/drag', false);
   try {
-    asked.send(JSON.stringify(request));
-    if (asked.status !== 200) throw new Error(asked.responseText || t('errors.notWritten'));
-    return JSON.parse(asked.responseText) as DraggedFile;
+    xhr.send(JSON.stringify(request));
+    if (xhr.status !== 200) throw new Error(xhr.responseText || t('errors.notWritten'));
+    return JSON.parse(xhr.responseText) as DraggedFile;
   } catch (thrown) {
     throw toBackendError(thrown);
   }

@@ -7,7 +7,7 @@ describe('what the page reports to the window', () => {
   let sent: Sent[];
   let stop: () => void;
   let listeners: ((data: unknown) => void)[];
-  const hear = (id: unknown) => listeners.forEach((listener) => listener(id));
+  const confirm = (id: unknown) => listeners.forEach((listener) => listener(id));
   const runtime = { EventsEmit: (...event: Sent) => sent.push(event), EventsOn: (_: string, listener: (data: unknown) => void) => listeners.push(listener), CanResolveFilePaths: () => false, OnFileDrop: vi.fn() };
   const drag = (type: string, types: string[], x = 0, y = 0) => {
     const event = new MouseEvent(type, { bubbles: true, clientX: x, clientY: y });
@@ -28,11 +28,11 @@ describe('what the page reports to the window', () => {
   });
 
   it('whether it has the focus, at once and on changes', () => {
-    const has = vi.spyOn(document, 'hasFocus').mockReturnValue(false);
+    const hasFocus = vi.spyOn(document, 'hasFocus').mockReturnValue(false);
     window.dispatchEvent(new Event('blur'));
-    has.mockReturnValue(true);
+    hasFocus.mockReturnValue(true);
     window.dispatchEvent(new Event('focus'));
-    has.mockRestore();
+    hasFocus.mockRestore();
     const focus = sent.filter(([name]) => name === 'ci:focus');
     expect(focus.slice(1).map(([, value]) => value)).toEqual([false, true]);
   });
@@ -45,10 +45,10 @@ describe('what the page reports to the window', () => {
     await vi.advanceTimersByTimeAsync(250); // the program's window does not exist yet and receives nothing
     const [[name, id, listens]] = sent as [[string, string, boolean]];
     expect([name, listens, sent.length, started]).toEqual(['ci:page', true, 3, false]);
-    hear('of another page');
+    confirm('of another page');
     await vi.advanceTimersByTimeAsync(50);
     expect(started).toBe(false);
-    hear(id);
+    confirm(id);
     await vi.advanceTimersByTimeAsync(500);
     expect([started, sent.length]).toEqual([true, 4]);
     window.dispatchEvent(new Event('pagehide'));

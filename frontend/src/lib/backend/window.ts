@@ -16,7 +16,7 @@ const EVENT_HEARD = 'ci:heard';
  * confirmation.
  */
 const announceMs = 100;
-const patienceMs = 10_000;
+const maxWaitMs = 10_000;
 
 interface Runtime {
   EventsEmit(name: string, ...data: unknown[]): void;
@@ -31,7 +31,7 @@ export function answerClose(close: boolean): void {
   (window as unknown as { runtime?: Runtime }).runtime?.EventsEmit(EVENT_CLOSE, close);
 }
 
-/** Wails' own Quit asks the window first, as its close button does (backend/desktop/life.go). */
+/** Wails' own Quit asks the window first, as its close button does (backend/desktop/lifecycle.go). */
 export function leaveWindow(): void {
   (window as unknown as { runtime?: Runtime }).runtime?.Quit?.();
 }
@@ -44,23 +44,23 @@ export async function announcePage(): Promise<void> {
   const { runtime } = window as unknown as { runtime?: Runtime };
   if (!runtime) return;
   const id = `${performance.timeOrigin} ${Math.random()}`;
-  const say = (listens: boolean) => {
+  const announce = (listens: boolean) => {
     try {
       runtime.EventsEmit(EVENT_PAGE, id, listens);
     } catch {
       // In a browser, the bridge closes while the page that is reloaded still exists.
     }
   };
-  addEventListener('pagehide', () => say(false));
-  const again = setInterval(say, announceMs, true);
+  addEventListener('pagehide', () => announce(false));
+  const timer = setInterval(announce, announceMs, true);
   await new Promise<void>((resolve) => {
     runtime.EventsOn(EVENT_HEARD, (heard) => {
       if (heard !== id) return;
-      clearInterval(again);
+      clearInterval(timer);
       resolve();
     });
-    setTimeout(resolve, patienceMs); // a window that shows stored data is better than none
-    say(true);
+    setTimeout(resolve, maxWaitMs); // a window that shows stored data is better than none
+    announce(true);
   });
 }
 

@@ -70,10 +70,10 @@ function startsWith(name: string, typed: string): boolean {
 
 /** The state that "#146", "146" or the short id "9K4T" names. */
 export function findState<T extends { turnSeq: number; shortId: string }>(history: readonly T[], argument: string): T | undefined {
-  const wanted = argument.replace(/^#/, '').trim();
-  if (/^\d+$/.test(wanted)) {
-    const bySeq = history.find((state) => state.turnSeq === Number(wanted));
+  const query = argument.replace(/^#/, '').trim();
+  if (/^\d+$/.test(query)) {
+    const bySeq = history.find((state) => state.turnSeq === Number(query));
     if (bySeq) return bySeq;
   }
-  return history.find((state) => state.shortId.toLowerCase() === wanted.toLowerCase());
+  return history.find((state) => state.shortId.toLowerCase() === query.toLowerCase());
 }

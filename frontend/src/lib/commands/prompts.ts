@@ -3,7 +3,7 @@ import type { SavedPromptView, ServerPromptView } from '$lib/backend/types';
 import { parse, type Suggestion } from './commands';
 import { fuzzy } from './fuzzy';
 
-const most = 12;
+const maxSuggestions = 12;
 
 /**
  * Prompts whose name matches the text after the slash, best first. Names contain spaces; a command with its argument is
@@ -22,7 +22,7 @@ export function suggestPrompts(typed: string, prompts: readonly SavedPromptView[
       return fit ? [{ suggestion, score: fit.score }] : [];
     })
     .sort((a, b) => b.score - a.score)
-    .slice(0, query === '' ? all.length : most)
+    .slice(0, query === '' ? all.length : maxSuggestions)
     .map(({ suggestion }) => suggestion);
 }
 

@@ -27,20 +27,20 @@ describe('the target of "go to"', () => {
 
   it.each([
     ['', ''], ['0', '#1 to #10000'], ['10001', '#1 to #10000'], ['101 %', '100 %'], ['2026-02-30', 'no such day'], ['31 April', 'no such day'], ['somewhere', 'A number'],
-  ])('no target: %s', (typed, why) => {
+  ])('no target: %s', (typed, reason) => {
     const goal = goalOf(typed, 1, 10_000, now);
-    expect(goal.kind === 'none' && goal.reason).toContain(why);
+    expect(goal.kind === 'none' && goal.reason).toContain(reason);
   });
 
   it('a day is found in few steps', async () => {
-    let asked = 0;
-    const at = async (seq: number) => {
-      asked++;
+    let lookups = 0;
+    const timeOf = async (seq: number) => {
+      lookups++;
       return seq * 10;
     };
-    expect(await seqOfDay(4_995, 1, 1000, at)).toBe(500);
-    expect(asked).toBeLessThan(12);
-    expect(await seqOfDay(0, 1, 1000, at)).toBe(1);
-    expect(await seqOfDay(99_999, 1, 1000, at)).toBe(1000);
+    expect(await seqOfDay(4_995, 1, 1000, timeOf)).toBe(500);
+    expect(lookups).toBeLessThan(12);
+    expect(await seqOfDay(0, 1, 1000, timeOf)).toBe(1);
+    expect(await seqOfDay(99_999, 1, 1000, timeOf)).toBe(1000);
   });
 });

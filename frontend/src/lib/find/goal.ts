@@ -29,8 +29,8 @@ export function goalOf(typed: string, first: number, last: number, now: Date): G
 
 /** The start of a day; undefined if the text is not a day, invalid if the day does not exist. */
 function dayOf(text: string, now: Date): Date | undefined {
-  const back = new Map([['today', 0], ['yesterday', 1], [t('find.today'), 0], [t('find.yesterday'), 1]]).get(text);
-  if (back !== undefined) return new Date(now.getFullYear(), now.getMonth(), now.getDate() - back);
+  const daysBack = new Map([['today', 0], ['yesterday', 1], [t('find.today'), 0], [t('find.yesterday'), 1]]).get(text);
+  if (daysBack !== undefined) return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysBack);
   const iso = /^(\d{4})-(\d{1,2})(?:-(\d{1,2}))?$/.exec(text);
   if (iso) return valid(Number(iso[1]), Number(iso[2]), Number(iso[3] ?? 1));
   const numeric = /^(\d{1,2})[./](\d{1,2})[./](\d{4})$/.exec(text);

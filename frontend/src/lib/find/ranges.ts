@@ -15,19 +15,19 @@ export interface Marks {
 }
 
 /** More results than these in one turn are not marked. */
-export const mostRanges = 2_000;
+export const maxRanges = 2_000;
 
-const said = '.ask, .answer';
+const messageParts = '.ask, .answer';
 /** Labels of the program among the text of the conversation, and text that formulas contain twice. */
 const skipped = '.code__bar, .code__more, .note__back, .preview, .more, .katex-mathml, summary, .documents';
 const inline = new Set(['A', 'B', 'CODE', 'DEL', 'EM', 'I', 'INS', 'KBD', 'MARK', 'S', 'SMALL', 'SPAN', 'STRONG', 'SUB', 'SUP', 'U']);
 
 export function rangesIn(turn: Element, marks: Pick<Marks, 'terms' | 'matchCase'>): Range[] {
   const ranges: Range[] = [];
-  for (const part of turn.querySelectorAll(said)) {
+  for (const part of turn.querySelectorAll(messageParts)) {
     const { text, nodes, starts } = read(part);
     let node = 0;
-    for (const { from, to } of occurrences(text, marks.terms, marks.matchCase, mostRanges - ranges.length)) {
+    for (const { from, to } of occurrences(text, marks.terms, marks.matchCase, maxRanges - ranges.length)) {
       while (node + 1 < starts.length && starts[node + 1]! <= from) node++;
       let last = node;
       while (last + 1 < starts.length && starts[last + 1]! < to) last++;

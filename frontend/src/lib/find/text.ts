@@ -14,20 +14,20 @@ function sameLength(char: string): string {
 
 /** The positions of any of the terms, in order and without overlaps; at most `limit` positions. */
 export function occurrences(text: string, terms: readonly string[], matchCase: boolean, limit = Infinity): Span[] {
-  const wanted = terms.filter((term) => term.trim() !== '').map((term) => (matchCase ? term : folded(term)));
+  const needles = terms.filter((term) => term.trim() !== '').map((term) => (matchCase ? term : folded(term)));
   const body = matchCase ? text : folded(text);
   // The next position of each term, searched again only after it was passed.
-  const next = wanted.map((term) => body.indexOf(term));
+  const next = needles.map((term) => body.indexOf(term));
   const found: Span[] = [];
   for (let at = 0; found.length < limit; ) {
     let best = -1;
-    for (let i = 0; i < wanted.length; i++) {
-      if (next[i]! >= 0 && next[i]! < at) next[i] = body.indexOf(wanted[i]!, at);
+    for (let i = 0; i < needles.length; i++) {
+      if (next[i]! >= 0 && next[i]! < at) next[i] = body.indexOf(needles[i]!, at);
       const [here, there] = [next[i]!, best < 0 ? Infinity : next[best]!];
-      if (here >= 0 && (here < there || (here === there && wanted[i]!.length > wanted[best]!.length))) best = i;
+      if (here >= 0 && (here < there || (here === there && needles[i]!.length > needles[best]!.length))) best = i;
     }
     if (best < 0) return found;
-    found.push({ from: next[best]!, to: next[best]! + wanted[best]!.length });
+    found.push({ from: next[best]!, to: next[best]! + needles[best]!.length });
     at = found.at(-1)!.to;
   }
   return found;

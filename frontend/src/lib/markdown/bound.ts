@@ -19,11 +19,11 @@ export const partLines = 600;
  */
 export const partMarks = 2_500;
 /** A longer line or paragraph is not searched for emphasis. */
-const longest = 6_000;
+const maxLength = 6_000;
 /** Brackets, asterisks and similar characters in one paragraph. */
-const mostMarks = 1_200;
-const deepest = 12;
-const mostCells = 2_000;
+const maxMarks = 1_200;
+const maxDepth = 12;
+const maxCells = 2_000;
 
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 const item = /^\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
@@ -34,12 +34,12 @@ const markers = /[[\]*_`$<>!\\~&|]/g;
  * The first parts of a text, drawn one after another, cut at the ends of blocks. A fence that is cut in two is closed
  * and opened again.
  */
-export function parts(text: string, most = Infinity, size = partChars): { texts: string[]; left: number } {
+export function parts(text: string, limit = Infinity, size = partChars): { texts: string[]; left: number } {
   if (text.length <= size && partEnd(text, 0, size) >= text.length) return { texts: [text], left: 0 };
   const found: string[] = [];
   let opened = '';
   let at = 0;
-  while (at < text.length && found.length < most) {
+  while (at < text.length && found.length < limit) {
     const to = partEnd(text, at, size);
     const end = to >= text.length ? text.length : cutAt(text, at, to);
     const raw = text.slice(at, end);
@@ -55,9 +55,9 @@ const partEnd = (text: string, from: number, size: number): number =>
   Math.min(afterWeight(text, from, size), afterLines(text, from, partLines), afterMarks(text, from, partMarks));
 
 /** The position after this many marks. Within fences they are text, and do not count. */
-function afterMarks(text: string, from: number, most: number): number {
+function afterMarks(text: string, from: number, limit: number): number {
   let fenced = '';
-  for (let [at, left] = [from, most]; at < text.length && at < from + partChars; ) {
+  for (let [at, left] = [from, limit]; at < text.length && at < from + partChars; ) {
     const end = text.indexOf('\n', at);
     const to = end < 0 ? text.length : end + 1;
     const line = text.slice(at, Math.min(to, at + partChars));
@@ -123,7 +123,7 @@ export function pieces(text: string): Piece[] {
         continue;
       }
       if (tableRow.test(line)) cells += count(line, '|') - 1;
-      add(line, heavy || line.length > longest || depth(line) > deepest || cells > mostCells);
+      add(line, heavy || line.length > maxLength || depth(line) > maxDepth || cells > maxCells);
     }
   }
   return found;
@@ -168,9 +168,9 @@ function tooMuch(lines: readonly string[]): boolean {
     if (item.test(line) || tableRow.test(line)) [chars, marks] = [0, 0];
     if (fence.test(line)) return false;
     chars += line.length;
-    if (chars > longest) return true;
+    if (chars > maxLength) return true;
     marks += line.match(markers)?.length ?? 0;
-    if (marks > mostMarks) return true;
+    if (marks > maxMarks) return true;
   }
   return false;
 }

@@ -9,10 +9,10 @@ const name = 'buffered';
 /** How many characters the last `bytes` bytes of the text are. */
 export function tailChars(text: string, bytes: number): number {
   let chars = 0;
-  let left = bytes;
-  for (let at = text.length - 1; at >= 0 && left > 0; at--, chars++) {
+  let remaining = bytes;
+  for (let at = text.length - 1; at >= 0 && remaining > 0; at--, chars++) {
     const code = text.charCodeAt(at);
-    left -= code < 0x80 ? 1 : code < 0x800 ? 2 : code >= 0xd800 && code <= 0xdfff ? 2 : 3;
+    remaining -= code < 0x80 ? 1 : code < 0x800 ? 2 : code >= 0xd800 && code <= 0xdfff ? 2 : 3;
   }
   return chars;
 }
@@ -27,8 +27,8 @@ export function markTail(root: HTMLElement, chars: number): () => void {
 }
 
 /**
- * From the first of the last `chars` characters to the end. The bar of a code block is not the model's text: it does
- * not count, and is not drawn as such (styles/base.css).
+ * From the first of the last `chars` characters to the end. The bar of a code block is not the model's text: it
+ * does not count, and is not underlined (styles/base.css).
  */
 export function rangeOfTail(root: HTMLElement, chars: number): Range | null {
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -38,15 +38,15 @@ export function rangeOfTail(root: HTMLElement, chars: number): Range | null {
   texts.currentNode = node;
   const range = document.createRange();
   range.selectNodeContents(root);
-  let left = chars;
+  let remaining = chars;
   for (let text: Node | null = node.nodeType === Node.TEXT_NODE ? node : texts.previousNode(); text; text = texts.previousNode()) {
     if (text.parentElement?.closest('.code__bar, .code__more, .note__back')) continue;
     const length = text.nodeValue?.length ?? 0;
-    if (length >= left) {
-      range.setStart(text, length - left);
+    if (length >= remaining) {
+      range.setStart(text, length - remaining);
       return range;
     }
-    left -= length;
+    remaining -= length;
   }
   return range;
 }

@@ -8,11 +8,11 @@ import { escapeHtml } from './escape';
 import { inLines } from './lines';
 
 /** A longer formula stays as its source. */
-const texMost = 3_000;
-const rememberMost = 300;
+const maxTexChars = 3_000;
+const maxRemembered = 300;
 
 /** Longer code is not numbered: each line is an element. */
-const numberedMost = 5_000;
+const maxNumberedLines = 5_000;
 
 type Katex = typeof import('katex').default;
 
@@ -23,11 +23,11 @@ const formulas = new Map<string, string>();
 const coloured = new Map<string, string>();
 const waiting = new WeakMap<Element, () => unknown>();
 
-const seen = typeof IntersectionObserver === 'undefined' ? undefined : new IntersectionObserver(
+const observer = typeof IntersectionObserver === 'undefined' ? undefined : new IntersectionObserver(
   (entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
-      seen?.unobserve(entry.target);
+      observer?.unobserve(entry.target);
       const work = waiting.get(entry.target);
       waiting.delete(entry.target);
       void work?.();
@@ -84,14 +84,14 @@ export function enhance(html: string, numbers = false): (node: HTMLElement) => (
     if (html.includes('"data-scroll"')) targets.push(...node.querySelectorAll<HTMLElement>('.data-scroll'));
     for (const target of targets) prepare(target, numbers);
     return () => {
-      for (const target of targets) seen?.unobserve(target);
+      for (const target of targets) observer?.unobserve(target);
     };
   };
 }
 
 function prepare(target: HTMLElement, numbers: boolean): void {
   if (target.dataset['tex'] !== undefined) return prepareMath(target);
-  if (target.dataset['lang'] === undefined) return later(target, () => reachable(target));
+  if (target.dataset['lang'] === undefined) return later(target, () => makeReachable(target));
   const known = coloured.get(keyOf(target));
   show(target, known ?? null, numbers);
   if (known === undefined && target.dataset['lang'] !== '') later(target, () => colour(target, numbers));
@@ -99,11 +99,11 @@ function prepare(target: HTMLElement, numbers: boolean): void {
 
 function later(target: HTMLElement, work: () => unknown): void {
   waiting.set(target, work);
-  seen?.observe(target);
+  observer?.observe(target);
 }
 
 /** A table that scrolls can be reached by keyboard. */
-function reachable(table: HTMLElement): void {
+function makeReachable(table: HTMLElement): void {
   if (table.scrollWidth <= table.clientWidth) return;
   table.tabIndex = 0;
   table.setAttribute('role', 'region');
@@ -114,8 +114,8 @@ const keyOf = (code: HTMLElement) => `${code.dataset['lang']}\n${code.textConten
 
 /** The code in colours, if they are ready; with numbered lines, if requested. */
 function show(code: HTMLElement, html: string | null, numbers: boolean): void {
-  const inNumbers = numbers && Number(code.closest<HTMLElement>('.code')?.dataset['lines'] ?? 0) <= numberedMost;
-  if (inNumbers) code.innerHTML = inLines(html ?? escapeHtml(code.textContent ?? ''));
+  const numbered = numbers && Number(code.closest<HTMLElement>('.code')?.dataset['lines'] ?? 0) <= maxNumberedLines;
+  if (numbered) code.innerHTML = inLines(html ?? escapeHtml(code.textContent ?? ''));
   else if (html !== null) code.innerHTML = html;
   else if (code.firstElementChild) code.innerHTML = escapeHtml(code.textContent ?? '');
 }
@@ -129,7 +129,7 @@ async function colour(code: HTMLElement, numbers: boolean): Promise<void> {
 }
 
 function remember(map: Map<string, string>, key: string, html: string): void {
-  if (map.size >= rememberMost) map.delete(map.keys().next().value!);
+  if (map.size >= maxRemembered) map.delete(map.keys().next().value!);
   map.set(key, html);
 }
 
@@ -137,7 +137,7 @@ const formulaKey = (target: HTMLElement) => `${target.classList.contains('math--
 
 /** Immediately if it was drawn before or there is time for it; the others when they become visible. */
 function prepareMath(target: HTMLElement): void {
-  if (target.dataset['tex']!.length > texMost) return;
+  if (target.dataset['tex']!.length > maxTexChars) return;
   const known = formulas.get(formulaKey(target));
   if (known !== undefined) target.innerHTML = known;
   else if (katex && atOnce(() => drawWith(katex!, target))) return;

@@ -12,10 +12,10 @@ const label = '[^\\]\\[\\s\\\\^]{1,40}';
 const opening = new RegExp(`^ {0,3}\\[\\^(${label})\\]:[ \\t]*`);
 const reference = new RegExp(`^\\[\\^(${label})\\](?![(\\[:])`);
 /** A line that begins something else, and so does not continue a footnote. */
-const other = /^ {0,3}(?:\[\^|#{1,6}\s|`{3}|~{3}|>|[-*+]\s|\d{1,9}[.)]\s|\||<|\$\$|\\\[)/;
+const blockStart = /^ {0,3}(?:\[\^|#{1,6}\s|`{3}|~{3}|>|[-*+]\s|\d{1,9}[.)]\s|\||<|\$\$|\\\[)/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 /** Per text. Further references stay plain text. */
-const mostLabels = 500;
+const maxLabels = 500;
 
 /** The labels with a known text: while a block is drawn, only these are drawn as references. */
 let known: ReadonlySet<string> = new Set();
@@ -43,7 +43,7 @@ export function noteLabels(text: string): ReadonlySet<string> {
   for (const line of text.split('\n')) {
     const mark = fence.exec(line)?.[1];
     if (mark) open = open === '' ? mark : mark.startsWith(open) && line.trim() === mark ? '' : open;
-    const found = open === '' && labels.size < mostLabels ? opening.exec(line)?.[1] : undefined;
+    const found = open === '' && labels.size < maxLabels ? opening.exec(line)?.[1] : undefined;
     if (found) labels.add(found);
   }
   return labels;
@@ -111,7 +111,7 @@ function read(src: string, begin: number): { raw: string; texts: string[] } {
       blank = true;
     } else {
       const indented = /^(?: {2}|\t)/.test(line);
-      if (at > 0 && (blank ? !indented : !indented && other.test(line))) break;
+      if (at > 0 && (blank ? !indented : !indented && blockStart.test(line))) break;
       if (blank) texts.push('');
       blank = false;
       const last = texts.length - 1;

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { bareDiagram, close, firstSentence, htmlPage, isOpen, open, readSvg, reopen, shownWidth, sizeOf } from './preview';
-import { previewKind, previewMost } from './previewable';
+import { previewKind, maxPreviewChars } from './previewable';
 import { render } from './render';
 import { hostile } from './testing/hostile';
 
-const drawn = (html: string) => new DOMParser().parseFromString(html, 'text/html');
+const parseDocument = (html: string) => new DOMParser().parseFromString(html, 'text/html');
 const code = (text: string): HTMLElement => {
   const root = document.createElement('div');
   root.innerHTML = render(text)[0]!.html;
@@ -22,10 +22,10 @@ const pages: readonly [string, string][] = [
 
 describe('the preview of a page', () => {
   it.each(pages)('contains nothing active and no external links: %s', (_, text) => {
-    const made = drawn(htmlPage(text));
-    expect(made.querySelector('script, iframe, frame, object, embed, base, link, noscript, meta[http-equiv="refresh" i]')).toBeNull();
-    expect([...made.querySelectorAll('meta[http-equiv]')]).toHaveLength(1);
-    for (const element of made.querySelectorAll('*')) {
+    const preview = parseDocument(htmlPage(text));
+    expect(preview.querySelector('script, iframe, frame, object, embed, base, link, noscript, meta[http-equiv="refresh" i]')).toBeNull();
+    expect([...preview.querySelectorAll('meta[http-equiv]')]).toHaveLength(1);
+    for (const element of preview.querySelectorAll('*')) {
       for (const { name, value } of element.attributes) {
         expect(name).not.toMatch(/^on|^(?:srcset|ping|action|formaction|target|srcdoc)$/);
         if (/^(?:href|xlink:href)$/.test(name)) expect(value).toMatch(/^#/);
@@ -35,16 +35,16 @@ describe('the preview of a page', () => {
   });
 
   it('keeps its style and text', () => {
-    const made = drawn(htmlPage('<html><head><style>p { color: red }</style></head><body class="dark"><p style="margin: 0">Hello</p><input value="a"></body></html>'));
-    expect([...made.querySelectorAll('style')].at(-1)?.textContent).toContain('color: red');
-    expect(made.body.className).toBe('dark');
-    expect(made.querySelector('p')?.getAttribute('style')).toBe('margin: 0');
-    expect(made.querySelector('meta[http-equiv]')?.getAttribute('content')).toMatch(/^default-src 'none';/);
+    const preview = parseDocument(htmlPage('<html><head><style>p { color: red }</style></head><body class="dark"><p style="margin: 0">Hello</p><input value="a"></body></html>'));
+    expect([...preview.querySelectorAll('style')].at(-1)?.textContent).toContain('color: red');
+    expect(preview.body.className).toBe('dark');
+    expect(preview.querySelector('p')?.getAttribute('style')).toBe('margin: 0');
+    expect(preview.querySelector('meta[http-equiv]')?.getAttribute('content')).toMatch(/^default-src 'none';/);
   });
 });
 
 describe('previews', () => {
-  it.each([['mermaid', 'graph TD', 'mermaid'], ['svg', '<svg/>', 'svg'], ['html', 'x', 'html'], ['xml', '<a/>', null], ['js', 'x', null], ['html', ' ', null], ['html', 'x'.repeat(previewMost + 1), null]])('%s %#', (lang, text, kind) => {
+  it.each([['mermaid', 'graph TD', 'mermaid'], ['svg', '<svg/>', 'svg'], ['html', 'x', 'html'], ['xml', '<a/>', null], ['js', 'x', null], ['html', ' ', null], ['html', 'x'.repeat(maxPreviewChars + 1), null]])('%s %#', (lang, text, kind) => {
     expect(previewKind(lang, text)).toBe(kind);
   });
 
@@ -75,7 +75,7 @@ describe('opening and closing', () => {
     await open(block);
     const frame = block.querySelector('iframe')!;
     expect([frame.getAttribute('sandbox'), frame.hasAttribute('src'), isOpen(block)]).toEqual(['', false, true]);
-    expect(drawn(frame.srcdoc).body.innerHTML).toMatch(/^<img alt="" src="data:image\/svg\+xml;base64,/);
+    expect(parseDocument(frame.srcdoc).body.innerHTML).toMatch(/^<img alt="" src="data:image\/svg\+xml;base64,/);
     expect(block.querySelector('[data-act="preview"]')?.textContent).toBe('Code');
     close(block);
     expect([block.querySelector('iframe'), isOpen(block)]).toEqual([null, false]);
@@ -93,8 +93,8 @@ describe('opening and closing', () => {
     document.documentElement.style.colorScheme = 'dark';
     await reopen(diagram);
     expect([shown(), draw.mock.calls.length]).toEqual(['dark', 2]);
-    // Back to light while a drawing is under way, and to dark again: the one that was asked for last stays.
-    const waits: ((made: { svg: string }) => void)[] = [];
+    // Back to light while a drawing is under way, and to dark again: the drawing that was requested last is shown.
+    const waits: ((drawing: { svg: string }) => void)[] = [];
     draw.mockImplementation(() => new Promise((resolve) => waits.push(resolve)));
     document.documentElement.style.colorScheme = '';
     const light = reopen(diagram);

@@ -7,10 +7,10 @@ import { t } from '$lib/words/words.svelte';
 import DOMPurify from 'dompurify';
 import { openPreviews, previewKind, type PreviewKind } from './previewable';
 
-const diagramMost = 20_000;
-const edgesMost = 300;
+const maxDiagramChars = 20_000;
+const maxDiagramEdges = 300;
 /** How many opened previews stay open when the list draws them again. */
-const rememberMost = 40;
+const maxRemembered = 40;
 
 /** The content of the frame. It repeats the window's policy, in case an engine does not pass it on. */
 function page(body: string, style: string): string {
@@ -22,13 +22,16 @@ export function isOpen(code: HTMLElement): boolean {
   return code.dataset['shown'] === 'preview';
 }
 
-/** Opens the preview again that was open before its turn was drawn again, and draws a diagram in the colours of the present theme. */
+/**
+ * Opens the preview again that was open before its turn was drawn again, and draws a diagram in the colours of the
+ * current theme.
+ */
 export async function reopen(code: HTMLElement): Promise<void> {
   const { text, kind } = sourceOf(code);
   if (!kind || !openPreviews.has(text)) return;
   if (!isOpen(code)) return open(code);
   const place = code.querySelector<HTMLElement>('.preview');
-  if (kind === 'mermaid' && place && place.dataset['ground'] !== ground()) await fill(place, text, kind);
+  if (kind === 'mermaid' && place && place.dataset['ground'] !== background()) await fill(place, text, kind);
 }
 
 export function close(code: HTMLElement): void {
@@ -42,7 +45,7 @@ export function close(code: HTMLElement): void {
 export async function open(code: HTMLElement): Promise<void> {
   const { text, kind } = sourceOf(code);
   if (!kind || isOpen(code)) return;
-  if (openPreviews.size >= rememberMost) openPreviews.delete(openPreviews.values().next().value!);
+  if (openPreviews.size >= maxRemembered) openPreviews.delete(openPreviews.values().next().value!);
   openPreviews.add(text);
   code.dataset['shown'] = 'preview';
   name(code, 'code');
@@ -56,13 +59,13 @@ let fills = 0;
 
 /** Draws into a place. If the theme changes meanwhile, the drawing that was asked for last stays. */
 async function fill(place: HTMLElement, text: string, kind: PreviewKind): Promise<void> {
-  const asked = String(++fills);
-  place.dataset['fill'] = asked;
-  place.dataset['ground'] = ground();
-  const latest = () => place.dataset['fill'] === asked;
+  const fillId = String(++fills);
+  place.dataset['fill'] = fillId;
+  place.dataset['ground'] = background();
+  const latest = () => place.dataset['fill'] === fillId;
   try {
-    const made = await drawn(text, kind);
-    if (place.isConnected && latest()) place.replaceChildren(...made);
+    const elements = await drawn(text, kind);
+    if (place.isConnected && latest()) place.replaceChildren(...elements);
   } catch (error) {
     if (!latest()) return;
     const words = document.createElement('p');
@@ -86,25 +89,27 @@ function name(code: HTMLElement, shows: 'code' | 'preview'): void {
   button.setAttribute('aria-label', shows === 'code' ? t('markdown.showCode') : t('markdown.preview'));
 }
 
-const ground = () => (isDark() ? 'dark' : 'light');
+const background = () => (isDark() ? 'dark' : 'light');
 const isDark = (): boolean => getComputedStyle(document.documentElement).colorScheme.startsWith('dark');
 
 async function drawn(text: string, kind: PreviewKind): Promise<HTMLElement[]> {
   if (kind === 'html') return [frame(htmlPage(text), t('markdown.pageFrame')), note(t('markdown.drawnSafe'))];
   const dark = kind === 'mermaid' && isDark();
   const svg = kind === 'svg' ? readSvg(text) : readSvg(await diagram(text, dark));
-  const made = frame(pictureOf(svg, dark ? darkGround : '#fff'), kind === 'svg' ? t('markdown.pictureFrame') : t('markdown.diagramFrame'));
-  made.dataset['picture'] = dark ? 'dark' : 'light';
+  const element = frame(pictureOf(svg, dark ? darkBackground : '#fff'), kind === 'svg' ? t('markdown.pictureFrame') : t('markdown.diagramFrame'));
+  element.dataset['picture'] = dark ? 'dark' : 'light';
   const size = sizeOf(svg);
   if (size) {
-    made.style.aspectRatio = `${size.width} / ${size.height}`;
-    made.style.height = 'auto';
-    made.style.maxWidth = `${shownWidth(size)}px`;
+    element.style.aspectRatio = `${size.width} / ${size.height}`;
+    element.style.height = 'auto';
+    element.style.maxWidth = `${shownWidth(size)}px`;
   }
-  return [made];
+  return [element];
 }
 
-/** The first line of an error. The drawing of the place that follows a colon in Mermaid's errors needs a fixed-width font. */
+/**
+ * The first line of an error. In Mermaid's errors, a drawing of the position follows, which needs a fixed-width font.
+ */
 export function firstSentence(error: string): string {
   return error.split('\n')[0]!.replace(/:\s*$/, '').slice(0, 300);
 }
@@ -116,19 +121,19 @@ export function shownWidth({ width, height }: { width: number; height: number })
 }
 
 function frame(html: string, title: string): HTMLIFrameElement {
-  const made = document.createElement('iframe');
-  made.setAttribute('sandbox', '');
-  made.setAttribute('referrerpolicy', 'no-referrer');
-  made.title = title;
-  made.srcdoc = html;
-  return made;
+  const element = document.createElement('iframe');
+  element.setAttribute('sandbox', '');
+  element.setAttribute('referrerpolicy', 'no-referrer');
+  element.title = title;
+  element.srcdoc = html;
+  return element;
 }
 
 function note(text: string): HTMLElement {
-  const made = document.createElement('p');
-  made.className = 'preview__note';
-  made.textContent = text;
-  return made;
+  const element = document.createElement('p');
+  element.className = 'preview__note';
+  element.textContent = text;
+  return element;
 }
 
 let purifier: ReturnType<typeof DOMPurify> | undefined;
@@ -154,14 +159,14 @@ export function htmlPage(text: string): string {
 }
 
 /** Behind diagrams in a dark window, as in prose.css. Pictures of others are drawn for white. */
-const darkGround = '#16181c';
+const darkBackground = '#16181c';
 
 /** As a picture, an SVG runs nothing and loads nothing, whatever it contains. */
-function pictureOf(svg: SVGElement, ground: string): string {
+function pictureOf(svg: SVGElement, background: string): string {
   const bytes = new TextEncoder().encode(new XMLSerializer().serializeToString(svg));
   let binary = '';
   for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return page(`<body><img alt="" src="data:image/svg+xml;base64,${btoa(binary)}"></body>`, `html, body { height: 100%; margin: 0; background: ${ground}; } img { display: block; width: 100%; height: 100%; object-fit: contain; }`);
+  return page(`<body><img alt="" src="data:image/svg+xml;base64,${btoa(binary)}"></body>`, `html, body { height: 100%; margin: 0; background: ${background}; } img { display: block; width: 100%; height: 100%; object-fit: contain; }`);
 }
 
 /** Parsed as XML, or as HTML if it is not valid XML. Nothing in it runs: neither document is shown. */
@@ -196,10 +201,10 @@ export function bareDiagram(text: string): string {
 }
 
 async function diagram(text: string, dark: boolean): Promise<string> {
-  if (text.length > diagramMost) throw new Error(t('markdown.tooLong'));
+  if (text.length > maxDiagramChars) throw new Error(t('markdown.tooLong'));
   const { default: mermaid } = await import('mermaid');
   mermaid.initialize({
-    startOnLoad: false, securityLevel: 'strict', theme: dark ? 'dark' : 'neutral', fontFamily: 'sans-serif', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: diagramMost, maxEdges: edgesMost, suppressErrorRendering: true,
+    startOnLoad: false, securityLevel: 'strict', theme: dark ? 'dark' : 'neutral', fontFamily: 'sans-serif', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: maxDiagramChars, maxEdges: maxDiagramEdges, suppressErrorRendering: true,
   });
   const place = document.createElement('div');
   place.setAttribute('aria-hidden', 'true');

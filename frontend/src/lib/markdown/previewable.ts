@@ -2,10 +2,10 @@
 export type PreviewKind = 'mermaid' | 'svg' | 'html';
 
 /** Longer code is not drawn. */
-export const previewMost = 50_000;
+export const maxPreviewChars = 50_000;
 
 export function previewKind(lang: string, text: string): PreviewKind | null {
-  if (text.length > previewMost || text.trim() === '') return null;
+  if (text.length > maxPreviewChars || text.trim() === '') return null;
   switch (lang.toLowerCase()) {
     case 'mermaid': return 'mermaid';
     case 'svg': return 'svg';

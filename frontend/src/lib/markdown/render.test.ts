@@ -25,15 +25,15 @@ describe('the tail that is not durable', () => {
 
 /** The actions of the renderer's own buttons on code; each needs a click. */
 const ownActs = new Set(['copy', 'wrap', 'save', 'preview']);
-/** Those of footnotes. */
-const isNotes = (button: HTMLElement) => button.dataset['act'] === 'back' || (button.dataset['act'] === 'note' && button.parentElement?.className === 'note-ref');
+/** Whether a button belongs to a footnote. */
+const isNoteButton = (button: HTMLElement) => button.dataset['act'] === 'back' || (button.dataset['act'] === 'note' && button.parentElement?.className === 'note-ref');
 
 describe('Markdown of a model', () => {
   it.each(hostile)('draws nothing active: %s', (_, text) => {
     for (const root of [page(text), page(`Word[^n].\n\n[^n]: ${text.replace(/\n/g, ' ')}`), page(`para ${text} more\n\n- ${text}\n\n> ${text}\n\n| a |\n|---|\n| ${text.replace(/\n/g, ' ')} |`)]) {
       expect(root.querySelector('script,iframe,object,embed,style,svg,form,input,meta,base,link')).toBeNull();
       expect([...root.querySelectorAll('img')]).toEqual([]);
-      expect([...root.querySelectorAll('button')].filter((button) => !isNotes(button) && (!button.classList.contains('code__act') || !ownActs.has(button.dataset['act']!)))).toEqual([]);
+      expect([...root.querySelectorAll('button')].filter((button) => !isNoteButton(button) && (!button.classList.contains('code__act') || !ownActs.has(button.dataset['act']!)))).toEqual([]);
       for (const element of root.querySelectorAll('*')) {
         for (const { name, value } of element.attributes) {
           expect(name).not.toMatch(/^on|^style$|^srcset$|^action$/);
@@ -83,7 +83,7 @@ describe('Markdown of a model', () => {
     expect(code('```made-up /etc/.passwd\nx\n```').dataset['file']).toBe('code.txt');
     expect(code(`\`\`\`go\n${'x\n'.repeat(41)}\`\`\``).querySelector('[data-act="fold"]')?.textContent).toBe('Show all 41 lines');
     expect(code(`\`\`\`go\n${'x\n'.repeat(40)}\`\`\``).querySelector('[data-act="fold"]')).toBeNull();
-    for (const [lang, there] of [['mermaid', true], ['svg', true], ['HTML', true], ['xml', false], ['go', false]] as const) expect(code(`\`\`\`${lang}\n<p>x</p>\n\`\`\``).querySelector('[data-act="preview"]') !== null).toBe(there);
+    for (const [lang, hasPreview] of [['mermaid', true], ['svg', true], ['HTML', true], ['xml', false], ['go', false]] as const) expect(code(`\`\`\`${lang}\n<p>x</p>\n\`\`\``).querySelector('[data-act="preview"]') !== null).toBe(hasPreview);
     expect(code('```xml\n<?xml version="1.0"?>\n<svg/>\n```').querySelector('[data-act="preview"]')).not.toBeNull();
   });
 

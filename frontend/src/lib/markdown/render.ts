@@ -36,7 +36,7 @@ const marked = new Marked(mathExtension, noteExtension, {
     codespan: ({ text }) => `<code dir="ltr">${escapeHtml(text)}</code>`,
     html: ({ text }) => keepHarmless(text),
     link({ href, title, tokens }) {
-      const words = this.parser.parseInline(tokens).replace(turning, '');
+      const words = this.parser.parseInline(tokens).replace(directionMarks, '');
       if (!linkPattern.test(href)) return words;
       const kind = href.startsWith('contextinfinity:') ? ' class="ref"' : '';
       return `<a href="${escapeHtml(href)}" title="${escapeHtml(title || (kind ? t('markdown.jumpTo') : href))}"${kind}>${words}${kind ? '' : hostOf(href, tokens)}</a>`;
@@ -62,7 +62,7 @@ const marked = new Marked(mathExtension, noteExtension, {
 });
 
 /** Characters that change the direction of the text around them. */
-const turning = /[\u202a-\u202e\u2066-\u2069]/g;
+const directionMarks = /[\u202a-\u202e\u2066-\u2069]/g;
 /** Text that reads like an address. */
 const addressWords = /(?:^|[\s/@])((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?=$|[\s/:?#])/u;
 
@@ -74,11 +74,11 @@ function hostOf(href: string, tokens: readonly Token[]): string {
   const url = URL.canParse(href) ? new URL(href) : null;
   if (!url) return '';
   const words = tokens.map((token) => token.raw).join('');
-  const said = addressWords.exec(words.toLowerCase())?.[1];
-  const bare = (host: string) => host.replace(/^www\./, '');
-  const doubtful = url.username !== '' || url.hostname.includes('xn--') || words.search(turning) >= 0 || (said !== undefined && bare(said) !== bare(url.hostname));
-  if (!doubtful && (url.hostname === '' || words.toLowerCase().includes(bare(url.hostname)))) return '';
-  return ` <span class="host${doubtful ? '' : ' host--plain'}" dir="ltr">${escapeHtml(doubtful ? url.hostname : bare(url.hostname))}</span>`;
+  const namedHost = addressWords.exec(words.toLowerCase())?.[1];
+  const withoutWww = (host: string) => host.replace(/^www\./, '');
+  const doubtful = url.username !== '' || url.hostname.includes('xn--') || words.search(directionMarks) >= 0 || (namedHost !== undefined && withoutWww(namedHost) !== withoutWww(url.hostname));
+  if (!doubtful && (url.hostname === '' || words.toLowerCase().includes(withoutWww(url.hostname)))) return '';
+  return ` <span class="host${doubtful ? '' : ' host--plain'}" dir="ltr">${escapeHtml(doubtful ? url.hostname : withoutWww(url.hostname))}</span>`;
 }
 
 function keepHarmless(html: string): string {
@@ -89,7 +89,7 @@ function keepHarmless(html: string): string {
   });
 }
 
-/** Code with more lines than these is folded, and while it arrives it can be. */
+/** Code with more lines than this is folded; while it arrives, it is folded only on request. */
 export const foldedLines = 40;
 
 const act = (name: string, words: string, label: string) => `<button type="button" class="code__act" data-act="${name}" aria-label="${escapeHtml(label)}">${escapeHtml(words)}</button>`;
@@ -116,8 +116,8 @@ function codeBlock(text: string, info: string): string {
 
 /** Recently drawn blocks: scrolling a virtual list draws the same ones again and again. */
 const drawn = new Map<string, string>();
-const drawnMost = 800;
-const drawnLongest = 20_000;
+const maxCachedBlocks = 800;
+const maxCachedChars = 20_000;
 
 /** Each list item has the direction of its text, and its marker on that side. Escaped text contains no such tag. */
 const directed = (html: string): string => html.replaceAll('<li>', '<li dir="auto">');
@@ -128,15 +128,15 @@ function draw(token: Token, cacheable: boolean): string {
   const known = cacheable ? drawn.get(key) : undefined;
   if (known !== undefined) return known;
   const html = token.type === 'plain' ? `<p class="plain">${escapeHtml(token.raw.trim())}</p>` : directed(sanitise(marked.parser([token])));
-  if (cacheable && token.raw.length <= drawnLongest) {
-    if (drawn.size >= drawnMost) drawn.delete(drawn.keys().next().value!);
+  if (cacheable && token.raw.length <= maxCachedChars) {
+    if (drawn.size >= maxCachedBlocks) drawn.delete(drawn.keys().next().value!);
     drawn.set(key, html);
   }
   return html;
 }
 
 const normalised = (text: string) => tame(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
-const empty = (token: Token) => token.type === 'space' || token.type === 'def';
+const isEmpty = (token: Token) => token.type === 'space' || token.type === 'def';
 
 /** A text of one part (bound.ts). Links may be defined anywhere in it; footnotes anywhere in the whole text. */
 export function render(text: string, labels?: ReadonlySet<string>): Block[] {
@@ -144,7 +144,7 @@ export function render(text: string, labels?: ReadonlySet<string>): Block[] {
   const known = labels ?? new Set(lexed.flatMap((tokens) => tokens.filter(isNote).map((note) => note.label)));
   return drawWith(known, () => lexed.flatMap((tokens) => {
     const cacheable = Object.keys(tokens.links).length === 0;
-    return tokens.filter((token) => !empty(token)).map((token) => ({ html: draw(token, cacheable) }));
+    return tokens.filter((token) => !isEmpty(token)).map((token) => ({ html: draw(token, cacheable) }));
   }));
 }
 
@@ -174,8 +174,8 @@ export class GrowingMarkdown {
   readonly #referring = new Map<number, Token>();
   readonly #labels = new Set<string>();
 
-  update(whole: string): readonly Block[] {
-    const text = normalised(whole);
+  update(fullText: string): readonly Block[] {
+    const text = normalised(fullText);
     if (this.#language !== language() || !text.startsWith(this.#settledText)) this.#reset();
     const tail = text.slice(this.#settledText.length);
     const tokens = this.#pieces(tail).flatMap((piece, i, all) => {
@@ -208,7 +208,7 @@ export class GrowingMarkdown {
   }
 
   #draw(tokens: readonly Token[], tail: string): readonly Block[] {
-    const open = tokens.findLastIndex((token) => !empty(token));
+    const open = tokens.findLastIndex((token) => !isEmpty(token));
     if (open > 0) this.#settle(tokens.slice(0, open), tail);
     const last = open >= 0 ? [{ html: draw(tokens[open]!, false) }] : [];
     return [...this.#settled, ...last];
@@ -217,7 +217,7 @@ export class GrowingMarkdown {
   #settle(tokens: readonly Token[], tail: string): void {
     const length = tokens.reduce((sum, token) => sum + token.raw.length, 0);
     const raw = tokens.map((token) => token.raw).join('');
-    const full = tokens.filter((token) => !empty(token));
+    const full = tokens.filter((token) => !isEmpty(token));
     const blocks = full.map((token) => ({ html: draw(token, true) }));
     for (const [i, token] of full.entries()) if (mayRefer(token.raw)) this.#referring.set(this.#settled.length + i, token);
     this.#settled = [...this.#settled, ...blocks];

@@ -23,8 +23,8 @@ describe('tame', () => {
 
   test('keeps what was drawn of a growing text', () => {
     for (const text of [`a${'\u0301'.repeat(40)} b`, `${'👩\u200d'.repeat(40)} b`]) {
-      const whole = tame(text);
-      for (let at = 1; at < text.length; at++) expect(whole.startsWith(tame(text.slice(0, at)).replace(/[\ud800-\udbff\u200d]+$/, ''))).toBe(true);
+      const complete = tame(text);
+      for (let at = 1; at < text.length; at++) expect(complete.startsWith(tame(text.slice(0, at)).replace(/[\ud800-\udbff\u200d]+$/, ''))).toBe(true);
     }
   });
 });

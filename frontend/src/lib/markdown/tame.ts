@@ -4,11 +4,11 @@
  * limits.
  */
 /** Marks on one character: Tibetan and Hebrew need up to six. */
-const mostMarks = 8;
+const maxMarks = 8;
 /** Emoji joined into one: a family has four, each with a colour. */
-const mostJoined = 8;
+const maxJoined = 8;
 
-const marks = new RegExp(`(\\p{M}{${mostMarks}})\\p{M}+`, 'gu');
+const marks = new RegExp(`(\\p{M}{${maxMarks}})\\p{M}+`, 'gu');
 const joined = /(?:[^\s\u200d]{1,12}\u200d){9,}/gu;
 const tameable = /\p{M}{9}|\u200d/u;
 
@@ -17,17 +17,17 @@ export function tame(text: string): string {
   if (!tameable.test(text)) return text;
   return text.replace(marks, '$1').replace(joined, (run) => {
     let n = 0;
-    return run.replace(/\u200d/g, (joiner) => (++n % (mostJoined + 1) === 0 ? '' : joiner));
+    return run.replace(/\u200d/g, (joiner) => (++n % (maxJoined + 1) === 0 ? '' : joiner));
   });
 }
 
 /** Characters that take long to draw weigh as much as this many others. */
-const heavy = 8;
+const heavyWeight = 8;
 
 /** The position after this much weight of text: as many characters, or fewer that take longer to draw. */
 export function afterWeight(text: string, from: number, weight: number): number {
   let at = from;
-  for (let left = weight; at < text.length && left > 0; at++) left -= isHeavy(text.charCodeAt(at)) ? heavy : 1;
+  for (let remaining = weight; at < text.length && remaining > 0; at++) remaining -= isHeavy(text.charCodeAt(at)) ? heavyWeight : 1;
   return at;
 }
 
@@ -39,11 +39,11 @@ export function isMostlyHeavy(text: string, weight: number): boolean {
 /** The part of a text that is laid out at once: all of it, unless it takes long to draw. */
 export function drawable(text: string): string {
   const tamed = tame(text);
-  if (!isMostlyHeavy(tamed, mostWeight)) return tamed;
-  return `${tamed.slice(0, afterWeight(tamed, 0, mostWeight)).replace(/[\ud800-\udbff]$/, '')}…`;
+  if (!isMostlyHeavy(tamed, maxWeight)) return tamed;
+  return `${tamed.slice(0, afterWeight(tamed, 0, maxWeight)).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-const mostWeight = 40_000;
+const maxWeight = 40_000;
 
 /** Halves of emoji and rare characters, marks, joiners and selectors. */
 function isHeavy(code: number): boolean {

@@ -16,5 +16,5 @@ describe('Markdown without its marks', () => {
     ['```\n**x** without an end', '**x** without an end'],
     ['| a | b |\n|---|:-:|\n| 1 | 2 |', 'a | b\n\n1 | 2'],
     ['**نص** و **שלום** 🙂', 'نص و שלום 🙂'],
-  ])('%j', (text, want) => expect(unmarked(text)).toBe(want));
+  ])('%j', (text, expected) => expect(unmarked(text)).toBe(expected));
 });

@@ -93,10 +93,10 @@ export class ArrangingState {
     if (!(await this.#do(() => set(moving, name)))) return false;
     this.selection.clear();
     if (name !== '') this.collapse(name, false);
-    const back = async () => {
-      for (const was of new Set(moving.map((row) => row.folder))) await set(moving.filter((row) => row.folder === was), was);
+    const revert = async () => {
+      for (const previous of new Set(moving.map((row) => row.folder))) await set(moving.filter((row) => row.folder === previous), previous);
     };
-    this.#report(movedWords(moving, name), back);
+    this.#report(movedWords(moving, name), revert);
     return true;
   }
 
@@ -105,16 +105,16 @@ export class ArrangingState {
     const name = to.trim();
     if (name === '' || name === folder) return true;
     let ids: string[] = [];
-    let joined = false;
+    let merged = false;
     const renamed = await this.#do(async () => {
       const rows = (await Promise.all([this.#backend.sessions.list(false, ''), this.#backend.sessions.list(true, '')])).flat();
       ids = rows.filter((row) => row.folder === folder).map((row) => row.id);
-      joined = rows.some((row) => row.folder === name);
+      merged = rows.some((row) => row.folder === name);
       await this.#backend.sessions.renameFolder(folder, name);
     });
     // Undoing a merge leaves the sessions that were already there; undoing a plain rename also restores its project.
-    const back = () => (joined ? this.#backend.sessions.setFolder(ids, folder) : this.#backend.sessions.renameFolder(name, folder));
-    if (renamed) this.#report(t('state.folderRenamed', { folder, name }), back);
+    const revert = () => (merged ? this.#backend.sessions.setFolder(ids, folder) : this.#backend.sessions.renameFolder(name, folder));
+    if (renamed) this.#report(t('state.folderRenamed', { folder, name }), revert);
     return renamed;
   }
 
@@ -129,11 +129,11 @@ export class ArrangingState {
 
   /** Creates a copy of a session; null if it failed. */
   async duplicate(id: string): Promise<SessionRow | null> {
-    let made: SessionRow | null = null;
+    let created: SessionRow | null = null;
     await this.#do(async () => {
-      made = await this.#backend.sessions.duplicate(id, '');
+      created = await this.#backend.sessions.duplicate(id, '');
     });
-    const row = made as SessionRow | null;
+    const row = created as SessionRow | null;
     if (row) {
       const hint = row.leftOut > 0 ? t('state.openInOriginal', { count: row.leftOut }) : '';
       this.#toasts.show(t('state.isCopy', { title: row.title || t('shell.newConversation') }), { hint });
@@ -152,8 +152,8 @@ export class ArrangingState {
     }
   }
 
-  #report(text: string, back: () => Promise<void>): void {
-    this.#undo.did({ text, undo: () => back().finally(() => this.#sessions.load()) });
+  #report(text: string, revert: () => Promise<void>): void {
+    this.#undo.did({ text, undo: () => revert().finally(() => this.#sessions.load()) });
   }
 
   async #do(act: () => Promise<void>): Promise<boolean> {

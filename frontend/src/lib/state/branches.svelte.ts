@@ -170,10 +170,10 @@ export class BranchesState {
   async merge(turnId: string, model: string): Promise<void> {
     const { backend, composer, conversation, toasts } = this.#parts;
     const { branchId: before, sessionId } = conversation;
-    const still = conversation.request();
+    const isCurrent = conversation.request();
     const sent = await backend.branches.mergeAnswers(turnId, model);
     const message = t('state.merges', { model });
-    if (!still()) return void toasts.show(message);
+    if (!isCurrent()) return void toasts.show(message);
     this.closeWide();
     await conversation.open(sessionId, sent.branchId);
     toasts.show(message, { action: { label: t('state.back'), run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
@@ -259,9 +259,9 @@ export class BranchesState {
   async #begin(make: () => Promise<BranchView>, words: (branch: BranchView) => string): Promise<void> {
     const { composer, conversation, toasts } = this.#parts;
     const { branchId: before, sessionId } = conversation;
-    const still = conversation.request();
+    const isCurrent = conversation.request();
     const branch = await make();
-    if (!still()) return void toasts.show(words(branch));
+    if (!isCurrent()) return void toasts.show(words(branch));
     this.closeWide();
     await conversation.open(sessionId, branch.id);
     toasts.show(words(branch), { action: { label: t('state.back'), run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });

@@ -1,5 +1,5 @@
 import { flushSync } from 'svelte';
-import { grouped } from './sessionGroups';
+import { groupSessions } from './sessionGroups';
 import { BackendError } from '$lib/backend/errors';
 import { findState } from '$lib/commands/commands';
 import type { CommandId } from '$lib/commands/list';
@@ -22,7 +22,7 @@ const zoomStep = 10;
 const refused = (message: string, hint: string): BackendError => new BackendError({ code: 'invalid', op: 'command', message, hint });
 
 /** Commands that need a saved session. */
-const ofSession = new Set<CommandId>([
+const needsSession = new Set<CommandId>([
   'renameSession',
   'archiveSession',
   'duplicateSession',
@@ -51,7 +51,7 @@ const ofSession = new Set<CommandId>([
   'share',
 ]);
 /** Commands that also need a turn in it. */
-const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback', 'print', 'share']);
+const needsTurn = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback', 'print', 'share']);
 
 /** Runs commands from any source: a key, the palette, a slash command. A command that cannot run reports why. */
 export class CommandRunner {
@@ -66,9 +66,9 @@ export class CommandRunner {
   /** Why a command cannot run now; empty: it can. */
   disabledReason(id: CommandId): string {
     const { conversation, temporary, undo } = this.#parts;
-    if (temporary.active && ofSession.has(id)) return t('state.notTemporary');
-    if (ofSession.has(id) && !conversation.session) return t('state.noSession');
-    if (ofTurns.has(id) && !temporary.active && conversation.turns.length === 0) return t('state.noTurns');
+    if (temporary.active && needsSession.has(id)) return t('state.notTemporary');
+    if (needsSession.has(id) && !conversation.session) return t('state.noSession');
+    if (needsTurn.has(id) && !temporary.active && conversation.turns.length === 0) return t('state.noTurns');
     switch (id) {
       case 'undo': return undo.next === '' ? t('state.nothingToUndo') : '';
       case 'fork': return conversation.running ? t('state.stillArriving') : '';
@@ -102,7 +102,7 @@ export class CommandRunner {
   #acts(): Partial<Record<CommandId, (argument: string) => unknown>> {
     const { backend, branches, composer, conversation, find, inspector, layout, library, memory, palette, projects, search, servers, sessions, sessionSettings, temporary, theme, toasts, tools, turnActions, undo } = this.#parts;
     const { sessionId, branchId } = conversation;
-    const zoom = (by: number) => theme.setZoom(Math.max(zoomMin, Math.min(zoomMax, theme.zoom + by)));
+    const zoom = (delta: number) => theme.setZoom(Math.max(zoomMin, Math.min(zoomMax, theme.zoom + delta)));
     return {
       palette: () => palette.toggle(),
       help: () => palette.showKeys(),
@@ -230,8 +230,8 @@ export class CommandRunner {
   /** Opens the session at a position of the list as displayed. */
   async #openPlace(place: number): Promise<void> {
     const { arranging, sessions } = this.#parts;
-    const lines = grouped(sessions.list, Date.now(), sessions.filter === '' ? arranging.collapsed : undefined);
-    const line = lines.filter((one) => one.kind === 'session')[place - 1];
+    const lines = groupSessions(sessions.list, Date.now(), sessions.filter === '' ? arranging.collapsed : undefined);
+    const line = lines.filter((entry) => entry.kind === 'session')[place - 1];
     if (line) await this.#parts.navigation.openSession(line.id);
   }
 
@@ -309,17 +309,17 @@ export class CommandRunner {
   async #rollback(argument: string): Promise<void> {
     const { backend, conversation, toasts } = this.#parts;
     const { branchId: from, sessionId } = conversation;
-    const still = conversation.request();
+    const isCurrent = conversation.request();
     const { history, head } = await backend.inspect.state(from);
     const before = history.find((state) => state.turnSeq < head.turnSeq); // pins create states too, at the same turn
     const state = argument === '' ? before : findState(history, argument);
     if (!state) throw refused(argument === '' ? t('state.noStateBefore') : t('state.noState', { state: argument }), t('state.stateTab'));
     const branch = await backend.sessions.rollback(sessionId, state.id);
     const message = t('state.rolledBack', { seq: state.turnSeq, branch: branch.label });
-    if (!still()) return void toasts.show(message);
+    if (!isCurrent()) return void toasts.show(message);
     await conversation.open(sessionId, branch.id);
-    const back = () => void conversation.switchBranch(from, sessionId).catch((error: unknown) => toasts.error(error));
-    toasts.show(message, { action: { label: t('state.back'), run: back } });
+    const goBack = () => void conversation.switchBranch(from, sessionId).catch((error: unknown) => toasts.error(error));
+    toasts.show(message, { action: { label: t('state.back'), run: goBack } });
   }
 }
 

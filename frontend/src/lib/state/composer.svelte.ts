@@ -26,29 +26,29 @@ export class ComposerState {
   #sending = $state(false);
   #error = $state.raw<BackendError | null>(null);
   #textTokens = $state(0);
-  #focusAsked = $state(0);
+  #focusRequests = $state(0);
   #hint = $state('');
   #once = $state.raw<Once | null>(null);
   #several = $state.raw<readonly string[]>([]);
   #toSeveral: (turnId: string, problems: readonly ErrorView[]) => void = () => undefined;
   /** Enter was pressed while a command ran: text written meanwhile is sent after it. */
-  #again = false;
-  #carrying = false;
+  #submitAgain = false;
+  #commandRuns = false;
   #commands: CommandRunner | undefined;
   readonly #backend: Backend;
   readonly #conversation: ConversationState;
   readonly #draft: DraftState;
   readonly #undo: UndoState;
   #delivered: { turnId: string; problems: readonly ErrorView[] } | null = null;
-  readonly #waits: () => boolean;
-  /** Creates the session to send into. */
-  readonly #making: () => Promise<void>;
+  readonly #isAttaching: () => boolean;
+  /** Waits until the session to send into exists. */
+  readonly #sessionReady: () => Promise<void>;
   readonly #count = new Refresh(() => this.#countTokens(), 200);
 
-  /** waits: something that belongs to the message is still being attached. */
-  constructor(backend: Backend, conversation: ConversationState, draft: DraftState, undo: UndoState, waits: () => boolean = () => false, making: () => Promise<void> = async () => {}) {
-    this.#waits = waits;
-    this.#making = making;
+  /** isAttaching: something that belongs to the message is still being attached. */
+  constructor(backend: Backend, conversation: ConversationState, draft: DraftState, undo: UndoState, isAttaching: () => boolean = () => false, sessionReady: () => Promise<void> = async () => {}) {
+    this.#isAttaching = isAttaching;
+    this.#sessionReady = sessionReady;
     this.#backend = backend;
     this.#conversation = conversation;
     this.#draft = draft;
@@ -108,14 +108,17 @@ export class ComposerState {
     this.#toSeveral = listener;
   }
 
-  /** Applies to the next message only; null: as in the session. A queued message is sent with the session's. */
+  /**
+   * Applies to the next message only; null: as in the session. A queued message is sent with the session's model and
+   * effort.
+   */
   useOnce(once: Once | null): void {
     this.#once = once && (once.model !== '' || once.effort !== '') ? once : null;
   }
 
   /** Changes each time the composer should take the focus. */
-  get focusAsked(): number {
-    return this.#focusAsked;
+  get focusRequests(): number {
+    return this.#focusRequests;
   }
 
   /** The newest turn needs a decision before another message can be sent. */
@@ -124,8 +127,8 @@ export class ComposerState {
   }
 
   /** A document is still being attached. */
-  get waits(): boolean {
-    return this.#waits();
+  get attaching(): boolean {
+    return this.#isAttaching();
   }
 
   /** A conversation is being opened: text written meanwhile belongs to it. */
@@ -139,7 +142,7 @@ export class ComposerState {
 
   /** Why nothing can be sent yet; empty: it can. */
   get disabledReason(): string {
-    if (this.waits) return t('state.attaching');
+    if (this.attaching) return t('state.attaching');
     if (this.opening) return t('state.opening');
     if (this.#several.length > 1 && this.#conversation.running && this.editing === null && !this.isCommand) return t('state.severalOnce');
     if (!this.#draft.isEmpty) return '';
@@ -147,7 +150,7 @@ export class ComposerState {
   }
 
   focus(): void {
-    this.#focusAsked++;
+    this.#focusRequests++;
   }
 
   /** Reports that the text changed; it is counted shortly afterwards. */
@@ -162,7 +165,7 @@ export class ComposerState {
   }
 
   /** Sets the runner of slash commands. */
-  takeCommands(commands: CommandRunner): void {
+  setCommands(commands: CommandRunner): void {
     this.#commands = commands;
   }
 
@@ -173,7 +176,7 @@ export class ComposerState {
 
   /** Sends the message, or runs the command in it. For an unknown command it asks first. */
   async submit(): Promise<void> {
-    this.#again ||= this.#carrying;
+    this.#submitAgain ||= this.#commandRuns;
     if (!this.canSend) return;
     const parsed = this.#parsed();
     switch (parsed.kind) {
@@ -202,14 +205,14 @@ export class ComposerState {
   async #run(command: Command, argument: string): Promise<void> {
     const { text, branchId } = this.#draft;
     let more = false;
-    this.#carrying = true;
+    this.#commandRuns = true;
     await this.#attempt(async () => {
       await this.#commands?.run(command.id, argument);
       if (this.#draft.branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, nothing);
       else if (this.#draft.text.startsWith(text)) this.#draft.text = this.#draft.text.slice(text.length).trimStart();
-      more = this.#again && this.#draft.branchId === branchId;
+      more = this.#submitAgain && this.#draft.branchId === branchId;
     });
-    this.#carrying = this.#again = false;
+    this.#commandRuns = this.#submitAgain = false;
     if (more && !this.#draft.isEmpty) await this.submit();
   }
 
@@ -229,7 +232,7 @@ export class ComposerState {
   edit(turn: TurnView): void {
     if (this.editing?.turnId !== turn.id) {
       this.#keepForUndo(this.#draft.branchId, this.#draft.rewritten);
-      this.#draft.setAside({ turnId: turn.id, seq: turn.seq }, { text: textOf(turn.user), images: imagesOf(turn.user), files: filesOf(turn.user), memories: memoriesOf(turn.user) });
+      this.#draft.beginEdit({ turnId: turn.id, seq: turn.seq }, { text: textOf(turn.user), images: imagesOf(turn.user), files: filesOf(turn.user), memories: memoriesOf(turn.user) });
       this.changed();
     }
     this.focus();
@@ -244,7 +247,7 @@ export class ComposerState {
   /** The same for an edit that was sent, or whose turn was deleted permanently: nothing brings it back. */
   endEdit(): void {
     if (this.editing === null) return;
-    this.#draft.takeBack();
+    this.#draft.restoreBefore();
     this.changed();
   }
 
@@ -269,7 +272,7 @@ export class ComposerState {
   }
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
-    if (this.#conversation.sessionId === '') await this.#making(); // otherwise a second session would be created
+    if (this.#conversation.sessionId === '') await this.#sessionReady(); // otherwise a second session would be created
     const { written } = this.#draft;
     const request = this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete);
     const sent = await this.#draft.handOver(() => this.#deliver(request));
@@ -305,10 +308,10 @@ export class ComposerState {
   async #sendEdited({ turnId }: Editing): Promise<void> {
     const { written, before, branchId } = this.#draft;
     const several = this.#several; // opening the fork clears it
-    const still = this.#conversation.request();
+    const isCurrent = this.#conversation.request();
     const fork = await this.#backend.sessions.fork(turnId, true, '');
     const request = this.#request(fork.id, written, '');
-    if (still()) await this.#conversation.open(request.sessionId, fork.id);
+    if (isCurrent()) await this.#conversation.open(request.sessionId, fork.id);
     try {
       const sent = await this.#deliver(request, several);
       await this.#edited(branchId, written, before);
@@ -331,11 +334,11 @@ export class ComposerState {
     else if (this.#draft.text === sent.text) this.endEdit();
   }
 
-  /** stood: the part of the message that was in the field. */
-  async #sent(sent: SendResult, stood: Written): Promise<void> {
+  /** inField: the part of the message that was in the field. */
+  async #sent(sent: SendResult, inField: Written): Promise<void> {
     // If another branch was opened meanwhile, its text is not the sent message.
     if (this.#draft.branchId !== sent.branchId) return;
-    this.#draft.sent(stood);
+    this.#draft.sent(inField);
     this.#count.soon();
     await this.#conversation.refreshTurn(sent.turnId);
     await this.#conversation.jumpToLatest();

@@ -5,7 +5,7 @@ import type { BranchView, Change, Frame, Header, SessionRow, SessionSnapshot, Tu
 import type { Changes } from './changes';
 import type { DraftState } from './draft.svelte';
 import type { Marks } from '$lib/find/ranges';
-import { isRunning, merge, mostLoaded, pageSize, replace } from './lineage';
+import { isRunning, merge, maxLoaded, pageSize, replace } from './lineage';
 import type { LiveTurn } from './live.svelte';
 import { earlyFrames, LiveTurns } from './liveTurns.svelte';
 import { QueueState } from './queue.svelte';
@@ -51,7 +51,7 @@ export class ConversationState {
   #serial = 0;
   #requests = 0;
   #jump = 0;
-  readonly #leaving: (() => void)[] = [];
+  readonly #navigateListeners: (() => void)[] = [];
   #paging = false;
   readonly #live: LiveTurns;
   /** The messages that wait to be sent. */
@@ -177,7 +177,7 @@ export class ConversationState {
 
   /** Calls the listener before another branch replaces the open one. */
   onNavigate(listener: () => void): void {
-    this.#leaving.push(listener);
+    this.#navigateListeners.push(listener);
   }
 
   /**
@@ -195,7 +195,7 @@ export class ConversationState {
     this.#requests++;
     this.#opening = true;
     const elsewhere = sessionId !== this.sessionId || (branchId !== '' && branchId !== this.branchId);
-    if (elsewhere) for (const listener of this.#leaving) listener();
+    if (elsewhere) for (const listener of this.#navigateListeners) listener();
     try {
       await (elsewhere ? this.#draft.leave() : this.#draft.flush());
       const snapshot = await this.#backend.sessions.open(sessionId, branchId);
@@ -221,14 +221,14 @@ export class ConversationState {
     this.#opening = false;
     const meanwhile = this.#meanwhile;
     this.#meanwhile = [];
-    for (const again of meanwhile) again();
+    for (const handle of meanwhile) handle();
   }
 
   /** Switches the session to another of its branches. A conversation opened meanwhile stays open. */
   async switchBranch(branchId: string, sessionId = this.sessionId): Promise<void> {
-    const still = this.request();
+    const isCurrent = this.request();
     await this.#backend.sessions.switch(sessionId, branchId);
-    if (still()) await this.open(sessionId, branchId);
+    if (isCurrent()) await this.open(sessionId, branchId);
   }
 
   async loadOlder(): Promise<void> {
@@ -255,12 +255,12 @@ export class ConversationState {
 
   /** Scrolls to the turn with that number, or to the nearest one. */
   async jumpToSeq(seq: number): Promise<void> {
-    const wanted = Math.min(this.#lastSeq, Math.max(this.#firstSeq, Math.round(seq)));
-    const loaded = this.#turns.find((turn) => turn.seq === wanted);
+    const target = Math.min(this.#lastSeq, Math.max(this.#firstSeq, Math.round(seq)));
+    const loaded = this.#turns.find((turn) => turn.seq === target);
     if (loaded) return this.#go({ to: 'turn', turnId: loaded.id });
     const jump = ++this.#jump;
-    if (!(await this.#loadAround(wanted, jump))) return;
-    const found = this.#turns.find((turn) => turn.seq >= wanted) ?? this.#turns.at(-1);
+    if (!(await this.#loadAround(target, jump))) return;
+    const found = this.#turns.find((turn) => turn.seq >= target) ?? this.#turns.at(-1);
     if (found) this.#intent = { to: 'turn', turnId: found.id };
   }
 
@@ -417,10 +417,10 @@ export class ConversationState {
 
   /** Unloads the turns farthest from the reader, so that a long history is never in memory completely. */
   async #dropFar(fromEnd: boolean): Promise<void> {
-    const over = this.#turns.length - mostLoaded;
-    if (over <= 0 || (fromEnd && this.running)) return; // streaming turns stay loaded
+    const excess = this.#turns.length - maxLoaded;
+    if (excess <= 0 || (fromEnd && this.running)) return; // streaming turns stay loaded
     this.#prepending = !fromEnd;
-    this.#setTurns(fromEnd ? this.#turns.slice(0, mostLoaded) : this.#turns.slice(over));
+    this.#setTurns(fromEnd ? this.#turns.slice(0, maxLoaded) : this.#turns.slice(excess));
     await tick();
   }
 

@@ -26,14 +26,14 @@ async function started(options: Parameters<typeof fakeBackend>[0] = {}): Promise
 }
 
 /** Advances the timers until the condition holds; fails if it never does. */
-async function until(what: () => boolean): Promise<void> {
-  for (let i = 0; i < 2_000 && !what(); i++) await vi.advanceTimersByTimeAsync(5);
-  expect(what()).toBe(true);
+async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; i < 2_000 && !condition(); i++) await vi.advanceTimersByTimeAsync(5);
+  expect(condition()).toBe(true);
 }
 
 const shown = () => {
   const turn = app.conversation.newest;
-  return turn ? (app.conversation.live(turn.id)?.blocks ?? turn.assistant).map((each) => each.text).join('') : '';
+  return turn ? (app.conversation.live(turn.id)?.blocks ?? turn.assistant).map((block) => block.text).join('') : '';
 };
 
 async function send(text: string): Promise<void> {
@@ -83,20 +83,20 @@ describe('a conversation', () => {
   it('handles lost, duplicated and reordered frames', async () => {
     await started();
     const deliver = backend.world.frame.bind(backend.world);
-    const held: Frame[] = [];
+    const delayed: Frame[] = [];
     let count = 0;
     backend.world.frame = (frame) => {
       count++;
       if (count % 5 === 0) return; // lost
-      if (count % 3 === 0) return void held.push(frame);
+      if (count % 3 === 0) return void delayed.push(frame);
       deliver(frame);
-      for (const late of held.splice(0).reverse()) deliver(late);
+      for (const late of delayed.splice(0).reverse()) deliver(late);
       if (count % 4 === 0) deliver(frame); // duplicated
     };
     await send('Hello');
     await until(() => shown().length > 200);
-    const written = backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text;
-    expect(written.startsWith(shown())).toBe(true);
+    const answerText = backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text;
+    expect(answerText.startsWith(shown())).toBe(true);
     await until(() => app.conversation.newest?.state === 'head');
     expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
     expect(backend.calls.some((call) => call.name === 'chat.stream')).toBe(true);
@@ -140,8 +140,8 @@ describe('a conversation', () => {
     const slow = app.conversation.open(first!);
     await vi.advanceTimersByTimeAsync(1);
     release();
-    const held = app.conversation.open(second!);
-    await Promise.all([slow, held]);
+    const latest = app.conversation.open(second!);
+    await Promise.all([slow, latest]);
     expect(app.conversation.sessionId).toBe(second);
   });
 
@@ -336,7 +336,7 @@ describe('a slow program', () => {
 
   it.each([
     ['sent', false, 'chat.send', ''], ['not sent', true, 'chat.send', 'Hello'],
-  ] as const)('clears no other branch, and loses no text, when the branch is left before the message is %s', async (_, fails, name, kept) => {
+  ] as const)('clears no other branch, and loses no text, when the branch is left before the message is %s', async (_, fails, name, restoredText) => {
     await started();
     const { branchId } = app.conversation;
     const other = await backend.sessions.create('Other');
@@ -352,10 +352,10 @@ describe('a slow program', () => {
     await sent;
     await vi.advanceTimersByTimeAsync(400);
     expect(app.draft.text).toBe('Something else');
-    expect(backend.world.branch(branchId).draft.text).toBe(`${kept} and more`.trim());
+    expect(backend.world.branch(branchId).draft.text).toBe(`${restoredText} and more`.trim());
   });
 
-  it('keeps an edit that was begun before the message was sent', async () => {
+  it('keeps an edit that was started before the message was sent', async () => {
     await started();
     await send('First');
     await until(() => app.conversation.newest?.state === 'head');

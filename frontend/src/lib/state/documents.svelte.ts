@@ -6,7 +6,7 @@ import type { DraftState } from './draft.svelte';
 
 /** Bytes of a document sent to the program in one call: a multiple of three, so that base64 needs no padding. */
 export const pieceBytes = 3 * 1024 * 1024;
-const most = 200 * 1024 * 1024;
+const maxBytes = 200 * 1024 * 1024;
 /** A longer pasted text may be intended as a document; the user is offered that, and the text stays in place. */
 export const offerFrom = 4_000;
 const pastedName = (): string => t('state.pastedName');
@@ -37,7 +37,7 @@ export class DocumentsState {
 
   /** Those that are being attached to the open draft. */
   get arriving(): readonly Arriving[] {
-    return this.#arriving.filter((one) => one.branchId === this.#draft.branchId);
+    return this.#arriving.filter((upload) => upload.branchId === this.#draft.branchId);
   }
 
   /** Why the last document was not attached. */
@@ -90,16 +90,16 @@ export class DocumentsState {
     this.#error = null;
     const name = file.name || pastedName();
     const branchId = this.#draft.branchId;
-    if (file.size === 0 || file.size > most || branchId === '') {
+    if (file.size === 0 || file.size > maxBytes || branchId === '') {
       this.#error = branchId === '' ? tooEarly(name) : refusal(name, file.size);
       return false;
     }
     const id = this.#next++;
     this.#arriving = [...this.#arriving, { id, branchId, name, share: 0 }];
     try {
-      const kept = await this.#send(id, file, name, branchId);
-      if (kept) await this.#deliver(branchId, kept);
-      return kept !== null;
+      const stored = await this.#send(id, file, name, branchId);
+      if (stored) await this.#deliver(branchId, stored);
+      return stored !== null;
     } catch (thrown) {
       this.#error = toBackendError(thrown);
       return false;
@@ -116,7 +116,7 @@ export class DocumentsState {
     this.#arriving = [...this.#arriving, { id, branchId, name, share: 0 }];
     try {
       const { file, image } = await read();
-      if (!this.#arriving.some((one) => one.id === id)) return false;
+      if (!this.#arriving.some((upload) => upload.id === id)) return false;
       if (image) await this.#deliverImage(branchId, image);
       if (file) await this.#deliver(branchId, file);
       return true;
@@ -130,22 +130,22 @@ export class DocumentsState {
 
   /** Cancels attaching a document; the parts already sent are discarded. */
   cancel(id: number): void {
-    this.#arriving = this.#arriving.filter((one) => one.id !== id);
+    this.#arriving = this.#arriving.filter((upload) => upload.id !== id);
   }
 
   async #send(id: number, file: File, name: string, branchId: string): Promise<FileView | null> {
     let upload = '';
     for (let from = 0; from < file.size; from += pieceBytes) {
       const data = await base64(file.slice(from, from + pieceBytes), name);
-      if (!this.#arriving.some((one) => one.id === id)) {
+      if (!this.#arriving.some((upload) => upload.id === id)) {
         if (upload !== '') await this.#backend.chat.attachCancel(upload);
         return null;
       }
       const last = from + pieceBytes >= file.size;
       const result = await this.#backend.chat.attach({ branchId, name, upload, data, last });
-      if (last) return this.#arriving.some((one) => one.id === id) ? result.file : null;
+      if (last) return this.#arriving.some((upload) => upload.id === id) ? result.file : null;
       upload = result.upload;
-      this.#arriving = this.#arriving.map((one) => (one.id === id ? { ...one, share: (from + pieceBytes) / file.size } : one));
+      this.#arriving = this.#arriving.map((upload) => (upload.id === id ? { ...upload, share: (from + pieceBytes) / file.size } : upload));
     }
     return null;
   }
@@ -178,7 +178,7 @@ function tooEarly(name: string): BackendError {
 
 /** Throws if a file cannot be sent, with the reason. */
 export function checkDocument({ name, size }: Pick<File, 'name' | 'size'>): void {
-  if (size === 0 || size > most) throw refusal(name, size);
+  if (size === 0 || size > maxBytes) throw refusal(name, size);
 }
 
 function refusal(name: string, size: number): BackendError {

@@ -152,12 +152,12 @@ export class DraftState {
   }
 
   /** Begins rewriting a message; the draft is kept for afterwards. Replaces another edit: see `rewritten`. */
-  setAside(turn: Editing, edited: Written): void {
+  beginEdit(turn: Editing, edited: Written): void {
     this.#stash = { turn, before: this.#stash?.before ?? this.written, edited };
     this.written = edited;
   }
 
-  /** Continues an edit that was ended. Replaces another one, like setAside. */
+  /** Continues an edit that was ended. Replaces another one, like beginEdit. */
   resume({ turnId, seq, ...written }: DraftEdit): void {
     this.#stash = { turn: { turnId, seq }, before: this.#stash?.before ?? this.written, edited: null };
     this.written = written;
@@ -182,7 +182,7 @@ export class DraftState {
   }
 
   /** Restores the draft that an old message replaced. */
-  takeBack(): void {
+  restoreBefore(): void {
     if (!this.#stash) return;
     const { before } = this.#stash;
     this.#stash = null;
@@ -389,8 +389,8 @@ function without(now: Written, { text, images, files, memories }: Written): Writ
 }
 
 function same(a: Written, b: Written): boolean {
-  const alike = <T>(one: readonly T[], other: readonly T[]) => one.length === other.length && one.every((item, i) => item === other[i]);
-  return a.text === b.text && alike(a.images, b.images) && alike(a.files, b.files) && alike(a.memories, b.memories);
+  const sameItems = <T>(left: readonly T[], right: readonly T[]) => left.length === right.length && left.every((item, i) => item === right[i]);
+  return a.text === b.text && sameItems(a.images, b.images) && sameItems(a.files, b.files) && sameItems(a.memories, b.memories);
 }
 
 const withoutId = <T extends { id: string }>(all: readonly T[], some: readonly T[]) => all.filter((item) => !some.some((other) => other.id === item.id));

@@ -12,7 +12,7 @@ export interface Draggable {
 }
 
 /** More than anyone drags at once; the export dialog handles larger selections. */
-const mostFiles = 20;
+const maxFiles = 20;
 
 /**
  * Files for drags out of the window. A file is written when a drag starts, not on every mouse press, because an export
@@ -29,18 +29,18 @@ export class DragOut {
   }
 
   /** The drag starts: it carries the files if all could be written; otherwise it works only within the window. */
-  put(event: DragEvent, what: readonly Draggable[]): void {
-    if (what.length === 0 || what.length > mostFiles) return;
+  put(event: DragEvent, parts: readonly Draggable[]): void {
+    if (parts.length === 0 || parts.length > maxFiles) return;
     try {
-      const files = what.map((one) => this.#write(one));
+      const files = parts.map((part) => this.#write(part));
       event.dataTransfer?.setData('text/uri-list', files.map((file) => file.uri).join('\r\n'));
     } catch {
       // If an export is not possible, the export dialog explains why.
     }
   }
 
-  #write(one: Draggable): DraggedFile {
-    const file = this.#backend.dragFile(this.#request(one));
+  #write(part: Draggable): DraggedFile {
+    const file = this.#backend.dragFile(this.#request(part));
     this.#ours.add(file.path);
     return file;
   }
@@ -55,8 +55,8 @@ export class DragOut {
     return isOwn();
   }
 
-  #request(one: Draggable): ExportRequest {
-    const format = fits(this.#exporting.byDefault, one.scope) ? '' : 'md';
-    return { scope: one.scope, sessionId: one.sessionId, branchId: one.branchId ?? '', turnId: one.turnId ?? '', allBranches: one.scope === 'session', format, quotes: false, archived: false, path: '', replace: false };
+  #request(part: Draggable): ExportRequest {
+    const format = fits(this.#exporting.byDefault, part.scope) ? '' : 'md';
+    return { scope: part.scope, sessionId: part.sessionId, branchId: part.branchId ?? '', turnId: part.turnId ?? '', allBranches: part.scope === 'session', format, quotes: false, archived: false, path: '', replace: false };
   }
 }

@@ -54,7 +54,7 @@ export class DroppingState {
   async handle(request: WindowRequest): Promise<void> {
     const { startup } = this.#parts;
     if (!startup.info || startup.fatal) return;
-    if (request.kind === 'files') return this.given(request.files, request.x >= 0);
+    if (request.kind === 'files') return this.handleFiles(request.files, request.x >= 0);
     if (request.kind === 'close') return this.#parts.closing.ask();
     if (startup.firstRun) return;
     if (request.kind === 'new_chat') await this.#parts.navigation.newSession();
@@ -65,7 +65,7 @@ export class DroppingState {
    * Handles files with their paths: documents and pictures are attached to the message, all others are listed with the
    * possible actions.
    */
-  async given(files: readonly DroppedFile[], dropped: boolean): Promise<void> {
+  async handleFiles(files: readonly DroppedFile[], dropped: boolean): Promise<void> {
     this.#hovering = false;
     const { dragOut, importing, servers } = this.#parts;
     const foreign = files.filter((file) => !dragOut.isOurs(file.path));

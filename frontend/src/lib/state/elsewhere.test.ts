@@ -27,14 +27,14 @@ const settle = () => vi.advanceTimersByTimeAsync(1_000);
 const shownTurns = () => app.conversation.turns.map((turn) => turn.id);
 
 /** Goes to the other session while a call is delayed, then lets the call return. */
-async function leaveDuring(name: string, act: () => Promise<unknown>): Promise<void> {
+async function leaveDuring(name: string, action: () => Promise<unknown>): Promise<void> {
   const release = backend.hold(name);
-  const done = act();
+  const running = action();
   await vi.advanceTimersByTimeAsync(10);
   await app.navigation.openSession(other);
   const shown = shownTurns();
   release();
-  await done;
+  await running;
   await settle();
   expect(app.conversation.sessionId).toBe(other);
   expect(app.conversation.error).toBeNull();
@@ -80,7 +80,7 @@ describe('the user stays in the conversation opened meanwhile', () => {
 });
 
 describe('an edit', () => {
-  const words = (text: string) => app.conversation.turns.some((turn) => turn.user.some((block) => block.text === text));
+  const hasMessage = (text: string) => app.conversation.turns.some((turn) => turn.user.some((block) => block.text === text));
 
   it('leaves the earlier draft on its branch after sending', async () => {
     const before = app.conversation.branchId;
@@ -91,7 +91,7 @@ describe('an edit', () => {
     await settle(); // saved, like everything in the field
     await app.composer.send();
     await settle();
-    expect(words('other words')).toBe(true);
+    expect(hasMessage('other words')).toBe(true);
     expect(app.draft.isEmpty).toBe(true);
     await app.branches.open(before);
     expect(app.draft.text).toBe('a thought');
@@ -182,22 +182,22 @@ describe('an edit', () => {
 
   it.each([
     ['changed', 'other words', ['other words', 'a thought', true]],
-    ['as it came', null, ['a thought', '', false]],
+    ['unchanged', null, ['a thought', '', false]],
   ])('loses nothing when the program ends during it: %s', async (_, words, found) => {
     app.draft.text = 'a thought';
     await settle();
     app.turnActions.edit(app.conversation.turns.at(-5)!);
     if (words) app.draft.text = words;
     await settle();
-    const again = new App(backend); // the first one does not get to save its draft
-    await again.start();
-    expect([again.draft.text, again.draft.before.text, again.composer.editing !== null]).toEqual(found);
-    again.stop();
+    const restarted = new App(backend); // the first one does not get to save its draft
+    await restarted.start();
+    expect([restarted.draft.text, restarted.draft.before.text, restarted.composer.editing !== null]).toEqual(found);
+    restarted.stop();
   });
 
   describe('that was changed', () => {
     const [first, second] = [-5, -7];
-    const edit = (at: number) => app.turnActions.edit(app.conversation.turns.at(at)!);
+    const edit = (index: number) => app.turnActions.edit(app.conversation.turns.at(index)!);
     const field = () => [app.draft.text, app.draft.before.text, app.composer.editing?.turnId];
     beforeEach(() => {
       app.draft.text = 'a thought';
@@ -307,7 +307,7 @@ describe('text typed ahead', () => {
     app.draft.text = 'a thought';
     const release = backend.hold('sessions.create');
     for (const row of app.sessions.list.filter((row) => row.turns === 0)) await app.sessionActions.archive(row.id, true);
-    const made = app.navigation.newSession();
+    const opening = app.navigation.newSession();
     await settle();
     expect(app.draft.text).toBe('');
     app.draft.typed = 'first wor';
@@ -315,7 +315,7 @@ describe('text typed ahead', () => {
     await app.composer.submit();
     app.draft.typed = 'first words';
     release();
-    await made;
+    await opening;
     await settle();
     expect(app.conversation.branchId).not.toBe(before);
     expect(app.draft.text).toBe('first words');
@@ -326,13 +326,13 @@ describe('text typed ahead', () => {
 
   it('accepts no document before there is a session, and says so', async () => {
     const release = backend.hold('sessions.create');
-    const made = app.navigation.newSession();
+    const opening = app.navigation.newSession();
     await settle();
     expect(await app.documents.attach(new File(['words'], 'notes.md'))).toBe(false);
     expect(app.documents.error?.message).toBe('notes.md was not attached: the session is still opening.');
     expect(backend.calls.some((call) => call.name === 'chat.attach')).toBe(false);
     release();
-    await made;
+    await opening;
   });
 
   it.each(['sessions.create', 'sessions.open'])('returns to the earlier conversation when opening fails: %s', async (call) => {

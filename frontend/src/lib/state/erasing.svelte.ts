@@ -16,7 +16,7 @@ export interface EraseTarget {
   archivable: boolean;
 }
 
-/** Permanent deletion: the preview, the name typed as confirmation, and the receipt. */
+/** Permanent deletion: the preview, the word typed as confirmation, and the receipt. */
 export class ErasingState {
   #target = $state.raw<EraseTarget | null>(null);
   #preview = $state.raw<DeletePreview | null>(null);
@@ -94,7 +94,10 @@ export class ErasingState {
     void this.loadPreview();
   }
 
-  /** Includes the copies that the preview shows in the deletion, or leaves all out. The confirmation is to be typed again. */
+  /**
+   * Includes the copies that the preview shows in the deletion, or leaves all out. The confirmation must be typed
+   * again.
+   */
   async include(copies: boolean): Promise<void> {
     if (!this.#preview || this.#busy) return;
     this.#copies = copies ? this.#preview.copies.map((copy) => copy.sessionId) : [];

@@ -48,7 +48,7 @@ export class ExportState {
   #error = $state.raw<BackendError | null>(null);
   #beginning = $state(false);
   #started = $state('');
-  #asked = 0;
+  #serial = 0;
   /** From the settings, until the user chooses a format. */
   #byDefault: ExportFormat = 'bundle';
   #chosen: ExportFormat | null = null;
@@ -155,7 +155,7 @@ export class ExportState {
 
   /** A started export continues. */
   close(): void {
-    this.#asked++;
+    this.#serial++;
     this.#target = null;
   }
 
@@ -198,10 +198,10 @@ export class ExportState {
 
   /** Asks what would be written. The reply to an outdated question is dropped. */
   async ask(): Promise<void> {
-    const asked = ++this.#asked;
+    const serial = ++this.#serial;
     try {
       const plan = await this.#backend.transfer.plan(this.#request(this.#ownPath ? this.#path.trim() : ''));
-      if (asked !== this.#asked) return;
+      if (serial !== this.#serial) return;
       this.#error = null;
       this.#plan = plan;
       if (!this.#ownPath) this.#path = plan.path;
@@ -211,7 +211,7 @@ export class ExportState {
         await this.ask();
       }
     } catch (thrown) {
-      if (asked !== this.#asked) return;
+      if (serial !== this.#serial) return;
       this.#plan = null;
       this.#error = toBackendError(thrown);
     }

@@ -32,10 +32,10 @@ export class FindState {
   /** The turn among the hits, and the match in that turn. -1: none yet. */
   #at = $state(-1);
   #nth = $state(0);
-  #focusAsked = $state(0);
+  #focusRequests = $state(0);
   #serial = 0;
   /** The question that the current result belongs to. */
-  #asked = '';
+  #answeredQuestion = '';
   /** The number of the turn at which the search was opened. */
   #from = 0;
   #where: () => number | null = () => null;
@@ -89,8 +89,8 @@ export class FindState {
   }
 
   /** Changes each time the field should take the focus. */
-  get focusAsked(): number {
-    return this.#focusAsked;
+  get focusRequests(): number {
+    return this.#focusRequests;
   }
 
   /** What the transcript marks during the search. */
@@ -116,7 +116,7 @@ export class FindState {
   show(text = ''): void {
     if (!this.#open) this.#from = this.#where() ?? 0;
     this.#open = true;
-    this.#focusAsked++;
+    this.#focusRequests++;
     if (text !== '') this.text = text;
     else if (this.#text !== '' && !this.#result) this.#typing.soon();
   }
@@ -141,18 +141,18 @@ export class FindState {
   }
 
   /** Goes to the next or previous match, wrapping around. */
-  async step(by: 1 | -1): Promise<void> {
+  async step(delta: 1 | -1): Promise<void> {
     if (!this.#open) return this.show();
-    const asked = this.#asked;
+    const answered = this.#answeredQuestion;
     await this.#typing.now();
     // Stop if the latest text is still being searched, or if its first match was only now shown.
-    if (asked !== this.#asked || asked !== this.#question) return;
+    if (answered !== this.#answeredQuestion || answered !== this.#question) return;
     const hits = this.#result?.hits ?? [];
     if (hits.length === 0) return;
-    this.#nth += by;
+    this.#nth += delta;
     if (this.#at < 0 || this.#nth < 0 || this.#nth >= hits[this.#at]!.count) {
-      this.#at = (Math.max(this.#at, by > 0 ? -1 : 0) + by + hits.length) % hits.length;
-      this.#nth = by > 0 ? 0 : hits[this.#at]!.count - 1;
+      this.#at = (Math.max(this.#at, delta > 0 ? -1 : 0) + delta + hits.length) % hits.length;
+      this.#nth = delta > 0 ? 0 : hits[this.#at]!.count - 1;
     }
     await this.#visit();
   }
@@ -177,7 +177,7 @@ export class FindState {
 
   #clear(): void {
     this.#serial++;
-    this.#asked = '';
+    this.#answeredQuestion = '';
     this.#typing.cancel();
     this.#changed.cancel();
     this.#result = null;
@@ -190,7 +190,7 @@ export class FindState {
   async #search(go: boolean): Promise<void> {
     const { temporary, conversation, backend } = this.#parts;
     const question = this.#question;
-    if (this.#text.trim() === '' || (go && this.#result && question === this.#asked)) return;
+    if (this.#text.trim() === '' || (go && this.#result && question === this.#answeredQuestion)) return;
     const serial = ++this.#serial;
     const before = this.#result?.hits[this.#at]?.turnId ?? '';
     try {
@@ -198,7 +198,7 @@ export class FindState {
         ? findIn(temporary.turns, this.#text, this.#matchCase)
         : await backend.search.find(conversation.branchId, this.#text, this.#matchCase);
       if (serial !== this.#serial) return;
-      this.#asked = question;
+      this.#answeredQuestion = question;
       this.#error = null;
       this.#result = result;
       if (go) {

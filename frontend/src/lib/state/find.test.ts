@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fakeBackend, type FakeBackend } from '$lib/backend/fake';
 import { App } from './app.svelte';
-import { mostLoaded } from './lineage';
+import { maxLoaded } from './lineage';
 
 let backend: FakeBackend;
 let app: App;
@@ -30,12 +30,12 @@ describe('find in the conversation', () => {
     app.find.text = 'Message 77';
     await settled();
     expect(app.find.result?.hits.map((hit) => hit.seq)).toEqual([77, ...Array.from({ length: 10 }, (_, i) => 770 + i)]);
-    const there = app.find.result!.total;
+    const total = app.find.result!.total;
     // One match in the user's message and one in an answer that repeats it.
     expect(app.find.position).toBe(1);
     expect(seqAt()).toBe(77);
     await app.find.step(-1);
-    expect([app.find.position, seqAt()]).toEqual([there, 779]);
+    expect([app.find.position, seqAt()]).toEqual([total, 779]);
     expect(app.conversation.intent).toMatchObject({ quiet: true, marks: { terms: ['Message 77'], everywhere: true } });
     await app.find.step(1);
     expect([app.find.position, seqAt()]).toEqual([1, 77]);
@@ -44,10 +44,10 @@ describe('find in the conversation', () => {
   it('matches the case on request, and reports no results', async () => {
     app.find.show('message 77');
     await settled();
-    const any = app.find.result!.total;
+    const allMatches = app.find.result!.total;
     app.find.matchCase = true;
     await settled();
-    expect(app.find.result!.total).toBeLessThan(any);
+    expect(app.find.result!.total).toBeLessThan(allMatches);
     app.find.text = 'nothing of the kind';
     await settled();
     expect([app.find.result!.total, app.find.position]).toEqual([0, 0]);
@@ -97,8 +97,8 @@ describe('going to any turn', () => {
     expect(seqAt()).toBe(500);
     await app.goTo.go('100 %');
     expect(seqAt()).toBe(1_000);
-    const wanted = backend.world.lineage(app.conversation.branchId)[300]!;
-    const day = new Date(wanted.createdAt);
+    const target = backend.world.lineage(app.conversation.branchId)[300]!;
+    const day = new Date(target.createdAt);
     const first = backend.world.lineage(app.conversation.branchId).find((turn) => turn.createdAt >= new Date(day.getFullYear(), day.getMonth(), day.getDate()).getTime())!;
     await app.goTo.go(`${day.getFullYear()}-${day.getMonth() + 1}-${day.getDate()}`);
     expect(seqAt()).toBe(first.seq);
@@ -127,13 +127,13 @@ describe('going to any turn', () => {
     const { conversation } = app;
     while (conversation.hasOlder) {
       await conversation.loadOlder();
-      expect(conversation.turns.length).toBeLessThanOrEqual(mostLoaded);
+      expect(conversation.turns.length).toBeLessThanOrEqual(maxLoaded);
     }
-    expect([conversation.turns[0]!.seq, conversation.turns.at(-1)!.seq]).toEqual([1, mostLoaded]);
+    expect([conversation.turns[0]!.seq, conversation.turns.at(-1)!.seq]).toEqual([1, maxLoaded]);
     while (conversation.hasNewer) {
       await conversation.loadNewer();
-      expect(conversation.turns.length).toBeLessThanOrEqual(mostLoaded);
+      expect(conversation.turns.length).toBeLessThanOrEqual(maxLoaded);
     }
-    expect(conversation.turns.map((turn) => turn.seq)).toEqual(Array.from({ length: mostLoaded }, (_, i) => 1_000 - mostLoaded + 1 + i));
+    expect(conversation.turns.map((turn) => turn.seq)).toEqual(Array.from({ length: maxLoaded }, (_, i) => 1_000 - maxLoaded + 1 + i));
   });
 });

@@ -26,8 +26,8 @@ afterEach(() => {
   localStorage.clear();
 });
 
-/** The text of a turn of the open session that occurs in no other. */
-function secret(): string {
+/** Gives a turn of the open session a text that occurs in no other session, and returns the id of the turn. */
+function writeUniqueText(): string {
   const turn = backend.world.lineage(app.conversation.branchId).at(-2)!;
   turn.user = [block('text', 'the word is xylophone')];
   return turn.id;
@@ -45,7 +45,7 @@ describe('a search in this session', () => {
 
   it('runs again in another session', async () => {
     const { sessionId } = app.conversation;
-    secret();
+    writeUniqueText();
     app.search.show('xylophone');
     app.search.narrow({ here: true });
     await settle();
@@ -61,24 +61,24 @@ describe('a search in this session', () => {
   });
 
   it('runs again when visible, not behind a closed panel', async () => {
-    secret();
+    writeUniqueText();
     app.search.show('xylophone');
     app.search.narrow({ here: true });
     await settle();
     app.search.close();
     await app.navigation.openSession(other);
-    const asked = () => backend.calls.filter((call) => call.name === 'search.everything').length;
-    const before = asked();
+    const searches = () => backend.calls.filter((call) => call.name === 'search.everything').length;
+    const before = searches();
     await settle();
-    expect([asked(), app.search.result]).toEqual([before, null]);
+    expect([searches(), app.search.result]).toEqual([before, null]);
     app.search.show();
     await settle();
-    expect(asked()).toBe(before + 1);
+    expect(searches()).toBe(before + 1);
   });
 
   it('of all sessions is unchanged', async () => {
     const { sessionId } = app.conversation;
-    secret();
+    writeUniqueText();
     app.search.show('xylophone');
     await settle();
     const found = app.search.result;
@@ -91,7 +91,7 @@ describe('a search in this session', () => {
 
 describe('permanently deleted data', () => {
   it('is dropped at once from everything loaded before', async () => {
-    const turnId = secret();
+    const turnId = writeUniqueText();
     backend.world.touch(backend.world.turn(turnId));
     app.branches.follow(app.conversation.sessionId);
     app.search.show('xylophone');

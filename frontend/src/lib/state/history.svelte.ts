@@ -38,14 +38,14 @@ export class HistoryState {
     let found = this.#before(at);
     while (!found && this.#conversation.hasOlder) {
       const { branchId } = this.#conversation;
-      const stood = this.#draft.typed;
+      const typedBefore = this.#draft.typed;
       this.#loading = true;
       try {
         await this.#conversation.loadOlder();
       } finally {
         this.#loading = false;
       }
-      if (branchId !== this.#conversation.branchId || stood !== this.#draft.typed) return false; // the user did something else meanwhile
+      if (branchId !== this.#conversation.branchId || typedBefore !== this.#draft.typed) return false; // the user did something else meanwhile
       found = this.#before(at);
     }
     if (!found) return false;

@@ -110,9 +110,9 @@ export class ImportState {
     this.#files = [...this.#files.filter((file) => !paths.has(file.path)), ...files];
   }
 
-  async #do(what: 'reading' | 'beginning', act: () => Promise<void>): Promise<void> {
+  async #do(activity: 'reading' | 'beginning', act: () => Promise<void>): Promise<void> {
     if (this.#busy !== '') return;
-    this.#busy = what;
+    this.#busy = activity;
     this.#error = null;
     try {
       await act();

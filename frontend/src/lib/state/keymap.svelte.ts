@@ -110,9 +110,9 @@ export class Keymap {
 
   #index(): ReadonlyMap<Chord, CommandId> {
     const found = new Map<Chord, CommandId>();
-    const given = (id: CommandId, chords: readonly Chord[]) => chords.forEach((chord) => chord !== '' && !found.has(chord) && found.set(chord, id));
-    for (const [id, chord] of this.#chosen) given(id, [chord]); // chosen keys take precedence over default ones
-    for (const entry of entries) if (isRebindable(entry) && !this.#chosen.has(entry.id)) given(entry.id, defaultChords(entry));
+    const add = (id: CommandId, chords: readonly Chord[]) => chords.forEach((chord) => chord !== '' && !found.has(chord) && found.set(chord, id));
+    for (const [id, chord] of this.#chosen) add(id, [chord]); // chosen keys take precedence over default ones
+    for (const entry of entries) if (isRebindable(entry) && !this.#chosen.has(entry.id)) add(entry.id, defaultChords(entry));
     return found;
   }
 

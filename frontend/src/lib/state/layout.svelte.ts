@@ -94,8 +94,8 @@ export class LayoutState {
 
   /** Nothing covers the conversation: neither the settings nor a drawer. */
   get chatInFront(): boolean {
-    const over = (column: Column) => this.isDrawer(column) && this.isOpen(column);
-    return this.#view === 'chat' && !over('sessions') && !over('inspector') && !(this.#searching && this.isDrawer('inspector'));
+    const covers = (column: Column) => this.isDrawer(column) && this.isOpen(column);
+    return this.#view === 'chat' && !covers('sessions') && !covers('inspector') && !(this.#searching && this.isDrawer('inspector'));
   }
 
   width(column: Column): number {

@@ -9,8 +9,8 @@ describe('the columns', () => {
     layout.resize('sessions', 500);
     layout.resize('inspector', 1);
     layout.hide('inspector');
-    const again = new LayoutState(localStorage);
-    expect([again.width('sessions'), again.width('inspector'), again.isOpen('inspector'), again.isOpen('sessions')]).toEqual([26, 20, false, true]);
+    const restored = new LayoutState(localStorage);
+    expect([restored.width('sessions'), restored.width('inspector'), restored.isOpen('inspector'), restored.isOpen('sessions')]).toEqual([26, 20, false, true]);
   });
 
   it('begin with the inspector closed, and later as they were left', () => {

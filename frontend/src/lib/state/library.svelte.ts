@@ -76,7 +76,7 @@ export class LibraryState {
     this.#session.soon();
   }
 
-  takeField(insert: Insert): () => void {
+  registerField(insert: Insert): () => void {
     this.#insert = insert;
     return () => {
       if (this.#insert === insert) this.#insert = () => undefined;
@@ -103,7 +103,7 @@ export class LibraryState {
       const value = builtin ? await builtins[name]?.() : undefined;
       if (value) known[name] = value;
     }
-    if (asked(prompt, known).length > 0) this.#asking = { kind: 'fill', prompt, known, replaces, back };
+    if (missingVariables(prompt, known).length > 0) this.#asking = { kind: 'fill', prompt, known, replaces, back };
     else await this.fill(prompt, known, replaces);
   }
 
@@ -158,6 +158,6 @@ const builtins: Record<string, () => Promise<string> | string> = {
 };
 
 /** The variables of a prompt that the user must fill in. */
-export function asked(prompt: SavedPromptView, known: Record<string, string>): SavedPromptView['variables'] {
+export function missingVariables(prompt: SavedPromptView, known: Record<string, string>): SavedPromptView['variables'] {
   return prompt.variables.filter(({ name, builtin }) => !(name in known) && !(builtin && name === 'date'));
 }

@@ -3,7 +3,7 @@ import type { TurnView } from '$lib/backend/types';
 /** The number of turns loaded when the user scrolls to either end of the loaded turns. */
 export const pageSize = 60;
 /** The maximum number of loaded turns. */
-export const mostLoaded = 5 * pageSize;
+export const maxLoaded = 5 * pageSize;
 
 /** The loaded part of a lineage: ordered by seq, without gaps or duplicates. */
 export function merge(loaded: readonly TurnView[], page: readonly TurnView[]): TurnView[] {

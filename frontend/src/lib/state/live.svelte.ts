@@ -2,9 +2,9 @@ import type { BlockView, ChatService, Frame, TurnView } from '$lib/backend/types
 import { StepStream } from './stream';
 
 /** How long a gap in the frames may last before the step is fetched again: late frames are common, lost ones rare. */
-const gapPatienceMs = 120;
+const maxGapMs = 120;
 /** When this many frames wait, the missing one is considered lost. */
-const gapPatienceFrames = 12;
+const maxGapFrames = 12;
 
 /** Where a step is fetched from after a gap. */
 export type StepSource = Pick<ChatService, 'stream'>;
@@ -70,8 +70,8 @@ export class LiveTurn {
   }
 
   #watchGap(): void {
-    if (this.#stream.waiting >= gapPatienceFrames) void this.#refetch();
-    else this.#timer ??= setTimeout(() => void this.#refetch(), gapPatienceMs);
+    if (this.#stream.waiting >= maxGapFrames) void this.#refetch();
+    else this.#timer ??= setTimeout(() => void this.#refetch(), maxGapMs);
   }
 
   #clearGap(): void {
@@ -85,7 +85,7 @@ export class LiveTurn {
     try {
       stream.adopt(await this.#source.stream(stream.step));
     } catch {
-      // The step may just have ended; the turn's own change event then brings the final text.
+      // The step may just have ended; the turn's own change event then delivers the final text.
       return;
     }
     if (stream === this.#stream) this.#publish();

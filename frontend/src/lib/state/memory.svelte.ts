@@ -12,11 +12,11 @@ import type { ToastsState } from './toasts.svelte';
 import type { UndoState } from './undo.svelte';
 
 /** The maximum number of memories attached to one message. */
-export const mostAttached = 20;
+export const maxAttached = 20;
 
 /** The filters of the Memory tab. Times are Unix ms; 0 and "" mean no filter. */
-export type MemoryNarrowing = Pick<MemoryFilter, 'scope' | 'type' | 'role' | 'since' | 'until'>;
-const wide: MemoryNarrowing = { scope: 'lineage', type: '', role: '', since: 0, until: 0 };
+export type MemoryFilters = Pick<MemoryFilter, 'scope' | 'type' | 'role' | 'since' | 'until'>;
+const unfiltered: MemoryFilters = { scope: 'lineage', type: '', role: '', since: 0, until: 0 };
 
 interface Parts {
   readonly backend: Backend;
@@ -32,15 +32,15 @@ interface Parts {
 /** The state of the Memory tab for one session. */
 interface MemoryView {
   readonly query: string;
-  readonly filter: MemoryNarrowing;
+  readonly filter: MemoryFilters;
   readonly opened: string;
 }
-const unsearched: MemoryView = { query: '', filter: wide, opened: '' };
+const emptyView: MemoryView = { query: '', filter: unfiltered, opened: '' };
 
 /** The number of sessions whose view and list are remembered. */
-const mostSessions = 30;
+const maxSessions = 30;
 /** A longer text is shown for editing before it is pinned, because its tokens are part of every request. */
-const longestQuickPin = 300;
+const maxQuickPinChars = 300;
 
 /** A text that is being edited before it is pinned. */
 interface PinDraft {
@@ -60,7 +60,7 @@ export class MemoryState {
   #pinDraft = $state.raw<PinDraft>();
   #pinError = $state.raw<BackendError>();
   #pinned = $state.raw<ReadonlySet<string>>(new Set());
-  #asked = $state(0);
+  #requests = $state(0);
   readonly #lists = new Map<string, Listing>();
   readonly #parts: Parts;
 
@@ -69,14 +69,14 @@ export class MemoryState {
   }
 
   get #view(): MemoryView {
-    return this.#views.get(this.#parts.conversation.sessionId) ?? unsearched;
+    return this.#views.get(this.#parts.conversation.sessionId) ?? emptyView;
   }
 
-  #change(by: Partial<MemoryView>): void {
+  #change(change: Partial<MemoryView>): void {
     const { sessionId } = this.#parts.conversation;
     const views = new Map(this.#views);
     views.delete(sessionId);
-    views.set(sessionId, { ...this.#view, ...by });
+    views.set(sessionId, { ...this.#view, ...change });
     this.#views = newest(views);
   }
 
@@ -89,12 +89,12 @@ export class MemoryState {
     if (query !== this.query) this.#change({ query, opened: '' });
   }
 
-  get filter(): MemoryNarrowing {
+  get filter(): MemoryFilters {
     return this.#view.filter;
   }
 
-  narrow(by: Partial<MemoryNarrowing>): void {
-    this.#change({ opened: '', filter: { ...this.filter, ...by } });
+  narrow(change: Partial<MemoryFilters>): void {
+    this.#change({ opened: '', filter: { ...this.filter, ...change } });
   }
 
   /** How many filters are set, not counting the scope, which always has a value. */
@@ -104,7 +104,7 @@ export class MemoryState {
   }
 
   widen(): void {
-    this.#change({ filter: { ...wide, scope: this.filter.scope } });
+    this.#change({ filter: { ...unfiltered, scope: this.filter.scope } });
   }
 
   /** The expanded chunk; empty for none. */
@@ -113,8 +113,8 @@ export class MemoryState {
   }
 
   /** Changes each time something outside the tab starts a search or opens a chunk. */
-  get asked(): number {
-    return this.#asked;
+  get requests(): number {
+    return this.#requests;
   }
 
   /** The chunk that is being attached to the message; empty for none. */
@@ -131,20 +131,20 @@ export class MemoryState {
     this.#lists.delete(sessionId);
     this.#lists.set(sessionId, listing);
     const [oldest] = this.#lists.keys();
-    if (this.#lists.size > mostSessions && oldest !== undefined) this.#lists.delete(oldest);
+    if (this.#lists.size > maxSessions && oldest !== undefined) this.#lists.delete(oldest);
   }
 
   /** Opens the tab with a search. */
   search(query: string): void {
     this.#change({ query, opened: '' });
-    this.#asked++;
+    this.#requests++;
     this.#parts.inspector.show('memory');
   }
 
   /** Opens the tab at a chunk. */
   open(chunkId: string): void {
     this.#change({ opened: chunkId });
-    this.#asked++;
+    this.#requests++;
     this.#parts.inspector.show('memory');
   }
 
@@ -158,7 +158,7 @@ export class MemoryState {
     this.#lists.clear();
     this.#views = new Map([...this.#views].map(([id, view]) => [id, { ...view, opened: '' }]));
     this.#pinDraft = undefined;
-    this.#asked++;
+    this.#requests++;
   }
 
   /** The chunk that is being pinned; empty for none. */
@@ -189,7 +189,7 @@ export class MemoryState {
     this.#pinError = undefined;
     try {
       const text = (await backend.memory.chunk(chunkId)).text.trim();
-      if (text.length > longestQuickPin) this.#pinDraft = { chunkId, branchId, text };
+      if (text.length > maxQuickPinChars) this.#pinDraft = { chunkId, branchId, text };
       else await this.#addPin(chunkId, branchId, text);
     } catch (error) {
       toasts.error(error);
@@ -220,14 +220,14 @@ export class MemoryState {
 
   async #addPin(chunkId: string, branchId: string, text: string): Promise<void> {
     const { backend, undo } = this.#parts;
-    const made = await backend.inspect.addPin(branchId, text);
+    const pin = await backend.inspect.addPin(branchId, text);
     const key = pinKey(branchId, chunkId);
     this.#pinned = new Set([...this.#pinned, key]);
     undo.did({
       text: t('state.pinnedWhole'),
       undone: t('state.unpinned'),
       undo: async () => {
-        await backend.inspect.removePin(branchId, made.id);
+        await backend.inspect.removePin(branchId, pin.id);
         this.#pinned = new Set([...this.#pinned].filter((other) => other !== key));
       },
     });
@@ -244,10 +244,10 @@ export class MemoryState {
     const { branchId } = draft;
     this.#attaching = chunkId;
     try {
-      this.#refuse();
+      this.#checkLimit();
       const chip = await backend.memory.chip(chunkId);
       if (draft.branchId !== branchId || this.isAttached(chunkId)) return;
-      this.#refuse();
+      this.#checkLimit();
       draft.memories = [...draft.memories, chip];
       composer.changed();
       layout.closeDrawer(); // which would cover it
@@ -259,9 +259,9 @@ export class MemoryState {
     }
   }
 
-  #refuse(): void {
+  #checkLimit(): void {
     const { draft } = this.#parts;
-    if (draft.memories.length >= mostAttached) throw refused(t('state.mostAttached', { count: mostAttached }), t('state.removeOne'));
+    if (draft.memories.length >= maxAttached) throw limitError(t('state.mostAttached', { count: maxAttached }), t('state.removeOne'));
   }
 }
 
@@ -272,10 +272,10 @@ function pinKey(branchId: string, chunkId: string): string {
 /** The views of the most recently used sessions. */
 function newest(views: Map<string, MemoryView>): Map<string, MemoryView> {
   const [oldest] = views.keys();
-  if (views.size > mostSessions && oldest !== undefined) views.delete(oldest);
+  if (views.size > maxSessions && oldest !== undefined) views.delete(oldest);
   return views;
 }
 
-function refused(message: string, hint: string): BackendError {
+function limitError(message: string, hint: string): BackendError {
   return new BackendError({ code: 'invalid', op: 'chat.memory', message, hint });
 }

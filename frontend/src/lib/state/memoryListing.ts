@@ -1,11 +1,11 @@
 import type { Backend } from '$lib/backend/backend';
 import type { ChunkRow, MemoryFilter, MemoryHit, MemorySearch } from '$lib/backend/types';
-import type { MemoryNarrowing } from './memory.svelte';
+import type { MemoryFilters } from './memory.svelte';
 
 /** The number of chunks requested at once. */
 export const pageSize = 50;
 /** The maximum number of results of a search. */
-export const mostHits = 30;
+export const maxHits = 30;
 
 /** A line of the list: a chunk, and for a search how it was found. */
 export interface Entry {
@@ -15,34 +15,34 @@ export interface Entry {
 
 export interface Listing {
   entries: Entry[];
-  /** the total number, of which the entries are the first */
+  /** The total number, of which the entries are the first. */
   total: number;
-  /** of a search; undefined for the full list */
+  /** Of a search; undefined for the full list. */
   search: MemorySearch | undefined;
-  /** the text searched for */
+  /** The text searched for. */
   query: string;
 }
 
-export interface Wanted {
+export interface ListQuery {
   sessionId: string;
   branchId: string;
   query: string;
-  filter: MemoryNarrowing;
-  /** the number of lines of the full list */
+  filter: MemoryFilters;
+  /** The number of lines of the full list. */
   shown: number;
 }
 
 /** Everything, newest first, or for a query its results, best first. */
-export async function listed(backend: Backend, wanted: Wanted): Promise<Listing> {
-  const query = wanted.query.trim();
-  const { sessionId, branchId } = wanted;
-  const filter: MemoryFilter = { ...wanted.filter, sessionId, branchId, text: '', offset: 0, limit: pageSize };
-  if (query === '') return browsed(backend, filter, wanted.shown);
-  const search = await backend.memory.search({ ...filter, limit: mostHits }, query);
+export async function listChunks(backend: Backend, request: ListQuery): Promise<Listing> {
+  const query = request.query.trim();
+  const { sessionId, branchId } = request;
+  const filter: MemoryFilter = { ...request.filter, sessionId, branchId, text: '', offset: 0, limit: pageSize };
+  if (query === '') return browse(backend, filter, request.shown);
+  const search = await backend.memory.search({ ...filter, limit: maxHits }, query);
   return { entries: search.hits.map((hit) => ({ row: hit.chunk, hit })), total: search.hits.length, search, query };
 }
 
-async function browsed(backend: Backend, filter: MemoryFilter, shown: number): Promise<Listing> {
+async function browse(backend: Backend, filter: MemoryFilter, shown: number): Promise<Listing> {
   const rows = new Map<string, ChunkRow>(); // by id: a chunk indexed between two requests would be on both pages
   let total = 0;
   for (let offset = 0; offset < shown; offset += pageSize) {

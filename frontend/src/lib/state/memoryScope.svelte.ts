@@ -6,7 +6,7 @@ type Parts = Pick<App, 'backend' | 'changes' | 'composer' | 'conversation' | 'mo
 const key = 'retrieval.scope';
 
 /** The scopes that are offered. */
-export type AskedScope = 'lineage' | 'project' | 'all';
+export type OfferedScope = 'lineage' | 'project' | 'all';
 
 /**
  * The question about the memory scope: asked in a new conversation before its first message, if there are other
@@ -83,7 +83,7 @@ export class MemoryScope {
     return (this.#parts.conversation.header?.projectId ?? '') !== '';
   }
 
-  async choose(scope: AskedScope): Promise<void> {
+  async choose(scope: OfferedScope): Promise<void> {
     const { backend, conversation } = this.#parts;
     if (scope === 'lineage' && this.inProject) await backend.projects.setScope(conversation.sessionId, scope);
     await backend.settings.set(key, scope);

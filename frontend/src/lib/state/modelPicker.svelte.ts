@@ -26,7 +26,7 @@ interface Parts {
 }
 
 const recentKey = 'contextinfinity.models.recent';
-const mostRecent = 4;
+const maxRecent = 4;
 
 /** Choosing the model and the effort of a message, among all models that can be reached. */
 export class ModelPickerState {
@@ -114,7 +114,7 @@ export class ModelPickerState {
     return added.name;
   }
 
-  async favour(name: string, favourite: boolean): Promise<void> {
+  async setFavourite(name: string, favourite: boolean): Promise<void> {
     this.#parts.models.adopt(await this.#parts.backend.settings.setFavourite(name, favourite));
   }
 
@@ -145,11 +145,11 @@ export class ModelPickerState {
       error = toBackendError(thrown);
     }
     if (serial !== this.#serial) return;
-    this.#places = this.#places.map((one) => (one.place.id === place.id ? { place, offers, error, loading: false } : one));
+    this.#places = this.#places.map((entry) => (entry.place.id === place.id ? { place, offers, error, loading: false } : entry));
   }
 
   #used(name: string): void {
-    this.#recent = [name, ...this.#recent.filter((other) => other !== name)].slice(0, mostRecent);
+    this.#recent = [name, ...this.#recent.filter((other) => other !== name)].slice(0, maxRecent);
     try {
       this.#storage.setItem(recentKey, JSON.stringify(this.#recent));
     } catch {
@@ -161,7 +161,7 @@ export class ModelPickerState {
 function restored(storage: Storage): readonly string[] {
   try {
     const names: unknown = JSON.parse(storage.getItem(recentKey) ?? '[]');
-    return Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string').slice(0, mostRecent) : [];
+    return Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string').slice(0, maxRecent) : [];
   } catch {
     return [];
   }

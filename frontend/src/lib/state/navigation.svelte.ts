@@ -14,15 +14,15 @@ export class Navigation {
   readonly #opened: () => void;
 
   /** Resolves when the session requested last is open, or could not be created. */
-  #making: Promise<void> = Promise.resolve();
+  #creating: Promise<void> = Promise.resolve();
 
   constructor(parts: Parts, opened: () => void) {
     this.#parts = parts;
     this.#opened = opened;
   }
 
-  get making(): Promise<void> {
-    return this.#making;
+  get creating(): Promise<void> {
+    return this.#creating;
   }
 
   /** Opens an empty conversation. An unused one is reused, so that they do not accumulate. */
@@ -36,10 +36,10 @@ export class Navigation {
   }
 
   #new(folder = ''): Promise<void> {
-    return (this.#making = this.#make(folder));
+    return (this.#creating = this.#createOrReuse(folder));
   }
 
-  async #make(folder: string): Promise<void> {
+  async #createOrReuse(folder: string): Promise<void> {
     const { arranging, backend, composer, conversation, draft, sessions, toasts } = this.#parts;
     this.#uncover();
     void draft.leave(); // text typed from now on is for the new session, however long creating it takes

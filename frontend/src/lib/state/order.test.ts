@@ -31,19 +31,19 @@ describe('the session list', () => {
 describe('a slider that is dragged', () => {
   it('saves its last value in the configuration', async () => {
     const backend = fakeBackend({ data: 'empty' });
-    const kept: string[] = [];
+    const saved: string[] = [];
     let slow = true;
     const set = async (_: string, value: string) => {
       const wait = slow ? 30 : 0; // the first one takes longest
       slow = false;
       await new Promise((done) => setTimeout(done, wait));
-      kept.push(value);
+      saved.push(value);
       return backend.settings.settings();
     };
     const theme = new ThemeState({ ...backend, settings: { ...backend.settings, set } }, new ToastsState());
     theme.adopt({ theme: 'light', textZoom: 100, codeSize: 100, messageWidth: 'normal', motion: 'system' } as Startup);
     await Promise.all([theme.setZoom(110), theme.setZoom(120), theme.setZoom(130)]);
-    expect(kept).toEqual(['110', '120', '130']);
+    expect(saved).toEqual(['110', '120', '130']);
     theme.stop();
   });
 });

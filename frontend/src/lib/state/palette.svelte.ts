@@ -1,5 +1,5 @@
 const storageKey = 'contextinfinity.palette';
-const kept = 6;
+const maxRecent = 6;
 
 /** Whether the palette or the shortcut sheet is open, and the recent choices in the palette. */
 export class PaletteState {
@@ -11,7 +11,7 @@ export class PaletteState {
     this.#storage = storage;
     try {
       const saved: unknown = JSON.parse(storage.getItem(storageKey) ?? '[]');
-      if (Array.isArray(saved)) this.#recent = saved.filter((id) => typeof id === 'string').slice(0, kept);
+      if (Array.isArray(saved)) this.#recent = saved.filter((id) => typeof id === 'string').slice(0, maxRecent);
     } catch {
       // The entry is damaged: there are no recent choices.
     }
@@ -39,7 +39,7 @@ export class PaletteState {
   }
 
   used(id: string): void {
-    this.#recent = [id, ...this.#recent.filter((other) => other !== id)].slice(0, kept);
+    this.#recent = [id, ...this.#recent.filter((other) => other !== id)].slice(0, maxRecent);
     try {
       this.#storage.setItem(storageKey, JSON.stringify(this.#recent));
     } catch {

@@ -3,7 +3,7 @@
  * only so that the window can print it.
  */
 import { t } from '$lib/words/words.svelte';
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 /** Opens the system's print dialog for a page. */
 export async function printPage(html: string): Promise<void> {
@@ -14,7 +14,7 @@ export async function printPage(html: string): Promise<void> {
   frame.tabIndex = -1;
   const loaded = new Promise<void>((resolve, reject) => {
     frame.onload = () => resolve();
-    setTimeout(() => reject(new Error(t('state.notPrintable'))), patienceMs);
+    setTimeout(() => reject(new Error(t('state.notPrintable'))), timeoutMs);
   });
   document.querySelectorAll('.print-frame').forEach((before) => before.remove()); // only now, since an engine may still print after print() has returned
   frame.srcdoc = html;

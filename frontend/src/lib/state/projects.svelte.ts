@@ -10,14 +10,14 @@ export type ProjectPart = 'settings' | 'facts' | 'files';
 
 /** The scopes of memory, from the narrowest to the widest. */
 export const scopes = ['lineage', 'session', 'project', 'all'] as const;
-export type MemoryReach = (typeof scopes)[number];
+export type ScopeId = (typeof scopes)[number];
 
-export const scopeNames: Record<MemoryReach, PlainKey> = {
+export const scopeNames: Record<ScopeId, PlainKey> = {
   lineage: 'shared.thisBranch', session: 'projects.scopeSession', project: 'shared.thisProject', all: 'projects.scopeAll',
 };
 
 /** The name of a scope; an unknown one is returned unchanged. */
-export const scopeWords = (scope: string): string => (scope in scopeNames ? t(scopeNames[scope as MemoryReach]) : scope);
+export const scopeWords = (scope: string): string => (scope in scopeNames ? t(scopeNames[scope as ScopeId]) : scope);
 
 /** The projects, the one whose dialog is open, and the memory scope of the open session. */
 export class ProjectsState {
@@ -76,14 +76,14 @@ export class ProjectsState {
 
   /** Makes a folder a project and shows its settings. Throws on failure. */
   async create(name: string): Promise<void> {
-    const made = await this.#parts.backend.projects.create(name);
+    const created = await this.#parts.backend.projects.create(name);
     this.#naming = null;
-    this.show(made.id);
+    this.show(created.id);
     await this.load();
   }
 
   /** Sets the memory scope of the open session; empty: the default. */
-  async setScope(scope: '' | MemoryReach): Promise<void> {
+  async setScope(scope: '' | ScopeId): Promise<void> {
     const { backend, conversation, toasts } = this.#parts;
     try {
       await backend.projects.setScope(conversation.sessionId, scope);

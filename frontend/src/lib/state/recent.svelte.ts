@@ -1,7 +1,7 @@
 /** Sessions by the time they were last open, switched through while Ctrl is held. */
 
 /** Others are reached through the list. */
-const most = 30;
+const maxSessions = 30;
 
 export class RecentSessions {
   /** Most recent first. */
@@ -20,21 +20,21 @@ export class RecentSessions {
   /** A session was opened. While the user switches through sessions, only the last one counts. */
   visited(sessionId: string): void {
     if (this.#walk || sessionId === '') return;
-    this.#order = [sessionId, ...this.#order.filter((id) => id !== sessionId)].slice(0, most);
+    this.#order = [sessionId, ...this.#order.filter((id) => id !== sessionId)].slice(0, maxSessions);
   }
 
   /** To the session that was open before, and one further back with each step; -1 goes the other way. */
-  async step(by: 1 | -1): Promise<void> {
+  async step(delta: 1 | -1): Promise<void> {
     const listed = this.#listed();
     if (!this.#walk) {
       const known = new Set(listed);
       const recent = this.#order.filter((id) => known.has(id));
-      this.#walk = [...recent, ...listed.filter((id) => !recent.includes(id))].slice(0, most);
+      this.#walk = [...recent, ...listed.filter((id) => !recent.includes(id))].slice(0, maxSessions);
       this.#at = 0;
     }
     const walk = this.#walk;
     if (walk.length < 2) return;
-    this.#at = (this.#at + by + walk.length) % walk.length;
+    this.#at = (this.#at + delta + walk.length) % walk.length;
     await this.#open(walk[this.#at]!);
   }
 

@@ -5,7 +5,7 @@ import GoToDialog from '../../components/transcript/find/GoToDialog.svelte';
 import { mountIn, startedApp } from '../../test/mount';
 import * as printing from './printing';
 import { RecentSessions } from './recent.svelte';
-import { grouped } from './sessionGroups';
+import { groupSessions } from './sessionGroups';
 
 
 const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent('keydown', { key, ctrlKey: true, cancelable: true, ...more });
@@ -39,7 +39,7 @@ test('a single session stays open', async () => {
 
 test('keys open sessions by position and by last use', async () => {
   const { app } = await startedApp({ data: 'rich' });
-  const lines = grouped(app.sessions.list, Date.now()).flatMap((line) => (line.kind === 'session' ? [line.id] : []));
+  const lines = groupSessions(app.sessions.list, Date.now()).flatMap((line) => (line.kind === 'session' ? [line.id] : []));
   const first = app.conversation.sessionId;
   onWindowKey(app, press('3'));
   await expect.poll(() => app.conversation.sessionId).toBe(lines[2]);

@@ -32,12 +32,12 @@ export class SearchState {
   #filter = $state.raw<SearchFilter>(unfiltered);
   #result = $state.raw<SearchResult | null>(null);
   /** Groups whose results were all requested. */
-  #whole = $state.raw<ReadonlyMap<string, SearchGroup>>(new Map());
+  #fullGroups = $state.raw<ReadonlyMap<string, SearchGroup>>(new Map());
   #error = $state.raw<BackendError | null>(null);
   #searching = $state(false);
   /** A search is running, or about to. */
   #asking = false;
-  #focusAsked = $state(0);
+  #focusRequests = $state(0);
   #active = $state('');
   /** The active line was chosen with the keyboard: it stays active in new results that contain it. */
   #chosen = false;
@@ -67,8 +67,8 @@ export class SearchState {
     return this.#filter;
   }
 
-  narrow(by: Partial<SearchFilter>): void {
-    this.#filter = { ...this.#filter, ...by };
+  narrow(change: Partial<SearchFilter>): void {
+    this.#filter = { ...this.#filter, ...change };
     this.#later(0);
   }
 
@@ -89,7 +89,7 @@ export class SearchState {
   }
 
   get groups(): readonly SearchGroup[] {
-    return (this.#result?.groups ?? []).map((group) => this.#whole.get(group.sessionId) ?? group);
+    return (this.#result?.groups ?? []).map((group) => this.#fullGroups.get(group.sessionId) ?? group);
   }
 
   get error(): BackendError | null {
@@ -122,8 +122,8 @@ export class SearchState {
   }
 
   /** Changes each time the field should take the focus. */
-  get focusAsked(): number {
-    return this.#focusAsked;
+  get focusRequests(): number {
+    return this.#focusRequests;
   }
 
   /** Opens the search, with the given text or as it was left. */
@@ -132,7 +132,7 @@ export class SearchState {
     this.#parts.layout.openSearch();
     if (text !== undefined) this.text = text;
     if (!this.#result && !this.#asking && this.#text.trim() !== '') this.#later(0);
-    this.#focusAsked++;
+    this.#focusRequests++;
   }
 
   close(): void {
@@ -144,7 +144,7 @@ export class SearchState {
     clearTimeout(this.#timer);
     this.#serial++;
     this.#result = null;
-    this.#whole = new Map();
+    this.#fullGroups = new Map();
     this.#error = null;
     this.#searching = this.#asking = false;
     if (this.#parts.layout.searching && this.#text.trim() !== '') this.#later(0);
@@ -164,7 +164,7 @@ export class SearchState {
       this.#result = null;
       this.#error = null;
       this.#searching = this.#asking = false;
-      this.#whole = new Map();
+      this.#fullGroups = new Map();
       return;
     }
     this.#searching = this.#asking = true;
@@ -173,7 +173,7 @@ export class SearchState {
       if (serial !== this.#serial) return;
       this.#result = result;
       this.#in = query.sessionId;
-      this.#whole = new Map();
+      this.#fullGroups = new Map();
       this.#error = null;
       if (!this.#chosen) this.#active = '';
       this.#opened = '';
@@ -192,7 +192,7 @@ export class SearchState {
     try {
       const { groups } = await this.#parts.backend.search.everything({ ...this.#query(), sessionId: group.sessionId });
       const all = groups.find((candidate) => candidate.sessionId === group.sessionId);
-      if (serial === this.#serial && all) this.#whole = new Map(this.#whole).set(group.sessionId, all);
+      if (serial === this.#serial && all) this.#fullGroups = new Map(this.#fullGroups).set(group.sessionId, all);
     } catch (error) {
       // If another group was opened meanwhile, this one can be opened again.
       if (serial === this.#serial && toBackendError(error).code !== 'cancelled') this.#parts.toasts.error(error);

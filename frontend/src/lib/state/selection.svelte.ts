@@ -43,7 +43,7 @@ export class SelectionState {
 
   /** Deselects sessions that are no longer in the list: an action must never apply to something that is not visible. */
   keep(order: readonly string[]): void {
-    const there = new Set(order);
-    if ([...this.#ids].some((id) => !there.has(id))) this.#ids = new Set([...this.#ids].filter((id) => there.has(id)));
+    const listed = new Set(order);
+    if ([...this.#ids].some((id) => !listed.has(id))) this.#ids = new Set([...this.#ids].filter((id) => listed.has(id)));
   }
 }

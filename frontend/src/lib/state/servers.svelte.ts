@@ -15,7 +15,7 @@ export class ServersState {
   #answering = $state('');
   #importing = $state(false);
   #picking = $state(false);
-  #wanted: ServerPromptView | null = null;
+  #pickedPrompt: ServerPromptView | null = null;
   /** A dropped file for the dialog to read. */
   #path = $state('');
   readonly #backend: Backend;
@@ -71,8 +71,8 @@ export class ServersState {
     this.#path = '';
   }
 
-  get wanted(): ServerPromptView | null {
-    return this.#wanted;
+  get pickedPrompt(): ServerPromptView | null {
+    return this.#pickedPrompt;
   }
 
   /** The list of prompts and resources is open. */
@@ -81,8 +81,8 @@ export class ServersState {
   }
 
   /** Opens the list, or directly a prompt chosen elsewhere. */
-  pick(wanted: ServerPromptView | null = null): void {
-    this.#wanted = wanted;
+  pick(prompt: ServerPromptView | null = null): void {
+    this.#pickedPrompt = prompt;
     this.#picking = true;
   }
 

@@ -28,13 +28,13 @@ export class SessionActions {
     if (archived && ids.includes(this.#parts.conversation.sessionId)) await this.#parts.navigation.openLast('');
   }
 
-  /** A copy of a session, opened. */
+  /** Copies a session and opens the copy. */
   async duplicate(sessionId: string): Promise<void> {
     const row = await this.#parts.arranging.duplicate(sessionId);
     if (row) await this.#parts.navigation.openSession(row.id);
   }
 
-  /** A session to be deleted permanently, after its name was typed. */
+  /** Opens the dialog to delete a session permanently. */
   askToErase(sessionId: string): void {
     const row = this.#row(sessionId);
     this.#parts.erasing.show({ kind: 'session', id: sessionId, archivable: row !== null && !row.archived });

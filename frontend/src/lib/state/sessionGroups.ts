@@ -30,10 +30,10 @@ export function groupOf(at: number, now: number): string {
  * Rows are sorted newest first, pinned ones before the others; the order within a group is kept. A collapsed folder
  * shows only its own row, and so does an empty project.
  */
-export function grouped(rows: readonly SessionRow[], now: number, collapsed: ReadonlySet<string> = new Set(), projects: readonly string[] = []): Line[] {
+export function groupSessions(rows: readonly SessionRow[], now: number, collapsed: ReadonlySet<string> = new Set(), projects: readonly string[] = []): Line[] {
   const pinned = rows.filter((row) => row.pinned && !row.archived);
   const others = rows.filter((row) => !row.pinned || row.archived);
-  const lines = under(t('state.pinned'), pinned);
+  const lines = withHeading(t('state.pinned'), pinned);
   const folders = new Map<string, SessionRow[]>(projects.map((name) => [name, []]));
   for (const row of others) {
     if (row.folder === '') continue;
@@ -59,6 +59,6 @@ export function grouped(rows: readonly SessionRow[], now: number, collapsed: Rea
 
 const session = (row: SessionRow): Line => ({ kind: 'session', id: row.id, row });
 
-function under(title: string, rows: readonly SessionRow[]): Line[] {
+function withHeading(title: string, rows: readonly SessionRow[]): Line[] {
   return rows.length === 0 ? [] : [{ kind: 'heading', id: `heading:${title}`, title }, ...rows.map(session)];
 }

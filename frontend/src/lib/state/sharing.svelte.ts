@@ -15,7 +15,7 @@ export class SharingState {
   #error = $state.raw<BackendError | null>(null);
   #saving = $state(false);
   #quotes = $state(false);
-  #asked = 0;
+  #serial = 0;
   readonly #backend: Backend;
   readonly #work: WorkState;
 
@@ -62,7 +62,7 @@ export class SharingState {
   }
 
   close(): void {
-    this.#asked++;
+    this.#serial++;
     this.#target = null;
   }
 
@@ -73,14 +73,14 @@ export class SharingState {
 
   /** Asks what the file would contain. An outdated reply is dropped. */
   async ask(): Promise<void> {
-    const asked = ++this.#asked;
+    const serial = ++this.#serial;
     this.#plan = null;
     this.#error = null;
     try {
       const plan = await this.#backend.transfer.plan(this.#request(''));
-      if (asked === this.#asked) this.#plan = plan;
+      if (serial === this.#serial) this.#plan = plan;
     } catch (thrown) {
-      if (asked === this.#asked) this.#error = toBackendError(thrown);
+      if (serial === this.#serial) this.#error = toBackendError(thrown);
     }
   }
 

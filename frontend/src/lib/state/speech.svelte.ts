@@ -5,7 +5,7 @@ import type { ToastsState } from './toasts.svelte';
 /** Engines cut off long utterances: a text is read in parts of this length that end at the end of a sentence. */
 const pieceChars = 300;
 /** The maximum for one answer. */
-const mostPieces = 2_000;
+const maxPieces = 2_000;
 
 /** Reads answers aloud with the system's voice. Not offered if the engine has no voice. */
 export class SpeechState {
@@ -14,13 +14,13 @@ export class SpeechState {
   #run = 0;
   readonly #toasts: Pick<ToastsState, 'show'>;
   readonly #engine: SpeechSynthesis | undefined = globalThis.speechSynthesis;
-  readonly #look = () => (this.#available = (this.#engine?.getVoices().length ?? 0) > 0);
+  readonly #updateAvailable = () => (this.#available = (this.#engine?.getVoices().length ?? 0) > 0);
 
   constructor(toasts: Pick<ToastsState, 'show'>) {
     this.#toasts = toasts;
     if (!this.#engine) return;
-    this.#look();
-    this.#engine.addEventListener?.('voiceschanged', this.#look); // engines list their voices some time after the start
+    this.#updateAvailable();
+    this.#engine.addEventListener?.('voiceschanged', this.#updateAvailable); // engines list their voices some time after the start
   }
 
   /** A voice exists. */
@@ -40,7 +40,7 @@ export class SpeechState {
     const pieces = spokenPieces(text);
     if (pieces.length === 0) return void this.#toasts.show(t('state.nothingToRead'), { tone: 'warn' });
     this.#reading = turnId;
-    this.#say(pieces, 0, ++this.#run);
+    this.#speak(pieces, 0, ++this.#run);
   }
 
   stop(): void {
@@ -52,24 +52,24 @@ export class SpeechState {
   /** Called when the window closes. */
   close(): void {
     this.stop();
-    this.#engine?.removeEventListener?.('voiceschanged', this.#look);
+    this.#engine?.removeEventListener?.('voiceschanged', this.#updateAvailable);
   }
 
-  #say(pieces: readonly string[], at: number, run: number): void {
+  #speak(pieces: readonly string[], at: number, run: number): void {
     if (run !== this.#run) return;
     const piece = pieces[at];
     if (piece === undefined) {
       this.#reading = '';
       return;
     }
-    const said = new SpeechSynthesisUtterance(piece);
-    said.onend = () => this.#say(pieces, at + 1, run);
-    said.onerror = (event) => {
+    const utterance = new SpeechSynthesisUtterance(piece);
+    utterance.onend = () => this.#speak(pieces, at + 1, run);
+    utterance.onerror = (event) => {
       if (run !== this.#run) return;
       this.#reading = '';
       if (event.error !== 'canceled' && event.error !== 'interrupted') this.#toasts.show(t('state.voiceStopped'), { hint: t('state.checkVoice'), tone: 'warn' });
     };
-    this.#engine?.speak(said);
+    this.#engine?.speak(utterance);
   }
 }
 
@@ -98,5 +98,5 @@ export function spokenPieces(text: string): string[] {
     }
     pieces.push(piece.trim());
   }
-  return pieces.filter((piece) => /[\p{L}\p{N}]/u.test(piece)).slice(0, mostPieces);
+  return pieces.filter((piece) => /[\p{L}\p{N}]/u.test(piece)).slice(0, maxPieces);
 }

@@ -8,12 +8,12 @@ class Utterance {
 }
 
 function engine(voices: number) {
-  const heard: Utterance[] = [];
+  const spoken: Utterance[] = [];
   const listeners: (() => void)[] = [];
-  const made = { voices, heard, getVoices: () => Array(made.voices).fill({}), speak: (said: Utterance) => void heard.push(said), cancel: vi.fn(), addEventListener: (_: string, told: () => void) => void listeners.push(told), removeEventListener: vi.fn(), changed: () => listeners.forEach((told) => told()) };
-  vi.stubGlobal('speechSynthesis', made);
+  const synthesis = { voices, spoken, getVoices: () => Array(synthesis.voices).fill({}), speak: (utterance: Utterance) => void spoken.push(utterance), cancel: vi.fn(), addEventListener: (_: string, listener: () => void) => void listeners.push(listener), removeEventListener: vi.fn(), changed: () => listeners.forEach((listener) => listener()) };
+  vi.stubGlobal('speechSynthesis', synthesis);
   vi.stubGlobal('SpeechSynthesisUtterance', Utterance);
-  return made;
+  return synthesis;
 }
 
 afterEach(() => vi.unstubAllGlobals());
@@ -33,14 +33,14 @@ describe('reading aloud', () => {
     const voice = engine(1);
     const speech = new SpeechState({ show: vi.fn() });
     speech.toggle('t1', 'One.\n\nTwo.');
-    voice.heard[0]!.onend!();
-    expect([voice.heard.map(({ text }) => text), speech.reading]).toEqual([['One.', 'Two.'], 't1']);
-    voice.heard[1]!.onend!();
+    voice.spoken[0]!.onend!();
+    expect([voice.spoken.map(({ text }) => text), speech.reading]).toEqual([['One.', 'Two.'], 't1']);
+    voice.spoken[1]!.onend!();
     expect(speech.reading).toBe('');
     speech.toggle('t2', 'Three.\n\nFour.');
     speech.toggle('t2', 'Three.\n\nFour.');
-    voice.heard[2]!.onend!(); // engines also report the end of a cancelled utterance
-    expect([voice.heard.length, speech.reading]).toEqual([3, '']);
+    voice.spoken[2]!.onend!(); // engines also report the end of a cancelled utterance
+    expect([voice.spoken.length, speech.reading]).toEqual([3, '']);
   });
 
   test('reports when the voice fails, and when there is nothing to read', () => {
@@ -48,9 +48,9 @@ describe('reading aloud', () => {
     const show = vi.fn();
     const speech = new SpeechState({ show });
     speech.toggle('t1', '```\ncode\n```');
-    expect(voice.heard).toEqual([]);
+    expect(voice.spoken).toEqual([]);
     speech.toggle('t1', 'Words.');
-    voice.heard[0]!.onerror!({ error: 'synthesis-failed' });
+    voice.spoken[0]!.onerror!({ error: 'synthesis-failed' });
     expect([show.mock.calls.length, speech.reading]).toEqual([2, '']);
   });
 });

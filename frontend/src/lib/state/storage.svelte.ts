@@ -4,11 +4,11 @@ import type { MovePreview, RestorePreview, TaskView } from '$lib/backend/types';
 import type { WorkState } from './work.svelte';
 
 /** The operations on all data that have a dialog. */
-export type StorageAsk = 'backup' | 'restore' | 'move';
+export type StorageDialog = 'backup' | 'restore' | 'move';
 
 /** The dialogs about the data directory: each checks first, shows what would happen, and only then starts. */
 export class StorageState {
-  #asking = $state<StorageAsk | null>(null);
+  #asking = $state<StorageDialog | null>(null);
   #path = $state('');
   /** Writes the backup to the folder of backups. */
   #usual = $state(true);
@@ -27,7 +27,7 @@ export class StorageState {
     this.#work = work;
   }
 
-  get asking(): StorageAsk | null {
+  get asking(): StorageDialog | null {
     return this.#asking;
   }
 
@@ -108,9 +108,9 @@ export class StorageState {
   async choose(): Promise<void> {
     const asking = this.#asking;
     const { transfer, storage } = this.#backend;
-    await this.#act('choosing', async (still) => {
+    await this.#act('choosing', async (isCurrent) => {
       const path = asking === 'move' ? await storage.pickFolder() : asking === 'backup' ? await transfer.pickTarget('contextinfinity-backup.db') : (await transfer.pickFiles())[0];
-      if (path && still()) this.#path = path;
+      if (path && isCurrent()) this.#path = path;
     });
     if (this.#error === null && this.#path !== '' && asking === this.#asking && asking !== 'backup') await this.check();
   }
@@ -121,13 +121,13 @@ export class StorageState {
     if (path === '') return;
     this.#restore = null;
     this.#move = null;
-    await this.#act('checking', async (still) => {
+    await this.#act('checking', async (isCurrent) => {
       if (this.#asking === 'restore') {
         const preview = await this.#backend.storage.restorePreview(path);
-        if (still()) this.#restore = preview;
+        if (isCurrent()) this.#restore = preview;
       } else {
         const preview = await this.#backend.storage.movePreview(path);
-        if (still()) this.#move = preview;
+        if (isCurrent()) this.#move = preview;
       }
     });
   }
@@ -147,8 +147,8 @@ export class StorageState {
     this.#work.adopt([task]);
   }
 
-  #ask(what: StorageAsk, path = ''): void {
-    this.#asking = what;
+  #ask(dialog: StorageDialog, path = ''): void {
+    this.#asking = dialog;
     this.#path = path;
     this.#usual = true;
     this.#forget();
@@ -165,17 +165,17 @@ export class StorageState {
   }
 
   /** One at a time; a result that arrives after another dialog was opened is dropped. */
-  async #act(what: 'checking' | 'choosing' | 'beginning', act: (still: () => boolean) => Promise<void>): Promise<void> {
+  async #act(activity: 'checking' | 'choosing' | 'beginning', act: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
     const serial = ++this.#serial;
-    const still = () => serial === this.#serial;
-    this.#busy = what;
+    const isCurrent = () => serial === this.#serial;
+    this.#busy = activity;
     this.#error = null;
     try {
-      await act(still);
+      await act(isCurrent);
     } catch (thrown) {
-      if (still()) this.#error = toBackendError(thrown);
+      if (isCurrent()) this.#error = toBackendError(thrown);
     } finally {
-      if (still()) this.#busy = '';
+      if (isCurrent()) this.#busy = '';
     }
   }
 }

@@ -14,7 +14,7 @@ function journal(seq: number, text: string, more: Partial<StreamState> = {}): St
 }
 
 const fresh = () => new StepStream(turnView({ live: true, liveStep: step, liveSeq: 0, assistant: [], displayed: 0, durable: 0 }));
-const textOf = (stream: StepStream) => stream.blocks.map((each) => each.text).join('|');
+const textOf = (stream: StepStream) => stream.blocks.map((block) => block.text).join('|');
 
 describe('a step’s stream', () => {
   it('appends frames in order and counts bytes', () => {
@@ -66,7 +66,7 @@ describe('a step’s stream', () => {
     stream.accept(frame(2, 'Yes', { block: 1 }));
     stream.accept(frame(3, '', { block: 2, kind: 'tool', tool: 'run_job' }));
     stream.accept(frame(4, '{}', { block: 2, kind: 'tool' }));
-    expect(stream.blocks.map((each) => [each.kind, each.text, each.name])).toEqual([['reasoning', 'hm', ''], ['text', 'Yes', ''], ['tool_use', '{}', 'run_job']]);
+    expect(stream.blocks.map(({ kind, text, name }) => [kind, text, name])).toEqual([['reasoning', 'hm', ''], ['text', 'Yes', ''], ['tool_use', '{}', 'run_job']]);
   });
 
   it('advances counters with frames without text, and never reduces them', () => {

@@ -27,7 +27,7 @@ export class TemporaryConversation implements TranscriptSource {
   #model = $state('');
   #sending = $state(false);
   #error = $state.raw<BackendError | null>(null);
-  #focusAsked = $state(0);
+  #focusRequests = $state(0);
   #intent = $state.raw<ScrollIntent>({ to: 'end', turnId: '' });
   #asking = $state(false);
   #answer: (leave: boolean) => void = () => undefined;
@@ -97,8 +97,8 @@ export class TemporaryConversation implements TranscriptSource {
   }
 
   /** Changes each time the composer should take the focus. */
-  get focusAsked(): number {
-    return this.#focusAsked;
+  get focusRequests(): number {
+    return this.#focusRequests;
   }
 
   get canSend(): boolean {
@@ -106,7 +106,7 @@ export class TemporaryConversation implements TranscriptSource {
   }
 
   /** Something would be lost by leaving. */
-  get holdsAnything(): boolean {
+  get hasContent(): boolean {
     return this.active && (this.#turns.length > 0 || !this.draft.isEmpty);
   }
 
@@ -120,7 +120,7 @@ export class TemporaryConversation implements TranscriptSource {
   }
 
   focus(): void {
-    this.#focusAsked++;
+    this.#focusRequests++;
   }
 
   dismissError(): void {
@@ -148,7 +148,7 @@ export class TemporaryConversation implements TranscriptSource {
   /** Asks whether to leave, if anything would be lost. A second question replaces the first. */
   async mayLeave(): Promise<boolean> {
     this.answer(false);
-    if (!this.holdsAnything) return true;
+    if (!this.hasContent) return true;
     this.#asking = true;
     return new Promise((resolve) => (this.#answer = resolve));
   }

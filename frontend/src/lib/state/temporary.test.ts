@@ -23,16 +23,16 @@ afterEach(() => {
   localStorage.clear();
 });
 
-async function until(what: () => boolean): Promise<void> {
-  for (let i = 0; i < 2_000 && !what(); i++) await vi.advanceTimersByTimeAsync(5);
-  expect(what()).toBe(true);
+async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; i < 2_000 && !condition(); i++) await vi.advanceTimersByTimeAsync(5);
+  expect(condition()).toBe(true);
 }
 
 const called = (name: string) => backend.calls.filter((call) => call.name === name);
 
 const shown = () => {
   const turn = app.temporary.newest;
-  return turn ? (app.temporary.live(turn.id)?.blocks ?? turn.assistant).map((each) => each.text).join('') : '';
+  return turn ? (app.temporary.live(turn.id)?.blocks ?? turn.assistant).map((block) => block.text).join('') : '';
 };
 
 async function send(text: string): Promise<void> {
@@ -40,11 +40,11 @@ async function send(text: string): Promise<void> {
   await app.temporary.send();
 }
 
-/** The answer to the question whether to leave; undefined while it is open. */
-function asked(leaving: Promise<unknown>): { done: boolean } {
-  const seen = { done: false };
-  void leaving.then(() => (seen.done = true));
-  return seen;
+/** Tracks whether an action that may ask whether to leave has ended. */
+function track(leaving: Promise<unknown>): { done: boolean } {
+  const progress = { done: false };
+  void leaving.then(() => (progress.done = true));
+  return progress;
 }
 
 describe('a temporary chat', () => {
@@ -174,9 +174,9 @@ describe('a temporary chat that starts slowly', () => {
     const begin = backend.hold('chat.temporaryStart');
     const started = app.navigation.newTemporary();
     await vi.advanceTimersByTimeAsync(0);
-    const left = app.navigation.newSession();
+    const leaving = app.navigation.newSession();
     begin();
-    await Promise.all([started, left]);
+    await Promise.all([started, leaving]);
     expect([app.temporary.active, called('chat.temporaryEnd').length]).toEqual([false, 1]);
   });
 });
@@ -189,7 +189,7 @@ describe('leaving a temporary chat', () => {
     expect(called('chat.temporaryEnd').map((call) => call.args)).toEqual([[id]]);
   });
 
-  it('asks once if it has turns, stays if told to, and discards it otherwise', async () => {
+  it('asks once if it has turns, stays if the user cancels, and discards it otherwise', async () => {
     await send('Hello');
     const other = app.sessions.list.find((row) => row.id !== app.conversation.sessionId)!.id;
     const id = app.temporary.id;
@@ -219,7 +219,7 @@ describe('leaving a temporary chat', () => {
   it('lets a second question replace the first', async () => {
     await send('Hello');
     const { sessionId } = app.conversation;
-    const first = asked(app.navigation.openSession('gone'));
+    const first = track(app.navigation.openSession('gone'));
     const second = app.navigation.openSession(sessionId);
     await vi.advanceTimersByTimeAsync(0);
     expect([first.done, app.temporary.asking]).toEqual([true, true]);

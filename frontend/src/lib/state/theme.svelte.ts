@@ -129,16 +129,16 @@ export class ThemeState {
       const own = this.#own.get(key);
       return own !== undefined && (own.open > 0 || own.at > since);
     };
-    const of = (key: string, now: string | number | boolean) => (isNewer(key) ? undefined : settings.find((setting) => setting.key === key)?.value) ?? String(now);
+    const valueOf = (key: string, now: string | number | boolean) => (isNewer(key) ? undefined : settings.find((setting) => setting.key === key)?.value) ?? String(now);
     this.adopt({
-      theme: of(themeKey, this.#choice),
-      textZoom: Number(of(zoomKey, this.#zoom)),
-      codeSize: Number(of(codeKey, this.#code)),
-      codeWrap: of(wrapKey, this.#wrap) === 'true',
-      codeNumbers: of(numbersKey, this.#numbers) === 'true',
-      previews: of(previewsKey, this.#previews) === 'true',
-      messageWidth: of(widthKey, this.#width),
-      motion: of(motionKey, this.#motion),
+      theme: valueOf(themeKey, this.#choice),
+      textZoom: Number(valueOf(zoomKey, this.#zoom)),
+      codeSize: Number(valueOf(codeKey, this.#code)),
+      codeWrap: valueOf(wrapKey, this.#wrap) === 'true',
+      codeNumbers: valueOf(numbersKey, this.#numbers) === 'true',
+      previews: valueOf(previewsKey, this.#previews) === 'true',
+      messageWidth: valueOf(widthKey, this.#width),
+      motion: valueOf(motionKey, this.#motion),
     });
   }
 
@@ -244,6 +244,6 @@ export class ThemeState {
   }
 }
 
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, Math.round(value)));
+function clamp(value: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, Math.round(value)));
 }

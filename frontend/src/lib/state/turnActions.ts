@@ -48,9 +48,9 @@ export class TurnActions {
   /** Sends the same message to another model, which answers on a branch of its own. */
   askAlso = (turn: TurnView, model: string): Promise<void> =>
     this.#guard(async () => {
-      const still = this.#conversation.request();
+      const isCurrent = this.#conversation.request();
       await this.#backend.branches.answerAlso(turn.id, model);
-      if (still()) this.#showAnswers(turn.id);
+      if (isCurrent()) this.#showAnswers(turn.id);
     });
 
   /** Creates a branch that continues after this turn. */
@@ -59,10 +59,10 @@ export class TurnActions {
   /** Like fork, but throws its error, for callers that show it themselves. */
   async forkAfter(turn: TurnView, label: string): Promise<void> {
     const { branchId: before, sessionId } = this.#conversation;
-    const still = this.#conversation.request();
+    const isCurrent = this.#conversation.request();
     const branch = await this.#backend.sessions.fork(turn.id, false, label);
     const message = t('state.forked', { branch: branch.label, seq: turn.seq });
-    if (!still()) return void this.#toasts.show(message);
+    if (!isCurrent()) return void this.#toasts.show(message);
     await this.#conversation.open(sessionId, branch.id);
     const back = { label: t('state.back'), run: () => void this.#guard(() => this.#conversation.switchBranch(before, sessionId)) };
     this.#toasts.show(message, { action: back });
@@ -94,9 +94,9 @@ export class TurnActions {
     });
 
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {
-    const still = this.#conversation.request();
+    const isCurrent = this.#conversation.request();
     const sent = await this.#reloading(act, turn);
-    if (!still()) return; // the user has gone elsewhere: the answer arrives in its own session
+    if (!isCurrent()) return; // the user has gone elsewhere: the answer arrives in its own session
     if (sent.branchId !== '' && sent.branchId !== this.#conversation.branchId) {
       await this.#conversation.open(sent.sessionId, sent.branchId);
       return;

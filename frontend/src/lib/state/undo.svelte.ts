@@ -14,7 +14,7 @@ export interface Done {
 }
 
 /** How many actions can be undone, the newest first. */
-const kept = 20;
+const maxUndoable = 20;
 
 /**
  * The actions that can be undone: with the button of the toast while it is shown, and at any time with Ctrl+Z outside a
@@ -37,8 +37,8 @@ export class UndoState {
   /** Reports that something was done, and how to undo it. */
   did(done: Done): void {
     const entry = { ...done, toast: 0 };
-    entry.toast = this.#toasts.show(done.text, { action: { label: t('shared.undo'), run: () => void this.#back(entry) } });
-    this.#stack = [...this.#stack.slice(1 - kept), entry];
+    entry.toast = this.#toasts.show(done.text, { action: { label: t('shared.undo'), run: () => void this.#undoEntry(entry) } });
+    this.#stack = [...this.#stack.slice(1 - maxUndoable), entry];
   }
 
   /** Undoes the newest action. Returns whether there was one. */
@@ -46,7 +46,7 @@ export class UndoState {
     const entry = this.#stack.at(-1);
     if (!entry || this.#running) return false;
     this.#toasts.dismiss(entry.toast);
-    await this.#back(entry);
+    await this.#undoEntry(entry);
     return true;
   }
 
@@ -57,7 +57,7 @@ export class UndoState {
   }
 
   /** One at a time, and each once: if a button is pressed twice, or with the key, the second has no effect. */
-  async #back(entry: Done & { toast: number }): Promise<void> {
+  async #undoEntry(entry: Done & { toast: number }): Promise<void> {
     if (this.#running || !this.#stack.includes(entry)) return;
     this.#running = true;
     try {

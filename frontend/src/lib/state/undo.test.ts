@@ -2,29 +2,29 @@ import { describe, expect, it } from 'vitest';
 import { ToastsState } from './toasts.svelte';
 import { UndoState } from './undo.svelte';
 
-function undoing() {
+function setUp() {
   const toasts = new ToastsState();
   const undo = new UndoState(toasts);
-  const back: string[] = [];
-  const did = (name: string) => undo.did({ text: `Archived ${name}`, undo: async () => void back.push(name) });
-  return { toasts, undo, back, did, texts: () => toasts.list.map((toast) => toast.text) };
+  const undone: string[] = [];
+  const archive = (name: string) => undo.did({ text: `Archived ${name}`, undo: async () => void undone.push(name) });
+  return { toasts, undo, undone, archive, texts: () => toasts.list.map((toast) => toast.text) };
 }
 
 describe('undo', () => {
   it('undoes the newest action first, with the key or the toast, each once', async () => {
-    const { toasts, undo, back, did, texts } = undoing();
-    for (const name of ['a', 'b', 'c']) did(name);
+    const { toasts, undo, undone, archive, texts } = setUp();
+    for (const name of ['a', 'b', 'c']) archive(name);
     expect(undo.next).toBe('Archived c');
     toasts.act(toasts.list[1]!.id);
     await new Promise((resolve) => setTimeout(resolve));
     await undo.undo();
-    expect([back, undo.next]).toEqual([['b', 'c'], 'Archived a']);
+    expect([undone, undo.next]).toEqual([['b', 'c'], 'Archived a']);
     expect(texts()).toEqual(['Archived a', 'Undone: archived b', 'Undone: archived c']);
-    expect([await undo.undo(), await undo.undo(), back]).toEqual([true, false, ['b', 'c', 'a']]);
+    expect([await undo.undo(), await undo.undo(), undone]).toEqual([true, false, ['b', 'c', 'a']]);
   });
 
   it('keeps an action that could not be undone, and shows why', async () => {
-    const { undo, texts } = undoing();
+    const { undo, texts } = setUp();
     let full = true;
     undo.did({ text: 'Renamed it', undone: 'It has its old name again', undo: () => (full ? Promise.reject(new Error('The disk is full')) : Promise.resolve()) });
     await undo.undo();
@@ -35,21 +35,21 @@ describe('undo', () => {
   });
 
   it('undoes one at a time', async () => {
-    const { undo, back, did } = undoing();
+    const { undo, undone, archive } = setUp();
     let release = () => {};
-    did('a');
+    archive('a');
     undo.did({ text: 'Moved b', undo: () => new Promise<void>((resolve) => (release = resolve)) });
     const first = undo.undo();
     expect(await undo.undo()).toBe(false);
     release();
     await first;
-    expect([back, undo.next]).toEqual([[], 'Archived a']);
+    expect([undone, undo.next]).toEqual([[], 'Archived a']);
   });
 
   it('remembers a limited number', async () => {
-    const { undo, back, did } = undoing();
-    for (let i = 0; i < 25; i++) did(String(i));
+    const { undo, undone, archive } = setUp();
+    for (let i = 0; i < 25; i++) archive(String(i));
     while (await undo.undo());
-    expect([back.length, back.at(-1)]).toEqual([20, '5']);
+    expect([undone.length, undone.at(-1)]).toEqual([20, '5']);
   });
 });

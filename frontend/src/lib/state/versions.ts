@@ -23,15 +23,15 @@ export interface Versions {
  */
 export function versionsOf(tree: BranchTree, current: string): Map<string, Versions> {
   const newest = newestBelow(tree, current);
-  const ways = new Map<string, TreeRun[]>();
+  const siblings = new Map<string, TreeRun[]>();
   for (const run of tree.runs) {
     if (run.firstTurn === '' || !newest.has(run.id)) continue;
-    const beside = ways.get(run.parent);
-    if (beside) beside.push(run);
-    else ways.set(run.parent, [run]);
+    const group = siblings.get(run.parent);
+    if (group) group.push(run);
+    else siblings.set(run.parent, [run]);
   }
   const versions = new Map<string, Versions>();
-  for (const runs of ways.values()) {
+  for (const runs of siblings.values()) {
     if (runs.length < 2) continue;
     const all = runs.map((run) => ({ turnId: run.firstTurn, seq: run.fromSeq, branchId: newest.get(run.id)!, words: run.first }));
     all.forEach((version, at) => versions.set(version.turnId, { all, at }));

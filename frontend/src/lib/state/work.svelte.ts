@@ -156,11 +156,11 @@ export class WorkState {
   #take(tasks: readonly TaskView[]): void {
     const ran = new Set(this.running.map((task) => task.id));
     this.#tasks = tasks;
-    for (const task of tasks) if (ran.has(task.id) && task.state !== 'running') this.#tell(task);
+    for (const task of tasks) if (ran.has(task.id) && task.state !== 'running') this.#notify(task);
   }
 
   /** Reports a task that has just ended. Its card in the list of tasks shows this permanently. */
-  #tell(task: TaskView): void {
+  #notify(task: TaskView): void {
     if (task.state === 'done') this.#whenDone.get(task.id)?.(task);
     this.#whenDone.delete(task.id);
     if (this.#watchers > 0 || task.state === 'cancelled') return;

@@ -6,10 +6,10 @@ const numbers = new Map<string, Intl.NumberFormat>();
 const dates = new Map<string, Intl.DateTimeFormat>();
 const plurals = new Map<string, Intl.PluralRules>();
 
-function kept<Made>(made: Map<string, Made>, locale: string, options: object | undefined, make: () => Made): Made {
+function cached<T>(cache: Map<string, T>, locale: string, options: object | undefined, create: () => T): T {
   const key = `${locale} ${JSON.stringify(options ?? {})}`;
-  let found = made.get(key);
-  if (!found) made.set(key, (found = make()));
+  let found = cache.get(key);
+  if (!found) cache.set(key, (found = create()));
   return found;
 }
 
@@ -18,20 +18,20 @@ function kept<Made>(made: Map<string, Made>, locale: string, options: object | u
  * decimal sign.
  */
 export function number(locale: string, value: number, options?: Intl.NumberFormatOptions): string {
-  const written = kept(numbers, locale, options, () => new Intl.NumberFormat(locale, options));
-  if (!locale.startsWith('en')) return written.format(value);
-  return written.formatToParts(value).map((part) => (part.type === 'group' ? narrow : part.type === 'percentSign' ? `${narrow}%` : part.value)).join('');
+  const formatter = cached(numbers, locale, options, () => new Intl.NumberFormat(locale, options));
+  if (!locale.startsWith('en')) return formatter.format(value);
+  return formatter.formatToParts(value).map((part) => (part.type === 'group' ? narrow : part.type === 'percentSign' ? `${narrow}%` : part.value)).join('');
 }
 
-export function date(locale: string, at: number | Date, options: Intl.DateTimeFormatOptions): string {
-  return kept(dates, locale, options, () => new Intl.DateTimeFormat(locale, options)).format(at);
+export function date(locale: string, value: number | Date, options: Intl.DateTimeFormatOptions): string {
+  return cached(dates, locale, options, () => new Intl.DateTimeFormat(locale, options)).format(value);
 }
 
 /** The formatters for messages, so that a number looks the same in a sentence and beside one. */
 export function formatters(locale: string): Formatters {
   return {
     getNumberFormat: (_, options) => ({ format: (value: number) => number(locale, value, options as Intl.NumberFormatOptions) }) as Intl.NumberFormat,
-    getDateTimeFormat: (_, options) => kept(dates, locale, options, () => new Intl.DateTimeFormat(locale, options)),
-    getPluralRules: (_, options) => kept(plurals, locale, options, () => new Intl.PluralRules(locale, options)),
+    getDateTimeFormat: (_, options) => cached(dates, locale, options, () => new Intl.DateTimeFormat(locale, options)),
+    getPluralRules: (_, options) => cached(plurals, locale, options, () => new Intl.PluralRules(locale, options)),
   };
 }

@@ -132,7 +132,7 @@ function isTechnical(node: ts.Node): boolean {
 }
 
 function isShownProperty(node: ts.Node): boolean {
-  const property = ts.findAncestor(node, (one) => ts.isPropertyAssignment(one) || ts.isFunctionLike(one));
+  const property = ts.findAncestor(node, (ancestor) => ts.isPropertyAssignment(ancestor) || ts.isFunctionLike(ancestor));
   return property !== undefined && ts.isPropertyAssignment(property) && shownNames.has(property.name.getText().replace(/['"]/g, ''));
 }
 

@@ -16,19 +16,21 @@ const all = (pattern: RegExp): string[] => [...new Set([...tables.matchAll(patte
 const keys = all(/\bname: "([a-z_]+(?:\.[a-z_]+)+)"/g);
 const terms = [...all(/\bgroup\w+\s*= "([^"]+)"/g), ...all(/\bunit: "([^"]+)"/g)];
 
-/** All strings in Go's sources, with those joined by a plus as one: everything the program can say. */
+/** All strings in Go's sources, with those joined by a plus as one. */
 const strings = new Set(sourcesOf('../backend').flatMap((path) => [...readFileSync(path, 'utf8').replace(/"\s*\+\s*"/g, '').matchAll(/"((?:[^"\\\n]|\\.)*)"/g)].map(([, text]) => text!.replace(/\\(.)/g, '$1'))));
 // Sentences with counts are joined from singular or plural and the rest: counted(n, "document", "documents") + "
 // removed".
 for (const path of sourcesOf('../backend')) {
   const source = readFileSync(path, 'utf8').replace(/"\s*\+\s*"/g, '');
-  for (const [, before = '', one, many, after] of source.matchAll(/(?:"([^"]*)" \+ )?counted\(\w+, "([^"]+)", "([^"]+)"\) \+ "([^"]+)"/g)) {
-    strings.add(`${before}1 ${one}${after}`).add(`${before}%d ${many}${after}`);
+  for (const [, before = '', singular, plural, after] of source.matchAll(/(?:"([^"]*)" \+ )?counted\(\w+, "([^"]+)", "([^"]+)"\) \+ "([^"]+)"/g)) {
+    strings.add(`${before}1 ${singular}${after}`).add(`${before}%d ${plural}${after}`);
   }
 }
 const verbs = /%(?:\.\d+)?[sdvqfg]/g;
-/** Some are joined in Go from parts and a value: "Import " + name. */
-const isSaid = (english: string): boolean => [/\0/, '%s', /%s|(?=; )|(?=\.$)/, /(?=, definitions of tools)|(?=, tool calls)/].some((joint) => english.split(joint).every((part) => part === '' || strings.has(part)));
+/**
+ * Whether Go's sources contain an English text. Some texts are joined in Go from parts and a value: "Import " + name.
+ */
+const isInSources = (english: string): boolean => [/\0/, '%s', /%s|(?=; )|(?=\.$)/, /(?=, definitions of tools)|(?=, tool calls)/].some((joint) => english.split(joint).every((part) => part === '' || strings.has(part)));
 
 function sourcesOf(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
@@ -37,16 +39,16 @@ function sourcesOf(directory: string): string[] {
     return entry.name.endsWith('.go') && !entry.name.endsWith('_test.go') ? [path] : [];
   });
 }
-/** A part of one of Go's sources, and what a pattern finds in it. */
+/** A part of one of Go's source files. */
 function source(path: string, from = '', to = ''): string {
   const text = readFileSync(`../backend/${path}`, 'utf8');
   return text.slice(text.indexOf(from), to === '' ? undefined : text.indexOf(to));
 }
-const found = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, said]) => said!);
+const found = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, group]) => group!);
 /** Choices that English descriptions also use as ordinary words. */
 const words = ['session', 'project', 'all', 'bundle'];
 /** The choices of each setting that its description mentions. */
-const choices = new Map([...tables.matchAll(/name: "([\w.]+)"[^}]*?choices:\s*\[\]string\{([^}]*)\}[^}]*?help:\s*((?:"(?:[^"\\]|\\.)*"[\s+]*)+)/g)].map(([, key, list, help]) => [key!, [...list!.matchAll(/"([^"]+)"/g)].map(([, one]) => one!).filter((one) => !words.includes(one) && new RegExp(`\\b${one}\\b`).test(help!))]));
+const choices = new Map([...tables.matchAll(/name: "([\w.]+)"[^}]*?choices:\s*\[\]string\{([^}]*)\}[^}]*?help:\s*((?:"(?:[^"\\]|\\.)*"[\s+]*)+)/g)].map(([, key, list, help]) => [key!, [...list!.matchAll(/"([^"]+)"/g)].map(([, choice]) => choice!).filter((choice) => !words.includes(choice) && new RegExp(`\\b${choice}\\b`).test(help!))]));
 
 it('every language has the same sentences', () => {
   expect(Object.keys(zh.terms).sort()).toEqual(Object.keys(de.terms).sort());
@@ -96,7 +98,7 @@ describe('a sentence of the program', () => {
   });
 });
 
-/** What the program says about a provider: how it failed, and what to do. */
+/** The program's texts about a provider: how it failed, and what to do. */
 const failures = [
   ...found(source('internal/wire/failure.go', '\nfunc (s Server) transportError(', '\n// Cancelled describes'), /((?:host\s*\+\s*)?"[^"]*"(?:\s*\+\s*(?:host|cleanWords\(.*\)|"[^"]*"))*)/g)
     .map((joined) => [...joined.matchAll(/"([^"]*)"|\bhost\b|cleanWords/g)].map(([, text]) => text ?? '%s').join('')),
@@ -129,7 +131,7 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
   it('are exactly those of the settings in Go', () => {
     expect(keys.length).toBeGreaterThan(90);
     expect(Object.keys(texts.settings).sort()).toEqual([...keys].sort());
-    expect(Object.entries(texts.settings).filter(([, said]) => said.some((text) => text.trim() === ''))).toEqual([]);
+    expect(Object.entries(texts.settings).filter(([, values]) => values.some((text) => text.trim() === ''))).toEqual([]);
   });
 
   it('include its groups and units', () => {
@@ -137,7 +139,7 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
   });
 
   it('match the English of the program exactly', () => {
-    expect([...Object.keys(texts.terms), ...Object.keys(texts.sentences)].filter((english) => !isSaid(english))).toEqual([]);
+    expect([...Object.keys(texts.terms), ...Object.keys(texts.sentences)].filter((english) => !isInSources(english))).toEqual([]);
   });
 
   it('include everything that the X-ray lists: items, measures to make it fit, reasons for memory', () => {
@@ -147,7 +149,7 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
       found(source('chat/turn.go'), /NotBelieved: fmt\.Sprintf\("([^"]+)"/g),
       found(source('retrieval/explain.go', '\nfunc (m Match) String('), /"([a-z][^"]*)"/g),
     ];
-    for (const said of groups) expect(said.length).toBeGreaterThan(3);
+    for (const group of groups) expect(group.length).toBeGreaterThan(3);
     expect(groups.flat().filter((english) => !(english in texts.terms) && !(english in texts.sentences))).toEqual([]);
   });
 
@@ -161,10 +163,10 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
     ['the queue', source('store/records/queue.go'), 4],
     ['merging answers', source('turn/engine.go', '\nfunc (e *Engine) CanMerge(', '\n// checkContent'), 2],
     ['models that cannot be used', source('config/models.go', '\nfunc (m Model) Usable(', '\n// ExposesKey'), 3],
-  ])('include the errors of %s', (_of, code, atLeast) => {
-    const said = found(code, /(?:Conflict|Invalid|WithHint|Errorf|return false,) ?\(?(?:[\w.]+, "[\w.]*", )?"([^"]{9,}?)"/g);
-    expect(said.length).toBeGreaterThanOrEqual(atLeast);
-    expect(said.filter((english) => !Object.keys(texts.sentences).some((known) => known.startsWith(english)))).toEqual([]);
+  ])('include the errors of %s', (_area, code, atLeast) => {
+    const messages = found(code, /(?:Conflict|Invalid|WithHint|Errorf|return false,) ?\(?(?:[\w.]+, "[\w.]*", )?"([^"]{9,}?)"/g);
+    expect(messages.length).toBeGreaterThanOrEqual(atLeast);
+    expect(messages.filter((english) => !Object.keys(texts.sentences).some((sentence) => sentence.startsWith(english)))).toEqual([]);
   });
 
   it('include every failure of a provider, and what to do about it', () => {
@@ -173,8 +175,8 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
   });
 
   it('use each value of a sentence once', () => {
-    const wanted = (english: string) => (english.match(verbs) ?? []).map((_, i) => `{${i + 1}}`).sort();
-    expect(Object.entries(texts.sentences).filter(([english, said]) => ((said as string).match(/\{\d+\}/g) ?? []).sort().join() !== wanted(english).join()).map(([english]) => english)).toEqual([]);
+    const placeholders = (english: string) => (english.match(verbs) ?? []).map((_, i) => `{${i + 1}}`).sort();
+    expect(Object.entries(texts.sentences).filter(([english, translation]) => ((translation as string).match(/\{\d+\}/g) ?? []).sort().join() !== placeholders(english).join()).map(([english]) => english)).toEqual([]);
   });
 
   it('contain the choices that the English descriptions contain', () => {

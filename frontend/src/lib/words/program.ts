@@ -23,21 +23,22 @@ interface Sentence {
   start: string;
   pattern: RegExp;
   translation: string;
-  /** What each value is. */
+  /** The kind of each value. */
   values: Value[];
   /** The length of the fixed text. */
   fixed: number;
 }
 
 /**
- * A name or a number is shown as it is. A sentence at the end ("… . %s") is a text of the program, without whose
- * translation there is none of the whole. After a colon ("…: %s"), and before a sentence ("%s Nothing …"), are words
- * that may be the program's or a provider's: those without a translation are quoted.
+ * The kind of a value. A plain value, such as a name or a number, is shown as it is. A sentence at the end ("… . %s")
+ * is a text of the program; if it has no translation, the whole text counts as untranslated. Words after a colon
+ * ("…: %s") or before a sentence ("%s Nothing …") may be the program's or a provider's: without a translation they
+ * are quoted as they are.
  */
 type Value = 'plain' | 'sentence' | 'words';
 
 const verb = /%(?:\.\d+)?[sdvqfg]/;
-const ownWords = (english: string): number => english.split(verb).join('').length;
+const fixedLength = (english: string): number => english.split(verb).join('').length;
 const compiled = new WeakMap<ProgramWords, Sentence[]>();
 
 /**
@@ -45,20 +46,20 @@ const compiled = new WeakMap<ProgramWords, Sentence[]>();
  * contain any other sentence.
  */
 function sentencesOf(words: ProgramWords): Sentence[] {
-  let made = compiled.get(words);
-  if (!made) {
-    made = Object.entries(words.sentences)
+  let sentences = compiled.get(words);
+  if (!sentences) {
+    sentences = Object.entries(words.sentences)
       .filter(([english]) => verb.test(english))
       .map(([english, translation]) => {
         const parts = english.split(/(%(?:\.\d+)?[sdvqfg])/);
         const values = parts.flatMap((part, i) => (i % 2 === 0 ? [] : [valueOf(parts[i - 1]!, part, parts[i + 1]!, i)]));
         const quoted = parts.map((part, i) => (i % 2 === 0 ? part.replaceAll('%%', '%').replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : part.endsWith('q') ? '"(.*?)"' : '(.*?)'));
-        return { start: english.slice(0, english.search(verb)), pattern: new RegExp(`^${quoted.join('')}$`, 's'), translation, values, fixed: ownWords(english) };
+        return { start: english.slice(0, english.search(verb)), pattern: new RegExp(`^${quoted.join('')}$`, 's'), translation, values, fixed: fixedLength(english) };
       })
       .sort((a, b) => rankOf(b) - rankOf(a) || b.fixed - a.fixed);
-    compiled.set(words, made);
+    compiled.set(words, sentences);
   }
-  return made;
+  return sentences;
 }
 
 function rankOf({ start, values }: Sentence): number {
@@ -81,41 +82,41 @@ export function program(text: string): string {
   return inLanguage(words, text) ?? text;
 }
 
-function inLanguage(words: ProgramWords, text: string, least = 0): string | undefined {
-  const whole = exact(words, text) ?? withHint(words, text, least);
-  if (whole !== undefined) return whole;
+function inLanguage(words: ProgramWords, text: string, minFixed = 0): string | undefined {
+  const translation = exact(words, text) ?? withHint(words, text, minFixed);
+  if (translation !== undefined) return translation;
   const parts = text.split(/(?<=[.!?]) (?=\p{Lu})/u);
-  const said = parts.length > 1 ? parts.map((part) => ended(words, part, least)) : [undefined];
-  return said.every((part) => part !== undefined) ? said.join(' ') : ended(words, text, least);
+  const translatedParts = parts.length > 1 ? parts.map((part) => ended(words, part, minFixed)) : [undefined];
+  return translatedParts.every((part) => part !== undefined) ? translatedParts.join(' ') : ended(words, text, minFixed);
 }
 
 /** A sentence to which Go may have added the full stop. */
-function ended(words: ProgramWords, text: string, least: number): string | undefined {
-  const whole = translated(words, text, least);
-  if (whole !== undefined || !text.endsWith('.')) return whole;
-  const open = translated(words, text.slice(0, -1), least);
-  return open === undefined ? undefined : open + fullStop();
+function ended(words: ProgramWords, text: string, minFixed: number): string | undefined {
+  const translation = translated(words, text, minFixed);
+  if (translation !== undefined || !text.endsWith('.')) return translation;
+  const withoutStop = translated(words, text.slice(0, -1), minFixed);
+  return withoutStop === undefined ? undefined : withoutStop + fullStop();
 }
 
 /** An error followed by its hint in brackets, as stored with jobs. */
-function withHint(words: ProgramWords, text: string, least: number): string | undefined {
+function withHint(words: ProgramWords, text: string, minFixed: number): string | undefined {
   if (!text.endsWith(')')) return undefined;
   for (let at = text.indexOf(' ('); at > 0; at = text.indexOf(' (', at + 1)) {
     const hint = text.includes(' ', at + 2) ? translated(words, text.slice(at + 2, -1)) : undefined;
-    const message = hint && inLanguage(words, text.slice(0, at), least);
+    const message = hint && inLanguage(words, text.slice(0, at), minFixed);
     if (message) return `${message} (${hint})`;
   }
   return undefined;
 }
 
 /**
- * The program's or a provider's words inside a sentence. A single word, and one of the short formats ("Tool %s"), are
- * more likely a provider's.
+ * The program's or a provider's words inside a sentence. A single word, and words that match only a short format
+ * ("Tool %s"), are more likely a provider's.
  */
 function quoted(words: ProgramWords, text: string): string {
-  return text.includes(' ') ? inLanguage(words, text, leastFixed) ?? text : text;
+  return text.includes(' ') ? inLanguage(words, text, minFixedForWords) ?? text : text;
 }
-const leastFixed = 20;
+const minFixedForWords = 20;
 
 export const fullStop = (): string => (language() === 'zh-CN' ? '。' : '.');
 
@@ -130,19 +131,19 @@ export function programLine(text: string): string {
 
 const exact = (words: ProgramWords, text: string): string | undefined => words.terms[text] ?? words.sentences[text];
 
-/** A sentence, as it is or by a pattern with at least so much fixed text. */
-function translated(words: ProgramWords, text: string, least = 0): string | undefined {
-  const whole = exact(words, text);
-  if (whole !== undefined) return whole;
+/** Translates a sentence by its exact text, or by a pattern with at least `minFixed` characters of fixed text. */
+function translated(words: ProgramWords, text: string, minFixed = 0): string | undefined {
+  const exactTranslation = exact(words, text);
+  if (exactTranslation !== undefined) return exactTranslation;
   for (const { start, pattern, translation, values, fixed } of sentencesOf(words)) {
-    const found = fixed >= least && text.startsWith(start) ? pattern.exec(text) : null;
+    const found = fixed >= minFixed && text.startsWith(start) ? pattern.exec(text) : null;
     if (!found) continue;
-    const said = values.map((kind, i) => {
+    const translatedValues = values.map((kind, i) => {
       const value = found[i + 1] ?? '';
       return kind === 'words' ? quoted(words, value) : kind === 'sentence' ? inLanguage(words, value) : value;
     });
-    if (said.includes(undefined)) continue;
-    return translation.replace(/\{(\d+)\}/g, (_, n: string) => said[Number(n) - 1] ?? '');
+    if (translatedValues.includes(undefined)) continue;
+    return translation.replace(/\{(\d+)\}/g, (_, n: string) => translatedValues[Number(n) - 1] ?? '');
   }
   return undefined;
 }

@@ -34,7 +34,7 @@ export type PlainKey = { [K in Key]: Message<K> extends `${string}{${string}` ? 
 /** The values that a message needs, by their names in the English one. */
 export type Values<K extends Key> = GetICUArgs<Message<K>, { ICUArgument: string | number; ICUNumberArgument: number; ICUDateArgument: number | Date }>;
 
-type Given<K extends Key> = keyof Values<K> extends never ? [] : [values: Values<K>];
+type ValueArgs<K extends Key> = keyof Values<K> extends never ? [] : [values: Values<K>];
 
 /** The catalogue of another language: the same keys, some of which may be missing. */
 export type Catalogue = { [A in Area]: Translation<English[A]> };
@@ -45,7 +45,7 @@ const translations: Record<Exclude<Language, 'en'>, () => Promise<[Catalogue, { 
   'zh-CN': () => Promise.all([import('./zh-CN'), import('./zh-CN/program')]),
 };
 
-interface Spoken {
+interface ActiveLanguage {
   language: Language;
   /** For numbers and dates: the language, with the system's region if that has the same language. */
   locale: string;
@@ -56,23 +56,23 @@ interface Spoken {
   parsed: Map<string, IntlMessageFormat>;
 }
 
-const english = (): Spoken => ({ language: 'en', locale: localeOf('en', []), catalogue: en, parsed: new Map() });
-let spoken = $state.raw<Spoken>(english());
+const english = (): ActiveLanguage => ({ language: 'en', locale: localeOf('en', []), catalogue: en, parsed: new Map() });
+let active = $state.raw<ActiveLanguage>(english());
 let requested = 0;
 
 /** The language of the window. Reactive: code that reads it runs again when it changes. */
 export function language(): Language {
-  return spoken.language;
+  return active.language;
 }
 
 /** The locale for Intl; always a valid tag. */
 export function locale(): string {
-  return spoken.locale;
+  return active.locale;
 }
 
 /** The program's texts in the language of the window; see program.ts. */
 export function programWords(): ProgramWords | undefined {
-  return spoken.program;
+  return active.program;
 }
 
 /**
@@ -82,37 +82,37 @@ export function programWords(): ProgramWords | undefined {
 export async function chooseLanguage(choice: string, preferred: readonly string[] = navigator.languages): Promise<void> {
   const request = ++requested;
   const chosen = languageOf(choice, preferred);
-  const next: Spoken = { ...english(), language: chosen, locale: localeOf(chosen, preferred) };
+  const next: ActiveLanguage = { ...english(), language: chosen, locale: localeOf(chosen, preferred) };
   if (chosen !== 'en') {
     const [catalogue, { default: program }] = await translations[chosen]();
     Object.assign(next, { catalogue, program });
   }
   if (request !== requested) return;
-  spoken = next;
+  active = next;
   document.documentElement.lang = chosen;
 }
 
 /** A message in the language of the window; in English if it is not translated. */
-export function t<K extends Key>(key: K, ...given: Given<K>): string {
-  const message = messageOf(spoken.catalogue, key);
+export function t<K extends Key>(key: K, ...args: ValueArgs<K>): string {
+  const message = messageOf(active.catalogue, key);
   if (!message.includes('{')) return message;
-  return String(format(key, message, true).format(given[0] as Record<string, string | number | Date>));
+  return String(format(key, message, true).format(args[0] as Record<string, string | number | Date>));
 }
 
 /** A table of texts for an enumeration, each translated when it is read. Spreading it copies the current texts. */
 export function table<Name extends string>(keys: Record<Name, PlainKey>): Readonly<Record<Name, string>> {
-  const made = {} as Record<Name, string>;
-  for (const name of Object.keys(keys) as Name[]) Object.defineProperty(made, name, { enumerable: true, get: () => t(keys[name] as Key) });
-  return made;
+  const texts = {} as Record<Name, string>;
+  for (const name of Object.keys(keys) as Name[]) Object.defineProperty(texts, name, { enumerable: true, get: () => t(keys[name] as Key) });
+  return texts;
 }
 
 /** A part of a sentence: text, or a tag with its text. */
 export type RichPart = string | { tag: string; text: string };
 
 /** The parts of a message with tags. Tags contain text, not other tags. */
-export function richParts<K extends Key>(key: K, ...given: Given<K>): RichPart[] {
-  const values: Record<string, unknown> = { ...(given[0] as object | undefined) };
-  const message = messageOf(spoken.catalogue, key);
+export function richParts<K extends Key>(key: K, ...args: ValueArgs<K>): RichPart[] {
+  const values: Record<string, unknown> = { ...(args[0] as object | undefined) };
+  const message = messageOf(active.catalogue, key);
   for (const [, tag = ''] of message.matchAll(/<([a-z]+)>/g)) values[tag] = (chunks: unknown[]): RichPart => ({ tag, text: chunks.join('') });
   const parts = format(key, message, false).format<RichPart>(values as Record<string, string>);
   return Array.isArray(parts) ? (parts as RichPart[]) : [parts as RichPart];
@@ -128,10 +128,10 @@ function messageOf(catalogue: Catalogue, key: Key): string {
 
 function format(key: Key, message: string, ignoreTag: boolean): IntlMessageFormat {
   const id = ignoreTag ? key : `<${key}`;
-  let parsed = spoken.parsed.get(id);
+  let parsed = active.parsed.get(id);
   if (!parsed) {
-    parsed = new IntlMessageFormat(message, spoken.locale, undefined, { ignoreTag, formatters: formatters(spoken.locale) });
-    spoken.parsed.set(id, parsed);
+    parsed = new IntlMessageFormat(message, active.locale, undefined, { ignoreTag, formatters: formatters(active.locale) });
+    active.parsed.set(id, parsed);
   }
   return parsed;
 }

@@ -44,11 +44,11 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the catalogue %s', (id, cat
 
   it('has the plural forms of its language', () => {
     const forms = new Intl.PluralRules(id).resolvedOptions().pluralCategories;
-    const lacking = Object.entries(translated).filter(([, text]) => {
+    const incomplete = Object.entries(translated).filter(([, text]) => {
       const plurals = parse(text).filter((element) => element.type === TYPE.plural);
       return plurals.some((plural) => forms.some((form) => !(form in plural.options)));
     });
-    expect(lacking).toEqual([]);
+    expect(incomplete).toEqual([]);
   });
 });
 
@@ -87,7 +87,7 @@ it.each([['en', en], ['de', de], ['zh-CN', zh]] as const)('a page of the setting
   expect(fix).toContain(title);
 });
 
-it.each([['en', en], ['de', de], ['zh-CN', zh]] as const)('one act or choice has one name in %s', (_, catalogue) => {
+it.each([['en', en], ['de', de], ['zh-CN', zh]] as const)('an action or choice has one name in %s', (_, catalogue) => {
   const texts = flat(catalogue);
   expect(texts['tools.giveUp']!.replace('…', '')).toBe(texts['tools.discardTitle']!.replace(/[?？]$/, ''));
   for (const key of ['knows.scopeHere', 'knows.scopeHereSet']) expect(texts[key]!.toLowerCase()).toContain(texts['shared.thisBranch']!.toLowerCase());

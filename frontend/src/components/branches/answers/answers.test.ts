@@ -20,7 +20,7 @@ async function opened(pace: Partial<typeof fast> = fast) {
 }
 
 /** A message sent to both configured models, with the view of their answers open. */
-async function asked(pace = fast) {
+async function askTwoModels(pace = fast) {
   const started = await opened(pace);
   const { app, user } = started;
   await user.click(screen.getByRole('button', { name: /^Model and effort: sonnet/ }));
@@ -39,7 +39,7 @@ async function asked(pace = fast) {
 
 describe('one message to several models', () => {
   it('goes to all of them, each on its own branch, and can be sent to one more afterwards', async () => {
-    const { app, backend, view, first, second } = await asked();
+    const { app, backend, view, first, second } = await askTwoModels();
     expect(within(view).getByRole('heading', { name: '2 answers to #1' })).toBeVisible();
     expect(within(view).getByText('Which index would you add?')).toBeVisible();
     expect(app.composer.several).toEqual([]);
@@ -53,12 +53,12 @@ describe('one message to several models', () => {
   });
 
   it('continues with one of them, on its branch', async () => {
-    const { app, backend, user, second } = await asked();
+    const { app, backend, user, second } = await askTwoModels();
     await user.click(second.getByRole('button', { name: 'Continue with local' }));
     await waitFor(() => expect(app.conversation.newest?.model).toBe('local'));
     expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull();
     expect(backend.world.session(app.conversation.sessionId).row.activeBranch).toBe(app.conversation.branchId);
-    // They are read again from the turn, as after a restart.
+    // The answers are loaded again from the turn, as after a restart.
     await app.branches.refresh();
     mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
     await user.click(await screen.findByRole('button', { name: 'Answers side by side' }));
@@ -66,8 +66,8 @@ describe('one message to several models', () => {
   });
 
   it('shows each while it arrives, and stops only one', async () => {
-    const { user, first, second, backend, app } = await asked(endless);
-    for (const one of [first, second]) await waitFor(() => expect(one.getByText(/B saved$/)).toBeVisible());
+    const { user, first, second, backend, app } = await askTwoModels(endless);
+    for (const answer of [first, second]) await waitFor(() => expect(answer.getByText(/B saved$/)).toBeVisible());
     const order = () => second.getAllByRole('button').map((button) => button.getAttribute('aria-label'));
     expect(order().slice(0, 2)).toEqual(['Continue with local', 'Stop local']); // nothing slides under the pointer on Stop
     await user.click(second.getByRole('button', { name: 'Stop local' }));
@@ -77,8 +77,8 @@ describe('one message to several models', () => {
   });
 
   it('merges the final answers into one, in a visible message', async () => {
-    const { app, user, view, first, second } = await asked();
-    for (const one of [first, second]) await waitFor(() => expect(one.getByText(/1 840 in/)).toBeVisible());
+    const { app, user, view, first, second } = await askTwoModels();
+    for (const answer of [first, second]) await waitFor(() => expect(answer.getByText(/1 840 in/)).toBeVisible());
     await user.click(within(view).getByRole('button', { name: 'Merge' }));
     expect(await screen.findByRole('menuitem', { name: /^sonnet/ })).toHaveTextContent('Anthropic');
     expect(screen.queryByRole('menuitem', { name: /^recall/ })).toBeNull(); // it cannot combine answers
@@ -89,12 +89,12 @@ describe('one message to several models', () => {
   });
 
   it('cannot merge answers that are not final', async () => {
-    const { view } = await asked(endless);
+    const { view } = await askTwoModels(endless);
     expect(within(view).getByRole('button', { name: 'Merge' })).toBeDisabled();
   });
 
   it('moves between the answers with the arrow keys, and closes with Esc', async () => {
-    const { user, first, second } = await asked();
+    const { user, first, second } = await askTwoModels();
     const [left, right] = [first.getByRole('group', { name: /^sonnet/ }), second.getByRole('group', { name: /^local/ })];
     left.focus();
     await user.keyboard('{ArrowRight}');
@@ -108,7 +108,7 @@ describe('one message to several models', () => {
   });
 
   it('opens with the focus on no button, so that a space presses none and Esc closes it', async () => {
-    const { app, user, view } = await asked();
+    const { app, user, view } = await askTwoModels();
     expect(view).toHaveFocus();
     await user.keyboard('  ');
     expect(app.branches.wide).toMatchObject({ face: 'answers' });
@@ -117,11 +117,11 @@ describe('one message to several models', () => {
   });
 
   it('closes when something is typed, which goes into the message', async () => {
-    const { app, user } = await asked();
-    const hear = (event: KeyboardEvent) => onWindowKey(app, event);
-    addEventListener('keydown', hear);
+    const { app, user } = await askTwoModels();
+    const onKeyDown = (event: KeyboardEvent) => onWindowKey(app, event);
+    addEventListener('keydown', onKeyDown);
     await user.keyboard('And a partial one?');
-    removeEventListener('keydown', hear);
+    removeEventListener('keydown', onKeyDown);
     expect(app.branches.wide).toBeNull();
     expect(app.draft.text).toBe('And a partial one?');
   });
@@ -140,16 +140,16 @@ describe('one message to several models', () => {
     expect(app.composer.disabledReason).toBe('');
   });
 
-  it('shows as many answers of an edited message, beside it', async () => {
-    const { app, backend } = await asked();
+  it('shows the same number of answers to an edited message, beside it', async () => {
+    const { app, backend } = await askTwoModels();
     app.branches.closeWide();
     await waitFor(() => expect(app.conversation.newest?.state).toBe('head'));
     app.composer.edit(app.conversation.newest!);
     app.draft.text = 'Which one, and why?';
     app.composer.useSeveral(['local', 'sonnet']);
     await app.composer.send();
-    const said = backend.world.session(app.conversation.sessionId).branchIds.map((id) => backend.world.branch(id).turns[0]).map((turn) => `${turn?.model}: ${turn?.user[0]?.text}`);
-    expect(said.sort()).toEqual(['local: Which index would you add?', 'local: Which one, and why?', 'sonnet: Which index would you add?', 'sonnet: Which one, and why?']);
+    const messages = backend.world.session(app.conversation.sessionId).branchIds.map((id) => backend.world.branch(id).turns[0]).map((turn) => `${turn?.model}: ${turn?.user[0]?.text}`);
+    expect(messages.sort()).toEqual(['local: Which index would you add?', 'local: Which one, and why?', 'sonnet: Which index would you add?', 'sonnet: Which one, and why?']);
     expect(app.branches.wide).toEqual({ face: 'answers', turnId: app.conversation.newest?.id });
   });
 
@@ -177,9 +177,9 @@ it('asks another model from an answered turn', async () => {
 });
 
 it('an answer is final, running, or has a problem', () => {
-  const of = (state: TurnState, outcome: Outcome = '') => turnView({ state, outcome });
-  expect((['head', 'pending', 'committed', 'degraded'] as const).every((state) => isFinal(of(state)) && !isRunning(of(state)) && problemOf(of(state)) === '')).toBe(true);
-  expect((['accepted', 'preparing', 'responding', 'waiting'] as const).every((state) => isRunning(of(state)) && !isFinal(of(state)))).toBe(true);
-  expect(problemOf(of('failed', 'discarded'))).toBe('Discarded');
-  expect(problemOf({ ...of('incomplete'), error: { code: 'unavailable', op: '', message: 'The server went away', hint: '' } })).toBe('Incomplete answer. The server went away');
+  const turnIn = (state: TurnState, outcome: Outcome = '') => turnView({ state, outcome });
+  expect((['head', 'pending', 'committed', 'degraded'] as const).every((state) => isFinal(turnIn(state)) && !isRunning(turnIn(state)) && problemOf(turnIn(state)) === '')).toBe(true);
+  expect((['accepted', 'preparing', 'responding', 'waiting'] as const).every((state) => isRunning(turnIn(state)) && !isFinal(turnIn(state)))).toBe(true);
+  expect(problemOf(turnIn('failed', 'discarded'))).toBe('Discarded');
+  expect(problemOf({ ...turnIn('incomplete'), error: { code: 'unavailable', op: '', message: 'The server went away', hint: '' } })).toBe('Incomplete answer. The server went away');
 });

@@ -99,7 +99,7 @@ function chain(first: TreeRun, children: ReadonlyMap<string, TreeRun[]>): TreeRu
 
 function joinRuns(runs: readonly TreeRun[]): TreeRun {
   const [first, last] = [runs[0]!, runs.at(-1)!];
-  const sum = (of: (run: TreeRun) => number) => runs.reduce((total, run) => total + of(run), 0);
+  const sum = (count: (run: TreeRun) => number) => runs.reduce((total, run) => total + count(run), 0);
   return {
     ...first, toSeq: last.toSeq, lastTurn: last.lastTurn, last: last.last || last.first, ends: last.ends, state: last.state,
     headSeq: runs.reduce((seq, run) => run.headSeq || seq, 0), pending: sum((run) => run.pending), open: sum((run) => run.open),

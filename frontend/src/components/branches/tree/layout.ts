@@ -33,7 +33,7 @@ export interface Layout {
 }
 
 /** Rows: line height, lane width, size of the pill. */
-export const row = { height: 28, lane: 22, pill: 30, least: 220 };
+export const row = { height: 28, lane: 22, pill: 30, minWidth: 220 };
 /** Tree: size of a card and the gaps around it. */
 export const card = { w: 176, h: 60, gapX: 16, gapY: 36 };
 
@@ -48,15 +48,15 @@ const straight = (node: Node): Node | undefined =>
 
 function rows(forest: Forest, width: number): Layout {
   const placed: Placed[] = [];
-  const waiting: [Node, number][] = forest.roots.map((node): [Node, number] => [node, 0]).reverse();
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
+  const stack: [Node, number][] = forest.roots.map((node): [Node, number] => [node, 0]).reverse();
+  for (let next = stack.pop(); next; next = stack.pop()) {
     const [node, lane] = next;
     const x = lane * row.lane;
-    placed.push({ node, x, y: placed.length * row.height, w: Math.max(row.least, width - x), h: row.height });
-    const on = straight(node);
-    const beside = node.children.filter((child) => child !== on);
-    if (on) waiting.push([on, lane]);
-    for (const child of beside.reverse()) waiting.push([child, lane + 1]);
+    placed.push({ node, x, y: placed.length * row.height, w: Math.max(row.minWidth, width - x), h: row.height });
+    const continued = straight(node);
+    const forks = node.children.filter((child) => child !== continued);
+    if (continued) stack.push([continued, lane]);
+    for (const child of forks.reverse()) stack.push([child, lane + 1]);
   }
   return finish('rows', placed, rowEdge);
 }
@@ -78,10 +78,10 @@ interface Outline {
 function tidy(forest: Forest): Layout {
   const outlines = new Map<Node, Outline>();
   const offsets = new Map<Node, number>();
-  for (const node of [...forest.nodes].reverse()) outlines.set(node, over(node.children, outlines, offsets));
+  for (const node of [...forest.nodes].reverse()) outlines.set(node, outlineOf(node.children, outlines, offsets));
   const placed: Placed[] = [];
   const middles = new Map<Node, number>();
-  beside(forest.roots, outlines, offsets, false);
+  placeSideBySide(forest.roots, outlines, offsets, false);
   for (const node of forest.nodes) {
     const middle = (node.parent ? middles.get(node.parent)! : 0) + (offsets.get(node) ?? 0);
     middles.set(node, middle);
@@ -93,8 +93,8 @@ function tidy(forest: Forest): Layout {
 }
 
 /** Computes the outline of a node and its children, and sets the children's offsets from its centre. */
-function over(children: readonly Node[], outlines: Map<Node, Outline>, offsets: Map<Node, number>): Outline {
-  const below = beside(children, outlines, offsets, true);
+function outlineOf(children: readonly Node[], outlines: Map<Node, Outline>, offsets: Map<Node, number>): Outline {
+  const below = placeSideBySide(children, outlines, offsets, true);
   for (const child of children) outlines.delete(child);
   below.left.unshift(-card.w / 2);
   below.right.unshift(card.w / 2);
@@ -105,7 +105,7 @@ function over(children: readonly Node[], outlines: Map<Node, Outline>, offsets: 
  * Places subtrees side by side as close as their outlines allow. The parent is placed above the child that continues
  * its branch, so that a long trunk is a straight line, otherwise above the middle.
  */
-function beside(nodes: readonly Node[], outlines: Map<Node, Outline>, offsets: Map<Node, number>, under: boolean): Outline {
+function placeSideBySide(nodes: readonly Node[], outlines: Map<Node, Outline>, offsets: Map<Node, number>, under: boolean): Outline {
   const all: Outline = { left: [], right: [] };
   for (const node of nodes) {
     const own = outlines.get(node)!;
@@ -116,8 +116,8 @@ function beside(nodes: readonly Node[], outlines: Map<Node, Outline>, offsets: M
     own.right.forEach((x, i) => (all.right[i] = x + at));
   }
   const parent = nodes[0]?.parent;
-  const on = parent ? straight(parent) : undefined;
-  const shift = !under || nodes.length === 0 ? 0 : on ? offsets.get(on)! : (offsets.get(nodes[0]!)! + offsets.get(nodes.at(-1)!)!) / 2;
+  const continued = parent ? straight(parent) : undefined;
+  const shift = !under || nodes.length === 0 ? 0 : continued ? offsets.get(continued)! : (offsets.get(nodes[0]!)! + offsets.get(nodes.at(-1)!)!) / 2;
   for (const node of nodes) offsets.set(node, offsets.get(node)! - shift);
   return { left: all.left.map((x) => x - shift), right: all.right.map((x) => x - shift) };
 }

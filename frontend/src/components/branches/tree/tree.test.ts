@@ -72,10 +72,10 @@ describe('the forest', () => {
     const forest = grow(tree(), { current: main, archived: false });
     expect(plain(forest)).toEqual([['m1', '', 1, 2], ['m3', 'm1', 3, 4], ['a3', 'm1', 3, 3], ['c4', 'a3', 4, 4], ['d1', '', 1, 1]]);
     world.branch(c).view.archived = true;
-    const less = grow(tree(), { current: main, archived: false });
-    expect(plain(less)).toEqual([['m1', '', 1, 4], ['d1', '', 1, 1]]);
-    expect(less.byId.get('m3')).toBe(less.nodes[0]);
-    expect(less.nodes[0]!.run).toMatchObject({ lastTurn: 'm4', ends: true });
+    const fewer = grow(tree(), { current: main, archived: false });
+    expect(plain(fewer)).toEqual([['m1', '', 1, 4], ['d1', '', 1, 1]]);
+    expect(fewer.byId.get('m3')).toBe(fewer.nodes[0]);
+    expect(fewer.nodes[0]!.run).toMatchObject({ lastTurn: 'm4', ends: true });
     expect(grow(tree(), { current: main, archived: true }).nodes).toHaveLength(7);
     // The open branch is always drawn.
     expect(grow(tree(), { current: c, archived: false }).nodes.find((node) => node.here)?.run.id).toBe('c4');
@@ -111,12 +111,12 @@ describe.each<Form>(['rows', 'tree'])('laid out as %s', (form) => {
 
   test('every run has a position, parents above their children, nothing beyond the left edge', () => {
     expect(layout.placed).toHaveLength(forest.nodes.length);
-    for (const at of layout.placed) {
-      const parent = at.node.parent && layout.byId.get(at.node.parent.run.id)!;
-      if (parent) expect(at.y).toBeGreaterThanOrEqual(parent.y + parent.h);
-      expect(Math.min(at.x, at.y)).toBeGreaterThanOrEqual(0);
-      expect(at.x + at.w).toBeLessThanOrEqual(layout.width);
-      expect(at.y + at.h).toBeLessThanOrEqual(layout.height);
+    for (const box of layout.placed) {
+      const parent = box.node.parent && layout.byId.get(box.node.parent.run.id)!;
+      if (parent) expect(box.y).toBeGreaterThanOrEqual(parent.y + parent.h);
+      expect(Math.min(box.x, box.y)).toBeGreaterThanOrEqual(0);
+      expect(box.x + box.w).toBeLessThanOrEqual(layout.width);
+      expect(box.y + box.h).toBeLessThanOrEqual(layout.height);
     }
     expect(layout.edges).toHaveLength(forest.nodes.length - forest.roots.length);
   });
@@ -124,14 +124,14 @@ describe.each<Form>(['rows', 'tree'])('laid out as %s', (form) => {
   test('siblings are ordered by age', () => {
     for (const node of forest.nodes) {
       const beside = node.children.filter((child) => child.run.branchId !== node.run.branchId).map((child) => layout.byId.get(child.run.id)!);
-      const along = beside.map((at) => (form === 'rows' ? at.y : at.x));
-      expect(along).toEqual([...along].sort((a, b) => a - b));
+      const positions = beside.map((box) => (form === 'rows' ? box.y : box.x));
+      expect(positions).toEqual([...positions].sort((a, b) => a - b));
     }
   });
 
   test('opening another branch moves nothing', () => {
     const other = layOut(grow(tree, { current: tree.branches.at(-1)!.id, archived: true }), form, 360);
-    const places = (of: typeof layout) => of.placed.map(({ node, x, y }) => [node.run.id, x, y]);
+    const places = (result: typeof layout) => result.placed.map(({ node, x, y }) => [node.run.id, x, y]);
     expect(places(other)).toEqual(places(layout));
   });
 
@@ -139,16 +139,16 @@ describe.each<Form>(['rows', 'tree'])('laid out as %s', (form) => {
     const world = new World(0);
     seedForks(world, 40);
     const session = [...world.sessions.keys()][0]!;
-    const order = () => layOut(grow(treeOf(world, session), { current: '', archived: true }), form, 360).placed.filter((at) => at.node.run.ends).map((at) => at.node.run.branchId);
+    const order = () => layOut(grow(treeOf(world, session), { current: '', archived: true }), form, 360).placed.filter(({ node }) => node.run.ends).map(({ node }) => node.run.branchId);
     const before = order();
-    const made = world.addBranch(session, 'new', world.session(session).branchIds[0]!, 20);
-    world.addTurn(made.view.id);
-    expect(order().filter((id) => id !== made.view.id)).toEqual(before);
+    const branch = world.addBranch(session, 'new', world.session(session).branchIds[0]!, 20);
+    world.addTurn(branch.view.id);
+    expect(order().filter((id) => id !== branch.view.id)).toEqual(before);
   });
 
   test('works for an empty tree', () => {
-    const none = layOut(grow({ ...tree, runs: [], branches: [] }, { current: '', archived: false }), form, 360);
-    expect([none.placed, none.edges, none.width, none.height]).toEqual([[], [], 0, 0]);
+    const empty = layOut(grow({ ...tree, runs: [], branches: [] }, { current: '', archived: false }), form, 360);
+    expect([empty.placed, empty.edges, empty.width, empty.height]).toEqual([[], [], 0, 0]);
   });
 });
 
@@ -156,7 +156,7 @@ describe('keys', () => {
   const { tree, c } = small();
   const forest = grow(tree(), { current: c, archived: false });
   const steps = (form: Form, from: string, keys: string[]) => {
-    const order = layOut(forest, form, 360).placed.map((at) => at.node);
+    const order = layOut(forest, form, 360).placed.map(({ node }) => node);
     return keys.reduce((node, key) => walk(forest, form, order, node, key) ?? node, forest.byId.get(from)!).run.id;
   };
 
@@ -172,17 +172,17 @@ describe('keys', () => {
     ['left to the parent', 'rows', 'm3', ['ArrowLeft'], 'm1'],
     ['right to the first child', 'rows', 'a3', ['ArrowRight'], 'a4'],
     ['Home to the root', 'rows', 'c4', ['Home'], 'm1'],
-    ['End to where one is', 'rows', 'm1', ['End'], 'c4'],
-    ['] to the next fork, and round', 'rows', 'm1', [']', ']'], 'm1'],
-    ['[ to the fork before', 'tree', 'c4', ['['], 'a3'],
+    ['End to the current position', 'rows', 'm1', ['End'], 'c4'],
+    ['] to the next fork, and around again', 'rows', 'm1', [']', ']'], 'm1'],
+    ['[ to the previous fork', 'tree', 'c4', ['['], 'a3'],
   ])('lead %s', (_, form, from, keys, to) => expect(steps(form, from, keys)).toBe(to));
 
   test('visit every run of a large tree', () => {
     const all = large(80);
     const big = grow(all, { current: all.active, archived: false });
-    const order = layOut(big, 'rows', 360).placed.map((at) => at.node);
+    const order = layOut(big, 'rows', 360).placed.map(({ node }) => node);
     const seenRuns = new Set([order[0]!]);
-    for (let at: Node | null = order[0]!; at; at = walk(big, 'rows', order, at, 'ArrowDown')) seenRuns.add(at);
+    for (let node: Node | null = order[0]!; node; node = walk(big, 'rows', order, node, 'ArrowDown')) seenRuns.add(node);
     expect(seenRuns.size).toBe(big.nodes.length);
   });
 });
@@ -193,8 +193,8 @@ describe('the view', () => {
 
   test('zooms around the pointer', () => {
     const view = { x: -100, y: -50, scale: 1 };
-    const at = zoomAt(view, 1.5, 120, 80);
-    expect([(120 - at.x) / at.scale, (80 - at.y) / at.scale]).toEqual([220, 130]);
+    const zoomed = zoomAt(view, 1.5, 120, 80);
+    expect([(120 - zoomed.x) / zoomed.scale, (80 - zoomed.y) / zoomed.scale]).toEqual([220, 130]);
     expect(zoomAt(view, 1e9, 0, 0).scale).toBeLessThan(10);
     expect(zoomAt(view, 1e-9, 0, 0).scale).toBeGreaterThan(0);
   });
@@ -211,8 +211,8 @@ describe('the view', () => {
     expect(reveal(view, { x: 50, y: 50, w: 100, h: 20 }, size)).toEqual(view);
     const far = reveal(view, { x: 900, y: 700, w: 100, h: 20 }, size);
     expect(touches({ x: 900, y: 700, w: 100, h: 20 }, seen(far, size, 0))).toBe(true);
-    const lost = within({ x: 1e6, y: -1e6, scale: 1 }, all, size);
-    expect(touches({ x: 0, y: 0, ...{ w: all.width, h: all.height } }, seen(lost, size, 0))).toBe(true);
+    const clamped = within({ x: 1e6, y: -1e6, scale: 1 }, all, size);
+    expect(touches({ x: 0, y: 0, ...{ w: all.width, h: all.height } }, seen(clamped, size, 0))).toBe(true);
     expect(centre(view, { x: 100, y: 100, w: 0, h: 0 }, size)).toMatchObject({ x: 100, y: 50 });
   });
 });
@@ -220,12 +220,12 @@ describe('the view', () => {
 describe('the part covered by a map', () => {
   const [size, map, view] = [{ width: 400, height: 300 }, { width: 100, height: 80 }, { x: 10, y: 20, scale: 2 }];
   test.each([
-    ['the right corner', { x: 150, y: 110, w: 30, h: 20 }, false, true],
-    ['not the left one then', { x: 150, y: 110, w: 30, h: 20 }, true, false],
-    ['the left corner', { x: 0, y: 110, w: 30, h: 20 }, true, true],
-    ['what only reaches in', { x: 100, y: 90, w: 45, h: 20 }, false, true],
-    ['not what is above', { x: 150, y: 10, w: 30, h: 20 }, false, false],
-    ['not what is scrolled out', { x: 150, y: 150, w: 30, h: 20 }, false, false],
+    ['a box in the right corner', { x: 150, y: 110, w: 30, h: 20 }, false, true],
+    ['not a box on the right if the map is on the left', { x: 150, y: 110, w: 30, h: 20 }, true, false],
+    ['a box in the left corner', { x: 0, y: 110, w: 30, h: 20 }, true, true],
+    ['a box that is only partly below the map', { x: 100, y: 90, w: 45, h: 20 }, false, true],
+    ['not a box above the map', { x: 150, y: 10, w: 30, h: 20 }, false, false],
+    ['not a box that is scrolled out of the view', { x: 150, y: 150, w: 30, h: 20 }, false, false],
   ])('%s', (_, box, left, under) => expect(covers([box], view, size, map, left)).toEqual(under ? [box] : []));
 });
 

@@ -14,7 +14,7 @@ export function spanOf({ run }: Node): string {
 /** The branch if it ends here, otherwise its turns. */
 export const titleOf = (node: Node): string => (node.run.ends ? (node.branch?.label ?? '') : spanOf(node));
 
-/** First words; for a branch that ends, of its last message. */
+/** The first words of the run; for a run that ends its branch, of its last message. */
 export function wordsOf({ run }: Node): string {
   if (turnsOf(run) <= 0) return t('branches.empty');
   return run.ends ? run.last || run.first : run.first;
@@ -37,7 +37,7 @@ export function signsOf({ run, branch, here }: Node): Sign[] {
   return signs;
 }
 
-/** Everything in one sentence, for screen readers. */
+/** A description of the run in one sentence, for screen readers. */
 export function sentenceOf(node: Node): string {
   const { run } = node;
   return listed([

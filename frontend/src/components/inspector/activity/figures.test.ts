@@ -17,12 +17,12 @@ function point(seq: number, turn: Partial<TurnMetrics> = {}, cost = -1): MetricP
 }
 
 function series(points: MetricPoint[], more: Partial<MetricsSeries> = {}): MetricsSeries {
-  const sum = (of: (turn: TurnMetrics) => number) => points.reduce((all, { turn }) => all + of(turn), 0);
+  const sum = (value: (turn: TurnMetrics) => number) => points.reduce((total, { turn }) => total + value(turn), 0);
   return { points, inputTokens: sum((turn) => turn.inputTokens), outputTokens: 0, cachedTokens: sum((turn) => turn.cachedTokens), cost: null, unpriced: points.length, ...more };
 }
 
 describe('quantiles', () => {
-  it.each([[[], 0.5, 0], [[7], 0.95, 7], [[4, 1, 3, 2], 0.5, 2], [[1, 2, 3, 4, 5], 0.95, 5]])('of %j at %d is %d', (values, share, want) => expect(quantile(values, share)).toBe(want));
+  it.each([[[], 0.5, 0], [[7], 0.95, 7], [[4, 1, 3, 2], 0.5, 2], [[1, 2, 3, 4, 5], 0.95, 5]])('of %j at %d is %d', (values, share, expected) => expect(quantile(values, share)).toBe(expected));
 });
 
 describe('charts', () => {
@@ -102,12 +102,12 @@ describe('Activity', () => {
     const { app, backend } = await panel();
     await screen.findByRole('article', { name: 'Time by part' });
     await userEvent.click(screen.getByRole('radio', { name: 'All' }));
-    const asked = () => backend.calls.filter((call) => call.name === 'search.metrics').at(-1)!.args[0];
-    await waitFor(() => expect(asked()).toEqual({ scope: 'all', sessionId: app.conversation.sessionId, branchId: app.conversation.branchId, limit: 0 }));
+    const lastRequest = () => backend.calls.filter((call) => call.name === 'search.metrics').at(-1)!.args[0];
+    await waitFor(() => expect(lastRequest()).toEqual({ scope: 'all', sessionId: app.conversation.sessionId, branchId: app.conversation.branchId, limit: 0 }));
   });
 
   it('shows why there are no metrics', async () => {
-    const { backend } = await mountWith(ActivityPanel, (app) => ({ branchId: app.conversation.branchId, turnId: '', onjump: () => undefined, onvisit: () => undefined }), {}, (made) => made.failNext('search.metrics', { message: 'The disk is full' }));
+    const { backend } = await mountWith(ActivityPanel, (app) => ({ branchId: app.conversation.branchId, turnId: '', onjump: () => undefined, onvisit: () => undefined }), {}, (fake) => fake.failNext('search.metrics', { message: 'The disk is full' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
     await userEvent.click(within(screen.getByRole('alert')).getByRole('button'));
     await screen.findByRole('article', { name: 'Time by part' });

@@ -54,34 +54,34 @@ export function charts(series: MetricsSeries): Chart[] {
   return [timeByPart(points), tokensPerTurn(points), cacheShare(series), similarity(points), costPerTurn(series)].filter((chart) => chart !== null);
 }
 
-const parts: { name: PlainKey; colour: string; of: (point: MetricPoint) => number }[] = [
-  { name: 'inspector.search', colour: 'section-retrieved', of: ({ turn }) => turn.searchMs },
-  { name: 'inspector.assemble', colour: 'section-tools', of: ({ turn }) => turn.assembleMs },
-  { name: 'inspector.firstByte', colour: 'section-state', of: ({ turn }) => turn.firstByteMs },
-  { name: 'inspector.stream', colour: 'section-originals', of: ({ turn }) => afterFirstByte(turn) },
-  { name: 'inspector.summarise', colour: 'section-summaries', of: ({ turn }) => turn.summarizeMs },
-  { name: 'inspector.index', colour: 'section-pinned', of: ({ turn }) => turn.indexMs },
+const parts: { name: PlainKey; colour: string; ms: (point: MetricPoint) => number }[] = [
+  { name: 'inspector.search', colour: 'section-retrieved', ms: ({ turn }) => turn.searchMs },
+  { name: 'inspector.assemble', colour: 'section-tools', ms: ({ turn }) => turn.assembleMs },
+  { name: 'inspector.firstByte', colour: 'section-state', ms: ({ turn }) => turn.firstByteMs },
+  { name: 'inspector.stream', colour: 'section-originals', ms: ({ turn }) => afterFirstByte(turn) },
+  { name: 'inspector.summarise', colour: 'section-summaries', ms: ({ turn }) => turn.summarizeMs },
+  { name: 'inspector.index', colour: 'section-pinned', ms: ({ turn }) => turn.indexMs },
 ];
 
 function timeByPart(points: readonly MetricPoint[]): Chart {
-  const whole = points.map((point) => parts.reduce((sum, part) => sum + part.of(point), 0));
-  const timed = whole.filter((ms) => ms > 0); // a turn interrupted by a crash has no times
+  const totals = points.map((point) => parts.reduce((sum, part) => sum + part.ms(point), 0));
+  const timed = totals.filter((ms) => ms > 0); // a turn interrupted by a crash has no times
   const median = quantile(timed, 0.5);
-  const each = inRow(parts.map((part) => `${t(part.name)} ${spanned(quantile(points.map(part.of), 0.5))}`));
+  const each = inRow(parts.map((part) => `${t(part.name)} ${spanned(quantile(points.map(part.ms), 0.5))}`));
   return {
     id: 'time', title: t('inspector.timeByPart'), figure: t('inspector.medianIs', { time: spanned(median) }), stacked: true, format: spanned, unit: 'ms', top: 0,
     spoken: t('inspector.timeSpoken', { count: points.length, median: spanned(median), most: spanned(quantile(timed, 0.95)), each }),
-    series: parts.map(({ name, colour, of }) => ({ name: t(name), colour, values: points.map(of), as: 'bars' })),
+    series: parts.map(({ name, colour, ms }) => ({ name: t(name), colour, values: points.map(ms), as: 'bars' })),
   };
 }
 
 function tokensPerTurn(points: readonly MetricPoint[]): Chart {
-  const off = points.filter(({ turn }) => turn.inputTokens > 0 && turn.estimateTokens > 0).map(({ turn }) => Math.abs(turn.estimateTokens - turn.inputTokens) / turn.inputTokens);
+  const deviations = points.filter(({ turn }) => turn.inputTokens > 0 && turn.estimateTokens > 0).map(({ turn }) => Math.abs(turn.estimateTokens - turn.inputTokens) / turn.inputTokens);
   const last = points.at(-1)!.turn;
-  const apart = off.length > 0 ? t('inspector.countApart', { share: percent(quantile(off, 0.5)) }) : '';
+  const deviation = deviations.length > 0 ? t('inspector.countApart', { share: percent(quantile(deviations, 0.5)) }) : '';
   return {
     id: 'tokens', title: t('inspector.tokensPerTurn'), figure: grouped(last.inputTokens), stacked: false, format: grouped, top: 0,
-    spoken: [t('inspector.tokensSpoken', { count: points.length, newest: last.inputTokens, largest: Math.max(...points.map(({ turn }) => turn.inputTokens)) }), apart].filter(Boolean).join(' '),
+    spoken: [t('inspector.tokensSpoken', { count: points.length, newest: last.inputTokens, largest: Math.max(...points.map(({ turn }) => turn.inputTokens)) }), deviation].filter(Boolean).join(' '),
     series: [
       { name: t('inspector.reported'), colour: 'section-originals', values: points.map(({ turn }) => turn.inputTokens || null), as: 'bars' },
       { name: t('inspector.estimated'), colour: 'text', values: points.map(({ turn }) => turn.estimateTokens || null), as: 'dashes' },
@@ -105,7 +105,7 @@ function similarity(points: readonly MetricPoint[]): Chart | null {
   const two = (value: number) => decimal(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
   const low = two(Math.min(...found.map(({ turn }) => turn.similarityMin)));
   const high = two(Math.max(...found.map(({ turn }) => turn.similarityMax)));
-  const values = (of: (point: MetricPoint) => number) => points.map((point) => (point.turn.similarityMax > 0 ? of(point) : null));
+  const values = (similarityOf: (point: MetricPoint) => number) => points.map((point) => (point.turn.similarityMax > 0 ? similarityOf(point) : null));
   return {
     id: 'memory', title: t('inspector.similarity'), figure: t('inspector.between', { low, high }), stacked: false, format: two, top: 1,
     spoken: t('inspector.similaritySpoken', { count: found.length, all: points.length, low, high }),

@@ -53,7 +53,7 @@ function options(box: HTMLElement, chart: Chart, labels: readonly string[], onpo
   const font = `${0.6875 * rem()}px ${style.getPropertyValue('--font-sans')}`;
   const axis = { stroke: token('text-subtle'), font, ticks: { show: false }, grid: { stroke: token('line'), width: 1 } };
   const series = chart.stacked ? [...chart.series].reverse() : chart.series;
-  const range = series.findIndex((one) => one.as === 'range') + 1;
+  const range = series.findIndex((entry) => entry.as === 'range') + 1;
   return {
     legend: { show: false },
     padding: [0.5 * rem(), 0, 0, 0],
@@ -63,18 +63,18 @@ function options(box: HTMLElement, chart: Chart, labels: readonly string[], onpo
       { ...axis, grid: { show: false }, size: 1.5 * rem(), gap: 0.375 * rem(), values: (_, at) => at.map((i) => (Number.isInteger(i) ? (labels[i] ?? '') : '')), space: 3 * rem() },
       { ...axis, size: 3.5 * rem(), values: (_, at) => at.map((value) => chart.format(value)), space: 2 * rem() },
     ],
-    series: [{}, ...series.map((one) => drawing(one, token))],
+    series: [{}, ...series.map((entry) => drawing(entry, token))],
     bands: range > 0 ? [{ series: [range, range + 1], fill: soft(token(series[range - 1]!.colour)) }] : [],
     hooks: { setCursor: [(self) => onpoint(self.cursor.idx ?? -1)] },
   };
 }
 
-function drawing(one: Series, token: (name: string) => string): uPlot.Series {
-  const colour = token(one.colour);
+function drawing(series: Series, token: (name: string) => string): uPlot.Series {
+  const colour = token(series.colour);
   // Many bars are drawn without gaps, which would take too much width.
-  const share = one.values.length > 60 ? 1 : 0.75;
-  if (one.as === 'bars') return { fill: colour, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [share, 40] }) };
-  return { stroke: colour, width: 1.5, dash: one.as === 'dashes' ? [4, 3] : [], points: { show: one.values.length <= 30, size: 4, fill: colour } };
+  const share = series.values.length > 60 ? 1 : 0.75;
+  if (series.as === 'bars') return { fill: colour, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [share, 40] }) };
+  return { stroke: colour, width: 1.5, dash: series.as === 'dashes' ? [4, 3] : [], points: { show: series.values.length <= 30, size: 4, fill: colour } };
 }
 
 /** The same colour with a quarter of its opacity. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { byWords, common, compare, unified } from './diff';
 
 const text = (pieces: { text: string }[]) => pieces.map((piece) => piece.text).join('');
-const signed = (old: string, now: string) => unified(compare(old, now)).map((line) => `${{ same: ' ', add: '+', del: '-' }[line.change]}${text(line.pieces)}`);
+const signed = (old: string, updated: string) => unified(compare(old, updated)).map((line) => `${{ same: ' ', add: '+', del: '-' }[line.change]}${text(line.pieces)}`);
 
 /** Reproducible small random numbers. */
 function random(seed: number): () => number {
@@ -11,11 +11,11 @@ function random(seed: number): () => number {
 }
 
 describe('a longest common subsequence', () => {
-  it.each([['', '', ''], ['abc', 'abc', 'abc'], ['abcbdab', 'bdcaba', 4], ['abc', '', ''], ['xaby', 'ab', 'ab'], ['ab', 'xaby', 'ab']])('of %s and %s', (a, b, wanted) => {
+  it.each([['', '', ''], ['abc', 'abc', 'abc'], ['abcbdab', 'bdcaba', 4], ['abc', '', ''], ['xaby', 'ab', 'ab'], ['ab', 'xaby', 'ab']])('of %s and %s', (a, b, expected) => {
     const pairs = common([...a], [...b])!;
     expect(pairs.every(([i, j]) => a[i] === b[j])).toBe(true);
-    if (typeof wanted === 'number') expect(pairs).toHaveLength(wanted);
-    else expect(pairs.map(([i]) => a[i]).join('')).toBe(wanted);
+    if (typeof expected === 'number') expect(pairs).toHaveLength(expected);
+    else expect(pairs.map(([i]) => a[i]).join('')).toBe(expected);
   });
 
   it('has rising indexes on both sides, and reproduces both texts', () => {
@@ -34,9 +34,9 @@ describe('a longest common subsequence', () => {
   it('gives up on inputs that are too large; compare then shows everything as changed', () => {
     const many = (prefix: string) => Array.from({ length: 1_200 }, (_, i) => `${prefix}${i}`);
     expect(common(many('a'), many('b'))).toBeNull();
-    const began = performance.now();
+    const start = performance.now();
     const lines = unified(compare(many('a').join('\n'), many('b').join('\n')));
-    expect([lines.length, performance.now() - began < 2_000]).toEqual([2_400, true]);
+    expect([lines.length, performance.now() - start < 2_000]).toEqual([2_400, true]);
   });
 });
 
@@ -53,8 +53,8 @@ describe('two summaries', () => {
   it('treats Windows line ends like others', () => expect(signed('a\r\nb', 'a\nb')).toEqual([' a', ' b']));
 
   it('marks the words that differ if the lines are similar', () => {
-    const [old, now] = byWords('Cutover on Sunday 30 November', 'Cutover on Sunday 7 December');
-    expect([old.filter((piece) => piece.changed).map((piece) => piece.text), now.filter((piece) => piece.changed).map((piece) => piece.text)]).toEqual([['30', 'November'], ['7', 'December']]);
+    const [old, updated] = byWords('Cutover on Sunday 30 November', 'Cutover on Sunday 7 December');
+    expect([old.filter((piece) => piece.changed).map((piece) => piece.text), updated.filter((piece) => piece.changed).map((piece) => piece.text)]).toEqual([['30', 'November'], ['7', 'December']]);
     expect(byWords('Entirely different', 'no match at all here')[0]).toEqual([{ text: 'Entirely different', changed: false }]);
   });
 

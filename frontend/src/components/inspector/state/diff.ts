@@ -27,13 +27,13 @@ export interface Row {
 const maxCells = 1_000_000;
 
 /** Index pairs of a longest common subsequence, in order; null if the table would be too large. */
-export function common<T>(a: readonly T[], b: readonly T[], most = maxCells): [number, number][] | null {
+export function common<T>(a: readonly T[], b: readonly T[], limit = maxCells): [number, number][] | null {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;
   while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
   const [rows, columns] = [a.length - start - end, b.length - start - end];
-  if ((rows + 1) * (columns + 1) > most) return null;
+  if ((rows + 1) * (columns + 1) > limit) return null;
   const lengths = lengthTable(a, b, start, rows, columns);
   const pairs: [number, number][] = Array.from({ length: start }, (_, i) => [i, i]);
   for (let i = 0, j = 0; i < rows && j < columns; ) {
@@ -64,41 +64,41 @@ function linesOf(text: string): string[] {
   return text.split(/\r\n?|\n/).map((line) => line.trimEnd().replace(/^\s*[-*] +/, '')).filter((line) => line !== '');
 }
 
-function drawn(text: string, change: Change, pieces: Piece[]): Line {
+function toLine(text: string, change: Change, pieces: Piece[]): Line {
   const mark = headingMark.exec(text)?.[0].length ?? 0;
   return { change, heading: mark > 0, pieces: withoutFront(pieces, mark) };
 }
 
 function withoutFront(pieces: Piece[], length: number): Piece[] {
-  let left = length;
+  let remaining = length;
   return pieces.flatMap((piece) => {
-    const cut = Math.min(left, piece.text.length);
-    left -= cut;
+    const cut = Math.min(remaining, piece.text.length);
+    remaining -= cut;
     return cut === piece.text.length ? [] : [{ ...piece, text: piece.text.slice(cut) }];
   });
 }
 
-/** Makes a line of its text and its pieces. */
+/** Makes a line from its text and its pieces. */
 type Draw = (text: string, change: Change, pieces: Piece[]) => Line;
 
-const whole = (text: string, change: Change, draw: Draw): Line => draw(text, change, [{ text, changed: false }]);
+const plainLine = (text: string, change: Change, draw: Draw): Line => draw(text, change, [{ text, changed: false }]);
 
 /** Two summaries side by side. */
-export const compare = (old: string, now: string): Row[] => sideBySide(linesOf(old), linesOf(now), drawn);
+export const compare = (old: string, now: string): Row[] => sideBySide(linesOf(old), linesOf(now), toLine);
 
 /** The lines of two texts side by side: equal lines face each other, a removed line faces its replacement. */
 export function sideBySide(a: string[], b: string[], draw: Draw): Row[] {
   const rows: Row[] = [];
   let [i, j] = [0, 0];
   for (const [x, y] of [...(common(a, b) ?? []), [a.length, b.length] as const]) {
-    rows.push(...facing(a.slice(i, x), b.slice(j, y), draw));
-    if (x < a.length && y < b.length) rows.push({ old: whole(a[x]!, 'same', draw), new: whole(b[y]!, 'same', draw) });
+    rows.push(...paired(a.slice(i, x), b.slice(j, y), draw));
+    if (x < a.length && y < b.length) rows.push({ old: plainLine(a[x]!, 'same', draw), new: plainLine(b[y]!, 'same', draw) });
     [i, j] = [x + 1, y + 1];
   }
   return rows;
 }
 
-/** The same in one column: of each run of changes the removed lines first. */
+/** The rows in one column: in each run of changes, the removed lines come first. */
 export function unified(rows: readonly Row[]): Line[] {
   const lines: Line[] = [];
   let added: Line[] = [];
@@ -114,25 +114,25 @@ export function unified(rows: readonly Row[]): Line[] {
   return [...lines, ...added];
 }
 
-function facing(removed: string[], added: string[], draw: Draw): Row[] {
+function paired(removed: string[], added: string[], draw: Draw): Row[] {
   return Array.from({ length: Math.max(removed.length, added.length) }, (_, i) => {
     const [a, b] = [removed[i], added[i]];
-    if (a === undefined) return { old: null, new: whole(b!, 'add', draw) };
-    if (b === undefined) return { old: whole(a, 'del', draw), new: null };
+    if (a === undefined) return { old: null, new: plainLine(b!, 'add', draw) };
+    if (b === undefined) return { old: plainLine(a, 'del', draw), new: null };
     const [old, now] = byWords(a, b);
     return { old: draw(a, 'del', old), new: draw(b, 'add', now) };
   });
 }
 
-/** With less in common than this share of a line, the words are shown as a whole. */
-const alike = 0.3;
+/** Lines with less than this share in common are shown without marked words. */
+const minShared = 0.3;
 
-/** Which words of two lines differ. Joined, the pieces are the lines. */
+/** Which words of two lines differ. The joined pieces equal the lines. */
 export function byWords(a: string, b: string): [Piece[], Piece[]] {
   const [wordsA, wordsB] = [words(a), words(b)];
   const pairs = common(wordsA, wordsB, 250_000);
   const kept = pairs?.reduce((sum, [i]) => sum + wordsA[i]!.trim().length, 0) ?? 0;
-  if (!pairs || kept < alike * Math.max(a.trim().length, b.trim().length)) return [[{ text: a, changed: false }], [{ text: b, changed: false }]];
+  if (!pairs || kept < minShared * Math.max(a.trim().length, b.trim().length)) return [[{ text: a, changed: false }], [{ text: b, changed: false }]];
   return [marked(wordsA, new Set(pairs.map(([i]) => i))), marked(wordsB, new Set(pairs.map(([, j]) => j)))];
 }
 

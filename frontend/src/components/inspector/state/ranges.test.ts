@@ -19,7 +19,7 @@ it.each([
   [['extract', 'haiku'], 'Range summaries and extracts'],
 ])('made by %s is labelled %s', async (makers, title) => {
   const { app } = await startedApp({ data: 'rich' });
-  const ranges = makers.map((by, i) => ({ id: `${i}`, fromSeq: 10 * i + 1, toSeq: 10 * i + 10, by, content: 'Said so.', tokens: 10, originalTokens: 100, createdAt: 0, inUse: true, orphan: false, validation: '' }));
+  const ranges = makers.map((maker, i) => ({ id: `${i}`, fromSeq: 10 * i + 1, toSeq: 10 * i + 10, by: maker, content: 'Said so.', tokens: 10, originalTokens: 100, createdAt: 0, inUse: true, orphan: false, validation: '' }));
   mountIn(app, RangeList, { ranges, cut: 20, turns: 20, busy: false, onturn: () => undefined, onsummarize: () => undefined });
   expect(screen.getByText(title)).toBeInTheDocument();
 });

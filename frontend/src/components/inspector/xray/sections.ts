@@ -7,7 +7,7 @@ import { dated, decimal, grouped, percentage, sized } from '$shared/format';
 import { whoSaid } from '../../memory/words';
 
 /** Characters used for a preview. */
-const previewMost = 1_000;
+const maxPreviewChars = 1_000;
 
 interface Look {
   number: number;
@@ -60,27 +60,27 @@ function span(firsts: number[], lasts: number[]): string {
 }
 
 /** A share as "5.2 %"; 0 of 0 is 0. */
-export function share(part: number, whole: number): string {
-  return decimal(whole > 0 ? part / whole : 0, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
+export function share(part: number, total: number): string {
+  return decimal(total > 0 ? part / total : 0, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }
 
 /** A share without its tenth. */
-export function percent(part: number, whole: number): string {
-  return percentage(whole > 0 ? Math.round((part / whole) * 100) : 0);
+export function percent(part: number, total: number): string {
+  return percentage(total > 0 ? Math.round((part / total) * 100) : 0);
 }
 
 /** How far our count was from the provider's: "12 400 counted, 12 412 reported, 0.1 % under". */
 export function countedAgainst(view: Pick<ContextView, 'tokens' | 'reported'>): string {
   const { tokens, reported } = view;
   if (reported === 0) return t('inspector.reportedNothing', { tokens });
-  const off = tokens - reported;
-  if (Math.abs(off) / reported < 0.0005) return t('inspector.countedSame', { tokens, reported });
-  const values = { tokens, reported, share: share(Math.abs(off), reported) };
-  return off > 0 ? t('inspector.countedOver', values) : t('inspector.countedUnder', values);
+  const difference = tokens - reported;
+  if (Math.abs(difference) / reported < 0.0005) return t('inspector.countedSame', { tokens, reported });
+  const values = { tokens, reported, share: share(Math.abs(difference), reported) };
+  return difference > 0 ? t('inspector.countedOver', values) : t('inspector.countedUnder', values);
 }
 
 /** The link text for an item's origin; empty if there is none. */
-export function doorOf(item: ContextItem): string {
+export function linkTextOf(item: ContextItem): string {
   switch (item.source) {
     case 'turn':
     case 'partial':
@@ -115,8 +115,8 @@ export function labelOf(item: ContextItem, sessionId: string): string {
   const chunk = item.memory?.chunk;
   if (!chunk) return program(item.label);
   if (chunk.turnSeq === 0) return chunk.document;
-  const said = { seq: chunk.turnSeq, who: whoSaid(chunk), day: dated(chunk.at, { day: 'numeric', month: 'long', year: 'numeric' }) };
-  return chunk.sessionId === sessionId ? t('inspector.saidIn', said) : t('inspector.saidInSession', { ...said, title: chunk.sessionTitle || t('programs.untitled') });
+  const values = { seq: chunk.turnSeq, who: whoSaid(chunk), day: dated(chunk.at, { day: 'numeric', month: 'long', year: 'numeric' }) };
+  return chunk.sessionId === sessionId ? t('inspector.saidIn', values) : t('inspector.saidInSession', { ...values, title: chunk.sessionTitle || t('programs.untitled') });
 }
 
 const roles: Readonly<Record<string, PlainKey>> = { system: 'inspector.roleSystem', user: 'inspector.roleUser', assistant: 'inspector.roleAssistant', tool: 'inspector.roleTool' };
@@ -136,14 +136,14 @@ export function formWord(form: string): string {
  * The beginning of an item as people read it: without markup, and for a chunk without the number and hour that are sent
  * with it.
  */
-export function previewOf(item: ContextItem, most?: number): string {
-  return firstWords(item.memory?.chunk?.excerpt ?? unmarked(item.text.slice(0, previewMost)), most);
+export function previewOf(item: ContextItem, maxChars?: number): string {
+  return firstWords(item.memory?.chunk?.excerpt ?? unmarked(item.text.slice(0, maxPreviewChars)), maxChars);
 }
 
 /** The first words of a text on one line. */
-export function firstWords(text: string, most = 90): string {
-  const line = text.slice(0, most * 4).replace(/\s+/g, ' ').trim();
-  return line.length > most ? `${line.slice(0, most).trimEnd()}…` : line;
+export function firstWords(text: string, maxChars = 90): string {
+  const line = text.slice(0, maxChars * 4).replace(/\s+/g, ' ').trim();
+  return line.length > maxChars ? `${line.slice(0, maxChars).trimEnd()}…` : line;
 }
 
 /** The unchanged beginning, which a provider's cache can reuse. */

@@ -7,7 +7,7 @@ import type { ContextItem, ContextView } from '$lib/backend/types';
 import { chooseLanguage } from '$lib/words/words.svelte';
 import { mountWith } from '$shared/testing/harness';
 import Inspector from '../Inspector.svelte';
-import { countedAgainst, doorOf, extentOf, nameOf, prefixWords, previewOf, share } from './sections';
+import { countedAgainst, linkTextOf, extentOf, nameOf, prefixWords, previewOf, share } from './sections';
 
 const n = '\u202f';
 const user = userEvent.setup();
@@ -40,13 +40,13 @@ describe('texts of the X-ray', () => {
 
   it('a chunk of a project file has no turn to link to', () => {
     const chunk = { turnSeq: 0, document: 'plan.md, line 3' };
-    expect(doorOf({ source: 'chunk', memory: { chunk } } as ContextItem)).toBe('');
-    expect(doorOf({ source: 'chunk', memory: { chunk: { ...chunk, turnSeq: 4 } } } as ContextItem)).toBe('#4');
+    expect(linkTextOf({ source: 'chunk', memory: { chunk } } as ContextItem)).toBe('');
+    expect(linkTextOf({ source: 'chunk', memory: { chunk: { ...chunk, turnSeq: 4 } } } as ContextItem)).toBe('#4');
   });
 
-  it.each([['turn', '#7', 'you'], ['summary', '#1–9', 'L'], ['pin', 'pin', 'L'], ['state', 'state', 'L'], ['config', 'settings', 'L'], ['message', '', 'L']])('the source of a %s has a link', (source, door, name) => {
+  it.each([['turn', '#7', 'you'], ['summary', '#1–9', 'L'], ['pin', 'pin', 'L'], ['state', 'state', 'L'], ['config', 'settings', 'L'], ['message', '', 'L']])('the source of a %s has a link', (source, link, name) => {
     const item = contextItem({ source, seq: 7, from: 1, to: 9, label: 'L' });
-    expect([doorOf(item), nameOf(item)]).toEqual([door, name]);
+    expect([linkTextOf(item), nameOf(item)]).toEqual([link, name]);
   });
 
   it('shows how much of the beginning is unchanged', () => {
@@ -59,8 +59,8 @@ async function xray(change: Partial<ContextView> = {}) {
   const mounted = await mountWith(Inspector, (app) => (app.inspector.select('xray'), {}), {}, (backend: FakeBackend) => {
     const { inspect } = backend;
     const [context, next] = [inspect.context, inspect.nextContext];
-    Object.defineProperty(backend, 'inspect', { value: new Proxy(inspect, { get: (of, name: keyof typeof inspect) =>
-      name === 'context' ? async (id: string) => ({ ...(await context(id)), ...change }) : name === 'nextContext' ? async (...args: Parameters<typeof next>) => ({ ...(await next(...args)), ...change }) : of[name] }) });
+    Object.defineProperty(backend, 'inspect', { value: new Proxy(inspect, { get: (target, name: keyof typeof inspect) =>
+      name === 'context' ? async (id: string) => ({ ...(await context(id)), ...change }) : name === 'nextContext' ? async (...args: Parameters<typeof next>) => ({ ...(await next(...args)), ...change }) : target[name] }) });
   });
   const { app, backend } = mounted;
   const newest = app.conversation.newest!;
@@ -154,15 +154,15 @@ describe('the X-ray', () => {
     app.inspector.show('xray', newest.id, 'retrieved');
     const line = await screen.findByRole('button', { name: /^The port is 7443\. Turn 12, you, 2 May 2026, 40 tokens/ });
     expect(line).toHaveTextContent(/^The port is 7443\.$/);
-    const whole = line.closest('li')!;
-    expect(whole).toHaveTextContent(/you · #12 · .*in part.*Match.*42/);
+    const listItem = line.closest('li')!;
+    expect(listItem).toHaveTextContent(/you · #12 · .*in part.*Match.*42/);
     expect(screen.getByText('Answered without memory')).toBeVisible();
     expect(screen.queryByRole('note', { name: 'Why is this here?' })).toBeNull();
     await user.click(line);
     expect(screen.getByRole('note', { name: 'Why is this here?' })).toHaveTextContent('Matched: port. Result 1 of this search.');
     expect(screen.getByRole('group', { name: 'Turn 12, you, 2 May 2026, exact text' })).toHaveTextContent('[2 May 2026] user: The port is 7443.');
-    expect(within(whole).getByRole('button', { name: 'Pin Turn 12, you, 2 May 2026' })).toBeEnabled();
-    expect(within(whole).getByRole('button', { name: 'Attach Turn 12, you, 2 May 2026' })).toBeEnabled();
+    expect(within(listItem).getByRole('button', { name: 'Pin Turn 12, you, 2 May 2026' })).toBeEnabled();
+    expect(within(listItem).getByRole('button', { name: 'Attach Turn 12, you, 2 May 2026' })).toBeEnabled();
     await user.click(screen.getByRole('button', { name: 'Go to the source: Turn 12, you, 2 May 2026' }));
     await waitFor(() => expect(app.conversation.intent.turnId).toBe(source.id));
   });
@@ -178,8 +178,8 @@ describe('the X-ray', () => {
     await chooseLanguage('de', []);
     await user.click(await screen.findByRole('button', { name: /^7443\. „Ohne Titel“, Runde 12, Sie, 2\. Mai 2026, 2 Token/ }));
     await user.click(screen.getByRole('button', { name: 'Zustandszusammenfassung 3KF2, 2 Token' }));
-    const said = screen.getByRole('tabpanel').textContent;
-    for (const words of [`gefunden: port und 2 weitere · ähnlicher als 97${n}% der nicht verwandten Texte`, 'Nutzer, 5', 'System, 5', 'Der Server meldete input_tokens = -4, eine negative Zahl.']) expect(said).toContain(words);
+    const text = screen.getByRole('tabpanel').textContent;
+    for (const words of [`gefunden: port und 2 weitere · ähnlicher als 97${n}% der nicht verwandten Texte`, 'Nutzer, 5', 'System, 5', 'Der Server meldete input_tokens = -4, eine negative Zahl.']) expect(text).toContain(words);
     await chooseLanguage('en', []);
   });
 

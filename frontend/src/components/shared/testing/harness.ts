@@ -30,7 +30,7 @@ export async function mountWith<P extends object>(
   // With the inspector open, which is closed by default.
   if (localStorage.getItem('contextinfinity.layout') === null) localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
   const app = await startApp(backend);
-  const given = typeof props === 'function' ? props(app) : props;
-  render(Harness, { props: { app, of: component as unknown as Component<Record<string, unknown>>, props: given as Record<string, unknown> } });
+  const resolvedProps = typeof props === 'function' ? props(app) : props;
+  render(Harness, { props: { app, of: component as unknown as Component<Record<string, unknown>>, props: resolvedProps as Record<string, unknown> } });
   return { app, backend };
 }

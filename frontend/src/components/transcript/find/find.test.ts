@@ -18,37 +18,37 @@ describe('the find bar', () => {
     started.app.find.show();
     mountIn(started.app, FindBar, {});
     const field = screen.getByRole('textbox', { name: 'Find in this session' });
-    const at = () => started.app.find.position;
+    const position = () => started.app.find.position;
     /** Types a text, and waits for the results of all of it: slow typing gets results in between. */
-    const look = async (words: string) => {
+    const search = async (words: string) => {
       await started.user.type(field, words);
       await waitFor(() => expect(started.app.conversation.intent.marks?.terms).toEqual([words]));
     };
-    return { ...started, field, at, look };
+    return { ...started, field, position, search };
   }
 
   it('takes the focus, counts, and moves with Enter, wrapping around', async () => {
-    const { app, field, at, look, user } = await bar();
+    const { app, field, position, search, user } = await bar();
     expect(field).toHaveFocus();
-    await look('question 14');
+    await search('question 14');
     const total = app.find.result!.total;
     expect(total).toBeGreaterThan(1);
-    expect(screen.getByRole('status')).toHaveTextContent(`${at()} of ${total}`);
-    const from = at();
+    expect(screen.getByRole('status')).toHaveTextContent(`${position()} of ${total}`);
+    const from = position();
     await user.keyboard('{Enter}');
-    await waitFor(() => expect(at()).toBe((from % total) + 1));
+    await waitFor(() => expect(position()).toBe((from % total) + 1));
     await user.keyboard('{Shift>}{Enter}{/Shift}');
-    await waitFor(() => expect(at()).toBe(from));
+    await waitFor(() => expect(position()).toBe(from));
   });
 
   it('its buttons work with Enter', async () => {
-    const { app, at, look, user } = await bar();
-    await look('question 14');
-    const [from, total] = [at(), app.find.result!.total];
+    const { app, position, search, user } = await bar();
+    await search('question 14');
+    const [from, total] = [position(), app.find.result!.total];
     expect(total).toBeGreaterThan(2);
     screen.getByRole('button', { name: 'Previous (Shift+Enter)' }).focus();
     await user.keyboard('{Enter}');
-    await waitFor(() => expect(at()).toBe(from === 1 ? total : from - 1));
+    await waitFor(() => expect(position()).toBe(from === 1 ? total : from - 1));
     screen.getByRole('button', { name: 'Match case' }).focus();
     await user.keyboard('{Enter}');
     expect(screen.getByRole('button', { name: 'Match case' })).toHaveAttribute('aria-pressed', 'true');
@@ -68,8 +68,8 @@ describe('the find bar', () => {
   });
 
   it('Enter during a search does not go to an old result', async () => {
-    const { app, backend, field, look, user } = await bar();
-    await look('question 14');
+    const { app, backend, field, search, user } = await bar();
+    await search('question 14');
     expect(app.find.result?.total).toBeGreaterThan(2);
     const from = app.conversation.intent;
     const release = backend.hold('search.find');

@@ -65,8 +65,8 @@ function duplicate(world: World, id: string, branchId: string) {
     const { id: _, branchId: __, seq: ___, ...rest } = structuredClone(turn);
     world.addTurn(copy.row.activeBranch, rest);
   }
-  const made = world.branch(copy.row.activeBranch);
-  Object.assign(made, { pins: structuredClone(from.pins), states: structuredClone(from.states), ranges: structuredClone(from.ranges) });
+  const created = world.branch(copy.row.activeBranch);
+  Object.assign(created, { pins: structuredClone(from.pins), states: structuredClone(from.states), ranges: structuredClone(from.ranges) });
   world.changed('sessions', copy.row.id, copy.row.id);
   return { ...world.row(copy), leftOut: lineage.length - final.length };
 }

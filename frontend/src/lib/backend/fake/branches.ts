@@ -51,10 +51,10 @@ function rollbackTo(world: World, branchId: string, turnId: string): BranchView 
   const { seq, state } = onBranch(world, branchId, turnId);
   if (['accepted', 'preparing', 'responding', 'incomplete', 'failed', 'unsent'].includes(state)) throw new BackendError(errorView(`Turn #${seq} has no final answer`, 'Roll back to a turn that was answered.', 'conflict'));
   const { sessionId } = world.branch(branchId);
-  const made = world.addBranch(sessionId, `rollback to #${seq}: ${onBranch(world, branchId, turnId).user.find((block) => block.kind === 'text')?.text?.slice(0, 40) ?? ''}`, branchId, seq);
-  world.session(sessionId).row.activeBranch = made.view.id;
+  const created = world.addBranch(sessionId, `rollback to #${seq}: ${onBranch(world, branchId, turnId).user.find((block) => block.kind === 'text')?.text?.slice(0, 40) ?? ''}`, branchId, seq);
+  world.session(sessionId).row.activeBranch = created.view.id;
   world.changed('session', sessionId, sessionId);
-  return world.branchViewOf(made);
+  return world.branchViewOf(created);
 }
 
 function sideOf(world: World, branch: FakeBranch, own: TurnView[]): BranchSide {
@@ -66,7 +66,7 @@ function sideOf(world: World, branch: FakeBranch, own: TurnView[]): BranchSide {
 }
 
 /** Where a branch actually starts: a fork before its parent's own turns belongs to an ancestor. */
-function joint(world: World, branch: FakeBranch): { branch: FakeBranch; seq: number } | null {
+function forkPointOf(world: World, branch: FakeBranch): { branch: FakeBranch; seq: number } | null {
   const seq = branch.view.forkSeq;
   let parentId = branch.view.parentId;
   while (parentId !== '' && seq > 0) {
@@ -80,13 +80,13 @@ function joint(world: World, branch: FakeBranch): { branch: FakeBranch; seq: num
 export function treeOf(world: World, sessionId: string): BranchTree {
   const session = world.session(sessionId);
   const branches = session.branchIds.map((id) => world.branch(id));
-  const joints = new Map(branches.map((branch) => [branch, joint(world, branch)]));
+  const forkPoints = new Map(branches.map((branch) => [branch, forkPointOf(world, branch)]));
   const cuts = new Map<FakeBranch, Set<number>>(branches.map((branch) => [branch, new Set()]));
-  for (const at of joints.values()) if (at) cuts.get(at.branch)?.add(at.seq);
+  for (const at of forkPoints.values()) if (at) cuts.get(at.branch)?.add(at.seq);
   const runs: TreeRun[] = [];
   const endings = new Map<string, string>();
   for (const branch of branches) {
-    const at = joints.get(branch);
+    const at = forkPoints.get(branch);
     let parent = at ? (endings.get(`${at.branch.view.id}/${at.seq}`) ?? '') : '';
     for (const run of runsOf(branch, cuts.get(branch)!)) {
       runs.push({ ...run, parent });
@@ -135,10 +135,10 @@ function parentsFirst(runs: readonly TreeRun[]): TreeRun[] {
   const children = new Map<string, TreeRun[]>();
   for (const run of runs) children.set(run.parent, [...(children.get(run.parent) ?? []), run]);
   const ordered: TreeRun[] = [];
-  const waiting = [...(children.get('') ?? [])].reverse();
-  for (let run = waiting.pop(); run; run = waiting.pop()) {
+  const stack = [...(children.get('') ?? [])].reverse();
+  for (let run = stack.pop(); run; run = stack.pop()) {
     ordered.push(run);
-    waiting.push(...[...(children.get(run.id) ?? [])].reverse());
+    stack.push(...[...(children.get(run.id) ?? [])].reverse());
   }
   return ordered;
 }

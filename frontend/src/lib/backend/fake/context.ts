@@ -43,8 +43,8 @@ export function nextContext(world: World, branchId: string, model: string, draft
   const view = assemble(world, branchId, chosen, message, (last?.seq ?? 0) + 1, memoryBlocks(draft.memories));
   if (last) mark(view, assemble(world, branchId, last.model, textsOf(last.user), last.seq));
   if (view.tokens <= view.ceiling) return view;
-  const over = view.tokens - view.ceiling;
-  return { ...view, sections: [], error: errorView(`This does not fit: ${view.tokens} tokens, and ${view.ceiling} are allowed`, `Shorten the message by about ${over} tokens, or choose a model with a larger window.`, 'over_budget') };
+  const excess = view.tokens - view.ceiling;
+  return { ...view, sections: [], error: errorView(`This does not fit: ${view.tokens} tokens, and ${view.ceiling} are allowed`, `Shorten the message by about ${excess} tokens, or choose a model with a larger window.`, 'over_budget') };
 }
 
 /** What a branch that ends with turn `seq` would send next, before a message is written. */

@@ -21,25 +21,25 @@ const paces: Record<string, FakeOptions['pace']> = {
  * &forks=N, &pace=fast|slow, &tasks=some for tasks of earlier runs, &tools=some for tool calls. The result is also
  * window.fake, for scripts that drive the page.
  */
-export function developmentBackend(asked: URLSearchParams): FakeBackend {
-  const data = (asked.get('fake') || 'rich') as FakeOptions['data'];
+export function developmentBackend(params: URLSearchParams): FakeBackend {
+  const data = (params.get('fake') || 'rich') as FakeOptions['data'];
   const backend = fakeBackend({
     data,
     longest: 10_000,
-    sessions: Number(asked.get('sessions') ?? 0),
-    forks: Number(asked.get('forks') ?? 0),
-    pace: paces[asked.get('pace') ?? ''] ?? {},
-    tools: asked.get('tools') === 'some',
-    taskMs: Number(asked.get('taskMs') ?? 400),
+    sessions: Number(params.get('sessions') ?? 0),
+    forks: Number(params.get('forks') ?? 0),
+    pace: paces[params.get('pace') ?? ''] ?? {},
+    tools: params.get('tools') === 'some',
+    taskMs: Number(params.get('taskMs') ?? 400),
   });
-  if (asked.get('tasks') === 'some') seedTasks(backend);
+  if (params.get('tasks') === 'some') seedTasks(backend);
   const { program } = backend;
   const { startup } = program;
-  startup.theme = asked.get('theme') ?? 'system';
-  startup.textZoom = Number(asked.get('zoom') ?? 100);
+  startup.theme = params.get('theme') ?? 'system';
+  startup.textZoom = Number(params.get('zoom') ?? 100);
   program.set('appearance.theme', startup.theme);
   program.set('appearance.text_zoom', String(startup.textZoom));
-  const open = asked.get('open') ?? (asked.has('tools') ? 'Tools at work' : asked.has('forks') ? 'Three hundred ways' : 'Orders to Postgres');
+  const open = params.get('open') ?? (params.has('tools') ? 'Tools at work' : params.has('forks') ? 'Three hundred ways' : 'Orders to Postgres');
   startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === open)?.row.id ?? '';
   (window as unknown as { fake: FakeBackend }).fake = backend;
   return backend;

@@ -7,10 +7,10 @@ import type { World } from './world';
 export function documents(world: World): Pick<ChatService, 'attach' | 'attachCancel' | 'document'> {
   const arriving = new Map<string, { name: string; data: string }>();
   const kept = new Map<string, { file: FileView; text: string }>();
-  let made = 0;
+  let count = 0;
   return {
     attach: async (part) => {
-      const upload = part.upload || `upload${++made}`;
+      const upload = part.upload || `upload${++count}`;
       const before = arriving.get(upload);
       if (part.upload !== '' && !before) throw new BackendError(errorView('This document is no longer being attached.', 'attach it again', 'not_found'));
       world.branch(part.branchId);
@@ -23,7 +23,7 @@ export function documents(world: World): Pick<ChatService, 'attach' | 'attachCan
       if (data.includes('\0')) throw new BackendError(errorView(`${part.name} is not a text file; nothing was attached.`, 'text, Markdown, source code and PDF can be attached'));
       const text = new TextDecoder().decode(Uint8Array.from(data, (letter) => letter.charCodeAt(0)));
       const known = [...kept.values()].find((document) => document.text === text);
-      const file = { id: known?.file.id ?? `file${++made}`, name: part.name, mediaType: 'text/plain', tokens: Math.ceil(text.length / 4) };
+      const file = { id: known?.file.id ?? `file${++count}`, name: part.name, mediaType: 'text/plain', tokens: Math.ceil(text.length / 4) };
       kept.set(file.id, { file, text });
       return { upload, file, image: null };
     },

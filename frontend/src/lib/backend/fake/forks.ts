@@ -13,10 +13,10 @@ export function seedForks(world: World, count: number): void {
   const session = world.addSession('Three hundred ways');
   const trunk = session.row.activeBranch;
   const random = numbers(7);
-  const say = (branchId: string, text: string, at: number, state: TurnState = 'committed') =>
+  const addTurn = (branchId: string, text: string, at: number, state: TurnState = 'committed') =>
     world.addTurn(branchId, { user: [block('text', text)], assistant: [block('text', `On ${text.toLowerCase()}: it can be done, at a price. ${'There is more to say about it. '.repeat(2)}`)], createdAt: at, updatedAt: at, state });
   const began = world.epoch - (count + 200) * 30 * minute;
-  for (let i = 1; i <= 120; i++) say(trunk, `Step ${i} of the migration plan`, began + i * minute, i === 120 ? 'head' : 'committed');
+  for (let i = 1; i <= 120; i++) addTurn(trunk, `Step ${i} of the migration plan`, began + i * minute, i === 120 ? 'head' : 'committed');
   const ids = [trunk];
   for (let i = 1; i <= count; i++) {
     const at = began + (200 + i) * 30 * minute;
@@ -29,17 +29,17 @@ export function seedForks(world: World, count: number): void {
     fork.createdAt = at;
     ids.push(fork.view.id);
     const turns = i % 23 === 0 ? 0 : 1 + Math.floor(random() * 14);
-    for (let n = 1; n <= turns; n++) say(fork.view.id, n === 1 ? `What if we used a ${topic}?` : `And then, ${topic}, part ${n}?`, at + n * minute, n < turns ? 'committed' : i % 9 === 0 ? 'pending' : i % 31 === 0 ? 'incomplete' : 'head');
+    for (let n = 1; n <= turns; n++) addTurn(fork.view.id, n === 1 ? `What if we used a ${topic}?` : `And then, ${topic}, part ${n}?`, at + n * minute, n < turns ? 'committed' : i % 9 === 0 ? 'pending' : i % 31 === 0 ? 'incomplete' : 'head');
   }
   session.row.updatedAt = world.epoch - minute;
 }
 
 /** Reproducible pseudo-random numbers from 0 to 1 (mulberry32). */
-function numbers(from: number): () => number {
-  let at = from;
+function numbers(seed: number): () => number {
+  let state = seed;
   return () => {
-    at = (at + 0x6d2b79f5) | 0;
-    let t = Math.imul(at ^ (at >>> 15), 1 | at);
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   };

@@ -32,13 +32,13 @@ export function inspectService(world: World, streams: Streams): InspectService {
     stateByID: async (stateId) => stateById(world, stateId),
     suggestedPins: async (branchId) => branch(branchId).suggested.map((suggestion) => ({ ...suggestion })),
     acceptSuggestedPin: async (id, text) => {
-      const { of, suggestion } = takeSuggestion(world, id);
-      const pin: PinView = { id: world.id('f'), text: text || suggestion.text, position: of.pins.length, tokens: Math.ceil(text.length / 4), version: 1, createdAt: world.now(), inherited: false };
-      of.pins.push(pin);
-      pinsChanged(of.view.id);
+      const { branch: owner, suggestion } = takeSuggestion(world, id);
+      const pin: PinView = { id: world.id('f'), text: text || suggestion.text, position: owner.pins.length, tokens: Math.ceil(text.length / 4), version: 1, createdAt: world.now(), inherited: false };
+      owner.pins.push(pin);
+      pinsChanged(owner.view.id);
       return pin;
     },
-    dismissSuggestedPin: async (id) => pinsChanged(takeSuggestion(world, id).of.view.id),
+    dismissSuggestedPin: async (id) => pinsChanged(takeSuggestion(world, id).branch.view.id),
     addPin: async (branchId, text) => {
       const pin: PinView = { id: world.id('f'), text, position: branch(branchId).pins.length, tokens: Math.ceil(text.length / 4), version: 1, createdAt: world.now(), inherited: false };
       branch(branchId).pins.push(pin);
@@ -101,12 +101,12 @@ function stateById(world: World, id: string): StateView {
 }
 
 /** Removes a suggestion from its branch, as both accepting and dismissing do. */
-function takeSuggestion(world: World, id: string): { of: FakeBranch; suggestion: PinSuggestion } {
-  for (const of of world.branches.values()) {
-    const suggestion = of.suggested.find((candidate) => candidate.id === id);
+function takeSuggestion(world: World, id: string): { branch: FakeBranch; suggestion: PinSuggestion } {
+  for (const branch of world.branches.values()) {
+    const suggestion = branch.suggested.find((candidate) => candidate.id === id);
     if (!suggestion) continue;
-    of.suggested = of.suggested.filter((candidate) => candidate.id !== id);
-    return { of, suggestion };
+    branch.suggested = branch.suggested.filter((candidate) => candidate.id !== id);
+    return { branch, suggestion };
   }
   throw new BackendError(errorView('This suggestion was pinned or dismissed already', '', 'not_found'));
 }

@@ -22,30 +22,30 @@ export function libraryService(world: World): LibraryService {
   let prompts: SavedPromptView[] = [];
   const applied = new Map<string, { id: string; name: string }>();
   const sorted = <T extends { name: string }>(list: T[]) => list.sort((a, b) => a.name.localeCompare(b.name));
-  const lost = (what: string) => new BackendError(errorView(`There is no such ${what}; it may have been deleted.`, '', 'not_found'));
-  const free = (list: readonly { id: string; name: string }[], name: string, id = '') => {
-    if (list.some((one) => one.id !== id && one.name.toLowerCase() === name.toLowerCase())) {
+  const notFound = (kind: string) => new BackendError(errorView(`There is no such ${kind}; it may have been deleted.`, '', 'not_found'));
+  const requireFreeName = (list: readonly { id: string; name: string }[], name: string, id = '') => {
+    if (list.some((entry) => entry.id !== id && entry.name.toLowerCase() === name.toLowerCase())) {
       throw new BackendError(errorView(`There is already one named "${name}"; nothing was changed.`, 'choose another name', 'conflict'));
     }
   };
   const changed = () => world.changed('library', '', '');
   const assistant = (id: string): AssistantView => {
-    const found = assistants.find((one) => one.id === id);
-    if (!found) throw lost('assistant');
+    const found = assistants.find((entry) => entry.id === id);
+    if (!found) throw notFound('assistant');
     return found;
   };
-  const save = (given: AssistantView): AssistantView => {
-    if (given.name.trim() === '') throw new BackendError(errorView('A name must have 1 to 80 characters in one line; nothing was changed.'));
-    free(assistants, given.name.trim(), given.id);
-    const stored = { ...given, name: given.name.trim(), id: given.id || world.id('a') };
-    assistants = sorted([...assistants.filter((one) => one.id !== stored.id), stored]);
+  const save = (input: AssistantView): AssistantView => {
+    if (input.name.trim() === '') throw new BackendError(errorView('A name must have 1 to 80 characters in one line; nothing was changed.'));
+    requireFreeName(assistants, input.name.trim(), input.id);
+    const stored = { ...input, name: input.name.trim(), id: input.id || world.id('a') };
+    assistants = sorted([...assistants.filter((entry) => entry.id !== stored.id), stored]);
     changed();
     return stored;
   };
-  const number = (name: string): string => {
+  const uniqueName = (name: string): string => {
     let n = 2;
-    while (assistants.some((one) => one.name === `${name} (${n})`)) n++;
-    return assistants.some((one) => one.name === name) ? `${name} (${n})` : name;
+    while (assistants.some((entry) => entry.name === `${name} (${n})`)) n++;
+    return assistants.some((entry) => entry.name === name) ? `${name} (${n})` : name;
   };
   const apply = (session: FakeSession, from: AssistantView) => {
     session.settings = settingsOf(from);
@@ -53,21 +53,21 @@ export function libraryService(world: World): LibraryService {
     applied.set(session.row.id, { id: from.id, name: from.name });
     world.changed('session', session.row.id, session.row.id);
   };
-  const savePrompt = (given: SavedPromptView): SavedPromptView => {
-    if (given.name.trim() === '' || given.text.trim() === '') throw new BackendError(errorView('A prompt must have a name and text; nothing was changed.'));
-    free(prompts, given.name.trim(), given.id);
-    const stored = { ...given, name: given.name.trim(), id: given.id || world.id('p'), variables: variablesOf(given.text) };
-    prompts = sorted([...prompts.filter((one) => one.id !== stored.id), stored]);
+  const savePrompt = (input: SavedPromptView): SavedPromptView => {
+    if (input.name.trim() === '' || input.text.trim() === '') throw new BackendError(errorView('A prompt must have a name and text; nothing was changed.'));
+    requireFreeName(prompts, input.name.trim(), input.id);
+    const stored = { ...input, name: input.name.trim(), id: input.id || world.id('p'), variables: variablesOf(input.text) };
+    prompts = sorted([...prompts.filter((entry) => entry.id !== stored.id), stored]);
     changed();
     return stored;
   };
   return {
     panel: async () => ({ rev: world.rev, assistants, prompts }),
-    saveAssistant: async (given) => save(given),
-    duplicateAssistant: async (id) => save({ ...assistant(id), id: '', name: number(assistant(id).name) }),
+    saveAssistant: async (input) => save(input),
+    duplicateAssistant: async (id) => save({ ...assistant(id), id: '', name: uniqueName(assistant(id).name) }),
     deleteAssistant: async (id) => {
       assistant(id);
-      assistants = assistants.filter((one) => one.id !== id);
+      assistants = assistants.filter((entry) => entry.id !== id);
       changed();
     },
     applyAssistant: async (sessionId, id) => apply(world.session(sessionId), assistant(id)),
@@ -81,34 +81,34 @@ export function libraryService(world: World): LibraryService {
       const session = world.session(sessionId);
       const from = applied.get(sessionId);
       if (!from) return { id: '', name: '', known: false, differs: false };
-      const now = assistants.find((one) => one.id === from.id);
+      const now = assistants.find((entry) => entry.id === from.id);
       const differs = now !== undefined && (JSON.stringify(settingsOf(now)) !== JSON.stringify(session.settings) || (now.model !== '' && now.model !== session.model));
       return { id: from.id, name: now?.name ?? from.name, known: now !== undefined, differs };
     },
     assistantFile: async (id) => JSON.stringify({ format: 'contextinfinity-assistant', version: 1, ...assistant(id) }, null, 2),
     importAssistant: async (text) => {
-      const { format, version: _, ...given } = JSON.parse(text) as AssistantView & { format: string; version: number };
+      const { format, version: _, ...input } = JSON.parse(text) as AssistantView & { format: string; version: unknown };
       if (format !== 'contextinfinity-assistant') throw new BackendError(errorView('The file does not contain an assistant; nothing was imported.'));
-      return save({ ...given, id: '', name: number(given.name) });
+      return save({ ...input, id: '', name: uniqueName(input.name) });
     },
-    savePrompt: async (given) => savePrompt(given),
+    savePrompt: async (input) => savePrompt(input),
     deletePrompt: async (id) => {
-      if (!prompts.some((one) => one.id === id)) throw lost('prompt');
-      prompts = prompts.filter((one) => one.id !== id);
+      if (!prompts.some((entry) => entry.id === id)) throw notFound('prompt');
+      prompts = prompts.filter((entry) => entry.id !== id);
       changed();
     },
     fillPrompt: async (id, values) => {
-      const found = prompts.find((one) => one.id === id);
-      if (!found) throw lost('prompt');
-      const byName = new Map(found.variables.map((one) => [one.name, values[one.name] || (one.name === 'date' ? new Date(world.now()).toISOString().slice(0, 10) : one.default)]));
+      const found = prompts.find((entry) => entry.id === id);
+      if (!found) throw notFound('prompt');
+      const byName = new Map(found.variables.map((entry) => [entry.name, values[entry.name] || (entry.name === 'date' ? new Date(world.now()).toISOString().slice(0, 10) : entry.default)]));
       return found.text.replace(variable, (_, name: string) => byName.get(name) ?? '');
     },
     promptsFile: async () => JSON.stringify({ format: 'contextinfinity-prompts', version: 1, prompts: prompts.map(({ name, text }) => ({ name, text })) }, null, 2),
     importPrompts: async (text) => {
-      const { prompts: given } = JSON.parse(text) as { prompts: { name: string; text: string }[] };
-      const fresh = given.filter((one) => !prompts.some((known) => known.name === one.name && known.text === one.text));
-      for (const one of fresh) savePrompt({ id: '', ...one, variables: [] });
-      return { added: fresh.length, known: given.length - fresh.length };
+      const { prompts: imported } = JSON.parse(text) as { prompts: { name: string; text: string }[] };
+      const added = imported.filter((entry) => !prompts.some((known) => known.name === entry.name && known.text === entry.text));
+      for (const entry of added) savePrompt({ id: '', ...entry, variables: [] });
+      return { added: added.length, known: imported.length - added.length };
     },
   };
 }

@@ -22,8 +22,8 @@ export function memoryService(world: World): MemoryService {
   };
   return {
     chunks: async (filter) => {
-      const wanted = within(world, filter).filter((chunk) => chunk.text.toLowerCase().includes(filter.text.toLowerCase()));
-      return { total: wanted.length, chunks: wanted.slice(filter.offset, filter.offset + (filter.limit || 50)).map((chunk) => chunk.row) };
+      const matching = filtered(world, filter).filter((chunk) => chunk.text.toLowerCase().includes(filter.text.toLowerCase()));
+      return { total: matching.length, chunks: matching.slice(filter.offset, filter.offset + (filter.limit || 50)).map((chunk) => chunk.row) };
     },
     chunk: async (id) => {
       const { row, text } = find(id);
@@ -34,13 +34,13 @@ export function memoryService(world: World): MemoryService {
       };
     },
     search: async (filter, query) => {
-      const asked = new Set(wordsOf(query));
-      const scored = within(world, filter).map((chunk) => ({ chunk, shared: wordsOf(chunk.text).filter((word) => asked.has(word)).length }));
+      const queryWords = new Set(wordsOf(query));
+      const scored = filtered(world, filter).map((chunk) => ({ chunk, shared: wordsOf(chunk.text).filter((word) => queryWords.has(word)).length }));
       const found = scored.filter(({ shared }) => shared > 0).sort((a, b) => b.shared - a.shared);
       const best = found[0]?.shared ?? 1;
       return {
         hits: found.slice(0, filter.limit || 20).map(({ chunk, shared }, i) => ({
-          chunk: chunk.row, rank: i + 1, score: shared / best, match: matchOf(chunk, asked),
+          chunk: chunk.row, rank: i + 1, score: shared / best, match: matchOf(chunk, queryWords),
         })),
         candidates: scored.length, embedder, warning: '', totalMs: 3.4, embedMs: 0.2, vectorMs: 1.1, keywordMs: 1.9,
       };
@@ -67,15 +67,15 @@ function known(world: World, kind: KnownKind): KnownItem[] {
     });
     if (!branch) return [];
     if (kind === 'pin') return branch.pins.map((pin) => item(pin.id, pin.text));
-    if (kind === 'suggestion') return branch.suggested.map((one) => item(one.id, one.text));
+    if (kind === 'suggestion') return branch.suggested.map((suggestion) => item(suggestion.id, suggestion.text));
     if (kind === 'instructions') return settings.systemPrompt ? [item(row.id, settings.systemPrompt)] : [];
     const head = branch.states.at(0);
     return head?.summary ? [item(head.id, head.summary)] : [];
   });
 }
 
-function matchOf({ row, text }: Chunk, asked: ReadonlySet<string>): MatchView {
-  const words = [...new Set(text.match(/[\p{L}\p{N}]{2,}/gu) ?? [])].filter((word) => asked.has(word.toLowerCase()));
+function matchOf({ row, text }: Chunk, queryWords: ReadonlySet<string>): MatchView {
+  const words = [...new Set(text.match(/[\p{L}\p{N}]{2,}/gu) ?? [])].filter((word) => queryWords.has(word.toLowerCase()));
   return { words, similarity: 0.97, role: row.role, reason: `Matched: ${words.join(', ')} · more similar than 97 % of unrelated text.` };
 }
 
@@ -95,7 +95,7 @@ export function memoryBlocks(memories: readonly MemoryChip[]): BlockView[] {
   return memories.map((memory) => block('memory', memory.title, { id: memory.id, memory }));
 }
 
-function within(world: World, filter: MemoryFilter): Chunk[] {
+function filtered(world: World, filter: MemoryFilter): Chunk[] {
   const lineage = new Set(filter.scope === 'lineage' && filter.branchId ? world.lineage(filter.branchId).map((turn) => turn.id) : []);
   const project = filter.scope === 'project' && filter.branchId ? world.session(world.branch(filter.branchId).sessionId).row.folder : '';
   return everything(world).filter(({ row }) =>

@@ -61,8 +61,8 @@ export class Program {
 
   set(key: string, value: string): SettingsView {
     const found = this.#setting(key);
-    const fault = faultOf(found, value);
-    if (fault !== '') throw new BackendError(errorView(fault, 'The value before stays in effect.', 'invalid'));
+    const problem = faultOf(found, value);
+    if (problem !== '') throw new BackendError(errorView(problem, 'The value before stays in effect.', 'invalid'));
     Object.assign(found, { value, origin: value === found.default ? 'default' : 'file' });
     return this.view();
   }

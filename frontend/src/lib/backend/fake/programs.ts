@@ -49,22 +49,22 @@ export function programsService(world: World): ProgramsService {
     if (!found) throw new BackendError(errorView(`There is no program "${name}" in the list`, '', 'not_found'));
     return found;
   };
-  const put = (next: ProgramClientView) => changed([...clients.filter((candidate) => candidate.name !== next.name), next]);
+  const replace = (next: ProgramClientView) => changed([...clients.filter((candidate) => candidate.name !== next.name), next]);
   return {
     panel: async () => panel(),
     allow: async (choice) => {
       const old = clients.find((candidate) => candidate.name === choice.name) ?? client(world, choice.name);
       const sessions = choice.sessions.map((id) => ({ id, title: world.sessions.get(id)?.row.title ?? '' }));
-      return put({ ...old, scope: choice.scope, sessions, folders: choice.folders, remember: choice.remember });
+      return replace({ ...old, scope: choice.scope, sessions, folders: choice.folders, remember: choice.remember });
     },
     forget: async (name) => changed(clients.filter((candidate) => candidate !== find(name))),
     makeToken: async (name) => {
       if (name.trim() === '') throw new BackendError(errorView('The name of a program has 1 to 64 letters', '', 'invalid'));
-      put({ ...(clients.find((candidate) => candidate.name === name) ?? client(world, name)), tokenAt: world.epoch });
+      replace({ ...(clients.find((candidate) => candidate.name === name) ?? client(world, name)), tokenAt: world.epoch });
       const token = 'ci-1f2e3d4c5b6a79880f1e2d3c4b5a6978';
       return { name, token, snippet: JSON.stringify({ mcpServers: { contextinfinity: { url: panel().http.url, headers: { Authorization: `Bearer ${token}` } } } }, null, 2) };
     },
-    revokeToken: async (name) => put({ ...find(name), tokenAt: 0 }),
+    revokeToken: async (name) => replace({ ...find(name), tokenAt: 0 }),
     setHTTP: async (value) => {
       on = value;
       return changed(clients);

@@ -25,9 +25,9 @@ export function projectsService(world: World): ProjectsService {
     if (!found) throw new BackendError(errorView('There is no such project; it may have been deleted.', '', 'not_found'));
     return found;
   };
-  const named = (name: string, but = ''): string => {
+  const validName = (name: string, exceptId = ''): string => {
     if (name.trim() === '') throw new BackendError(errorView('A project must have a name; nothing was changed.', '', 'invalid'));
-    if (world.projects.some(({ view }) => view.id !== but && view.name === name.trim())) {
+    if (world.projects.some(({ view }) => view.id !== exceptId && view.name === name.trim())) {
       throw new BackendError(errorView(`There is a project "${name.trim()}" already; nothing was changed.`, 'choose another name', 'conflict'));
     }
     return name.trim();
@@ -43,17 +43,17 @@ export function projectsService(world: World): ProjectsService {
     panel: async () => ({ rev: world.rev, projects: world.projects.map(shown).map(({ id, name, sessions, files }) => ({ id, name, sessions, files })) }),
     project: async (id) => shown(find(id)),
     create: async (name) => {
-      const view: ProjectView = { id: '', name: named(name), instructions: '', model: '', toolsMode: '', tools: [], facts: [], watch: '', sessions: 0, files: 0, scan: null };
+      const view: ProjectView = { id: '', name: validName(name), instructions: '', model: '', toolsMode: '', tools: [], facts: [], watch: '', sessions: 0, files: 0, scan: null };
       const project = { view: { ...view, id: world.id('p') }, documents: [], watched: [] };
       world.projects.push(project);
       return changed(project);
     },
-    save: async (given) => {
-      const project = find(given.id);
-      const name = named(given.name, given.id);
+    save: async (input) => {
+      const project = find(input.id);
+      const name = validName(input.name, input.id);
       for (const session of world.inFolder(project.view.name)) session.row.folder = name;
-      const { instructions, model, toolsMode, tools } = given;
-      Object.assign(project.view, { name, instructions: instructions.trim(), model, toolsMode, tools: [...tools], facts: [...new Set(given.facts.map((fact) => fact.trim()).filter(Boolean))] });
+      const { instructions, model, toolsMode, tools } = input;
+      Object.assign(project.view, { name, instructions: instructions.trim(), model, toolsMode, tools: [...tools], facts: [...new Set(input.facts.map((fact) => fact.trim()).filter(Boolean))] });
       world.changed('sessions', '', '');
       return changed(project);
     },

@@ -6,10 +6,10 @@ import type { Streams } from './streaming';
 import type { FakeBranch, World } from './world';
 
 /** As many as the program allows. */
-const most = 20;
+const maxQueued = 20;
 
-export function enqueue(world: World, branch: FakeBranch, message: Draft, at = most): void {
-  if (branch.queue.length >= most) throw new BackendError(errorView(`${most} messages are already queued on this branch. Nothing was queued.`, 'Wait until one is sent, or delete one.', 'conflict'));
+export function enqueue(world: World, branch: FakeBranch, message: Draft, at = maxQueued): void {
+  if (branch.queue.length >= maxQueued) throw new BackendError(errorView(`${maxQueued} messages are already queued on this branch. Nothing was queued.`, 'Wait until one is sent, or delete one.', 'conflict'));
   if (branch.queue.length === 0) branch.held = '';
   branch.queue.splice(at, 0, { id: world.id('q'), message });
   world.changed('queue', branch.view.id, branch.sessionId);
@@ -24,9 +24,9 @@ export function queueView(branch: FakeBranch): QueueView {
 
 export function queues(world: World, streams: Streams): Pick<ChatService, 'queue' | 'sendQueue' | 'editQueued' | 'moveQueued' | 'removeQueued' | 'restoreQueued'> {
   const find = (id: string) => {
-    const branch = [...world.branches.values()].find(({ queue }) => queue.some((one) => one.id === id));
+    const branch = [...world.branches.values()].find(({ queue }) => queue.some((entry) => entry.id === id));
     if (!branch) throw new BackendError(errorView('This message is no longer queued: it was sent, edited or deleted.', '', 'not_found'));
-    return { branch, at: branch.queue.findIndex((one) => one.id === id) };
+    return { branch, at: branch.queue.findIndex((entry) => entry.id === id) };
   };
   const changed = (branch: FakeBranch) => world.changed('queue', branch.view.id, branch.sessionId);
   const take = (id: string) => {

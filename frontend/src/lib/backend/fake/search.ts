@@ -19,14 +19,14 @@ import { turnMetrics } from './inspect';
 import { errorView } from './shapes';
 import type { FakeSession, World } from './world';
 
-const usualGroups = 30;
+const defaultGroups = 30;
 const groupHits = 5;
 const sessionHits = 200;
-const usualPoints = 200;
-const mostPoints = 1000;
-const mostFinds = 5000;
-const before = 48;
-const length = 200;
+const defaultPoints = 200;
+const maxPoints = 1000;
+const maxFindHits = 5000;
+const charsBefore = 48;
+const snippetLength = 200;
 /** Input and output price in dollars per million tokens, of the models that have a price. */
 const prices: Record<string, [number, number]> = { sonnet: [3, 15] };
 
@@ -44,7 +44,7 @@ function everything(world: World, query: SearchQuery): SearchResult {
   const terms = termsOf(query.text);
   const result: SearchResult = { groups: [], hits: 0, truncated: false, warning: '', totalMs: 0 };
   if (terms.length === 0) return result;
-  const most = query.sessionId === '' ? groupHits : sessionHits;
+  const maxHits = query.sessionId === '' ? groupHits : sessionHits;
   const scored: { group: SearchGroup; score: number }[] = [];
   for (const session of world.sessions.values()) {
     if ((query.sessionId !== '' && session.row.id !== query.sessionId) || (session.row.archived && !query.archived && query.sessionId === '')) continue;
@@ -53,10 +53,10 @@ function everything(world: World, query: SearchQuery): SearchResult {
     const marks = query.role === '' ? marksOf(title, terms) : [];
     result.hits += hits.length;
     if (hits.length === 0 && marks.length === 0) continue;
-    scored.push({ group: { sessionId: id, title, folder, archived, updatedAt, marks, hits: hits.slice(0, most), more: Math.max(0, hits.length - most) }, score: (marks.length > 0 ? 3 : 0) + (hits[0]?.score ?? 0) });
+    scored.push({ group: { sessionId: id, title, folder, archived, updatedAt, marks, hits: hits.slice(0, maxHits), more: Math.max(0, hits.length - maxHits) }, score: (marks.length > 0 ? 3 : 0) + (hits[0]?.score ?? 0) });
   }
   scored.sort((a, b) => b.score - a.score || b.group.hits.length + b.group.more - a.group.hits.length - a.group.more || b.group.updatedAt - a.group.updatedAt);
-  const limit = query.limit > 0 ? query.limit : usualGroups;
+  const limit = query.limit > 0 ? query.limit : defaultGroups;
   return { ...result, groups: scored.slice(0, limit).map(({ group }) => group), truncated: scored.length > limit, totalMs: Math.round(performance.now() - started) };
 }
 
@@ -100,7 +100,7 @@ function marksOf(text: string, terms: readonly Term[]): Span[] {
   for (const term of terms) {
     const found = [...text.matchAll(term)];
     if (found.length === 0) return [];
-    for (const one of found) marks.push({ from: one.index, to: one.index + one[0].length });
+    for (const match of found) marks.push({ from: match.index, to: match.index + match[0].length });
   }
   return marks.sort((a, b) => a.from - b.from).filter((mark, i, all) => i === 0 || mark.from >= all[i - 1]!.to);
 }
@@ -117,12 +117,12 @@ const wordsOf = (blocks: readonly BlockView[]): string => blocks.filter((block) 
 /** The words around the first mark, on one line, and the positions of the marks in them. */
 function snippet(text: string, marks: readonly Span[]): { snippet: string; marks: Span[] } {
   const first = marks[0];
-  let from = first ? Math.max(0, first.from - before) : 0;
+  let from = first ? Math.max(0, first.from - charsBefore) : 0;
   if (from > 0) {
     const space = text.slice(from, first!.from).search(/\s/);
     if (space >= 0) from += space + 1;
   }
-  const to = Math.min(text.length, Math.max(from + length, first ? Math.min(first.to, from + 2 * length) : 0));
+  const to = Math.min(text.length, Math.max(from + snippetLength, first ? Math.min(first.to, from + 2 * snippetLength) : 0));
   const head = from > 0 ? '…' : '';
   const inside = marks.filter((mark) => mark.from >= from && mark.from < to).map((mark) => ({ from: mark.from - from + head.length, to: Math.min(mark.to, to) - from + head.length }));
   return { snippet: `${head}${text.slice(from, to).replace(/\s/g, ' ')}${to < text.length ? '…' : ''}`, marks: inside };
@@ -131,25 +131,25 @@ function snippet(text: string, marks: readonly Span[]): { snippet: string; marks
 function find(world: World, branchId: string, text: string, matchCase: boolean): FindResult {
   const turns = world.lineage(branchId);
   if (text === '') return { hits: [], total: 0, truncated: false };
-  const wanted = new RegExp(literally(text), matchCase ? 'gu' : 'giu');
+  const pattern = new RegExp(literally(text), matchCase ? 'gu' : 'giu');
   const hits = turns.flatMap((turn): FindHit[] => {
     const words = [wordsOf(turn.user), wordsOf(turn.assistant)].join('\n');
-    const marks = [...words.matchAll(wanted)].map((found) => ({ from: found.index, to: found.index + found[0].length }));
+    const marks = [...words.matchAll(pattern)].map((found) => ({ from: found.index, to: found.index + found[0].length }));
     if (marks.length === 0) return [];
     const cut = snippet(words, marks);
     return [{ turnId: turn.id, seq: turn.seq, count: marks.length, first: cut.snippet, marks: cut.marks }];
   });
-  return { hits: hits.slice(0, mostFinds), total: hits.reduce((sum, hit) => sum + hit.count, 0), truncated: hits.length > mostFinds };
+  return { hits: hits.slice(0, maxFindHits), total: hits.reduce((sum, hit) => sum + hit.count, 0), truncated: hits.length > maxFindHits };
 }
 
 function metrics(world: World, query: MetricsQuery): MetricsSeries {
-  const limit = query.limit > 0 ? Math.min(query.limit, mostPoints) : usualPoints;
+  const limit = query.limit > 0 ? Math.min(query.limit, maxPoints) : defaultPoints;
   const turns = measured(world, query).filter((turn) => turn.inputTokens > 0).sort((a, b) => a.createdAt - b.createdAt).slice(-limit);
   const points = turns.map((turn): MetricPoint => {
     const { id, title } = world.sessionOf(turn).row;
     return { session: id, title, at: turn.createdAt, model: turn.model, cost: costOf(turn), turn: turnMetrics(turn) };
   });
-  const sum = (of: (turn: TurnView) => number) => turns.reduce((all, turn) => all + of(turn), 0);
+  const sum = (valueOf: (turn: TurnView) => number) => turns.reduce((all, turn) => all + valueOf(turn), 0);
   const priced = points.filter((point) => point.cost >= 0);
   return {
     points, inputTokens: sum((turn) => turn.inputTokens), outputTokens: sum((turn) => turn.outputTokens), cachedTokens: sum((turn) => turn.cachedTokens),

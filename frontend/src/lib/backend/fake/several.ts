@@ -5,11 +5,11 @@ import { block, errorView } from './shapes';
 import type { Streams } from './streaming';
 import type { World } from './world';
 
-const mostAsked = 4;
+const maxModels = 4;
 const running = ['accepted', 'preparing', 'responding', 'waiting'];
 
 export function sendToSeveral(world: World, streams: Streams, models: string[], send: () => SendResult): SentToSeveral {
-  if (models.length < 2 || models.length > mostAsked) throw new BackendError(errorView(`A message can be sent to two to four models at once, not to ${models.length}. Nothing was sent.`, '', 'invalid'));
+  if (models.length < 2 || models.length > maxModels) throw new BackendError(errorView(`A message can be sent to two to four models at once, not to ${models.length}. Nothing was sent.`, '', 'invalid'));
   const first = send();
   if (first.queued) throw new BackendError(errorView('An answer is still arriving', 'Wait until it is final.', 'busy'));
   for (const model of models.slice(1)) answerAlso(world, streams, world.turn(first.turnId), model);
@@ -23,15 +23,15 @@ export function answerAlso(world: World, streams: Streams, turn: TurnView, model
 export function answersOf(world: World, turnId: string): AnswerSet {
   const turn = world.turn(turnId);
   const session = world.sessionOf(turn);
-  const before = (one: TurnView) => world.lineage(one.branchId).find((other) => other.seq === one.seq - 1)?.id ?? '';
-  const words = (one: TurnView) => JSON.stringify(one.user);
-  const beside = session.branchIds.map((id) => world.branch(id)).flatMap((branch) => branch.turns)
-    .filter((one) => one.seq === turn.seq && before(one) === before(turn) && words(one) === words(turn));
+  const before = (sibling: TurnView) => world.lineage(sibling.branchId).find((other) => other.seq === sibling.seq - 1)?.id ?? '';
+  const words = (sibling: TurnView) => JSON.stringify(sibling.user);
+  const siblings = session.branchIds.map((id) => world.branch(id)).flatMap((branch) => branch.turns)
+    .filter((sibling) => sibling.seq === turn.seq && before(sibling) === before(turn) && words(sibling) === words(turn));
   return {
     rev: world.rev, seq: turn.seq, user: turn.user,
-    columns: beside.map((one) => {
-      const branch = world.branch(one.branchId);
-      return { branchId: one.branchId, label: branch.view.label, active: session.row.activeBranch === one.branchId, later: branch.turns.filter((other) => other.seq > one.seq).length, turn: structuredClone(one) };
+    columns: siblings.map((sibling) => {
+      const branch = world.branch(sibling.branchId);
+      return { branchId: sibling.branchId, label: branch.view.label, active: session.row.activeBranch === sibling.branchId, later: branch.turns.filter((other) => other.seq > sibling.seq).length, turn: structuredClone(sibling) };
     }),
   };
 }
@@ -50,8 +50,8 @@ export function mergeAnswers(world: World, streams: Streams, turnId: string, mod
 function begin(world: World, streams: Streams, turn: TurnView, model: string, label: string, more: Partial<TurnView>): SendResult {
   const session = world.sessionOf(turn);
   const branch = world.addBranch(session.row.id, label, turn.branchId, turn.seq - 1);
-  const made = world.addTurn(branch.view.id, { assistant: [], displayed: 0, durable: 0, inputTokens: 0, outputTokens: 0, model, ...more });
-  streams.start(made);
+  const created = world.addTurn(branch.view.id, { assistant: [], displayed: 0, durable: 0, inputTokens: 0, outputTokens: 0, model, ...more });
+  streams.start(created);
   world.changed('session', session.row.id, session.row.id);
-  return { sessionId: session.row.id, branchId: branch.view.id, turnId: made.id, queued: false };
+  return { sessionId: session.row.id, branchId: branch.view.id, turnId: created.id, queued: false };
 }

@@ -47,7 +47,7 @@ export class FakeDisk {
   }
 
   find(path: string): BackupView {
-    const found = this.backups.find((one) => one.path === path) ?? this.elsewhere.get(path);
+    const found = this.backups.find((entry) => entry.path === path) ?? this.elsewhere.get(path);
     if (!found) throw new BackendError(errorView(`${path} is not a backup of this program`, 'Nothing was changed. A backup is a file that ends in .db.', 'invalid'));
     return found;
   }
@@ -56,7 +56,7 @@ export class FakeDisk {
     return [
       { name: 'database', label: 'Sessions', bytes: databaseBytes, files: 3, about: 'All sessions, their memory and its index.' },
       { name: 'journals', label: 'Journals', bytes: 6 * megabyte, files: 12, about: 'The text of answers that are still arriving.' },
-      { name: 'backups', label: 'Backups', bytes: this.backups.reduce((sum, one) => sum + one.bytes, 0), files: this.backups.length, about: 'Copies of everything, made daily, before upgrades and restores, and by hand.' },
+      { name: 'backups', label: 'Backups', bytes: this.backups.reduce((sum, entry) => sum + entry.bytes, 0), files: this.backups.length, about: 'Copies of everything, made daily, before upgrades and restores, and by hand.' },
       { name: 'aside', label: 'Quarantined', bytes: 0, files: 0, about: 'What a restore replaced and could not copy as data, or a configuration that was not in effect.' },
       { name: 'other', label: 'Other', bytes: 41_200, files: 4, about: 'The lock, logs, and files that were dragged out.' },
     ];
@@ -80,8 +80,8 @@ export class FakeDisk {
 export function storageService(world: World, program: Program, tasks: FakeTasks, disk: FakeDisk): StorageService {
   const turnCount = () => [...world.branches.values()].reduce((sum, branch) => sum + branch.turns.length, 0);
   const newest = () => Math.max(0, ...[...world.branches.values()].flatMap((branch) => branch.turns.map((turn) => turn.createdAt)));
-  const idle = () => {
-    if (tasks.list.some((task) => task.state === 'running')) throw new BackendError(errorView('Tasks are still running, and a restart would interrupt them; nothing was changed.', 'wait for it, or cancel it', 'conflict'));
+  const requireIdle = () => {
+    if (tasks.list.some((task) => task.state === 'running')) throw new BackendError(errorView('Tasks are still running, and a restart would interrupt them; nothing was changed.', 'wait for them, or cancel them', 'conflict'));
   };
   return {
     storage: async () => {
@@ -89,19 +89,19 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       return { dataDir: disk.dir, config: program.view().path, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), free: disk.free, sessions: world.sessions.size, turns: turnCount(), movable: disk.unmovable === '', unmovable: disk.unmovable, parts };
     },
     backups: async (check) => {
-      if (check) disk.backups = disk.backups.map((one) => ({ ...one, checked: one.problem === '', problems: disk.findings.get(one.path)?.length ?? 0 }));
+      if (check) disk.backups = disk.backups.map((entry) => ({ ...entry, checked: entry.problem === '', problems: disk.findings.get(entry.path)?.length ?? 0 }));
       return disk.backups;
     },
     backUp: async (path) => {
       if (path !== '' && !path.startsWith('/')) throw new BackendError(errorView('The backup needs a full path.', '', 'invalid'));
-      const made = disk.backup('by_hand', world.now(), { sessions: world.sessions.size, turns: turnCount(), ...(path === '' ? {} : { path }) });
+      const backup = disk.backup('by_hand', world.now(), { sessions: world.sessions.size, turns: turnCount(), ...(path === '' ? {} : { path }) });
       return tasks.start({
         kind: 'backup', title: path === '' ? 'Back up' : `Back up to ${path.slice(path.lastIndexOf('/') + 1)}`, unit: '', total: 0, details: ['copying, and reading the copy back', 'copying, and reading the copy back'],
         ends: (cancelled) => {
           if (cancelled) return {};
-          if (path === '') disk.backups = [made, ...disk.backups];
-          else disk.elsewhere.set(path, made);
-          return { path: made.path };
+          if (path === '') disk.backups = [backup, ...disk.backups];
+          else disk.elsewhere.set(path, backup);
+          return { path: backup.path };
         },
       });
     },
@@ -117,15 +117,15 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
     },
     restore: async (path) => {
       disk.find(path);
-      idle();
+      requireIdle();
       disk.pending = `restore ${path}`;
     },
     pickFolder: async () => disk.folder,
     movePreview: async (to) => disk.plan(to),
     move: async (to) => {
       const plan = disk.plan(to);
-      if (plan.reason !== '') throw new BackendError(errorView(`The data cannot be moved there: ${plan.reason}`, 'it is where it was', 'invalid'));
-      idle();
+      if (plan.reason !== '') throw new BackendError(errorView(`The data cannot be moved there: ${plan.reason}`, 'nothing was moved', 'invalid'));
+      requireIdle();
       disk.pending = `move ${plan.to}`;
       return tasks.start({ kind: 'move', title: `Move everything to ${plan.to}`, unit: 'bytes', total: plan.bytes, details: ['', '', ''], ends: () => ({ path: plan.to }) });
     },
@@ -185,17 +185,17 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copie
   const title = session.row.title.trim();
   const turns = session.branchIds.flatMap((branch) => world.branch(branch).turns);
   const counted = (store: string, label: string, count: number): ErasedPart[] => (count > 0 ? [{ store, label, count }] : []);
-  const many = turn ? 1 : turns.length;
+  const affectedTurns = turn ? 1 : turns.length;
   const parts = [
     ...(turn ? [] : [...counted('sessions', 'Session', 1), ...counted('branches', 'Branches', session.branchIds.length)]),
-    ...counted('turns', 'Messages and answers', many), ...counted('steps', 'Calls to a model', many), ...counted('chunks', 'Memories', 2 * many), ...counted('units', 'Text index entries', 5 * many),
-    ...counted('requests', 'Stored requests', many + 3), ...counted('states', 'State summaries', turn ? 0 : many), ...counted('files', 'Documents', turn ? 0 : 2), ...counted('events', 'Change log entries', 6 * many),
+    ...counted('turns', 'Messages and answers', affectedTurns), ...counted('steps', 'Calls to a model', affectedTurns), ...counted('chunks', 'Memories', 2 * affectedTurns), ...counted('units', 'Text index entries', 5 * affectedTurns),
+    ...counted('requests', 'Stored requests', affectedTurns + 3), ...counted('states', 'State summaries', turn ? 0 : affectedTurns), ...counted('files', 'Documents', turn ? 0 : 2), ...counted('events', 'Change log entries', 6 * affectedTurns),
   ];
-  const running = turns.some((one) => one.live);
-  const others = [...world.sessions.values()].filter((one) => one !== session && one.row.title !== '').slice(0, many > 20 ? 2 : 0).map((one) => one.row.title);
+  const running = turns.some((entry) => entry.live);
+  const others = [...world.sessions.values()].filter((entry) => entry !== session && entry.row.title !== '').slice(0, affectedTurns > 20 ? 2 : 0).map((entry) => entry.row.title);
   return {
     kind, title: turn ? `#${turn.seq} of ${title || '(untitled)'}` : title || '(untitled)', confirm: 'delete', parts, sessions: others,
-    backups: many > 1 || turn ? disk.backups.filter((one) => one.at > session.row.createdAt).map((one) => `backups/${one.name}`) : [],
+    backups: affectedTurns > 1 || turn ? disk.backups.filter((entry) => entry.at > session.row.createdAt).map((entry) => `backups/${entry.name}`) : [],
     copies: disk.copies.filter((copy) => !copies.includes(copy.sessionId)),
     included: disk.copies.filter((copy) => copies.includes(copy.sessionId)),
     reason: running ? 'An answer of this session is being written; nothing was deleted.' : '',

@@ -16,7 +16,7 @@ interface Chat {
 type TemporaryMethods = Pick<ChatService, 'temporaryStart' | 'temporarySend' | 'temporaryTurns' | 'temporaryStop' | 'temporaryEnd'>;
 
 export function temporaryChats(world: World, pace: Pace): TemporaryMethods {
-  const chats = new Temporaries(world, pace);
+  const chats = new TemporaryChats(world, pace);
   return {
     temporaryStart: async () => chats.start(),
     temporarySend: async (id, request) => chats.send(id, request),
@@ -26,7 +26,7 @@ export function temporaryChats(world: World, pace: Pace): TemporaryMethods {
   };
 }
 
-class Temporaries {
+class TemporaryChats {
   readonly chats = new Map<string, Chat>();
   readonly #world: World;
   readonly #pace: Pace;
@@ -96,12 +96,12 @@ class Temporaries {
     chat.timer = setTimeout(() => this.#next(chat, turn), this.#pace.frameMs);
   }
 
-  #finish(chat: Chat, turn: TurnView, how: Partial<TurnView>): void {
+  #finish(chat: Chat, turn: TurnView, result: Partial<TurnView>): void {
     clearTimeout(chat.timer);
     chat.timer = undefined;
     Object.assign(turn, {
       live: false, liveStep: '', inputTokens: 120, outputTokens: Math.ceil(turn.displayed / 4), updatedAt: this.#world.now(),
-      durationMs: this.#world.now() - turn.createdAt, ...how,
+      durationMs: this.#world.now() - turn.createdAt, ...result,
     });
     this.#world.changed('turn', turn.id, chat.id);
   }

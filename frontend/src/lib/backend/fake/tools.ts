@@ -48,12 +48,12 @@ export class FakeTools {
 
   /** The model requests tools: the answer so far is kept, and the turn waits. */
   propose(turn: TurnView, calls: readonly Partial<ToolCallView>[]): ToolCallView[] {
-    const made = calls.map((more) => toolCall({ id: this.#world.id('call'), toolUseId: this.#world.id('use'), turnId: turn.id, createdAt: this.#world.now(), ...more }));
-    turn.calls = [...turn.calls, ...made];
-    turn.assistant = [...turn.assistant, ...made.map((call) => block('tool_use', call.arguments, { name: call.name, id: call.toolUseId }))];
-    this.#settle(turn);
-    for (const call of made) this.#moved(call);
-    return made;
+    const created = calls.map((more) => toolCall({ id: this.#world.id('call'), toolUseId: this.#world.id('use'), turnId: turn.id, createdAt: this.#world.now(), ...more }));
+    turn.calls = [...turn.calls, ...created];
+    turn.assistant = [...turn.assistant, ...created.map((call) => block('tool_use', call.arguments, { name: call.name, id: call.toolUseId }))];
+    this.#updateTurn(turn);
+    for (const call of created) this.#notify(call);
+    return created;
   }
 
   /** Keeps the full result of a call that is longer than its preview. */
@@ -96,20 +96,20 @@ export class FakeTools {
 
   update(call: ToolCallView, more: Partial<ToolCallView>): void {
     Object.assign(call, more);
-    this.#settle(this.#world.turn(call.turnId));
-    this.#moved(call);
+    this.#updateTurn(this.#world.turn(call.turnId));
+    this.#notify(call);
   }
 
   changed(): void {
     this.#world.changed('tools', '', '');
   }
 
-  #moved(call: ToolCallView): void {
+  #notify(call: ToolCallView): void {
     this.#world.changed('call', call.id, this.#world.sessionOf(this.#world.turn(call.turnId)).row.id);
   }
 
   /** The turn waits while any of its calls waits. When all have results, it continues and ends. */
-  #settle(turn: TurnView): void {
+  #updateTurn(turn: TurnView): void {
     const open = turn.calls.filter((call) => call.state !== 'done');
     const waits = open.some((call) => call.state === 'proposed' || call.state === 'unknown');
     if (open.length > 0) Object.assign(turn, { state: waits ? 'waiting' : 'responding', phase: 'Responding', outcome: '', live: !waits });
@@ -132,8 +132,8 @@ export function toolsService(world: World, tools: FakeTools, program: Program): 
   };
   const permit = (permission: Omit<ToolPermissionView, 'createdAt' | 'fromConfig'>) => {
     tools.permissions = [...tools.permissions.filter((known) => !same(known, permission)), { ...permission, createdAt: world.now(), fromConfig: false }];
-    const reaches = (known: ToolDefinitionView) => known.source === permission.source && (permission.tool === '' || known.tool === permission.tool);
-    if (permission.sessionId === '') for (const known of tools.definitions.filter(reaches)) Object.assign(known, { decision: permission.decision, decisionFrom: permission.tool === '' ? 'server' : 'tool' });
+    const applies = (known: ToolDefinitionView) => known.source === permission.source && (permission.tool === '' || known.tool === permission.tool);
+    if (permission.sessionId === '') for (const known of tools.definitions.filter(applies)) Object.assign(known, { decision: permission.decision, decisionFrom: permission.tool === '' ? 'server' : 'tool' });
   };
   return {
     waitingCalls: async () => ({ rev: world.rev, calls: tools.waiting() }),

@@ -95,11 +95,11 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
       files.revealed.push(path);
     },
     attach: async (branchId, path) => {
-      const given = inspected(path);
-      if (given.reason !== '' || !['document', 'image', 'transcript'].includes(given.kind)) throw new BackendError(errorView(`${given.name} was not attached. ${given.reason}`, 'text, Markdown, source code and PDF can be attached'));
-      if (given.kind === 'image') return { upload: '', file: null, image: { mediaType: 'image/png', data: 'iVBORw==', name: given.name } };
+      const input = inspected(path);
+      if (input.reason !== '' || !['document', 'image', 'transcript'].includes(input.kind)) throw new BackendError(errorView(`${input.name} was not attached. ${input.reason}`, 'text, Markdown, source code and PDF can be attached'));
+      if (input.kind === 'image') return { upload: '', file: null, image: { mediaType: 'image/png', data: 'iVBORw==', name: input.name } };
       world.branch(branchId);
-      const file: FileView = { id: world.id('file'), name: given.name, mediaType: 'text/plain', tokens: Math.ceil(given.size / 4) };
+      const file: FileView = { id: world.id('file'), name: input.name, mediaType: 'text/plain', tokens: Math.ceil(input.size / 4) };
       return { upload: '', file, image: null };
     },
   };
@@ -109,8 +109,8 @@ function planned(world: World, files: FakeFiles, request: ExportRequest, format:
   const all = [...world.sessions.values()].filter((session) => request.archived || !session.row.archived);
   const session = request.scope === 'all' ? undefined : world.session(request.sessionId);
   const chosen = session ? [session] : all;
-  const whole = request.allBranches || format === 'bundle';
-  const branchIds = chosen.flatMap((one) => (request.branchId !== '' && request.scope !== 'session' ? [request.branchId] : whole ? one.branchIds : [one.row.activeBranch]));
+  const allBranches = request.allBranches || format === 'bundle';
+  const branchIds = chosen.flatMap((entry) => (request.branchId !== '' && request.scope !== 'session' ? [request.branchId] : allBranches ? entry.branchIds : [entry.row.activeBranch]));
   const turns = request.scope === 'turn' ? [world.turn(request.turnId)] : [...new Set(branchIds.flatMap((id) => world.lineage(id)))];
   const open = turns.filter((turn) => unfinished.includes(turn.state) && turn.outcome !== 'discarded').length;
   const title = session ? session.row.title || 'New session' : 'ContextInfinity sessions';
@@ -135,10 +135,10 @@ function importing(world: World, file: DroppedFile): TaskScript {
       const report = reportOf(file, cancelled ? Math.floor(sessions / 2) : sessions, known.has(file.path));
       known.add(file.path);
       if (report.sessions > 0) {
-        const made = world.addSession(`From ${file.name}`);
-        world.addTurn(made.row.activeBranch, { user: [block('text', 'How long may a message be?')], assistant: [block('text', 'As long as you like.')], state: 'head' });
-        report.firstSession = made.row.id;
-        world.changed('sessions', made.row.id, made.row.id);
+        const created = world.addSession(`From ${file.name}`);
+        world.addTurn(created.row.activeBranch, { user: [block('text', 'How long may a message be?')], assistant: [block('text', 'As long as you like.')], state: 'head' });
+        report.firstSession = created.row.id;
+        world.changed('sessions', created.row.id, created.row.id);
       }
       return { import: { ...report, cancelled } };
     },
@@ -154,10 +154,10 @@ function reportOf(file: DroppedFile, read: number, again: boolean): ImportReport
         { file: file.name, index: 33, id: '67f1c0de-2b1a-8004-9c55-0a7f4e4dd003', title: 'A conversation whose title goes on for so long that no table could ever show all of it in one line', offset: 9_104_000, reason: 'The time of its first message, “yesterday”, is no time.' },
       ]
     : [];
-  const made = Math.max(0, read - skipped.length);
+  const created = Math.max(0, read - skipped.length);
   return {
-    file: file.name, format: file.format || 'bundle', sessions: again ? 0 : made - (many ? 2 : 0), grown: again || !many ? 0 : 2, already: again ? made : 0,
-    turns: again ? 0 : made * 17, branches: again ? 0 : Math.floor(made / 6), skippedCount: skipped.length, skipped,
+    file: file.name, format: file.format || 'bundle', sessions: again ? 0 : created - (many ? 2 : 0), grown: again || !many ? 0 : 2, already: again ? created : 0,
+    turns: again ? 0 : created * 17, branches: again ? 0 : Math.floor(created / 6), skippedCount: skipped.length, skipped,
     notices: many ? [{ text: 'A picture was in the export by its name alone', count: 12, files: [] }, { text: 'Content of an unknown type is kept as it came', count: 3, files: ['2024/export.json'] }] : [],
     instructed: 0, instructions: [], torn: false, tornFiles: [], cancelled: false, firstSession: '', copied: false,
   };

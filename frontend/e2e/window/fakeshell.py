@@ -1,17 +1,19 @@
-"""What surrounds the window in its tests: a panel with a tray, a notification server, a window to drag from and one
-to drop on. For tests only. Reports events on stdout, one JSON document per line; ends with its stdin.
+"""A fake desktop shell for the tests of the window: a panel with a tray, a notification server, owners of the clipboard,
+a window to drag from and one to drop on. For tests only. Reports events on stdout, one JSON document per line. The roles
+that keep running end when their stdin is closed.
 
-    desk.py panel                       a StatusNotifierWatcher with a host
-    desk.py notices                     org.freedesktop.Notifications; stdin: "click ID"
-    desk.py item                        prints the only registered item: icon, tooltip and menu
-    desk.py click LABEL                 clicks an item of its menu
-    desk.py tap                         clicks the icon
-    desk.py source X Y uris|text DATA   a small window at a position, from which DATA can be dragged
-    desk.py target X Y FOLDER           one that copies the files dropped on it, like a file manager
-    desk.py picture                     owns the clipboard, with a picture, until it ends
-    desk.py files URI...                owns the clipboard, with these files, like a file manager, until it ends
-    desk.py pasted                      prints the text in the clipboard
-    desk.py red X Y WIDTH HEIGHT        prints the number of red pixels in that part of the screen
+    fakeshell.py panel                       a StatusNotifierWatcher with a host
+    fakeshell.py notifications               org.freedesktop.Notifications; stdin: "click ID"
+    fakeshell.py item                        prints the last registered item: icon, tooltip and menu
+    fakeshell.py click LABEL                 clicks an item of its menu
+    fakeshell.py activate                    clicks the icon
+    fakeshell.py source X Y uris|text DATA   a small window at a position, from which DATA can be dragged
+    fakeshell.py target X Y FOLDER           a small window that copies files dropped on it, like a file manager
+    fakeshell.py picture                     owns the clipboard, with a picture, until it ends
+    fakeshell.py text WORDS                  owns the clipboard, with this text, until it ends
+    fakeshell.py files URI...                owns the clipboard, with these files, like a file manager, until it ends
+    fakeshell.py clipboard                   prints the text in the clipboard
+    fakeshell.py red X Y WIDTH HEIGHT        prints the number of red pixels in that part of the screen
 """
 import hashlib
 import json
@@ -29,11 +31,11 @@ WATCHER, ITEM, MENU = "org.kde.StatusNotifierWatcher", "org.kde.StatusNotifierIt
 bus = Gio.bus_get_sync(Gio.BusType.SESSION)
 
 
-def say(**what):
-    print(json.dumps(what), flush=True)
+def report(**event):
+    print(json.dumps(event), flush=True)
 
 
-def heed_stdin(on_line=lambda line: None):
+def watch_stdin(on_line=lambda line: None):
     def ready(source, condition):
         line = sys.stdin.readline()
         if line == "":
@@ -47,7 +49,7 @@ def heed_stdin(on_line=lambda line: None):
 def export(name, path, xml, call, get=None):
     interface = Gio.DBusNodeInfo.new_for_xml(xml).interfaces[0]
     bus.register_object(path, interface, call, get, None)
-    Gio.bus_own_name_on_connection(bus, name, Gio.BusNameOwnerFlags.NONE, lambda *_: say(ready=name), lambda *_: os._exit(1))
+    Gio.bus_own_name_on_connection(bus, name, Gio.BusNameOwnerFlags.NONE, lambda *_: report(ready=name), lambda *_: os._exit(1))
 
 
 def panel():
@@ -57,7 +59,7 @@ def panel():
         if method == "RegisterStatusNotifierItem":
             service = args[0]
             items.append(sender + service if service.startswith("/") else service + "/StatusNotifierItem")
-            say(registered=items[-1])
+            report(registered=items[-1])
         invocation.return_value(None)
 
     def get(conn, sender, path, interface, name):
@@ -74,7 +76,7 @@ def panel():
         <signal name="StatusNotifierHostRegistered"/></interface></node>""", call, get)
 
 
-def notices():
+def notifications():
     name, path = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
     count = 0
 
@@ -84,12 +86,12 @@ def notices():
             if args[1] == 0:
                 count += 1
             number = args[1] or count
-            say(notice=number, title=args[3], text=args[4], actions=args[5])
+            report(notification=number, title=args[3], text=args[4], actions=args[5])
             invocation.return_value(GLib.Variant("(u)", (number,)))
         else:
             invocation.return_value(GLib.Variant("(as)", (["actions", "body"],)))
 
-    def line(words):
+    def on_line(words):
         bus.emit_signal(None, path, name, "ActionInvoked", GLib.Variant("(us)", (int(words[1]), "default")))
 
     export(name, path, f"""<node><interface name="{name}">
@@ -98,22 +100,22 @@ def notices():
         <arg type="i" direction="in"/><arg type="u" direction="out"/></method>
         <method name="GetCapabilities"><arg type="as" direction="out"/></method>
         <signal name="ActionInvoked"><arg type="u"/><arg type="s"/></signal></interface></node>""", call)
-    return line
+    return on_line
 
 
-def ask(name, path, interface, method, args=None):
+def call_method(name, path, interface, method, args=None):
     return bus.call_sync(name, path, interface, method, args, None, Gio.DBusCallFlags.NONE, 20_000, None).unpack()
 
 
-def place():
-    items = ask(WATCHER, "/StatusNotifierWatcher", "org.freedesktop.DBus.Properties", "Get",
-                GLib.Variant("(ss)", (WATCHER, "RegisteredStatusNotifierItems")))[0]
+def item_address():
+    items = call_method(WATCHER, "/StatusNotifierWatcher", "org.freedesktop.DBus.Properties", "Get",
+                        GLib.Variant("(ss)", (WATCHER, "RegisteredStatusNotifierItems")))[0]
     name, path = items[-1].split("/", 1)
     return name, "/" + path
 
 
 def menu_of(name, path):
-    layout = ask(name, path + "/menu", MENU, "GetLayout", GLib.Variant("(iias)", (0, -1, [])))[1]
+    layout = call_method(name, path + "/menu", MENU, "GetLayout", GLib.Variant("(iias)", (0, -1, [])))[1]
     lines = []
     for number, properties, _ in layout[2]:
         if properties.get("type") != "separator":
@@ -123,22 +125,22 @@ def menu_of(name, path):
 
 
 def item():
-    name, path = place()
-    get = lambda what: ask(name, path, "org.freedesktop.DBus.Properties", "Get", GLib.Variant("(ss)", (ITEM, what)))[0]
+    name, path = item_address()
+    get = lambda prop: call_method(name, path, "org.freedesktop.DBus.Properties", "Get", GLib.Variant("(ss)", (ITEM, prop)))[0]
     width, height, pixels = get("IconPixmap")[0]
-    say(title=get("Title"), tooltip=get("ToolTip")[2], width=width, height=height,
-        icon=hashlib.sha256(bytes(pixels)).hexdigest(), blank=not any(pixels), menu=menu_of(name, path))
+    report(title=get("Title"), tooltip=get("ToolTip")[2], width=width, height=height,
+           icon=hashlib.sha256(bytes(pixels)).hexdigest(), blank=not any(pixels), menu=menu_of(name, path))
 
 
 def click(label):
-    name, path = place()
+    name, path = item_address()
     line = next(line for line in menu_of(name, path) if line["label"] == label)
-    ask(name, path + "/menu", MENU, "Event", GLib.Variant("(isvu)", (line["id"], "clicked", GLib.Variant("i", 0), 0)))
+    call_method(name, path + "/menu", MENU, "Event", GLib.Variant("(isvu)", (line["id"], "clicked", GLib.Variant("i", 0), 0)))
 
 
-def tap():
-    name, path = place()
-    ask(name, path, ITEM, "Activate", GLib.Variant("(ii)", (0, 0)))
+def activate():
+    name, path = item_address()
+    call_method(name, path, ITEM, "Activate", GLib.Variant("(ii)", (0, 0)))
 
 
 def small_window(title, x, y):
@@ -159,13 +161,13 @@ def source(x, y, kind, *data):
     window, box = small_window("drag me", x, y)
     box.drag_source_set(Gdk.ModifierType.BUTTON1_MASK, URIS if kind == "uris" else TEXT, Gdk.DragAction.COPY)
 
-    def give(widget, context, selection, info, time):
+    def send_data(widget, context, selection, info, time):
         selection.set_uris(list(data)) if kind == "uris" else selection.set_text(" ".join(data), -1)
 
-    box.connect("drag-data-get", give)
-    box.connect("drag-failed", lambda widget, context, result: say(failed=int(result)) or True)
-    box.connect("drag-end", lambda *_: say(ended=True))
-    window.connect("map-event", lambda *_: say(ready="source"))
+    box.connect("drag-data-get", send_data)
+    box.connect("drag-failed", lambda widget, context, result: report(failed=int(result)) or True)
+    box.connect("drag-end", lambda *_: report(ended=True))
+    window.connect("map-event", lambda *_: report(ready="source"))
     window.show_all()
 
 
@@ -173,61 +175,60 @@ def target(x, y, folder):
     window, box = small_window("drop here", x, y)
     box.drag_dest_set(Gtk.DestDefaults.ALL, URIS, Gdk.DragAction.COPY)
 
-    def take(widget, context, x, y, selection, info, time):
+    def receive_files(widget, context, x, y, selection, info, time):
         for uri in selection.get_uris():
             path = GLib.filename_from_uri(uri)[0]
-            say(dropped=shutil.copy(path, folder))
+            report(dropped=shutil.copy(path, folder))
 
-    box.connect("drag-motion", lambda *_: say(over=True))
-    box.connect("drag-data-received", take)
+    box.connect("drag-motion", lambda *_: report(over=True))
+    box.connect("drag-data-received", receive_files)
     window.show_all()
-    at, tries = (int(x), int(y)), [0]
+    position, tries = (int(x), int(y)), 0
 
-    def placed():
-        """GDK finds the target of a drag by its own record of the window's position. Sometimes it recorded the
-        position before the window manager placed the window, so the window is moved until the record is right."""
-        if window.get_window().get_position() == at:
-            say(ready="target")
+    def check_position():
+        """GDK finds the target of a drag by the window position that it recorded. Sometimes it recorded the position
+        before the window manager placed the window, so this moves the window until the recorded position is right."""
+        nonlocal tries
+        if window.get_window().get_position() == position:
+            report(ready="target")
             return False
-        tries[0] += 1
-        window.move(at[0] + tries[0] % 2, at[1])
+        tries += 1
+        window.move(position[0] + tries % 2, position[1])
         return True
 
-    GLib.timeout_add(30, placed)
+    GLib.timeout_add(30, check_position)
 
 
 def picture():
     image = GdkPixbuf.Pixbuf.new(GdkPixbuf.Colorspace.RGB, False, 8, 40, 30)
     image.fill(0x3366CCFF)
-    clipboard = Gtk.Clipboard.get(Gdk.SELECTION_CLIPBOARD)
-    clipboard.set_image(image)
-    say(ready="picture")
+    Gtk.Clipboard.get(Gdk.SELECTION_CLIPBOARD).set_image(image)
+    report(ready="picture")
 
 
 def text(words):
-    clipboard = Gtk.Clipboard.get(Gdk.SELECTION_CLIPBOARD)
-    clipboard.set_text(words, -1)
-    say(ready="text")
+    Gtk.Clipboard.get(Gdk.SELECTION_CLIPBOARD).set_text(words, -1)
+    report(ready="text")
 
 
 def files(*uris):
-    forms = {
+    formats = {
         "text/uri-list": "".join(uri + "\r\n" for uri in uris),
         "x-special/gnome-copied-files": "\n".join(("copy",) + uris),
         "UTF8_STRING": "\n".join(GLib.filename_from_uri(uri)[0] for uri in uris),
     }
     owner = Gtk.Invisible()
-    for name in forms:
+    for name in formats:
         Gtk.selection_add_target(owner, Gdk.SELECTION_CLIPBOARD, Gdk.Atom.intern(name, False), 0)
-    owner.connect("selection-get", lambda widget, selection, info, time: selection.set(selection.get_target(), 8, forms[selection.get_target().name()].encode()))
+    owner.connect("selection-get", lambda widget, selection, info, time: selection.set(selection.get_target(), 8, formats[selection.get_target().name()].encode()))
     if not Gtk.selection_owner_set(owner, Gdk.SELECTION_CLIPBOARD, Gdk.CURRENT_TIME):
         os._exit(1)
-    say(ready="files")
-    return lambda words, owner=owner: None  # keeps the owner
+    report(ready="files")
+    return lambda words, owner=owner: None  # keeps the owner alive
 
 
-def pasted():
-    say(text=Gtk.Clipboard.get(Gdk.SELECTION_CLIPBOARD).wait_for_text() or "")
+def clipboard():
+    report(text=Gtk.Clipboard.get(Gdk.SELECTION_CLIPBOARD).wait_for_text() or "")
 
 
 def red(x, y, width, height):
@@ -238,12 +239,13 @@ def red(x, y, width, height):
         for left in range(part.get_width()):
             r, g, b = data[top * row + left * step:top * row + left * step + 3]
             count += r > 150 and r - g > 60 and r - b > 60
-    say(red=count)
+    report(red=count)
 
 
-role, rest = sys.argv[1], sys.argv[2:]
-on_line = {"panel": panel, "notices": notices, "item": item, "click": click, "tap": tap, "source": source, "target": target,
-           "picture": picture, "text": text, "files": files, "pasted": pasted, "red": red}[role](*rest)
-if role not in ("item", "click", "tap", "pasted", "red"):
-    heed_stdin(on_line or (lambda words: None))
+role, args = sys.argv[1], sys.argv[2:]
+on_line = {"panel": panel, "notifications": notifications, "item": item, "click": click, "activate": activate,
+           "source": source, "target": target, "picture": picture, "text": text, "files": files,
+           "clipboard": clipboard, "red": red}[role](*args)
+if role not in ("item", "click", "activate", "clipboard", "red"):
+    watch_stdin(on_line or (lambda words: None))
     GLib.MainLoop().run()

@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// asked records what the window was asked to do.
-type asked struct {
+// windowRecorder records the calls to the window.
+type windowRecorder struct {
 	mu   sync.Mutex
 	list []string
 }
 
-func (a *asked) add(what string) {
+func (a *windowRecorder) add(call string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.list = append(a.list, what)
+	a.list = append(a.list, call)
 }
 
-func (a *asked) show() { a.add("show") }
-func (a *asked) hide() { a.add("hide") }
-func (a *asked) quit() { a.add("quit") }
+func (a *windowRecorder) show() { a.add("show") }
+func (a *windowRecorder) hide() { a.add("hide") }
+func (a *windowRecorder) quit() { a.add("quit") }
 
-func (a *asked) is(t *testing.T, want ...string) {
+func (a *windowRecorder) expect(t *testing.T, want ...string) {
 	t.Helper()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,18 +48,18 @@ func (f *fakeTray) hosted() bool  { return f.host }
 func (f *fakeTray) show(s status) { f.shown = append(f.shown, s) }
 func (f *fakeTray) end()          { f.ended++ }
 
-// living returns a life with a recording window.
-func living(w Window) (*life, *asked, *fakeTray) {
+// newTestLifecycle returns a lifecycle with a recording window.
+func newTestLifecycle(w Window) (*lifecycle, *windowRecorder, *fakeTray) {
 	if w.Close == nil {
 		w.Close = func() {}
 	}
-	l, a, f := newLife(w), &asked{}, &fakeTray{host: true}
+	l, a, f := newLifecycle(w), &windowRecorder{}, &fakeTray{host: true}
 	l.frame, l.tray = a, f
 	l.exit = func(code int) { a.add("exit " + string(rune('0'+code))) }
 	return l, a, f
 }
 
-func wishes(s Settings) func() Settings { return func() Settings { return s } }
+func fixedSettings(s Settings) func() Settings { return func() Settings { return s } }
 
 // Closing hides the window if there is a tray host and the user wants it; otherwise it quits (UX, Around it).
 func TestClosingHidesOnlyIntoATray(t *testing.T) {
@@ -70,7 +70,7 @@ func TestClosingHidesOnlyIntoATray(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				closed := 0
-				l, a, f := living(Window{Settings: wishes(Settings{CloseToTray: c.wanted}), Close: func() { closed++ }})
+				l, a, f := newTestLifecycle(Window{Settings: fixedSettings(Settings{CloseToTray: c.wanted}), Close: func() { closed++ }})
 				f.host = c.host
 				stays := l.beforeClose(context.Background())
 				if stays != c.hides {
@@ -78,18 +78,18 @@ func TestClosingHidesOnlyIntoATray(t *testing.T) {
 				}
 				synctest.Wait()
 				if c.hides {
-					a.is(t, "hide")
-					there, focused := l.watched()
-					if there || focused || closed != 0 {
-						t.Errorf("hidden: there %v, focused %v, closed %d times", there, focused, closed)
+					a.expect(t, "hide")
+					visible, focused := l.watched()
+					if visible || focused || closed != 0 {
+						t.Errorf("hidden: visible %v, focused %v, closed %d times", visible, focused, closed)
 					}
 					return
 				}
-				if a.is(t, "hide"); closed != 1 {
+				if a.expect(t, "hide"); closed != 1 {
 					t.Errorf("closed %d times", closed)
 				}
-				time.Sleep(2 * partingTime)
-				a.is(t, "exit 0") // a window that does not close does not keep the program running
+				time.Sleep(2 * windowCloseTime)
+				a.expect(t, "exit 0") // a window that does not close does not keep the program running
 			})
 		})
 	}
@@ -97,15 +97,15 @@ func TestClosingHidesOnlyIntoATray(t *testing.T) {
 
 // If the tray host goes away, a window that only the tray could show again is shown.
 func TestTheWindowIsShownWhenTheTrayDisappears(t *testing.T) {
-	l, a, f := living(Window{Settings: wishes(Settings{CloseToTray: true})})
+	l, a, f := newTestLifecycle(Window{Settings: fixedSettings(Settings{CloseToTray: true})})
 	l.hostGone()
-	a.is(t)
+	a.expect(t)
 	l.beforeClose(context.Background())
 	f.host = false
 	l.hostGone()
-	a.is(t, "hide", "show")
+	a.expect(t, "hide", "show")
 	l.hostGone()
-	a.is(t)
+	a.expect(t)
 }
 
 // A program that starts at sign-in starts hidden, waits for a tray, and shows its window if none appears.
@@ -116,19 +116,19 @@ func TestAWindowThatStartsHiddenWaitsForATray(t *testing.T) {
 	}{"a tray": {true, nil}, "no tray": {false, []string{"show"}}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l, a, f := living(Window{})
+				l, a, f := newTestLifecycle(Window{})
 				f.host = false
-				l.beginHidden()
+				l.startHidden()
 				l.hostGone() // reported at once: there is none yet
-				if there, _ := l.watched(); there {
-					t.Error("the window is there")
+				if visible, _ := l.watched(); visible {
+					t.Error("the window is visible")
 				}
 				l.mu.Lock()
 				l.tray = &fakeTray{host: c.host} // a panel that starts later, or none
 				l.mu.Unlock()
-				time.Sleep(trayTime + time.Second)
+				time.Sleep(trayWait + time.Second)
 				synctest.Wait()
-				a.is(t, c.want...)
+				a.expect(t, c.want...)
 			})
 		})
 	}
@@ -150,7 +150,7 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 		further.Store(true)
 		work := &answeringWork{}
 		work.answers.Store(1)
-		l, a, f := living(Window{Held: further.Load, Work: work})
+		l, a, f := newTestLifecycle(Window{Held: further.Load, Work: work})
 		f.host = false
 		if !l.beforeClose(context.Background()) {
 			t.Error("it closed while further windows are open")
@@ -158,25 +158,25 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 		l.hostGone() // there never was a tray
 		go l.lastClosed()
 		synctest.Wait()
-		a.is(t, "hide")
+		a.expect(t, "hide")
 		further.Store(false)
 		go l.lastClosed()
-		time.Sleep(5*time.Second + answersEvery/2) // between two checks
-		a.is(t)
+		time.Sleep(5*time.Second + answerCheckInterval/2) // between two checks
+		a.expect(t)
 		work.answers.Store(0)
-		time.Sleep(answersEvery)
+		time.Sleep(answerCheckInterval)
 		synctest.Wait()
-		a.is(t, "hide", "quit")
+		a.expect(t, "hide", "quit")
 		time.Sleep(time.Minute)
-		a.is(t, "exit 0")
+		a.expect(t, "exit 0")
 	})
 	synctest.Test(t, func(t *testing.T) { // one that was shown again stays open
-		l, a, _ := living(Window{Held: func() bool { return true }})
+		l, a, _ := newTestLifecycle(Window{Held: func() bool { return true }})
 		l.beforeClose(context.Background())
 		l.show()
 		l.w.Held = func() bool { return false }
 		l.lastClosed()
-		a.is(t, "hide", "show")
+		a.expect(t, "hide", "show")
 	})
 }
 
@@ -185,12 +185,12 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 func TestQuittingHappensOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed := 0
-		l, a, f := living(Window{Settings: wishes(Settings{CloseToTray: true}), Close: func() { closed++ }})
+		l, a, f := newTestLifecycle(Window{Settings: fixedSettings(Settings{CloseToTray: true}), Close: func() { closed++ }})
 		for range 3 {
 			go l.quit()
 		}
 		synctest.Wait()
-		a.is(t, "hide", "quit")
+		a.expect(t, "hide", "quit")
 		if l.beforeClose(context.Background()) {
 			t.Error("a program that quits was hidden")
 		}
@@ -201,7 +201,7 @@ func TestQuittingHappensOnce(t *testing.T) {
 			t.Errorf("closed %d times, the tray ended %d times", closed, f.ended)
 		}
 		time.Sleep(time.Minute)
-		a.is(t, "exit 0")
+		a.expect(t, "exit 0")
 	})
 }
 
@@ -209,10 +209,10 @@ func TestQuittingHappensOnce(t *testing.T) {
 func TestTheEndIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := make(chan struct{})
-		l, a, _ := living(Window{Close: func() { <-stuck }})
+		l, a, _ := newTestLifecycle(Window{Close: func() { <-stuck }})
 		l.quit()
-		time.Sleep(endingTime + time.Second)
-		a.is(t, "hide", "quit", "exit 1")
+		time.Sleep(stopTimeout + time.Second)
+		a.expect(t, "hide", "quit", "exit 1")
 		close(stuck)
 	})
 }
@@ -220,7 +220,7 @@ func TestTheEndIsBounded(t *testing.T) {
 // A signal ends the program, even if closing would hide it.
 func TestASignalQuits(t *testing.T) {
 	gone := make(chan struct{})
-	l, _, _ := living(Window{Settings: wishes(Settings{CloseToTray: true}), Close: func() { close(gone) }})
+	l, _, _ := newTestLifecycle(Window{Settings: fixedSettings(Settings{CloseToTray: true}), Close: func() { close(gone) }})
 	l.handleSignals()
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
@@ -233,14 +233,14 @@ func TestASignalQuits(t *testing.T) {
 }
 
 func TestThePageReportsItsFocus(t *testing.T) {
-	l, _, _ := living(Window{})
+	l, _, _ := newTestLifecycle(Window{})
 	for _, c := range []struct {
-		said    []any
+		data    []any
 		focused bool
 	}{{[]any{false}, false}, {[]any{"what"}, false}, {nil, false}, {[]any{true}, true}} {
-		l.focus(c.said...)
-		if there, focused := l.watched(); !there || focused != c.focused {
-			t.Errorf("after %v: there %v, focused %v", c.said, there, focused)
+		l.focus(c.data...)
+		if visible, focused := l.watched(); !visible || focused != c.focused {
+			t.Errorf("after %v: visible %v, focused %v", c.data, visible, focused)
 		}
 	}
 }
@@ -250,23 +250,23 @@ func TestThePageReportsItsFocus(t *testing.T) {
 func TestDropsNeedBothHalves(t *testing.T) {
 	paths := []string{"/tmp/a b.json", "/tmp/x/../c"}
 	want := WindowRequest{Kind: RequestFiles, Paths: []string{"/tmp/a b.json", "/tmp/c"}, X: 7, Y: 9}
-	came := func(d *drops) { d.receivePaths(paths) }
-	files := func(d *drops) { d.receivePage(true, 7.0, 9.0) }
-	words := func(d *drops) { d.receivePage(false, 1.0, 1.0) }
-	later := func(*drops) { time.Sleep(2 * dropTime) }
+	pathsArrive := func(d *drops) { d.receivePaths(paths) }
+	pageAccepts := func(d *drops) { d.receivePage(true, 7.0, 9.0) }
+	pageDeclines := func(d *drops) { d.receivePage(false, 1.0, 1.0) }
+	timePasses := func(*drops) { time.Sleep(2 * dropTime) }
 	for name, c := range map[string]struct {
 		steps []func(*drops)
 		drops int
 	}{
-		"paths first":                 {[]func(*drops){came, files}, 1},
-		"page first":                  {[]func(*drops){files, came}, 1},
-		"twice":                       {[]func(*drops){came, files, files, came}, 2},
-		"only once":                   {[]func(*drops){came, files, files}, 1},
-		"only paths":                  {[]func(*drops){came, came}, 0},
-		"text after a drag that left": {[]func(*drops){came, words, files}, 0},
-		"an old drag's paths":         {[]func(*drops){came, later, files}, 0},
-		"an old drop":                 {[]func(*drops){files, later, came}, 0},
-		"a web address":               {[]func(*drops){func(d *drops) { d.receivePaths([]string{""}) }, files}, 0},
+		"paths first":                 {[]func(*drops){pathsArrive, pageAccepts}, 1},
+		"page first":                  {[]func(*drops){pageAccepts, pathsArrive}, 1},
+		"twice":                       {[]func(*drops){pathsArrive, pageAccepts, pageAccepts, pathsArrive}, 2},
+		"only once":                   {[]func(*drops){pathsArrive, pageAccepts, pageAccepts}, 1},
+		"only paths":                  {[]func(*drops){pathsArrive, pathsArrive}, 0},
+		"text after a drag that left": {[]func(*drops){pathsArrive, pageDeclines, pageAccepts}, 0},
+		"an old drag's paths":         {[]func(*drops){pathsArrive, timePasses, pageAccepts}, 0},
+		"an old drop":                 {[]func(*drops){pageAccepts, timePasses, pathsArrive}, 0},
+		"a web address":               {[]func(*drops){func(d *drops) { d.receivePaths([]string{""}) }, pageAccepts}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestDialogsNeedAWindow(t *testing.T) {
 	if _, err := PickFiles("Import"); err == nil {
 		t.Error("a dialog without a window")
 	}
-	if there, focused := Watched(); there || focused {
+	if visible, focused := Watched(); visible || focused {
 		t.Error("there is no window to watch")
 	}
 	Raise()
@@ -301,32 +301,32 @@ func TestClosingAsksWhileAnswersArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		work := &fakeWork{answering: 1}
 		var asked []WindowRequestKind
-		l, a, f := living(Window{Work: work, Request: func(s WindowRequest) { asked = append(asked, s.Kind) }})
+		l, a, f := newTestLifecycle(Window{Work: work, Request: func(s WindowRequest) { asked = append(asked, s.Kind) }})
 		f.host = false
 		closes := func() bool { return !l.beforeClose(context.Background()) }
 		if closes() || !reflect.DeepEqual(asked, []WindowRequestKind{RequestClose}) {
 			t.Errorf("closed, asked %v", asked)
 		}
 		l.closeDecided(false)
-		if a.is(t); closes() || len(asked) != 2 {
+		if a.expect(t); closes() || len(asked) != 2 {
 			t.Errorf("after choosing to stay: asked %v", asked)
 		}
 		if !closes() || len(asked) != 2 {
 			t.Errorf("the page does not answer: asked %v", asked)
 		}
 		synctest.Wait()
-		a.is(t, "hide")
+		a.expect(t, "hide")
 		time.Sleep(time.Minute)
-		a.is(t, "exit 0")
+		a.expect(t, "exit 0")
 	})
 	synctest.Test(t, func(t *testing.T) {
-		l, a, _ := living(Window{Work: &fakeWork{answering: 1}})
+		l, a, _ := newTestLifecycle(Window{Work: &fakeWork{answering: 1}})
 		l.beforeClose(context.Background())
 		l.closeDecided(true)
 		synctest.Wait()
-		a.is(t, "hide", "quit")
+		a.expect(t, "hide", "quit")
 		time.Sleep(time.Minute)
-		a.is(t, "exit 0")
+		a.expect(t, "exit 0")
 	})
 }
 
@@ -335,30 +335,30 @@ func TestTheFirstWindowFitsItsScreen(t *testing.T) {
 	for screen, want := range map[[2]int][2]int{
 		{1920, 1080}: {1280, 800}, {1280, 800}: {1264, 704}, {1366, 768}: {1280, 672}, {800, 480}: {900, 600},
 	} {
-		if width, height := fitting(screen[0], screen[1]); [2]int{width, height} != want {
+		if width, height := initialSize(screen[0], screen[1]); [2]int{width, height} != want {
 			t.Errorf("on %v: %d by %d, want %v", screen, width, height, want)
 		}
 	}
 }
 
 // Events are sent only to a page that listens, because a script fails in a page without the runtime. Each
-// announcement of the page is confirmed, because it repeats one that came too early.
+// announcement of the page is confirmed, because it repeats one that pathsArrive too early.
 func TestEventsWaitForAPage(t *testing.T) {
-	l, _, _ := living(Window{})
+	l, _, _ := newTestLifecycle(Window{})
 	var confirmed []any
 	l.emit = func(name string, data any) { confirmed = append(confirmed, name, data) }
 	for i, c := range []struct {
-		said  []any
-		heard bool
+		data      []any
+		listening bool
 	}{
 		{nil, false}, {[]any{"a", true}, true}, {[]any{"b", true}, true}, {[]any{"a", false}, true}, {[]any{"b", false}, false}, {[]any{"c"}, false},
 	} {
-		l.pageListens(c.said...)
-		if l.heard() != c.heard {
-			t.Errorf("%d: after %v heard: %v", i, c.said, l.heard())
+		l.pageListens(c.data...)
+		if l.pageListening() != c.listening {
+			t.Errorf("%d: after %v listening: %v", i, c.data, l.pageListening())
 		}
 	}
-	if want := []any{eventHeard, "a", eventHeard, "b"}; !reflect.DeepEqual(confirmed, want) {
+	if want := []any{eventPageConfirmed, "a", eventPageConfirmed, "b"}; !reflect.DeepEqual(confirmed, want) {
 		t.Errorf("the page got %v, want %v", confirmed, want)
 	}
 }

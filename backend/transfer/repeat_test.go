@@ -30,7 +30,7 @@ func TestReadingTwiceIsTheSame(t *testing.T) {
 		a, _ := chat.MarshalJSON(first)
 		b, _ := chat.MarshalJSON(second)
 		if string(a) != string(b) {
-			t.Errorf("%s is not the same twice", file)
+			t.Errorf("%s gives different conversations when read twice", file)
 		}
 		for _, c := range first {
 			for _, turn := range c.Turns {
@@ -43,11 +43,11 @@ func TestReadingTwiceIsTheSame(t *testing.T) {
 		}
 	}
 	if len(keys) < 50 {
-		t.Errorf("only %d turns were looked at", len(keys))
+		t.Errorf("only %d turns were checked", len(keys))
 	}
 }
 
-// TestALongerExportAddsOnlyItsNewTurns, for each format that grows in one file.
+// TestALongerExportAddsOnlyItsNewTurns checks each format whose files grow.
 func TestALongerExportAddsOnlyItsNewTurns(t *testing.T) {
 	for _, c := range []struct {
 		name, before, more string
@@ -68,7 +68,7 @@ func TestALongerExportAddsOnlyItsNewTurns(t *testing.T) {
 `, `{"conv":"p","role":"user","text":"Three"}
 `},
 	} {
-		before, after := one(t, c.name, c.before), one(t, c.name, c.before+c.more)
+		before, after := readOne(t, c.name, c.before), readOne(t, c.name, c.before+c.more)
 		if before.ID != after.ID || before.Key == after.Key {
 			t.Errorf("%s: ids %s and %s, keys %s and %s", c.name, before.ID, after.ID, before.Key, after.Key)
 		}
@@ -154,8 +154,8 @@ func TestAWriterErrorStopsReading(t *testing.T) {
 	}
 }
 
-// TestEveryCutOfAFile: wherever a file is cut off, the part before is read, and the report says so unless the cut
-// left a complete file.
+// TestEveryCutOfAFile: wherever a file is cut off, the complete conversations before are read, and the report says that
+// it was truncated.
 func TestEveryCutOfAFile(t *testing.T) {
 	text := many(3)
 	for i := 1; i < len(text); i++ {
@@ -164,9 +164,9 @@ func TestEveryCutOfAFile(t *testing.T) {
 			got++
 			return nil
 		})
-		whole := strings.Count(text[:i], "}}}}}")
-		if err != nil || !report.Torn || got != whole {
-			t.Fatalf("cut at %d: %v, torn %v, %d read of %d", i, err, report.Torn, got, whole)
+		complete := strings.Count(text[:i], "}}}}}")
+		if err != nil || !report.Torn || got != complete {
+			t.Fatalf("cut at %d: %v, torn %v, %d read of %d", i, err, report.Torn, got, complete)
 		}
 	}
 }

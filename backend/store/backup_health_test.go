@@ -54,21 +54,21 @@ func (f *fixture) nextDay(branch chat.Branch) chat.AutoBackup {
 	return out
 }
 
-func (f *fixture) backups(check bool) (sound, damaged []string) {
+func (f *fixture) backups(check bool) (healthy, damaged []string) {
 	f.Helper()
-	list, err := f.backupRoom.Archive.Backups(f.ctx, check)
+	list, err := f.backupPart.Archive.Backups(f.ctx, check)
 	f.ok(err)
 	for _, b := range list {
 		if b.Problem != "" || b.Problems > 0 {
 			damaged = append(damaged, b.Path)
 		} else {
-			sound = append(sound, b.Path)
+			healthy = append(healthy, b.Path)
 		}
 	}
-	return sound, damaged
+	return healthy, damaged
 }
 
-// TestBackupsOfDamagedDataDoNotReplaceHealthyOnes: backups that contain damage never push healthy ones out, however
+// TestBackupsOfDamagedDataDoNotReplaceHealthyOnes: backups that contain damage never displace healthy ones, however
 // many days the damage lasts. Their number is limited as usual, and once the data is repaired they are pruned like
 // any other.
 func TestBackupsOfDamagedDataDoNotReplaceHealthyOnes(t *testing.T) {
@@ -82,7 +82,7 @@ func TestBackupsOfDamagedDataDoNotReplaceHealthyOnes(t *testing.T) {
 	}
 	before, _ := f.backups(false)
 	if len(before) != 3 {
-		t.Fatalf("there are %d", len(before))
+		t.Fatalf("there are %d valid backups", len(before))
 	}
 	f.swapWord("unmistakable", "unmistakeble")
 	for range 8 {
@@ -91,20 +91,20 @@ func TestBackupsOfDamagedDataDoNotReplaceHealthyOnes(t *testing.T) {
 			t.Fatalf("%d problems: %+v", made.Made.Problems, made.Made.Findings)
 		}
 	}
-	sound, damaged := f.backups(false)
-	if !slices.Equal(sound, before) || len(damaged) != 3 {
-		t.Errorf("%d of %d valid ones are left, and %d damaged ones", len(sound), len(before), len(damaged))
+	healthy, damaged := f.backups(false)
+	if !slices.Equal(healthy, before) || len(damaged) != 3 {
+		t.Errorf("%d of %d valid ones are left, and %d damaged ones", len(healthy), len(before), len(damaged))
 	}
 	checked, _ := f.backups(true)
-	if !slices.Equal(checked, sound) {
-		t.Errorf("%d were reported as valid, %d are", len(sound), len(checked))
+	if !slices.Equal(checked, healthy) {
+		t.Errorf("%d were reported as valid, %d are", len(healthy), len(checked))
 	}
 	f.swapWord("unmistakeble", "unmistakable")
 	for range 8 {
 		f.nextDay(b)
 	}
-	if sound, _ = f.backups(false); len(sound) != 3 || slices.Contains(sound, before[0]) && slices.Contains(sound, before[1]) {
-		t.Errorf("after the repair, %d valid ones are left", len(sound))
+	if healthy, _ = f.backups(false); len(healthy) != 3 || slices.Contains(healthy, before[0]) && slices.Contains(healthy, before[1]) {
+		t.Errorf("after the repair, %d valid ones are left", len(healthy))
 	}
 }
 
@@ -145,19 +145,19 @@ func TestBriefBackupsAreVerifiedWeekly(t *testing.T) {
 		f.nextDay(b)
 	}
 	verified, _ := f.backups(false)
-	var looked []int
+	var verifiedOn []int
 	for day := range 16 {
 		f.clock.Advance(25 * time.Hour)
 		f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText(f.clock.Now().String())}))
 		out, err := f.AutoBackup(f.ctx, backup.BackupPolicy{Daily: true, KeepDaily: 2, KeepWeekly: 0, Brief: true})
 		f.ok(err)
 		if backup.BackupHealthOf(f.ctx, out.Made.Path) == backup.BackupHealthy {
-			looked = append(looked, day)
-		} else if s, _ := f.backups(false); len(looked) == 0 && !slices.Contains(s, verified[0]) {
-			t.Errorf("day %d: an unverified one replaced a valid one", day)
+			verifiedOn = append(verifiedOn, day)
+		} else if s, _ := f.backups(false); len(verifiedOn) == 0 && !slices.Contains(s, verified[0]) {
+			t.Errorf("day %d: an unverified backup replaced a valid one", day)
 		}
 	}
-	if !slices.Equal(looked, []int{6, 13}) {
-		t.Errorf("verified on days %v", looked)
+	if !slices.Equal(verifiedOn, []int{6, 13}) {
+		t.Errorf("verified on days %v", verifiedOn)
 	}
 }

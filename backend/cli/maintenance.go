@@ -97,11 +97,11 @@ func (r recoveryReply) reply() reply {
 
 func printItems(o *output, r chat.RecoveryReport) {
 	for _, i := range r.Items {
-		place := ""
+		turn := ""
 		if i.TurnID != "" {
-			place = " turn " + string(i.TurnID)
+			turn = " turn " + string(i.TurnID)
 		}
-		o.printf("%s%s: %s\n", i.Kind, place, line(i.Message))
+		o.printf("%s%s: %s\n", i.Kind, turn, line(i.Message))
 	}
 }
 
@@ -128,8 +128,8 @@ func (c *call) verifyCommand() *cobra.Command {
 		r, err := c.readingAny(ctx, verified(nil), func(s *Services) (reply, error) {
 			defer c.watch("verify", nil)()
 			var found []chat.Finding
-			for _, part := range s.Inspecting.Checks() {
-				more, err := part.Run(ctx)
+			for _, check := range s.Inspecting.Checks() {
+				more, err := check.Run(ctx)
 				if err != nil {
 					return reply{}, err
 				}
@@ -159,8 +159,8 @@ func verified(found []chat.Finding) reply {
 	}}
 }
 
-// cannotOpen is the error for a database that cannot be opened: unlike other problems, it gives no information about the rest
-// of the data.
+// cannotOpen returns the error for a database that cannot be opened. Unlike other problems, it gives no information
+// about the rest of the data.
 func cannotOpen(hint string) error {
 	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.verify", "The data cannot be opened, so nothing in it was verified.").WithHint("%s", hint)}
 }
@@ -214,7 +214,7 @@ func documentName(name string) string {
 }
 
 func printFigures(o *output, stats []Stat) {
-	t := newTable("WHAT", "HOW MANY").numbers(1)
+	t := newTable("FIGURE", "VALUE").numbers(1)
 	for _, s := range stats {
 		t.add(strings.ReplaceAll(s.Name, "_", " "), fmt.Sprint(s.Value))
 	}

@@ -9,8 +9,8 @@ import (
 	goruntime "runtime"
 )
 
-// faceSize is the size of the tray icon in pixels: panels scale it down, and do not scale up well.
-const faceSize = 64
+// iconSize is the size of the tray icon in pixels: panels scale it down, and do not scale up well.
+const iconSize = 64
 
 // badges show the state by shape and colour: a disc for work, two bars for paused, a disc with a bar for problems.
 var badges = map[trayState]struct {
@@ -27,22 +27,22 @@ const (
 	badgeRim    = 2 // transparent border around it
 )
 
-// drawFaces creates an icon for each tray state from the program's picture; none if that cannot be read, as the icon also
-// has a text.
-func drawFaces(picture []byte) map[trayState][]byte {
-	faces := map[trayState][]byte{}
-	whole, err := png.Decode(bytes.NewReader(picture))
+// drawIcons creates an icon for each tray state from the program's picture. It returns none if the picture cannot be
+// decoded; the tray then shows only the title.
+func drawIcons(picture []byte) map[trayState][]byte {
+	images := map[trayState][]byte{}
+	full, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
-		return faces
+		return images
 	}
-	plain := shrink(whole, faceSize)
+	plain := shrink(full, iconSize)
 	for m := idle; m <= attention; m++ {
-		face := image.NewNRGBA(plain.Bounds())
-		copy(face.Pix, plain.Pix)
-		mark(face, m)
-		faces[m] = encode(face)
+		img := image.NewNRGBA(plain.Bounds())
+		copy(img.Pix, plain.Pix)
+		mark(img, m)
+		images[m] = encode(img)
 	}
-	return faces
+	return images
 }
 
 // shrink scales a square picture down by averaging.
@@ -59,7 +59,7 @@ func shrink(from image.Image, side int) *image.NRGBA {
 	return to
 }
 
-// average weighs colours by coverage: RGBA values are premultiplied.
+// average weights colours by opacity, because RGBA values are premultiplied.
 func average(from image.Image, r image.Rectangle) color.Color {
 	var sum [4]uint64
 	for y := r.Min.Y; y < r.Max.Y; y++ {
@@ -75,31 +75,31 @@ func average(from image.Image, r image.Rectangle) color.Color {
 }
 
 // mark draws the badge of a tray state in the lower right corner.
-func mark(face *image.NRGBA, m trayState) {
+func mark(img *image.NRGBA, m trayState) {
 	badge, ok := badges[m]
 	if !ok {
 		return
 	}
-	c := faceSize - badgeRadius - 1
-	for y := range faceSize {
-		for x := range faceSize {
+	c := iconSize - badgeRadius - 1
+	for y := range iconSize {
+		for x := range iconSize {
 			dx, dy := x-c, y-c
 			switch d := dx*dx + dy*dy; {
 			case d <= badgeRadius*badgeRadius && badge.bar(dx, dy):
-				face.SetNRGBA(x, y, color.NRGBA{0xff, 0xff, 0xff, 0xff})
+				img.SetNRGBA(x, y, color.NRGBA{0xff, 0xff, 0xff, 0xff})
 			case d <= badgeRadius*badgeRadius:
-				face.SetNRGBA(x, y, badge.fill)
+				img.SetNRGBA(x, y, badge.fill)
 			case d <= (badgeRadius+badgeRim)*(badgeRadius+badgeRim):
-				face.SetNRGBA(x, y, color.NRGBA{})
+				img.SetNRGBA(x, y, color.NRGBA{})
 			}
 		}
 	}
 }
 
-// encode writes a PNG; Windows needs it inside an icon file.
-func encode(face image.Image) []byte {
+// encode returns the image as PNG; on Windows as an icon file that contains the PNG.
+func encode(img image.Image) []byte {
 	var b bytes.Buffer
-	if err := png.Encode(&b, face); err != nil {
+	if err := png.Encode(&b, img); err != nil {
 		return nil // encoding our own image in memory cannot fail
 	}
 	if goruntime.GOOS != "windows" {
@@ -108,10 +108,10 @@ func encode(face image.Image) []byte {
 	return asICO(b.Bytes())
 }
 
-// asICO puts one PNG into an icon file: a header of 6 bytes, an entry of 16.
+// asICO returns an icon file with one PNG: a header of 6 bytes, one directory entry of 16 bytes, and the PNG.
 func asICO(picture []byte) []byte {
 	const header, entry = 6, 16
-	out := []byte{0, 0, 1, 0, 1, 0, faceSize, faceSize, 0, 0, 1, 0, 32, 0}
+	out := []byte{0, 0, 1, 0, 1, 0, iconSize, iconSize, 0, 0, 1, 0, 32, 0}
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(picture)))
 	out = binary.LittleEndian.AppendUint32(out, header+entry)
 	return append(out, picture...)

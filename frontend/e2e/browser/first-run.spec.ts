@@ -5,16 +5,16 @@ import { canaryKey } from '../harness/home.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
-test.describe('first start', () => {
+test.describe('first run', () => {
   test('with a key: tested at once, then used in a conversation', async ({ home, provider, launch, page }) => {
-    test.skip(process.platform !== 'linux', 'SSL_CERT_FILE is read on Linux alone');
+    test.skip(process.platform !== 'linux', 'SSL_CERT_FILE is read only on Linux');
     const vendors = await Vendors.start(home, provider);
     provider.answer('Hello there', 'A greeting from the vendor.');
     await launch(vendors.env);
 
     await page.getByLabel('API key').fill(canaryKey);
     await page.getByRole('button', { name: 'Test the key' }).click();
-    await expect(page.getByText(/does not say which provider/)).toBeVisible(); // several vendors use a plain sk-
+    await expect(page.getByText(/does not say which provider/)).toBeVisible(); // several vendors use the prefix sk-
     expect(vendors.keys).toEqual(new Set());
     await page.getByRole('button', { name: 'OpenAI', exact: true }).click();
     await expect(page.getByRole('status').filter({ hasText: /OpenAI.*model/ })).toBeVisible();
@@ -25,20 +25,20 @@ test.describe('first start', () => {
     await chat.askAndWait(1, 'Hello there', 'A greeting from the vendor.');
     expect(vendors.keys).toEqual(new Set([canaryKey]));
     expect(vendors.requests.at(-1)).toBe('api.openai.com /v1/responses');
-    expect(home.filesHolding(canaryKey)).toEqual([]);
+    expect(home.filesContaining(canaryKey)).toEqual([]);
     await vendors.stop();
   });
 
   test('with a server on this machine', async ({ home, launch, page }) => {
-    const local = await Provider.startAt(11434).catch(() => undefined);
-    test.skip(local === undefined, 'something else listens on port 11434 of this machine');
-    const server = local as Provider;
+    const started = await Provider.startAt(11434).catch(() => undefined);
+    test.skip(started === undefined, 'something else listens on port 11434 of this machine');
+    const server = started as Provider;
     try {
       server.answer('Are you local?', 'Yes, on this very machine.');
       await launch();
       await expect(async () => {
-        const again = page.getByRole('button', { name: 'Look again' });
-        if (await again.isVisible()) await again.click({ timeout: 2_000 }); // it was too busy to respond in time
+        const retry = page.getByRole('button', { name: 'Look again' });
+        if (await retry.isVisible()) await retry.click({ timeout: 2_000 }); // the machine was too busy to respond in time
         await expect(page.getByText('Ollama answered')).toBeVisible({ timeout: 10_000 });
       }).toPass();
       await page.getByRole('region', { name: 'Use this computer' }).getByRole('button', { name: /^Start with/ }).click();

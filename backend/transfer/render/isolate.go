@@ -13,45 +13,45 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// lowest is the level of the highest headings inside a message.
-const lowest = 4
+// minLevel is the level of the highest headings inside a message.
+const minLevel = 4
 
 // maxParsed is how much Markdown is parsed at once, in bytes: for some texts the parser takes quadratic time.
 const maxParsed = 64 << 10
 
 var (
-	whole = goldmark.DefaultParser()
-	// blocks parses block structure only; inline content does not matter here, except for HTML.
-	blocks = parser.NewParser(
+	fullParser = goldmark.DefaultParser()
+	// blockParser parses block structure only; inline content does not matter here, except for HTML.
+	blockParser = parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 	)
 )
 
 func parse(src []byte) ast.Node {
 	if bytes.IndexByte(src, '<') >= 0 {
-		return whole.Parse(text.NewReader(src))
+		return fullParser.Parse(text.NewReader(src))
 	}
-	return blocks.Parse(text.NewReader(src))
+	return blockParser.Parse(text.NewReader(src))
 }
 
-// tame makes a message's Markdown safe to be combined with others. If nothing has to be changed, it stays byte for
+// isolate makes a message's Markdown safe to be combined with others. If nothing has to be changed, it stays byte for
 // byte the same, except for line ends. Otherwise its headings are moved below the document's, a "<" that would begin
-// HTML is escaped, and an open fence is closed. The result is parsed again; if it still affects what follows, or is
-// too large or too deep to be parsed, it is put into a fence unchanged.
+// HTML is escaped, and an open fence is closed. The result is parsed again. If it still affects the text after it, or
+// the message is too large or too deep to be parsed, the message is put into a fence unchanged.
 //
 // Quoting each message would need no parser, but would change every line of every answer, in particular of code that
 // people copy.
-func tame(s string) string {
+func isolate(s string) string {
 	s = lineEnds.Replace(s)
-	if !reaches(s) {
+	if !mayAffectRest(s) {
 		return s
 	}
-	if len(s) > maxParsed || deep(s) {
+	if len(s) > maxParsed || isDeep(s) {
 		return fenced("markdown", s)
 	}
-	once := edited(s)
+	changed := edited(s)
 	for _, end := range []string{"", "\n```", "\n~~~", "\n````", "\n~~~~", "\n`````"} {
-		if out := strings.TrimRight(once, "\n") + end; contained(out) {
+		if out := strings.TrimRight(changed, "\n") + end; isContained(out) {
 			return out
 		}
 	}
@@ -60,8 +60,8 @@ func tame(s string) string {
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// reaches reports that a text has a line that may begin a heading, a fence or HTML.
-func reaches(s string) bool {
+// mayAffectRest reports whether a text has a line that may begin a heading, a fence or HTML.
+func mayAffectRest(s string) bool {
 	if strings.IndexByte(s, '<') >= 0 {
 		return true
 	}
@@ -89,11 +89,11 @@ func reaches(s string) bool {
 
 // edit replaces the bytes from start to end.
 type edit struct {
-	start, end int
-	with       string
+	start, end  int
+	replacement string
 }
 
-// edited moves the headings of s and neutralises its HTML.
+// edited moves the headings of s and escapes its HTML.
 func edited(s string) string {
 	src := []byte(s)
 	doc := parse(src)
@@ -121,15 +121,15 @@ func edited(s string) string {
 	return apply(s, edits)
 }
 
-// headingShift is by how many levels headings move down, so that the highest gets the level lowest.
+// headingShift is the number of levels by which headings move down, so that the highest gets minLevel.
 func headingShift(doc ast.Node) int {
-	highest := lowest
+	highest := minLevel
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok {
 			highest = min(highest, h.Level)
 		}
 	}
-	return lowest - highest
+	return minLevel - highest
 }
 
 // headingEdits move a heading to a lower level. An underlined one is rewritten on a single line.
@@ -189,41 +189,41 @@ func apply(s string, edits []edit) string {
 			continue
 		}
 		out.WriteString(s[at:e.start])
-		out.WriteString(e.with)
+		out.WriteString(e.replacement)
 		at = e.end
 	}
 	out.WriteString(s[at:])
 	return out.String()
 }
 
-// after is a heading appended to a message to test it.
-const after = "# 9b1c7e"
+// sentinel is a heading appended to a message to test it.
+const sentinel = "# 9b1c7e"
 
-// contained reports that a message does not affect what follows: the text after it is parsed normally, no heading is
-// above lowest, and it has no HTML.
-func contained(s string) bool {
-	src := []byte(s + "\n\n" + after + "\n")
+// isContained reports whether a message does not affect the text after it: that text is parsed normally, no heading of
+// the message is above minLevel, and it has no HTML.
+func isContained(s string) bool {
+	src := []byte(s + "\n\n" + sentinel + "\n")
 	doc := parse(src)
 	last, ok := doc.LastChild().(*ast.Heading)
 	if !ok || last.Level != 1 || last.Lines().Len() != 1 || last.Lines().At(0).Start < len(s) {
 		return false
 	}
-	sound := true
+	isolated := true
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
 		case *ast.HTMLBlock, *ast.RawHTML:
-			sound = false
+			isolated = false
 		case *ast.Heading:
-			if n.Parent() == doc && n != last && n.Level < lowest {
-				sound = false
+			if n.Parent() == doc && n != last && n.Level < minLevel {
+				isolated = false
 			}
 		}
-		if !sound {
+		if !isolated {
 			return ast.WalkStop, nil
 		}
 		return ast.WalkContinue, nil
 	})
-	return sound
+	return isolated
 }
 
 // escaped is a text with all Markdown escaped, on one line.

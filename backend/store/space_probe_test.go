@@ -11,7 +11,7 @@ import (
 // A file that a killed program left while it checked for free space is removed at the next start.
 func TestLeftoversOfTheSpaceCheckAreRemoved(t *testing.T) {
 	dir := t.TempDir()
-	left, other := filepath.Join(dir, sqlite.RoomPrefix+"123"), filepath.Join(dir, "room.txt")
+	left, other := filepath.Join(dir, sqlite.ProbePrefix+"123"), filepath.Join(dir, "room.txt")
 	for _, path := range []string{left, other} {
 		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)

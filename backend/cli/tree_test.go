@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// said returns the turns of a session from show --json.
-func (h *home) said(session string) []any {
+// turnsOf returns the turns of a session from show --json.
+func (h *home) turnsOf(session string) []any {
 	h.t.Helper()
 	turns, _ := h.run("show", "--json", session).exits(0).document()["turns"].([]any)
 	return turns
@@ -82,7 +82,7 @@ func TestFindInASession(t *testing.T) {
 	h.run("find", " ", "--session", s.SessionID).exits(2)
 }
 
-func TestSessionsAreArranged(t *testing.T) {
+func TestSessionsAreOrganized(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "Please help me bake a sourdough bread.")
@@ -95,12 +95,12 @@ func TestSessionsAreArranged(t *testing.T) {
 		t.Errorf("folder %q", got)
 	}
 	h.run("sessions", "folder", s.SessionID, strings.Repeat("x", 61)).exits(1)
-	made := h.run("sessions", "duplicate", "--json", s.SessionID).exits(0).document()
-	copied := made["session"].(map[string]any)
-	if made["turns"] != 1.0 || made["left_out"] != 0.0 || copied["folder"] != "Kitchen" || copied["session_id"] == s.SessionID {
-		t.Errorf("%v", made)
+	duplicate := h.run("sessions", "duplicate", "--json", s.SessionID).exits(0).document()
+	copied := duplicate["session"].(map[string]any)
+	if duplicate["turns"] != 1.0 || duplicate["left_out"] != 0.0 || copied["folder"] != "Kitchen" || copied["session_id"] == s.SessionID {
+		t.Errorf("%v", duplicate)
 	}
-	if turns := h.said(copied["session_id"].(string)); len(turns) != 1 {
+	if turns := h.turnsOf(copied["session_id"].(string)); len(turns) != 1 {
 		t.Errorf("%v", turns)
 	}
 	h.run("sessions", "folder", s.SessionID).exits(0)

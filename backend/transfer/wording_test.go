@@ -10,12 +10,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestWhyAFileOfAnArchiveIsLeftOut: the reason says what to do, without the wording of the zip library.
+// TestWhyAFileOfAnArchiveIsLeftOut: the reason says what is wrong or what to do, without the wording of the zip library.
 func TestWhyAFileOfAnArchiveIsLeftOut(t *testing.T) {
 	inner := zipOf(t, packed{name: "conversations.json", text: "[" + small + "]"})
 	for _, c := range []struct {
-		file packed
-		says string
+		file    packed
+		message string
 	}{
 		{packed{name: "inner.zip", text: inner}, "archive inside an archive; unpack the outer one"},
 		{packed{name: "Talk.cinf", text: inner, method: zip.Deflate}, "bundle inside an archive; unpack the archive, and import the folder"},
@@ -25,21 +25,21 @@ func TestWhyAFileOfAnArchiveIsLeftOut(t *testing.T) {
 		{packed{name: "words.json", text: `[{"id":"c1","mapping":{}},{"id":"c2","mapping":tru}]`}, "Not valid JSON after byte "},
 	} {
 		_, report := read(t, "export.zip", zipOf(t, c.file), Options{})
-		said := ""
+		reasons := ""
 		for _, row := range report.Skipped {
-			said += row.Reason + "; "
+			reasons += row.Reason + "; "
 		}
-		if !strings.Contains(said, c.says) || strings.Contains(said, "zip:") || strings.Contains(said, "flate:") || strings.Contains(said, "invalid character") {
-			t.Errorf("of %s it says %q, want %q", c.file.name, said, c.says)
+		if !strings.Contains(reasons, c.message) || strings.Contains(reasons, "zip:") || strings.Contains(reasons, "flate:") || strings.Contains(reasons, "invalid character") {
+			t.Errorf("%s: reasons %q, want %q", c.file.name, reasons, c.message)
 		}
-		if _, err := PeekArchive("export.zip", strings.NewReader(zipOf(t, c.file)), int64(len(zipOf(t, c.file)))); strings.HasPrefix(said, "It is a") && (err == nil || !strings.Contains(err.Error(), "unpack")) {
-			t.Errorf("for a zip with only %s it says %v", c.file.name, err)
+		if _, err := PeekArchive("export.zip", strings.NewReader(zipOf(t, c.file)), int64(len(zipOf(t, c.file)))); strings.HasPrefix(reasons, "It is a") && (err == nil || !strings.Contains(err.Error(), "unpack")) {
+			t.Errorf("a zip with only %s: error %v", c.file.name, err)
 		}
 	}
 }
 
-// TestAMessageOfAnUnknownRole: in a conversation with user and assistant it is kept raw and reported; otherwise roles
-// are names of people.
+// TestAMessageOfAnUnknownRole: in a conversation of user and assistant such a message is kept raw and reported; in others
+// the roles are names of people.
 func TestAMessageOfAnUnknownRole(t *testing.T) {
 	text := `{"role":"user","content":"Hi"}
 {"role":"assistant","content":"Hello."}
@@ -69,26 +69,26 @@ func TestAMessageOfAnUnknownRole(t *testing.T) {
 			t.Errorf("%s: the message is not kept raw: %+v", name, got[0].Turns)
 		}
 	}
-	people := one(t, "people.jsonl", `{"role":"Ann","content":"Hi"}`+"\n"+`{"role":"Bob","content":"Hello"}`+"\n")
-	if len(people.Turns) != 1 || people.Turns[0].User.Name != "Ann" || people.Turns[0].Assistant == nil {
-		t.Errorf("people: %+v", people.Turns)
+	pairPeople := readOne(t, "people.jsonl", `{"role":"Ann","content":"Hi"}`+"\n"+`{"role":"Bob","content":"Hello"}`+"\n")
+	if len(pairPeople.Turns) != 1 || pairPeople.Turns[0].User.Name != "Ann" || pairPeople.Turns[0].Assistant == nil {
+		t.Errorf("people: %+v", pairPeople.Turns)
 	}
 }
 
 // TestErrorsHaveNoLibraryWording: errors about damaged archives do not contain the wording of the zip library.
 func TestErrorsHaveNoLibraryWording(t *testing.T) {
-	whole := zipOf(t, packed{name: "conversations.json", text: "[" + small + "]", method: zip.Deflate})
-	for cut := range whole {
-		report, err := Read(context.Background(), fileOf("x.zip", whole[:cut]+"\x00"+whole[min(cut+1, len(whole)):]), Options{}, func(Conversation) error { return nil })
-		said := ""
+	archive := zipOf(t, packed{name: "conversations.json", text: "[" + small + "]", method: zip.Deflate})
+	for cut := range archive {
+		report, err := Read(context.Background(), fileOf("x.zip", archive[:cut]+"\x00"+archive[min(cut+1, len(archive)):]), Options{}, func(Conversation) error { return nil })
+		reasons := ""
 		if err != nil {
-			said = chat.AsError(err).Message
+			reasons = chat.AsError(err).Message
 		}
 		for _, row := range report.Skipped {
-			said += row.Reason
+			reasons += row.Reason
 		}
-		if strings.Contains(said, "zip:") || strings.Contains(said, "flate") || strings.Contains(said, "EOF") || !utf8.ValidString(said) {
-			t.Errorf("byte %d: %q", cut, said)
+		if strings.Contains(reasons, "zip:") || strings.Contains(reasons, "flate") || strings.Contains(reasons, "EOF") || !utf8.ValidString(reasons) {
+			t.Errorf("byte %d: %q", cut, reasons)
 		}
 	}
 }

@@ -12,26 +12,25 @@ import (
 )
 
 const (
-	// endingTime limits how long the program may take to stop its work: more than Close promises, and stored data
-	// needs no more.
-	endingTime = 15 * time.Second
-	// partingTime is how long the window may take once the work has stopped. An open system dialog blocks it until it
+	// stopTimeout limits how long the program may take to stop its work. It is longer than the limit of Close.
+	stopTimeout = 15 * time.Second
+	// windowCloseTime is how long the window may take once the work has stopped. An open system dialog blocks it until it
 	// is closed.
-	partingTime = 2 * time.Second
-	// answersEvery is how often a program without windows checks whether its answers have arrived.
-	answersEvery = time.Second
-	// trayTime is how long a window that starts hidden waits for a tray, because panels start at sign-in too.
-	trayTime = 30 * time.Second
+	windowCloseTime = 2 * time.Second
+	// answerCheckInterval is how often a program without windows checks whether its answers have arrived.
+	answerCheckInterval = time.Second
+	// trayWait is how long a window that starts hidden waits for a tray, because panels start at sign-in too.
+	trayWait = 30 * time.Second
 )
 
-// life is the state of the window: shown, hidden in the tray, closing.
-type life struct {
-	w     Window
-	ctx   context.Context //nolint:containedctx // Wails hands its runtime out this way
-	exit  func(code int)
-	work  sync.Once
-	leave sync.Once
-	drops drops
+// lifecycle is the state of the window: shown, hidden in the tray, closing.
+type lifecycle struct {
+	w         Window
+	ctx       context.Context //nolint:containedctx // Wails hands its runtime out this way
+	exit      func(code int)
+	closeOnce sync.Once // calls Window.Close
+	endOnce   sync.Once // removes the tray icon and leaves the bus
+	drops     drops
 	// emit sends an event to the page; it does nothing before the window exists.
 	emit func(name string, data any)
 
@@ -39,12 +38,15 @@ type life struct {
 	frame    frame
 	tray     tray
 	hidden   bool
-	page     string // that listens for events; empty: none yet, or it is closing
-	asking   bool   // the page was asked whether to close
-	held     bool   // hidden only because further windows need the process
-	begins   bool   // hidden since the start, and a tray may still appear
-	blurred  bool   // the page reported that another window has the focus
+	page     string // id of the page that listens for events; empty: none yet, or it is closing
 	quitting bool
+	blurred  bool // the page reported that another window has the focus
+	// closeAsked: the page was asked whether to close.
+	closeAsked bool
+	// keptForWindows: hidden only because further windows need the process.
+	keptForWindows bool
+	// awaitsTray: hidden since the start, and a tray may still appear.
+	awaitsTray bool
 }
 
 // frame is the window as the system sees it.
@@ -57,7 +59,7 @@ type frame interface {
 // wailsFrame is the Wails window; the context is its handle.
 type wailsFrame struct{ ctx context.Context }
 
-// Show also raises the window, which showing alone does not.
+// show also raises the window, because showing alone does not.
 func (f wailsFrame) show() { runtime.WindowShow(f.ctx); runtime.WindowUnminimise(f.ctx) }
 func (f wailsFrame) hide() { runtime.WindowHide(f.ctx) }
 func (f wailsFrame) quit() { runtime.Quit(f.ctx) }
@@ -69,29 +71,29 @@ func (noFrame) show() {}
 func (noFrame) hide() {}
 func (noFrame) quit() {}
 
-func newLife(w Window) *life {
-	l := &life{w: w, frame: noFrame{}, tray: noTray{}, exit: os.Exit, emit: func(string, any) {}}
+func newLifecycle(w Window) *lifecycle {
+	l := &lifecycle{w: w, frame: noFrame{}, tray: noTray{}, exit: os.Exit, emit: func(string, any) {}}
 	if l.w.Settings == nil {
 		l.w.Settings = func() Settings { return Settings{} }
 	}
 	if l.w.Request == nil {
 		l.w.Request = func(WindowRequest) {}
 	}
-	l.drops.deliver = func(s WindowRequest) { go l.w.Request(s) } // in a goroutine, because files are examined
+	l.drops.deliver = func(r WindowRequest) { go l.w.Request(r) } // in a goroutine, because files are examined
 	return l
 }
 
 // Names of the events that the page sends about itself (frontend/src/lib/backend/window.ts).
 const (
-	eventFocus = "ci:focus" // a boolean: the window has the focus
-	eventDrop  = "ci:drop"  // accepted, x, y
-	eventPage  = "ci:page"  // its id, a boolean: whether it listens to events
-	eventHeard = "ci:heard" // to the page: its id. Its announcement has arrived, and events are sent to it
-	eventClose = "ci:close" // a boolean: close although answers are arriving
+	eventFocus         = "ci:focus" // a boolean: the window has the focus
+	eventDrop          = "ci:drop"  // accepted, x, y
+	eventPage          = "ci:page"  // its id, a boolean: whether it listens to events
+	eventPageConfirmed = "ci:heard" // to the page: its id; its announcement has arrived, and events are sent to it
+	eventClose         = "ci:close" // a boolean: close although answers are arriving
 )
 
 // start is called when the window exists.
-func (l *life) start(ctx context.Context) {
+func (l *lifecycle) start(ctx context.Context) {
 	l.ctx = ctx
 	l.mu.Lock()
 	l.frame = wailsFrame{ctx}
@@ -109,7 +111,7 @@ func (l *life) start(ctx context.Context) {
 	runtime.OnFileDrop(ctx, func(_, _ int, paths []string) { l.drops.receivePaths(paths) })
 	l.emit = func(name string, data any) { runtime.EventsEmit(ctx, name, data) }
 	l.w.Ready(func(name string, data any) {
-		if l.heard() {
+		if l.pageListening() {
 			l.emit(name, data)
 		}
 	})
@@ -120,24 +122,24 @@ func (l *life) start(ctx context.Context) {
 	}
 	l.joinSession()
 	if l.w.Hidden {
-		l.beginHidden()
+		l.startHidden()
 	}
 	if !trayFirst {
-		l.putTray()
+		l.createTray()
 	}
 	if l.w.Work != nil {
 		go l.showWork(ctx)
 	}
 }
 
-// beginHidden starts with the window in the tray. Without a tray it is shown after a while.
-func (l *life) beginHidden() {
+// startHidden starts with the window in the tray. Without a tray it is shown after a while.
+func (l *lifecycle) startHidden() {
 	l.mu.Lock()
-	l.hidden, l.begins = true, true
+	l.hidden, l.awaitsTray = true, true
 	l.mu.Unlock()
-	time.AfterFunc(trayTime, func() {
+	time.AfterFunc(trayWait, func() {
 		l.mu.Lock()
-		l.begins = false
+		l.awaitsTray = false
 		l.mu.Unlock()
 		if !l.hosted() {
 			l.hostGone()
@@ -148,16 +150,16 @@ func (l *life) beginHidden() {
 // pageListens records the page that receives events, and confirms it: Wails calls start while the page is already
 // loading, so its first announcement may come too early, and the page repeats it until it is confirmed. A reloaded
 // page may sign off before or after the new one announces itself, so pages have ids.
-func (l *life) pageListens(data ...any) {
+func (l *lifecycle) pageListens(data ...any) {
 	id, _ := first[string](data)
 	listens, _ := first[bool](data[min(1, len(data)):])
 	l.setPage(id, listens)
 	if listens {
-		l.emit(eventHeard, id)
+		l.emit(eventPageConfirmed, id)
 	}
 }
 
-func (l *life) setPage(id string, listens bool) {
+func (l *lifecycle) setPage(id string, listens bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -168,15 +170,15 @@ func (l *life) setPage(id string, listens bool) {
 	}
 }
 
-// heard reports whether a page listens. Wails would run a script in a page without a runtime, which fails there; a
+// pageListening reports whether a page listens. Wails would run a script in a page without a runtime, which fails there; a
 // page loads the stored state when it starts, so it misses nothing.
-func (l *life) heard() bool {
+func (l *lifecycle) pageListening() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.page != ""
 }
 
-func (l *life) putTray() {
+func (l *lifecycle) createTray() {
 	t := newTray(l, l.w.Icon)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -185,20 +187,20 @@ func (l *life) putTray() {
 
 // handleSignals ends the program in order. Wails' own handler would call beforeClose, which hides the window, so it
 // is removed first.
-func (l *life) handleSignals() {
+func (l *lifecycle) handleSignals() {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	signal.Reset(all...)
-	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, all...)
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, all...)
 	go func() {
-		<-heard
+		<-received
 		l.quit()
 	}()
 }
 
 // beforeClose reports whether the window is only hidden, with the tray icon to show it again.
-func (l *life) beforeClose(context.Context) bool {
-	if l.leaving() {
+func (l *lifecycle) beforeClose(context.Context) bool {
+	if l.isQuitting() {
 		return false
 	}
 	if l.closeHides() {
@@ -208,62 +210,62 @@ func (l *life) beforeClose(context.Context) bool {
 	if l.w.Held != nil && l.w.Held() {
 		l.hide()
 		l.mu.Lock()
-		l.held = true
+		l.keptForWindows = true
 		l.mu.Unlock()
 		return true
 	}
-	if l.asks() {
+	if l.shouldAsk() {
 		l.w.Request(WindowRequest{Kind: RequestClose, X: -1, Y: -1})
 		return true
 	}
-	l.depart()
+	l.beginQuit()
 	return false
 }
 
-// asks reports whether the page should ask before the window closes, because an answer would be interrupted. Closing
+// shouldAsk reports whether the page should ask before the window closes, because an answer would be interrupted. Closing
 // again while the question is open does not ask again, in case the page does not respond.
-func (l *life) asks() bool {
+func (l *lifecycle) shouldAsk() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asking = !l.asking && l.w.Work != nil && l.w.Work.Answering() > 0
-	return l.asking
+	l.closeAsked = !l.closeAsked && l.w.Work != nil && l.w.Work.Answering() > 0
+	return l.closeAsked
 }
 
 // closeDecided handles the page's reply to RequestClose.
-func (l *life) closeDecided(data ...any) {
+func (l *lifecycle) closeDecided(data ...any) {
 	l.mu.Lock()
-	l.asking = false
+	l.closeAsked = false
 	l.mu.Unlock()
 	if yes, _ := first[bool](data); yes {
 		l.quit()
 	}
 }
 
-// closeHides: there is a tray, and the setting is on.
-func (l *life) closeHides() bool {
+// closeHides reports whether closing hides the window: there is a tray, and the setting is on.
+func (l *lifecycle) closeHides() bool {
 	return l.w.Settings().CloseToTray && l.hosted()
 }
 
-func (l *life) hosted() bool {
+func (l *lifecycle) hosted() bool {
 	l.mu.Lock()
 	t := l.tray
 	l.mu.Unlock()
 	return t.hosted()
 }
 
-func (l *life) window() frame {
+func (l *lifecycle) window() frame {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.frame
 }
 
-func (l *life) leaving() bool {
+func (l *lifecycle) isQuitting() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.quitting
 }
 
-func (l *life) hide() {
+func (l *lifecycle) hide() {
 	l.mu.Lock()
 	l.hidden = true
 	f := l.frame
@@ -271,79 +273,80 @@ func (l *life) hide() {
 	f.hide()
 }
 
-// show brings the window to the front, unless the program is on its way out.
-func (l *life) show() {
+// show brings the window to the front, unless the program is quitting.
+func (l *lifecycle) show() {
 	l.mu.Lock()
-	gone := l.quitting
+	quitting := l.quitting
 	f := l.frame
-	if !gone {
-		l.hidden, l.begins, l.held = false, false, false
+	if !quitting {
+		l.hidden, l.awaitsTray, l.keptForWindows = false, false, false
 	}
 	l.mu.Unlock()
-	if !gone {
+	if !quitting {
 		f.show()
 	}
 }
 
-// lastClosed is called when no further window is left. If only they kept the process, it ends when the running answers have ended.
-func (l *life) lastClosed() {
+// lastClosed is called when no further window is open. If the process was kept only for those windows, it ends when
+// the running answers have ended.
+func (l *lifecycle) lastClosed() {
 	for {
 		l.mu.Lock()
-		over := l.held && !l.quitting
+		hiddenForWindows := l.keptForWindows && !l.quitting
 		l.mu.Unlock()
-		if !over || l.w.Held() {
+		if !hiddenForWindows || l.w.Held() {
 			return
 		}
 		if l.w.Work == nil || l.w.Work.Answering() == 0 {
 			l.quit()
 			return
 		}
-		time.Sleep(answersEvery)
+		time.Sleep(answerCheckInterval)
 	}
 }
 
 // hostGone shows a window that only the tray could have shown.
-func (l *life) hostGone() {
+func (l *lifecycle) hostGone() {
 	l.mu.Lock()
-	hidden := l.hidden && !l.begins && !l.held
+	hidden := l.hidden && !l.awaitsTray && !l.keptForWindows
 	l.mu.Unlock()
 	if hidden {
 		l.show()
 	}
 }
 
-func (l *life) focus(data ...any) {
-	has, ok := first[bool](data)
+func (l *lifecycle) focus(data ...any) {
+	focused, ok := first[bool](data)
 	if !ok {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.blurred = !has
+	l.blurred = !focused
 }
 
-// watched reports whether somebody may be looking: whether the window is visible, and whether it has the focus.
-func (l *life) watched() (there, focused bool) {
+// watched reports whether the window is visible, and whether it has the focus.
+func (l *lifecycle) watched() (visible, focused bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.hidden, !l.hidden && !l.blurred
 }
 
 // quit ends the program.
-func (l *life) quit() {
-	if l.depart() {
+func (l *lifecycle) quit() {
+	if l.beginQuit() {
 		l.window().quit()
 	}
 }
 
-// depart begins the end, once: the window is hidden immediately, the work is stopped, and if closing the window takes
-// too long, the process exits anyway.
-func (l *life) depart() bool {
+// beginQuit starts quitting, and reports whether it had not started before: the window is hidden immediately, the work
+// is stopped, and if closing the window takes too long, the process exits anyway.
+func (l *lifecycle) beginQuit() bool {
 	l.mu.Lock()
-	begun := l.quitting
+	alreadyQuitting := l.quitting
 	l.quitting = true
 	l.mu.Unlock()
-	if begun {
+	if alreadyQuitting {
 		return false
 	}
 	l.window().hide()
@@ -353,8 +356,8 @@ func (l *life) depart() bool {
 		code := 0
 		select {
 		case <-done:
-			time.Sleep(partingTime)
-		case <-time.After(endingTime):
+			time.Sleep(windowCloseTime)
+		case <-time.After(stopTimeout):
 			code = 1
 		}
 		l.exit(code)
@@ -363,12 +366,12 @@ func (l *life) depart() bool {
 }
 
 // closeWindow ends the program's work once; further callers wait for it.
-func (l *life) closeWindow() { l.work.Do(l.w.Close) }
+func (l *lifecycle) closeWindow() { l.closeOnce.Do(l.w.Close) }
 
 // end stops the work and leaves the desktop's session and tray.
-func (l *life) end() {
+func (l *lifecycle) end() {
 	l.closeWindow()
-	l.leave.Do(func() {
+	l.endOnce.Do(func() {
 		l.mu.Lock()
 		t := l.tray
 		l.mu.Unlock()
@@ -377,7 +380,7 @@ func (l *life) end() {
 	})
 }
 
-// first is the first of an event's values, if it has that type.
+// first returns the first of an event's values, if it has that type.
 func first[T any](data []any) (T, bool) {
 	var none T
 	if len(data) == 0 {

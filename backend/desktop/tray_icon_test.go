@@ -14,39 +14,39 @@ func TestEachStatusHasItsOwnIcon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	faces := drawFaces(picture)
+	images := drawIcons(picture)
 	seen := map[string]trayState{}
-	plain, err := png.Decode(bytes.NewReader(faces[idle]))
+	plain, err := png.Decode(bytes.NewReader(images[idle]))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for m := idle; m <= attention; m++ {
-		if other, twice := seen[string(faces[m])]; twice {
+		if other, twice := seen[string(images[m])]; twice {
 			t.Errorf("tray states %d and %d look the same", m, other)
 		}
-		seen[string(faces[m])] = m
-		face, err := png.Decode(bytes.NewReader(faces[m]))
-		if err != nil || face.Bounds().Dx() != faceSize || face.Bounds().Dy() != faceSize {
-			t.Fatalf("tray state %d: %v, %v", m, face.Bounds(), err)
+		seen[string(images[m])] = m
+		img, err := png.Decode(bytes.NewReader(images[m]))
+		if err != nil || img.Bounds().Dx() != iconSize || img.Bounds().Dy() != iconSize {
+			t.Fatalf("tray state %d: %v, %v", m, img.Bounds(), err)
 		}
 		opaque := 0
-		for y := range faceSize {
-			for x := range faceSize {
-				_, _, _, alpha := face.At(x, y).RGBA()
+		for y := range iconSize {
+			for x := range iconSize {
+				_, _, _, alpha := img.At(x, y).RGBA()
 				if alpha > 0 {
 					opaque++
 				}
-				corner := x > faceSize/2 && y > faceSize/2
-				if !corner && face.At(x, y) != plain.At(x, y) {
+				corner := x > iconSize/2 && y > iconSize/2
+				if !corner && img.At(x, y) != plain.At(x, y) {
 					t.Fatalf("tray state %d changes the picture at %d, %d", m, x, y)
 				}
 			}
 		}
-		if opaque < faceSize*faceSize/2 {
+		if opaque < iconSize*iconSize/2 {
 			t.Errorf("tray state %d is almost blank", m)
 		}
 	}
-	if got := drawFaces([]byte("no picture")); len(got) != 0 {
+	if got := drawIcons([]byte("no picture")); len(got) != 0 {
 		t.Errorf("%d icons from an invalid image", len(got))
 	}
 }
@@ -55,7 +55,7 @@ func TestEachStatusHasItsOwnIcon(t *testing.T) {
 func TestAnIconFileContainsItsPicture(t *testing.T) {
 	file := asICO([]byte("a picture"))
 	size, at := binary.LittleEndian.Uint32(file[14:]), binary.LittleEndian.Uint32(file[18:])
-	if string(file[at:at+size]) != "a picture" || file[2] != 1 || file[4] != 1 || int(file[6]) != faceSize {
+	if string(file[at:at+size]) != "a picture" || file[2] != 1 || file[4] != 1 || int(file[6]) != iconSize {
 		t.Errorf("% x", file)
 	}
 }
@@ -97,12 +97,12 @@ func TestNotificationsAreShort(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\nb\t c\x00": "a b c", "": "", "<b>&": "<b>&",
 	} {
-		if got := inBubble(in); got != want {
+		if got := noticeText(in); got != want {
 			t.Errorf("%q became %q", in, got)
 		}
 	}
-	long := string(bytes.Repeat([]byte("ü"), 2*longest))
-	if got := []rune(inBubble(long)); len(got) != longest || got[longest-1] != '…' {
+	long := string(bytes.Repeat([]byte("ü"), 2*maxNoticeLength))
+	if got := []rune(noticeText(long)); len(got) != maxNoticeLength || got[maxNoticeLength-1] != '…' {
 		t.Errorf("%d characters", len(got))
 	}
 }

@@ -69,7 +69,7 @@ func (m *masks) golden(t *testing.T, name string, doc map[string]any) {
 	}
 }
 
-// TestDocuments runs every command in one story and pins its document.
+// TestDocuments runs the commands one after the other on one home, and compares each document with its golden file.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -125,7 +125,7 @@ func TestDocuments(t *testing.T) {
 	step("failure_not_found", 1, "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
 }
 
-// TestEveryFailureIsOneDocument makes every command fail, with invalid usage and at work.
+// TestEveryFailureIsOneDocument makes every command fail, with invalid usage and during its work.
 func TestEveryFailureIsOneDocument(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

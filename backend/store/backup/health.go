@@ -40,19 +40,20 @@ type BackupHealth int
 
 const (
 	BackupHealthy BackupHealth = iota
-	copyUnknown                // not verified
-	copyDamaged                // or unreadable
+	backupUnknown              // not verified
+	backupDamaged              // or unreadable
 )
 
+// BackupHealthOf reads the result that was stored with a backup.
 func BackupHealthOf(ctx context.Context, path string) BackupHealth {
 	db, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
-		return copyDamaged
+		return backupDamaged
 	}
 	defer func() { _ = sqlite.Disconnect(db) }()
 	db = db.WithContext(ctx)
-	there, err := schema.HasTable(db, schema.InfoTable)
-	if err != nil || !there {
+	exists, err := schema.HasTable(db, schema.InfoTable)
+	if err != nil || !exists {
 		return unknownUnless(err)
 	}
 	problems, err := sqlite.All[string](db, `SELECT value FROM `+schema.InfoTable+` WHERE key = ?`, infoProblems)
@@ -60,16 +61,16 @@ func BackupHealthOf(ctx context.Context, path string) BackupHealth {
 		return unknownUnless(err)
 	}
 	if problems[0] != "0" {
-		return copyDamaged
+		return backupDamaged
 	}
 	return BackupHealthy
 }
 
 func unknownUnless(err error) BackupHealth {
 	if err != nil {
-		return copyDamaged
+		return backupDamaged
 	}
-	return copyUnknown
+	return backupUnknown
 }
 
 // toPrune returns the daily backups to delete, given a list whose first entry was just made. An intact one replaces
@@ -77,26 +78,26 @@ func unknownUnless(err error) BackupHealth {
 // many damaged ones follow.
 func toPrune(ctx context.Context, list []DailyFile, p BackupPolicy) []DailyFile {
 	groups := map[BackupHealth][]DailyFile{}
-	made := BackupHealthOf(ctx, list[0].Path)
+	newest := BackupHealthOf(ctx, list[0].Path)
 	for _, d := range list {
 		s := BackupHealthOf(ctx, d.Path)
-		if s == copyUnknown && made == BackupHealthy {
+		if s == backupUnknown && newest == BackupHealthy {
 			s = BackupHealthy
 		}
 		groups[s] = append(groups[s], d)
 	}
-	stay := Kept(groups[made], p)
-	return slices.DeleteFunc(groups[made], func(d DailyFile) bool { return slices.Contains(stay, d) })
+	keep := Kept(groups[newest], p)
+	return slices.DeleteFunc(groups[newest], func(d DailyFile) bool { return slices.Contains(keep, d) })
 }
 
-// soundEvery is the age of the last verified backup at which one is verified even while a person waits: verifying
+// verifyEvery is the age of the last verified backup at which one is verified even while a person waits: verifying
 // takes about ten times as long as copying.
-const soundEvery = 7 * 24 * time.Hour
+const verifyEvery = 7 * 24 * time.Hour
 
-// verifies reports that the backup made now should be verified.
-func verifies(ctx context.Context, now time.Time, list []DailyFile, brief bool) bool {
+// shouldVerify reports whether the backup made now should be verified.
+func shouldVerify(ctx context.Context, now time.Time, list []DailyFile, brief bool) bool {
 	return !brief || !slices.ContainsFunc(list, func(d DailyFile) bool {
 		age := now.Sub(d.At)
-		return age >= 0 && age < soundEvery && BackupHealthOf(ctx, d.Path) != copyUnknown
+		return age >= 0 && age < verifyEvery && BackupHealthOf(ctx, d.Path) != backupUnknown
 	})
 }
