@@ -15,7 +15,7 @@ import (
 // a new branch that forks off before that turn and becomes the active one, so the user can read exactly what was sent
 // and continue from the result.
 func (s *Service) Merge(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
-	all, err := s.Of(ctx, id)
+	all, err := s.ForTurn(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func TestQuestionsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	message := func(blocks ...chat.Block) chat.Message { return chat.Message{Role: chat.RoleUser, Blocks: blocks} }
 	text := chat.Text{Text: "Why?"}
-	whole, part := chat.Document{File: "F", Text: "all of it", Whole: true}, chat.Document{File: "F", Text: "all"}
+	whole, part := chat.Document{File: "F", Text: "all of it", Complete: true}, chat.Document{File: "F", Text: "all"}
 	if question(message(text, whole)) != question(message(text, part)) {
 		t.Error("the amount of a document that a model gets makes it a different question")
 	}

@@ -131,10 +131,10 @@ type Answer struct {
 	Later int
 }
 
-// Of returns all answers to the message of a turn: the turns that share its history and have the same message. If an
+// ForTurn returns all answers to the message of a turn: the turns that share its history and have the same message. If an
 // attempt failed and was retried, the last attempt is returned. Archived branches are left out, except the branch of
 // the turn itself. The answers are in the order of the tree, at most the maxShown newest.
-func (s *Service) Of(ctx context.Context, id chat.TurnID) ([]Answer, error) {
+func (s *Service) ForTurn(ctx context.Context, id chat.TurnID) ([]Answer, error) {
 	t, err := s.firstAttempt(ctx, id)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (s *Branches) Answers(turnID string) (AnswerSet, error) {
 	v := AnswerSet{User: []BlockView{}, Columns: []AnswerColumn{}}
 	v.Rev = s.c.Hub.Rev()
 	ctx := s.c.ctx()
-	all, err := s.c.Answers.Of(ctx, chat.TurnID(turnID))
+	all, err := s.c.Answers.ForTurn(ctx, chat.TurnID(turnID))
 	if err != nil {
 		return v, err
 	}

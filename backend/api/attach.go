@@ -96,7 +96,7 @@ func (c *Core) keepDocument(branch chat.BranchID, name string, data []byte) (cha
 	if err != nil {
 		return chat.File{}, err
 	}
-	return d.Keep(ctx, c.Drafts, branch, data, func(text string) int { return c.Counter.Count("", text) })
+	return d.Save(ctx, c.Drafts, branch, data, func(text string) int { return c.Counter.Count("", text) })
 }
 
 // AttachCancel discards the received part of a document.

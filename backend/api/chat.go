@@ -87,7 +87,7 @@ func (s *Chat) session(ctx context.Context, req SendRequest, m chat.Message) (ch
 	if err != nil {
 		return sess, err
 	}
-	return sess, s.c.Sessions.NameBy(ctx, sess, m)
+	return sess, s.c.Sessions.SetTitleFrom(ctx, sess, m)
 }
 
 func sendResult(h *turn.Handle, session chat.SessionID, branch chat.BranchID) SendResult {

@@ -23,7 +23,7 @@ func (c *Core) turnContext(ctx context.Context, id chat.TurnID) (ContextView, er
 	if err != nil {
 		return ContextView{}, err
 	}
-	seen, err := c.Turns.SeenBy(ctx, id)
+	seen, err := c.Turns.ContextSeen(ctx, id)
 	if err != nil {
 		return ContextView{}, err
 	}
@@ -49,7 +49,7 @@ func (c *Core) turnContext(ctx context.Context, id chat.TurnID) (ContextView, er
 		v.StepID = string(steps[n-1].ID)
 		if u := steps[n-1].Usage; u != nil {
 			v.Reported, v.Cached = u.InputTokens, u.CachedInputTokens
-			if n := u.NotBelieved; n != "" {
+			if n := u.DroppedBecause; n != "" {
 				v.UsageNote = display.Capitalized(n) + "."
 			}
 		}

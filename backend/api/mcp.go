@@ -193,7 +193,7 @@ func (s *Servers) read(read func(ServerPorts) (*mcpsetup.Import, error)) (Server
 			Settings: serverSettings(c.Settings), Original: c.Original, Exists: p.Setup.Exists(c.Settings.Name), About: c.About,
 			Notes: append([]string{}, c.Notes...), Asks: []ServerQuestion{},
 		}
-		for _, q := range c.Asks {
+		for _, q := range c.Questions {
 			view := ServerQuestion{
 				Key: q.Key, Title: q.Title, Description: q.Description, Type: q.Type, Required: q.Required, Secret: q.Secret,
 				Multiple: q.Multiple, Default: q.Default, Known: q.Default != "", Choices: append([]string{}, q.Choices...),

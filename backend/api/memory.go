@@ -76,7 +76,7 @@ func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error)
 		return out, err
 	}
 	found, err := s.c.Retrieval.Engine.Search(s.c.ctx(), retrieval.Query{
-		Text: query, Within: in, Limit: filter.Offset + limit, WordsAlone: true,
+		Text: query, Within: in, Limit: filter.Offset + limit, AllowWordsOnly: true,
 	})
 	if err != nil {
 		return out, err

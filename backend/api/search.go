@@ -130,7 +130,7 @@ func (s *Search) addMemory(ctx context.Context, q SearchQuery, g *groups) (warni
 	if q.SessionID != "" {
 		in.Scope, in.Session = chat.ScopeSession, chat.SessionID(q.SessionID)
 	}
-	found, err := s.c.Retrieval.Engine.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: memoryHits, WordsAlone: true})
+	found, err := s.c.Retrieval.Engine.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: memoryHits, AllowWordsOnly: true})
 	if err != nil {
 		return "", err
 	}

@@ -253,7 +253,7 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 	if err := c.headerTurn(ctx, &h, b); err != nil {
 		return h, err
 	}
-	project, scope, err := c.Turns.Reach(ctx, sess, model)
+	project, scope, err := c.Turns.ProjectScope(ctx, sess, model)
 	if err != nil {
 		return h, err
 	}
@@ -288,7 +288,7 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 	}
 	if unsavedEnd, ok := c.Turns.UnsavedEnd(last); ok {
 		h.Displayed, h.Durable, h.Outcome = unsavedEnd.Frame.Displayed, unsavedEnd.Frame.Durable, string(chat.OutcomeIncomplete)
-		if unsavedEnd.Whole {
+		if unsavedEnd.Complete {
 			h.Outcome = "unsaved"
 		}
 		return nil

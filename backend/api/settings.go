@@ -162,9 +162,9 @@ func modelView(in models.Info) ModelView {
 	v := ModelView{
 		Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, APIKeyEnv: in.APIKeyEnv,
 		ContextLimit: in.Limits.ContextLimit, MaxOutput: in.Limits.MaxOutput, LimitSource: in.Source, Ceiling: in.Ceiling,
-		Stream: in.Stream, AllowPlainHTTP: in.AllowPlainHTTP, Usable: in.Usable, Reason: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
+		Stream: in.Stream, AllowPlainHTTP: in.AllowPlainHTTP, Usable: in.Usable, Reason: in.UnusableReason, Default: in.Default, BuiltIn: in.BuiltIn,
 	}
-	v.Images, v.Tools, v.Reasoning = string(in.Can.Images), string(in.Can.Tools), string(in.Can.Reasoning)
+	v.Images, v.Tools, v.Reasoning = string(in.Abilities.Images), string(in.Abilities.Tools), string(in.Abilities.Reasoning)
 	v.PriceInput, v.PriceCached, v.PriceOutput, v.PriceSource = in.Price.Input, in.Price.Cached, in.Price.Output, in.Price.Source
 	if own := (OwnPrice{Input: in.PriceInput, Cached: in.PriceCached, Output: in.PriceOutput}); own != (OwnPrice{}) {
 		v.OwnPrice = &own
@@ -227,7 +227,7 @@ func restoreAbilities(m *config.Model, in models.Info) {
 		value      *string
 		configured string
 		resolved   llm.Ability
-	}{{&m.Images, in.Model.Images, in.Can.Images}, {&m.Tools, in.Model.Tools, in.Can.Tools}, {&m.Reasoning, in.Model.Reasoning, in.Can.Reasoning}} {
+	}{{&m.Images, in.Model.Images, in.Abilities.Images}, {&m.Tools, in.Model.Tools, in.Abilities.Tools}, {&m.Reasoning, in.Model.Reasoning, in.Abilities.Reasoning}} {
 		if *a.value == string(a.resolved) {
 			*a.value = a.configured
 		}

@@ -42,7 +42,7 @@ type Storage struct{ c *Core }
 func NewStorage(c *Core) *Storage {
 	s := &Storage{c}
 	if c.Tasks != nil {
-		c.Tasks.Resumes(tasks.Backup, func(input json.RawMessage) (tasks.Run, error) {
+		c.Tasks.SetResumer(tasks.Backup, func(input json.RawMessage) (tasks.Run, error) {
 			var path string
 			if err := json.Unmarshal(input, &path); err != nil {
 				return nil, chat.WrapError(chat.CodeCorrupt, "backup.resume", err, "The location of the backup is no longer known.").WithHint("make a new one")

@@ -42,7 +42,7 @@ type Transfer struct{ c *Core }
 func NewTransfer(c *Core) *Transfer {
 	s := &Transfer{c}
 	if c.Tasks != nil {
-		c.Tasks.Resumes(tasks.Import, func(input json.RawMessage) (tasks.Run, error) {
+		c.Tasks.SetResumer(tasks.Import, func(input json.RawMessage) (tasks.Run, error) {
 			var i importInput
 			if err := json.Unmarshal(input, &i); err != nil {
 				return nil, chat.WrapError(chat.CodeCorrupt, "import.resume", err, "The file to import is no longer known.").WithHint("choose the file again")

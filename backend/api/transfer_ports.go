@@ -40,7 +40,7 @@ func atConversation(p importing.Progress) string {
 func importReport(r importing.Report) ImportReport {
 	v := ImportReport{
 		File: r.File, Format: string(r.Format), Sessions: r.Sessions, Grown: r.Grown, Already: r.Already, Turns: r.Turns, Branches: r.Branches,
-		SkippedCount: r.SkippedCount, Skipped: []SkippedRow{}, Instructed: r.Instructed, Torn: r.Torn, TornFiles: append([]string{}, r.TornFiles...), Cancelled: r.Cancelled,
+		SkippedCount: r.SkippedCount, Skipped: []SkippedRow{}, Instructed: r.Instructed, Torn: r.Truncated, TornFiles: append([]string{}, r.TruncatedFiles...), Cancelled: r.Cancelled,
 		FirstSession: string(r.First), Copied: r.Copied,
 	}
 	for _, row := range r.Skipped {

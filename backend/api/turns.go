@@ -123,7 +123,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, covers int64, t
 		v.Displayed, v.Durable = live.Frame.Displayed, live.Frame.Durable
 		v.Assistant = blockViews(live.Blocks)
 	} else if unsavedEnd, ok := c.Turns.UnsavedEnd(t); ok {
-		unsaved = unsavedEnd.Whole
+		unsaved = unsavedEnd.Complete
 		v.Displayed, v.Durable = unsavedEnd.Frame.Displayed, unsavedEnd.Frame.Durable
 		v.Assistant = blockViews(unsavedEnd.Blocks)
 		v.Error = &ErrorView{Code: unsavedEnd.Failure.Code, Op: "turn", Message: unsavedEnd.Failure.Message, Hint: unsavedEnd.Failure.Hint}

@@ -81,7 +81,7 @@ func blockView(b chat.Block) BlockView {
 	case chat.Image:
 		return BlockView{Kind: BlockImage, Text: b.Name, Name: b.MediaType, Data: imageURL(b)}
 	case chat.Document:
-		return BlockView{Kind: BlockDocument, Name: b.Name, ID: string(b.File), Tokens: b.Tokens, Whole: b.Whole}
+		return BlockView{Kind: BlockDocument, Name: b.Name, ID: string(b.File), Tokens: b.Tokens, Whole: b.Complete}
 	case chat.Memory: // Core.nameMemories sets its name
 		return BlockView{Kind: BlockMemory, ID: string(b.Chunk)}
 	case chat.Unknown:

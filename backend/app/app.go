@@ -182,7 +182,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.projects = a.newProjects(o.Publish)
 	a.memory.prepare, a.memory.engine = a.indexDue, a.engine
 	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
-	a.reconciler.RecallPause(ctx)
+	a.reconciler.RestorePause(ctx)
 	if o.ReadOnly {
 		return a, nil
 	}

@@ -41,10 +41,10 @@ func (a *app) backUpAs(ctx context.Context, brief bool) error {
 		return a.backups.once(string(out.Outcome), chat.Errorf(chat.CodeNoSpace, "backup.daily",
 			"No daily backup is made while the disk has less than %d MB free (it has %d MB). Your conversations are still saved.",
 			out.Need>>20+1, out.Free>>20).WithHint("free some space, or turn backup.daily off"))
-	case out.Outcome == chat.BackupMade && out.Made.Problems > 0:
+	case out.Outcome == chat.BackupCreated && out.Made.Problems > 0:
 		a.log.Warn("the daily backup contains damaged records", "file", out.Made.Path, "problems", out.Made.Problems, "first", out.Made.Findings[0].Message)
 		return a.backups.once("damaged", damagedBackup(out.Made))
-	case out.Outcome == chat.BackupMade:
+	case out.Outcome == chat.BackupCreated:
 		a.log.Info("made the daily backup", "file", out.Made.Path, "bytes", out.Made.Bytes, "removed", len(out.Removed))
 		_ = a.backups.once("", nil)
 	}

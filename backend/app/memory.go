@@ -154,7 +154,7 @@ func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, 
 		return nil, err
 	}
 	found, err := m.engine.Search(ctx, retrieval.Query{
-		Text: q.Text, Within: chat.Within{Scope: cmp.Or(q.Scope, chat.ScopeAll), Branch: q.Branch}, MaxTokens: quoteTokens, WordsAlone: true,
+		Text: q.Text, Within: chat.Within{Scope: cmp.Or(q.Scope, chat.ScopeAll), Branch: q.Branch}, MaxTokens: quoteTokens, AllowWordsOnly: true,
 		Count: func(s string) int { return counter{}.Count("", s) },
 	})
 	var out []recall.Passage

@@ -45,7 +45,7 @@ func (a *app) serveHTTP() {
 	gateway := a.programs()
 	a.http = mcpserver.NewHTTP(mcpserver.Options{
 		Version: version, Tools: memoryTools(), Log: a.log,
-		Carry: func(ctx context.Context, r mcpserver.Request) (mcpserver.Answer, error) {
+		Send: func(ctx context.Context, r mcpserver.Request) (mcpserver.Answer, error) {
 			answer, err := gateway.Do(ctx, r)
 			if answer.Noted {
 				a.jobs.Wake()

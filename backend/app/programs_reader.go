@@ -32,7 +32,7 @@ func memoryTools() []mcpserver.Tool {
 }
 
 // Read implements mcpserver.Reader.
-func (r memoryReader) Read(ctx context.Context, s mcpserver.Sight, tool string, arguments json.RawMessage) (mcpserver.Found, error) {
+func (r memoryReader) Read(ctx context.Context, s mcpserver.Visibility, tool string, arguments json.RawMessage) (mcpserver.ReadResult, error) {
 	view := builtin.View{Scope: chat.ScopeAll}
 	if !s.All {
 		view.Only = s.Sessions
@@ -41,32 +41,32 @@ func (r memoryReader) Read(ctx context.Context, s mcpserver.Sight, tool string, 
 	if builtin.IsRefused(err) {
 		err = chat.Errorf(chat.CodeInvalid, "mcp.read", "%s.", err)
 	}
-	return mcpserver.Found{Text: found.Text, Shown: found.Shown}, err
+	return mcpserver.ReadResult{Text: found.Text, Shown: found.Shown}, err
 }
 
-func (r memoryReader) read(ctx context.Context, v builtin.View, tool string, arguments json.RawMessage) (builtin.Found, error) {
+func (r memoryReader) read(ctx context.Context, v builtin.View, tool string, arguments json.RawMessage) (builtin.MemoryResult, error) {
 	switch tool {
 	case "search_memory":
 		var a builtin.SearchArguments
 		if err := mcpserver.DecodeArguments(arguments, &a); err != nil {
-			return builtin.Found{}, err
+			return builtin.MemoryResult{}, err
 		}
 		if err := r.prepare(ctx); err != nil { // makes recent turns searchable
-			return builtin.Found{}, err
+			return builtin.MemoryResult{}, err
 		}
 		return r.memory.SearchMemory(ctx, v, a)
 	case "get_turn":
 		var a builtin.TurnArguments
 		if err := mcpserver.DecodeArguments(arguments, &a); err != nil {
-			return builtin.Found{}, err
+			return builtin.MemoryResult{}, err
 		}
 		return r.memory.GetTurn(ctx, v, a)
 	case "list_sessions":
 		var a builtin.SessionArguments
 		if err := mcpserver.DecodeArguments(arguments, &a); err != nil {
-			return builtin.Found{}, err
+			return builtin.MemoryResult{}, err
 		}
 		return r.memory.ListSessions(ctx, v, a)
 	}
-	return builtin.Found{}, chat.Errorf(chat.CodeNotFound, "mcp.read", "There is no tool %q.", tool)
+	return builtin.MemoryResult{}, chat.Errorf(chat.CodeNotFound, "mcp.read", "There is no tool %q.", tool)
 }

@@ -28,7 +28,7 @@ func (a *app) keepQuickKey(core *api.Core, ask func(token string)) {
 func quickKeyView(s hotkey.State) api.QuickKeyView {
 	v := api.QuickKeyView{
 		Phase: map[hotkey.Phase]api.QuickKeyPhase{hotkey.PhaseOff: api.QuickKeyOff, hotkey.PhaseAsking: api.QuickKeyAsking, hotkey.PhaseBound: api.QuickKeyBound, hotkey.PhaseFailed: api.QuickKeyFailed}[s.Phase],
-		Keys:  s.Wanted, Given: s.Given,
+		Keys:  s.Requested, Given: s.Bound,
 	}
 	if s.Err != nil {
 		e := chat.AsError(s.Err)

@@ -110,7 +110,7 @@ func TestAWindowWhileATerminalHasTheData(t *testing.T) {
 	h := harness.NewHome(t, harness.Shipped(t), "")
 	other := h.Host()
 	w := window(cli.OpenOptions{DataDir: h.DataDir(), ConfigPath: h.ConfigFile()}, Page{})
-	if w.Elsewhere {
+	if w.ShownElsewhere {
 		t.Fatal("the start reports a window that does not exist")
 	}
 	w.Close()
@@ -131,7 +131,7 @@ func TestTwoStartsAtOnce(t *testing.T) {
 		for range 2 {
 			go func() {
 				w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, Page{})
-				results <- startResult{w.Elsewhere, w.Close}
+				results <- startResult{w.ShownElsewhere, w.Close}
 			}()
 		}
 		opened := 0

@@ -73,13 +73,13 @@ func importFile(t *testing.T, name, file string) *importedChat {
 	ctx := context.Background()
 	d := newFixture(t, harness.ChatWire.Windowed("m", "http://127.0.0.1:9", 128000)+"[librarian]\nmodel = \"\"\n")
 	report, err := d.imports.Import(ctx, file, importing.Options{})
-	if err != nil || len(report.Made) != 1 || len(report.Skipped) != 0 {
+	if err != nil || len(report.SessionIDs) != 1 || len(report.Skipped) != 0 {
 		t.Fatalf("import: %+v %v", report, err)
 	}
 	if _, err := d.jobs.Drain(ctx); err != nil {
 		t.Fatal(err)
 	}
-	session, err := d.store.Session(ctx, report.Made[0])
+	session, err := d.store.Session(ctx, report.SessionIDs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func (c *importedChat) packsByRetrieval(maxTokens, goal int) {
 	c.score(fmt.Sprintf("packed by a search alone into %d tokens", maxTokens), goal, func(q laterQuestion) bool {
 		found, err := c.engine.Search(context.Background(), retrieval.Query{
 			Text: q.Ask, Within: chat.Within{Scope: chat.ScopeSession, Session: c.session, Branch: c.branch}, MaxTokens: maxTokens,
-			WordsAlone: true, Count: func(s string) int { return counter{}.Count("", s) },
+			AllowWordsOnly: true, Count: func(s string) int { return counter{}.Count("", s) },
 		})
 		if err != nil || found.Tokens > maxTokens {
 			c.t.Fatalf("%d tokens, %v", found.Tokens, err)

@@ -36,12 +36,12 @@ func openStore(ctx context.Context, o store.Options, opts cli.OpenOptions) (*sto
 	for start := time.Now(); ; {
 		s, err := store.Open(ctx, o)
 		waited := time.Since(start)
-		if chat.CodeOf(err) != chat.CodeLocked || o.ReadOnly || store.WriterAddress(o.DataDir) != "" || waited > max(verbTimeout, opts.Patience) {
+		if chat.CodeOf(err) != chat.CodeLocked || o.ReadOnly || store.WriterAddress(o.DataDir) != "" || waited > max(verbTimeout, opts.WriterTimeout) {
 			return s, err
 		}
-		if waited > verbTimeout && opts.Waits != nil {
-			opts.Waits()
-			opts.Waits = nil
+		if waited > verbTimeout && opts.OnWait != nil {
+			opts.OnWait()
+			opts.OnWait = nil
 		}
 		select {
 		case <-ctx.Done():

@@ -36,13 +36,13 @@ func (a *app) newTools(publish turn.Publisher) *tools.Registry {
 
 // historyReader lets models read earlier conversations within the scope of their memory.
 func (a *app) historyReader() *builtin.Memory {
-	return &builtin.Memory{Store: a.store, Search: a.engine, Settings: a.retrieves, Reach: func(ctx context.Context, id chat.SessionID) (builtin.Reach, error) {
+	return &builtin.Memory{Store: a.store, Search: a.engine, Settings: a.retrieves, Reach: func(ctx context.Context, id chat.SessionID) (builtin.Access, error) {
 		scope, err := a.turns.MemoryScope(ctx, id)
 		if err != nil {
-			return builtin.Reach{}, err
+			return builtin.Access{}, err
 		}
-		r := builtin.Reach{Scope: scope}
-		r.Project, r.Files, err = a.store.ProjectReach(ctx, id)
+		r := builtin.Access{Scope: scope}
+		r.Project, r.Files, err = a.store.ProjectSessions(ctx, id)
 		return r, err
 	}}
 }

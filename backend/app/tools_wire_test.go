@@ -102,7 +102,7 @@ func askStep(t *testing.T, p llm.Provider, ep llm.Endpoint, steps int, cycle []c
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := llmtest.Breach(p.Name(), body); err != nil {
+	if err := llmtest.RuleViolation(p.Name(), body); err != nil {
 		t.Errorf("%v\n%s", err, body)
 	}
 	var events []chat.RawEvent

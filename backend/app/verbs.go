@@ -55,7 +55,7 @@ func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, Files: a.store, Chunks: a.store,
 		Queue: a.jobList(), Figures: a.store, Waiting: a.store, Inspecting: inspecting.New(a.store, a.turns),
-		Turns: a.turns, Jobs: a.jobs, Upkeep: a.reconciler, Branches: a.branches, Models: verbModels{a.catalog},
+		Turns: a.turns, Jobs: a.jobs, Reconciler: a.reconciler, Branches: a.branches, Models: verbModels{a.catalog},
 		Answers: answers.New(a.store, a.turns, a.branches),
 		Tools:   a.tools, ToolsMode: func() string { return a.config.Config().Tools.Mode },
 		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library, Programs: a.programs(), Projects: a.projects, Servers: a.verbServers(), ConfigFault: a.config.Err(),
@@ -130,8 +130,8 @@ func (m verbModels) List(ctx context.Context) ([]cli.ModelInfo, error) {
 		out = append(out, cli.ModelInfo{
 			Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, Window: in.Limits.ContextLimit,
 			Output: in.Limits.MaxOutput, Source: in.Source, Ceiling: in.Ceiling, Stream: in.Stream, Usable: in.Usable,
-			Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
-			Images: string(in.Can.Images), Tools: string(in.Can.Tools), Reasoning: string(in.Can.Reasoning), Favourite: in.Favourite, Price: cli.PriceInfo(in.Price, in.Priced),
+			Why: in.UnusableReason, Default: in.Default, BuiltIn: in.BuiltIn,
+			Images: string(in.Abilities.Images), Tools: string(in.Abilities.Tools), Reasoning: string(in.Abilities.Reasoning), Favourite: in.Favourite, Price: cli.PriceInfo(in.Price, in.Priced),
 		})
 	}
 	return out, nil

@@ -145,7 +145,7 @@ func (a *app) startBackground(hub *api.Hub, further *windows) {
 // openFurther handles a start whose data another process has open: it opens a further window of that process, or brings
 // that process's window to the front.
 func openFurther(o cli.OpenOptions, page Page, locked error) (desktop.Window, error) {
-	elsewhere := desktop.Window{Elsewhere: true}
+	elsewhere := desktop.Window{ShownElsewhere: true}
 	switch {
 	case o.Hidden: // at sign-in: the running program is not disturbed
 		return elsewhere, nil
@@ -225,7 +225,7 @@ func services(core *api.Core, s setup) []any {
 }
 
 func openWindow(w desktop.Window) error {
-	if w.Elsewhere {
+	if w.ShownElsewhere {
 		return nil
 	}
 	if err := desktop.Run(w); err != nil || !restartRequested.Load() {

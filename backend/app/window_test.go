@@ -358,7 +358,7 @@ func TestSecondWindow(t *testing.T) {
 	dir := socketDir(t)
 	first := openPage(t, dir)
 	second := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, Page{})
-	if !second.Elsewhere || len(second.Bind) != 0 {
+	if !second.ShownElsewhere || len(second.Bind) != 0 {
 		t.Fatalf("a second window opened: %+v", second)
 	}
 	first.say(api.SendRequest{Text: "still works"})

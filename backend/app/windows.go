@@ -80,7 +80,7 @@ func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 		w.core.Hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestOpenSession, Session: session, X: -1, Y: -1}))
 	}
 	newWindow, quick := startQuietly(o, s, "--new-window"), startQuietly(o, s, "--quick")
-	first.Held, first.NewWindow, first.AskQuickly = w.anyOpen, func() { newWindow("") }, func() { quick("") }
+	first.NeededByOthers, first.NewWindow, first.AskQuickly = w.anyOpen, func() { newWindow("") }, func() { quick("") }
 	close(w.ready)
 }
 
@@ -321,7 +321,7 @@ func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop
 	f.mu.Unlock()
 	if f.isUnneeded() {
 		f.close()
-		return desktop.Window{Elsewhere: true}, nil
+		return desktop.Window{ShownElsewhere: true}, nil
 	}
 	w := f.window(page)
 	w.Quick = o.Quick
@@ -334,7 +334,7 @@ func (f *furtherWindow) window(page Page) desktop.Window {
 		return file, err
 	}
 	return desktop.Window{
-		Assets: page.Assets, Handler: api.DragHandler(drag), Icon: page.Icon, FormatError: f.core.FormatError, Further: true,
+		Assets: page.Assets, Handler: api.DragHandler(drag), Icon: page.Icon, FormatError: f.core.FormatError, Additional: true,
 		Bind:  []any{api.NewRelay(f.call)},
 		Ready: f.attach, Close: f.close,
 		Request: func(request desktop.WindowRequest) { f.hub.RequestWindow(windowRequest(request)) },

@@ -31,7 +31,7 @@ func openFurtherPage(t *testing.T, o cli.OpenOptions) *furtherPage {
 	b := &furtherPage{t: t, window: w, relay: serviceIn[*api.Relay](w), events: map[string]int{}}
 	t.Cleanup(func() { restartRequested.Store(false) })
 	t.Cleanup(w.Close)
-	if b.relay == nil || !w.Further || w.Work != nil {
+	if b.relay == nil || !w.Additional || w.Work != nil {
 		t.Fatalf("it is not a further window: %+v", w)
 	}
 	w.Ready(func(name string, data any) {
@@ -105,12 +105,12 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 	if err := chosen.call(&start, "Settings.Startup"); err != nil || start.LastSession != two.ID {
 		t.Errorf("it opens on %s, not on the requested %s", start.LastSession, two.ID)
 	}
-	if !p.window.Held() {
+	if !p.window.NeededByOthers() {
 		t.Error("the further windows do not keep the first one open")
 	}
 	chosen.window.Close()
 	b.window.Close()
-	p.eventually("closed windows still keep the first one open", func() bool { return !p.window.Held() })
+	p.eventually("closed windows still keep the first one open", func() bool { return !p.window.NeededByOthers() })
 }
 
 // Errors arrive as they are formatted for the page, including those for methods that no window may call. A large
@@ -175,7 +175,7 @@ func TestAFurtherWindowEndsWithTheProgramOrReopens(t *testing.T) {
 func TestAFurtherWindowMayBeTheFirst(t *testing.T) {
 	dir := socketDir(t)
 	p := openPageWith(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), NewWindow: true})
-	if p.window.Further || p.sessions == nil {
+	if p.window.Additional || p.sessions == nil {
 		t.Errorf("%+v", p.window)
 	}
 }
@@ -193,7 +193,7 @@ func TestThereIsAtMostOneQuickWindow(t *testing.T) {
 	if err := b.call(&start, "Settings.Startup"); err != nil || !start.Quick || !b.window.Quick {
 		t.Errorf("it is not a small window: %+v (%v)", start, err)
 	}
-	if again := window(o, Page{}); !again.Elsewhere {
+	if again := window(o, Page{}); !again.ShownElsewhere {
 		t.Error("a second small window")
 	}
 	must[[]api.WindowRequest](t)(p.work.WindowRequests())
@@ -201,7 +201,7 @@ func TestThereIsAtMostOneQuickWindow(t *testing.T) {
 		t.Errorf("the first window was brought to the front %d times (%v)", len(raised), err)
 	}
 	b.window.Close()
-	p.eventually("the small window is still open", func() bool { return !p.window.Held() })
+	p.eventually("the small window is still open", func() bool { return !p.window.NeededByOthers() })
 	next := openFurtherPage(t, o)
 	if !next.window.Quick {
 		t.Error("after the small window was closed, no new one opened")

@@ -33,7 +33,7 @@ type Backup struct {
 // AutoBackup is the result of a daily backup.
 type AutoBackup struct {
 	Outcome BackupOutcome
-	Made    Backup   // with BackupMade
+	Made    Backup   // with BackupCreated
 	Removed []string // older ones that were pruned
 	Need    int64    // bytes that must be free, with BackupNoSpace
 	Free    int64
@@ -43,7 +43,7 @@ type AutoBackup struct {
 type BackupOutcome string
 
 const (
-	BackupMade      BackupOutcome = "made"
+	BackupCreated   BackupOutcome = "made"
 	BackupOff       BackupOutcome = "off"
 	BackupRecent    BackupOutcome = "recent"    // the last copy is less than a day old
 	BackupUnchanged BackupOutcome = "unchanged" // nothing was written since, or nothing at all

@@ -86,7 +86,7 @@ type Document struct {
 	MediaType string `json:"media_type"`
 	Tokens    int    `json:"tokens"` // of the whole document
 	Text      string `json:"text"`
-	Whole     bool   `json:"whole"` // Text is the whole document
+	Complete  bool   `json:"whole"` // Text is the whole document
 }
 
 // Memory is a chunk that the user attached to a message: it is packed into that turn's memory block before search

@@ -135,8 +135,8 @@ func MissedDaily(err error) RecoveryItem {
 	return RecoveryItem{Kind: RecoveredDaily, Message: sentence(e.Message) + " " + sentence(capitalized(e.Hint))}
 }
 
-// GivenUp returns a finding about a job that failed too often.
-func GivenUp(j Job) RecoveryItem {
+// FailedJob returns a finding about a job that failed too often.
+func FailedJob(j Job) RecoveryItem {
 	work := map[JobType]string{
 		JobSummarizeTurn: "Adding an answer to the conversation's state", JobIndexTurn: "Making a turn searchable",
 		JobSummarizeRange: "Summarising part of the history",

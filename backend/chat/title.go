@@ -115,9 +115,9 @@ func trimTitle(s string) string {
 	return strings.TrimRight(s, clauseEnds+" -–—/+&([{<\"'“„‘«（「『《【")
 }
 
-// LeadsOn reports whether an English or German word in lower case is incomplete without the next one, such as a
+// NeedsNextWord reports whether an English or German word in lower case is incomplete without the next one, such as a
 // negation, an article or a preposition.
-func LeadsOn(word string) bool { return leadIns[word] }
+func NeedsNextWord(word string) bool { return leadIns[word] }
 
 // withoutLeadIn removes the last word if it leads on to the next.
 func withoutLeadIn(s string) string {
@@ -126,7 +126,7 @@ func withoutLeadIn(s string) string {
 		before, last = s[:i], s[i+1:]
 	}
 	word := strings.TrimFunc(strings.ToLower(strings.ReplaceAll(last, "’", "'")), func(r rune) bool { return !unicode.IsLetter(r) })
-	if LeadsOn(word) {
+	if NeedsNextWord(word) {
 		return before
 	}
 	for _, particle := range chineseLeadIns {

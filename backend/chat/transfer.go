@@ -20,7 +20,7 @@ type Imported struct {
 type ImportOutcome string
 
 const (
-	ImportMade    ImportOutcome = "made"    // a new session
+	ImportCreated ImportOutcome = "made"    // a new session
 	ImportGrown   ImportOutcome = "grown"   // new turns in an existing one, or requests that were missing
 	ImportAlready ImportOutcome = "already" // it existed, unchanged
 	ImportCopied  ImportOutcome = "copied"  // a bundle as a copy, because its session has diverged

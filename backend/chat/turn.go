@@ -97,8 +97,8 @@ type Usage struct {
 	CachedInputTokens int `json:"cached_input_tokens,omitempty"`
 	CacheWriteTokens  int `json:"cache_write_tokens,omitempty"`
 	ReasoningTokens   int `json:"reasoning_tokens,omitempty"`
-	// NotBelieved says why reported numbers were dropped.
-	NotBelieved string `json:"not_believed,omitempty"`
+	// DroppedBecause says why reported numbers were dropped.
+	DroppedBecause string `json:"not_believed,omitempty"`
 	// Cost is by the price at the time of the answer. A later price does not change it.
 	Cost Cost `json:"cost,omitzero"`
 }
@@ -135,7 +135,7 @@ const NoCount = -1 << 40
 
 // Checked drops impossible numbers: negative ones, more cached than input tokens, and numbers over limit, the largest
 // possible input or output of the call in tokens; 0: unknown. If one number is impossible, all are dropped, and
-// NotBelieved has the reason.
+// DroppedBecause has the reason.
 func (u *Usage) Checked(limit int) *Usage {
 	if u == nil {
 		return nil
@@ -152,15 +152,15 @@ func (u *Usage) Checked(limit int) *Usage {
 	} {
 		switch {
 		case n.tokens <= NoCount/2: // alone or in a sum
-			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s, which is not a number of tokens", n.name)}
+			return &Usage{DroppedBecause: fmt.Sprintf("the server reported %s, which is not a number of tokens", n.name)}
 		case n.tokens < 0:
-			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s = %d, which is negative", n.name, n.tokens)}
+			return &Usage{DroppedBecause: fmt.Sprintf("the server reported %s = %d, which is negative", n.name, n.tokens)}
 		case n.tokens > limit:
-			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s = %d, more than the %d that are possible", n.name, n.tokens, limit)}
+			return &Usage{DroppedBecause: fmt.Sprintf("the server reported %s = %d, more than the %d that are possible", n.name, n.tokens, limit)}
 		}
 	}
 	if u.CachedInputTokens > u.InputTokens {
-		return &Usage{NotBelieved: fmt.Sprintf("the server reported cached_input_tokens = %d, more than the input_tokens = %d they are part of", u.CachedInputTokens, u.InputTokens)}
+		return &Usage{DroppedBecause: fmt.Sprintf("the server reported cached_input_tokens = %d, more than the input_tokens = %d they are part of", u.CachedInputTokens, u.InputTokens)}
 	}
 	return u
 }
@@ -187,7 +187,7 @@ func (u Usage) Add(v Usage) Usage {
 		CachedInputTokens: u.CachedInputTokens + v.CachedInputTokens,
 		CacheWriteTokens:  u.CacheWriteTokens + v.CacheWriteTokens,
 		ReasoningTokens:   u.ReasoningTokens + v.ReasoningTokens,
-		NotBelieved:       cmp.Or(u.NotBelieved, v.NotBelieved),
+		DroppedBecause:    cmp.Or(u.DroppedBecause, v.DroppedBecause),
 		Cost:              sumOfCosts(u, v),
 	}
 }

@@ -13,14 +13,14 @@ func TestUsageChecked(t *testing.T) {
 	}
 	for _, u := range []Usage{{InputTokens: 101}, {OutputTokens: -1}, {CacheWriteTokens: 101}, {ReasoningTokens: -9}, {InputTokens: 10, CachedInputTokens: 11}, {InputTokens: NoCount + 50}} {
 		got := u.Checked(100)
-		if got.NotBelieved == "" || *got != (Usage{NotBelieved: got.NotBelieved}) {
+		if got.DroppedBecause == "" || *got != (Usage{DroppedBecause: got.DroppedBecause}) {
 			t.Errorf("%+v became %+v", u, got)
 		}
-		if sum := ok.Add(*got); sum.InputTokens != 90 || sum.NotBelieved != got.NotBelieved {
+		if sum := ok.Add(*got); sum.InputTokens != 90 || sum.DroppedBecause != got.DroppedBecause {
 			t.Errorf("in a sum: %+v", sum)
 		}
 	}
-	if huge := (&Usage{OutputTokens: maxPlausible + 1}).Checked(0); huge.NotBelieved == "" {
+	if huge := (&Usage{OutputTokens: maxPlausible + 1}).Checked(0); huge.DroppedBecause == "" {
 		t.Error("without a window any count is believed")
 	}
 }

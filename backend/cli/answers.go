@@ -40,7 +40,7 @@ To continue with one of them: contextinfinity switch SESSION BRANCH.`,
 		if err != nil {
 			return reply{}, err
 		}
-		all, err := s.Answers.Of(ctx, t.ID)
+		all, err := s.Answers.ForTurn(ctx, t.ID)
 		if err != nil {
 			return reply{}, err
 		}

@@ -21,7 +21,7 @@ func TestSendAttach(t *testing.T) {
 	sent := h.send("--new", "--attach", notes, "--attach", code, "when does it open?")
 	blocks := h.show(sent.SessionID).Turns[0].User.Blocks
 	docs := blocks.Documents()
-	if len(blocks) != 3 || len(docs) != 2 || docs[0].Name != "notes.md" || !docs[0].Whole ||
+	if len(blocks) != 3 || len(docs) != 2 || docs[0].Name != "notes.md" || !docs[0].Complete ||
 		docs[0].Text != "# Notes\n\nThe harbour opens at seven.\n" || docs[1].MediaType != "text/x-go" {
 		t.Errorf("blocks: %+v", blocks)
 	}

@@ -75,7 +75,7 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 		return err
 	}
 	t.s.Jobs.Start()
-	t.s.Upkeep.Start()
+	t.s.Reconciler.Start()
 	if _, err := t.s.Turns.ResumeTools(ctx); err != nil {
 		t.c.notef("tool calls of an earlier run could not be checked: %s", line(t.c.describe(err).Message))
 	}

@@ -107,7 +107,7 @@ func (s *Services) fillContext(ctx context.Context, doc *contextReply, turnID st
 }
 
 func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn) error {
-	seen, err := s.Turns.SeenBy(ctx, t.ID)
+	seen, err := s.Turns.ContextSeen(ctx, t.ID)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn)
 	}
 	if t.Usage != nil {
 		doc.Reported, doc.Cached = t.Usage.InputTokens, t.Usage.CachedInputTokens
-		doc.NotBelieved = t.Usage.NotBelieved
+		doc.NotBelieved = t.Usage.DroppedBecause
 	}
 	return nil
 }

@@ -182,7 +182,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 		},
 	})
 	reconciler := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
-	reconciler.RecallPause(ctx)
+	reconciler.RestorePause(ctx)
 	s := &cli.Services{
 		Library: library.New(db, engine, o.Publish.Change),
 		Tools:   registry, ToolsMode: func() string { return cfg.Config().Tools.Mode },
@@ -190,7 +190,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 		Pins:     pins.New(pins.Deps{Store: db, Limits: engine, Count: func(text string) int { return wordCounter{}.Count("", text) }, Publish: o.Publish.Change}),
 		Erasing:  erasing.New(erasing.Deps{Store: db, Publish: o.Publish.Change}),
 		History:  db, Files: db, Chunks: db, Queue: jobs.NewList(db, runner, o.Publish), Figures: db, Waiting: db, Inspecting: inspecting.New(db, engine),
-		Turns: engine, Jobs: runner, Upkeep: reconciler, Branches: branchService, Answers: answers.New(db, engine, branchService), Models: catalog{cat}, Counter: wordCounter{}, ConfigFault: fault,
+		Turns: engine, Jobs: runner, Reconciler: reconciler, Branches: branchService, Answers: answers.New(db, engine, branchService), Models: catalog{cat}, Counter: wordCounter{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
@@ -254,9 +254,9 @@ func (c catalog) List(context.Context) ([]cli.ModelInfo, error) {
 	for _, m := range c.Catalog.List() {
 		out = append(out, cli.ModelInfo{
 			Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Window: m.Limits.ContextLimit,
-			Output: m.Limits.MaxOutput, Source: m.Source, Ceiling: m.Ceiling, Stream: m.Stream, Usable: m.Usable, Why: m.Why,
+			Output: m.Limits.MaxOutput, Source: m.Source, Ceiling: m.Ceiling, Stream: m.Stream, Usable: m.Usable, Why: m.UnusableReason,
 			Default: m.Default, BuiltIn: m.BuiltIn,
-			Images: string(m.Can.Images), Tools: string(m.Can.Tools), Reasoning: string(m.Can.Reasoning), Favourite: m.Favourite, Price: cli.PriceInfo(m.Price, m.Priced),
+			Images: string(m.Abilities.Images), Tools: string(m.Abilities.Tools), Reasoning: string(m.Abilities.Reasoning), Favourite: m.Favourite, Price: cli.PriceInfo(m.Price, m.Priced),
 		})
 	}
 	return out, nil

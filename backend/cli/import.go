@@ -205,10 +205,10 @@ func (f importedFile) printNotices(o *output) {
 
 // printTorn says that the file, or the named files of the folder, are truncated.
 func (f importedFile) printTorn(o *output, extent string) {
-	if !f.Torn {
+	if !f.Truncated {
 		return
 	}
-	names := f.TornFiles
+	names := f.TruncatedFiles
 	if len(names) == 0 {
 		names = []string{"The file"}
 	}

@@ -88,7 +88,7 @@ func (s *Services) jobList(ctx context.Context, q chat.JobQuery) (jobsReply, err
 	if err != nil {
 		return doc, err
 	}
-	doc.Jobs, doc.Paused = append(doc.Jobs, found...), s.Upkeep.Paused()
+	doc.Jobs, doc.Paused = append(doc.Jobs, found...), s.Reconciler.Paused()
 	doc.Queued, doc.Running, doc.Dead, err = s.Queue.JobCounts(ctx)
 	return doc, err
 }
@@ -148,7 +148,7 @@ func (c *call) pauseCommand(use, short string, paused bool) *cobra.Command {
 		Long: "Sessions continue as always, and what you ask for (commit, reconcile, --wait) is done even while it is paused.",
 	}
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, _ []string) (reply, error) {
-		if err := s.Upkeep.SetPaused(ctx, paused); err != nil {
+		if err := s.Reconciler.SetPaused(ctx, paused); err != nil {
 			return reply{}, err
 		}
 		queued, _, _, err := s.Queue.JobCounts(ctx)

@@ -58,7 +58,7 @@ func (c *call) reconcile(ctx context.Context, s *Services) (reply, error) {
 		}
 		return progress{more: plural(queued, "job") + " queued"}
 	})
-	ran, committed, err := s.Upkeep.CatchUp(ctx)
+	ran, committed, err := s.Reconciler.CatchUp(ctx)
 	stop()
 	if committed > 0 {
 		doc.Recovery.Items = append(doc.Recovery.Items, chat.RecoveredCount(chat.RecoveredCommitted, committed))
@@ -75,7 +75,7 @@ type recoveryReply struct {
 }
 
 func (s *Services) lastRecovery(ctx context.Context) (reply, error) {
-	last, err := s.Upkeep.LastReport(ctx)
+	last, err := s.Reconciler.LastReport(ctx)
 	last.Items = append([]chat.RecoveryItem{}, last.Items...)
 	return recoveryReply{last}.reply(), err
 }

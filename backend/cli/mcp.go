@@ -69,7 +69,7 @@ at the port mcp.server.port, until it is interrupted. The window does the same w
 }
 
 func (c *call) mcpOptions(client string) mcpserver.Options {
-	return mcpserver.Options{Version: c.app.Version, Client: client, Tools: c.app.MemoryTools, Carry: (&carrier{call: c}).carry}
+	return mcpserver.Options{Version: c.app.Version, Client: client, Tools: c.app.MemoryTools, Send: (&carrier{call: c}).carry}
 }
 
 // serveHTTP serves programs on this computer until ctx ends.

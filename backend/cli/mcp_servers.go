@@ -382,7 +382,7 @@ func importServers(s Servers, in *mcpsetup.Import, only []string, values []mcpse
 		}
 		row := importedName{Original: x.Original, Name: x.Settings.Name, About: x.About, Notes: append([]string{}, x.Notes...), Asks: []string{}}
 		row.Starts = serverRow{Command: x.Settings.Command, Args: x.Settings.Args, URL: x.Settings.URL}.target()
-		for _, q := range x.Asks {
+		for _, q := range x.Questions {
 			if q.Default == "" && answers[q.Key] == "" {
 				row.Asks = append(row.Asks, q.Key)
 			}

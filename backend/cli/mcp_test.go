@@ -37,8 +37,8 @@ type reader struct{ db *store.Store }
 
 func (reader) Tools() []mcpserver.Tool { return readers }
 
-func (r reader) Read(ctx context.Context, s mcpserver.Sight, _ string, _ json.RawMessage) (mcpserver.Found, error) {
-	var out mcpserver.Found
+func (r reader) Read(ctx context.Context, s mcpserver.Visibility, _ string, _ json.RawMessage) (mcpserver.ReadResult, error) {
+	var out mcpserver.ReadResult
 	list, err := r.db.Sessions(ctx, chat.SessionQuery{})
 	for _, session := range list {
 		if s.All {

@@ -115,9 +115,9 @@ type Services struct {
 
 	Turns *turn.Engine
 	Jobs  *jobs.Runner
-	// Upkeep is the reconciler: it recovers after crashes and does the maintenance.
-	Upkeep   *jobs.Reconciler
-	Branches *branches.Service
+	// Reconciler is the reconciler: it recovers after crashes and does the maintenance.
+	Reconciler *jobs.Reconciler
+	Branches   *branches.Service
 	// Answers sends one message to several models.
 	Answers *answers.Service
 	Models  Models
@@ -170,21 +170,21 @@ type Setup struct {
 
 // OpenOptions come from the persistent flags and the verb.
 type OpenOptions struct {
-	DataDir    string
-	ConfigPath string
-	Set        config.Overrides // settings of this run, over the file
-	ReadOnly   bool
-	Serve      bool           // as the writer, run the requests of other starts of the program
-	Reconcile  bool           // recover open turns, even if the program was already running
-	Publish    turn.Publisher // never nil
-	Patience   time.Duration  // as the writer: how long to wait for a command that is writing, if longer than usual
-	Waits      func()         // called once if that takes long; nil: not called
-	Files      []string       // for a start of the window: absolute paths of files to open
-	NewChat    bool           // for a start of the window: open a new session
-	NewWindow  bool           // for a start of the window: open an additional one
-	Quick      bool           // for a start of the window: open the small one for a quick question
-	Session    string         // for a start of the window: the session to open
-	Hidden     bool           // for a start of the window: start in the tray, if there is one
+	DataDir       string
+	ConfigPath    string
+	Set           config.Overrides // settings of this run, over the file
+	ReadOnly      bool
+	Serve         bool           // as the writer, run the requests of other starts of the program
+	Reconcile     bool           // recover open turns, even if the program was already running
+	Publish       turn.Publisher // never nil
+	WriterTimeout time.Duration  // as the writer: how long to wait for a command that is writing, if longer than usual
+	OnWait        func()         // called once if that takes long; nil: not called
+	Files         []string       // for a start of the window: absolute paths of files to open
+	NewChat       bool           // for a start of the window: open a new session
+	NewWindow     bool           // for a start of the window: open an additional one
+	Quick         bool           // for a start of the window: open the small one for a quick question
+	Session       string         // for a start of the window: the session to open
+	Hidden        bool           // for a start of the window: start in the tray, if there is one
 }
 
 // App is the command line's access to the program.

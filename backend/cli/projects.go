@@ -456,7 +456,7 @@ func (s *Services) scopeAnswer(ctx context.Context, typed string) (reply, error)
 		return reply{}, err
 	}
 	doc := scopeReply{Session: session.ID, Own: session.MemoryScope}
-	_, doc.Scope, err = s.Turns.Reach(ctx, session, "")
+	_, doc.Scope, err = s.Turns.ProjectScope(ctx, session, "")
 	return reply{doc: doc, text: func(o *output) {
 		if doc.Own == "" {
 			o.printf("%s (default)\n", doc.Scope)

@@ -72,7 +72,7 @@ func (c *call) search(ctx context.Context, f searchFlags, query string) (reply, 
 			go s.Counter.Count("", query) // loads the token encoding while memory is searched
 		}
 		found, err := s.Memory.Search(ctx, retrieval.Query{
-			Text: query, Within: within, Limit: f.limit, MaxTokens: f.maxTokens, WordsAlone: true,
+			Text: query, Within: within, Limit: f.limit, MaxTokens: f.maxTokens, AllowWordsOnly: true,
 			Count: func(text string) int { return s.Counter.Count("", text) },
 		})
 		if err != nil {

@@ -152,7 +152,7 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 	}
 	st := c.newStream()
 	o := c.options(false, st)
-	o.Patience, o.Waits = f.waitTurn, func() { c.notef("another command is writing; this message waits for it") }
+	o.WriterTimeout, o.OnWait = f.waitTurn, func() { c.notef("another command is writing; this message waits for it") }
 	return c.opened(ctx, o, func(s *Services) (reply, error) {
 		m := turn.Message{Content: content, Model: f.model, Incomplete: policy}
 		if m.Branch, err = c.target(ctx, s, f, titleOfMessage(text, files)); err != nil {
@@ -173,7 +173,7 @@ func (c *call) sendInLine(ctx context.Context, s *Services, st *stream, m turn.M
 	release := func() {}
 	defer func() { release() }()
 	waits := func() { c.notef("an answer is still running on this branch; this message waits for it") }
-	err := s.Turns.InLine(ctx, m.Branch, f.waitTurn, waits, func() (err error) {
+	err := s.Turns.SendInOrder(ctx, m.Branch, f.waitTurn, waits, func() (err error) {
 		release()
 		if release, err = s.allow(ctx, m.Branch, f.allow); err != nil {
 			return err

@@ -117,7 +117,7 @@ func (l *lifecycle) start(ctx context.Context) {
 	})
 	// Registered last, because its reply means that all others are registered.
 	runtime.EventsOn(ctx, eventPage, l.pageListens)
-	if l.w.Further {
+	if l.w.Additional {
 		return
 	}
 	l.joinSession()
@@ -207,7 +207,7 @@ func (l *lifecycle) beforeClose(context.Context) bool {
 		l.hide()
 		return true
 	}
-	if l.w.Held != nil && l.w.Held() {
+	if l.w.NeededByOthers != nil && l.w.NeededByOthers() {
 		l.hide()
 		l.mu.Lock()
 		l.keptForWindows = true
@@ -294,7 +294,7 @@ func (l *lifecycle) lastClosed() {
 		l.mu.Lock()
 		hiddenForWindows := l.keptForWindows && !l.quitting
 		l.mu.Unlock()
-		if !hiddenForWindows || l.w.Held() {
+		if !hiddenForWindows || l.w.NeededByOthers() {
 			return
 		}
 		if l.w.Work == nil || l.w.Work.Answering() == 0 {

@@ -150,7 +150,7 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 		further.Store(true)
 		work := &answeringWork{}
 		work.answers.Store(1)
-		l, a, f := newTestLifecycle(Window{Held: further.Load, Work: work})
+		l, a, f := newTestLifecycle(Window{NeededByOthers: further.Load, Work: work})
 		f.host = false
 		if !l.beforeClose(context.Background()) {
 			t.Error("it closed while further windows are open")
@@ -171,10 +171,10 @@ func TestFurtherWindowsKeepTheProgram(t *testing.T) {
 		a.expect(t, "exit 0")
 	})
 	synctest.Test(t, func(t *testing.T) { // one that was shown again stays open
-		l, a, _ := newTestLifecycle(Window{Held: func() bool { return true }})
+		l, a, _ := newTestLifecycle(Window{NeededByOthers: func() bool { return true }})
 		l.beforeClose(context.Background())
 		l.show()
-		l.w.Held = func() bool { return false }
+		l.w.NeededByOthers = func() bool { return false }
 		l.lastClosed()
 		a.expect(t, "hide", "show")
 	})

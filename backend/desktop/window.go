@@ -41,17 +41,17 @@ type Window struct {
 	Close func()
 	// Hidden: the window starts in the tray. If no tray appears within trayWait, it is shown.
 	Hidden bool
-	// Further: it is one of several windows on the same data; the first one has the tray, and is notified when the
+	// Additional: it is one of several windows on the same data; the first one has the tray, and is notified when the
 	// session ends.
-	Further bool
+	Additional bool
 	// Quick: it is small, and stays above other windows.
 	Quick bool
-	// Held reports whether further windows need this process. If they do, closing the window only hides it. nil: never.
-	Held func() bool
+	// NeededByOthers reports whether further windows need this process. If they do, closing the window only hides it. nil: never.
+	NeededByOthers func() bool
 	// NewWindow and AskQuickly open a further window and the small one, for the tray. nil: not possible.
 	NewWindow, AskQuickly func()
-	// Elsewhere: another program shows this data and came to the front. No window is opened.
-	Elsewhere bool
+	// ShownElsewhere: another program shows this data and came to the front. No window is opened.
+	ShownElsewhere bool
 	// Settings are the current values of desktop.close_to_tray and similar settings.
 	Settings func() Settings
 	// Request sends a request to the page.

@@ -44,8 +44,8 @@ func (d Document) New(session chat.SessionID, content []byte, tokens int) chat.N
 	return n
 }
 
-// Keep stores the document, read from content, in the session of a branch. count counts the tokens of its text.
-func (d Document) Keep(ctx context.Context, to Store, branch chat.BranchID, content []byte, count func(string) int) (chat.File, error) {
+// Save stores the document, read from content, in the session of a branch. count counts the tokens of its text.
+func (d Document) Save(ctx context.Context, to Store, branch chat.BranchID, content []byte, count func(string) int) (chat.File, error) {
 	b, err := to.Branch(ctx, branch)
 	if err != nil {
 		return chat.File{}, err

@@ -18,8 +18,8 @@ type Retry struct {
 func (r *Retry) Error() string { return r.Err.Error() }
 func (r *Retry) Unwrap() error { return r.Err }
 
-// Patience is how long a request is retried.
-type Patience struct {
+// RetryPolicy is how long a request is retried.
+type RetryPolicy struct {
 	Tries int
 	First time.Duration // before the second try; doubled for each further one
 	Most  time.Duration // if the server asks for a longer pause, retrying stops
@@ -28,8 +28,8 @@ type Patience struct {
 
 // A person waits for a search, but indexing is done by a job, which is retried itself.
 var (
-	forQuery   = Patience{Tries: 2, First: 200 * time.Millisecond, Most: time.Second, Limit: 10 * time.Second}
-	forPassage = Patience{Tries: 4, First: 500 * time.Millisecond, Most: 30 * time.Second, Limit: time.Minute}
+	forQuery   = RetryPolicy{Tries: 2, First: 200 * time.Millisecond, Most: time.Second, Limit: 10 * time.Second}
+	forPassage = RetryPolicy{Tries: 4, First: 500 * time.Millisecond, Most: 30 * time.Second, Limit: time.Minute}
 )
 
 // Retried retries requests that fail with a Retry, with growing pauses. wait nil uses the system's clock.

@@ -243,7 +243,7 @@ func TestAnExportedBundleCanBeImported(t *testing.T) {
 	other := newFixture(t)
 	got, _, err := other.store.ImportBundle(other.ctx, strings.NewReader(text), int64(len(text)), res.Name)
 	d.ok(err)
-	if got.Turns != 6 || got.Outcome != chat.ImportMade {
+	if got.Turns != 6 || got.Outcome != chat.ImportCreated {
 		t.Errorf("%+v", got)
 	}
 	again, err := other.store.Session(other.ctx, got.Session)

@@ -59,26 +59,26 @@ type Progress struct {
 
 // Report is the result of an import. Its counts are valid even with an error.
 type Report struct {
-	File         string                `json:"file"`
-	Format       transfer.Format       `json:"format"`   // empty for a folder
-	Files        int                   `json:"files"`    // files read; in a folder, those that are exports
-	Sessions     int                   `json:"sessions"` // created
-	Grown        int                   `json:"grown"`    // existing ones that got new turns
-	Already      int                   `json:"already"`  // existing ones, unchanged
-	Turns        int                   `json:"turns"`    // added
-	Branches     int                   `json:"branches"` // added, without first branches
-	SkippedCount int                   `json:"skipped_count"`
-	Skipped      []transfer.SkippedRow `json:"skipped"` // the first transfer.MaxReported of them
-	Notices      []Notice              `json:"notices"`
-	Instructed   int                   `json:"instructed"`           // new conversations that came with their own instructions, which are not used
-	Instructions []Instructions        `json:"instructions"`         // the first transfer.MaxReported of them
-	Torn         bool                  `json:"torn"`                 // a file was truncated
-	TornFiles    []string              `json:"torn_files,omitempty"` // in a folder: the first MaxNamed of them
-	Cancelled    bool                  `json:"cancelled"`
-	Copied       bool                  `json:"copied"` // a bundle was imported as a copy because its session has diverged
-	Bytes        int64                 `json:"bytes"`  // read
-	First        chat.SessionID        `json:"first_session"`
-	Made         []chat.SessionID      `json:"session_ids"` // created, extended or copied; the first MaxReported of them
+	File           string                `json:"file"`
+	Format         transfer.Format       `json:"format"`   // empty for a folder
+	Files          int                   `json:"files"`    // files read; in a folder, those that are exports
+	Sessions       int                   `json:"sessions"` // created
+	Grown          int                   `json:"grown"`    // existing ones that got new turns
+	Already        int                   `json:"already"`  // existing ones, unchanged
+	Turns          int                   `json:"turns"`    // added
+	Branches       int                   `json:"branches"` // added, without first branches
+	SkippedCount   int                   `json:"skipped_count"`
+	Skipped        []transfer.SkippedRow `json:"skipped"` // the first transfer.MaxReported of them
+	Notices        []Notice              `json:"notices"`
+	Instructed     int                   `json:"instructed"`           // new conversations that came with their own instructions, which are not used
+	Instructions   []Instructions        `json:"instructions"`         // the first transfer.MaxReported of them
+	Truncated      bool                  `json:"torn"`                 // a file was truncated
+	TruncatedFiles []string              `json:"torn_files,omitempty"` // in a folder: the first MaxNamed of them
+	Cancelled      bool                  `json:"cancelled"`
+	Copied         bool                  `json:"copied"` // a bundle was imported as a copy because its session has diverged
+	Bytes          int64                 `json:"bytes"`  // read
+	First          chat.SessionID        `json:"first_session"`
+	SessionIDs     []chat.SessionID      `json:"session_ids"` // created, extended or copied; the first MaxReported of them
 }
 
 // Notice is a notice about an import.
@@ -100,7 +100,7 @@ type Instructions struct {
 }
 
 // Problems reports whether something could not be imported.
-func (r Report) Problems() bool { return r.SkippedCount > 0 || r.Torn }
+func (r Report) Problems() bool { return r.SkippedCount > 0 || r.Truncated }
 
 // Empty reports whether no conversation of the file is in the store, neither from this import nor from an earlier one.
 func (r Report) Empty() bool { return r.Sessions+r.Grown+r.Already == 0 }

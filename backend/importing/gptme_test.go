@@ -23,14 +23,14 @@ func TestBranchesOfGptme(t *testing.T) {
 	e.file("logs/2025-03-01-count-boats/events.jsonl", `{"seq":1,"ts":"2025-03-01T10:00:01+00:00","type":"message_append","payload":{"message":{"role":"user","content":"One?"}}}`+"\n")
 
 	report := e.mustImport(e.dir + "/logs")
-	if len(report.Made) == 0 || report.Sessions != 1 || report.Turns != 3 || report.SkippedCount != 0 {
+	if len(report.SessionIDs) == 0 || report.Sessions != 1 || report.Turns != 3 || report.SkippedCount != 0 {
 		t.Fatalf("%+v", report)
 	}
-	texts := slices.Sorted(maps.Values(e.texts(report.Made[0])))
+	texts := slices.Sorted(maps.Values(e.texts(report.SessionIDs[0])))
 	if len(texts) != 2 {
 		t.Errorf("branches: %q", texts)
 	}
-	session, err := e.Session(t.Context(), report.Made[0])
+	session, err := e.Session(t.Context(), report.SessionIDs[0])
 	if err != nil || session.Title != "count boats" {
 		t.Errorf("the title is %q, %v", session.Title, err)
 	}

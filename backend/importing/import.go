@@ -21,7 +21,7 @@ const op = "import.run"
 // Import imports a file, or all exports below a folder.
 func (s *Service) Import(ctx context.Context, path string, o Options) (Report, error) {
 	r := &run{s: s, ctx: ctx, opts: o, report: Report{
-		File: path, Skipped: []transfer.SkippedRow{}, Notices: []Notice{}, Made: []chat.SessionID{}, Instructions: []Instructions{},
+		File: path, Skipped: []transfer.SkippedRow{}, Notices: []Notice{}, SessionIDs: []chat.SessionID{}, Instructions: []Instructions{},
 	}}
 	select {
 	case s.running <- struct{}{}:
@@ -192,9 +192,9 @@ func (r *run) export(in transfer.Input) error {
 	r.report.Format = rep.Format
 	r.report.Already += rep.Already
 	r.report.Bytes += rep.Bytes
-	if rep.Torn {
-		r.report.Torn = true
-		r.report.TornFiles = r.addName(r.report.TornFiles)
+	if rep.Truncated {
+		r.report.Truncated = true
+		r.report.TruncatedFiles = r.addName(r.report.TruncatedFiles)
 	}
 	r.report.SkippedCount += rep.SkippedCount - len(rep.Skipped)
 	for _, row := range rep.Skipped {
@@ -307,7 +307,7 @@ const wordsShown = 120
 // reportInstructions reports the instructions that came with a conversation.
 func (r *run) reportInstructions(c transfer.Conversation, im chat.Imported) {
 	words := strings.Join(strings.Fields(c.SystemPrompt), " ")
-	if words == "" || im.Outcome != chat.ImportMade {
+	if words == "" || im.Outcome != chat.ImportCreated {
 		return
 	}
 	if runes := []rune(words); len(runes) > wordsShown {
@@ -345,11 +345,11 @@ func (r *run) count(im chat.Imported) {
 	if im.Notice != "" {
 		r.notice(transfer.Notice{Text: im.Notice, Count: 1})
 	}
-	if r.report.First == "" || len(r.report.Made) == 0 && im.Outcome != chat.ImportAlready {
+	if r.report.First == "" || len(r.report.SessionIDs) == 0 && im.Outcome != chat.ImportAlready {
 		r.report.First = im.Session
 	}
-	if im.Outcome != chat.ImportAlready && len(r.report.Made) < transfer.MaxReported {
-		r.report.Made = append(r.report.Made, im.Session)
+	if im.Outcome != chat.ImportAlready && len(r.report.SessionIDs) < transfer.MaxReported {
+		r.report.SessionIDs = append(r.report.SessionIDs, im.Session)
 	}
 }
 

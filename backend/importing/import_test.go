@@ -159,7 +159,7 @@ func TestImportOfAnExport(t *testing.T) {
 	e := newEnv(t)
 	path := e.file("conversations.json", chatgpt("c1 First", "c2 Second"))
 	r := e.mustImport(path)
-	if r.Sessions != 2 || r.Turns != 2 || r.Format != transfer.FormatChatGPT || r.Problems() || len(r.Made) != 2 || r.First != r.Made[0] || r.Files != 1 {
+	if r.Sessions != 2 || r.Turns != 2 || r.Format != transfer.FormatChatGPT || r.Problems() || len(r.SessionIDs) != 2 || r.First != r.SessionIDs[0] || r.Files != 1 {
 		t.Errorf("%+v", r)
 	}
 	if got := e.texts(r.First)["main"]; got != "question of c1>answer of c1;" {
@@ -176,7 +176,7 @@ func TestImportOfAnExport(t *testing.T) {
 	if len(hits.Hits) == 0 {
 		t.Error("none of it is found")
 	}
-	if r := e.mustImport(path); r.Already != 2 || r.Sessions+r.Grown+r.Turns != 0 || len(r.Made) != 0 {
+	if r := e.mustImport(path); r.Already != 2 || r.Sessions+r.Grown+r.Turns != 0 || len(r.SessionIDs) != 0 {
 		t.Errorf("again: %+v", r)
 	}
 	e.file("conversations.json", `[{"id":"broken","title":"Broken"},`+"\n"+chatgpt("c1 Renamed|more|and more", "c2 Second", "c3 Third")[1:])
@@ -206,13 +206,13 @@ func TestImportOfAFolder(t *testing.T) {
 	e.ok(os.Symlink(filepath.Join(e.dir, "projects"), filepath.Join(e.dir, "projects", "again")))
 	e.ok(os.Symlink(filepath.Join(e.dir, "projects"), filepath.Join(e.dir, "link")))
 	r := e.mustImport(filepath.Join(e.dir, "link"))
-	if r.Sessions != 4 || r.Turns != 4 || r.Files != 4 || r.Format != "" || !r.Torn || len(r.Notices) == 0 {
+	if r.Sessions != 4 || r.Turns != 4 || r.Files != 4 || r.Format != "" || !r.Truncated || len(r.Notices) == 0 {
 		t.Errorf("%+v", r)
 	}
-	if !slices.Equal(r.TornFiles, []string{"torn.jsonl"}) || !slices.ContainsFunc(r.Notices, func(n importing.Notice) bool {
+	if !slices.Equal(r.TruncatedFiles, []string{"torn.jsonl"}) || !slices.ContainsFunc(r.Notices, func(n importing.Notice) bool {
 		return strings.Contains(n.Text, "not an export that can be read") && slices.Equal(n.Files, []string{"package.json"})
 	}) {
-		t.Errorf("notices name no file: %q, %+v", r.TornFiles, r.Notices)
+		t.Errorf("notices name no file: %q, %+v", r.TruncatedFiles, r.Notices)
 	}
 	if r.SkippedCount != 1 || r.Skipped[0].File != "torn.jsonl" {
 		t.Errorf("skipped %+v", r.Skipped)
@@ -484,7 +484,7 @@ func TestFixtures(t *testing.T) {
 	}
 	e.index()
 	words := regexp.MustCompile(`[A-Za-z]{5,}`)
-	for _, id := range r.Made {
+	for _, id := range r.SessionIDs {
 		for label, text := range e.texts(id) {
 			for turn := range strings.SplitSeq(text, ";") {
 				word := words.FindString(turn)

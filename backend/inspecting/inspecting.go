@@ -32,7 +32,7 @@ type Store interface {
 
 // Requests assembles requests, new and old ones. It is turn.Engine.
 type Requests interface {
-	SeenBy(context.Context, chat.TurnID) (turn.Seen, error)
+	ContextSeen(context.Context, chat.TurnID) (turn.Seen, error)
 	Preview(ctx context.Context, branch chat.BranchID, model string, m chat.Message) (prompt.PreparedContext, prompt.Budget, error)
 	VerifyContexts(context.Context) ([]chat.Finding, error)
 	VerifyJournals(context.Context) ([]chat.Finding, error)
@@ -124,7 +124,7 @@ func (s *Service) Before(ctx context.Context, branch chat.BranchID, seq int64) (
 	if err != nil || id == "" {
 		return "", nil, err
 	}
-	seen, err := s.requests.SeenBy(ctx, id)
+	seen, err := s.requests.ContextSeen(ctx, id)
 	return id, seen.Texts, err
 }
 

@@ -40,8 +40,8 @@ func (r *Reconciler) SetPaused(ctx context.Context, paused bool) error {
 	return err
 }
 
-// RecallPause pauses if the previous run was paused. An unreadable setting does not pause.
-func (r *Reconciler) RecallPause(ctx context.Context) {
+// RestorePause pauses if the previous run was paused. An unreadable setting does not pause.
+func (r *Reconciler) RestorePause(ctx context.Context) {
 	value, _, err := r.d.Store.Setting(ctx, settingPaused)
 	if err != nil {
 		r.d.Log.Warn("the setting that pauses background work could not be read", "err", err)

@@ -16,7 +16,7 @@ func TestAPauseIsRemembered(t *testing.T) {
 		t.Helper()
 		runner := b.runner(b.store)
 		r := b.reconciler(&turns{}, runner, nil)
-		r.RecallPause(t.Context())
+		r.RestorePause(t.Context())
 		if r.Paused() != want || runner.Paused() != want {
 			t.Fatalf("paused: %v and %v, want %v", r.Paused(), runner.Paused(), want)
 		}

@@ -48,7 +48,7 @@ func (r *Reconciler) reportFailed(ctx context.Context, report *chat.RecoveryRepo
 		if !j.UpdatedAt.After(since) {
 			continue
 		}
-		report.Items = append(report.Items, chat.GivenUp(j))
+		report.Items = append(report.Items, chat.FailedJob(j))
 	}
 	return err
 }
@@ -89,7 +89,7 @@ func (r *Reconciler) committed(turns []chat.Turn) {
 }
 
 // jobFailed is called by the runner for a failed job.
-func (r *Reconciler) jobFailed(j chat.Job) { r.reportNew(chat.GivenUp(j)) }
+func (r *Reconciler) jobFailed(j chat.Job) { r.reportNew(chat.FailedJob(j)) }
 
 // reportNew reports something found between two checks, if it is new.
 func (r *Reconciler) reportNew(i chat.RecoveryItem) {

@@ -50,8 +50,8 @@ func (x Erasures) Add(e Event) {
 	}
 }
 
-// Vouch reports whether the payload matches the event's hash, or is its replacement from a permanent deletion.
-func (x Erasures) Vouch(e Event) bool {
+// Certifies reports whether the payload matches the event's hash, or is its replacement from a permanent deletion.
+func (x Erasures) Certifies(e Event) bool {
 	if e.Intact() {
 		return true
 	}
@@ -60,8 +60,8 @@ func (x Erasures) Vouch(e Event) bool {
 	return ok && e.Payload != nil && bytes.Equal(r.Hash, sum[:])
 }
 
-// Reword creates a payload of the same form with different content.
-func Reword[P any](payload []byte, change func(*P)) ([]byte, error) {
+// Rewrite creates a payload of the same form with different content.
+func Rewrite[P any](payload []byte, change func(*P)) ([]byte, error) {
 	var env envelope[P]
 	if err := json.Unmarshal(payload, &env); err != nil {
 		return nil, err

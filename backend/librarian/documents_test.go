@@ -11,7 +11,7 @@ import (
 func attached(text string) chat.Turn {
 	answer := chat.AssistantText("It is about a harbour.")
 	return chat.Turn{Seq: 1, Assistant: &answer, User: chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{
-		chat.Document{Name: "harbour.md", Text: text, Whole: true}, chat.Text{Text: "What is this document about, in one line?"},
+		chat.Document{Name: "harbour.md", Text: text, Complete: true}, chat.Text{Text: "What is this document about, in one line?"},
 	}}}
 }
 

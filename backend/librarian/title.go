@@ -157,7 +157,7 @@ const (
 func count(terms map[string]*term, text string, message, weight int) {
 	for _, w := range strings.FieldsFunc(withoutCode(text), notLetter) {
 		n, lower := utf8.RuneCountInString(w), strings.ToLower(w)
-		if n < shortestTerm || n > longestTerm || lexical.IsStopWord(lower) || openings[lower] || chat.LeadsOn(lower) || !strings.ContainsFunc(w, unicode.IsLetter) {
+		if n < shortestTerm || n > longestTerm || lexical.IsStopWord(lower) || openings[lower] || chat.NeedsNextWord(lower) || !strings.ContainsFunc(w, unicode.IsLetter) {
 			continue
 		}
 		key := highlight.Fold(highlight.Stem(w))

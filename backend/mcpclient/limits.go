@@ -17,7 +17,7 @@ type Limits struct {
 	Questions   int           // open questions per server; 4
 	Start       time.Duration // until it must be ready; 90 s, because npx may have to download it first
 	Discover    time.Duration // until it must respond in the newer protocol; 10 s
-	Patience    time.Duration // how long a turn waits for servers that are starting; 10 s
+	StartWait   time.Duration // how long a turn waits for servers that are starting; 10 s
 	List        time.Duration // per list with all pages; 30 s
 	Ask         time.Duration // how long a question waits for an answer; 10 min
 	SignIn      time.Duration // 5 min
@@ -50,7 +50,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.Questions, 4)
 	setDefault(&l.Start, 90*time.Second)
 	setDefault(&l.Discover, 10*time.Second)
-	setDefault(&l.Patience, 10*time.Second)
+	setDefault(&l.StartWait, 10*time.Second)
 	setDefault(&l.List, 30*time.Second)
 	setDefault(&l.Ask, 10*time.Minute)
 	setDefault(&l.SignIn, 5*time.Minute)

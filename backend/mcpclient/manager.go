@@ -157,7 +157,7 @@ func (m *Manager) find(op, name string) (*server, error) {
 // Ensure starts the enabled servers, and waits for those that are starting: up to Patience from the start of each,
 // and until ctx ends.
 func (m *Manager) Ensure(ctx context.Context) {
-	limit := m.limits.Patience
+	limit := m.limits.StartWait
 	for _, s := range m.all() {
 		s.mu.Lock()
 		idle := s.state == StateIdle

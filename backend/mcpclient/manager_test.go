@@ -85,7 +85,7 @@ func newBench(t *testing.T, elicit Elicitor, servers ...config.MCPServer) *bench
 			default:
 			}
 		},
-		Limits: Limits{Start: testTimeout, List: testTimeout, Patience: testTimeout, Discover: 300 * time.Millisecond, Backoff: time.Hour, MaxBackoff: time.Hour, Terminate: 300 * time.Millisecond, Debounce: time.Millisecond},
+		Limits: Limits{Start: testTimeout, List: testTimeout, StartWait: testTimeout, Discover: 300 * time.Millisecond, Backoff: time.Hour, MaxBackoff: time.Hour, Terminate: 300 * time.Millisecond, Debounce: time.Millisecond},
 	})
 	t.Cleanup(b.Stop)
 	return b
@@ -204,7 +204,7 @@ func TestAStartEndsAfterItsChangeIsReported(t *testing.T) {
 // A server that never responds fails after a timeout, and turns wait for it only briefly.
 func TestAServerThatNeverAnswers(t *testing.T) {
 	b := newBench(t, nil, faulty("never"))
-	b.limits.Start, b.limits.Patience = 2*time.Second, time.Millisecond
+	b.limits.Start, b.limits.StartWait = 2*time.Second, time.Millisecond
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateStarting {
 		t.Errorf("after the turn's time limit it is %s: %s", st.State, st.Words)
@@ -627,7 +627,7 @@ func host(fault string) {
 	cfg.Command, cfg.Args = "sh", []string{"-c", `"$0"; true`, os.Args[0]}
 	m := NewManager(Deps{
 		Servers: func() []config.MCPServer { return []config.MCPServer{cfg} }, Secret: func(string, string) (string, bool) { return "", false },
-		Environ: os.Environ, Getenv: os.Getenv, Limits: Limits{Patience: testTimeout},
+		Environ: os.Environ, Getenv: os.Getenv, Limits: Limits{StartWait: testTimeout},
 	})
 	m.Ensure(context.Background())
 	_ = os.WriteFile(os.Getenv("PIDS")+".ready", nil, 0o600)

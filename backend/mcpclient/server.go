@@ -399,7 +399,7 @@ func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 	if timeout := s.CallTimeout(); timeout > 0 {
 		limited, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		clock := tools.StartClock(timeout, tools.Patience, func() { cancel(context.DeadlineExceeded) })
+		clock := tools.StartClock(timeout, tools.MaxPause, func() { cancel(context.DeadlineExceeded) })
 		defer clock.Stop()
 		ctx, c.Hold = limited, both(c.Hold, clock.Hold)
 	}

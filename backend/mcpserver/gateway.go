@@ -35,7 +35,7 @@ type Answer struct {
 
 // Store stores what programs may see, and the record of what they were shown.
 type Store interface {
-	SeeClient(context.Context, chat.ClientVisit) (chat.Client, error)
+	RecordVisit(context.Context, chat.ClientVisit) (chat.Client, error)
 	ClientByToken(ctx context.Context, hash string) (string, bool, error)
 	SetClientToken(ctx context.Context, name, hash string) error
 	SessionsIn(ctx context.Context, folders []string) ([]chat.SessionID, error)
@@ -43,14 +43,14 @@ type Store interface {
 	AddNote(context.Context, chat.ClientNote) (turn chat.Turn, created bool, err error)
 }
 
-// Sight is what a program may see: all sessions that are not archived, or only the listed ones.
-type Sight struct {
+// Visibility is what a program may see: all sessions that are not archived, or only the listed ones.
+type Visibility struct {
 	All      bool
 	Sessions []chat.SessionID
 }
 
-// Found is a reader's answer, and the turns it showed.
-type Found struct {
+// ReadResult is a reader's answer, and the turns it showed.
+type ReadResult struct {
 	Text  string
 	Shown []chat.ShownTurn
 }
@@ -63,7 +63,7 @@ type Tool struct {
 
 // Reader reads memory. Its errors with the codes invalid and not_found are shown to the program.
 type Reader interface {
-	Read(ctx context.Context, s Sight, tool string, arguments json.RawMessage) (Found, error)
+	Read(ctx context.Context, s Visibility, tool string, arguments json.RawMessage) (ReadResult, error)
 }
 
 // Gateway runs requests on the data.
@@ -89,7 +89,7 @@ func (d *Gateway) Do(ctx context.Context, r Request) (Answer, error) {
 		}
 		r.Client = name
 	}
-	client, err := d.Store.SeeClient(ctx, chat.ClientVisit{Name: r.Client, Claims: r.Claims})
+	client, err := d.Store.RecordVisit(ctx, chat.ClientVisit{Name: r.Client, Claims: r.Claims})
 	if err != nil {
 		return Answer{}, err
 	}
@@ -159,7 +159,7 @@ func (d *Gateway) read(ctx context.Context, c chat.Client, r Request, a *Answer,
 		access.Outcome, a.IsError, a.Text = chat.AccessRefused, true, notAllowed(c)
 		return nil
 	}
-	sight := Sight{All: c.Scope == chat.ClientAll, Sessions: []chat.SessionID{}}
+	sight := Visibility{All: c.Scope == chat.ClientAll, Sessions: []chat.SessionID{}}
 	if c.Scope == chat.ClientChosen {
 		ids, err := d.Store.SessionsIn(ctx, c.Folders)
 		if err != nil {

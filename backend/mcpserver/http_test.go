@@ -26,7 +26,7 @@ func startServer(t *testing.T) (d *fakeStore, url, token string) {
 	t.Helper()
 	d, gateway := newGateway()
 	d.allow("Zed", chat.ClientAll, true)
-	h := NewHTTP(Options{Version: "1", Tools: d.Tools(), Carry: gateway.Do})
+	h := NewHTTP(Options{Version: "1", Tools: d.Tools(), Send: gateway.Do})
 	t.Cleanup(h.Close)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -315,7 +315,7 @@ func TestStdioEndsWithItsInput(t *testing.T) {
 	out, answers := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: gateway.Do}, in, answers)
+		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Send: gateway.Do}, in, answers)
 		_ = answers.Close()
 	}()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "probe", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: program}, nil)
@@ -351,7 +351,7 @@ func TestInvalidLines(t *testing.T) {
 	out, answers := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Carry: gateway.Do}, in, answers)
+		ended <- Stdio(context.WithoutCancel(t.Context()), Options{Client: "Zed", Tools: d.Tools(), Send: gateway.Do}, in, answers)
 		_ = answers.Close()
 	}()
 	replies := bufio.NewScanner(out)
@@ -385,7 +385,7 @@ func TestAFailureIsReported(t *testing.T) {
 	d, gateway := newGateway()
 	d.allow("Zed", chat.ClientAll, false)
 	d.err = errors.New("a damaged page")
-	server := newServer(Options{Client: "Zed", Tools: d.Tools(), Carry: gateway.Do})
+	server := newServer(Options{Client: "Zed", Tools: d.Tools(), Send: gateway.Do})
 	a, b := mcp.NewInMemoryTransports()
 	serving, err := server.Connect(t.Context(), a, nil)
 	if err != nil {

@@ -27,7 +27,7 @@ type fakeStore struct {
 	text      string
 	err       error // error of the reader
 	recordErr error // error of recording an access
-	sights    []Sight
+	sights    []Visibility
 }
 
 func newGateway() (*fakeStore, *Gateway) {
@@ -41,7 +41,7 @@ func (d *fakeStore) allow(name string, scope chat.ClientScope, remember bool) {
 	d.clients[name] = chat.Client{Name: name, Scope: scope, Remember: remember, Sessions: []chat.SessionID{"S1"}, Folders: []string{"Work"}}
 }
 
-func (d *fakeStore) SeeClient(_ context.Context, v chat.ClientVisit) (chat.Client, error) {
+func (d *fakeStore) RecordVisit(_ context.Context, v chat.ClientVisit) (chat.Client, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c, ok := d.clients[v.Name]
@@ -103,11 +103,11 @@ func (d *fakeStore) Tools() []Tool {
 	return []Tool{{"search_memory", "Search memory", "Searches.", json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}}}`)}}
 }
 
-func (d *fakeStore) Read(_ context.Context, s Sight, _ string, _ json.RawMessage) (Found, error) {
+func (d *fakeStore) Read(_ context.Context, s Visibility, _ string, _ json.RawMessage) (ReadResult, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sights = append(d.sights, s)
-	return Found{d.text, []chat.ShownTurn{{Session: "S1", Turn: "T1"}}}, d.err
+	return ReadResult{d.text, []chat.ShownTurn{{Session: "S1", Turn: "T1"}}}, d.err
 }
 
 func (d *fakeStore) last(t *testing.T) chat.ClientAccess {
@@ -129,7 +129,7 @@ func TestWhatAProgramSees(t *testing.T) {
 	d.allow("all", chat.ClientAll, false)
 	d.allow("some", chat.ClientChosen, false)
 	d.allow("none", chat.ClientNone, false)
-	for client, want := range map[string]*Sight{
+	for client, want := range map[string]*Visibility{
 		"all": {All: true, Sessions: []chat.SessionID{}}, "some": {Sessions: []chat.SessionID{"S1", "S2"}}, "none": nil, "new": nil,
 	} {
 		d.sights = nil

@@ -17,9 +17,9 @@ type Options struct {
 	Client string
 	// Tools are the reader's tools.
 	Tools []Tool
-	// Carry sends a request to a Gateway, in this process or in the one that has the data open.
-	Carry func(context.Context, Request) (Answer, error)
-	Log   *slog.Logger
+	// Send sends a request to a Gateway, in this process or in the one that has the data open.
+	Send func(context.Context, Request) (Answer, error)
+	Log  *slog.Logger
 }
 
 const instructions = "Searches and reads the person's own past conversations with language models, kept on this computer by ContextInfinity. " +
@@ -65,7 +65,7 @@ func (o Options) client(extra *mcp.RequestExtra) string {
 
 // call runs a tool.
 func (o Options) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	answer, err := o.Carry(ctx, Request{Client: o.client(r.Extra), Claims: claims(r.ClientInfo()), Tool: r.Params.Name, Arguments: r.Params.Arguments})
+	answer, err := o.Send(ctx, Request{Client: o.client(r.Extra), Claims: claims(r.ClientInfo()), Tool: r.Params.Name, Arguments: r.Params.Arguments})
 	if err != nil {
 		if o.Log != nil {
 			o.Log.Warn("a request of another program failed", "tool", r.Params.Name, "err", err)
@@ -98,7 +98,7 @@ func (o Options) filterTools(next mcp.MethodHandler) mcp.MethodHandler {
 		if request, ok := r.(*mcp.ListToolsRequest); ok {
 			claimed = claims(request.ClientInfo())
 		}
-		answer, err := o.Carry(ctx, Request{Client: o.client(r.GetExtra()), Claims: claimed})
+		answer, err := o.Send(ctx, Request{Client: o.client(r.GetExtra()), Claims: claimed})
 		if err != nil && o.Log != nil {
 			o.Log.Warn("a program could not be added to the list", "err", err)
 		}
@@ -111,7 +111,7 @@ func (o Options) filterTools(next mcp.MethodHandler) mcp.MethodHandler {
 
 // verify checks the token of a request.
 func (o Options) verify(ctx context.Context, token string) (*auth.TokenInfo, error) {
-	answer, err := o.Carry(ctx, Request{Token: token})
+	answer, err := o.Send(ctx, Request{Token: token})
 	if err != nil {
 		return nil, err
 	}

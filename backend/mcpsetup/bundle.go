@@ -184,7 +184,7 @@ func (d manifestFile) candidate() (Candidate, error) {
 	if strings.TrimSpace(run.Command) == "" || d.Name == "" {
 		return Candidate{}, refusedBundle("it does not name a program to start.")
 	}
-	c := Candidate{Original: d.Name, Asks: d.questions()}
+	c := Candidate{Original: d.Name, Questions: d.questions()}
 	c.About = strings.TrimSpace(limited(firstOf(d.DisplayName, d.Name), 200) + " " + limited(d.Version, 50) + ", by " + limited(firstOf(d.Author.Name, "an unknown author"), 200) + ". " + limited(d.Description, 1000))
 	c.Settings.MCPServer = config.MCPServer{Name: usableName(d.Name), Enabled: true, Command: d.convert(run.Command)}
 	for _, a := range run.Args {

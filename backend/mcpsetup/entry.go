@@ -217,7 +217,7 @@ func (r *converter) secret(key, value, title string) string {
 		return converted
 	}
 	if !keyPattern.MatchString(key) {
-		key = "secret" + strconv.Itoa(len(r.c.Asks)+1)
+		key = "secret" + strconv.Itoa(len(r.c.Questions)+1)
 	}
 	q := Question{Key: key, Title: title, Type: "string", Secret: true, Required: true}
 	if !isBlank(value) {
@@ -229,8 +229,8 @@ func (r *converter) secret(key, value, title string) string {
 }
 
 func (r *converter) ask(q Question) {
-	if !slices.ContainsFunc(r.c.Asks, func(o Question) bool { return o.Key == q.Key }) {
-		r.c.Asks = append(r.c.Asks, q)
+	if !slices.ContainsFunc(r.c.Questions, func(o Question) bool { return o.Key == q.Key }) {
+		r.c.Questions = append(r.c.Questions, q)
 	}
 }
 

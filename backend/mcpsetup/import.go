@@ -31,11 +31,11 @@ type Import struct {
 
 // Candidate is a server that can be added. The values of its secrets are not passed on to the window.
 type Candidate struct {
-	Settings Settings
-	Original string
-	About    string
-	Notes    []string
-	Asks     []Question
+	Settings  Settings
+	Original  string
+	About     string
+	Notes     []string
+	Questions []Question
 
 	bundle *bundle
 }
@@ -208,7 +208,7 @@ func (s *Setup) chosen(in *Import, c Choice) (cfg config.MCPServer, secretValues
 	candidate := in.Servers[i]
 	settings := candidate.Settings
 	settings.Name, settings.Enabled = c.Name, c.Enabled
-	for _, q := range candidate.Asks {
+	for _, q := range candidate.Questions {
 		if answer := c.Answers[q.Key]; answer == "" && q.Default == "" && q.Required && !q.Secret {
 			return cfg, nil, "", chat.Errorf(chat.CodeInvalid, opImport, "%s needs values for: %s. Nothing was added.", c.Name, q.Title)
 		}
@@ -221,7 +221,7 @@ func (s *Setup) chosen(in *Import, c Choice) (cfg config.MCPServer, secretValues
 			return cfg, nil, dir, err
 		}
 	}
-	fill(&cfg, secretValues, candidate.Asks, c.Answers, dir)
+	fill(&cfg, secretValues, candidate.Questions, c.Answers, dir)
 	if faults := cfg.Faults(); len(faults) > 0 {
 		return cfg, nil, dir, chat.Errorf(chat.CodeInvalid, opImport, "The server %s %s; nothing was added.", c.Name, strings.Join(faults, "; "))
 	}

@@ -169,7 +169,7 @@ func TestConfigurationsOfOtherProgramsAreRead(t *testing.T) {
 			var choices []Choice
 			for _, x := range in.Servers {
 				answers := map[string]string{}
-				for _, q := range x.Asks {
+				for _, q := range x.Questions {
 					if q.Default == "" {
 						answers[q.Key] = "answer"
 					}
@@ -223,7 +223,7 @@ func TestAServerThatReplacesAnotherGetsNoneOfItsSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, err := s.Read(`{"mcpServers": {"web": {"url": "https://evil.test/mcp", "headers": {"X-A": "${secret:Authorization}", "Other": "Bearer mine-1234567"}}}}`)
-	if err != nil || len(in.Servers) != 1 || len(in.Servers[0].Asks) != 2 {
+	if err != nil || len(in.Servers) != 1 || len(in.Servers[0].Questions) != 2 {
 		t.Fatalf("%+v, %v", in, err)
 	}
 	if err := s.Apply(in.ID, []Choice{{Original: "web", Name: "web", Enabled: true, Replace: true}}); err != nil {
@@ -304,7 +304,7 @@ func TestBundlesAreUnpacked(t *testing.T) {
 	s, ring := newSetup(t)
 	path := writeBundle(t, map[string]string{"manifest.json": bundleManifest, "server/index.js": "// js"}, "")
 	in, err := s.ReadFile(path)
-	if err != nil || len(in.Servers) != 1 || len(in.Servers[0].Asks) != 3 || !strings.Contains(in.Servers[0].About, "does things") {
+	if err != nil || len(in.Servers) != 1 || len(in.Servers[0].Questions) != 3 || !strings.Contains(in.Servers[0].About, "does things") {
 		t.Fatalf("%+v, %v", in, err)
 	}
 	if _, err := os.Stat(s.Bundles); !errors.Is(err, os.ErrNotExist) {
@@ -386,7 +386,7 @@ mcpServers:
 		t.Fatalf("%+v, %v", in, err)
 	}
 	sheets := in.Servers[1]
-	if len(sheets.Asks) != 2 || sheets.Asks[0].Title != "The key of your sheets" || !sheets.Asks[0].Secret || !strings.Contains(strings.Join(sheets.Notes, " "), "LIBRECHAT_USER_ID") ||
+	if len(sheets.Questions) != 2 || sheets.Questions[0].Title != "The key of your sheets" || !sheets.Questions[0].Secret || !strings.Contains(strings.Join(sheets.Notes, " "), "LIBRECHAT_USER_ID") ||
 		!strings.Contains(strings.Join(sheets.Notes, " "), "is kept in the keyring, or only for this run if there is none.") {
 		t.Errorf("%+v", sheets)
 	}

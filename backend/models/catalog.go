@@ -69,15 +69,15 @@ func New(d Deps) *Catalog {
 type Info struct {
 	config.Model
 	Limits
-	Ceiling   int // tokens of the working set
-	Usable    bool
-	Why       string // reason, if it is not usable
-	Default   bool
-	Can       Abilities
-	Price     Price
-	Priced    bool
-	Favourite bool
-	Local     bool // its server is on this machine
+	Ceiling        int // tokens of the working set
+	Usable         bool
+	UnusableReason string // reason, if it is not usable
+	Default        bool
+	Abilities      Abilities
+	Price          Price
+	Priced         bool
+	Favourite      bool
+	Local          bool // its server is on this machine
 }
 
 // Provider returns an adapter by name.
@@ -99,8 +99,8 @@ func (c *Catalog) List() []Info {
 	var out []Info
 	for _, m := range cfg.Models(c.hasKey) {
 		info := Info{Model: m, Limits: c.limits(m), Default: m.Name == def}
-		info.Usable, info.Why = m.Usable(c.hasKey)
-		info.Can, info.Local = c.Abilities(m), isLocal(m.BaseURL)
+		info.Usable, info.UnusableReason = m.Usable(c.hasKey)
+		info.Abilities, info.Local = c.Abilities(m), isLocal(m.BaseURL)
 		info.Favourite = slices.Contains(cfg.General.Favourites, m.Name)
 		info.Price, info.Priced = c.Price(m)
 		info.Ceiling = prompt.NewBudget(promptLimits(cfg, info.Limits), Policy(cfg), 1).Ceiling

@@ -114,7 +114,7 @@ func TestModelWithoutItsKey(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	for _, in := range c.List() {
-		if in.Name == "gpt" && (in.Usable || in.Why == "") {
+		if in.Name == "gpt" && (in.Usable || in.UnusableReason == "") {
 			t.Fatalf("%+v", in)
 		}
 	}
@@ -155,7 +155,7 @@ func TestAKeyOverPlainHTTP(t *testing.T) {
 		t.Errorf("resolved: %v", err)
 	}
 	for _, in := range c.List() {
-		if in.Name == "lan" && (in.Usable || !strings.Contains(in.Why, "plain http")) {
+		if in.Name == "lan" && (in.Usable || !strings.Contains(in.UnusableReason, "plain http")) {
 			t.Errorf("%+v", in)
 		}
 	}

@@ -135,8 +135,8 @@ func TestUnloadedModelKeepsItsWindow(t *testing.T) {
 	if got, _ := window(t, c); got != 32768 {
 		t.Fatal(got)
 	}
-	if in := c.List()[0]; in.Can.Images != llm.AbilityYes || in.Can.Tools != llm.AbilityNo {
-		t.Fatalf("%+v", in.Can)
+	if in := c.List()[0]; in.Abilities.Images != llm.AbilityYes || in.Abilities.Tools != llm.AbilityNo {
+		t.Fatalf("%+v", in.Abilities)
 	}
 	for setting, want := range map[string]bool{"": true, "tools = \"yes\"\n": false} {
 		c := catalogAt(t, url, setting, &now, memory)
@@ -144,8 +144,8 @@ func TestUnloadedModelKeepsItsWindow(t *testing.T) {
 			t.Errorf("%q: no tools %v, %v", setting, m.NoTools, err)
 		}
 	}
-	if in := catalogAt(t, url, "images = \"no\"\n", &now, memory).List()[0]; in.Can.Images != llm.AbilityNo {
-		t.Fatalf("%+v", in.Can)
+	if in := catalogAt(t, url, "images = \"no\"\n", &now, memory).List()[0]; in.Abilities.Images != llm.AbilityNo {
+		t.Fatalf("%+v", in.Abilities)
 	}
 	memory.raw = []byte(`["not", "ours"]`)
 	if got, _ := window(t, catalogAt(t, url, "", &now, memory)); got != 4096 {
@@ -297,7 +297,7 @@ func TestAModelThatCalledToolsCan(t *testing.T) {
 		c.Refresh(context.Background())
 		for _, in := range c.List() {
 			if in.Name == "own" {
-				return in.Can.Tools
+				return in.Abilities.Tools
 			}
 		}
 		return ""

@@ -36,7 +36,7 @@ func TestListAndOffersAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in.Limits.ContextLimit != 32768 || in.Source != models.SourceServer || in.Can.Images != llm.AbilityYes || in.Can.Tools != llm.AbilityYes ||
+	if in.Limits.ContextLimit != 32768 || in.Source != models.SourceServer || in.Abilities.Images != llm.AbilityYes || in.Abilities.Tools != llm.AbilityYes ||
 		in.Price.Input != 3 || in.Price.Output != 15 || in.Price.Source != "server" {
 		t.Errorf("%+v", in)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func document(text string, complete bool) chat.Document {
-	return chat.Document{File: "f", Name: "plan.md", MediaType: "text/markdown", Tokens: 9000, Text: text, Whole: complete}
+	return chat.Document{File: "f", Name: "plan.md", MediaType: "text/markdown", Tokens: 9000, Text: text, Complete: complete}
 }
 
 func TestDocumentText(t *testing.T) {
@@ -26,7 +26,7 @@ func TestDocumentText(t *testing.T) {
 			"tags that could close it", document("</document>x</ DOCUMENT><memory></Memory><documents>", true),
 			"<document name=\"plan.md\">\n&lt;/document>x&lt;/ DOCUMENT>&lt;memory>&lt;/Memory><documents>\n</document>",
 		},
-		{"a name that would leave its quotes", chat.Document{Name: "a\"><b>\n.md", Text: "x", Whole: true}, "<document name=\"a&quot;&gt;&lt;b&gt; .md\">\nx\n</document>"},
+		{"a name that would leave its quotes", chat.Document{Name: "a\"><b>\n.md", Text: "x", Complete: true}, "<document name=\"a&quot;&gt;&lt;b&gt; .md\">\nx\n</document>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := documentText(c.in); got != c.want {

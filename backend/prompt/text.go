@@ -139,7 +139,7 @@ func conversation(m chat.Message) chat.Message {
 func documentText(d chat.Document) string {
 	text := documentOpen + inAttribute.Replace(Escaped(display.OneLine(d.Name))) + "\">\n" +
 		untrusted.Document(untrusted.Visible(strings.TrimRight(d.Text, "\n"))) + documentClose
-	if !d.Whole {
+	if !d.Complete {
 		text += fmt.Sprintf(partOfDocument+"%d tokens: its beginning, and what fits the message best. "+
 			"All of it is kept in memory, where later questions find it.]", d.Tokens)
 	}

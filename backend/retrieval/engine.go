@@ -88,7 +88,7 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 		res.Timing.Keyword = since(begun)
 	})
 	wg.Go(func() {
-		if v, verr = e.byVectors(ctx, q, s); verr != nil && !q.WordsAlone && !isCancelled(verr) {
+		if v, verr = e.byVectors(ctx, q, s); verr != nil && !q.AllowWordsOnly && !isCancelled(verr) {
 			cancel()
 		}
 	})
@@ -98,9 +98,9 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 	}
 	res.Timing.Embed, res.Timing.Vector = v.embedMs, v.searchMs
 	switch {
-	case werr != nil && !(verr != nil && !q.WordsAlone && isCancelled(werr)):
+	case werr != nil && !(verr != nil && !q.AllowWordsOnly && isCancelled(werr)):
 		return w, v, res, searchError(werr)
-	case verr != nil && !q.WordsAlone:
+	case verr != nil && !q.AllowWordsOnly:
 		return w, v, res, searchError(verr)
 	case verr != nil:
 		res.Warning = "Searched by words alone: " + chat.AsError(searchError(verr)).Message

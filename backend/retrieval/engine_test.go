@@ -131,7 +131,7 @@ func TestFailures(t *testing.T) {
 				s.LocalWeight = 0.5
 			}
 		}
-		res, err := m.engine(searchesIndex).Search(t.Context(), Query{Text: "roses", WordsAlone: tt.wordsAlone, MaxTokens: 100})
+		res, err := m.engine(searchesIndex).Search(t.Context(), Query{Text: "roses", AllowWordsOnly: tt.wordsAlone, MaxTokens: 100})
 		switch {
 		case tt.ok && (err != nil || len(res.Hits) == 0 || res.Warning == "" || res.Embedder != ""):
 			t.Errorf("%+v: %v %+v", tt, err, res)

@@ -14,9 +14,9 @@ type Query struct {
 	MaxTokens int
 	// Count returns the tokens of a text. nil: four bytes per token.
 	Count func(string) int
-	// WordsAlone accepts the results of the keyword half if the vector half fails, with a Result.Warning. Otherwise
+	// AllowWordsOnly accepts the results of the keyword half if the vector half fails, with a Result.Warning. Otherwise
 	// such a search fails.
-	WordsAlone bool
+	AllowWordsOnly bool
 }
 
 // Result is the result of a search.

@@ -93,8 +93,8 @@ func (s *Service) RenameSession(ctx context.Context, id chat.SessionID, title st
 	return s.changed(s.Store.RenameSession(ctx, id, title), id)
 }
 
-// NameBy gives a session that has no title the title of a message.
-func (s *Service) NameBy(ctx context.Context, session chat.Session, m chat.Message) error {
+// SetTitleFrom gives a session that has no title the title of a message.
+func (s *Service) SetTitleFrom(ctx context.Context, session chat.Session, m chat.Message) error {
 	if session.Title != "" || m.Title() == "" {
 		return nil
 	}

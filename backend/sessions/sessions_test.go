@@ -88,9 +88,9 @@ func TestChanges(t *testing.T) {
 	}
 	f.published = nil
 	check(f.RenameSession(ctx, s.ID, " \t"), chat.CodeInvalid)
-	check(f.NameBy(ctx, s, chat.Message{}), "")
-	check(f.NameBy(ctx, s, chat.UserText("Where do we moor?")), "", changes(s.ID)...)
-	check(f.NameBy(ctx, f.stored(s.ID), chat.UserText("And then?")), "")
+	check(f.SetTitleFrom(ctx, s, chat.Message{}), "")
+	check(f.SetTitleFrom(ctx, s, chat.UserText("Where do we moor?")), "", changes(s.ID)...)
+	check(f.SetTitleFrom(ctx, f.stored(s.ID), chat.UserText("And then?")), "")
 	if got := f.stored(s.ID).Title; got != "Where do we moor?" {
 		t.Errorf("title %q", got)
 	}

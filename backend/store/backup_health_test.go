@@ -48,7 +48,7 @@ func (f *fixture) nextDay(branch chat.Branch) chat.AutoBackup {
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: branch.ID, Message: chat.UserText(f.clock.Now().String())}))
 	out, err := f.AutoBackup(f.ctx, backup.BackupPolicy{Daily: true, KeepDaily: 2, KeepWeekly: 1})
 	f.ok(err)
-	if out.Outcome != chat.BackupMade {
+	if out.Outcome != chat.BackupCreated {
 		f.Fatalf("a daily backup was %s", out.Outcome)
 	}
 	return out

@@ -219,7 +219,7 @@ func TestDailyBackup(t *testing.T) {
 	f.ok(os.WriteFile(taken, nil, 0o600))
 	f.daily(chat.BackupUnchanged) // an empty session is not worth a copy, which would put off the next one by a day
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half")}))
-	made := f.daily(chat.BackupMade).Made
+	made := f.daily(chat.BackupCreated).Made
 	if !made.Checked || made.Kind != chat.BackupDaily || !strings.Contains(made.Path, "daily-"+start.Format("20060102")) {
 		t.Errorf("made %+v", made)
 	}
@@ -227,15 +227,15 @@ func TestDailyBackup(t *testing.T) {
 	f.clock.Advance(23 * time.Hour)
 	f.daily(chat.BackupRecent)
 	f.clock.Advance(time.Hour)
-	f.daily(chat.BackupMade)
+	f.daily(chat.BackupCreated)
 	f.clock.Advance(48 * time.Hour)
 	f.daily(chat.BackupUnchanged)
 	f.ok(f.PutSetting(f.ctx, "last", "session")) // a change of this setting alone needs no backup
 	f.daily(chat.BackupUnchanged)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a sent")}))
-	f.daily(chat.BackupMade)
+	f.daily(chat.BackupCreated)
 	f.clock.Advance(-240 * time.Hour) // the clock was set back, so there is no backup of today
-	f.daily(chat.BackupMade)
+	f.daily(chat.BackupCreated)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a sentence")}))
 	f.clock.Advance(25 * time.Hour)
 	f.ok(os.WriteFile(filepath.Join(f.dir, sqlite.BackupDir, backup.BackupName("v3", f.clock.Now())), []byte("a copy"), 0o600))
@@ -271,7 +271,7 @@ func TestBriefBackup(t *testing.T) {
 		wait time.Duration
 		text int
 		want chat.BackupOutcome
-	}{{0, 0, chat.BackupLater}, {25 * time.Hour, 0, chat.BackupMade}, {25 * time.Hour, 40 << 20, chat.BackupLater}} {
+	}{{0, 0, chat.BackupLater}, {25 * time.Hour, 0, chat.BackupCreated}, {25 * time.Hour, 40 << 20, chat.BackupLater}} {
 		f.clock.Advance(c.wait)
 		if c.text > 0 {
 			f.file(s.ID, "large", strings.Repeat("word ", c.text/5))
@@ -282,7 +282,7 @@ func TestBriefBackup(t *testing.T) {
 			t.Errorf("after %v with %d bytes: %s, want %s", c.wait, c.text, out.Outcome, c.want)
 		}
 	}
-	f.daily(chat.BackupMade)
+	f.daily(chat.BackupCreated)
 }
 
 // The newest seven daily backups and one for each of the four weeks before them are kept, whatever days are missing,

@@ -37,7 +37,7 @@ func TestErasedContentIsNotExported(t *testing.T) {
 		}
 	}
 	got, notices := to.imported(after)
-	if got.Outcome != chat.ImportMade || len(notices) > 0 {
+	if got.Outcome != chat.ImportCreated || len(notices) > 0 {
 		t.Errorf("%+v %q", got, notices)
 	}
 	if from.dump(s.ID) != to.dump(s.ID) {
@@ -86,7 +86,7 @@ func TestBundlesFromBeforeAndAfterADeletion(t *testing.T) {
 	f.verifyClean()
 	_, err := f.Erase(f.ctx, chat.EraseSession, string(s.ID))
 	f.ok(err)
-	if got, _ := f.imported(after); got.Outcome != chat.ImportMade || !strings.Contains(got.Notice, "deleted here") {
+	if got, _ := f.imported(after); got.Outcome != chat.ImportCreated || !strings.Contains(got.Notice, "deleted here") {
 		t.Errorf("after the session was erased: %+v", got)
 	}
 	f.verifyClean()

@@ -56,7 +56,7 @@ func FuzzImportBundle(f *testing.F) {
 			t.Fatalf("an error of code %q: %v: %v", chat.CodeOf(err), err, chat.AsError(err).Err)
 		}
 		g.verifyClean()
-		if got.Outcome == chat.ImportMade || got.Outcome == chat.ImportCopied {
+		if got.Outcome == chat.ImportCreated || got.Outcome == chat.ImportCopied {
 			g.bundled(got.Session)
 			_, err = g.Erase(g.ctx, chat.EraseSession, string(got.Session))
 			g.ok(err)

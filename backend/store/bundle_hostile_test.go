@@ -335,7 +335,7 @@ func TestRecoveredBundles(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t)
 			got, notices := f.imported(c.b)
-			if got.Outcome != chat.ImportMade {
+			if got.Outcome != chat.ImportCreated {
 				t.Errorf("%+v", got)
 			}
 			if all := strings.Join(notices, " "); !strings.Contains(all, c.notice) || (c.notice == "") != (all == "") {

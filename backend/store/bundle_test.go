@@ -180,7 +180,7 @@ func TestExportThenImport(t *testing.T) {
 	from.ok(err)
 	b := from.bundled(s.ID)
 	got, notices := to.imported(b)
-	if got.Session != s.ID || got.Outcome != chat.ImportMade || got.Turns != 13 || got.Branches != 4 || got.Notice != "" || len(notices) != 0 {
+	if got.Session != s.ID || got.Outcome != chat.ImportCreated || got.Turns != 13 || got.Branches != 4 || got.Notice != "" || len(notices) != 0 {
 		t.Errorf("imported %+v %q", got, notices)
 	}
 	if want, have := from.dump(s.ID), to.dump(s.ID); want != have {

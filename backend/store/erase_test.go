@@ -225,7 +225,7 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 	f.ok(err)
 	f.clock.Advance(time.Millisecond)
 	turn, err := f.Accept(f.ctx, chat.Acceptance{BranchID: b, Provider: "recall", Model: "recall", User: chat.Message{Role: chat.RoleUser,
-		Blocks: chat.Blocks{chat.Text{Text: "read"}, chat.Document{File: file.ID, Name: file.Name, MediaType: "text/plain", Text: "the file says " + canary, Whole: true}}}})
+		Blocks: chat.Blocks{chat.Text{Text: "read"}, chat.Document{File: file.ID, Name: file.Name, MediaType: "text/plain", Text: "the file says " + canary, Complete: true}}}})
 	f.ok(err)
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Outcome: chat.OutcomeFailed, Failure: &chat.Failure{Code: chat.CodeInvalid, Message: canary}})
 	f.ok(err)

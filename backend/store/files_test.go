@@ -20,7 +20,7 @@ func (f *fixture) file(session chat.SessionID, name, words string) chat.File {
 func naming(files ...chat.File) chat.Message {
 	m := chat.Message{Role: chat.RoleUser}
 	for _, d := range files {
-		m.Blocks = append(m.Blocks, chat.Document{File: d.ID, Name: d.Name, MediaType: d.MediaType, Tokens: d.Tokens, Text: "its text", Whole: true})
+		m.Blocks = append(m.Blocks, chat.Document{File: d.ID, Name: d.Name, MediaType: d.MediaType, Tokens: d.Tokens, Text: "its text", Complete: true})
 	}
 	m.Blocks = append(m.Blocks, chat.Text{Text: "what does it say?"})
 	return m

@@ -10,8 +10,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/events"
+	"contextinfinity/backend/store/maintenance"
 	"contextinfinity/backend/store/sqlite"
-	"contextinfinity/backend/store/upkeep"
 )
 
 func summaryOf(b chat.BranchID, from, to int64, supersedes ...string) chat.NewSummary {
@@ -198,10 +198,10 @@ func TestSizes(t *testing.T) {
 	put(one.ID, 11) // a corrected count is used, although the old one was cached
 	six := f.say(main.ID, "6", "f")
 	expect(main.ID, chat.TurnSize{TurnID: one.ID, Seq: 1, Tokens: 11}, chat.TurnSize{TurnID: three.ID, Seq: 3, Tokens: 30}, chat.TurnSize{TurnID: four.ID, Seq: 4, Tokens: 40}, chat.TurnSize{TurnID: six.ID, Seq: 6, Tokens: -1, Pending: true})
-	for i := range 2 * upkeep.MaxLineages {
+	for i := range 2 * maintenance.MaxLineages {
 		fresh := f.fork(main.ID, four.ID)
-		if _, err := f.Sizes(f.ctx, fresh.ID, "e"); err != nil || len(f.Store.upkeepPart.Settled.Lineages) > upkeep.MaxLineages {
-			t.Fatalf("%d lineages remembered after %d, %v", len(f.Store.upkeepPart.Settled.Lineages), i, err)
+		if _, err := f.Sizes(f.ctx, fresh.ID, "e"); err != nil || len(f.Store.maintenancePart.Settled.Lineages) > maintenance.MaxLineages {
+			t.Fatalf("%d lineages remembered after %d, %v", len(f.Store.maintenancePart.Settled.Lineages), i, err)
 		}
 	}
 	f.refused(f.PutSizes(f.ctx, "", nil), chat.CodeInvalid)

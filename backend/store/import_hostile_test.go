@@ -61,7 +61,7 @@ func TestImportOfExtremes(t *testing.T) {
 	elsewhere.Source = transfer.SourceClaude // the same ids in another program
 	for _, c := range []transfer.Conversation{plain, long, old, late, elsewhere} {
 		im := f.imports(c)
-		if im.Outcome != chat.ImportMade || im.Turns != 1 {
+		if im.Outcome != chat.ImportCreated || im.Turns != 1 {
 			t.Errorf("%.10q: %+v", c.ID, im)
 		}
 		s, err := f.Session(f.ctx, im.Session)

@@ -152,7 +152,7 @@ func TestImportOfEveryReader(t *testing.T) {
 			all := conversations(t, path)
 			for _, c := range all {
 				im := f.imports(c)
-				if im.Outcome != chat.ImportMade || im.Turns != len(c.Turns) {
+				if im.Outcome != chat.ImportCreated || im.Turns != len(c.Turns) {
 					t.Errorf("%+v of %d turns", im, len(c.Turns))
 				}
 				f.expectConversation(im.Session, c)
@@ -385,7 +385,7 @@ func TestAnInterruptedImportIsResumed(t *testing.T) {
 		}
 		f.reopen()
 		im := f.imports(c)
-		want := chat.ImportMade
+		want := chat.ImportCreated
 		if parts == 4 {
 			want = chat.ImportAlready
 		}
@@ -427,7 +427,7 @@ func TestImportKeepsDocuments(t *testing.T) {
 	c := foreign("b", "a - one 1", "b a two 2")
 	words := strings.Repeat("The plan is to sail at dawn. ", 20)
 	for i := range c.Turns {
-		c.Turns[i].User.Blocks = append(c.Turns[i].User.Blocks, chat.Document{Name: "plan.md", MediaType: "text/markdown", Text: words, Whole: true},
+		c.Turns[i].User.Blocks = append(c.Turns[i].User.Blocks, chat.Document{Name: "plan.md", MediaType: "text/markdown", Text: words, Complete: true},
 			chat.Document{Name: "empty.md", Text: " "})
 	}
 	im := f.imports(c)
@@ -437,7 +437,7 @@ func TestImportKeepsDocuments(t *testing.T) {
 	}
 	turns := f.lineages(im.Session)["main"]
 	d := turns[0].User.Blocks.Documents()
-	if len(d) != 1 || d[0].File != files[0].ID || d[0].Whole || d[0].Text != words[:40] {
+	if len(d) != 1 || d[0].File != files[0].ID || d[0].Complete || d[0].Text != words[:40] {
 		t.Errorf("%+v", d)
 	}
 	turnFiles, err := f.TurnFiles(f.ctx, turns[0].ID)

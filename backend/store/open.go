@@ -18,13 +18,13 @@ import (
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/deletion"
 	"contextinfinity/backend/store/imports"
+	"contextinfinity/backend/store/maintenance"
 	"contextinfinity/backend/store/migrations"
 	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/search"
 	"contextinfinity/backend/store/sqlite"
-	"contextinfinity/backend/store/upkeep"
 	"contextinfinity/backend/store/verify"
 )
 
@@ -44,15 +44,15 @@ type Options struct {
 
 // The parts of a store, under names that callers cannot access.
 type (
-	queuePart    = queue.Queue
-	recordsPart  = records.Records
-	searchPart   = search.Search
-	verifyPart   = verify.Verifier
-	bundlesPart  = bundles.Bundles
-	importsPart  = imports.Imports
-	deletionPart = deletion.Deletion
-	upkeepPart   = upkeep.Upkeep
-	backupPart   = backup.Backups
+	queuePart       = queue.Queue
+	recordsPart     = records.Records
+	searchPart      = search.Search
+	verifyPart      = verify.Verifier
+	bundlesPart     = bundles.Bundles
+	importsPart     = imports.Imports
+	deletionPart    = deletion.Deletion
+	maintenancePart = maintenance.Maintenance
+	backupPart      = backup.Backups
 )
 
 // Store is an open database, safe for concurrent use. Its methods are those of its parts.
@@ -64,7 +64,7 @@ type Store struct {
 	*bundlesPart
 	*importsPart
 	*deletionPart
-	*upkeepPart
+	*maintenancePart
 	*backupPart
 
 	core    *core.Core
@@ -111,7 +111,7 @@ func newStore(c *core.Core, archive *Archive) *Store {
 	return &Store{
 		queuePart: &queue.Queue{Core: c}, recordsPart: records, searchPart: search, verifyPart: verify.New(c, search),
 		bundlesPart: bundles.New(c, records), importsPart: imports.New(c, records),
-		deletionPart: deletion.New(c, search), upkeepPart: upkeep.New(c), backupPart: &backup.Backups{Core: c, Archive: archive},
+		deletionPart: deletion.New(c, search), maintenancePart: maintenance.New(c), backupPart: &backup.Backups{Core: c, Archive: archive},
 		core: c,
 	}
 }

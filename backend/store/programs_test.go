@@ -12,13 +12,13 @@ import (
 func TestAProgramSeesNothingUntilItIsAllowed(t *testing.T) {
 	f := newFixture(t)
 	session, _ := f.session("Falcon")
-	c, err := f.SeeClient(f.ctx, chat.ClientVisit{Name: "Zed", Claims: "zed\n1.0"})
+	c, err := f.RecordVisit(f.ctx, chat.ClientVisit{Name: "Zed", Claims: "zed\n1.0"})
 	f.ok(err)
 	if c.Scope != chat.ClientAsked || c.Remember || c.Claims != "zed 1.0" || c.SeenAt == nil {
 		t.Errorf("a new program is %+v", c)
 	}
 	f.ok(f.AllowClient(f.ctx, chat.ClientChoice{Name: "Zed", Scope: chat.ClientChosen, Sessions: []chat.SessionID{session.ID}, Folders: []string{"Work"}, Remember: true}))
-	c, err = f.SeeClient(f.ctx, chat.ClientVisit{Name: "Zed"})
+	c, err = f.RecordVisit(f.ctx, chat.ClientVisit{Name: "Zed"})
 	f.ok(err)
 	if c.Scope != chat.ClientChosen || !slices.Equal(c.Sessions, []chat.SessionID{session.ID}) || !slices.Equal(c.Folders, []string{"Work"}) || !c.Remember || c.Claims != "zed 1.0" {
 		t.Errorf("what was allowed is %+v", c)
@@ -36,7 +36,7 @@ func TestAProgramSeesNothingUntilItIsAllowed(t *testing.T) {
 func TestInvalidProgramsAreRefused(t *testing.T) {
 	f := newFixture(t)
 	for _, name := range []string{"", " Zed", "a\nb", strings.Repeat("x", 65), "<b>"} {
-		if _, err := f.SeeClient(f.ctx, chat.ClientVisit{Name: name}); chat.CodeOf(err) != chat.CodeInvalid {
+		if _, err := f.RecordVisit(f.ctx, chat.ClientVisit{Name: name}); chat.CodeOf(err) != chat.CodeInvalid {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -55,7 +55,7 @@ func TestInvalidProgramsAreRefused(t *testing.T) {
 	for i := range chat.MaxClients {
 		f.ok(f.AllowClient(f.ctx, chat.ClientChoice{Name: fmt.Sprint("p", i), Scope: chat.ClientNone}))
 	}
-	if _, err := f.SeeClient(f.ctx, chat.ClientVisit{Name: "one more"}); chat.CodeOf(err) != chat.CodeTooLarge {
+	if _, err := f.RecordVisit(f.ctx, chat.ClientVisit{Name: "one more"}); chat.CodeOf(err) != chat.CodeTooLarge {
 		t.Errorf("a program over the limit: %v", err)
 	}
 }

@@ -108,8 +108,8 @@ func New(ctx context.Context, d Deps) (*Manager, error) {
 	return m, nil
 }
 
-// Resumes sets how tasks of a kind are resumed.
-func (m *Manager) Resumes(kind Kind, resumer Resumer) {
+// SetResumer sets how tasks of a kind are resumed.
+func (m *Manager) SetResumer(kind Kind, resumer Resumer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.resumers[kind] = resumer

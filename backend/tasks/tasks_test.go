@@ -323,7 +323,7 @@ func TestRestart(t *testing.T) {
 					}
 				}
 				var resumed string
-				m.Resumes(Import, func(input json.RawMessage) (Run, error) {
+				m.SetResumer(Import, func(input json.RawMessage) (Run, error) {
 					return func(context.Context, *Progress) (Result, error) {
 						resumed = string(input)
 						return Result{Report: json.RawMessage(`{"sessions":3}`)}, nil

@@ -19,8 +19,8 @@ type Clock struct {
 	stopped   bool
 }
 
-// Patience is the total time for which the clock of a call may be paused.
-const Patience = 30 * time.Minute
+// MaxPause is the total time for which the clock of a call may be paused.
+const MaxPause = 30 * time.Minute
 
 // StartClock returns a clock that calls end once after limit, unless it is stopped before. It can be paused for at most
 // maxPause.

@@ -106,7 +106,7 @@ func (r *run) grokFile(from io.Reader) error {
 			return r.element(at-1, e, grok)
 		})
 	})
-	if !found && err == nil && !r.report.Torn {
+	if !found && err == nil && !r.report.Truncated {
 		r.skip(SkippedRow{Reason: "It has no list of conversations."})
 	}
 	return err

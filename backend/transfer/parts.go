@@ -381,5 +381,5 @@ func document(name, media, text string) chat.Block {
 	if media == "" || !strings.Contains(media, "/") {
 		media = "text/plain"
 	}
-	return chat.Document{Name: name, MediaType: media, Text: text, Whole: true}
+	return chat.Document{Name: name, MediaType: media, Text: text, Complete: true}
 }

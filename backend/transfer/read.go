@@ -41,8 +41,8 @@ type Report struct {
 	Already       int          `json:"already"`       // skipped by Options.Skip, or repeated in the file
 	SkippedCount  int          `json:"skipped_count"`
 	Skipped       []SkippedRow `json:"skipped"` // the first MaxReported of them
-	Torn          bool         `json:"torn"`    // it was truncated; everything before is kept
-	TornAt        int64        `json:"torn_at,omitempty"`
+	Truncated     bool         `json:"torn"`    // it was truncated; everything before is kept
+	TruncatedAt   int64        `json:"torn_at,omitempty"`
 	Cancelled     bool         `json:"cancelled,omitempty"`
 	Bytes         int64        `json:"bytes"` // read
 	Unread        dates.Unread `json:"-"`     // named in Notices
@@ -209,8 +209,8 @@ func (r *run) ended(err error, offset int64) error {
 }
 
 func (r *run) torn(offset int64) {
-	if !r.report.Torn {
-		r.report.Torn, r.report.TornAt = true, offset
+	if !r.report.Truncated {
+		r.report.Truncated, r.report.TruncatedAt = true, offset
 	}
 }
 

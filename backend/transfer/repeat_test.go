@@ -165,8 +165,8 @@ func TestEveryCutOfAFile(t *testing.T) {
 			return nil
 		})
 		complete := strings.Count(text[:i], "}}}}}")
-		if err != nil || !report.Torn || got != complete {
-			t.Fatalf("cut at %d: %v, torn %v, %d read of %d", i, err, report.Torn, got, complete)
+		if err != nil || !report.Truncated || got != complete {
+			t.Fatalf("cut at %d: %v, torn %v, %d read of %d", i, err, report.Truncated, got, complete)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 
 // Keep makes an incomplete answer final. A complete one that only could not be saved yet gets its real outcome.
 func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
-	if u, ok := e.unsavedTurn(id); ok && u.Whole {
+	if u, ok := e.unsavedTurn(id); ok && u.Complete {
 		t, err := e.settledTurn(ctx, id, "turn.keep")
 		if err != nil || t.Phase.Finalized() {
 			return e.decided(ctx, t, err)

@@ -40,7 +40,7 @@ func (e *Engine) freeze(ctx context.Context, m chat.Message, model Model) (chat.
 		done[d.File] = true
 		d = docs[d.File]
 		if policy.History != prompt.HistoryOff && d.Tokens > shares[d.File] {
-			d.Text, d.Whole = excerpt(d.Text, m.RenderedText(), shares[d.File], e.count(model)), false
+			d.Text, d.Complete = excerpt(d.Text, m.RenderedText(), shares[d.File], e.count(model)), false
 		}
 		out.Blocks = append(out.Blocks, d)
 	}
@@ -60,7 +60,7 @@ func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.Fi
 			return nil, err
 		}
 		d.Name = cmp.Or(d.Name, f.Name)
-		d.MediaType, d.Tokens, d.Whole = f.MediaType, f.Tokens, true
+		d.MediaType, d.Tokens, d.Complete = f.MediaType, f.Tokens, true
 		if d.Text, err = e.past.FileText(ctx, d.File); err != nil {
 			return nil, err
 		}

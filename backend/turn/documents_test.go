@@ -71,10 +71,10 @@ func TestDocumentsAreFrozen(t *testing.T) {
 			for i, d := range sent.User.Blocks.Documents() {
 				words := len(strings.Fields(d.Text))
 				total += words
-				if d.Whole != c.whole[i] || words < c.minWords[i] || !strings.HasPrefix(c.texts[i], d.Text) || d.Tokens != len(strings.Fields(c.texts[i])) {
-					t.Errorf("document %d: whole %v, %d words of %d", i, d.Whole, words, d.Tokens)
+				if d.Complete != c.whole[i] || words < c.minWords[i] || !strings.HasPrefix(c.texts[i], d.Text) || d.Tokens != len(strings.Fields(c.texts[i])) {
+					t.Errorf("document %d: whole %v, %d words of %d", i, d.Complete, words, d.Tokens)
 				}
-				if !d.Whole && !strings.Contains(lastLine(d.Text), "end") {
+				if !d.Complete && !strings.Contains(lastLine(d.Text), "end") {
 					t.Errorf("document %d is not cut at a paragraph: %q", i, lastLine(d.Text))
 				}
 			}
@@ -104,8 +104,8 @@ func TestDocumentAnswersItsOwnMessage(t *testing.T) {
 	}
 	d := sent.User.Blocks.Documents()[0]
 	head, rest, _ := strings.Cut(d.Text, "\n\n[…]\n\n")
-	if d.Whole || !strings.HasPrefix(text, head) || rest != fact || len(strings.Fields(d.Text)) > 12500 {
-		t.Errorf("whole %v, %d words, and after the beginning %q", d.Whole, len(strings.Fields(d.Text)), rest)
+	if d.Complete || !strings.HasPrefix(text, head) || rest != fact || len(strings.Fields(d.Text)) > 12500 {
+		t.Errorf("whole %v, %d words, and after the beginning %q", d.Complete, len(strings.Fields(d.Text)), rest)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestDocumentsAreCompleteInPlainChat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := sent.User.Blocks.Documents(); len(d) != 1 || !d[0].Whole {
+	if d := sent.User.Blocks.Documents(); len(d) != 1 || !d[0].Complete {
 		t.Errorf("documents: %d", len(d))
 	}
 }
@@ -177,7 +177,7 @@ func TestDocumentOfAQueuedMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if d := last.User.Blocks.Documents(); len(d) != 1 || d[0].Text != "some words" || !d[0].Whole {
+	if d := last.User.Blocks.Documents(); len(d) != 1 || d[0].Text != "some words" || !d[0].Complete {
 		t.Errorf("documents: %+v", d)
 	}
 	w.clean()

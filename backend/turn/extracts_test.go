@@ -26,7 +26,7 @@ func TestExtractsNeverChange(t *testing.T) {
 	warm := map[string]string{}
 	extracts := 0
 	for _, id := range turns {
-		seen, err := w.engine.SeenBy(t.Context(), id)
+		seen, err := w.engine.ContextSeen(t.Context(), id)
 		if err != nil || !seen.Same {
 			t.Fatalf("%v %s", err, seen.Note)
 		}
@@ -43,7 +43,7 @@ func TestExtractsNeverChange(t *testing.T) {
 	w.close()
 	w.open()
 	for _, id := range turns {
-		seen, err := w.engine.SeenBy(t.Context(), id)
+		seen, err := w.engine.ContextSeen(t.Context(), id)
 		if err != nil || !seen.Same {
 			t.Fatalf("after a start: %v %s", err, seen.Note)
 		}

@@ -70,12 +70,12 @@ func TestImpossibleUsageIsDropped(t *testing.T) {
 			}
 			for _, u := range []*chat.Usage{got.Usage, steps[0].Usage} {
 				if c.reason == "" {
-					if u == nil || u.InputTokens != 11 || u.NotBelieved != "" {
+					if u == nil || u.InputTokens != 11 || u.DroppedBecause != "" {
 						t.Errorf("%+v", u)
 					}
 					continue
 				}
-				if u == nil || !strings.Contains(u.NotBelieved, c.reason) || *u != (chat.Usage{NotBelieved: u.NotBelieved}) {
+				if u == nil || !strings.Contains(u.DroppedBecause, c.reason) || *u != (chat.Usage{DroppedBecause: u.DroppedBecause}) {
 					t.Errorf("%+v", u)
 				}
 			}

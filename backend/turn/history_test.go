@@ -49,7 +49,7 @@ func TestXRayShowsEveryByte(t *testing.T) {
 	requests := w.provider.requests()
 	cut := false
 	for i, turn := range turns {
-		seen, err := w.engine.SeenBy(t.Context(), turn.ID)
+		seen, err := w.engine.ContextSeen(t.Context(), turn.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestPrefixThroughTheStore(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		seen, err := w.engine.SeenBy(t.Context(), turn.ID)
+		seen, err := w.engine.ContextSeen(t.Context(), turn.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestForcedSummaries(t *testing.T) {
 		t.Fatalf("forced again: %d ranges, %v", n, err)
 	}
 	w.provider.script(call{events: []string{text("fine"), done}})
-	seen, err := w.engine.SeenBy(t.Context(), w.send("and now?").ID)
+	seen, err := w.engine.ContextSeen(t.Context(), w.send("and now?").ID)
 	if err != nil || seen.Manifest.History.Cut != 0 {
 		t.Fatalf("the cut is at %d, %v", seen.Manifest.History.Cut, err)
 	}
@@ -184,7 +184,7 @@ func TestSizeRejection(t *testing.T) {
 			}
 			continue
 		}
-		seen, err := w.engine.SeenBy(t.Context(), got.ID)
+		seen, err := w.engine.ContextSeen(t.Context(), got.ID)
 		if err != nil || !seen.Same || seen.Manifest.Inputs.Reduce >= 0.9 {
 			t.Fatalf("%+v %v", seen.Manifest.Inputs, err)
 		}
@@ -203,7 +203,7 @@ func TestCalibration(t *testing.T) {
 		}
 	}
 	first := w.send("hello")
-	seen, err := w.engine.SeenBy(t.Context(), first.ID)
+	seen, err := w.engine.ContextSeen(t.Context(), first.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestCalibration(t *testing.T) {
 		}
 	}
 	second := w.send("and again")
-	again, err := w.engine.SeenBy(t.Context(), second.ID)
+	again, err := w.engine.ContextSeen(t.Context(), second.ID)
 	if err != nil || again.Manifest.Budget.Calibration != seen.Manifest.Budget.Calibration {
 		t.Fatalf("the calibration moved without an advance: %v %v", again.Manifest.Budget.Calibration, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// lines are the callers of InLine, by branch and in the order of their arrival.
+// lines are the callers of SendInOrder, by branch and in the order of their arrival.
 type lines struct {
 	mu       sync.Mutex
 	byBranch map[chat.BranchID][]chan struct{} // the channel of the first caller is closed
@@ -43,11 +43,11 @@ func (l *lines) leave(branch chat.BranchID, place chan struct{}) {
 	}
 }
 
-// InLine calls send, which sends a message to the branch, when no turn of the branch runs in this process and no
-// queued message is about to be sent. Callers are served in the order of their arrival. InLine waits at most patience,
-// and then returns the CodeBusy error of send, or its own if send was never called. onWait is called once if InLine
+// SendInOrder calls send, which sends a message to the branch, when no turn of the branch runs in this process and no
+// queued message is about to be sent. Callers are served in the order of their arrival. SendInOrder waits at most patience,
+// and then returns the CodeBusy error of send, or its own if send was never called. onWait is called once if SendInOrder
 // has to wait.
-func (e *Engine) InLine(ctx context.Context, branch chat.BranchID, patience time.Duration, onWait func(), send func() error) error {
+func (e *Engine) SendInOrder(ctx context.Context, branch chat.BranchID, patience time.Duration, onWait func(), send func() error) error {
 	place := e.lines.join(branch)
 	defer e.lines.leave(branch, place)
 	waiting, cancel := context.WithTimeout(ctx, patience)

@@ -11,9 +11,9 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// sendInLine sends a message through InLine and returns its error; joined gets a value when it has to wait.
-func (w *env) sendInLine(ctx context.Context, message string, patience time.Duration, joined chan<- string) error {
-	return w.engine.InLine(ctx, w.branch.ID, patience, func() { joined <- message }, func() error {
+// sendInOrder sends a message through SendInOrder and returns its error; joined gets a value when it has to wait.
+func (w *env) sendInOrder(ctx context.Context, message string, patience time.Duration, joined chan<- string) error {
+	return w.engine.SendInOrder(ctx, w.branch.ID, patience, func() { joined <- message }, func() error {
 		_, err := w.engine.Send(ctx, turn.Message{Branch: w.branch.ID, Content: chat.UserText(message), Incomplete: turn.IncompleteDiscard})
 		return err
 	})
@@ -21,7 +21,7 @@ func (w *env) sendInLine(ctx context.Context, message string, patience time.Dura
 
 // Messages that are sent while an answer is running wait for it, and are sent in the order of their arrival. A caller
 // whose time runs out, or that is cancelled, leaves the queue without sending and without stopping the others.
-func TestMessagesWaitInLine(t *testing.T) {
+func TestMessagesAreSentInOrder(t *testing.T) {
 	w := newEnv(t)
 	gate, started := make(chan struct{}), make(chan struct{}, 1)
 	w.provider.script(call{events: []string{text("a"), done}, gate: gate, after: func(int) { started <- struct{}{} }},
@@ -29,7 +29,7 @@ func TestMessagesWaitInLine(t *testing.T) {
 	w.start("one")
 	<-started
 	joined := make(chan string, 9)
-	if err := w.sendInLine(t.Context(), "at once", 0, joined); chat.CodeOf(err) != chat.CodeBusy {
+	if err := w.sendInOrder(t.Context(), "at once", 0, joined); chat.CodeOf(err) != chat.CodeBusy {
 		t.Fatalf("without patience: %v", err)
 	}
 	waiting, cancel := context.WithCancel(t.Context())
@@ -44,7 +44,7 @@ func TestMessagesWaitInLine(t *testing.T) {
 		}
 		end := make(chan error, 1)
 		ended[message] = end
-		go func() { end <- w.sendInLine(ctx, message, patience, joined) }()
+		go func() { end <- w.sendInOrder(ctx, message, patience, joined) }()
 		if got := <-joined; got != message {
 			t.Fatalf("%q waits instead of %q", got, message)
 		}
@@ -81,7 +81,7 @@ func TestMessagesWaitInLine(t *testing.T) {
 func TestTheLineIsOnlyForRunningAnswers(t *testing.T) {
 	w := newEnv(t)
 	attempts := 0
-	err := w.engine.InLine(t.Context(), w.branch.ID, time.Hour, func() { t.Error("it waited") }, func() error {
+	err := w.engine.SendInOrder(t.Context(), w.branch.ID, time.Hour, func() { t.Error("it waited") }, func() error {
 		attempts++
 		return chat.Errorf(chat.CodeBusy, "test", "Busy.")
 	})

@@ -156,8 +156,8 @@ type Settings struct {
 	Scope chat.Scope
 	// ProgressEvery is how often a stream's byte counters are stored; 0: every second.
 	ProgressEvery time.Duration
-	// RecallPatience is how long a turn waits for its memory; 0: five seconds.
-	RecallPatience time.Duration
+	// RecallTimeout is how long a turn waits for its memory; 0: five seconds.
+	RecallTimeout time.Duration
 	// EmbedsRemotely: a search sends the question to a server. Previews, which follow typing, then do not search.
 	EmbedsRemotely bool
 	// MaxAnswerBytes and MaxAnswerTokens bound one answer (stream.max_answer_bytes and

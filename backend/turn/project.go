@@ -48,9 +48,9 @@ func (e *Engine) scopeOf(s chat.Session, inProject bool, provider string) chat.S
 	return configured
 }
 
-// Reach returns the project of a session, empty if it has none, and the scope of its memory with a model ("": the
+// ProjectScope returns the project of a session, empty if it has none, and the scope of its memory with a model ("": the
 // session's).
-func (e *Engine) Reach(ctx context.Context, s chat.Session, model string) (chat.Project, chat.Scope, error) {
+func (e *Engine) ProjectScope(ctx context.Context, s chat.Session, model string) (chat.Project, chat.Scope, error) {
 	p, ok, err := e.projectOf(ctx, s)
 	if err != nil {
 		return p, "", err

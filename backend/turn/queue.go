@@ -331,7 +331,7 @@ type claim struct {
 	released chan struct{} // closed when the last caller is done
 }
 
-// claimQueue claims a branch's queue until releaseQueue. InLine waits until then.
+// claimQueue claims a branch's queue until releaseQueue. SendInOrder waits until then.
 func (e *Engine) claimQueue(branch chat.BranchID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -163,7 +163,7 @@ func TestNothingOvertakesTheQueue(t *testing.T) {
 		if command {
 			waits := make(chan struct{})
 			go func() {
-				ended <- w.engine.InLine(context.Background(), w.branch.ID, time.Hour, func() { close(waits) }, func() error {
+				ended <- w.engine.SendInOrder(context.Background(), w.branch.ID, time.Hour, func() { close(waits) }, func() error {
 					_, err := w.engine.Send(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("three")})
 					if err == nil {
 						close(tried)

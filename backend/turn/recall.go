@@ -47,7 +47,7 @@ func (e *Engine) draft(ctx context.Context, in *prompt.Input, a assembly) (*prom
 		return prompt.NewDraft(*in)
 	}
 	start := time.Now()
-	patience := e.settings().RecallPatience
+	patience := e.settings().RecallTimeout
 	if patience <= 0 {
 		patience = recallPatience
 	}
@@ -280,7 +280,7 @@ func withPartialDocuments(in prompt.Input, cut int64) (excerpts, error) {
 	}
 	var out excerpts
 	for _, t := range turns {
-		if slices.ContainsFunc(t.User.Blocks.Documents(), func(d chat.Document) bool { return !d.Whole }) {
+		if slices.ContainsFunc(t.User.Blocks.Documents(), func(d chat.Document) bool { return !d.Complete }) {
 			out = append(out, t)
 		}
 	}

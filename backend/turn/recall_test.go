@@ -260,7 +260,7 @@ func TestMemoryFailureStopsNoTurn(t *testing.T) {
 			w := withMemory(t)
 			w.memory.err, w.memory.hangs = c.err, c.hangs
 			if c.hangs {
-				w.settings.RecallPatience = time.Millisecond
+				w.settings.RecallTimeout = time.Millisecond
 			}
 			got := w.send("Tell me about both keys and the clock.")
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")

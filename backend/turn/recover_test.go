@@ -276,7 +276,7 @@ func TestUsageIsCheckedByTheWindowAfterACrash(t *testing.T) {
 			if err != nil || got.Usage == nil {
 				t.Fatalf("usage %+v: %v", got.Usage, err)
 			}
-			if believed := got.Usage.NotBelieved == ""; believed != c.believed {
+			if believed := got.Usage.DroppedBecause == ""; believed != c.believed {
 				t.Errorf("the usage is %+v", *got.Usage)
 			}
 		})

@@ -209,7 +209,7 @@ func (e *Engine) runCall(ctx context.Context, b chat.ToolBatch, c chat.CallRecor
 		Progress: func(p tools.Progress) { e.progressed(b, c.ID, live, p) },
 	}
 	limit := e.callLimit(src, call)
-	clock := tools.StartClock(limit, tools.Patience, func() { cancel(errCallTimeout) })
+	clock := tools.StartClock(limit, tools.MaxPause, func() { cancel(errCallTimeout) })
 	defer clock.Stop()
 	call.Hold = clock.Hold
 	e.mu.Lock()

@@ -12,9 +12,9 @@ import (
 type UnsavedEnd struct {
 	Live    // as last shown; zero if nothing was streamed
 	Failure *chat.Failure
-	// Whole: the answer was complete and becomes final automatically as soon as it can be saved. Nothing has to be
+	// Complete: the answer was complete and becomes final automatically as soon as it can be saved. Nothing has to be
 	// decided.
-	Whole bool
+	Complete bool
 }
 
 // unsaved is a turn that stays open in the database because its end could not be saved.
@@ -66,7 +66,7 @@ func (r *run) toUnsaved() unsaved {
 	u := unsaved{write: r.retrySave, steps: append(slices.Clone(r.closed), r.step)}
 	u.Failure = r.end.failure
 	u.Live, _ = r.live()
-	u.Whole = r.retrySave != nil && r.end.verdict == verdictFinal
+	u.Complete = r.retrySave != nil && r.end.verdict == verdictFinal
 	if u.Failure == nil {
 		u.Failure = failureOf(r.settleErr)
 	}
@@ -79,7 +79,7 @@ func (rec *recovery) toUnsaved(err error) unsaved {
 	u.Blocks = join(rec.base, rec.attempt.result.Blocks)
 	u.Frame.Displayed, u.Frame.Durable = rec.visible, rec.visible
 	u.Failure = failureOf(err)
-	u.Whole = judge(rec.attempt).verdict == verdictFinal
+	u.Complete = judge(rec.attempt).verdict == verdictFinal
 	return u
 }
 

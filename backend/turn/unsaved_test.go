@@ -148,7 +148,7 @@ func TestACompleteAnswerBecomesFinalAutomatically(t *testing.T) {
 					synctest.Wait()
 					open := w.current(id)
 					unsaved, ok := w.engine.UnsavedEnd(open)
-					if !ok || !unsaved.Whole || unsaved.Blocks.RenderedText() != "precious" || unsaved.Failure.Code != chat.CodeNoSpace {
+					if !ok || !unsaved.Complete || unsaved.Blocks.RenderedText() != "precious" || unsaved.Failure.Code != chat.CodeNoSpace {
 						t.Errorf("meanwhile: %v %+v, the turn is %s", ok, unsaved, open.Phase)
 					}
 				}
@@ -179,7 +179,7 @@ func TestACompleteAnswerSurvivesARestart(t *testing.T) {
 		s := restart(4)
 		open := w.current(id)
 		unsaved, ok := w.engine.UnsavedEnd(open)
-		if !ok || !unsaved.Whole || unsaved.Blocks.RenderedText() != "precious" || unsaved.Frame.Displayed != 8 || unsaved.Frame.Durable != 8 {
+		if !ok || !unsaved.Complete || unsaved.Blocks.RenderedText() != "precious" || unsaved.Frame.Displayed != 8 || unsaved.Frame.Durable != 8 {
 			t.Errorf("at the next start: %v %+v, the turn is %s", ok, unsaved, open.Phase)
 		}
 		time.Sleep(time.Minute)
@@ -200,8 +200,8 @@ func TestAnInterruptedAnswerStaysUndecided(t *testing.T) {
 	newFullDisk(t, 2, func(w *env, s *refusing, _ func(int) *refusing) {
 		w.provider.script(call{events: []string{text("half of")}}, call{err: context.DeadlineExceeded})
 		id := w.unsaved("hi")
-		if unsaved, ok := w.engine.UnsavedEnd(w.current(id)); !ok || unsaved.Whole {
-			t.Errorf("%v, whole %v", ok, unsaved.Whole)
+		if unsaved, ok := w.engine.UnsavedEnd(w.current(id)); !ok || unsaved.Complete {
+			t.Errorf("%v, whole %v", ok, unsaved.Complete)
 		}
 		time.Sleep(5 * time.Second)
 		synctest.Wait()

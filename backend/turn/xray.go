@@ -21,8 +21,8 @@ type Seen struct {
 	Elsewhere int
 }
 
-// SeenBy returns the context that the model saw in a turn. A turn without an assembled context is CodeNotFound.
-func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
+// ContextSeen returns the context that the model saw in a turn. A turn without an assembled context is CodeNotFound.
+func (e *Engine) ContextSeen(ctx context.Context, id chat.TurnID) (Seen, error) {
 	const op = "context.show"
 	raw, err := e.contexts.Manifest(ctx, id)
 	if err != nil {
@@ -214,7 +214,7 @@ func (e *Engine) VerifyContexts(ctx context.Context) ([]chat.Finding, error) {
 	}
 	var out []chat.Finding
 	for _, id := range ids {
-		s, err := e.SeenBy(ctx, id)
+		s, err := e.ContextSeen(ctx, id)
 		switch {
 		case err != nil:
 			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The context cannot be assembled again: " + err.Error()})

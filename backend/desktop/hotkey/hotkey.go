@@ -33,11 +33,11 @@ const (
 
 // State is the state of the requested combination.
 type State struct {
-	Phase  Phase
-	Wanted string // the requested combination, such as "Ctrl+Alt+Space"; empty: none
-	Given  string // for PhaseBound: the combination as the desktop describes it, possibly a different one
-	Means  Means  // for PhaseBound
-	Err    error  // for PhaseFailed: CodeUnavailable, CodeConflict for a combination of another program, CodeCancelled
+	Phase     Phase
+	Requested string // the requested combination, such as "Ctrl+Alt+Space"; empty: none
+	Bound     string // for PhaseBound: the combination as the desktop describes it, possibly a different one
+	Means     Means  // for PhaseBound
+	Err       error  // for PhaseFailed: CodeUnavailable, CodeConflict for a combination of another program, CodeCancelled
 }
 
 // Combination is a key with modifiers.
@@ -148,7 +148,7 @@ func (k *Keeper) State() State {
 func (k *Keeper) Want(keys string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.closed || keys == k.state.Wanted && k.state.Phase != PhaseFailed {
+	if k.closed || keys == k.state.Requested && k.state.Phase != PhaseFailed {
 		return
 	}
 	previous := k.end()
@@ -158,7 +158,7 @@ func (k *Keeper) Want(keys string) {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	k.cancel, k.done, k.state = cancel, make(chan struct{}), State{Phase: PhaseAsking, Wanted: keys}
+	k.cancel, k.done, k.state = cancel, make(chan struct{}), State{Phase: PhaseAsking, Requested: keys}
 	go k.keep(ctx, keys, previous, k.done)
 }
 
@@ -189,22 +189,22 @@ func (k *Keeper) keep(ctx context.Context, keys string, previous <-chan struct{}
 	if previous != nil {
 		<-previous
 	}
-	k.setState(ctx, State{Phase: PhaseAsking, Wanted: keys})
+	k.setState(ctx, State{Phase: PhaseAsking, Requested: keys})
 	c, err := Parse(keys)
 	var b *binding
 	if err == nil {
 		b, err = k.bind(ctx, c, k.purpose(), k.pressed)
 	}
 	if err != nil {
-		k.setState(ctx, State{Phase: PhaseFailed, Wanted: keys, Err: err})
+		k.setState(ctx, State{Phase: PhaseFailed, Requested: keys, Err: err})
 		return
 	}
 	defer b.close()
-	k.setState(ctx, State{Phase: PhaseBound, Wanted: keys, Given: b.given, Means: b.means})
+	k.setState(ctx, State{Phase: PhaseBound, Requested: keys, Bound: b.given, Means: b.means})
 	select {
 	case <-ctx.Done():
 	case <-b.ended:
-		k.setState(ctx, State{Phase: PhaseFailed, Wanted: keys, Err: chat.Errorf(chat.CodeUnavailable, "hotkey.keep", "The desktop no longer delivers %s.", keys).WithHint("switch the key combination off and on again")})
+		k.setState(ctx, State{Phase: PhaseFailed, Requested: keys, Err: chat.Errorf(chat.CodeUnavailable, "hotkey.keep", "The desktop no longer delivers %s.", keys).WithHint("switch the key combination off and on again")})
 	}
 }
 

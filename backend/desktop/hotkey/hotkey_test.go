@@ -82,7 +82,7 @@ func TestAKeeperKeepsTheLatestCombination(t *testing.T) {
 		for timeout := time.After(10 * time.Second); ; {
 			select {
 			case s := <-states:
-				if s.Phase == phase && s.Wanted == wanted {
+				if s.Phase == phase && s.Requested == wanted {
 					return s
 				}
 			case <-timeout:
@@ -91,7 +91,7 @@ func TestAKeeperKeepsTheLatestCombination(t *testing.T) {
 		}
 	}
 	k.Want("Ctrl+A")
-	if s := until(PhaseBound, "Ctrl+A"); s.Given != "A" || s.Means != MeansX11 {
+	if s := until(PhaseBound, "Ctrl+A"); s.Bound != "A" || s.Means != MeansX11 {
 		t.Errorf("%+v", s)
 	}
 	for range 20 { // faster than the bindings are created

@@ -261,7 +261,7 @@ var adapterFamilies = []string{"backend/llm", "backend/embedding"}
 // the store itself, which is their facade.
 var storeLayers = []string{
 	"migrations", "codec", "sqlite", "schema", "core", "delta", "queue", "events", "records", "search", "verify", "bundles", "imports",
-	"deletion", "upkeep", "backup",
+	"deletion", "maintenance", "backup",
 }
 
 const storeDir = "backend/store"

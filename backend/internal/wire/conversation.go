@@ -16,8 +16,8 @@ type Group struct {
 	// Stable is how many of Blocks, from the first, belong to the prefix that
 	// a prompt cache can keep.
 	Stable int
-	// Held is how many of Blocks, from the first, the provider already has (llm.Request.Continues).
-	Held int
+	// AlreadySent is how many of Blocks, from the first, the provider already has (llm.Request.Continues).
+	AlreadySent int
 	// Cycle: the group belongs to the steps of the running turn, so the model's reasoning before a call is sent back
 	// with the call.
 	Cycle bool
@@ -111,8 +111,8 @@ func group(flat []sidedBlock) []Group {
 		if s.stable && g.Stable == len(g.Blocks) {
 			g.Stable++
 		}
-		if s.held && g.Held == len(g.Blocks) {
-			g.Held++
+		if s.held && g.AlreadySent == len(g.Blocks) {
+			g.AlreadySent++
 		}
 		g.Cycle = g.Cycle && s.cycle
 		g.Blocks = append(g.Blocks, s.block)
@@ -124,7 +124,7 @@ func flatten(groups []Group) []sidedBlock {
 	var out []sidedBlock
 	for _, g := range groups {
 		for i, b := range g.Blocks {
-			out = append(out, sidedBlock{role: g.Role, block: b, stable: i < g.Stable, held: i < g.Held, cycle: g.Cycle})
+			out = append(out, sidedBlock{role: g.Role, block: b, stable: i < g.Stable, held: i < g.AlreadySent, cycle: g.Cycle})
 		}
 	}
 	return out

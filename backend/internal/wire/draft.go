@@ -56,9 +56,9 @@ type Draft struct {
 // Parts returns the collected parts for llm.Decoder.
 func (d *Draft) Parts() int { return max(d.counted, len(d.parts)) }
 
-// Takes counts one more part of the answer, and reports whether to keep it: a server must not be able to fill memory
+// Accept counts one more part of the answer, and reports whether to keep it: a server must not be able to fill memory
 // with empty parts.
-func (d *Draft) Takes() bool {
+func (d *Draft) Accept() bool {
 	d.counted++
 	return d.counted <= llm.MaxParts
 }
@@ -66,7 +66,7 @@ func (d *Draft) Takes() bool {
 // TakesOf returns the entries of a list to keep, if the first before of them were counted earlier.
 func (d *Draft) TakesOf(list []json.RawMessage, before int) []json.RawMessage {
 	for n := before; n < len(list); n++ {
-		if !d.Takes() {
+		if !d.Accept() {
 			return slices.Clone(list[:n])
 		}
 	}
@@ -90,9 +90,9 @@ func (d *Draft) Append(p *Part, raw json.RawMessage) []llm.Delta {
 	return d.show(p, p.Text.Append(raw))
 }
 
-// Settle compares a part with its final text. Shown text that is a prefix of it is completed; if the two differ, the
+// Finish compares a part with its final text. Shown text that is a prefix of it is completed; if the two differ, the
 // shown text stays, because text that a person has read must not change.
-func (d *Draft) Settle(p *Part, final string) []llm.Delta {
+func (d *Draft) Finish(p *Part, final string) []llm.Delta {
 	if !strings.HasPrefix(final, p.Text.String()) {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (p *Part) CallID() string {
 
 // Take sets and shows a call's complete arguments that arrived at once.
 func (d *Draft) Take(p *Part, input json.RawMessage) []llm.Delta {
-	deltas := d.Settle(p, string(input))
+	deltas := d.Finish(p, string(input))
 	p.Input = bytes.Clone(input)
 	return deltas
 }

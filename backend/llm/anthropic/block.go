@@ -39,7 +39,7 @@ type blockBody struct {
 // blockStart opens a block. A repeated index is a duplicate and adds nothing.
 func (d *decoder) blockStart(m *message, index int, raw json.RawMessage) []llm.Delta {
 	var body blockBody
-	if m.blocks[index] != nil || !wire.Decodes(raw, &body) || body.Type == "" || !d.draft.Takes() {
+	if m.blocks[index] != nil || !wire.Decodes(raw, &body) || body.Type == "" || !d.draft.Accept() {
 		return nil
 	}
 	b := &block{kind: body.Type, start: bytes.Clone(raw), citations: d.draft.TakesOf(body.Citations, 0)}
@@ -138,7 +138,7 @@ func (d *decoder) blockDelta(index int, raw json.RawMessage) []llm.Delta {
 	case "signature_delta":
 		b.signature.WriteString(delta.Signature)
 	case "citations_delta":
-		if len(delta.Citation) > 0 && d.draft.Takes() {
+		if len(delta.Citation) > 0 && d.draft.Accept() {
 			b.citations = append(b.citations, bytes.Clone(delta.Citation))
 		}
 	case "input_json_delta":

@@ -99,7 +99,7 @@ func (d *decoder) start(raw json.RawMessage) []llm.Delta {
 func (d *decoder) open(body messageBody) []llm.Delta {
 	cur := d.last()
 	if cur == nil || cur.ended || (cur.id != body.ID && len(cur.order) > 0) {
-		if cur != nil && !d.draft.Takes() {
+		if cur != nil && !d.draft.Accept() {
 			return nil
 		}
 		cur = d.add()
@@ -161,7 +161,7 @@ func (d *decoder) stopped(reason string, details stopDetails) []llm.Delta {
 	if m.refusal == nil {
 		m.refusal = &wire.Part{Kind: wire.PartRefusal}
 	}
-	return d.draft.Settle(m.refusal, details.Explanation)
+	return d.draft.Finish(m.refusal, details.Explanation)
 }
 
 // unstreamed reads an answer that arrived without streaming.

@@ -22,7 +22,7 @@ func encode(t *testing.T, c llmtest.Context, options map[string]any) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := llmtest.Breach(Name, body); err != nil {
+	if err := llmtest.RuleViolation(Name, body); err != nil {
 		t.Errorf("%v\n%s", err, body)
 	}
 	return body

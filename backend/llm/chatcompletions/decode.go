@@ -157,7 +157,7 @@ func (d *decoder) addThought(m messageBody) []llm.Delta {
 	if len(deltas) > 0 {
 		d.thoughts.member = member
 	}
-	if d.thoughts.add(m.ReasoningDetails, d.draft.Takes); len(d.thoughts.details) > 0 { // encrypted reasoning has no text
+	if d.thoughts.add(m.ReasoningDetails, d.draft.Accept); len(d.thoughts.details) > 0 { // encrypted reasoning has no text
 		d.draft.Place(d.part(&d.reasoning, wire.PartReasoning))
 	}
 	return deltas
@@ -212,7 +212,7 @@ func (d *decoder) contentPart(raw json.RawMessage) []llm.Delta {
 		}
 		return deltas
 	}
-	if d.draft.Takes() {
+	if d.draft.Accept() {
 		d.draft.Place(&wire.Part{Kind: wire.PartOpaque, Raw: bytes.Clone(raw)})
 	}
 	return nil
@@ -224,7 +224,7 @@ func (d *decoder) call(index int, body callBody, raw json.RawMessage) []llm.Delt
 	}
 	p := d.calls[index]
 	if p == nil || isOtherCall(p, body) {
-		if !d.draft.Takes() {
+		if !d.draft.Accept() {
 			return nil
 		}
 		// Some servers give every call the index 0.

@@ -35,7 +35,7 @@ func sentBack(t *testing.T, r llm.Result, running bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := llmtest.Breach(Name, body); err != nil {
+	if err := llmtest.RuleViolation(Name, body); err != nil {
 		t.Errorf("%v\n%s", err, body)
 	}
 	return string(body)

@@ -116,7 +116,7 @@ func textResult(use chat.ToolUse) chat.ToolResult {
 // cache holds.
 func (s *suite) checkBody(t *testing.T, before [][]byte, body []byte) {
 	t.Helper()
-	if err := Breach(s.provider.Name(), body); err != nil {
+	if err := RuleViolation(s.provider.Name(), body); err != nil {
 		t.Fatalf("step %d breaks a rule: %v\n%s", len(before), err, Indented(t, body))
 	}
 	if len(before) == 0 {
@@ -251,7 +251,7 @@ func (s *suite) anyConversation(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if err := Breach(name, body); err != nil {
+		if err := RuleViolation(name, body); err != nil {
 			rt.Fatalf("%v\n%s", err, body)
 		}
 	})
@@ -318,7 +318,7 @@ func checkSentBack(t *testing.T, h Harness, r llm.Result) {
 			ep.ToolsMode = mode
 			body, err := p.Encode(llm.Request{Endpoint: ep, Context: Prepare(t, c)})
 			if err == nil {
-				err = Breach(p.Name(), body)
+				err = RuleViolation(p.Name(), body)
 			}
 			if err != nil {
 				t.Errorf("sent back in %s, tools %s: %v\n%s", when, mode, err, body)

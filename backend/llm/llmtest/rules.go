@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Breach returns the first of its provider's rules that a body violates, or nil for a valid body. The rules are from
+// RuleViolation returns the first of its provider's rules that a body violates, or nil for a valid body. The rules are from
 // the providers' documentation and error messages, and apply to every request.
-func Breach(provider string, body []byte) error {
+func RuleViolation(provider string, body []byte) error {
 	check, known := map[string]func(map[string]any) error{
 		"anthropic": anthropicBreach, "openai": openaiBreach, "chatcompletions": completionsBreach,
 	}[provider]

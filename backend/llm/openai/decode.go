@@ -185,7 +185,7 @@ func (r *response) announcedBy(id string, created bool) bool {
 func (d *decoder) selectResponse(body responseBody, same bool) *response {
 	d.model = cmp.Or(body.Model, d.model)
 	cur := d.current()
-	if !same && d.draft.Takes() {
+	if !same && d.draft.Accept() {
 		cur = &response{}
 		d.responses = append(d.responses, cur)
 		d.terminal, d.status, d.reason, d.err = false, "", "", nil

@@ -78,8 +78,8 @@ func encodeDefinition(d chat.ToolDefinition) map[string]any {
 func continuable(groups []wire.Group) bool {
 	hasNew := false
 	for i, g := range groups {
-		for _, b := range g.Blocks[g.Held:] {
-			if _, result := b.(chat.ToolResult); result && i > 0 && groups[i-1].Renamed && groups[i-1].Held > 0 {
+		for _, b := range g.Blocks[g.AlreadySent:] {
+			if _, result := b.(chat.ToolResult); result && i > 0 && groups[i-1].Renamed && groups[i-1].AlreadySent > 0 {
 				return false
 			}
 			hasNew = true
@@ -130,7 +130,7 @@ func encodeInput(groups []wire.Group, r llm.Request, store, continues bool) []an
 			}
 		}
 		if continues {
-			g.Blocks = g.Blocks[g.Held:]
+			g.Blocks = g.Blocks[g.AlreadySent:]
 		}
 		in.open = nil
 		for _, b := range g.Blocks {

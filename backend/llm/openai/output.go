@@ -75,7 +75,7 @@ func (d *decoder) outputAt(index int) *output {
 		return r.outputs[pos]
 	}
 	o := &output{index: index}
-	if d.draft.Takes() {
+	if d.draft.Accept() {
 		r.outputs = slices.Insert(r.outputs, pos, o)
 	}
 	return o
@@ -158,7 +158,7 @@ func (d *decoder) reasoning(o *output, body itemBody) []llm.Delta {
 			texts = append(texts, t)
 		}
 	}
-	return d.draft.Settle(p, strings.Join(texts, "\n\n"))
+	return d.draft.Finish(p, strings.Join(texts, "\n\n"))
 }
 
 // call processes a local call; other content than function arguments (an action, a patch) is used as its arguments.
@@ -171,12 +171,12 @@ func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
 	switch body.Type {
 	case "custom_tool_call":
 		p.FreeText, p.Extra = true, callExtra(o.raw)
-		deltas = append(deltas, d.draft.Settle(p, wire.Unquote(body.Input))...)
+		deltas = append(deltas, d.draft.Finish(p, wire.Unquote(body.Input))...)
 	case "function_call", "mcp_approval_request":
 		if body.Type == "function_call" {
 			p.Extra = callExtra(o.raw)
 		}
-		deltas = append(deltas, d.draft.Settle(p, wire.Unquote(body.Arguments))...)
+		deltas = append(deltas, d.draft.Finish(p, wire.Unquote(body.Arguments))...)
 	default:
 		if o.done {
 			deltas = append(deltas, d.draft.Take(p, firstJSON(body.Action, body.Operation, body.Actions, body.Arguments))...)
@@ -223,7 +223,7 @@ func (d *decoder) contentPart(o *output, index int, kind wire.PartKind) *wire.Pa
 	p := o.content[index]
 	if p == nil {
 		p = &wire.Part{Kind: kind, Phase: o.phase}
-		if len(o.content) > 0 && !d.draft.Takes() { // the first one belongs to the output itself
+		if len(o.content) > 0 && !d.draft.Accept() { // the first one belongs to the output itself
 			return p
 		}
 		o.content[index] = p
@@ -237,13 +237,13 @@ func (d *decoder) contentPart(o *output, index int, kind wire.PartKind) *wire.Pa
 func (d *decoder) settleContent(o *output, index int, c contentBody) []llm.Delta {
 	switch c.Type {
 	case "refusal":
-		return d.draft.Settle(d.contentPart(o, index, wire.PartRefusal), wire.Unquote(c.Refusal))
+		return d.draft.Finish(d.contentPart(o, index, wire.PartRefusal), wire.Unquote(c.Refusal))
 	case "output_text", "text", "":
 		p := d.contentPart(o, index, wire.PartText)
 		if len(c.Annotations) >= len(p.Annotations) && len(c.Annotations) > 0 {
 			p.Annotations = d.draft.TakesOf(c.Annotations, len(p.Annotations))
 		}
-		return d.draft.Settle(p, wire.Unquote(c.Text))
+		return d.draft.Finish(p, wire.Unquote(c.Text))
 	}
 	return nil
 }
@@ -265,12 +265,12 @@ func (d *decoder) textDelta(ev *event, _ []byte) []llm.Delta {
 }
 
 func (d *decoder) textDone(ev *event, _ []byte) []llm.Delta {
-	return d.draft.Settle(d.contentAt(ev, wire.PartText), wire.Unquote(ev.Text))
+	return d.draft.Finish(d.contentAt(ev, wire.PartText), wire.Unquote(ev.Text))
 }
 
 func (d *decoder) annotated(ev *event, _ []byte) []llm.Delta {
 	p := d.contentAt(ev, wire.PartText)
-	if len(ev.Annotation) > 0 && d.draft.Takes() {
+	if len(ev.Annotation) > 0 && d.draft.Accept() {
 		p.Annotations = append(p.Annotations, bytes.Clone(ev.Annotation))
 	}
 	return nil
@@ -281,7 +281,7 @@ func (d *decoder) refusalDelta(ev *event, _ []byte) []llm.Delta {
 }
 
 func (d *decoder) refusalDone(ev *event, _ []byte) []llm.Delta {
-	return d.draft.Settle(d.contentAt(ev, wire.PartRefusal), wire.Unquote(ev.Refusal))
+	return d.draft.Finish(d.contentAt(ev, wire.PartRefusal), wire.Unquote(ev.Refusal))
 }
 
 func (d *decoder) summaryDelta(ev *event, _ []byte) []llm.Delta {
@@ -327,7 +327,7 @@ func (d *decoder) argumentsDone(ev *event, _ []byte) []llm.Delta {
 	if strings.HasPrefix(ev.Type, "response.custom_tool") {
 		final, p.FreeText = ev.Input, true
 	}
-	return d.draft.Settle(p, wire.Unquote(final))
+	return d.draft.Finish(p, wire.Unquote(final))
 }
 
 // reconcile completes the streamed output from the final output list. An item that was never streamed is added

@@ -21,7 +21,7 @@ func encode(t *testing.T, r llm.Request, c llmtest.Context) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := llmtest.Breach(Name, body); err != nil {
+	if err := llmtest.RuleViolation(Name, body); err != nil {
 		t.Errorf("%v\n%s", err, body)
 	}
 	return string(body)

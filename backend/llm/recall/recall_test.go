@@ -172,7 +172,7 @@ func TestEncodeTakesOnlyTheQuestion(t *testing.T) {
 // TestDocumentsAreNotPartOfTheQuestion: tested with the assembler itself, which turns documents into text.
 func TestDocumentsAreNotPartOfTheQuestion(t *testing.T) {
 	for name, d := range map[string]chat.Document{
-		"whole": {File: "F", Name: `a "plan".md`, Text: "Fares to Osaka.\n", Whole: true, Tokens: 4},
+		"whole": {File: "F", Name: `a "plan".md`, Text: "Fares to Osaka.\n", Complete: true, Tokens: 4},
 		"part":  {File: "F", Name: "plan.md", Text: "Fares to Osaka.", Tokens: 90_000},
 	} {
 		c, err := prompt.Assemble(prompt.Input{

@@ -66,7 +66,7 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 		return chat.AutoBackup{Outcome: chat.BackupRecent}, nil
 	}
 	out, err := a.dueDaily(ctx, dir, list, p.Brief)
-	if err != nil || out.Outcome != chat.BackupMade {
+	if err != nil || out.Outcome != chat.BackupCreated {
 		return out, err
 	}
 	for _, old := range toPrune(ctx, append([]DailyFile{{out.Made.Path, out.Made.At}}, list...), p) {
@@ -113,7 +113,7 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, br
 		return chat.AutoBackup{Outcome: chat.BackupNoSpace, Need: spaceFactor * size, Free: free}, nil
 	}
 	b, err := a.writeVerified(ctx, filepath.Join(dir, BackupName(LabelDaily, now)), chat.BackupDaily, shouldVerify(ctx, now, list, brief))
-	return chat.AutoBackup{Outcome: chat.BackupMade, Made: b}, err
+	return chat.AutoBackup{Outcome: chat.BackupCreated, Made: b}, err
 }
 
 // firstDay reports whether the first conversation is less than a day old.

@@ -167,7 +167,7 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 	}
 	last := int64(len(in.hashes))
 	if len(here) == 0 {
-		return relation{outcome: chat.ImportMade}, nil
+		return relation{outcome: chat.ImportCreated}, nil
 	}
 	if at := here[0].EventSeq; at < last {
 		// The bundle's later deletions still exist here: removing them is the user's decision.
@@ -236,7 +236,7 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	if sqlite.Constrained(err) {
 		err = invalidBundle("one of its records is invalid, or has the id of a record of another session here")
 	}
-	in.current = rel.outcome == chat.ImportMade || rel.outcome == chat.ImportGrown
+	in.current = rel.outcome == chat.ImportCreated || rel.outcome == chat.ImportGrown
 	if out.Outcome = rel.outcome; out.Requests > 0 {
 		out.Outcome = chat.ImportGrown
 	}
@@ -405,8 +405,8 @@ func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	if out.Requests > 0 {
 		add("Requests that quoted other sessions or files of a project had been left out here; %d of them were added.", out.Requests)
 	}
-	if in.bundle.Strange > 0 {
-		add("%d files in the bundle do not belong in one; they were ignored.", in.bundle.Strange)
+	if in.bundle.Unexpected > 0 {
+		add("%d files in the bundle do not belong in one; they were ignored.", in.bundle.Unexpected)
 	}
 	if !in.torn && in.current && !in.snapshotMatches(s) {
 		add("The bundle's snapshot is damaged or does not match its events; it was not used, and all events were replayed.")

@@ -246,7 +246,7 @@ func (x *erasingTurn) eraseFormerNames(session chat.SessionID, reveals func(stri
 func rewordName[P any](x *erasingTurn, r schema.EventRow, payload []byte, reveals func(string) (bool, error), name func(*P) *string) error {
 	var erase bool
 	var err error
-	if _, rerr := ledger.Reword(payload, func(p *P) { erase, err = reveals(*name(p)) }); rerr != nil {
+	if _, rerr := ledger.Rewrite(payload, func(p *P) { erase, err = reveals(*name(p)) }); rerr != nil {
 		erase = x.words.In(string(payload)) // it cannot be read
 	}
 	if err != nil || !erase {

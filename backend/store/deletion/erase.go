@@ -232,9 +232,9 @@ func (e *Erasing) allNames(s schema.SessionRow) ([]string, error) {
 	for _, r := range events {
 		payload, err := e.decoded.Payload(e.DB, r)
 		if err == nil && payload != nil && ledger.Type(r.Type) == ledger.EventSessionCreated {
-			_, err = ledger.Reword(payload, func(p *ledger.SessionCreated) { names = append(names, p.Title) })
+			_, err = ledger.Rewrite(payload, func(p *ledger.SessionCreated) { names = append(names, p.Title) })
 		} else if err == nil && payload != nil {
-			_, err = ledger.Reword(payload, func(p *ledger.TextChanged) { names = append(names, p.Text) })
+			_, err = ledger.Rewrite(payload, func(p *ledger.TextChanged) { names = append(names, p.Text) })
 		}
 		if err != nil { // verify reports it; the rest is deleted anyway
 			e.store.Log.Warn("an earlier title cannot be read", "event", r.EventSeq, "err", err)

@@ -57,7 +57,7 @@ func rewordRow[P any](e *Erasing, r schema.EventRow, change func(*P)) error {
 	if payload == nil {
 		return nil
 	}
-	changed, err := ledger.Reword(payload, change)
+	changed, err := ledger.Rewrite(payload, change)
 	if err != nil {
 		e.payloads[session][r.EventSeq] = nil
 		return nil

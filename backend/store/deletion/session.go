@@ -89,7 +89,7 @@ func (e *Erasing) recordedByOthers(r schema.CalibrationRow) (schema.CalibrationR
 			continue // verify reports it
 		}
 		var recorded ledger.CalibrationSet
-		_, err = ledger.Reword(payload, func(p *ledger.CalibrationSet) { recorded = *p })
+		_, err = ledger.Rewrite(payload, func(p *ledger.CalibrationSet) { recorded = *p })
 		if err == nil && recorded.Revision > newest.Revision {
 			newest.Factor, newest.Samples, newest.Revision = recorded.Factor, recorded.Samples, recorded.Revision
 		}

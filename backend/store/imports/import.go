@@ -179,7 +179,7 @@ func (m *Importer) forget(part ImportPart) {
 func (m *Importer) outcome(sum chat.Imported) chat.ImportOutcome {
 	switch {
 	case !m.finished:
-		return chat.ImportMade
+		return chat.ImportCreated
 	case sum.Turns > 0:
 		return chat.ImportGrown
 	}

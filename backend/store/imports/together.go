@@ -39,7 +39,7 @@ func (s *Imports) ImportTogether(ctx context.Context, list []transfer.Conversati
 			if err := w.part(parts[i]); err != nil {
 				return err
 			}
-			out[i] = chat.Imported{Session: batch[i].Session, Outcome: chat.ImportMade, Turns: w.turns, Branches: w.branches}
+			out[i] = chat.Imported{Session: batch[i].Session, Outcome: chat.ImportCreated, Turns: w.turns, Branches: w.branches}
 			if batch[i].future {
 				out[i].Notice = noticeFuture
 			}

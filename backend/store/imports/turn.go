@@ -173,7 +173,7 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 		return chat.Unknown{Provider: string(w.m.Conversation.Source), Raw: raw}, err
 	}
 	excerpt, tokens := w.m.Rules.Excerpt(words)
-	d.Name, d.Text, d.Tokens, d.Whole = schema.Clean(d.Name), excerpt, tokens, excerpt == words
+	d.Name, d.Text, d.Tokens, d.Complete = schema.Clean(d.Name), excerpt, tokens, excerpt == words
 	sum := codec.Hash([]byte(words))
 	existing, err := sqlite.All[chat.FileID](w.DB, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.Session, sum)
 	if err != nil {

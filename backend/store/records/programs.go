@@ -91,9 +91,9 @@ func notesOf(db *gorm.DB, client string) (chat.SessionID, error) {
 	return ids[0], nil
 }
 
-// SeeClient records that a program connected. A new one is listed from then on, and has no access until the user
+// RecordVisit records that a program connected. A new one is listed from then on, and has no access until the user
 // decides.
-func (s *Records) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Client, error) {
+func (s *Records) RecordVisit(ctx context.Context, v chat.ClientVisit) (chat.Client, error) {
 	var out chat.Client
 	err := s.Write(ctx, "client.see", func(t *core.Tx) error {
 		if err := makeClient(t, v.Name); err != nil {

@@ -203,9 +203,9 @@ type ProjectScope struct {
 	Sessions, Files []chat.SessionID
 }
 
-// ProjectReach returns the unarchived sessions of a session's project, and those of its files; both empty: it has no
+// ProjectSessions returns the unarchived sessions of a session's project, and those of its files; both empty: it has no
 // project.
-func (s *Records) ProjectReach(ctx context.Context, session chat.SessionID) (sessions, files []chat.SessionID, err error) {
+func (s *Records) ProjectSessions(ctx context.Context, session chat.SessionID) (sessions, files []chat.SessionID, err error) {
 	err = s.Read(ctx, "project.reach", func(db *gorm.DB) error {
 		p, err := ProjectScopeOf(db, session)
 		sessions, files = p.Sessions, p.Files

@@ -108,7 +108,7 @@ func ApplyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, s
 		return sqlite.CorruptRecord("events", id, err)
 	}
 	e := r.Event(payload)
-	if faults := e.Faults(tail); len(faults) > 0 || !erased.Vouch(e) {
+	if faults := e.Faults(tail); len(faults) > 0 || !erased.Certifies(e) {
 		return sqlite.CorruptRecord("events", id, fmt.Errorf("it is misplaced or damaged: %v", faults))
 	}
 	if err := state.Apply(e); err != nil {

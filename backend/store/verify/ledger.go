@@ -177,7 +177,7 @@ func (a *Audit) apply(id string, e ledger.Event, err error) {
 	switch {
 	case err != nil || e.Payload == nil:
 		a.add(findLedger, "events", id, "Its payload cannot be read.")
-	case !a.erased.Vouch(e):
+	case !a.erased.Certifies(e):
 		a.add(findLedger, "events", id, "Its payload does not match its hash, and no permanent deletion put it there.")
 	default:
 		err = a.Want.Apply(e)

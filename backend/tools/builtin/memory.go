@@ -35,11 +35,11 @@ type Memory struct {
 	// Settings says whether memory is in use, and its scope.
 	Settings func() (enabled bool, scope chat.Scope)
 	// Reach returns what the model of a session may see; nil: according to Settings.
-	Reach func(context.Context, chat.SessionID) (Reach, error)
+	Reach func(context.Context, chat.SessionID) (Access, error)
 }
 
-// Reach is what the model of a session may see.
-type Reach struct {
+// Access is what the model of a session may see.
+type Access struct {
 	Scope chat.Scope
 	// Project are the other sessions of the session's project, and Files the sessions that hold the project's files.
 	Project, Files []chat.SessionID
@@ -57,8 +57,8 @@ type View struct {
 	Files []chat.SessionID
 }
 
-// Found is the result of a memory tool, with the turns and sessions that it shows.
-type Found struct {
+// MemoryResult is the result of a memory tool, with the turns and sessions that it shows.
+type MemoryResult struct {
 	Text  string
 	Shown []chat.ShownTurn
 }
@@ -135,7 +135,7 @@ func (m *Memory) tools() []tool {
 	if !enabled {
 		return nil
 	}
-	newTool := func(name, title, description, schema string, read func(context.Context, View, tools.Call) (Found, error)) tool {
+	newTool := func(name, title, description, schema string, read func(context.Context, View, tools.Call) (MemoryResult, error)) tool {
 		return tool{
 			definition: define(name, title, description, schema, false), allowed: true,
 			run: func(ctx context.Context, c tools.Call) (tools.Output, error) {
@@ -149,24 +149,24 @@ func (m *Memory) tools() []tool {
 		}
 	}
 	return []tool{
-		newTool("search_memory", "Search memory", SearchDescription, SearchSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
+		newTool("search_memory", "Search memory", SearchDescription, SearchSchema, func(ctx context.Context, v View, c tools.Call) (MemoryResult, error) {
 			var a SearchArguments
 			if err := arguments(c, &a); err != nil {
-				return Found{}, err
+				return MemoryResult{}, err
 			}
 			return m.SearchMemory(ctx, v, a)
 		}),
-		newTool("get_turn", "Read a turn", TurnDescription, TurnSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
+		newTool("get_turn", "Read a turn", TurnDescription, TurnSchema, func(ctx context.Context, v View, c tools.Call) (MemoryResult, error) {
 			var a TurnArguments
 			if err := arguments(c, &a); err != nil {
-				return Found{}, err
+				return MemoryResult{}, err
 			}
 			return m.GetTurn(ctx, v, a)
 		}),
-		newTool("list_sessions", "List sessions", SessionsDescription, SessionsSchema, func(ctx context.Context, v View, c tools.Call) (Found, error) {
+		newTool("list_sessions", "List sessions", SessionsDescription, SessionsSchema, func(ctx context.Context, v View, c tools.Call) (MemoryResult, error) {
 			var a SessionArguments
 			if err := arguments(c, &a); err != nil {
-				return Found{}, err
+				return MemoryResult{}, err
 			}
 			return m.ListSessions(ctx, v, a)
 		}),
@@ -191,7 +191,7 @@ func (m *Memory) view(ctx context.Context, scope chat.Scope, c tools.Call) (View
 
 // toOutput converts what was found to a tool's output. A refusal and an internal error are outputs too: a memory tool
 // has no effects, so the outcome is never unknown.
-func toOutput(f Found, err error) (tools.Output, error) {
+func toOutput(f MemoryResult, err error) (tools.Output, error) {
 	var refusal refused
 	switch {
 	case err == nil:
@@ -218,30 +218,30 @@ func IsRefused(err error) bool {
 }
 
 // SearchMemory finds passages.
-func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (Found, error) {
+func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (MemoryResult, error) {
 	within, err := a.within(v)
 	if err != nil {
-		return Found{}, err
+		return MemoryResult{}, err
 	}
 	if strings.TrimSpace(a.Query) == "" || len(a.Query) > maxQuery {
-		return Found{}, refusal("the query is empty, or longer than %d bytes", maxQuery)
+		return MemoryResult{}, refusal("the query is empty, or longer than %d bytes", maxQuery)
 	}
 	limit := bounded(a.Limit, defaultHits, maxHits)
 	if a.Offset < 0 || a.Offset > maxSkipped {
-		return Found{}, refusal("the offset must be from 0 to %d", maxSkipped)
+		return MemoryResult{}, refusal("the offset must be from 0 to %d", maxSkipped)
 	}
 	upTo := a.Offset + limit
-	found, err := m.Search.Search(ctx, retrieval.Query{Text: a.Query, Within: within, Limit: upTo + 1, WordsAlone: true})
+	found, err := m.Search.Search(ctx, retrieval.Query{Text: a.Query, Within: within, Limit: upTo + 1, AllowWordsOnly: true})
 	if err != nil {
-		return Found{}, err
+		return MemoryResult{}, err
 	}
 	hits, err := m.permitted(ctx, v, found.Hits, upTo+1)
 	if err != nil {
-		return Found{}, err
+		return MemoryResult{}, err
 	}
 	more := len(hits) > upTo
 	hits = hits[min(a.Offset, len(hits)):min(upTo, len(hits))]
-	var out Found
+	var out MemoryResult
 	var b strings.Builder
 	if len(hits) == 0 && a.Offset > 0 {
 		b.WriteString("There are no more results.")
@@ -276,7 +276,7 @@ func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (F
 	return out, nil
 }
 
-func (f *Found) note(s chat.SessionID, t chat.TurnID) {
+func (f *MemoryResult) note(s chat.SessionID, t chat.TurnID) {
 	if shown := (chat.ShownTurn{Session: s, Turn: t}); !slices.Contains(f.Shown, shown) {
 		f.Shown = append(f.Shown, shown)
 	}

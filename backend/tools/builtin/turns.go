@@ -11,24 +11,24 @@ import (
 )
 
 // GetTurn returns a complete turn, in parts if it is long.
-func (m *Memory) GetTurn(ctx context.Context, v View, a TurnArguments) (Found, error) {
+func (m *Memory) GetTurn(ctx context.Context, v View, a TurnArguments) (MemoryResult, error) {
 	if a.Offset < 0 || a.TurnID == "" && a.Number < 1 {
-		return Found{}, refusal("identify the turn by turn_id, or by its number")
+		return MemoryResult{}, refusal("identify the turn by turn_id, or by its number")
 	}
 	t, s, err := m.turn(ctx, v, a)
 	if err != nil {
-		return Found{}, err
+		return MemoryResult{}, err
 	}
 	erased, err := m.Store.ErasedTurns(ctx, t.SessionID, []chat.TurnID{t.ID})
 	if err != nil {
-		return Found{}, err
+		return MemoryResult{}, err
 	}
 	if at, ok := erased[t.ID]; ok {
-		return Found{}, refusal("turn #%d was permanently deleted on %s", t.Seq, formatTime(at))
+		return MemoryResult{}, refusal("turn #%d was permanently deleted on %s", t.Seq, formatTime(at))
 	}
 	full := turnText(t)
 	if a.Offset > len(full) {
-		return Found{}, refusal("the turn has %d bytes; the offset is beyond its end", len(full))
+		return MemoryResult{}, refusal("the turn has %d bytes; the offset is beyond its end", len(full))
 	}
 	rest := full[display.CharacterStart(full, a.Offset):]
 	part := display.Start(rest, maxTurnText)
@@ -37,7 +37,7 @@ func (m *Memory) GetTurn(ctx context.Context, v View, a TurnArguments) (Found, e
 	if len(part) < len(rest) {
 		fmt.Fprintf(&b, "\n\n[%d bytes follow: call get_turn again with offset %d]", len(rest)-len(part), len(full)-len(rest)+len(part))
 	}
-	out := Found{Text: b.String()}
+	out := MemoryResult{Text: b.String()}
 	out.note(s.ID, t.ID)
 	return out, nil
 }
@@ -148,16 +148,16 @@ func messageText(m chat.Message) string {
 }
 
 // ListSessions lists the sessions that the caller may see.
-func (m *Memory) ListSessions(ctx context.Context, v View, a SessionArguments) (Found, error) {
+func (m *Memory) ListSessions(ctx context.Context, v View, a SessionArguments) (MemoryResult, error) {
 	if a.Offset < 0 {
-		return Found{}, refusal("the offset must not be negative")
+		return MemoryResult{}, refusal("the offset must not be negative")
 	}
 	limit := bounded(a.Limit, defaultListed, maxListed)
 	list, more, err := m.visibleSessions(ctx, v, a, limit)
 	if err != nil {
-		return Found{}, err
+		return MemoryResult{}, err
 	}
-	var out Found
+	var out MemoryResult
 	var b strings.Builder
 	switch {
 	case len(list) == 0 && a.Offset > 0:

@@ -83,7 +83,7 @@ func checkResult(t *testing.T, meta Meta, events []ledger.Event, contents []Cont
 		erased.Add(e)
 	}
 	for _, e := range events {
-		if faults := e.Faults(tail); len(faults) > 0 || e.SessionID != string(meta.SessionID) || e.Payload != nil && !erased.Vouch(e) {
+		if faults := e.Faults(tail); len(faults) > 0 || e.SessionID != string(meta.SessionID) || e.Payload != nil && !erased.Certifies(e) {
 			t.Fatalf("event %d was accepted: %v", e.Seq, faults)
 		}
 		tail = e.Tail()

@@ -18,9 +18,9 @@ import (
 
 // Reader is an open bundle with a valid list of entries. It can be read several times.
 type Reader struct {
-	Meta    Meta
-	entries map[string]*zip.File
-	Strange int // unexpected entries, which are ignored
+	Meta       Meta
+	entries    map[string]*zip.File
+	Unexpected int // unexpected entries, which are ignored
 }
 
 // Open reads the description of a bundle. It returns a specific error for a file that is not a bundle, is malicious,
@@ -76,7 +76,7 @@ func (b *Reader) list(z *zip.Reader) error {
 		case metaName, eventsName, contentsName, snapshotName, indexName:
 			b.entries[f.Name] = f
 		default:
-			b.Strange++
+			b.Unexpected++
 		}
 	}
 	return nil

@@ -189,7 +189,7 @@ func describeBlock(b chat.Block) string {
 	switch b := b.(type) {
 	case chat.Document:
 		part := "a part of it was sent"
-		if b.Whole {
+		if b.Complete {
 			part = "sent whole"
 		}
 		return "Document: " + display.OneLine(b.Name) + " (" + count(b.Tokens, "token") + ", " + part + ")."

@@ -63,7 +63,7 @@ func client(server config.MCPServer, secrets map[string]string) *mcpclient.Manag
 			return nil
 		},
 		Environ: os.Environ, Getenv: os.Getenv, Elicit: defaultAnswers{}, Open: browse, Version: "test",
-		Limits: mcpclient.Limits{Start: harness.Patience, Patience: harness.Patience, List: harness.Patience},
+		Limits: mcpclient.Limits{Start: harness.Patience, StartWait: harness.Patience, List: harness.Patience},
 	})
 }
 

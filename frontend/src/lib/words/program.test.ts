@@ -146,7 +146,7 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
     const groups = [
       found(source('api/context.go', '\nfunc label(', '\nfunc redactionViews('), /return (?:fmt\.Sprintf\()?"([^"]+)"/g),
       readdirSync('../backend/prompt').filter((name) => name.endsWith('.go') && !name.endsWith('_test.go')).flatMap((name) => found(source(`prompt/${name}`), /\ba\.log\("([^"]+)"/g)),
-      found(source('chat/turn.go'), /NotBelieved: fmt\.Sprintf\("([^"]+)"/g),
+      found(source('chat/turn.go'), /DroppedBecause: fmt\.Sprintf\("([^"]+)"/g),
       found(source('retrieval/explain.go', '\nfunc (m Match) String('), /"([a-z][^"]*)"/g),
     ];
     for (const group of groups) expect(group.length).toBeGreaterThan(3);

@@ -1,4 +1,4 @@
-package upkeep
+package maintenance
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // PinsByID reads pin versions, in effect or not, in the requested order. A missing one is CodeNotFound.
-func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, error) {
+func (s *Maintenance) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -37,6 +37,6 @@ func (s *Upkeep) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, er
 }
 
 // PreparedTurns returns the turns for which a context was assembled, oldest first.
-func (s *Upkeep) PreparedTurns(ctx context.Context) ([]chat.TurnID, error) {
+func (s *Maintenance) PreparedTurns(ctx context.Context) ([]chat.TurnID, error) {
 	return core.All[chat.TurnID](ctx, s, "turn.list", `SELECT id FROM turns WHERE manifest IS NOT NULL ORDER BY created_at, id`)
 }

@@ -1,4 +1,4 @@
-package upkeep
+package maintenance
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // LogBytes returns the size of the write-ahead log on disk.
-func (s *Upkeep) LogBytes() int64 {
+func (s *Maintenance) LogBytes() int64 {
 	info, err := os.Stat(s.Path() + "-wal")
 	if err != nil {
 		return 0
@@ -22,7 +22,7 @@ func (s *Upkeep) LogBytes() int64 {
 
 // CheckpointSome writes the part of the write-ahead log that no reader needs into the database file, without waiting,
 // so that it delays a running turn only briefly. The log is then reused from its beginning; its file keeps its size.
-func (s *Upkeep) CheckpointSome(ctx context.Context) error {
+func (s *Maintenance) CheckpointSome(ctx context.Context) error {
 	const op = "store.checkpoint"
 	if s.DB.Writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
@@ -39,7 +39,7 @@ const idleTimeout = 50
 
 // CheckpointIdle writes the write-ahead log into the database file and empties it if there are no readers; otherwise
 // it does what CheckpointSome does. A turn that begins meanwhile is delayed only that long.
-func (s *Upkeep) CheckpointIdle(ctx context.Context) error {
+func (s *Maintenance) CheckpointIdle(ctx context.Context) error {
 	if err := s.CheckpointSome(ctx); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Upkeep) CheckpointIdle(ctx context.Context) error {
 
 // Changes counts the rows that this program has written since opening: while it is unchanged, there is nothing new to
 // maintain.
-func (s *Upkeep) Changes(ctx context.Context) (int64, error) {
+func (s *Maintenance) Changes(ctx context.Context) (int64, error) {
 	const op = "store.changes"
 	if s.DB.Writer == nil {
 		return 0, chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")

@@ -1,4 +1,4 @@
-package upkeep
+package maintenance
 
 import (
 	"context"
@@ -107,7 +107,7 @@ func (r sizeRow) settled() bool {
 
 // Sizes returns the finalized turns of a branch's lineage, in order, with their size in an encoding: -1 until PutSizes
 // sets it (SPEC 6).
-func (s *Upkeep) Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error) {
+func (s *Maintenance) Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error) {
 	key := sizeKey{branch, encoding}
 	have := s.Settled.get(key)
 	var rows []sizeRow
@@ -126,7 +126,7 @@ func (s *Upkeep) Sizes(ctx context.Context, branch chat.BranchID, encoding strin
 }
 
 // joinSizes joins the settled beginning and the rest, and extends the settled part if possible.
-func (s *Upkeep) joinSizes(key sizeKey, have settled, rows []sizeRow) []chat.TurnSize {
+func (s *Maintenance) joinSizes(key sizeKey, have settled, rows []sizeRow) []chat.TurnSize {
 	out := append(make([]chat.TurnSize, 0, len(have.sizes)+len(rows)), have.sizes...)
 	fixed, seq := len(out), have.seq
 	contiguous := true
@@ -172,7 +172,7 @@ func sizeRows(db *gorm.DB, segs []core.Segment, after int64, encoding string) ([
 
 // PutSizes stores the sizes of finalized turns in an encoding. Entries without a count, or of turns that are not
 // final, are skipped. It is a cache: no event records it.
-func (s *Upkeep) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
+func (s *Maintenance) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
 	const op = "turn.sizes"
 	if encoding == "" {
 		return chat.Errorf(chat.CodeInvalid, op, "The sizes name no encoding.")

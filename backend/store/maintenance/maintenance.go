@@ -1,5 +1,5 @@
-// Package upkeep keeps the database small and fast, and reports its size.
-package upkeep
+// Package maintenance keeps the database small and fast, and reports its size.
+package maintenance
 
 import (
 	"context"
@@ -11,21 +11,21 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// Upkeep keeps the database small and fast, and reports its size.
-type Upkeep struct {
+// Maintenance keeps the database small and fast, and reports its size.
+type Maintenance struct {
 	*core.Core
 	Settled sizeCache
 }
 
-// New returns the upkeep of an open database.
-func New(c *core.Core) *Upkeep {
-	u := &Upkeep{Core: c}
+// New returns the maintenance of an open database.
+func New(c *core.Core) *Maintenance {
+	u := &Maintenance{Core: c}
 	c.OnForget = append(c.OnForget, u.Settled.Clear)
 	return u
 }
 
 // Setting reads a piece of small application state.
-func (s *Upkeep) Setting(ctx context.Context, key string) (string, bool, error) {
+func (s *Maintenance) Setting(ctx context.Context, key string) (string, bool, error) {
 	rows, err := core.All[string](ctx, s, "setting.read", `SELECT value FROM settings WHERE key = ?`, key)
 	if err != nil || len(rows) == 0 {
 		return "", false, err
@@ -34,7 +34,7 @@ func (s *Upkeep) Setting(ctx context.Context, key string) (string, bool, error) 
 }
 
 // PutSetting stores a piece of small application state, such as the last session.
-func (s *Upkeep) PutSetting(ctx context.Context, key, value string) error {
+func (s *Maintenance) PutSetting(ctx context.Context, key, value string) error {
 	return s.Write(ctx, "setting.write", func(t *core.Tx) error {
 		return t.Run(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
@@ -63,7 +63,7 @@ type Stats struct {
 }
 
 // Stats counts the stored data.
-func (s *Upkeep) Stats(ctx context.Context) (Stats, error) {
+func (s *Maintenance) Stats(ctx context.Context) (Stats, error) {
 	var st Stats
 	err := s.Read(ctx, "store.stats", func(db *gorm.DB) error {
 		return db.Raw(`SELECT
