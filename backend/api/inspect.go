@@ -99,9 +99,9 @@ func (s *Inspect) pendingView(ctx context.Context, head string, t chat.Turn, job
 func whyPending(job chat.Job, ahead int) string {
 	switch {
 	case job.State == chat.JobDead:
-		return "Summarising failed too often. Retry it manually. Nothing is lost: until then the turn is sent in full."
+		return "Summarizing failed too often. Retry it manually. Nothing is lost: until then the turn is sent in full."
 	case job.State == chat.JobRunning:
-		return "It is being summarised into the state now."
+		return "It is being summarized into the state now."
 	case job.State == chat.JobDone:
 		return "Its job is over but left no summary. The next reconciliation queues it again."
 	case ahead > 0:

@@ -29,7 +29,7 @@ func (s longStep) StepEvents(_ context.Context, _ chat.StepID, yield func(chat.R
 	return nil
 }
 
-// Of a long step the window gets the beginning and the end, and the size of the omitted part.
+// For a long step, the window gets the beginning, the end, and the size of the part that is left out.
 func TestARawStepIsBounded(t *testing.T) {
 	for name, step := range map[string]longStep{
 		"short":        {events: 3, data: "abc"},
@@ -50,13 +50,13 @@ func TestARawStepIsBounded(t *testing.T) {
 				t.Errorf("%d bytes are returned", size)
 			}
 			if len(raw.Events)+raw.LeftOut != step.events {
-				t.Errorf("%d events and %d left out, want %d", len(raw.Events), raw.LeftOut, step.events)
+				t.Errorf("%d events and %d left out, want %d in all", len(raw.Events), raw.LeftOut, step.events)
 			}
 			if long := step.events*len(step.data) > 4*rawPart; long != (raw.LeftOut > 0) || long != (raw.LeftOutBytes > 0) || long && raw.LeftOutAfter >= len(raw.Events) {
-				t.Errorf("left out are %d events, %d bytes, after %d", raw.LeftOut, raw.LeftOutBytes, raw.LeftOutAfter)
+				t.Errorf("%d events (%d bytes) are left out after the first %d", raw.LeftOut, raw.LeftOutBytes, raw.LeftOutAfter)
 			}
 			if long := len(step.response) > 0; long != strings.Contains(raw.Response, "bytes are left out here") {
-				t.Errorf("the response has %d bytes", len(raw.Response))
+				t.Errorf("the note about bytes left out is wrong for a response of %d bytes", len(raw.Response))
 			}
 		})
 	}

@@ -227,7 +227,7 @@ func (a *app) commitPolicy() jobs.CommitPolicy {
 	}
 }
 
-// librarian returns the model that summarises a turn's conversation; nil if there is none. With memory off it is nil,
+// librarian returns the model that summarizes a turn's conversation; nil if there is none. With memory off it is nil,
 // because the summaries would never be sent.
 func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
 	if !a.config.Config().Context.Infinity {

@@ -8,10 +8,12 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// detachedProcess prevents the new program from ending with this one's console.
+// detachedProcess is DETACHED_PROCESS of the Windows API: the new process does not inherit this one's console, so it
+// keeps running when that console is closed.
 const detachedProcess = 0x00000008
 
-// restart starts a new instance of the program; this one has closed everything and is about to end.
+// restart starts a new instance of the program, with the same arguments and environment. The caller has closed
+// everything and is about to exit.
 func restart() error {
 	path, err := os.Executable()
 	if err != nil {

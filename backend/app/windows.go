@@ -43,9 +43,9 @@ const (
 const (
 	// bufferedInput is the buffer size for a window's calls, in bytes.
 	bufferedInput = 32 << 10
-	// quittingTime is how long a window may take to close when the program ends.
+	// quitTimeout is how long a window may take to close when the program ends.
 	quitTimeout = 3 * time.Second
-	// helloTime is how long a window waits for the program that has the data open.
+	// helloTimeout is how long a window waits for the program that has the data open.
 	helloTimeout = 15 * time.Second
 )
 

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// Item is one provider-normalised output (SRD 5.3): AssistantMessage, ToolCall,
+// Item is one provider-normalized output (SRD 5.3): AssistantMessage, ToolCall,
 // ToolOutput, ReasoningItem, Metadata or UnknownItem. JSON as for Block.
 type Item interface {
 	itemType() string

@@ -139,7 +139,7 @@ func MissedDaily(err error) RecoveryItem {
 func FailedJob(j Job) RecoveryItem {
 	work := map[JobType]string{
 		JobSummarizeTurn: "Adding an answer to the conversation's state", JobIndexTurn: "Making a turn searchable",
-		JobSummarizeRange: "Summarising part of the history",
+		JobSummarizeRange: "Summarizing part of the history",
 	}[j.Type]
 	work = cmp.Or(work, "Background work")
 	return RecoveryItem{

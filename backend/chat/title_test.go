@@ -14,7 +14,7 @@ func TestTitlesEndWithACompleteThought(t *testing.T) {
 		"How do I configure replication between two PostgreSQL servers with a slow connection?":         "How do I configure replication between two PostgreSQL",
 		"Compare Postgres and MySQL for our web shop with many orders, because the old one is slow":     "Compare Postgres and MySQL for our web shop with many orders",
 		"Write a letter to the landlord about the broken heating in my flat, which isn't warm":          "Write a letter to the landlord about the broken heating",
-		"Summarise the minutes of yesterday's meeting for a colleague (who was not there at all)":       "Summarise the minutes of yesterday's meeting for a colleague",
+		"Summarize the minutes of yesterday's meeting for a colleague (who was not there at all)":       "Summarize the minutes of yesterday's meeting for a colleague",
 		"Our backups run at night, at three; what happens if one of those backups doesn’t finish?":      "Our backups run at night, at three; what happens if one",
 		"Translate this contract into German, keep the numbering, and don't change the \"definitions\"": "Translate this contract into German, keep the numbering",
 		"Explain quantum entanglement to a school class of ten-year-olds, in a few short words":         "Explain quantum entanglement to a school class",

@@ -17,10 +17,10 @@ const (
 	CallAllowed  ToolCallState = "allowed"  // may run, not started yet
 	CallStarted  ToolCallState = "started"  // running, or was running when the program ended
 	CallUnknown  ToolCallState = "unknown"  // started, with an unknown outcome: the user decides
-	CallDone     ToolCallState = "done"     // has a result, also if it was denied
+	CallDone     ToolCallState = "done"     // has a result, even if it was denied
 )
 
-// Waits reports whether a call in this state needs a decision of the user.
+// Waits reports whether a call in this state needs a decision by the user.
 func (s ToolCallState) Waits() bool { return s == CallProposed || s == CallUnknown }
 
 // ToolDecision is the decision about a call, and how long it applies.
@@ -33,7 +33,7 @@ const (
 	DecisionAlways  ToolDecision = "always"  // run it, and the same tool anywhere without asking
 	DecisionDeny    ToolDecision = "deny"    // do not run it this time
 	DecisionNever   ToolDecision = "never"   // do not run it, and do not offer the tool any more
-	DecisionNotRun  ToolDecision = "not_run" // it cannot run, or its turn was ended first
+	DecisionNotRun  ToolDecision = "not_run" // it cannot run, or its turn ended before it could
 )
 
 // Allows reports whether the decision lets a call run.
@@ -52,9 +52,9 @@ type UnknownReason string
 const (
 	UnknownCancelled  UnknownReason = "cancelled"  // it was cancelled while running
 	UnknownTimeout    UnknownReason = "timeout"    // it took longer than tools.call_timeout_s
-	UnknownEnded      UnknownReason = "ended"      // the tool's server ended, or the connection to it
+	UnknownEnded      UnknownReason = "ended"      // the tool's server or the connection to it ended
 	UnknownUnreadable UnknownReason = "unreadable" // its response was unreadable
-	UnknownCrash      UnknownReason = "crash"      // the program ended while it was running
+	UnknownCrash      UnknownReason = "crash"      // the program ended while the call was running
 )
 
 // Resolution is what the user does about a call with an unknown outcome.
@@ -63,7 +63,7 @@ type Resolution string
 const (
 	ResolveEnter Resolution = "enter" // enter the result that the user determined
 	ResolveRerun Resolution = "rerun" // run it again
-	ResolveTell  Resolution = "tell"  // tell the model that it is unknown
+	ResolveTell  Resolution = "tell"  // tell the model that the outcome is unknown
 )
 
 // ToolBatch is the calls of one step, in the model's order.
@@ -130,15 +130,15 @@ type CallRecord struct {
 	State      ToolCallState   `json:"state"`
 	Decision   ToolDecision    `json:"decision,omitempty"`
 	DecidedAt  *time.Time      `json:"decided_at,omitempty"`
-	Runs       int             `json:"runs"` // how often it was started
+	Runs       int             `json:"runs"` // how often the call was started
 	StartedAt  *time.Time      `json:"started_at,omitempty"`
 	EndedAt    *time.Time      `json:"ended_at,omitempty"`
 	Reason     UnknownReason   `json:"reason,omitempty"`
-	Redactions []CallRedaction `json:"redactions,omitempty"` // of the arguments as sent
+	Redactions []CallRedaction `json:"redactions,omitempty"` // secrets removed from the arguments
 	Result     *ToolResult     `json:"result,omitempty"`
 }
 
-// CallRedaction says which kind of secret was removed from a call's arguments, never the secret.
+// CallRedaction says which kind of secret was removed from a call's arguments, but not the secret itself.
 type CallRedaction struct {
 	Rule  string `json:"rule"`
 	Bytes int    `json:"bytes"`
@@ -158,11 +158,11 @@ type ProposedCall struct {
 // CallDecision is a decision about one call. A denial includes the call's result.
 type CallDecision struct {
 	Call ToolCallID
-	// State is the call's state when the decision was made; in another state it is refused. Empty: any state that
-	// allows a decision.
+	// State is the call's state when the decision was made: if the call has another state by now, the decision is
+	// refused. Empty: any state that allows a decision.
 	State      ToolCallState
 	Decision   ToolDecision
-	Definition string // hash of what was shown
+	Definition string // hash of the definition that was shown
 	Result     *ToolResult
 }
 
@@ -172,8 +172,8 @@ type CallEnd struct {
 	State  ToolCallState // as in CallDecision
 	Result *ToolResult
 	Reason UnknownReason
-	// Recalled are the turns that the result quotes, if the tool read memory, at most MaxRecalled. One without a turn
-	// is a session that the result names.
+	// Recalled are the turns that the result quotes if the tool read memory, at most MaxRecalled. An entry without a
+	// turn is a session that the result names.
 	Recalled []ShownTurn
 }
 
@@ -190,7 +190,7 @@ type LookedUp struct {
 	TurnSeq int64      `json:"turn_seq"` // 0: the turn does not exist here
 }
 
-// WaitingCall is a call that waits for the user, with its context.
+// WaitingCall is a call that waits for the user, with its place in the conversation.
 type WaitingCall struct {
 	CallRecord
 	StepID    StepID    `json:"step_id"`
@@ -201,12 +201,12 @@ type WaitingCall struct {
 	Session   string    `json:"session"` // title
 }
 
-// ToolPermission is a decision for later calls of a tool, or of all tools of a source.
+// ToolPermission is a decision about later calls of a tool, or of all tools of a source.
 type ToolPermission struct {
 	Source     string       `json:"source"`
-	Tool       string       `json:"tool,omitempty"`    // empty: all of the source
+	Tool       string       `json:"tool,omitempty"`    // empty: all tools of the source
 	Session    SessionID    `json:"session,omitempty"` // empty: in all sessions
-	Decision   ToolDecision `json:"decision"`          // session, always; never, also for a single session
+	Decision   ToolDecision `json:"decision"`          // session; always; or never, which may apply to a single session
 	Definition string       `json:"definition_hash,omitempty"`
 	CreatedAt  time.Time    `json:"created_at"`
 }
@@ -216,7 +216,7 @@ type PinnedDefinition struct {
 	ToolDefinition
 	Hash       string    `json:"hash"`
 	AcceptedAt time.Time `json:"accepted_at"`
-	// Current: it was accepted last for its tool.
+	// Current reports whether this is the definition that was accepted last for its tool.
 	Current bool `json:"current"`
 }
 

@@ -85,7 +85,7 @@ type ErasePreview struct {
 	Included []Copy   `json:"included"` // copies that would be deleted too: those named to the preview
 	Reason   string   `json:"reason"`   // why it is not possible now; empty: it is
 	// Names are the present and former names of the session and of the included copies, here and in the program they were
-	// imported from, by which NamedIn recognises records of tasks.
+	// imported from, by which NamedIn recognizes records of tasks.
 	Names []string `json:"-"`
 }
 

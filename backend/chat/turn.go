@@ -370,7 +370,7 @@ func EventsOf(events []RawEvent) EventSeq {
 	}
 }
 
-// PinSuggestion is a standing instruction recognised in a user's message that could be pinned.
+// PinSuggestion is a standing instruction recognized in a user's message that could be pinned.
 type PinSuggestion struct {
 	ID        SuggestionID `json:"id"`
 	SessionID SessionID    `json:"session_id"`

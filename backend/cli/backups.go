@@ -235,7 +235,7 @@ func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, 
 	kept, err := copies.StartFresh(ctx)
 	return reply{doc: keptReply{kept}, text: func(o *output) {
 		if err == nil {
-			o.printf("Kept in %s. The next message starts an empty history.\n", line(kept))
+			o.printf("The remaining files are kept in %s. The next message starts an empty history.\n", line(kept))
 		}
 	}}, err
 }
@@ -250,7 +250,7 @@ func (c *call) dropLog(ctx context.Context, copies Copies, yes bool) (reply, err
 	kept, err := copies.DropLog(ctx)
 	return reply{doc: keptReply{kept}, text: func(o *output) {
 		if err == nil {
-			o.printf("Kept in %s. Run verify to see whether the rest is intact.\n", line(kept))
+			o.printf("The damaged files are kept in %s. Run verify to check the rest.\n", line(kept))
 		}
 	}}, err
 }

@@ -159,7 +159,7 @@ func (r contextReply) print(o *output, text bool) {
 	}
 	o.printf("%s: %s, %s, model %s\n", subject, r.Usage, r.State, line(r.Manifest.Model))
 	if r.RecalledTokens > 0 {
-		o.printf("%s of it are recalled memory, which gives way when room is needed.\n", plural(r.RecalledTokens, "token"))
+		o.printf("Of these, recalled memory: %s. It is left out when space is needed.\n", plural(r.RecalledTokens, "token"))
 	}
 	if r.NotBelieved != "" {
 		o.printf("The provider's token counts were ignored: %s.\n", line(r.NotBelieved))
@@ -293,7 +293,7 @@ func (r summarizeReply) print(o *output) {
 		o.printf("No range is summarized: there are too few turns before the newest ones, which are always sent in full.\n")
 		return
 	default:
-		o.printf("The whole conversation still fits: no range is summarized. --force summarizes it anyway.\n")
+		o.printf("The whole conversation still fits: no range was summarized. --force summarizes all turns but the newest.\n")
 		return
 	}
 	t := newTable("TURNS", "TOKENS", "OF", "BY").numbers(1, 2)

@@ -58,8 +58,8 @@ func (s *Services) branchToSwitch(ctx context.Context, session string) (chat.Bra
 		return chat.Branch{}, err
 	}
 	if !ok {
-		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "cli.models", "There is no session that could switch.").
-			WithHint("send or chat starts one")
+		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "cli.models", "There is no session to switch.").
+			WithHint("start one with send or chat")
 	}
 	return s.Sessions.Branch(ctx, last.ActiveBranch)
 }

@@ -245,8 +245,8 @@ func (c *Config) DefaultModel(have HaveKey) Model {
 	return recallModel
 }
 
-// LibrarianModel returns the model that summarises the turns of a model: the one named by librarian.model, or with auto
-// the cheap one of the same service with the same key; a model on another server summarises its own turns. False means
+// LibrarianModel returns the model that summarizes the turns of a model: the one named by librarian.model, or with auto
+// the cheap one of the same service with the same key; a model on another server summarizes its own turns. False means
 // that there is none, and only the deterministic fallback is used.
 func (c *Config) LibrarianModel(turn Model, have HaveKey) (Model, bool) {
 	var m Model

@@ -54,7 +54,7 @@ var coreTable = []key{
 
 	{spec{
 		name: "context.infinity", group: groupBudget, label: "Unlimited history", def: true,
-		help: "Off: plain chat. It is still saved, but nothing is summarised or remembered, and a session " +
+		help: "Off: plain chat. It is still saved, but nothing is summarized or remembered, and a session " +
 			"that outgrows the model's window is an error. CONTEXTINFINITY=0 or 1 in the environment overrides the file.",
 	}, func(c *Config) any { return &c.Context.Infinity }},
 	{spec{
@@ -158,7 +158,7 @@ var coreTable = []key{
 	}, func(c *Config) any { return &c.Stream.MaxAnswerTokens }},
 
 	{spec{
-		name: "librarian.commit", group: groupLibrarian, label: "Summarise turns", def: "eager",
+		name: "librarian.commit", group: groupLibrarian, label: "Summarize turns", def: "eager",
 		choices: []string{"eager", "lazy"},
 		help: "eager: adds each finished turn to the state at once. lazy: waits until the pending window is full, with fewer " +
 			"librarian calls and more recent turns word for word.",

@@ -9,18 +9,18 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// nearlyWhite is the brightness from which text cannot be seen on white paper; white has 1.
+// nearlyWhite is the brightness at and above which text cannot be seen on white paper; white has brightness 1.
 const nearlyWhite = 0.99
 
-// ink is what is known about a colour, to decide whether text in it can be seen.
+// ink is the current fill or stroke colour, as far as it decides whether text is visible.
 type ink struct {
-	white bool
-	plain bool // its colour space is one whose white values are known, see isPlain
+	white      bool
+	knownSpace bool // the values of white in the current colour space are known, see isKnownSpace
 }
 
-// colour tracks the fill and stroke colours. White text is invisible on a page that nothing has been painted on yet;
-// on a dark shape, a dark line or a picture it is visible.
-func (p *page) colour(op string, values []pdf.Value, resources pdf.Value) {
+// trackColour applies an operator that sets a colour or paints. White text counts as invisible until something that is
+// not white has been painted on the page: a shape, a line or a picture.
+func (p *page) trackColour(op string, values []pdf.Value, resources pdf.Value) {
 	switch op {
 	case "g", "rg", "k", "cs", "sc", "scn":
 		p.fill.set(op, values, resources)
@@ -37,31 +37,32 @@ func (p *page) colour(op string, values []pdf.Value, resources pdf.Value) {
 	}
 }
 
-// set applies an operator, whose name is that of the operator for the fill colour.
+// set applies an operator that sets the colour. For the stroke colour too, op is the name of the fill operator.
 func (c *ink) set(op string, values []pdf.Value, resources pdf.Value) {
 	args := lists.Map(values, pdf.Value.Float64)
 	switch op {
 	case "g":
-		c.white = isWhite(args, 1)
+		c.white, c.knownSpace = isWhite(args, 1), true
 	case "rg":
-		c.white = isWhite(args, 3)
+		c.white, c.knownSpace = isWhite(args, 3), true
 	case "k":
-		c.white = isWhite(args, 4)
-	case "cs": // the first colour of a space is black, or unknown
-		c.white, c.plain = false, len(values) == 1 && isPlain(values[0].Name(), resources)
+		c.white, c.knownSpace = isWhite(args, 4), true
+	case "cs": // the initial colour of a colour space is black or unknown
+		c.white, c.knownSpace = false, len(values) == 1 && isKnownSpace(values[0].Name(), resources)
 	case "sc", "scn":
-		c.white = c.plain && isWhite(args, len(args))
+		c.white = c.knownSpace && isWhite(args, len(args))
 	}
 }
 
-// isPlain reports whether the values of a colour space are gray, RGB or CMYK.
-func isPlain(name string, resources pdf.Value) bool {
+// isKnownSpace reports whether the values of a colour space are gray, RGB or CMYK.
+func isKnownSpace(name string, resources pdf.Value) bool {
 	if space := resources.Key("ColorSpace").Key(name); space.Kind() == pdf.Array {
 		name = space.Index(0).Name()
 	}
 	return slices.Contains([]string{"DeviceGray", "DeviceRGB", "DeviceCMYK", "CalGray", "CalRGB", "ICCBased"}, name)
 }
 
+// isWhite reports whether args are the n components of white: 1 for gray, 3 for RGB, 4 for CMYK.
 func isWhite(args []float64, n int) bool {
 	if len(args) != n {
 		return false

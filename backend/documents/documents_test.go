@@ -18,7 +18,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// TestMain also runs the process that reads a PDF, like main in the program.
+// TestMain also acts as the process that reads a file, like main in the program.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == ReadArgument {
 		os.Exit(ReadFile(os.Stdin, os.Stdout))
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// takeMemory is the argument with which the test allocates more memory than the process may use.
+// takeMemory is the argument that makes the test binary allocate more memory than the process may use.
 const takeMemory = "take-memory"
 
 func reader(t testing.TB) Reader {
@@ -52,8 +52,8 @@ func TestReadText(t *testing.T) {
 		{"Markdown", "PLAN.MD", "# Plan", "text/markdown", "# Plan", true},
 		{"code", "/home/x/main.go", "package main\n", "text/x-go", "package main\n", true},
 		{"no extension", "Makefile", "all:\n\ttrue\n", "text/plain", "all:\n\ttrue\n", true},
-		{"an extension that lies", "picture.png", "only words", "text/plain", "only words", true},
-		{"UTF-8 with its mark", "a.csv", "\xEF\xBB\xBFä,b", "text/csv", "ä,b", false},
+		{"a wrong extension", "picture.png", "only words", "text/plain", "only words", true},
+		{"UTF-8 with a byte order mark", "a.csv", "\xEF\xBB\xBFä,b", "text/csv", "ä,b", false},
 		{"UTF-16, little-endian", "a.txt", "\xFF\xFEa\x00\xE4\x00", "text/plain", "aä", false},
 		{"UTF-16, big-endian", "a.txt", "\xFE\xFF\xD8\x3D\xDE\x00", "text/plain", "😀", false},
 		{"several scripts", "a.txt", "日本語 العربية", "text/plain", "日本語 العربية", true},
@@ -122,7 +122,7 @@ func TestReadPDF(t *testing.T) {
 		{"one page", simplePDF("BT /F1 12 Tf 72 700 Td (The harbour opens at seven.) Tj ET"), "The harbour opens at seven."},
 		{"lines and words by position", simplePDF("BT /F1 10 Tf 10 TL 72 700 Td [(The) -300 (har) 20 (bour)] TJ T* (opens) Tj ( at) Tj 0 -40 Td (Later.) Tj ET"), "The harbour\nopens at\n\nLater."},
 		{"pages", simplePDF("BT /F1 9 Tf 1 0 0 1 10 10 Tm (one) Tj ET", "", "BT /F1 9 Tf (three) ' ET"), "one\n\f\n\fthree"},
-		{"junk around it", append(append([]byte("junk\n"), simplePDF("BT /F1 12 Tf (words) Tj ET")...), "\nmore junk, "+strings.Repeat("x", 200)...), ""},
+		{"junk before and after", append(append([]byte("junk\n"), simplePDF("BT /F1 12 Tf (words) Tj ET")...), "\nmore junk, "+strings.Repeat("x", 200)...), ""},
 		{"a newer version", bytes.Replace(simplePDF("BT /F1 12 Tf (words) Tj ET"), []byte("%PDF-1.4"), []byte("%PDF-2.0"), 1), "words"},
 		{"printed by a browser", printed, "Quarterly report on the “office” figures\nThe turnover of the Lisbon branch was 4,812,300 euro in 2025, an increase of 7.5 percent. Kerning:\n" +
 			"AVAVA To Te fluffier.\n\nfirst point\nsecond point\n\nName Amount\nAlpha 12\n\n日本語のテキスト, Größe, Ελληνικά.\n\fPage two says hello."},
@@ -145,10 +145,10 @@ func TestReadPDF(t *testing.T) {
 	}
 }
 
-// Invisible text is marked, because it may be the recognized text of a scan or text that was hidden for programs.
-func TestTextThatIsNotVisible(t *testing.T) {
+// Invisible text is marked, because it may be the recognized text of a scan or hidden text that only programs are meant to read.
+func TestInvisibleText(t *testing.T) {
 	hidden := func(visible, text string) string { return strings.TrimLeft(visible+"\n\n", "\n") + notVisible + text }
-	boxed := func(content string) []byte {
+	onSmallPage := func(content string) []byte {
 		return makePDF([]string{
 			"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [4 0 R] /MediaBox [0 0 200 200] /Resources << /Font << /F1 3 0 R >> >> >>",
 			helvetica, "<< /Type /Page /Parent 2 0 R /Contents 5 0 R >>", stream("", content),
@@ -159,30 +159,30 @@ func TestTextThatIsNotVisible(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"an invisible mode", simplePDF("BT /F1 12 Tf 10 700 Td (seen) Tj 3 Tr 0 -20 Td (obey) Tj 0 Tr 0 -20 Td (more) Tj ET"), hidden("seen\n\nmore", "obey")},
-		{"a clip alone", simplePDF("BT /F1 12 Tf (seen) Tj 7 Tr (obey) Tj ET"), hidden("seen", "obey")},
+		{"the invisible mode", simplePDF("BT /F1 12 Tf 10 700 Td (seen) Tj 3 Tr 0 -20 Td (obey) Tj 0 Tr 0 -20 Td (more) Tj ET"), hidden("seen\n\nmore", "obey")},
+		{"text that is only a clipping path", simplePDF("BT /F1 12 Tf (seen) Tj 7 Tr (obey) Tj ET"), hidden("seen", "obey")},
 		{"a mode that Q restores", simplePDF("q 3 Tr Q BT /F1 12 Tf (seen) Tj ET"), "seen"},
 		{"a scan with its text", simplePDF("q 3 Tr BT /F1 12 Tf (recognized) Tj ET Q"), hidden("", "recognized")},
 		{"no size", simplePDF("BT /F1 12 Tf (seen) Tj /F1 0 Tf (obey) Tj ET"), hidden("seen", "obey")},
-		{"next to no size", simplePDF("q 0.01 0 0 0.01 0 0 cm BT /F1 12 Tf (obey) Tj ET Q BT /F1 12 Tf (seen) Tj ET"), hidden("seen", "obey")},
+		{"almost no size", simplePDF("q 0.01 0 0 0.01 0 0 cm BT /F1 12 Tf (obey) Tj ET Q BT /F1 12 Tf (seen) Tj ET"), hidden("seen", "obey")},
 		{"no width", simplePDF("BT /F1 12 Tf (seen) Tj 0 Tz (obey) Tj ET"), hidden("seen", "obey")},
 		{"less than a point high", simplePDF("BT /F1 12 Tf (seen) Tj /F1 0.9 Tf 0 -20 Td (obey) Tj ET"), hidden("seen", "obey")},
 		{"white on white", simplePDF("BT /F1 12 Tf 10 700 Td (seen) Tj 1 1 1 rg 0 -20 Td (obey) Tj 0 g 0 -20 Td (more) Tj ET"), hidden("seen\n\nmore", "obey")},
 		{"white as gray", simplePDF("q 1 g BT /F1 12 Tf (obey) Tj ET Q BT /F1 12 Tf (seen) Tj ET"), hidden("seen", "obey")},
-		{"no ink", simplePDF("BT /F1 12 Tf (seen) Tj 0 0 0 0 k (obey) Tj ET"), hidden("seen", "obey")},
-		{"white of a colour space", simplePDF("BT /F1 12 Tf (seen) Tj /DeviceRGB cs 1 1 1 sc (obey) Tj ET"), hidden("seen", "obey")},
+		{"white in CMYK", simplePDF("BT /F1 12 Tf (seen) Tj 0 0 0 0 k (obey) Tj ET"), hidden("seen", "obey")},
+		{"white in a colour space", simplePDF("BT /F1 12 Tf (seen) Tj /DeviceRGB cs 1 1 1 sc (obey) Tj ET"), hidden("seen", "obey")},
 		{"white on a dark shape", simplePDF("0 0 1 rg 0 0 200 200 re f 1 g BT /F1 12 Tf (seen) Tj ET"), "seen"},
-		{"a spot colour of one", simplePDF("/Spot cs 1 scn BT /F1 12 Tf (seen) Tj ET"), "seen"},
+		{"a spot colour with the value 1", simplePDF("/Spot cs 1 scn BT /F1 12 Tf (seen) Tj ET"), "seen"},
 		{"white on a white shape", simplePDF("1 g 0 0 200 200 re f BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
 		{"white on a thick line", simplePDF("40 w 0 0 1 RG 0 10 m 200 10 l S 1 g BT /F1 12 Tf (seen) Tj ET"), "seen"},
-		{"white on a line that closes", simplePDF("40 w 0 10 m 200 10 l s 1 g BT /F1 12 Tf (seen) Tj ET"), "seen"},
+		{"white on a closed line", simplePDF("40 w 0 10 m 200 10 l s 1 g BT /F1 12 Tf (seen) Tj ET"), "seen"},
 		{"white in a shape with a dark edge", simplePDF("1 g 40 w 0 0 200 200 re B BT /F1 12 Tf (seen) Tj ET"), "seen"},
 		{"white in a closed shape with a dark edge", simplePDF("1 g 40 w /DeviceRGB CS 0 0 1 SC 0 0 200 200 re b* BT /F1 12 Tf (seen) Tj ET"), "seen"},
 		{"white on a white line", simplePDF("40 w 1 1 1 RG 0 10 m 200 10 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
-		{"white on a line of white inks", simplePDF("/DeviceCMYK CS 0 0 0 0 SCN 0 10 m 200 10 l s 1 G 0 9 m 9 9 l S 0 0 0 0 K 0 9 m 9 9 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
-		{"a dark line's colour that Q restores", simplePDF("1 G q 0 G Q 0 10 m 200 10 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
-		{"beside the page", boxed("BT /F1 12 Tf 10 10 Td (seen) Tj 0 -200 Td (obey) Tj 900 300 Td (too) Tj ET"), hidden("seen", "obey\n\ntoo")},
-		{"at its edge", boxed("BT /F1 12 Tf -5 195 Td (seen) Tj ET"), "seen"},
+		{"white on white lines in CMYK and gray", simplePDF("/DeviceCMYK CS 0 0 0 0 SCN 0 10 m 200 10 l s 1 G 0 9 m 9 9 l S 0 0 0 0 K 0 9 m 9 9 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
+		{"a white line after Q restored its colour", simplePDF("1 G q 0 G Q 0 10 m 200 10 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
+		{"outside the page", onSmallPage("BT /F1 12 Tf 10 10 Td (seen) Tj 0 -200 Td (obey) Tj 900 300 Td (too) Tj ET"), hidden("seen", "obey\n\ntoo")},
+		{"across the edge of the page", onSmallPage("BT /F1 12 Tf -5 195 Td (seen) Tj ET"), "seen"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, err := reader(t).Read(context.Background(), "a.pdf", c.data)
@@ -193,10 +193,10 @@ func TestTextThatIsNotVisible(t *testing.T) {
 	}
 }
 
-// If a page takes too long, reading ends: the pages before it are kept, and the text says where it ends.
-func TestReadingEndsAtAPage(t *testing.T) {
+// If a page takes too long, reading ends: the pages before it are kept, and the text says after which page it ended.
+func TestReadingEndsBeforeASlowPage(t *testing.T) {
 	r := reader(t)
-	r.timeout = 12 * time.Second // enough for a busy machine; the page never ends
+	r.timeout = 12 * time.Second // enough to read the other pages on a busy machine; reading the slow page never ends
 	d, err := r.Read(context.Background(), "slow.pdf", simplePDF("BT /F1 12 Tf (one) Tj ET", "BT /F1 12 Tf (two) Tj ET", "<", "BT /F1 12 Tf (four) Tj ET"))
 	const want = "[Reading ended after page 2 of 4: the next page took too long. What follows is not in this text.]\n\none\n\ftwo"
 	if err != nil || d.Text != want {
@@ -222,18 +222,18 @@ func TestReadingEndsAtAPage(t *testing.T) {
 func TestThePDFProcessHasNoKeys(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
-		t.Skip("there is no shell to show its environment")
+		t.Skip("there is no shell to print the environment")
 	}
 	t.Setenv("OPENAI_API_KEY", "sk-in-the-environment")
 	t.Setenv("MY_OWN_NAME", "sk-of-another-name")
 	program := filepath.Join(t.TempDir(), "reader")
 	script := "#!" + sh + "\nprintf '\\0001/1\\n'; env; printf '\\000text\\n'\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil { // it is to be run
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil { // must be executable
 		t.Fatal(err)
 	}
 	d, err := Reader{Program: program}.Read(context.Background(), "a.pdf", []byte("%PDF-1.4"))
 	if err != nil || !strings.Contains(d.Text, "PATH=") || strings.Contains(d.Text, "sk-") {
-		t.Errorf("its environment is %q, %v", d.Text, err)
+		t.Errorf("the environment of the process is %q, %v", d.Text, err)
 	}
 }
 
@@ -272,13 +272,13 @@ func TestHostilePDF(t *testing.T) {
 }
 
 // A page that needs too much memory ends reading, and the pages before it are kept.
-func TestPDFTakesTooMuchMemory(t *testing.T) {
+func TestPDFThatNeedsTooMuchMemory(t *testing.T) {
 	t.Parallel()
 	var packed bytes.Buffer
 	w := zlib.NewWriter(&packed)
 	piece := bytes.Repeat([]byte("a"), 1<<20)
 	_, _ = w.Write([]byte("BT ("))
-	for range 3 * processMemory / len(piece) { // a text without an end
+	for range 3 * processMemory / len(piece) { // a string without an end
 		_, _ = w.Write(piece)
 	}
 	if err := w.Close(); err != nil {
@@ -299,15 +299,15 @@ func TestPDFTakesTooMuchMemory(t *testing.T) {
 func TestTheSystemLimitsThePDFProcess(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux counts what a process maps against its limit")
+		t.Skip("only Linux counts mapped memory against the limit of the process")
 	}
 	if err := exec.Command(reader(t).Program, takeMemory).Run(); err == nil {
 		t.Errorf("the process could allocate %d MB", 4*processMemory>>20)
 	}
 }
 
-// Reading a file that takes too long is stopped, and its process is ended.
-func TestPDFTakesTooLong(t *testing.T) {
+// Reading ends if it takes too long or is cancelled.
+func TestPDFThatTakesTooLong(t *testing.T) {
 	r := reader(t)
 	r.timeout = time.Second
 	_, err := r.Read(context.Background(), "slow.pdf", simplePDF("<")) // a string without an end: the library never stops

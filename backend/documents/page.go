@@ -107,7 +107,7 @@ func (p *page) run(content, resources pdf.Value, depth int) {
 		for i := len(args) - 1; i >= 0; i-- {
 			args[i] = stk.Pop()
 		}
-		p.colour(op, args, resources)
+		p.trackColour(op, args, resources)
 		if op == "Do" && len(args) == 1 && depth < maxForms {
 			p.form(resources.Key("XObject").Key(args[0].Name()), resources, depth)
 			return

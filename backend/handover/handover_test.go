@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// startServer serves calls in a directory until the test ends, and returns its address.
+// startServer starts a server that runs calls with run until the test ends, and returns the server and its address.
 func startServer(t *testing.T, run func(Call, Streams) int) (*Server, string) {
 	t.Helper()
 	address, err := Address(shortDir(t))
@@ -40,7 +40,7 @@ func startServer(t *testing.T, run func(Call, Streams) int) (*Server, string) {
 		Version: "1.0", Run: run, Log: slog.New(slog.DiscardHandler),
 		Check: func(c Call) error {
 			if c.Config == "other" {
-				return chat.Errorf(chat.CodeConflict, "test.check", "Configured otherwise.").WithHint("do not")
+				return chat.Errorf(chat.CodeConflict, "test.check", "The configuration differs.").WithHint("do not")
 			}
 			return nil
 		},
@@ -57,7 +57,7 @@ func stop(t *testing.T, s *Server) {
 	s.wg.Wait()
 }
 
-// shortDir is a directory with a path that is short enough for a socket.
+// shortDir returns a temporary directory with a path that is short enough for a socket.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ci-")
@@ -91,20 +91,20 @@ func TestACallIsRun(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	_, address := startServer(t, func(Call, Streams) int { t.Error("it was run"); return 0 })
-	ask := func(version string, c Call) error {
+	_, address := startServer(t, func(Call, Streams) int { t.Error("a refused call was run"); return 0 })
+	send := func(version string, c Call) error {
 		_, err := Send(t.Context(), address, version, c, noInput())
 		return err
 	}
-	err := ask("2.0", NewCall([]string{"pin"}))
+	err := send("2.0", NewCall([]string{"pin"}))
 	if chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "1.0") || !strings.Contains(err.Error(), "2.0") {
 		t.Errorf("another version: %v", err)
 	}
-	err = ask("1.0", Call{Config: "other"})
-	if e := chat.AsError(err); e.Code != chat.CodeConflict || e.Message != "Configured otherwise." || e.Hint != "do not" {
+	err = send("1.0", Call{Config: "other"})
+	if e := chat.AsError(err); e.Code != chat.CodeConflict || e.Message != "The configuration differs." || e.Hint != "do not" {
 		t.Errorf("refused by the check: %+v", e)
 	}
-	err = ask("1.0", NewCall([]string{strings.Repeat("x", maxFrame)}))
+	err = send("1.0", NewCall([]string{strings.Repeat("x", maxFrame)}))
 	if chat.CodeOf(err) != chat.CodeTooLarge {
 		t.Errorf("arguments over the limit: %v", err)
 	}
@@ -123,7 +123,7 @@ func TestNoListener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.SetUnlinkOnClose(false) // as after kill -9
+	l.SetUnlinkOnClose(false) // the socket file remains, as after kill -9
 	_ = l.Close()
 	if _, err := Send(t.Context(), address, "1.0", Call{}, noInput()); !errors.Is(err, ErrNoServer) {
 		t.Errorf("a socket without a listener: %v", err)
@@ -143,40 +143,40 @@ func TestNoListener(t *testing.T) {
 }
 
 func TestInterruptsAreForwardedUntilTheClientExits(t *testing.T) {
-	got := make(chan os.Signal, 8)
+	received := make(chan os.Signal, 8)
 	_, address := startServer(t, func(_ Call, s Streams) int {
 		for {
 			sig := <-s.Signals
-			got <- sig
+			received <- sig
 			if sig != os.Interrupt { // this call ignores Ctrl-C
 				return 7
 			}
 		}
 	})
 	interrupts := make(chan struct{})
-	a := noInput()
-	a.Interrupts = interrupts
-	answer := make(chan error, 1)
+	streams := noInput()
+	streams.Interrupts = interrupts
+	result := make(chan error, 1)
 	go func() {
-		_, err := Send(context.WithoutCancel(t.Context()), address, "1.0", Call{}, a)
-		answer <- err
+		_, err := Send(context.WithoutCancel(t.Context()), address, "1.0", Call{}, streams)
+		result <- err
 	}()
 	for range maxInterrupts {
 		interrupts <- struct{}{}
-		if sig := <-got; sig != os.Interrupt {
+		if sig := <-received; sig != os.Interrupt {
 			t.Fatalf("got %v", sig)
 		}
 	}
 	interrupts <- struct{}{}
-	if err := <-answer; chat.CodeOf(err) != chat.CodeCancelled {
+	if err := <-result; chat.CodeOf(err) != chat.CodeCancelled {
 		t.Errorf("the client exited with %v", err)
 	}
-	if sig := <-got; sig == os.Interrupt {
+	if sig := <-received; sig == os.Interrupt {
 		t.Error("the call got no hang-up signal when the client exited")
 	}
 }
 
-func TestTheEndOfTheContextTerminatesTheCall(t *testing.T) {
+func TestCancellingTheContextTerminatesTheCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, address := startServer(t, func(_ Call, s Streams) int {
 		cancel()
@@ -191,21 +191,21 @@ func TestTheEndOfTheContextTerminatesTheCall(t *testing.T) {
 	}
 }
 
-func TestTheServerStops(t *testing.T) {
-	started := make(chan *Server, 1)
+func TestStoppingTheServerEndsItsCalls(t *testing.T) {
+	started := make(chan struct{}, 1)
 	s, address := startServer(t, func(_ Call, st Streams) int {
-		started <- nil
+		started <- struct{}{}
 		<-st.Signals
 		return 5
 	})
-	answer := make(chan int, 1)
+	exitCode := make(chan int, 1)
 	go func() {
 		code, _ := Send(context.WithoutCancel(t.Context()), address, "1.0", Call{}, noInput())
-		answer <- code
+		exitCode <- code
 	}()
 	<-started
 	s.Stop(context.Background())
-	if code := <-answer; code != 5 {
+	if code := <-exitCode; code != 5 {
 		t.Errorf("code %d: the call did not end properly", code)
 	}
 	s.Stop(context.Background())
@@ -250,27 +250,27 @@ func (c *writeHook) Write(p []byte) (int, error) {
 	return c.Buffer.Write(p)
 }
 
-func TestInputThatCannotBeReadSendsNothingMore(t *testing.T) {
-	seen := make(chan error, 1)
+func TestAnInputErrorIsReportedToClientAndCall(t *testing.T) {
+	readErr := make(chan error, 1)
 	_, address := startServer(t, func(_ Call, s Streams) int {
 		_, err := io.ReadAll(s.In)
-		seen <- err
+		readErr <- err
 		return 0
 	})
-	a := noInput()
-	a.In = io.MultiReader(strings.NewReader("some"), failing{})
-	_, err := Send(t.Context(), address, "1.0", Call{}, a)
+	streams := noInput()
+	streams.In = io.MultiReader(strings.NewReader("some"), failingReader{})
+	_, err := Send(t.Context(), address, "1.0", Call{}, streams)
 	if chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("the client: %v", err)
 	}
-	if err := <-seen; err == nil {
+	if err := <-readErr; err == nil {
 		t.Error("the call read incomplete input without an error")
 	}
 }
 
-type failing struct{}
+type failingReader struct{}
 
-func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is gone") }
+func (failingReader) Read([]byte) (int, error) { return 0, errors.New("the disk is gone") }
 
 func TestAPanicEndsOnlyItsCall(t *testing.T) {
 	first := true
@@ -299,7 +299,7 @@ func TestAddress(t *testing.T) {
 	}
 	link := filepath.Join(shortDir(t), "link")
 	if err := os.Symlink(dir, link); err != nil {
-		t.Skipf("no links here: %v", err)
+		t.Skipf("symbolic links cannot be created here: %v", err)
 	}
 	if linked, err := Address(link); err != nil || linked != direct {
 		t.Errorf("through a link %q, %v; want %q", linked, err, direct)
@@ -308,10 +308,10 @@ func TestAddress(t *testing.T) {
 	if err := os.MkdirAll(deep, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	runtime := shortDir(t)
-	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	runtimeDir := shortDir(t)
+	t.Setenv("XDG_RUNTIME_DIR", runtimeDir)
 	outside, err := Address(deep)
-	if err != nil || filepath.Dir(outside) != runtime || len(outside) > maxAddress {
+	if err != nil || filepath.Dir(outside) != runtimeDir || len(outside) > maxAddress {
 		t.Errorf("with a path that is too long: %q, %v", outside, err)
 	}
 	if other, _ := Address(filepath.Dir(deep)); other == outside {
@@ -322,12 +322,12 @@ func TestAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	// Without a runtime directory, a private directory among the temporary files is used.
-	temp := shortDir(t)
+	// Without a runtime directory, a private directory in the directory for temporary files is used.
+	tempDir := shortDir(t)
 	t.Setenv("XDG_RUNTIME_DIR", "")
-	t.Setenv("TMPDIR", temp)
+	t.Setenv("TMPDIR", tempDir)
 	inTemp, err := Address(deep)
-	if err != nil || !strings.HasPrefix(inTemp, temp) {
+	if err != nil || !strings.HasPrefix(inTemp, tempDir) {
 		t.Errorf("%q, %v", inTemp, err)
 	}
 	if err := os.Chmod(filepath.Dir(inTemp), 0o777); err != nil {
@@ -352,7 +352,7 @@ func (l *flakyListener) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// After a temporary failure the listener continues.
+// After a temporary failure to accept a connection, the server continues.
 func TestAFailedAcceptIsRetried(t *testing.T) {
 	address, err := Address(shortDir(t))
 	if err != nil {
@@ -409,14 +409,14 @@ func TestIncompleteFramesAreBounded(t *testing.T) {
 			continue // the slots of the closed connections are not free yet
 		}
 		if err != nil || code != 7 {
-			t.Errorf("a large call after them: %d, %v", code, err)
+			t.Errorf("a large call after the incomplete frames: %d, %v", code, err)
 		}
 		break
 	}
 }
 
-// A frame that stops in the middle, or that is too large for input, ends its call.
-func TestFramesOfACallAreBounded(t *testing.T) {
+// A frame that is too large for a piece of input ends its call.
+func TestInputFramesAreBounded(t *testing.T) {
 	ended := make(chan os.Signal, 1)
 	_, address := startServer(t, func(_ Call, s Streams) int { ended <- <-s.Signals; return 0 })
 	c, err := net.Dial("unix", address)
@@ -431,7 +431,7 @@ func TestFramesOfACallAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Write(large); err != nil && !errors.Is(err, syscall.EPIPE) { // the frame is complete, but its announced size is refused
+	if _, err := c.Write(large); err != nil && !errors.Is(err, syscall.EPIPE) { // EPIPE: the server may refuse the announced size before all is written
 		t.Fatal(err)
 	}
 	select {

@@ -71,7 +71,7 @@ func (e evidence) states(statement string) bool {
 	}
 	q := content{words: contentStems(statement), names: nameStems(statement), numbers: numbers, spread: spreadShare, line: lineShare, name: nameShare}
 	if 2*len(q.names) > len(q.words) {
-		q.name = lineShare // a language that capitalises nouns, or a list of names
+		q.name = lineShare // a language that capitalizes nouns, or a list of names
 	}
 	if strings.ContainsFunc(statement, lexical.IsUnspaced) {
 		q.spread, q.line = unspacedShare, unspacedShare
@@ -221,7 +221,7 @@ func stem(word string) string {
 	return string(runes[:min(len(runes), stemRunes)])
 }
 
-// nameStems are the stems of a statement's names: capitalised words, except for the first.
+// nameStems are the stems of a statement's names: capitalized words, except for the first.
 func nameStems(text string) map[string]bool {
 	_, rest, _ := strings.Cut(strings.TrimPrefix(text, requestMark), " ")
 	var names []string

@@ -183,7 +183,7 @@ func isRequest(word string) bool {
 	return requests[strings.ToLower(strings.TrimRight(word, ",.!"))]
 }
 
-// isName reports whether a word is capitalised and looks like a name.
+// isName reports whether a word is capitalized and looks like a name.
 func isName(w string) bool {
 	for i, r := range w {
 		if i == 0 && !unicode.IsUpper(r) {

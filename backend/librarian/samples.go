@@ -127,7 +127,7 @@ func isSpecific(url string) bool {
 	return path != "" || strings.Contains(host, ":")
 }
 
-// isBrand reports whether a name is a capitalised word of letters only, like product names: "PocketGuard".
+// isBrand reports whether a name is a capitalized word of letters only, like product names: "PocketGuard".
 func isBrand(name string) bool {
 	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && onlyRunes(name, isASCIILetter, "")
 }

@@ -129,7 +129,7 @@ func (w *probeWriter) Write(p []byte) (int, error) {
 	n, err := w.c.stdin.Write(p)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		w.c.filter.traffic.flooded(errStuck) // only half a message was written, so nothing can follow
+		w.c.filter.traffic.abort(errStuck) // only half a message was written, so nothing can follow
 		return n, errors.Join(errStuck, err)
 	case err == nil && isAnswer:
 		w.c.filter.traffic.countAnswer()

@@ -52,8 +52,8 @@ func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
 	ss := &session{s: s, calls: map[string]*call{}, idle: func() {}, lost: make(chan error, 1)}
 	ss.life, ss.end = context.WithCancel(context.Background())
 	ss.traffic = &traffic{
-		now: s.m.deps.Now, changed: ss.changed, flooded: ss.abort,
-		dropped: func() { s.log.add(FromProgram, "It sends more notices than can be handled: some are left out.") },
+		now: s.m.deps.Now, onToolsChanged: ss.changed, abort: ss.abort,
+		onFirstDrop: func() { s.log.add(FromProgram, "It sends more notices than can be handled: some are left out.") },
 	}
 	defer func() {
 		if err != nil {

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// errFlood is the error for a server that sends more requests at once than any server needs.
+// errFlood is the error for a server that has too many unanswered requests, or sends one that is too large.
 var errFlood = errors.New("the server sends requests faster than they can be answered")
 
 // errStuck is the error for a program that does not read its input.
 var errStuck = errors.New("the server does not read its input")
 
-// Limits on unsolicited messages of a server. The SDK queues all of them until they are handled, so a fast sender
+// Limits on unsolicited messages from a server. The SDK queues all messages until they are handled, so a fast sender
 // would fill the memory.
 const (
-	notificationBurst      = 1000 // a notification counts once, plus once per KiB
+	notificationBurst      = 1000 // a notification costs 1, plus 1 for each KiB
 	notificationsPerSecond = 200
 	maxOpenRequests        = 64
 	maxRequestBytes        = 1 << 20
@@ -28,118 +28,119 @@ const (
 
 // traffic limits what one connection passes on to the SDK.
 type traffic struct {
-	now     func() time.Time
-	changed func()      // an announced change of tools was dropped
-	dropped func()      // the first notification was dropped
-	flooded func(error) // the connection must end
+	now            func() time.Time
+	onToolsChanged func()      // called when a notification that the tools changed was dropped
+	onFirstDrop    func()      // called when a notification is dropped for the first time
+	abort          func(error) // ends the connection
 
 	mu       sync.Mutex
-	budget   float64
+	budget   float64   // for notifications
 	last     time.Time // when the budget was last refilled
-	reported bool
-	open     int // unanswered requests of the server
+	reported bool      // onFirstDrop was called
+	open     int       // unanswered requests from the server
 }
 
 // kind is the kind of a protocol message.
 type kind int
 
 const (
-	isResponse kind = iota
-	isRequest
-	isNotification
+	kindResponse kind = iota
+	kindRequest
+	kindNotification
 )
 
-// kindOf classifies messages like the SDK: by exact member names. A message that it cannot classify counts as a
+// kindOf classifies a message like the SDK: by exact member names. A message that is not a JSON object counts as a
 // notification.
 func kindOf(data []byte) (k kind, method string) {
 	var m map[string]json.RawMessage
 	if json.NewDecoder(bytes.NewReader(data)).Decode(&m) != nil {
-		return isNotification, ""
+		return kindNotification, ""
 	}
-	name, named := m["method"]
-	if !named {
-		return isResponse, ""
+	name, ok := m["method"]
+	if !ok {
+		return kindResponse, ""
 	}
 	_ = json.Unmarshal(name, &method)
 	if id, ok := m["id"]; ok && string(id) != "null" {
-		return isRequest, method
+		return kindRequest, method
 	}
-	return isNotification, method
+	return kindNotification, method
 }
 
-// admit reports whether a message of the server is passed on.
+// admit reports whether a message from the server is passed on to the SDK. An error ends the connection.
 func (t *traffic) admit(data []byte) (bool, error) {
 	switch k, method := kindOf(data); k {
-	case isRequest:
+	case kindRequest:
 		t.mu.Lock()
 		t.open++
 		over := t.open > maxOpenRequests || len(data) > maxRequestBytes
 		t.mu.Unlock()
 		if over {
-			t.flooded(errFlood)
+			t.abort(errFlood)
 			return false, errFlood
 		}
-	case isNotification:
-		ok, first := t.spend(1 + float64(len(data)>>10))
-		if first {
-			t.dropped()
+	case kindNotification:
+		ok, firstDrop := t.spend(1 + float64(len(data)>>10))
+		if firstDrop {
+			t.onFirstDrop()
 		}
 		if !ok && method == "notifications/tools/list_changed" {
-			t.changed() // several are combined
+			t.onToolsChanged()
 		}
 		return ok, nil
 	}
 	return true, nil
 }
 
-// spend subtracts the cost of a notification from the budget, if that suffices.
-func (t *traffic) spend(cost float64) (ok, firstDropped bool) {
+// spend refills the budget for the time since the last call. It then subtracts the cost of a notification, and reports
+// whether the budget was large enough. firstDrop is true the first time it was not.
+func (t *traffic) spend(cost float64) (ok, firstDrop bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
 	if t.last.IsZero() {
 		t.budget = notificationBurst
-	} else if passed := now.Sub(t.last); passed > 0 {
-		t.budget = min(notificationBurst, t.budget+passed.Seconds()*notificationsPerSecond)
+	} else if elapsed := now.Sub(t.last); elapsed > 0 {
+		t.budget = min(notificationBurst, t.budget+elapsed.Seconds()*notificationsPerSecond)
 	}
 	t.last = now
 	if ok = t.budget >= cost; ok {
 		t.budget -= cost
 	} else {
-		firstDropped, t.reported = !t.reported, true
+		firstDrop, t.reported = !t.reported, true
 	}
-	return ok, firstDropped
+	return ok, firstDrop
 }
 
-// isAnswer reports whether an outgoing message answers a request of the server.
+// isAnswer reports whether an outgoing message answers a request from the server.
 func (t *traffic) isAnswer(data []byte) bool {
 	t.mu.Lock()
-	waiting := t.open > 0
+	hasOpen := t.open > 0
 	t.mu.Unlock()
-	if !waiting {
+	if !hasOpen {
 		return false
 	}
 	k, _ := kindOf(data)
-	return k == isResponse
+	return k == kindResponse
 }
 
-// countAnswer counts an answer that was sent.
+// countAnswer records that a request from the server was answered.
 func (t *traffic) countAnswer() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open = max(t.open-1, 0)
 }
 
-// eventFilter is an event stream without the messages that are not passed on.
+// eventFilter reads an event stream, without the messages that are not passed on to the SDK.
 type eventFilter struct {
 	io.Closer
 	r        *bufio.Reader
 	traffic  *traffic
 	maxEvent int
 
-	out []byte // still to be read
-	err error  // error after that
-	raw bool   // an event is too large: the SDK will fail on it
+	out []byte // filtered, but not read yet
+	err error  // returned after out
+	raw bool   // an event is too large: the rest is not filtered, and the SDK fails on that event
 }
 
 func newEventFilter(body io.ReadCloser, t *traffic, maxEvent int) *eventFilter {
@@ -161,10 +162,10 @@ func (f *eventFilter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next reads an event: lines, and an empty one.
+// next reads an event, up to and including the empty line that ends it, and filters it into out.
 func (f *eventFilter) next() {
 	var event []byte
-	start := 0 // of the line
+	start := 0 // of the current line
 	for {
 		part, err := f.r.ReadSlice('\n')
 		event = append(event, part...)
@@ -178,16 +179,17 @@ func (f *eventFilter) next() {
 			f.err = err
 		}
 		if err != nil || len(bytes.TrimRight(event[start:], "\r\n")) == 0 {
-			f.out = f.filtered(event)
+			f.out = f.filterEvent(event)
 			return
 		}
 		start = len(event)
 	}
 }
 
-// filtered returns an event, without its data if its message is not passed on: its id still counts.
-func (f *eventFilter) filtered(event []byte) []byte {
-	var data, rest []byte
+// filterEvent returns an event. If its message is not passed on, only the data is removed: the SDK resumes an
+// interrupted stream after the last id it has received.
+func (f *eventFilter) filterEvent(event []byte) []byte {
+	var data, withoutData []byte
 	name := ""
 	for line := range bytes.Lines(event) {
 		key, value, _ := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte{':'})
@@ -198,7 +200,7 @@ func (f *eventFilter) filtered(event []byte) []byte {
 		if string(key) == "event" {
 			name = strings.TrimSpace(string(value))
 		}
-		rest = append(rest, line...)
+		withoutData = append(withoutData, line...)
 	}
 	if len(bytes.TrimSpace(data)) == 0 || name != "" && name != "message" {
 		return event
@@ -209,7 +211,7 @@ func (f *eventFilter) filtered(event []byte) []byte {
 		f.err = err
 		return nil
 	case !ok:
-		return rest
+		return withoutData
 	}
 	return event
 }

@@ -28,8 +28,8 @@ type meter struct {
 func newMeter() *meter {
 	m := &meter{clock: time.Unix(1, 0)}
 	m.now = func() time.Time { return m.clock }
-	m.traffic.changed, m.traffic.dropped = func() { m.changes++ }, func() { m.dropped++ }
-	m.flooded = func(err error) { m.flood = err }
+	m.onToolsChanged, m.onFirstDrop = func() { m.changes++ }, func() { m.dropped++ }
+	m.abort = func(err error) { m.flood = err }
 	return m
 }
 
@@ -63,7 +63,7 @@ func TestNotificationsAreBounded(t *testing.T) {
 		t.Error("a notification of 2 MiB passed")
 	}
 	for _, hidden := range []string{`{"Method":"x","method":"notifications/message"} more`, `{"method":"m","id":null,"ID":3}`, `{"m\u0065thod":"notifications/message"}`} {
-		if k, _ := kindOf([]byte(hidden)); k != isNotification {
+		if k, _ := kindOf([]byte(hidden)); k != kindNotification {
 			t.Errorf("%s counts as %v", hidden, k)
 		}
 	}

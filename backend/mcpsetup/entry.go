@@ -89,7 +89,7 @@ func readEntry(name string, raw json.RawMessage, inputs map[string]input) (Candi
 	}
 	address := firstOf(e.URL, e.ServerURL, e.HTTPURL)
 	if t := strings.ToLower(firstOf(e.Type, e.Transport)); t == "sse" || t == "ws" || t == "websocket" {
-		return Candidate{}, fmt.Sprintf("it uses the transport %s, which is not supported: servers at an address speak streamable HTTP.", quoted(t))
+		return Candidate{}, fmt.Sprintf("it uses the transport %s, which is not supported: a server with an address must use streamable HTTP.", quoted(t))
 	}
 	cfg := config.MCPServer{Name: usableName(name), Enabled: !e.Disabled && (e.Enabled == nil || *e.Enabled), Cwd: e.Cwd}
 	if problem := r.command(&cfg, &e, address); problem != "" {

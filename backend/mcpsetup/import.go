@@ -189,7 +189,7 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 func (s *Setup) forgetReplaced(replaced []config.MCPServer, secretValues map[string]map[string]string) error {
 	for _, old := range replaced {
 		current := slices.Collect(maps.Keys(secretValues[old.Name]))
-		if err := s.forget(old.Name, append(old.SecretNames(), ownSecrets...), current); err != nil {
+		if err := s.forget(old.Name, append(old.SecretNames(), oauthSecrets...), current); err != nil {
 			return err
 		}
 	}

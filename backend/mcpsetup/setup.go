@@ -13,19 +13,19 @@ import (
 	"contextinfinity/backend/secrets"
 )
 
-// Secrets are the secrets of servers in the system's keyring. They are never shown.
+// Secrets stores the secrets of servers in the system's keyring. They are never shown.
 type Secrets struct{ Store *secrets.Store }
 
 // account returns the name of a server's secret in the keyring.
 func account(server, name string) string { return "mcp/" + server + "/" + name }
 
-// Get returns a secret, and adds it to what is redacted from logs.
+// Get returns a secret, and adds it to the texts that are redacted from logs.
 func (s Secrets) Get(server, name string) (string, bool) {
 	key, _ := s.Store.Get(account(server, name), "")
 	if key.IsZero() {
 		return "", false
 	}
-	// Encoded, because our keyring functions reject spaces and line breaks, and a secret may contain some.
+	// Stored as Base64, because package secrets rejects spaces and line breaks, and a secret may contain some.
 	raw, err := base64.StdEncoding.DecodeString(key.Reveal())
 	if err != nil || len(raw) == 0 {
 		return "", false
@@ -61,8 +61,8 @@ type Setup struct {
 	Secrets Secrets
 	// Bundles is the folder that holds one folder for each unpacked bundle.
 	Bundles string
-	// ForgetTools discards the user's decisions about a server's tools before another server gets its name; nil:
-	// there are none.
+	// ForgetTools discards the user's decisions about a server's tools. It is called before the name of the server
+	// refers to another server or program; nil: there are no decisions.
 	ForgetTools func(server string) error
 
 	mu      sync.Mutex
@@ -71,7 +71,7 @@ type Setup struct {
 }
 
 // Value is a variable or a header as the user enters it. A secret value is stored in the keyring under its name; if
-// it is empty, the stored one is kept.
+// it is empty, the stored value is kept.
 type Value struct {
 	Name, Value string
 	Secret      bool
@@ -79,7 +79,7 @@ type Value struct {
 
 // Settings are a server's settings as the user enters them.
 type Settings struct {
-	config.MCPServer // without Env and Headers
+	config.MCPServer // its Env and Headers are ignored: the fields below replace them
 	Env, Headers     []Value
 }
 
@@ -104,7 +104,7 @@ func valuesOf(m map[string]string) []Value {
 // secretPlaceholder returns the placeholder for a secret in the configuration.
 func secretPlaceholder(name string) string { return "${secret:" + name + "}" }
 
-// Add configures a new server.
+// Add adds a server to the configuration.
 func (s *Setup) Add(in Settings) error {
 	if _, taken := s.Config.Config().Server(in.Name); taken {
 		return chat.Errorf(chat.CodeConflict, "mcp.add", "There is already a server of that name; nothing was changed.").WithHint("choose another name")
@@ -142,7 +142,7 @@ func (s *Setup) Update(name string, in Settings) error {
 	return s.Remove(name)
 }
 
-// forgetTools must be called before another server gets the name.
+// forgetTools calls ForgetTools, if it is set.
 func (s *Setup) forgetTools(name string) error {
 	if s.ForgetTools == nil {
 		return nil
@@ -150,7 +150,7 @@ func (s *Setup) forgetTools(name string) error {
 	return s.ForgetTools(name)
 }
 
-// targetChanged reports whether the settings of a server changed so that it starts or calls something else.
+// targetChanged reports whether the updated settings of a server start another program or call another address.
 func targetChanged(old, updated config.MCPServer) bool {
 	return old.Command != updated.Command || old.URL != updated.URL || !slices.Equal(old.Args, updated.Args) || old.Cwd != updated.Cwd
 }
@@ -188,12 +188,12 @@ func (in Settings) server() (config.MCPServer, map[string]string, error) {
 		return cfg, nil, chat.Errorf(chat.CodeInvalid, "mcp.save", "The name %s; nothing was changed.", problem)
 	}
 	if faults := cfg.Faults(); len(faults) > 0 {
-		return cfg, nil, chat.Errorf(chat.CodeInvalid, "mcp.save", "The server %s; nothing was changed.", strings.Join(faults, "; "))
+		return cfg, nil, chat.Errorf(chat.CodeInvalid, "mcp.save", "The settings of the server are invalid: %s; nothing was changed.", strings.Join(faults, "; "))
 	}
 	return cfg, secretValues, nil
 }
 
-// collectValues returns values as they are saved, and adds the secret ones to secretValues.
+// collectValues returns values as they are saved in the configuration, and adds those of secrets to secretValues.
 func collectValues(values []Value, secretValues map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, v := range values {
@@ -228,10 +228,12 @@ func (s *Setup) Enable(name string, enabled bool) error {
 // clientSecret is the name of the secret of an OAuth client that was registered by hand.
 const clientSecret = "oauth_client_secret" //nolint:gosec // its name, not the secret
 
-// ownSecrets are names of secrets that any server may have without its settings mentioning them.
-var ownSecrets = []string{"oauth", clientSecret}
+// oauthSecrets are the names of the secrets for OAuth: the tokens of a sign-in, and clientSecret. The settings of a
+// server do not mention them as ${secret:NAME}.
+var oauthSecrets = []string{"oauth", clientSecret}
 
-// Remove removes a server from the configuration, with its secrets, its sign-in, and the folder of its bundle.
+// Remove removes a server from the configuration, with its secrets, its sign-in, the decisions about its tools, and the
+// folder of its bundle, unless another server uses it.
 func (s *Setup) Remove(name string) error {
 	cfg, ok := s.Config.Config().Server(name)
 	if !ok {
@@ -244,10 +246,10 @@ func (s *Setup) Remove(name string) error {
 		return err
 	}
 	s.dropBundle(cfg)
-	return s.forget(name, append(cfg.SecretNames(), ownSecrets...), nil)
+	return s.forget(name, append(cfg.SecretNames(), oauthSecrets...), nil)
 }
 
-// forget removes the secrets that are no longer used.
+// forget removes the stored secrets of a server that are in old and not in current.
 func (s *Setup) forget(server string, old, current []string) error {
 	for _, name := range old {
 		if slices.Contains(current, name) || s.Secrets.Where(server, name) == "" {
@@ -260,20 +262,20 @@ func (s *Setup) forget(server string, old, current []string) error {
 	return nil
 }
 
-// SetSecret stores a secret that the settings of a server mention.
+// SetSecret stores a secret that the settings of a server require.
 func (s *Setup) SetSecret(server, name, value string) error {
 	cfg, ok := s.Config.Config().Server(server)
 	if !ok {
 		return chat.Errorf(chat.CodeNotFound, "mcp.secret", "No MCP server of that name is configured; nothing was changed.")
 	}
 	if !slices.Contains(SecretNames(cfg), name) {
-		return chat.Errorf(chat.CodeInvalid, "mcp.secret", "The settings of %s name no secret of that name; nothing was changed.", server).
+		return chat.Errorf(chat.CodeInvalid, "mcp.secret", "The settings of %s do not mention this secret; nothing was changed.", server).
 			WithHint("refer to it in the configuration as ${secret:NAME}")
 	}
 	return s.Secrets.Set(server, name, value)
 }
 
-// SecretNames returns the names of the secrets that a server's settings mention.
+// SecretNames returns the names of the secrets that a server's settings require.
 func SecretNames(cfg config.MCPServer) []string {
 	names := cfg.SecretNames()
 	if cfg.OAuthClientID != "" && !slices.Contains(names, clientSecret) {
@@ -282,7 +284,7 @@ func SecretNames(cfg config.MCPServer) []string {
 	return names
 }
 
-// dropBundle removes the folder of a bundle when no server uses it any longer.
+// dropBundle removes the folder of the bundle that a removed or replaced server came from, unless another server uses it.
 func (s *Setup) dropBundle(cfg config.MCPServer) {
 	dir := s.bundleOf(cfg)
 	if dir == "" {

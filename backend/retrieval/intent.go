@@ -233,7 +233,7 @@ func asks(text string) bool {
 
 func isQuestionMark(r rune) bool { return r == '?' || r == '？' || r == '؟' }
 
-// queryWords are the words of a query, to recognise earlier messages that ask the same.
+// queryWords are the words of a query, to recognize earlier messages that ask the same.
 type queryWords map[string]bool
 
 func newQueryWords(query string) queryWords {

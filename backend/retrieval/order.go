@@ -11,7 +11,7 @@ import (
 
 // ordered computes the scores of all items and sorts them for packing.
 func (c *collector) ordered() []*item {
-	c.normalise()
+	c.normalize()
 	answers, replyMatches, age := c.answers(), c.replyMatches(), c.p.ages()
 	for _, x := range c.items {
 		x.score = x.match
@@ -40,8 +40,8 @@ func (c *collector) ordered() []*item {
 	return c.items
 }
 
-// normalise scales the best match to 1 and drops items without a match.
-func (c *collector) normalise() {
+// normalize scales the best match to 1 and drops items without a match.
+func (c *collector) normalize() {
 	top := 0.0
 	for _, x := range c.items {
 		top = max(top, x.match)

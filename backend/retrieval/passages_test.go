@@ -69,7 +69,7 @@ func TestIntentOf(t *testing.T) {
 		"Can you walk me through the order of the releases?": {overview: true},
 		"Fass den Verlauf zusammen":                          {overview: true},
 		"Give me a summary of the move":                      {overview: true, summary: true},
-		"Summarise the move in order":                        {overview: true},
+		"Summarize the move in order":                        {overview: true},
 		"请总结一下旅行":                                            {overview: true, summary: true},
 		"What would you suggest for my resume?":              {},
 		"the gateway":                                        {},

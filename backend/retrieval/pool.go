@@ -105,7 +105,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 }
 
 // candidates reads units, except those that were read ahead.
-func (e *Engine) candidates(ctx context.Context, in chat.Within, best []int64, ahead readAhead) ([]chat.UnitRef, error) {
+func (e *Engine) candidates(ctx context.Context, in chat.Within, best []int64, ahead unitsAhead) ([]chat.UnitRef, error) {
 	needed := make(map[int64]bool, len(best))
 	var missing []int64
 	for _, n := range best {

@@ -159,8 +159,8 @@ func TestStandingInstructionsApplyToRequests(t *testing.T) {
 	}
 }
 
-// TestInstructionsAreRecognisedAsForPins: a passage is called a standing instruction by the rule that suggests pins.
-func TestInstructionsAreRecognisedAsForPins(t *testing.T) {
+// TestInstructionsAreRecognizedAsForPins: a passage is called a standing instruction by the rule that suggests pins.
+func TestInstructionsAreRecognizedAsForPins(t *testing.T) {
 	for text, want := range map[string]bool{
 		"We deploy Heron on Sunday at 05:00, never on a Friday.": true,
 		"Always deploy Heron with two approvals.":                true,
@@ -202,8 +202,8 @@ func TestAnOverviewIsSpreadOverDays(t *testing.T) {
 // conversation or its order, not if it names a subject.
 func TestASummaryOfASubjectIsAboutIt(t *testing.T) {
 	for query, openingFirst := range map[string]bool{
-		"Please summarise the greenhouse": false, "Fasse bitte das Gewächshaus zusammen": false,
-		"Summarise our conversation so far": true, "A brief overview of everything, please": true,
+		"Please summarize the greenhouse": false, "Fasse bitte das Gewächshaus zusammen": false,
+		"Summarize our conversation so far": true, "A brief overview of everything, please": true,
 		"In which order did I bring up the greenhouse and other aspects?": true,
 	} {
 		c := &collector{intent: intentOf(query)}

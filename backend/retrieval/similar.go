@@ -16,7 +16,7 @@ type similar struct {
 	query    VectorQuery
 	cosine   map[int64]float64
 	noise    noise
-	ahead    readAhead
+	ahead    unitsAhead
 	embedMs  float64
 	searchMs float64
 	// unusedReason says why existing vectors could not be used although nothing failed.

@@ -5,16 +5,16 @@ import (
 	"log/slog"
 )
 
-// Redacted replaces every secret.
+// Redacted is the text that replaces a secret wherever one would be shown.
 const Redacted = "[redacted]"
 
-// Key is an API key that cannot be printed, logged or encoded, not even inside another value, because its text is behind
-// a pointer. The zero Key means no key.
+// Key is an API key or another secret. It cannot be printed, logged or encoded, not even inside another value, because
+// its text is behind a pointer. The zero Key means no key.
 type Key struct{ text *string }
 
 func newKey(s string) Key { return Key{&s} }
 
-// Reveal returns the key itself, for the header in which it is sent.
+// Reveal returns the text of the key.
 func (k Key) Reveal() string {
 	if k.text == nil {
 		return ""

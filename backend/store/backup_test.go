@@ -259,6 +259,48 @@ func TestDailyBackup(t *testing.T) {
 	f.refused(err, chat.CodeLocked)
 }
 
+// A change of anything that a user would miss is a reason for the next daily backup, even if no turn was added.
+func TestEveryUserChangeIsBackedUp(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.accept(b.ID, "something")
+	f.daily(chat.BackupCreated)
+	var project chat.Project
+	for name, change := range map[string]func() error{
+		"assistant": func() error {
+			_, err := f.PutAssistant(f.ctx, chat.Assistant{Name: "Poet", Instructions: "Answer in rhymes."})
+			return err
+		},
+		"saved prompt": func() error {
+			_, err := f.PutSavedPrompts(f.ctx, []chat.SavedPrompt{{Name: "Review", Text: "Review this."}})
+			return err
+		},
+		"project": func() (err error) {
+			project, err = f.CreateProject(f.ctx, chat.ProjectSettings{Name: "Bakery", Facts: []string{"one"}})
+			return err
+		},
+		"permission": func() error {
+			return f.PutToolPermission(f.ctx, chat.ToolPermission{Source: "files", Decision: chat.DecisionNever})
+		},
+		"program": func() error {
+			return f.AllowClient(f.ctx, chat.ClientChoice{Name: "Zed", Scope: chat.ClientChosen, Folders: []string{"Work"}})
+		},
+	} {
+		f.clock.Advance(25 * time.Hour)
+		f.daily(chat.BackupUnchanged)
+		f.ok(change())
+		if out := f.daily(chat.BackupCreated); out.Made.Path == "" {
+			t.Errorf("%s: %+v", name, out)
+		}
+	}
+	f.clock.Advance(25 * time.Hour)
+	settings := project.Settings()
+	settings.Facts = []string{"one", "two"}
+	_, err := f.SetProject(f.ctx, project.ID, settings)
+	f.ok(err)
+	f.daily(chat.BackupCreated)
+}
+
 // Where a user waits for it, a backup is made only if the last one is old enough and the data is small; otherwise it
 // is left to a program that keeps running.
 func TestBriefBackup(t *testing.T) {
@@ -292,7 +334,7 @@ func TestDailyBackupsKept(t *testing.T) {
 		var list []backup.DailyFile
 		for day := 0; day < 400; day += pause {
 			at := start.Add(time.Duration(day) * 24 * time.Hour)
-			list = backup.Kept(append([]backup.DailyFile{{Path: sqlite.Itoa(int64(day)), At: at}}, list...), sevenAndFour)
+			list = backup.ToKeep(append([]backup.DailyFile{{Path: sqlite.Itoa(int64(day)), At: at}}, list...), sevenAndFour)
 			if list[0].At != at || len(list) > 11 {
 				t.Fatalf("every %d days, on day %d: %v", pause, day, list)
 			}

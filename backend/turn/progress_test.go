@@ -20,24 +20,24 @@ func (w *env) step(id chat.TurnID) chat.Step {
 	return steps[len(steps)-1]
 }
 
-// TestReasoningCounts: while a model only reasons, its reasoning is journaled, shown and counted, both in the live
-// stream and in the database, and can be read after a crash.
-func TestReasoningCounts(t *testing.T) {
+// TestReasoningIsCounted: while a model only reasons, its reasoning is journaled and shown, its bytes are counted in the
+// live stream and in the database, and the count survives a crash.
+func TestReasoningIsCounted(t *testing.T) {
 	for _, durability := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
 		w := newEnv(t)
 		w.settings.ProgressEvery = time.Millisecond
 		w.journals.Configure(journal.Options{Durability: durability, FsyncMs: 1})
-		started := make(chan struct{})
+		reasoningSent := make(chan struct{})
 		w.provider.script(call{
 			events: []string{reasoning("Let me "), reasoning("think.")}, gate: make(chan struct{}),
 			after: func(i int) {
 				if i == 1 {
-					close(started)
+					close(reasoningSent)
 				}
 			},
 		})
 		h := w.start("hi")
-		<-started
+		<-reasoningSent
 		const bytes = int64(len("Let me think."))
 		w.eventually("the reasoning is not shown as durable", func() bool {
 			live, ok := w.engine.Live(h.Turn.ID)
@@ -60,32 +60,32 @@ func TestReasoningCounts(t *testing.T) {
 	}
 }
 
-// TestProgressIsStoredWhileItStreams: the byte counters of a running step follow the stream, never decrease, and are
-// final once the step has ended.
-func TestProgressIsStoredWhileItStreams(t *testing.T) {
+// TestProgressIsStoredDuringStreaming: the byte counters of a running step follow the stream, and are final once the step
+// has ended.
+func TestProgressIsStoredDuringStreaming(t *testing.T) {
 	w := newEnv(t)
 	w.settings.ProgressEvery = time.Millisecond
 	w.journals.Configure(journal.Options{FsyncMs: 1})
-	half, rest := make(chan struct{}), make(chan struct{})
+	firstSent, sendRest := make(chan struct{}), make(chan struct{})
 	w.provider.script(call{events: []string{text("four"), text("more"), done}, after: func(i int) {
 		if i == 0 {
-			close(half)
-			<-rest
+			close(firstSent)
+			<-sendRest
 		}
 	}})
 	h := w.start("hi")
-	<-half
+	<-firstSent
 	w.eventually("the first four bytes are not stored", func() bool {
 		s := w.step(h.Turn.ID)
 		return s.DisplayedBytes == 4 && s.DurableBytes == 4
 	})
-	close(rest)
+	close(sendRest)
 	w.wait(h)
 	for range 2 {
 		if s := w.step(h.Turn.ID); s.Outcome.Status != chat.StepCompleted || s.DisplayedBytes != 8 || s.DurableBytes != 8 {
 			t.Fatalf("ended %+v", s)
 		}
-		if err := w.store.StepProgress(t.Context(), w.step(h.Turn.ID).ID, 99, 99); err != nil { // too late
+		if err := w.store.StepProgress(t.Context(), w.step(h.Turn.ID).ID, 99, 99); err != nil { // ignored after the end
 			t.Fatal(err)
 		}
 	}

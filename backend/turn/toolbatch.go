@@ -188,21 +188,21 @@ func (e *Engine) policyFor(ctx context.Context, b chat.ToolBatch, c chat.CallRec
 	refusal := ""
 	switch {
 	case n > e.maxSteps():
-		refusal = limitWords(e.maxSteps())
+		refusal = stepLimitText(e.maxSteps())
 	case c.Ordinal >= maxCalls:
-		refusal = tooManyWords
+		refusal = tooManyCallsText
 	case c.Source == "":
-		refusal = unknownToolWords(c.Name)
+		refusal = unknownToolText(c.Name)
 	case !isObject(c.Arguments):
-		refusal = noObjectWords
+		refusal = notObjectText
 	case repeatsName(c.Arguments, c.Source == chat.ToolSourceBuiltin):
-		refusal = repeatedWords
+		refusal = repeatedNameText
 	case !fresh && (!exists || def.Hash() != c.Definition):
 		return d, nil
 	case !exists:
-		refusal = unavailableWords(c.Name)
+		refusal = unavailableToolText(c.Name)
 	case def.Hash() != c.Definition:
-		refusal = changedWords(c.Name)
+		refusal = changedToolText(c.Name)
 	}
 	if refusal != "" {
 		d.Decision, d.Result = chat.DecisionNotRun, errorResult(refusal)
@@ -210,7 +210,7 @@ func (e *Engine) policyFor(ctx context.Context, b chat.ToolBatch, c chat.CallRec
 	}
 	var err error
 	if d.Decision, err = e.tools.Decision(ctx, b.SessionID, def); err == nil && d.Decision != chat.DecisionNone && !d.Decision.Allows() {
-		d.Result = errorResult(deniedWords)
+		d.Result = errorResult(deniedText)
 	}
 	return d, err
 }

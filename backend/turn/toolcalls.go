@@ -146,7 +146,7 @@ func (e *Engine) decision(call chat.CallRecord, c CallChoice, op string) (chat.C
 	}
 	switch c.Decision {
 	case chat.DecisionDeny, chat.DecisionNever:
-		d.Result = errorResult(deniedWords)
+		d.Result = errorResult(deniedText)
 		if c.Decision == chat.DecisionNever && call.Source == "" {
 			return d, chat.Errorf(chat.CodeInvalid, op, "There is no tool of that name.").WithHint("deny the call")
 		}
@@ -215,7 +215,7 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 		}
 		end.Result = &chat.ToolResult{Content: chat.Blocks{chat.Text{Text: c.Text}}, IsError: c.IsError}
 	case chat.ResolveTell:
-		end.Result = errorResult(unknownWords)
+		end.Result = errorResult(unknownOutcomeText)
 	case chat.ResolveRerun:
 		if err := e.mayRerun(ctx, b, call, c.Hash, op); err != nil {
 			return err
@@ -371,7 +371,7 @@ func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.
 	if err != nil {
 		return chat.Turn{}, err
 	}
-	ends := unansweredEnds(open)
+	ends := endsOfUnanswered(open)
 	b, err := e.readEarlier(ctx, steps, steps[len(steps)-1].Index+1)
 	if err != nil {
 		return chat.Turn{}, err

@@ -138,9 +138,9 @@ func (e *Engine) runnable(c chat.CallRecord) (def chat.ToolDefinition, src tools
 	def, src, ok := e.definition(c.Source, c.Tool)
 	switch {
 	case !ok:
-		return def, src, unavailableWords(c.Name)
+		return def, src, unavailableToolText(c.Name)
 	case def.Hash() != c.Definition:
-		return def, src, changedWords(c.Name)
+		return def, src, changedToolText(c.Name)
 	}
 	return def, src, ""
 }
@@ -158,11 +158,11 @@ func (e *Engine) stillAllowed(ctx context.Context, b chat.ToolBatch, c chat.Call
 	}
 	switch {
 	case c.State == chat.CallStarted && forbidden: // it has no effects, and a crash interrupted it
-		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Result: errorResult(deniedWords)})
+		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Result: errorResult(deniedText)})
 	case c.State == chat.CallStarted:
 		err = e.toolCalls.EndCall(ctx, chat.CallEnd{Call: c.ID, State: c.State, Reason: chat.UnknownCrash})
 	case forbidden:
-		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Decision: now, Definition: c.Definition, Result: errorResult(deniedWords)})
+		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Decision: now, Definition: c.Definition, Result: errorResult(deniedText)})
 	default:
 		err = e.toolCalls.DecideCall(ctx, chat.CallDecision{Call: c.ID, State: c.State, Definition: c.Definition})
 	}

@@ -158,7 +158,7 @@ func (c *Checker) fetch(ctx context.Context, feed string) ([]byte, error) {
 	defer func() { _ = resp.Body.Close() }()
 	switch location := resp.Header.Get("Location"); {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400 && location != "":
-		return nil, chat.Errorf(chat.CodeProvider, op, "The release feed has moved to %s. Other addresses are not asked unless you configure them.", short(location)).WithHint("set updates.url to the new address if you trust it")
+		return nil, chat.Errorf(chat.CodeProvider, op, "The release feed has moved to %s. Other addresses are not contacted unless you configure them.", short(location)).WithHint("set updates.url to the new address if you trust it")
 	case resp.StatusCode != http.StatusOK:
 		return nil, chat.Errorf(chat.CodeProvider, op, "%s answered %d %s.", hostOf(feed), resp.StatusCode, http.StatusText(resp.StatusCode)).WithHint("check updates.url, or try again later")
 	}

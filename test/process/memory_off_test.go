@@ -6,8 +6,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// TestWithMemoryOff runs the tests of sending, protocols and crashes again in a process with CONTEXTINFINITY=0: plain
-// chat is just as durable (SPEC 16).
+// TestWithMemoryOff repeats the tests of sending and of crash recovery in a process with CONTEXTINFINITY=0: without
+// memory, a chat is just as durable (SPEC 16).
 func TestWithMemoryOff(t *testing.T) {
 	harness.Shipped(t)
 	harness.Breakable(t)

@@ -173,7 +173,7 @@ func TestX11DeliversACombination(t *testing.T) {
 		t.Errorf("%d more presses were reported", n)
 	}
 
-	if _, err := systemBind(t.Context(), c, "", nil); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "Another program has Ctrl+Alt+Space already.") {
+	if _, err := systemBind(t.Context(), c, "", nil); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "Another program already uses Ctrl+Alt+Space.") {
 		t.Errorf("a second program: %v", err)
 	}
 	b.close()

@@ -14,7 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-func init() { xgb.Logger = log.New(io.Discard, "", 0) } // its messages are returned as errors too
+func init() { xgb.Logger = log.New(io.Discard, "", 0) } // what it logs is also returned as errors
 
 const (
 	symSuperLeft = 0xffeb
@@ -36,8 +36,8 @@ type grab struct {
 
 // bindX11 grabs the combination on the root window.
 //
-// Errors: CodeConflict if another program has it, CodeUnavailable if the server is not accessible or no key of the
-// keyboard produces it.
+// Errors: CodeConflict if another program has grabbed it, CodeUnavailable if the server is not accessible or the keyboard
+// has no key for it.
 func bindX11(c Combination, pressed func(string)) (*binding, error) {
 	conn, err := xgb.NewConn()
 	if err != nil {
@@ -54,12 +54,13 @@ func bindX11(c Combination, pressed func(string)) (*binding, error) {
 		g.deliver(pressed)
 	}()
 	return &binding{means: MeansX11, given: c.String(), ended: ended, close: func() {
-		conn.Close() // also ends the grabs
+		conn.Close() // also releases the grabs
 		<-ended
 	}}, nil
 }
 
-// grab grabs the combination with all states of Caps Lock and Num Lock. It does nothing if these grabs exist.
+// grab grabs the combination in all states of Caps Lock and Num Lock. It keeps the existing grabs if they are still the
+// required ones.
 func (g *grabber) grab() error {
 	required, err := g.requiredGrabs()
 	if err != nil {
@@ -69,23 +70,23 @@ func (g *grabber) grab() error {
 		return nil
 	}
 	g.release()
-	for _, w := range required {
-		err := xproto.GrabKeyChecked(g.conn, true, g.root, w.mods, w.code, xproto.GrabModeAsync, xproto.GrabModeAsync).Check()
-		var taken xproto.AccessError
+	for _, key := range required {
+		err := xproto.GrabKeyChecked(g.conn, true, g.root, key.mods, key.code, xproto.GrabModeAsync, xproto.GrabModeAsync).Check()
+		var accessErr xproto.AccessError
 		switch {
-		case errors.As(err, &taken):
+		case errors.As(err, &accessErr):
 			g.release()
-			return chat.Errorf(chat.CodeConflict, "hotkey.x11", "Another program has %s already.", g.c).WithHint("choose another combination")
+			return chat.Errorf(chat.CodeConflict, "hotkey.x11", "Another program already uses %s.", g.c).WithHint("choose another combination")
 		case err != nil:
 			g.release()
 			return x11Error(err)
 		}
-		g.grabs = append(g.grabs, w)
+		g.grabs = append(g.grabs, key)
 	}
 	return nil
 }
 
-// requiredGrabs returns the grabs that deliver the combination with this keyboard.
+// requiredGrabs returns the grabs that the combination needs on this keyboard.
 func (g *grabber) requiredGrabs() ([]grab, error) {
 	codes, err := g.codes()
 	if err != nil {
@@ -105,13 +106,14 @@ func (g *grabber) requiredGrabs() ([]grab, error) {
 }
 
 func (g *grabber) release() {
-	for _, h := range g.grabs {
-		xproto.UngrabKey(g.conn, h.code, g.root, h.mods)
+	for _, key := range g.grabs {
+		xproto.UngrabKey(g.conn, key.code, g.root, key.mods)
 	}
 	g.grabs = nil
 }
 
-// keyboard returns the keysyms of all keys from the lowest keycode on, width for each key.
+// keyboard returns the keysyms of all keys in the order of their keycodes, beginning with the lowest; width is the number
+// of keysyms per key.
 func (g *grabber) keyboard() (lowest xproto.Keycode, width int, syms []xproto.Keysym, err error) {
 	setup := xproto.Setup(g.conn)
 	lowest = setup.MinKeycode
@@ -122,35 +124,35 @@ func (g *grabber) keyboard() (lowest xproto.Keycode, width int, syms []xproto.Ke
 	return lowest, max(int(reply.KeysymsPerKeycode), 1), reply.Keysyms, nil
 }
 
-// codes returns the keys that produce the symbol without modifiers. If there are none, it returns the first key that
-// produces it with modifiers.
+// codes returns the keycodes of the keys that produce the combination's symbol without modifiers. If there are none, it
+// returns the first that produces it with modifiers.
 func (g *grabber) codes() ([]xproto.Keycode, error) {
 	lowest, width, syms, err := g.keyboard()
 	if err != nil {
 		return nil, err
 	}
-	want, _, _ := g.c.symbol()
-	var plain, shifted []xproto.Keycode
+	symbol, _, _ := g.c.symbol()
+	var plainCodes, shiftedCodes []xproto.Keycode
 	for i, sym := range syms {
 		code := lowest + xproto.Keycode(i/width)
 		switch {
-		case uint32(sym) != want:
+		case uint32(sym) != symbol:
 		case i%width == 0:
-			plain = append(plain, code)
+			plainCodes = append(plainCodes, code)
 		default:
-			shifted = append(shifted, code)
+			shiftedCodes = append(shiftedCodes, code)
 		}
 	}
-	if len(plain) > 0 {
-		return plain, nil
+	if len(plainCodes) > 0 {
+		return plainCodes, nil
 	}
-	if len(shifted) > 0 {
-		return shifted[:1], nil
+	if len(shiftedCodes) > 0 {
+		return shiftedCodes[:1], nil
 	}
 	return nil, chat.Errorf(chat.CodeUnavailable, "hotkey.x11", "This keyboard has no key for %s.", g.c.Key).WithHint("choose another combination")
 }
 
-// modifiers returns the combination's modifiers, and the modifiers for each state of the locks.
+// modifiers returns the modifiers of each state of Caps Lock and Num Lock, and those of the combination.
 func (g *grabber) modifiers() (locks []uint16, mods uint16, err error) {
 	super, num, err := g.masks()
 	if err != nil {
@@ -171,7 +173,7 @@ func (g *grabber) modifiers() (locks []uint16, mods uint16, err error) {
 	return locks, mods, nil
 }
 
-// masks returns the modifiers of the Super and Num Lock keys on this keyboard; num is 0 if Num Lock has none.
+// masks returns the modifier masks of the Super and Num Lock keys on this keyboard; num is 0 if Num Lock has none.
 func (g *grabber) masks() (super, num uint16, err error) {
 	lowest, width, syms, err := g.keyboard()
 	if err != nil {
@@ -183,12 +185,12 @@ func (g *grabber) masks() (super, num uint16, err error) {
 	}
 	super = xproto.ModMask4
 	for i, code := range reply.Keycodes {
-		at := (int(code) - int(lowest)) * width
-		if code == 0 || at < 0 || at+width > len(syms) {
+		start := (int(code) - int(lowest)) * width
+		if code == 0 || start < 0 || start+width > len(syms) {
 			continue
 		}
 		mask := uint16(1) << (i / int(reply.KeycodesPerModifier))
-		for _, sym := range syms[at : at+width] {
+		for _, sym := range syms[start : start+width] {
 			switch sym {
 			case symNumLock:
 				num = mask
@@ -200,10 +202,10 @@ func (g *grabber) masks() (super, num uint16, err error) {
 	return super, num, nil
 }
 
-// deliver receives presses until the connection ends. A key that is held down is one press: the server reports each
-// repetition as a release and a press at the same time.
+// deliver calls pressed for each press until the connection ends. A key that is held down is one press: the server
+// reports each repetition as a release and a press at the same time.
 func (g *grabber) deliver(pressed func(string)) {
-	var released xproto.Timestamp
+	var releaseTime xproto.Timestamp
 	for {
 		event, err := g.conn.WaitForEvent()
 		if event == nil && err == nil {
@@ -211,12 +213,12 @@ func (g *grabber) deliver(pressed func(string)) {
 		}
 		switch e := event.(type) {
 		case xproto.KeyReleaseEvent:
-			released = e.Time
+			releaseTime = e.Time
 		case xproto.KeyPressEvent:
-			if e.Time != released {
+			if e.Time != releaseTime {
 				pressed("")
 			}
-		case xproto.MappingNotifyEvent: // another keyboard or layout: the keycode may have changed
+		case xproto.MappingNotifyEvent: // another keyboard or layout may have other keycodes
 			if e.Request != xproto.MappingPointer && g.grab() != nil {
 				g.conn.Close()
 			}

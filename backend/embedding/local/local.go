@@ -4,7 +4,7 @@
 // A text becomes a bag of features (stems, pairs of adjacent words, runs of three to five letters inside a word),
 // each hashed with a sign to one of Dimension positions. Repeated features count 1 + ln of their number; stop words
 // count little; the result has length 1. It finds other forms of a word, parts of compounds and misspellings, which a
-// text index does not; it does not recognise synonyms.
+// text index does not; it does not recognize synonyms.
 package local
 
 import (

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// NoFollow is the flag of OpenFile that refuses a symbolic link.
+// NoFollow is the flag for OpenFile to refuse a symbolic link.
 const NoFollow = syscall.O_NOFOLLOW
 
 func syncDir(dir string) error {
@@ -19,7 +19,7 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Full reports whether the error means that a disk or a quota is exhausted.
+// Full reports whether the error means that the disk is full or a quota is exhausted.
 func Full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -221,7 +221,7 @@ func (e *keyFilter) release(n int) error {
 }
 
 // finish passes on all withheld events, at the end of the stream or at the limits. Long prefixes of the key are
-// removed; short ones are remembered, so that the key is still recognised if it continues.
+// removed; short ones are remembered, so that the key is still recognized if it continues.
 func (e *keyFilter) finish() error {
 	for _, b := range e.open {
 		if len(b.text) < minRemoved || len(b.pieces) == 0 {

@@ -212,7 +212,7 @@ var statusOfType = map[string]int{
 	"server_is_overloaded": 529, "slow_down": 529, "service_unavailable": 503,
 }
 
-// tooLarge recognises the messages of vendors and servers for a request that is too large. A limit on the answer ("at
+// tooLarge recognizes the messages of vendors and servers for a request that is too large. A limit on the answer ("at
 // most 16384 completion tokens") does not count.
 var tooLarge = pattern.New(`(?i)context_length_exceeded|context[ _]length|maximum context|context[ _]window` +
 	`|(prompt|input) (is )?too long|input length and .?max_tokens|exceed_context_size|available context size|context size has been exceeded` +
@@ -226,14 +226,14 @@ var tooLarge = pattern.New(`(?i)context_length_exceeded|context[ _]length|maximu
 	`|max input characters|超长|(长度|token|输入|上下文)[^。]{0,16}(超出|超过|过长)|超(出|过)[^。]{0,16}(长度|token|上下文)` +
 	`|(reduce|shorten) (the (length|number|size) of )?(the |your )?(input |prompt )?(message|prompt|input|tokens)`)
 
-// otherLimit recognises the messages for limits other than the context window: the requested answer length, or a
+// otherLimit recognizes the messages for limits other than the context window: the requested answer length, or a
 // member that is not part of the conversation.
 var otherLimit = pattern.New(`(?i)max_(completion_|new_|output_)?tokens\W{1,3}(or \W?max_completion_tokens\W{1,3})?is too large`)
 
 // conversationParams are the members of a request that contain the conversation.
 var conversationParams = pattern.New(`^$|^(messages|inputs?|prompt|contents?|instructions|system)\b`)
 
-// neverFits recognises per-minute limits that a single request exceeds: waiting does not help.
+// neverFits recognizes per-minute limits that a single request exceeds: waiting does not help.
 var neverFits = pattern.New(`(?i)^\W*request too large`)
 
 func isTooLarge(status int, w Words) bool {
@@ -280,7 +280,7 @@ func classify(status int, w Words) *llm.Error {
 	return e
 }
 
-// forgotten recognises the messages for a stored response that does not exist, or a server that stores none.
+// forgotten recognizes the messages for a stored response that does not exist, or a server that stores none.
 var forgotten = pattern.New(`(?i)previous_response_(id|not_found)|previous response.{0,120}not found|response with id.{0,120}not found|store *= *true.{0,40}not supported`)
 
 func isForgotten(w Words) bool {
@@ -288,7 +288,7 @@ func isForgotten(w Words) bool {
 	return forgotten().MatchString(text[:min(len(text), maxRefusal)])
 }
 
-// withoutTools recognises the messages of vendors and servers for a model without tool support. "parallel_tool_calls"
+// withoutTools recognizes the messages of vendors and servers for a model without tool support. "parallel_tool_calls"
 // and other parameters with "tool" in their name do not count.
 var withoutTools = pattern.New(`(?i)(does not|doesn't|do not|don't|not) (currently )?support (the )?(use of )?` + toolWords +
 	`|\b` + toolWords + `['"\x60]? (is|are) (not supported|unsupported|not enabled|not available|disabled)` +
@@ -300,7 +300,7 @@ func isWithoutTools(w Words) bool {
 	return withoutTools().MatchString(w.Message[:min(len(w.Message), maxRefusal)])
 }
 
-// isQuota recognises limits that waiting does not lift.
+// isQuota recognizes limits that waiting does not lift.
 func isQuota(status int, w Words) bool {
 	for _, code := range []string{w.Code, w.Type} {
 		switch code {

@@ -17,41 +17,41 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// endless is a response body without an end and without line breaks.
-type endless struct {
+// endlessBody is a response body without an end and without line breaks.
+type endlessBody struct {
 	read   int64
 	closed bool
 }
 
-func (e *endless) Read(p []byte) (int, error) {
+func (e *endlessBody) Read(p []byte) (int, error) {
 	e.read += int64(len(p))
 	return copy(p, bytes.Repeat([]byte{'x'}, len(p))), nil
 }
 
-func (e *endless) Close() error { e.closed = true; return nil }
+func (e *endlessBody) Close() error { e.closed = true; return nil }
 
-// answering returns a server that gives every request the same response.
-func answering(status int, kind string, body io.ReadCloser) Server {
+// fakeServer returns a server that gives every request the same response.
+func fakeServer(status int, contentType string, body io.ReadCloser) Server {
 	return Server{Base: "http://127.0.0.1:9", Client: Client(&http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: body}, nil
+		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {contentType}}, Body: body}, nil
 	})})}
 }
 
 // An endless response is read only up to its limit and then closed.
-func TestEndlessAnswers(t *testing.T) {
+func TestEndlessResponses(t *testing.T) {
 	stream := func(s Server) error {
 		return s.Stream(t.Context(), "/x", nil, func(chat.RawEvent) error { return nil })
 	}
-	const slack = 64 << 10 // buffers
+	const slack = 64 << 10 // for buffers
 	for _, c := range []struct {
-		name   string
-		status int
-		kind   string
-		prefix string
-		limit  int64
-		call   func(Server) error
-		code   chat.Code
-		retry  bool
+		name        string
+		status      int
+		contentType string
+		prefix      string
+		limit       int64
+		call        func(Server) error
+		code        chat.Code
+		retry       bool
 	}{
 		{"event", 200, "text/event-stream", "data: ", maxEvent, stream, chat.CodeProvider, false},
 		{"comment", 200, "text/event-stream", ": ", maxEvent, stream, chat.CodeProvider, false},
@@ -61,13 +61,13 @@ func TestEndlessAnswers(t *testing.T) {
 		{"list of models", 200, "application/json", "{", maxListing, func(s Server) error { _, _, err := s.Models(t.Context(), "/models"); return err }, chat.CodeProvider, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tail := &endless{}
+			tail := &endlessBody{}
 			body := struct {
 				io.Reader
 				io.Closer
 			}{io.MultiReader(strings.NewReader(c.prefix), tail), tail}
 			var e *llm.Error
-			if err := c.call(answering(c.status, c.kind, body)); !errors.As(err, &e) || e.Code != c.code || e.Retry != c.retry {
+			if err := c.call(fakeServer(c.status, c.contentType, body)); !errors.As(err, &e) || e.Code != c.code || e.Retry != c.retry {
 				t.Fatalf("%v", err)
 			}
 			if tail.read > c.limit+slack || len(e.Message) > maxWords+len("…") {
@@ -78,13 +78,13 @@ func TestEndlessAnswers(t *testing.T) {
 			}
 		})
 	}
-	tail := &endless{}
-	if data, err := answering(200, "application/json", tail).Post(t.Context(), "/x", nil, 100); err != nil || len(data) != 100 || !tail.closed {
+	tail := &endlessBody{}
+	if data, err := fakeServer(200, "application/json", tail).Post(t.Context(), "/x", nil, 100); err != nil || len(data) != 100 || !tail.closed {
 		t.Errorf("%d bytes, closed %v, %v", len(data), tail.closed, err)
 	}
 }
 
-// If a request is cancelled while its error is being read, the result is the cancellation, whatever the status was.
+// If a request is cancelled while its error is being read, the result is the cancellation, whatever the status is.
 func TestCancelledWhileReadingAnError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	body := struct {
@@ -94,7 +94,7 @@ func TestCancelledWhileReadingAnError(t *testing.T) {
 		cancel(chat.Errorf(chat.CodeTimeout, "turn.idle", "silent"))
 		return 0, context.Canceled
 	}), io.NopCloser(nil)}
-	_, err := answering(500, "text/plain", body).Post(ctx, "/x", nil, 100)
+	_, err := fakeServer(500, "text/plain", body).Post(ctx, "/x", nil, 100)
 	if chat.CodeOf(err) != chat.CodeTimeout {
 		t.Errorf("%v", err)
 	}
@@ -104,31 +104,31 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// An error whose body breaks off is judged by its status and the part that arrived.
-func TestAnErrorThatIsCutOff(t *testing.T) {
+// An error response whose body is cut off is classified by its status and the part that arrived.
+func TestTruncatedErrorResponse(t *testing.T) {
 	body := struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(strings.NewReader("slow do"), readFunc(func([]byte) (int, error) { return 0, io.ErrUnexpectedEOF })), io.NopCloser(nil)}
-	_, err := answering(429, "text/plain", body).Post(t.Context(), "/x", nil, 100)
+	_, err := fakeServer(429, "text/plain", body).Post(t.Context(), "/x", nil, 100)
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Code != chat.CodeRateLimited || !e.Retry || e.Message != "slow do" {
 		t.Errorf("%v", err)
 	}
 }
 
-// A key that cannot be in a header is not sent, and the request is not retried.
+// If a key contains characters that a header must not contain, no request is sent, and the error is not retryable.
 func TestKeyThatCannotBeSent(t *testing.T) {
 	for _, key := range []llm.Secret{"sk-one\nsk-two", "sk-one\x00", "sk-one\x7f"} {
-		sent := 0
+		requests := 0
 		s := Server{Base: "http://127.0.0.1:9", Endpoint: llm.Endpoint{Key: key}, Client: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
-			sent++
+			requests++
 			return nil, io.EOF
 		})}}
 		_, err := s.Post(t.Context(), "/x", nil, 1)
 		var e *llm.Error
-		if !errors.As(err, &e) || e.Code != chat.CodeAuth || e.Retry || strings.Contains(e.Message, "sk-") || sent != 0 {
-			t.Errorf("%q: %v after %d requests", key.Reveal(), err, sent)
+		if !errors.As(err, &e) || e.Code != chat.CodeAuth || e.Retry || strings.Contains(e.Message, "sk-") || requests != 0 {
+			t.Errorf("%q: %v after %d requests", key.Reveal(), err, requests)
 		}
 	}
 }

@@ -27,15 +27,15 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	found = selectPassages(found, req.Limit)
 	facts := factsAbout(req.Facts, terms, req.Limit)
 	if len(found)+len(facts) == 0 {
-		if place := w.places[req.Scope]; place != "" {
-			return fmt.Sprintf(w.nothingThere, place), nil, nil
+		if scope := w.scopeNames[req.Scope]; scope != "" {
+			return fmt.Sprintf(w.notFoundIn, scope), nil, nil
 		}
-		return p.noResults(ctx, w, w.nothing)
+		return p.noResults(ctx, w, w.notFound)
 	}
 	var sb strings.Builder
-	fmt.Fprintf(&sb, w.found, p.date(w, p.now.Now()))
+	fmt.Fprintf(&sb, w.introduction, p.date(w, p.now.Now()))
 	sb.WriteString(quoteFacts(w.projectFacts, facts, true, terms))
-	sb.WriteString(quoteFacts(w.ownFacts, facts, false, terms))
+	sb.WriteString(quoteFacts(w.sessionFacts, facts, false, terms))
 	var turns []chat.TurnID
 	for _, session := range bySession(found) {
 		fmt.Fprintf(&sb, "\n### %s\n", w.title(session[0].SessionTitle))
@@ -60,7 +60,7 @@ func (p *Provider) noResults(ctx context.Context, w *texts, otherwise string) (s
 		return "", nil, err
 	}
 	if turns == 0 {
-		return w.empty, nil, nil
+		return w.emptyHistory, nil, nil
 	}
 	return otherwise, nil, nil
 }
@@ -112,7 +112,7 @@ func bySession(found []Passage) [][]Passage {
 // quote returns one passage: speaker, time and place, then the text.
 func (p *Provider) quote(w *texts, passage Passage, terms []string) string {
 	var sb strings.Builder
-	fmt.Fprintf(&sb, w.quoted, w.who(passage), p.date(w, passage.At), passage.TurnID)
+	fmt.Fprintf(&sb, w.attribution, w.speaker(passage), p.date(w, passage.At), passage.TurnID)
 	writeQuotation(&sb, excerpt(passage.Text, terms))
 	return sb.String()
 }

@@ -117,10 +117,10 @@ func TestNoResults(t *testing.T) {
 		question string
 		want     string
 	}{
-		"nothing found":                 {&memory{turns: 3}, "ryokan?", english.nothing},
-		"empty history":                 {&memory{}, "Hello there", english.empty},
+		"nothing found":                 {&memory{turns: 3}, "ryokan?", english.notFound},
+		"empty history":                 {&memory{}, "Hello there", english.emptyHistory},
 		"no words":                      {&memory{turns: 3}, "?!", english.noWords},
-		"only answers of recall itself": {&memory{turns: 3, found: kyoto[3:4]}, "ryokan", english.nothing},
+		"only answers of recall itself": {&memory{turns: 3, found: kyoto[3:4]}, "ryokan", english.notFound},
 	} {
 		if _, p := ask(t, provider(c.memory), c.question, true); p.Result.Text() != c.want {
 			t.Errorf("%s: %q", name, p.Result.Text())
@@ -146,7 +146,7 @@ func TestTheLanguageOfTheWindow(t *testing.T) {
 				continue
 			}
 			name, text, en := want.Type().Field(i).Name, got.Field(i).String(), want.Field(i).String()
-			if text == "" || strings.Count(text, "%s") != strings.Count(en, "%s") || name != "quoted" && text == en {
+			if text == "" || strings.Count(text, "%s") != strings.Count(en, "%s") || name != "attribution" && text == en {
 				t.Errorf("%s in %q: %q", name, translation.user, text)
 			}
 		}
@@ -233,9 +233,9 @@ func TestPinnedFactsAreQuoted(t *testing.T) {
 		}
 		got := llmtest.Play(t, p, llm.ToolsDisabled, events).Result.Text()
 		if want == "" {
-			want = english.nothing
+			want = english.notFound
 		} else {
-			want = fmt.Sprintf(english.found, "3 May 2026, 12:00") + "\n" + want
+			want = fmt.Sprintf(english.introduction, "3 May 2026, 12:00") + "\n" + want
 		}
 		if got != want {
 			t.Errorf("%s\n got %q\nwant %q", question, got, want)

@@ -9,29 +9,31 @@ import (
 
 // texts are the fixed sentences of recall in one language. Quotations are not translated.
 type texts struct {
-	found                     string // with the date: a quotation may be read a year later, so every date is complete
-	nothing, empty, noWords   string
-	nothingThere              string // with one of places: less than every session was searched
-	places                    map[chat.Scope]string
-	projectFacts, ownFacts    string // headings of pinned facts: of the project, of the session
-	quoted                    string // speaker, date and turn of a quotation
-	document                  string // with its name
-	untitled, user, assistant string
-	date                      func(time.Time) string
+	introduction               string // with the date
+	notFound                   string // if every session was searched
+	notFoundIn                 string // with one of scopeNames, if only that scope was searched
+	scopeNames                 map[chat.Scope]string
+	emptyHistory               string
+	noWords                    string // the message contains no words
+	projectFacts, sessionFacts string // headings above the pinned facts of the project and of the session
+	attribution                string // with the speaker, the date and the turn of a quotation
+	document                   string // with its name
+	untitled, user, assistant  string
+	date                       func(time.Time) string // with the year, because an answer may be read years later
 }
 
 var english = texts{
-	found: "From your own history, as of %s. This is **recall**: it quotes what you wrote and the answers you got, and adds nothing.\n",
-	nothing: "I found nothing about that in your history.\n\n" +
+	introduction: "From your own history, as of %s. This is **recall**: it quotes what you wrote and the answers you got, and adds nothing.\n",
+	notFound: "I found nothing about that in your history.\n\n" +
 		"This is **recall**: it searches every session kept here, by words and by similarity, and quotes what it finds. " +
 		"Try a name, a number or a rarer word from the conversation. " +
 		"For an answer instead of a quotation, choose a model with a key, or a local server.\n",
-	nothingThere: "I found nothing about that in %s.\n\n" +
+	notFoundIn: "I found nothing about that in %s.\n\n" +
 		"This is **recall**: it quotes what it finds within the scope of memory, by words and by similarity. " +
 		"You choose the scope beside the message field, or with `contextinfinity sessions scope`. " +
 		"For an answer instead of a quotation, choose a model with a key, or a local server.\n",
-	places: map[chat.Scope]string{chat.ScopeLineage: "this branch", chat.ScopeSession: "this session", chat.ScopeProject: "this project"},
-	empty: "Your history is still empty, so there is nothing to quote yet. Your message is saved.\n\n" +
+	scopeNames: map[chat.Scope]string{chat.ScopeLineage: "this branch", chat.ScopeSession: "this session", chat.ScopeProject: "this project"},
+	emptyHistory: "Your history is still empty, so there is nothing to quote yet. Your message is saved.\n\n" +
 		"This is **recall**, the built-in model. It works without a key and without a network: " +
 		"it searches everything you say here and every answer, in all sessions, and answers with quotations " +
 		"and links to where they are.\n\n" +
@@ -39,24 +41,24 @@ var english = texts{
 		"or the address of a local server such as Ollama. Then ask recall later: it will remember.\n",
 	noWords: "There are no words in your message to search for. " +
 		"This is **recall**: it looks for words in your history and quotes what it finds.\n",
-	projectFacts: "Pinned facts of this project", ownFacts: "Pinned facts of this session",
-	quoted: "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", document: "The document %s",
+	projectFacts: "Pinned facts of this project", sessionFacts: "Pinned facts of this session",
+	attribution: "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", document: "The document %s",
 	untitled: "Untitled session", user: "You", assistant: "The assistant",
 	date: func(at time.Time) string { return at.Format("2 January 2006, 15:04") },
 }
 
 var german = texts{
-	found: "Aus Ihrem eigenen Verlauf, Stand %s. Dies ist **recall**: Es zitiert, was Sie geschrieben haben und was Ihnen geantwortet wurde, und fügt nichts hinzu.\n",
-	nothing: "Dazu habe ich in Ihrem Verlauf nichts gefunden.\n\n" +
+	introduction: "Aus Ihrem eigenen Verlauf, Stand %s. Dies ist **recall**: Es zitiert, was Sie geschrieben haben und was Ihnen geantwortet wurde, und fügt nichts hinzu.\n",
+	notFound: "Dazu habe ich in Ihrem Verlauf nichts gefunden.\n\n" +
 		"Dies ist **recall**: Es durchsucht jede hier aufbewahrte Sitzung nach Wörtern und nach Ähnlichkeit und zitiert, was es findet. " +
 		"Versuchen Sie es mit einem Namen, einer Zahl oder einem selteneren Wort aus der Unterhaltung. " +
 		"Für eine Antwort statt eines Zitats wählen Sie ein Modell mit Schlüssel oder einen lokalen Server.\n",
-	nothingThere: "Dazu habe ich %s nichts gefunden.\n\n" +
+	notFoundIn: "Dazu habe ich %s nichts gefunden.\n\n" +
 		"Dies ist **recall**: Es zitiert, was es nach Wörtern und nach Ähnlichkeit findet, soweit das Gedächtnis reicht. " +
 		"Wie weit, wählen Sie neben dem Nachrichtenfeld oder mit `contextinfinity sessions scope`. " +
 		"Für eine Antwort statt eines Zitats wählen Sie ein Modell mit Schlüssel oder einen lokalen Server.\n",
-	places: map[chat.Scope]string{chat.ScopeLineage: "in diesem Zweig", chat.ScopeSession: "in dieser Sitzung", chat.ScopeProject: "in diesem Projekt"},
-	empty: "Ihr Verlauf ist noch leer, es gibt also noch nichts zu zitieren. Ihre Nachricht ist gespeichert.\n\n" +
+	scopeNames: map[chat.Scope]string{chat.ScopeLineage: "in diesem Zweig", chat.ScopeSession: "in dieser Sitzung", chat.ScopeProject: "in diesem Projekt"},
+	emptyHistory: "Ihr Verlauf ist noch leer, es gibt also noch nichts zu zitieren. Ihre Nachricht ist gespeichert.\n\n" +
 		"Dies ist **recall**, das eingebaute Modell. Es funktioniert ohne Schlüssel und ohne Netz: " +
 		"Es durchsucht alles, was Sie hier sagen, und jede Antwort, in allen Sitzungen, und antwortet mit Zitaten " +
 		"und Links zu den Fundstellen.\n\n" +
@@ -64,8 +66,8 @@ var german = texts{
 		"oder die Adresse eines lokalen Servers wie Ollama. Fragen Sie recall später noch einmal: Es wird sich erinnern.\n",
 	noWords: "Ihre Nachricht enthält keine Wörter, nach denen gesucht werden kann. " +
 		"Dies ist **recall**: Es sucht in Ihrem Verlauf nach Wörtern und zitiert, was es findet.\n",
-	projectFacts: "Angeheftete Tatsachen dieses Projekts", ownFacts: "Angeheftete Tatsachen dieser Sitzung",
-	quoted: "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", document: "Das Dokument %s",
+	projectFacts: "Angeheftete Tatsachen dieses Projekts", sessionFacts: "Angeheftete Tatsachen dieser Sitzung",
+	attribution: "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", document: "Das Dokument %s",
 	untitled: "Sitzung ohne Titel", user: "Sie", assistant: "Der Assistent",
 	date: func(at time.Time) string {
 		return fmt.Sprintf("%d. %s %s", at.Day(), germanMonths[at.Month()-1], at.Format("2006, 15:04"))
@@ -77,25 +79,25 @@ var germanMonths = [12]string{
 }
 
 var chinese = texts{
-	found: "以下内容来自您自己的历史记录，截至 %s。这是 **recall**：它只引用您写过的内容和得到的回答，不添加任何内容。\n",
-	nothing: "在您的历史记录中没有找到相关内容。\n\n" +
+	introduction: "以下内容来自您自己的历史记录，截至 %s。这是 **recall**：它只引用您写过的内容和得到的回答，不添加任何内容。\n",
+	notFound: "在您的历史记录中没有找到相关内容。\n\n" +
 		"这是 **recall**：它按词语和相似度搜索保存在此的所有会话，并引用找到的内容。" +
 		"请试试对话中的名称、数字或较少见的词语。" +
 		"如果需要回答而不是引文，请选择有密钥的模型或本地服务器。\n",
-	nothingThere: "在%s中没有找到相关内容。\n\n" +
+	notFoundIn: "在%s中没有找到相关内容。\n\n" +
 		"这是 **recall**：它在记忆范围内按词语和相似度搜索，并引用找到的内容。" +
 		"记忆范围可以在消息输入框旁选择，也可以用 `contextinfinity sessions scope` 设置。" +
 		"如果需要回答而不是引文，请选择有密钥的模型或本地服务器。\n",
-	places: map[chat.Scope]string{chat.ScopeLineage: "此分支", chat.ScopeSession: "此会话", chat.ScopeProject: "此项目"},
-	empty: "您的历史记录还是空的，因此还没有可以引用的内容。您的消息已保存。\n\n" +
+	scopeNames: map[chat.Scope]string{chat.ScopeLineage: "此分支", chat.ScopeSession: "此会话", chat.ScopeProject: "此项目"},
+	emptyHistory: "您的历史记录还是空的，因此还没有可以引用的内容。您的消息已保存。\n\n" +
 		"这是内置模型 **recall**。它不需要密钥，也不需要网络：" +
 		"它会搜索您在所有会话中说过的内容和得到的每个回答，并用引文及其出处的链接来回答。\n\n" +
 		"要与语言模型对话，请打开设置，添加 OpenAI 或 Anthropic 的密钥，" +
 		"或 Ollama 等本地服务器的地址。以后再问 recall：它会记得。\n",
 	noWords: "您的消息中没有可以搜索的词语。" +
 		"这是 **recall**：它在您的历史记录中查找词语，并引用找到的内容。\n",
-	projectFacts: "此项目固定的事实", ownFacts: "此会话固定的事实",
-	quoted: "\n**%s**，[%s](contextinfinity://turn/%s)：\n\n", document: "文档 %s",
+	projectFacts: "此项目固定的事实", sessionFacts: "此会话固定的事实",
+	attribution: "\n**%s**，[%s](contextinfinity://turn/%s)：\n\n", document: "文档 %s",
 	untitled: "无标题会话", user: "您", assistant: "助手",
 	date: func(at time.Time) string { return at.Format("2006年1月2日 15:04") },
 }
@@ -111,8 +113,8 @@ func (p *Provider) texts() *texts {
 	return &english
 }
 
-// who names the speaker of a passage.
-func (w *texts) who(p Passage) string {
+// speaker returns the name of the speaker of a passage, or of its document.
+func (w *texts) speaker(p Passage) string {
 	switch {
 	case p.Document != "":
 		return fmt.Sprintf(w.document, w.title(p.Document))
@@ -124,7 +126,7 @@ func (w *texts) who(p Passage) string {
 	return w.user
 }
 
-// title returns a title on one line, without effective Markdown.
+// title returns a title on one line, with its Markdown escaped, or the text for a missing title.
 func (w *texts) title(text string) string {
 	if text = heading(text); text == "" {
 		return w.untitled

@@ -226,11 +226,11 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 			files[schema.ConfigName] = text
 		}
 	}
-	mark, err := fingerprint(to, files)
+	fingerprint, err := fingerprintOf(to, files)
 	if err != nil {
 		return err
 	}
-	return writeInfo(to, *b, mark, files)
+	return writeInfo(to, *b, fingerprint, files)
 }
 
 // NeededJournals selects the journals of the steps that are running in a copy. If such a step ended while the copy was

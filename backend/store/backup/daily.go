@@ -26,33 +26,35 @@ type Backups struct {
 // BackupPolicy says whether a backup is made each day, and how many are kept.
 type BackupPolicy struct {
 	Daily      bool
-	KeepDaily  int // the newest ones
-	KeepWeekly int // older than those: one for each week
-	// Brief is for a program that is about to exit and must not be delayed: it backs up only small data, and not on
-	// its first day.
+	KeepDaily  int // number of the newest daily backups
+	KeepWeekly int // number of weeks before those, with one backup for each
+	// Brief is for a program that is about to exit and must not be delayed: it makes a backup only if the data is at
+	// most briefSize and older than a day.
 	Brief bool
 }
 
-// backupEvery is the age of the last daily backup at which another one is due.
+// backupEvery is the age of the last backup at which the next daily backup is due.
 const backupEvery = 24 * time.Hour
 
-// briefSize is the largest data, in bytes, that is backed up while a person waits: 100 MB take about a second.
+// briefSize is the size of the data, in bytes, up to which it is backed up while a person waits: 100 MB take about a
+// second.
 const briefSize = 32 << 20
 
 // spaceFactor is how many times the size of the data must be free for a daily backup, so that it never takes the space
 // that the next messages need.
 const spaceFactor = 2
 
-// AutoBackup makes the daily backup if it is due: the last copy, automatic or not, is a day old and the data has
-// changed since. It then prunes daily backups only. It may be called as often as needed.
+// AutoBackup makes the daily backup if it is due: the last backup, automatic or not, is at least a day old and the data
+// has changed since. It then deletes the daily backups that the policy does not keep, and no others. It may be called as
+// often as needed.
 func (s *Backups) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
 	if s.DB.Writer == nil {
 		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open for reading only.")
 	}
-	return s.Archive.daily(ctx, p)
+	return s.Archive.autoBackup(ctx, p)
 }
 
-func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
+func (a *Archive) autoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
 	const op = "store.backup"
 	if !p.Daily {
 		return chat.AutoBackup{Outcome: chat.BackupOff}, nil
@@ -65,7 +67,7 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 	if !last.IsZero() && a.clock.Now().Sub(last) < backupEvery {
 		return chat.AutoBackup{Outcome: chat.BackupRecent}, nil
 	}
-	out, err := a.dueDaily(ctx, dir, list, p.Brief)
+	out, err := a.createDaily(ctx, dir, list, p.Brief)
 	if err != nil || out.Outcome != chat.BackupCreated {
 		return out, err
 	}
@@ -78,8 +80,9 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 	return out, sqlite.MapError(op, syncDir(dir))
 }
 
-// dueDaily makes today's backup unless there is a reason not to.
-func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, brief bool) (chat.AutoBackup, error) {
+// createDaily makes the daily backup, unless there is nothing new to back up or too little space, or the data is too
+// large or too new for a brief one.
+func (a *Archive) createDaily(ctx context.Context, dir string, list []DailyFile, brief bool) (chat.AutoBackup, error) {
 	now := a.clock.Now()
 	// A backup dated in the future was made before the clock was set back.
 	past := slices.DeleteFunc(slices.Clone(list), func(d DailyFile) bool { return d.At.After(now) })
@@ -90,15 +93,15 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, br
 		}
 	}
 	if len(list) == 0 {
-		empty, err := a.nothingSaved(ctx)
-		if err != nil || empty {
+		hasData, err := a.hasUserData(ctx)
+		if err != nil || !hasData {
 			return chat.AutoBackup{Outcome: chat.BackupUnchanged}, err
 		}
 	}
 	size := sqlite.SizeOf(a.database()) + sqlite.SizeOf(a.database()+"-wal")
 	if brief {
-		firstDay, err := a.firstDay(ctx)
-		if err != nil || firstDay || size > briefSize {
+		isNew, err := a.isFirstDay(ctx)
+		if err != nil || isNew || size > briefSize {
 			return chat.AutoBackup{Outcome: chat.BackupLater}, err
 		}
 	}
@@ -116,39 +119,41 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []DailyFile, br
 	return chat.AutoBackup{Outcome: chat.BackupCreated, Made: b}, err
 }
 
-// firstDay reports whether the first conversation is less than a day old.
-func (a *Archive) firstDay(ctx context.Context) (bool, error) {
-	return a.noRow(ctx, `SELECT 1 FROM sessions WHERE created_at < ? LIMIT 1`, chat.FormatTime(a.clock.Now().Add(-backupEvery)))
+// isFirstDay reports whether no session is older than a day.
+func (a *Archive) isFirstDay(ctx context.Context) (bool, error) {
+	hasOlder, err := a.hasRow(ctx, `SELECT 1 FROM sessions WHERE created_at < ? LIMIT 1`, chat.FormatTime(a.clock.Now().Add(-backupEvery)))
+	return err == nil && !hasOlder, err
 }
 
-// nothingSaved reports whether the person has written nothing yet. A backup made then would put off the first useful
-// one by a day.
-func (a *Archive) nothingSaved(ctx context.Context) (bool, error) {
-	return a.noRow(ctx, `SELECT 1 WHERE EXISTS (SELECT 1 FROM turns) OR EXISTS (SELECT 1 FROM drafts) OR EXISTS (SELECT 1 FROM projects)
+// hasUserData reports whether the user has saved anything. A backup made before that would delay the first useful one by
+// a day.
+func (a *Archive) hasUserData(ctx context.Context) (bool, error) {
+	return a.hasRow(ctx, `SELECT 1 WHERE EXISTS (SELECT 1 FROM turns) OR EXISTS (SELECT 1 FROM drafts) OR EXISTS (SELECT 1 FROM projects)
 		OR EXISTS (SELECT 1 FROM assistants) OR EXISTS (SELECT 1 FROM saved_prompts)`)
 }
 
-// noRow reports whether a query of the current data finds nothing.
-func (a *Archive) noRow(ctx context.Context, query string, args ...any) (bool, error) {
+// hasRow reports whether a query of the current data returns a row.
+func (a *Archive) hasRow(ctx context.Context, query string, args ...any) (bool, error) {
 	db, err := sqlite.Connect(a.database(), sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return false, sqlite.MapError("store.backup", err)
 	}
 	defer func() { _ = sqlite.Disconnect(db) }()
-	found, err := sqlite.All[int](db.WithContext(ctx), query, args...)
-	return len(found) == 0, sqlite.MapError("store.backup", err)
+	rows, err := sqlite.All[int](db.WithContext(ctx), query, args...)
+	return len(rows) > 0, sqlite.MapError("store.backup", err)
 }
 
-// unchangedSince reports whether nothing was written since a backup. An unreadable backup counts as outdated.
+// unchangedSince reports whether the data is still as it was when a backup was made. An unreadable backup counts as
+// outdated.
 func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error) {
 	var b chat.Backup
-	last, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
+	backup, err := sqlite.Connect(path, sqlite.ReadBackPragmas, 1)
 	if err != nil {
 		return false, nil
 	}
-	defer func() { _ = sqlite.Disconnect(last) }()
-	mark, described, err := readInfo(last.WithContext(ctx), &b)
-	if err != nil || !described {
+	defer func() { _ = sqlite.Disconnect(backup) }()
+	saved, hasInfo, err := readInfo(backup.WithContext(ctx), &b)
+	if err != nil || !hasInfo {
 		return false, ctx.Err()
 	}
 	db, err := sqlite.Connect(a.database(), sqlite.ReadBackPragmas, 1)
@@ -168,12 +173,12 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 	if text, err := os.ReadFile(a.ConfigFile); err == nil {
 		files[schema.ConfigName] = text
 	}
-	now, err := fingerprint(db, files)
-	return now == mark, sqlite.MapError("store.backup", err)
+	current, err := fingerprintOf(db, files)
+	return current == saved, sqlite.MapError("store.backup", err)
 }
 
-// unchangedBackup returns the newest backup in a folder with label in its name, if it is intact and nothing was written
-// since; else "".
+// unchangedBackup returns the path of the newest backup in a folder with label in its name, if it is intact and the data
+// has not changed since; otherwise "".
 func (a *Archive) unchangedBackup(ctx context.Context, dir, label string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -198,15 +203,15 @@ func (a *Archive) unchangedBackup(ctx context.Context, dir, label string) (strin
 	return b.Path, nil
 }
 
-// DailyFile is a daily backup, recognised by its name.
+// DailyFile is a daily backup, recognized by its name.
 type DailyFile struct {
 	Path string
 	At   time.Time
 }
 
-// Dailies lists the daily backups, newest first. It also removes what interrupted copies left more than a day ago:
-// temporary files, and empty files that reserved a name. last is the time of the latest copy of the current data by
-// any means; data that a restore replaced does not count.
+// Dailies lists the daily backups, newest first. It also removes files that an interrupted backup left behind more than
+// a day ago: temporary files, and empty files that reserved a name. last is the time of the latest backup of any kind,
+// except those made before a restore: they hold the data that the restore replaced.
 func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -238,14 +243,14 @@ func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err err
 	return list, last, nil
 }
 
-// Kept returns the daily backups to keep: the one made last (first in the list), the newest ones, and before those
-// the newest of each week.
-func Kept(list []DailyFile, p BackupPolicy) []DailyFile {
-	newest := slices.Clone(list)
-	slices.SortFunc(newest, func(x, y DailyFile) int { return y.At.Compare(x.At) })
+// ToKeep returns the daily backups to keep: the one made last, which is first in the list, the newest ones by date, and
+// the newest of each week before those.
+func ToKeep(list []DailyFile, p BackupPolicy) []DailyFile {
+	byDate := slices.Clone(list)
+	slices.SortFunc(byDate, func(x, y DailyFile) int { return y.At.Compare(x.At) })
 	var out []DailyFile
 	weeks := map[string]bool{}
-	for i, d := range newest {
+	for i, d := range byDate {
 		year, week := d.At.ISOWeek()
 		name := fmt.Sprintf("%d/%d", year, week)
 		switch {

@@ -86,7 +86,7 @@ func toPrune(ctx context.Context, list []DailyFile, p BackupPolicy) []DailyFile 
 		}
 		groups[s] = append(groups[s], d)
 	}
-	keep := Kept(groups[newest], p)
+	keep := ToKeep(groups[newest], p)
 	return slices.DeleteFunc(groups[newest], func(d DailyFile) bool { return slices.Contains(keep, d) })
 }
 

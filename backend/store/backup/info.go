@@ -20,18 +20,18 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// counted are the tables whose row counts must be the same in a backup and in the data. Jobs and drafts change at any
-// time.
-var counted = []string{"sessions", "branches", "turns", "steps", "states", "pins", "events", "chunks", "units", "files"}
+// countedTables are the tables whose numbers of rows a backup records and compares with the data. Jobs and drafts are
+// left out, because they change at any time.
+var countedTables = []string{"sessions", "branches", "turns", "steps", "states", "pins", "events", "chunks", "units", "files"}
 
-// countRecords counts the rows of the tables that exist.
+// countRecords counts the rows of those countedTables that exist.
 func countRecords(db *gorm.DB) (map[string]int64, error) {
 	tables, err := sqlite.All[string](db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
 	if err != nil {
 		return nil, err
 	}
 	counts := map[string]int64{}
-	for _, table := range counted {
+	for _, table := range countedTables {
 		if !slices.Contains(tables, table) {
 			continue
 		}
@@ -44,23 +44,24 @@ func countRecords(db *gorm.DB) (map[string]int64, error) {
 	return counts, nil
 }
 
-// fingerprint changes with everything a user would miss: ledgers, drafts, queued messages, documents, the configuration
-// and running answers. Derived data, jobs and settings are left out.
-func fingerprint(db *gorm.DB, files map[string][]byte) (string, error) {
-	row, err := sqlite.One[struct{ Mark string }](db, "fingerprint", "", `SELECT
+// fingerprintOf returns a hash that changes with everything a user would miss: ledgers, drafts, queued messages,
+// documents, projects, assistants, saved prompts, permissions, and the files that a backup holds, which are the
+// configuration and the journals of running answers. Derived data, jobs and the table of settings are left out.
+func fingerprintOf(db *gorm.DB, files map[string][]byte) (string, error) {
+	row, err := sqlite.One[struct{ Value string }](db, "fingerprint", "", `SELECT
 		(SELECT max(version_id) FROM `+schema.VersionTable+`) || '|' ||
 		(SELECT count(*) || '/' || coalesce(max(rowid), 0) FROM events) || '|' ||
 		(SELECT count(*) || '/' || coalesce(max(updated_at), '') || '/' || coalesce(sum(length(message_json)), 0) FROM drafts) || '|' ||
-		(SELECT count(*) || '/' || coalesce(max(rowid), 0) FROM files) AS mark`)
+		(SELECT count(*) || '/' || coalesce(max(rowid), 0) FROM files) AS value`)
 	if err != nil {
 		return "", err
 	}
-	queue, err := queueFingerprint(db)
+	later, err := laterFingerprints(db)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n%s\n", row.Mark, queue)
+	fmt.Fprintf(sum, "%s\n%q\n", row.Value, later)
 	for _, name := range sortedNames(files) {
 		fmt.Fprintf(sum, "%s %x\n", name, sha256.Sum256(files[name]))
 	}
@@ -76,9 +77,9 @@ func sortedNames(files map[string][]byte) []string {
 	return names
 }
 
-// writeInfo writes the backup's extra tables. A database that was put in place by hand may still have those of its
-// own backup.
-func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte) error {
+// writeInfo writes the extra tables of a backup. It replaces existing ones: if a backup was put in place of the database
+// by hand, the data may still have that backup's extra tables.
+func writeInfo(db *gorm.DB, b chat.Backup, fingerprint string, files map[string][]byte) error {
 	return db.Transaction(func(t *gorm.DB) error {
 		for _, statement := range []string{
 			`DROP TABLE IF EXISTS ` + schema.InfoTable, `DROP TABLE IF EXISTS ` + schema.FilesTable,
@@ -89,7 +90,7 @@ func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte)
 				return err
 			}
 		}
-		info := map[string]string{"kind": string(b.Kind), "at": chat.FormatTime(b.At), "fingerprint": mark}
+		info := map[string]string{"kind": string(b.Kind), "at": chat.FormatTime(b.At), "fingerprint": fingerprint}
 		for table, n := range b.Counts {
 			info["count."+table] = sqlite.Itoa(n)
 		}
@@ -108,13 +109,14 @@ func writeInfo(db *gorm.DB, b chat.Backup, mark string, files map[string][]byte)
 	})
 }
 
-// infoHash is the key of the hash over all other keys; backups of a schema before hashedSince have none.
 const (
-	infoHash    = "sha256"
+	// infoHash is the key of the hash that sumInfo returns.
+	infoHash = "sha256"
+	// hashedSince is the first schema whose backups store this hash.
 	hashedSince = 18
 )
 
-// hashInfo stores the hash of the backup's extra tables, which verify does not check.
+// hashInfo stores the hash of a backup's extra tables, because verify does not check these tables.
 func hashInfo(db *gorm.DB) error {
 	sum, err := sumInfo(db)
 	if err != nil {
@@ -123,7 +125,8 @@ func hashInfo(db *gorm.DB) error {
 	return db.Exec(`INSERT OR REPLACE INTO `+schema.InfoTable+` VALUES (?, ?)`, infoHash, sum).Error
 }
 
-// sumInfo hashes the definitions of the extra tables, the description, and the names and hashes of the files.
+// sumInfo returns a hash of the definitions of the extra tables, the description without its own hash, and the names and
+// hashes of the files.
 func sumInfo(db *gorm.DB) (string, error) {
 	rows, err := sqlite.All[struct{ Name, Value string }](db, `SELECT name, sql AS value FROM sqlite_schema WHERE name IN ? UNION ALL
 		SELECT key, value FROM `+schema.InfoTable+` WHERE key <> ? UNION ALL
@@ -138,8 +141,8 @@ func sumInfo(db *gorm.DB) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// infoMatches reports whether the extra tables are as they were written. A copy without a description, or one of an
-// earlier version that stored no hash, cannot be compared.
+// infoMatches reports whether the extra tables match their stored hash. A backup without a description, or of a schema
+// before hashedSince without a hash, counts as matching, because there is nothing to compare.
 func infoMatches(db *gorm.DB, version int64) (bool, error) {
 	exists, err := schema.HasTable(db, schema.InfoTable)
 	if err != nil || !exists {
@@ -156,7 +159,7 @@ func infoMatches(db *gorm.DB, version int64) (bool, error) {
 	return sum == stored[0], err
 }
 
-// BackupFile is a file stored in a backup beside the database.
+// BackupFile is a file that a backup stores in an extra table: the configuration or a journal.
 type BackupFile struct {
 	Name    string
 	SHA256  []byte `gorm:"column:sha256"`
@@ -168,7 +171,7 @@ func (f BackupFile) isIntact() bool {
 	return string(sum[:]) == string(f.SHA256)
 }
 
-// FilesIn reads the files in a backup; none if it has no such table.
+// FilesIn reads the files that a backup stores. A backup without a table of files has none.
 func FilesIn(db *gorm.DB) ([]BackupFile, error) {
 	exists, err := schema.HasTable(db, schema.FilesTable)
 	if err != nil || !exists {
@@ -177,6 +180,7 @@ func FilesIn(db *gorm.DB) ([]BackupFile, error) {
 	return sqlite.All[BackupFile](db, `SELECT name, sha256, content FROM `+schema.FilesTable+` ORDER BY name`)
 }
 
+// damagedFile returns what is wrong with the first damaged file in a backup, or "".
 func damagedFile(db *gorm.DB) (string, error) {
 	files, err := FilesIn(db)
 	if err != nil {
@@ -190,9 +194,9 @@ func damagedFile(db *gorm.DB) (string, error) {
 	return "", nil
 }
 
-// readInfo reads a backup's description. It returns false if there is none: an earlier version made the backup, or
-// somebody copied the database by hand.
-func readInfo(db *gorm.DB, b *chat.Backup) (mark string, described bool, err error) {
+// readInfo reads a backup's description into b, and returns its fingerprint. hasInfo is false if there is no description:
+// an earlier version made the backup, or somebody copied the database by hand.
+func readInfo(db *gorm.DB, b *chat.Backup) (fingerprint string, hasInfo bool, err error) {
 	exists, err := schema.HasTable(db, schema.InfoTable)
 	if err != nil || !exists {
 		return "", false, err
@@ -216,14 +220,14 @@ func readInfo(db *gorm.DB, b *chat.Backup) (mark string, described bool, err err
 				return "", false, err
 			}
 		case r.Key == "fingerprint":
-			mark = r.Value
+			fingerprint = r.Value
 		case r.Key == infoProblems:
 			if b.Problems, err = strconv.Atoi(r.Value); err != nil {
 				return "", false, err
 			}
 		}
 	}
-	return mark, true, nil
+	return fingerprint, true, nil
 }
 
 // backupStamp is the format of the time in a backup's name, in UTC.
@@ -244,7 +248,7 @@ const (
 
 var backupNames = regexp.MustCompile(`^contextinfinity-(?:(daily|before-restore|v[0-9]+)-)?([0-9]{8}T[0-9]{6}\.[0-9]{3})\.db$`)
 
-// ParseName parses a backup's name; false for other files.
+// ParseName parses a backup's name. ok is false for other files.
 func ParseName(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 	m := backupNames.FindStringSubmatch(name)
 	if m == nil {
@@ -264,9 +268,9 @@ func ParseName(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 	return kind, at, err == nil
 }
 
-// Backups lists the copies in the data directory's backup folder, newest first. With check, each is read completely
-// and its data verified as in a restore, in a temporary copy. Problem says why one cannot be restored, Findings what
-// verify found.
+// Backups lists the backups in the data directory's backup folder, newest first. With check, each is read completely and
+// its data is verified in a temporary copy, as in a restore. Problem says why a backup cannot be restored, Findings what
+// verify found in it.
 func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error) {
 	dir := filepath.Join(a.dir, sqlite.BackupDir)
 	entries, err := os.ReadDir(dir)
@@ -306,7 +310,8 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 	return list, nil
 }
 
-// verifyCopy reports what restoring a backup would find.
+// verifyCopy previews a restore of a backup, and sets the problems that it finds. It returns an error if the preview
+// was cancelled or could not run.
 func (a *Archive) verifyCopy(ctx context.Context, b *chat.Backup) error {
 	r, err := a.PreviewRestore(ctx, b.Path)
 	switch chat.CodeOf(err) {
@@ -320,7 +325,8 @@ func (a *Archive) verifyCopy(ctx context.Context, b *chat.Backup) error {
 	return nil
 }
 
-// describeBackup opens a backup and reads its description.
+// describeBackup opens a backup and reads its schema and its description. With check, it also reads all of the file and
+// compares the numbers of records. Whatever fails becomes the backup's Problem.
 func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 	var err error
 	if b.Schema, err = schema.ReadVersion(ctx, b.Path); err != nil || b.Schema == 0 {
@@ -349,11 +355,33 @@ func describeBackup(ctx context.Context, b *chat.Backup, check bool) {
 	}
 }
 
-// queueFingerprint returns the fingerprint of the queued messages; empty for a database without their table.
-func queueFingerprint(db *gorm.DB) (string, error) {
-	tables, err := sqlite.All[string](db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'queued_messages'`)
-	if err != nil || len(tables) == 0 {
-		return "", err
+// laterTables are the tables of a user's data that databases of earlier schemas do not have, each with an expression
+// over its rows that changes with them.
+var laterTables = []struct{ table, rows string }{
+	{"queued_messages", `group_concat(id || '/' || position, ' ' ORDER BY id)`},
+	{"assistants", `count(*) || '/' || max(updated_at)`},
+	{"saved_prompts", `count(*) || '/' || max(updated_at)`},
+	{"projects", `count(*) || '/' || max(updated_at)`},
+	{"project_facts", `group_concat(id || '/' || position || '/' || length(text), ' ' ORDER BY id)`},
+	{"tool_permissions", `count(*) || '/' || max(created_at)`},
+	{"mcp_clients", `group_concat(name || '/' || scope || '/' || remember, ' ' ORDER BY name)`},
+	{"mcp_grants", `group_concat(client || '/' || session_id || '/' || folder, ' ' ORDER BY client, session_id, folder)`},
+}
+
+// laterFingerprints returns the values of laterTables, empty for those that the database does not have.
+func laterFingerprints(db *gorm.DB) ([]string, error) {
+	existing, err := sqlite.All[string](db, `SELECT name FROM sqlite_schema WHERE type = 'table'`)
+	if err != nil {
+		return nil, err
 	}
-	return sqlite.One[string](db, "fingerprint", "", `SELECT coalesce(group_concat(id || '/' || position, ' ' ORDER BY id), '') FROM queued_messages`)
+	values := make([]string, len(laterTables))
+	for i, t := range laterTables {
+		if !slices.Contains(existing, t.table) {
+			continue
+		}
+		if values[i], err = sqlite.One[string](db, "fingerprint", "", `SELECT coalesce(`+t.rows+`, '') FROM `+t.table); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
 }

@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// turn writes a turn again, with its calls but without what was sent and received.
+// turn copies a turn and its finished steps, without the stored requests and streams.
 func (c *copier) turn(o chat.Turn) error {
 	user, err := c.message(o.User)
 	if err != nil {
@@ -29,17 +29,18 @@ func (c *copier) turn(o chat.Turn) error {
 			return err
 		}
 	}
-	var last *chat.StepEnd
+	var lastEnd *chat.StepEnd
 	for i, s := range steps {
-		if last, err = c.step(id, s, i == len(steps)-1); err != nil {
+		if lastEnd, err = c.step(id, s, i == len(steps)-1); err != nil {
 			return err
 		}
 	}
-	return c.end(o, id, last)
+	return c.end(o, id, lastEnd)
 }
 
-// step writes a call again without its content. The last one is ended together with the turn.
-func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, error) {
+// step copies a step of a turn. The end of the last step is returned instead of written, because that step is ended
+// together with the turn.
+func (c *copier) step(turn chat.TurnID, o chat.Step, isLast bool) (*chat.StepEnd, error) {
 	c.setTime(o.StartedAt)
 	row, err := records.BeginStep(c.Tx, chat.StepStart{TurnID: turn, Index: o.Index, Provider: o.Provider, ModelID: o.ModelID, ToolsMode: o.ToolsMode})
 	if err != nil {
@@ -50,7 +51,7 @@ func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, 
 		StepID: chat.StepID(row.ID), Outcome: o.Outcome, Items: o.Items, Usage: o.Usage,
 		DisplayedBytes: o.DisplayedBytes, DurableBytes: o.DurableBytes,
 	}
-	if last {
+	if isLast {
 		return &end, nil
 	}
 	ended, err := records.PrepareStep(turn, &end, "")
@@ -60,25 +61,25 @@ func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, 
 	return nil, records.EndStep(c.Tx, turn, ended)
 }
 
-// end gives a turn its original outcome.
-func (c *copier) end(o chat.Turn, id chat.TurnID, last *chat.StepEnd) error {
+// end ends the copy of a turn, and its last step, with the original outcome.
+func (c *copier) end(o chat.Turn, id chat.TurnID, lastEnd *chat.StepEnd) error {
 	row, err := schema.TurnHead(c.DB, id)
 	if err != nil {
 		return err
 	}
 	if o.Phase == chat.PhaseFailed {
-		return records.Fail(c.Tx, &row, chat.TurnFailure{TurnID: id, Step: last, Outcome: o.Outcome, Failure: o.Failure})
+		return records.Fail(c.Tx, &row, chat.TurnFailure{TurnID: id, Step: lastEnd, Outcome: o.Outcome, Failure: o.Failure})
 	}
-	if chat.Phase(row.Phase) == chat.PhaseContextPrepared { // an answer without any recorded call
+	if chat.Phase(row.Phase) == chat.PhaseContextPrepared { // an answer without any recorded step
 		if err := records.EnterPhase(c.Tx, &row, chat.PhaseResponding); err != nil {
 			return err
 		}
 	}
 	c.pending, c.seqs = append(c.pending, id), append(c.seqs, row.TurnSeq)
-	return records.Finalize(c.Tx, &row, chat.Finalization{TurnID: id, Step: last, Message: *o.Assistant, Outcome: o.Outcome, Usage: o.Usage})
+	return records.Finalize(c.Tx, &row, chat.Finalization{TurnID: id, Step: lastEnd, Message: *o.Assistant, Outcome: o.Outcome, Usage: o.Usage})
 }
 
-// message returns a message whose documents are the copy's.
+// message returns a message with its documents replaced by their copies.
 func (c *copier) message(m chat.Message) (chat.Message, error) {
 	blocks := slices.Clone(m.Blocks)
 	for i, b := range blocks {
@@ -97,7 +98,7 @@ func (c *copier) message(m chat.Message) (chat.Message, error) {
 	return m, nil
 }
 
-// document returns the copy's document, created once. records.Accept sets its turn.
+// document returns the copy of a document, which is created at the first call. records.Accept sets the copy's turn.
 func (c *copier) document(id chat.FileID) (chat.FileID, error) {
 	if copied, ok := c.files[id]; ok {
 		return copied, nil

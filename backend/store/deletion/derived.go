@@ -134,7 +134,7 @@ func (x *erasingTurn) moveHeads() error {
 	return nil
 }
 
-// pendingOn reports whether a branch has a pending turn, which a worker may be summarising.
+// pendingOn reports whether a branch has a pending turn, which a worker may be summarizing.
 func (x *erasingTurn) pendingOn(b schema.BranchRow, head schema.StateRow) bool {
 	return slices.ContainsFunc(x.turns, func(t schema.TurnRow) bool { return t.BranchID == b.ID && t.TurnSeq > head.CoversSeq })
 }
@@ -308,7 +308,7 @@ func (x *erasingTurn) unsent() error {
 	return nil
 }
 
-// lines returns the lines of the turns' messages that are long enough to recognise a copy.
+// lines returns the lines of the turns' messages that are long enough to recognize a copy.
 func (x *erasingTurn) lines() []string {
 	var out []string
 	for _, r := range x.turns {

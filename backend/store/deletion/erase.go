@@ -268,7 +268,7 @@ func (e *Erasing) refuse() error {
 		case e.subject.Kind == chat.EraseProject:
 			return sqlite.Conflict("An answer is being written that may quote a file of the project; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
 		case r.SessionID == e.subject.Session:
-			return sqlite.Conflict("An answer of this session is being written; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
+			return sqlite.Conflict("An answer in this session is being written; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
 		case r.Quotes || chat.Phase(r.Phase) == chat.PhaseAccepted:
 			return sqlite.Conflict("An answer of another session that may quote it is being written; nothing was deleted.").
 				WithHint("wait for it, or stop it, then delete")

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// WordSet is a set of words of a text by which another text is recognised as repeating it: runs of letters and digits,
+// WordSet is a set of words of a text by which another text is recognized as repeating it: runs of letters and digits,
 // anything between spaces (a password may contain any character), and overlapping pairs of characters in scripts
 // written without spaces. Stop words and very short words are left out: any two texts share those.
 type WordSet map[string]bool

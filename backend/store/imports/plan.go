@@ -40,7 +40,7 @@ func (r *importRun) answered() []*transfer.Turn {
 // Ended reports whether a turn has a final answer. An answer that its source marks as an error does not count.
 func Ended(t *transfer.Turn) bool { return t.Assistant != nil && !t.Assistant.IsEmpty() && !t.Failed }
 
-// Plan takes the next missing turns and summarises them, without blocking the writer.
+// Plan takes the next missing turns and summarizes them, without blocking the writer.
 func (m *Importer) Plan() (ImportPart, error) {
 	var part ImportPart
 	turns, size := 0, 0
@@ -205,7 +205,7 @@ func (m *Importer) startFrom(run *importRun) ([]chat.Pin, error) {
 }
 
 // startFromFork is like startFrom, for a run that forks off after a turn. If this import created a state that ends with
-// that turn, it is used; otherwise the turns missing in the base state are summarised for the fork.
+// that turn, it is used; otherwise the turns missing in the base state are summarized for the fork.
 func (m *Importer) startFromFork(run *importRun) ([]chat.Pin, error) {
 	if run.from.summary != nil {
 		run.on.summary = run.from.summary

@@ -71,7 +71,7 @@ func (w *importTx) withInstructions(t *transfer.Turn) (*transfer.Turn, error) {
 	return &copied, nil
 }
 
-// answer finalises a turn. An answer that its source marks as cut short counts as a partial answer that was kept.
+// answer finalizes a turn. An answer that its source marks as cut short counts as a partial answer that was kept.
 func (w *importTx) answer(row *schema.TurnRow, t *transfer.Turn) error {
 	if err := w.respond(row); err != nil {
 		return err

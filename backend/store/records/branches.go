@@ -189,7 +189,7 @@ func forkFallback(t *core.Tx, child *schema.BranchRow, base schema.StateRow, f *
 }
 
 // ForkBase returns what a fork after a turn would be based on: its base state, and the committed turns up to the fork
-// point that this state does not cover, which the caller summarises for ForkPoint.Fallback. After is empty for a fork
+// point that this state does not cover, which the caller summarizes for ForkPoint.Fallback. After is empty for a fork
 // before the first turn.
 func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error) {
 	var base schema.StateRow

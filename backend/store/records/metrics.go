@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// A turn's metrics arrive in parts: during assembly, at the end of the answer, when it is summarised and when it is
+// A turn's metrics arrive in parts: during assembly, at the end of the answer, when it is summarized and when it is
 // indexed.
 
 // MergeTurnMetrics adds the non-zero fields of m to a turn's row. An unreadable row is replaced, because metrics never

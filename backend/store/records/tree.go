@@ -12,8 +12,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Tree reads a session's branches as runs of turns. The runs are computed from the branches, and only two turns of
-// each run are read.
+// Tree reads a session's branches as runs of turns. The runs are computed from the branches: besides the pending and
+// open turns, only the first and the last turn of each run are read.
 func (s *Records) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, error) {
 	var tree chat.Tree
 	err := s.Read(ctx, "branch.tree", func(db *gorm.DB) error {
@@ -34,7 +34,7 @@ func (s *Records) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, 
 	return tree, err
 }
 
-// runBuilder computes the runs of branches.
+// runBuilder computes the runs of a session's branches.
 type runBuilder struct {
 	children map[chat.BranchID][]chat.BranchSummary // oldest first
 	runs     []chat.TreeRun
@@ -42,59 +42,60 @@ type runBuilder struct {
 
 // runsOf splits branches into runs, parents first.
 func runsOf(branches []chat.BranchSummary) []chat.TreeRun {
-	g := runBuilder{children: map[chat.BranchID][]chat.BranchSummary{}}
+	builder := runBuilder{children: map[chat.BranchID][]chat.BranchSummary{}}
 	for _, b := range branches {
 		if b.ForkSeq > 0 {
-			g.children[b.ParentBranch] = append(g.children[b.ParentBranch], b)
+			builder.children[b.ParentBranch] = append(builder.children[b.ParentBranch], b)
 		}
 	}
 	for _, b := range branches {
 		if b.ForkSeq == 0 {
-			g.grow(b, -1)
+			builder.addRuns(b, -1)
 		}
 	}
-	return g.runs
+	return builder.runs
 }
 
-// grow adds a branch's runs, each followed by the branches that fork at its end; the branch's own continuation comes
-// first, because its turns are older than the forks.
-func (g *runBuilder) grow(b chat.BranchSummary, parent int) {
+// addRuns adds all runs of a branch, and then those of the branches that fork from it. So of the runs with the same
+// parent, the branch's own continuation is the first. parent is the index of the run that the branch forks from, or -1.
+func (r *runBuilder) addRuns(b chat.BranchSummary, parent int) {
 	from := b.ForkSeq + 1
 	var ends []int64
-	for _, c := range g.children[b.ID] {
-		if c.ForkSeq >= from && c.ForkSeq < b.LastSeq { // a damaged branch is left out, with its descendants
+	for _, c := range r.children[b.ID] {
+		if c.ForkSeq >= from && c.ForkSeq < b.LastSeq {
 			ends = append(ends, c.ForkSeq)
 		}
 	}
 	ends = append(ends, b.LastSeq)
 	slices.Sort(ends)
-	byEnd := map[int64]int{} // runs of b by their last turn_seq
+	byEnd := map[int64]int{} // last turn_seq of a run of b -> index of the run
 	for _, to := range slices.Compact(ends) {
-		g.runs = append(g.runs, chat.TreeRun{Parent: parent, Branch: b.ID, From: from, To: to, Ends: to == b.LastSeq})
-		parent = len(g.runs) - 1
+		r.runs = append(r.runs, chat.TreeRun{Parent: parent, Branch: b.ID, From: from, To: to, Ends: to == b.LastSeq})
+		parent = len(r.runs) - 1
 		byEnd[to], from = parent, to+1
 	}
-	for _, c := range g.children[b.ID] {
-		if at, ok := byEnd[c.ForkSeq]; ok {
-			g.grow(c, at)
+	for _, c := range r.children[b.ID] {
+		if run, ok := byEnd[c.ForkSeq]; ok { // a branch with a damaged fork point is left out, with its descendants
+			r.addRuns(c, run)
 		}
 	}
 }
 
-// runRow is the stored data of a run: its first and last turn, and counts.
+// runRow is the stored data of the first and the last turn of a run.
 type runRow struct {
-	At          int
+	At          int // index of the run
 	FirstID     string
 	FirstUser   string
 	LastID      string
-	LastUser    *string // nil: the first is the last
-	Phase       string
+	LastUser    *string // nil: the run has only one turn
+	Phase       string  // this and the fields below belong to the last turn
 	Outcome     string
 	IndexStatus string
 	StateAfter  *string
 	UpdatedAt   string
 }
 
+// readRuns reads the first and the last turn of each run.
 func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
 	list := make([][4]any, 0, len(runs))
 	for i, r := range runs {
@@ -127,8 +128,8 @@ func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
 	return nil
 }
 
-// countOpen counts the pending and open turns of runs. They are few and have their own indexes: no other turn is
-// read.
+// countOpen counts the pending turns and the open turns of runs. These turns are few and have their own indexes, so no
+// other turns are read.
 func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
 	rows, err := sqlite.All[struct {
 		BranchID chat.BranchID
@@ -163,20 +164,21 @@ func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
 	return nil
 }
 
-// treeTurn returns a turn's head with the first words of its message, if that is given.
-func treeTurn(r schema.TurnRow, user *string) chat.TreeTurn {
+// treeTurn returns a turn without its messages. If userJSON is not nil, the turn's title is the first words of that
+// message.
+func treeTurn(r schema.TurnRow, userJSON *string) chat.TreeTurn {
 	t := chat.TreeTurn{Turn: chat.Turn{
 		ID: chat.TurnID(r.ID), BranchID: chat.BranchID(r.BranchID), Seq: r.TurnSeq, Phase: chat.Phase(r.Phase), Outcome: chat.Outcome(r.Outcome),
 		IndexStatus: chat.IndexStatus(r.IndexStatus), StateAfter: chat.StateID(schema.Text(r.StateAfter)), UpdatedAt: schema.Moment(r.UpdatedAt),
 	}}
-	if user != nil {
-		m, _ := schema.DecodeMessage(chat.RoleUser, *user) // an unreadable message has no words to show
+	if userJSON != nil {
+		m, _ := schema.DecodeMessage(chat.RoleUser, *userJSON) // an unreadable message has no words to show
 		t.Title = m.Title()
 	}
 	return t
 }
 
-// BranchDivergence returns where two branches diverge. CodeInvalid: they belong to two sessions.
+// BranchDivergence returns where two branches diverge. It fails with CodeInvalid if they belong to different sessions.
 func (s *Records) BranchDivergence(ctx context.Context, a, b chat.BranchID) (chat.BranchDivergence, error) {
 	var divergence chat.BranchDivergence
 	err := s.Read(ctx, "branch.compare", func(db *gorm.DB) error {
@@ -191,12 +193,12 @@ func (s *Records) BranchDivergence(ctx context.Context, a, b chat.BranchID) (cha
 		if left[0].Session != right[0].Session {
 			return sqlite.Invalid("The two branches are of different sessions.").WithHint("compare branches of one session")
 		}
-		ends, err := smallerLastSeq(db, left, right)
+		end, err := smallerLastSeq(db, left, right)
 		if err != nil {
 			return err
 		}
 		var owner string
-		divergence.Shared, owner = sharedTurns(left, right, ends)
+		divergence.Shared, owner = lastSharedTurn(left, right, end)
 		if divergence.Shared == 0 {
 			return nil
 		}
@@ -206,7 +208,7 @@ func (s *Records) BranchDivergence(ctx context.Context, a, b chat.BranchID) (cha
 	return divergence, err
 }
 
-// smallerLastSeq returns the smaller of two lineages' last turn_seq.
+// smallerLastSeq returns the last turn_seq of the shorter of two lineages.
 func smallerLastSeq(db *gorm.DB, left, right []core.Segment) (int64, error) {
 	a, err := core.LastSeq(db, left)
 	if err != nil {
@@ -216,8 +218,9 @@ func smallerLastSeq(db *gorm.DB, left, right []core.Segment) (int64, error) {
 	return min(a, b), err
 }
 
-// sharedTurns returns the last turn_seq that two lineages share, up to end, and the branch that owns that turn.
-func sharedTurns(left, right []core.Segment, end int64) (int64, string) {
+// lastSharedTurn returns the last turn_seq that two lineages share, at most end, and the branch that owns that turn. It
+// returns 0 if they share none.
+func lastSharedTurn(left, right []core.Segment, end int64) (int64, string) {
 	var shared int64
 	owner := ""
 	for i := range min(len(left), len(right)) {

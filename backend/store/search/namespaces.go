@@ -90,7 +90,7 @@ func (s *Search) OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Na
 }
 
 // opened returns the namespace if OpenNamespace need not change anything: it is called often, and writes are
-// serialised.
+// serialized.
 func (s *Search) opened(ctx context.Context, id chat.EmbedderID) (chat.Namespace, bool, error) {
 	list, err := s.Namespaces(ctx)
 	if err != nil {

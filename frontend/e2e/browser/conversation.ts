@@ -56,14 +56,14 @@ export class Conversation {
     await expect.poll(() => this.text(seq)).toBe(plain(text));
   }
 
-  /** The answer's text with normalised white space, because drawing wraps lines. */
+  /** The answer's text with normalized white space, because drawing wraps lines. */
   async text(seq: number): Promise<string> {
     const answer = this.answer(seq);
     return (await answer.count()) === 0 ? '' : plain(await answer.innerText());
   }
 }
 
-/** Normalises white space. */
+/** Normalizes white space. */
 export function plain(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

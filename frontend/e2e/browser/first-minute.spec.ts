@@ -41,10 +41,10 @@ test('a local server: the first answer takes one click and one message, and the 
     server.models = ['llama3.2:3b'];
     server.answer('What can you do?', answer, { chunkSize: 20, holdAfter: 40 });
     await launch();
-    const startButtons = page.getByRole('main').getByRole('button', { name: /^(Start with|Test the key|Look again)/ });
+    const startButtons = page.getByRole('main').getByRole('button', { name: /^(Start with|Test the key|Check again)/ });
     const start = page.getByRole('region', { name: 'Use this computer' }).getByRole('button', { name: 'Start with llama3.2:3b' });
     await expect(async () => {
-      const retry = page.getByRole('button', { name: 'Look again' });
+      const retry = page.getByRole('button', { name: 'Check again' });
       if (await retry.isVisible()) await retry.click({ timeout: 2_000 }); // the machine was too busy to respond in time
       await expect(start).toBeVisible({ timeout: 10_000 });
     }).toPass();
@@ -67,8 +67,8 @@ test('a local server: the first answer takes one click and one message, and the 
     server.release('What can you do?');
     await expect(chat.answer(1)).toContainText(answer.slice(-40));
     await expect(chat.turn(1)).toHaveAccessibleName(/, saved/);
-    await expect(chat.header).toContainText('All summarised');
-    await expectPlainWords(page, /All summarised/);
+    await expect(chat.header).toContainText('All summarized');
+    await expectPlainWords(page, /All summarized/);
   } finally {
     await server.stop();
   }

@@ -37,7 +37,7 @@ test.describe('first run', () => {
       server.answer('Are you local?', 'Yes, on this very machine.');
       await launch();
       await expect(async () => {
-        const retry = page.getByRole('button', { name: 'Look again' });
+        const retry = page.getByRole('button', { name: 'Check again' });
         if (await retry.isVisible()) await retry.click({ timeout: 2_000 }); // the machine was too busy to respond in time
         await expect(page.getByText('Ollama answered')).toBeVisible({ timeout: 10_000 });
       }).toPass();

@@ -41,7 +41,7 @@ test('a prompt is inserted at the caret with the keyboard, can be undone, and is
   await expect(chat.composer).toHaveValue('Into English: Guten Morgen');
   expect(provider.questions()).toEqual([]);
 
-  // Inserted in the middle of a text; the clipboard is read at that moment.
+  // A prompt is inserted in the middle of a text. It contains the clipboard's text, which is read at that moment.
   await chat.composer.fill('Before after');
   await chat.composer.evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(7, 7));
   await page.evaluate(() => navigator.clipboard.writeText('copied'));
@@ -52,7 +52,7 @@ test('a prompt is inserted at the caret with the keyboard, can be undone, and is
   await list.getByRole('button', { name: /^Clip/ }).click();
   await expect(chat.composer).toHaveValue('Before <copied>after');
 
-  // Saves the message as a prompt.
+  // The message is saved as a prompt.
   await page.getByRole('button', { name: 'Insert a prompt' }).click();
   await list.getByRole('button', { name: 'Save this message as a prompt…' }).click();
   const editor = page.getByRole('dialog', { name: 'New prompt' });
@@ -63,7 +63,7 @@ test('a prompt is inserted at the caret with the keyboard, can be undone, and is
   expect(JSON.parse(cli(home, 'prompts', 'show', 'Mine', '--json')).prompt.text).toBe('Before <copied>after');
 });
 
-test('an assistant is created and used in a session, which applies later changes of the assistant only on request', async ({ home, provider, launch, page }) => {
+test('an assistant is created and used in a session, which applies later changes to the assistant only on request', async ({ home, provider, launch, page }) => {
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
@@ -84,7 +84,7 @@ test('an assistant is created and used in a session, which applies later changes
   await chat.askAndWait(1, 'About the sea', 'It is noted.');
   expect(JSON.stringify(provider.lastRequest())).toContain('Answer in rhymes.');
 
-  // A change of the assistant by another process does not affect the session.
+  // A change to the assistant by another process does not affect the session.
   cli(home, 'assistants', 'set', 'Poet', '--instructions', 'Answer in prose.');
   await chat.askAndWait(2, 'And the moon', 'It is noted.');
   expect(JSON.stringify(provider.lastRequest())).not.toContain('Answer in prose.');
@@ -98,7 +98,7 @@ test('an assistant is created and used in a session, which applies later changes
   expect(JSON.stringify(provider.lastRequest())).toContain('Answer in prose.');
 });
 
-test('known facts are listed with their source, corrected and removed; the scope of memory is asked for once', async ({ home, launch, page }) => {
+test('known facts are listed with their source, corrected and removed; the scope of memory is asked about only once', async ({ home, launch, page }) => {
   const first = JSON.parse(cli(home, 'send', '--new', '--model', 'recall', '--wait', 'indexed', 'Always answer in French. Who are you?', '--json'));
   cli(home, 'pin', first.session_id, 'I live in Bern');
   await launch();

@@ -3,7 +3,7 @@ import { until } from '../harness/process.ts';
 import { Conversation, plain, prose } from './conversation.ts';
 import { byteCounts, crashDuringAnswer, exitAt, head, journalFile, Recovery } from './recovery.ts';
 
-/** What the window shows for each state that a start can find, and what each button does (SPEC 11). */
+/** What the window shows for each state that the program can find at startup, and what each button does (SPEC 11). */
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
@@ -36,7 +36,7 @@ test('the notice is shown once, until it is dismissed, and the report remains av
   await page.reload();
   await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
   await recovery.open();
-  await expect(recovery.notice).toBeHidden(); // only the page was reloaded
+  await expect(recovery.notice).toBeHidden(); // not shown again: the page was reloaded, but the program was not restarted
 });
 
 test('the notice links to the report under Activity, and the report to turns of any session', async ({ provider, launch, page }) => {
@@ -82,25 +82,25 @@ for (const [input, activate] of inputs) {
 
   test(`an incomplete answer is continued, with ${input}`, async ({ home, provider, launch, page }) => {
     await crashDuringAnswer(launch, page, provider);
-    const part = [...home.journals().values()][0]!.text;
+    const partialText = [...home.journals().values()][0]!.text;
     provider.answer('without any introduction.', ' And that is all.');
     await launch();
     const chat = new Conversation(page);
     await activate(chat.turn(1).getByRole('button', { name: 'Continue' }));
-    await chat.expectAnswer(1, `${part} And that is all.`);
+    await chat.expectAnswer(1, `${partialText} And that is all.`);
     await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
     await expect(chat.composer).toBeFocused();
   });
 
   test(`an incomplete answer is kept, with ${input}`, async ({ home, provider, launch, page }) => {
     await crashDuringAnswer(launch, page, provider);
-    const part = [...home.journals().values()][0]!.text;
+    const partialText = [...home.journals().values()][0]!.text;
     provider.answer('And then?', 'Then nothing.');
     await launch();
     const chat = new Conversation(page);
     await activate(chat.turn(1).getByRole('button', { name: 'Keep' }));
     await expect(chat.turn(1)).toContainText('Partial answer, kept');
-    await chat.expectAnswer(1, part);
+    await chat.expectAnswer(1, partialText);
     await expect(chat.composer).toBeFocused();
     await page.keyboard.type('And then?');
     await page.keyboard.press('Enter');
@@ -110,15 +110,15 @@ for (const [input, activate] of inputs) {
 
   test(`an incomplete answer is discarded, with ${input}`, async ({ home, provider, launch, page }) => {
     await crashDuringAnswer(launch, page, provider);
-    const part = [...home.journals().values()][0]!.text;
+    const partialText = [...home.journals().values()][0]!.text;
     provider.answer('Something else', 'Something else it is.');
     await launch();
     const chat = new Conversation(page);
-    const before = await head(chat);
+    const headBefore = await head(chat);
     await activate(chat.turn(1).getByRole('button', { name: 'Discard' }));
     await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, discarded');
-    await chat.expectAnswer(1, part); // no longer part of the conversation, but still visible
-    expect(await head(chat)).toBe(before);
+    await chat.expectAnswer(1, partialText); // no longer part of the conversation, but still visible
+    expect(await head(chat)).toBe(headBefore);
     await expect(chat.composer).toBeFocused();
     await chat.askAndWait(2, 'Something else', 'Something else it is.');
     expect(JSON.stringify(provider.lastRequest())).not.toContain('Sentence 1 of');
@@ -197,8 +197,8 @@ test('an answer that was complete before the crash becomes final without asking 
 });
 
 test('SRD 22.3: after a kill between the answer and its commit, the turn is committed once, by its job', async ({ home, provider, launch, page }) => {
-  // The answer to the librarian, which writes the state, is held while the program is killed. Its timeout is long
-  // enough not to expire during the test.
+  // The answer to the librarian, which writes the state, is held while the program is killed. The librarian's
+  // timeout is long enough not to expire during the test.
   home.configure(provider, '[librarian]\nmodel = "mock"\ntimeout_s = 600');
   const librarianPrompt = 'Write the updated memory.';
   provider.answer(librarianPrompt, 'never read', { holdAfter: 0 });
@@ -208,29 +208,29 @@ test('SRD 22.3: after a kill between the answer and its commit, the turn is comm
   await chat.askAndWait(1, 'Tell me', 'A whole answer.');
   await until('the librarian sends its request', () => provider.questions().some((question) => question.trimEnd().endsWith(librarianPrompt)));
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, pending');
-  const before = await head(chat);
+  const headBefore = await head(chat);
   await program.crash();
 
   provider.answer(librarianPrompt, 'never read', { holdAfter: 0 });
   await launch();
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, pending');
   await chat.expectAnswer(1, 'A whole answer.');
-  expect(await head(chat)).toBe(before);
+  expect(await head(chat)).toBe(headBefore);
   const report = await new Recovery(page).open();
   await expect(report).toContainText(/queued again/);
   provider.release(librarianPrompt);
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, saved, latest');
-  await expect.poll(() => head(chat)).toMatch(/#1/); // the header follows the turn
+  await expect.poll(() => head(chat)).toMatch(/#1/); // the header is updated after the turn
   expect(cli(home, 'verify')).toContain('No problems found');
 });
 
 test('a damaged last line of a journal is dropped, and reported', async ({ home, provider, launch, page }) => {
   await crashDuringAnswer(launch, page, provider);
-  const part = [...home.journals().values()][0]!.text;
+  const partialText = [...home.journals().values()][0]!.text;
   journalFile(home).append('{"ts":"2026-01-01T00:00:00Z","provider":"openai","event_ty');
   await launch();
   const chat = new Conversation(page);
-  await chat.expectAnswer(1, part);
+  await chat.expectAnswer(1, partialText);
   await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/);
   const report = await new Recovery(page).open();
   await expect(report).toContainText('The last line of the journal was torn and is not used');

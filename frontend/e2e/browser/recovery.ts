@@ -9,7 +9,7 @@ import { Conversation, plain, prose } from './conversation.ts';
 
 export type Launch = (extraEnv?: Record<string, string>) => Promise<DevBuild>;
 
-/** What the window shows about the recovery at the start. */
+/** What the window shows about the recovery at startup. */
 export class Recovery {
   /** The line above the conversation. */
   readonly notice: Locator;
@@ -46,7 +46,7 @@ export async function exitAt(launch: Launch, page: Page, point: string, question
   await until(`the program exits at ${point}`, () => !program.running);
 }
 
-/** The only journal, with ways to damage it. */
+/** The stream journal, of which there must be exactly one, with functions that damage it. */
 export function journalFile(home: Home): { text: string; append: (text: string) => void; corruptLine: (line: number) => void } {
   const dir = join(home.dataDir, 'streams');
   const names = readdirSync(dir).filter((name) => name.endsWith('.jsonl'));

@@ -48,7 +48,7 @@ type Message = { role?: string; content?: unknown };
 
 /**
  * A provider on the loopback interface that is not our own code: aimock, with the answers that a test defines, behind a
- * proxy that can hold an answer midway. A question is recognised by the end of the last user message, because the
+ * proxy that can hold an answer midway. A question is recognized by the end of the last user message, because the
  * memory block before it may quote older questions.
  */
 export class Provider {

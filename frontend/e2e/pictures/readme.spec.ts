@@ -125,7 +125,7 @@ test('pictures of the first run', async ({ launch, page }) => {
     await chat.askAndWait(1, question, breadAnswer);
     const keepWindow = page.getByRole('button', { name: /^Keep 8/ }); // asked because the server does not report the context window of the model
     if (await keepWindow.isVisible()) await keepWindow.click();
-    await expect(chat.header).toContainText('All summarised');
+    await expect(chat.header).toContainText('All summarized');
     await page.screenshot({ path: join(directory, 'first-answer.png') });
   } finally {
     await server.stop();

@@ -31,7 +31,7 @@ export function middle(desktop: Desktop, css: string, fractionX = 0.5, fractionY
 }
 
 /**
- * Drags with the real pointer, in steps, because toolkits recognise only that as a drag. Presses the button, runs
+ * Drags with the real pointer, in steps, because toolkits recognize only that as a drag. Presses the button, runs
  * `beforeMove`, moves, and holds the button until `hasResponded` returns true for the target. If there is a `last`
  * point, the pointer moves there and the button is released at the same moment.
  */

@@ -29,7 +29,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
     baseTest.afterAll(() => env?.close());
 
     baseTest('no panel is empty, even briefly, while a turn goes through its states', async () => {
-      for (const [name, pattern] of [['Pending', /pending|not summarised/i], ['State', /Head #/], ['Memory', /memories/], ['Activity', /running/]] as const) {
+      for (const [name, pattern] of [['Pending', /pending|not summarized/i], ['State', /Head #/], ['Memory', /memories/], ['Activity', /running/]] as const) {
         await openTab(name);
         await until(`the panel ${name}`, async () => pattern.test(await panelText()));
         // Counts only states that could be drawn in a frame: mutation callbacks run after all changes of a task.
@@ -87,13 +87,13 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       env.provider.answer('Break off', 'word '.repeat(200), { chunkSize: 10, dropAfter: 20 });
       await sendMessage(env.desktop, 'Break off');
       await until('the turn waits for a decision', async () => (await panelText()).includes('1 turn needs your decision'));
-      expect(await panelText()).not.toMatch(/Nothing pending|All turns are summarised/);
+      expect(await panelText()).not.toMatch(/Nothing pending|All turns are summarized/);
       expect(await badge()).toBe('1');
       await page.press('Discard', panel);
       await until('the decision is applied', async () => (await panelText()).includes('Nothing pending') && (await badge()) === '');
     });
 
-    baseTest('before switching to a smaller model, the dialog says that this needs summarisation', async () => {
+    baseTest('before switching to a smaller model, the dialog says that this needs summarization', async () => {
       const { page } = env.desktop;
       const currentModel = () => page.text('[data-field="model"]');
       const chooseSmall = async () => {
@@ -103,7 +103,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
         await until('the question', async () => (await page.text('dialog[open]')).includes('small'));
       };
       await chooseSmall();
-      expect(await page.text('dialog[open]')).toMatch(/This needs summarisation: \d+ (pending )?turns? /);
+      expect(await page.text('dialog[open]')).toMatch(/This needs summarization: \d+ (pending )?turns? /);
       xdotool('key', 'Escape');
       await until('nothing is switched', async () => !(await page.has('dialog[open]')));
       expect(await currentModel()).toContain('mock');

@@ -163,7 +163,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       ] as const).entries()) {
         env.provider.answer('Write the updated memory.', written);
         await env.talk(message, `Noted, number ${i + 1}.`);
-        await until('the turn is summarised', () => states().length === i + 1);
+        await until('the turn is summarized', () => states().length === i + 1);
       }
       expect(states().map(({ origin, check }) => [origin, check])).toEqual([['librarian', 'passed'], ['librarian', 'repaired'], ['fallback', 'failed']]);
 

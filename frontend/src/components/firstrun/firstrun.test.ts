@@ -19,7 +19,7 @@ async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typ
 }
 
 describe('a key', () => {
-  test('is tested when pasted, its provider recognised, and stored if it works', async () => {
+  test('is tested when pasted, its provider recognized, and stored if it works', async () => {
     const { called, started, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-ant-good');
@@ -71,7 +71,7 @@ describe('a key', () => {
     await user.click(screen.getByRole('button', { name: 'Use it at api.perplexity.ai…' }));
     const form = within(await screen.findByRole('dialog'));
     expect(form.getByLabelText('Address')).toHaveValue('https://api.perplexity.ai');
-    expect(called('settings.testKey')).toEqual([['', 'pplx-pasted', '']]); // recognised by its form
+    expect(called('settings.testKey')).toEqual([['', 'pplx-pasted', '']]); // recognized by its form
     await user.click(form.getByRole('button', { name: 'Test' }));
     await waitFor(() => expect(called('settings.testKey')[1]).toEqual(['chatcompletions', 'pplx-pasted', 'https://api.perplexity.ai']));
     await user.click(form.getByRole('button', { name: 'Save' }));
@@ -190,7 +190,7 @@ describe('this computer', () => {
   test('without a server: says what to do, and searches again', async () => {
     const { called, user } = await open({ localServers: [] });
     expect(await screen.findByText(/No model server answered/)).toBeInTheDocument();
-    await user.click(screen.getByRole('button', { name: 'Look again' }));
+    await user.click(screen.getByRole('button', { name: 'Check again' }));
     expect(called('settings.localServers')).toHaveLength(2);
   });
 });
@@ -285,7 +285,7 @@ test('a damaged log: unreadable changes are dropped after confirmation, and the 
   await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
   expect([dropped(), screen.queryByRole('dialog')]).toEqual([0, null]);
   await userEvent.click(screen.getByRole('button', { name: 'Continue without the changes…' }));
-  await userEvent.click(screen.getByRole('button', { name: 'Drop the log' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Drop the damaged changes' }));
   expect(await screen.findByText('/home/ada/.local/share/contextinfinity/replaced/20261122-120000')).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Restart' }));
   expect([dropped(), backend.disk.pending]).toEqual([1, 'reopen']);

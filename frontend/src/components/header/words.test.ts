@@ -63,7 +63,7 @@ describe('texts for users who do not know the phases', () => {
   it.each([['', '', 'No message yet'], ['Responding', '', 'Answering'], ['StateCommitted', 'completed', 'Saved'], ['Responding', 'incomplete', 'Incomplete'], ['Failed', 'failed', 'Failed']])(
     'phase %s %s is %s', (phase, outcome, word) => expect(answerWord(phase, outcome)).toBe(word));
   it('contain no internal terms', () => {
-    expect([historyWords(0, 0, 0), historyWords(0, 3, 3), historyWords(1, 3, 2), historyWords(0, 1, 0)]).toEqual(['Empty', 'All summarised', '1 turn to summarise', 'Nothing to summarise']);
+    expect([historyWords(0, 0, 0), historyWords(0, 3, 3), historyWords(1, 3, 2), historyWords(0, 1, 0)]).toEqual(['Empty', 'All summarized', '1 turn to summarize', 'Nothing to summarize']);
     expect([savedBytes(0, 0, true), savedWord('idle', 0, true), savedWord('idle', 0), streamTitle(0, 0, false, true)]).toEqual(['All of it', 'saved', '', expect.stringContaining('it is saved')]); // imported
     expect([savedBytes(0, 0), savedBytes(935, 935), savedBytes(10, 1_200)]).toEqual(['Nothing yet', `935${n}B`, `10 of 1${n}200${n}B`]);
   });
@@ -72,7 +72,7 @@ describe('texts for users who do not know the phases', () => {
 describe('the context meter', () => {
   const header = { contextTokens: 7_900, contextCeiling: 8_000, contextRecalled: 0, contextState: 'plenty', summaries: 0, extracts: 0, infinity: true } as HeaderView;
   it('shows how much of it is recalled memory', () => {
-    expect(contextTitle({ ...header, contextRecalled: 3_100 })).toMatch(/\(plenty\)\. 3.100 of them are recalled memory, which gives way/);
+    expect(contextTitle({ ...header, contextRecalled: 3_100 })).toMatch(/\(plenty\)\. 3.100 of them are recalled memory, which is left out/);
     expect(contextTitle(header)).not.toMatch(/recalled/);
   });
 
@@ -87,8 +87,8 @@ describe('switching the model', () => {
     [{ returning: 2, cost: 0.031 }, '2 turns return in full. The next input costs about $0.031, before the answer.'],
     [{ returning: 1, newTokens: 6_200 }, `1 turn returns in full. Each request costs 1${n}200 tokens more.`],
     [{ compressed: 40, newTokens: 3_000 }, `40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. Each request costs 2${n}000 tokens less.`],
-    [{ compressed: 40, needsSummarization: true, unsummarized: 12 }, '40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. This needs summarisation: 12 turns have no range summary yet, so extracts are sent until range summaries are made in the background.'],
-    [{ needsSummarization: true, dropped: 1 }, 'This needs summarisation: 1 pending turn is left out until summarised.'],
+    [{ compressed: 40, needsSummarization: true, unsummarized: 12 }, '40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. This needs summarization: 12 turns have no range summary yet, so extracts are sent until range summaries are made in the background.'],
+    [{ needsSummarization: true, dropped: 1 }, 'This needs summarization: 1 pending turn is left out until summarized.'],
   ])('shows the effects', (more, words) => expect(switchWords(preview(more))).toBe(words));
 
   const openSwitchDialog = async () => {

@@ -43,11 +43,11 @@ export function headTitle(seq: number, shortId: string): string {
   return seq === 0 ? t('header.noHeadTitle') : t('header.headTitle', { seq, id: shortId });
 }
 
-/** "All summarised", or the number of turns that are not. Turns without an answer need no summary. */
-export function historyWords(pending: number, turns: number, summarised: number): string {
+/** "All summarized", or the number of turns that are not. Turns without an answer need no summary. */
+export function historyWords(pending: number, turns: number, summarized: number): string {
   if (turns === 0) return t('header.empty');
-  if (pending === 0 && summarised === 0) return t('header.noneToSummarise');
-  return pending === 0 ? t('header.allSummarised') : t('header.toSummarise', { count: pending });
+  if (pending === 0 && summarized === 0) return t('header.noneToSummarize');
+  return pending === 0 ? t('header.allSummarized') : t('header.toSummarize', { count: pending });
 }
 
 /** Whether the newest answer is final, and so in the database. */

@@ -73,31 +73,31 @@ describe('Pending', () => {
         outcomes.map((outcome, i) => ({ ...outcome, turnId: `p${i}`, seq: 149 + i, title: 'Pending', tokens: 90, reason: 'It waits', waitsFor: '', job: world.jobs[0]!, createdAt: world.epoch }));
     });
     const [full, out, unknown] = await screen.findAllByRole('article');
-    expect(full).toHaveTextContent(/Job ?Summarise turn \(job 1\).*Next context In full/);
+    expect(full).toHaveTextContent(/Job ?Summarize turn \(job 1\).*Next context In full/);
     expect(out).toHaveTextContent('it does not fit');
     expect(unknown).toHaveTextContent('Not known: the next context cannot be assembled');
     expect(unknown).not.toHaveTextContent('it does not fit');
   });
 
-  test('"Summarise now" empties it, and the empty panel explains itself', async () => {
+  test('"Summarize now" empties it, and the empty panel explains itself', async () => {
     const { app, backend, user } = await open('pending');
-    await user.click(await screen.findByRole('button', { name: 'Summarise now' }));
+    await user.click(await screen.findByRole('button', { name: 'Summarize now' }));
     expect(called(backend, 'inspect.commitNow')).toEqual([[app.conversation.branchId]]);
-    expect(await screen.findByText('All turns are summarised')).toBeInTheDocument();
+    expect(await screen.findByText('All turns are summarized')).toBeInTheDocument();
   });
 
-  test('a session without turns is not called summarised', async () => {
+  test('a session without turns is not called summarized', async () => {
     const { app } = await open('pending');
     await app.navigation.newSession();
     await waitFor(() => expect(app.conversation.header?.turnSeq).toBe(0));
-    expect(await screen.findByText('No turns to summarise')).toBeInTheDocument();
-    expect(screen.queryByText('All turns are summarised')).toBeNull();
+    expect(await screen.findByText('No turns to summarize')).toBeInTheDocument();
+    expect(screen.queryByText('All turns are summarized')).toBeNull();
   });
 
   test('a failed commit is shown in the panel, with what to do', async () => {
     const { backend, user } = await open('pending');
     backend.failNext('inspect.commitNow', { message: 'The disk is full', hint: 'Free some space and commit again.' });
-    await user.click(await screen.findByRole('button', { name: 'Summarise now' }));
+    await user.click(await screen.findByRole('button', { name: 'Summarize now' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
     expect(screen.getByRole('alert')).toHaveTextContent('Free some space and commit again.');
     expect(screen.getAllByRole('article')).toHaveLength(2);
@@ -255,9 +255,9 @@ describe('State: how it was made', () => {
     expect(await screen.findByRole('button', { name: 'Summary of turns 1 to 44' })).toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Go to turn 91' }));
     await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(91));
-    await user.click(screen.getByRole('button', { name: 'Summarise now' }));
-    await waitFor(() => expect(screen.getByRole('button', { name: 'Summarise all' })).toBeEnabled());
-    await user.click(screen.getByRole('button', { name: 'Summarise all' }));
+    await user.click(screen.getByRole('button', { name: 'Summarize now' }));
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Summarize all' })).toBeEnabled());
+    await user.click(screen.getByRole('button', { name: 'Summarize all' }));
     expect(called(backend, 'inspect.summarize')).toEqual([[app.conversation.branchId, false], [app.conversation.branchId, true]]);
   });
 });
@@ -374,7 +374,7 @@ describe('content that stays on the screen', () => {
     });
     await waitFor(() => expect(app.conversation.newest?.state).toBe('incomplete'));
     expect(await screen.findByText('1 turn needs your decision')).toBeVisible();
-    expect(screen.queryByText(/Nothing pending|All turns are summarised/)).toBeNull();
+    expect(screen.queryByText(/Nothing pending|All turns are summarized/)).toBeNull();
     expect(screen.getByRole('tab', { name: /Pending.*1/ })).toBeVisible();
   });
 
@@ -386,7 +386,7 @@ describe('content that stays on the screen', () => {
     });
     await waitFor(() => expect(app.conversation.newest?.state).toBe('waiting'));
     expect(await screen.findByText('1 turn needs your decision')).toBeVisible();
-    expect(screen.queryByText(/Nothing pending|All turns are summarised/)).toBeNull();
+    expect(screen.queryByText(/Nothing pending|All turns are summarized/)).toBeNull();
     expect(screen.getByRole('tab', { name: /Pending.*1/ })).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Decide' }));
     expect(app.tools.open).toBe(true);

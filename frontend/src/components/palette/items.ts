@@ -6,7 +6,7 @@ import { t } from '$lib/words/words.svelte';
 export type ItemKind = 'command' | 'session' | 'branch' | 'model' | 'setting' | 'turn' | 'search';
 
 export interface Item {
-  /** Stable across days, so that recent ones can be recognised. */
+  /** Stable across days, so that recent ones can be recognized. */
   id: string;
   kind: ItemKind;
   title: string;

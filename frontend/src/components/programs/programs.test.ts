@@ -12,71 +12,71 @@ async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typ
     app.layout.openSettings('group:Other programs');
     return {};
   }, { data: 'rich', ...options }, prepare);
-  const called = (name: string) => mounted.backend.calls.filter((call) => call.name === `programs.${name}`).map((call) => call.args);
-  return { ...mounted, called, user: userEvent.setup() };
+  const callsOf = (name: string) => mounted.backend.calls.filter((call) => call.name === `programs.${name}`).map((call) => call.args);
+  return { ...mounted, callsOf, user: userEvent.setup() };
 }
 
 const row = (name: string) => screen.findByRole('article', { name });
 
 describe('programs', () => {
-  test('a new one sees nothing until it is allowed with one click', async () => {
-    const { called, user } = await open();
+  test('a new program sees nothing until one click allows it', async () => {
+    const { callsOf, user } = await open();
     const zed = await row('Zed');
     expect(within(zed).getByText('asks for access')).toBeInTheDocument();
     for (const radio of within(zed).getAllByRole('radio')) expect(radio).not.toBeChecked();
     await user.click(within(zed).getByRole('radio', { name: 'All sessions' }));
     expect(await within(zed).findByText('sees all sessions')).toBeInTheDocument();
-    expect(called('allow')).toEqual([[{ name: 'Zed', scope: 'all', remember: false, sessions: [], folders: [] }]]);
+    expect(callsOf('allow')).toEqual([[{ name: 'Zed', scope: 'all', remember: false, sessions: [], folders: [] }]]);
   });
 
-  test('one that never connected has no access yet, but asks for nothing', () => {
+  test('a program that never connected has no access yet, and has not asked for it', () => {
     const client: ProgramClientView = { name: 'Zed', scope: 'asked', sessions: [], folders: [], remember: false, claims: '', tokenAt: 1, createdAt: 1, seenAt: 0, notes: '' };
     expect(accessWords(client)).toEqual({ words: 'no access yet', tone: 'plain' });
     expect(accessWords({ ...client, seenAt: 2 })).toEqual({ words: 'asks for access', tone: 'warn' });
   });
 
   test('chosen sessions are added and removed', async () => {
-    const { backend, called, user } = await open();
+    const { backend, callsOf, user } = await open();
     const zed = await row('Zed');
     await user.click(within(zed).getByRole('radio', { name: 'Chosen sessions' }));
-    expect(called('allow')).toEqual([]); // nothing is chosen yet
+    expect(callsOf('allow')).toEqual([]); // nothing is chosen yet
     const session = (await backend.sessions.list(false, ''))[0]!;
     await user.selectOptions(within(zed).getByRole('combobox', { name: 'Show Zed a session' }), session.id);
     expect(await within(zed).findByText('sees 1 session')).toBeInTheDocument();
-    expect(called('allow').at(-1)).toEqual([{ name: 'Zed', scope: 'chosen', remember: false, sessions: [session.id], folders: [] }]);
+    expect(callsOf('allow').at(-1)).toEqual([{ name: 'Zed', scope: 'chosen', remember: false, sessions: [session.id], folders: [] }]);
     await user.click(within(zed).getByRole('button', { name: `Do not show ${session.title}` }));
     expect(await within(zed).findByText('sees nothing')).toBeInTheDocument();
   });
 
-  test('changing from all to chosen hides everything else at once', async () => {
-    const { called, user } = await open();
+  test('changing from all to chosen sessions hides all of them at once', async () => {
+    const { callsOf, user } = await open();
     await user.click(within(await row('Claude Desktop')).getByRole('radio', { name: 'Chosen sessions' }));
     expect(await within(await row('Claude Desktop')).findByText('sees nothing')).toBeInTheDocument();
-    expect(called('allow')).toEqual([[{ name: 'Claude Desktop', scope: 'chosen', remember: true, sessions: [], folders: [] }]]);
+    expect(callsOf('allow')).toEqual([[{ name: 'Claude Desktop', scope: 'chosen', remember: true, sessions: [], folders: [] }]]);
   });
 
   test('notes have a separate permission', async () => {
-    const { called, user } = await open();
+    const { callsOf, user } = await open();
     await user.click(within(await row('Zed')).getByRole('checkbox', { name: 'May write notes' }));
-    expect(called('allow')).toEqual([[{ name: 'Zed', scope: 'none', remember: true, sessions: [], folders: [] }]]);
+    expect(callsOf('allow')).toEqual([[{ name: 'Zed', scope: 'none', remember: true, sessions: [], folders: [] }]]);
   });
 
-  test('one is removed only after a confirmation', async () => {
-    const { called, user } = await open();
+  test('a program is removed only after a confirmation', async () => {
+    const { callsOf, user } = await open();
     await user.click(within(await row('Zed')).getByRole('button', { name: 'Remove Zed' }));
-    expect(called('forget')).toEqual([]);
+    expect(callsOf('forget')).toEqual([]);
     await user.click(screen.getByRole('button', { name: 'Remove' }));
     await waitFor(() => expect(screen.queryByRole('article', { name: 'Zed' })).not.toBeInTheDocument());
   });
 
-  test('one that connects while the page is open appears', async () => {
+  test('a program that connects while the page is open appears', async () => {
     const { backend } = await open();
     await row('Zed');
     await backend.programs.allow({ name: 'Cursor', scope: 'none', remember: false, sessions: [], folders: [] });
     expect(await row('Cursor')).toBeInTheDocument();
   });
 
-  test('an error is shown beside its program', async () => {
+  test('an error is shown with its program', async () => {
     const { backend, user } = await open();
     backend.failNext('programs.allow', { message: 'The data is open for reading only' });
     const zed = await row('Zed');
@@ -86,24 +86,24 @@ describe('programs', () => {
 });
 
 describe('connecting', () => {
-  test('the configurations to paste name each program', async () => {
+  test('the configuration to paste names the selected program', async () => {
     const { user } = await open();
     expect(await screen.findByLabelText('Lines for Claude Desktop')).toHaveTextContent('"mcp", "--client", "Claude Desktop"');
     await user.click(screen.getByRole('radio', { name: 'Zed' }));
     expect(screen.getByLabelText('Lines for Zed')).toHaveTextContent('context_servers');
   });
 
-  test('HTTP is off until enabled, and then shows its address', async () => {
-    const { called, user } = await open();
+  test('HTTP is off until it is enabled; then its address is shown', async () => {
+    const { callsOf, user } = await open();
     const http = within(await screen.findByRole('radiogroup', { name: 'Serve other programs over HTTP' }));
     expect(http.getByRole('radio', { name: 'Off' })).toBeChecked();
     await user.click(http.getByRole('radio', { name: 'On' }));
     expect(await screen.findByText('http://127.0.0.1:7468/mcp')).toBeInTheDocument();
-    expect(called('setHTTP')).toEqual([[true]]);
+    expect(callsOf('setHTTP')).toEqual([[true]]);
   });
 
   test('a token is shown once, with its configuration', async () => {
-    const { called, user } = await open();
+    const { callsOf, user } = await open();
     await user.type(await screen.findByRole('textbox', { name: 'Token' }), 'Editor');
     await user.click(screen.getByRole('button', { name: 'Make token' }));
     const dialog = await screen.findByRole('dialog', { name: 'Token of “Editor”' });
@@ -112,7 +112,7 @@ describe('connecting', () => {
     await user.click(within(dialog).getByRole('button', { name: 'Done' }));
     expect(document.body).not.toHaveTextContent(token);
     await user.click(within(await row('Editor')).getByRole('button', { name: 'Revoke the token of Editor' }));
-    expect(called('revokeToken')).toEqual([['Editor']]);
+    expect(callsOf('revokeToken')).toEqual([['Editor']]);
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Revoke the token of Editor' })).not.toBeInTheDocument());
   });
 });
@@ -132,9 +132,9 @@ describe('the access record', () => {
   });
 
   test('is cleared only after a confirmation', async () => {
-    const { called, user } = await open();
+    const { callsOf, user } = await open();
     await user.click(await screen.findByRole('button', { name: 'Clear…' }));
-    expect(called('clearAccesses')).toEqual([]);
+    expect(callsOf('clearAccesses')).toEqual([]);
     await user.click(screen.getByRole('button', { name: 'Clear' }));
     expect(await screen.findByText('Nothing was read')).toBeInTheDocument();
   });

@@ -35,7 +35,7 @@ describe('the keys of quick ask', () => {
     await user.click(screen.getByRole('button', { name: /^Keys of Quick ask from anywhere/ }));
     await user.keyboard('{Control>}{Alt>}t{/Alt}{/Control}');
     await waitFor(() => expect(backend.program.valueOf('desktop.quick_ask_keys')).toBe('Ctrl+Alt+T'));
-    expect(await screen.findByText('Another program has Ctrl+Alt+T already. Choose another combination.')).toBeVisible();
+    expect(await screen.findByText('Another program already uses Ctrl+Alt+T. Choose another combination.')).toBeVisible();
   });
 
   it.each([

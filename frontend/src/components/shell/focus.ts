@@ -21,7 +21,7 @@ export function typesCharacter(event: KeyboardEvent): boolean {
 }
 
 /**
- * Whether a key press pastes. Ctrl+V is recognised by the letter of the key; on keyboards without Latin letters, by its
+ * Whether a key press pastes. Ctrl+V is recognized by the letter of the key; on keyboards without Latin letters, by its
  * position.
  */
 export function pastes(event: KeyboardEvent): boolean {

@@ -12,11 +12,11 @@ const user = userEvent.setup();
 const sessionTitled = (backend: FakeBackend, title: string) => [...backend.world.sessions.values()].find((session) => session.row.title === title)!;
 const dialog = () => screen.getByRole('dialog');
 const button = (name: string) => within(dialog()).getByRole('button', { name });
-const erased = (backend: FakeBackend) => backend.calls.filter((call) => call.name === 'storage.erase').map((call) => call.args);
+const eraseCalls = (backend: FakeBackend) => backend.calls.filter((call) => call.name === 'storage.erase').map((call) => call.args);
 
 const copy = (sessionId: string, title: string) => ({ sessionId, title, gone: false, turns: 12, own: 3 });
 
-async function ask(kind: 'session' | 'turn', prepare: (backend: FakeBackend) => void = () => undefined) {
+async function openDialog(kind: 'session' | 'turn', prepare: (backend: FakeBackend) => void = () => undefined) {
   const mounted = await mountWith(EraseDialog, (app) => {
     if (kind === 'session') app.sessionActions.askToErase(app.conversation.sessionId);
     else app.erasing.show({ kind, id: app.conversation.turns.at(-1)!.id, archivable: false });
@@ -32,8 +32,8 @@ async function ask(kind: 'session' | 'turn', prepare: (backend: FakeBackend) => 
 const prompt = 'To delete it permanently, type “delete”';
 
 describe('deleting a session permanently', () => {
-  it('shows what is removed, what quoted it, which backups contain it, and what stays', async () => {
-    await ask('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
+  it('shows what is removed, which sessions quoted it, which backups contain it, and what is kept', async () => {
+    await openDialog('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
     expect(dialog()).toHaveAccessibleName('Delete “Orders to Postgres” permanently');
     expect(dialog()).toHaveTextContent('This cannot be undone.');
     expect(dialog()).toHaveTextContent(/153 messages with their answers, 2 documents, .* stored requests and .* related records\./);
@@ -44,22 +44,22 @@ describe('deleting a session permanently', () => {
     expect(screen.getByRole('row', { name: 'Messages and answers 153' })).toBeVisible();
   });
 
-  it('names the copies of the session, in the receipt too', async () => {
-    const { backend } = await ask('session', (fake) => (fake.disk.copies = [copy('s-copy', 'Orders, to try things in')]));
+  it('lists the copies of the session, in the receipt too', async () => {
+    const { backend } = await openDialog('session', (fake) => (fake.disk.copies = [copy('s-copy', 'Orders, to try things in')]));
     expect(screen.getByRole('list', { name: 'Sessions with the same messages' })).toHaveTextContent('Orders, to try things in');
     await user.type(screen.getByLabelText(prompt), 'delete');
     await user.click(button('Delete permanently'));
-    await waitFor(() => expect(erased(backend)).toHaveLength(1));
+    await waitFor(() => expect(eraseCalls(backend)).toHaveLength(1));
     expect(dialog()).toHaveTextContent('1 other session contained the same messages, as a copy, and was not changed: Orders, to try things in');
   });
 
-  it('has the focus in the field of the confirmation word', async () => {
-    await ask('session');
+  it('focuses the field for the confirmation word', async () => {
+    await openDialog('session');
     await waitFor(() => expect(screen.getByLabelText(prompt)).toHaveFocus());
   });
 
-  it('includes the copies that it names, and opens another session if the open one is among them', async () => {
-    const { app, backend } = await ask('session', (fake) => {
+  it('deletes the listed copies too, and opens another session if the open one is among them', async () => {
+    const { app, backend } = await openDialog('session', (fake) => {
       fake.disk.copies = [copy('s-copy', 'Orders, to try things in'), copy(sessionTitled(fake, 'Orders to Postgres').row.id, 'Orders, third copy')];
     });
     const open = app.conversation.sessionId;
@@ -68,43 +68,43 @@ describe('deleting a session permanently', () => {
     await waitFor(() => expect(app.erasing.preview).not.toBeNull());
     const box = await screen.findByRole('checkbox', { name: 'Delete all 2 copies too' });
     const copies = screen.getByRole('list', { name: 'Sessions with the same messages' });
-    expect(copies).toHaveTextContent('Orders, to try things in 12 messages, 3 of them only there');
+    expect(copies).toHaveTextContent('Orders, to try things in 12 messages, 3 of them only in it');
     await user.type(screen.getByLabelText(prompt), 'delete');
     await user.click(box);
-    expect(screen.getByLabelText(prompt)).toHaveValue(''); // what is confirmed has changed
+    expect(screen.getByLabelText(prompt)).toHaveValue(''); // the word must be typed again, because more will be deleted
     await waitFor(() => expect(app.erasing.preview?.included).toHaveLength(2));
     expect(box).toBeChecked();
     expect(screen.getByRole('list', { name: 'Sessions with the same messages' })).toHaveTextContent('Orders, third copy');
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByRole('list', { name: 'Copies that were deleted too' })).toHaveTextContent('Orders, to try things in');
-    expect(erased(backend)[0]![3]).toEqual(['s-copy', open]);
+    expect(eraseCalls(backend)[0]![3]).toEqual(['s-copy', open]);
     await waitFor(() => expect(app.conversation.sessionId).not.toBe(open));
   });
 
   it('leaves the copies out again if the box is cleared', async () => {
-    const { app, backend } = await ask('session', (fake) => (fake.disk.copies = [copy('s-copy', 'Orders, to try things in')]));
+    const { app, backend } = await openDialog('session', (fake) => (fake.disk.copies = [copy('s-copy', 'Orders, to try things in')]));
     await user.click(screen.getByRole('checkbox', { name: 'Delete the whole copy too' }));
     await waitFor(() => expect(app.erasing.preview?.included).toHaveLength(1));
     await user.click(screen.getByRole('checkbox', { name: 'Delete the whole copy too' }));
     await waitFor(() => expect(app.erasing.preview?.included).toHaveLength(0));
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
-    await waitFor(() => expect(erased(backend)).toHaveLength(1));
-    expect(erased(backend)[0]![3]).toEqual([]);
+    await waitFor(() => expect(eraseCalls(backend)).toHaveLength(1));
+    expect(eraseCalls(backend)[0]![3]).toEqual([]);
   });
 
-  it('waits for the confirmation word, which any keyboard can type', async () => {
-    const { backend } = await ask('session');
+  it('stays disabled until exactly the confirmation word is typed', async () => {
+    const { backend } = await openDialog('session');
     const field = screen.getByLabelText(prompt);
     for (const almost of ['delet', 'Orders to Postgres', 'delete it']) {
       await user.clear(field);
       await user.type(field, `${almost}{Enter}`);
       expect(button('Delete permanently')).toBeDisabled();
     }
-    expect(erased(backend)).toEqual([]);
+    expect(eraseCalls(backend)).toEqual([]);
   });
 
-  it('shows the receipt, and opens another session in its place', async () => {
-    const { app, backend } = await ask('session');
+  it('shows the receipt, and opens another session in place of the deleted one', async () => {
+    const { app, backend } = await openDialog('session');
     const erasedId = app.conversation.sessionId;
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByText('It is gone from the data directory.')).toBeVisible();
@@ -113,20 +113,20 @@ describe('deleting a session permanently', () => {
     await waitFor(() => expect(app.conversation.sessionId).not.toBe(erasedId));
     expect(app.sessions.find(erasedId)).toBeUndefined();
     expect(app.conversation.error).toBeNull();
-    expect(erased(backend)).toEqual([['session', erasedId, 'delete', []]]);
+    expect(eraseCalls(backend)).toEqual([['session', erasedId, 'delete', []]]);
     await user.click(button('Done'));
     expect(app.erasing.target).toBeNull();
   });
 
-  it('does not claim that it is gone from the data directory while backups there contain it', async () => {
-    await ask('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
+  it('does not claim that the session is gone from the data directory while backups there contain it', async () => {
+    await openDialog('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByText('It is gone from the database. 1 copy in the data directory still contains it.')).toBeVisible();
     expect(screen.queryByText(/gone from the data directory/)).toBeNull();
   });
 
-  it('saves drafts before, not after', async () => {
-    const { app, backend } = await ask('session');
+  it('saves drafts before the deletion, not after it', async () => {
+    const { app, backend } = await openDialog('session');
     app.draft.text = 'half a thought';
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     await screen.findByText('It is gone from the data directory.');
@@ -137,26 +137,26 @@ describe('deleting a session permanently', () => {
     expect(app.toasts.list).toEqual([]);
   });
 
-  it('asks for a word if there is no title', async () => {
-    const { app, backend } = await ask('session', (fake) => (sessionTitled(fake, 'Orders to Postgres').row.title = ''));
+  it('asks for the same word if the session has no title', async () => {
+    const { app, backend } = await openDialog('session', (fake) => (sessionTitled(fake, 'Orders to Postgres').row.title = ''));
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     await screen.findByText('It is gone from the data directory.');
-    expect(erased(backend)[0]?.[2]).toBe('delete');
+    expect(eraseCalls(backend)[0]?.[2]).toBe('delete');
     expect(app.erasing.receipt?.kind).toBe('session');
   });
 
-  it('is not possible while an answer streams, and checks again', async () => {
-    const { backend } = await ask('session', (fake) => (fake.world.lineage(sessionTitled(fake, 'Orders to Postgres').row.activeBranch).at(-1)!.live = true));
-    expect(dialog()).toHaveTextContent('An answer of this session is being written; nothing was deleted.');
+  it('is not possible while an answer streams, until a new check succeeds', async () => {
+    const { backend } = await openDialog('session', (fake) => (fake.world.lineage(sessionTitled(fake, 'Orders to Postgres').row.activeBranch).at(-1)!.live = true));
+    expect(dialog()).toHaveTextContent('An answer in this session is being written; nothing was deleted.');
     expect(screen.queryByLabelText(prompt)).toBeNull();
     expect(button('Delete permanently')).toBeDisabled();
     backend.world.lineage(sessionTitled(backend, 'Orders to Postgres').row.activeBranch).at(-1)!.live = false;
-    await user.click(button('Look again'));
+    await user.click(button('Check again'));
     expect(await screen.findByLabelText(prompt)).toBeVisible();
   });
 
-  it('shows an error beside the button; everything is still there', async () => {
-    const { app, backend } = await ask('session');
+  it('shows an error beside the button, keeps the session, and can be tried again', async () => {
+    const { app, backend } = await openDialog('session');
     backend.failNext('storage.erase', { message: 'The disk is full', hint: 'Nothing was deleted.' });
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
@@ -166,8 +166,8 @@ describe('deleting a session permanently', () => {
     expect(await screen.findByText('It is gone from the data directory.')).toBeVisible();
   });
 
-  it('updates the window even if the call reported a failure', async () => {
-    const { app, backend } = await ask('session');
+  it('updates the window even if the call reports a failure', async () => {
+    const { app, backend } = await openDialog('session');
     const erasedId = app.conversation.sessionId;
     const { world } = backend;
     backend.failNext('storage.erase', { message: 'It was deleted, with a receipt, but could not be overwritten on the disk yet.' });
@@ -179,16 +179,16 @@ describe('deleting a session permanently', () => {
   });
 
   it('offers archiving instead', async () => {
-    const { app, backend } = await ask('session');
+    const { app, backend } = await openDialog('session');
     const id = app.conversation.sessionId;
     await user.click(button('Archive instead'));
     await waitFor(() => expect(backend.world.session(id).row.archived).toBe(true));
     expect(app.erasing.target).toBeNull();
-    expect(erased(backend)).toEqual([]);
+    expect(eraseCalls(backend)).toEqual([]);
   });
 
-  it('closes and clears the typed word', async () => {
-    const { app } = await ask('session');
+  it('clears the typed word when it is cancelled', async () => {
+    const { app } = await openDialog('session');
     await user.type(screen.getByLabelText(prompt), 'Orders');
     await user.click(button('Cancel'));
     expect([app.erasing.target, app.erasing.typed]).toEqual([null, '']);
@@ -196,8 +196,8 @@ describe('deleting a session permanently', () => {
 });
 
 describe('deleting a turn permanently', () => {
-  it('leaves an empty place with the date, and no action that needs its text', async () => {
-    const { app, backend } = await ask('turn');
+  it('replaces the text of the turn, records the time, and keeps the session', async () => {
+    const { app, backend } = await openDialog('turn');
     const { id } = app.erasing.target!;
     expect(backend.world.turn(id).user[0]?.text).not.toBe('[erased]');
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
@@ -207,22 +207,22 @@ describe('deleting a turn permanently', () => {
     expect(app.conversation.session?.title).toBe('Orders to Postgres');
   });
 
-  it('is drawn as an empty place', async () => {
+  it('draws a placeholder with the date, without actions that need the text', async () => {
     await mountWith(Turn, (app) => ({ turn: app.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
       const session = sessionTitled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
       const turn = backend.world.lineage(session.row.activeBranch).at(-1)!;
       Object.assign(turn, { user: [block('text', '[erased]')], assistant: [block('text', '[erased]')], erasedAt: Date.UTC(2026, 10, 3, 12) });
     });
-    const place = screen.getByRole('article', { name: /deleted$/ });
-    expect(place).toHaveTextContent(/permanently deleted on 3 Nov 2026/);
-    expect(place).not.toHaveTextContent('[erased]');
-    expect(within(place).queryByRole('button', { name: /Edit and resend|Copy the answer|Delete this turn|Regenerate/ })).toBeNull();
-    expect(within(place).getByRole('button', { name: 'Fork from here' })).toBeInTheDocument();
+    const placeholder = screen.getByRole('article', { name: /deleted$/ });
+    expect(placeholder).toHaveTextContent(/permanently deleted on 3 Nov 2026/);
+    expect(placeholder).not.toHaveTextContent('[erased]');
+    expect(within(placeholder).queryByRole('button', { name: /Edit and resend|Copy the answer|Delete this turn|Regenerate/ })).toBeNull();
+    expect(within(placeholder).getByRole('button', { name: 'Fork from here' })).toBeInTheDocument();
   });
 
   it('treats the text “[erased]” as ordinary text in turns that were not deleted', async () => {
-    await mountWith(Turn, (started) => ({ turn: started.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
+    await mountWith(Turn, (app) => ({ turn: app.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
       const session = sessionTitled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
       backend.world.lineage(session.row.activeBranch).at(-1)!.user = [block('text', '[erased]')];
@@ -232,7 +232,7 @@ describe('deleting a turn permanently', () => {
   });
 });
 
-describe('texts', () => {
+describe('the words for what is removed', () => {
   it('name the main records and count the rest', () => {
     const part = (store: string, count: number) => ({ store, label: store, count });
     expect(removedWords([part('turns', 1)])).toBe('1 message with its answer');

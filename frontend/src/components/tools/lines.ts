@@ -24,7 +24,7 @@ export function previewRows(text: string): Row[] {
 /** An empty text has no lines, rather than one empty line. */
 const split = (text: string): string[] => (text === '' ? [] : text.split('\n'));
 
-/** A long run of unchanged lines is summarised in one line. */
+/** A long run of unchanged lines is summarized in one line. */
 function shortened(rows: Row[]): Row[] {
   const changed = rows.map((row) => row.old?.change !== 'same');
   const near = rows.map((_, at) => changed.slice(Math.max(0, at - contextLines), at + contextLines + 1).includes(true));

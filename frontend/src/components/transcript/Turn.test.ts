@@ -19,7 +19,7 @@ const states: [string, Partial<TurnView>, string, RegExp, string[]][] = [
   ['accepted', { state: 'accepted', outcome: '', assistant: [] }, 'Turn 9, accepted', /Saved, sending…/, []],
   ['preparing', { state: 'preparing', outcome: '', assistant: [] }, 'Turn 9, preparing', /Preparing the context/, []],
   ['responding', { state: 'responding', outcome: '' }, 'Turn 9, responding', /Answering/, []],
-  ['pending', { state: 'pending' }, 'Turn 9, pending', /Saved, not summarised yet/, ['why pending', 'Fork from here']],
+  ['pending', { state: 'pending' }, 'Turn 9, pending', /Saved, not summarized yet/, ['why pending', 'Fork from here']],
   ['paid for', { state: 'committed', cost: { usd: 0.031, estimate: false, today: false } }, 'Turn 9, saved', /cost \$0\.031/, []],
   ['committed', { state: 'committed' }, 'Turn 9, saved', /Saved, searchable/, ['Copy the answer', 'Fork from here']],
   ['head', { state: 'head' }, 'Turn 9, saved, latest', /Saved · latest/, ['Fork from here']],

@@ -28,7 +28,7 @@ export function statusOf({ state, outcome, indexStatus }: TurnView): Status {
     case 'waiting': return warned('transcript.waiting');
     case 'failed': return plain('transcript.discarded', 'discarded');
     case 'degraded': return warned('transcript.notSearchable');
-    case 'pending': return isOutcome(outcome) ? plain(`transcript.${outcome}Pending`, outcomes[outcome]) : plain('transcript.notSummarised', 'striped');
+    case 'pending': return isOutcome(outcome) ? plain(`transcript.${outcome}Pending`, outcomes[outcome]) : plain('transcript.notSummarized', 'striped');
   }
   if (isOutcome(outcome)) return plain(`transcript.${outcome}`, outcomes[outcome]);
   if (state === 'head') return plain('transcript.latest', 'head');
@@ -127,7 +127,7 @@ export function attemptWords({ attempts, durationMs }: Pick<TurnView, 'attempts'
 
 /** "No answer. The provider is overloaded": with the reason, if there is one. */
 export function noAnswerWords(error: TurnView['error']): string {
-  return error ? t('transcript.noAnswerWhy', { why: capitalised(error.message) }) : t('transcript.noAnswerNoReason');
+  return error ? t('transcript.noAnswerWhy', { why: capitalized(error.message) }) : t('transcript.noAnswerNoReason');
 }
 
 /** "12 480 bytes", or "1.2 MB" when single bytes no longer matter. */
@@ -143,7 +143,7 @@ export function diskWords({ displayed, durable }: Pick<TurnView, 'displayed' | '
 }
 
 /** The text with a capital letter, as in a title. */
-export function capitalised(words: string): string {
+export function capitalized(words: string): string {
   return words.charAt(0).toLocaleUpperCase() + words.slice(1);
 }
 

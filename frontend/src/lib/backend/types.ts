@@ -3571,7 +3571,7 @@ export type Resolution =
   | 'enter'
   /** run it again */
   | 'rerun'
-  /** tell the model that it is unknown */
+  /** tell the model that the outcome is unknown */
   | 'tell';
 
 /** SessionStatus is the mark of a session in the list. */
@@ -3630,7 +3630,7 @@ export type ToolCallState =
   | 'started'
   /** started, with an unknown outcome: the user decides */
   | 'unknown'
-  /** has a result, also if it was denied */
+  /** has a result, even if it was denied */
   | 'done';
 
 /** ToolDecision is the decision about a call, and how long it applies. */
@@ -3646,7 +3646,7 @@ export type ToolDecision =
   | 'deny'
   /** do not run it, and do not offer the tool any more */
   | 'never'
-  /** it cannot run, or its turn was ended first */
+  /** it cannot run, or its turn ended before it could */
   | 'not_run';
 
 /** TurnState is the state shown in the rail and the footer of a turn. */

@@ -8,24 +8,25 @@ export interface NoteToken extends Tokens.Generic {
   paragraphs: Token[][];
 }
 
-const label = '[^\\]\\[\\s\\\\^]{1,40}';
-const opening = new RegExp(`^ {0,3}\\[\\^(${label})\\]:[ \\t]*`);
-const reference = new RegExp(`^\\[\\^(${label})\\](?![(\\[:])`);
-/** A line that begins something else, and so does not continue a footnote. */
+const labelPattern = '[^\\]\\[\\s\\\\^]{1,40}';
+const definition = new RegExp(`^ {0,3}\\[\\^(${labelPattern})\\]:[ \\t]*`);
+const reference = new RegExp(`^\\[\\^(${labelPattern})\\](?![(\\[:])`);
+/** The start of a line that begins another block, and so does not continue a footnote unless it is indented. */
 const blockStart = /^ {0,3}(?:\[\^|#{1,6}\s|`{3}|~{3}|>|[-*+]\s|\d{1,9}[.)]\s|\||<|\$\$|\\\[)/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
-/** Per text. Further references stay plain text. */
+/** The limit for one text. References to further footnotes stay plain text. */
 const maxLabels = 500;
 
-/** The labels with a known text: while a block is drawn, only these are drawn as references. */
-let known: ReadonlySet<string> = new Set();
+/** The labels of the existing footnotes: only these are drawn as references. Set while a text is drawn. */
+let definedLabels: ReadonlySet<string> = new Set();
 
-export function drawWith<T>(labels: ReadonlySet<string>, work: () => T): T {
-  known = labels;
+/** Runs `draw`, in which the footnotes with these labels exist. */
+export function drawWith<T>(labels: ReadonlySet<string>, draw: () => T): T {
+  definedLabels = labels;
   try {
-    return work();
+    return draw();
   } finally {
-    known = new Set();
+    definedLabels = new Set();
   }
 }
 
@@ -39,18 +40,18 @@ export function isNote(token: Token): token is NoteToken {
 export function noteLabels(text: string): ReadonlySet<string> {
   const labels = new Set<string>();
   if (!mayRefer(text)) return labels;
-  let open = '';
+  let openFence = '';
   for (const line of text.split('\n')) {
     const mark = fence.exec(line)?.[1];
-    if (mark) open = open === '' ? mark : mark.startsWith(open) && line.trim() === mark ? '' : open;
-    const found = open === '' && labels.size < maxLabels ? opening.exec(line)?.[1] : undefined;
-    if (found) labels.add(found);
+    if (mark) openFence = openFence === '' ? mark : mark.startsWith(openFence) && line.trim() === mark ? '' : openFence;
+    const label = openFence === '' && labels.size < maxLabels ? definition.exec(line)?.[1] : undefined;
+    if (label) labels.add(label);
   }
   return labels;
 }
 
-/** The parser calls this for every block, so only the text up to the end of the block is searched. */
-function near(src: string): string {
+/** The text up to the first blank line. The parser calls `start` for every block, so searching the rest would be slow. */
+function untilBlankLine(src: string): string {
   const end = src.indexOf('\n\n');
   return end < 0 ? src : src.slice(0, end);
 }
@@ -60,23 +61,23 @@ export const noteExtension: MarkedExtension = {
     {
       name: 'note',
       level: 'block',
-      start: (src) => near(src).match(/\n {0,3}\[\^/)?.index,
+      start: (src) => untilBlankLine(src).match(/\n {0,3}\[\^/)?.index,
       tokenizer(src) {
-        const found = opening.exec(src);
-        if (!found) return undefined;
-        const { raw, texts } = read(src, found[0].length);
+        const match = definition.exec(src);
+        if (!match) return undefined;
+        const { raw, texts } = readNote(src, match[0].length);
         const paragraphs = texts.map((text) => {
           const tokens: Token[] = [];
           this.lexer.inline(text, tokens);
           return tokens;
         });
-        return { type: 'note', raw, label: found[1]!, paragraphs };
+        return { type: 'note', raw, label: match[1]!, paragraphs };
       },
       renderer(token) {
         const { label, paragraphs } = token as NoteToken;
         const safe = escapeHtml(label);
-        const words = paragraphs.map((tokens) => `<p>${this.parser.parseInline(tokens)}</p>`).join('');
-        return `<div class="note" data-note="${safe}"><span class="note__mark">${safe}</span><div class="note__text">${words}</div>`
+        const html = paragraphs.map((tokens) => `<p>${this.parser.parseInline(tokens)}</p>`).join('');
+        return `<div class="note" data-note="${safe}"><span class="note__mark">${safe}</span><div class="note__text">${html}</div>`
           + `<button type="button" class="note__back" data-act="back" data-note="${safe}" aria-label="${t('markdown.backToNote', { note: safe })}">↩</button></div>`;
       },
     },
@@ -85,11 +86,11 @@ export const noteExtension: MarkedExtension = {
       level: 'inline',
       start: (src) => src.indexOf('[^'),
       tokenizer(src) {
-        const found = reference.exec(src);
-        return found ? { type: 'noteRef', raw: found[0], label: found[1]! } : undefined;
+        const match = reference.exec(src);
+        return match ? { type: 'noteRef', raw: match[0], label: match[1]! } : undefined;
       },
       renderer: ({ raw, label }) => {
-        if (!known.has(label as string)) return escapeHtml(raw);
+        if (!definedLabels.has(label as string)) return escapeHtml(raw);
         const safe = escapeHtml(label as string);
         return `<sup class="note-ref"><button type="button" data-act="note" data-note="${safe}" aria-label="${t('markdown.footnote', { note: safe })}">${safe}</button></sup>`;
       },
@@ -97,8 +98,11 @@ export const noteExtension: MarkedExtension = {
   ],
 };
 
-/** A footnote continues over lines that begin nothing else; after a blank line, over indented lines. */
-function read(src: string, begin: number): { raw: string; texts: string[] } {
+/**
+ * Reads the footnote at the beginning of `src`, whose text begins at `textStart`, as paragraphs. A footnote continues
+ * until a line that begins another block; after a blank line, only indented lines continue it.
+ */
+function readNote(src: string, textStart: number): { raw: string; texts: string[] } {
   const texts = [''];
   let at = 0;
   let blank = false;
@@ -106,7 +110,7 @@ function read(src: string, begin: number): { raw: string; texts: string[] } {
   while (at < src.length) {
     const to = src.indexOf('\n', at);
     const next = to < 0 ? src.length : to + 1;
-    const line = src.slice(at === 0 ? begin : at, to < 0 ? src.length : to);
+    const line = src.slice(at === 0 ? textStart : at, to < 0 ? src.length : to);
     if (line.trim() === '' && at > 0) {
       blank = true;
     } else {

@@ -135,12 +135,12 @@ function draw(token: Token, cacheable: boolean): string {
   return html;
 }
 
-const normalised = (text: string) => tame(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
+const normalized = (text: string) => tame(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 const isEmpty = (token: Token) => token.type === 'space' || token.type === 'def';
 
 /** A text of one part (bound.ts). Links may be defined anywhere in it; footnotes anywhere in the whole text. */
 export function render(text: string, labels?: ReadonlySet<string>): Block[] {
-  const lexed = pieces(normalised(text)).map(lex);
+  const lexed = pieces(normalized(text)).map(lex);
   const known = labels ?? new Set(lexed.flatMap((tokens) => tokens.filter(isNote).map((note) => note.label)));
   return drawWith(known, () => lexed.flatMap((tokens) => {
     const cacheable = Object.keys(tokens.links).length === 0;
@@ -175,7 +175,7 @@ export class GrowingMarkdown {
   readonly #labels = new Set<string>();
 
   update(fullText: string): readonly Block[] {
-    const text = normalised(fullText);
+    const text = normalized(fullText);
     if (this.#language !== language() || !text.startsWith(this.#settledText)) this.#reset();
     const tail = text.slice(this.#settledText.length);
     const tokens = this.#pieces(tail).flatMap((piece, i, all) => {

@@ -29,7 +29,7 @@ function movedWords(moved: readonly SessionRow[], folder: string): string {
 }
 
 /**
- * How sessions are organised: in folders, several at once, as copies. A folder exists as long as a session is in it.
+ * How sessions are organized: in folders, several at once, as copies. A folder exists as long as a session is in it.
  */
 export class ArrangingState {
   readonly selection = new SelectionState();

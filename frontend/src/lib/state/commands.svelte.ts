@@ -156,7 +156,7 @@ export class CommandRunner {
       },
       summarize: async () => {
         await backend.inspect.summarize(branchId, false);
-        toasts.show(t('state.summarised'), { action: { label: t('shared.show'), run: () => inspector.show('state') } });
+        toasts.show(t('state.summarized'), { action: { label: t('shared.show'), run: () => inspector.show('state') } });
       },
       context: () => inspector.show('xray'),
       tabBranches: () => inspector.show('branches'),

@@ -23,7 +23,7 @@ export class DraftState {
   #files = $state.raw<readonly FileView[]>([]);
   #memories = $state.raw<readonly MemoryChip[]>([]);
   #unsaved = false;
-  /** Changes with the text, so that replies about an earlier text can be recognised. */
+  /** Changes with the text, so that replies about an earlier text can be recognized. */
   #version = 0;
   /** The branch whose message is being sent to the program. */
   #sendingBranch = '';

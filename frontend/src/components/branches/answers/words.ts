@@ -1,7 +1,7 @@
 import type { TurnView } from '$lib/backend/types';
 import { program } from '$lib/words/program';
 import { t } from '$lib/words/words.svelte';
-import { capitalised } from '../../transcript/words';
+import { capitalized } from '../../transcript/words';
 
 const running = ['accepted', 'preparing', 'responding', 'waiting'];
 
@@ -18,12 +18,12 @@ export function isFinal(turn: TurnView): boolean {
 /** Why an answer is incomplete; empty: it is complete. */
 export function problemOf(turn: TurnView): string {
   switch (turn.state) {
-    case 'incomplete': return turn.error ? t('branches.incompleteWhy', { why: capitalised(program(turn.error.message)) }) : t('branches.incomplete');
+    case 'incomplete': return turn.error ? t('branches.incompleteWhy', { why: capitalized(program(turn.error.message)) }) : t('branches.incomplete');
     case 'unsent': return t('branches.unsent');
     case 'unsaved': return t('transcript.receivedUnsaved');
     case 'failed':
       if (turn.outcome === 'discarded') return t('transcript.discarded');
-      return turn.error ? t('transcript.noAnswerWhy', { why: capitalised(program(turn.error.message)) }) : t('branches.noAnswer');
+      return turn.error ? t('transcript.noAnswerWhy', { why: capitalized(program(turn.error.message)) }) : t('branches.noAnswer');
     default: return '';
   }
 }

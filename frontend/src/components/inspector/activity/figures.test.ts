@@ -31,7 +31,7 @@ describe('charts', () => {
 
   it('stacks the parts of the time of a turn', () => {
     const [time] = charts(series([point(1, times), point(2, { ...times, streamMs: 1_900 })])); // from the request on, as the first byte
-    expect(time!.series.map(({ name, values }) => [name, ...values])).toEqual([['Search', 10, 10], ['Assemble', 20, 20], ['First byte', 300, 300], ['Stream', 600, 1_600], ['Summarise', 50, 50], ['Index', 20, 20]]);
+    expect(time!.series.map(({ name, values }) => [name, ...values])).toEqual([['Search', 10, 10], ['Assemble', 20, 20], ['First byte', 300, 300], ['Stream', 600, 1_600], ['Summarize', 50, 50], ['Index', 20, 20]]);
     expect(tops(time!).map((line) => line[0])).toEqual([10, 30, 330, 930, 980, 1_000]);
     expect([time!.figure, time!.spoken.includes('95 of 100 at most 2.0\u202fs')]).toEqual(['median 1.0\u202fs', true]);
   });

@@ -59,7 +59,7 @@ const parts: { name: PlainKey; colour: string; ms: (point: MetricPoint) => numbe
   { name: 'inspector.assemble', colour: 'section-tools', ms: ({ turn }) => turn.assembleMs },
   { name: 'inspector.firstByte', colour: 'section-state', ms: ({ turn }) => turn.firstByteMs },
   { name: 'inspector.stream', colour: 'section-originals', ms: ({ turn }) => afterFirstByte(turn) },
-  { name: 'inspector.summarise', colour: 'section-summaries', ms: ({ turn }) => turn.summarizeMs },
+  { name: 'inspector.summarize', colour: 'section-summaries', ms: ({ turn }) => turn.summarizeMs },
   { name: 'inspector.index', colour: 'section-pinned', ms: ({ turn }) => turn.indexMs },
 ];
 

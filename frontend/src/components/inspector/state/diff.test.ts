@@ -45,7 +45,7 @@ describe('two summaries', () => {
     expect(signed('## Facts\n\n- One\n- Two\n', '## Facts\n\n- One\n- Two and a half\n- Three')).toEqual([' Facts', ' One', '-Two', '+Two and a half', '+Three']);
   });
 
-  it('recognises headings, and an empty text has no lines', () => {
+  it('recognizes headings, and an empty text has no lines', () => {
     expect(compare('', '# A').map((row) => [row.old, row.new?.heading])).toEqual([[null, true]]);
     expect(compare('', '')).toEqual([]);
   });

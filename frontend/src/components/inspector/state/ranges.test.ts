@@ -7,7 +7,7 @@ it.each([
   [0, /the model sees every turn in full/],
   [9623, /turns up to #9623 no longer fit in full/],
   [9623, 'none yet; extracts replace all turns up to #9623'],
-])('says what is sent while no range is summarised, up to turn %i', async (cut, words) => {
+])('says what is sent while no range is summarized, up to turn %i', async (cut, words) => {
   const { app } = await startedApp({ data: 'rich' });
   mountIn(app, RangeList, { ranges: [], cut, turns: 2, busy: false, onturn: () => undefined, onsummarize: () => undefined });
   expect(screen.getByText(words)).toBeInTheDocument();
@@ -24,19 +24,19 @@ it.each([
   expect(screen.getByText(title)).toBeInTheDocument();
 });
 
-it.each([[0, true], [1, true], [2, false]])('offers to summarise from the second turn on: %i turns', async (turns, disabled) => {
+it.each([[0, true], [1, true], [2, false]])('offers to summarize from the second turn on: %i turns', async (turns, disabled) => {
   const { app } = await startedApp({ data: 'rich' });
   mountIn(app, RangeList, { ranges: [], cut: Math.max(0, turns - 1), turns, busy: false, onturn: () => undefined, onsummarize: () => undefined });
-  for (const name of ['Summarise all', 'Summarise now']) {
+  for (const name of ['Summarize all', 'Summarize now']) {
     const button = screen.getByRole('button', { name });
-    expect([(button as HTMLButtonElement).disabled, button.title === 'There is nothing to summarise before the second turn.']).toEqual([disabled, disabled]);
+    expect([(button as HTMLButtonElement).disabled, button.title === 'There is nothing to summarize before the second turn.']).toEqual([disabled, disabled]);
   }
 });
 
-it('has nothing to summarise now while every turn fits', async () => {
+it('has nothing to summarize now while every turn fits', async () => {
   const { app } = await startedApp({ data: 'rich' });
   mountIn(app, RangeList, { ranges: [], cut: 0, turns: 5, busy: false, onturn: () => undefined, onsummarize: () => undefined });
-  expect(screen.getByRole('button', { name: 'Summarise all' })).toBeEnabled();
-  expect(screen.getByRole('button', { name: 'Summarise now' })).toBeDisabled();
+  expect(screen.getByRole('button', { name: 'Summarize all' })).toBeEnabled();
+  expect(screen.getByRole('button', { name: 'Summarize now' })).toBeDisabled();
   expect(screen.getByTitle('Every turn still fits in full.')).toBeVisible();
 });

@@ -13,16 +13,16 @@ interface Chunk {
   branchId: string;
 }
 
-/** Every message of a finished turn is one chunk; a search counts the matching words. */
+/** Every message and answer of a saved turn is one chunk; a search counts the matching words. */
 export function memoryService(world: World): MemoryService {
   const find = (id: string): Chunk => {
-    const found = everything(world).find((chunk) => chunk.row.id === id);
+    const found = allChunks(world).find((chunk) => chunk.row.id === id);
     if (!found) throw new BackendError(errorView('This memory no longer exists', '', 'not_found'));
     return found;
   };
   return {
     chunks: async (filter) => {
-      const matching = filtered(world, filter).filter((chunk) => chunk.text.toLowerCase().includes(filter.text.toLowerCase()));
+      const matching = filterChunks(world, filter).filter((chunk) => chunk.text.toLowerCase().includes(filter.text.toLowerCase()));
       return { total: matching.length, chunks: matching.slice(filter.offset, filter.offset + (filter.limit || 50)).map((chunk) => chunk.row) };
     },
     chunk: async (id) => {
@@ -35,7 +35,7 @@ export function memoryService(world: World): MemoryService {
     },
     search: async (filter, query) => {
       const queryWords = new Set(wordsOf(query));
-      const scored = filtered(world, filter).map((chunk) => ({ chunk, shared: wordsOf(chunk.text).filter((word) => queryWords.has(word)).length }));
+      const scored = filterChunks(world, filter).map((chunk) => ({ chunk, shared: wordsOf(chunk.text).filter((word) => queryWords.has(word)).length }));
       const found = scored.filter(({ shared }) => shared > 0).sort((a, b) => b.shared - a.shared);
       const best = found[0]?.shared ?? 1;
       return {
@@ -46,19 +46,19 @@ export function memoryService(world: World): MemoryService {
       };
     },
     status: async () => {
-      const units = everything(world).length;
+      const units = allChunks(world).length;
       return { on: true, scope: 'lineage', units, spaces: units > 0 ? [{ embedder, state: 'serving', done: units, total: units, error: '' }] : [], degraded: [] };
     },
     chip: async (id) => chipOf(find(id)),
     known: async (kind, text, offset, limit) => {
-      const found = known(world, kind).filter((item) => item.text.toLowerCase().includes(text.toLowerCase()));
+      const found = knownItems(world, kind).filter((item) => item.text.toLowerCase().includes(text.toLowerCase()));
       return { total: found.length, items: found.slice(offset, offset + (limit || 50)) };
     },
   };
 }
 
-/** The known facts of each session's active branch. */
-function known(world: World, kind: KnownKind): KnownItem[] {
+/** The pinned facts, suggestions, instructions or state summary of each session's active branch. */
+function knownItems(world: World, kind: KnownKind): KnownItem[] {
   return [...world.sessions.values()].flatMap(({ row, settings }): KnownItem[] => {
     const branch = world.branches.get(row.activeBranch);
     const turn = branch?.turns.at(-1);
@@ -81,7 +81,7 @@ function matchOf({ row, text }: Chunk, queryWords: ReadonlySet<string>): MatchVi
 
 /** The row of a chunk; throws if it does not exist. */
 export function chunkRowOf(world: World, id: string): ChunkRow {
-  const found = everything(world).find((chunk) => chunk.row.id === id);
+  const found = allChunks(world).find((chunk) => chunk.row.id === id);
   if (!found) throw new BackendError(errorView('This memory no longer exists', '', 'not_found'));
   return found.row;
 }
@@ -90,15 +90,15 @@ function chipOf({ row, text }: Chunk): MemoryChip {
   return { id: row.id, at: row.at, role: row.role, speaker: row.speaker, document: row.document, title: text.slice(0, 60) };
 }
 
-/** Attached memory as blocks of a message. */
+/** Attached memories as blocks of a message. */
 export function memoryBlocks(memories: readonly MemoryChip[]): BlockView[] {
   return memories.map((memory) => block('memory', memory.title, { id: memory.id, memory }));
 }
 
-function filtered(world: World, filter: MemoryFilter): Chunk[] {
+function filterChunks(world: World, filter: MemoryFilter): Chunk[] {
   const lineage = new Set(filter.scope === 'lineage' && filter.branchId ? world.lineage(filter.branchId).map((turn) => turn.id) : []);
   const project = filter.scope === 'project' && filter.branchId ? world.session(world.branch(filter.branchId).sessionId).row.folder : '';
-  return everything(world).filter(({ row }) =>
+  return allChunks(world).filter(({ row }) =>
     (filter.scope !== 'project' || (project !== '' && world.session(row.sessionId).row.folder === project)) &&
     (filter.scope !== 'lineage' || lineage.has(row.turnId)) && (filter.scope !== 'session' || row.sessionId === filter.sessionId) &&
     (!filter.type || row.type === filter.type) && (!filter.role || row.role === filter.role) &&
@@ -109,7 +109,7 @@ function turnsOf(world: World): TurnView[] {
   return [...world.branches.values()].flatMap((branch) => branch.turns);
 }
 
-function everything(world: World): Chunk[] {
+function allChunks(world: World): Chunk[] {
   return turnsOf(world).filter((turn) => ['committed', 'head'].includes(turn.state)).flatMap((turn) => chunksOf(world, turn)).sort((a, b) => b.row.at - a.row.at || b.row.id.localeCompare(a.row.id));
 }
 

@@ -47,7 +47,7 @@ export class Program {
     const keys = this.valueOf('desktop.quick_ask_keys');
     const view = { keys, given: '', reason: '', hint: '' };
     if (keys === '') return { ...view, phase: 'off' };
-    if (this.takenKeys.includes(keys)) return { ...view, phase: 'failed', reason: `Another program has ${keys} already.`, hint: 'Choose another combination.' };
+    if (this.takenKeys.includes(keys)) return { ...view, phase: 'failed', reason: `Another program already uses ${keys}.`, hint: 'Choose another combination.' };
     return { ...view, phase: 'bound', given: keys };
   }
 

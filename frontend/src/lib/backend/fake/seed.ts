@@ -133,7 +133,7 @@ function seedStates(world: World): void {
   add('Repair the twelve rows.', '', { assistant: [block('reasoning', 'The rows are listed in the write log. One job, one transaction.'), block('text', 'I would run this:'), block('tool_use', '{ "job": "repair_order_events", "from": "13:58:04", "to": "13:58:06" }', { name: 'staging-db.run_job', id: 'call_1' }), block('unknown', '{"type":"server_side_note","note":"kept byte for byte"}', { name: 'openai' })] });
   add('And the same for payments.', 'Payments need no repair: drift is 0 since 14 November.', { state: 'degraded', indexStatus: 'degraded' });
   add('Which rows are left?', 'Twelve, all of them from one deploy.', { state: 'head', stateAfter: '01KAD3T9K9Q7', inputTokens: 2048, cutFrom: 9800 });
-  add('Summarise for the board.', 'One table moves, two stay.', { state: 'pending', phase: 'ResponseFinalized' });
+  add('Summarize for the board.', 'One table moves, two stay.', { state: 'pending', phase: 'ResponseFinalized' });
   add('What did the old plan say?', 'The old plan moved all tables in one night and', { state: 'failed', phase: 'Failed', outcome: 'discarded' });
   add('Explain the failover order for the standby.', '', { state: 'failed', phase: 'Failed', outcome: 'failed', attempts: 4, durationMs: 38_000, error: errorView('The provider is overloaded (529)', 'Try again, or send it to another model.', 'unavailable') });
   add('Check the replica’s certificate.', '', { state: 'unsent', phase: 'Accepted', outcome: '' });

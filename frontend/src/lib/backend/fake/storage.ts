@@ -198,6 +198,6 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copie
     backups: affectedTurns > 1 || turn ? disk.backups.filter((entry) => entry.at > session.row.createdAt).map((entry) => `backups/${entry.name}`) : [],
     copies: disk.copies.filter((copy) => !copies.includes(copy.sessionId)),
     included: disk.copies.filter((copy) => copies.includes(copy.sessionId)),
-    reason: running ? 'An answer of this session is being written; nothing was deleted.' : '',
+    reason: running ? 'An answer in this session is being written; nothing was deleted.' : '',
   };
 }

@@ -55,7 +55,7 @@ export default {
   nonePending: 'Keine Runde steht aus',
   nothingArrives: 'Es trifft keine Antwort ein',
   committing: 'Ausstehende Runden werden übernommen',
-  summarised: 'Alte Runden werden zusammengefasst',
+  summarized: 'Alte Runden werden zusammengefasst',
   noSuchExport: '„{scope}“ kann nicht exportiert werden',
   exportIs: 'Es heißt /export turn, branch, session oder all.',
   temporaryUnsaved: 'Ein temporärer Chat wird nicht gespeichert',

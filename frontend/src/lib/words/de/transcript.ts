@@ -8,7 +8,7 @@ export default {
   waiting: 'Wartet auf Sie',
   discarded: 'Verworfen',
   notSearchable: 'Gespeichert, noch nicht durchsuchbar',
-  notSummarised: 'Gespeichert, noch nicht zusammengefasst',
+  notSummarized: 'Gespeichert, noch nicht zusammengefasst',
   latest: 'Gespeichert · neueste',
   searchable: 'Gespeichert, durchsuchbar',
   saved: 'Gespeichert',

@@ -38,7 +38,7 @@ export default {
   tabMemory: 'Show the memory',
   pin: 'Pin a fact: sent word for word with every request',
   context: 'Show the next prompt',
-  commit: 'Summarise pending turns now',
+  commit: 'Summarize pending turns now',
   tabPending: 'Show pending turns',
   summarize: 'Make range summaries now',
   tabState: 'Show the state summary and its history',

@@ -15,7 +15,7 @@ export default {
   pinEmpty: 'Pin a fact in the State tab, or a passage in the Memory tab, to send it with every request.',
   suggestionEmpty: 'Sentences such as “From now on, answer in French” in your messages are suggested here.',
   instructionsEmpty: 'Instructions that you write in Session settings, or that come from an assistant, are listed here.',
-  summaryEmpty: 'A session is summarised after its first answer.',
+  summaryEmpty: 'A session is summarized after its first answer.',
   emptyFound: 'No results for “{text}”',
   filter: 'Find in what it knows',
   total: '{count, plural, one {# entry} other {# entries}}',

@@ -53,7 +53,7 @@ export default {
   nonePending: 'No turn is pending',
   nothingArrives: 'No answer is arriving',
   committing: 'Pending turns are being committed',
-  summarised: 'Old turns are summarised',
+  summarized: 'Old turns are summarized',
   noSuchExport: '“{scope}” cannot be exported',
   exportIs: 'Use /export turn, branch, session or all.',
   temporaryUnsaved: 'A temporary chat is not saved',

@@ -1,4 +1,4 @@
-/** The conversation: turns, their footers, and remedies for failed ones. */
+/** The conversation: turns, their footers, and remedies for failed turns. */
 export default {
   // The state of a turn in its footer.
   savedSending: 'Saved, sending…',
@@ -7,7 +7,7 @@ export default {
   waiting: 'Waiting for you',
   discarded: 'Discarded',
   notSearchable: 'Saved, not searchable yet',
-  notSummarised: 'Saved, not summarised yet',
+  notSummarized: 'Saved, not summarized yet',
   latest: 'Saved · latest',
   searchable: 'Saved, searchable',
   saved: 'Saved',
@@ -62,7 +62,7 @@ export default {
   toLatest: 'Jump to latest',
   newConversation: 'A new session',
   newConversationMore: 'Messages are saved before they are sent, and answers as they arrive. A session can be as long as you like.',
-  withRecall: 'This one is with <b>recall</b>: it answers from your earlier sessions, without a model.',
+  withRecall: 'This session uses <b>recall</b>, which answers from your earlier sessions, without a model.',
   bringChats: 'Bring your chats from ChatGPT, Claude and others.',
   deletedOn: 'This turn was permanently deleted on {date}.',
   receipts: 'Receipts',
@@ -114,8 +114,8 @@ export default {
   memoriesUsedTitle: 'Memories in this prompt, and why. Opens the X-ray',
   withoutMemory: 'answered without memory',
   cost: 'cost {cost}',
-  costThen: 'In US dollars, by the price at the time of the answer.',
-  costToday: 'In US dollars, by today’s price: none was stored with this answer.',
+  costThen: 'In US dollars, at the price of the day of the answer.',
+  costToday: 'In US dollars, at today’s price: no price was stored with this answer.',
   costEstimate: 'An estimate: not a price that you configured.',
   attempts: '{count, plural, one {# attempt} other {# attempts}}',
   whyPending: 'why pending',
@@ -172,11 +172,11 @@ export default {
   toolsButton: 'Change the setting for tools',
   configRemedy: 'The settings do not fit this model.',
 
-  // Find, and go to a turn.
+  // Find in the session, and go to a turn.
   find: 'Find in this session',
   foundNone: 'none',
   foundAt: '{at, number} of {total, number}',
-  foundAtFirst: '{at, number} of {total, number}, the first turns',
+  foundAtFirst: '{at, number} of {total, number}, in the first turns',
   matchCase: 'Match case',
   previous: 'Previous (Shift+Enter)',
   next: 'Next (Enter)',

@@ -55,7 +55,7 @@ export default {
   nonePending: '没有待处理的轮次',
   nothingArrives: '没有正在接收的回答',
   committing: '正在提交待处理轮次',
-  summarised: '旧轮次正在生成摘要',
+  summarized: '旧轮次正在生成摘要',
   noSuchExport: '无法导出“{scope}”',
   exportIs: '应为 /export turn、branch、session 或 all。',
   temporaryUnsaved: '临时聊天不会保存',

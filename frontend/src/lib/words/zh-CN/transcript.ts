@@ -8,7 +8,7 @@ export default {
   waiting: '等待您处理',
   discarded: '已放弃',
   notSearchable: '已保存，暂不可搜索',
-  notSummarised: '已保存，尚未摘要',
+  notSummarized: '已保存，尚未摘要',
   latest: '已保存 · 最新',
   searchable: '已保存，可搜索',
   saved: '已保存',
