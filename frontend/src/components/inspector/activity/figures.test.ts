@@ -61,7 +61,7 @@ describe('charts', () => {
 
   it('shows costs if prices are known, and says what is missing', () => {
     const cost = charts(series([point(1, {}, 0.02), point(2)], { cost: 0.02, unpriced: 1 })).find(({ id }) => id === 'cost')!;
-    expect([cost.figure, cost.series[0]!.values, cost.spoken]).toEqual(['$0.02 without 1 turn', [0.02, null], '1 turn cost $0.02 in total. Not included: 1 turn of models without a price.']);
+    expect([cost.figure, cost.series[0]!.values, cost.spoken]).toEqual(['$0.02, not counting 1 turn', [0.02, null], '1 turn cost $0.02 in total. Not included: 1 turn of models without a price.']);
     expect(charts(series([point(1)])).map(({ id }) => id)).not.toContain('cost');
   });
 });
