@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/erasing"
+	"contextinfinity/backend/deletion"
 	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/pins"
@@ -44,7 +44,7 @@ func newTestCore(s *store.Store) *Core {
 	return &Core{
 		Sessions: sessions.New(sessions.Deps{Store: s, History: s, Limits: engine, Publish: hub.Change, Wake: func() {}}),
 		Pins:     pins.New(pins.Deps{Store: s, Limits: engine, Count: func(text string) int { return wordCounter{}.Count("", text) }, Publish: hub.Change}),
-		Erasing:  erasing.New(erasing.Deps{Store: s, Publish: hub.Change}),
+		Deletion: deletion.New(deletion.Deps{Store: s, Publish: hub.Change}),
 		History:  s, Drafts: s, Chunks: s, Queue: jobs.NewList(s, runner, hub), Figures: s, Calls: s, Settings: s, Inspecting: inspecting.New(s, engine),
 		Turns: engine, Counter: wordCounter{}, Hub: hub,
 	}
@@ -110,8 +110,8 @@ func TestAttachRefuses(t *testing.T) {
 		}
 	}
 	expectRefusal(part(session, "", "one too many", false), chat.CodeBusy)
-	p, err := st.ErasePreview(context.Background(), chat.EraseSession, string(session.ID))
-	if err != nil || slices.ContainsFunc(p.Erased, func(e chat.Erased) bool { return e.Store == "files" && e.Count > 0 }) {
-		t.Errorf("kept: %+v, %v", p.Erased, err)
+	p, err := st.PreviewDeletion(context.Background(), chat.DeletionSession, string(session.ID))
+	if err != nil || slices.ContainsFunc(p.Deleted, func(e chat.DeletedCount) bool { return e.Store == "files" && e.Count > 0 }) {
+		t.Errorf("kept: %+v, %v", p.Deleted, err)
 	}
 }

@@ -213,8 +213,8 @@ type TurnView struct {
 	Memories int `json:"memories"`
 	// MemoryError says why there were none; empty if nothing failed.
 	MemoryError string `json:"memoryError"`
-	// ErasedAt is when its content was permanently deleted; 0: never.
-	ErasedAt int64 `json:"erasedAt"`
+	// DeletedAt is when its content was permanently deleted; 0: never.
+	DeletedAt int64 `json:"deletedAt"`
 }
 
 // SessionSnapshot is returned when a session is opened: everything for the first paint, and its revision.

@@ -61,21 +61,21 @@ type MovePreview struct {
 	Reason string `json:"reason"` // why it is not possible; empty: it is
 }
 
-// DeletePreview is what a permanent deletion would remove (SPEC 12).
-type DeletePreview struct {
-	Kind     string       `json:"kind"`    // session or turn
-	Title    string       `json:"title"`   // of the session, or "#12 of ..."
-	Confirm  string       `json:"confirm"` // the word to type
-	Parts    []ErasedPart `json:"parts"`
-	Sessions []string     `json:"sessions"` // titles of others whose stored requests contain its text
-	Backups  []string     `json:"backups"`  // files that still contain it, and will continue to
-	Copies   []CopyView   `json:"copies"`   // other sessions with the same messages, which stay
-	Included []CopyView   `json:"included"` // copies that would be deleted too
-	Reason   string       `json:"reason"`   // why it is not possible now (an answer is running); empty: it is
+// DeletionPreview is what a permanent deletion would remove (SPEC 12).
+type DeletionPreview struct {
+	Kind     string        `json:"kind"`    // session or turn
+	Title    string        `json:"title"`   // of the session, or "#12 of ..."
+	Confirm  string        `json:"confirm"` // the word to type
+	Parts    []DeletedPart `json:"parts"`
+	Sessions []string      `json:"sessions"` // titles of others whose stored requests contain its text
+	Backups  []string      `json:"backups"`  // files that still contain it, and will continue to
+	Copies   []CopyView    `json:"copies"`   // other sessions with the same messages, which stay
+	Included []CopyView    `json:"included"` // copies that would be deleted too
+	Reason   string        `json:"reason"`   // why it is not possible now (an answer is running); empty: it is
 }
 
-// ErasedPart is a table, and the number of its records.
-type ErasedPart struct {
+// DeletedPart is a table, and the number of its records.
+type DeletedPart struct {
 	Store string `json:"store"`
 	Label string `json:"label"`
 	Count int64  `json:"count"`
@@ -83,13 +83,13 @@ type ErasedPart struct {
 
 // ReceiptView says what was permanently deleted, never its text.
 type ReceiptView struct {
-	ID      string       `json:"id"`
-	Kind    string       `json:"kind"`
-	Subject string       `json:"subject"` // its identifier
-	At      int64        `json:"at"`
-	Parts   []ErasedPart `json:"parts"`
-	Backups []string     `json:"backups"`
-	Copies  []CopyView   `json:"copies"` // other sessions that contained the same messages, and were not changed
+	ID      string        `json:"id"`
+	Kind    string        `json:"kind"`
+	Subject string        `json:"subject"` // its identifier
+	At      int64         `json:"at"`
+	Parts   []DeletedPart `json:"parts"`
+	Backups []string      `json:"backups"`
+	Copies  []CopyView    `json:"copies"` // other sessions that contained the same messages, and were not changed
 	// Included are the identifiers of the receipts of the copies that were deleted in the same step; only in the result
 	// of a deletion.
 	Included []string `json:"included"`

@@ -11,8 +11,8 @@ import (
 	"contextinfinity/backend/autostart"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/deletion"
 	"contextinfinity/backend/documents"
-	"contextinfinity/backend/erasing"
 	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/library"
@@ -39,10 +39,10 @@ type Counter interface {
 // Core has the dependencies of all services. If the data could not be opened, only Fatal is set: the window then says
 // why.
 type Core struct {
-	// Stored data, with an interface for each user. Sessions, Pins and Erasing apply the rules for changes.
+	// Stored data, with an interface for each user. Sessions, Pins and Deletion apply the rules for changes.
 	Sessions *sessions.Service
 	Pins     *pins.Service
-	Erasing  *erasing.Service
+	Deletion *deletion.Service
 	History  HistoryStore
 	// Inspecting shows what requests contained, states and summaries.
 	Inspecting *inspecting.Service

@@ -219,30 +219,30 @@ func (s *Storage) Move(to string) (TaskView, error) {
 		}))
 }
 
-// DeletePreview describes what a permanent deletion of a session or turn (kind) with the named copies would remove.
+// DeletionPreview describes what a permanent deletion of a session or turn (kind) with the named copies would remove.
 // copies are identifiers of sessions that an earlier preview named.
-func (s *Storage) DeletePreview(kind, id string, copies []string) (DeletePreview, error) {
+func (s *Storage) PreviewDeletion(kind, id string, copies []string) (DeletionPreview, error) {
 	if err := s.c.ready(); err != nil {
-		return DeletePreview{}, err
+		return DeletionPreview{}, err
 	}
-	p, err := s.c.Erasing.ErasePreview(s.c.ctx(), kind, id, sessionIDs(copies)...)
+	p, err := s.c.Deletion.PreviewDeletion(s.c.ctx(), kind, id, sessionIDs(copies)...)
 	if err != nil {
-		return DeletePreview{}, err
+		return DeletionPreview{}, err
 	}
-	return DeletePreview{
-		Kind: p.Kind, Title: p.Name(), Confirm: chat.ConfirmWord, Parts: erasedParts(p.Erased), Sessions: append([]string{}, p.Sessions...),
+	return DeletionPreview{
+		Kind: p.Kind, Title: p.Name(), Confirm: chat.ConfirmWord, Parts: deletedParts(p.Deleted), Sessions: append([]string{}, p.Sessions...),
 		Backups: append([]string{}, p.Backups...), Copies: copyViews(p.Copies), Included: copyViews(p.Included), Reason: p.Reason,
 	}, nil
 }
 
-// Erase permanently deletes a session or the content of a turn, with the copies that the preview included, and no
-// others. confirm is the text that DeletePreview asks the user to type.
-func (s *Storage) Erase(kind, id, confirm string, copies []string) (ReceiptView, error) {
-	const op = "storage.erase"
+// Delete permanently deletes a session or the content of a turn, with the copies that the preview included, and no
+// others. confirm is the text that DeletionPreview asks the user to type.
+func (s *Storage) Delete(kind, id, confirm string, copies []string) (ReceiptView, error) {
+	const op = "storage.delete"
 	if err := s.c.ready(); err != nil {
 		return ReceiptView{}, err
 	}
-	receipt, err := s.c.Erasing.Erase(s.c.ctx(), kind, id, func(chat.ErasePreview) error {
+	receipt, err := s.c.Deletion.Delete(s.c.ctx(), kind, id, func(chat.DeletionPreview) error {
 		if !chat.Confirms(confirm) {
 			return chat.Errorf(chat.CodeInvalid, op, "The text typed is not %q. Nothing was deleted.", chat.ConfirmWord)
 		}
@@ -259,12 +259,12 @@ func (s *Storage) Receipts() ([]ReceiptView, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
 	}
-	list, err := s.c.Erasing.Receipts(s.c.ctx())
+	list, err := s.c.Deletion.Receipts(s.c.ctx())
 	return lists.Map(list, receiptView), err
 }
 
 func receiptView(r chat.Receipt) ReceiptView {
-	return ReceiptView{ID: r.ID, Kind: r.Kind, Subject: r.Subject, At: r.At.UnixMilli(), Parts: erasedParts(r.Erased), Backups: append([]string{}, r.Backups...), Copies: copyViews(r.Copies), Included: lists.Map(r.Included, func(x chat.Receipt) string { return x.ID })}
+	return ReceiptView{ID: r.ID, Kind: r.Kind, Subject: r.Subject, At: r.At.UnixMilli(), Parts: deletedParts(r.Deleted), Backups: append([]string{}, r.Backups...), Copies: copyViews(r.Copies), Included: lists.Map(r.Included, func(x chat.Receipt) string { return x.ID })}
 }
 
 func copyViews(list []chat.Copy) []CopyView {
@@ -287,12 +287,12 @@ var storeLabels = map[string]string{
 	"files:streams": "Journals of answers", "files:drags": "Files that were dragged out",
 }
 
-func erasedParts(list []chat.Erased) []ErasedPart {
-	out := make([]ErasedPart, 0, len(list))
+func deletedParts(list []chat.DeletedCount) []DeletedPart {
+	out := make([]DeletedPart, 0, len(list))
 	for _, e := range list {
 		label := storeLabels[e.Store]
 		label = cmp.Or(label, e.Store)
-		out = append(out, ErasedPart{Store: e.Store, Label: label, Count: e.Count})
+		out = append(out, DeletedPart{Store: e.Store, Label: label, Count: e.Count})
 	}
 	return out
 }

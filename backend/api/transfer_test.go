@@ -279,7 +279,7 @@ func TestExport(t *testing.T) {
 	}
 	// Deleting their sessions also removes both tasks.
 	for _, session := range []chat.SessionID{d.session.ID, "s"} {
-		if err := d.core.Tasks.Forget(t.Context(), session, chat.ErasePreview{Session: string(session)}.NamedIn); err != nil {
+		if err := d.core.Tasks.Forget(t.Context(), session, chat.DeletionPreview{Session: string(session)}.NamedIn); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,7 +27,7 @@ type HistoryStore interface {
 	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
 	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
 	Recalled(context.Context, []chat.TurnID) (map[chat.TurnID]chat.Recalled, error)
-	ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
+	DeletedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
 }
 
 // turnViews converts turns for the page. It reads the steps and metrics of all turns at once.
@@ -59,7 +59,7 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 	if err := c.addCalls(ctx, turns, ids, out); err != nil {
 		return nil, err
 	}
-	return out, c.setErased(ctx, branch.SessionID, turns, out)
+	return out, c.setDeleted(ctx, branch.SessionID, turns, out)
 }
 
 // addCalls adds the tool calls. A turn that waits for the user's decision about one gets the state waiting.
@@ -84,18 +84,18 @@ func (c *Core) addCalls(ctx context.Context, turns []chat.Turn, ids []chat.TurnI
 	return nil
 }
 
-// setErased sets the time of the deletion in the views of turns whose content was deleted permanently.
-func (c *Core) setErased(ctx context.Context, session chat.SessionID, turns []chat.Turn, views []TurnView) error {
+// setDeleted sets the time of the deletion in the views of turns whose content was deleted permanently.
+func (c *Core) setDeleted(ctx context.Context, session chat.SessionID, turns []chat.Turn, views []TurnView) error {
 	var marked []chat.TurnID
 	for _, t := range turns {
-		if t.User.RenderedText() == chat.ErasedMark {
+		if t.User.RenderedText() == chat.DeletedMark {
 			marked = append(marked, t.ID)
 		}
 	}
-	erasedAt, err := c.History.ErasedTurns(ctx, session, marked)
+	deletedAt, err := c.History.DeletedTurns(ctx, session, marked)
 	for i, t := range turns {
-		if when, ok := erasedAt[t.ID]; ok {
-			views[i].ErasedAt = max(ms(when), 1) // an unreadable receipt has no date
+		if when, ok := deletedAt[t.ID]; ok {
+			views[i].DeletedAt = max(ms(when), 1) // an unreadable receipt has no date
 		}
 	}
 	return err

@@ -18,8 +18,8 @@ import (
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/exporting"
-	"contextinfinity/backend/handover"
 	"contextinfinity/backend/importing"
+	"contextinfinity/backend/ipc"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
@@ -60,8 +60,8 @@ type app struct {
 	tools           *tools.Registry
 	servers         *servers
 	fanout          *fanout
-	server          *handover.Server // nil: other programs are not served
-	http            *mcpserver.HTTP  // nil: no window, so other programs are not served
+	server          *ipc.Server     // nil: other programs are not served
+	http            *mcpserver.HTTP // nil: no window, so other programs are not served
 	unsubscribeHTTP func()
 	tasks           *tasks.Manager // nil: no window, so there are no tasks
 	memoryParts

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/evaluation"
-	"contextinfinity/backend/handover"
+	"contextinfinity/backend/ipc"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/turn"
 )
@@ -61,7 +61,7 @@ func (a *app) address(o cli.OpenOptions) string {
 	if err := store.MakeDir(dir); err != nil {
 		return "" // the store's error describes the problem
 	}
-	address, err := handover.Address(dir)
+	address, err := ipc.Address(dir)
 	if err != nil {
 		a.log.Warn("commands of other processes will not be accepted", "err", err)
 		return ""
@@ -75,15 +75,15 @@ func (a *app) serve(toFront func(cli.OpenOptions), further *windows) {
 	if address == "" {
 		return
 	}
-	l, err := handover.Listen(address)
+	l, err := ipc.Listen(address)
 	if err != nil {
 		a.log.Warn("commands of other processes are not accepted", "err", err)
 		return
 	}
-	a.server = handover.Serve(l, handover.Options{
+	a.server = ipc.Serve(l, ipc.Options{
 		Version: version, Log: a.log,
-		Check: func(c handover.Call) error { return a.checkCall(c, toFront != nil) },
-		Run: func(c handover.Call, s handover.Streams) int {
+		Check: func(c ipc.Request) error { return a.checkRequest(c, toFront != nil) },
+		Run: func(c ipc.Request, s ipc.Streams) int {
 			if c.Window {
 				return further.serve(c, s)
 			}
@@ -106,9 +106,9 @@ func (a *app) stopServing(ctx context.Context) {
 	a.server.Stop(ctx)
 }
 
-// checkCall refuses a call that would behave differently here than in its own process.
-func (a *app) checkCall(c handover.Call, window bool) error {
-	const op = "handover.check"
+// checkRequest refuses a request that would behave differently here than in its own process.
+func (a *app) checkRequest(c ipc.Request, window bool) error {
+	const op = "ipc.check"
 	if len(c.Args) == 0 {
 		if window {
 			return nil
@@ -125,7 +125,7 @@ func (a *app) checkCall(c handover.Call, window bool) error {
 
 // runVerb runs a verb of another start of the program with this program's services. It reads the configuration file
 // again first, because `config set` may just have changed it.
-func (a *app) runVerb(c handover.Call, s handover.Streams) int {
+func (a *app) runVerb(c ipc.Request, s ipc.Streams) int {
 	if a.config.Refresh() {
 		a.fanout.Change(chat.Change{Kind: chat.ChangeSettings})
 	}
@@ -168,34 +168,34 @@ func (a *app) runVerb(c handover.Call, s handover.Streams) int {
 // handOver lets the program that has the data open run a command line.
 func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool, error) {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-	call := handover.NewCall(h.Args)
-	call.Config, call.Terminals = realPath(cfg.Path()), handover.Terminals(h.Terminals)
+	request := ipc.NewRequest(h.Args)
+	request.Config, request.Terminals = realPath(cfg.Path()), ipc.Terminals(h.Terminals)
 	var err error
-	if call.Dir, err = os.Getwd(); err != nil {
-		return 0, false, chat.WrapError(chat.CodeInvalid, "handover.ask", err, "The working directory no longer exists; nothing was done.")
+	if request.Dir, err = os.Getwd(); err != nil {
+		return 0, false, chat.WrapError(chat.CodeInvalid, "ipc.ask", err, "The working directory no longer exists; nothing was done.")
 	}
-	return sendCall(ctx, cfg.Config().DataDir, call, handover.ClientIO{In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts})
+	return sendRequest(ctx, cfg.Config().DataDir, request, ipc.ClientIO{In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts})
 }
 
 // raiseOther brings the window of the program that has the data open to the front, and passes it the files of this
 // start. If that program accepts no requests, raiseOther returns the lock's error.
 func raiseOther(o cli.OpenOptions, locked error) error {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-	_, served, err := sendCall(context.Background(), cfg.Config().DataDir, handover.ToFront(o.Files, o.NewChat), handover.ClientIO{})
+	_, served, err := sendRequest(context.Background(), cfg.Config().DataDir, ipc.ToFront(o.Files, o.NewChat), ipc.ClientIO{})
 	if err == nil && !served {
 		return locked
 	}
 	return err
 }
 
-// sendCall sends a call to the program that has a data directory open, once it listens, and returns its exit code. The
+// sendRequest sends a request to the program that has a data directory open, once it listens, and returns its exit code. The
 // result is false if no program listens.
-func sendCall(ctx context.Context, dir string, call handover.Call, a handover.ClientIO) (int, bool, error) {
+func sendRequest(ctx context.Context, dir string, request ipc.Request, a ipc.ClientIO) (int, bool, error) {
 	for start := time.Now(); ; {
 		wait := lockTimeout
 		if address := store.WriterAddress(dir); address != "" {
-			code, err := handover.Send(ctx, address, version, call, a)
-			if !errors.Is(err, handover.ErrNoServer) {
+			code, err := ipc.Send(ctx, address, version, request, a)
+			if !errors.Is(err, ipc.ErrNoServer) {
 				return code, true, err
 			}
 			wait = openTimeout

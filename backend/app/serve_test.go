@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/config"
-	"contextinfinity/backend/handover"
+	"contextinfinity/backend/ipc"
 )
 
 // A verb of another start of the program uses a setting that `config set` changed just before, although the file is not
@@ -17,8 +17,8 @@ func TestAVerbOfAnotherStartReadsTheChangedConfiguration(t *testing.T) {
 	d := newFixture(t, "[tools]\nmode = \"disabled\"\n")
 	tools := func() string {
 		var out, problems bytes.Buffer
-		code := d.app.runVerb(handover.Call{Args: [][]byte{[]byte("tools")}, Dir: t.TempDir()},
-			handover.Streams{In: strings.NewReader(""), Out: &out, Err: &problems, Signals: make(chan os.Signal)})
+		code := d.app.runVerb(ipc.Request{Args: [][]byte{[]byte("tools")}, Dir: t.TempDir()},
+			ipc.Streams{In: strings.NewReader(""), Out: &out, Err: &problems, Signals: make(chan os.Signal)})
 		if code != 0 {
 			t.Fatalf("exit code %d: %s", code, problems.String())
 		}

@@ -53,7 +53,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 // services returns the app's services for the verbs.
 func (a *app) services() *cli.Services {
 	return &cli.Services{
-		Sessions: a.sessions, Pins: a.pins, Erasing: a.erasing(), History: a.store, Files: a.store, Chunks: a.store,
+		Sessions: a.sessions, Pins: a.pins, Deletion: a.deletion(), History: a.store, Files: a.store, Chunks: a.store,
 		Queue: a.jobList(), Figures: a.store, Waiting: a.store, Inspecting: inspecting.New(a.store, a.turns),
 		Turns: a.turns, Jobs: a.jobs, Reconciler: a.reconciler, Branches: a.branches, Models: verbModels{a.catalog},
 		Answers: answers.New(a.store, a.turns, a.branches),

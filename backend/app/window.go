@@ -102,7 +102,7 @@ func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app
 
 // provideStores sets the parts of core that read and change stored data.
 func (a *app) provideStores(core *api.Core) {
-	core.Sessions, core.Pins, core.Erasing = a.sessions, a.pins, a.erasing()
+	core.Sessions, core.Pins, core.Deletion = a.sessions, a.pins, a.deletion()
 	core.History, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.jobList()
 	core.Inspecting = inspecting.New(a.store, a.turns)
 	core.Figures, core.Calls, core.Settings = a.store, a.store, a.store

@@ -53,9 +53,9 @@ func TestWindowProjects(t *testing.T) {
 	projectFilesInWindow(t, s, project.ID)
 
 	p.seen()
-	preview := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseProject, project.ID, nil))
-	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseProject, project.ID, preview.Confirm, nil))
-	if _, changes := p.seen(); receipt.Kind != chat.EraseProject || !anyKind(changes, chat.ChangeProjects) {
+	preview := must[api.DeletionPreview](t)(p.storage.PreviewDeletion(chat.DeletionProject, project.ID, nil))
+	receipt := must[api.ReceiptView](t)(p.storage.Delete(chat.DeletionProject, project.ID, preview.Confirm, nil))
+	if _, changes := p.seen(); receipt.Kind != chat.DeletionProject || !anyKind(changes, chat.ChangeProjects) {
 		t.Errorf("%+v, reported %+v", receipt, changes)
 	}
 	if panel := must[api.ProjectsPanel](t)(s.Panel()); len(panel.Projects) != 0 {

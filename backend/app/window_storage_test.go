@@ -88,7 +88,7 @@ func TestWindowChecks(t *testing.T) {
 
 // A turn and a session are deleted after the confirmation was typed. Quotations in other conversations are removed too,
 // their X-ray says so, and verify finds nothing.
-func TestWindowErases(t *testing.T) {
+func TestWindowDeletesPermanently(t *testing.T) {
 	t.Parallel()
 	p, o, data := openStoragePage(t)
 	secret := p.say(api.SendRequest{Text: "The passphrase of the vault at Orkney is quixotic-zebra-flumes.", Model: "m"})
@@ -102,15 +102,15 @@ func TestWindowErases(t *testing.T) {
 		t.Fatal("the text was never stored, so the test proves nothing")
 	}
 
-	preview := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, secret.TurnID, nil))
+	preview := must[api.DeletionPreview](t)(p.storage.PreviewDeletion(chat.DeletionTurn, secret.TurnID, nil))
 	if preview.Reason != "" || preview.Confirm == "" || len(preview.Parts) < 5 || len(preview.Sessions) != 1 {
 		t.Fatalf("%+v", preview)
 	}
-	if _, err := p.storage.Erase(chat.EraseTurn, secret.TurnID, "yes", nil); chat.CodeOf(err) != chat.CodeInvalid {
+	if _, err := p.storage.Delete(chat.DeletionTurn, secret.TurnID, "yes", nil); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("with a wrong confirmation: %v", err)
 	}
-	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, secret.TurnID, preview.Confirm, nil))
-	if receipt.Kind != chat.EraseTurn || !slices.EqualFunc(receipt.Parts, preview.Parts, func(a, b api.ErasedPart) bool { return a.Store == b.Store }) {
+	receipt := must[api.ReceiptView](t)(p.storage.Delete(chat.DeletionTurn, secret.TurnID, preview.Confirm, nil))
+	if receipt.Kind != chat.DeletionTurn || !slices.EqualFunc(receipt.Parts, preview.Parts, func(a, b api.DeletedPart) bool { return a.Store == b.Store }) {
 		t.Errorf("the receipt says %+v, the preview %+v", receipt, preview)
 	}
 	if files := filesContaining(t, data, "zebra-flumes"); len(files) > 0 {
@@ -118,8 +118,8 @@ func TestWindowErases(t *testing.T) {
 	}
 	branch := must[api.SessionSnapshot](t)(p.sessions.Open(secret.SessionID, "")).Header.BranchID
 	for id, at := range map[string]int64{secret.TurnID: receipt.At, second.TurnID: 0} {
-		if turn := must[api.TurnView](t)(p.sessions.Turn(branch, id)); turn.ErasedAt != at {
-			t.Errorf("%s was erased at %d, its view says %d", id, at, turn.ErasedAt)
+		if turn := must[api.TurnView](t)(p.sessions.Turn(branch, id)); turn.DeletedAt != at {
+			t.Errorf("%s was deleted at %d, its view says %d", id, at, turn.DeletedAt)
 		}
 	}
 	after := must[api.ContextView](t)(p.inspect.Context(other.TurnID))
@@ -129,16 +129,16 @@ func TestWindowErases(t *testing.T) {
 	p.say(api.SendRequest{SessionID: secret.SessionID, Text: "And what comes next?", Model: "m"})
 
 	copied := must[api.SessionRow](t)(p.sessions.Duplicate(secret.SessionID, branch))
-	erasePreview := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseSession, secret.SessionID, nil))
-	if len(erasePreview.Copies) != 1 || erasePreview.Copies[0].SessionID != copied.ID || erasePreview.Copies[0].Turns != 2 || erasePreview.Copies[0].Own != 0 || len(erasePreview.Included) != 0 {
-		t.Errorf("the copies are %+v, included %+v", erasePreview.Copies, erasePreview.Included)
+	sessionPreview := must[api.DeletionPreview](t)(p.storage.PreviewDeletion(chat.DeletionSession, secret.SessionID, nil))
+	if len(sessionPreview.Copies) != 1 || sessionPreview.Copies[0].SessionID != copied.ID || sessionPreview.Copies[0].Turns != 2 || sessionPreview.Copies[0].Own != 0 || len(sessionPreview.Included) != 0 {
+		t.Errorf("the copies are %+v, included %+v", sessionPreview.Copies, sessionPreview.Included)
 	}
 	copies := []string{copied.ID}
-	withCopy := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseSession, secret.SessionID, copies))
+	withCopy := must[api.DeletionPreview](t)(p.storage.PreviewDeletion(chat.DeletionSession, secret.SessionID, copies))
 	if len(withCopy.Copies) != 0 || len(withCopy.Included) != 1 || withCopy.Included[0].SessionID != copied.ID {
 		t.Errorf("with the copy: not included %+v, included %+v", withCopy.Copies, withCopy.Included)
 	}
-	receipt = must[api.ReceiptView](t)(p.storage.Erase(chat.EraseSession, secret.SessionID, erasePreview.Confirm, copies))
+	receipt = must[api.ReceiptView](t)(p.storage.Delete(chat.DeletionSession, secret.SessionID, sessionPreview.Confirm, copies))
 	for _, id := range []string{secret.SessionID, copied.ID} {
 		if _, err := p.sessions.Open(id, ""); chat.CodeOf(err) != chat.CodeNotFound {
 			t.Errorf("%s opens: %v", id, err)
@@ -177,8 +177,8 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	if len(r.Undone) != 0 {
 		t.Errorf("nothing was deleted: %+v", r.Undone)
 	}
-	erasing := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, kept.TurnID, nil))
-	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, kept.TurnID, erasing.Confirm, nil))
+	preview := must[api.DeletionPreview](t)(p.storage.PreviewDeletion(chat.DeletionTurn, kept.TurnID, nil))
+	receipt := must[api.ReceiptView](t)(p.storage.Delete(chat.DeletionTurn, kept.TurnID, preview.Confirm, nil))
 	if r = must[api.RestorePreview](t)(p.storage.RestorePreview(task.Path)); len(r.Undone) != 1 || r.Undone[0].ID != receipt.ID || r.Undone[0].At != receipt.At {
 		t.Errorf("reported: %+v, want %+v", r.Undone, receipt)
 	}

@@ -180,7 +180,7 @@ func TestWindowResumesAnImport(t *testing.T) {
 }
 
 // Deleting a session from a terminal also removes the window's tasks about it.
-func TestACommandErasesTheWindowsTasks(t *testing.T) {
+func TestACommandDeletesTheWindowsTasks(t *testing.T) {
 	p, dir := openPage(t, t.TempDir()), t.TempDir()
 	row := must[api.SessionRow](t)(p.sessions.Create("My secret plan"))
 	v := p.awaitTaskEnd(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", SessionID: row.ID, Format: "json", Path: dir + "/"})).ID)

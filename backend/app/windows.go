@@ -18,7 +18,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/desktop"
-	"contextinfinity/backend/handover"
+	"contextinfinity/backend/ipc"
 	"contextinfinity/backend/relay"
 	"contextinfinity/backend/secrets"
 )
@@ -109,7 +109,7 @@ func (w *windows) addOpen(delta int) int {
 }
 
 // serve handles a window's calls until it closes or the program ends.
-func (w *windows) serve(c handover.Call, s handover.Streams) int {
+func (w *windows) serve(c ipc.Request, s ipc.Streams) int {
 	select {
 	case <-w.ready:
 	case <-s.Signals:
@@ -162,7 +162,7 @@ func (w *windows) unregisterQuick(link *relay.Link) {
 }
 
 // runLink runs until the window closes or the program ends.
-func (w *windows) runLink(link *relay.Link, s handover.Streams) int {
+func (w *windows) runLink(link *relay.Link, s ipc.Streams) int {
 	go func() {
 		select {
 		case sig := <-s.Signals:
@@ -288,7 +288,7 @@ func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop
 	f.core = &api.Core{Hub: f.hub, Log: slog.New(slog.DiscardHandler)}
 	result := make(chan error, 1)
 	go func() {
-		_, served, err := sendCall(context.Background(), dir, handover.NewWindow(o.Session, o.Quick), handover.ClientIO{In: input, Out: output, Err: io.Discard})
+		_, served, err := sendRequest(context.Background(), dir, ipc.NewWindow(o.Session, o.Quick), ipc.ClientIO{In: input, Out: output, Err: io.Discard})
 		if err == nil && !served {
 			err = locked
 		}

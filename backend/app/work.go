@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"contextinfinity/backend/api"
+	"contextinfinity/backend/deletion"
 	"contextinfinity/backend/desktop"
-	"contextinfinity/backend/erasing"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/tasks"
 )
@@ -33,14 +33,14 @@ func (a *app) stopTasks(ctx context.Context) {
 
 func (a *app) jobList() *jobs.List { return jobs.NewList(a.store, a.jobs, a.fanout) }
 
-// erasing returns the service that deletes permanently. If the program has tasks, it also removes those about the
+// deletion returns the service that deletes permanently. If the program has tasks, it also removes those about the
 // deleted session.
-func (a *app) erasing() *erasing.Service {
-	d := erasing.Deps{Store: a.store, Publish: a.fanout.Change}
+func (a *app) deletion() *deletion.Service {
+	d := deletion.Deps{Store: a.store, Publish: a.fanout.Change}
 	if a.tasks != nil {
 		d.Forget = a.tasks.Forget
 	}
-	return erasing.New(d)
+	return deletion.New(d)
 }
 
 // Filters of the file dialogs.

@@ -14,7 +14,7 @@ import (
 const distinctiveName = 48
 
 // NamedIn reports whether a record, JSON or plain text, names the session.
-func (p ErasePreview) NamedIn(record string) bool {
+func (p DeletionPreview) NamedIn(record string) bool {
 	text := stringsOf(record)
 	if p.Session != "" && strings.Contains(text, p.Session) {
 		return true

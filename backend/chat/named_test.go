@@ -7,7 +7,7 @@ import (
 
 func TestARecordNamesASession(t *testing.T) {
 	long := "Why " + strings.Repeat("does it ", 30) + "rain?"
-	p := ErasePreview{Session: "01KEX", Names: []string{"Keys / of <the> harbour?", "C/D", "", "?!", long, "\u5317\u4eac"}}
+	p := DeletionPreview{Session: "01KEX", Names: []string{"Keys / of <the> harbour?", "C/D", "", "?!", long, "\u5317\u4eac"}}
 	for record, want := range map[string]bool{
 		`{"title":"Import all.json"}`:                                       false,
 		`{"report":{"firstSession":"01KEX"}}`:                               true,

@@ -28,12 +28,12 @@ const (
 
 // Receipt records what a permanent deletion removed, never its text.
 type Receipt struct {
-	ID      string    `json:"id"`
-	Kind    string    `json:"kind"`    // session, turn or project
-	Subject string    `json:"subject"` // its id
-	At      time.Time `json:"at"`
-	Erased  []Erased  `json:"erased"`
-	Backups []string  `json:"backups"` // files that still contain it
+	ID      string         `json:"id"`
+	Kind    string         `json:"kind"`    // session, turn or project
+	Subject string         `json:"subject"` // its id
+	At      time.Time      `json:"at"`
+	Deleted []DeletedCount `json:"erased"`
+	Backups []string       `json:"backups"` // files that still contain it
 	// Copies are other sessions that contained the same messages then, with their present titles: a receipt contains
 	// none.
 	Copies []Copy `json:"copies,omitempty"`
@@ -55,47 +55,47 @@ type Copy struct {
 	Own   int `json:"own,omitempty"`
 }
 
-// Erased is how many records of a table were removed or emptied.
-type Erased struct {
+// DeletedCount is how many records of a table were removed or emptied.
+type DeletedCount struct {
 	Store string `json:"store"` // a table, "files:streams", "files:drags"
 	Count int64  `json:"count"`
 }
 
 // Kinds of permanent deletions.
 const (
-	EraseSession = "session"
-	EraseTurn    = "turn"    // its content; the turn stays, empty
-	EraseProject = "project" // with its files; the sessions of its folder stay
+	DeletionSession = "session"
+	DeletionTurn    = "turn"    // its content; the turn stays, empty
+	DeletionProject = "project" // with its files; the sessions of its folder stay
 )
 
-// ErasedMark replaces content that was permanently deleted.
-const ErasedMark = "[erased]"
+// DeletedMark replaces content that was permanently deleted.
+const DeletedMark = "[erased]"
 
-// ErasePreview describes what a permanent deletion would remove.
-type ErasePreview struct {
-	Kind     string   `json:"kind"`
-	Subject  string   `json:"subject"`
-	Title    string   `json:"title"` // of the session
-	Session  string   `json:"session_id"`
-	Seq      int64    `json:"turn_seq"` // of a turn; otherwise 0
-	Erased   []Erased `json:"erased"`
-	Sessions []string `json:"sessions"` // titles of others that would lose stored requests
-	Backups  []string `json:"backups"`  // files that contain it, and still will
-	Copies   []Copy   `json:"copies"`   // other sessions with the same messages, which stay
-	Included []Copy   `json:"included"` // copies that would be deleted too: those named to the preview
-	Reason   string   `json:"reason"`   // why it is not possible now; empty: it is
+// DeletionPreview describes what a permanent deletion would remove.
+type DeletionPreview struct {
+	Kind     string         `json:"kind"`
+	Subject  string         `json:"subject"`
+	Title    string         `json:"title"` // of the session
+	Session  string         `json:"session_id"`
+	Seq      int64          `json:"turn_seq"` // of a turn; otherwise 0
+	Deleted  []DeletedCount `json:"erased"`
+	Sessions []string       `json:"sessions"` // titles of others that would lose stored requests
+	Backups  []string       `json:"backups"`  // files that contain it, and still will
+	Copies   []Copy         `json:"copies"`   // other sessions with the same messages, which stay
+	Included []Copy         `json:"included"` // copies that would be deleted too: those named to the preview
+	Reason   string         `json:"reason"`   // why it is not possible now; empty: it is
 	// Names are the present and former names of the session and of the included copies, here and in the program they were
 	// imported from, by which NamedIn recognizes records of tasks.
 	Names []string `json:"-"`
 }
 
 // Name returns a description of what is deleted.
-func (p ErasePreview) Name() string {
+func (p DeletionPreview) Name() string {
 	title := p.Title
 	if strings.TrimSpace(title) == "" {
 		title = "(untitled)"
 	}
-	if p.Kind == EraseTurn {
+	if p.Kind == DeletionTurn {
 		return fmt.Sprintf("#%d of “%s”", p.Seq, title)
 	}
 	return title

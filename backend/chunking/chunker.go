@@ -36,7 +36,7 @@ func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 	opt = opt.filled()
 	var all []chat.Chunk
 	for _, s := range sources(turn, opt) {
-		if s.text == chat.ErasedMark {
+		if s.text == chat.DeletedMark {
 			continue
 		}
 		all = append(all, s.chunks(opt)...)

@@ -55,8 +55,8 @@ func TestTextThatIsNotIndexed(t *testing.T) {
 			t.Errorf("%s: chunks %+v, want the user's only", name, got)
 		}
 	}
-	if got := chunking.Chunk(turnOf(chat.ErasedMark, chat.ErasedMark), chunking.Options{}); len(got) != 0 {
-		t.Errorf("an erased turn has the chunks %+v", got)
+	if got := chunking.Chunk(turnOf(chat.DeletedMark, chat.DeletedMark), chunking.Options{}); len(got) != 0 {
+		t.Errorf("a deleted turn has the chunks %+v", got)
 	}
 	if got := chunking.Chunk(turnOf(" ", "\n"), chunking.Options{}); len(got) != 0 {
 		t.Errorf("a blank turn has the chunks %+v", got)

@@ -44,52 +44,52 @@ To archive a session instead: contextinfinity sessions archive SESSION`,
 			return reply{}, usageHint("add --yes", "delete is permanent and cannot ask for confirmation here; nothing was deleted.")
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			kind, id, err := s.erasable(ctx, turn, args)
+			kind, id, err := s.deletable(ctx, turn, args)
 			if err != nil {
 				return reply{}, err
 			}
 			var included []chat.Copy
 			if copies {
-				if included, err = s.Erasing.ErasableCopies(ctx, kind, id); err != nil {
+				if included, err = s.Deletion.DeletableCopies(ctx, kind, id); err != nil {
 					return reply{}, err
 				}
 			}
-			return c.erase(ctx, s, kind, id, yes, included...)
+			return c.deletePermanently(ctx, s, kind, id, yes, included...)
 		})
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
 }
 
-// erase deletes permanently, together with the copies. It asks for confirmation unless yes is set.
-func (c *call) erase(ctx context.Context, s *Services, kind, id string, yes bool, copies ...chat.Copy) (reply, error) {
-	agree := c.agreeToErase
+// deletePermanently deletes permanently, together with the copies. It asks for confirmation unless yes is set.
+func (c *call) deletePermanently(ctx context.Context, s *Services, kind, id string, yes bool, copies ...chat.Copy) (reply, error) {
+	agree := c.agreeToDelete
 	if yes {
 		agree = nil
 		c.nameIncluded(kind, copies)
 	}
-	receipt, err := s.Erasing.Erase(ctx, kind, id, agree, lists.Map(copies, func(x chat.Copy) chat.SessionID { return x.Session })...)
+	receipt, err := s.Deletion.Delete(ctx, kind, id, agree, lists.Map(copies, func(x chat.Copy) chat.SessionID { return x.Session })...)
 	if err != nil && receipt.ID == "" {
 		return reply{}, err
 	}
 	return reply{doc: receiptReply{receipt}, text: func(o *output) { printReceipt(o, receipt) }, keepOnError: true}, err
 }
 
-// erasable returns what to delete: the named turn, otherwise the session.
-func (s *Services) erasable(ctx context.Context, turn string, args []string) (kind, id string, err error) {
+// deletable returns what to delete: the named turn, otherwise the session.
+func (s *Services) deletable(ctx context.Context, turn string, args []string) (kind, id string, err error) {
 	if turn != "" {
 		t, err := s.turn(ctx, turn)
-		return chat.EraseTurn, string(t.ID), err
+		return chat.DeletionTurn, string(t.ID), err
 	}
 	session, err := s.session(ctx, args[0])
-	return chat.EraseSession, string(session.ID), err
+	return chat.DeletionSession, string(session.ID), err
 }
 
-// agreeToErase shows what would be deleted, and asks to type a confirmation.
-func (c *call) agreeToErase(p chat.ErasePreview) error {
+// agreeToDelete shows what would be deleted, and asks to type a confirmation.
+func (c *call) agreeToDelete(p chat.DeletionPreview) error {
 	const op = "cli.delete"
 	c.note.printf("%s would be permanently deleted:\n", line(p.Name()))
-	for _, e := range p.Erased {
+	for _, e := range p.Deleted {
 		c.note.printf("  %8d  %s\n", e.Count, e.Store)
 	}
 	for _, title := range p.Sessions {
@@ -120,7 +120,7 @@ func (c *call) agreeToErase(p chat.ErasePreview) error {
 func (c *call) nameIncluded(kind string, copies []chat.Copy) {
 	for _, x := range copies {
 		title := clip(titleOf(x.Title), 48)
-		if kind == chat.EraseTurn {
+		if kind == chat.DeletionTurn {
 			c.note.printf("Deleted too: the same turn in the copy %q (session %s).\n", title, x.Session)
 			continue
 		}
@@ -134,7 +134,7 @@ func (c *call) nameIncluded(kind string, copies []chat.Copy) {
 
 // deleteCopy returns the command that deletes a copy too.
 func deleteCopy(kind string, x chat.Copy) string {
-	if kind == chat.EraseTurn {
+	if kind == chat.DeletionTurn {
 		return "delete --turn " + string(x.Turn) + " --hard"
 	}
 	return "delete " + string(x.Session) + " --hard"
@@ -151,7 +151,7 @@ type receiptsReply struct {
 func printReceipt(o *output, r chat.Receipt) {
 	o.printf("Permanently deleted: %s %s. Receipt %s, %s.\n", r.Kind, r.Subject, r.ID, local(r.At))
 	t := newTable("RECORDS", "STORE").numbers(0)
-	for _, e := range r.Erased {
+	for _, e := range r.Deleted {
 		t.add(decimal(e.Count), e.Store)
 	}
 	t.print(o)
@@ -179,7 +179,7 @@ func (c *call) receiptsCommand() *cobra.Command {
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		none := reply{doc: receiptsReply{[]chat.Receipt{}}, text: func(o *output) { o.printf("Nothing was permanently deleted.\n") }}
 		return c.readingAny(ctx, none, func(s *Services) (reply, error) {
-			list, err := s.Erasing.Receipts(ctx)
+			list, err := s.Deletion.Receipts(ctx)
 			if err != nil || len(list) == 0 {
 				return none, err
 			}

@@ -50,7 +50,7 @@ func TestDeleteAsksForConfirmation(t *testing.T) {
 	h.run("show", s.SessionID).exits(1)
 
 	doc := h.run("delete", "--turn", other.TurnID, "--hard", "--yes", "--json").exits(0).document()
-	if r, _ := doc["receipt"].(map[string]any); r["kind"] != chat.EraseTurn || r["subject"] != other.TurnID {
+	if r, _ := doc["receipt"].(map[string]any); r["kind"] != chat.DeletionTurn || r["subject"] != other.TurnID {
 		t.Errorf("%v", doc)
 	}
 	if out := h.run("show", other.SessionID).exits(0).out; !strings.Contains(out, "[erased]") || strings.Contains(out, "nothing") {

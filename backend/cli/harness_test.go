@@ -20,7 +20,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
-	"contextinfinity/backend/erasing"
+	"contextinfinity/backend/deletion"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/importing"
 	"contextinfinity/backend/inspecting"
@@ -188,7 +188,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 		Tools:   registry, ToolsMode: func() string { return cfg.Config().Tools.Mode },
 		Sessions: sessions.New(sessions.Deps{Store: db, History: db, Limits: engine, Publish: o.Publish.Change, Wake: runner.Wake}),
 		Pins:     pins.New(pins.Deps{Store: db, Limits: engine, Count: func(text string) int { return wordCounter{}.Count("", text) }, Publish: o.Publish.Change}),
-		Erasing:  erasing.New(erasing.Deps{Store: db, Publish: o.Publish.Change}),
+		Deletion: deletion.New(deletion.Deps{Store: db, Publish: o.Publish.Change}),
 		History:  db, Files: db, Chunks: db, Queue: jobs.NewList(db, runner, o.Publish), Figures: db, Waiting: db, Inspecting: inspecting.New(db, engine),
 		Turns: engine, Jobs: runner, Reconciler: reconciler, Branches: branchService, Answers: answers.New(db, engine, branchService), Models: catalog{cat}, Counter: wordCounter{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/deletion"
 	"contextinfinity/backend/documents"
-	"contextinfinity/backend/erasing"
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/inspecting"
@@ -100,10 +100,10 @@ type Memory interface {
 
 // Services are what an open data directory offers.
 type Services struct {
-	// Stored data. Sessions, Pins and Erasing apply the rules for changes.
+	// Stored data. Sessions, Pins and Deletion apply the rules for changes.
 	Sessions *sessions.Service
 	Pins     *pins.Service
-	Erasing  *erasing.Service
+	Deletion *deletion.Service
 	History  HistoryStore
 	// Inspecting shows what requests contained, states and summaries.
 	Inspecting *inspecting.Service

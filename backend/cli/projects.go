@@ -405,7 +405,7 @@ asked first, unless --yes is given.`, Args: exactly("PROJECT"),
 			return reply{}, usageHint("add --yes", "delete is permanent and cannot ask for confirmation here; nothing was deleted.")
 		}
 		return c.onProject(ctx, args[0], func(s *Services, p chat.Project) (reply, error) {
-			return c.erase(ctx, s, chat.EraseProject, string(p.ID), yes)
+			return c.deletePermanently(ctx, s, chat.DeletionProject, string(p.ID), yes)
 		})
 	})
 	return cmd

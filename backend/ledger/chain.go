@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Event is one entry of a session's ledger, with its payload as canonical JSON; nil if it was erased under a receipt.
+// Event is one entry of a session's ledger, with its payload as canonical JSON; nil if it was deleted under a receipt.
 type Event struct {
 	SessionID   string
 	Seq         int64 // from 1, without gaps
@@ -25,7 +25,7 @@ type Event struct {
 // contextinfinity.event.1, session id, event_seq in decimal, type, entity id, created_at, payload_hash in hex, the
 // previous event's hash in hex (64 zeros before the first).
 //
-// payload_hash is the SHA-256 of the payload's canonical JSON before packing, so a payload can be erased under a
+// payload_hash is the SHA-256 of the payload's canonical JSON before packing, so a payload can be deleted under a
 // receipt without breaking the chain.
 func (e Event) Sum() []byte {
 	var b []byte

@@ -11,14 +11,14 @@ const (
 	EventSummaryCreated    Type = "summary_created"
 	EventSummarySuperseded Type = "summary_superseded"
 	EventCalibrationSet    Type = "calibration_set"
-	EventContentErased     Type = "content_erased"
+	EventContentDeleted    Type = "content_erased"
 )
 
 var historyKinds = map[Type]reducer{
 	EventSummaryCreated:    reducing((*State).summaryCreated),
 	EventSummarySuperseded: reducing((*State).summarySuperseded),
 	EventCalibrationSet:    reducing((*State).calibrationSet),
-	EventContentErased:     reducing((*State).contentErased),
+	EventContentDeleted:    reducing((*State).contentDeleted),
 }
 
 // Payloads.

@@ -130,9 +130,9 @@ func TestFaultsNameWhatIsWrong(t *testing.T) {
 			t.Errorf("%q is not among %q", name, faults)
 		}
 	}
-	erased := events[2]
-	if erased.Payload = nil; erased.Intact() || len(erased.Faults(events[1].Tail())) > 0 {
-		t.Error("an erased payload breaks the chain, or counts as a payload")
+	deleted := events[2]
+	if deleted.Payload = nil; deleted.Intact() || len(deleted.Faults(events[1].Tail())) > 0 {
+		t.Error("a deleted payload breaks the chain, or counts as a payload")
 	}
 }
 

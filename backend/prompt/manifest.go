@@ -25,9 +25,9 @@ type Manifest struct {
 	TotalTokens      int           `json:"total_tokens"`
 	MaxOutput        int           `json:"max_output"`
 	SHA256           string        `json:"sha256"` // of the canonical context bytes
-	// Erased names the receipt of the last permanent deletion that removed a part of the context: it can no longer be
+	// Deleted names the receipt of the last permanent deletion that removed a part of the context: it can no longer be
 	// assembled again.
-	Erased string `json:"erased,omitempty"`
+	Deleted string `json:"erased,omitempty"`
 }
 
 // Inputs are the inputs not recorded in the sections: with them and the ids in the sections the same context can be

@@ -1,5 +1,5 @@
 // Package relay connects a window to the process that has its data open. Both ends can call the other and send it
-// events, over a stream of bytes that was opened and authenticated elsewhere (package handover).
+// events, over a stream of bytes that was opened and authenticated elsewhere (package ipc).
 //
 // Guarantees:
 //   - A frame has at most maxFrame bytes, and its announced size is not trusted. A larger or invalid frame ends the

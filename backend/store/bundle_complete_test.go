@@ -171,7 +171,7 @@ func TestDeletedQuotationsDoNotComeBack(t *testing.T) {
 	quoted, s, _, without, with := quotingSessions(from)
 	to.imported(from.bundled(quoted.ID))
 	to.imported(without)
-	_, err := to.Erase(to.ctx, chat.EraseSession, string(quoted.ID))
+	_, err := to.Delete(to.ctx, chat.DeletionSession, string(quoted.ID))
 	to.ok(err)
 	if got, _ := to.imported(with); got.Outcome != chat.ImportAlready || got.Requests != 0 {
 		t.Errorf("%+v", got)

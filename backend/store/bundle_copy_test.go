@@ -52,7 +52,7 @@ func TestACopyRefersToItself(t *testing.T) {
 	if to.ok(err); used != len(own)+1 {
 		t.Errorf("%d uses of its chunks are recorded, want %d", used, len(own)+1)
 	}
-	_, err = to.Erase(to.ctx, chat.EraseTurn, string(turns[0].ID))
+	_, err = to.Delete(to.ctx, chat.DeletionTurn, string(turns[0].ID))
 	to.ok(err)
 	for i, request := range to.requests(got.Session)[3:] {
 		if !strings.HasPrefix(request, `{"erased":`) {
@@ -63,7 +63,7 @@ func TestACopyRefersToItself(t *testing.T) {
 		t.Errorf("the original's request is now %.80q", requests[4])
 	}
 	to.verifyClean()
-	_, err = to.Erase(to.ctx, chat.EraseSession, string(s.ID))
+	_, err = to.Delete(to.ctx, chat.DeletionSession, string(s.ID))
 	to.ok(err)
 	to.verifyClean()
 }

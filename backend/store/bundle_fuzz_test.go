@@ -22,7 +22,7 @@ func FuzzImportBundle(f *testing.F) {
 	for i, p := range payloads {
 		f.Add(uint8(i), "", "", p)
 	}
-	f.Add(uint8(3), string(ledger.EventContentErased), "", []byte(`{"v":1,"data":{"receipt":"01KDYAK348M6KSDC06SG2A2KN5","events":[],"files":["x"]}}`))
+	f.Add(uint8(3), string(ledger.EventContentDeleted), "", []byte(`{"v":1,"data":{"receipt":"01KDYAK348M6KSDC06SG2A2KN5","events":[],"files":["x"]}}`))
 	f.Add(uint8(9), string(ledger.EventCalibrationSet), "p/m", []byte(`{"v":1,"data":{"provider":"p","model_id":"m","factor":1.1,"samples":3,"revision":9}}`))
 	f.Add(uint8(9), string(ledger.EventSessionImported), "", []byte(`{"v":1,"data":{"updated_at":"2026-01-02T03:04:05.000Z"}}`))
 	f.Add(uint8(9), string(ledger.EventBranchArchived), "../x", []byte(`{"v":1,"data":{"on":true}}`))
@@ -58,7 +58,7 @@ func FuzzImportBundle(f *testing.F) {
 		g.verifyClean()
 		if got.Outcome == chat.ImportCreated || got.Outcome == chat.ImportCopied {
 			g.bundled(got.Session)
-			_, err = g.Erase(g.ctx, chat.EraseSession, string(got.Session))
+			_, err = g.Delete(g.ctx, chat.DeletionSession, string(got.Session))
 			g.ok(err)
 		}
 	})

@@ -420,7 +420,7 @@ func TestAnyMemberChanged(t *testing.T) {
 			}
 			accepted++
 			f.verifyClean()
-			_, err = f.Erase(f.ctx, chat.EraseSession, string(got.Session))
+			_, err = f.Delete(f.ctx, chat.DeletionSession, string(got.Session))
 			f.ok(err)
 		}
 	}

@@ -153,12 +153,12 @@ func TestADeletionNamesCopies(t *testing.T) {
 		}
 		return out
 	}
-	preview, err := f.ErasePreview(f.ctx, chat.EraseSession, string(copied))
+	preview, err := f.PreviewDeletion(f.ctx, chat.DeletionSession, string(copied))
 	f.ok(err)
 	if got := titles(preview.Copies); !slices.Equal(got, []string{"original"}) {
 		t.Errorf("of the duplicate the copies are %q", got)
 	}
-	preview, err = f.ErasePreview(f.ctx, chat.EraseTurn, string(turn.ID))
+	preview, err = f.PreviewDeletion(f.ctx, chat.DeletionTurn, string(turn.ID))
 	f.ok(err)
 	if got := titles(preview.Copies); !slices.Equal(got, []string{"copy"}) {
 		t.Fatalf("the copies of the turn are %q", got)
@@ -166,19 +166,19 @@ func TestADeletionNamesCopies(t *testing.T) {
 	if copyOfTurn, err := f.Turn(f.ctx, preview.Copies[0].Turn); err != nil || copyOfTurn.SessionID != copied || copyOfTurn.User.RenderedText() != turn.User.RenderedText() {
 		t.Errorf("the turn of the copy is %+v: %v", copyOfTurn, err)
 	}
-	receipt, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID))
+	receipt, err := f.Delete(f.ctx, chat.DeletionTurn, string(turn.ID))
 	f.ok(err)
 	if got := titles(receipt.Copies); !slices.Equal(got, []string{"copy"}) {
 		t.Errorf("the receipt names %q", got)
 	}
-	_, err = f.Erase(f.ctx, chat.EraseTurn, string(preview.Copies[0].Turn))
+	_, err = f.Delete(f.ctx, chat.DeletionTurn, string(preview.Copies[0].Turn))
 	f.ok(err)
 	receipts, err := f.Receipts(f.ctx)
 	f.ok(err)
 	if last := receipts[0].Copies; len(last) != 0 {
 		t.Errorf("after both were deleted %+v is named", last)
 	}
-	_, err = f.Erase(f.ctx, chat.EraseSession, string(copied))
+	_, err = f.Delete(f.ctx, chat.DeletionSession, string(copied))
 	f.ok(err)
 	receipts, err = f.Receipts(f.ctx)
 	f.ok(err)
@@ -222,18 +222,18 @@ func TestADeletionIncludesNamedCopies(t *testing.T) {
 			f.Errorf("%q is in %q, not %q", text, got, want)
 		}
 	}
-	if _, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID), other.ID); chat.CodeOf(err) != chat.CodeConflict {
+	if _, err := f.Delete(f.ctx, chat.DeletionTurn, string(turn.ID), other.ID); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("a session that is not a copy was accepted: %v", err)
 	}
 	expect("the vault opens with 4711", "another one", "copy a", "copy b", "copy c", "original")
 
-	preview, err := f.ErasePreview(f.ctx, chat.EraseTurn, string(turn.ID), copied[0], copied[1])
+	preview, err := f.PreviewDeletion(f.ctx, chat.DeletionTurn, string(turn.ID), copied[0], copied[1])
 	f.ok(err)
 	if len(preview.Included) != 2 || preview.Included[1].Title != "copy b" || len(preview.Copies) != 1 || preview.Copies[0].Title != "copy c" {
 		t.Errorf("included %+v, staying %+v", preview.Included, preview.Copies)
 	}
 	expect("the vault opens with 4711", "another one", "copy a", "copy b", "copy c", "original")
-	receipt, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID), copied[0], copied[1], copied[0])
+	receipt, err := f.Delete(f.ctx, chat.DeletionTurn, string(turn.ID), copied[0], copied[1], copied[0])
 	f.ok(err)
 	expect("the vault opens with 4711", "another one", "copy c")
 	if receipt.Subject != string(turn.ID) || len(receipt.Included) != 2 || len(receipt.Copies) != 1 || len(receipt.Included[0].Copies) != 1 {
@@ -241,28 +241,28 @@ func TestADeletionIncludesNamedCopies(t *testing.T) {
 	}
 	counted := map[string]int64{}
 	for _, r := range append(receipt.Included, receipt) {
-		for _, e := range r.Erased {
+		for _, e := range r.Deleted {
 			counted[e.Store] += e.Count
 		}
 	}
-	for _, e := range preview.Erased {
+	for _, e := range preview.Deleted {
 		if counted[e.Store] != e.Count {
 			t.Errorf("%s: the preview counts %d, the receipts %d", e.Store, e.Count, counted[e.Store])
 		}
 	}
 	f.verifyClean()
 
-	preview, err = f.ErasePreview(f.ctx, chat.EraseSession, string(original.ID), copied[0], copied[0])
+	preview, err = f.PreviewDeletion(f.ctx, chat.DeletionSession, string(original.ID), copied[0], copied[0])
 	f.ok(err)
 	if len(preview.Included) != 1 {
 		t.Errorf("a copy that is named twice is included as %+v", preview.Included)
 	}
-	preview, err = f.ErasePreview(f.ctx, chat.EraseSession, string(original.ID))
+	preview, err = f.PreviewDeletion(f.ctx, chat.DeletionSession, string(original.ID))
 	f.ok(err)
 	if len(preview.Copies) != 3 || preview.Copies[0].Turns != 2 || preview.Copies[0].Own != 1 || preview.Copies[2].Turns != 3 || preview.Copies[2].Own != 2 {
 		t.Errorf("the copies are %+v", preview.Copies)
 	}
-	receipt, err = f.Erase(f.ctx, chat.EraseSession, string(original.ID), copied[0], copied[2], copied[0])
+	receipt, err = f.Delete(f.ctx, chat.DeletionSession, string(original.ID), copied[0], copied[2], copied[0])
 	f.ok(err)
 	expect("and the door with 1234", "copy b")
 	expect("only in copy a")

@@ -110,14 +110,14 @@ func TestTheSameConversationInTwoFiles(t *testing.T) {
 	}
 }
 
-// TestAnErasedTurnIsNotImportedAgain: importing the same file again does not restore the turn.
-func TestAnErasedTurnIsNotImportedAgain(t *testing.T) {
+// TestADeletedTurnIsNotImportedAgain: importing the same file again does not restore the turn.
+func TestADeletedTurnIsNotImportedAgain(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("b", "a - q r", "b a "+canary+" told")
 	im := f.imports(c)
 	turns, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM turns ORDER BY n`)
 	f.ok(err)
-	_, err = f.Erase(f.ctx, chat.EraseTurn, turns[1])
+	_, err = f.Delete(f.ctx, chat.DeletionTurn, turns[1])
 	f.ok(err)
 	grown := foreign("d", "a - q r", "b a "+canary+" told", "d b more said")
 	if again := f.imports(grown); again.Session != im.Session || again.Turns != 1 {
@@ -127,8 +127,8 @@ func TestAnErasedTurnIsNotImportedAgain(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestASessionErasedDuringItsImport: no further part is written.
-func TestASessionErasedDuringItsImport(t *testing.T) {
+// TestASessionDeletedDuringItsImport: no further part is written.
+func TestASessionDeletedDuringItsImport(t *testing.T) {
 	f := newFixture(t)
 	turns := []string{}
 	for i := range 3 * imports.ImportTurns {
@@ -140,7 +140,7 @@ func TestASessionErasedDuringItsImport(t *testing.T) {
 		if n++; n == 2 {
 			ids, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM sessions`)
 			f.ok(err)
-			_, err = f.Erase(f.ctx, chat.EraseSession, ids[0])
+			_, err = f.Delete(f.ctx, chat.DeletionSession, ids[0])
 			f.ok(err)
 		}
 		return byRule.Summarize(previous, pins, turns)

@@ -96,10 +96,10 @@ func TestInstructionsOfAnImportAreData(t *testing.T) {
 		t.Errorf("%+v, %+v", first.User, first.Assistant)
 	}
 	f.verifyClean()
-	_, err := f.Erase(f.ctx, chat.EraseTurn, string(first.ID))
+	_, err := f.Delete(f.ctx, chat.DeletionTurn, string(first.ID))
 	f.ok(err)
 	if got := chat.ImportedInstructions(f.firstTurns(im.Session)["main"]); got != "" {
-		t.Errorf("the erased turn still contains %q", got)
+		t.Errorf("the deleted turn still contains %q", got)
 	}
 	f.expectNoTrace("parrot")
 }
@@ -528,13 +528,13 @@ func TestARegeneratedAnswerNamesTheTurnItRepeats(t *testing.T) {
 	}
 	f.verifyClean()
 	f.expectReplayable(s)
-	_, err := f.Erase(f.ctx, chat.EraseTurn, string(turns["2"].ID))
+	_, err := f.Delete(f.ctx, chat.DeletionTurn, string(turns["2"].ID))
 	f.ok(err)
 	f.expectNoTrace(canary)
 	f.verifyClean()
 	for _, answer := range []string{"2", "2-again", "2-later"} {
 		turn, err := f.Turn(f.ctx, turns[answer].ID)
-		if f.ok(err); turn.User.RenderedText() != deletion.ErasedMark {
+		if f.ok(err); turn.User.RenderedText() != deletion.DeletedMark {
 			t.Errorf("the turn of %q asks %q", answer, turn.User.RenderedText())
 		}
 	}

@@ -52,7 +52,7 @@ func TestWhatAModelLookedUp(t *testing.T) {
 	}
 
 	f.core.SetRunning(asking.ID, false) // it waits for approval
-	_, err = f.Erase(f.ctx, chat.EraseSession, string(source.ID))
+	_, err = f.Delete(f.ctx, chat.DeletionSession, string(source.ID))
 	f.ok(err)
 	f.verifyClean()
 	if got, err = f.LookedUp(f.ctx, asking.ID); err != nil || !slices.Equal(got, want[1:]) {
@@ -147,22 +147,22 @@ func (f *fixture) addTurnAfter(branch chat.BranchID, source string, id chat.Turn
 // A permanent deletion removes the content from the results in which models were shown it, and from the requests that
 // contained those results. Everything else in these conversations stays.
 func TestADeletionReachesWhatModelsLookedUp(t *testing.T) {
-	for _, kind := range []string{chat.EraseSession, chat.EraseTurn} {
+	for _, kind := range []string{chat.DeletionSession, chat.DeletionTurn} {
 		t.Run(kind, func(t *testing.T) {
 			f := newFixture(t)
 			l := f.sessionWithLookups()
 			kept, err := f.StepPayload(f.ctx, f.stepsOf(l.kept.ID)[0].ID)
 			f.ok(err)
 			id := string(l.source.ID)
-			if kind == chat.EraseTurn {
+			if kind == chat.DeletionTurn {
 				id = string(l.secret.ID)
 			}
-			preview, err := f.ErasePreview(f.ctx, kind, id)
+			preview, err := f.PreviewDeletion(f.ctx, kind, id)
 			f.ok(err)
-			receipt, err := f.Erase(f.ctx, kind, id)
+			receipt, err := f.Delete(f.ctx, kind, id)
 			f.ok(err)
-			if !slices.Equal(preview.Erased, receipt.Erased) || !slices.Equal(preview.Sessions, []string{"Questions"}) {
-				t.Errorf("the preview said %+v, the receipt %+v", preview, receipt.Erased)
+			if !slices.Equal(preview.Deleted, receipt.Deleted) || !slices.Equal(preview.Sessions, []string{"Questions"}) {
+				t.Errorf("the preview said %+v, the receipt %+v", preview, receipt.Deleted)
 			}
 			f.expectNoTrace(canary)
 			f.verifyClean()
@@ -174,7 +174,7 @@ func TestADeletionReachesWhatModelsLookedUp(t *testing.T) {
 					results = append(results, r.Content.RenderedText())
 				}
 			}
-			want := []string{chat.ErasedMark, chat.ErasedMark, "zebra"}
+			want := []string{chat.DeletedMark, chat.DeletedMark, "zebra"}
 			if !slices.Equal(results, want) || turn.Assistant.RenderedText() != "I look.\n\nI know it now." {
 				t.Errorf("the turn that asked has %q: %q", results, turn.Assistant.RenderedText())
 			}
@@ -207,7 +207,7 @@ func TestARunningLookupPreventsDeletion(t *testing.T) {
 	f.ok(f.DecideCall(f.ctx, chat.CallDecision{Call: id, Decision: chat.DecisionOnce, Definition: "d"}))
 	refused := func(when string) {
 		t.Helper()
-		if _, err := f.Erase(f.ctx, chat.EraseSession, string(source.ID)); chat.CodeOf(err) != chat.CodeConflict {
+		if _, err := f.Delete(f.ctx, chat.DeletionSession, string(source.ID)); chat.CodeOf(err) != chat.CodeConflict {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
@@ -218,7 +218,7 @@ func TestARunningLookupPreventsDeletion(t *testing.T) {
 	}))
 	refused("its result goes to the model")
 	f.core.SetRunning(asking.ID, false)
-	_, err = f.Erase(f.ctx, chat.EraseSession, string(source.ID))
+	_, err = f.Delete(f.ctx, chat.DeletionSession, string(source.ID))
 	f.ok(err)
 	f.verifyClean()
 }

@@ -249,18 +249,18 @@ func TestAReceiptNamesFormerDataDirectories(t *testing.T) {
 	f.ok(err)
 	name := sqlite.BackupDir + "/" + filepath.Base(backups[0])
 	want := []string{name, filepath.Join(first, sqlite.DatabaseFile), backups[0], filepath.Join(second, sqlite.DatabaseFile), filepath.Join(second, name)}
-	preview, err := f.ErasePreview(f.ctx, chat.EraseSession, early)
+	preview, err := f.PreviewDeletion(f.ctx, chat.DeletionSession, early)
 	f.ok(err)
 	if !slices.Equal(preview.Backups, want) {
 		t.Errorf("contained in %q, want %q", preview.Backups, want)
 	}
-	preview, err = f.ErasePreview(f.ctx, chat.EraseSession, string(later.ID))
+	preview, err = f.PreviewDeletion(f.ctx, chat.DeletionSession, string(later.ID))
 	f.ok(err)
 	if !slices.Equal(preview.Backups, want[3:4]) {
 		t.Errorf("%q contains what was said later", preview.Backups)
 	}
 	f.ok(os.RemoveAll(first))
-	receipt, err := f.Erase(f.ctx, chat.EraseSession, early)
+	receipt, err := f.Delete(f.ctx, chat.DeletionSession, early)
 	f.ok(err)
 	if want = append(want[:1:1], want[3:]...); !slices.Equal(receipt.Backups, want) {
 		t.Errorf("the receipt names %q, want %q", receipt.Backups, want)

@@ -194,7 +194,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := search.CheckVectorCache(ctx, s.searchPart); err != nil {
 		s.core.Log.Warn("the vector cache cannot be checked", "err", err)
 	}
-	if err := deletion.FinishErasures(ctx, s.deletionPart); err != nil {
+	if err := deletion.FinishDeletions(ctx, s.deletionPart); err != nil {
 		s.core.Log.Warn("a permanent deletion could not be completed; it is tried again at the next start", "err", err)
 	}
 	return queue.ReleaseOrphanedJobs(ctx, s.queuePart)

@@ -104,11 +104,11 @@ func TestDeletedTurnsLoseTheirSuggestions(t *testing.T) {
 	if !strings.Contains(f.suggestions(main.ID)[1].Text, canary) {
 		t.Fatal("the instruction is not suggested")
 	}
-	_, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID))
+	_, err := f.Delete(f.ctx, chat.DeletionTurn, string(turn.ID))
 	f.ok(err)
 	f.expectSuggestions(main.ID, "Never shout.")
 	f.expectNoTrace(canary)
-	_, err = f.Erase(f.ctx, chat.EraseSession, string(s.ID))
+	_, err = f.Delete(f.ctx, chat.DeletionSession, string(s.ID))
 	f.ok(err)
 	count, err := sqlite.One[int](f.core.DB.Reader, "table", "pin_suggestions", `SELECT count(*) FROM pin_suggestions`)
 	f.ok(err)

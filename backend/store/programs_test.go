@@ -158,7 +158,7 @@ func TestTheAccessRecordIsBoundedAndPaged(t *testing.T) {
 }
 
 // Permanent deletion removes a session or turn from what other programs may see, were shown, and asked.
-func TestErasingReachesOtherPrograms(t *testing.T) {
+func TestDeletionReachesOtherPrograms(t *testing.T) {
 	for _, kind := range []string{"session", "turn"} {
 		t.Run(kind, func(t *testing.T) {
 			f := newFixture(t)
@@ -173,7 +173,7 @@ func TestErasingReachesOtherPrograms(t *testing.T) {
 			if kind == "session" {
 				id = string(session.ID)
 			}
-			_, err := f.Erase(f.ctx, kind, id)
+			_, err := f.Delete(f.ctx, kind, id)
 			f.ok(err)
 			f.expectNoTrace(canary)
 			list, err := f.Accesses(f.ctx, chat.AccessQuery{})

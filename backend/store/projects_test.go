@@ -180,7 +180,7 @@ func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
 	f.verifyClean()
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: quoting.ID, Outcome: chat.OutcomeFailed})
 	f.ok(err)
-	_, err = f.Erase(f.ctx, chat.EraseSession, string(s.ID))
+	_, err = f.Delete(f.ctx, chat.DeletionSession, string(s.ID))
 	f.ok(err)
 	f.ok(f.SweepProjectFiles(f.ctx))
 	f.ok(f.core.DB.Reader.Raw(`SELECT count(*) FROM sessions WHERE source = 'files'`).Scan(&sessions).Error)
@@ -236,9 +236,9 @@ func TestAProjectFileIsNotAConversation(t *testing.T) {
 		"rename":        func() error { return f.RenameSession(f.ctx, id, "x") },
 		"folder":        func() error { return f.SetFolder(f.ctx, []chat.SessionID{id}, "x") },
 		"settings":      func() error { return f.SetSessionSettings(f.ctx, id, chat.SessionSettings{}) },
-		"preview":       func() error { _, err := f.ErasePreview(f.ctx, chat.EraseSession, string(id)); return err },
-		"delete":        func() error { _, err := f.Erase(f.ctx, chat.EraseSession, string(id)); return err },
-		"delete turn":   func() error { _, err := f.Erase(f.ctx, chat.EraseTurn, string(turn)); return err },
+		"preview":       func() error { _, err := f.PreviewDeletion(f.ctx, chat.DeletionSession, string(id)); return err },
+		"delete":        func() error { _, err := f.Delete(f.ctx, chat.DeletionSession, string(id)); return err },
+		"delete turn":   func() error { _, err := f.Delete(f.ctx, chat.DeletionTurn, string(turn)); return err },
 		"grant": func() error {
 			return f.AllowClient(f.ctx, chat.ClientChoice{Name: "editor", Scope: chat.ClientChosen, Sessions: []chat.SessionID{id}})
 		},

@@ -16,14 +16,14 @@ func TestRestoreReportsWhatComesBack(t *testing.T) {
 	_, talk := f.session("talk")
 	before, after := f.say(talk.ID, "gone before", "told"), f.say(talk.ID, "gone after", "told")
 	gone, _ := f.session("gone after")
-	erase := func(kind, id string) chat.Receipt {
+	remove := func(kind, id string) chat.Receipt {
 		t.Helper()
 		f.clock.Advance(time.Hour)
-		receipt, err := f.Erase(f.ctx, kind, id)
+		receipt, err := f.Delete(f.ctx, kind, id)
 		f.ok(err)
 		return receipt
 	}
-	erase(chat.EraseTurn, string(before.ID))
+	remove(chat.DeletionTurn, string(before.ID))
 	backup := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
 	none, err := f.backupPart.Archive.PreviewRestore(f.ctx, backup)
 	f.ok(err)
@@ -31,9 +31,9 @@ func TestRestoreReportsWhatComesBack(t *testing.T) {
 		t.Errorf("nothing was deleted since: %+v", none.Undone)
 	}
 	later, _ := f.session("never in the backup")
-	erase(chat.EraseSession, string(later.ID))
-	turn := erase(chat.EraseTurn, string(after.ID))
-	session := erase(chat.EraseSession, string(gone.ID))
+	remove(chat.DeletionSession, string(later.ID))
+	turn := remove(chat.DeletionTurn, string(after.ID))
+	session := remove(chat.DeletionSession, string(gone.ID))
 	got, err := f.backupPart.Archive.PreviewRestore(f.ctx, backup)
 	f.ok(err)
 	if len(got.Undone) != 2 || got.Undone[0].ID != session.ID || got.Undone[1].ID != turn.ID || got.Problems != 0 {

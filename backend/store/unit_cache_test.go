@@ -17,7 +17,7 @@ func TestAReusedNumberBelongsToTheNewUnit(t *testing.T) {
 	f.full(branch.ID, "zebra gone", "yes")
 	all := chat.Within{Scope: chat.ScopeAll, Branch: kept.ID}
 	before := f.numbered(all)
-	if _, err := f.Erase(f.ctx, chat.EraseSession, string(gone.ID)); err != nil {
+	if _, err := f.Delete(f.ctx, chat.DeletionSession, string(gone.ID)); err != nil {
 		t.Fatal(err)
 	}
 	_, other := f.session("new")

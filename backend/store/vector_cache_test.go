@@ -105,20 +105,20 @@ func TestADeletedVectorInvalidatesTheCache(t *testing.T) {
 	f.expectCached(ns.ID, 12) // of 15 rows
 }
 
-func TestErasingRemovesTheVectorCache(t *testing.T) {
-	for _, kind := range []string{chat.EraseTurn, chat.EraseSession} {
+func TestDeletionRemovesTheVectorCache(t *testing.T) {
+	for _, kind := range []string{chat.DeletionTurn, chat.DeletionSession} {
 		t.Run(kind, func(t *testing.T) {
 			f, b, ns := cachedFixture(t, 8)
 			open, err := os.Open(f.cacheFile()) // a search that is reading the cache
 			f.ok(err)
 			defer open.Close()
 			id := string(b.SessionID)
-			if kind == chat.EraseTurn {
+			if kind == chat.DeletionTurn {
 				turns, err := sqlite.All[string](f.core.DB.Reader, `SELECT id FROM turns ORDER BY n LIMIT 1`)
 				f.ok(err)
 				id = turns[0]
 			}
-			_, err = f.Erase(f.ctx, kind, id)
+			_, err = f.Delete(f.ctx, kind, id)
 			f.ok(err)
 			if info, err := open.Stat(); err != nil || info.Size() > 0 || sqlite.Exists(f.dir, search.VectorCacheFile) {
 				t.Errorf("the cache is still there, %v, %v", info.Size(), err)
@@ -129,12 +129,12 @@ func TestErasingRemovesTheVectorCache(t *testing.T) {
 	}
 }
 
-// TestAKilledErasureRemovesTheVectorCache: the receipt records what is still to be done.
-func TestAKilledErasureRemovesTheVectorCache(t *testing.T) {
+// TestAKilledDeletionRemovesTheVectorCache: the receipt records what is still to be done.
+func TestAKilledDeletionRemovesTheVectorCache(t *testing.T) {
 	f, b, _ := cachedFixture(t, 8)
 	kept, err := os.ReadFile(f.cacheFile())
 	f.ok(err)
-	_, err = f.Erase(f.ctx, chat.EraseSession, string(b.SessionID))
+	_, err = f.Delete(f.ctx, chat.DeletionSession, string(b.SessionID))
 	f.ok(err)
 	f.ok(f.core.DB.Writer.Exec(`UPDATE receipts SET counts_json = json_set(counts_json, '$.pending', json('{}'))`).Error)
 	f.ok(f.Store.Close())

@@ -486,7 +486,7 @@ func TestForget(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if err := m.Forget(t.Context(), "01KEX", chat.ErasePreview{Session: "01KEX", Names: []string{"another title", `of "my secret"`}}.NamedIn); err != nil {
+		if err := m.Forget(t.Context(), "01KEX", chat.DeletionPreview{Session: "01KEX", Names: []string{"another title", `of "my secret"`}}.NamedIn); err != nil {
 			t.Fatal(err)
 		}
 		if list := m.List(); len(list) != 2 || list[1].ID != other.ID && list[0].ID != other.ID {
@@ -495,7 +495,7 @@ func TestForget(t *testing.T) {
 		if len(s.stored) != 7 {
 			t.Errorf("%d records remain for the deletion", len(s.stored))
 		}
-		named := chat.ErasePreview{Session: "01KEX", Names: []string{"another title", `of "my secret"`}}
+		named := chat.DeletionPreview{Session: "01KEX", Names: []string{"another title", `of "my secret"`}}
 		for key, text := range s.stored {
 			if strings.Contains(text, "running") {
 				t.Errorf("an old record: %s", text)

@@ -17,11 +17,11 @@ type extracts struct {
 }
 
 type extractKey struct {
-	branch   chat.BranchID
-	from, to int64
-	target   int
-	encoding string
-	erasures int64
+	branch    chat.BranchID
+	from, to  int64
+	target    int
+	encoding  string
+	deletions int64
 }
 
 // maxExtracts limits the cache; an extract takes some kilobytes.
@@ -53,7 +53,7 @@ func (x *extracts) put(k extractKey, text string) {
 // cachedExtract returns the cached extract of a piece, or creates and caches it.
 func (e *Engine) cachedExtract(branch chat.BranchID, encoding string) func(prompt.Piece, func() (string, error)) (string, error) {
 	return func(p prompt.Piece, extract func() (string, error)) (string, error) {
-		k := extractKey{branch: branch, from: p.From, to: p.To, target: p.Target, encoding: encoding, erasures: e.past.Erasures()}
+		k := extractKey{branch: branch, from: p.From, to: p.To, target: p.Target, encoding: encoding, deletions: e.past.Deletions()}
 		if text, ok := e.extracts.get(k); ok {
 			return text, nil
 		}

@@ -31,8 +31,8 @@ type TurnStore interface {
 // HistoryStore reads sessions, branches, turns and files.
 type HistoryStore interface {
 	Session(context.Context, chat.SessionID) (chat.Session, error)
-	// Erasures counts permanent deletions; cached texts are valid for one count.
-	Erasures() int64
+	// Deletions counts permanent deletions; cached texts are valid for one count.
+	Deletions() int64
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)

@@ -713,7 +713,7 @@ func TestResultsBecomeMemory(t *testing.T) {
 		t.Fatalf("chunks %+v, units %+v, %v", chunks, units, err)
 	}
 	w.clean()
-	if _, err := w.store.Erase(t.Context(), chat.EraseTurn, string(got.ID)); err != nil {
+	if _, err := w.store.Delete(t.Context(), chat.DeletionTurn, string(got.ID)); err != nil {
 		t.Fatal(err)
 	}
 	if units, err = w.store.SearchUnits(t.Context(), []string{"xylophone"}, chat.Within{Session: w.session.ID}, 10); err != nil || len(units) > 0 {

@@ -45,8 +45,8 @@ func (e *Engine) ContextSeen(ctx context.Context, id chat.TurnID) (Seen, error) 
 	}
 	c, elsewhere, err := e.reassemble(ctx, t, s.Manifest)
 	s.Elsewhere = elsewhere
-	if s.Manifest.Erased != "" {
-		s.Note = erasedNote
+	if s.Manifest.Deleted != "" {
+		s.Note = deletedNote
 		if err == nil {
 			s.Texts = textsOf(s.Manifest, c.Texts())
 		}
@@ -79,7 +79,7 @@ func (e *Engine) MemoryFailure(ctx context.Context, id chat.TurnID) (string, err
 	return m.Inputs.RetrievalError, nil
 }
 
-const erasedNote = "Part of it has since been permanently deleted. The rest is shown; the request that was sent was deleted too."
+const deletedNote = "Part of it has since been permanently deleted. The rest is shown; the request that was sent was deleted too."
 
 // elsewhereNote says that an imported context quoted conversations that were not imported with it.
 func elsewhereNote(passages int) string {
@@ -218,7 +218,7 @@ func (e *Engine) VerifyContexts(ctx context.Context) ([]chat.Finding, error) {
 		switch {
 		case err != nil:
 			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The context cannot be assembled again: " + err.Error()})
-		case !s.Same && s.Elsewhere == 0 && s.Manifest.Erased == "" && s.Manifest.AssemblerVersion == prompt.AssemblerVersion && s.Manifest.Inputs.RedactionRules == e.settings().RedactionRules:
+		case !s.Same && s.Elsewhere == 0 && s.Manifest.Deleted == "" && s.Manifest.AssemblerVersion == prompt.AssemblerVersion && s.Manifest.Inputs.RedactionRules == e.settings().RedactionRules:
 			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The reassembled context does not have the stored SHA-256."})
 		}
 	}

@@ -121,12 +121,12 @@ func (b *book) prompt(kind, session string) *prompt {
 	return p
 }
 
-// erase records that the session of a prompt is about to be deleted permanently.
-func (b *book) erase(erased *prompt) {
+// delete records that the session of a prompt is about to be deleted permanently.
+func (b *book) delete(deleted *prompt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.prompts {
-		if p.session == erased.session {
+		if p.session == deleted.session {
 			p.effect, p.turn = unknown, ""
 		}
 	}

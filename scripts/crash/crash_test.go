@@ -124,7 +124,7 @@ func TestADeleteAnImportAndAMoveAreKilledAtTheirPoints(t *testing.T) {
 	r := testSetup(t, 1)
 	last := len(scenarios)
 	for i, faults := range [][]string{
-		{"tx.content.erase.committing:exit", "erase.written:exit", "erase.rewritten:power"}, {"tx.bundle.import.committing:2:exit", "tx.bundle.import.committed:2:power"},
+		{"tx.content.delete.committing:exit", "delete.written:exit", "delete.rewritten:power"}, {"tx.bundle.import.committing:2:exit", "tx.bundle.import.committed:2:power"},
 		{"move.file:1:exit", "move.copied:power", "move.adopted:power"},
 	} {
 		s, err := r.newStage(t.Context(), 300+i, scenarios[last-3+i], filepath.Join(r.work, "scene", scenarios[last-3+i].name))

@@ -27,13 +27,13 @@ type scenario struct {
 
 // step is a command. SESSION and TURN stand for those of the newest prompt, NOTES and BUNDLE for files.
 type step struct {
-	args   []string
-	prompt string // kind of the prompt that is appended to args; empty: none
-	long   bool   // the prompt is long
-	types  bool   // the prompt is typed into a terminal, and background work after it gets a second
-	dies   string // the fault that kills the command
-	erases bool   // the command deletes the session permanently
-	moves  bool   // the window is started with a request to move the data first
+	args    []string
+	prompt  string // kind of the prompt that is appended to args; empty: none
+	long    bool   // the prompt is long
+	types   bool   // the prompt is typed into a terminal, and background work after it gets a second
+	dies    string // the fault that kills the command
+	deletes bool   // the command deletes the session permanently
+	moves   bool   // the window is started with a request to move the data first
 }
 
 func sendStep(kind string, args ...string) step {
@@ -96,7 +96,7 @@ var scenarios = []scenario{
 }
 
 // hardDelete deletes a session permanently: after a crash it either exists completely or not at all.
-var hardDelete = step{args: []string{"delete", "SESSION", "--hard", "--yes"}, erases: true}
+var hardDelete = step{args: []string{"delete", "SESSION", "--hard", "--yes"}, deletes: true}
 
 // longMessage sends a prompt that fills a fifth of the working set.
 func longMessage(session string) step {
@@ -171,8 +171,8 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 	if s.newest != nil && s.newest.session != "" {
 		b.decide(s.newest.session) // keep, discard, or a message sent after an incomplete answer
 	}
-	if st.erases {
-		b.erase(current)
+	if st.deletes {
+		b.delete(current)
 	}
 	if st.dies != "" {
 		h = h.as(s.setup.faults, "CONTEXTINFINITY_FAULT="+st.dies)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/handover"
+	"contextinfinity/backend/ipc"
 	"contextinfinity/backend/store"
 	"contextinfinity/test/harness"
 )
@@ -239,7 +239,7 @@ func TestHostileBytesOnTheSocket(t *testing.T) {
 	if info, err := os.Stat(address); err != nil || info.Mode().Perm() != 0o600 || info.Mode()&os.ModeSocket == 0 {
 		t.Fatalf("the socket %q: %v %v", address, info, err)
 	}
-	if want, err := handover.Address(h.DataDir()); err != nil || want != address {
+	if want, err := ipc.Address(h.DataDir()); err != nil || want != address {
 		t.Errorf("the lock names %q, the directory's address is %q (%v)", address, want, err)
 	}
 	for i, bytes := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\xff\xff\xff\xff", "\x00\x00\x00\x02{}", "\x00\x00\x00\x05hello", strings.Repeat("\x00", 1<<16)} {

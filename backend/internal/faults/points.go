@@ -25,9 +25,9 @@ var named = []string{
 	"move.file",             // after each file that a move has copied and checked
 	"move.copied",           // all files are copied; so is the marker that they may be deleted
 	"move.adopted",          // the configuration names the new location; the old one has no note yet
-	"erase.written",         // a permanent deletion is committed with its receipt; its files still exist
-	"erase.file",            // after each of them that is deleted
-	"erase.rewritten",       // the database is rewritten without it; the receipt is updated next
+	"delete.written",        // a permanent deletion is committed with its receipt; its files still exist
+	"delete.file",           // after each of them that is deleted
+	"delete.rewritten",      // the database is rewritten without it; the receipt is updated next
 	"store.checkpoint_some", // before a partial checkpoint
 }
 
@@ -47,7 +47,7 @@ var transactions = []string{
 	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",
 	"summary.add", "namespace.open", "namespace.serve", "namespace.drop", "vector.write",
 	"ledger.snapshot", "setting.write", "setting.drop", "branch.archive", "branch.fork", "branch.rename",
-	"branch.switch", "bundle.import", "content.erase", "content.erased", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove", "pin.accept", "pin.dismiss", "step.progress",
+	"branch.switch", "bundle.import", "content.delete", "content.deleted", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove", "pin.accept", "pin.dismiss", "step.progress",
 	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
 	"session.settings", "session.assistant", "assistant.put", "assistant.drop", "prompt.put", "prompt.drop", "tool.propose", "tool.decide", "tool.start", "tool.end", "tool.commit", "tool.abandon", "restore.mark",
 	"permission.put", "permission.drop", "permission.forget", "definition.accept", "mark.put",

@@ -83,7 +83,7 @@ type incoming struct {
 	state   *ledger.State // after its last event
 	hashes  [][sha256.Size]byte
 	gone    map[string]bool // documents that were deleted permanently
-	erased  int64           // the last event about a permanent deletion; 0: none
+	deleted int64           // the last event about a permanent deletion; 0: none
 	torn    bool
 	current bool // the session in this database ends with the bundle's last event
 }
@@ -107,8 +107,8 @@ func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error)
 		switch e.Type {
 		case ledger.EventFileAdded:
 			in.gone[e.Entity] = true
-		case ledger.EventContentErased:
-			in.erased = e.Seq
+		case ledger.EventContentDeleted:
+			in.deleted = e.Seq
 		}
 		return documentsIn(e, documents)
 	})
@@ -171,7 +171,7 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 	}
 	if at := here[0].EventSeq; at < last {
 		// The bundle's later deletions still exist here: removing them is the user's decision.
-		if bytes.Equal(here[0].Hash, in.hashes[at-1][:]) && in.erased <= at {
+		if bytes.Equal(here[0].Hash, in.hashes[at-1][:]) && in.deleted <= at {
 			return relation{outcome: chat.ImportGrown, from: at}, nil
 		}
 	} else {
@@ -269,22 +269,22 @@ func (in *incoming) importAsCopy(s *Bundles, rel relation, checkUnchanged func(*
 // importNotice says why a session was imported the way it was, if that matters: as a copy, or after it was deleted
 // here.
 func (in *incoming) importNotice(s *Bundles, copied bool) (string, error) {
-	var erased []string
+	var deleted []string
 	err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
 		if copied {
-			erased, err = sqlite.All[string](db, `SELECT entity_id FROM events WHERE session_id = ? AND type = ? LIMIT 1`, in.session, ledger.EventContentErased)
+			deleted, err = sqlite.All[string](db, `SELECT entity_id FROM events WHERE session_id = ? AND type = ? LIMIT 1`, in.session, ledger.EventContentDeleted)
 		} else {
-			erased, err = sqlite.All[string](db, `SELECT id FROM receipts WHERE subject = ? LIMIT 1`, chat.EraseSession+" "+in.session)
+			deleted, err = sqlite.All[string](db, `SELECT id FROM receipts WHERE subject = ? LIMIT 1`, chat.DeletionSession+" "+in.session)
 		}
 		return err
 	})
 	switch {
-	case copied && len(erased) > 0 && in.erased == 0:
+	case copied && len(deleted) > 0 && in.deleted == 0:
 		return "This session exists here and has changed since, so the bundle's version was imported as a copy. " +
 			"Some content was permanently deleted here; the copy, which is older, may contain it.", err
 	case copied:
 		return "This session exists here and has changed since, so the bundle's version was imported as a copy.", err
-	case len(erased) > 0:
+	case len(deleted) > 0:
 		return "The session had been permanently deleted here; the bundle restored it.", err
 	}
 	return "", err

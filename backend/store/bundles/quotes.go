@@ -52,7 +52,7 @@ func quotingRequests(db *gorm.DB, session string, state *ledger.State) (map[stri
 			if err != nil {
 				return nil, sqlite.CorruptRecord("steps", s.ID, err)
 			}
-			if len(value) == 0 || bytes.HasPrefix(value, []byte(schema.ErasedRequest)) {
+			if len(value) == 0 || bytes.HasPrefix(value, []byte(schema.DeletedRequest)) {
 				continue
 			}
 			_, q.marked = schema.RequestSHA256(value)

@@ -33,7 +33,7 @@ type Core struct {
 	Requests RecentValues
 	// Manifests are recent bases of packed manifests.
 	Manifests RecentValues
-	Erased    atomic.Int64 // permanent deletions since the database was opened
+	Deletions atomic.Int64 // permanent deletions since the database was opened
 	OnForget  []func()     // clear other in-memory caches of stored texts
 
 	// running holds the turns this process accepted or resumed and has not finished. An unfinished turn that is not

@@ -37,7 +37,7 @@ func (s *Core) RunningTurns() []chat.TurnID {
 
 // Forget clears the in-memory caches of stored data.
 func (s *Core) Forget() {
-	s.Erased.Add(1)
+	s.Deletions.Add(1)
 	s.Requests.clear()
 	s.Manifests.clear()
 	for _, clearCache := range s.OnForget {

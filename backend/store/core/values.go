@@ -18,7 +18,7 @@ import (
 // those, as requests are packed against requests. Such a value begins with codec.PackedOn, its depth and the
 // event_seq it is based on (0: the implied base of its kind). A chain has at most fifteen bases.
 //
-// An event that others are based on can be erased only after those are packed again. Its hash, and so the ledger's
+// An event that others are based on can be deleted only after those are packed again. Its hash, and so the ledger's
 // chain, covers the unpacked content and does not change.
 
 // UnpackPayload decodes an event's payload, reading its base if it has one.

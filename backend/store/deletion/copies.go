@@ -22,9 +22,9 @@ type target struct{ kind, id string }
 //
 // The result is a part of a query and its arguments; s is the other session, t its turn.
 func (d target) copies() (from string, args map[string]any, err error) {
-	_, shell, err := schema.EncodeMessage(chat.UserText(ErasedMark))
+	_, shell, err := schema.EncodeMessage(chat.UserText(DeletedMark))
 	where := `o.session_id = @id`
-	if d.kind == chat.EraseTurn {
+	if d.kind == chat.DeletionTurn {
 		where = `o.id = @id`
 	}
 	return ` FROM turns o
@@ -35,7 +35,7 @@ func (d target) copies() (from string, args map[string]any, err error) {
 
 // findCopies finds the other sessions with the messages of a deletion's subject.
 func findCopies(db *gorm.DB, d target) ([]chat.Copy, error) {
-	if d.kind == chat.EraseProject {
+	if d.kind == chat.DeletionProject {
 		return nil, nil
 	}
 	from, args, err := d.copies()
@@ -43,16 +43,16 @@ func findCopies(db *gorm.DB, d target) ([]chat.Copy, error) {
 		return nil, err
 	}
 	turns := `0 AS turns, 0 AS own`
-	if d.kind == chat.EraseSession {
+	if d.kind == chat.DeletionSession {
 		const all = `(SELECT count(*) FROM turns x WHERE x.session_id = s.id AND x.user_hash <> @shell)`
 		turns = all + ` AS turns, ` + all + ` - count(DISTINCT t.id) AS own`
 	}
 	return sqlite.All[chat.Copy](db, `SELECT s.id AS session, s.title, min(t.id) AS turn, `+turns+from+` GROUP BY s.id ORDER BY s.title, s.id`, args)
 }
 
-// ErasableCopies returns the other sessions with the messages of a session or turn.
-func (s *Deletion) ErasableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error) {
-	return core.Query(ctx, s, OpErase, func(db *gorm.DB) ([]chat.Copy, error) { return findCopies(db, target{kind, id}) })
+// DeletableCopies returns the other sessions with the messages of a session or turn.
+func (s *Deletion) DeletableCopies(ctx context.Context, kind, id string) ([]chat.Copy, error) {
+	return core.Query(ctx, s, OpDelete, func(db *gorm.DB) ([]chat.Copy, error) { return findCopies(db, target{kind, id}) })
 }
 
 // withCopies returns the targets of a deletion with the named copies, the subject last, and those copies. It refuses a
@@ -61,7 +61,7 @@ func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.
 	if len(named) == 0 {
 		return []target{subject}, nil, nil
 	}
-	err = s.Read(ctx, OpErase, func(db *gorm.DB) error {
+	err = s.Read(ctx, OpDelete, func(db *gorm.DB) error {
 		copies, err := findCopies(db, subject)
 		if err != nil {
 			return err
@@ -76,11 +76,11 @@ func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.
 					WithHint("check again what would be deleted")
 			}
 			included = append(included, copies[at])
-			if subject.kind == chat.EraseSession {
-				targets = append(targets, target{chat.EraseSession, string(id)})
+			if subject.kind == chat.DeletionSession {
+				targets = append(targets, target{chat.DeletionSession, string(id)})
 			}
 		}
-		if subject.kind == chat.EraseTurn {
+		if subject.kind == chat.DeletionTurn {
 			from, args, err := subject.copies()
 			if err != nil {
 				return err
@@ -91,7 +91,7 @@ func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.
 				return err
 			}
 			for _, id := range turns {
-				targets = append(targets, target{chat.EraseTurn, id})
+				targets = append(targets, target{chat.DeletionTurn, id})
 			}
 		}
 		return nil
@@ -100,7 +100,7 @@ func (s *Deletion) withCopies(ctx context.Context, subject target, named []chat.
 }
 
 // copyRefs returns the copies as a receipt contains them, without titles.
-func (e *Erasing) copyRefs() []schema.CopyRef {
+func (e *Operation) copyRefs() []schema.CopyRef {
 	var out []schema.CopyRef
 	for _, c := range e.subject.Copies {
 		out = append(out, schema.CopyRef{Session: c.Session, Turn: c.Turn})

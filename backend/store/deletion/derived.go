@@ -22,7 +22,7 @@ import (
 // kept.
 
 // branches returns those from which a turn is visible.
-func (x *erasingTurn) branches() []string {
+func (x *turnDeletion) branches() []string {
 	var out []string
 	for b := range x.visibleOn {
 		out = append(out, b)
@@ -32,7 +32,7 @@ func (x *erasingTurn) branches() []string {
 }
 
 // first returns the turn_seq of the earliest of the turns.
-func (x *erasingTurn) first() int64 {
+func (x *turnDeletion) first() int64 {
 	first := x.turns[0].TurnSeq
 	for _, t := range x.turns {
 		first = min(first, t.TurnSeq)
@@ -42,7 +42,7 @@ func (x *erasingTurn) first() int64 {
 
 // affectedStates returns the states that cover the turns and share words with them, unpacked. An unreadable state is
 // assumed to share some.
-func (x *erasingTurn) affectedStates() ([]schema.StateRow, error) {
+func (x *turnDeletion) affectedStates() ([]schema.StateRow, error) {
 	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
 		x.branches(), x.first())
 	var out []schema.StateRow
@@ -54,9 +54,9 @@ func (x *erasingTurn) affectedStates() ([]schema.StateRow, error) {
 	return out, err
 }
 
-// states removes the erased words and moves the head of each branch that shows the turn to a new state, so that a
+// states removes the deleted words and moves the head of each branch that shows the turn to a new state, so that a
 // worker that read the old head can no longer commit on it.
-func (x *erasingTurn) states() error {
+func (x *turnDeletion) states() error {
 	rows, err := x.affectedStates()
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (x *erasingTurn) states() error {
 }
 
 // packStatesAlone repacks the states that are based on those about to change, without a base.
-func (x *erasingTurn) packStatesAlone(ids []string) error {
+func (x *turnDeletion) packStatesAlone(ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -95,18 +95,18 @@ func (x *erasingTurn) packStatesAlone(ids []string) error {
 	return nil
 }
 
-func (x *erasingTurn) rewriteState(r schema.StateRow) error {
+func (x *turnDeletion) rewriteState(r schema.StateRow) error {
 	r.Summary = x.words.Without(r.Summary)
 	if err := x.remove("states", `UPDATE states SET summary = ?, summary_z = NULL, validation_json = NULL, content_hash = ? WHERE id = ?`,
 		r.Summary, r.Hash(), r.ID); err != nil {
 		return err
 	}
-	return reword(x.Erasing, chat.SessionID(r.SessionID), r.ID, []ledger.Type{ledger.EventStateCommitted}, func(p *ledger.StateCommitted) {
+	return reword(x.Operation, chat.SessionID(r.SessionID), r.ID, []ledger.Type{ledger.EventStateCommitted}, func(p *ledger.StateCommitted) {
 		p.Summary, p.Validation = r.Summary, nil
 	})
 }
 
-func (x *erasingTurn) moveHeads() error {
+func (x *turnDeletion) moveHeads() error {
 	for _, id := range x.branches() {
 		branch, err := schema.BranchByID(x.DB, chat.BranchID(id))
 		if err != nil {
@@ -123,11 +123,11 @@ func (x *erasingTurn) moveHeads() error {
 			BranchID: chat.BranchID(id), Epoch: branch.Epoch, Summary: x.words.Without(head.Summary),
 			PinnedFacts: head.PinnedFacts, TokenCount: head.TokenCountEst, Origin: chat.StateFallback,
 		}
-		st, err := records.NextState(x.Erasing.Tx, branch, c, nil)
+		st, err := records.NextState(x.Operation.Tx, branch, c, nil)
 		if err != nil {
 			return err
 		}
-		if err := records.InsertState(x.Erasing.Tx, st, nil, c.Epoch+1); err != nil {
+		if err := records.InsertState(x.Operation.Tx, st, nil, c.Epoch+1); err != nil {
 			return err
 		}
 	}
@@ -135,12 +135,12 @@ func (x *erasingTurn) moveHeads() error {
 }
 
 // pendingOn reports whether a branch has a pending turn, which a worker may be summarizing.
-func (x *erasingTurn) pendingOn(b schema.BranchRow, head schema.StateRow) bool {
+func (x *turnDeletion) pendingOn(b schema.BranchRow, head schema.StateRow) bool {
 	return slices.ContainsFunc(x.turns, func(t schema.TurnRow) bool { return t.BranchID == b.ID && t.TurnSeq > head.CoversSeq })
 }
 
 // covering returns the range summaries that represent the turns and share words with them.
-func (x *erasingTurn) covering() ([]schema.RangeSummaryRow, error) {
+func (x *turnDeletion) covering() ([]schema.RangeSummaryRow, error) {
 	var out []schema.RangeSummaryRow
 	for _, t := range x.turns {
 		rows, err := sqlite.All[schema.RangeSummaryRow](x.DB, `SELECT * FROM summaries WHERE branch_id IN ? AND from_seq <= ? AND to_seq > ? ORDER BY id`,
@@ -158,8 +158,8 @@ func (x *erasingTurn) covering() ([]schema.RangeSummaryRow, error) {
 	return out, nil
 }
 
-// summaries removes the erased words from range summaries.
-func (x *erasingTurn) summaries() error {
+// summaries removes the deleted words from range summaries.
+func (x *turnDeletion) summaries() error {
 	rows, err := x.covering()
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (x *erasingTurn) summaries() error {
 		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, codec.Hash([]byte(r.Content)), r.ID); err != nil {
 			return err
 		}
-		if err := reword(x.Erasing, chat.SessionID(x.subject.Session), r.ID, []ledger.Type{ledger.EventSummaryCreated}, func(p *ledger.SummaryCreated) {
+		if err := reword(x.Operation, chat.SessionID(x.subject.Session), r.ID, []ledger.Type{ledger.EventSummaryCreated}, func(p *ledger.SummaryCreated) {
 			p.Content, p.Validation = r.Content, nil
 		}); err != nil {
 			return err
@@ -178,9 +178,9 @@ func (x *erasingTurn) summaries() error {
 	return nil
 }
 
-// names removes present and past names of the session and its branches that share words with the erased text: most
+// names removes present and past names of the session and its branches that share words with the deleted text: most
 // are derived from a message. Words that remain in other turns of the session reveal nothing.
-func (x *erasingTurn) names() error {
+func (x *turnDeletion) names() error {
 	session := chat.SessionID(x.subject.Session)
 	own := sync.OnceValues(x.ownWords)
 	reveals := func(name string) (bool, error) {
@@ -190,12 +190,12 @@ func (x *erasingTurn) names() error {
 		words, err := own()
 		return words.In(name), err
 	}
-	if err := x.eraseFormerNames(session, reveals); err != nil {
+	if err := x.deleteFormerNames(session, reveals); err != nil {
 		return err
 	}
-	erase, err := reveals(x.subject.Title)
-	if err == nil && erase {
-		err = x.remove("sessions", `UPDATE sessions SET title = ? WHERE id = ?`, ErasedMark, session)
+	revealed, err := reveals(x.subject.Title)
+	if err == nil && revealed {
+		err = x.remove("sessions", `UPDATE sessions SET title = ? WHERE id = ?`, DeletedMark, session)
 	}
 	if err != nil {
 		return err
@@ -203,10 +203,10 @@ func (x *erasingTurn) names() error {
 	labels, err := sqlite.All[schema.BranchRow](x.DB, `SELECT id, label FROM branches WHERE session_id = ?`, session)
 	for _, b := range labels {
 		if err == nil {
-			erase, err = reveals(b.Label)
+			revealed, err = reveals(b.Label)
 		}
-		if err == nil && erase {
-			err = x.remove("branches", `UPDATE branches SET label = ? WHERE id = ?`, ErasedMark, b.ID)
+		if err == nil && revealed {
+			err = x.remove("branches", `UPDATE branches SET label = ? WHERE id = ?`, DeletedMark, b.ID)
 		}
 	}
 	return err
@@ -215,8 +215,8 @@ func (x *erasingTurn) names() error {
 // originPrefix is how the automatic name of a branch begins, before the text of a message.
 var originPrefix = pattern.New(`^(?:from|rollback to) #\d+: `)
 
-// eraseFormerNames removes names from the ledger.
-func (x *erasingTurn) eraseFormerNames(session chat.SessionID, reveals func(string) (bool, error)) error {
+// deleteFormerNames removes names from the ledger.
+func (x *turnDeletion) deleteFormerNames(session chat.SessionID, reveals func(string) (bool, error)) error {
 	events, err := sqlite.All[schema.EventRow](x.DB, `SELECT * FROM events WHERE session_id = ?
 		AND type IN ('session_created', 'session_renamed', 'branch_created', 'branch_renamed') ORDER BY event_seq`, session)
 	if err != nil {
@@ -242,21 +242,21 @@ func (x *erasingTurn) eraseFormerNames(session chat.SessionID, reveals func(stri
 	return nil
 }
 
-// rewordName erases the name in an event if it reveals erased text.
-func rewordName[P any](x *erasingTurn, r schema.EventRow, payload []byte, reveals func(string) (bool, error), name func(*P) *string) error {
-	var erase bool
+// rewordName deletes the name in an event if it reveals deleted text.
+func rewordName[P any](x *turnDeletion, r schema.EventRow, payload []byte, reveals func(string) (bool, error), name func(*P) *string) error {
+	var revealed bool
 	var err error
-	if _, rerr := ledger.Rewrite(payload, func(p *P) { erase, err = reveals(*name(p)) }); rerr != nil {
-		erase = x.words.In(string(payload)) // it cannot be read
+	if _, rerr := ledger.Rewrite(payload, func(p *P) { revealed, err = reveals(*name(p)) }); rerr != nil {
+		revealed = x.words.In(string(payload)) // it cannot be read
 	}
-	if err != nil || !erase {
+	if err != nil || !revealed {
 		return err
 	}
-	return rewordRow(x.Erasing, r, func(p *P) { *name(p) = ErasedMark })
+	return rewordRow(x.Operation, r, func(p *P) { *name(p) = DeletedMark })
 }
 
-// ownWords returns the erased words that no other turn of the session contains.
-func (x *erasingTurn) ownWords() (WordSet, error) {
+// ownWords returns the deleted words that no other turn of the session contains.
+func (x *turnDeletion) ownWords() (WordSet, error) {
 	own := maps.Clone(x.words)
 	for last := int64(0); len(own) > 0; { // some at a time: a session may be larger than the memory
 		turns, err := sqlite.All[schema.TurnRow](x.DB, `SELECT * FROM turns WHERE session_id = ? AND id NOT IN ? AND n > ? ORDER BY n LIMIT 50`,
@@ -275,11 +275,11 @@ func (x *erasingTurn) ownWords() (WordSet, error) {
 	return own, nil
 }
 
-// shortestLine is the minimum length of an erased line at which a draft that contains it counts as a copy.
+// shortestLine is the minimum length of an deleted line at which a draft that contains it counts as a copy.
 const shortestLine = 8
 
-// unsent removes unsent and queued messages that repeat the erased text, and edits of the turns.
-func (x *erasingTurn) unsent() error {
+// unsent removes unsent and queued messages that repeat the deleted text, and edits of the turns.
+func (x *turnDeletion) unsent() error {
 	lines := x.lines()
 	repeats := func(bs chat.Blocks) bool {
 		text := bs.RenderedText()
@@ -309,7 +309,7 @@ func (x *erasingTurn) unsent() error {
 }
 
 // lines returns the lines of the turns' messages that are long enough to recognize a copy.
-func (x *erasingTurn) lines() []string {
+func (x *turnDeletion) lines() []string {
 	var out []string
 	for _, r := range x.turns {
 		t := r.Turn()
@@ -335,9 +335,9 @@ func isMarkup(line string) bool {
 	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// draft removes the part of a draft that repeats the erased text or edits one of the turns: the edit, the text that it
+// draft removes the part of a draft that repeats the deleted text or edits one of the turns: the edit, the text that it
 // replaced, or both. A draft that cannot be read is deleted.
-func (x *erasingTurn) draft(r records.DraftRow, repeats func(chat.Blocks) bool) error {
+func (x *turnDeletion) draft(r records.DraftRow, repeats func(chat.Blocks) bool) error {
 	d, unreadable := r.Draft()
 	before, edited, edit, editing := d.Message.Blocks.AtEdit()
 	keepBefore := unreadable == nil && !repeats(before)

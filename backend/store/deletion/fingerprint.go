@@ -86,7 +86,7 @@ func (w WordSet) Without(s string) string {
 			continue
 		}
 		if !marked {
-			b.WriteString("- " + ErasedMark + "\n")
+			b.WriteString("- " + DeletedMark + "\n")
 		}
 		marked = true
 	}

@@ -20,20 +20,20 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// FinishErasures completes permanent deletions: it removes their files, rewrites the database so that no freed or
+// FinishDeletions completes permanent deletions: it removes their files, rewrites the database so that no freed or
 // truncated page keeps a remainder, and empties the write-ahead log. It can be repeated safely.
 //
 // secure_delete alone is not enough: it only wipes what is deleted while it is on, and older pages have remainders.
-func FinishErasures(ctx context.Context, s *Deletion) error {
+func FinishDeletions(ctx context.Context, s *Deletion) error {
 	rows, err := sqlite.All[schema.ReceiptRow](s.DB.Writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
 		AND counts_json ->> '$.pending' IS NOT NULL ORDER BY id`)
 	if err != nil || len(rows) == 0 {
-		return sqlite.MapError(OpErase, err)
+		return sqlite.MapError(OpDelete, err)
 	}
-	err = errors.Join(faults.Point("erase.written"), search.DropVectorCache(s.search))
+	err = errors.Join(faults.Point("delete.written"), search.DropVectorCache(s.search))
 	for _, r := range rows {
 		if err == nil {
-			err = s.removeErased(r)
+			err = s.removeFiles(r)
 		}
 	}
 	if err == nil {
@@ -43,12 +43,12 @@ func FinishErasures(ctx context.Context, s *Deletion) error {
 		err = s.emptyLog(ctx)
 	}
 	if err == nil {
-		err = faults.Point("erase.rewritten")
+		err = faults.Point("delete.rewritten")
 	}
 	if err != nil {
-		return sqlite.MapError(OpErase, err)
+		return sqlite.MapError(OpDelete, err)
 	}
-	return s.Write(ctx, "content.erased", func(t *core.Tx) error {
+	return s.Write(ctx, "content.deleted", func(t *core.Tx) error {
 		for _, r := range rows {
 			if err := t.Run(`UPDATE receipts SET counts_json = json_remove(counts_json, '$.pending') WHERE id = ?`, r.ID); err != nil {
 				return err
@@ -58,8 +58,8 @@ func FinishErasures(ctx context.Context, s *Deletion) error {
 	})
 }
 
-// removeErased removes the files that a receipt names, durably.
-func (s *Deletion) removeErased(r schema.ReceiptRow) error {
+// removeFiles removes the files that a receipt names, durably.
+func (s *Deletion) removeFiles(r schema.ReceiptRow) error {
 	pending, _, err := r.Pending()
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Deletion) removeErased(r schema.ReceiptRow) error {
 		if err := faultfs.Remove(faultfs.Data, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := faults.Point("erase.file"); err != nil {
+		if err := faults.Point("delete.file"); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (s *Deletion) emptyLog(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return chat.Errorf(chat.CodeBusy, OpErase, "Another program is reading the data.")
+			return chat.Errorf(chat.CodeBusy, OpDelete, "Another program is reading the data.")
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 // reword replaces payloads of the events of some types about a record. The affected sessions' ledgers are updated
 // once each at the end.
-func reword[P any](e *Erasing, session chat.SessionID, entity string, types []ledger.Type, change func(*P)) error {
+func reword[P any](e *Operation, session chat.SessionID, entity string, types []ledger.Type, change func(*P)) error {
 	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type IN ? ORDER BY event_seq`,
 		entity, session, types)
 	if err != nil {
@@ -30,7 +30,7 @@ func reword[P any](e *Erasing, session chat.SessionID, entity string, types []le
 }
 
 // rewordLast is reword for only the last such event.
-func rewordLast[P any](e *Erasing, session chat.SessionID, entity string, kind ledger.Type, change func(*P)) error {
+func rewordLast[P any](e *Operation, session chat.SessionID, entity string, kind ledger.Type, change func(*P)) error {
 	rows, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
 		ORDER BY event_seq DESC LIMIT 1`, entity, session, kind)
 	if err != nil || len(rows) == 0 {
@@ -41,7 +41,7 @@ func rewordLast[P any](e *Erasing, session chat.SessionID, entity string, kind l
 
 // rewordRow records the replacement of a payload. An unreadable payload is cleared: it may contain the text, and
 // verify has reported it before.
-func rewordRow[P any](e *Erasing, r schema.EventRow, change func(*P)) error {
+func rewordRow[P any](e *Operation, r schema.EventRow, change func(*P)) error {
 	session := chat.SessionID(r.SessionID)
 	if e.payloads[session] == nil {
 		e.payloads[session] = map[int64][]byte{}
@@ -67,7 +67,7 @@ func rewordRow[P any](e *Erasing, r schema.EventRow, change func(*P)) error {
 }
 
 // certifyPayloads writes the reworded payloads and the event that certifies them.
-func (e *Erasing) certifyPayloads() error {
+func (e *Operation) certifyPayloads() error {
 	for _, session := range slices.Sorted(maps.Keys(e.payloads)) {
 		if err := e.certifyPayloadsOf(session, e.payloads[session]); err != nil {
 			return err
@@ -76,11 +76,11 @@ func (e *Erasing) certifyPayloads() error {
 	return nil
 }
 
-func (e *Erasing) certifyPayloadsOf(session chat.SessionID, payloads map[int64][]byte) error {
+func (e *Operation) certifyPayloadsOf(session chat.SessionID, payloads map[int64][]byte) error {
 	if err := e.rebase(session, payloads); err != nil {
 		return err
 	}
-	record := ledger.ContentErased{Receipt: e.receipt, Events: []ledger.ErasedEvent{}, Files: e.deletedFiles}
+	record := ledger.ContentDeleted{Receipt: e.receipt, Events: []ledger.DeletedEvent{}, Files: e.deletedFiles}
 	if string(session) != e.subject.Session {
 		record.Files = nil
 	}
@@ -90,18 +90,18 @@ func (e *Erasing) certifyPayloadsOf(session chat.SessionID, payloads map[int64][
 			return err
 		}
 		if payload != nil {
-			record.Events = append(record.Events, ledger.ErasedEvent{Seq: seq, SHA256: schema.HexHash(payload)})
+			record.Events = append(record.Events, ledger.DeletedEvent{Seq: seq, SHA256: schema.HexHash(payload)})
 		}
 	}
 	// A snapshot holds earlier content, including what the head knew.
 	if err := e.remove("snapshots", `DELETE FROM snapshots WHERE session_id = ?`, session); err != nil {
 		return err
 	}
-	return e.Event(session, ledger.EventContentErased, e.subject.Subject, record)
+	return e.Event(session, ledger.EventContentDeleted, e.subject.Subject, record)
 }
 
 // rebase repacks what is packed against a payload that is about to change, without a base.
-func (e *Erasing) rebase(session chat.SessionID, payloads map[int64][]byte) error {
+func (e *Operation) rebase(session chat.SessionID, payloads map[int64][]byte) error {
 	rows, err := sqlite.All[struct {
 		EventSeq int64
 		Head     []byte

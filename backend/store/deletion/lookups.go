@@ -12,13 +12,13 @@ import (
 )
 
 // Passages that a model looked up are quoted in the result of its tool call: in the tool journal, in the message of
-// its turn, and in later requests that contained that turn. A result is erased completely: the rest of it can be
+// its turn, and in later requests that contained that turn. A result is deleted completely: the rest of it can be
 // looked up again, and the borders between passages cannot be determined reliably.
 
-// erasedLookup replaces a result that quotes erased content.
-const erasedLookup = `[{"type":"text","text":"` + ErasedMark + `"}]`
+// deletedLookup replaces a result that quotes deleted content.
+const deletedLookup = `[{"type":"text","text":"` + DeletedMark + `"}]`
 
-// lookup is a call in another turn whose result quotes erased content.
+// lookup is a call in another turn whose result quotes deleted content.
 type lookup struct {
 	Call    string
 	UseID   string
@@ -26,8 +26,8 @@ type lookup struct {
 	turn    quotingTurn
 }
 
-// lookups erases the results that quote the turns r selected by a condition; t are the quoting turns.
-func (e *Erasing) lookups(where string, args ...any) error {
+// lookups deletes the results that quote the turns r selected by a condition; t are the quoting turns.
+func (e *Operation) lookups(where string, args ...any) error {
 	rows, err := sqlite.All[struct {
 		Call, UseID, ID, SessionID string
 		N                          int64
@@ -60,8 +60,8 @@ func (e *Erasing) lookups(where string, args ...any) error {
 	return nil
 }
 
-// lookupResult erases a result in the tool journal and returns what it was.
-func (e *Erasing) lookupResult(l lookup) (old string, err error) {
+// lookupResult deletes a result in the tool journal and returns what it was.
+func (e *Operation) lookupResult(l lookup) (old string, err error) {
 	rows, err := sqlite.All[events.ResultRow](e.DB, `SELECT * FROM tool_results WHERE tool_call_id = ?`, l.Call)
 	if err != nil {
 		return "", err
@@ -72,23 +72,23 @@ func (e *Erasing) lookupResult(l lookup) (old string, err error) {
 		}
 	}
 	if err := e.remove("tool_results", `UPDATE tool_results SET content = ?, content_hash = ? WHERE tool_call_id = ?`,
-		codec.Pack([]byte(erasedLookup)), codec.Hash([]byte(erasedLookup)), l.Call); err != nil {
+		codec.Pack([]byte(deletedLookup)), codec.Hash([]byte(deletedLookup)), l.Call); err != nil {
 		return "", err
 	}
 	return old, reword(e, chat.SessionID(l.turn.SessionID), l.Call, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
 		if p.Reason == "" {
-			p.Content = []byte(erasedLookup)
+			p.Content = []byte(deletedLookup)
 		}
 	})
 }
 
-// lookupMessage erases results in the answer of the turn that looked them up, if there is an answer.
-func (e *Erasing) lookupMessage(t quotingTurn, lookups []lookup) error {
+// lookupMessage deletes results in the answer of the turn that looked them up, if there is an answer.
+func (e *Operation) lookupMessage(t quotingTurn, lookups []lookup) error {
 	row, err := sqlite.One[schema.TurnRow](e.DB, "turn", t.ID, `SELECT * FROM turns WHERE id = ?`, t.ID)
 	if err != nil || row.FinalAssistantMessageJSON == nil {
 		return err
 	}
-	message := chat.AssistantText(ErasedMark) // for an unreadable message
+	message := chat.AssistantText(DeletedMark) // for an unreadable message
 	if turn := row.Turn(); turn.Assistant != nil {
 		message = withoutLookups(*turn.Assistant, lookups)
 	}
@@ -103,25 +103,25 @@ func (e *Erasing) lookupMessage(t quotingTurn, lookups []lookup) error {
 }
 
 // withoutLookups returns a message with the results of some calls replaced. Providers may use the same call id in
-// several steps: then results with the erased content are replaced, or all with that id if none matches.
+// several steps: then results with the deleted content are replaced, or all with that id if none matches.
 func withoutLookups(m chat.Message, lookups []lookup) chat.Message {
 	m.Blocks = slices.Clone(m.Blocks)
 	for _, l := range lookups {
-		if !eraseResults(m.Blocks, l.UseID, func(content string) bool { return content == l.content }) {
-			eraseResults(m.Blocks, l.UseID, func(string) bool { return true })
+		if !deleteResults(m.Blocks, l.UseID, func(content string) bool { return content == l.content }) {
+			deleteResults(m.Blocks, l.UseID, func(string) bool { return true })
 		}
 	}
 	return m
 }
 
-func eraseResults(blocks chat.Blocks, use string, matches func(content string) bool) (found bool) {
+func deleteResults(blocks chat.Blocks, use string, matches func(content string) bool) (found bool) {
 	for i, b := range blocks {
 		r, ok := b.(chat.ToolResult)
 		if !ok || r.ToolUseID != use {
 			continue
 		}
 		if content, err := chat.MarshalJSON(r.Content); err == nil && matches(string(content)) {
-			r.Content = chat.Blocks{chat.Text{Text: ErasedMark}}
+			r.Content = chat.Blocks{chat.Text{Text: DeletedMark}}
 			blocks[i], found = r, true
 		}
 	}
@@ -129,7 +129,7 @@ func eraseResults(blocks chat.Blocks, use string, matches func(content string) b
 }
 
 // lookupContexts drops the requests of the turn that did the lookup, and of later turns whose context contained it.
-func (e *Erasing) lookupContexts(t quotingTurn) error {
+func (e *Operation) lookupContexts(t quotingTurn) error {
 	affected := affectedContexts{ids: map[string]bool{t.ID: true}, chunks: `0`}
 	row, err := sqlite.One[schema.TurnRow](e.DB, "turn", t.ID, `SELECT id, branch_id, turn_seq FROM turns WHERE id = ?`, t.ID)
 	if err != nil {
@@ -148,7 +148,7 @@ func (e *Erasing) lookupContexts(t quotingTurn) error {
 
 // lookedUp removes a deleted session from the lookup records of other sessions' models, and what they were shown of
 // it from their turns.
-func (e *Erasing) lookedUp(session string) error {
+func (e *Operation) lookedUp(session string) error {
 	if err := e.lookups(`r.session_id = ? AND t.session_id <> ?`, session, session); err != nil {
 		return err
 	}
@@ -168,9 +168,9 @@ func (e *Erasing) lookedUp(session string) error {
 	return e.remove("tool_recalled", `DELETE FROM tool_recalled WHERE session_id = ?`, session)
 }
 
-// lookedUp erases what models were shown of the turn, also in its own session. If the name of the session is removed,
+// lookedUp deletes what models were shown of the turn, also in its own session. If the name of the session is removed,
 // so is every result that names it.
-func (x *erasingTurn) lookedUp() error {
+func (x *turnDeletion) lookedUp() error {
 	if slices.ContainsFunc(x.subject.Names, x.words.In) {
 		return x.lookups(`r.session_id = ? AND t.id NOT IN ?`, x.subject.Session, x.ids())
 	}

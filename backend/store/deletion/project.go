@@ -10,7 +10,7 @@ const ofProject = `IN (SELECT session_id FROM project_files WHERE project_id = ?
 
 // project deletes a project with its files, and removes these from the contexts of its sessions. The sessions stay in
 // a plain folder and keep their conversations.
-func (e *Erasing) project() error {
+func (e *Operation) project() error {
 	id := e.subject.Subject
 	others, err := sqlite.All[quotingTurn](e.DB, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
 		JOIN turns t ON t.n = r.turn_n WHERE c.session_id `+ofProject+` ORDER BY t.n`, id)

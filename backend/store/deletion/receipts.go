@@ -17,8 +17,8 @@ import (
 // A receipt records permanently what a deletion removed, as counts per table. It contains neither text nor titles.
 
 // PutReceipt writes the receipt, including the remaining work.
-func (e *Erasing) PutReceipt(backups []string) (chat.Receipt, error) {
-	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Erased: erased([]*Erasing{e}), Pending: &schema.PendingRemoval{Files: append([]string{}, e.files...), Folders: e.drags()}, Copies: e.copyRefs()})
+func (e *Operation) PutReceipt(backups []string) (chat.Receipt, error) {
+	counts, err := chat.MarshalJSON(schema.ReceiptCounts{Deleted: deletedCounts([]*Operation{e}), Pending: &schema.PendingRemoval{Files: append([]string{}, e.files...), Folders: e.drags()}, Copies: e.copyRefs()})
 	if err != nil {
 		return chat.Receipt{}, err
 	}
@@ -46,16 +46,16 @@ func (s *Deletion) Receipts(ctx context.Context) ([]chat.Receipt, error) {
 	return core.Query(ctx, s, "receipt.list", func(db *gorm.DB) ([]chat.Receipt, error) { return schema.ReceiptsOf(db) })
 }
 
-// ErasedTurns returns when the deleted turns of a session were deleted. It reads the ledger: the text [erased] alone
+// DeletedTurns returns when the deleted turns of a session were deleted. It reads the ledger: the text [erased] alone
 // could be a user's own.
-func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids []chat.TurnID) (map[chat.TurnID]time.Time, error) {
+func (s *Deletion) DeletedTurns(ctx context.Context, session chat.SessionID, ids []chat.TurnID) (map[chat.TurnID]time.Time, error) {
 	out := map[chat.TurnID]time.Time{}
 	if len(ids) == 0 {
 		return out, nil
 	}
 	err := s.Read(ctx, "receipt.turns", func(db *gorm.DB) error {
-		erased, err := core.ErasuresIn(db, string(session))
-		if err != nil || len(erased) == 0 {
+		deleted, err := core.DeletionsIn(db, string(session))
+		if err != nil || len(deleted) == 0 {
 			return err
 		}
 		receipts, err := schema.ReceiptsOf(db)
@@ -69,8 +69,8 @@ func (s *Deletion) ErasedTurns(ctx context.Context, session chat.SessionID, ids 
 		recorded, err := sqlite.All[schema.EventRow](db, `SELECT event_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
 			session, ledger.EventTurnAccepted, ids)
 		for _, e := range recorded {
-			if erasure, ok := erased[e.EventSeq]; ok {
-				out[chat.TurnID(e.EntityID)] = at[erasure.Receipt]
+			if deletion, ok := deleted[e.EventSeq]; ok {
+				out[chat.TurnID(e.EntityID)] = at[deletion.Receipt]
 			}
 		}
 		return err
@@ -94,7 +94,7 @@ func (s *Deletion) copiesContaining(ctx context.Context, targets []target) ([][]
 		}
 		for i, d := range targets {
 			if err := ctx.Err(); err != nil {
-				return nil, sqlite.MapError(OpErase, err)
+				return nil, sqlite.MapError(OpDelete, err)
 			}
 			// The log beside a copy may be damaged and hold content that can no longer be read.
 			if sqlite.SizeOf(path+"-wal") > 0 || CopyHolds(ctx, path, d.kind, d.id) {
@@ -114,11 +114,11 @@ func CopyHolds(ctx context.Context, path, kind, id string) bool {
 	}
 	defer func() { _ = sqlite.Disconnect(db) }()
 	query, args := `SELECT id FROM sessions WHERE id = ?`, []any{id}
-	if kind == chat.EraseProject {
+	if kind == chat.DeletionProject {
 		query = `SELECT id FROM projects WHERE id = ?`
 	}
-	if kind == chat.EraseTurn {
-		shell, _, err := schema.EncodeMessage(chat.UserText(ErasedMark))
+	if kind == chat.DeletionTurn {
+		shell, _, err := schema.EncodeMessage(chat.UserText(DeletedMark))
 		if err != nil {
 			return true
 		}

@@ -17,14 +17,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// quotingTurn is a turn with contexts that contained erased text.
+// quotingTurn is a turn with contexts that contained deleted text.
 type quotingTurn struct {
 	ID        string
 	N         int64
 	SessionID string
 }
 
-// affectedContexts describes the erased parts of contexts: records by id, and for extracts, which have no record, the
+// affectedContexts describes the deleted parts of contexts: records by id, and for extracts, which have no record, the
 // turns of the session itself.
 type affectedContexts struct {
 	ids  map[string]bool
@@ -36,13 +36,13 @@ type affectedContexts struct {
 }
 
 // requestMark replaces a request.
-func (e *Erasing) requestMark() []byte {
-	return []byte(schema.ErasedRequest + `{"receipt":"` + e.receipt + `"}}`)
+func (e *Operation) requestMark() []byte {
+	return []byte(schema.DeletedRequest + `{"receipt":"` + e.receipt + `"}}`)
 }
 
-// dropAffected replaces the requests of turns by a mark, and removes the erased content from their manifests and the
+// dropAffected replaces the requests of turns by a mark, and removes the deleted content from their manifests and the
 // record of their memory.
-func (e *Erasing) dropAffected(turns []quotingTurn, affected affectedContexts) error {
+func (e *Operation) dropAffected(turns []quotingTurn, affected affectedContexts) error {
 	requests, manifests := map[string][]byte{}, map[string][]byte{}
 	for _, t := range turns {
 		if t.SessionID != e.subject.Session {
@@ -72,8 +72,8 @@ func (e *Erasing) dropAffected(turns []quotingTurn, affected affectedContexts) e
 	return e.replace(delta.ManifestChain, manifests)
 }
 
-// dropMemory removes the erased content from a turn's manifest and from what was retrieved for it.
-func (e *Erasing) dropMemory(t quotingTurn, affected affectedContexts, manifests map[string][]byte) error {
+// dropMemory removes the deleted content from a turn's manifest and from what was retrieved for it.
+func (e *Operation) dropMemory(t quotingTurn, affected affectedContexts, manifests map[string][]byte) error {
 	manifest, err := delta.ManifestChain.Read(e.DB, t.ID, nil)
 	affected.steps = affected.ids[t.ID]
 	if err != nil || manifest == nil {
@@ -105,7 +105,7 @@ func (e *Erasing) dropMemory(t quotingTurn, affected affectedContexts, manifests
 
 // replace replaces values of a chain. Values packed against them are repacked alone first, deepest first, because
 // decoding one needs its bases unchanged.
-func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
+func (e *Operation) replace(c delta.Chain, values map[string][]byte) error {
 	ids, err := e.deepestFirst(c, values)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (e *Erasing) replace(c delta.Chain, values map[string][]byte) error {
 }
 
 // packAlone stores a value as a key frame and updates the values based on it.
-func (e *Erasing) packAlone(c delta.Chain, id string, value []byte) error {
+func (e *Operation) packAlone(c delta.Chain, id string, value []byte) error {
 	if err := e.Run(fmt.Sprintf(`WITH RECURSIVE below (id, depth) AS (
 		  SELECT %[2]s, 1 FROM %[1]s WHERE base = ? UNION ALL
 		  SELECT l.%[2]s, below.depth + 1 FROM below JOIN %[1]s l ON l.base = below.id WHERE below.depth < ?)
@@ -149,7 +149,7 @@ func (e *Erasing) packAlone(c delta.Chain, id string, value []byte) error {
 	return e.Run(`UPDATE `+c.Table+` SET `+c.Column+` = ? WHERE id = ?`, codec.Pack(value), id)
 }
 
-func (e *Erasing) deepestFirst(c delta.Chain, values map[string][]byte) ([]string, error) {
+func (e *Operation) deepestFirst(c delta.Chain, values map[string][]byte) ([]string, error) {
 	type entry struct {
 		ID    string
 		Depth int
@@ -166,7 +166,7 @@ func (e *Erasing) deepestFirst(c delta.Chain, values map[string][]byte) ([]strin
 	return lists.Map(list, func(p entry) string { return p.ID }), nil
 }
 
-// matches reports whether the manifest describes a context with erased content.
+// matches reports whether the manifest describes a context with deleted content.
 func (affected affectedContexts) matches(manifest []byte) bool {
 	var m storedManifest
 	if json.Unmarshal(manifest, &m) != nil {
@@ -210,7 +210,7 @@ func (affected affectedContexts) matchesPart(p storedPart) bool {
 	return p.Source == "extract" && slices.ContainsFunc(affected.seqs, func(seq int64) bool { return p.From <= seq && seq < p.To })
 }
 
-// markManifest removes the erased chunks from a manifest, and the hashes and sizes of other erased content, and names
+// markManifest removes the deleted chunks from a manifest, and the hashes and sizes of other deleted content, and names
 // the receipt.
 func markManifest(manifest []byte, receipt string, affected affectedContexts) ([]byte, error) {
 	var m map[string]any

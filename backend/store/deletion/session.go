@@ -10,7 +10,7 @@ import (
 )
 
 // session deletes every row of a session, and its chunks from the contexts of others.
-func (e *Erasing) session() error {
+func (e *Operation) session() error {
 	id := e.subject.Subject
 	if err := e.journals(`SELECT id FROM turns WHERE session_id = ?`, id); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (e *Erasing) session() error {
 }
 
 // rowsOf deletes every row of a session.
-func (e *Erasing) rowsOf(session string) error {
+func (e *Operation) rowsOf(session string) error {
 	for _, t := range slices.Backward(schema.SessionTables) {
 		if err := e.remove(t.Name, `DELETE FROM `+t.Name+` WHERE `+t.Where, session); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (e *Erasing) rowsOf(session string) error {
 
 // forgetCalibrations resets calibrations recorded only in this session's ledger to the value in other ledgers, or
 // removes them.
-func (e *Erasing) forgetCalibrations() error {
+func (e *Operation) forgetCalibrations() error {
 	rows, err := sqlite.All[schema.CalibrationRow](e.DB, `SELECT c.* FROM calibrations c JOIN events v ON v.entity_id = c.provider || '/' || c.model_id
 		AND v.type = 'calibration_set' AND v.session_id = ? GROUP BY c.provider, c.model_id`, e.subject.Session)
 	if err != nil {
@@ -79,7 +79,7 @@ func (e *Erasing) forgetCalibrations() error {
 }
 
 // recordedByOthers returns a model's calibration according to the other ledgers; revision 0: none.
-func (e *Erasing) recordedByOthers(r schema.CalibrationRow) (schema.CalibrationRow, error) {
+func (e *Operation) recordedByOthers(r schema.CalibrationRow) (schema.CalibrationRow, error) {
 	var newest schema.CalibrationRow
 	events, err := sqlite.All[schema.EventRow](e.DB, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
 		r.Provider+"/"+r.ModelID, e.subject.Session)

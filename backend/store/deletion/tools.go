@@ -8,14 +8,14 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// erasedArguments and erasedResult replace the input and output of a call.
+// deletedArguments and deletedResult replace the input and output of a call.
 const (
-	erasedArguments = `{}`
-	erasedResult    = `[]`
+	deletedArguments = `{}`
+	deletedResult    = `[]`
 )
 
-// toolWords collects the words of a turn's tool calls, before it is erased.
-func (x *erasingTurn) toolWords(turn string) error {
+// toolWords collects the words of a turn's tool calls, before it is deleted.
+func (x *turnDeletion) toolWords(turn string) error {
 	batches, err := sqlite.All[events.CallRow](x.DB, `SELECT c.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id WHERE b.turn_id = ?`, turn)
 	if err != nil {
 		return err
@@ -34,16 +34,16 @@ func (x *erasingTurn) toolWords(turn string) error {
 }
 
 // tools empties the tool calls of the turn. Their existence and the decisions about them stay, as for model calls.
-func (x *erasingTurn) tools() error {
+func (x *turnDeletion) tools() error {
 	const ofTurn = `batch_id IN (SELECT id FROM tool_batches WHERE turn_id IN ?)`
 	if err := x.remove("tool_results", `UPDATE tool_results SET content = ?, content_hash = ? WHERE tool_call_id IN (SELECT id FROM tool_calls WHERE `+ofTurn+`)`,
-		codec.Pack([]byte(erasedResult)), codec.Hash([]byte(erasedResult)), x.ids()); err != nil {
+		codec.Pack([]byte(deletedResult)), codec.Hash([]byte(deletedResult)), x.ids()); err != nil {
 		return err
 	}
 	if err := x.remove("tool_recalled", `DELETE FROM tool_recalled WHERE tool_call_id IN (SELECT id FROM tool_calls WHERE `+ofTurn+`)`, x.ids()); err != nil {
 		return err
 	}
-	if err := x.remove("tool_calls", `UPDATE tool_calls SET arguments = ?, name = ?, call_id = '' WHERE `+ofTurn, erasedArguments, ErasedMark, x.ids()); err != nil {
+	if err := x.remove("tool_calls", `UPDATE tool_calls SET arguments = ?, name = ?, call_id = '' WHERE `+ofTurn, deletedArguments, DeletedMark, x.ids()); err != nil {
 		return err
 	}
 	session := chat.SessionID(x.subject.Session)
@@ -52,10 +52,10 @@ func (x *erasingTurn) tools() error {
 		return err
 	}
 	for _, id := range batches {
-		if err := reword(x.Erasing, session, id, []ledger.Type{ledger.EventToolBatchProposed}, func(p *ledger.ToolBatchProposed) {
+		if err := reword(x.Operation, session, id, []ledger.Type{ledger.EventToolBatchProposed}, func(p *ledger.ToolBatchProposed) {
 			for i := range p.Calls {
 				c := &p.Calls[i]
-				c.Arguments, c.Name, c.UseID = erasedArguments, ErasedMark, ""
+				c.Arguments, c.Name, c.UseID = deletedArguments, DeletedMark, ""
 			}
 		}); err != nil {
 			return err
@@ -66,9 +66,9 @@ func (x *erasingTurn) tools() error {
 		return err
 	}
 	for _, id := range calls {
-		if err := reword(x.Erasing, session, id, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
+		if err := reword(x.Operation, session, id, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
 			if p.Reason == "" {
-				p.Content, p.Recalled = []byte(erasedResult), nil
+				p.Content, p.Recalled = []byte(deletedResult), nil
 			}
 		}); err != nil {
 			return err

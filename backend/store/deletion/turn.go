@@ -12,19 +12,19 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// erasingTurn is a permanent deletion of a turn's content.
-type erasingTurn struct {
-	*Erasing
+// turnDeletion is a permanent deletion of a turn's content.
+type turnDeletion struct {
+	*Operation
 	turns     []schema.TurnRow // the turn, and retries with the same message
 	files     []string         // documents used by these turns only
-	words     WordSet          // of everything that is erased
+	words     WordSet          // of everything that is deleted
 	visibleOn map[string]bool  // branches from which the turn is visible
 }
 
 // turn empties a turn: its messages become [erased], and data derived from it is deleted or loses the lines that
 // share its words.
-func (e *Erasing) turn() error {
-	x := &erasingTurn{Erasing: e}
+func (e *Operation) turn() error {
+	x := &turnDeletion{Operation: e}
 	for _, do := range []func() error{
 		x.gather, x.unsent, x.documents, x.contexts, x.lookedUp, x.states, x.summaries, x.names, x.memory, x.steps, x.messages, x.programs, x.fence,
 	} {
@@ -36,7 +36,7 @@ func (e *Erasing) turn() error {
 }
 
 // gather reads the turns and their words before anything is changed.
-func (x *erasingTurn) gather() error {
+func (x *turnDeletion) gather() error {
 	var err error
 	x.turns, err = sqlite.All[schema.TurnRow](x.DB, `WITH RECURSIVE same (id, said) AS (
 		  SELECT id, user_hash FROM turns WHERE id = ? UNION
@@ -68,7 +68,7 @@ func (x *erasingTurn) gather() error {
 }
 
 // branchesWith returns the branches of a session with one of the turns in their lineage.
-func (e *Erasing) branchesWith(session string, turns ...schema.TurnRow) (map[string]bool, error) {
+func (e *Operation) branchesWith(session string, turns ...schema.TurnRow) (map[string]bool, error) {
 	visibleOn := map[string]bool{}
 	branches, err := sqlite.All[string](e.DB, `SELECT id FROM branches WHERE session_id = ? ORDER BY id`, session)
 	for _, b := range branches {
@@ -86,12 +86,12 @@ func (e *Erasing) branchesWith(session string, turns ...schema.TurnRow) (map[str
 }
 
 // ids returns the turns' ids.
-func (x *erasingTurn) ids() []string {
+func (x *turnDeletion) ids() []string {
 	return lists.Map(x.turns, func(t schema.TurnRow) string { return t.ID })
 }
 
 // documents finds the documents that no other turn uses, and no remaining draft or queued message.
-func (x *erasingTurn) documents() error {
+func (x *turnDeletion) documents() error {
 	var err error
 	x.files, err = sqlite.All[string](x.DB, `SELECT f.id FROM files f WHERE f.turn_id IN ? AND NOT EXISTS (SELECT 1 FROM turns t
 		WHERE t.session_id = f.session_id AND t.id NOT IN ? AND instr(t.user_message_json, '"file_id":"' || f.id || '"') > 0)
@@ -107,7 +107,7 @@ func (x *erasingTurn) documents() error {
 }
 
 // chunks returns the condition for the chunks to delete, except those of documents that other turns use.
-func (x *erasingTurn) chunks() (string, []any) {
+func (x *turnDeletion) chunks() (string, []any) {
 	if len(x.files) == 0 {
 		return `c.source_turn IN ? AND c.file_id IS NULL`, []any{x.ids()}
 	}
@@ -115,7 +115,7 @@ func (x *erasingTurn) chunks() (string, []any) {
 }
 
 // contexts drops the requests of every turn with a context that contained the text.
-func (x *erasingTurn) contexts() error {
+func (x *turnDeletion) contexts() error {
 	where, args := x.chunks()
 	affected := affectedContexts{ids: schema.SetOf(x.ids()), chunks: where, args: args}
 	for _, t := range x.turns {
@@ -154,9 +154,9 @@ func (x *erasingTurn) contexts() error {
 }
 
 // following returns the later turns of the session, except some, on the branches that show the turn and with a context
-// that contained erased content. If several contexts were assembled for a turn, only the last is described, so such a
+// that contained deleted content. If several contexts were assembled for a turn, only the last is described, so such a
 // turn always counts.
-func (e *Erasing) following(first quotingTurn, except []string, visibleOn map[string]bool, affected affectedContexts) ([]quotingTurn, error) {
+func (e *Operation) following(first quotingTurn, except []string, visibleOn map[string]bool, affected affectedContexts) ([]quotingTurn, error) {
 	turns, err := sqlite.All[struct {
 		Quoted quotingTurn `gorm:"embedded"`
 		Times  int
@@ -187,7 +187,7 @@ func (e *Erasing) following(first quotingTurn, except []string, visibleOn map[st
 }
 
 // memory deletes chunks, units, their text index entries, vectors and documents.
-func (x *erasingTurn) memory() error {
+func (x *turnDeletion) memory() error {
 	where, args := x.chunks()
 	units := `chunk_id IN (SELECT c.id FROM chunks c WHERE ` + where + `)`
 	if err := x.remove("unit_embeddings", `DELETE FROM unit_embeddings WHERE unit_n IN (SELECT n FROM units WHERE `+units+`)`, args...); err != nil {
@@ -197,7 +197,7 @@ func (x *erasingTurn) memory() error {
 		return err
 	}
 	for _, t := range x.turns {
-		if err := reword(x.Erasing, chat.SessionID(t.SessionID), t.ID, []ledger.Type{ledger.EventTurnIndexed}, func(p *ledger.TurnIndexed) {
+		if err := reword(x.Operation, chat.SessionID(t.SessionID), t.ID, []ledger.Type{ledger.EventTurnIndexed}, func(p *ledger.TurnIndexed) {
 			p.Chunks = slices.DeleteFunc(p.Chunks, func(c ledger.IndexedChunk) bool {
 				return c.File == "" || slices.Contains(x.files, string(c.File))
 			})
@@ -218,7 +218,7 @@ func (x *erasingTurn) memory() error {
 		return err
 	}
 	for _, id := range x.files {
-		if err := reword(x.Erasing, chat.SessionID(x.subject.Session), id, []ledger.Type{ledger.EventFileAdded}, func(p *ledger.FileAdded) {
+		if err := reword(x.Operation, chat.SessionID(x.subject.Session), id, []ledger.Type{ledger.EventFileAdded}, func(p *ledger.FileAdded) {
 			*p = ledger.FileAdded{TurnID: p.TurnID}
 		}); err != nil {
 			return err
@@ -228,7 +228,7 @@ func (x *erasingTurn) memory() error {
 }
 
 // steps empties the model calls of the turn: requests and responses.
-func (x *erasingTurn) steps() error {
+func (x *turnDeletion) steps() error {
 	if err := x.journals(`SELECT id FROM turns WHERE id IN ?`, x.ids()); err != nil {
 		return err
 	}
@@ -253,14 +253,14 @@ func (x *erasingTurn) steps() error {
 	return x.replace(delta.RequestChain, requests)
 }
 
-func (x *erasingTurn) step(r schema.StepRow) error {
+func (x *turnDeletion) step(r schema.StepRow) error {
 	session := chat.SessionID(x.subject.Session)
 	outcome := r.Step().Outcome
 	if outcome.Code == chat.CodeCorrupt {
 		outcome.Code = chat.CodeInternal
 	}
 	if outcome.Message != "" {
-		outcome.Message = ErasedMark
+		outcome.Message = DeletedMark
 	}
 	encoded, err := chat.MarshalJSON(outcome)
 	if err != nil {
@@ -273,18 +273,18 @@ func (x *erasingTurn) step(r schema.StepRow) error {
 		raw_events = NULL WHERE id = ?`, string(encoded), r.ID); err != nil {
 		return err
 	}
-	if err := reword(x.Erasing, session, r.ID, []ledger.Type{ledger.EventStepStarted}, func(p *ledger.StepStarted) {
+	if err := reword(x.Operation, session, r.ID, []ledger.Type{ledger.EventStepStarted}, func(p *ledger.StepStarted) {
 		p.RequestSHA256, p.RequestBytes = schema.HexHash(x.requestMark()), len(x.requestMark())
 	}); err != nil {
 		return err
 	}
-	return reword(x.Erasing, session, r.ID, []ledger.Type{ledger.EventStepEnded}, func(p *ledger.StepEnded) {
+	return reword(x.Operation, session, r.ID, []ledger.Type{ledger.EventStepEnded}, func(p *ledger.StepEnded) {
 		p.Outcome, p.Items, p.ResponseSHA256, p.EventsSHA256 = outcome, []byte("[]"), "", ""
 	})
 }
 
 // messages empties the turns' messages.
-func (x *erasingTurn) messages() error {
+func (x *turnDeletion) messages() error {
 	manifests := map[string][]byte{}
 	for _, t := range x.turns {
 		if err := x.message(t); err != nil {
@@ -296,19 +296,19 @@ func (x *erasingTurn) messages() error {
 	return x.replace(delta.ManifestChain, manifests)
 }
 
-func (x *erasingTurn) message(t schema.TurnRow) error {
+func (x *turnDeletion) message(t schema.TurnRow) error {
 	session := chat.SessionID(t.SessionID)
-	user, userHash, err := schema.EncodeMessage(chat.UserText(ErasedMark))
+	user, userHash, err := schema.EncodeMessage(chat.UserText(DeletedMark))
 	if err != nil {
 		return err
 	}
-	answer, answerHash, err := schema.EncodeMessage(chat.AssistantText(ErasedMark))
+	answer, answerHash, err := schema.EncodeMessage(chat.AssistantText(DeletedMark))
 	if err != nil {
 		return err
 	}
 	failure, _ := schema.DecodeOptional[chat.Failure](t.ErrorJSON)
 	if failure != nil {
-		failure.Message, failure.Hint = ErasedMark, ""
+		failure.Message, failure.Hint = DeletedMark, ""
 	}
 	encoded, err := schema.EncodeOptional(failure)
 	if err != nil {
@@ -325,20 +325,20 @@ func (x *erasingTurn) message(t schema.TurnRow) error {
 	}
 	for _, do := range []func() error{
 		func() error {
-			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnAccepted}, func(p *ledger.TurnAccepted) { p.User = []byte(user) })
+			return reword(x.Operation, session, t.ID, []ledger.Type{ledger.EventTurnAccepted}, func(p *ledger.TurnAccepted) { p.User = []byte(user) })
 		},
 		func() error {
-			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnPrepared}, func(p *ledger.TurnPrepared) {
+			return reword(x.Operation, session, t.ID, []ledger.Type{ledger.EventTurnPrepared}, func(p *ledger.TurnPrepared) {
 				p.ManifestSHA256, p.RetrievedSHA256 = "", ""
 			})
 		},
 		func() error {
-			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnFinalized}, func(p *ledger.TurnFinalized) { p.Assistant = []byte(answer) })
+			return reword(x.Operation, session, t.ID, []ledger.Type{ledger.EventTurnFinalized}, func(p *ledger.TurnFinalized) { p.Assistant = []byte(answer) })
 		},
 		func() error {
-			return reword(x.Erasing, session, t.ID, []ledger.Type{ledger.EventTurnInterrupted, ledger.EventTurnFailed}, func(p *ledger.TurnEnded) {
+			return reword(x.Operation, session, t.ID, []ledger.Type{ledger.EventTurnInterrupted, ledger.EventTurnFailed}, func(p *ledger.TurnEnded) {
 				if p.Failure != nil {
-					p.Failure.Message, p.Failure.Hint = ErasedMark, ""
+					p.Failure.Message, p.Failure.Hint = DeletedMark, ""
 				}
 			})
 		},
@@ -352,7 +352,7 @@ func (x *erasingTurn) message(t schema.TurnRow) error {
 
 // fence revokes the leases of the session's running jobs, because their workers may have read the text: their results
 // are refused, and the jobs run again.
-func (x *erasingTurn) fence() error {
+func (x *turnDeletion) fence() error {
 	err := x.Run(`UPDATE jobs SET state = 'queued', lease_until = NULL, claim = claim + 1, last_error = '', updated_at = ?
 		WHERE session_id = ? AND state = 'running'`, x.Stamp(), x.subject.Session)
 	if err == nil {

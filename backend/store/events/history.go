@@ -13,8 +13,8 @@ var historyEvents = map[ledger.Type]eventKind{
 	ledger.EventSummaryCreated:    kindOf((*Applier).summaryCreated, func(c *Copying, d *ledger.SummaryCreated) { idOf(c, &d.BranchID) }),
 	ledger.EventSummarySuperseded: kindOf((*Applier).summarySuperseded, func(c *Copying, d *ledger.SummarySuperseded) { idOf(c, &d.By) }),
 	ledger.EventCalibrationSet:    shared(kindOf((*Applier).calibrationSet, nil)),
-	ledger.EventContentErased: kindOf((*Applier).contentErased, func(c *Copying, d *ledger.ContentErased) {
-		d.Events = []ledger.ErasedEvent{} // the copy's payloads never held the text, so their hashes are right as they are
+	ledger.EventContentDeleted: kindOf((*Applier).contentDeleted, func(c *Copying, d *ledger.ContentDeleted) {
+		d.Events = []ledger.DeletedEvent{} // the copy's payloads never held the text, so their hashes are right as they are
 		idsOf(c, d.Files)
 	}),
 }
@@ -58,9 +58,9 @@ func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error 
 // maxRevision is far more than a factor that changes in steps ever reaches.
 const maxRevision = 1 << 40
 
-// contentErased keeps the receipt of a permanent deletion in another data directory, as far as it is known: no
+// contentDeleted keeps the receipt of a permanent deletion in another data directory, as far as it is known: no
 // earlier event and no backup here contains what was deleted.
-func (a *Applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
+func (a *Applier) contentDeleted(e ledger.Event, d ledger.ContentDeleted) error {
 	if d.Receipt == "" || len(d.Events) == 0 {
 		return nil
 	}
@@ -71,9 +71,9 @@ func (a *Applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
 	if err != nil {
 		return err
 	}
-	kind := chat.EraseSession
+	kind := chat.DeletionSession
 	if len(turns) > 0 {
-		kind = chat.EraseTurn
+		kind = chat.DeletionTurn
 	}
 	return a.Run(`INSERT OR IGNORE INTO receipts (id, subject, created_at, counts_json, backups_json) VALUES (?, ?, ?, '{"erased":[]}', '[]')`,
 		d.Receipt, kind+" "+e.Entity, e.CreatedAt)

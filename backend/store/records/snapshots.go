@@ -84,7 +84,7 @@ func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 			return nil, replayed, err
 		}
 	}
-	erased, err := core.ErasuresIn(db, session)
+	deleted, err := core.DeletionsIn(db, session)
 	if err != nil {
 		return nil, replayed, err
 	}
@@ -92,7 +92,7 @@ func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 	var decoded core.RecentValues
 	err = sqlite.Stream(db, func(r schema.EventRow) {
 		if bad == nil {
-			bad = ApplyRow(db, &decoded, erased, state, tail, r)
+			bad = ApplyRow(db, &decoded, deleted, state, tail, r)
 			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
 			replayed.Events++
 		}
@@ -101,14 +101,14 @@ func ReplaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 }
 
 // ApplyRow replays an event after checking its sequence and hash.
-func ApplyRow(db *gorm.DB, decoded *core.RecentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r schema.EventRow) error {
+func ApplyRow(db *gorm.DB, decoded *core.RecentValues, deleted ledger.Deletions, state *ledger.State, tail ledger.Tail, r schema.EventRow) error {
 	id := r.SessionID + "/" + sqlite.Itoa(r.EventSeq)
 	payload, err := decoded.Payload(db, r)
 	if err != nil {
 		return sqlite.CorruptRecord("events", id, err)
 	}
 	e := r.Event(payload)
-	if faults := e.Faults(tail); len(faults) > 0 || !erased.Certifies(e) {
+	if faults := e.Faults(tail); len(faults) > 0 || !deleted.Certifies(e) {
 		return sqlite.CorruptRecord("events", id, fmt.Errorf("it is misplaced or damaged: %v", faults))
 	}
 	if err := state.Apply(e); err != nil {

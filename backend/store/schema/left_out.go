@@ -8,8 +8,8 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// ErasedRequest begins the mark in the place of a request that was permanently deleted.
-const ErasedRequest = `{"erased":`
+// DeletedRequest begins the mark in the place of a request that was permanently deleted.
+const DeletedRequest = `{"erased":`
 
 // leftOut is the mark in the place of a request that a bundle left out. A bundle contains it as the request's content,
 // and the importing store keeps it in the request's place. It is a format that existing files depend on.

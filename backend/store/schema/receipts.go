@@ -22,9 +22,9 @@ func (ReceiptRow) TableName() string { return "receipts" }
 
 // ReceiptCounts is counts_json.
 type ReceiptCounts struct {
-	Erased  []chat.Erased   `json:"erased"`
-	Pending *PendingRemoval `json:"pending,omitempty"`
-	Copies  []CopyRef       `json:"copies,omitempty"` // sessions with the same messages, which stayed
+	Deleted []chat.DeletedCount `json:"erased"`
+	Pending *PendingRemoval     `json:"pending,omitempty"`
+	Copies  []CopyRef           `json:"copies,omitempty"` // sessions with the same messages, which stayed
 }
 
 // CopyRef names a copy by its ids.
@@ -46,7 +46,7 @@ func (r ReceiptRow) Receipt() (chat.Receipt, error) {
 	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
 		return out, sqlite.CorruptRecord("receipts", r.ID, err)
 	}
-	out.Erased = counts.Erased
+	out.Deleted = counts.Deleted
 	for _, c := range counts.Copies {
 		out.Copies = append(out.Copies, chat.Copy{Session: c.Session, Turn: c.Turn})
 	}

@@ -83,8 +83,8 @@ var EverySession = func() string {
 	return strings.Join(from, ` UNION `) + ` ORDER BY 1`
 }()
 
-// ErasedContent represents in EmptyTables the events of a session that record permanent deletions.
-const ErasedContent = "events of permanent deletions"
+// DeletedContent represents in EmptyTables the events of a session that record permanent deletions.
+const DeletedContent = "events of permanent deletions"
 
 // EmptyTables are the tables in which a session may have no rows. EmptyTablesQuery reads for every session its id and
 // a number in which bit n is set if the session has no rows in EmptyTables[n]: one query instead of one per table and
@@ -104,6 +104,6 @@ var EmptyTables, EmptyTablesQuery = func() (names []string, query string) {
 			add(t.Name, t.Name+` WHERE `+strings.ReplaceAll(where, "?", "every.id"))
 		}
 	}
-	add(ErasedContent, `events WHERE session_id = every.id AND type = ?`)
+	add(DeletedContent, `events WHERE session_id = every.id AND type = ?`)
 	return names, `SELECT every.id, ` + strings.Join(bits, " | ") + ` AS empty FROM (` + EverySession + `) AS every ORDER BY every.id`
 }()

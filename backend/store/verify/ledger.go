@@ -39,7 +39,7 @@ func (a *Audit) replays() {
 		ID    string
 		Empty int64
 	}
-	sessions, err := sqlite.All[session](a.DB, schema.EmptyTablesQuery, ledger.EventContentErased)
+	sessions, err := sqlite.All[session](a.DB, schema.EmptyTablesQuery, ledger.EventContentDeleted)
 	if err != nil { // a table is damaged: every table is read for every session, so that unreadable rows are reported
 		sessions, err = sqlite.All[session](a.DB, `SELECT id, 0 AS empty FROM (`+schema.EverySession+`)`)
 	}
@@ -125,7 +125,7 @@ func (a *Audit) exclude(table, id string) {
 // ledger checks the session's chain, replays it, and checks its snapshots on the way.
 func (a *Audit) ledger() {
 	snapshots := a.snapshots()
-	a.erasures()
+	a.deletions()
 	tail := ledger.Genesis()
 	each(a, "events", "*", "event_seq", func(r schema.EventRow) {
 		payload, err := a.payload(r)
@@ -150,19 +150,19 @@ func (a *Audit) ledger() {
 	}
 }
 
-// erasures reads which parts of the session's ledger were deleted permanently, and compares each with its receipt.
-func (a *Audit) erasures() {
-	a.erased = ledger.Erasures{}
-	if !a.mayHold(schema.ErasedContent) {
+// deletions reads which parts of the session's ledger were deleted permanently, and compares each with its receipt.
+func (a *Audit) deletions() {
+	a.deleted = ledger.Deletions{}
+	if !a.mayHold(schema.DeletedContent) {
 		return
 	}
 	var err error
-	a.erased, err = core.ErasuresIn(a.DB, a.session)
-	a.expect(err == nil, findUnreadable, "events", a.session, "What was erased cannot be read.")
+	a.deleted, err = core.DeletionsIn(a.DB, a.session)
+	a.expect(err == nil, findUnreadable, "events", a.session, "What was deleted cannot be read.")
 	receipts, err := sqlite.All[string](a.DB, `SELECT id FROM receipts`)
 	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
 	recorded := map[string]bool{}
-	for _, e := range a.erased {
+	for _, e := range a.deleted {
 		if !recorded[e.Receipt] && !slices.Contains(receipts, e.Receipt) {
 			a.add(findLedger, "receipts", e.Receipt, "The ledger of session %s records this permanent deletion, and its receipt is missing.", a.session)
 		}
@@ -177,7 +177,7 @@ func (a *Audit) apply(id string, e ledger.Event, err error) {
 	switch {
 	case err != nil || e.Payload == nil:
 		a.add(findLedger, "events", id, "Its payload cannot be read.")
-	case !a.erased.Certifies(e):
+	case !a.deleted.Certifies(e):
 		a.add(findLedger, "events", id, "Its payload does not match its hash, and no permanent deletion put it there.")
 	default:
 		err = a.Want.Apply(e)

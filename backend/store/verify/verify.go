@@ -52,7 +52,7 @@ type Audit struct {
 	session    string
 	scopes     map[string]string // conditions that select its rows, by table
 	empty      int64             // tables without rows of it, as bits (schema.EmptyTables)
-	erased     ledger.Erasures   // of the session
+	deleted    ledger.Deletions  // of the session
 	Want, Have *ledger.State     // of the session: according to its ledger, and as stored
 	named      map[string]bool   // unreadable records of the session, as table/id
 	// calibrated are the newest calibrations in the ledgers read so far.

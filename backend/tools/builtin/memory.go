@@ -20,7 +20,7 @@ type MemoryStore interface {
 	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
-	ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
+	DeletedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
 }
 
 // Searcher searches memory (SPEC 8).

@@ -18,7 +18,7 @@ import (
 type fakeMemory struct {
 	sessions []chat.SessionSummary
 	turns    []chat.Turn
-	erased   map[chat.TurnID]time.Time
+	deleted  map[chat.TurnID]time.Time
 	lineage  map[chat.BranchID][]chat.TurnID
 	hits     []retrieval.Hit
 	query    retrieval.Query
@@ -63,8 +63,8 @@ func (p *fakeMemory) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.T
 	return nil, nil
 }
 
-func (p *fakeMemory) ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error) {
-	return p.erased, nil
+func (p *fakeMemory) DeletedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error) {
+	return p.deleted, nil
 }
 
 func (p *fakeMemory) Search(_ context.Context, q retrieval.Query) (retrieval.Result, error) {
@@ -176,7 +176,7 @@ func TestGetTurn(t *testing.T) {
 			t.Errorf("%s %v: %s", c.scope, c.a, got)
 		}
 	}
-	p.erased = map[chat.TurnID]time.Time{"T1": time.Date(2026, 4, 1, 9, 0, 0, 0, time.Local)}
+	p.deleted = map[chat.TurnID]time.Time{"T1": time.Date(2026, 4, 1, 9, 0, 0, 0, time.Local)}
 	if got, isError := p.ask(t, chat.ScopeAll, "get_turn", map[string]any{"turn_id": "T1"}); !isError || !strings.Contains(got, "permanently deleted on 1 April 2026") || strings.Contains(got, "beans") {
 		t.Errorf("a deleted turn: %s", got)
 	}

@@ -19,11 +19,11 @@ func (m *Memory) GetTurn(ctx context.Context, v View, a TurnArguments) (MemoryRe
 	if err != nil {
 		return MemoryResult{}, err
 	}
-	erased, err := m.Store.ErasedTurns(ctx, t.SessionID, []chat.TurnID{t.ID})
+	deleted, err := m.Store.DeletedTurns(ctx, t.SessionID, []chat.TurnID{t.ID})
 	if err != nil {
 		return MemoryResult{}, err
 	}
-	if at, ok := erased[t.ID]; ok {
+	if at, ok := deleted[t.ID]; ok {
 		return MemoryResult{}, refusal("turn #%d was permanently deleted on %s", t.Seq, formatTime(at))
 	}
 	full := turnText(t)

@@ -78,10 +78,10 @@ func read(b []byte) (meta Meta, events []ledger.Event, contents []Content, torn 
 // TestBundlesRoundTrip: payloads and contents are read back byte for byte, whatever they are.
 func TestBundlesRoundTrip(t *testing.T) {
 	events := eventsOf(`{"v":1,"data":{}}`, `{"v":1,"data":{"text":"<b> & ‽ \\u0000"}}`, "{\"v\":1,\n\"data\":{}}", "\xff\x00 no JSON", ` {"v":1}`, `null`, `""`)
-	erased := eventsOf(`gone`)[0]
-	erased.Seq, erased.PrevHash, erased.Payload = 8, events[6].Hash, nil
-	erased.Hash = erased.Sum()
-	events = append(events, erased)
+	deleted := eventsOf(`gone`)[0]
+	deleted.Seq, deleted.PrevHash, deleted.Payload = 8, events[6].Hash, nil
+	deleted.Hash = deleted.Sum()
+	events = append(events, deleted)
 	contents := []Content{
 		{1, Request, []byte("a request\n{}\n")}, {1, Response, []byte{}}, {3, RawEvents, []byte{0xff, 0, '\n'}},
 		{7, Document, bytes.Repeat([]byte("words "), 1<<20)}, {8, Words, []byte("\n\n")},

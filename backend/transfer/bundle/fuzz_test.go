@@ -78,12 +78,12 @@ func checkResult(t *testing.T, meta Meta, events []ledger.Event, contents []Cont
 		}
 		return
 	}
-	tail, erased := ledger.Genesis(), ledger.Erasures{}
+	tail, deleted := ledger.Genesis(), ledger.Deletions{}
 	for _, e := range events {
-		erased.Add(e)
+		deleted.Add(e)
 	}
 	for _, e := range events {
-		if faults := e.Faults(tail); len(faults) > 0 || e.SessionID != string(meta.SessionID) || e.Payload != nil && !erased.Certifies(e) {
+		if faults := e.Faults(tail); len(faults) > 0 || e.SessionID != string(meta.SessionID) || e.Payload != nil && !deleted.Certifies(e) {
 			t.Fatalf("event %d was accepted: %v", e.Seq, faults)
 		}
 		tail = e.Tail()

@@ -10,16 +10,16 @@ import (
 // payloadCheck remembers the payloads of a ledger that do not match their hash. A permanent deletion may have replaced
 // them; a later event then certifies that.
 type payloadCheck struct {
-	erasures ledger.Erasures
-	changed  map[int64][sha256.Size]byte
+	deletions ledger.Deletions
+	changed   map[int64][sha256.Size]byte
 }
 
 func newPayloadCheck() payloadCheck {
-	return payloadCheck{ledger.Erasures{}, map[int64][sha256.Size]byte{}}
+	return payloadCheck{ledger.Deletions{}, map[int64][sha256.Size]byte{}}
 }
 
 func (p payloadCheck) add(e ledger.Event) {
-	p.erasures.Add(e)
+	p.deletions.Add(e)
 	if e.Payload != nil && !e.Intact() {
 		p.changed[e.Seq] = sha256.Sum256(e.Payload)
 	}
@@ -29,7 +29,7 @@ func (p payloadCheck) add(e ledger.Event) {
 func (p payloadCheck) fault() int64 {
 	var first int64
 	for seq, sum := range p.changed {
-		if !bytes.Equal(p.erasures[seq].Hash, sum[:]) && (first == 0 || seq < first) {
+		if !bytes.Equal(p.deletions[seq].Hash, sum[:]) && (first == 0 || seq < first) {
 			first = seq
 		}
 	}

@@ -101,6 +101,9 @@ export function fixedCommand(keys: Chord): CommandId | null {
   return place ? (`session${Number(place)}` as SessionPlace) : null;
 }
 
+/** Former names of commands. A person's configuration may still contain them. */
+const renamed: Readonly<Record<string, CommandId>> = { eraseSession: 'deleteSession' };
+
 /**
  * Reads the lines of the configuration, "new=Ctrl+Shift+M"; nothing after the "=" means no keys. Unknown commands are
  * ignored.
@@ -109,7 +112,8 @@ export function parseBindings(lines: readonly string[]): Map<CommandId, Chord> {
   const rebindable = new Set<string>(entries.filter(isRebindable).map((entry) => entry.id));
   return new Map(lines.flatMap((line) => {
     const at = line.indexOf('=');
-    const id = line.slice(0, at);
+    const name = line.slice(0, at);
+    const id = renamed[name] ?? name;
     return at > 0 && rebindable.has(id) ? [[id as CommandId, line.slice(at + 1).trim()] as const] : [];
   }));
 }

@@ -129,10 +129,10 @@ describe('a project', () => {
     app.projects.show(id);
     await user.click(await screen.findByRole('button', { name: 'Delete project…' }));
     expect(app.projects.open).toBeNull();
-    await waitFor(() => expect(app.erasing.preview?.title).toBe('Bakery'));
-    app.erasing.typed = 'delete';
-    await app.erasing.erase();
-    expect(app.erasing.receipt?.kind).toBe('project');
+    await waitFor(() => expect(app.deletion.preview?.title).toBe('Bakery'));
+    app.deletion.typed = 'delete';
+    await app.deletion.delete();
+    expect(app.deletion.receipt?.kind).toBe('project');
     expect(app.projects.list).toEqual([]);
   });
 

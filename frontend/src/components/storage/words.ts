@@ -1,5 +1,5 @@
 /** Texts about parts of the data, backups and deletions. */
-import type { BackupView, ErasedPart, ReceiptView, StoragePart, StorageView } from '$lib/backend/types';
+import type { BackupView, DeletedPart, ReceiptView, StoragePart, StorageView } from '$lib/backend/types';
 import { program } from '$lib/words/program';
 import { t, type PlainKey } from '$lib/words/words.svelte';
 import { grouped, listed, percentage, sized } from '$shared/format';
@@ -56,7 +56,7 @@ const named = ['turns', 'files', 'blobs', 'pins', 'states', 'chunks', 'requests'
 const ofDocuments: readonly string[] = ['turns', 'blobs', 'pins', 'states', 'requests'];
 
 /** "12 messages with their answers, 24 memories, and 90 related records". */
-export function removedWords(parts: readonly ErasedPart[], kind = ''): string {
+export function removedWords(parts: readonly DeletedPart[], kind = ''): string {
   const stores = kind === 'project' ? named.filter((store) => !ofDocuments.includes(store)) : named;
   const words = stores.flatMap((store) => {
     const part = parts.find((candidate) => candidate.store === store);

@@ -23,13 +23,13 @@ const running = new Set(['accepted', 'preparing', 'responding', 'waiting']);
 const undecided = new Set(['incomplete', 'failed', 'unsent', 'unsaved']);
 
 export function turnActs(app: App, turn: TurnView): TurnAct[] {
-  const { branches, conversation, erasing, exporting, inspector, speech, turnActions } = app;
-  const erased = turn.erasedAt > 0;
+  const { branches, conversation, deletion, exporting, inspector, speech, turnActions } = app;
+  const deleted = turn.deletedAt > 0;
   const over = !running.has(turn.state);
   const final = over && !undecided.has(turn.state);
-  const answer = erased ? '' : textOf(turn.assistant);
+  const answer = deleted ? '' : textOf(turn.assistant);
   const acts: (TurnAct | false)[] = [
-    !erased && { id: 'message', label: t('shell.copyMessage'), icon: Copy, menuOnly: true, run: () => turnActions.copy(textOf(turn.user)) },
+    !deleted && { id: 'message', label: t('shell.copyMessage'), icon: Copy, menuOnly: true, run: () => turnActions.copy(textOf(turn.user)) },
     answer !== '' && { id: 'answer', label: t('shell.copyAnswer'), icon: Copy, run: () => turnActions.copy(answer) },
     answer !== '' && over && speech.available && {
       id: 'speak',
@@ -37,15 +37,15 @@ export function turnActs(app: App, turn: TurnView): TurnAct[] {
       icon: speech.reading === turn.id ? Square : Volume2,
       run: () => speech.toggle(turn.id, answer),
     },
-    !erased && over && { id: 'edit', label: t('transcript.edit'), icon: Pencil, run: () => turnActions.edit(turn) },
-    !erased && final && { id: 'regenerate', label: t('transcript.regenerate'), icon: RotateCw, run: () => turnActions.regenerate(turn) },
+    !deleted && over && { id: 'edit', label: t('transcript.edit'), icon: Pencil, run: () => turnActions.edit(turn) },
+    !deleted && final && { id: 'regenerate', label: t('transcript.regenerate'), icon: RotateCw, run: () => turnActions.regenerate(turn) },
     final && { id: 'fork', label: t('shell.forkHere'), icon: GitBranch, run: () => turnActions.fork(turn) },
-    !erased && final && conversation.newest?.id !== turn.id && {
+    !deleted && final && conversation.newest?.id !== turn.id && {
       id: 'rollback', label: t('branches.rollBackTo', { seq: turn.seq }), icon: Undo, menuOnly: true, run: () => branches.rollback(conversation.branchId, turn.id, turn.seq),
     },
     turn.state !== 'unsent' && { id: 'xray', label: t('shell.showPrompt'), icon: ScanEye, run: () => inspector.show('xray', turn.id) },
-    !erased && final && { id: 'export', label: t('shell.exportTurn'), icon: Download, run: () => exporting.show({ ...targetOf(conversation), turnId: turn.id, seq: turn.seq }, 'turn') },
-    !erased && over && { id: 'delete', label: t('transcript.delete'), icon: Trash, danger: true, run: () => erasing.show({ kind: 'turn', id: turn.id, archivable: false }) },
+    !deleted && final && { id: 'export', label: t('shell.exportTurn'), icon: Download, run: () => exporting.show({ ...targetOf(conversation), turnId: turn.id, seq: turn.seq }, 'turn') },
+    !deleted && over && { id: 'delete', label: t('transcript.delete'), icon: Trash, danger: true, run: () => deletion.show({ kind: 'turn', id: turn.id, archivable: false }) },
   ];
   return acts.filter((act) => act !== false);
 }

@@ -198,8 +198,8 @@ export interface TurnView {
   memories: number;
   /** MemoryError says why there were none; empty if nothing failed. */
   memoryError: string;
-  /** ErasedAt is when its content was permanently deleted; 0: never. */
-  erasedAt: number;
+  /** DeletedAt is when its content was permanently deleted; 0: never. */
+  deletedAt: number;
 }
 
 /** SessionSnapshot is returned when a session is opened: everything for the first paint, and its revision. */
@@ -2183,15 +2183,15 @@ export interface MovePreview {
   reason: string;
 }
 
-/** DeletePreview is what a permanent deletion would remove (SPEC 12). */
-export interface DeletePreview {
+/** DeletionPreview is what a permanent deletion would remove (SPEC 12). */
+export interface DeletionPreview {
   /** session or turn */
   kind: string;
   /** of the session, or "#12 of ..." */
   title: string;
   /** the word to type */
   confirm: string;
-  parts: ErasedPart[];
+  parts: DeletedPart[];
   /** titles of others whose stored requests contain its text */
   sessions: string[];
   /** files that still contain it, and will continue to */
@@ -2204,8 +2204,8 @@ export interface DeletePreview {
   reason: string;
 }
 
-/** ErasedPart is a table, and the number of its records. */
-export interface ErasedPart {
+/** DeletedPart is a table, and the number of its records. */
+export interface DeletedPart {
   store: string;
   label: string;
   count: number;
@@ -2218,7 +2218,7 @@ export interface ReceiptView {
   /** its identifier */
   subject: string;
   at: number;
-  parts: ErasedPart[];
+  parts: DeletedPart[];
   backups: string[];
   /** other sessions that contained the same messages, and were not changed */
   copies: CopyView[];
@@ -2687,15 +2687,15 @@ export interface StorageService {
    */
   move(to: string): Promise<TaskView>;
   /**
-   * DeletePreview describes what a permanent deletion of a session or turn (kind) with the named copies would remove.
-   * copies are identifiers of sessions that an earlier preview named.
+   * DeletionPreview describes what a permanent deletion of a session or turn (kind) with the named copies would
+   * remove. copies are identifiers of sessions that an earlier preview named.
    */
-  deletePreview(kind: string, id: string, copies: string[]): Promise<DeletePreview>;
+  previewDeletion(kind: string, id: string, copies: string[]): Promise<DeletionPreview>;
   /**
-   * Erase permanently deletes a session or the content of a turn, with the copies that the preview included, and no
-   * others. confirm is the text that DeletePreview asks the user to type.
+   * Delete permanently deletes a session or the content of a turn, with the copies that the preview included, and no
+   * others. confirm is the text that DeletionPreview asks the user to type.
    */
-  erase(kind: string, id: string, confirm: string, copies: string[]): Promise<ReceiptView>;
+  delete(kind: string, id: string, confirm: string, copies: string[]): Promise<ReceiptView>;
   /** Receipts returns the receipts of all permanent deletions, newest first. */
   receipts(): Promise<ReceiptView[]>;
 }
@@ -3707,7 +3707,7 @@ export const lists: Record<string, Record<string, string>> = {
   ContextSection: { items: 'ContextItem[]' },
   ContextView: { dropped: '[]', lookedUp: '[]', redacted: '[]', sections: 'ContextSection[]', shrink: '[]' },
   CountedNote: { files: '[]' },
-  DeletePreview: { backups: '[]', copies: '[]', included: '[]', parts: '[]', sessions: '[]' },
+  DeletionPreview: { backups: '[]', copies: '[]', included: '[]', parts: '[]', sessions: '[]' },
   Draft: { edit: 'DraftEdit', files: '[]', images: '[]', memories: '[]' },
   DraftEdit: { files: '[]', images: '[]', memories: '[]' },
   ElicitationField: { choices: '[]', default: '[]' },
@@ -3869,9 +3869,9 @@ export const lists: Record<string, Record<string, string>> = {
     'Storage.BackUp': 'TaskView',
     'Storage.Backups': '[]',
     'Storage.Check': 'TaskView',
-    'Storage.DeletePreview': 'DeletePreview',
-    'Storage.Erase': 'ReceiptView',
+    'Storage.Delete': 'ReceiptView',
     'Storage.Move': 'TaskView',
+    'Storage.PreviewDeletion': 'DeletionPreview',
     'Storage.Receipts': 'ReceiptView[]',
     'Storage.RestorePreview': 'RestorePreview',
     'Storage.Storage': 'StorageView',

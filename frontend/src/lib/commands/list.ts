@@ -10,7 +10,7 @@ import { t } from '$lib/words/words.svelte';
 export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
-  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'decideCall' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'newProject' | 'newInProject' | 'projectSettings' | 'stop'
+  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'decideCall' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'deleteSession' | 'sessionSettings' | 'newProject' | 'newInProject' | 'projectSettings' | 'stop'
   | 'import' | 'export' | 'share' | 'newWindow' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
   { id: 'renameSession', group: 'sessions', slash: slash('rename', '[title]'), words: 'title' },
   { id: 'archiveSession', group: 'sessions', slash: slash('archive'), words: 'put away delete remove' },
   { id: 'duplicateSession', group: 'sessions', words: 'copy' },
-  { id: 'eraseSession', group: 'sessions', words: 'erase remove destroy hard delete' },
+  { id: 'deleteSession', group: 'sessions', words: 'erase remove destroy hard delete' },
   { id: 'sessionSettings', group: 'sessions', slash: slash('settings'), words: 'session settings' },
   { id: 'newProject', group: 'sessions', words: 'folder workspace' },
   { id: 'newInProject', group: 'sessions', words: 'folder workspace chat' },

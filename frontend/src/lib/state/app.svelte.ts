@@ -18,7 +18,7 @@ import { DragOut } from './dragOut';
 import { ClosingState } from './closing.svelte';
 import { DroppingState } from './dropping.svelte';
 import { EmbeddersState } from './embedders.svelte';
-import { ErasingState } from './erasing.svelte';
+import { DeletionState } from './deletion.svelte';
 import { ExportState } from './exporting.svelte';
 import { FindState } from './find.svelte';
 import { GoToState } from './goto.svelte';
@@ -105,7 +105,7 @@ export class App {
   readonly dragOut: DragOut;
   readonly closing: ClosingState;
   readonly dropping: DroppingState;
-  readonly erasing: ErasingState;
+  readonly deletion: DeletionState;
   readonly storage: StorageState;
   readonly navigation: Navigation;
   readonly sessionActions: SessionActions;
@@ -172,7 +172,7 @@ export class App {
     this.closing = new ClosingState(backend);
     this.dropping = new DroppingState(this);
     this.storage = new StorageState(backend, this.work);
-    this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target, copies) => this.sessionActions.erased(target, copies), () => this.#forget());
+    this.deletion = new DeletionState(backend, this.changes, () => this.draft.flush(), (target, copies) => this.sessionActions.deleted(target, copies), () => this.#forget());
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
     this.#settingsRefresh = new Refresh(() => this.#quietly(() => this.#loadSettings()));
@@ -208,7 +208,7 @@ export class App {
 
   /** Loads the tasks of earlier runs, and the requests made before the page was ready. */
   async #handle(): Promise<void> {
-    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.library.load(), this.#settingsRefresh.now(), this.erasing.load()]);
+    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.library.load(), this.#settingsRefresh.now(), this.deletion.load()]);
     await this.dropping.begin();
   }
 
@@ -244,7 +244,7 @@ export class App {
     this.projects.stop();
     this.memoryScope.stop();
     this.dropping.stop();
-    this.erasing.stop();
+    this.deletion.stop();
     this.sessions.stop();
     this.conversation.stop();
     this.branches.stop();

@@ -268,12 +268,12 @@ describe('an edit', () => {
       edit(first);
       app.draft.text = 'still other words';
       await settle();
-      app.erasing.show({ kind: 'turn', id: app.conversation.turns.at(first)!.id, archivable: false });
+      app.deletion.show({ kind: 'turn', id: app.conversation.turns.at(first)!.id, archivable: false });
       await settle();
-      app.erasing.typed = app.erasing.preview!.confirm;
-      await app.erasing.erase();
+      app.deletion.typed = app.deletion.preview!.confirm;
+      await app.deletion.delete();
       await settle();
-      expect(app.conversation.turns.at(first)!.erasedAt).toBeGreaterThan(0);
+      expect(app.conversation.turns.at(first)!.deletedAt).toBeGreaterThan(0);
       expect(app.composer.editing).toBeNull();
       expect(app.undo.next).toBe('');
       expect(app.toasts.list.some((toast) => toast.action)).toBe(false);

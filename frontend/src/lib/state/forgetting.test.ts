@@ -33,11 +33,11 @@ function writeUniqueText(): string {
   return turn.id;
 }
 
-async function erase(turnId: string): Promise<void> {
-  app.erasing.show({ kind: 'turn', id: turnId, archivable: false });
+async function deletePermanently(turnId: string): Promise<void> {
+  app.deletion.show({ kind: 'turn', id: turnId, archivable: false });
   await settle();
-  app.erasing.typed = app.erasing.preview!.confirm;
-  await app.erasing.erase();
+  app.deletion.typed = app.deletion.preview!.confirm;
+  await app.deletion.delete();
 }
 
 describe('a search in this session', () => {
@@ -99,26 +99,26 @@ describe('permanently deleted data', () => {
     expect(app.search.groups).toHaveLength(1);
     app.memory.open('chunk');
     app.documents.read({ id: 'f', name: 'f' });
-    const count = app.erasing.count;
+    const count = app.deletion.count;
     const release = backend.hold('search.everything');
     const tree = backend.hold('branches.tree');
-    await erase(turnId);
+    await deletePermanently(turnId);
     expect([app.search.result, app.branches.tree, app.memory.opened, app.documents.reading]).toEqual([null, null, '', null]);
-    expect(app.erasing.count).toBe(count + 1);
+    expect(app.deletion.count).toBe(count + 1);
     release();
     tree();
     await settle();
     expect(app.search.groups).toHaveLength(0);
     expect(app.branches.tree).not.toBeNull();
-    expect(app.conversation.turns.find((turn) => turn.id === turnId)!.erasedAt).toBeGreaterThan(0);
-    expect(app.erasing.count).toBe(count + 1); // the list of receipts reports the same deletion
+    expect(app.conversation.turns.find((turn) => turn.id === turnId)!.deletedAt).toBeGreaterThan(0);
+    expect(app.deletion.count).toBe(count + 1); // the list of receipts reports the same deletion
   });
 
   it('by the command line is dropped when it is reported', async () => {
-    const { count } = app.erasing;
+    const { count } = app.deletion;
     backend.disk.receipts = [{ id: 'elsewhere', kind: 'session', subject: 's', at: 1, parts: [], backups: [], copies: [], included: [] }];
     backend.world.changed('sessions', '', '');
     await settle();
-    expect(app.erasing.count).toBe(count + 1);
+    expect(app.deletion.count).toBe(count + 1);
   });
 });

@@ -86,7 +86,7 @@ export class HistoryState {
 
 function messages(turns: readonly TurnView[]): Earlier[] {
   return turns.flatMap((turn) => {
-    const text = turn.erasedAt > 0 ? '' : textOf(turn.user);
+    const text = turn.deletedAt > 0 ? '' : textOf(turn.user);
     return text.trim() === '' || text.length > longText ? [] : [{ turnId: turn.id, seq: turn.seq, text }];
   });
 }

@@ -1,9 +1,9 @@
 import { toBackendError } from '$lib/backend/errors';
 import type { SessionRow } from '$lib/backend/types';
 import type { App } from './app.svelte';
-import type { EraseTarget } from './erasing.svelte';
+import type { DeletionTarget } from './deletion.svelte';
 
-type Parts = Pick<App, 'arranging' | 'backend' | 'composer' | 'conversation' | 'erasing' | 'navigation' | 'projects' | 'sessions'>;
+type Parts = Pick<App, 'arranging' | 'backend' | 'composer' | 'conversation' | 'deletion' | 'navigation' | 'projects' | 'sessions'>;
 
 /** Actions on whole sessions. If the open session is archived or deleted, another one is opened. */
 export class SessionActions {
@@ -35,13 +35,13 @@ export class SessionActions {
   }
 
   /** Opens the dialog to delete a session permanently. */
-  askToErase(sessionId: string): void {
+  askToDelete(sessionId: string): void {
     const row = this.#row(sessionId);
-    this.#parts.erasing.show({ kind: 'session', id: sessionId, archivable: row !== null && !row.archived });
+    this.#parts.deletion.show({ kind: 'session', id: sessionId, archivable: row !== null && !row.archived });
   }
 
   /** Updates the list and the open conversation after a permanent deletion, with the sessions that were deleted as copies. */
-  async erased(target: EraseTarget, copies: readonly string[]): Promise<void> {
+  async deleted(target: DeletionTarget, copies: readonly string[]): Promise<void> {
     const { composer, conversation, navigation, projects, sessions } = this.#parts;
     await sessions.load();
     if (target.kind === 'project') {

@@ -154,7 +154,7 @@ describe.each([['de', de], ['zh-CN', zh]] as const)('the texts of the program in
   });
 
   it('include what a permanent deletion removes', () => {
-    const labels = found(source('api/storage.go', '\nvar storeLabels', '\nfunc erasedParts('), /: "([^"]+)"/g);
+    const labels = found(source('api/storage.go', '\nvar storeLabels', '\nfunc deletedParts('), /: "([^"]+)"/g);
     expect(labels.length).toBeGreaterThan(30);
     expect(labels.filter((label) => !(label in texts.terms))).toEqual([]);
   });

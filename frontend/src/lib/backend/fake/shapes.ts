@@ -12,7 +12,7 @@ export function turnView(more: Partial<TurnView> = {}): TurnView {
     state: 'committed', live: false, liveStep: '', liveSeq: 0, displayed: 13, durable: 13,
     model: 'sonnet', provider: 'anthropic', inputTokens: 120, outputTokens: 5, cachedTokens: 0,
     durationMs: 900, attempts: 1, retryOf: '', error: null, indexStatus: 'ok', stateAfter: '',
-    createdAt: 0, updatedAt: 0, canContinue: false, cost: null, notice: '', cutFrom: 0, calls: [], memories: 0, memoryError: '', erasedAt: 0, ...more,
+    createdAt: 0, updatedAt: 0, canContinue: false, cost: null, notice: '', cutFrom: 0, calls: [], memories: 0, memoryError: '', deletedAt: 0, ...more,
   };
 }
 

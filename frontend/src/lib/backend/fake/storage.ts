@@ -1,5 +1,5 @@
 /** The data directory of the fake program: its contents, its backups, and permanent deletion. */
-import type { BackupKind, BackupView, CopyView, DeletePreview, ErasedPart, MovePreview, ReceiptView, RestorePreview, StoragePart, StorageService } from '../types';
+import type { BackupKind, BackupView, CopyView, DeletionPreview, DeletedPart, MovePreview, ReceiptView, RestorePreview, StoragePart, StorageService } from '../types';
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
 import type { Program } from './program';
@@ -11,7 +11,7 @@ const day = 86_400_000;
 const databaseBytes = 61 * megabyte;
 
 /** The text that replaces a permanently deleted message (backend/store). */
-const erasedMark = '[erased]';
+const deletedMark = '[erased]';
 
 /** The state of the disk that tests and scripts may change. */
 export class FakeDisk {
@@ -134,8 +134,8 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
         kind: 'verify', title: 'Check everything', unit: '', total: 3, details: ['the database: records, ledger and index', 'contexts of models, assembled again', 'journals of answers'],
         ends: (cancelled) => (cancelled ? {} : { check: { problems: disk.wrong.length, findings: disk.wrong } }),
       }),
-    deletePreview: async (kind, id, copies) => previewOf(world, disk, kind, id, copies),
-    erase: async (kind, id, confirm, copies) => {
+    previewDeletion: async (kind, id, copies) => previewOf(world, disk, kind, id, copies),
+    delete: async (kind, id, confirm, copies) => {
       const preview = previewOf(world, disk, kind, id, copies);
       if (confirm.trim().toLowerCase() !== preview.confirm) throw new BackendError(errorView(`What was typed is not “${preview.confirm}”; nothing was deleted.`, '', 'invalid'));
       if (preview.reason !== '') throw new BackendError(errorView(preview.reason, '', 'conflict'));
@@ -154,7 +154,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
           world.sessions.delete(sessionId);
           world.changed('session', sessionId, sessionId);
         }
-      } else world.touch(Object.assign(world.turn(id), { user: [block('text', erasedMark)], assistant: [block('text', erasedMark)], memories: 0, erasedAt: receipt.at }));
+      } else world.touch(Object.assign(world.turn(id), { user: [block('text', deletedMark)], assistant: [block('text', deletedMark)], memories: 0, deletedAt: receipt.at }));
       return receipt;
     },
     receipts: async () => disk.receipts,
@@ -172,7 +172,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
   };
 }
 
-function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copies: readonly string[]): DeletePreview {
+function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copies: readonly string[]): DeletionPreview {
   if (kind === 'project') {
     const project = world.projects.find(({ view }) => view.id === id);
     if (!project) throw new BackendError(errorView('There is no such project; it may have been deleted.', '', 'not_found'));
@@ -184,7 +184,7 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copie
   const session = turn ? world.sessionOf(turn) : world.session(id);
   const title = session.row.title.trim();
   const turns = session.branchIds.flatMap((branch) => world.branch(branch).turns);
-  const counted = (store: string, label: string, count: number): ErasedPart[] => (count > 0 ? [{ store, label, count }] : []);
+  const counted = (store: string, label: string, count: number): DeletedPart[] => (count > 0 ? [{ store, label, count }] : []);
   const affectedTurns = turn ? 1 : turns.length;
   const parts = [
     ...(turn ? [] : [...counted('sessions', 'Session', 1), ...counted('branches', 'Branches', session.branchIds.length)]),

@@ -10,7 +10,7 @@ export default {
   renameSession: 'Diese Sitzung umbenennen',
   archiveSession: 'Diese Sitzung archivieren',
   duplicateSession: 'Diese Sitzung duplizieren',
-  eraseSession: 'Diese Sitzung endgültig löschen…',
+  deleteSession: 'Diese Sitzung endgültig löschen…',
   sessionSettings: 'System-Prompt, Temperatur und Denkaufwand dieser Sitzung',
   newProject: 'Neues Projekt',
   newInProject: 'Neue Sitzung in diesem Projekt',

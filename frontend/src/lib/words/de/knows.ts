@@ -37,7 +37,7 @@ export default {
   removePinMore: 'Sie steht nicht mehr in Anfragen. Im Verlauf des Zweigs bleibt sie, bis Sie die Sitzung endgültig löschen.',
   removeInstructions: 'Die Anweisungen dieser Sitzung entfernen?',
   removeInstructionsMore: 'Ab der nächsten Nachricht gelten die Standardanweisungen.',
-  eraseSession: 'Sitzung endgültig löschen…',
+  deleteSession: 'Sitzung endgültig löschen…',
   more: 'Mehr anzeigen',
   scopeTitle: 'Dürfen frühere Sitzungen hier helfen?',
   scopeWords: 'Mit jeder Nachricht können passende Stellen aus Ihrem Verlauf gesendet werden. Das Röntgenbild jeder Runde zeigt sie. Ändern können Sie dies unter Einstellungen, Gedächtnis und Suche.',

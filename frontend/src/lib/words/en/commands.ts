@@ -8,7 +8,7 @@ export default {
   renameSession: 'Rename this session',
   archiveSession: 'Archive this session',
   duplicateSession: 'Duplicate this session',
-  eraseSession: 'Delete this session permanently…',
+  deleteSession: 'Delete this session permanently…',
   sessionSettings: 'System prompt, temperature and effort of this session',
   newProject: 'New project',
   newInProject: 'New session in this project',

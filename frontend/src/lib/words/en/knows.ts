@@ -34,7 +34,7 @@ export default {
   removePinMore: 'It is no longer sent with requests. It stays in the history of the branch until you delete the session permanently.',
   removeInstructions: 'Remove the instructions of this session?',
   removeInstructionsMore: 'The default instructions are used from the next message on.',
-  eraseSession: 'Delete session permanently…',
+  deleteSession: 'Delete session permanently…',
   more: 'Show more',
   scopeTitle: 'May earlier sessions help here?',
   scopeWords: 'Matching passages from your history can be sent with each message. The X-ray of each turn shows them. You can change this in Settings, Memory and search.',

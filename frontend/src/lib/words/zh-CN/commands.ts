@@ -10,7 +10,7 @@ export default {
   renameSession: '重命名此会话',
   archiveSession: '归档此会话',
   duplicateSession: '复制此会话',
-  eraseSession: '永久删除此会话…',
+  deleteSession: '永久删除此会话…',
   sessionSettings: '此会话的系统提示词、温度和推理强度',
   newProject: '新建项目',
   newInProject: '在此项目中新建会话',

@@ -37,7 +37,7 @@ export default {
   removePinMore: '它不再出现在请求中。在您永久删除会话之前，它仍保留在分支历史中。',
   removeInstructions: '移除此会话的指令？',
   removeInstructionsMore: '从下一条消息起改用默认指令。',
-  eraseSession: '永久删除会话…',
+  deleteSession: '永久删除会话…',
   more: '显示更多',
   scopeTitle: '可以参考以前的会话吗？',
   scopeWords: '每条消息都可以从您的历史中找出相关片段一并发送。您可在每一轮的“透视”中看到它们，并可在设置的“记忆与搜索”中更改。',
