@@ -55,7 +55,7 @@ var trayChinese = trayWords{
 }
 
 // languageOf returns ui.language, or the first supported language of the system. The window chooses in the same way
-// (frontend/src/lib/words/languages.ts).
+// (frontend/src/lib/i18n/languages.ts).
 func languageOf(setting string, preferred []string) string {
 	for _, tag := range append([]string{setting}, preferred...) {
 		parts := strings.Split(strings.ToLower(tag), "-")

@@ -1,4 +1,4 @@
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 /**
  * Copies a text. Uses the old method if the page may not use the clipboard (not every engine permits it for a desktop

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { capsOf, keysIn, withKeys } from './keys';
-import { chooseLanguage } from './words/words.svelte';
+import { chooseLanguage } from './i18n/i18n.svelte';
 
 afterEach(() => chooseLanguage('en', []));
 

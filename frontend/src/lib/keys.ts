@@ -1,7 +1,7 @@
 /**
  * The names of keys on this system: lists write Ctrl, Alt and Shift; a Mac uses its symbols, German keyboards say Strg.
  */
-import { language, t, type PlainKey } from './words/words.svelte';
+import { language, t, type PlainKey } from './i18n/i18n.svelte';
 
 const macSigns: Record<string, string> = { Ctrl: '⌘', Alt: '⌥', Shift: '⇧', Delete: '⌫', Enter: '↩', Esc: '⎋' };
 const arrows: Record<string, string> = { Up: '↑', Down: '↓', Left: '←', Right: '→' };

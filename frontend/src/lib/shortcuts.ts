@@ -4,7 +4,7 @@
  */
 import { entries, type CommandId, type Entry, type SessionPlace } from './commands/list';
 import { keysIn, onMac } from './keys';
-import { t } from './words/words.svelte';
+import { t } from './i18n/i18n.svelte';
 
 /**
  * Modifiers in this order, then the key. A letter is upper case; any other character is written as typed, without the

@@ -8,14 +8,14 @@ import ActiveElsewhere from './ActiveElsewhere.svelte';
 /** The window shows the active branch of a session with two; `activate` makes another one active, as a command does. */
 async function started() {
   const { app, backend } = await startedApp({ data: 'rich' });
-  const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
+  const { row } = [...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
   await app.navigation.openSession(row.id);
   mountIn(app, ActiveElsewhere, {});
   const shown = row.activeBranch;
   const other = app.conversation.branches.find((branch) => branch.id !== shown)!;
   const activate = (branchId: string) => {
     row.activeBranch = branchId;
-    backend.world.changed('session', row.id, row.id);
+    backend.store.changed('session', row.id, row.id);
   };
   return { app, row, shown, other, activate };
 }

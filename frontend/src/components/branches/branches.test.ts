@@ -24,7 +24,7 @@ const node = (name: RegExp) => screen.getByRole('treeitem', { name });
 const focused = () => document.activeElement?.getAttribute('aria-label') ?? '';
 const card = () => screen.getByRole('region', { name: /^Selected: / });
 const calls = (backend: FakeBackend, name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
-const branchNamed = (backend: FakeBackend, label: string) => [...backend.world.branches.values()].find((branch) => branch.view.label === label)!;
+const branchNamed = (backend: FakeBackend, label: string) => [...backend.store.branches.values()].find((branch) => branch.view.label === label)!;
 
 describe('the tree', () => {
   test('names every run with all its signs, and marks the current position', async () => {
@@ -266,7 +266,7 @@ describe('over the whole conversation', () => {
     const { app, backend, user } = await open((fake) => {
       const other = branchNamed(fake, 'logical-replication');
       other.pins = [{ id: 'p9', text: 'Slots need version 17.', position: 0, tokens: 5, version: 1, createdAt: 0, inherited: false }];
-      for (let i = 0; i < 130; i++) fake.world.addTurn(other.view.id, { user: [block('text', `Slot question ${i}`)], assistant: [block('text', `Slot **answer** ${i}`)] });
+      for (let i = 0; i < 130; i++) fake.store.addTurn(other.view.id, { user: [block('text', `Slot question ${i}`)], assistant: [block('text', `Slot **answer** ${i}`)] });
     });
     await user.click(node(/^logical-replication/));
     await user.click(within(card()).getByRole('button', { name: 'Compare' }));

@@ -1,6 +1,6 @@
 /** The order of branches in lists: the open one first, then by last use; archived ones separately. */
 import type { BranchView, TreeBranch } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 type Listed = Pick<BranchView, 'id' | 'label' | 'updatedAt' | 'archived'>;
 

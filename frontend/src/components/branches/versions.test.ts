@@ -7,7 +7,7 @@ import Turn from '../transcript/Turn.svelte';
 
 async function openWithMessages(messages: string[]) {
   const { app, backend } = await startedApp();
-  for (const [i, text] of messages.entries()) backend.world.addTurn(app.conversation.branchId, { id: `m${i + 1}`, user: [block('text', text)], state: 'head' });
+  for (const [i, text] of messages.entries()) backend.store.addTurn(app.conversation.branchId, { id: `m${i + 1}`, user: [block('text', text)], state: 'head' });
   await app.navigation.openSession(app.conversation.sessionId);
   return { app, backend, user: userEvent.setup() };
 }
@@ -23,7 +23,7 @@ test.each([1, 2, 3])('editing turn %i makes it one of two versions that can be s
   expect(conversation.branchId).not.toBe(main);
   await waitFor(() => expect(conversation.turns.at(-1)?.user[0]?.text).toBe('Said otherwise'));
   expect(conversation.turns.map((turn) => turn.seq)).toEqual(Array.from({ length: seq }, (_, i) => i + 1));
-  expect(backend.world.lineage(main).map((turn) => turn.id)).toEqual(['m1', 'm2', 'm3']);
+  expect(backend.store.lineage(main).map((turn) => turn.id)).toEqual(['m1', 'm2', 'm3']);
 
   app.branches.follow(conversation.sessionId);
   await app.branches.refresh();

@@ -2,13 +2,13 @@ import { fireEvent, screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { block, errorView } from '$lib/backend/fake/shapes';
-import { program } from '$lib/words/program';
-import { chooseLanguage } from '$lib/words/words.svelte';
+import { program } from '$lib/i18n/program';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountIn, startedApp } from '../../test/mount';
 import Composer from './Composer.svelte';
 import { refusal } from './images';
 import { composerKey } from './keys';
-import { budgetWords } from './words';
+import { budgetText } from './labels';
 
 const press = (more: Partial<KeyboardEvent>) => ({ key: 'Enter', shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, isComposing: false, keyCode: 13, ...more });
 
@@ -39,12 +39,12 @@ describe('texts of the composer', () => {
     [12, 14_088, 0, 50_000, 'next 14.1k / 50k', false], [12, 1_188, 6_000, 50_000, 'next 1.2k–7.2k / 50k', false], [10, 48_990, 6_000, 50_000, 'next 49k–50k / 50k', false],
     [10, 14_090, 20, 50_000, 'next 14.1k / 50k', false], [1_200, 49_000, 6_000, 50_000, 'over budget by 200', true], [3, 0, 0, 0, 'next 3 / 0', false],
   ])('%d tokens with %d and up to %d of memory, of %d', (tokens, context, memory, ceiling, words, over) => {
-    expect(budgetWords(tokens, context, memory, ceiling)).toMatchObject({ words, over });
+    expect(budgetText(tokens, context, memory, ceiling)).toMatchObject({ words, over });
   });
 
   it('the exact size of the next request is in the title', () => {
-    expect(budgetWords(12, 1_188, 6_000, 50_000).title).toMatch(/1.200 of at most 50.000 tokens, or up to 7.200 with the memory found/);
-    expect(budgetWords(12, 1_188, 0, 50_000).title).toMatch(/1.200 of at most 50.000/);
+    expect(budgetText(12, 1_188, 6_000, 50_000).title).toMatch(/1.200 of at most 50.000 tokens, or up to 7.200 with the memory found/);
+    expect(budgetText(12, 1_188, 0, 50_000).title).toMatch(/1.200 of at most 50.000/);
   });
   it('rejects files that cannot be sent, with the reason', () => {
     expect(refusal({ name: 'a.png', type: 'image/png', size: 10 })).toBe('');
@@ -65,7 +65,7 @@ describe('the composer', () => {
     const { app, field, user, backend } = await composer();
     await user.type(field, 'One{Shift>}{Enter}{/Shift}two{Enter}');
     await waitFor(() => expect(field.value).toBe(''));
-    expect(backend.world.lineage(app.conversation.branchId)[0]!.user[0]!.text).toBe('One\ntwo');
+    expect(backend.store.lineage(app.conversation.branchId)[0]!.user[0]!.text).toBe('One\ntwo');
   });
 
   it('does not send an empty message', async () => {
@@ -123,7 +123,7 @@ describe('the composer', () => {
 
   it('edits the last message with Ctrl+Up, and cancels', async () => {
     const { app, backend, field, user } = await composer();
-    backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'First words')], state: 'head' });
+    backend.store.addTurn(app.conversation.branchId, { user: [block('text', 'First words')], state: 'head' });
     await app.navigation.openSession(app.conversation.sessionId);
     await user.click(field);
     await user.keyboard('{Control>}{ArrowUp}{/Control}');
@@ -135,7 +135,7 @@ describe('the composer', () => {
 
   it('recalls earlier messages with Up and Down, and leaves them with Esc', async () => {
     const { app, backend, field, user } = await composer();
-    for (const text of ['One', 'Two', 'Two', 'Three\nof lines']) backend.world.addTurn(app.conversation.branchId, { user: [block('text', text)], state: 'committed' });
+    for (const text of ['One', 'Two', 'Two', 'Three\nof lines']) backend.store.addTurn(app.conversation.branchId, { user: [block('text', text)], state: 'committed' });
     await app.navigation.openSession(app.conversation.sessionId);
     await user.click(field);
     const walk = async (keys: string, value: string) => {
@@ -156,7 +156,7 @@ describe('the composer', () => {
 
   it('treats a changed earlier message as a draft, and a draft never as an earlier message', async () => {
     const { app, backend, field, user } = await composer();
-    for (const text of ['One', 'Two']) backend.world.addTurn(app.conversation.branchId, { user: [block('text', text)], state: 'committed' });
+    for (const text of ['One', 'Two']) backend.store.addTurn(app.conversation.branchId, { user: [block('text', text)], state: 'committed' });
     await app.navigation.openSession(app.conversation.sessionId);
     await user.click(field);
     await user.keyboard('{ArrowUp}');
@@ -164,7 +164,7 @@ describe('the composer', () => {
     await user.keyboard('!{ArrowUp}{ArrowDown}{Escape}');
     expect(field).toHaveValue('Two!');
     await app.draft.flush();
-    expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('Two!');
+    expect(backend.store.branch(app.conversation.branchId).draft.text).toBe('Two!');
     expect(await app.history.older()).toBe(false);
     app.draft.typed = 'Mine';
     app.history.newer();
@@ -211,7 +211,7 @@ describe('the composer', () => {
 
   it('first asks whether to keep or discard an incomplete answer', async () => {
     const { app, backend, field, user } = await composer();
-    backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete' });
+    backend.store.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete' });
     await app.navigation.openSession(app.conversation.sessionId);
     await user.type(field, 'Next{Enter}{Enter}');
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
@@ -312,8 +312,8 @@ describe('the queue above the message field', () => {
 
   it('says why a message could not be moved or edited, also while another one was refused', async () => {
     const { app, backend, field, user } = await queueing('One', 'Two');
-    Object.assign(backend.world.branch(app.conversation.branchId), { held: 'error', refused: errorView('The disk is full') });
-    backend.world.changed('queue', app.conversation.branchId, app.conversation.sessionId);
+    Object.assign(backend.store.branch(app.conversation.branchId), { held: 'error', refused: errorView('The disk is full') });
+    backend.store.changed('queue', app.conversation.branchId, app.conversation.sessionId);
     await screen.findByText(/The disk is full/);
     const notices = () => app.toasts.list.filter((toast) => toast.tone === 'danger').map((toast) => toast.text);
     const down = screen.getAllByRole('button', { name: /^Move down/ })[0]!;
@@ -338,8 +338,8 @@ describe('the queue above the message field', () => {
     await chooseLanguage('de');
     const [english, german] = ['There is no key to test.', program('There is no key to test.')];
     expect(german).not.toBe(english);
-    Object.assign(backend.world.branch(app.conversation.branchId), { held: 'error', refused: errorView(english) });
-    backend.world.changed('queue', app.conversation.branchId, app.conversation.sessionId);
+    Object.assign(backend.store.branch(app.conversation.branchId), { held: 'error', refused: errorView(english) });
+    backend.store.changed('queue', app.conversation.branchId, app.conversation.sessionId);
     expect(await screen.findByText((text) => text.includes(german))).toBeVisible();
     await chooseLanguage('en');
   });
@@ -347,8 +347,8 @@ describe('the queue above the message field', () => {
   it('says that a stopped answer holds the queue, and sends it on request', async () => {
     const { app, user, backend } = await queueing('One', 'Two');
     await waitFor(() => expect(app.conversation.newest?.live).toBe(true));
-    backend.world.branch(app.conversation.branchId).held = 'stop';
-    backend.world.changed('queue', app.conversation.branchId, app.conversation.sessionId);
+    backend.store.branch(app.conversation.branchId).held = 'stop';
+    backend.store.changed('queue', app.conversation.branchId, app.conversation.sessionId);
     expect(await screen.findByText('2 queued messages were not sent, because you stopped the answer.')).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Send after this answer' }));
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Send after this answer' })).toBeNull());

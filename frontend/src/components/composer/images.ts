@@ -1,6 +1,6 @@
 /** Converts pasted or dropped pictures for the program. */
 import type { ImageUpload } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 export const imageTypes: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 export const imageMost = 5 * 1024 * 1024;

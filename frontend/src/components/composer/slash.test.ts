@@ -10,7 +10,7 @@ import { listKey } from './keys';
 async function composer() {
   const started = await startedApp({ data: 'rich', pace: { prepareMs: 5, frameMs: 5, chars: 400, commitMs: 60_000 } });
   const { app, backend } = started;
-  await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+  await app.navigation.openSession([...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
   mountIn(app, Composer, {});
   const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
   return { ...started, calls, field: screen.getByRole('textbox', { name: 'Your message' }) as HTMLTextAreaElement, user: userEvent.setup() };
@@ -69,7 +69,7 @@ describe('slash commands', () => {
     const before = app.conversation.branchId;
     await user.type(field, '/fork second try{Enter}');
     await waitFor(() => expect(app.conversation.header?.branchLabel).toBe('second try'));
-    await waitFor(() => expect(backend.world.branch(before).draft.text).toBe(''));
+    await waitFor(() => expect(backend.store.branch(before).draft.text).toBe(''));
     expect(field.value).toBe('');
   });
 
@@ -170,9 +170,9 @@ describe('commands that open something else', () => {
     const { app, backend, field, user } = await composer();
     const id = app.conversation.sessionId;
     await user.type(field, '/archive{Enter}');
-    await waitFor(() => expect([backend.world.session(id).row.archived, app.conversation.sessionId === id]).toEqual([true, false]));
+    await waitFor(() => expect([backend.store.session(id).row.archived, app.conversation.sessionId === id]).toEqual([true, false]));
     await app.commands.run('undo');
-    expect(backend.world.session(id).row.archived).toBe(false);
+    expect(backend.store.session(id).row.archived).toBe(false);
   });
 
   it('/compare lists the branches', async () => {

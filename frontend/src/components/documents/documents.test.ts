@@ -31,7 +31,7 @@ describe('documents in the composer', () => {
     await waitFor(async () => expect(await chips()).toHaveTextContent(/notes\.md\s*2 tokens/));
     await user.type(field, 'What is it?{Enter}');
     await waitFor(() => expect(field.value).toBe(''));
-    expect(backend.world.lineage(app.conversation.branchId)[0]!.user[0]).toMatchObject({ kind: 'document', name: 'notes.md', tokens: 2, whole: true });
+    expect(backend.store.lineage(app.conversation.branchId)[0]!.user[0]).toMatchObject({ kind: 'document', name: 'notes.md', tokens: 2, whole: true });
     expect(screen.queryByRole('list', { name: 'Sent with the message' })).toBeNull();
   });
 
@@ -44,7 +44,7 @@ describe('documents in the composer', () => {
     await user.clear(field);
     await waitFor(() => expect(screen.getByRole('button', { name: 'Send (Enter)' })).toBeEnabled());
     await user.type(field, '{Enter}');
-    await waitFor(() => expect(backend.world.lineage(app.conversation.branchId)).toHaveLength(1));
+    await waitFor(() => expect(backend.store.lineage(app.conversation.branchId)).toHaveLength(1));
   });
 
   it('keeps documents in the draft of their branch, and removes them', async () => {
@@ -73,7 +73,7 @@ describe('documents in the composer', () => {
   it('adds a document that arrives late to the draft where it was attached', async () => {
     const { app, backend } = await composer();
     const firstBranch = app.draft.branchId;
-    const other = backend.world.addSession('Other');
+    const other = backend.store.addSession('Other');
     const release = backend.hold('chat.attach');
     drop(notes());
     await app.navigation.openSession(other.row.id);

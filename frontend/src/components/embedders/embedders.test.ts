@@ -7,7 +7,7 @@ import { mountWith } from '$shared/testing/harness';
 import Inspector from '../inspector/Inspector.svelte';
 import EmbedderPart from '../settings/EmbedderPart.svelte';
 import EmbedderDialog from './EmbedderDialog.svelte';
-import { amountWords, costWords, nameOf, placeOf, timeWords } from './words';
+import { amountText, costText, nameOf, placeOf, timeText } from './labels';
 
 const user = userEvent.setup();
 const called = (backend: { calls: { name: string; args: unknown[] }[] }, name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
@@ -102,11 +102,11 @@ describe('the embedder in the settings', () => {
 });
 
 describe('texts', () => {
-  test.each([[-1, /not known/], [0, /^Free$/], [0.004, /^Less than \$0\.01$/], [0.0192, /^About \$0\.02$/]])('%d costs', (cost, words) => expect(costWords(cost)).toMatch(words));
-  test.each([[0, 'Less than a minute'], [61_000, 'About 1 minute'], [3_600_000, 'About 60 minutes'], [7_200_000, 'About 2 hours']])('%d ms', (ms, words) => expect(timeWords(ms)).toBe(words));
+  test.each([[-1, /not known/], [0, /^Free$/], [0.004, /^Less than \$0\.01$/], [0.0192, /^About \$0\.02$/]])('%d costs', (cost, words) => expect(costText(cost)).toMatch(words));
+  test.each([[0, 'Less than a minute'], [61_000, 'About 1 minute'], [3_600_000, 'About 60 minutes'], [7_200_000, 'About 2 hours']])('%d ms', (ms, words) => expect(timeText(ms)).toBe(words));
   test('names and places', () => {
     expect([nameOf(openaiEmbedder), placeOf(openaiEmbedder), placeOf(ollamaEmbedder)]).toEqual(['text-embedding-3-small on OpenAI', 'Your text is sent to api.openai.com.', 'Runs on this computer.']);
     expect(nameOf({ ...ollamaEmbedder, server: '' })).toBe('nomic-embed-text');
-    expect(amountWords({ units: 1, tokens: 40 })).toBe('1 memory, 40 tokens');
+    expect(amountText({ units: 1, tokens: 40 })).toBe('1 memory, 40 tokens');
   });
 });

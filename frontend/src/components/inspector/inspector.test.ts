@@ -31,7 +31,7 @@ describe('tabs', () => {
 
 describe('jobs', () => {
   test('done jobs are folded away from the others', async () => {
-    const { user } = await open('activity', ({ world }) => void world.jobs.push({ ...world.jobs[0]!, id: 90, state: 'done', turnSeq: 90 }));
+    const { user } = await open('activity', ({ store }) => void store.jobs.push({ ...store.jobs[0]!, id: 90, state: 'done', turnSeq: 90 }));
     const fold = await screen.findByText('1 job finished recently');
     expect(screen.queryByRole('button', { name: /Postgres #90$/ })).not.toBeInTheDocument();
     expect(screen.getByRole('button', { name: /Postgres #144$/ })).toBeInTheDocument();
@@ -68,9 +68,9 @@ describe('Pending', () => {
 
   test('says what the next context does with a turn, and names its job', async () => {
     const outcomes = [{ inContext: true, leftOut: false }, { inContext: false, leftOut: true }, { inContext: false, leftOut: false }];
-    await open('pending', ({ inspect, world }) => {
+    await open('pending', ({ inspect, store }) => {
       inspect.pending = async () =>
-        outcomes.map((outcome, i) => ({ ...outcome, turnId: `p${i}`, seq: 149 + i, title: 'Pending', tokens: 90, reason: 'It waits', waitsFor: '', job: world.jobs[0]!, createdAt: world.epoch }));
+        outcomes.map((outcome, i) => ({ ...outcome, turnId: `p${i}`, seq: 149 + i, title: 'Pending', tokens: 90, reason: 'It waits', waitsFor: '', job: store.jobs[0]!, createdAt: store.epoch }));
     });
     const [full, out, unknown] = await screen.findAllByRole('article');
     expect(full).toHaveTextContent(/Job ?Summarize turn \(job 1\).*Next context In full/);
@@ -113,7 +113,7 @@ describe('Pending', () => {
 
   test('an answer that needs a decision is listed with the choices', async () => {
     const { app, backend, user } = await open('pending');
-    await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Every state of a turn')!.row.id);
+    await app.navigation.openSession([...backend.store.sessions.values()].find((session) => session.row.title === 'Every state of a turn')!.row.id);
     expect(await screen.findByText('Needs your decision')).toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Keep' }));
     expect(called(backend, 'chat.keep')).toHaveLength(1);
@@ -285,7 +285,7 @@ describe('Activity', () => {
     const name = first!.textContent!;
     const { items } = (await backend.inspect.activity('')).recovery;
     const before = app.conversation.sessionId;
-    backend.world.turn(items[0]!.turnId).state = 'head'; // without a change event yet
+    backend.store.turn(items[0]!.turnId).state = 'head'; // without a change event yet
     await user.click(first!);
     expect(app.toasts.list.map((toast) => toast.tone)).toEqual(['info']);
     expect(app.toasts.list[0]!.text).toMatch(/^Turn \d+ of .* has since been resolved or deleted\./);
@@ -358,7 +358,7 @@ describe('content that stays on the screen', () => {
     const before = called(backend, 'inspect.pending').length;
     const release = backend.hold('inspect.pending');
     const { header } = app.conversation;
-    backend.world.changed('settings', '', ''); // the header is reloaded, as after each turn
+    backend.store.changed('settings', '', ''); // the header is reloaded, as after each turn
     await waitFor(() => expect(app.conversation.header).not.toBe(header));
     await Promise.resolve();
     expect(called(backend, 'inspect.pending')).toHaveLength(before);
@@ -368,9 +368,9 @@ describe('content that stays on the screen', () => {
 
   test('a turn that needs a decision is counted', async () => {
     const { app } = await open('pending', (backend) => {
-      const session = [...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!;
-      for (const turn of backend.world.lineage(session.row.activeBranch)) if (turn.state === 'pending') turn.state = 'committed';
-      backend.world.lineage(session.row.activeBranch).at(-1)!.state = 'incomplete';
+      const session = [...backend.store.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!;
+      for (const turn of backend.store.lineage(session.row.activeBranch)) if (turn.state === 'pending') turn.state = 'committed';
+      backend.store.lineage(session.row.activeBranch).at(-1)!.state = 'incomplete';
     });
     await waitFor(() => expect(app.conversation.newest?.state).toBe('incomplete'));
     expect(await screen.findByText('1 turn needs your decision')).toBeVisible();
@@ -380,9 +380,9 @@ describe('content that stays on the screen', () => {
 
   test('a turn with waiting tool calls is counted, with a link to decide', async () => {
     const { app, user } = await open('pending', (backend) => {
-      const session = [...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!;
-      for (const turn of backend.world.lineage(session.row.activeBranch)) if (turn.state === 'pending') turn.state = 'committed';
-      backend.world.lineage(session.row.activeBranch).at(-1)!.state = 'waiting';
+      const session = [...backend.store.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!;
+      for (const turn of backend.store.lineage(session.row.activeBranch)) if (turn.state === 'pending') turn.state = 'committed';
+      backend.store.lineage(session.row.activeBranch).at(-1)!.state = 'waiting';
     });
     await waitFor(() => expect(app.conversation.newest?.state).toBe('waiting'));
     expect(await screen.findByText('1 turn needs your decision')).toBeVisible();

@@ -1,5 +1,5 @@
 import type { JobView } from '$lib/backend/types';
-import { t, type PlainKey } from '$lib/words/words.svelte';
+import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
 
 /** The number of tries after which a job has failed (SPEC 11). */
 export const maxAttempts = 8;

@@ -1,5 +1,5 @@
 import type { StateView } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 /** Describes who made a state. */
 export function madeBy(state: Pick<StateView, 'origin' | 'model'>): string {

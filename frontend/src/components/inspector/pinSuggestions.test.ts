@@ -10,7 +10,7 @@ const called = (backend: { calls: { name: string; args: unknown[] }[] }, name: s
 
 type Prepare = NonNullable<Parameters<typeof mountWith>[3]>;
 const withSuggestions = (...seqs: number[]): Prepare => (backend) => {
-  for (const branch of backend.world.branches.values()) {
+  for (const branch of backend.store.branches.values()) {
     branch.suggested = seqs.map((seq) => ({ id: `${branch.view.id}/${seq}`, turnId: `t${seq}`, turnSeq: seq, text: `Always answer in German (${seq})` }));
   }
 };
@@ -18,9 +18,9 @@ const withSuggestions = (...seqs: number[]): Prepare => (backend) => {
 describe('beside the composer', () => {
   test('the newest standing instruction is offered, and pinned with one click', async () => {
     const { app, backend } = await mountWith(ComposerNotices, {});
-    const branch = backend.world.branch(app.conversation.branchId);
+    const branch = backend.store.branch(app.conversation.branchId);
     branch.suggested = [{ id: 's1', turnId: 't', turnSeq: app.conversation.lastSeq, text: 'Always answer in German' }];
-    backend.world.changed('pins', branch.view.id, app.conversation.sessionId);
+    backend.store.changed('pins', branch.view.id, app.conversation.sessionId);
     const offer = await screen.findByText('Pin for every request: “Always answer in German”');
     await user.click(within(offer.parentElement!).getByText('Pin'));
     await waitFor(() => expect(called(backend, 'inspect.acceptSuggestedPin')).toEqual([['s1', 'Always answer in German']]));
@@ -58,7 +58,7 @@ describe('in the State tab', () => {
     const { app, backend } = await list(9, 8);
     await user.click(screen.getByLabelText('Pin: Always answer in German (9)'));
     await waitFor(() => expect(screen.getAllByRole('listitem')).toHaveLength(1));
-    expect(backend.world.branch(app.conversation.branchId).pins.at(-1)?.text).toBe('Always answer in German (9)');
+    expect(backend.store.branch(app.conversation.branchId).pins.at(-1)?.text).toBe('Always answer in German (9)');
     await user.click(screen.getByLabelText('Dismiss: Always answer in German (8)'));
     await waitFor(() => expect(screen.queryByLabelText('Suggested pins')).not.toBeInTheDocument());
     expect(called(backend, 'inspect.dismissSuggestedPin')).toHaveLength(1);

@@ -1,5 +1,5 @@
 import type { RecoveryItem } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 /** The presentation of a reconciler's finding. */
 export interface Finding {

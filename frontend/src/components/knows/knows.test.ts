@@ -10,7 +10,7 @@ import ComposerNotices from '../composer/ComposerNotices.svelte';
 async function opened() {
   const started = await startedApp({ data: 'rich' });
   const { app, backend } = started;
-  const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
+  const { row } = [...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
   await app.navigation.openSession(row.id);
   const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
   return { ...started, calls, row, user: userEvent.setup() };
@@ -90,8 +90,8 @@ describe('what the program knows', () => {
 
   it('opens the first list that has entries, counts all, and a search opens one with matches', async () => {
     const { app, backend, row, user } = await opened();
-    for (const branch of backend.world.branches.values()) Object.assign(branch, { pins: [], suggested: [] });
-    const branch = backend.world.branches.get(row.activeBranch)!;
+    for (const branch of backend.store.branches.values()) Object.assign(branch, { pins: [], suggested: [] });
+    const branch = backend.store.branches.get(row.activeBranch)!;
     await backend.sessions.setSessionSettings(row.id, { systemPrompt: 'I prefer metric units.', temperature: '1', effort: '' });
     mountIn(app, KnowsPage, {});
     expect(await screen.findByRole('radio', { name: 'Instructions (1)' })).toBeChecked();

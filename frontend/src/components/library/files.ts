@@ -1,6 +1,6 @@
 /** Reads files of the library in the page, so that the program gets their text. */
 import { BackendError } from '$lib/backend/errors';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 /** The text of a file chosen by the user. A file that is far too large is not read. */
 export async function textOfFile(file: File, megabytes: number): Promise<string> {

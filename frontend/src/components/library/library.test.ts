@@ -15,7 +15,7 @@ const poet = { id: '', name: 'Poet', instructions: 'Rhyme.', model: '', temperat
 async function opened() {
   const started = await startedApp({ data: 'rich', pace: { prepareMs: 5, frameMs: 5, chars: 400, commitMs: 60_000 } });
   const { app, backend } = started;
-  await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+  await app.navigation.openSession([...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
   const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
   return { ...started, calls, user: userEvent.setup() };
 }

@@ -7,8 +7,8 @@ import type { FakeBackend } from '$lib/backend/fake';
 import { maxAttached } from '$lib/state/memory.svelte';
 import { mountWith } from '$shared/testing/harness';
 import Inspector from '../inspector/Inspector.svelte';
-import { chooseLanguage } from '$lib/words/words.svelte';
-import { chipLabel, dayOf, embedderName, factsOf, fromMatch, indexWords, isBeginning, markWords, readable, spaceShare, startOfDay, tagOf, timingWords, whoSaid } from './words';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
+import { chipLabel, dayOf, embedderName, factsOf, fromMatch, indexText, isBeginning, markWords, readable, spaceShare, startOfDay, tagOf, timingText, whoSaid } from './labels';
 
 type Prepare = Parameters<typeof mountWith>[3];
 
@@ -320,12 +320,12 @@ describe('sessions and turns', () => {
     await user.click(lines()[0]!);
     await screen.findByRole('group', { name: 'Full text' });
     const chunks = calls(backend, 'memory.chunk').length;
-    for (const kind of ['turn', 'jobs'] as const) backend.world.changed(kind, '', app.conversation.sessionId);
+    for (const kind of ['turn', 'jobs'] as const) backend.store.changed(kind, '', app.conversation.sessionId);
     await waitFor(() => expect(calls(backend, 'memory.status').length).toBeGreaterThan(statuses));
     expect(searches()).toBe(before);
     const answered = await backend.memory.status('');
     backend.memory.status = async () => ({ ...answered, units: answered.units + 2 });
-    backend.world.changed('jobs', '', '');
+    backend.store.changed('jobs', '', '');
     await waitFor(() => expect(searches()).toBe(before + 1));
     expect(calls(backend, 'memory.chunk')).toHaveLength(chunks);
     watch.disconnect();
@@ -355,7 +355,7 @@ describe('the index', () => {
     const bar = await screen.findByRole('progressbar', { name: 'Indexed with text-embedding-3-small (openai)' });
     expect(bar).toHaveAttribute('aria-valuenow', '430');
     done = 999;
-    backend.world.changed('reindex', '', '');
+    backend.store.changed('reindex', '', '');
     await waitFor(() => expect(bar).toHaveAttribute('aria-valuenow', '999'));
     expect(screen.getByText(/99.%/)).toBeInTheDocument();
   });
@@ -379,7 +379,7 @@ describe('texts', () => {
     [status({ units: 12_840, spaces: [{ ...local, done: 12_830 }] }), '12\u202f840 memories in all sessions, 10 being indexed'],
     [status({ units: 5, spaces: [local, { ...local, embedder: 'ollama/nomic/768/v2', state: 'building' }] }), '5 memories in all sessions, indexing with nomic (ollama)'],
     [status({ on: false, units: 5, spaces: [local] }), '5 memories in all sessions, index up to date. Memory is off: nothing is recalled into prompts'],
-  ])('of the index %#', (index, words) => expect(indexWords(index)).toBe(words));
+  ])('of the index %#', (index, words) => expect(indexText(index)).toBe(words));
 
   test('a share is 100 % only when everything is done', () => {
     expect(spaceShare({ done: 999, total: 1000 })).toBe(99);
@@ -413,7 +413,7 @@ describe('texts', () => {
     expect(whoSaid({ speaker: '', role: 'assistant' })).toBe('the model');
     expect(embedderName('local/hashed/256/v1')).toBe('built-in (hashed word features)');
     expect(embedderName('openai/nomic-ai/nomic-embed/768/v2')).toBe('nomic-ai/nomic-embed (openai)');
-    expect(timingWords({ hits: [], candidates: 1, embedder: '', warning: '', totalMs: 31.4, embedMs: 0, vectorMs: 0, keywordMs: 2.04 })).toBe('1 candidates in 31\u202fms: words 2.0');
+    expect(timingText({ hits: [], candidates: 1, embedder: '', warning: '', totalMs: 31.4, embedMs: 0, vectorMs: 0, keywordMs: 2.04 })).toBe('1 candidates in 31\u202fms: words 2.0');
     expect([tagOf('decision'), tagOf('explanation')]).toEqual(['Decision', '']);
     const row: ChunkRow = { id: 'c', turnId: 't', turnSeq: 12, sessionId: 's', sessionTitle: 'Rye loaf', branchId: 'b', role: 'user', speaker: '', type: 'other', excerpt: '', summary: '', tokens: 1, document: 'notes.md', at: 0 };
     expect([factsOf(row, 's'), factsOf(row, 'other')]).toEqual([['you', '#12', 'notes.md'], ['you', '#12', 'notes.md', 'in “Rye loaf”']]);

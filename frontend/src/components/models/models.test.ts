@@ -6,20 +6,20 @@ import { offerView } from '$lib/backend/fake/presets';
 import type { ToolCallView, TurnView } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import Chat from '../shell/Chat.svelte';
-import { abilityWords, choiceGroups, priceWords, windowWord } from './words';
+import { abilityText, choiceGroups, priceText, windowWord } from './labels';
 
 const calls = (backend: Awaited<ReturnType<typeof startedApp>>['backend'], name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
 
 describe('texts about models', () => {
   it('contain only what is known', () => {
     expect([windowWord(200_000), windowWord(8_192, 'unknown window'), windowWord(0), windowWord(900)]).toEqual(['200k', '?', '?', '900']);
-    expect(abilityWords({ images: 'yes', tools: '', reasoning: 'no' })).toBe('images');
-    expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'configured', local: false })).toBe('$3 in, $15 out');
-    expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'list 2026-08-05', local: false })).toBe('about $3 in, $15 out');
-    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: '', local: false })).toBe('');
-    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: '', local: true })).toBe('runs here');
-    expect(priceWords({ priceInput: 3, priceOutput: 15, priceSource: 'server', local: true })).toBe('about $3 in, $15 out');
-    expect(priceWords({ priceInput: 0, priceOutput: 0, priceSource: 'server', local: true })).toBe('no cost');
+    expect(abilityText({ images: 'yes', tools: '', reasoning: 'no' })).toBe('images');
+    expect(priceText({ priceInput: 3, priceOutput: 15, priceSource: 'configured', local: false })).toBe('$3 in, $15 out');
+    expect(priceText({ priceInput: 3, priceOutput: 15, priceSource: 'list 2026-08-05', local: false })).toBe('about $3 in, $15 out');
+    expect(priceText({ priceInput: 0, priceOutput: 0, priceSource: '', local: false })).toBe('');
+    expect(priceText({ priceInput: 0, priceOutput: 0, priceSource: '', local: true })).toBe('runs here');
+    expect(priceText({ priceInput: 3, priceOutput: 15, priceSource: 'server', local: true })).toBe('about $3 in, $15 out');
+    expect(priceText({ priceInput: 0, priceOutput: 0, priceSource: 'server', local: true })).toBe('no cost');
   });
 
   it('put favourites first, then recent ones, then the others, then those of each place', () => {
@@ -46,7 +46,7 @@ describe('choosing a model beside the message', () => {
     await userEvent.selectOptions(within(dialog).getByRole('combobox', { name: 'Reasoning effort' }), 'High');
     await userEvent.click(within(dialog).getByRole('button', { name: /^local/ }));
     expect(await screen.findByRole('button', { name: 'Model and effort: local, high effort, this message' })).toBeVisible();
-    expect(backend.world.session(app.conversation.sessionId).model).toBe('sonnet');
+    expect(backend.store.session(app.conversation.sessionId).model).toBe('sonnet');
     app.draft.typed = 'Hello';
     await app.composer.send();
     app.draft.typed = 'Again';
@@ -72,7 +72,7 @@ describe('choosing a model beside the message', () => {
     await userEvent.selectOptions(within(dialog).getByRole('combobox', { name: 'Reasoning effort' }), 'Low');
     await userEvent.click(offered);
     await waitFor(() => expect(calls(backend, 'settings.addOffered')).toEqual([['anthropic', 'claude-opus']]));
-    await expect.poll(() => backend.world.session(app.conversation.sessionId).settings.effort).toBe('low');
+    await expect.poll(() => backend.store.session(app.conversation.sessionId).settings.effort).toBe('low');
     await expect.poll(() => app.modelPicker.recent[0]).toBe('claude-opus');
   });
 
@@ -146,7 +146,7 @@ describe('unknown properties are asked once', () => {
     const { app, backend } = await unknownAbilities();
     await backend.tools.setSessionMode(app.conversation.sessionId, 'enabled');
     expect(await screen.findByText('Can sonnet call tools?')).toBeVisible();
-    const added = backend.world.addTurn(app.conversation.branchId, { ...turn, model: 'sonnet' });
+    const added = backend.store.addTurn(app.conversation.branchId, { ...turn, model: 'sonnet' });
     if (calls.length > 0) {
       backend.toolbox.propose(added, calls);
       added.state = turn.state; // it continued and is complete

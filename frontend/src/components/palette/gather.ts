@@ -2,12 +2,12 @@ import { providerName } from '../settings/providers';
 import type { BranchView, SessionRow, Setting } from '$lib/backend/types';
 import { entries } from '$lib/commands/list';
 import type { App } from '$lib/state/app.svelte';
-import { program, settingWords } from '$lib/words/program';
-import { t } from '$lib/words/words.svelte';
-import { moment } from '$shared/format';
+import { program, settingTexts } from '$lib/i18n/program';
+import { t } from '$lib/i18n/i18n.svelte';
+import { formatTimeOrDay } from '$shared/format';
 import { shownValue } from '../settings/bounds';
 import { groupId } from '../settings/sections';
-import { choiceWords } from '../settings/words';
+import { choiceText } from '../settings/labels';
 import type { Item } from './items';
 
 /** Data requested when the palette opens. */
@@ -31,7 +31,7 @@ function commands(app: App): Item[] {
     }));
 }
 
-const session = (app: App, row: SessionRow): Item => ({ id: `session:${row.id}`, kind: 'session', title: row.title || t('shell.newConversation'), words: row.folder, detail: [row.folder, moment(row.updatedAt)].filter(Boolean).join(' · '), run: () => app.navigation.openSession(row.id) });
+const session = (app: App, row: SessionRow): Item => ({ id: `session:${row.id}`, kind: 'session', title: row.title || t('shell.newConversation'), words: row.folder, detail: [row.folder, formatTimeOrDay(row.updatedAt)].filter(Boolean).join(' · '), run: () => app.navigation.openSession(row.id) });
 
 const branch = (app: App, view: BranchView): Item => ({ id: `branch:${view.id}`, kind: 'branch', title: view.label, detail: t('palette.turns', { count: view.turns }), run: () => app.branches.open(view.id) });
 
@@ -43,8 +43,8 @@ function models(app: App): Item[] {
 }
 
 function setting(app: App, entry: Setting): Item {
-  const { label, help } = settingWords(entry);
-  const value = entry.value && (choiceWords[entry.key]?.[entry.value] ?? shownValue(entry, entry.value));
+  const { label, help } = settingTexts(entry);
+  const value = entry.value && (choiceText[entry.key]?.[entry.value] ?? shownValue(entry, entry.value));
   return {
     id: `setting:${entry.key}`, kind: 'setting', title: t('palette.settingOf', { group: program(entry.group), label }), words: `${entry.key} ${help}`,
     detail: [value, program(entry.unit)].filter(Boolean).join(' '), run: () => app.layout.openSettings(groupId(entry.group)),

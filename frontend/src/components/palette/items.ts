@@ -1,7 +1,7 @@
 /** The palette's items, and their order for the typed text. */
 import { fuzzy } from '$lib/commands/fuzzy';
 import type { Span } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 export type ItemKind = 'command' | 'session' | 'branch' | 'model' | 'setting' | 'turn' | 'search';
 

@@ -5,8 +5,8 @@ import { commands } from '$lib/commands/commands';
 import { entries } from '$lib/commands/list';
 import { capsOf, withKeys } from '$lib/keys';
 import * as printing from '$lib/state/printing';
-import { program } from '$lib/words/program';
-import { chooseLanguage } from '$lib/words/words.svelte';
+import { program } from '$lib/i18n/program';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountIn, startedApp } from '../../test/mount';
 import { sectionsOf, type Item } from './items';
 import { gather } from './gather';
@@ -20,7 +20,7 @@ async function palette(language = 'en') {
   await started.backend.settings.set('ui.language', language);
   const { app, backend } = started;
   app.layout.measured(80);
-  await app.navigation.openSession([...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.id);
+  await app.navigation.openSession([...backend.store.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.id);
   const show = () => {
     app.palette.toggle();
     return mountIn(app, Palette, {});

@@ -5,7 +5,7 @@ import type { FakeOptions } from '$lib/backend/fake';
 import type { ProgramClientView } from '$lib/backend/types';
 import Settings from '../settings/Settings.svelte';
 import { mountWith } from '$shared/testing/harness';
-import { accessWords } from './words';
+import { accessText } from './labels';
 
 async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typeof mountWith>[3]) {
   const mounted = await mountWith(Settings, (app) => {
@@ -31,8 +31,8 @@ describe('programs', () => {
 
   test('a program that never connected has no access yet, and has not asked for it', () => {
     const client: ProgramClientView = { name: 'Zed', scope: 'asked', sessions: [], folders: [], remember: false, claims: '', tokenAt: 1, createdAt: 1, seenAt: 0, notes: '' };
-    expect(accessWords(client)).toEqual({ words: 'no access yet', tone: 'plain' });
-    expect(accessWords({ ...client, seenAt: 2 })).toEqual({ words: 'asks for access', tone: 'warn' });
+    expect(accessText(client)).toEqual({ words: 'no access yet', tone: 'plain' });
+    expect(accessText({ ...client, seenAt: 2 })).toEqual({ words: 'asks for access', tone: 'warn' });
   });
 
   test('chosen sessions are added and removed', async () => {

@@ -12,12 +12,12 @@ import MemoryFilters from '../memory/MemoryFilters.svelte';
 import FolderDialog from '../sessions/FolderDialog.svelte';
 import FolderLine from '../sessions/FolderLine.svelte';
 import ProjectDialogs from './ProjectDialogs.svelte';
-import { changeWords, reasonWords, skippedCount } from './words';
+import { changeText, reasonText, skippedCount } from './labels';
 
 async function opened() {
   const started = await startedApp({ data: 'rich', tools: true });
   const { app, backend } = started;
-  const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
+  const { row } = [...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
   await app.navigation.openSession(row.id);
   const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
   return { ...started, calls, row, user: userEvent.setup() };
@@ -42,10 +42,10 @@ describe('the result of scanning a folder', () => {
     [{ newCount: 3, changedCount: 1, removedCount: 2 }, '3 new, 1 changed, 2 removed'],
     [{ newCount: 0, changedCount: 1, removedCount: 0 }, '1 changed'],
     [{ newCount: 0, changedCount: 0, removedCount: 0 }, 'no changes'],
-  ])('as text', (counts, words) => expect(changeWords(counts)).toBe(words));
+  ])('as text', (counts, words) => expect(changeText(counts)).toBe(words));
 
   it('shows why files were skipped, also for an unknown reason', () => {
-    expect([reasonWords('may contain secrets'), reasonWords('of another moon')]).toEqual(['May contain secrets', 'of another moon']);
+    expect([reasonText('may contain secrets'), reasonText('of another moon')]).toEqual(['May contain secrets', 'of another moon']);
     expect(skippedCount({ skipped: [{ reason: 'a', count: 2 }, { reason: 'b', count: 3 }] })).toBe(5);
   });
 });
@@ -140,7 +140,7 @@ describe('a project', () => {
     const { app, backend } = await opened();
     const { id } = await backend.projects.create('Bakery');
     await backend.projects.watch(id, '/srv/bakery');
-    backend.world.projects[0]!.view.scan = scanView({ error: 'The folder cannot be read, so its index was not changed: it is gone' });
+    backend.store.projects[0]!.view.scan = scanView({ error: 'The folder cannot be read, so its index was not changed: it is gone' });
     mountIn(app, ProjectDialogs, {});
     app.projects.show(id, 'files');
     expect(await screen.findByText(/The folder cannot be read/)).toBeVisible();

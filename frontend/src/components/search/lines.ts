@@ -1,7 +1,7 @@
 /** The results as rows for navigation: the title of each session, its results, and a link to the remaining ones. */
 import type { SearchGroup, SearchHit, SearchResult } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
-import { grouped } from '$shared/format';
+import { t } from '$lib/i18n/i18n.svelte';
+import { formatCount } from '$shared/format';
 
 export type Line =
   | { kind: 'title'; id: string; group: SearchGroup }
@@ -42,10 +42,10 @@ export function howFound(method: string): string {
 }
 
 /** The number of results and the time, as a sentence. */
-export function foundWords({ groups, hits, truncated, totalMs }: SearchResult): string {
+export function foundText({ groups, hits, truncated, totalMs }: SearchResult): string {
   if (groups.length === 0) return t('shared.noResults');
   const sessions = groups.length;
-  const time = t('units.milliseconds', { n: grouped(totalMs) });
+  const time = t('units.milliseconds', { n: formatCount(totalMs) });
   if (hits === 0) return t('search.foundTitles', { sessions, time });
   return truncated ? t('search.foundMore', { hits, sessions, time }) : t('search.found', { hits, sessions, time });
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { SearchGroup } from '$lib/backend/types';
 import { wordsOf } from '$lib/state/search.svelte';
 import { mountIn, startedApp } from '../../test/mount';
-import { foundWords, lineGroups, lineTarget } from './lines';
+import { foundText, lineGroups, lineTarget } from './lines';
 import SearchPanel from './SearchPanel.svelte';
 
 const group = (more: Partial<SearchGroup> = {}): SearchGroup => ({ sessionId: 's', title: 'T', folder: '', archived: false, updatedAt: 0, marks: [], hits: [], more: 0, ...more });
@@ -13,7 +13,7 @@ async function panel() {
   const started = await startedApp({ data: 'rich' });
   const { app } = started;
   app.layout.measured(80);
-  await app.navigation.openSession([...started.backend.world.sessions.values()].find(({ row }) => row.title === 'Rye loaf, wetter dough')!.row.id);
+  await app.navigation.openSession([...started.backend.store.sessions.values()].find(({ row }) => row.title === 'Rye loaf, wetter dough')!.row.id);
   app.search.narrow({ meaning: false });
   app.search.show();
   mountIn(app, SearchPanel, {});
@@ -169,9 +169,9 @@ describe('rows of results', () => {
 
   it('counts in a sentence', () => {
     const result = { groups: [group()], hits: 0, truncated: false, warning: '', totalMs: 12 };
-    expect(foundWords(result)).toContain('1 session by title');
-    expect(foundWords({ ...result, hits: 3, truncated: true })).toContain('3 results in more than 1 session');
-    expect(foundWords({ ...result, groups: [] })).toBe('No results');
+    expect(foundText(result)).toContain('1 session by title');
+    expect(foundText({ ...result, hits: 3, truncated: true })).toContain('3 results in more than 1 session');
+    expect(foundText({ ...result, groups: [] })).toBe('No results');
   });
 
   it('marks each word once', () => expect(wordsOf({ snippet: 'a rye and a rye', marks: [{ from: 2, to: 5 }, { from: 12, to: 15 }] })).toEqual(['rye']));

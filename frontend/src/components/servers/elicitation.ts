@@ -1,6 +1,6 @@
 /** Checks the answer to a server's question. The server checks it again; this gives earlier feedback. */
 import type { ElicitationField, ElicitationValue } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 export function faultOf(field: ElicitationField, values: readonly string[]): string {
   const entered = values.filter((value) => value.trim() !== '');

@@ -15,11 +15,11 @@ import PickDialog from './PickDialog.svelte';
 import SecretDialog from './SecretDialog.svelte';
 import ServerImportDialog from './ServerImportDialog.svelte';
 import ServersPage from './ServersPage.svelte';
-import { placeOf } from './words';
+import { placeOf } from './labels';
 
 async function page(seeded = true) {
   const { app, backend } = await startedApp();
-  if (seeded) seedServers(backend.world, backend.mcp);
+  if (seeded) seedServers(backend.store, backend.mcp);
   mountIn(app, ServersPage, { ontools: () => undefined });
   if (seeded) await screen.findByRole('region', { name: 'files' });
   return { app, backend, server: (name: string) => screen.getByRole('region', { name }) };
@@ -41,7 +41,7 @@ describe('the page of tool servers', () => {
 
   it('says which tools wait for approval, until they are accepted', async () => {
     const { app, backend } = await startedApp();
-    seedServers(backend.world, backend.mcp);
+    seedServers(backend.store, backend.mcp);
     for (const tool of ['read', 'write']) backend.toolbox.definitions.push(toolDefinition({ source: 'files', tool, pinned: 'new' }));
     mountIn(app, ServersPage, { ontools: () => undefined });
     expect(await screen.findByText('files: 2 tools wait for your approval')).toBeVisible();
@@ -291,7 +291,7 @@ describe('a question of a server', () => {
 describe('prompts and resources', () => {
   const picker = async () => {
     const { app, backend } = await startedApp();
-    seedServers(backend.world, backend.mcp);
+    seedServers(backend.store, backend.mcp);
     await app.commands.run('serverItems');
     expect(app.servers.picking).toBe(true);
     mountIn(app, PickDialog, {});

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { mountIn, startedApp } from '../../test/mount';
 import SessionSettingsDialog from './SessionSettingsDialog.svelte';
-import { temperatureFault } from './words';
+import { temperatureFault } from './labels';
 
 it.each([['', true], ['0', true], ['0.7', true], ['.5', true], ['1,5', true], ['2', true], ['2.1', false], ['-1', false], ['warm', false], ['1e1', false], ['0x1', false]])('temperature %s', (text, valid) => {
   expect(temperatureFault(text) === '').toBe(valid);
@@ -12,12 +12,12 @@ it.each([['', true], ['0', true], ['0.7', true], ['.5', true], ['1,5', true], ['
 async function dialog() {
   const started = await startedApp();
   const { app, backend } = started;
-  backend.world.session(app.conversation.sessionId).settings = { systemPrompt: 'Be brief.', temperature: '', effort: 'low' };
+  backend.store.session(app.conversation.sessionId).settings = { systemPrompt: 'Be brief.', temperature: '', effort: 'low' };
   app.sessionSettings.show();
   mountIn(app, SessionSettingsDialog, {});
   const prompt = screen.getByRole('textbox', { name: 'System prompt' });
   await waitFor(() => expect(prompt).toHaveValue('Be brief.'));
-  return { ...started, prompt, user: userEvent.setup(), stored: () => backend.world.session(app.conversation.sessionId).settings };
+  return { ...started, prompt, user: userEvent.setup(), stored: () => backend.store.session(app.conversation.sessionId).settings };
 }
 
 describe('the settings of a session', () => {
@@ -52,7 +52,7 @@ describe('the settings of a session', () => {
     const started = await startedApp();
     const { app, backend } = started;
     const text = `Obey the parrot.\n${'Be polite to it. '.repeat(40)}End.`;
-    Object.assign(backend.world.session(app.conversation.sessionId), { settings: { systemPrompt: '', temperature: '', effort: '' }, imported: { source: 'chatgpt', text, cut: false } });
+    Object.assign(backend.store.session(app.conversation.sessionId), { settings: { systemPrompt: '', temperature: '', effort: '' }, imported: { source: 'chatgpt', text, cut: false } });
     app.sessionSettings.show();
     mountIn(app, SessionSettingsDialog, {});
     const user = userEvent.setup();
@@ -61,8 +61,8 @@ describe('the settings of a session', () => {
     expect((await screen.findByRole('region', { name: 'Instructions that came with the import' })).textContent).toBe(text);
     expect(prompt).toHaveValue('');
     await user.click(screen.getByRole('button', { name: 'Use as the system prompt' }));
-    expect([(prompt as HTMLTextAreaElement).value, backend.world.session(app.conversation.sessionId).settings.systemPrompt]).toEqual([text, '']);
+    expect([(prompt as HTMLTextAreaElement).value, backend.store.session(app.conversation.sessionId).settings.systemPrompt]).toEqual([text, '']);
     await user.click(screen.getByRole('button', { name: 'Save' }));
-    await waitFor(() => expect(backend.world.session(app.conversation.sessionId).settings.systemPrompt).toBe(text));
+    await waitFor(() => expect(backend.store.session(app.conversation.sessionId).settings.systemPrompt).toBe(text));
   });
 });

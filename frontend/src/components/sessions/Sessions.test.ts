@@ -86,9 +86,9 @@ describe('the sessions column', () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     const id = app.conversation.sessionId;
     await app.sessionActions.archive(id, true);
-    expect([backend.world.session(id).row.archived, app.conversation.sessionId === id]).toEqual([true, false]);
+    expect([backend.store.session(id).row.archived, app.conversation.sessionId === id]).toEqual([true, false]);
     app.toasts.act(app.toasts.list.at(-1)!.id);
-    await waitFor(() => expect(backend.world.session(id).row.archived).toBe(false));
+    await waitFor(() => expect(backend.store.session(id).row.archived).toBe(false));
   });
 });
 
@@ -130,8 +130,8 @@ describe('the row of a session', () => {
 
   it('suggests a title from the conversation; Tab accepts it, Enter saves it', async () => {
     const { app, backend, renamed, props } = await line();
-    const session = backend.world.addSession('Rye loaf');
-    backend.world.addTurn(session.row.activeBranch, { user: [block('text', 'How wet is a rye dough? I have 500 g.')] });
+    const session = backend.store.addSession('Rye loaf');
+    backend.store.addTurn(session.row.activeBranch, { user: [block('text', 'How wet is a rye dough? I have 500 g.')] });
     mountIn(app, SessionLine, { ...props, row: { ...props.row, id: session.row.id }, renaming: true });
     expect(await screen.findByText('How wet is a rye dough')).toBeInTheDocument();
     await userEvent.keyboard('{Tab}');
@@ -151,8 +151,8 @@ describe('the row of a session', () => {
 
 it('a load during another one ends with the result for the last text', async () => {
   const { app, backend } = await startedApp();
-  backend.world.addSession('About harbours');
-  backend.world.addSession('About gardens');
+  backend.store.addSession('About harbours');
+  backend.store.addSession('About gardens');
   await app.sessions.load();
   const release = backend.hold('sessions.list');
   app.sessions.filter = 'gard';

@@ -86,7 +86,7 @@ describe('arranging sessions', () => {
     ({ app, backend } = await startedApp({ data: 'rich' }));
   });
   const row = (title: string) => app.sessions.list.find((candidate) => candidate.title === title)!;
-  const folder = (title: string) => [...backend.world.sessions.values()].find((session) => session.row.title === title)!.row.folder;
+  const folder = (title: string) => [...backend.store.sessions.values()].find((session) => session.row.title === title)!.row.folder;
   const undo = () => app.undo.undo();
 
   it('moves several into a folder, and undo restores the folder of each', async () => {
@@ -112,7 +112,7 @@ describe('arranging sessions', () => {
   });
 
   it('renames a folder with its archived sessions', async () => {
-    const shed = [...backend.world.sessions.values()].find((session) => session.row.archived)!;
+    const shed = [...backend.store.sessions.values()].find((session) => session.row.archived)!;
     shed.row.folder = 'Work';
     await app.arranging.move([row('Invoice number formats').id], 'Work');
     await app.arranging.renameFolder('Work', 'Office');
@@ -125,7 +125,7 @@ describe('arranging sessions', () => {
     const open = app.conversation.sessionId;
     const ids = [open, row('Invoice number formats').id];
     await app.sessionActions.archiveAll(ids, true);
-    const archived = () => ids.map((id) => backend.world.session(id).row.archived);
+    const archived = () => ids.map((id) => backend.store.session(id).row.archived);
     expect([archived(), app.conversation.sessionId === open]).toEqual([[true, true], false]);
     expect(await undo()).toBe(true);
     await waitFor(() => expect(archived()).toEqual([false, false]));
@@ -133,7 +133,7 @@ describe('arranging sessions', () => {
 
   it('opens a copy and says what it does not contain', async () => {
     await app.sessionActions.duplicate(row('Every state of a turn').id);
-    const copy = backend.world.session(app.conversation.sessionId).row;
+    const copy = backend.store.session(app.conversation.sessionId).row;
     expect(copy.title).toBe('Every state of a turn (copy)');
     expect(app.toasts.list.at(-1)?.hint).toBe('2 turns are still open in the original and not in the copy.');
   });
@@ -158,7 +158,7 @@ describe('arranging sessions', () => {
     await userEvent.click(screen.getByRole('button', { name: /Move to a folder/ }));
     expect(app.arranging.asking).toEqual(ids);
     await userEvent.click(screen.getByRole('button', { name: /^Archive/ }));
-    await waitFor(() => expect(ids.every((id) => backend.world.session(id).row.archived)).toBe(true));
+    await waitFor(() => expect(ids.every((id) => backend.store.session(id).row.archived)).toBe(true));
   });
 
   it('selects a folder: an existing one with the arrows, a new one by name', async () => {
@@ -233,7 +233,7 @@ describe('arranging sessions', () => {
     expect(app.arranging.asking).not.toBeNull();
     app.arranging.closeFolder();
     await press('Delete');
-    await waitFor(() => expect([backend.world.session(id).row.archived, selection.size]).toEqual([true, 0]));
+    await waitFor(() => expect([backend.store.session(id).row.archived, selection.size]).toEqual([true, 0]));
   });
 
   it('moves into a folder, collapses it with Left and expands it with Right', async () => {

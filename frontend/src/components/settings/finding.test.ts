@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { afterEach, describe, expect, it } from 'vitest';
-import { chooseLanguage } from '$lib/words/words.svelte';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountWith } from '$shared/testing/harness';
 import { startedApp } from '../../test/mount';
 import { showField } from './findField';

@@ -2,7 +2,7 @@ import { waitFor } from '@testing-library/svelte';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import type { App } from '$lib/state/app.svelte';
-import { chooseLanguage, t } from '$lib/words/words.svelte';
+import { chooseLanguage, t } from '$lib/i18n/i18n.svelte';
 import { startedApp } from '../../test/mount';
 import { languageKey, SettingsEditor } from './settings.svelte';
 
@@ -31,6 +31,6 @@ it('the configured language is used from the first moment', async () => {
 
 it('a language chosen in another window is applied', async () => {
   Object.assign(backend.program.settings.find(({ key }) => key === languageKey)!, { value: 'de' });
-  backend.world.changed('settings', '', '');
+  backend.store.changed('settings', '', '');
   await waitFor(() => expect(t('shared.cancel')).toBe('Abbrechen'));
 });

@@ -1,6 +1,6 @@
 import type { ModelView } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
-import { typedNumber } from '$shared/format';
+import { t } from '$lib/i18n/i18n.svelte';
+import { parseTypedNumber } from '$shared/format';
 
 export function emptyModel(): ModelView {
   return {
@@ -53,7 +53,7 @@ export function suggestedName(modelId: string, taken: (name: string) => boolean)
 
 /** A typed limit in tokens: empty is 0, which means "look it up". Undefined if it is not a whole number. */
 export function typedLimit(text: string): number | undefined {
-  const digits = typedNumber(text, true);
+  const digits = parseTypedNumber(text, true);
   if (digits === '') return 0;
   return /^\d{1,9}$/.test(digits) ? Number(digits) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { KeyView, ModelView } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 const names: Record<string, string> = {
   openai: 'OpenAI',

@@ -1,7 +1,7 @@
 import type { Setting } from '$lib/backend/types';
-import { program, settingWords } from '$lib/words/program';
-import { t, type PlainKey } from '$lib/words/words.svelte';
-import { choiceWords } from './words';
+import { program, settingTexts } from '$lib/i18n/program';
+import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
+import { choiceText } from './labels';
 
 /** A page of the settings, in the order of the list. */
 export interface Section {
@@ -54,8 +54,8 @@ const ofGroup = (id: string, lead: string): Section => ({ id, title: groupTitle(
 
 /** The common pages, most used first. Groups of the program that are not listed here follow under "All settings". */
 const commonPages = (): Section[] => [
-  { id: 'general', title: t('settings.general'), lead: t('settings.generalLead'), fields: [{ label: t('autostart.label'), also: `${t('autostart.help')} ${t('settings.autostartWords')}` }, { label: t('settings.defaultModel') }, { label: t('settings.configFile') }, { label: t('settings.version'), also: `${t('updates.check')} ${t('settings.updateWords')}` }] },
-  { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead'), fields: [{ label: t('settings.theme'), also: t('settings.themeWords') }, { label: t('settings.textSize'), also: t('settings.textSizeWords') }, ...[t('settings.codeSize'), t('settings.messageWidth'), t('settings.motion'), t('settings.wrapCode'), t('settings.lineNumbers'), t('settings.previews')].map((label) => ({ label }))] },
+  { id: 'general', title: t('settings.general'), lead: t('settings.generalLead'), fields: [{ label: t('autostart.label'), also: `${t('autostart.help')} ${t('settings.autostartText')}` }, { label: t('settings.defaultModel') }, { label: t('settings.configFile') }, { label: t('settings.version'), also: `${t('updates.check')} ${t('settings.updateText')}` }] },
+  { id: 'appearance', title: t('settings.appearance'), lead: t('settings.appearanceLead'), fields: [{ label: t('settings.theme'), also: t('settings.themeText') }, { label: t('settings.textSize'), also: t('settings.textSizeText') }, ...[t('settings.codeSize'), t('settings.messageWidth'), t('settings.motion'), t('settings.wrapCode'), t('settings.lineNumbers'), t('settings.previews')].map((label) => ({ label }))] },
   { id: 'providers', title: t('settings.providers'), lead: t('settings.providersLead') },
   { id: 'models', title: t('settings.modelsPage'), lead: t('settings.modelsLead') },
   ofGroup(costSection, t('settings.costLead')),
@@ -103,8 +103,8 @@ export function settingsOf(section: string, settings: readonly Setting[]): Setti
  * name, or in its key.
  */
 export function matches(setting: Setting, search: string): boolean {
-  const { label, help } = settingWords(setting);
-  const words = choiceWords[setting.key] ?? {};
+  const { label, help } = settingTexts(setting);
+  const words = choiceText[setting.key] ?? {};
   const choices = setting.choices.map((choice) => `${choice} ${words[choice] ?? ''}`);
   return contains([label, help, groupTitle(setting.group), setting.label, setting.key, ...choices].join(' '), search);
 }

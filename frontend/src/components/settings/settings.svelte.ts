@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { Setting, SettingsView } from '$lib/backend/types';
-import { chooseLanguage } from '$lib/words/words.svelte';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { Loaded } from '$shared/loaded.svelte';
 
 /** The setting of the window's language. */

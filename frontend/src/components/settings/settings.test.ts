@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { FakeOptions } from '$lib/backend/fake';
 import { mountWith } from '$shared/testing/harness';
 import Settings from './Settings.svelte';
-import { choiceWords, helpIn } from './words';
+import { choiceText, helpIn } from './labels';
 
 const canary = 'sk-ant-canary-0123456789';
 
@@ -204,12 +204,12 @@ describe('plain settings', () => {
     await open('group:Export');
     expect(await screen.findByText(/^Default: Bundle \(\.cinf\)/)).toBeInTheDocument();
     expect(screen.getByRole('option', { name: 'Markdown (.md)' })).toBeInTheDocument();
-    const scope = choiceWords['retrieval.scope']!;
+    const scope = choiceText['retrieval.scope']!;
     expect(helpIn(scope, "What may be remembered: this branch's own past, the whole session, or all sessions. all lets one session's text reach another's provider.")).toBe(
       "What may be remembered: this branch's own past, the whole session, or all sessions. “All sessions” lets one session's text reach another's provider.",
     );
     expect(helpIn(scope, 'Where. project and all can send text. project and more.')).toBe('Where. “This project” and “All sessions” can send text. “This project” and more.');
-    expect(helpIn(choiceWords['retrieval.profile']!, 'measured ranks by the numbers below; srd by plain ones.')).toBe('“Measured” ranks by the numbers below; “Specification” by plain ones.');
+    expect(helpIn(choiceText['retrieval.profile']!, 'measured ranks by the numbers below; srd by plain ones.')).toBe('“Measured” ranks by the numbers below; “Specification” by plain ones.');
   });
 
   test('the page of costs begins with this month, background work apart', async () => {
@@ -378,7 +378,7 @@ describe('appearance', () => {
     const { app, backend } = await open('appearance');
     const elsewhere = (values: Record<string, string>) => {
       for (const [key, value] of Object.entries(values)) backend.program.set(key, value);
-      backend.world.changed('settings', '', '');
+      backend.store.changed('settings', '', '');
     };
     elsewhere({ 'appearance.theme': 'dark', 'appearance.text_zoom': '150', 'appearance.code_size': '90', 'appearance.code_wrap': 'true', 'appearance.code_numbers': 'true', 'appearance.previews': 'false', 'appearance.message_width': 'wide', 'appearance.motion': 'reduced' });
     await waitFor(() => expect(document.documentElement.dataset.theme).toBe('dark'));

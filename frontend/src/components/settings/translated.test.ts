@@ -1,13 +1,13 @@
 import { screen, waitFor } from '@testing-library/svelte';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Setting } from '$lib/backend/types';
-import { chooseLanguage, t } from '$lib/words/words.svelte';
+import { chooseLanguage, t } from '$lib/i18n/i18n.svelte';
 import userEvent from '@testing-library/user-event';
 import { mountIn, startedApp } from '../../test/mount';
 import ModelsPage from './ModelsPage.svelte';
 import { SettingsEditor } from './settings.svelte';
 import SettingRow from './SettingRow.svelte';
-import { helpIn } from './words';
+import { helpIn } from './labels';
 
 afterEach(() => chooseLanguage('en'));
 

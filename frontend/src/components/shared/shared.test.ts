@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { BackendError } from '$lib/backend/errors';
-import { clampable, grouped, listed, short, sized, spanned, typedNumber } from './format';
+import { clampable, formatCount, formatList, formatShort, formatBytes, formatDuration, parseTypedNumber } from './format';
 import { Act, Loaded } from './loaded.svelte';
 import { indentJSON, pieces } from './longtext';
 import { menuTarget, placeMenu, typeAhead } from './menu';
@@ -108,7 +108,7 @@ describe('a typed number', () => {
     ['1.234.567', true, '1234567'], ['1.234,567', true, '1234.567'], ['12.34', true, '12.34'], ['1,5', true, '1.5'],
     ['0,7', false, '0.7'], [',5', false, '.5'], ['0.7', false, '0.7'], ['1.234,5', false, '1234.5'], ['1,234.5', false, '1234.5'], ['1.234', false, '1.234'],
     ['many', true, 'many'], ['', false, ''],
-  ])('%s (whole: %s) is read as %s', (typed, whole, expected) => expect(typedNumber(typed, whole)).toBe(expected));
+  ])('%s (whole: %s) is read as %s', (typed, whole, expected) => expect(parseTypedNumber(typed, whole)).toBe(expected));
 });
 
 describe('menu', () => {
@@ -145,13 +145,13 @@ describe('menu', () => {
 });
 
 test('numbers as the window writes them', () => {
-  expect(grouped(1234567)).toBe(`1${gap}234${gap}567`);
-  expect([0, 999, 1_000, 9_999, 12_380, 99_949, 99_950].map(short)).toEqual(['0', '999', '1k', '10k', '12.4k', '99.9k', '100k']);
-  expect([['a'], ['a', 'b'], ['a', 'b', 'c']].map(listed)).toEqual(['a', 'a and b', 'a, b and c']);
-  expect(sized(12480)).toBe(`12${gap}480${gap}B`);
-  expect(sized(1_234_567)).toBe(`1.2${gap}MB`);
-  expect(spanned(640)).toBe(`640${gap}ms`);
-  expect(spanned(65_400)).toBe(`1${gap}min 5${gap}s`);
+  expect(formatCount(1234567)).toBe(`1${gap}234${gap}567`);
+  expect([0, 999, 1_000, 9_999, 12_380, 99_949, 99_950].map(formatShort)).toEqual(['0', '999', '1k', '10k', '12.4k', '99.9k', '100k']);
+  expect([['a'], ['a', 'b'], ['a', 'b', 'c']].map(formatList)).toEqual(['a', 'a and b', 'a, b and c']);
+  expect(formatBytes(12480)).toBe(`12${gap}480${gap}B`);
+  expect(formatBytes(1_234_567)).toBe(`1.2${gap}MB`);
+  expect(formatDuration(640)).toBe(`640${gap}ms`);
+  expect(formatDuration(65_400)).toBe(`1${gap}min 5${gap}s`);
 });
 
 test('a clamped text has a space before each place where its last line may end', () => {

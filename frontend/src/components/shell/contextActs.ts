@@ -1,6 +1,6 @@
 import { isTyping } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import { Copy, Pin } from '$shared/icons';
 import type { MenuItem } from '$shared/menu';
 import Download from '@lucide/svelte/icons/download';

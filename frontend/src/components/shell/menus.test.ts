@@ -8,7 +8,7 @@ import SessionLine from '../sessions/SessionLine.svelte';
 import BranchList from '../branches/BranchList.svelte';
 import ChooseBranch from '../branches/ChooseBranch.svelte';
 import MenuList from '$shared/MenuList.svelte';
-import { chooseLanguage } from '$lib/words/words.svelte';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import Shell from './Shell.svelte';
 import CloseWindow from './CloseWindow.svelte';
 import ContextMenu from './ContextMenu.svelte';

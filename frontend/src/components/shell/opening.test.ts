@@ -26,7 +26,7 @@ it('an error in the configuration file that appears while the program runs is sh
   const title = 'The configuration file has an error';
   const setFileError = (error: string) => {
     backend.program.fileError = error;
-    backend.world.changed('settings', '', '');
+    backend.store.changed('settings', '', '');
   };
   expect(screen.queryByText(title)).toBeNull();
   setFileError('line 3: this is not a value');

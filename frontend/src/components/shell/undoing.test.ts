@@ -7,7 +7,7 @@ import { onWindowKey } from './keys';
 
 async function started() {
   const { app, backend } = await startedApp({ data: 'rich' });
-  const { row } = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
+  const { row } = [...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!;
   await app.navigation.openSession(row.id);
   const undo = (target: EventTarget = document.body) => {
     const event = new KeyboardEvent('keydown', { key: 'z', ctrlKey: true, cancelable: true });
@@ -15,12 +15,12 @@ async function started() {
     onWindowKey(app, event);
     return event.defaultPrevented;
   };
-  return { app, world: backend.world, row, undo };
+  return { app, store: backend.store, row, undo };
 }
 
 describe('Ctrl+Z', () => {
   it('undoes the newest action first, and leaves undo in a text field to the field', async () => {
-    const { app, world, row, undo } = await started();
+    const { app, store, row, undo } = await started();
     const other = app.conversation.branches.find((branch) => branch.id !== row.activeBranch)!;
     await app.sessions.rename(row.id, 'Cutover');
     await app.branches.rename(row.activeBranch, 'trunk');
@@ -33,25 +33,25 @@ describe('Ctrl+Z', () => {
     await waitFor(() => expect(row.folder).toBe(''));
     await waitFor(() => expect(app.undo.next).toContain('Archived'));
     undo();
-    await waitFor(() => expect(world.branch(other.id).view.archived).toBe(false));
+    await waitFor(() => expect(store.branch(other.id).view.archived).toBe(false));
     await waitFor(() => expect(app.undo.next).toContain('trunk'));
     undo();
-    await waitFor(() => expect(world.branch(row.activeBranch).view.label).toBe('dual-write'));
+    await waitFor(() => expect(store.branch(row.activeBranch).view.label).toBe('dual-write'));
     await waitFor(() => expect(app.undo.next).toContain('Cutover'));
     undo();
     await waitFor(() => expect(row.title).toBe('Orders to Postgres'));
   });
 
   it('undoes changes of pinned facts, on their branch', async () => {
-    const { app, world, row, undo } = await started();
-    const pins = () => world.branch(row.activeBranch).pins.map((pin) => pin.text);
+    const { app, store, row, undo } = await started();
+    const pins = () => store.branch(row.activeBranch).pins.map((pin) => pin.text);
     const before = pins();
     const undoAndCheck = async () => {
       undo();
       await waitFor(() => expect(pins()).toEqual(before));
       await waitFor(() => expect(app.undo.next).toBe(''));
     };
-    const list = mountIn(app, PinList, { branchId: row.activeBranch, pins: structuredClone(world.branch(row.activeBranch).pins), tokens: 20, onchanged: async () => undefined, onjump: () => undefined });
+    const list = mountIn(app, PinList, { branchId: row.activeBranch, pins: structuredClone(store.branch(row.activeBranch).pins), tokens: 20, onchanged: async () => undefined, onjump: () => undefined });
     await userEvent.click(screen.getByRole('button', { name: 'Edit fact 1' }));
     await userEvent.type(screen.getByRole('textbox', { name: 'Edit fact 1' }), ' Ever.');
     await userEvent.click(screen.getByRole('button', { name: /Save as version/ }));

@@ -6,10 +6,10 @@ import { block } from '$lib/backend/fake/shapes';
 import { mountWith } from '$shared/testing/harness';
 import Turn from '../transcript/Turn.svelte';
 import DeletionDialog from './DeletionDialog.svelte';
-import { removedWords } from './words';
+import { removedText } from './labels';
 
 const user = userEvent.setup();
-const sessionTitled = (backend: FakeBackend, title: string) => [...backend.world.sessions.values()].find((session) => session.row.title === title)!;
+const sessionTitled = (backend: FakeBackend, title: string) => [...backend.store.sessions.values()].find((session) => session.row.title === title)!;
 const dialog = () => screen.getByRole('dialog');
 const button = (name: string) => within(dialog()).getByRole('button', { name });
 const deletionCalls = (backend: FakeBackend) => backend.calls.filter((call) => call.name === 'storage.delete').map((call) => call.args);
@@ -33,7 +33,7 @@ const prompt = 'To delete it permanently, type “delete”';
 
 describe('deleting a session permanently', () => {
   it('shows what is removed, which sessions quoted it, which backups contain it, and what is kept', async () => {
-    await openDialog('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
+    await openDialog('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.store.epoch + 1000)]));
     expect(dialog()).toHaveAccessibleName('Delete “Orders to Postgres” permanently');
     expect(dialog()).toHaveTextContent('This cannot be undone.');
     expect(dialog()).toHaveTextContent(/153 messages with their answers, 2 documents, .* stored requests and .* related records\./);
@@ -64,7 +64,7 @@ describe('deleting a session permanently', () => {
     });
     const open = app.conversation.sessionId;
     app.deletion.close();
-    app.deletion.show({ kind: 'session', id: [...backend.world.sessions.keys()].find((id) => id !== open)!, archivable: false });
+    app.deletion.show({ kind: 'session', id: [...backend.store.sessions.keys()].find((id) => id !== open)!, archivable: false });
     await waitFor(() => expect(app.deletion.preview).not.toBeNull());
     const box = await screen.findByRole('checkbox', { name: 'Delete all 2 copies too' });
     const copies = screen.getByRole('list', { name: 'Sessions with the same messages' });
@@ -119,7 +119,7 @@ describe('deleting a session permanently', () => {
   });
 
   it('does not claim that the session is gone from the data directory while backups there contain it', async () => {
-    await openDialog('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
+    await openDialog('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.store.epoch + 1000)]));
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByText('It is gone from the database. 1 copy in the data directory still contains it.')).toBeVisible();
     expect(screen.queryByText(/gone from the data directory/)).toBeNull();
@@ -146,11 +146,11 @@ describe('deleting a session permanently', () => {
   });
 
   it('is not possible while an answer streams, until a new check succeeds', async () => {
-    const { backend } = await openDialog('session', (fake) => (fake.world.lineage(sessionTitled(fake, 'Orders to Postgres').row.activeBranch).at(-1)!.live = true));
+    const { backend } = await openDialog('session', (fake) => (fake.store.lineage(sessionTitled(fake, 'Orders to Postgres').row.activeBranch).at(-1)!.live = true));
     expect(dialog()).toHaveTextContent('An answer in this session is being written; nothing was deleted.');
     expect(screen.queryByLabelText(prompt)).toBeNull();
     expect(button('Delete permanently')).toBeDisabled();
-    backend.world.lineage(sessionTitled(backend, 'Orders to Postgres').row.activeBranch).at(-1)!.live = false;
+    backend.store.lineage(sessionTitled(backend, 'Orders to Postgres').row.activeBranch).at(-1)!.live = false;
     await user.click(button('Check again'));
     expect(await screen.findByLabelText(prompt)).toBeVisible();
   });
@@ -169,10 +169,10 @@ describe('deleting a session permanently', () => {
   it('updates the window even if the call reports a failure', async () => {
     const { app, backend } = await openDialog('session');
     const deletedId = app.conversation.sessionId;
-    const { world } = backend;
+    const { store } = backend;
     backend.failNext('storage.delete', { message: 'It was deleted, with a receipt, but could not be overwritten on the disk yet.' });
-    for (const branch of world.session(deletedId).branchIds) world.branches.delete(branch);
-    world.sessions.delete(deletedId);
+    for (const branch of store.session(deletedId).branchIds) store.branches.delete(branch);
+    store.sessions.delete(deletedId);
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByRole('alert')).toHaveTextContent('It was deleted, with a receipt');
     await waitFor(() => expect(app.conversation.sessionId).not.toBe(deletedId));
@@ -182,7 +182,7 @@ describe('deleting a session permanently', () => {
     const { app, backend } = await openDialog('session');
     const id = app.conversation.sessionId;
     await user.click(button('Archive instead'));
-    await waitFor(() => expect(backend.world.session(id).row.archived).toBe(true));
+    await waitFor(() => expect(backend.store.session(id).row.archived).toBe(true));
     expect(app.deletion.target).toBeNull();
     expect(deletionCalls(backend)).toEqual([]);
   });
@@ -199,7 +199,7 @@ describe('deleting a turn permanently', () => {
   it('replaces the text of the turn, records the time, and keeps the session', async () => {
     const { app, backend } = await openDialog('turn');
     const { id } = app.deletion.target!;
-    expect(backend.world.turn(id).user[0]?.text).not.toBe('[erased]');
+    expect(backend.store.turn(id).user[0]?.text).not.toBe('[erased]');
     await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByText('Its content is gone from the data directory.')).toBeVisible();
     await waitFor(() => expect(app.conversation.turns.at(-1)!.user[0]?.text).toBe('[erased]'));
@@ -211,7 +211,7 @@ describe('deleting a turn permanently', () => {
     await mountWith(Turn, (app) => ({ turn: app.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
       const session = sessionTitled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
-      const turn = backend.world.lineage(session.row.activeBranch).at(-1)!;
+      const turn = backend.store.lineage(session.row.activeBranch).at(-1)!;
       Object.assign(turn, { user: [block('text', '[erased]')], assistant: [block('text', '[erased]')], deletedAt: Date.UTC(2026, 10, 3, 12) });
     });
     const placeholder = screen.getByRole('article', { name: /deleted$/ });
@@ -225,7 +225,7 @@ describe('deleting a turn permanently', () => {
     await mountWith(Turn, (app) => ({ turn: app.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
       const session = sessionTitled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
-      backend.world.lineage(session.row.activeBranch).at(-1)!.user = [block('text', '[erased]')];
+      backend.store.lineage(session.row.activeBranch).at(-1)!.user = [block('text', '[erased]')];
       backend.disk.receipts = [{ id: 'r1', kind: 'turn', subject: 'other', at: Date.UTC(2026, 10, 3, 12), parts: [], backups: [], copies: [], included: [] }];
     });
     expect(screen.getByRole('article')).toHaveTextContent('[erased]');
@@ -235,10 +235,10 @@ describe('deleting a turn permanently', () => {
 describe('the words for what is removed', () => {
   it('name the main records and count the rest', () => {
     const part = (store: string, count: number) => ({ store, label: store, count });
-    expect(removedWords([part('turns', 1)])).toBe('1 message with its answer');
-    expect(removedWords([part('steps', 1), part('turns', 2), part('chunks', 3)])).toBe('2 messages with their answers, 3 memories and 1 related record');
-    expect(removedWords([part('events', 4)])).toBe('4 records');
-    expect(removedWords([part('turns', 2), part('files', 2), part('chunks', 3), part('states', 1)], 'project')).toBe('2 documents, 3 memories and 3 related records');
+    expect(removedText([part('turns', 1)])).toBe('1 message with its answer');
+    expect(removedText([part('steps', 1), part('turns', 2), part('chunks', 3)])).toBe('2 messages with their answers, 3 memories and 1 related record');
+    expect(removedText([part('events', 4)])).toBe('4 records');
+    expect(removedText([part('turns', 2), part('files', 2), part('chunks', 3), part('states', 1)], 'project')).toBe('2 documents, 3 memories and 3 related records');
   });
 });
 

@@ -5,7 +5,7 @@ import type { FakeBackend, FakeOptions } from '$lib/backend/fake';
 import { mountWith } from '$shared/testing/harness';
 import Settings from '../settings/Settings.svelte';
 import StorageDialogs from './StorageDialogs.svelte';
-import { behindWords, shareWords } from './words';
+import { behindText, shareText } from './labels';
 
 const user = userEvent.setup();
 type Prepare = (backend: FakeBackend) => void;
@@ -246,7 +246,7 @@ describe('moving', () => {
 
 describe('receipts', () => {
   it('are listed on the page, and open', async () => {
-    await page((backend) => (backend.disk.receipts = [{ id: 'r1', kind: 'session', subject: 's0042', at: backend.world.epoch, parts: [{ store: 'turns', label: 'Messages and answers', count: 12 }], backups: ['backups/a.db'], copies: [], included: [] }]));
+    await page((backend) => (backend.disk.receipts = [{ id: 'r1', kind: 'session', subject: 's0042', at: backend.store.epoch, parts: [{ store: 'turns', label: 'Messages and answers', count: 12 }], backups: ['backups/a.db'], copies: [], included: [] }]));
     await user.click(within(await screen.findByRole('list', { name: 'Receipts' })).getByText('A session was permanently deleted'));
     expect(screen.getByText('s0042')).toBeVisible();
     expect(screen.getByRole('row', { name: 'Messages and answers 12' })).toBeVisible();
@@ -256,8 +256,8 @@ describe('receipts', () => {
 
 describe('texts', () => {
   it('are exact at the limits', () => {
-    expect([shareWords(0, 10), shareWords(1, 1_000), shareWords(1, 2), shareWords(0, 0)]).toEqual(['0 %', 'under 1 %', '50 %', '0 %'].map((text) => text.replace(' %', '\u202f%')));
-    expect(behindWords({ sessions: 2, turns: 5 }, { sessions: 2, turns: 5 })).toBe('');
-    expect(behindWords({ sessions: 3, turns: 5 }, { sessions: 2, turns: 9 })).toBe('The backup has 1 session fewer than the current data.');
+    expect([shareText(0, 10), shareText(1, 1_000), shareText(1, 2), shareText(0, 0)]).toEqual(['0 %', 'under 1 %', '50 %', '0 %'].map((text) => text.replace(' %', '\u202f%')));
+    expect(behindText({ sessions: 2, turns: 5 }, { sessions: 2, turns: 5 })).toBe('');
+    expect(behindText({ sessions: 3, turns: 5 }, { sessions: 2, turns: 9 })).toBe('The backup has 1 session fewer than the current data.');
   });
 });

@@ -10,7 +10,7 @@ import { onWindowKey } from '../shell/keys';
 import Shell from '../shell/Shell.svelte';
 import Turn from '../transcript/Turn.svelte';
 import TemporaryFoot from './TemporaryFoot.svelte';
-import { endOf } from './words';
+import { endOf } from './labels';
 
 async function shell(options: Parameters<typeof startedApp>[0] = {}) {
   const started = await startedApp({ data: 'rich', longest: 3, pace: { prepareMs: 20, frameMs: 5, chars: 400 }, ...options });

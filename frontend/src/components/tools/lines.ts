@@ -1,6 +1,6 @@
 /** Compares two texts exactly, line by line: in a definition or a file, even a changed space is shown. */
 import { sideBySide, type Line, type Piece, type Row } from '../inspector/state/diff';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 const line = (_: string, change: Line['change'], pieces: Piece[]): Line => ({ change, heading: false, pieces });
 const plainLine = (text: string, change: Line['change']): Line => line(text, change, [{ text, changed: false }]);

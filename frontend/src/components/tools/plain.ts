@@ -1,5 +1,5 @@
 /** Text from others, made safe to judge by eye: hidden characters are shown, and nothing reverses the direction. */
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 // Control characters except tab and line feed; zero widths, directional overrides and isolates, tags, fillers, and
 // variation selectors except those of emoji.

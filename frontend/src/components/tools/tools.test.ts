@@ -14,7 +14,7 @@ import { argumentLine, argumentsOf, shown } from './plain';
 import QueueDialog from './QueueDialog.svelte';
 import ToolsPage from './ToolsPage.svelte';
 import WaitingStrip from './WaitingStrip.svelte';
-import { callState, queueWords } from './words';
+import { callState, queueText } from './labels';
 import { SettingsEditor } from '../settings/settings.svelte';
 
 /** A turn of the open session that calls tools. */
@@ -23,7 +23,7 @@ async function openWithCalls(calls: Partial<ToolCallView>[], prepare: (backend: 
   backend.toolbox.runMs = Infinity;
   backend.toolbox.definitions = [toolDefinition(), toolDefinition({ tool: 'run_job', description: 'Runs a job.' })];
   prepare(backend);
-  const turn = backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'Look')], assistant: [block('text', 'I look.')] });
+  const turn = backend.store.addTurn(app.conversation.branchId, { user: [block('text', 'Look')], assistant: [block('text', 'I look.')] });
   const proposed = backend.toolbox.propose(turn, calls);
   await app.navigation.openSession(app.conversation.sessionId);
   await app.tools.load();
@@ -386,7 +386,7 @@ describe('the queue', () => {
   });
 
   it.each<[ToolCallState[], string]>([[['proposed'], '1 tool call waits for you'], [['proposed', 'proposed'], '2 tool calls wait for you'], [['unknown'], '1 call ended with an unknown outcome'], [['unknown', 'proposed', 'unknown'], '1 tool call waits for you, 2 calls ended with an unknown outcome']])('is put in words: %s', (kinds, words) => {
-    expect(queueWords(kinds.map((state) => ({ call: toolCall({ state }) })))).toBe(words);
+    expect(queueText(kinds.map((state) => ({ call: toolCall({ state }) })))).toBe(words);
   });
 });
 

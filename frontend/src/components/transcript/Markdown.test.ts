@@ -8,7 +8,7 @@ import UserMessage from './UserMessage.svelte';
 import * as clipboard from '$lib/clipboard';
 import type { BlockView } from '$lib/backend/types';
 import type { App } from '$lib/state/app.svelte';
-import { chooseLanguage } from '$lib/words/words.svelte';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { tick } from 'svelte';
 
 let copyText: ReturnType<typeof vi.spyOn>;

@@ -115,7 +115,7 @@ describe('a turn', () => {
 
   it('keeps an incomplete answer on request', async () => {
     const { app, backend } = await startedApp();
-    const turn = backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete', canContinue: true });
+    const turn = backend.store.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete', canContinue: true });
     await app.navigation.openSession(app.conversation.sessionId);
     mountIn(app, Turn, { turn, index: 0 });
     await userEvent.click(screen.getByRole('button', { name: 'Keep' }));
@@ -126,8 +126,8 @@ describe('a turn', () => {
   it('is shown as one question with its failed tries folded, however often it was sent again', async () => {
     const { app, backend } = await startedApp();
     const user = [block('text', 'What is next?')];
-    const tries = [backend.world.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running') })];
-    for (let n = 0; n < 3; n++) tries.push(backend.world.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running'), retryOf: tries.at(-1)!.id }));
+    const tries = [backend.store.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running') })];
+    for (let n = 0; n < 3; n++) tries.push(backend.store.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running'), retryOf: tries.at(-1)!.id }));
     await app.navigation.openSession(app.conversation.sessionId);
     for (const [index, turn] of tries.entries()) mountIn(app, Turn, { turn, index });
     expect(screen.getAllByText('What is next?')).toHaveLength(1);
@@ -143,8 +143,8 @@ describe('a turn', () => {
   it('unfolds a failed try in which the search has found something', async () => {
     const { app, backend } = await startedApp();
     const user = [block('text', 'What is next?')];
-    const failed = backend.world.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running') });
-    backend.world.addTurn(app.conversation.branchId, { state: 'head', user, retryOf: failed.id });
+    const failed = backend.store.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running') });
+    backend.store.addTurn(app.conversation.branchId, { state: 'head', user, retryOf: failed.id });
     await app.navigation.openSession(app.conversation.sessionId);
     mountIn(app, Turn, { turn: failed, index: 0 });
     expect(screen.queryByText('What is next?')).toBeNull();
@@ -156,8 +156,8 @@ describe('a turn', () => {
 
   it('asks for no decision about a failed turn that was sent again', async () => {
     const { app, backend } = await startedApp();
-    const failed = backend.world.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', assistant: [], error: errorView('The server is not running') });
-    const retry = backend.world.addTurn(app.conversation.branchId, { state: 'head', retryOf: failed.id });
+    const failed = backend.store.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', assistant: [], error: errorView('The server is not running') });
+    const retry = backend.store.addTurn(app.conversation.branchId, { state: 'head', retryOf: failed.id });
     await app.navigation.openSession(app.conversation.sessionId);
     mountIn(app, Turn, { turn: failed, index: 0 });
     expect(screen.getByRole('article')).toHaveTextContent(`No answer. Sent again as #${retry.seq}.`);
@@ -180,8 +180,8 @@ describe('a turn', () => {
     const { app, backend } = await startedApp();
     mountIn(app, Turn, { turn: turnView(), index: 0, selected: 'Never on a Friday.' });
     await userEvent.click(screen.getByRole('button', { name: 'Pin the selected text' }));
-    expect(backend.world.branch(app.conversation.branchId).pins.map((pin) => pin.text)).toEqual(['Never on a Friday.']);
+    expect(backend.store.branch(app.conversation.branchId).pins.map((pin) => pin.text)).toEqual(['Never on a Friday.']);
     app.toasts.act(app.toasts.list[0]!.id);
-    await expect.poll(() => backend.world.branch(app.conversation.branchId).pins).toEqual([]);
+    await expect.poll(() => backend.store.branch(app.conversation.branchId).pins).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** Folding long code (lib/markdown/render.ts draws the button), and remembering what the user has unfolded, wrapped or previewed. */
 import { openPreviews } from '$lib/markdown/previewable';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 
 const maxRemembered = 100;
 /** The texts of code that the user has unfolded: a virtual list draws a turn again whenever it is scrolled back to. */

@@ -1,5 +1,5 @@
 import type { Code } from '$lib/backend/types';
-import type { PlainKey } from '$lib/words/words.svelte';
+import type { PlainKey } from '$lib/i18n/i18n.svelte';
 
 export interface Remedy {
   /**

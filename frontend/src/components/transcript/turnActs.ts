@@ -3,7 +3,7 @@ import type { TurnView } from '$lib/backend/types';
 import type { App } from '$lib/state/app.svelte';
 import { textOf } from '$lib/state/composer.svelte';
 import { targetOf } from '$lib/state/exporting.svelte';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import { Copy, GitBranch, Pencil, RotateCw, ScanEye, Trash, Undo } from '$shared/icons';
 import type { MenuItem } from '$shared/menu';
 import type { LucideIcon } from '@lucide/svelte';

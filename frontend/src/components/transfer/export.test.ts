@@ -13,7 +13,7 @@ async function dialog(scope: ExportScope = 'session', options: Partial<FakeOptio
     const turn = app.conversation.turns.at(-1)!;
     app.exporting.show({ ...targetOf(app.conversation), turnId: turn.id, seq: turn.seq }, scope);
     return {};
-  }, options, (backend) => (backend.program.startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id));
+  }, options, (backend) => (backend.program.startup.lastSession = [...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id));
   await waitFor(() => expect(mounted.app.exporting.plan).not.toBeNull());
   const path = () => (screen.getByLabelText('Save as') as HTMLInputElement).value;
   const lastRequest = (name: string) => mounted.backend.calls.filter((call) => call.name === name).at(-1)?.args[0];

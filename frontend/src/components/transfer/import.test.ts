@@ -11,7 +11,7 @@ import ImportDialog from './ImportDialog.svelte';
 import TaskCard from './TaskCard.svelte';
 import WorkDialog from './WorkDialog.svelte';
 import WorkLine from './WorkLine.svelte';
-import { createdWords, fileAdvice, fileWords, percentOf, progressWords, reportText, spokenProgress, stateWord } from './words';
+import { createdText, fileAdvice, fileText, percentOf, progressText, reportText, spokenProgress, stateWord } from './labels';
 
 const user = userEvent.setup();
 const droppedFile = (more: Partial<DroppedFile>): DroppedFile => ({ path: '/f', name: 'f', size: 0, kind: 'unknown', format: '', reason: '', ...more });
@@ -37,7 +37,7 @@ describe('texts about files and tasks', () => {
     [droppedFile({ kind: 'image' }), false, 'Picture', 'You can attach it to a message'],
     [droppedFile({ kind: 'unknown', reason: 'It is empty.' }), false, '', 'It is empty.'],
   ])('%#', (file, canImport, description, advice) => {
-    expect([importable(file), fileWords(file)]).toEqual([canImport, description]);
+    expect([importable(file), fileText(file)]).toEqual([canImport, description]);
     expect(fileAdvice(file)).toMatch(advice === '' ? /^$/ : new RegExp(`^.*${advice.replace('.', '\\.')}`));
   });
 
@@ -45,7 +45,7 @@ describe('texts about files and tasks', () => {
     [{ done: 12, total: 40, unit: 'sessions' }, '12 of 40 sessions', 30], [{ done: 1, total: 1, unit: 'sessions' }, '1 of 1 session', 100],
     [{ done: 999, total: 1_000, unit: 'turns' }, '999 of 1\u202f000 turns', 99], [{ done: 7, total: 0, unit: 'turns' }, '7 turns', undefined],
     [{ done: 3_100_000, total: 25_400_000, unit: 'bytes' }, '3.1\u202fMB of 25.4\u202fMB', 12], [{ done: 5, total: 9, unit: '' }, '', 55],
-  ])('%o is %s', (task, words, percent) => expect([progressWords(taskView(task)), percentOf(taskView(task))]).toEqual([words, percent]));
+  ])('%o is %s', (task, words, percent) => expect([progressText(taskView(task)), percentOf(taskView(task))]).toEqual([words, percent]));
 
   it('is announced in quarters', () => {
     const announcements = new Set(Array.from({ length: 100 }, (_, done) => spokenProgress(taskView({ done, total: 100 }))));
@@ -116,8 +116,8 @@ describe('importing', () => {
       await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
       await waitForEnd();
     }
-    expect(createdWords(app.work.tasks[0]!.import!)).toBe('37 already there.');
-    expect(createdWords({ ...app.work.tasks[0]!.import!, already: 0 })).toBe('Nothing was added.');
+    expect(createdText(app.work.tasks[0]!.import!)).toBe('37 already there.');
+    expect(createdText({ ...app.work.tasks[0]!.import!, already: 0 })).toBe('Nothing was added.');
   });
 
   it('does not call an empty import a success', async () => {

@@ -10,7 +10,7 @@ async function dialog() {
   const mounted = await mountWith(ShareDialog, (app) => {
     void app.commands.run('share');
     return {};
-  }, {}, (backend) => (backend.program.startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id));
+  }, {}, (backend) => (backend.program.startup.lastSession = [...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id));
   await waitFor(() => expect(mounted.app.sharing.plan).not.toBeNull());
   return { ...mounted, requests: (name: string) => mounted.backend.calls.filter((call) => call.name === name).map((call) => call.args[0]) };
 }

@@ -1,4 +1,4 @@
-import { fullStop, program } from '../words/program';
+import { fullStop, program } from '../i18n/program';
 import type { Code, ErrorView } from './types';
 
 /**

@@ -30,7 +30,7 @@ import { temporaryChats } from './fake/temporary';
 import { draggedFile, fakeFiles, transferService, type FakeFiles } from './fake/transfer';
 import { FakeTasks, workService } from './fake/work';
 import { Streams, watchable, type Pace } from './fake/streaming';
-import { World } from './fake/world';
+import { FakeStore } from './fake/store';
 
 export interface FakeOptions {
   /** "rich" has history, "empty" has none, "first" has neither history nor key, "fatal" cannot open its data. */
@@ -54,7 +54,7 @@ export interface FakeOptions {
 }
 
 export interface FakeBackend extends Backend {
-  readonly world: World;
+  readonly store: FakeStore;
   readonly streams: Streams;
   readonly program: Program;
   readonly tasks: FakeTasks;
@@ -72,52 +72,52 @@ export interface FakeBackend extends Backend {
 
 export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
   const data = options.data ?? 'rich';
-  const world = new World(options.epoch);
-  const streams = new Streams(world, { ...watchable, ...options.pace });
+  const store = new FakeStore(options.epoch);
+  const streams = new Streams(store, { ...watchable, ...options.pace });
   const program = new Program({
     firstRun: data === 'first', fatal: data === 'fatal', keyringOk: options.keyringOk ?? true,
     localServers: options.localServers ?? [{ name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['qwen3:8b', 'llama3.3:70b'] }],
   });
-  if (data === 'rich') seed(world, options.longest ?? 300);
-  seedMany(world, options.sessions ?? 0);
-  if (options.forks) seedForks(world, options.forks);
-  const tasks = new FakeTasks(world, options.taskMs ?? 5);
+  if (data === 'rich') seed(store, options.longest ?? 300);
+  seedMany(store, options.sessions ?? 0);
+  if (options.forks) seedForks(store, options.forks);
+  const tasks = new FakeTasks(store, options.taskMs ?? 5);
   const files = fakeFiles();
-  const disk = new FakeDisk(program.startup.dataDir, world.epoch);
-  const toolbox = new FakeTools(world);
-  const mcp = new FakeServers(world);
+  const disk = new FakeDisk(program.startup.dataDir, store.epoch);
+  const toolbox = new FakeTools(store);
+  const mcp = new FakeServers(store);
   if (options.tools) {
-    seedTools(world, toolbox);
-    seedServers(world, mcp);
+    seedTools(store, toolbox);
+    seedServers(store, mcp);
   }
   const watch = new Watch();
   return {
-    world, streams, program, tasks, files, disk, toolbox, mcp, calls: watch.calls,
+    store, streams, program, tasks, files, disk, toolbox, mcp, calls: watch.calls,
     failNext: (name, error) => watch.fail(name, error),
     hold: (name) => watch.hold(name),
-    sessions: watch.service('sessions', sessionsService(world)),
-    chat: watch.service('chat', chatService(world, streams)),
-    inspect: watch.service('inspect', inspectService(world, streams)),
-    branches: watch.service('branches', branchesService(world, streams)),
-    memory: watch.service('memory', memoryService(world)),
-    embedders: watch.service('embedders', embeddersService(world, options.embedders ?? [])),
-    programs: watch.service('programs', programsService(world)),
-    library: watch.service('library', libraryService(world)),
-    projects: watch.service('projects', projectsService(world)),
-    search: watch.service('search', searchService(world)),
-    settings: watch.service('settings', settingsService(world, program)),
-    transfer: watch.service('transfer', transferService(world, tasks, files, () => program.valueOf('export.format'))),
-    storage: watch.service('storage', storageService(world, program, tasks, disk)),
-    tools: watch.service('tools', toolsService(world, toolbox, program)),
-    servers: watch.service('servers', serversService(world, mcp, program)),
-    work: watch.service('work', workService(world, tasks)),
+    sessions: watch.service('sessions', sessionsService(store)),
+    chat: watch.service('chat', chatService(store, streams)),
+    inspect: watch.service('inspect', inspectService(store, streams)),
+    branches: watch.service('branches', branchesService(store, streams)),
+    memory: watch.service('memory', memoryService(store)),
+    embedders: watch.service('embedders', embeddersService(store, options.embedders ?? [])),
+    programs: watch.service('programs', programsService(store)),
+    library: watch.service('library', libraryService(store)),
+    projects: watch.service('projects', projectsService(store)),
+    search: watch.service('search', searchService(store)),
+    settings: watch.service('settings', settingsService(store, program)),
+    transfer: watch.service('transfer', transferService(store, tasks, files, () => program.valueOf('export.format'))),
+    storage: watch.service('storage', storageService(store, program, tasks, disk)),
+    tools: watch.service('tools', toolsService(store, toolbox, program)),
+    servers: watch.service('servers', serversService(store, mcp, program)),
+    work: watch.service('work', workService(store, tasks)),
     nativeDrops: options.nativeDrops ?? false,
     nameWindow: (title) => void watch.calls.push({ name: 'nameWindow', args: [title] }),
     leaveWindow: () => void watch.calls.push({ name: 'leaveWindow', args: [] }),
     closeWindow: (close) => void watch.calls.push({ name: 'closeWindow', args: [close] }),
     dragFile: (request) => watch.now('dragFile', [request], () => draggedFile(request)),
-    onFrame: (listener) => world.onFrame(listener),
-    onChange: (listener) => world.onChange(listener),
+    onFrame: (listener) => store.onFrame(listener),
+    onChange: (listener) => store.onChange(listener),
     onWindowRequest: (listener) => tasks.onWindowRequest(listener),
   };
 }
@@ -169,160 +169,160 @@ class Watch {
   }
 }
 
-function sessionsService(world: World): SessionsService {
-  const listChanged = (id: string) => world.changed('sessions', id, id);
-  const open = async (sessionId: string, branchId: string) => world.snapshot(sessionId, branchId);
+function sessionsService(store: FakeStore): SessionsService {
+  const listChanged = (id: string) => store.changed('sessions', id, id);
+  const open = async (sessionId: string, branchId: string) => store.snapshot(sessionId, branchId);
   const fork = async (sessionId: string, parentId: string, forkSeq: number, label: string) => {
-    const branch = world.addBranch(sessionId, label || `fork ${world.session(sessionId).branchIds.length}`, parentId, forkSeq);
-    world.session(sessionId).row.activeBranch = branch.view.id;
-    world.changed('session', sessionId, sessionId);
-    return world.branchViewOf(branch);
+    const branch = store.addBranch(sessionId, label || `fork ${store.session(sessionId).branchIds.length}`, parentId, forkSeq);
+    store.session(sessionId).row.activeBranch = branch.view.id;
+    store.changed('session', sessionId, sessionId);
+    return store.branchViewOf(branch);
   };
   return {
     list: async (archived, title) =>
-      [...world.sessions.values()]
-        .map((session) => world.row(session))
+      [...store.sessions.values()]
+        .map((session) => store.row(session))
         .filter((row) => row.archived === archived && row.title.toLowerCase().includes(title.toLowerCase()))
         .sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.updatedAt - a.updatedAt),
     create: async (title) => {
-      const session = world.addSession(title);
+      const session = store.addSession(title);
       listChanged(session.row.id);
-      return world.row(session);
+      return store.row(session);
     },
     rename: async (id, title) => {
-      world.session(id).row.title = title;
+      store.session(id).row.title = title;
       listChanged(id);
-      world.changed('session', id, id);
+      store.changed('session', id, id);
     },
     archive: async (id, archived) => {
-      world.session(id).row.archived = archived;
+      store.session(id).row.archived = archived;
       listChanged(id);
     },
     pin: async (id, pinned) => {
-      world.session(id).row.pinned = pinned;
+      store.session(id).row.pinned = pinned;
       listChanged(id);
     },
     open,
-    turns: async (branchId, fromSeq, toSeq) => ({ rev: world.rev, turns: world.lineage(branchId).filter((turn) => turn.seq >= fromSeq && turn.seq <= toSeq).slice(0, 200) }),
+    turns: async (branchId, fromSeq, toSeq) => ({ rev: store.rev, turns: store.lineage(branchId).filter((turn) => turn.seq >= fromSeq && turn.seq <= toSeq).slice(0, 200) }),
     turn: async (branchId, turnId) => {
-      const turn = world.lineage(branchId).find((candidate) => candidate.id === turnId);
+      const turn = store.lineage(branchId).find((candidate) => candidate.id === turnId);
       if (!turn) throw new BackendError(errorView('That turn is not on this branch', 'Switch to its branch first.', 'not_found'));
       return turn;
     },
-    header: async (branchId, model) => world.header(branchId, model),
+    header: async (branchId, model) => store.header(branchId, model),
     fork: async (turnId, before, label) => {
-      const turn = world.turn(turnId);
-      return fork(world.branch(turn.branchId).sessionId, turn.branchId, before ? turn.seq - 1 : turn.seq, label);
+      const turn = store.turn(turnId);
+      return fork(store.branch(turn.branchId).sessionId, turn.branchId, before ? turn.seq - 1 : turn.seq, label);
     },
     rollback: async (sessionId, stateId) => {
-      const parent = world.session(sessionId).row.activeBranch;
-      const seq = world.branch(parent).states.find((state) => state.id === stateId)?.turnSeq ?? 0;
+      const parent = store.session(sessionId).row.activeBranch;
+      const seq = store.branch(parent).states.find((state) => state.id === stateId)?.turnSeq ?? 0;
       return fork(sessionId, parent, seq, `back to #${seq}`);
     },
     switch: async (sessionId, branchId) => {
-      world.session(sessionId).row.activeBranch = world.branch(branchId).view.id;
-      world.changed('session', sessionId, sessionId);
+      store.session(sessionId).row.activeBranch = store.branch(branchId).view.id;
+      store.changed('session', sessionId, sessionId);
     },
     renameBranch: async (branchId, label) => {
-      const branch = world.branch(branchId);
+      const branch = store.branch(branchId);
       branch.view.label = label;
-      world.changed('session', branch.sessionId, branch.sessionId);
+      store.changed('session', branch.sessionId, branch.sessionId);
     },
-    ...arranging(world),
-    draft: async (branchId) => world.branch(branchId).draft,
+    ...arranging(store),
+    draft: async (branchId) => store.branch(branchId).draft,
     saveDraft: async (branchId, draft) => {
-      world.branch(branchId).draft = structuredClone(draft) as Draft;
+      store.branch(branchId).draft = structuredClone(draft) as Draft;
     },
-    sessionSettings: async (sessionId) => world.session(sessionId).settings,
-    importedInstructions: async (sessionId) => world.session(sessionId).imported ?? { source: '', text: '', cut: false },
+    sessionSettings: async (sessionId) => store.session(sessionId).settings,
+    importedInstructions: async (sessionId) => store.session(sessionId).imported ?? { source: '', text: '', cut: false },
     setSessionSettings: async (sessionId, settings) => {
       const { temperature } = settings;
       if (temperature !== '' && !(Number(temperature) >= 0 && Number(temperature) <= 2)) throw new BackendError(errorView(`A temperature is a number from 0 to 2, not “${temperature}”`, 'Leave it empty for the model’s own.'));
-      world.session(sessionId).settings = { ...settings };
-      world.changed('session', sessionId, sessionId);
+      store.session(sessionId).settings = { ...settings };
+      store.changed('session', sessionId, sessionId);
     },
   };
 }
 
-function chatService(world: World, streams: Streams): ChatService {
+function chatService(store: FakeStore, streams: Streams): ChatService {
   const attempt = (turn: TurnView, model: string): SendResult => {
     if (model !== '') turn.model = model;
     Object.assign(turn, { attempts: turn.attempts + 1, error: null, assistant: [] });
     streams.start(turn);
-    return { sessionId: world.sessionOf(turn).row.id, branchId: turn.branchId, turnId: turn.id, queued: false };
+    return { sessionId: store.sessionOf(turn).row.id, branchId: turn.branchId, turnId: turn.id, queued: false };
   };
-  const move = (turnId: string, more: Partial<TurnView>) => world.touch(Object.assign(world.turn(turnId), more));
+  const move = (turnId: string, more: Partial<TurnView>) => store.touch(Object.assign(store.turn(turnId), more));
   return {
-    send: async (request) => send(world, streams, request),
-    sendToSeveral: async (request, models) => sendToSeveral(world, streams, models, () => send(world, streams, { ...request, model: models[0]! })),
+    send: async (request) => send(store, streams, request),
+    sendToSeveral: async (request, models) => sendToSeveral(store, streams, models, () => send(store, streams, { ...request, model: models[0]! })),
     stop: async (turnId) => streams.stop(turnId),
     keep: async (turnId) => move(turnId, { state: 'pending', phase: 'ResponseFinalized', outcome: 'kept', error: null }),
     discard: async (turnId) => move(turnId, { state: 'failed', phase: 'Failed', outcome: 'discarded', error: null }),
     retry: async (turnId, model) => {
-      const turn = world.turn(turnId);
-      return ['incomplete', 'failed'].includes(turn.state) ? attempt(turn, model) : regenerate(world, streams, turn, model);
+      const turn = store.turn(turnId);
+      return ['incomplete', 'failed'].includes(turn.state) ? attempt(turn, model) : regenerate(store, streams, turn, model);
     },
-    continue: async (turnId, model) => attempt(world.turn(turnId), model),
-    sendUnsent: async (turnId, model) => attempt(world.turn(turnId), model),
+    continue: async (turnId, model) => attempt(store.turn(turnId), model),
+    sendUnsent: async (turnId, model) => attempt(store.turn(turnId), model),
     stream: async (stepId) => {
       const run = streams.find(stepId);
       if (!run) throw new BackendError(errorView('That step has ended', '', 'not_found'));
       return { step: stepId, attempt: run.turn.attempts, seq: run.seq, blocks: run.turn.assistant, displayed: run.turn.displayed, durable: run.turn.durable, live: true };
     },
-    ...documents(world),
-    ...queues(world, streams),
+    ...documents(store),
+    ...queues(store, streams),
     countTokens: async (text) => Math.ceil(text.length / 4),
     setModel: async (sessionId, model) => {
-      world.session(sessionId).model = model;
-      world.changed('session', sessionId, sessionId);
+      store.session(sessionId).model = model;
+      store.changed('session', sessionId, sessionId);
     },
-    ...temporaryChats(world, streams.pace),
+    ...temporaryChats(store, streams.pace),
   };
 }
 
-function send(world: World, streams: Streams, request: SendRequest): SendResult {
-  const session = request.sessionId === '' ? world.addSession('') : world.session(request.sessionId);
-  const branch = world.branch(request.branchId || session.row.activeBranch);
+function send(store: FakeStore, streams: Streams, request: SendRequest): SendResult {
+  const session = request.sessionId === '' ? store.addSession('') : store.session(request.sessionId);
+  const branch = store.branch(request.branchId || session.row.activeBranch);
   const named = { sessionId: session.row.id, branchId: branch.view.id };
-  const last = world.lineage(branch.view.id).at(-1);
+  const last = store.lineage(branch.view.id).at(-1);
   if (request.text.trim() === '' && request.images.length === 0 && request.files.length === 0) throw new BackendError(errorView('There is nothing to send', 'Write a message first.', 'invalid'));
   if (last && ['accepted', 'preparing', 'responding', 'waiting'].includes(last.state)) {
-    enqueue(world, branch, { text: request.text, images: request.images, files: request.files, memories: request.memories });
+    enqueue(store, branch, { text: request.text, images: request.images, files: request.files, memories: request.memories });
     branch.draft = emptyDraft();
     return { ...named, turnId: '', queued: true };
   }
-  if (last?.state === 'incomplete') resolveIncomplete(world, last, request.incomplete);
+  if (last?.state === 'incomplete') resolveIncomplete(store, last, request.incomplete);
   const images = request.images.map((image) => block('image', image.name, { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
-  const turn = world.addTurn(branch.view.id, { user: [...documentBlocks(request.files), ...memoryBlocks(request.memories), ...images, block('text', request.text)], assistant: [], memories: request.memories.length, displayed: 0, durable: 0, model: request.model || session.model, inputTokens: 0, outputTokens: 0 });
+  const turn = store.addTurn(branch.view.id, { user: [...documentBlocks(request.files), ...memoryBlocks(request.memories), ...images, block('text', request.text)], assistant: [], memories: request.memories.length, displayed: 0, durable: 0, model: request.model || session.model, inputTokens: 0, outputTokens: 0 });
   branch.draft = emptyDraft();
   streams.start(turn);
   if (session.row.activeBranch !== branch.view.id) {
     session.row.activeBranch = branch.view.id;
-    world.changed('session', session.row.id, session.row.id);
+    store.changed('session', session.row.id, session.row.id);
   }
   return { ...named, turnId: turn.id, queued: false };
 }
 
 /** Regenerates the answer of a final turn: the same message on a fork before it. */
-function regenerate(world: World, streams: Streams, turn: TurnView, model: string): SendResult {
-  const session = world.sessionOf(turn);
-  const fork = world.addBranch(session.row.id, `fork ${session.branchIds.length}`, turn.branchId, turn.seq - 1);
+function regenerate(store: FakeStore, streams: Streams, turn: TurnView, model: string): SendResult {
+  const session = store.sessionOf(turn);
+  const fork = store.addBranch(session.row.id, `fork ${session.branchIds.length}`, turn.branchId, turn.seq - 1);
   session.row.activeBranch = fork.view.id;
-  const created = world.addTurn(fork.view.id, { user: turn.user, assistant: [], memories: turn.memories, displayed: 0, durable: 0, model: model || turn.model, retryOf: turn.id, inputTokens: 0, outputTokens: 0 });
+  const created = store.addTurn(fork.view.id, { user: turn.user, assistant: [], memories: turn.memories, displayed: 0, durable: 0, model: model || turn.model, retryOf: turn.id, inputTokens: 0, outputTokens: 0 });
   streams.start(created);
-  world.changed('session', session.row.id, session.row.id);
+  store.changed('session', session.row.id, session.row.id);
   return { sessionId: session.row.id, branchId: fork.view.id, turnId: created.id, queued: false };
 }
 
-function resolveIncomplete(world: World, turn: TurnView, decision: string): void {
+function resolveIncomplete(store: FakeStore, turn: TurnView, decision: string): void {
   if (decision === '') throw new BackendError(errorView(`The answer to #${turn.seq} is incomplete`, 'Keep it or discard it first.', 'incomplete'));
   Object.assign(turn, decision === 'keep' ? { state: 'pending', phase: 'ResponseFinalized', outcome: 'kept' } : { state: 'failed', phase: 'Failed', outcome: 'discarded' });
-  world.touch(turn);
+  store.touch(turn);
 }
 
-function settingsService(world: World, program: Program): SettingsService {
+function settingsService(store: FakeStore, program: Program): SettingsService {
   const changed = <T>(reply: T): T => {
-    world.changed('settings', '', '');
+    store.changed('settings', '', '');
     return reply;
   };
   return {

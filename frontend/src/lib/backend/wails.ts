@@ -2,7 +2,7 @@
  * The real program, over the bridge of Wails. No other file uses the bridge: services are bound under window.go.api,
  * and events arrive through window.runtime.
  */
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { Backend } from './backend';
 import { answerClose, leaveWindow } from './window';
 import { toBackendError } from './errors';

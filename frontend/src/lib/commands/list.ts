@@ -2,9 +2,9 @@
  * All commands of the window: the one list behind the palette, the slash commands, the shortcuts and the list of
  * shortcuts. state/commands implements them.
  */
-import type titles from '$lib/words/en/commands';
-import searchWords from '$lib/words/en/commandWords';
-import { t } from '$lib/words/words.svelte';
+import type titles from '$lib/i18n/en/commands';
+import searchWords from '$lib/i18n/en/commandWords';
+import { t } from '$lib/i18n/i18n.svelte';
 
 /** A position in the list of sessions, from 1. */
 export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;

@@ -1,6 +1,6 @@
 /** Where "go to" leads: a turn number, a percentage, or a day. Pure. */
-import { t } from '$lib/words/words.svelte';
-import { dated } from '$shared/format';
+import { t } from '$lib/i18n/i18n.svelte';
+import { formatDate } from '$shared/format';
 
 export type Goal = { kind: 'seq'; seq: number } | { kind: 'day'; at: number } | { kind: 'none'; reason: string };
 
@@ -46,7 +46,7 @@ function dayOf(text: string, now: Date): Date | undefined {
 /** From 1; 0 if no month begins this way, neither in English nor in the language of the window. */
 function monthOf(word: string): number {
   const english = months.findIndex((name) => name.startsWith(word));
-  return 1 + (english >= 0 ? english : months.findIndex((_, month) => dated(Date.UTC(2024, month, 15), { month: 'long', timeZone: 'UTC' }).toLowerCase().startsWith(word)));
+  return 1 + (english >= 0 ? english : months.findIndex((_, month) => formatDate(Date.UTC(2024, month, 15), { month: 'long', timeZone: 'UTC' }).toLowerCase().startsWith(word)));
 }
 
 /** Without a year, the last such day is meant, not a future one. */

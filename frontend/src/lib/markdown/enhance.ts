@@ -2,7 +2,7 @@
  * The parts of a block that are drawn only when it is visible: colours in code, and formulas. Both are separate chunks,
  * loaded when first needed; until then, and without them, the plain text is shown.
  */
-import { language, t } from '$lib/words/words.svelte';
+import { language, t } from '$lib/i18n/i18n.svelte';
 import { colours } from './colouring';
 import { escapeHtml } from './escape';
 import { inLines } from './lines';

@@ -1,5 +1,5 @@
 /** Footnotes in Markdown: [^label] in the text, "[^label]: text" below it. */
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { MarkedExtension, Token, Tokens } from 'marked';
 import { escapeHtml } from './escape';
 

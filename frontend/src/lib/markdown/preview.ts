@@ -3,7 +3,7 @@
  * no origin, and may load nothing. A script in any frame of the window could reach the program itself, so none runs,
  * not even in a sandbox: content that scripts would create is not shown.
  */
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import DOMPurify from 'dompurify';
 import { openPreviews, previewKind, type PreviewKind } from './previewable';
 

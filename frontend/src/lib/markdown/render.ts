@@ -1,5 +1,5 @@
 /** Markdown to safe HTML, block by block, so that a block that did not change is never drawn again. */
-import { language, t } from '$lib/words/words.svelte';
+import { language, t } from '$lib/i18n/i18n.svelte';
 import { Marked, type Token, type Tokens, type TokensList } from 'marked';
 import { pieces, plainRuns, type Piece } from './bound';
 import { escapeHtml } from './escape';

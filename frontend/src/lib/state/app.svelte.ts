@@ -5,7 +5,7 @@
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
 import { BackendError } from '$lib/backend/errors';
-import { chooseLanguage } from '$lib/words/words.svelte';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';

@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import type { SessionRow } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import { SelectionState } from './selection.svelte';
 import type { SessionsState } from './sessions.svelte';
 import type { ToastsState } from './toasts.svelte';
@@ -21,7 +21,7 @@ function readCollapsed(storage: Storage): string[] {
 /**
  * The message about moved sessions, from their rows before the move, and the target; no folder: removed from their own.
  */
-function movedWords(moved: readonly SessionRow[], folder: string): string {
+function movedText(moved: readonly SessionRow[], folder: string): string {
   const [first] = moved;
   if (moved.length !== 1 || !first) return folder === '' ? t('state.tookOutSeveral', { count: moved.length }) : t('state.movedSeveral', { count: moved.length, folder });
   const title = first.title || t('shell.newConversation');
@@ -96,7 +96,7 @@ export class ArrangingState {
     const revert = async () => {
       for (const previous of new Set(moving.map((row) => row.folder))) await set(moving.filter((row) => row.folder === previous), previous);
     };
-    this.#report(movedWords(moving, name), revert);
+    this.#report(movedText(moving, name), revert);
     return true;
   }
 

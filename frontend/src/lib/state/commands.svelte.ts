@@ -4,9 +4,9 @@ import { BackendError } from '$lib/backend/errors';
 import { findState } from '$lib/commands/commands';
 import type { CommandId } from '$lib/commands/list';
 import { onMac } from '$lib/keys';
-import { t } from '$lib/words/words.svelte';
-import { listed } from '$shared/format';
-import { program } from '$lib/words/program';
+import { t } from '$lib/i18n/i18n.svelte';
+import { formatList } from '$shared/format';
+import { program } from '$lib/i18n/program';
 import type { App } from './app.svelte';
 import { targetOf, type ExportScope } from './exporting.svelte';
 import { printPage } from './printing';
@@ -283,7 +283,7 @@ export class CommandRunner {
   async #model(name: string): Promise<void> {
     const { models, modelSwitch } = this.#parts;
     const model = models.find(name) ?? models.list.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
-    if (!model) throw refused(t('state.noModel', { name }), t('state.modelsAre', { names: listed(models.list.map((known) => known.name)) }));
+    if (!model) throw refused(t('state.noModel', { name }), t('state.modelsAre', { names: formatList(models.list.map((known) => known.name)) }));
     if (!model.usable) throw refused(t('state.modelUnusable', { name: model.name, why: program(model.reason) }), t('state.fixModel'));
     await modelSwitch.ask(model.name);
   }
@@ -301,7 +301,7 @@ export class CommandRunner {
     const left = conversation.branchId;
     if (label === '') return branches.ask({ kind: 'compare', left });
     const right = conversation.branches.find((branch) => branch.id !== left && branch.label.toLowerCase() === label.toLowerCase());
-    if (!right) throw refused(t('state.noBranch', { label }), t('state.branchesAre', { names: listed(conversation.branches.filter((branch) => branch.id !== left).slice(0, 8).map((branch) => branch.label)) }));
+    if (!right) throw refused(t('state.noBranch', { label }), t('state.branchesAre', { names: formatList(conversation.branches.filter((branch) => branch.id !== left).slice(0, 8).map((branch) => branch.label)) }));
     branches.compare(left, right.id);
   }
 

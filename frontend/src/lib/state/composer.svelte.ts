@@ -2,7 +2,7 @@ import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
 import type { BlockView, DraftEdit, ErrorView, FileView, ImageUpload, MemoryChip, SendRequest, SendResult, TurnView } from '$lib/backend/types';
 import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
 import { merge, nothing, type DraftState, type Editing, type Written } from './draft.svelte';

@@ -48,7 +48,7 @@ describe('a conversation', () => {
     await until(() => shown().length > 20);
     expect(app.conversation.newest?.state).toBe('responding');
     await until(() => app.conversation.newest?.state === 'head');
-    expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
+    expect(shown()).toBe(backend.store.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
     expect(app.conversation.header?.headSeq).toBe(1);
     expect(app.draft.isEmpty).toBe(true);
   });
@@ -58,7 +58,7 @@ describe('a conversation', () => {
     await send('Hello');
     await until(() => app.conversation.newest?.state === 'responding');
     const turn = vi.spyOn(backend.sessions, 'turn').mockRejectedValue(new Error('the database is busy'));
-    await until(() => backend.world.lineage(app.conversation.branchId)[0]?.live === false);
+    await until(() => backend.store.lineage(app.conversation.branchId)[0]?.live === false);
     await vi.advanceTimersByTimeAsync(3_000);
     expect(app.conversation.newest?.state).toBe('responding');
     expect(turn.mock.calls.length).toBeLessThan(100);
@@ -77,15 +77,15 @@ describe('a conversation', () => {
     await app.navigation.openSession(sessionId);
     expect(shown().length).toBeGreaterThan(40);
     await until(() => app.conversation.newest?.state === 'pending');
-    expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
+    expect(shown()).toBe(backend.store.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
   });
 
   it('handles lost, duplicated and reordered frames', async () => {
     await started();
-    const deliver = backend.world.frame.bind(backend.world);
+    const deliver = backend.store.frame.bind(backend.store);
     const delayed: Frame[] = [];
     let count = 0;
-    backend.world.frame = (frame) => {
+    backend.store.frame = (frame) => {
       count++;
       if (count % 5 === 0) return; // lost
       if (count % 3 === 0) return void delayed.push(frame);
@@ -95,36 +95,36 @@ describe('a conversation', () => {
     };
     await send('Hello');
     await until(() => shown().length > 200);
-    const answerText = backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text;
+    const answerText = backend.store.lineage(app.conversation.branchId)[0]!.assistant[0]!.text;
     expect(answerText.startsWith(shown())).toBe(true);
     await until(() => app.conversation.newest?.state === 'head');
-    expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
+    expect(shown()).toBe(backend.store.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
     expect(backend.calls.some((call) => call.name === 'chat.stream')).toBe(true);
   });
 
   it('ignores changes that its snapshot already contains', async () => {
     await started({ data: 'rich' });
-    await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+    await app.navigation.openSession([...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
     await vi.advanceTimersByTimeAsync(500);
     const before = backend.calls.filter((call) => call.name === 'sessions.turn').length;
     const turn = app.conversation.newest!;
-    backend.world.rev -= 1; // the next change has the same revision as the snapshot
-    backend.world.changed('turn', turn.id, app.conversation.sessionId);
+    backend.store.rev -= 1; // the next change has the same revision as the snapshot
+    backend.store.changed('turn', turn.id, app.conversation.sessionId);
     await vi.advanceTimersByTimeAsync(500);
     expect(backend.calls.filter((call) => call.name === 'sessions.turn').length).toBe(before);
-    backend.world.changed('turn', turn.id, app.conversation.sessionId);
+    backend.store.changed('turn', turn.id, app.conversation.sessionId);
     await vi.advanceTimersByTimeAsync(500);
     expect(backend.calls.filter((call) => call.name === 'sessions.turn').length).toBe(before + 1);
   });
 
   it('opens at its end and loads older and newer turns by pages', async () => {
     await started({ data: 'rich', longest: 10_000 });
-    await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
+    await app.navigation.openSession([...backend.store.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
     const { conversation } = app;
     expect([conversation.turns.length, conversation.turns.at(-1)!.seq, conversation.hasOlder]).toEqual([60, 10_000, true]);
     await conversation.loadOlder();
     expect([conversation.turns.length, conversation.turns[0]!.seq]).toEqual([120, 9_881]);
-    const far = backend.world.lineage(conversation.branchId)[4_999]!;
+    const far = backend.store.lineage(conversation.branchId)[4_999]!;
     await conversation.jumpTo(far.id);
     expect([conversation.turns[0]!.seq, conversation.turns.at(-1)!.seq, conversation.hasNewer, conversation.intent.turnId]).toEqual([4_970, 5_030, true, far.id]);
     await conversation.loadNewer();
@@ -135,7 +135,7 @@ describe('a conversation', () => {
 
   it('shows the later of two openings, in whichever order they return', async () => {
     await started({ data: 'rich' });
-    const [first, second] = [...backend.world.sessions.keys()];
+    const [first, second] = [...backend.store.sessions.keys()];
     const release = backend.hold('sessions.open');
     const slow = app.conversation.open(first!);
     await vi.advanceTimersByTimeAsync(1);
@@ -202,7 +202,7 @@ describe('a conversation', () => {
     await send('First, better');
     expect(app.conversation.branchId).not.toBe(before);
     expect(app.conversation.turns.map((turn) => turn.user[0]!.text)).toEqual(['First, better']);
-    expect(backend.world.lineage(before).map((turn) => turn.user[0]!.text)).toEqual(['First']);
+    expect(backend.store.lineage(before).map((turn) => turn.user[0]!.text)).toEqual(['First']);
     expect(app.composer.editing).toBeNull();
   });
 
@@ -228,7 +228,7 @@ describe('a conversation', () => {
 
   it('asks what to do with an incomplete answer before another message follows', async () => {
     await started();
-    backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', assistant: [block('text', 'half')] });
+    backend.store.addTurn(app.conversation.branchId, { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', assistant: [block('text', 'half')] });
     await app.navigation.openSession(app.conversation.sessionId);
     expect(app.composer.blocked).toBe(true);
     app.draft.text = 'Next';
@@ -243,15 +243,15 @@ describe('a conversation', () => {
     await started();
     await app.navigation.newSession();
     await app.navigation.newSession();
-    expect(backend.world.sessions.size).toBe(1);
+    expect(backend.store.sessions.size).toBe(1);
   });
 
   it('hides the recovery notice when everything is resolved', async () => {
     await started({ data: 'rich' });
     const { items } = app.jobs.recovery!;
     const settle = (turnId: string) => {
-      backend.world.turn(turnId).state = 'head';
-      backend.world.changed('turn', turnId, '');
+      backend.store.turn(turnId).state = 'head';
+      backend.store.changed('turn', turnId, '');
     };
     settle(items[0]!.turnId);
     await until(() => app.recovery.text === items[1]!.message);
@@ -277,7 +277,7 @@ describe('a slow program', () => {
     await started();
     await send('First');
     await until(() => shown() !== '');
-    const branch = backend.world.branch(app.conversation.branchId);
+    const branch = backend.store.branch(app.conversation.branchId);
     const answer = backend.hold('chat.send');
     app.draft.typed = 'Second';
     const sent = app.composer.send();
@@ -302,7 +302,7 @@ describe('a slow program', () => {
     expect([saves(), sends()]).toEqual([1, 0]);
     save();
     await sent;
-    expect([saves(), sends(), backend.world.branch(app.conversation.branchId).draft.text]).toEqual([1, 1, '']);
+    expect([saves(), sends(), backend.store.branch(app.conversation.branchId).draft.text]).toEqual([1, 1, '']);
   });
 
   it('saves in the order of typing', async () => {
@@ -315,7 +315,7 @@ describe('a slow program', () => {
     expect(saves()).toBe(1);
     save();
     await vi.advanceTimersByTimeAsync(0);
-    expect([saves(), backend.world.branch(app.conversation.branchId).draft.text]).toEqual([2, 'One and two']);
+    expect([saves(), backend.store.branch(app.conversation.branchId).draft.text]).toEqual([2, 'One and two']);
   });
 
   it('keeps text that is typed while a queued message is taken back', async () => {
@@ -331,7 +331,7 @@ describe('a slow program', () => {
     answer();
     await edited;
     await vi.advanceTimersByTimeAsync(400);
-    expect([app.draft.text, backend.world.branch(app.conversation.branchId).draft.text]).toEqual(['Second\n\ntyped since', 'Second\n\ntyped since']);
+    expect([app.draft.text, backend.store.branch(app.conversation.branchId).draft.text]).toEqual(['Second\n\ntyped since', 'Second\n\ntyped since']);
   });
 
   it.each([
@@ -352,7 +352,7 @@ describe('a slow program', () => {
     await sent;
     await vi.advanceTimersByTimeAsync(400);
     expect(app.draft.text).toBe('Something else');
-    expect(backend.world.branch(branchId).draft.text).toBe(`${restoredText} and more`.trim());
+    expect(backend.store.branch(branchId).draft.text).toBe(`${restoredText} and more`.trim());
   });
 
   it('keeps an edit that was started before the message was sent', async () => {
@@ -376,11 +376,11 @@ describe('a slow program', () => {
     await started();
     const { branchId, sessionId } = app.conversation;
     const read = backend.hold('sessions.draft');
-    backend.world.changed('draft', branchId, sessionId);
+    backend.store.changed('draft', branchId, sessionId);
     await vi.advanceTimersByTimeAsync(10);
     app.draft.typed = 'Typed';
     await vi.advanceTimersByTimeAsync(400); // saved, so that nothing is unsaved when the old text arrives
-    backend.world.branch(branchId).draft = { text: 'Older', images: [], files: [], memories: [] };
+    backend.store.branch(branchId).draft = { text: 'Older', images: [], files: [], memories: [] };
     read();
     await vi.advanceTimersByTimeAsync(10);
     expect(app.draft.text).toBe('Typed');
@@ -398,19 +398,19 @@ describe('a slow program', () => {
     const late = new Promise<typeof snapshot>((resolve) => (arrive = () => resolve(snapshot)));
     backend.sessions.open = () => late;
     const opening = app.navigation.openSession(first);
-    await until(() => backend.world.lineage(snapshot.header.branchId)[0]!.state === 'head');
+    await until(() => backend.store.lineage(snapshot.header.branchId)[0]!.state === 'head');
     arrive();
     await opening;
     expect(app.conversation.newest?.state).toBe('responding');
     await until(() => app.conversation.newest?.state === 'head');
-    expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
+    expect(shown()).toBe(backend.store.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
   });
 });
 
 describe('a draft', () => {
   it('is saved a moment after typing, and at once when the branch is left', async () => {
     await started();
-    const branch = backend.world.branch(app.conversation.branchId);
+    const branch = backend.store.branch(app.conversation.branchId);
     app.draft.typed = 'H';
     app.draft.typed = 'Hello';
     expect(branch.draft.text).toBe('');
@@ -432,7 +432,7 @@ describe('a draft', () => {
     await vi.advanceTimersByTimeAsync(400);
     expect(app.draft.unsavedWhy?.message).toBe('The disk is full');
     await vi.advanceTimersByTimeAsync(3_000); // without any further typing
-    expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('Hello');
+    expect(backend.store.branch(app.conversation.branchId).draft.text).toBe('Hello');
     expect(app.draft.unsavedWhy).toBeNull();
   });
 
@@ -449,7 +449,7 @@ describe('a draft', () => {
     await app.navigation.openSession(sessionId);
     expect(app.draft.text).toBe('Hello');
     await vi.advanceTimersByTimeAsync(3_000);
-    expect([backend.world.branch(branchId).draft.text, app.draft.unsavedWhy]).toEqual(['Hello', null]);
+    expect([backend.store.branch(branchId).draft.text, app.draft.unsavedWhy]).toEqual(['Hello', null]);
   });
 
   it('is not replaced by an older one when the branch is read again', async () => {

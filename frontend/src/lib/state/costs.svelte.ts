@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import type { CostView } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
-import { dollars, inRow } from '$shared/format';
+import { t } from '$lib/i18n/i18n.svelte';
+import { formatDollars, joinFacts } from '$shared/format';
 import type { ConversationState } from './conversation.svelte';
 import { Refresh } from './refresh';
 
@@ -27,11 +27,11 @@ export class CostsState {
   get words(): string {
     const view = this.#view;
     if (!view || (view.session === null && view.month === null)) return '';
-    const part = (key: 'state.lastAnswer' | 'state.session' | 'state.month', usd: number | null) => usd !== null && t(key, { cost: dollars(usd) });
-    const month = view.month !== null && view.budget > 0 ? t('state.monthOf', { cost: dollars(view.month), budget: dollars(view.budget) }) : part('state.month', view.month);
-    const parts = inRow([part('state.lastAnswer', view.turn), part('state.session', view.session), month]);
+    const part = (key: 'state.lastAnswer' | 'state.session' | 'state.month', usd: number | null) => usd !== null && t(key, { cost: formatDollars(usd) });
+    const month = view.month !== null && view.budget > 0 ? t('state.monthOf', { cost: formatDollars(view.month), budget: formatDollars(view.budget) }) : part('state.month', view.month);
+    const parts = joinFacts([part('state.lastAnswer', view.turn), part('state.session', view.session), month]);
     const costs = view.estimate ? t('state.costEstimated', { date: view.pricesDate, parts }) : t('state.cost', { parts });
-    const background = inRow([part('state.session', view.sessionBackground), part('state.month', view.monthBackground)]);
+    const background = joinFacts([part('state.session', view.sessionBackground), part('state.month', view.monthBackground)]);
     return [costs, background && t('state.costBackground', { parts: background }), view.today && t('state.costToday')].filter(Boolean).join(' ');
   }
 
@@ -39,7 +39,7 @@ export class CostsState {
   get warning(): string {
     const view = this.#view;
     if (!view || (view.state !== 'near' && view.state !== 'over') || this.#dismissed === view.state) return '';
-    const amounts = { budget: dollars(view.budget), cost: dollars(view.month ?? 0) };
+    const amounts = { budget: formatDollars(view.budget), cost: formatDollars(view.month ?? 0) };
     return t(view.state === 'over' ? 'state.budgetOver' : 'state.budgetNear', amounts);
   }
 

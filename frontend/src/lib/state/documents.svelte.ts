@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
 import type { AttachResult, FileView, ImageUpload } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { DraftState } from './draft.svelte';
 
 /** Bytes of a document sent to the program in one call: a multiple of three, so that base64 needs no padding. */

@@ -213,7 +213,7 @@ describe('an edit', () => {
       await app.undo.undo();
       expect(field()).toEqual(['other words', 'a thought', turnId]);
       await settle();
-      expect(backend.world.branch(app.conversation.branchId).draft).toMatchObject({ text: 'a thought', edit: { turnId, text: 'other words' } });
+      expect(backend.store.branch(app.conversation.branchId).draft).toMatchObject({ text: 'a thought', edit: { turnId, text: 'other words' } });
     });
 
     it('comes back with undo after another message was edited, whose edit comes back in turn', async () => {
@@ -292,7 +292,7 @@ describe('an edit', () => {
     app.turnActions.edit(app.conversation.turns.at(-5)!);
     app.draft.text = 'other words';
     await settle();
-    backend.world.changed('draft', app.conversation.branchId, app.conversation.sessionId);
+    backend.store.changed('draft', app.conversation.branchId, app.conversation.sessionId);
     await settle();
     await app.conversation.open(app.conversation.sessionId);
     expect(app.draft.text).toBe('other words');
@@ -320,8 +320,8 @@ describe('text typed ahead', () => {
     expect(app.conversation.branchId).not.toBe(before);
     expect(app.draft.text).toBe('first words');
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
-    expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('first words');
-    expect(backend.world.branch(before).draft.text).toBe('a thought');
+    expect(backend.store.branch(app.conversation.branchId).draft.text).toBe('first words');
+    expect(backend.store.branch(before).draft.text).toBe('a thought');
   });
 
   it('accepts no document before there is a session, and says so', async () => {
@@ -360,6 +360,6 @@ describe('text typed ahead', () => {
     await settle();
     expect(app.draft.text).toBe('and another');
     expect(app.conversation.newest?.user.at(-1)?.text).toBe('One thing');
-    expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('and another');
+    expect(backend.store.branch(app.conversation.branchId).draft.text).toBe('and another');
   });
 });

@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { ExportPlan, ExportRequest, Setting, TaskView } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { WorkState } from './work.svelte';
 

@@ -11,7 +11,7 @@ beforeEach(async () => {
   backend = fakeBackend({ data: 'rich', longest: 1_000 });
   app = new App(backend);
   await app.start();
-  await app.navigation.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
+  await app.navigation.openSession([...backend.store.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
 });
 
 afterEach(() => {
@@ -97,9 +97,9 @@ describe('going to any turn', () => {
     expect(seqAt()).toBe(500);
     await app.goTo.go('100 %');
     expect(seqAt()).toBe(1_000);
-    const target = backend.world.lineage(app.conversation.branchId)[300]!;
+    const target = backend.store.lineage(app.conversation.branchId)[300]!;
     const day = new Date(target.createdAt);
-    const first = backend.world.lineage(app.conversation.branchId).find((turn) => turn.createdAt >= new Date(day.getFullYear(), day.getMonth(), day.getDate()).getTime())!;
+    const first = backend.store.lineage(app.conversation.branchId).find((turn) => turn.createdAt >= new Date(day.getFullYear(), day.getMonth(), day.getDate()).getTime())!;
     await app.goTo.go(`${day.getFullYear()}-${day.getMonth() + 1}-${day.getDate()}`);
     expect(seqAt()).toBe(first.seq);
     expect(await app.goTo.go('nowhere')).toBe(false);
@@ -108,13 +108,13 @@ describe('going to any turn', () => {
   });
 
   it('marks the text that led there', async () => {
-    const turn = backend.world.lineage(app.conversation.branchId)[3]!;
+    const turn = backend.store.lineage(app.conversation.branchId)[3]!;
     await app.navigation.visitTurn(turn.id, ['goes on', '  ']);
     expect(app.conversation.intent.marks).toEqual({ terms: ['goes on'], matchCase: false, turnId: turn.id, nth: 0, everywhere: false });
   });
 
   it('the later of two jumps wins', async () => {
-    const lineage = backend.world.lineage(app.conversation.branchId);
+    const lineage = backend.store.lineage(app.conversation.branchId);
     const release = backend.hold('sessions.turn');
     const slow = app.conversation.jumpTo(lineage[5]!.id);
     await app.conversation.jumpToSeq(700);

@@ -28,7 +28,7 @@ afterEach(() => {
 
 /** Gives a turn of the open session a text that occurs in no other session, and returns the id of the turn. */
 function writeUniqueText(): string {
-  const turn = backend.world.lineage(app.conversation.branchId).at(-2)!;
+  const turn = backend.store.lineage(app.conversation.branchId).at(-2)!;
   turn.user = [block('text', 'the word is xylophone')];
   return turn.id;
 }
@@ -92,7 +92,7 @@ describe('a search in this session', () => {
 describe('permanently deleted data', () => {
   it('is dropped at once from everything loaded before', async () => {
     const turnId = writeUniqueText();
-    backend.world.touch(backend.world.turn(turnId));
+    backend.store.touch(backend.store.turn(turnId));
     app.branches.follow(app.conversation.sessionId);
     app.search.show('xylophone');
     await settle();
@@ -117,7 +117,7 @@ describe('permanently deleted data', () => {
   it('by the command line is dropped when it is reported', async () => {
     const { count } = app.deletion;
     backend.disk.receipts = [{ id: 'elsewhere', kind: 'session', subject: 's', at: 1, parts: [], backups: [], copies: [], included: [] }];
-    backend.world.changed('sessions', '', '');
+    backend.store.changed('sessions', '', '');
     await settle();
     expect(app.deletion.count).toBe(count + 1);
   });

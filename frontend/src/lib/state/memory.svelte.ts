@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
 import type { MemoryFilter } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { ComposerState } from './composer.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { DraftState } from './draft.svelte';

@@ -1,4 +1,4 @@
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { App } from './app.svelte';
 
 type Parts = Pick<

@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import type { PinSuggestion } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { Changes } from './changes';
 import type { ConversationState } from './conversation.svelte';
 import { Refresh } from './refresh';

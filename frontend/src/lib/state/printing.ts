@@ -2,7 +2,7 @@
  * Prints a conversation: an HTML export in a hidden frame. The frame may not run scripts; it has the window's origin
  * only so that the window can print it.
  */
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 const timeoutMs = 20_000;
 
 /** Opens the system's print dialog for a page. */

@@ -1,5 +1,5 @@
 import type { ProjectRow } from '$lib/backend/types';
-import { t, type PlainKey } from '$lib/words/words.svelte';
+import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
 import type { App } from './app.svelte';
 import { Refresh } from './refresh';
 
@@ -17,7 +17,7 @@ export const scopeNames: Record<ScopeId, PlainKey> = {
 };
 
 /** The name of a scope; an unknown one is returned unchanged. */
-export const scopeWords = (scope: string): string => (scope in scopeNames ? t(scopeNames[scope as ScopeId]) : scope);
+export const scopeText = (scope: string): string => (scope in scopeNames ? t(scopeNames[scope as ScopeId]) : scope);
 
 /** The projects, the one whose dialog is open, and the memory scope of the open session. */
 export class ProjectsState {

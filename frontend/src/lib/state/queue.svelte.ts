@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError } from '$lib/backend/errors';
 import type { QueuedMessage, QueueView } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import { merge, type DraftState } from './draft.svelte';
 import type { ToastsState } from './toasts.svelte';
 import type { UndoState } from './undo.svelte';

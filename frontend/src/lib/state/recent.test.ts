@@ -66,7 +66,7 @@ test('Ctrl+W closes what is in front, one after another, and then the window', a
   app.draft.typed = 'Not sent yet';
   onWindowKey(app, press('w'));
   await expect.poll(left).toBe(1);
-  expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('Not sent yet');
+  expect(backend.store.branch(app.conversation.branchId).draft.text).toBe('Not sent yet');
 });
 
 test('Ctrl+Q ends the program, and asks first while an answer arrives', async () => {
@@ -74,7 +74,7 @@ test('Ctrl+Q ends the program, and asks first while an answer arrives', async ()
   const closed = () => backend.calls.filter(({ name }) => name === 'closeWindow').map(({ args }) => args[0]);
   onWindowKey(app, press('q'));
   await expect.poll(closed).toEqual([true]);
-  [...backend.world.sessions.values()][0]!.row.status = 'streaming';
+  [...backend.store.sessions.values()][0]!.row.status = 'streaming';
   await app.sessions.load();
   onWindowKey(app, press('q'));
   await expect.poll(() => app.closing.asked).toBe(true);

@@ -1,4 +1,4 @@
-import { program } from '$lib/words/program';
+import { program } from '$lib/i18n/program';
 import type { JobsState } from './jobs.svelte';
 
 /** The time of the last recovery report that was shown. */

@@ -1,7 +1,7 @@
 /** The session list in groups: pinned first, then folders by name, then by age. */
 import type { SessionRow } from '$lib/backend/types';
-import { locale, t } from '$lib/words/words.svelte';
-import { dated } from '$shared/format';
+import { locale, t } from '$lib/i18n/i18n.svelte';
+import { formatDate } from '$shared/format';
 
 /** A line of the list: the heading of a group, a folder, or a session. */
 export type Line =
@@ -23,7 +23,7 @@ export function groupOf(at: number, now: number): string {
   if (at >= startOfDay(today - day / 2)) return t('state.yesterday');
   if (at >= startOfDay(today - 5.5 * day)) return t('state.thisWeek');
   const date = new Date(at);
-  return dated(at, date.getFullYear() === new Date(now).getFullYear() ? { month: 'long' } : { month: 'long', year: 'numeric' });
+  return formatDate(at, date.getFullYear() === new Date(now).getFullYear() ? { month: 'long' } : { month: 'long', year: 'numeric' });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { unmarked } from '$lib/markdown/unmarked';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { ToastsState } from './toasts.svelte';
 
 /** Engines cut off long utterances: a text is read in parts of this length that end at the end of a sentence. */

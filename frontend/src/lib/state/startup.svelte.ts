@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError } from '$lib/backend/errors';
 import type { ErrorView, Startup } from '$lib/backend/types';
-import { chooseLanguage } from '$lib/words/words.svelte';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 
 /**
  * The first requests of the window: whether the program works, whether this is the first start, and what was open last.

@@ -2,7 +2,7 @@ import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { Change, Frame, ImageUpload, StreamState, TurnView } from '$lib/backend/types';
 import type { Marks } from '$lib/find/ranges';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { Changes } from './changes';
 import { imagesOf, textOf } from './composer.svelte';
 import type { ScrollIntent, TranscriptSource } from './conversation.svelte';

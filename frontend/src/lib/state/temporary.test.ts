@@ -79,10 +79,10 @@ describe('a temporary chat', () => {
   });
 
   it('handles lost, duplicated and reordered frames, without a journal', async () => {
-    const deliver = backend.world.frame.bind(backend.world);
+    const deliver = backend.store.frame.bind(backend.store);
     let count = 0;
     let late: Frame | undefined;
-    backend.world.frame = (frame) => {
+    backend.store.frame = (frame) => {
       count++;
       if (count % 5 === 0) return; // lost
       if (count % 3 === 0) return void (late = frame);

@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import type { SendResult, TurnView } from '$lib/backend/types';
 import { copyText } from '$lib/clipboard';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import type { ComposerState } from './composer.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { ToastsState } from './toasts.svelte';

@@ -1,4 +1,4 @@
-import { language, t } from '$lib/words/words.svelte';
+import { language, t } from '$lib/i18n/i18n.svelte';
 import type { ToastsState } from './toasts.svelte';
 
 /** An action that was done, and how to undo it. */

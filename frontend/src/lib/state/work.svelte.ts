@@ -1,8 +1,8 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
 import type { Background, ImportReport, TaskView } from '$lib/backend/types';
-import { t } from '$lib/words/words.svelte';
-import { program } from '$lib/words/program';
+import { t } from '$lib/i18n/i18n.svelte';
+import { program } from '$lib/i18n/program';
 import type { Changes } from './changes';
 import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';

@@ -7,7 +7,7 @@ import { mountIn, startedApp } from '../../../test/mount';
 import { onWindowKey } from '../../shell/keys';
 import Shell from '../../shell/Shell.svelte';
 import Turn from '../../transcript/Turn.svelte';
-import { isFinal, isRunning, problemOf } from './words';
+import { isFinal, isRunning, problemOf } from './labels';
 
 const fast = { prepareMs: 5, frameMs: 5, chars: 400, syncMs: 5, commitMs: 5 };
 /** Answers that stream and never end. */
@@ -44,7 +44,7 @@ describe('one message to several models', () => {
     expect(within(view).getByText('Which index would you add?')).toBeVisible();
     expect(app.composer.several).toEqual([]);
     expect(app.draft.isEmpty).toBe(true);
-    const branches = backend.world.session(app.conversation.sessionId).branchIds.map((id) => backend.world.branch(id));
+    const branches = backend.store.session(app.conversation.sessionId).branchIds.map((id) => backend.store.branch(id));
     expect(branches.map(({ view: branch, turns }) => [branch.label, turns[0]?.model])).toEqual([['main', 'sonnet'], ['from #1: local', 'local']]);
     await waitFor(() => expect(first.getByText(/1 840 in/)).toBeVisible());
     await waitFor(() => expect(second.getByText(/1 840 in/)).toBeVisible());
@@ -57,7 +57,7 @@ describe('one message to several models', () => {
     await user.click(second.getByRole('button', { name: 'Continue with local' }));
     await waitFor(() => expect(app.conversation.newest?.model).toBe('local'));
     expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull();
-    expect(backend.world.session(app.conversation.sessionId).row.activeBranch).toBe(app.conversation.branchId);
+    expect(backend.store.session(app.conversation.sessionId).row.activeBranch).toBe(app.conversation.branchId);
     // The answers are loaded again from the turn, as after a restart.
     await app.branches.refresh();
     mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
@@ -73,7 +73,7 @@ describe('one message to several models', () => {
     await user.click(second.getByRole('button', { name: 'Stop local' }));
     await waitFor(() => expect(second.getByText(/^Stopped/)).toBeVisible());
     expect(first.getByRole('button', { name: 'Stop sonnet' })).toBeVisible();
-    expect(backend.world.lineage(app.conversation.branchId)[0]?.live).toBe(true);
+    expect(backend.store.lineage(app.conversation.branchId)[0]?.live).toBe(true);
   });
 
   it('merges the final answers into one, in a visible message', async () => {
@@ -148,7 +148,7 @@ describe('one message to several models', () => {
     app.draft.text = 'Which one, and why?';
     app.composer.useSeveral(['local', 'sonnet']);
     await app.composer.send();
-    const messages = backend.world.session(app.conversation.sessionId).branchIds.map((id) => backend.world.branch(id).turns[0]).map((turn) => `${turn?.model}: ${turn?.user[0]?.text}`);
+    const messages = backend.store.session(app.conversation.sessionId).branchIds.map((id) => backend.store.branch(id).turns[0]).map((turn) => `${turn?.model}: ${turn?.user[0]?.text}`);
     expect(messages.sort()).toEqual(['local: Which index would you add?', 'local: Which one, and why?', 'sonnet: Which index would you add?', 'sonnet: Which one, and why?']);
     expect(app.branches.wide).toEqual({ face: 'answers', turnId: app.conversation.newest?.id });
   });
@@ -167,7 +167,7 @@ describe('one message to several models', () => {
 
 it('asks another model from an answered turn', async () => {
   const { app, backend, user } = await opened();
-  backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'Why?')], assistant: [block('text', 'Because.')], state: 'head', model: 'sonnet' });
+  backend.store.addTurn(app.conversation.branchId, { user: [block('text', 'Why?')], assistant: [block('text', 'Because.')], state: 'head', model: 'sonnet' });
   await app.navigation.openSession(app.conversation.sessionId);
   mountIn(app, Turn, { turn: app.conversation.newest!, index: 0 });
   await user.click(screen.getByRole('button', { name: 'Ask another model' }));

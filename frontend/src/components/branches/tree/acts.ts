@@ -1,7 +1,7 @@
 /** The actions on a run of the tree, for both its menu and its card. */
 import type { BranchesState } from '$lib/state/branches.svelte';
 import type { DraggedTurn } from '$lib/turnDrag';
-import { t } from '$lib/words/words.svelte';
+import { t } from '$lib/i18n/i18n.svelte';
 import { GitBranch, Pencil, ScanEye, Undo } from '$shared/icons';
 import type { MenuItem } from '$shared/menu';
 import Archive from '@lucide/svelte/icons/archive';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { treeOf } from '$lib/backend/fake/branches';
 import { seedForks } from '$lib/backend/fake/forks';
-import { World } from '$lib/backend/fake/world';
+import { FakeStore } from '$lib/backend/fake/store';
 import type { BranchTree } from '$lib/backend/types';
 import { versionsOf } from '$lib/state/versions';
 import { findNodes, grow, turnsOf, walk, type Forest, type Form, type Node } from './forest';
@@ -10,26 +10,26 @@ import { centre, covers, fit, reveal, seen, touches, within, zoomAt } from './vi
 
 /** main #1..#4; a after #2 with two turns; b after #2, empty; c off a's first turn (#3); d before turn 1. */
 function small() {
-  const world = new World(0);
-  const session = world.addSession('Small');
+  const store = new FakeStore(0);
+  const session = store.addSession('Small');
   const main = session.row.activeBranch;
-  for (let i = 1; i <= 4; i++) world.addTurn(main, { id: `m${i}` });
+  for (let i = 1; i <= 4; i++) store.addTurn(main, { id: `m${i}` });
   const fork = (label: string, parent: string, after: number, ids: string[]) => {
-    const branch = world.addBranch(session.row.id, label, parent, after);
-    for (const id of ids) world.addTurn(branch.view.id, { id });
+    const branch = store.addBranch(session.row.id, label, parent, after);
+    for (const id of ids) store.addTurn(branch.view.id, { id });
     return branch.view.id;
   };
   const a = fork('a', main, 2, ['a3', 'a4']);
   const b = fork('b', main, 2, []);
   const c = fork('c', a, 3, ['c4']);
   const d = fork('d', '', 0, ['d1']);
-  return { world, session: session.row.id, main, a, b, c, d, tree: () => treeOf(world, session.row.id) };
+  return { store, session: session.row.id, main, a, b, c, d, tree: () => treeOf(store, session.row.id) };
 }
 
 function large(forks = 300): BranchTree {
-  const world = new World(0);
-  seedForks(world, forks);
-  return treeOf(world, [...world.sessions.keys()][0]!);
+  const store = new FakeStore(0);
+  seedForks(store, forks);
+  return treeOf(store, [...store.sessions.keys()][0]!);
 }
 
 const plain = (forest: Forest) => forest.nodes.map(({ run, parent }) => [run.id, parent?.run.id ?? '', run.fromSeq, run.toSeq]);
@@ -43,15 +43,15 @@ describe('the runs of the fake program', () => {
   });
 
   test('form the lineage of each branch, from its end to the root', () => {
-    const world = new World(0);
-    seedForks(world, 60);
-    const [session] = [...world.sessions.keys()];
-    const tree = treeOf(world, session!);
+    const store = new FakeStore(0);
+    seedForks(store, 60);
+    const [session] = [...store.sessions.keys()];
+    const tree = treeOf(store, session!);
     const runs = new Map(tree.runs.map((run) => [run.id, run]));
     for (const end of tree.runs.filter((run) => run.ends)) {
       const turns: number[] = [];
       for (let run = runs.get(end.id); run; run = runs.get(run.parent)) turns.unshift(...Array.from({ length: turnsOf(run) }, (_, i) => run!.fromSeq + i));
-      expect(turns).toEqual(world.lineage(end.branchId).map((turn) => turn.seq));
+      expect(turns).toEqual(store.lineage(end.branchId).map((turn) => turn.seq));
     }
     expect(tree.runs.reduce((sum, run) => sum + turnsOf(run), 0)).toBe(tree.turns);
   });
@@ -66,12 +66,12 @@ describe('the forest', () => {
   });
 
   test('hides archived branches, joins the runs they separated, and shows them on request', () => {
-    const { world, main, a, b, c, tree } = small();
-    for (const id of [a, b]) world.branch(id).view.archived = true;
+    const { store, main, a, b, c, tree } = small();
+    for (const id of [a, b]) store.branch(id).view.archived = true;
     // c was forked from a, so the turns of a before that fork stay.
     const forest = grow(tree(), { current: main, archived: false });
     expect(plain(forest)).toEqual([['m1', '', 1, 2], ['m3', 'm1', 3, 4], ['a3', 'm1', 3, 3], ['c4', 'a3', 4, 4], ['d1', '', 1, 1]]);
-    world.branch(c).view.archived = true;
+    store.branch(c).view.archived = true;
     const fewer = grow(tree(), { current: main, archived: false });
     expect(plain(fewer)).toEqual([['m1', '', 1, 4], ['d1', '', 1, 1]]);
     expect(fewer.byId.get('m3')).toBe(fewer.nodes[0]);
@@ -82,8 +82,8 @@ describe('the forest', () => {
   });
 
   test('finds by label, words and turn, the open branch first', () => {
-    const { world, c, tree } = small();
-    world.turn('a4').user = [{ ...world.turn('a4').user[0]!, text: 'Sourdough Überraschung' }];
+    const { store, c, tree } = small();
+    store.turn('a4').user = [{ ...store.turn('a4').user[0]!, text: 'Sourdough Überraschung' }];
     const forest = grow(tree(), { current: c, archived: false });
     const ids = (query: string) => findNodes(forest, query).map((node) => node.run.id);
     expect(ids('  ÜBERRASCHUNG sour')).toEqual(['a4']);
@@ -136,13 +136,13 @@ describe.each<Form>(['rows', 'tree'])('laid out as %s', (form) => {
   });
 
   test('a new fork does not change the order of the others', () => {
-    const world = new World(0);
-    seedForks(world, 40);
-    const session = [...world.sessions.keys()][0]!;
-    const order = () => layOut(grow(treeOf(world, session), { current: '', archived: true }), form, 360).placed.filter(({ node }) => node.run.ends).map(({ node }) => node.run.branchId);
+    const store = new FakeStore(0);
+    seedForks(store, 40);
+    const session = [...store.sessions.keys()][0]!;
+    const order = () => layOut(grow(treeOf(store, session), { current: '', archived: true }), form, 360).placed.filter(({ node }) => node.run.ends).map(({ node }) => node.run.branchId);
     const before = order();
-    const branch = world.addBranch(session, 'new', world.session(session).branchIds[0]!, 20);
-    world.addTurn(branch.view.id);
+    const branch = store.addBranch(session, 'new', store.session(session).branchIds[0]!, 20);
+    store.addTurn(branch.view.id);
     expect(order().filter((id) => id !== branch.view.id)).toEqual(before);
   });
 
@@ -231,10 +231,10 @@ describe('the part covered by a map', () => {
 
 describe('versions of a message', () => {
   test('are the turns directly after one fork, each on the most recently used branch that contains it', () => {
-    const { world, main, a, c, tree } = small();
-    world.branch(c).view.updatedAt = 5_000;
+    const { store, main, a, c, tree } = small();
+    store.branch(c).view.updatedAt = 5_000;
     const versions = versionsOf(tree(), main);
-    const words = (id: string) => world.turn(id).user[0]!.text;
+    const words = (id: string) => store.turn(id).user[0]!.text;
     expect(versions.get('m3')).toEqual({ at: 0, all: [{ turnId: 'm3', seq: 3, branchId: main, words: words('m3') }, { turnId: 'a3', seq: 3, branchId: c, words: words('a3') }] });
     expect(versions.get('a3')?.at).toBe(1);
     expect(versions.get('a4')?.all.map((version) => version.turnId)).toEqual(['a4', 'c4']);
@@ -245,8 +245,8 @@ describe('versions of a message', () => {
   });
 
   test('exclude archived branches, except the open one', () => {
-    const { world, main, a, c, tree } = small();
-    for (const id of [a, c]) world.branch(id).view.archived = true;
+    const { store, main, a, c, tree } = small();
+    for (const id of [a, c]) store.branch(id).view.archived = true;
     expect(versionsOf(tree(), main).get('m3')).toBeUndefined();
     expect(versionsOf(tree(), a).get('a3')?.all.map((version) => version.turnId)).toEqual(['m3', 'a3']);
   });

@@ -116,8 +116,8 @@ describe('Activity', () => {
 
   it('queues every failed job again', async () => {
     const { backend } = await panel();
-    backend.world.jobs.push({ ...backend.world.jobs[2]!, id: 9 });
-    backend.world.changed('jobs', '', '');
+    backend.store.jobs.push({ ...backend.store.jobs[2]!, id: 9 });
+    backend.store.changed('jobs', '', '');
     await waitFor(() => expect(screen.getAllByText('Failed')).toHaveLength(2));
     await userEvent.click(screen.getByRole('button', { name: 'Retry all failed' }));
     await waitFor(() => expect(backend.calls.filter((call) => call.name === 'inspect.retryJob').map((call) => call.args[0])).toEqual([3, 9]));

@@ -1,7 +1,7 @@
 /** The metrics of SRD 15.1 as charts: what is drawn, the table, and the description for screen readers. Pure. */
 import type { MetricPoint, MetricsSeries, TurnMetrics } from '$lib/backend/types';
-import { t, type PlainKey } from '$lib/words/words.svelte';
-import { decimal, dollars, grouped, inRow, percentage, spanned } from '$shared/format';
+import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
+import { formatDecimal, formatDollars, formatCount, joinFacts, formatPercent, formatDuration } from '$shared/format';
 
 /** One series over the turns. Null: no value for that turn. */
 export interface Series {
@@ -42,10 +42,10 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))]!;
 }
 
-export const percent = (share: number): string => percentage(Math.round(share * 100));
+export const percent = (share: number): string => formatPercent(Math.round(share * 100));
 const isKnown = (value: number | null | undefined): value is number => value !== null && value !== undefined;
 /** A value in the table. */
-export const cellOf = (chart: Chart, value: number | null | undefined): string => (chart.unit && isKnown(value) ? grouped(Math.round(value)) : valueOf(chart, value));
+export const cellOf = (chart: Chart, value: number | null | undefined): string => (chart.unit && isKnown(value) ? formatCount(Math.round(value)) : valueOf(chart, value));
 export const valueOf = (chart: Chart, value: number | null | undefined): string => (isKnown(value) ? chart.format(value) : dash);
 
 export function charts(series: MetricsSeries): Chart[] {
@@ -67,10 +67,10 @@ function timeByPart(points: readonly MetricPoint[]): Chart {
   const totals = points.map((point) => parts.reduce((sum, part) => sum + part.ms(point), 0));
   const timed = totals.filter((ms) => ms > 0); // a turn interrupted by a crash has no times
   const median = quantile(timed, 0.5);
-  const each = inRow(parts.map((part) => `${t(part.name)} ${spanned(quantile(points.map(part.ms), 0.5))}`));
+  const each = joinFacts(parts.map((part) => `${t(part.name)} ${formatDuration(quantile(points.map(part.ms), 0.5))}`));
   return {
-    id: 'time', title: t('inspector.timeByPart'), figure: t('inspector.medianIs', { time: spanned(median) }), stacked: true, format: spanned, unit: 'ms', top: 0,
-    spoken: t('inspector.timeSpoken', { count: points.length, median: spanned(median), most: spanned(quantile(timed, 0.95)), each }),
+    id: 'time', title: t('inspector.timeByPart'), figure: t('inspector.medianIs', { time: formatDuration(median) }), stacked: true, format: formatDuration, unit: 'ms', top: 0,
+    spoken: t('inspector.timeSpoken', { count: points.length, median: formatDuration(median), most: formatDuration(quantile(timed, 0.95)), each }),
     series: parts.map(({ name, colour, ms }) => ({ name: t(name), colour, values: points.map(ms), as: 'bars' })),
   };
 }
@@ -80,7 +80,7 @@ function tokensPerTurn(points: readonly MetricPoint[]): Chart {
   const last = points.at(-1)!.turn;
   const deviation = deviations.length > 0 ? t('inspector.countApart', { share: percent(quantile(deviations, 0.5)) }) : '';
   return {
-    id: 'tokens', title: t('inspector.tokensPerTurn'), figure: grouped(last.inputTokens), stacked: false, format: grouped, top: 0,
+    id: 'tokens', title: t('inspector.tokensPerTurn'), figure: formatCount(last.inputTokens), stacked: false, format: formatCount, top: 0,
     spoken: [t('inspector.tokensSpoken', { count: points.length, newest: last.inputTokens, largest: Math.max(...points.map(({ turn }) => turn.inputTokens)) }), deviation].filter(Boolean).join(' '),
     series: [
       { name: t('inspector.reported'), colour: 'section-originals', values: points.map(({ turn }) => turn.inputTokens || null), as: 'bars' },
@@ -102,7 +102,7 @@ function cacheShare({ points, inputTokens, cachedTokens }: MetricsSeries): Chart
 function similarity(points: readonly MetricPoint[]): Chart | null {
   const found = points.filter(({ turn }) => turn.similarityMax > 0);
   if (found.length === 0) return null;
-  const two = (value: number) => decimal(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const two = (value: number) => formatDecimal(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
   const low = two(Math.min(...found.map(({ turn }) => turn.similarityMin)));
   const high = two(Math.max(...found.map(({ turn }) => turn.similarityMax)));
   const values = (similarityOf: (point: MetricPoint) => number) => points.map((point) => (point.turn.similarityMax > 0 ? similarityOf(point) : null));
@@ -119,10 +119,10 @@ function similarity(points: readonly MetricPoint[]): Chart | null {
 /** Null if no model of these turns has a price. */
 function costPerTurn({ points, cost, unpriced }: MetricsSeries): Chart | null {
   if (cost === null) return null;
-  const total = dollars(cost);
+  const total = formatDollars(cost);
   const without = unpriced > 0 ? t('inspector.withoutPrice', { count: unpriced }) : '';
   return {
-    id: 'cost', title: t('inspector.cost'), figure: unpriced > 0 ? t('inspector.costWithout', { cost: total, count: unpriced }) : total, stacked: false, format: dollars, top: 0,
+    id: 'cost', title: t('inspector.cost'), figure: unpriced > 0 ? t('inspector.costWithout', { cost: total, count: unpriced }) : total, stacked: false, format: formatDollars, top: 0,
     spoken: [t('inspector.costSpoken', { count: points.length - unpriced, cost: total }), without].filter(Boolean).join(' '),
     series: [{ name: t('inspector.cost'), colour: 'section-pinned', values: points.map((point) => (point.cost >= 0 ? point.cost : null)), as: 'bars' }],
   };

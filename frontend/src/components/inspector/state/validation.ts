@@ -1,7 +1,7 @@
 /** The librarian's report on a state (SPEC 7), parsed leniently: a report of another version is not an error. */
 import type { StateView } from '$lib/backend/types';
-import { program } from '$lib/words/program';
-import { t, type PlainKey } from '$lib/words/words.svelte';
+import { program } from '$lib/i18n/program';
+import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
 
 export interface Check {
   name: string;
@@ -41,7 +41,7 @@ export function accountOf(state: Pick<StateView, 'validation' | 'origin'>): Acco
   const missingCount = Math.max(missing.length, numberOf(fields, 'missing_count') + numberOf(fields, 'dropped_count'));
   return {
     ...verdictOf(fellBack, tries, added.length), missing, missingCount, tries, added,
-    reason: reasonWords(textOf(fields, 'reason') || textOf(fields, 'fallback_reason')),
+    reason: reasonText(textOf(fields, 'reason') || textOf(fields, 'fallback_reason')),
     checks: checksOf(fields), turns: numberOf(fields, 'turns'),
   };
 }
@@ -54,7 +54,7 @@ function verdictOf(fellBack: boolean, tries: number, added: number): Pick<Accoun
 }
 
 /** The librarian words its reasons as "it ...", for the model; the window names the subject. */
-const reasonWords = (reason: string): string => program(reason.replace(/^it /, "The model's summary "));
+const reasonText = (reason: string): string => program(reason.replace(/^it /, "The model's summary "));
 
 function checksOf(fields: Fields): Check[] {
   const found = countsOf(fields['found']);

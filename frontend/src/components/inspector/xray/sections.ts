@@ -1,10 +1,10 @@
 /** The sections of a request in prompt order (SPEC 6): their numbers, names, colours and descriptions. */
 import type { ContextItem, ContextSection, ContextView } from '$lib/backend/types';
 import { unmarked } from '$lib/markdown/unmarked';
-import { program } from '$lib/words/program';
-import { t, type PlainKey } from '$lib/words/words.svelte';
-import { dated, decimal, grouped, percentage, sized } from '$shared/format';
-import { whoSaid } from '../../memory/words';
+import { program } from '$lib/i18n/program';
+import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
+import { formatDate, formatDecimal, formatCount, formatPercent, formatBytes } from '$shared/format';
+import { whoSaid } from '../../memory/labels';
 
 /** Characters used for a preview. */
 const maxPreviewChars = 1_000;
@@ -49,7 +49,7 @@ export function extentOf(section: ContextSection): string {
   if (name === 'summaries') return span(items.map((item) => item.from), items.map((item) => item.to));
   // The program's own text around the items is shown but not counted.
   const own = items.filter((item) => !['config', 'day', 'now'].includes(item.source)).length;
-  return own > 1 ? grouped(own) : '';
+  return own > 1 ? formatCount(own) : '';
 }
 
 function span(firsts: number[], lasts: number[]): string {
@@ -61,12 +61,12 @@ function span(firsts: number[], lasts: number[]): string {
 
 /** A share as "5.2 %"; 0 of 0 is 0. */
 export function share(part: number, total: number): string {
-  return decimal(total > 0 ? part / total : 0, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  return formatDecimal(total > 0 ? part / total : 0, { style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }
 
 /** A share without its tenth. */
 export function percent(part: number, total: number): string {
-  return percentage(total > 0 ? Math.round((part / total) * 100) : 0);
+  return formatPercent(total > 0 ? Math.round((part / total) * 100) : 0);
 }
 
 /** How far our count was from the provider's: "12 400 counted, 12 412 reported, 0.1 % under". */
@@ -115,7 +115,7 @@ export function labelOf(item: ContextItem, sessionId: string): string {
   const chunk = item.memory?.chunk;
   if (!chunk) return program(item.label);
   if (chunk.turnSeq === 0) return chunk.document;
-  const values = { seq: chunk.turnSeq, who: whoSaid(chunk), day: dated(chunk.at, { day: 'numeric', month: 'long', year: 'numeric' }) };
+  const values = { seq: chunk.turnSeq, who: whoSaid(chunk), day: formatDate(chunk.at, { day: 'numeric', month: 'long', year: 'numeric' }) };
   return chunk.sessionId === sessionId ? t('inspector.saidIn', values) : t('inspector.saidInSession', { ...values, title: chunk.sessionTitle || t('programs.untitled') });
 }
 
@@ -124,7 +124,7 @@ const roles: Readonly<Record<string, PlainKey>> = { system: 'inspector.roleSyste
 /** The role with which an item is sent, and its size: "user, 532 B". */
 export function sentAs(item: ContextItem): string {
   const role = roles[item.role];
-  return role ? t('inspector.sentAs', { role: t(role), size: sized(item.bytes) }) : sized(item.bytes);
+  return role ? t('inspector.sentAs', { role: t(role), size: formatBytes(item.bytes) }) : formatBytes(item.bytes);
 }
 
 /** The form a chunk was packed in. */
@@ -147,7 +147,7 @@ export function firstWords(text: string, maxChars = 90): string {
 }
 
 /** The unchanged beginning, which a provider's cache can reuse. */
-export function prefixWords(sharedBytes: number, totalBytes: number): string {
+export function prefixText(sharedBytes: number, totalBytes: number): string {
   if (sharedBytes === 0) return t('inspector.nothingSame');
   return t('inspector.frontSame', { shared: sharedBytes, total: totalBytes, share: percent(sharedBytes, totalBytes) });
 }

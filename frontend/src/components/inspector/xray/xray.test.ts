@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import { contextItem } from '$lib/backend/fake/context';
 import type { ContextItem, ContextView } from '$lib/backend/types';
-import { chooseLanguage } from '$lib/words/words.svelte';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountWith } from '$shared/testing/harness';
 import Inspector from '../Inspector.svelte';
-import { countedAgainst, linkTextOf, extentOf, nameOf, prefixWords, previewOf, share } from './sections';
+import { countedAgainst, linkTextOf, extentOf, nameOf, prefixText, previewOf, share } from './sections';
 
 const n = '\u202f';
 const user = userEvent.setup();
@@ -50,8 +50,8 @@ describe('texts of the X-ray', () => {
   });
 
   it('shows how much of the beginning is unchanged', () => {
-    expect(prefixWords(0, 10)).toBe('nothing at the front is the same');
-    expect(prefixWords(1_500, 2_000)).toBe(`first 1${n}500 of 2${n}000 bytes the same, 75${n}%`);
+    expect(prefixText(0, 10)).toBe('nothing at the front is the same');
+    expect(prefixText(1_500, 2_000)).toBe(`first 1${n}500 of 2${n}000 bytes the same, 75${n}%`);
   });
 });
 

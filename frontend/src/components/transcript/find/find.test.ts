@@ -8,7 +8,7 @@ import GoToDialog from './GoToDialog.svelte';
 async function opened() {
   const started = await startedApp({ data: 'rich' });
   const { app, backend } = started;
-  await app.navigation.openSession([...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.id);
+  await app.navigation.openSession([...backend.store.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.id);
   return { ...started, user: userEvent.setup() };
 }
 

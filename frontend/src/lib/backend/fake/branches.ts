@@ -5,82 +5,82 @@ import { contextAt } from './context';
 import { answerAlso, answersOf, mergeAnswers } from './several';
 import { errorView } from './shapes';
 import type { Streams } from './streaming';
-import { headOf, type FakeBranch, type World } from './world';
+import { headOf, type FakeBranch, type FakeStore } from './store';
 
 const excerptChars = 90;
 const pageOfComparison = 100;
 
-export function branchesService(world: World, streams: Streams): BranchesService {
+export function branchesService(store: FakeStore, streams: Streams): BranchesService {
   return {
-    tree: async (sessionId) => treeOf(world, sessionId),
+    tree: async (sessionId) => treeOf(store, sessionId),
     compare: async (leftId, rightId) => {
-      const [left, right] = [world.branch(leftId), world.branch(rightId)];
+      const [left, right] = [store.branch(leftId), store.branch(rightId)];
       if (left.sessionId !== right.sessionId) throw new BackendError(errorView('These branches belong to two sessions', 'Compare branches of one session.'));
       if (leftId === rightId) throw new BackendError(errorView('That is the same branch twice', 'Choose another one to compare it with.'));
-      const [a, b] = [world.lineage(leftId), world.lineage(rightId)];
+      const [a, b] = [store.lineage(leftId), store.lineage(rightId)];
       let shared = 0;
       while (shared < a.length && a[shared]?.id === b[shared]?.id) shared++;
-      return { shared, lastTurn: a[shared - 1]?.id ?? '', left: sideOf(world, left, a.slice(shared)), right: sideOf(world, right, b.slice(shared)) };
+      return { shared, lastTurn: a[shared - 1]?.id ?? '', left: sideOf(store, left, a.slice(shared)), right: sideOf(store, right, b.slice(shared)) };
     },
     landmarks: async (branchId, fromSeq, toSeq) => {
-      const turns = world.lineage(branchId).filter((turn) => turn.seq >= fromSeq && turn.seq <= toSeq);
+      const turns = store.lineage(branchId).filter((turn) => turn.seq >= fromSeq && turn.seq <= toSeq);
       if (turns.length < 12) return [];
       return [1, 2, 3, 4, 5].map((part) => turns[Math.floor((turns.length * part) / 6)]!).map(({ id, seq, user }) => ({ turnId: id, seq, title: user.find((block) => block.kind === 'text')?.text?.slice(0, 60) ?? '' }));
     },
     archive: async (branchId, archived) => {
-      const { view, sessionId } = world.branch(branchId);
-      if (archived && world.session(sessionId).row.activeBranch === branchId) throw new BackendError(errorView(`“${view.label}” is the branch that is open`, 'Switch to another one, then archive it.', 'conflict'));
+      const { view, sessionId } = store.branch(branchId);
+      if (archived && store.session(sessionId).row.activeBranch === branchId) throw new BackendError(errorView(`“${view.label}” is the branch that is open`, 'Switch to another one, then archive it.', 'conflict'));
       view.archived = archived;
-      world.changed('session', sessionId, sessionId);
+      store.changed('session', sessionId, sessionId);
     },
-    rollbackTo: async (branchId, turnId) => rollbackTo(world, branchId, turnId),
-    contextAt: async (branchId, turnId, model) => contextAt(world, branchId, turnId === '' ? 0 : onBranch(world, branchId, turnId).seq, model),
-    answers: async (turnId) => answersOf(world, turnId),
-    answerAlso: async (turnId, model) => answerAlso(world, streams, world.turn(turnId), model),
-    mergeAnswers: async (turnId, model) => mergeAnswers(world, streams, turnId, model),
+    rollbackTo: async (branchId, turnId) => rollbackTo(store, branchId, turnId),
+    contextAt: async (branchId, turnId, model) => contextAt(store, branchId, turnId === '' ? 0 : onBranch(store, branchId, turnId).seq, model),
+    answers: async (turnId) => answersOf(store, turnId),
+    answerAlso: async (turnId, model) => answerAlso(store, streams, store.turn(turnId), model),
+    mergeAnswers: async (turnId, model) => mergeAnswers(store, streams, turnId, model),
   };
 }
 
-function onBranch(world: World, branchId: string, turnId: string): TurnView {
-  const turn = world.lineage(branchId).find((candidate) => candidate.id === turnId);
+function onBranch(store: FakeStore, branchId: string, turnId: string): TurnView {
+  const turn = store.lineage(branchId).find((candidate) => candidate.id === turnId);
   if (!turn) throw new BackendError(errorView('That turn is not on this branch', 'Choose one of its own turns.', 'not_found'));
   return turn;
 }
 
-function rollbackTo(world: World, branchId: string, turnId: string): BranchView {
-  const { seq, state } = onBranch(world, branchId, turnId);
+function rollbackTo(store: FakeStore, branchId: string, turnId: string): BranchView {
+  const { seq, state } = onBranch(store, branchId, turnId);
   if (['accepted', 'preparing', 'responding', 'incomplete', 'failed', 'unsent'].includes(state)) throw new BackendError(errorView(`Turn #${seq} has no final answer`, 'Roll back to a turn that was answered.', 'conflict'));
-  const { sessionId } = world.branch(branchId);
-  const created = world.addBranch(sessionId, `rollback to #${seq}: ${onBranch(world, branchId, turnId).user.find((block) => block.kind === 'text')?.text?.slice(0, 40) ?? ''}`, branchId, seq);
-  world.session(sessionId).row.activeBranch = created.view.id;
-  world.changed('session', sessionId, sessionId);
-  return world.branchViewOf(created);
+  const { sessionId } = store.branch(branchId);
+  const created = store.addBranch(sessionId, `rollback to #${seq}: ${onBranch(store, branchId, turnId).user.find((block) => block.kind === 'text')?.text?.slice(0, 40) ?? ''}`, branchId, seq);
+  store.session(sessionId).row.activeBranch = created.view.id;
+  store.changed('session', sessionId, sessionId);
+  return store.branchViewOf(created);
 }
 
-function sideOf(world: World, branch: FakeBranch, own: TurnView[]): BranchSide {
+function sideOf(store: FakeStore, branch: FakeBranch, own: TurnView[]): BranchSide {
   const states = branch.states;
   return {
-    branch: treeBranch(world, branch), fromSeq: own[0]?.seq ?? 0, toSeq: own.at(-1)?.seq ?? 0, turns: own.slice(0, pageOfComparison),
+    branch: treeBranch(store, branch), fromSeq: own[0]?.seq ?? 0, toSeq: own.at(-1)?.seq ?? 0, turns: own.slice(0, pageOfComparison),
     summary: (states.find((state) => state.head) ?? states[0])?.summary ?? '', pins: branch.pins,
   };
 }
 
 /** Where a branch actually starts: a fork before its parent's own turns belongs to an ancestor. */
-function forkPointOf(world: World, branch: FakeBranch): { branch: FakeBranch; seq: number } | null {
+function forkPointOf(store: FakeStore, branch: FakeBranch): { branch: FakeBranch; seq: number } | null {
   const seq = branch.view.forkSeq;
   let parentId = branch.view.parentId;
   while (parentId !== '' && seq > 0) {
-    const parent = world.branch(parentId);
+    const parent = store.branch(parentId);
     if (seq > parent.view.forkSeq || parent.view.parentId === '') return { branch: parent, seq };
     parentId = parent.view.parentId;
   }
   return null;
 }
 
-export function treeOf(world: World, sessionId: string): BranchTree {
-  const session = world.session(sessionId);
-  const branches = session.branchIds.map((id) => world.branch(id));
-  const forkPoints = new Map(branches.map((branch) => [branch, forkPointOf(world, branch)]));
+export function treeOf(store: FakeStore, sessionId: string): BranchTree {
+  const session = store.session(sessionId);
+  const branches = session.branchIds.map((id) => store.branch(id));
+  const forkPoints = new Map(branches.map((branch) => [branch, forkPointOf(store, branch)]));
   const cuts = new Map<FakeBranch, Set<number>>(branches.map((branch) => [branch, new Set()]));
   for (const at of forkPoints.values()) if (at) cuts.get(at.branch)?.add(at.seq);
   const runs: TreeRun[] = [];
@@ -95,8 +95,8 @@ export function treeOf(world: World, sessionId: string): BranchTree {
     }
   }
   return {
-    rev: world.rev, sessionId, active: session.row.activeBranch, turns: branches.reduce((sum, branch) => sum + branch.turns.length, 0),
-    runs: parentsFirst(runs), branches: branches.map((branch) => treeBranch(world, branch)),
+    rev: store.rev, sessionId, active: session.row.activeBranch, turns: branches.reduce((sum, branch) => sum + branch.turns.length, 0),
+    runs: parentsFirst(runs), branches: branches.map((branch) => treeBranch(store, branch)),
   };
 }
 
@@ -143,13 +143,13 @@ function parentsFirst(runs: readonly TreeRun[]): TreeRun[] {
   return ordered;
 }
 
-function treeBranch(world: World, branch: FakeBranch): TreeBranch {
-  const lineage = world.lineage(branch.view.id);
+function treeBranch(store: FakeStore, branch: FakeBranch): TreeBranch {
+  const lineage = store.lineage(branch.view.id);
   const head = headOf(lineage);
   const { id, label, parentId, forkSeq, archived, updatedAt } = branch.view;
   return {
     id, label, parentId, forkSeq, archived, updatedAt, turns: lineage.length, own: branch.turns.length,
     pending: lineage.filter((turn) => turn.state === 'pending').length, headSeq: head?.seq ?? 0,
-    headShortId: (head?.stateAfter ?? '').slice(-4).toUpperCase(), active: world.session(branch.sessionId).row.activeBranch === id, createdAt: branch.createdAt,
+    headShortId: (head?.stateAfter ?? '').slice(-4).toUpperCase(), active: store.session(branch.sessionId).row.activeBranch === id, createdAt: branch.createdAt,
   };
 }

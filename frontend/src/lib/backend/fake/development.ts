@@ -3,11 +3,11 @@ import type { ErrorView } from '../types';
 import { taskView } from './work';
 
 /** Tasks of earlier runs: an import interrupted when the program ended, and a failed backup. */
-function seedTasks({ tasks, world }: FakeBackend): void {
+function seedTasks({ tasks, store }: FakeBackend): void {
   const error: ErrorView = { code: 'no_space', op: 'backup', message: 'The disk is full: the copy needs 61 MB, 12 MB are free', hint: 'Nothing was lost. Free some space and back up again.' };
   tasks.list = [
-    taskView({ id: 'before1', title: 'Import claude-export.zip', state: 'interrupted', done: 1_214, total: 2_400, unit: 'sessions', startedAt: world.epoch - 3_600_000, endedAt: world.epoch - 3_000_000, resumable: true }),
-    taskView({ id: 'before2', kind: 'backup', title: 'Back up', state: 'failed', done: 12_000_000, total: 61_000_000, unit: 'bytes', startedAt: world.epoch - 7_200_000, endedAt: world.epoch - 7_100_000, error }),
+    taskView({ id: 'before1', title: 'Import claude-export.zip', state: 'interrupted', done: 1_214, total: 2_400, unit: 'sessions', startedAt: store.epoch - 3_600_000, endedAt: store.epoch - 3_000_000, resumable: true }),
+    taskView({ id: 'before2', kind: 'backup', title: 'Back up', state: 'failed', done: 12_000_000, total: 61_000_000, unit: 'bytes', startedAt: store.epoch - 7_200_000, endedAt: store.epoch - 7_100_000, error }),
   ];
 }
 
@@ -40,7 +40,7 @@ export function developmentBackend(params: URLSearchParams): FakeBackend {
   program.set('appearance.theme', startup.theme);
   program.set('appearance.text_zoom', String(startup.textZoom));
   const open = params.get('open') ?? (params.has('tools') ? 'Tools at work' : params.has('forks') ? 'Three hundred ways' : 'Orders to Postgres');
-  startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === open)?.row.id ?? '';
+  startup.lastSession = [...backend.store.sessions.values()].find((session) => session.row.title === open)?.row.id ?? '';
   (window as unknown as { fake: FakeBackend }).fake = backend;
   return backend;
 }

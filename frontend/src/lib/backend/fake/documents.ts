@@ -1,10 +1,10 @@
 import type { BlockView, ChatService, FileView } from '../types';
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 /** Documents of the fake program, by content; files that are not text are rejected. */
-export function documents(world: World): Pick<ChatService, 'attach' | 'attachCancel' | 'document'> {
+export function documents(store: FakeStore): Pick<ChatService, 'attach' | 'attachCancel' | 'document'> {
   const arriving = new Map<string, { name: string; data: string }>();
   const kept = new Map<string, { file: FileView; text: string }>();
   let count = 0;
@@ -13,7 +13,7 @@ export function documents(world: World): Pick<ChatService, 'attach' | 'attachCan
       const upload = part.upload || `upload${++count}`;
       const before = arriving.get(upload);
       if (part.upload !== '' && !before) throw new BackendError(errorView('This document is no longer being attached.', 'attach it again', 'not_found'));
-      world.branch(part.branchId);
+      store.branch(part.branchId);
       const data = (before?.data ?? '') + atob(part.data);
       if (!part.last) {
         arriving.set(upload, { name: part.name, data });

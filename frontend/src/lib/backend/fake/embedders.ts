@@ -1,7 +1,7 @@
 import type { EmbeddersService, EmbeddersView, EmbedderView } from '../types';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 export const builtInEmbedder: EmbedderView = { id: 'local||', server: '', model: '', host: '', remote: false, builtIn: true, price: 0 };
 export const ollamaEmbedder: EmbedderView = { id: 'ollama||nomic-embed-text', server: 'Ollama', model: 'nomic-embed-text', host: 'this computer', remote: false, builtIn: false, price: 0 };
@@ -10,7 +10,7 @@ export const openaiEmbedder: EmbedderView = { id: 'openai||text-embedding-3-smal
 const totals = { units: 12_840, tokens: 962_000 };
 
 /** The embedders, one of which is in use: the built-in one at first. */
-export function embeddersService(world: World, found: readonly EmbedderView[]): EmbeddersService {
+export function embeddersService(store: FakeStore, found: readonly EmbedderView[]): EmbeddersService {
   let current = builtInEmbedder;
   let answered = false;
   const view = (): EmbeddersView => ({
@@ -25,7 +25,7 @@ export function embeddersService(world: World, found: readonly EmbedderView[]): 
   const choose = (embedder: EmbedderView): EmbeddersView => {
     current = embedder;
     answered = true;
-    world.changed('settings', '', '');
+    store.changed('settings', '', '');
     return view();
   };
   return {

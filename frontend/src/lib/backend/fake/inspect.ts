@@ -18,29 +18,29 @@ import { BackendError } from '../errors';
 import { contextOf, cutOf, diffContext, nextContext, switchPreview } from './context';
 import { errorView, jobView } from './shapes';
 import type { Streams } from './streaming';
-import type { FakeBranch, World } from './world';
+import type { FakeBranch, FakeStore } from './store';
 
-export function inspectService(world: World, streams: Streams): InspectService {
-  const branch = (id: string) => world.branch(id);
-  const pinsChanged = (branchId: string) => world.changed('pins', branchId, branch(branchId).sessionId);
+export function inspectService(store: FakeStore, streams: Streams): InspectService {
+  const branch = (id: string) => store.branch(id);
+  const pinsChanged = (branchId: string) => store.changed('pins', branchId, branch(branchId).sessionId);
   return {
-    pending: async (branchId) => world.lineage(branchId).filter((turn) => turn.state === 'pending').map((turn, i) => pendingView(world, turn, i)),
+    pending: async (branchId) => store.lineage(branchId).filter((turn) => turn.state === 'pending').map((turn, i) => pendingView(store, turn, i)),
     commitNow: async (branchId) => {
-      for (const turn of world.lineage(branchId)) streams.commit(turn);
+      for (const turn of store.lineage(branchId)) streams.commit(turn);
     },
-    state: async (branchId) => statePanel(world, branchId),
-    stateByID: async (stateId) => stateById(world, stateId),
+    state: async (branchId) => statePanel(store, branchId),
+    stateByID: async (stateId) => stateById(store, stateId),
     suggestedPins: async (branchId) => branch(branchId).suggested.map((suggestion) => ({ ...suggestion })),
     acceptSuggestedPin: async (id, text) => {
-      const { branch: owner, suggestion } = takeSuggestion(world, id);
-      const pin: PinView = { id: world.id('f'), text: text || suggestion.text, position: owner.pins.length, tokens: Math.ceil(text.length / 4), version: 1, createdAt: world.now(), inherited: false };
+      const { branch: owner, suggestion } = takeSuggestion(store, id);
+      const pin: PinView = { id: store.id('f'), text: text || suggestion.text, position: owner.pins.length, tokens: Math.ceil(text.length / 4), version: 1, createdAt: store.now(), inherited: false };
       owner.pins.push(pin);
       pinsChanged(owner.view.id);
       return pin;
     },
-    dismissSuggestedPin: async (id) => pinsChanged(takeSuggestion(world, id).branch.view.id),
+    dismissSuggestedPin: async (id) => pinsChanged(takeSuggestion(store, id).branch.view.id),
     addPin: async (branchId, text) => {
-      const pin: PinView = { id: world.id('f'), text, position: branch(branchId).pins.length, tokens: Math.ceil(text.length / 4), version: 1, createdAt: world.now(), inherited: false };
+      const pin: PinView = { id: store.id('f'), text, position: branch(branchId).pins.length, tokens: Math.ceil(text.length / 4), version: 1, createdAt: store.now(), inherited: false };
       branch(branchId).pins.push(pin);
       pinsChanged(branchId);
       return pin;
@@ -60,40 +60,40 @@ export function inspectService(world: World, streams: Streams): InspectService {
       movePin(branch(branchId).pins, pinId, position);
       pinsChanged(branchId);
     },
-    activity: async (branchId) => activity(world, branchId),
-    retryJob: async (id) => moveJob(world, id, { state: 'queued', attempts: 0, lastError: '' }),
-    dismissJob: async (id) => moveJob(world, id, { state: 'dead' }),
-    reconcile: async () => recovery(world),
-    steps: async (turnId) => steps(world.turn(turnId)),
+    activity: async (branchId) => activity(store, branchId),
+    retryJob: async (id) => moveJob(store, id, { state: 'queued', attempts: 0, lastError: '' }),
+    dismissJob: async (id) => moveJob(store, id, { state: 'dead' }),
+    reconcile: async () => recovery(store),
+    steps: async (turnId) => steps(store.turn(turnId)),
     rawStep: async (stepId) => rawStep(stepId),
-    context: async (turnId) => contextOf(world, turnId),
-    nextContext: async (branchId, model, draft) => nextContext(world, branchId, model, draft),
-    diffContext: async (turnId) => diffContext(world, turnId),
-    summarize: async (branchId) => world.changed('jobs', '', branch(branchId).sessionId),
-    switchPreview: async (branchId, model) => switchPreview(world, branchId, model),
+    context: async (turnId) => contextOf(store, turnId),
+    nextContext: async (branchId, model, draft) => nextContext(store, branchId, model, draft),
+    diffContext: async (turnId) => diffContext(store, turnId),
+    summarize: async (branchId) => store.changed('jobs', '', branch(branchId).sessionId),
+    switchPreview: async (branchId, model) => switchPreview(store, branchId, model),
   };
 }
 
-function pendingView(world: World, turn: TurnView, order: number): PendingView {
+function pendingView(store: FakeStore, turn: TurnView, order: number): PendingView {
   return {
     turnId: turn.id, seq: turn.seq, title: turn.user[0]?.text.slice(0, 60) ?? '', tokens: turn.inputTokens % 900 + turn.outputTokens,
     reason: order === 0 ? 'Its summary is being written' : `It waits for #${turn.seq - 1}`, waitsFor: order === 0 ? '' : `#${turn.seq - 1}`,
-    inContext: true, leftOut: false, job: world.jobs.find((job) => job.turnId === turn.id) ?? jobView(), createdAt: turn.createdAt,
+    inContext: true, leftOut: false, job: store.jobs.find((job) => job.turnId === turn.id) ?? jobView(), createdAt: turn.createdAt,
   };
 }
 
-function statePanel(world: World, branchId: string): StatePanel {
-  const branch = world.branch(branchId);
+function statePanel(store: FakeStore, branchId: string): StatePanel {
+  const branch = store.branch(branchId);
   const { states, pins, ranges } = branch;
-  const root: StateView = { id: 'root', shortId: 'ROOT', seq: 0, origin: 'root', model: '', summary: '', tokens: 0, createdAt: world.epoch, head: states.length === 0, turnSeq: 0, validation: '' };
+  const root: StateView = { id: 'root', shortId: 'ROOT', seq: 0, origin: 'root', model: '', summary: '', tokens: 0, createdAt: store.epoch, head: states.length === 0, turnSeq: 0, validation: '' };
   const history = states.length > 0 ? states : [root];
-  const cut = cutOf(branch, (world.lineage(branchId).at(-1)?.seq ?? 0) + 1);
+  const cut = cutOf(branch, (store.lineage(branchId).at(-1)?.seq ?? 0) + 1);
   // Like the program: only the head's summary is in the panel; stateByID returns the others.
   return { head: history[0]!, history: history.map((state) => (state.head ? state : { ...state, summary: '' })), ranges, cut, pins, pinTokens: pins.reduce((sum, pin) => sum + pin.tokens, 0) };
 }
 
-function stateById(world: World, id: string): StateView {
-  for (const branch of world.branches.values()) {
+function stateById(store: FakeStore, id: string): StateView {
+  for (const branch of store.branches.values()) {
     const state = branch.states.find((candidate) => candidate.id === id);
     if (state) return state;
   }
@@ -101,8 +101,8 @@ function stateById(world: World, id: string): StateView {
 }
 
 /** Removes a suggestion from its branch, as both accepting and dismissing do. */
-function takeSuggestion(world: World, id: string): { branch: FakeBranch; suggestion: PinSuggestion } {
-  for (const branch of world.branches.values()) {
+function takeSuggestion(store: FakeStore, id: string): { branch: FakeBranch; suggestion: PinSuggestion } {
+  for (const branch of store.branches.values()) {
     const suggestion = branch.suggested.find((candidate) => candidate.id === id);
     if (!suggestion) continue;
     branch.suggested = branch.suggested.filter((candidate) => candidate.id !== id);
@@ -118,17 +118,17 @@ function movePin(pins: PinView[], id: string, position: number): void {
   pins.forEach((pin, i) => (pin.position = i));
 }
 
-function moveJob(world: World, id: number, more: Partial<JobView>): void {
-  const job = world.jobs.find((candidate) => candidate.id === id);
+function moveJob(store: FakeStore, id: number, more: Partial<JobView>): void {
+  const job = store.jobs.find((candidate) => candidate.id === id);
   if (!job) throw new BackendError(errorView('There is no such job', 'It may have finished meanwhile.', 'not_found'));
-  Object.assign(job, more, { updatedAt: world.now() });
-  world.changed('jobs', String(id), job.sessionId);
+  Object.assign(job, more, { updatedAt: store.now() });
+  store.changed('jobs', String(id), job.sessionId);
 }
 
-function activity(world: World, branchId: string): ActivityPanel {
-  const count = (state: string) => world.jobs.filter((job) => job.state === state).length;
-  const turns = branchId === '' ? [] : world.lineage(branchId).slice(-12).reverse().map(turnMetrics);
-  return { jobs: world.jobs, queued: count('queued'), running: count('running'), failed: count('dead'), recovery: recovery(world), earlier: [], turns };
+function activity(store: FakeStore, branchId: string): ActivityPanel {
+  const count = (state: string) => store.jobs.filter((job) => job.state === state).length;
+  const turns = branchId === '' ? [] : store.lineage(branchId).slice(-12).reverse().map(turnMetrics);
+  return { jobs: store.jobs, queued: count('queued'), running: count('running'), failed: count('dead'), recovery: recovery(store), earlier: [], turns };
 }
 
 /** The metrics of a turn. */
@@ -142,15 +142,15 @@ export function turnMetrics(turn: TurnView): TurnMetrics {
   };
 }
 
-function recovery(world: World): RecoveryReport {
-  const broken = [...world.branches.keys()].flatMap((id) => world.branch(id).turns).filter((turn) => turn.state === 'incomplete' || turn.state === 'unsent');
+function recovery(store: FakeStore): RecoveryReport {
+  const broken = [...store.branches.keys()].flatMap((id) => store.branch(id).turns).filter((turn) => turn.state === 'incomplete' || turn.state === 'unsent');
   const items = broken.map((turn): RecoveryItem => {
-    const session = world.sessionOf(turn).row;
+    const session = store.sessionOf(turn).row;
     const message = turn.state === 'unsent' ? 'A message had not been sent' : 'An answer was cut off; its text is kept';
     return { kind: turn.state === 'unsent' ? 'unsent' : 'incomplete', sessionId: session.id, session: session.title, turnId: turn.id, turnSeq: turn.seq, bytes: turn.displayed, count: 1, message };
   });
   const summary = items.length === 1 ? items[0]!.message : `${items.length} things were found and recovered.`;
-  return { at: world.epoch, clean: items.length === 0, summary, items };
+  return { at: store.epoch, clean: items.length === 0, summary, items };
 }
 
 function steps(turn: TurnView): StepView[] {

@@ -1,7 +1,7 @@
 import type { AssistantView, LibraryService, PromptVariableView, SavedPromptView } from '../types';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
-import type { FakeSession, World } from './world';
+import type { FakeSession, FakeStore } from './store';
 
 const variable = /\{\{[ \t]*([\p{L}_][\p{L}\p{N}_ -]{0,39}?)[ \t]*(?::([^{}]*))?\}\}/gu;
 const builtin = ['date', 'clipboard', 'selection'];
@@ -17,7 +17,7 @@ function variablesOf(text: string): PromptVariableView[] {
 
 const settingsOf = ({ instructions, temperature, effort }: AssistantView) => ({ systemPrompt: instructions, temperature, effort });
 
-export function libraryService(world: World): LibraryService {
+export function libraryService(store: FakeStore): LibraryService {
   let assistants: AssistantView[] = [];
   let prompts: SavedPromptView[] = [];
   const applied = new Map<string, { id: string; name: string }>();
@@ -28,7 +28,7 @@ export function libraryService(world: World): LibraryService {
       throw new BackendError(errorView(`There is already one named "${name}"; nothing was changed.`, 'choose another name', 'conflict'));
     }
   };
-  const changed = () => world.changed('library', '', '');
+  const changed = () => store.changed('library', '', '');
   const assistant = (id: string): AssistantView => {
     const found = assistants.find((entry) => entry.id === id);
     if (!found) throw notFound('assistant');
@@ -37,7 +37,7 @@ export function libraryService(world: World): LibraryService {
   const save = (input: AssistantView): AssistantView => {
     if (input.name.trim() === '') throw new BackendError(errorView('A name must have 1 to 80 characters in one line; nothing was changed.'));
     requireFreeName(assistants, input.name.trim(), input.id);
-    const stored = { ...input, name: input.name.trim(), id: input.id || world.id('a') };
+    const stored = { ...input, name: input.name.trim(), id: input.id || store.id('a') };
     assistants = sorted([...assistants.filter((entry) => entry.id !== stored.id), stored]);
     changed();
     return stored;
@@ -51,18 +51,18 @@ export function libraryService(world: World): LibraryService {
     session.settings = settingsOf(from);
     if (from.model) session.model = from.model;
     applied.set(session.row.id, { id: from.id, name: from.name });
-    world.changed('session', session.row.id, session.row.id);
+    store.changed('session', session.row.id, session.row.id);
   };
   const savePrompt = (input: SavedPromptView): SavedPromptView => {
     if (input.name.trim() === '' || input.text.trim() === '') throw new BackendError(errorView('A prompt must have a name and text; nothing was changed.'));
     requireFreeName(prompts, input.name.trim(), input.id);
-    const stored = { ...input, name: input.name.trim(), id: input.id || world.id('p'), variables: variablesOf(input.text) };
+    const stored = { ...input, name: input.name.trim(), id: input.id || store.id('p'), variables: variablesOf(input.text) };
     prompts = sorted([...prompts.filter((entry) => entry.id !== stored.id), stored]);
     changed();
     return stored;
   };
   return {
-    panel: async () => ({ rev: world.rev, assistants, prompts }),
+    panel: async () => ({ rev: store.rev, assistants, prompts }),
     saveAssistant: async (input) => save(input),
     duplicateAssistant: async (id) => save({ ...assistant(id), id: '', name: uniqueName(assistant(id).name) }),
     deleteAssistant: async (id) => {
@@ -70,15 +70,15 @@ export function libraryService(world: World): LibraryService {
       assistants = assistants.filter((entry) => entry.id !== id);
       changed();
     },
-    applyAssistant: async (sessionId, id) => apply(world.session(sessionId), assistant(id)),
+    applyAssistant: async (sessionId, id) => apply(store.session(sessionId), assistant(id)),
     startSession: async (id) => {
-      const session = world.addSession('');
+      const session = store.addSession('');
       apply(session, assistant(id));
-      world.changed('sessions', session.row.id, session.row.id);
+      store.changed('sessions', session.row.id, session.row.id);
       return session.row;
     },
     sessionAssistant: async (sessionId) => {
-      const session = world.session(sessionId);
+      const session = store.session(sessionId);
       const from = applied.get(sessionId);
       if (!from) return { id: '', name: '', known: false, differs: false };
       const now = assistants.find((entry) => entry.id === from.id);
@@ -100,7 +100,7 @@ export function libraryService(world: World): LibraryService {
     fillPrompt: async (id, values) => {
       const found = prompts.find((entry) => entry.id === id);
       if (!found) throw notFound('prompt');
-      const byName = new Map(found.variables.map((entry) => [entry.name, values[entry.name] || (entry.name === 'date' ? new Date(world.now()).toISOString().slice(0, 10) : entry.default)]));
+      const byName = new Map(found.variables.map((entry) => [entry.name, values[entry.name] || (entry.name === 'date' ? new Date(store.now()).toISOString().slice(0, 10) : entry.default)]));
       return found.text.replace(variable, (_, name: string) => byName.get(name) ?? '');
     },
     promptsFile: async () => JSON.stringify({ format: 'contextinfinity-prompts', version: 1, prompts: prompts.map(({ name, text }) => ({ name, text })) }, null, 2),

@@ -1,7 +1,7 @@
 import type { BlockView, ChunkRow, KnownItem, KnownKind, MatchView, MemoryChip, MemoryFilter, MemoryService, TurnView } from '../types';
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 const embedder = 'local/hashed/256/v1';
 const tokensOf = (text: string): number => Math.ceil(text.length / 4);
@@ -14,20 +14,20 @@ interface Chunk {
 }
 
 /** Every message and answer of a saved turn is one chunk; a search counts the matching words. */
-export function memoryService(world: World): MemoryService {
+export function memoryService(store: FakeStore): MemoryService {
   const find = (id: string): Chunk => {
-    const found = allChunks(world).find((chunk) => chunk.row.id === id);
+    const found = allChunks(store).find((chunk) => chunk.row.id === id);
     if (!found) throw new BackendError(errorView('This memory no longer exists', '', 'not_found'));
     return found;
   };
   return {
     chunks: async (filter) => {
-      const matching = filterChunks(world, filter).filter((chunk) => chunk.text.toLowerCase().includes(filter.text.toLowerCase()));
+      const matching = filterChunks(store, filter).filter((chunk) => chunk.text.toLowerCase().includes(filter.text.toLowerCase()));
       return { total: matching.length, chunks: matching.slice(filter.offset, filter.offset + (filter.limit || 50)).map((chunk) => chunk.row) };
     },
     chunk: async (id) => {
       const { row, text } = find(id);
-      const uses = turnsOf(world).filter((turn) => turn.user.some((part: BlockView) => part.kind === 'memory' && part.id === id));
+      const uses = turnsOf(store).filter((turn) => turn.user.some((part: BlockView) => part.kind === 'memory' && part.id === id));
       return {
         chunk: row, text, start: 0, end: text.length, embedders: [embedder],
         uses: uses.map((turn, i) => ({ turnId: turn.id, turnSeq: turn.seq, sessionId: row.sessionId, rank: i + 1, score: 1, form: 'full', at: turn.createdAt, tool: '' })),
@@ -35,7 +35,7 @@ export function memoryService(world: World): MemoryService {
     },
     search: async (filter, query) => {
       const queryWords = new Set(wordsOf(query));
-      const scored = filterChunks(world, filter).map((chunk) => ({ chunk, shared: wordsOf(chunk.text).filter((word) => queryWords.has(word)).length }));
+      const scored = filterChunks(store, filter).map((chunk) => ({ chunk, shared: wordsOf(chunk.text).filter((word) => queryWords.has(word)).length }));
       const found = scored.filter(({ shared }) => shared > 0).sort((a, b) => b.shared - a.shared);
       const best = found[0]?.shared ?? 1;
       return {
@@ -46,21 +46,21 @@ export function memoryService(world: World): MemoryService {
       };
     },
     status: async () => {
-      const units = allChunks(world).length;
+      const units = allChunks(store).length;
       return { on: true, scope: 'lineage', units, spaces: units > 0 ? [{ embedder, state: 'serving', done: units, total: units, error: '' }] : [], degraded: [] };
     },
     chip: async (id) => chipOf(find(id)),
     known: async (kind, text, offset, limit) => {
-      const found = knownItems(world, kind).filter((item) => item.text.toLowerCase().includes(text.toLowerCase()));
+      const found = knownItems(store, kind).filter((item) => item.text.toLowerCase().includes(text.toLowerCase()));
       return { total: found.length, items: found.slice(offset, offset + (limit || 50)) };
     },
   };
 }
 
 /** The pinned facts, suggestions, instructions or state summary of each session's active branch. */
-function knownItems(world: World, kind: KnownKind): KnownItem[] {
-  return [...world.sessions.values()].flatMap(({ row, settings }): KnownItem[] => {
-    const branch = world.branches.get(row.activeBranch);
+function knownItems(store: FakeStore, kind: KnownKind): KnownItem[] {
+  return [...store.sessions.values()].flatMap(({ row, settings }): KnownItem[] => {
+    const branch = store.branches.get(row.activeBranch);
     const turn = branch?.turns.at(-1);
     const item = (id: string, text: string): KnownItem => ({
       kind, id, text, sessionId: row.id, sessionTitle: row.title, archived: row.archived, branchId: row.activeBranch, turnId: turn?.id ?? '', turnSeq: turn?.seq ?? 0, at: row.updatedAt,
@@ -80,8 +80,8 @@ function matchOf({ row, text }: Chunk, queryWords: ReadonlySet<string>): MatchVi
 }
 
 /** The row of a chunk; throws if it does not exist. */
-export function chunkRowOf(world: World, id: string): ChunkRow {
-  const found = allChunks(world).find((chunk) => chunk.row.id === id);
+export function chunkRowOf(store: FakeStore, id: string): ChunkRow {
+  const found = allChunks(store).find((chunk) => chunk.row.id === id);
   if (!found) throw new BackendError(errorView('This memory no longer exists', '', 'not_found'));
   return found.row;
 }
@@ -95,26 +95,26 @@ export function memoryBlocks(memories: readonly MemoryChip[]): BlockView[] {
   return memories.map((memory) => block('memory', memory.title, { id: memory.id, memory }));
 }
 
-function filterChunks(world: World, filter: MemoryFilter): Chunk[] {
-  const lineage = new Set(filter.scope === 'lineage' && filter.branchId ? world.lineage(filter.branchId).map((turn) => turn.id) : []);
-  const project = filter.scope === 'project' && filter.branchId ? world.session(world.branch(filter.branchId).sessionId).row.folder : '';
-  return allChunks(world).filter(({ row }) =>
-    (filter.scope !== 'project' || (project !== '' && world.session(row.sessionId).row.folder === project)) &&
+function filterChunks(store: FakeStore, filter: MemoryFilter): Chunk[] {
+  const lineage = new Set(filter.scope === 'lineage' && filter.branchId ? store.lineage(filter.branchId).map((turn) => turn.id) : []);
+  const project = filter.scope === 'project' && filter.branchId ? store.session(store.branch(filter.branchId).sessionId).row.folder : '';
+  return allChunks(store).filter(({ row }) =>
+    (filter.scope !== 'project' || (project !== '' && store.session(row.sessionId).row.folder === project)) &&
     (filter.scope !== 'lineage' || lineage.has(row.turnId)) && (filter.scope !== 'session' || row.sessionId === filter.sessionId) &&
     (!filter.type || row.type === filter.type) && (!filter.role || row.role === filter.role) &&
     (!filter.since || row.at >= filter.since) && (!filter.until || row.at < filter.until));
 }
 
-function turnsOf(world: World): TurnView[] {
-  return [...world.branches.values()].flatMap((branch) => branch.turns);
+function turnsOf(store: FakeStore): TurnView[] {
+  return [...store.branches.values()].flatMap((branch) => branch.turns);
 }
 
-function allChunks(world: World): Chunk[] {
-  return turnsOf(world).filter((turn) => ['committed', 'head'].includes(turn.state)).flatMap((turn) => chunksOf(world, turn)).sort((a, b) => b.row.at - a.row.at || b.row.id.localeCompare(a.row.id));
+function allChunks(store: FakeStore): Chunk[] {
+  return turnsOf(store).filter((turn) => ['committed', 'head'].includes(turn.state)).flatMap((turn) => chunksOf(store, turn)).sort((a, b) => b.row.at - a.row.at || b.row.id.localeCompare(a.row.id));
 }
 
-function chunksOf(world: World, turn: TurnView): Chunk[] {
-  const session = world.session(world.branch(turn.branchId).sessionId);
+function chunksOf(store: FakeStore, turn: TurnView): Chunk[] {
+  const session = store.session(store.branch(turn.branchId).sessionId);
   const sides = [['user', turn.user], ['assistant', turn.assistant]] as const;
   return sides.flatMap(([role, blocks]) => {
     const text = blocks.filter((part) => part.kind === 'text').map((part) => part.text).join('\n\n');

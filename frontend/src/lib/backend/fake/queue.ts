@@ -3,16 +3,16 @@ import { BackendError } from '../errors';
 import type { ChatService, Draft, QueueView } from '../types';
 import { errorView } from './shapes';
 import type { Streams } from './streaming';
-import type { FakeBranch, World } from './world';
+import type { FakeBranch, FakeStore } from './store';
 
 /** As many as the program allows. */
 const maxQueued = 20;
 
-export function enqueue(world: World, branch: FakeBranch, message: Draft, at = maxQueued): void {
+export function enqueue(store: FakeStore, branch: FakeBranch, message: Draft, at = maxQueued): void {
   if (branch.queue.length >= maxQueued) throw new BackendError(errorView(`${maxQueued} messages are already queued on this branch. Nothing was queued.`, 'Wait until one is sent, or delete one.', 'conflict'));
   if (branch.queue.length === 0) branch.held = '';
-  branch.queue.splice(at, 0, { id: world.id('q'), message });
-  world.changed('queue', branch.view.id, branch.sessionId);
+  branch.queue.splice(at, 0, { id: store.id('q'), message });
+  store.changed('queue', branch.view.id, branch.sessionId);
 }
 
 export function queueView(branch: FakeBranch): QueueView {
@@ -22,13 +22,13 @@ export function queueView(branch: FakeBranch): QueueView {
   return { messages, held: messages.length > 0 ? branch.held : '', error: branch.held === 'error' ? branch.refused : null };
 }
 
-export function queues(world: World, streams: Streams): Pick<ChatService, 'queue' | 'sendQueue' | 'editQueued' | 'moveQueued' | 'removeQueued' | 'restoreQueued'> {
+export function queues(store: FakeStore, streams: Streams): Pick<ChatService, 'queue' | 'sendQueue' | 'editQueued' | 'moveQueued' | 'removeQueued' | 'restoreQueued'> {
   const find = (id: string) => {
-    const branch = [...world.branches.values()].find(({ queue }) => queue.some((entry) => entry.id === id));
+    const branch = [...store.branches.values()].find(({ queue }) => queue.some((entry) => entry.id === id));
     if (!branch) throw new BackendError(errorView('This message is no longer queued: it was sent, edited or deleted.', '', 'not_found'));
     return { branch, at: branch.queue.findIndex((entry) => entry.id === id) };
   };
-  const changed = (branch: FakeBranch) => world.changed('queue', branch.view.id, branch.sessionId);
+  const changed = (branch: FakeBranch) => store.changed('queue', branch.view.id, branch.sessionId);
   const take = (id: string) => {
     const { branch, at } = find(id);
     const [taken] = branch.queue.splice(at, 1);
@@ -36,17 +36,17 @@ export function queues(world: World, streams: Streams): Pick<ChatService, 'queue
     return { branch, message: taken!.message };
   };
   return {
-    queue: async (branchId) => queueView(world.branch(branchId)),
+    queue: async (branchId) => queueView(store.branch(branchId)),
     sendQueue: async (branchId) => {
-      const branch = world.branch(branchId);
+      const branch = store.branch(branchId);
       branch.held = '';
       changed(branch);
-      if (!world.lineage(branchId).at(-1)?.live) streams.sendNext(branchId);
+      if (!store.lineage(branchId).at(-1)?.live) streams.sendNext(branchId);
     },
     editQueued: async (id) => {
       const { branch, message } = take(id);
       branch.draft = { ...message, text: [message.text, branch.draft.text].filter(Boolean).join('\n\n') };
-      world.changed('draft', branch.view.id, branch.sessionId);
+      store.changed('draft', branch.view.id, branch.sessionId);
       return message;
     },
     moveQueued: async (id, to) => {
@@ -55,6 +55,6 @@ export function queues(world: World, streams: Streams): Pick<ChatService, 'queue
       changed(branch);
     },
     removeQueued: async (id) => take(id).message,
-    restoreQueued: async (branchId, message, at) => enqueue(world, world.branch(branchId), message, at),
+    restoreQueued: async (branchId, message, at) => enqueue(store, store.branch(branchId), message, at),
   };
 }

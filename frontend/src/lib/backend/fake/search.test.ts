@@ -34,7 +34,7 @@ describe('the search of the fake program', () => {
   });
 
   it('finds in a lineage, and totals metrics', async () => {
-    const branch = [...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.activeBranch;
+    const branch = [...backend.store.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.activeBranch;
     const found = await backend.search.find(branch, 'QUESTION 7', false);
     expect([found.hits.map((hit) => hit.seq).slice(0, 2), found.total]).toEqual([[7, 70], 11]);
     expect((await backend.search.find(branch, 'QUESTION 7', true)).total).toBe(0);
@@ -43,15 +43,15 @@ describe('the search of the fake program', () => {
   });
 
   it('copies a session completely, sharing nothing', async () => {
-    const { id, activeBranch } = [...backend.world.sessions.values()].find(({ row }) => row.title === 'Every state of a turn')!.row;
+    const { id, activeBranch } = [...backend.store.sessions.values()].find(({ row }) => row.title === 'Every state of a turn')!.row;
     const copy = await backend.sessions.duplicate(id, '');
-    expect([copy.title, copy.leftOut, copy.turns]).toEqual(['Every state of a turn (copy)', 2, backend.world.lineage(activeBranch).length - 2]);
-    backend.world.lineage(copy.activeBranch)[0]!.user[0]!.text = 'changed';
-    expect(backend.world.lineage(activeBranch)[0]!.user[0]!.text).not.toBe('changed');
+    expect([copy.title, copy.leftOut, copy.turns]).toEqual(['Every state of a turn (copy)', 2, backend.store.lineage(activeBranch).length - 2]);
+    backend.store.lineage(copy.activeBranch)[0]!.user[0]!.text = 'changed';
+    expect(backend.store.lineage(activeBranch)[0]!.user[0]!.text).not.toBe('changed');
   });
 
   it('keeps sessions in folders, all of them or none', async () => {
-    const ids = [...backend.world.sessions.keys()].slice(0, 2);
+    const ids = [...backend.store.sessions.keys()].slice(0, 2);
     await backend.sessions.setFolder(ids, ' Work ');
     await expect(backend.sessions.setFolder([ids[0]!, 'nobody'], 'Home')).rejects.toThrow();
     expect(await backend.sessions.folders()).toEqual([{ name: 'Work', sessions: 2 }]);

@@ -17,7 +17,7 @@ import type {
 import { BackendError } from '../errors';
 import { turnMetrics } from './inspect';
 import { errorView } from './shapes';
-import type { FakeSession, World } from './world';
+import type { FakeSession, FakeStore } from './store';
 
 const defaultGroups = 30;
 const groupHits = 5;
@@ -30,15 +30,15 @@ const snippetLength = 200;
 /** Input and output price in dollars per million tokens, of the models that have a price. */
 const prices: Record<string, [number, number]> = { sonnet: [3, 15] };
 
-export function searchService(world: World): SearchService {
+export function searchService(store: FakeStore): SearchService {
   return {
-    everything: async (query) => everything(world, query),
-    find: async (branchId, text, matchCase) => find(world, branchId, text, matchCase),
-    metrics: async (query) => metrics(world, query),
+    everything: async (query) => everything(store, query),
+    find: async (branchId, text, matchCase) => find(store, branchId, text, matchCase),
+    metrics: async (query) => metrics(store, query),
   };
 }
 
-function everything(world: World, query: SearchQuery): SearchResult {
+function everything(store: FakeStore, query: SearchQuery): SearchResult {
   const started = performance.now();
   if (query.until > 0 && query.until < query.since) throw new BackendError(errorView('The last day is before the first.'));
   const terms = termsOf(query.text);
@@ -46,9 +46,9 @@ function everything(world: World, query: SearchQuery): SearchResult {
   if (terms.length === 0) return result;
   const maxHits = query.sessionId === '' ? groupHits : sessionHits;
   const scored: { group: SearchGroup; score: number }[] = [];
-  for (const session of world.sessions.values()) {
+  for (const session of store.sessions.values()) {
     if ((query.sessionId !== '' && session.row.id !== query.sessionId) || (session.row.archived && !query.archived && query.sessionId === '')) continue;
-    const hits = hitsOf(world, session, query, terms);
+    const hits = hitsOf(store, session, query, terms);
     const { id, title, folder, archived, updatedAt } = session.row;
     const marks = query.role === '' ? marksOf(title, terms) : [];
     result.hits += hits.length;
@@ -61,11 +61,11 @@ function everything(world: World, query: SearchQuery): SearchResult {
 }
 
 /** The matches in a session's turns, best first. */
-function hitsOf(world: World, session: FakeSession, query: SearchQuery, terms: readonly Term[]): SearchHit[] {
-  const active = new Set(world.lineage(session.row.activeBranch).map((turn) => turn.id));
+function hitsOf(store: FakeStore, session: FakeSession, query: SearchQuery, terms: readonly Term[]): SearchHit[] {
+  const active = new Set(store.lineage(session.row.activeBranch).map((turn) => turn.id));
   const hits: SearchHit[] = [];
   for (const branchId of session.branchIds) {
-    for (const turn of world.branch(branchId).turns) {
+    for (const turn of store.branch(branchId).turns) {
       if ((query.since > 0 && turn.createdAt < query.since) || (query.until > 0 && turn.createdAt >= query.until)) continue;
       for (const [role, blocks] of [['user', turn.user], ['assistant', turn.assistant]] as const) {
         if (query.role !== '' && query.role !== role) continue;
@@ -75,7 +75,7 @@ function hitsOf(world: World, session: FakeSession, query: SearchQuery, terms: r
         if (marks.length === 0 && !alike) continue;
         const opens = active.has(turn.id) ? session.row.activeBranch : branchId;
         hits.push({
-          turnId: turn.id, branchId: opens, branchLabel: world.branch(opens).view.label, seq: turn.seq, role, at: turn.createdAt, ...snippet(text, marks),
+          turnId: turn.id, branchId: opens, branchLabel: store.branch(opens).view.label, seq: turn.seq, role, at: turn.createdAt, ...snippet(text, marks),
           by: marks.length === 0 ? 'meaning' : alike ? 'both' : 'words', score: Math.min(1, marks.length / (terms.length + 2)) + (alike ? 0.8 : 0),
         });
       }
@@ -128,8 +128,8 @@ function snippet(text: string, marks: readonly Span[]): { snippet: string; marks
   return { snippet: `${head}${text.slice(from, to).replace(/\s/g, ' ')}${to < text.length ? '…' : ''}`, marks: inside };
 }
 
-function find(world: World, branchId: string, text: string, matchCase: boolean): FindResult {
-  const turns = world.lineage(branchId);
+function find(store: FakeStore, branchId: string, text: string, matchCase: boolean): FindResult {
+  const turns = store.lineage(branchId);
   if (text === '') return { hits: [], total: 0, truncated: false };
   const pattern = new RegExp(literally(text), matchCase ? 'gu' : 'giu');
   const hits = turns.flatMap((turn): FindHit[] => {
@@ -142,11 +142,11 @@ function find(world: World, branchId: string, text: string, matchCase: boolean):
   return { hits: hits.slice(0, maxFindHits), total: hits.reduce((sum, hit) => sum + hit.count, 0), truncated: hits.length > maxFindHits };
 }
 
-function metrics(world: World, query: MetricsQuery): MetricsSeries {
+function metrics(store: FakeStore, query: MetricsQuery): MetricsSeries {
   const limit = query.limit > 0 ? Math.min(query.limit, maxPoints) : defaultPoints;
-  const turns = measured(world, query).filter((turn) => turn.inputTokens > 0).sort((a, b) => a.createdAt - b.createdAt).slice(-limit);
+  const turns = measured(store, query).filter((turn) => turn.inputTokens > 0).sort((a, b) => a.createdAt - b.createdAt).slice(-limit);
   const points = turns.map((turn): MetricPoint => {
-    const { id, title } = world.sessionOf(turn).row;
+    const { id, title } = store.sessionOf(turn).row;
     return { session: id, title, at: turn.createdAt, model: turn.model, cost: costOf(turn), turn: turnMetrics(turn) };
   });
   const sum = (valueOf: (turn: TurnView) => number) => turns.reduce((all, turn) => all + valueOf(turn), 0);
@@ -157,10 +157,10 @@ function metrics(world: World, query: MetricsQuery): MetricsSeries {
   };
 }
 
-function measured(world: World, { scope, sessionId, branchId }: MetricsQuery): TurnView[] {
-  if (scope === 'branch') return world.lineage(branchId);
-  if (scope === 'session') return world.session(sessionId).branchIds.flatMap((id) => world.branch(id).turns);
-  if (scope === 'all') return [...world.branches.values()].flatMap((branch) => branch.turns);
+function measured(store: FakeStore, { scope, sessionId, branchId }: MetricsQuery): TurnView[] {
+  if (scope === 'branch') return store.lineage(branchId);
+  if (scope === 'session') return store.session(sessionId).branchIds.flatMap((id) => store.branch(id).turns);
+  if (scope === 'all') return [...store.branches.values()].flatMap((branch) => branch.turns);
   throw new BackendError(errorView(`“${scope}” is not a scope of figures`, 'Choose branch, session or all.'));
 }
 

@@ -2,17 +2,17 @@
 import type { RangeView, StateView, TurnView } from '../types';
 import { mathAnswer, messageAnswer, throttleAnswer } from './answers';
 import { block, errorView, jobView, utf8Length } from './shapes';
-import type { FakeSession, World } from './world';
+import type { FakeSession, FakeStore } from './store';
 
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
 /** `long` is the number of turns of the longest session. */
-export function seed(world: World, long: number): void {
-  seedOrders(world);
-  seedStates(world);
-  seedLong(world, long);
+export function seed(store: FakeStore, long: number): void {
+  seedOrders(store);
+  seedStates(store);
+  seedLong(store, long);
   const titles: [string, number, Partial<FakeSession['row']>][] = [
     ['Lofoten in February', 20 * day, { pinned: true, branches: 4 }],
     ['Invoice number formats', 3 * hour, { status: 'incomplete' }],
@@ -29,55 +29,55 @@ export function seed(world: World, long: number): void {
     ['Old plans for the shed', 190 * day, { archived: true }],
   ];
   for (const [title, ago, more] of titles) {
-    const session = world.addSession(title, more);
-    world.addTurn(session.row.activeBranch, { user: [block('text', `Where did we leave “${title}”?`)], assistant: [block('text', mathAnswer)], state: 'head', createdAt: world.epoch - ago });
-    session.row.updatedAt = world.epoch - ago;
+    const session = store.addSession(title, more);
+    store.addTurn(session.row.activeBranch, { user: [block('text', `Where did we leave “${title}”?`)], assistant: [block('text', mathAnswer)], state: 'head', createdAt: store.epoch - ago });
+    session.row.updatedAt = store.epoch - ago;
   }
 }
 
 /** Enough sessions to need a virtual list. */
-export function seedMany(world: World, count: number): void {
+export function seedMany(store: FakeStore, count: number): void {
   for (let i = 0; i < count; i++) {
-    const session = world.addSession(`Conversation ${i + 1}`);
-    session.row.updatedAt = world.epoch - i * 5 * hour;
+    const session = store.addSession(`Conversation ${i + 1}`);
+    session.row.updatedAt = store.epoch - i * 5 * hour;
   }
 }
 
-function seedOrders(world: World): void {
-  const session = world.addSession('Orders to Postgres', { pinned: true });
+function seedOrders(store: FakeStore): void {
+  const session = store.addSession('Orders to Postgres', { pinned: true });
   const branch = session.row.activeBranch;
-  world.branch(branch).view.label = 'dual-write';
+  store.branch(branch).view.label = 'dual-write';
   for (let i = 1; i <= 147; i++) {
-    world.addTurn(branch, {
+    store.addTurn(branch, {
       id: `t${String(i).padStart(4, '0')}`,
       user: [block('text', i === 147 ? 'The backfill fell behind again last night. Can we throttle it by replication lag instead of a fixed rate?' : `Question ${i} about the orders schema.`)],
       assistant: [block('text', i === 147 ? throttleAnswer : `Answer ${i}. It selects by \`event_id\` from the write log and inserts with \`on conflict do nothing\`, so a second run changes nothing and says so.`)],
-      createdAt: world.epoch - (148 - i) * 5 * hour, inputTokens: 9_806, outputTokens: 612,
+      createdAt: store.epoch - (148 - i) * 5 * hour, inputTokens: 9_806, outputTokens: 612,
     });
   }
-  world.addTurn(branch, { user: [block('text', 'Run the drift check on staging before I merge it.')], assistant: [block('reasoning', 'The check needs read access only.'), block('text', 'Drift is 0 rows over 14 days. Merge when you like.')], state: 'head', stateAfter: '01KAD3T9K4T', createdAt: world.epoch - 40 * minute });
-  world.addTurn(branch, { user: [block('text', 'Write the runbook entry for cutover day, short enough to read on a phone.')], assistant: [block('text', 'Cutover, Sunday 30 November, 05:00 to 05:40.\n\n1. Freeze deploys. Confirm lag under 2 s for ten minutes.\n2. Run `drift --all`. Stop if any table is not 0.\n3. Set `orders.read_from=postgres` for 5 % of traffic, then 50 %, then all. Ten minutes each.\n4. Watch error rate and p95. Over 0.2 % or 180 ms, set it back: one flag, no data moves.\n5. Leave dual writes on for 14 days.')], state: 'pending', phase: 'ResponseFinalized', createdAt: world.epoch - 30 * minute });
-  const last = world.addTurn(branch, { user: [block('text', 'Draft the message to the on-call team, and remind me what we promised them in October.')], assistant: [block('text', messageAnswer)], state: 'pending', phase: 'ResponseFinalized', createdAt: world.epoch - 4 * minute });
+  store.addTurn(branch, { user: [block('text', 'Run the drift check on staging before I merge it.')], assistant: [block('reasoning', 'The check needs read access only.'), block('text', 'Drift is 0 rows over 14 days. Merge when you like.')], state: 'head', stateAfter: '01KAD3T9K4T', createdAt: store.epoch - 40 * minute });
+  store.addTurn(branch, { user: [block('text', 'Write the runbook entry for cutover day, short enough to read on a phone.')], assistant: [block('text', 'Cutover, Sunday 30 November, 05:00 to 05:40.\n\n1. Freeze deploys. Confirm lag under 2 s for ten minutes.\n2. Run `drift --all`. Stop if any table is not 0.\n3. Set `orders.read_from=postgres` for 5 % of traffic, then 50 %, then all. Ten minutes each.\n4. Watch error rate and p95. Over 0.2 % or 180 ms, set it back: one flag, no data moves.\n5. Leave dual writes on for 14 days.')], state: 'pending', phase: 'ResponseFinalized', createdAt: store.epoch - 30 * minute });
+  const last = store.addTurn(branch, { user: [block('text', 'Draft the message to the on-call team, and remind me what we promised them in October.')], assistant: [block('text', messageAnswer)], state: 'pending', phase: 'ResponseFinalized', createdAt: store.epoch - 4 * minute });
   last.displayed = last.durable = utf8Length(messageAnswer);
-  forkOrders(world, session);
-  world.jobs.push(
-    jobView({ id: 1, turnId: world.lineage(branch).at(-2)!.id, turnSeq: 149, sessionId: session.row.id, session: session.row.title, state: 'running', attempts: 1, updatedAt: world.epoch - minute }),
-    jobView({ id: 2, turnId: last.id, turnSeq: 150, sessionId: session.row.id, session: session.row.title, updatedAt: world.epoch - minute }),
-    jobView({ id: 3, type: 'index_turn', turnId: 't0144', turnSeq: 144, sessionId: session.row.id, session: session.row.title, state: 'dead', attempts: 8, lastError: 'database or disk is full', updatedAt: world.epoch - hour }),
+  forkOrders(store, session);
+  store.jobs.push(
+    jobView({ id: 1, turnId: store.lineage(branch).at(-2)!.id, turnSeq: 149, sessionId: session.row.id, session: session.row.title, state: 'running', attempts: 1, updatedAt: store.epoch - minute }),
+    jobView({ id: 2, turnId: last.id, turnSeq: 150, sessionId: session.row.id, session: session.row.title, updatedAt: store.epoch - minute }),
+    jobView({ id: 3, type: 'index_turn', turnId: 't0144', turnSeq: 144, sessionId: session.row.id, session: session.row.title, state: 'dead', attempts: 8, lastError: 'database or disk is full', updatedAt: store.epoch - hour }),
   );
-  world.branch(branch).pins = [
-    { id: 'f1', text: 'No change goes out on a Friday.', position: 0, tokens: 9, version: 1, createdAt: world.epoch - 20 * day, inherited: false },
-    { id: 'f2', text: 'Rollback takes one person under five minutes.', position: 1, tokens: 11, version: 2, createdAt: world.epoch - 9 * day, inherited: true },
+  store.branch(branch).pins = [
+    { id: 'f1', text: 'No change goes out on a Friday.', position: 0, tokens: 9, version: 1, createdAt: store.epoch - 20 * day, inherited: false },
+    { id: 'f2', text: 'Rollback takes one person under five minutes.', position: 1, tokens: 11, version: 2, createdAt: store.epoch - 9 * day, inherited: true },
   ];
-  world.branch(branch).states = seedHistory(world);
-  world.branch(branch).ranges = seedRanges(world);
+  store.branch(branch).states = seedHistory(store);
+  store.branch(branch).ranges = seedRanges(store);
 }
 
-function forkOrders(world: World, session: FakeSession): void {
+function forkOrders(store: FakeStore, session: FakeSession): void {
   const parent = session.row.activeBranch;
   for (const [label, at] of [['logical-replication', 82], ['throttled-backfill', 142], ['big-bang-window', 35]] as const) {
-    const fork = world.addBranch(session.row.id, label, parent, at);
-    world.addTurn(fork.view.id, { user: [block('text', `What would ${label} cost us?`)], assistant: [block('text', 'Slots survive failover only from version 17 on, so the standby must be upgraded before the first sync.')], state: 'head' });
+    const fork = store.addBranch(session.row.id, label, parent, at);
+    store.addTurn(fork.view.id, { user: [block('text', `What would ${label} cost us?`)], assistant: [block('text', 'Slots survive failover only from version 17 on, so the standby must be upgraded before the first sync.')], state: 'head' });
   }
 }
 
@@ -93,7 +93,7 @@ const checked = { method: 'librarian', turns: 1, target_tokens: 1200, tokens: 11
 const retried = { ...checked, tries: 2, reason: 'it dropped required facts', required: 6, required_kept: 5, missing: ['Never run drift --all.'], added: ['Never run drift --all.'] };
 const fellBack = { method: 'fallback', turns: 1, target_tokens: 1200, tokens: 1156, tries: 2, reason: 'it is not about the conversation', found: { decisions: 8, constraints: 3 }, kept: { decisions: 8, constraints: 3 }, missing: ['20 000 rows', 'drift --all'], dropped_count: 0, dropped: [] };
 
-function seedHistory(world: World): StateView[] {
+function seedHistory(store: FakeStore): StateView[] {
   const texts = [
     summaryOf([facts[0]!, facts[1]!, 'The backfill batch follows lag: grow under 2 s, halve over 5 s, 200 to 20 000 rows (`throttle.go`).'], decisions, 'Message to the on-call team.'),
     summaryOf(facts, decisions, 'Message to the on-call team.'),
@@ -102,27 +102,27 @@ function seedHistory(world: World): StateView[] {
   ];
   return [148, 147, 146, 145].map((seq, i) => ({
     id: `01KAD3T9K4T${seq}`, shortId: `9K${seq}`.slice(-4), seq, origin: i === 2 ? 'fallback' : 'librarian', model: i === 2 ? '' : 'haiku',
-    summary: texts[i]!, tokens: 1_180 - i * 12, createdAt: world.epoch - (i + 1) * 5 * hour, head: i === 0, turnSeq: seq,
+    summary: texts[i]!, tokens: 1_180 - i * 12, createdAt: store.epoch - (i + 1) * 5 * hour, head: i === 0, turnSeq: seq,
     validation: JSON.stringify([checked, retried, fellBack, checked][i]),
   }));
 }
 
-function seedRanges(world: World): RangeView[] {
+function seedRanges(store: FakeStore): RangeView[] {
   const range = (fromSeq: number, toSeq: number, by: string, more: Partial<RangeView>): RangeView => ({
-    id: `r${fromSeq}-${toSeq}`, fromSeq, toSeq, tokens: 920, originalTokens: (toSeq - fromSeq + 1) * 310, by, orphan: false, inUse: true, createdAt: world.epoch - 6 * hour,
+    id: `r${fromSeq}-${toSeq}`, fromSeq, toSeq, tokens: 920, originalTokens: (toSeq - fromSeq + 1) * 310, by, orphan: false, inUse: true, createdAt: store.epoch - 6 * hour,
     validation: by === 'extract' ? '' : JSON.stringify({ method: 'librarian', tries: 1, required: 6, required_kept: 5, missing: ['Roll back in under 5 minutes.'], added: ['Roll back in under 5 minutes.'] }),
     content: `Turns ${fromSeq} to ${toSeq}: the orders tables were mapped one by one, dual writes went live in #36, and the on-call team was promised that no change goes out on a Friday and that one person can roll back in under five minutes.\n\nDecisions: keep dual writes on throughout (#35). Open: who announces the cutover.`, ...more,
   });
-  return [range(1, 90, 'haiku', {}), range(91, 136, 'extract', { tokens: 610 }), range(1, 44, 'haiku', { orphan: true, inUse: false, createdAt: world.epoch - 9 * day }), range(45, 90, 'extract', { orphan: true, inUse: false, createdAt: world.epoch - 7 * day })];
+  return [range(1, 90, 'haiku', {}), range(91, 136, 'extract', { tokens: 610 }), range(1, 44, 'haiku', { orphan: true, inUse: false, createdAt: store.epoch - 9 * day }), range(45, 90, 'extract', { orphan: true, inUse: false, createdAt: store.epoch - 7 * day })];
 }
 
 /** Every state of a turn, one after another. */
-function seedStates(world: World): void {
-  const session = world.addSession('Every state of a turn', {}, 'local');
-  const ago = (minutes: number) => world.epoch - minutes * minute;
+function seedStates(store: FakeStore): void {
+  const session = store.addSession('Every state of a turn', {}, 'local');
+  const ago = (minutes: number) => store.epoch - minutes * minute;
   session.row.updatedAt = ago(90);
   const add = (user: string, assistant: string, more: Partial<TurnView>) =>
-    world.addTurn(session.row.activeBranch, {
+    store.addTurn(session.row.activeBranch, {
       user: [block('text', user)], assistant: assistant === '' ? [] : [block('text', assistant)],
       displayed: utf8Length(assistant), durable: utf8Length(assistant), createdAt: ago(95), ...more,
     });
@@ -141,13 +141,13 @@ function seedStates(world: World): void {
 }
 
 /** A history that is longer than one page. */
-function seedLong(world: World, long: number): void {
-  const session = world.addSession('Ten thousand turns');
-  session.row.updatedAt = world.epoch - 8 * day;
+function seedLong(store: FakeStore, long: number): void {
+  const session = store.addSession('Ten thousand turns');
+  session.row.updatedAt = store.epoch - 8 * day;
   for (let i = 1; i <= long; i++) {
-    world.addTurn(session.row.activeBranch, {
+    store.addTurn(session.row.activeBranch, {
       user: [block('text', `Message ${i}`)], assistant: [block('text', i % 7 === 0 ? throttleAnswer : `Answer to message ${i}. ${'It goes on for a while. '.repeat(i % 13)}`)],
-      state: i === long ? 'head' : 'committed', createdAt: world.epoch - (long - i) * 10 * minute - 8 * day,
+      state: i === long ? 'head' : 'committed', createdAt: store.epoch - (long - i) * 10 * minute - 8 * day,
     });
   }
 }

@@ -1,21 +1,21 @@
 /** Example tool calls in every state, and definitions of every kind. */
 import { block, utf8Length } from './shapes';
 import { toolDefinition, type FakeTools } from './tools';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 const minute = 60_000;
 const dot = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-export function seedTools(world: World, tools: FakeTools): void {
+export function seedTools(store: FakeStore, tools: FakeTools): void {
   tools.definitions = definitions();
   tools.problems = [{ source: 'notes', tool: 'search', message: 'Its schema is no JSON object, so models are not offered it.' }];
   tools.permissions = [
-    { source: 'staging-db', tool: 'list_tables', sessionId: '', session: '', decision: 'always', createdAt: world.epoch - 60 * 24 * minute, fromConfig: false },
-    { source: 'files', tool: 'delete_file', sessionId: '', session: '', decision: 'never', createdAt: world.epoch - 3 * 60 * 24 * minute, fromConfig: false },
+    { source: 'staging-db', tool: 'list_tables', sessionId: '', session: '', decision: 'always', createdAt: store.epoch - 60 * 24 * minute, fromConfig: false },
+    { source: 'files', tool: 'delete_file', sessionId: '', session: '', decision: 'never', createdAt: store.epoch - 3 * 60 * 24 * minute, fromConfig: false },
     { source: 'search', tool: '', sessionId: '', session: '', decision: 'always', createdAt: 0, fromConfig: true },
   ];
-  seedDone(world, tools);
-  seedUnknown(world, tools);
+  seedDone(store, tools);
+  seedUnknown(store, tools);
 }
 
 function definitions() {
@@ -33,10 +33,10 @@ function definitions() {
   ];
 }
 
-function seedDone(world: World, tools: FakeTools): void {
-  const session = world.addSession('Tools at work', { pinned: true });
-  const turn = (user: string, text: string) => world.addTurn(session.row.activeBranch, { user: [block('text', user)], assistant: [block('text', text)], createdAt: world.epoch - 20 * minute, displayed: utf8Length(text), durable: utf8Length(text) });
-  const at = world.epoch - 19 * minute;
+function seedDone(store: FakeStore, tools: FakeTools): void {
+  const session = store.addSession('Tools at work', { pinned: true });
+  const turn = (user: string, text: string) => store.addTurn(session.row.activeBranch, { user: [block('text', user)], assistant: [block('text', text)], createdAt: store.epoch - 20 * minute, displayed: utf8Length(text), durable: utf8Length(text) });
+  const at = store.epoch - 19 * minute;
   const done = { state: 'done' as const, decision: 'once' as const, decidedAt: at, startedAt: at, runs: 1 };
   const first = turn('Which tables drifted in the last five minutes?', 'I look at the drift report.');
   const [query] = tools.propose(first, [
@@ -56,13 +56,13 @@ function seedDone(world: World, tools: FakeTools): void {
 
   const third = turn('Then set it in the file, and repair the twelve rows.', 'Two things to do: the alert, and the job.');
   tools.propose(third, [
-    { createdAt: world.epoch - 2 * minute, arguments: JSON.stringify({ sql: 'select count(*) from order_events where repaired is null' }, null, 2), redactions: 1 },
-    { createdAt: world.epoch - 2 * minute + 1, source: 'builtin', tool: 'write_file', name: 'write_file', arguments: JSON.stringify({ path: 'ops/alerts.yml', content: 'alert: drift\nthreshold: 100\nfor: 5m\n' }, null, 2), preview: ' alert: drift\n-threshold: 10\n+threshold: 100\n for: 5m\n' },
+    { createdAt: store.epoch - 2 * minute, arguments: JSON.stringify({ sql: 'select count(*) from order_events where repaired is null' }, null, 2), redactions: 1 },
+    { createdAt: store.epoch - 2 * minute + 1, source: 'builtin', tool: 'write_file', name: 'write_file', arguments: JSON.stringify({ path: 'ops/alerts.yml', content: 'alert: drift\nthreshold: 100\nfor: 5m\n' }, null, 2), preview: ' alert: drift\n-threshold: 10\n+threshold: 100\n for: 5m\n' },
   ]);
 }
 
-function seedUnknown(world: World, tools: FakeTools): void {
-  const session = world.addSession('Repair of the order events');
-  const turn = world.addTurn(session.row.activeBranch, { user: [block('text', 'Run the repair job for the twelve rows.')], assistant: [block('text', 'I start the job.')], createdAt: world.epoch - 9 * minute });
-  tools.propose(turn, [{ createdAt: world.epoch - 8 * minute, tool: 'run_job', name: 'staging-db__run_job', state: 'unknown', reason: 'crash', decision: 'once', decidedAt: world.epoch - 8 * minute, startedAt: world.epoch - 8 * minute, runs: 1, arguments: JSON.stringify({ job: 'repair_order_events', from: '13:58:04', to: '13:58:06' }, null, 2) }]);
+function seedUnknown(store: FakeStore, tools: FakeTools): void {
+  const session = store.addSession('Repair of the order events');
+  const turn = store.addTurn(session.row.activeBranch, { user: [block('text', 'Run the repair job for the twelve rows.')], assistant: [block('text', 'I start the job.')], createdAt: store.epoch - 9 * minute });
+  tools.propose(turn, [{ createdAt: store.epoch - 8 * minute, tool: 'run_job', name: 'staging-db__run_job', state: 'unknown', reason: 'crash', decision: 'once', decidedAt: store.epoch - 8 * minute, startedAt: store.epoch - 8 * minute, runs: 1, arguments: JSON.stringify({ job: 'repair_order_events', from: '13:58:04', to: '13:58:06' }, null, 2) }]);
 }

@@ -15,7 +15,7 @@ import type {
 import { BackendError } from '../errors';
 import type { Program } from './program';
 import { block, errorView } from './shapes';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 export function serverSettings(more: Partial<ServerSettings> = {}): ServerSettings {
   return { name: 'files', enabled: true, command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem@2026.1.14', '/home/ada/project'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0, ...more };
@@ -39,10 +39,10 @@ export class FakeServers {
   asked: ElicitationView[] = [];
   imports: ServerImport | null = null;
   keyringOK = true;
-  readonly #world: World;
+  readonly #store: FakeStore;
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(store: FakeStore) {
+    this.#store = store;
   }
 
   find(name: string): ServerView {
@@ -52,7 +52,7 @@ export class FakeServers {
   }
 
   changed(name = ''): void {
-    this.#world.changed('servers', name, '');
+    this.#store.changed('servers', name, '');
   }
 
   ask(question: ElicitationView): void {
@@ -61,8 +61,8 @@ export class FakeServers {
   }
 }
 
-export function serversService(world: World, servers: FakeServers, program: Program): ServersService {
-  const panel = (): ServersPanel => ({ rev: world.rev, mode: program.valueOf('tools.mode'), servers: servers.list, keyringOK: servers.keyringOK });
+export function serversService(store: FakeStore, servers: FakeServers, program: Program): ServersService {
+  const panel = (): ServersPanel => ({ rev: store.rev, mode: program.valueOf('tools.mode'), servers: servers.list, keyringOK: servers.keyringOK });
   const changed = (name: string): ServersPanel => {
     servers.changed(name);
     return panel();
@@ -97,13 +97,13 @@ export function serversService(world: World, servers: FakeServers, program: Prog
       return changed(name);
     },
     restart: async (name) => {
-      Object.assign(servers.find(name), { state: 'ready', words: 'It runs.', lastError: '', retryAt: 0, startedAt: world.now() });
+      Object.assign(servers.find(name), { state: 'ready', words: 'It runs.', lastError: '', retryAt: 0, startedAt: store.now() });
       return changed(name);
     },
     logs: async (name) => ({ name, lines: servers.logs.get(name) ?? [], dropped: 0 }),
     import: async (text) => {
       if (servers.imports) return servers.imports;
-      return importOf(world, text);
+      return importOf(store, text);
     },
     importFile: async () => {
       if (servers.imports) return servers.imports;
@@ -129,15 +129,15 @@ export function serversService(world: World, servers: FakeServers, program: Prog
       Object.assign(servers.find(name), { signedIn: false, state: 'sign_in', words: 'It wants you to sign in.' });
       return changed(name);
     },
-    prompts: async () => ({ rev: world.rev, prompts: servers.prompts }),
+    prompts: async () => ({ rev: store.rev, prompts: servers.prompts }),
     getPrompt: async (server, name) => ({ ...servers.promptText, server, name }),
-    resources: async () => ({ rev: world.rev, resources: servers.resources }),
+    resources: async () => ({ rev: store.rev, resources: servers.resources }),
     readResource: async (server, uri) => ({ ...servers.resourceText, server, uri }),
-    elicitations: async () => ({ rev: world.rev, asked: servers.asked }),
+    elicitations: async () => ({ rev: store.rev, asked: servers.asked }),
     answerElicitation: async ({ id }) => {
       servers.asked = servers.asked.filter((question) => question.id !== id);
       servers.changed('');
-      return { rev: world.rev, asked: servers.asked };
+      return { rev: store.rev, asked: servers.asked };
     },
   };
 }
@@ -147,7 +147,7 @@ const hide = (values: ServerSettings['env']) => values.map((value) => (value.sec
 let lastImport: ServerImport | null = null;
 
 /** Reads mcpServers as other programs write it. */
-function importOf(world: World, text: string): ServerImport {
+function importOf(store: FakeStore, text: string): ServerImport {
   let parsed: { mcpServers?: Record<string, { command?: string; args?: string[]; url?: string; env?: Record<string, string> }> };
   try {
     parsed = JSON.parse(text) as typeof parsed;
@@ -155,7 +155,7 @@ function importOf(world: World, text: string): ServerImport {
     throw new BackendError(errorView('This is no JSON', 'Paste the whole file, with its outermost braces.'));
   }
   lastImport = {
-    id: world.id('import'), from: 'mcpServers JSON', problems: [],
+    id: store.id('import'), from: 'mcpServers JSON', problems: [],
     servers: Object.entries(parsed.mcpServers ?? {}).map(([name, { command = '', args = [], url = '', env = {} }]) => ({
       settings: serverSettings({ name, command, args, url, env: Object.entries(env).map(([key, value]) => ({ name: key, value, secret: false })) }),
       original: name, exists: false, about: '', notes: [], asks: [],
@@ -165,13 +165,13 @@ function importOf(world: World, text: string): ServerImport {
 }
 
 /** Servers in every state. */
-export function seedServers(world: World, servers: FakeServers): void {
-  const ago = (minutes: number) => world.epoch - minutes * 60_000;
+export function seedServers(store: FakeStore, servers: FakeServers): void {
+  const ago = (minutes: number) => store.epoch - minutes * 60_000;
   servers.list = [
     serverView({ settings: serverSettings(), startedAt: ago(40), title: 'Filesystem', version: '2026.1.14', protocol: '2025-11-25', tools: 12, resources: 3, words: 'It runs.' }),
     serverView({ settings: serverSettings({ name: 'staging-db', command: 'staging-mcp', args: ['--read-only'], env: [{ name: 'PGPASSWORD', value: '', secret: true }] }), startedAt: ago(40), title: 'Staging database', version: '0.4.1', protocol: '2026-07-28', tools: 3, prompts: 2, problems: [{ subject: 'search', message: 'Its schema is no JSON object, so models are not offered it.' }], secrets: [{ name: 'PGPASSWORD', kept: 'keyring' }] }),
     serverView({ settings: serverSettings({ name: 'tracker', command: '', args: [], url: 'https://mcp.tracker.example/mcp' }), state: 'sign_in', words: 'It wants you to sign in.' }),
-    serverView({ settings: serverSettings({ name: 'notes', command: 'uvx', args: ['notes-mcp'] }), state: 'waiting', words: 'It failed, and is started again soon.', lastError: 'uvx: no such command', retryAt: world.epoch + 30_000 }),
+    serverView({ settings: serverSettings({ name: 'notes', command: 'uvx', args: ['notes-mcp'] }), state: 'waiting', words: 'It failed, and is started again soon.', lastError: 'uvx: no such command', retryAt: store.epoch + 30_000 }),
     serverView({ settings: serverSettings({ name: 'browser', command: 'npx', args: ['browser-mcp'], enabled: false }), state: 'off', words: 'It is off.' }),
   ];
   servers.logs.set('files', [

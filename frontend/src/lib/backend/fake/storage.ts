@@ -4,7 +4,7 @@ import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
 import type { Program } from './program';
 import type { FakeTasks } from './work';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 const megabyte = 1_000_000;
 const day = 86_400_000;
@@ -77,16 +77,16 @@ export class FakeDisk {
   }
 }
 
-export function storageService(world: World, program: Program, tasks: FakeTasks, disk: FakeDisk): StorageService {
-  const turnCount = () => [...world.branches.values()].reduce((sum, branch) => sum + branch.turns.length, 0);
-  const newest = () => Math.max(0, ...[...world.branches.values()].flatMap((branch) => branch.turns.map((turn) => turn.createdAt)));
+export function storageService(store: FakeStore, program: Program, tasks: FakeTasks, disk: FakeDisk): StorageService {
+  const turnCount = () => [...store.branches.values()].reduce((sum, branch) => sum + branch.turns.length, 0);
+  const newest = () => Math.max(0, ...[...store.branches.values()].flatMap((branch) => branch.turns.map((turn) => turn.createdAt)));
   const requireIdle = () => {
     if (tasks.list.some((task) => task.state === 'running')) throw new BackendError(errorView('Tasks are still running, and a restart would interrupt them; nothing was changed.', 'wait for them, or cancel them', 'conflict'));
   };
   return {
     storage: async () => {
       const parts = disk.parts();
-      return { dataDir: disk.dir, config: program.view().path, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), free: disk.free, sessions: world.sessions.size, turns: turnCount(), movable: disk.unmovable === '', unmovable: disk.unmovable, parts };
+      return { dataDir: disk.dir, config: program.view().path, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), free: disk.free, sessions: store.sessions.size, turns: turnCount(), movable: disk.unmovable === '', unmovable: disk.unmovable, parts };
     },
     backups: async (check) => {
       if (check) disk.backups = disk.backups.map((entry) => ({ ...entry, checked: entry.problem === '', problems: disk.findings.get(entry.path)?.length ?? 0 }));
@@ -94,7 +94,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
     },
     backUp: async (path) => {
       if (path !== '' && !path.startsWith('/')) throw new BackendError(errorView('The backup needs a full path.', '', 'invalid'));
-      const backup = disk.backup('by_hand', world.now(), { sessions: world.sessions.size, turns: turnCount(), ...(path === '' ? {} : { path }) });
+      const backup = disk.backup('by_hand', store.now(), { sessions: store.sessions.size, turns: turnCount(), ...(path === '' ? {} : { path }) });
       return tasks.start({
         kind: 'backup', title: path === '' ? 'Back up' : `Back up to ${path.slice(path.lastIndexOf('/') + 1)}`, unit: '', total: 0, details: ['copying, and reading the copy back', 'copying, and reading the copy back'],
         ends: (cancelled) => {
@@ -110,7 +110,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       if (backup.problem !== '') throw new BackendError(errorView(`This backup is damaged and cannot be restored: ${backup.problem}`, 'Nothing was changed. Choose another backup.', 'corrupt'));
       const findings = disk.findings.get(path) ?? [];
       return {
-        backup: { ...backup, checked: true }, sessions: world.sessions.size, turns: turnCount(), newestTurn: newest(), backupNewest: backup.at - 3_600_000,
+        backup: { ...backup, checked: true }, sessions: store.sessions.size, turns: turnCount(), newestTurn: newest(), backupNewest: backup.at - 3_600_000,
         problems: findings.length, findings: findings.slice(0, 20), schemaUpgrade: backup.kind === 'migration',
         undone: disk.receipts.filter((receipt) => receipt.at > backup.at),
       };
@@ -134,27 +134,27 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
         kind: 'verify', title: 'Check everything', unit: '', total: 3, details: ['the database: records, ledger and index', 'contexts of models, assembled again', 'journals of answers'],
         ends: (cancelled) => (cancelled ? {} : { check: { problems: disk.wrong.length, findings: disk.wrong } }),
       }),
-    previewDeletion: async (kind, id, copies) => previewOf(world, disk, kind, id, copies),
+    previewDeletion: async (kind, id, copies) => previewOf(store, disk, kind, id, copies),
     delete: async (kind, id, confirm, copies) => {
-      const preview = previewOf(world, disk, kind, id, copies);
+      const preview = previewOf(store, disk, kind, id, copies);
       if (confirm.trim().toLowerCase() !== preview.confirm) throw new BackendError(errorView(`What was typed is not “${preview.confirm}”; nothing was deleted.`, '', 'invalid'));
       if (preview.reason !== '') throw new BackendError(errorView(preview.reason, '', 'conflict'));
-      const receipt: ReceiptView = { id: world.id('receipt'), kind, subject: id, at: world.now(), parts: preview.parts, backups: preview.backups, copies: preview.copies, included: preview.included.map(() => world.id('receipt')) };
+      const receipt: ReceiptView = { id: store.id('receipt'), kind, subject: id, at: store.now(), parts: preview.parts, backups: preview.backups, copies: preview.copies, included: preview.included.map(() => store.id('receipt')) };
       disk.receipts = [receipt, ...disk.receipts];
       if (kind === 'project') {
-        world.projects = world.projects.filter(({ view }) => view.id !== id);
-        world.changed('sessions', '', '');
-        world.changed('projects', id, '');
+        store.projects = store.projects.filter(({ view }) => view.id !== id);
+        store.changed('sessions', '', '');
+        store.changed('projects', id, '');
       } else if (kind === 'session') {
-        for (const branch of world.session(id).branchIds) world.branches.delete(branch);
-        world.sessions.delete(id);
-        world.changed('sessions', id, id);
-        world.changed('session', id, id);
+        for (const branch of store.session(id).branchIds) store.branches.delete(branch);
+        store.sessions.delete(id);
+        store.changed('sessions', id, id);
+        store.changed('session', id, id);
         for (const { sessionId } of preview.included) {
-          world.sessions.delete(sessionId);
-          world.changed('session', sessionId, sessionId);
+          store.sessions.delete(sessionId);
+          store.changed('session', sessionId, sessionId);
         }
-      } else world.touch(Object.assign(world.turn(id), { user: [block('text', deletedMark)], assistant: [block('text', deletedMark)], memories: 0, deletedAt: receipt.at }));
+      } else store.touch(Object.assign(store.turn(id), { user: [block('text', deletedMark)], assistant: [block('text', deletedMark)], memories: 0, deletedAt: receipt.at }));
       return receipt;
     },
     receipts: async () => disk.receipts,
@@ -172,18 +172,18 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
   };
 }
 
-function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copies: readonly string[]): DeletionPreview {
+function previewOf(store: FakeStore, disk: FakeDisk, kind: string, id: string, copies: readonly string[]): DeletionPreview {
   if (kind === 'project') {
-    const project = world.projects.find(({ view }) => view.id === id);
+    const project = store.projects.find(({ view }) => view.id === id);
     if (!project) throw new BackendError(errorView('There is no such project; it may have been deleted.', '', 'not_found'));
     const files = project.documents.length + project.watched.length;
     const parts = [{ store: 'projects', label: 'Project', count: 1 }, { store: 'project_facts', label: 'Pinned facts of the project', count: project.view.facts.length }, { store: 'project_files', label: 'Files of the project', count: files }];
     return { kind, title: project.view.name, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), copies: [], included: [], reason: '' };
   }
-  const turn = kind === 'turn' ? world.turn(id) : undefined;
-  const session = turn ? world.sessionOf(turn) : world.session(id);
+  const turn = kind === 'turn' ? store.turn(id) : undefined;
+  const session = turn ? store.sessionOf(turn) : store.session(id);
   const title = session.row.title.trim();
-  const turns = session.branchIds.flatMap((branch) => world.branch(branch).turns);
+  const turns = session.branchIds.flatMap((branch) => store.branch(branch).turns);
   const counted = (store: string, label: string, count: number): DeletedPart[] => (count > 0 ? [{ store, label, count }] : []);
   const affectedTurns = turn ? 1 : turns.length;
   const parts = [
@@ -192,7 +192,7 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string, copie
     ...counted('requests', 'Stored requests', affectedTurns + 3), ...counted('states', 'State summaries', turn ? 0 : affectedTurns), ...counted('files', 'Documents', turn ? 0 : 2), ...counted('events', 'Change log entries', 6 * affectedTurns),
   ];
   const running = turns.some((entry) => entry.live);
-  const others = [...world.sessions.values()].filter((entry) => entry !== session && entry.row.title !== '').slice(0, affectedTurns > 20 ? 2 : 0).map((entry) => entry.row.title);
+  const others = [...store.sessions.values()].filter((entry) => entry !== session && entry.row.title !== '').slice(0, affectedTurns > 20 ? 2 : 0).map((entry) => entry.row.title);
   return {
     kind, title: turn ? `#${turn.seq} of ${title || '(untitled)'}` : title || '(untitled)', confirm: 'delete', parts, sessions: others,
     backups: affectedTurns > 1 || turn ? disk.backups.filter((entry) => entry.at > session.row.createdAt).map((entry) => `backups/${entry.name}`) : [],

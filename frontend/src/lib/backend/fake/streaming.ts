@@ -2,7 +2,7 @@
 import type { TurnView } from '../types';
 import { answers } from './answers';
 import { block, jobView, utf8Length } from './shapes';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 export interface Pace {
   /** Time between two frames. */
@@ -29,13 +29,13 @@ interface Running {
 }
 
 export class Streams {
-  readonly #world: World;
+  readonly #store: FakeStore;
   readonly pace: Pace;
   readonly #running = new Map<string, Running>();
   #answer = 0;
 
-  constructor(world: World, pace: Pace) {
-    this.#world = world;
+  constructor(store: FakeStore, pace: Pace) {
+    this.#store = store;
     this.pace = pace;
   }
 
@@ -46,8 +46,8 @@ export class Streams {
 
   start(turn: TurnView, text = answers[this.#answer++ % answers.length]!): void {
     Object.assign(turn, { state: 'accepted', phase: 'Accepted', outcome: '', live: false });
-    this.#world.touch(turn);
-    const run: Running = { turn, step: this.#world.id('p'), seq: 0, rest: text, synced: 0, timers: [] };
+    this.#store.touch(turn);
+    const run: Running = { turn, step: this.#store.id('p'), seq: 0, rest: text, synced: 0, timers: [] };
     this.#running.set(turn.id, run);
     run.timers.push(setTimeout(() => this.#prepare(run), this.pace.prepareMs / 3), setTimeout(() => this.#respond(run), this.pace.prepareMs));
   }
@@ -66,13 +66,13 @@ export class Streams {
 
   #prepare(run: Running): void {
     Object.assign(run.turn, { state: 'preparing', phase: 'ContextPrepared' });
-    this.#world.touch(run.turn);
+    this.#store.touch(run.turn);
   }
 
   #respond(run: Running): void {
     const { turn } = run;
     Object.assign(turn, { state: 'responding', phase: 'Responding', live: true, liveStep: run.step, liveSeq: 0, assistant: [], displayed: 0, durable: 0 });
-    this.#world.touch(turn);
+    this.#store.touch(turn);
     run.timers.push(setInterval(() => this.#frame(run), this.pace.frameMs), setInterval(() => this.#sync(run), this.pace.syncMs));
   }
 
@@ -89,8 +89,8 @@ export class Streams {
     turn.assistant = [block('text', written)];
     turn.liveSeq = ++run.seq;
     turn.displayed = utf8Length(written);
-    const session = this.#world.sessionOf(turn).row.id;
-    this.#world.frame({
+    const session = this.#store.sessionOf(turn).row.id;
+    this.#store.frame({
       session, branch: turn.branchId, turn: turn.id, step: run.step, attempt: turn.attempts, seq: run.seq,
       block: 0, kind: 'text', text, tool: '', displayed: turn.displayed, durable: turn.durable,
     });
@@ -107,15 +107,15 @@ export class Streams {
     const { turn } = run;
     Object.assign(turn, {
       state: 'pending', phase: 'ResponseFinalized', outcome, live: false, liveStep: '', durable: turn.displayed,
-      inputTokens: 1_840, outputTokens: Math.ceil(turn.displayed / 4), durationMs: this.#world.now() - turn.createdAt,
+      inputTokens: 1_840, outputTokens: Math.ceil(turn.displayed / 4), durationMs: this.#store.now() - turn.createdAt,
       canContinue: outcome === 'stopped',
     });
-    const session = this.#world.sessionOf(turn);
-    this.#world.jobs.push(jobView({ id: this.#world.jobs.length + 1, turnId: turn.id, turnSeq: turn.seq, sessionId: session.row.id, session: session.row.title, updatedAt: this.#world.now() }));
+    const session = this.#store.sessionOf(turn);
+    this.#store.jobs.push(jobView({ id: this.#store.jobs.length + 1, turnId: turn.id, turnSeq: turn.seq, sessionId: session.row.id, session: session.row.title, updatedAt: this.#store.now() }));
     if (session.row.title === '') session.row.title = turn.user[0]!.text.slice(0, 48);
-    this.#world.touch(turn);
-    this.#world.changed('jobs', '', '');
-    this.#world.changed('session', session.row.id, session.row.id);
+    this.#store.touch(turn);
+    this.#store.changed('jobs', '', '');
+    this.#store.changed('session', session.row.id, session.row.id);
     setTimeout(() => this.commit(turn), this.pace.commitMs);
     this.#sendQueued(turn.branchId, outcome);
   }
@@ -123,14 +123,14 @@ export class Streams {
   /** Makes the turn's state the head, in order. */
   commit(turn: TurnView): void {
     if (turn.state !== 'pending') return;
-    const lineage = this.#world.lineage(turn.branchId);
+    const lineage = this.#store.lineage(turn.branchId);
     if (lineage.some((other) => other.seq < turn.seq && other.state === 'pending')) return;
     for (const other of lineage) if (other.state === 'head') other.state = 'committed';
-    Object.assign(turn, { state: 'head', phase: 'Done', indexStatus: 'ok', stateAfter: this.#world.id('01KAD3T9K') });
-    this.#world.jobs = this.#world.jobs.filter((job) => job.turnId !== turn.id);
-    this.#world.touch(turn);
-    this.#world.changed('head', turn.branchId, this.#world.sessionOf(turn).row.id);
-    this.#world.changed('jobs', '', '');
+    Object.assign(turn, { state: 'head', phase: 'Done', indexStatus: 'ok', stateAfter: this.#store.id('01KAD3T9K') });
+    this.#store.jobs = this.#store.jobs.filter((job) => job.turnId !== turn.id);
+    this.#store.touch(turn);
+    this.#store.changed('head', turn.branchId, this.#store.sessionOf(turn).row.id);
+    this.#store.changed('jobs', '', '');
   }
 
   #fail(run: Running): void {
@@ -139,7 +139,7 @@ export class Streams {
       state: 'failed', phase: 'Failed', outcome: 'failed', live: false,
       error: { code: 'cancelled', op: 'turn', message: 'Stopped before the first word arrived', hint: 'Your message is saved. Retry sends it again.' },
     });
-    this.#world.touch(run.turn);
+    this.#store.touch(run.turn);
   }
 
   #end(run: Running): void {
@@ -149,19 +149,19 @@ export class Streams {
 
   /** Sends the next queued message after an answer, unless it was stopped. */
   #sendQueued(branchId: string, outcome: string): void {
-    const branch = this.#world.branch(branchId);
+    const branch = this.#store.branch(branchId);
     if (branch.queue.length === 0) return;
     if (outcome === 'stopped') branch.held = 'stop';
-    this.#world.changed('queue', branchId, branch.sessionId);
+    this.#store.changed('queue', branchId, branch.sessionId);
     if (branch.held === '') this.sendNext(branchId);
   }
 
   sendNext(branchId: string): void {
-    const branch = this.#world.branch(branchId);
+    const branch = this.#store.branch(branchId);
     const next = branch.queue.shift();
     if (!next) return;
-    const turn = this.#world.addTurn(branchId, { user: [block('text', next.message.text)], assistant: [], model: this.#world.session(branch.sessionId).model });
-    this.#world.changed('queue', branchId, branch.sessionId);
+    const turn = this.#store.addTurn(branchId, { user: [block('text', next.message.text)], assistant: [], model: this.#store.session(branch.sessionId).model });
+    this.#store.changed('queue', branchId, branch.sessionId);
     this.start(turn);
   }
 }

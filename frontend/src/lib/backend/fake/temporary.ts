@@ -4,7 +4,7 @@ import { BackendError } from '../errors';
 import { answers } from './answers';
 import { block, errorView, turnView, utf8Length } from './shapes';
 import type { Pace } from './streaming';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 interface Chat {
   id: string;
@@ -15,8 +15,8 @@ interface Chat {
 
 type TemporaryMethods = Pick<ChatService, 'temporaryStart' | 'temporarySend' | 'temporaryTurns' | 'temporaryStop' | 'temporaryEnd'>;
 
-export function temporaryChats(world: World, pace: Pace): TemporaryMethods {
-  const chats = new TemporaryChats(world, pace);
+export function temporaryChats(store: FakeStore, pace: Pace): TemporaryMethods {
+  const chats = new TemporaryChats(store, pace);
   return {
     temporaryStart: async () => chats.start(),
     temporarySend: async (id, request) => chats.send(id, request),
@@ -28,17 +28,17 @@ export function temporaryChats(world: World, pace: Pace): TemporaryMethods {
 
 class TemporaryChats {
   readonly chats = new Map<string, Chat>();
-  readonly #world: World;
+  readonly #store: FakeStore;
   readonly #pace: Pace;
   #answer = 0;
 
-  constructor(world: World, pace: Pace) {
-    this.#world = world;
+  constructor(store: FakeStore, pace: Pace) {
+    this.#store = store;
     this.#pace = pace;
   }
 
   start(): string {
-    const id = this.#world.id('temporary:');
+    const id = this.#store.id('temporary:');
     this.chats.set(id, { id, turns: [], rest: '', timer: undefined });
     return id;
   }
@@ -51,16 +51,16 @@ class TemporaryChats {
     const chat = this.#chat(id);
     if (chat.timer !== undefined) throw new BackendError(errorView('The answer before is still arriving', 'Stop it first.', 'busy'));
     const images = request.images.map((image) => block('image', image.name, { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
-    const now = this.#world.now();
+    const now = this.#store.now();
     const turn = turnView({
-      id: this.#world.id('t'), branchId: id, seq: chat.turns.length + 1, phase: 'Responding', outcome: '', state: 'responding',
+      id: this.#store.id('t'), branchId: id, seq: chat.turns.length + 1, phase: 'Responding', outcome: '', state: 'responding',
       user: [...images, block('text', request.text)], assistant: [], displayed: 0, durable: 0, model: request.model, inputTokens: 0, outputTokens: 0,
       indexStatus: '', createdAt: now, updatedAt: now,
     });
     chat.turns.push(turn);
     chat.rest = answers[this.#answer++ % answers.length]!;
     chat.timer = setTimeout(() => this.#respond(chat, turn), this.#pace.prepareMs);
-    this.#world.changed('turn', turn.id, id);
+    this.#store.changed('turn', turn.id, id);
     return { sessionId: id, branchId: id, turnId: turn.id, queued: false };
   }
 
@@ -78,8 +78,8 @@ class TemporaryChats {
   }
 
   #respond(chat: Chat, turn: TurnView): void {
-    Object.assign(turn, { live: true, liveStep: this.#world.id('p'), liveSeq: 0 });
-    this.#world.changed('turn', turn.id, chat.id);
+    Object.assign(turn, { live: true, liveStep: this.#store.id('p'), liveSeq: 0 });
+    this.#store.changed('turn', turn.id, chat.id);
     this.#next(chat, turn);
   }
 
@@ -89,7 +89,7 @@ class TemporaryChats {
     if (text === '') return this.#finish(chat, turn, { state: 'not kept', phase: 'ResponseFinalized', outcome: 'completed' });
     const written = (turn.assistant[0]?.text ?? '') + text;
     Object.assign(turn, { assistant: [block('text', written)], liveSeq: turn.liveSeq + 1, displayed: utf8Length(written) });
-    this.#world.frame({
+    this.#store.frame({
       session: chat.id, branch: chat.id, turn: turn.id, step: turn.liveStep, attempt: 1, seq: turn.liveSeq,
       block: 0, kind: 'text', text, tool: '', displayed: turn.displayed, durable: 0,
     });
@@ -100,10 +100,10 @@ class TemporaryChats {
     clearTimeout(chat.timer);
     chat.timer = undefined;
     Object.assign(turn, {
-      live: false, liveStep: '', inputTokens: 120, outputTokens: Math.ceil(turn.displayed / 4), updatedAt: this.#world.now(),
-      durationMs: this.#world.now() - turn.createdAt, ...result,
+      live: false, liveStep: '', inputTokens: 120, outputTokens: Math.ceil(turn.displayed / 4), updatedAt: this.#store.now(),
+      durationMs: this.#store.now() - turn.createdAt, ...result,
     });
-    this.#world.changed('turn', turn.id, chat.id);
+    this.#store.changed('turn', turn.id, chat.id);
   }
 
   #chat(id: string): Chat {

@@ -13,7 +13,7 @@ import type {
 import { BackendError } from '../errors';
 import type { Program } from './program';
 import { block, errorView } from './shapes';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 export function toolCall(more: Partial<ToolCallView> = {}): ToolCallView {
   return {
@@ -39,16 +39,16 @@ export class FakeTools {
   readonly sessionModes = new Map<string, string>();
   /** How long a call runs, in ms; Infinity: until a test ends it. */
   runMs = 5;
-  readonly #world: World;
+  readonly #store: FakeStore;
   readonly #results = new Map<string, { blocks: BlockView[]; isError: boolean }>();
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(store: FakeStore) {
+    this.#store = store;
   }
 
   /** The model requests tools: the answer so far is kept, and the turn waits. */
   propose(turn: TurnView, calls: readonly Partial<ToolCallView>[]): ToolCallView[] {
-    const created = calls.map((more) => toolCall({ id: this.#world.id('call'), toolUseId: this.#world.id('use'), turnId: turn.id, createdAt: this.#world.now(), ...more }));
+    const created = calls.map((more) => toolCall({ id: this.#store.id('call'), toolUseId: this.#store.id('use'), turnId: turn.id, createdAt: this.#store.now(), ...more }));
     turn.calls = [...turn.calls, ...created];
     turn.assistant = [...turn.assistant, ...created.map((call) => block('tool_use', call.arguments, { name: call.name, id: call.toolUseId }))];
     this.#updateTurn(turn);
@@ -67,18 +67,18 @@ export class FakeTools {
   }
 
   call(id: string): ToolCallView {
-    for (const branch of this.#world.branches.values()) for (const turn of branch.turns) for (const call of turn.calls) if (call.id === id) return call;
+    for (const branch of this.#store.branches.values()) for (const turn of branch.turns) for (const call of turn.calls) if (call.id === id) return call;
     throw new BackendError(errorView('There is no such call', 'It may have been deleted.', 'not_found'));
   }
 
   waiting(): WaitingCallView[] {
     const out: WaitingCallView[] = [];
-    for (const branch of this.#world.branches.values()) {
+    for (const branch of this.#store.branches.values()) {
       for (const turn of branch.turns) {
         for (const call of turn.calls) {
           if (call.state !== 'proposed' && call.state !== 'unknown') continue;
           const definition = this.definitions.find((known) => known.source === call.source && known.tool === call.tool && known.pinned !== 'gone') ?? null;
-          out.push({ call, sessionId: branch.sessionId, branchId: branch.view.id, session: this.#world.session(branch.sessionId).row.title, turnSeq: turn.seq, definition });
+          out.push({ call, sessionId: branch.sessionId, branchId: branch.view.id, session: this.#store.session(branch.sessionId).row.title, turnSeq: turn.seq, definition });
         }
       }
     }
@@ -86,26 +86,26 @@ export class FakeTools {
   }
 
   run(call: ToolCallView): void {
-    this.update(call, { state: 'started', running: true, startedAt: this.#world.now(), runs: call.runs + 1, reason: '', explanation: '' });
+    this.update(call, { state: 'started', running: true, startedAt: this.#store.now(), runs: call.runs + 1, reason: '', explanation: '' });
     if (this.runMs !== Infinity) setTimeout(() => call.running && this.end(call, { result: `Result of ${call.tool}` }), this.runMs);
   }
 
   end(call: ToolCallView, more: Partial<ToolCallView>): void {
-    this.update(call, { state: 'done', running: false, endedAt: this.#world.now(), ...more });
+    this.update(call, { state: 'done', running: false, endedAt: this.#store.now(), ...more });
   }
 
   update(call: ToolCallView, more: Partial<ToolCallView>): void {
     Object.assign(call, more);
-    this.#updateTurn(this.#world.turn(call.turnId));
+    this.#updateTurn(this.#store.turn(call.turnId));
     this.#notify(call);
   }
 
   changed(): void {
-    this.#world.changed('tools', '', '');
+    this.#store.changed('tools', '', '');
   }
 
   #notify(call: ToolCallView): void {
-    this.#world.changed('call', call.id, this.#world.sessionOf(this.#world.turn(call.turnId)).row.id);
+    this.#store.changed('call', call.id, this.#store.sessionOf(this.#store.turn(call.turnId)).row.id);
   }
 
   /** The turn waits while any of its calls waits. When all have results, it continues and ends. */
@@ -117,36 +117,36 @@ export class FakeTools {
       turn.assistant = [...turn.assistant, block('text', 'That is what the tools say.')];
       Object.assign(turn, { state: 'pending', phase: 'ResponseFinalized', outcome: 'completed', live: false });
     }
-    this.#world.touch(turn);
+    this.#store.touch(turn);
   }
 }
 
 const allows = ['once', 'session', 'always'];
 
-export function toolsService(world: World, tools: FakeTools, program: Program): ToolsService {
-  const panel = (): ToolsPanel => ({ rev: world.rev, mode: program.valueOf('tools.mode'), definitions: tools.definitions, permissions: tools.permissions, problems: tools.problems });
+export function toolsService(store: FakeStore, tools: FakeTools, program: Program): ToolsService {
+  const panel = (): ToolsPanel => ({ rev: store.rev, mode: program.valueOf('tools.mode'), definitions: tools.definitions, permissions: tools.permissions, problems: tools.problems });
   const definition = (source: string, tool: string) => {
     const found = tools.definitions.find((known) => known.source === source && known.tool === tool);
     if (!found) throw new BackendError(errorView(`There is no tool ${tool} of ${source}`, '', 'not_found'));
     return found;
   };
   const permit = (permission: Omit<ToolPermissionView, 'createdAt' | 'fromConfig'>) => {
-    tools.permissions = [...tools.permissions.filter((known) => !same(known, permission)), { ...permission, createdAt: world.now(), fromConfig: false }];
+    tools.permissions = [...tools.permissions.filter((known) => !same(known, permission)), { ...permission, createdAt: store.now(), fromConfig: false }];
     const applies = (known: ToolDefinitionView) => known.source === permission.source && (permission.tool === '' || known.tool === permission.tool);
     if (permission.sessionId === '') for (const known of tools.definitions.filter(applies)) Object.assign(known, { decision: permission.decision, decisionFrom: permission.tool === '' ? 'server' : 'tool' });
   };
   return {
-    waitingCalls: async () => ({ rev: world.rev, calls: tools.waiting() }),
-    calls: async (turnIds) => turnIds.flatMap((id) => world.turn(id).calls),
+    waitingCalls: async () => ({ rev: store.rev, calls: tools.waiting() }),
+    calls: async (turnIds) => turnIds.flatMap((id) => store.turn(id).calls),
     decide: async ({ callId, choice, server, hash }) => {
       const call = tools.call(callId);
       if (call.state !== 'proposed') throw new BackendError(errorView('This call was decided already', 'Nothing was changed.', 'conflict'));
       const shown = tools.waiting().find((entry) => entry.call === call)?.definition;
       if (hash !== (shown?.hash ?? '')) throw new BackendError(errorView('The description of this tool has changed since it was shown', 'Look at it once more. The call still waits.', 'conflict'));
-      call.decidedAt = world.now();
+      call.decidedAt = store.now();
       call.decision = choice;
       if (choice === 'session' || choice === 'always' || choice === 'never') {
-        const { row } = world.sessionOf(world.turn(call.turnId));
+        const { row } = store.sessionOf(store.turn(call.turnId));
         const own = choice === 'session';
         permit({ source: call.source, tool: server ? '' : call.tool, sessionId: own ? row.id : '', session: own ? row.title : '', decision: choice });
         tools.changed();
@@ -176,7 +176,7 @@ export function toolsService(world: World, tools: FakeTools, program: Program): 
       tools.changed();
     },
     setPermission: async (source, tool, sessionId, decision) => {
-      permit({ source, tool, sessionId, session: sessionId === '' ? '' : world.session(sessionId).row.title, decision });
+      permit({ source, tool, sessionId, session: sessionId === '' ? '' : store.session(sessionId).row.title, decision });
       tools.changed();
     },
     forget: async (source, tool, sessionId) => {
@@ -191,7 +191,7 @@ export function toolsService(world: World, tools: FakeTools, program: Program): 
     sessionMode: async (sessionId) => tools.sessionModes.get(sessionId) ?? '',
     setSessionMode: async (sessionId, mode) => {
       tools.sessionModes.set(sessionId, mode);
-      world.changed('session', sessionId, sessionId);
+      store.changed('session', sessionId, sessionId);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { DraggedFile, DroppedFile, ExportPlan, ExportRequest, FileView, Ima
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
 import type { FakeTasks, TaskScript } from './work';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 export interface FakeFiles {
   /** The next results of the system's dialogs; if empty, the dialog is cancelled. */
@@ -65,13 +65,13 @@ function inspected(path: string): DroppedFile {
 const endings: Record<string, string> = { bundle: 'cinf', md: 'md', json: 'json', html: 'html' };
 const unfinished = ['accepted', 'preparing', 'responding', 'incomplete', 'unsent', 'failed'];
 
-export function transferService(world: World, tasks: FakeTasks, files: FakeFiles, formatByDefault: () => string): TransferService {
-  const plan = (request: ExportRequest) => planned(world, files, request, request.format || formatByDefault());
+export function transferService(store: FakeStore, tasks: FakeTasks, files: FakeFiles, formatByDefault: () => string): TransferService {
+  const plan = (request: ExportRequest) => planned(store, files, request, request.format || formatByDefault());
   return {
     inspect: async (paths) => paths.map(inspected),
     pickFiles: async () => files.picked.splice(0),
     pickTarget: async () => files.target,
-    importFiles: async (paths) => paths.map((path) => tasks.start(importing(world, inspected(path)))),
+    importFiles: async (paths) => paths.map((path) => tasks.start(importing(store, inspected(path)))),
     plan: async (request) => plan(request),
     export: async (request) => {
       const { path, exists, sessions } = plan(request);
@@ -98,36 +98,36 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
       const input = inspected(path);
       if (input.reason !== '' || !['document', 'image', 'transcript'].includes(input.kind)) throw new BackendError(errorView(`${input.name} was not attached. ${input.reason}`, 'text, Markdown, source code and PDF can be attached'));
       if (input.kind === 'image') return { upload: '', file: null, image: { mediaType: 'image/png', data: 'iVBORw==', name: input.name } };
-      world.branch(branchId);
-      const file: FileView = { id: world.id('file'), name: input.name, mediaType: 'text/plain', tokens: Math.ceil(input.size / 4) };
+      store.branch(branchId);
+      const file: FileView = { id: store.id('file'), name: input.name, mediaType: 'text/plain', tokens: Math.ceil(input.size / 4) };
       return { upload: '', file, image: null };
     },
   };
 }
 
-function planned(world: World, files: FakeFiles, request: ExportRequest, format: string): ExportPlan {
-  const all = [...world.sessions.values()].filter((session) => request.archived || !session.row.archived);
-  const session = request.scope === 'all' ? undefined : world.session(request.sessionId);
+function planned(store: FakeStore, files: FakeFiles, request: ExportRequest, format: string): ExportPlan {
+  const all = [...store.sessions.values()].filter((session) => request.archived || !session.row.archived);
+  const session = request.scope === 'all' ? undefined : store.session(request.sessionId);
   const chosen = session ? [session] : all;
   const allBranches = request.allBranches || format === 'bundle';
   const branchIds = chosen.flatMap((entry) => (request.branchId !== '' && request.scope !== 'session' ? [request.branchId] : allBranches ? entry.branchIds : [entry.row.activeBranch]));
-  const turns = request.scope === 'turn' ? [world.turn(request.turnId)] : [...new Set(branchIds.flatMap((id) => world.lineage(id)))];
+  const turns = request.scope === 'turn' ? [store.turn(request.turnId)] : [...new Set(branchIds.flatMap((id) => store.lineage(id)))];
   const open = turns.filter((turn) => unfinished.includes(turn.state) && turn.outcome !== 'discarded').length;
   const title = session ? session.row.title || 'New session' : 'ContextInfinity sessions';
-  const part = request.scope === 'turn' ? ` #${turns[0]!.seq}` : request.scope === 'branch' ? ` (${world.branch(request.branchId).view.label})` : '';
+  const part = request.scope === 'turn' ? ` #${turns[0]!.seq}` : request.scope === 'branch' ? ` (${store.branch(request.branchId).view.label})` : '';
   const name = `${title}${part}.${session ? endings[format] : 'zip'}`;
   const path = request.path || `${home}/${name}`;
   return { name, path, exists: files.written.has(path), sessions: chosen.length, branches: branchIds.length, turns: turns.length - open, open, quoting: session && format === 'bundle' ? files.quoting : 0 };
 }
 
 const broken = /broken/;
-const imported = new WeakMap<World, Set<string>>();
+const imported = new WeakMap<FakeStore, Set<string>>();
 
-function importing(world: World, file: DroppedFile): TaskScript {
+function importing(store: FakeStore, file: DroppedFile): TaskScript {
   const sessions = file.kind === 'bundle' ? 1 : file.format === 'jsonl' ? 1 : 40;
   const titles = ['Orders to Postgres', 'Tax return, home office rules', 'Piano: left-hand voicings', 'Heat pump or new boiler', 'German B2, daily drills'];
-  const known = imported.get(world) ?? new Set<string>();
-  imported.set(world, known);
+  const known = imported.get(store) ?? new Set<string>();
+  imported.set(store, known);
   return {
     kind: 'import', title: `Import ${file.name}`, unit: 'sessions', total: sessions, details: Array.from({ length: 10 }, (_, i) => titles[i % titles.length]!),
     ...(broken.test(file.name) ? { fails: errorView('The file ends in the middle of conversation 31 of 40', 'The 30 before it are in your history. Export it again and import the new file: what is there is not added twice.', 'invalid') } : {}),
@@ -135,10 +135,10 @@ function importing(world: World, file: DroppedFile): TaskScript {
       const report = reportOf(file, cancelled ? Math.floor(sessions / 2) : sessions, known.has(file.path));
       known.add(file.path);
       if (report.sessions > 0) {
-        const created = world.addSession(`From ${file.name}`);
-        world.addTurn(created.row.activeBranch, { user: [block('text', 'How long may a message be?')], assistant: [block('text', 'As long as you like.')], state: 'head' });
+        const created = store.addSession(`From ${file.name}`);
+        store.addTurn(created.row.activeBranch, { user: [block('text', 'How long may a message be?')], assistant: [block('text', 'As long as you like.')], state: 'head' });
         report.firstSession = created.row.id;
-        world.changed('sessions', created.row.id, created.row.id);
+        store.changed('sessions', created.row.id, created.row.id);
       }
       return { import: { ...report, cancelled } };
     },

@@ -2,7 +2,7 @@
 import type { Background, CheckReport, ErrorView, ImportReport, TaskView, TasksKind, WindowRequest, WorkService } from '../types';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
-import type { World } from './world';
+import type { FakeStore } from './store';
 
 /** The script of a task: the progress of each step, and its result. */
 export interface TaskScript {
@@ -30,13 +30,13 @@ export class FakeTasks {
   list: TaskView[] = [];
   paused = false;
   waiting: WindowRequest[] = [];
-  readonly #world: World;
+  readonly #store: FakeStore;
   readonly #stepMs: number;
   readonly #scripts = new Map<string, TaskScript>();
   readonly #listeners = new Set<(request: WindowRequest) => void>();
 
-  constructor(world: World, stepMs: number) {
-    this.#world = world;
+  constructor(store: FakeStore, stepMs: number) {
+    this.#store = store;
     this.#stepMs = stepMs;
   }
 
@@ -50,7 +50,7 @@ export class FakeTasks {
   }
 
   start(script: TaskScript): TaskView {
-    const task = taskView({ id: this.#world.id('task'), kind: script.kind, title: script.title, unit: script.unit, total: script.total, firm: script.kind === 'move', startedAt: this.#world.now() });
+    const task = taskView({ id: this.#store.id('task'), kind: script.kind, title: script.title, unit: script.unit, total: script.total, firm: script.kind === 'move', startedAt: this.#store.now() });
     this.list = [task, ...this.list];
     this.#scripts.set(task.id, script);
     this.#changed(task);
@@ -78,7 +78,7 @@ export class FakeTasks {
   dismiss(id: string): void {
     if (this.find(id).state === 'running') throw new BackendError(errorView('It is still running', 'Cancel it first.'));
     this.list = this.list.filter((task) => task.id !== id);
-    this.#world.changed('task', id, '');
+    this.#store.changed('task', id, '');
   }
 
   find(id: string): TaskView {
@@ -102,19 +102,19 @@ export class FakeTasks {
   }
 
   #end(task: TaskView, state: string, result: ReturnType<TaskScript['ends']>, error: ErrorView | null = null): void {
-    Object.assign(task, { state, error, endedAt: this.#world.now(), detail: '', path: result.path ?? task.path, import: result.import ?? task.import, check: result.check ?? null, resumable: task.kind === 'import' && state !== 'done' });
+    Object.assign(task, { state, error, endedAt: this.#store.now(), detail: '', path: result.path ?? task.path, import: result.import ?? task.import, check: result.check ?? null, resumable: task.kind === 'import' && state !== 'done' });
     this.#changed(task);
   }
 
   #changed(task: TaskView): void {
-    this.#world.changed('task', task.id, '');
+    this.#store.changed('task', task.id, '');
   }
 }
 
-export function workService(world: World, tasks: FakeTasks): WorkService {
+export function workService(store: FakeStore, tasks: FakeTasks): WorkService {
   const background = (): Background => ({
-    paused: tasks.paused, queued: world.jobs.filter((job) => job.state === 'queued').length, running: tasks.paused ? 0 : world.jobs.filter((job) => job.state === 'running').length,
-    failed: world.jobs.filter((job) => job.state === 'dead').length,
+    paused: tasks.paused, queued: store.jobs.filter((job) => job.state === 'queued').length, running: tasks.paused ? 0 : store.jobs.filter((job) => job.state === 'running').length,
+    failed: store.jobs.filter((job) => job.state === 'dead').length,
   });
   return {
     tasks: async () => tasks.list,
@@ -124,7 +124,7 @@ export function workService(world: World, tasks: FakeTasks): WorkService {
     background: async () => background(),
     pause: async (paused) => {
       tasks.paused = paused;
-      world.changed('jobs', '', '');
+      store.changed('jobs', '', '');
       return background();
     },
     newWindow: async () => undefined,

@@ -1,0 +1,169 @@
+import { screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import type { Header as HeaderView, SwitchPreview } from '$lib/backend/types';
+import { mountIn, startedApp } from '../../test/mount';
+import BranchDialogs from '../branches/BranchDialogs.svelte';
+import Header from './Header.svelte';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
+import { answerWord, contextParts, historyText, savedBytes, savedWord, contextTitle, pendingText, phaseRuns, phaseTone, phaseWord, streamBytes, streamTitle, streamWord, switchText } from './labels';
+
+const n = '\u202f';
+
+describe('texts of the header', () => {
+  it('shows durable bytes first, with grouped digits', () => {
+    expect(streamBytes(2948, 3412)).toBe(`2${n}948 / 3${n}412 B`);
+    expect(streamBytes(1_234_567, 1_234_567)).toBe(`1${n}234${n}567 / 1${n}234${n}567 B`);
+  });
+
+  it.each([[0, 0, 'idle'], [10, 12, 'buffered'], [12, 12, 'durable'], [0, 1, 'buffered']])('%d of %d is %s', (durable, displayed, word) => {
+    expect(streamWord(durable, displayed, false)).toBe(word);
+  });
+
+  it('is waiting while a running stream has produced nothing', () => {
+    expect(streamWord(0, 0, true)).toBe('waiting');
+    expect(streamWord(0, 12, true)).toBe('buffered');
+    expect(streamTitle(0, 0, true)).toContain('no text has arrived yet');
+    expect(streamTitle(0, 0, false)).toContain('Nothing has streamed yet');
+  });
+
+  it('never calls bytes durable that are only shown', () => {
+    expect(streamTitle(10, 12, true)).toContain('10 bytes are on disk; 2 more are being written');
+    expect(streamTitle(10, 12, false)).toContain('2 more are shown but could not be saved');
+  });
+
+  it.each([
+    [[12_420, 50_000, 2, 0], { main: `12.4k / 50k (25${n}%)`, summaries: '[2S]' }],
+    [[12_420, 50_000, 0, 3], { main: `12.4k / 50k (25${n}%)`, summaries: '[3E]' }],
+    [[12_420, 50_000, 2, 3], { main: `12.4k / 50k (25${n}%)`, summaries: '[2S 3E]' }],
+    [[0, 50_000, 0, 0], { main: `0 / 50k (0${n}%)`, summaries: '' }],
+    [[0, 0, 0, 0], { main: '', summaries: '' }],
+  ] as const)('says how full the context is: %j', ([contextTokens, contextCeiling, summaries, extracts], parts) => expect(contextParts({ contextTokens, contextCeiling, summaries, extracts })).toEqual(parts));
+
+  it('writes the numbers of the context in the language of the window', async () => {
+    await chooseLanguage('de', []);
+    expect(contextParts({ contextTokens: 27_330, contextCeiling: 1_250_000, summaries: 0, extracts: 0 }).main).toBe('27,3k / 1,3M (2\u00a0%)');
+    await chooseLanguage('en', []);
+  });
+
+  it.each([
+    ['', '', 'No turn yet', false], ['Accepted', '', 'Accepted', true], ['ContextPrepared', '', 'Preparing', true], ['Responding', '', 'Responding', true],
+    ['Responding', 'incomplete', 'Incomplete', false], ['Responding', 'unsaved', 'Not saved yet', false], ['ResponseFinalized', 'completed', 'Answered', false], ['Done', 'completed', 'Done', false],
+    ['Failed', 'discarded', 'Discarded', false], ['Failed', 'failed', 'Failed', false],
+  ])('phase %s %s', (phase, outcome, word, runs) => expect([phaseWord(phase, outcome), phaseRuns(phase, outcome)]).toEqual([word, runs]));
+
+  it.each([
+    ['Responding', 'incomplete', 'warn'], ['Failed', 'failed', 'danger'], ['Failed', 'discarded', undefined], ['Responding', '', undefined], ['Done', 'completed', undefined],
+  ])('phase %s %s asks for attention: %s', (phase, outcome, tone) => expect(phaseTone(phase, outcome)).toBe(tone));
+
+  it.each([[0, 'None'], [1, '1 turn'], [2, '2 turns']])('%d pending', (count, words) => expect(pendingText(count)).toBe(words));
+});
+
+describe('texts for users who do not know the phases', () => {
+  it.each([['', '', 'No message yet'], ['Responding', '', 'Answering'], ['StateCommitted', 'completed', 'Saved'], ['Responding', 'incomplete', 'Incomplete'], ['Failed', 'failed', 'Failed']])(
+    'phase %s %s is %s', (phase, outcome, word) => expect(answerWord(phase, outcome)).toBe(word));
+  it('contain no internal terms', () => {
+    expect([historyText(0, 0, 0), historyText(0, 3, 3), historyText(1, 3, 2), historyText(0, 1, 0)]).toEqual(['Empty', 'All summarized', '1 turn to summarize', 'Nothing to summarize']);
+    expect([savedBytes(0, 0, true), savedWord('idle', 0, true), savedWord('idle', 0), streamTitle(0, 0, false, true)]).toEqual(['All of it', 'saved', '', expect.stringContaining('it is saved')]); // imported
+    expect([savedBytes(0, 0), savedBytes(935, 935), savedBytes(10, 1_200)]).toEqual(['Nothing yet', `935${n}B`, `10 of 1${n}200${n}B`]);
+  });
+});
+
+describe('the context meter', () => {
+  const header = { contextTokens: 7_900, contextCeiling: 8_000, contextRecalled: 0, contextState: 'plenty', summaries: 0, extracts: 0, infinity: true } as HeaderView;
+  it('shows how much of it is recalled memory', () => {
+    expect(contextTitle({ ...header, contextRecalled: 3_100 })).toMatch(/\(plenty\)\. 3.100 of them are recalled memory, which is left out/);
+    expect(contextTitle(header)).not.toMatch(/recalled/);
+  });
+
+  it.each([[1, 0, '1 range summary replaces'], [2, 0, '2 range summaries replace'], [0, 3, '3 extracts replace'], [2, 1, '2 range summaries and 1 extract replace']])(
+    'labels summaries and extracts correctly: %i and %i', (summaries, extracts, start) => expect(contextTitle({ ...header, summaries, extracts })).toContain(`${start} the oldest turns.`));
+});
+
+describe('switching the model', () => {
+  const preview = (more: Partial<SwitchPreview>): SwitchPreview => ({ model: 'local', kind: '', oldCeiling: 0, newCeiling: 0, oldTokens: 5_000, newTokens: 5_000, returning: 0, compressed: 0, needsSummarization: false, unsummarized: 0, dropped: 0, cost: null, message: 'Nothing changes.', error: null, ...more });
+  it.each([
+    [{}, 'Nothing changes.'],
+    [{ returning: 2, cost: 0.031 }, '2 turns return in full. The next input costs about $0.031, before the answer.'],
+    [{ returning: 1, newTokens: 6_200 }, `1 turn returns in full. Each request costs 1${n}200 tokens more.`],
+    [{ compressed: 40, newTokens: 3_000 }, `40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. Each request costs 2${n}000 tokens less.`],
+    [{ compressed: 40, needsSummarization: true, unsummarized: 12 }, '40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. This needs summarization: 12 turns have no range summary yet, so extracts are sent until range summaries are made in the background.'],
+    [{ needsSummarization: true, dropped: 1 }, 'This needs summarization: 1 pending turn is left out until summarized.'],
+  ])('shows the effects', (more, words) => expect(switchText(preview(more))).toBe(words));
+
+  const openSwitchDialog = async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    await app.navigation.openSession([...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+    mountIn(app, Header, {});
+    await userEvent.click(screen.getByRole('button', { name: /^Model/ }));
+    await userEvent.click(screen.getByRole('menuitemradio', { name: /local/ }));
+    return { app, backend, dialog: await screen.findByRole('dialog', { name: 'Switch to local?' }) };
+  };
+
+  it('needs a confirmation', async () => {
+    const { app, backend, dialog } = await openSwitchDialog();
+    expect(dialog).toHaveTextContent(/146 turns will be represented by summaries.*6.144 tokens/s);
+    expect(backend.store.session(app.conversation.sessionId).model).toBe('sonnet');
+    await userEvent.click(screen.getByRole('button', { name: 'Switch' }));
+    await expect.poll(() => app.conversation.model).toBe('local');
+    expect(screen.queryByRole('dialog')).toBeNull();
+  });
+
+  it('can be cancelled, and a failure is shown in the dialog', async () => {
+    const { app, backend } = await openSwitchDialog();
+    backend.failNext('chat.setModel', { message: 'The disk is full' });
+    await userEvent.click(screen.getByRole('button', { name: 'Switch' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
+    await userEvent.click(screen.getByRole('button', { name: 'Keep sonnet' }));
+    expect([screen.queryByRole('dialog'), app.conversation.model]).toEqual([null, 'sonnet']);
+  });
+});
+
+describe('the header', () => {
+  it('says when unlimited history is off', async () => {
+    const { app, backend } = await startedApp();
+    backend.store.infinity = false;
+    await app.navigation.openSession(app.conversation.sessionId);
+    mountIn(app, Header, {});
+    expect(screen.getByRole('button', { name: /^Context plain chat/ })).toHaveAttribute('title', expect.stringContaining('Unlimited history is off'));
+  });
+
+  it('contains every mandatory field, and each opens its details', async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    await app.navigation.openSession([...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+    mountIn(app, Header, {});
+    for (const [name, tab] of [[/^Head #148 9K4T/, 'state'], [/^Pending 2 turns/, 'pending'], [/^Turn #150 Answered/, 'activity'], [/^Stream durable/, 'activity'], [/^Context nearly full/, 'xray']] as const) {
+      await userEvent.click(screen.getByRole('button', { name }));
+      expect(app.inspector.tab).toBe(tab);
+    }
+    expect(screen.getByRole('button', { name: /^Model sonnet/ })).toBeVisible();
+    expect(screen.getByRole('button', { name: /Orders to Postgres dual-write/ })).toBeVisible();
+  });
+
+  it('lists unusable models with the reason, and switches to a usable one', async () => {
+    const { app, backend } = await startedApp();
+    mountIn(app, Header, {});
+    await userEvent.click(screen.getByRole('button', { name: /^Model/ }));
+    expect(screen.getByRole('menuitemradio', { name: /gpt/ })).toHaveTextContent('There is no key for openai');
+    expect(screen.getByRole('menuitemradio', { name: /gpt/ })).toHaveAttribute('aria-disabled', 'true');
+    await userEvent.click(screen.getByRole('menuitemradio', { name: /local/ }));
+    expect(backend.store.session(app.conversation.sessionId).model).toBe('local');
+    await expect.poll(() => app.conversation.model).toBe('local');
+  });
+
+  it('forks under a name and switches back', async () => {
+    const { app, backend } = await startedApp();
+    backend.store.addTurn(app.conversation.branchId, { state: 'head' });
+    await app.navigation.openSession(app.conversation.sessionId);
+    const main = app.conversation.branchId;
+    mountIn(app, Header, {});
+    mountIn(app, BranchDialogs, {});
+    await userEvent.click(screen.getByRole('button', { name: /main/ }));
+    await userEvent.click(screen.getByRole('button', { name: /New branch from here/ }));
+    await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'second try{Enter}');
+    await expect.poll(() => app.conversation.header?.branchLabel).toBe('second try');
+    await userEvent.click(screen.getByRole('button', { name: /second try/ }));
+    await userEvent.click(screen.getByRole('button', { name: /^main 1 turn/ }));
+    await expect.poll(() => app.conversation.branchId).toBe(main);
+  });
+});

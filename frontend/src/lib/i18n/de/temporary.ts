@@ -1,0 +1,30 @@
+import type en from '../en/temporary';
+import type { Translation } from '../i18n.svelte';
+
+export default {
+  leaveTitle: 'Temporären Chat verlassen?',
+  discard: 'Chat verwerfen',
+  leaveTurns: '{count, plural, one {Seine # Runde wurde nie gespeichert und geht verloren.} other {Seine # Runden wurden nie gespeichert und gehen verloren.}} Das lässt sich nicht rückgängig machen.',
+  leaveMessage: 'Seine Nachricht wurde nicht gesendet, nie gespeichert und geht verloren. Das lässt sich nicht rückgängig machen.',
+  empty: 'Ein temporärer Chat',
+  emptyMore: 'Hier wird nichts auf der Platte gespeichert: kein Verlauf, keine Suche, kein Gedächtnis. Alles ist fort, wenn Sie den Chat verlassen oder das Programm beenden. Ihre Nachrichten werden dennoch an den Anbieter des Modells gesendet.',
+  sendLater: 'Kann gesendet werden, sobald diese Antwort beendet ist',
+  yourMessageHere: 'Ihre Nachricht ist noch da.',
+  sendAgainHint: 'Senden Sie sie erneut oder wählen Sie zuerst ein anderes Modell.',
+  sendAgain: 'Erneut senden',
+  bytes: '{bytes, number} B, nicht aufbewahrt',
+  nothingSaved: 'Hier wird nichts auf der Platte gespeichert',
+  fields: 'Zustand dieses Chats',
+  stream: 'Empfangen',
+  streamed: '{count, plural, one {# Byte wird angezeigt; es ist nicht auf der Platte} other {# Bytes werden angezeigt; keines davon ist auf der Platte}}',
+  nothingStreamed: 'Noch wurde nichts gestreamt',
+  notKept: 'nicht aufbewahrt',
+  end: 'Beenden',
+  endTitle: 'Zurück zur Sitzung; dieser Chat wird verworfen',
+  firstWord: 'Wartet auf das erste Wort',
+  ended: 'Vorzeitig beendet, nicht aufbewahrt',
+  truncated: 'An der Ausgabegrenze abgeschnitten, nicht aufbewahrt',
+  refused: 'Das Modell hat abgelehnt, nicht aufbewahrt',
+  paused: 'Unterbrochen, nicht aufbewahrt',
+  answered: 'Beantwortet, nicht aufbewahrt',
+} satisfies Translation<typeof en>;

@@ -1,0 +1,30 @@
+import type en from '../en/temporary';
+import type { Translation } from '../i18n.svelte';
+
+export default {
+  leaveTitle: '要离开临时聊天吗？',
+  discard: '放弃聊天',
+  leaveTurns: '其中 {count, plural, other {# 轮}}从未保存，将会丢失。此操作无法撤销。',
+  leaveMessage: '其消息未发送、从未保存，将会丢失。此操作无法撤销。',
+  empty: '临时聊天',
+  emptyMore: '此处的内容不会写入磁盘：没有历史、没有搜索、没有记忆。离开或退出后即消失。您的消息仍会发送给模型的提供商。',
+  sendLater: '此回答结束后才能发送',
+  yourMessageHere: '您的消息仍在这里。',
+  sendAgainHint: '请重新发送，或先选择其他模型。',
+  sendAgain: '重新发送',
+  bytes: '{bytes, number} B，不保留',
+  nothingSaved: '此处的内容不会写入磁盘',
+  fields: '此聊天的状态',
+  stream: '已接收',
+  streamed: '已显示 {count, plural, other {# 字节}}；均未写入磁盘',
+  nothingStreamed: '尚无任何传输',
+  notKept: '不保留',
+  end: '结束',
+  endTitle: '返回会话；此聊天将被放弃',
+  firstWord: '正在等待第一个字',
+  ended: '提前结束，不保留',
+  truncated: '达到输出上限而截断，不保留',
+  refused: '模型拒绝回答，不保留',
+  paused: '已暂停，不保留',
+  answered: '已回答，不保留',
+} satisfies Translation<typeof en>;

@@ -1,6 +1,0 @@
-import type en from '../en/windows';
-import type { Translation } from '../words.svelte';
-
-export default {
-  open: 'In neuem Fenster öffnen',
-} satisfies Translation<typeof en>;
