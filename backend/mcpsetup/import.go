@@ -132,8 +132,10 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 	}
 	var servers []config.MCPServer
 	secretValues := map[string]map[string]string{}
+	changes := s.changeSecrets()
 	var unpacked []string
 	undo := func() {
+		changes.undo()
 		for _, dir := range unpacked {
 			_ = os.RemoveAll(dir)
 		}
@@ -158,7 +160,7 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 			replaced = append(replaced, old)
 		}
 		for name, value := range secretValues[cfg.Name] {
-			if err := s.Secrets.Set(cfg.Name, name, value); err != nil {
+			if err := changes.set(cfg.Name, name, value); err != nil {
 				undo()
 				return err
 			}
@@ -170,7 +172,7 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 			return err
 		}
 	}
-	if err := s.forgetReplaced(replaced, secretValues); err != nil {
+	if err := forgetReplaced(changes, replaced, secretValues); err != nil {
 		undo()
 		return err
 	}
@@ -186,10 +188,10 @@ func (s *Setup) Apply(id string, choices []Choice) error {
 
 // forgetReplaced removes the secrets of the servers that are replaced, before the new servers of the same name are
 // saved. A new server must only get the secrets of its own import.
-func (s *Setup) forgetReplaced(replaced []config.MCPServer, secretValues map[string]map[string]string) error {
+func forgetReplaced(changes *secretChanges, replaced []config.MCPServer, secretValues map[string]map[string]string) error {
 	for _, old := range replaced {
 		current := slices.Collect(maps.Keys(secretValues[old.Name]))
-		if err := s.forget(old.Name, append(old.SecretNames(), oauthSecrets...), current); err != nil {
+		if err := changes.forget(old.Name, append(old.SecretNames(), oauthSecrets...), current); err != nil {
 			return err
 		}
 	}

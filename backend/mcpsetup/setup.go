@@ -124,7 +124,7 @@ func (s *Setup) Update(name string, in Settings) error {
 			return err
 		}
 		updated, _ := s.Config.Config().Server(name)
-		return s.forget(name, SecretNames(old), SecretNames(updated))
+		return s.changeSecrets().forget(name, SecretNames(old), SecretNames(updated))
 	}
 	if _, taken := s.Config.Config().Server(in.Name); taken {
 		return chat.Errorf(chat.CodeConflict, op, "There is already a server of that name; nothing was changed.").WithHint("choose another name")
@@ -165,12 +165,19 @@ func (s *Setup) save(in Settings) error {
 			return err
 		}
 	}
+	changes := s.changeSecrets()
 	for name, value := range secretValues {
-		if err := s.Secrets.Set(cfg.Name, name, value); err != nil {
-			return err
+		if err == nil {
+			err = changes.set(cfg.Name, name, value)
 		}
 	}
-	return s.Config.SaveServer(cfg)
+	if err == nil {
+		err = s.Config.SaveServer(cfg)
+	}
+	if err != nil {
+		changes.undo()
+	}
+	return err
 }
 
 // server returns the configuration to save, and the secrets to store in the keyring.
@@ -246,20 +253,47 @@ func (s *Setup) Remove(name string) error {
 		return err
 	}
 	s.dropBundle(cfg)
-	return s.forget(name, append(cfg.SecretNames(), oauthSecrets...), nil)
+	return s.changeSecrets().forget(name, append(cfg.SecretNames(), oauthSecrets...), nil)
+}
+
+// secretChanges changes stored secrets, and can restore what was stored before if the servers cannot be saved.
+type secretChanges struct {
+	secrets  Secrets
+	previous []storedSecret // in the order of the changes
+}
+
+type storedSecret struct{ server, name, value string } // value is empty if none was stored
+
+func (s *Setup) changeSecrets() *secretChanges { return &secretChanges{secrets: s.Secrets} }
+
+// set stores a secret; an empty value removes it.
+func (c *secretChanges) set(server, name, value string) error {
+	previous, _ := c.secrets.Get(server, name)
+	if err := c.secrets.Set(server, name, value); err != nil {
+		return err
+	}
+	c.previous = append(c.previous, storedSecret{server, name, previous})
+	return nil
 }
 
 // forget removes the stored secrets of a server that are in old and not in current.
-func (s *Setup) forget(server string, old, current []string) error {
+func (c *secretChanges) forget(server string, old, current []string) error {
 	for _, name := range old {
-		if slices.Contains(current, name) || s.Secrets.Where(server, name) == "" {
+		if slices.Contains(current, name) || c.secrets.Where(server, name) == "" {
 			continue
 		}
-		if err := s.Secrets.Set(server, name, ""); err != nil {
+		if err := c.set(server, name, ""); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// undo restores the previous secrets. A secret that cannot be restored is missing, and the server then asks for it.
+func (c *secretChanges) undo() {
+	for _, x := range slices.Backward(c.previous) {
+		_ = c.secrets.Set(x.server, x.name, x.value)
+	}
 }
 
 // SetSecret stores a secret that the settings of a server require.

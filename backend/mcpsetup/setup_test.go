@@ -237,6 +237,38 @@ func TestAServerThatReplacesAnotherGetsNoneOfItsSecrets(t *testing.T) {
 	}
 }
 
+// If servers cannot be saved, nothing was changed: the stored secrets are those of before.
+func TestSecretsAreRestoredIfServersCannotBeSaved(t *testing.T) {
+	s, ring := newSetup(t)
+	saved := Settings{MCPServer: config.MCPServer{Name: "web", Enabled: true, URL: "https://good.test/mcp"}, Headers: []Value{{"Authorization", "first", true}, {"Other", "second", true}}}
+	if err := errors.Join(s.Add(saved), s.Secrets.Set("web", "oauth", "third")); err != nil {
+		t.Fatal(err)
+	}
+	in, err := s.Read(`{"mcpServers": {"web": {"url": "https://other.test/mcp", "headers": {"Other": "Bearer mine-1234567", "New": "Bearer mine-7654321"}}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := maps.Clone(ring.secrets)
+	if err := errors.Join(os.Remove(s.Config.Path()), os.Mkdir(s.Config.Path(), 0o700)); err != nil { // cannot be written
+		t.Fatal(err)
+	}
+	updated, added := saved, saved
+	updated.Headers = []Value{{"Authorization", "changed", true}, {"Other", "", true}}
+	added.Name = "added"
+	for attempt, err := range map[string]error{
+		"import": s.Apply(in.ID, []Choice{{Original: "web", Name: "web", Enabled: true, Replace: true}}),
+		"update": s.Update("web", updated),
+		"add":    s.Add(added),
+	} {
+		if err == nil {
+			t.Errorf("%s: it was saved", attempt)
+		}
+	}
+	if !maps.Equal(ring.secrets, before) {
+		t.Errorf("stored %v, before %v", ring.secrets, before)
+	}
+}
+
 // Decisions about a server's tools do not apply to another server with the same name.
 func TestDecisionsEndWithTheirServer(t *testing.T) {
 	s, _ := newSetup(t)
