@@ -31,7 +31,7 @@ func (s *Settings) SetAutostart(on bool) (AutostartView, error) {
 
 func (s *Settings) autostart() (*autostart.Entry, error) {
 	if s.c.Autostart == nil {
-		return nil, chat.Errorf(chat.CodeUnavailable, "settings.autostart", "This program is not started by the system.")
+		return nil, chat.Errorf(chat.CodeUnavailable, "settings.autostart", "Starting at sign-in is not available here.")
 	}
 	return s.c.Autostart()
 }

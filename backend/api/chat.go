@@ -50,7 +50,7 @@ func (s *Chat) message(ctx context.Context, req SendRequest) (turn.Message, chat
 		err = s.c.sendable(ctx, content)
 	}
 	if err == nil && !slices.Contains(chat.Efforts, req.Effort) {
-		err = chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not a reasoning effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or none")
+		err = chat.Errorf(chat.CodeInvalid, "chat.send", "%q is not a reasoning effort; nothing was sent.", req.Effort).WithHint("choose minimal, low, medium or high, or leave it unset")
 	}
 	if err != nil {
 		return turn.Message{}, "", err
@@ -113,7 +113,7 @@ func (s *Chat) Keep(turnID string) error {
 	})
 }
 
-// Discard ends an incomplete, unsent or failed turn without an answer; its text stays readable.
+// Discard ends an incomplete, unsent or failed turn without an answer; its text can still be read.
 func (s *Chat) Discard(turnID string) error {
 	return s.decide(func(ctx context.Context) error {
 		_, err := s.c.Turns.Discard(ctx, chat.TurnID(turnID))

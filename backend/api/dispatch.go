@@ -54,7 +54,7 @@ func (s Services) Call(name string, args json.RawMessage) (result any, err error
 		in[i] = arg.Elem()
 	}
 	defer panics.Recover(func(e *chat.Error, stack []byte) {
-		s.log.Error("a call of a window failed", "method", name, "stack", string(stack))
+		s.log.Error("a call from a window panicked", "method", name, "stack", string(stack))
 		result, err = nil, e
 	})
 	return callResult(m.Call(in))
@@ -74,7 +74,7 @@ func callResult(out []reflect.Value) (any, error) {
 	return result, nil
 }
 
-// Relay is the service that a further window's page calls: it forwards calls to the program that has the data open.
+// Relay is the service that an additional window's page calls: it forwards calls to the program that has the data open.
 type Relay struct {
 	call func(name string, args json.RawMessage) (json.RawMessage, error)
 }
@@ -94,7 +94,7 @@ func (r *Relay) Call(service, method, args string) (string, error) {
 func ErrorOf(encoded string) error {
 	var v ErrorView
 	if err := json.Unmarshal([]byte(encoded), &v); err != nil || v.Message == "" {
-		return chat.Errorf(chat.CodeInternal, "window.call", "The program that has the data returned an error that cannot be read.")
+		return chat.Errorf(chat.CodeInternal, "window.call", "The program that has the data open returned an error that cannot be read.")
 	}
 	e := chat.Errorf(v.Code, v.Op, "%s", v.Message)
 	if v.Hint != "" {

@@ -17,7 +17,7 @@ type ServerView struct {
 	Kind      string          `json:"kind"` // "stdio": a program on this machine; "http": an address
 	Enabled   bool            `json:"enabled"`
 	State     mcpclient.State `json:"state"`
-	Words     string          `json:"words"`     // the state as a sentence
+	StateText string          `json:"stateText"` // the state as a sentence
 	LastError string          `json:"lastError"` // the last error; empty once it is ready
 	RetryAt   int64           `json:"retryAt"`
 	StartedAt int64           `json:"startedAt"`
@@ -45,8 +45,8 @@ type ServerProblemView struct {
 
 // ServerSecretView is a secret of a server, without its value.
 type ServerSecretView struct {
-	Name string `json:"name"`
-	Kept string `json:"kept"` // "keyring", "this run", or "": it has no value yet
+	Name     string `json:"name"`
+	StoredIn string `json:"storedIn"` // "keyring", "this run", or "": it has no value yet
 }
 
 // ServerSettings are [mcp.servers.NAME] of config.toml. Values may contain ${secret:NAME}, from the keyring, and
@@ -83,7 +83,7 @@ type ServerLog struct {
 }
 
 // ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is not a protocol message),
-// "server" (a log message of the protocol) or "program" (how it ended).
+// "server" (a log message of the protocol) or "program" (a message of this program, such as how the server ended).
 type ServerLogLine struct {
 	At   int64  `json:"at"`
 	From string `json:"from"`
@@ -101,12 +101,12 @@ type ServerImport struct {
 
 // ImportedServer is a server that could be added.
 type ImportedServer struct {
-	Settings ServerSettings   `json:"settings"` // its name is usable here
-	Original string           `json:"original"` // its name there
-	Exists   bool             `json:"exists"`   // a server with this name exists: adding replaces it
-	About    string           `json:"about"`    // of a bundle: its description of itself
-	Notes    []string         `json:"notes"`    // what the user should know before adding it
-	Asks     []ServerQuestion `json:"asks"`     // values it needs
+	Settings  ServerSettings   `json:"settings"`  // its name is usable here
+	Original  string           `json:"original"`  // its name there
+	Exists    bool             `json:"exists"`    // a server with this name exists: adding replaces it
+	About     string           `json:"about"`     // of a bundle: its description of itself
+	Notes     []string         `json:"notes"`     // what the user should know before adding it
+	Questions []ServerQuestion `json:"questions"` // values it needs
 }
 
 // ServerQuestion is a value that a server needs before it can start.
@@ -204,8 +204,8 @@ type ResourceText struct {
 
 // Elicitations are the questions of servers that wait for an answer, the oldest first.
 type Elicitations struct {
-	Rev   int64             `json:"rev"`
-	Asked []ElicitationView `json:"asked"`
+	Rev     int64             `json:"rev"`
+	Pending []ElicitationView `json:"pending"`
 }
 
 // ElicitationView is a question of a server. Mode "form" asks for Fields; mode "url" asks to open a page: the

@@ -62,7 +62,7 @@ type RangeView struct {
 	OriginalTokens int    `json:"originalTokens"`
 	By             string `json:"by"` // a model id, or "extract"
 	Content        string `json:"content"`
-	// Validation is the librarian's report as JSON, as for a state; empty if no model was called.
+	// Validation is the librarian's report as JSON, as for a state summary; empty if no model was called.
 	Validation string `json:"validation"`
 	Orphan     bool   `json:"orphan"` // superseded, kept
 	InUse      bool   `json:"inUse"`  // the next context contains it

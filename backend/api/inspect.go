@@ -9,7 +9,8 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Inspect shows and controls what is behind the conversation: pending turns, states, pins, jobs, recovery, raw requests.
+// Inspect shows and controls what is behind the conversation: pending turns, state summaries, pins, jobs, recovery, raw
+// requests.
 type Inspect struct{ c *Core }
 
 // NewInspect returns the service.
@@ -107,11 +108,11 @@ func whyPending(job chat.Job, ahead int) string {
 	case ahead > 0:
 		return "It waits for the turn before it: turns are committed in order."
 	case job.Attempts > 0:
-		return "The last try failed and the next one is due soon."
+		return "The last attempt failed and the next one is due soon."
 	case job.ID == 0:
 		return "Its job is missing and will be queued by the next reconciliation."
 	}
-	return "It waits for its turn in the queue."
+	return "It is queued."
 }
 
 // CommitNow commits the branch's pending turns now.
@@ -139,7 +140,7 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 		if v.Head {
 			p.Head = v
 		} else {
-			v.Summary = "" // the page requests the state that is opened
+			v.Summary = "" // the page requests the state summary that is opened
 		}
 		p.History = append(p.History, v)
 	}
@@ -152,8 +153,8 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 	return p, s.ranges(ctx, &p, b)
 }
 
-// ranges sets the session's range summaries, which of them the next context contains, and the sizes of the state and
-// the pins in it.
+// ranges sets the session's range summaries, which of them the next context contains, and the sizes of the state
+// summary and the pins in it.
 func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) error {
 	p.Ranges = []RangeView{}
 	all, next, err := s.c.Inspecting.SummariesOf(ctx, b)
@@ -182,8 +183,8 @@ func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) erro
 	return nil
 }
 
-// useSentSizes sets the sizes of the state and the pins to those in the next request, which the X-ray shows: counted for
-// its model, with their markup. The history keeps the stored sizes, which are comparable with each other.
+// useSentSizes sets the sizes of the state summary and the pins to those in the next request, which the X-ray shows:
+// counted for its model, with their markup. The history keeps the stored sizes, which are comparable with each other.
 func (p *StatePanel) useSentSizes(m prompt.Manifest) {
 	for _, section := range m.Sections {
 		switch {

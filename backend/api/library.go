@@ -75,7 +75,7 @@ func (s *Library) DuplicateAssistant(id string) (AssistantView, error) {
 
 // DeleteAssistant deletes an assistant. Sessions keep the settings copied from it.
 func (s *Library) DeleteAssistant(id string) error {
-	return s.c.Library.DropAssistant(s.c.ctx(), chat.AssistantID(id))
+	return s.c.Library.DeleteAssistant(s.c.ctx(), chat.AssistantID(id))
 }
 
 // ApplyAssistant gives a session the current settings of an assistant, starting with the next message.
@@ -136,7 +136,7 @@ func (s *Library) SavePrompt(v SavedPromptView) (SavedPromptView, error) {
 
 // DeletePrompt deletes a saved prompt.
 func (s *Library) DeletePrompt(id string) error {
-	return s.c.Library.DropSavedPrompt(s.c.ctx(), chat.SavedPromptID(id))
+	return s.c.Library.DeleteSavedPrompt(s.c.ctx(), chat.SavedPromptID(id))
 }
 
 // FillPrompt fills in a saved prompt with values for its variables, by name. Today's date needs no value.

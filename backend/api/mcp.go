@@ -61,7 +61,7 @@ func (s *Servers) Servers() (ServersPanel, error) {
 func serverView(p ServerPorts, st mcpclient.Status) ServerView {
 	cfg := st.Config
 	v := ServerView{
-		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, State: st.State, Words: st.Words, LastError: st.LastError,
+		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, State: st.State, StateText: st.StateText, LastError: st.LastError,
 		RetryAt: ms(st.RetryAt), StartedAt: ms(st.StartedAt), Title: st.Title, Version: st.Version, Protocol: st.Protocol,
 		Instructions: st.Instructions, Tools: st.Tools, Prompts: st.Prompts, Resources: st.Resources, Problems: []ServerProblemView{},
 		Settings: serverSettings(mcpsetup.SettingsOf(cfg)),
@@ -73,7 +73,7 @@ func serverView(p ServerPorts, st mcpclient.Status) ServerView {
 		v.Problems = append(v.Problems, ServerProblemView{Subject: problem.Tool, Message: problem.Message})
 	}
 	v.Secrets = lists.Map(mcpsetup.SecretNames(cfg), func(name string) ServerSecretView {
-		return ServerSecretView{Name: name, Kept: p.Setup.Secrets.Where(cfg.Name, name)}
+		return ServerSecretView{Name: name, StoredIn: p.Setup.Secrets.Where(cfg.Name, name)}
 	})
 	return v
 }
@@ -191,7 +191,7 @@ func (s *Servers) read(read func(ServerPorts) (*mcpsetup.Import, error)) (Server
 	for _, c := range in.Servers {
 		server := ImportedServer{
 			Settings: serverSettings(c.Settings), Original: c.Original, Exists: p.Setup.Exists(c.Settings.Name), About: c.About,
-			Notes: append([]string{}, c.Notes...), Asks: []ServerQuestion{},
+			Notes: append([]string{}, c.Notes...), Questions: []ServerQuestion{},
 		}
 		for _, q := range c.Questions {
 			view := ServerQuestion{
@@ -201,7 +201,7 @@ func (s *Servers) read(read func(ServerPorts) (*mcpsetup.Import, error)) (Server
 			if q.Secret {
 				view.Default = "" // the value is in the import, and stays in this process
 			}
-			server.Asks = append(server.Asks, view)
+			server.Questions = append(server.Questions, view)
 		}
 		v.Servers = append(v.Servers, server)
 	}
@@ -335,7 +335,7 @@ func (s *Servers) Elicitations() (Elicitations, error) {
 	if err != nil {
 		return v, err
 	}
-	v.Asked = lists.Map(p.Questions.List(), elicitationView)
+	v.Pending = lists.Map(p.Questions.List(), elicitationView)
 	return v, nil
 }
 
@@ -361,14 +361,14 @@ func elicitationView(q mcpclient.Question) ElicitationView {
 func (s *Servers) AnswerElicitation(a ElicitationAnswer) (Elicitations, error) {
 	p, err := s.ports()
 	if err != nil {
-		return Elicitations{Asked: []ElicitationView{}}, err
+		return Elicitations{Pending: []ElicitationView{}}, err
 	}
 	values := map[string][]string{}
 	for _, v := range a.Values {
 		values[v.Name] = v.Values
 	}
 	if err := p.Questions.Answer(a.ID, mcpclient.Answer{Action: a.Action, Values: values}); err != nil {
-		return Elicitations{Asked: []ElicitationView{}}, err
+		return Elicitations{Pending: []ElicitationView{}}, err
 	}
 	return s.Elicitations()
 }

@@ -104,13 +104,13 @@ type failedJobs struct {
 	jobs  []chat.Job
 }
 
-func (g *failedJobs) Jobs(_ context.Context, q chat.JobQuery) ([]chat.Job, error) {
-	g.query = q
-	return g.jobs, nil
+func (f *failedJobs) Jobs(_ context.Context, q chat.JobQuery) ([]chat.Job, error) {
+	f.query = q
+	return f.jobs, nil
 }
 
-func (g *failedJobs) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
-	t, ok := g.turns[id]
+func (f *failedJobs) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
+	t, ok := f.turns[id]
 	if !ok {
 		return t, chat.Errorf(chat.CodeCorrupt, "turn.read", "damaged")
 	}
@@ -124,12 +124,12 @@ func (singleSession) Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	return chat.Branch{SessionID: "mine"}, nil
 }
 
-type noVectors struct{}
+type fakeVectors struct{}
 
-func (noVectors) Status(context.Context) ([]chat.Namespace, error) {
+func (fakeVectors) Status(context.Context) ([]chat.Namespace, error) {
 	return []chat.Namespace{
 		{State: chat.NamespaceServing, Done: 7, Total: 7, Embedder: chat.EmbedderID{Name: "local", Model: "hashed", Dimension: 256, Version: 1}},
-		{State: chat.NamespaceBuilding, Done: 3, Total: 7, LastError: "It is away."}, {State: chat.NamespaceRetired, Total: 99},
+		{State: chat.NamespaceBuilding, Done: 3, Total: 7, LastError: "The server cannot be reached."}, {State: chat.NamespaceRetired, Total: 99},
 	}, nil
 }
 
@@ -139,27 +139,27 @@ func TestStatusListsFailedTurns(t *testing.T) {
 	turn := func(id chat.TurnID, session chat.SessionID, status chat.IndexStatus) chat.Turn {
 		return chat.Turn{ID: id, Seq: 4, SessionID: session, IndexStatus: status, User: chat.UserText("About " + string(id))}
 	}
-	g := &failedJobs{
+	f := &failedJobs{
 		jobs: []chat.Job{{ID: 9, TurnID: "a", LastError: "no"}, {ID: 8, TurnID: "damaged"}, {ID: 7, TurnID: "b"}, {ID: 6, TurnID: "c"}},
 		turns: map[chat.TurnID]chat.Turn{
 			"a": turn("a", "other", chat.IndexDegraded), "b": turn("b", "mine", chat.IndexDegraded), "c": turn("c", "mine", chat.IndexOK),
 		},
 	}
-	m := NewMemory(&Core{Queue: jobs.NewList(g, nil, nil), History: g, Sessions: sessions.New(sessions.Deps{Store: singleSession{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
-		Vectors: noVectors{}, Retrieves: func() (bool, chat.Scope) { return true, chat.ScopeSession },
+	m := NewMemory(&Core{Queue: jobs.NewList(f, nil, nil), History: f, Sessions: sessions.New(sessions.Deps{Store: singleSession{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
+		Vectors: fakeVectors{}, Retrieves: func() (bool, chat.Scope) { return true, chat.ScopeSession },
 	}})
 	st, err := m.Status("branch")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.query.State != chat.JobDead || g.query.Type != chat.JobIndexTurn {
-		t.Errorf("queried %+v", g.query)
+	if f.query.State != chat.JobDead || f.query.Type != chat.JobIndexTurn {
+		t.Errorf("queried %+v", f.query)
 	}
 	want := []DegradedTurn{{TurnID: "b", TurnSeq: 4, SessionID: "mine", Title: "About b", JobID: 7}, {TurnID: "a", TurnSeq: 4, SessionID: "other", Title: "About a", JobID: 9, Error: "no"}}
 	if len(st.Degraded) != 2 || st.Degraded[0] != want[0] || st.Degraded[1] != want[1] {
 		t.Errorf("%+v", st.Degraded)
 	}
-	if !st.On || st.Scope != "session" || st.Units != 7 || len(st.Spaces) != 2 || st.Spaces[0].Embedder != "local/hashed/256/v1" || st.Spaces[1].Error != "It is away." || st.Spaces[1].Done != 3 {
+	if !st.On || st.Scope != "session" || st.Units != 7 || len(st.Spaces) != 2 || st.Spaces[0].Embedder != "local/hashed/256/v1" || st.Spaces[1].Error != "The server cannot be reached." || st.Spaces[1].Done != 3 {
 		t.Errorf("%+v", st)
 	}
 }

@@ -31,20 +31,20 @@ var listMark = regexp.MustCompile(`^[-*+•]\s+`)
 // blankLines matches line breaks with only white space around them.
 var blankLines = regexp.MustCompile(`[ \t]*\n\s*`)
 
-// chunkRow describes a chunk with an excerpt that starts at a byte of its text. An excerpt of prose starts with
-// words, without Markdown marks and blank lines.
+// chunkRow describes a chunk with an excerpt that starts at a byte of its text. An excerpt of prose has no
+// Markdown marks and blank lines.
 func chunkRow(c chat.ChunkText, at int) ChunkRow {
 	text := c.Text
 	if c.File == nil && c.Type != chat.ChunkCode {
 		text, at = highlight.UnmarkedAt(text, at)
 	}
-	words := excerpt(text, at)
+	shown := excerpt(text, at)
 	if c.Type != chat.ChunkCode {
-		words = listMark.ReplaceAllString(strings.TrimSpace(blankLines.ReplaceAllString(words, "\n")), "")
+		shown = listMark.ReplaceAllString(strings.TrimSpace(blankLines.ReplaceAllString(shown, "\n")), "")
 	}
 	r := ChunkRow{
 		ID: string(c.ID), TurnID: string(c.SourceTurn), TurnSeq: c.TurnSeq, SessionID: string(c.SessionID), SessionTitle: chat.BoundTitle(c.SessionTitle),
-		BranchID: string(c.BranchID), Role: string(c.Role), Speaker: c.Speaker, Type: c.Type, Excerpt: words,
+		BranchID: string(c.BranchID), Role: string(c.Role), Speaker: c.Speaker, Type: c.Type, Excerpt: shown,
 		Summary: c.Summary, Tokens: c.Tokens, At: ms(c.At),
 	}
 	if c.File != nil {

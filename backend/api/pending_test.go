@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// addAnswered adds a turn with a final answer, which no state covers yet.
+// addAnswered adds a turn with a final answer, which no state summary covers yet.
 func addAnswered(t *testing.T, s *store.Store, branch chat.BranchID, user string) chat.Turn {
 	t.Helper()
 	ctx := context.Background()
@@ -31,7 +31,7 @@ func addAnswered(t *testing.T, s *store.Store, branch chat.BranchID, user string
 	return turn
 }
 
-// commitTurns commits turns with one state.
+// commitTurns commits turns with one state summary.
 func commitTurns(t *testing.T, s *store.Store, branch chat.BranchID, turns ...chat.TurnID) {
 	t.Helper()
 	b, err := s.Branch(context.Background(), branch)
@@ -64,7 +64,7 @@ func TestPendingWithoutTurnsCommittedMeanwhile(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].TurnID != string(second.ID) {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if p := list[0]; !p.InContext || p.LeftOut || p.Reason != "It waits for its turn in the queue." {
+	if p := list[0]; !p.InContext || p.LeftOut || p.Reason != "It is queued." {
 		t.Errorf("%+v", p)
 	}
 }
@@ -97,7 +97,7 @@ func TestWhyPending(t *testing.T) {
 		want  string
 	}{
 		{chat.Job{}, 0, "is missing"},
-		{chat.Job{ID: 1, State: chat.JobQueued}, 0, "in the queue"},
+		{chat.Job{ID: 1, State: chat.JobQueued}, 0, "is queued"},
 		{chat.Job{ID: 1, State: chat.JobQueued}, 1, "the turn before it"},
 		{chat.Job{ID: 1, State: chat.JobQueued, Attempts: 1}, 0, "last try failed"},
 		{chat.Job{ID: 1, State: chat.JobRunning, Attempts: 1}, 0, "being summarized"},
@@ -110,7 +110,7 @@ func TestWhyPending(t *testing.T) {
 	}
 }
 
-// Of the turns that the head covers, only the last has the state head.
+// Of the turns that the head covers, only the last is marked as the head.
 func TestOnlyTheLastTurnOfTheHeadIsMarked(t *testing.T) {
 	c, st, session := newTestChat(t)
 	var ids []chat.TurnID

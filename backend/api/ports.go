@@ -96,10 +96,10 @@ type Core struct {
 	Version  string
 	DataDir  string
 	Fatal    *chat.Error
-	// Further: the services are those of a further window. Session is the session that it opens; empty: another one than
-	// the last open session.
-	Further bool
-	Session string
+	// Additional: the services are those of an additional window. Session is the session that it opens; empty: another
+	// one than the last open session.
+	Additional bool
+	Session    string
 	// Quick: the services are those of the small window for a quick question.
 	Quick bool
 	// ReadOnly says why the data is read-only; empty: it is not.

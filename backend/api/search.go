@@ -178,15 +178,15 @@ func (s *Search) addMemoryHit(ctx context.Context, q SearchQuery, g *groups, h r
 	if isSimilar(h) {
 		score = max(score, h.Similarity)
 	}
-	var words string
+	var snippet string
 	if len(spans) > 0 {
-		words, spans = cut(h.Source, spans)
+		snippet, spans = cut(h.Source, spans)
 	} else {
-		words, _ = cut(h.Source, []highlight.Span{{Start: h.Unit.Start, End: min(h.Unit.Start+1, len(h.Source))}})
+		snippet, _ = cut(h.Source, []highlight.Span{{Start: h.Unit.Start, End: min(h.Unit.Start+1, len(h.Source))}})
 	}
 	g.add(finding{TextHit: chat.TextHit{
 		Turn: h.SourceTurn, Session: h.SessionID, Seq: h.TurnSeq, Role: h.Role, At: h.At, Branch: branch, BranchLabel: label,
-		Snippet: words, Spans: lists.Map(spans, func(s highlight.Span) chat.Span { return chat.Span{Start: s.Start, End: s.End} }), Score: score,
+		Snippet: snippet, Spans: lists.Map(spans, func(s highlight.Span) chat.Span { return chat.Span{Start: s.Start, End: s.End} }), Score: score,
 	}, by: "meaning"})
 	return nil
 }

@@ -136,7 +136,7 @@ func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
 	if err := s.fill(ctx, &snap, sess, branch); err != nil {
 		return snap, err
 	}
-	if s.c.Further {
+	if s.c.Additional {
 		return snap, nil // only the first window's session is opened at the next start
 	}
 	if err := s.c.Settings.PutSetting(ctx, lastSession, sessionID); err != nil {

@@ -70,11 +70,11 @@ func (s *Settings) Startup() Startup {
 	return v
 }
 
-// sessionToOpen returns the session that the window opens first: the last open one. A further window opens the requested
-// session, otherwise another one than the last open session.
+// sessionToOpen returns the session that the window opens first: the last open one. An additional window opens the
+// requested session, otherwise another one than the last open session.
 func (s *Settings) sessionToOpen(ctx context.Context) string {
 	last := s.lastSession(ctx)
-	if !s.c.Further {
+	if !s.c.Additional {
 		return last
 	}
 	if s.c.Session != "" {
@@ -254,7 +254,7 @@ func (s *Settings) editModels(err error) ([]ModelView, error) {
 // Keys returns where each key is stored, but never a key itself.
 func (s *Settings) Keys() []KeyView {
 	out := []KeyView{}
-	for _, p := range s.catalog.KeyPlaces() {
+	for _, p := range s.catalog.KeySources() {
 		out = append(out, KeyView{
 			Provider: p.Name, Env: p.Env, BaseURL: p.BaseURL, Models: append([]string{}, p.Models...),
 			Source: s.keys.Where(p.Name, p.Env), Needed: p.Needed, KeyringOK: s.keys.KeyringOK(),

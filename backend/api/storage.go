@@ -283,7 +283,7 @@ var storeLabels = map[string]string{
 	"import_keys": "Import markers", "jobs": "Background jobs", "metrics": "Measurements", "turn_tokens": "Token counts",
 	"settings": "Settings and tasks that mention it", "calibrations": "Token count calibrations", "tool_batches": "Batches of tool calls", "tool_calls": "Tool calls",
 	"tool_results": "Tool results", "tool_recalled": "Records of memory lookups by models", "tool_permissions": "Decisions about tools",
-	"mcp_grants": "Permissions of other programs", "mcp_accesses": "Queries of other programs", "mcp_shown": "Entries of the access record", "projects": "Project", "project_facts": "Pinned facts of the project", "project_files": "Files of the project", "mcp_notes": "Keys of notes",
+	"mcp_grants": "Permissions of other programs", "mcp_accesses": "Queries from other programs", "mcp_shown": "Entries of the access record", "projects": "Project", "project_facts": "Pinned facts of the project", "project_files": "Files of the project", "mcp_notes": "Keys of notes",
 	"files:streams": "Journals of answers", "files:drags": "Files that were dragged out",
 }
 

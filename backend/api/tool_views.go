@@ -73,7 +73,7 @@ func whyCallWaits(c chat.CallRecord, d tools.Definition, offered bool) string {
 var unknownWords = map[chat.UnknownReason]string{
 	chat.UnknownCancelled:  "The call was cancelled while it ran. It may have had effects.",
 	chat.UnknownTimeout:    "The call took longer than tools.call_timeout_s. It may have had effects, and may still be running.",
-	chat.UnknownEnded:      "The tool's server ended, or the connection to it, while the call ran. It may have had effects.",
+	chat.UnknownEnded:      "The tool's server stopped or the connection was lost while the call ran. It may have had effects.",
 	chat.UnknownUnreadable: "The tool ran, but its answer cannot be read.",
 	chat.UnknownCrash:      "The program ended while the call ran. It may have had effects.",
 }

@@ -189,7 +189,7 @@ func TestImportThatEndsEarly(t *testing.T) {
 	d.importer.step = func(ctx context.Context, _ ReportProgress) error {
 		close(running)
 		<-ctx.Done()
-		return chat.WrapError(chat.CodeCancelled, "import.read", ctx.Err(), "The import was stopped; 1 session was imported and stays.")
+		return chat.WrapError(chat.CodeCancelled, "import.read", ctx.Err(), "The import was stopped; 1 session was imported and is kept.")
 	}
 	started, err := d.transfer.ImportFiles([]string{"/a.json"}, "")
 	if err != nil {

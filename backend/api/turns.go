@@ -155,8 +155,8 @@ func (c *Core) cost(model string, u chat.Usage) *TurnCost {
 	return &TurnCost{USD: cost.USD, Estimate: cost.Estimate(), Today: today}
 }
 
-// turnState returns the state shown in the rail and the footer. One state may cover several turns: the head is at the
-// last of them.
+// turnState returns the state shown in the rail and the footer. One state summary may cover several turns: the head is
+// at the last of them.
 func turnState(t chat.Turn, head chat.StateID, covers int64, running bool) TurnState {
 	switch {
 	case t.Phase == chat.PhaseFailed:

@@ -22,7 +22,7 @@ type Shell struct {
 	Picture func() ([]byte, error)
 	// Copied returns the absolute paths of the files in the clipboard, if pages cannot read it; none: it has no files.
 	Copied func() ([]string, error)
-	// NewWindow opens a further window on this data, with a session; empty: one that no window shows yet.
+	// NewWindow opens an additional window on this data, with a session; empty: one that no window shows yet.
 	NewWindow func(session string) error
 	// ToFirst brings the first window to the front, on a session.
 	ToFirst func(session string)
@@ -125,7 +125,7 @@ func (r ImportReport) bounded() ImportReport {
 	return r
 }
 
-// NewWindow opens a further window on this data, with a session; empty: one that no window shows yet.
+// NewWindow opens an additional window on this data, with a session; empty: one that no window shows yet.
 //
 // Errors: CodeUnavailable if the program cannot be started again, or has opened its data read-only.
 func (s *Work) NewWindow(sessionID string) error {

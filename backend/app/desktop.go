@@ -222,7 +222,7 @@ func endMessage(t chat.Turn) string {
 	case chat.OutcomeStopped, chat.OutcomeKept, chat.OutcomeDiscarded:
 		return ""
 	case chat.OutcomeIncomplete:
-		return "The answer was interrupted. What arrived is kept."
+		return "The answer was interrupted. The partial answer is kept."
 	case chat.OutcomeFailed:
 		return "The answer failed."
 	}

@@ -34,13 +34,13 @@ func TestNotificationsOfAnAnswersEnd(t *testing.T) {
 		"another session, short answer":       {steps: []chat.Turn{open, done}, took: longAnswer - 1, visible: true},
 		"another session, long answer":        {steps: []chat.Turn{open, done}, took: longAnswer, visible: true, want: []string{ready}},
 		"looking":                             {steps: []chat.Turn{open, done}, took: time.Hour, visible: true, focused: true},
-		"hidden, interrupted":                 {steps: []chat.Turn{open, broken}, want: []string{"The answer was interrupted. What arrived is kept."}},
-		"hidden, tried again":                 {steps: []chat.Turn{open, broken, open, done}, want: []string{"The answer was interrupted. What arrived is kept.", ready}},
+		"hidden, interrupted":                 {steps: []chat.Turn{open, broken}, want: []string{"The answer was interrupted. The partial answer is kept."}},
+		"hidden, tried again":                 {steps: []chat.Turn{open, broken, open, done}, want: []string{"The answer was interrupted. The partial answer is kept.", ready}},
 		"hidden, failed":                      {steps: []chat.Turn{open, failed}, want: []string{"The answer failed."}},
 		"hidden, stopped":                     {steps: []chat.Turn{open, stopped}},
 		"an answer of an earlier run":         {steps: []chat.Turn{done}},
 		"the answer's own words":              {steps: []chat.Turn{open, done}, preview: true, want: []string{"The secret word"}},
-		"no preview of an interrupted answer": {steps: []chat.Turn{open, broken}, preview: true, want: []string{"The answer was interrupted. What arrived is kept."}},
+		"no preview of an interrupted answer": {steps: []chat.Turn{open, broken}, preview: true, want: []string{"The answer was interrupted. The partial answer is kept."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var notified []string

@@ -15,7 +15,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// statesOf returns a session's committed states, newest first.
+// statesOf returns a session's committed state summaries, newest first.
 func (d *fixture) statesOf(session string) []chat.State {
 	d.t.Helper()
 	var doc struct{ States []chat.State }
@@ -45,8 +45,8 @@ func TestTheLibrariansModelMakesTheState(t *testing.T) {
 	}
 }
 
-// If the librarian's model fails or returns something unusable, the same run makes a state by rules, which keeps the
-// user's constraints.
+// If the librarian's model fails or returns something unusable, the same run makes a state summary by rules, which
+// keeps the user's constraints.
 func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
@@ -110,7 +110,7 @@ func TestADroppedConstraintIsAdded(t *testing.T) {
 }
 
 // While the librarian's request hangs, the chat continues: the next message is answered, with the previous turn in
-// full, and the state is made later.
+// full, and the state summary is made later.
 func TestTheChatNeverWaitsForTheLibrarian(t *testing.T) {
 	t.Parallel()
 	w := harness.OpenAIWire

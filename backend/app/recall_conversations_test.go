@@ -60,8 +60,8 @@ type results struct {
 	texts []string
 }
 
-// importChat imports a conversation into a new store. No model is called: the state is the deterministic fallback, and
-// contexts for the configured model are assembled but not sent.
+// importChat imports a conversation into a new store. No model is called: the state summary is the deterministic
+// fallback, and contexts for the configured model are assembled but not sent.
 func importChat(t *testing.T, name string) *importedChat {
 	t.Helper()
 	return importFile(t, name, filepath.Join(recallDir, name+".jsonl"))

@@ -65,7 +65,7 @@ var kindsOfFault = map[string]expectedEnd{
 	"refused":     failedWith(chat.CodeUnavailable, turn.MaxAttempts),
 	"auth":        failedWith(chat.CodeAuth, 1),
 	"bad_request": failedWith(chat.CodeProvider, 1),
-	"malformed":   failedWith(chat.CodeUnavailable, 1), // an answer without an end
+	"malformed":   failedWith(chat.CodeUnavailable, 1), // an answer without an end event
 	"mute":        failedWith(chat.CodeTimeout, 1),
 	"stop_early":  failedWith(chat.CodeCancelled, 1),
 	"tool":        failedWith(chat.CodeToolCall, 1),

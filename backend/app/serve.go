@@ -69,8 +69,8 @@ func (a *app) address(o cli.OpenOptions) string {
 	return address
 }
 
-// serve starts to handle the requests of other starts of the program. toFront and further are nil without a window.
-func (a *app) serve(toFront func(cli.OpenOptions), further *windows) {
+// serve starts to handle the requests of other starts of the program. toFront and additional are nil without a window.
+func (a *app) serve(toFront func(cli.OpenOptions), additional *windows) {
 	address := store.WriterAddress(a.config.Config().DataDir)
 	if address == "" {
 		return
@@ -85,7 +85,7 @@ func (a *app) serve(toFront func(cli.OpenOptions), further *windows) {
 		Check: func(c ipc.Request) error { return a.checkRequest(c, toFront != nil) },
 		Run: func(c ipc.Request, s ipc.Streams) int {
 			if c.Window {
-				return further.serve(c, s)
+				return additional.serve(c, s)
 			}
 			if len(c.Args) == 0 {
 				toFront(cli.OpenOptions{Files: c.Paths(), NewChat: c.NewChat})

@@ -150,7 +150,7 @@ type verbKeys struct{ setup }
 
 func (k verbKeys) List(context.Context) ([]cli.KeyInfo, error) {
 	var out []cli.KeyInfo
-	for _, p := range k.catalog.KeyPlaces() {
+	for _, p := range k.catalog.KeySources() {
 		out = append(out, cli.KeyInfo{Provider: p.Name, Env: p.Env, Source: k.keys.Where(p.Name, p.Env), Models: p.Models})
 	}
 	return out, nil
@@ -168,7 +168,7 @@ func (k verbKeys) Set(_ context.Context, provider, key string) error {
 }
 
 func (k verbKeys) envOf(provider string) string {
-	for _, p := range k.catalog.KeyPlaces() {
+	for _, p := range k.catalog.KeySources() {
 		if p.Name == provider && p.Env != "" {
 			return p.Env
 		}

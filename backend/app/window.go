@@ -29,12 +29,12 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	a, err := openForWindow(o, keys, core)
 	if chat.CodeOf(err) == chat.CodeLocked {
 		var w desktop.Window
-		if w, err = openFurther(o, page, err); err == nil {
+		if w, err = openAdditional(o, page, err); err == nil {
 			return w
 		}
 	}
 	var s setup
-	further := newWindows(core)
+	additional := newWindows(core)
 	if err != nil {
 		s = openSetup(o, keys)
 		core.Fatal = chat.AsError(err)
@@ -42,7 +42,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		s = a.setup
 		a.provide(core)
 		if !a.readOnly {
-			a.startBackground(hub, further)
+			a.startBackground(hub, additional)
 		}
 		a.notifyAnswers(hub)
 		handleOpen(hub, o)
@@ -59,7 +59,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	if a != nil && !a.readOnly {
 		a.keepQuickKey(core, startQuietly(o, s, "--quick"))
 		a.watchUpdates(core)
-		further.offer(o, s, &w)
+		additional.offer(o, s, &w)
 		w.Work = a.newTrayWork(hub)
 	}
 	w.Ready, w.Hidden = hub.Attach, o.Hidden && core.Fatal == nil
@@ -129,7 +129,7 @@ func (a *app) provide(core *api.Core) {
 }
 
 // startBackground starts the window's background work, and serves other starts of the program and other programs.
-func (a *app) startBackground(hub *api.Hub, further *windows) {
+func (a *app) startBackground(hub *api.Hub, additional *windows) {
 	a.jobs.Start()
 	a.reconciler.Start()
 	a.warm()
@@ -138,13 +138,13 @@ func (a *app) startBackground(hub *api.Hub, further *windows) {
 	a.resumeTools()
 	a.watchProjects()
 	a.watchConfig()
-	a.serve(func(request cli.OpenOptions) { raise(); handleOpen(hub, request) }, further)
+	a.serve(func(request cli.OpenOptions) { raise(); handleOpen(hub, request) }, additional)
 	a.serveHTTP()
 }
 
-// openFurther handles a start whose data another process has open: it opens a further window of that process, or brings
-// that process's window to the front.
-func openFurther(o cli.OpenOptions, page Page, locked error) (desktop.Window, error) {
+// openAdditional handles a start whose data another process has open: it opens an additional window of that process, or
+// brings that process's window to the front.
+func openAdditional(o cli.OpenOptions, page Page, locked error) (desktop.Window, error) {
 	elsewhere := desktop.Window{ShownElsewhere: true}
 	switch {
 	case o.Hidden: // at sign-in: the running program is not disturbed

@@ -114,8 +114,8 @@ func (p *page) eventually(msg string, ok func() bool) {
 	}
 }
 
-// A first session without a key: first start, a message, its answer, pins, states, a fork, and the same data after a
-// restart.
+// A first session without a key: first start, a message, its answer, pins, state summaries, a fork, and the same data
+// after a restart.
 func TestWindowConversation(t *testing.T) {
 	dir := t.TempDir()
 	p := openPage(t, dir)
@@ -153,7 +153,7 @@ func TestWindowConversation(t *testing.T) {
 	for _, section := range next.Sections {
 		sent[section.Name] = section.Tokens
 	}
-	if os.Getenv("CONTEXTINFINITY") == "0" { // plain chat sends no state
+	if os.Getenv("CONTEXTINFINITY") == "0" { // plain chat sends no state summary
 		sent["state"] = state.Head.Tokens
 	}
 	if sent["state"] == 0 || sent["pinned"] == 0 || state.Head.Tokens != sent["state"] || state.PinTokens != sent["pinned"] {

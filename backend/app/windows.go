@@ -49,11 +49,11 @@ const (
 	helloTimeout = 15 * time.Second
 )
 
-// windows are the further windows on this data: each is a process that shows the page and sends its calls here.
+// windows are the additional windows on this data: each is a process that shows the page and sends its calls here.
 type windows struct {
 	core         *api.Core
 	bind         func(*api.Core) []any
-	onLastClosed func()        // called when the last further window has closed
+	onLastClosed func()        // called when the last additional window has closed
 	ready        chan struct{} // closed when the first window has been created with all its dependencies
 
 	mu    sync.Mutex
@@ -65,7 +65,7 @@ func newWindows(core *api.Core) *windows {
 	return &windows{core: core, onLastClosed: desktop.LastClosed, ready: make(chan struct{})}
 }
 
-// offer makes it possible to open further windows: from the first window's page and tray, and by other starts of the
+// offer makes it possible to open additional windows: from the first window's page and tray, and by other starts of the
 // program.
 func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 	w.bind = func(c *api.Core) []any { return services(c, s) }
@@ -84,7 +84,7 @@ func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 	close(w.ready)
 }
 
-// startQuietly starts a further window for callers that cannot show an error: the tray, and a global shortcut.
+// startQuietly starts an additional window for callers that cannot show an error: the tray, and a global shortcut.
 func startQuietly(o cli.OpenOptions, s setup, flag string) func(token string) {
 	return func(token string) {
 		if err := startWindow(o, token, flag); err != nil {
@@ -93,7 +93,7 @@ func startQuietly(o cli.OpenOptions, s setup, flag string) func(token string) {
 	}
 }
 
-// anyOpen reports whether a further window is open.
+// anyOpen reports whether an additional window is open.
 func (w *windows) anyOpen() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,14 +116,14 @@ func (w *windows) serve(c ipc.Request, s ipc.Streams) int {
 		return 1
 	}
 	core := *w.core
-	core.Further, core.Session, core.Quick = true, c.Session, c.Quick
+	core.Additional, core.Session, core.Quick = true, c.Session, c.Quick
 	var services api.Services
 	link := relay.New(bufio.NewReaderSize(s.In, bufferedInput), s.Out, relay.Handler{
 		Call:        func(method string, args json.RawMessage) (any, error) { return w.call(&core, services, method, args) },
 		EncodeError: core.FormatError,
 		Event:       func(string, json.RawMessage) {},
 	})
-	core.Shell = furtherShell(link, core.Shell)
+	core.Shell = additionalShell(link, core.Shell)
 	if c.Quick && !w.registerQuick(link) {
 		link.Notify(eventElsewhere, nil)
 		return w.runLink(link, s)
@@ -202,8 +202,8 @@ func cutPrefix(method string) (string, bool) {
 	return name, ok && name != ""
 }
 
-// furtherShell returns a shell that runs dialogs in the process of the window, so that they appear above it.
-func furtherShell(link *relay.Link, own api.Shell) api.Shell {
+// additionalShell returns a shell that runs dialogs in the process of the window, so that they appear above it.
+func additionalShell(link *relay.Link, own api.Shell) api.Shell {
 	shell := own
 	shell.PickFiles = func() ([]string, error) { return callShell[[]string](link, methodPickFiles, "") }
 	shell.PickTarget = func(suggested string) (string, error) { return callShell[string](link, methodPickTarget, suggested) }
@@ -231,12 +231,12 @@ func linkError(err error) error {
 			return api.ErrorOf(text)
 		}
 	}
-	return chat.WrapError(chat.CodeUnavailable, "window.call", err, "The connection between this window and the program that has the data was lost.").
+	return chat.WrapError(chat.CodeUnavailable, "window.call", err, "The connection between this window and the program that has the data open was lost.").
 		WithHint("everything acknowledged is stored; the window reopens automatically")
 }
 
-// startWindow starts a process with a further window on the same data, with additional flags. The desktop's token lets
-// the window take the focus.
+// startWindow starts a process with an additional window on the same data, with additional flags. The desktop's token
+// lets the window take the focus.
 func startWindow(o cli.OpenOptions, token string, args ...string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -265,8 +265,8 @@ func dataFlags(o cli.OpenOptions) []string {
 	return flags
 }
 
-// furtherWindow is a further window, in its own process.
-type furtherWindow struct {
+// additionalWindow is an additional window, in its own process.
+type additionalWindow struct {
 	link *relay.Link
 	hub  *api.Hub // only for requests to this window
 	core *api.Core
@@ -283,7 +283,7 @@ type furtherWindow struct {
 func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop.Window, error) {
 	input, toOwner := io.Pipe()
 	fromOwner, output := io.Pipe()
-	f := &furtherWindow{hub: api.NewHub(), closing: true} // until the other end has answered, the link may end
+	f := &additionalWindow{hub: api.NewHub(), closing: true} // until the other end has answered, the link may end
 	f.link = relay.New(fromOwner, toOwner, relay.Handler{Call: f.shell, EncodeError: func(err error) any { return f.core.FormatError(err) }, Event: f.event})
 	f.core = &api.Core{Hub: f.hub, Log: slog.New(slog.DiscardHandler)}
 	result := make(chan error, 1)
@@ -328,7 +328,7 @@ func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop
 	return w, nil
 }
 
-func (f *furtherWindow) window(page Page) desktop.Window {
+func (f *additionalWindow) window(page Page) desktop.Window {
 	drag := func(request api.ExportRequest) (file api.DraggedFile, err error) {
 		err = linkError(f.link.Call(context.Background(), methodDrag, request, &file))
 		return file, err
@@ -342,7 +342,7 @@ func (f *furtherWindow) window(page Page) desktop.Window {
 }
 
 // call forwards the page's calls to the other end, except those that concern only this window.
-func (f *furtherWindow) call(name string, args json.RawMessage) (result json.RawMessage, err error) {
+func (f *additionalWindow) call(name string, args json.RawMessage) (result json.RawMessage, err error) {
 	if name == "Work.WindowRequests" {
 		return json.Marshal(f.hub.WindowRequests())
 	}
@@ -351,7 +351,7 @@ func (f *furtherWindow) call(name string, args json.RawMessage) (result json.Raw
 }
 
 // shell handles the calls that need this process: dialogs, and the clipboard.
-func (f *furtherWindow) shell(method string, args json.RawMessage) (any, error) {
+func (f *additionalWindow) shell(method string, args json.RawMessage) (any, error) {
 	var argument string
 	if err := json.Unmarshal(args, &argument); err != nil {
 		return nil, err
@@ -371,7 +371,7 @@ func (f *furtherWindow) shell(method string, args json.RawMessage) (any, error) 
 	return nil, chat.Errorf(chat.CodeInvalid, "window.shell", "There is no method %q.", method)
 }
 
-func (f *furtherWindow) attach(emit func(name string, data any)) {
+func (f *additionalWindow) attach(emit func(name string, data any)) {
 	f.hub.Attach(emit)
 	f.mu.Lock()
 	f.emit = emit
@@ -384,7 +384,7 @@ func (f *furtherWindow) attach(emit func(name string, data any)) {
 }
 
 // event handles the events of the other end: those for this window, and those for its page.
-func (f *furtherWindow) event(name string, data json.RawMessage) {
+func (f *additionalWindow) event(name string, data json.RawMessage) {
 	switch name {
 	case eventQuit:
 		f.expectEnd()
@@ -407,14 +407,14 @@ func (f *furtherWindow) event(name string, data json.RawMessage) {
 	}
 }
 
-func (f *furtherWindow) isUnneeded() bool {
+func (f *additionalWindow) isUnneeded() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.unneeded
 }
 
 // expectEnd marks the end of the link as intended.
-func (f *furtherWindow) expectEnd() {
+func (f *additionalWindow) expectEnd() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closing = true
@@ -422,7 +422,7 @@ func (f *furtherWindow) expectEnd() {
 
 // ended restarts this process if the program that had the data open ended unexpectedly. After that this process, or
 // that of another window, opens the data.
-func (f *furtherWindow) ended() {
+func (f *additionalWindow) ended() {
 	f.mu.Lock()
 	expected := f.closing
 	f.mu.Unlock()
@@ -432,7 +432,7 @@ func (f *furtherWindow) ended() {
 	}
 }
 
-func (f *furtherWindow) close() {
+func (f *additionalWindow) close() {
 	f.expectEnd()
 	f.hub.Attach(nil)
 	f.link.End()

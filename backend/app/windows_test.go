@@ -14,8 +14,8 @@ import (
 	"contextinfinity/backend/desktop"
 )
 
-// furtherPage is a further window as its page uses it.
-type furtherPage struct {
+// additionalPage is an additional window as its page uses it.
+type additionalPage struct {
 	t      *testing.T
 	window desktop.Window
 	relay  *api.Relay
@@ -24,15 +24,15 @@ type furtherPage struct {
 	events map[string]int
 }
 
-func openFurtherPage(t *testing.T, o cli.OpenOptions) *furtherPage {
+func openAdditionalPage(t *testing.T, o cli.OpenOptions) *additionalPage {
 	t.Helper()
 	o.NewWindow = true
 	w := window(o, Page{})
-	b := &furtherPage{t: t, window: w, relay: serviceIn[*api.Relay](w), events: map[string]int{}}
+	b := &additionalPage{t: t, window: w, relay: serviceIn[*api.Relay](w), events: map[string]int{}}
 	t.Cleanup(func() { restartRequested.Store(false) })
 	t.Cleanup(w.Close)
 	if b.relay == nil || !w.Additional || w.Work != nil {
-		t.Fatalf("it is not a further window: %+v", w)
+		t.Fatalf("it is not an additional window: %+v", w)
 	}
 	w.Ready(func(name string, data any) {
 		b.mu.Lock()
@@ -43,7 +43,7 @@ func openFurtherPage(t *testing.T, o cli.OpenOptions) *furtherPage {
 }
 
 // call calls a method as the page does.
-func (b *furtherPage) call(result any, name string, args ...any) error {
+func (b *additionalPage) call(result any, name string, args ...any) error {
 	b.t.Helper()
 	service, method, _ := strings.Cut(name, ".")
 	raw, err := json.Marshal(append([]any{}, args...))
@@ -57,22 +57,22 @@ func (b *furtherPage) call(result any, name string, args ...any) error {
 	return err
 }
 
-func (b *furtherPage) eventCount(name string) int {
+func (b *additionalPage) eventCount(name string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.events[name]
 }
 
-// A further window shows another session, forwards its calls to the process that has the data, and receives all
+// An additional window shows another session, forwards its calls to the process that has the data, and receives all
 // events. Reopening the first window shows its own session again.
-func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
+func TestAnAdditionalWindowShowsAnotherSession(t *testing.T) {
 	dir := socketDir(t)
 	p := openPage(t, dir)
 	one := must[api.SessionRow](t)(p.sessions.Create("One"))
 	two := must[api.SessionRow](t)(p.sessions.Create("Two"))
 	first := must[api.SessionSnapshot](t)(p.sessions.Open(two.ID, ""))
 	o := cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}
-	b := openFurtherPage(t, o)
+	b := openAdditionalPage(t, o)
 	var start api.Startup
 	if err := b.call(&start, "Settings.Startup"); err != nil || start.LastSession != one.ID || start.Fatal != nil {
 		t.Errorf("it opens on %+v (%v)", start, err)
@@ -89,24 +89,24 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 		return len(changes) > 0 && changes[len(changes)-1].ID == one.ID
 	})
 	r := p.say(api.SendRequest{SessionID: two.ID, BranchID: first.Header.BranchID, Text: "Said in the first window."})
-	p.eventually("the first window's answer was not reported to the further one", func() bool { return b.eventCount(api.EventFrame) > 0 && b.eventCount(api.EventChange) > 2 })
+	p.eventually("the first window's answer was not reported to the additional one", func() bool { return b.eventCount(api.EventFrame) > 0 && b.eventCount(api.EventChange) > 2 })
 	var turn api.TurnView
 	if err := b.call(&turn, "Sessions.Turn", r.BranchID, r.TurnID); err != nil || turn.ID != r.TurnID {
 		t.Errorf("%v", err)
 	}
-	var pasted []api.DroppedFile // read by the further window's process, where the test has no clipboard
+	var pasted []api.DroppedFile // read by the additional window's process, where the test has no clipboard
 	if err := b.call(&pasted, "Transfer.PastedFiles"); err != nil || len(pasted) != 0 {
 		t.Errorf("pasted %+v (%v)", pasted, err)
 	}
 	if again := p.settings.Startup(); again.LastSession != two.ID {
 		t.Errorf("the first window would open on %s", again.LastSession)
 	}
-	chosen := openFurtherPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: o.ConfigPath, Session: two.ID})
+	chosen := openAdditionalPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: o.ConfigPath, Session: two.ID})
 	if err := chosen.call(&start, "Settings.Startup"); err != nil || start.LastSession != two.ID {
 		t.Errorf("it opens on %s, not on the requested %s", start.LastSession, two.ID)
 	}
 	if !p.window.NeededByOthers() {
-		t.Error("the further windows do not keep the first one open")
+		t.Error("the additional windows do not keep the first one open")
 	}
 	chosen.window.Close()
 	b.window.Close()
@@ -115,10 +115,10 @@ func TestAFurtherWindowShowsAnotherSession(t *testing.T) {
 
 // Errors arrive as they are formatted for the page, including those for methods that no window may call. A large
 // picture is transferred.
-func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
+func TestAnAdditionalWindowsErrorsAndLimits(t *testing.T) {
 	dir := socketDir(t)
 	p := openPage(t, dir)
-	b := openFurtherPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+	b := openAdditionalPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
 	err := b.call(nil, "Sessions.Open", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "")
 	if chat.CodeOf(err) != chat.CodeNotFound || !strings.Contains(b.window.FormatError(err).(string), `"code":"not_found"`) {
 		t.Errorf("%v", err)
@@ -150,11 +150,12 @@ func TestAFurtherWindowsErrorsAndLimits(t *testing.T) {
 	}
 }
 
-// Closing the program closes its further windows. If the program crashes, a further window reopens automatically.
-func TestAFurtherWindowEndsWithTheProgramOrReopens(t *testing.T) {
+// Closing the program closes its additional windows. If the program crashes, an additional window reopens
+// automatically.
+func TestAnAdditionalWindowEndsWithTheProgramOrReopens(t *testing.T) {
 	dir := socketDir(t)
 	p := openPage(t, dir)
-	b := openFurtherPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+	b := openAdditionalPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
 	p.window.Close()
 	if restartRequested.Load() {
 		t.Error("a window restarts although the program was closed")
@@ -163,7 +164,7 @@ func TestAFurtherWindowEndsWithTheProgramOrReopens(t *testing.T) {
 	if chat.CodeOf(err) != chat.CodeUnavailable {
 		t.Errorf("%v", err)
 	}
-	f := &furtherWindow{}
+	f := &additionalWindow{}
 	f.ended()
 	if !restartRequested.Load() {
 		t.Error("a window whose program crashed does not reopen")
@@ -171,8 +172,8 @@ func TestAFurtherWindowEndsWithTheProgramOrReopens(t *testing.T) {
 	restartRequested.Store(false)
 }
 
-// If no program has the data open, a further window becomes the first.
-func TestAFurtherWindowMayBeTheFirst(t *testing.T) {
+// If no program has the data open, an additional window becomes the first.
+func TestAnAdditionalWindowMayBeTheFirst(t *testing.T) {
 	dir := socketDir(t)
 	p := openPageWith(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), NewWindow: true})
 	if p.window.Additional || p.sessions == nil {
@@ -188,7 +189,7 @@ func TestThereIsAtMostOneQuickWindow(t *testing.T) {
 	p := openPage(t, dir)
 	row := must[api.SessionRow](t)(p.sessions.Create("Asked quickly"))
 	o := cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), Quick: true}
-	b := openFurtherPage(t, o)
+	b := openAdditionalPage(t, o)
 	var start api.Startup
 	if err := b.call(&start, "Settings.Startup"); err != nil || !start.Quick || !b.window.Quick {
 		t.Errorf("it is not a small window: %+v (%v)", start, err)
@@ -202,7 +203,7 @@ func TestThereIsAtMostOneQuickWindow(t *testing.T) {
 	}
 	b.window.Close()
 	p.eventually("the small window is still open", func() bool { return !p.window.NeededByOthers() })
-	next := openFurtherPage(t, o)
+	next := openAdditionalPage(t, o)
 	if !next.window.Quick {
 		t.Error("after the small window was closed, no new one opened")
 	}

@@ -27,7 +27,7 @@ type Store interface {
 // Committer commits the pending turns of a branch up to and including one.
 type Committer interface {
 	CommitThrough(context.Context, chat.Turn) error
-	// Summarize updates a state by rule, without a model.
+	// Summarize updates a state summary by rule, without a model.
 	Summarize(ctx context.Context, branch chat.BranchID, base chat.State, turns []chat.Turn) (chat.ForkState, error)
 }
 
@@ -114,8 +114,8 @@ func (s *Service) fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, erro
 	return b, err
 }
 
-// fillGap gives a fork its own state if it lies inside a range of turns that one state committed: the base state does
-// not cover the turns between it and the fork point (SPEC 4).
+// fillGap gives a fork its own state summary if it lies inside a range of turns that one state committed: the base
+// state does not cover the turns between it and the fork point (SPEC 4).
 func (s *Service) fillGap(ctx context.Context, p *chat.ForkPoint) error {
 	base, turns, err := s.store.ForkBase(ctx, p.Branch, p.After)
 	if err != nil || len(turns) == 0 {
@@ -214,9 +214,9 @@ func (s *Service) lineageTurn(ctx context.Context, branch chat.BranchID, id chat
 	return t, nil
 }
 
-// Cut returns the state that a branch would start from if it forked off after a turn of the lineage (empty: before
-// the first one). Nothing is stored. If the fork would need a state of its own, it is computed by rule, without a
-// model.
+// Cut returns the state summary that a branch would start from if it forked off after a turn of the lineage (empty:
+// before the first one). Nothing is stored. If the fork would need a state of its own, it is computed by rule, without
+// a model.
 func (s *Service) Cut(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.Cut, error) {
 	cut := chat.Cut{Branch: branch}
 	if after != "" {

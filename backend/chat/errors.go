@@ -23,7 +23,7 @@ const (
 	CodeTimeout     Code = "timeout"       // no data for too long
 	CodeCancelled   Code = "cancelled"     // stopped by the user
 	CodeTooLarge    Code = "too_large"     // the provider rejected the request for its size
-	CodeTooLong     Code = "too_long"      // an answer over stream.max_answer_bytes or _tokens; what arrived is kept
+	CodeTooLong     Code = "too_long"      // an answer over stream.max_answer_bytes or _tokens; the partial answer is kept
 	CodeToolCall    Code = "tool_call"     // a tool call arrived while tools are disabled
 	CodeLocked      Code = "locked"        // another process is the writer
 	CodeNewer       Code = "newer_version" // the data was written by a newer program

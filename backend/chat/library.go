@@ -74,13 +74,13 @@ func (a Assistant) Check() error {
 	}
 	switch {
 	case len(a.Instructions) > MaxLibraryTextBytes:
-		return Errorf(CodeTooLarge, op, "Instructions can have at most %d KB; nothing was changed.", MaxLibraryTextBytes>>10)
+		return Errorf(CodeTooLarge, op, "Instructions can be at most %d KB long; nothing was changed.", MaxLibraryTextBytes>>10)
 	case utf8.RuneCountInString(a.Model) > MaxTitleRunes:
 		return Errorf(CodeInvalid, op, "This is not the name of a model; nothing was changed.")
 	case a.Temperature != nil && !(*a.Temperature >= 0 && *a.Temperature <= 2): // also refuses NaN
-		return Errorf(CodeInvalid, op, "%v is not a temperature; nothing was changed.", *a.Temperature).WithHint("choose one from 0 to 2, or none")
+		return Errorf(CodeInvalid, op, "%v is not a temperature; nothing was changed.", *a.Temperature).WithHint("choose one from 0 to 2, or leave it unset")
 	case !slices.Contains(Efforts, a.Effort):
-		return Errorf(CodeInvalid, op, "%q is not a reasoning effort; nothing was changed.", a.Effort).WithHint("choose minimal, low, medium or high, or none")
+		return Errorf(CodeInvalid, op, "%q is not a reasoning effort; nothing was changed.", a.Effort).WithHint("choose minimal, low, medium or high, or leave it unset")
 	case !slices.Contains(ToolsModes, a.ToolsMode):
 		return Errorf(CodeInvalid, op, "%q is not a tools mode; nothing was changed.", a.ToolsMode).
 			WithHint("choose disabled, parse_only or enabled, or nothing for the configured mode")
@@ -98,7 +98,7 @@ func (p SavedPrompt) Check() error {
 	case strings.TrimSpace(p.Text) == "":
 		return Errorf(CodeInvalid, op, "A prompt must have text; nothing was changed.")
 	case len(p.Text) > MaxLibraryTextBytes:
-		return Errorf(CodeTooLarge, op, "A prompt can have at most %d KB; nothing was changed.", MaxLibraryTextBytes>>10)
+		return Errorf(CodeTooLarge, op, "A prompt can be at most %d KB long; nothing was changed.", MaxLibraryTextBytes>>10)
 	}
 	return nil
 }

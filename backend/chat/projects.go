@@ -83,7 +83,7 @@ func (s ProjectSettings) Checked() (ProjectSettings, error) {
 	case name == "":
 		return invalid("A project must have a name")
 	case len(s.Instructions) > MaxProjectInstructions:
-		return invalid("Instructions of a project can have at most %d KB", MaxProjectInstructions>>10)
+		return invalid("Instructions of a project can be at most %d KB long", MaxProjectInstructions>>10)
 	case !slices.Contains([]string{"", "disabled", "parse_only", "enabled"}, s.ToolsMode):
 		return invalid("%q is not a tools mode: disabled, parse_only or enabled", s.ToolsMode)
 	case len(s.Tools) > MaxProjectTools:
@@ -95,7 +95,7 @@ func (s ProjectSettings) Checked() (ProjectSettings, error) {
 	for _, f := range s.Facts {
 		f = strings.TrimSpace(f)
 		if len(f) > MaxProjectFact {
-			return invalid("A pinned fact can have at most %d KB", MaxProjectFact>>10)
+			return invalid("A pinned fact can be at most %d KB long", MaxProjectFact>>10)
 		}
 		if f != "" && !slices.Contains(facts, f) {
 			facts = append(facts, f)

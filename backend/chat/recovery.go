@@ -163,7 +163,7 @@ func (r RecoveryReport) Summary() string {
 			open++
 		}
 	}
-	s := fmt.Sprintf("%d things were found and recovered", len(r.Items))
+	s := fmt.Sprintf("%d problems were found and handled", len(r.Items))
 	switch {
 	case open == 1:
 		s += "; 1 of them needs your decision"

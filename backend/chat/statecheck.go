@@ -11,8 +11,8 @@ const (
 	CheckFailed   CheckResult = "failed"   // the deterministic summary replaced it
 )
 
-// StateCheck is the part of a state's validation that is shown. It is zero for states without a model's summary, and
-// if the validation is unreadable.
+// StateCheck is the part of a state summary's validation that is shown. It is zero for states without a model's
+// summary, and if the validation is unreadable.
 type StateCheck struct {
 	Result  CheckResult `json:"check"`
 	Tries   int         `json:"tries"`
@@ -29,7 +29,7 @@ func (r RangeSummary) Check() StateCheck {
 	return CheckOf(StateLibrarian, r.Validation)
 }
 
-// CheckOf reads a state's validation. Those of earlier versions have fewer fields.
+// CheckOf reads a state summary's validation. Those of earlier versions have fewer fields.
 func CheckOf(origin StateOrigin, validation json.RawMessage) StateCheck {
 	var c StateCheck
 	if len(validation) == 0 || json.Unmarshal(validation, &c) != nil {

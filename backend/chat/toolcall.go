@@ -52,7 +52,7 @@ type UnknownReason string
 const (
 	UnknownCancelled  UnknownReason = "cancelled"  // it was cancelled while running
 	UnknownTimeout    UnknownReason = "timeout"    // it took longer than tools.call_timeout_s
-	UnknownEnded      UnknownReason = "ended"      // the tool's server or the connection to it ended
+	UnknownEnded      UnknownReason = "ended"      // the tool's server stopped or the connection to it was lost
 	UnknownUnreadable UnknownReason = "unreadable" // its response was unreadable
 	UnknownCrash      UnknownReason = "crash"      // the program ended while the call was running
 )

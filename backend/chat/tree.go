@@ -45,14 +45,14 @@ type BranchDivergence struct {
 	Last   TurnID // that turn
 }
 
-// UsageQuery selects the turns, or the states and range summaries, whose tokens are summed.
+// UsageQuery selects the turns, or the state and range summaries, whose tokens are summed.
 type UsageQuery struct {
 	Session SessionID // empty: all
 	Since   time.Time // those that began at this time or later; zero: all
 }
 
 // ModelUsage is the total usage of turns of one model whose prices have one source, or were not known; for background
-// work, of states and range summaries, and Model is the model's id.
+// work, of state and range summaries, and Model is the model's id.
 type ModelUsage struct {
 	Model string
 	Turns int

@@ -235,7 +235,7 @@ type Branch struct {
 	ArchivedAt   *time.Time `json:"archived_at,omitempty"`
 }
 
-// StateOrigin is how a state was made.
+// StateOrigin is how a state summary was made.
 type StateOrigin string
 
 const (

@@ -73,7 +73,7 @@ type StepEnd struct {
 // or nothing.
 type Finalization struct {
 	TurnID  TurnID
-	Step    *StepEnd // nil if every step was ended before (Keep)
+	Step    *StepEnd // nil if every step had ended before (Keep)
 	Message Message
 	Outcome Outcome
 	Usage   *Usage
@@ -101,8 +101,9 @@ type TurnFailure struct {
 	Metrics TurnMetrics
 }
 
-// Commit is TX-B: a new state over a run of pending turns, the head moved by compare-and-swap on Epoch, index_turn
-// queued for each. Turns must be the oldest pending ones of the branch, in order. A stale Epoch is CodeConflict.
+// Commit is TX-B: a new state summary over a run of pending turns, the head moved by compare-and-swap on Epoch,
+// index_turn queued for each. Turns must be the oldest pending ones of the branch, in order. A stale Epoch is
+// CodeConflict.
 type Commit struct {
 	BranchID    BranchID
 	Epoch       int64
@@ -179,8 +180,8 @@ type ForkPoint struct {
 	After     TurnID
 	Label     string
 	Activate  bool
-	// Fallback is the branch's first state if one state committed turns on both sides of the fork point (SPEC 4);
-	// unused if the base covers everything before it.
+	// Fallback is the branch's first state summary if one state committed turns on both sides of the fork point (SPEC
+	// 4); unused if the base covers everything before it.
 	Fallback *ForkState
 }
 

@@ -219,7 +219,7 @@ func (c *call) assistantDelete() *cobra.Command {
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.onAssistant(ctx, args[0], func(s *Services, a chat.Assistant) (reply, error) {
-			return assistantDone(a, "Deleted", s.Library.DropAssistant(ctx, a.ID))
+			return assistantDone(a, "Deleted", s.Library.DeleteAssistant(ctx, a.ID))
 		})
 	})
 	cmd.ValidArgsFunction = c.completeAssistant

@@ -241,7 +241,7 @@ func (c *call) switchCommand() *cobra.Command {
 	return cmd
 }
 
-// stateRow is a state in the list of a branch.
+// stateRow is a state summary in the list of a branch.
 type stateRow struct {
 	ID        chat.StateID     `json:"state_id"`
 	Seq       int64            `json:"state_seq"`
@@ -306,16 +306,16 @@ func (r statesReply) print(o *output) {
 	t.print(o)
 }
 
-// checkWords describes a state's check in a table: "repaired: 2 added, 1 try".
+// checkWords describes a state summary's check in a table: "repaired: 2 added, 1 attempt".
 func checkWords(c chat.StateCheck) string {
-	tries := display.Count(c.Tries, "try", "tries")
+	attempts := display.Count(c.Tries, "attempt", "attempts")
 	switch c.Result {
 	case chat.CheckPassed:
-		return "passed, " + tries
+		return "passed, " + attempts
 	case chat.CheckRepaired:
-		return "repaired: " + decimal(len(c.Added)) + " added, " + tries
+		return "repaired: " + decimal(len(c.Added)) + " added, " + attempts
 	case chat.CheckFailed:
-		return "failed after " + tries + ": " + clip(c.Reason, 40)
+		return "failed after " + attempts + ": " + clip(c.Reason, 40)
 	}
 	return ""
 }

@@ -163,8 +163,8 @@ func (w shownCall) print(o *output, definition bool) {
 }
 
 var reasonWords = map[chat.UnknownReason]string{
-	chat.UnknownCancelled: "it was cancelled", chat.UnknownTimeout: "it took too long", chat.UnknownEnded: "its server ended, or the connection to it",
-	chat.UnknownUnreadable: "its answer cannot be read", chat.UnknownCrash: "the program ended while it ran",
+	chat.UnknownCancelled: "it was cancelled", chat.UnknownTimeout: "it took too long", chat.UnknownEnded: "its server stopped or the connection was lost",
+	chat.UnknownUnreadable: "its answer cannot be read", chat.UnknownCrash: "the program ended while the call ran",
 }
 
 // maxShownValue is the maximum size of an argument shown on its own line.

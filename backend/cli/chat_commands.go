@@ -39,7 +39,7 @@ func commands() []command {
 		{"/retry", "", "ask again for the last answer", (*talk).retry},
 		{"/continue", "", "continue the last, incomplete answer", (*talk).continueAnswer},
 		{"/keep", "", "keep the incomplete answer as the final one", (*talk).keep},
-		{"/discard", "", "discard it; it stays readable", (*talk).discard},
+		{"/discard", "", "discard it; it can still be read", (*talk).discard},
 		{"/calls", "", "decide about the tool calls that wait", (*talk).waitingCalls},
 		{"/quit", "", "quit (also Ctrl-D)", func(*talk, context.Context, string) error { return errLeave }},
 	}
@@ -347,7 +347,7 @@ func (t *talk) keep(ctx context.Context, _ string) error {
 }
 
 func (t *talk) discard(ctx context.Context, _ string) error {
-	return t.decide(ctx, "Discarded; it stays readable.", t.s.Turns.Discard)
+	return t.decide(ctx, "Discarded; it can still be read.", t.s.Turns.Discard)
 }
 
 func (t *talk) decide(ctx context.Context, done string, decide func(context.Context, chat.TurnID) (chat.Turn, error)) error {

@@ -24,7 +24,7 @@ final answer is regenerated on a new branch, which becomes the active one. An un
 
 func (c *call) continueCommand() *cobra.Command {
 	return c.rerunCommand("continue TURN", "Ask the model to continue an incomplete answer",
-		"Prints the part that had arrived, then the rest as it arrives.", true,
+		"Prints the partial answer, then the rest as it arrives.", true,
 		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 			return s.Turns.Continue(ctx, id, model)
 		})
@@ -109,7 +109,7 @@ func (c *call) keepCommand() *cobra.Command {
 }
 
 func (c *call) discardCommand() *cobra.Command {
-	return c.decideCommand("discard TURN", "Discard an incomplete or unsent turn; it stays readable", "discarded; it stays readable",
+	return c.decideCommand("discard TURN", "Discard an incomplete or unsent turn; it can still be read", "discarded; it can still be read",
 		func(s *Services, ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 			return s.Turns.Discard(ctx, id)
 		})

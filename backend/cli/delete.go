@@ -177,7 +177,7 @@ func printReceipt(o *output, r chat.Receipt) {
 func (c *call) receiptsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "receipts", Short: "List what was permanently deleted", Args: exactly()}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		none := reply{doc: receiptsReply{[]chat.Receipt{}}, text: func(o *output) { o.printf("Nothing was permanently deleted.\n") }}
+		none := reply{doc: receiptsReply{[]chat.Receipt{}}, text: func(o *output) { o.printf("Nothing has been permanently deleted yet.\n") }}
 		return c.readingAny(ctx, none, func(s *Services) (reply, error) {
 			list, err := s.Deletion.Receipts(ctx)
 			if err != nil || len(list) == 0 {

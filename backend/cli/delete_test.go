@@ -28,7 +28,7 @@ func TestDeleteAsksForConfirmation(t *testing.T) {
 		t.Errorf("%s", r.err)
 	}
 	h.run("delete", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "--hard", "--yes").exits(1)
-	if out := h.run("receipts").exits(0).out; !strings.Contains(out, "Nothing was permanently deleted") {
+	if out := h.run("receipts").exits(0).out; !strings.Contains(out, "Nothing has been permanently deleted") {
 		t.Errorf("%s", out)
 	}
 	ask := func(answer string, args ...string) result {

@@ -15,7 +15,7 @@
 //     output is slow or goes away.
 //   - The first Ctrl-C during an answer stops it: the text so far is kept as the
 //     answer and marked stopped. A second one quits immediately; the stream journal
-//     contains what had arrived, and the next start recovers it. Any other verb
+//     contains the partial answer, and the next start recovers it. Any other verb
 //     shuts down cleanly at the first Ctrl-C. SIGTERM and SIGHUP leave a running
 //     answer incomplete.
 //   - Reading verbs open the data read-only and work while a window is open. Writing

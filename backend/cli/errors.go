@@ -48,7 +48,7 @@ func (e waitsError) Unwrap() error { return e.cause }
 
 // errQuit is the second Ctrl-C: the program exits without closing anything.
 var errQuit = chat.Errorf(chat.CodeCancelled, "cli.quit", "Interrupted.").
-	WithHint("what had arrived is in the stream journal and is recovered at the next start")
+	WithHint("the partial answer is in the stream journal and is recovered at the next start")
 
 func exitCode(err error) int {
 	var usage usageError

@@ -147,7 +147,7 @@ func outcomeError(t chat.Turn) error {
 	case t.Phase.Finalized():
 		return nil
 	}
-	e := chat.Errorf(chat.CodeIncomplete, op, "The answer is incomplete. What had arrived is kept.")
+	e := chat.Errorf(chat.CodeIncomplete, op, "The answer is incomplete. The partial answer is kept.")
 	if f := t.Failure; f != nil {
 		e = chat.Errorf(f.Code, op, "%s", f.Message).WithHint("%s", f.Hint)
 	}

@@ -228,7 +228,7 @@ func (s *Services) eachTurn(ctx context.Context, branch chat.BranchID, from int6
 	}
 }
 
-// state finds a state of the session by id, on any branch.
+// state finds a state summary of the session by id, on any branch.
 func (s *Services) state(ctx context.Context, session chat.SessionID, typed string) (chat.StateID, error) {
 	id, err := parseID("state", typed)
 	if err != nil {

@@ -94,14 +94,14 @@ func (r instructionsReply) print(o *output) {
 		o.printf("System prompt:\n%s\n", block(r.Own))
 	}
 	if r.Imported == "" {
-		o.printf("No instructions came with an import.\n")
+		o.printf("There are no imported instructions.\n")
 		return
 	}
 	if r.Adopted {
-		o.printf("They came with the import (%s).\n", line(r.Source))
+		o.printf("These are the instructions that came with the import (%s).\n", line(r.Source))
 		return
 	}
-	o.printf("Instructions that came with the import (%s), not used unless you adopt them:\n%s\n", line(r.Source), block(r.Imported))
+	o.printf("Instructions that came with the import (%s), which are not used unless you adopt them:\n%s\n", line(r.Source), block(r.Imported))
 }
 
 // block indents a text of several lines, so that it cannot be mistaken for output of this program.

@@ -116,7 +116,7 @@ func (r *carrier) carry(ctx context.Context, q mcpserver.Request) (mcpserver.Ans
 		Error *errorJSON `json:"error"`
 	}
 	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
-		return mcpserver.Answer{}, chat.WrapError(chat.CodeInternal, op, errors.Join(err, out.err), "The program that has the data returned an answer that cannot be read.")
+		return mcpserver.Answer{}, chat.WrapError(chat.CodeInternal, op, errors.Join(err, out.err), "The program that has the data open returned an answer that cannot be read.")
 	}
 	if doc.Error != nil {
 		e := chat.Errorf(doc.Error.Code, op, "%s", doc.Error.Message)

@@ -14,16 +14,16 @@ import (
 
 // serverRow is a server in lists. It contains no secrets.
 type serverRow struct {
-	Name    string   `json:"name"`
-	Kind    string   `json:"kind"` // "stdio", "http"
-	Enabled bool     `json:"enabled"`
-	Command string   `json:"command,omitempty"`
-	Args    []string `json:"args,omitempty"`
-	URL     string   `json:"url,omitempty"`
-	Missing []string `json:"missing_secrets"`
-	State   string   `json:"state,omitempty"`
-	Words   string   `json:"words,omitempty"`
-	Tools   int      `json:"tools"`
+	Name      string   `json:"name"`
+	Kind      string   `json:"kind"` // "stdio", "http"
+	Enabled   bool     `json:"enabled"`
+	Command   string   `json:"command,omitempty"`
+	Args      []string `json:"args,omitempty"`
+	URL       string   `json:"url,omitempty"`
+	Missing   []string `json:"missing_secrets"`
+	State     string   `json:"state,omitempty"`
+	StateText string   `json:"words,omitempty"`
+	Tools     int      `json:"tools"`
 	// Accepted counts the tools that may be offered to models. Waiting counts those of a running server whose
 	// definition was not accepted, or has changed since: they are not offered.
 	Accepted int `json:"tools_accepted"`
@@ -72,7 +72,7 @@ func serverRowOf(set *mcpsetup.Setup, st mcpclient.Status) serverRow {
 	cfg := st.Config
 	r := serverRow{
 		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, Command: cfg.Command, Args: cfg.Args, URL: cfg.URL, Missing: []string{},
-		State: string(st.State), Words: st.Words, Tools: st.Tools,
+		State: string(st.State), StateText: st.StateText, Tools: st.Tools,
 	}
 	if cfg.HTTP() {
 		r.Kind = "http"

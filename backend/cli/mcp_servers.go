@@ -180,7 +180,7 @@ func started(ctx context.Context, s Servers, name string) (reply, error) {
 		return reply{}, err
 	}
 	if row.State != string(mcpclient.StateReady) {
-		return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.start", "%s: %s", name, row.Words).WithHint("contextinfinity mcp servers logs %s", name)
+		return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.start", "%s: %s", name, row.StateText).WithHint("contextinfinity mcp servers logs %s", name)
 	}
 	return reply{doc: row, text: func(o *output) {
 		o.printf("%s is ready and offers %s.\n", name, plural(row.Tools, "tool"))

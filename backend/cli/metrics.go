@@ -110,10 +110,10 @@ type metricsReply struct {
 	Backlog    metricsBacklog    `json:"backlog"`
 }
 
-// backgroundMetrics is the usage of the calls that wrote the states, titles and range summaries of a session, or of
-// all sessions.
+// backgroundMetrics is the usage of the calls that wrote the state summaries, titles and range summaries of a session,
+// or of all sessions.
 type backgroundMetrics struct {
-	Summaries int        `json:"summaries"` // states and range summaries for which a model reported its usage
+	Summaries int        `json:"summaries"` // state and range summaries for which a model reported its usage
 	Usage     chat.Usage `json:"usage"`
 	// Cost is in US dollars, for the summaries with a known price; absent if there are none.
 	Cost      *float64 `json:"cost,omitempty"`
@@ -363,7 +363,7 @@ func (m turnMetrics) check() string {
 	if m.ValidationResult == "" {
 		return "-"
 	}
-	return fmt.Sprintf("%s, %s", m.ValidationResult, display.Count(m.ValidationTries, "try", "tries"))
+	return fmt.Sprintf("%s, %s", m.ValidationResult, display.Count(m.ValidationTries, "attempt", "attempts"))
 }
 
 // calls lists the different outcomes of a turn's provider calls.

@@ -80,11 +80,11 @@ func (r pendingReply) print(o *output) {
 	}
 	t := newTable("#", "TURN", "MESSAGE", "JOB", "TRIES", "SENT").numbers(0, 4)
 	for _, p := range r.Pending {
-		state, tries := "none", ""
+		state, attempts := "none", ""
 		if p.Job != nil {
-			state, tries = string(p.Job.State), count(p.Job.Attempts)
+			state, attempts = string(p.Job.State), count(p.Job.Attempts)
 		}
-		t.add(decimal(p.Seq), string(p.TurnID), clip(p.Title, 50), state, tries, local(p.CreatedAt))
+		t.add(decimal(p.Seq), string(p.TurnID), clip(p.Title, 50), state, attempts, local(p.CreatedAt))
 	}
 	t.print(o)
 }

@@ -226,7 +226,7 @@ func (c *call) projectWatchCommand() *cobra.Command {
 		Use: "watch PROJECT [FOLDER]", Short: "Index the files of a folder, and again when they change", Args: atMost("PROJECT", "FOLDER"),
 		Long: `The text files, PDFs and office documents below FOLDER become memory of the project's sessions. While the
 window is open, the folder is checked once a minute; otherwise use contextinfinity projects rescan. Links,
-hidden files, files that usually contain secrets, and files named in .gitignore are left out. --off stops
+hidden files, files that usually contain secrets, and files ignored by .gitignore are left out. --off stops
 watching and removes what was indexed.`,
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "stop watching a folder")

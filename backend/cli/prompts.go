@@ -150,7 +150,7 @@ func (c *call) promptDelete() *cobra.Command {
 	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a saved prompt", Args: exactly("NAME"), Long: "Backups keep it until they are pruned."}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.onPrompt(ctx, args[0], func(s *Services, p chat.SavedPrompt) (reply, error) {
-			return promptDone(p, "Deleted", s.Library.DropSavedPrompt(ctx, p.ID))
+			return promptDone(p, "Deleted", s.Library.DeleteSavedPrompt(ctx, p.ID))
 		})
 	})
 	cmd.ValidArgsFunction = c.completePrompt

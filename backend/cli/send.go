@@ -47,7 +47,7 @@ While an answer of the branch is running, the message waits for it, at most --wa
 so on stderr. Messages that come from several commands at once are sent in the order of their arrival.
 
 Ctrl-C stops the answer: the text so far is kept and marked stopped, and the exit
-code is 1 (code "cancelled"). A second Ctrl-C quits immediately; what had arrived is
+code is 1 (code "cancelled"). A second Ctrl-C quits immediately; the partial answer is
 recovered at the next start.
 
 With --model given two to four times, all of them answer side by side, each on a branch of
@@ -351,8 +351,8 @@ func (c *call) noteCleared(t chat.Turn, p turn.IncompletePolicy) {
 	case p == turn.IncompleteKeep && t.Incomplete():
 		c.notef("the incomplete answer of turn #%d was kept", t.Seq)
 	case t.Incomplete():
-		c.notef("the incomplete answer of turn #%d was discarded; it stays readable", t.Seq)
+		c.notef("the incomplete answer of turn #%d was discarded; it can still be read", t.Seq)
 	default:
-		c.notef("turn #%d, which was never sent, was discarded; it stays readable", t.Seq)
+		c.notef("turn #%d, which was never sent, was discarded; it can still be read", t.Seq)
 	}
 }

@@ -44,7 +44,7 @@ func (c *call) showCommand() *cobra.Command {
 		Use:   "show SESSION",
 		Short: "Print a session's transcript",
 		Long: `Prints the transcript of a branch with the state of each turn; with --json also
-every block, every step and every state id. For an incomplete or failed turn, prints what had arrived.`,
+every block, every step and every state id. For an incomplete or failed turn, prints the partial answer.`,
 		Args: exactly("SESSION"),
 	}
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the active one")

@@ -66,7 +66,7 @@ func TestSummaries(t *testing.T) {
 	if s := doc.Summaries[0]; s.Check != "repaired" || s.Tries != 2 || s.Reason != "it is empty" || len(s.Missing) != 2 || len(s.Added) != 1 {
 		t.Errorf("the check is %+v", s)
 	}
-	if r := h.run("summaries", session).exits(0); !strings.Contains(r.out, "repaired: 1 added, 2 tries") {
+	if r := h.run("summaries", session).exits(0); !strings.Contains(r.out, "repaired: 1 added, 2 attempts") {
 		t.Errorf("no check in %s", r.out)
 	}
 	if r := h.run("summaries", session, "--text").exits(0); !strings.Contains(r.out, "orphan, replaced by "+longer) || !strings.Contains(r.out, "of one and two") {

@@ -243,7 +243,7 @@ func TestAnUnknownOutcomeIsResolved(t *testing.T) {
 		if !strings.Contains(r.err, "resolve ID enter, rerun or tell") {
 			t.Errorf("%q", r.err)
 		}
-		if out := h.run("tools", "waiting").exits(0).out; !strings.Contains(out, "Its outcome is unknown (its server ended") {
+		if out := h.run("tools", "waiting").exits(0).out; !strings.Contains(out, "Its outcome is unknown (its server stopped or the connection was lost") {
 			t.Error(out)
 		}
 		id := h.waiting()

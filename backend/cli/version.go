@@ -29,7 +29,7 @@ func (c *call) versionCommand() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: exactly(),
-		Long: "With --check, the release feed of updates.url is asked once for a newer one; nothing else is sent, downloaded or installed.",
+		Long: "With --check, the release feed (updates.url) is asked once for a newer version; nothing else is sent, and nothing is downloaded or installed.",
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "ask the release feed (updates.url) for a newer version")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {

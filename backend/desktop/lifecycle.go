@@ -43,7 +43,7 @@ type lifecycle struct {
 	blurred  bool // the page reported that another window has the focus
 	// closeAsked: the page was asked whether to close.
 	closeAsked bool
-	// keptForWindows: hidden only because further windows need the process.
+	// keptForWindows: hidden only because additional windows need the process.
 	keptForWindows bool
 	// awaitsTray: hidden since the start, and a tray may still appear.
 	awaitsTray bool
@@ -287,7 +287,7 @@ func (l *lifecycle) show() {
 	}
 }
 
-// lastClosed is called when no further window is open. If the process was kept only for those windows, it ends when
+// lastClosed is called when no additional window is open. If the process was kept only for those windows, it ends when
 // the running answers have ended.
 func (l *lifecycle) lastClosed() {
 	for {

@@ -142,24 +142,24 @@ type answeringWork struct {
 
 func (w *answeringWork) Answering() int { return int(w.answers.Load()) }
 
-// Closing the first window hides it while further ones are open. Closing the last one quits, after the running
+// Closing the first window hides it while additional ones are open. Closing the last one quits, after the running
 // answers have ended.
-func TestFurtherWindowsKeepTheProgram(t *testing.T) {
+func TestAdditionalWindowsKeepTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var further atomic.Bool
-		further.Store(true)
+		var additional atomic.Bool
+		additional.Store(true)
 		work := &answeringWork{}
 		work.answers.Store(1)
-		l, a, f := newTestLifecycle(Window{NeededByOthers: further.Load, Work: work})
+		l, a, f := newTestLifecycle(Window{NeededByOthers: additional.Load, Work: work})
 		f.host = false
 		if !l.beforeClose(context.Background()) {
-			t.Error("it closed while further windows are open")
+			t.Error("it closed while additional windows are open")
 		}
 		l.hostGone() // there never was a tray
 		go l.lastClosed()
 		synctest.Wait()
 		a.expect(t, "hide")
-		further.Store(false)
+		additional.Store(false)
 		go l.lastClosed()
 		time.Sleep(5*time.Second + answerCheckInterval/2) // between two checks
 		a.expect(t)

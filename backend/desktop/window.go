@@ -46,9 +46,10 @@ type Window struct {
 	Additional bool
 	// Quick: it is small, and stays above other windows.
 	Quick bool
-	// NeededByOthers reports whether further windows need this process. If they do, closing the window only hides it. nil: never.
+	// NeededByOthers reports whether additional windows need this process. If they do, closing the window only hides
+	// it. nil: never.
 	NeededByOthers func() bool
-	// NewWindow and AskQuickly open a further window and the small one, for the tray. nil: not possible.
+	// NewWindow and AskQuickly open an additional window and the small one, for the tray. nil: not possible.
 	NewWindow, AskQuickly func()
 	// ShownElsewhere: another program shows this data and came to the front. No window is opened.
 	ShownElsewhere bool
@@ -204,7 +205,7 @@ func Raise() {
 	}
 }
 
-// LastClosed ends the program once no answer is arriving, if its own window was closed and only further windows kept
+// LastClosed ends the program once no answer is arriving, if its own window was closed and only additional windows kept
 // it running.
 func LastClosed() {
 	if l := shown.Load(); l != nil {

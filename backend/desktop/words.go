@@ -27,7 +27,7 @@ var trayEnglish = trayWords{
 	ask: "Quick ask", askTip: "Ask something in a small window",
 	pause: "Pause background work", pauseTip: "Summaries and indexing wait; answers do not",
 	reconcile: "Check for unfinished work", reconcileTip: "Finish background work that is due, and look for unfinished work",
-	quit: "Quit", quitTip: "Quit; what is being written is kept",
+	quit: "Quit", quitTip: "Quit; partial answers are kept",
 }
 
 var trayGerman = trayWords{

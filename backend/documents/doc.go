@@ -100,7 +100,7 @@ func CheckSize(name string, size int64) error {
 	case size == 0:
 		return refused("%s is empty; nothing was attached.", baseName(name))
 	case size > MaxBytes:
-		return refused("%s has %d MB; at most %d MB can be attached, so nothing was attached.", baseName(name), size>>20, MaxBytes>>20).
+		return refused("%s is %d MB; the limit is %d MB. Nothing was attached.", baseName(name), size>>20, MaxBytes>>20).
 			WithHint("attach the part that matters")
 	}
 	return nil
@@ -111,7 +111,7 @@ func checkText(name, text string) error {
 	case strings.TrimSpace(text) == "":
 		return refused("%s contains no text; nothing was attached.", name)
 	case len(text) > MaxText:
-		return refused("%s contains %d MB of text; at most %d MB can be attached, so nothing was attached.", name, len(text)>>20, MaxText>>20).
+		return refused("%s contains %d MB of text; the limit is %d MB. Nothing was attached.", name, len(text)>>20, MaxText>>20).
 			WithHint("attach it in parts")
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == ReadArgument {
 		os.Exit(ReadFile(os.Stdin, os.Stdout))
 	}
-	if len(os.Args) > 1 && os.Args[1] == takeMemory {
+	if len(os.Args) > 1 && os.Args[1] == exceedMemoryLimit {
 		limitProcess()
 		runtime.KeepAlive(make([]byte, 4*processMemory))
 		os.Exit(0)
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// takeMemory is the argument that makes the test binary allocate more memory than the process may use.
-const takeMemory = "take-memory"
+// exceedMemoryLimit is the argument that makes the test binary allocate more memory than the process may use.
+const exceedMemoryLimit = "exceed-memory-limit"
 
 func reader(t testing.TB) Reader {
 	t.Helper()
@@ -94,7 +94,7 @@ func TestReadRefuses(t *testing.T) {
 			}
 		})
 	}
-	if err := CheckSize("huge.bin", MaxBytes+1); err == nil || !strings.Contains(err.Error(), "huge.bin has 200 MB") {
+	if err := CheckSize("huge.bin", MaxBytes+1); err == nil || !strings.Contains(err.Error(), "huge.bin is 200 MB") {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -198,7 +198,7 @@ func TestReadingEndsBeforeASlowPage(t *testing.T) {
 	r := reader(t)
 	r.timeout = 12 * time.Second // enough to read the other pages on a busy machine; reading the slow page never ends
 	d, err := r.Read(context.Background(), "slow.pdf", simplePDF("BT /F1 12 Tf (one) Tj ET", "BT /F1 12 Tf (two) Tj ET", "<", "BT /F1 12 Tf (four) Tj ET"))
-	const want = "[Reading ended after page 2 of 4: the next page took too long. What follows is not in this text.]\n\none\n\ftwo"
+	const want = "[Reading ended after page 2 of 4: the next page took too long. The remaining pages are missing from this text.]\n\none\n\ftwo"
 	if err != nil || d.Text != want {
 		t.Errorf("%q, %v", d.Text, err)
 	}
@@ -251,7 +251,7 @@ func TestHostilePDF(t *testing.T) {
 		{"no text", simplePDF("0 0 100 100 re f", "q Q"), "contains pictures of pages"},
 		{"a cycle of pages", makePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 9 /Kids [2 0 R 2 0 R] >>"}), "is damaged"},
 		{"a form that draws itself", formPDF(), "contains pictures of pages"},
-		{"nesting without end", simplePDF("BT " + deep), ""},
+		{"unterminated nesting", simplePDF("BT " + deep), ""},
 		{"an object that refers to itself", makePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>", "2 0 R"}), ""},
 		{"an enormous cross-reference table", bytes.Replace(simplePDF("BT (a) Tj ET"), []byte("/Size"), []byte("/Size 999999999999 /X"), 1), ""},
 		{"operators without operands", simplePDF("BT Tj TJ ' Td Tm Tf cm Do Q Q Q ET"), ""},
@@ -278,7 +278,7 @@ func TestPDFThatNeedsTooMuchMemory(t *testing.T) {
 	w := zlib.NewWriter(&packed)
 	piece := bytes.Repeat([]byte("a"), 1<<20)
 	_, _ = w.Write([]byte("BT ("))
-	for range 3 * processMemory / len(piece) { // a string without an end
+	for range 3 * processMemory / len(piece) { // an unterminated string
 		_, _ = w.Write(piece)
 	}
 	if err := w.Close(); err != nil {
@@ -295,13 +295,14 @@ func TestPDFThatNeedsTooMuchMemory(t *testing.T) {
 	}
 }
 
-// If the library allocates too much between two checks, the system ends the process.
+// If the library allocates too much between two checks, the allocation fails at RLIMIT_DATA, and the Go runtime ends
+// the process.
 func TestTheSystemLimitsThePDFProcess(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux counts mapped memory against the limit of the process")
 	}
-	if err := exec.Command(reader(t).Program, takeMemory).Run(); err == nil {
+	if err := exec.Command(reader(t).Program, exceedMemoryLimit).Run(); err == nil {
 		t.Errorf("the process could allocate %d MB", 4*processMemory>>20)
 	}
 }
@@ -310,7 +311,7 @@ func TestTheSystemLimitsThePDFProcess(t *testing.T) {
 func TestPDFThatTakesTooLong(t *testing.T) {
 	r := reader(t)
 	r.timeout = time.Second
-	_, err := r.Read(context.Background(), "slow.pdf", simplePDF("<")) // a string without an end: the library never stops
+	_, err := r.Read(context.Background(), "slow.pdf", simplePDF("<")) // an unterminated string: the library never stops
 	if err == nil || !strings.Contains(err.Error(), "takes too long") {
 		t.Errorf("error: %v", err)
 	}

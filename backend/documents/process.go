@@ -106,7 +106,7 @@ func readOutput(s string) output {
 // stopped returns a heading line for a text that is incomplete.
 func (o output) stopped() string {
 	why := map[string]string{endTime: "took too long", endMemory: "took too much memory", endBroken: "could not be read"}[o.end]
-	return fmt.Sprintf("[Reading ended after page %d of %d: the next page %s. What follows is not in this text.]\n\n", len(o.texts), o.pages, why)
+	return fmt.Sprintf("[Reading ended after page %d of %d: the next page %s. The remaining pages are missing from this text.]\n\n", len(o.texts), o.pages, why)
 }
 
 func problem(name, kind, end string) error {

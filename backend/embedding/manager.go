@@ -27,8 +27,8 @@ type Store interface {
 	// ServeNamespace makes a namespace the serving one and retires all others. It returns a conflict while vectors
 	// are missing in it.
 	ServeNamespace(ctx context.Context, ns int64) error
-	// DropRetired deletes up to limit vectors of retired namespaces.
-	DropRetired(ctx context.Context, limit int) (more bool, err error)
+	// DeleteRetired deletes up to limit vectors of retired namespaces.
+	DeleteRetired(ctx context.Context, limit int) (more bool, err error)
 	// SaveVectors saves the serving vectors in a format that an index can read quickly.
 	SaveVectors(ctx context.Context) error
 }
@@ -260,7 +260,7 @@ func (m *Manager) Step(ctx context.Context) (more bool, err error) {
 	if served, err := m.promote(ctx, ns); served || err != nil {
 		return true, err
 	}
-	if more, err := m.d.Store.DropRetired(ctx, dropBatch); more || err != nil {
+	if more, err := m.d.Store.DeleteRetired(ctx, dropBatch); more || err != nil {
 		return more, err
 	}
 	if err := m.d.Store.SaveVectors(ctx); err != nil && ctx.Err() == nil {

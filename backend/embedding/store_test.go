@@ -129,7 +129,7 @@ func (s *memoryStore) SaveVectors(context.Context) error {
 	return nil
 }
 
-func (s *memoryStore) DropRetired(_ context.Context, limit int) (bool, error) {
+func (s *memoryStore) DeleteRetired(_ context.Context, limit int) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left := 0

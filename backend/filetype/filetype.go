@@ -65,7 +65,7 @@ func NewImage(name, media string, data []byte) (chat.Image, error) {
 	case !IsImage(media):
 		return chat.Image{}, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is of a type that no model accepts (%s); nothing was sent.", name, media).WithHint("use PNG, JPEG, GIF or WebP")
 	case len(data) > MaxImageBytes:
-		return chat.Image{}, chat.Errorf(chat.CodeInvalid, "chat.image", "%s has %d bytes, more than 5 MB; nothing was sent.", name, len(data)).WithHint("scale it down")
+		return chat.Image{}, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is %d bytes; the limit for an image is 5 MB. Nothing was sent.", name, len(data)).WithHint("scale it down")
 	}
 	return chat.NewImage(media, data), nil
 }
@@ -182,7 +182,7 @@ func (f *File) detect() {
 	case MediaType(head) != "":
 		f.Kind = Image
 		if f.Size > MaxImageBytes {
-			f.Reason = fmt.Sprintf("It has %d MB; an image can have at most %d MB.", f.Size>>20, MaxImageBytes>>20)
+			f.Reason = fmt.Sprintf("It is %d MB; the limit for an image is %d MB.", f.Size>>20, MaxImageBytes>>20)
 		}
 	default:
 		f.text(file, head)
@@ -221,7 +221,7 @@ func (f *File) archive(file *os.File) {
 func (f *File) document() {
 	f.Kind = Document
 	if f.Size > documents.MaxBytes {
-		f.Reason = fmt.Sprintf("It has %d MB; a document can have at most %d MB. Attach the part that matters.", f.Size>>20, documents.MaxBytes>>20)
+		f.Reason = fmt.Sprintf("It is %d MB; the limit for a document is %d MB. Attach the part that matters.", f.Size>>20, documents.MaxBytes>>20)
 	}
 }
 
@@ -236,7 +236,7 @@ func (f *File) text(file io.ReaderAt, head []byte) {
 		if format, err := transfer.Detect(f.Name, start); err == nil {
 			f.Kind, f.Format = Transcript, string(format)
 			if f.Size > transfer.MaxFileBytes {
-				f.Reason = fmt.Sprintf("It has %d GB; at most %d GB can be read.", f.Size>>30, transfer.MaxFileBytes>>30)
+				f.Reason = fmt.Sprintf("It is %d GB; the limit is %d GB.", f.Size>>30, transfer.MaxFileBytes>>30)
 			}
 			return
 		}

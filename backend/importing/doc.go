@@ -32,7 +32,7 @@ type Store interface {
 // Deps are the dependencies of a Service.
 type Deps struct {
 	Store Store
-	// Target is the maximum number of tokens of a state's summary.
+	// Target is the maximum number of tokens of a state summary.
 	Target func() int
 	Count  func(text string) int
 	// Model maps a source's model to the name of a configured model; empty: none.

@@ -63,7 +63,7 @@ func (r *run) start(path string) error {
 
 // ended converts the final error to a message and reports the end.
 func (r *run) ended(err error) (Report, error) {
-	imported := display.Count(r.report.Sessions+r.report.Grown, "session was imported and stays", "sessions were imported and stay")
+	imported := display.Count(r.report.Sessions+r.report.Grown, "session was imported and is kept", "sessions were imported and are kept")
 	switch {
 	case err == nil:
 	case r.ctx.Err() != nil:
@@ -301,21 +301,21 @@ func (r *run) countWritten(c transfer.Conversation, index int, im chat.Imported,
 	return nil
 }
 
-// wordsShown is the number of characters of instructions that a report shows.
-const wordsShown = 120
+// shownRunes is the number of characters of instructions that a report shows.
+const shownRunes = 120
 
 // reportInstructions reports the instructions that came with a conversation.
 func (r *run) reportInstructions(c transfer.Conversation, im chat.Imported) {
-	words := strings.Join(strings.Fields(c.SystemPrompt), " ")
-	if words == "" || im.Outcome != chat.ImportCreated {
+	text := strings.Join(strings.Fields(c.SystemPrompt), " ")
+	if text == "" || im.Outcome != chat.ImportCreated {
 		return
 	}
-	if runes := []rune(words); len(runes) > wordsShown {
-		words = string(runes[:wordsShown]) + "…"
+	if runes := []rune(text); len(runes) > shownRunes {
+		text = string(runes[:shownRunes]) + "…"
 	}
 	r.report.Instructed++
 	if len(r.report.Instructions) < transfer.MaxReported {
-		r.report.Instructions = append(r.report.Instructions, Instructions{Session: im.Session, Title: c.Title, Begins: words})
+		r.report.Instructions = append(r.report.Instructions, Instructions{Session: im.Session, Title: c.Title, Begins: text})
 	}
 }
 

@@ -54,7 +54,7 @@ type State struct {
 	Head   bool
 }
 
-// StatesOf returns the committed states of a branch, newest first.
+// StatesOf returns the committed state summaries of a branch, newest first.
 func (s *Service) StatesOf(ctx context.Context, b chat.Branch) ([]State, error) {
 	all, err := s.States(ctx, b.ID)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Service) StateByID(ctx context.Context, id chat.StateID) (State, error)
 	return s.withPosition(ctx, b, st)
 }
 
-// withPosition adds the last turn that a state covers, and whether it is the head of the branch.
+// withPosition adds the last turn that a state summary covers, and whether it is the head of the branch.
 func (s *Service) withPosition(ctx context.Context, b chat.Branch, st chat.State) (State, error) {
 	covers, err := s.StateTurnSeq(ctx, st.ID)
 	return State{State: st, Covers: covers, Head: st.ID == b.HeadState}, err

@@ -135,7 +135,7 @@ func (s *clientRequest) connectionError(err error) error {
 		return s.reason
 	}
 	return chat.WrapError(chat.CodeUnavailable, "ipc.ask", err,
-		"The program that ran this ended before it reported the outcome. What it had confirmed is stored.").
+		"The program that ran this ended before it reported the outcome. Changes that it had confirmed are stored.").
 		WithHint("check how far it got before trying again: contextinfinity sessions, contextinfinity show")
 }
 

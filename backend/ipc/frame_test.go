@@ -74,11 +74,11 @@ func FuzzReadFrame(f *testing.F) {
 		if err != nil {
 			return
 		}
-		listener, err := appendFrame(nil, got)
+		encoded, err := appendFrame(nil, got)
 		if err != nil {
 			return // escaping made it larger than the limit
 		}
-		if back, err := readFrame(bytes.NewReader(listener)); err != nil || !sameFrame(back, got) {
+		if back, err := readFrame(bytes.NewReader(encoded)); err != nil || !sameFrame(back, got) {
 			t.Errorf("%+v became %+v (%v)", got, back, err)
 		}
 	})

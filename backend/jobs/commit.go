@@ -15,18 +15,18 @@ import (
 // commitTries limits how often a commit is repeated after losing to another writer.
 const commitTries = 5
 
-// maxWalk limits how many states back the newest state by a model is searched for. If it is older, the oldest state
-// within the limit is used.
+// maxWalk limits how many state summaries back the newest state by a model is searched for. If it is older, the oldest
+// state within the limit is used.
 const maxWalk = 50
 
-// CommitPolicy says when pending turns become a state (SPEC 7).
+// CommitPolicy says when pending turns become a state summary (SPEC 7).
 type CommitPolicy struct {
 	Lazy          bool // librarian.commit = "lazy"
 	PendingTokens int  // budget.pending_window_tokens: the size from which a lazy policy commits
-	MinTurns      int  // librarian.min_turns: the minimum number of turns in a state
+	MinTurns      int  // librarian.min_turns: the minimum number of turns in a state summary
 }
 
-// batches reports whether one state covers all pending turns, instead of one state each.
+// batches reports whether one state summary covers all pending turns, instead of one state each.
 func (p CommitPolicy) batches() bool { return p.Lazy || p.MinTurns > 1 }
 
 func (r *Runner) policy() CommitPolicy {
@@ -41,7 +41,7 @@ func (r *Runner) policy() CommitPolicy {
 const recheckDelay = chat.MaxJobPause
 
 // summarize commits a turn. Earlier pending turns are committed first: a head never skips one. Unless forced, it
-// is postponed until there is enough for a state.
+// is postponed until there is enough for a state summary.
 func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m mode) error {
 	if !turn.Pending() {
 		return r.d.Queue.FinishJob(ctx, job.Lease())
@@ -60,7 +60,7 @@ func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m 
 	return err
 }
 
-// enough reports whether a branch has enough pending turns for a state.
+// enough reports whether a branch has enough pending turns for a state summary.
 func (r *Runner) enough(ctx context.Context, branch chat.BranchID, p CommitPolicy) (bool, error) {
 	pending, err := r.d.Store.PendingTurns(ctx, branch)
 	if err != nil || len(pending) < p.MinTurns {
@@ -83,7 +83,7 @@ func (r *Runner) tokens(turns []chat.Turn) int {
 
 func (r *Runner) count(s string) int { return r.d.Counter.Count("", s) }
 
-// CommitThrough commits the branch's pending turns up to and including turn, one state each. It calls no model,
+// CommitThrough commits the branch's pending turns up to and including turn, one state summary each. It calls no model,
 // because the user waits; the next commit with a model summarizes these turns again.
 func (r *Runner) CommitThrough(ctx context.Context, turn chat.Turn) error {
 	defer r.Wake()
@@ -104,7 +104,7 @@ func (r *Runner) CommitPending(ctx context.Context, branch chat.BranchID) (int, 
 // commitment is how pending turns are committed.
 type commitment struct {
 	job   chat.Lease // completed with the last turn, unless zero
-	batch bool       // one state for all turns, instead of one each
+	batch bool       // one state summary for all turns, instead of one each
 	ask   bool       // use a model, if there is one
 }
 
@@ -135,8 +135,8 @@ func (r *Runner) commitPending(ctx context.Context, last chat.Turn, c commitment
 	return n, nil
 }
 
-// commitBatch creates one state and moves the head. A stale epoch means that another writer moved the head: the work is
-// repeated on the new head (OXY 7), with the turns that are still pending.
+// commitBatch creates one state summary and moves the head. A stale epoch means that another writer moved the head: the
+// work is repeated on the new head (OXY 7), with the turns that are still pending.
 func (r *Runner) commitBatch(ctx context.Context, turns []chat.Turn, c commitment) error {
 	var err error
 	for range commitTries {
@@ -231,7 +231,7 @@ func idsOf(turns []chat.Turn) []chat.TurnID {
 	return lists.Map(turns, func(t chat.Turn) chat.TurnID { return t.ID })
 }
 
-// committed publishes a new state, and plans the range summaries that it requires.
+// committed publishes a new state summary, and plans the range summaries that it requires.
 func (r *Runner) committed(ctx context.Context, b chat.Branch, turns []chat.Turn) {
 	r.d.Publish.Change(chat.Change{Kind: chat.ChangeHead, ID: string(b.ID), Session: b.SessionID})
 	for _, t := range turns {

@@ -92,8 +92,8 @@ func TestStatesByAModel(t *testing.T) {
 	}
 }
 
-// TestAModelTitlesASession: the first state sets a title that replaces the first words, unless the user chose one
-// before or in the meantime; later states do not.
+// TestAModelTitlesASession: the first state summary sets a title that replaces the first words, unless the user chose
+// one before or in the meantime; later states do not.
 func TestAModelTitlesASession(t *testing.T) {
 	const message = "We decided to use plan alpha."
 	for name, test := range map[string]struct{ before, meanwhile, want string }{
@@ -156,8 +156,8 @@ func (downModel) Complete(context.Context, string, string, int) (string, *chat.U
 	return "", nil, errors.New("down")
 }
 
-// TestLazyCommit: turns wait until there are enough of them and are then committed in one state; CommitPending and
-// waiting for a turn commit at once.
+// TestLazyCommit: turns wait until there are enough of them and are then committed in one state summary; CommitPending
+// and waiting for a turn commit at once.
 func TestLazyCommit(t *testing.T) {
 	b := newBench(t)
 	d := b.deps(nil)
@@ -216,7 +216,7 @@ func TestMinTurns(t *testing.T) {
 type gated struct {
 	*store.Store
 	once    sync.Once
-	ready   chan struct{} // closed when a state is prepared
+	ready   chan struct{} // closed when a state summary is prepared
 	proceed chan struct{}
 	epoch   int64 // of the delayed commit
 }
@@ -230,8 +230,8 @@ func (g *gated) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 	return g.Store.Commit(ctx, c)
 }
 
-// TestRaceOnAHead: two runners prepare a state for the same head. The second one to commit notices that the head
-// moved, and repeats its work or finds it done; each turn is committed once.
+// TestRaceOnAHead: two runners prepare a state summary for the same head. The second one to commit notices that the
+// head moved, and repeats its work or finds it done; each turn is committed once.
 func TestRaceOnAHead(t *testing.T) {
 	for name, jobFirst := range map[string]bool{"the job is stale": false, "the other is stale": true} {
 		t.Run(name, func(t *testing.T) {
@@ -302,7 +302,7 @@ func TestRangeJobs(t *testing.T) {
 	if len(live) != 2 || live[0].GeneratedBy != "faulty" || live[0].TokenCount >= live[0].OriginalTokens || !strings.Contains(live[1].Content, "plan 7") {
 		t.Fatalf("%+v", live)
 	}
-	for _, s := range live { // the validation is stored with it, as for a state
+	for _, s := range live { // the validation is stored with it, as for a state summary
 		if c := s.Check(); c.Tries < 1 || c.Result != chat.CheckPassed && c.Result != chat.CheckRepaired {
 			t.Errorf("turns %d to %d: %+v of %s", s.From, s.To-1, c, s.Validation)
 		}

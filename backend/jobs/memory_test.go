@@ -12,8 +12,9 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// memory implements the part of a store that the runner needs, without a disk: one branch with states, summaries and
-// jobs, and the rules of the store. A long conversation then takes only seconds; other tests use the real store.
+// memory implements the part of a store that the runner needs, without a disk: one branch with state
+// summaries, range summaries and jobs, and the rules of the store. A long conversation then takes only seconds; other tests use the
+// real store.
 type memory struct {
 	*store.Store // nil: a call of a method that is not implemented here panics
 

@@ -20,7 +20,7 @@ func (r *Runner) SummarizeRanges(ctx context.Context, branch chat.BranchID, forc
 	return r.drain(ctx, []chat.JobType{chat.JobSummarizeRange}, inBackground, neverStop)
 }
 
-// Summarize updates a state with turns by rule, for a fork that cannot wait for a model.
+// Summarize updates a state summary with turns by rule, for a fork that cannot wait for a model.
 func (r *Runner) Summarize(ctx context.Context, branch chat.BranchID, base chat.State, turns []chat.Turn) (chat.ForkState, error) {
 	pins, err := r.d.Store.Pins(ctx, branch)
 	if err != nil {

@@ -78,7 +78,7 @@ type Deps struct {
 	TargetTokens func() int
 	// Timeout is librarian.timeout_s; nil: its default.
 	Timeout func() time.Duration
-	// Commit says when pending turns become a state; nil: each at once.
+	// Commit says when pending turns become a state summary; nil: each at once.
 	Commit func() CommitPolicy
 	// Summarize returns the model that summarizes a turn's conversation, or nil (not a nil pointer). nil: there never
 	// is one.

@@ -118,7 +118,7 @@ func (b *bench) head() chat.Branch {
 	return br
 }
 
-// TestDrain: final turns are committed and indexed, in order, with one state each.
+// TestDrain: final turns are committed and indexed, in order, with one state summary each.
 func TestDrain(t *testing.T) {
 	b := newBench(t)
 	var turns []chat.Turn

@@ -13,7 +13,7 @@ func (w *Writer) Abandon() error {
 	err := w.shut()
 	w.endErr = err
 	if err == nil {
-		w.endErr = chat.Errorf(chat.CodeConflict, "journal.end", "the stream journal of step %s was closed without an end", w.step)
+		w.endErr = chat.Errorf(chat.CodeConflict, "journal.end", "the stream journal of step %s was closed without an end entry", w.step)
 	}
 	return err
 }

@@ -269,7 +269,7 @@ func (w *Writer) writeBatch() bool {
 	w.queue.done()
 	w.stalled = w.stalled && !w.queue.empty()
 	if err != nil {
-		w.fail(diskError("journal.append", err, "The answer could not be written to its stream journal; what was written before is kept."))
+		w.fail(diskError("journal.append", err, "The answer could not be written to its stream journal; the part written before is kept."))
 	}
 	pulse(w.wrote)
 	return true
@@ -329,7 +329,7 @@ func (w *Writer) sync() {
 	w.mu.Lock()
 	if err != nil {
 		w.syncFailed = true
-		w.fail(diskError("journal.sync", err, "The stream journal could not be flushed to disk; what was flushed before is safe."))
+		w.fail(diskError("journal.sync", err, "The stream journal could not be flushed to disk; the part flushed before is safe."))
 		w.mu.Unlock()
 		return
 	}

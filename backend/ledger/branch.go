@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Events about branches and the states at their heads.
+// Events about branches and the state summaries at their heads.
 const (
 	EventBranchCreated  Type = "branch_created"
 	EventBranchRenamed  Type = "branch_renamed"

@@ -60,7 +60,7 @@ func sumOfJSON[T any](v *T) (Sum, error) {
 	return SumOf(b), err
 }
 
-// SumOfCheckpoint is the sum of a state's content.
+// SumOfCheckpoint is the sum of a state summary's content.
 func SumOfCheckpoint(summary, pinned string) Sum {
 	return SumOf([]byte(summary), []byte{0}, []byte(pinned))
 }

@@ -166,8 +166,8 @@ func ageOf(age map[string]int, k string) int {
 	return len(age) + 1
 }
 
-// shorten reduces an answer that exceeds its target: a state is shortened by the model once, everything else by rule,
-// the oldest and least important entries first.
+// shorten reduces an answer that exceeds its target: a state summary is shortened by the model once, everything else by
+// rule, the oldest and least important entries first.
 func (r *run) shorten(s Summary) Summary {
 	text := r.kind.layout.render(s)
 	if float64(r.count(text)) <= float64(r.target)*r.kind.slack {

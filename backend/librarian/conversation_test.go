@@ -70,7 +70,7 @@ var clinicNoise = []string{
 	"skip user interviews", "We decided to use SQLite", "October 1, 2026", "console.log", "response.json", "annoying",
 }
 
-// clinicState returns the state after the whole conversation, made only by rules.
+// clinicState returns the state summary after the whole conversation, made only by rules.
 func clinicState(t *testing.T, target int) string {
 	t.Helper()
 	summary, count := "", counter()

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// expectedState is an exchange and the state after it, as written by a careful reader.
+// expectedState is an exchange and the state summary after it, as written by a careful reader.
 type expectedState struct{ user, assistant, state string }
 
 // otherDomains are conversations that are not about software: a dinner, a legal case, a journey. Numbers are written
@@ -68,8 +68,8 @@ var otherDomains = map[string][]expectedState{
 	},
 }
 
-// TestOtherDomains: states with other words than the user's are accepted at the first attempt, and only what they
-// really lost is added.
+// TestOtherDomains: state summaries with other words than the user's are accepted at the first attempt, and only what
+// they really lost is added.
 func TestOtherDomains(t *testing.T) {
 	required, added := 0, []string{}
 	for name, list := range otherDomains {

@@ -221,8 +221,8 @@ func topic(m chat.Message) string {
 
 func endsOf(text string) string { return endsWithin(text, rangeMessageBytes) }
 
-// stateMessageBytes limits how much of each end of a message a state reads. It keeps only content of the two ends
-// anyway.
+// stateMessageBytes limits how much of each end of a message a state summary reads. It keeps only content of the two
+// ends anyway.
 const stateMessageBytes = 512 << 10
 
 func longEnds(text string) string { return endsWithin(text, stateMessageBytes) }

@@ -57,7 +57,7 @@ type Result struct {
 	validation Validation // decoded
 }
 
-// Validation is stored with a state: the entries that were found, kept and dropped.
+// Validation is stored with a state summary: the entries that were found, kept and dropped.
 type Validation struct {
 	Method       string         `json:"method"`
 	Turns        int            `json:"turns"`

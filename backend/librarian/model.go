@@ -209,7 +209,7 @@ func textsOf(needs []need) []string {
 	return out
 }
 
-// Limits of the lists in a Validation, which is stored with each state.
+// Limits of the lists in a Validation, which is stored with each state summary.
 const (
 	maxRecorded      = 40
 	maxRecordedBytes = 160
@@ -223,8 +223,8 @@ func recorded(list []string) []string {
 	return out
 }
 
-// failed records an error and reports whether to call again: a state uses its fallback at once (SPEC 7), a range has
-// three tries.
+// failed records an error and reports whether to call again: a state summary uses its fallback at once (SPEC 7), a
+// range has three tries.
 func (r *run) failed(err error) bool {
 	r.fails--
 	r.problem, r.missing = errorWords(err), nil

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// stateOf returns the state after some exchanges, each given as the user's message and the answer.
+// stateOf returns the state summary after some exchanges, each given as the user's message and the answer.
 func stateOf(day string, exchanges ...[2]string) librarian.Summary {
 	summary := ""
 	for _, e := range exchanges {

@@ -12,7 +12,7 @@ func TestRepeatedLines(t *testing.T) {
 	const state = "## Facts\n- The office in Bergen opens in March with 12 desks.\n\n## Decisions\n- We decided to store sessions in PostgreSQL.\n\n" +
 		"## Constraints\n- Always answer in metric units.\n- Never deploy the billing service on Fridays.\n\n## Artifacts\n- backend/store/open.go\n- MAX_CONN=42\n\n" +
 		"## Last exchange\n- User: The garden fence needs a new gate before winter."
-	text := "The office was discussed.\n" + // 0: nowhere in the state
+	text := "The office was discussed.\n" + // 0: nowhere in the state summary
 		"## Decisions\n" + // 1: a section without a remaining line
 		"- We decided to store the sessions in PostgreSQL.\n" + // 2
 		"## Constraints\n" +

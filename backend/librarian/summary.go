@@ -17,7 +17,7 @@ const (
 	Constraints
 	Artifacts
 	OpenTasks
-	LastExchange // of a state; present only if it has entries
+	LastExchange // of a state summary; present only if it has entries
 	Happened     // of a range of turns; present only if it has entries
 	sectionCount
 )

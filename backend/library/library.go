@@ -22,11 +22,11 @@ type Store interface {
 	Assistants(context.Context) ([]chat.Assistant, error)
 	Assistant(context.Context, chat.AssistantID) (chat.Assistant, error)
 	PutAssistant(context.Context, chat.Assistant) (chat.Assistant, error)
-	DropAssistant(context.Context, chat.AssistantID) error
+	DeleteAssistant(context.Context, chat.AssistantID) error
 	ApplyAssistant(context.Context, chat.SessionID, chat.AssistantID) error
 	SavedPrompts(context.Context) ([]chat.SavedPrompt, error)
 	PutSavedPrompts(context.Context, []chat.SavedPrompt) ([]chat.SavedPrompt, error)
-	DropSavedPrompt(context.Context, chat.SavedPromptID) error
+	DeleteSavedPrompt(context.Context, chat.SavedPromptID) error
 	Session(context.Context, chat.SessionID) (chat.Session, error)
 	CreateSession(context.Context, chat.NewSession) (chat.Session, chat.Branch, error)
 }
@@ -57,9 +57,9 @@ func (l *Library) PutAssistant(ctx context.Context, a chat.Assistant) (chat.Assi
 	return a, l.changed(err)
 }
 
-// DropAssistant deletes an assistant. Sessions keep the settings they got from it.
-func (l *Library) DropAssistant(ctx context.Context, id chat.AssistantID) error {
-	return l.changed(l.Store.DropAssistant(ctx, id))
+// DeleteAssistant deletes an assistant. Sessions keep the settings they got from it.
+func (l *Library) DeleteAssistant(ctx context.Context, id chat.AssistantID) error {
+	return l.changed(l.Store.DeleteAssistant(ctx, id))
 }
 
 // PutSavedPrompts stores all of the prompts, or none.
@@ -68,9 +68,9 @@ func (l *Library) PutSavedPrompts(ctx context.Context, list []chat.SavedPrompt) 
 	return out, l.changed(err)
 }
 
-// DropSavedPrompt deletes a saved prompt.
-func (l *Library) DropSavedPrompt(ctx context.Context, id chat.SavedPromptID) error {
-	return l.changed(l.Store.DropSavedPrompt(ctx, id))
+// DeleteSavedPrompt deletes a saved prompt.
+func (l *Library) DeleteSavedPrompt(ctx context.Context, id chat.SavedPromptID) error {
+	return l.changed(l.Store.DeleteSavedPrompt(ctx, id))
 }
 
 func (l *Library) changed(err error) error {

@@ -43,7 +43,7 @@ type Meter struct {
 }
 
 // Add measures one event and its visible content; parts is the number of parts including it. The error is
-// CodeTooLong: the caller then ends the stream and keeps what has arrived, including this event.
+// CodeTooLong: the caller then ends the stream and keeps the partial answer, including this event.
 func (m *Meter) Add(ev chat.RawEvent, deltas []Delta, parts int) error {
 	maxBytes, maxTokens := orDefault(m.MaxBytes, DefaultAnswerBytes), orDefault(m.MaxTokens, DefaultAnswerTokens)
 	m.raw += len(ev.Type) + len(ev.Data)
@@ -103,7 +103,7 @@ func size(n int) string {
 }
 
 func tooLong(format string, args ...any) error {
-	return chat.Errorf(chat.CodeTooLong, "turn.stream", "The answer is too long, so it was ended: "+format+". What had arrived is kept.", args...).
+	return chat.Errorf(chat.CodeTooLong, "turn.stream", "The answer was stopped because it is too long: "+format+". The partial answer is kept.", args...).
 		WithHint("keep or discard it; if the model repeats itself, ask again")
 }
 

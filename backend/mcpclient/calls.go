@@ -188,7 +188,7 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 		return tools.Output{Content: chat.Blocks{chat.Text{Text: "The server refused the call: " + message}}, IsError: true}, nil
 	}
 	if ctx.Err() != nil {
-		return tools.Output{}, fmt.Errorf("the call was ended before its result came: %w", context.Cause(ctx))
+		return tools.Output{}, fmt.Errorf("the call was stopped before its result came: %w", context.Cause(ctx))
 	}
 	if ss.life.Err() != nil && errors.Is(err, context.Canceled) {
 		err = io.EOF // the session ended before the connection

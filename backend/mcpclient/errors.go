@@ -48,9 +48,9 @@ func (s *server) describeError(err error) string {
 	case errors.Is(err, errSignIn):
 		return "It wants you to sign in."
 	case errors.Is(err, errFrame):
-		return fmt.Sprintf("It sent a message of more than %d MiB, so the connection was ended.", s.m.limits.Frame>>20)
+		return fmt.Sprintf("It sent a message of more than %d MiB, so the connection was closed.", s.m.limits.Frame>>20)
 	case errors.Is(err, errFlood), errors.Is(err, errStuck):
-		return "The connection was ended: " + plainError(err) + "."
+		return "The connection was closed: " + plainError(err) + "."
 	case errors.Is(err, errRedirect), errors.Is(err, errRedirects), errors.Is(err, errInternal):
 		return sentence(plainError(err))
 	case errors.Is(err, context.DeadlineExceeded):

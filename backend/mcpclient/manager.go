@@ -281,7 +281,7 @@ func (m *Manager) SignInWith(ctx context.Context, name string, open func(url str
 		return err
 	}
 	if st := s.status(); st.State != StateReady {
-		return chat.Errorf(chat.CodeAuth, op, "%s", st.Words)
+		return chat.Errorf(chat.CodeAuth, op, "%s", st.StateText)
 	}
 	return nil
 }

@@ -343,7 +343,7 @@ func (s *server) ready(ctx context.Context) (*session, error) {
 		return ss, nil
 	}
 	st := s.status()
-	return nil, notStarted(s.name, "%s", st.Words)
+	return nil, notStarted(s.name, "%s", st.StateText)
 }
 
 // beginQuestion counts an open question, unless there are too many; endQuestion ends it.

@@ -13,7 +13,7 @@ import (
 type Status struct {
 	Config       config.MCPServer
 	State        State
-	Words        string // the state as a sentence
+	StateText    string // the state as a sentence
 	LastError    string // empty once it is ready
 	RetryAt      time.Time
 	StartedAt    time.Time
@@ -38,7 +38,7 @@ func (s *server) status() Status {
 	}
 	ss := s.session
 	s.mu.Unlock()
-	st.Words = st.sentence(s.m.limits.Failures)
+	st.StateText = st.sentence(s.m.limits.Failures)
 	if ss == nil {
 		return st
 	}

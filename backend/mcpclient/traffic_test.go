@@ -123,9 +123,9 @@ func TestEventsAreFiltered(t *testing.T) {
 func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 	b := newBench(t, nil, faulty("pings"))
 	b.Ensure(t.Context())
-	b.until("the connection is ended", func() bool { return b.status().State == StateWaiting })
-	if st := b.status(); !strings.Contains(st.Words, "faster than they can be answered") {
-		t.Errorf("words %q", st.Words)
+	b.until("the connection is closed", func() bool { return b.status().State == StateWaiting })
+	if st := b.status(); !strings.Contains(st.StateText, "faster than they can be answered") {
+		t.Errorf("state text %q", st.StateText)
 	}
 	web := httptest.NewServer(calling(func(http.ResponseWriter, *http.Request, json.RawMessage) {})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)
@@ -151,9 +151,9 @@ func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 	t.Cleanup(web.Close)
 	b = newBench(t, nil, serverAt(web.URL))
 	b.Ensure(t.Context())
-	b.until("the connection is ended", func() bool { return b.status().State == StateWaiting })
-	if st := b.status(); !strings.Contains(st.Words, "faster than they can be answered") {
-		t.Errorf("words %q", st.Words)
+	b.until("the connection is closed", func() bool { return b.status().State == StateWaiting })
+	if st := b.status(); !strings.Contains(st.StateText, "faster than they can be answered") {
+		t.Errorf("state text %q", st.StateText)
 	}
 }
 
@@ -182,9 +182,9 @@ func TestAProgramThatDoesNotRead(t *testing.T) {
 			t.Errorf("the running call: %v", err)
 		}
 		if !cancelled {
-			b.until("the connection is ended", func() bool { return b.status().State == StateWaiting })
-			if st := b.status(); !strings.Contains(st.Words, "does not read") {
-				t.Errorf("words %q", st.Words)
+			b.until("the connection is closed", func() bool { return b.status().State == StateWaiting })
+			if st := b.status(); !strings.Contains(st.StateText, "does not read") {
+				t.Errorf("state text %q", st.StateText)
 			}
 		}
 		b.Stop()

@@ -216,15 +216,15 @@ func promptLimits(cfg *config.Config, l Limits) prompt.Limits {
 	return out
 }
 
-// KeyPlaces lists all keys that models could use, those of the vendors first.
-func (c *Catalog) KeyPlaces() []KeyPlace {
-	places := []KeyPlace{
+// KeySources lists all keys that models could use, those of the vendors first.
+func (c *Catalog) KeySources() []KeySource {
+	sources := []KeySource{
 		{Name: config.ProviderAnthropic, Env: "ANTHROPIC_API_KEY", Needed: true},
 		{Name: config.ProviderOpenAI, Env: "OPENAI_API_KEY", Needed: true},
 	}
 	for _, p := range presets {
 		if p.Env != "" && !p.NeedsAddress() && c.hasKey(p.Host(), p.Env) {
-			places = append(places, KeyPlace{Name: p.Host(), Env: p.Env, BaseURL: p.BaseURL, Needed: true})
+			sources = append(sources, KeySource{Name: p.Host(), Env: p.Env, BaseURL: p.BaseURL, Needed: true})
 		}
 	}
 	for _, m := range c.d.Config().Models(c.hasKey) {
@@ -232,23 +232,23 @@ func (c *Catalog) KeyPlaces() []KeyPlace {
 		if name == "" {
 			continue
 		}
-		i := slices.IndexFunc(places, func(p KeyPlace) bool { return p.Name == name })
+		i := slices.IndexFunc(sources, func(p KeySource) bool { return p.Name == name })
 		if i < 0 {
-			places = append(places, KeyPlace{Name: name})
-			i = len(places) - 1
+			sources = append(sources, KeySource{Name: name})
+			i = len(sources) - 1
 		}
 		if env := m.KeyEnv(); env != "" {
-			places[i].Env = env
+			sources[i].Env = env
 		}
-		places[i].Needed = places[i].Needed || m.NeedsKey()
-		places[i].BaseURL = m.BaseURL
-		places[i].Models = append(places[i].Models, m.Name)
+		sources[i].Needed = sources[i].Needed || m.NeedsKey()
+		sources[i].BaseURL = m.BaseURL
+		sources[i].Models = append(sources[i].Models, m.Name)
 	}
-	return places
+	return sources
 }
 
-// KeyPlace is a key: where it is found, and which models use it.
-type KeyPlace struct {
+// KeySource is a key: where it is found, and which models use it.
+type KeySource struct {
 	Name    string
 	Env     string
 	BaseURL string

@@ -38,11 +38,11 @@ func limits(_ string, context, output int) models.Limits {
 	return models.Limits{ContextLimit: context, MaxOutput: max(output, 1), Source: "configured"}
 }
 
-// settings opens the configuration in a file.
-func settings(t *testing.T, file string) *config.Store {
+// settings opens a configuration file with this content.
+func settings(t *testing.T, content string) *config.Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg, err := config.Open(config.Options{Path: path, DataDir: t.TempDir(), Getenv: func(string) string { return "" }})
@@ -52,9 +52,9 @@ func settings(t *testing.T, file string) *config.Store {
 	return cfg
 }
 
-func catalog(t *testing.T, file string, k keys) *models.Catalog {
+func catalog(t *testing.T, content string, k keys) *models.Catalog {
 	t.Helper()
-	cfg := settings(t, file)
+	cfg := settings(t, content)
 	client := models.NewHTTPClient()
 	t.Cleanup(client.CloseIdleConnections)
 	return models.New(models.Deps{
@@ -88,7 +88,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestNoModelIsRecall(t *testing.T) {
+func TestDefaultWithoutModelsIsRecall(t *testing.T) {
 	if got := catalog(t, "", keys{}).Default(); got != "recall" {
 		t.Fatalf("without models and keys the default is %q", got)
 	}
@@ -100,7 +100,7 @@ func TestVendorModelsComeWithTheirKey(t *testing.T) {
 	if err != nil || m.Endpoint.Provider != "openai" || m.Endpoint.Key.Reveal() != "sk-secret" {
 		t.Fatalf("%+v %v", m.Endpoint, err)
 	}
-	for _, p := range c.KeyPlaces() {
+	for _, p := range c.KeySources() {
 		if p.Name == "openai" && (p.Env != "OPENAI_API_KEY" || len(p.Models) == 0) {
 			t.Fatalf("%+v", p)
 		}
@@ -133,7 +133,7 @@ base_url = "http://127.0.0.1:8000/v1"
 api_key_env = "MY_KEY"
 `, keys{})
 	want := map[string]bool{"anthropic": true, "openai": true, "127.0.0.1:11434": false, "127.0.0.1:8000": true}
-	for _, p := range c.KeyPlaces() {
+	for _, p := range c.KeySources() {
 		if needed, ok := want[p.Name]; !ok || needed != p.Needed {
 			t.Errorf("%+v", p)
 		}
@@ -217,7 +217,7 @@ func TestAKeyIsSentOnlyToItsVendor(t *testing.T) {
 		var requests []string
 		c := models.New(models.Deps{
 			Config: func() *config.Config { return &config.Config{} }, Keys: keys{},
-			Providers: []llm.Provider{&listing{name: "openai", requests: &requests}, &listing{name: "anthropic", requests: &requests}},
+			Providers: []llm.Provider{&recordingProvider{name: "openai", requests: &requests}, &recordingProvider{name: "anthropic", requests: &requests}},
 		})
 		r := c.Test(context.Background(), "", key, "")
 		sent := want == "openai" || want == "anthropic"
@@ -233,17 +233,17 @@ func TestAKeyIsSentOnlyToItsVendor(t *testing.T) {
 	}
 }
 
-// listing is a provider that records the key of each request.
-type listing struct {
+// recordingProvider is a provider that records the key of each request.
+type recordingProvider struct {
 	llm.Provider
 	name     string
 	requests *[]string
 }
 
-func (l *listing) Name() string { return l.name }
+func (p *recordingProvider) Name() string { return p.name }
 
-func (l *listing) ListModels(_ context.Context, ep llm.Endpoint) ([]string, error) {
-	*l.requests = append(*l.requests, l.name+" "+ep.Key.Reveal())
+func (p *recordingProvider) ListModels(_ context.Context, ep llm.Endpoint) ([]string, error) {
+	*p.requests = append(*p.requests, p.name+" "+ep.Key.Reveal())
 	return []string{"a"}, nil
 }
 
@@ -251,19 +251,19 @@ func (l *listing) ListModels(_ context.Context, ep llm.Endpoint) ([]string, erro
 // model's complete output limit.
 func TestReserveAppliesAsSet(t *testing.T) {
 	model := "[models.m]\nprovider = \"chatcompletions\"\nmodel_id = \"x\"\nbase_url = \"http://127.0.0.1:1/v1\"\ncontext_limit = 8192\nmax_output = 3000\n"
-	for file, want := range map[string][3]int{ // reserve, margin, input
+	for content, want := range map[string][3]int{ // reserve, margin, input
 		"": {1024, 358, 6810},
 		"[budget]\nresponse_reserve_tokens = 4000\n":                             {4000, 256, 3936},
 		"[budget]\nsafety_margin_tokens = 0\n":                                   {1024, 0, 7168},
 		"[budget]\nresponse_reserve_tokens = 100\nsafety_margin_tokens = 1500\n": {100, 1500, 6592},
 		"[budget]\nreserve_max_output = true\n":                                  {3000, 259, 4933},
 	} {
-		m, err := catalog(t, file+model, nil).Resolve(t.Context(), "m")
+		m, err := catalog(t, content+model, nil).Resolve(t.Context(), "m")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if b := prompt.NewBudget(m.Limits, prompt.DefaultPolicy(), 1); b.ResponseReserve != want[0] || b.SafetyMargin != want[1] || b.InputBudget != want[2] {
-			t.Errorf("%q: %+v, want %v", file, b, want)
+			t.Errorf("%q: %+v, want %v", content, b, want)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func unplaced(key string, f keyForm) TestResult {
 		return TestResult{Message: "There is no key to test."}
 	}
 	if f.server == "" {
-		return TestResult{Message: "This key does not say which provider it belongs to. Choose it below. Until then, the key is not sent anywhere."}
+		return TestResult{Message: "The provider cannot be determined from this key. Choose the provider below. Until then, the key is not sent anywhere."}
 	}
 	return TestResult{
 		Provider: f.provider, Vendor: f.name, Server: f.server,

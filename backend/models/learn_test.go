@@ -274,11 +274,11 @@ func TestKeyOfAnotherProviderIsNotSent(t *testing.T) {
 func TestAKeyInTheEnvironmentMakesItsServiceAvailable(t *testing.T) {
 	c := catalog(t, "", keys{"GROQ_API_KEY": "gsk_x"})
 	found := false
-	for _, p := range c.KeyPlaces() {
+	for _, p := range c.KeySources() {
 		found = found || p.Name == "api.groq.com" && p.Env == "GROQ_API_KEY" && p.BaseURL == "https://api.groq.com/openai/v1"
 	}
 	if !found {
-		t.Errorf("%+v", c.KeyPlaces())
+		t.Errorf("%+v", c.KeySources())
 	}
 	var m config.Model
 	m.Provider, m.BaseURL, m.APIKeyEnv = "chatcompletions", "https://api.groq.com/openai/v1", "GROQ_API_KEY"

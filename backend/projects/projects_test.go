@@ -150,7 +150,7 @@ func TestFilesThatAWatchedFolderIgnores(t *testing.T) {
 		t.Errorf("indexed: %s", got)
 	}
 	s := w.scan()
-	for reason, n := range map[string]int{"may contain secrets": 4, "hidden": 3, "named in .gitignore": 4, "installed packages": 1, "no readable text": 1, "empty": 1, "larger than 20 MB": 1} {
+	for reason, n := range map[string]int{"may contain secrets": 4, "hidden": 3, "ignored by .gitignore": 4, "installed packages": 1, "no readable text": 1, "empty": 1, "larger than 20 MB": 1} {
 		if s.SkippedBy[reason] != n {
 			t.Errorf("skipped, %s: %d, want %d (%v)", reason, s.SkippedBy[reason], n, s.Skipped)
 		}

@@ -88,7 +88,7 @@ func (s *Service) scanFolder(ctx context.Context, p chat.Project, scan *chat.Pro
 		}
 	}
 	if len(scan.Removed) > 0 {
-		return s.DropProjectFiles(ctx, p.ID, chat.ProjectWatched, scan.Removed)
+		return s.DeleteProjectFiles(ctx, p.ID, chat.ProjectWatched, scan.Removed)
 	}
 	return nil
 }

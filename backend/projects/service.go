@@ -25,7 +25,7 @@ type Store interface {
 	SetProjectScan(context.Context, chat.ProjectID, chat.ProjectScan) error
 	ProjectFiles(context.Context, chat.ProjectID) ([]chat.ProjectFile, error)
 	PutProjectFile(context.Context, chat.NewProjectFile) (changed bool, err error)
-	DropProjectFiles(ctx context.Context, id chat.ProjectID, kind chat.ProjectFileKind, paths []string) error
+	DeleteProjectFiles(ctx context.Context, id chat.ProjectID, kind chat.ProjectFileKind, paths []string) error
 	SweepProjectFiles(context.Context) error
 }
 
@@ -202,7 +202,7 @@ func (s *Service) Remove(ctx context.Context, id chat.ProjectID, names []string)
 			return chat.Errorf(chat.CodeNotFound, "project.remove", "The project has no document %q; nothing was removed.", name)
 		}
 	}
-	if err := s.DropProjectFiles(ctx, id, chat.ProjectDocument, append([]string{}, names...)); err != nil {
+	if err := s.DeleteProjectFiles(ctx, id, chat.ProjectDocument, append([]string{}, names...)); err != nil {
 		return err
 	}
 	s.d.Changed()

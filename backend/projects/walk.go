@@ -29,7 +29,7 @@ const (
 	reasonHidden  = "hidden"
 	reasonSecret  = "may contain secrets"
 	reasonLink    = "a link"
-	reasonIgnored = "named in .gitignore"
+	reasonIgnored = "ignored by .gitignore"
 	reasonPackage = "installed packages"
 	reasonOwn     = "this program's own data"
 	reasonSpecial = "not a file"

@@ -14,7 +14,7 @@ type Adaptation struct {
 	From, To   int // ceilings, tokens
 	// Unsummarized are turns before the cut without a summary: extracts represent them until summaries exist.
 	Unsummarized int
-	// Dropped are pending turns that are left out: they are neither in the state nor before the cut yet.
+	// Dropped are pending turns that are left out: they are neither in the state summary nor before the cut yet.
 	Dropped int
 }
 

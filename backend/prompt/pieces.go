@@ -85,9 +85,9 @@ func (a *assembler) extract(p Piece) (string, error) {
 const repeatedInState = "The state summary says all of it."
 
 // omitRepeats decides which lines of each piece are left out because the state summary also contains them. Pieces
-// kept from the previous request keep their lines too: the state changes with each turn, and a change at the
-// beginning of the prompt loses the provider's cache. A line that the state has dropped since is added after the
-// state, where the prompt changes anyway.
+// kept from the previous request keep their lines too: the state summary changes with each turn, and a change at the
+// beginning of the prompt loses the provider's cache. A line that the state summary has dropped since is added after
+// the state, where the prompt changes anyway.
 func (a *assembler) omitRepeats(pieces []Piece, kept bool) ([]Piece, error) {
 	if a.in.Repeats == nil {
 		return pieces, nil

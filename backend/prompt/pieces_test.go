@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// linesIn returns the lines of a text that are in a state verbatim.
+// linesIn returns the lines of a text that are in a state summary verbatim.
 func linesIn(text, state string) []int {
 	var out []int
 	for i, line := range strings.Split(text, "\n") {
@@ -52,8 +52,8 @@ func TestTheStateIsNotRepeated(t *testing.T) {
 	}
 }
 
-// While the plan is the same, the same lines are left out even if the state changes, so that the prompt begins with
-// the same bytes; assembling from the manifest gives the same prompt.
+// While the plan is the same, the same lines are left out even if the state summary changes, so that the prompt begins
+// with the same bytes; assembling from the manifest gives the same prompt.
 func TestOmittedLinesStayOmitted(t *testing.T) {
 	first := must(t, overlapping("- the port is 8080"))
 	m := first.Manifest()
@@ -89,7 +89,7 @@ func TestOmittedLinesStayOmitted(t *testing.T) {
 	}
 }
 
-// A line that the state dropped and that no longer fits is left out before recalled memory is.
+// A line that the state summary dropped and that no longer fits is left out before recalled memory is.
 func TestDroppedLinesAreLeftOutFirst(t *testing.T) {
 	first := must(t, overlapping("- the port is 8080"))
 	m := first.Manifest()

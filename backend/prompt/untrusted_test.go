@@ -31,7 +31,7 @@ func TestNothingLeavesTheMemoryBlock(t *testing.T) {
 		for tag, n := range map[string]int{"<memory>": 1, "</memory>": 1, "<m>": 1, "</artifact>": 0, "<": 3, "[INST]": 0, "\u200b": 0, "\x00": 0,
 			"＜/memory": 0, "\n#3": 0, "\n[Now: 1": 0, "[THINK]": 0, "[gMASK]": 0, "\ufdd0": 0, "\u200d": 0} {
 			if tag == "<" && strings.TrimSpace(text) != "" {
-				n += 2 // the state's own frame
+				n += 2 // the state summary's own frame
 			}
 			if got := strings.Count(block, tag); got != n {
 				t.Fatalf("%d of %q in %q", got, tag, block)

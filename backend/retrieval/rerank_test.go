@@ -93,7 +93,7 @@ func TestRerankFails(t *testing.T) {
 		engine *Engine
 		want   string
 	}{
-		"an error":        {withReranker(m, &fakeReranker{err: chat.Errorf(chat.CodeProvider, "x", "It is away.")}), "Not reranked: It is away."},
+		"an error":        {withReranker(m, &fakeReranker{err: chat.Errorf(chat.CodeProvider, "x", "The server cannot be reached.")}), "Not reranked: The server cannot be reached."},
 		"too few scores":  {withReranker(m, &fakeReranker{few: true}), "Not reranked: The reranker scored 2 of 3 passages."},
 		"a wrong setting": {broken, "Not reranked: The address is wrong."},
 	} {

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/internal/childenv"
 )
 
-// hidden is the complete environment, set when HideEnvironment has removed most of it.
-var hidden struct {
+// original is the complete environment, set when HideEnvironment has removed most of it.
+var original struct {
 	mu  sync.RWMutex
 	env []string
 }
@@ -19,13 +19,13 @@ var hidden struct {
 // HideEnvironment removes the variables that no desktop program needs from the process's environment, because the
 // processes of WebKit and the browser inherit it. Getenv and Environ still return them.
 func HideEnvironment() {
-	hidden.mu.Lock()
-	defer hidden.mu.Unlock()
-	if hidden.env != nil {
+	original.mu.Lock()
+	defer original.mu.Unlock()
+	if original.env != nil {
 		return
 	}
-	hidden.env = os.Environ()
-	for _, entry := range hidden.env {
+	original.env = os.Environ()
+	for _, entry := range original.env {
 		if name, _, ok := strings.Cut(entry, "="); ok && name != "" && !childenv.IsDesktop(name) {
 			_ = os.Unsetenv(name)
 		}
@@ -34,9 +34,9 @@ func HideEnvironment() {
 
 // Getenv returns a variable of the environment that the program was started with.
 func Getenv(name string) string {
-	hidden.mu.RLock()
-	defer hidden.mu.RUnlock()
-	for _, entry := range hidden.env {
+	original.mu.RLock()
+	defer original.mu.RUnlock()
+	for _, entry := range original.env {
 		if n, value, ok := strings.Cut(entry, "="); ok && sameName(n, name) {
 			return value
 		}
@@ -54,10 +54,10 @@ func sameName(a, b string) bool {
 
 // Environ returns the environment that the program was started with. It is also used to start the program again.
 func Environ() []string {
-	hidden.mu.RLock()
-	defer hidden.mu.RUnlock()
-	if hidden.env != nil {
-		return slices.Clone(hidden.env)
+	original.mu.RLock()
+	defer original.mu.RUnlock()
+	if original.env != nil {
+		return slices.Clone(original.env)
 	}
 	return os.Environ()
 }

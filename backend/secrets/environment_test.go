@@ -19,7 +19,7 @@ func TestHideEnvironment(t *testing.T) {
 				_ = os.Setenv(name, value)
 			}
 		}
-		hidden.env = nil
+		original.env = nil
 	})
 	HideEnvironment()
 	HideEnvironment()

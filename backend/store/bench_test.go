@@ -208,8 +208,8 @@ func BenchmarkRequests(b *testing.B) {
 
 // BenchmarkLedger replays sessions of 100 and 200 turns (200 and 1 000 with -full) from the beginning, verifies them,
 // and takes snapshots. The cost of an event is measured in CPU time, because that does not depend on the load of the
-// machine; it must not grow with the ledger. "deltas" uses turns with long states and answers, whose payloads are
-// packed against earlier ones.
+// machine; it must not grow with the ledger. "deltas" uses turns with long state summaries and answers, whose payloads
+// are packed against earlier ones.
 func BenchmarkLedger(b *testing.B) {
 	for _, turns := range []int{size(100, 200), size(200, 1000)} {
 		f := newFixture(b)

@@ -78,8 +78,8 @@ func TestForkRefuses(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestForkInsideARun: if one state covers turns 2 to 4, a branch that forks after turn 3 must not use it, because it
-// includes turn 4 (SPEC 2.7).
+// TestForkInsideARun: if one state summary covers turns 2 to 4, a branch that forks after turn 3 must not use it,
+// because it includes turn 4 (SPEC 2.7).
 func TestForkInsideARun(t *testing.T) {
 	f := newFixture(t)
 	_, main := f.session("s")

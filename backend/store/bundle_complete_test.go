@@ -206,7 +206,7 @@ func TestADamagedRequestCanBeLeftOut(t *testing.T) {
 }
 
 // TestACompletionDoesNotComparePins: the snapshot of a bundle that only adds missing requests is not compared with the
-// session, which has other pins and states by now.
+// session, which has other pins and state summaries by now.
 func TestACompletionDoesNotComparePins(t *testing.T) {
 	from, to := newFixture(t), newFixture(t)
 	_, s, _, without, with := quotingSessions(from)

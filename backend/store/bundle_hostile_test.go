@@ -273,7 +273,7 @@ func TestHostileBundles(t *testing.T) {
 		{"a zip bomb", packed(t, with(e, "snapshot.json", func(string) string { return strings.Repeat("0", 40<<20) })), bad, "times as large"},
 		{"a bomb in the contents", packed(t, with(e, "contents.zst", func(string) string {
 			return zstdOf(`{"event_seq":1,"content":"request","size":99999999999,"sha256":""}` + "\n")
-		})), bad, "the maximum is"},
+		})), bad, "the limit is"},
 		{"a turn without a branch", packed(t, payload(ledger.EventTurnAccepted, `"branch_id":"01`, `"branch_id":"07`)), corrupt, "does not belong to the session"},
 		{"a branch of another session", packed(t, payload(ledger.EventBranchCreated, `"parent_branch":""`, `"parent_branch":"01KDYAK3BAD0000000000000AA"`)), corrupt, "does not belong to the session"},
 		{"a step that is a path", packed(t, entity(ledger.EventStepStarted, "../../../evil")), corrupt, "cannot be replayed"},

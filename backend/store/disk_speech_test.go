@@ -21,7 +21,7 @@ type speaker struct {
 	rng   *rand.Rand
 	zipf  *rand.Zipf
 	words []string
-	facts []string // of the state; each turn changes a few
+	facts []string // of the state summary; each turn changes a few
 }
 
 func newSpeaker() *speaker {

@@ -67,7 +67,7 @@ func TestDuplicateCopiesTheLineage(t *testing.T) {
 	}
 }
 
-// expectSameKnowledge compares the states and range summaries of two branches.
+// expectSameKnowledge compares the state and range summaries of two branches.
 func (f *fixture) expectSameKnowledge(a, b chat.BranchID) {
 	f.Helper()
 	summary := func(id chat.BranchID) string {

@@ -54,8 +54,8 @@ func TestAssistants(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	f.verifyClean()
-	f.ok(f.DropAssistant(f.ctx, a.ID))
-	f.refused(f.DropAssistant(f.ctx, a.ID), chat.CodeNotFound)
+	f.ok(f.DeleteAssistant(f.ctx, a.ID))
+	f.refused(f.DeleteAssistant(f.ctx, a.ID), chat.CodeNotFound)
 }
 
 // TestAnAssistantIsCopied: a session keeps the settings that the assistant had when it was applied; later changes of
@@ -92,7 +92,7 @@ func TestAnAssistantIsCopied(t *testing.T) {
 	if copied.Session.Assistant != a.ID || copied.Session.AssistantName != "Poet" {
 		t.Errorf("%+v", copied.Session)
 	}
-	f.ok(f.DropAssistant(f.ctx, a.ID))
+	f.ok(f.DeleteAssistant(f.ctx, a.ID))
 	f.refused(f.ApplyAssistant(f.ctx, created.ID, a.ID), chat.CodeNotFound)
 	_, _, err = f.CreateSession(f.ctx, chat.NewSession{Title: "another", Assistant: a.ID})
 	f.refused(err, chat.CodeNotFound)
@@ -127,8 +127,8 @@ func TestSavedPrompts(t *testing.T) {
 	if len(all) != 2 || all[0].Name != "apple" || all[0].Text != "eat it" || all[1].Name != "Zebra" {
 		t.Errorf("%+v", all)
 	}
-	f.ok(f.DropSavedPrompt(f.ctx, all[0].ID))
-	f.refused(f.DropSavedPrompt(f.ctx, all[0].ID), chat.CodeNotFound)
+	f.ok(f.DeleteSavedPrompt(f.ctx, all[0].ID))
+	f.refused(f.DeleteSavedPrompt(f.ctx, all[0].ID), chat.CodeNotFound)
 	many := make([]chat.SavedPrompt, chat.MaxSavedPrompts)
 	for i := range many {
 		many[i] = chat.SavedPrompt{Name: fmt.Sprint("n", i), Text: "x"}

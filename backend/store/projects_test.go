@@ -168,7 +168,7 @@ func TestAFileOfAProjectIsReplacedAndRemoved(t *testing.T) {
 	}
 	f.projectFile(p.ID, "a.txt", "third words")
 	f.indexFiles()
-	f.ok(f.DropProjectFiles(f.ctx, p.ID, chat.ProjectWatched, []string{"a.txt"}))
+	f.ok(f.DeleteProjectFiles(f.ctx, p.ID, chat.ProjectWatched, []string{"a.txt"}))
 	if got := f.chunksIn(here); len(got) != 0 {
 		t.Errorf("after the removal %q is found", got)
 	}
@@ -298,7 +298,7 @@ func TestTurnsInAProjectFileAreNeverRemovedWithIt(t *testing.T) {
 	f.ok(err)
 	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET primary_provider = 'openai' WHERE session_id = ?`, files[0].Session).Error)
 	f.projectFile(p.ID, "a.txt", "second words")
-	f.ok(f.DropProjectFiles(f.ctx, p.ID, chat.ProjectWatched, nil))
+	f.ok(f.DeleteProjectFiles(f.ctx, p.ID, chat.ProjectWatched, nil))
 	f.ok(f.SweepProjectFiles(f.ctx))
 	if _, err := f.SessionOrFile(f.ctx, files[0].Session); err != nil {
 		t.Errorf("a changed file removed what was written: %v", err)

@@ -193,6 +193,6 @@ func TestListsOfQuotations(t *testing.T) {
 		}
 	})
 	if _, err := delta.DecodeQuotes(bytes.Repeat([]byte{1}, delta.MaxQuotes+1)); err == nil {
-		t.Error("a list without an end is accepted")
+		t.Error("an unterminated list is accepted")
 	}
 }

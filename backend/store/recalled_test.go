@@ -24,7 +24,7 @@ func TestRecalledOfAPage(t *testing.T) {
 	step := f.respond(turn)
 	last := chat.Recalled{}
 	for i, p := range []chat.Preparation{
-		{RetrievalError: "The server is away."}, {Retrieved: two}, {}, {Retrieved: one, RetrievalError: "Half of it."},
+		{RetrievalError: "The server cannot be reached."}, {Retrieved: two}, {}, {Retrieved: one, RetrievalError: "Half of it."},
 	} {
 		p.TurnID, p.Manifest, p.Tokens = turn.ID, []byte(`{}`), 10
 		f.ok(f.Prepare(f.ctx, p))

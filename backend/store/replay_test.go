@@ -197,7 +197,7 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 	f.refused(err, chat.CodeNotFound)
 }
 
-// TestASnapshotListsKnownFacts: pins and the points of the state, by kind.
+// TestASnapshotListsKnownFacts: pins and the points of the state summary, by kind.
 func TestASnapshotListsKnownFacts(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("s")

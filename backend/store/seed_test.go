@@ -15,7 +15,7 @@ type seeded struct {
 	Main      chat.Branch
 	Child     chat.Branch // forked after turn 2 of Main
 	Early     chat.Branch // forked before the first turn
-	Inside    chat.Branch // forked inside a run that one state committed
+	Inside    chat.Branch // forked inside a run that one state summary committed
 	Turns     []chat.Turn // of Main: 1 indexed, 2 indexed (CJK), 3 and 4 committed as one run, 5 committed, 6 failed, 7 discarded, 8 kept and pending, 9 incomplete
 	Pins      []chat.Pin
 	Queued    chat.QueuedID
@@ -167,7 +167,7 @@ func (f *fixture) fork(b chat.BranchID, after chat.TurnID) chat.Branch {
 	return child
 }
 
-// forkInside forks inside a run that one state covers, with a fallback state.
+// forkInside forks inside a run that one state summary covers, with a fallback state.
 func (f *fixture) forkInside(b chat.BranchID, after chat.TurnID) chat.Branch {
 	f.Helper()
 	_, uncovered, err := f.ForkBase(f.ctx, b, after)

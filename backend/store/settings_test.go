@@ -19,7 +19,7 @@ func TestSettingsByPrefix(t *testing.T) {
 			t.Errorf("%d: %v, %v, want %v", i, got, err, want)
 		}
 		for range 2 { // the second time there is nothing to delete
-			if err := s.DropSetting(ctx, "task.1"); err != nil {
+			if err := s.DeleteSetting(ctx, "task.1"); err != nil {
 				t.Fatal(err)
 			}
 		}

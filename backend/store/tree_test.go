@@ -242,7 +242,7 @@ func TestUsageByModel(t *testing.T) {
 	}
 }
 
-// TestBackgroundUsage adds up the usage in the validations of states and range summaries, by the model that was asked,
+// TestBackgroundUsage adds up the usage in the validations of state and range summaries, by the model that was asked,
 // for a session or since a time, without those that a duplicate copied.
 func TestBackgroundUsage(t *testing.T) {
 	f := newFixture(t)

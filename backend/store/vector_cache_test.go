@@ -252,7 +252,7 @@ func TestTheVectorCacheIsNotWrittenThroughALink(t *testing.T) {
 	f.sayMore(b, 6)
 	f.fill(embedder, 100)
 	f.ok(f.SaveVectors(f.ctx))
-	f.ok(search.DropVectorCache(f.searchPart))
+	f.ok(search.DeleteVectorCache(f.searchPart))
 	if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "precious" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -169,7 +169,7 @@ func TestReindexKeepsServingTheOldNamespace(t *testing.T) {
 func (f *fixture) dropAll(limit int) {
 	f.Helper()
 	for range 100 {
-		more, err := f.DropRetired(f.ctx, limit)
+		more, err := f.DeleteRetired(f.ctx, limit)
 		f.ok(err)
 		if !more {
 			return

@@ -212,7 +212,7 @@ func (m *Manager) save(w *work) {
 func (m *Manager) drop(w *work) error {
 	m.saving.Lock()
 	defer m.saving.Unlock()
-	return m.d.Store.DropSetting(context.WithoutCancel(m.life), prefix+w.ID)
+	return m.d.Store.DeleteSetting(context.WithoutCancel(m.life), prefix+w.ID)
 }
 
 func (m *Manager) publish(w *work) {

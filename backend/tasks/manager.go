@@ -19,7 +19,7 @@ import (
 type Store interface {
 	Settings(ctx context.Context, prefix string) (map[string]string, error)
 	PutSetting(ctx context.Context, key, value string) error
-	DropSetting(ctx context.Context, key string) error
+	DeleteSetting(ctx context.Context, key string) error
 }
 
 // Publisher is notified when a task changes.

@@ -43,7 +43,7 @@ func (s *settings) PutSetting(ctx context.Context, key, value string) error {
 	return nil
 }
 
-func (s *settings) DropSetting(_ context.Context, key string) error {
+func (s *settings) DeleteSetting(_ context.Context, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.stored, key)

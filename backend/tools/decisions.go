@@ -157,7 +157,7 @@ func (r *Registry) Permit(ctx context.Context, p chat.ToolPermission) error {
 
 // Forget deletes a decision: later calls ask again.
 func (r *Registry) Forget(ctx context.Context, source, tool string, session chat.SessionID) error {
-	if err := r.store.DropToolPermission(ctx, source, tool, session); err != nil {
+	if err := r.store.DeleteToolPermission(ctx, source, tool, session); err != nil {
 		return err
 	}
 	r.notify()

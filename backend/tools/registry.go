@@ -16,7 +16,7 @@ import (
 type Store interface {
 	ToolPermissions(context.Context) ([]chat.ToolPermission, error)
 	PutToolPermission(context.Context, chat.ToolPermission) error
-	DropToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error
+	DeleteToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error
 	PinnedDefinitions(context.Context) ([]chat.PinnedDefinition, error)
 	AcceptDefinitions(context.Context, []chat.ToolDefinition) error
 	ToolMarks(context.Context) (map[chat.ReadOnlyMark]string, error)

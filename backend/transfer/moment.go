@@ -50,5 +50,5 @@ func (d *draft) date(m moment) time.Time {
 
 // unreadNotice says what happens to messages with an invalid date.
 func unreadNotice(u dates.Unread) string {
-	return "A date could not be read, for example " + u.Named() + "; what it belongs to was imported in order, without its own date."
+	return "A date could not be read, for example " + u.Named() + "; the entry was imported in order, without its own date."
 }

@@ -205,7 +205,7 @@ func (r *run) ended(err error, offset int64) error {
 		return err
 	}
 	return chat.WrapError(chat.CodeCorrupt, "import.read", err,
-		fmt.Sprintf("The file could not be read after byte %d; what was read before is kept.", offset))
+		fmt.Sprintf("The file could not be read after byte %d; the part read before is kept.", offset))
 }
 
 func (r *run) torn(offset int64) {

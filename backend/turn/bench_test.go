@@ -55,7 +55,7 @@ func (w *env) oldTurn(i int) {
 	}
 }
 
-// commitAll commits all pending turns as one state.
+// commitAll commits all pending turns as one state summary.
 func (w *env) commitAll() {
 	w.t.Helper()
 	ctx := context.Background()

@@ -7,7 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Stop stops a running turn: what arrived becomes the answer, marked as stopped. It returns when that is durable.
+// Stop stops a running turn: the partial answer becomes the answer, marked as stopped. It returns when that is durable.
 func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	e.mu.Lock()
 	r := e.runs[id]
@@ -64,7 +64,7 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	return e.decided(ctx, t, err)
 }
 
-// Discard settles an incomplete, unsent or failed turn without an answer. Its text stays readable.
+// Discard settles an incomplete, unsent or failed turn without an answer. Its text can still be read.
 func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	t, suspended, err := e.openTurn(ctx, id, "turn.discard")
 	if err != nil {
@@ -75,7 +75,7 @@ func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error)
 	}
 	f := t.Failure
 	if f == nil {
-		f = &chat.Failure{Code: chat.CodeCancelled, Message: "Discarded. The message and what had arrived stay readable."}
+		f = &chat.Failure{Code: chat.CodeCancelled, Message: "Discarded. The message and any partial answer can still be read."}
 	}
 	t, err = e.turns.FailTurn(ctx, chat.TurnFailure{TurnID: id, Outcome: chat.OutcomeDiscarded, Failure: f})
 	return e.decided(ctx, t, err)

@@ -165,7 +165,7 @@ func cutFailure(a attempt) *chat.Failure {
 	if a.events == 0 {
 		f.Message = "The provider closed the connection without answering. Your message is saved."
 	}
-	f.Hint = "retry, or continue from what arrived"
+	f.Hint = "retry, or continue from the partial answer"
 	return f
 }
 
@@ -175,9 +175,9 @@ func failureOf(err error) *chat.Failure {
 	var ce *chat.Error
 	switch {
 	case errors.Is(err, errIdle):
-		return &chat.Failure{Code: chat.CodeTimeout, Message: "Nothing arrived for too long, so the call was ended. What had arrived is kept.", Hint: "retry, or raise stream.idle_timeout_s"}
+		return &chat.Failure{Code: chat.CodeTimeout, Message: "Nothing arrived for too long, so the call was stopped. Any partial answer is kept.", Hint: "retry, or raise stream.idle_timeout_s"}
 	case errors.Is(err, errClosing):
-		return &chat.Failure{Code: chat.CodeCancelled, Message: "The program was closed while the answer arrived. What had arrived is kept.", Hint: "continue or retry"}
+		return &chat.Failure{Code: chat.CodeCancelled, Message: "The program was closed while the answer arrived. The partial answer is kept.", Hint: "continue or retry"}
 	case errors.As(err, &le):
 		return &chat.Failure{Code: le.Code, Status: le.Status, Message: providerMessage(le), Hint: hintFor(le)}
 	case errors.As(err, &ce):

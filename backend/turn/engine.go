@@ -377,7 +377,7 @@ func (e *Engine) Running() []chat.TurnID {
 	return out
 }
 
-// Close ends every stream, keeps what arrived, and waits until it is saved or ctx ends. It may be called twice.
+// Close ends every stream, keeps the partial answers, and waits until it is saved or ctx ends. It may be called twice.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true

@@ -352,4 +352,4 @@ func (r *run) closeAttempt() error {
 	return nil
 }
 
-var errStoppedEarly = chat.Errorf(chat.CodeCancelled, "turn.stop", "Stopped before the next attempt began. What had arrived before is kept.")
+var errStoppedEarly = chat.Errorf(chat.CodeCancelled, "turn.stop", "Stopped before the next attempt began. Any partial answer is kept.")

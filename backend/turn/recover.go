@@ -164,7 +164,7 @@ func (rec *recovery) decode(ctx context.Context) error {
 	rec.attempt.stopped = rec.journal.End == journal.EndStopped
 	if rec.journal.End == journal.EndError {
 		rec.attempt.err = chat.Errorf(errorCode(rec.journal.EndReason), "turn.recover",
-			"The stream had ended with an error when the program ended. What had arrived is kept.").WithHint("continue, retry, keep or discard it")
+			"The stream had ended with an error when the program ended. The partial answer is kept.").WithHint("continue, retry, keep or discard it")
 	}
 	// If the provider's own end is in the journal, the answer is complete, even if the process died before it wrote the
 	// journal's end entry.
@@ -194,10 +194,10 @@ func (rec *recovery) events() chat.EventSeq {
 }
 
 var errCrashed = chat.Errorf(chat.CodeUnavailable, "turn.recover",
-	"The program ended while the answer arrived. What had arrived is kept.").WithHint("continue, retry, keep or discard it")
+	"The program ended while the answer arrived. The partial answer is kept.").WithHint("continue, retry, keep or discard it")
 
 var errPaused = chat.Errorf(chat.CodeUnavailable, "turn.recover",
-	"The program ended while the provider had paused the answer. What had arrived is kept.").WithHint("continue, retry, keep or discard it")
+	"The program ended while the provider had paused the answer. The partial answer is kept.").WithHint("continue, retry, keep or discard it")
 
 func errorCode(reason string) chat.Code {
 	if reason == "" {

@@ -74,7 +74,7 @@ func (s *stream) missing(e *Engine, step chat.StepID) string {
 	if n == s.count && !s.refused {
 		return ""
 	}
-	return fmt.Sprintf("The raw events stored with this call end after event %d: what followed could not be written to the stream journal.", n)
+	return fmt.Sprintf("The raw events stored with this call end after event %d: later events could not be written to the stream journal.", n)
 }
 
 func joinSentences(before, after string) string { return strings.TrimSpace(before + " " + after) }

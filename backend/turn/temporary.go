@@ -102,7 +102,7 @@ func (t *Temporary) cancelWith(cause error) {
 	}
 }
 
-// Stop ends the running answer; what arrived is kept. It returns when it has ended.
+// Stop ends the running answer; the partial answer is kept. It returns when it has ended.
 func (t *Temporary) Stop() {
 	t.mu.Lock()
 	cancel, done := t.cancel, t.done
@@ -118,7 +118,7 @@ func (t *Temporary) run(ctx context.Context, turn chat.Turn, m Model) {
 	end, blocks, usage := t.ask(ctx, turn, m)
 	turn.UpdatedAt, turn.Usage, turn.Failure, turn.Outcome = t.e.clock.Now(), usage, end.failure, end.outcome
 	switch {
-	case end.verdict == verdictFinal || hasText(blocks): // a temporary answer cannot be continued, so what arrived is the answer
+	case end.verdict == verdictFinal || hasText(blocks): // a temporary answer cannot be continued, so the part that arrived is the answer
 		turn.Phase = chat.PhaseResponseFinalized
 		turn.Assistant = &chat.Message{Role: chat.RoleAssistant, Blocks: blocks}
 		if end.verdict != verdictFinal {

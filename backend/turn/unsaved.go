@@ -119,7 +119,7 @@ func (e *Engine) writeAgain(ctx context.Context, t chat.Turn, u unsaved) ([]chat
 	switch chat.CodeOf(err) {
 	case "":
 	case chat.CodeConflict, chat.CodeInvalid, chat.CodeNotFound:
-		e.log.Error("the end of a turn was refused; its journal is read", "turn", t.ID, "err", err)
+		e.log.Error("could not save the end of a turn; recovering it from the journal", "turn", t.ID, "err", err)
 		return e.recoverTurn(ctx, t)
 	default:
 		return nil, err

@@ -79,7 +79,7 @@ func (e *Engine) MemoryFailure(ctx context.Context, id chat.TurnID) (string, err
 	return m.Inputs.RetrievalError, nil
 }
 
-const deletedNote = "Part of it has since been permanently deleted. The rest is shown; the request that was sent was deleted too."
+const deletedNote = "Part of this context has since been permanently deleted. The rest is shown; the request that was sent was deleted too."
 
 // elsewhereNote says that an imported context quoted conversations that were not imported with it.
 func elsewhereNote(passages int) string {

@@ -30,13 +30,13 @@ var rowRules = []struct{ what, query string }{
 	{"gaps in the ledger", `SELECT session_id FROM events GROUP BY +session_id HAVING max(event_seq) <> count(*)`},
 	{"DOUBLED: live summaries", `SELECT branch_id FROM summaries WHERE superseded_by IS NULL GROUP BY +branch_id, +from_seq, +to_seq HAVING count(*) > 1`},
 	{"DOUBLED: jobs", `SELECT job_key FROM jobs GROUP BY +job_key HAVING count(*) > 1`},
-	{"heads without a state", `SELECT b.id FROM branches b LEFT JOIN states s ON s.id = b.head_state WHERE s.id IS NULL`},
+	{"heads without a state summary", `SELECT b.id FROM branches b LEFT JOIN states s ON s.id = b.head_state WHERE s.id IS NULL`},
 	{"heads that cover a turn without an answer of its own", `SELECT b.id || ' #' || t.turn_seq FROM branches b JOIN states s ON s.id = b.head_state
 		JOIN turns t ON t.branch_id = b.id AND t.turn_seq <= s.covers_seq
 		WHERE t.phase NOT IN ('StateCommitted', 'Indexed', 'Done', 'Failed')`},
-	{"states of turns that are not final", `SELECT id FROM turns WHERE state_after IS NOT NULL AND (outcome NOT IN ('completed', 'truncated', 'refused', 'stopped', 'kept', 'paused')
+	{"state summaries of turns that are not final", `SELECT id FROM turns WHERE state_after IS NOT NULL AND (outcome NOT IN ('completed', 'truncated', 'refused', 'stopped', 'kept', 'paused')
 		OR final_assistant_message_json IS NULL OR phase NOT IN ('StateCommitted', 'Indexed', 'Done'))`},
-	{"turns behind their branch's head that no state covers", `SELECT t.id FROM turns t JOIN branches b ON b.id = t.branch_id JOIN states s ON s.id = b.head_state
+	{"turns behind their branch's head that no state summary covers", `SELECT t.id FROM turns t JOIN branches b ON b.id = t.branch_id JOIN states s ON s.id = b.head_state
 		WHERE t.turn_seq <= s.covers_seq AND t.turn_seq > b.base_seq AND t.phase <> 'Failed' AND t.state_after IS NULL`},
 }
 

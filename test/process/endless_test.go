@@ -111,7 +111,7 @@ func peakOf(pid int) int64 {
 	return kb << 10
 }
 
-// An endless answer is ended at its limit, with each protocol and each kind of content. It is kept as incomplete with
+// An endless answer is stopped at its limit, with each protocol and each kind of content. It is kept as incomplete with
 // the reason, in bounded memory, and the data can be written afterwards.
 func TestAnEndlessAnswerIsEnded(t *testing.T) {
 	t.Parallel()
@@ -170,7 +170,7 @@ var silentFloods = map[string]struct {
 	}},
 }
 
-// An answer of events without visible text is ended at its limit too, in bounded memory and without rescanning all
+// An answer of events without visible text is stopped at its limit too, in bounded memory and without rescanning all
 // events for each new one. It is kept as incomplete, and the data can be written afterwards.
 func TestFloodsWithoutVisibleText(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 		{"control characters", "\x1b[2J\a\b\x7f\u202e right to left", "small", "", true},
 		{"the replacement character", "a \uFFFD that is valid", "small", "", true},
 		{"an astral private plane", "\U0010FFFD\U000F0000", "small", "", true},
-		{"combining marks without end", "e" + strings.Repeat("\u0301", 20_000), "small", "", true},
+		{"endless combining marks", "e" + strings.Repeat("\u0301", 20_000), "small", "", true},
 		{"nothing", "", "small", chat.CodeInvalid, false},
 		{"blanks", " \t\n\u00a0 ", "small", chat.CodeInvalid, false},
 		{"a byte that is not UTF-8", "caf\xe9", "small", chat.CodeInvalid, false},

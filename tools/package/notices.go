@@ -18,7 +18,7 @@ import (
 type component struct{ name, version, dir string }
 
 // writeNotices collects the licences of everything that is compiled into the program, as they require. A component
-// without a licence file fails the build.
+// fails the build if it has neither a licence file nor a package.json that names its licence.
 func writeNotices(p *project, in inputs, out string) error {
 	modules, err := p.goModules(in.tags)
 	if err != nil {
@@ -72,7 +72,8 @@ func (p *project) goModules(tags string) ([]component, error) {
 	return sorted(out), nil
 }
 
-// npmPackages returns the packages of the page: those that the lock file does not mark as development dependencies.
+// npmPackages returns the packages of the frontend: those that the lock file marks neither as development dependencies
+// nor as optional.
 func (p *project) npmPackages() ([]component, error) {
 	data, err := os.ReadFile(p.path("frontend/package-lock.json"))
 	if err != nil {

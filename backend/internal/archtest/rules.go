@@ -213,7 +213,7 @@ var withinRules = []within{
 	{
 		name: "rendering", in: []string{"backend/transfer/render"},
 		allowed: []string{module + "/backend/chat", module + "/backend/internal/display", "github.com/yuin/goldmark"},
-		reason:  "an export is a pure function of the conversation, and depends on neither store nor edge",
+		reason:  "an export is a pure function of the conversation, and depends on neither the store nor a user interface",
 	},
 	{
 		name: "replay", in: []string{"backend/ledger"}, allowed: []string{module + "/backend/chat"},

@@ -10,8 +10,8 @@
 //
 // NAME is a point of Points, a switch of Switches, or an I/O site io.<class>.<op>: a place where user data is written
 // to disk. Classes are those of package faultfs (journal, file, backup, lock and others) and SQLite's files (db, wal,
-// shm, temp); ops are open, create, mkdir, write, sync, rename, remove, truncate and syncdir. A trailing * matches
-// any rest: io.* is every I/O site, counted together.
+// shm, temp); ops are open, create, mkdir, write, sync, rename, remove, truncate and syncdir. A trailing * makes
+// it a prefix: io.* is every I/O site, counted together.
 //
 // WHEN is N, only the Nth hit (the default is the first), or N+, that one and all later ones.
 //

@@ -27,7 +27,7 @@ var actions = []action{exit, fail, eio, enospc, short, power, skip, fill}
 
 // fault is what happens at some hits of the matching names.
 type fault struct {
-	name   string // a trailing * matches any rest
+	name   string // a trailing * makes it a prefix
 	from   int    // the first hit, from 1, at which it happens
 	onward bool   // and at all later ones
 	action action
@@ -35,7 +35,7 @@ type fault struct {
 }
 
 func (f *fault) matches(name string) bool {
-	if prefix, any := strings.CutSuffix(f.name, "*"); any {
+	if prefix, isPrefix := strings.CutSuffix(f.name, "*"); isPrefix {
 		return strings.HasPrefix(name, prefix)
 	}
 	return f.name == name
@@ -94,7 +94,7 @@ func parseFault(s string) (*fault, error) {
 		when, onward := strings.CutSuffix(parts[1], "+")
 		n, err := strconv.Atoi(when)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("when is a number from 1, or one and a +")
+			return nil, fmt.Errorf("when must be a number from 1, optionally followed by a +")
 		}
 		f.from, f.onward = n, onward
 	}
@@ -114,7 +114,7 @@ func (f *fault) check() error {
 			return fmt.Errorf("%s can only be skipped", f.name)
 		}
 	case f.name == "" || !known:
-		return fmt.Errorf("there is no point of this name")
+		return fmt.Errorf("there is no point with this name")
 	case f.action == short && !io:
 		return fmt.Errorf("only writes can be short")
 	case f.action == short && !strings.HasSuffix(f.name, ".write") && !strings.HasSuffix(f.name, "*"):

@@ -148,7 +148,7 @@ func isRuler(line string) bool {
 	return marks >= 3
 }
 
-// wrappedRunes is the length from which a line without an end mark counts as hard-wrapped.
+// wrappedRunes is the length from which a line without end punctuation counts as hard-wrapped.
 const wrappedRunes = 50
 
 // continues reports whether a line continues the open block.

@@ -1,4 +1,4 @@
-// Package intent classifies sentences by cue words of a dozen languages. It uses no grammar. The package is pure.
+// Package intent classifies sentences by cue words of many languages. It uses no grammar. The package is pure.
 package intent
 
 import (

@@ -17,7 +17,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// endlessBody is a response body without an end and without line breaks.
+// endlessBody is an endless response body without line breaks.
 type endlessBody struct {
 	read   int64
 	closed bool

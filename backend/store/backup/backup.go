@@ -42,7 +42,7 @@ type opener func(ctx context.Context, o ArchiveOptions, steps fs.FS) (*core.Core
 //
 // A backup is one file: a compact database. Two extra tables hold the description of the backup and what is not in
 // the database: the configuration and the journals of the steps that were running. Without the journals a restore
-// would lose the part of an answer that had arrived when the backup was made.
+// would lose the partial answer that had arrived when the backup was made.
 type Archive struct {
 	dir, ConfigFile string
 	clock           clock.Clock

@@ -41,7 +41,7 @@ func (a *Archive) Restore(ctx context.Context, path string, confirm func(chat.Re
 	lock, err := sqlite.LockWriter(a.dir, "")
 	if err != nil {
 		if e := chat.AsError(err); e.Code == chat.CodeLocked {
-			return chat.Restoration{}, e.WithHint("close that window, or leave the conversation in the terminal, then restore")
+			return chat.Restoration{}, e.WithHint("close that window, or exit the chat in the terminal, then restore")
 		}
 		return chat.Restoration{}, err
 	}

@@ -123,7 +123,7 @@ type copier struct {
 	ids     map[chat.TurnID]chat.TurnID // of the original's turns
 	files   map[chat.FileID]chat.FileID
 	pins    map[string]string // first version of a pin -> the copy's
-	pending []chat.TurnID     // final turns of the copy that no state covers yet
+	pending []chat.TurnID     // final turns of the copy that no state summary covers yet
 	seqs    []int64           // and their turn_seq
 }
 
@@ -171,8 +171,8 @@ func (c *copier) settings(id chat.SessionID) error {
 	return records.SetSettings(c.Tx, id, own)
 }
 
-// history writes the turns again, creates each state once its turns are final, and pins after each turn what was
-// pinned then.
+// history writes the turns again, creates each state summary once its turns are final, and pins after each turn what
+// was pinned then.
 func (c *copier) history() error {
 	states, pins := c.from.states, slices.SortedStableFunc(slices.Values(c.from.pins), func(a, b records.Pinned) int { return int(a.AfterTurnSeq - b.AfterTurnSeq) })
 	for i := 0; ; i++ {

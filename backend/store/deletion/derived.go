@@ -17,9 +17,8 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Data derived from a deleted turn: states, range summaries, titles, drafts. A line that shares a word with the
-// deleted text is replaced by [erased]. A line without a shared word cannot repeat the text, and is
-// kept.
+// Data derived from a deleted turn: state summaries, range summaries, titles, drafts. A line that shares a word with
+// the deleted text is replaced by [erased]. A line without a shared word cannot repeat the text, and is kept.
 
 // branches returns those from which a turn is visible.
 func (x *turnDeletion) branches() []string {
@@ -40,8 +39,8 @@ func (x *turnDeletion) first() int64 {
 	return first
 }
 
-// affectedStates returns the states that cover the turns and share words with them, unpacked. An unreadable state is
-// assumed to share some.
+// affectedStates returns the state summaries that cover the turns and share words with them, unpacked. An unreadable
+// state is assumed to share some.
 func (x *turnDeletion) affectedStates() ([]schema.StateRow, error) {
 	rows, err := sqlite.All[schema.StateRow](x.DB, `SELECT * FROM states WHERE branch_id IN ? AND covers_seq >= ? AND origin <> 'root' ORDER BY branch_id, state_seq`,
 		x.branches(), x.first())
@@ -54,8 +53,8 @@ func (x *turnDeletion) affectedStates() ([]schema.StateRow, error) {
 	return out, err
 }
 
-// states removes the deleted words and moves the head of each branch that shows the turn to a new state, so that a
-// worker that read the old head can no longer commit on it.
+// states removes the deleted words and moves the head of each branch that shows the turn to a new state summary, so
+// that a worker that read the old head can no longer commit on it.
 func (x *turnDeletion) states() error {
 	rows, err := x.affectedStates()
 	if err != nil {
@@ -73,7 +72,7 @@ func (x *turnDeletion) states() error {
 	return x.moveHeads()
 }
 
-// packStatesAlone repacks the states that are based on those about to change, without a base.
+// packStatesAlone repacks the state summaries that are based on those about to change, without a base.
 func (x *turnDeletion) packStatesAlone(ids []string) error {
 	if len(ids) == 0 {
 		return nil

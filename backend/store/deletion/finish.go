@@ -30,7 +30,7 @@ func FinishDeletions(ctx context.Context, s *Deletion) error {
 	if err != nil || len(rows) == 0 {
 		return sqlite.MapError(OpDelete, err)
 	}
-	err = errors.Join(faults.Point("delete.written"), search.DropVectorCache(s.search))
+	err = errors.Join(faults.Point("delete.written"), search.DeleteVectorCache(s.search))
 	for _, r := range rows {
 		if err == nil {
 			err = s.removeFiles(r)

@@ -123,8 +123,8 @@ func quotable(db *gorm.DB, ns []int64) (QuotedTexts, []byte, error) {
 func ArtifactOf(c chat.ChunkText) string {
 	who := string(c.Role)
 	who = cmp.Or(c.Speaker, who)
-	words := strings.NewReplacer("\r\n", "\n", "<", "&lt;").Replace(strings.TrimSpace(c.Text))
-	return "<m>[" + c.At.UTC().Format("2 January 2006") + "] " + who + ": " + words + "\n"
+	text := strings.NewReplacer("\r\n", "\n", "<", "&lt;").Replace(strings.TrimSpace(c.Text))
+	return "<m>[" + c.At.UTC().Format("2 January 2006") + "] " + who + ": " + text + "\n"
 }
 
 // QuoteArtifact writes a chunk as it appears in a request: inside a JSON string.

@@ -224,7 +224,7 @@ func (s *Sources) chunk(c schema.ChunkRow) (chat.ChunkText, bool, error) {
 		}
 		out.Source, out.File = f.text, &f.file
 	}
-	words := schema.ChunkText(out.Source, c)
-	out.Chunk = c.Chunk(words)
-	return out, schema.Spans(out.Source, c.StartOffset, c.EndOffset, words), nil
+	text := schema.ChunkText(out.Source, c)
+	out.Chunk = c.Chunk(text)
+	return out, schema.Spans(out.Source, c.StartOffset, c.EndOffset, text), nil
 }

@@ -6,7 +6,7 @@ import (
 	"contextinfinity/backend/store/schema"
 )
 
-// branchEvents are the events about branches and the states at their heads.
+// branchEvents are the events about branches and the state summaries at their heads.
 var branchEvents = map[ledger.Type]eventKind{
 	ledger.EventBranchCreated: kindOf((*Applier).branchCreated, func(c *Copying, d *ledger.BranchCreated) {
 		idOf(c, &d.ParentBranch)

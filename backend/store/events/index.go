@@ -134,7 +134,7 @@ func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 
 // parseRetrieved parses the output of RetrievedText.
 func parseRetrieved(record []byte) ([]schema.NamedRetrieval, error) {
-	bad := sqlite.Invalid("What was retrieved cannot be read.")
+	bad := sqlite.Invalid("The record of retrieved memory cannot be read.")
 	fields := strings.Split(string(record), " ")
 	if len(fields)%8 != 1 || fields[len(fields)-1] != "" {
 		return nil, bad
@@ -171,7 +171,7 @@ func (a *Applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 		for _, c := range d.Chunks {
 			indexing.Chunks = append(indexing.Chunks, chat.Chunk{Version: c.Version})
 		}
-		if _, err := DropSuperseded(a.Tx, turn, indexing); err != nil {
+		if _, err := DeleteSuperseded(a.Tx, turn, indexing); err != nil {
 			return err
 		}
 	}

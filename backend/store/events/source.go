@@ -45,9 +45,9 @@ func OnlyBlock(m chat.Message) string {
 	return ""
 }
 
-// DropSuperseded deletes the units, and with them the vectors, that a turn no longer has, and reports whether there
+// DeleteSuperseded deletes the units, and with them the vectors, that a turn no longer has, and reports whether there
 // were any. Chunks stay as the record of what was retrieved.
-func DropSuperseded(t *core.Tx, turn schema.TurnRow, i chat.Indexing) (bool, error) {
+func DeleteSuperseded(t *core.Tx, turn schema.TurnRow, i chat.Indexing) (bool, error) {
 	if i.Status == chat.IndexDegraded || i.Status == chat.IndexNone && len(i.Chunks) == 0 {
 		return false, nil
 	}

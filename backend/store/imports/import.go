@@ -26,10 +26,10 @@ type Imports struct {
 func New(c *core.Core, r *records.Records) *Imports { return &Imports{c, r} }
 
 // An imported conversation is written as if it had taken place here: turn by turn, event by event, with the times of
-// its source (SPEC 12). It is written in parts. Each part is one transaction with turns, the states that commit them,
-// and the keys that identify them. So a part is written completely or not at all, none of its turns is ever pending
-// (no model is needed), and an interrupted import continues with the missing turns. The last part writes the key of
-// the whole content, which marks the conversation as complete.
+// its source (SPEC 12). It is written in parts. Each part is one transaction with turns, the state summaries that
+// commit them, and the keys that identify them. So a part is written completely or not at all, none of its turns is
+// ever pending (no model is needed), and an interrupted import continues with the missing turns. The last part writes
+// the key of the whole content, which marks the conversation as complete.
 //
 // The same method serves a conversation that has grown. A turn is added after its parent if that is the last turn of
 // its branch, otherwise on a new branch beside what was written here since.
@@ -135,7 +135,7 @@ type turnPosition struct {
 	id      chat.TurnID
 	seq     int64
 	at      time.Time
-	summary *string // of a state that ends with it; nil: there may be none
+	summary *string // of a state summary that ends with it; nil: there may be none
 }
 
 func (m *Importer) run() error {

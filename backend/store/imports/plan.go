@@ -15,7 +15,7 @@ type ImportPart struct {
 	Last bool // no part follows
 }
 
-// importRun is a series of consecutive turns of one branch that one state commits.
+// importRun is a series of consecutive turns of one branch that one state summary commits.
 type importRun struct {
 	on    *branchTip
 	forks bool
@@ -26,7 +26,7 @@ type importRun struct {
 	state chat.State // commits the run; empty if no turn has an answer
 }
 
-// answered returns the run's turns that a state commits.
+// answered returns the run's turns that a state summary commits.
 func (r *importRun) answered() []*transfer.Turn {
 	var out []*transfer.Turn
 	for _, t := range r.turns {
@@ -64,7 +64,7 @@ func (m *Importer) Plan() (ImportPart, error) {
 		run.turns = append(run.turns, t)
 		m.positions[t.Key] = &turnPosition{on: run.on, seq: run.on.tip}
 		m.addQuestion(t)
-		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.Conversation.Current { // a state ends at each fork, so that each branch has one to build on
+		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.Conversation.Current { // a state summary ends at each fork, so that each branch has one to build on
 			open = nil
 		}
 	}
@@ -145,7 +145,7 @@ func sourceName(s transfer.Source) string {
 	return "the source"
 }
 
-// summarize creates the states that commit the part's runs.
+// summarize creates the state summaries that commit the part's runs.
 func (m *Importer) summarize(part ImportPart) error {
 	for _, run := range part.runs {
 		pins, err := m.startFrom(run)
@@ -204,8 +204,8 @@ func (m *Importer) startFrom(run *importRun) ([]chat.Pin, error) {
 	return m.Store.records.Pins(m.Ctx, run.on.id)
 }
 
-// startFromFork is like startFrom, for a run that forks off after a turn. If this import created a state that ends with
-// that turn, it is used; otherwise the turns missing in the base state are summarized for the fork.
+// startFromFork is like startFrom, for a run that forks off after a turn. If this import created a state summary that
+// ends with that turn, it is used; otherwise the turns missing in the base are summarized for the fork.
 func (m *Importer) startFromFork(run *importRun) ([]chat.Pin, error) {
 	if run.from.summary != nil {
 		run.on.summary = run.from.summary

@@ -23,7 +23,7 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	if err != nil {
 		return "", err
 	}
-	started, ended := w.moments(t)
+	started, ended := w.turnTimes(t)
 	w.Now = started
 	row, err := records.Accept(w.m.Store.Core, w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.retryOf(t)})
 	if err != nil {
@@ -40,7 +40,7 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	if Ended(t) {
 		err = w.answer(&row, t)
 	} else {
-		err = w.failed(&row, t)
+		err = w.fail(&row, t)
 	}
 	s := w.m.positions[t.Key]
 	s.id, s.at = id, w.Now
@@ -98,8 +98,8 @@ func (w *importTx) respond(row *schema.TurnRow) error {
 	return records.EnterPhase(w.Tx, row, chat.PhaseResponding)
 }
 
-// failed ends a turn without a final answer. A partial answer stays with its call, as in a turn that failed here.
-func (w *importTx) failed(row *schema.TurnRow, t *transfer.Turn) error {
+// fail ends a turn without a final answer. A partial answer stays with its call, as in a turn that failed here.
+func (w *importTx) fail(row *schema.TurnRow, t *transfer.Turn) error {
 	failure := chat.Failure{Code: chat.CodeProvider, Message: schema.Clean(t.Failure)}
 	switch {
 	case failure.Message == "" && t.Assistant != nil:
@@ -165,16 +165,17 @@ func (w *importTx) blocks(list chat.Blocks, files *chat.Blocks) (chat.Blocks, er
 	return list, nil
 }
 
-// document stores a document, once per session. One without any text is not stored as a file and stays unchanged.
+// document stores a document, once per session. One without any text is not stored as a file: it becomes an unknown
+// block with its JSON.
 func (w *importTx) document(d chat.Document) (chat.Block, error) {
-	words := schema.Clean(d.Text)
-	if strings.TrimSpace(words) == "" {
+	text := schema.Clean(d.Text)
+	if strings.TrimSpace(text) == "" {
 		raw, err := chat.MarshalJSON(chat.Blocks{d})
 		return chat.Unknown{Provider: string(w.m.Conversation.Source), Raw: raw}, err
 	}
-	excerpt, tokens := w.m.Rules.Excerpt(words)
-	d.Name, d.Text, d.Tokens, d.Complete = schema.Clean(d.Name), excerpt, tokens, excerpt == words
-	sum := codec.Hash([]byte(words))
+	excerpt, tokens := w.m.Rules.Excerpt(text)
+	d.Name, d.Text, d.Tokens, d.Complete = schema.Clean(d.Name), excerpt, tokens, excerpt == text
+	sum := codec.Hash([]byte(text))
 	existing, err := sqlite.All[chat.FileID](w.DB, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.Session, sum)
 	if err != nil {
 		return nil, err
@@ -185,6 +186,6 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 	}
 	d.File = chat.FileID(w.NewID())
 	err = w.Run(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.Session, d.Name, schema.Clean(d.MediaType), len(words), w.Stamp(), sum, tokens, []byte(words))
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.Session, d.Name, schema.Clean(d.MediaType), len(text), w.Stamp(), sum, tokens, []byte(text))
 	return d, err
 }

@@ -245,8 +245,8 @@ func (w *importTx) recordImport() error {
 	})
 }
 
-// moments returns when a turn began and ended, as far as its source says.
-func (w *importTx) moments(t *transfer.Turn) (started, ended time.Time) {
+// turnTimes returns when a turn began and ended, as far as its source says.
+func (w *importTx) turnTimes(t *transfer.Turn) (started, ended time.Time) {
 	started = w.m.moment(t.CreatedAt)
 	if started.IsZero() {
 		started = w.Now

@@ -105,7 +105,7 @@ func (s *Queue) Orphaned() int {
 	return int(s.orphaned.Swap(0))
 }
 
-// PendingIDs returns the final turns of all sessions that no state covers yet.
+// PendingIDs returns the final turns of all sessions that no state summary covers yet.
 func (s *Queue) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
 	return core.All[chat.TurnID](ctx, s, "turn.pending", `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)
 }

@@ -83,10 +83,10 @@ func insertBranch(t *core.Tx, b schema.BranchRow) error {
 
 // Fork starts a branch after a turn of a lineage, or before its first (SPEC 4).
 //
-// Its base is the newest state of the lineage that covers nothing after that turn. If one state committed a run of
-// turns across the fork point, the base lacks the first turns of the run; p.Fallback, if given, is then committed as
-// the child's first state, so that its head covers them. CodeConflict: the turn, or an earlier one, is still pending
-// or running.
+// Its base is the newest state summary of the lineage that covers nothing after that turn. If one state committed a run
+// of turns across the fork point, the base lacks the first turns of the run; p.Fallback, if given, is then committed as
+// the child's first state summary, so that its head covers them. CodeConflict: the turn, or an earlier one, is still
+// pending or running.
 func (s *Records) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
 	child, err := core.Change(ctx, s.Core, "branch.fork", func(t *core.Tx) (schema.BranchRow, error) { return Fork(t, p) })
 	return child.Branch(), err
@@ -173,7 +173,7 @@ func forkBase(db *gorm.DB, segs []core.Segment, seq int64) (schema.StateRow, err
 	return row, row.Unpack(db)
 }
 
-// forkFallback gives the child its own state over the turns that its base lacks.
+// forkFallback gives the child its own state summary over the turns that its base lacks.
 func forkFallback(t *core.Tx, child *schema.BranchRow, base schema.StateRow, f *chat.ForkState) error {
 	if f == nil || base.CoversSeq >= child.ForkSeq {
 		return nil
@@ -188,9 +188,9 @@ func forkFallback(t *core.Tx, child *schema.BranchRow, base schema.StateRow, f *
 	return InsertState(t, st, nil, 1)
 }
 
-// ForkBase returns what a fork after a turn would be based on: its base state, and the committed turns up to the fork
-// point that this state does not cover, which the caller summarizes for ForkPoint.Fallback. After is empty for a fork
-// before the first turn.
+// ForkBase returns what a fork after a turn would be based on: its base state summary, and the committed turns up to
+// the fork point that this state does not cover, which the caller summarizes for ForkPoint.Fallback. After is empty for
+// a fork before the first turn.
 func (s *Records) ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error) {
 	var base schema.StateRow
 	var turns []schema.TurnRow

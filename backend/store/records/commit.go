@@ -14,9 +14,9 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// Commit is TX-B: it stores a new state over the oldest pending turns, moves the head to it by compare-and-swap on the
-// epoch, and queues index_turn for each turn (SPEC 2.2, 4). A stale epoch, or turns that are not the oldest pending
-// ones in order, are CodeConflict and change nothing.
+// Commit is TX-B: it stores a new state summary over the oldest pending turns, moves the head to it by compare-and-swap
+// on the epoch, and queues index_turn for each turn (SPEC 2.2, 4). A stale epoch, or turns that are not the oldest
+// pending ones in order, are CodeConflict and change nothing.
 func (s *Records) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 	st, err := core.Change(ctx, s.Core, "state.commit", func(t *core.Tx) (schema.StateRow, error) { return Commit(t, c) })
 	return st.State(), err
@@ -117,7 +117,7 @@ func NextState(t *core.Tx, branch schema.BranchRow, c chat.Commit, turns []schem
 	return st, err
 }
 
-// InsertState makes a state the head of its branch, and commits the turns. epoch is the branch's new epoch: the
+// InsertState makes a state summary the head of its branch, and commits the turns. epoch is the branch's new epoch: the
 // caller checked the old one in the same transaction.
 func InsertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int64) error {
 	base, err := t.PayloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, schema.Text(st.ParentID))
@@ -135,7 +135,7 @@ func InsertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int6
 	})
 }
 
-// committedMetrics returns what was measured while creating a state (SRD 15.1).
+// committedMetrics returns what was measured while creating a state summary (SRD 15.1).
 func committedMetrics(c chat.Commit) chat.TurnMetrics {
 	check := chat.CheckOf(c.Origin, c.Validation)
 	return chat.TurnMetrics{SummarizeMs: c.SummarizeMs, ValidationTries: check.Tries, ValidationResult: check.Result}

@@ -138,8 +138,8 @@ func (s entries) reserve(t *core.Tx, id, name string) (entry, created string, er
 	return entry, t.Stamp(), nil
 }
 
-// DropAssistant deletes an assistant. Sessions with its settings keep them.
-func (s *Records) DropAssistant(ctx context.Context, id chat.AssistantID) error {
+// DeleteAssistant deletes an assistant. Sessions with its settings keep them.
+func (s *Records) DeleteAssistant(ctx context.Context, id chat.AssistantID) error {
 	return s.Write(ctx, "assistant.drop", func(t *core.Tx) error {
 		if _, err := assistantByID(t.DB, id); err != nil {
 			return err
@@ -205,8 +205,8 @@ func (s *Records) PutSavedPrompts(ctx context.Context, list []chat.SavedPrompt) 
 	return out, err
 }
 
-// DropSavedPrompt deletes a saved prompt.
-func (s *Records) DropSavedPrompt(ctx context.Context, id chat.SavedPromptID) error {
+// DeleteSavedPrompt deletes a saved prompt.
+func (s *Records) DeleteSavedPrompt(ctx context.Context, id chat.SavedPromptID) error {
 	return s.Write(ctx, "prompt.drop", func(t *core.Tx) error {
 		n, err := t.Exec(`DELETE FROM saved_prompts WHERE id = ?`, string(id))
 		if err == nil && n == 0 {

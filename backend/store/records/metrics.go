@@ -207,7 +207,7 @@ func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.M
 	return s.usageOf(ctx, `SELECT t.primary_model AS model, t.usage_json AS usage FROM turns t JOIN sessions s ON s.id = t.session_id WHERE `+where, args)
 }
 
-// BackgroundUsage sums the token usage of the calls that wrote states, titles and range summaries, as their
+// BackgroundUsage sums the token usage of the calls that wrote state summaries, titles and range summaries, as their
 // validations recorded it, like UsageByModel. Calls whose result was not stored are not included.
 func (s *Records) BackgroundUsage(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
 	// A duplicate gets copies of range summaries at the moment when it is created.

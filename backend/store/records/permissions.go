@@ -55,8 +55,8 @@ func (s *Records) PutToolPermission(ctx context.Context, p chat.ToolPermission) 
 	})
 }
 
-// DropToolPermission deletes a decision; later calls ask again.
-func (s *Records) DropToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error {
+// DeleteToolPermission deletes a decision; later calls ask again.
+func (s *Records) DeleteToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error {
 	return s.Write(ctx, "permission.drop", func(t *core.Tx) error {
 		n, err := t.Exec(`DELETE FROM tool_permissions WHERE source = ? AND tool = ? AND session_id = ?`, source, tool, string(session))
 		if err == nil && n == 0 {

@@ -132,8 +132,8 @@ func (s *Records) createFileSession(t *core.Tx, n chat.NewProjectFile, sum []byt
 	return session.ID, err
 }
 
-// DropProjectFiles removes files of a kind from a project; paths nil: all of the kind.
-func (s *Records) DropProjectFiles(ctx context.Context, id chat.ProjectID, kind chat.ProjectFileKind, paths []string) error {
+// DeleteProjectFiles removes files of a kind from a project; paths nil: all of the kind.
+func (s *Records) DeleteProjectFiles(ctx context.Context, id chat.ProjectID, kind chat.ProjectFileKind, paths []string) error {
 	return s.Write(ctx, "project.drop", func(t *core.Tx) error { return dropProjectFiles(t, id, kind, paths) })
 }
 

@@ -1,6 +1,6 @@
 // Package records reads and writes the transcript and what follows from it (sessions, branches, turns, steps, tool
-// calls, pins, states, summaries, documents), and what belongs to no session: projects, the library, permissions,
-// other programs and settings.
+// calls, pins, state and range summaries, documents), and what belongs to no session: projects, the library,
+// permissions, other programs and settings.
 package records
 
 import (
@@ -204,13 +204,13 @@ func (s *Records) SetSessionSettings(ctx context.Context, id chat.SessionID, v c
 	v.SystemPrompt, v.AssistantName = schema.Clean(v.SystemPrompt), schema.Clean(v.AssistantName)
 	return s.Write(ctx, "session.settings", func(t *core.Tx) error {
 		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // also refuses NaN
-			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")
+			return sqlite.Invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or leave it unset")
 		}
 		if !slices.Contains(chat.Efforts, v.Effort) {
-			return sqlite.Invalid("%q is not a reasoning effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
+			return sqlite.Invalid("%q is not a reasoning effort.", v.Effort).WithHint("choose minimal, low, medium or high, or leave it unset")
 		}
 		if !slices.Contains([]chat.Scope{"", chat.ScopeLineage, chat.ScopeSession, chat.ScopeProject, chat.ScopeAll}, v.MemoryScope) {
-			return sqlite.Invalid("%q is not a scope of memory.", v.MemoryScope).WithHint("choose lineage, session, project or all, or none")
+			return sqlite.Invalid("%q is not a scope of memory.", v.MemoryScope).WithHint("choose lineage, session, project or all, or leave it unset")
 		}
 		return SetSettings(t, id, v)
 	})

@@ -20,8 +20,8 @@ func (s *Records) Settings(ctx context.Context, prefix string) (map[string]strin
 	return found, err
 }
 
-// DropSetting deletes a piece of application state. A missing one is not an error.
-func (s *Records) DropSetting(ctx context.Context, key string) error {
+// DeleteSetting deletes a piece of application state. A missing one is not an error.
+func (s *Records) DeleteSetting(ctx context.Context, key string) error {
 	return s.Write(ctx, "setting.drop", func(t *core.Tx) error {
 		return t.Run(`DELETE FROM settings WHERE key = ?`, key)
 	})

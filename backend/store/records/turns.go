@@ -107,7 +107,7 @@ func (s *Records) LineageBounds(ctx context.Context, branch chat.BranchID) (firs
 	return first, last, int(last), err
 }
 
-// PendingTurns returns the lineage's final turns that no state covers yet, in order.
+// PendingTurns returns the lineage's final turns that no state summary covers yet, in order.
 func (s *Records) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.Turn, error) {
 	rows, err := core.OnLineage(ctx, s, "turn.pending", branch, func(db *gorm.DB, segs []core.Segment) ([]schema.TurnRow, error) {
 		return core.InScope[schema.TurnRow](db, segs, core.ScopeCTE+inOrder(`t.phase = 'ResponseFinalized'`))
@@ -251,7 +251,7 @@ func newestManifest(db *gorm.DB, segs []core.Segment, before int64) (string, err
 	return "", nil
 }
 
-// State reads one state.
+// State reads one state summary.
 func (s *Records) State(ctx context.Context, id chat.StateID) (chat.State, error) {
 	row, err := core.Query(ctx, s, "state.read", func(db *gorm.DB) (schema.StateRow, error) { return StateByID(db, id) })
 	return row.State(), err
@@ -265,7 +265,7 @@ func StateByID(db *gorm.DB, id chat.StateID) (schema.StateRow, error) {
 	return row, row.Unpack(db)
 }
 
-// States returns the states of a branch's lineage, newest first, the root last.
+// States returns the state summaries of a branch's lineage, newest first, the root last.
 func (s *Records) States(ctx context.Context, branch chat.BranchID) ([]chat.State, error) {
 	rows, err := core.OnLineage(ctx, s, "state.list", branch, func(db *gorm.DB, segs []core.Segment) ([]schema.StateRow, error) {
 		rows, err := core.InScope[schema.StateRow](db, segs, core.ScopeCTE+`
@@ -302,7 +302,7 @@ func (s *Records) unpackStates(ctx context.Context, db *gorm.DB, rows []schema.S
 	return nil
 }
 
-// StateTurnSeq returns the turn_seq of the last turn a state covers, 0 for a root.
+// StateTurnSeq returns the turn_seq of the last turn a state summary covers, 0 for a root.
 func (s *Records) StateTurnSeq(ctx context.Context, id chat.StateID) (int64, error) {
 	return core.Query(ctx, s, "state.read", func(db *gorm.DB) (int64, error) {
 		return sqlite.One[int64](db, "state", id, `SELECT covers_seq FROM states WHERE id = ?`, id)

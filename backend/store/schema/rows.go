@@ -99,10 +99,10 @@ type StateRow struct {
 
 func (StateRow) TableName() string { return "states" }
 
-// StateSchema is the version of a state's form.
+// StateSchema is the version of a state summary's form.
 const StateSchema = 1
 
-// Hash covers the content of a state.
+// Hash covers the content of a state summary.
 func (r StateRow) Hash() []byte {
 	return codec.Hash([]byte(r.Summary), []byte{0}, []byte(r.PinnedFacts))
 }

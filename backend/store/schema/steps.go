@@ -39,7 +39,7 @@ func (r StepRow) Items() (string, error) {
 		return codec.UnpackText(r.ItemsZ)
 	}
 	if r.NormalizedItemsJSON != "" || r.Answer == nil {
-		return "", errors.New("items that are based on an answer that is missing or differs")
+		return "", errors.New("the items are a delta of an answer that is missing or has changed")
 	}
 	items, err := codec.UnpackOn([]byte(*r.Answer), r.ItemsZ)
 	return string(items), err

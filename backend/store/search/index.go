@@ -44,7 +44,7 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 		}
 		record := ledger.TurnIndexed{Status: i.Status, Chunks: stored.record}
 		clear(sources)
-		if record.Dropped, err = events.DropSuperseded(t, turn, i); err != nil {
+		if record.Dropped, err = events.DeleteSuperseded(t, turn, i); err != nil {
 			return err
 		}
 		if err := indexVectors(t, stored.units, i.Vectors); err != nil {

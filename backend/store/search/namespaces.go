@@ -210,9 +210,9 @@ func retireOthers(t *core.Tx, id int64) error {
 	return t.Run(`UPDATE namespaces SET state = 'retired' WHERE id <> ? AND state <> 'retired'`, id)
 }
 
-// DropRetired deletes up to limit vectors of retired or deleted namespaces, and reports whether there may be more.
+// DeleteRetired deletes up to limit vectors of retired or deleted namespaces, and reports whether there may be more.
 // Their rows stay, so that an id is never reused for another embedder.
-func (s *Search) DropRetired(ctx context.Context, limit int) (more bool, err error) {
+func (s *Search) DeleteRetired(ctx context.Context, limit int) (more bool, err error) {
 	const op = "namespace.drop"
 	var unused []int64
 	err = s.Read(ctx, op, func(db *gorm.DB) (err error) {

@@ -268,7 +268,7 @@ func CheckVectorCache(ctx context.Context, s *Search) error {
 	if err == nil {
 		return nil
 	}
-	removed := DropVectorCache(s)
+	removed := DeleteVectorCache(s)
 	if errors.Is(err, ErrStaleCache) {
 		err = nil
 	}
@@ -380,8 +380,8 @@ func Sealed(block []byte) []byte {
 	return append(le.AppendUint32(out, crc32.Checksum(block, castagnoli)), block...)
 }
 
-// DropVectorCache deletes the cache. It is rebuilt later.
-func DropVectorCache(s *Search) error {
+// DeleteVectorCache deletes the cache. It is rebuilt later.
+func DeleteVectorCache(s *Search) error {
 	s.cache.Lock()
 	defer s.cache.Unlock()
 	return s.removeVectorCache()

@@ -24,7 +24,7 @@ func (a *Audit) TurnSequences() {
 		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id")+` ORDER BY t.branch_id, t.turn_seq`)
 }
 
-// StateSequences checks that the states of a branch continue from its base; the root is 0.
+// StateSequences checks that the state summaries of a branch continue from its base; the root is 0.
 func (a *Audit) StateSequences() {
 	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
 		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
@@ -86,7 +86,7 @@ func (a *Audit) Heads() {
 	a.covered()
 }
 
-// covered checks that a state follows its parent and covers the turns that name it.
+// covered checks that a state summary follows its parent and covers the turns that name it.
 func (a *Audit) covered() {
 	states, err := sqlite.All[struct{ ID string }](a.DB, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
 		WHERE (s.parent_id IS NOT NULL AND (p.id IS NULL OR p.state_seq <> s.state_seq - 1 OR p.covers_seq > s.covers_seq)
@@ -217,7 +217,7 @@ func (a *Audit) textIndexForm() {
 		switch entry {
 		case "version=4", "data blob", "docsize blob", "idx blob":
 		default:
-			a.add(findIndex, "units_fts", entry, "The text index is not as SQLite writes it; it can be rebuilt from the units.")
+			a.add(findIndex, "units_fts", entry, "The text index contains values in a form that SQLite does not write; it can be rebuilt from the units.")
 		}
 	}
 }

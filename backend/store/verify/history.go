@@ -31,7 +31,7 @@ func (a *Audit) summaries() {
 		if r.SupersededBy != nil {
 			newer, ok := ranges[*r.SupersededBy]
 			a.expect(ok && newer.ID != r.ID && newer.BranchID == r.BranchID && newer.FromSeq <= r.FromSeq && newer.ToSeq >= r.ToSeq,
-				findHistory, "summaries", r.ID, "What superseded it does not represent its turns.")
+				findHistory, "summaries", r.ID, "The summary that superseded it does not represent its turns.")
 		}
 		a.Have.Summaries[r.ID] = r.ToLedgerRecord()
 	})

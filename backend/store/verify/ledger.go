@@ -105,7 +105,7 @@ func (a *Audit) differs(d ledger.Difference) {
 	var fields []string
 	for _, f := range d.Fields {
 		if f == "retrieved" {
-			a.add(FindReplay, "retrieved", d.ID, "What was retrieved for it is not what the ledger says.")
+			a.add(FindReplay, "retrieved", d.ID, "Its record of retrieved memory is not what the ledger says.")
 		} else {
 			fields = append(fields, f)
 		}
@@ -158,7 +158,7 @@ func (a *Audit) deletions() {
 	}
 	var err error
 	a.deleted, err = core.DeletionsIn(a.DB, a.session)
-	a.expect(err == nil, findUnreadable, "events", a.session, "What was deleted cannot be read.")
+	a.expect(err == nil, findUnreadable, "events", a.session, "The permanent deletions cannot be read.")
 	receipts, err := sqlite.All[string](a.DB, `SELECT id FROM receipts`)
 	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
 	recorded := map[string]bool{}

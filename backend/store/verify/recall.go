@@ -45,7 +45,7 @@ func (a *Audit) vectors() {
 	err := sqlite.Stream(a.DB, func(r row) {
 		id := sqlite.Itoa(r.NamespaceID) + "/" + sqlite.Itoa(r.UnitN)
 		if r.Dimension == nil || r.ID == nil {
-			a.add(findVector, "unit_embeddings", id, "It is the vector of a unit, or in a namespace, that does not exist.")
+			a.add(findVector, "unit_embeddings", id, "Its unit or its namespace does not exist.")
 			return
 		}
 		a.expect(codec.IntactVector(r.Vector, *r.Dimension), findVector, "unit_embeddings", id, "It cannot be read; if it is deleted, it is computed again.")
@@ -72,7 +72,7 @@ func (a *Audit) retrievedHere() {
 	err := sqlite.Stream(a.DB, func(r row) { rows[r.Turn] = append(rows[r.Turn], r.Row) }, `SELECT r.*, coalesce(c.id, '') AS chunk_id, t.id AS turn
 		FROM turns t JOIN retrieved r ON r.turn_n = t.n LEFT JOIN chunks c ON c.n = r.chunk_n
 		WHERE t.session_id = ? AND r.rank > 0 ORDER BY r.turn_n, r.rank, c.id`, a.session)
-	a.expect(err == nil, findUnreadable, "retrieved", a.session, "What was retrieved cannot be read.")
+	a.expect(err == nil, findUnreadable, "retrieved", a.session, "Records of retrieved memory cannot be read.")
 	for id, list := range rows {
 		if t := a.Have.Turns[id]; t != nil {
 			t.Retrieved = ledger.SumOf(events.RetrievedText(list))
@@ -98,14 +98,14 @@ func (a *Audit) retrievedElsewhere() {
 			t.Retrieved = sum
 		}
 	}, `SELECT content FROM blobs WHERE session_id = ? AND media_type = ?`, a.session, events.RetrievedElsewhere)
-	a.expect(err == nil, findUnreadable, "blobs", a.session, "What was retrieved cannot be read.")
+	a.expect(err == nil, findUnreadable, "blobs", a.session, "Records of retrieved memory cannot be read.")
 }
 
 // strayRetrievals finds retrievals of missing turns or chunks.
 func (a *Audit) strayRetrievals() {
 	strays, err := sqlite.All[struct{ TurnN, ChunkN int64 }](a.DB, `SELECT r.turn_n, r.chunk_n FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
 		LEFT JOIN turns t ON t.n = r.turn_n WHERE c.n IS NULL OR t.n IS NULL ORDER BY 1, 2`)
-	a.expect(err == nil, findUnreadable, "retrieved", "", "What was retrieved cannot be read.")
+	a.expect(err == nil, findUnreadable, "retrieved", "", "Records of retrieved memory cannot be read.")
 	for _, r := range strays {
 		a.add(findForeignKey, "retrieved", sqlite.Itoa(r.TurnN)+"/"+sqlite.Itoa(r.ChunkN), "It belongs to a turn or a chunk that does not exist.")
 	}

@@ -110,7 +110,7 @@ func (a *Audit) turnPhase(r schema.TurnRow) {
 		bad("It is %s with outcome %q.", phase, outcome)
 	}
 	if committed := final && phase != chat.PhaseResponseFinalized; committed != (r.StateAfter != nil) {
-		bad("It is %s, which does not fit whether a state covers it.", phase)
+		bad("It is %s, which does not fit whether a state summary covers it.", phase)
 	}
 	if failed := outcome == chat.OutcomeFailed || outcome == chat.OutcomeDiscarded; failed != (phase == chat.PhaseFailed) {
 		bad("It is %s with outcome %q.", phase, outcome)

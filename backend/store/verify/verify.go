@@ -286,8 +286,8 @@ func (a *Audit) references() {
 }
 
 // times checks stored times.
-func (a *Audit) times(table, id string, moments ...*string) {
-	for _, m := range moments {
+func (a *Audit) times(table, id string, timestamps ...*string) {
+	for _, m := range timestamps {
 		if m == nil {
 			continue
 		}

@@ -221,7 +221,7 @@ func commandResult(err error, printed string) tools.Output {
 	case errors.As(err, &exit) && exit.Exited():
 		return failure("exit code %d\n%s", exit.ExitCode(), printed)
 	}
-	return failure("The command was ended by a signal (%s). Its output:\n%s", err, printed)
+	return failure("The command was terminated by a signal (%s). Its output:\n%s", err, printed)
 }
 
 // environment returns the part of the program's environment for a command, without keys.

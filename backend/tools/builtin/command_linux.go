@@ -98,7 +98,7 @@ func RunCommand(args []string, errs io.Writer) int {
 	signal.Notify(stopped, syscall.SIGTERM, syscall.SIGINT)
 	runtime.LockOSThread() // the shell gets a signal when this thread ends
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		fmt.Fprintln(errs, "the command was not run: processes that it starts could not be ended:", err)
+		fmt.Fprintln(errs, "the command was not run: processes that it starts could not be terminated:", err)
 		return exitNotRun
 	}
 	if confine == ConfinedLandlock {

@@ -122,9 +122,9 @@ func (r *contentReader) next() (*contentHead, error) {
 	case err != nil:
 		return nil, refused("contents.zst cannot be read: %v", err)
 	case head.Size < 0 || head.Size > MaxContentBytes:
-		return nil, hostile("a content of event %d has %d bytes; the maximum is %d", head.Seq, head.Size, int64(MaxContentBytes))
+		return nil, hostile("a content of event %d is %d bytes; the limit is %d", head.Seq, head.Size, int64(MaxContentBytes))
 	case r.read+head.Size > MaxContentsBytes:
-		return nil, hostile("its contents have more than %d bytes", int64(MaxContentsBytes))
+		return nil, hostile("its contents are more than %d bytes", int64(MaxContentsBytes))
 	}
 	r.head = &head
 	return r.head, nil

@@ -30,7 +30,7 @@ type BranchRow struct {
 	Pending   int           `json:"pending"`
 	LastSeq   int64         `json:"last_seq"`
 	HeadState chat.StateID  `json:"head_state"`
-	HeadSeq   int64         `json:"head_seq"`      // of the state
+	HeadSeq   int64         `json:"head_seq"`      // of the state summary
 	HeadTurn  int64         `json:"head_turn_seq"` // the last turn that the head covers
 	Epoch     int64         `json:"epoch"`
 	Archived  bool          `json:"archived"`

@@ -190,7 +190,7 @@ func describeBlock(b chat.Block) string {
 	case chat.Document:
 		part := "a part of it was sent"
 		if b.Complete {
-			part = "sent whole"
+			part = "sent in full"
 		}
 		return "Document: " + display.OneLine(b.Name) + " (" + count(b.Tokens, "token") + ", " + part + ")."
 	case chat.Memory:

@@ -14,7 +14,7 @@ test.describe('first run', () => {
 
     await page.getByLabel('API key').fill(canaryKey);
     await page.getByRole('button', { name: 'Test the key' }).click();
-    await expect(page.getByText(/does not say which provider/)).toBeVisible(); // several vendors use the prefix sk-
+    await expect(page.getByText(/provider cannot be determined from this key/)).toBeVisible(); // several vendors use the prefix sk-
     expect(vendors.keys).toEqual(new Set());
     await page.getByRole('button', { name: 'OpenAI', exact: true }).click();
     await expect(page.getByRole('status').filter({ hasText: /OpenAI.*model/ })).toBeVisible();

@@ -54,7 +54,7 @@ test('the notice links to the report under Activity, and the report to turns of 
 
   await launch();
   const recovery = new Recovery(page);
-  await expect(recovery.notice).toContainText('2 things were found and recovered');
+  await expect(recovery.notice).toContainText('2 problems were found and handled');
   await recovery.notice.getByRole('button', { name: 'Show' }).click();
   await expect(recovery.report).toBeVisible();
   await expect(page.getByRole('tab', { name: /^Activity/ })).toBeFocused();

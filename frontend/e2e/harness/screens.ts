@@ -82,11 +82,11 @@ export const panels: readonly Screen[] = [
   }),
   panel('xray', 'Show the next prompt'),
   panel('xray-saw', 'Show the next prompt', async (page) => {
-    await page.getByRole('radio', { name: 'Saw' }).click();
+    await page.getByRole('radio', { name: 'Sent' }).click();
     await expect(page.getByRole('tabpanel')).toContainText('Assembled again');
   }),
   panel('xray-raw', 'Show the next prompt', async (page) => {
-    await page.getByRole('radio', { name: 'Saw' }).click();
+    await page.getByRole('radio', { name: 'Sent' }).click();
     await page.getByRole('radio', { name: 'Raw' }).click();
     await expect(page.getByRole('tabpanel').locator('pre').first()).toBeVisible();
   }),

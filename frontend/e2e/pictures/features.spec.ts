@@ -198,7 +198,7 @@ test('the first run with a local server', async ({ launch, page }) => {
     await bothSizes(page, 'first-start-server');
     await page.getByLabel('API key').fill(canaryKey);
     await page.getByRole('button', { name: 'Test the key' }).click();
-    await expect(page.getByText(/does not say which provider/)).toBeVisible();
+    await expect(page.getByText(/provider cannot be determined from this key/)).toBeVisible();
     await bothSizes(page, 'first-start-key');
     await page.getByLabel('API key').fill('');
     await page.getByRole('button', { name: 'Start with llama3.2:3b' }).click();

@@ -80,7 +80,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
       await until('the answer', async () => (await page.text()).includes('It was the lag.'));
 
       await openTab('X-ray');
-      await page.press('Saw', panel);
+      await page.press('Sent', panel);
       await until('the context of the turn', async () => /Against #\d+/.test(await panelText()));
       await page.run(`[...document.querySelectorAll('${panel} summary')].find((summary) => summary.innerText.includes('Retrieved memory')).click()`);
       await until('the retrieved memory', async () => (await rows('[data-section="retrieved"] li')).some((row) => /^About [^*<]+, step \d+/.test(row)));
@@ -175,7 +175,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
         await page.run(`for (const summary of document.querySelectorAll('${panel} details:not([open]) > summary')) summary.click()`);
         const text = await panelText();
         expect(text).toContain({ librarian: 'librarian, mock', fallback: 'built-in rules' }[state.origin]);
-        expect(text).toMatch({ passed: /Passed on try 1/, repaired: new RegExp(`Repaired after ${state.tries} tr`), failed: new RegExp(`Made without a model, after ${state.tries} tr`) }[state.check]);
+        expect(text).toMatch({ passed: /Passed on attempt 1/, repaired: new RegExp(`Repaired after ${state.tries} attempt`), failed: new RegExp(`Generated without a model, after ${state.tries} failed attempt`) }[state.check]);
         for (const entry of [...state.added, ...state.missing]) expect(text).toContain(entry);
         if (state.reason) expect(text).toContain(state.reason.replace(/^it /, ''));
       }

@@ -9,10 +9,10 @@ export interface DraggedTurn {
 const type = 'application/x-contextinfinity-turn';
 
 /** A drag of a turn begins. For other programs it contains the turn's text. */
-export function putTurn(event: DragEvent, turn: DraggedTurn, words: string): void {
+export function putTurn(event: DragEvent, turn: DraggedTurn, text: string): void {
   if (!event.dataTransfer) return;
   carry(event, type, JSON.stringify(turn));
-  event.dataTransfer.setData('text/plain', words);
+  event.dataTransfer.setData('text/plain', text);
   event.dataTransfer.effectAllowed = 'copy';
 }
 

@@ -38,8 +38,8 @@ describe('texts of the composer', () => {
   it.each([
     [12, 14_088, 0, 50_000, 'next 14.1k / 50k', false], [12, 1_188, 6_000, 50_000, 'next 1.2k–7.2k / 50k', false], [10, 48_990, 6_000, 50_000, 'next 49k–50k / 50k', false],
     [10, 14_090, 20, 50_000, 'next 14.1k / 50k', false], [1_200, 49_000, 6_000, 50_000, 'over budget by 200', true], [3, 0, 0, 0, 'next 3 / 0', false],
-  ])('%d tokens with %d and up to %d of memory, of %d', (tokens, context, memory, ceiling, words, over) => {
-    expect(budgetText(tokens, context, memory, ceiling)).toMatchObject({ words, over });
+  ])('%d tokens with %d and up to %d of memory, of %d', (tokens, context, memory, ceiling, label, isOver) => {
+    expect(budgetText(tokens, context, memory, ceiling)).toMatchObject({ label, isOver });
   });
 
   it('the exact size of the next request is in the title', () => {

@@ -5,14 +5,14 @@ import { formatShort } from '$shared/format';
  * The size of the next request with this message, without and with all the memory that may be found for it:
  * "next 14.1k–20k / 50k", or by how much it is too large.
  */
-export function budgetText(tokens: number, context: number, memory: number, ceiling: number): { words: string; title: string; over: boolean } {
+export function budgetText(tokens: number, context: number, memory: number, ceiling: number): { label: string; title: string; isOver: boolean } {
   const next = context + tokens;
   if (ceiling > 0 && next > ceiling) {
-    const words = t('composer.overBudget', { tokens: formatShort(next - ceiling) });
-    return { words, title: words, over: true };
+    const label = t('composer.overBudget', { tokens: formatShort(next - ceiling) });
+    return { label, title: label, isOver: true };
   }
   const most = ceiling > 0 ? Math.min(next + memory, ceiling) : next;
   const range = formatShort(most) === formatShort(next) ? formatShort(next) : t('composer.range', { from: formatShort(next), to: formatShort(most) });
   const title = most > next ? t('composer.nextTitle', { next, most, ceiling }) : t('composer.nextTitleExact', { next, ceiling });
-  return { words: t('composer.next', { next: range, ceiling: formatShort(ceiling) }), title, over: false };
+  return { label: t('composer.next', { next: range, ceiling: formatShort(ceiling) }), title, isOver: false };
 }

@@ -82,7 +82,7 @@ describe('documents in the composer', () => {
     expect(app.draft.files).toEqual([]);
   });
 
-  it('explains beside the field why a file cannot be attached, until that is dismissed', async () => {
+  it('explains beside the field why a file cannot be attached, until the message is dismissed', async () => {
     const { app, user } = await composer();
     drop(new File(['a\0b'], 'photo.raw'));
     expect(await screen.findByRole('alert')).toHaveTextContent(/photo\.raw is not a text file; nothing was attached\..*Text, Markdown/s);
@@ -91,7 +91,7 @@ describe('documents in the composer', () => {
     const huge = new File(['x'], 'disk.img');
     Object.defineProperty(huge, 'size', { value: 201 * 1024 * 1024 });
     expect(await app.documents.attach(huge)).toBe(false);
-    expect(app.documents.error?.message).toContain('disk.img has 201 MB');
+    expect(app.documents.error?.message).toContain('disk.img is 201 MB');
     expect(await app.documents.attach(new File([], 'empty.txt'))).toBe(false);
     expect(app.documents.error?.message).toContain('empty.txt is empty');
   });
@@ -141,7 +141,7 @@ describe('a long paste', () => {
     expect(app.draft.text).toBe(essay);
   });
 
-  it('is also offered for a very long text beside the field, and no longer when the text was removed', async () => {
+  it('is also offered for a very long text, which is shown beside the field, until that text is removed', async () => {
     const book = 'word '.repeat(20_000);
     const { app } = await pasted(book);
     expect(await screen.findByRole('button', { name: 'Attach as document' })).toBeVisible();

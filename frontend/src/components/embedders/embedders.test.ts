@@ -102,8 +102,8 @@ describe('the embedder in the settings', () => {
 });
 
 describe('texts', () => {
-  test.each([[-1, /not known/], [0, /^Free$/], [0.004, /^Less than \$0\.01$/], [0.0192, /^About \$0\.02$/]])('%d costs', (cost, words) => expect(costText(cost)).toMatch(words));
-  test.each([[0, 'Less than a minute'], [61_000, 'About 1 minute'], [3_600_000, 'About 60 minutes'], [7_200_000, 'About 2 hours']])('%d ms', (ms, words) => expect(timeText(ms)).toBe(words));
+  test.each([[-1, /not known/], [0, /^Free$/], [0.004, /^Less than \$0\.01$/], [0.0192, /^About \$0\.02$/]])('%d costs', (cost, text) => expect(costText(cost)).toMatch(text));
+  test.each([[0, 'Less than a minute'], [61_000, 'About 1 minute'], [3_600_000, 'About 60 minutes'], [7_200_000, 'About 2 hours']])('%d ms', (ms, text) => expect(timeText(ms)).toBe(text));
   test('names and places', () => {
     expect([nameOf(openaiEmbedder), placeOf(openaiEmbedder), placeOf(ollamaEmbedder)]).toEqual(['text-embedding-3-small on OpenAI', 'Your text is sent to api.openai.com.', 'Runs on this computer.']);
     expect(nameOf({ ...ollamaEmbedder, server: '' })).toBe('nomic-embed-text');

@@ -46,7 +46,7 @@ describe('a key', () => {
     const { called, started, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-anybody');
-    const question = await screen.findByText(/does not say which provider/);
+    const question = await screen.findByText(/provider cannot be determined from this key/);
     expect(question.closest('[role="status"]')).not.toHaveAttribute('data-tone'); // a question, not an error
     expect(screen.queryByRole('button', { name: /Start with gpt/ })).not.toBeInTheDocument();
     expect(screen.queryByRole('button', { name: 'Test again' })).not.toBeInTheDocument();

@@ -56,7 +56,7 @@ describe('texts of the header', () => {
     ['Responding', 'incomplete', 'warn'], ['Failed', 'failed', 'danger'], ['Failed', 'discarded', undefined], ['Responding', '', undefined], ['Done', 'completed', undefined],
   ])('phase %s %s asks for attention: %s', (phase, outcome, tone) => expect(phaseTone(phase, outcome)).toBe(tone));
 
-  it.each([[0, 'None'], [1, '1 turn'], [2, '2 turns']])('%d pending', (count, words) => expect(pendingText(count)).toBe(words));
+  it.each([[0, 'None'], [1, '1 turn'], [2, '2 turns']])('%d pending', (count, text) => expect(pendingText(count)).toBe(text));
 });
 
 describe('texts for users who do not know the phases', () => {
@@ -89,7 +89,7 @@ describe('switching the model', () => {
     [{ compressed: 40, newTokens: 3_000 }, `40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. Each request costs 2${n}000 tokens less.`],
     [{ compressed: 40, needsSummarization: true, unsummarized: 12 }, '40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. This needs summarization: 12 turns have no range summary yet, so extracts are sent until range summaries are made in the background.'],
     [{ needsSummarization: true, dropped: 1 }, 'This needs summarization: 1 pending turn is left out until summarized.'],
-  ])('shows the effects', (more, words) => expect(switchText(preview(more))).toBe(words));
+  ])('shows the effects', (more, text) => expect(switchText(preview(more))).toBe(text));
 
   const openSwitchDialog = async () => {
     const { app, backend } = await startedApp({ data: 'rich' });

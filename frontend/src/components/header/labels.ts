@@ -162,12 +162,12 @@ export function pendingTitle(pending: number): string {
 /** What switching models changes about the history, in sentences. */
 export function switchText(preview: SwitchPreview): string {
   const more = preview.newTokens - preview.oldTokens;
-  const words = sentences(
+  const text = sentences(
     preview.returning > 0 && t('header.returning', { count: preview.returning }),
     preview.compressed > 0 && t('header.compressed', { count: preview.compressed }),
     preview.dropped > 0 ? t('header.dropped', { count: preview.dropped }) : preview.needsSummarization && t('header.unsummarized', { count: preview.unsummarized }),
     more !== 0 && t(more > 0 ? 'header.costsMore' : 'header.costsLess', { tokens: Math.abs(more) }),
     preview.cost !== null && t('header.nextInput', { cost: formatDollars(preview.cost) }),
   );
-  return words || preview.message;
+  return text || preview.message;
 }

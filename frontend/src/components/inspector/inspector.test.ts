@@ -213,10 +213,10 @@ describe('State', () => {
 describe('State: how it was made', () => {
   test('shows how a state was checked, and why another was made without a model', async () => {
     const { user } = await open('state');
-    expect(await screen.findByText('Passed on try 1')).toBeInTheDocument();
+    expect(await screen.findByText('Passed on attempt 1')).toBeInTheDocument();
     expect(screen.getByText('Numbers').closest('div')).toHaveTextContent('22 of 22');
     await user.click(screen.getByRole('button', { name: /#146/ }));
-    expect(screen.getByText('Made without a model, after 2 tries')).toBeInTheDocument();
+    expect(screen.getByText('Generated without a model, after 2 failed attempts')).toBeInTheDocument();
     expect(screen.getByText("Reason: The model's summary is not about the conversation")).toBeInTheDocument();
     await user.click(screen.getByText(/2 items are not in the summary/));
     expect(await screen.findByText('drift --all')).toBeInTheDocument();
@@ -225,7 +225,7 @@ describe('State: how it was made', () => {
   test('shows what the model lost and what was added by rule', async () => {
     const { user } = await open('state');
     await user.click(await screen.findByRole('button', { name: /#147/ }));
-    expect(screen.getByText('Repaired after 2 tries: 1 entry added')).toBeInTheDocument();
+    expect(screen.getByText('Repaired after 2 attempts: 1 entry added')).toBeInTheDocument();
     expect(screen.getByText('Made by: librarian, haiku')).toBeInTheDocument();
     expect(screen.getByText("An earlier answer was not used: The model's summary dropped required facts")).toBeInTheDocument();
     await user.click(screen.getByText(/1 entry added by rule/));
@@ -249,7 +249,7 @@ describe('State: how it was made', () => {
     expect(screen.getByText('replace all turns up to #136')).toBeInTheDocument();
     expect(screen.queryByText(/^Repaired after/)).not.toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Summary of turns 1 to 90' }));
-    expect(screen.getByText('Repaired after 1 try: 1 entry added')).toBeInTheDocument();
+    expect(screen.getByText('Repaired after 1 attempt: 1 entry added')).toBeInTheDocument();
     expect(screen.queryByRole('button', { name: 'Summary of turns 1 to 44' })).not.toBeInTheDocument();
     await user.click(screen.getByText('2 superseded ones, kept'));
     expect(await screen.findByRole('button', { name: 'Summary of turns 1 to 44' })).toBeInTheDocument();
@@ -332,15 +332,15 @@ describe('Activity', () => {
     [{ selected: 0, packedTokens: 0, similarityMin: 0, similarityMax: 0 }, 'Memory: none of 296 packed'],
     [{ retrievalFailed: true, retrievalError: 'the index is closed' }, 'Memory could not be searched: the index is closed'],
     [{ retrievalFailed: true, retrievalError: '' }, 'Memory could not be searched at first; a later attempt could.'],
-    [{ validationResult: 'repaired', validationTries: 2 }, 'State summary: repaired, 2 tries'],
+    [{ validationResult: 'repaired', validationTries: 2 }, 'State summary: repaired, 2 attempts'],
     [{ embedMs: 4321 }, '4.3 s'],
-  ])('shows the memory used %#', async (metrics, words) => {
+  ])('shows the memory used %#', async (metrics, text) => {
     const { app, backend } = await open('pending');
     const activity = await backend.inspect.activity(app.conversation.branchId);
     const turn = { ...activity.turns[0]!, ...metrics };
     backend.inspect.activity = async () => ({ ...activity, turns: [turn] });
     app.inspector.show('activity', turn.turnId);
-    expect(await screen.findByText(words)).toBeInTheDocument();
+    expect(await screen.findByText(text)).toBeInTheDocument();
   });
 
   test('requested attempts are expanded', async () => {

@@ -1,7 +1,7 @@
 import type { JobView } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
 
-/** The number of tries after which a job has failed (SPEC 11). */
+/** The number of attempts after which a job has failed (SPEC 11). */
 export const maxAttempts = 8;
 
 const names: Record<string, PlainKey> = { summarize_turn: 'inspector.jobSummarizeTurn', index_turn: 'inspector.jobIndexTurn', summarize_range: 'inspector.jobSummarizeRange' };
@@ -41,7 +41,7 @@ export function countdown(ms: number): string {
   return `${minutes}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** Running it now has an effect: it waits for its next try, or has failed. */
+/** Running it now has an effect: it waits for its next attempt, or has failed. */
 export function canRetry(job: JobView): boolean {
   return job.id !== 0 && (job.state === 'dead' || (job.state === 'queued' && job.attempts > 0));
 }

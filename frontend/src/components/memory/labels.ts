@@ -52,7 +52,7 @@ export function readable(text: string, code: boolean, document: string): string 
 
 /** A summary that only repeats the beginning of the text adds nothing. */
 export function isBeginning(summary: string, text: string): boolean {
-  const plain = (words: string) => unmarked(words).replace(/\s+/g, ' ').trim();
+  const plain = (source: string) => unmarked(source).replace(/\s+/g, ' ').trim();
   return plain(text).startsWith(plain(summary).replace(/\s*(?:…|\.\.\.)$/, ''));
 }
 

@@ -130,13 +130,13 @@ describe('the list', () => {
   test('a temporary chat has none', async () => {
     const { app } = await open();
     await app.navigation.newTemporary();
-    expect(await screen.findByText('A temporary chat leaves nothing to inspect')).toBeInTheDocument();
+    expect(await screen.findByText('A temporary chat has nothing to inspect')).toBeInTheDocument();
     expect(screen.queryByRole('searchbox')).not.toBeInTheDocument();
   });
 
   test('shows a failure in the panel, with a retry', async () => {
-    const { user } = await open((backend) => backend.failNext('memory.chunks', { message: 'The disk is away', hint: 'Plug it in.' }));
-    expect(await screen.findByRole('alert')).toHaveTextContent('The disk is away');
+    const { user } = await open((backend) => backend.failNext('memory.chunks', { message: 'The disk is not connected', hint: 'Plug it in.' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('The disk is not connected');
     await user.click(screen.getByRole('button', { name: 'Try again' }));
     expect(await screen.findByText('Newest first')).toBeInTheDocument();
   });
@@ -379,7 +379,7 @@ describe('texts', () => {
     [status({ units: 12_840, spaces: [{ ...local, done: 12_830 }] }), '12\u202f840 memories in all sessions, 10 being indexed'],
     [status({ units: 5, spaces: [local, { ...local, embedder: 'ollama/nomic/768/v2', state: 'building' }] }), '5 memories in all sessions, indexing with nomic (ollama)'],
     [status({ on: false, units: 5, spaces: [local] }), '5 memories in all sessions, index up to date. Memory is off: nothing is recalled into prompts'],
-  ])('of the index %#', (index, words) => expect(indexText(index)).toBe(words));
+  ])('of the index %#', (index, text) => expect(indexText(index)).toBe(text));
 
   test('a share is 100 % only when everything is done', () => {
     expect(spaceShare({ done: 999, total: 1000 })).toBe(99);

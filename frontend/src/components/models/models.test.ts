@@ -168,7 +168,7 @@ describe('unknown properties are asked once', () => {
     mountIn(app, Chat, {});
     app.costs.changed();
     const warning = await screen.findByText('$8.50 of the monthly budget of $10.00 is used.');
-    expect(app.costs.words).toBe('Cost, estimated from the price list of 2026-08-05: last answer $0.03, session $0.40, this month $8.50 of $10.00. Of this, background (summaries, titles): session $0.02, this month $0.50. Answers and summaries stored without a price are counted at today’s prices.');
+    expect(app.costs.text).toBe('Cost, estimated from the price list of 2026-08-05: last answer $0.03, session $0.40, this month $8.50 of $10.00. Of this, background (summaries, titles): session $0.02, this month $0.50. Answers and summaries stored without a price are counted at today’s prices.');
     await userEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
     expect(warning).not.toBeInTheDocument();
   });

@@ -2,20 +2,20 @@ import type { ProgramAccessView, ProgramClientView } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
 
 /** The scope of a program in one word. */
-export function accessText(client: ProgramClientView): { words: string; tone: 'plain' | 'ok' | 'warn' } {
+export function accessText(client: ProgramClientView): { label: string; tone: 'plain' | 'ok' | 'warn' } {
   switch (client.scope) {
     case 'asked': // one that has only a token has not asked for anything yet
-      return client.seenAt ? { words: t('programs.asks'), tone: 'warn' } : { words: t('programs.noAccessYet'), tone: 'plain' };
+      return client.seenAt ? { label: t('programs.asks'), tone: 'warn' } : { label: t('programs.noAccessYet'), tone: 'plain' };
     case 'all':
-      return { words: t('programs.seesAll'), tone: 'ok' };
+      return { label: t('programs.seesAll'), tone: 'ok' };
     case 'chosen': {
       const [sessions, folders] = [client.sessions.length, client.folders.length];
-      if (sessions === 0 && folders === 0) return { words: t('programs.seesNothing'), tone: 'plain' };
-      const words = folders === 0 ? t('programs.seesSessions', { sessions }) : sessions === 0 ? t('programs.seesFolders', { folders }) : t('programs.seesBoth', { sessions, folders });
-      return { words, tone: 'ok' };
+      if (sessions === 0 && folders === 0) return { label: t('programs.seesNothing'), tone: 'plain' };
+      const label = folders === 0 ? t('programs.seesSessions', { sessions }) : sessions === 0 ? t('programs.seesFolders', { folders }) : t('programs.seesBoth', { sessions, folders });
+      return { label, tone: 'ok' };
     }
     default:
-      return { words: t('programs.seesNothing'), tone: 'plain' };
+      return { label: t('programs.seesNothing'), tone: 'plain' };
   }
 }
 

@@ -31,8 +31,8 @@ describe('programs', () => {
 
   test('a program that never connected has no access yet, and has not asked for it', () => {
     const client: ProgramClientView = { name: 'Zed', scope: 'asked', sessions: [], folders: [], remember: false, claims: '', tokenAt: 1, createdAt: 1, seenAt: 0, notes: '' };
-    expect(accessText(client)).toEqual({ words: 'no access yet', tone: 'plain' });
-    expect(accessText({ ...client, seenAt: 2 })).toEqual({ words: 'asks for access', tone: 'warn' });
+    expect(accessText(client)).toEqual({ label: 'no access yet', tone: 'plain' });
+    expect(accessText({ ...client, seenAt: 2 })).toEqual({ label: 'asks for access', tone: 'warn' });
   });
 
   test('chosen sessions are added and removed', async () => {

@@ -24,7 +24,7 @@ const reasons: Record<string, PlainKey> = {
   'hidden': 'projects.whyHidden',
   'may contain secrets': 'projects.whySecret',
   'a link': 'projects.whyLink',
-  'named in .gitignore': 'projects.whyIgnored',
+  'ignored by .gitignore': 'projects.whyIgnored',
   'installed packages': 'projects.whyPackage',
   "this program's own data": 'projects.whyOwn',
   'not a file': 'projects.whySpecial',

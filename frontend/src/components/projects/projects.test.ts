@@ -42,7 +42,7 @@ describe('the result of scanning a folder', () => {
     [{ newCount: 3, changedCount: 1, removedCount: 2 }, '3 new, 1 changed, 2 removed'],
     [{ newCount: 0, changedCount: 1, removedCount: 0 }, '1 changed'],
     [{ newCount: 0, changedCount: 0, removedCount: 0 }, 'no changes'],
-  ])('as text', (counts, words) => expect(changeText(counts)).toBe(words));
+  ])('as text', (counts, text) => expect(changeText(counts)).toBe(text));
 
   it('shows why files were skipped, also for an unknown reason', () => {
     expect([reasonText('may contain secrets'), reasonText('of another moon')]).toEqual(['May contain secrets', 'of another moon']);

@@ -4,19 +4,19 @@ import { t, table, type PlainKey } from '$lib/i18n/i18n.svelte';
 
 export type Tone = 'plain' | 'ok' | 'warn' | 'danger' | 'accent';
 
-const states: Record<string, { words: PlainKey; tone: Tone }> = {
-  off: { words: 'servers.stateOff', tone: 'plain' },
-  idle: { words: 'servers.stateIdle', tone: 'plain' },
-  starting: { words: 'servers.stateStarting', tone: 'accent' },
-  ready: { words: 'servers.stateReady', tone: 'ok' },
-  sign_in: { words: 'servers.signIn', tone: 'warn' },
-  waiting: { words: 'servers.stateWaiting', tone: 'warn' },
-  failed: { words: 'servers.stateFailed', tone: 'danger' },
+const states: Record<string, { label: PlainKey; tone: Tone }> = {
+  off: { label: 'servers.stateOff', tone: 'plain' },
+  idle: { label: 'servers.stateIdle', tone: 'plain' },
+  starting: { label: 'servers.stateStarting', tone: 'accent' },
+  ready: { label: 'servers.stateReady', tone: 'ok' },
+  sign_in: { label: 'servers.signIn', tone: 'warn' },
+  waiting: { label: 'servers.stateWaiting', tone: 'warn' },
+  failed: { label: 'servers.stateFailed', tone: 'danger' },
 };
 
-export function stateOf(server: ServerView): { words: string; tone: Tone } {
+export function stateOf(server: ServerView): { label: string; tone: Tone } {
   const state = states[server.state];
-  return state ? { words: t(state.words), tone: state.tone } : { words: server.state, tone: 'plain' };
+  return state ? { label: t(state.label), tone: state.tone } : { label: server.state, tone: 'plain' };
 }
 
 /** Its command, or its address: "npx -y server", "https://…". */

@@ -31,12 +31,12 @@ describe('the page of tool servers', () => {
   it.each([
     ['files', /Running.*12 tools, 3 resources.*npx -y/s],
     ['tracker', /Sign in.*https:\/\/mcp\.tracker\.example\/mcp.*It wants you to sign in/s],
-    ['notes', /Restarts soon.*Next try at.*uvx: no such command/s],
+    ['notes', /Restarts soon.*Next attempt at.*uvx: no such command/s],
     ['browser', /Off/],
     ['staging-db', /search: Its schema is no JSON object.*PGPASSWORD.*kept in the keyring/s],
-  ])('shows the state %s', async (name, words) => {
+  ])('shows the state %s', async (name, text) => {
     const { server } = await page();
-    expect(server(name).textContent).toMatch(words);
+    expect(server(name).textContent).toMatch(text);
   });
 
   it('says which tools wait for approval, until they are accepted', async () => {
@@ -190,7 +190,7 @@ describe('importing servers', () => {
     backend.mcp.imports = {
       id: 'i1', from: 'a bundle', problems: [], servers: [{
         settings: { name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 }, original: 'Weather', exists: false, about: 'Tells the weather.', notes: ['It is not signed.'],
-        asks: [{ key: 'key', title: 'API key', description: 'From your account.', type: 'string', required: true, secret: true, multiple: false, default: '', known: false, choices: [] }],
+        questions: [{ key: 'key', title: 'API key', description: 'From your account.', type: 'string', required: true, secret: true, multiple: false, default: '', known: false, choices: [] }],
       }],
     };
     app.servers.import('/tmp/weather.mcpb');
@@ -212,7 +212,7 @@ describe('importing servers', () => {
           env: ['key', 'pin', 'region'].map((name) => ({ name: name.toUpperCase(), value: `\${answer:${name}}`, secret: false })),
         },
         original: 'Weather', exists: false, about: '', notes: [],
-        asks: [
+        questions: [
           { key: 'key', title: 'API key', description: '', type: 'string', required: true, secret: true, multiple: false, default: '', known: true, choices: [] },
           { key: 'pin', title: 'PIN', description: '', type: 'string', required: true, secret: true, multiple: false, default: '', known: false, choices: [] },
           { key: 'region', title: 'Region', description: '', type: 'string', required: false, secret: false, multiple: false, default: '', known: false, choices: [] },

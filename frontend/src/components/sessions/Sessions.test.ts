@@ -102,10 +102,10 @@ async function line(more = {}) {
 }
 
 describe('the row of a session', () => {
-  it.each([['streaming', 'an answer is arriving'], ['incomplete', 'an answer is incomplete'], ['failed', 'the last turn failed'], ['unsent', 'a message was not sent'], ['pending', 'turns are pending']])('shows that it is %s', async (status, words) => {
+  it.each([['streaming', 'an answer is arriving'], ['incomplete', 'an answer is incomplete'], ['failed', 'the last turn failed'], ['unsent', 'a message was not sent'], ['pending', 'turns are pending']])('shows that it is %s', async (status, text) => {
     const { app, props } = await line({ status });
     mountIn(app, SessionLine, props);
-    expect(screen.getByRole('button', { name: new RegExp(`Rye loaf.*${words}`) })).toBeVisible();
+    expect(screen.getByRole('button', { name: new RegExp(`Rye loaf.*${text}`) })).toBeVisible();
   });
 
   it('renames in place: Enter accepts the title, Esc cancels', async () => {

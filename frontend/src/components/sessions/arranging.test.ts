@@ -62,7 +62,7 @@ describe('dragging sessions', () => {
     const { app } = await startedApp();
     const dropped: string[][] = [];
     const children = createRawSnippet(() => ({ render: () => '<h2>Work</h2>' }));
-    mountIn(app, DropZone, { words: 'Move here', ondropped: (ids: string[]) => void dropped.push(ids), children });
+    mountIn(app, DropZone, { label: 'Move here', ondropped: (ids: string[]) => void dropped.push(ids), children });
     const zone = screen.getByText('Work').parentElement!;
     const dataTransfer = transfer();
     await fireEvent(zone, dragEvent('dragenter', transfer()));

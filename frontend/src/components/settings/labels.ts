@@ -32,11 +32,11 @@ export function limitSource(source: string): string {
 }
 
 /** Replaces the values at the beginning of sentences of a description by their display names: "one" and "one and another". */
-export function helpIn(words: Readonly<Record<string, string>>, help: string): string {
-  const quoted = (before: string, value: string) => t('settings.quotedValue', { before, value: words[value]! });
+export function helpIn(choiceTexts: Readonly<Record<string, string>>, help: string): string {
+  const quoted = (before: string, value: string) => t('settings.quotedValue', { before, value: choiceTexts[value]! });
   return help.replace(/(^|[.;] |[。；])([a-z_]+)\b(?:( and | und | ?和 ?)([a-z_]+)\b)?/g, (all, before: string, value: string, and?: string, other?: string) => {
-    if (!Object.hasOwn(words, value)) return all;
+    if (!Object.hasOwn(choiceTexts, value)) return all;
     if (and === undefined || other === undefined) return quoted(before, value);
-    return quoted(before, value) + (Object.hasOwn(words, other) ? quoted(and, other) : and + other);
+    return quoted(before, value) + (Object.hasOwn(choiceTexts, other) ? quoted(and, other) : and + other);
   });
 }

@@ -104,8 +104,8 @@ export function settingsOf(section: string, settings: readonly Setting[]): Setti
  */
 export function matches(setting: Setting, search: string): boolean {
   const { label, help } = settingTexts(setting);
-  const words = choiceText[setting.key] ?? {};
-  const choices = setting.choices.map((choice) => `${choice} ${words[choice] ?? ''}`);
+  const texts = choiceText[setting.key] ?? {};
+  const choices = setting.choices.map((choice) => `${choice} ${texts[choice] ?? ''}`);
   return contains([label, help, groupTitle(setting.group), setting.label, setting.key, ...choices].join(' '), search);
 }
 

@@ -58,14 +58,14 @@ const ofDocuments: readonly string[] = ['turns', 'blobs', 'pins', 'states', 'req
 /** "12 messages with their answers, 24 memories, and 90 related records". */
 export function removedText(parts: readonly DeletedPart[], kind = ''): string {
   const stores = kind === 'project' ? named.filter((store) => !ofDocuments.includes(store)) : named;
-  const words = stores.flatMap((store) => {
+  const texts = stores.flatMap((store) => {
     const part = parts.find((candidate) => candidate.store === store);
     return part ? [t(`storage.removed_${store}`, { count: part.count })] : [];
   });
   const rest = parts.filter((part) => !stores.some((store) => store === part.store)).reduce((sum, part) => sum + part.count, 0);
-  if (words.length === 0) return t('storage.records', { count: rest });
-  if (rest > 0) words.push(t('storage.relatedRecords', { count: rest }));
-  return formatList(words);
+  if (texts.length === 0) return t('storage.records', { count: rest });
+  if (rest > 0) texts.push(t('storage.relatedRecords', { count: rest }));
+  return formatList(texts);
 }
 
 export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'project' ? t('projects.deletedTitle') : receipt.kind === 'turn' ? t('storage.aTurnDeleted') : t('storage.aSessionDeleted'));

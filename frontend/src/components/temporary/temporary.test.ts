@@ -66,13 +66,13 @@ describe('the temporary chat in the window', () => {
     mountIn(app, Inspector, {});
     for (const tab of ['Pending', 'X-ray', 'State']) {
       await userEvent.click(screen.getByRole('tab', { name: tab }));
-      expect(screen.getByText('A temporary chat leaves nothing to inspect')).toBeVisible();
+      expect(screen.getByText('A temporary chat has nothing to inspect')).toBeVisible();
     }
     await userEvent.click(screen.getByRole('tab', { name: /Activity/ }));
     expect(await screen.findByText('Jobs')).toBeVisible();
     await app.navigation.leaveTemporary();
     await userEvent.click(screen.getByRole('tab', { name: 'State' }));
-    expect(screen.queryByText('A temporary chat leaves nothing to inspect')).toBeNull();
+    expect(screen.queryByText('A temporary chat has nothing to inspect')).toBeNull();
   });
 
   it('opens with Ctrl+Shift+N and stops with Esc', async () => {
@@ -106,7 +106,7 @@ describe('a turn of a temporary chat', () => {
     [{ outcome: 'completed' }, 'Answered, not kept'], [{ outcome: 'kept' }, 'Ended early, not kept'], [{ outcome: 'stopped' }, 'Ended early, not kept'],
     [{ outcome: 'truncated' }, 'Cut at the output limit, not kept'], [{ outcome: 'refused' }, 'The model declined, not kept'],
     [{ state: 'responding', outcome: '' }, 'Waiting for the first word'], [{ state: 'responding', outcome: '', live: true, liveStep: 'p1' }, 'Answering'],
-  ])('%o is “%s”', (more, words) => expect(endOf(turn(more)).words).toBe(words));
+  ])('%o is “%s”', (more, label) => expect(endOf(turn(more)).label).toBe(label));
 
   it('offers to send again if it has no answer', async () => {
     const { app, backend } = await startedApp();

@@ -7,7 +7,7 @@ import { formatTime, formatDuration, formatSeconds } from '$shared/format';
 export type Tone = 'plain' | 'ok' | 'warn' | 'danger' | 'accent';
 
 export interface CallState {
-  words: string;
+  label: string;
   tone: Tone;
   sign: 'waits' | 'runs' | 'done' | 'failed' | 'denied' | 'unknown' | 'none';
 }
@@ -15,16 +15,16 @@ export interface CallState {
 /** The state on the card. `now` is used for the running time of a call. */
 export function callState(call: ToolCallView, now: number): CallState {
   switch (call.state) {
-    case 'proposed': return { words: t('tools.waitsForYou'), tone: 'warn', sign: 'waits' };
-    case 'allowed': return { words: t('tools.allowedStarts'), tone: 'accent', sign: 'runs' };
-    case 'started': return { words: call.running ? t('tools.running', { time: inWholeSeconds(now - call.startedAt) }) : t('tools.started'), tone: 'accent', sign: 'runs' };
-    case 'unknown': return { words: t('tools.outcomeUnknown'), tone: 'warn', sign: 'unknown' };
+    case 'proposed': return { label: t('tools.waitsForYou'), tone: 'warn', sign: 'waits' };
+    case 'allowed': return { label: t('tools.allowedStarts'), tone: 'accent', sign: 'runs' };
+    case 'started': return { label: call.running ? t('tools.running', { time: inWholeSeconds(now - call.startedAt) }) : t('tools.started'), tone: 'accent', sign: 'runs' };
+    case 'unknown': return { label: t('tools.outcomeUnknown'), tone: 'warn', sign: 'unknown' };
   }
-  if (call.decision === 'deny' || call.decision === 'never') return { words: t('tools.denied'), tone: 'plain', sign: 'denied' };
-  if (call.decision === 'not_run') return { words: t('tools.notRun'), tone: 'plain', sign: 'denied' };
-  if (call.isError) return { words: t('tools.failed'), tone: 'danger', sign: 'failed' };
+  if (call.decision === 'deny' || call.decision === 'never') return { label: t('tools.denied'), tone: 'plain', sign: 'denied' };
+  if (call.decision === 'not_run') return { label: t('tools.notRun'), tone: 'plain', sign: 'denied' };
+  if (call.isError) return { label: t('tools.failed'), tone: 'danger', sign: 'failed' };
   const took = call.endedAt - call.startedAt;
-  return { words: call.startedAt > 0 && took >= 0 ? t('tools.doneIn', { time: formatDuration(took) }) : t('shared.done'), tone: 'ok', sign: 'done' };
+  return { label: call.startedAt > 0 && took >= 0 ? t('tools.doneIn', { time: formatDuration(took) }) : t('shared.done'), tone: 'ok', sign: 'done' };
 }
 
 /** Whole seconds: a number that is updated every second needs no tenths. */
@@ -120,12 +120,12 @@ export function unknownText(call: ToolCallView): string {
 }
 
 /** Which part of a definition is new to the user. */
-export function pinnedText(definition: ToolDefinitionView): { words: string; tone: Tone } {
+export function pinnedText(definition: ToolDefinitionView): { label: string; tone: Tone } {
   switch (definition.pinned) {
-    case 'accepted': return { words: t('tools.accepted'), tone: 'ok' };
-    case 'changed': return { words: t('tools.changed'), tone: 'warn' };
-    case 'gone': return { words: t('tools.notOffered'), tone: 'plain' };
-    default: return { words: t('tools.new'), tone: 'accent' };
+    case 'accepted': return { label: t('tools.accepted'), tone: 'ok' };
+    case 'changed': return { label: t('tools.changed'), tone: 'warn' };
+    case 'gone': return { label: t('tools.notOffered'), tone: 'plain' };
+    default: return { label: t('tools.new'), tone: 'accent' };
   }
 }
 

@@ -74,10 +74,10 @@ const states: [string, Partial<ToolCallView>, RegExp][] = [
 describe('the card of a call', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it.each(states)('shows that it %s', async (_, call, words) => {
+  it.each(states)('shows that it %s', async (_, call, text) => {
     vi.useFakeTimers({ toFake: ['Date'], now });
     const { card } = await renderCall(call)();
-    expect(card.textContent).toMatch(words);
+    expect(card.textContent).toMatch(text);
   });
 
   it('shows why the outcome is unknown, in the words of the program if it gives a reason', async () => {
@@ -385,8 +385,8 @@ describe('the queue', () => {
     await waitFor(() => expect(app.conversation.intent.turnId).toBe(proposed[0]!.turnId));
   });
 
-  it.each<[ToolCallState[], string]>([[['proposed'], '1 tool call waits for you'], [['proposed', 'proposed'], '2 tool calls wait for you'], [['unknown'], '1 call ended with an unknown outcome'], [['unknown', 'proposed', 'unknown'], '1 tool call waits for you, 2 calls ended with an unknown outcome']])('is put in words: %s', (kinds, words) => {
-    expect(queueText(kinds.map((state) => ({ call: toolCall({ state }) })))).toBe(words);
+  it.each<[ToolCallState[], string]>([[['proposed'], '1 tool call waits for you'], [['proposed', 'proposed'], '2 tool calls wait for you'], [['unknown'], '1 call ended with an unknown outcome'], [['unknown', 'proposed', 'unknown'], '1 tool call waits for you, 2 calls ended with an unknown outcome']])('is put in words: %s', (kinds, text) => {
+    expect(queueText(kinds.map((state) => ({ call: toolCall({ state }) })))).toBe(text);
   });
 });
 
@@ -466,6 +466,6 @@ describe('calls and their blocks', () => {
   });
 
   it('count the seconds of a running one', () => {
-    expect(callState(toolCall({ state: 'started', running: true, startedAt: 0 }), 61_400).words).toBe('Running, 1\u202fmin 1\u202fs');
+    expect(callState(toolCall({ state: 'started', running: true, startedAt: 0 }), 61_400).label).toBe('Running, 1\u202fmin 1\u202fs');
   });
 });

@@ -36,10 +36,10 @@ const states: [string, Partial<TurnView>, string, RegExp, string[]][] = [
 ];
 
 describe('a turn', () => {
-  it.each(states)('is drawn when it is %s', async (_, more, name, words, actions) => {
+  it.each(states)('is drawn when it is %s', async (_, more, name, text, actions) => {
     const { article } = await renderTurn(more);
     expect(article).toHaveAccessibleName(name);
-    expect(article.textContent).toMatch(words);
+    expect(article.textContent).toMatch(text);
     for (const action of actions) expect(within(article).getByRole('button', { name: action })).toBeEnabled();
   });
 
@@ -123,7 +123,7 @@ describe('a turn', () => {
     expect(app.conversation.newest?.outcome).toBe('kept');
   });
 
-  it('is shown as one question with its failed tries folded, however often it was sent again', async () => {
+  it('is shown as one question with its failed attempts folded, however often it was sent again', async () => {
     const { app, backend } = await startedApp();
     const user = [block('text', 'What is next?')];
     const tries = [backend.store.addTurn(app.conversation.branchId, { state: 'failed', outcome: 'failed', user, assistant: [], error: errorView('The server is not running') })];

@@ -7,7 +7,7 @@ import { language, locale, t, type PlainKey } from '$lib/i18n/i18n.svelte';
 import { formatDate, formatCount, formatBytes, formatDuration } from '$shared/format';
 
 export interface Status {
-  words: string;
+  label: string;
   tone: 'plain' | 'warn';
   sign: 'durable' | 'live' | 'striped' | 'check' | 'stop' | 'warn' | 'declined' | 'discarded' | 'head';
 }
@@ -16,8 +16,8 @@ export interface Status {
 const outcomes = { stopped: 'stop', truncated: 'stop', refused: 'declined', kept: 'check', paused: 'stop' } as const;
 
 const isOutcome = (outcome: string): outcome is keyof typeof outcomes => outcome in outcomes;
-const plain = (key: PlainKey, sign: Status['sign']): Status => ({ words: t(key), sign, tone: 'plain' });
-const warned = (key: PlainKey): Status => ({ words: t(key), sign: 'warn', tone: 'warn' });
+const plain = (key: PlainKey, sign: Status['sign']): Status => ({ label: t(key), sign, tone: 'plain' });
+const warned = (key: PlainKey): Status => ({ label: t(key), sign: 'warn', tone: 'warn' });
 
 /** The first words of the footer. */
 export function statusOf({ state, outcome, indexStatus }: TurnView): Status {
@@ -143,8 +143,8 @@ export function diskText({ displayed, durable }: Pick<TurnView, 'displayed' | 'd
 }
 
 /** The text with a capital letter, as in a title. */
-export function capitalized(words: string): string {
-  return words.charAt(0).toLocaleUpperCase() + words.slice(1);
+export function capitalized(text: string): string {
+  return text.charAt(0).toLocaleUpperCase() + text.slice(1);
 }
 
 /** The text as a sentence: with a capital letter and a full stop. */

@@ -5,7 +5,7 @@ export interface Remedy {
   /**
    * What to do, in terms of the window: the program's hint is also for the command line, and names configuration keys.
    */
-  words: PlainKey;
+  text: PlainKey;
   button: PlainKey;
   /** A page of the settings (settings/sections.ts). */
   section: string;
@@ -13,10 +13,10 @@ export interface Remedy {
 
 /** The settings page that helps with a failed turn, by error code. */
 export const remedies: Readonly<Partial<Record<Code, Remedy>>> = {
-  auth: { words: 'transcript.authRemedy', button: 'transcript.authButton', section: 'providers' },
-  unavailable: { words: 'transcript.unavailableRemedy', button: 'transcript.unavailableButton', section: 'models' },
-  timeout: { words: 'transcript.timeoutRemedy', button: 'transcript.timeoutButton', section: 'group:Streaming' },
-  over_budget: { words: 'transcript.budgetRemedy', button: 'transcript.budgetButton', section: 'models' },
-  tool_call: { words: 'transcript.toolsRemedy', button: 'transcript.toolsButton', section: 'group:Tools' },
-  config: { words: 'transcript.configRemedy', button: 'shell.openSettings', section: 'models' },
+  auth: { text: 'transcript.authRemedy', button: 'transcript.authButton', section: 'providers' },
+  unavailable: { text: 'transcript.unavailableRemedy', button: 'transcript.unavailableButton', section: 'models' },
+  timeout: { text: 'transcript.timeoutRemedy', button: 'transcript.timeoutButton', section: 'group:Streaming' },
+  over_budget: { text: 'transcript.budgetRemedy', button: 'transcript.budgetButton', section: 'models' },
+  tool_call: { text: 'transcript.toolsRemedy', button: 'transcript.toolsButton', section: 'group:Tools' },
+  config: { text: 'transcript.configRemedy', button: 'shell.openSettings', section: 'models' },
 };

@@ -32,7 +32,7 @@ describe('texts about files and tasks', () => {
     [droppedFile({ kind: 'transcript', format: 'new-one' }), true, 'new-one', ''],
     [droppedFile({ kind: 'bundle', size: 12 }), true, 'ContextInfinity bundle, 12\u202fB', ''],
     [droppedFile({ kind: 'folder' }), true, 'Folder', 'Every transcript in it is read.'],
-    [droppedFile({ kind: 'transcript', format: 'claude', reason: 'It has 9 GB.' }), false, 'Claude.ai export', 'It has 9 GB.'],
+    [droppedFile({ kind: 'transcript', format: 'claude', reason: 'It is 9 GB.' }), false, 'Claude.ai export', 'It is 9 GB.'],
     [droppedFile({ kind: 'backup' }), false, 'Backup of ContextInfinity', 'A backup is the whole history'],
     [droppedFile({ kind: 'image' }), false, 'Picture', 'You can attach it to a message'],
     [droppedFile({ kind: 'unknown', reason: 'It is empty.' }), false, '', 'It is empty.'],
@@ -45,7 +45,7 @@ describe('texts about files and tasks', () => {
     [{ done: 12, total: 40, unit: 'sessions' }, '12 of 40 sessions', 30], [{ done: 1, total: 1, unit: 'sessions' }, '1 of 1 session', 100],
     [{ done: 999, total: 1_000, unit: 'turns' }, '999 of 1\u202f000 turns', 99], [{ done: 7, total: 0, unit: 'turns' }, '7 turns', undefined],
     [{ done: 3_100_000, total: 25_400_000, unit: 'bytes' }, '3.1\u202fMB of 25.4\u202fMB', 12], [{ done: 5, total: 9, unit: '' }, '', 55],
-  ])('%o is %s', (task, words, percent) => expect([progressText(taskView(task)), percentOf(taskView(task))]).toEqual([words, percent]));
+  ])('%o is %s', (task, text, percent) => expect([progressText(taskView(task)), percentOf(taskView(task))]).toEqual([text, percent]));
 
   it('is announced in quarters', () => {
     const announcements = new Set(Array.from({ length: 100 }, (_, done) => spokenProgress(taskView({ done, total: 100 }))));

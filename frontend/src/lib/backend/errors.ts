@@ -35,10 +35,10 @@ export function toBackendError(thrown: unknown): BackendError {
 
 /** On the command line a hint follows "error: …" in brackets; in the window it is a sentence. */
 export function asSentence(hint: string): string {
-  const words = hint.trim();
-  if (words === '') return '';
-  const end = /[.!?…。！？]$/.test(words) ? '' : fullStop();
-  return words.charAt(0).toLocaleUpperCase() + words.slice(1) + end;
+  const text = hint.trim();
+  if (text === '') return '';
+  const end = /[.!?…。！？]$/.test(text) ? '' : fullStop();
+  return text.charAt(0).toLocaleUpperCase() + text.slice(1) + end;
 }
 
 /**

@@ -893,7 +893,7 @@ export interface ServerView {
   enabled: boolean;
   state: McpclientState;
   /** the state as a sentence */
-  words: string;
+  stateText: string;
   /** the last error; empty once it is ready */
   lastError: string;
   retryAt: number;
@@ -928,7 +928,7 @@ export interface ServerProblemView {
 export interface ServerSecretView {
   name: string;
   /** "keyring", "this run", or "": it has no value yet */
-  kept: string;
+  storedIn: string;
 }
 
 /**
@@ -976,7 +976,7 @@ export interface ServerLog {
 
 /**
  * ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is not a protocol message),
- * "server" (a log message of the protocol) or "program" (how it ended).
+ * "server" (a log message of the protocol) or "program" (a message of this program, such as how the server ended).
  */
 export interface ServerLogLine {
   at: number;
@@ -1010,7 +1010,7 @@ export interface ImportedServer {
   /** what the user should know before adding it */
   notes: string[];
   /** values it needs */
-  asks: ServerQuestion[];
+  questions: ServerQuestion[];
 }
 
 /** ServerQuestion is a value that a server needs before it can start. */
@@ -1115,7 +1115,7 @@ export interface ResourceText {
 /** Elicitations are the questions of servers that wait for an answer, the oldest first. */
 export interface Elicitations {
   rev: number;
-  asked: ElicitationView[];
+  pending: ElicitationView[];
 }
 
 /**
@@ -2086,7 +2086,7 @@ export interface RangeView {
   /** a model id, or "extract" */
   by: string;
   content: string;
-  /** Validation is the librarian's report as JSON, as for a state; empty if no model was called. */
+  /** Validation is the librarian's report as JSON, as for a state summary; empty if no model was called. */
   validation: string;
   /** superseded, kept */
   orphan: boolean;
@@ -2853,7 +2853,7 @@ export interface ChatService {
   stop(turnID: string): Promise<void>;
   /** Keep makes an incomplete answer final. */
   keep(turnID: string): Promise<void>;
-  /** Discard ends an incomplete, unsent or failed turn without an answer; its text stays readable. */
+  /** Discard ends an incomplete, unsent or failed turn without an answer; its text can still be read. */
   discard(turnID: string): Promise<void>;
   /** Retry tries again: an incomplete turn with a new attempt, a failed one with a new turn, a final one on a fork. */
   retry(turnID: string, model: string): Promise<SendResult>;
@@ -2904,8 +2904,8 @@ export interface ChatService {
 }
 
 /**
- * Inspect shows and controls what is behind the conversation: pending turns, states, pins, jobs, recovery, raw
- * requests.
+ * Inspect shows and controls what is behind the conversation: pending turns, state summaries, pins, jobs, recovery,
+ * raw requests.
  */
 export interface InspectService {
   /** Activity returns the Activity tab of a branch. */
@@ -3043,7 +3043,7 @@ export interface WorkService {
   /** WindowRequests returns the requests to the page from before it first asked; later ones are sent as events. */
   windowRequests(): Promise<WindowRequest[]>;
   /**
-   * NewWindow opens a further window on this data, with a session; empty: one that no window shows yet.
+   * NewWindow opens an additional window on this data, with a session; empty: one that no window shows yet.
    *
    * Errors: CodeUnavailable if the program cannot be started again, or has opened its data read-only.
    */
@@ -3415,7 +3415,7 @@ export type Code =
   | 'cancelled'
   /** the provider rejected the request for its size */
   | 'too_large'
-  /** an answer over stream.max_answer_bytes or _tokens; what arrived is kept */
+  /** an answer over stream.max_answer_bytes or _tokens; the partial answer is kept */
   | 'too_long'
   /** a tool call arrived while tools are disabled */
   | 'tool_call'
@@ -3585,7 +3585,7 @@ export type SessionStatus =
   | 'pending'
   | '';
 
-/** StateOrigin is how a state was made. */
+/** StateOrigin is how a state summary was made. */
 export type StateOrigin =
   | 'root'
   | 'librarian'
@@ -3712,12 +3712,12 @@ export const lists: Record<string, Record<string, string>> = {
   DraftEdit: { files: '[]', images: '[]', memories: '[]' },
   ElicitationField: { choices: '[]', default: '[]' },
   ElicitationView: { fields: 'ElicitationField[]' },
-  Elicitations: { asked: 'ElicitationView[]' },
+  Elicitations: { pending: 'ElicitationView[]' },
   EmbeddersView: { options: '[]' },
   FindHit: { marks: '[]' },
   FindResult: { hits: 'FindHit[]' },
   ImportReport: { instructions: '[]', notices: 'CountedNote[]', skipped: '[]', tornFiles: '[]' },
-  ImportedServer: { asks: 'ServerQuestion[]', notes: '[]', settings: 'ServerSettings' },
+  ImportedServer: { notes: '[]', questions: 'ServerQuestion[]', settings: 'ServerSettings' },
   IndexStatus: { degraded: '[]', spaces: '[]' },
   KeyTest: { models: '[]' },
   KeyView: { models: '[]' },

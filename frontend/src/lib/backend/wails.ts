@@ -77,7 +77,7 @@ function withEmptyLists(value: unknown, shape: string | undefined): unknown {
 }
 
 /**
- * In a further window the services are in another process, which this window's process calls (backend/api/dispatch.go).
+ * In an additional window the services are in another process, which this window's process calls (backend/api/dispatch.go).
  */
 function relayed(name: string, method: string): Bound[string] | undefined {
   const relay = (window as unknown as WailsWindow).go?.api?.Relay?.Call;

@@ -129,7 +129,7 @@ describe('messages', () => {
   it('have plural forms and grouped numbers', async () => {
     expect([1, 2, 12_480].map((count) => t('header.toSummarize', { count }))).toEqual(['1 turn to summarize', '2 turns to summarize', '12\u202f480 turns to summarize']);
     await chooseLanguage('de', []);
-    expect([1, 12_480].map((count) => t('header.toSummarize', { count }))).toEqual(['1 Runde offen', '12.480 Runden offen']);
+    expect([1, 12_480].map((count) => t('header.toSummarize', { count }))).toEqual(['1 ausstehend', '12.480 ausstehend']);
   });
 
   it('have formatted parts, with their values as text', () => {

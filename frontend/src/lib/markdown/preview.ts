@@ -68,11 +68,11 @@ async function fill(place: HTMLElement, text: string, kind: PreviewKind): Promis
     if (place.isConnected && latest()) place.replaceChildren(...elements);
   } catch (error) {
     if (!latest()) return;
-    const words = document.createElement('p');
-    words.className = 'preview__note';
-    words.setAttribute('role', 'status');
-    words.textContent = t('markdown.cannotDraw', { error: firstSentence(String((error as Error | null)?.message ?? error)) });
-    place.replaceChildren(words);
+    const note = document.createElement('p');
+    note.className = 'preview__note';
+    note.setAttribute('role', 'status');
+    note.textContent = t('markdown.cannotDraw', { error: firstSentence(String((error as Error | null)?.message ?? error)) });
+    place.replaceChildren(note);
   }
 }
 

@@ -36,16 +36,16 @@ const marked = new Marked(mathExtension, noteExtension, {
     codespan: ({ text }) => `<code dir="ltr">${escapeHtml(text)}</code>`,
     html: ({ text }) => keepHarmless(text),
     link({ href, title, tokens }) {
-      const words = this.parser.parseInline(tokens).replace(directionMarks, '');
-      if (!linkPattern.test(href)) return words;
+      const label = this.parser.parseInline(tokens).replace(directionMarks, '');
+      if (!linkPattern.test(href)) return label;
       const kind = href.startsWith('contextinfinity:') ? ' class="ref"' : '';
-      return `<a href="${escapeHtml(href)}" title="${escapeHtml(title || (kind ? t('markdown.jumpTo') : href))}"${kind}>${words}${kind ? '' : hostOf(href, tokens)}</a>`;
+      return `<a href="${escapeHtml(href)}" title="${escapeHtml(title || (kind ? t('markdown.jumpTo') : href))}"${kind}>${label}${kind ? '' : hostOf(href, tokens)}</a>`;
     },
     image({ href, text }) {
       if (imagePattern.test(href)) return `<img src="${escapeHtml(href)}" alt="${escapeHtml(text)}">`;
-      const words = escapeHtml(text || href);
-      if (!linkPattern.test(href)) return words;
-      return `<a href="${escapeHtml(href)}" class="remote" title="${escapeHtml(t('markdown.remotePicture', { address: href }))}">${words}</a>`;
+      const label = escapeHtml(text || href);
+      if (!linkPattern.test(href)) return label;
+      return `<a href="${escapeHtml(href)}" class="remote" title="${escapeHtml(t('markdown.remotePicture', { address: href }))}">${label}</a>`;
     },
     code: ({ text, lang }) => codeBlock(text, lang ?? ''),
     table(token) {
@@ -64,7 +64,7 @@ const marked = new Marked(mathExtension, noteExtension, {
 /** Characters that change the direction of the text around them. */
 const directionMarks = /[\u202a-\u202e\u2066-\u2069]/g;
 /** Text that reads like an address. */
-const addressWords = /(?:^|[\s/@])((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?=$|[\s/:?#])/u;
+const addressLike = /(?:^|[\s/@])((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?=$|[\s/:?#])/u;
 
 /**
  * The site of a link, in unambiguous letters if its text or its address could be misread; nothing if the text contains
@@ -73,11 +73,11 @@ const addressWords = /(?:^|[\s/@])((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?=$|[\s/:?#])
 function hostOf(href: string, tokens: readonly Token[]): string {
   const url = URL.canParse(href) ? new URL(href) : null;
   if (!url) return '';
-  const words = tokens.map((token) => token.raw).join('');
-  const namedHost = addressWords.exec(words.toLowerCase())?.[1];
+  const text = tokens.map((token) => token.raw).join('');
+  const namedHost = addressLike.exec(text.toLowerCase())?.[1];
   const withoutWww = (host: string) => host.replace(/^www\./, '');
-  const doubtful = url.username !== '' || url.hostname.includes('xn--') || words.search(directionMarks) >= 0 || (namedHost !== undefined && withoutWww(namedHost) !== withoutWww(url.hostname));
-  if (!doubtful && (url.hostname === '' || words.toLowerCase().includes(withoutWww(url.hostname)))) return '';
+  const doubtful = url.username !== '' || url.hostname.includes('xn--') || text.search(directionMarks) >= 0 || (namedHost !== undefined && withoutWww(namedHost) !== withoutWww(url.hostname));
+  if (!doubtful && (url.hostname === '' || text.toLowerCase().includes(withoutWww(url.hostname)))) return '';
   return ` <span class="host${doubtful ? '' : ' host--plain'}" dir="ltr">${escapeHtml(doubtful ? url.hostname : withoutWww(url.hostname))}</span>`;
 }
 
@@ -92,7 +92,7 @@ function keepHarmless(html: string): string {
 /** Code with more lines than this is folded; while it arrives, it is folded only on request. */
 export const foldedLines = 40;
 
-const act = (name: string, words: string, label: string) => `<button type="button" class="code__act" data-act="${name}" aria-label="${escapeHtml(label)}">${escapeHtml(words)}</button>`;
+const act = (name: string, text: string, label: string) => `<button type="button" class="code__act" data-act="${name}" aria-label="${escapeHtml(label)}">${escapeHtml(text)}</button>`;
 
 /** How many lines the long code in a block has. */
 export function longLines(html: string): number {

@@ -153,7 +153,7 @@ export class ArrangingState {
   }
 
   #report(text: string, revert: () => Promise<void>): void {
-    this.#undo.did({ text, undo: () => revert().finally(() => this.#sessions.load()) });
+    this.#undo.record({ text, undo: () => revert().finally(() => this.#sessions.load()) });
   }
 
   async #do(act: () => Promise<void>): Promise<boolean> {

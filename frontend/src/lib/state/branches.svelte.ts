@@ -227,7 +227,7 @@ export class BranchesState {
       const before = this.#labelOf(branchId);
       if (before === label) return;
       await backend.sessions.renameBranch(branchId, label);
-      if (before) undo.did({ text: t('state.branchRenamed', { label }), undo: () => backend.sessions.renameBranch(branchId, before) });
+      if (before) undo.record({ text: t('state.branchRenamed', { label }), undo: () => backend.sessions.renameBranch(branchId, before) });
     });
   }
 
@@ -237,7 +237,7 @@ export class BranchesState {
     return this.#act(async () => {
       await backend.branches.archive(branchId, archived);
       const name = `“${this.#labelOf(branchId)}”`;
-      undo.did({ text: archived ? t('state.archivedBranch', { name }) : t('state.unarchivedBranch', { name }), undone: archived ? t('state.unarchivedBranch', { name }) : t('state.archivedBranchAgain', { name }), undo: () => backend.branches.archive(branchId, !archived) });
+      undo.record({ text: archived ? t('state.archivedBranch', { name }) : t('state.unarchivedBranch', { name }), undone: archived ? t('state.unarchivedBranch', { name }) : t('state.archivedBranchAgain', { name }), undo: () => backend.branches.archive(branchId, !archived) });
     });
   }
 
@@ -256,15 +256,15 @@ export class BranchesState {
     if (turnId !== '' && conversation.branchId === branchId) await conversation.jumpTo(turnId);
   }
 
-  async #begin(make: () => Promise<BranchView>, words: (branch: BranchView) => string): Promise<void> {
+  async #begin(make: () => Promise<BranchView>, text: (branch: BranchView) => string): Promise<void> {
     const { composer, conversation, toasts } = this.#parts;
     const { branchId: before, sessionId } = conversation;
     const isCurrent = conversation.request();
     const branch = await make();
-    if (!isCurrent()) return void toasts.show(words(branch));
+    if (!isCurrent()) return void toasts.show(text(branch));
     this.closeWide();
     await conversation.open(sessionId, branch.id);
-    toasts.show(words(branch), { action: { label: t('state.back'), run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
+    toasts.show(text(branch), { action: { label: t('state.back'), run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
     composer.focus();
   }
 

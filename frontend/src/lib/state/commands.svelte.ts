@@ -109,7 +109,7 @@ export class CommandRunner {
       undo: () => undo.undo(),
       new: () => this.#parts.navigation.newSession(),
       temporary: () => this.#parts.navigation.newTemporary(),
-      decide: () => (tools.waiting.length === 0 && servers.asked.length > 0 ? servers.answer() : tools.show()),
+      decide: () => (tools.waiting.length === 0 && servers.pending.length > 0 ? servers.answer() : tools.show()),
       serverItems: () => servers.pick(),
       insertPrompt: () => library.choose(),
       savePrompt: () => library.saveText(this.#parts.draft.text),

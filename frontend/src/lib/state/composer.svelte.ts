@@ -5,7 +5,7 @@ import { parse, unescaped, type Command, type Parsed } from '$lib/commands/comma
 import { t } from '$lib/i18n/i18n.svelte';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
-import { merge, nothing, type DraftState, type Editing, type Written } from './draft.svelte';
+import { merge, nothing, type DraftContent, type DraftState, type Editing } from './draft.svelte';
 import { Refresh } from './refresh';
 import type { UndoState } from './undo.svelte';
 
@@ -255,7 +255,7 @@ export class ComposerState {
   #keepForUndo(branchId: string, edit: DraftEdit | null | undefined): void {
     if (!edit) return;
     const { seq } = edit;
-    this.#undo.did({ text: t('state.editDiscarded', { seq }), undone: t('state.editRestored', { seq }), undo: () => this.#restoreEdit(branchId, edit), holdsText: true });
+    this.#undo.record({ text: t('state.editDiscarded', { seq }), undone: t('state.editRestored', { seq }), undo: () => this.#restoreEdit(branchId, edit), holdsText: true });
   }
 
   /** Another edit that was begun there since can be brought back in turn. */
@@ -273,15 +273,15 @@ export class ComposerState {
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
     if (this.#conversation.sessionId === '') await this.#sessionReady(); // otherwise a second session would be created
-    const { written } = this.#draft;
-    const request = this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete);
+    const { content } = this.#draft;
+    const request = this.#request(this.#conversation.branchId, { ...content, text: unescaped(content.text) }, incomplete);
     const sent = await this.#draft.handOver(() => this.#deliver(request));
     if (sent.queued) {
-      if (this.#draft.branchId === sent.branchId) this.#draft.sent(written);
+      if (this.#draft.branchId === sent.branchId) this.#draft.sent(content);
       await this.#conversation.queue.reload(sent.branchId);
     } else {
       this.#once = null;
-      await this.#sent(sent, written);
+      await this.#sent(sent, content);
       this.#deliveredToSeveral();
     }
   }
@@ -306,21 +306,21 @@ export class ComposerState {
    * on the branch where it was written until the message is stored.
    */
   async #sendEdited({ turnId }: Editing): Promise<void> {
-    const { written, before, branchId } = this.#draft;
+    const { content, before, branchId } = this.#draft;
     const several = this.#several; // opening the fork clears it
     const isCurrent = this.#conversation.request();
     const fork = await this.#backend.sessions.fork(turnId, true, '');
-    const request = this.#request(fork.id, written, '');
+    const request = this.#request(fork.id, content, '');
     if (isCurrent()) await this.#conversation.open(request.sessionId, fork.id);
     try {
       const sent = await this.#deliver(request, several);
-      await this.#edited(branchId, written, before);
+      await this.#edited(branchId, content, before);
       await this.#sent(sent, nothing);
       this.#deliveredToSeveral();
     } catch (error) {
       // Its text moves to the fork if that is open; otherwise it is still where it was written.
       if (this.#draft.branchId === fork.id) {
-        this.#draft.written = merge(this.#draft.written, written);
+        this.#draft.content = merge(this.#draft.content, content);
         await this.#draft.flush();
         await this.#draft.keep(branchId, before);
       }
@@ -329,13 +329,13 @@ export class ComposerState {
   }
 
   /** An edit was sent: the draft that it replaced comes back on its branch. */
-  async #edited(branchId: string, sent: Written, before: Written): Promise<void> {
+  async #edited(branchId: string, sent: DraftContent, before: DraftContent): Promise<void> {
     if (this.#draft.branchId !== branchId) await this.#draft.keep(branchId, before);
     else if (this.#draft.text === sent.text) this.endEdit();
   }
 
   /** inField: the part of the message that was in the field. */
-  async #sent(sent: SendResult, inField: Written): Promise<void> {
+  async #sent(sent: SendResult, inField: DraftContent): Promise<void> {
     // If another branch was opened meanwhile, its text is not the sent message.
     if (this.#draft.branchId !== sent.branchId) return;
     this.#draft.sent(inField);
@@ -344,8 +344,8 @@ export class ComposerState {
     await this.#conversation.jumpToLatest();
   }
 
-  #request(branchId: string, written: Written, incomplete: Incomplete): SendRequest {
-    return { sessionId: this.#conversation.sessionId, branchId, ...written, model: this.#once?.model ?? '', effort: this.#once?.effort ?? '', incomplete };
+  #request(branchId: string, content: DraftContent, incomplete: Incomplete): SendRequest {
+    return { sessionId: this.#conversation.sessionId, branchId, ...content, model: this.#once?.model ?? '', effort: this.#once?.effort ?? '', incomplete };
   }
 
   #fileTokens(): number {

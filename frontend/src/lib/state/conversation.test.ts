@@ -173,7 +173,7 @@ describe('a conversation', () => {
     await until(() => shown() !== '');
     await send('Second');
     await app.turnActions.stop(app.conversation.newest!);
-    await until(() => app.conversation.queue.held === 'stop');
+    await until(() => app.conversation.queue.holdReason === 'stop');
     const { sessionId } = app.conversation;
     await app.navigation.newSession();
     expect(queued()).toEqual([]);
@@ -261,7 +261,7 @@ describe('a conversation', () => {
 
   it('shows once at the start what recovery found', async () => {
     await started({ data: 'rich' });
-    expect(app.recovery.text).toBe('2 things were found and recovered.');
+    expect(app.recovery.text).toBe('2 problems were found and handled.');
     app.stop();
     app = new App(backend); // the page is reloaded
     await app.start();

@@ -24,7 +24,7 @@ export class CostsState {
   }
 
   /** For a tooltip: amounts and their certainty; empty if no price is known. */
-  get words(): string {
+  get text(): string {
     const view = this.#view;
     if (!view || (view.session === null && view.month === null)) return '';
     const part = (key: 'state.lastAnswer' | 'state.session' | 'state.month', usd: number | null) => usd !== null && t(key, { cost: formatDollars(usd) });

@@ -9,10 +9,10 @@ const saveAgainAfterMs = 3_000;
 /** A longer pasted text is shown beside the field instead of in it: text fields become slow with very long texts. */
 export const longText = 60_000;
 /** The contents of a message. */
-export type Written = Pick<Draft, 'text' | 'images' | 'files' | 'memories'>;
+export type DraftContent = Pick<Draft, 'text' | 'images' | 'files' | 'memories'>;
 /** The turn whose message is being rewritten. */
 export type Editing = Pick<DraftEdit, 'turnId' | 'seq'>;
-export const nothing: Written = { text: '', images: [], files: [], memories: [] };
+export const nothing: DraftContent = { text: '', images: [], files: [], memories: [] };
 
 /** The unsent message of the open branch: saved a moment after each change, and at once when the branch is left. */
 export class DraftState {
@@ -37,7 +37,7 @@ export class DraftState {
    * While an earlier message is being rewritten: the draft that was in the field before, and that message as it was
    * (null after the edit was restored: it was no longer that message).
    */
-  #stash = $state.raw<{ turn: Editing; before: Written; edited: Written | null } | null>(null);
+  #stash = $state.raw<{ turn: Editing; before: DraftContent; edited: DraftContent | null } | null>(null);
   /** Messages of branches that were left before they could be saved. */
   readonly #notSaved = new Map<string, Draft>();
   #unsavedWhy = $state.raw<BackendError | null>(null);
@@ -134,16 +134,16 @@ export class DraftState {
     return this.#typed.trim() === '' && this.#long.length === 0 && this.#images.length === 0 && this.#files.length === 0;
   }
 
-  get written(): Written {
+  get content(): DraftContent {
     return { text: this.text, images: [...this.#images], files: [...this.#files], memories: [...this.#memories] };
   }
 
   /** The message in the field, for an estimate of the request. */
   get message(): Draft {
-    return this.written;
+    return this.content;
   }
 
-  set written({ text, images, files, memories }: Written) {
+  set content({ text, images, files, memories }: DraftContent) {
     this.#split(text);
     this.#images = images;
     this.#files = files;
@@ -152,15 +152,15 @@ export class DraftState {
   }
 
   /** Begins rewriting a message; the draft is kept for afterwards. Replaces another edit: see `rewritten`. */
-  beginEdit(turn: Editing, edited: Written): void {
-    this.#stash = { turn, before: this.#stash?.before ?? this.written, edited };
-    this.written = edited;
+  beginEdit(turn: Editing, edited: DraftContent): void {
+    this.#stash = { turn, before: this.#stash?.before ?? this.content, edited };
+    this.content = edited;
   }
 
   /** Continues an edit that was ended. Replaces another one, like beginEdit. */
-  resume({ turnId, seq, ...written }: DraftEdit): void {
-    this.#stash = { turn: { turnId, seq }, before: this.#stash?.before ?? this.written, edited: null };
-    this.written = written;
+  resume({ turnId, seq, ...content }: DraftEdit): void {
+    this.#stash = { turn: { turnId, seq }, before: this.#stash?.before ?? this.content, edited: null };
+    this.content = content;
   }
 
   /** The turn whose message is being rewritten in the field. */
@@ -172,12 +172,12 @@ export class DraftState {
   get rewritten(): DraftEdit | null {
     if (!this.#stash) return null;
     const { turn, edited } = this.#stash;
-    const now = this.written;
+    const now = this.content;
     return edited && same(now, edited) ? null : { turnId: turn.turnId, seq: turn.seq, ...now };
   }
 
   /** The draft that an old message replaced. */
-  get before(): Written {
+  get before(): DraftContent {
     return this.#stash?.before ?? nothing;
   }
 
@@ -186,7 +186,7 @@ export class DraftState {
     if (!this.#stash) return;
     const { before } = this.#stash;
     this.#stash = null;
-    this.written = before;
+    this.content = before;
   }
 
   /** Another branch is about to open: text typed from here on is for that one. */
@@ -214,7 +214,7 @@ export class DraftState {
     // The same branch was read again: unsaved text here wins, whether or not it can be saved just now.
     if (branchId === this.#branchId && (this.#unsaved || this.#stash)) return this.flush();
     // Text written before any branch was open belongs to the first one that is.
-    const early = this.#branchId === '' && this.#unsaved ? this.written : nothing;
+    const early = this.#branchId === '' && this.#unsaved ? this.content : nothing;
     const saved = this.flush();
     this.#left = '';
     this.#branchId = branchId; // at once, since text typed while the old draft is saved belongs to the new branch
@@ -224,7 +224,7 @@ export class DraftState {
       this.#notSaved.delete(branchId);
       this.#changed();
     }
-    if (early !== nothing) this.written = merge(this.written, early);
+    if (early !== nothing) this.content = merge(this.content, early);
     await saved;
   }
 
@@ -233,7 +233,7 @@ export class DraftState {
    * meanwhile, and a running save is awaited: a late save would restore the sent message.
    */
   async handOver<T>(send: () => Promise<T>): Promise<T> {
-    const { branchId, written } = this;
+    const { branchId, content } = this;
     const draft = this.#current();
     this.#cancel();
     this.#version++;
@@ -241,7 +241,7 @@ export class DraftState {
     try {
       await this.#saving;
       const result = await send();
-      if (this.#leftWith) await this.#keepSince(branchId, written, this.#leftWith);
+      if (this.#leftWith) await this.#keepSince(branchId, content, this.#leftWith);
       return result;
     } catch (error) {
       // The branch was left and its text is no longer in the field: it is saved where it was written.
@@ -255,12 +255,12 @@ export class DraftState {
   }
 
   /** Keeps what was written after a message was handed over and before its branch was left. */
-  async #keepSince(branchId: string, message: Written, { edit, ...before }: Draft): Promise<void> {
+  async #keepSince(branchId: string, message: DraftContent, { edit, ...before }: Draft): Promise<void> {
     const since = without(before, message);
     if (!edit && same(since, nothing)) return;
     const { edit: _, ...now } = await this.#backend.sessions.draft(branchId).catch((): Draft => nothing);
     const merged = merge(now, since);
-    if (this.#branchId === branchId) this.written = merged;
+    if (this.#branchId === branchId) this.content = merged;
     else await this.#save(branchId, edit ? { ...merged, edit } : merged);
   }
 
@@ -283,21 +283,21 @@ export class DraftState {
   }
 
   /** A message was sent. Text written in the field since then stays. */
-  sent(message: Written): void {
+  sent(message: DraftContent): void {
     if (this.#stash) {
       // An edit was begun since: the message is in the draft that it replaced.
       this.#stash = { ...this.#stash, before: without(this.#stash.before, message) };
       this.#changed();
       return;
     }
-    this.take(without(this.written, message));
+    this.take(without(this.content, message));
     if (!this.isEmpty || this.#memories.length > 0) this.#changed();
   }
 
   /** Keeps a message of a branch that may no longer be open, until it can be saved. */
-  async keep(branchId: string, written: Written): Promise<void> {
+  async keep(branchId: string, content: DraftContent): Promise<void> {
     await this.#saving;
-    await this.#save(branchId, written);
+    await this.#save(branchId, content);
   }
 
   async flush(): Promise<void> {
@@ -332,7 +332,7 @@ export class DraftState {
 
   /** The draft to save. An unchanged edit is not saved: its message is in the history. */
   #current(): Draft {
-    if (!this.#stash) return this.written;
+    if (!this.#stash) return this.content;
     const { before } = this.#stash;
     const edit = this.rewritten;
     return edit ? { ...before, edit } : before;
@@ -373,13 +373,13 @@ export class DraftState {
 }
 
 /** Merges two messages, the first above the second. */
-export function merge(a: Written, b: Written): Written {
+export function merge(a: DraftContent, b: DraftContent): DraftContent {
   const text = [a.text, b.text].filter((part) => part !== '').join('\n\n');
   return { text, images: [...a.images, ...b.images], files: [...a.files, ...withoutId(b.files, a.files)], memories: [...a.memories, ...withoutId(b.memories, a.memories)] };
 }
 
 /** What was written in addition to a message. */
-function without(now: Written, { text, images, files, memories }: Written): Written {
+function without(now: DraftContent, { text, images, files, memories }: DraftContent): DraftContent {
   return {
     text: now.text.startsWith(text) ? now.text.slice(text.length).trimStart() : now.text,
     images: now.images.filter((image) => !images.includes(image)),
@@ -388,7 +388,7 @@ function without(now: Written, { text, images, files, memories }: Written): Writ
   };
 }
 
-function same(a: Written, b: Written): boolean {
+function same(a: DraftContent, b: DraftContent): boolean {
   const sameItems = <T>(left: readonly T[], right: readonly T[]) => left.length === right.length && left.every((item, i) => item === right[i]);
   return a.text === b.text && sameItems(a.images, b.images) && sameItems(a.files, b.files) && sameItems(a.memories, b.memories);
 }

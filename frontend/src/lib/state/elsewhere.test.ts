@@ -183,11 +183,11 @@ describe('an edit', () => {
   it.each([
     ['changed', 'other words', ['other words', 'a thought', true]],
     ['unchanged', null, ['a thought', '', false]],
-  ])('loses nothing when the program ends during it: %s', async (_, words, found) => {
+  ])('loses nothing when the program ends during it: %s', async (_, text, found) => {
     app.draft.text = 'a thought';
     await settle();
     app.turnActions.edit(app.conversation.turns.at(-5)!);
-    if (words) app.draft.text = words;
+    if (text) app.draft.text = text;
     await settle();
     const restarted = new App(backend); // the first one does not get to save its draft
     await restarted.start();

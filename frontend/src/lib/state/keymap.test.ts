@@ -55,6 +55,12 @@ describe('the keys of the window', () => {
     expect([app.keymap.keys('new'), app.keymap.keys('print'), app.keymap.keys('rename'), app.keymap.keys('stop')]).toEqual(['Ctrl+U', 'Ctrl+P', 'F2', 'Esc']);
   });
 
+  it('apply to a command whose name changed since they were saved', async () => {
+    const { app } = await startedApp();
+    app.keymap.adopt(['eraseSession=Ctrl+Shift+D']);
+    expect([app.keymap.keys('deleteSession'), app.keymap.ownerOf('Ctrl+Shift+D'), app.keymap.commandOf(press('D', { ...ctrl, shiftKey: true }))]).toEqual(['Ctrl+Shift+D', 'deleteSession', 'deleteSession']);
+  });
+
   it('are unchanged if the program rejects the change', async () => {
     const { app, backend } = await startedApp();
     backend.failNext('settings.set', { code: 'invalid' });

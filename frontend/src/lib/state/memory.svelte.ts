@@ -223,7 +223,7 @@ export class MemoryState {
     const pin = await backend.inspect.addPin(branchId, text);
     const key = pinKey(branchId, chunkId);
     this.#pinned = new Set([...this.#pinned, key]);
-    undo.did({
+    undo.record({
       text: t('state.pinnedWhole'),
       undone: t('state.unpinned'),
       undo: async () => {

@@ -29,7 +29,7 @@ export class MemoryScope {
     this.#off = parts.changes.on(['settings'], () => void this.#version++);
   }
 
-  /** Recall answers here: it sends nothing, and outside projects it searches all chats until the user has chosen. */
+  /** Recall answers here: it sends nothing, and outside projects it searches all sessions until the user has chosen. */
   get withRecall(): boolean {
     const { conversation, models } = this.#parts;
     return models.find(conversation.header?.model ?? '')?.provider === 'recall';
@@ -78,7 +78,7 @@ export class MemoryScope {
     }
   }
 
-  /** The chats of a project share memory unless one has a scope of its own. */
+  /** The sessions of a project share memory unless one has a scope of its own. */
   get inProject(): boolean {
     return (this.#parts.conversation.header?.projectId ?? '') !== '';
   }

@@ -67,7 +67,7 @@ export class PinSuggestionsState {
     const branchId = this.#branchId;
     await this.#act(suggestion, async () => {
       const pin = await backend.inspect.acceptSuggestedPin(suggestion.id, suggestion.text);
-      undo.did({ text: t('state.pinnedWhole'), undone: t('state.unpinned'), undo: () => backend.inspect.removePin(branchId, pin.id) });
+      undo.record({ text: t('state.pinnedWhole'), undone: t('state.unpinned'), undo: () => backend.inspect.removePin(branchId, pin.id) });
     });
   }
 

@@ -12,7 +12,7 @@ const none: QueueView = { messages: [], held: '', error: null };
 export class QueueState {
   #branchId = '';
   #view = $state.raw<QueueView>(none);
-  /** A later reply replaces an earlier one, in whichever order they arrive. */
+  /** Numbers the requests: only the reply to the newest one is used. */
   #serial = 0;
   readonly #backend: Backend;
 
@@ -24,32 +24,32 @@ export class QueueState {
     return this.#view.messages;
   }
 
-  /** Why they are not sent automatically; empty: they are. */
-  get held(): QueueView['held'] {
+  /** Why the messages are not sent automatically; empty if they are. */
+  get holdReason(): QueueView['held'] {
     return this.#view.held;
   }
 
-  /** Why the next one could not be sent. */
+  /** Why the next message could not be sent; null without an error. */
   get error(): BackendError | null {
     return this.#view.error && new BackendError(this.#view.error);
   }
 
-  /** Another branch is open. */
+  /** Shows the queue of a branch that was opened. */
   load(branchId: string, view: QueueView): void {
     this.#serial++;
     this.#branchId = branchId;
     this.#view = view;
   }
 
-  /** The queue of this branch has changed. */
+  /** Reads the queue of a branch again after a change, if that branch is open. */
   async reload(branchId: string): Promise<void> {
     if (branchId !== this.#branchId) return;
     const serial = ++this.#serial;
-    const view = await this.#backend.chat.queue(branchId).catch(() => null); // its next change reads it again
+    const view = await this.#backend.chat.queue(branchId).catch(() => null); // the next change of the queue reads it again
     if (view && serial === this.#serial) this.#view = view;
   }
 
-  /** Sends them: the first now, or when the running answer is complete. */
+  /** Sends the messages: the first now, or when the running answer is complete. */
   async send(): Promise<void> {
     const branchId = this.#branchId;
     try {
@@ -69,13 +69,13 @@ export class QueueState {
     }
   }
 
-  /** Takes a message back into the field, above the text that is already there. */
+  /** Moves a message back into the message field, above the text that is already there. */
   async edit(id: string, draft: DraftState): Promise<void> {
     const branchId = this.#branchId;
     await draft.flush();
     try {
       const message = await draft.handOver(() => this.#backend.chat.editQueued(id));
-      if (draft.branchId === branchId) draft.written = merge(message, draft.written);
+      if (draft.branchId === branchId) draft.content = merge(message, draft.content);
     } finally {
       await this.reload(branchId);
     }
@@ -86,7 +86,7 @@ export class QueueState {
     const at = this.messages.findIndex((message) => message.id === id);
     try {
       const message = await this.#backend.chat.removeQueued(id);
-      undo.did({ text: t('state.queuedDeleted'), undo: () => this.#backend.chat.restoreQueued(branchId, message, at), undone: t('state.queuedRestored'), holdsText: true });
+      undo.record({ text: t('state.queuedDeleted'), undo: () => this.#backend.chat.restoreQueued(branchId, message, at), undone: t('state.queuedRestored'), holdsText: true });
     } catch (error) {
       toasts.error(error);
     }

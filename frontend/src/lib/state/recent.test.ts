@@ -50,9 +50,9 @@ test('keys open sessions by position and by last use', async () => {
   await expect.poll(() => app.conversation.sessionId).toBe(lines[2]);
 });
 
-test('Ctrl+W closes what is in front, one after another, and then the window', async () => {
+test('Ctrl+W closes the frontmost dialog or view, one per key press, and then the window', async () => {
   const { app, backend } = await startedApp({ data: 'rich' });
-  const left = () => backend.calls.filter(({ name }) => name === 'leaveWindow').length;
+  const leaveCalls = () => backend.calls.filter(({ name }) => name === 'leaveWindow').length;
   app.layout.openSettings();
   app.goTo.show();
   const dialog = mountIn(app, GoToDialog, {});
@@ -62,14 +62,14 @@ test('Ctrl+W closes what is in front, one after another, and then the window', a
   expect(app.layout.view).toBe('settings');
   onWindowKey(app, press('w'));
   await expect.poll(() => app.layout.view).toBe('chat');
-  expect(left()).toBe(0);
+  expect(leaveCalls()).toBe(0);
   app.draft.typed = 'Not sent yet';
   onWindowKey(app, press('w'));
-  await expect.poll(left).toBe(1);
+  await expect.poll(leaveCalls).toBe(1);
   expect(backend.store.branch(app.conversation.branchId).draft.text).toBe('Not sent yet');
 });
 
-test('Ctrl+Q ends the program, and asks first while an answer arrives', async () => {
+test('Ctrl+Q quits the program, and asks first while an answer is arriving', async () => {
   const { app, backend } = await startedApp({ data: 'rich' });
   const closed = () => backend.calls.filter(({ name }) => name === 'closeWindow').map(({ args }) => args[0]);
   onWindowKey(app, press('q'));

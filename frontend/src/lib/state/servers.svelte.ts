@@ -11,7 +11,7 @@ export const looksLikeServer = (name: string): boolean => /\.mcpb$|\.dxt$|^(?:mc
  * servers being imported; and the list of their prompts and resources for the message being written.
  */
 export class ServersState {
-  #asked = $state.raw<readonly ElicitationView[]>([]);
+  #pending = $state.raw<readonly ElicitationView[]>([]);
   #answering = $state('');
   #importing = $state(false);
   #picking = $state(false);
@@ -28,16 +28,16 @@ export class ServersState {
   }
 
   /** Questions that servers ask the user, oldest first. */
-  get asked(): readonly ElicitationView[] {
-    return this.#asked;
+  get pending(): readonly ElicitationView[] {
+    return this.#pending;
   }
 
   /** The question that is being answered; undefined: none. */
   get question(): ElicitationView | undefined {
-    return this.#asked.find(({ id }) => id === this.#answering);
+    return this.#pending.find(({ id }) => id === this.#answering);
   }
 
-  answer(id = this.#asked[0]?.id ?? ''): void {
+  answer(id = this.#pending[0]?.id ?? ''): void {
     this.#answering = id;
   }
 
@@ -48,7 +48,7 @@ export class ServersState {
 
   /** Throws on failure; the question then stays open. */
   async send(answer: ElicitationAnswer): Promise<void> {
-    this.#asked = (await this.#backend.servers.answerElicitation(answer)).asked;
+    this.#pending = (await this.#backend.servers.answerElicitation(answer)).pending;
     this.#answering = '';
   }
 
@@ -101,7 +101,7 @@ export class ServersState {
 
   async #load(): Promise<void> {
     try {
-      this.#asked = (await this.#backend.servers.elicitations()).asked;
+      this.#pending = (await this.#backend.servers.elicitations()).pending;
     } catch {
       // The current list stays; the next change reads it again.
     }

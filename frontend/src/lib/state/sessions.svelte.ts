@@ -71,7 +71,7 @@ export class SessionsState {
     const name = title.trim();
     const before = (this.find(id) ?? (await this.#row(id)))?.title;
     if (name === '' || name === before || !(await this.#do(() => this.#backend.sessions.rename(id, name)))) return;
-    if (before) this.#undo.did({ text: t('state.renamed', { name }), undo: () => this.#again(() => this.#backend.sessions.rename(id, before)) });
+    if (before) this.#undo.record({ text: t('state.renamed', { name }), undo: () => this.#again(() => this.#backend.sessions.rename(id, before)) });
   }
 
   async pin(id: string, pinned: boolean): Promise<void> {
@@ -83,7 +83,7 @@ export class SessionsState {
     const done = await this.#do(() => this.#backend.sessions.archive(row.id, archived));
     if (!done) return false;
     const name = t('state.quoted', { title: row.title || t('shell.newConversation') });
-    this.#undo.did({ text: archived ? t('state.archivedBranch', { name }) : t('state.unarchivedBranch', { name }), undone: archived ? t('state.unarchivedBranch', { name }) : t('state.archivedBranchAgain', { name }), undo: () => this.#again(() => this.#backend.sessions.archive(row.id, !archived)) });
+    this.#undo.record({ text: archived ? t('state.archivedBranch', { name }) : t('state.unarchivedBranch', { name }), undone: archived ? t('state.unarchivedBranch', { name }) : t('state.archivedBranchAgain', { name }), undo: () => this.#again(() => this.#backend.sessions.archive(row.id, !archived)) });
     return true;
   }
 

@@ -82,9 +82,9 @@ const notes = /\[\^[^\]\s]{1,40}\]:?/g;
  * sentences.
  */
 export function spokenPieces(text: string): string[] {
-  const words = unmarked(text.replace(code, '\n\n').replace(formulas, ' ').replace(notes, '')).replace(/https?:\/\/\S+/g, ' ').replace(/[|*_#>`~]+/g, ' ');
+  const plain = unmarked(text.replace(code, '\n\n').replace(formulas, ' ').replace(notes, '')).replace(/https?:\/\/\S+/g, ' ').replace(/[|*_#>`~]+/g, ' ');
   const pieces: string[] = [];
-  for (const paragraph of words.split(/\n+/)) {
+  for (const paragraph of plain.split(/\n+/)) {
     let piece = '';
     for (const sentence of paragraph.match(/[^.!?。！？…]+[.!?。！？…]*\s*/g) ?? []) {
       for (let at = 0; at < sentence.length; at += pieceChars) {

@@ -77,7 +77,7 @@ export class TurnActions {
   async pinText(text: string): Promise<void> {
     const branchId = this.#conversation.branchId;
     const pin = await this.#backend.inspect.addPin(branchId, text);
-    this.#undo.did({ text: t('state.pinnedWhole'), undone: t('state.unpinned'), undo: () => this.#backend.inspect.removePin(branchId, pin.id) });
+    this.#undo.record({ text: t('state.pinnedWhole'), undone: t('state.unpinned'), undo: () => this.#backend.inspect.removePin(branchId, pin.id) });
   }
 
   copy = (text: string): Promise<void> =>

@@ -35,7 +35,7 @@ export class UndoState {
   }
 
   /** Reports that something was done, and how to undo it. */
-  did(done: Done): void {
+  record(done: Done): void {
     const entry = { ...done, toast: 0 };
     entry.toast = this.#toasts.show(done.text, { action: { label: t('shared.undo'), run: () => void this.#undoEntry(entry) } });
     this.#stack = [...this.#stack.slice(1 - maxUndoable), entry];

@@ -6,7 +6,7 @@ function setUp() {
   const toasts = new ToastsState();
   const undo = new UndoState(toasts);
   const undone: string[] = [];
-  const archive = (name: string) => undo.did({ text: `Archived ${name}`, undo: async () => void undone.push(name) });
+  const archive = (name: string) => undo.record({ text: `Archived ${name}`, undo: async () => void undone.push(name) });
   return { toasts, undo, undone, archive, texts: () => toasts.list.map((toast) => toast.text) };
 }
 
@@ -26,7 +26,7 @@ describe('undo', () => {
   it('keeps an action that could not be undone, and shows why', async () => {
     const { undo, texts } = setUp();
     let full = true;
-    undo.did({ text: 'Renamed it', undone: 'It has its old name again', undo: () => (full ? Promise.reject(new Error('The disk is full')) : Promise.resolve()) });
+    undo.record({ text: 'Renamed it', undone: 'It has its old name again', undo: () => (full ? Promise.reject(new Error('The disk is full')) : Promise.resolve()) });
     await undo.undo();
     expect([undo.next, texts().at(-1)]).toEqual(['Renamed it', 'The disk is full']);
     full = false;
@@ -38,7 +38,7 @@ describe('undo', () => {
     const { undo, undone, archive } = setUp();
     let release = () => {};
     archive('a');
-    undo.did({ text: 'Moved b', undo: () => new Promise<void>((resolve) => (release = resolve)) });
+    undo.record({ text: 'Moved b', undo: () => new Promise<void>((resolve) => (release = resolve)) });
     const first = undo.undo();
     expect(await undo.undo()).toBe(false);
     release();

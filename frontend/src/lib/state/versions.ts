@@ -7,7 +7,7 @@ export interface Version {
   /** The branch to open for it: the most recently used of those that contain it. */
   branchId: string;
   /** The beginning of its message. */
-  words: string;
+  excerpt: string;
 }
 
 export interface Versions {
@@ -33,7 +33,7 @@ export function versionsOf(tree: BranchTree, current: string): Map<string, Versi
   const versions = new Map<string, Versions>();
   for (const runs of siblings.values()) {
     if (runs.length < 2) continue;
-    const all = runs.map((run) => ({ turnId: run.firstTurn, seq: run.fromSeq, branchId: newest.get(run.id)!, words: run.first }));
+    const all = runs.map((run) => ({ turnId: run.firstTurn, seq: run.fromSeq, branchId: newest.get(run.id)!, excerpt: run.first }));
     all.forEach((version, at) => versions.set(version.turnId, { all, at }));
   }
   return versions;

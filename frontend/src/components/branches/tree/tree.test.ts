@@ -234,8 +234,8 @@ describe('versions of a message', () => {
     const { store, main, a, c, tree } = small();
     store.branch(c).view.updatedAt = 5_000;
     const versions = versionsOf(tree(), main);
-    const words = (id: string) => store.turn(id).user[0]!.text;
-    expect(versions.get('m3')).toEqual({ at: 0, all: [{ turnId: 'm3', seq: 3, branchId: main, words: words('m3') }, { turnId: 'a3', seq: 3, branchId: c, words: words('a3') }] });
+    const excerpt = (id: string) => store.turn(id).user[0]!.text;
+    expect(versions.get('m3')).toEqual({ at: 0, all: [{ turnId: 'm3', seq: 3, branchId: main, excerpt: excerpt('m3') }, { turnId: 'a3', seq: 3, branchId: c, excerpt: excerpt('a3') }] });
     expect(versions.get('a3')?.at).toBe(1);
     expect(versions.get('a4')?.all.map((version) => version.turnId)).toEqual(['a4', 'c4']);
     expect(versions.get('m1')?.all.map((version) => version.turnId)).toEqual(['m1', 'd1']);

@@ -7,10 +7,10 @@ it.each([
   [0, /the model sees every turn in full/],
   [9623, /turns up to #9623 no longer fit in full/],
   [9623, 'none yet; extracts replace all turns up to #9623'],
-])('says what is sent while no range is summarized, up to turn %i', async (cut, words) => {
+])('says what is sent while no range is summarized, up to turn %i', async (cut, text) => {
   const { app } = await startedApp({ data: 'rich' });
   mountIn(app, RangeList, { ranges: [], cut, turns: 2, busy: false, onturn: () => undefined, onsummarize: () => undefined });
-  expect(screen.getByText(words)).toBeInTheDocument();
+  expect(screen.getByText(text)).toBeInTheDocument();
 });
 
 it.each([

@@ -9,25 +9,25 @@ describe('the report on a state', () => {
 
   it('shows which try passed, and what was kept of what was found', () => {
     expect(account('librarian', { tries: 2, turns: 3, found: { numbers: 22, open_tasks: 2, facts: 0 }, kept: { numbers: 21, open_tasks: 2 } })).toMatchObject({
-      verdict: 'Passed on try 2', short: 'passed, try 2', tone: 'ok', turns: 3,
+      verdict: 'Passed on attempt 2', short: 'passed, attempt 2', tone: 'ok', turns: 3,
       checks: [{ name: 'Numbers', kept: 21, found: 22 }, { name: 'Open tasks', kept: 2, found: 2 }],
     });
   });
 
   it('shows why no model made it, and what is missing', () => {
     expect(account('fallback', { method: 'fallback', tries: 2, reason: 'It timed out', missing: ['30 s'], dropped: ['old'], dropped_count: 12 })).toMatchObject({
-      verdict: 'Made without a model, after 2 tries', tone: 'warn', reason: 'It timed out', missing: ['30 s', 'old'], missingCount: 12,
+      verdict: 'Generated without a model, after 2 failed attempts', tone: 'warn', reason: 'It timed out', missing: ['30 s', 'old'], missingCount: 12,
     });
   });
 
   it('shows what the model lost and what was added by rule', () => {
     expect(account('librarian', { tries: 1, required: 5, required_kept: 3, missing: ['Never log a key.', 'old name'], added: ['Never log a key.'] })).toMatchObject({
-      verdict: 'Repaired after 1 try: 1 entry added', short: 'repaired, +1', tone: 'ok', added: ['Never log a key.'], missing: ['old name'], missingCount: 1,
+      verdict: 'Repaired after 1 attempt: 1 entry added', short: 'repaired, +1', tone: 'ok', added: ['Never log a key.'], missing: ['old name'], missingCount: 1,
     });
   });
 
   it('shows why an answer was not used although another was', () => {
-    expect(account('librarian', { tries: 2, reason: 'it is empty' })).toMatchObject({ verdict: 'Passed on try 2', reason: "The model's summary is empty", added: [] });
+    expect(account('librarian', { tries: 2, reason: 'it is empty' })).toMatchObject({ verdict: 'Passed on attempt 2', reason: "The model's summary is empty", added: [] });
   });
 
   it('lists required items first', () => {

@@ -10,7 +10,7 @@ export interface Check {
 }
 
 export interface Account {
-  /** "Passed on try 2", "Made without a model". */
+  /** "Passed on attempt 2", "Generated without a model". */
   verdict: string;
   tone: 'ok' | 'warn' | 'plain';
   /** One word or two for the history table. */
@@ -80,8 +80,8 @@ const kinds: Record<string, PlainKey> = {
 function nameOf(key: string): string {
   const known = kinds[key];
   if (known) return t(known);
-  const words = key.replaceAll('_', ' ').trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const label = key.replaceAll('_', ' ').trim();
+  return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
 function parsed(text: string): Fields | null {

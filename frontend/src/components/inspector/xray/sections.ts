@@ -9,7 +9,7 @@ import { whoSaid } from '../../memory/labels';
 /** Characters used for a preview. */
 const maxPreviewChars = 1_000;
 
-interface Look {
+interface SectionStyle {
   number: number;
   title: string;
   /** A role of tokens.css. */
@@ -18,7 +18,7 @@ interface Look {
   striped: boolean;
 }
 
-const looks: Record<string, Omit<Look, 'title'> & { title: PlainKey }> = {
+const styles: Record<string, Omit<SectionStyle, 'title'> & { title: PlainKey }> = {
   system: { number: 1, title: 'inspector.sectionSystem', fill: 'var(--color-section-system)', striped: false },
   tools: { number: 2, title: 'shared.tools', fill: 'var(--color-section-tools)', striped: false },
   pinned: { number: 3, title: 'inspector.pinnedFacts', fill: 'var(--color-section-pinned)', striped: false },
@@ -35,11 +35,11 @@ export function replacingTitle(summaries: boolean, extracts: boolean): string {
   return extracts ? (summaries ? t('inspector.rangesAndExtracts') : t('inspector.extracts')) : t('inspector.rangeSummaries');
 }
 
-export function lookOf({ name, items }: Pick<ContextSection, 'name' | 'items'>): Look {
+export function styleOf({ name, items }: Pick<ContextSection, 'name' | 'items'>): SectionStyle {
   const has = (source: string) => items.some((item) => item.source === source);
-  if (name === 'summaries') return { ...looks['summaries']!, title: replacingTitle(has('summary'), has('extract')) };
-  const look = looks[name];
-  return look ? { ...look, title: t(look.title) } : { number: 0, title: program(name), fill: 'var(--color-section-tools)', striped: false };
+  if (name === 'summaries') return { ...styles['summaries']!, title: replacingTitle(has('summary'), has('extract')) };
+  const style = styles[name];
+  return style ? { ...style, title: t(style.title) } : { number: 0, title: program(name), fill: 'var(--color-section-tools)', striped: false };
 }
 
 /** The content of a section, beside its name: "#139 to #148", "4". */
@@ -89,13 +89,13 @@ export function linkTextOf(item: ContextItem): string {
     case 'extract':
       return item.from > 0 ? `#${item.from}–${item.to}` : '';
     case 'pin':
-      return t('inspector.doorPin');
+      return t('inspector.linkPin');
     case 'state':
-      return t('inspector.doorState');
+      return t('inspector.linkState');
     case 'chunk':
-      return item.memory?.chunk?.turnSeq === 0 ? '' : item.memory?.chunk ? `#${item.memory.chunk.turnSeq}` : t('inspector.doorSource');
+      return item.memory?.chunk?.turnSeq === 0 ? '' : item.memory?.chunk ? `#${item.memory.chunk.turnSeq}` : t('inspector.linkSource');
     case 'config':
-      return t('inspector.doorSettings');
+      return t('inspector.linkSettings');
     default:
       return '';
   }

@@ -13,14 +13,14 @@ const n = '\u202f';
 const user = userEvent.setup();
 
 describe('texts of the X-ray', () => {
-  it.each([[5, 100, `5.0${n}%`], [0, 0, `0.0${n}%`]])('%d of %d', (part, all, words) => expect(share(part, all)).toBe(words));
+  it.each([[5, 100, `5.0${n}%`], [0, 0, `0.0${n}%`]])('%d of %d', (part, all, text) => expect(share(part, all)).toBe(text));
 
   it.each([
     [{ tokens: 1_000, reported: 0 }, `1${n}000 counted; the provider reported nothing`],
     [{ tokens: 1_030, reported: 1_000 }, `1${n}030 counted, 1${n}000 reported, 3.0${n}% over`],
     [{ tokens: 970, reported: 1_000 }, `970 counted, 1${n}000 reported, 3.0${n}% under`],
     [{ tokens: 1_000, reported: 1_000 }, `1${n}000 counted, 1${n}000 reported, the same`],
-  ])('count against report', (view, words) => expect(countedAgainst(view)).toBe(words));
+  ])('count against report', (view, text) => expect(countedAgainst(view)).toBe(text));
 
   it('describes the content of a section', () => {
     const section = (name: string, items: Parameters<typeof contextItem>[0][]) => ({ name, tokens: 0, cap: 0, items: items.map(contextItem) });
@@ -88,7 +88,7 @@ describe('the X-ray', () => {
   it('shows the next request, then that of a turn, and steps between turns', async () => {
     const { app, newest } = await xray();
     expect(await screen.findByText('next')).toBeVisible();
-    await user.click(screen.getByRole('radio', { name: 'Saw' }));
+    await user.click(screen.getByRole('radio', { name: 'Sent' }));
     await waitFor(() => expect(app.inspector.seen).toBe(newest.id));
     expect(await screen.findByText(/84.% cached/)).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Previous turn' }));

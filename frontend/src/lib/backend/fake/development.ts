@@ -4,7 +4,7 @@ import { taskView } from './work';
 
 /** Tasks of earlier runs: an import interrupted when the program ended, and a failed backup. */
 function seedTasks({ tasks, store }: FakeBackend): void {
-  const error: ErrorView = { code: 'no_space', op: 'backup', message: 'The disk is full: the copy needs 61 MB, 12 MB are free', hint: 'Nothing was lost. Free some space and back up again.' };
+  const error: ErrorView = { code: 'no_space', op: 'backup', message: 'The disk is full: the copy needs 61 MB, 12 MB free', hint: 'Nothing was lost. Free some space and back up again.' };
   tasks.list = [
     taskView({ id: 'before1', title: 'Import claude-export.zip', state: 'interrupted', done: 1_214, total: 2_400, unit: 'sessions', startedAt: store.epoch - 3_600_000, endedAt: store.epoch - 3_000_000, resumable: true }),
     taskView({ id: 'before2', kind: 'backup', title: 'Back up', state: 'failed', done: 12_000_000, total: 61_000_000, unit: 'bytes', startedAt: store.epoch - 7_200_000, endedAt: store.epoch - 7_100_000, error }),

@@ -149,7 +149,7 @@ function recovery(store: FakeStore): RecoveryReport {
     const message = turn.state === 'unsent' ? 'A message had not been sent' : 'An answer was cut off; its text is kept';
     return { kind: turn.state === 'unsent' ? 'unsent' : 'incomplete', sessionId: session.id, session: session.title, turnId: turn.id, turnSeq: turn.seq, bytes: turn.displayed, count: 1, message };
   });
-  const summary = items.length === 1 ? items[0]!.message : `${items.length} things were found and recovered.`;
+  const summary = items.length === 1 ? items[0]!.message : `${items.length} problems were found and handled.`;
   return { at: store.epoch, clean: items.length === 0, summary, items };
 }
 

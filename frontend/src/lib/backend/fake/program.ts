@@ -160,7 +160,7 @@ export class Program {
     if (service && !key.includes('bad')) return { ok: true, ms: 210, message: 'Works, 2 models', models: ['llama-4-scout', 'qwen3-32b'], provider: new URL(service.baseUrl).host, vendor: '', server: '' };
     if (provider === '' && key.startsWith('pplx-')) return { ...nowhere, message: 'This looks like a key for Perplexity. It was not sent anywhere.', provider: 'perplexity', vendor: 'Perplexity', server: 'https://api.perplexity.ai' };
     const found = provider || (key.startsWith('sk-ant-') ? 'anthropic' : key.startsWith('sk-proj-') ? 'openai' : '');
-    if (found === '' && baseURL === '') return { ...nowhere, message: 'This key does not say which provider it belongs to. Choose it below. Until then, the key is not sent anywhere.', provider: '' };
+    if (found === '' && baseURL === '') return { ...nowhere, message: 'The provider cannot be determined from this key. Choose the provider below. Until then, the key is not sent anywhere.', provider: '' };
     if (key.includes('bad')) return { ...nowhere, ms: 212, message: 'The provider refused this key (401). Check that it was copied whole and is still active.', provider: found };
     const models = baseURL !== '' ? ['llama3.3:70b', 'qwen3:8b'] : found === 'anthropic' ? ['claude-sonnet', 'claude-haiku'] : ['gpt-5', 'gpt-5-mini'];
     return { ok: true, ms: 318, message: `Works, ${models.length} models`, models, provider: found || 'chatcompletions', vendor: '', server: '' };

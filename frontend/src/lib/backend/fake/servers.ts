@@ -24,7 +24,7 @@ export function serverSettings(more: Partial<ServerSettings> = {}): ServerSettin
 export function serverView(more: Partial<ServerView> = {}): ServerView {
   const settings = more.settings ?? serverSettings(more.name ? { name: more.name } : {});
   return {
-    name: settings.name, kind: settings.url === '' ? 'stdio' : 'http', enabled: settings.enabled, state: 'ready', words: 'It runs.', lastError: '', retryAt: 0, startedAt: 0, title: '', version: '', protocol: '',
+    name: settings.name, kind: settings.url === '' ? 'stdio' : 'http', enabled: settings.enabled, state: 'ready', stateText: 'It runs.', lastError: '', retryAt: 0, startedAt: 0, title: '', version: '', protocol: '',
     instructions: '', tools: 0, prompts: 0, resources: 0, problems: [], signedIn: false, secrets: [], ...more, settings,
   };
 }
@@ -36,7 +36,7 @@ export class FakeServers {
   promptText: PromptText = { server: '', name: '', description: '', messages: [] };
   resources: ServerResourceView[] = [];
   resourceText: ResourceText = { server: '', uri: '', name: '', blocks: [] };
-  asked: ElicitationView[] = [];
+  pending: ElicitationView[] = [];
   imports: ServerImport | null = null;
   keyringOK = true;
   readonly #store: FakeStore;
@@ -56,7 +56,7 @@ export class FakeServers {
   }
 
   ask(question: ElicitationView): void {
-    this.asked = [...this.asked, question];
+    this.pending = [...this.pending, question];
     this.changed(question.server);
   }
 }
@@ -69,7 +69,7 @@ export function serversService(store: FakeStore, servers: FakeServers, program: 
   };
   const put = (settings: ServerSettings) => {
     if (!/^[a-z0-9][a-z0-9_-]*$/i.test(settings.name)) throw new BackendError(errorView('A server needs a name of letters, digits, _ or -', 'Choose another name.'));
-    const view = serverView({ settings: { ...settings, env: hide(settings.env), headers: hide(settings.headers) }, state: settings.enabled ? 'idle' : 'off', words: settings.enabled ? 'It starts when it is first needed.' : 'It is off.', secrets: [...settings.env, ...settings.headers].filter((value) => value.secret).map(({ name }) => ({ name, kept: 'keyring' })).concat(settings.oauthClientId === '' ? [] : [{ name: 'oauth_client_secret', kept: '' }]) });
+    const view = serverView({ settings: { ...settings, env: hide(settings.env), headers: hide(settings.headers) }, state: settings.enabled ? 'idle' : 'off', stateText: settings.enabled ? 'It starts when it is first needed.' : 'It is off.', secrets: [...settings.env, ...settings.headers].filter((value) => value.secret).map(({ name }) => ({ name, storedIn: 'keyring' })).concat(settings.oauthClientId === '' ? [] : [{ name: 'oauth_client_secret', storedIn: '' }]) });
     const at = servers.list.findIndex((server) => server.name === settings.name);
     servers.list = at < 0 ? [...servers.list, view] : servers.list.with(at, view);
   };
@@ -92,12 +92,12 @@ export function serversService(store: FakeStore, servers: FakeServers, program: 
     },
     enableServer: async (name, enabled) => {
       const server = servers.find(name);
-      Object.assign(server, { enabled, state: enabled ? 'idle' : 'off', words: enabled ? 'It starts when it is first needed.' : 'It is off.' });
+      Object.assign(server, { enabled, state: enabled ? 'idle' : 'off', stateText: enabled ? 'It starts when it is first needed.' : 'It is off.' });
       server.settings.enabled = enabled;
       return changed(name);
     },
     restart: async (name) => {
-      Object.assign(servers.find(name), { state: 'ready', words: 'It runs.', lastError: '', retryAt: 0, startedAt: store.now() });
+      Object.assign(servers.find(name), { state: 'ready', stateText: 'It runs.', lastError: '', retryAt: 0, startedAt: store.now() });
       return changed(name);
     },
     logs: async (name) => ({ name, lines: servers.logs.get(name) ?? [], dropped: 0 }),
@@ -118,26 +118,26 @@ export function serversService(store: FakeStore, servers: FakeServers, program: 
     },
     setSecret: async (name, secret, value) => {
       const server = servers.find(name);
-      server.secrets = server.secrets.map((known) => (known.name === secret ? { ...known, kept: value === '' ? '' : servers.keyringOK ? 'keyring' : 'this run' } : known));
+      server.secrets = server.secrets.map((known) => (known.name === secret ? { ...known, storedIn: value === '' ? '' : servers.keyringOK ? 'keyring' : 'this run' } : known));
       return changed(name);
     },
     signIn: async (name) => {
-      Object.assign(servers.find(name), { signedIn: true, state: 'ready', words: 'It runs.' });
+      Object.assign(servers.find(name), { signedIn: true, state: 'ready', stateText: 'It runs.' });
       return changed(name);
     },
     signOut: async (name) => {
-      Object.assign(servers.find(name), { signedIn: false, state: 'sign_in', words: 'It wants you to sign in.' });
+      Object.assign(servers.find(name), { signedIn: false, state: 'sign_in', stateText: 'It wants you to sign in.' });
       return changed(name);
     },
     prompts: async () => ({ rev: store.rev, prompts: servers.prompts }),
     getPrompt: async (server, name) => ({ ...servers.promptText, server, name }),
     resources: async () => ({ rev: store.rev, resources: servers.resources }),
     readResource: async (server, uri) => ({ ...servers.resourceText, server, uri }),
-    elicitations: async () => ({ rev: store.rev, asked: servers.asked }),
+    elicitations: async () => ({ rev: store.rev, pending: servers.pending }),
     answerElicitation: async ({ id }) => {
-      servers.asked = servers.asked.filter((question) => question.id !== id);
+      servers.pending = servers.pending.filter((question) => question.id !== id);
       servers.changed('');
-      return { rev: store.rev, asked: servers.asked };
+      return { rev: store.rev, pending: servers.pending };
     },
   };
 }
@@ -158,7 +158,7 @@ function importOf(store: FakeStore, text: string): ServerImport {
     id: store.id('import'), from: 'mcpServers JSON', problems: [],
     servers: Object.entries(parsed.mcpServers ?? {}).map(([name, { command = '', args = [], url = '', env = {} }]) => ({
       settings: serverSettings({ name, command, args, url, env: Object.entries(env).map(([key, value]) => ({ name: key, value, secret: false })) }),
-      original: name, exists: false, about: '', notes: [], asks: [],
+      original: name, exists: false, about: '', notes: [], questions: [],
     })),
   };
   return lastImport;
@@ -168,11 +168,11 @@ function importOf(store: FakeStore, text: string): ServerImport {
 export function seedServers(store: FakeStore, servers: FakeServers): void {
   const ago = (minutes: number) => store.epoch - minutes * 60_000;
   servers.list = [
-    serverView({ settings: serverSettings(), startedAt: ago(40), title: 'Filesystem', version: '2026.1.14', protocol: '2025-11-25', tools: 12, resources: 3, words: 'It runs.' }),
-    serverView({ settings: serverSettings({ name: 'staging-db', command: 'staging-mcp', args: ['--read-only'], env: [{ name: 'PGPASSWORD', value: '', secret: true }] }), startedAt: ago(40), title: 'Staging database', version: '0.4.1', protocol: '2026-07-28', tools: 3, prompts: 2, problems: [{ subject: 'search', message: 'Its schema is no JSON object, so models are not offered it.' }], secrets: [{ name: 'PGPASSWORD', kept: 'keyring' }] }),
-    serverView({ settings: serverSettings({ name: 'tracker', command: '', args: [], url: 'https://mcp.tracker.example/mcp' }), state: 'sign_in', words: 'It wants you to sign in.' }),
-    serverView({ settings: serverSettings({ name: 'notes', command: 'uvx', args: ['notes-mcp'] }), state: 'waiting', words: 'It failed, and is started again soon.', lastError: 'uvx: no such command', retryAt: store.epoch + 30_000 }),
-    serverView({ settings: serverSettings({ name: 'browser', command: 'npx', args: ['browser-mcp'], enabled: false }), state: 'off', words: 'It is off.' }),
+    serverView({ settings: serverSettings(), startedAt: ago(40), title: 'Filesystem', version: '2026.1.14', protocol: '2025-11-25', tools: 12, resources: 3, stateText: 'It runs.' }),
+    serverView({ settings: serverSettings({ name: 'staging-db', command: 'staging-mcp', args: ['--read-only'], env: [{ name: 'PGPASSWORD', value: '', secret: true }] }), startedAt: ago(40), title: 'Staging database', version: '0.4.1', protocol: '2026-07-28', tools: 3, prompts: 2, problems: [{ subject: 'search', message: 'Its schema is no JSON object, so models are not offered it.' }], secrets: [{ name: 'PGPASSWORD', storedIn: 'keyring' }] }),
+    serverView({ settings: serverSettings({ name: 'tracker', command: '', args: [], url: 'https://mcp.tracker.example/mcp' }), state: 'sign_in', stateText: 'It wants you to sign in.' }),
+    serverView({ settings: serverSettings({ name: 'notes', command: 'uvx', args: ['notes-mcp'] }), state: 'waiting', stateText: 'It failed, and is started again soon.', lastError: 'uvx: no such command', retryAt: store.epoch + 30_000 }),
+    serverView({ settings: serverSettings({ name: 'browser', command: 'npx', args: ['browser-mcp'], enabled: false }), state: 'off', stateText: 'It is off.' }),
   ];
   servers.logs.set('files', [
     { at: ago(40), from: 'program', text: 'Started: npx -y @modelcontextprotocol/server-filesystem@2026.1.14 /home/ada/project' },

@@ -24,9 +24,9 @@ export function answersOf(store: FakeStore, turnId: string): AnswerSet {
   const turn = store.turn(turnId);
   const session = store.sessionOf(turn);
   const before = (sibling: TurnView) => store.lineage(sibling.branchId).find((other) => other.seq === sibling.seq - 1)?.id ?? '';
-  const words = (sibling: TurnView) => JSON.stringify(sibling.user);
+  const message = (sibling: TurnView) => JSON.stringify(sibling.user);
   const siblings = session.branchIds.map((id) => store.branch(id)).flatMap((branch) => branch.turns)
-    .filter((sibling) => sibling.seq === turn.seq && before(sibling) === before(turn) && words(sibling) === words(turn));
+    .filter((sibling) => sibling.seq === turn.seq && before(sibling) === before(turn) && message(sibling) === message(turn));
   return {
     rev: store.rev, seq: turn.seq, user: turn.user,
     columns: siblings.map((sibling) => {

@@ -72,7 +72,7 @@ export default {
   retry: 'Erneut versuchen',
   builtIn: 'eingebaut (Hash-Merkmale der Wörter)',
   memoryOff: 'Das Gedächtnis ist aus: Nichts wird in Prompts abgerufen',
-  nothingIndexed: 'Noch ist nichts indexiert',
+  nothingIndexed: 'Noch nichts indexiert',
   indexing: '{count, plural, one {# Erinnerung} other {# Erinnerungen}} in allen Sitzungen, Indexierung mit {embedder} läuft',
   wordsOnly: '{count, plural, one {# Erinnerung} other {# Erinnerungen}} in allen Sitzungen, nur nach Wörtern durchsucht',
   beingIndexed: '{count, plural, one {# Erinnerung} other {# Erinnerungen}} in allen Sitzungen, noch {rest, number} zu indexieren',

@@ -90,7 +90,7 @@ export default {
   signIn: 'Anmelden',
   on: 'Ein',
   isOn: '{name} ist eingeschaltet',
-  nextTry: '{words} Nächster Versuch um {time}.',
+  nextAttempt: '{state} Nächster Versuch um {time}.',
   about: '{subject}: {message}',
   isKept: 'im Schlüsselbund',
   isKeptRun: 'bis zum Ende des Programms',

@@ -15,7 +15,7 @@ export default {
   checkAll: 'Alle prüfen',
   restoreFile: 'Aus einer Datei wiederherstellen…',
   readingEach: 'Jede wird durchgelesen…',
-  noBackup: 'Noch gibt es keine Sicherung',
+  noBackup: 'Noch keine Sicherung',
   noBackupMore: 'An jedem Tag mit neuen Nachrichten entsteht eine, sofern Sie das unten nicht abschalten, außerdem vor jedem Upgrade und jeder Wiederherstellung. Auch eigene Sicherungen stehen hier.',
   problemsHeld: '{count, plural, one {# Problem} other {# Probleme}} in ihren Daten. „Wiederherstellen…“ zeigt sie.',
   damaged: 'Beschädigt',

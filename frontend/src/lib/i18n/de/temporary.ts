@@ -17,7 +17,7 @@ export default {
   fields: 'Zustand dieses Chats',
   stream: 'Empfangen',
   streamed: '{count, plural, one {# Byte wird angezeigt; es ist nicht auf der Platte} other {# Bytes werden angezeigt; keines davon ist auf der Platte}}',
-  nothingStreamed: 'Noch wurde nichts gestreamt',
+  nothingStreamed: 'Es wurde noch nichts gestreamt',
   notKept: 'nicht aufbewahrt',
   end: 'Beenden',
   endTitle: 'Zurück zur Sitzung; dieser Chat wird verworfen',

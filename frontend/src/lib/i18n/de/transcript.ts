@@ -139,7 +139,7 @@ export default {
   byteCount: '{bytes, plural, one {# Byte} other {# Bytes}}',
   triedIn: '{count, plural, one {# Versuch} other {# Versuche}} in {span}; nichts ist eingetroffen.',
   tried: '{count, plural, one {# Versuch} other {# Versuche}}; nichts ist eingetroffen.',
-  nothingArrived: 'Nichts ist eingetroffen.',
+  nothingArrived: 'Es ist nichts eingetroffen.',
   tryNow: 'Jetzt versuchen',
   continue: 'Fortsetzen',
   retry: 'Erneut versuchen',

@@ -69,7 +69,7 @@ export default {
   noneToSummarize: 'Nothing to summarize',
   allSummarized: 'All summarized',
   toSummarize: '{count, plural, one {# turn} other {# turns}} to summarize',
-  pendingExact: 'Pending {words}',
+  pendingExact: 'Pending {text}',
   pendingText: '{count, plural, =0 {None} one {# turn} other {# turns}}',
   noPendingTitle: 'Pending 0: no turn has yet to be summarized. Opens Pending',
   pendingTitle: 'Pending {count, number}: {count, plural, one {# turn} other {# turns}} not summarized yet. Opens Pending',

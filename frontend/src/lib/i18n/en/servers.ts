@@ -87,7 +87,7 @@ export default {
   signIn: 'Sign in',
   on: 'On',
   isOn: '{name} is on',
-  nextTry: '{words} Next try at {time}.',
+  nextAttempt: '{state} Next attempt at {time}.',
   about: '{subject}: {message}',
   isKept: 'kept in the keyring',
   isKeptRun: 'kept until the program ends',

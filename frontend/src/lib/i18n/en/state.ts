@@ -88,7 +88,7 @@ export default {
   stillOpening: '{name} was not attached: the session is still opening.',
   attachAgain: 'Attach it again in a moment.',
   fileEmpty: '{name} is empty; nothing was attached.',
-  fileTooLarge: '{name} has {size, number} MB, more than the limit of {most, number} MB; nothing was attached.',
+  fileTooLarge: '{name} is {size, number} MB; the limit is {most, number} MB. Nothing was attached.',
   attachPart: 'Attach the part that matters.',
   fileUnreadable: '{name} could not be read; nothing was attached.',
   checkFile: 'Check that it exists and that you may read it.',

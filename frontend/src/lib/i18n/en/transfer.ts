@@ -66,7 +66,7 @@ export default {
   noTasks: 'No running tasks',
   noTasksMore: 'Imports, exports, backups and other long tasks are listed here with their results until you clear them. They continue when the window is closed, and survive a restart.',
   clearFinished: 'Clear finished',
-  opensTasks: '{words}. Opens Tasks',
+  opensTasks: '{text}. Opens Tasks',
   chatgpt: 'ChatGPT export',
   claude: 'Claude.ai export',
   claudeCode: 'Claude Code session',

@@ -3,7 +3,7 @@ import type { Translation } from '../i18n.svelte';
 
 export default {
   palette: '查找命令',
-  help: '按键与命令',
+  help: '快捷键与命令',
   undo: '撤销',
   new: '新会话',
   temporary: '临时聊天（不保存）',

@@ -63,7 +63,7 @@ export default {
   noneToSummarize: '无需摘要',
   allSummarized: '全部已摘要',
   toSummarize: '{count, plural, other {# 轮待摘要}}',
-  pendingExact: '待处理 {words}',
+  pendingExact: '待处理 {text}',
   pendingText: '{count, plural, =0 {无} other {# 轮}}',
   noPendingTitle: '待处理 0：没有尚待摘要的轮次。点击打开“待处理”',
   pendingTitle: '待处理 {count, number}：还有 {count, plural, other {# 轮}}未生成摘要。点击打开“待处理”',

@@ -2,8 +2,8 @@ import type en from '../en/palette';
 import type { Translation } from '../i18n.svelte';
 
 export default {
-  keysAndCommands: '按键与命令',
-  searchKeys: '搜索按键与命令',
+  keysAndCommands: '快捷键与命令',
+  searchKeys: '搜索快捷键与命令',
   or: '或',
   to: '至',
   noResults: '没有与“{text}”匹配的结果。',
@@ -16,7 +16,7 @@ export default {
   run: '执行',
   onlyCommands: '仅命令',
   aTurn: '轮次',
-  allKeys: '所有按键',
+  allKeys: '所有快捷键',
   recent: '最近使用',
   command: '命令',
   session: '会话',

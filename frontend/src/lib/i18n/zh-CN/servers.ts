@@ -90,7 +90,7 @@ export default {
   signIn: '登录',
   on: '启用',
   isOn: '{name} 已启用',
-  nextTry: '{words} 下次尝试：{time}。',
+  nextAttempt: '{state} 下次尝试：{time}。',
   about: '{subject}：{message}',
   isKept: '保存在密钥环中',
   isKeptRun: '保留到程序结束',

@@ -190,7 +190,7 @@ export default {
   appearance: '外观',
   appearanceLead: '更改立即生效并会保存。',
   shortcuts: '键盘',
-  shortcutsLead: '窗口中的一切都可用键盘操作，按键可自行选择。',
+  shortcutsLead: '窗口中的一切都可用键盘操作，快捷键可自行选择。',
   budgetLead: '一次请求最大可以多大，会话更长时先让出什么。对话记录本身始终完整保留。',
   streamingLead: '回答到达时如何保存。实心条已写入磁盘，条纹条已显示但尚不能抵御断电。',
   librarianLead: '将已完成轮次并入状态摘要的后台工作。会话从不等待它。',

@@ -90,7 +90,7 @@ export default {
   stillOpening: '未附加 {name}：会话仍在打开。',
   attachAgain: '请稍后再次附加。',
   fileEmpty: '{name} 是空文件，未附加任何内容。',
-  fileTooLarge: '{name} 有 {size, number} MB，超过 {most, number} MB 的上限；未附加任何内容。',
+  fileTooLarge: '{name} 为 {size, number} MB；上限为 {most, number} MB。未附加任何内容。',
   attachPart: '请附加重要的部分。',
   fileUnreadable: '无法读取 {name}，未附加任何内容。',
   checkFile: '请检查文件是否存在以及您是否有读取权限。',

@@ -69,7 +69,7 @@ export default {
   noTasks: '没有正在运行的任务',
   noTasksMore: '导入、导出、备份等耗时任务及其结果列在此处，直到您清除。关闭窗口后任务仍会继续，重新启动后也会保留。',
   clearFinished: '清除已完成的任务',
-  opensTasks: '{words}。点击打开“任务”',
+  opensTasks: '{text}。点击打开“任务”',
   chatgpt: 'ChatGPT 导出文件',
   claude: 'Claude.ai 导出文件',
   claudeCode: 'Claude Code 会话',
