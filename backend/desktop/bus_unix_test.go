@@ -166,6 +166,9 @@ func TestANotificationOpensItsSession(t *testing.T) {
 		t.Errorf("%+v", got.all())
 	}
 	for _, number := range []uint32{7, 42} { // another program's, then ours
+		if err := services.Emit(noticePath, noticeName+".ActivationToken", number, "token"); err != nil {
+			t.Fatal(err)
+		}
 		if err := services.Emit(noticePath, noticeName+".ActionInvoked", number, "default"); err != nil {
 			t.Fatal(err)
 		}

@@ -89,14 +89,16 @@ func (l *lifecycle) noticeSignal(s *dbus.Signal) {
 		return
 	}
 	id, ok := s.Body[0].(uint32)
-	if !ok {
+	isClick := s.Name == noticeName+".ActionInvoked"
+	// Other signals, such as the activation token that precedes a click, leave the notification as it is.
+	if !ok || !isClick && s.Name != noticeName+".NotificationClosed" {
 		return
 	}
 	notices.mu.Lock()
 	session, ours := notices.sessions[id]
-	delete(notices.sessions, id) // after a click or close it no longer exists
+	delete(notices.sessions, id)
 	notices.mu.Unlock()
-	if ours && s.Name == noticeName+".ActionInvoked" {
+	if ours && isClick {
 		l.openSession(session)
 	}
 }
