@@ -2,7 +2,7 @@ package api
 
 // ContextView is the X-ray: what the model saw in a turn, or would see next.
 type ContextView struct {
-	TurnID   string `json:"turnId"` // empty for what comes next
+	TurnID   string `json:"turnId"` // empty for the next request
 	TurnSeq  int64  `json:"turnSeq"`
 	Model    string `json:"model"`
 	Provider string `json:"provider"`
@@ -15,7 +15,7 @@ type ContextView struct {
 	Cached    int              `json:"cached"`
 	MaxOutput int              `json:"maxOutput"`
 	Budget    BudgetView       `json:"budget"`
-	Cut       int64            `json:"cut"`
+	Cut       int64            `json:"cut"` // turns up to this number are sent as summaries or extracts; 0: none
 	Sections  []ContextSection `json:"sections"`
 	Shrink    []string         `json:"shrink"`              // steps that made it fit, in order
 	UsageNote string           `json:"usageNote,omitempty"` // why the provider's token counts were ignored
@@ -28,10 +28,10 @@ type ContextView struct {
 	Project  string          `json:"project"` // name of the session's project at that time; empty: none
 	Redacted []RedactionView `json:"redacted"`
 	SHA256   string          `json:"sha256"`
-	Same     bool            `json:"same"`   // assembled again it has the stored hash
+	Same     bool            `json:"same"`   // reassembling the context yields the stored hash
 	Note     string          `json:"note"`   // why texts are missing or differ; empty: all are correct
 	StepID   string          `json:"stepId"` // the step for Inspect.RawStep
-	Error    *ErrorView      `json:"error"`  // it does not fit (what comes next)
+	Error    *ErrorView      `json:"error"`  // of the next request: it does not fit
 	LookedUp []LookedUpView  `json:"lookedUp"`
 }
 
@@ -59,7 +59,7 @@ type BudgetView struct {
 
 // ContextSection is a section of the prompt, in prompt order.
 type ContextSection struct {
-	Name   string        `json:"name"` // system, pinned, summaries, originals, pending, state, retrieved, message
+	Name   string        `json:"name"` // system, tools, pinned, summaries, originals, pending, state, retrieved, message
 	Tokens int           `json:"tokens"`
 	Cap    int           `json:"cap"`
 	Items  []ContextItem `json:"items"`
@@ -67,9 +67,10 @@ type ContextSection struct {
 
 // ContextItem is a part of the prompt with its exact text and its origin.
 type ContextItem struct {
-	// Source: config, pin, summary, extract, turn, state, chunk, day, now, message, partial.
+	// Source: config, project, project_fact, tool, pin, summary, extract, turn, state, chunk, day, now, message, step,
+	// partial.
 	Source string `json:"source"`
-	ID     string `json:"id"`   // of the pin, summary, turn, state or chunk
+	ID     string `json:"id"`   // of the project, fact, pin, summary, turn, state or chunk; of a tool: its name
 	Seq    int64  `json:"seq"`  // of a turn
 	From   int64  `json:"from"` // of a summary or extract: first turn
 	To     int64  `json:"to"`   // and last

@@ -7,7 +7,7 @@ type LibraryPanel struct {
 	Prompts    []SavedPromptView `json:"prompts"`    // by name
 }
 
-// AssistantView is a named preset. An empty id: it is new.
+// AssistantView is a named preset. The id is empty for a new one.
 type AssistantView struct {
 	ID           string `json:"id"`
 	Name         string `json:"name"`
@@ -18,7 +18,7 @@ type AssistantView struct {
 	ToolsMode    string `json:"toolsMode"`    // "", disabled, parse_only, enabled
 }
 
-// SavedPromptView is a named text with variables. An empty id: it is new.
+// SavedPromptView is a named text with variables. The id is empty for a new one.
 type SavedPromptView struct {
 	ID        string               `json:"id"`
 	Name      string               `json:"name"`
@@ -36,7 +36,7 @@ type PromptVariableView struct {
 // SessionAssistantView is the assistant last applied to a session.
 type SessionAssistantView struct {
 	ID      string `json:"id"`      // empty: none
-	Name    string `json:"name"`    // its present name, or the name at that time
+	Name    string `json:"name"`    // its current name, or the name at that time
 	Known   bool   `json:"known"`   // it is in the library
 	Differs bool   `json:"differs"` // applying it again would change the session's settings
 }

@@ -74,7 +74,7 @@ type StatePanel struct {
 	Head      StateView   `json:"head"`
 	History   []StateView `json:"history"` // newest first, including the head, with their stored sizes
 	Ranges    []RangeView `json:"ranges"`  // oldest first, orphans last
-	Cut       int64       `json:"cut"`     // history up to this turn is represented by ranges; 0: all originals
+	Cut       int64       `json:"cut"`     // turns up to this number are sent as summaries or extracts; 0: none
 	Pins      []PinView   `json:"pins"`
 	PinTokens int         `json:"pinTokens"`
 }

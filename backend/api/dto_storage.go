@@ -63,8 +63,9 @@ type MovePreview struct {
 
 // DeletionPreview is what a permanent deletion would remove (SPEC 12).
 type DeletionPreview struct {
-	Kind     string        `json:"kind"`    // session or turn
-	Title    string        `json:"title"`   // of the session, or "#12 of ..."
+	Kind     string        `json:"kind"`    // session, turn or project
+	Title    string        `json:"title"`   // of the session, or the name of the project; empty: it has none
+	TurnSeq  int64         `json:"turnSeq"` // of a turn; otherwise 0
 	Confirm  string        `json:"confirm"` // the word to type
 	Parts    []DeletedPart `json:"parts"`
 	Sessions []string      `json:"sessions"` // titles of others whose stored requests contain its text

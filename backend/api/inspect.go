@@ -99,7 +99,7 @@ func (s *Inspect) pendingView(ctx context.Context, head string, t chat.Turn, job
 
 func whyPending(job chat.Job, ahead int) string {
 	switch {
-	case job.State == chat.JobDead:
+	case job.State == chat.JobFailed:
 		return "Summarizing failed too often. Retry it manually. Nothing is lost: until then the turn is sent in full."
 	case job.State == chat.JobRunning:
 		return "It is being summarized into the state now."

@@ -312,7 +312,7 @@ func (s *Servers) Resources() (ServerResources, error) {
 	return v, nil
 }
 
-// ReadResource returns the present content of a resource.
+// ReadResource returns the current content of a resource.
 func (s *Servers) ReadResource(server, uri string) (ResourceText, error) {
 	v := ResourceText{Server: server, URI: uri, Blocks: []BlockView{}}
 	p, err := s.ports()

@@ -166,7 +166,7 @@ func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn,
 		}
 		session = string(b.SessionID)
 	}
-	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Type: chat.JobIndexTurn, Limit: maxDegraded})
+	jobs, err := s.c.Queue.Jobs(ctx, chat.JobQuery{State: chat.JobFailed, Type: chat.JobIndexTurn, Limit: maxDegraded})
 	if err != nil {
 		return out, err
 	}

@@ -63,15 +63,15 @@ func TestMatchView(t *testing.T) {
 }
 
 // The title of attached memory has no markup.
-func TestMemoryChipBeginsWithWords(t *testing.T) {
+func TestMemoryChipHasNoMarkup(t *testing.T) {
 	c := chat.ChunkText{Chunk: chat.Chunk{Role: chat.RoleAssistant, Text: "## Lag\n\nAbout **replication lag**, `step` 50"}}
 	if m := memoryChip(c); m.Title != "Lag About replication lag, step 50" || m.Role != "assistant" {
 		t.Errorf("%+v", m)
 	}
 }
 
-// The excerpt in a row has no Markdown marks or list signs, wherever in the text it begins. Code stays unchanged.
-func TestChunkRowBeginsWithWords(t *testing.T) {
+// The excerpt in a row has no Markdown syntax or list markers, wherever in the text it begins. Code stays unchanged.
+func TestChunkRowHasNoMarkup(t *testing.T) {
 	filler := strings.Repeat(" more of it here,", 60)
 	prose := func(text string) chat.ChunkText { return chat.ChunkText{Chunk: chat.Chunk{Text: text}} }
 	for name, c := range map[string]struct {
@@ -152,7 +152,7 @@ func TestStatusListsFailedTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.query.State != chat.JobDead || f.query.Type != chat.JobIndexTurn {
+	if f.query.State != chat.JobFailed || f.query.Type != chat.JobIndexTurn {
 		t.Errorf("queried %+v", f.query)
 	}
 	want := []DegradedTurn{{TurnID: "b", TurnSeq: 4, SessionID: "mine", Title: "About b", JobID: 7}, {TurnID: "a", TurnSeq: 4, SessionID: "other", Title: "About a", JobID: 9, Error: "no"}}

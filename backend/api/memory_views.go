@@ -25,14 +25,14 @@ func (c *Core) chunks(ctx context.Context, ids []chat.ChunkID) (map[chat.ChunkID
 	return out, err
 }
 
-// listMark matches the beginning of a list entry.
-var listMark = regexp.MustCompile(`^[-*+•]\s+`)
+// listMarker matches the beginning of a list entry.
+var listMarker = regexp.MustCompile(`^[-*+•]\s+`)
 
 // blankLines matches line breaks with only white space around them.
 var blankLines = regexp.MustCompile(`[ \t]*\n\s*`)
 
 // chunkRow describes a chunk with an excerpt that starts at a byte of its text. An excerpt of prose has no
-// Markdown marks and blank lines.
+// Markdown syntax and no blank lines.
 func chunkRow(c chat.ChunkText, at int) ChunkRow {
 	text := c.Text
 	if c.File == nil && c.Type != chat.ChunkCode {
@@ -40,7 +40,7 @@ func chunkRow(c chat.ChunkText, at int) ChunkRow {
 	}
 	shown := excerpt(text, at)
 	if c.Type != chat.ChunkCode {
-		shown = listMark.ReplaceAllString(strings.TrimSpace(blankLines.ReplaceAllString(shown, "\n")), "")
+		shown = listMarker.ReplaceAllString(strings.TrimSpace(blankLines.ReplaceAllString(shown, "\n")), "")
 	}
 	r := ChunkRow{
 		ID: string(c.ID), TurnID: string(c.SourceTurn), TurnSeq: c.TurnSeq, SessionID: string(c.SessionID), SessionTitle: chat.BoundTitle(c.SessionTitle),

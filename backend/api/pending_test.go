@@ -99,9 +99,9 @@ func TestWhyPending(t *testing.T) {
 		{chat.Job{}, 0, "is missing"},
 		{chat.Job{ID: 1, State: chat.JobQueued}, 0, "is queued"},
 		{chat.Job{ID: 1, State: chat.JobQueued}, 1, "the turn before it"},
-		{chat.Job{ID: 1, State: chat.JobQueued, Attempts: 1}, 0, "last try failed"},
+		{chat.Job{ID: 1, State: chat.JobQueued, Attempts: 1}, 0, "last attempt failed"},
 		{chat.Job{ID: 1, State: chat.JobRunning, Attempts: 1}, 0, "being summarized"},
-		{chat.Job{ID: 1, State: chat.JobDead, Attempts: 8}, 0, "failed too often"},
+		{chat.Job{ID: 1, State: chat.JobFailed, Attempts: 8}, 0, "failed too often"},
 		{chat.Job{ID: 1, State: chat.JobDone, Attempts: 1}, 0, "left no summary"},
 	} {
 		if got := whyPending(test.job, test.ahead); !strings.Contains(got, test.want) {

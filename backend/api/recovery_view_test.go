@@ -25,7 +25,7 @@ func TestRecoveryViewOmitsOutdatedFindings(t *testing.T) {
 		summary string
 	}{
 		{"one of two is gone", []chat.RecoveryItem{item("open"), item("gone")}, 1, false, "about open"},
-		{"all are gone", []chat.RecoveryItem{item("gone")}, 0, false, chat.Settled},
+		{"all are gone", []chat.RecoveryItem{item("gone")}, 0, false, chat.AllResolved},
 		{"there was nothing", nil, 0, true, "No unfinished work was found."},
 	} {
 		v := recoveryView(chat.RecoveryReport{Items: c.items}, lookUp, title)

@@ -395,7 +395,7 @@ func (q MetricsQuery) measures() (chat.MeasureQuery, error) {
 	case "all":
 		return m, nil
 	default:
-		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "%q is not a scope of figures.", q.Scope).WithHint("choose branch, session or all")
+		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "%q is not a scope of metrics.", q.Scope).WithHint("choose branch, session or all")
 	}
 	if m.Branch == "" && m.Session == "" {
 		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "Choose the %s to show figures for.", q.Scope)

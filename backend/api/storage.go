@@ -219,7 +219,7 @@ func (s *Storage) Move(to string) (TaskView, error) {
 		}))
 }
 
-// DeletionPreview describes what a permanent deletion of a session or turn (kind) with the named copies would remove.
+// PreviewDeletion describes what a permanent deletion of a session or turn (kind) with the named copies would remove.
 // copies are identifiers of sessions that an earlier preview named.
 func (s *Storage) PreviewDeletion(kind, id string, copies []string) (DeletionPreview, error) {
 	if err := s.c.ready(); err != nil {
@@ -230,7 +230,7 @@ func (s *Storage) PreviewDeletion(kind, id string, copies []string) (DeletionPre
 		return DeletionPreview{}, err
 	}
 	return DeletionPreview{
-		Kind: p.Kind, Title: p.Name(), Confirm: chat.ConfirmWord, Parts: deletedParts(p.Deleted), Sessions: append([]string{}, p.Sessions...),
+		Kind: p.Kind, Title: p.Title, TurnSeq: p.Seq, Confirm: chat.ConfirmWord, Parts: deletedParts(p.Deleted), Sessions: append([]string{}, p.Sessions...),
 		Backups: append([]string{}, p.Backups...), Copies: copyViews(p.Copies), Included: copyViews(p.Included), Reason: p.Reason,
 	}, nil
 }

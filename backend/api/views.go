@@ -186,7 +186,7 @@ func recoveryView(r chat.RecoveryReport, turn func(chat.TurnID) (chat.Turn, erro
 	now := r.AsOfNow(turn)
 	v := RecoveryReport{At: ms(r.At), Clean: r.Clean(), Summary: groupedCounts(now.Summary()), Items: []RecoveryItem{}}
 	if now.Clean() && !r.Clean() {
-		v.Summary = chat.Settled
+		v.Summary = chat.AllResolved
 	}
 	for _, it := range now.Items {
 		v.Items = append(v.Items, RecoveryItem{

@@ -26,6 +26,8 @@ type Shell struct {
 	NewWindow func(session string) error
 	// ToFirst brings the first window to the front, on a session.
 	ToFirst func(session string)
+	// Quit ends the program, with all its windows. It returns at once.
+	Quit func()
 }
 
 // Work handles tasks, background work, and requests to the page.
@@ -141,5 +143,14 @@ func (s *Work) ShowInFirst(sessionID string) error {
 		return chat.Errorf(chat.CodeUnavailable, "window.first", "There is no other window.")
 	}
 	s.c.Shell.ToFirst(sessionID)
+	return nil
+}
+
+// Quit ends the program, with all its windows.
+func (s *Work) Quit() error {
+	if s.c.Shell.Quit == nil {
+		return chat.Errorf(chat.CodeUnavailable, "window.quit", "The program cannot be ended from this window.")
+	}
+	s.c.Shell.Quit()
 	return nil
 }

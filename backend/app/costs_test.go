@@ -104,7 +104,7 @@ func TestBackgroundWorkIsInTheCosts(t *testing.T) {
 	sent := p.say(api.SendRequest{Text: chatter(1), Model: "m"})
 	summaries := highCost * float64(len(r.Asked()))
 	if summaries == 0 {
-		t.Fatal("no model was asked for a summary, so the test proves nothing")
+		t.Fatal("no model was called for a summary, so the test proves nothing")
 	}
 	c := must[api.CostView](t)(p.settings.Costs(sent.SessionID))
 	if !near(c.Turn, highCost) || !near(c.Session, highCost+summaries) || !near(c.SessionBackground, summaries) ||

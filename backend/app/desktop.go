@@ -18,6 +18,9 @@ import (
 // raise brings the window to the front; tests replace it.
 var raise = desktop.Raise
 
+// quit ends the program with all its windows, as the tray's menu does.
+var quit = desktop.Quit
+
 // handleOpen passes the requests of a start of the program to the page: of this start before its page exists, or of a
 // later one.
 func handleOpen(hub *api.Hub, o cli.OpenOptions) {

@@ -74,7 +74,7 @@ func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
 		{Name: "pending", Value: st.Pending}, {Name: "states", Value: st.States}, {Name: "pins", Value: st.Pins},
 		{Name: "chunks", Value: st.Chunks}, {Name: "units", Value: st.Units},
 		{Name: "vectors", Value: st.Vectors}, {Name: "namespaces", Value: st.Spaces}, {Name: "events", Value: st.Events},
-		{Name: "jobs", Value: st.Jobs}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema},
+		{Name: "jobs", Value: st.Jobs}, {Name: "dead_jobs", Value: st.FailedJobs}, {Name: "schema", Value: st.Schema},
 		{Name: "bytes", Value: st.Bytes},
 	}
 	now := time.Now()

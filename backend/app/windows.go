@@ -79,6 +79,7 @@ func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 		raise()
 		w.core.Hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestOpenSession, Session: session, X: -1, Y: -1}))
 	}
+	w.core.Shell.Quit = func() { go quit() } // the window that asked for it gets its reply
 	newWindow, quick := startQuietly(o, s, "--new-window"), startQuietly(o, s, "--quick")
 	first.NeededByOthers, first.NewWindow, first.AskQuickly = w.anyOpen, func() { newWindow("") }, func() { quick("") }
 	close(w.ready)

@@ -208,3 +208,17 @@ func TestThereIsAtMostOneQuickWindow(t *testing.T) {
 		t.Error("after the small window was closed, no new one opened")
 	}
 }
+
+// Ctrl+Q in an additional window ends the whole program.
+func TestAnAdditionalWindowCanQuitTheProgram(t *testing.T) {
+	quits, before := make(chan struct{}, 1), quit
+	quit = func() { quits <- struct{}{} }
+	t.Cleanup(func() { quit = before })
+	dir := socketDir(t)
+	openPage(t, dir)
+	b := openAdditionalPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+	if err := b.call(nil, "Work.Quit"); err != nil {
+		t.Fatal(err)
+	}
+	<-quits
+}

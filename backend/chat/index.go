@@ -66,7 +66,7 @@ const (
 	JobQueued  JobState = "queued"
 	JobRunning JobState = "running"
 	JobDone    JobState = "done"
-	JobDead    JobState = "dead" // failed after 8 tries; can be retried by hand
+	JobFailed  JobState = "dead" // failed after 8 tries; can be retried by hand
 )
 
 // MaxJobAttempts is the number of tries after which a job counts as failed (SPEC 11).

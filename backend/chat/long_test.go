@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// longTexts are texts that are difficult to encode in pieces.
+// longTexts returns texts that are difficult to encode in pieces, by name.
 func longTexts() map[string]string {
 	return map[string]string{
 		"plain":          strings.Repeat("All work and no play. ", 400),

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// A record of a task may name a session: by its id, by a present or former title, or by a file named after it, in which
+// A record of a task may name a session: by its id, by a current or former title, or by a file named after it, in which
 // some characters may be replaced.
 
 // distinctiveName is how many characters of a name are compared, because file names are shortened.

@@ -73,7 +73,7 @@ type ClientAccess struct {
 // ShownTurn is a turn shown to a program, or with an empty Turn a session in a list.
 type ShownTurn struct {
 	Session SessionID
-	Title   string // present title of the session
+	Title   string // current title of the session
 	Turn    TurnID
 }
 

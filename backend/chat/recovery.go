@@ -30,11 +30,11 @@ const (
 	RecoveredUnsent     RecoveryKind = "unsent"           // accepted, never sent
 	RecoveredCommitted  RecoveryKind = "committed"        // pending turns committed
 	RecoveredRequeued   RecoveryKind = "requeued"         // jobs that were missing or abandoned
-	RecoveredDead       RecoveryKind = "dead"             // a job that failed
+	RecoveredJobFailed  RecoveryKind = "dead"             // a job that failed
 	RecoveredTools      RecoveryKind = "tools"            // tool calls with an unknown outcome; they are not run again
 	RecoveredProposed   RecoveryKind = "tools_asked"      // tool calls that had not started
 	RecoveredDiscarded  RecoveryKind = "discarded_lines"  // a torn or unreadable end of a journal
-	RecoveredPruned     RecoveryKind = "pruned"           // journals of settled turns deleted
+	RecoveredPruned     RecoveryKind = "pruned"           // journals of final turns deleted
 	RecoveredSwept      RecoveryKind = "swept"            // unused documents deleted
 	RecoveredSnapshot   RecoveryKind = "snapshot_ignored" // a damaged snapshot of a ledger
 	RecoveredDaily      RecoveryKind = "daily"            // the daily backup could not be made
@@ -143,7 +143,7 @@ func FailedJob(j Job) RecoveryItem {
 	}[j.Type]
 	work = cmp.Or(work, "Background work")
 	return RecoveryItem{
-		Kind: RecoveredDead, SessionID: j.SessionID, TurnID: j.TurnID, JobID: j.ID,
+		Kind: RecoveredJobFailed, SessionID: j.SessionID, TurnID: j.TurnID, JobID: j.ID,
 		Message: fmt.Sprintf("%s failed %d times and is not tried again (job %d): %s Nothing is lost; retry it when the cause is fixed.",
 			work, j.Attempts, j.ID, sentence(j.LastError)),
 	}
@@ -178,8 +178,8 @@ func (i RecoveryItem) Undecided() bool {
 	return i.Kind == RecoveredIncomplete || i.Kind == RecoveredUnsent || i.Kind == RecoveredTools || i.Kind == RecoveredProposed
 }
 
-// Settled is the summary of a report without remaining findings.
-const Settled = "Everything in this report has since been resolved or deleted."
+// AllResolved is the summary of a report without remaining findings.
+const AllResolved = "Everything in this report has since been resolved or deleted."
 
 // AsOfNow returns the report without findings about deleted turns or about decisions that have been made since. turn
 // looks up a turn; if it fails, the finding stays.
@@ -197,7 +197,7 @@ func (r RecoveryReport) AsOfNow(turn func(TurnID) (Turn, error)) RecoveryReport 
 	return RecoveryReport{At: r.At, Items: slices.DeleteFunc(slices.Clone(r.Items), isOutdated)}
 }
 
-// decided reports whether a finding no longer needs a decision in the turn's present state.
+// decided reports whether a finding no longer needs a decision in the turn's current state.
 func (i RecoveryItem) decided(t Turn) bool {
 	if i.Kind == RecoveredTools || i.Kind == RecoveredProposed {
 		return t.Phase.Finalized() || t.Phase == PhaseFailed
@@ -206,11 +206,11 @@ func (i RecoveryItem) decided(t Turn) bool {
 }
 
 // recurring are the kinds of findings that are reported again until somebody acts on them.
-var recurring = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredProposed, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
+var recurring = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredProposed, RecoveredJobFailed, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
 
 // Routine reports whether the finding also occurs after a normal end of the program.
 func (i RecoveryItem) Routine() bool {
-	return i.Kind == RecoveredSwept || i.Kind == RecoveredCommitted || i.Kind == RecoveredDead || i.Kind == RecoveredDaily
+	return i.Kind == RecoveredSwept || i.Kind == RecoveredCommitted || i.Kind == RecoveredJobFailed || i.Kind == RecoveredDaily
 }
 
 // Since returns the report without recurring findings that an earlier report already contains.

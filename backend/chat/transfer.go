@@ -34,7 +34,7 @@ type Receipt struct {
 	At      time.Time      `json:"at"`
 	Deleted []DeletedCount `json:"erased"`
 	Backups []string       `json:"backups"` // files that still contain it
-	// Copies are other sessions that contained the same messages then, with their present titles: a receipt contains
+	// Copies are other sessions that contained the same messages then, with their current titles: a receipt contains
 	// none.
 	Copies []Copy `json:"copies,omitempty"`
 	// Included are the receipts of the copies that were deleted in the same step. Only the result of a deletion contains
@@ -84,8 +84,8 @@ type DeletionPreview struct {
 	Copies   []Copy         `json:"copies"`   // other sessions with the same messages, which stay
 	Included []Copy         `json:"included"` // copies that would be deleted too: those named to the preview
 	Reason   string         `json:"reason"`   // why it is not possible now; empty: it is
-	// Names are the present and former names of the session and of the included copies, here and in the program they were
-	// imported from, by which NamedIn recognizes records of tasks.
+	// Names are the current and former names of the session and of the included copies, here and in the program they
+	// were imported from, by which NamedIn recognizes records of tasks.
 	Names []string `json:"-"`
 }
 

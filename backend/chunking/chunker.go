@@ -52,7 +52,7 @@ func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 	return numbered(all)
 }
 
-// sources are the messages of a turn that become memory.
+// sources returns the messages of a turn that become memory.
 func sources(turn chat.Turn, opt Options) []source {
 	if turn.Provider == chat.ProviderFiles { // its document is its only content
 		return nil
@@ -69,7 +69,7 @@ func sources(turn chat.Turn, opt Options) []source {
 	return []source{user, reply}
 }
 
-// toolChunks are the chunks of a turn's tool output.
+// toolChunks splits a turn's tool output into chunks.
 func toolChunks(turn chat.Turn, opt Options) []chat.Chunk {
 	if turn.Assistant == nil || turn.Provider == recallProvider || turn.Provider == chat.ProviderFiles {
 		return nil
@@ -217,8 +217,8 @@ func trim(text string, start, end int) (int, int) {
 	return start, end
 }
 
-// overlapStart is where the text of about this many tokens before a piece begins: at a piece, or between words inside
-// one.
+// overlapStart returns where the text of about this many tokens before a piece begins: at a piece, or between words
+// inside one.
 func overlapStart(text string, ps []piece, at, tokens int) int {
 	k := at
 	for k > 0 && int(ps[k-1].tokens) <= tokens {

@@ -223,7 +223,7 @@ func columns(line string) int {
 	return n
 }
 
-// brackets is how many brackets a line leaves open, ignoring strings.
+// brackets returns how many brackets a line leaves open, ignoring strings.
 func brackets(line string) int {
 	n := 0
 	for i := 0; i < len(line); i++ {
@@ -312,7 +312,7 @@ func called(line string) bool {
 	return !controlWords[first] && !strings.Contains(first, ".")
 }
 
-// signatures are the lines of code that declare something.
+// signatures returns the lines of code that declare something.
 func signatures(text string) []string {
 	var out []string
 	for _, l := range readCode(text, 0, len(text)) {

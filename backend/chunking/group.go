@@ -35,8 +35,8 @@ func group(ps []piece, l limits) []run {
 	return balanceEnd(ps, runs, l)
 }
 
-// bestCut is where to cut pieces [from, to): in (from, to], with at least minTokens before it if possible, at the
-// strongest border; among equal ones, at the last.
+// bestCut returns where to cut pieces [from, to): a position in (from, to], with at least minTokens before it if
+// possible, at the strongest border; among equal ones, the last.
 func bestCut(ps []piece, from, to, minTokens int) int {
 	best, bestEnough, size := to, false, 0
 	for k := from + 1; k <= to; k++ {

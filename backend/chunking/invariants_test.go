@@ -171,8 +171,8 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// hostile are texts on which a Markdown parser or a careless loop could need quadratic time, deep recursion, or
-// unlimited memory.
+// hostile returns texts, by name, on which a Markdown parser or a careless loop could need quadratic time, deep
+// recursion, or unlimited memory.
 func hostile(size int) map[string]string {
 	random := make([]byte, size)
 	rand.New(rand.NewSource(1)).Read(random)

@@ -154,10 +154,10 @@ func (c *call) eachAnswer(ctx context.Context, s *Services, sent []answers.Sent,
 
 // awaitOne waits for the end of one answer. The first Ctrl-C stops all remaining answers.
 func (c *call) awaitOne(ctx context.Context, s *Services, h *turn.Handle, remaining []answers.Sent, interrupts <-chan struct{}, stopped *bool) (chat.Turn, error) {
-	done := make(chan settled, 1)
+	done := make(chan turnEnd, 1)
 	go func() {
 		t, err := h.Wait(ctx)
-		done <- settled{t, err}
+		done <- turnEnd{t, err}
 	}()
 	for {
 		select {

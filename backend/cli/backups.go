@@ -255,7 +255,7 @@ func (c *call) dropLog(ctx context.Context, copies Copies, yes bool) (reply, err
 	}}, err
 }
 
-// confirm asks the user before data is replaced or moved.
+// confirm asks the user before data is replaced, moved or dropped.
 func (c *call) confirm(yes bool, question string) error {
 	if yes {
 		return nil

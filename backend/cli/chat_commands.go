@@ -18,7 +18,7 @@ type command struct {
 	run  func(t *talk, ctx context.Context, args string) error
 }
 
-// commands are listed by /help in this order.
+// commands returns the commands in the order in which /help lists them.
 func commands() []command {
 	return []command{
 		{"/help", "", "this list", (*talk).help},

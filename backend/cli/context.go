@@ -59,7 +59,7 @@ func (c *call) contextCommand() *cobra.Command {
 		Args: exactly("SESSION"),
 	}
 	branch := branchFlag(cmd)
-	turnID := cmd.Flags().String("turn", "", "a turn that was sent, instead of what comes next")
+	turnID := cmd.Flags().String("turn", "", "a turn that was sent, instead of the next request")
 	diff := cmd.Flags().Bool("diff", false, "compare with the previous request")
 	text := cmd.Flags().Bool("text", false, "print the exact text of every item")
 	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {

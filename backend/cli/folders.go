@@ -86,7 +86,7 @@ type titleReply struct {
 func (c *call) titleCommand() *cobra.Command {
 	var set bool
 	cmd := &cobra.Command{
-		Use: "title SESSION", Short: "Suggest a title from what was said; no model is asked", Args: exactly("SESSION"),
+		Use: "title SESSION", Short: "Suggest a title from the conversation, without calling a model", Args: exactly("SESSION"),
 	}
 	cmd.Flags().BoolVar(&set, "set", false, "give the session this title")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {

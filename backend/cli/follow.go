@@ -15,8 +15,8 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// settled is a turn whose answer has ended, or the error of waiting for it.
-type settled struct {
+// turnEnd is a turn whose answer has ended, or the error of waiting for it.
+type turnEnd struct {
 	turn chat.Turn
 	err  error
 }
@@ -26,10 +26,10 @@ func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Hand
 	interrupts, release := c.signal.hold()
 	defer release()
 	p := c.startShowing(st, base, h.Turn)
-	done := make(chan settled, 1)
+	done := make(chan turnEnd, 1)
 	go func() {
 		t, err := h.Wait(ctx)
-		done <- settled{t, err}
+		done <- turnEnd{t, err}
 	}()
 	end, err := c.await(ctx, s, st, h, interrupts, done)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *call) startShowing(st *stream, base chat.Blocks, t chat.Turn) presenter
 	return startPrinter(st, c.out, base, t.ID)
 }
 
-func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handle, interrupts <-chan struct{}, done <-chan settled) (chat.Turn, error) {
+func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handle, interrupts <-chan struct{}, done <-chan turnEnd) (chat.Turn, error) {
 	stopping, attempts := false, 0
 	outputFailed := c.out.failed
 	for {

@@ -193,7 +193,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 		Turns: engine, Jobs: runner, Reconciler: reconciler, Branches: branchService, Answers: answers.New(db, engine, branchService), Models: catalog{cat}, Counter: wordCounter{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)
-			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
+			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.FailedJobs}, {Name: "schema", Value: st.Schema}}, err
 		},
 		Programs: newPrograms(db),
 		Projects: projects.New(projects.Deps{Store: db, Count: func(text string) int { return wordCounter{}.Count("", text) }, Changed: func() {}}),

@@ -14,7 +14,7 @@ import (
 type jobsReply struct {
 	Queued  int        `json:"queued"`
 	Running int        `json:"running"`
-	Dead    int        `json:"dead"`
+	Failed  int        `json:"dead"`
 	Paused  bool       `json:"paused"` // background work does not start automatically
 	Jobs    []chat.Job `json:"jobs"`
 }
@@ -53,15 +53,15 @@ func jobQuery(state string, limit int) (chat.JobQuery, error) {
 	case limit < 0:
 		return q, usagef("--limit must not be negative.")
 	case state == failedJob:
-		q.State = chat.JobDead
-	case !slices.Contains([]chat.JobState{"", chat.JobQueued, chat.JobRunning, chat.JobDone, chat.JobDead}, q.State):
+		q.State = chat.JobFailed
+	case !slices.Contains([]chat.JobState{"", chat.JobQueued, chat.JobRunning, chat.JobDone, chat.JobFailed}, q.State):
 		return q, usagef("--state must be one of queued, running, done, failed, not %q.", clip(state, 40))
 	}
 	return q, nil
 }
 
 func stateOf(j chat.Job) string {
-	if j.State == chat.JobDead {
+	if j.State == chat.JobFailed {
 		return failedJob
 	}
 	return string(j.State)
@@ -89,12 +89,12 @@ func (s *Services) jobList(ctx context.Context, q chat.JobQuery) (jobsReply, err
 		return doc, err
 	}
 	doc.Jobs, doc.Paused = append(doc.Jobs, found...), s.Reconciler.Paused()
-	doc.Queued, doc.Running, doc.Dead, err = s.Queue.JobCounts(ctx)
+	doc.Queued, doc.Running, doc.Failed, err = s.Queue.JobCounts(ctx)
 	return doc, err
 }
 
 func (r jobsReply) print(o *output) {
-	o.printf("%d queued, %d running, %d failed%s\n", r.Queued, r.Running, r.Dead, map[bool]string{true: ", paused (resume with `jobs resume`)"}[r.Paused])
+	o.printf("%d queued, %d running, %d failed%s\n", r.Queued, r.Running, r.Failed, map[bool]string{true: ", paused (resume with `jobs resume`)"}[r.Paused])
 	if len(r.Jobs) == 0 {
 		return
 	}

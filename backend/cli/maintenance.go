@@ -17,7 +17,7 @@ type reconcileReply struct {
 	Requeued int                 `json:"requeued"`
 	Ran      int                 `json:"jobs_run"`
 	Queued   int                 `json:"queued"` // waiting for a later time
-	Dead     int                 `json:"dead"`
+	Failed   int                 `json:"dead"`
 }
 
 func (c *call) reconcileCommand() *cobra.Command {
@@ -64,7 +64,7 @@ func (c *call) reconcile(ctx context.Context, s *Services) (reply, error) {
 		doc.Recovery.Items = append(doc.Recovery.Items, chat.RecoveredCount(chat.RecoveredCommitted, committed))
 	}
 	if doc.Ran = ran; err == nil {
-		doc.Queued, _, doc.Dead, err = s.Queue.JobCounts(ctx)
+		doc.Queued, _, doc.Failed, err = s.Queue.JobCounts(ctx)
 	}
 	return reply{doc: doc, text: doc.print}, err
 }
@@ -107,11 +107,11 @@ func printItems(o *output, r chat.RecoveryReport) {
 
 func (r reconcileReply) print(o *output) {
 	printItems(o, r.Recovery)
-	if len(r.Recovery.Items) == 0 && r.Requeued+r.Ran+r.Queued+r.Dead == 0 {
+	if len(r.Recovery.Items) == 0 && r.Requeued+r.Ran+r.Queued+r.Failed == 0 {
 		o.printf("No unfinished work was found.\n")
 		return
 	}
-	o.printf("%d requeued, %d run, %d scheduled for later, %d failed.\n", r.Requeued, r.Ran, r.Queued, r.Dead)
+	o.printf("%d requeued, %d run, %d scheduled for later, %d failed.\n", r.Requeued, r.Ran, r.Queued, r.Failed)
 }
 
 type verifyReply struct {
@@ -213,10 +213,18 @@ func documentName(name string) string {
 	return name
 }
 
+// rowName is the name of a figure in the table. Failed jobs are "dead_jobs" in the document.
+func rowName(name string) string {
+	if name == "dead_jobs" {
+		return "failed jobs"
+	}
+	return strings.ReplaceAll(name, "_", " ")
+}
+
 func printFigures(o *output, stats []Stat) {
 	t := newTable("FIGURE", "VALUE").numbers(1)
 	for _, s := range stats {
-		t.add(strings.ReplaceAll(s.Name, "_", " "), fmt.Sprint(s.Value))
+		t.add(rowName(s.Name), fmt.Sprint(s.Value))
 	}
 	t.print(o)
 }

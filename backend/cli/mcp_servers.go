@@ -76,7 +76,7 @@ offered to models after you have accepted them. A value that is a secret is name
 	f.StringArrayVar(&secretEnv, "secret-env", nil, "the `NAME` of a variable whose value is a secret (may be repeated)")
 	f.StringArrayVar(&headers, "header", nil, "a header for the address, `NAME=VALUE` (may be repeated)")
 	f.StringArrayVar(&secretHeaders, "secret-header", nil, "the `NAME` of a header whose value is a secret (may be repeated)")
-	f.BoolVar(&off, "off", false, "configure it switched off")
+	f.BoolVar(&off, "off", false, "add the server, but do not enable it")
 	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
 		in := in
 		if in.URL == "" && len(args) < 2 {

@@ -75,7 +75,7 @@ func (s *Services) metrics(ctx context.Context, args []string, f metricsFlags) (
 			return reply{}, err
 		}
 	}
-	if doc.Backlog.Queued, doc.Backlog.Running, doc.Backlog.Dead, err = s.Queue.JobCounts(ctx); err == nil {
+	if doc.Backlog.Queued, doc.Backlog.Running, doc.Backlog.Failed, err = s.Queue.JobCounts(ctx); err == nil {
 		doc.Backlog.Unindexed, err = s.Chunks.Unindexed(ctx, b.SessionID)
 	}
 	return reply{doc: doc, text: doc.print}, err
@@ -185,7 +185,7 @@ type stepMetrics struct {
 type metricsBacklog struct {
 	Queued    int `json:"queued"`
 	Running   int `json:"running"`
-	Dead      int `json:"dead"`
+	Failed    int `json:"dead"`
 	Unindexed int `json:"unindexed"`
 }
 
@@ -316,7 +316,7 @@ func (r metricsReply) print(o *output) {
 		m.printFailures(o)
 	}
 	o.printf("Tokens and milliseconds. Backlog: %s queued, %d running, %d failed, %s not indexed.\n",
-		plural(r.Backlog.Queued, "job"), r.Backlog.Running, r.Backlog.Dead, plural(r.Backlog.Unindexed, "turn"))
+		plural(r.Backlog.Queued, "job"), r.Backlog.Running, r.Backlog.Failed, plural(r.Backlog.Unindexed, "turn"))
 }
 
 // cost formats an amount, with "~" for an estimate; "-" if no price is known.

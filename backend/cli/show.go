@@ -27,7 +27,7 @@ type HistoryStore interface {
 	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
 	StepsWithItems(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
 	StepByID(context.Context, chat.StepID) (chat.Step, error)
-	// StepBodies are a step's request and response without the events, which StepEvents yields one by one.
+	// StepBodies returns a step's request and response without the events, which StepEvents yields one by one.
 	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
 	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
 }

@@ -264,7 +264,7 @@ func TestTextOutput(t *testing.T) {
 	for verb, want := range map[string]string{
 		"sessions": "世界 first words", "show " + s.SessionID: "you:\n世界 first words\nanswer:\nok\n", "branches " + s.SessionID: "*",
 		"pins " + s.SessionID: "a fact", "pending " + s.SessionID: "queued",
-		"models": "configured", "config show": "budget.working_set_tokens", "stats": "dead jobs", "jobs": "summarize_turn",
+		"models": "configured", "config show": "budget.working_set_tokens", "stats": "failed jobs", "jobs": "summarize_turn",
 		"config path": h.config, "version": "contextinfinity 1.2.3 (abc)", "--version": "contextinfinity 1.2.3 (abc)", "states " + s.SessionID: "root",
 	} {
 		if r := h.run(strings.Fields(verb)...).exits(0); !strings.Contains(r.out, want) || strings.Contains(r.out, "\x1b") {

@@ -54,7 +54,7 @@ func aboutHost(s *dbus.Signal) bool {
 }
 
 func hostRegistered(conn *dbus.Conn) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	ctx, cancel := context.WithTimeout(context.Background(), busTimeout)
 	defer cancel()
 	var registered bool
 	err := conn.Object(watcherName, watcherPath).

@@ -29,7 +29,7 @@ func (l *lifecycle) send(n Notice) {
 		return
 	}
 	l.followNotices(conn)
-	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	ctx, cancel := context.WithTimeout(context.Background(), busTimeout)
 	defer cancel()
 	var id uint32
 	hints := map[string]dbus.Variant{

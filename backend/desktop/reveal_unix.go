@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// answerTime is how long a service on the session bus may take. One that has to be started first may need seconds.
-const answerTime = 5 * time.Second
+// busTimeout is how long a service on the session bus may take. One that has to be started first may need seconds.
+const busTimeout = 5 * time.Second
 
 // showInFileManager asks the file manager itself, which selects the file; if none is on the bus, the folder is
 // opened.
 func showInFileManager(path string) error {
 	if bus, err := sessionBus(); err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+		ctx, cancel := context.WithTimeout(context.Background(), busTimeout)
 		defer cancel()
 		call := bus.Object("org.freedesktop.FileManager1", "/org/freedesktop/FileManager1").
 			CallWithContext(ctx, "org.freedesktop.FileManager1.ShowItems", 0, []string{fileURI(path)}, "")
@@ -32,7 +32,7 @@ func showInFileManager(path string) error {
 	return launch("xdg-open", folder)
 }
 
-// fileURI returns the URI of an absolute path, byte for byte.
+// fileURI returns the file URI of an absolute path, percent-encoded.
 func fileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }

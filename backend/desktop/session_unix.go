@@ -39,7 +39,7 @@ func (l *lifecycle) joinSession() {
 }
 
 func (m sessionManager) registerClient(conn *dbus.Conn) (client dbus.ObjectPath, ok bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	ctx, cancel := context.WithTimeout(context.Background(), busTimeout)
 	defer cancel()
 	err := conn.Object(m.name, m.path).CallWithContext(ctx, m.register, dbus.FlagNoAutoStart,
 		"contextinfinity", os.Getenv("DESKTOP_AUTOSTART_ID")).Store(&client)

@@ -57,7 +57,7 @@ func (b batched) Embed(ctx context.Context, kind Kind, texts []string) ([][]floa
 	return out, nil
 }
 
-// batchSize is how many of the texts go into the next request, at least one.
+// batchSize returns how many of the texts go into the next request, at least one.
 func (b batched) batchSize(texts []string) int {
 	bytes := 0
 	for i, s := range texts {

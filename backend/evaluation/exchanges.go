@@ -56,8 +56,8 @@ func roleOf(speaker text) chat.Role {
 	return ""
 }
 
-// moment is when a turn began. Turns of the same date are one minute apart, and so are a turn without a date and the
-// one before it.
+// moment returns when a turn began. Turns of the same date are one minute apart, and so are a turn without a date and
+// the one before it.
 func moment(messages []line, i int, before []Exchange) time.Time {
 	at, known := dates.Parse(string(messages[i].Date))
 	if len(before) == 0 {

@@ -1,6 +1,6 @@
 // Package filetype detects what kind of file a user dropped on the window, chose in a dialog or named on the command
-// line. It checks the content, not only the name. It reads only the beginning of the file, changes nothing, and gives a
-// reason if the file cannot be used. The rest of the file may still be damaged.
+// line. It checks the content, not only the name. It reads only the beginning of a file, or the directory of an archive and
+// the beginnings of its entries, changes nothing, and gives a reason if the file cannot be used. The rest of the file may still be damaged.
 package filetype
 
 import (
@@ -159,7 +159,7 @@ func describeMode(m fs.FileMode) string {
 	return "a special file"
 }
 
-// detect detects the kind from the beginning of the file.
+// detect detects the kind from the content of the file.
 func (f *File) detect() {
 	file, err := os.Open(f.Path)
 	if err != nil {

@@ -199,5 +199,5 @@ func (s *clientRequest) forwardSignals(ctx context.Context) {
 
 func errInterrupted() error {
 	return chat.Errorf(chat.CodeCancelled, "ipc.ask", "Interrupted.").
-		WithHint("the program that is carrying this out continues; what it stores can be seen with contextinfinity show")
+		WithHint("the operation continues in the other process; contextinfinity show displays the result")
 }

@@ -299,7 +299,7 @@ func (r *Runner) askModel(ctx context.Context, u *librarian.Update, head chat.St
 	return nil
 }
 
-// Shrink shortens a head summary for one request of a turn (SPEC 6), with the turn's librarian model if it responds
+// Shrink shortens a state summary for one request of a turn (SPEC 6), with the turn's librarian model if it responds
 // in time, otherwise by rule.
 func (r *Runner) Shrink(ctx context.Context, turn chat.Turn, summary string, target int) string {
 	short, _ := r.librarian().Shrink(ctx, summary, target, r.modelFor(ctx, turn), r.count)

@@ -23,7 +23,7 @@ func (f forbidden) Complete(context.Context, string, string, int) (string, *chat
 // TestRunDueCallsNoModel: the limited work after a send commits and indexes everything that is due, with the
 // rule-based summary even if a librarian model is configured.
 func TestRunDueCallsNoModel(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	r := jobs.NewRunner(b.deps(forbidden{t}))
 	first, last := b.addTurn("We decided to use plan alpha.", "Fine."), b.addTurn("And plan beta?", "Also fine.")
 	b.must(r.RunDue(t.Context(), last))
@@ -39,7 +39,7 @@ func TestRunDueCallsNoModel(t *testing.T) {
 
 // TestRunDueWhilePaused: a pause also applies to the work after a send.
 func TestRunDueWhilePaused(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	r := jobs.NewRunner(b.deps(nil))
 	r.Pause()
 	turn := b.addTurn("Hello", "Hi")
@@ -69,7 +69,7 @@ func (*slowVectors) Step(context.Context) (bool, error) { return false, nil }
 // TestRunDueEndsInTime: if the time runs out during an embedder's call, the turn is searchable by words, the attempt
 // does not count, and the next run finishes it.
 func TestRunDueEndsInTime(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	v := &slowVectors{called: make(chan struct{})}
 	d := b.deps(nil)
 	d.Vectors = v
@@ -99,7 +99,7 @@ func TestRunDueEndsInTime(t *testing.T) {
 // TestWaitIndexedCoversEarlierTurns: waiting for one turn also indexes the turns that earlier runs of the program did
 // not index.
 func TestWaitIndexedCoversEarlierTurns(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	r := jobs.NewRunner(b.deps(nil))
 	var turns []chat.Turn
 	branch := b.branch
@@ -122,7 +122,7 @@ func TestWaitIndexedCoversEarlierTurns(t *testing.T) {
 
 // TestInstructionsAreAnnounced: the window gets an event if a commit may have a pin to suggest, and only then.
 func TestInstructionsAreAnnounced(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	r := jobs.NewRunner(b.deps(nil))
 	for text, want := range map[string]bool{"What is a monad?": false, "From now on, answer in German.": true} {
 		b.changes.seen = nil

@@ -62,7 +62,7 @@ func withoutVectors(indexing chat.Indexing) chat.Indexing {
 	return indexing
 }
 
-// unitTexts are the texts to embed, in order.
+// unitTexts returns the texts to embed, in order.
 func unitTexts(chunks []chat.Chunk) []string {
 	var texts []string
 	for _, c := range chunks {

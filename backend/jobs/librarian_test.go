@@ -17,7 +17,7 @@ import (
 )
 
 // addTurn adds a turn with a final answer.
-func (b *bench) addTurn(user, answer string) chat.Turn {
+func (b *fixture) addTurn(user, answer string) chat.Turn {
 	b.t.Helper()
 	ctx := b.t.Context()
 	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: b.branch.ID, User: chat.UserText(user), Provider: "p", Model: "m"})
@@ -34,7 +34,7 @@ func (b *bench) addTurn(user, answer string) chat.Turn {
 }
 
 // deps returns the dependencies of a runner with a model.
-func (b *bench) deps(m librarian.Model) jobs.Deps {
+func (b *fixture) deps(m librarian.Model) jobs.Deps {
 	d := jobs.Deps{Queue: b.store, Store: b.store, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 600 }}
 	if m != nil {
 		d.Summarize = func(context.Context, chat.Turn) librarian.Model { return m }
@@ -42,7 +42,7 @@ func (b *bench) deps(m librarian.Model) jobs.Deps {
 	return d
 }
 
-func (b *bench) state() chat.State {
+func (b *fixture) state() chat.State {
 	b.t.Helper()
 	st, err := b.store.State(b.t.Context(), b.head().HeadState)
 	b.must(err)
@@ -52,7 +52,7 @@ func (b *bench) state() chat.State {
 // TestStatesByAModel: after a fallback the model is given every turn since its own last state, instead of the
 // fallback's text.
 func TestStatesByAModel(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} // a seeded test
 	var input string
 	m.onCall = func(_, user string) { input = user }
@@ -102,7 +102,7 @@ func TestAModelTitlesASession(t *testing.T) {
 		"title set meanwhile":        {message, "My plans", "My plans"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
+			b := newFixture(t)
 			b.must(b.store.RenameSession(t.Context(), b.branch.SessionID, test.before))
 			m := &titling{meanwhile: func() {
 				if test.meanwhile != "" {
@@ -159,7 +159,7 @@ func (downModel) Complete(context.Context, string, string, int) (string, *chat.U
 // TestLazyCommit: turns wait until there are enough of them and are then committed in one state summary; CommitPending
 // and waiting for a turn commit at once.
 func TestLazyCommit(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	d := b.deps(nil)
 	d.Commit = func() jobs.CommitPolicy { return jobs.CommitPolicy{Lazy: true, PendingTokens: 100} }
 	r := jobs.NewRunner(d)
@@ -198,7 +198,7 @@ func TestLazyCommit(t *testing.T) {
 }
 
 func TestMinTurns(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	d := b.deps(nil)
 	d.Commit = func() jobs.CommitPolicy { return jobs.CommitPolicy{MinTurns: 3} }
 	r := jobs.NewRunner(d)
@@ -235,7 +235,7 @@ func (g *gated) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 func TestRaceOnAHead(t *testing.T) {
 	for name, jobFirst := range map[string]bool{"the job is stale": false, "the other is stale": true} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
+			b := newFixture(t)
 			first, second := b.final(1), b.final(2)
 			slow := &gated{Store: b.store, ready: make(chan struct{}), proceed: make(chan struct{})}
 			stale, quick := b.runner(slow), b.runner(b.store)
@@ -280,7 +280,7 @@ func TestRaceOnAHead(t *testing.T) {
 // TestRangeJobs: a range summary is created from the summaries in it and supersedes them, except for those in the
 // newest request; a second writer changes nothing.
 func TestRangeJobs(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	r := jobs.NewRunner(b.deps(&faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000})) // a seeded test
 	var turns []chat.Turn
 	for n := range 12 {
@@ -335,7 +335,7 @@ func TestRangeJobs(t *testing.T) {
 }
 
 // setManifest adds a turn whose manifest contains a summary.
-func setManifest(b *bench, after chat.Turn, summary string) error {
+func setManifest(b *fixture, after chat.Turn, summary string) error {
 	ctx := b.t.Context()
 	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: after.BranchID, User: chat.UserText("x"), Provider: "p", Model: "m"})
 	if err != nil {
@@ -346,7 +346,7 @@ func setManifest(b *bench, after chat.Turn, summary string) error {
 
 // TestRangeWaitsForCommits: a range with turns that are not committed yet is deferred, and no model is called.
 func TestRangeWaitsForCommits(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} // a seeded test
 	d := b.deps(m)
 	d.Commit = func() jobs.CommitPolicy { return jobs.CommitPolicy{Lazy: true, PendingTokens: 1 << 20} }
@@ -365,7 +365,7 @@ func TestRangeWaitsForCommits(t *testing.T) {
 
 // TestStopDoesNotFallBack: a run that is stopped commits nothing, and its job is claimed again.
 func TestStopDoesNotFallBack(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	turn := b.final(1)
 	called := make(chan struct{})
 	r := jobs.NewRunner(b.deps(hanging{called}))
@@ -396,7 +396,7 @@ func (h hanging) Complete(ctx context.Context, _, _ string, _ int) (string, *cha
 
 // TestIndexingDoesNotWait: while a model is working, another turn becomes searchable.
 func TestIndexingDoesNotWait(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	first := b.final(1)
 	_, err := b.runner(b.store).RunTurn(t.Context(), first.ID, jobs.LevelCommitted)
 	b.must(err)

@@ -52,7 +52,7 @@ func (r *Reconciler) RestorePause(ctx context.Context) {
 }
 
 // tickPaused is the timer's check during a pause: turns whose end could not be saved are the user's data and are
-// settled anyway.
+// saved anyway.
 func (r *Reconciler) tickPaused(ctx context.Context) time.Duration {
 	if r.d.Turns.Unsaved() == 0 {
 		return checkInterval

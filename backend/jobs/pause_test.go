@@ -11,7 +11,7 @@ import (
 
 // TestAPauseIsRemembered: later runs are paused too, until background work is resumed.
 func TestAPauseIsRemembered(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	run := func(want bool) (set func(bool)) {
 		t.Helper()
 		runner := b.runner(b.store)
@@ -36,7 +36,7 @@ func TestAPauseIsRemembered(t *testing.T) {
 
 // TestAPauseThatCannotBeSavedStillApplies: the pause applies to this run, and the error is returned.
 func TestAPauseThatCannotBeSavedStillApplies(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	r := b.reconciler(&turns{}, b.runner(b.store), nil)
 	b.must(b.store.Close())
 	if err := r.SetPaused(t.Context(), true); err == nil || !r.Paused() {
@@ -44,13 +44,13 @@ func TestAPauseThatCannotBeSavedStillApplies(t *testing.T) {
 	}
 }
 
-// TestAPauseLeavesNoTurnUnsaved: unsaved turns are still settled during a pause.
-func TestAPauseLeavesNoTurnUnsaved(t *testing.T) {
+// TestAPauseStillChecksForUnsavedTurns: during a pause, only unsaved turns are checked for and saved.
+func TestAPauseStillChecksForUnsavedTurns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBenchAt(t, nil)
+		b := newFixtureAt(t, nil)
 		defer b.close()
-		f, days := &turns{}, atomic.Int32{}
-		r := b.reconciler(f, b.runner(b.store), func(context.Context) error { days.Add(1); return nil })
+		f, dailyCalls := &turns{}, atomic.Int32{}
+		r := b.reconciler(f, b.runner(b.store), func(context.Context) error { dailyCalls.Add(1); return nil })
 		r.Pause()
 		r.Start()
 		defer r.Stop()
@@ -67,8 +67,8 @@ func TestAPauseLeavesNoTurnUnsaved(t *testing.T) {
 		f.set(0)
 		before := f.checks()
 		time.Sleep(time.Hour)
-		if checks := f.checks() - before; checks > 1 || days.Load() != 0 || b.phase(pending.ID) != chat.PhaseResponseFinalized {
-			t.Errorf("%d checks, %d daily calls, the turn is %s", checks, days.Load(), b.phase(pending.ID))
+		if checks := f.checks() - before; checks > 1 || dailyCalls.Load() != 0 || b.phase(pending.ID) != chat.PhaseResponseFinalized {
+			t.Errorf("%d checks, %d daily calls, the turn is %s", checks, dailyCalls.Load(), b.phase(pending.ID))
 		}
 	})
 }

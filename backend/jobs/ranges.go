@@ -86,7 +86,7 @@ func (r *Runner) storeSummary(ctx context.Context, job chat.Job, w rangeWork, n 
 	return err
 }
 
-// usedByNewest are the summaries in the branch's newest request.
+// usedByNewest returns the ids of the summaries in the branch's newest request.
 func (r *Runner) usedByNewest(ctx context.Context, branch chat.BranchID) (map[string]bool, error) {
 	raw, _, err := r.d.Store.PreviousManifest(ctx, branch, 0)
 	if err != nil || raw == nil {

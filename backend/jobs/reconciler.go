@@ -11,11 +11,11 @@ import (
 	"contextinfinity/backend/internal/panics"
 )
 
-// Turns settles turns from their journals.
+// Turns recovers open turns from their journals.
 type Turns interface {
-	// Recover settles the turns that no process works on any more.
+	// Recover resolves the open turns that no process works on any more.
 	Recover(context.Context) (chat.RecoveryReport, error)
-	// Running are the turns that this program works on.
+	// Running returns the turns that this program works on.
 	Running() []chat.TurnID
 	// Unsaved is the number of turns that this program left open because their end could not be saved.
 	Unsaved() int
@@ -145,7 +145,7 @@ func (r *Reconciler) loop(ctx context.Context) {
 	}
 }
 
-// Reconcile settles open turns and jobs, and returns everything that it found. Background work continues afterwards.
+// Reconcile resolves open turns and jobs, and returns everything that it found. Background work continues afterwards.
 func (r *Reconciler) Reconcile(ctx context.Context) (chat.RecoveryReport, error) {
 	since := time.Time{}
 	if !r.reports.started() { // at the start, the findings of the previous run are not reported again
@@ -177,7 +177,7 @@ func (r *Reconciler) CatchUp(ctx context.Context) (ran, committed int, err error
 	return ran, committed, r.d.Store.CheckpointIdle(ctx)
 }
 
-// committedSoFar is how many turns were committed since the program started.
+// committedSoFar returns how many turns were committed since the program started.
 func (r *Reconciler) committedSoFar() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

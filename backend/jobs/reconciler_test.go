@@ -60,7 +60,7 @@ func (f *turns) set(unsaved int, found ...chat.RecoveryItem) {
 	f.unsaved, f.found = unsaved, found
 }
 
-func (b *bench) reconciler(f *turns, r *jobs.Runner, daily func(context.Context) error) *jobs.Reconciler {
+func (b *fixture) reconciler(f *turns, r *jobs.Runner, daily func(context.Context) error) *jobs.Reconciler {
 	return jobs.NewReconciler(jobs.ReconcilerDeps{Turns: f, Store: b.store, Runner: r, Publish: &b.changes, Daily: daily})
 }
 
@@ -72,7 +72,7 @@ func kinds(r chat.RecoveryReport) string {
 // TestReportsAreCompleteAndStored: findings become one report; pending turns are reported once they are committed;
 // findings that stay open are reported once; the next run still has the last report.
 func TestReportsAreCompleteAndStored(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.final(1)
 	b.final(2)
 	unsent := chat.RecoveredTurn(chat.Turn{ID: "t", Seq: 3}, chat.RecoveredUnsent, 0)
@@ -110,7 +110,7 @@ func TestReportsAreCompleteAndStored(t *testing.T) {
 
 // TestAFailedJobIsReported: a failed job is reported once, with what to do, and not again by the next run.
 func TestAFailedJobIsReported(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.final(1)
 	runner := b.runner(&broken{Store: b.store, err: errors.New("The index broke")})
 	r := b.reconciler(&turns{}, runner, nil)
@@ -122,7 +122,7 @@ func TestAFailedJobIsReported(t *testing.T) {
 		b.clock.Advance(10 * time.Minute)
 	}
 	report := r.Report()
-	i := slices.IndexFunc(report.Items, func(i chat.RecoveryItem) bool { return i.Kind == chat.RecoveredDead })
+	i := slices.IndexFunc(report.Items, func(i chat.RecoveryItem) bool { return i.Kind == chat.RecoveredJobFailed })
 	if i < 0 || report.Items[i].JobID == 0 || !strings.Contains(report.Items[i].Message, "8 times") || !strings.Contains(report.Items[i].Message, "The index broke") {
 		t.Fatalf("%+v", report)
 	}
@@ -140,14 +140,14 @@ func TestAFailedJobIsReported(t *testing.T) {
 // everything.
 func TestTheTimer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBenchAt(t, nil)
+		b := newFixtureAt(t, nil)
 		defer b.close()
 		f := &turns{added: make(chan struct{}, 1)}
-		var days atomic.Int32
+		var dailyCalls atomic.Int32
 		var failing atomic.Bool
 		runner := b.runner(b.store)
 		r := b.reconciler(f, runner, func(context.Context) error {
-			days.Add(1)
+			dailyCalls.Add(1)
 			if failing.Load() {
 				return errors.New("No backup was made.")
 			}
@@ -162,8 +162,8 @@ func TestTheTimer(t *testing.T) {
 		time.Sleep(time.Minute)
 		checks := f.checks()
 		time.Sleep(50 * time.Minute)
-		if f.checks() != checks || days.Load() != 1 {
-			t.Errorf("idle, it checked %d times, %d daily calls", f.checks()-checks, days.Load())
+		if f.checks() != checks || dailyCalls.Load() != 1 {
+			t.Errorf("idle, it checked %d times, %d daily calls", f.checks()-checks, dailyCalls.Load())
 		}
 		if n := b.store.LogBytes(); n != 0 {
 			t.Errorf("idle, the log has %d bytes", n)
@@ -192,18 +192,18 @@ func TestTheTimer(t *testing.T) {
 		for _, e := range append(r.Earlier(), r.Report()) {
 			reports += strings.Count(kinds(e), string(chat.RecoveredDaily))
 		}
-		if days.Load() < 4 || reports != 1 {
-			t.Errorf("tried %d times in four hours, reported %d times", days.Load(), reports)
+		if dailyCalls.Load() < 4 || reports != 1 {
+			t.Errorf("tried %d times in four hours, reported %d times", dailyCalls.Load(), reports)
 		}
 		r.Pause()
-		days.Store(0)
+		dailyCalls.Store(0)
 		time.Sleep(5 * time.Hour)
-		if days.Load() != 0 {
+		if dailyCalls.Load() != 0 {
 			t.Error("it continued while paused")
 		}
 		r.Resume()
 		time.Sleep(time.Minute)
-		if days.Load() != 1 {
+		if dailyCalls.Load() != 1 {
 			t.Error("after resuming, it did not continue")
 		}
 		r.Stop()
@@ -214,7 +214,7 @@ func TestTheTimer(t *testing.T) {
 // TestTheLogIsNotCheckpointedDuringATurn: while a turn runs, only a large log is checkpointed.
 func TestTheLogIsNotCheckpointedDuringATurn(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBenchAt(t, nil)
+		b := newFixtureAt(t, nil)
 		defer b.close()
 		f := &turns{running: []chat.TurnID{"t"}}
 		s := &checkpoints{Store: b.store}

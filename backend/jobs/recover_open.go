@@ -43,7 +43,7 @@ func count(report *chat.RecoveryReport, kind chat.RecoveryKind, n int) {
 
 // reportFailed adds the newest jobs that failed since a time to a report.
 func (r *Reconciler) reportFailed(ctx context.Context, report *chat.RecoveryReport, since time.Time) error {
-	failed, err := r.d.Store.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Limit: maxFailed})
+	failed, err := r.d.Store.Jobs(ctx, chat.JobQuery{State: chat.JobFailed, Limit: maxFailed})
 	for _, j := range failed {
 		if !j.UpdatedAt.After(since) {
 			continue

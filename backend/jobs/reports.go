@@ -33,7 +33,7 @@ func (r *Reconciler) Report() chat.RecoveryReport {
 	return clone(r.reports.shown)
 }
 
-// Earlier are the earlier non-empty reports, newest first.
+// Earlier returns the earlier non-empty reports, newest first.
 func (r *Reconciler) Earlier() []chat.RecoveryReport {
 	list := r.reports.list()
 	return slices.DeleteFunc(list, func(e chat.RecoveryReport) bool { return e.At.Equal(r.Report().At) })

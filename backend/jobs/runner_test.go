@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-type bench struct {
+type fixture struct {
 	t       *testing.T
 	store   *store.Store
 	clock   *clock.Fake
@@ -43,19 +43,19 @@ type bytesCount struct{}
 
 func (bytesCount) Count(_, s string) int { return (len(s) + 3) / 4 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	fake := clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	b := newBenchAt(t, fake.Now)
+	b := newFixtureAt(t, fake.Now)
 	b.clock = fake
 	t.Cleanup(b.close)
 	return b
 }
 
-// newBenchAt is a bench with its own clock, or with the system's, which in a synctest bubble is the fake one.
-func newBenchAt(t *testing.T, c clock.Clock) *bench {
+// newFixtureAt is a fixture with its own clock, or with the system's, which in a synctest bubble is the fake one.
+func newFixtureAt(t *testing.T, c clock.Clock) *fixture {
 	t.Helper()
-	b := &bench{t: t}
+	b := &fixture{t: t}
 	var err error
 	dir := t.TempDir()
 	storetest.Fill(t, dir)
@@ -72,14 +72,14 @@ func newBenchAt(t *testing.T, c clock.Clock) *bench {
 // created in a bubble can only be used there.
 func inBubble(t *testing.T, f func(*testing.T)) {
 	t.Helper()
-	b := newBench(t)
+	b := newFixture(t)
 	b.final(1)
 	_, err := b.runner(b.store).Drain(t.Context())
 	b.must(err)
 	synctest.Test(t, f)
 }
 
-func (b *bench) close() { _ = b.store.Close() }
+func (b *fixture) close() { _ = b.store.Close() }
 
 // queueStore stores jobs and the data that they process.
 type queueStore interface {
@@ -87,31 +87,31 @@ type queueStore interface {
 	jobs.Store
 }
 
-func (b *bench) runner(s queueStore) *jobs.Runner {
+func (b *fixture) runner(s queueStore) *jobs.Runner {
 	return jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }})
 }
 
 // final adds a turn with a final answer.
-func (b *bench) final(n int) chat.Turn {
+func (b *fixture) final(n int) chat.Turn {
 	b.t.Helper()
 	return b.addTurn(fmt.Sprintf("We decided to use plan %d.", n), fmt.Sprintf("Answer %d.", n))
 }
 
-func (b *bench) must(err error) {
+func (b *fixture) must(err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *bench) phase(id chat.TurnID) chat.Phase {
+func (b *fixture) phase(id chat.TurnID) chat.Phase {
 	b.t.Helper()
 	t, err := b.store.Turn(b.t.Context(), id)
 	b.must(err)
 	return t.Phase
 }
 
-func (b *bench) head() chat.Branch {
+func (b *fixture) head() chat.Branch {
 	b.t.Helper()
 	br, err := b.store.Branch(b.t.Context(), b.branch.ID)
 	b.must(err)
@@ -120,7 +120,7 @@ func (b *bench) head() chat.Branch {
 
 // TestDrain: final turns are committed and indexed, in order, with one state summary each.
 func TestDrain(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	var turns []chat.Turn
 	for n := range 5 {
 		turns = append(turns, b.final(n))
@@ -148,7 +148,7 @@ func TestDrain(t *testing.T) {
 // TestLateJobFirst: the job of a later turn also commits the earlier ones, so that no head skips a turn; their own
 // jobs then have nothing to do.
 func TestLateJobFirst(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	first, last := b.final(1), b.final(2)
 	r := b.runner(b.store)
 	if _, err := r.RunTurn(t.Context(), last.ID, jobs.LevelCommitted); err != nil {
@@ -182,7 +182,7 @@ func (l *losing) Commit(ctx context.Context, c chat.Commit) (chat.State, error) 
 // TestStaleWriterRetries: a worker that lost the race repeats its work with the new head and never overwrites it (OXY
 // 7).
 func TestStaleWriterRetries(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	turn := b.final(1)
 	if _, err := b.runner(&losing{Store: b.store, times: 3}).RunTurn(t.Context(), turn.ID, jobs.LevelCommitted); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func (s *broken) Index(ctx context.Context, i chat.Indexing) error {
 // TestFailedAndDegraded: after 8 attempts the job has failed and the turn is shown as not searchable; nothing runs
 // forever, and a manual retry repairs it.
 func TestFailedAndDegraded(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	turn := b.final(1)
 	s := &broken{Store: b.store, err: errors.New("index broke")}
 	r := b.runner(s)
@@ -232,7 +232,7 @@ func TestFailedAndDegraded(t *testing.T) {
 	}
 	job, _, err := b.store.JobFor(t.Context(), turn.ID, chat.JobIndexTurn)
 	b.must(err)
-	if job.State != chat.JobDead || job.LastError == "" {
+	if job.State != chat.JobFailed || job.LastError == "" {
 		t.Fatalf("job %+v", job)
 	}
 	s.err = nil
@@ -246,7 +246,7 @@ func TestFailedAndDegraded(t *testing.T) {
 
 // TestBackground: a started runner does its work by itself; it can be stopped twice.
 func TestBackground(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	turn := b.final(1)
 	r := b.runner(b.store)
 	r.Start()
@@ -263,7 +263,7 @@ func TestBackground(t *testing.T) {
 
 // TestIndexTwice is SRD 22.5 from the queue to the store: running index_turn again inserts nothing.
 func TestIndexTwice(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	turn := b.final(1)
 	r := b.runner(b.store)
 	_, err := r.Drain(t.Context())

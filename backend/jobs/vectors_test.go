@@ -92,7 +92,7 @@ func (*recordingVectors) Step(context.Context) (bool, error) { return false, nil
 // stored only once.
 func TestLongTextsAreFoundByWordsBeforeTheirVectorsExist(t *testing.T) {
 	for _, failure := range []error{nil, errors.New("the embedder is not available")} {
-		b := newBench(t)
+		b := newFixture(t)
 		var long strings.Builder
 		for i := range 400 {
 			fmt.Fprintf(&long, "Paragraph %d. %s\n\n", i, strings.Repeat("The lighthouse keeper wrote a line. ", 15))

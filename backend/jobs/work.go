@@ -118,7 +118,7 @@ func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
 		return
 	}
 	r.d.Log.Warn("a job failed", "job", job.ID, "type", job.Type, "attempts", after.Attempts, "state", after.State, "err", cause)
-	if after.State != chat.JobDead || after.Claim != job.Claim {
+	if after.State != chat.JobFailed || after.Claim != job.Claim {
 		return
 	}
 	if job.Type == chat.JobIndexTurn {

@@ -41,7 +41,7 @@ func (p *panicking) Commit(ctx context.Context, c chat.Commit) (chat.State, erro
 // content. Other turns are indexed, other branches committed, later turns of the same branch wait, and a manual retry
 // completes everything.
 func TestAPanicFailsOnlyItsJob(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	first, second := b.final(1), b.final(2)
 	branch := b.branch
 	var err error
@@ -62,7 +62,7 @@ func TestAPanicFailsOnlyItsJob(t *testing.T) {
 	}
 	failed, _, err := b.store.JobFor(t.Context(), first.ID, chat.JobSummarizeTurn)
 	b.must(err)
-	if failed.State != chat.JobDead || !strings.Contains(failed.LastError, "work_test.go:") || !strings.Contains(failed.LastError, "index out of range") {
+	if failed.State != chat.JobFailed || !strings.Contains(failed.LastError, "work_test.go:") || !strings.Contains(failed.LastError, "index out of range") {
 		t.Fatalf("%+v", failed)
 	}
 	list, err := b.store.Jobs(t.Context(), chat.JobQuery{State: chat.JobQueued})
@@ -109,7 +109,7 @@ func (s *slow) Complete(ctx context.Context, _, user string, _ int) (string, *ch
 // worker finds nothing to do.
 func TestALeaseIsRenewedWhileItsJobIsWorkedOn(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBenchAt(t, nil)
+		b := newFixtureAt(t, nil)
 		defer b.close()
 		turn := b.final(1)
 		m := &slow{takes: 3 * chat.MaxJobLease}
@@ -143,7 +143,7 @@ func (unrenewable) RenewJob(context.Context, chat.Lease, time.Duration) error {
 // changes nothing.
 func TestADeadWorkersJobIsTakenOver(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBenchAt(t, nil)
+		b := newFixtureAt(t, nil)
 		defer b.close()
 		turn := b.final(1)
 		m := &slow{takes: 2 * chat.MaxJobLease}
@@ -171,7 +171,7 @@ func TestADeadWorkersJobIsTakenOver(t *testing.T) {
 // TestWorkOnALostJobStops: a worker stops at once if its result would be rejected.
 func TestWorkOnALostJobStops(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBenchAt(t, nil)
+		b := newFixtureAt(t, nil)
 		defer b.close()
 		turn := b.final(1)
 		m := &slow{takes: 24 * time.Hour}
@@ -209,7 +209,7 @@ func (c *counting) ClaimJob(ctx context.Context, l time.Duration, types ...chat.
 // or when the runner is woken.
 func TestIdleWorkersSleep(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBenchAt(t, nil)
+		b := newFixtureAt(t, nil)
 		defer b.close()
 		b.final(1)
 		c := &counting{broken: &broken{Store: b.store}}
@@ -228,7 +228,7 @@ func TestIdleWorkersSleep(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		job, _, err := b.store.JobFor(t.Context(), turn.ID, chat.JobIndexTurn)
 		b.must(err)
-		if job.State != chat.JobDead {
+		if job.State != chat.JobFailed {
 			t.Errorf("a day later the job is %s after %d tries", job.State, job.Attempts)
 		}
 		if n := c.calls.Load() - before; n > 6*chat.MaxJobAttempts {
@@ -240,7 +240,7 @@ func TestIdleWorkersSleep(t *testing.T) {
 // TestPause: while paused, no work starts except what is explicitly requested.
 func TestPause(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBenchAt(t, nil)
+		b := newFixtureAt(t, nil)
 		defer b.close()
 		r := b.runner(b.store)
 		r.Start()
@@ -273,7 +273,7 @@ func TestAClockJumpSpreadsRetries(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				var offset atomic.Int64
 				now := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
-				b := newBenchAt(t, now)
+				b := newFixtureAt(t, now)
 				defer b.close()
 				d := b.deps(nil)
 				d.Store, d.Clock = &broken{Store: b.store, err: errors.New("index broke")}, now
@@ -303,7 +303,7 @@ func TestAClockJumpSpreadsRetries(t *testing.T) {
 }
 
 // tries counts the attempts of all indexing jobs.
-func (b *bench) tries() int {
+func (b *fixture) tries() int {
 	b.t.Helper()
 	list, err := b.store.Jobs(b.t.Context(), chat.JobQuery{Type: chat.JobIndexTurn})
 	b.must(err)
@@ -318,7 +318,7 @@ func (b *bench) tries() int {
 // the work at once that a policy deferred.
 func TestWaitingForAnotherWorkersJob(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		b := newBenchAt(t, nil)
+		b := newFixtureAt(t, nil)
 		defer b.close()
 		d := b.deps(&slow{takes: time.Minute})
 		d.Timeout = func() time.Duration { return time.Hour }
@@ -334,7 +334,7 @@ func TestWaitingForAnotherWorkersJob(t *testing.T) {
 			t.Errorf("after %s the turn is %s", took, b.phase(turn.ID))
 		}
 	})
-	b := newBench(t)
+	b := newFixture(t)
 	d := b.deps(nil)
 	d.Commit = func() jobs.CommitPolicy { return jobs.CommitPolicy{MinTurns: 3} }
 	r := jobs.NewRunner(d)

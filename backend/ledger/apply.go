@@ -24,12 +24,13 @@ func (s *State) Apply(e Event) error {
 	if err := s.apply(e); err != nil {
 		return err
 	}
-	s.Skip(e)
+	s.Advance(e)
 	return nil
 }
 
-// Skip skips an event that cannot be applied, for callers that report the problem and continue.
-func (s *State) Skip(e Event) { s.EventSeq, s.EventHash = e.Seq, hex.EncodeToString(e.Hash) }
+// Advance moves the state past an event without applying it. Verification also uses it for events that cannot be
+// applied: it reports them and continues.
+func (s *State) Advance(e Event) { s.EventSeq, s.EventHash = e.Seq, hex.EncodeToString(e.Hash) }
 
 func (s *State) apply(e Event) error {
 	data, err := dataOf(e.Payload)

@@ -76,7 +76,7 @@ func (r records[R]) compare(name string, other any) []Difference {
 	return out
 }
 
-// differingFields are the names of the fields that differ between two records.
+// differingFields returns the names of the fields that differ between two records.
 func differingFields[R any](a, b *R) []string {
 	if reflect.DeepEqual(a, b) {
 		return nil

@@ -101,7 +101,7 @@ type State struct {
 	unitsOf map[string][]string // by turn
 }
 
-// tables are all kinds of records that represent rows of the session.
+// tables returns all kinds of records that represent rows of the session.
 func (s *State) tables() []table {
 	return []table{
 		{"sessions", records[Session](s.Sessions)}, {"branches", records[Branch](s.Branches)}, {"states", records[Checkpoint](s.States)},

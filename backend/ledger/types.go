@@ -39,7 +39,7 @@ var reducers = func() map[Type]reducer {
 // Known reports whether a type is in the list.
 func (t Type) Known() bool { return reducers[t] != nil }
 
-// Types are all types, in no order.
+// Types returns all types, in no particular order.
 func Types() []Type {
 	out := make([]Type, 0, len(reducers))
 	for t := range reducers {

@@ -48,7 +48,7 @@ type need struct {
 // plain is its text without Markdown escaping.
 func (n need) plain() string { return strings.ReplaceAll(n.text, `\`, "") }
 
-// needs are the entries that must not be lost (SRD 10.2): the decisions and constraints of the earlier summary that
+// needs returns the entries that must not be lost (SRD 10.2): the decisions and constraints of the earlier summary that
 // still apply, and the user's new statements, the most important and newest first, as far as they fit into a part of
 // the target. Names and facts of the earlier summary may be dropped: otherwise the memory could never forget a name.
 func (r *run) needs(previous string, ps []passage) []need {
@@ -398,7 +398,7 @@ func addPairs(set map[string]bool, word string) {
 	}
 }
 
-// stems are the beginnings of a text's longer words, and pairs of characters in scripts without spaces.
+// stems returns the beginnings of a text's longer words, and pairs of characters in scripts without spaces.
 func stems(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !lexical.IsUnspaced(r) }) {

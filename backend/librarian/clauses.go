@@ -36,7 +36,7 @@ var introductions = phrases("here's|here is|here are|this is|these are|below is|
 // longestStart is the maximum number of words in a phrase of the tables above.
 const longestStart = 3
 
-// phrases are a table's phrases, in the form of intent.Words.
+// phrases returns a table's phrases, in the form of intent.Words.
 func phrases(table string) map[string]bool {
 	set := map[string]bool{}
 	for line := range strings.Lines(table) {
@@ -157,7 +157,7 @@ func withoutRequests(s string) (stated, asked string) {
 // politeness begins a request and is not part of it.
 var politeness = pattern.New(`(?i)^(?:(?:and|but|so|also|please|hmm),? )*(?:can|could|would|will) you (?:please )?(?:also )?(?:help me (?:to |with )?)?`)
 
-// request is what a request asks for.
+// request returns what a request asks for, without polite phrases.
 func request(s string) string {
 	s = strings.TrimSpace(politeness().ReplaceAllString(strings.TrimSpace(s), ""))
 	return withoutJoin(strings.TrimRight(s, ",;:?，；：？ "))

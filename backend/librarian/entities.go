@@ -177,7 +177,7 @@ func (x *extraction) readSentence(s string) bool {
 	return found
 }
 
-// pieces are the statements of a sentence, each judged separately.
+// pieces splits a sentence into statements that are judged separately.
 func (x *extraction) pieces(stated string) []string {
 	if !x.byUser {
 		return lines(stated, maxPiece)

@@ -165,7 +165,7 @@ var fillers = lexical.Set(`want wants wanted need needs trying try tries help ma
 	please asked know think feel really very much also still currently project work working look looking figure best way ways one two able new bit lot
 	möchte will wollen brauche hilfe bitte versuche gerade`)
 
-// contentStems are the stems of the words that carry the subject of a text, and pairs of characters of scripts
+// contentStems returns the stems of the words that carry the subject of a text, and pairs of characters of scripts
 // without spaces. Numbers are compared separately.
 func contentStems(text string) map[string]bool {
 	out := map[string]bool{}
@@ -221,7 +221,7 @@ func stem(word string) string {
 	return string(runes[:min(len(runes), stemRunes)])
 }
 
-// nameStems are the stems of a statement's names: capitalized words, except for the first.
+// nameStems returns the stems of a statement's names: capitalized words, except for the first.
 func nameStems(text string) map[string]bool {
 	_, rest, _ := strings.Cut(strings.TrimPrefix(text, requestMark), " ")
 	var names []string

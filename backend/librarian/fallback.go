@@ -249,10 +249,10 @@ func (d *draft) takeText(role chat.Role, text, asked string) {
 	}
 }
 
-// keptEntities are the entities of a message that a summary uses, statements before names. Of an assistant's message
-// these are statements with numbers or dates, marked as the assistant's: its advice is not binding, its checklists are
-// proposals, and its plans are the user's only if the user says so. Of its names, only those are kept that belong to
-// real work, or that the user mentioned in the request.
+// keptEntities returns the entities of a message that a summary uses, statements before names. Of an assistant's
+// message these are statements with numbers or dates, marked as the assistant's: its advice is not binding, its
+// checklists are proposals, and its plans are the user's only if the user says so. Of its names, only those are kept
+// that belong to real work, or that the user mentioned in the request.
 func keptEntities(role chat.Role, text, asked string) []Entity {
 	var statements, artifacts []Entity
 	by := assistant

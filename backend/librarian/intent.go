@@ -45,14 +45,14 @@ var quotation = pattern.New("`[^`]*`|\"[^\"]*\"|“[^”]*”")
 var addressed = pattern.New(`\b(?:you|please|remember|always|must) (?:\w+ )?to make sure\b`)
 
 // cueKind classifies a sentence by its cue words, without phrases that are not binding.
-func cueKind(sentence string) (kind intent.Kind, states bool) {
-	kind, states = intent.Of(sentence)
+func cueKind(sentence string) (kind intent.Kind, isStatement bool) {
+	kind, isStatement = intent.Of(sentence)
 	if kind == "" || kind == intent.Fact {
-		return kind, states
+		return kind, isStatement
 	}
 	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
 	if strings.Contains(lower, "to make sure") && addressed().MatchString(lower) {
-		return kind, states
+		return kind, isStatement
 	}
 	if strings.ContainsAny(lower, "`\"“") {
 		lower = quotation().ReplaceAllString(lower, " , ")
@@ -60,7 +60,7 @@ func cueKind(sentence string) (kind intent.Kind, states bool) {
 	if rest := withoutUnbinding(lower); rest != strings.ToLower(sentence) {
 		kind, _ = intent.Of(rest + " .")
 	}
-	return kind, states
+	return kind, isStatement
 }
 
 // promise matches an answer to advice: "I'll look into that." Without details it says nothing.

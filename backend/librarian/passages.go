@@ -34,7 +34,7 @@ func renderPassages(ps []passage) string {
 	return b.String()
 }
 
-// passagesOf are the passages of a conversation, without pinned text and without quotations of the recall provider.
+// passagesOf returns the passages of a conversation, without pinned text and without quotations of the recall provider.
 func passagesOf(turns []chat.Turn, m mask) []passage {
 	var out []passage
 	add := func(role string, seq int64, text string) {

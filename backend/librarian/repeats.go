@@ -69,9 +69,9 @@ func repeatShareOf(sec Section, text string) float64 {
 	return repeatShare
 }
 
-// RepeatedLines are the lines of a range summary, counted from 0, that a state summary also contains, each as a
-// statement or as names, and headings whose lines are all repeated. A line with a number, a name or several words
-// that the state summary lacks is not repeated.
+// RepeatedLines returns the lines of a range summary, counted from 0, that a state summary also contains, each as a
+// statement or as names, and headings whose lines are all repeated. A line with a number, a name or several words that
+// the state summary lacks is not repeated.
 func RepeatedLines(text, state string) []int {
 	content := contentOf(state)
 	var out, section []int // section: the repeated lines under the last heading

@@ -25,7 +25,7 @@ var changes = lexical.Set(`now instead rather changed change changes moved move 
 
 var changesJoined = []string{"改为", "改成", "改用", "现在", "推迟", "提前到", "変更", "에서", "바뀌", "변경"}
 
-// replacedNames are the names that, according to a statement, no longer apply.
+// replacedNames returns the names that, according to a statement, no longer apply.
 func replacedNames(statement string) []string {
 	var out []string
 	for _, re := range []pattern.Pattern{replacing, replacingJoined} {

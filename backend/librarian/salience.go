@@ -104,8 +104,8 @@ var calendar = lexical.Set(`january february march april may june july august se
 
 var currencies = lexical.Set("eur euro euros usd dollar dollars gbp pound pounds chf franc francs jpy yen sek nok dkk pln czk € $ £ ¥ 元 円")
 
-// salience is how much unpredictable information a sentence has: names, numbers, dates, and facts about the speaker.
-// Questions have none.
+// salience measures how much unpredictable information a sentence has: names, numbers, dates, and facts about the
+// speaker. Questions have none.
 func salience(sentence string) int {
 	if strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, "？") {
 		return 0
@@ -124,8 +124,8 @@ func isRemark(sentence string) bool {
 	if sentence == "" || isRequest(first) || isOpinion(sentence) || isPromise(sentence) || !aboutSpeaker(sentence) {
 		return false
 	}
-	_, states := intent.Of(sentence)
-	return states && len(contentStems(sentence)) >= 3
+	_, isStatement := intent.Of(sentence)
+	return isStatement && len(contentStems(sentence)) >= 3
 }
 
 func aboutSpeaker(sentence string) bool {
@@ -141,7 +141,7 @@ func aboutSpeaker(sentence string) bool {
 // maxWords is the length above which a sentence is not a single statement.
 const maxWords = 120
 
-// details is how much unpredictable information is in a sentence, whether it states or asks.
+// details measures how much unpredictable information a sentence has, whether it is a statement or a question.
 func details(sentence string) int {
 	sentence = strings.TrimPrefix(strings.TrimPrefix(sentence, assistantMark), requestMark)
 	words := strings.FieldsFunc(sentence, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"“”()[]—", r) })

@@ -68,8 +68,8 @@ func isPlaceholder(name string) bool {
 // maxLinks is how many addresses outside of code an answer may have before it counts as a list of links.
 const maxLinks = 2
 
-// keptNames are the names in an assistant's text that are worth keeping: addresses, paths and settings in code, and in
-// prose those with a form that occurs only in real work. Links, e-mail addresses and brands in its suggestions are
+// keptNames returns the names in an assistant's text that are worth keeping: addresses, paths and settings in code, and
+// in prose those with a form that occurs only in real work. Links, e-mail addresses and brands in its suggestions are
 // dropped; functions and classes that its code declares, and labels of other programs, are kept only if the user names
 // them.
 func keptNames(names []Entity, asked string) []Entity {

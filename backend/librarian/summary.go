@@ -219,8 +219,8 @@ func plainLine(text string) string {
 	return clip(line, maxEntry)
 }
 
-// blockMarker is where a backslash is needed so that the beginning of a line opens no block: a heading, list, quote,
-// fence, table or link definition. -1: nowhere.
+// blockMarker returns where a backslash is needed so that the beginning of a line opens no block: a heading, list,
+// quote, fence, table or link definition. It returns -1 if none is needed.
 func blockMarker(line string) int {
 	if line == "" {
 		return -1

@@ -119,7 +119,8 @@ type term struct {
 	last   int // turn and speaker for which it was last counted
 }
 
-// recurring are the terms used in most turns, those named by the user first, without those already in the title.
+// recurring returns the terms used in most turns, without those already in the title. Terms that the user mentions
+// weigh more and come first.
 func recurring(turns []chat.Turn, title string) []string {
 	terms := map[string]*term{}
 	for i, t := range turns {

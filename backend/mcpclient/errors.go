@@ -58,7 +58,7 @@ func (s *server) describeError(err error) string {
 	case errors.As(err, &dns):
 		return "Its address was not found."
 	case isDial(err):
-		return "Nothing answers at its address."
+		return "No server responds at its address."
 	case errors.Is(err, mcp.ErrSessionMissing):
 		return "It no longer knows this connection."
 	case err == nil:

@@ -90,7 +90,7 @@ func TestServersAtAnAddress(t *testing.T) {
 				default:
 				}
 			}}
-			b := newBench(t, qs, serverAt(honest(t, c.stateless, nil).URL))
+			b := newFixture(t, qs, serverAt(honest(t, c.stateless, nil).URL))
 			b.Ensure(t.Context())
 			if st := b.status(); st.State != StateReady || st.Protocol != c.protocol || st.Instructions != "be kind" {
 				t.Fatalf("%+v", st)
@@ -163,7 +163,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	})
 	cfg := serverAt(redirecting.URL)
 	cfg.Headers = map[string]string{"X-Key": "${secret:key}"}
-	b := newBench(t, nil, cfg)
+	b := newFixture(t, nil, cfg)
 	b.secrets["web/key"] = canary
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateWaiting || !strings.Contains(st.StateText, "another address") {
@@ -182,7 +182,7 @@ func TestEndlessRedirectsAreReported(t *testing.T) {
 			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
 		})
 	})
-	b := newBench(t, nil, serverAt(redirecting.URL))
+	b := newFixture(t, nil, serverAt(redirecting.URL))
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateWaiting || !strings.Contains(st.StateText, "redirects more than 5 times") {
 		t.Errorf("it is %s: %s", st.State, st.StateText)
@@ -203,7 +203,7 @@ func TestAServerThatRequiresASignIn(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	}
-	b := newBench(t, nil, serverAt(honest(t, true, guard).URL))
+	b := newFixture(t, nil, serverAt(honest(t, true, guard).URL))
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateSignIn {
 		t.Fatalf("it is %s: %s", st.State, st.StateText)
@@ -268,7 +268,7 @@ func TestAServerThatDisappears(t *testing.T) {
 			}
 		})
 	})
-	b := newBench(t, nil, serverAt(web.URL))
+	b := newFixture(t, nil, serverAt(web.URL))
 	b.Ensure(t.Context())
 	close(broken)
 	if _, err := b.call(t.Context(), "ask"); err == nil || errors.Is(err, tools.ErrNotStarted) {

@@ -50,8 +50,8 @@ func isZombie(pid int) bool {
 // testTimeout is how long a test waits for something that is immediate on an idle machine.
 const testTimeout = 60 * time.Second
 
-// bench is a manager with misbehaving servers.
-type bench struct {
+// fixture is a manager with misbehaving servers.
+type fixture struct {
 	*Manager
 	t       *testing.T
 	mu      sync.Mutex
@@ -60,9 +60,9 @@ type bench struct {
 	changes chan struct{}
 }
 
-func newBench(t *testing.T, elicit Elicitor, servers ...config.MCPServer) *bench {
+func newFixture(t *testing.T, elicit Elicitor, servers ...config.MCPServer) *fixture {
 	t.Helper()
-	b := &bench{t: t, servers: servers, secrets: map[string]string{}, changes: make(chan struct{}, 1)}
+	b := &fixture{t: t, servers: servers, secrets: map[string]string{}, changes: make(chan struct{}, 1)}
 	b.Manager = NewManager(Deps{
 		Servers: func() []config.MCPServer { b.mu.Lock(); defer b.mu.Unlock(); return slices.Clone(b.servers) },
 		Secret: func(server, name string) (string, bool) {
@@ -96,7 +96,7 @@ func faulty(fault string) config.MCPServer {
 }
 
 // until waits for a change after which ok is true.
-func (b *bench) until(event string, ok func() bool) {
+func (b *fixture) until(event string, ok func() bool) {
 	b.t.Helper()
 	deadline := time.After(testTimeout)
 	for !ok() {
@@ -110,9 +110,9 @@ func (b *bench) until(event string, ok func() bool) {
 	}
 }
 
-func (b *bench) status() Status { return b.Statuses()[0] }
+func (b *fixture) status() Status { return b.Statuses()[0] }
 
-func (b *bench) source() tools.Source {
+func (b *fixture) source() tools.Source {
 	b.t.Helper()
 	if all := b.Sources(); len(all) > 0 {
 		return all[0]
@@ -121,11 +121,11 @@ func (b *bench) source() tools.Source {
 	return nil
 }
 
-func (b *bench) call(ctx context.Context, tool string) (tools.Output, error) {
+func (b *fixture) call(ctx context.Context, tool string) (tools.Output, error) {
 	return b.source().Call(ctx, tools.Call{ID: "1", Tool: tool, Arguments: json.RawMessage(`{}`)})
 }
 
-func (b *bench) logText() string {
+func (b *fixture) logText() string {
 	lines, _, err := b.Logs(b.servers[0].Name)
 	if err != nil {
 		b.t.Fatal(err)
@@ -162,7 +162,7 @@ func TestStartsThatFail(t *testing.T) {
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, nil, faulty(fault))
+			b := newFixture(t, nil, faulty(fault))
 			b.Ensure(t.Context())
 			if st := b.status(); st.State != want.state || !strings.Contains(st.StateText, want.message) || st.RetryAt.IsZero() {
 				t.Errorf("it is %s: %q", st.State, st.StateText)
@@ -178,7 +178,7 @@ func TestStartsThatFail(t *testing.T) {
 	secret := faulty("fine")
 	secret.Env = map[string]string{"TOKEN": "${secret:TOKEN}"}
 	for want, cfg := range map[string]config.MCPServer{"was not found": missing, "does not exist": nowhere, "has no value yet": secret} {
-		b := newBench(t, nil, cfg)
+		b := newFixture(t, nil, cfg)
 		b.Ensure(t.Context())
 		if st := b.status(); st.State != StateFailed || !strings.Contains(st.StateText, want) {
 			t.Errorf("%s: it is %s: %q", want, st.State, st.StateText)
@@ -188,7 +188,7 @@ func TestStartsThatFail(t *testing.T) {
 
 // After waiting for a server, its tools are in the registry: the change is reported before the wait ends.
 func TestAStartEndsAfterItsChangeIsReported(t *testing.T) {
-	b := newBench(t, nil, faulty("calls"))
+	b := newFixture(t, nil, faulty("calls"))
 	var reported atomic.Bool
 	b.deps.Changed = func(string) {
 		if b.status().State == StateReady {
@@ -203,7 +203,7 @@ func TestAStartEndsAfterItsChangeIsReported(t *testing.T) {
 
 // A server that never responds fails after a timeout, and turns wait for it only briefly.
 func TestAServerThatNeverAnswers(t *testing.T) {
-	b := newBench(t, nil, faulty("never"))
+	b := newFixture(t, nil, faulty("never"))
 	b.limits.Start, b.limits.StartWait = 2*time.Second, time.Millisecond
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateStarting {
@@ -217,7 +217,7 @@ func TestAServerThatNeverAnswers(t *testing.T) {
 
 // A server that does not respond to the newer protocol's first request is tried with the older protocol.
 func TestAServerThatIgnoresUnknownRequests(t *testing.T) {
-	b := newBench(t, nil, faulty("silent"))
+	b := newFixture(t, nil, faulty("silent"))
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateReady || st.Protocol != "2025-06-18" {
 		t.Errorf("it is %s: %s, protocol %s", st.State, st.StateText, st.Protocol)
@@ -240,7 +240,7 @@ func TestListsThatMisbehave(t *testing.T) {
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, nil, faulty(fault))
+			b := newFixture(t, nil, faulty(fault))
 			b.Ensure(t.Context())
 			st := b.status()
 			if st.State != StateReady || st.Tools != c.tools || len(b.source().Definitions()) != c.tools {
@@ -275,7 +275,7 @@ func TestListsThatMisbehave(t *testing.T) {
 }
 
 func TestInvalidLinesAreLogged(t *testing.T) {
-	b := newBench(t, nil, faulty("garbage"))
+	b := newFixture(t, nil, faulty("garbage"))
 	b.Ensure(t.Context())
 	if log := b.logText(); !strings.Contains(log, "stdout: npm notice") || !strings.Contains(log, `stdout: {"half":`) || !strings.Contains(log, "stdout: [1,2,3]") {
 		t.Errorf("the log is\n%s", log)
@@ -307,7 +307,7 @@ func TestCallsThatMisbehave(t *testing.T) {
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, nil, faulty(fault))
+			b := newFixture(t, nil, faulty(fault))
 			out, err := b.call(t.Context(), "t")
 			if c.err == "" {
 				if err != nil || textOf(out.Content) != c.text || out.IsError != c.isError {
@@ -337,7 +337,7 @@ func TestCallsThatMisbehave(t *testing.T) {
 // A timeout or a cancellation ends a call with an unknown outcome and keeps the server running.
 func TestCallsThatAreCutOff(t *testing.T) {
 	cfg := faulty("hang")
-	b := newBench(t, nil, cfg)
+	b := newFixture(t, nil, cfg)
 	b.Ensure(t.Context())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
@@ -365,7 +365,7 @@ func TestCallsThatAreCutOff(t *testing.T) {
 
 // A changed definition has another hash, so that it needs to be accepted again.
 func TestADefinitionThatChanges(t *testing.T) {
-	b := newBench(t, nil, faulty("changing"))
+	b := newFixture(t, nil, faulty("changing"))
 	b.Ensure(t.Context())
 	before := b.source().Definitions()[0].Hash()
 	if _, err := b.call(t.Context(), "t"); err != nil {
@@ -383,7 +383,7 @@ func TestACallRunsOnlyWithItsDefinition(t *testing.T) {
 	cfg := faulty("new at each start")
 	starts := filepath.Join(t.TempDir(), "starts")
 	cfg.Env["STARTS"] = starts
-	b := newBench(t, nil, cfg)
+	b := newFixture(t, nil, cfg)
 	b.limits.Backoff, b.limits.MaxBackoff = time.Millisecond, time.Millisecond
 	b.Ensure(t.Context())
 	allowed := tools.HashOf(b.source().Definitions()[0])
@@ -428,7 +428,7 @@ func TestTheTimeLimitExcludesQuestions(t *testing.T) {
 	cfg := faulty("asks")
 	cfg.TimeoutS = 1
 	user := person{1500 * time.Millisecond, make(chan struct{}, 10)}
-	b := newBench(t, user, cfg)
+	b := newFixture(t, user, cfg)
 	b.Ensure(t.Context())
 	held, released := 0, 0
 	hold := func() func() { held++; return func() { released++ } }
@@ -443,7 +443,7 @@ func TestTheTimeLimitExcludesQuestions(t *testing.T) {
 		t.Errorf("cancelled while it asks: %v", err)
 	}
 
-	silent := newBench(t, person{time.Hour, make(chan struct{}, 10)}, faulty("asks"))
+	silent := newFixture(t, person{time.Hour, make(chan struct{}, 10)}, faulty("asks"))
 	silent.limits.Ask = 50 * time.Millisecond
 	if out, err := silent.call(t.Context(), "t"); err != nil || textOf(out.Content) != "thanks" {
 		t.Errorf("without an answer: %q, %v", textOf(out.Content), err)
@@ -453,7 +453,7 @@ func TestTheTimeLimitExcludesQuestions(t *testing.T) {
 // No notification about changed tools is missed, whether it comes while the tools are being listed again or before the
 // server was ready. If the tools cannot be listed, the old ones are no longer offered.
 func TestNoChangeOfToolsIsMissed(t *testing.T) {
-	described := func(b *bench) string {
+	described := func(b *fixture) string {
 		if all := b.source().Definitions(); len(all) == 1 {
 			return all[0].Description
 		}
@@ -462,7 +462,7 @@ func TestNoChangeOfToolsIsMissed(t *testing.T) {
 	for fault, want := range map[string]string{"changing again": "the list of time 3", "changing early": "the list of time 2", "changing badly": "nothing"} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, nil, faulty(fault))
+			b := newFixture(t, nil, faulty(fault))
 			b.Ensure(t.Context())
 			if fault != "changing early" {
 				if _, err := b.call(t.Context(), "t"); err != nil {
@@ -475,7 +475,7 @@ func TestNoChangeOfToolsIsMissed(t *testing.T) {
 }
 
 func TestProgressIsPassedOnAndBounded(t *testing.T) {
-	b := newBench(t, nil, faulty("progress"))
+	b := newFixture(t, nil, faulty("progress"))
 	var mu sync.Mutex
 	var seen []tools.Progress
 	returned := false
@@ -503,7 +503,7 @@ func TestSecretsReachOnlyTheirServer(t *testing.T) {
 	owner.Env["TOKEN"] = "${secret:TOKEN}"
 	owner.Args = []string{"--key", "${secret:TOKEN}"}
 	other.Name = "other"
-	b := newBench(t, nil, owner, other)
+	b := newFixture(t, nil, owner, other)
 	b.secrets["bad/TOKEN"] = canary
 	b.Ensure(t.Context())
 	out, err := b.source().Call(t.Context(), tools.Call{Tool: "env"})
@@ -539,7 +539,7 @@ func TestSecretsInOtherForms(t *testing.T) {
 	const canary = `canary-"93f1"\<ö>-canary`
 	cfg := faulty("telling")
 	cfg.Env["TOKEN"] = "${secret:TOKEN}"
-	b := newBench(t, nil, cfg)
+	b := newFixture(t, nil, cfg)
 	b.secrets["bad/TOKEN"] = canary
 	b.Ensure(t.Context())
 	expectRedacted := func(part, text string) {
@@ -589,7 +589,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 			cfg := faulty(fault)
 			cfg.Env["PIDS"] = pids
 			cfg.Command, cfg.Args = "sh", []string{"-c", `"$0"; true`, os.Args[0]} // a shell that starts the server, as npx does
-			b := newBench(t, nil, cfg)
+			b := newFixture(t, nil, cfg)
 			b.Ensure(t.Context())
 			if st := b.status(); st.State != StateReady {
 				t.Fatalf("it is %s: %s\n%s", st.State, st.StateText, b.logText())
@@ -665,7 +665,7 @@ func TestNoProcessOutlivesAKill(t *testing.T) {
 }
 
 func TestAServerIsRestartedUntilItHasFailedTooOften(t *testing.T) {
-	b := newBench(t, nil, faulty("exit"))
+	b := newFixture(t, nil, faulty("exit"))
 	b.limits.Backoff, b.limits.MaxBackoff = time.Millisecond, time.Millisecond
 	b.Ensure(t.Context())
 	b.until("it is no longer restarted", func() bool { return b.status().State == StateFailed })
@@ -699,7 +699,7 @@ func TestAServerIsRestartedUntilItHasFailedTooOften(t *testing.T) {
 func TestASecretThatIsSetLater(t *testing.T) {
 	cfg := faulty("fine")
 	cfg.Env["TOKEN"] = "${secret:TOKEN}"
-	b := newBench(t, nil, cfg)
+	b := newFixture(t, nil, cfg)
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateFailed {
 		t.Fatalf("it is %s", st.State)
@@ -722,7 +722,7 @@ func TestASecretThatIsSetLater(t *testing.T) {
 }
 
 func TestPromptsAndResources(t *testing.T) {
-	b := newBench(t, nil, faulty("fine"))
+	b := newFixture(t, nil, faulty("fine"))
 	if ps := b.Prompts(t.Context()); len(ps) != 1 || ps[0].Name != "greet" || len(ps[0].Arguments) != 1 || !ps[0].Arguments[0].Required {
 		t.Errorf("prompts %+v", ps)
 	}

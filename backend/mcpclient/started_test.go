@@ -49,7 +49,7 @@ func TestOnlyARefusedCallCountsAsNotStarted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ran atomic.Int32
-			b := newBench(t, nil, serverAt(honest(t, c.stateless, calling(func(w http.ResponseWriter, r *http.Request, _ json.RawMessage) {
+			b := newFixture(t, nil, serverAt(honest(t, c.stateless, calling(func(w http.ResponseWriter, r *http.Request, _ json.RawMessage) {
 				switch {
 				case r.Method == http.MethodGet:
 					w.WriteHeader(c.resume)
@@ -74,7 +74,7 @@ func TestOnlyARefusedCallCountsAsNotStarted(t *testing.T) {
 func TestARefusedCallDoesNotEndOthers(t *testing.T) {
 	began, proceed := make(chan struct{}), make(chan struct{})
 	var calls atomic.Int32
-	b := newBench(t, nil, serverAt(honest(t, false, calling(func(w http.ResponseWriter, _ *http.Request, id json.RawMessage) {
+	b := newFixture(t, nil, serverAt(honest(t, false, calling(func(w http.ResponseWriter, _ *http.Request, id json.RawMessage) {
 		if calls.Add(1) > 1 {
 			w.WriteHeader(http.StatusUnauthorized)
 			return

@@ -121,7 +121,7 @@ func TestEventsAreFiltered(t *testing.T) {
 
 // If a server sends requests forever and reads no response, memory does not grow without limit.
 func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
-	b := newBench(t, nil, faulty("pings"))
+	b := newFixture(t, nil, faulty("pings"))
 	b.Ensure(t.Context())
 	b.until("the connection is closed", func() bool { return b.status().State == StateWaiting })
 	if st := b.status(); !strings.Contains(st.StateText, "faster than they can be answered") {
@@ -149,7 +149,7 @@ func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 		}
 	})))
 	t.Cleanup(web.Close)
-	b = newBench(t, nil, serverAt(web.URL))
+	b = newFixture(t, nil, serverAt(web.URL))
 	b.Ensure(t.Context())
 	b.until("the connection is closed", func() bool { return b.status().State == StateWaiting })
 	if st := b.status(); !strings.Contains(st.StateText, "faster than they can be answered") {
@@ -161,7 +161,7 @@ func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 func TestAProgramThatDoesNotRead(t *testing.T) {
 	large := json.RawMessage(`{"a":"` + strings.Repeat("x", 4<<20) + `"}`)
 	for _, cancelled := range []bool{true, false} {
-		b := newBench(t, nil, faulty("deaf"))
+		b := newFixture(t, nil, faulty("deaf"))
 		if b.limits.Write = time.Hour; !cancelled {
 			b.limits.Write = time.Second
 		}

@@ -129,14 +129,17 @@ func (s *Setup) Update(name string, in Settings) error {
 	if _, taken := s.Config.Config().Server(in.Name); taken {
 		return chat.Errorf(chat.CodeConflict, op, "There is already a server of that name; nothing was changed.").WithHint("choose another name")
 	}
+	changes := s.changeSecrets()
 	for _, secret := range SecretNames(old) {
 		if value, ok := s.Secrets.Get(name, secret); ok {
-			if err := s.Secrets.Set(in.Name, secret, value); err != nil {
+			if err := changes.set(in.Name, secret, value); err != nil {
+				changes.undo()
 				return err
 			}
 		}
 	}
 	if err := s.save(in); err != nil {
+		changes.undo()
 		return err
 	}
 	return s.Remove(name)

@@ -252,12 +252,13 @@ func TestSecretsAreRestoredIfServersCannotBeSaved(t *testing.T) {
 	if err := errors.Join(os.Remove(s.Config.Path()), os.Mkdir(s.Config.Path(), 0o700)); err != nil { // cannot be written
 		t.Fatal(err)
 	}
-	updated, added := saved, saved
+	updated, renamed, added := saved, saved, saved
 	updated.Headers = []Value{{"Authorization", "changed", true}, {"Other", "", true}}
-	added.Name = "added"
+	renamed.Name, added.Name = "renamed", "added"
 	for attempt, err := range map[string]error{
 		"import": s.Apply(in.ID, []Choice{{Original: "web", Name: "web", Enabled: true, Replace: true}}),
 		"update": s.Update("web", updated),
+		"rename": s.Update("web", renamed),
 		"add":    s.Add(added),
 	} {
 		if err == nil {

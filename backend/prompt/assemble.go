@@ -154,7 +154,7 @@ type assembler struct {
 	redactedFixed, redactedRecalled, redactedHistory, redactedLast []Redaction
 
 	found *[]Redaction
-	days  map[string]rendered // rendered lines of days
+	days  map[string]rendered // rendered date headings
 	// full is the ceiling before Reduce, for which plans are made.
 	full int
 }
@@ -262,8 +262,8 @@ func (a *assembler) renderTurn(t chat.Turn) []rendered {
 	return items
 }
 
-// TurnMessages are a finalized turn's two messages in the form any provider may receive, with complete tool results;
-// ok is false for a turn without an answer.
+// TurnMessages returns a finalized turn's two messages in the form that any provider may receive, with complete tool
+// results; ok is false for a turn without an answer.
 func TurnMessages(t chat.Turn, provider string) (user, answer chat.Message, ok bool) {
 	if t.Assistant == nil {
 		return user, answer, false

@@ -24,9 +24,9 @@ const (
 	pinnedShare  = 0.08
 	stateShare   = 0.12
 	messageShare = 0.10
-	// recallShare is kept free of history for recalled memory, which may take more: all that the other sections
-	// leave, up to its cap.
-	recallShare = 0.15
+	// retrievalShare is kept free of history for retrieved memory, which may take more: all that the other
+	// sections leave, up to its cap.
+	retrievalShare = 0.15
 )
 
 // Limits of sections without a setting.
@@ -34,7 +34,7 @@ const (
 	systemCap  = 4000
 	pinnedCap  = 4000
 	messageCap = 4000
-	// stateOverhead is the cost of the memory block around the head summary.
+	// stateOverhead is the cost of the memory block around the state summary.
 	stateOverhead = 48
 )
 
@@ -68,8 +68,8 @@ type Caps struct {
 
 // NewBudget applies SPEC 6: reserve = min(response_reserve, limit/8); input = limit - reserve - max(5 % of the rest,
 // min(safety_margin, limit/32)); ceiling = min(input, working set), divided by the calibration (the provider's token
-// count relative to ours). A reserve or margin set by the user applies exactly. Instructions and pinned facts count
-// with their caps until withPrefix sets their sizes.
+// count relative to ours). A reserve or margin set by the user applies exactly. Instructions and pinned facts are
+// assumed to fill their caps until withPrefix gets their actual sizes.
 func NewBudget(l Limits, p Policy, calibration float64) Budget {
 	if calibration <= 0 {
 		calibration = 1
@@ -97,14 +97,14 @@ func NewBudget(l Limits, p Policy, calibration float64) Budget {
 }
 
 // withPrefix divides the ceiling, given the size of the system text and pinned facts in tokens. The size of the facts
-// is rounded up to quarters of their cap, so that one fact more or less rarely moves the cut. Until everything no
-// longer fits, originals may take all that these and the message's cap leave; after the first cut, summaries, the
-// state summary and recalled memory need their share: allowance = (whole - state cap - recall share) / (1 + summaries
-// share).
+// is rounded up to quarters of their cap, so that one fact more or less rarely moves the cut. As long as
+// everything fits, originals may use everything that these and the message's cap leave; after the first cut, summaries,
+// the state summary and retrieved memory need their share: allowance = (whole - state cap - retrieval share) / (1 +
+// summaries share).
 func (b Budget) withPrefix(p Policy, system, pinned int) Budget {
 	fixed := system + inQuarters(pinned, b.Caps.Pinned) + b.Caps.Tools
 	b.Whole = max(0, b.Ceiling-fixed-b.Caps.Message)
-	recall := share(b.Caps.Retrieved, b.Ceiling, recallShare)
+	recall := share(b.Caps.Retrieved, b.Ceiling, retrievalShare)
 	b.Allowance = max(0, int(float64(b.Whole-b.Caps.State-recall)/(1+p.SummariesShare)))
 	b.Summaries = int(float64(b.Allowance) * p.SummariesShare)
 	b.HighWater = int(float64(b.Allowance) * p.CompactAt)

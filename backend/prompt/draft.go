@@ -23,13 +23,13 @@ func NewDraft(in Input) (*Draft, error) {
 		return nil, err
 	}
 	if in.Replay == nil && in.Reduce == 0 && a.in.Policy.History == HistoryElastic && !a.fits() {
-		return &Draft{a}, a.freeSpace(share(a.budget.Caps.Retrieved, a.budget.Ceiling, recallShare))
+		return &Draft{a}, a.freeSpace(share(a.budget.Caps.Retrieved, a.budget.Ceiling, retrievalShare))
 	}
 	return &Draft{a}, nil
 }
 
-// Shortened are the turns after the cut that the context contains only in part: memory is searched for their text as
-// for the turns before the cut.
+// Shortened returns the turns after the cut that the context contains only in part: memory is searched for their text
+// as for the turns before the cut.
 func (d *Draft) Shortened() []chat.TurnID {
 	var out []chat.TurnID
 	for _, r := range slices.Concat(d.a.originals, d.a.pending) {
@@ -51,7 +51,7 @@ func (d *Draft) Shows(turn chat.TurnID, text string) bool {
 // Cut is the turn_seq up to which the context does not contain the original turns.
 func (d *Draft) Cut() int64 { return d.a.plan.Cut }
 
-// Room is the number of tokens for artifacts, including the lines of their days: all that the other sections leave,
+// Room is the number of tokens for artifacts, including their date headings: all that the other sections leave,
 // up to their cap.
 func (d *Draft) Room() int {
 	a := d.a
@@ -77,7 +77,7 @@ func (d *Draft) Finish(retrieved []Artifact, failure string) (PreparedContext, e
 	return a.prepared(), nil
 }
 
-// PlanOf is how an assembly of the same input would represent history before shrinking, and its budget.
+// PlanOf returns how an assembly of the same input would represent history before shrinking, and its budget.
 func PlanOf(in Input) (Plan, Budget, error) {
 	a := newAssembler(in)
 	if err := a.buildFixed(); err != nil {
@@ -158,7 +158,7 @@ func (a *assembler) noteSizes() {
 		a.note("The message takes %d tokens, over its cap of %d: it uses what the other sections leave.", n, a.budget.Caps.Message)
 	}
 	if a.plan.Cut == 0 && a.in.Policy.History == HistoryElastic && len(a.originals) > 0 && len(a.state) > 0 && a.used() > a.full {
-		a.note("The state summary (%d tokens) is left out: every turn is in the context as it was said.", total(a.state))
+		a.note("The state summary (%d tokens) is left out: every turn is in the context verbatim.", total(a.state))
 		a.state = nil
 	}
 }

@@ -197,7 +197,7 @@ func TestShrinker(t *testing.T) {
 	_, err := Assemble(in)
 	var shrink *NeedsSummaryShrink
 	if !errors.As(err, &shrink) || shrink.Target >= shrink.Have {
-		t.Fatalf("the head summary was not to be shrunk: %v", err)
+		t.Fatalf("the state summary was not to be shrunk: %v", err)
 	}
 	in.HeadShrunk = strings.Repeat("s ", 60)
 	c, err := Assemble(in)

@@ -33,7 +33,7 @@ func (a *assembler) renderPieces() error {
 	return nil
 }
 
-// spaceAfterState is what the state summary leaves of the cap of its section for lines that it no longer contains.
+// spaceAfterState returns the space that the state summary leaves in its section for lines that it no longer contains.
 func (a *assembler) spaceAfterState() int {
 	return a.budget.Caps.State - total(a.framed(slices.Concat(a.state, a.now), memoryFrame))
 }

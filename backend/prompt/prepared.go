@@ -23,7 +23,7 @@ type PreparedContext struct {
 	cycle     int
 }
 
-// Tools are the definitions that the request offers, in a stable order.
+// Tools returns the definitions that the request offers, in a stable order.
 func (c PreparedContext) Tools() []chat.ToolDefinition { return c.tools }
 
 // Cycle is the number of Messages at the end that are the steps of this turn so far: an answer that ends with tool
@@ -55,7 +55,7 @@ func (c PreparedContext) MaxOutput() int { return c.maxOutput }
 // Manifest describes the context item by item.
 func (c PreparedContext) Manifest() Manifest { return c.manifest }
 
-// Texts are the items of the manifest with their exact text, in prompt order.
+// Texts returns the items of the manifest with their exact text, in prompt order.
 func (c PreparedContext) Texts() []Text { return c.texts }
 
 // Fact is a pinned fact as the request contains it: without secrets.
@@ -64,7 +64,7 @@ type Fact struct {
 	Project bool   `json:"project,omitempty"` // of the session's project, not of the session itself
 }
 
-// Facts are the pinned facts in prompt order: those of the project come first.
+// Facts returns the pinned facts in prompt order: those of the project come first.
 func (c PreparedContext) Facts() []Fact {
 	var out []Fact
 	for _, t := range c.texts {
@@ -155,7 +155,7 @@ func (a *assembler) memoryWith(recalled []rendered) []rendered {
 	return a.framed(slices.Concat(a.state, a.restored, recalled, a.now), memoryFrame)
 }
 
-// recalled are the artifacts in reading order: marked as a selection, sorted by time, each day under a line with
+// recalled returns the artifacts in reading order: marked as a selection, sorted by time, each day under a line with
 // its date.
 func (a *assembler) recalled() []rendered {
 	if len(a.retrieved) == 0 {
@@ -173,7 +173,7 @@ func (a *assembler) recalled() []rendered {
 	return out
 }
 
-// dayItem is the line of a day, counted once however often the block is built.
+// dayItem is the date heading of a day, counted once however often the block is built.
 func (a *assembler) dayItem(day string) rendered {
 	item, ok := a.days[day]
 	if !ok {

@@ -65,7 +65,7 @@ func available(pieces []Piece, usable []Summary) bool {
 	return true
 }
 
-// beforeCut are the summaries that lie completely before the cut.
+// beforeCut returns the summaries that lie completely before the cut.
 func beforeCut(usable []Summary, cut int64) []Summary {
 	var out []Summary
 	for _, s := range usable {

@@ -169,7 +169,7 @@ func shortCall(u chat.ToolUse, maxBytes int) chat.ToolUse {
 	return u
 }
 
-// cycleLimits are the limits of the running turn's results, in order, before shortening.
+// cycleLimits returns the limits of the running turn's results, in order, before shortening.
 func (a *assembler) cycleLimits() []ResultLimit {
 	if a.in.Replay != nil {
 		return slices.Clone(a.in.Replay.Inputs.Results)

@@ -85,7 +85,7 @@ func (r rendered) images() int {
 	return n
 }
 
-// shownOf is how much of a turn's message the model sees; false: all of it.
+// shownOf returns how many bytes of a turn's message the model sees; short is false if it sees all of it.
 func (a *assembler) shownOf(seq int64, role chat.Role) (bytes int, short bool) {
 	for _, s := range a.shortened {
 		if s.Seq == seq && s.Role == role {

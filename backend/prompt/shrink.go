@@ -8,7 +8,7 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// NeedsSummaryShrink asks the caller to shorten the head summary to Target tokens and to assemble again with
+// NeedsSummaryShrink asks the caller to shorten the state summary to Target tokens and to assemble again with
 // HeadShrunk: the assembler is pure and cannot do it.
 type NeedsSummaryShrink struct {
 	Have, Target int // tokens
@@ -27,7 +27,7 @@ type OverBudgetError struct {
 }
 
 func (e *OverBudgetError) Error() string {
-	s := fmt.Sprintf("the context needs %d tokens and may have %d: system %d, pinned facts %d, state %d, history %d, %d pending turns %d, message %d",
+	s := fmt.Sprintf("the context needs %d tokens, but the limit is %d: system %d, pinned facts %d, state summary %d, history %d, %d pending turns %d, message %d",
 		e.Required, e.Ceiling, e.System, e.Pinned, e.State, e.History, e.PendingTurns, e.Pending, e.Msg)
 	if e.Tools > 0 {
 		s += fmt.Sprintf(", definitions of tools %d", e.Tools)
@@ -45,7 +45,7 @@ type RecentMessagesTooLarge struct {
 }
 
 func (e *RecentMessagesTooLarge) Error() string {
-	return fmt.Sprintf("the %d newest messages, which are never summarized, need %d tokens and may have %d", e.Messages, e.Required, e.Budget)
+	return fmt.Sprintf("the %d newest messages, which are never summarized, need %d tokens, but the limit is %d", e.Messages, e.Required, e.Budget)
 }
 
 // SectionOverCap is the error if a section that is never shortened exceeds its cap.
@@ -99,7 +99,7 @@ func (a *assembler) checkCaps() error {
 	return CheckPins(slices.Concat(a.in.Project.facts(), a.in.Pins), a.in.Model, a.budget, a.in.Count)
 }
 
-// minStateTokens is the minimum target of a shortened head summary: a smaller one would be useless.
+// minStateTokens is the minimum target of a shortened state summary: a smaller one would be useless.
 const minStateTokens = 64
 
 // shrink runs the steps of SRD 7.3 in order, and logs each. Plain chat is not shrunk: if it does not fit, that is an
@@ -228,7 +228,8 @@ func (a *assembler) dropPending() error {
 	return nil
 }
 
-// shrinkState is step 4. If the shortened summary still does not fit, it is left out.
+// shrinkState is step 4. The summary is shortened once at most; if the context still does not fit, the next step
+// continues.
 func (a *assembler) shrinkState() error {
 	if len(a.state) == 0 || a.in.HeadShrunk != "" {
 		if a.in.HeadShrunk != "" {

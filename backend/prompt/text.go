@@ -112,10 +112,10 @@ func rangeText(p Piece) func(string) string {
 // selection introduces recalled passages, which are only a part of the conversation.
 const selection = "[Selected passages, oldest first]\n"
 
-// dayText is the heading of a day's passages.
+// dayText is the date heading of a day's passages.
 func dayText(day string) string { return "[" + Escaped(display.OneLine(day)) + "]\n" }
 
-// DayCost is the cost of a day's line, in tokens.
+// DayCost is the cost of a date heading, in tokens.
 func DayCost(day string, count func(string) int) int { return count(dayText(day)) }
 
 // nowText tells the model the time of the request. No recalled text follows it.
@@ -215,10 +215,10 @@ const recallNote = "[Answered from local memory: the quotations are not repeated
 // oneText is the adapter whose protocol has a single text per message.
 const oneText = "chatcompletions"
 
-// sendable are the blocks of a message that reach a provider: no blank text, and nothing opaque of another provider
+// sendable returns the blocks of a message that reach a provider: no blank text, and nothing opaque of another provider
 // (SPEC 3). Adapters leave these out, so they must not be shown, hashed or counted as sent. A document is a text from
-// here on, the same while its message is current and in history. If all texts are joined into one, all but the last
-// end with an empty line, because adapters add no byte of their own.
+// here on, the same while its message is current and in history. If all texts are joined into one, all but the last end
+// with an empty line, because adapters add no byte of their own.
 func sendable(blocks chat.Blocks, provider string) chat.Blocks {
 	var out chat.Blocks
 	last := -1

@@ -23,12 +23,12 @@ func ArtifactCost(text string, count func(string) int) int {
 	return count(artifactText(untrusted.Visible(text)))
 }
 
-// MemoryCost is the cost of the memory block without its artifacts and the lines of their days, in tokens.
+// MemoryCost is the cost of the memory block without its artifacts and their date headings, in tokens.
 func MemoryCost(count func(string) int) int {
 	return count(memoryFrame.open) + count(selection) + count(memoryFrame.close)
 }
 
-// Recalled are artifacts in the order of the memory block, without its frame and escaping: the lines of days, and
+// Recalled returns artifacts in the order of the memory block, without its frame and escaping: date headings and
 // texts.
 func Recalled(artifacts []Artifact) []string {
 	var out []string
@@ -45,8 +45,8 @@ func Recalled(artifacts []Artifact) []string {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-// byTime are the indexes of artifacts in chronological order. Artifacts below the same day's line are adjacent, so
-// that each line is needed only once.
+// byTime returns the indexes of artifacts in chronological order. Artifacts below the same date heading are
+// adjacent, so that each heading is needed only once.
 func byTime(artifacts []Artifact) []int {
 	order := make([]int, len(artifacts))
 	for i := range order {

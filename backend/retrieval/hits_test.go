@@ -79,7 +79,7 @@ func TestStatementsArePackedBeforeRequests(t *testing.T) {
 	}
 }
 
-// TestALaterAnswerRanksAboveWhatItCorrects: if a value was changed, the later answer ranks first; a repetition or
+// TestALaterAnswerRanksAboveWhatItCorrects: if a value was changed, the later answer ranks first; a message about
 // another subject does not count as a change.
 func TestALaterAnswerRanksAboveWhatItCorrects(t *testing.T) {
 	for name, tt := range map[string]struct{ older, later, query, first string }{

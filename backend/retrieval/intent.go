@@ -15,7 +15,7 @@ type aim uint8
 
 const (
 	aimAny   aim = iota // either
-	aimUser             // the user asks about themselves: "did I", "my", "I told you"
+	aimUser             // the user asks about themselves: "did I", "have I", "I told you"
 	aimReply            // the user asks about an earlier answer: "did you tell me", "your advice"
 )
 
@@ -45,8 +45,8 @@ var replyCues = lexical.Phrases(`did you, have you, had you, you told, you tell 
 	heb je, had je, je zei, jouw antwoord, powiedziałeś, poleciłeś, twoja odpowiedź, söyledin, önerdin, verdiğin,
 	ты сказал, ты говорил, ты посоветовал, ты предложил, вы сказали, вы посоветовали, твой ответ, ваш ответ, ти казав, ти порадив`)
 
-// userCues ask about the user: what they did, have, said. A possessive is no such cue: "my form" may be text that the
-// assistant wrote.
+// userCues ask about the user: what they did, have, said. Possessives are not cues: "my form" may be text that
+// the assistant wrote.
 var userCues = lexical.Phrases(`did i, have i, had i, was i, were we, have we, did we, do i have, do i use, do i usually, do i want, do i prefer, i told, i tell, i said, i say,
 	i mention, i mentioned, i brought, i bring, i gave, i asked, i wanted, i want, i was, i am, i'm, i've, i'd, i had, i have, i use, i used, i chose, i decided, i planned, i plan,
 	i completed, i finished, i started, habe ich, hatte ich, bin ich, ich habe, ich hatte, ai-je, j'ai, je suis, tengo, dije, eu, ho detto, heb ik, ik heb, я`)
@@ -74,13 +74,13 @@ var formWords = lexical.Phrases(`order, list, walk, brought, bring, bringing, as
 	reihenfolge, verlauf, überblick, zusammenfassung, thema, themen, verschiedene, verschiedenen, gespräch, gespräche, gesprächen, liste, aufzählung, ordre, résumé, aperçu, sujet, sujets, différents, différentes,
 	orden, resumen, tema, temas, distintos, distintas, conversación, conversaciones, ordem, resumo, ordine, riassunto, argomenti, volgorde, samenvatting, onderwerp, onderwerpen, gesprek, gesprekken`)
 
-// wholeWords are words in a request for an overview that say how much of a conversation it should cover.
-var wholeWords = lexical.Phrases(`far, today, yesterday, week, weeks, month, months, day, days, everything, whole, entire, thing, things, went, going, happened, beginning, end, start, begin, now, point, last, first, short, brief,
+// coverageWords are words in a request for an overview that say how much of a conversation it should cover.
+var coverageWords = lexical.Phrases(`far, today, yesterday, week, weeks, month, months, day, days, everything, whole, entire, thing, things, went, going, happened, beginning, end, start, begin, now, point, last, first, short, brief,
 	briefly, quick, heute, gestern, woche, wochen, monat, bisher, bislang, alles, ganze, ganzen, anfang, ende, kurz, kurze, jusqu, ici, tout, début, hasta, ahora, todo, todas, principio`)
 
 // namesSubject reports whether a request for an overview names its subject.
 func namesSubject(terms []string) bool {
-	return slices.ContainsFunc(terms, func(t string) bool { return !formWords[t] && !wholeWords[t] })
+	return slices.ContainsFunc(terms, func(t string) bool { return !formWords[t] && !coverageWords[t] })
 }
 
 // gatherCues ask for everything about a subject that the question names.

@@ -244,8 +244,8 @@ func addsTerm(counts, others []int) bool {
 	return false
 }
 
-// score is how well a passage matches the query: a term counts fully in the passage itself, and partly in the reply
-// around it.
+// score computes how well a passage matches the query: a term counts fully in the passage itself, and partly in the
+// reply around it.
 func (c *collector) score(x *item, counts []int, share []float64, length int) {
 	x.own = make([]bool, len(counts))
 	sum := 0.0

@@ -52,7 +52,7 @@ func (c *collector) normalize() {
 	})
 }
 
-// answers are the best passages of the replies, by turn.
+// answers returns the best passage of each reply, by turn.
 func (c *collector) answers() map[chat.TurnID]*item {
 	best := map[chat.TurnID]*item{}
 	for _, x := range c.items {
@@ -63,8 +63,8 @@ func (c *collector) answers() map[chat.TurnID]*item {
 	return best
 }
 
-// replyMatches is how well the best unit of each turn's reply matches. A reply shows what its question was about, which
-// the question itself may not say.
+// replyMatches returns how well the best unit of each turn's reply matches. A reply shows what its question was about,
+// which the question itself may not say.
 func (c *collector) replyMatches() map[chat.TurnID]float64 {
 	best, top := map[chat.TurnID]float64{}, 0.0
 	for i := range c.p.units {

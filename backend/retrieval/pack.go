@@ -21,7 +21,7 @@ type packer struct {
 	chunks      map[chat.ChunkID]*packed
 	order       []*packed // by best unit
 	packedTexts map[string]bool
-	days        map[string]bool // days with a date line that is already counted
+	days        map[string]bool // days whose date heading is already counted
 	remaining   int
 	// explain says why items were found; nil for the plain ranking
 	explain *explainer
@@ -78,7 +78,7 @@ func newPacker(q Query, s Settings) *packer {
 	return k
 }
 
-// bestOfChunks are the best units of the best n chunks. An item that only fills the budget is not a hit.
+// bestOfChunks returns the best unit of each of the best n chunks. An item that only fills the budget is not a hit.
 func bestOfChunks(ranked []*item, n int) []*item {
 	seen := map[chat.ChunkID]bool{}
 	var out []*item
@@ -265,7 +265,7 @@ func (k *packer) add(c chat.ChunkText, u *item, added ...chat.Span) bool {
 	return true
 }
 
-// spend subtracts the cost of an artifact from the remaining budget, including the line of its day if it is the first
+// spend subtracts the cost of an artifact from the remaining budget, including its date heading if it is the first
 // artifact of that day. false: the cost is too high.
 func (k *packer) spend(c chat.ChunkText, cost int) bool {
 	day := Day(c, k.q.Within.Session)
@@ -294,7 +294,7 @@ func (k *packer) summarize(c chat.ChunkText, u *item) bool {
 	return true
 }
 
-// artifacts are the packed artifacts, best first.
+// artifacts returns the packed artifacts, best first.
 func (k *packer) artifacts() []Artifact {
 	out := make([]Artifact, 0, len(k.order))
 	for i, x := range k.order {

@@ -17,7 +17,7 @@ func (p *pool) plain() {
 	}
 }
 
-// selected are the units of the TopK chunks that the plain ranking packs: the best ones or, with MMR, those that
+// selected returns the units of the TopK chunks that the plain ranking packs: the best ones or, with MMR, those that
 // repeat each other least.
 func (k *packer) selected(ctx context.Context, store Store, ranked []*item) ([]*item, error) {
 	if k.s.MMR {

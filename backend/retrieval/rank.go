@@ -65,7 +65,7 @@ func (p *pool) addFarContext() {
 	}
 }
 
-// byMatch are the units with a score, best first.
+// byMatch returns the units with a score, best first.
 func (p *pool) byMatch() []*unit {
 	var out []*unit
 	for i := range p.units {
@@ -106,8 +106,8 @@ func (p *pool) context(u *unit, forReply bool) []float64 {
 // answers to them. A group chat has none.
 func isUserMessage(u *unit) bool { return u.Role == chat.RoleUser && u.Speaker == "" && u.File == "" }
 
-// window is how well a unit and its neighbours match the query's terms: each term counts once, where it matches best,
-// and less in a neighbour.
+// window returns how well a unit and its neighbours match the query's terms: each term counts once, where it matches
+// best, and less in a neighbour.
 func (p *pool) window(i int) float64 {
 	u := &p.units[i]
 	share := p.s.NeighbourWord * p.neighbourShare(u)
@@ -153,8 +153,8 @@ func (p *pool) neighboursOf(i, distanceLimit int) []neighbour {
 	return out
 }
 
-// distance is how much a unit adds to the distance between the units before and after it. Between people a short line
-// is only a part of a statement, so several such lines count as one step.
+// distance returns how much a unit adds to the distance between the units before and after it. Between people a short
+// line is only a part of a statement, so several such lines count as one step.
 func distance(u chat.UnitRef) float64 {
 	if u.Speaker == "" {
 		return 1
@@ -162,7 +162,7 @@ func distance(u chat.UnitRef) float64 {
 	return min(max(float64(u.Tokens)/fullLine, minDistance), 1)
 }
 
-// neighbourShare is how much of its neighbours' scores a unit gets: a long unit says more itself, and costs more.
+// neighbourShare returns how much of its neighbours' scores a unit gets: a long unit says more itself, and costs more.
 func (p *pool) neighbourShare(u *unit) float64 {
 	return math.Min(1, float64(p.s.NeighbourFull)/math.Max(1, float64(u.Tokens)))
 }

@@ -55,8 +55,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// The lines with days count towards the budget, once for each day.
-func TestDayLinesCountTowardsTheBudget(t *testing.T) {
+// The date headings count towards the budget, once for each day.
+func TestDateHeadingsCountTowardsTheBudget(t *testing.T) {
 	k := newPacker(Query{MaxTokens: 120, Count: bytesOf}, Settings{TopK: 9})
 	day := func(n int) chat.ChunkText {
 		return chat.ChunkText{Chunk: chat.Chunk{Role: chat.RoleUser}, At: time.Date(2026, 5, n, 1, 0, 0, 0, time.UTC)}
@@ -68,7 +68,7 @@ func TestDayLinesCountTowardsTheBudget(t *testing.T) {
 		}
 	}
 	if k.spend(day(3), k.remaining-line+1) || k.days["3 May 2026"] {
-		t.Error("a date line that does not fit was counted")
+		t.Error("a date heading that does not fit was counted")
 	}
 }
 

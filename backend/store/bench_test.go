@@ -158,7 +158,7 @@ func BenchmarkSizes(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", c.name, n), func(b *testing.B) {
 				for b.Loop() {
 					if c.forget {
-						f.Store.maintenancePart.Settled.Clear()
+						f.Store.maintenancePart.FinalSizes.Clear()
 					}
 					got, err := f.Sizes(f.ctx, branch.ID, "e")
 					f.ok(err)

@@ -282,7 +282,9 @@ func TestADeletedSessionLeavesNoTrace(t *testing.T) {
 	f.refused(err, chat.CodeNotFound)
 	after, err := f.Manifest(f.ctx, d.quoting.ID)
 	f.ok(err)
-	var m struct{ Deleted string }
+	var m struct {
+		Deleted string `json:"erased"`
+	}
 	if json.Unmarshal(after, &m) != nil || m.Deleted != receipt.ID || bytes.Equal(before, after) {
 		t.Errorf("the manifest of the quoting turn is %s", after)
 	}

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
@@ -186,6 +188,50 @@ func TestADeletionNamesCopies(t *testing.T) {
 		t.Errorf("the first receipt says %+v", first)
 	}
 	f.verifyClean()
+}
+
+// Each turn of a duplicate is found as a copy, although its original has state summaries and edited pins that are newer
+// than later turns.
+func TestADeletionFindsEachTurnOfACopy(t *testing.T) {
+	f := newFixture(t)
+	session, branch := f.session("original")
+	var turns []chat.Turn
+	var pin chat.Pin
+	for i := range 4 {
+		turns = append(turns, f.say(branch.ID, fmt.Sprintf("question %d", i), fmt.Sprintf("answer %d", i)))
+		if i == 0 {
+			var err error
+			pin, err = f.AddPin(f.ctx, branch.ID, "a fact", 2)
+			f.ok(err)
+		}
+		f.clock.Advance(time.Minute)
+	}
+	f.commitAll(branch.ID)
+	f.clock.Advance(time.Minute)
+	_, err := f.EditPin(f.ctx, branch.ID, pin.ID, "an edited fact", 3)
+	f.ok(err)
+	f.say(branch.ID, "question 4", "answer 4")
+	duplicate, err := f.Duplicate(f.ctx, branch.ID, "copy")
+	f.ok(err)
+	copies, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: duplicate.Session.ActiveBranch})
+	f.ok(err)
+	for i, turn := range turns {
+		if !copies[i].CreatedAt.Equal(turn.CreatedAt) {
+			t.Errorf("turn #%d of the copy is of %v, its original of %v", i+1, copies[i].CreatedAt, turn.CreatedAt)
+		}
+		found, err := f.DeletableCopies(f.ctx, chat.DeletionTurn, string(turn.ID))
+		f.ok(err)
+		if len(found) != 1 || found[0].Turn != copies[i].ID {
+			t.Errorf("turn #%d: the copies are %+v", i+1, found)
+		}
+	}
+	// As in a duplicate that an earlier version made.
+	f.ok(f.core.DB.Writer.Exec(`UPDATE turns SET created_at = '2020-01-01T00:00:00.000Z' WHERE session_id = ?`, duplicate.Session.ID).Error)
+	found, err := f.DeletableCopies(f.ctx, chat.DeletionSession, string(session.ID))
+	f.ok(err)
+	if len(found) != 1 || found[0].Turns != 5 || found[0].Own != 0 {
+		t.Errorf("with other times, the copies are %+v", found)
+	}
 }
 
 // A deletion with named copies deletes those, and no others: of a turn its content everywhere, of a session the whole

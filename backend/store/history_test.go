@@ -200,8 +200,8 @@ func TestSizes(t *testing.T) {
 	expect(main.ID, chat.TurnSize{TurnID: one.ID, Seq: 1, Tokens: 11}, chat.TurnSize{TurnID: three.ID, Seq: 3, Tokens: 30}, chat.TurnSize{TurnID: four.ID, Seq: 4, Tokens: 40}, chat.TurnSize{TurnID: six.ID, Seq: 6, Tokens: -1, Pending: true})
 	for i := range 2 * maintenance.MaxLineages {
 		fresh := f.fork(main.ID, four.ID)
-		if _, err := f.Sizes(f.ctx, fresh.ID, "e"); err != nil || len(f.Store.maintenancePart.Settled.Lineages) > maintenance.MaxLineages {
-			t.Fatalf("%d lineages remembered after %d, %v", len(f.Store.maintenancePart.Settled.Lineages), i, err)
+		if _, err := f.Sizes(f.ctx, fresh.ID, "e"); err != nil || len(f.Store.maintenancePart.FinalSizes.Lineages) > maintenance.MaxLineages {
+			t.Fatalf("%d lineages remembered after %d, %v", len(f.Store.maintenancePart.FinalSizes.Lineages), i, err)
 		}
 	}
 	f.refused(f.PutSizes(f.ctx, "", nil), chat.CodeInvalid)

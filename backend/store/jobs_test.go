@@ -40,7 +40,7 @@ func TestJobs(t *testing.T) {
 		job, err = f.FailJob(f.ctx, job.Lease(), "again", 0)
 		f.ok(err)
 	}
-	if job.State != chat.JobDead {
+	if job.State != chat.JobFailed {
 		t.Fatalf("after %d tries %+v", chat.MaxJobAttempts, job)
 	}
 	if n, err := f.RequeueMissing(f.ctx); n != 0 || err != nil {

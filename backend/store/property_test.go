@@ -149,13 +149,13 @@ func (w *env) fork() {
 	}
 	at := rapid.IntRange(0, len(b.turns)).Draw(w.t, "after")
 	point := chat.ForkPoint{Branch: b.id}
-	settled := true
+	canFork := true
 	for _, t := range b.turns[:at] {
 		point.After = t.ID
-		settled = settled && !t.Pending() && (t.Phase.Finalized() || t.Phase == chat.PhaseFailed)
+		canFork = canFork && !t.Pending() && (t.Phase.Finalized() || t.Phase == chat.PhaseFailed)
 	}
 	child, err := w.Fork(w.ctx, point)
-	if !settled {
+	if !canFork {
 		w.refused(err, chat.CodeConflict)
 		return
 	}

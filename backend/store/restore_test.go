@@ -282,7 +282,7 @@ func TestBackupOfAnOlderSchema(t *testing.T) {
 	}
 }
 
-// Present data that cannot be opened is kept aside unchanged, and a backup can be restored in its place.
+// Current data that cannot be opened is kept aside unchanged, and a backup can be restored in its place.
 func TestRestoreOverDamage(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
 		"no header": func(b []byte) []byte { return append([]byte("garbage garbage!"), b[16:]...) },

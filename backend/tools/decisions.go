@@ -164,7 +164,7 @@ func (r *Registry) Forget(ctx context.Context, source, tool string, session chat
 	return nil
 }
 
-// MarkReadOnly marks a server's tool, with its present definition, as having no effects: a call with an unknown
+// MarkReadOnly marks a server's tool, with its current definition, as having no effects: a call with an unknown
 // outcome may then be repeated automatically. An empty hash removes the mark.
 func (r *Registry) MarkReadOnly(ctx context.Context, source, tool, hash string) error {
 	if hash != "" {

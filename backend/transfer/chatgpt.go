@@ -161,7 +161,7 @@ func gptVisible(d *draft, key string, m gptMessage, c gptContent) (kind, chat.Bl
 	return kindHidden, chat.Blocks{d.unknown(m.content)}
 }
 
-// gptBlocks are the blocks of a message's content.
+// gptBlocks converts a message's content to blocks.
 func gptBlocks(d *draft, m gptMessage, c gptContent) chat.Blocks {
 	switch c.Type {
 	case "text", "multimodal_text":

@@ -34,7 +34,7 @@ type cherryAssistant struct {
 	Topics []cherryTopic `json:"topics"`
 }
 
-// size is how much text a conversation takes from its topic and its assistant.
+// size returns how many bytes of text a conversation takes from its topic and its assistant.
 func (t *cherryTopic) size() int64 {
 	n := len(t.Name) + len(t.Prompt)
 	if t.assistant != nil {

@@ -157,7 +157,7 @@ func gptmeCalls(text string) (out chat.Blocks, calls bool) {
 	return append(out, texts(text[from:])...), calls
 }
 
-// fencedBlocks are the closed fenced blocks of a text.
+// fencedBlocks returns the beginnings and ends of the closed fenced blocks in a text.
 func fencedBlocks(text string) (out [][2]int) {
 	open, ticks := -1, 0
 	for at := 0; at < len(text); {

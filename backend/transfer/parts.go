@@ -274,7 +274,7 @@ func (p part) tool(source Source, level int) chat.Blocks {
 	}
 }
 
-// arguments are a call's arguments: JSON, mostly inside a string.
+// arguments returns a call's arguments. They are JSON, mostly inside a string.
 func arguments(raw json.RawMessage) json.RawMessage {
 	if text, ok := textOf(raw); ok {
 		return chat.RawJSON([]byte(text))

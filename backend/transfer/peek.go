@@ -55,8 +55,8 @@ type PackedBundle struct {
 	Data *io.SectionReader
 }
 
-// PackedBundles are the uncompressed bundles in an archive, as in an export of all sessions, and the number of other
-// files that might be importable.
+// PackedBundles returns the uncompressed bundles in an archive, as in an export of all sessions, and the number of
+// other files that might be importable.
 func PackedBundles(name string, data io.ReaderAt, size int64) (bundles []PackedBundle, others int, err error) {
 	z, err := openArchive(name, data, size)
 	if err != nil {

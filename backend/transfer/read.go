@@ -328,7 +328,7 @@ type parser func(raw json.RawMessage) *draft
 type builder interface {
 	// line processes a line; reason says why it is invalid.
 	line(raw json.RawMessage) (reason string)
-	// drafts are the conversations in the lines.
+	// drafts returns the conversations in the lines.
 	drafts() []*draft
 }
 

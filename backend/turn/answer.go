@@ -84,8 +84,8 @@ type replayed struct {
 	tooLong error // set if decoding stopped at the limit
 }
 
-// journalLimit is how far a journal is read. One written under a higher limit than today's is read up to the default
-// limit.
+// journalLimit returns how far a journal is read. One written under a higher limit than today's is read up to the
+// default limit.
 func (e *Engine) journalLimit(modelID string) *llm.Meter {
 	m := e.meter(modelID)
 	m.MaxBytes, m.MaxTokens = max(m.MaxBytes, llm.DefaultAnswerBytes), max(m.MaxTokens, llm.DefaultAnswerTokens)
@@ -101,7 +101,7 @@ func (e *Engine) meter(modelID string) *llm.Meter {
 	}
 }
 
-// stepBlocks are the blocks received in a step.
+// stepBlocks returns the blocks received in a step.
 func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, error) {
 	r, err := e.stepResult(ctx, s)
 	return r.Blocks, err

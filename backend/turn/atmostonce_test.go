@@ -71,7 +71,7 @@ func runAndKillTwice(t *testing.T, first, second int64, before bool) (survived b
 	p.life.before = before
 	_, _ = w.engine.Recover(context.Background())
 	_, _ = w.engine.ResumeTools(context.Background())
-	w.settleAll()
+	w.resolveAll()
 	p.die()
 	p = w.run(nil, math.MaxInt32)
 	defer p.close()
@@ -84,13 +84,13 @@ func runAndKillTwice(t *testing.T, first, second int64, before bool) (survived b
 	if _, err := w.engine.ResumeTools(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.settleAll()
+	w.resolveAll()
 	w.checkAfterKills(first, second)
 	return survived
 }
 
-// settleAll waits for running turns, and tells the model about each call whose outcome is unknown.
-func (w *env) settleAll() {
+// resolveAll waits for running turns, and tells the model about each call whose outcome is unknown.
+func (w *env) resolveAll() {
 	ctx := context.Background()
 	for range 20 {
 		turns, err := w.store.UnfinishedTurns(ctx)

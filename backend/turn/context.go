@@ -27,7 +27,7 @@ type assembly struct {
 	cut     *chat.Cut // to assemble for a future fork; nil: the branch itself
 }
 
-// assemble reads the lineage and assembles the context. If it fits only with a shorter head summary, the librarian
+// assemble reads the lineage and assembles the context. If it fits only with a shorter state summary, the librarian
 // shortens it.
 func (e *Engine) assemble(ctx context.Context, a assembly) (prompt.PreparedContext, error) {
 	in, err := e.contextInput(ctx, &a)
@@ -47,7 +47,7 @@ func (e *Engine) assemble(ctx context.Context, a assembly) (prompt.PreparedConte
 	return prompt.Assemble(in)
 }
 
-// shrinkHead shortens the head summary for this request only. A preview never calls a model.
+// shrinkHead shortens the state summary for this request only. A preview never calls a model.
 func (e *Engine) shrinkHead(ctx context.Context, a assembly, summary string, target int) string {
 	count := e.count(a.model)
 	if a.turn != nil && e.shrink != nil {
@@ -232,7 +232,8 @@ func (e *Engine) fetch(ctx context.Context, branch chat.BranchID, from, to int64
 	return out, nil
 }
 
-// sizes are the sizes of the turns before turn_seq seq. A missing size is counted once and stored.
+// sizes returns the sizes of the turns before turn_seq seq, or of all turns if seq is 0. A missing size is counted once
+// and stored.
 func (e *Engine) sizes(ctx context.Context, branch chat.BranchID, seq int64, m Model) ([]prompt.Size, error) {
 	// The size of a turn depends on how it is rendered.
 	encoding := fmt.Sprintf("%s/%d", e.counter.Encoding(m.Endpoint.ModelID), prompt.AssemblerVersion)

@@ -15,7 +15,7 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	if r == nil {
 		t, err := e.past.Turn(ctx, id)
 		if _, isUnsaved := e.unsavedTurn(id); err == nil && isUnsaved { // otherwise calls that have ended would become unknown
-			t, err = e.settledTurn(ctx, id, "turn.stop")
+			t, err = e.recoveredTurn(ctx, id, "turn.stop")
 		}
 		if err != nil {
 			return t, err
@@ -23,7 +23,7 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 		if suspended, err := e.suspended(ctx, t); err != nil || !suspended {
 			return t, err
 		}
-		return e.settleSuspended(ctx, t, chat.OutcomeStopped)
+		return e.resolveSuspended(ctx, t, chat.OutcomeStopped)
 	}
 	r.cancel(errStopped)
 	t, err := (&Handle{Turn: chat.Turn{ID: id}, run: r}).Wait(ctx) // r.turn belongs to the run until it is done
@@ -36,7 +36,7 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 // Keep makes an incomplete answer final. A complete one that only could not be saved yet gets its real outcome.
 func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	if u, ok := e.unsavedTurn(id); ok && u.Complete {
-		t, err := e.settledTurn(ctx, id, "turn.keep")
+		t, err := e.recoveredTurn(ctx, id, "turn.keep")
 		if err != nil || t.Phase.Finalized() {
 			return e.decided(ctx, t, err)
 		}
@@ -46,10 +46,10 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 		return t, err
 	}
 	if suspended {
-		return e.settleSuspended(ctx, t, chat.OutcomeKept)
+		return e.resolveSuspended(ctx, t, chat.OutcomeKept)
 	}
 	if !t.Incomplete() && !t.Unsent() {
-		return t, settled(t, "turn.keep")
+		return t, alreadyResolved(t, "turn.keep")
 	}
 	if !t.Incomplete() {
 		return t, chat.Errorf(chat.CodeConflict, "turn.keep", "This turn has no partial answer to keep.").WithHint("send or discard it")
@@ -64,14 +64,14 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	return e.decided(ctx, t, err)
 }
 
-// Discard settles an incomplete, unsent or failed turn without an answer. Its text can still be read.
+// Discard ends an incomplete, unsent or failed turn without an answer. Its text can still be read.
 func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	t, suspended, err := e.openTurn(ctx, id, "turn.discard")
 	if err != nil {
 		return t, err
 	}
 	if failed := t.Phase == chat.PhaseFailed && t.Outcome == chat.OutcomeFailed; !suspended && !failed && !t.Incomplete() && !t.Unsent() {
-		return t, settled(t, "turn.discard")
+		return t, alreadyResolved(t, "turn.discard")
 	}
 	f := t.Failure
 	if f == nil {
@@ -189,9 +189,9 @@ func (e *Engine) orModel(name string, t chat.Turn) string {
 	return cmp.Or(name, t.Model)
 }
 
-// settledTurn returns a turn without a run. A turn that a run of this process could not settle, or that a crash
+// recoveredTurn returns a turn without a run. A turn that a run of this process could not save, or that a crash
 // interrupted, is first recovered from its journal.
-func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (chat.Turn, error) {
+func (e *Engine) recoveredTurn(ctx context.Context, id chat.TurnID, op string) (chat.Turn, error) {
 	if e.IsRunning(id) {
 		return chat.Turn{}, chat.Errorf(chat.CodeBusy, op, "This turn is still running.").WithHint("stop it first")
 	}
@@ -209,9 +209,9 @@ func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (ch
 	return t, nil
 }
 
-// openTurn is settledTurn, and reports whether the turn is between two steps.
+// openTurn is recoveredTurn, and reports whether the turn is between two steps.
 func (e *Engine) openTurn(ctx context.Context, id chat.TurnID, op string) (chat.Turn, bool, error) {
-	t, err := e.settledTurn(ctx, id, op)
+	t, err := e.recoveredTurn(ctx, id, op)
 	if err != nil {
 		return t, false, err
 	}
@@ -261,19 +261,19 @@ func (e *Engine) retryCalls(ctx context.Context, t chat.Turn, model string) (*Ha
 	return e.start(t, m, steps[len(steps)-1].Index)
 }
 
-// undecided is settledTurn for decisions that require an open turn.
+// undecided is recoveredTurn for decisions that require an open turn.
 func (e *Engine) undecided(ctx context.Context, id chat.TurnID, op string) (chat.Turn, error) {
-	t, err := e.settledTurn(ctx, id, op)
+	t, err := e.recoveredTurn(ctx, id, op)
 	if err != nil {
 		return t, err
 	}
 	if !t.Incomplete() && !t.Unsent() {
-		return t, settled(t, op)
+		return t, alreadyResolved(t, op)
 	}
 	return t, nil
 }
 
-func settled(t chat.Turn, op string) error {
+func alreadyResolved(t chat.Turn, op string) error {
 	return chat.Errorf(chat.CodeConflict, op, "This turn is already resolved (%s).", t.Phase)
 }
 

@@ -32,7 +32,7 @@ type Deps struct {
 	Settings func() Settings
 	// Redact removes secrets from what is sent (SPEC 13); nil: nothing is removed.
 	Redact func(string) (string, []prompt.Redaction)
-	// Shrink shortens a head summary to at most target tokens with the librarian, for one request; "" if it cannot.
+	// Shrink shortens a state summary to at most target tokens with the librarian, for one request; "" if it cannot.
 	// nil: it is trimmed.
 	Shrink func(ctx context.Context, t chat.Turn, summary string, target int) string
 	// Memory is searched for each turn; nil: there is none.
@@ -141,7 +141,7 @@ type Handle struct {
 func (h *Handle) Wait(ctx context.Context) (chat.Turn, error) {
 	select {
 	case <-h.run.done:
-		return h.run.turn, h.run.settleErr
+		return h.run.turn, h.run.endErr
 	case <-ctx.Done():
 		return h.Turn, ctx.Err()
 	}
@@ -164,7 +164,7 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 	return e.accept(ctx, m, model)
 }
 
-// accept runs TX-0 and starts the turn. A turn that blocks the branch is settled once, according to the policy.
+// accept runs TX-0 and starts the turn. A turn that blocks the branch is resolved once, according to the policy.
 func (e *Engine) accept(ctx context.Context, m Message, model Model) (*Handle, error) {
 	in := chat.Acceptance{
 		BranchID: m.Branch, User: m.Content, Provider: model.Endpoint.Provider, Model: model.Endpoint.Name,
@@ -196,7 +196,7 @@ func (e *Engine) begin(ctx context.Context, in chat.Acceptance, model Model) (*H
 	return e.start(turn, model, 0)
 }
 
-// resolveBlockingTurn settles the turn that blocks a branch, if the policy allows it, and reports whether none blocks
+// resolveBlockingTurn resolves the turn that blocks a branch, if the policy allows it, and reports whether none blocks
 // it now. A turn without a run in this process is first recovered from its journal.
 func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, policy IncompletePolicy) (bool, error) {
 	e.startMu.Lock() // a turn that another caller is starting is registered then

@@ -477,9 +477,9 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestSettleFails: if the end of a turn cannot be written to the database, its journal still has it, and the next
-// decision recovers it without a restart.
-func TestSettleFails(t *testing.T) {
+// TestTheEndOfATurnCannotBeSaved: if the end of a turn cannot be written to the database, its journal still has it,
+// and the next decision recovers it without a restart.
+func TestTheEndOfATurnCannotBeSaved(t *testing.T) {
 	w := newEnv(t)
 	broken := &failing{Store: w.store, err: errors.New("disk full")}
 	e := turn.NewEngine(turn.Deps{
@@ -514,7 +514,7 @@ func TestSettleFails(t *testing.T) {
 	}
 	w.is(first[0], chat.PhaseResponseFinalized, chat.OutcomeCompleted, "precious")
 	if _, ok := e.UnsavedEnd(first[0]); ok {
-		t.Error("a settled turn still has an unsaved end")
+		t.Error("a resolved turn still has an unsaved end")
 	}
 	w.clean()
 }

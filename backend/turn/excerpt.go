@@ -38,8 +38,8 @@ func excerpt(text, question string, maxTokens int, count func(string) int) strin
 	return strings.Join(parts, gap)
 }
 
-// searchTerms are the terms of a question to search for in a document: only the longest if there are many, because the
-// document may be megabytes long.
+// searchTerms returns the terms of a question to search for in a document: only the longest if there are many, because
+// the document may be megabytes long.
 func searchTerms(question string) []string {
 	terms := retrieval.Terms(retrieval.Ends(question))
 	slices.SortStableFunc(terms, func(a, b string) int { return len(b) - len(a) })
@@ -60,7 +60,8 @@ const (
 	maxTerms        = 64
 )
 
-// matching are the paragraphs with any of the terms, best first: a term counts more if fewer paragraphs contain it.
+// matching returns the best paragraphs with any of the terms, best first: a term counts more if fewer paragraphs
+// contain it.
 func matching(text string, terms []string) []passage {
 	var all []passage
 	containedIn := make([][]int, len(terms)) // the paragraphs that contain each term

@@ -27,7 +27,7 @@ type emitter struct {
 	durable   int64
 	counted   chat.Frame // the last frame sent, for its counters
 	shown     []shownBlock
-	settled   chat.Blocks // replaces shown once everything has been shown
+	final     chat.Blocks // replaces shown once everything has been shown
 	done      chan struct{}
 	stopped   chan struct{}
 	closeOnce sync.Once
@@ -191,11 +191,11 @@ func (em *emitter) remember(f chat.Frame) {
 	b.text.add(f.Text)
 }
 
-// settle keeps the decoder's blocks of an ended stream, which need no additional memory.
-func (em *emitter) settle(blocks chat.Blocks) {
+// finalize keeps the decoder's blocks of an ended stream, which need no additional memory.
+func (em *emitter) finalize(blocks chat.Blocks) {
 	em.mu.Lock()
 	defer em.mu.Unlock()
-	em.settled, em.shown = blocks, nil
+	em.final, em.shown = blocks, nil
 }
 
 // Live is a running stream as shown so far: frames with a greater Seq continue it.
@@ -204,7 +204,7 @@ type Live struct {
 	Blocks chat.Blocks
 }
 
-// counters are the ids and counters of the last frame.
+// counters returns the ids and counters of the last frame.
 func (em *emitter) counters() chat.Frame {
 	em.mu.Lock()
 	defer em.mu.Unlock()
@@ -218,7 +218,7 @@ func (em *emitter) live() Live {
 	defer em.mu.Unlock()
 	f := em.frame
 	f.Text, f.Kind, f.Tool = "", "", ""
-	blocks := em.settled
+	blocks := em.final
 	for _, b := range em.shown {
 		blocks = append(blocks, b.block())
 	}

@@ -81,17 +81,17 @@ func (g *guarded) Result() (r llm.Result) {
 	return r
 }
 
-// endPanicked ends the turn of a run that panicked with the journal's content. If even that fails, the reconciler settles
-// the turn.
+// endPanicked ends the turn of a run that panicked with the journal's content. If even that fails, the reconciler
+// resolves the turn.
 func (r *run) endPanicked(d *chat.Error, stack []byte) {
 	r.e.log.Error("a turn panicked", "turn", r.turn.ID, "err", d, "stack", string(stack))
-	r.settleErr = d
+	r.endErr = d
 	r.closeResources(d)
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.e.log.Error("a turn panicked while it was closed", "turn", r.turn.ID, "err", d, "stack", string(stack))
 	})
 	if t, err := r.e.endCrashed(context.Background(), r.turn.ID, d); err == nil {
-		r.turn, r.settleErr = t, nil
+		r.turn, r.endErr = t, nil
 	}
 }
 

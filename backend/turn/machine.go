@@ -18,10 +18,10 @@ import (
 // run is one turn going through the states below. It belongs to one goroutine; only emitter, cancel and done are
 // shared.
 //
-//	prepare -> begin -> stream -> settle -> (finalize | interrupt | fail)
-//	   ^         ^                 |   |
-//	   |         +---- backoff <---+   +-> propose -> calls -> (the user decides)
-//	   +---- the next step, with the results <----------+
+//	prepare -> begin -> stream -> evaluate -> (finalize | interrupt | fail)
+//	   ^         ^                 |     |
+//	   |         +---- backoff <---+     +-> propose -> calls -> (the user decides)
+//	   +---- the next step, with the results <------------+
 //	   +---- the next step, after the provider paused the answer
 type run struct {
 	e         *Engine
@@ -63,7 +63,7 @@ type run struct {
 	mu        sync.Mutex
 	emitter   *emitter
 	progress  *progressWriter
-	settleErr error
+	endErr    error
 	retrySave func(context.Context) (chat.Turn, error) // saves the end that could not be saved
 }
 
@@ -175,11 +175,11 @@ func (r *run) begin(ctx context.Context) state {
 	r.step = step
 	if r.writer, err = r.e.journals.Begin(step.ID, r.model.Provider.Name()); err != nil {
 		r.err = err
-		return r.settle
+		return r.evaluate
 	}
 	r.openEmitter()
 	if r.err = faults.Point("turn.journal_begun"); r.err != nil {
-		return r.settle
+		return r.evaluate
 	}
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
 	return r.receiveAll
@@ -215,7 +215,7 @@ func (r *run) receiveAll(ctx context.Context) state {
 	r.err = r.e.callProvider(ctx, r, r.receive)
 	r.timing.StreamMs = time.Since(r.started).Milliseconds()
 	r.metrics.StreamMs += r.timing.StreamMs
-	return r.settle
+	return r.evaluate
 }
 
 // callProvider streams one call and ends it when nothing arrives for too long.
@@ -258,8 +258,8 @@ func (r *run) receive(ev chat.RawEvent) error {
 	return r.meter.Add(ev, deltas, r.decoder.Parts())
 }
 
-// settle judges the attempt and closes its journal.
-func (r *run) settle(ctx context.Context) state {
+// evaluate judges the attempt and closes its journal.
+func (r *run) evaluate(ctx context.Context) state {
 	r.end = judge(attempt{
 		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
 		shrunk: r.shrunk, moreSteps: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, continues: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
@@ -304,7 +304,7 @@ func (r *run) closeJournal() {
 	}
 	r.emitter.finish(p.DurableSeq, p.Durable)
 	if r.stream.long {
-		r.emitter.settle(r.decoder.Result().Blocks)
+		r.emitter.finalize(r.decoder.Result().Blocks)
 	}
 	f := r.emitter.counters()
 	r.step.DisplayedBytes, r.step.DurableBytes = f.Displayed, f.Durable
@@ -341,7 +341,7 @@ func (r *run) backoff(ctx context.Context) state {
 	}
 }
 
-// closeAttempt records an attempt that did not settle the turn.
+// closeAttempt records an attempt that did not end the turn.
 func (r *run) closeAttempt() error {
 	if err := r.e.turns.EndStep(context.Background(), *r.stepEnd()); err != nil {
 		return err

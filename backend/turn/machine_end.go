@@ -119,8 +119,8 @@ func (r *run) fail(context.Context) state {
 func (r *run) saveEnd(end func(context.Context) (chat.Turn, error)) {
 	t, err := end(context.Background())
 	if err != nil {
-		r.settleErr, r.retrySave = err, end
-		r.e.log.Error("a turn could not be settled; this will be retried", "turn", r.turn.ID, "err", err)
+		r.endErr, r.retrySave = err, end
+		r.e.log.Error("the end of a turn could not be saved; this will be retried", "turn", r.turn.ID, "err", err)
 		return
 	}
 	r.turn = t

@@ -112,7 +112,8 @@ type Models interface {
 
 // Tools are the tools of turns, and the decisions about their calls (SPEC 10).
 type Tools interface {
-	// Offer are the definitions that may be offered in a session now, in a stable order: accepted and not forbidden.
+	// Offer returns the definitions that may be offered in a session now, in a stable order: accepted and not
+	// forbidden.
 	Offer(context.Context, chat.SessionID) ([]chat.ToolDefinition, error)
 	// Decision is the decision for a call of a tool: DecisionNone asks the user.
 	Decision(context.Context, chat.SessionID, chat.ToolDefinition) (chat.ToolDecision, error)

@@ -15,7 +15,7 @@ func (e *Engine) projectOf(ctx context.Context, s chat.Session) (chat.Project, b
 	return e.past.ProjectIn(ctx, s.Folder)
 }
 
-// promptProject is what a project adds to a context; nil without one.
+// promptProject returns what a project adds to a context; nil without one.
 func promptProject(p chat.Project, ok bool) *prompt.Project {
 	if !ok {
 		return nil
@@ -85,7 +85,7 @@ func (e *Engine) toolsMode(ctx context.Context, s chat.Session) (llm.ToolsMode, 
 	return e.settings().ToolsMode, err
 }
 
-// offered are the tools offered in a session now: the accepted ones, restricted to those that its project names, if
+// offered returns the tools offered in a session now: the accepted ones, restricted to those that its project names, if
 // any.
 func (e *Engine) offered(ctx context.Context, id chat.SessionID) ([]chat.ToolDefinition, error) {
 	defs, err := e.tools.Offer(ctx, id)

@@ -169,7 +169,7 @@ func (e *Engine) idleTurn(ctx context.Context, branch chat.BranchID) (last chat.
 	return last, !unsaved, nil
 }
 
-// holdCause is why nothing is sent after a turn.
+// holdCause returns why nothing is sent after a turn, or NotHeld.
 func holdCause(t chat.Turn) chat.HoldCause {
 	switch {
 	case t.ID == "": // there is none
@@ -190,7 +190,7 @@ func stoppedEarly(t chat.Turn) bool {
 // afterRun sends the next queued message once the answer before it is complete.
 func (e *Engine) afterRun(r *run) {
 	defer e.releaseQueue(r.turn.BranchID) // claimed by unregister
-	if r.settleErr != nil || e.isClosed() {
+	if r.endErr != nil || e.isClosed() {
 		return
 	}
 	if r.suspended { // queued messages wait with it
@@ -233,7 +233,7 @@ func (e *Engine) hold(ctx context.Context, branch chat.BranchID, session chat.Se
 	e.changed(chat.ChangeQueue, string(branch), session)
 }
 
-// continueQueues continues the queues behind turns that were settled without a run.
+// continueQueues continues the queues behind turns that were resolved without a run.
 func (e *Engine) continueQueues(ctx context.Context) error {
 	e.mu.Lock()
 	branches := slices.Collect(maps.Keys(e.queues))

@@ -100,7 +100,7 @@ func (w *env) queue() turn.Queue {
 	return q
 }
 
-// waiting are the texts of the queue, and why it is held.
+// waiting returns the texts of the queue, and why it is held.
 func (w *env) waiting() string {
 	q := w.queue()
 	texts := lists.Map(q.Messages, func(m chat.QueuedMessage) string { return m.Message.RenderedText() })

@@ -17,7 +17,7 @@ import (
 // Memory selects passages for a turn's context (SPEC 8).
 type Memory interface {
 	Search(context.Context, retrieval.Query) (retrieval.Result, error)
-	// Attached are chunks that the user chose, within maxTokens.
+	// Attached returns chunks that the user chose, within maxTokens.
 	Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int, count func(string) int) ([]retrieval.Artifact, error)
 }
 
@@ -269,7 +269,7 @@ func (list excerpts) contain(x retrieval.Artifact) bool {
 	})
 }
 
-// withPartialDocuments are the turns after the cut that contain only a part of a document.
+// withPartialDocuments returns the turns after the cut that contain only a part of a document.
 func withPartialDocuments(in prompt.Input, cut int64) (excerpts, error) {
 	if len(in.Sizes) == 0 || in.Sizes[len(in.Sizes)-1].Seq <= cut {
 		return nil, nil
@@ -305,7 +305,7 @@ func (e *Engine) question(ctx context.Context, in prompt.Input, a assembly) (str
 	return text + "\n" + retrieval.Ends(turns[0].User.RenderedText()), nil
 }
 
-// retrieved are the records of the passages in the final context.
+// retrieved returns the records of the passages in the final context.
 func retrieved(m prompt.Manifest) []chat.Retrieval {
 	var out []chat.Retrieval
 	for _, p := range m.Chunks() {

@@ -42,7 +42,7 @@ func (e *Engine) receivedBlocks(ctx context.Context, steps []chat.Step, open cha
 	return join(base, received), err
 }
 
-// journalEvents are the first events of a step's journal, read on demand; nil for none.
+// journalEvents returns the first events of a step's journal, read on demand; nil for none.
 func (e *Engine) journalEvents(step chat.StepID, events int) chat.EventSeq {
 	if events == 0 {
 		return nil

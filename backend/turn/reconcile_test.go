@@ -128,8 +128,8 @@ func (h *history) decide(e *turn.Engine, id chat.TurnID) {
 	}
 }
 
-// settle reconciles and works until nothing is due, then returns every byte of the database.
-func (h *history) settle() []byte {
+// catchUp reconciles and works until nothing is due, then returns every byte of the database.
+func (h *history) catchUp() []byte {
 	ctx := context.Background()
 	if _, err := h.p.reconciler.Reconcile(ctx); err != nil {
 		h.t.Fatal(err)
@@ -248,15 +248,15 @@ func TestReconcilingTwiceIsOnce(t *testing.T) {
 			h.clock.Advance(time.Minute)
 		}
 		h.p = h.w.run(h.clock, math.MaxInt32)
-		once := h.settle()
+		once := h.catchUp()
 		h.check()
-		if twice := h.settle(); !slices.Equal(once, twice) {
+		if twice := h.catchUp(); !slices.Equal(once, twice) {
 			rt.Fatal("reconciling again changed the database")
 		}
 		h.p.die()
 		h.p = h.w.run(h.clock, math.MaxInt32)
 		defer h.p.die()
-		if again := h.settle(); !slices.Equal(once, again) {
+		if again := h.catchUp(); !slices.Equal(once, again) {
 			rt.Fatal("reconciling in the next program changed the database")
 		}
 	})

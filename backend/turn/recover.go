@@ -11,7 +11,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// Recover settles every abandoned turn from its journal (SPEC 5, 11; SRD 6.5): one left open by a crash, or by a run
+// Recover resolves every abandoned turn from its journal (SPEC 5, 11; SRD 6.5): one left open by a crash, or by a run
 // of this program that could not save its end. Only complete answers become final, and it is idempotent. Nothing is
 // sent except messages queued in this run of the program. An unreadable turn is reported and left alone.
 func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
@@ -30,7 +30,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		case ctx.Err() != nil:
 			return report, ctx.Err()
 		case err != nil && u.write != nil: // its turn is marked, and it is retried
-			e.log.Warn("a turn could not be settled yet", "turn", t.ID, "err", err)
+			e.log.Warn("a turn could not be resolved yet", "turn", t.ID, "err", err)
 		case err != nil:
 			items = []chat.RecoveryItem{chat.UnreadableTurn(t, err)}
 		case wasUnsaved: // a run of this program was between two steps
@@ -40,7 +40,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		}
 		report.Items = append(report.Items, items...)
 	}
-	if n := e.pruneSettled(ctx); n > 0 {
+	if n := e.pruneFinal(ctx); n > 0 {
 		report.Items = append(report.Items, chat.RecoveredCount(chat.RecoveredPruned, n))
 	}
 	if turns, err = e.turns.UnfinishedTurns(ctx); err != nil {
@@ -50,7 +50,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	return report, e.continueQueues(ctx)
 }
 
-// recoverIdle settles a turn from its current state, unless it is running or was settled meanwhile.
+// recoverIdle resolves a turn from its current state, unless it is running or was resolved meanwhile.
 func (e *Engine) recoverIdle(ctx context.Context, id chat.TurnID) (items []chat.RecoveryItem, err error) {
 	e.startMu.Lock()
 	defer e.startMu.Unlock()
@@ -82,7 +82,7 @@ func (e *Engine) recoverIdle(ctx context.Context, id chat.TurnID) (items []chat.
 	return items, err
 }
 
-// recoverTurn settles one turn found Responding without an outcome.
+// recoverTurn resolves one turn found Responding without an outcome.
 func (e *Engine) recoverTurn(ctx context.Context, t chat.Turn) ([]chat.RecoveryItem, error) {
 	steps, err := e.past.Steps(ctx, t.ID)
 	if err != nil {
@@ -100,7 +100,7 @@ func (e *Engine) recoverTurn(ctx context.Context, t chat.Turn) ([]chat.RecoveryI
 	if err := rec.read(ctx); err != nil {
 		return nil, err
 	}
-	items, err := rec.settle(ctx)
+	items, err := rec.resolve(ctx)
 	if err != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -188,7 +188,7 @@ func (rec *recovery) account(ctx context.Context) account {
 	return accountOf(m, sent.TotalTokens)
 }
 
-// events are the decoded events, read from the journal again.
+// events returns the decoded events, read from the journal again.
 func (rec *recovery) events() chat.EventSeq {
 	return rec.e.journalEvents(rec.open.ID, rec.attempt.events)
 }
@@ -206,7 +206,7 @@ func errorCode(reason string) chat.Code {
 	return chat.Code(reason)
 }
 
-func (rec *recovery) settle(ctx context.Context) ([]chat.RecoveryItem, error) {
+func (rec *recovery) resolve(ctx context.Context) ([]chat.RecoveryItem, error) {
 	end := judge(rec.attempt)
 	if rec.attempt.err != nil && end.verdict == verdictFailed {
 		end.failure.Message = "The program ended before an answer arrived. Your message is saved."
@@ -296,8 +296,8 @@ func (rec *recovery) dropped() []chat.RecoveryItem {
 	return []chat.RecoveryItem{chat.DiscardedLines(rec.turn, j.DroppedBytes, j.BadLine)}
 }
 
-// pruneSettled deletes journals of final turns, left by a crash after TX-A. It returns how many.
-func (e *Engine) pruneSettled(ctx context.Context) int {
+// pruneFinal deletes journals of final turns, left by a crash after TX-A. It returns how many.
+func (e *Engine) pruneFinal(ctx context.Context) int {
 	ids, err := e.journals.List()
 	if err != nil {
 		e.log.Warn("journals could not be listed", "err", err)
@@ -305,14 +305,14 @@ func (e *Engine) pruneSettled(ctx context.Context) int {
 	}
 	n := 0
 	for _, id := range ids {
-		if e.stepSettled(ctx, id) && e.prune(id) {
+		if e.isPrunable(ctx, id) && e.prune(id) {
 			n++
 		}
 	}
 	return n
 }
 
-func (e *Engine) stepSettled(ctx context.Context, id chat.StepID) bool {
+func (e *Engine) isPrunable(ctx context.Context, id chat.StepID) bool {
 	s, err := e.past.StepByID(ctx, id)
 	if err != nil || s.Outcome.Status == chat.StepRunning {
 		return false

@@ -50,7 +50,7 @@ func (s *stream) encode(events ...chat.RawEvent) {
 	}
 }
 
-// events are all events, to be stored with the step unless they were encoded already.
+// events returns all events, to be stored with the step unless they were encoded already.
 func (s *stream) events(e *Engine, step chat.StepID) chat.EventSeq {
 	if s.long {
 		return e.journalEvents(step, s.count)

@@ -30,7 +30,7 @@ func (e *Engine) NewTemporary() *Temporary {
 	return &Temporary{e: e, ID: chat.SessionID(temporaryPrefix + chat.NewID(e.clock.Now()))}
 }
 
-// Turns are the turns so far, oldest first, and the stream of the running one.
+// Turns returns the turns so far, oldest first, and the stream of the running one.
 func (t *Temporary) Turns() (turns []chat.Turn, live *Live) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -27,7 +27,7 @@ func modeOf(s chat.Step) llm.ToolsMode {
 	return llm.ToolsMode(s.ToolsMode)
 }
 
-// offer are the definitions for a request to a model.
+// offer returns the definitions for a request to a model.
 func (e *Engine) offer(ctx context.Context, m Model, session chat.SessionID) ([]chat.ToolDefinition, error) {
 	if e.tools == nil || m.NoTools || m.Endpoint.ToolsMode != llm.ToolsEnabled || m.Endpoint.Provider == recallModel {
 		return nil, nil
@@ -52,7 +52,7 @@ func (e *Engine) definition(source, tool string) (chat.ToolDefinition, tools.Sou
 	return chat.ToolDefinition{}, nil, false
 }
 
-// usesIn are the calls in an answer.
+// usesIn returns the calls in an answer.
 func usesIn(blocks chat.Blocks) (out []chat.ToolUse) {
 	for _, b := range blocks {
 		if u, ok := b.(chat.ToolUse); ok {
@@ -62,7 +62,7 @@ func usesIn(blocks chat.Blocks) (out []chat.ToolUse) {
 	return out
 }
 
-// proposals are the calls of an answer with the definitions that were offered.
+// proposals returns the calls of an answer with the definitions that were offered.
 func proposals(blocks chat.Blocks, offered []chat.ToolDefinition) []chat.ProposedCall {
 	var out []chat.ProposedCall
 	for _, u := range usesIn(blocks) {
@@ -222,8 +222,8 @@ func (e *Engine) maxSteps() int {
 	return defaultMaxSteps
 }
 
-// nextCalls are the calls that can run now. They run in the model's order; only consecutive ones without effects run
-// in parallel, if that is allowed. A call waits for all previous ones.
+// nextCalls returns the calls that can run now. They run in the model's order; only consecutive ones without effects
+// run in parallel, if that is allowed. A call waits for all previous ones.
 func nextCalls(b chat.ToolBatch, parallel bool) []chat.CallRecord {
 	var out []chat.CallRecord
 	for _, c := range b.Calls {

@@ -28,7 +28,7 @@ func (e *Engine) suspended(ctx context.Context, t chat.Turn) (bool, error) {
 	return b != nil && b.State != chat.BatchAbandoned, err
 }
 
-// WaitingFor are the calls of a turn that wait for the user; none if it does not wait.
+// WaitingFor returns the calls of a turn that wait for the user; none if it does not wait.
 func (e *Engine) WaitingFor(ctx context.Context, t chat.Turn) ([]chat.CallRecord, error) {
 	suspended, err := e.suspended(ctx, t)
 	if err != nil || !suspended {
@@ -386,8 +386,8 @@ func (e *Engine) finalizeOpen(ctx context.Context, id chat.TurnID, outcome chat.
 	})
 }
 
-// settleSuspended ends a turn between two steps, at the user's request.
-func (e *Engine) settleSuspended(ctx context.Context, t chat.Turn, outcome chat.Outcome) (chat.Turn, error) {
+// resolveSuspended ends a turn between two steps, at the user's request.
+func (e *Engine) resolveSuspended(ctx context.Context, t chat.Turn, outcome chat.Outcome) (chat.Turn, error) {
 	t, err := e.endSuspended(ctx, t, outcome)
 	return e.decided(ctx, t, err)
 }
@@ -401,7 +401,7 @@ func (e *Engine) endSuspended(ctx context.Context, t chat.Turn, outcome chat.Out
 	return e.finalizeOpen(ctx, t.ID, outcome, chat.TurnMetrics{})
 }
 
-// RecoveredBatches are the open batches with the model's text before the calls.
+// RecoveredBatches returns the open batches with the model's text before the calls.
 func (e *Engine) RecoveredBatches(ctx context.Context) ([]chat.RecoveredToolBatch, error) {
 	turns, err := e.turns.UnfinishedTurns(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/prompt"
 )
 
-// recoverCalls settles the calls that were running when the program ended. The outcome of those with effects is
+// recoverCalls resolves the calls that were running when the program ended. The outcome of those with effects is
 // unknown; the others run again when the turn continues.
 func (e *Engine) recoverCalls(ctx context.Context, t chat.Turn) ([]chat.RecoveryItem, error) {
 	b, _, err := e.openBatch(ctx, t.ID)
@@ -85,7 +85,7 @@ func (rec *recovery) propose(ctx context.Context, end ending) ([]chat.RecoveryIt
 	return []chat.RecoveryItem{chat.RecoveredProposals(rec.turn, len(calls))}, nil
 }
 
-// offered are the definitions in the open step's request.
+// offered returns the definitions in the open step's request.
 func (rec *recovery) offered(ctx context.Context) ([]chat.ToolDefinition, error) {
 	raw, err := rec.e.contexts.Manifest(ctx, rec.turn.ID)
 	if err != nil || raw == nil {

@@ -12,9 +12,9 @@ import (
 
 // The states of a run between two steps:
 //
-//	settle -> propose -> calls -> (prepare the next step | wait for the user | end)
-//	                       ^  |
-//	                       +--+ a call, or several in parallel
+//	evaluate -> propose -> calls -> (prepare the next step | wait for the user | end)
+//	                         ^  |
+//	                         +--+ a call, or several in parallel
 
 // propose records the calls of an answer, with the end of their step.
 func (r *run) propose(context.Context) state {
@@ -46,7 +46,7 @@ func (r *run) propose(context.Context) state {
 
 // keepUnsaved leaves the turn open: the reconciler saves what could not be saved.
 func (r *run) keepUnsaved(err error, write func(context.Context) (chat.Turn, error)) {
-	r.settleErr, r.retrySave = err, write
+	r.endErr, r.retrySave = err, write
 	r.e.log.Error("a tool call could not be recorded; this will be retried", "turn", r.turn.ID, "err", err)
 }
 
@@ -97,7 +97,7 @@ func (r *run) callsFailed(ctx context.Context, err error) state {
 		r.keepUnsaved(err, notRecorded.write)
 		return nil
 	}
-	r.settleErr = err
+	r.endErr = err
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (r *run) nextStep(_ context.Context, n int) state {
 	return r.prepare
 }
 
-// endWithCalls makes the present content the answer.
+// endWithCalls makes the current content the answer.
 func (r *run) endWithCalls(ctx context.Context) state {
 	return r.finalizeCalls(ctx, chat.OutcomePaused)
 }

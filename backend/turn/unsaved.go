@@ -26,8 +26,8 @@ type unsaved struct {
 	steps []chat.Step // their journals are deleted once the turn is final
 }
 
-// Unsaved is how many turns this program left open because their end could not be saved, for example on a full disk.
-// The reconciler settles them.
+// Unsaved returns how many turns this program left open because their end could not be saved, for example on a full
+// disk. The reconciler tries to save them again.
 func (e *Engine) Unsaved() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -44,7 +44,7 @@ func (e *Engine) unregister(r *run) {
 	defer e.mu.Unlock()
 	delete(e.runs, r.turn.ID)
 	e.addClaim(r.turn.BranchID)
-	if _, exists := e.unsaved[r.turn.ID]; r.settleErr != nil && (r.retrySave != nil || !exists) {
+	if _, exists := e.unsaved[r.turn.ID]; r.endErr != nil && (r.retrySave != nil || !exists) {
 		e.addUnsaved(r.turn.ID, r.toUnsaved())
 	}
 }
@@ -68,7 +68,7 @@ func (r *run) toUnsaved() unsaved {
 	u.Live, _ = r.live()
 	u.Complete = r.retrySave != nil && r.end.verdict == verdictFinal
 	if u.Failure == nil {
-		u.Failure = failureOf(r.settleErr)
+		u.Failure = failureOf(r.endErr)
 	}
 	return u
 }
@@ -83,7 +83,7 @@ func (rec *recovery) toUnsaved(err error) unsaved {
 	return u
 }
 
-// UnsavedEnd returns the content of a turn that is open in the database without a run, until it is settled, so that
+// UnsavedEnd returns the content of a turn that is open in the database without a run, until it is resolved, so that
 // it stays visible.
 func (e *Engine) UnsavedEnd(t chat.Turn) (UnsavedEnd, bool) {
 	if t.Phase != chat.PhaseResponding || t.Incomplete() || e.IsRunning(t.ID) {
@@ -115,7 +115,7 @@ func (e *Engine) forget(open []chat.Turn) {
 // writeAgain saves the end of a turn as its run would have. If the database refuses it for a reason other than the
 // disk, the turn is recovered from its journal.
 func (e *Engine) writeAgain(ctx context.Context, t chat.Turn, u unsaved) ([]chat.RecoveryItem, error) {
-	settled, err := u.write(ctx)
+	saved, err := u.write(ctx)
 	switch chat.CodeOf(err) {
 	case "":
 	case chat.CodeConflict, chat.CodeInvalid, chat.CodeNotFound:
@@ -127,21 +127,21 @@ func (e *Engine) writeAgain(ctx context.Context, t chat.Turn, u unsaved) ([]chat
 	if err := faults.Point("recover.settled"); err != nil {
 		return nil, err
 	}
-	if settled.Phase == chat.PhaseResponding && !settled.Incomplete() {
+	if saved.Phase == chat.PhaseResponding && !saved.Incomplete() {
 		e.mu.Lock()
 		delete(e.unsaved, t.ID)
 		e.mu.Unlock()
-		return e.recoverTurn(ctx, settled)
+		return e.recoverTurn(ctx, saved)
 	}
 	kind := chat.RecoveredIncomplete
 	switch {
-	case settled.Phase.Finalized():
+	case saved.Phase.Finalized():
 		kind = chat.RecoveredCompleted
-	case settled.Phase == chat.PhaseFailed:
+	case saved.Phase == chat.PhaseFailed:
 		kind = chat.RecoveredFailed
 	}
 	if kind != chat.RecoveredIncomplete {
 		e.pruneAll(u.steps)
 	}
-	return []chat.RecoveryItem{chat.RecoveredTurn(settled, kind, u.Frame.Displayed)}, nil
+	return []chat.RecoveryItem{chat.RecoveredTurn(saved, kind, u.Frame.Displayed)}, nil
 }

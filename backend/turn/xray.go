@@ -66,7 +66,7 @@ func (e *Engine) ContextSeen(ctx context.Context, id chat.TurnID) (Seen, error) 
 	return s, nil
 }
 
-// MemoryFailure is why memory was not searched for a turn; empty if it was, or if there was nothing to search.
+// MemoryFailure returns why memory was not searched for a turn; empty if it was, or if there was nothing to search.
 func (e *Engine) MemoryFailure(ctx context.Context, id chat.TurnID) (string, error) {
 	raw, err := e.contexts.Manifest(ctx, id)
 	if err != nil || raw == nil {
@@ -130,7 +130,7 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 		System: m.Inputs.System, Project: m.Inputs.Project, Scope: m.Inputs.Scope, HeadShrunk: m.Inputs.HeadShrunk, Now: m.Inputs.Now, Reduce: m.Inputs.Reduce, Current: t.User,
 		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, RetrievalError: m.Inputs.RetrievalError, Replay: &m,
 	}
-	// Texts are measured as they were then, whatever the present configuration.
+	// Texts are measured as they were then, whatever the current configuration is.
 	var model Model
 	model.Endpoint.ModelID = m.Inputs.ModelID
 	in.Count = e.count(model)

@@ -67,9 +67,9 @@ async function streaming(page) {
   await page.evaluate(async () => {
     await open('Ten thousand turns');
     Object.assign(fake.streams.pace, { frameMs: 16, chars: 32, prepareMs: 50, syncMs: 400 });
-    const session = [...fake.world.sessions.values()].find(({ row }) => row.title === 'Ten thousand turns').row;
+    const session = [...fake.store.sessions.values()].find(({ row }) => row.title === 'Ten thousand turns').row;
     const { turnId } = await fake.chat.send({ sessionId: session.id, branchId: '', text: 'Tell me a lot', images: [], files: [], memories: [], model: '', incomplete: '' });
-    const turn = fake.world.turn(turnId);
+    const turn = fake.store.turn(turnId);
     while (!turn.live) await new Promise((resolve) => setTimeout(resolve, 20));
     const run = fake.streams.find(turn.liveStep);
     const answer = Array.from({ length: 4_000 }, (_, i) => (i % 9 === 0 ? `## Part ${i}\n\n` : i % 9 === 4 ? '```go\nfunc f(n int) int {\n\treturn n * 2\n}\n```\n\n' : `Paragraph ${i} with *some* **words** and \`code\`, ${'and so on '.repeat(12)}.\n\n`)).join('');
@@ -109,16 +109,16 @@ async function memory(page) {
       await new Promise(requestAnimationFrame);
     }
     list.scrollTop = list.scrollHeight;
-    const session = [...fake.world.sessions.values()].find(({ row }) => row.title === 'Ten thousand turns').row;
+    const session = [...fake.store.sessions.values()].find(({ row }) => row.title === 'Ten thousand turns').row;
     Object.assign(fake.streams.pace, { frameMs: 16, chars: 200, prepareMs: 50, syncMs: 400 });
     const { turnId } = await fake.chat.send({ sessionId: session.id, branchId: '', text: 'Tell me more', images: [], files: [], memories: [], model: '', incomplete: '' });
     await rest(1_500);
-    window.answered = (window.answered ?? 0) + fake.world.turn(turnId).displayed;
+    window.answered = (window.answered ?? 0) + fake.store.turn(turnId).displayed;
     await fake.streams.stop(turnId);
     await open('Orders to Postgres');
-    const branch = fake.world.branch(session.activeBranch);
+    const branch = fake.store.branch(session.activeBranch);
     branch.turns = branch.turns.filter((turn) => turn.id !== turnId);
-    fake.world.changed('sessions', session.id, session.id);
+    fake.store.changed('sessions', session.id, session.id);
     fake.calls.length = 0;
   });
   for (let i = 0; i < 5; i++) await round();
@@ -140,15 +140,15 @@ async function memory(page) {
 async function hostility(page, outside) {
   const found = await page.evaluate(async () => {
     const { heavy, hostile } = await import('/src/lib/markdown/testing/hostile.ts');
-    const session = fake.world.addSession('Hostile texts');
+    const session = fake.store.addSession('Hostile texts');
     const texts = [['an ordinary text, to compare', () => 'One *short* paragraph.'], ['all that acts', () => hostile.map(([, text]) => text).join('\n\n')], ...heavy];
     window.alert = () => (window.ran = true);
     const worst = [];
     for (const [name, make] of texts) {
-      const branch = fake.world.branch(session.row.activeBranch);
+      const branch = fake.store.branch(session.row.activeBranch);
       branch.turns = [];
-      fake.world.addTurn(session.row.activeBranch, { user: [{ kind: 'text', text: name, name: '', id: '', data: '', isError: false, tokens: 0, whole: false }], assistant: [{ kind: 'text', text: make(), name: '', id: '', data: '', isError: false, tokens: 0, whole: false }], state: 'head' });
-      fake.world.changed('sessions', session.row.id, session.row.id);
+      fake.store.addTurn(session.row.activeBranch, { user: [{ kind: 'text', text: name, name: '', id: '', data: '', isError: false, tokens: 0, whole: false }], assistant: [{ kind: 'text', text: make(), name: '', id: '', data: '', isError: false, tokens: 0, whole: false }], state: 'head' });
+      fake.store.changed('sessions', session.row.id, session.row.id);
       await open('Orders to Postgres');
       longest();
       await open('Hostile texts');

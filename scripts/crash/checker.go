@@ -152,7 +152,7 @@ func (o *checker) prompts(turns map[string]shownTurn, all, recovered bool) {
 		return
 	}
 	if continuations > o.book.continued {
-		o.add("DOUBLED: %d turns continue an answer, but only %d continuations were requested", continuations, o.book.continued)
+		o.add("DUPLICATE: %d turns continue an answer, but only %d continuations were requested", continuations, o.book.continued)
 	}
 	for _, p := range o.book.prompts {
 		o.stored(p, copies[p.number], turns)
@@ -169,7 +169,7 @@ func (o *checker) stored(p *prompt, copies []shownTurn, turns map[string]shownTu
 	case p.effect == refused && n > 0:
 		o.add("prompt %d was refused, but exists", p.number)
 	case n > 1:
-		o.add("DOUBLED: prompt %d exists %d times", p.number, n)
+		o.add("DUPLICATE: prompt %d exists %d times", p.number, n)
 	}
 	if p.turn == "" {
 		return

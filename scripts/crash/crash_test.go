@@ -256,18 +256,18 @@ func TestTheCheckerNoticesWrongAnswers(t *testing.T) {
 		Items   []message
 	}{ID: "x", Items: []message{textMessage("A1: 1.0 gr")}})
 	for want, change := range map[string]func(*shownTurn, map[string]shownTurn){
-		"":                   func(*shownTurn, map[string]shownTurn) {},
-		"LOST: prompt 1":     func(_ *shownTurn, all map[string]shownTurn) { delete(all, "t") },
-		"DOUBLED: prompt 1":  func(c *shownTurn, all map[string]shownTurn) { d := *c; d.ID, d.Seq = "u", 2; all["u"] = d },
-		"never sent":         func(c *shownTurn, _ map[string]shownTurn) { c.User = textMessage("Something else") },
-		"acknowledged as":    func(c *shownTurn, _ map[string]shownTurn) { c.Seq = 2 },
-		"LOST: step x":       func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Items = []message{textMessage("A1: 1")} },
-		"contains text that": func(c *shownTurn, _ map[string]shownTurn) { c.Partial = "A1: 1.0 gr and more" },
-		"was not stopped by": func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "stopped" },
-		"did not request it": func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "kept" },
-		"PARTIAL CALLED":     func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "completed" },
-		"PARTIAL CALLED COM": func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Outcome.Status = "completed" },
-		"still open":         func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Outcome.Status = "running" },
+		"":                    func(*shownTurn, map[string]shownTurn) {},
+		"LOST: prompt 1":      func(_ *shownTurn, all map[string]shownTurn) { delete(all, "t") },
+		"DUPLICATE: prompt 1": func(c *shownTurn, all map[string]shownTurn) { d := *c; d.ID, d.Seq = "u", 2; all["u"] = d },
+		"never sent":          func(c *shownTurn, _ map[string]shownTurn) { c.User = textMessage("Something else") },
+		"acknowledged as":     func(c *shownTurn, _ map[string]shownTurn) { c.Seq = 2 },
+		"LOST: step x":        func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Items = []message{textMessage("A1: 1")} },
+		"contains text that":  func(c *shownTurn, _ map[string]shownTurn) { c.Partial = "A1: 1.0 gr and more" },
+		"was not stopped by":  func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "stopped" },
+		"did not request it":  func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "kept" },
+		"PARTIAL CALLED":      func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "completed" },
+		"PARTIAL CALLED COM":  func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Outcome.Status = "completed" },
+		"still open":          func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Outcome.Status = "running" },
 	} {
 		c := good
 		c.Steps = append(good.Steps[:0:0], good.Steps...)

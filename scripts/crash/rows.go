@@ -16,20 +16,20 @@ import (
 // rowRules are queries that must return nothing. They do not rely on the database's own unique indexes: +column keeps
 // SQLite from using them.
 var rowRules = []struct{ what, query string }{
-	{"DOUBLED: states of a branch with the same number", `SELECT branch_id || ' #' || state_seq FROM states GROUP BY +branch_id, +state_seq HAVING count(*) > 1`},
-	{"DOUBLED: states that cover the same turns", `SELECT branch_id || ' up to ' || covers_seq FROM states WHERE origin IN ('librarian', 'fallback') GROUP BY +branch_id, +covers_seq HAVING count(*) > 1`},
-	{"DOUBLED: turns of a branch with the same number", `SELECT branch_id || ' #' || turn_seq FROM turns GROUP BY +branch_id, +turn_seq HAVING count(*) > 1`},
-	{"DOUBLED: steps", `SELECT turn_id FROM steps GROUP BY +turn_id, +step_index, +attempt HAVING count(*) > 1`},
-	{"DOUBLED: chunks", `SELECT source_turn FROM chunks GROUP BY +source_turn, +file_id, +role, +start_offset, +end_offset, +chunker_version HAVING count(*) > 1`},
-	{"DOUBLED: units", `SELECT chunk_id FROM units GROUP BY +chunk_id, +ordinal HAVING count(*) > 1`},
-	{"DOUBLED: vectors", `SELECT unit_n FROM unit_embeddings GROUP BY +namespace_id, +unit_n HAVING count(*) > 1`},
-	{"DOUBLED: events with the same number", `SELECT session_id || ' #' || event_seq FROM events GROUP BY +session_id, +event_seq HAVING count(*) > 1`},
-	{"DOUBLED: events that can happen once", `SELECT type || ' ' || entity_id FROM events WHERE type IN ('session_created', 'branch_created', 'turn_accepted',
+	{"DUPLICATE: state summaries of a branch with the same number", `SELECT branch_id || ' #' || state_seq FROM states GROUP BY +branch_id, +state_seq HAVING count(*) > 1`},
+	{"DUPLICATE: state summaries that cover the same turns", `SELECT branch_id || ' up to ' || covers_seq FROM states WHERE origin IN ('librarian', 'fallback') GROUP BY +branch_id, +covers_seq HAVING count(*) > 1`},
+	{"DUPLICATE: turns of a branch with the same number", `SELECT branch_id || ' #' || turn_seq FROM turns GROUP BY +branch_id, +turn_seq HAVING count(*) > 1`},
+	{"DUPLICATE: steps", `SELECT turn_id FROM steps GROUP BY +turn_id, +step_index, +attempt HAVING count(*) > 1`},
+	{"DUPLICATE: chunks", `SELECT source_turn FROM chunks GROUP BY +source_turn, +file_id, +role, +start_offset, +end_offset, +chunker_version HAVING count(*) > 1`},
+	{"DUPLICATE: units", `SELECT chunk_id FROM units GROUP BY +chunk_id, +ordinal HAVING count(*) > 1`},
+	{"DUPLICATE: vectors", `SELECT unit_n FROM unit_embeddings GROUP BY +namespace_id, +unit_n HAVING count(*) > 1`},
+	{"DUPLICATE: events with the same number", `SELECT session_id || ' #' || event_seq FROM events GROUP BY +session_id, +event_seq HAVING count(*) > 1`},
+	{"DUPLICATE: events that can happen once", `SELECT type || ' ' || entity_id FROM events WHERE type IN ('session_created', 'branch_created', 'turn_accepted',
 		'turn_finalized', 'turn_indexed', 'step_started', 'step_ended', 'state_committed', 'pin_added', 'summary_created') GROUP BY +type, +entity_id HAVING count(*) > 1`},
-	{"DOUBLED: failures of a turn", failedTwice},
+	{"DUPLICATE: failures of a turn", failedTwice},
 	{"gaps in the ledger", `SELECT session_id FROM events GROUP BY +session_id HAVING max(event_seq) <> count(*)`},
-	{"DOUBLED: live summaries", `SELECT branch_id FROM summaries WHERE superseded_by IS NULL GROUP BY +branch_id, +from_seq, +to_seq HAVING count(*) > 1`},
-	{"DOUBLED: jobs", `SELECT job_key FROM jobs GROUP BY +job_key HAVING count(*) > 1`},
+	{"DUPLICATE: live summaries", `SELECT branch_id FROM summaries WHERE superseded_by IS NULL GROUP BY +branch_id, +from_seq, +to_seq HAVING count(*) > 1`},
+	{"DUPLICATE: jobs", `SELECT job_key FROM jobs GROUP BY +job_key HAVING count(*) > 1`},
 	{"heads without a state summary", `SELECT b.id FROM branches b LEFT JOIN states s ON s.id = b.head_state WHERE s.id IS NULL`},
 	{"heads that cover a turn without an answer of its own", `SELECT b.id || ' #' || t.turn_seq FROM branches b JOIN states s ON s.id = b.head_state
 		JOIN turns t ON t.branch_id = b.id AND t.turn_seq <= s.covers_seq
@@ -123,7 +123,7 @@ func (o *checker) facts(ctx context.Context, db *sql.DB) error {
 		case f.effect == refused && n > 0:
 			o.add("%q was refused, but exists", f.text)
 		case n > 1:
-			o.add("DOUBLED: %q exists %d times", f.text, n)
+			o.add("DUPLICATE: %q exists %d times", f.text, n)
 		}
 	}
 	return nil

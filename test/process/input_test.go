@@ -9,7 +9,8 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// Every input has a clear result: it is stored byte for byte and answered, or refused with a reason and not stored.
+// Every input has a clear outcome: it is stored byte for byte, and then answered or refused with a reason; invalid input
+// is refused and not stored.
 func TestBadInputHasAClearOutcome(t *testing.T) {
 	t.Parallel()
 	prose := strings.Repeat("The quick brown fox jumps over the lazy dog, and then it rains. ", 1<<14)

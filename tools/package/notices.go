@@ -18,7 +18,7 @@ import (
 type component struct{ name, version, dir string }
 
 // writeNotices collects the licences of everything that is compiled into the program, as they require. A component
-// fails the build if it has neither a licence file nor a package.json that names its licence.
+// fails the build if it has neither a licence file nor a package.json that declares its licence.
 func writeNotices(p *project, in inputs, out string) error {
 	modules, err := p.goModules(in.tags)
 	if err != nil {
@@ -29,7 +29,7 @@ func writeNotices(p *project, in inputs, out string) error {
 		return err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s contains the work of others. These are their licences.\n", p.Info.ProductName)
+	fmt.Fprintf(&b, "%s includes third-party software under the following licences.\n", p.Info.ProductName)
 	for _, c := range slices.Concat(modules, packages) {
 		texts, err := c.licences()
 		if err != nil {
@@ -125,14 +125,14 @@ func (c component) licences() ([]string, error) {
 	if len(out) > 0 {
 		return out, nil
 	}
-	if name := c.namedLicence(); name != "" {
-		return []string{"Its package contains no licence text. It names its licence: " + name}, nil
+	if name := c.declaredLicence(); name != "" {
+		return []string{"Its package contains no licence text. It declares the licence: " + name}, nil
 	}
 	return nil, fmt.Errorf("%s %s has no licence file in %s", c.name, c.version, c.dir)
 }
 
-// namedLicence returns the licence that an npm package names in package.json; empty for other components.
-func (c component) namedLicence() string {
+// declaredLicence returns the licence that an npm package declares in package.json; empty for other components.
+func (c component) declaredLicence() string {
 	data, err := os.ReadFile(filepath.Join(c.dir, "package.json"))
 	if err != nil {
 		return ""

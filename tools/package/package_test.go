@@ -130,7 +130,7 @@ func TestAComponentWithoutALicenceFails(t *testing.T) {
 		{"LICENSE", "be kind\n", "be kind"},
 		{"license.md", "be kind", "be kind"},
 		{"COPYING", "be kind", "be kind"},
-		{"package.json", `{"license":"MIT"}`, "names its licence: MIT"},
+		{"package.json", `{"license":"MIT"}`, "declares the licence: MIT"},
 		{"package.json", `{}`, ""},
 		{"licence.go", "package x", ""},
 		{"README", "MIT", ""},

@@ -173,8 +173,8 @@ func (m *memo) grams(w *word, lower string) {
 	}
 }
 
-// parts are the words inside an identifier: for parseHTTPHeader they are parse, HTTP and Header. None if it is a
-// single word.
+// parts splits an identifier into its words: parseHTTPHeader into parse, HTTP and Header. It returns nil for a single
+// word.
 func parts(s string) []string {
 	var out []string
 	runes := []rune(s)

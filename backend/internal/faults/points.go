@@ -18,7 +18,7 @@ var named = []string{
 	"turn.batch_committed",  // every call of a step has its result; the model was not called again yet
 	"turn.settled",          // after TX-A, before its journals are pruned
 	"turn.pruned",           // after each journal that is deleted
-	"recover.settled",       // like turn.settled, for a turn settled by recovery
+	"recover.settled",       // like turn.settled, for a turn resolved by recovery
 	"import.part",           // between two parts of an imported conversation
 	"store.migration",       // before each migration, and after the last
 	"restore.step",          // after each of the twelve steps of a restore

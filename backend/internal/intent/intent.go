@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// Kind is what a sentence states.
+// Kind is the kind of a statement.
 type Kind string
 
 const (
@@ -100,9 +100,9 @@ func joinedCueTable() map[Kind][]string {
 	return table
 }
 
-// Of classifies a sentence by its cue words; kind is empty if it has none. states is false for questions and single
-// words, which state nothing.
-func Of(sentence string) (kind Kind, states bool) {
+// Of classifies a sentence by its cue words; kind is empty if it has none. isStatement is false for questions and
+// single words.
+func Of(sentence string) (kind Kind, isStatement bool) {
 	if last, _ := utf8.DecodeLastRuneInString(sentence); strings.ContainsRune("?？؟", last) {
 		return "", false
 	}

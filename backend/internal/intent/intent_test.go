@@ -8,8 +8,8 @@ import (
 
 func TestOf(t *testing.T) {
 	cases := map[string]struct {
-		kind   intent.Kind
-		states bool
+		kind        intent.Kind
+		isStatement bool
 	}{
 		"We decided on SQLite.":            {intent.Decision, true},
 		"OK, let’s go with Postgres then.": {intent.Decision, true},
@@ -27,8 +27,8 @@ func TestOf(t *testing.T) {
 		"":                                 {"", false},
 	}
 	for sentence, want := range cases {
-		if kind, states := intent.Of(sentence); kind != want.kind || states != want.states {
-			t.Errorf("%q: %q, %v; want %q, %v", sentence, kind, states, want.kind, want.states)
+		if kind, isStatement := intent.Of(sentence); kind != want.kind || isStatement != want.isStatement {
+			t.Errorf("%q: %q, %v; want %q, %v", sentence, kind, isStatement, want.kind, want.isStatement)
 		}
 	}
 }

@@ -144,7 +144,7 @@ func (w *writer) writeServices(services []string) error {
 		}
 		fmt.Fprint(w, "}\n")
 	}
-	fmt.Fprint(w, "\n/** What the program binds. Each call rejects with a BackendError: what happened, and what to do. */\nexport interface Services {\n")
+	fmt.Fprint(w, "\n/** The services that the program binds. A failed call rejects with a BackendError: what happened, and what to do. */\nexport interface Services {\n")
 	for _, service := range services {
 		fmt.Fprintf(w, "  readonly %s: %sService;\n", lowerFirst(service), service)
 	}

@@ -274,7 +274,7 @@ func (r *restoring) unpack(db *gorm.DB) error {
 	return syncDir(streams)
 }
 
-// upgrade opens the copy the way the program does, which migrates it to the present schema, and verifies it. A
+// upgrade opens the copy the way the program does, which migrates it to the current schema, and verifies it. A
 // failing upgrade cannot affect the current data this way.
 func (r *restoring) upgrade(ctx context.Context) error {
 	c, open, err := r.open(ctx, ArchiveOptions{DataDir: r.staging, Clock: r.clock, Logger: r.log}, r.steps)

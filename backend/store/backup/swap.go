@@ -110,7 +110,7 @@ func (a *Archive) carryOut(w Swap) (config string, err error) {
 }
 
 // putConfig installs the backup's configuration if there is none, and returns its path. An existing configuration is
-// the user's present choice and stays; the backup's is then quarantined, as it is if the configuration folder is
+// the user's current choice and stays; the backup's is then quarantined, as it is if the configuration folder is
 // not writable: that must not block access to the data.
 func (a *Archive) putConfig(staging, aside string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(staging, schema.ConfigName))

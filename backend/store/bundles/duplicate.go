@@ -171,19 +171,24 @@ func (c *copier) settings(id chat.SessionID) error {
 	return records.SetSettings(c.Tx, id, own)
 }
 
-// history writes the turns again, creates each state summary once its turns are final, and pins after each turn what
-// was pinned then.
+// history writes the turns again, creates each state summary where it was created, at the earliest once its turns are
+// final, and pins after each turn what was pinned then. Nothing moves the time past the next turn, so that each turn has
+// the time of its original.
 func (c *copier) history() error {
 	states, pins := c.from.states, slices.SortedStableFunc(slices.Values(c.from.pins), func(a, b records.Pinned) int { return int(a.AfterTurnSeq - b.AfterTurnSeq) })
 	for i := 0; ; i++ {
 		last := i == len(c.from.turns) // the pins after a turn that is left out are still copied
 		var err error
-		for len(states) > 0 && (last || c.from.covers[states[0].ID] <= int64(i)) && err == nil {
+		for len(states) > 0 && (last || c.from.covers[states[0].ID] <= int64(i) && !states[0].CreatedAt.After(c.from.turns[i].CreatedAt)) && err == nil {
 			err = c.state(states[0])
 			states = states[1:]
 		}
 		for len(pins) > 0 && (last || pins[0].AfterTurnSeq <= int64(i)) && err == nil {
-			err = c.pin(pins[0])
+			at := schema.ParseTime(pins[0].CreatedAt)
+			if !last && at.After(c.from.turns[i].CreatedAt) { // it was edited later
+				at = c.from.turns[i].CreatedAt
+			}
+			err = c.pin(pins[0], at)
 			pins = pins[1:]
 		}
 		if err != nil || last {
@@ -218,13 +223,13 @@ func (c *copier) state(st chat.State) error {
 	return err
 }
 
-// pin pins a fact again, with its present text.
-func (c *copier) pin(p records.Pinned) error {
+// pin pins a fact again, with its current text.
+func (c *copier) pin(p records.Pinned, at time.Time) error {
 	segs, err := core.Segments(c.DB, chat.BranchID(c.branch.ID))
 	if err != nil {
 		return err
 	}
-	c.setTime(schema.Moment(p.CreatedAt))
+	c.setTime(at)
 	row, err := records.InsertPin(c.Tx, segs, schema.PinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
 	c.pins[p.First] = row.ID
 	return err

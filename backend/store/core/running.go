@@ -28,7 +28,7 @@ func (s *Core) IsRunning(id chat.TurnID) bool {
 	return s.running[id]
 }
 
-// RunningTurns are those that this process accepted or resumed and has not finished.
+// RunningTurns returns the turns that this process accepted or resumed and has not finished.
 func (s *Core) RunningTurns() []chat.TurnID {
 	s.mu.Lock()
 	defer s.mu.Unlock()

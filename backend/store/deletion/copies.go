@@ -16,21 +16,23 @@ import (
 type target struct{ kind, id string }
 
 // copies finds the turns of other sessions with the messages that are deleted. A duplicate does not record its
-// original, and may itself be a duplicate of a copy, or of an imported session; but each turn of a copy has the time of
-// its original, and its question or answer. (A question with a document names the copy's document, so its hash
-// differs.)
+// original, and may itself be a duplicate of a copy, or of an imported session; but each turn of a copy has the question
+// and the answer of its original, or one of them and its time. (A question with a document names the copy's document, so
+// its hash differs. Earlier versions gave some turns of a duplicate another time.)
 //
 // The result is a part of a query and its arguments; s is the other session, t its turn.
 func (d target) copies() (from string, args map[string]any, err error) {
 	_, shell, err := schema.EncodeMessage(chat.UserText(DeletedMark))
-	where := `o.session_id = @id`
+	where := ` AND t.session_id <> o.session_id AND t.user_hash <> @shell WHERE o.session_id = @id`
 	if d.kind == chat.DeletionTurn {
-		where = `o.id = @id`
+		where = ` AND t.session_id <> o.session_id AND t.user_hash <> @shell WHERE o.id = @id`
 	}
-	return ` FROM turns o
-		JOIN turns t ON t.created_at = o.created_at AND t.session_id <> o.session_id AND t.user_hash <> @shell
-		  AND (t.user_hash = o.user_hash OR t.assistant_hash = o.assistant_hash)
-		JOIN sessions s ON s.id = t.session_id WHERE ` + where, map[string]any{"shell": shell, "id": d.id}, err
+	// Two joins with equal columns, for which SQLite builds an index, instead of one with alternatives.
+	return ` FROM (
+		SELECT t.id FROM turns o JOIN turns t ON t.created_at = o.created_at AND (t.user_hash = o.user_hash OR t.assistant_hash = o.assistant_hash)` + where + `
+		UNION
+		SELECT t.id FROM turns o JOIN turns t ON t.assistant_hash = o.assistant_hash AND t.user_hash = o.user_hash` + where + `
+		) c JOIN turns t ON t.id = c.id JOIN sessions s ON s.id = t.session_id`, map[string]any{"shell": shell, "id": d.id}, err
 }
 
 // findCopies finds the other sessions with the messages of a deletion's subject.

@@ -64,7 +64,7 @@ type Operation struct {
 // errPreview rolls back a preview.
 var errPreview = errors.New("a preview")
 
-// DeletionPreview reports what Delete would remove. It runs the deletion and rolls it back, so the counts are those of
+// PreviewDeletion reports what Delete would remove. It runs the deletion and rolls it back, so the counts are those of
 // the receipts.
 func (s *Deletion) PreviewDeletion(ctx context.Context, kind, id string, copies ...chat.SessionID) (chat.DeletionPreview, error) {
 	targets, included, err := s.withCopies(ctx, target{kind, id}, copies)
@@ -218,7 +218,7 @@ func NewOperation(s *Deletion, t *core.Tx, kind, id string) (*Operation, error) 
 	return e, err
 }
 
-// allNames returns the present and former names of a session, from its ledger and from the program that it was imported
+// allNames returns the current and former names of a session, from its ledger and from the program that it was imported
 // from.
 func (e *Operation) allNames(s schema.SessionRow) ([]string, error) {
 	names := []string{s.Title}

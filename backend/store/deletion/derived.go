@@ -177,7 +177,7 @@ func (x *turnDeletion) summaries() error {
 	return nil
 }
 
-// names removes present and past names of the session and its branches that share words with the deleted text: most
+// names removes current and past names of the session and its branches that share words with the deleted text: most
 // are derived from a message. Words that remain in other turns of the session reveal nothing.
 func (x *turnDeletion) names() error {
 	session := chat.SessionID(x.subject.Session)
@@ -274,7 +274,7 @@ func (x *turnDeletion) ownWords() (WordSet, error) {
 	return own, nil
 }
 
-// shortestLine is the minimum length of an deleted line at which a draft that contains it counts as a copy.
+// shortestLine is the minimum length of a deleted line at which a draft that contains it counts as a copy.
 const shortestLine = 8
 
 // unsent removes unsent and queued messages that repeat the deleted text, and edits of the turns.

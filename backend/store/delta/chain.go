@@ -23,7 +23,7 @@ import (
 // no further than the next key frame.
 //
 // A committed base never changes: requests never do (the mark of a request that was left out of a bundle may be
-// replaced by the request, but is too short to be a base), and a manifest becomes a base only once its turn is settled.
+// replaced by the request, but is too short to be a base), and a manifest becomes a base only once its turn has ended.
 // A base cannot be deleted before its dependents, which the links name.
 
 // MaxChain is the maximum length of a chain, including its key frame.

@@ -152,7 +152,7 @@ func (s *Sources) readMessages(chunks []schema.ChunkRow) error {
 		if err := found.Scan(&key.turn, &key.role, &source.seq, &at, &message); err != nil {
 			return err
 		}
-		source.at = schema.Moment(at)
+		source.at = schema.ParseTime(at)
 		if message != nil {
 			m, _ := schema.DecodeMessage(key.role, *message) // an unreadable message contains no chunk's text
 			source.text, source.speaker = m.IndexedText(), m.Name

@@ -14,7 +14,7 @@ import (
 
 // Play applies an event at the event's time.
 func (a *Applier) Play(e ledger.Event, contents []bundle.Content) error {
-	a.Now, a.contents = schema.Moment(e.CreatedAt), contents
+	a.Now, a.contents = schema.ParseTime(e.CreatedAt), contents
 	if err := a.FlushStep(e); err != nil {
 		return err
 	}

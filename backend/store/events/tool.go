@@ -171,7 +171,7 @@ func (r BatchRow) ToLedgerRecord() *ledger.ToolBatch {
 func (r BatchRow) Batch() chat.ToolBatch {
 	return chat.ToolBatch{
 		ID: chat.ToolBatchID(r.ID), TurnID: chat.TurnID(r.TurnID), StepID: chat.StepID(r.StepID), State: chat.BatchState(r.State),
-		CreatedAt: schema.Moment(r.CreatedAt),
+		CreatedAt: schema.ParseTime(r.CreatedAt),
 	}
 }
 
@@ -180,8 +180,8 @@ func (r CallRow) Record() chat.CallRecord {
 	c := chat.CallRecord{
 		ID: chat.ToolCallID(r.ID), BatchID: chat.ToolBatchID(r.BatchID), Ordinal: r.Ordinal, UseID: r.CallID, Name: r.Name, Source: r.Source,
 		Tool: r.Tool, Definition: r.DefinitionHash, Effects: r.Effects, Arguments: chat.RawJSON([]byte(r.Arguments)),
-		State: chat.ToolCallState(r.State), Decision: chat.ToolDecision(r.Decision), DecidedAt: schema.MomentOrNil(r.DecidedAt), Runs: r.Runs,
-		StartedAt: schema.MomentOrNil(r.StartedAt), EndedAt: schema.MomentOrNil(r.EndedAt), Reason: chat.UnknownReason(r.Reason),
+		State: chat.ToolCallState(r.State), Decision: chat.ToolDecision(r.Decision), DecidedAt: schema.ParseTimeOrNil(r.DecidedAt), Runs: r.Runs,
+		StartedAt: schema.ParseTimeOrNil(r.StartedAt), EndedAt: schema.ParseTimeOrNil(r.EndedAt), Reason: chat.UnknownReason(r.Reason),
 	}
 	if strings.HasPrefix(r.Redactions, "[") {
 		_ = json.Unmarshal([]byte(r.Redactions), &c.Redactions)

@@ -122,7 +122,7 @@ type Importer struct {
 // branchTip is the end of a branch, as found and as the import extends it.
 type branchTip struct {
 	id      chat.BranchID // empty until the branch is created
-	tip     int64         // turn_seq of its last turn, or of its fork
+	lastSeq int64         // turn_seq of its last turn, or of its fork
 	epoch   int64
 	head    chat.StateID
 	summary *string // of its head, nil: not read yet
@@ -131,7 +131,7 @@ type branchTip struct {
 
 // turnPosition is the position of a turn.
 type turnPosition struct {
-	on      *branchTip
+	tip     *branchTip
 	id      chat.TurnID
 	seq     int64
 	at      time.Time
@@ -170,8 +170,8 @@ func (m *Importer) run() error {
 func (m *Importer) forget(part ImportPart) {
 	for i, run := range part.runs {
 		m.positions[run.turns[len(run.turns)-1].Key].summary = nil
-		if i < len(part.runs)-1 && run.on != part.runs[len(part.runs)-1].on {
-			run.on.summary = nil
+		if i < len(part.runs)-1 && run.tip != part.runs[len(part.runs)-1].tip {
+			run.tip.summary = nil
 		}
 	}
 }
@@ -284,7 +284,7 @@ func (m *Importer) loadSession(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	m.latest = schema.Latest(m.latest, schema.Moment(row.UpdatedAt))
+	m.latest = schema.Latest(m.latest, schema.ParseTime(row.UpdatedAt))
 	branches, err := sqlite.All[struct {
 		ID        chat.BranchID
 		Label     string
@@ -302,7 +302,7 @@ func (m *Importer) loadSession(db *gorm.DB) error {
 		return err
 	}
 	for _, b := range branches {
-		m.tips[b.ID] = &branchTip{id: b.ID, tip: b.Tip, epoch: b.Epoch, head: b.HeadState, closed: b.Closed}
+		m.tips[b.ID] = &branchTip{id: b.ID, lastSeq: b.Tip, epoch: b.Epoch, head: b.HeadState, closed: b.Closed}
 		m.labels[b.Label] = true
 		if b.Root {
 			m.main = m.tips[b.ID]
@@ -326,10 +326,10 @@ func (m *Importer) loadTurns(db *gorm.DB) error {
 	}
 	byKey := make(map[string]*turnPosition, len(rows))
 	for _, r := range rows {
-		byKey[r.Key] = &turnPosition{on: m.tips[r.BranchID], id: r.ID, seq: r.TurnSeq, at: schema.Moment(r.CreatedAt)}
+		byKey[r.Key] = &turnPosition{tip: m.tips[r.BranchID], id: r.ID, seq: r.TurnSeq, at: schema.ParseTime(r.CreatedAt)}
 	}
 	for i := range m.Conversation.Turns {
-		if p := byKey[keyTurn+m.Conversation.Turns[i].ContentKey]; p != nil && p.on != nil {
+		if p := byKey[keyTurn+m.Conversation.Turns[i].ContentKey]; p != nil && p.tip != nil {
 			m.positions[m.Conversation.Turns[i].Key] = p
 		}
 	}

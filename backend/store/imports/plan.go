@@ -17,7 +17,7 @@ type ImportPart struct {
 
 // importRun is a series of consecutive turns of one branch that one state summary commits.
 type importRun struct {
-	on    *branchTip
+	tip   *branchTip
 	forks bool
 	from  *turnPosition // the turn before; nil: the run begins the conversation
 	label string
@@ -60,9 +60,9 @@ func (m *Importer) Plan() (ImportPart, error) {
 		if run != open {
 			part.runs = append(part.runs, run)
 		}
-		run.on.tip++
+		run.tip.lastSeq++
 		run.turns = append(run.turns, t)
-		m.positions[t.Key] = &turnPosition{on: run.on, seq: run.on.tip}
+		m.positions[t.Key] = &turnPosition{tip: run.tip, seq: run.tip.lastSeq}
 		m.addQuestion(t)
 		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.Conversation.Current { // a state summary ends at each fork, so that each branch has one to build on
 			open = nil
@@ -83,20 +83,20 @@ func (m *Importer) place(t *transfer.Turn, open *importRun) *importRun {
 		if m.main == nil {
 			m.main = &branchTip{}
 		}
-		if m.main.tip == 0 && !m.main.closed {
-			return &importRun{on: m.main}
+		if m.main.lastSeq == 0 && !m.main.closed {
+			return &importRun{tip: m.main}
 		}
-	case before.on.tip == before.seq && !before.on.closed && t.Parent != m.Conversation.Current:
-		if open != nil && open.on == before.on {
+	case before.tip.lastSeq == before.seq && !before.tip.closed && t.Parent != m.Conversation.Current:
+		if open != nil && open.tip == before.tip {
 			return open
 		}
-		return &importRun{on: before.on, from: before}
+		return &importRun{tip: before.tip, from: before}
 	}
-	run := &importRun{on: &branchTip{}, forks: true, from: before}
+	run := &importRun{tip: &branchTip{}, forks: true, from: before}
 	if before != nil {
-		run.on.tip = before.seq
+		run.tip.lastSeq = before.seq
 	}
-	run.label = m.label(t, run.on.tip+1)
+	run.label = m.label(t, run.tip.lastSeq+1)
 	return run
 }
 
@@ -154,11 +154,11 @@ func (m *Importer) summarize(part ImportPart) error {
 		}
 		turns := m.toSummarize(run)
 		if len(turns) > 0 {
-			run.state = m.Rules.Summarize(*run.on.summary, pins, turns)
+			run.state = m.Rules.Summarize(*run.tip.summary, pins, turns)
 			run.state.Summary = strings.Clone(run.state.Summary)
-			run.on.summary = &run.state.Summary
+			run.tip.summary = &run.state.Summary
 		}
-		m.positions[run.turns[len(run.turns)-1].Key].summary = run.on.summary
+		m.positions[run.turns[len(run.turns)-1].Key].summary = run.tip.summary
 	}
 	return nil
 }
@@ -187,38 +187,38 @@ func (m *Importer) startFrom(run *importRun) ([]chat.Pin, error) {
 	switch {
 	case run.forks && run.from != nil:
 		return m.startFromFork(run)
-	case run.on.summary != nil: // written by this import; there are no pins
-	case run.on.id == "" || run.forks:
-		run.on.summary = &none
+	case run.tip.summary != nil: // written by this import; there are no pins
+	case run.tip.id == "" || run.forks:
+		run.tip.summary = &none
 		return nil, nil
 	default:
-		st, err := m.Store.records.State(m.Ctx, run.on.head)
+		st, err := m.Store.records.State(m.Ctx, run.tip.head)
 		if err != nil {
 			return nil, err
 		}
-		run.on.summary = &st.Summary
+		run.tip.summary = &st.Summary
 	}
-	if run.on.id == "" {
+	if run.tip.id == "" {
 		return nil, nil
 	}
-	return m.Store.records.Pins(m.Ctx, run.on.id)
+	return m.Store.records.Pins(m.Ctx, run.tip.id)
 }
 
 // startFromFork is like startFrom, for a run that forks off after a turn. If this import created a state summary that
 // ends with that turn, it is used; otherwise the turns missing in the base are summarized for the fork.
 func (m *Importer) startFromFork(run *importRun) ([]chat.Pin, error) {
 	if run.from.summary != nil {
-		run.on.summary = run.from.summary
-		if run.from.on.id == "" {
+		run.tip.summary = run.from.summary
+		if run.from.tip.id == "" {
 			return nil, nil
 		}
-		return m.Store.records.Pins(m.Ctx, run.from.on.id)
+		return m.Store.records.Pins(m.Ctx, run.from.tip.id)
 	}
-	pins, err := m.Store.records.Pins(m.Ctx, run.from.on.id)
+	pins, err := m.Store.records.Pins(m.Ctx, run.from.tip.id)
 	if err != nil {
 		return nil, err
 	}
-	base, turns, err := m.Store.records.ForkBase(m.Ctx, run.from.on.id, run.from.id)
+	base, turns, err := m.Store.records.ForkBase(m.Ctx, run.from.tip.id, run.from.id)
 	if err != nil {
 		return nil, err
 	}
@@ -227,6 +227,6 @@ func (m *Importer) startFromFork(run *importRun) ([]chat.Pin, error) {
 		run.gap = &chat.ForkState{Summary: st.Summary, PinnedFacts: st.PinnedFacts, TokenCount: st.TokenCount}
 		base.Summary = st.Summary
 	}
-	run.on.summary = &base.Summary
+	run.tip.summary = &base.Summary
 	return pins, nil
 }

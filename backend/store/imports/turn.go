@@ -25,7 +25,7 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	}
 	started, ended := w.turnTimes(t)
 	w.Now = started
-	row, err := records.Accept(w.m.Store.Core, w.Tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.retryOf(t)})
+	row, err := records.Accept(w.m.Store.Core, w.Tx, chat.Acceptance{BranchID: r.tip.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.retryOf(t)})
 	if err != nil {
 		return "", err
 	}

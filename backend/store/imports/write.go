@@ -133,21 +133,21 @@ func (w *importTx) run(r *importRun) error {
 func (w *importTx) fork(r *importRun) error {
 	p := chat.ForkPoint{SessionID: w.m.Session, Branch: w.m.main.id, Label: r.label, Fallback: r.gap}
 	if r.from != nil {
-		p.Branch, p.After = r.from.on.id, r.from.id
+		p.Branch, p.After = r.from.tip.id, r.from.id
 	}
 	b, err := records.Fork(w.Tx, p)
 	if err != nil {
 		return err
 	}
-	r.on.id, r.on.epoch, r.on.head = chat.BranchID(b.ID), b.Epoch, chat.StateID(b.HeadState)
-	w.m.tips[r.on.id] = r.on
+	r.tip.id, r.tip.epoch, r.tip.head = chat.BranchID(b.ID), b.Epoch, chat.StateID(b.HeadState)
+	w.m.tips[r.tip.id] = r.tip
 	w.branches++
 	return nil
 }
 
 // checkTip refuses a branch that was continued since it was read.
 func (w *importTx) checkTip(r *importRun) error {
-	b, err := schema.BranchByID(w.DB, r.on.id)
+	b, err := schema.BranchByID(w.DB, r.tip.id)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (w *importTx) checkTip(r *importRun) error {
 	if err != nil {
 		return err
 	}
-	if tip != w.m.positions[r.turns[0].Key].seq-1 || b.Epoch != r.on.epoch || b.ArchivedAt != nil {
+	if tip != w.m.positions[r.turns[0].Key].seq-1 || b.Epoch != r.tip.epoch || b.ArchivedAt != nil {
 		return sqlite.Conflict("The branch has changed in the meantime.").WithHint("import the file again")
 	}
 	return nil
@@ -164,14 +164,14 @@ func (w *importTx) checkTip(r *importRun) error {
 // commitRun creates the state of the run's turns, and queues them for the index behind other work that is due.
 func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
 	st, err := records.Commit(w.Tx, chat.Commit{
-		BranchID: r.on.id, Epoch: r.on.epoch, Turns: turns, Summary: r.state.Summary, PinnedFacts: r.state.PinnedFacts,
+		BranchID: r.tip.id, Epoch: r.tip.epoch, Turns: turns, Summary: r.state.Summary, PinnedFacts: r.state.PinnedFacts,
 		TokenCount: r.state.TokenCount, Origin: chat.StateFallback, Validation: r.state.Validation,
 	})
 	if err != nil {
 		return err
 	}
-	r.on.epoch++
-	r.on.head = chat.StateID(st.ID)
+	r.tip.epoch++
+	r.tip.head = chat.StateID(st.ID)
 	keys := lists.Map(turns, func(id chat.TurnID) string { return queue.JobKey(chat.JobIndexTurn, string(id)) })
 	list, err := chat.MarshalJSON(keys)
 	if err != nil {
@@ -218,7 +218,7 @@ func (w *importTx) activateCurrent() (chat.BranchID, error) {
 	active := chat.BranchID(row.ActiveBranch)
 	target := active
 	if p := w.m.positions[w.m.Conversation.Current]; p != nil {
-		target = p.on.id
+		target = p.tip.id
 	}
 	if target == active || w.m.finished && active != w.m.lastBranch {
 		return active, nil

@@ -14,13 +14,13 @@ import (
 // Maintenance keeps the database small and fast, and reports its size.
 type Maintenance struct {
 	*core.Core
-	Settled sizeCache
+	FinalSizes sizeCache
 }
 
 // New returns the maintenance of an open database.
 func New(c *core.Core) *Maintenance {
 	u := &Maintenance{Core: c}
-	c.OnForget = append(c.OnForget, u.Settled.Clear)
+	c.OnForget = append(c.OnForget, u.FinalSizes.Clear)
 	return u
 }
 
@@ -44,22 +44,22 @@ func (s *Maintenance) PutSetting(ctx context.Context, key, value string) error {
 
 // Stats are counts of the stored data, and its size.
 type Stats struct {
-	Sessions int   `json:"sessions"`
-	Branches int   `json:"branches"`
-	Turns    int   `json:"turns"`
-	Pending  int   `json:"pending"`
-	Steps    int   `json:"steps"`
-	States   int   `json:"states"`
-	Pins     int   `json:"pins"` // every version, in effect or not
-	Chunks   int   `json:"chunks"`
-	Units    int   `json:"units"`
-	Vectors  int   `json:"vectors"` // of all namespaces
-	Spaces   int   `json:"namespaces"`
-	Events   int   `json:"events"`
-	Jobs     int   `json:"jobs"`      // not done
-	DeadJobs int   `json:"dead_jobs"` // the failed ones of them
-	Schema   int64 `json:"schema"`
-	Bytes    int64 `json:"bytes"` // database and its log on disk
+	Sessions   int   `json:"sessions"`
+	Branches   int   `json:"branches"`
+	Turns      int   `json:"turns"`
+	Pending    int   `json:"pending"`
+	Steps      int   `json:"steps"`
+	States     int   `json:"states"`
+	Pins       int   `json:"pins"` // every version, in effect or not
+	Chunks     int   `json:"chunks"`
+	Units      int   `json:"units"`
+	Vectors    int   `json:"vectors"` // of all namespaces
+	Spaces     int   `json:"namespaces"`
+	Events     int   `json:"events"`
+	Jobs       int   `json:"jobs"`      // not done
+	FailedJobs int   `json:"dead_jobs"` // the failed ones of them
+	Schema     int64 `json:"schema"`
+	Bytes      int64 `json:"bytes"` // database and its log on disk
 }
 
 // Stats counts the stored data.

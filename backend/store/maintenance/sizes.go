@@ -16,11 +16,11 @@ import (
 // uncounted is the Tokens of a turn that was not counted yet.
 const uncounted = -1
 
-// sizeCache holds the sizes of the settled beginnings of lineages: turns that are committed and counted, or failed.
+// sizeCache holds the sizes of the final beginnings of lineages: turns that are committed and counted, or failed.
 // Neither ever changes, so a lineage of 10 000 turns is read once, and later only its newest turns.
 type sizeCache struct {
 	mu       sync.Mutex
-	Lineages map[sizeKey]settled
+	Lineages map[sizeKey]finalSizes
 	used     int // counts uses; the least recently used lineage is evicted
 }
 
@@ -29,8 +29,8 @@ type sizeKey struct {
 	encoding string
 }
 
-// settled is the measured beginning of a lineage: its finalized turns up to seq.
-type settled struct {
+// finalSizes is the measured beginning of a lineage: its finalized turns up to seq.
+type finalSizes struct {
 	sizes []chat.TurnSize // never changed again
 	seq   int64
 	used  int
@@ -39,7 +39,7 @@ type settled struct {
 // MaxLineages limits the cache; a lineage of 10 000 turns takes under 1 MB.
 const MaxLineages = 8
 
-func (c *sizeCache) get(k sizeKey) settled {
+func (c *sizeCache) get(k sizeKey) finalSizes {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.Lineages[k]
@@ -51,11 +51,11 @@ func (c *sizeCache) get(k sizeKey) settled {
 	return s
 }
 
-func (c *sizeCache) put(k sizeKey, s settled) {
+func (c *sizeCache) put(k sizeKey, s finalSizes) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.Lineages == nil {
-		c.Lineages = map[sizeKey]settled{}
+		c.Lineages = map[sizeKey]finalSizes{}
 	}
 	if s.seq <= c.Lineages[k].seq {
 		return
@@ -100,8 +100,8 @@ func (r sizeRow) size() chat.TurnSize {
 	return s
 }
 
-// settled reports whether the row never changes again.
-func (r sizeRow) settled() bool {
+// isFinal reports whether the row never changes again.
+func (r sizeRow) isFinal() bool {
 	return chat.Phase(r.Phase) == chat.PhaseFailed || r.Committed && r.Tokens != nil
 }
 
@@ -109,7 +109,7 @@ func (r sizeRow) settled() bool {
 // sets it (SPEC 6).
 func (s *Maintenance) Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error) {
 	key := sizeKey{branch, encoding}
-	have := s.Settled.get(key)
+	have := s.FinalSizes.get(key)
 	var rows []sizeRow
 	err := s.Read(ctx, "turn.sizes", func(db *gorm.DB) error {
 		segs, err := core.Segments(db, branch)
@@ -125,8 +125,8 @@ func (s *Maintenance) Sizes(ctx context.Context, branch chat.BranchID, encoding 
 	return s.joinSizes(key, have, rows), nil
 }
 
-// joinSizes joins the settled beginning and the rest, and extends the settled part if possible.
-func (s *Maintenance) joinSizes(key sizeKey, have settled, rows []sizeRow) []chat.TurnSize {
+// joinSizes joins the final beginning and the rest, and extends the final part if possible.
+func (s *Maintenance) joinSizes(key sizeKey, have finalSizes, rows []sizeRow) []chat.TurnSize {
 	out := append(make([]chat.TurnSize, 0, len(have.sizes)+len(rows)), have.sizes...)
 	fixed, seq := len(out), have.seq
 	contiguous := true
@@ -134,12 +134,12 @@ func (s *Maintenance) joinSizes(key sizeKey, have settled, rows []sizeRow) []cha
 		if chat.Phase(r.Phase).Finalized() {
 			out = append(out, r.size())
 		}
-		if contiguous = contiguous && r.settled(); contiguous {
+		if contiguous = contiguous && r.isFinal(); contiguous {
 			fixed, seq = len(out), r.TurnSeq
 		}
 	}
 	if seq > have.seq {
-		s.Settled.put(key, settled{sizes: slices.Clone(out[:fixed]), seq: seq})
+		s.FinalSizes.put(key, finalSizes{sizes: slices.Clone(out[:fixed]), seq: seq})
 	}
 	return out
 }
@@ -196,7 +196,7 @@ func (s *Maintenance) PutSizes(ctx context.Context, encoding string, sizes []cha
 		return err
 	})
 	if err == nil && corrected {
-		s.Settled.Clear()
+		s.FinalSizes.Clear()
 	}
 	return err
 }

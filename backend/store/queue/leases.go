@@ -78,7 +78,7 @@ func (s *Queue) NextJob(ctx context.Context, types ...chat.JobType) (time.Durati
 	if err != nil || len(due) == 0 {
 		return 0, false, err
 	}
-	return min(max(0, schema.Moment(due[0]).Sub(now)), chat.MaxJobPause), true, nil
+	return min(max(0, schema.ParseTime(due[0]).Sub(now)), chat.MaxJobPause), true, nil
 }
 
 // RenewJob extends a job's lease while it is worked on. A lost lease is an error for which chat.LeaseLost is true. A
@@ -163,7 +163,7 @@ func capJobs(t *core.Tx) error {
 		return err
 	}
 	for _, r := range late {
-		pause := min(max(0, schema.Moment(r.RunAfter).Sub(schema.Moment(r.UpdatedAt))), chat.MaxJobPause)
+		pause := min(max(0, schema.ParseTime(r.RunAfter).Sub(schema.ParseTime(r.UpdatedAt))), chat.MaxJobPause)
 		err := t.Run(`UPDATE jobs SET run_after = CASE state WHEN 'queued' THEN ? ELSE run_after END,
 			lease_until = CASE state WHEN 'running' THEN ? END, updated_at = ? WHERE id = ?`,
 			chat.FormatTime(t.Now.Add(pause)), chat.FormatTime(t.Now.Add(chat.MaxJobLease)), t.Stamp(), r.ID)

@@ -16,7 +16,7 @@ import (
 )
 
 // forkedAt returns the lineage of a branch that forks off now after a turn_seq: without branches that begin at that
-// point, and with the last branch's present pins.
+// point, and with the last branch's current pins.
 func forkedAt(segs []core.Segment, seq int64) []core.Segment {
 	var out []core.Segment
 	for i, g := range segs {
@@ -69,7 +69,7 @@ func branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.BranchSummary,
 func (r branchSummaryRow) summary() chat.BranchSummary {
 	return chat.BranchSummary{
 		Branch: r.Row.Branch(), ForkSeq: r.Row.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
-		LastSeq: r.LastSeq, Covers: r.CoversSeq, UpdatedAt: schema.Moment(r.UpdatedAt),
+		LastSeq: r.LastSeq, Covers: r.CoversSeq, UpdatedAt: schema.ParseTime(r.UpdatedAt),
 	}
 }
 
@@ -131,7 +131,7 @@ func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 	return child, err
 }
 
-// forkAfter sets the fork turn, once that turn is settled. The parent is the branch that owns the turn, whichever
+// forkAfter sets the fork turn, once that turn has ended. The parent is the branch that owns the turn, whichever
 // descendant it was seen from.
 func forkAfter(t *core.Tx, child *schema.BranchRow, segs []core.Segment, after chat.TurnID) error {
 	turn, err := schema.TurnHead(t.DB, after)

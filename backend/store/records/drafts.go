@@ -24,7 +24,7 @@ func (r DraftRow) Draft() (chat.Draft, error) {
 	if err != nil {
 		return chat.Draft{}, sqlite.CorruptRecord("drafts", r.BranchID, err)
 	}
-	return chat.Draft{BranchID: chat.BranchID(r.BranchID), Message: m, UpdatedAt: schema.Moment(r.UpdatedAt)}, nil
+	return chat.Draft{BranchID: chat.BranchID(r.BranchID), Message: m, UpdatedAt: schema.ParseTime(r.UpdatedAt)}, nil
 }
 
 // Draft returns a branch's unsent text, if any.

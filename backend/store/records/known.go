@@ -122,14 +122,14 @@ func (r knownSource) known(db *gorm.DB, kind chat.KnownKind) ([]chat.Known, erro
 		if err != nil || strings.TrimSpace(state.Summary) == "" {
 			return nil, err
 		}
-		entry.ID, entry.Text, entry.At, entry.TurnSeq = state.ID, state.Summary, schema.Moment(state.CreatedAt), state.CoversSeq
+		entry.ID, entry.Text, entry.At, entry.TurnSeq = state.ID, state.Summary, schema.ParseTime(state.CreatedAt), state.CoversSeq
 		entry.TurnID, err = turnOn(db, segs, state.CoversSeq)
 		return []chat.Known{entry}, err
 	}
 	times, err := sqlite.All[string](db, `SELECT created_at FROM events WHERE session_id = ? AND type IN ('session_created', 'session_prompt_set', 'session_settings_set')
 		ORDER BY event_seq DESC LIMIT 1`, r.ID)
 	if len(times) > 0 {
-		entry.At = schema.Moment(times[0])
+		entry.At = schema.ParseTime(times[0])
 	}
 	return []chat.Known{entry}, err
 }
@@ -146,7 +146,7 @@ func knownPins(db *gorm.DB, segs []core.Segment, entry chat.Known) ([]chat.Known
 	out := make([]chat.Known, len(pins))
 	for i, p := range pins {
 		out[i] = entry
-		out[i].ID, out[i].Text, out[i].At, out[i].TurnSeq = p.ID, p.Text, schema.Moment(p.CreatedAt), p.AfterTurnSeq
+		out[i].ID, out[i].Text, out[i].At, out[i].TurnSeq = p.ID, p.Text, schema.ParseTime(p.CreatedAt), p.AfterTurnSeq
 		if source, ok := sources[p.First]; ok {
 			out[i].TurnID, out[i].TurnSeq = chat.TurnID(source.TurnID), source.TurnSeq
 			continue
@@ -182,7 +182,7 @@ func knownSuggestions(db *gorm.DB, entry chat.Known) ([]chat.Known, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i].At = schema.Moment(turn.CreatedAt)
+		out[i].At = schema.ParseTime(turn.CreatedAt)
 	}
 	return out, nil
 }

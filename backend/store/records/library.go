@@ -32,7 +32,7 @@ func (assistantRow) TableName() string { return "assistants" }
 func (r assistantRow) assistant() chat.Assistant {
 	return chat.Assistant{
 		ID: chat.AssistantID(r.ID), Name: r.Name, Instructions: r.Instructions, Model: r.Model, Temperature: r.Temperature,
-		Effort: r.Effort, ToolsMode: r.ToolsMode, CreatedAt: schema.Moment(r.CreatedAt), UpdatedAt: schema.Moment(r.UpdatedAt),
+		Effort: r.Effort, ToolsMode: r.ToolsMode, CreatedAt: schema.ParseTime(r.CreatedAt), UpdatedAt: schema.ParseTime(r.UpdatedAt),
 	}
 }
 
@@ -47,7 +47,7 @@ type savedPromptRow struct {
 func (savedPromptRow) TableName() string { return "saved_prompts" }
 
 func (r savedPromptRow) prompt() chat.SavedPrompt {
-	return chat.SavedPrompt{ID: chat.SavedPromptID(r.ID), Name: r.Name, Text: r.Text, CreatedAt: schema.Moment(r.CreatedAt), UpdatedAt: schema.Moment(r.UpdatedAt)}
+	return chat.SavedPrompt{ID: chat.SavedPromptID(r.ID), Name: r.Name, Text: r.Text, CreatedAt: schema.ParseTime(r.CreatedAt), UpdatedAt: schema.ParseTime(r.UpdatedAt)}
 }
 
 // Assistants returns all assistants, by name.
@@ -148,7 +148,7 @@ func (s *Records) DeleteAssistant(ctx context.Context, id chat.AssistantID) erro
 	})
 }
 
-// ApplyAssistant copies the present settings of an assistant to a session.
+// ApplyAssistant copies the current settings of an assistant to a session.
 func (s *Records) ApplyAssistant(ctx context.Context, session chat.SessionID, id chat.AssistantID) error {
 	return s.Write(ctx, "session.assistant", func(t *core.Tx) error { return applyAssistant(t, session, id) })
 }

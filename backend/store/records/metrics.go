@@ -149,7 +149,7 @@ func (s *Records) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.Tur
 	})
 	return lists.Map(rows, func(r measureRow) chat.TurnMeasure {
 		return chat.TurnMeasure{
-			TurnMetricsRow: r.Row.row(), Session: chat.SessionID(r.SessionID), Title: r.Title, Model: r.Model, At: schema.Moment(r.CreatedAt),
+			TurnMetricsRow: r.Row.row(), Session: chat.SessionID(r.SessionID), Title: r.Title, Model: r.Model, At: schema.ParseTime(r.CreatedAt),
 		}
 	}), err
 }

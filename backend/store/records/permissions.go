@@ -25,7 +25,7 @@ func (permissionRow) TableName() string { return "tool_permissions" }
 func (r permissionRow) permission() chat.ToolPermission {
 	return chat.ToolPermission{
 		Source: r.Source, Tool: r.Tool, Session: chat.SessionID(r.SessionID), Decision: chat.ToolDecision(r.Decision),
-		Definition: r.DefinitionHash, CreatedAt: schema.Moment(r.CreatedAt),
+		Definition: r.DefinitionHash, CreatedAt: schema.ParseTime(r.CreatedAt),
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *Records) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinitio
 		Current                      bool
 	}](ctx, s, "definition.list", `SELECT hash, accepted_at, definition, current FROM tool_definitions ORDER BY source, tool, accepted_at, hash`)
 	for _, r := range rows {
-		p := chat.PinnedDefinition{Hash: r.Hash, AcceptedAt: schema.Moment(r.AcceptedAt), Current: r.Current}
+		p := chat.PinnedDefinition{Hash: r.Hash, AcceptedAt: schema.ParseTime(r.AcceptedAt), Current: r.Current}
 		if json.Unmarshal([]byte(r.Definition), &p.ToolDefinition) != nil || p.ToolDefinition.Hash() != r.Hash {
 			continue // it is not what was accepted, so it needs a new decision
 		}
@@ -128,7 +128,7 @@ func (s *Records) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, 
 	return out, err
 }
 
-// MarkTool marks a tool, with its present definition, as having no effects; an empty hash removes the mark.
+// MarkTool marks a tool, with its current definition, as having no effects; an empty hash removes the mark.
 func (s *Records) MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string) error {
 	return s.Write(ctx, "mark.put", func(t *core.Tx) error {
 		err := t.Run(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)

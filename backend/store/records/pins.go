@@ -106,7 +106,7 @@ func (p Pinned) Pin(position int) chat.Pin {
 	return chat.Pin{
 		ID: chat.PinID(p.ID), SessionID: chat.SessionID(p.SessionID), BranchID: chat.BranchID(p.BranchID),
 		AfterTurn: p.AfterTurnSeq, Text: p.Text, Position: position, Replaces: chat.PinID(schema.Text(p.Replaces)),
-		Tokens: p.Tokens, Version: p.version, CreatedAt: schema.Moment(p.CreatedAt),
+		Tokens: p.Tokens, Version: p.version, CreatedAt: schema.ParseTime(p.CreatedAt),
 	}
 }
 

@@ -28,8 +28,8 @@ type grantRow struct{ Client, SessionID, Folder string }
 
 func (r clientRow) client() chat.Client {
 	return chat.Client{
-		Name: r.Name, Scope: chat.ClientScope(r.Scope), Remember: r.Remember, TokenAt: schema.MomentOrNil(r.TokenAt), Claims: r.Claims,
-		CreatedAt: schema.Moment(r.CreatedAt), SeenAt: schema.MomentOrNil(r.SeenAt),
+		Name: r.Name, Scope: chat.ClientScope(r.Scope), Remember: r.Remember, TokenAt: schema.ParseTimeOrNil(r.TokenAt), Claims: r.Claims,
+		CreatedAt: schema.ParseTime(r.CreatedAt), SeenAt: schema.ParseTimeOrNil(r.SeenAt),
 	}
 }
 
@@ -275,7 +275,7 @@ func (s *Records) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.Clie
 		q.Client, q.Client, q.Before, q.Before, limit)
 	for _, r := range rows {
 		if n := len(out); n == 0 || out[n-1].ID != r.ID {
-			out = append(out, chat.ClientAccess{ID: r.ID, At: schema.Moment(r.At), Client: r.Client, Tool: r.Tool, Query: r.Query, Outcome: r.Outcome, More: r.More})
+			out = append(out, chat.ClientAccess{ID: r.ID, At: schema.ParseTime(r.At), Client: r.Client, Tool: r.Tool, Query: r.Query, Outcome: r.Outcome, More: r.More})
 		}
 		if r.SessionID != nil {
 			a := &out[len(out)-1]

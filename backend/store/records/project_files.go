@@ -40,7 +40,7 @@ type projectFileRow struct {
 func (r projectFileRow) file() chat.ProjectFile {
 	return chat.ProjectFile{
 		Path: r.Path, Kind: chat.ProjectFileKind(r.Kind), File: chat.FileID(r.FileID), Session: chat.SessionID(r.SessionID), MediaType: r.MediaType,
-		Size: r.Size, Tokens: r.Tokens, Hash: hex.EncodeToString(r.Hash), ModifiedAt: schema.Moment(r.ModifiedAt), ReadAt: schema.Moment(r.ReadAt), Indexed: r.Indexed,
+		Size: r.Size, Tokens: r.Tokens, Hash: hex.EncodeToString(r.Hash), ModifiedAt: schema.ParseTime(r.ModifiedAt), ReadAt: schema.ParseTime(r.ReadAt), Indexed: r.Indexed,
 	}
 }
 

@@ -43,7 +43,7 @@ const projectColumns = `p.*,
 func (r projectRow) project() (chat.Project, error) {
 	p := chat.Project{
 		ID: chat.ProjectID(r.ID), Name: r.Name, Instructions: r.Instructions, Model: r.Model, ToolsMode: r.ToolsMode, Watch: r.Watch,
-		Tools: []string{}, Facts: []chat.ProjectFact{}, Sessions: r.Sessions, Files: r.Files, CreatedAt: schema.Moment(r.CreatedAt), UpdatedAt: schema.Moment(r.UpdatedAt),
+		Tools: []string{}, Facts: []chat.ProjectFact{}, Sessions: r.Sessions, Files: r.Files, CreatedAt: schema.ParseTime(r.CreatedAt), UpdatedAt: schema.ParseTime(r.UpdatedAt),
 	}
 	if err := json.Unmarshal([]byte(r.ToolsJSON), &p.Tools); err != nil {
 		return p, sqlite.CorruptRecord("projects", r.ID, err)

@@ -30,7 +30,7 @@ func (r QueuedRow) Queued() (chat.QueuedMessage, error) {
 	if err != nil {
 		return chat.QueuedMessage{}, sqlite.CorruptRecord("queued_messages", r.ID, err)
 	}
-	return chat.QueuedMessage{ID: chat.QueuedID(r.ID), BranchID: chat.BranchID(r.BranchID), Message: m, CreatedAt: schema.Moment(r.CreatedAt)}, nil
+	return chat.QueuedMessage{ID: chat.QueuedID(r.ID), BranchID: chat.BranchID(r.BranchID), Message: m, CreatedAt: schema.ParseTime(r.CreatedAt)}, nil
 }
 
 // Queue returns the messages that wait on a branch, in order. An unreadable one is skipped and logged, so that the

@@ -169,7 +169,7 @@ func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
 func treeTurn(r schema.TurnRow, userJSON *string) chat.TreeTurn {
 	t := chat.TreeTurn{Turn: chat.Turn{
 		ID: chat.TurnID(r.ID), BranchID: chat.BranchID(r.BranchID), Seq: r.TurnSeq, Phase: chat.Phase(r.Phase), Outcome: chat.Outcome(r.Outcome),
-		IndexStatus: chat.IndexStatus(r.IndexStatus), StateAfter: chat.StateID(schema.Text(r.StateAfter)), UpdatedAt: schema.Moment(r.UpdatedAt),
+		IndexStatus: chat.IndexStatus(r.IndexStatus), StateAfter: chat.StateID(schema.Text(r.StateAfter)), UpdatedAt: schema.ParseTime(r.UpdatedAt),
 	}}
 	if userJSON != nil {
 		m, _ := schema.DecodeMessage(chat.RoleUser, *userJSON) // an unreadable message has no words to show

@@ -10,8 +10,10 @@ import (
 const (
 	InfoTable  = "backup_info"
 	FilesTable = "backup_files"
-	ConfigName = "config.toml"
 )
+
+// ConfigName is the name of the configuration in a backup.
+const ConfigName = "config.toml"
 
 func HasTable(db *gorm.DB, name string) (bool, error) {
 	n, err := sqlite.All[int](db, `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`, name)

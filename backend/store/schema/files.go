@@ -26,6 +26,6 @@ const FileColumns = `id, session_id, turn_id, name, media_type, size, created_at
 func (r FileRow) File() chat.File {
 	return chat.File{
 		ID: chat.FileID(r.ID), SessionID: chat.SessionID(r.SessionID), TurnID: chat.TurnID(Text(r.TurnID)), Name: r.Name,
-		MediaType: r.MediaType, Size: r.Size, Hash: hex.EncodeToString(r.ContentHash), Tokens: r.Tokens, CreatedAt: Moment(r.CreatedAt),
+		MediaType: r.MediaType, Size: r.Size, Hash: hex.EncodeToString(r.ContentHash), Tokens: r.Tokens, CreatedAt: ParseTime(r.CreatedAt),
 	}
 }

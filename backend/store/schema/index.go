@@ -64,7 +64,7 @@ func (r ChunkRow) Chunk(words string) chat.Chunk {
 		ID: chat.ChunkID(r.ID), SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID),
 		SourceTurn: chat.TurnID(r.SourceTurn), File: chat.FileID(Text(r.FileID)), Ordinal: r.Ordinal, Role: chat.Role(r.Role),
 		Start: r.StartOffset, End: r.EndOffset, Text: words, Summary: r.Summary, Type: chat.ChunkType(r.ChunkType), Tokens: r.TokenEst,
-		ContentHash: hex.EncodeToString(r.ContentHash), Version: r.ChunkerVersion, CreatedAt: Moment(r.CreatedAt),
+		ContentHash: hex.EncodeToString(r.ContentHash), Version: r.ChunkerVersion, CreatedAt: ParseTime(r.CreatedAt),
 	}
 }
 

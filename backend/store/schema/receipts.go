@@ -41,7 +41,7 @@ type PendingRemoval struct {
 
 func (r ReceiptRow) Receipt() (chat.Receipt, error) {
 	kind, id, _ := strings.Cut(r.Subject, " ")
-	out := chat.Receipt{ID: r.ID, Kind: kind, Subject: id, At: Moment(r.CreatedAt)}
+	out := chat.Receipt{ID: r.ID, Kind: kind, Subject: id, At: ParseTime(r.CreatedAt)}
 	var counts ReceiptCounts
 	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
 		return out, sqlite.CorruptRecord("receipts", r.ID, err)
@@ -82,7 +82,7 @@ func ReceiptsOf(db *gorm.DB) ([]chat.Receipt, error) {
 	return out, nameCopies(db, out)
 }
 
-// nameCopies adds the present titles of copies.
+// nameCopies adds the current titles of copies.
 func nameCopies(db *gorm.DB, list []chat.Receipt) error {
 	var ids []chat.SessionID
 	for _, r := range list {

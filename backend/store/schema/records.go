@@ -105,7 +105,7 @@ func (r RangeSummaryRow) Summary() chat.RangeSummary {
 	out := chat.RangeSummary{
 		ID: r.ID, SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID), From: r.FromSeq, To: r.ToSeq,
 		Content: r.Content, TokenCount: r.TokenCount, OriginalTokens: r.OriginalTokens, GeneratedBy: r.GeneratedBy,
-		SupersededBy: Text(r.SupersededBy), CreatedAt: Moment(r.CreatedAt),
+		SupersededBy: Text(r.SupersededBy), CreatedAt: ParseTime(r.CreatedAt),
 	}
 	if r.ValidationJSON != nil && json.Valid([]byte(*r.ValidationJSON)) {
 		out.Validation = json.RawMessage(*r.ValidationJSON)

@@ -47,7 +47,7 @@ func (r SessionRow) Session() chat.Session {
 		Temperature: r.Temperature, Effort: r.Effort, Folder: r.Folder, ToolsMode: r.ToolsMode,
 		MemoryScope: chat.Scope(r.MemoryScope),
 		Assistant:   chat.AssistantID(r.Assistant), AssistantName: r.AssistantName,
-		CreatedAt: Moment(r.CreatedAt), UpdatedAt: Moment(r.UpdatedAt), ArchivedAt: MomentOrNil(r.ArchivedAt),
+		CreatedAt: ParseTime(r.CreatedAt), UpdatedAt: ParseTime(r.UpdatedAt), ArchivedAt: ParseTimeOrNil(r.ArchivedAt),
 	}
 }
 
@@ -74,7 +74,7 @@ func (r BranchRow) Branch() chat.Branch {
 		ID: chat.BranchID(r.ID), SessionID: chat.SessionID(r.SessionID), Label: r.Label,
 		ParentBranch: chat.BranchID(Text(r.ParentBranch)), ForkTurn: chat.TurnID(Text(r.ForkTurn)),
 		BaseState: chat.StateID(r.BaseState), HeadState: chat.StateID(r.HeadState), HeadSeq: r.HeadSeq,
-		Epoch: r.Epoch, CreatedAt: Moment(r.CreatedAt), ArchivedAt: MomentOrNil(r.ArchivedAt),
+		Epoch: r.Epoch, CreatedAt: ParseTime(r.CreatedAt), ArchivedAt: ParseTimeOrNil(r.ArchivedAt),
 	}
 }
 
@@ -112,7 +112,7 @@ func (r StateRow) State() chat.State {
 		ID: chat.StateID(r.ID), SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID),
 		Seq: r.StateSeq, ParentID: chat.StateID(Text(r.ParentID)), Summary: r.Summary, PinnedFacts: r.PinnedFacts,
 		TokenCount: r.TokenCountEst, Origin: chat.StateOrigin(r.Origin), Model: r.Model,
-		SchemaVersion: r.SchemaVersion, CreatedAt: Moment(r.CreatedAt),
+		SchemaVersion: r.SchemaVersion, CreatedAt: ParseTime(r.CreatedAt),
 	}
 	if r.ValidationJSON != nil && json.Valid([]byte(*r.ValidationJSON)) {
 		st.Validation = json.RawMessage(*r.ValidationJSON)
@@ -154,7 +154,7 @@ func (r TurnRow) Turn() chat.Turn {
 		Seq: r.TurnSeq, StateBefore: chat.StateID(r.StateBefore), StateAfter: chat.StateID(Text(r.StateAfter)),
 		Phase: chat.Phase(r.Phase), Outcome: chat.Outcome(r.Outcome), IndexStatus: chat.IndexStatus(r.IndexStatus),
 		Provider: r.PrimaryProvider, Model: r.PrimaryModel, RetryOf: chat.TurnID(Text(r.RetryOf)),
-		CreatedAt: Moment(r.CreatedAt), UpdatedAt: Moment(r.UpdatedAt),
+		CreatedAt: ParseTime(r.CreatedAt), UpdatedAt: ParseTime(r.UpdatedAt),
 	}
 	var bad []string
 	note := func(part string, err error) {
@@ -236,7 +236,7 @@ func (r StepRow) Step() chat.Step {
 		ID: chat.StepID(r.ID), TurnID: chat.TurnID(r.TurnID), Index: r.StepIndex, Attempt: r.Attempt,
 		Provider: r.Provider, ModelID: r.ModelID, ToolsMode: r.ToolsMode, StreamPath: r.StreamPath,
 		DisplayedBytes: r.StreamDisplayedBytes, DurableBytes: r.StreamDurableBytes,
-		StartedAt: Moment(r.StartedAt), EndedAt: MomentOrNil(r.EndedAt),
+		StartedAt: ParseTime(r.StartedAt), EndedAt: ParseTimeOrNil(r.EndedAt),
 	}
 	outErr := json.Unmarshal([]byte(r.OutcomeJSON), &st.Outcome)
 	var itemErr error
@@ -283,8 +283,8 @@ func (r JobRow) Job() chat.Job {
 		ID: r.ID, Type: chat.JobType(r.JobType), SessionID: chat.SessionID(Text(r.SessionID)),
 		BranchID: chat.BranchID(Text(r.BranchID)), TurnID: chat.TurnID(Text(r.TurnID)),
 		State: chat.JobState(r.State), Attempts: r.Attempts, Priority: r.Priority, FromSeq: r.FromSeq, LastError: r.LastError,
-		RunAfter: Moment(r.RunAfter), LeaseUntil: MomentOrNil(r.LeaseUntil), Claim: r.Claim,
-		CreatedAt: Moment(r.CreatedAt), UpdatedAt: Moment(r.UpdatedAt),
+		RunAfter: ParseTime(r.RunAfter), LeaseUntil: ParseTimeOrNil(r.LeaseUntil), Claim: r.Claim,
+		CreatedAt: ParseTime(r.CreatedAt), UpdatedAt: ParseTime(r.UpdatedAt),
 	}
 	if r.WaitsFor != nil {
 		j.WaitsFor = *r.WaitsFor
@@ -381,8 +381,8 @@ func OrNull[T ~string](s T) *string {
 	return &v
 }
 
-// Moment parses a stored time; a damaged one is the zero time, which verify reports.
-func Moment(s string) time.Time {
+// ParseTime parses a stored time; a damaged one is the zero time, which verify reports.
+func ParseTime(s string) time.Time {
 	t, err := chat.ParseTime(s)
 	if err != nil {
 		return time.Time{}
@@ -390,10 +390,10 @@ func Moment(s string) time.Time {
 	return t
 }
 
-func MomentOrNil(s *string) *time.Time {
+func ParseTimeOrNil(s *string) *time.Time {
 	if s == nil {
 		return nil
 	}
-	t := Moment(*s)
+	t := ParseTime(*s)
 	return &t
 }

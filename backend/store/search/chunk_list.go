@@ -141,7 +141,7 @@ func (s *Search) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUs
 		use := r.Named.Retrieval()
 		out[i] = chat.ChunkUse{
 			Turn: chat.TurnID(r.TurnID), TurnSeq: r.TurnSeq, Session: chat.SessionID(r.SessionID), Rank: use.Rank,
-			Score: use.Score, Packed: use.Packed, At: schema.Moment(r.CreatedAt),
+			Score: use.Score, Packed: use.Packed, At: schema.ParseTime(r.CreatedAt),
 		}
 	}
 	out = append(out, lookedUp...)

@@ -51,7 +51,7 @@ func lookedUpIn(db *gorm.DB, chunk chat.ChunkID) ([]chat.ChunkUse, error) {
 		JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id WHERE k.id = ?`, chunk)
 	out := make([]chat.ChunkUse, len(rows))
 	for i, r := range rows {
-		out[i] = chat.ChunkUse{Turn: chat.TurnID(r.TurnID), TurnSeq: r.TurnSeq, Session: chat.SessionID(r.SessionID), At: schema.Moment(r.CreatedAt), Tool: r.Tool}
+		out[i] = chat.ChunkUse{Turn: chat.TurnID(r.TurnID), TurnSeq: r.TurnSeq, Session: chat.SessionID(r.SessionID), At: schema.ParseTime(r.CreatedAt), Tool: r.Tool}
 	}
 	return out, err
 }

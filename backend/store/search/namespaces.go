@@ -39,7 +39,7 @@ func (r NamespaceRow) Embedder() chat.EmbedderID {
 func (r NamespaceRow) namespace() chat.Namespace {
 	return chat.Namespace{
 		ID: r.ID, Embedder: r.Embedder(), State: chat.NamespaceState(r.State),
-		Done: r.Vectors, Total: r.Units, CreatedAt: schema.Moment(r.CreatedAt),
+		Done: r.Vectors, Total: r.Units, CreatedAt: schema.ParseTime(r.CreatedAt),
 	}
 }
 
@@ -54,7 +54,7 @@ const namespaceColumns = `*, (SELECT count(*) FROM units) AS units`
 // MaxDimension is the largest dimension of a namespace.
 const MaxDimension = 1 << 16
 
-// Namespaces lists all present and former namespaces, oldest first.
+// Namespaces lists all current and former namespaces, oldest first.
 func (s *Search) Namespaces(ctx context.Context) ([]chat.Namespace, error) {
 	rows, err := core.All[NamespaceRow](ctx, s, "namespace.list", `SELECT `+namespaceColumns+` FROM namespaces ORDER BY id`)
 	return lists.Map(rows, NamespaceRow.namespace), err

@@ -285,7 +285,7 @@ func (w *textSearch) unindexed() error {
 		if err := rows.Scan(&hit.Turn, &hit.Session, &hit.Branch, &hit.Seq, &at, &user, &answer); err != nil {
 			return err
 		}
-		hit.At = schema.Moment(at)
+		hit.At = schema.ParseTime(at)
 		w.scan(hit, chat.RoleUser, &user)
 		w.scan(hit, chat.RoleAssistant, answer)
 	}

@@ -237,7 +237,7 @@ func unitRefOf(row string) (u chat.UnitRef, err error) {
 	u.ChunkOrdinal, u.Ordinal = int(number()), int(number())
 	u.Role, u.Type, u.File = chat.Role(text()), chat.ChunkType(text()), chat.FileID(text())
 	u.Start, u.End, u.Tokens = int(number()), int(number()), int(number())
-	u.At = schema.Moment(text())
+	u.At = schema.ParseTime(text())
 	if u.File == "" {
 		u.Speaker = strings.Clone(SpeakerIn(row)) // the text is the last column
 	}

@@ -173,7 +173,7 @@ func (a *Audit) deletions() {
 // apply replays a readable event; the replay continues after an unreadable one.
 func (a *Audit) apply(id string, e ledger.Event, err error) {
 	a.Want.EventSeq = e.Seq - 1 // the gap was reported
-	defer a.Want.Skip(e)
+	defer a.Want.Advance(e)
 	switch {
 	case err != nil || e.Payload == nil:
 		a.add(findLedger, "events", id, "Its payload cannot be read.")

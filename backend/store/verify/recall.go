@@ -24,9 +24,9 @@ func (a *Audit) namespaces() {
 	each(a, "namespaces", "*", "id", func(r search.NamespaceRow) {
 		a.times("namespaces", sqlite.Itoa(r.ID), &r.CreatedAt)
 		a.expect(r.Identity == r.Embedder().String(), findVector, "namespaces", r.ID, "Its identity is not that of its embedder.")
-		a.expect(r.Vectors == vectors[r.ID], findVector, "namespaces", r.ID, "It contains %d vectors and counts %d.", vectors[r.ID], r.Vectors)
+		a.expect(r.Vectors == vectors[r.ID], findVector, "namespaces", r.ID, "It contains %d vectors, but its stored count is %d.", vectors[r.ID], r.Vectors)
 		if r.Serves() {
-			a.expect(serving == "", findVector, "namespaces", r.ID, "It serves beside %s.", serving)
+			a.expect(serving == "", findVector, "namespaces", r.ID, "It is serving although %s is serving too; only one namespace may.", serving)
 			serving = r.Identity
 		}
 	})
@@ -54,7 +54,7 @@ func (a *Audit) vectors() {
 	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be read; if they are deleted, they are computed again.")
 }
 
-// retrievals adds to the session's turns what their contexts contained.
+// retrievals sets, for each turn in a.Have, the hash of its retrieved memory.
 func (a *Audit) retrievals() {
 	if a.mayHold("retrieved") {
 		a.retrievedHere()
@@ -62,7 +62,7 @@ func (a *Audit) retrievals() {
 	a.retrievedElsewhere()
 }
 
-// retrievedHere adds what was retrieved from existing sessions.
+// retrievedHere sets it for turns whose memory is recorded in rows.
 func (a *Audit) retrievedHere() {
 	type row struct {
 		Row  schema.NamedRetrieval `gorm:"embedded"`
@@ -80,7 +80,7 @@ func (a *Audit) retrievedHere() {
 	}
 }
 
-// retrievedElsewhere adds what was retrieved from sessions that do not exist here.
+// retrievedElsewhere sets it for turns whose memory is from sessions that do not exist here.
 func (a *Audit) retrievedElsewhere() {
 	type record struct{ Content []byte }
 	lacking := map[ledger.Sum][]*ledger.Turn{}

@@ -52,12 +52,12 @@ func (a *Audit) Counters() {
 		newest, err := sqlite.All[int64](a.DB, `SELECT coalesce(max(id), 0) FROM `+table)
 		a.expect(err == nil, findUnreadable, table, "", "The table cannot be read.")
 		for _, n := range newest {
-			a.expect(have[table] >= n, findSequence, "sqlite_sequence", table, "It counts up to %d, and record %d is there.", have[table], n)
+			a.expect(have[table] >= n, findSequence, "sqlite_sequence", table, "Its counter is %d, but record %d exists.", have[table], n)
 		}
 		delete(have, table)
 	}
 	for name := range have {
-		a.add(findSequence, "sqlite_sequence", name, "It counts a table that has no such counter.")
+		a.add(findSequence, "sqlite_sequence", name, "It has a counter for a table that should have none.")
 	}
 }
 

@@ -90,8 +90,8 @@ func setGroup(cmd *exec.Cmd, kill bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: sig}
 }
 
-// RunCommand is what the child process does: it runs a command, confined by Landlock or not, terminates all processes
-// that the command started, and returns the command's exit code.
+// RunCommand runs in the child process: it runs a command, confined by Landlock or not, terminates all processes that
+// the command started, and returns the command's exit code.
 func RunCommand(args []string, errs io.Writer) int {
 	confine, folder, temporary, command := Confinement(args[1]), args[2], args[3], args[4]
 	stopped := make(chan os.Signal, 1)

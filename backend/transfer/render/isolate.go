@@ -238,7 +238,7 @@ func escaped(s string) string {
 	return out.String()
 }
 
-// escapedLines are the non-empty lines of a text.
+// escapedLines returns the non-empty lines of a text, escaped.
 func escapedLines(s string) []string {
 	var out []string
 	for line := range strings.Lines(lineEnds.Replace(s)) {

@@ -37,7 +37,7 @@ type BranchRow struct {
 	UpdatedAt time.Time     `json:"updated_at"`
 }
 
-// BranchRows are a session's branches in lists.
+// BranchRows returns a session's branches as rows of a list.
 func BranchRows(session chat.Session, all []chat.BranchSummary) []BranchRow {
 	rows := make([]BranchRow, len(all))
 	for i, b := range all {

@@ -94,7 +94,7 @@ func (m *markdown) heading(t Turn, who string, at time.Time) {
 	m.put("### #", decimal(t.Seq), " ", escaped(who), ", ", formatTime(at), "\n\n")
 }
 
-// note writes a sentence of the program, which may quote untrusted content.
+// note writes a remark in italics; it may quote untrusted content.
 func (m *markdown) note(s string) { m.put("*", escaped(display.OneLine(s)), "*\n\n") }
 
 func (m *markdown) blocks(bs chat.Blocks) {

@@ -91,8 +91,8 @@ export const panels: readonly Screen[] = [
     await expect(page.getByRole('tabpanel').locator('pre').first()).toBeVisible();
   }),
   panel('state', 'Show the state summary and its history'),
-  panel('activity', 'Show activity: jobs, figures, recovery'),
-  panel('activity-charts', 'Show activity: jobs, figures, recovery', async (page) => page.getByRole('region', { name: 'Figures' }).scrollIntoViewIfNeeded()),
+  panel('activity', 'Show activity: jobs, metrics, recovery'),
+  panel('activity-charts', 'Show activity: jobs, metrics, recovery', async (page) => page.getByRole('region', { name: 'Metrics' }).scrollIntoViewIfNeeded()),
 ];
 
 /** Views over the conversation, or in its place. */

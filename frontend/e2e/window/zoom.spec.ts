@@ -43,7 +43,7 @@ const screens: Record<string, (page: WebDriver) => Promise<void>> = {
   memory: openTab('Show the memory'),
   xray: openTab('Show the next prompt'),
   state: openTab('Show the state summary and its history'),
-  activity: openTab('Show activity: jobs, figures, recovery'),
+  activity: openTab('Show activity: jobs, metrics, recovery'),
   tree: async (page) => {
     await runCommand(page, 'Show the tree at full size');
     await until('the tree', () => page.has('[role="tree"]'));

@@ -242,23 +242,23 @@ describe('actions on a run', () => {
 describe('over the whole conversation', () => {
   test('the tree stays open in a session whose branches were not loaded before', async () => {
     const { app } = await startedApp({ data: 'rich' });
-    app.branches.showWide();
+    app.branches.showFullTree();
     app.branches.follow(app.conversation.sessionId); // as the tree does once it is drawn
-    expect(app.branches.wide).toEqual({ face: 'tree' });
+    expect(app.branches.fullView).toEqual({ kind: 'tree' });
   });
 
   test('the tree is drawn at full size; Esc closes it and returns the focus', async () => {
     const { app, user } = await open();
     await user.click(screen.getByRole('button', { name: 'Full size' }));
-    const wide = await screen.findByRole('region', { name: 'Branches, full size' });
+    const view = await screen.findByRole('region', { name: 'Branches, full size' });
     expect(screen.getAllByRole('tree')).toHaveLength(1);
     await waitFor(() => expect(focused()).toMatch(/^dual-write/));
     await user.keyboard('{ArrowUp}{ArrowRight}');
-    await user.click(within(wide).getByRole('radio', { name: 'Rows' }));
-    expect(within(wide).getAllByRole('treeitem')).toHaveLength(7);
+    await user.click(within(view).getByRole('radio', { name: 'Rows' }));
+    expect(within(view).getAllByRole('treeitem')).toHaveLength(7);
     await user.keyboard('{Escape}');
     await waitFor(() => expect(screen.queryByRole('region', { name: 'Branches, full size' })).not.toBeInTheDocument());
-    expect(app.branches.wide).toBeNull();
+    expect(app.branches.fullView).toBeNull();
     expect(screen.getByRole('button', { name: 'Full size' })).toHaveFocus();
   });
 
@@ -290,7 +290,7 @@ describe('over the whole conversation', () => {
     expect(await within(view).findByRole('group', { name: 'logical-replication beside dual-write' })).toBeInTheDocument();
     await user.click(within(left).getByRole('button', { name: 'Open' }));
     await waitFor(() => expect(app.conversation.header?.branchLabel).toBe('logical-replication'));
-    expect(app.branches.wide).toBeNull();
+    expect(app.branches.fullView).toBeNull();
   }, 120_000);
 });
 

@@ -28,7 +28,7 @@ export function composerKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctr
 }
 
 /** What a key does while the list of commands is open. */
-export type ListKey = 'next' | 'previous' | 'take' | 'complete' | 'close' | null;
+export type ListKey = 'next' | 'previous' | 'run' | 'complete' | 'close' | null;
 
 /**
  * Enter runs the row, Tab only completes it. A complete command that needs no argument is left to Enter's normal
@@ -42,7 +42,7 @@ export function listKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey
     case 'ArrowUp': return 'previous';
     case 'Tab': return 'complete';
     case 'Escape': return 'close';
-    case 'Enter': return isComplete(list.typed) ? null : 'take';
+    case 'Enter': return isComplete(list.typed) ? null : 'run';
     default: return null;
   }
 }

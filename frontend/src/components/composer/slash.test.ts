@@ -26,7 +26,7 @@ describe('slash commands', () => {
     const chosen = screen.getByRole('option', { selected: true });
     expect([chosen.textContent, field.getAttribute('aria-activedescendant')]).toEqual([expect.stringContaining('/context'), chosen.id]);
     await user.keyboard('{Enter}');
-    await waitFor(() => expect([app.inspector.tab, app.inspector.seen, field.value]).toEqual(['xray', '', '']));
+    await waitFor(() => expect([app.inspector.tab, app.inspector.xrayTurnId, field.value]).toEqual(['xray', '', '']));
   });
 
   it('Esc only closes the list, Tab only completes the name', async () => {
@@ -144,7 +144,7 @@ describe('slash commands', () => {
 describe('keys of the list', () => {
   const press = (key: string, more: Partial<KeyboardEvent> = {}) => ({ key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, isComposing: false, keyCode: 0, ...more });
   it.each([
-    ['Enter takes the selected command', press('Enter'), 3, '/pi', 'take'], ['Enter runs a complete command', press('Enter'), 1, '/commit', null], ['Enter takes the selected model', press('Enter'), 1, '/model so', 'take'],
+    ['Enter runs the selected command', press('Enter'), 3, '/pi', 'run'], ['Enter runs a complete command', press('Enter'), 1, '/commit', null], ['Enter switches to the selected model', press('Enter'), 1, '/model so', 'run'],
     ['Enter while composing belongs to the input method', press('Enter', { isComposing: true }), 3, '/pi', null], ['Shift+Tab leaves the field', press('Tab', { shiftKey: true }), 3, '/pi', null], ['nothing without a list', press('Enter'), 0, 'x', null],
   ])('%s', (_, event, count, typed, action) => expect(listKey(event, { count, typed })).toBe(action));
 });
@@ -154,7 +154,7 @@ describe('commands that open something else', () => {
     ['/search what we promised', (app: App) => [app.layout.searching, app.search.text], [true, 'what we promised']],
     ['/find lag', (app: App) => [app.find.open, app.find.text], [true, 'lag']],
     ['/help', (app: App) => app.palette.open, 'keys'],
-    ['/compare throttled-backfill', (app: App) => app.branches.wide?.face, 'compare'],
+    ['/compare throttled-backfill', (app: App) => app.branches.fullView?.kind, 'compare'],
     ['/compare', (app: App) => app.branches.asking?.kind, 'compare'],
     ['/rename Cutover', (app: App) => app.sessions.find(app.conversation.sessionId)?.title, 'Cutover'],
     ['/rename', (app: App) => app.branches.asking?.kind, 'session'],

@@ -114,7 +114,7 @@ describe('a long paste', () => {
     const started = await composer();
     started.field.focus();
     await fireEvent.paste(started.field, { clipboardData: { files: [], getData: () => text } });
-    if (!started.app.draft.long.includes(text)) started.app.draft.typed = text;
+    if (!started.app.draft.longTexts.includes(text)) started.app.draft.typed = text;
     return started;
   }
 
@@ -125,7 +125,7 @@ describe('a long paste', () => {
     expect(app.draft.typed).toBe(essay);
     await user.click(attachButton);
     await waitFor(() => expect(app.draft.files).toMatchObject([{ name: 'Pasted text.txt' }]));
-    expect(app.draft.text).toBe('');
+    await waitFor(() => expect(app.draft.text).toBe(''));
     expect((await backend.chat.document(app.draft.files[0]!.id)).text).toBe(essay);
   });
 
@@ -141,11 +141,26 @@ describe('a long paste', () => {
     expect(app.draft.text).toBe(essay);
   });
 
+  it.each([[true], [false]])('stays in its draft until it is attached, also if another session is opened meanwhile (attached: %s)', async (attached) => {
+    const { app, backend, user } = await pasted(essay);
+    const { branchId } = app.draft;
+    const release = backend.hold('chat.attach');
+    if (!attached) backend.failNext('chat.attach', { message: 'The disk is full' });
+    await user.click(await screen.findByRole('button', { name: 'Attach as document' }));
+    expect(app.draft.text).toBe(essay);
+    await app.navigation.newSessionIn('Other');
+    await waitFor(() => expect(app.draft.text).toBe(''));
+    release();
+    await waitFor(async () => expect((await backend.sessions.draft(branchId)).text).toBe(attached ? '' : essay));
+    await waitFor(async () => expect((await backend.sessions.draft(branchId)).files).toHaveLength(attached ? 1 : 0));
+    expect(app.draft.text).toBe('');
+  });
+
   it('is also offered for a very long text, which is shown beside the field, until that text is removed', async () => {
     const book = 'word '.repeat(20_000);
     const { app } = await pasted(book);
     expect(await screen.findByRole('button', { name: 'Attach as document' })).toBeVisible();
-    app.draft.removeLong(0);
+    app.draft.removeLongText(0);
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Attach as document' })).toBeNull());
   });
 

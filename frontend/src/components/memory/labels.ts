@@ -43,7 +43,7 @@ export function factsOf(row: ChunkRow, sessionId: string): string[] {
 }
 
 /**
- * A chunk's text without Markdown marks. Source code is unchanged; a chunk of code with fences is prose around them.
+ * A chunk's text without Markdown syntax. Source code is unchanged; a chunk of code with fences is prose around them.
  */
 export function readable(text: string, code: boolean, document: string): string {
   const isSource = document === '' ? code && !/^[ \t]*(?:```|~~~)/m.test(text) : !/\.(?:md|markdown)$/i.test(document);

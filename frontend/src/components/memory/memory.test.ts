@@ -81,7 +81,7 @@ describe('the list', () => {
     ['source', true, '', 'f(**a, **b)', 'f(**a, **b)'],
     ['a document of source', false, 'run.py', 'f(**a, **b)', 'f(**a, **b)'],
     ['a document of Markdown', false, 'notes.md', 'It is **late**.', 'It is late.'],
-  ])('an expanded card shows %s without Markdown marks, and source code unchanged', (_, code, document, text, shown) => {
+  ])('an expanded card shows %s without Markdown syntax, and source code unchanged', (_, code, document, text, shown) => {
     expect(readable(text, code, document)).toBe(shown);
   });
 
@@ -93,7 +93,7 @@ describe('the list', () => {
     expect(isBeginning(summary, 'About **the backfill**: measure first,\n\nand write it down.')).toBe(hidden);
   });
 
-  test('an expanded card shows no Markdown marks', async () => {
+  test('an expanded card shows no Markdown syntax', async () => {
     const { backend, user } = await open();
     await screen.findByText('Newest first');
     const { chunks } = await backend.memory.chunks({ ...everything, limit: 1 } as MemoryFilter);
@@ -283,7 +283,7 @@ describe('a memory', () => {
     app.memory.open(old.id);
     await user.click(await screen.findByRole('button', { name: `turn ${old.turnSeq}` }));
     expect(app.inspector.tab).toBe('xray');
-    expect(app.inspector.seen).toBe(old.turnId);
+    expect(app.inspector.xrayTurnId).toBe(old.turnId);
   });
 });
 

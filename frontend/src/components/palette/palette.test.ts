@@ -40,7 +40,7 @@ describe('the palette', () => {
     await user.type(field(), 'fullsize');
     expect([chosen().textContent, field().getAttribute('aria-activedescendant')]).toEqual([expect.stringContaining('Show the tree at full size'), chosen().id]);
     await user.keyboard('{Enter}');
-    await waitFor(() => expect(app.branches.wide).toEqual({ face: 'tree' }));
+    await waitFor(() => expect(app.branches.fullView).toEqual({ kind: 'tree' }));
     expect([app.palette.open, app.palette.recent]).toEqual(['', ['command:tree']]);
   });
 

@@ -45,7 +45,7 @@ it('found settings have the controls of their pages: stars for the favourite mod
   expect(backend.program.valueOf('general.favourite_models')).toBe('["local"]');
   await user.clear(search);
   await user.type(search, 'quick ask');
-  expect(await screen.findByRole('button', { name: /^Keys of Quick ask from anywhere/ })).toBeVisible();
+  expect(await screen.findByRole('button', { name: /^Shortcut for Quick ask from anywhere/ })).toBeVisible();
 });
 
 describe('a field that appears late', () => {

@@ -15,24 +15,24 @@ const general = (prepare: (backend: FakeBackend) => void = () => {}) =>
 describe('the keys of quick ask', () => {
   it('are set by pressing them, and the response of the desktop is shown beside them', async () => {
     const { backend } = await general();
-    const button = await screen.findByRole('button', { name: 'Keys of Quick ask from anywhere: none. Change' });
+    const button = await screen.findByRole('button', { name: 'Shortcut for Quick ask from anywhere: none. Change' });
     await user.click(button);
     await user.keyboard('x');
     expect(await screen.findByText(/^Hold Ctrl, Alt or Super/)).toBeVisible();
     await user.keyboard('{Control>}{Alt>} {/Alt}{/Control}');
     await waitFor(() => expect(backend.program.valueOf('desktop.quick_ask_keys')).toBe('Ctrl+Alt+Space'));
     expect(await screen.findByText('Active: Ctrl+Alt+Space opens the small window.')).toBeVisible();
-    await user.click(await screen.findByRole('button', { name: 'Remove the keys of Quick ask from anywhere' }));
+    await user.click(await screen.findByRole('button', { name: 'Remove the shortcut for Quick ask from anywhere' }));
     await waitFor(() => expect(backend.program.valueOf('desktop.quick_ask_keys')).toBe(''));
     await waitFor(() => expect(screen.queryByText(/^Active/)).toBeNull());
   });
 
   it('used by another program are reported as taken; Esc cancels', async () => {
     const { backend } = await general();
-    await user.click(await screen.findByRole('button', { name: /^Keys of Quick ask from anywhere/ }));
+    await user.click(await screen.findByRole('button', { name: /^Shortcut for Quick ask from anywhere/ }));
     await user.keyboard('{Escape}');
     expect(backend.program.valueOf('desktop.quick_ask_keys')).toBe('');
-    await user.click(screen.getByRole('button', { name: /^Keys of Quick ask from anywhere/ }));
+    await user.click(screen.getByRole('button', { name: /^Shortcut for Quick ask from anywhere/ }));
     await user.keyboard('{Control>}{Alt>}t{/Alt}{/Control}');
     await waitFor(() => expect(backend.program.valueOf('desktop.quick_ask_keys')).toBe('Ctrl+Alt+T'));
     expect(await screen.findByText('Another program already uses Ctrl+Alt+T. Choose another combination.')).toBeVisible();

@@ -1,5 +1,5 @@
-// All icons of the window, imported one by one so that the bundle contains no others. Draw them with Icon.svelte, which
-// sets size and stroke.
+// Icons that several components share, imported one by one so that the bundle contains no others. Draw them with
+// Icon.svelte, which sets size and stroke.
 export { default as Check } from '@lucide/svelte/icons/check';
 export { default as ChevronDown } from '@lucide/svelte/icons/chevron-down';
 export { default as ChevronLeft } from '@lucide/svelte/icons/chevron-left';

@@ -80,7 +80,7 @@ export class Loaded<T> {
  */
 export class Act {
   #running = $state('');
-  #failed = $state('');
+  #failedAction = $state('');
   #error = $state.raw<BackendError>();
 
   /** The name of the running action, or "". */
@@ -94,11 +94,11 @@ export class Act {
 
   /** The error of the action with that name, if it is the one that failed. */
   errorOf(name: string): BackendError | undefined {
-    return this.#failed === name ? this.#error : undefined;
+    return this.#failedAction === name ? this.#error : undefined;
   }
 
   clear(): void {
-    this.#failed = '';
+    this.#failedAction = '';
     this.#error = undefined;
   }
 
@@ -111,7 +111,7 @@ export class Act {
       await work();
       return true;
     } catch (thrown) {
-      this.#failed = name;
+      this.#failedAction = name;
       this.#error = toBackendError(thrown);
       return false;
     } finally {

@@ -67,7 +67,7 @@ describe('the page stays, whatever is dropped', () => {
     mountIn(app, Composer, {});
     const book = 'word '.repeat(20_000);
     expect(drag('drop', screen.getByRole('textbox', { name: 'Your message' }), transferWith({ 'text/plain': book }))).toBe(true);
-    expect([app.draft.typed, app.draft.long]).toEqual(['', [book]]);
+    expect([app.draft.typed, app.draft.longTexts]).toEqual(['', [book]]);
   });
 
   it('shows over the whole window what a drop will do, until the files leave', async () => {

@@ -21,9 +21,9 @@ const isForMessage = (event: KeyboardEvent): boolean => (typesCharacter(event) &
  * the message can now take what is typed. The tree stays open: it has keys of its own.
  */
 function uncoversChat(app: App): boolean {
-  const face = app.branches.wide?.face ?? 'tree';
-  if (face === 'tree' || !app.layout.chatInFront || document.querySelector('dialog[open]') !== null) return false;
-  app.branches.closeWide();
+  const kind = app.branches.fullView?.kind ?? 'tree';
+  if (kind === 'tree' || !app.layout.chatInFront || document.querySelector('dialog[open]') !== null) return false;
+  app.branches.closeFullView();
   flushSync(); // until then the message is inert, and the view returns the focus as it closes
   return isOverChat(app);
 }

@@ -32,7 +32,7 @@ describe('the context menu', () => {
     expect(lines()).toEqual(expect.arrayContaining(['Open link', 'Copy link address', 'Copy the message', 'Show the prompt', 'Edit and resend', 'Regenerate', 'Fork from here', 'Export this turn…', 'Delete this turn permanently…']));
     expect(lines().join()).not.toContain('Roll back'); // the conversation ends there already
     await userEvent.click(screen.getByRole('menuitem', { name: 'Show the prompt' }));
-    expect([app.inspector.tab, app.inspector.seen, lines()]).toEqual(['xray', turn.id, []]);
+    expect([app.inspector.tab, app.inspector.xrayTurnId, lines()]).toEqual(['xray', turn.id, []]);
     article.remove();
   });
 

@@ -10,14 +10,14 @@ it('a first conversation that could not be created keeps its error, and is creat
   // With the inspector open, which is closed by default.
   localStorage.setItem('contextinfinity.layout', JSON.stringify({ collapsed: { sessions: false, inspector: false } }));
   const backend = fakeBackend({ data: 'empty' });
-  backend.failNext('sessions.create', { message: 'The disk did not take it', hint: 'Look after the disk.' });
+  backend.failNext('sessions.create', { message: 'The disk is full', hint: 'Free some space.' });
   const app = await startApp(backend);
   mountIn(app, Chat, {});
-  expect(screen.getByText('The disk did not take it')).toBeVisible();
+  expect(screen.getByText('The disk is full')).toBeVisible();
   expect(app.toasts.list).toHaveLength(0);
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
   await waitFor(() => expect(app.conversation.session).not.toBeNull());
-  expect(screen.queryByText('The disk did not take it')).not.toBeInTheDocument();
+  expect(screen.queryByText('The disk is full')).not.toBeInTheDocument();
 });
 
 it('an error in the configuration file that appears while the program runs is shown over the conversation, and after it was dismissed, again if it changes', async () => {

@@ -72,11 +72,16 @@ export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 
 
 /** What is deleted, and from where; precise, because backups in the data directory may still contain it. */
 export function goneText(receipt: ReceiptView): string {
-  const turn = receipt.kind === 'turn';
   const copies = receipt.backups.length;
-  if (copies === 0) return turn ? t('storage.turnGone') : t('storage.sessionGone');
-  return turn ? t('storage.turnGoneCopies', { copies }) : t('storage.sessionGoneCopies', { copies });
+  switch (receipt.kind) {
+    case 'turn': return copies === 0 ? t('storage.turnGone') : t('storage.turnGoneCopies', { copies });
+    case 'project': return copies === 0 ? t('storage.projectGone') : t('storage.projectGoneCopies', { copies });
+    default: return copies === 0 ? t('storage.sessionGone') : t('storage.sessionGoneCopies', { copies });
+  }
 }
+
+/** What the subject of a receipt is. */
+export const subjectKind = (receipt: ReceiptView): string => (receipt.kind === 'turn' ? t('storage.turn') : receipt.kind === 'project' ? t('storage.project') : t('storage.session'));
 
 /** The receipt as text, for the clipboard. */
 export function receiptText(receipt: ReceiptView): string {

@@ -48,7 +48,7 @@ describe('the data directory', () => {
   it('warns that the disk is nearly full, and what that would prevent', async () => {
     await page((backend) => (backend.disk.free = 30_000_000));
     expect(await screen.findByText('The disk is nearly full')).toBeVisible();
-    expect(screen.getByText(/none can be made/)).toBeVisible();
+    expect(screen.getByText(/no backup can be made/)).toBeVisible();
   });
 
   it('is shown in the file manager; an error is shown in place', async () => {
@@ -115,7 +115,7 @@ describe('backups', () => {
     const { backend } = await page((prepared) => (prepared.disk.backups[2]!.checked = false));
     expect(screen.getByText('Not checked')).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Check all' }));
-    expect(await screen.findByText('5 backups read and verified: 1 cannot be used.')).toBeVisible();
+    expect(await screen.findByText('5 backups read and verified: 1 cannot be restored.')).toBeVisible();
     expect(screen.queryByText('Not checked')).toBeNull();
     expect(calls(backend, 'storage.backups').at(-1)).toEqual([true]);
   });
@@ -125,7 +125,7 @@ describe('backups', () => {
     const first = () => within(screen.getByRole('list', { name: 'Backups' })).getAllByRole('listitem')[0]!;
     expect(first()).not.toHaveTextContent('problem');
     await user.click(screen.getByRole('button', { name: 'Check all' }));
-    expect(await screen.findByText('5 backups read and verified: 1 cannot be used, problems in the data of 1.')).toBeVisible();
+    expect(await screen.findByText('5 backups read and verified: 1 cannot be restored, 1 has data errors.')).toBeVisible();
     expect(first()).toHaveTextContent('1 problem in its data');
     expect(within(first()).getByRole('button', { name: /^Restore/ })).toBeEnabled();
   });

@@ -7,7 +7,7 @@ import { t } from '$lib/i18n/i18n.svelte';
 const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\uffff]|[\u{e0000}-\u{e0fff}]/gu;
 
 /** The text with every invisible character written out: "⟨U+202E⟩". All line endings become the same. */
-export function shown(text: string): string {
+export function showInvisible(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(hidden, (char) => `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`);
 }
 
@@ -59,7 +59,7 @@ export function argumentsOf(json: string): ArgumentsView {
 export function argumentLine(json: string): string {
   const parsed = parsedObject(json);
   const values = parsed && inexact(json) === '' ? Object.values(parsed).map(valueText) : [json];
-  return shown(values.join('  ').slice(0, 400)).replace(/\s+/g, ' ').trim();
+  return showInvisible(values.join('  ').slice(0, 400)).replace(/\s+/g, ' ').trim();
 }
 
 /** The one pair of texts in an object. Two texts that look the same are not a pair: their diff would show nothing. */
@@ -68,7 +68,7 @@ function pairOf(object: Record<string, unknown>): Replacement | null {
   const [before, after] = [matching(beforeKey), matching(afterKey)];
   if (before.length !== 1 || after.length !== 1) return null;
   const [[[old, beforeText]], [[now, afterText]]] = [before, after] as [[[string, string]], [[string, string]]];
-  return shown(beforeText) === shown(afterText) ? null : { old, now, before: beforeText, after: afterText };
+  return showInvisible(beforeText) === showInvisible(afterText) ? null : { old, now, before: beforeText, after: afterText };
 }
 
 /** A list of pairs, if every entry is a pair and has no other member. */

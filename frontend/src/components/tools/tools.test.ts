@@ -10,7 +10,7 @@ import { callsByBlock } from '../transcript/calls';
 import CallCard from './CallCard.svelte';
 import { settling } from './front';
 import { lineDiff, previewRows } from './lines';
-import { argumentLine, argumentsOf, shown } from './plain';
+import { argumentLine, argumentsOf, showInvisible } from './plain';
 import QueueDialog from './QueueDialog.svelte';
 import ToolsPage from './ToolsPage.svelte';
 import WaitingStrip from './WaitingStrip.svelte';
@@ -432,8 +432,8 @@ describe('the page of tools', () => {
 
 describe('texts from others', () => {
   it('hide nothing', () => {
-    expect(shown('a\u202eb\u200bc\u{e0041}\r\nd\te\u001b[31m')).toBe('a⟨U+202E⟩b⟨U+200B⟩c⟨U+E0041⟩\nd\te⟨U+001B⟩[31m');
-    expect(shown('Grüße, 你好, 👍🏽')).toBe('Grüße, 你好, 👍🏽');
+    expect(showInvisible('a\u202eb\u200bc\u{e0041}\r\nd\te\u001b[31m')).toBe('a⟨U+202E⟩b⟨U+200B⟩c⟨U+E0041⟩\nd\te⟨U+001B⟩[31m');
+    expect(showInvisible('Grüße, 你好, 👍🏽')).toBe('Grüße, 你好, 👍🏽');
   });
 
   it('are shown by name, with replacements as pairs', () => {

@@ -173,7 +173,7 @@ describe('a turn', () => {
   it('opens the context that the model saw', async () => {
     const { app, article, turn } = await renderTurn({});
     await userEvent.click(within(article).getByRole('button', { name: 'Show the prompt' }));
-    expect([app.inspector.tab, app.inspector.seen]).toEqual(['xray', turn.id]);
+    expect([app.inspector.tab, app.inspector.xrayTurnId]).toEqual(['xray', turn.id]);
   });
 
   it('pins the selected text', async () => {

@@ -586,7 +586,7 @@ export interface SentToSeveral {
 
 /** ContextView is the X-ray: what the model saw in a turn, or would see next. */
 export interface ContextView {
-  /** empty for what comes next */
+  /** empty for the next request */
   turnId: string;
   turnSeq: number;
   model: string;
@@ -603,6 +603,7 @@ export interface ContextView {
   cached: number;
   maxOutput: number;
   budget: BudgetView;
+  /** turns up to this number are sent as summaries or extracts; 0: none */
   cut: number;
   sections: ContextSection[];
   /** steps that made it fit, in order */
@@ -622,13 +623,13 @@ export interface ContextView {
   project: string;
   redacted: RedactionView[];
   sha256: string;
-  /** assembled again it has the stored hash */
+  /** reassembling the context yields the stored hash */
   same: boolean;
   /** why texts are missing or differ; empty: all are correct */
   note: string;
   /** the step for Inspect.RawStep */
   stepId: string;
-  /** it does not fit (what comes next) */
+  /** of the next request: it does not fit */
   error: ErrorView | null;
   lookedUp: LookedUpView[];
 }
@@ -658,7 +659,7 @@ export interface BudgetView {
 
 /** ContextSection is a section of the prompt, in prompt order. */
 export interface ContextSection {
-  /** system, pinned, summaries, originals, pending, state, retrieved, message */
+  /** system, tools, pinned, summaries, originals, pending, state, retrieved, message */
   name: string;
   tokens: number;
   cap: number;
@@ -667,9 +668,12 @@ export interface ContextSection {
 
 /** ContextItem is a part of the prompt with its exact text and its origin. */
 export interface ContextItem {
-  /** Source: config, pin, summary, extract, turn, state, chunk, day, now, message, partial. */
+  /**
+   * Source: config, project, project_fact, tool, pin, summary, extract, turn, state, chunk, day, now, message, step,
+   * partial.
+   */
   source: string;
-  /** of the pin, summary, turn, state or chunk */
+  /** of the project, fact, pin, summary, turn, state or chunk; of a tool: its name */
   id: string;
   /** of a turn */
   seq: number;
@@ -821,7 +825,7 @@ export interface LibraryPanel {
   prompts: SavedPromptView[];
 }
 
-/** AssistantView is a named preset. An empty id: it is new. */
+/** AssistantView is a named preset. The id is empty for a new one. */
 export interface AssistantView {
   id: string;
   name: string;
@@ -837,7 +841,7 @@ export interface AssistantView {
   toolsMode: string;
 }
 
-/** SavedPromptView is a named text with variables. An empty id: it is new. */
+/** SavedPromptView is a named text with variables. The id is empty for a new one. */
 export interface SavedPromptView {
   id: string;
   name: string;
@@ -858,7 +862,7 @@ export interface PromptVariableView {
 export interface SessionAssistantView {
   /** empty: none */
   id: string;
-  /** its present name, or the name at that time */
+  /** its current name, or the name at that time */
   name: string;
   /** it is in the library */
   known: boolean;
@@ -2102,7 +2106,7 @@ export interface StatePanel {
   history: StateView[];
   /** oldest first, orphans last */
   ranges: RangeView[];
-  /** history up to this turn is represented by ranges; 0: all originals */
+  /** turns up to this number are sent as summaries or extracts; 0: none */
   cut: number;
   pins: PinView[];
   pinTokens: number;
@@ -2185,10 +2189,12 @@ export interface MovePreview {
 
 /** DeletionPreview is what a permanent deletion would remove (SPEC 12). */
 export interface DeletionPreview {
-  /** session or turn */
+  /** session, turn or project */
   kind: string;
-  /** of the session, or "#12 of ..." */
+  /** of the session, or the name of the project; empty: it has none */
   title: string;
+  /** of a turn; otherwise 0 */
+  turnSeq: number;
   /** the word to type */
   confirm: string;
   parts: DeletedPart[];
@@ -2687,7 +2693,7 @@ export interface StorageService {
    */
   move(to: string): Promise<TaskView>;
   /**
-   * DeletionPreview describes what a permanent deletion of a session or turn (kind) with the named copies would
+   * PreviewDeletion describes what a permanent deletion of a session or turn (kind) with the named copies would
    * remove. copies are identifiers of sessions that an earlier preview named.
    */
   previewDeletion(kind: string, id: string, copies: string[]): Promise<DeletionPreview>;
@@ -3050,6 +3056,8 @@ export interface WorkService {
   newWindow(sessionID: string): Promise<void>;
   /** ShowInFirst brings the first window to the front with a session, to continue a conversation of the small window. */
   showInFirst(sessionID: string): Promise<void>;
+  /** Quit ends the program, with all its windows. */
+  quit(): Promise<void>;
 }
 
 /** Tools shows tools and tool calls, and applies the user's decisions about them (SPEC 10). */
@@ -3223,7 +3231,7 @@ export interface ServersService {
   getPrompt(server: string, name: string, args: ServerValue[]): Promise<PromptText>;
   /** Resources lists the resources that servers offer. It starts enabled servers. */
   resources(): Promise<ServerResources>;
-  /** ReadResource returns the present content of a resource. */
+  /** ReadResource returns the current content of a resource. */
   readResource(server: string, uri: string): Promise<ResourceText>;
   /** Elicitations returns the open questions of servers. */
   elicitations(): Promise<Elicitations>;
@@ -3260,7 +3268,7 @@ export interface ProgramsService {
   clearAccesses(): Promise<void>;
 }
 
-/** What the program binds. Each call rejects with a BackendError: what happened, and what to do. */
+/** The services that the program binds. A failed call rejects with a BackendError: what happened, and what to do. */
 export interface Services {
   readonly transfer: TransferService;
   readonly storage: StorageService;
@@ -3554,7 +3562,7 @@ export type RecoveryKind =
   | 'tools_asked'
   /** a torn or unreadable end of a journal */
   | 'discarded_lines'
-  /** journals of settled turns deleted */
+  /** journals of final turns deleted */
   | 'pruned'
   /** unused documents deleted */
   | 'swept'

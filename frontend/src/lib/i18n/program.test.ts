@@ -76,7 +76,7 @@ describe('a sentence of the program', () => {
     ['The provider answered 502: the server answered with status 502 and no explanation; check the address of the server', 'Der Anbieter antwortete mit 502: der Server antwortete mit dem Status 502 und ohne Erklärung; prüfen Sie die Adresse des Servers'],
     ['The provider answered 200: example.org answered with a web page instead of an answer; check the address of the server', 'Der Anbieter antwortete mit 200: statt einer Antwort kam von example.org eine Webseite; prüfen Sie die Adresse des Servers'],
     ['The provider answered 301: the server redirects to another address; a key is not sent there, correct the address of the server', 'Der Anbieter antwortete mit 301: der Server leitet an eine andere Adresse weiter; ein Schlüssel wird nicht dorthin gesendet, berichtigen Sie die Adresse des Servers'],
-    ['The provider answered 413: prompt is too long Nothing more can be removed from it: the context needs 9000 tokens and may have 8000: system 10, pinned facts 0, state 20, history 0, 0 pending turns 0, message 8970, definitions of tools 5, tool calls of this turn and their results 6', 'Der Anbieter antwortete mit 413: prompt is too long Mehr lässt sich daraus nicht weglassen: der Kontext braucht 9000 Token und darf 8000 haben: Anweisungen 10, angeheftete Tatsachen 0, Zustand 20, Verlauf 0, 0 ausstehende Runden 0, Nachricht 8970, Werkzeugbeschreibungen 5, Werkzeugaufrufe dieser Runde und ihre Ergebnisse 6'],
+    ['The provider answered 413: prompt is too long Nothing more can be removed from it: the context needs 9000 tokens, but the limit is 8000: system 10, pinned facts 0, state summary 20, history 0, 0 pending turns 0, message 8970, definitions of tools 5, tool calls of this turn and their results 6', 'Der Anbieter antwortete mit 413: prompt is too long Mehr lässt sich daraus nicht weglassen: der Kontext braucht 9000 Token, erlaubt sind 8000: Anweisungen 10, angeheftete Tatsachen 0, Zustandszusammenfassung 20, Verlauf 0, 0 ausstehende Runden 0, Nachricht 8970, Werkzeugbeschreibungen 5, Werkzeugaufrufe dieser Runde und ihre Ergebnisse 6'],
     ['the connection to localhost:11434 failed: read tcp: i/o error', 'die Verbindung zu localhost:11434 ist fehlgeschlagen: read tcp: i/o error'],
     ['The answer was stopped because it is too long: it is longer than 4 MB (stream.max_answer_bytes). The partial answer is kept.', 'Die Antwort ist zu lang und wurde beendet: sie ist länger als 4 MB (stream.max_answer_bytes). Was eingetroffen war, bleibt erhalten.'],
     ['The key was refused: Incorrect API key provided.', 'Der Schlüssel wurde abgelehnt: Incorrect API key provided.'],
@@ -94,7 +94,7 @@ describe('a sentence of the program', () => {
     const error = new BackendError({ code: 'no_space', op: '', message: 'The disk is full; the change was undone and everything before it is safe.', hint: 'free some space and try again' });
     expect(error.hint).toBe('Free some space and try again.');
     await chooseLanguage('zh-CN', []);
-    expect([error.message, error.hint]).toEqual(['磁盘已满；更改已撤销，此前的一切都安全。', '请释放空间后重试。']);
+    expect([error.message, error.hint]).toEqual(['磁盘已满；更改已撤销，此前的数据不受影响。', '请释放空间后重试。']);
   });
 });
 

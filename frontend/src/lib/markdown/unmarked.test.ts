@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unmarked } from './unmarked';
 
-describe('Markdown without its marks', () => {
+describe('Markdown without its syntax', () => {
   it.each([
     ['', ''],
     ['**Bold** and *leaning* words', 'Bold and leaning words'],

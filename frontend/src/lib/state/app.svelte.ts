@@ -258,12 +258,12 @@ export class App {
 
   /** Closes a temporary panel over or beside the conversation. Returns whether there was one. */
   closeOver(): boolean {
-    return this.layout.closeDrawer() || this.branches.closeWide() || (this.layout.isDrawer('inspector') && this.layout.closeSearch()) || this.find.close();
+    return this.layout.closeDrawer() || this.branches.closeFullView() || (this.layout.isDrawer('inspector') && this.layout.closeSearch()) || this.find.close();
   }
 
   /** Nothing covers the conversation, so its own notices are visible. */
   get chatInFront(): boolean {
-    return this.layout.chatInFront && !this.branches.wide;
+    return this.layout.chatInFront && !this.branches.fullView;
   }
 
   /** Applies settings to the parts of the window that use them. */

@@ -34,7 +34,7 @@ export type BranchQuestion =
   | { kind: 'context'; branchId: string; turnId: string; seq: number };
 
 /** The view that covers conversation and inspector. */
-export type Wide = { face: 'tree' } | { face: 'answers'; turnId: string } | { face: 'compare'; left: string; right: string };
+export type FullView = { kind: 'tree' } | { kind: 'answers'; turnId: string } | { kind: 'compare'; left: string; right: string };
 
 /** A streaming turn changes often; the tree need not be read each time. */
 const pauseMs = 400;
@@ -45,7 +45,7 @@ export class BranchesState {
   #error = $state.raw<BackendError | null>(null);
   #selected = $state('');
   #archived = $state(false);
-  #wide = $state.raw<Wide | null>(null);
+  #fullView = $state.raw<FullView | null>(null);
   #asking = $state.raw<BranchQuestion | null>(null);
   #busy = $state(false);
   #followed = '';
@@ -93,8 +93,8 @@ export class BranchesState {
     this.#archived = shown;
   }
 
-  get wide(): Wide | null {
-    return this.#wide;
+  get fullView(): FullView | null {
+    return this.#fullView;
   }
 
   get asking(): BranchQuestion | null {
@@ -127,7 +127,7 @@ export class BranchesState {
     this.#tree = null;
     this.#error = null;
     this.#selected = '';
-    this.#wide = null;
+    this.#fullView = null;
     if (sessionId !== '') void this.#refresh.now();
   }
 
@@ -148,22 +148,22 @@ export class BranchesState {
   }
 
   /** Shows the tree over conversation and inspector. */
-  showWide(): void {
+  showFullTree(): void {
     this.#clear();
-    this.#wide = { face: 'tree' };
+    this.#fullView = { kind: 'tree' };
   }
 
   /** Compares two branches, over conversation and inspector. */
   compare(left: string, right: string): void {
     this.#asking = null;
     this.#clear();
-    this.#wide = { face: 'compare', left, right };
+    this.#fullView = { kind: 'compare', left, right };
   }
 
   /** Compares the answers to the message of a turn, over conversation and inspector. */
   showAnswers(turnId: string): void {
     this.#clear();
-    this.#wide = { face: 'answers', turnId };
+    this.#fullView = { kind: 'answers', turnId };
   }
 
   /** Merges all answers to the message of a turn into one, on a new branch that it opens. Throws on failure. */
@@ -174,14 +174,14 @@ export class BranchesState {
     const sent = await backend.branches.mergeAnswers(turnId, model);
     const message = t('state.merges', { model });
     if (!isCurrent()) return void toasts.show(message);
-    this.closeWide();
+    this.closeFullView();
     await conversation.open(sessionId, sent.branchId);
     toasts.show(message, { action: { label: t('state.back'), run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
     composer.focus();
   }
 
   /**
-   * Closes what would cover the wide view. The session must be followed before the wide view opens, because following
+   * Closes what would cover the full view. The session must be followed before the full view opens, because following
    * another session closes it.
    */
   #clear(): void {
@@ -193,9 +193,9 @@ export class BranchesState {
   }
 
   /** Returns whether there was anything to close. */
-  closeWide(): boolean {
-    const open = this.#wide !== null;
-    this.#wide = null;
+  closeFullView(): boolean {
+    const open = this.#fullView !== null;
+    this.#fullView = null;
     return open;
   }
 
@@ -207,7 +207,7 @@ export class BranchesState {
   /** Opens a run: on its own branch, or on the open one if that contains it. */
   openRun(run: TreeRun, lit: boolean): Promise<boolean> {
     const branchId = lit ? this.#parts.conversation.branchId : run.branchId;
-    this.closeWide();
+    this.closeFullView();
     return this.open(branchId, run.ends && run.branchId === branchId ? '' : run.firstTurn);
   }
 
@@ -262,7 +262,7 @@ export class BranchesState {
     const isCurrent = conversation.request();
     const branch = await make();
     if (!isCurrent()) return void toasts.show(text(branch));
-    this.closeWide();
+    this.closeFullView();
     await conversation.open(sessionId, branch.id);
     toasts.show(text(branch), { action: { label: t('state.back'), run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
     composer.focus();

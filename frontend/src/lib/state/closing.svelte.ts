@@ -5,9 +5,11 @@ import type { Backend } from '$lib/backend/backend';
  */
 export class ClosingState {
   #asked = $state(false);
-  readonly #backend: Pick<Backend, 'closeWindow'>;
+  /** Whether the question is about the whole program, not only this window. */
+  #quitting = false;
+  readonly #backend: Pick<Backend, 'closeWindow' | 'work'>;
 
-  constructor(backend: Pick<Backend, 'closeWindow'>) {
+  constructor(backend: Pick<Backend, 'closeWindow' | 'work'>) {
     this.#backend = backend;
   }
 
@@ -19,15 +21,23 @@ export class ClosingState {
     this.#asked = true;
   }
 
-  /** Quits the program, whether or not there is a tray. */
+  /** Quits the program with all its windows, whether or not there is a tray; asks first if an answer is arriving. */
   quit(answering: boolean): void {
+    this.#quitting = true;
     if (answering) this.#asked = true;
-    else this.#backend.closeWindow(true);
+    else this.#end(true);
   }
 
   answer(close: boolean): void {
     if (!this.#asked) return;
     this.#asked = false;
-    this.#backend.closeWindow(close);
+    this.#end(close);
+  }
+
+  #end(close: boolean): void {
+    const all = close && this.#quitting;
+    this.#quitting = false;
+    if (!all) this.#backend.closeWindow(close);
+    else this.#backend.work.quit().catch(() => this.#backend.closeWindow(true));
   }
 }

@@ -142,7 +142,7 @@ export class CommandRunner {
       goTo: () => this.#parts.goTo.show(),
       recall: (text) => memory.search(text),
       switch: () => document.querySelector<HTMLElement>('[data-shortcut="switch"]')?.click(),
-      tree: () => branches.showWide(),
+      tree: () => branches.showFullTree(),
       fork: (label) => this.#fork(label),
       rollback: (state) => this.#rollback(state),
       compare: (label) => this.#compare(label),

@@ -464,7 +464,7 @@ describe('a draft', () => {
     await started();
     const book = 'word '.repeat(210_000);
     app.draft.typed = 'Read this:';
-    app.draft.addLong(book);
+    app.draft.addLongText(book);
     expect([app.draft.typed, app.draft.text.length]).toEqual(['Read this:', book.length + 12]);
     await app.composer.send();
     expect(app.conversation.newest?.user[0]?.text).toBe(`Read this:\n\n${book}`);
@@ -476,7 +476,7 @@ describe('a draft', () => {
     app.composer.changed();
     await vi.advanceTimersByTimeAsync(400);
     expect([app.composer.tokens, app.composer.overBudget]).toEqual([100, false]);
-    app.draft.addLong('x'.repeat(400_000));
+    app.draft.addLongText('x'.repeat(400_000));
     app.composer.changed();
     await vi.advanceTimersByTimeAsync(400);
     expect(app.composer.overBudget).toBe(true);

@@ -47,8 +47,8 @@ export class DocumentsState {
 
   /** A long text that was just pasted and is still in the message. */
   get offered(): boolean {
-    const { typed, long } = this.#draft;
-    return this.#offered !== '' && (long.includes(this.#offered) || typed.includes(this.#offered));
+    const { typed, longTexts } = this.#draft;
+    return this.#offered !== '' && (longTexts.includes(this.#offered) || typed.includes(this.#offered));
   }
 
   /** The document that is open for reading. */
@@ -72,17 +72,18 @@ export class DocumentsState {
     this.#offered = '';
   }
 
-  /** Moves the pasted text from the message into a document. It is restored if it cannot be attached. */
+  /** Replaces the pasted text in the message by a document. The text stays in the message until the document is attached. */
   async acceptOffer(): Promise<void> {
     const text = this.#offered;
     if (!this.offered) return;
     this.#offered = '';
     const branchId = this.#draft.branchId;
-    const at = this.#draft.long.indexOf(text);
-    if (at >= 0) this.#draft.removeLong(at);
-    else this.#draft.typed = this.#draft.typed.replace(text, () => '');
-    const attached = await this.attach(new File([text], pastedName(), { type: 'text/plain' }));
-    if (!attached && branchId === this.#draft.branchId) this.#draft.text = [this.#draft.text, text].filter(Boolean).join('\n\n');
+    if (!(await this.attach(new File([text], pastedName(), { type: 'text/plain' })))) return;
+    try {
+      await this.#removeText(branchId, text);
+    } catch (thrown) {
+      this.#error = toBackendError(thrown);
+    }
   }
 
   /** Sends a document to the program in parts; returns whether it was attached. */
@@ -157,6 +158,18 @@ export class DocumentsState {
     }
     const draft = await this.#backend.sessions.draft(branchId);
     await this.#backend.sessions.saveDraft(branchId, { ...draft, images: [...draft.images, image] });
+  }
+
+  /** Removes a text from the draft of a branch, which may no longer be open, unless it was edited. */
+  async #removeText(branchId: string, text: string): Promise<void> {
+    if (branchId !== this.#draft.branchId) {
+      const draft = await this.#backend.sessions.draft(branchId);
+      await this.#backend.sessions.saveDraft(branchId, { ...draft, text: draft.text.replace(text, () => '').trim() });
+      return;
+    }
+    const at = this.#draft.longTexts.indexOf(text);
+    if (at >= 0) this.#draft.removeLongText(at);
+    else this.#draft.typed = this.#draft.typed.replace(text, () => '');
   }
 
   /** Adds it to the draft of the branch where it was attached, which may no longer be open. */

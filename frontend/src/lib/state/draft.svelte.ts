@@ -18,7 +18,7 @@ export const nothing: DraftContent = { text: '', images: [], files: [], memories
 export class DraftState {
   #branchId = $state('');
   #typed = $state('');
-  #long = $state.raw<readonly string[]>([]);
+  #longTexts = $state.raw<readonly string[]>([]);
   #images = $state.raw<readonly ImageUpload[]>([]);
   #files = $state.raw<readonly FileView[]>([]);
   #memories = $state.raw<readonly MemoryChip[]>([]);
@@ -53,7 +53,7 @@ export class DraftState {
 
   /** The whole message: the typed text, then the long texts beside it. */
   get text(): string {
-    return [this.#typed, ...this.#long].filter((part) => part !== '').join('\n\n');
+    return [this.#typed, ...this.#longTexts].filter((part) => part !== '').join('\n\n');
   }
 
   set text(text: string) {
@@ -72,22 +72,22 @@ export class DraftState {
   }
 
   /** Long pasted texts, unchanged. */
-  get long(): readonly string[] {
-    return this.#long;
+  get longTexts(): readonly string[] {
+    return this.#longTexts;
   }
 
-  addLong(text: string): void {
-    this.#long = [...this.#long, text];
+  addLongText(text: string): void {
+    this.#longTexts = [...this.#longTexts, text];
     this.#changed();
   }
 
-  removeLong(index: number): void {
-    this.#long = this.#long.filter((_, at) => at !== index);
+  removeLongText(index: number): void {
+    this.#longTexts = this.#longTexts.filter((_, at) => at !== index);
     this.#changed();
   }
 
-  moveLong(from: number, to: number): void {
-    this.#long = moved(this.#long, from, to);
+  moveLongText(from: number, to: number): void {
+    this.#longTexts = moved(this.#longTexts, from, to);
     this.#changed();
   }
 
@@ -131,7 +131,7 @@ export class DraftState {
   }
 
   get isEmpty(): boolean {
-    return this.#typed.trim() === '' && this.#long.length === 0 && this.#images.length === 0 && this.#files.length === 0;
+    return this.#typed.trim() === '' && this.#longTexts.length === 0 && this.#images.length === 0 && this.#files.length === 0;
   }
 
   get content(): DraftContent {
@@ -352,7 +352,7 @@ export class DraftState {
   #split(text: string): void {
     const long = text.length > longText;
     this.#typed = long ? '' : text;
-    this.#long = long ? [text] : [];
+    this.#longTexts = long ? [text] : [];
   }
 
   #changed(): void {

@@ -18,9 +18,9 @@ export class HistoryState {
   #branchId = '';
   #loading = false;
   readonly #conversation: Pick<ConversationState, 'turns' | 'hasOlder' | 'loadOlder' | 'branchId'>;
-  readonly #draft: Pick<DraftState, 'typed' | 'isEmpty' | 'long' | 'images' | 'files'>;
+  readonly #draft: Pick<DraftState, 'typed' | 'isEmpty' | 'longTexts' | 'images' | 'files'>;
 
-  constructor(conversation: Pick<ConversationState, 'turns' | 'hasOlder' | 'loadOlder' | 'branchId'>, draft: Pick<DraftState, 'typed' | 'isEmpty' | 'long' | 'images' | 'files'>) {
+  constructor(conversation: Pick<ConversationState, 'turns' | 'hasOlder' | 'loadOlder' | 'branchId'>, draft: Pick<DraftState, 'typed' | 'isEmpty' | 'longTexts' | 'images' | 'files'>) {
     this.#conversation = conversation;
     this.#draft = draft;
   }
@@ -70,7 +70,7 @@ export class HistoryState {
   }
 
   get #onlyText(): boolean {
-    return this.#draft.long.length + this.#draft.images.length + this.#draft.files.length === 0;
+    return this.#draft.longTexts.length + this.#draft.images.length + this.#draft.files.length === 0;
   }
 
   #before(at: Earlier | null): Earlier | undefined {

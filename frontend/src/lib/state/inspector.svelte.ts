@@ -7,7 +7,7 @@ export type InspectorTab = (typeof inspectorTabs)[number];
 export class InspectorState {
   #tab = $state<InspectorTab>('pending');
   #turnId = $state('');
-  #seen = $state('');
+  #xrayTurnId = $state('');
   /** The section that the X-ray should expand; the X-ray clears it. */
   section = $state('');
   readonly #layout: LayoutState;
@@ -26,8 +26,8 @@ export class InspectorState {
   }
 
   /** The turn in the X-ray; empty for the next request. */
-  get seen(): string {
-    return this.#seen;
+  get xrayTurnId(): string {
+    return this.#xrayTurnId;
   }
 
   /** Selects a tab without opening the column. */
@@ -37,7 +37,7 @@ export class InspectorState {
 
   /** Shows a turn in the X-ray, or the next request with "". */
   showInXray(turnId: string): void {
-    this.#seen = turnId;
+    this.#xrayTurnId = turnId;
   }
 
   /** Selects a tab and makes it visible, for links and the header. The X-ray shows the turn. */
@@ -45,7 +45,7 @@ export class InspectorState {
     this.#tab = tab;
     this.section = section;
     this.#turnId = turnId;
-    if (turnId !== '' || tab === 'xray') this.#seen = turnId;
+    if (turnId !== '' || tab === 'xray') this.#xrayTurnId = turnId;
     this.#layout.reveal('inspector');
   }
 }

@@ -82,8 +82,8 @@ export class Keymap {
   }
 
   /**
-   * Assigns a key as the only key of a command and removes it from any other command. An empty key: the command has
-   * none.
+   * Assigns a key as the only key of a command and removes it from any other command. An empty key leaves the command
+   * without one.
    */
   assign(id: CommandId, chord: Chord): Promise<void> {
     const next = new Map(this.#chosen);

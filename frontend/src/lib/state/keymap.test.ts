@@ -78,9 +78,9 @@ describe('the page of shortcuts', () => {
     const { app } = await startedApp();
     mountIn(app, ShortcutsPage, {});
     const user = userEvent.setup();
-    const field = (id: Parameters<typeof entryOf>[0]) => screen.getByRole('button', { name: new RegExp(`^(Keys of|Press the keys for) ${entryOf(id).title.replace(/[()?]/g, '\\$&')}[:,]`) });
+    const field = (id: Parameters<typeof entryOf>[0]) => screen.getByRole('button', { name: new RegExp(`^(Shortcuts? for|Press the new shortcut for) ${entryOf(id).title.replace(/[()?]/g, '\\$&')}[:,]`) });
     await user.click(field('inspector'));
-    expect(field('inspector')).toHaveTextContent('Press the keys…');
+    expect(field('inspector')).toHaveTextContent('Press the new shortcut…');
     await user.keyboard('{Control>}c{/Control}');
     expect(screen.getByText(/Ctrl\+C is used for something/)).toBeVisible();
     await user.keyboard('{Control>}n{/Control}');
@@ -88,13 +88,13 @@ describe('the page of shortcuts', () => {
     expect(app.keymap.keys('inspector')).toBe('Ctrl+I');
     await user.click(screen.getByRole('button', { name: 'Use it here' }));
     expect([app.keymap.keys('inspector'), app.keymap.keys('new')]).toEqual(['Ctrl+N', '']);
-    expect(field('new')).toHaveTextContent('No keys');
-    await user.click(screen.getByRole('button', { name: /^Reset the keys of New session/ }));
+    expect(field('new')).toHaveTextContent('No shortcut');
+    await user.click(screen.getByRole('button', { name: /^Reset the shortcut for New session/ }));
     expect([app.keymap.keys('inspector'), app.keymap.keys('new')]).toEqual(['', 'Ctrl+N']);
     await user.click(field('print'));
     await user.keyboard('{Escape}');
     expect(field('print')).toHaveTextContent('CtrlP');
-    await user.click(screen.getByRole('button', { name: 'Reset all keys' }));
+    await user.click(screen.getByRole('button', { name: 'Reset all shortcuts' }));
     expect(app.keymap.changed).toBe(false);
   });
 });

@@ -69,18 +69,32 @@ test('Ctrl+W closes the frontmost dialog or view, one per key press, and then th
   expect(backend.store.branch(app.conversation.branchId).draft.text).toBe('Not sent yet');
 });
 
-test('Ctrl+Q quits the program, and asks first while an answer is arriving', async () => {
+test('Ctrl+Q quits the program with all its windows, and asks first while an answer is arriving', async () => {
   const { app, backend } = await startedApp({ data: 'rich' });
-  const closed = () => backend.calls.filter(({ name }) => name === 'closeWindow').map(({ args }) => args[0]);
+  const ends = () => backend.calls.filter(({ name }) => name === 'work.quit' || name === 'closeWindow').map(({ name, args }) => [name, ...args]);
   onWindowKey(app, press('q'));
-  await expect.poll(closed).toEqual([true]);
+  await expect.poll(ends).toEqual([['work.quit']]);
   [...backend.store.sessions.values()][0]!.row.status = 'streaming';
   await app.sessions.load();
   onWindowKey(app, press('q'));
   await expect.poll(() => app.closing.asked).toBe(true);
   const dialog = mountIn(app, CloseWindow, {});
-  expect(closed()).toEqual([true]);
+  expect(ends()).toHaveLength(1);
   dialog.unmount();
+  app.closing.answer(true);
+  await expect.poll(ends).toEqual([['work.quit'], ['work.quit']]);
+
+  // Closing the window is not quitting.
+  app.closing.ask();
+  app.closing.answer(true);
+  await expect.poll(ends).toEqual([['work.quit'], ['work.quit'], ['closeWindow', true]]);
+
+  backend.failNext('work.quit');
+  [...backend.store.sessions.values()][0]!.row.status = '';
+  await app.sessions.load();
+  onWindowKey(app, press('q'));
+  await expect.poll(() => ends().at(-1)).toEqual(['closeWindow', true]);
+  expect(ends()).toHaveLength(4);
 });
 
 test('the open branch is printed like an HTML export', async () => {

@@ -128,7 +128,7 @@ export class SearchState {
 
   /** Opens the search, with the given text or as it was left. */
   show(text?: string): void {
-    this.#parts.branches.closeWide();
+    this.#parts.branches.closeFullView();
     this.#parts.layout.openSearch();
     if (text !== undefined) this.text = text;
     if (!this.#result && !this.#asking && this.#text.trim() !== '') this.#later(0);
@@ -211,7 +211,7 @@ export class SearchState {
     try {
       if (!(await this.#parts.navigation.leaveTemporary())) return false;
       this.#parts.layout.closeSettings();
-      branches.closeWide();
+      branches.closeFullView();
       if (group.sessionId !== conversation.sessionId) await this.#parts.navigation.openSession(group.sessionId, hit?.branchId ?? '');
       else if (hit && hit.branchId !== conversation.branchId) await branches.open(hit.branchId);
       if (!hit || conversation.branchId !== hit.branchId) return conversation.sessionId === group.sessionId && !hit;

@@ -8,7 +8,7 @@ import { chooseLanguage } from '$lib/i18n/i18n.svelte';
  */
 export class StartupState {
   #info = $state.raw<Startup | null>(null);
-  #failed = $state.raw<ErrorView | null>(null);
+  #error = $state.raw<ErrorView | null>(null);
   #firstRun = $state(false);
   #configError = $state('');
   readonly #backend: Backend;
@@ -24,7 +24,7 @@ export class StartupState {
 
   /** The data could not be opened, or the program does not respond. */
   get fatal(): ErrorView | null {
-    return this.#info?.fatal ?? this.#failed;
+    return this.#info?.fatal ?? this.#error;
   }
 
   /** The error of the configuration file as it is now; empty if it has none. */
@@ -48,11 +48,11 @@ export class StartupState {
       this.#info = info;
       this.#firstRun = info.firstRun;
       this.#configError = info.configError;
-      this.#failed = null;
+      this.#error = null;
     } catch (thrown) {
       await chooseLanguage('system');
       const error = toBackendError(thrown);
-      this.#failed = { code: error.code, op: error.op, message: error.message, hint: error.hint };
+      this.#error = { code: error.code, op: error.op, message: error.message, hint: error.hint };
     }
   }
 

@@ -111,9 +111,9 @@ describe('one message to several models', () => {
     const { app, user, view } = await askTwoModels();
     expect(view).toHaveFocus();
     await user.keyboard('  ');
-    expect(app.branches.wide).toMatchObject({ face: 'answers' });
+    expect(app.branches.fullView).toMatchObject({ kind: 'answers' });
     await user.keyboard('{Escape}');
-    expect(app.branches.wide).toBeNull();
+    expect(app.branches.fullView).toBeNull();
   });
 
   it('closes when something is typed, which goes into the message', async () => {
@@ -122,7 +122,7 @@ describe('one message to several models', () => {
     addEventListener('keydown', onKeyDown);
     await user.keyboard('And a partial one?');
     removeEventListener('keydown', onKeyDown);
-    expect(app.branches.wide).toBeNull();
+    expect(app.branches.fullView).toBeNull();
     expect(app.draft.text).toBe('And a partial one?');
   });
 
@@ -142,7 +142,7 @@ describe('one message to several models', () => {
 
   it('shows the same number of answers to an edited message, beside it', async () => {
     const { app, backend } = await askTwoModels();
-    app.branches.closeWide();
+    app.branches.closeFullView();
     await waitFor(() => expect(app.conversation.newest?.state).toBe('head'));
     app.composer.edit(app.conversation.newest!);
     app.draft.text = 'Which one, and why?';
@@ -150,7 +150,7 @@ describe('one message to several models', () => {
     await app.composer.send();
     const messages = backend.store.session(app.conversation.sessionId).branchIds.map((id) => backend.store.branch(id).turns[0]).map((turn) => `${turn?.model}: ${turn?.user[0]?.text}`);
     expect(messages.sort()).toEqual(['local: Which index would you add?', 'local: Which one, and why?', 'sonnet: Which index would you add?', 'sonnet: Which one, and why?']);
-    expect(app.branches.wide).toEqual({ face: 'answers', turnId: app.conversation.newest?.id });
+    expect(app.branches.fullView).toEqual({ kind: 'answers', turnId: app.conversation.newest?.id });
   });
 
   it('reports why it was not sent, and keeps the text', async () => {

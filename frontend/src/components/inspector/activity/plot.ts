@@ -1,7 +1,7 @@
 /** Draws a chart with uPlot, in the theme's colours. In a separate chunk, which is loaded only for charts. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { Chart, Series } from './figures';
+import type { Chart, Series } from './metrics';
 
 export interface Plot {
   /** Moves the cursor to a turn by its index; negative removes it. */

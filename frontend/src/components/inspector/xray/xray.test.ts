@@ -89,13 +89,13 @@ describe('the X-ray', () => {
     const { app, newest } = await xray();
     expect(await screen.findByText('next')).toBeVisible();
     await user.click(screen.getByRole('radio', { name: 'Sent' }));
-    await waitFor(() => expect(app.inspector.seen).toBe(newest.id));
+    await waitFor(() => expect(app.inspector.xrayTurnId).toBe(newest.id));
     expect(await screen.findByText(/84.% cached/)).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Previous turn' }));
-    await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.inspector.seen)?.seq).toBe(newest.seq - 1));
+    await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.inspector.xrayTurnId)?.seq).toBe(newest.seq - 1));
     await user.click(await screen.findByRole('button', { name: 'Next turn' }));
     await user.click(await screen.findByRole('button', { name: 'What comes next' }));
-    await waitFor(() => expect(app.inspector.seen).toBe(''));
+    await waitFor(() => expect(app.inspector.xrayTurnId).toBe(''));
   });
 
   it('expands an item to its exact text on request, with a link to its source', async () => {

@@ -161,7 +161,7 @@ function measured(store: FakeStore, { scope, sessionId, branchId }: MetricsQuery
   if (scope === 'branch') return store.lineage(branchId);
   if (scope === 'session') return store.session(sessionId).branchIds.flatMap((id) => store.branch(id).turns);
   if (scope === 'all') return [...store.branches.values()].flatMap((branch) => branch.turns);
-  throw new BackendError(errorView(`“${scope}” is not a scope of figures`, 'Choose branch, session or all.'));
+  throw new BackendError(errorView(`“${scope}” is not a scope of metrics`, 'Choose branch, session or all.'));
 }
 
 function costOf(turn: TurnView): number {

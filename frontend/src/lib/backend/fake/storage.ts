@@ -178,7 +178,7 @@ function previewOf(store: FakeStore, disk: FakeDisk, kind: string, id: string, c
     if (!project) throw new BackendError(errorView('There is no such project; it may have been deleted.', '', 'not_found'));
     const files = project.documents.length + project.watched.length;
     const parts = [{ store: 'projects', label: 'Project', count: 1 }, { store: 'project_facts', label: 'Pinned facts of the project', count: project.view.facts.length }, { store: 'project_files', label: 'Files of the project', count: files }];
-    return { kind, title: project.view.name, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), copies: [], included: [], reason: '' };
+    return { kind, title: project.view.name, turnSeq: 0, confirm: 'delete', parts: parts.filter(({ count }) => count > 0), sessions: [], backups: disk.backups.map((backup) => backup.name), copies: [], included: [], reason: '' };
   }
   const turn = kind === 'turn' ? store.turn(id) : undefined;
   const session = turn ? store.sessionOf(turn) : store.session(id);
@@ -194,7 +194,7 @@ function previewOf(store: FakeStore, disk: FakeDisk, kind: string, id: string, c
   const running = turns.some((entry) => entry.live);
   const others = [...store.sessions.values()].filter((entry) => entry !== session && entry.row.title !== '').slice(0, affectedTurns > 20 ? 2 : 0).map((entry) => entry.row.title);
   return {
-    kind, title: turn ? `#${turn.seq} of ${title || '(untitled)'}` : title || '(untitled)', confirm: 'delete', parts, sessions: others,
+    kind, title, turnSeq: turn?.seq ?? 0, confirm: 'delete', parts, sessions: others,
     backups: affectedTurns > 1 || turn ? disk.backups.filter((entry) => entry.at > session.row.createdAt).map((entry) => `backups/${entry.name}`) : [],
     copies: disk.copies.filter((copy) => !copies.includes(copy.sessionId)),
     included: disk.copies.filter((copy) => copies.includes(copy.sessionId)),

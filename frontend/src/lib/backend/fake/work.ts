@@ -129,6 +129,7 @@ export function workService(store: FakeStore, tasks: FakeTasks): WorkService {
     },
     newWindow: async () => undefined,
     showInFirst: async () => undefined,
+    quit: async () => undefined,
     windowRequests: async () => tasks.waiting.splice(0),
   };
 }

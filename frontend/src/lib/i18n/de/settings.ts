@@ -212,7 +212,7 @@ export default {
   quotedValue: '{before}„{value}“',
   chatCompletions: 'Chat Completions (die meisten lokalen Server und Gateways)',
   wholeAddress: 'Geben Sie eine vollständige Adresse an, etwa http://127.0.0.1:8000/v1',
-  addressBegins: 'Die Adresse beginnt mit http:// oder https://',
+  addressBegins: 'Die Adresse muss mit http:// oder https:// beginnen',
   keyInKeyring: 'Schlüssel im Schlüsselbund des Systems',
   keyFrom: 'Schlüssel aus {env}',
   keyForRun: 'Schlüssel nur für diesen Lauf',

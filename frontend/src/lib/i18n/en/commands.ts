@@ -42,7 +42,7 @@ export default {
   tabPending: 'Show pending turns',
   summarize: 'Make range summaries now',
   tabState: 'Show the state summary and its history',
-  tabActivity: 'Show activity: jobs, figures, recovery',
+  tabActivity: 'Show activity: jobs, metrics, recovery',
   model: 'Use another model from now on',
   decide: 'Decide about waiting tool calls',
   decideCall: 'Allow a waiting call once (Alt+S: session, Alt+A: always, Alt+D: deny, Alt+N: never)',

@@ -209,7 +209,7 @@ export default {
   quotedValue: '{before}“{value}”',
   chatCompletions: 'Chat Completions (most local servers and gateways)',
   wholeAddress: 'Enter a complete address, such as http://127.0.0.1:8000/v1',
-  addressBegins: 'The address begins with http:// or https://',
+  addressBegins: 'The address must begin with http:// or https://',
   keyInKeyring: 'key in the system keyring',
   keyFrom: 'key from {env}',
   keyForRun: 'key for this run only',

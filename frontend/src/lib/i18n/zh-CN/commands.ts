@@ -44,7 +44,7 @@ export default {
   tabPending: '显示待处理轮次',
   summarize: '立即生成区间摘要',
   tabState: '显示状态摘要及其历史',
-  tabActivity: '显示活动：作业、数据、恢复',
+  tabActivity: '显示活动：作业、统计、恢复',
   model: '从现在起用另一个模型回答',
   decide: '处理等待决定的工具调用',
   decideCall: '允许等待的调用一次（Alt+S：本会话，Alt+A：始终，Alt+D：拒绝，Alt+N：从不）',

@@ -212,7 +212,7 @@ export default {
   quotedValue: '{before}“{value}”',
   chatCompletions: 'Chat Completions（多数本地服务器和网关）',
   wholeAddress: '请填写完整地址，例如 http://127.0.0.1:8000/v1',
-  addressBegins: '地址以 http:// 或 https:// 开头',
+  addressBegins: '地址必须以 http:// 或 https:// 开头',
   keyInKeyring: '密钥在系统密钥环中',
   keyFrom: '密钥来自 {env}',
   keyForRun: '密钥仅限本次运行',

@@ -9,7 +9,7 @@ import { mountIn, startedApp } from '../../../test/mount';
 import { mountWith } from '$shared/testing/harness';
 import ActivityPanel from '../ActivityPanel.svelte';
 import ChartCard from './ChartCard.svelte';
-import { charts, quantile, valueOf } from './figures';
+import { charts, quantile, valueOf } from './metrics';
 import { tops } from './plot';
 
 function point(seq: number, turn: Partial<TurnMetrics> = {}, cost = -1): MetricPoint {
