@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
@@ -22,6 +23,10 @@ func (s *Branches) Tree(sessionID string) (BranchTree, error) {
 		return v, err
 	}
 	v.Active = string(tree.Session.ActiveBranch)
+	deleted, err := s.deletedIn(tree)
+	if err != nil {
+		return v, err
+	}
 	heads := make(map[chat.BranchID]chat.BranchSummary, len(tree.Branches))
 	for _, b := range tree.Branches {
 		heads[b.ID] = b
@@ -33,9 +38,26 @@ func (s *Branches) Tree(sessionID string) (BranchTree, error) {
 		if r.Parent >= 0 {
 			parent = v.Runs[r.Parent].ID
 		}
-		v.Runs = append(v.Runs, s.run(r, parent, heads[r.Branch]))
+		run := s.run(r, parent, heads[r.Branch])
+		_, run.FirstDeleted = deleted[r.First.Turn.ID]
+		_, run.LastDeleted = deleted[r.Last.Turn.ID]
+		v.Runs = append(v.Runs, run)
 	}
 	return v, nil
+}
+
+// deletedIn returns which of the first and last turns of a tree's runs were permanently deleted.
+func (s *Branches) deletedIn(tree chat.Tree) (map[chat.TurnID]time.Time, error) {
+	var marked []chat.TurnID
+	for _, r := range tree.Runs {
+		for _, t := range []chat.TreeTurn{r.First, r.Last} {
+			// The title of the last turn is left out if it is the first.
+			if t.Title == chat.DeletedMark {
+				marked = append(marked, t.Turn.ID)
+			}
+		}
+	}
+	return s.c.History.DeletedTurns(s.c.ctx(), tree.Session.ID, marked)
 }
 
 func (s *Branches) run(r chat.TreeRun, parent string, b chat.BranchSummary) TreeRun {
@@ -138,7 +160,15 @@ func (s *Branches) Landmarks(branchID string, fromSeq, toSeq int64) ([]Landmark,
 			return v, err
 		}
 		for _, t := range found {
-			v = append(v, Landmark{TurnID: string(t.ID), Seq: t.Seq, Title: t.User.Title()})
+			mark := Landmark{TurnID: string(t.ID), Seq: t.Seq, Title: t.User.Title()}
+			if mark.Title == chat.DeletedMark {
+				deleted, err := s.c.History.DeletedTurns(s.c.ctx(), t.SessionID, []chat.TurnID{t.ID})
+				if err != nil {
+					return v, err
+				}
+				_, mark.Deleted = deleted[t.ID]
+			}
+			v = append(v, mark)
 		}
 	}
 	return v, nil

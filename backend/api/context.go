@@ -254,7 +254,7 @@ func label(p prompt.Part) string {
 		return fmt.Sprintf("Tool %s", p.ID)
 	case "step":
 		if p.Role == string(chat.RoleAssistant) {
-			return "This turn so far, the model"
+			return "Model output in this turn so far"
 		}
 		return "Results of its tool calls"
 	}

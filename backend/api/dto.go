@@ -75,13 +75,13 @@ type Header struct {
 	Displayed       int64  `json:"displayed"` // bytes of the newest step
 	Durable         int64  `json:"durable"`
 	ContextTokens   int    `json:"contextTokens"`   // size of the next request with an empty message
-	ContextRecalled int    `json:"contextRecalled"` // part of contextTokens taken by recalled memory, which is reduced when necessary
+	ContextRecalled int    `json:"contextRecalled"` // part of contextTokens taken by retrieved memory, which is reduced when necessary
 	ContextMemory   int    `json:"contextMemory"`   // the most tokens that memory found for the message can add
 	ContextCeiling  int    `json:"contextCeiling"`
 	Summaries       int    `json:"summaries"`    // the [2S] of the meter
 	Extracts        int    `json:"extracts"`     // its [3E]
 	Infinity        bool   `json:"infinity"`     // false: plain chat, context.infinity is off
-	ContextState    string `json:"contextState"` // without recalled memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full"
+	ContextState    string `json:"contextState"` // without retrieved memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full"
 	Model           string `json:"model"`
 	ModelWindow     int    `json:"modelWindow"`
 	ProjectID       string `json:"projectId"` // of the session's folder; empty: a plain folder, or none

@@ -29,6 +29,10 @@ type TreeRun struct {
 	Open      int       `json:"open"`  // incomplete, failed or unsent turns
 	State     TurnState `json:"state"` // of its last turn, as in TurnView
 	UpdatedAt int64     `json:"updatedAt"`
+	// FirstDeleted says that the content of the first turn was permanently deleted: First is only the mark in its place.
+	FirstDeleted bool `json:"firstDeleted"`
+	// LastDeleted says the same of the last turn, also if it is the first.
+	LastDeleted bool `json:"lastDeleted"`
 }
 
 // Landmark is a turn within a long run, for orientation.
@@ -36,6 +40,8 @@ type Landmark struct {
 	TurnID string `json:"turnId"`
 	Seq    int64  `json:"seq"`
 	Title  string `json:"title"` // first words of its message
+	// Deleted says that its content was permanently deleted: Title is only the mark in its place.
+	Deleted bool `json:"deleted"`
 }
 
 // TreeBranch is a branch in the tree, the switcher and comparisons.

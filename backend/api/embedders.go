@@ -156,7 +156,7 @@ func (s *Embedders) DismissOffer() error {
 
 func (s *Embedders) writable() error {
 	if s.c.ReadOnly != "" {
-		return chat.Errorf(chat.CodeConflict, "embedders.use", "The data is open for reading only, so it cannot be indexed again.").WithHint("%s", s.c.ReadOnly)
+		return chat.Errorf(chat.CodeConflict, "embedders.use", "The data is open read-only, so it cannot be indexed again.").WithHint("%s", s.c.ReadOnly)
 	}
 	return nil
 }

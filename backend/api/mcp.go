@@ -103,8 +103,8 @@ func (v ServerSettings) entered() mcpsetup.Settings {
 	return out
 }
 
-// edit applies a change of the configuration and returns the resulting page. A new server is started at once,
-// because its tools can be accepted only once they are known.
+// edit applies a change of the configuration and returns the resulting page. While tools are on, a new server is
+// started at once, because its tools can be accepted only once they are known.
 func (s *Servers) edit(change func(ServerPorts) error) (ServersPanel, error) {
 	p, err := s.ports()
 	if err == nil {

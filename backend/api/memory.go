@@ -30,7 +30,7 @@ type Retrieval struct {
 	}
 	// Connect connects to an embedder that may not be configured yet.
 	Connect func(context.Context, config.Embedding) (embedding.Embedder, error)
-	// Retrieves reports whether turns get recalled memory, and its scope.
+	// Retrieves reports whether turns get retrieved memory, and its scope.
 	Retrieves func() (on bool, scope chat.Scope)
 }
 

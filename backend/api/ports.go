@@ -126,7 +126,7 @@ func (c *Core) ready() error {
 func (c *Core) FormatError(err error) any {
 	e := chat.AsError(err)
 	if e.Code == chat.CodeInternal || e.Err != nil && !errors.Is(err, context.Canceled) {
-		c.Log.Error("a call of the window failed", "op", e.Op, "code", e.Code, "err", err, "cause", e.Err)
+		c.Log.Error("a call from the window failed", "op", e.Op, "code", e.Code, "err", err, "cause", e.Err)
 	}
 	raw, _ := json.Marshal(errorView(e))
 	return string(raw)

@@ -302,13 +302,15 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 	return nil
 }
 
-// Fork starts a branch after a turn, or before it (to edit its message), and switches to it.
+// Fork starts a branch after a turn and switches to it. With before it starts a branch before the turn, for a new version
+// of its message, which makes the branch the active one when it is sent: until then other messages to the session do not
+// go to this branch.
 func (s *Sessions) Fork(turnID string, before bool, label string) (BranchView, error) {
 	fork := s.c.Branches.After
 	if before {
 		fork = s.c.Branches.Before
 	}
-	b, err := fork(s.c.ctx(), chat.TurnID(turnID), strings.TrimSpace(label), true)
+	b, err := fork(s.c.ctx(), chat.TurnID(turnID), strings.TrimSpace(label), !before)
 	if err != nil {
 		return BranchView{}, err
 	}

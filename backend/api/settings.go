@@ -45,7 +45,7 @@ func NewSettings(c *Core, cfg *config.Store, catalog *models.Catalog, keys Keys,
 // firstRunDone is the key of the setting that records that the user has completed the first start.
 const firstRunDone = "window.first_run_done"
 
-// Startup is the first call of the window. It works even if nothing else does.
+// Startup is the first call from the window. It works even if nothing else does.
 func (s *Settings) Startup() Startup {
 	cfg := s.config.Config()
 	v := Startup{

@@ -55,7 +55,7 @@ func NewTransfer(c *Core) *Transfer {
 
 // Inspect detects the kinds of files, by content, not only by name.
 func (s *Transfer) Inspect(paths []string) ([]DroppedFile, error) {
-	files, err := filetype.All(paths)
+	files, err := filetype.DetectAll(paths)
 	return DroppedFiles(files), err
 }
 
@@ -135,7 +135,7 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 	}
 	running, waiting := s.c.Tasks.Open()
 	if free := tasks.MaxOpen - running - waiting; len(paths) > free {
-		return nil, chat.Errorf(chat.CodeBusy, op, "There are %d files, and only %d more can be imported now; nothing was imported.", len(paths), free).
+		return nil, chat.Errorf(chat.CodeBusy, op, "Only %d of %d files can be imported now; nothing was imported.", free, len(paths)).
 			WithHint("put them into a folder and import that, or choose fewer files")
 	}
 	inputs := make([]importInput, 0, len(paths))

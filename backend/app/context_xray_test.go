@@ -78,7 +78,7 @@ func fortyTurns(t *testing.T, w harness.WireProtocol) *conversation {
 	cutRequest := 0
 	reply := func(n int) llmtest.Step {
 		if cutRequest == n {
-			return llmtest.Step{Chunks: llmtest.Stream(w.Saying(false, "Half of an ans")...).Chunks, Drop: true}
+			return llmtest.Step{Chunks: llmtest.Stream(w.TextStream(false, "Half of an ans")...).Chunks, Drop: true}
 		}
 		return harness.Reply(w, n)
 	}

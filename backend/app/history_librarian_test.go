@@ -50,7 +50,7 @@ func TestTheLibrariansModelMakesTheState(t *testing.T) {
 func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
-	reply := func(text string) llmtest.Step { return llmtest.Stream(w.Saying(true, text)...) }
+	reply := func(text string) llmtest.Step { return llmtest.Stream(w.TextStream(true, text)...) }
 	for name, librarian := range map[string]func(*http.Request, string) llmtest.Step{
 		"nonsense": func(*http.Request, string) llmtest.Step { return reply("lorem ipsum dolor sit amet") },
 		"empty":    func(*http.Request, string) llmtest.Step { return reply("") },
@@ -87,7 +87,7 @@ func TestADroppedConstraintIsAdded(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, func(*http.Request, string) llmtest.Step {
-		return llmtest.Stream(w.Saying(true, "## Facts\n- Boxes were moved to the shelf.\n\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks\n")...)
+		return llmtest.Stream(w.TextStream(true, "## Facts\n- Boxes were moved to the shelf.\n\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks\n")...)
 	})
 	d := newFixture(t, w.Windowed("m", r.URL, 8192))
 	s := d.send("", "You must never deploy on a Friday. "+chatter(1), "--model", "m", "--wait", "committed")

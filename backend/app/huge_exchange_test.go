@@ -33,7 +33,7 @@ func TestAHugeExchangeDoesNotBlockTheConversation(t *testing.T) {
 				t.Parallel()
 				r := harness.NewRelay(t, w, func(n int) llmtest.Step {
 					if n == 3 && which != "message" {
-						return llmtest.Stream(w.Saying(true, huge("boat", fact))...)
+						return llmtest.Stream(w.TextStream(true, huge("boat", fact))...)
 					}
 					return harness.Reply(w, n)
 				}, harness.Summarizing(w))

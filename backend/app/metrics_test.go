@@ -19,7 +19,7 @@ var capital = regexp.MustCompile(`[A-Z]`)
 // The window and the command line show the same figures for the same turns.
 func TestMetricsOfWindowAndCommandLine(t *testing.T) {
 	t.Parallel()
-	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
+	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.TextStream(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config.toml")
 	harness.WriteFile(t, config, []byte(harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n"))

@@ -64,7 +64,7 @@ var rememberedTexts = []string{
 // newSearchFixture returns a fixture in which rememberedTexts are indexed.
 func newSearchFixture(t *testing.T, config string) *fixture {
 	t.Helper()
-	r := harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
+	r := harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step { return llmtest.Stream(harness.ChatWire.TextStream(true, "It is noted.")...) }, nil)
 	d := newFixture(t, harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n"+config)
 	for _, s := range rememberedTexts {
 		d.send("", s, "--model", "m", "--wait", "indexed")

@@ -31,7 +31,7 @@ func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
 			t.Parallel()
 			w := harness.ChatWire
 			r := harness.NewRelay(t, w, func(n int) llmtest.Step {
-				return llmtest.Stream(w.Saying(true, "It is noted. ", strings.Repeat("Go on. ", 40))...)
+				return llmtest.Stream(w.TextStream(true, "It is noted. ", strings.Repeat("Go on. ", 40))...)
 			}, nil)
 			scope := []string{"lineage", "all"}[seed%2]
 			d := newFixture(t, w.Windowed("m", r.URL, 2600)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \""+scope+"\"\n")

@@ -48,7 +48,7 @@ func TestHostileMemoryStaysData(t *testing.T) {
 	for _, w := range harness.Wires {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return llmtest.Stream(w.Saying(true, "Noted.")...) }, nil)
+			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return llmtest.Stream(w.TextStream(true, "Noted.")...) }, nil)
 			d := newFixture(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n")
 			session := ""
 			for i := 0; i < len(texts); i += textsPerMessage {

@@ -32,7 +32,7 @@ func TestARequestRejectedForItsSizeIsMadeSmaller(t *testing.T) {
 					if refuse.Add(-1) >= 0 {
 						return llmtest.JSON(http.StatusBadRequest, fmt.Sprintf(`{"type":"error","error":{"type":"invalid_request_error","code":"context_length_exceeded","message":%q}}`, c.words))
 					}
-					return llmtest.Stream(w.Saying(true, strings.Repeat("Go on, it is noted. ", 60))...)
+					return llmtest.Stream(w.TextStream(true, strings.Repeat("Go on, it is noted. ", 60))...)
 				}, nil)
 				d := newFixture(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n")
 				session := ""

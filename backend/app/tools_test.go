@@ -23,7 +23,7 @@ func toolCall(id, tool, arguments string) llmtest.Step {
 	return streamed(events)
 }
 
-func textReply(words string) llmtest.Step { return streamed(harness.ChatWire.Saying(true, words)) }
+func textReply(words string) llmtest.Step { return streamed(harness.ChatWire.TextStream(true, words)) }
 
 func streamed(events []chat.RawEvent) llmtest.Step {
 	var s llmtest.Step

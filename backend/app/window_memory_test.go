@@ -16,7 +16,7 @@ import (
 // openMemory opens a window with some content, whose turns retrieve from every session.
 func openMemory(t *testing.T, config string) *page {
 	t.Helper()
-	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
+	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.TextStream(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
 	harness.WriteFile(t, filepath.Join(dir, "config.toml"), []byte(harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n"+config))
 	p := openPage(t, dir)

@@ -24,7 +24,7 @@ import (
 // the options of its start and the data directory.
 func openStoragePage(t *testing.T) (*page, cli.OpenOptions, string) {
 	t.Helper()
-	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
+	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.TextStream(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
 	o := cli.OpenOptions{ConfigPath: filepath.Join(dir, "config.toml")}

@@ -179,6 +179,11 @@ func TestWindowConversation(t *testing.T) {
 	}
 
 	p.checkOpensWhereWritten(first.SessionID, first.BranchID, fork.ID)
+	active := must[api.SessionSnapshot](t)(p.sessions.Open(first.SessionID, "")).Header.BranchID
+	edit := must[api.BranchView](t)(p.sessions.Fork(second.TurnID, true, ""))
+	if now := must[api.SessionSnapshot](t)(p.sessions.Open(first.SessionID, "")).Header.BranchID; now != active || now == edit.ID {
+		t.Errorf("before an edit is sent, the active branch is %s, not %s", now, active)
+	}
 
 	steps := must[[]api.StepView](t)(p.inspect.Steps(second.TurnID))
 	raw := must[api.RawStep](t)(p.inspect.RawStep(steps[0].ID))

@@ -24,7 +24,7 @@ type workbench struct {
 
 func openWorkbench(t *testing.T) workbench {
 	t.Helper()
-	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
+	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.TextStream(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
 	harness.WriteFile(t, filepath.Join(dir, "config.toml"), []byte(harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n"))
 	p := openPage(t, dir)
@@ -44,20 +44,36 @@ func texts(v api.ContextView) string {
 	return minute.ReplaceAllString(b.String(), "[Now]")
 }
 
-// A long run has landmarks along the way, a short run has none.
+// A long run has landmarks along the way, a short run has none. Deleted turns are marked as such here
+// and in the tree.
 func TestWindowLandmarks(t *testing.T) {
 	t.Parallel()
 	p := openWorkbench(t)
 	first := p.say(api.SendRequest{Text: "bird number 1", Model: "m"})
 	for i := range 11 {
-		p.say(api.SendRequest{SessionID: first.SessionID, Text: fmt.Sprintf("bird number %d", i+2), Model: "m"})
+		text := fmt.Sprintf("bird number %d", i+2)
+		if i+2 == 7 {
+			text = chat.DeletedMark // a user's own text
+		}
+		said := p.say(api.SendRequest{SessionID: first.SessionID, Text: text, Model: "m"})
+		if i+2 == 5 || i+2 == 12 {
+			preview := must[api.DeletionPreview](t)(p.storage.PreviewDeletion(chat.DeletionTurn, said.TurnID, nil))
+			must[api.ReceiptView](t)(p.storage.Delete(chat.DeletionTurn, said.TurnID, preview.Confirm, nil))
+		}
 	}
 	var titles []string
 	for _, mark := range must[[]api.Landmark](t)(p.branches.Landmarks(first.BranchID, 1, 12)) {
+		if mark.Deleted {
+			mark.Title = "deleted"
+		}
 		titles = append(titles, fmt.Sprintf("#%d %s", mark.Seq, mark.Title))
 	}
-	if want := []string{"#3 bird number 3", "#5 bird number 5", "#7 bird number 7", "#9 bird number 9", "#11 bird number 11"}; !slices.Equal(titles, want) {
+	if want := []string{"#3 bird number 3", "#5 deleted", "#7 [erased]", "#9 bird number 9", "#11 bird number 11"}; !slices.Equal(titles, want) {
 		t.Errorf("%v", titles)
+	}
+	tree := must[api.BranchTree](t)(p.branches.Tree(first.SessionID))
+	if len(tree.Runs) != 1 || tree.Runs[0].FirstDeleted || !tree.Runs[0].LastDeleted {
+		t.Errorf("the last turn was deleted, the tree says %+v", tree.Runs)
 	}
 	if few := must[[]api.Landmark](t)(p.branches.Landmarks(first.BranchID, 1, 11)); len(few) != 0 {
 		t.Errorf("a short run has %v", few)

@@ -27,7 +27,7 @@ import (
 const (
 	methodHello = "hello"  // from the window, first: whose data it shows
 	methodDrag  = "drag"   // from the window: creates the file for a drag
-	boundPrefix = "bound:" // from the window: a call of the page; a service's method follows
+	boundPrefix = "bound:" // from the window: a call from the page; a service's method follows
 
 	eventQuit      = "quit"      // to the window: the program ends
 	eventShow      = "show"      // to the small window: come to the front

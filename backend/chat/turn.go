@@ -192,6 +192,12 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
+// Sources of a session; any other one names an importer.
+const (
+	SourceNative    = "native"
+	SourceDuplicate = "duplicate" // its first turns are copies
+)
+
 // Session is a persistent conversation of one or more branches.
 type Session struct {
 	ID           SessionID `json:"session_id"`
@@ -206,7 +212,7 @@ type Session struct {
 	// Assistant is the last one applied to the session, with its name at that time.
 	Assistant     AssistantID `json:"assistant,omitempty"`
 	AssistantName string      `json:"assistant_name,omitempty"`
-	Source        string      `json:"source"` // "native" or the importer's name
+	Source        string      `json:"source"` // SourceNative, SourceDuplicate or the importer's name
 	Pinned        bool        `json:"pinned,omitempty"`
 	Folder        string      `json:"folder,omitempty"`
 	CreatedAt     time.Time   `json:"created_at"`

@@ -11,7 +11,7 @@ import (
 type NewSession struct {
 	Title        string
 	SystemPrompt string
-	Source       string // "" = "native"
+	Source       string // "": SourceNative
 	Folder       string // a project's folder also sets the session's model
 	// Assistant provides the session's settings; empty: none.
 	Assistant AssistantID

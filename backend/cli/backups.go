@@ -261,7 +261,7 @@ func (c *call) confirm(yes bool, question string) error {
 		return nil
 	}
 	if c.json || !c.in.terminal {
-		return usageHint("add --yes", "restore replaces the current data and asks for confirmation, which is not possible here; nothing was changed.")
+		return usageHint("add --yes", "This needs confirmation, which is not possible here; nothing was changed.")
 	}
 	return c.ask("cli.restore", question+" [y/N] ")
 }

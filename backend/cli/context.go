@@ -18,7 +18,7 @@ type contextReply struct {
 	TurnID         chat.TurnID     `json:"turn_id,omitempty"` // empty: the next request
 	TurnSeq        int64           `json:"turn_seq,omitempty"`
 	Usage          string          `json:"usage_format"`
-	State          string          `json:"usage_state"` // without recalled memory: plenty, filling, nearly full
+	State          string          `json:"usage_state"` // without retrieved memory: plenty, filling, nearly full
 	RecalledTokens int             `json:"recalled_tokens"`
 	Manifest       prompt.Manifest `json:"manifest"`
 	Items          []prompt.Text   `json:"items"`
@@ -181,7 +181,7 @@ func (r contextReply) print(o *output, text bool) {
 		o.printf("%s\n", lookedUpLine(l))
 	}
 	for _, x := range r.Manifest.Redactions {
-		o.printf("redacted %s (%d bytes)\n", line(x.Rule), x.Bytes)
+		o.printf("redacted %s (%s)\n", line(x.Rule), plural(x.Bytes, "byte"))
 	}
 	if r.Note != "" {
 		o.printf("%s\n", line(r.Note))
@@ -225,8 +225,8 @@ func (r contextReply) table() *table {
 }
 
 func (d contextDiff) print(o *output) {
-	o.printf("Since the previous request: %d of %d bytes at the start are the same; %d items are new, %d are gone.\n",
-		d.SharedBytes, d.TotalBytes, len(d.Added), len(d.Removed))
+	o.printf("Since the previous request: %d of %d bytes at the start are the same; %s new, %d gone.\n",
+		d.SharedBytes, d.TotalBytes, plural(len(d.Added), "item"), len(d.Removed))
 	for _, it := range d.Removed {
 		o.printf("- %s, %s: %s\n", it.Section, itemName(it.Part), clip(line(it.Text), 80))
 	}

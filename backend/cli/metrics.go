@@ -144,8 +144,8 @@ func (b backgroundMetrics) print(o *output) {
 	if b.Cost != nil {
 		cost = amount(*b.Cost, b.Estimate)
 	}
-	o.printf("Background, not in the sum: %s (with titles), %d tokens in, %d out, %s.\n", display.Count(b.Summaries, "summary", "summaries"),
-		b.Usage.InputTokens, b.Usage.OutputTokens, cost)
+	o.printf("Background, not in the sum: %s (with titles), %s in, %d out, %s.\n", display.Count(b.Summaries, "summary", "summaries"),
+		plural(b.Usage.InputTokens, "token"), b.Usage.OutputTokens, cost)
 }
 
 // turnMetrics are the metrics of a turn (SRD 15.1).
@@ -307,7 +307,7 @@ func (r metricsReply) print(o *output) {
 	s := r.Sum
 	t.add("sum", decimal(int64(s.Usage.InputTokens)), decimal(s.EstimateTokens), decimal(int64(s.Usage.CachedInputTokens)), decimal(int64(s.Usage.OutputTokens)), s.cost(),
 		decimal(s.SearchMs), decimal(s.EmbedMs), decimal(s.AssembleMs), decimal(s.FirstByteMs), decimal(s.StreamMs), decimal(s.SummarizeMs), decimal(s.IndexMs),
-		fmt.Sprintf("%d of %d, %d tokens", s.Selected, s.Candidates, s.PackedTokens), "",
+		fmt.Sprintf("%d of %d, %s", s.Selected, s.Candidates, plural(int(s.PackedTokens), "token")), "",
 		fmt.Sprintf("%d passed, %d repaired, %d failed", s.ValidationPassed, s.ValidationRepaired, s.ValidationFailed),
 		fmt.Sprintf("%d of %d", s.Indexed, s.Turns), fmt.Sprintf("%d, %d failed", s.Steps, s.StepsFailed))
 	t.print(o)
@@ -349,7 +349,7 @@ func (m turnMetrics) memory() string {
 	case m.Candidates == 0:
 		return "-"
 	}
-	return fmt.Sprintf("%d of %d, %d tokens", m.Selected, m.Candidates, m.PackedTokens)
+	return fmt.Sprintf("%d of %d, %s", m.Selected, m.Candidates, plural(m.PackedTokens, "token"))
 }
 
 func (m turnMetrics) similarity() string {

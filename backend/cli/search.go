@@ -235,7 +235,7 @@ func (f resultRow) print(o *output) {
 		who = line(f.File)
 	}
 	head := fmt.Sprintf("%d. %s, %s, turn #%d %s", f.Rank, local(f.At), who, f.TurnSeq, f.TurnID)
-	details := fmt.Sprintf("score %.2f · %s · %d tokens", f.Score, line(f.Why), f.Tokens)
+	details := fmt.Sprintf("score %.2f · %s · %s", f.Score, line(f.Why), plural(f.Tokens, "token"))
 	switch f.PackedAs {
 	case "":
 		details += ", not packed"

@@ -224,7 +224,7 @@ func blockText(b chat.Block) string {
 	case chat.Image:
 		return "[image " + b.MediaType + "]"
 	case chat.Document:
-		return fmt.Sprintf("[document %s, %d tokens]", line(b.Name), b.Tokens)
+		return fmt.Sprintf("[document %s, %s]", line(b.Name), plural(b.Tokens, "token"))
 	case chat.Memory:
 		return "[memory " + string(b.Chunk) + "]"
 	case chat.ToolUse:

@@ -324,7 +324,11 @@ func TestRestoreAsks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "copy.db")
 	h.run("backup", path).exits(0)
 	h.send("--new", "the second")
-	h.run("restore", path).exits(2)
+	for _, args := range [][]string{{"restore", path}, {"restore", "--fresh"}, {"restore", "--drop-log"}} {
+		if f := h.run(append(args, "--json")...).exits(2).failure(); f.Message != "This needs confirmation, which is not possible here; nothing was changed." || f.Hint != "add --yes" {
+			t.Errorf("%v: %+v", args, f)
+		}
+	}
 	ask := func(answer string) result {
 		app := h.app()
 		var out, errs bytes.Buffer

@@ -75,7 +75,7 @@ var coreTable = []key{
 		help: "Kept free in the window for the answer. The default is limited to an eighth of the window; a value you set is used exactly. Subtracted from the input budget.",
 	}, func(c *Config) any { return &c.Budget.ResponseReserveTokens }},
 	{spec{
-		name: "budget.reserve_max_output", group: groupBudget, label: "Reserve the longest answer", def: false,
+		name: "budget.reserve_max_output", group: groupBudget, label: "Reserve space for the longest answer", def: false,
 		help: "Keeps the model's whole output limit free for the answer, instead of the reply reserve. Subtracted from the input budget.",
 	}, func(c *Config) any { return &c.Budget.ReserveMaxOutput }},
 	{spec{

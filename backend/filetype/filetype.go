@@ -51,7 +51,7 @@ const (
 	MaxAtOnce = 10_000
 )
 
-// imageTypes are the image types that every provider accepts.
+// imageTypes are the image types accepted by every provider.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // IsImage reports whether models accept images of a media type.
@@ -59,18 +59,18 @@ func IsImage(media string) bool { return slices.Contains(imageTypes, media) }
 
 // NewImage returns an image for a message; name is used in its errors.
 //
-// Errors: CodeInvalid for a type that no model accepts, or for more than MaxImageBytes.
+// Errors: CodeInvalid for a type not accepted by any model, or for more than MaxImageBytes.
 func NewImage(name, media string, data []byte) (chat.Image, error) {
 	switch {
 	case !IsImage(media):
-		return chat.Image{}, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is of a type that no model accepts (%s); nothing was sent.", name, media).WithHint("use PNG, JPEG, GIF or WebP")
+		return chat.Image{}, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is of a type not accepted by any model (%s); nothing was sent.", name, media).WithHint("use PNG, JPEG, GIF or WebP")
 	case len(data) > MaxImageBytes:
 		return chat.Image{}, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is %d bytes; the limit for an image is 5 MB. Nothing was sent.", name, len(data)).WithHint("scale it down")
 	}
 	return chat.NewImage(media, data), nil
 }
 
-// MediaType detects an image's media type from its first bytes; empty if no model accepts it.
+// MediaType detects an image's media type from its first bytes; empty if it is not accepted by any model.
 func MediaType(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
@@ -85,7 +85,7 @@ func MediaType(head []byte) string {
 	return ""
 }
 
-// Absolute cleans a path that a person typed: absolute, or starting with ~ for the home directory. Other relative
+// Absolute cleans a path that a user typed: absolute, or starting with ~ for the home directory. Other relative
 // paths are rejected.
 func Absolute(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
@@ -99,8 +99,8 @@ func Absolute(path string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// All detects the kind of several files.
-func All(paths []string) ([]File, error) {
+// DetectAll detects the kind of several files.
+func DetectAll(paths []string) ([]File, error) {
 	if len(paths) > MaxAtOnce {
 		return nil, chat.Errorf(chat.CodeInvalid, "file.inspect", "There are %d files; at most %d can be opened at once.", len(paths), MaxAtOnce).
 			WithHint("choose the folder that contains them, or fewer files")

@@ -151,10 +151,10 @@ func TestDetectSpecialFiles(t *testing.T) {
 }
 
 func TestAllIsBounded(t *testing.T) {
-	if _, err := All(make([]string, MaxAtOnce+1)); chat.CodeOf(err) != chat.CodeInvalid {
+	if _, err := DetectAll(make([]string, MaxAtOnce+1)); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("%v", err)
 	}
-	if got, err := All(make([]string, MaxAtOnce)); err != nil || len(got) != MaxAtOnce {
+	if got, err := DetectAll(make([]string, MaxAtOnce)); err != nil || len(got) != MaxAtOnce {
 		t.Errorf("%d, %v", len(got), err)
 	}
 }

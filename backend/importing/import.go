@@ -294,7 +294,7 @@ func (r *run) countWritten(c transfer.Conversation, index int, im chat.Imported,
 	}
 	if chat.CodeOf(err) == chat.CodeNotFound { // deleted, so its title is not reported
 		r.title = ""
-		r.skip(transfer.SkippedRow{Index: index, Reason: "It was deleted here while it was imported."})
+		r.skip(transfer.SkippedRow{Index: index, Reason: "It was deleted here during the import."})
 		return nil
 	}
 	r.skip(transfer.SkippedRow{Index: index, ID: c.ID, Title: c.Title, Reason: "It could not be written. " + chat.AsError(err).Message})

@@ -47,7 +47,7 @@ func (s *State) apply(e Event) error {
 // canonicalStart is how Payload begins.
 var canonicalStart = fmt.Appendf(nil, `{"v":%d,"data":`, PayloadVersion)
 
-// dataOf is the data of a payload. If the function Payload wrote it, the data is not copied: a payload may have 40 MB.
+// dataOf is the data of a payload. If the function Payload wrote it, the data is not copied: a payload can be 40 MB.
 func dataOf(payload []byte) (json.RawMessage, error) {
 	if data, ok := bytes.CutPrefix(payload, canonicalStart); ok && bytes.HasSuffix(data, []byte("}")) {
 		if data = data[:len(data)-1]; json.Valid(data) {

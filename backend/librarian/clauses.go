@@ -24,8 +24,8 @@ var requestStarts = phrases(`can you|could you|would you|will you|can i|could i|
 	puedes|podrías|puede usted|podría|ayúdame|cómo|qué|no sé
 	você pode|pode me|como posso|puoi|potresti|come posso|kun je|kunt u|hoe kan|możesz|czy możesz|jak|можешь|можете|как|помоги`)
 
-// joinedRequests are such phrases in languages without spaces between words.
-var joinedRequests = []string{"你能", "您能", "你可以", "能不能", "能否", "可以帮我", "请帮我", "请问", "帮我", "怎么", "如何", "为什么", "教えて", "どうやって", "どうすれば", "어떻게", "도와"}
+// unspacedRequests are such phrases in languages without spaces between words.
+var unspacedRequests = []string{"你能", "您能", "你可以", "能不能", "能否", "可以帮我", "请帮我", "请问", "帮我", "怎么", "如何", "为什么", "教えて", "どうやって", "どうすれば", "어떻게", "도와"}
 
 // resumingWords begin a clause that states something again after a request.
 var resumingWords = lexical.Set(`since because given considering as whereas although though while weil da denn wobei parce puisque porque ya потому`)
@@ -107,7 +107,7 @@ func (c clause) isRequest() bool {
 	}
 	if strings.ContainsFunc(c.text, lexical.IsUnspaced) {
 		text := strings.TrimLeftFunc(c.text, unicode.IsSpace)
-		for _, start := range joinedRequests {
+		for _, start := range unspacedRequests {
 			if strings.HasPrefix(text, start) {
 				return true
 			}

@@ -239,7 +239,7 @@ var negations = lexical.Set(`never no not none nor without don't doesn't didn't 
 	avoid except nie niemals nicht kein keine keinen ohne verboten jamais pas ne non sans interdit nunca no jamás sin prohibido não nunca jamais sem
 	mai non senza vietato nooit niet geen nigdy nie bez не никогда нельзя без ні ніколи`)
 
-var joinedNegations = []string{"不", "没", "沒", "禁", "绝", "絕", "ない", "ません", "禁止", "않", "못", "금지", "말"}
+var unspacedNegations = []string{"不", "没", "沒", "禁", "绝", "絕", "ない", "ません", "禁止", "않", "못", "금지", "말"}
 
 func negated(text string) bool {
 	words, _ := intent.Words(text)
@@ -248,7 +248,7 @@ func negated(text string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(joinedNegations, func(mark string) bool { return strings.Contains(text, mark) })
+	return slices.ContainsFunc(unspacedNegations, func(mark string) bool { return strings.Contains(text, mark) })
 }
 
 // reversals express a negation without a negating word: "Piran dropped" is "no Piran".

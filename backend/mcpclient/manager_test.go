@@ -372,7 +372,7 @@ func TestADefinitionThatChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.until("the change is seen", func() bool { return b.source().Definitions()[0].Hash() != before })
-	if !strings.Contains(b.logText(), "Its tools changed") {
+	if log := b.logText(); !strings.Contains(log, "It is ready and offers 1 tool.") || !strings.Contains(log, "Its tools changed") {
 		t.Errorf("the log is\n%s", b.logText())
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tools"
 )
@@ -236,7 +237,7 @@ func (s *server) runOnce(ctx context.Context, in *signIn) error {
 	s.session, s.state, s.lastError, s.readyAt = ss, StateReady, "", s.m.deps.Now()
 	s.mu.Unlock()
 	ss.setReady()
-	s.log.add(FromProgram, fmt.Sprintf("It is ready and offers %d tools.", len(ss.offered().tools)))
+	s.log.add(FromProgram, "It is ready and offers "+display.Count(len(ss.offered().tools), "tool", "tools")+".")
 	s.m.changed(s.name)
 	s.mu.Lock()
 	s.settle() // after the change was reported, so that the registry has the tools when the waiting callers continue

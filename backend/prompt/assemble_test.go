@@ -247,7 +247,7 @@ func TestUsageFormat(t *testing.T) {
 	}
 }
 
-// TestUsageWarningIgnoresRecalledMemory: recalled memory counts as used, but does not trigger the warning, because it
+// TestUsageWarningIgnoresRecalledMemory: retrieved memory counts as used, but does not trigger the warning, because it
 // can be dropped.
 func TestUsageWarningIgnoresRecalledMemory(t *testing.T) {
 	for want, recalled := range map[string]int{"plenty": 301, "filling": 300, "nearly full": 99} {

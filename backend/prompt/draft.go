@@ -12,7 +12,7 @@ import (
 type Draft struct{ a *assembler }
 
 // NewDraft builds a context with only the memory that the user attached. If that does not fit, history is reduced so
-// that it and some recalled memory fit. After a provider's rejection (Input.Reduce) the memory is already selected,
+// that it and some retrieved memory fit. After a provider's rejection (Input.Reduce) the memory is already selected,
 // and only Finish shrinks the context.
 func NewDraft(in Input) (*Draft, error) {
 	a := newAssembler(in)
@@ -128,7 +128,7 @@ func (a *assembler) buildFixed() error {
 	return a.checkCaps()
 }
 
-// makePlan leaves history unchanged while everything fits. Then no space is reserved for recalled memory, because
+// makePlan leaves history unchanged while everything fits. Then no space is reserved for retrieved memory, because
 // everything that could be recalled is in the prompt, nor for the state summary, which says less than the turns.
 func (a *assembler) makePlan() Plan {
 	if a.in.Policy.History != HistoryElastic {

@@ -238,6 +238,10 @@ func TestRecentMessagesTooLarge(t *testing.T) {
 	if !errors.As(err, &recent) || recent.Required <= recent.Budget || chat.AsError(err).Hint == "" {
 		t.Fatalf("%v", err)
 	}
+	one := &RecentMessagesTooLarge{Required: 20, Budget: 10, Messages: 1}
+	if got := one.Error(); got != "the newest message, which is never summarized, needs 20 tokens, but the limit is 10" {
+		t.Errorf("%s", got)
+	}
 }
 
 // TestRedaction: redaction happens before hashing and is counted, and an item shows the text that is sent.
@@ -261,7 +265,7 @@ func TestRedaction(t *testing.T) {
 }
 
 // TestRedactionSeesWhatIsSent: a zero-width character inside a secret does not hide it from a rule, neither in a tool
-// result nor in recalled memory.
+// result nor in retrieved memory.
 func TestRedactionSeesWhatIsSent(t *testing.T) {
 	in := sample()
 	in.Redact = func(s string) (string, []Redaction) {

@@ -151,7 +151,7 @@ func (m Manifest) has(name string) bool {
 	return slices.ContainsFunc(m.Sections, func(s Section) bool { return s.Name == name })
 }
 
-// Chunks returns the recalled memory in the context, in order.
+// Chunks returns the retrieved memory in the context, in order.
 func (m Manifest) Chunks() []Part {
 	var out []Part
 	for _, s := range m.Sections {

@@ -89,7 +89,7 @@ func TestOmittedLinesStayOmitted(t *testing.T) {
 	}
 }
 
-// A line that the state summary dropped and that no longer fits is left out before recalled memory is.
+// A line that the state summary dropped and that no longer fits is left out before retrieved memory is.
 func TestDroppedLinesAreLeftOutFirst(t *testing.T) {
 	first := must(t, overlapping("- the port is 8080"))
 	m := first.Manifest()

@@ -19,7 +19,7 @@ type Shortened struct {
 }
 
 const (
-	// shortShare is the share of the ceiling below which no recent message is shortened before recalled memory, pending
+	// shortShare is the share of the ceiling below which no recent message is shortened before retrieved memory, pending
 	// turns and the state summary are reduced too: even if all four messages that stay original are longer, there is
 	// space for everything else.
 	shortShare = 1.0 / 8
@@ -28,7 +28,7 @@ const (
 )
 
 // shortenNewest is the step after the cut has reached its limit: it shortens the longest turns after the cut, all to
-// the same size, until the context fits with spare tokens left, but not below minTokens. Recalled memory is not
+// the same size, until the context fits with spare tokens left, but not below minTokens. Retrieved memory is not
 // counted, because it is reduced separately.
 func (a *assembler) shortenNewest(step string, spare, minTokens int) error {
 	if a.in.Policy.History != HistoryElastic {

@@ -10,7 +10,7 @@ import (
 
 // TestAHugeExchangeNeverBlocksTheNextMessage: a message or answer that is larger than the ceiling is shortened in the
 // prompt, wherever it is among the newest turns, committed or pending. The next message is sent, some space is left for
-// recalled memory, the log and the items show what was shortened, and nothing else changes.
+// retrieved memory, the log and the items show what was shortened, and nothing else changes.
 func TestAHugeExchangeNeverBlocksTheNextMessage(t *testing.T) {
 	huge := func(word string) string {
 		var b strings.Builder

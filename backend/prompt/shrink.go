@@ -45,6 +45,9 @@ type RecentMessagesTooLarge struct {
 }
 
 func (e *RecentMessagesTooLarge) Error() string {
+	if e.Messages == 1 {
+		return fmt.Sprintf("the newest message, which is never summarized, needs %d tokens, but the limit is %d", e.Required, e.Budget)
+	}
 	return fmt.Sprintf("the %d newest messages, which are never summarized, need %d tokens, but the limit is %d", e.Messages, e.Required, e.Budget)
 }
 

@@ -8,7 +8,7 @@ import (
 // Usage is how full a context is (FORGE's ContextUsage).
 type Usage struct {
 	Used      int // tokens
-	Recalled  int // part of Used taken by recalled memory, which is reduced automatically
+	Recalled  int // part of Used taken by retrieved memory, which is reduced automatically
 	Ceiling   int
 	Summaries int // number of range summaries
 	Extracts  int // number of extracts, for turns without a summary
@@ -62,7 +62,7 @@ func (u Usage) Format() string {
 	return s
 }
 
-// State is the meter's label: "plenty" under 70 %, "filling" up to 90 %, then "nearly full". Recalled memory does not
+// State is the meter's label: "plenty" under 70 %, "filling" up to 90 %, then "nearly full". Retrieved memory does not
 // count: it fills the space that other sections leave, so a long conversation would always be nearly full.
 func (u Usage) State() string {
 	switch p := u.percent(u.Used - u.Recalled); {

@@ -14,7 +14,7 @@ import (
 )
 
 // conversation8k is a conversation of n turns of this size in words, with a ceiling of 8 000 tokens and space for
-// recalled memory.
+// retrieved memory.
 func conversation8k(n, size int) Input {
 	in := sample()
 	in.Limits = Limits{ContextLimit: 128_000, MaxOutput: 4096, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 8000, StateTarget: 1200, Retrieval: 6000}
@@ -63,7 +63,7 @@ func TestEverythingIsSentWhileItFits(t *testing.T) {
 
 func count(s string) int { return len(strings.Fields(s)) }
 
-// After the first cut, recalled memory gets what the other sections leave, up to its setting and never more.
+// After the first cut, retrieved memory gets what the other sections leave, up to its setting and never more.
 func TestRecallFillsTheRemainingSpace(t *testing.T) {
 	for n := 40; n < 80; n++ {
 		in := conversation8k(n, 240)
@@ -96,7 +96,7 @@ func TestRecallFillsTheRemainingSpace(t *testing.T) {
 }
 
 // The cut, and with it the prefix, does not depend on what changes with each turn: the sizes of the state summary,
-// the message and the recalled memory.
+// the message and the retrieved memory.
 func TestTheCutDoesNotJitter(t *testing.T) {
 	for seed := range uint64(4) {
 		draw := rand.New(rand.NewPCG(seed, 1))

@@ -41,7 +41,7 @@ func (c *collector) correct() {
 func (x *item) mayCorrect(old *item) bool {
 	return x.relevance >= correctNear*old.relevance && x.coverage >= old.coverage && x.own != nil && old.own != nil && (!x.lacksNumber || old.lacksNumber) &&
 		x.Speaker == "" && x.thread == old.thread && x.Seq > old.Seq &&
-		isReply(x.unit) == isReply(old.unit) && !x.bare && (isReply(x.unit) || x.statedShare >= 0.5)
+		isReply(x.unit) == isReply(old.unit) && !x.questionOnly && (isReply(x.unit) || x.statedShare >= 0.5)
 }
 
 func (c *collector) content(x *item) *content {

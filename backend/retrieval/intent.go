@@ -100,8 +100,8 @@ var dayCues = lexical.Phrases(`what time, what date, which date, what day, which
 // whenCues ask for a time as the first word; elsewhere they join clauses.
 var whenCues = lexical.Phrases(`when, wann, quand, cuándo, quando, wanneer, kiedy, когда, коли`)
 
-// joinedAims are cues in scripts without spaces between words.
-var joinedAims = []struct {
+// unspacedAims are cues in scripts without spaces between words.
+var unspacedAims = []struct {
 	cue string
 	aim aim
 }{
@@ -127,9 +127,9 @@ var joinedAims = []struct {
 }
 
 var (
-	joinedCourse  = []string{"顺序", "时间线", "順番", "순서"}
-	joinedSummary = []string{"总结", "概述", "まとめ", "概要", "요약"}
-	joinedGather  = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
+	unspacedCourse  = []string{"顺序", "时间线", "順番", "순서"}
+	unspacedSummary = []string{"总结", "概述", "まとめ", "概要", "요약"}
+	unspacedGather  = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
 )
 
 // longestIntentCue is the maximum number of words in a cue.
@@ -156,17 +156,17 @@ func intentOf(text string) questionIntent {
 		}
 		start = end + 1
 	}
-	for _, j := range joinedAims {
+	for _, j := range unspacedAims {
 		if strings.Contains(text, j.cue) && in.aim == aimAny {
 			in.aim = j.aim
 		}
 	}
 	contains := func(cue string) bool { return strings.Contains(text, cue) }
-	course = course || slices.ContainsFunc(joinedCourse, contains)
-	in.summary = in.summary || slices.ContainsFunc(joinedSummary, contains)
+	course = course || slices.ContainsFunc(unspacedCourse, contains)
+	in.summary = in.summary || slices.ContainsFunc(unspacedSummary, contains)
 	in.overview = in.summary || course
 	in.summary = in.summary && !course
-	for _, cue := range joinedGather {
+	for _, cue := range unspacedGather {
 		in.gather = in.gather || strings.Contains(text, cue)
 	}
 	if user && in.aim == aimAny {
@@ -200,14 +200,14 @@ var selfCues = lexical.Phrases(`i'm, i am, i've, i have, i'd, i was, i want, i n
 	ich bin, ich habe, ich will, ich möchte, mein, meine, meinen, wir haben, unser, unsere, je suis, j'ai, mon, ma, mes, notre, tengo, estoy, mi, mis, nuestro, tenho, estou, meu, minha,
 	sono, mio, mia, ik ben, ik heb, mijn, mam, jestem, mój, moja, у меня, мой, моя, мои, я, у нас`)
 
-// longestBare is the maximum number of words in a text that is only a question: longer ones describe what they ask
+// maxQuestionWords is the maximum number of words in a text that is only a question: longer ones describe what they ask
 // about.
-const longestBare = 14
+const maxQuestionWords = 14
 
 // onlyAsks reports whether a text consists of questions and states nothing: "I use Redis, can it expire keys?" states
 // something, "Can Redis expire keys?" does not.
 func onlyAsks(text string) bool {
-	if len(text) > 16*longestBare || !asks(text) {
+	if len(text) > 16*maxQuestionWords || !asks(text) {
 		return false
 	}
 	question := false
@@ -222,7 +222,7 @@ func onlyAsks(text string) bool {
 		}
 	}
 	_, ends := intent.Words(text)
-	return question && len(ends) <= longestBare && !anyCue(text, selfCues)
+	return question && len(ends) <= maxQuestionWords && !anyCue(text, selfCues)
 }
 
 // asks reports whether a text ends with a question.
@@ -249,7 +249,7 @@ func (q queryWords) repeatedBy(text string) bool {
 	if len(q) < 2 || len(text) > 64*(len(q)+8) {
 		return false
 	}
-	both, all, seen := 0, len(q), map[string]bool{}
+	shared, union, seen := 0, len(q), map[string]bool{}
 	for _, term := range Terms(text) {
 		word := lexical.Stem(term)
 		if seen[word] {
@@ -257,10 +257,10 @@ func (q queryWords) repeatedBy(text string) bool {
 		}
 		seen[word] = true
 		if q[word] {
-			both++
-		} else if all++; 4*all > 5*len(q) {
+			shared++
+		} else if union++; 4*union > 5*len(q) {
 			return false // true of most messages long before their last word
 		}
 	}
-	return 5*both >= 4*all
+	return 5*shared >= 4*union
 }

@@ -24,11 +24,11 @@ type item struct {
 	relevance float64 // match with the preferences from the question's wording: the order of hits
 	score     float64 // relevance with the preference for the user's statements: the order of packing
 
-	bare        bool  // only a question, or a repetition of the query: packed with its answer or not at all
-	repeats     bool  // it asks the same as the query
-	lacksNumber bool  // it has no number or day although one is asked for
-	standing    bool  // a short instruction or preference that applies to everything after it
-	answer      *item // of a bare question: the passage that answers it
+	questionOnly bool  // only a question, or a repetition of the query: packed with its answer or not at all
+	repeats      bool  // it asks the same as the query
+	lacksNumber  bool  // it has no number or day although one is asked for
+	standing     bool  // a short instruction or preference that applies to everything after it
+	answer       *item // of such a question: the passage that answers it
 }
 
 // text is an item's text, after its lead.
@@ -142,7 +142,7 @@ func (c *collector) add(u *unit, read bool) {
 			x.statedShare = c.stated(x, body)
 		}
 		x.repeats = asks(body) && c.query.repeatedBy(body)
-		x.bare = x.repeats || !c.intent.asksOwn && onlyAsks(body)
+		x.questionOnly = x.repeats || !c.intent.asksOwn && onlyAsks(body)
 		x.standing = u.Tokens <= maxStanding && len(intent.StandingInstructions(body)) > 0
 	}
 	c.items = append(c.items, x)

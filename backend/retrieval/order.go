@@ -17,8 +17,8 @@ func (c *collector) ordered() []*item {
 		x.score = x.match
 		switch {
 		case x.far:
-		case x.bare:
-			x.score *= bareQuestion
+		case x.questionOnly:
+			x.score *= questionOnlyFactor
 			if x.answer = answers[x.Turn]; x.answer == nil {
 				x.answer = c.first[x.Turn]
 			}
@@ -179,7 +179,7 @@ func (c *collector) spreadOverDays() {
 		}
 	}
 	for _, x := range c.items {
-		if isUserMessage(x.unit) && !x.bare && x.Seq < first[dayOf(x)]+openingTurns {
+		if isUserMessage(x.unit) && !x.questionOnly && x.Seq < first[dayOf(x)]+openingTurns {
 			gain := opening
 			if c.namedSubject {
 				gain *= math.Min(1, x.match/fullOpening)

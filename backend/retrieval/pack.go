@@ -217,7 +217,7 @@ func (k *packer) take(u *item) bool {
 	if body == "" || k.packedTexts[body] {
 		return true
 	}
-	if u.bare && (u.answer == nil || !k.take(u.answer)) {
+	if u.questionOnly && (u.answer == nil || !k.take(u.answer)) {
 		return false // a question without its answer is useless
 	}
 	if u.tokens > k.q.MaxTokens/2 {

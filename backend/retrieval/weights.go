@@ -3,16 +3,16 @@ package retrieval
 // The constants of the ranking that are not settings, because choosing them needs measurements (docs/recall.md). The
 // best match has 1.
 const (
-	bareQuestion  = 0.8  // factor of a bare question in packing
-	undecided     = 0.5  // share of the prior if the question asks for neither speaker's words
-	onlyAsked     = 0.6  // factor of the prior then, for a message that only asks about the terms
-	fullPrior     = 0.05 // match from which the prior counts fully
-	surelySimilar = 0.95 // similarity that is enough without words
-	replyAsked    = 0.3  // bonus for replies if they are asked for
-	standingBonus = 0.4  // bonus for standing instructions if a request is made
-	strongFrom    = 0.6  // share of the query from which a match is strong
-	strongMatch   = 0.6  // share of the prior that the strongest match gets
-	strongReplies = 6    // number of replies that may get it
+	questionOnlyFactor = 0.8  // packing factor of a text that is only a question
+	undecided          = 0.5  // share of the prior if the question asks for neither speaker's words
+	onlyAsked          = 0.6  // factor of the prior then, for a message that only asks about the terms
+	fullPrior          = 0.05 // match from which the prior counts fully
+	surelySimilar      = 0.95 // similarity that is enough without words
+	replyAsked         = 0.3  // bonus for replies if they are asked for
+	standingBonus      = 0.4  // bonus for standing instructions if a request is made
+	strongFrom         = 0.6  // share of the query from which a match is strong
+	strongMatch        = 0.6  // share of the prior that the strongest match gets
+	strongReplies      = 6    // number of replies that may get it
 
 	completeReplies = 2   // replies that are packed completely if replies are asked for
 	partForReply    = 4   // one of them may take the budget divided by this

@@ -48,7 +48,7 @@ func (e *explainer) score(x *item) float64 { return min(ratio(x.relevance, e.top
 
 // why explains an item.
 func (e *explainer) why(x *item) Why {
-	y := Why{Standing: x.standing, Question: x.bare, Repeats: x.repeats, Overview: e.c.intent.overview}
+	y := Why{Standing: x.standing, Question: x.questionOnly, Repeats: x.repeats, Overview: e.c.intent.overview}
 	around := e.c.p.context(x.unit, false)
 	for t, term := range e.terms {
 		switch {

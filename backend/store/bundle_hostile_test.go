@@ -329,7 +329,7 @@ func TestRecoveredBundles(t *testing.T) {
 		{"a snapshot with other content", packed(t, with(e, "snapshot.json", replaced(`"turn_seq":2`, `"turn_seq":3`))), events, "snapshot"},
 		{"no snapshot", packed(t, without(e, "snapshot.json")), events, "snapshot"},
 		{"no index", packed(t, without(e, "index.json")), events, ""},
-		{"an unrelated file", packed(t, with(e, "__MACOSX/._meta.json", func(string) string { return "x" })), events, "do not belong"},
+		{"an unrelated file", packed(t, with(e, "__MACOSX/._meta.json", func(string) string { return "x" })), events, "1 file in the bundle does not belong in one; it was ignored."},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

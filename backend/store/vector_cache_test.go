@@ -178,7 +178,7 @@ func TestACacheOfAnotherDatabaseIsNotRead(t *testing.T) {
 	f.verifyClean()
 }
 
-// readOnly runs do with the store opened for reading only.
+// readOnly runs do with the store opened read-only.
 func (f *fixture) readOnly(do func() error) error {
 	f.Helper()
 	s, err := Open(f.ctx, Options{DataDir: f.dir, Clock: f.clock.Now, ReadOnly: true})

@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/dates"
+	"contextinfinity/backend/internal/display"
 )
 
 // Input is a file to read. Some parts are read twice.
@@ -91,7 +92,7 @@ func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) e
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		r.report.Cancelled = true
 		err = chat.WrapError(chat.CodeCancelled, "import.read", err,
-			fmt.Sprintf("The import was stopped after %d conversations, which are kept.", r.report.Conversations))
+			fmt.Sprintf("The import was stopped after %s; what was imported is kept.", display.Count(r.report.Conversations, "conversation", "conversations")))
 	}
 	return r.report, err
 }

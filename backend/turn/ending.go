@@ -177,7 +177,7 @@ func failureOf(err error) *chat.Failure {
 	case errors.Is(err, errIdle):
 		return &chat.Failure{Code: chat.CodeTimeout, Message: "Nothing arrived for too long, so the call was stopped. Any partial answer is kept.", Hint: "retry, or raise stream.idle_timeout_s"}
 	case errors.Is(err, errClosing):
-		return &chat.Failure{Code: chat.CodeCancelled, Message: "The program was closed while the answer arrived. The partial answer is kept.", Hint: "continue or retry"}
+		return &chat.Failure{Code: chat.CodeCancelled, Message: "The program was closed while the answer was arriving. The partial answer is kept.", Hint: "continue or retry"}
 	case errors.As(err, &le):
 		return &chat.Failure{Code: le.Code, Status: le.Status, Message: providerMessage(le), Hint: hintFor(le)}
 	case errors.As(err, &ce):

@@ -88,7 +88,7 @@ func (r *run) endPanicked(d *chat.Error, stack []byte) {
 	r.endErr = d
 	r.closeResources(d)
 	defer panics.Recover(func(d *chat.Error, stack []byte) {
-		r.e.log.Error("a turn panicked while it was closed", "turn", r.turn.ID, "err", d, "stack", string(stack))
+		r.e.log.Error("a turn panicked while it was being closed", "turn", r.turn.ID, "err", d, "stack", string(stack))
 	})
 	if t, err := r.e.endCrashed(context.Background(), r.turn.ID, d); err == nil {
 		r.turn, r.endErr = t, nil

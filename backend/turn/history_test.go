@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/transfer"
 )
 
 // sentTexts returns the texts of a request to the scripted provider, in order.
@@ -237,4 +238,61 @@ func TestPlainChat(t *testing.T) {
 		t.Fatalf("plain chat sent %s", last)
 	}
 	w.clean()
+}
+
+// TestWhyNoContext: the error for a turn without a stored context is true of turns that were copied or imported, and of
+// one that was never sent.
+func TestWhyNoContext(t *testing.T) {
+	w := newEnv(t)
+	w.send("hello")
+	first := func(session chat.SessionID) chat.Turn {
+		t.Helper()
+		s, err := w.store.Session(t.Context(), session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns, err := w.store.Lineage(t.Context(), chat.LineageQuery{Branch: s.ActiveBranch})
+		if err != nil || len(turns) == 0 {
+			t.Fatal(len(turns), err)
+		}
+		return turns[0]
+	}
+	imported := func(id string, answer *chat.Message) chat.Turn {
+		t.Helper()
+		im, err := w.store.ImportConversation(t.Context(), transfer.Conversation{
+			Source: transfer.SourceJSONL, ID: id, Key: id, Title: "Old", Model: "test", Current: "1",
+			Turns: []transfer.Turn{{Key: "1", ContentKey: id, User: chat.UserText("hi"), Assistant: answer, Provider: "openai", Model: "test"}},
+		}, chat.ImportRules{
+			Summarize: func(string, []chat.Pin, []chat.Turn) chat.State {
+				return chat.State{Summary: "## Facts\n", TokenCount: 1}
+			},
+			Excerpt: func(s string) (string, int) { return s, 1 },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return first(im.Session)
+	}
+	copied, err := w.store.Duplicate(t.Context(), w.branch.ID, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unsent, err := w.store.Accept(t.Context(), chat.Acceptance{BranchID: copied.Session.ActiveBranch, User: chat.UserText("hi"), Provider: "scripted", Model: "main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := chat.AssistantText("Hello.")
+	for _, c := range []struct {
+		turn chat.Turn
+		want string
+	}{
+		{first(copied.Session.ID), "The context of this turn is not stored here: it belongs to the original of this copy."},
+		{imported("answered", &answer), "The context of this turn is not stored here: the turn was imported."},
+		{imported("unanswered", nil), "The context of this turn is not stored here: the turn was imported."},
+		{unsent, "Nothing was assembled for this turn: it was never sent."},
+	} {
+		if _, err := w.engine.ContextSeen(t.Context(), c.turn.ID); chat.CodeOf(err) != chat.CodeNotFound || chat.AsError(err).Message != c.want {
+			t.Errorf("turn %d, %s: %v, want %q", c.turn.Seq, c.turn.Phase, err, c.want)
+		}
+	}
 }

@@ -194,7 +194,7 @@ func (rec *recovery) events() chat.EventSeq {
 }
 
 var errCrashed = chat.Errorf(chat.CodeUnavailable, "turn.recover",
-	"The program ended while the answer arrived. The partial answer is kept.").WithHint("continue, retry, keep or discard it")
+	"The program ended while the answer was arriving. The partial answer is kept.").WithHint("continue, retry, keep or discard it")
 
 var errPaused = chat.Errorf(chat.CodeUnavailable, "turn.recover",
 	"The program ended while the provider had paused the answer. The partial answer is kept.").WithHint("continue, retry, keep or discard it")

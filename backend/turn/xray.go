@@ -29,7 +29,11 @@ func (e *Engine) ContextSeen(ctx context.Context, id chat.TurnID) (Seen, error) 
 		return Seen{}, err
 	}
 	if raw == nil {
-		return Seen{}, chat.Errorf(chat.CodeNotFound, op, "Nothing was assembled for this turn: it was never sent.")
+		why, err := e.whyNoContext(ctx, id)
+		if err != nil {
+			return Seen{}, err
+		}
+		return Seen{}, chat.Errorf(chat.CodeNotFound, op, "%s", why)
 	}
 	var s Seen
 	if err := json.Unmarshal(raw, &s.Manifest); err != nil {
@@ -64,6 +68,34 @@ func (e *Engine) ContextSeen(ctx context.Context, id chat.TurnID) (Seen, error) 
 		s.Note = e.whyDifferent(s.Manifest)
 	}
 	return s, nil
+}
+
+// whyNoContext says why no context of a turn is stored. That of a copied turn stays with the original; an imported turn
+// has one only if its bundle contained it.
+func (e *Engine) whyNoContext(ctx context.Context, id chat.TurnID) (string, error) {
+	t, err := e.past.Turn(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if t.Assistant == nil && !t.Failure.Unanswered() {
+		steps, err := e.past.Steps(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		if len(steps) == 0 {
+			return "Nothing was assembled for this turn: it was never sent.", nil
+		}
+	}
+	s, err := e.past.Session(ctx, t.SessionID)
+	switch {
+	case err != nil:
+		return "", err
+	case s.Source == chat.SourceDuplicate:
+		return "The context of this turn is not stored here: it belongs to the original of this copy.", nil
+	case s.Source == chat.SourceNative:
+		return "The context of this turn is not stored here.", nil
+	}
+	return "The context of this turn is not stored here: the turn was imported.", nil
 }
 
 // MemoryFailure returns why memory was not searched for a turn; empty if it was, or if there was nothing to search.

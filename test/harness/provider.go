@@ -203,8 +203,8 @@ var ChatWire = WireProtocol{
 // Wires are all protocols.
 var Wires = []WireProtocol{OpenAIWire, AnthropicWire, ChatWire}
 
-// Saying returns a stream of the given texts, with its end events or without.
-func (w WireProtocol) Saying(complete bool, texts ...string) []chat.RawEvent {
+// TextStream returns a stream of the given texts, with its end events or without.
+func (w WireProtocol) TextStream(complete bool, texts ...string) []chat.RawEvent {
 	events := w.Start()
 	for _, s := range texts {
 		events = append(events, w.Delta(s))

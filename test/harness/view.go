@@ -145,13 +145,13 @@ func EveryByteIsShown(t testing.TB, w WireProtocol, v View, body []byte, where s
 
 // Reply returns the n-th answer, in one protocol.
 func Reply(w WireProtocol, n int) llmtest.Step {
-	return llmtest.Stream(w.Saying(true, fmt.Sprintf("Answer %d. ", n), strings.Repeat("It is all noted, and the boxes stand where they should. ", 8), "Done 🌍.")...)
+	return llmtest.Stream(w.TextStream(true, fmt.Sprintf("Answer %d. ", n), strings.Repeat("It is all noted, and the boxes stand where they should. ", 8), "Done 🌍.")...)
 }
 
 // Summarizing answers as a well-behaved librarian: its summary contains what it is asked to keep.
 func Summarizing(w WireProtocol) func(*http.Request, string) llmtest.Step {
 	return func(_ *http.Request, body string) llmtest.Step {
-		return llmtest.Stream(w.Saying(true, goodSummary(body))...)
+		return llmtest.Stream(w.TextStream(true, goodSummary(body))...)
 	}
 }
 

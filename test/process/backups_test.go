@@ -16,7 +16,7 @@ import (
 // elsewhere the user can decide about the answer. Nothing is restored while a program has the data open.
 func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.TextStream(false, "Half.")...)
 	model := harness.OpenAIWire.Model("held", server.URL)
 	h := harness.NewHome(t, harness.Shipped(t), model)
 	p := h.Start(nil, "send", "--new", "--model", "held", "First.")

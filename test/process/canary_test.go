@@ -51,7 +51,7 @@ func echoes(w harness.WireProtocol) map[string]llmtest.Step {
 	words := harness.Quoted("Your key " + canary + " is not welcome here.")
 	slashed := strings.ReplaceAll(words, "/", `\/`)
 	unicode := strings.NewReplacer("+", `\u002b`, "=", `\u003d`).Replace(words)
-	start := w.Saying(false, "Something first. ")
+	start := w.TextStream(false, "Something first. ")
 	inURL := harness.Quoted("See https://example.test/?key=" + url.QueryEscape(canary))
 	return map[string]llmtest.Step{
 		"401":                 llmtest.JSON(http.StatusUnauthorized, `{"error":{"message":`+words+`,"type":"authentication_error","code":"invalid_api_key"}}`),
@@ -153,7 +153,7 @@ func notInLists(t *testing.T, h *harness.Home) {
 // killedWithKey leaves a journal behind with an event that contained the key.
 func killedWithKey(t *testing.T, h *harness.Home, w harness.WireProtocol) {
 	t.Helper()
-	events := append(w.Saying(false, "Half an answer"), w.Fault(strings.ReplaceAll(harness.Quoted("bad key "+canary), "/", `\/`)))
+	events := append(w.TextStream(false, "Half an answer"), w.Fault(strings.ReplaceAll(harness.Quoted("bad key "+canary), "/", `\/`)))
 	server := harness.NewHeldServer(t, true, append(events, w.Delta("."))...)
 	config, err := os.ReadFile(h.ConfigFile())
 	if err != nil {
@@ -239,7 +239,7 @@ func TestTheCommandLineListensOnNoPort(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("ports of a process are read from /proc, which exists only on Linux")
 	}
-	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Talking.")...)
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.TextStream(false, "Talking.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
 	p := h.Start(nil, "send", "--new", "--model", "held", "Talk.")
 	p.AwaitOutput("Talking.")

@@ -58,7 +58,7 @@ func crashStream(w harness.WireProtocol, c crash) []chat.RawEvent {
 	if len(c.texts) == 0 {
 		return nil
 	}
-	return w.Saying(c.ends, c.texts...)
+	return w.TextStream(c.ends, c.texts...)
 }
 
 // die sends a message and ends the program like a power failure, except that written data stays in the kernel.
@@ -206,7 +206,7 @@ func TestSRD22_3CrashRecoveryPostStreamPreCommit(t *testing.T) {
 	t.Parallel()
 	summaries := map[string]bool{}
 	for _, w := range harness.Wires {
-		server := harness.NewHeldServer(t, false, w.Saying(true, crashTexts...)...)
+		server := harness.NewHeldServer(t, false, w.TextStream(true, crashTexts...)...)
 		h := harness.NewHome(t, harness.Shipped(t), w.Model("m", server.URL))
 		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT=turn.settled:exit").
 			Run("send", "--new", "--model", "m", "--wait", "indexed", "Remember the number 4711.").Exits(137)
@@ -254,8 +254,8 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 		t.Run(c.verb, func(t *testing.T) {
 			t.Parallel()
 			w := harness.Wires[i%len(harness.Wires)]
-			server := harness.NewHeldServer(t, true, w.Saying(false, crashTexts...)...)
-			good := harness.NewHeldServer(t, false, w.Saying(true, " And all", " is said.")...)
+			server := harness.NewHeldServer(t, true, w.TextStream(false, crashTexts...)...)
+			good := harness.NewHeldServer(t, false, w.TextStream(true, " And all", " is said.")...)
 			h := harness.NewHome(t, harness.Shipped(t), w.Model("m", server.URL)+w.Model("good", good.URL)+"[librarian]\nafter_send_s = 0\n")
 			crash{texts: crashTexts}.die(t, h, server)
 			session := h.LastSession()
@@ -286,7 +286,7 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 func TestAnUnsentMessageWaitsForTheUser(t *testing.T) {
 	t.Parallel()
 	w := harness.OpenAIWire
-	server := harness.NewHeldServer(t, false, w.Saying(true, "Now.")...)
+	server := harness.NewHeldServer(t, false, w.TextStream(true, "Now.")...)
 	h := harness.NewHome(t, harness.Shipped(t), w.Model("m", server.URL))
 	crashes[0].die(t, h, server)
 	session := h.LastSession()
@@ -312,7 +312,7 @@ func TestAnUnsentMessageWaitsForTheUser(t *testing.T) {
 func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []crash{crashes[4], crashes[6]} {
-		server := harness.NewHeldServer(t, false, harness.AnthropicWire.Saying(true, crashTexts...)...)
+		server := harness.NewHeldServer(t, false, harness.AnthropicWire.TextStream(true, crashTexts...)...)
 		h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("m", server.URL))
 		c.die(t, h, server)
 		session := h.LastSession()
@@ -328,7 +328,7 @@ func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
 // answer, and the file does not change.
 func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
+	server := harness.NewHeldServer(t, true, harness.ChatWire.TextStream(false, crashTexts...)...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("m", server.URL))
 	crash{texts: crashTexts}.die(t, h, server)
 	session, path := h.LastSession(), h.Journals()[0]
@@ -358,7 +358,7 @@ func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 // The command verify reports a flipped bit in a journal, before and after recovery; the lines before it are the answer.
 func TestVerifyReportsADamagedJournal(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
+	server := harness.NewHeldServer(t, true, harness.ChatWire.TextStream(false, crashTexts...)...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("m", server.URL))
 	crash{texts: crashTexts}.die(t, h, server)
 	session, path := h.LastSession(), h.Journals()[0]
@@ -386,7 +386,7 @@ func TestVerifyReportsADamagedJournal(t *testing.T) {
 // reconcile reports a recovered answer only once.
 func TestReconcileReportsOnce(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, crashTexts...)...)
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.TextStream(false, crashTexts...)...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("m", server.URL))
 	crash{texts: crashTexts}.die(t, h, server)
 	var report struct {

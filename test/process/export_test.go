@@ -13,7 +13,7 @@ import (
 // JSON contains the text that has arrived. A bundle exported afterwards results in the same session on another machine.
 func TestASessionIsExportedWhileItIsAnswered(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.TextStream(false, "Half.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
 	p := h.Start(nil, "send", "--new", "--model", "held", "Ships: sails?")
 	p.AwaitOutput("Half.")

@@ -41,7 +41,7 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := harness.Wires[i%len(harness.Wires)]
-			server := harness.NewHeldServer(t, false, w.Saying(true, "Understood.")...)
+			server := harness.NewHeldServer(t, false, w.TextStream(true, "Understood.")...)
 			large := strings.Replace(w.Model("large", server.URL), "128000", "2000000", 1)
 			h := harness.NewHome(t, harness.Shipped(t), "[budget]\nworking_set_tokens = 1000000\n\n"+w.Model("small", server.URL)+large)
 			r := h.RunIn(c.text, "send", "--new", "--json", "--wait", "indexed", "--model", c.model, "-")
@@ -90,7 +90,7 @@ func checkStored(h *harness.Home, text string, stored bool) {
 func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
 	t.Parallel()
 	for _, w := range harness.Wires {
-		pair := w.Saying(true, "PIECE", "PIECE")
+		pair := w.TextStream(true, "PIECE", "PIECE")
 		escape := func(first, second string) []chat.RawEvent {
 			out, n := make([]chat.RawEvent, len(pair)), 0
 			for i, ev := range pair {
@@ -132,7 +132,7 @@ func TestALargeAnswerArrivesCompletely(t *testing.T) {
 	for _, w := range harness.Wires {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			server := llmtest.NewServer(t, llmtest.Stream(w.Saying(true, want)...))
+			server := llmtest.NewServer(t, llmtest.Stream(w.TextStream(true, want)...))
 			h := harness.NewHome(t, harness.Shipped(t), w.Model("large", server.URL))
 			r := h.OK("send", "--new", "--model", "large", "Everything.")
 			if r.Stdout != want+"\n" {

@@ -87,7 +87,7 @@ type faultBench struct {
 
 func newFaultBench(t *testing.T) faultBench {
 	t.Helper()
-	server := newFixedServer(t, harness.ChatWire.Saying(true, crashTexts...))
+	server := newFixedServer(t, harness.ChatWire.TextStream(true, crashTexts...))
 	h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"m\"\n\n"+harness.ChatWire.Model("m", server))
 	b := faultBench{Home: h}
 	b.session = h.OK("send", "--new", "--json", firstQuestion).Sent().SessionID

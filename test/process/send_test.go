@@ -90,7 +90,7 @@ func TestTextIsShownBeforeTheStreamEnds(t *testing.T) {
 	for _, w := range harness.Wires {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			server := harness.NewHeldServer(t, true, w.Saying(false, "First words", ", then silence 🌍")...)
+			server := harness.NewHeldServer(t, true, w.TextStream(false, "First words", ", then silence 🌍")...)
 			h := harness.NewHome(t, harness.Shipped(t), w.Model("held", server.URL))
 			p := h.Start(nil, "send", "--new", "--model", "held", "Talk.")
 			p.AwaitOutput("First words, then silence 🌍")
@@ -200,7 +200,7 @@ func TestSendAttachesAnImage(t *testing.T) {
 	for _, w := range harness.Wires {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			server := harness.NewHeldServer(t, false, w.Saying(true, "A grey picture.")...)
+			server := harness.NewHeldServer(t, false, w.TextStream(true, "A grey picture.")...)
 			h := harness.NewHome(t, harness.Shipped(t), w.Model("eye", server.URL))
 			path := filepath.Join(h.Dir, "grey.png")
 			harness.WriteFile(t, path, picture.Bytes())

@@ -123,7 +123,7 @@ func TestAForwardedCommandBehavesLikeADirectOne(t *testing.T) {
 // The answer streams to the calling process, and Ctrl-C there stops it in the program that receives it.
 func TestCtrlCStopsAForwardedAnswer(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.AnthropicWire.Saying(false, "One ", "two ")...)
+	server := harness.NewHeldServer(t, true, harness.AnthropicWire.TextStream(false, "One ", "two ")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("held", server.URL))
 	other := h.Host()
 	p := h.Start(nil, "send", "--new", "--model", "held", "Count.")
@@ -144,7 +144,7 @@ func TestCtrlCStopsAForwardedAnswer(t *testing.T) {
 // text that had arrived is recovered as usual.
 func TestTheServingProgramIsKilled(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.TextStream(false, "Half.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
 	other := h.Host()
 	words := h.Start(nil, "send", "--new", "--model", "held", "First.")
@@ -179,7 +179,7 @@ func TestTheServingProgramIsKilled(t *testing.T) {
 // had arrived is kept.
 func TestTheServingProgramIsClosed(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, "Half.")...)
+	server := harness.NewHeldServer(t, true, harness.ChatWire.TextStream(false, "Half.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("held", server.URL))
 	other := h.Host()
 	p := h.Start(nil, "send", "--new", "--model", "held", "First.")

@@ -16,7 +16,7 @@ import (
 func TestASecondWriterIsRefusedAndTheFirstUnharmed(t *testing.T) {
 	t.Parallel()
 	text := []string{"One ", "two ", "three."}
-	server := harness.NewHeldServer(t, true, harness.AnthropicWire.Saying(true, text...)...)
+	server := harness.NewHeldServer(t, true, harness.AnthropicWire.TextStream(true, text...)...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("held", server.URL))
 	first := h.Start(nil, "send", "--new", "--json", "--model", "held", "First.")
 	<-server.Asked
@@ -57,7 +57,7 @@ func TestASecondWriterIsRefusedAndTheFirstUnharmed(t *testing.T) {
 // A command that writes waits for one that is about to end.
 func TestShortCommandsWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.AnthropicWire.Saying(true, "One.")...)
+	server := harness.NewHeldServer(t, true, harness.AnthropicWire.TextStream(true, "One.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("held", server.URL))
 	first := h.Start(nil, "send", "--new", "--json", "--model", "held", "First.")
 	<-server.Asked
@@ -84,7 +84,7 @@ func TestMessagesAtOnceWaitForEachOther(t *testing.T) {
 	for name, hosted := range map[string]bool{"alone": false, "in a running program": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(true, "It is noted.")...)
+			server := harness.NewHeldServer(t, true, harness.ChatWire.TextStream(true, "It is noted.")...)
 			h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("held", server.URL)+"[librarian]\nmodel = \"\"\n")
 			session := h.OK("send", "--new", "--model", "recall", "--json", "One.").Sent().SessionID
 			var host *harness.Host
@@ -121,7 +121,7 @@ func TestMessagesAtOnceWaitForEachOther(t *testing.T) {
 // A lock file that a killed process left behind does not block others.
 func TestAStaleLockDoesNotBlock(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.TextStream(false, "Half.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
 	p := h.Start(nil, "send", "--new", "--model", "held", "First.")
 	p.AwaitOutput("Half.")
@@ -137,7 +137,7 @@ func TestAStaleLockDoesNotBlock(t *testing.T) {
 // Data and configuration are readable only by their user.
 func TestFilesArePrivate(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, "Half.")...)
+	server := harness.NewHeldServer(t, true, harness.ChatWire.TextStream(false, "Half.")...)
 	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("held", server.URL))
 	p := h.Start(nil, "send", "--new", "--model", "held", "First.")
 	p.AwaitOutput("Half.")

@@ -75,24 +75,24 @@ var outages = map[string]struct {
 	do    func()
 	after map[string]string
 }{
-	"nothing was done":     {func() {}, map[string]string{"old": "old"}},
+	"no change":            {func() {}, map[string]string{"old": "old"}},
 	"a file without fsync": {func() { f := newFile("a"); put(f, "text"); check(SyncDir(Journal, ".")) }, map[string]string{"old": "old", "a": ""}},
-	"half of it is fsynced": {func() {
+	"only the first half is fsynced": {func() {
 		f := newFile("a")
 		check(SyncDir(Journal, "."))
 		put(f, "first")
 		check(SyncData(f))
 		put(f, "second")
 	}, map[string]string{"old": "old", "a": "first"}},
-	"closed, not fsynced":          {func() { f := newFile("a"); check(SyncDir(Journal, ".")); put(f, "text"); check(f.Close()) }, map[string]string{"old": "old", "a": ""}},
-	"all of it but the entry":      {func() { f := newFile("a"); put(f, "text"); check(f.Sync()) }, map[string]string{"old": "old"}},
-	"another directory was synced": {func() { f := newFile("a"); put(f, "text"); check(f.Sync()); check(SyncDir(Journal, os.TempDir())) }, map[string]string{"old": "old"}},
-	"all of it":                    {func() { f := newFile("a"); put(f, "text"); check(f.Sync()); check(SyncDir(Journal, ".")) }, map[string]string{"old": "old", "a": "text"}},
+	"closed, not fsynced":              {func() { f := newFile("a"); check(SyncDir(Journal, ".")); put(f, "text"); check(f.Close()) }, map[string]string{"old": "old", "a": ""}},
+	"file synced, directory entry not": {func() { f := newFile("a"); put(f, "text"); check(f.Sync()) }, map[string]string{"old": "old"}},
+	"another directory was synced":     {func() { f := newFile("a"); put(f, "text"); check(f.Sync()); check(SyncDir(Journal, os.TempDir())) }, map[string]string{"old": "old"}},
+	"file and directory entry synced":  {func() { f := newFile("a"); put(f, "text"); check(f.Sync()); check(SyncDir(Journal, ".")) }, map[string]string{"old": "old", "a": "text"}},
 	"appended to an existing file": {func() {
 		f := must(OpenFile(Journal, "old", os.O_WRONLY|os.O_APPEND, 0))
 		put(f, "er")
 	}, map[string]string{"old": "old"}},
-	"opened again between": {func() {
+	"reopened between two writes": {func() {
 		f := must(OpenFile(Journal, "old", os.O_WRONLY|os.O_APPEND, 0))
 		put(f, "er")
 		check(f.Close())
@@ -122,7 +122,7 @@ var outages = map[string]struct {
 		check(SyncDir(Journal, "."))
 		must(io.Copy(f, strings.NewReader("text")))
 	}, map[string]string{"old": "old", "a": ""}},
-	"cut": {func() {
+	"truncated, then written to": {func() {
 		f := must(OpenFile(Journal, "old", os.O_RDWR, 0))
 		check(f.Truncate(1))
 		must(f.WriteAt([]byte("xyz"), 1))
@@ -170,7 +170,7 @@ func TestAKillIsNotAPowerFailure(t *testing.T) {
 // An fsync that failed or was skipped makes nothing durable, and the next one does not recover what a failed one lost.
 func TestPowerFailureWithoutFsync(t *testing.T) {
 	for _, spec := range []string{"io.journal.sync:skip,test.end:power", "io.journal.syncdir:skip,test.end:power"} {
-		if got := runOutage(t, "all of it", spec); got["a"] != "" {
+		if got := runOutage(t, "file and directory entry synced", spec); got["a"] != "" {
 			t.Errorf("%s: found %q", spec, got)
 		}
 	}

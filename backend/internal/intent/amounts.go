@@ -34,7 +34,7 @@ var days = lexical.Set(`monday tuesday wednesday thursday friday saturday sunday
 	poniedziałek wtorek środa środę czwartek piątek sobota sobotę niedziela niedzielę jutro wczoraj
 	понедельник вторник среда среду четверг пятница пятницу суббота субботу воскресенье января февраля марта апреля мая июня июля августа сентября октября ноября декабря завтра вчера`)
 
-var joinedDays = []string{"星期", "礼拜", "周一", "周二", "周三", "周四", "周五", "周六", "周日", "曜日", "요일", "明天", "昨天", "今天", "明日", "昨日", "내일", "어제"}
+var unspacedDays = []string{"星期", "礼拜", "周一", "周二", "周三", "周四", "周五", "周六", "周日", "曜日", "요일", "明天", "昨天", "今天", "明日", "昨日", "내일", "어제"}
 
 // SaysAmount reports whether a text contains a number, in digits or as a word.
 func SaysAmount(text string) bool { return hasFigure(text) || hasWord(text, amounts) }
@@ -44,7 +44,7 @@ func SaysDay(text string) bool {
 	if SaysAmount(text) || hasWord(text, days) {
 		return true
 	}
-	return slices.ContainsFunc(joinedDays, func(mark string) bool { return strings.Contains(text, mark) })
+	return slices.ContainsFunc(unspacedDays, func(mark string) bool { return strings.Contains(text, mark) })
 }
 
 func hasFigure(text string) bool { return strings.ContainsFunc(text, unicode.IsNumber) }

@@ -62,9 +62,9 @@ var spacedCues = map[Kind]string{
 		меня зовут, я живу, я работаю, у нас, наш, мене звати`,
 }
 
-// joinedCues are cues of languages written without spaces, or with endings joined to the word, found anywhere in a
+// unspacedCues are cues of languages written without spaces, or with endings joined to the word, found anywhere in a
 // sentence.
-var joinedCues = map[Kind]string{
+var unspacedCues = map[Kind]string{
 	Decision:   `决定, 決定, 选择了, 選擇了, 采用, 採用, 约定, 定为, 确定用, 就用, 決めた, 決めました, にします, ことにした, 결정, 선택했, 채택, 하기로`,
 	Constraint: `必须, 必須, 绝不, 絕不, 不能, 不得, 禁止, 总是, 始终, 永远, 不要, 不可, 务必, 至少, 最多, 不超过, 必ず, 決して, 常に, 絶対, しなければ, てはいけない, てはならない, 반드시, 절대, 항상, 금지, 해야, 하지 마, 최소, 최대`,
 	Task:       `待办, 待辦, 接下来, 还需要, 還需要, 下一步, 尚未, 还没, 别忘, 未対応, やること, 次は, 忘れずに, 할 일, 다음 단계, 잊지`,
@@ -78,8 +78,8 @@ var order = []Kind{Task, Decision, Constraint, Fact}
 const longestCue = 4
 
 var (
-	phrases     = phraseTable()
-	joinedTable = joinedCueTable()
+	phrases       = phraseTable()
+	unspacedTable = unspacedCueTable()
 )
 
 func phraseTable() map[string]Kind {
@@ -92,9 +92,9 @@ func phraseTable() map[string]Kind {
 	return table
 }
 
-func joinedCueTable() map[Kind][]string {
+func unspacedCueTable() map[Kind][]string {
 	table := map[Kind][]string{}
-	for kind, list := range joinedCues {
+	for kind, list := range unspacedCues {
 		table[kind] = strings.Split(list, ", ")
 	}
 	return table
@@ -127,19 +127,19 @@ func Of(sentence string) (kind Kind, isStatement bool) {
 		}
 		start = end + 1
 	}
-	joinedKinds(sentence, note)
+	unspacedKinds(sentence, note)
 	if best < len(order) {
 		return order[best], true
 	}
 	return "", true
 }
 
-func joinedKinds(sentence string, note func(Kind)) {
+func unspacedKinds(sentence string, note func(Kind)) {
 	if !strings.ContainsFunc(sentence, lexical.IsUnspaced) {
 		return
 	}
 	for _, kind := range order {
-		for _, cue := range joinedTable[kind] {
+		for _, cue := range unspacedTable[kind] {
 			if strings.Contains(sentence, cue) {
 				note(kind)
 				break

@@ -46,13 +46,13 @@ var standingPhrases = lexical.Phrases(`from now on, from here on, from this poin
 	od teraz, odtąd, wolę, bundan sonra, her zaman, tercih ederim,
 	отныне, впредь, с этого момента, с этого дня, я предпочитаю, предпочитаю, відтепер, надалі`)
 
-// joinedPhrases are those of languages without spaces between words, found anywhere.
-var joinedPhrases = strings.Fields(`从现在起 从现在开始 从今以后 今后 以后请 以后都 以后不要 往后 請始終 请始终 请总是 请一直 请一律 一律 永远不要 永遠不要 永远用 千万不要 千萬不要
+// unspacedPhrases are those of languages without spaces between words, found anywhere.
+var unspacedPhrases = strings.Fields(`从现在起 从现在开始 从今以后 今后 以后请 以后都 以后不要 往后 請始終 请始终 请总是 请一直 请一律 一律 永远不要 永遠不要 永远用 千万不要 千萬不要
 	绝对不要 絕對不要 每次都 每次回答 我更喜欢 我更喜歡 我偏好 绝不要 絕不要 绝不能 絕不能 绝不可 切勿 始终用 始终使用 始終使用 总是用 总是使用 務必始終 务必始终
 	今後は これからは 以後 常に 毎回 決して 必ず 앞으로 항상 언제나 절대 매번 저는 선호`)
 
-// joinedNever are "never" with what follows it, except verbs of knowing and feeling.
-var joinedNever = pattern.New(`(?:从不|從不|绝不|絕不|决不|永远不|永遠不)(?:[^知认認觉覺想喜爱愛在]|在[^乎意])`)
+// unspacedNever are "never" with what follows it, except verbs of knowing and feeling.
+var unspacedNever = pattern.New(`(?:从不|從不|绝不|絕不|决不|永远不|永遠不)(?:[^知认認觉覺想喜爱愛在]|在[^乎意])`)
 
 // lasting are the words for always and never, which make an order a permanent one.
 var lasting = lexical.Set(`always never immer nie niemals stets toujours jamais siempre nunca jamás sempre mai altijd nooit
@@ -129,7 +129,7 @@ func IsStanding(sentence string) bool {
 		start = end + 1
 	}
 	if strings.ContainsFunc(sentence, lexical.IsUnspaced) {
-		for _, p := range joinedPhrases {
+		for _, p := range unspacedPhrases {
 			if strings.Contains(sentence, p) {
 				return true
 			}
@@ -142,7 +142,7 @@ func IsStanding(sentence string) bool {
 // about what happened.
 func isJoinedHabit(sentence string) bool {
 	isOurs := strings.HasPrefix(sentence, "我们") || strings.HasPrefix(sentence, "我們") || strings.HasPrefix(sentence, "咱们")
-	return isOurs && joinedNever().MatchString(sentence) && !strings.ContainsAny(sentence, "了过過曾")
+	return isOurs && unspacedNever().MatchString(sentence) && !strings.ContainsAny(sentence, "了过過曾")
 }
 
 // longestPhrase is the maximum number of words in a standing phrase.

@@ -55,7 +55,7 @@ var german = texts{
 		"Für eine Antwort statt eines Zitats wählen Sie ein Modell mit Schlüssel oder einen lokalen Server.\n",
 	notFoundIn: "Dazu habe ich %s nichts gefunden.\n\n" +
 		"Dies ist **recall**: Es zitiert, was es nach Wörtern und nach Ähnlichkeit findet, soweit das Gedächtnis reicht. " +
-		"Wie weit, wählen Sie neben dem Nachrichtenfeld oder mit `contextinfinity sessions scope`. " +
+		"Wie weit es reicht, legen Sie neben dem Nachrichtenfeld oder mit `contextinfinity sessions scope` fest. " +
 		"Für eine Antwort statt eines Zitats wählen Sie ein Modell mit Schlüssel oder einen lokalen Server.\n",
 	scopeNames: map[chat.Scope]string{chat.ScopeLineage: "in diesem Zweig", chat.ScopeSession: "in dieser Sitzung", chat.ScopeProject: "in diesem Projekt"},
 	emptyHistory: "Ihr Verlauf ist noch leer, es gibt also noch nichts zu zitieren. Ihre Nachricht ist gespeichert.\n\n" +

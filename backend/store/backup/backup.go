@@ -71,7 +71,7 @@ func (a *Archive) database() string { return filepath.Join(a.dir, sqlite.Databas
 
 // ErrChanged means that the data changed during the copy, so that the copy and the files beside it are from different
 // moments.
-var ErrChanged = errors.New("the data changed while it was copied")
+var ErrChanged = errors.New("the data changed while it was being copied")
 
 // backupTries is how often the copy is started again after ErrChanged. Many short answers in a row, as from a script,
 // can cause several.
@@ -118,7 +118,7 @@ func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.Back
 			return b, sqlite.MapError(op, err)
 		}
 		if try == backupTries {
-			return b, chat.WrapError(chat.CodeBusy, op, err, "The data kept changing while it was copied, so no consistent backup could be made; nothing is lost.").
+			return b, chat.WrapError(chat.CodeBusy, op, err, "The data kept changing while it was being copied, so no consistent backup could be made; nothing is lost.").
 				WithHint("try again")
 		}
 	}

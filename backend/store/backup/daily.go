@@ -49,7 +49,7 @@ const spaceFactor = 2
 // often as needed.
 func (s *Backups) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
 	if s.DB.Writer == nil {
-		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open for reading only.")
+		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open read-only.")
 	}
 	return s.Archive.autoBackup(ctx, p)
 }

@@ -130,7 +130,7 @@ type copier struct {
 func (c *copier) run(title string) error {
 	now := c.Now
 	o := c.from.session
-	session, branch, err := records.CreateSession(c.Tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: schema.SourceDuplicate})
+	session, branch, err := records.CreateSession(c.Tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: chat.SourceDuplicate})
 	if err != nil {
 		return err
 	}

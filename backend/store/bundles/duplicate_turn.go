@@ -98,7 +98,7 @@ func (c *copier) message(m chat.Message) (chat.Message, error) {
 	return m, nil
 }
 
-// document returns the copy of a document, which is created at the first call. records.Accept sets the copy's turn.
+// document returns the copy of a document, which is created on the first call. records.Accept sets the copy's turn.
 func (c *copier) document(id chat.FileID) (chat.FileID, error) {
 	if copied, ok := c.files[id]; ok {
 		return copied, nil

@@ -50,7 +50,7 @@ func (s *Bundles) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, n
 		return chat.Imported{}, nil, withName(name, err)
 	}
 	if s.DB.Writer == nil {
-		return fail(chat.Errorf(chat.CodeLocked, opBundle, "The data is open for reading only."))
+		return fail(chat.Errorf(chat.CodeLocked, opBundle, "The data is open read-only."))
 	}
 	in, err := validate(ctx, r, size)
 	if err != nil {
@@ -72,7 +72,7 @@ const opBundle = "bundle.import"
 const bundleTries = 8
 
 // errChanged means that the session was written to between two reads.
-var errChanged = chat.Errorf(chat.CodeConflict, opBundle, "The session changed while it was imported; nothing was imported.").
+var errChanged = chat.Errorf(chat.CodeConflict, opBundle, "The session changed during the import; nothing was imported.").
 	WithHint("import it again")
 
 // incoming is a bundle whose ledger is valid.
@@ -405,8 +405,11 @@ func (in *incoming) notices(s *Bundles, out chat.Imported) []transfer.Notice {
 	if out.Requests > 0 {
 		add("Requests that quoted other sessions or files of a project had been left out here; %d of them were added.", out.Requests)
 	}
-	if in.bundle.Unexpected > 0 {
-		add("%d files in the bundle do not belong in one; they were ignored.", in.bundle.Unexpected)
+	switch n := in.bundle.Unexpected; {
+	case n == 1:
+		add("1 file in the bundle does not belong in one; it was ignored.")
+	case n > 1:
+		add("%d files in the bundle do not belong in one; they were ignored.", n)
 	}
 	if !in.torn && in.current && !in.snapshotMatches(s) {
 		add("The bundle's snapshot is damaged or does not match its events; it was not used, and all events were replayed.")

@@ -185,7 +185,7 @@ func (s *Deletion) begin(t *core.Tx, targets []target) ([]*Operation, error) {
 // NewOperation begins a deletion of a session, a turn or a project.
 func NewOperation(s *Deletion, t *core.Tx, kind, id string) (*Operation, error) {
 	if s.DB.Writer == nil {
-		return nil, chat.Errorf(chat.CodeLocked, OpDelete, "The data is open for reading only.")
+		return nil, chat.Errorf(chat.CodeLocked, OpDelete, "The data is open read-only.")
 	}
 	e := &Operation{
 		Tx: t, store: s, receipt: t.NewID(), counts: map[string]int64{}, payloads: map[chat.SessionID]map[int64][]byte{},

@@ -9,16 +9,16 @@ import (
 // branchEvents are the events about branches and the state summaries at their heads.
 var branchEvents = map[ledger.Type]eventKind{
 	ledger.EventBranchCreated: kindOf((*Applier).branchCreated, func(c *Copying, d *ledger.BranchCreated) {
-		idOf(c, &d.ParentBranch)
-		idOf(c, &d.ForkTurn)
-		idOf(c, &d.BaseState)
+		remapID(c, &d.ParentBranch)
+		remapID(c, &d.ForkTurn)
+		remapID(c, &d.BaseState)
 	}),
 	ledger.EventBranchRenamed:  kindOf((*Applier).branchRenamed, nil),
 	ledger.EventBranchArchived: kindOf((*Applier).branchArchived, nil),
 	ledger.EventStateCommitted: kindOf((*Applier).stateCommitted, func(c *Copying, d *ledger.StateCommitted) {
-		idOf(c, &d.BranchID)
-		idOf(c, &d.ParentID)
-		idsOf(c, d.Turns)
+		remapID(c, &d.BranchID)
+		remapID(c, &d.ParentID)
+		remapIDs(c, d.Turns)
 	}),
 }
 

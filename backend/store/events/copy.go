@@ -49,12 +49,13 @@ func (c *Copying) id(old string) string {
 	return newID
 }
 
-// idOf is id for any id type, in place.
-func idOf[T ~string](c *Copying, id *T) { *id = T(c.id(string(*id))) }
+// remapID replaces an id of the original by the copy's.
+func remapID[T ~string](c *Copying, id *T) { *id = T(c.id(string(*id))) }
 
-func idsOf[T ~string](c *Copying, list []T) {
+// remapIDs replaces all ids of a list.
+func remapIDs[T ~string](c *Copying, list []T) {
 	for i := range list {
-		idOf(c, &list[i])
+		remapID(c, &list[i])
 	}
 }
 
@@ -98,7 +99,7 @@ func (c *Copying) message(raw json.RawMessage) (json.RawMessage, error) {
 	for i, b := range m.Blocks {
 		switch b := b.(type) {
 		case chat.Document:
-			idOf(c, &b.File)
+			remapID(c, &b.File)
 			m.Blocks[i], changed = b, true
 		case chat.Memory:
 			if newID, ok := c.ids[string(b.Chunk)]; ok {

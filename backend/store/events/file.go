@@ -12,7 +12,7 @@ import (
 
 // fileEvents are the events about attached documents.
 var fileEvents = map[ledger.Type]eventKind{
-	ledger.EventFileAdded: kindOf((*Applier).fileAdded, func(c *Copying, d *ledger.FileAdded) { idOf(c, &d.TurnID) }),
+	ledger.EventFileAdded: kindOf((*Applier).fileAdded, func(c *Copying, d *ledger.FileAdded) { remapID(c, &d.TurnID) }),
 }
 
 // fileAdded stores a document. The bundle must contain its bytes.

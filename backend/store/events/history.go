@@ -10,12 +10,12 @@ import (
 
 // historyEvents are the events about range summaries, token counts of models, and permanent deletions.
 var historyEvents = map[ledger.Type]eventKind{
-	ledger.EventSummaryCreated:    kindOf((*Applier).summaryCreated, func(c *Copying, d *ledger.SummaryCreated) { idOf(c, &d.BranchID) }),
-	ledger.EventSummarySuperseded: kindOf((*Applier).summarySuperseded, func(c *Copying, d *ledger.SummarySuperseded) { idOf(c, &d.By) }),
+	ledger.EventSummaryCreated:    kindOf((*Applier).summaryCreated, func(c *Copying, d *ledger.SummaryCreated) { remapID(c, &d.BranchID) }),
+	ledger.EventSummarySuperseded: kindOf((*Applier).summarySuperseded, func(c *Copying, d *ledger.SummarySuperseded) { remapID(c, &d.By) }),
 	ledger.EventCalibrationSet:    shared(kindOf((*Applier).calibrationSet, nil)),
 	ledger.EventContentDeleted: kindOf((*Applier).contentDeleted, func(c *Copying, d *ledger.ContentDeleted) {
 		d.Events = []ledger.DeletedEvent{} // the copy's payloads never held the text, so their hashes are right as they are
-		idsOf(c, d.Files)
+		remapIDs(c, d.Files)
 	}),
 }
 

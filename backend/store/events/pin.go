@@ -13,14 +13,14 @@ var pinEvents = map[ledger.Type]eventKind{
 	ledger.EventPinEdited:  kindOf((*Applier).pinChanged, copyPin),
 	ledger.EventPinRemoved: kindOf((*Applier).pinChanged, copyPin),
 	ledger.EventPinsMoved: kindOf((*Applier).pinsMoved, func(c *Copying, d *ledger.PinsMoved) {
-		idOf(c, &d.BranchID)
-		idsOf(c, d.Pins)
+		remapID(c, &d.BranchID)
+		remapIDs(c, d.Pins)
 	}),
 }
 
 func copyPin(c *Copying, d *ledger.PinChanged) {
-	idOf(c, &d.BranchID)
-	idOf(c, &d.Replaces)
+	remapID(c, &d.BranchID)
+	remapID(c, &d.Replaces)
 }
 
 func (a *Applier) pinChanged(e ledger.Event, d ledger.PinChanged) error {

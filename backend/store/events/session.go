@@ -10,13 +10,13 @@ import (
 var sessionEvents = map[ledger.Type]eventKind{
 	ledger.EventSessionCreated: kindOf((*Applier).sessionCreated, func(c *Copying, d *ledger.SessionCreated) {
 		d.Source = SourceBundle
-		idOf(c, &d.ActiveBranch)
+		remapID(c, &d.ActiveBranch)
 	}),
 	ledger.EventSessionRenamed:  kindOf((*Applier).sessionText, nil),
 	ledger.EventSessionPrompt:   kindOf((*Applier).sessionText, nil),
 	ledger.EventSessionModel:    kindOf((*Applier).sessionText, nil),
 	ledger.EventSessionFolder:   kindOf((*Applier).sessionText, nil),
-	ledger.EventBranchSwitched:  kindOf((*Applier).sessionText, func(c *Copying, d *ledger.TextChanged) { idOf(c, &d.Text) }),
+	ledger.EventBranchSwitched:  kindOf((*Applier).sessionText, func(c *Copying, d *ledger.TextChanged) { remapID(c, &d.Text) }),
 	ledger.EventSessionArchived: kindOf((*Applier).sessionArchived, nil),
 	ledger.EventSessionPinned:   kindOf((*Applier).sessionPinned, nil),
 	ledger.EventSessionSettings: kindOf((*Applier).sessionSettings, nil),

@@ -12,12 +12,12 @@ import (
 // stepEvents are the events about model calls.
 var stepEvents = map[ledger.Type]eventKind{
 	ledger.EventStepStarted: kindOf((*Applier).stepStarted, func(c *Copying, d *ledger.StepStarted) {
-		idOf(c, &d.TurnID)
+		remapID(c, &d.TurnID)
 		if d.StreamPath != "" {
 			d.StreamPath = StreamPath(c.id(c.entity))
 		}
 	}),
-	ledger.EventStepEnded: kindOf((*Applier).stepEnded, func(c *Copying, d *ledger.StepEnded) { idOf(c, &d.TurnID) }),
+	ledger.EventStepEnded: kindOf((*Applier).stepEnded, func(c *Copying, d *ledger.StepEnded) { remapID(c, &d.TurnID) }),
 }
 
 func (a *Applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {

@@ -14,10 +14,10 @@ import (
 // toolEvents are the events of the tool journal.
 var toolEvents = map[ledger.Type]eventKind{
 	ledger.EventToolBatchProposed: kindOf((*Applier).toolsProposed, func(c *Copying, d *ledger.ToolBatchProposed) {
-		idOf(c, &d.TurnID)
-		idOf(c, &d.StepID)
+		remapID(c, &d.TurnID)
+		remapID(c, &d.StepID)
 		for i := range d.Calls {
-			idOf(c, &d.Calls[i].ID)
+			remapID(c, &d.Calls[i].ID)
 		}
 	}),
 	ledger.EventToolCallDecided: kindOf((*Applier).toolDecided, nil),
@@ -25,8 +25,8 @@ var toolEvents = map[ledger.Type]eventKind{
 	ledger.EventToolCallEnded: kindOf((*Applier).toolEnded, func(c *Copying, d *ledger.ToolCallEnded) {
 		for i := range d.Recalled { // turns of other sessions keep their ids
 			if r := &d.Recalled[i]; c.ids[string(r.Session)] == c.Session {
-				idOf(c, &r.Session)
-				idOf(c, &r.Turn)
+				remapID(c, &r.Session)
+				remapID(c, &r.Turn)
 			}
 		}
 	}),

@@ -24,19 +24,19 @@ var turnEvents = map[ledger.Type]eventKind{
 	ledger.EventTurnIndexed: kindOf((*Applier).turnIndexed, func(c *Copying, d *ledger.TurnIndexed) {
 		for i := range d.Chunks {
 			chunk := &d.Chunks[i]
-			idOf(c, &chunk.ID)
-			idOf(c, &chunk.File)
+			remapID(c, &chunk.ID)
+			remapID(c, &chunk.File)
 			for k := range chunk.Units {
-				idOf(c, &chunk.Units[k].ID)
+				remapID(c, &chunk.Units[k].ID)
 			}
 		}
 	}),
 }
 
 func copyAccepted(c *Copying, d *ledger.TurnAccepted) {
-	idOf(c, &d.BranchID)
-	idOf(c, &d.StateBefore)
-	idOf(c, &d.RetryOf)
+	remapID(c, &d.BranchID)
+	remapID(c, &d.StateBefore)
+	remapID(c, &d.RetryOf)
 	d.User, c.err = c.message(d.User)
 }
 

@@ -25,7 +25,7 @@ func (s *Maintenance) LogBytes() int64 {
 func (s *Maintenance) CheckpointSome(ctx context.Context) error {
 	const op = "store.checkpoint"
 	if s.DB.Writer == nil {
-		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
+		return chat.Errorf(chat.CodeLocked, op, "The data is open read-only.")
 	}
 	err := faults.Point("store.checkpoint_some")
 	if err == nil {
@@ -62,7 +62,7 @@ func (s *Maintenance) CheckpointIdle(ctx context.Context) error {
 func (s *Maintenance) Changes(ctx context.Context) (int64, error) {
 	const op = "store.changes"
 	if s.DB.Writer == nil {
-		return 0, chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
+		return 0, chat.Errorf(chat.CodeLocked, op, "The data is open read-only.")
 	}
 	var n int64
 	err := sqlite.MapError(op, s.DB.Writer.WithContext(ctx).Raw(`SELECT total_changes()`).Scan(&n).Error)

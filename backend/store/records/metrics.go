@@ -179,7 +179,7 @@ func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, 
 		return "", `FROM turns t` + joined + ` WHERE t.session_id = ? ORDER BY t.id DESC LIMIT ?`, []any{q.Session, limit}, nil
 	}
 	// The usage of duplicated turns was counted once already.
-	return "", `FROM turns t` + joined + ` WHERE ` + schema.Conversations + ` AND (s.source <> '` + schema.SourceDuplicate + `' OR t.created_at >= s.created_at)
+	return "", `FROM turns t` + joined + ` WHERE ` + schema.Conversations + ` AND (s.source <> '` + chat.SourceDuplicate + `' OR t.created_at >= s.created_at)
 		ORDER BY t.id DESC LIMIT ?`, []any{limit}, nil
 }
 
@@ -195,7 +195,7 @@ type modelUsageRow struct {
 // UsageByModel sums the token usage that providers reported and its stored cost, by the model that answered and the
 // source of its price. Duplicated turns are not counted again. Impossible numbers count as zero.
 func (s *Records) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.ModelUsage, error) {
-	where, args := `t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND (s.source <> ? OR t.created_at >= s.created_at)`, []any{schema.SourceDuplicate}
+	where, args := `t.usage_json IS NOT NULL AND json_valid(t.usage_json) AND (s.source <> ? OR t.created_at >= s.created_at)`, []any{chat.SourceDuplicate}
 	if q.Session != "" {
 		where += ` AND t.session_id = ?`
 		args = append(args, q.Session)
@@ -213,7 +213,7 @@ func (s *Records) BackgroundUsage(ctx context.Context, q chat.UsageQuery) ([]cha
 	// A duplicate gets copies of range summaries at the moment when it is created.
 	where := `CASE WHEN json_valid(t.validation_json) THEN json_type(t.validation_json, '$.usage') = 'object' END
 		AND (s.source <> ? OR t.created_at > s.created_at)`
-	args := []any{schema.SourceDuplicate}
+	args := []any{chat.SourceDuplicate}
 	if q.Session != "" {
 		where += ` AND t.session_id = ?`
 		args = append(args, q.Session)

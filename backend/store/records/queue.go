@@ -167,7 +167,7 @@ func queuedRow(t *core.Tx, id chat.QueuedID) (QueuedRow, error) {
 	return rows[0], nil
 }
 
-// dropQueued removes a message, which must still be queued: so none is sent that was edited or deleted meanwhile.
+// dropQueued removes a message, which must still be queued, so that a message edited or deleted meanwhile is not sent.
 func dropQueued(t *core.Tx, id chat.QueuedID) error {
 	n, err := t.Exec(`DELETE FROM queued_messages WHERE id = ?`, id)
 	if err == nil && n != 1 {

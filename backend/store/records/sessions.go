@@ -46,7 +46,7 @@ func (s *Records) CreateSession(ctx context.Context, n chat.NewSession) (chat.Se
 }
 
 func CreateSession(t *core.Tx, n chat.NewSession) (schema.SessionRow, schema.BranchRow, error) {
-	n.Source = cmp.Or(n.Source, "native")
+	n.Source = cmp.Or(n.Source, chat.SourceNative)
 	session := schema.SessionRow{
 		ID: t.NewID(), CreatedAt: t.Stamp(), UpdatedAt: t.Stamp(), Source: schema.Clean(n.Source),
 		ActiveBranch: t.NewID(), Title: chat.BoundTitle(schema.Clean(n.Title)), SystemPrompt: schema.Clean(n.SystemPrompt),

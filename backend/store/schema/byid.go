@@ -25,9 +25,6 @@ func BranchOrFile(db *gorm.DB, id chat.BranchID) (BranchRow, error) {
 	return sqlite.One[BranchRow](db, "branch", id, `SELECT * FROM branches WHERE id = ?`, id)
 }
 
-// SourceDuplicate is the source of a session that is a duplicate.
-const SourceDuplicate = "duplicate"
-
 func Latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

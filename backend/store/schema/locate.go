@@ -29,7 +29,7 @@ func Locate(ctx context.Context, dir string, steps fs.FS) (Found, sqlite.Place, 
 			_ = lock.Close()
 		}
 	}
-	place = sqlite.Place{Path: place.Path, Frozen: true, Note: why + ", so the data is open for reading only.", Release: unlock}
+	place = sqlite.Place{Path: place.Path, Frozen: true, Note: why + ", so the data is open read-only.", Release: unlock}
 	if sqlite.BytesBeside(place.Path) > 0 {
 		copied, err := sqlite.ReadableCopy(place.Path, why)
 		unlock()

@@ -114,7 +114,7 @@ func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
 		}
 		return nil
 	}
-	return sqlite.Invalid("%q is not a result of indexing.", i.Status)
+	return sqlite.Invalid("%q is not a valid index status.", i.Status)
 }
 
 // checkSource refuses a chunk that differs from its source at its position: retrieved text is only worth quoting if

@@ -53,7 +53,7 @@ func (t *Tx) Run(query string, args ...any) error { return t.DB.Exec(query, args
 // Write runs do in one transaction: committed if do returns nil, otherwise rolled back.
 func (d *DB) Write(ctx context.Context, op string, do func(*Tx) error) error {
 	if d.Writer == nil {
-		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
+		return chat.Errorf(chat.CodeLocked, op, "The data is open read-only.")
 	}
 	if faults.Skipped("store.transaction") {
 		return MapError(op, d.unprotected(ctx, op, do))

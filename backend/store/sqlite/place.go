@@ -97,7 +97,7 @@ func ReadableCopy(path, why string) (Place, error) {
 	}
 	place := Place{
 		Path: filepath.Join(dir, DatabaseFile), Release: func() { _ = os.RemoveAll(dir) },
-		Note: why + ", so the data is open for reading only, from a copy in " + dir + " that is removed when this is done.",
+		Note: why + ", so the data is open read-only, from a copy in " + dir + " that is removed when this is done.",
 	}
 	err = CopyFile(path, place.Path)
 	for _, c := range companions {

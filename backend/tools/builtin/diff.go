@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lists"
 )
 
@@ -114,7 +115,7 @@ func nearChanges(lines []string) string {
 		for i < len(lines) && !keep[i] {
 			i++
 		}
-		fmt.Fprintf(&b, "  … %d lines unchanged\n", i-from)
+		fmt.Fprintf(&b, "  … %s unchanged\n", display.Count(i-from, "line", "lines"))
 	}
 	return b.String()
 }

@@ -96,7 +96,7 @@ func (f *files) read(_ context.Context, c tools.Call) (string, error) {
 	}
 	from := max(a.FromLine, 1)
 	if from > len(lines) && len(lines) > 0 {
-		return "", refusal("the file has %d lines", len(lines))
+		return "", refusal("the file has %s", display.Count(len(lines), "line", "lines"))
 	}
 	var b strings.Builder
 	next := from
@@ -336,9 +336,9 @@ func (f *files) write(_ context.Context, c tools.Call) (string, error) {
 		return "", err
 	}
 	if existed {
-		return fmt.Sprintf("The file was replaced; it has %d bytes now.", len(a.Content)), nil
+		return fmt.Sprintf("The file was replaced; it has %s now.", display.Count(len(a.Content), "byte", "bytes")), nil
 	}
-	return fmt.Sprintf("The file was created; it has %d bytes.", len(a.Content)), nil
+	return fmt.Sprintf("The file was created; it has %s.", display.Count(len(a.Content), "byte", "bytes")), nil
 }
 
 // writable returns the mode of a file to be written. A link is refused, because the link would be replaced instead of

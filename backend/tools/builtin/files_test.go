@@ -92,6 +92,7 @@ func TestFiles(t *testing.T) {
 	d.answers("search_files", map[string]any{"text": "three"}, full+":3: Three")
 	d.answers("search_files", map[string]any{"text": "three", "names": "*.go"}, "no file has this text")
 	d.answers("write_file", map[string]any{"path": "new/c.txt", "content": "here"}, "The file was created; it has 4 bytes.")
+	d.answers("write_file", map[string]any{"path": "new/d.txt", "content": "x"}, "The file was created; it has 1 byte.")
 	d.answers("write_file", map[string]any{"path": "notes/a.txt", "content": "changed\n"}, "replaced")
 	d.answers("read_file", map[string]any{"path": "notes/a.txt"}, "changed")
 	if info, err := os.Stat(full); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
@@ -149,7 +150,7 @@ func TestWriteIsPreviewed(t *testing.T) {
 	d := newFixture(t, nil)
 	d.put("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
 	diff, err := d.Preview(t.Context(), tools.Call{Tool: "write_file", Arguments: argumentsOf(t, map[string]any{"path": "a.txt", "content": "1\n2\n3\n4\nfive\n6\n7\n8\n9"})})
-	want := "  … 1 lines unchanged\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n-9\n+9 [no line end]\n"
+	want := "  … 1 line unchanged\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n-9\n+9 [no line end]\n"
 	if err != nil || diff != want {
 		t.Errorf("%v\n%s", err, diff)
 	}

@@ -48,7 +48,7 @@ func (m *markdown) head(d Document) {
 	if d.Session.Model != "" {
 		m.field("model", display.OneLine(d.Session.Model))
 	}
-	if d.Session.Source != "" && d.Session.Source != "native" {
+	if d.Session.Source != "" && d.Session.Source != chat.SourceNative {
 		m.field("source", display.OneLine(d.Session.Source))
 	}
 	m.put("created: ", chat.FormatTime(d.Session.CreatedAt), "\nupdated: ", chat.FormatTime(d.Session.UpdatedAt), "\n")

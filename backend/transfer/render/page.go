@@ -78,7 +78,7 @@ func (p *page) head(d Document) {
 	if d.Session.Model != "" {
 		p.fact("Model", display.OneLine(d.Session.Model))
 	}
-	if d.Session.Source != "" && d.Session.Source != "native" {
+	if d.Session.Source != "" && d.Session.Source != chat.SourceNative {
 		p.fact("Imported from", display.OneLine(d.Session.Source))
 	}
 	p.put("<dt>Created</dt><dd>", moment(d.Session.CreatedAt), "</dd>\n<dt>Updated</dt><dd>", moment(d.Session.UpdatedAt), "</dd>\n</dl>\n")

@@ -53,7 +53,7 @@ test('on a full disk no message is accepted, the window says so and keeps the te
   expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('a disk that is full at the start: the window opens the data for reading only, and accepts no message', async ({ home, provider, launch, page }) => {
+test('a disk that is full at the start: the window opens the data read-only, and accepts no message', async ({ home, provider, launch, page }) => {
   const { env, fill, free } = simulatedDisk(home);
   provider.answer('First', 'One answer.');
   provider.answer('Second', 'Another answer.');
@@ -66,11 +66,11 @@ test('a disk that is full at the start: the window opens the data for reading on
   fill();
   const readOnly = await launch(env);
   await chat.expectAnswer(1, 'One answer.');
-  await expect(page.getByText('The disk is full, so the data is open for reading only.')).toBeVisible();
+  await expect(page.getByText('The disk is full, so the data is open read-only.')).toBeVisible();
   await chat.composer.fill('Second');
   await chat.composer.press('Enter');
   const refused = page.getByRole('alert');
-  await expect(refused).toContainText('open for reading only');
+  await expect(refused).toContainText('open read-only');
   await expect(refused).toContainText('Your text is still here');
   expect(provider.questions()).toHaveLength(1);
   await readOnly.stop();
@@ -78,7 +78,7 @@ test('a disk that is full at the start: the window opens the data for reading on
   free();
   await launch(env);
   await chat.expectAnswer(1, 'One answer.');
-  await expect(page.getByText('open for reading only')).toHaveCount(0);
+  await expect(page.getByText('open read-only')).toHaveCount(0);
   await chat.composer.fill('Second');
   await chat.composer.press('Enter');
   await chat.expectAnswer(2, 'Another answer.');

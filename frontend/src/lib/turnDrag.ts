@@ -1,4 +1,4 @@
-import { carry, dataOf, holds } from './ownDrag';
+import { setDragData, getDragData, hasDragData } from './ownDrag';
 
 /** A turn being dragged from the transcript or the tree. */
 export interface DraggedTurn {
@@ -8,20 +8,21 @@ export interface DraggedTurn {
 
 const type = 'application/x-contextinfinity-turn';
 
-/** A drag of a turn begins. For other programs it contains the turn's text. */
-export function putTurn(event: DragEvent, turn: DraggedTurn, text: string): void {
+/** Sets the turn that a drag carries, and the text that other programs receive. */
+export function setDraggedTurn(event: DragEvent, turn: DraggedTurn, text: string): void {
   if (!event.dataTransfer) return;
-  carry(event, type, JSON.stringify(turn));
+  setDragData(event, type, JSON.stringify(turn));
   event.dataTransfer.setData('text/plain', text);
   event.dataTransfer.effectAllowed = 'copy';
 }
 
 /** Whether a turn is being dragged; which one is known only when it is dropped. */
-export const holdsTurn = (event: DragEvent): boolean => holds(event, type);
+export const hasDraggedTurn = (event: DragEvent): boolean => hasDragData(event, type);
 
-export function takeTurn(event: DragEvent): DraggedTurn | null {
+/** The dropped turn, or null if the drag has none. */
+export function getDraggedTurn(event: DragEvent): DraggedTurn | null {
   try {
-    const { turnId, seq } = JSON.parse(dataOf(event, type)) as Partial<DraggedTurn>;
+    const { turnId, seq } = JSON.parse(getDragData(event, type)) as Partial<DraggedTurn>;
     return typeof turnId === 'string' && turnId !== '' && typeof seq === 'number' ? { turnId, seq } : null;
   } catch {
     return null;

@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, test } from 'vitest';
 import { block } from '$lib/backend/fake/shapes';
 import type { FakeBackend } from '$lib/backend/fake';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountWith } from '$shared/testing/harness';
 import { startedApp } from '../../test/mount';
 import Shell from '../shell/Shell.svelte';
@@ -34,6 +35,30 @@ describe('the tree', () => {
     expect(node(/^#1 to #35, 35 turns, Question 1 about.*2 branches from here, on the open branch/)).toHaveAttribute('aria-level', '1');
     expect(node(/^big-bang-window/)).toHaveAttribute('aria-level', '2');
     expect(screen.getAllByRole('treeitem').filter((item) => item.tabIndex === 0)).toHaveLength(1);
+  });
+
+  test.each([['en', 'Permanently deleted'], ['de', 'Endgültig gelöscht'], ['zh-CN', '已永久删除']])('says in %s that the last turn was permanently deleted', async (language, text) => {
+    await open((backend) => {
+      const turn = backend.store.lineage(branchNamed(backend, 'dual-write').view.id).at(-1)!;
+      Object.assign(turn, { user: [block('text', '[erased]')], assistant: [block('text', '[erased]')], deletedAt: 1 });
+    });
+    await chooseLanguage(language, []);
+    const row = await screen.findByRole('treeitem', { name: /^dual-write/ });
+    await waitFor(() => expect(row).toHaveTextContent(text));
+    const details = document.querySelector<HTMLElement>('section.card')!;
+    await waitFor(() => expect(details).toHaveTextContent(text));
+    for (const shown of [row, details]) expect(shown).not.toHaveTextContent('[erased]');
+    await chooseLanguage('en', []);
+  });
+
+  test('shows the text “[erased]” of turns that were not deleted, which search finds', async () => {
+    const { user } = await open((backend) => {
+      backend.store.lineage(branchNamed(backend, 'dual-write').view.id).at(-1)!.user = [block('text', '[erased]')];
+    });
+    expect(node(/^dual-write/)).toHaveTextContent('[erased]');
+    expect(card()).toHaveTextContent('“[erased]”');
+    await user.type(screen.getByRole('searchbox', { name: 'Find a turn or branch' }), '[[erased');
+    expect(await screen.findByText('1 of 1')).toBeInTheDocument();
   });
 
   test('moves with arrows, Home and End, and opens with Enter', async () => {

@@ -105,11 +105,11 @@ describe('the composer', () => {
 
   it('says that the data is read-only, in place of the field', async () => {
     const { app, backend } = await composer();
-    expect(screen.queryByText(/reading only/)).toBeNull();
-    backend.program.startup.readOnly = 'The disk is full, so the data is open for reading only.';
+    expect(screen.queryByText(/open read-only/)).toBeNull();
+    backend.program.startup.readOnly = 'The disk is full, so the data is open read-only.';
     backend.program.startup = { ...backend.program.startup };
     await app.startup.load();
-    expect(await screen.findByText('The disk is full, so the data is open for reading only.')).toBeVisible();
+    expect(await screen.findByText('The disk is full, so the data is open read-only.')).toBeVisible();
     expect(screen.getByText(/Nothing is lost\. You can read, search and export.*restart the program\./)).toBeVisible();
   });
 

@@ -144,6 +144,8 @@ describe('a long paste', () => {
   it.each([[true], [false]])('stays in its draft until it is attached, also if another session is opened meanwhile (attached: %s)', async (attached) => {
     const { app, backend, user } = await pasted(essay);
     const { branchId } = app.draft;
+    const image = { mediaType: 'image/png', data: 'iVBORw0KGgo=', name: 'chart.png' };
+    app.draft.images = [image];
     const release = backend.hold('chat.attach');
     if (!attached) backend.failNext('chat.attach', { message: 'The disk is full' });
     await user.click(await screen.findByRole('button', { name: 'Attach as document' }));
@@ -153,6 +155,7 @@ describe('a long paste', () => {
     release();
     await waitFor(async () => expect((await backend.sessions.draft(branchId)).text).toBe(attached ? '' : essay));
     await waitFor(async () => expect((await backend.sessions.draft(branchId)).files).toHaveLength(attached ? 1 : 0));
+    expect((await backend.sessions.draft(branchId)).images).toEqual([image]); // an empty text deletes no attachments
     expect(app.draft.text).toBe('');
   });
 

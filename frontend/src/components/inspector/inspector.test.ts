@@ -331,7 +331,7 @@ describe('Activity', () => {
     [{ selected: 1, packedTokens: 90, similarityMin: 0, similarityMax: 0 }, 'Memory: 1 piece of 296 packed, 90 tokens'],
     [{ selected: 0, packedTokens: 0, similarityMin: 0, similarityMax: 0 }, 'Memory: none of 296 packed'],
     [{ retrievalFailed: true, retrievalError: 'the index is closed' }, 'Memory could not be searched: the index is closed'],
-    [{ retrievalFailed: true, retrievalError: '' }, 'Memory could not be searched at first; a later attempt could.'],
+    [{ retrievalFailed: true, retrievalError: '' }, 'The first memory search failed; a later attempt succeeded.'],
     [{ validationResult: 'repaired', validationTries: 2 }, 'State summary: repaired, 2 attempts'],
     [{ embedMs: 4321 }, '4.3 s'],
   ])('shows the memory used %#', async (metrics, text) => {

@@ -1,6 +1,6 @@
 /** Texts of the Memory tab: types, speakers, matched words, the state of the index. */
 import type { ChunkRow, IndexSpace, IndexStatus, MemoryChip, MemorySearch } from '$lib/backend/types';
-import { unmarked } from '$lib/markdown/unmarked';
+import { stripMarkdown } from '$lib/markdown/stripMarkdown';
 import { number } from '$lib/i18n/format';
 import { locale, t, type PlainKey } from '$lib/i18n/i18n.svelte';
 import { formatDate, formatCount } from '$shared/format';
@@ -47,12 +47,12 @@ export function factsOf(row: ChunkRow, sessionId: string): string[] {
  */
 export function readable(text: string, code: boolean, document: string): string {
   const isSource = document === '' ? code && !/^[ \t]*(?:```|~~~)/m.test(text) : !/\.(?:md|markdown)$/i.test(document);
-  return isSource ? text : unmarked(text);
+  return isSource ? text : stripMarkdown(text);
 }
 
 /** A summary that only repeats the beginning of the text adds nothing. */
 export function isBeginning(summary: string, text: string): boolean {
-  const plain = (source: string) => unmarked(source).replace(/\s+/g, ' ').trim();
+  const plain = (source: string) => stripMarkdown(source).replace(/\s+/g, ' ').trim();
   return plain(text).startsWith(plain(summary).replace(/\s*(?:…|\.\.\.)$/, ''));
 }
 

@@ -38,7 +38,7 @@ const otherWordsFactor = 0.75;
 /** Recently used items rank higher. */
 const recentBonus = 6;
 
-/** Without a text: recent items, then all others with short titles. `>` restricts to commands. */
+/** Without a query: recent items, then all commands and the first sessions. `>` restricts to commands. */
 export function sectionsOf(items: readonly Item[], typed: string, recent: readonly string[]): Section[] {
   const commandsOnly = typed.startsWith('>');
   const query = typed.replace(/^>/, '').trim();

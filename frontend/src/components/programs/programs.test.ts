@@ -78,10 +78,10 @@ describe('programs', () => {
 
   test('an error is shown with its program', async () => {
     const { backend, user } = await open();
-    backend.failNext('programs.allow', { message: 'The data is open for reading only' });
+    backend.failNext('programs.allow', { message: 'The data is open read-only' });
     const zed = await row('Zed');
     await user.click(within(zed).getByRole('radio', { name: 'Nothing' }));
-    expect(await within(zed).findByText(/open for reading only/)).toBeInTheDocument();
+    expect(await within(zed).findByText(/open read-only/)).toBeInTheDocument();
   });
 });
 

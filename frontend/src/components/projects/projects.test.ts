@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { BackendError } from '$lib/backend/errors';
 import { scanView } from '$lib/backend/fake/projects';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { groupSessions } from '$lib/state/sessionGroups';
 import { mountIn, startedApp } from '../../test/mount';
 import ComposerBar from '../composer/ComposerBar.svelte';
@@ -11,6 +12,7 @@ import ScopeQuestion from '../knows/ScopeQuestion.svelte';
 import MemoryFilters from '../memory/MemoryFilters.svelte';
 import FolderDialog from '../sessions/FolderDialog.svelte';
 import FolderLine from '../sessions/FolderLine.svelte';
+import DeletionDialog from '../storage/DeletionDialog.svelte';
 import ProjectDialogs from './ProjectDialogs.svelte';
 import { changeText, reasonText, skippedCount } from './labels';
 
@@ -124,6 +126,7 @@ describe('a project', () => {
 
   it('is deleted with a dialog that lists what is removed', async () => {
     const { app, backend, user } = await opened();
+    backend.disk.backups = [];
     const { id } = await backend.projects.create('Bakery');
     mountIn(app, ProjectDialogs, {});
     app.projects.show(id);
@@ -134,6 +137,14 @@ describe('a project', () => {
     await app.deletion.delete();
     expect(app.deletion.receipt?.kind).toBe('project');
     expect(app.projects.list).toEqual([]);
+    mountIn(app, DeletionDialog, {});
+    const dialog = await screen.findByRole('dialog');
+    expect(within(dialog).getByText(id)).toBeVisible();
+    expect(within(dialog).getByText('Project', { selector: 'dt' })).toBeVisible();
+    await chooseLanguage('de', []);
+    expect(await within(dialog).findByText('Es ist nicht mehr im Datenverzeichnis.')).toBeVisible();
+    expect(within(dialog).getByText('Projekt', { selector: 'dt' })).toBeVisible();
+    await chooseLanguage('en', []);
   });
 
   it('shows why its folder could not be scanned', async () => {

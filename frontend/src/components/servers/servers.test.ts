@@ -143,7 +143,7 @@ describe('the page of tool servers', () => {
 
 it('a secret that is not stored cannot be forgotten', async () => {
   const { app } = await startedApp();
-  mountIn(app, SecretDialog, { server: 'files', name: 'TOKEN', kept: false, onpanel: () => undefined, onclose: () => undefined });
+  mountIn(app, SecretDialog, { server: 'files', name: 'TOKEN', isStored: false, onpanel: () => undefined, onclose: () => undefined });
   expect(screen.getByRole('button', { name: 'Save' })).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Forget it' })).toBeNull();
 });

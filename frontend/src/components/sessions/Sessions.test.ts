@@ -2,6 +2,7 @@ import { screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { block, sessionRow } from '$lib/backend/fake/shapes';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountIn, startedApp } from '../../test/mount';
 import { groupOf, groupSessions } from '$lib/state/sessionGroups';
 import SessionLine from './SessionLine.svelte';
@@ -51,6 +52,19 @@ describe('the sessions column', () => {
     expect([app.layout.isOpen('sessions'), app.composer.focusRequests]).toEqual([false, requestsBefore]);
     await userEvent.keyboard('{Escape}');
     expect(app.composer.focusRequests).toBeGreaterThan(requestsBefore);
+  });
+
+  it.each([['en', '1 running, 13 queued'], ['de', '1 in Arbeit, 13 wartend'], ['zh-CN', '1 进行中，13 排队']])('shows the background work in full, on two lines if needed (%s)', async (language, text) => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    const activity = await backend.inspect.activity(app.conversation.branchId);
+    backend.inspect.activity = async () => ({ ...activity, running: 1, queued: 13 });
+    await app.jobs.load(app.conversation.branchId);
+    await chooseLanguage(language, []);
+    mountIn(app, Sessions, {});
+    const shown = screen.getByText(text);
+    expect(shown).not.toHaveClass('truncate');
+    expect(shown.closest('button')!.title.split('\n')[0]!.replaceAll('\u00a0', ' ')).toBe(text);
+    await chooseLanguage('en', []);
   });
 
   it('says that there are older sessions if the list has its maximum length', async () => {

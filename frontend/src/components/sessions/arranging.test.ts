@@ -10,7 +10,7 @@ import DropZone from './DropZone.svelte';
 import FolderDialog from './FolderDialog.svelte';
 import FolderLine from './FolderLine.svelte';
 import SelectionBar from './SelectionBar.svelte';
-import { putSessions, takeSessions } from './sessionDrag';
+import { setDraggedSessions, getDraggedSessions } from './sessionDrag';
 import SessionList from './SessionList.svelte';
 
 describe('selecting several', () => {
@@ -53,9 +53,9 @@ function transfer(): DataTransfer {
 describe('dragging sessions', () => {
   it('passes the ids to a drop in the list, and the titles elsewhere', () => {
     const event = { dataTransfer: transfer() } as unknown as DragEvent;
-    putSessions(event, ['a', 'b'], 'Rye\nOats');
-    expect([takeSessions(event), event.dataTransfer!.getData('text/plain')]).toEqual([['a', 'b'], 'Rye\nOats']);
-    expect(takeSessions({ dataTransfer: transfer() } as unknown as DragEvent)).toEqual([]);
+    setDraggedSessions(event, ['a', 'b'], 'Rye\nOats');
+    expect([getDraggedSessions(event), event.dataTransfer!.getData('text/plain')]).toEqual([['a', 'b'], 'Rye\nOats']);
+    expect(getDraggedSessions({ dataTransfer: transfer() } as unknown as DragEvent)).toEqual([]);
   });
 
   it('describes the effect of a drop, and performs it', async () => {
@@ -67,7 +67,7 @@ describe('dragging sessions', () => {
     const dataTransfer = transfer();
     await fireEvent(zone, dragEvent('dragenter', transfer()));
     expect(screen.queryByText('Move here')).toBeNull();
-    putSessions({ dataTransfer } as unknown as DragEvent, ['a'], 'Rye');
+    setDraggedSessions({ dataTransfer } as unknown as DragEvent, ['a'], 'Rye');
     await fireEvent(zone, dragEvent('dragenter', dataTransfer));
     expect(screen.getByText('Move here')).toBeVisible();
     await fireEvent(zone, dragEvent('drop', dataTransfer));

@@ -1,21 +1,23 @@
-/** Dragging sessions to a folder. Browsers reveal which ones only when they are dropped. */
-import { carry, dataOf, holds } from '$lib/ownDrag';
+/** Dragging sessions to a folder. */
+import { setDragData, getDragData, hasDragData } from '$lib/ownDrag';
 
 const type = 'application/x-contextinfinity-sessions';
 
-/** A drag begins. Outside the list, a drop inserts the titles. */
-export function putSessions(event: DragEvent, ids: readonly string[], titles: string): void {
+/** Sets the sessions that a drag carries. Where text is dropped, their titles are inserted. */
+export function setDraggedSessions(event: DragEvent, ids: readonly string[], titles: string): void {
   if (!event.dataTransfer) return;
-  carry(event, type, JSON.stringify(ids));
+  setDragData(event, type, JSON.stringify(ids));
   event.dataTransfer.setData('text/plain', titles);
   event.dataTransfer.effectAllowed = 'copyMove'; // moved into a folder, copied out of the window
 }
 
-export const holdsSessions = (event: DragEvent): boolean => holds(event, type);
+/** Whether sessions are being dragged; which ones is known only when they are dropped. */
+export const hasDraggedSessions = (event: DragEvent): boolean => hasDragData(event, type);
 
-export function takeSessions(event: DragEvent): string[] {
+/** The ids of the dropped sessions; none if the drag has no sessions. */
+export function getDraggedSessions(event: DragEvent): string[] {
   try {
-    const ids: unknown = JSON.parse(dataOf(event, type));
+    const ids: unknown = JSON.parse(getDragData(event, type));
     return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
   } catch {
     return [];

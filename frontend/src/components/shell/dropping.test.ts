@@ -2,7 +2,7 @@ import { screen, waitFor } from '@testing-library/svelte';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeOptions } from '$lib/backend/fake';
 import type { App } from '$lib/state/app.svelte';
-import { holdsTurn, putTurn, takeTurn } from '$lib/turnDrag';
+import { hasDraggedTurn, setDraggedTurn, getDraggedTurn } from '$lib/turnDrag';
 import { mountIn, startedApp } from '../../test/mount';
 import Composer from '../composer/Composer.svelte';
 import SessionsFoot from '../sessions/SessionsFoot.svelte';
@@ -132,7 +132,7 @@ describe('files with their paths', () => {
     backend.failNext('transfer.attach', { message: 'notes.md cannot be opened', hint: 'Look whether you may read it.' });
     await requestWindow(backend, app, ['/home/ada/notes.md']);
     await waitFor(() => expect(app.documents.error?.message).toBe('notes.md cannot be opened'));
-    expect(app.documents.arriving).toEqual([]);
+    expect(app.documents.uploads).toEqual([]);
   });
 });
 
@@ -216,15 +216,15 @@ describe('dragging out of the window', () => {
   it('is still a turn within the window if the engine reports only files', async () => {
     const { app } = await page();
     const full = { dataTransfer: transferWith({}) } as unknown as DragEvent;
-    putTurn(full, { turnId: 't1', seq: 4 }, '#4');
+    setDraggedTurn(full, { turnId: 't1', seq: 4 }, '#4');
     const hidden = { dataTransfer: transferWith({}, [new File([], 'x.md')]) } as unknown as DragEvent;
-    expect([holdsTurn(hidden), takeTurn(hidden)]).toEqual([true, { turnId: 't1', seq: 4 }]);
+    expect([hasDraggedTurn(hidden), getDraggedTurn(hidden)]).toEqual([true, { turnId: 't1', seq: 4 }]);
     drag('dragover', document.body, hidden.dataTransfer as unknown as ReturnType<typeof transferWith>);
     expect(app.dropping.hovering).toBe(false); // it is our own drag
     const addresses = { dataTransfer: transferWith({ 'text/uri-list': 'file:///x.md' }) } as unknown as DragEvent; // WebKitGTK
-    expect([holdsTurn(addresses), takeTurn(addresses)]).toEqual([true, { turnId: 't1', seq: 4 }]);
+    expect([hasDraggedTurn(addresses), getDraggedTurn(addresses)]).toEqual([true, { turnId: 't1', seq: 4 }]);
     dispatchEvent(new Event('dragend'));
-    expect([holdsTurn(hidden), takeTurn(hidden)]).toEqual([false, null]);
+    expect([hasDraggedTurn(hidden), getDraggedTurn(hidden)]).toEqual([false, null]);
   });
 });
 

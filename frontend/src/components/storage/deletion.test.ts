@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import type { FakeBackend } from '$lib/backend/fake';
 import { block } from '$lib/backend/fake/shapes';
+import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { mountWith } from '$shared/testing/harness';
 import Turn from '../transcript/Turn.svelte';
 import DeletionDialog from './DeletionDialog.svelte';
@@ -205,6 +206,13 @@ describe('deleting a turn permanently', () => {
     await waitFor(() => expect(app.conversation.turns.at(-1)!.user[0]?.text).toBe('[erased]'));
     expect(app.conversation.turns.at(-1)!.deletedAt).toBe(app.deletion.receipt!.at);
     expect(app.conversation.session?.title).toBe('Orders to Postgres');
+  });
+
+  it.each([['en', 'Delete #150 of “Orders to Postgres” permanently'], ['de', '#150 aus „Orders to Postgres“ endgültig löschen'], ['zh-CN', '永久删除“Orders to Postgres”中的 #150']])('names the turn in the title (%s)', async (language, title) => {
+    await openDialog('turn');
+    await chooseLanguage(language, []);
+    await waitFor(() => expect(dialog()).toHaveAccessibleName(title));
+    await chooseLanguage('en', []);
   });
 
   it('draws a placeholder with the date, without actions that need the text', async () => {

@@ -361,7 +361,7 @@ describe('the queue', () => {
     expect(failed).not.toHaveBeenCalled();
   });
 
-  it('takes its keys after a click on an empty place, which leaves nothing focused', async () => {
+  it('handles its keys after a click on an empty area, which leaves nothing focused', async () => {
     const { backend } = await queue();
     (document.activeElement as HTMLElement).blur();
     await decideBy('d');

@@ -172,9 +172,9 @@ class Watch {
 function sessionsService(store: FakeStore): SessionsService {
   const listChanged = (id: string) => store.changed('sessions', id, id);
   const open = async (sessionId: string, branchId: string) => store.snapshot(sessionId, branchId);
-  const fork = async (sessionId: string, parentId: string, forkSeq: number, label: string) => {
+  const fork = async (sessionId: string, parentId: string, forkSeq: number, label: string, activate = true) => {
     const branch = store.addBranch(sessionId, label || `fork ${store.session(sessionId).branchIds.length}`, parentId, forkSeq);
-    store.session(sessionId).row.activeBranch = branch.view.id;
+    if (activate) store.session(sessionId).row.activeBranch = branch.view.id;
     store.changed('session', sessionId, sessionId);
     return store.branchViewOf(branch);
   };
@@ -212,7 +212,7 @@ function sessionsService(store: FakeStore): SessionsService {
     header: async (branchId, model) => store.header(branchId, model),
     fork: async (turnId, before, label) => {
       const turn = store.turn(turnId);
-      return fork(store.branch(turn.branchId).sessionId, turn.branchId, before ? turn.seq - 1 : turn.seq, label);
+      return fork(store.branch(turn.branchId).sessionId, turn.branchId, before ? turn.seq - 1 : turn.seq, label, !before);
     },
     rollback: async (sessionId, stateId) => {
       const parent = store.session(sessionId).row.activeBranch;

@@ -68,7 +68,7 @@ export interface Header {
   durable: number;
   /** size of the next request with an empty message */
   contextTokens: number;
-  /** part of contextTokens taken by recalled memory, which is reduced when necessary */
+  /** part of contextTokens taken by retrieved memory, which is reduced when necessary */
   contextRecalled: number;
   /** the most tokens that memory found for the message can add */
   contextMemory: number;
@@ -79,7 +79,7 @@ export interface Header {
   extracts: number;
   /** false: plain chat, context.infinity is off */
   infinity: boolean;
-  /** without recalled memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full" */
+  /** without retrieved memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full" */
   contextState: string;
   model: string;
   modelWindow: number;
@@ -504,6 +504,10 @@ export interface TreeRun {
   /** of its last turn, as in TurnView */
   state: TurnState;
   updatedAt: number;
+  /** FirstDeleted says that the content of the first turn was permanently deleted: First is only the mark in its place. */
+  firstDeleted: boolean;
+  /** LastDeleted says the same of the last turn, also if it is the first. */
+  lastDeleted: boolean;
 }
 
 /** Landmark is a turn within a long run, for orientation. */
@@ -512,6 +516,8 @@ export interface Landmark {
   seq: number;
   /** first words of its message */
   title: string;
+  /** Deleted says that its content was permanently deleted: Title is only the mark in its place. */
+  deleted: boolean;
 }
 
 /** TreeBranch is a branch in the tree, the switcher and comparisons. */
@@ -2730,7 +2736,7 @@ export interface SettingsService {
   setWindow(name: string, tokens: number): Promise<ModelView[]>;
   /** Costs returns the cost of the newest turn of a session, of the session, and of this month so far. */
   costs(sessionID: string): Promise<CostView>;
-  /** Startup is the first call of the window. It works even if nothing else does. */
+  /** Startup is the first call from the window. It works even if nothing else does. */
   startup(): Promise<Startup>;
   /** FinishFirstRun records that the first start is completed. model becomes the default unless it is empty. */
   finishFirstRun(model: string): Promise<void>;
@@ -2814,7 +2820,11 @@ export interface SessionsService {
   turn(branchID: string, turnID: string): Promise<TurnView>;
   /** Header returns the header of a branch for a model; an empty model means the session's. */
   header(branchID: string, model: string): Promise<Header>;
-  /** Fork starts a branch after a turn, or before it (to edit its message), and switches to it. */
+  /**
+   * Fork starts a branch after a turn and switches to it. With before it starts a branch before the turn, for a new
+   * version of its message, which makes the branch the active one when it is sent: until then other messages to the
+   * session do not go to this branch.
+   */
   fork(turnID: string, before: boolean, label: string): Promise<BranchView>;
   /** Rollback starts a branch from an earlier state and switches to it. Nothing is deleted. */
   rollback(sessionID: string, stateID: string): Promise<BranchView>;

@@ -42,13 +42,13 @@ const fixedLength = (english: string): number => english.split(verb).join('').le
 const compiled = new WeakMap<ProgramTexts, Sentence[]>();
 
 /**
- * The sentences with values, as patterns. Those with the most fixed text come first, after those with words: these may
- * contain any other sentence.
+ * The sentences with values, as patterns. Patterns with 'words' values come first, since their values may contain any
+ * other sentence; within each group, those with the most fixed text come first.
  */
-function sentencesOf(words: ProgramTexts): Sentence[] {
-  let sentences = compiled.get(words);
+function sentencesOf(texts: ProgramTexts): Sentence[] {
+  let sentences = compiled.get(texts);
   if (!sentences) {
-    sentences = Object.entries(words.sentences)
+    sentences = Object.entries(texts.sentences)
       .filter(([english]) => verb.test(english))
       .map(([english, translation]) => {
         const parts = english.split(/(%(?:\.\d+)?[sdvqfg])/);
@@ -57,7 +57,7 @@ function sentencesOf(words: ProgramTexts): Sentence[] {
         return { start: english.slice(0, english.search(verb)), pattern: new RegExp(`^${quoted.join('')}$`, 's'), translation, values, fixed: fixedLength(english) };
       })
       .sort((a, b) => rankOf(b) - rankOf(a) || b.fixed - a.fixed);
-    compiled.set(words, sentences);
+    compiled.set(texts, sentences);
   }
   return sentences;
 }
@@ -77,33 +77,33 @@ function valueOf(before: string, format: string, after: string, index: number): 
  * English: a mix of two languages would be worse.
  */
 export function program(text: string): string {
-  const words = programTexts();
-  if (!words || text === '') return text;
-  return inLanguage(words, text) ?? text;
+  const texts = programTexts();
+  if (!texts || text === '') return text;
+  return translateText(texts, text) ?? text;
 }
 
-function inLanguage(words: ProgramTexts, text: string, minFixed = 0): string | undefined {
-  const translation = exact(words, text) ?? withHint(words, text, minFixed);
+function translateText(texts: ProgramTexts, text: string, minFixed = 0): string | undefined {
+  const translation = exact(texts, text) ?? withHint(texts, text, minFixed);
   if (translation !== undefined) return translation;
   const parts = text.split(/(?<=[.!?]) (?=\p{Lu})/u);
-  const translatedParts = parts.length > 1 ? parts.map((part) => ended(words, part, minFixed)) : [undefined];
-  return translatedParts.every((part) => part !== undefined) ? translatedParts.join(' ') : ended(words, text, minFixed);
+  const translatedParts = parts.length > 1 ? parts.map((part) => translateWithoutStop(texts, part, minFixed)) : [undefined];
+  return translatedParts.every((part) => part !== undefined) ? translatedParts.join(' ') : translateWithoutStop(texts, text, minFixed);
 }
 
 /** A sentence to which Go may have added the full stop. */
-function ended(words: ProgramTexts, text: string, minFixed: number): string | undefined {
-  const translation = translated(words, text, minFixed);
+function translateWithoutStop(texts: ProgramTexts, text: string, minFixed: number): string | undefined {
+  const translation = translateSentence(texts, text, minFixed);
   if (translation !== undefined || !text.endsWith('.')) return translation;
-  const withoutStop = translated(words, text.slice(0, -1), minFixed);
+  const withoutStop = translateSentence(texts, text.slice(0, -1), minFixed);
   return withoutStop === undefined ? undefined : withoutStop + fullStop();
 }
 
 /** An error followed by its hint in brackets, as stored with jobs. */
-function withHint(words: ProgramTexts, text: string, minFixed: number): string | undefined {
+function withHint(texts: ProgramTexts, text: string, minFixed: number): string | undefined {
   if (!text.endsWith(')')) return undefined;
   for (let at = text.indexOf(' ('); at > 0; at = text.indexOf(' (', at + 1)) {
-    const hint = text.includes(' ', at + 2) ? translated(words, text.slice(at + 2, -1)) : undefined;
-    const message = hint && inLanguage(words, text.slice(0, at), minFixed);
+    const hint = text.includes(' ', at + 2) ? translateSentence(texts, text.slice(at + 2, -1)) : undefined;
+    const message = hint && translateText(texts, text.slice(0, at), minFixed);
     if (message) return `${message} (${hint})`;
   }
   return undefined;
@@ -113,8 +113,8 @@ function withHint(words: ProgramTexts, text: string, minFixed: number): string |
  * The program's or a provider's words inside a sentence. A single word, and words that match only a short format
  * ("Tool %s"), are more likely a provider's.
  */
-function quoted(words: ProgramTexts, text: string): string {
-  return text.includes(' ') ? inLanguage(words, text, minFixedForWords) ?? text : text;
+function translateQuoted(texts: ProgramTexts, text: string): string {
+  return text.includes(' ') ? translateText(texts, text, minFixedForWords) ?? text : text;
 }
 const minFixedForWords = 20;
 
@@ -124,23 +124,23 @@ export const fullStop = (): string => (language() === 'zh-CN' ? '。' : '.');
  * A line of several such texts, "Nearby: writes · repeats the question."; English if any of them has no translation.
  */
 export function programLine(text: string): string {
-  const words = programTexts();
-  const parts = words && text.replace(/\.$/, '').split(' · ').map((part) => translated(words, part) ?? translated(words, part.charAt(0).toLowerCase() + part.slice(1)));
+  const texts = programTexts();
+  const parts = texts && text.replace(/\.$/, '').split(' · ').map((part) => translateSentence(texts, part) ?? translateSentence(texts, part.charAt(0).toLowerCase() + part.slice(1)));
   return parts?.every((part) => part !== undefined) ? parts.join(' · ') : text;
 }
 
-const exact = (words: ProgramTexts, text: string): string | undefined => words.terms[text] ?? words.sentences[text];
+const exact = (texts: ProgramTexts, text: string): string | undefined => texts.terms[text] ?? texts.sentences[text];
 
 /** Translates a sentence by its exact text, or by a pattern with at least `minFixed` characters of fixed text. */
-function translated(words: ProgramTexts, text: string, minFixed = 0): string | undefined {
-  const exactTranslation = exact(words, text);
+function translateSentence(texts: ProgramTexts, text: string, minFixed = 0): string | undefined {
+  const exactTranslation = exact(texts, text);
   if (exactTranslation !== undefined) return exactTranslation;
-  for (const { start, pattern, translation, values, fixed } of sentencesOf(words)) {
+  for (const { start, pattern, translation, values, fixed } of sentencesOf(texts)) {
     const found = fixed >= minFixed && text.startsWith(start) ? pattern.exec(text) : null;
     if (!found) continue;
     const translatedValues = values.map((kind, i) => {
       const value = found[i + 1] ?? '';
-      return kind === 'words' ? quoted(words, value) : kind === 'sentence' ? inLanguage(words, value) : value;
+      return kind === 'words' ? translateQuoted(texts, value) : kind === 'sentence' ? translateText(texts, value) : value;
     });
     if (translatedValues.includes(undefined)) continue;
     return translation.replace(/\{(\d+)\}/g, (_, n: string) => translatedValues[Number(n) - 1] ?? '');

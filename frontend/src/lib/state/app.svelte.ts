@@ -131,7 +131,7 @@ export class App {
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
     this.conversation.onNavigate(() => this.speech.stop());
-    this.composer = new ComposerState(backend, this.conversation, this.draft, this.undo, () => this.documents.arriving.length > 0, () => this.navigation.creating);
+    this.composer = new ComposerState(backend, this.conversation, this.draft, this.undo, () => this.documents.uploads.length > 0, () => this.navigation.creating);
     this.history = new HistoryState(this.conversation, this.draft);
     this.recent = new RecentSessions(() => this.sessions.list.map((row) => row.id), (id) => this.navigation.openSession(id));
     this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts, this.undo, (turnId) => this.branches.showAnswers(turnId));

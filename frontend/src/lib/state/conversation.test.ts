@@ -206,6 +206,35 @@ describe('a conversation', () => {
     expect(app.composer.editing).toBeNull();
   });
 
+  it('makes the branch of an edit the active one when it is sent, so that no other message comes before it', async () => {
+    await started();
+    await send('First');
+    await until(() => app.conversation.newest?.state === 'head');
+    const { branchId, sessionId } = app.conversation;
+    const active = () => backend.store.session(sessionId).row.activeBranch;
+    app.turnActions.edit(app.conversation.newest!);
+    const release = backend.hold('chat.send');
+    const sending = send('First, better');
+    await until(() => app.conversation.branchId !== branchId);
+    expect(active()).toBe(branchId);
+    release();
+    await sending;
+    expect(active()).toBe(app.conversation.branchId);
+  });
+
+  it('shows the branch of an edit that was refused the next time', async () => {
+    await started();
+    await send('First');
+    await until(() => app.conversation.newest?.state === 'head');
+    const { branchId, sessionId } = app.conversation;
+    app.turnActions.edit(app.conversation.newest!);
+    backend.failNext('chat.send', { message: 'The disk is full' });
+    await send('First, better');
+    expect(app.conversation.branchId).not.toBe(branchId);
+    expect(backend.store.session(sessionId).row.activeBranch).toBe(app.conversation.branchId);
+    expect(app.draft.text).toBe('First, better');
+  });
+
   it('regenerates on a fork before the turn', async () => {
     await started();
     await send('First');

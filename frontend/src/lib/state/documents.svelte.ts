@@ -8,21 +8,21 @@ import type { DraftState } from './draft.svelte';
 export const pieceBytes = 3 * 1024 * 1024;
 const maxBytes = 200 * 1024 * 1024;
 /** A longer pasted text may be intended as a document; the user is offered that, and the text stays in place. */
-export const offerFrom = 4_000;
+export const minOfferLength = 4_000;
 const pastedName = (): string => t('state.pastedName');
 
 /** A document that is being attached to the draft of a branch. */
-export interface Arriving {
+export interface Upload {
   id: number;
   branchId: string;
   name: string;
-  /** The share of its bytes that was sent, 0 to 1. */
-  share: number;
+  /** The fraction of its bytes that was sent, 0 to 1. */
+  progress: number;
 }
 
 /** Attached documents: being sent, rejected, offered after a paste, and opened for reading. */
 export class DocumentsState {
-  #arriving = $state.raw<readonly Arriving[]>([]);
+  #uploads = $state.raw<readonly Upload[]>([]);
   #error = $state.raw<BackendError | null>(null);
   #offered = $state('');
   #reading = $state.raw<{ id: string; name: string } | null>(null);
@@ -36,8 +36,8 @@ export class DocumentsState {
   }
 
   /** Those that are being attached to the open draft. */
-  get arriving(): readonly Arriving[] {
-    return this.#arriving.filter((upload) => upload.branchId === this.#draft.branchId);
+  get uploads(): readonly Upload[] {
+    return this.#uploads.filter((upload) => upload.branchId === this.#draft.branchId);
   }
 
   /** Why the last document was not attached. */
@@ -65,7 +65,7 @@ export class DocumentsState {
   }
 
   offer(pasted: string): void {
-    if (pasted.length > offerFrom) this.#offered = pasted.replace(/\r\n?/g, '\n');
+    if (pasted.length > minOfferLength) this.#offered = pasted.replace(/\r\n?/g, '\n');
   }
 
   declineOffer(): void {
@@ -96,7 +96,7 @@ export class DocumentsState {
       return false;
     }
     const id = this.#next++;
-    this.#arriving = [...this.#arriving, { id, branchId, name, share: 0 }];
+    this.#uploads = [...this.#uploads, { id, branchId, name, progress: 0 }];
     try {
       const stored = await this.#send(id, file, name, branchId);
       if (stored) await this.#deliver(branchId, stored);
@@ -114,10 +114,10 @@ export class DocumentsState {
     this.#error = null;
     const branchId = this.#draft.branchId;
     const id = this.#next++;
-    this.#arriving = [...this.#arriving, { id, branchId, name, share: 0 }];
+    this.#uploads = [...this.#uploads, { id, branchId, name, progress: 0 }];
     try {
       const { file, image } = await read();
-      if (!this.#arriving.some((upload) => upload.id === id)) return false;
+      if (!this.#uploads.some((upload) => upload.id === id)) return false;
       if (image) await this.#deliverImage(branchId, image);
       if (file) await this.#deliver(branchId, file);
       return true;
@@ -131,22 +131,22 @@ export class DocumentsState {
 
   /** Cancels attaching a document; the parts already sent are discarded. */
   cancel(id: number): void {
-    this.#arriving = this.#arriving.filter((upload) => upload.id !== id);
+    this.#uploads = this.#uploads.filter((upload) => upload.id !== id);
   }
 
   async #send(id: number, file: File, name: string, branchId: string): Promise<FileView | null> {
     let upload = '';
     for (let from = 0; from < file.size; from += pieceBytes) {
       const data = await base64(file.slice(from, from + pieceBytes), name);
-      if (!this.#arriving.some((upload) => upload.id === id)) {
+      if (!this.#uploads.some((upload) => upload.id === id)) {
         if (upload !== '') await this.#backend.chat.attachCancel(upload);
         return null;
       }
       const last = from + pieceBytes >= file.size;
       const result = await this.#backend.chat.attach({ branchId, name, upload, data, last });
-      if (last) return this.#arriving.some((upload) => upload.id === id) ? result.file : null;
+      if (last) return this.#uploads.some((upload) => upload.id === id) ? result.file : null;
       upload = result.upload;
-      this.#arriving = this.#arriving.map((upload) => (upload.id === id ? { ...upload, share: (from + pieceBytes) / file.size } : upload));
+      this.#uploads = this.#uploads.map((upload) => (upload.id === id ? { ...upload, progress: (from + pieceBytes) / file.size } : upload));
     }
     return null;
   }

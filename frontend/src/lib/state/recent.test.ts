@@ -89,7 +89,7 @@ test('Ctrl+Q quits the program with all its windows, and asks first while an ans
   app.closing.answer(true);
   await expect.poll(ends).toEqual([['work.quit'], ['work.quit'], ['closeWindow', true]]);
 
-  backend.failNext('work.quit');
+  backend.failNext('work.quit', {});
   [...backend.store.sessions.values()][0]!.row.status = '';
   await app.sessions.load();
   onWindowKey(app, press('q'));

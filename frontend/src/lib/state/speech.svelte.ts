@@ -1,4 +1,4 @@
-import { unmarked } from '$lib/markdown/unmarked';
+import { stripMarkdown } from '$lib/markdown/stripMarkdown';
 import { t } from '$lib/i18n/i18n.svelte';
 import type { ToastsState } from './toasts.svelte';
 
@@ -82,7 +82,7 @@ const notes = /\[\^[^\]\s]{1,40}\]:?/g;
  * sentences.
  */
 export function spokenPieces(text: string): string[] {
-  const plain = unmarked(text.replace(code, '\n\n').replace(formulas, ' ').replace(notes, '')).replace(/https?:\/\/\S+/g, ' ').replace(/[|*_#>`~]+/g, ' ');
+  const plain = stripMarkdown(text.replace(code, '\n\n').replace(formulas, ' ').replace(notes, '')).replace(/https?:\/\/\S+/g, ' ').replace(/[|*_#>`~]+/g, ' ');
   const pieces: string[] = [];
   for (const paragraph of plain.split(/\n+/)) {
     let piece = '';

@@ -101,7 +101,7 @@ function joinRuns(runs: readonly TreeRun[]): TreeRun {
   const [first, last] = [runs[0]!, runs.at(-1)!];
   const sum = (count: (run: TreeRun) => number) => runs.reduce((total, run) => total + count(run), 0);
   return {
-    ...first, toSeq: last.toSeq, lastTurn: last.lastTurn, last: last.last || last.first, ends: last.ends, state: last.state,
+    ...first, toSeq: last.toSeq, lastTurn: last.lastTurn, last: last.last || last.first, lastDeleted: last.lastDeleted, ends: last.ends, state: last.state,
     headSeq: runs.reduce((seq, run) => run.headSeq || seq, 0), pending: sum((run) => run.pending), open: sum((run) => run.open),
     updatedAt: Math.max(...runs.map((run) => run.updatedAt)),
   };
@@ -121,7 +121,7 @@ export function findNodes(forest: Forest, query: string): Node[] {
   }
   const words = wanted.split(/\s+/);
   return forest.nodes.filter(({ run, branch }) => {
-    const text = `${run.ends ? (branch?.label ?? '') : ''} ${run.first} ${run.last}`.toLocaleLowerCase();
+    const text = `${run.ends ? (branch?.label ?? '') : ''} ${run.firstDeleted ? '' : run.first} ${run.lastDeleted ? '' : run.last}`.toLocaleLowerCase();
     return words.every((word) => text.includes(word));
   });
 }

@@ -1,4 +1,5 @@
 /** Descriptions of runs of the tree. */
+import type { TreeRun } from '$lib/backend/types';
 import { t } from '$lib/i18n/i18n.svelte';
 import { formatTimeOrDay } from '$shared/format';
 import { stateName } from '../../transcript/labels';
@@ -17,8 +18,14 @@ export const titleOf = (node: Node): string => (node.run.ends ? (node.branch?.la
 /** The first words of the run; for a run that ends its branch, of its last message. */
 export function wordsOf({ run }: Node): string {
   if (turnsOf(run) <= 0) return t('branches.empty');
-  return run.ends ? run.last || run.first : run.first;
+  return run.ends ? lastWordsOf(run) || firstWordsOf(run) : firstWordsOf(run);
 }
+
+/** The first words of the run's first message, or that it was permanently deleted. */
+export const firstWordsOf = (run: TreeRun): string => (run.firstDeleted ? t('branches.turnDeleted') : run.first);
+
+/** The same of its last message; empty if that is the first. */
+export const lastWordsOf = (run: TreeRun): string => (run.lastDeleted && run.last !== '' ? t('branches.turnDeleted') : run.last);
 
 /** Marks of a run, most important first. The words carry the meaning; texture and colour only repeat it. */
 export interface Sign {

@@ -10,7 +10,7 @@ import { mountWith } from '$shared/testing/harness';
 import ActivityPanel from '../ActivityPanel.svelte';
 import ChartCard from './ChartCard.svelte';
 import { charts, quantile, valueOf } from './metrics';
-import { tops } from './plot';
+import { tops, withoutRepeats } from './plot';
 
 function point(seq: number, turn: Partial<TurnMetrics> = {}, cost = -1): MetricPoint {
   return { session: 's1', title: 'Rye', at: seq, model: 'sonnet', cost, turn: { ...turnMetrics(turnView({ id: `t${seq}`, seq })), ...turn } };
@@ -94,6 +94,8 @@ describe('a chart', () => {
     expect(screen.queryByRole('table')).toBeNull();
   });
 });
+
+it('labels values that are formatted alike once', () => expect(withoutRepeats(['0 ms', '0 ms', '1 ms', '1 ms'])).toEqual(['0 ms', '', '1 ms', '']));
 
 describe('Activity', () => {
   const panel = () => mountWith(ActivityPanel, (app) => ({ branchId: app.conversation.branchId, turnId: '', onjump: () => undefined, onvisit: () => undefined }));

@@ -47,6 +47,9 @@ function data(chart: Chart): uPlot.AlignedData {
   return [chart.series[0]!.values.map((_, i) => i), ...(chart.stacked ? lines.reverse() : lines)];
 }
 
+/** Labels of an axis. Small values that are formatted alike are labelled once. */
+export const withoutRepeats = (labels: readonly string[]): string[] => labels.map((label, i) => (label === labels[i - 1] ? '' : label));
+
 function options(box: HTMLElement, chart: Chart, labels: readonly string[], onpoint: (at: number) => void): Omit<uPlot.Options, 'width' | 'height'> {
   const style = getComputedStyle(box);
   const token = (name: string) => style.getPropertyValue(`--color-${name}`).trim();
@@ -61,7 +64,7 @@ function options(box: HTMLElement, chart: Chart, labels: readonly string[], onpo
     scales: { x: { time: false, range: (_, min, max) => [min - 0.5, max + 0.5] }, y: { range: (_, __, max) => [0, chart.top || Math.max(max, 1e-4) * 1.05] } },
     axes: [
       { ...axis, grid: { show: false }, size: 1.5 * rem(), gap: 0.375 * rem(), values: (_, at) => at.map((i) => (Number.isInteger(i) ? (labels[i] ?? '') : '')), space: 3 * rem() },
-      { ...axis, size: 3.5 * rem(), values: (_, at) => at.map((value) => chart.format(value)), space: 2 * rem() },
+      { ...axis, size: 3.5 * rem(), values: (_, at) => withoutRepeats(at.map((value) => chart.format(value))), space: 2 * rem() },
     ],
     series: [{}, ...series.map((entry) => drawing(entry, token))],
     bands: range > 0 ? [{ series: [range, range + 1], fill: soft(token(series[range - 1]!.colour)) }] : [],

@@ -1,6 +1,6 @@
 /** The sections of a request in prompt order (SPEC 6): their numbers, names, colours and descriptions. */
 import type { ContextItem, ContextSection, ContextView } from '$lib/backend/types';
-import { unmarked } from '$lib/markdown/unmarked';
+import { stripMarkdown } from '$lib/markdown/stripMarkdown';
 import { program } from '$lib/i18n/program';
 import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
 import { formatDate, formatDecimal, formatCount, formatPercent, formatBytes } from '$shared/format';
@@ -137,7 +137,7 @@ export function formWord(form: string): string {
  * with it.
  */
 export function previewOf(item: ContextItem, maxChars?: number): string {
-  return firstWords(item.memory?.chunk?.excerpt ?? unmarked(item.text.slice(0, maxPreviewChars)), maxChars);
+  return firstWords(item.memory?.chunk?.excerpt ?? stripMarkdown(item.text.slice(0, maxPreviewChars)), maxChars);
 }
 
 /** The first words of a text on one line. */

@@ -110,6 +110,17 @@ describe('the X-ray', () => {
     expect(app.inspector.tab).toBe('state');
   });
 
+  it('names a section and its range apart, so that only the name is shortened', async () => {
+    const items = [contextItem({ seq: 13 }), contextItem({ seq: 30 })];
+    await xray({ sections: [{ name: 'pending', tokens: 40, cap: 6000, items }] });
+    await chooseLanguage('de', []);
+    const range = await screen.findByText('#13 bis #30');
+    expect(range).not.toHaveClass('truncate');
+    expect(range.parentElement).toHaveAttribute('title', 'Ausstehende Runden #13 bis #30');
+    expect(screen.getByText('Ausstehende Runden', { selector: '.truncate' })).toBeInTheDocument();
+    await chooseLanguage('en', []);
+  });
+
   it('goes to the turn of an original', async () => {
     const { app } = await xray();
     await user.click(within(await waitFor(() => row(/Original turns/))).getByText(/Original turns/));
@@ -216,5 +227,20 @@ describe('the X-ray', () => {
     backend.failNext('inspect.context', { message: 'That turn was never sent', hint: 'Send it.' });
     app.inspector.showInXray(newest.id);
     expect(await screen.findByRole('alert')).toHaveTextContent('That turn was never sent');
+    expect(screen.getByRole('button', { name: 'Try again' })).toBeVisible();
+  });
+
+  it('a turn whose context is not stored here has a note in the language of the window, not an error', async () => {
+    const { app, backend, newest } = await xray();
+    await chooseLanguage('de', []);
+    try {
+      backend.failNext('inspect.context', { code: 'not_found', message: 'The context of this turn is not stored here: it belongs to the original of this copy.', hint: '' });
+      app.inspector.showInXray(newest.id);
+      expect(await screen.findByText('Der Kontext dieser Runde ist hier nicht gespeichert: Er gehört zum Original dieser Kopie.')).toBeVisible();
+      expect(screen.queryByRole('alert')).toBeNull();
+      expect(screen.queryByRole('button', { name: 'Erneut versuchen' })).toBeNull();
+    } finally {
+      await chooseLanguage('en', []);
+    }
   });
 });

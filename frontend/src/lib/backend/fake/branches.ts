@@ -25,7 +25,7 @@ export function branchesService(store: FakeStore, streams: Streams): BranchesSer
     landmarks: async (branchId, fromSeq, toSeq) => {
       const turns = store.lineage(branchId).filter((turn) => turn.seq >= fromSeq && turn.seq <= toSeq);
       if (turns.length < 12) return [];
-      return [1, 2, 3, 4, 5].map((part) => turns[Math.floor((turns.length * part) / 6)]!).map(({ id, seq, user }) => ({ turnId: id, seq, title: user.find((block) => block.kind === 'text')?.text?.slice(0, 60) ?? '' }));
+      return [1, 2, 3, 4, 5].map((part) => turns[Math.floor((turns.length * part) / 6)]!).map(({ id, seq, user, deletedAt }) => ({ turnId: id, seq, title: user.find((block) => block.kind === 'text')?.text?.slice(0, 60) ?? '', deleted: deletedAt > 0 }));
     },
     archive: async (branchId, archived) => {
       const { view, sessionId } = store.branch(branchId);
@@ -104,7 +104,7 @@ function runsOf(branch: FakeBranch, cuts: ReadonlySet<number>): TreeRun[] {
   const { id, forkSeq } = branch.view;
   const head = headOf(branch.turns)?.seq ?? 0;
   if (branch.turns.length === 0) {
-    return [{ id, parent: '', branchId: id, fromSeq: forkSeq + 1, toSeq: forkSeq, firstTurn: '', lastTurn: '', first: '', last: '', ends: true, headSeq: 0, pending: 0, open: 0, state: 'committed', updatedAt: branch.view.updatedAt }];
+    return [{ id, parent: '', branchId: id, fromSeq: forkSeq + 1, toSeq: forkSeq, firstTurn: '', lastTurn: '', first: '', last: '', ends: true, headSeq: 0, pending: 0, open: 0, state: 'committed', updatedAt: branch.view.updatedAt, firstDeleted: false, lastDeleted: false }];
   }
   const runs: TreeRun[] = [];
   let turns: TurnView[] = [];
@@ -124,7 +124,7 @@ function runOf(branchId: string, turns: readonly TurnView[], ends: boolean, head
   return {
     id: first.id, parent: '', branchId, fromSeq: first.seq, toSeq: last.seq, firstTurn: first.id, lastTurn: last.id,
     first: excerpt(first), last: last === first ? '' : excerpt(last), ends, headSeq: head >= first.seq && head <= last.seq ? head : 0,
-    pending: count(['pending']), open: count(['incomplete', 'failed', 'unsent']), state: last.state, updatedAt: Math.max(last.createdAt, last.updatedAt),
+    pending: count(['pending']), open: count(['incomplete', 'failed', 'unsent']), state: last.state, updatedAt: Math.max(last.createdAt, last.updatedAt), firstDeleted: first.deletedAt > 0, lastDeleted: last.deletedAt > 0,
   };
 }
 

@@ -120,6 +120,7 @@ export default {
   forkedAfter: 'verzweigt nach #{seq}',
   afterTurn: 'Verzweigen oder zurücksetzen nach #',
   afterTurnHelp: 'Die Runde, nach der verzweigt, auf die zurückgesetzt oder die vorab angezeigt wird',
+  turnDeleted: 'Endgültig gelöscht',
   begins: 'Erste Frage',
   then: 'Letzte Frage',
   ends: 'Antwort darauf',

@@ -20,7 +20,7 @@ export default {
   share: 'Diese Sitzung als Webseite oder Bundle weitergeben',
   rename: 'Die Sitzung in der Liste umbenennen',
   moveSession: 'Die Sitzung in der Liste in einen Ordner verschieben, wenn die Liste mit der Tastatur erreicht wurde',
-  chooseSession: 'Die Sitzung in der Liste auswählen, auch mehrere',
+  chooseSession: 'Mehrere Sitzungen in der Liste auswählen',
   archive: 'Die Sitzung in der Liste archivieren',
   nextSession: 'Zuvor geöffnete Sitzung; Strg gedrückt halten, um weiter zurückzugehen',
   session1: 'Erste bis neunte Sitzung der Liste',

@@ -170,7 +170,7 @@ export default {
   turnTokens: '{input, number} Eingabe-Token ({cached, number} aus dem Cache des Anbieters, {estimate, number} vor dem Senden gezählt), {output, number} Ausgabe-Token',
   turnTokensRate: '{input, number} Eingabe-Token ({cached, number} aus dem Cache des Anbieters, {estimate, number} vor dem Senden gezählt), {output, number} Ausgabe-Token, {rate} während des Streams',
   notSearched: 'Das Gedächtnis konnte nicht durchsucht werden: {error}',
-  notSearchedFirst: 'Das Gedächtnis konnte zuerst nicht durchsucht werden, bei einem späteren Versuch schon.',
+  notSearchedFirst: 'Die erste Suche im Gedächtnis ist fehlgeschlagen; ein späterer Versuch gelang.',
   summaryChecked: 'Zustandszusammenfassung: {result}, {count, plural, one {# Versuch} other {# Versuche}}',
   toolCalls: 'Werkzeugaufrufe',
   goToTurnMark: 'Zu Runde #{seq} gehen',

@@ -73,7 +73,7 @@ export default {
   takesSuggestion: 'übernimmt den Vorschlag',
   paused: 'Angehalten',
   jobsWorking: '{count, plural, one {# in Arbeit} other {# in Arbeit}}',
-  jobsRunQueued: '{running, number} in Arbeit, {queued, number} wartend',
+  jobsRunQueued: '{running, number}\u00a0in\u00a0Arbeit, {queued, number}\u00a0wartend',
   jobsQueued: '{count, plural, one {# wartet} other {# warten}}',
   jobsFailed: '{count, number} fehlgeschlagen',
   notAllSaved: 'Ungespeichertes',

@@ -18,7 +18,7 @@ export default {
   cancelTitle: 'Sein Ausgang ist dann unbekannt: Sie entscheiden, was daraus wird',
   result: 'Ergebnis',
   decision: 'Entscheidung',
-  saysOfItself: 'Was das Werkzeug über sich sagt',
+  selfDescription: 'Was das Werkzeug über sich sagt',
   theTool: 'Das Werkzeug',
   callOf: 'Aufruf von {name}',
   nothing: 'Nichts',

@@ -128,6 +128,7 @@ export default {
   forkedAfter: 'forked after #{seq}',
   afterTurn: 'Fork or roll back after #',
   afterTurnHelp: 'The turn to fork after, roll back to or preview',
+  turnDeleted: 'Permanently deleted',
   begins: 'First question',
   then: 'Last question',
   ends: 'Its answer',

@@ -18,7 +18,7 @@ export default {
   share: 'Share this session as a web page or bundle',
   rename: 'Rename the session in the list',
   moveSession: 'Move the session in the list to a folder, if the list was reached with the keyboard',
-  chooseSession: 'Select the session in the list, for several at once',
+  chooseSession: 'Select several sessions in the list',
   archive: 'Archive the session in the list',
   nextSession: 'Previously open session; hold Ctrl to go further back',
   session1: 'First to ninth session of the list',

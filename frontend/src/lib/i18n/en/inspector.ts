@@ -167,7 +167,7 @@ export default {
   turnTokens: '{input, number} tokens in ({cached, number} from the provider’s cache, {estimate, number} counted before sending), {output, number} out',
   turnTokensRate: '{input, number} tokens in ({cached, number} from the provider’s cache, {estimate, number} counted before sending), {output, number} out, {rate} while it streamed',
   notSearched: 'Memory could not be searched: {error}',
-  notSearchedFirst: 'Memory could not be searched at first; a later attempt could.',
+  notSearchedFirst: 'The first memory search failed; a later attempt succeeded.',
   summaryChecked: 'State summary: {result}, {count, plural, one {# attempt} other {# attempts}}',
   toolCalls: 'Tool calls',
   goToTurnMark: 'Go to turn #{seq}',

@@ -6,5 +6,5 @@ export default {
   continue: 'Continue in the window',
   keysAsking: 'Waiting for the desktop. It may be asking you in a separate window.',
   keysBound: 'Active: {keys} opens the small window.',
-  keysRefused: 'Hold Ctrl, Alt or Super with a letter, a digit or a named key, or press F1 to F12.',
+  keysRefused: 'Hold Ctrl, Alt or Super with a letter, a digit or another key such as Space or an arrow, or press F1 to F12.',
 } as const;

@@ -83,7 +83,7 @@ export default {
   // Below the list.
   paused: 'Paused',
   jobsWorking: '{count, plural, one {# job} other {# jobs}} running',
-  jobsRunQueued: '{running, number} running, {queued, number} queued',
+  jobsRunQueued: '{running, number}\u00a0running, {queued, number}\u00a0queued',
   jobsQueued: '{count, plural, one {# job} other {# jobs}} queued',
   jobsFailed: '{count, plural, one {# job} other {# jobs}} failed',
   notAllSaved: 'Not all saved',

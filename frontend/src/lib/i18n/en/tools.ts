@@ -15,7 +15,7 @@ export default {
   cancelTitle: 'Its outcome will be unknown, and you decide what happens next',
   result: 'Result',
   decision: 'Decision',
-  saysOfItself: 'What the tool says about itself',
+  selfDescription: 'What the tool says about itself',
   theTool: 'The tool',
   callOf: 'Call to {name}',
   nothing: 'Nothing',

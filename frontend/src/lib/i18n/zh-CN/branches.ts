@@ -120,6 +120,7 @@ export default {
   forkedAfter: '分叉于 #{seq} 之后',
   afterTurn: '在此轮之后分叉或回滚 #',
   afterTurnHelp: '要在其后分叉、回滚到或预览的轮次',
+  turnDeleted: '已永久删除',
   begins: '第一个问题',
   then: '最后一个问题',
   ends: '其回答',

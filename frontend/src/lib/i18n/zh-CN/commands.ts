@@ -20,7 +20,7 @@ export default {
   share: '将此会话分享为网页或会话包',
   rename: '重命名列表中的会话',
   moveSession: '将列表中的会话移到文件夹（用键盘进入列表时）',
-  chooseSession: '选择列表中的会话，可多选',
+  chooseSession: '在列表中选择多个会话',
   archive: '归档列表中的会话',
   nextSession: '上一个打开的会话；按住 Ctrl 继续向前',
   session1: '列表中的第一至第九个会话',

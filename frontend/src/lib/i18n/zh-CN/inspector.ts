@@ -170,7 +170,7 @@ export default {
   turnTokens: '输入 {input, number} 个 token（{cached, number} 个来自提供商缓存，发送前计数 {estimate, number}），输出 {output, number} 个',
   turnTokensRate: '输入 {input, number} 个 token（{cached, number} 个来自提供商缓存，发送前计数 {estimate, number}），输出 {output, number} 个，流式接收时 {rate}',
   notSearched: '无法搜索记忆：{error}',
-  notSearchedFirst: '起初无法搜索记忆；后续尝试成功。',
+  notSearchedFirst: '首次搜索记忆失败；后续尝试成功。',
   summaryChecked: '状态摘要：{result}，{count, plural, other {尝试 # 次}}',
   toolCalls: '工具调用',
   goToTurnMark: '转到第 #{seq} 轮',

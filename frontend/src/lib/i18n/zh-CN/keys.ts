@@ -17,7 +17,7 @@ export default {
   taken: '{keys} 属于“{command}”，更改后该命令将没有快捷键。',
   use: '用于此处',
   fixed: '{keys} 有固定用途，不能更改：{doing}。',
-  needed: '{keys} 用于移动、书写和退出。请选择字母、数字或功能键。',
+  needed: '{keys} 用于导航、输入和关闭对话框。请选择字母、数字或功能键。',
   writes: '单独按 {keys} 会输入字符。请同时按住 Ctrl 或 Alt。',
   editing: '编辑文本',
   closing: '关闭窗口',

@@ -8,5 +8,5 @@ export default {
   continue: '在主窗口中继续',
   keysAsking: '正在等待桌面环境回应。它可能正在用自己的窗口询问您。',
   keysBound: '已生效：{keys} 打开小窗口。',
-  keysRefused: '请按住 Ctrl、Alt 或 Super 再按字母、数字或具名按键，或者按 F1 到 F12。',
+  keysRefused: '请按住 Ctrl、Alt 或 Super，再按字母、数字或其他按键（如空格、方向键）；也可以直接按 F1 到 F12。',
 } satisfies Translation<typeof en>;

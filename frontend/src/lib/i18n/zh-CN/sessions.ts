@@ -73,7 +73,7 @@ export default {
   takesSuggestion: '采用建议',
   paused: '已暂停',
   jobsWorking: '{count, plural, other {# 个作业}}进行中',
-  jobsRunQueued: '{running, number} 进行中，{queued, number} 排队',
+  jobsRunQueued: '{running, number}\u00a0进行中，{queued, number}\u00a0排队',
   jobsQueued: '{count, plural, other {# 个作业}}排队中',
   jobsFailed: '{count, plural, other {# 个作业}}失败',
   notAllSaved: '尚未全部保存',

@@ -18,7 +18,7 @@ export default {
   cancelTitle: '此后其结果未知：由您决定如何处理',
   result: '结果',
   decision: '决定',
-  saysOfItself: '工具的自我说明',
+  selfDescription: '工具的自我说明',
   theTool: '该工具',
   callOf: '调用 {name}',
   nothing: '无',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unmarked } from './unmarked';
+import { stripMarkdown } from './stripMarkdown';
 
 describe('Markdown without its syntax', () => {
   it.each([
@@ -16,5 +16,5 @@ describe('Markdown without its syntax', () => {
     ['```\n**x** without an end', '**x** without an end'],
     ['| a | b |\n|---|:-:|\n| 1 | 2 |', 'a | b\n\n1 | 2'],
     ['**نص** و **שלום** 🙂', 'نص و שלום 🙂'],
-  ])('%j', (text, expected) => expect(unmarked(text)).toBe(expected));
+  ])('%j', (text, expected) => expect(stripMarkdown(text)).toBe(expected));
 });

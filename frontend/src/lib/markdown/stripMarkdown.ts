@@ -11,7 +11,7 @@ const bars = /^[ \t]*\|[ \t]*([^\n]*?)[ \t]*\|[ \t]*$/gm;
 const strong = /\*\*(?=\S)([^*\n]*[^*\s])\*\*|~~(?=\S)([^~\n]*[^~\s])~~/g;
 const emphasis = /(?<![\p{L}\p{N}_*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}_*])/gu;
 
-export function unmarked(text: string): string {
+export function stripMarkdown(text: string): string {
   let out = '';
   let at = 0;
   for (const found of text.matchAll(fence)) {
