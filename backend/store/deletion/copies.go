@@ -23,15 +23,18 @@ type target struct{ kind, id string }
 // The result is a part of a query and its arguments; s is the other session, t its turn.
 func (d target) copies() (from string, args map[string]any, err error) {
 	_, shell, err := schema.EncodeMessage(chat.UserText(DeletedMark))
-	where := ` AND t.session_id <> o.session_id AND t.user_hash <> @shell WHERE o.session_id = @id`
+	where := `session_id = @id`
 	if d.kind == chat.DeletionTurn {
-		where = ` AND t.session_id <> o.session_id AND t.user_hash <> @shell WHERE o.id = @id`
+		where = `id = @id`
 	}
-	// Two joins with equal columns, for which SQLite builds an index, instead of one with alternatives.
+	// One pass over all turns for each way to match. SQLite then builds an index of the few turns of the subject; without
+	// CROSS and MATERIALIZED it may read all turns for each of them.
+	const other = ` AND t.session_id <> o.session_id AND t.user_hash <> @shell`
 	return ` FROM (
-		SELECT t.id FROM turns o JOIN turns t ON t.created_at = o.created_at AND (t.user_hash = o.user_hash OR t.assistant_hash = o.assistant_hash)` + where + `
+		WITH o AS MATERIALIZED (SELECT session_id, created_at, user_hash, assistant_hash FROM turns WHERE ` + where + `)
+		SELECT t.id FROM turns t CROSS JOIN o ON t.created_at = o.created_at AND (t.user_hash = o.user_hash OR t.assistant_hash = o.assistant_hash)` + other + `
 		UNION
-		SELECT t.id FROM turns o JOIN turns t ON t.assistant_hash = o.assistant_hash AND t.user_hash = o.user_hash` + where + `
+		SELECT t.id FROM turns t CROSS JOIN o ON t.user_hash = o.user_hash AND t.assistant_hash = o.assistant_hash` + other + `
 		) c JOIN turns t ON t.id = c.id JOIN sessions s ON s.id = t.session_id`, map[string]any{"shell": shell, "id": d.id}, err
 }
 

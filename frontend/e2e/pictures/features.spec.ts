@@ -386,8 +386,8 @@ test('a smaller model, a pressed shortcut, a working key, a renamed session', as
   await leave(page);
 
   await openSettings(page, 'Keyboard');
-  await page.getByRole('button', { name: /^Keys of Search all sessions/ }).click();
-  await expect(page.getByText('Press the keys…')).toBeVisible();
+  await page.getByRole('button', { name: /^Shortcuts? for Search all sessions/ }).click();
+  await expect(page.getByText('Press the new shortcut…')).toBeVisible();
   await bothSizes(page, 'shortcut-recording');
   await page.keyboard.press('Control+j');
   await expect(page.getByRole('button', { name: 'Use it here' })).toBeVisible();

@@ -46,7 +46,7 @@ const cases: FieldCase[] = [
   { name: 'the list of branches to compare', open: runCommand('Compare this branch with another'), field: `${dialog} input`, closes: dialog },
   { name: 'the search of memory', open: runCommand('Show the memory'), field: '[aria-label="Search memory"]', clearsFirst: true },
   { name: 'the search of the tree beside the conversation', open: runCommand('Show the branches'), field: '.inspector [aria-label="Find a turn or branch"]', clearsFirst: true },
-  { name: 'the search of the tree at full size', open: runCommand('Show the tree at full size'), field: '.full-view [aria-label="Find a turn or branch"]', clearsFirst: true, closes: 'section.wide' },
+  { name: 'the search of the tree at full size', open: runCommand('Show the tree at full size'), field: '.full-view [aria-label="Find a turn or branch"]', clearsFirst: true, closes: 'section.full-view' },
   { name: 'the choice of a folder', open: chooseFolder, field: `${dialog} input`, closes: dialog },
   { name: 'the import', open: press('ctrl+o'), field: '[aria-label="Path of a file"]', closes: dialog },
   { name: 'the export', open: press('ctrl+e'), field: `${dialog} input:not([type="checkbox"])`, closes: dialog },

@@ -323,7 +323,7 @@ export class ComposerState {
         this.#draft.content = merge(this.#draft.content, content);
         await this.#draft.flush();
         await this.#draft.keep(branchId, before);
-        await this.#backend.sessions.switch(request.sessionId, fork.id); // the session opens there next time
+        await this.#backend.sessions.switch(request.sessionId, fork.id).catch(() => undefined); // the session opens there next time
       }
       throw error;
     }

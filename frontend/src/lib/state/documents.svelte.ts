@@ -162,14 +162,17 @@ export class DocumentsState {
 
   /** Removes a text from the draft of a branch, which may no longer be open, unless it was edited. */
   async #removeText(branchId: string, text: string): Promise<void> {
+    const without = <Content extends { text: string }>(content: Content): Content => ({ ...content, text: content.text.replace(text, () => '').trim() });
     if (branchId !== this.#draft.branchId) {
       const draft = await this.#backend.sessions.draft(branchId);
-      await this.#backend.sessions.saveDraft(branchId, { ...draft, text: draft.text.replace(text, () => '').trim() });
+      const changed = draft.edit?.text.includes(text) ? { ...draft, edit: without(draft.edit) } : draft.text.includes(text) ? without(draft) : null;
+      if (changed) await this.#backend.sessions.saveDraft(branchId, changed);
       return;
     }
     const at = this.#draft.longTexts.indexOf(text);
     if (at >= 0) this.#draft.removeLongText(at);
-    else this.#draft.typed = this.#draft.typed.replace(text, () => '');
+    else if (this.#draft.typed.includes(text)) this.#draft.typed = this.#draft.typed.replace(text, () => '');
+    else if (this.#draft.text.includes(text)) this.#draft.text = this.#draft.text.replace(text, () => '').trim(); // the branch was opened again meanwhile, and its text is one piece
   }
 
   /** Adds it to the draft of the branch where it was attached, which may no longer be open. */
