@@ -111,7 +111,7 @@ func checkText(name, text string) error {
 	case strings.TrimSpace(text) == "":
 		return refused("%s contains no text; nothing was attached.", name)
 	case len(text) > MaxText:
-		return refused("%s contains %d MB of text; the limit is %d MB. Nothing was attached.", name, len(text)>>20, MaxText>>20).
+		return refused("%s contains more than %d MB of text; nothing was attached.", name, MaxText>>20).
 			WithHint("attach it in parts")
 	}
 	return nil

@@ -84,7 +84,7 @@ func TestReadRefuses(t *testing.T) {
 		{"latin.txt", "caf\xe9 cr\xe8me", "unknown encoding"},
 		{"odd.txt", "\xFF\xFEa", "cut off in the middle"},
 		{"wide.bin", "\xFF\xFE" + strings.Repeat("\x00\xDC", 200), "is not a text file"},
-		{"long.txt", strings.Repeat("a", MaxText+1), "at most 20 MB"},
+		{"long.txt", strings.Repeat("a", MaxText+1), "more than 20 MB of text"},
 		{"a.pdf", "%PDF-1.4\n", "cannot be read here"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
