@@ -156,7 +156,7 @@ func TestTheServingProgramIsKilled(t *testing.T) {
 		<-server.Asked
 	}
 	other.Kill()
-	if r := words.Wait().Exits(1); !strings.HasPrefix(r.Stdout, "Half.") || !strings.Contains(r.Stderr, "is stored") {
+	if r := words.Wait().Exits(1); !strings.HasPrefix(r.Stdout, "Half.") || !strings.Contains(r.Stderr, "confirmed are stored") {
 		t.Errorf("stdout %q, stderr %q", r.Stdout, r.Stderr)
 	}
 	if f := document.Wait().Fails(1, chat.CodeUnavailable); f.Hint == "" {
