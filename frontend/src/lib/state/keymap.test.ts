@@ -68,7 +68,7 @@ describe('the keys of the window', () => {
     expect(app.keymap.keys('new')).toBe('Ctrl+N');
   });
 
-  it.each([['Ctrl+C', /Editing text/], ['Ctrl+Z', /Editing text/], ['F2', /Rename the session in the list/], ['Ctrl+3', /First to ninth/], ['Enter', /Send/], ['Ctrl+Delete', /needed to move/], ['Shift+M', /Hold Ctrl or Alt/], ['M', /Hold Ctrl or Alt/]])('%s cannot be assigned', (chord, why) => expect(refusalOf('new', chord)).toMatch(why));
+  it.each([['Ctrl+C', /Editing text/], ['Ctrl+Z', /Editing text/], ['F2', /Rename the session in the list/], ['Ctrl+3', /First to ninth/], ['Enter', /Send/], ['Ctrl+Delete', /needed to navigate/], ['Shift+M', /Hold Ctrl or Alt/], ['M', /Hold Ctrl or Alt/]])('%s cannot be assigned', (chord, why) => expect(refusalOf('new', chord)).toMatch(why));
   it.each(['Ctrl+U', 'Alt+M', 'F8', 'Ctrl+Alt+Shift+Ü', 'Ctrl++'])('%s can be assigned', (chord) => expect(refusalOf('new', chord)).toBe(''));
   it('resets a command to its default keys', () => expect([refusalOf('undo', 'Ctrl+Z'), refusalOf('help', '?')]).toEqual(['', '']));
 });
