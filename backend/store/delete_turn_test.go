@@ -278,8 +278,8 @@ func TestAWorkerCannotWriteBackDeletedContent(t *testing.T) {
 	f.verifyClean()
 }
 
-// TestAnInterruptedDeletionIsCompletedAtStart: what was left to do after the transaction is done at the next start,
-// once.
+// TestAnInterruptedDeletionIsCompletedAtStart: the work that follows the transaction is done at the next start if it was
+// interrupted, and only once.
 func TestAnInterruptedDeletionIsCompletedAtStart(t *testing.T) {
 	for _, vacuum := range []int64{deletion.VacuumInMemory, 0} {
 		f := newFixture(t)
