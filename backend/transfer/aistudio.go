@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -17,7 +18,9 @@ type studioPrompt struct {
 		Text  str  `json:"text"`
 		Parts list `json:"parts"`
 	} `json:"systemInstruction"`
-	Prompt json.RawMessage `json:"chunkedPrompt"`
+	Prompt struct {
+		Chunks list `json:"chunks"`
+	} `json:"chunkedPrompt"`
 }
 
 type studioChunk struct {
@@ -36,10 +39,7 @@ type studioChunk struct {
 func aiStudio(raw json.RawMessage) *draft {
 	d := newDraft(SourceAIStudio)
 	var p studioPrompt
-	var prompt struct {
-		Chunks json.RawMessage `json:"chunks"`
-	}
-	if json.Unmarshal(raw, &p) != nil || isNull(p.Prompt) || json.Unmarshal(p.Prompt, &prompt) != nil {
+	if json.Unmarshal(raw, &p) != nil || isNull(valueOf(raw, "chunkedPrompt")) {
 		d.skip = "Not an AI Studio chat: it has no list of messages."
 		return d
 	}
@@ -47,9 +47,7 @@ func aiStudio(raw json.RawMessage) *draft {
 	if d.SystemPrompt = string(p.System.Text); d.SystemPrompt == "" {
 		d.SystemPrompt = strings.Join(lists.Map(p.System.Parts, allText), "")
 	}
-	var chunks list
-	_ = chunks.UnmarshalJSON(prompt.Chunks)
-	for _, c := range chunks {
+	for _, c := range p.Prompt.Chunks {
 		n, last := studioNode(d, c), d.last()
 		if n.kind == kindUser && last != nil && last.kind == kindUser { // a file and the question about it
 			last.blocks = append(last.blocks, n.blocks...)
@@ -63,12 +61,12 @@ func aiStudio(raw json.RawMessage) *draft {
 func studioNode(d *draft, raw json.RawMessage) node {
 	var c studioChunk
 	if json.Unmarshal(raw, &c) != nil {
-		return node{kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}}
+		return d.hidden(raw)
 	}
 	n := node{at: c.Created, provider: "google", model: d.Model, incomplete: c.Finish == "MAX_TOKENS", blocks: texts(string(c.Text))}
 	switch {
 	case bool(c.Thought):
-		n.blocks = chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: string(c.Text), Raw: append(json.RawMessage(nil), raw...)}}
+		n.blocks = chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: string(c.Text), Raw: bytes.Clone(raw)}}
 	case c.Inline.Data != "":
 		image := imageBlock(string(c.Inline.Type), string(c.Inline.Data))
 		if len(image) == 0 { // another kind of file
@@ -79,13 +77,6 @@ func studioNode(d *draft, raw json.RawMessage) node {
 	if len(n.blocks) == 0 && len(members(raw)) > 1 { // a file in Drive, code that was run
 		n.blocks = chat.Blocks{d.unknown(raw)}
 	}
-	switch c.Role {
-	case "user":
-		n.kind, n.model, n.provider, n.incomplete = kindUser, "", "", false
-	case "model":
-		n.kind = kindAssistant
-	default:
-		n.kind, n.blocks = kindHidden, chat.Blocks{d.unknown(raw)}
-	}
+	d.speak(&n, c.Role, raw)
 	return n
 }

@@ -182,12 +182,6 @@ func unpacking(err error) string {
 	return "it is damaged"
 }
 
-// streamed are the parsers of formats whose files can be read without holding them in memory.
-var streamed = map[Format]parser{FormatChatGPT: chatgpt, FormatClaude: claude, FormatOpenWebUI: openWebUI, FormatLibreChat: libreChat, FormatAIStudio: aiStudio}
-
-// streamedFiles are those with conversations nested deeper in the file.
-var streamedFiles = map[Format]func(*run, io.Reader) error{FormatGrok: (*run).grokFile, FormatChatbox: (*run).chatboxFile}
-
 // packed reads one file of an archive. Damage in it affects only that file.
 func (r *run) packed(i int, f *zip.File, format Format) error {
 	content, err := f.Open()
@@ -200,13 +194,9 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 	before := r.read
 	text := bufio.NewReader(from)
 	head, _ := text.Peek(4) // an error occurs again when it is read
-	isUTF16 := utf16Order(head) != nil
-	switch parse := streamed[format]; {
-	case streamedFiles[format] != nil && !isUTF16:
-		err = streamedFiles[format](r, r.count(text))
-	case parse != nil && !isUTF16:
-		err = r.elements(r.count(text), parse)
-	default: // line-based, or read twice: such a file is a single conversation, or small
+	if slices.Contains(streamed, format) && utf16Order(head) == nil {
+		err = readers[format](r, Input{Name: f.Name}, r.count(text))
+	} else { // line-based, or read twice: such a file is a single conversation, or small
 		err = r.readInMemory(f, text, format)
 	}
 	if err == nil || r.ctx.Err() != nil || !from.failed() {
@@ -228,7 +218,7 @@ func (r *run) readInMemory(f *zip.File, from io.Reader, format Format) error {
 		return err
 	}
 	if order := utf16Order(data); order != nil {
-		data = utf8Of(data, order)
+		data, _ = order.NewDecoder().Bytes(data) // invalid characters are replaced
 	}
 	if failed := r.readFile(format, Input{Name: f.Name, Size: int64(len(data)), Data: bytes.NewReader(data)}); failed != nil {
 		return failed

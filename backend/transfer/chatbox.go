@@ -17,7 +17,7 @@ type chatboxSession struct {
 	Name       str                        `json:"name"`
 	Starred    truth                      `json:"starred"`
 	ThreadName str                        `json:"threadName"`
-	Messages   json.RawMessage            `json:"messages"`
+	Messages   list                       `json:"messages"`
 	Threads    list                       `json:"threads"`
 	Forks      map[string]json.RawMessage `json:"messageForksHash"`
 }
@@ -25,7 +25,7 @@ type chatboxSession struct {
 type chatboxMessage struct {
 	ID         str             `json:"id"`
 	Role       str             `json:"role"`
-	Parts      json.RawMessage `json:"contentParts"`
+	Parts      list            `json:"contentParts"`
 	Content    json.RawMessage `json:"content"`          // of older versions
 	Reasoning  str             `json:"reasoningContent"` // of older versions
 	Provider   str             `json:"aiProvider"`
@@ -43,12 +43,12 @@ type chatboxMessage struct {
 
 // chatboxFile parses Chatbox's backup: an object with a member for each session, or, in older versions, with a list
 // of them.
-func (r *run) chatboxFile(from io.Reader) error {
+func (r *run) chatboxFile(_ Input, from io.Reader) error {
 	s := newScanner(from, MaxEntryBytes)
 	at := 0
 	take := func(_ int, e element) error {
 		at++
-		return r.entry(at-1, e, chatbox)
+		return r.element(at-1, e, entry(chatbox))
 	}
 	return r.objects(s, func(key string) (bool, error) {
 		switch {
@@ -69,8 +69,7 @@ func (r *run) chatboxFile(from io.Reader) error {
 // message, because Chatbox swaps the current one with a thread.
 func chatbox(raw json.RawMessage) []*draft {
 	var c chatboxSession
-	var messages list
-	if json.Unmarshal(raw, &c) != nil && isNull(c.Messages) || messages.UnmarshalJSON(c.Messages) != nil || messages == nil {
+	if _ = json.Unmarshal(raw, &c); c.Messages == nil {
 		d := newDraft(SourceChatbox)
 		d.skip = "Not a Chatbox session: it has no list of messages."
 		return []*draft{d}
@@ -79,7 +78,7 @@ func chatbox(raw json.RawMessage) []*draft {
 	if c.ThreadName != "" && len(c.Threads) > 0 {
 		name = c.ThreadName
 	}
-	out := []*draft{chatboxDraft(c, name, messages)}
+	out := []*draft{chatboxDraft(c, name, c.Messages)}
 	for _, raw := range c.Threads {
 		var thread struct {
 			Name     str  `json:"name"`
@@ -153,29 +152,27 @@ func (t *chatboxTree) add(messages list, parent string) string {
 func chatboxNode(d *draft, raw json.RawMessage) node {
 	var m chatboxMessage
 	if json.Unmarshal(raw, &m) != nil {
-		return node{kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}}
+		return d.hidden(raw)
 	}
-	n := node{key: string(m.ID), at: m.Time, blocks: chatboxBlocks(d.Source, m)}
-	switch {
-	case bool(m.Summary):
-		n.kind, n.blocks = kindHidden, chat.Blocks{d.unknown(raw)}
+	n := node{
+		key:        string(m.ID),
+		at:         m.Time,
+		blocks:     chatboxBlocks(d.Source, m),
+		provider:   string(m.Provider),
+		model:      string(m.Model),
+		usage:      readUsage(m.Usage),
+		incomplete: bool(m.Generating) || m.Finish == "length",
+	}
+	if m.Summary {
+		m.Role = "" // the program wrote it
+	}
+	switch d.speak(&n, m.Role, raw); n.kind {
+	case kindHidden:
 		return n
-	case m.Role == "user":
-		n.kind = kindUser
-	case m.Role == "assistant":
-		n.kind, n.provider, n.model, n.usage = kindAssistant, string(m.Provider), string(m.Model), readUsage(m.Usage)
-		n.incomplete = bool(m.Generating) || m.Finish == "length"
-	case m.Role == "system":
-		n.kind = kindSystem
-	case m.Role == "tool":
-		n.kind, n.blocks = kindTool, chat.Blocks{chat.ToolResult{Content: notNil(n.blocks)}}
-	default:
-		n.kind, n.blocks = kindHidden, chat.Blocks{d.unknown(raw)}
-		return n
+	case kindTool:
+		n.blocks = chat.Blocks{chat.ToolResult{Content: notNil(n.blocks)}}
 	}
-	for _, f := range append(m.Files, m.Links...) {
-		n.blocks = append(n.blocks, d.unknown(f))
-	}
+	n.blocks = append(n.blocks, d.unknowns(append(m.Files, m.Links...))...)
 	n.failed, n.failure = m.Error != "", string(m.Error)
 	return n
 }
@@ -185,9 +182,7 @@ func chatboxBlocks(source Source, m chatboxMessage) chat.Blocks {
 	if !isNull(m.Browsing) {
 		out = append(out, unknownBlock(source, m.Browsing))
 	}
-	var pieces list
-	_ = pieces.UnmarshalJSON(m.Parts)
-	for _, raw := range pieces {
+	for _, raw := range m.Parts {
 		out = append(out, chatboxPart(source, raw)...)
 	}
 	if m.Reasoning != "" && !hasReasoning(out) {

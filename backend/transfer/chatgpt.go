@@ -1,6 +1,8 @@
 package transfer
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -55,7 +57,7 @@ type gptContent struct {
 	Parts        list            `json:"parts"`
 	Text         str             `json:"text"`
 	Result       str             `json:"result"`
-	Thoughts     json.RawMessage `json:"thoughts"`
+	Thoughts     list            `json:"thoughts"`
 	Content      json.RawMessage `json:"content"`
 	Profile      str             `json:"user_profile"`
 	Instructions str             `json:"user_instructions"`
@@ -69,9 +71,7 @@ func chatgpt(raw json.RawMessage) *draft {
 		d.skip = "Not a ChatGPT conversation."
 		return d
 	}
-	if d.ID = string(c.ConversationID); d.ID == "" {
-		d.ID = string(c.ID)
-	}
+	d.ID = string(cmp.Or(c.ConversationID, c.ID))
 	d.Title, d.CreatedAt, d.UpdatedAt = string(c.Title), d.date(c.CreateTime), d.date(c.UpdateTime)
 	d.Archived, d.Pinned = bool(c.Archived), bool(c.Starred)
 	d.Provider, d.Model, d.leaf = "openai", string(c.Model), string(c.CurrentNode)
@@ -104,14 +104,8 @@ func gptMessageNode(d *draft, raw member, n gptNode, parsed bool) node {
 	m, c := *n.Message, *n.Message.Content
 	m.content = valueOf(message, "content")
 	out.at, out.model = m.CreateTime, string(m.Metadata.Model)
-	switch m.Status {
-	case "in_progress", "finished_partial_completion":
-		out.incomplete = true
-	}
-	switch m.Metadata.Finish.Type {
-	case "interrupted", "max_tokens":
-		out.incomplete = true
-	}
+	out.incomplete = m.Status == "in_progress" || m.Status == "finished_partial_completion" ||
+		m.Metadata.Finish.Type == "interrupted" || m.Metadata.Finish.Type == "max_tokens"
 	out.failed = c.Type == "system_error"
 	if out.failed {
 		out.failure = string(c.Text)
@@ -134,9 +128,7 @@ func gptMessageNode(d *draft, raw member, n gptNode, parsed bool) node {
 // gptVisible returns the role of a message and its visible content.
 func gptVisible(d *draft, key string, m gptMessage, c gptContent) (kind, chat.Blocks) {
 	blocks := gptBlocks(d, m, c)
-	for _, a := range m.Metadata.Attached {
-		blocks = append(blocks, d.unknown(a))
-	}
+	blocks = append(blocks, d.unknowns(m.Metadata.Attached)...)
 	switch m.Author.Role {
 	case "user":
 		return kindUser, blocks
@@ -177,14 +169,11 @@ func gptBlocks(d *draft, m gptMessage, c gptContent) chat.Blocks {
 	case "execution_output", "system_error":
 		return texts(string(c.Text))
 	case "tether_browsing_display":
-		if c.Result != "" {
-			return texts(string(c.Result))
-		}
-		return nil
+		return texts(string(c.Result))
 	case "tether_quote":
 		return append(texts(string(c.Text)), d.unknown(m.content))
 	case "thoughts", "reasoning_recap":
-		return chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: allThoughts(c), Raw: append(json.RawMessage(nil), m.content...)}}
+		return chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: allThoughts(c), Raw: bytes.Clone(m.content)}}
 	}
 	return chat.Blocks{d.unknown(m.content)}
 }
@@ -192,9 +181,7 @@ func gptBlocks(d *draft, m gptMessage, c gptContent) chat.Blocks {
 // allThoughts is the text of the reasoning: each thought's heading and text, or the recap.
 func allThoughts(c gptContent) string {
 	var pieces []string
-	var thoughts list
-	_ = thoughts.UnmarshalJSON(c.Thoughts)
-	for _, raw := range thoughts {
+	for _, raw := range c.Thoughts {
 		var t struct {
 			Summary str `json:"summary"`
 			Content str `json:"content"`
@@ -226,19 +213,12 @@ func gptParts(d *draft, m gptMessage, c gptContent) chat.Blocks {
 		}
 		out = append(out, d.unknown(raw))
 	}
-	if text, ok := firstText(out); ok && len(m.Metadata.Citations) > 0 {
-		t := out[text].(chat.Text)
-		t.Annotations = m.Metadata.Citations
-		out[text] = t
-	}
-	return out
-}
-
-func firstText(bs chat.Blocks) (int, bool) {
-	for i, b := range bs {
-		if _, ok := b.(chat.Text); ok {
-			return i, true
+	for i, b := range out {
+		if text, ok := b.(chat.Text); ok && len(m.Metadata.Citations) > 0 {
+			text.Annotations = m.Metadata.Citations
+			out[i] = text
+			break
 		}
 	}
-	return 0, false
+	return out
 }

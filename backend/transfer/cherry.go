@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -86,7 +87,7 @@ func (r *run) cherryFile(in Input, from io.Reader) error {
 	s, at := newScanner(from, MaxEntryBytes), 0
 	take := func(_ int, e element) error {
 		at++
-		return r.entry(at-1, e, f.topic)
+		return r.element(at-1, e, entry(f.topic))
 	}
 	return r.objects(s, func(key string) (bool, error) {
 		first, err := s.peek()
@@ -116,8 +117,8 @@ func (f *cherryFile) index(s *scanner, key string) (bool, error) {
 	switch key {
 	case "localStorage":
 		e, err := s.value()
-		if raw, _, reason := elementJSON(e); err == nil && !e.torn && reason == "" {
-			f.names(raw)
+		if e.check(); err == nil && !e.torn && e.reason == "" {
+			f.names(e.raw)
 		}
 		return true, err
 	case "indexedDB":
@@ -126,12 +127,12 @@ func (f *cherryFile) index(s *scanner, key string) (bool, error) {
 				return false, nil
 			}
 			return true, s.list(func(_ int, e element) error {
-				raw, _, reason := elementJSON(e)
+				end := e.offset + int64(len(e.raw))
 				var block struct {
 					ID str `json:"id"`
 				}
-				if reason == "" && !e.torn && json.Unmarshal(raw, &block) == nil && len(f.blocks) < MaxCherryBlocks {
-					f.blocks[string(block.ID)] = cherryBlock{at: byteRange{e.offset, e.offset + int64(len(e.raw))}}
+				if e.check(); e.reason == "" && json.Unmarshal(e.raw, &block) == nil && len(f.blocks) < MaxCherryBlocks {
+					f.blocks[string(block.ID)] = cherryBlock{at: byteRange{e.offset, end}}
 				}
 				return nil
 			})
@@ -145,7 +146,7 @@ func (f *cherryFile) names(storage json.RawMessage) {
 	var store struct {
 		Persist str `json:"persist:cherry-studio"`
 	}
-	var slices struct {
+	var state struct {
 		Assistants str `json:"assistants"`
 	}
 	var settings struct {
@@ -153,8 +154,8 @@ func (f *cherryFile) names(storage json.RawMessage) {
 		Assistants []*cherryAssistant `json:"assistants"`
 	}
 	_ = json.Unmarshal(storage, &store) // unexpected fields are left empty
-	_ = json.Unmarshal([]byte(store.Persist), &slices)
-	_ = json.Unmarshal([]byte(slices.Assistants), &settings)
+	_ = json.Unmarshal([]byte(store.Persist), &state)
+	_ = json.Unmarshal([]byte(state.Assistants), &settings)
 	for _, a := range append([]*cherryAssistant{settings.Default}, settings.Assistants...) {
 		if a == nil {
 			continue
@@ -185,11 +186,11 @@ func (f *cherryFile) block(id string) (raw json.RawMessage, notice string) {
 		return nil, noticeBlock
 	}
 	f.blocks[id] = cherryBlock{b.at, true}
-	fixed, _, reason := elementJSON(element{raw: raw})
-	if reason != "" {
+	e := element{raw: raw}
+	if e.check(); e.reason != "" {
 		return nil, noticeBlock
 	}
-	return fixed, ""
+	return e.raw, ""
 }
 
 type cherryMessage struct {
@@ -222,7 +223,7 @@ func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 		ID       str             `json:"id"`
 		Key      str             `json:"key"`
 		Value    json.RawMessage `json:"value"`
-		Messages json.RawMessage `json:"messages"`
+		Messages list            `json:"messages"`
 	}
 	_ = json.Unmarshal(raw, &t) // unexpected fields are left empty
 	if strings.HasPrefix(string(t.Key), "topic:") {
@@ -230,8 +231,7 @@ func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 	} else if t.Key != "" {
 		return nil // a picture or a setting of the first version
 	}
-	var messages list
-	if _ = messages.UnmarshalJSON(t.Messages); messages == nil {
+	if t.Messages == nil {
 		d.skip = "Not a Cherry Studio topic: it has no list of messages."
 		return []*draft{d}
 	}
@@ -244,7 +244,7 @@ func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 		d.notice(noticeShared, 1)
 	}
 	d.CreatedAt, d.UpdatedAt = d.date(info.Created), d.date(info.Updated)
-	f.add(d, messages)
+	f.add(d, t.Messages)
 	return []*draft{d}
 }
 
@@ -254,8 +254,9 @@ func (f *cherryFile) add(d *draft, messages list) {
 	for _, raw := range messages {
 		var m cherryMessage
 		if json.Unmarshal(raw, &m) != nil {
-			d.add(node{parent: d.leaf, kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}})
-			d.leaf = d.last().key
+			n := d.hidden(raw)
+			n.parent = d.leaf
+			d.leaf = d.add(n)
 			continue
 		}
 		if m.Type == "clear" { // where the user cleared the context
@@ -288,7 +289,7 @@ func (f *cherryFile) add(d *draft, messages list) {
 }
 
 func (f *cherryFile) node(d *draft, m cherryMessage, raw json.RawMessage) node {
-	n := node{key: string(m.ID), at: m.Created}
+	n := node{key: string(m.ID), at: m.Created, model: string(m.ModelID), usage: readUsage(m.Usage)}
 	if m.Thought != "" {
 		n.blocks = append(n.blocks, chat.Reasoning{Provider: string(d.Source), Summary: string(m.Thought)})
 	}
@@ -303,31 +304,19 @@ func (f *cherryFile) node(d *draft, m cherryMessage, raw json.RawMessage) node {
 			d.notice(notice, 1)
 		}
 	}
-	switch m.Role {
-	case "user":
-		n.kind = kindUser
-	case "assistant":
-		n.kind, n.model, n.usage = kindAssistant, string(m.ModelID), readUsage(m.Usage)
-		var model struct {
-			ID       str `json:"id"`
-			Provider str `json:"provider"`
-		}
-		if json.Unmarshal(m.Model, &model) == nil && model.ID != "" {
-			n.model, n.provider = string(model.ID), string(model.Provider)
-		}
-		switch m.Status {
-		case "error":
-			n.failed = true
-		case "paused", "pending", "processing", "searching":
-			n.incomplete = true
-		}
-		if n.failed && n.failure == "" {
-			n.failure = errorText(m.Error)
-		}
-	case "system":
-		n.kind = kindSystem
-	default:
-		n.kind, n.blocks = kindHidden, chat.Blocks{d.unknown(raw)}
+	if d.speak(&n, m.Role, raw); n.kind != kindAssistant {
+		return n
+	}
+	var model struct {
+		ID       str `json:"id"`
+		Provider str `json:"provider"`
+	}
+	if json.Unmarshal(m.Model, &model) == nil && model.ID != "" {
+		n.model, n.provider = string(model.ID), string(model.Provider)
+	}
+	n.incomplete = slices.Contains([]str{"paused", "pending", "processing", "searching"}, m.Status)
+	if n.failed = n.failed || m.Status == "error"; n.failed && n.failure == "" {
+		n.failure = errorText(m.Error)
 	}
 	return n
 }

@@ -25,7 +25,7 @@ type claudeConversation struct {
 	Project   struct {
 		Name str `json:"name"`
 	} `json:"project"`
-	Messages json.RawMessage `json:"chat_messages"`
+	Messages list `json:"chat_messages"`
 }
 
 type claudeMessage struct {
@@ -46,23 +46,21 @@ type claudeMessage struct {
 func claude(raw json.RawMessage) *draft {
 	d := newDraft(SourceClaude)
 	var c claudeConversation
-	if err := json.Unmarshal(raw, &c); err != nil && isNull(c.Messages) {
+	if err := json.Unmarshal(raw, &c); err != nil && c.Messages == nil {
 		d.skip = "Not a Claude.ai conversation."
 		return d
 	}
 	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.UUID), string(c.Name), d.date(c.CreatedAt), d.date(c.UpdatedAt)
 	d.Provider, d.Model, d.leaf = "anthropic", string(c.Model), string(c.Leaf)
 	d.Pinned, d.Archived, d.Folder = bool(c.Starred), bool(c.Archived), string(c.Project.Name)
-	var messages list
-	_ = messages.UnmarshalJSON(c.Messages)
-	if isNull(c.Messages) {
+	if c.Messages == nil {
 		d.skip = "It has no list of messages."
 		return d
 	}
-	for _, raw := range messages {
+	for _, raw := range c.Messages {
 		var m claudeMessage
 		if json.Unmarshal(raw, &m) != nil {
-			d.follow(node{kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}})
+			d.follow(d.hidden(raw))
 			continue
 		}
 		d.place(claudeNode(d, raw, m), m.Parent, noParentClaude)
@@ -95,17 +93,8 @@ func claudeNode(d *draft, raw json.RawMessage, m claudeMessage) node {
 	for _, a := range m.Attachments {
 		n.blocks = append(n.blocks, claudeAttachment(d, a))
 	}
-	for _, f := range m.Files {
-		n.blocks = append(n.blocks, d.unknown(f))
-	}
-	switch m.Sender {
-	case "human":
-		n.kind = kindUser
-	case "assistant":
-		n.kind = kindAssistant
-	default:
-		n.kind, n.blocks = kindHidden, chat.Blocks{d.unknown(raw)}
-	}
+	n.blocks = append(n.blocks, d.unknowns(m.Files)...)
+	d.speak(&n, m.Sender, raw)
 	return n
 }
 
@@ -115,8 +104,6 @@ func claudeAttachment(d *draft, raw json.RawMessage) chat.Block {
 		Type    str `json:"file_type"`
 		Content str `json:"extracted_content"`
 	}
-	if json.Unmarshal(raw, &a) != nil || a.Content == "" {
-		return d.unknown(raw)
-	}
-	return document(string(a.Name), string(a.Type), string(a.Content))
+	_ = json.Unmarshal(raw, &a) // unexpected fields are left empty
+	return d.attached(a.Name, a.Type, a.Content, raw)
 }

@@ -78,7 +78,7 @@ func newClaudeCode(name string) builder {
 	return &claudeCode{main: newDraft(SourceClaudeCode), file: strings.TrimSuffix(base, path.Ext(base)), summaries: map[string]string{}, uuids: map[string]bool{}}
 }
 
-func (b *claudeCode) line(raw json.RawMessage) string {
+func (b *claudeCode) add(raw json.RawMessage) string {
 	var l codeLine
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return "Not a line of a session."
@@ -106,7 +106,7 @@ func (b *claudeCode) line(raw json.RawMessage) string {
 			b.main.notice("Lines of the type "+display.Shorten(string(l.Type), 60)+" are not messages; they were left out.", 1)
 			return ""
 		}
-		b.append(l, node{kind: kindHidden, blocks: chat.Blocks{b.main.unknown(raw)}})
+		b.append(l, b.main.hidden(raw))
 	}
 	return ""
 }
@@ -128,7 +128,7 @@ func (b *claudeCode) append(l codeLine, n node) *codeNode {
 // attachment adds what the program attached to the conversation. A prompt typed while the model worked exists only as
 // an attachment.
 func (b *claudeCode) attachment(l codeLine, raw json.RawMessage) {
-	n := node{kind: kindHidden, blocks: chat.Blocks{b.main.unknown(raw)}}
+	n := b.main.hidden(raw)
 	a := l.Attachment
 	if prompt := parts(SourceClaudeCode, a.Prompt); a.Type == "queued_command" && (a.Mode == "" || a.Mode == "prompt") && len(prompt) > 0 {
 		n = node{kind: kindUser, blocks: prompt}
@@ -139,13 +139,13 @@ func (b *claudeCode) attachment(l codeLine, raw json.RawMessage) {
 func (b *claudeCode) message(l codeLine, raw json.RawMessage) {
 	var m codeMessage
 	if json.Unmarshal(l.Message, &m) != nil {
-		b.append(l, node{kind: kindHidden, blocks: chat.Blocks{b.main.unknown(raw)}})
+		b.append(l, b.main.hidden(raw))
 		return
 	}
 	n := node{blocks: parts(SourceClaudeCode, m.Content), provider: "anthropic"}
 	switch {
 	case bool(l.Meta) || bool(l.Compacted):
-		n.kind, n.blocks = kindHidden, chat.Blocks{b.main.unknown(raw)}
+		n = b.main.hidden(raw)
 		if l.Compacted {
 			b.main.notice("The program replaced earlier messages with a summary; the summary is kept, but not shown.", 1)
 		}

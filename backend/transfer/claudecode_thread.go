@@ -1,10 +1,6 @@
 package transfer
 
-import (
-	"strconv"
-
-	"contextinfinity/backend/chat"
-)
+import "contextinfinity/backend/chat"
 
 // codeThread puts the lines of one conversation of Claude Code into turns.
 //
@@ -15,51 +11,27 @@ import (
 // belongs to its turn, in the order in which it was written.
 type codeThread struct {
 	nodes    []codeNode
-	parent   []int // of each line; -1: none
-	turn     []int // the last prompt up to each line, inclusive; -1: none yet
-	position []int // the last visible or compaction line up to each line; -1: none
+	at       map[string]int // the line of each key
+	parent   []int          // of each line; -1: none
+	turn     []int          // the last prompt up to each line, inclusive; -1: none yet
+	position []int          // the last visible or compaction line up to each line; -1: none
 }
 
 // thread adds lines, in file order, to a draft.
 func thread(d *draft, lines []codeNode) {
-	t := codeThread{nodes: deduplicate(d, lines)}
+	var t codeThread
+	t.nodes, t.at = unique(d, lines, func(n *codeNode) *node { return &n.node }, sameContent)
 	t.link()
 	t.walk()
 	t.emit(d)
 }
 
-// deduplicate gives every line a unique key, and drops repetitions.
-func deduplicate(d *draft, lines []codeNode) []codeNode {
-	out := make([]codeNode, 0, len(lines))
-	at, copies := make(map[string]int, len(lines)), map[string]int{}
-	for _, n := range lines {
-		first, taken := at[n.key]
-		if taken && sameContent(n.node, out[first].node) {
-			d.notice(noticeRepeated, 1)
-			continue
-		}
-		if taken {
-			d.notice(noticeSameKey, 1)
-			key := n.key
-			for taken {
-				copies[key]++
-				n.key = key + "#" + strconv.Itoa(copies[key]+1)
-				_, taken = at[n.key]
-			}
-		}
-		at[n.key] = len(out)
-		out = append(out, n)
-	}
-	return out
-}
-
 // link finds the parent of each line. A missing parent was only in the program's memory and never written: the
 // conversation then continues after the previous line.
 func (t *codeThread) link() {
-	at, calls := make(map[string]int, len(t.nodes)), map[string]int{}
+	calls := map[string]int{}
 	threaded := true
 	for i, n := range t.nodes {
-		at[n.key] = i
 		threaded = threaded && (i == 0 || n.kind < kindAssistant || n.parent != "")
 		for _, b := range n.blocks {
 			if call, ok := b.(chat.ToolUse); ok {
@@ -70,9 +42,9 @@ func (t *codeThread) link() {
 	t.parent = make([]int, len(t.nodes))
 	unwritten := map[string]int{}
 	for i, n := range t.nodes {
-		p, ok := at[n.parent]
+		p, ok := t.at[n.parent]
 		if !ok || p == i {
-			p, ok = at[n.logical]
+			p, ok = t.at[n.logical]
 		}
 		if !ok || p == i {
 			p, ok = unwritten[n.parent]
@@ -88,7 +60,7 @@ func (t *codeThread) link() {
 			p = i - 1
 		}
 		if t.parent[i] = p; n.parent != "" {
-			if _, written := at[n.parent]; !written {
+			if _, written := t.at[n.parent]; !written {
 				unwritten[n.parent] = p
 			}
 		}

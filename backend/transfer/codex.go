@@ -42,9 +42,9 @@ type codex struct {
 	hasMessage bool // the items contain a message
 }
 
-func newCodex() builder { return &codex{d: newDraft(SourceCodex)} }
+func newCodex(string) builder { return &codex{d: newDraft(SourceCodex)} }
 
-func (b *codex) line(raw json.RawMessage) string {
+func (b *codex) add(raw json.RawMessage) string {
 	var l codexLine
 	var p codexPayload
 	if json.Unmarshal(raw, &l) != nil {
@@ -69,13 +69,13 @@ func (b *codex) line(raw json.RawMessage) string {
 		b.event(l, p)
 	case l.Type == "compacted":
 		b.d.notice("The program replaced earlier messages with a summary; the summary is kept, but not shown.", 1)
-		b.d.follow(node{kind: kindHidden, at: l.Timestamp, blocks: chat.Blocks{b.d.unknown(raw)}})
+		b.hide(l, raw)
 	case l.Type == "response_item" || isNull(l.Payload) && l.Type != "":
 		b.item(l, p, payload)
 	case l.Type == "":
 		b.d.notice("Lines without a type are not messages; they were left out.", 1)
 	default:
-		b.d.follow(node{kind: kindHidden, at: l.Timestamp, blocks: chat.Blocks{b.d.unknown(raw)}})
+		b.hide(l, raw)
 	}
 	return ""
 }
@@ -91,21 +91,28 @@ func (b *codex) meta(l codexLine, p codexPayload) {
 	}
 }
 
+// hide adds a line that is not shown.
+func (b *codex) hide(l codexLine, raw json.RawMessage) {
+	n := b.d.hidden(raw)
+	n.at = l.Timestamp
+	b.d.follow(n)
+}
+
 // item adds a response item.
 func (b *codex) item(l codexLine, p codexPayload, raw json.RawMessage) {
 	n := node{at: l.Timestamp, kind: kindAssistant, model: b.model, provider: b.d.Provider, blocks: parts(b.d.Source, raw)}
 	switch {
 	case p.Type != "message":
 		if strings.HasSuffix(string(p.Type), "_output") {
-			n.kind, n.model = kindTool, ""
+			n.kind = kindTool
 		}
 	case p.Role == "user" && codexContext(n.blocks), p.Role == "developer":
-		n = node{at: n.at, kind: kindHidden, blocks: chat.Blocks{b.d.unknown(raw)}}
+		n.kind, n.blocks = kindHidden, b.d.hidden(raw).blocks
 	case p.Role == "user":
 		b.hasMessage = true
-		n.kind, n.model, n.provider = kindUser, "", ""
+		n.kind = kindUser
 	case p.Role == "system":
-		n = node{at: n.at, kind: kindSystem, blocks: n.blocks}
+		n.kind = kindSystem
 	default:
 		b.hasMessage = true
 	}

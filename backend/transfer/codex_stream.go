@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -64,7 +65,7 @@ func (b *codex) stream(l codexLine, raw json.RawMessage) string {
 	case "turn.failed", "error":
 		b.d.follow(node{kind: kindAssistant, at: l.Timestamp, failed: true, failure: string(s.Error.Message + s.Message), blocks: chat.Blocks{b.d.unknown(raw)}})
 	default:
-		b.d.follow(node{kind: kindHidden, at: l.Timestamp, blocks: chat.Blocks{b.d.unknown(raw)}})
+		b.hide(l, raw)
 	}
 	return ""
 }
@@ -78,14 +79,15 @@ func (b *codex) streamItem(l codexLine, raw json.RawMessage) {
 		b.hasMessage = true
 		n.blocks = texts(string(item.Text))
 	case "reasoning":
-		n.blocks = chat.Blocks{chat.Reasoning{Provider: string(b.d.Source), Summary: string(item.Text), Raw: append(json.RawMessage(nil), raw...)}}
+		n.blocks = chat.Blocks{chat.Reasoning{Provider: string(b.d.Source), Summary: string(item.Text), Raw: bytes.Clone(raw)}}
 	case "command_execution":
 		input, _ := chat.MarshalJSON(map[string]string{"command": string(item.Command)})
 		n.blocks = b.streamCall(item, "shell", input, item.Output)
 	case "mcp_tool_call":
 		n.blocks = b.streamCall(item, string(item.Server)+"."+string(item.Tool), item.Arguments, item.Result)
 	default:
-		n.kind, n.blocks = kindHidden, chat.Blocks{b.d.unknown(raw)}
+		b.hide(l, raw)
+		return
 	}
 	b.d.follow(n)
 }

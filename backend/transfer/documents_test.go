@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -118,31 +117,12 @@ func zipped(t *testing.T, name, text string) string {
 	return out.String()
 }
 
-// TestUTF16FileReadsAnywhere: each range of the file gives the same range of the text, even if surrogate pairs cross
-// the boundaries of blocks or are incomplete.
-func TestUTF16FileReadsAnywhere(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2)) // #nosec G404 -- the same on every run
-	var units []byte
-	for range 3 * utf16Block / 2 {
-		unit := [...]uint16{'a', 0xE9, 0x4E2D, 0xD83C, 0xDF0D, 0xFEFF}[r.IntN(6)]
-		units = binary.LittleEndian.AppendUint16(units, unit)
-	}
-	want := utf8Of(units, binary.LittleEndian)
-	f, err := newUTF16File(t.Context(), bytes.NewReader(units), int64(len(units)), binary.LittleEndian)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
-	if err != nil || !bytes.Equal(all, want) {
-		t.Fatalf("%d bytes of %d: %v", len(all), len(want), err)
-	}
-	for range 200 {
-		from := r.IntN(len(want))
-		part := make([]byte, r.IntN(5000))
-		n, _ := f.ReadAt(part, int64(from))
-		if !bytes.Equal(part[:n], want[from:min(len(want), from+len(part))]) {
-			t.Fatalf("another text from %d on", from)
-		}
+// TestUTF16IsBounded: UTF-16 is converted in memory, so a file over the limit of a conversation is refused.
+func TestUTF16IsBounded(t *testing.T) {
+	in := Input{Name: "x.json", Size: MaxEntryBytes + 2, Data: strings.NewReader("[\x00{\x00")}
+	_, err := Read(t.Context(), in, Options{}, nil)
+	if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), "256 MiB") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -117,7 +117,7 @@ func FuzzRepair(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		fixed, _ := repair(append([]byte(nil), raw...))
 		e := element{raw: append([]byte(nil), raw...)}
-		if _, _, reason := elementJSON(e); reason != "" {
+		if e.check(); e.reason != "" {
 			return
 		}
 		for _, b := range parts("test", fixed) {

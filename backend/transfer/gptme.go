@@ -43,7 +43,7 @@ func newGptme(name string) *gptme {
 
 func (g *gptme) drafts() []*draft { return []*draft{g.d} }
 
-func (g *gptme) line(raw json.RawMessage) string {
+func (g *gptme) add(raw json.RawMessage) string {
 	var m gptmeLine
 	if json.Unmarshal(raw, &m) != nil || m.Role == "" {
 		return "It does not name a speaker."
@@ -75,9 +75,7 @@ func (g *gptme) line(raw json.RawMessage) string {
 	if bool(m.Hide) && n.kind == kindSystem && g.userSeen {
 		n.kind, n.blocks = kindHidden, chat.Blocks{g.d.unknown(raw)}
 	}
-	for _, f := range m.Files {
-		n.blocks = append(n.blocks, g.d.unknown(f))
-	}
+	n.blocks = append(n.blocks, g.d.unknowns(m.Files)...)
 	g.d.follow(n)
 	return ""
 }
@@ -211,5 +209,5 @@ func (r *run) gptme(in Input, from io.Reader) error {
 		r.notice(noticeView, 1)
 		return nil
 	}
-	return r.lines(in, from, newGptme(in.Name))
+	return r.collect(in, newLineReader(from), newGptme(in.Name))
 }

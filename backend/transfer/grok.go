@@ -18,7 +18,7 @@ type grokConversation struct {
 		Modified json.RawMessage `json:"modify_time"`
 		Starred  truth           `json:"starred"`
 	} `json:"conversation"`
-	Responses json.RawMessage `json:"responses"`
+	Responses list `json:"responses"`
 }
 
 type grokResponse struct {
@@ -37,22 +37,20 @@ type grokResponse struct {
 func grok(raw json.RawMessage) *draft {
 	d := newDraft(SourceGrok)
 	var c grokConversation
-	if json.Unmarshal(raw, &c) != nil || isNull(c.Responses) {
+	if json.Unmarshal(raw, &c) != nil || c.Responses == nil {
 		d.skip = "Not a Grok conversation: it has no list of messages."
 		return d
 	}
 	info := c.Conversation
 	d.ID, d.Title, d.Pinned, d.Provider = string(info.ID), string(info.Title), bool(info.Starred), "xai"
 	d.CreatedAt, d.UpdatedAt = d.date(grokMoment(info.Created)), d.date(grokMoment(info.Modified))
-	var responses list
-	_ = responses.UnmarshalJSON(c.Responses)
-	for _, raw := range responses {
+	for _, raw := range c.Responses {
 		var entry struct {
 			Response json.RawMessage `json:"response"`
 		}
 		var m grokResponse
 		if json.Unmarshal(raw, &entry) != nil || isNull(entry.Response) || json.Unmarshal(entry.Response, &m) != nil || m.Sender == "" {
-			d.follow(node{kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}})
+			d.follow(d.hidden(raw))
 			continue
 		}
 		d.place(grokNode(d, m), m.Parent, "")
@@ -63,15 +61,13 @@ func grok(raw json.RawMessage) *draft {
 func grokNode(d *draft, m grokResponse) node {
 	n := node{key: string(m.ID), at: grokMoment(m.Created), kind: kindAssistant, provider: "xai", model: string(m.Model), incomplete: bool(m.Partial)}
 	if strings.EqualFold(string(m.Sender), "human") {
-		n.kind, n.provider, n.model, n.incomplete = kindUser, "", "", false
+		n.kind = kindUser
 	}
 	if m.Thinking != "" {
 		n.blocks = append(n.blocks, chat.Reasoning{Provider: string(d.Source), Summary: string(m.Thinking)})
 	}
 	n.blocks = append(n.blocks, parts(d.Source, m.Message)...)
-	for _, f := range m.Files {
-		n.blocks = append(n.blocks, d.unknown(f))
-	}
+	n.blocks = append(n.blocks, d.unknowns(m.Files)...)
 	return n
 }
 
@@ -93,7 +89,7 @@ func grokMoment(raw json.RawMessage) moment {
 }
 
 // grokFile reads the conversations of every account export in a file: objects with a list as a member.
-func (r *run) grokFile(from io.Reader) error {
+func (r *run) grokFile(_ Input, from io.Reader) error {
 	s := newScanner(from, MaxEntryBytes)
 	found, at := false, 0
 	err := r.objects(s, func(key string) (bool, error) {
@@ -103,7 +99,7 @@ func (r *run) grokFile(from io.Reader) error {
 		found = true
 		return true, s.list(func(_ int, e element) error {
 			at++
-			return r.element(at-1, e, grok)
+			return r.element(at-1, e, entry(one(grok)))
 		})
 	})
 	if !found && err == nil && !r.report.Truncated {

@@ -26,7 +26,8 @@ func headFrom(open func() (io.Reader, error)) ([]byte, error) {
 	}
 	isComplete := len(head) < HeadBytes
 	if order := utf16Order(head); order != nil {
-		return utf8Of(head, order), err
+		text, _ := order.NewDecoder().Bytes(head) // a character that is cut is replaced
+		return text, err
 	}
 	if g := inspectHead(head); isComplete || err != nil || g.objects == 0 {
 		return head, err
@@ -59,35 +60,24 @@ const (
 func outline(from io.Reader) ([]byte, error) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	out := make([]byte, 0, HeadBytes)
-	depth, length, inString, escaped := 0, 0, false, false
+	var l lexer
+	length := 0 // of the current string
 	for len(out) < HeadBytes {
 		b, err := r.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
 			return out, err
 		}
-		keep := depth <= outlineDepth
-		switch {
-		case escaped:
-			escaped = false
-		case inString && b == '\\':
-			escaped = true
-		case b == '"':
-			inString, length = !inString, 0
-		case inString:
-		case b == '{' || b == '[':
-			depth++
-		case b == '}' || b == ']':
-			depth--
-			keep = depth <= outlineDepth
-		}
-		if inString {
+		before := l.depth
+		if l.take(b); !l.inString {
+			length = 0
+		} else {
 			length++
-			keep = keep && length <= outlineText && !(length == outlineText && escaped)
 		}
-		if keep {
+		isLong := length > outlineText || length == outlineText && l.escaped
+		if min(before, l.depth) <= outlineDepth && !isLong {
 			out = append(out, b)
 		}
 	}

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
@@ -55,9 +56,7 @@ func libreChat(raw json.RawMessage) *draft {
 	}
 	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.ID), string(c.Title), d.date(c.CreatedAt), d.date(c.UpdatedAt)
 	d.Provider, d.Model, d.Archived = string(c.Endpoint), string(c.Options.Model), bool(c.Archived)
-	if d.SystemPrompt = string(c.Options.Prompt); d.SystemPrompt == "" {
-		d.SystemPrompt = string(c.Options.System)
-	}
+	d.SystemPrompt = string(cmp.Or(c.Options.Prompt, c.Options.System))
 	messages := c.Messages
 	if len(messages) == 0 {
 		messages = c.Tree
@@ -102,7 +101,7 @@ func (d *draft) libreNode(m libreMessage) node {
 		incomplete: bool(m.Unfinished) || m.Finish == "length", failed: bool(m.Error),
 	}
 	if m.User || m.Sender == "User" {
-		n.kind, n.model, n.provider = kindUser, "", ""
+		n.kind = kindUser
 	}
 	n.blocks = parts(d.Source, m.Content)
 	if n.blocks.RenderedText() == "" {
@@ -117,11 +116,8 @@ func (d *draft) libreNode(m libreMessage) node {
 			Type str `json:"type"`
 			Text str `json:"text"`
 		}
-		if json.Unmarshal(raw, &f) == nil && f.Text != "" {
-			n.blocks = append(n.blocks, document(string(f.Name), string(f.Type), string(f.Text)))
-		} else {
-			n.blocks = append(n.blocks, d.unknown(raw))
-		}
+		_ = json.Unmarshal(raw, &f) // unexpected fields are left empty
+		n.blocks = append(n.blocks, d.attached(f.Name, f.Type, f.Text, raw))
 	}
 	return n
 }

@@ -5,7 +5,8 @@ package transfer
 const (
 	// MaxFileBytes limits a file, and the unpacked size of an archive.
 	MaxFileBytes int64 = 16 << 30
-	// MaxEntryBytes limits one conversation in its file: an element of an array, or a file that is one conversation.
+	// MaxEntryBytes limits what is held in memory: one conversation in its file (an element of an array, or a file that
+	// is one conversation), and a file in UTF-16.
 	MaxEntryBytes = 256 << 20
 	// MaxLineBytes limits a line of a line-based file.
 	MaxLineBytes = 64 << 20

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // plainMessage is a message as written by programs without a format of their own.
@@ -38,12 +39,7 @@ type plainMessage struct {
 // conversation is the name of a line's conversation.
 func (m plainMessage) conversation() string {
 	name, _ := textOf(m.Conversation)
-	for _, s := range []string{string(m.Conv), name, string(m.ConvID), string(m.Session)} {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
+	return string(cmp.Or(m.Conv, str(name), m.ConvID, m.Session))
 }
 
 // plainNode converts a message by its role. ok is false if the message names no speaker, or is not a message at all.
@@ -73,25 +69,18 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 			n.blocks = append(n.blocks, unknownBlock(source, c))
 		}
 	}
-	switch strings.ToLower(strings.TrimSpace(string(role))) {
-	case "":
-		return n, m, false
-	case "user", "human":
-		n.kind, n.model, n.name = kindUser, "", string(m.Name)
-		if allResults(n.blocks) {
+	switch n.kind = kindOf(role); n.kind {
+	case kindUser:
+		if n.name = string(m.Name); allResults(n.blocks) {
 			n.kind, n.name = kindTool, ""
 		}
-	case "assistant", "ai", "bot", "model":
-		n.kind = kindAssistant
-	case "system", "developer":
-		n.kind = kindSystem
-	case "tool", "function":
-		n.kind, n.blocks = kindTool, chat.Blocks{chat.ToolResult{ToolUseID: string(m.ToolCallID), Content: notNil(n.blocks)}}
-	default: // a person, unless other messages have known roles
+	case kindTool:
+		n.blocks = chat.Blocks{chat.ToolResult{ToolUseID: string(m.ToolCallID), Content: notNil(n.blocks)}}
+	case kindHidden: // a person, unless other messages have known roles
 		n.kind, n.name = kindUser, string(role)
 		m.unknownRole = m.Role != ""
 	}
-	return n, m, true
+	return n, m, strings.TrimSpace(string(role)) != ""
 }
 
 const noticeRole = "A message has an unknown role; it was kept but is not shown."
@@ -152,46 +141,28 @@ func (r *run) messages(in Input, from io.Reader) error {
 	if err != nil {
 		return unreadable(in.Name, err)
 	}
-	g := inspectHead(head)
-	if g.has("messages") {
-		return r.elements(from, conversationObject)
-	}
-	if in.Size > MaxEntryBytes {
-		return tooLarge(in.Name, MaxEntryBytes)
-	}
-	p := newPlain(SourceMessages, "")
 	s := newScanner(from, MaxEntryBytes)
-	for i, document := 0, 0; ; i++ {
-		e, err := s.next()
-		if s.document != document { // another list is another conversation
-			document = s.document
-			if err := r.take(p.done(), i, 0); err != nil {
-				return err
-			}
-			p = newPlain(SourceMessages, "")
-		}
-		if err != nil {
-			r.reportUnexpected(i, s)
-			if failed := r.ended(err, e.offset); failed != nil {
-				return failed
-			}
-			break
-		}
-		raw, fixed, reason := elementJSON(e)
-		if e.torn {
-			r.torn(e.offset)
-			reason = "The file ends inside it."
-		}
-		if reason == "" {
-			p.d.repaired.add(fixed)
-			reason = p.take(raw)
-		}
-		if reason != "" {
-			r.skip(SkippedRow{Index: i, Offset: e.offset, Reason: reason})
-		}
+	if inspectHead(head).has("messages") {
+		return r.each(s, entry(one(conversationObject)))
 	}
-	return r.take(p.done(), 0, 0)
+	return r.collect(in, s, &messageLists{s: s, lists: []*plain{newPlain(SourceMessages, "")}})
 }
+
+// messageLists collects messages: each list of the file is a conversation.
+type messageLists struct {
+	s        *scanner
+	document int // of s, in which the last list is
+	lists    []*plain
+}
+
+func (l *messageLists) add(raw json.RawMessage) string {
+	if l.s.document != l.document {
+		l.document, l.lists = l.s.document, append(l.lists, newPlain(SourceMessages, ""))
+	}
+	return l.lists[len(l.lists)-1].add(raw)
+}
+
+func (l *messageLists) drafts() []*draft { return lists.Map(l.lists, (*plain).done) }
 
 // conversationObject parses an object with a list of messages.
 func conversationObject(raw json.RawMessage) *draft {
@@ -204,30 +175,24 @@ func conversationObject(raw json.RawMessage) *draft {
 		System    json.RawMessage `json:"system"`
 		CreatedAt moment          `json:"created_at"`
 		UpdatedAt moment          `json:"updated_at"`
-		Messages  json.RawMessage `json:"messages"`
+		Messages  list            `json:"messages"`
 	}
 	p := newPlain(SourceMessages, "")
 	if json.Unmarshal(raw, &c) != nil {
 		p.d.skip = "Not a conversation: it has no list of messages."
 		return p.d
 	}
-	if p.d.ID = string(c.ID); p.d.ID == "" {
-		p.d.ID = string(c.ConvID)
-	}
-	if p.d.Title = string(c.Title); p.d.Title == "" {
-		p.d.Title = string(c.Name)
-	}
+	p.d.ID, p.d.Title = string(cmp.Or(c.ID, c.ConvID)), string(cmp.Or(c.Title, c.Name))
 	p.d.Model, p.d.CreatedAt, p.d.UpdatedAt = string(c.Model), p.d.date(c.CreatedAt), p.d.date(c.UpdatedAt)
 	p.d.SystemPrompt = parts(SourceMessages, c.System).RenderedText()
-	var messages list
-	if _ = messages.UnmarshalJSON(c.Messages); messages == nil {
+	if c.Messages == nil {
 		p.d.skip = "Not a conversation: its messages are not a list."
 		return p.d
 	}
-	for _, m := range messages {
-		if p.take(m) != "" {
+	for _, m := range c.Messages {
+		if p.add(m) != "" {
 			p.d.notice("A message does not name a speaker; it was kept but is not shown.", 1)
-			p.put(node{kind: kindHidden, blocks: chat.Blocks{p.d.unknown(m)}}, plainMessage{})
+			p.put(p.d.hidden(m), plainMessage{})
 		}
 	}
 	return p.done()

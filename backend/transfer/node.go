@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // kind is the role of a message in a turn.
@@ -24,7 +25,8 @@ const (
 	kindTool                  // continues a turn
 )
 
-// node is a message of the source.
+// node is a message of the source. What concerns an answer (model, usage, how it ended) counts only for kindAssistant
+// and kindTool.
 type node struct {
 	key, parent string // empty parent: a root, unless follows is set
 	follows     bool   // its parent is the previous message
@@ -82,6 +84,44 @@ func (d *draft) unknown(raw json.RawMessage) chat.Block { return unknownBlock(d.
 
 func unknownBlock(source Source, raw json.RawMessage) chat.Block {
 	return chat.Unknown{Provider: string(source), Raw: append([]byte(nil), raw...)}
+}
+
+// unknowns stores each value as an Unknown block.
+func (d *draft) unknowns(raws list) chat.Blocks { return lists.Map(raws, d.unknown) }
+
+// attached is an attachment: a document, if its text is in the export.
+func (d *draft) attached(name, media, text str, raw json.RawMessage) chat.Block {
+	if text == "" {
+		return d.unknown(raw)
+	}
+	return document(string(name), string(media), string(text))
+}
+
+// hidden is a message that is not shown, kept raw.
+func (d *draft) hidden(raw json.RawMessage) node {
+	return node{kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}}
+}
+
+// speak sets the kind of a message by its speaker's role; a message with an unknown role is hidden.
+func (d *draft) speak(n *node, role str, raw json.RawMessage) {
+	if n.kind = kindOf(role); n.kind == kindHidden {
+		n.blocks = d.hidden(raw).blocks
+	}
+}
+
+// kindOf is the kind of the messages of a role, by the names that programs give it; kindHidden for any other.
+func kindOf(role str) kind {
+	switch strings.ToLower(strings.TrimSpace(string(role))) {
+	case "user", "human":
+		return kindUser
+	case "assistant", "ai", "bot", "model":
+		return kindAssistant
+	case "system", "developer":
+		return kindSystem
+	case "tool", "function":
+		return kindTool
+	}
+	return kindHidden
 }
 
 // build creates the conversation: its tree, its turns, its keys.

@@ -26,10 +26,7 @@ func members(raw json.RawMessage) []member {
 		}
 		var m member
 		m.key, i = textAt(raw, i)
-		for raw[i] != ':' {
-			i++
-		}
-		i++
+		i += bytes.IndexByte(raw[i:], ':') + 1
 		for isSpace(raw[i]) {
 			i++
 		}
@@ -45,31 +42,13 @@ func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\r' || b == '\
 
 // valueEnd is the end of the value at i, in valid JSON.
 func valueEnd(raw []byte, i int) int {
-	depth, inString := 0, false
+	var l lexer
 	for start := i; i < len(raw); i++ {
-		if inString {
-			if n := textRun(raw[i:]); n > 0 {
-				i += n - 1
-				continue
-			}
-		}
-		b := raw[i]
-		switch {
-		case inString && b == '\\':
-			i++
-		case b == '"':
-			if inString = !inString; !inString && depth == 0 {
-				return i + 1
-			}
-		case inString:
-		case b == '{' || b == '[':
-			depth++
-		case depth == 0 && i > start && (isSpace(b) || b == ',' || b == '}' || b == ']'):
+		if i = skipText(l, raw, i); l == (lexer{}) && i > start && ends(raw[i]) {
 			return i
-		case b == '}' || b == ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
+		}
+		if l.take(raw[i]) {
+			return i + 1
 		}
 	}
 	return len(raw)

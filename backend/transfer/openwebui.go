@@ -35,7 +35,7 @@ type webuiChat struct {
 
 type webuiMessage struct {
 	ID      str             `json:"id"`
-	Parent  *str            `json:"parentId"`
+	Parent  str             `json:"parentId"`
 	Role    str             `json:"role"`
 	Content json.RawMessage `json:"content"`
 	Model   str             `json:"model"`
@@ -95,25 +95,25 @@ func openWebUI(raw json.RawMessage) *draft {
 func webuiNode(d *draft, key string, raw json.RawMessage) node {
 	var m webuiMessage
 	if json.Unmarshal(raw, &m) != nil {
-		return node{key: key, kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}}
-	}
-	key = cmp.Or(key, string(m.ID))
-	n := node{key: key, at: m.Time, incomplete: m.Done != nil && !*m.Done, usage: readUsage(m.Usage)}
-	if m.Parent != nil {
-		n.parent = string(*m.Parent)
-	}
-	switch m.Role {
-	case "user":
-		n.kind = kindUser
-		n.blocks = parts(d.Source, m.Content)
-	case "assistant":
-		n.kind, n.model = kindAssistant, string(m.Model)
-		n.blocks = webuiAnswer(d, m)
-	case "system":
-		n.kind, n.blocks = kindSystem, parts(d.Source, m.Content)
-	default:
-		n.kind, n.blocks = kindHidden, chat.Blocks{d.unknown(raw)}
+		n := d.hidden(raw)
+		n.key = key
 		return n
+	}
+	n := node{
+		key:        cmp.Or(key, string(m.ID)),
+		parent:     string(m.Parent),
+		at:         m.Time,
+		model:      string(m.Model),
+		incomplete: m.Done != nil && !*m.Done,
+		usage:      readUsage(m.Usage),
+	}
+	switch d.speak(&n, m.Role, raw); n.kind {
+	case kindHidden:
+		return n
+	case kindAssistant:
+		n.blocks = webuiAnswer(d, m)
+	default:
+		n.blocks = parts(d.Source, m.Content)
 	}
 	for _, f := range m.Files {
 		n.blocks = append(n.blocks, webuiFile(d, f)...)
@@ -216,9 +216,5 @@ func webuiFile(d *draft, raw json.RawMessage) chat.Blocks {
 			return image
 		}
 	}
-	if f.File.Data.Content != "" {
-		name := cmp.Or(string(f.Name), string(f.File.Name))
-		return chat.Blocks{document(name, string(f.File.Meta.Type), string(f.File.Data.Content))}
-	}
-	return chat.Blocks{d.unknown(raw)}
+	return chat.Blocks{d.attached(cmp.Or(f.Name, f.File.Name), f.File.Meta.Type, f.File.Data.Content, raw)}
 }

@@ -312,13 +312,16 @@ func notNil(bs chat.Blocks) chat.Blocks {
 	return bs
 }
 
+// embedded is the source of an image or a document.
+type embedded struct {
+	Type      str `json:"type"`
+	MediaType str `json:"media_type"`
+	Data      str `json:"data"`
+}
+
 // image is an image with its data; nothing if the data is elsewhere.
 func (p part) image() chat.Blocks {
-	var source struct {
-		Type      str `json:"type"`
-		MediaType str `json:"media_type"`
-		Data      str `json:"data"`
-	}
+	var source embedded
 	if json.Unmarshal(p.Source, &source) == nil && source.Data != "" {
 		return imageBlock(string(source.MediaType), string(source.Data))
 	}
@@ -364,11 +367,7 @@ func imageBlock(media, data string) chat.Blocks {
 
 // document returns a document with a text as source; nothing for other documents.
 func (p part) document() chat.Blocks {
-	var source struct {
-		Type      str `json:"type"`
-		MediaType str `json:"media_type"`
-		Data      str `json:"data"`
-	}
+	var source embedded
 	if json.Unmarshal(p.Source, &source) != nil || source.Type != "text" || source.Data == "" {
 		return nil
 	}

@@ -24,8 +24,8 @@ func newPlain(source Source, id string) *plain {
 	return p
 }
 
-// take adds a message, or says why it is not one.
-func (p *plain) take(raw json.RawMessage) string {
+// add adds a message, or says why it is not one.
+func (p *plain) add(raw json.RawMessage) string {
 	n, m, ok := plainNode(p.d.Source, raw)
 	if !ok {
 		return "It does not name a speaker."
@@ -59,7 +59,7 @@ type byteRange struct{ from, to int64 }
 // plain reads a file with one message per line. Lines of one conversation need not be consecutive: the file is read
 // once to find the ranges of each conversation, and then again one conversation after the other. Lines without a
 // conversation form one without a name.
-func (r *run) plain(in Input) error {
+func (r *run) plain(in Input, _ io.Reader) error {
 	order, where, err := r.conversationRanges(in)
 	if err != nil {
 		return err
@@ -90,27 +90,12 @@ func (r *run) conversationRanges(in Input) (order []string, where map[string][]b
 	l := newLineReader(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &uncounted, onRead: func() {}})
 	where = map[string][]byteRange{}
 	before := ""
-	for i := 0; ; i++ {
-		e, err := l.next()
-		if errors.Is(err, io.EOF) {
-			return order, where, nil
-		}
-		if err != nil {
-			return nil, nil, r.ended(err, e.offset)
-		}
-		raw, _, reason := elementJSON(e)
+	err = r.each(l, func(e element) ([]*draft, string) {
 		var m plainMessage
-		if reason == "" && json.Unmarshal(raw, &m) != nil {
-			reason = "Not a message."
-		} else if reason == "" && m.Role == "" && m.Speaker == "" {
-			reason = "It does not name a speaker."
-		} else if reason != "" && e.torn {
-			r.torn(e.offset)
-			reason = "The file ends inside it."
-		}
-		if reason != "" {
-			r.skip(SkippedRow{Index: i, ID: m.conversation(), Offset: e.offset, Reason: reason})
-			continue
+		if json.Unmarshal(e.raw, &m) != nil {
+			return nil, "Not a message."
+		} else if m.Role == "" && m.Speaker == "" {
+			return nil, "It does not name a speaker."
 		}
 		id := m.conversation()
 		at := where[id]
@@ -124,7 +109,9 @@ func (r *run) conversationRanges(in Input) (order []string, where map[string][]b
 			where[id] = append(at, byteRange{e.offset, l.at})
 		}
 		before = id
-	}
+		return nil, ""
+	})
+	return order, where, err
 }
 
 // readRange reads a range again. Invalid lines in it were reported already.
@@ -138,12 +125,8 @@ func (r *run) readRange(p *plain, in Input, s byteRange) error {
 		if err != nil {
 			return r.ended(err, s.from+e.offset)
 		}
-		raw, fixed, reason := elementJSON(e)
-		if reason != "" {
-			continue
-		}
-		if p.take(raw) == "" {
-			p.d.repaired.add(fixed)
+		if e.check(); e.reason == "" && p.add(e.raw) == "" {
+			p.d.repaired.add(e.fixed)
 		}
 	}
 }

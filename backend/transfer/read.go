@@ -129,32 +129,53 @@ func (r *run) start(in Input) error {
 	return r.readFile(found, in)
 }
 
+// reader reads a file of one format. from is the beginning of its text.
+type reader func(r *run, in Input, from io.Reader) error
+
+// readers are the readers of the formats.
+var readers = map[Format]reader{
+	FormatChatGPT:    conversations(chatgpt),
+	FormatClaude:     conversations(claude),
+	FormatOpenWebUI:  conversations(openWebUI),
+	FormatLibreChat:  conversations(libreChat),
+	FormatAIStudio:   conversations(aiStudio),
+	FormatGrok:       (*run).grokFile,
+	FormatChatbox:    (*run).chatboxFile,
+	FormatClaudeCode: lines(newClaudeCode),
+	FormatCodex:      lines(newCodex),
+	FormatGptme:      (*run).gptme,
+	FormatTakeout:    (*run).takeout,
+	FormatCherry:     (*run).cherryFile,
+	FormatMessages:   (*run).messages,
+	FormatJSONL:      (*run).plain,
+}
+
+// streamed are the formats whose files are read once, and without holding them in memory.
+var streamed = []Format{
+	FormatChatGPT, FormatClaude, FormatOpenWebUI, FormatLibreChat, FormatAIStudio, FormatGrok, FormatChatbox,
+}
+
+// conversations reads an array of conversations, or consecutive conversations.
+func conversations(parse func(json.RawMessage) *draft) reader {
+	return func(r *run, _ Input, from io.Reader) error {
+		return r.each(newScanner(from, MaxEntryBytes), entry(one(parse)))
+	}
+}
+
+// lines reads lines that are one conversation, possibly with nested ones.
+func lines(create func(name string) builder) reader {
+	return func(r *run, in Input, from io.Reader) error {
+		return r.collect(in, newLineReader(from), create(in.Name))
+	}
+}
+
 // readFile reads a file that is not an archive.
 func (r *run) readFile(f Format, in Input) error {
-	open := func() io.Reader { return r.count(io.NewSectionReader(in.Data, 0, in.Size)) }
-	if parse := streamed[f]; parse != nil {
-		return r.elements(open(), parse)
+	read := readers[f]
+	if read == nil {
+		return chat.Errorf(chat.CodeInvalid, "import.read", "There is no format called %q; nothing was imported.", string(f))
 	}
-	if read := streamedFiles[f]; read != nil {
-		return read(r, open())
-	}
-	switch f {
-	case FormatMessages:
-		return r.messages(in, open())
-	case FormatJSONL:
-		return r.plain(in)
-	case FormatCherry:
-		return r.cherryFile(in, open())
-	case FormatTakeout:
-		return r.takeout(in, open())
-	case FormatGptme:
-		return r.gptme(in, open())
-	case FormatClaudeCode:
-		return r.lines(in, open(), newClaudeCode(in.Name))
-	case FormatCodex:
-		return r.lines(in, open(), newCodex())
-	}
-	return chat.Errorf(chat.CodeInvalid, "import.read", "There is no format called %q; nothing was imported.", string(f))
+	return read(r, in, r.count(io.NewSectionReader(in.Data, 0, in.Size)))
 }
 
 // count makes a reader report its progress.
@@ -169,22 +190,100 @@ func (r *run) progress() {
 	}
 }
 
-// elements reads an array of conversations, or consecutive conversations.
-func (r *run) elements(from io.Reader, parse parser) error {
-	return r.scan(newScanner(from, MaxEntryBytes), parse)
+// parser converts an entry, which is valid JSON, to conversations. The result must not refer to raw, which is reused.
+type parser func(raw json.RawMessage) []*draft
+
+// one is the parser of an entry that is one conversation.
+func one(parse func(json.RawMessage) *draft) parser {
+	return func(raw json.RawMessage) []*draft { return []*draft{parse(raw)} }
 }
 
-func (r *run) scan(s *scanner, parse parser) error {
-	for i := 0; ; i++ {
-		e, err := s.next()
-		if err != nil {
-			r.reportUnexpected(i, s)
-			return r.ended(err, e.offset)
+// taker processes a valid element: it returns the conversations in it, or says why it cannot be imported.
+type taker func(e element) (drafts []*draft, reason string)
+
+// entry takes elements that consist of conversations.
+func entry(parse parser) taker {
+	return func(e element) ([]*draft, string) {
+		drafts := parse(e.raw)
+		if len(drafts) > 0 {
+			drafts[0].repaired.add(e.fixed)
 		}
-		if err := r.element(i, e, parse); err != nil {
+		return drafts, ""
+	}
+}
+
+// builder builds conversations of all elements of a file.
+type builder interface {
+	// add takes an element; reason says why it is invalid.
+	add(raw json.RawMessage) (reason string)
+	// drafts returns the conversations in the elements.
+	drafts() []*draft
+}
+
+// collect reads a file whose elements together form conversations.
+func (r *run) collect(in Input, s source, b builder) error {
+	if in.Size > MaxEntryBytes {
+		return tooLarge(in.Name, MaxEntryBytes)
+	}
+	var fixed repaired
+	end := r.each(s, func(e element) ([]*draft, string) {
+		fixed.add(e.fixed)
+		return nil, b.add(e.raw)
+	})
+	if r.ctx.Err() != nil {
+		return end
+	}
+	for i, d := range b.drafts() {
+		if i == 0 {
+			d.repaired.add(fixed)
+		}
+		if err := r.take(d, i, 0); err != nil {
 			return err
 		}
 	}
+	return end
+}
+
+// each reads a stream to its end.
+func (r *run) each(s source, take taker) error {
+	for i := 0; ; i++ {
+		e, err := s.next()
+		if err != nil {
+			if values, ok := s.(*scanner); ok {
+				r.reportUnexpected(i, values)
+			}
+			return r.ended(err, e.offset)
+		}
+		if err := r.element(i, e, take); err != nil {
+			return err
+		}
+	}
+}
+
+// element processes an element, or reports why it is skipped.
+func (r *run) element(i int, e element, take taker) error {
+	var drafts []*draft
+	isZeros := e.reason == "" && len(bytes.Trim(e.raw, "\x00")) == 0 // the end of a file that was not completely written
+	if e.check(); e.reason == "" {
+		drafts, e.reason = take(e)
+	} else if e.torn || isZeros {
+		r.torn(e.offset)
+		e.reason = "The file ends inside it."
+	}
+	if e.reason != "" {
+		g := inspectHead(e.raw)
+		r.skip(SkippedRow{
+			Index: i, Offset: e.offset, Reason: e.reason,
+			ID:    g.first("id", "conversation_id", "uuid", "conversationId", "conv", "conversation", "session"),
+			Title: g.first("title", "name"),
+		})
+	}
+	for _, d := range drafts {
+		if err := r.take(d, i, e.offset); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reportUnexpected reports unexpected text between entries, which may contain something that was lost.
@@ -213,60 +312,6 @@ func (r *run) torn(offset int64) {
 	if !r.report.Truncated {
 		r.report.Truncated, r.report.TruncatedAt = true, offset
 	}
-}
-
-func (r *run) element(i int, e element, parse parser) error {
-	return r.entry(i, e, func(raw json.RawMessage) []*draft { return []*draft{parse(raw)} })
-}
-
-// entry processes an entry, which may contain several conversations.
-func (r *run) entry(i int, e element, parse func(json.RawMessage) []*draft) error {
-	raw, fixed, reason := elementJSON(e)
-	if e.torn {
-		r.torn(e.offset)
-		reason = "The file ends inside it."
-	}
-	if reason != "" {
-		g := inspectHead(e.raw)
-		r.skip(SkippedRow{
-			Index: i, Offset: e.offset, Reason: reason,
-			ID: g.first("id", "conversation_id", "uuid", "conversationId"), Title: g.first("title", "name"),
-		})
-		return nil
-	}
-	for k, d := range parse(raw) {
-		if k == 0 {
-			d.repaired.add(fixed)
-		}
-		if err := r.take(d, i, e.offset); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// elementJSON is an element's repaired JSON, or why it is invalid.
-func elementJSON(e element) (json.RawMessage, repaired, string) {
-	if e.reason != "" {
-		return nil, repaired{}, e.reason
-	}
-	if tooDeep(e.raw) {
-		return nil, repaired{}, "Its values are nested too deeply."
-	}
-	raw, fixed := repair(e.raw)
-	if !json.Valid(raw) {
-		return nil, fixed, invalidReason(raw)
-	}
-	return raw, fixed, ""
-}
-
-func invalidReason(raw []byte) string {
-	var value json.RawMessage
-	err := json.Unmarshal(raw, &value)
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Sprintf("Not valid JSON after byte %d.", syntax.Offset)
-	}
-	return "Not valid JSON."
 }
 
 // take builds a draft's conversation and passes it on.
@@ -320,58 +365,6 @@ func (r *run) skip(row SkippedRow) {
 }
 
 func (r *run) notice(text string, n int) { r.report.Notices = addNotice(r.report.Notices, text, n) }
-
-// parser converts an entry, which is valid JSON, to a conversation. The result must not refer to raw, which is
-// reused.
-type parser func(raw json.RawMessage) *draft
-
-// builder processes a file of lines.
-type builder interface {
-	// line processes a line; reason says why it is invalid.
-	line(raw json.RawMessage) (reason string)
-	// drafts returns the conversations in the lines.
-	drafts() []*draft
-}
-
-// lines reads a file that is one conversation, possibly with nested ones.
-func (r *run) lines(in Input, from io.Reader, b builder) error {
-	if in.Size > MaxEntryBytes {
-		return tooLarge(in.Name, MaxEntryBytes)
-	}
-	l := newLineReader(from)
-	var fixed repaired
-	var end error
-	for i := 0; ; i++ {
-		e, err := l.next()
-		if err != nil {
-			end = r.ended(err, e.offset)
-			break
-		}
-		raw, f, reason := elementJSON(e)
-		if reason == "" {
-			fixed.add(f)
-			reason = b.line(raw)
-		} else if e.torn || len(bytes.Trim(e.raw, "\x00")) == 0 && e.reason == "" {
-			r.torn(e.offset)
-			reason = "The file ends inside it."
-		}
-		if reason != "" {
-			r.skip(SkippedRow{Index: i, Offset: e.offset, Reason: reason})
-		}
-	}
-	if r.ctx.Err() != nil {
-		return end
-	}
-	for i, d := range b.drafts() {
-		if i == 0 {
-			d.repaired.add(fixed)
-		}
-		if err := r.take(d, i, 0); err != nil {
-			return err
-		}
-	}
-	return end
-}
 
 func tooLarge(name string, limit int64) error {
 	return chat.Errorf(chat.CodeInvalid, "import.read", "%s is larger than %s; nothing was imported from it.", path.Base(name), sizeText(limit)).

@@ -4,18 +4,76 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"unicode/utf8"
 )
+
+// source splits a stream into elements.
+type source interface {
+	next() (element, error) // io.EOF after the last
+}
 
 // element is one value of a stream, or why it is invalid.
 type element struct {
 	raw    []byte // valid until the next call; nil if refused
 	offset int64  // of its first byte
-	reason string // why it was refused: too large, too deep
+	reason string // why it was refused
 	torn   bool   // the stream ended inside it
+	fixed  repaired
 }
+
+// check repairs the text of the element, or says why it is not valid JSON.
+func (e *element) check() {
+	if e.reason != "" {
+		return
+	}
+	if tooDeep(e.raw) {
+		e.reason = "Its values are nested too deeply."
+		return
+	}
+	if e.raw, e.fixed = repair(e.raw); json.Valid(e.raw) {
+		return
+	}
+	var value json.RawMessage
+	e.reason = "Not valid JSON."
+	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(e.raw, &value)); ok {
+		e.reason = fmt.Sprintf("Not valid JSON after byte %d.", syntax.Offset)
+	}
+}
+
+// lexer follows the strings and brackets of JSON, which may be invalid and cut anywhere.
+type lexer struct {
+	depth             int // of brackets
+	inString, escaped bool
+}
+
+// take processes the next byte, and reports whether it ended a string or a bracket outside of all others.
+func (l *lexer) take(b byte) (ended bool) {
+	switch {
+	case l.escaped:
+		l.escaped = false
+		return false
+	case l.inString && b == '\\':
+		l.escaped = true
+	case b == '"':
+		l.inString = !l.inString
+	case l.inString:
+		return false
+	case b == '{' || b == '[':
+		l.depth++
+	case b == '}' || b == ']':
+		l.depth--
+	default:
+		return false
+	}
+	return l.depth == 0 && !l.inString
+}
+
+// isText reports whether the next byte is one of a string, and only a quote or a backslash would change that.
+func (l *lexer) isText() bool { return l.inString && !l.escaped }
 
 // scanner splits a JSON stream into the elements of its array, or into consecutive values if it is not an array. It
 // only tracks strings and brackets, so an element that is not valid JSON ends where its brackets do and does not
@@ -105,9 +163,9 @@ func isMark(s *scanner, b byte) bool {
 func (s *scanner) value() (element, error) {
 	e := element{offset: s.at}
 	s.buf = s.buf[:0]
-	depth, inString, escaped := 0, false, false
+	var l lexer
 	for {
-		if inString && !escaped {
+		if l.isText() {
 			s.takeText(&e)
 		}
 		b, err := s.byte()
@@ -115,36 +173,15 @@ func (s *scanner) value() (element, error) {
 			if !errors.Is(err, io.EOF) {
 				return e, err
 			}
-			e.torn = depth > 0 || inString
+			e.torn = l.depth > 0 || l.inString
 			break
 		}
-		if depth == 0 && !inString && s.at-1 > e.offset && ends(b) {
+		if l == (lexer{}) && s.at-1 > e.offset && ends(b) {
 			s.back()
 			break
 		}
-		if len(s.buf) >= s.max {
-			e.reason = "It is larger than " + sizeText(int64(s.max)) + "."
-		}
-		if e.reason == "" {
-			s.buf = append(s.buf, b)
-		}
-		switch {
-		case escaped:
-			escaped = false
-		case inString && b == '\\':
-			escaped = true
-		case b == '"':
-			inString = !inString
-		case inString:
-		case b == '{' || b == '[':
-			depth++
-			if depth > MaxDepth && e.reason == "" {
-				e.reason = "Its values are nested too deeply."
-			}
-		case b == '}' || b == ']':
-			depth--
-		}
-		if depth == 0 && !inString && (b == '}' || b == ']' || b == '"') {
+		s.keep(&e, b)
+		if l.take(b) {
 			break
 		}
 	}
@@ -164,14 +201,19 @@ func (s *scanner) takeText(e *element) {
 		if n == 0 {
 			return
 		}
-		if len(s.buf)+n > s.max && e.reason == "" {
-			e.reason = "It is larger than " + sizeText(int64(s.max)) + "."
-		}
-		if e.reason == "" {
-			s.buf = append(s.buf, chunk[:n]...)
-		}
+		s.keep(e, chunk[:n]...)
 		_, _ = s.r.Discard(n)
 		s.at += int64(n)
+	}
+}
+
+// keep adds to the buffered element, up to the limit.
+func (s *scanner) keep(e *element, part ...byte) {
+	if len(s.buf)+len(part) > s.max {
+		e.reason = "It is larger than " + sizeText(int64(s.max)) + "."
+	}
+	if e.reason == "" {
+		s.buf = append(s.buf, part...)
 	}
 }
 
@@ -246,29 +288,20 @@ func (l *lineReader) next() (element, error) {
 
 // tooDeep reports whether a JSON text nests deeper than MaxDepth.
 func tooDeep(raw []byte) bool {
-	depth, inString := 0, false
-	for i := 0; i < len(raw); i++ {
-		if inString {
-			if n := textRun(raw[i:]); n > 0 {
-				i += n - 1
-				continue
-			}
-		}
-		switch b := raw[i]; {
-		case inString && b == '\\':
-			i++
-		case b == '"':
-			inString = !inString
-		case inString:
-		case b == '{' || b == '[':
-			if depth++; depth > MaxDepth {
-				return true
-			}
-		case b == '}' || b == ']':
-			depth--
-		}
+	var l lexer
+	for i := 0; i < len(raw) && l.depth <= MaxDepth; i++ {
+		i = skipText(l, raw, i)
+		l.take(raw[i])
 	}
-	return false
+	return l.depth > MaxDepth
+}
+
+// skipText is the position of the last byte of the text that continues at i, or i.
+func skipText(l lexer, raw []byte, i int) int {
+	if l.isText() {
+		return i + max(0, textRun(raw[i:])-1)
+	}
+	return i
 }
 
 // repaired counts the replacements in a JSON text.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
 // activity is an entry of Google's My Activity: a prompt and its answers.
@@ -34,67 +35,35 @@ const (
 // takeout parses the Gemini activity from Google Takeout, a list of prompts, newest first. Those that link to a
 // conversation are grouped by it, the others by day.
 func (r *run) takeout(in Input, from io.Reader) error {
-	if in.Size > MaxEntryBytes {
-		return tooLarge(in.Name, MaxEntryBytes)
-	}
-	groups := map[string][]activity{}
-	var order []string
-	s := newScanner(from, MaxEntryBytes)
-	var fixed repaired
-	var end error
-	for i := 0; ; i++ {
-		e, err := s.next()
-		if err != nil {
-			r.reportUnexpected(i, s)
-			end = r.ended(err, e.offset)
-			break
-		}
-		a, reason := r.activity(e, &fixed)
-		switch {
-		case reason != "":
-			r.skip(SkippedRow{Index: i, Offset: e.offset, Reason: reason})
-		case !a.isPrompt():
-			r.notice(noticeActivity, 1)
-		default:
-			id := a.conversation()
-			if groups[id] == nil {
-				order = append(order, id)
-			}
-			groups[id] = append(groups[id], a)
-		}
-	}
-	if r.ctx.Err() != nil {
-		return end
-	}
-	slices.Reverse(order)
-	for i, id := range order {
-		d := takeoutDraft(id, groups[id])
-		if i == 0 {
-			d.repaired.add(fixed)
-		}
-		if err := r.take(d, i, 0); err != nil {
-			return err
-		}
-	}
-	return end
+	return r.collect(in, newScanner(from, MaxEntryBytes), &activities{r: r, groups: map[string][]activity{}})
 }
 
-func (r *run) activity(e element, fixed *repaired) (activity, string) {
+type activities struct {
+	r      *run
+	groups map[string][]activity // by conversation
+	order  []string
+}
+
+func (as *activities) add(raw json.RawMessage) string {
 	var a activity
-	raw, f, reason := elementJSON(e)
-	switch {
-	case e.torn:
-		r.torn(e.offset)
-		return a, "The file ends inside it."
-	case reason != "":
-		return a, reason
-	case json.Unmarshal(raw, &a) != nil && a.Title == "":
-		return a, "Not an activity."
+	if json.Unmarshal(raw, &a) != nil && a.Title == "" {
+		return "Not an activity."
 	}
-	fixed.add(f)
-	// Raw content that is kept must not share the scanner's buffer.
-	a.Answers, a.Image = slices.Clone(a.Answers), slices.Clone(a.Image)
-	return a, ""
+	if !a.isPrompt() {
+		as.r.notice(noticeActivity, 1)
+		return ""
+	}
+	id := a.conversation()
+	if as.groups[id] == nil {
+		as.order = append(as.order, id)
+	}
+	as.groups[id] = append(as.groups[id], a)
+	return ""
+}
+
+func (as *activities) drafts() []*draft {
+	slices.Reverse(as.order)
+	return lists.Map(as.order, func(id string) *draft { return takeoutDraft(id, as.groups[id]) })
 }
 
 // isGeminiHeader reports whether an activity's header names Gemini, or its earlier name Bard.
@@ -179,9 +148,7 @@ func takeoutDraft(id string, entries []activity) *draft {
 				n.key += "+" + strconv.Itoa(taken[n.key])
 			}
 		}
-		for _, raw := range append(a.Subtitle, a.Files...) {
-			n.blocks = append(n.blocks, d.unknown(raw))
-		}
+		n.blocks = append(n.blocks, d.unknowns(append(a.Subtitle, a.Files...))...)
 		if !isNull(a.Image) {
 			n.blocks = append(n.blocks, d.unknown(a.Image))
 		}

@@ -27,7 +27,7 @@ const (
 )
 
 func newTree(d *draft) *tree {
-	t := &tree{d: d, byKey: make(map[string]int, len(d.nodes))}
+	t := &tree{d: d}
 	t.unify()
 	t.link()
 	t.breakCycles()
@@ -37,30 +37,40 @@ func newTree(d *draft) *tree {
 
 // unify gives every message a unique key, and drops identical duplicates.
 func (t *tree) unify() {
-	kept := t.d.nodes[:0]
+	self := func(n *node) *node { return n }
+	t.d.nodes, t.byKey = unique(t.d, t.d.nodes, self, func(a, b *node) bool {
+		return a.parent == b.parent && a.follows == b.follows && sameContent(a, b)
+	})
+}
+
+// unique gives every message a unique key, and drops those that are the same as one with their key. It also returns
+// the position of each key.
+func unique[N any](d *draft, all []N, of func(*N) *node, same func(a, b *node) bool) (kept []N, at map[string]int) {
+	kept, at = make([]N, 0, len(all)), make(map[string]int, len(all))
 	copies := map[string]int{}
-	for _, n := range t.d.nodes {
-		at, taken := t.byKey[n.key]
-		if taken && n.parent == kept[at].parent && n.follows == kept[at].follows && sameContent(n, kept[at]) {
-			t.d.notice(noticeRepeated, 1)
+	for i := range all {
+		n := of(&all[i])
+		first, taken := at[n.key]
+		if taken && same(n, of(&kept[first])) {
+			d.notice(noticeRepeated, 1)
 			continue
 		}
 		if taken {
-			t.d.notice(noticeSameKey, 1)
+			d.notice(noticeSameKey, 1)
 			key := n.key
 			for taken {
 				copies[key]++
 				n.key = key + "#" + strconv.Itoa(copies[key]+1)
-				_, taken = t.byKey[n.key]
+				_, taken = at[n.key]
 			}
 		}
-		t.byKey[n.key] = len(kept)
-		kept = append(kept, n)
+		at[n.key] = len(kept)
+		kept = append(kept, all[i])
 	}
-	t.d.nodes = kept
+	return kept, at
 }
 
-func sameContent(a, b node) bool {
+func sameContent(a, b *node) bool {
 	if a.kind != b.kind || len(a.blocks) != len(b.blocks) {
 		return false
 	}
