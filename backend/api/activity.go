@@ -39,7 +39,7 @@ func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 	if branchID == "" {
 		return p, nil
 	}
-	rows, err := s.c.Figures.Metrics(ctx, chat.BranchID(branchID), activityTurns)
+	rows, err := s.c.Store.Metrics(ctx, chat.BranchID(branchID), activityTurns)
 	p.Turns = lists.Map(rows, metricsView)
 	return p, err
 }
@@ -68,7 +68,7 @@ func (c *Core) turns(ctx context.Context) func(chat.TurnID) (chat.Turn, error) {
 	return func(id chat.TurnID) (chat.Turn, error) {
 		r, ok := cache[id]
 		if !ok {
-			r.turn, r.err = c.History.Turn(ctx, id)
+			r.turn, r.err = c.Store.Turn(ctx, id)
 			cache[id] = r
 		}
 		return r.turn, r.err
@@ -85,7 +85,7 @@ func (c *Core) titles(ctx context.Context) func(chat.SessionID) string {
 		if t, ok := cache[id]; ok {
 			return t
 		}
-		s, err := c.History.SessionOrFile(ctx, id)
+		s, err := c.Store.SessionOrFile(ctx, id)
 		if err == nil {
 			cache[id] = s.Title
 		}
@@ -101,7 +101,7 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 		ID: j.ID, Type: string(j.Type), TurnID: string(j.TurnID), SessionID: string(j.SessionID), State: string(j.State),
 		Attempts: j.Attempts, LastError: j.LastError, WaitsFor: j.WaitsFor, RunAfter: ms(j.RunAfter), UpdatedAt: ms(j.UpdatedAt),
 	}
-	if t, err := c.History.Turn(ctx, j.TurnID); err == nil {
+	if t, err := c.Store.Turn(ctx, j.TurnID); err == nil {
 		v.TurnSeq = t.Seq
 		if t.Provider == chat.ProviderFiles { // not part of a conversation that can be opened
 			v.TurnID = ""
@@ -133,22 +133,26 @@ func (s *Inspect) Reconcile() (RecoveryReport, error) {
 
 // Steps lists a turn's provider calls, every attempt.
 func (s *Inspect) Steps(turnID string) ([]StepView, error) {
-	steps, err := s.c.History.Steps(s.c.ctx(), chat.TurnID(turnID))
+	steps, err := s.c.Store.Steps(s.c.ctx(), chat.TurnID(turnID))
 	return lists.Map(steps, stepView), err
 }
 
 // RawStep returns the exact request and response of a provider call. The middle of a very long one is left out.
 func (s *Inspect) RawStep(stepID string) (RawStep, error) {
-	raw := RawStep{Events: []RawEvent{}}
 	id := chat.StepID(stepID)
-	p, err := s.c.History.StepBodies(s.c.ctx(), id)
+	p, err := s.c.Store.StepBodies(s.c.ctx(), id)
 	if err != nil {
-		return raw, err
+		return RawStep{Events: []RawEvent{}}, err
 	}
+	return rawStep(p, func(yield func(chat.RawEvent) error) error { return s.c.Store.StepEvents(s.c.ctx(), id, yield) })
+}
+
+func rawStep(p chat.StepPayload, events func(yield func(chat.RawEvent) error) error) (RawStep, error) {
+	raw := RawStep{Events: []RawEvent{}}
 	raw.Request, raw.Response = cutMiddle(printable(p.Request)), cutMiddle(printable(p.Response))
 	first, last := 0, 0 // bytes
 	var newest []RawEvent
-	err = s.c.History.StepEvents(s.c.ctx(), id, func(e chat.RawEvent) error {
+	err := events(func(e chat.RawEvent) error {
 		event := RawEvent{Type: e.Type, Data: cutMiddle(printable(e.Data))}
 		if first += event.size(); first <= rawPart {
 			raw.Events = append(raw.Events, event)

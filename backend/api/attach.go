@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/base64"
 	"sync"
 
@@ -9,15 +8,6 @@ import (
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/internal/lists"
 )
-
-// DraftStore stores drafts and the documents of messages.
-type DraftStore interface {
-	documents.Store
-	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
-	SaveDraft(context.Context, chat.Draft) error
-	File(context.Context, chat.FileID) (chat.File, error)
-	FileText(context.Context, chat.FileID) (string, error)
-}
 
 // uploads are documents that arrive in pieces, because a JSON bridge should not carry two hundred megabytes at once.
 type uploads struct {
@@ -96,7 +86,7 @@ func (c *Core) keepDocument(branch chat.BranchID, name string, data []byte) (cha
 	if err != nil {
 		return chat.File{}, err
 	}
-	return d.Save(ctx, c.Drafts, branch, data, func(text string) int { return c.Counter.Count("", text) })
+	return d.Save(ctx, c.Store, branch, data, func(text string) int { return c.Counter.Count("", text) })
 }
 
 // AttachCancel discards the received part of a document.
@@ -108,11 +98,11 @@ func (s *Chat) AttachCancel(upload string) error {
 // Document returns an attached document to read.
 func (s *Chat) Document(fileID string) (DocumentView, error) {
 	ctx := s.c.ctx()
-	f, err := s.c.Drafts.File(ctx, chat.FileID(fileID))
+	f, err := s.c.Store.File(ctx, chat.FileID(fileID))
 	if err != nil {
 		return DocumentView{}, err
 	}
-	text, err := s.c.Drafts.FileText(ctx, f.ID)
+	text, err := s.c.Store.FileText(ctx, f.ID)
 	return DocumentView{File: fileView(f), Text: text}, err
 }
 

@@ -3,21 +3,27 @@ package api
 import (
 	"context"
 	"encoding/base64"
+	"log/slog"
 	"slices"
 	"strconv"
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
 	"contextinfinity/backend/deletion"
 	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/models"
 	"contextinfinity/backend/pins"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/turn"
 )
 
 type wordCounter struct{}
+
+func (wordCounter) Encoding(string) string { return "words" }
 
 func (wordCounter) Count(_, text string) int { return len(text) / 4 }
 
@@ -41,13 +47,19 @@ func newTestCore(s *store.Store) *Core {
 	hub := NewHub()
 	engine := turn.NewEngine(turn.Deps{Turns: s, History: s, Contexts: s, Drafts: s, Calls: s, Models: smallModel{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
 	runner := jobs.NewRunner(jobs.Deps{Queue: s, Store: s, Publish: hub, Counter: wordCounter{}, TargetTokens: func() int { return 1200 }})
-	return &Core{
-		Sessions: sessions.New(sessions.Deps{Store: s, History: s, Limits: engine, Publish: hub.Change, Wake: func() {}}),
-		Pins:     pins.New(pins.Deps{Store: s, Limits: engine, Count: func(text string) int { return wordCounter{}.Count("", text) }, Publish: hub.Change}),
-		Deletion: deletion.New(deletion.Deps{Store: s, Publish: hub.Change}),
-		History:  s, Drafts: s, Chunks: s, Queue: jobs.NewList(s, runner, hub), Figures: s, Calls: s, Settings: s, Inspecting: inspecting.New(s, engine),
-		Turns: engine, Counter: wordCounter{}, Hub: hub,
-	}
+	count := func(text string) int { return wordCounter{}.Count("", text) }
+	return &Core{Hub: hub, Set: &services.Set{
+		Setup:      services.Setup{Log: slog.New(slog.DiscardHandler), Models: models.New(models.Deps{Config: config.Default})},
+		Store:      s,
+		Counter:    wordCounter{},
+		Turns:      engine,
+		Jobs:       runner,
+		Queue:      jobs.NewList(s, runner, hub),
+		Inspecting: inspecting.New(s, engine),
+		Sessions:   sessions.New(sessions.Deps{Store: s, History: s, Limits: engine, Publish: hub.Change, Wake: func() {}}),
+		Pins:       pins.New(pins.Deps{Store: s, Limits: engine, Count: count, Publish: hub.Change}),
+		Deletion:   deletion.New(deletion.Deps{Store: s, Publish: hub.Change}),
+	}}
 }
 
 func part(s chat.Session, upload, data string, last bool) AttachPart {

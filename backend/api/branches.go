@@ -18,7 +18,7 @@ func NewBranches(c *Core) *Branches { return &Branches{c} }
 func (s *Branches) Tree(sessionID string) (BranchTree, error) {
 	v := BranchTree{SessionID: sessionID, Runs: []TreeRun{}, Branches: []TreeBranch{}}
 	v.Rev = s.c.Hub.Rev()
-	tree, err := s.c.History.Tree(s.c.ctx(), chat.SessionID(sessionID))
+	tree, err := s.c.Store.Tree(s.c.ctx(), chat.SessionID(sessionID))
 	if err != nil {
 		return v, err
 	}
@@ -57,7 +57,7 @@ func (s *Branches) deletedIn(tree chat.Tree) (map[chat.TurnID]time.Time, error) 
 			}
 		}
 	}
-	return s.c.History.DeletedTurns(s.c.ctx(), tree.Session.ID, marked)
+	return s.c.Store.DeletedTurns(s.c.ctx(), tree.Session.ID, marked)
 }
 
 func (s *Branches) run(r chat.TreeRun, parent string, b chat.BranchSummary) TreeRun {
@@ -92,7 +92,7 @@ const sideTurns = 100
 func (s *Branches) Compare(leftBranchID, rightBranchID string) (BranchComparison, error) {
 	v := BranchComparison{Left: emptySide(), Right: emptySide()}
 	ctx := s.c.ctx()
-	divergence, err := s.c.History.BranchDivergence(ctx, chat.BranchID(leftBranchID), chat.BranchID(rightBranchID))
+	divergence, err := s.c.Store.BranchDivergence(ctx, chat.BranchID(leftBranchID), chat.BranchID(rightBranchID))
 	if err != nil {
 		return v, err
 	}
@@ -155,14 +155,14 @@ func (s *Branches) Landmarks(branchID string, fromSeq, toSeq int64) ([]Landmark,
 	}
 	for i := range int64(landmarks) {
 		seq := fromSeq + turns*(i+1)/(landmarks+1)
-		found, err := s.c.History.Lineage(s.c.ctx(), chat.LineageQuery{Branch: chat.BranchID(branchID), FromSeq: seq, ToSeq: seq, Limit: 1})
+		found, err := s.c.Store.Lineage(s.c.ctx(), chat.LineageQuery{Branch: chat.BranchID(branchID), FromSeq: seq, ToSeq: seq, Limit: 1})
 		if err != nil {
 			return v, err
 		}
 		for _, t := range found {
 			mark := Landmark{TurnID: string(t.ID), Seq: t.Seq, Title: t.User.Title()}
 			if mark.Title == chat.DeletedMark {
-				deleted, err := s.c.History.DeletedTurns(s.c.ctx(), t.SessionID, []chat.TurnID{t.ID})
+				deleted, err := s.c.Store.DeletedTurns(s.c.ctx(), t.SessionID, []chat.TurnID{t.ID})
 				if err != nil {
 					return v, err
 				}

@@ -162,11 +162,11 @@ func (s *Chat) Stream(stepID string) (StreamState, error) {
 		}, nil
 	}
 	ctx := s.c.ctx()
-	st, err := s.c.History.StepByID(ctx, chat.StepID(stepID))
+	st, err := s.c.Store.StepByID(ctx, chat.StepID(stepID))
 	if err != nil {
 		return StreamState{}, err
 	}
-	t, err := s.c.History.Turn(ctx, st.TurnID)
+	t, err := s.c.Store.Turn(ctx, st.TurnID)
 	if err != nil {
 		return StreamState{}, err
 	}

@@ -19,7 +19,7 @@ func (s *Inspect) Context(turnID string) (ContextView, error) {
 
 // turnContext returns the context of a turn, and marks which items the previous request already contained.
 func (c *Core) turnContext(ctx context.Context, id chat.TurnID) (ContextView, error) {
-	t, err := c.History.Turn(ctx, id)
+	t, err := c.Store.Turn(ctx, id)
 	if err != nil {
 		return ContextView{}, err
 	}
@@ -41,7 +41,7 @@ func (c *Core) turnContext(ctx context.Context, id chat.TurnID) (ContextView, er
 			Tool: l.Tool, SessionID: string(l.Session), SessionTitle: chat.BoundTitle(l.Title), TurnID: string(l.Turn), TurnSeq: l.TurnSeq,
 		})
 	}
-	steps, err := c.History.Steps(ctx, id)
+	steps, err := c.Store.Steps(ctx, id)
 	if err != nil {
 		return v, err
 	}
@@ -129,7 +129,7 @@ func (c *Core) previewView(ctx context.Context, t chat.Turn, model string, p pro
 func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
 	d := ContextDiff{Added: []ContextItem{}}
 	ctx := s.c.ctx()
-	t, err := s.c.History.Turn(ctx, chat.TurnID(turnID))
+	t, err := s.c.Store.Turn(ctx, chat.TurnID(turnID))
 	if err != nil {
 		return d, err
 	}

@@ -14,13 +14,13 @@ import (
 // user has switched.
 type Embedders struct {
 	c       *Core
-	config  *config.Store
 	options func(context.Context) []models.EmbedderOption
+	totals  func(context.Context) (units int, tokens int64, err error)
 }
 
-// NewEmbedders returns the service. options lists the embedders that could be used.
-func NewEmbedders(c *Core, cfg *config.Store, options func(context.Context) []models.EmbedderOption) *Embedders {
-	return &Embedders{c: c, config: cfg, options: options}
+// NewEmbedders returns the service.
+func NewEmbedders(c *Core) *Embedders {
+	return &Embedders{c: c, options: c.Models.EmbedderOptions, totals: c.Store.UnitTotals}
 }
 
 const (
@@ -38,10 +38,10 @@ func (s *Embedders) Embedders() (EmbeddersView, error) {
 	v := EmbeddersView{Options: []EmbedderView{}}
 	ctx := s.c.ctx()
 	var err error
-	if v.Units, v.Tokens, err = s.c.Chunks.UnitTotals(ctx); err != nil {
+	if v.Units, v.Tokens, err = s.totals(ctx); err != nil {
 		return v, err
 	}
-	current := s.config.Config().Embedding()
+	current := s.c.Config.Config().Embedding()
 	v.Current = embedderView("", current, 0)
 	for _, o := range s.options(ctx) {
 		view := embedderView(o.Server, o.Embedding, o.Price)
@@ -51,7 +51,7 @@ func (s *Embedders) Embedders() (EmbeddersView, error) {
 		}
 		v.Options = append(v.Options, view)
 	}
-	_, answered, err := s.c.Settings.Setting(ctx, embedderAnswered)
+	_, answered, err := s.c.Store.Setting(ctx, embedderAnswered)
 	if err == nil && !answered && v.Current.BuiltIn && s.c.ReadOnly == "" && v.Units > 0 && len(v.Options) > 0 {
 		v.Offer = v.Options[0].ID
 	}
@@ -76,10 +76,10 @@ func (s *Embedders) Estimate(id string) (EmbedderEstimate, error) {
 		return EmbedderEstimate{}, err
 	}
 	out := EmbedderEstimate{}
-	if out.Units, out.Tokens, err = s.c.Chunks.UnitTotals(ctx); err != nil {
+	if out.Units, out.Tokens, err = s.totals(ctx); err != nil {
 		return out, err
 	}
-	e, err := s.c.Retrieval.Connect(ctx, o.Embedding)
+	e, err := s.c.Embedder(ctx, o.Embedding)
 	if err != nil {
 		return out, err
 	}
@@ -136,7 +136,7 @@ func (s *Embedders) UseBuiltIn() (EmbeddersView, error) {
 }
 
 func (s *Embedders) switchTo(e config.Embedding) (EmbeddersView, error) {
-	if err := s.config.SetAll(e.Values()); err != nil {
+	if err := s.c.Config.SetAll(e.Values()); err != nil {
 		return EmbeddersView{}, err
 	}
 	if err := s.DismissOffer(); err != nil {
@@ -151,7 +151,7 @@ func (s *Embedders) DismissOffer() error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	return s.c.Settings.PutSetting(s.c.ctx(), embedderAnswered, "true")
+	return s.c.Store.PutSetting(s.c.ctx(), embedderAnswered, "true")
 }
 
 func (s *Embedders) writable() error {

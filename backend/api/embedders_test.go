@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,27 +11,6 @@ import (
 	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/models"
 )
-
-// fakeStore is a store of which only the size and the settings are used.
-type fakeStore struct {
-	ChunkStore
-	SettingStore
-	units    int
-	tokens   int64
-	settings map[string]string
-}
-
-func (h *fakeStore) UnitTotals(context.Context) (int, int64, error) { return h.units, h.tokens, nil }
-
-func (h *fakeStore) Setting(_ context.Context, key string) (string, bool, error) {
-	v, ok := h.settings[key]
-	return v, ok, nil
-}
-
-func (h *fakeStore) PutSetting(_ context.Context, key, value string) error {
-	h.settings[key] = value
-	return nil
-}
 
 // recordingEmbedder is an embedder that records the texts it was sent.
 type recordingEmbedder struct{ texts []string }
@@ -52,7 +30,6 @@ func (h *recordingEmbedder) Embed(_ context.Context, _ embedding.Kind, texts []s
 
 type embedderEnv struct {
 	*Embedders
-	store   *fakeStore
 	config  *config.Store
 	sent    *recordingEmbedder
 	changes int
@@ -71,17 +48,19 @@ func newEmbedderEnv(t *testing.T, units int, options []models.EmbedderOption) *e
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &embedderEnv{store: &fakeStore{units: units, tokens: int64(units) * 100, settings: map[string]string{}}, config: cfg, sent: &recordingEmbedder{}}
-	hub := NewHub()
-	hub.Listen(func(c chat.Change) {
+	e := &embedderEnv{config: cfg, sent: &recordingEmbedder{}}
+	c, _, _ := newTestChat(t)
+	core := c.c
+	core.Config = cfg
+	core.Embedder = func(context.Context, config.Embedding) (embedding.Embedder, error) { return e.sent, nil }
+	core.Hub.Listen(func(c chat.Change) {
 		if c.Kind == chat.ChangeSettings {
 			e.changes++
 		}
 	})
-	core := &Core{Chunks: e.store, Settings: e.store, Hub: hub, Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
-		Connect: func(context.Context, config.Embedding) (embedding.Embedder, error) { return e.sent, nil },
-	}}
-	e.Embedders = NewEmbedders(core, cfg, func(context.Context) []models.EmbedderOption { return options })
+	e.Embedders = NewEmbedders(core)
+	e.options = func(context.Context) []models.EmbedderOption { return options }
+	e.totals = func(context.Context) (int, int64, error) { return units, int64(units) * 100, nil }
 	return e
 }
 
@@ -164,7 +143,7 @@ func TestEmbedderSwitch(t *testing.T) {
 	if _, err := e.Use(offered[0].Model); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("switched while nothing can be written: %v", err)
 	}
-	if e.store.settings[embedderAnswered] != "true" {
-		t.Error(e.store.settings)
+	if answered, _, err := e.c.Store.Setting(t.Context(), embedderAnswered); err != nil || answered != "true" {
+		t.Errorf("%q, %v", answered, err)
 	}
 }

@@ -23,10 +23,15 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns, err := s.c.History.PendingTurns(ctx, b.ID)
+	turns, err := s.c.Store.PendingTurns(ctx, b.ID)
 	if err != nil {
 		return nil, err
 	}
+	return s.pending(ctx, b, turns)
+}
+
+// pending describes turns that were pending when they were read.
+func (s *Inspect) pending(ctx context.Context, b chat.Branch, turns []chat.Turn) ([]PendingView, error) {
 	covers, err := s.c.Inspecting.StateTurnSeq(ctx, b.HeadState)
 	if err != nil {
 		return nil, err
@@ -40,7 +45,7 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 			return nil, err
 		}
 		if job.State == chat.JobDone || next.lacks(t) {
-			t, err = s.c.History.Turn(ctx, t.ID)
+			t, err = s.c.Store.Turn(ctx, t.ID)
 			if chat.CodeOf(err) == chat.CodeNotFound || err == nil && !t.Pending() {
 				continue // committed or deleted since the list was read
 			}

@@ -6,7 +6,7 @@ import "contextinfinity/backend/chat"
 // Entries that do not contain the text are left out.
 func (s *Memory) Known(kind chat.KnownKind, text string, offset, limit int) (KnownPage, error) {
 	v := KnownPage{Items: []KnownItem{}}
-	found, total, err := s.c.Chunks.Known(s.c.ctx(), chat.KnownQuery{Kind: kind, Text: text, Offset: max(offset, 0), Limit: min(limit, 500)})
+	found, total, err := s.c.Store.Known(s.c.ctx(), chat.KnownQuery{Kind: kind, Text: text, Offset: max(offset, 0), Limit: min(limit, 500)})
 	if err != nil {
 		return v, err
 	}

@@ -11,26 +11,15 @@ import (
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/mcpclient"
 	"contextinfinity/backend/mcpsetup"
+	"contextinfinity/backend/services"
 )
-
-// ServerPorts are the dependencies of the service Servers; they are zero in a window without data.
-type ServerPorts struct {
-	Manager   *mcpclient.Manager
-	Setup     *mcpsetup.Setup
-	Questions *mcpclient.Questions
-	KeyringOK func() bool
-	Warm      func() // starts, in the background, the servers whose tools may be offered
-}
 
 // Servers manages the MCP servers: their configuration, their state, and their prompts and resources. Every change,
 // including questions of servers, is published as chat.ChangeServers.
-type Servers struct {
-	c      *Core
-	config *config.Store
-}
+type Servers struct{ c *Core }
 
 // NewServers returns the service.
-func NewServers(c *Core, cfg *config.Store) *Servers { return &Servers{c: c, config: cfg} }
+func NewServers(c *Core) *Servers { return &Servers{c} }
 
 // How long the window waits for a server to start, and for a response to a request.
 const (
@@ -38,27 +27,16 @@ const (
 	serverCallTimeout  = time.Minute
 )
 
-// ports returns the dependencies, or an error in a window without data.
-func (s *Servers) ports() (ServerPorts, error) {
-	if s.c.Servers.Manager == nil {
-		return ServerPorts{}, chat.Errorf(chat.CodeUnavailable, "servers", "MCP servers are not available in this window.")
-	}
-	return s.c.Servers, nil
-}
-
 // Servers returns the page about servers.
 func (s *Servers) Servers() (ServersPanel, error) {
 	v := ServersPanel{Rev: s.c.Hub.Rev()}
-	p, err := s.ports()
-	if err != nil {
-		return v, err
-	}
-	v.Mode, v.KeyringOK = s.config.Config().Tools.Mode, p.KeyringOK()
+	p := s.c.Servers
+	v.Mode, v.KeyringOK = s.c.Config.Config().Tools.Mode, s.c.Keys.KeyringOK()
 	v.Servers = lists.Map(p.Manager.Statuses(), func(st mcpclient.Status) ServerView { return serverView(p, st) })
 	return v, nil
 }
 
-func serverView(p ServerPorts, st mcpclient.Status) ServerView {
+func serverView(p services.Servers, st mcpclient.Status) ServerView {
 	cfg := st.Config
 	v := ServerView{
 		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, State: st.State, StateText: st.StateText, LastError: st.LastError,
@@ -105,27 +83,23 @@ func (v ServerSettings) entered() mcpsetup.Settings {
 
 // edit applies a change of the configuration and returns the resulting page. While tools are on, a new server is
 // started at once, because its tools can be accepted only once they are known.
-func (s *Servers) edit(change func(ServerPorts) error) (ServersPanel, error) {
-	p, err := s.ports()
-	if err == nil {
-		err = change(p)
-	}
-	if err != nil {
+func (s *Servers) edit(change func(services.Servers) error) (ServersPanel, error) {
+	if err := change(s.c.Servers); err != nil {
 		return ServersPanel{Servers: []ServerView{}}, err
 	}
-	p.Warm()
+	s.c.WarmServers()
 	s.c.Hub.Change(chat.Change{Kind: chat.ChangeServers})
 	return s.Servers()
 }
 
 // AddServer configures a server; a name that is taken is rejected.
 func (s *Servers) AddServer(v ServerSettings) (ServersPanel, error) {
-	return s.edit(func(p ServerPorts) error { return p.Setup.Add(v.entered()) })
+	return s.edit(func(p services.Servers) error { return p.Setup.Add(v.entered()) })
 }
 
 // UpdateServer changes the server with this name, and may rename it.
 func (s *Servers) UpdateServer(name string, v ServerSettings) (ServersPanel, error) {
-	return s.edit(func(p ServerPorts) error {
+	return s.edit(func(p services.Servers) error {
 		if err := p.Setup.Update(name, v.entered()); err != nil {
 			return err
 		}
@@ -136,18 +110,18 @@ func (s *Servers) UpdateServer(name string, v ServerSettings) (ServersPanel, err
 
 // RemoveServer stops a server and removes it from the configuration, with its secrets.
 func (s *Servers) RemoveServer(name string) (ServersPanel, error) {
-	return s.edit(func(p ServerPorts) error { return p.Setup.Remove(name) })
+	return s.edit(func(p services.Servers) error { return p.Setup.Remove(name) })
 }
 
 // EnableServer switches a server on or off.
 func (s *Servers) EnableServer(name string, on bool) (ServersPanel, error) {
-	return s.edit(func(p ServerPorts) error { return p.Setup.Enable(name, on) })
+	return s.edit(func(p services.Servers) error { return p.Setup.Enable(name, on) })
 }
 
 // Restart restarts a server at once, and returns when it is ready or has failed. The outcome of its running calls is
 // then unknown.
 func (s *Servers) Restart(name string) (ServersPanel, error) {
-	return s.edit(func(p ServerPorts) error {
+	return s.edit(func(p services.Servers) error {
 		ctx, cancel := context.WithTimeout(s.c.ctx(), serverStartTimeout)
 		defer cancel()
 		return p.Manager.Restart(ctx, name)
@@ -157,10 +131,7 @@ func (s *Servers) Restart(name string) (ServersPanel, error) {
 // Logs returns the last lines of a server's log.
 func (s *Servers) Logs(name string) (ServerLog, error) {
 	v := ServerLog{Name: name}
-	p, err := s.ports()
-	if err != nil {
-		return v, err
-	}
+	p := s.c.Servers
 	lines, dropped, err := p.Manager.Logs(name)
 	v.Dropped = dropped
 	v.Lines = lists.Map(lines, func(l mcpclient.Line) ServerLogLine { return ServerLogLine{At: ms(l.At), From: l.From, Text: l.Text} })
@@ -169,20 +140,17 @@ func (s *Servers) Logs(name string) (ServerLog, error) {
 
 // Import reads a pasted configuration of another program. Nothing is added before ApplyImport.
 func (s *Servers) Import(text string) (ServerImport, error) {
-	return s.read(func(p ServerPorts) (*mcpsetup.Import, error) { return p.Setup.Read(text) })
+	return s.read(func(p services.Servers) (*mcpsetup.Import, error) { return p.Setup.Read(text) })
 }
 
 // ImportFile reads a configuration, or a bundle (.mcpb), from a file that the user chose or dropped.
 func (s *Servers) ImportFile(path string) (ServerImport, error) {
-	return s.read(func(p ServerPorts) (*mcpsetup.Import, error) { return p.Setup.ReadFile(path) })
+	return s.read(func(p services.Servers) (*mcpsetup.Import, error) { return p.Setup.ReadFile(path) })
 }
 
-func (s *Servers) read(read func(ServerPorts) (*mcpsetup.Import, error)) (ServerImport, error) {
+func (s *Servers) read(read func(services.Servers) (*mcpsetup.Import, error)) (ServerImport, error) {
 	v := ServerImport{Servers: []ImportedServer{}, Problems: []string{}}
-	p, err := s.ports()
-	if err != nil {
-		return v, err
-	}
+	p := s.c.Servers
 	in, err := read(p)
 	if err != nil {
 		return v, err
@@ -210,7 +178,7 @@ func (s *Servers) read(read func(ServerPorts) (*mcpsetup.Import, error)) (Server
 
 // ApplyImport adds the named servers of an import, all or none.
 func (s *Servers) ApplyImport(choice ServerImportChoice) (ServersPanel, error) {
-	return s.edit(func(p ServerPorts) error {
+	return s.edit(func(p services.Servers) error {
 		var choices []mcpsetup.Choice
 		for _, c := range choice.Servers {
 			choices = append(choices, mcpsetup.Choice{Original: c.Original, Name: strings.TrimSpace(c.Name), Enabled: c.Enabled, Replace: c.Replace, Answers: byName(c.Answers)})
@@ -236,7 +204,7 @@ func byName(values []ServerValue) map[string]string {
 // SetSecret stores a secret mentioned in a server's settings; an empty value removes it. It takes effect when the
 // server is started.
 func (s *Servers) SetSecret(server, name, value string) (ServersPanel, error) {
-	return s.edit(func(p ServerPorts) error {
+	return s.edit(func(p services.Servers) error {
 		err := p.Setup.SetSecret(server, name, value)
 		if err == nil {
 			p.Manager.Reset(server)
@@ -247,12 +215,12 @@ func (s *Servers) SetSecret(server, name, value string) (ServersPanel, error) {
 
 // SignIn opens a server's sign-in page and waits until the user is done.
 func (s *Servers) SignIn(name string) (ServersPanel, error) {
-	return s.edit(func(p ServerPorts) error { return p.Manager.SignIn(s.c.ctx(), name) })
+	return s.edit(func(p services.Servers) error { return p.Manager.SignIn(s.c.ctx(), name) })
 }
 
 // SignOut removes the stored tokens of a server.
 func (s *Servers) SignOut(name string) (ServersPanel, error) {
-	return s.edit(func(p ServerPorts) error { return p.Manager.SignOut(name) })
+	return s.edit(func(p services.Servers) error { return p.Manager.SignOut(name) })
 }
 
 func (s *Servers) callContext() (context.Context, context.CancelFunc) {
@@ -262,10 +230,7 @@ func (s *Servers) callContext() (context.Context, context.CancelFunc) {
 // Prompts lists the prompts that servers offer. It starts enabled servers.
 func (s *Servers) Prompts() (ServerPrompts, error) {
 	v := ServerPrompts{Rev: s.c.Hub.Rev(), Prompts: []ServerPromptView{}}
-	p, err := s.ports()
-	if err != nil {
-		return v, err
-	}
+	p := s.c.Servers
 	ctx, cancel := s.callContext()
 	defer cancel()
 	for _, prompt := range p.Manager.Prompts(ctx) {
@@ -281,10 +246,7 @@ func (s *Servers) Prompts() (ServerPrompts, error) {
 // GetPrompt returns a prompt with its arguments filled in.
 func (s *Servers) GetPrompt(server, name string, args []ServerValue) (PromptText, error) {
 	v := PromptText{Server: server, Name: name}
-	p, err := s.ports()
-	if err != nil {
-		return v, err
-	}
+	p := s.c.Servers
 	ctx, cancel := s.callContext()
 	defer cancel()
 	r, err := p.Manager.GetPrompt(ctx, server, name, byName(args))
@@ -298,10 +260,7 @@ func (s *Servers) GetPrompt(server, name string, args []ServerValue) (PromptText
 // Resources lists the resources that servers offer. It starts enabled servers.
 func (s *Servers) Resources() (ServerResources, error) {
 	v := ServerResources{Rev: s.c.Hub.Rev(), Resources: []ServerResourceView{}}
-	p, err := s.ports()
-	if err != nil {
-		return v, err
-	}
+	p := s.c.Servers
 	ctx, cancel := s.callContext()
 	defer cancel()
 	for _, r := range p.Manager.Resources(ctx) {
@@ -315,10 +274,7 @@ func (s *Servers) Resources() (ServerResources, error) {
 // ReadResource returns the current content of a resource.
 func (s *Servers) ReadResource(server, uri string) (ResourceText, error) {
 	v := ResourceText{Server: server, URI: uri, Blocks: []BlockView{}}
-	p, err := s.ports()
-	if err != nil {
-		return v, err
-	}
+	p := s.c.Servers
 	ctx, cancel := s.callContext()
 	defer cancel()
 	blocks, err := p.Manager.ReadResource(ctx, server, uri)
@@ -331,10 +287,7 @@ func (s *Servers) ReadResource(server, uri string) (ResourceText, error) {
 // Elicitations returns the open questions of servers.
 func (s *Servers) Elicitations() (Elicitations, error) {
 	v := Elicitations{Rev: s.c.Hub.Rev()}
-	p, err := s.ports()
-	if err != nil {
-		return v, err
-	}
+	p := s.c.Servers
 	v.Pending = lists.Map(p.Questions.List(), elicitationView)
 	return v, nil
 }
@@ -359,10 +312,7 @@ func elicitationView(q mcpclient.Question) ElicitationView {
 
 // AnswerElicitation answers a question. An incomplete answer is rejected, and the question stays open.
 func (s *Servers) AnswerElicitation(a ElicitationAnswer) (Elicitations, error) {
-	p, err := s.ports()
-	if err != nil {
-		return Elicitations{Pending: []ElicitationView{}}, err
-	}
+	p := s.c.Servers
 	values := map[string][]string{}
 	for _, v := range a.Values {
 		values[v.Name] = v.Values

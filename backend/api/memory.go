@@ -6,33 +6,9 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/config"
-	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/retrieval"
 )
-
-// ChunkStore is the part of the database that stores memory.
-type ChunkStore interface {
-	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
-	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
-	UnitCount(context.Context) (int, error)
-	UnitTotals(context.Context) (units int, tokens int64, err error)
-}
-
-// Retrieval is the part of memory that is not in the store.
-type Retrieval struct {
-	Engine interface {
-		Search(context.Context, retrieval.Query) (retrieval.Result, error)
-	}
-	Vectors interface {
-		Status(context.Context) ([]chat.Namespace, error)
-	}
-	// Connect connects to an embedder that may not be configured yet.
-	Connect func(context.Context, config.Embedding) (embedding.Embedder, error)
-	// Retrieves reports whether turns get retrieved memory, and its scope.
-	Retrieves func() (on bool, scope chat.Scope)
-}
 
 // Memory shows memory, searches it, and shows the state of its index.
 type Memory struct{ c *Core }
@@ -58,7 +34,7 @@ func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
 	if err != nil {
 		return p, err
 	}
-	chunks, total, err := s.c.Chunks.Chunks(s.c.ctx(), chat.ChunkQuery{Within: in, Text: filter.Text, Limit: limit, Offset: filter.Offset})
+	chunks, total, err := s.c.Store.Chunks(s.c.ctx(), chat.ChunkQuery{Within: in, Text: filter.Text, Limit: limit, Offset: filter.Offset})
 	p.Chunks = lists.Map(chunks, func(c chat.ChunkText) ChunkRow { return chunkRow(c, 0) })
 	p.Total = total
 	return p, err
@@ -75,7 +51,7 @@ func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error)
 	if err != nil {
 		return out, err
 	}
-	found, err := s.c.Retrieval.Engine.Search(s.c.ctx(), retrieval.Query{
+	found, err := s.c.Memory.Search(s.c.ctx(), retrieval.Query{
 		Text: query, Within: in, Limit: filter.Offset + limit, AllowWordsOnly: true,
 	})
 	if err != nil {
@@ -131,12 +107,24 @@ const maxDegraded = 50
 func (s *Memory) Status(branchID string) (IndexStatus, error) {
 	st := IndexStatus{Spaces: []IndexSpace{}, Degraded: []DegradedTurn{}}
 	ctx := s.c.ctx()
-	on, scope := s.c.Retrieval.Retrieves()
+	on, scope := s.c.Retrieves()
 	st.On, st.Scope = on, string(scope)
-	spaces, err := s.c.Retrieval.Vectors.Status(ctx)
+	spaces, err := s.c.Vectors.Status(ctx)
 	if err != nil {
 		return st, err
 	}
+	st.add(spaces)
+	if len(st.Spaces) == 0 { // no embedder has been reached yet: search by words only
+		if st.Units, err = s.c.Store.UnitCount(ctx); err != nil {
+			return st, err
+		}
+	}
+	st.Degraded, err = s.degraded(ctx, branchID)
+	return st, err
+}
+
+// add adds the namespaces that are used or being built.
+func (st *IndexStatus) add(spaces []chat.Namespace) {
 	for _, ns := range spaces {
 		if ns.State == chat.NamespaceRetired {
 			continue
@@ -146,13 +134,6 @@ func (s *Memory) Status(branchID string) (IndexStatus, error) {
 			Embedder: ns.Embedder.String(), State: ns.State, Done: ns.Done, Total: ns.Total, Error: ns.LastError,
 		})
 	}
-	if len(st.Spaces) == 0 { // no embedder has been reached yet: search by words only
-		if st.Units, err = s.c.Chunks.UnitCount(ctx); err != nil {
-			return st, err
-		}
-	}
-	st.Degraded, err = s.degraded(ctx, branchID)
-	return st, err
 }
 
 // degraded lists the turns that could not be indexed, newest first.
@@ -170,8 +151,13 @@ func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn,
 	if err != nil {
 		return out, err
 	}
+	return s.degradedTurns(jobs, session, func(id chat.TurnID) (chat.Turn, error) { return s.c.Store.Turn(ctx, id) }), nil
+}
+
+func (s *Memory) degradedTurns(jobs []chat.Job, session string, turn func(chat.TurnID) (chat.Turn, error)) []DegradedTurn {
+	out := []DegradedTurn{}
 	for _, j := range jobs {
-		t, err := s.c.History.Turn(ctx, j.TurnID)
+		t, err := turn(j.TurnID)
 		if err != nil { // an unreadable record does not hide the others (SPEC 2.13)
 			s.c.Log.Warn("a turn that is not searchable cannot be read", "turn", j.TurnID, "err", err)
 			continue
@@ -184,7 +170,7 @@ func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn,
 		})
 	}
 	slices.SortStableFunc(out, func(a, b DegradedTurn) int { return order(a.SessionID != session, b.SessionID != session) })
-	return out, nil
+	return out
 }
 
 // order sorts false before true.

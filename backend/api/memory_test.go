@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"log/slog"
 	"slices"
 	"strings"
@@ -10,10 +9,9 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/inspecting"
-	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
-	"contextinfinity/backend/sessions"
+	"contextinfinity/backend/services"
 )
 
 func TestExcerpt(t *testing.T) {
@@ -95,71 +93,43 @@ func TestChunkRowHasNoMarkup(t *testing.T) {
 	}
 }
 
-// failedJobs is a store with failed indexing jobs.
-type failedJobs struct {
-	jobs.ListStore
-	HistoryStore
-	query chat.JobQuery
-	turns map[chat.TurnID]chat.Turn
-	jobs  []chat.Job
-}
-
-func (f *failedJobs) Jobs(_ context.Context, q chat.JobQuery) ([]chat.Job, error) {
-	f.query = q
-	return f.jobs, nil
-}
-
-func (f *failedJobs) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
-	t, ok := f.turns[id]
-	if !ok {
-		return t, chat.Errorf(chat.CodeCorrupt, "turn.read", "damaged")
+// The turns whose jobs failed are listed, those of the open conversation first; turns that cannot be read, or were
+// indexed later, are not.
+func TestFailedTurnsAreListed(t *testing.T) {
+	failed := []chat.Job{{ID: 9, TurnID: "a", LastError: "no"}, {ID: 8, TurnID: "damaged"}, {ID: 7, TurnID: "b"}, {ID: 6, TurnID: "c"}}
+	turns := map[chat.TurnID]chat.Turn{
+		"a": {SessionID: "other", IndexStatus: chat.IndexDegraded},
+		"b": {SessionID: "mine", IndexStatus: chat.IndexDegraded},
+		"c": {SessionID: "mine", IndexStatus: chat.IndexOK},
 	}
-	return t, nil
+	m := NewMemory(&Core{Set: &services.Set{Setup: services.Setup{Log: slog.New(slog.DiscardHandler)}}})
+	got := m.degradedTurns(failed, "mine", func(id chat.TurnID) (chat.Turn, error) {
+		turn, ok := turns[id]
+		if !ok {
+			return turn, chat.Errorf(chat.CodeCorrupt, "turn.read", "damaged")
+		}
+		turn.ID, turn.Seq, turn.User = id, 4, chat.UserText("About "+string(id))
+		return turn, nil
+	})
+	want := []DegradedTurn{
+		{TurnID: "b", TurnSeq: 4, SessionID: "mine", Title: "About b", JobID: 7},
+		{TurnID: "a", TurnSeq: 4, SessionID: "other", Title: "About a", JobID: 9, Error: "no"},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
 }
 
-// singleSession is a store whose branches belong to one session.
-type singleSession struct{ sessions.Store }
-
-func (singleSession) Branch(context.Context, chat.BranchID) (chat.Branch, error) {
-	return chat.Branch{SessionID: "mine"}, nil
-}
-
-type fakeVectors struct{}
-
-func (fakeVectors) Status(context.Context) ([]chat.Namespace, error) {
-	return []chat.Namespace{
+// The status counts the units of the namespaces in use and says why one is not complete.
+func TestStatusOfTheIndex(t *testing.T) {
+	var st IndexStatus
+	st.add([]chat.Namespace{
 		{State: chat.NamespaceServing, Done: 7, Total: 7, Embedder: chat.EmbedderID{Name: "local", Model: "hashed", Dimension: 256, Version: 1}},
-		{State: chat.NamespaceBuilding, Done: 3, Total: 7, LastError: "The server cannot be reached."}, {State: chat.NamespaceRetired, Total: 99},
-	}, nil
-}
-
-// Status lists the turns whose jobs failed, those of the open conversation first; turns that cannot be read, or were
-// indexed later, are not listed.
-func TestStatusListsFailedTurns(t *testing.T) {
-	turn := func(id chat.TurnID, session chat.SessionID, status chat.IndexStatus) chat.Turn {
-		return chat.Turn{ID: id, Seq: 4, SessionID: session, IndexStatus: status, User: chat.UserText("About " + string(id))}
-	}
-	f := &failedJobs{
-		jobs: []chat.Job{{ID: 9, TurnID: "a", LastError: "no"}, {ID: 8, TurnID: "damaged"}, {ID: 7, TurnID: "b"}, {ID: 6, TurnID: "c"}},
-		turns: map[chat.TurnID]chat.Turn{
-			"a": turn("a", "other", chat.IndexDegraded), "b": turn("b", "mine", chat.IndexDegraded), "c": turn("c", "mine", chat.IndexOK),
-		},
-	}
-	m := NewMemory(&Core{Queue: jobs.NewList(f, nil, nil), History: f, Sessions: sessions.New(sessions.Deps{Store: singleSession{}}), Log: slog.New(slog.DiscardHandler), Retrieval: Retrieval{
-		Vectors: fakeVectors{}, Retrieves: func() (bool, chat.Scope) { return true, chat.ScopeSession },
-	}})
-	st, err := m.Status("branch")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f.query.State != chat.JobFailed || f.query.Type != chat.JobIndexTurn {
-		t.Errorf("queried %+v", f.query)
-	}
-	want := []DegradedTurn{{TurnID: "b", TurnSeq: 4, SessionID: "mine", Title: "About b", JobID: 7}, {TurnID: "a", TurnSeq: 4, SessionID: "other", Title: "About a", JobID: 9, Error: "no"}}
-	if len(st.Degraded) != 2 || st.Degraded[0] != want[0] || st.Degraded[1] != want[1] {
-		t.Errorf("%+v", st.Degraded)
-	}
-	if !st.On || st.Scope != "session" || st.Units != 7 || len(st.Spaces) != 2 || st.Spaces[0].Embedder != "local/hashed/256/v1" || st.Spaces[1].Error != "The server cannot be reached." || st.Spaces[1].Done != 3 {
+		{State: chat.NamespaceBuilding, Done: 3, Total: 7, LastError: "The server cannot be reached."},
+		{State: chat.NamespaceRetired, Total: 99},
+	})
+	if st.Units != 7 || len(st.Spaces) != 2 || st.Spaces[0].Embedder != "local/hashed/256/v1" ||
+		st.Spaces[1].Error != "The server cannot be reached." || st.Spaces[1].Done != 3 {
 		t.Errorf("%+v", st)
 	}
 }

@@ -162,7 +162,7 @@ func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []Turn
 
 // setRecalled sets how much memory turns had, or why they had none.
 func (c *Core) setRecalled(ctx context.Context, ids []chat.TurnID, views []TurnView) {
-	found, err := c.History.Recalled(ctx, ids)
+	found, err := c.Store.Recalled(ctx, ids)
 	if err != nil {
 		c.Log.Warn("the memory that turns used cannot be read", "err", err)
 		return

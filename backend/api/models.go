@@ -21,7 +21,7 @@ func (s *Settings) Presets() []PresetView {
 // ModelPlaces returns the providers and servers whose models can be listed now.
 func (s *Settings) ModelPlaces() []PlaceView {
 	out := []PlaceView{}
-	for _, p := range s.catalog.Places(s.c.ctx()) {
+	for _, p := range s.c.Models.Places(s.c.ctx()) {
 		out = append(out, PlaceView{ID: p.ID, Name: p.Name, Protocol: p.Protocol, BaseURL: p.BaseURL, Env: p.Env, Local: p.Local})
 	}
 	return out
@@ -29,7 +29,7 @@ func (s *Settings) ModelPlaces() []PlaceView {
 
 // OfferedModels asks a place for its models.
 func (s *Settings) OfferedModels(place string) ([]OfferView, error) {
-	offers, err := s.catalog.Offers(s.c.ctx(), place)
+	offers, err := s.c.Models.Offers(s.c.ctx(), place)
 	out := []OfferView{}
 	for _, o := range offers {
 		out = append(out, OfferView{
@@ -42,7 +42,7 @@ func (s *Settings) OfferedModels(place string) ([]OfferView, error) {
 
 // AddOffered configures a model of a place, or returns the model already configured for it.
 func (s *Settings) AddOffered(place, modelID string) (AddedModel, error) {
-	name, err := s.catalog.Add(s.c.ctx(), s.config, place, modelID, "")
+	name, err := s.c.Models.Add(s.c.ctx(), s.c.Config, place, modelID, "")
 	if err != nil {
 		return AddedModel{Models: s.Models()}, err
 	}
@@ -52,7 +52,7 @@ func (s *Settings) AddOffered(place, modelID string) (AddedModel, error) {
 
 // SetFavourite adds a model to the favourites, which are listed first, or removes it.
 func (s *Settings) SetFavourite(name string, favourite bool) ([]ModelView, error) {
-	list := slices.DeleteFunc(slices.Clone(s.config.Config().General.Favourites), func(n string) bool { return n == name })
+	list := slices.DeleteFunc(slices.Clone(s.c.Config.Config().General.Favourites), func(n string) bool { return n == name })
 	if favourite {
 		list = append(list, name)
 	}
@@ -60,13 +60,13 @@ func (s *Settings) SetFavourite(name string, favourite bool) ([]ModelView, error
 	if err != nil {
 		return s.Models(), err
 	}
-	return s.editModels(s.config.Set("general.favourite_models", string(raw)))
+	return s.editModels(s.c.Config.Set("general.favourite_models", string(raw)))
 }
 
 // SetWindow stores the context window that the user entered for a model, in tokens.
 func (s *Settings) SetWindow(name string, tokens int) ([]ModelView, error) {
 	const op = "models.window"
-	m, ok := s.catalog.Configured(name)
+	m, ok := s.c.Models.Configured(name)
 	if !ok {
 		return s.Models(), chat.Errorf(chat.CodeNotFound, op, "There is no model named %q; nothing was changed.", name)
 	}
@@ -74,7 +74,7 @@ func (s *Settings) SetWindow(name string, tokens int) ([]ModelView, error) {
 		return s.Models(), chat.Errorf(chat.CodeInvalid, op, "A context window must be a number of tokens above 0; nothing was changed.")
 	}
 	m.ContextLimit = tokens
-	return s.editModels(s.config.SaveModel(m))
+	return s.editModels(s.c.Config.SaveModel(m))
 }
 
 // Costs returns the cost of the newest turn of a session, of the session, and of this month so far.
@@ -94,12 +94,12 @@ func (s *Settings) Costs(sessionID string) (CostView, error) {
 			return v, err
 		}
 		v.Session, v.SessionBackground = v.amount(session.Plus(background)), v.amount(background)
-		last, err := s.c.Figures.Measures(s.c.ctx(), chat.MeasureQuery{Session: chat.SessionID(sessionID), Limit: 1})
+		last, err := s.c.Store.Measures(s.c.ctx(), chat.MeasureQuery{Session: chat.SessionID(sessionID), Limit: 1})
 		if err != nil {
 			return v, err
 		}
 		for _, l := range last {
-			v.Turn = v.amount(s.catalog.Spent([]chat.ModelUsage{{Model: l.Model, Turns: 1, Usage: l.Usage}}))
+			v.Turn = v.amount(s.c.Models.Spent([]chat.ModelUsage{{Model: l.Model, Turns: 1, Usage: l.Usage}}))
 		}
 	}
 	v.Budget, v.State = s.budget(month.Amount + background.Amount)
@@ -108,12 +108,12 @@ func (s *Settings) Costs(sessionID string) (CostView, error) {
 
 // spent returns the cost of turns and of background work.
 func (s *Settings) spent(q chat.UsageQuery) (turns, background models.Spent, err error) {
-	used, err := s.c.Figures.UsageByModel(s.c.ctx(), q)
+	used, err := s.c.Store.UsageByModel(s.c.ctx(), q)
 	if err != nil {
 		return turns, background, err
 	}
-	inBackground, err := s.c.Figures.BackgroundUsage(s.c.ctx(), q)
-	return s.catalog.Spent(used), s.catalog.SpentInBackground(inBackground), err
+	inBackground, err := s.c.Store.BackgroundUsage(s.c.ctx(), q)
+	return s.c.Models.Spent(used), s.c.Models.SpentInBackground(inBackground), err
 }
 
 // amount returns the amount to show; nil if no price is known. It also sets Estimate and Today.
@@ -127,7 +127,7 @@ func (v *CostView) amount(spent models.Spent) *float64 {
 
 // budget returns the monthly budget, and its state after the amount spent.
 func (s *Settings) budget(spent float64) (budget float64, state string) {
-	limits := s.config.Config().Cost
+	limits := s.c.Config.Config().Cost
 	switch {
 	case limits.Budget <= 0:
 		return 0, ""

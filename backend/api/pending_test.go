@@ -43,24 +43,20 @@ func commitTurns(t *testing.T, s *store.Store, branch chat.BranchID, turns ...ch
 	}
 }
 
-// lateCommit commits a turn right after the pending turns were read, as a worker does while the list is built.
-type lateCommit struct {
-	HistoryStore
-	commit func()
-}
-
-func (h lateCommit) PendingTurns(ctx context.Context, b chat.BranchID) ([]chat.Turn, error) {
-	turns, err := h.HistoryStore.PendingTurns(ctx, b)
-	h.commit()
-	return turns, err
-}
-
 // A turn that is committed while the list is read is not in it, and the next turn is the first.
 func TestPendingWithoutTurnsCommittedMeanwhile(t *testing.T) {
 	c, st, session := newTestChat(t)
 	first, second := addAnswered(t, st, session.ActiveBranch, "One"), addAnswered(t, st, session.ActiveBranch, "Two")
-	c.c.History = lateCommit{st, func() { commitTurns(t, st, session.ActiveBranch, first.ID) }}
-	list, err := NewInspect(c.c).Pending(string(session.ActiveBranch))
+	turns, err := st.PendingTurns(t.Context(), session.ActiveBranch)
+	if err != nil || len(turns) != 2 {
+		t.Fatal(turns, err)
+	}
+	commitTurns(t, st, session.ActiveBranch, first.ID) // as a worker does
+	branch, err := st.Branch(t.Context(), session.ActiveBranch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := NewInspect(c.c).pending(t.Context(), branch, turns)
 	if err != nil || len(list) != 1 || list[0].TurnID != string(second.ID) {
 		t.Fatalf("%+v, %v", list, err)
 	}

@@ -4,95 +4,36 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"time"
 
-	"contextinfinity/backend/answers"
 	"contextinfinity/backend/autostart"
-	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/deletion"
 	"contextinfinity/backend/documents"
-	"contextinfinity/backend/inspecting"
-	"contextinfinity/backend/jobs"
-	"contextinfinity/backend/library"
-	"contextinfinity/backend/pins"
-	"contextinfinity/backend/projects"
-	"contextinfinity/backend/sessions"
-	"contextinfinity/backend/tasks"
-	"contextinfinity/backend/tools"
-	"contextinfinity/backend/turn"
-	"contextinfinity/backend/updates"
+	"contextinfinity/backend/services"
 )
 
-// ToolPorts are the dependencies of the service Tools.
-type ToolPorts struct {
-	Registry *tools.Registry
-	Mode     func() string // tools.mode
-}
-
-// Counter counts tokens as the given model would.
-type Counter interface {
-	Count(modelID, text string) int
-}
-
-// Core has the dependencies of all services. If the data could not be opened, only Fatal is set: the window then says
-// why.
+// Core is what all services of a window use. If the data could not be opened, the list of services has only its setup,
+// and Fatal says why.
 type Core struct {
-	// Stored data, with an interface for each user. Sessions, Pins and Deletion apply the rules for changes.
-	Sessions *sessions.Service
-	Pins     *pins.Service
-	Deletion *deletion.Service
-	History  HistoryStore
-	// Inspecting shows what requests contained, states and summaries.
-	Inspecting *inspecting.Service
-	Drafts     DraftStore
-	Chunks     ChunkStore
-	Queue      *jobs.List
-	Figures    FigureStore
-	Calls      CallStore
-	Settings   SettingStore
-
-	Turns    *turn.Engine
-	Jobs     *jobs.Runner
-	Branches *branches.Service
-	Answers  *answers.Service
-	Counter  Counter
-	Hub      *Hub
+	*services.Set
+	Hub *Hub
 	// Documents reads attached files.
 	Documents documents.Reader
-	Retrieval Retrieval
-	// Tools are the tools that models may call.
-	Tools ToolPorts
-	// Cost returns the cost of a usage of a model: by the price stored with it, otherwise by today's price; the zero
-	// Cost if no price is known.
-	Cost func(model string, u chat.Usage) (cost chat.Cost, today bool)
-	// Reconciler recovers unfinished work after a crash, and stores its reports.
-	Reconciler *jobs.Reconciler
-	// Tasks runs tasks.
-	Tasks *tasks.Manager
 	// Importer and Exporter read and write conversations as files.
 	Importer Importer
 	Exporter Exporter
 	// Data is the data directory; it is also set if the data cannot be opened.
 	Data DataFolder
-	// Library has the assistants and saved prompts.
-	Library *library.Library
-	// Projects manages projects.
-	Projects *projects.Service
-	// Programs are other programs that use this memory.
-	Programs ProgramAccess
-	// Servers are the MCP servers whose tools models may call.
-	Servers ServerPorts
+	// Access says how other programs can use this memory.
+	Access ProgramAccess
+	// WarmServers starts, in the background, the MCP servers whose tools may be offered.
+	WarmServers func()
 	// Shell is the system around the window.
 	Shell Shell
 	// Autostart is the system's entry for this program, or why there can be none.
 	Autostart func() (*autostart.Entry, error)
-	// Updates checks for newer versions.
-	Updates *updates.Checker
 	// QuickKey is the state of desktop.quick_ask_keys. nil: none are registered, because the data is read-only.
 	QuickKey func() QuickKeyView
-	Log      *slog.Logger
 	Version  string
 	DataDir  string
 	Fatal    *chat.Error

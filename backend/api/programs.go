@@ -5,38 +5,21 @@ import (
 	"strconv"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/config"
 )
-
-// ProgramStore stores what other programs may see, and what they were shown.
-type ProgramStore interface {
-	Clients(context.Context) ([]chat.Client, error)
-	AllowClient(context.Context, chat.ClientChoice) error
-	ForgetClient(context.Context, string) error
-	Accesses(context.Context, chat.AccessQuery) ([]chat.ClientAccess, error)
-	ClearAccesses(context.Context) error
-}
 
 // ProgramAccess is the part of the MCP server that the window uses.
 type ProgramAccess struct {
-	Store ProgramStore
 	// Status returns whether and where the HTTP server runs, or why it does not.
 	Status func() (running bool, url, problem string)
-	// MakeToken creates a program's token, replacing the previous one; RevokeToken removes it.
-	MakeToken   func(ctx context.Context, name string) (string, error)
-	RevokeToken func(ctx context.Context, name string) error
 	// Snippets returns configurations for other programs; with a token, one that contains it.
 	Snippets func(token string) []ProgramSnippetView
 }
 
 // Programs lists the other programs that use this memory, and sets what they may see.
-type Programs struct {
-	c      *Core
-	config *config.Store
-}
+type Programs struct{ c *Core }
 
 // NewPrograms returns the service.
-func NewPrograms(c *Core, cfg *config.Store) *Programs { return &Programs{c: c, config: cfg} }
+func NewPrograms(c *Core) *Programs { return &Programs{c} }
 
 const settingHTTP = "mcp.server.http"
 
@@ -47,7 +30,7 @@ const accessPage = 100
 func (s *Programs) Panel() (ProgramsPanel, error) {
 	v := ProgramsPanel{Rev: s.c.Hub.Rev(), Clients: []ProgramClientView{}, Folders: []string{}}
 	ctx := s.c.ctx()
-	clients, err := s.c.Programs.Store.Clients(ctx)
+	clients, err := s.c.Store.Clients(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -61,9 +44,9 @@ func (s *Programs) Panel() (ProgramsPanel, error) {
 	for _, f := range folders {
 		v.Folders = append(v.Folders, f.Name)
 	}
-	v.HTTP.On = s.config.Config().Programs.HTTP
-	v.HTTP.Running, v.HTTP.URL, v.HTTP.Problem = s.c.Programs.Status()
-	v.Snippets = s.c.Programs.Snippets("")
+	v.HTTP.On = s.c.Config.Config().Programs.HTTP
+	v.HTTP.Running, v.HTTP.URL, v.HTTP.Problem = s.c.Access.Status()
+	v.Snippets = s.c.Access.Snippets("")
 	return v, nil
 }
 
@@ -97,13 +80,13 @@ func (s *Programs) Allow(c ProgramChoice) (ProgramsPanel, error) {
 	for _, id := range c.Sessions {
 		choice.Sessions = append(choice.Sessions, chat.SessionID(id))
 	}
-	return s.changed(s.c.Programs.Store.AllowClient(s.c.ctx(), choice))
+	return s.changed(s.c.Store.AllowClient(s.c.ctx(), choice))
 }
 
 // Forget removes a program from the list, with its token; its notes and the record of its accesses are kept. If it
 // connects again, it is listed as a new one.
 func (s *Programs) Forget(name string) (ProgramsPanel, error) {
-	return s.changed(s.c.Programs.Store.ForgetClient(s.c.ctx(), name))
+	return s.changed(s.c.Store.ForgetClient(s.c.ctx(), name))
 }
 
 // MakeToken creates a token for HTTP, replacing the program's previous one. It is shown only once, because only its
@@ -115,7 +98,7 @@ func (s *Programs) MakeToken(name string) (ProgramToken, error) {
 	}
 	s.c.Hub.Change(chat.Change{Kind: chat.ChangePrograms})
 	v := ProgramToken{Name: name, Token: token}
-	if list := s.c.Programs.Snippets(token); len(list) > 0 {
+	if list := s.c.Access.Snippets(token); len(list) > 0 {
 		v.Snippet = list[0].Text
 	}
 	return v, nil
@@ -128,14 +111,14 @@ func (s *Programs) RevokeToken(name string) (ProgramsPanel, error) {
 
 // SetHTTP turns the HTTP server on or off.
 func (s *Programs) SetHTTP(on bool) (ProgramsPanel, error) {
-	return s.changed(s.config.Set(settingHTTP, strconv.FormatBool(on)))
+	return s.changed(s.c.Config.Set(settingHTTP, strconv.FormatBool(on)))
 }
 
 // Accesses returns a page of the access record, newest first; an empty name means all programs. before is Next of the
 // previous page, 0 for the first.
 func (s *Programs) Accesses(client string, before int64) (ProgramAccessPage, error) {
 	page := ProgramAccessPage{Accesses: []ProgramAccessView{}}
-	list, err := s.c.Programs.Store.Accesses(s.c.ctx(), chat.AccessQuery{Client: client, Before: before, Limit: accessPage})
+	list, err := s.c.Store.Accesses(s.c.ctx(), chat.AccessQuery{Client: client, Before: before, Limit: accessPage})
 	for _, a := range list {
 		v := ProgramAccessView{ID: a.ID, At: a.At.UnixMilli(), Client: a.Client, Tool: a.Tool, Query: a.Query, Outcome: a.Outcome, Shown: []ProgramShownView{}, More: a.More}
 		for _, x := range a.Shown {
@@ -151,7 +134,7 @@ func (s *Programs) Accesses(client string, before int64) (ProgramAccessPage, err
 
 // ClearAccesses empties the access record.
 func (s *Programs) ClearAccesses() error {
-	err := s.c.Programs.Store.ClearAccesses(s.c.ctx())
+	err := s.c.Store.ClearAccesses(s.c.ctx())
 	if err == nil {
 		s.c.Hub.Change(chat.Change{Kind: chat.ChangePrograms})
 	}

@@ -1,26 +1,20 @@
 package api
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"contextinfinity/backend/chat"
 )
 
-// longStep is a store with one step that has many events or a long response.
+// longStep is a step with many events or a long response.
 type longStep struct {
-	HistoryStore
 	events   int
 	data     string
 	response string
 }
 
-func (s longStep) StepBodies(context.Context, chat.StepID) (chat.StepPayload, error) {
-	return chat.StepPayload{Request: []byte(`{"model":"m"}`), Response: []byte(s.response)}, nil
-}
-
-func (s longStep) StepEvents(_ context.Context, _ chat.StepID, yield func(chat.RawEvent) error) error {
+func (s longStep) each(yield func(chat.RawEvent) error) error {
 	for range s.events {
 		if err := yield(chat.RawEvent{Type: "delta", Data: []byte(s.data)}); err != nil {
 			return err
@@ -38,7 +32,7 @@ func TestARawStepIsBounded(t *testing.T) {
 		"a long body":  {response: strings.Repeat("é", 20<<20)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := (&Inspect{c: &Core{History: step}}).RawStep("step")
+			raw, err := rawStep(chat.StepPayload{Request: []byte(`{"model":"m"}`), Response: []byte(step.response)}, step.each)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,14 +14,6 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// FigureStore stores the metrics of turns.
-type FigureStore interface {
-	UsageByModel(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
-	BackgroundUsage(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
-	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
-	Metrics(context.Context, chat.BranchID, int) ([]chat.TurnMetricsRow, error)
-}
-
 // Search searches all sessions and single branches, and provides the metrics of turns. A newer search ends an older
 // one of its kind.
 type Search struct {
@@ -83,7 +75,7 @@ func (s *Search) Everything(query SearchQuery) (SearchResult, error) {
 	}
 	ctx, done := s.everywhere.begin(s.c.ctx())
 	defer done()
-	found, err := s.c.History.SearchText(ctx, chat.TextQuery{
+	found, err := s.c.Store.SearchText(ctx, chat.TextQuery{
 		Text: query.Text, Session: chat.SessionID(query.SessionID), Role: chat.Role(query.Role),
 		Since: moment(query.Since), Until: moment(query.Until), Archived: query.Archived,
 	})
@@ -130,7 +122,7 @@ func (s *Search) addMemory(ctx context.Context, q SearchQuery, g *groups) (warni
 	if q.SessionID != "" {
 		in.Scope, in.Session = chat.ScopeSession, chat.SessionID(q.SessionID)
 	}
-	found, err := s.c.Retrieval.Engine.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: memoryHits, AllowWordsOnly: true})
+	found, err := s.c.Memory.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: memoryHits, AllowWordsOnly: true})
 	if err != nil {
 		return "", err
 	}
@@ -215,7 +207,7 @@ func matchSpans(h retrieval.Hit, query string) []highlight.Span {
 func (s *Search) branchToOpen(ctx context.Context, sess chat.Session, h retrieval.Hit) (chat.BranchID, string, error) {
 	id := h.BranchID
 	if id != sess.ActiveBranch {
-		turns, err := s.c.History.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, FromSeq: h.TurnSeq, ToSeq: h.TurnSeq, Limit: 1})
+		turns, err := s.c.Store.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, FromSeq: h.TurnSeq, ToSeq: h.TurnSeq, Limit: 1})
 		if err != nil {
 			return "", "", err
 		}
@@ -332,7 +324,7 @@ func (s *Search) Find(branchID, text string, matchCase bool) (FindResult, error)
 	out := FindResult{Hits: []FindHit{}}
 	ctx, done := s.inBranch.begin(s.c.ctx())
 	defer done()
-	found, err := s.c.History.Find(ctx, chat.FindQuery{Branch: chat.BranchID(branchID), Text: text, MatchCase: matchCase, Limit: maxFindHits})
+	found, err := s.c.Store.Find(ctx, chat.FindQuery{Branch: chat.BranchID(branchID), Text: text, MatchCase: matchCase, Limit: maxFindHits})
 	if err != nil {
 		return out, superseded(ctx, err)
 	}
@@ -357,7 +349,7 @@ func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 	if err != nil {
 		return out, err
 	}
-	rows, err := s.c.Figures.Measures(s.c.ctx(), q)
+	rows, err := s.c.Store.Measures(s.c.ctx(), q)
 	if err != nil {
 		return out, err
 	}

@@ -46,7 +46,7 @@ func (s *Sessions) List(archived bool, title string) ([]SessionRow, error) {
 
 // waitingSessions returns the sessions with a tool call that waits for the user.
 func (c *Core) waitingSessions(ctx context.Context) (map[chat.SessionID]bool, error) {
-	calls, err := c.Calls.WaitingCalls(ctx)
+	calls, err := c.Store.WaitingCalls(ctx)
 	out := make(map[chat.SessionID]bool, len(calls))
 	for _, call := range calls {
 		out[call.SessionID] = true
@@ -57,7 +57,7 @@ func (c *Core) waitingSessions(ctx context.Context) (map[chat.SessionID]bool, er
 func (c *Core) runningSessions(ctx context.Context) map[chat.SessionID]bool {
 	out := map[chat.SessionID]bool{}
 	for _, id := range c.Turns.Running() {
-		if t, err := c.History.Turn(ctx, id); err == nil {
+		if t, err := c.Store.Turn(ctx, id); err == nil {
 			out[t.SessionID] = true
 		}
 	}
@@ -82,7 +82,7 @@ func (c *Core) row(ctx context.Context, id chat.SessionID) (SessionRow, error) {
 			sum.Branches++
 		}
 	}
-	last, ok, err := c.History.LastTurn(ctx, s.ActiveBranch)
+	last, ok, err := c.Store.LastTurn(ctx, s.ActiveBranch)
 	if ok {
 		sum.LastPhase, sum.LastOutcome, sum.Unanswered = last.Phase, last.Outcome, last.Failure.Unanswered()
 	}
@@ -139,7 +139,7 @@ func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
 	if s.c.Additional {
 		return snap, nil // only the first window's session is opened at the next start
 	}
-	if err := s.c.Settings.PutSetting(ctx, lastSession, sessionID); err != nil {
+	if err := s.c.Store.PutSetting(ctx, lastSession, sessionID); err != nil {
 		s.c.Log.Warn("the open session could not be remembered", "err", err)
 	}
 	return snap, nil
@@ -164,7 +164,7 @@ func (s *Sessions) fill(ctx context.Context, snap *SessionSnapshot, sess chat.Se
 	for _, x := range bs {
 		snap.Branches = append(snap.Branches, branchView(x, sess.ActiveBranch))
 	}
-	if snap.FirstSeq, snap.LastSeq, _, err = s.c.History.LineageBounds(ctx, branch); err != nil {
+	if snap.FirstSeq, snap.LastSeq, _, err = s.c.Store.LineageBounds(ctx, branch); err != nil {
 		return err
 	}
 	if snap.Turns, err = s.c.page(ctx, b, chat.LineageQuery{Branch: branch, Limit: firstPage, Newest: true}); err != nil {
@@ -181,7 +181,7 @@ func (s *Sessions) fill(ctx context.Context, snap *SessionSnapshot, sess chat.Se
 }
 
 func (c *Core) page(ctx context.Context, b chat.Branch, q chat.LineageQuery) ([]TurnView, error) {
-	turns, err := c.History.Lineage(ctx, q)
+	turns, err := c.Store.Lineage(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (s *Sessions) Turn(branchID, turnID string) (TurnView, error) {
 	if err != nil {
 		return TurnView{}, err
 	}
-	t, err := s.c.History.Turn(ctx, chat.TurnID(turnID))
+	t, err := s.c.Store.Turn(ctx, chat.TurnID(turnID))
 	if err != nil {
 		return TurnView{}, err
 	}
@@ -245,7 +245,7 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 	if h.HeadSeq, err = c.Inspecting.StateTurnSeq(ctx, b.HeadState); err != nil {
 		return h, err
 	}
-	pending, err := c.History.PendingTurns(ctx, b.ID)
+	pending, err := c.Store.PendingTurns(ctx, b.ID)
 	if err != nil {
 		return h, err
 	}
@@ -277,7 +277,7 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 }
 
 func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
-	last, ok, err := c.History.LastTurn(ctx, b.ID)
+	last, ok, err := c.Store.LastTurn(ctx, b.ID)
 	if err != nil || !ok {
 		return err
 	}
@@ -293,7 +293,7 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 		}
 		return nil
 	}
-	steps, err := c.History.Steps(ctx, last.ID)
+	steps, err := c.Store.Steps(ctx, last.ID)
 	if err != nil || len(steps) == 0 {
 		return err
 	}
@@ -369,7 +369,7 @@ func (s *Sessions) ImportedInstructions(sessionID string) (ImportedInstructions,
 		return ImportedInstructions{}, err
 	}
 	v := ImportedInstructions{Source: sess.Source}
-	first, err := s.c.History.Lineage(s.c.ctx(), chat.LineageQuery{Branch: sess.ActiveBranch, Limit: 1})
+	first, err := s.c.Store.Lineage(s.c.ctx(), chat.LineageQuery{Branch: sess.ActiveBranch, Limit: 1})
 	if err != nil || len(first) == 0 {
 		return v, err
 	}
@@ -396,7 +396,7 @@ func (s *Sessions) Draft(branchID string) (Draft, error) {
 }
 
 func (c *Core) draft(ctx context.Context, branch chat.BranchID) (Draft, error) {
-	d, _, err := c.Drafts.Draft(ctx, branch)
+	d, _, err := c.Store.Draft(ctx, branch)
 	if err != nil {
 		return draftView(d.Message), err
 	}
@@ -420,5 +420,5 @@ func (s *Sessions) SaveDraft(branchID string, draft Draft) error {
 	if err != nil {
 		return err
 	}
-	return s.c.Drafts.SaveDraft(s.c.ctx(), chat.Draft{BranchID: chat.BranchID(branchID), Message: m})
+	return s.c.Store.SaveDraft(s.c.ctx(), chat.Draft{BranchID: chat.BranchID(branchID), Message: m})
 }

@@ -7,13 +7,11 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/sessions"
-	"contextinfinity/backend/turn"
 )
 
 // manySessions has as many sessions as requested, with titles of a megabyte.
 type manySessions struct {
 	sessions.Store
-	CallStore
 	n     int
 	title string
 }
@@ -30,13 +28,12 @@ func (s manySessions) Sessions(_ context.Context, q chat.SessionQuery) ([]chat.S
 	return out, nil
 }
 
-func (manySessions) WaitingCalls(context.Context) ([]chat.WaitingCall, error) { return nil, nil }
-
 // The number of listed sessions and the length of their titles are limited.
 func TestTheListIsBounded(t *testing.T) {
 	many := manySessions{n: 100_000, title: strings.Repeat("x", 1<<20)}
-	c := &Core{Sessions: sessions.New(sessions.Deps{Store: many}), Calls: many, Turns: &turn.Engine{}}
-	rows, err := NewSessions(c).List(false, "")
+	c, _, _ := newTestChat(t)
+	c.c.Sessions = sessions.New(sessions.Deps{Store: many})
+	rows, err := NewSessions(c.c).List(false, "")
 	if err != nil || len(rows) != maxListed {
 		t.Fatalf("%d sessions are listed, %v", len(rows), err)
 	}

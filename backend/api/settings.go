@@ -13,48 +13,25 @@ import (
 	"contextinfinity/backend/models"
 )
 
-// SettingStore stores small state of the window.
-type SettingStore interface {
-	Setting(context.Context, string) (string, bool, error)
-	PutSetting(context.Context, string, string) error
-}
-
-// Keys stores API keys. No method returns one.
-type Keys interface {
-	SetKey(name, key string) (persistent bool, err error)
-	RemoveKey(name string) error
-	// Where returns where a key is stored: "keyring", "environment", "this run" or "".
-	Where(name, env string) string
-	KeyringOK() bool
-}
-
 // Settings edits the configuration, keys and models.
-type Settings struct {
-	c       *Core
-	config  *config.Store
-	catalog *models.Catalog
-	keys    Keys
-	open    func(url string)
-}
+type Settings struct{ c *Core }
 
-// NewSettings returns the service. open shows a URL in the system's browser.
-func NewSettings(c *Core, cfg *config.Store, catalog *models.Catalog, keys Keys, open func(string)) *Settings {
-	return &Settings{c: c, config: cfg, catalog: catalog, keys: keys, open: open}
-}
+// NewSettings returns the service.
+func NewSettings(c *Core) *Settings { return &Settings{c} }
 
 // firstRunDone is the key of the setting that records that the user has completed the first start.
 const firstRunDone = "window.first_run_done"
 
 // Startup is the first call from the window. It works even if nothing else does.
 func (s *Settings) Startup() Startup {
-	cfg := s.config.Config()
+	cfg := s.c.Config.Config()
 	v := Startup{
 		Version: s.c.Version, Quick: s.c.Quick, DataDir: s.c.DataDir, Theme: cfg.Appearance.Theme, TextZoom: cfg.Appearance.TextZoom,
 		CodeSize: cfg.Appearance.CodeSize, CodeWrap: cfg.Appearance.CodeWrap, CodeNumbers: cfg.Appearance.CodeNums, Previews: cfg.Appearance.Previews,
 		MessageWidth: cfg.Appearance.Width, Motion: cfg.Appearance.Motion, Language: cfg.UI.Language,
 		Shortcuts: append([]string{}, cfg.Keys.Shortcuts...), Durability: cfg.Stream.Durability, MaxSessions: maxListed, ReadOnly: s.c.ReadOnly,
 	}
-	if err := s.config.Err(); err != nil {
+	if err := s.c.Config.Err(); err != nil {
 		v.ConfigError = err.Error()
 	}
 	if s.c.Fatal != nil {
@@ -64,7 +41,7 @@ func (s *Settings) Startup() Startup {
 	}
 	ctx := s.c.ctx()
 	v.LastSession = s.sessionToOpen(ctx)
-	_, done, err := s.c.Settings.Setting(ctx, firstRunDone)
+	_, done, err := s.c.Store.Setting(ctx, firstRunDone)
 	sums, serr := s.c.Sessions.Sessions(ctx, chat.SessionQuery{Limit: 1})
 	v.FirstRun = err == nil && serr == nil && !done && len(sums) == 0
 	return v
@@ -91,7 +68,7 @@ func (s *Settings) sessionToOpen(ctx context.Context) string {
 
 // lastSession returns the session that was open, if it still exists.
 func (s *Settings) lastSession(ctx context.Context) string {
-	id, ok, err := s.c.Settings.Setting(ctx, lastSession)
+	id, ok, err := s.c.Store.Setting(ctx, lastSession)
 	if err != nil || !ok {
 		return ""
 	}
@@ -107,23 +84,23 @@ func (s *Settings) FinishFirstRun(model string) error {
 		return err
 	}
 	if model != "" {
-		if err := s.config.Set("general.default_model", model); err != nil {
+		if err := s.c.Config.Set("general.default_model", model); err != nil {
 			return err
 		}
 	}
 	s.changed()
-	return s.c.Settings.PutSetting(s.c.ctx(), firstRunDone, "yes")
+	return s.c.Store.PutSetting(s.c.ctx(), firstRunDone, "yes")
 }
 
 func (s *Settings) changed() { s.c.Hub.Change(chat.Change{Kind: chat.ChangeSettings}) }
 
 // Settings returns the configuration with everything the window needs to edit it.
 func (s *Settings) Settings() SettingsView {
-	v := SettingsView{Path: s.config.Path(), DataDir: s.c.DataDir, Settings: []Setting{}}
-	if err := s.config.Err(); err != nil {
+	v := SettingsView{Path: s.c.Config.Path(), DataDir: s.c.DataDir, Settings: []Setting{}}
+	if err := s.c.Config.Err(); err != nil {
 		v.Error = err.Error()
 	}
-	for _, in := range s.config.Config().Settings() {
+	for _, in := range s.c.Config.Config().Settings() {
 		if in.Reserved { // not used yet
 			continue
 		}
@@ -137,7 +114,7 @@ func (s *Settings) Settings() SettingsView {
 
 // Set changes one key. An invalid value changes nothing.
 func (s *Settings) Set(key, value string) (SettingsView, error) {
-	if err := s.config.Set(key, value); err != nil {
+	if err := s.c.Config.Set(key, value); err != nil {
 		return s.Settings(), err
 	}
 	s.changed()
@@ -146,7 +123,7 @@ func (s *Settings) Set(key, value string) (SettingsView, error) {
 
 // Reset resets a key to its default.
 func (s *Settings) Reset(key string) (SettingsView, error) {
-	if err := s.config.Reset(key); err != nil {
+	if err := s.c.Config.Reset(key); err != nil {
 		return s.Settings(), err
 	}
 	s.changed()
@@ -155,7 +132,7 @@ func (s *Settings) Reset(key string) (SettingsView, error) {
 
 // Models lists every model.
 func (s *Settings) Models() []ModelView {
-	return lists.Map(s.catalog.List(), modelView)
+	return lists.Map(s.c.Models.List(), modelView)
 }
 
 func modelView(in models.Info) ModelView {
@@ -187,16 +164,16 @@ func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 		Images: v.Images, Tools: v.Tools, Reasoning: v.Reasoning,
 		PriceInput: v.PriceInput, PriceCached: v.PriceCached, PriceOutput: v.PriceOutput,
 	}
-	m.KeyRequired = s.catalog.HasStoredKey(m)
+	m.KeyRequired = s.c.Models.HasStoredKey(m)
 	s.restoreConfigured(&m)
 	if strings.TrimSpace(v.Options) != "" {
 		if err := json.Unmarshal([]byte(v.Options), &m.Options); err != nil {
 			return s.Models(), chat.Errorf(chat.CodeInvalid, "models.save", "The provider options are not a JSON object; nothing was changed.")
 		}
 	}
-	err := s.config.SaveModel(m)
+	err := s.c.Config.SaveModel(m)
 	if err == nil {
-		s.catalog.Learn(s.c.ctx(), m.Name) // otherwise the window would ask the user for what the server can report
+		s.c.Models.Learn(s.c.ctx(), m.Name) // otherwise the window would ask the user for what the server can report
 	}
 	return s.editModels(err)
 }
@@ -204,7 +181,7 @@ func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 // restoreConfigured replaces values that the window returned unchanged with the configured ones, because resolved values,
 // such as limits from the table, must not be saved as configured.
 func (s *Settings) restoreConfigured(m *config.Model) {
-	for _, in := range s.catalog.List() {
+	for _, in := range s.c.Models.List() {
 		if in.Name != m.Name {
 			continue
 		}
@@ -236,12 +213,12 @@ func restoreAbilities(m *config.Model, in models.Info) {
 
 // RemoveModel removes a configured model. Its conversations are kept.
 func (s *Settings) RemoveModel(name string) ([]ModelView, error) {
-	return s.editModels(s.config.RemoveModel(name))
+	return s.editModels(s.c.Config.RemoveModel(name))
 }
 
 // SetDefaultModel sets the model for new messages.
 func (s *Settings) SetDefaultModel(name string) ([]ModelView, error) {
-	return s.editModels(s.config.Set("general.default_model", name))
+	return s.editModels(s.c.Config.Set("general.default_model", name))
 }
 
 func (s *Settings) editModels(err error) ([]ModelView, error) {
@@ -254,10 +231,10 @@ func (s *Settings) editModels(err error) ([]ModelView, error) {
 // Keys returns where each key is stored, but never a key itself.
 func (s *Settings) Keys() []KeyView {
 	out := []KeyView{}
-	for _, p := range s.catalog.KeySources() {
+	for _, p := range s.c.Models.KeySources() {
 		out = append(out, KeyView{
 			Provider: p.Name, Env: p.Env, BaseURL: p.BaseURL, Models: append([]string{}, p.Models...),
-			Source: s.keys.Where(p.Name, p.Env), Needed: p.Needed, KeyringOK: s.keys.KeyringOK(),
+			Source: s.c.Keys.Where(p.Name, p.Env), Needed: p.Needed, KeyringOK: s.c.Keys.KeyringOK(),
 		})
 	}
 	return out
@@ -268,20 +245,14 @@ func (s *Settings) SetKey(provider, key string) ([]KeyView, error) {
 	if problem := models.Misplaced(provider, key); problem != "" {
 		return s.Keys(), chat.Errorf(chat.CodeInvalid, "keys.set", "%s", problem)
 	}
-	if _, err := s.keys.SetKey(provider, strings.TrimSpace(key)); err != nil {
-		return s.Keys(), err
-	}
-	err := s.catalog.RequireKey(s.config, provider, true)
+	_, err := s.c.StoreKey(provider, strings.TrimSpace(key))
 	s.changed()
 	return s.Keys(), err
 }
 
 // RemoveKey removes a stored key. A key in the environment is not affected.
 func (s *Settings) RemoveKey(provider string) ([]KeyView, error) {
-	if err := s.keys.RemoveKey(provider); err != nil {
-		return s.Keys(), err
-	}
-	err := s.catalog.RequireKey(s.config, provider, false)
+	err := s.c.RemoveKey(provider)
 	s.changed()
 	return s.Keys(), err
 }
@@ -289,7 +260,7 @@ func (s *Settings) RemoveKey(provider string) ([]KeyView, error) {
 // TestKey tests a key or server by listing its models. An empty provider is derived from the key's form, and an empty
 // key means the stored one.
 func (s *Settings) TestKey(provider, key, baseURL string) KeyTest {
-	r := s.catalog.Test(s.c.ctx(), provider, key, baseURL)
+	r := s.c.Models.Test(s.c.ctx(), provider, key, baseURL)
 	return KeyTest{
 		OK: r.OK, Ms: r.Elapsed.Milliseconds(), Message: r.Message,
 		Models: append([]string{}, r.Models...), Provider: r.Provider, Vendor: r.Vendor, Server: r.Server,
@@ -299,7 +270,7 @@ func (s *Settings) TestKey(provider, key, baseURL string) KeyTest {
 // LocalServers lists the model servers on this machine.
 func (s *Settings) LocalServers() []LocalServer {
 	out := []LocalServer{}
-	for _, l := range s.catalog.LocalServers(s.c.ctx()) {
+	for _, l := range s.c.Models.LocalServers(s.c.ctx()) {
 		out = append(out, LocalServer{Name: l.Name, BaseURL: l.BaseURL, Models: l.Models})
 	}
 	return out
@@ -311,7 +282,7 @@ func (s *Settings) OpenExternal(link string) error {
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return chat.Errorf(chat.CodeInvalid, "open", "Only http and https links are opened.")
 	}
-	s.open(u.String())
+	s.c.Shell.OpenURL(u.String())
 	return nil
 }
 

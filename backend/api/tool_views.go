@@ -18,7 +18,7 @@ type toolName struct{ source, tool string }
 
 // knownTools returns the existing tools, and those that were accepted earlier.
 func (s *Tools) knownTools(ctx context.Context) (map[toolName]tools.Definition, error) {
-	p, err := s.c.Tools.Registry.Panel(ctx)
+	p, err := s.c.Tools.Panel(ctx)
 	out := make(map[toolName]tools.Definition, len(p.Definitions))
 	for _, d := range p.Definitions {
 		out[toolName{d.Source, d.Tool}] = d
@@ -83,7 +83,7 @@ func (s *Tools) preview(ctx context.Context, c chat.CallRecord, session chat.Ses
 	if c.State != chat.CallProposed || c.Source == "" {
 		return ""
 	}
-	return s.c.Tools.Registry.Preview(ctx, c.Source, tools.Call{
+	return s.c.Tools.Preview(ctx, c.Source, tools.Call{
 		ID: c.ID, Session: session, Branch: branch, Turn: c.TurnID, Tool: c.Tool, Arguments: c.Arguments,
 	})
 }

@@ -12,13 +12,6 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// CallStore stores tool calls.
-type CallStore interface {
-	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
-	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
-	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
-}
-
 // Tools shows tools and tool calls, and applies the user's decisions about them (SPEC 10).
 type Tools struct{ c *Core }
 
@@ -33,7 +26,7 @@ func (s *Tools) WaitingCalls() (WaitingCalls, error) {
 	out := WaitingCalls{Calls: []WaitingCallView{}}
 	ctx := s.c.ctx()
 	out.Rev = s.c.Hub.Rev()
-	waiting, err := s.c.Calls.WaitingCalls(ctx)
+	waiting, err := s.c.Store.WaitingCalls(ctx)
 	if err != nil || len(waiting) == 0 {
 		return out, err
 	}
@@ -73,7 +66,7 @@ func (s *Tools) Calls(turnIDs []string) ([]ToolCallView, error) {
 
 // callsOf returns the calls of turns, by turn. The tools are read only if there are calls.
 func (s *Tools) callsOf(ctx context.Context, ids []chat.TurnID) (map[chat.TurnID][]ToolCallView, error) {
-	batches, err := s.c.Calls.ToolBatches(ctx, ids)
+	batches, err := s.c.Store.ToolBatches(ctx, ids)
 	if err != nil || len(batches) == 0 {
 		return nil, err
 	}
@@ -124,7 +117,7 @@ func (s *Tools) Cancel(callID string) error {
 // Result returns the complete result of a call.
 func (s *Tools) Result(callID string) (ToolResultView, error) {
 	out := ToolResultView{Blocks: []BlockView{}}
-	b, err := s.c.Calls.CallBatch(s.c.ctx(), chat.ToolCallID(callID))
+	b, err := s.c.Store.CallBatch(s.c.ctx(), chat.ToolCallID(callID))
 	if err != nil {
 		return out, err
 	}
@@ -141,8 +134,8 @@ func (s *Tools) Result(callID string) (ToolResultView, error) {
 func (s *Tools) Panel() (ToolsPanel, error) {
 	out := ToolsPanel{Definitions: []ToolDefinitionView{}, Permissions: []ToolPermissionView{}}
 	ctx := s.c.ctx()
-	out.Rev, out.Mode = s.c.Hub.Rev(), s.c.Tools.Mode()
-	p, err := s.c.Tools.Registry.Panel(ctx)
+	out.Rev, out.Mode = s.c.Hub.Rev(), s.c.Config.Config().Tools.Mode
+	p, err := s.c.Tools.Panel(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -167,26 +160,26 @@ func (s *Tools) Panel() (ToolsPanel, error) {
 
 // Accept accepts the definition with this hash, as it was shown: it is offered to models from now on.
 func (s *Tools) Accept(source, tool, hash string) error {
-	return s.c.Tools.Registry.Accept(s.c.ctx(), source, tool, hash)
+	return s.c.Tools.Accept(s.c.ctx(), source, tool, hash)
 }
 
 // SetPermission stores a decision for later calls: "always" or "session" for the definition with this hash, or
 // "never". An empty tool means all tools of the source, an empty session all sessions.
 func (s *Tools) SetPermission(source, tool, sessionID string, decision chat.ToolDecision, hash string) error {
-	return s.c.Tools.Registry.Permit(s.c.ctx(), chat.ToolPermission{
+	return s.c.Tools.Permit(s.c.ctx(), chat.ToolPermission{
 		Source: source, Tool: tool, Session: chat.SessionID(sessionID), Decision: decision, Definition: hash,
 	})
 }
 
 // Forget removes a decision: later calls ask again.
 func (s *Tools) Forget(source, tool, sessionID string) error {
-	return s.c.Tools.Registry.Forget(s.c.ctx(), source, tool, chat.SessionID(sessionID))
+	return s.c.Tools.Forget(s.c.ctx(), source, tool, chat.SessionID(sessionID))
 }
 
 // MarkReadOnly marks a server's tool, in the definition with this hash, as having no effects; an empty hash removes
 // the mark.
 func (s *Tools) MarkReadOnly(source, tool, hash string) error {
-	return s.c.Tools.Registry.MarkReadOnly(s.c.ctx(), source, tool, hash)
+	return s.c.Tools.MarkReadOnly(s.c.ctx(), source, tool, hash)
 }
 
 // SessionMode returns a session's own mode: "disabled", "parse_only", "enabled", or "" for the configured one.

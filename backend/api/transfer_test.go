@@ -14,6 +14,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/filetype"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
 )
@@ -359,7 +360,7 @@ func TestWithoutAShell(t *testing.T) {
 
 // While the data is not open, calls that need it are refused.
 func TestTransferWithoutData(t *testing.T) {
-	core := &Core{Hub: NewHub(), Fatal: chat.Errorf(chat.CodeCorrupt, "store.open", "The data is damaged.")}
+	core := &Core{Set: &services.Set{}, Hub: NewHub(), Fatal: chat.Errorf(chat.CodeCorrupt, "store.open", "The data is damaged.")}
 	x := NewTransfer(core)
 	_, imports := x.ImportFiles([]string{"/a"}, "")
 	_, plan := x.Plan(ExportRequest{})

@@ -9,35 +9,14 @@ import (
 	"contextinfinity/backend/turn"
 )
 
-// HistoryStore reads turns, their steps, and the lineages of branches.
-type HistoryStore interface {
-	Tree(context.Context, chat.SessionID) (chat.Tree, error)
-	BranchDivergence(ctx context.Context, unsavedEnd, right chat.BranchID) (chat.BranchDivergence, error)
-	Find(context.Context, chat.FindQuery) (chat.Found, error)
-	SearchText(context.Context, chat.TextQuery) (chat.TextResult, error)
-	Turn(context.Context, chat.TurnID) (chat.Turn, error)
-	SessionOrFile(context.Context, chat.SessionID) (chat.Session, error)
-	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
-	LineageBounds(context.Context, chat.BranchID) (first, last int64, count int, err error)
-	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
-	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
-	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
-	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
-	StepByID(context.Context, chat.StepID) (chat.Step, error)
-	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
-	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
-	Recalled(context.Context, []chat.TurnID) (map[chat.TurnID]chat.Recalled, error)
-	DeletedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
-}
-
 // turnViews converts turns for the page. It reads the steps and metrics of all turns at once.
 func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.Turn) ([]TurnView, error) {
 	ids := lists.Map(turns, func(t chat.Turn) chat.TurnID { return t.ID })
-	steps, err := c.History.StepsOf(ctx, ids)
+	steps, err := c.Store.StepsOf(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	last, _, err := c.History.LastTurn(ctx, branch.ID)
+	last, _, err := c.Store.LastTurn(ctx, branch.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +71,7 @@ func (c *Core) setDeleted(ctx context.Context, session chat.SessionID, turns []c
 			marked = append(marked, t.ID)
 		}
 	}
-	deletedAt, err := c.History.DeletedTurns(ctx, session, marked)
+	deletedAt, err := c.Store.DeletedTurns(ctx, session, marked)
 	for i, t := range turns {
 		if when, ok := deletedAt[t.ID]; ok {
 			views[i].DeletedAt = max(ms(when), 1) // an unreadable receipt has no date
@@ -145,10 +124,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, covers int64, t
 
 // cost returns the cost of a usage of a model; nil if no price is known.
 func (c *Core) cost(model string, u chat.Usage) *TurnCost {
-	if c.Cost == nil {
-		return nil
-	}
-	cost, today := c.Cost(model, u)
+	cost, today := c.Models.Cost(model, u)
 	if !cost.Known() {
 		return nil
 	}
@@ -216,7 +192,7 @@ func isRetry(failed, next chat.Step) bool {
 // notices adds problems that the metrics reveal: a local server that silently cut the prompt reports far less input
 // than was sent.
 func (c *Core) notices(ctx context.Context, branch chat.BranchID, views []TurnView) error {
-	rows, err := c.Figures.Metrics(ctx, branch, len(views))
+	rows, err := c.Store.Metrics(ctx, branch, len(views))
 	if err != nil {
 		return err
 	}

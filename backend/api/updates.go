@@ -8,7 +8,7 @@ import (
 // QuickKey returns the state of the keys set in desktop.quick_ask_keys.
 func (s *Settings) QuickKey() QuickKeyView {
 	if s.c.QuickKey == nil {
-		return QuickKeyView{Phase: QuickKeyFailed, Keys: s.config.Config().Desktop.QuickAskKeys, Reason: "The data is open read-only, so no global shortcut is registered."}
+		return QuickKeyView{Phase: QuickKeyFailed, Keys: s.c.Config.Config().Desktop.QuickAskKeys, Reason: "The data is open read-only, so no global shortcut is registered."}
 	}
 	return s.c.QuickKey()
 }
@@ -32,7 +32,7 @@ func (s *Settings) CheckForUpdates() UpdateView {
 
 func (s *Settings) updateView() UpdateView {
 	last, err := s.c.Updates.Last()
-	v := UpdateView{Feed: s.config.Config().Updates.URL != ""}
+	v := UpdateView{Feed: s.c.Config.Config().Updates.URL != ""}
 	if last != nil {
 		v.Newest, v.Page, v.At = last.Newest, last.Page, last.At.UnixMilli()
 		v.Verdict = map[updates.Verdict]UpdateVerdict{updates.VerdictNewer: UpdateNewer, updates.VerdictCurrent: UpdateCurrent, updates.VerdictUnknown: UpdateUnknown}[last.Verdict]

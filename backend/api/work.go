@@ -18,6 +18,8 @@ type Shell struct {
 	PickFolder func() (string, error)
 	// Reveal shows a file in the system's file manager.
 	Reveal func(path string) error
+	// OpenURL shows a page in the system's browser.
+	OpenURL func(url string)
 	// Picture returns the clipboard's picture as PNG, if pages cannot read it; nil if there is none.
 	Picture func() ([]byte, error)
 	// Copied returns the absolute paths of the files in the clipboard, if pages cannot read it; none: it has no files.

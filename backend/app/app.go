@@ -8,18 +8,22 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	answers "contextinfinity/backend/answers"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/deletion"
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/importing"
-	"contextinfinity/backend/ipc"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
@@ -34,56 +38,44 @@ import (
 	"contextinfinity/backend/pins"
 	"contextinfinity/backend/projects"
 	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
-	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tokens"
-	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
+	"contextinfinity/backend/updates"
+	"contextinfinity/backend/vectorindex"
 )
 
-// app is the composition root: every service of one open data directory, created once, started and stopped in order.
-// It has no business logic.
+// app is the services of one open data directory with what only the composition root uses.
 type app struct {
-	setup
-
-	store           *store.Store
-	turns           *turn.Engine
-	jobs            *jobs.Runner
-	reconciler      *jobs.Reconciler
-	branches        *branches.Service
-	imports         *importing.Service
-	library         *library.Library
-	sessions        *sessions.Service
-	pins            *pins.Service
-	projects        *projects.Service
-	tools           *tools.Registry
-	servers         *servers
-	fanout          *fanout
-	server          *ipc.Server     // nil: other programs are not served
-	http            *mcpserver.HTTP // nil: no window, so other programs are not served
-	unsubscribeHTTP func()
-	tasks           *tasks.Manager // nil: no window, so there are no tasks
-	memoryParts
+	services.Set
+	flags    cli.OpenOptions
+	outbound *outbound
+	fanout   *fanout
+	index    *vectorindex.Index
+	http     *mcpserver.HTTP // nil: no window, so other programs are not served
 	backups  backupNotice
 	readOnly bool
 
-	lifetime       context.Context // ends with close
-	cancelLifetime context.CancelFunc
-	background     sync.WaitGroup
-	once           sync.Once
+	lifetime   context.Context // ends with close
+	background sync.WaitGroup  // what run has started
+	closers    []func(context.Context) error
+	once       sync.Once
 }
 
 // setup has the parts that work without a database.
 type setup struct {
-	flags    cli.OpenOptions
+	services.Setup
 	outbound *outbound
-	config   *config.Store
-	keys     models.Keyring
-	catalog  *models.Catalog
 	memory   *memory
-	log      *slog.Logger
 }
+
+// onClose adds a step of close. The steps run in reverse order, so that what was opened last is closed first.
+func (a *app) onClose(step func(context.Context) error) { a.closers = append(a.closers, step) }
+
+// run does something in the background until close.
+func (a *app) run(do func(context.Context)) { a.background.Go(func() { do(a.lifetime) }) }
 
 // closeTimeout limits how long the calls of other processes, tasks and running answers may take to end.
 var closeTimeout = 5 * time.Second // tests on a busy machine wait longer
@@ -99,24 +91,37 @@ const manyJobs = 500
 // config.Err describes the error.
 func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-	s := setup{
-		flags: o, config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
-		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
-	}
-	s.outbound = &outbound{}
+	redactor := keys.Redactor()
+	s := setup{outbound: &outbound{}, memory: &memory{}}
+	s.Config, s.Keys = cfg, models.Keyring{Store: keys}
+	s.Log = slog.New(redactor.Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()})))
 	patterns := func(c *config.Config) {
-		keys.Redactor().SetPatterns(c.Redaction.Patterns)
+		redactor.SetPatterns(c.Redaction.Patterns)
 		s.outbound.configure(c.Redaction)
 	}
 	patterns(cfg.Config())
 	cfg.Subscribe(patterns)
 	client := models.NewHTTPClient()
-	s.catalog = models.New(models.Deps{
-		Config: cfg.Config, Faulty: cfg.Defaults, Keys: s.keys, Limits: limitsOf(cfg),
+	language := func() string { return desktop.Language(cfg.Config().UI.Language) }
+	s.Models = models.New(models.Deps{
+		Config: cfg.Config,
+		Faulty: cfg.Defaults,
+		Keys:   s.Keys,
+		Limits: limitsOf(cfg),
 		Providers: []llm.Provider{
-			openai.New(client), anthropic.New(client), chatcompletions.New(client), recall.New(s.memory, nil, func() string { return desktop.Language(cfg.Config().UI.Language) }),
+			openai.New(client),
+			anthropic.New(client),
+			chatcompletions.New(client),
+			recall.New(s.memory, nil, language),
 		},
 	})
+	s.Updates = &updates.Checker{
+		Feed:    func() string { return cfg.Config().Updates.URL },
+		Daily:   func() bool { return cfg.Config().Updates.Daily },
+		Running: version,
+		Client:  updates.NewClient(),
+		Now:     time.Now,
+	}
 	return s
 }
 
@@ -130,85 +135,221 @@ func logLevel() slog.Level {
 func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
 	return func(modelID string, contextLimit, maxOutput int) models.Limits {
 		b := cfg.Config().Budget
-		r := tokens.Limits(modelID, contextLimit, maxOutput, tokens.Fallback{ContextLimit: b.FallbackContextLimit, MaxOutput: b.FallbackMaxOutput})
+		fallback := tokens.Fallback{ContextLimit: b.FallbackContextLimit, MaxOutput: b.FallbackMaxOutput}
+		r := tokens.Limits(modelID, contextLimit, maxOutput, fallback)
 		return models.Limits{ContextLimit: r.ContextLimit, MaxOutput: r.MaxOutput, Source: r.Source}
 	}
 }
 
 // openApp opens the data directory. A writer first recovers from a crash. o.Publish receives all events.
 func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
-	a := &app{setup: openSetup(o, keys), fanout: &fanout{main: o.Publish}, readOnly: o.ReadOnly}
-	a.lifetime, a.cancelLifetime = context.WithCancel(context.WithoutCancel(ctx))
-	o.Publish = a.fanout
-	cfg := a.config.Config()
+	s := openSetup(o, keys)
+	a := &app{
+		Set:      services.Set{Setup: s.Setup, Counter: counter{}},
+		flags:    o,
+		outbound: s.outbound,
+		fanout:   &fanout{main: o.Publish},
+		readOnly: o.ReadOnly,
+	}
+	var end context.CancelFunc
+	a.lifetime, end = context.WithCancel(context.WithoutCancel(ctx))
+	cfg := a.Config.Config()
 	var err error
-	a.store, err = openStore(ctx, store.Options{DataDir: cfg.DataDir, Address: a.address(o), Config: a.config.Path(), ReadOnly: o.ReadOnly, Logger: a.log, Version: version}, o)
+	a.Store, err = openStore(ctx, store.Options{
+		DataDir:  cfg.DataDir,
+		Address:  a.address(o),
+		Config:   a.Config.Path(),
+		ReadOnly: o.ReadOnly,
+		Logger:   a.Log,
+		Version:  version,
+	}, o)
 	if err != nil {
+		end()
 		return nil, err
 	}
-	a.memory.store = a.store
+	a.onClose(func(context.Context) error { return a.Store.Close() })
 	if !o.ReadOnly {
-		a.catalog.Remember(modelMemory{a.store, a.log})
+		a.Models.Remember(modelMemory{a.Store, a.Log})
 	}
-	a.memoryParts = newMemoryParts(memoryDeps{
-		store: a.store, config: a.config.Config, keys: a.keys, redact: a.redactText, publish: reindexProgress(o.Publish.Change), log: a.log,
-	})
-	journals := journal.New(journalOptions(cfg))
-	a.config.Subscribe(func(c *config.Config) { journals.Configure(journalOptions(c)) })
-	a.jobs = jobs.NewRunner(jobs.Deps{
-		Queue: a.store, Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
-		TargetTokens: func() int { return a.config.Config().Librarian.TargetTokens },
-		Timeout:      func() time.Duration { return a.config.Config().Librarian.Timeout() },
-		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges, PlanAll: a.planAll, Vectors: a.vectors,
-		SummaryStyle: func() string { return a.config.Config().Summary.Style },
-		Chunking:     func() chunking.Options { return chunkSizes(a.config.Config()) },
-		RangeTarget:  func(ctx context.Context, b chat.BranchID, n int) int { return a.turns.RangeTarget(ctx, b, n) },
-	})
-	a.branches = branches.New(a.store, a.jobs, o.Publish)
-	a.tools = a.newTools(o.Publish)
-	a.servers = a.newServers(o.Publish)
-	a.turns = turn.NewEngine(turn.Deps{
-		Turns: a.store, History: a.store, Contexts: a.store, Drafts: a.store, Calls: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
-		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
-		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
-	})
-	a.library = library.New(a.store, a.turns, a.fanout.Change)
-	a.sessions = sessions.New(sessions.Deps{Store: a.store, History: a.store, Limits: a.turns, Publish: a.fanout.Change, Wake: a.jobs.Wake})
-	a.pins = pins.New(pins.Deps{Store: a.store, Limits: a.turns, Count: func(text string) int { return counter{}.Count("", text) }, Publish: a.fanout.Change})
-	a.reconciler = jobs.NewReconciler(jobs.ReconcilerDeps{
-		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
-	})
-	a.imports = a.newImporting(o.Publish)
-	a.projects = a.newProjects(o.Publish)
-	a.memory.prepare, a.memory.engine = a.indexDue, a.engine
-	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
-	a.reconciler.RestorePause(ctx)
+	a.openMemory()
+	a.openJobs()
+	a.onClose(func(context.Context) error { end(); a.background.Wait(); return nil })
+	a.openServices()
+	*s.memory = memory{store: a.Store, engine: a.Memory, prepare: a.indexDue}
+	a.Reconciler.RestorePause(ctx)
 	if o.ReadOnly {
 		return a, nil
 	}
 	exporting.Sweep(cfg.DataDir)
-	if _, err := a.reconciler.Reconcile(ctx); err != nil {
+	if _, err := a.Reconciler.Reconcile(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
 }
 
+// openMemory creates what searches need: complete vectors, and an index over them that is rebuilt from the store.
+func (a *app) openMemory() {
+	r := newMemoryParts(memoryDeps{
+		store:   a.Store,
+		setup:   a.Setup,
+		redact:  a.outbound.text,
+		publish: reindexProgress(a.fanout.Change),
+	})
+	a.Vectors, a.Memory, a.Embedder, a.index = r.vectors, r.engine, r.connect, r.index
+	a.onClose(func(context.Context) error { a.index.Close(); return nil })
+}
+
+// openJobs creates the background work on the durable queue, which calls the other services.
+func (a *app) openJobs() {
+	a.Jobs = jobs.NewRunner(jobs.Deps{
+		Queue:        a.Store,
+		Store:        a.Store,
+		Publish:      a.fanout,
+		Counter:      a.Counter,
+		Log:          a.Log,
+		TargetTokens: func() int { return a.Config.Config().Librarian.TargetTokens },
+		Timeout:      func() time.Duration { return a.Config.Config().Librarian.Timeout() },
+		Commit:       a.commitPolicy,
+		Summarize:    a.librarian,
+		Plan:         a.planRanges,
+		PlanAll:      a.planAll,
+		Vectors:      a.Vectors,
+		SummaryStyle: func() string { return a.Config.Config().Summary.Style },
+		Chunking:     func() chunking.Options { return chunkSizes(a.Config.Config()) },
+		RangeTarget:  func(ctx context.Context, b chat.BranchID, n int) int { return a.Turns.RangeTarget(ctx, b, n) },
+	})
+	a.Queue = jobs.NewList(a.Store, a.Jobs, a.fanout)
+	a.onClose(func(context.Context) error { a.Reconciler.Stop(); a.Jobs.Stop(); return nil })
+	a.Config.Subscribe(func(*config.Config) { a.Jobs.WakeVectors() })
+}
+
+// openServices creates what the window and the command line call.
+func (a *app) openServices() {
+	count := func(text string) int { return a.Counter.Count("", text) }
+	publish := a.fanout.Change
+	a.Branches = branches.New(a.Store, a.Jobs, a.fanout)
+	a.Tools = a.newTools()
+	a.openServers()
+	journals := journal.New(journalOptions(a.Config.Config()))
+	a.Config.Subscribe(func(c *config.Config) { journals.Configure(journalOptions(c)) })
+	a.Turns = turn.NewEngine(turn.Deps{
+		Turns:    a.Store,
+		History:  a.Store,
+		Contexts: a.Store,
+		Drafts:   a.Store,
+		Calls:    a.Store,
+		Journals: journals,
+		Models:   a.Models,
+		Branches: a.Branches,
+		Publish:  a.fanout,
+		Counter:  a.Counter,
+		Settings: a.turnSettings,
+		Log:      a.Log,
+		ReadOnly: a.readOnly,
+		Redact:   a.outbound.redact,
+		Shrink:   a.Jobs.Shrink,
+		Memory:   a.Memory,
+		Tools:    a.Tools,
+	})
+	a.onClose(a.Turns.Close)
+	a.Reconciler = jobs.NewReconciler(jobs.ReconcilerDeps{
+		Turns:   a.Turns,
+		Store:   a.Store,
+		Runner:  a.Jobs,
+		Publish: a.fanout,
+		Daily:   a.backUp,
+		Log:     a.Log,
+	})
+	a.Answers = answers.New(a.Store, a.Turns, a.Branches)
+	a.Inspecting = inspecting.New(a.Store, a.Turns)
+	a.Library = library.New(a.Store, a.Turns, publish)
+	a.Sessions = sessions.New(sessions.Deps{
+		Store:   a.Store,
+		History: a.Store,
+		Limits:  a.Turns,
+		Publish: publish,
+		Wake:    a.Jobs.Wake,
+	})
+	a.Pins = pins.New(pins.Deps{Store: a.Store, Limits: a.Turns, Count: count, Publish: publish})
+	a.Deletion = deletion.New(deletion.Deps{Store: a.Store, Publish: publish})
+	a.Imports = importing.New(importing.Deps{
+		Store:   a.Store,
+		Target:  func() int { return a.Config.Config().Librarian.TargetTokens },
+		Count:   count,
+		Model:   a.modelOf,
+		Caps:    a.Turns.CheckCaps,
+		Changed: func() { a.indexed(chat.ChangeSessions) },
+	})
+	a.Projects = projects.New(projects.Deps{
+		Store:     a.Store,
+		Documents: documentReader(),
+		Count:     count,
+		Protected: a.ownDirs,
+		Log:       a.Log,
+		Changed:   func() { a.indexed(chat.ChangeProjects) },
+	})
+	a.Exports = exporting.New(exporting.Deps{
+		Store:   a.Store,
+		Bundles: a.Store,
+		Answers: a.Turns,
+		DataDir: a.Config.Config().DataDir,
+		Now:     time.Now,
+		Format:  func() exporting.Format { return exporting.Format(a.Config.Config().Export.Format) },
+		Folder:  a.exportFolder,
+		Used:    a.exportedTo,
+	})
+	a.Programs = &mcpserver.Gateway{
+		Store:   a.Store,
+		Reader:  newMemoryReader(a),
+		Changed: func() { publish(chat.Change{Kind: chat.ChangePrograms}) },
+	}
+}
+
+// indexed notifies the window about new text of a kind, and starts to index it in the background.
+func (a *app) indexed(kind chat.ChangeKind) {
+	a.fanout.Change(chat.Change{Kind: kind})
+	a.fanout.Change(chat.Change{Kind: chat.ChangeJobs})
+	a.Jobs.Wake()
+}
+
+// modelOf returns the name of a usable configured model that matches the model of an imported history.
+func (a *app) modelOf(_, model string) string {
+	for _, m := range a.Models.List() {
+		if m.Usable && strings.EqualFold(m.ModelID, model) {
+			return m.Name
+		}
+	}
+	return ""
+}
+
 func journalOptions(c *config.Config) journal.Options {
 	return journal.Options{
-		Dir: filepath.Join(c.DataDir, "streams"), Durability: journal.Durability(c.Stream.Durability),
-		FlushMs: c.Stream.FlushMs, FlushBytes: c.Stream.FlushBytes, FsyncMs: c.Stream.FsyncMs,
+		Dir:        filepath.Join(c.DataDir, "streams"),
+		Durability: journal.Durability(c.Stream.Durability),
+		FlushMs:    c.Stream.FlushMs,
+		FlushBytes: c.Stream.FlushBytes,
+		FsyncMs:    c.Stream.FsyncMs,
 	}
 }
 
 func (a *app) turnSettings() turn.Settings {
-	c := a.config.Config()
+	c := a.Config.Config()
 	return turn.Settings{
-		IdleTimeout: c.Stream.IdleTimeout(), FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
-		ToolsMode: llm.ToolsMode(c.Tools.Mode), MaxSteps: c.Tools.MaxSteps, ResultMaxBytes: c.Tools.ResultMaxBytes,
-		CallTimeout: time.Duration(c.Tools.CallTimeoutS) * time.Second, AllowParallel: c.Tools.AllowParallel, Continuity: c.Tools.ProviderContinuity,
-		Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
-		MaxAnswerBytes: c.Stream.MaxAnswerBytes, MaxAnswerTokens: c.Stream.MaxAnswerTokens,
-		Scope: chosenScope(c), EmbedsRemotely: c.Retrieval.Embedder != config.EmbedderLocal,
+		IdleTimeout:     c.Stream.IdleTimeout(),
+		FrameEvery:      16 * time.Millisecond,
+		Backoff:         turn.DefaultBackoff,
+		ToolsMode:       llm.ToolsMode(c.Tools.Mode),
+		MaxSteps:        c.Tools.MaxSteps,
+		ResultMaxBytes:  c.Tools.ResultMaxBytes,
+		CallTimeout:     time.Duration(c.Tools.CallTimeoutS) * time.Second,
+		AllowParallel:   c.Tools.AllowParallel,
+		Continuity:      c.Tools.ProviderContinuity,
+		Policy:          models.Policy(c),
+		RedactionRules:  a.outbound.rules(),
+		MaxAnswerBytes:  c.Stream.MaxAnswerBytes,
+		MaxAnswerTokens: c.Stream.MaxAnswerTokens,
+		Scope:           chosenScope(c),
+		EmbedsRemotely:  c.Retrieval.Embedder != config.EmbedderLocal,
 	}
 }
 
@@ -221,19 +362,21 @@ func chosenScope(c *config.Config) chat.Scope {
 }
 
 func (a *app) commitPolicy() jobs.CommitPolicy {
-	c := a.config.Config()
+	c := a.Config.Config()
 	return jobs.CommitPolicy{
-		Lazy: c.Librarian.Commit == "lazy", PendingTokens: c.Budget.PendingWindowTokens, MinTurns: c.Librarian.MinTurns,
+		Lazy:          c.Librarian.Commit == "lazy",
+		PendingTokens: c.Budget.PendingWindowTokens,
+		MinTurns:      c.Librarian.MinTurns,
 	}
 }
 
 // librarian returns the model that summarizes a turn's conversation; nil if there is none. With memory off it is nil,
 // because the summaries would never be sent.
 func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
-	if !a.config.Config().Context.Infinity {
+	if !a.Config.Config().Context.Infinity {
 		return nil
 	}
-	c, ok := a.catalog.Librarian(t.Model, counter{}.Count, a.redact)
+	c, ok := a.Models.Librarian(t.Model, a.Counter.Count, a.outbound.redact)
 	if !ok {
 		return nil
 	}
@@ -242,21 +385,21 @@ func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
 
 // planRanges queues the range summaries that a branch will need.
 func (a *app) planRanges(ctx context.Context, branch chat.BranchID) {
-	a.plan(ctx, branch, a.turns.EnqueueRanges)
+	a.plan(ctx, branch, a.Turns.EnqueueRanges)
 }
 
 // planAll queues summaries of all turns except the newest.
 func (a *app) planAll(ctx context.Context, branch chat.BranchID) {
-	a.plan(ctx, branch, a.turns.EnqueueAll)
+	a.plan(ctx, branch, a.Turns.EnqueueAll)
 }
 
 func (a *app) plan(ctx context.Context, branch chat.BranchID, enqueue func(context.Context, chat.BranchID) (int, error)) {
 	n, err := enqueue(ctx, branch)
 	if err != nil {
-		a.log.Warn("range summaries could not be planned", "branch", branch, "err", err)
+		a.Log.Warn("range summaries could not be planned", "branch", branch, "err", err)
 	}
 	if n > 0 {
-		a.jobs.Wake()
+		a.Jobs.Wake()
 	}
 }
 
@@ -265,15 +408,15 @@ func (a *app) plan(ctx context.Context, branch chat.BranchID, enqueue func(conte
 // once, it waits a limited time. The remaining work continues after the answer until close, because an interrupted job
 // would keep its lease. Nothing is done while background work is paused.
 func (a *app) indexDue(ctx context.Context) error {
-	if a.reconciler.Paused() || a.librarian(ctx, chat.Turn{Model: a.catalog.Default()}) != nil {
+	if a.Reconciler.Paused() || a.librarian(ctx, chat.Turn{Model: a.Models.Default()}) != nil {
 		return nil
 	}
 	var timeout <-chan time.Time
-	queued, _, _, err := a.store.JobCounts(ctx)
+	queued, _, _, err := a.Store.JobCounts(ctx)
 	if err != nil {
 		return err
 	}
-	if a.config.Config().Retrieval.Embedder != config.EmbedderLocal || queued > manyJobs {
+	if a.Config.Config().Retrieval.Embedder != config.EmbedderLocal || queued > manyJobs {
 		timeout = time.After(indexTimeout)
 	}
 	if a.lifetime.Err() != nil {
@@ -281,7 +424,7 @@ func (a *app) indexDue(ctx context.Context) error {
 	}
 	done := make(chan error, 1)
 	a.background.Go(func() {
-		_, err := a.jobs.Drain(a.lifetime)
+		_, err := a.Jobs.Drain(a.lifetime)
 		done <- err
 	})
 	select {
@@ -301,18 +444,12 @@ func (a *app) close() error {
 	a.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
-		a.stopServing(ctx)
-		a.stopHTTP()
-		a.stopTasks(ctx)
-		err = errors.Join(a.turns.Close(ctx), a.stopServers(), a.stopBackground(), a.stopJobs(), a.closeIndex(), a.store.Close())
+		for _, step := range slices.Backward(a.closers) {
+			err = errors.Join(err, step(ctx))
+		}
 	})
 	return err
 }
-
-func (a *app) stopServers() error    { a.servers.stop(); return nil }
-func (a *app) stopBackground() error { a.cancelLifetime(); a.background.Wait(); return nil }
-func (a *app) stopJobs() error       { a.reconciler.Stop(); a.jobs.Stop(); return nil }
-func (a *app) closeIndex() error     { a.index.Close(); return nil }
 
 // counter counts tokens with the tokenizer of each model.
 type counter struct{}

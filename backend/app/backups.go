@@ -7,15 +7,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
-	"contextinfinity/backend/config"
 	"contextinfinity/backend/store"
 )
-
-// openCopies returns the backups of a data directory, for which no open store is needed.
-func openCopies(_ context.Context, o cli.OpenOptions) (cli.Copies, error) {
-	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-	return store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()}), nil
-}
 
 // backupNotice remembers the last reported failure of a backup, so that it is not reported again at every attempt.
 type backupNotice struct{ lastKey atomic.Value }
@@ -32,8 +25,8 @@ func (n *backupNotice) once(key string, err error) error {
 func (a *app) backUp(ctx context.Context) error { return a.backUpAs(ctx, false) }
 
 func (a *app) backUpAs(ctx context.Context, brief bool) error {
-	c := a.config.Config().Backup
-	out, err := a.store.AutoBackup(ctx, store.BackupPolicy{Daily: c.Daily, KeepDaily: c.KeepDaily, KeepWeekly: c.KeepWeekly, Brief: brief})
+	c := a.Config.Config().Backup
+	out, err := a.Store.AutoBackup(ctx, store.BackupPolicy{Daily: c.Daily, KeepDaily: c.KeepDaily, KeepWeekly: c.KeepWeekly, Brief: brief})
 	switch {
 	case err != nil:
 		return a.backups.once(err.Error(), err)
@@ -42,10 +35,10 @@ func (a *app) backUpAs(ctx context.Context, brief bool) error {
 			"No daily backup is made while the disk has less than %d MB free (it has %d MB). Your conversations are still saved.",
 			out.Need>>20+1, out.Free>>20).WithHint("free some space, or turn backup.daily off"))
 	case out.Outcome == chat.BackupCreated && out.Made.Problems > 0:
-		a.log.Warn("the daily backup contains damaged records", "file", out.Made.Path, "problems", out.Made.Problems, "first", out.Made.Findings[0].Message)
+		a.Log.Warn("the daily backup contains damaged records", "file", out.Made.Path, "problems", out.Made.Problems, "first", out.Made.Findings[0].Message)
 		return a.backups.once("damaged", damagedBackup(out.Made))
 	case out.Outcome == chat.BackupCreated:
-		a.log.Info("made the daily backup", "file", out.Made.Path, "bytes", out.Made.Bytes, "removed", len(out.Removed))
+		a.Log.Info("made the daily backup", "file", out.Made.Path, "bytes", out.Made.Bytes, "removed", len(out.Removed))
 		_ = a.backups.once("", nil)
 	}
 	return nil
@@ -69,7 +62,7 @@ func damagedRecords(n int) string {
 func (a *app) closeVerb(o cli.OpenOptions) error {
 	if !o.ReadOnly {
 		if err := a.backUpAs(context.Background(), true); err != nil {
-			a.log.Warn("the daily backup could not be made", "err", err)
+			a.Log.Warn("the daily backup could not be made", "err", err)
 		}
 	}
 	return a.close()

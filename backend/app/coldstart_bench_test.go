@@ -45,16 +45,15 @@ func BenchmarkColdStart(b *testing.B) {
 			fatal(b, err)
 			since("open-and-recovery", start)
 			start = time.Now()
-			_, err = a.reconciler.Reconcile(b.Context())
+			_, err = a.Reconciler.Reconcile(b.Context())
 			fatal(b, err)
 			since("recovery", start)
-			core := &api.Core{Turns: a.turns, Jobs: a.jobs, Branches: a.branches, Counter: counter{}, Hub: api.NewHub(), Log: a.log}
-			a.provideStores(core)
+			core := &api.Core{Set: &a.Set, Hub: api.NewHub()}
 			list, snapshot := firstPaint(b, api.NewSessions(core))
 			parts["session-list"] += list
 			parts["first-snapshot"] += snapshot
 			start = time.Now()
-			ns, ok, err := a.store.Serving(b.Context())
+			ns, ok, err := a.Store.Serving(b.Context())
 			fatal(b, err)
 			if !ok {
 				b.Fatal("no vectors serve")

@@ -66,11 +66,11 @@ type trayWork struct {
 	onChange func()
 }
 
-func (w *trayWork) Paused() bool { return w.a.reconciler.Paused() }
+func (w *trayWork) Paused() bool { return w.a.Reconciler.Paused() }
 
 func (w *trayWork) Pause(paused bool) {
-	if err := w.a.reconciler.SetPaused(w.a.lifetime, paused); err != nil && w.a.lifetime.Err() == nil {
-		w.a.log.Warn("the pause applies to this run only", "err", err)
+	if err := w.a.Reconciler.SetPaused(w.a.lifetime, paused); err != nil && w.a.lifetime.Err() == nil {
+		w.a.Log.Warn("the pause applies to this run only", "err", err)
 	}
 }
 
@@ -79,35 +79,35 @@ func (w *trayWork) Reconcile() {
 	if w.a.lifetime.Err() != nil {
 		return // closing: nothing new is started
 	}
-	w.a.background.Go(func() {
-		_, err := w.a.reconciler.Reconcile(w.a.lifetime)
+	w.a.run(func(ctx context.Context) {
+		_, err := w.a.Reconciler.Reconcile(ctx)
 		if err == nil {
-			_, _, err = w.a.reconciler.CatchUp(w.a.lifetime)
+			_, _, err = w.a.Reconciler.CatchUp(ctx)
 		}
-		if err != nil && w.a.lifetime.Err() == nil {
-			w.a.log.Error("unfinished work could not be recovered from the tray", "err", err)
+		if err != nil && ctx.Err() == nil {
+			w.a.Log.Error("unfinished work could not be recovered from the tray", "err", err)
 		}
 	})
 }
 
 // Busy counts answers, jobs and tasks. If the jobs cannot be counted, they are left out until the next call.
 func (w *trayWork) Busy() (running, queued int) {
-	queued, running, _, err := w.a.store.JobCounts(w.a.lifetime)
+	queued, running, _, err := w.a.Store.JobCounts(w.a.lifetime)
 	if err != nil {
 		queued, running = 0, 0
 	}
-	runningTasks, queuedTasks := w.a.tasks.Open()
-	return running + runningTasks + len(w.a.turns.Running()), queued + queuedTasks
+	runningTasks, queuedTasks := w.a.Tasks.Open()
+	return running + runningTasks + len(w.a.Turns.Running()), queued + queuedTasks
 }
 
 // Attention reports failed work until it is dismissed or completed.
 func (w *trayWork) Attention() string {
-	for _, t := range w.a.tasks.List() {
+	for _, t := range w.a.Tasks.List() {
 		if t.State == tasks.Failed {
 			return t.Title + " failed"
 		}
 	}
-	_, _, failed, err := w.a.store.JobCounts(w.a.lifetime)
+	_, _, failed, err := w.a.Store.JobCounts(w.a.lifetime)
 	switch {
 	case err != nil || failed == 0:
 		return ""
@@ -117,7 +117,7 @@ func (w *trayWork) Attention() string {
 	return fmt.Sprintf("%d background jobs failed: see Activity", failed)
 }
 
-func (w *trayWork) Answering() int { return len(w.a.turns.Running()) }
+func (w *trayWork) Answering() int { return len(w.a.Turns.Running()) }
 
 func (w *trayWork) Changed(fn func()) {
 	w.mu.Lock()
@@ -154,8 +154,8 @@ type answerNotifier struct {
 // notifyAnswers notifies the user about answers as long as the app runs.
 func (a *app) notifyAnswers(hub *api.Hub) {
 	n := &answerNotifier{
-		turn: a.store.Turn, session: a.store.Session, watched: desktop.Watched, notify: desktop.Notify, now: time.Now,
-		preview: func() bool { return a.config.Config().Desktop.NotificationPreview }, startedAt: map[chat.TurnID]time.Time{},
+		turn: a.Store.Turn, session: a.Store.Session, watched: desktop.Watched, notify: desktop.Notify, now: time.Now,
+		preview: func() bool { return a.Config.Config().Desktop.NotificationPreview }, startedAt: map[chat.TurnID]time.Time{},
 	}
 	changedTurns := make(chan chat.TurnID, 256)
 	hub.Listen(func(c chat.Change) {
@@ -166,13 +166,13 @@ func (a *app) notifyAnswers(hub *api.Hub) {
 			}
 		}
 	})
-	a.background.Go(func() {
+	a.run(func(ctx context.Context) {
 		for {
 			select {
-			case <-a.lifetime.Done():
+			case <-ctx.Done():
 				return
 			case id := <-changedTurns:
-				n.check(a.lifetime, id)
+				n.check(ctx, id)
 			}
 		}
 	})

@@ -12,7 +12,6 @@ import (
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/models"
@@ -74,13 +73,12 @@ func withLocalServer(t *testing.T, name string, s *compatibleServer) (*embedderE
 	t.Helper()
 	e := newEmbedderEnv(t, "")
 	catalog := models.New(models.Deps{
-		Config: e.config.Config, Keys: e.keys, Providers: []llm.Provider{chatcompletions.New(e.embedders.client)},
+		Config: e.Config.Config, Keys: e.Keys, Providers: []llm.Provider{chatcompletions.New(e.embedders.client)},
 		Local: []models.LocalAddress{{Name: name, BaseURL: s.URL + "/v1"}, {Name: "llama.cpp", BaseURL: "http://127.0.0.1:1/v1"}},
 	})
-	core := &api.Core{Chunks: e.store, Queue: jobs.NewList(e.store, nil, nil), History: e.store, Settings: e.store, Hub: api.NewHub(), Log: e.log, Retrieval: api.Retrieval{
-		Connect: e.connect, Vectors: e.manager, Retrieves: e.retrieves,
-	}}
-	return e, api.NewEmbedders(core, e.config, catalog.EmbedderOptions), api.NewMemory(core)
+	e.Models, e.Vectors = catalog, e.manager
+	core := &api.Core{Set: &e.Set, Hub: api.NewHub()}
+	return e, api.NewEmbedders(core), api.NewMemory(core)
 }
 
 // An OpenAI-compatible server on this machine is offered, measured without using the history, accepted, and replaced by
@@ -129,7 +127,7 @@ func TestLocalServerAsEmbedder(t *testing.T) {
 					t.Errorf("halfway: %+v", space)
 				}
 			}
-			if ns, ok, err := e.store.Serving(t.Context()); err != nil || !ok || ns.ID != previous.ID {
+			if ns, ok, err := e.Store.Serving(t.Context()); err != nil || !ok || ns.ID != previous.ID {
 				t.Errorf("halfway %+v serves, %v", ns, err)
 			}
 			ns := e.complete()

@@ -35,12 +35,12 @@ type embedderEnv struct {
 func newEmbedderEnv(t *testing.T, config string) *embedderEnv {
 	t.Helper()
 	e := &embedderEnv{env: openEnv(t, t.TempDir(), config, tuning{})}
-	e.embedders = &embedders{config: e.config.Config, keys: e.keys, client: &http.Client{}, local: local.New()}
+	e.embedders = &embedders{config: e.Config.Config, keys: e.Keys, client: &http.Client{}, local: local.New()}
 	t.Cleanup(e.embedders.client.CloseIdleConnections)
 	e.manager = embedding.NewManager(embedding.ManagerDeps{
-		Store: e.store, Target: e.embedders.Target, For: e.embedders.For, Redact: func(s string) string { s, _ = e.redact(s); return s },
+		Store: e.Store, Target: e.embedders.Target, For: e.embedders.For, Redact: e.outbound.text,
 	})
-	e.index = vectorindex.New(vectorindex.Options{Source: e.store})
+	e.index = vectorindex.New(vectorindex.Options{Source: e.Store})
 	t.Cleanup(e.index.Close)
 	return e
 }
@@ -52,12 +52,12 @@ func (e *embedderEnv) say(texts ...string) {
 	defer cancel()
 	b := e.session("Things")
 	for _, s := range texts {
-		h, err := e.turns.Send(ctx, turn.Message{Branch: b.ID, Content: chat.UserText(s), Model: "recall"})
+		h, err := e.Turns.Send(ctx, turn.Message{Branch: b.ID, Content: chat.UserText(s), Model: "recall"})
 		if err == nil {
 			_, err = h.Wait(ctx)
 		}
 		if err == nil {
-			_, err = e.jobs.Drain(ctx)
+			_, err = e.Jobs.Drain(ctx)
 		}
 		if err != nil {
 			e.t.Fatal(err)
@@ -74,7 +74,7 @@ func (e *embedderEnv) complete() chat.Namespace {
 			e.t.Fatal(err)
 		}
 	}
-	ns, ok, err := e.store.Serving(context.Background())
+	ns, ok, err := e.Store.Serving(context.Background())
 	if err != nil || !ok || ns.Done != ns.Total || ns.Total == 0 {
 		e.t.Fatalf("serving %+v, %v, %v", ns, ok, err)
 	}
@@ -93,7 +93,7 @@ func (e *embedderEnv) nearest(ns chat.Namespace, question string) (text string, 
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	scope, err := e.store.ScopeFilter(ctx, chat.Within{Scope: chat.ScopeAll})
+	scope, err := e.Store.ScopeFilter(ctx, chat.Within{Scope: chat.ScopeAll})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -107,11 +107,11 @@ func (e *embedderEnv) nearest(ns chat.Namespace, question string) (text string, 
 // unitText returns the indexed text of a unit.
 func (e *embedderEnv) unitText(ns chat.Namespace, n int64) string {
 	e.t.Helper()
-	units, err := e.store.Units(context.Background(), chat.Within{Scope: chat.ScopeAll}, []int64{n})
+	units, err := e.Store.Units(context.Background(), chat.Within{Scope: chat.ScopeAll}, []int64{n})
 	if err != nil || len(units) != 1 {
 		e.t.Fatalf("%d units, %v", len(units), err)
 	}
-	chunks, err := e.store.ChunkTexts(context.Background(), []chat.ChunkID{units[0].Chunk})
+	chunks, err := e.Store.ChunkTexts(context.Background(), []chat.ChunkID{units[0].Chunk})
 	if err != nil || len(chunks) != 1 {
 		e.t.Fatalf("%d chunks, %v", len(chunks), err)
 	}
@@ -131,16 +131,16 @@ func TestVectorsOfAProvider(t *testing.T) {
 	if got := ns.Embedder.String(); got != "openai/text-embedding-3-small/1536/v1" {
 		t.Errorf("embedder %s", got)
 	}
-	units, err := e.store.Unembedded(t.Context(), ns.ID, 1)
+	units, err := e.Store.Unembedded(t.Context(), ns.ID, 1)
 	if err != nil || len(units) != 0 {
 		t.Fatalf("%d units have no vector, %v", len(units), err)
 	}
 	// A namespace without vectors lists the texts as they are indexed.
-	other, err := e.store.OpenNamespace(t.Context(), chat.EmbedderID{Name: "none", Model: "m", Dimension: 3, Version: 1})
+	other, err := e.Store.OpenNamespace(t.Context(), chat.EmbedderID{Name: "none", Model: "m", Dimension: 3, Version: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	units, err = e.store.Unembedded(t.Context(), other.ID, 1000)
+	units, err = e.Store.Unembedded(t.Context(), other.ID, 1000)
 	if err != nil || len(units) < len(texts) {
 		t.Fatalf("%d units, %v", len(units), err)
 	}
@@ -273,7 +273,7 @@ func TestEmbedderIsChanged(t *testing.T) {
 	if sent == 0 {
 		t.Fatal("nothing was sent to the configured server")
 	}
-	if err := e.config.Set("retrieval.embedder", "local"); err != nil {
+	if err := e.Config.Set("retrieval.embedder", "local"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.manager.For(t.Context(), old); chat.CodeOf(err) != chat.CodeConfig {
@@ -320,7 +320,7 @@ func TestRecallDoesNotWaitForASilentServer(t *testing.T) {
 	b := e.session("Things")
 	ask := func(words string) *turn.Handle {
 		t.Helper()
-		h, err := e.turns.Send(ctx, turn.Message{Branch: b.ID, Content: chat.UserText(words), Model: "recall"})
+		h, err := e.Turns.Send(ctx, turn.Message{Branch: b.ID, Content: chat.UserText(words), Model: "recall"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +337,7 @@ func TestRecallDoesNotWaitForASilentServer(t *testing.T) {
 	<-requested // the first turn is being indexed, and the server does not answer
 	indexTimeout = time.Hour
 	h := ask("And what is blue?")
-	if _, err := e.turns.Stop(ctx, h.Turn.ID); err != nil {
+	if _, err := e.Turns.Stop(ctx, h.Turn.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Wait(ctx); err != nil {

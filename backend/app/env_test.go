@@ -41,15 +41,15 @@ func openEnv(t testing.TB, dir, config string, tune tuning) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.config.Err(); err != nil {
+	if err := w.Config.Err(); err != nil {
 		t.Fatal(err)
 	}
-	options := journalOptions(w.config.Config())
+	options := journalOptions(w.Config.Config())
 	if tune.journal != nil {
 		tune.journal(&options)
 	}
-	w.turns = turn.NewEngine(turn.Deps{
-		Turns: w.store, History: w.store, Contexts: w.store, Drafts: w.store, Calls: w.store, Journals: journal.New(options), Models: w.catalog, Branches: w.branches, Publish: w.recorder,
+	w.Turns = turn.NewEngine(turn.Deps{
+		Turns: w.Store, History: w.Store, Contexts: w.Store, Drafts: w.Store, Calls: w.Store, Journals: journal.New(options), Models: w.Models, Branches: w.Branches, Publish: w.recorder,
 		Counter: counter{}, Settings: func() turn.Settings { return tune.settings() },
 	})
 	t.Cleanup(w.shutDown)
@@ -75,7 +75,7 @@ func (w *env) shutDown() {
 
 func (w *env) session(title string) chat.Branch {
 	w.t.Helper()
-	_, b, err := w.store.CreateSession(context.Background(), chat.NewSession{Title: title})
+	_, b, err := w.Store.CreateSession(context.Background(), chat.NewSession{Title: title})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // The data directory is not touched.
 func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*evaluation.Bench, error) {
 	s := openSetup(o, keys)
-	if err := s.config.Err(); err != nil {
+	if err := s.Config.Err(); err != nil {
 		return nil, err // with the defaults, the measurement would not match the configuration file
 	}
 	dir, err := os.MkdirTemp("", "contextinfinity-eval-")
@@ -25,15 +25,15 @@ func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*ev
 		return nil, err
 	}
 	calendar := &evaluation.Calendar{}
-	db, err := store.Open(ctx, store.Options{DataDir: dir, Scratch: true, Clock: calendar.Now, Logger: s.log})
+	db, err := store.Open(ctx, store.Options{DataDir: dir, Scratch: true, Clock: calendar.Now, Logger: s.Log})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	r := newMemoryParts(memoryDeps{store: db, config: s.config.Config, keys: s.keys, redact: s.redactText, log: s.log})
+	r := newMemoryParts(memoryDeps{store: db, setup: s.Setup, redact: s.outbound.text})
 	runner := jobs.NewRunner(jobs.Deps{
-		Queue: db, Store: db, Publish: o.Publish, Counter: counter{}, Log: s.log, Vectors: r.vectors,
-		TargetTokens: func() int { return s.config.Config().Librarian.TargetTokens },
-		Chunking:     func() chunking.Options { return chunkSizes(s.config.Config()) },
+		Queue: db, Store: db, Publish: o.Publish, Counter: counter{}, Log: s.Log, Vectors: r.vectors,
+		TargetTokens: func() int { return s.Config.Config().Librarian.TargetTokens },
+		Chunking:     func() chunking.Options { return chunkSizes(s.Config.Config()) },
 	})
 	return &evaluation.Bench{
 		Store: db, Jobs: runner, Memory: r.engine, Calendar: calendar,

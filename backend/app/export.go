@@ -3,30 +3,18 @@ package app
 import (
 	"context"
 	"os"
-	"time"
 
 	"github.com/adrg/xdg"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/exporting"
 )
 
 // exportFolder is the key of the setting with the last export folder.
 const exportFolder = "export.folder"
 
-// exporter returns the service that writes conversations to files.
-func (a *app) exporter() *exporting.Exporter {
-	d := exporting.Deps{
-		Store: a.store, Bundles: a.store, Answers: a.turns, DataDir: a.config.Config().DataDir, Now: time.Now,
-		Format: func() exporting.Format { return exporting.Format(a.config.Config().Export.Format) },
-		Folder: a.exportFolder, Used: a.exportedTo,
-	}
-	return exporting.New(d)
-}
-
 // exportFolder returns the folder of the last export, otherwise the user's documents, otherwise the home directory.
 func (a *app) exportFolder(ctx context.Context) (string, error) {
-	last, _, err := a.store.Setting(ctx, exportFolder)
+	last, _, err := a.Store.Setting(ctx, exportFolder)
 	if err != nil {
 		return "", err
 	}
@@ -43,7 +31,7 @@ func (a *app) exportedTo(ctx context.Context, folder string) {
 	if a.readOnly {
 		return
 	}
-	if err := a.store.PutSetting(ctx, exportFolder, folder); err != nil {
-		a.log.Warn("the folder of the export could not be remembered", "err", err)
+	if err := a.Store.PutSetting(ctx, exportFolder, folder); err != nil {
+		a.Log.Warn("the folder of the export could not be remembered", "err", err)
 	}
 }

@@ -54,7 +54,7 @@ func (d *fixture) open() {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if err := d.app.config.Err(); err != nil {
+	if err := d.app.Config.Err(); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -80,9 +80,7 @@ func (d *fixture) Run(args ...string) harness.Result {
 	verb := cli.App{
 		Version: version, In: strings.NewReader(""), Out: out, Err: errs,
 		Open: func(context.Context, cli.OpenOptions) (*cli.Services, error) {
-			s := d.services()
-			s.Close = func() error { return nil }
-			return s, nil
+			return &cli.Services{Set: &d.Set, Close: func() error { return nil }}, nil
 		},
 	}
 	code := cli.Run(context.Background(), verb, append([]string{"--data-dir", d.dir, "--config", d.config}, args...))

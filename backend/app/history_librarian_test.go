@@ -73,7 +73,7 @@ func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 			if len(r.Asked()) == 0 {
 				t.Error("the librarian was not asked, so the test proves nothing")
 			}
-			stored, err := d.store.State(context.Background(), head.ID)
+			stored, err := d.Store.State(context.Background(), head.ID)
 			if err != nil || !strings.Contains(string(stored.Validation), "reason") {
 				t.Errorf("the state does not say why: %s (%v)", stored.Validation, err)
 			}
@@ -120,9 +120,9 @@ func TestTheChatNeverWaitsForTheLibrarian(t *testing.T) {
 		return llmtest.Step{Hold: true}
 	})
 	d := newFixture(t, w.Windowed("m", r.URL, 8192))
-	d.jobs.Start()
+	d.Jobs.Start()
 	s := d.send("", chatter(1), "--model", "m")
-	d.jobs.Wake()
+	d.Jobs.Wake()
 	select {
 	case <-hanging:
 	case <-time.After(harness.Patience):

@@ -118,7 +118,7 @@ func TestMemoryCanBeTurnedOffAndOn(t *testing.T) {
 	if old := d.contextView(s.SessionID, "--turn", off.TurnID); !old.Same {
 		t.Errorf("the plain turn: %s", old.Note)
 	}
-	if n, err := d.store.PreparedTurns(context.Background()); err != nil || len(n) != 3 {
+	if n, err := d.Store.PreparedTurns(context.Background()); err != nil || len(n) != 3 {
 		t.Errorf("%d contexts are kept (%v)", len(n), err)
 	}
 	d.Clean()

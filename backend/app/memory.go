@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/reranking"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/vectorindex"
 )
@@ -35,39 +35,55 @@ type memoryParts struct {
 
 // memoryDeps are the dependencies of memoryParts.
 type memoryDeps struct {
+	setup   services.Setup
 	store   *store.Store
-	config  func() *config.Config
-	keys    models.Keyring
 	redact  func(string) string
 	publish func(done, total int)
-	log     *slog.Logger
 }
 
 func newMemoryParts(d memoryDeps) memoryParts {
-	e := &embedders{config: d.config, keys: d.keys, client: models.NewHTTPClient(), local: local.New()}
-	r := memoryParts{index: vectorindex.New(vectorindex.Options{Source: d.store, Log: d.log})}
+	e := &embedders{
+		config: d.setup.Config.Config,
+		keys:   d.setup.Keys,
+		client: models.NewHTTPClient(),
+		local:  local.New(),
+	}
+	r := memoryParts{index: vectorindex.New(vectorindex.Options{Source: d.store, Log: d.setup.Log})}
 	r.connect = func(ctx context.Context, c config.Embedding) (embedding.Embedder, error) {
 		return e.make(ctx, c, c.Dimension > 0)
 	}
 	r.vectors = embedding.NewManager(embedding.ManagerDeps{
-		Store: d.store, Target: e.Target, For: e.For, Redact: d.redact, Publish: d.publish, Log: d.log,
+		Store:   d.store,
+		Target:  e.Target,
+		For:     e.For,
+		Redact:  d.redact,
+		Publish: d.publish,
+		Log:     d.setup.Log,
 	})
 	r.engine = retrieval.New(retrieval.Deps{
-		Store: d.store, Vectors: r.index, Embedder: r.vectors.For,
+		Store:    d.store,
+		Vectors:  r.index,
+		Embedder: r.vectors.For,
 		Reranker: func() (retrieval.Reranker, error) { return d.reranker(e.client) },
-		Settings: func() retrieval.Settings { return searchSettings(d.config()) },
+		Settings: func() retrieval.Settings { return searchSettings(d.setup.Config.Config()) },
 	})
 	return r
 }
 
 // reranker returns the configured reranker, or nil. Texts sent to it are redacted.
 func (d memoryDeps) reranker(client *http.Client) (retrieval.Reranker, error) {
-	c, ok := d.config().Reranker()
+	c, ok := d.setup.Config.Config().Reranker()
 	if !ok {
 		return nil, nil //nolint:nilnil // none is configured
 	}
-	key, _ := d.keys.Key(c.KeyName, c.KeyEnv)
-	r, err := reranking.New(reranking.Options{Client: client, BaseURL: c.BaseURL, Key: key, AllowPlainHTTP: c.AllowPlainHTTP, Model: c.Model})
+	key, _ := d.setup.Keys.Key(c.KeyName, c.KeyEnv)
+	r, err := reranking.New(reranking.Options{
+		Client:         client,
+		BaseURL:        c.BaseURL,
+		Key:            key,
+		AllowPlainHTTP: c.AllowPlainHTTP,
+		Model:          c.Model,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -94,14 +110,14 @@ const warmDelay = time.Second
 
 // warm prepares searches in the background, so that the first one is fast.
 func (a *app) warm() {
-	a.background.Go(func() {
+	a.run(func(ctx context.Context) {
 		select {
-		case <-a.lifetime.Done():
+		case <-ctx.Done():
 			return
 		case <-time.After(warmDelay):
 		}
-		if err := a.engine.Warm(a.lifetime); err != nil && a.lifetime.Err() == nil {
-			a.log.Warn("searches could not be prepared", "err", err)
+		if err := a.Memory.Warm(ctx); err != nil && ctx.Err() == nil {
+			a.Log.Warn("searches could not be prepared", "err", err)
 		}
 	})
 }

@@ -57,19 +57,19 @@ func (d *pendingResult) show(a *app) {
 	if d == nil {
 		return
 	}
-	for _, t := range a.tasks.List() { // a move interrupted by the restart is reported by the task below
+	for _, t := range a.Tasks.List() { // a move interrupted by the restart is reported by the task below
 		if t.Kind == tasks.Move && t.State == tasks.Interrupted {
-			_ = a.tasks.Dismiss(t.ID)
+			_ = a.Tasks.Dismiss(t.ID)
 		}
 	}
 	spec := tasks.Spec{Kind: tasks.Restore, Title: "Restore " + filepath.Base(d.Path)}
 	if d.Do == store.PendingMove {
 		spec = tasks.Spec{Kind: tasks.Move, Title: "Move everything to " + d.Path}
 	}
-	_, err := a.tasks.Start(spec, func(context.Context, *tasks.Progress) (tasks.Result, error) {
+	_, err := a.Tasks.Start(spec, func(context.Context, *tasks.Progress) (tasks.Result, error) {
 		return tasks.Result{Path: d.Path}, d.err
 	})
 	if err != nil || d.err != nil {
-		a.log.Warn("the pending operation failed or could not be shown", "do", d.Do, "err", d.err, "shown", err)
+		a.Log.Warn("the pending operation failed or could not be shown", "do", d.Do, "err", d.err, "shown", err)
 	}
 }

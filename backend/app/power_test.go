@@ -108,7 +108,7 @@ func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rn
 	var o outage
 	var ids []chat.TurnID
 	for i := range streamsAtOnce {
-		h, err := w.turns.Send(t.Context(), turn.Message{Branch: w.session("outage").ID, Content: chat.UserText(outageQuestion(i)), Model: "trickle"})
+		h, err := w.Turns.Send(t.Context(), turn.Message{Branch: w.session("outage").ID, Content: chat.UserText(outageQuestion(i)), Model: "trickle"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rn
 	if err := os.MkdirAll(filepath.Dir(database), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.NewArchive(store.ArchiveOptions{DataDir: w.config.Config().DataDir}).Backup(t.Context(), database); err != nil {
+	if _, err := store.NewArchive(store.ArchiveOptions{DataDir: w.Config.Config().DataDir}).Backup(t.Context(), database); err != nil {
 		t.Fatal(err)
 	}
 	fs.Crash(rng)
@@ -169,17 +169,17 @@ func (w *env) awaitDurable(ids []chat.TurnID, rng *rand.Rand) {
 func (o *outage) recover(t *testing.T, w *env, ids []chat.TurnID) {
 	t.Helper()
 	for _, id := range ids {
-		stored, err := w.store.Turn(t.Context(), id)
+		stored, err := w.Store.Turn(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := w.turns.Answer(t.Context(), stored)
+		m, err := w.Turns.Answer(t.Context(), stored)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.after, o.texts = append(o.after, stored), append(o.texts, m.RenderedText())
 	}
-	if findings, err := w.store.Verify(t.Context()); err != nil || len(findings) != 0 {
+	if findings, err := w.Store.Verify(t.Context()); err != nil || len(findings) != 0 {
 		t.Errorf("verify: %+v (%v)", findings, err)
 	}
 }

@@ -9,46 +9,16 @@ import (
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/mcpserver"
-	"contextinfinity/backend/store"
 )
-
-// programs gives other programs access to this memory.
-type programs struct {
-	*store.Store
-	gateway *mcpserver.Gateway
-}
-
-// Do handles a request of another program.
-func (p programs) Do(ctx context.Context, r mcpserver.Request) (mcpserver.Answer, error) {
-	return p.gateway.Do(ctx, r)
-}
-
-// MakeToken creates a program's token.
-func (p programs) MakeToken(ctx context.Context, client string) (string, error) {
-	return mcpserver.MakeToken(ctx, p.Store, client)
-}
-
-// RevokeToken revokes a program's token.
-func (p programs) RevokeToken(ctx context.Context, client string) error {
-	return mcpserver.RevokeToken(ctx, p.Store, client)
-}
-
-func (a *app) programs() programs {
-	return programs{a.store, &mcpserver.Gateway{
-		Store: a.store, Reader: newMemoryReader(a),
-		Changed: func() { a.fanout.Change(chat.Change{Kind: chat.ChangePrograms}) },
-	}}
-}
 
 // serveHTTP serves programs over HTTP while the configuration allows it.
 func (a *app) serveHTTP() {
-	gateway := a.programs()
 	a.http = mcpserver.NewHTTP(mcpserver.Options{
-		Version: version, Tools: memoryTools(), Log: a.log,
+		Version: version, Tools: memoryTools(), Log: a.Log,
 		Send: func(ctx context.Context, r mcpserver.Request) (mcpserver.Answer, error) {
-			answer, err := gateway.Do(ctx, r)
+			answer, err := a.Programs.Do(ctx, r)
 			if answer.Noted {
-				a.jobs.Wake()
+				a.Jobs.Wake()
 				a.fanout.Change(chat.Change{Kind: chat.ChangeSessions})
 			}
 			return answer, err
@@ -60,25 +30,17 @@ func (a *app) serveHTTP() {
 			port = c.Programs.Port
 		}
 		if err := a.http.Apply(port); err != nil {
-			a.log.Warn("other programs are not served over HTTP", "err", err)
+			a.Log.Warn("other programs are not served over HTTP", "err", err)
 		}
 	}
-	apply(a.config.Config())
-	a.unsubscribeHTTP = a.config.Subscribe(apply)
+	apply(a.Config.Config())
+	unsubscribe := a.Config.Subscribe(apply)
+	a.onClose(func(context.Context) error { unsubscribe(); a.http.Close(); return nil })
 }
 
-func (a *app) stopHTTP() {
-	if a.http != nil {
-		a.unsubscribeHTTP()
-		a.http.Close()
-	}
-}
-
-// programAccess returns the part that the window uses.
+// programAccess returns how the window's page about other programs shows what the services do not know.
 func (a *app) programAccess() api.ProgramAccess {
-	p := a.programs()
 	return api.ProgramAccess{
-		Store: p, MakeToken: p.MakeToken, RevokeToken: p.RevokeToken,
 		Status: func() (running bool, url, problem string) {
 			if a.http == nil {
 				return false, "", ""
@@ -89,7 +51,8 @@ func (a *app) programAccess() api.ProgramAccess {
 		Snippets: func(token string) []api.ProgramSnippetView {
 			list := mcpserver.Snippets(ownCommand(), a.locationFlags()...)
 			if token != "" {
-				list = []mcpserver.Snippet{mcpserver.RemoteSnippet(mcpserver.URL(a.config.Config().Programs.Port), token)}
+				url := mcpserver.URL(a.Config.Config().Programs.Port)
+				list = []mcpserver.Snippet{mcpserver.RemoteSnippet(url, token)}
 			}
 			return lists.Map(list, func(s mcpserver.Snippet) api.ProgramSnippetView { return api.ProgramSnippetView(s) })
 		},
@@ -101,10 +64,10 @@ func (a *app) programAccess() api.ProgramAccess {
 func (a *app) locationFlags() []string {
 	var args []string
 	if a.flags.ConfigPath != "" || os.Getenv("XDG_CONFIG_HOME") != "" {
-		args = append(args, "--config", realPath(a.config.Path()))
+		args = append(args, "--config", realPath(a.Config.Path()))
 	}
 	if a.flags.DataDir != "" || os.Getenv("XDG_DATA_HOME") != "" {
-		args = append(args, "--data-dir", realPath(a.config.Config().DataDir))
+		args = append(args, "--data-dir", realPath(a.Config.Config().DataDir))
 	}
 	return args
 }

@@ -16,7 +16,7 @@ type memoryReader struct {
 }
 
 func newMemoryReader(a *app) memoryReader {
-	return memoryReader{&builtin.Memory{Store: a.store, Search: a.engine}, a.indexDue}
+	return memoryReader{&builtin.Memory{Store: a.Store, Search: a.Memory}, a.indexDue}
 }
 
 // memoryTools returns the tools for reading as they are offered to other programs.

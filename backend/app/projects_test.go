@@ -120,11 +120,11 @@ func TestAProjectIsInTheContextsOfItsSessions(t *testing.T) {
 // firstBody returns the stored request of a turn.
 func (p *project) firstBody(s harness.Sent) []byte {
 	p.t.Helper()
-	steps, err := p.store.Steps(p.t.Context(), chat.TurnID(s.TurnID))
+	steps, err := p.Store.Steps(p.t.Context(), chat.TurnID(s.TurnID))
 	if err != nil || len(steps) == 0 {
 		p.t.Fatal(steps, err)
 	}
-	bodies, err := p.store.StepBodies(p.t.Context(), steps[0].ID)
+	bodies, err := p.Store.StepBodies(p.t.Context(), steps[0].ID)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestTheWindowNamesAFileOfAProject(t *testing.T) {
 	p.write("plan.md", "# Plan\n\nThe mill wheel turns anticlockwise.\n")
 	p.OK("projects", "watch", "Bakery", p.folder)
 	sent, _ := p.ask("Which way does the mill wheel turn?")
-	core := &api.Core{Chunks: p.store, Hub: api.NewHub()}
+	core := &api.Core{Set: &p.Set, Hub: api.NewHub()}
 	page, err := api.NewMemory(core).Chunks(api.MemoryFilter{Scope: string(chat.ScopeProject), BranchID: sent.BranchID})
 	if err != nil || len(page.Chunks) == 0 {
 		t.Fatalf("%+v: %v", page, err)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
@@ -12,17 +13,13 @@ import (
 // question; the token lets it take the focus.
 func (a *app) keepQuickKey(core *api.Core, ask func(token string)) {
 	keeper := hotkey.New(
-		func() string { return desktop.QuickAskWords(a.config.Config().UI.Language) }, ask,
+		func() string { return desktop.QuickAskWords(a.Config.Config().UI.Language) }, ask,
 		func() { core.Hub.Change(chat.Change{Kind: chat.ChangeSettings}) },
 	)
 	core.QuickKey = func() api.QuickKeyView { return quickKeyView(keeper.State()) }
-	keeper.Want(a.config.Config().Desktop.QuickAskKeys)
-	cancel := a.config.Subscribe(func(c *config.Config) { keeper.Want(c.Desktop.QuickAskKeys) })
-	a.background.Go(func() {
-		<-a.lifetime.Done()
-		cancel()
-		keeper.Close()
-	})
+	keeper.Want(a.Config.Config().Desktop.QuickAskKeys)
+	cancel := a.Config.Subscribe(func(c *config.Config) { keeper.Want(c.Desktop.QuickAskKeys) })
+	a.onClose(func(context.Context) error { cancel(); keeper.Close(); return nil })
 }
 
 func quickKeyView(s hotkey.State) api.QuickKeyView {

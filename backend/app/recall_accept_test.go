@@ -76,20 +76,20 @@ func newSearchFixture(t *testing.T, config string) *fixture {
 func TestSRD22_5IdempotentIndexing(t *testing.T) {
 	t.Parallel()
 	d := newSearchFixture(t, "")
-	before, err := d.store.Stats(context.Background())
+	before, err := d.Store.Stats(context.Background())
 	if err != nil || before.Chunks < len(rememberedTexts) || before.Vectors < before.Units {
 		t.Fatalf("%+v %v", before, err)
 	}
 	for range 2 {
 		// As if a later version of the program chunked texts differently.
-		n, err := d.store.RequeueOlder(context.Background(), chunking.Version+1, 100)
+		n, err := d.Store.RequeueOlder(context.Background(), chunking.Version+1, 100)
 		if err != nil || n != len(rememberedTexts) {
 			t.Fatalf("%d turns are to be indexed again: %v", n, err)
 		}
-		if ran, err := d.jobs.Drain(context.Background()); err != nil || ran < n {
+		if ran, err := d.Jobs.Drain(context.Background()); err != nil || ran < n {
 			t.Fatalf("%d jobs ran: %v", ran, err)
 		}
-		after, err := d.store.Stats(context.Background())
+		after, err := d.Store.Stats(context.Background())
 		after.Bytes = before.Bytes
 		if err != nil || after != before {
 			t.Errorf("before %+v\nafter  %+v %v", before, after, err)
@@ -208,13 +208,13 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	}
 
 	broken.Store(false)
-	job, ok, err := d.store.JobFor(context.Background(), chat.TurnID(last.ID), chat.JobIndexTurn)
+	job, ok, err := d.Store.JobFor(context.Background(), chat.TurnID(last.ID), chat.JobIndexTurn)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	d.OK("jobs", "retry", strconv.Itoa(int(job.ID)))
 	d.OK("reconcile")
-	st, err := d.store.Stats(context.Background())
+	st, err := d.Store.Stats(context.Background())
 	if turns := d.Show(session).Turns; err != nil || turns[len(turns)-1].Phase != chat.PhaseDone || st.Vectors < st.Units {
 		t.Errorf("%s, %d vectors of %d units, %v", turns[len(turns)-1].Phase, st.Vectors, st.Units, err)
 	}
@@ -252,11 +252,11 @@ func TestRecallKeepsToTheScope(t *testing.T) {
 		{"session", "", "session", chosen + "this session."},
 	} {
 		session := d.send("", "Good morning.", "--model", "recall").SessionID
-		if err := d.app.config.Reset("retrieval.scope"); err != nil {
+		if err := d.app.Config.Reset("retrieval.scope"); err != nil {
 			t.Fatal(err)
 		}
 		if c.configured != "" {
-			if err := d.app.config.Set("retrieval.scope", c.configured); err != nil {
+			if err := d.app.Config.Set("retrieval.scope", c.configured); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -93,7 +93,7 @@ func (tr *tree) fork(rnd *rand.Rand) string {
 	})
 	from := all[rnd.IntN(len(all))]
 	at := rnd.IntN(len(tr.turns[from]))
-	b, err := tr.branches.After(context.Background(), chat.TurnID(tr.turns[from][at]), "", true)
+	b, err := tr.Branches.After(context.Background(), chat.TurnID(tr.turns[from][at]), "", true)
 	if err != nil {
 		tr.t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/importing"
-	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/test/harness"
 )
@@ -72,26 +71,25 @@ func importFile(t *testing.T, name, file string) *importedChat {
 	t.Helper()
 	ctx := context.Background()
 	d := newFixture(t, harness.ChatWire.Windowed("m", "http://127.0.0.1:9", 128000)+"[librarian]\nmodel = \"\"\n")
-	report, err := d.imports.Import(ctx, file, importing.Options{})
+	report, err := d.Imports.Import(ctx, file, importing.Options{})
 	if err != nil || len(report.SessionIDs) != 1 || len(report.Skipped) != 0 {
 		t.Fatalf("import: %+v %v", report, err)
 	}
-	if _, err := d.jobs.Drain(ctx); err != nil {
+	if _, err := d.Jobs.Drain(ctx); err != nil {
 		t.Fatal(err)
 	}
-	session, err := d.store.Session(ctx, report.SessionIDs[0])
+	session, err := d.Store.Session(ctx, report.SessionIDs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := d.store.Unindexed(ctx, session.ID); err != nil || n != 0 {
+	if n, err := d.Store.Unindexed(ctx, session.ID); err != nil || n != 0 {
 		t.Fatalf("%d turns are not indexed: %v", n, err)
 	}
 	c := &importedChat{
 		fixture: d, t: t, name: name, turns: report.Turns, session: session.ID, branch: session.ActiveBranch,
 		results: map[string]results{},
 	}
-	core := &api.Core{Chunks: d.store, Inspecting: inspecting.New(d.store, nil), Hub: api.NewHub(), Log: d.log}
-	core.Retrieval.Engine = d.engine
+	core := &api.Core{Set: &d.Set, Hub: api.NewHub()}
 	c.memory = api.NewMemory(core)
 	c.readQuestions()
 	return c
@@ -189,12 +187,12 @@ func (c *importedChat) score(label string, goal int, passes func(laterQuestion) 
 // history of the request, packed whether it is anywhere outside the question.
 func (c *importedChat) context(q laterQuestion, ceiling int) (packed, original bool) {
 	c.t.Helper()
-	p, budget, err := c.app.turns.Preview(context.Background(), c.branch, "m", chat.UserText(q.Ask))
+	p, budget, err := c.app.Turns.Preview(context.Background(), c.branch, "m", chat.UserText(q.Ask))
 	for range 20 { // retried, because on a busy machine a search may take longer than a turn waits
 		if err != nil || !strings.HasPrefix(p.Manifest().Inputs.RetrievalError, "Memory did not answer within") {
 			break
 		}
-		p, budget, err = c.app.turns.Preview(context.Background(), c.branch, "m", chat.UserText(q.Ask))
+		p, budget, err = c.app.Turns.Preview(context.Background(), c.branch, "m", chat.UserText(q.Ask))
 	}
 	if err != nil || budget.Ceiling > ceiling || p.Tokens() > ceiling {
 		c.t.Fatalf("%d tokens under a ceiling of %d, want at most %d: %v", p.Tokens(), budget.Ceiling, ceiling, err)
@@ -215,7 +213,7 @@ func (c *importedChat) context(q laterQuestion, ceiling int) (packed, original b
 // may be there because their turn is still part of the history; the others prove that memory works.
 func (c *importedChat) packsInContext(workingSet, goal, originals int) {
 	c.t.Helper()
-	if err := c.app.config.Set("budget.working_set_tokens", strconv.Itoa(workingSet)); err != nil {
+	if err := c.app.Config.Set("budget.working_set_tokens", strconv.Itoa(workingSet)); err != nil {
 		c.t.Fatal(err)
 	}
 	inHistory := 0
@@ -237,7 +235,7 @@ func (c *importedChat) packsInContext(workingSet, goal, originals int) {
 func (c *importedChat) packsByRetrieval(maxTokens, goal int) {
 	c.t.Helper()
 	c.score(fmt.Sprintf("packed by a search alone into %d tokens", maxTokens), goal, func(q laterQuestion) bool {
-		found, err := c.engine.Search(context.Background(), retrieval.Query{
+		found, err := c.Memory.Search(context.Background(), retrieval.Query{
 			Text: q.Ask, Within: chat.Within{Scope: chat.ScopeSession, Session: c.session, Branch: c.branch}, MaxTokens: maxTokens,
 			AllowWordsOnly: true, Count: func(s string) int { return counter{}.Count("", s) },
 		})

@@ -8,14 +8,6 @@ import (
 	"contextinfinity/backend/redact"
 )
 
-// redactText redacts a text, without the list of replacements.
-func (s setup) redactText(text string) string {
-	clean, _ := s.outbound.redact(text)
-	return clean
-}
-
-func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.redact(s) }
-
 // outbound removes secrets from outgoing texts by the current rules.
 type outbound struct {
 	mu      sync.RWMutex
@@ -42,6 +34,12 @@ func (o *outbound) redact(s string) (string, []prompt.Redaction) {
 		return s, nil
 	}
 	return r.Redact(s)
+}
+
+// text redacts a text, without the list of replacements.
+func (o *outbound) text(s string) string {
+	clean, _ := o.redact(s)
+	return clean
 }
 
 func (o *outbound) rules() string {

@@ -148,7 +148,7 @@ func TestFaultSchedule(t *testing.T) {
 	plan := schedule(rand.New(rand.NewPCG(seed, 2)))
 	dir := t.TempDir()
 	w := openEnv(t, dir, scheduleModels(t), tuning{idle: 4 * time.Second})
-	w.jobs.Start()
+	w.Jobs.Start()
 
 	branches := make([]chat.Branch, lanes)
 	results := make([][]result, lanes)
@@ -165,7 +165,7 @@ func TestFaultSchedule(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	if _, err := w.jobs.Drain(t.Context()); err != nil {
+	if _, err := w.Jobs.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for i, lane := range results {
@@ -207,7 +207,7 @@ func (w *env) sendAll(branch chat.BranchID, own []planned) []result {
 		done = append(done, r)
 	}
 	if n := len(done); n > 0 && done[n-1].want.outcome == chat.OutcomeIncomplete {
-		if _, err := w.turns.Discard(context.Background(), done[n-1].id); err != nil {
+		if _, err := w.Turns.Discard(context.Background(), done[n-1].id); err != nil {
 			w.t.Error(err)
 		}
 		done[n-1].decide(turn.IncompleteDiscard)
@@ -225,7 +225,7 @@ func (r *result) decide(p turn.IncompletePolicy) {
 
 // refusedByOpenTurn checks that no message can be sent past an undecided answer.
 func (w *env) refusedByOpenTurn(branch chat.BranchID, p planned) {
-	_, err := w.turns.Send(context.Background(), turn.Message{
+	_, err := w.Turns.Send(context.Background(), turn.Message{
 		Branch: branch, Content: chat.UserText(p.message()), Model: p.model(), Incomplete: turn.IncompleteRefuse,
 	})
 	if chat.CodeOf(err) != chat.CodeIncomplete {
@@ -236,7 +236,7 @@ func (w *env) refusedByOpenTurn(branch chat.BranchID, p planned) {
 func (w *env) send(branch chat.BranchID, p planned) (result, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
-	h, err := w.turns.Send(ctx, turn.Message{
+	h, err := w.Turns.Send(ctx, turn.Message{
 		Branch: branch, Content: chat.UserText(p.message()), Model: p.model(), Incomplete: p.policy,
 	})
 	if err != nil {
@@ -261,7 +261,7 @@ func (w *env) stopIfPlanned(ctx context.Context, p planned, id chat.TurnID) erro
 		due = func() bool { return w.recorder.of(id).text != "" }
 	case "stop_early":
 		due = func() bool {
-			t, err := w.store.Turn(ctx, id)
+			t, err := w.Store.Turn(ctx, id)
 			return err == nil && t.Phase == chat.PhaseResponding
 		}
 	default:
@@ -270,7 +270,7 @@ func (w *env) stopIfPlanned(ctx context.Context, p planned, id chat.TurnID) erro
 	if err := w.recorder.await(ctx, due); err != nil {
 		return err
 	}
-	_, err := w.turns.Stop(ctx, id)
+	_, err := w.Turns.Stop(ctx, id)
 	return err
 }
 
@@ -283,14 +283,14 @@ func (w *env) checkEnd(ctx context.Context, t chat.Turn, p planned, want expecte
 	if t.Phase != want.phase && !(want.phase.Finalized() && t.Phase.Finalized()) || t.Outcome != want.outcome || code != want.code {
 		return "", fmt.Errorf("ended %s %q %q, want %s %q %q (%+v)", t.Phase, t.Outcome, code, want.phase, want.outcome, want.code, t.Failure)
 	}
-	steps, err := w.store.Steps(ctx, t.ID)
+	steps, err := w.Store.Steps(ctx, t.ID)
 	if err != nil {
 		return "", err
 	}
 	if len(steps) != want.attempts {
 		return "", fmt.Errorf("%d attempts, want %d", len(steps), want.attempts)
 	}
-	m, err := w.turns.Answer(ctx, t)
+	m, err := w.Turns.Answer(ctx, t)
 	if err != nil {
 		return "", err
 	}
@@ -325,11 +325,11 @@ func (p textPart) check(text, complete string) error {
 func (w *env) checkLane(branch chat.BranchID, lane []result) {
 	w.t.Helper()
 	ctx := context.Background()
-	turns, err := w.store.Lineage(ctx, chat.LineageQuery{Branch: branch})
+	turns, err := w.Store.Lineage(ctx, chat.LineageQuery{Branch: branch})
 	if err != nil || len(turns) != len(lane) {
 		w.t.Fatalf("%d turns are stored, %d were sent: %v", len(turns), len(lane), err)
 	}
-	b, err := w.store.Branch(ctx, branch)
+	b, err := w.Store.Branch(ctx, branch)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func (w *env) checkLane(branch chat.BranchID, lane []result) {
 		if t.ID != r.id || t.Seq != int64(i+1) || t.User.RenderedText() != r.message() {
 			w.t.Errorf("send %d: turn %d contains %q", r.number, t.Seq, t.User.RenderedText())
 		}
-		if m, err := w.turns.Answer(ctx, t); err != nil || m.RenderedText() != r.answer {
+		if m, err := w.Turns.Answer(ctx, t); err != nil || m.RenderedText() != r.answer {
 			w.t.Errorf("send %d (%s): the answer is now %q, was %q (%v)", r.number, r.kind, m.RenderedText(), r.answer, err)
 		}
 		wantPhase := r.want.phase
@@ -353,7 +353,7 @@ func (w *env) checkLane(branch chat.BranchID, lane []result) {
 	if b.HeadState != head {
 		w.t.Errorf("the head is %s, the newest committed turn made %s", b.HeadState, head)
 	}
-	if pending, err := w.store.PendingTurns(ctx, branch); err != nil || len(pending) != 0 {
+	if pending, err := w.Store.PendingTurns(ctx, branch); err != nil || len(pending) != 0 {
 		w.t.Errorf("%d turns are pending (%v)", len(pending), err)
 	}
 }
@@ -362,16 +362,16 @@ func (w *env) checkLane(branch chat.BranchID, lane []result) {
 func (w *env) checkNothingRemains() {
 	w.t.Helper()
 	ctx := context.Background()
-	if ids := w.turns.Running(); len(ids) != 0 {
+	if ids := w.Turns.Running(); len(ids) != 0 {
 		w.t.Errorf("still running: %v", ids)
 	}
-	if queued, running, failed, err := w.store.JobCounts(ctx); err != nil || queued+running+failed != 0 {
+	if queued, running, failed, err := w.Store.JobCounts(ctx); err != nil || queued+running+failed != 0 {
 		w.t.Errorf("remaining jobs: %d queued, %d running, %d failed (%v)", queued, running, failed, err)
 	}
-	if entries, err := os.ReadDir(w.config.Config().DataDir + "/streams"); err != nil || len(entries) != 0 {
+	if entries, err := os.ReadDir(w.Config.Config().DataDir + "/streams"); err != nil || len(entries) != 0 {
 		w.t.Errorf("remaining journals: %v (%v)", entries, err)
 	}
-	if findings, err := w.store.Verify(ctx); err != nil || len(findings) != 0 {
+	if findings, err := w.Store.Verify(ctx); err != nil || len(findings) != 0 {
 		w.t.Errorf("verify: %+v (%v)", findings, err)
 	}
 }

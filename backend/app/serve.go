@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/ipc"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/turn"
 )
@@ -28,6 +29,8 @@ const (
 	// verbTimeout is how long to wait for a verb that has the data open and serves no other process. Most verbs take
 	// less, but an answer may stream for minutes.
 	verbTimeout = 3 * time.Second
+	// configInterval is how often a running program checks whether its configuration file has changed.
+	configInterval = time.Second
 )
 
 // openStore opens the data. It waits for a verb that has the data open and will soon end. It does not wait for a
@@ -57,13 +60,13 @@ func (a *app) address(o cli.OpenOptions) string {
 	if !o.Serve || o.ReadOnly {
 		return ""
 	}
-	dir := a.config.Config().DataDir
+	dir := a.Config.Config().DataDir
 	if err := store.MakeDir(dir); err != nil {
 		return "" // the store's error describes the problem
 	}
 	address, err := ipc.Address(dir)
 	if err != nil {
-		a.log.Warn("commands of other processes will not be accepted", "err", err)
+		a.Log.Warn("commands of other processes will not be accepted", "err", err)
 		return ""
 	}
 	return address
@@ -71,17 +74,17 @@ func (a *app) address(o cli.OpenOptions) string {
 
 // serve starts to handle the requests of other starts of the program. toFront and additional are nil without a window.
 func (a *app) serve(toFront func(cli.OpenOptions), additional *windows) {
-	address := store.WriterAddress(a.config.Config().DataDir)
+	address := store.WriterAddress(a.Config.Config().DataDir)
 	if address == "" {
 		return
 	}
 	l, err := ipc.Listen(address)
 	if err != nil {
-		a.log.Warn("commands of other processes are not accepted", "err", err)
+		a.Log.Warn("commands of other processes are not accepted", "err", err)
 		return
 	}
-	a.server = ipc.Serve(l, ipc.Options{
-		Version: version, Log: a.log,
+	server := ipc.Serve(l, ipc.Options{
+		Version: version, Log: a.Log,
 		Check: func(c ipc.Request) error { return a.checkRequest(c, toFront != nil) },
 		Run: func(c ipc.Request, s ipc.Streams) int {
 			if c.Window {
@@ -94,16 +97,19 @@ func (a *app) serve(toFront func(cli.OpenOptions), additional *windows) {
 			return a.runVerb(c, s)
 		},
 	})
+	a.onClose(func(ctx context.Context) error { // only part of closeTimeout, so that the other steps have time
+		ctx, cancel := context.WithTimeout(ctx, closeTimeout/2)
+		defer cancel()
+		server.Stop(ctx)
+		return nil
+	})
 }
 
-// stopServing ends the calls of other processes. It uses only part of closeTimeout, so that the other steps have time.
-func (a *app) stopServing(ctx context.Context) {
-	if a.server == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, closeTimeout/2)
-	defer cancel()
-	a.server.Stop(ctx)
+// watchConfig applies changes that an editor, or `config set` in a terminal, makes while the program runs.
+func (a *app) watchConfig() {
+	a.run(func(ctx context.Context) {
+		a.Config.Watch(ctx, configInterval, func() { a.fanout.Change(chat.Change{Kind: chat.ChangeSettings}) })
+	})
 }
 
 // checkRequest refuses a request that would behave differently here than in its own process.
@@ -116,7 +122,7 @@ func (a *app) checkRequest(c ipc.Request, window bool) error {
 		return chat.Errorf(chat.CodeLocked, op, "A conversation in a terminal (pid %d) has this data open.", os.Getpid()).
 			WithHint("leave it first, or continue there")
 	}
-	if own := realPath(a.config.Path()); c.Config != own {
+	if own := realPath(a.Config.Path()); c.Config != own {
 		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is configured by %s, this command by %s; nothing was done.", own, c.Config).
 			WithHint("use the same configuration, or close that program")
 	}
@@ -126,33 +132,39 @@ func (a *app) checkRequest(c ipc.Request, window bool) error {
 // runVerb runs a verb of another start of the program with this program's services. It reads the configuration file
 // again first, because `config set` may just have changed it.
 func (a *app) runVerb(c ipc.Request, s ipc.Streams) int {
-	if a.config.Refresh() {
+	if a.Config.Refresh() {
 		a.fanout.Change(chat.Change{Kind: chat.ChangeSettings})
 	}
 	var mu sync.Mutex
 	var cancels []func()
 	open := func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
-		services := a.services()
 		cancel := a.fanout.subscribe(o.Publish)
 		mu.Lock()
 		cancels = append(cancels, cancel)
 		mu.Unlock()
-		services.Close = func() error { cancel(); return nil }
+		s := &cli.Services{Set: &a.Set, Close: func() error { cancel(); return nil }}
 		var err error
 		if o.Reconcile {
-			services.Recovery, err = a.reconciler.Reconcile(ctx)
+			s.Recovery, err = a.Reconciler.Reconcile(ctx)
 		}
-		return services, err
+		return s, err
 	}
 	t := cli.Terminals(c.Terminals)
 	code := cli.Run(context.Background(), cli.App{
-		Version: version, Commit: commit, In: s.In, Out: s.Out, Err: s.Err, Redact: a.keys.Redactor().Redact, Documents: documentReader(),
-		Dir: c.Dir, Signals: s.Signals, Terminals: &t, Open: open,
-		OpenSetup: func(context.Context, cli.OpenOptions) (*cli.Setup, error) {
-			return &cli.Setup{Config: a.config, Keys: verbKeys{a.setup}, Models: verbModels{a.catalog}}, nil
-		},
+		Version:   version,
+		Commit:    commit,
+		In:        s.In,
+		Out:       s.Out,
+		Err:       s.Err,
+		Redact:    a.Keys.Redactor().Redact,
+		Documents: documentReader(),
+		Dir:       c.Dir,
+		Signals:   s.Signals,
+		Terminals: &t,
+		Open:      open,
+		OpenSetup: func(context.Context, cli.OpenOptions) (*services.Setup, error) { return &a.Setup, nil },
 		OpenBench: func(ctx context.Context, o cli.OpenOptions) (*evaluation.Bench, error) {
-			return openBench(ctx, o, a.keys.Store)
+			return openBench(ctx, o, a.Keys.Store)
 		},
 	}, c.ArgStrings())
 	mu.Lock()
@@ -160,7 +172,7 @@ func (a *app) runVerb(c ipc.Request, s ipc.Streams) int {
 	for _, cancel := range cancels {
 		cancel() // a verb may have ended without closing
 	}
-	a.jobs.Wake()
+	a.Jobs.Wake()
 	a.fanout.Change(chat.Change{Kind: chat.ChangeSessions}) // the verb may have changed sessions
 	return code
 }

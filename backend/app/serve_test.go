@@ -27,7 +27,7 @@ func TestAVerbOfAnotherStartReadsTheChangedConfiguration(t *testing.T) {
 	if out := tools(); !strings.Contains(out, "Tools are off") {
 		t.Fatalf("before: %s", out)
 	}
-	other, err := config.Open(config.Options{Path: d.app.config.Path()})
+	other, err := config.Open(config.Options{Path: d.app.Config.Path()})
 	if err != nil {
 		t.Fatal(err)
 	}

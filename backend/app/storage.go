@@ -8,21 +8,21 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/store"
 )
 
 // dataFolder is the data directory as the window's storage page uses it.
 type dataFolder struct {
-	setup
+	services.Setup
 	*store.Archive
 	dir  string
 	app  *app   // nil if the data could not be opened
 	flag string // --data-dir
 }
 
-func newDataFolder(s setup, a *app, flag string) dataFolder {
-	dir := s.config.Config().DataDir
-	return dataFolder{s, store.NewArchive(store.ArchiveOptions{DataDir: dir, Config: s.config.Path(), Logger: s.log}), dir, a, flag}
+func newDataFolder(s services.Setup, a *app, flag string) dataFolder {
+	return dataFolder{s, s.Archive(), s.Config.Config().DataDir, a, flag}
 }
 
 // partWords are the label and the description of each part of the data directory.
@@ -36,7 +36,7 @@ var partWords = map[string][2]string{
 
 // View implements api.DataFolder.
 func (d dataFolder) View(ctx context.Context) (api.StorageView, error) {
-	v := api.StorageView{DataDir: d.dir, Config: d.config.Path(), Free: d.Free(), Parts: []api.StoragePart{}, Movable: true}
+	v := api.StorageView{DataDir: d.dir, Config: d.Config.Path(), Free: d.Free(), Parts: []api.StoragePart{}, Movable: true}
 	parts, err := d.Parts()
 	if err != nil {
 		return v, err
@@ -49,7 +49,7 @@ func (d dataFolder) View(ctx context.Context) (api.StorageView, error) {
 	v.Unmovable = d.unmovable()
 	v.Movable = v.Unmovable == ""
 	if d.app != nil {
-		st, err := d.app.store.Stats(ctx)
+		st, err := d.app.Store.Stats(ctx)
 		if err != nil {
 			return v, err
 		}
@@ -63,7 +63,7 @@ func (d dataFolder) unmovable() string {
 	switch {
 	case d.flag != "":
 		return "The program was started with --data-dir, which sets the location."
-	case d.config.Err() != nil:
+	case d.Config.Err() != nil:
 		return "The configuration has an error, so the new location could not be written to it."
 	}
 	return ""

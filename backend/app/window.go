@@ -6,15 +6,15 @@ import (
 	"io/fs"
 	"syscall"
 
-	answers "contextinfinity/backend/answers"
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/autostart"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
-	"contextinfinity/backend/inspecting"
+	"contextinfinity/backend/projects"
 	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/tokens"
 )
 
@@ -23,7 +23,7 @@ import (
 func window(o cli.OpenOptions, page Page) desktop.Window {
 	hub := api.NewHub()
 	o.Publish, o.Serve = hub, true
-	core := &api.Core{Hub: hub, Counter: counter{}, Version: version, Documents: documentReader()}
+	core := &api.Core{Hub: hub, Version: version, Documents: documentReader()}
 	keys := secrets.New()
 	done := runPending(context.Background(), o)
 	a, err := openForWindow(o, keys, core)
@@ -33,13 +33,11 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			return w
 		}
 	}
-	var s setup
 	additional := newWindows(core)
 	if err != nil {
-		s = openSetup(o, keys)
+		core.Set = &services.Set{Setup: openSetup(o, keys).Setup}
 		core.Fatal = chat.AsError(err)
 	} else {
-		s = a.setup
 		a.provide(core)
 		if !a.readOnly {
 			a.startBackground(hub, additional)
@@ -48,24 +46,36 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		handleOpen(hub, o)
 		done.show(a)
 	}
-	core.Autostart, core.Updates = startAtSignIn(o), s.updates()
-	core.Data = newDataFolder(s, a, o.DataDir)
-	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Picture: desktop.ClipboardPicture, Copied: desktop.ClipboardFiles}
-	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
+	core.Autostart = startAtSignIn(o)
+	core.Data = newDataFolder(core.Setup, a, o.DataDir)
+	core.Shell = api.Shell{
+		PickFiles:  pickFiles,
+		PickTarget: pickTarget,
+		PickFolder: pickFolder,
+		Reveal:     desktop.Reveal,
+		OpenURL:    desktop.OpenURL,
+		Picture:    desktop.ClipboardPicture,
+		Copied:     desktop.ClipboardFiles,
+	}
+	core.Keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
-	core.Log, core.DataDir = s.log, s.config.Config().DataDir
+	core.DataDir = core.Config.Config().DataDir
 	desktop.NarrowWebFiles(core.DataDir)
-	w := bind(core, s, page)
+	w := bind(core, page)
 	if a != nil && !a.readOnly {
-		a.keepQuickKey(core, startQuietly(o, s, "--quick"))
-		a.watchUpdates(core)
-		additional.offer(o, s, &w)
+		a.keepQuickKey(core, startQuietly(o, core.Log, "--quick"))
+		a.watchUpdates(hub)
+		additional.offer(o, &w)
 		w.Work = a.newTrayWork(hub)
 	}
 	w.Ready, w.Hidden = hub.Attach, o.Hidden && core.Fatal == nil
 	w.Settings = func() desktop.Settings {
-		c := s.config.Config()
-		return desktop.Settings{CloseToTray: c.Desktop.CloseToTray, Notifications: c.Desktop.Notifications, Language: c.UI.Language}
+		c := core.Config.Config()
+		return desktop.Settings{
+			CloseToTray:   c.Desktop.CloseToTray,
+			Notifications: c.Desktop.Notifications,
+			Language:      c.UI.Language,
+		}
 	}
 	w.Request = func(request desktop.WindowRequest) { hub.RequestWindow(windowRequest(request)) }
 	w.Close = func() {
@@ -75,7 +85,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			return
 		}
 		if err := a.close(); err != nil {
-			s.log.Error("the program did not shut down cleanly", "err", err)
+			core.Log.Error("the program did not shut down cleanly", "err", err)
 		}
 	}
 	return w
@@ -94,49 +104,35 @@ func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app
 	if err != nil {
 		return nil, err
 	}
-	if err := a.openTasks(context.Background(), core.Hub); err != nil {
+	if err := a.openTasks(context.Background()); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
 }
 
-// provideStores sets the parts of core that read and change stored data.
-func (a *app) provideStores(core *api.Core) {
-	core.Sessions, core.Pins, core.Deletion = a.sessions, a.pins, a.deletion()
-	core.History, core.Drafts, core.Chunks, core.Queue = a.store, a.store, a.store, a.jobList()
-	core.Inspecting = inspecting.New(a.store, a.turns)
-	core.Figures, core.Calls, core.Settings = a.store, a.store, a.store
-}
-
-// provide sets the dependencies of the window's services.
+// provide sets what the window's services use.
 func (a *app) provide(core *api.Core) {
-	a.provideStores(core)
-	core.Turns, core.Jobs, core.Branches = a.turns, a.jobs, a.branches
-	core.Answers = answers.New(a.store, a.turns, a.branches)
-	core.Reconciler, core.Tasks, core.Cost = a.reconciler, a.tasks, a.catalog.Cost
-	core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
-	core.Retrieval = api.Retrieval{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: a.retrieves}
-	core.Tools = a.toolPorts()
-	core.Programs = a.programAccess()
-	core.Library, core.Projects = a.library, a.projects
-	core.Servers = a.serverPorts()
-	a.servers.watch(core.Hub)
+	core.Set = &a.Set
+	core.Access = a.programAccess()
+	core.Importer, core.Exporter = api.Imports(a.Imports), api.Exports(a.Exports)
+	core.WarmServers = a.warmServers
+	a.Servers.Questions.Attended = core.Hub.Attached // questions of servers are shown while there is a window
 	core.Hub.Listen(func(c chat.Change) {
 		if c.Kind == chat.ChangeTurn {
-			a.jobs.Wake()
+			a.Jobs.Wake()
 		}
 	})
 }
 
 // startBackground starts the window's background work, and serves other starts of the program and other programs.
 func (a *app) startBackground(hub *api.Hub, additional *windows) {
-	a.jobs.Start()
-	a.reconciler.Start()
+	a.Jobs.Start()
+	a.Reconciler.Start()
 	a.warm()
 	a.warmServers()
 	a.warmWhenEnabled()
 	a.resumeTools()
-	a.watchProjects()
+	a.run(func(ctx context.Context) { a.Projects.Run(ctx, projects.Every) })
 	a.watchConfig()
 	a.serve(func(request cli.OpenOptions) { raise(); handleOpen(hub, request) }, additional)
 	a.serveHTTP()
@@ -176,33 +172,46 @@ func openReadOnly(o cli.OpenOptions, keys *secrets.Store) (*app, error) {
 
 // readOnlyReason returns why the data is read-only. cause is the error of opening it for writing.
 func readOnlyReason(a *app, cause error) string {
-	if note := a.store.Note(); note != "" {
+	if note := a.Store.Note(); note != "" {
 		return note
 	}
 	return chat.AsError(cause).Message
 }
 
-// retrieves returns whether turns get memory, and its scope.
-func (s setup) retrieves() (bool, chat.Scope) {
-	c := s.config.Config()
-	return c.Context.Infinity && c.Budget.MaxRetrievalTokens > 0, chat.Scope(c.Retrieval.Scope)
+// watchUpdates checks for newer versions once a day if that is enabled.
+func (a *app) watchUpdates(hub *api.Hub) {
+	wake := make(chan struct{}, 1)
+	unsubscribe := a.Config.Subscribe(func(*config.Config) {
+		select {
+		case wake <- struct{}{}:
+		default: // a check is already pending
+		}
+	})
+	a.run(func(ctx context.Context) {
+		defer unsubscribe()
+		a.Updates.Run(ctx, wake, func() { hub.Change(chat.Change{Kind: chat.ChangeSettings}) })
+	})
 }
 
-func bind(core *api.Core, s setup, page Page) desktop.Window {
+func bind(core *api.Core, page Page) desktop.Window {
 	return desktop.Window{
-		Assets: page.Assets, Handler: api.DragHandler(core.DragFile), Icon: page.Icon, FormatError: core.FormatError,
-		Ready: func(func(string, any)) {}, Close: func() {},
-		Bind: services(core, s),
+		Assets:      page.Assets,
+		Handler:     api.DragHandler(core.DragFile),
+		Icon:        page.Icon,
+		FormatError: core.FormatError,
+		Ready:       func(func(string, any)) {},
+		Close:       func() {},
+		Bind:        bound(core),
 	}
 }
 
-// services returns the services that a page may call: if the data could not be opened, only those of the page that
+// bound returns the services that a page may call: if the data could not be opened, only those of the page that
 // reports it. The page's types are generated from the services named here (internal/pagetypes).
-func services(core *api.Core, s setup) []any {
+func bound(core *api.Core) []any {
 	always := []any{
 		api.NewTransfer(core),
 		api.NewStorage(core),
-		api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
+		api.NewSettings(core),
 	}
 	if core.Fatal != nil {
 		return always
@@ -218,9 +227,9 @@ func services(core *api.Core, s setup) []any {
 		api.NewTools(core),
 		api.NewLibrary(core),
 		api.NewProjects(core),
-		api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
-		api.NewServers(core, s.config),
-		api.NewPrograms(core, s.config),
+		api.NewEmbedders(core),
+		api.NewServers(core),
+		api.NewPrograms(core),
 	)
 }
 

@@ -433,24 +433,24 @@ func (k keyring) Get(_, user string) (string, error) {
 	return "", secrets.ErrNotFound
 }
 
-// `keys set` and `keys remove` change whether the models of a server need a key, as the window does.
+// Storing and removing a key changes whether the models of a server need one.
 func TestTheCommandLineRequiresKeysToo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := openSetup(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")},
+	o := cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}
+	s := openSetup(o,
 		secrets.NewWith(secrets.Options{Keyring: keyring{}, Getenv: func(string) string { return "" }}))
-	keys, ctx := verbKeys{s}, t.Context()
-	if err := s.config.SaveModel(config.Model{Name: "alpha", Provider: "chatcompletions", ModelID: "alpha", BaseURL: "http://127.0.0.1:9"}); err != nil {
+	if err := s.Config.SaveModel(config.Model{Name: "alpha", Provider: "chatcompletions", ModelID: "alpha", BaseURL: "http://127.0.0.1:9"}); err != nil {
 		t.Fatal(err)
 	}
 	required := func() bool {
-		again := openSetup(s.flags, secrets.New()).config.Config() // from the file
+		again := openSetup(o, secrets.New()).Config.Config() // from the file
 		return len(again.Configured) == 1 && again.Configured[0].KeyRequired
 	}
-	if err := keys.Set(ctx, "127.0.0.1:9", "a-key"); err != nil || !required() {
+	if _, err := s.StoreKey("127.0.0.1:9", "a-key"); err != nil || !required() {
 		t.Errorf("after keys set: %v, required: %v", err, required())
 	}
-	if err := keys.Remove(ctx, "127.0.0.1:9"); err != nil || required() {
+	if err := s.RemoveKey("127.0.0.1:9"); err != nil || required() {
 		t.Errorf("after keys remove: %v, required: %v", err, required())
 	}
 }

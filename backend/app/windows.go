@@ -21,6 +21,7 @@ import (
 	"contextinfinity/backend/ipc"
 	"contextinfinity/backend/relay"
 	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/services"
 )
 
 // Methods and events of a window's link to the program that has the data open (docs/adr/0015).
@@ -52,7 +53,6 @@ const (
 // windows are the additional windows on this data: each is a process that shows the page and sends its calls here.
 type windows struct {
 	core         *api.Core
-	bind         func(*api.Core) []any
 	onLastClosed func()        // called when the last additional window has closed
 	ready        chan struct{} // closed when the first window has been created with all its dependencies
 
@@ -67,8 +67,7 @@ func newWindows(core *api.Core) *windows {
 
 // offer makes it possible to open additional windows: from the first window's page and tray, and by other starts of the
 // program.
-func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
-	w.bind = func(c *api.Core) []any { return services(c, s) }
+func (w *windows) offer(o cli.OpenOptions, first *desktop.Window) {
 	w.core.Shell.NewWindow = func(session string) error {
 		if session == "" {
 			return startWindow(o, "", "--new-window")
@@ -80,16 +79,16 @@ func (w *windows) offer(o cli.OpenOptions, s setup, first *desktop.Window) {
 		w.core.Hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestOpenSession, Session: session, X: -1, Y: -1}))
 	}
 	w.core.Shell.Quit = func() { go quit() } // the window that asked for it gets its reply
-	newWindow, quick := startQuietly(o, s, "--new-window"), startQuietly(o, s, "--quick")
+	newWindow, quick := startQuietly(o, w.core.Log, "--new-window"), startQuietly(o, w.core.Log, "--quick")
 	first.NeededByOthers, first.NewWindow, first.AskQuickly = w.anyOpen, func() { newWindow("") }, func() { quick("") }
 	close(w.ready)
 }
 
 // startQuietly starts an additional window for callers that cannot show an error: the tray, and a global shortcut.
-func startQuietly(o cli.OpenOptions, s setup, flag string) func(token string) {
+func startQuietly(o cli.OpenOptions, log *slog.Logger, flag string) func(token string) {
 	return func(token string) {
 		if err := startWindow(o, token, flag); err != nil {
-			s.log.Warn("a window could not be opened", "flag", flag, "err", err)
+			log.Warn("a window could not be opened", "flag", flag, "err", err)
 		}
 	}
 }
@@ -129,7 +128,7 @@ func (w *windows) serve(c ipc.Request, s ipc.Streams) int {
 		link.Notify(eventElsewhere, nil)
 		return w.runLink(link, s)
 	}
-	services = api.NewServices(w.bind(&core), core.Log)
+	services = api.NewServices(bound(&core), core.Log)
 	unsubscribe := w.core.Hub.Join(link.Notify)
 	w.addOpen(1)
 	defer func() {
@@ -286,7 +285,7 @@ func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop
 	fromOwner, output := io.Pipe()
 	f := &additionalWindow{hub: api.NewHub(), closing: true} // until the other end has answered, the link may end
 	f.link = relay.New(fromOwner, toOwner, relay.Handler{Call: f.shell, EncodeError: func(err error) any { return f.core.FormatError(err) }, Event: f.event})
-	f.core = &api.Core{Hub: f.hub, Log: slog.New(slog.DiscardHandler)}
+	f.core = &api.Core{Hub: f.hub, Set: &services.Set{Setup: services.Setup{Log: slog.New(slog.DiscardHandler)}}}
 	result := make(chan error, 1)
 	go func() {
 		_, served, err := sendRequest(context.Background(), dir, ipc.NewWindow(o.Session, o.Quick), ipc.ClientIO{In: input, Out: output, Err: io.Discard})

@@ -7,19 +7,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"contextinfinity/backend/cli"
 )
 
 // workAfterSend enables background work after each send, and calls started when it starts.
 func (h *home) workAfterSend(started func()) {
-	h.opened = func(s *cli.Services) {
-		s.AfterSend = func() time.Duration {
-			started()
-			return time.Minute
-		}
-	}
+	h.configure(strings.Replace(configText, "after_send_s = 0", "after_send_s = 60", 1))
+	h.working = started
 }
 
 // TestSendRunsBackgroundWork: a script that only sends has its turns committed and indexed, after the answer, the

@@ -96,7 +96,7 @@ func (r answersReply) print(o *output) {
 
 // askSeveral sends a message to several models.
 func (c *call) askSeveral(ctx context.Context, s *Services, m turn.Message, models []string) ([]answers.Sent, error) {
-	before, _, err := s.History.LastTurn(ctx, m.Branch)
+	before, _, err := s.Store.LastTurn(ctx, m.Branch)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func readFile(path string) ([]byte, error) {
 func (s *Services) attach(ctx context.Context, m *chat.Message, branch chat.BranchID, files []attachment) error {
 	var blocks chat.Blocks
 	for _, a := range files {
-		kept, err := a.read.Save(ctx, s.Files, branch, a.content, func(text string) int { return s.Counter.Count("", text) })
+		kept, err := a.read.Save(ctx, s.Store, branch, a.content, func(text string) int { return s.Counter.Count("", text) })
 		if err != nil {
 			return err
 		}

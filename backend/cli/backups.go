@@ -12,24 +12,6 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Copies are the backups of a data directory. They need no open store, so they are available when the data cannot be
-// opened or has an older schema.
-type Copies interface {
-	// LogNote is a note that the newest changes cannot be read; empty if they can.
-	LogNote() string
-	// Backup writes a verified copy to a new file, or under a dated name into a folder.
-	Backup(ctx context.Context, path string) (chat.Backup, error)
-	// Backups lists those in the data directory, newest first; check verifies each.
-	Backups(ctx context.Context, check bool) ([]chat.Backup, error)
-	// Restore replaces the data with a backup if agree returns nil.
-	Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error)
-	// StartFresh moves the remains of lost data into a folder, which it returns.
-	StartFresh(ctx context.Context) (string, error)
-	// DropLog copies data with a damaged write-ahead log into a folder, which it returns, and drops the changes in
-	// the log that cannot be read.
-	DropLog(ctx context.Context) (string, error)
-}
-
 func (c *call) backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backup PATH", Short: "Write a copy of everything to a new file",
@@ -47,10 +29,11 @@ copied too: verify finds them in the data, backups --check in the copies.`, Args
 		if strings.HasSuffix(typed, string(filepath.Separator)) {
 			path += string(filepath.Separator) // a folder is meant, existing or not
 		}
-		copies, err := c.app.OpenCopies(ctx, c.options(true, silent{}))
+		s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
 		if err != nil {
 			return reply{}, err
 		}
+		copies := s.Archive()
 		if note := copies.LogNote(); note != "" {
 			c.notef("%s", note)
 		}
@@ -81,10 +64,11 @@ and verified as restore does it; the exit code is 3 if one is damaged or has pro
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "read each backup and verify it")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		copies, err := c.app.OpenCopies(ctx, c.options(true, silent{}))
+		s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
 		if err != nil {
 			return reply{}, err
 		}
+		copies := s.Archive()
 		stop := c.watch("backups", nil)
 		list, err := copies.Backups(ctx, check)
 		stop()
@@ -185,15 +169,16 @@ printed.`, Args: atMost("PATH"),
 		case !fresh && !dropLog && len(args) == 0:
 			return reply{}, exactly("PATH")(cmd, args)
 		}
-		copies, err := c.app.OpenCopies(ctx, c.options(false, silent{}))
+		s, err := c.app.OpenSetup(ctx, c.options(false, silent{}))
 		if err != nil {
 			return reply{}, err
 		}
+		copies := s.Archive()
 		if fresh {
-			return c.startFresh(ctx, copies, yes)
+			return c.startFresh(ctx, copies.StartFresh, yes)
 		}
 		if dropLog {
-			return c.dropLog(ctx, copies, yes)
+			return c.dropLog(ctx, copies.DropLog, yes)
 		}
 		path := args[0]
 		if abs, err := filepath.Abs(c.path(path)); err == nil {
@@ -225,14 +210,14 @@ type keptReply struct {
 	Kept string `json:"kept"`
 }
 
-func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, error) {
+func (c *call) startFresh(ctx context.Context, move func(context.Context) (string, error), yes bool) (reply, error) {
 	if !c.json {
 		c.out.printf("The remaining files of the lost history, including its backups, are moved to a folder, and the next message starts an empty history.\n")
 	}
 	if err := c.confirm(yes, "Move the remaining files and start an empty history?"); err != nil {
 		return reply{}, err
 	}
-	kept, err := copies.StartFresh(ctx)
+	kept, err := move(ctx)
 	return reply{doc: keptReply{kept}, text: func(o *output) {
 		if err == nil {
 			o.printf("The remaining files are kept in %s. The next message starts an empty history.\n", line(kept))
@@ -240,14 +225,14 @@ func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, 
 	}}, err
 }
 
-func (c *call) dropLog(ctx context.Context, copies Copies, yes bool) (reply, error) {
+func (c *call) dropLog(ctx context.Context, drop func(context.Context) (string, error), yes bool) (reply, error) {
 	if !c.json {
 		c.out.printf("The changes in the damaged write-ahead log that cannot be read are dropped. The damaged files are kept in a folder.\n")
 	}
 	if err := c.confirm(yes, "Continue without these changes?"); err != nil {
 		return reply{}, err
 	}
-	kept, err := copies.DropLog(ctx)
+	kept, err := drop(ctx)
 	return reply{doc: keptReply{kept}, text: func(o *output) {
 		if err == nil {
 			o.printf("The damaged files are kept in %s. Run verify to check the rest.\n", line(kept))

@@ -48,7 +48,7 @@ func callOf(w chat.WaitingCall) callJSON {
 
 // waitingOf returns the calls of a turn that wait for a decision.
 func (s *Services) waitingOf(ctx context.Context, id chat.TurnID) ([]chat.WaitingCall, error) {
-	all, err := s.Waiting.WaitingCalls(ctx)
+	all, err := s.Store.WaitingCalls(ctx)
 	return slices.DeleteFunc(all, func(w chat.WaitingCall) bool { return w.TurnID != id }), err
 }
 
@@ -81,7 +81,7 @@ type shownCall struct {
 func (c *call) callsWaitingCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "waiting", Short: "List the tool calls that wait for you, with what they would do", Args: exactly()}
 	cmd.RunE = c.writes(func(ctx context.Context, s *Services, _ []string) (reply, error) {
-		all, err := s.Waiting.WaitingCalls(ctx)
+		all, err := s.Store.WaitingCalls(ctx)
 		if err != nil {
 			return reply{}, err
 		}
@@ -211,7 +211,7 @@ func (s *Services) toolCall(ctx context.Context, typed string) (chat.ToolCallID,
 	if err != nil || full(id) {
 		return chat.ToolCallID(id), err
 	}
-	ids, err := s.Waiting.CallIDs(ctx, id)
+	ids, err := s.Store.CallIDs(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -286,12 +286,12 @@ func (c *call) aboutCall(ctx context.Context, f sendFlags, typed string, decide 
 		if err != nil {
 			return reply{}, err
 		}
-		b, err := s.Waiting.CallBatch(ctx, id)
+		b, err := s.Store.CallBatch(ctx, id)
 		if err != nil {
 			return reply{}, err
 		}
 		record := b.Calls[slices.IndexFunc(b.Calls, func(r chat.CallRecord) bool { return r.ID == id })]
-		before, err := s.History.Turn(ctx, b.TurnID)
+		before, err := s.Store.Turn(ctx, b.TurnID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -323,7 +323,7 @@ func (c *call) continued(ctx context.Context, s *Services, st *stream, id chat.T
 	if err != nil {
 		return chat.Turn{}, chat.Message{}, err
 	}
-	t, err := s.History.Turn(ctx, id)
+	t, err := s.Store.Turn(ctx, id)
 	if err != nil {
 		return t, chat.Message{}, err
 	}

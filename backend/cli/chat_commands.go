@@ -67,11 +67,7 @@ func (t *talk) help(context.Context, string) error {
 
 func (t *talk) chooseModel(ctx context.Context, name string) error {
 	if name == "" {
-		all, err := t.s.Models.List(ctx)
-		if err != nil {
-			return err
-		}
-		modelsReply{all}.print(t.c.note)
+		modelsReply{modelInfos(ctx, t.s.Models)}.print(t.c.note)
 		t.say("This session uses %s.", t.modelName(ctx))
 		return nil
 	}
@@ -195,7 +191,7 @@ func (t *talk) turnHere(ctx context.Context, which string) (chat.Turn, error) {
 		return t.last(ctx)
 	}
 	if seq, ok := turnNumber(which); ok {
-		found, err := t.s.History.Lineage(ctx, chat.LineageQuery{Branch: t.branch, FromSeq: seq, ToSeq: seq, Limit: 1})
+		found, err := t.s.Store.Lineage(ctx, chat.LineageQuery{Branch: t.branch, FromSeq: seq, ToSeq: seq, Limit: 1})
 		if err != nil || len(found) == 1 {
 			return first(found), err
 		}
@@ -219,7 +215,7 @@ func (t *talk) last(ctx context.Context) (chat.Turn, error) {
 	if err := t.here(); err != nil {
 		return chat.Turn{}, err
 	}
-	found, ok, err := t.s.History.LastTurn(ctx, t.branch)
+	found, ok, err := t.s.Store.LastTurn(ctx, t.branch)
 	if err == nil && !ok {
 		err = chat.Errorf(chat.CodeNotFound, "cli.chat", "This branch has no turns yet.")
 	}

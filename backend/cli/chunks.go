@@ -15,13 +15,6 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-// ChunkStore is the part of the database that stores memory.
-type ChunkStore interface {
-	Known(context.Context, chat.KnownQuery) (page []chat.Known, total int, err error)
-	Unindexed(context.Context, chat.SessionID) (int, error)
-	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
-}
-
 type chunksFlags struct {
 	searchFlags
 	text   string
@@ -110,7 +103,7 @@ func (s *Services) chunks(ctx context.Context, f chunksFlags) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page, total, err := s.Chunks.Chunks(ctx, chat.ChunkQuery{Within: within, Text: f.text, Limit: f.limit, Offset: f.offset})
+	page, total, err := s.Store.Chunks(ctx, chat.ChunkQuery{Within: within, Text: f.text, Limit: f.limit, Offset: f.offset})
 	doc := chunksReply{Scope: within.Scope, Total: total, Chunks: lists.Map(page, chunkRowOf), filtered: f.text != ""}
 	return reply{doc: doc, text: doc.print}, err
 }
@@ -183,7 +176,7 @@ func (s *Services) chunkUse(ctx context.Context, u chat.ChunkUse, t chat.ChunkTe
 		use.Matched, use.Why = []string{}, "the model looked it up itself"
 		return use, nil
 	}
-	turn, err := s.History.Turn(ctx, u.Turn)
+	turn, err := s.Store.Turn(ctx, u.Turn)
 	if err != nil {
 		return use, err
 	}

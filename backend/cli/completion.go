@@ -104,11 +104,8 @@ func (c *call) completeKey(cmd *cobra.Command, args []string, _ string) ([]strin
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	all, err := s.Keys.List(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return lists.Map(all, func(k KeyInfo) string { return k.Provider }), cobra.ShellCompDirectiveNoFileComp
+	names := lists.Map(keyInfos(s), func(k KeyInfo) string { return k.Provider })
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 func completeSetting(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

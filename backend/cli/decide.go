@@ -94,7 +94,7 @@ func (s *Services) existingAnswer(ctx context.Context, st *stream, t chat.Turn, 
 		part, err := s.Turns.Answer(ctx, t)
 		return part.Blocks, err
 	}
-	steps, err := s.History.Steps(ctx, t.ID)
+	steps, err := s.Store.Steps(ctx, t.ID)
 	if n := len(steps); n > 0 {
 		st.mute(t.Incomplete() && steps[n-1].Index > 0)
 	}

@@ -48,7 +48,7 @@ To search all sessions by words and by similarity, use search.`,
 			if err != nil {
 				return reply{}, err
 			}
-			hits, err := s.History.Find(ctx, chat.FindQuery{Branch: b.ID, Text: args[0], MatchCase: matchCase})
+			hits, err := s.Store.Find(ctx, chat.FindQuery{Branch: b.ID, Text: args[0], MatchCase: matchCase})
 			if err != nil {
 				return reply{}, err
 			}

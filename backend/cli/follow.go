@@ -89,11 +89,11 @@ func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handl
 
 // noteAttempts reports failed attempts that are retried, each once.
 func (c *call) noteAttempts(ctx context.Context, s *Services, id chat.TurnID, reported int) int {
-	t, err := s.History.Turn(ctx, id)
+	t, err := s.Store.Turn(ctx, id)
 	if err != nil || t.Outcome != chat.OutcomeNone {
 		return reported
 	}
-	steps, err := s.History.Steps(ctx, id)
+	steps, err := s.Store.Steps(ctx, id)
 	if err != nil {
 		return reported
 	}
@@ -126,7 +126,7 @@ type turnReply struct {
 }
 
 func (s *Services) turnReply(ctx context.Context, t chat.Turn, answer chat.Message) (turnReply, error) {
-	steps, err := s.History.Steps(ctx, t.ID)
+	steps, err := s.Store.Steps(ctx, t.ID)
 	doc := turnReply{
 		SessionID: t.SessionID, BranchID: t.BranchID, TurnID: t.ID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
 		Text: answer.RenderedText(), Usage: t.Usage, Attempts: len(steps), Model: t.Model, Provider: t.Provider,
@@ -169,7 +169,7 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	waiting, err := s.waitingOf(ctx, t.ID)
 	if len(waiting) > 0 {
 		failure = newWaitsError(waiting)
-		t, err = s.History.Turn(ctx, t.ID) // a paused run returns the turn in its initial state
+		t, err = s.Store.Turn(ctx, t.ID) // a paused run returns the turn in its initial state
 	}
 	failure = cmp.Or(failure, err)
 	if t.Phase.Finalized() {
@@ -212,10 +212,7 @@ func (s *Services) runWork(ctx context.Context, t chat.Turn, to jobs.Level) (cha
 // workAfter runs due background work after an answer was printed, so that the turns of a script that only sends get
 // into memory too. Ctrl-C ends it; unfinished work stays queued.
 func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
-	if s.AfterSend == nil {
-		return
-	}
-	limit := s.AfterSend()
+	limit := s.Config.Config().Librarian.AfterSend()
 	if limit <= 0 {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +23,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/deletion"
+	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/importing"
 	"contextinfinity/backend/inspecting"
@@ -29,14 +32,19 @@ import (
 	"contextinfinity/backend/library"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/chatcompletions"
+	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/pins"
 	"contextinfinity/backend/projects"
+	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/updates"
+	"contextinfinity/backend/vectorindex"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,18 +55,26 @@ type home struct {
 	dir      string
 	config   string
 	provider *scripted
-	keys     *fakeKeys
+	keyring  *keyring
 	signals  chan os.Signal
 	sources  []tools.Source // MCP servers
 	// opened is called with the services that a command opened.
 	opened func(*cli.Services)
-	// updates returns the result of checking for updates.
-	updates func(context.Context) (updates.Result, error)
+	// working is called when background work summarizes a turn.
+	working func()
+	// importing is called after each imported conversation.
+	importing func(context.Context)
+	// feed answers the check for updates, by a program of version running.
+	feed    func(*http.Request) (*http.Response, error)
+	running string
 }
 
 // configText defines the model "test", which the scripted provider answers.
 const configText = `[general]
 default_model = "test"
+
+[librarian]
+after_send_s = 0
 
 [models.test]
 provider = "chatcompletions"
@@ -73,7 +89,7 @@ func newHome(t *testing.T) *home {
 	root := memoryDir(t)
 	h := &home{
 		t: t, dir: filepath.Join(root, "data"), config: filepath.Join(root, "config.toml"),
-		provider: &scripted{}, keys: &fakeKeys{keyring: true, stored: map[string]string{}}, signals: make(chan os.Signal, 4),
+		provider: &scripted{}, keyring: &keyring{stored: map[string]string{}}, signals: make(chan os.Signal, 4),
 	}
 	h.configure(configText)
 	return h
@@ -128,15 +144,35 @@ func (h *home) app() cli.App {
 		Version: "1.2.3", Commit: "abc", Signals: h.signals,
 		Redact: func(s string) string { return strings.ReplaceAll(s, canary, "[redacted]") },
 		Open:   h.open, MemoryTools: readers,
-		OpenCopies: func(_ context.Context, o cli.OpenOptions) (cli.Copies, error) {
-			return store.NewArchive(store.ArchiveOptions{DataDir: o.DataDir, Config: o.ConfigPath}), nil
-		},
-		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*cli.Setup, error) {
-			s, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-			return &cli.Setup{Config: s, Keys: h.keys, Models: catalog{h.catalog(s)}, CheckForUpdates: h.updates}, nil
+		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*services.Setup, error) {
+			s := h.setup(o)
+			return &s, nil
 		},
 	}
 }
+
+// setup opens the configuration, and a keyring in memory.
+func (h *home) setup(o cli.OpenOptions) services.Setup {
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
+	keys := models.Keyring{Store: secrets.NewWith(secrets.Options{Keyring: h.keyring})}
+	return services.Setup{
+		Config: cfg,
+		Keys:   keys,
+		Models: h.catalog(cfg, keys),
+		Log:    slog.New(slog.DiscardHandler),
+		Updates: &updates.Checker{
+			Feed:    func() string { return cfg.Config().Updates.URL },
+			Running: h.running,
+			Client:  &http.Client{Transport: roundTrip(h.feed)},
+			Now:     time.Now,
+		},
+	}
+}
+
+// roundTrip answers requests.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // canary is a key that a provider sends back.
 const canary = "sk-canary-0123456789"
@@ -147,9 +183,9 @@ type describing struct {
 	llm.ModelDescriber
 }
 
-func (h *home) catalog(s *config.Store) *models.Catalog {
+func (h *home) catalog(s *config.Store, keys models.Keyring) *models.Catalog {
 	return models.New(models.Deps{
-		Config: s.Config, Keys: h.keys,
+		Config: s.Config, Keys: keys,
 		Limits: func(_ string, window, output int) models.Limits {
 			if window == 0 {
 				return models.Limits{ContextLimit: 8192, MaxOutput: 4096, Source: "unknown window"}
@@ -161,14 +197,19 @@ func (h *home) catalog(s *config.Store) *models.Catalog {
 }
 
 func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
-	cfg, fault := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
+	setup := h.setup(o)
+	cfg, cat := setup.Config, setup.Models
 	db, err := store.Open(ctx, store.Options{DataDir: cfg.Config().DataDir, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, err
 	}
-	runner := jobs.NewRunner(jobs.Deps{Queue: db, Store: db, Publish: o.Publish, Counter: wordCounter{}, TargetTokens: func() int { return 1200 }})
+	runner := jobs.NewRunner(jobs.Deps{Queue: db, Store: db, Publish: o.Publish, Counter: wordCounter{}, TargetTokens: func() int {
+		if h.working != nil {
+			h.working()
+		}
+		return 1200
+	}})
 	branchService := branches.New(db, runner, o.Publish)
-	cat := h.catalog(cfg)
 	registry := tools.NewRegistry(db, func() tools.Settings { return tools.Settings{Allow: cfg.Config().Tools.Allow} })
 	registry.SetServers(h.sources)
 	engine := turn.NewEngine(turn.Deps{
@@ -183,29 +224,42 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	})
 	reconciler := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
 	reconciler.RestorePause(ctx)
+	count := func(text string) int { return wordCounter{}.Count("", text) }
 	s := &cli.Services{
-		Library: library.New(db, engine, o.Publish.Change),
-		Tools:   registry, ToolsMode: func() string { return cfg.Config().Tools.Mode },
-		Sessions: sessions.New(sessions.Deps{Store: db, History: db, Limits: engine, Publish: o.Publish.Change, Wake: runner.Wake}),
-		Pins:     pins.New(pins.Deps{Store: db, Limits: engine, Count: func(text string) int { return wordCounter{}.Count("", text) }, Publish: o.Publish.Change}),
-		Deletion: deletion.New(deletion.Deps{Store: db, Publish: o.Publish.Change}),
-		History:  db, Files: db, Chunks: db, Queue: jobs.NewList(db, runner, o.Publish), Figures: db, Waiting: db, Inspecting: inspecting.New(db, engine),
-		Turns: engine, Jobs: runner, Reconciler: reconciler, Branches: branchService, Answers: answers.New(db, engine, branchService), Models: catalog{cat}, Counter: wordCounter{}, ConfigFault: fault,
-		Stats: func(ctx context.Context) ([]cli.Stat, error) {
-			st, err := db.Stats(ctx)
-			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.FailedJobs}, {Name: "schema", Value: st.Schema}}, err
+		Set: &services.Set{
+			Setup:      setup,
+			Store:      db,
+			Library:    library.New(db, engine, o.Publish.Change),
+			Tools:      registry,
+			Sessions:   sessions.New(sessions.Deps{Store: db, History: db, Limits: engine, Publish: o.Publish.Change, Wake: runner.Wake}),
+			Pins:       pins.New(pins.Deps{Store: db, Limits: engine, Count: count, Publish: o.Publish.Change}),
+			Deletion:   deletion.New(deletion.Deps{Store: db, Publish: o.Publish.Change}),
+			Queue:      jobs.NewList(db, runner, o.Publish),
+			Inspecting: inspecting.New(db, engine),
+			Turns:      engine,
+			Jobs:       runner,
+			Reconciler: reconciler,
+			Branches:   branchService,
+			Answers:    answers.New(db, engine, branchService),
+			Counter:    wordCounter{},
+			Memory:     newMemory(db),
+			Programs:   &mcpserver.Gateway{Store: db, Reader: reader{db}, Changed: func() {}},
+			Projects:   projects.New(projects.Deps{Store: db, Count: count, Changed: func() {}}),
+			Imports: importing.New(importing.Deps{
+				Store: db, Target: func() int { return 1200 }, Count: count,
+				Caps: func(ctx context.Context, id chat.SessionID) error {
+					if h.importing != nil {
+						h.importing(ctx)
+					}
+					return engine.CheckCaps(ctx, id)
+				},
+			}),
+			Exports: exporting.New(exporting.Deps{
+				Store: db, Bundles: db, Answers: engine, DataDir: o.DataDir, Now: time.Now,
+				Format: func() exporting.Format { return exporting.Format(cfg.Config().Export.Format) },
+				Folder: func(context.Context) (string, error) { return o.DataDir, nil },
+			}),
 		},
-		Programs: newPrograms(db),
-		Projects: projects.New(projects.Deps{Store: db, Count: func(text string) int { return wordCounter{}.Count("", text) }, Changed: func() {}}),
-		Imports: importing.New(importing.Deps{
-			Store: db, Target: func() int { return 1200 }, Count: func(text string) int { return wordCounter{}.Count("", text) },
-			Caps: engine.CheckCaps,
-		}),
-		Exports: exporting.New(exporting.Deps{
-			Store: db, Bundles: db, Answers: engine, DataDir: o.DataDir, Now: time.Now,
-			Format: func() exporting.Format { return exporting.Format(cfg.Config().Export.Format) },
-			Folder: func(context.Context) (string, error) { return o.DataDir, nil },
-		}),
 		Close: func() error {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
@@ -246,67 +300,57 @@ type wordCounter struct{}
 
 func (wordCounter) Count(_, s string) int { return len(strings.Fields(s)) }
 
-// catalog adapts the model catalog to the command line.
-type catalog struct{ *models.Catalog }
-
-func (c catalog) List(context.Context) ([]cli.ModelInfo, error) {
-	var out []cli.ModelInfo
-	for _, m := range c.Catalog.List() {
-		out = append(out, cli.ModelInfo{
-			Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Window: m.Limits.ContextLimit,
-			Output: m.Limits.MaxOutput, Source: m.Source, Ceiling: m.Ceiling, Stream: m.Stream, Usable: m.Usable, Why: m.UnusableReason,
-			Default: m.Default, BuiltIn: m.BuiltIn,
-			Images: string(m.Abilities.Images), Tools: string(m.Abilities.Tools), Reasoning: string(m.Abilities.Reasoning), Favourite: m.Favourite, Price: cli.PriceInfo(m.Price, m.Priced),
-		})
-	}
-	return out, nil
-}
 func (wordCounter) Encoding(string) string { return "words" }
 
-func (c catalog) Test(_ context.Context, _, key string) (string, error) {
-	if strings.Contains(key, "bad") {
-		return "", chat.Errorf(chat.CodeAuth, "keys.test", "The key was refused: invalid key %s", key)
+// newMemory returns a search by words.
+func newMemory(db *store.Store) *retrieval.Engine {
+	none := func(context.Context, chat.Namespace) (embedding.Embedder, error) {
+		return nil, chat.Errorf(chat.CodeUnavailable, "embedder.for", "There is no embedder.")
 	}
-	return "Works, 2 models", nil
+	return retrieval.New(retrieval.Deps{
+		Store: db, Vectors: vectorindex.New(vectorindex.Options{Source: db}), Embedder: none,
+		Settings: func() retrieval.Settings { return retrieval.Settings{TopK: 8, Overfetch: 20} },
+	})
 }
 
-// fakeKeys is a keyring in memory, or none.
-type fakeKeys struct {
-	mu      sync.Mutex
-	keyring bool
-	stored  map[string]string
+// keyring is a keyring in memory, or none.
+type keyring struct {
+	mu     sync.Mutex
+	none   bool
+	stored map[string]string
 }
 
-func (k *fakeKeys) Key(name, _ string) (llm.Secret, bool) {
+var errNoKeyring = errors.New("there is no keyring")
+
+func (k *keyring) Get(_, name string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	v, ok := k.stored[name]
-	return llm.Secret(v), ok
-}
-
-func (k *fakeKeys) List(context.Context) ([]cli.KeyInfo, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	source := ""
-	if _, ok := k.stored["anthropic"]; ok {
-		source = "keyring"
+	key, ok := k.stored[name]
+	switch {
+	case k.none:
+		return "", errNoKeyring
+	case !ok:
+		return "", secrets.ErrNotFound
 	}
-	return []cli.KeyInfo{{Provider: "anthropic", Source: source, Env: "CLI_TEST_ABSENT", Models: []string{}}}, nil
+	return key, nil
 }
 
-func (k *fakeKeys) Set(_ context.Context, name, key string) error {
+func (k *keyring) Set(_, name, key string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.keyring {
-		return chat.Errorf(chat.CodeUnavailable, "keys.set", "This system has no keyring; the key was not stored.")
+	if k.none {
+		return errNoKeyring
 	}
 	k.stored[name] = key
 	return nil
 }
 
-func (k *fakeKeys) Remove(_ context.Context, name string) error {
+func (k *keyring) Delete(_, name string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.none {
+		return errNoKeyring
+	}
 	delete(k.stored, name)
 	return nil
 }

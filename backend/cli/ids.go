@@ -188,7 +188,7 @@ func (s *Services) turn(ctx context.Context, typed string) (chat.Turn, error) {
 		}
 		id = string(found)
 	}
-	return s.History.Turn(ctx, chat.TurnID(id))
+	return s.Store.Turn(ctx, chat.TurnID(id))
 }
 
 // turnsLike collects the turns of the branches whose ids match.
@@ -212,7 +212,7 @@ func (s *Services) turnsLike(ctx context.Context, branches []chat.BranchID, frag
 // eachTurn walks a lineage in order from a turn_seq on, page by page.
 func (s *Services) eachTurn(ctx context.Context, branch chat.BranchID, from int64, f func(chat.Turn) error) error {
 	for {
-		turns, err := s.History.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, Limit: idPage})
+		turns, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, Limit: idPage})
 		if err != nil {
 			return err
 		}

@@ -15,11 +15,6 @@ import (
 	"contextinfinity/backend/transfer"
 )
 
-// Importer imports the histories of other programs, and bundles (SPEC 12).
-type Importer interface {
-	Import(ctx context.Context, path string, o importing.Options) (importing.Report, error)
-}
-
 // importReply is the result of an import, in total and for each file.
 type importReply struct {
 	Sessions     int            `json:"sessions"`

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"contextinfinity/backend/cli"
-	"contextinfinity/backend/importing"
 )
 
 // exported writes a file with one conversation for each of the names.
@@ -172,8 +171,9 @@ func TestImportCommandIsInterrupted(t *testing.T) {
 		names = append(names, fmt.Sprintf("talk %d", i))
 	}
 	path := h.exported("talk.jsonl", names...)
-	h.opened = func(s *cli.Services) {
-		s.Imports = interrupting{s.Imports, func() { h.signals <- os.Interrupt }}
+	h.importing = func(ctx context.Context) {
+		h.signals <- os.Interrupt
+		<-ctx.Done()
 	}
 	var doc imported
 	r := h.run("import", path, "--json")
@@ -181,25 +181,13 @@ func TestImportCommandIsInterrupted(t *testing.T) {
 	if r.code != 1 || doc.Error == nil || doc.Error.Code != "cancelled" || len(doc.Files) != 1 {
 		t.Fatalf("%d %s %s", r.code, r.out, r.err)
 	}
-	h.opened = nil
+	h.importing = nil
 	var again imported
 	r = h.run("import", path, "--json")
 	r.into(&again)
 	if r.code != 0 || again.Sessions+again.Already != 9 {
 		t.Errorf("again: %d %s", r.code, r.out)
 	}
-}
-
-// interrupting presses Ctrl-C while a file is imported.
-type interrupting struct {
-	cli.Importer
-	press func()
-}
-
-func (i interrupting) Import(ctx context.Context, path string, o importing.Options) (importing.Report, error) {
-	i.press()
-	<-ctx.Done()
-	return i.Importer.Import(ctx, path, o)
 }
 
 // Imported instructions are listed, shown in full, and used only after the user agrees; instructions over their cap

@@ -50,7 +50,7 @@ func (s *Services) instructions(ctx context.Context, typed string) (instructions
 	if err != nil {
 		return instructionsReply{}, err
 	}
-	first, err := s.History.Lineage(ctx, chat.LineageQuery{Branch: branch.ID, Limit: 1})
+	first, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch.ID, Limit: 1})
 	doc := instructionsReply{Session: session.ID, Source: session.Source, Own: session.SystemPrompt}
 	if len(first) > 0 {
 		doc.Imported = untrusted.Visible(chat.ImportedInstructions(first[0])) // exactly what the user reads is adopted

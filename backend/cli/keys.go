@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/services"
 )
 
 func (c *call) keysCommand() *cobra.Command {
@@ -27,11 +29,17 @@ func (c *call) keysListCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		all, err := s.Keys.List(ctx)
-		doc := keysReply{append([]KeyInfo{}, all...)}
-		return reply{doc: doc, text: doc.print}, err
+		doc := keysReply{append([]KeyInfo{}, keyInfos(s)...)}
+		return reply{doc: doc, text: doc.print}, nil
 	})
 	return cmd
+}
+
+// keyInfos returns where each provider's key comes from.
+func keyInfos(s *services.Setup) []KeyInfo {
+	return lists.Map(s.Models.KeySources(), func(p models.KeySource) KeyInfo {
+		return KeyInfo{Provider: p.Name, Env: p.Env, Source: s.Keys.Where(p.Name, p.Env), Models: p.Models}
+	})
 }
 
 func (r keysReply) print(o *output) {
@@ -72,24 +80,20 @@ of a configured server; keys list shows them.`,
 		if err != nil {
 			return reply{}, err
 		}
-		return s.setKey(ctx, place.Provider, key, !noTest)
+		return setKey(ctx, s, place, key, !noTest)
 	})
 	cmd.ValidArgsFunction = c.completeKey
 	return cmd
 }
 
 // keyPlace finds the key that PROVIDER names.
-func (c *call) keyPlace(ctx context.Context, name string) (*Setup, KeyInfo, error) {
+func (c *call) keyPlace(ctx context.Context, name string) (*services.Setup, KeyInfo, error) {
 	s, err := c.setup(ctx)
 	if err != nil {
 		return nil, KeyInfo{}, err
 	}
-	all, err := s.Keys.List(ctx)
-	if err != nil {
-		return nil, KeyInfo{}, err
-	}
 	var names []string
-	for _, k := range all {
+	for _, k := range keyInfos(s) {
 		if strings.EqualFold(k.Provider, name) {
 			return s, k, nil
 		}
@@ -98,8 +102,9 @@ func (c *call) keyPlace(ctx context.Context, name string) (*Setup, KeyInfo, erro
 	return nil, KeyInfo{}, usageHint("one of: "+strings.Join(names, ", "), "No model uses a key of %q.", clip(name, 40))
 }
 
-func (s *Setup) setKey(ctx context.Context, provider, key string, test bool) (reply, error) {
+func setKey(ctx context.Context, s *services.Setup, place KeyInfo, key string, test bool) (reply, error) {
 	const op = "keys.set"
+	provider := place.Provider
 	if key == "" {
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "No key was given; nothing was stored.").
 			WithHint("pipe it in: contextinfinity keys set %s < FILE", provider)
@@ -109,23 +114,27 @@ func (s *Setup) setKey(ctx context.Context, provider, key string, test bool) (re
 	}
 	doc := keyReply{Provider: provider, Tested: test, Message: "Not tried."}
 	if test {
-		message, err := s.Models.Test(ctx, provider, key)
-		if err != nil {
-			return reply{}, refusedKey(err, key)
+		result := s.Models.Test(ctx, provider, key, "")
+		if !result.OK {
+			return reply{}, refusedKey(result.Message, key)
 		}
-		doc.Message = message
+		doc.Message = result.Message
 	}
-	if err := s.Keys.Set(ctx, provider, key); err != nil {
+	if !s.Keys.KeyringOK() { // a key that is kept for this run only would be lost when the verb ends
+		variable := cmp.Or(place.Env, "the variable that the model's api_key_env names")
+		return reply{}, chat.Errorf(chat.CodeUnavailable, op, "No keyring is available on this system, so the key was not stored.").
+			WithHint("set it in the environment instead: %s", variable)
+	}
+	if _, err := s.StoreKey(provider, key); err != nil {
 		return reply{}, err
 	}
 	return reply{doc: doc, text: func(o *output) { o.printf("Stored in the keyring. %s\n", line(doc.Message)) }}, nil
 }
 
 // refusedKey explains why a key was not stored. It is redacted, because a provider may have repeated the key.
-func refusedKey(err error, key string) error {
-	e := chat.AsError(err)
-	reason := line(strings.ReplaceAll(e.Message, key, "[redacted]"))
-	return chat.Errorf(e.Code, "keys.set", "The key was not stored: %s", reason).WithHint("--no-test stores it without trying")
+func refusedKey(message, key string) error {
+	reason := line(strings.ReplaceAll(message, key, "[redacted]"))
+	return chat.Errorf(chat.CodeAuth, "keys.set", "The key was not stored: %s", reason).WithHint("--no-test stores it without trying")
 }
 
 func (c *call) keysRemoveCommand() *cobra.Command {
@@ -135,7 +144,7 @@ func (c *call) keysRemoveCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		if err := s.Keys.Remove(ctx, place.Provider); err != nil {
+		if err := s.RemoveKey(place.Provider); err != nil {
 			return reply{}, err
 		}
 		doc := keyReply{Provider: place.Provider, Message: "Removed from the keyring."}

@@ -55,7 +55,7 @@ fact or delete the turn.`,
 			doc := knowsReply{}
 			for _, k := range kinds {
 				q.Kind = k
-				items, total, err := s.Chunks.Known(ctx, q)
+				items, total, err := s.Store.Known(ctx, q)
 				if err != nil {
 					return reply{}, err
 				}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -176,10 +178,54 @@ func foundProblems(n int) error {
 func (c *call) statsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "stats", Short: "Count what is stored", Args: exactly()}
 	cmd.RunE = c.reads(func(ctx context.Context, s *Services, _ []string) (reply, error) {
-		stats, err := s.Stats(ctx)
+		stats, err := stats(ctx, s)
 		return reply{doc: figures(stats), text: func(o *output) { printFigures(o, stats) }}, err
 	})
 	return cmd
+}
+
+// Stat is one figure of `stats`. Its name is that of a JSON field.
+type Stat struct {
+	Name  string
+	Value any // string, or a number
+}
+
+func stats(ctx context.Context, s *Services) ([]Stat, error) {
+	st, err := s.Store.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	month := chat.UsageQuery{Since: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())}
+	used, err := s.Store.UsageByModel(ctx, month)
+	if err != nil {
+		return nil, err
+	}
+	inBackground, err := s.Store.BackgroundUsage(ctx, month)
+	background := s.Models.SpentInBackground(inBackground)
+	turns := s.Models.Spent(used)
+	spent := turns.Plus(background)
+	return []Stat{
+		{"sessions", st.Sessions},
+		{"branches", st.Branches},
+		{"turns", st.Turns},
+		{"pending", st.Pending},
+		{"states", st.States},
+		{"pins", st.Pins},
+		{"chunks", st.Chunks},
+		{"units", st.Units},
+		{"vectors", st.Vectors},
+		{"namespaces", st.Spaces},
+		{"events", st.Events},
+		{"jobs", st.Jobs},
+		{"dead_jobs", st.FailedJobs},
+		{"schema", st.Schema},
+		{"bytes", st.Bytes},
+		{"cost_this_month", math.Round(spent.Amount*1e4) / 1e4},
+		{"cost_is_estimate", spent.Estimate},
+		{"background_cost_this_month", math.Round(background.Amount*1e4) / 1e4},
+		{"turns_without_price", turns.Unpriced},
+	}, err
 }
 
 // figures are encoded as one object, in order.

@@ -15,20 +15,6 @@ import (
 	"contextinfinity/backend/mcpserver"
 )
 
-// Programs are other programs that use this memory through MCP.
-type Programs interface {
-	// Do runs a request of a program.
-	Do(context.Context, mcpserver.Request) (mcpserver.Answer, error)
-	Clients(context.Context) ([]chat.Client, error)
-	Client(context.Context, string) (chat.Client, error)
-	AllowClient(context.Context, chat.ClientChoice) error
-	ForgetClient(context.Context, string) error
-	Accesses(context.Context, chat.AccessQuery) ([]chat.ClientAccess, error)
-	ClearAccesses(context.Context) error
-	MakeToken(ctx context.Context, client string) (string, error)
-	RevokeToken(ctx context.Context, client string) error
-}
-
 // unnamed is the name of a program that was configured without one.
 const unnamed = "unnamed"
 
@@ -183,10 +169,11 @@ func (c *call) mcpCallCommand() *cobra.Command {
 
 // indexNotes runs background work for a moment, so that a note can be found soon.
 func (c *call) indexNotes(ctx context.Context, s *Services) {
-	if s.AfterSend == nil || s.AfterSend() <= 0 {
+	limit := s.Config.Config().Librarian.AfterSend()
+	if limit <= 0 {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, s.AfterSend())
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_, _ = s.Jobs.Drain(limited) // unfinished work stays queued
 }

@@ -89,7 +89,7 @@ func (c *call) mcpClientsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "clients", Short: "List the programs that use this memory, and decide what they may see", Args: exactly()}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		return c.readingAny(ctx, clientsAnswer(nil), func(s *Services) (reply, error) {
-			list, err := s.Programs.Clients(ctx)
+			list, err := s.Store.Clients(ctx)
 			return clientsAnswer(list), err
 		})
 	})
@@ -165,7 +165,7 @@ func (c *call) mcpRefuseCommand() *cobra.Command {
 // changeClient changes what a program may see. An unknown program is added.
 func (c *call) changeClient(ctx context.Context, name string, choose func(*Services, chat.Client) (chat.ClientChoice, error)) (reply, error) {
 	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-		old, err := s.Programs.Client(ctx, name)
+		old, err := s.Store.Client(ctx, name)
 		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 			return reply{}, err
 		}
@@ -173,10 +173,10 @@ func (c *call) changeClient(ctx context.Context, name string, choose func(*Servi
 		if err != nil {
 			return reply{}, err
 		}
-		if err := s.Programs.AllowClient(ctx, choice); err != nil {
+		if err := s.Store.AllowClient(ctx, choice); err != nil {
 			return reply{}, err
 		}
-		current, err := s.Programs.Client(ctx, name)
+		current, err := s.Store.Client(ctx, name)
 		row := clientOf(current)
 		return reply{doc: row, text: func(o *output) {
 			notes := "may not write notes"
@@ -205,7 +205,7 @@ func (c *call) onClient(use, short, done string, do func(context.Context, *Servi
 
 func (c *call) mcpForgetCommand() *cobra.Command {
 	return c.onClient("forget NAME", "Remove a program from the list, with its token", "%s was removed from the list. If it connects again, it asks again.",
-		func(ctx context.Context, s *Services, name string) error { return s.Programs.ForgetClient(ctx, name) })
+		func(ctx context.Context, s *Services, name string) error { return s.Store.ForgetClient(ctx, name) })
 }
 
 func (c *call) mcpRevokeCommand() *cobra.Command {
@@ -291,11 +291,11 @@ func (c *call) mcpAccessCommand() *cobra.Command {
 		}
 		if clearAll {
 			return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-				return accessAnswer(nil), s.Programs.ClearAccesses(ctx)
+				return accessAnswer(nil), s.Store.ClearAccesses(ctx)
 			})
 		}
 		return c.readingAny(ctx, accessAnswer(nil), func(s *Services) (reply, error) {
-			list, err := s.Programs.Accesses(ctx, q)
+			list, err := s.Store.Accesses(ctx, q)
 			return accessAnswer(list), err
 		})
 	})

@@ -13,13 +13,13 @@ import (
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/mcpclient"
 	"contextinfinity/backend/mcpsetup"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/tools"
 )
 
 // Servers are the MCP servers whose tools models may call.
 type Servers struct {
-	Manager *mcpclient.Manager
-	Setup   *mcpsetup.Setup
+	services.Servers
 	// Panel returns which tools were accepted. It is the Panel method of tools.Registry.
 	Panel func(context.Context) (tools.Panel, error)
 }
@@ -52,7 +52,9 @@ func serversAnswer(ctx context.Context, s Servers) (reply, error) {
 // servers runs a verb in the process that has the data open for writing: servers run there, and changes of the
 // configuration take effect there.
 func (c *call) servers(do func(context.Context, Servers, []string) (reply, error)) func(*cobra.Command, []string) error {
-	return c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) { return do(ctx, s.Servers, args) })
+	return c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
+		return do(ctx, Servers{s.Servers, s.Tools.Panel}, args)
+	})
 }
 
 func (c *call) mcpServersAdd() *cobra.Command {

@@ -13,24 +13,6 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// programs is the gateway for other programs, on a real store.
-type programs struct {
-	*store.Store
-	*mcpserver.Gateway
-}
-
-func newPrograms(db *store.Store) programs {
-	return programs{db, &mcpserver.Gateway{Store: db, Reader: reader{db}, Changed: func() {}}}
-}
-
-func (p programs) MakeToken(ctx context.Context, client string) (string, error) {
-	return mcpserver.MakeToken(ctx, p.Store, client)
-}
-
-func (p programs) RevokeToken(ctx context.Context, client string) error {
-	return mcpserver.RevokeToken(ctx, p.Store, client)
-}
-
 var readers = []mcpserver.Tool{{Name: "list_sessions", Title: "List", Description: "Lists.", Schema: json.RawMessage(`{"type":"object"}`)}}
 
 type reader struct{ db *store.Store }

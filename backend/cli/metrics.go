@@ -15,12 +15,6 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-// FigureStore stores the metrics of turns.
-type FigureStore interface {
-	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
-	BackgroundUsage(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
-}
-
 type metricsFlags struct {
 	branch string
 	all    bool
@@ -57,7 +51,7 @@ func (s *Services) metrics(ctx context.Context, args []string, f metricsFlags) (
 	if err != nil {
 		return reply{}, err
 	}
-	rows, err := s.Figures.Measures(ctx, chat.MeasureQuery{Branch: b.ID, Limit: f.limit})
+	rows, err := s.Store.Measures(ctx, chat.MeasureQuery{Branch: b.ID, Limit: f.limit})
 	if err != nil {
 		return reply{}, err
 	}
@@ -76,7 +70,7 @@ func (s *Services) metrics(ctx context.Context, args []string, f metricsFlags) (
 		}
 	}
 	if doc.Backlog.Queued, doc.Backlog.Running, doc.Backlog.Failed, err = s.Queue.JobCounts(ctx); err == nil {
-		doc.Backlog.Unindexed, err = s.Chunks.Unindexed(ctx, b.SessionID)
+		doc.Backlog.Unindexed, err = s.Store.Unindexed(ctx, b.SessionID)
 	}
 	return reply{doc: doc, text: doc.print}, err
 }
@@ -122,7 +116,7 @@ type backgroundMetrics struct {
 }
 
 func (s *Services) background(ctx context.Context, session chat.SessionID) (backgroundMetrics, error) {
-	used, err := s.Figures.BackgroundUsage(ctx, chat.UsageQuery{Session: session})
+	used, err := s.Store.BackgroundUsage(ctx, chat.UsageQuery{Session: session})
 	var b backgroundMetrics
 	for _, u := range used {
 		b.Summaries += u.Turns
@@ -197,12 +191,12 @@ func (s *Services) turnMetrics(ctx context.Context, r chat.TurnMeasure) (turnMet
 	if cost, today := s.Models.Cost(r.Model, r.Usage); cost.Known() {
 		m.Cost, m.Estimate, m.CostToday = &cost.USD, cost.Estimate(), today
 	}
-	t, err := s.History.Turn(ctx, r.TurnID)
+	t, err := s.Store.Turn(ctx, r.TurnID)
 	if err != nil {
 		return m, err
 	}
 	m.Phase, m.IndexStatus = t.Phase, t.IndexStatus
-	steps, err := s.History.Steps(ctx, r.TurnID)
+	steps, err := s.Store.Steps(ctx, r.TurnID)
 	for _, st := range steps {
 		m.Steps = append(m.Steps, stepMetrics{
 			StepID: st.ID, Index: st.Index, Attempt: st.Attempt, Status: st.Outcome.Status, Reason: st.Outcome.Reason,

@@ -4,6 +4,10 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/models"
+	"contextinfinity/backend/services"
 )
 
 type modelsReply struct {
@@ -35,21 +39,48 @@ func (c *call) modelsCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		all, err := setup.Models.List(ctx)
-		doc := modelsReply{append([]ModelInfo{}, all...)}
-		return reply{doc: doc, text: doc.print}, err
+		doc := modelsReply{append([]ModelInfo{}, modelInfos(ctx, setup.Models)...)}
+		return reply{doc: doc, text: doc.print}, nil
 	})
 	return cmd
 }
 
 // setup opens what needs no database, and reports it if the configuration in effect is not that of the file.
-func (c *call) setup(ctx context.Context) (*Setup, error) {
+func (c *call) setup(ctx context.Context) (*services.Setup, error) {
 	s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
 	if err != nil {
 		return nil, err
 	}
 	c.noteFault(s.Config.Err())
 	return s, nil
+}
+
+// modelInfos asks the servers first, so that it returns the same limits and abilities as the window and
+// `models list --provider`.
+func modelInfos(ctx context.Context, catalog *models.Catalog) []ModelInfo {
+	catalog.Refresh(ctx)
+	return lists.Map(catalog.List(), func(m models.Info) ModelInfo {
+		return ModelInfo{
+			Name:      m.Name,
+			Provider:  m.Provider,
+			ModelID:   m.ModelID,
+			BaseURL:   m.BaseURL,
+			Window:    m.Limits.ContextLimit,
+			Output:    m.Limits.MaxOutput,
+			Source:    m.Source,
+			Ceiling:   m.Ceiling,
+			Stream:    m.Stream,
+			Usable:    m.Usable,
+			Why:       m.UnusableReason,
+			Default:   m.Default,
+			BuiltIn:   m.BuiltIn,
+			Images:    string(m.Abilities.Images),
+			Tools:     string(m.Abilities.Tools),
+			Reasoning: string(m.Abilities.Reasoning),
+			Favourite: m.Favourite,
+			Price:     PriceInfo(m.Price, m.Priced),
+		}
+	})
 }
 
 func (r modelsReply) print(o *output) {

@@ -81,14 +81,13 @@ func (c *call) modelsListCommand() *cobra.Command {
 			return reply{}, err
 		}
 		if provider == "" {
-			all, err := setup.Models.List(ctx)
 			doc := modelsReply{[]ModelInfo{}}
-			for _, m := range all {
+			for _, m := range modelInfos(ctx, setup.Models) {
 				if containsWords(m.Name+" "+m.ModelID, search) {
 					doc.Models = append(doc.Models, m)
 				}
 			}
-			return reply{doc: doc, text: doc.print}, err
+			return reply{doc: doc, text: doc.print}, nil
 		}
 		offers, err := setup.Models.Offers(ctx, provider)
 		doc := offersReply{Provider: provider, Models: []offerInfo{}}

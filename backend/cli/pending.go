@@ -9,13 +9,6 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// CallStore stores tool calls.
-type CallStore interface {
-	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
-	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
-	CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error)
-}
-
 // pendingRow is a final turn that is not yet in its branch's state.
 type pendingRow struct {
 	TurnID    chat.TurnID  `json:"turn_id"`
@@ -52,7 +45,7 @@ func (c *call) pendingCommand() *cobra.Command {
 
 func (s *Services) pending(ctx context.Context, session chat.SessionID, branch chat.BranchID) (pendingReply, error) {
 	doc := pendingReply{SessionID: session, BranchID: branch, Pending: []pendingRow{}}
-	turns, err := s.History.PendingTurns(ctx, branch)
+	turns, err := s.Store.PendingTurns(ctx, branch)
 	if err != nil {
 		return doc, err
 	}

@@ -2,14 +2,12 @@ package cli_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"contextinfinity/backend/cli"
-	"contextinfinity/backend/retrieval"
 )
 
 // A path in the arguments that does not exist is a usage error, and nothing is opened or created.
@@ -84,17 +82,10 @@ func TestMissingFilesAreNotReportedAsCommands(t *testing.T) {
 	}
 }
 
-type noResults struct{}
-
-func (noResults) Search(context.Context, retrieval.Query) (retrieval.Result, error) {
-	return retrieval.Result{}, nil
-}
-
 // If nothing is found, search reports how much is not indexed yet.
 func TestSearchReportsWhatIsNotIndexed(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	h.opened = func(s *cli.Services) { s.Memory = noResults{} }
 	h.send("--new", "hi")
 	h.send("hi again")
 	var doc struct{ Unindexed int }

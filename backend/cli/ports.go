@@ -6,43 +6,14 @@ import (
 	"os"
 	"time"
 
-	"contextinfinity/backend/answers"
-	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
-	"contextinfinity/backend/deletion"
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/evaluation"
-	"contextinfinity/backend/exporting"
-	"contextinfinity/backend/inspecting"
-	"contextinfinity/backend/jobs"
-	"contextinfinity/backend/library"
 	"contextinfinity/backend/mcpserver"
-	"contextinfinity/backend/models"
-	"contextinfinity/backend/pins"
-	"contextinfinity/backend/projects"
-	"contextinfinity/backend/retrieval"
-	"contextinfinity/backend/sessions"
-	"contextinfinity/backend/tools"
+	"contextinfinity/backend/services"
 	"contextinfinity/backend/turn"
-	"contextinfinity/backend/updates"
 )
-
-// Models is the catalogue of models. Resolve of an empty name is the default.
-type Models interface {
-	Resolve(ctx context.Context, name string) (turn.Model, error)
-	List(context.Context) ([]ModelInfo, error)
-	// Test tests a key, stored or not, with its provider, without sending a prompt, and describes the result.
-	Test(ctx context.Context, provider, key string) (string, error)
-	// Cost returns what a usage of a configured model cost: by the price stored with it, otherwise by today's price.
-	Cost(model string, u chat.Usage) (cost chat.Cost, today bool)
-	// SpentInBackground adds up what background work cost. Its usage names models by their ids.
-	SpentInBackground([]chat.ModelUsage) models.Spent
-	Places(context.Context) []models.Place
-	Offers(ctx context.Context, place string) ([]models.Offer, error)
-	// Add configures a model of a place and returns its name; an empty name is made from the model's id.
-	Add(ctx context.Context, to models.Saver, place, modelID, name string) (string, error)
-}
 
 // ModelInfo is a line of `models`; lengths in tokens.
 type ModelInfo struct {
@@ -76,15 +47,6 @@ type ModelPrice struct {
 	Estimate bool    `json:"estimate"`
 }
 
-// Keys stores API keys. None of its results contains a key.
-type Keys interface {
-	List(context.Context) ([]KeyInfo, error)
-	// Set stores a key permanently. Without a keyring it returns an error, because a key for this run only would be
-	// lost when the verb ends.
-	Set(ctx context.Context, provider, key string) error
-	Remove(ctx context.Context, provider string) error
-}
-
 // KeyInfo says where a provider's key comes from.
 type KeyInfo struct {
 	Provider string   `json:"provider"`
@@ -93,79 +55,13 @@ type KeyInfo struct {
 	Models   []string `json:"models"`
 }
 
-// Memory searches memory (SPEC 8).
-type Memory interface {
-	Search(context.Context, retrieval.Query) (retrieval.Result, error)
-}
-
-// Services are what an open data directory offers.
+// Services are the services of an open data directory, and what opening it found.
 type Services struct {
-	// Stored data. Sessions, Pins and Deletion apply the rules for changes.
-	Sessions *sessions.Service
-	Pins     *pins.Service
-	Deletion *deletion.Service
-	History  HistoryStore
-	// Inspecting shows what requests contained, states and summaries.
-	Inspecting *inspecting.Service
-	Files      documents.Store
-	Chunks     ChunkStore
-	Queue      *jobs.List
-	Figures    FigureStore
-	Waiting    CallStore
-
-	Turns *turn.Engine
-	Jobs  *jobs.Runner
-	// Reconciler is the reconciler: it recovers after crashes and does the maintenance.
-	Reconciler *jobs.Reconciler
-	Branches   *branches.Service
-	// Answers sends one message to several models.
-	Answers *answers.Service
-	Models  Models
-	Imports Importer
-	Counter turn.Counter
-	Tools   *tools.Registry
-	// ToolsMode is tools.mode.
-	ToolsMode func() string
-	// Memory is the memory search.
-	Memory Memory
-	// Exports writes conversations to files.
-	Exports *exporting.Exporter
-	// Library has the assistants and saved prompts.
-	Library *library.Library
-	// Programs are other programs that use this memory.
-	Programs Programs
-	// Projects are folders with instructions, pinned facts and files.
-	Projects *projects.Service
-	// Servers are the MCP servers whose tools models may call.
-	Servers Servers
-	// Stats are the figures of `stats`, in order.
-	Stats func(context.Context) ([]Stat, error)
-	// AfterSend is how long background work may run after an answer was printed; nil: not at all.
-	AfterSend func() time.Duration
-	// ConfigFault is the error of the configuration file if its content is not in effect; the verb runs and reports
-	// it.
-	ConfigFault error
-	// Note says why the data is read-only although that was not requested.
-	Note string
+	*services.Set
 	// Recovery is what opening as the writer found and did.
 	Recovery chat.RecoveryReport
 	// Close stops everything in order; a running answer is left incomplete.
 	Close func() error
-}
-
-// Stat is one figure of `stats`. Its name is that of a JSON field.
-type Stat struct {
-	Name  string
-	Value any // string, or a number
-}
-
-// Setup is what works without a database.
-type Setup struct {
-	Config *config.Store
-	Keys   Keys
-	Models Models
-	// CheckForUpdates asks the configured release feed.
-	CheckForUpdates func(context.Context) (updates.Result, error)
 }
 
 // OpenOptions come from the persistent flags and the verb.
@@ -195,12 +91,10 @@ type App struct {
 	// returns. An invalid configuration does not prevent it: it uses what is in effect.
 	Open func(context.Context, OpenOptions) (*Services, error)
 	// OpenSetup opens only configuration, keys and models; it creates nothing and works with an invalid configuration
-	// (see Setup.Config.Err).
-	OpenSetup func(context.Context, OpenOptions) (*Setup, error)
+	// (see config.Store.Err).
+	OpenSetup func(context.Context, OpenOptions) (*services.Setup, error)
 	// OpenBench opens a temporary store with the configured embedder; the data directory is not touched.
 	OpenBench func(context.Context, OpenOptions) (*evaluation.Bench, error)
-	// OpenCopies returns the backups of the data directory. It opens and creates nothing.
-	OpenCopies func(context.Context, OpenOptions) (Copies, error)
 	// HandOver lets the program that is the writer run a command line, and returns its exit code; false if it
 	// accepts no requests. nil: no program is asked.
 	HandOver func(context.Context, OpenOptions, Handover) (int, bool, error)

@@ -228,9 +228,9 @@ func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (r
 	if err != nil {
 		return reply{}, err
 	}
-	c.noteFault(s.ConfigFault)
-	if s.Note != "" {
-		c.notef("%s", s.Note)
+	c.noteFault(s.Config.Err())
+	if note := s.Store.Note(); note != "" {
+		c.notef("%s", note)
 	}
 	return c.closing(s, f)
 }
@@ -277,7 +277,7 @@ func (c *call) opened(ctx context.Context, o OpenOptions, f func(*Services) (rep
 	if err != nil {
 		return reply{}, err
 	}
-	c.noteFault(s.ConfigFault)
+	c.noteFault(s.Config.Err())
 	c.noteRecovery(s.Recovery)
 	return c.closing(s, f)
 }

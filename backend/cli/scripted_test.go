@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"contextinfinity/backend/chat"
@@ -165,3 +166,11 @@ type named struct {
 }
 
 func (n named) Name() string { return n.name }
+
+// ListModels refuses bad keys.
+func (n named) ListModels(_ context.Context, e llm.Endpoint) ([]string, error) {
+	if strings.Contains(e.Key.Reveal(), "bad") {
+		return nil, &llm.Error{Code: chat.CodeAuth, Status: 401, Message: "invalid key " + e.Key.Reveal()}
+	}
+	return []string{"one", "two"}, nil
+}

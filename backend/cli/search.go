@@ -79,7 +79,7 @@ func (c *call) search(ctx context.Context, f searchFlags, query string) (reply, 
 			return reply{}, err
 		}
 		doc := newSearchReply(query, within, found)
-		doc.Unindexed, err = s.Chunks.Unindexed(ctx, within.Session)
+		doc.Unindexed, err = s.Store.Unindexed(ctx, within.Session)
 		return reply{doc: doc, text: doc.print}, err
 	})
 }

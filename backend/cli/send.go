@@ -317,7 +317,7 @@ func (c *call) deliver(ctx context.Context, s *Services, st *stream, m turn.Mess
 
 // start sends a message, whose answer st then shows.
 func (c *call) start(ctx context.Context, s *Services, st *stream, m turn.Message) (*turn.Handle, error) {
-	before, _, err := s.History.LastTurn(ctx, m.Branch)
+	before, _, err := s.Store.LastTurn(ctx, m.Branch)
 	if err != nil {
 		return nil, err
 	}

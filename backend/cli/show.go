@@ -14,24 +14,6 @@ import (
 	"contextinfinity/backend/transfer/render"
 )
 
-// HistoryStore stores turns, their steps, and the lineages of branches.
-type HistoryStore interface {
-	Tree(context.Context, chat.SessionID) (chat.Tree, error)
-	BranchDivergence(ctx context.Context, left, right chat.BranchID) (chat.BranchDivergence, error)
-	Find(context.Context, chat.FindQuery) (chat.Found, error)
-	Turn(context.Context, chat.TurnID) (chat.Turn, error)
-	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
-	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
-	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
-	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
-	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
-	StepsWithItems(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
-	StepByID(context.Context, chat.StepID) (chat.Step, error)
-	// StepBodies returns a step's request and response without the events, which StepEvents yields one by one.
-	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
-	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
-}
-
 type showFlags struct {
 	branch string
 	raw    string
@@ -111,7 +93,7 @@ func (s *Services) transcript(ctx context.Context, session chat.Session, branch 
 }
 
 func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int, f func(chat.Turn) error) error {
-	turns, err := s.History.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: n, Newest: true})
+	turns, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: n, Newest: true})
 	if err != nil {
 		return err
 	}
@@ -124,9 +106,9 @@ func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int,
 }
 
 func (s *Services) turnRow(ctx context.Context, t chat.Turn, items bool) (turnRow, error) {
-	read := s.History.StepsOf
+	read := s.Store.StepsOf
 	if items { // they are as long as the answer, and only JSON shows them
-		read = s.History.StepsWithItems
+		read = s.Store.StepsWithItems
 	}
 	byTurn, err := read(ctx, []chat.TurnID{t.ID})
 	if err != nil {
@@ -257,7 +239,7 @@ func (c *call) raw(ctx context.Context, s *Services, branch chat.Branch, typed s
 	if err != nil {
 		return reply{}, err
 	}
-	bodies, err := s.History.StepBodies(ctx, step.ID)
+	bodies, err := s.Store.StepBodies(ctx, step.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -304,7 +286,7 @@ func (c *call) rawDocument(ctx context.Context, s *Services, head rawHead) error
 
 // rawEvents yields a step's stream while the output has a reader.
 func (c *call) rawEvents(ctx context.Context, s *Services, step chat.StepID, print func(chat.RawEvent) error) error {
-	err := s.History.StepEvents(ctx, step, func(ev chat.RawEvent) error {
+	err := s.Store.StepEvents(ctx, step, func(ev chat.RawEvent) error {
 		if c.out.gone() {
 			return errUnread
 		}
@@ -326,11 +308,11 @@ func (s *Services) step(ctx context.Context, branch chat.Branch, typed string) (
 		return chat.Step{}, err
 	}
 	if full(id) {
-		return s.History.StepByID(ctx, chat.StepID(id))
+		return s.Store.StepByID(ctx, chat.StepID(id))
 	}
 	var ids []chat.StepID
 	err = s.eachTurn(ctx, branch.ID, 0, func(t chat.Turn) error {
-		steps, err := s.History.Steps(ctx, t.ID)
+		steps, err := s.Store.Steps(ctx, t.ID)
 		for _, st := range steps {
 			ids = append(ids, st.ID)
 		}
@@ -343,7 +325,7 @@ func (s *Services) step(ctx context.Context, branch chat.Branch, typed string) (
 	if err != nil {
 		return chat.Step{}, err
 	}
-	return s.History.StepByID(ctx, found)
+	return s.Store.StepByID(ctx, found)
 }
 
 func rawJSON(b []byte) json.RawMessage {

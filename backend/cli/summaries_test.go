@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/store"
 )
 
 // summaries lists the range summaries of a session, and which of them were replaced.
@@ -21,7 +20,7 @@ func TestSummaries(t *testing.T) {
 		t.Errorf("%q", r.out)
 	}
 	w := h.writer()
-	db := w.History.(*store.Store)
+	db := w.Store
 	ctx := context.Background()
 	s, err := db.Session(ctx, chat.SessionID(session))
 	if err != nil {

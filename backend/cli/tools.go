@@ -86,7 +86,7 @@ func (c *call) withTools(f func(context.Context, *Services, tools.Panel, []strin
 }
 
 func (s *Services) toolsReply(p tools.Panel) toolsReply {
-	doc := toolsReply{Mode: s.ToolsMode(), Tools: lists.Map(p.Definitions, toolRowOf), Permissions: permissionRows(p)}
+	doc := toolsReply{Mode: s.Config.Config().Tools.Mode, Tools: lists.Map(p.Definitions, toolRowOf), Permissions: permissionRows(p)}
 	doc.Problems = lists.Map(p.Problems, func(x tools.Problem) problemRow { return problemRow(x) })
 	return doc
 }

@@ -52,7 +52,7 @@ func (c *call) treeCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		tree, err := s.History.Tree(ctx, session.ID)
+		tree, err := s.Store.Tree(ctx, session.ID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -186,7 +186,7 @@ func (c *call) compareCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		divergence, err := s.History.BranchDivergence(ctx, left.ID, right.ID)
+		divergence, err := s.Store.BranchDivergence(ctx, left.ID, right.ID)
 		if err != nil {
 			return reply{}, err
 		}

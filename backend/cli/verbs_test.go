@@ -3,6 +3,8 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,7 +13,6 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
-	"contextinfinity/backend/updates"
 )
 
 func TestWindowOrCommandLine(t *testing.T) {
@@ -140,22 +141,22 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	r := h.runWith(strings.NewReader("sk-good-1\n"), "keys", "set", "anthropic").exits(0)
-	if h.keys.stored["anthropic"] != "sk-good-1" || strings.Contains(r.out+r.err, "sk-good") {
-		t.Errorf("stored %v, printed %q %q", h.keys.stored, r.out, r.err)
+	if h.keyring.stored["anthropic"] != "sk-good-1" || strings.Contains(r.out+r.err, "sk-good") {
+		t.Errorf("stored %v, printed %q %q", h.keyring.stored, r.out, r.err)
 	}
 	r = h.runWith(strings.NewReader("sk-bad-1\n"), "keys", "set", "--json", "anthropic").exits(1)
-	if f := r.failure(); f.Code != "auth" || strings.Contains(r.out+r.err, "sk-bad") || h.keys.stored["anthropic"] != "sk-good-1" {
-		t.Errorf("%+v, stored %v", f, h.keys.stored)
+	if f := r.failure(); f.Code != "auth" || strings.Contains(r.out+r.err, "sk-bad") || h.keyring.stored["anthropic"] != "sk-good-1" {
+		t.Errorf("%+v, stored %v", f, h.keyring.stored)
 	}
 	h.runWith(strings.NewReader("sk-bad-1"), "keys", "set", "--no-test", "anthropic").exits(0)
-	if h.keys.stored["anthropic"] != "sk-bad-1" {
-		t.Errorf("stored %v", h.keys.stored)
+	if h.keyring.stored["anthropic"] != "sk-bad-1" {
+		t.Errorf("stored %v", h.keyring.stored)
 	}
 	if r := h.run("keys", "list").exits(0); !strings.Contains(r.out, "keyring") {
 		t.Errorf("%q", r.out)
 	}
 	h.run("keys", "remove", "anthropic").exits(0)
-	h.keys.keyring = false
+	h.keyring.none = true
 	if f := h.runWith(strings.NewReader("sk-good-1"), "keys", "set", "--json", "anthropic").exits(1).failure(); f.Code != "unavailable" {
 		t.Errorf("%+v", f)
 	}
@@ -377,29 +378,33 @@ func TestRestoreAsks(t *testing.T) {
 func TestVersionCheck(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
+	h.configure(configText + "\n[updates]\nurl = \"https://feed.example/releases\"\n")
+	checks, feed := 0, ""
+	h.feed = func(*http.Request) (*http.Response, error) {
+		checks++
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(feed))}, nil
+	}
+	newer := `{"version": "2.0.0", "page": "https://example.org/2"}`
 	for _, c := range []struct {
-		found updates.Result
-		err   error
-		code  int
-		want  string
+		running, feed string
+		code          int
+		want          string
 	}{
-		{found: updates.Result{Verdict: updates.VerdictNewer, Newest: "2.0.0", Page: "https://example.org/2"}, want: "contextinfinity 1.2.3 (abc)\nVersion 2.0.0 is available.\nhttps://example.org/2\n"},
-		{found: updates.Result{Verdict: updates.VerdictCurrent, Newest: "1.2.3"}, want: "There is no newer version (the newest release is 1.2.3).\n"},
-		{found: updates.Result{Verdict: updates.VerdictUnknown, Newest: "1.2.3"}, want: "The version of this copy is not known.\n"},
-		{err: chat.Errorf(chat.CodeConfig, "updates.check", "No release feed is configured, so no request was sent."), code: 1, want: "no request was sent"},
+		{"1.2.3", newer, 0, "contextinfinity 1.2.3 (abc)\nVersion 2.0.0 is available.\nhttps://example.org/2\n"},
+		{"1.2.3", `{"version": "1.2.3"}`, 0, "There is no newer version (the newest release is 1.2.3).\n"},
+		{"unknown", newer, 0, "The version of this copy is not known.\n"},
+		{"1.2.3", "a page", 1, "it is not the JSON of a release"},
 	} {
-		checks := 0
-		h.updates = func(context.Context) (updates.Result, error) { checks++; return c.found, c.err }
+		checks, feed, h.running = 0, c.feed, c.running
 		if r := h.run("version").exits(0); checks != 0 || r.out != "contextinfinity 1.2.3 (abc)\n" {
 			t.Errorf("%q, asked %d times", r.out, checks)
 		}
-		if r := h.run("version", "--check"); r.code != c.code || checks != 1 || !strings.Contains(r.out+r.err, c.want) {
+		r := h.run("version", "--check")
+		if r.code != c.code || checks != 1 || !strings.Contains(r.out+r.err, c.want) {
 			t.Errorf("%d %q %q, asked %d times", r.code, r.out, r.err, checks)
 		}
 	}
-	h.updates = func(context.Context) (updates.Result, error) {
-		return updates.Result{Verdict: updates.VerdictNewer, Newest: "2.0.0"}, nil
-	}
+	feed, h.running = `{"version": "2.0.0"}`, "1.2.3"
 	found, _ := h.run("version", "--check", "--json").exits(0).document()["update"].(map[string]any)
 	if found["verdict"] != "newer" || found["newest"] != "2.0.0" || found["page"] != "" {
 		t.Errorf("%v", found)

@@ -51,7 +51,7 @@ func (c *call) checkForUpdates(ctx context.Context) (updates.Result, error) {
 	if err != nil {
 		return updates.Result{}, err
 	}
-	return s.CheckForUpdates(ctx)
+	return s.Updates.Check(ctx)
 }
 
 func (v versionReply) print(o *output) {

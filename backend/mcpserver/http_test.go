@@ -40,7 +40,7 @@ func startServer(t *testing.T) (d *fakeStore, url, token string) {
 	if problem != "" {
 		t.Fatal(problem)
 	}
-	token, err = MakeToken(t.Context(), d, "Zed")
+	token, err = (&Gateway{Store: d}).MakeToken(t.Context(), "Zed")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestBothRevisionsOverHTTP(t *testing.T) {
 	if r := post(t, url, token, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); r.StatusCode != http.StatusAccepted {
 		t.Errorf("initialized: %s", r.Status)
 	}
-	other, err := MakeToken(t.Context(), d, "Cursor")
+	other, err := (&Gateway{Store: d}).MakeToken(t.Context(), "Cursor")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	for i := range maxSessions/maxOwnSessions - 1 {
 		name := fmt.Sprint("Other ", i)
 		d.allow(name, chat.ClientAll, false)
-		other, err := MakeToken(t.Context(), d, name)
+		other, err := (&Gateway{Store: d}).MakeToken(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		}
 	}
 	d.allow("Late", chat.ClientAll, false)
-	late, err := MakeToken(t.Context(), d, "Late")
+	late, err := (&Gateway{Store: d}).MakeToken(t.Context(), "Late")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -231,7 +231,7 @@ func TestNotes(t *testing.T) {
 
 func TestATokenNamesItsProgram(t *testing.T) {
 	d, gateway := newGateway()
-	token, err := MakeToken(t.Context(), d, "Zed")
+	token, err := (&Gateway{Store: d}).MakeToken(t.Context(), "Zed")
 	if err != nil || len(token) < 30 {
 		t.Fatal(token, err)
 	}
@@ -246,7 +246,7 @@ func TestATokenNamesItsProgram(t *testing.T) {
 	if a, err := gateway.Do(t.Context(), Request{Token: "cinf_no"}); err != nil || a.Client != "" || len(d.clients) != 1 {
 		t.Errorf("a wrong token belongs to %q, %v; %d programs", a.Client, err, len(d.clients))
 	}
-	if err := RevokeToken(t.Context(), d, "Zed"); err != nil {
+	if err := (&Gateway{Store: d}).RevokeToken(t.Context(), "Zed"); err != nil {
 		t.Fatal(err)
 	}
 	if a, _ := gateway.Do(t.Context(), Request{Token: token}); a.Client != "" {

@@ -12,12 +12,12 @@ const tokenPrefix = "cinf_"
 
 // MakeToken creates a token for a program, which replaces its previous one. Only the hash is stored, so the token can
 // be shown only once.
-func MakeToken(ctx context.Context, s Store, client string) (string, error) {
+func (d *Gateway) MakeToken(ctx context.Context, client string) (string, error) {
 	token := tokenPrefix + rand.Text()
-	return token, s.SetClientToken(ctx, client, chat.HashText(token))
+	return token, d.Store.SetClientToken(ctx, client, chat.HashText(token))
 }
 
 // RevokeToken ends a program's access over HTTP.
-func RevokeToken(ctx context.Context, s Store, client string) error {
-	return s.SetClientToken(ctx, client, "")
+func (d *Gateway) RevokeToken(ctx context.Context, client string) error {
+	return d.Store.SetClientToken(ctx, client, "")
 }

@@ -117,8 +117,10 @@ var onlyRules = []only{
 	{
 		name:    "adapters",
 		imports: []string{module + "/backend/store", module + "/backend/vectorindex"},
-		dirs:    []string{"backend/app", "backend/store", "backend/vectorindex", "backend/internal/storetest"},
-		reason:  "adapters are chosen only in the composition root; other packages define the small interface that they need",
+		dirs: []string{
+			"backend/app", "backend/services", "backend/store", "backend/vectorindex", "backend/internal/storetest",
+		},
+		reason: "adapters are chosen only in the composition root; other packages define the small interface that they need",
 	},
 	{
 		name: "provider adapters",
@@ -149,14 +151,22 @@ var onlyRules = []only{
 var neverRules = []never{
 	{
 		name: "edges", tests: true,
-		in:      []string{"backend"},
-		except:  []string{"backend/app", "backend/api", "backend/cli", "backend/desktop", "backend/mcpserver"},
+		in: []string{"backend"},
+		except: []string{
+			"backend/app", "backend/services", "backend/api", "backend/cli", "backend/desktop", "backend/mcpserver",
+		},
 		imports: []string{module + "/backend/api", module + "/backend/cli", module + "/backend/desktop", module + "/backend/mcpserver"},
 		reason:  "nothing below the api knows that a window or a command line exists",
 	},
 	{
+		name: "list of services", in: []string{"backend"},
+		except:  []string{"backend/app", "backend/api", "backend/cli", "backend/services"},
+		imports: []string{module + "/backend/services"},
+		reason:  "a service gets what it needs from the composition root, and never the list of all services",
+	},
+	{
 		name:    "siblings",
-		in:      []string{"backend/cli", "backend/desktop", "backend/mcpserver"},
+		in:      []string{"backend/cli", "backend/desktop", "backend/mcpserver", "backend/services"},
 		imports: []string{module + "/backend/api"},
 		reason:  "the edges share services, not each other's shapes",
 	},

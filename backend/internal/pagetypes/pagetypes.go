@@ -22,7 +22,7 @@ const File = "frontend/src/lib/backend/types.ts"
 const (
 	apiDir  = "backend/api"
 	chatDir = "backend/chat"
-	appDir  = "backend/app" // its function services creates the bound services
+	appDir  = "backend/app" // its function bound creates the bound services
 )
 
 // writer writes one file.
@@ -61,9 +61,9 @@ func Generate(root string) ([]byte, error) {
 	slices.SortFunc(w.shapes, func(a, b declared) int {
 		return cmp.Or(cmp.Compare(w.api.name(a.file), w.api.name(b.file)), cmp.Compare(a.spec.Pos(), b.spec.Pos()))
 	})
-	services := boundServices(app, "services")
+	services := boundServices(app, "bound")
 	if len(services) == 0 {
-		return nil, fmt.Errorf("%s: there is no function named services that creates a service", appDir)
+		return nil, fmt.Errorf("%s: there is no function named bound that creates a service", appDir)
 	}
 	fmt.Fprint(w, "// Code generated from "+apiDir+" by `make types`. DO NOT EDIT.\n")
 	for _, step := range []func() error{w.writeShapes, w.writeEvents, func() error { return w.writeServices(services) }} {

@@ -20,7 +20,7 @@ const (
 
 const appGo = `package app
 
-func services(core *api.Core) []any { return []any{api.NewSessions(core)} }
+func bound(core *api.Core) []any { return []any{api.NewSessions(core)} }
 `
 
 // apiGo has one of everything. A test appends invalid declarations.

@@ -1,0 +1,5 @@
+// breaks: list of services
+
+package jobs
+
+import _ "contextinfinity/backend/services"
