@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
-	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -51,7 +51,7 @@ func TestALongAnswerIsStoredLikeAShortOne(t *testing.T) {
 	}
 	f.expectItems(turn.ID, words)
 	chunks := []ledger.IndexedChunk{{ID: "a", Units: []ledger.IndexedUnit{{ID: "u", Text: words}}}, {ID: "b", Summary: "<two>"}}
-	p, err := records.IndexedPayload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
+	p, err := events.IndexedPayload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
 	f.ok(err)
 	want, err = ledger.Payload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
 	f.ok(err)

@@ -1,281 +1,269 @@
 package bundles
 
 import (
-	"cmp"
 	"context"
+	"maps"
 	"slices"
-	"time"
 
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
 )
 
-// A duplicate is a separate session: the turns on a branch's lineage are written again, event by event, with their
+// A duplicate is a separate session with a single branch: the events of a branch's lineage, with new ids and their
 // original times. Nothing is shared with the original. What belongs only to provider calls (requests, raw streams,
 // manifests, measurements) stays with the original, as do drafts and vectors; the turns are indexed again.
 
-// original is the session that is copied.
-type original struct {
-	session   schema.SessionRow
-	turns     []chat.Turn
-	steps     map[chat.TurnID][]chat.Step
-	states    []chat.State // oldest first, without the root
-	covers    map[chat.StateID]int64
-	pins      []records.Pinned
-	summaries []chat.RangeSummary
+// duplication copies the events of a lineage. Ids are those of the original.
+type duplication struct {
+	tx       *core.Tx
+	original exporter
+	copying  *events.Copying
+	apply    *events.Applier
+	kept     map[string]bool // records whose events are copied
+	turns    map[chat.TurnID]int64
+	leftOut  int           // open turns
+	last     int64         // turn_seq of the last turn
+	pending  []chat.TurnID // final turns that no copied state summary covers yet
+	head     chat.StateID  // the last copied state summary
+	epoch    int64         // of the copy's branch
+	files    map[chat.FileID]bool
 }
 
 // Duplicate creates a session from the lineage of a branch. A turn that is still open is left out.
-func (s *Bundles) Duplicate(ctx context.Context, branch chat.BranchID, title string) (chat.Duplicate, error) {
-	from, leftOut, err := s.readOriginal(ctx, branch)
-	if err != nil {
-		return chat.Duplicate{}, err
-	}
-	var created schema.SessionRow
-	err = s.Write(ctx, "session.duplicate", func(t *core.Tx) error {
-		c := copier{Tx: t, store: s, from: from, ids: map[chat.TurnID]chat.TurnID{}, files: map[chat.FileID]chat.FileID{}, pins: map[string]string{}}
-		if err := c.run(title); err != nil {
+func (s *Bundles) Duplicate(ctx context.Context, branch chat.BranchID, title string) (out chat.Duplicate, err error) {
+	const op = "session.duplicate"
+	err = s.Write(ctx, op, func(t *core.Tx) error {
+		return s.Read(ctx, op, func(db *gorm.DB) error { // the writer is held, so the original does not change
+			d := duplication{
+				tx: t, original: exporter{ctx: ctx, db: db}, kept: map[string]bool{}, turns: map[chat.TurnID]int64{},
+				files: map[chat.FileID]bool{},
+			}
+			copied, err := d.run(branch, title)
+			out = chat.Duplicate{Session: copied.Session(), Turns: len(d.turns), LeftOut: d.leftOut}
 			return err
-		}
-		var err error
-		created, err = schema.SessionByID(t.DB, chat.SessionID(c.branch.SessionID))
-		return err
+		})
 	})
-	return chat.Duplicate{Session: created.Session(), Turns: len(from.turns), LeftOut: leftOut}, err
+	return out, err
 }
 
-// readOriginal reads the original before the writing transaction begins, which is safe: stored turns never change.
-func (s *Bundles) readOriginal(ctx context.Context, branch chat.BranchID) (from original, leftOut int, err error) {
-	all, err := s.records.Lineage(ctx, chat.LineageQuery{Branch: branch})
+func (d *duplication) run(branch chat.BranchID, title string) (schema.SessionRow, error) {
+	segs, err := core.Segments(d.original.db, branch)
 	if err != nil {
-		return from, 0, err
+		return schema.SessionRow{}, err
 	}
-	ids := make([]chat.TurnID, 0, len(all))
-	for _, t := range all {
+	if err := d.gather(segs); err != nil {
+		return schema.SessionRow{}, err
+	}
+	id, err := d.create(segs, title)
+	if err != nil {
+		return schema.SessionRow{}, err
+	}
+	now := d.tx.Now
+	for e, err := range d.original.events("") {
+		if err != nil {
+			return schema.SessionRow{}, err
+		}
+		if err := d.copyEvent(e); err != nil {
+			return schema.SessionRow{}, err
+		}
+	}
+	if err := d.apply.FlushStep(ledger.Event{}); err != nil {
+		return schema.SessionRow{}, err
+	}
+	d.tx.Now = now
+	if err := enqueueJobs(d.tx, string(id)); err != nil {
+		return schema.SessionRow{}, err
+	}
+	return schema.SessionByID(d.tx.DB, id)
+}
+
+// gather finds the records that are copied.
+func (d *duplication) gather(segs []core.Segment) error {
+	const ofLineage = `FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from"
+		AND t.turn_seq <= seg."to"`
+	turns, err := core.InScope[struct {
+		ID      chat.TurnID
+		TurnSeq int64
+		Phase   chat.Phase
+	}](d.original.db, segs, core.ScopeCTE+`SELECT t.id, t.turn_seq, t.phase `+ofLineage)
+	if err != nil {
+		return err
+	}
+	for _, t := range turns {
 		if !t.Phase.Finalized() && t.Phase != chat.PhaseFailed {
-			leftOut++
+			d.leftOut++
 			continue
 		}
-		if f := t.Failure; f != nil && f.Code == chat.CodeCorrupt {
-			return from, 0, chat.Errorf(chat.CodeCorrupt, "session.duplicate", "Turn #%d cannot be read, so nothing was copied.", t.Seq).
-				WithHint("run verify to see what is damaged; a branch from before it can be duplicated")
-		}
-		from.turns, ids = append(from.turns, t), append(ids, t.ID)
+		d.turns[t.ID], d.last = t.TurnSeq, max(d.last, t.TurnSeq)
+		d.kept[string(t.ID)] = true
 	}
-	from.steps = map[chat.TurnID][]chat.Step{}
-	for part := range slices.Chunk(ids, 500) {
-		steps, err := s.records.StepsWithItems(ctx, part)
-		if err != nil {
-			return from, 0, err
-		}
-		for id, list := range steps {
-			from.steps[id] = list
-		}
-	}
-	states, err := s.records.States(ctx, branch)
-	if err != nil {
-		return from, 0, err
-	}
-	slices.Reverse(states)
-	from.states = slices.DeleteFunc(states, func(st chat.State) bool { return st.Origin == chat.StateRoot })
-	if from.summaries, err = s.records.UsableSummaries(ctx, branch); err != nil {
-		return from, 0, err
-	}
-	err = s.Read(ctx, "session.duplicate", func(db *gorm.DB) (err error) { return from.readRest(db, branch) })
-	return from, leftOut, err
-}
-
-func (o *original) readRest(db *gorm.DB, branch chat.BranchID) error {
-	segs, err := core.Segments(db, branch)
-	if err != nil {
-		return err
-	}
-	if o.session, err = schema.SessionByID(db, chat.SessionID(segs[0].Session)); err != nil {
-		return err
-	}
-	if o.pins, err = records.PinsOn(db, segs); err != nil {
-		return err
-	}
-	covers, err := sqlite.All[struct {
-		ID        chat.StateID
-		CoversSeq int64
-	}](db, `SELECT id, covers_seq FROM states WHERE session_id = ?`, o.session.ID)
-	o.covers = make(map[chat.StateID]int64, len(covers))
-	for _, c := range covers {
-		o.covers[c.ID] = c.CoversSeq
+	rest, err := core.InScope[struct{ ID, Turn string }](d.original.db, segs, core.ScopeCTE+`, step AS (
+		  SELECT s.id, s.turn_id `+ofLineage+` JOIN steps s ON s.turn_id = t.id WHERE s.ended_at IS NOT NULL)
+		SELECT id, turn_id AS turn FROM step
+		UNION ALL SELECT b.id, b.turn_id FROM step JOIN tool_batches b ON b.step_id = step.id
+		UNION ALL SELECT c.id, b.turn_id FROM step JOIN tool_batches b ON b.step_id = step.id
+		  JOIN tool_calls c ON c.batch_id = b.id
+		UNION ALL SELECT st.id, '' FROM seg JOIN states st ON st.branch_id = seg.branch
+		  AND st.state_seq BETWEEN 1 AND seg.state_to
+		UNION ALL SELECT p.id, '' FROM seg JOIN pins p ON p.branch_id = seg.branch WHERE `+records.VisiblePin+`
+		UNION ALL SELECT p.id, '' FROM seg JOIN pin_orders p ON p.branch_id = seg.branch WHERE `+records.VisiblePin+`
+		UNION ALL SELECT r.id, '' FROM seg JOIN summaries r ON r.branch_id = seg.branch AND r.to_seq - 1 <= seg."to"`)
+	for _, r := range rest {
+		d.kept[r.ID] = r.Turn == "" || d.kept[r.Turn]
 	}
 	return err
 }
 
-// copier writes the turns of the original again.
-type copier struct {
-	*core.Tx
-	store   *Bundles
-	from    original
-	branch  schema.BranchRow            // as written so far
-	ids     map[chat.TurnID]chat.TurnID // of the original's turns
-	files   map[chat.FileID]chat.FileID
-	pins    map[string]string // first version of a pin -> the copy's
-	pending []chat.TurnID     // final turns of the copy that no state summary covers yet
-	seqs    []int64           // and their turn_seq
-}
-
-func (c *copier) run(title string) error {
-	now := c.Now
-	o := c.from.session
-	session, branch, err := records.CreateSession(c.Tx, chat.NewSession{Title: title, SystemPrompt: o.SystemPrompt, Source: chat.SourceDuplicate})
+// create creates the copy without turns, with the session's own settings.
+func (d *duplication) create(segs []core.Segment, title string) (chat.SessionID, error) {
+	o, err := schema.SessionByID(d.original.db, chat.SessionID(segs[0].Session))
 	if err != nil {
-		return err
+		return "", err
 	}
-	c.branch = branch
-	if err := c.settings(chat.SessionID(session.ID)); err != nil {
-		return err
+	root, err := sqlite.One[chat.StateID](d.original.db, "state", o.ID,
+		`SELECT id FROM states WHERE session_id = ? AND origin = ?`, o.ID, chat.StateRoot)
+	if err != nil {
+		return "", err
 	}
-	if len(c.from.turns) > 0 {
-		c.Now = c.from.turns[0].CreatedAt
-	}
-	if err := c.history(); err != nil {
-		return err
-	}
-	c.Now = schema.Latest(c.Now, now)
-	if err := c.ranges(); err != nil {
-		return err
-	}
-	return c.pinOrder()
-}
-
-// settings copies the session's own settings.
-func (c *copier) settings(id chat.SessionID) error {
-	o := c.from.session
-	if o.Model != "" {
-		if err := records.SetSession(c.Tx, id, ledger.EventSessionModel, ledger.TextChanged{Text: o.Model}); err != nil {
-			return err
-		}
-	}
-	if o.Folder != "" {
-		if err := records.SetSession(c.Tx, id, ledger.EventSessionFolder, ledger.TextChanged{Text: o.Folder}); err != nil {
-			return err
-		}
-	}
-	own := o.Session().Settings()
-	if own == (chat.SessionSettings{SystemPrompt: o.SystemPrompt}) {
-		return nil
-	}
-	return records.SetSettings(c.Tx, id, own)
-}
-
-// history writes the turns again, creates each state summary where it was created, at the earliest once its turns are
-// final, and pins after each turn what was pinned then. Nothing moves the time past the next turn, so that each turn has
-// the time of its original.
-func (c *copier) history() error {
-	states, pins := c.from.states, slices.SortedStableFunc(slices.Values(c.from.pins), func(a, b records.Pinned) int { return int(a.AfterTurnSeq - b.AfterTurnSeq) })
-	for i := 0; ; i++ {
-		last := i == len(c.from.turns) // the pins after a turn that is left out are still copied
-		var err error
-		for len(states) > 0 && (last || c.from.covers[states[0].ID] <= int64(i) && !states[0].CreatedAt.After(c.from.turns[i].CreatedAt)) && err == nil {
-			err = c.state(states[0])
-			states = states[1:]
-		}
-		for len(pins) > 0 && (last || pins[0].AfterTurnSeq <= int64(i)) && err == nil {
-			at := schema.ParseTime(pins[0].CreatedAt)
-			if !last && at.After(c.from.turns[i].CreatedAt) { // it was edited later
-				at = c.from.turns[i].CreatedAt
-			}
-			err = c.pin(pins[0], at)
-			pins = pins[1:]
-		}
-		if err != nil || last {
-			return err
-		}
-		if err := c.turn(c.from.turns[i]); err != nil {
-			return err
-		}
-	}
-}
-
-// setTime sets the transaction's time to a moment of the original.
-func (c *copier) setTime(moment time.Time) { c.Now = schema.Latest(moment, c.Now) }
-
-// state commits the final turns covered by the original state.
-func (c *copier) state(st chat.State) error {
-	n := 0
-	for n < len(c.seqs) && c.seqs[n] <= c.from.covers[st.ID] {
-		n++
-	}
-	if n == 0 && st.Origin != chat.StatePins {
-		st.Origin = chat.StatePins // covers only turns that are covered already
-	}
-	c.setTime(st.CreatedAt)
-	committed, err := records.Commit(c.Tx, chat.Commit{
-		BranchID: chat.BranchID(c.branch.ID), Epoch: c.branch.Epoch, Turns: c.pending[:n], Summary: st.Summary, PinnedFacts: st.PinnedFacts,
-		TokenCount: st.TokenCount, Origin: st.Origin, Model: st.Model, Validation: st.Validation,
+	d.original.session, d.head = o.ID, root
+	session, branch, err := records.CreateSession(d.tx, chat.NewSession{
+		Title: title, SystemPrompt: o.SystemPrompt, Source: chat.SourceDuplicate,
 	})
-	c.branch.Epoch++
-	c.branch.HeadState, c.branch.HeadSeq = committed.ID, committed.StateSeq
-	c.pending, c.seqs = c.pending[n:], c.seqs[n:]
-	return err
-}
-
-// pin pins a fact again, with its current text.
-func (c *copier) pin(p records.Pinned, at time.Time) error {
-	segs, err := core.Segments(c.DB, chat.BranchID(c.branch.ID))
 	if err != nil {
-		return err
+		return "", err
 	}
-	c.setTime(at)
-	row, err := records.InsertPin(c.Tx, segs, schema.PinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded)
-	c.pins[p.First] = row.ID
-	return err
-}
-
-// pinOrder reproduces the original order of the pins if it differs.
-func (c *copier) pinOrder() error {
-	if len(c.from.pins) < 2 {
-		return nil
-	}
-	segs, err := core.Segments(c.DB, chat.BranchID(c.branch.ID))
-	if err != nil {
-		return err
-	}
-	order := lists.Map(c.from.pins, func(p records.Pinned) records.Pinned {
-		return records.Pinned{PinRow: schema.PinRow{ID: c.pins[p.First]}, First: c.pins[p.First]}
-	})
-	current, err := records.PinsOn(c.DB, segs)
-	if err != nil || slices.EqualFunc(current, order, func(a, b records.Pinned) bool { return a.First == b.First }) {
-		return err
-	}
-	return records.InsertPinOrder(c.Tx, segs, order)
-}
-
-// ranges copies the range summaries, superseded ones first.
-func (c *copier) ranges() error {
-	ids := map[string]string{}
-	list := slices.SortedStableFunc(slices.Values(c.from.summaries), func(a, b chat.RangeSummary) int { return cmp.Compare(a.ID, b.ID) })
-	for _, r := range list {
-		n := chat.NewSummary{
-			BranchID: chat.BranchID(c.branch.ID), From: r.From, To: r.To, Content: r.Content, TokenCount: r.TokenCount,
-			OriginalTokens: r.OriginalTokens, GeneratedBy: r.GeneratedBy, Validation: r.Validation,
-		}
-		for _, old := range list {
-			if old.SupersededBy == r.ID && ids[old.ID] != "" {
-				n.Supersedes = append(n.Supersedes, ids[old.ID])
-			}
-		}
-		row, err := records.AddSummary(c.Tx, n)
-		if chat.CodeOf(err) == chat.CodeConflict { // several branches of the lineage may have had one
+	id := chat.SessionID(session.ID)
+	for _, c := range []struct {
+		kind ledger.Type
+		text string
+	}{{ledger.EventSessionModel, o.Model}, {ledger.EventSessionFolder, o.Folder}} {
+		if c.text == "" {
 			continue
 		}
+		if err := records.SetSession(d.tx, id, c.kind, ledger.TextChanged{Text: c.text}); err != nil {
+			return "", err
+		}
+	}
+	if own := o.Session().Settings(); own != (chat.SessionSettings{SystemPrompt: o.SystemPrompt}) {
+		if err := records.SetSettings(d.tx, id, own); err != nil {
+			return "", err
+		}
+	}
+	ids := map[string]string{string(root): branch.HeadState}
+	for _, g := range segs {
+		ids[g.Branch] = branch.ID
+	}
+	tail, err := d.tx.Tail(id)
+	d.copying = events.ContinueCopying(d.tx.Now, session.ID, ids, ledger.Tail{Seq: tail.EventSeq, Hash: tail.Hash}, d.edit)
+	d.apply = events.On(d.tx, id)
+	return id, err
+}
+
+func (d *duplication) copyEvent(e ledger.Event) error {
+	if !d.kept[e.Entity] {
+		return nil
+	}
+	var err error
+	switch e.Type {
+	case ledger.EventTurnIndexed, ledger.EventContentDeleted:
+		return nil // the payloads never held what was deleted
+	case ledger.EventTurnFinalized:
+		d.pending = append(d.pending, chat.TurnID(e.Entity))
+	case ledger.EventSummarySuperseded: // by what may extend beyond the lineage
+		visible, err := events.PayloadOf(e, func(_ ledger.Event, p ledger.SummarySuperseded) (bool, error) {
+			return d.kept[p.By], nil
+		})
+		if err != nil || !visible {
+			return err
+		}
+	}
+	if err = d.play(e, nil); err != nil || e.Type != ledger.EventTurnAccepted {
+		return err
+	}
+	return d.documents(e)
+}
+
+func (d *duplication) play(e ledger.Event, contents []bundle.Content) error {
+	copied, err := d.copying.Event(e, contents)
+	if err != nil {
+		return sqlite.CorruptRecord("events", e.SessionID+"/"+sqlite.Itoa(e.Seq), err).
+			WithHint("nothing was copied; run verify to see what is damaged")
+	}
+	return d.apply.Play(*copied, contents)
+}
+
+// edit changes what an event says about records that are not copied.
+func (d *duplication) edit(e ledger.Event, data any) {
+	switch p := data.(type) {
+	case *ledger.TurnAccepted:
+		if !d.kept[string(p.RetryOf)] {
+			p.RetryOf = ""
+		}
+		p.StateBefore = d.head
+	case *ledger.TurnPrepared:
+		p.ManifestSHA256, p.RetrievedSHA256 = schema.HexHash(nil), ""
+	case *ledger.StepStarted:
+		p.StreamPath, p.RequestSHA256, p.RequestBytes = "", schema.HexHash(nil), 0
+	case *ledger.StepEnded:
+		p.ResponseSHA256, p.EventsSHA256 = "", ""
+	case *ledger.StateCommitted:
+		n := 0
+		for n < len(d.pending) && d.turns[d.pending[n]] <= p.CoversSeq {
+			n++
+		}
+		p.Turns, d.pending = append([]chat.TurnID{}, d.pending[:n]...), d.pending[n:]
+		d.epoch++
+		p.Epoch, d.head = d.epoch, chat.StateID(e.Entity)
+	case *ledger.PinChanged:
+		if !d.kept[string(p.Replaces)] {
+			p.Replaces = ""
+		}
+		p.AfterTurn = min(p.AfterTurn, d.last)
+	case *ledger.PinsMoved:
+		p.Pins = slices.DeleteFunc(p.Pins, func(id chat.PinID) bool { return !d.kept[string(id)] })
+		p.AfterTurn = min(p.AfterTurn, d.last)
+	}
+}
+
+// documents copies the documents of a turn's message, unless an earlier turn had them: the original may have them from
+// a turn of another branch.
+func (d *duplication) documents(accepted ledger.Event) error {
+	named := map[chat.FileID]int64{}
+	if err := documentsIn(accepted, named); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(named)) {
+		if d.files[id] {
+			continue
+		}
+		d.files[id] = true
+		f, err := schema.FileByID(d.original.db, id)
 		if err != nil {
 			return err
 		}
-		ids[r.ID] = row.ID
+		contents, err := d.original.fileContents(string(id))
+		if err != nil {
+			return err
+		}
+		e := accepted
+		e.Type, e.Entity = ledger.EventFileAdded, string(id)
+		if e.Payload, err = ledger.Payload(ledger.FileAdded{
+			TurnID: chat.TurnID(accepted.Entity), Name: f.Name, MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens,
+			SHA256: schema.HexHash(contents[0].Bytes), TextSHA256: schema.HexHash(contents[len(contents)-1].Bytes),
+		}); err != nil {
+			return err
+		}
+		if err := d.play(e, contents); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -217,17 +217,26 @@ func (x *exporter) document(e ledger.Event, p ledger.FileAdded) ([]bundle.Conten
 	if x.state.Files[e.Entity] == nil {
 		return nil, nil
 	}
-	row, err := sqlite.One[struct {
-		Content []byte
-		Text    *string
-	}](x.db, "document", e.Entity, `SELECT content, text FROM files WHERE id = ?`, e.Entity)
+	contents, err := x.fileContents(e.Entity)
 	if err != nil {
 		return nil, err
 	}
 	var t collector
-	t.add(bundle.Document, p.SHA256, row.Content, nil)
-	if row.Text != nil {
-		t.add(bundle.Words, p.TextSHA256, []byte(*row.Text), nil)
+	for _, c := range contents {
+		t.add(c.Kind, map[bundle.Kind]string{bundle.Document: p.SHA256, bundle.Words: p.TextSHA256}[c.Kind], c.Bytes, nil)
 	}
 	return t.result("files", e.Entity)
+}
+
+// fileContents returns the bytes of a document, and its text unless the bytes are the text.
+func (x *exporter) fileContents(id string) ([]bundle.Content, error) {
+	row, err := sqlite.One[struct {
+		Content []byte
+		Text    *string
+	}](x.db, "document", id, `SELECT content, text FROM files WHERE id = ?`, id)
+	contents := []bundle.Content{{Kind: bundle.Document, Bytes: row.Content}}
+	if row.Text != nil {
+		contents = append(contents, bundle.Content{Kind: bundle.Words, Bytes: []byte(*row.Text)})
+	}
+	return contents, err
 }

@@ -1,11 +1,8 @@
 package core
 
 import (
-	"fmt"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
-	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -16,30 +13,12 @@ type LedgerTail struct {
 	Hash     []byte
 }
 
-// Event appends to the session's ledger, in the transaction of the change.
-func (t *Tx) Event(session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	return t.EventOn(codec.Base{}, session, kind, entity, data)
-}
-
-// EventOn is Event for a payload that repeats much of an earlier one.
-func (t *Tx) EventOn(base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	encoded, err := ledger.Payload(data)
-	if err != nil {
-		return fmt.Errorf("encoding %s event: %w", kind, err)
-	}
-	p := Payload{Packed: base.PackOn(encoded), Hash: codec.Hash(encoded)}
-	if p.Packed == nil {
-		p.Packed = codec.Pack(encoded)
-	}
-	return t.Append(session, kind, entity, p)
-}
-
 // Payload is an event's payload as stored, and the hash of its content.
 type Payload struct{ Packed, Hash []byte }
 
 // Append adds an event to the session's ledger.
 func (t *Tx) Append(session chat.SessionID, kind ledger.Type, entity string, p Payload) error {
-	tail, err := t.tail(session)
+	tail, err := t.Tail(session)
 	if err != nil {
 		return err
 	}
@@ -55,7 +34,8 @@ func (t *Tx) Append(session chat.SessionID, kind ledger.Type, entity string, p P
 	return nil
 }
 
-func (t *Tx) tail(session chat.SessionID) (LedgerTail, error) {
+// Tail returns the end of a session's ledger.
+func (t *Tx) Tail(session chat.SessionID) (LedgerTail, error) {
 	if tail, ok := t.tails[session]; ok {
 		return tail, nil
 	}

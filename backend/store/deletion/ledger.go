@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -97,7 +98,7 @@ func (e *Operation) certifyPayloadsOf(session chat.SessionID, payloads map[int64
 	if err := e.remove("snapshots", `DELETE FROM snapshots WHERE session_id = ?`, session); err != nil {
 		return err
 	}
-	return e.Event(session, ledger.EventContentDeleted, e.subject.Subject, record)
+	return events.Record(e.Tx, session, ledger.EventContentDeleted, e.subject.Subject, record)
 }
 
 // rebase repacks what is packed against a payload that is about to change, without a base.

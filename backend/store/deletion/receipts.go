@@ -30,7 +30,7 @@ func (e *Operation) PutReceipt(backups []string) (chat.Receipt, error) {
 		ID: e.receipt, Subject: e.subject.Kind + " " + e.subject.Subject, CreatedAt: e.Stamp(),
 		CountsJSON: string(counts), BackupsJSON: string(encoded),
 	}
-	if err := e.DB.Create(&row).Error; err != nil {
+	if err := e.DB.Save(&row).Error; err != nil {
 		return chat.Receipt{}, err
 	}
 	receipt, err := row.Receipt()

@@ -12,7 +12,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/delta"
-	"contextinfinity/backend/store/records"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -98,7 +98,7 @@ func (e *Operation) dropMemory(t quotingTurn, affected affectedContexts, manifes
 			p.ManifestSHA256 = schema.HexHash(manifest)
 		}
 		if p.RetrievedSHA256 = ""; len(remaining) > 0 {
-			p.RetrievedSHA256 = records.HashRetrieved(remaining)
+			p.RetrievedSHA256 = schema.HexHash(events.RetrievedText(remaining))
 		}
 	})
 }

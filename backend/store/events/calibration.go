@@ -5,6 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -27,6 +28,14 @@ func CalibrationOf(db *gorm.DB, provider, modelID string) (schema.CalibrationRow
 		return schema.CalibrationRow{Provider: schema.Clean(provider), ModelID: schema.Clean(modelID), Factor: 1, Mean: 1}, err
 	}
 	return rows[0], nil
+}
+
+// PutCalibration stores a calibration.
+func PutCalibration(t *core.Tx, r schema.CalibrationRow) error {
+	return t.Run(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
+		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
+		samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
+		r.Provider, r.ModelID, r.Factor, r.Samples, t.Stamp(), r.Mean, r.Revision)
 }
 
 // CalibrationFactor rounds a mean to a step within bounds.

@@ -23,6 +23,7 @@ type Copying struct {
 	Session string
 	ids     map[string]string
 	tail    ledger.Tail
+	edit    func(e ledger.Event, data any) // changes a payload before it gets new ids; nil: it stays
 	// Of the event that is copied: its entity, its contents, and why it cannot be copied.
 	entity   string
 	contents []bundle.Content
@@ -33,6 +34,14 @@ func NewCopying(now time.Time, session string) *Copying {
 	c := &Copying{now: now, ids: map[string]string{}, tail: ledger.Genesis()}
 	c.Session = c.id(session)
 	return c
+}
+
+// ContinueCopying copies to a session that exists, after the given end of its ledger. ids are the copy's ids of records
+// that exist in it. edit changes payloads, given as pointers, before they get new ids.
+func ContinueCopying(
+	now time.Time, session string, ids map[string]string, tail ledger.Tail, edit func(ledger.Event, any),
+) *Copying {
+	return &Copying{now: now, Session: session, ids: ids, tail: tail, edit: edit}
 }
 
 // id returns the copy's id for one of the original's. Ids are assigned in the order in which they occur, because some

@@ -39,8 +39,7 @@ func (a *Applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) 
 	return a.set(`UPDATE summaries SET superseded_by = ? WHERE id = ? AND session_id = ?`, d.By, e.Entity, a.Session)
 }
 
-// calibrationSet applies a calibration learned in another data directory: the newest revision in any ledger is in
-// force.
+// calibrationSet applies a calibration: the newest revision in any ledger is in force, also of another data directory.
 func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error {
 	if d.Samples < 1 || d.Samples > CalibrationSamples || d.Factor != CalibrationFactor(d.Factor) || d.Revision < 1 || d.Revision > maxRevision {
 		return sqlite.Invalid("It sets an impossible factor.")
@@ -49,17 +48,17 @@ func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error 
 	if err != nil || row.Revision >= d.Revision {
 		return err
 	}
-	return a.Run(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
-		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
-		samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
-		d.Provider, d.ModelID, d.Factor, d.Samples, e.CreatedAt, d.Factor, d.Revision)
+	return PutCalibration(a.Tx, schema.CalibrationRow{
+		Provider: d.Provider, ModelID: d.ModelID, Factor: d.Factor, Samples: d.Samples, Mean: d.Factor, Revision: d.Revision,
+	})
 }
 
 // maxRevision is far more than a factor that changes in steps ever reaches.
 const maxRevision = 1 << 40
 
-// contentDeleted keeps the receipt of a permanent deletion in another data directory, as far as it is known: no
-// earlier event and no backup here contains what was deleted.
+// contentDeleted keeps the receipt of a permanent deletion, as far as the event describes it. The rest is known only to
+// the deletion itself, which completes the receipt; after a deletion in another data directory, no earlier event and no
+// backup here contains what was deleted.
 func (a *Applier) contentDeleted(e ledger.Event, d ledger.ContentDeleted) error {
 	if d.Receipt == "" || len(d.Events) == 0 {
 		return nil

@@ -40,7 +40,7 @@ func RetrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
 
 // retrieved records what memory a turn's context contained, and returns the chunks by rank.
 func (a *Applier) retrieved(turn schema.TurnRow) ([]int64, error) {
-	if err := RetireRetrievals(a.Tx, turn); err != nil {
+	if err := retireRetrievals(a.Tx, turn); err != nil {
 		return nil, err
 	}
 	record := a.content(bundle.Retrieved)
@@ -55,7 +55,7 @@ func (a *Applier) retrieved(turn schema.TurnRow) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, chunks := make([]schema.RetrievedRow, 0, len(list)), make([]int64, 0, len(list))
+	rows, chunks := make([]schema.RetrievedRow, 0, len(list)), make([]int64, 0, len(list)) // by rank
 	for _, r := range list {
 		row, err := RetrievedOf(turn, r, known)
 		if chat.CodeOf(err) == chat.CodeInvalid && known[r.Chunk] == 0 {
@@ -66,7 +66,7 @@ func (a *Applier) retrieved(turn schema.TurnRow) ([]int64, error) {
 		}
 		rows, chunks = append(rows, row), append(chunks, row.ChunkN)
 	}
-	return chunks, a.DB.CreateInBatches(&rows, RetrievedBatch).Error
+	return chunks, a.DB.CreateInBatches(&rows, retrievedBatch).Error
 }
 
 func (a *Applier) keepRecord(record []byte) error {
@@ -159,19 +159,15 @@ func parseRetrieved(record []byte) ([]schema.NamedRetrieval, error) {
 	return rows, nil
 }
 
-// turnIndexed stores chunks and units that were cut where the bundle was exported. They are found by words at once, and
-// by similarity once they have vectors.
+// turnIndexed stores chunks and units; triggers add these to the text index. They are found by words at once, and by
+// similarity once they have vectors.
 func (a *Applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 	turn, err := a.turn(e.Entity)
 	if err != nil {
 		return err
 	}
 	if d.Dropped {
-		indexing := chat.Indexing{Status: chat.IndexOK}
-		for _, c := range d.Chunks {
-			indexing.Chunks = append(indexing.Chunks, chat.Chunk{Version: c.Version})
-		}
-		if _, err := DeleteSuperseded(a.Tx, turn, indexing); err != nil {
+		if err := a.dropSuperseded(turn.ID, d.Chunks); err != nil {
 			return err
 		}
 	}
@@ -180,6 +176,7 @@ func (a *Applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 			return err
 		}
 	}
+	a.cached, a.sources = "", nil // long texts
 	if d.Status == chat.IndexNone {
 		return nil
 	}
@@ -205,7 +202,7 @@ func (a *Applier) chunk(turn schema.TurnRow, c ledger.IndexedChunk) error {
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens, ChunkerVersion: c.Version,
 		CreatedAt: a.Stamp(), ContentHash: hash, Summary: c.Summary,
 	}
-	from, err := a.source(turn, SourceOf{c.Role, c.File})
+	from, err := a.source(turn.ID, sourceOf{c.Role, c.File})
 	if err != nil {
 		return err
 	}
@@ -220,10 +217,14 @@ func (a *Applier) chunk(turn schema.TurnRow, c ledger.IndexedChunk) error {
 	return nil
 }
 
-func (a *Applier) unit(turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, u ledger.IndexedUnit, from ChunkSource) error {
+// unit stores a unit. Those of a document are stored with their text, because SQL would read the whole document for
+// each; the event has only the hash and the text before the words, which are in the document.
+func (a *Applier) unit(
+	turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, u ledger.IndexedUnit, from chunkSource,
+) error {
 	inside := u.Start >= 0 && u.Start < u.End && u.End <= len(from.Text)
 	body := u.Text
-	if u.SHA256 != "" && inside { // the event has only the text before that of the source
+	if u.SHA256 != "" && inside {
 		body += from.Text[u.Start:u.End]
 	}
 	row := schema.UnitRow{
@@ -234,25 +235,4 @@ func (a *Applier) unit(turn schema.TurnRow, chunk schema.ChunkRow, ordinal int, 
 		row.Text, row.Said = strings.TrimSuffix(body, from.Text[u.Start:u.End]), true
 	}
 	return a.DB.Create(&row).Error
-}
-
-// source returns the text that a chunk of a turn is cut from; the texts of the last turn are cached.
-func (a *Applier) source(turn schema.TurnRow, key SourceOf) (ChunkSource, error) {
-	if a.sourceOf != turn.ID {
-		row, err := schema.TurnByID(a.DB, chat.TurnID(turn.ID))
-		if err != nil {
-			return ChunkSource{}, err
-		}
-		t := row.Turn()
-		a.sourceOf, a.sources = turn.ID, map[SourceOf]ChunkSource{{Role: chat.RoleUser}: {t.User.RenderedText(), OnlyBlock(t.User)}}
-		if t.Assistant != nil {
-			a.sources[SourceOf{Role: chat.RoleAssistant}] = ChunkSource{t.Assistant.IndexedText(), OnlyBlock(*t.Assistant)}
-		}
-	}
-	if from, ok := a.sources[key]; ok || key.File == "" {
-		return from, nil
-	}
-	from, err := DocumentSource(a.Tx, chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.Session)}, key.File)
-	a.sources[key] = from
-	return from, err
 }

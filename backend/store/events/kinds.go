@@ -1,5 +1,5 @@
 // Package events defines each type of event: the rows that it creates or changes, and the ids in its payload. Live
-// writes, the replay of a bundle and copies with new ids all use it.
+// writes, the replay of a bundle and copies with new ids all use it; nothing else writes events.
 package events
 
 import (
@@ -44,6 +44,9 @@ func kindOf[P any](apply func(*Applier, ledger.Event, P) error, ids func(*Copyin
 	if ids != nil {
 		k.copied = func(c *Copying, e ledger.Event) ([]byte, error) {
 			return PayloadOf(e, func(_ ledger.Event, d P) ([]byte, error) {
+				if c.edit != nil {
+					c.edit(e, &d)
+				}
 				if ids(c, &d); c.err != nil {
 					return nil, c.err
 				}
@@ -66,26 +69,52 @@ var EventKinds = func() map[ledger.Type]eventKind {
 // Applier applies the events of a session to its rows.
 type Applier struct {
 	*core.Tx
-	Session string
-	// The rest is for replays.
+	Session  string
 	contents []bundle.Content // of the current event
-	ended    *lastStep        // the step that ended last, until it is known what followed
-	sources  map[SourceOf]ChunkSource
-	sourceOf string // the turn whose sources are cached
+	ended    *EndedStep       // of a replay: the step that ended last, until it is known what followed
+	sources  map[sourceOf]chunkSource
+	cached   string // the turn whose sources are cached
 }
 
-// Record writes an event and applies it.
-func Record(t *core.Tx, session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	return RecordOn(t, codec.Base{}, session, kind, entity, data)
+// On returns the applier of a session's events.
+func On(t *core.Tx, session chat.SessionID) *Applier {
+	return &Applier{Tx: t, Session: string(session)}
 }
 
-// RecordOn is Record for a payload that repeats much of an earlier one.
-func RecordOn(t *core.Tx, base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.Stamp()}
-	if err := EventKinds[kind].Apply(&Applier{Tx: t, Session: string(session)}, e, data); err != nil {
+// Record applies an event and writes it. Contents are those that the payload names by hash.
+func Record(
+	t *core.Tx, session chat.SessionID, kind ledger.Type, entity string, data any, contents ...bundle.Content,
+) error {
+	return On(t, session).Record(kind, entity, data, nil, contents...)
+}
+
+// Record is like the function of this name. packed is the payload if it was packed before, because it is long;
+// otherwise it is nil.
+func (a *Applier) Record(
+	kind ledger.Type, entity string, data any, packed *core.Payload, contents ...bundle.Content,
+) error {
+	e := ledger.Event{SessionID: a.Session, Type: kind, Entity: entity, CreatedAt: a.Stamp()}
+	a.contents = contents
+	if err := EventKinds[kind].Apply(a, e, data); err != nil {
 		return err
 	}
-	return t.EventOn(base, session, kind, entity, data)
+	return a.write(e, data, packed)
+}
+
+// write appends an event to the ledger.
+func (a *Applier) write(e ledger.Event, data any, packed *core.Payload) error {
+	if packed == nil {
+		var err error
+		if e.Payload, err = ledger.Payload(data); err != nil {
+			return fmt.Errorf("encoding %s event: %w", e.Type, err)
+		}
+		p := core.Payload{Hash: codec.Hash(e.Payload)}
+		if p.Packed, err = a.pack(e); err != nil {
+			return err
+		}
+		packed = &p
+	}
+	return a.Append(chat.SessionID(a.Session), e.Type, e.Entity, *packed)
 }
 
 // set changes rows; changing none is an error.

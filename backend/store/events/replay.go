@@ -30,20 +30,28 @@ func (a *Applier) Play(e ledger.Event, contents []bundle.Content) error {
 	return a.Keep(e)
 }
 
-// Keep stores an event unchanged, with its payload packed as EventOn does.
+// Keep stores an event unchanged.
 func (a *Applier) Keep(e ledger.Event) error {
-	base, err := a.baseOf(e)
+	packed, err := a.pack(e)
 	if err != nil {
 		return err
-	}
-	packed := base.PackOn(e.Payload)
-	if packed == nil {
-		packed = codec.Pack(e.Payload)
 	}
 	return a.DB.Create(&schema.EventRow{
 		SessionID: e.SessionID, EventSeq: e.Seq, Type: string(e.Type), EntityID: e.Entity, CreatedAt: e.CreatedAt,
 		PayloadHash: e.PayloadHash, PrevHash: e.PrevHash, Hash: e.Hash, Payload: packed,
 	}).Error
+}
+
+// pack packs the payload of an event, against an earlier one if it repeats much of that.
+func (a *Applier) pack(e ledger.Event) ([]byte, error) {
+	base, err := a.baseOf(e)
+	if err != nil {
+		return nil, err
+	}
+	if packed := base.PackOn(e.Payload); packed != nil {
+		return packed, nil
+	}
+	return codec.Pack(e.Payload), nil
 }
 
 // baseOf returns the earlier event whose payload this one repeats.

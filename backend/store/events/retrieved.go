@@ -12,11 +12,11 @@ import (
 	"contextinfinity/backend/store/sqlite"
 )
 
-// RetrievedBatch limits the parameters of one statement.
-const RetrievedBatch = 100
+// retrievedBatch limits the parameters of one statement.
+const retrievedBatch = 100
 
-// RetireRetrievals sets the retrievals of a turn's earlier context to rank 0.
-func RetireRetrievals(t *core.Tx, turn schema.TurnRow) error {
+// retireRetrievals sets the retrievals of a turn's earlier context to rank 0.
+func retireRetrievals(t *core.Tx, turn schema.TurnRow) error {
 	if err := t.Run(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
 		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
 		return err

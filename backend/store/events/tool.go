@@ -24,9 +24,11 @@ var toolEvents = map[ledger.Type]eventKind{
 	ledger.EventToolCallStarted: kindOf((*Applier).toolStarted, nil),
 	ledger.EventToolCallEnded: kindOf((*Applier).toolEnded, func(c *Copying, d *ledger.ToolCallEnded) {
 		for i := range d.Recalled { // turns of other sessions keep their ids
-			if r := &d.Recalled[i]; c.ids[string(r.Session)] == c.Session {
+			r := &d.Recalled[i]
+			if turn, copied := c.ids[string(r.Turn)]; copied {
+				r.Session, r.Turn = chat.SessionID(c.Session), chat.TurnID(turn)
+			} else if c.ids[string(r.Session)] == c.Session {
 				remapID(c, &r.Session)
-				remapID(c, &r.Turn)
 			}
 		}
 	}),

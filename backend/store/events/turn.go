@@ -2,6 +2,7 @@ package events
 
 import (
 	"encoding/json"
+	"io"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
@@ -79,27 +80,34 @@ func (a *Applier) turnPrepared(e ledger.Event, d ledger.TurnPrepared) error {
 	if err != nil {
 		return err
 	}
-	if err := PutManifest(a.Tx, turn, a.content(bundle.Manifest), chunks); err != nil {
+	packed, link, err := delta.PackManifest(a.Tx, turn, a.content(bundle.Manifest), chunks)
+	if err != nil {
 		return err
 	}
-	return a.set(`UPDATE turns SET phase = CASE phase WHEN 'Accepted' THEN 'ContextPrepared' ELSE phase END WHERE id = ?`, turn.ID)
+	if err := a.set(`UPDATE turns SET phase = iif(phase = 'Accepted', 'ContextPrepared', phase), manifest = ?,
+		updated_at = ? WHERE id = ?`, packed, e.CreatedAt, turn.ID); err != nil {
+		return err
+	}
+	return delta.ManifestChain.Link(a.Tx, turn.ID, link)
 }
 
 func (a *Applier) turnResumed(e ledger.Event, _ struct{}) error {
 	return a.set(`UPDATE turns SET outcome = '', error_json = NULL, updated_at = ? WHERE id = ? AND session_id = ?`, e.CreatedAt, e.Entity, a.Session)
 }
 
+// turnEnded records how a turn without a final answer ended. An interrupted one keeps its phase.
 func (a *Applier) turnEnded(e ledger.Event, d ledger.TurnEnded) error {
-	turn, err := a.turn(e.Entity)
+	failure, err := schema.EncodeOptional(d.Failure)
 	if err != nil {
 		return err
 	}
-	if e.Type == ledger.EventTurnFailed {
-		if err := a.set(`UPDATE turns SET phase = 'Failed' WHERE id = ?`, turn.ID); err != nil {
-			return err
-		}
+	usage, err := schema.EncodeOptional(d.Usage)
+	if err != nil {
+		return err
 	}
-	return SetEnd(a.Tx, &turn, d.Outcome, d.Failure, d.Usage)
+	return a.set(`UPDATE turns SET phase = iif(?, 'Failed', phase), outcome = ?, error_json = coalesce(?, error_json),
+		usage_json = coalesce(?, usage_json), updated_at = ? WHERE id = ? AND session_id = ?`,
+		e.Type == ledger.EventTurnFailed, d.Outcome, failure, usage, e.CreatedAt, e.Entity, a.Session)
 }
 
 func (a *Applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
@@ -116,27 +124,8 @@ func (a *Applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 	return a.Touch(a.Session)
 }
 
-func PutManifest(t *core.Tx, turn schema.TurnRow, manifest json.RawMessage, quoted []int64) error {
-	packed, link, err := delta.PackManifest(t, turn, manifest, quoted)
-	if err != nil {
-		return err
-	}
-	if err := t.Run(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`, packed, t.Stamp(), turn.ID); err != nil {
-		return err
-	}
-	return delta.ManifestChain.Link(t, turn.ID, link)
-}
-
-// SetEnd records how a turn without a final answer ended.
-func SetEnd(t *core.Tx, turn *schema.TurnRow, o chat.Outcome, f *chat.Failure, u *chat.Usage) error {
-	failure, err := schema.EncodeOptional(f)
-	if err != nil {
-		return err
-	}
-	usage, err := schema.EncodeOptional(u)
-	if err != nil {
-		return err
-	}
-	return t.Run(`UPDATE turns SET outcome = ?, error_json = coalesce(?, error_json), usage_json = coalesce(?, usage_json),
-		updated_at = ? WHERE id = ?`, o, failure, usage, t.Stamp(), turn.ID)
+// LongAnswer packs the payload of a final answer that is too long to be held several times.
+func LongAnswer(d ledger.TurnFinalized, write func(io.Writer) error) (*core.Payload, error) {
+	d.Assistant = json.RawMessage(longMark)
+	return longPayload(d, longMark, write)
 }

@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
@@ -73,9 +74,6 @@ func (w *importTx) withInstructions(t *transfer.Turn) (*transfer.Turn, error) {
 
 // answer finalizes a turn. An answer that its source marks as cut short counts as a partial answer that was kept.
 func (w *importTx) answer(row *schema.TurnRow, t *transfer.Turn) error {
-	if err := w.respond(row); err != nil {
-		return err
-	}
 	message, files, err := w.message(*t.Assistant)
 	if err != nil {
 		return err
@@ -87,15 +85,9 @@ func (w *importTx) answer(row *schema.TurnRow, t *transfer.Turn) error {
 	if t.Incomplete {
 		outcome = chat.OutcomeKept
 	}
-	return records.Finalize(w.Tx, row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: message, Outcome: outcome, Usage: t.Usage})
-}
-
-// respond goes through the phases of context assembly and sending, without a context.
-func (w *importTx) respond(row *schema.TurnRow) error {
-	if err := records.EnterPhase(w.Tx, row, chat.PhaseContextPrepared); err != nil {
-		return err
-	}
-	return records.EnterPhase(w.Tx, row, chat.PhaseResponding)
+	return records.FinalizeUnsent(w.Tx, *row, chat.Finalization{
+		TurnID: chat.TurnID(row.ID), Message: message, Outcome: outcome, Usage: t.Usage,
+	})
 }
 
 // fail ends a turn without a final answer. A partial answer stays with its call, as in a turn that failed here.
@@ -128,10 +120,8 @@ func (w *importTx) failedStep(row *schema.TurnRow, t *transfer.Turn, failure cha
 	if err := records.BindFiles(w.Tx, *row, files); err != nil {
 		return chat.StepEnd{}, err
 	}
-	if err := w.respond(row); err != nil {
-		return chat.StepEnd{}, err
-	}
-	step, err := records.BeginStep(w.Tx, chat.StepStart{TurnID: id, Provider: t.Provider, ModelID: t.Model})
+	row.Phase = string(chat.PhaseResponding) // no context is assembled
+	step, err := records.BeginStep(w.Tx, *row, chat.StepStart{TurnID: id, Provider: t.Provider, ModelID: t.Model})
 	return chat.StepEnd{
 		StepID: chat.StepID(step.ID), Outcome: chat.StepOutcome{Status: chat.StepFailed, Code: failure.Code, Message: failure.Message},
 		Items: chat.Items{chat.AssistantMessage{Blocks: message.Blocks}}, Usage: t.Usage,
@@ -185,7 +175,8 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 		return d, nil
 	}
 	d.File = chat.FileID(w.NewID())
-	err = w.Run(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.Session, d.Name, schema.Clean(d.MediaType), len(text), w.Stamp(), sum, tokens, []byte(text))
-	return d, err
+	return d, events.InsertFile(w.Tx, schema.FileRow{
+		ID: string(d.File), SessionID: string(w.m.Session), Name: d.Name, MediaType: schema.Clean(d.MediaType),
+		Size: int64(len(text)), CreatedAt: w.Stamp(), ContentHash: sum, Tokens: tokens,
+	}, []byte(text), "")
 }

@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/queue"
 	"contextinfinity/backend/store/records"
 	"contextinfinity/backend/store/schema"
@@ -235,13 +236,10 @@ func (w *importTx) activateCurrent() (chat.BranchID, error) {
 // by time. It also records the import in the ledger.
 func (w *importTx) recordImport() error {
 	w.Now = w.m.Now
-	at := chat.FormatTime(w.m.latest)
-	if err := w.Run(`UPDATE sessions SET updated_at = ? WHERE id = ?`, at, w.m.Session); err != nil {
-		return err
-	}
 	c := w.m.Conversation
-	return w.Event(w.m.Session, ledger.EventSessionImported, string(w.m.Session), ledger.SessionImported{
-		Source: string(c.Source), ID: schema.Clean(c.ID), Parent: schema.Clean(c.Parent), Key: c.Key, UpdatedAt: at,
+	return events.Record(w.Tx, w.m.Session, ledger.EventSessionImported, string(w.m.Session), ledger.SessionImported{
+		Source: string(c.Source), ID: schema.Clean(c.ID), Parent: schema.Clean(c.Parent), Key: c.Key,
+		UpdatedAt: chat.FormatTime(w.m.latest),
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/transfer/bundle"
 )
 
 // Accept is TX-0: it makes the user's message durable and advances turn_seq (SPEC 4).
@@ -42,32 +43,17 @@ func Accept(s *core.Core, t *core.Tx, a chat.Acceptance) (schema.TurnRow, error)
 	if err := checkRetryOf(t, a.RetryOf, branch.SessionID); err != nil {
 		return schema.TurnRow{}, err
 	}
-	row, err := newTurn(t, branch, a)
-	if err != nil {
-		return row, err
-	}
 	if a.ClearDraft {
 		if err := t.Run(`DELETE FROM drafts WHERE branch_id = ?`, a.BranchID); err != nil {
-			return row, err
+			return schema.TurnRow{}, err
 		}
 	}
 	if a.Queued != "" {
 		if err := dropQueued(t, a.Queued); err != nil {
-			return row, err
+			return schema.TurnRow{}, err
 		}
 	}
-	if err := events.Record(t, chat.SessionID(row.SessionID), ledger.EventTurnAccepted, row.ID, ledger.TurnAccepted{
-		BranchID: a.BranchID, Seq: row.TurnSeq, StateBefore: chat.StateID(row.StateBefore),
-		User: json.RawMessage(row.UserMessageJSON), Provider: row.PrimaryProvider, Model: row.PrimaryModel,
-		RetryOf: a.RetryOf,
-	}); err != nil {
-		return row, err
-	}
-	return row, BindFiles(t, row, a.User)
-}
-
-func newTurn(t *core.Tx, branch schema.BranchRow, a chat.Acceptance) (schema.TurnRow, error) {
-	message, hash, err := schema.EncodeMessage(a.User)
+	message, _, err := schema.EncodeMessage(a.User)
 	if err != nil {
 		return schema.TurnRow{}, err
 	}
@@ -76,13 +62,18 @@ func newTurn(t *core.Tx, branch schema.BranchRow, a chat.Acceptance) (schema.Tur
 	if err != nil {
 		return schema.TurnRow{}, err
 	}
-	n, err := sqlite.One[int64](t.DB, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
-	return schema.TurnRow{
-		ID: t.NewID(), N: n, SessionID: branch.SessionID, BranchID: branch.ID, TurnSeq: seq, StateBefore: branch.HeadState,
-		Phase: string(chat.PhaseAccepted), PrimaryProvider: schema.Clean(a.Provider), PrimaryModel: schema.Clean(a.Model),
-		RetryOf: schema.OrNull(a.RetryOf), CreatedAt: t.Stamp(), UpdatedAt: t.Stamp(),
-		UserMessageJSON: message, UserHash: hash,
-	}, err
+	id := chat.TurnID(t.NewID())
+	if err := events.Record(t, chat.SessionID(branch.SessionID), ledger.EventTurnAccepted, string(id), ledger.TurnAccepted{
+		BranchID: a.BranchID, Seq: seq, StateBefore: chat.StateID(branch.HeadState), User: json.RawMessage(message),
+		Provider: schema.Clean(a.Provider), Model: schema.Clean(a.Model), RetryOf: a.RetryOf,
+	}); err != nil {
+		return schema.TurnRow{}, err
+	}
+	row, err := schema.TurnByID(t.DB, id)
+	if err != nil {
+		return row, err
+	}
+	return row, BindFiles(t, row, a.User)
 }
 
 // refuseBlocked returns CodeBusy while a turn of this branch runs here, and CodeIncomplete while one needs the user's
@@ -120,19 +111,12 @@ func checkRetryOf(t *core.Tx, id chat.TurnID, session string) error {
 	return nil
 }
 
-// EnterPhase moves a turn to another phase, if the transition is allowed.
-func EnterPhase(t *core.Tx, r *schema.TurnRow, to chat.Phase) error {
-	if !chat.CanMove(chat.Phase(r.Phase), to) {
-		return sqlite.Conflict("Turn %d is %s and cannot become %s.", r.TurnSeq, r.Phase, to)
+// checkMove refuses an event that moves a turn to a phase in which it cannot be next.
+func checkMove(turn schema.TurnRow, to chat.Phase) error {
+	if !chat.CanMove(chat.Phase(turn.Phase), to) {
+		return sqlite.Conflict("Turn %d is %s and cannot become %s.", turn.TurnSeq, turn.Phase, to)
 	}
-	n, err := t.Exec(`UPDATE turns SET phase = ?, updated_at = ? WHERE id = ? AND phase = ?`, to, t.Stamp(), r.ID, r.Phase)
-	if err == nil && n != 1 {
-		err = sqlite.Conflict("Turn %d has changed in the meantime.", r.TurnSeq)
-	}
-	if err == nil {
-		r.Phase = string(to)
-	}
-	return err
+	return nil
 }
 
 // Prepare records the assembled context, after which the turn may become Responding. A turn whose context is assembled
@@ -150,37 +134,34 @@ func Prepare(t *core.Tx, p chat.Preparation) error {
 	if err != nil {
 		return err
 	}
-	if err := movePrepared(t, &turn); err != nil {
-		return err
-	}
-	if p.Manifest != nil && !json.Valid(p.Manifest) {
-		return sqlite.Invalid("The manifest is not JSON.")
-	}
-	memory, err := putRetrievals(t, turn, p.Retrieved)
-	if err != nil {
-		return err
-	}
-	if err := events.PutManifest(t, turn, p.Manifest, memory.chunks); err != nil {
-		return err
-	}
-	if err := mergePrepared(t, p); err != nil {
-		return err
-	}
-	return t.Event(chat.SessionID(turn.SessionID), ledger.EventTurnPrepared, turn.ID,
-		ledger.TurnPrepared{ManifestSHA256: schema.HexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
-}
-
-func movePrepared(t *core.Tx, turn *schema.TurnRow) error {
 	switch chat.Phase(turn.Phase) {
 	case chat.PhaseContextPrepared:
-		return nil
 	case chat.PhaseResponding:
 		if turn.Outcome != "" {
 			return sqlite.Conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
 		}
-		return nil
+	default:
+		if err := checkMove(turn, chat.PhaseContextPrepared); err != nil {
+			return err
+		}
 	}
-	return EnterPhase(t, turn, chat.PhaseContextPrepared)
+	if p.Manifest != nil && !json.Valid(p.Manifest) {
+		return sqlite.Invalid("The manifest is not JSON.")
+	}
+	retrieved, err := retrievedRecord(t, turn, p.Retrieved)
+	if err != nil {
+		return err
+	}
+	record := ledger.TurnPrepared{ManifestSHA256: schema.HexHash(p.Manifest), Tokens: p.Tokens}
+	contents := []bundle.Content{{Kind: bundle.Manifest, Bytes: p.Manifest}}
+	if retrieved != nil {
+		record.RetrievedSHA256 = schema.HexHash(retrieved)
+		contents = append(contents, bundle.Content{Kind: bundle.Retrieved, Bytes: retrieved})
+	}
+	if err := mergePrepared(t, p); err != nil {
+		return err
+	}
+	return events.Record(t, chat.SessionID(turn.SessionID), ledger.EventTurnPrepared, turn.ID, record, contents...)
 }
 
 // Resume makes an incomplete turn run again, for Retry and Continue. Its phase stays Responding and its content is

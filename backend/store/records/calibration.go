@@ -38,10 +38,7 @@ func (s *Records) ObserveCalibration(ctx context.Context, provider, modelID stri
 				return err
 			}
 		}
-		return t.Run(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
-			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
-			samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
-			row.Provider, row.ModelID, row.Factor, row.Samples, t.Stamp(), row.Mean, row.Revision)
+		return events.PutCalibration(t, row)
 	})
 }
 
@@ -53,7 +50,7 @@ func recordCalibration(t *core.Tx, r *schema.CalibrationRow) error {
 		return err
 	}
 	r.Revision++
-	return t.Event(sessions[0], ledger.EventCalibrationSet, r.Provider+"/"+r.ModelID, ledger.CalibrationSet{
+	return events.Record(t, sessions[0], ledger.EventCalibrationSet, r.Provider+"/"+r.ModelID, ledger.CalibrationSet{
 		Provider: r.Provider, ModelID: r.ModelID, Factor: r.Factor, Samples: r.Samples, Revision: r.Revision,
 	})
 }

@@ -120,14 +120,10 @@ func NextState(t *core.Tx, branch schema.BranchRow, c chat.Commit, turns []schem
 // InsertState makes a state summary the head of its branch, and commits the turns. epoch is the branch's new epoch: the
 // caller checked the old one in the same transaction.
 func InsertState(t *core.Tx, st schema.StateRow, turns []chat.TurnID, epoch int64) error {
-	base, err := t.PayloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, schema.Text(st.ParentID))
-	if err != nil {
-		return err
-	}
 	if turns == nil {
 		turns = []chat.TurnID{}
 	}
-	return events.RecordOn(t, base, chat.SessionID(st.SessionID), ledger.EventStateCommitted, st.ID, ledger.StateCommitted{
+	return events.Record(t, chat.SessionID(st.SessionID), ledger.EventStateCommitted, st.ID, ledger.StateCommitted{
 		BranchID: chat.BranchID(st.BranchID), Seq: st.StateSeq, ParentID: chat.StateID(schema.Text(st.ParentID)),
 		CoversSeq: st.CoversSeq, Summary: st.Summary, PinnedFacts: st.PinnedFacts, Tokens: st.TokenCountEst,
 		Origin: chat.StateOrigin(st.Origin), Model: st.Model, Validation: json.RawMessage(schema.Text(st.ValidationJSON)),

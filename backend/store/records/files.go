@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -45,9 +46,7 @@ func (s *Records) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error
 			ID: t.NewID(), SessionID: string(n.SessionID), Name: schema.Clean(n.Name), MediaType: schema.Clean(n.MediaType),
 			Size: int64(len(n.Content)), CreatedAt: t.Stamp(), ContentHash: sum, Tokens: n.Tokens,
 		}
-		return t.Run(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row.ID, row.SessionID, row.Name, row.MediaType, row.Size, row.CreatedAt, sum,
-			row.Tokens, n.Content, schema.OrNull(n.Text))
+		return events.InsertFile(t, row, n.Content, n.Text)
 	})
 	return row.File(), err
 }
@@ -149,10 +148,7 @@ func BindFiles(t *core.Tx, turn schema.TurnRow, m chat.Message) error {
 		if err != nil {
 			return err
 		}
-		if err := t.Run(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, schema.Clean(d.Name), f.ID); err != nil {
-			return err
-		}
-		if err := t.Event(chat.SessionID(turn.SessionID), ledger.EventFileAdded, f.ID, ledger.FileAdded{
+		if err := events.Record(t, chat.SessionID(turn.SessionID), ledger.EventFileAdded, f.ID, ledger.FileAdded{
 			TurnID: chat.TurnID(turn.ID), Name: schema.Clean(d.Name), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens,
 			SHA256: hex.EncodeToString(f.ContentHash), TextSHA256: chat.HashText(words),
 		}); err != nil {

@@ -37,7 +37,7 @@ func (s *Records) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn,
 // Interrupt leaves a turn Responding and incomplete, for the user to decide.
 func (s *Records) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
 	const op = "turn.interrupt"
-	step, err := PrepareStep(i.TurnID, i.Step, "")
+	step, err := prepareStep(i.TurnID, i.Step, "")
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
@@ -47,7 +47,7 @@ func (s *Records) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn
 // FailTurn ends a turn as Failed, which is possible only before TX-A.
 func (s *Records) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
 	const op = "turn.fail"
-	step, err := PrepareStep(f.TurnID, f.Step, "")
+	step, err := prepareStep(f.TurnID, f.Step, "")
 	if err != nil {
 		return chat.Turn{}, sqlite.MapError(op, err)
 	}
@@ -90,9 +90,8 @@ func endedTurn(db *gorm.DB, id chat.TurnID) (schema.TurnRow, error) {
 // finalization is a final answer in stored form, prepared before its transaction.
 type finalization struct {
 	chat.Finalization
-	step    *EndedStep
-	message string // JSON; that of a long answer is generated when it is written
-	hash    []byte
+	step    *stepEnd
+	message string        // JSON; that of a long answer is generated when it is written
 	payload *core.Payload // of the event, if the answer is long
 }
 
@@ -109,13 +108,12 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 		return p, sqlite.Invalid("The message cannot be stored: %v.", err)
 	}
 	if codec.IsLong(int(size)) {
-		record := ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(longMark), Usage: f.Usage}
-		p.payload, err = longPayload(record, longMark, f.Message.WriteJSON)
+		p.payload, err = events.LongAnswer(ledger.TurnFinalized{Outcome: f.Outcome, Usage: f.Usage}, f.Message.WriteJSON)
 	} else {
-		p.message, p.hash, err = schema.EncodeMessage(f.Message)
+		p.message, _, err = schema.EncodeMessage(f.Message)
 	}
 	if err == nil {
-		p.step, err = PrepareStep(f.TurnID, f.Step, p.message)
+		p.step, err = prepareStep(f.TurnID, f.Step, p.message)
 	}
 	return p, err
 }
@@ -129,20 +127,23 @@ func Finalize(t *core.Tx, turn *schema.TurnRow, f chat.Finalization) error {
 	return finalizePrepared(t, turn, p)
 }
 
+// FinalizeUnsent is Finalize for a turn whose answer comes from elsewhere, so no context was assembled for it.
+func FinalizeUnsent(t *core.Tx, turn schema.TurnRow, f chat.Finalization) error {
+	turn.Phase = string(chat.PhaseResponding)
+	return Finalize(t, &turn, f)
+}
+
 func finalizePrepared(t *core.Tx, turn *schema.TurnRow, f finalization) error {
-	if err := EnterPhase(t, turn, chat.PhaseResponseFinalized); err != nil {
+	if err := checkMove(*turn, chat.PhaseResponseFinalized); err != nil {
 		return err
 	}
-	if err := closeSteps(t, f.TurnID, f.step); err != nil {
+	if err := closeSteps(t, turn, f.step); err != nil {
 		return err
 	}
 	if err := endRemaining(t, f.Unanswered); err != nil {
 		return err
 	}
 	if err := closeBatches(t, f.TurnID); err != nil {
-		return err
-	}
-	if err := putAnswer(t, f); err != nil {
 		return err
 	}
 	if err := MergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
@@ -153,91 +154,56 @@ func finalizePrepared(t *core.Tx, turn *schema.TurnRow, f finalization) error {
 			return err
 		}
 	}
-	if err := t.Touch(turn.SessionID); err != nil {
-		return err
-	}
-	return recordFinalized(t, chat.SessionID(turn.SessionID), f)
-}
-
-func putAnswer(t *core.Tx, f finalization) error {
-	usage, err := schema.EncodeOptional(f.Usage)
-	if err != nil {
-		return err
-	}
 	if f.payload != nil {
-		if f.step != nil { // it is stored; freeing it avoids holding two long texts at once
-			f.step.row = schema.StepRow{}
-		}
-		debug.FreeOSMemory()
-		if f.message, f.hash, err = schema.EncodeMessage(f.Message); err != nil {
+		debug.FreeOSMemory() // of the step, which is stored: two long texts are not held at once
+		var err error
+		if f.message, _, err = schema.EncodeMessage(f.Message); err != nil {
 			return err
 		}
 	}
-	return t.Run(`UPDATE turns SET outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
-		usage_json = coalesce(?, usage_json), error_json = NULL WHERE id = ?`,
-		f.Outcome, f.message, f.hash, usage, f.TurnID)
+	return events.On(t, chat.SessionID(turn.SessionID)).Record(ledger.EventTurnFinalized, turn.ID,
+		ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(f.message), Usage: f.Usage}, f.payload)
 }
 
-func recordFinalized(t *core.Tx, session chat.SessionID, f finalization) error {
-	if f.payload != nil {
-		return t.Append(session, ledger.EventTurnFinalized, string(f.TurnID), *f.payload)
-	}
-	var step chat.StepID
-	if f.Step != nil {
-		step = f.Step.StepID
-	}
-	base, err := t.PayloadOf(session, ledger.EventStepEnded, string(step))
-	if err != nil {
-		return err
-	}
-	return t.EventOn(base, session, ledger.EventTurnFinalized, string(f.TurnID),
-		ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(f.message), Usage: f.Usage})
-}
-
-func interrupt(t *core.Tx, turn *schema.TurnRow, i chat.Interruption, step *EndedStep) error {
+func interrupt(t *core.Tx, turn *schema.TurnRow, i chat.Interruption, step *stepEnd) error {
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
 		return sqlite.Conflict("Turn %d is %s and cannot become incomplete.", turn.TurnSeq, turn.Phase)
 	}
-	if err := closeSteps(t, i.TurnID, step); err != nil {
+	if err := closeSteps(t, turn, step); err != nil {
 		return err
 	}
-	if err := events.SetEnd(t, turn, chat.OutcomeIncomplete, i.Failure, i.Usage); err != nil {
-		return err
-	}
-	return t.Event(chat.SessionID(turn.SessionID), ledger.EventTurnInterrupted, turn.ID,
+	return events.Record(t, chat.SessionID(turn.SessionID), ledger.EventTurnInterrupted, turn.ID,
 		ledger.TurnEnded{Outcome: chat.OutcomeIncomplete, Failure: i.Failure, Usage: i.Usage})
 }
 
 // Fail is failPrepared for a transaction that does more.
 func Fail(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure) error {
-	step, err := PrepareStep(f.TurnID, f.Step, "")
+	step, err := prepareStep(f.TurnID, f.Step, "")
 	if err != nil {
 		return err
 	}
 	return failPrepared(t, turn, f, step)
 }
 
-func failPrepared(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure, step *EndedStep) error {
+func failPrepared(t *core.Tx, turn *schema.TurnRow, f chat.TurnFailure, step *stepEnd) error {
 	if f.Outcome != chat.OutcomeFailed && f.Outcome != chat.OutcomeDiscarded {
 		return sqlite.Invalid("%q is not the outcome of a failed turn.", f.Outcome)
 	}
 	discards := chat.Outcome(turn.Outcome) == chat.OutcomeFailed && f.Outcome == chat.OutcomeDiscarded
 	if chat.Phase(turn.Phase) != chat.PhaseFailed || !discards { // a failed turn that is discarded keeps its phase
-		if err := EnterPhase(t, turn, chat.PhaseFailed); err != nil {
+		if err := checkMove(*turn, chat.PhaseFailed); err != nil {
 			return err
 		}
 	}
-	if err := closeSteps(t, f.TurnID, step); err != nil {
+	if err := closeSteps(t, turn, step); err != nil {
 		return err
 	}
 	if err := closeBatches(t, f.TurnID); err != nil {
 		return err
 	}
-	if err := events.SetEnd(t, turn, f.Outcome, f.Failure, nil); err != nil {
-		return err
-	}
 	if err := MergeTurnMetrics(t, f.TurnID, f.Metrics); err != nil {
 		return err
 	}
-	return t.Event(chat.SessionID(turn.SessionID), ledger.EventTurnFailed, turn.ID, ledger.TurnEnded{Outcome: f.Outcome, Failure: f.Failure})
+	return events.Record(t, chat.SessionID(turn.SessionID), ledger.EventTurnFailed, turn.ID,
+		ledger.TurnEnded{Outcome: f.Outcome, Failure: f.Failure})
 }

@@ -129,7 +129,8 @@ func knownInstructions(db *gorm.DB, segs []core.Segment) (pinned, known map[stri
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, err := sqlite.All[string](db, core.ScopeCTE+`SELECT p.id FROM seg JOIN pins p ON p.branch_id = seg.branch WHERE `+visible, scope)
+	ids, err := sqlite.All[string](db, core.ScopeCTE+`SELECT p.id FROM seg JOIN pins p ON p.branch_id = seg.branch
+		WHERE `+VisiblePin, scope)
 	if err != nil {
 		return nil, nil, err
 	}

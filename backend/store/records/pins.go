@@ -20,8 +20,9 @@ import (
 // rows of its lineage made before the fork, both in time and by turn; rows that no visible row replaces are in effect.
 // So a removal on a child hides an inherited pin only there.
 
-// visible is the condition on row p for what a lineage sees.
-const visible = `p.after_turn_seq <= seg."to" AND (p.created_at < seg.left_at OR p.created_at = seg.left_at AND p.id < seg.left_by)`
+// VisiblePin is the condition on row p for what a lineage sees.
+const VisiblePin = `p.after_turn_seq <= seg."to"
+	AND (p.created_at < seg.left_at OR p.created_at = seg.left_at AND p.id < seg.left_by)`
 
 // Pinned is a pin as seen on a branch.
 type Pinned struct {
@@ -37,12 +38,12 @@ func PinsOn(db *gorm.DB, segs []core.Segment) ([]Pinned, error) {
 		return nil, err
 	}
 	rows, err := sqlite.All[schema.PinRow](db, core.ScopeCTE+`SELECT p.* FROM seg JOIN pins p ON p.branch_id = seg.branch
-		WHERE `+visible+` ORDER BY p.created_at, p.id`, scope)
+		WHERE `+VisiblePin+` ORDER BY p.created_at, p.id`, scope)
 	if err != nil {
 		return nil, err
 	}
 	orders, err := sqlite.All[schema.PinOrderRow](db, core.ScopeCTE+`SELECT p.* FROM seg JOIN pin_orders p ON p.branch_id = seg.branch
-		WHERE `+visible+` ORDER BY p.created_at DESC, p.id DESC LIMIT 1`, scope)
+		WHERE `+VisiblePin+` ORDER BY p.created_at DESC, p.id DESC LIMIT 1`, scope)
 	if err != nil {
 		return nil, err
 	}

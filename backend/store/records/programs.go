@@ -332,19 +332,19 @@ func (s *Records) addNote(t *core.Tx, n chat.ClientNote) (schema.TurnRow, error)
 	if err != nil {
 		return row, err
 	}
-	for _, phase := range []chat.Phase{chat.PhaseContextPrepared, chat.PhaseResponding} { // no context is assembled
-		if err := EnterPhase(t, &row, phase); err != nil {
-			return row, err
-		}
-	}
-	err = Finalize(t, &row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: chat.AssistantText(noteAnswer), Outcome: chat.OutcomeCompleted})
+	err = FinalizeUnsent(t, row, chat.Finalization{
+		TurnID: chat.TurnID(row.ID), Message: chat.AssistantText(noteAnswer), Outcome: chat.OutcomeCompleted,
+	})
 	if err != nil {
 		return row, err
 	}
 	err = t.Run(`INSERT INTO mcp_notes (client, key, session_id, turn_id, created_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (client, key) DO UPDATE SET session_id = excluded.session_id, turn_id = excluded.turn_id, created_at = excluded.created_at`,
 		n.Client, n.Key, row.SessionID, row.ID, t.Stamp())
-	return row, err
+	if err != nil {
+		return row, err
+	}
+	return schema.TurnByID(t.DB, chat.TurnID(row.ID))
 }
 
 // noteBranch returns the branch for a program's notes.

@@ -106,8 +106,10 @@ func (s *Records) createFileSession(t *core.Tx, n chat.NewProjectFile, sum []byt
 		return "", err
 	}
 	file := chat.FileID(t.NewID())
-	if err := t.Run(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, file, id, schema.Clean(n.Path), schema.Clean(n.MediaType), len(n.Content), t.Stamp(), sum, n.Tokens, n.Content, schema.OrNull(n.Text)); err != nil {
+	if err := events.InsertFile(t, schema.FileRow{
+		ID: string(file), SessionID: session.ID, Name: schema.Clean(n.Path), MediaType: schema.Clean(n.MediaType),
+		Size: int64(len(n.Content)), CreatedAt: t.Stamp(), ContentHash: sum, Tokens: n.Tokens,
+	}, n.Content, n.Text); err != nil {
 		return "", err
 	}
 	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Document{File: file, Name: schema.Clean(n.Path), MediaType: schema.Clean(n.MediaType), Tokens: n.Tokens}}}
@@ -115,13 +117,10 @@ func (s *Records) createFileSession(t *core.Tx, n chat.NewProjectFile, sum []byt
 	if err != nil {
 		return "", err
 	}
-	for _, phase := range []chat.Phase{chat.PhaseContextPrepared, chat.PhaseResponding} { // no context is assembled
-		if err := EnterPhase(t, &row, phase); err != nil {
-			return "", err
-		}
-	}
 	turn := chat.TurnID(row.ID)
-	if err := Finalize(t, &row, chat.Finalization{TurnID: turn, Message: chat.AssistantText(fileAnswer), Outcome: chat.OutcomeCompleted}); err != nil {
+	if err := FinalizeUnsent(t, row, chat.Finalization{
+		TurnID: turn, Message: chat.AssistantText(fileAnswer), Outcome: chat.OutcomeCompleted,
+	}); err != nil {
 		return "", err
 	}
 	_, err = Commit(t, chat.Commit{BranchID: chat.BranchID(branch.ID), Epoch: branch.Epoch, Turns: []chat.TurnID{turn}, Summary: "Artifacts: " + schema.Clean(n.Path), Origin: chat.StateFallback})

@@ -39,45 +39,30 @@ func (s *Records) Recalled(ctx context.Context, turns []chat.TurnID) (map[chat.T
 	return out, err
 }
 
-// contextMemory is the recorded memory of a context.
-type contextMemory struct {
-	chunks []int64 // by rank
-	sum    string  // for the ledger; empty: no memory
-}
-
-// putRetrievals records the memory of a turn's context, replacing an earlier record, whose chunks are kept with rank
-// 0. The ledger gets the hash, as for the manifest, which contains the same in full.
-func putRetrievals(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) (contextMemory, error) {
+// retrievedRecord returns the record of the memory of a turn's context; nil: no memory. The ledger gets its hash, as
+// for the manifest, which contains the same in full.
+func retrievedRecord(t *core.Tx, turn schema.TurnRow, list []chat.Retrieval) ([]byte, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b chat.Retrieval) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Chunk, b.Chunk))
 	})
-	var rows []schema.RetrievedRow
-	var named []schema.NamedRetrieval
 	known, err := events.ChunkNumbers(t, list)
 	if err != nil {
-		return contextMemory{}, err
+		return nil, err
 	}
-	var out contextMemory
+	named := make([]schema.NamedRetrieval, 0, len(list))
 	for _, r := range list {
 		row, err := events.RetrievedOf(turn, r, known)
 		if err != nil {
-			return contextMemory{}, err
+			return nil, err
 		}
-		if slices.Contains(out.chunks, row.ChunkN) {
-			return contextMemory{}, sqlite.Invalid("Turn %d records the chunk %s twice.", turn.TurnSeq, r.Chunk)
+		if slices.ContainsFunc(named, func(n schema.NamedRetrieval) bool { return n.Row.ChunkN == row.ChunkN }) {
+			return nil, sqlite.Invalid("Turn %d records the chunk %s twice.", turn.TurnSeq, r.Chunk)
 		}
-		rows, named = append(rows, row), append(named, schema.NamedRetrieval{Row: row, ChunkID: string(r.Chunk)})
-		out.chunks = append(out.chunks, row.ChunkN)
+		named = append(named, schema.NamedRetrieval{Row: row, ChunkID: string(r.Chunk)})
 	}
-	if err := events.RetireRetrievals(t, turn); err != nil || len(rows) == 0 {
-		return out, err
-	}
-	out.sum = HashRetrieved(named)
-	return out, t.DB.CreateInBatches(&rows, events.RetrievedBatch).Error
-}
-
-// HashRetrieved returns the hash of retrievals that the ledger records.
-func HashRetrieved(rows []schema.NamedRetrieval) string {
-	return schema.HexHash(events.RetrievedText(rows))
+	return events.RetrievedText(named), nil
 }

@@ -17,7 +17,7 @@ import (
 // ProposeCalls ends a step whose model requested tools, and records the calls, in one transaction.
 func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.StepEnd, calls []chat.ProposedCall) (chat.ToolBatch, error) {
 	const op = "tool.propose"
-	ended, err := PrepareStep(turn, &e, "")
+	ended, err := prepareStep(turn, &e, "")
 	if err != nil {
 		return chat.ToolBatch{}, sqlite.MapError(op, err)
 	}
@@ -30,7 +30,7 @@ func (s *Records) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.Ste
 		if err != nil {
 			return err
 		}
-		if err := EndStep(t, turn, ended); err != nil {
+		if err := ended.end(t, &head); err != nil {
 			return err
 		}
 		batch, err = propose(t, head, e.StepID, calls)

@@ -3,6 +3,9 @@ package search
 import (
 	"context"
 	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
@@ -34,42 +37,41 @@ func (s *Search) Index(ctx context.Context, i chat.Indexing) error {
 		if err := queue.CheckLease(t, i.Job); err != nil {
 			return err
 		}
-		sources, err := checkSource(t, i)
+		session := events.On(t, chat.SessionID(turn.SessionID))
+		if err := checkSource(session, turn, i); err != nil {
+			return err
+		}
+		stored, added, err := newChunks(t, session, turn, i.Chunks)
 		if err != nil {
 			return err
 		}
-		stored, err := insertChunks(t, turn, i.Chunks, sources)
+		changed, err := changesIndex(t, turn, i.Status)
 		if err != nil {
 			return err
 		}
-		record := ledger.TurnIndexed{Status: i.Status, Chunks: stored.record}
-		clear(sources)
-		if record.Dropped, err = events.DeleteSuperseded(t, turn, i); err != nil {
-			return err
-		}
-		if err := indexVectors(t, stored.units, i.Vectors); err != nil {
-			return err
-		}
-		changed, err := setIndexed(t, &turn, i.Status)
-		if err != nil {
-			return err
-		}
-		if i.Status != chat.IndexNone {
-			if err := queue.FinishJob(t, i.Job); err != nil {
+		record := ledger.TurnIndexed{Status: i.Status, Chunks: added}
+		// A turn whose chunks exist already keeps its units.
+		if len(added) > 0 || len(i.Chunks) == 0 && i.Status != chat.IndexDegraded && i.Status != chat.IndexNone {
+			if record.Dropped, err = session.Supersedes(turn.ID, added); err != nil {
 				return err
 			}
 		}
-		if !changed && !record.Dropped && len(stored.record) == 0 {
-			return nil // recorded before: the ledger gets no second event
+		if changed || record.Dropped || len(added) > 0 { // otherwise recorded before: the ledger gets no second event
+			if err := recordIndexed(t, session, turn, record, i); err != nil {
+				return err
+			}
 		}
-		if err := records.MergeTurnMetrics(t, i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
+		if err := indexVectors(t, stored, i); err != nil || i.Status == chat.IndexNone {
 			return err
 		}
-		return recordIndexed(t, chat.SessionID(turn.SessionID), turn.ID, record)
+		return queue.FinishJob(t, i.Job)
 	})
 }
 
-func recordIndexed(t *core.Tx, session chat.SessionID, turn string, record ledger.TurnIndexed) error {
+func recordIndexed(
+	t *core.Tx, session *events.Applier, turn schema.TurnRow, record ledger.TurnIndexed, i chat.Indexing,
+) error {
+	var packed *core.Payload
 	words := 0
 	for _, c := range record.Chunks {
 		for _, u := range c.Units {
@@ -77,17 +79,15 @@ func recordIndexed(t *core.Tx, session chat.SessionID, turn string, record ledge
 		}
 	}
 	if codec.IsLong(words) {
-		p, err := records.IndexedPayload(record)
-		if err != nil {
+		var err error
+		if packed, err = events.IndexedPayload(record); err != nil {
 			return err
 		}
-		return t.Append(session, ledger.EventTurnIndexed, turn, *p)
 	}
-	base, err := t.PayloadOf(session, ledger.EventTurnFinalized, turn)
-	if err != nil {
+	if err := session.Record(ledger.EventTurnIndexed, turn.ID, record, packed); err != nil {
 		return err
 	}
-	return t.EventOn(base, session, ledger.EventTurnIndexed, turn, record)
+	return records.MergeTurnMetrics(t, i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs})
 }
 
 func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
@@ -118,121 +118,122 @@ func checkIndexing(turn schema.TurnRow, i chat.Indexing) error {
 }
 
 // checkSource refuses a chunk that differs from its source at its position: retrieved text is only worth quoting if
-// its provenance is right (SRD 9.2). It returns the sources.
-func checkSource(t *core.Tx, i chat.Indexing) (map[events.SourceOf]events.ChunkSource, error) {
-	if len(i.Chunks) == 0 {
-		return nil, nil
-	}
-	row, err := schema.TurnByID(t.DB, i.TurnID)
-	if err != nil {
-		return nil, err
-	}
-	turn := row.Turn()
-	from := map[events.SourceOf]events.ChunkSource{{Role: chat.RoleUser}: {Text: turn.User.RenderedText(), Said: events.OnlyBlock(turn.User)}}
-	if turn.Assistant != nil {
-		from[events.SourceOf{Role: chat.RoleAssistant}] = events.ChunkSource{Text: turn.Assistant.IndexedText(), Said: events.OnlyBlock(*turn.Assistant)}
-	}
+// its provenance is right (SRD 9.2).
+func checkSource(session *events.Applier, turn schema.TurnRow, i chat.Indexing) error {
 	for _, c := range i.Chunks {
-		key := events.SourceOf{Role: c.Role, File: c.File}
-		if _, known := from[key]; !known && c.File != "" {
-			if from[key], err = events.DocumentSource(t, turn, c.File); err != nil {
-				return nil, err
-			}
+		from, err := session.Source(turn.ID, c.Role, c.File)
+		if err != nil {
+			return err
 		}
-		if !schema.Spans(from[key].Text, c.Start, c.End, c.Text) {
-			return nil, sqlite.Invalid("A chunk of turn %d differs from the text of its source.", turn.Seq)
+		if !schema.Spans(from, c.Start, c.End, c.Text) {
+			return sqlite.Invalid("A chunk of turn %d differs from the text of its source.", turn.TurnSeq)
 		}
 	}
-	return from, nil
+	return nil
 }
 
-// setIndexed sets the turn's index state and reports whether it changed.
-func setIndexed(t *core.Tx, turn *schema.TurnRow, status chat.IndexStatus) (bool, error) {
-	if status == chat.IndexNone {
+// changesIndex reports whether a turn's index state changes. One that is degraded changes nothing that is complete.
+func changesIndex(t *core.Tx, turn schema.TurnRow, status chat.IndexStatus) (bool, error) {
+	switch status {
+	case chat.IndexNone:
 		return false, nil
+	case chat.IndexDegraded:
+		return chat.Phase(turn.Phase) == chat.PhaseStateCommitted && turn.IndexStatus != string(status), nil
 	}
-	if status == chat.IndexDegraded {
-		if chat.Phase(turn.Phase) != chat.PhaseStateCommitted || turn.IndexStatus == string(status) {
-			return false, nil
-		}
-	} else {
-		if err := queue.EndJob(t, chat.JobIndexTurn, turn.ID); err != nil {
-			return false, err
-		}
-		if chat.Phase(turn.Phase) == chat.PhaseDone && turn.IndexStatus == string(status) {
-			return false, nil
-		}
-		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
-			if err := records.EnterPhase(t, turn, chat.PhaseIndexed); err != nil {
-				return false, err
-			}
-		}
-		if chat.Phase(turn.Phase) == chat.PhaseIndexed {
-			if err := records.EnterPhase(t, turn, chat.PhaseDone); err != nil {
-				return false, err
-			}
-		}
-	}
-	err := t.Run(`UPDATE turns SET index_status = ? WHERE id = ?`, status, turn.ID)
-	return true, err
+	return chat.Phase(turn.Phase) != chat.PhaseDone || turn.IndexStatus != string(status),
+		queue.EndJob(t, chat.JobIndexTurn, turn.ID)
 }
 
-// inserted is what TX-C stored: the new chunks, for the ledger, and the row numbers of all given units, in order; 0:
-// none.
-type inserted struct {
-	record []ledger.IndexedChunk
-	units  []int64
-}
-
-// insertChunks stores the new chunks. Chunks of a chunker older than the turn's newest are skipped: their units were
-// dropped.
-func insertChunks(t *core.Tx, turn schema.TurnRow, chunks []chat.Chunk, from map[events.SourceOf]events.ChunkSource) (inserted, error) {
-	stored := inserted{record: []ledger.IndexedChunk{}}
+// newChunks returns the ids of all given chunks, empty for those that are not stored, and the records of the new ones.
+// Chunks of a chunker older than the turn's newest are not stored: their units were dropped.
+func newChunks(
+	t *core.Tx, session *events.Applier, turn schema.TurnRow, chunks []chat.Chunk,
+) (ids []string, added []ledger.IndexedChunk, err error) {
+	added = []ledger.IndexedChunk{}
 	newest, err := sqlite.One[int](t.DB, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
 	if err != nil {
-		return stored, err
+		return nil, nil, err
 	}
 	for _, c := range chunks {
-		row, err := newChunk(t, turn, c)
-		if err != nil {
-			return stored, err
+		sum, version := codec.Hash([]byte(c.Text)), max(c.Version, 1)
+		if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {
+			return nil, nil, sqlite.Invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
 		}
 		existing, err := sqlite.All[string](t.DB, `SELECT id FROM chunks WHERE source_turn = ? AND chunk_type = ? AND content_hash = ?
-			AND chunker_version = ?`, turn.ID, row.ChunkType, row.ContentHash, row.ChunkerVersion)
+			AND chunker_version = ?`, turn.ID, c.Type, sum, version)
 		if err != nil {
-			return stored, err
+			return nil, nil, err
 		}
-		if len(existing) == 0 && row.ChunkerVersion >= newest {
-			if err := t.DB.Create(&row).Error; err != nil {
-				return stored, err
-			}
-			units, err := insertUnits(t, turn, row, c.Units, from[events.SourceOf{Role: c.Role, File: c.File}])
+		if len(existing) == 0 && version >= newest {
+			record, err := newChunk(t, session, turn, c)
 			if err != nil {
-				return stored, err
+				return nil, nil, err
 			}
-			stored.record = append(stored.record, row.Indexed(units))
-			existing = []string{row.ID}
+			added = append(added, record)
+			existing = []string{string(record.ID)}
 		}
-		ns, err := unitRows(t, existing, c.Units)
-		if err != nil {
-			return stored, err
-		}
-		stored.units = append(stored.units, ns...)
+		ids = append(ids, append(existing, "")[0])
 	}
-	return stored, nil
+	return ids, added, nil
 }
 
-// newChunk returns a chunk's row. Its text is the bytes start to end of its source, as checkSource verified, and is
-// stored only there: rendered_text stays empty.
-func newChunk(t *core.Tx, turn schema.TurnRow, c chat.Chunk) (schema.ChunkRow, error) {
-	sum := codec.Hash([]byte(c.Text))
-	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {
-		return schema.ChunkRow{}, sqlite.Invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
+// newChunk returns the record of a new chunk. Its text is the bytes start to end of its source, as checkSource
+// verified, and is stored only there.
+func newChunk(t *core.Tx, session *events.Applier, turn schema.TurnRow, c chat.Chunk) (ledger.IndexedChunk, error) {
+	record := ledger.IndexedChunk{
+		ID: chat.ChunkID(t.NewID()), File: c.File, Ordinal: c.Ordinal, Role: c.Role, Start: c.Start, End: c.End, Type: c.Type,
+		Tokens: c.Tokens, Version: max(c.Version, 1), SHA256: chat.HashText(c.Text), Summary: schema.Clean(c.Summary),
+		Units: make([]ledger.IndexedUnit, 0, len(c.Units)),
 	}
-	n, err := sqlite.One[int64](t.DB, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
-	return schema.ChunkRow{
-		ID: t.NewID(), N: n, SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: schema.OrNull(c.File), Ordinal: c.Ordinal,
-		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens,
-		ChunkerVersion: max(c.Version, 1), CreatedAt: t.Stamp(), ContentHash: sum, Summary: schema.Clean(c.Summary),
-	}, err
+	from, err := session.Source(turn.ID, c.Role, c.File)
+	if err != nil {
+		return record, err
+	}
+	for _, u := range c.Units {
+		if u.Start < 0 || u.End < u.Start {
+			return record, sqlite.Invalid("A unit of turn %d has no valid place in its message.", turn.TurnSeq)
+		}
+		unit := ledger.IndexedUnit{
+			ID: chat.UnitID(t.NewID()), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: schema.Clean(u.Text),
+		}
+		if c.File != "" && u.Start < u.End && u.End <= len(from) && strings.HasSuffix(unit.Text, from[u.Start:u.End]) {
+			unit.SHA256 = chat.HashText(unit.Text)
+			unit.Text = strings.TrimSuffix(unit.Text, from[u.Start:u.End])
+		}
+		record.Units = append(record.Units, unit)
+	}
+	return record, nil
+}
+
+// indexVectors stores vectors for the units of chunks, by namespace, unless they have one.
+func indexVectors(t *core.Tx, chunks []string, i chat.Indexing) error {
+	if len(i.Vectors) == 0 {
+		return nil
+	}
+	var units []int64 // their row numbers; 0: not stored
+	for k, c := range i.Chunks {
+		rows, err := sqlite.All[schema.UnitRow](t.DB, `SELECT n, ordinal FROM units WHERE chunk_id = ?`, chunks[k])
+		if err != nil {
+			return err
+		}
+		numbers := map[int]int64{}
+		for _, r := range rows {
+			numbers[r.Ordinal] = r.N
+		}
+		for _, u := range c.Units {
+			units = append(units, numbers[u.Ordinal])
+		}
+	}
+	for _, ns := range slices.Sorted(maps.Keys(i.Vectors)) {
+		list := make([]chat.UnitVector, 0, len(units))
+		for k, n := range units {
+			if n != 0 {
+				list = append(list, chat.UnitVector{N: n, Vector: i.Vectors[ns][k]})
+			}
+		}
+		if err := putVectors(t, ns, list, `DO NOTHING`); err != nil {
+			return err
+		}
+	}
+	return nil
 }
