@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,11 +86,9 @@ func (a *app) serve(toFront func(cli.OpenOptions), additional *windows) {
 	}
 	server := ipc.Serve(l, ipc.Options{
 		Version: version, Log: a.Log,
-		Check: func(c ipc.Request) error { return a.checkRequest(c, toFront != nil) },
+		Check:  func(c ipc.Request) error { return a.checkRequest(c, toFront != nil) },
+		Window: func(c ipc.Request, conn net.Conn, signals <-chan os.Signal) { additional.serve(c, conn, signals) },
 		Run: func(c ipc.Request, s ipc.Streams) int {
-			if c.Window {
-				return additional.serve(c, s)
-			}
 			if len(c.Args) == 0 {
 				toFront(cli.OpenOptions{Files: c.Paths(), NewChat: c.NewChat})
 				return 0
@@ -186,38 +185,48 @@ func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool
 	if request.Dir, err = os.Getwd(); err != nil {
 		return 0, false, chat.WrapError(chat.CodeInvalid, "ipc.ask", err, "The working directory no longer exists; nothing was done.")
 	}
-	return sendRequest(ctx, cfg.Config().DataDir, request, ipc.ClientIO{In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts})
+	var code int
+	served, err := askServer(ctx, cfg.Config().DataDir, func(address string) (err error) {
+		code, err = ipc.Send(ctx, address, version, request, ipc.ClientIO{
+			In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts,
+		})
+		return err
+	})
+	return code, served, err
 }
 
 // raiseOther brings the window of the program that has the data open to the front, and passes it the files of this
 // start. If that program accepts no requests, raiseOther returns the lock's error.
 func raiseOther(o cli.OpenOptions, locked error) error {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-	_, served, err := sendRequest(context.Background(), cfg.Config().DataDir, ipc.ToFront(o.Files, o.NewChat), ipc.ClientIO{})
+	ctx := context.Background()
+	served, err := askServer(ctx, cfg.Config().DataDir, func(address string) error {
+		_, err := ipc.Send(ctx, address, version, ipc.ToFront(o.Files, o.NewChat), ipc.ClientIO{})
+		return err
+	})
 	if err == nil && !served {
 		return locked
 	}
 	return err
 }
 
-// sendRequest sends a request to the program that has a data directory open, once it listens, and returns its exit code. The
-// result is false if no program listens.
-func sendRequest(ctx context.Context, dir string, request ipc.Request, a ipc.ClientIO) (int, bool, error) {
+// askServer calls send with the address of the program that has a data directory open, once it listens. The result is
+// false if no program listens.
+func askServer(ctx context.Context, dir string, send func(address string) error) (served bool, err error) {
 	for start := time.Now(); ; {
 		wait := lockTimeout
 		if address := store.WriterAddress(dir); address != "" {
-			code, err := ipc.Send(ctx, address, version, request, a)
-			if !errors.Is(err, ipc.ErrNoServer) {
-				return code, true, err
+			if err := send(address); !errors.Is(err, ipc.ErrNoServer) {
+				return true, err
 			}
 			wait = openTimeout
 		}
 		if time.Since(start) > wait {
-			return 0, false, nil
+			return false, nil
 		}
 		select {
 		case <-ctx.Done():
-			return 0, true, ctx.Err()
+			return true, ctx.Err()
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

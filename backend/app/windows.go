@@ -1,17 +1,15 @@
 package app
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"contextinfinity/backend/api"
@@ -19,7 +17,6 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/ipc"
-	"contextinfinity/backend/relay"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/services"
 )
@@ -42,8 +39,6 @@ const (
 )
 
 const (
-	// bufferedInput is the buffer size for a window's calls, in bytes.
-	bufferedInput = 32 << 10
 	// quitTimeout is how long a window may take to close when the program ends.
 	quitTimeout = 3 * time.Second
 	// helloTimeout is how long a window waits for the program that has the data open.
@@ -58,7 +53,7 @@ type windows struct {
 
 	mu    sync.Mutex
 	open  int
-	quick *relay.Link // to the small window, if it is open
+	quick *ipc.Link // to the small window, if it is open
 }
 
 func newWindows(core *api.Core) *windows {
@@ -109,16 +104,16 @@ func (w *windows) addOpen(delta int) int {
 }
 
 // serve handles a window's calls until it closes or the program ends.
-func (w *windows) serve(c ipc.Request, s ipc.Streams) int {
+func (w *windows) serve(c ipc.Request, conn net.Conn, signals <-chan os.Signal) {
 	select {
 	case <-w.ready:
-	case <-s.Signals:
-		return 1
+	case <-signals:
+		return
 	}
 	core := *w.core
 	core.Additional, core.Session, core.Quick = true, c.Session, c.Quick
 	var services api.Services
-	link := relay.New(bufio.NewReaderSize(s.In, bufferedInput), s.Out, relay.Handler{
+	link := ipc.NewLink(conn, ipc.Handler{
 		Call:        func(method string, args json.RawMessage) (any, error) { return w.call(&core, services, method, args) },
 		EncodeError: core.FormatError,
 		Event:       func(string, json.RawMessage) {},
@@ -126,7 +121,8 @@ func (w *windows) serve(c ipc.Request, s ipc.Streams) int {
 	core.Shell = additionalShell(link, core.Shell)
 	if c.Quick && !w.registerQuick(link) {
 		link.Notify(eventElsewhere, nil)
-		return w.runLink(link, s)
+		runLink(link, signals)
+		return
 	}
 	services = api.NewServices(bound(&core), core.Log)
 	unsubscribe := w.core.Hub.Join(link.Notify)
@@ -138,11 +134,11 @@ func (w *windows) serve(c ipc.Request, s ipc.Streams) int {
 			w.onLastClosed()
 		}
 	}()
-	return w.runLink(link, s)
+	runLink(link, signals)
 }
 
 // registerQuick registers a link as that of the small window. If a small window is already open, it is shown instead.
-func (w *windows) registerQuick(link *relay.Link) bool {
+func (w *windows) registerQuick(link *ipc.Link) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.quick != nil {
@@ -153,7 +149,7 @@ func (w *windows) registerQuick(link *relay.Link) bool {
 	return true
 }
 
-func (w *windows) unregisterQuick(link *relay.Link) {
+func (w *windows) unregisterQuick(link *ipc.Link) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.quick == link {
@@ -162,23 +158,20 @@ func (w *windows) unregisterQuick(link *relay.Link) {
 }
 
 // runLink runs until the window closes or the program ends.
-func (w *windows) runLink(link *relay.Link, s ipc.Streams) int {
+func runLink(link *ipc.Link, signals <-chan os.Signal) {
 	go func() {
 		select {
-		case sig := <-s.Signals:
-			if sig != syscall.SIGHUP {
-				link.Notify(eventQuit, nil)
-				select {
-				case <-link.Ended():
-				case <-time.After(quitTimeout):
-				}
+		case <-signals:
+			link.Notify(eventQuit, nil)
+			select {
+			case <-link.Ended():
+			case <-time.After(quitTimeout):
 			}
 			link.End()
 		case <-link.Ended():
 		}
 	}()
 	_ = link.Run() // the window handles the end of the link
-	return 0
 }
 
 func (w *windows) call(core *api.Core, services api.Services, method string, args json.RawMessage) (any, error) {
@@ -203,7 +196,7 @@ func cutPrefix(method string) (string, bool) {
 }
 
 // additionalShell returns a shell that runs dialogs in the process of the window, so that they appear above it.
-func additionalShell(link *relay.Link, own api.Shell) api.Shell {
+func additionalShell(link *ipc.Link, own api.Shell) api.Shell {
 	shell := own
 	shell.PickFiles = func() ([]string, error) { return callShell[[]string](link, methodPickFiles, "") }
 	shell.PickTarget = func(suggested string) (string, error) { return callShell[string](link, methodPickTarget, suggested) }
@@ -214,7 +207,7 @@ func additionalShell(link *relay.Link, own api.Shell) api.Shell {
 }
 
 // callShell calls the window's process. It has no time limit, because a dialog waits for the user.
-func callShell[T any](link *relay.Link, method, argument string) (T, error) {
+func callShell[T any](link *ipc.Link, method, argument string) (T, error) {
 	var answer T
 	err := link.Call(context.Background(), method, argument, &answer)
 	return answer, linkError(err)
@@ -225,7 +218,7 @@ func linkError(err error) error {
 	if err == nil {
 		return nil
 	}
-	if remote, ok := err.(*relay.RemoteError); ok { //nolint:errorlint // Call does not wrap it
+	if remote, ok := err.(*ipc.RemoteError); ok { //nolint:errorlint // Call does not wrap it
 		var text string
 		if json.Unmarshal(remote.Data, &text) == nil {
 			return api.ErrorOf(text)
@@ -267,7 +260,7 @@ func dataFlags(o cli.OpenOptions) []string {
 
 // additionalWindow is an additional window, in its own process.
 type additionalWindow struct {
-	link *relay.Link
+	link *ipc.Link
 	hub  *api.Hub // only for requests to this window
 	core *api.Core
 
@@ -281,24 +274,22 @@ type additionalWindow struct {
 //
 // Errors: the refusal of that process; the lock's error if it accepts no requests.
 func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop.Window, error) {
-	input, toOwner := io.Pipe()
-	fromOwner, output := io.Pipe()
 	f := &additionalWindow{hub: api.NewHub(), closing: true} // until the other end has answered, the link may end
-	f.link = relay.New(fromOwner, toOwner, relay.Handler{Call: f.shell, EncodeError: func(err error) any { return f.core.FormatError(err) }, Event: f.event})
 	f.core = &api.Core{Hub: f.hub, Set: &services.Set{Setup: services.Setup{Log: slog.New(slog.DiscardHandler)}}}
-	result := make(chan error, 1)
-	go func() {
-		_, served, err := sendRequest(context.Background(), dir, ipc.NewWindow(o.Session, o.Quick), ipc.ClientIO{In: input, Out: output, Err: io.Discard})
-		if err == nil && !served {
-			err = locked
-		}
-		f.link.End()
-		_, _ = input.Close(), output.Close()
-		result <- err
-	}()
+	served, err := askServer(context.Background(), dir, func(address string) (err error) {
+		f.link, err = ipc.Join(context.Background(), address, version, ipc.NewWindow(o.Session, o.Quick), ipc.Handler{
+			Call: f.shell, EncodeError: func(err error) any { return f.core.FormatError(err) }, Event: f.event,
+		})
+		return err
+	})
+	if err == nil && !served {
+		err = locked
+	}
+	if err != nil {
+		return desktop.Window{}, err
+	}
 	go func() {
 		_ = f.link.Run()
-		_ = toOwner.Close() // ends the call in the other process
 		f.ended()
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), helloTimeout)
@@ -306,13 +297,6 @@ func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop
 	var data string
 	if err := f.link.Call(ctx, methodHello, nil, &data); err != nil {
 		f.close()
-		select {
-		case callErr := <-result:
-			if callErr != nil {
-				return desktop.Window{}, callErr
-			}
-		case <-time.After(helloTimeout):
-		}
 		return desktop.Window{}, linkError(err)
 	}
 	f.core.DataDir = data

@@ -3,6 +3,7 @@ package ipc
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -32,98 +33,128 @@ type ClientIO struct {
 	Interrupts <-chan struct{} // each Ctrl-C
 }
 
-// Send sends a request to the server at an address, which runs it, and returns its exit code. When ctx ends, the request gets
-// a termination signal.
+// Join returns the link of a new window to the server at an address. Run starts it.
 //
-// Errors: ErrNoServer; the server's refusal; CodeTimeout (the server does not answer, and nothing was done);
-// CodeUnavailable (the connection broke during the request); CodeCancelled (the user interrupted the client).
-func Send(ctx context.Context, address, version string, request Request, a ClientIO) (int, error) {
-	c, err := (&net.Dialer{Timeout: acceptTimeout}).DialContext(ctx, "unix", address)
+// Errors: ErrNoServer; the server's refusal; CodeTimeout (the server does not answer, and nothing was done).
+func Join(ctx context.Context, address, version string, request Request, h Handler) (*Link, error) {
+	c, err := dial(ctx, address, version, request)
 	if err != nil {
-		return 0, errors.Join(ErrNoServer, err)
+		return nil, err
 	}
-	defer func() { _ = c.Close() }()
-	if err := checkPeer(c); err != nil {
-		return 0, chat.WrapError(chat.CodeInternal, "ipc.ask", err, "The socket in the data directory belongs to another user; nothing was done.")
-	}
-	l := &frameConn{Conn: c}
-	if err := handshake(l, version, request); err != nil {
-		return 0, err
-	}
-	s := &clientRequest{conn: l, ClientIO: a, inputRequests: make(chan int, 1), done: make(chan struct{})}
-	defer close(s.done)
-	go s.sendInput()
-	go s.forwardSignals(ctx)
-	return s.receive()
+	return newLink(c, windowLimits, h), nil
 }
 
-func handshake(l *frameConn, version string, request Request) error {
+// Send sends a request to the server at an address, which runs it, and returns its exit code. When ctx ends, the request
+// gets a termination signal.
+//
+// Errors: those of Join; CodeUnavailable (the connection broke during the request); CodeCancelled (the user interrupted
+// the client).
+func Send(ctx context.Context, address, version string, request Request, a ClientIO) (int, error) {
+	c, err := dial(ctx, address, version, request)
+	if err != nil {
+		return 0, err
+	}
+	s := &clientRequest{ClientIO: a, exit: make(chan int, 1)}
+	s.link = newLink(c, commandLimits, Handler{
+		Call:        s.readInput,
+		EncodeError: func(err error) any { return err.Error() },
+		Event:       s.event,
+	})
+	go s.forwardSignals(ctx)
+	broken := s.link.Run()
+	select {
+	case code := <-s.exit:
+		return code, nil
+	default:
+		return 0, s.connectionError(broken)
+	}
+}
+
+// dial connects to the server and has it accept a request.
+func dial(ctx context.Context, address, version string, request Request) (net.Conn, error) {
+	c, err := (&net.Dialer{Timeout: acceptTimeout}).DialContext(ctx, "unix", address)
+	if err != nil {
+		return nil, errors.Join(ErrNoServer, err)
+	}
+	if err = checkPeer(c); err != nil {
+		err = chat.WrapError(chat.CodeInternal, "ipc.ask", err, "The socket in the data directory belongs to another user; nothing was done.")
+	} else {
+		err = handshake(c, version, request)
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func handshake(c net.Conn, version string, request Request) error {
 	const op = "ipc.ask"
-	data, err := appendFrame(nil, frame{Kind: kindHello, Hello: &hello{protocol, version, request}})
+	data, err := newFrame(kindHello, 0, "", hello{protocol, version, request}, helloLimits.frame)
 	if err != nil {
 		return chat.WrapError(chat.CodeTooLarge, op, err, "The arguments are too large for the program that has this data open; nothing was done.").
 			WithHint("pipe the text in, or close that program")
 	}
-	_ = l.SetDeadline(time.Now().Add(acceptTimeout))
+	_ = c.SetDeadline(time.Now().Add(acceptTimeout))
 	// A server that refuses the request early may close the connection before everything is written, so its answer is read
 	// even after a write error.
-	_, writeErr := l.Write(data)
-	f, err := readFrame(l)
+	_, writeErr := c.Write(data)
+	f, err := readFrame(c, commandLimits.frame)
+	var r refusal
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return chat.WrapError(chat.CodeTimeout, op, err, "The program that has this data open does not answer; nothing was done.").
 			WithHint("it may be busy or stopped: try again, or end it")
 	case err != nil:
 		return errors.Join(ErrNoServer, writeErr, err)
-	case f.Kind == kindRefused && f.Refusal != nil:
-		return f.Refusal.error()
+	case f.Kind == kindRefused && json.Unmarshal(f.Data, &r) == nil:
+		return r.error()
 	case f.Kind != kindWelcome:
 		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is a different version; nothing was done.").
 			WithHint("close other versions of the program")
 	}
-	return l.SetDeadline(time.Time{})
+	return c.SetDeadline(time.Time{})
 }
 
-// clientRequest is the client's end of a request that another process runs.
+// clientRequest is the client's end of a command that another process runs.
 type clientRequest struct {
-	conn *frameConn
+	link *Link
 	ClientIO
-	inputRequests chan int
-	done          chan struct{} // closed at the end
+	exit chan int
 
 	mu     sync.Mutex
-	reason error // set if the client closed the connection itself
+	reason error // set if the client ended the link itself
 }
 
-// receive handles the server's frames and copies the request's output until the request ends.
-func (s *clientRequest) receive() (int, error) {
-	for {
-		f, err := readFrame(s.conn)
-		if err != nil {
-			return 0, s.connectionError(err)
+// event handles the command's output and its end.
+func (s *clientRequest) event(name string, data json.RawMessage) {
+	switch name {
+	case eventOut:
+		writePiece(s.Out, data)
+	case eventErr:
+		writePiece(s.Err, data)
+	case eventExit:
+		var code int
+		if json.Unmarshal(data, &code) == nil {
+			s.exit <- code
 		}
-		switch f.Kind {
-		case kindOut:
-			_, _ = s.Out.Write(f.Data)
-		case kindErr:
-			_, _ = s.Err.Write(f.Data)
-		case kindWant:
-			select {
-			case s.inputRequests <- f.Number:
-			default: // requested again before it was answered: one answer is enough
-			}
-		case kindExit:
-			return f.Number, nil
-		}
+		s.link.End()
 	}
 }
 
-// disconnect closes the connection from the client's side, and records the first reason.
+func writePiece(w io.Writer, data json.RawMessage) {
+	var piece []byte
+	if json.Unmarshal(data, &piece) == nil {
+		_, _ = w.Write(piece)
+	}
+}
+
+// disconnect ends the link from the client's side, and records the first reason.
 func (s *clientRequest) disconnect(reason error) {
 	s.mu.Lock()
 	s.reason = cmp.Or(s.reason, reason)
 	s.mu.Unlock()
-	_ = s.conn.Close()
+	s.link.End()
 }
 
 // connectionError returns the reason for which the client disconnected, otherwise an error for a connection that the
@@ -139,36 +170,22 @@ func (s *clientRequest) connectionError(err error) error {
 		WithHint("check how far it got before trying again: contextinfinity sessions, contextinfinity show")
 }
 
-// sendInput answers the server's requests for input.
-func (s *clientRequest) sendInput() {
-	for {
-		select {
-		case <-s.done:
-			return
-		case n := <-s.inputRequests:
-			if err := s.sendPiece(n); err != nil {
-				s.disconnect(chat.WrapError(chat.CodeInvalid, "ipc.ask", err, "The input could not be read; nothing more of it was sent."))
-				return
-			}
-		}
+// readInput answers the server's request for at most a number of bytes of input; at its end, it returns none.
+func (s *clientRequest) readInput(_ string, args json.RawMessage) (any, error) {
+	var n int
+	if err := json.Unmarshal(args, &n); err != nil {
+		return nil, err
 	}
-}
-
-func (s *clientRequest) sendPiece(n int) error {
 	buf := make([]byte, max(1, min(n, maxPiece)))
 	size, err := s.In.Read(buf)
-	if size > 0 {
-		_ = s.conn.send(frame{Kind: kindIn, Data: buf[:size]}) // receive notices a broken connection
+	if size == 0 && err == nil {
+		err = io.ErrNoProgress
 	}
-	switch {
-	case errors.Is(err, io.EOF):
-		_ = s.conn.send(frame{Kind: kindEnd})
-	case err != nil:
-		return err
-	case size == 0:
-		return io.ErrNoProgress
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.disconnect(chat.WrapError(chat.CodeInvalid, "ipc.ask", err, "The input could not be read; nothing more of it was sent."))
+		return nil, err
 	}
-	return nil
+	return buf[:size], nil
 }
 
 // forwardSignals forwards interrupts, and sends a termination signal when ctx ends.
@@ -176,7 +193,7 @@ func (s *clientRequest) forwardSignals(ctx context.Context) {
 	forwarded := 0
 	for {
 		select {
-		case <-s.done:
+		case <-s.link.Ended():
 			return
 		case <-s.Interrupts:
 			if forwarded == maxInterrupts {
@@ -184,11 +201,11 @@ func (s *clientRequest) forwardSignals(ctx context.Context) {
 				return
 			}
 			forwarded++
-			_ = s.conn.send(frame{Kind: kindSignal, Number: wireInterrupt})
+			s.link.Notify(eventSignal, wireInterrupt)
 		case <-ctx.Done():
-			_ = s.conn.send(frame{Kind: kindSignal, Number: wireTerminate})
+			s.link.Notify(eventSignal, wireTerminate)
 			select {
-			case <-s.done:
+			case <-s.link.Ended():
 			case <-time.After(exitTimeout):
 				s.disconnect(errInterrupted())
 			}

@@ -7,25 +7,32 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"sync"
+	"time"
 
 	"contextinfinity/backend/chat"
 )
 
-// protocol is the version of the frames. The shape of hello and refused is the same in every version, so that two
+// protocol is the version of the frames. The shape of hello and refused is the same from version 2 on, so that two
 // versions can recognize each other.
-const protocol = 1
+const protocol = 2
 
-const (
-	// maxFrame limits a frame, in bytes. A hello contains a command line in base64, and systems allow up to 2 MB for
-	// one.
-	maxFrame = 4 << 20
-	// smallFrame limits, in bytes, the frames that are read without waiting for a slot: pieces of input, and all but
-	// unusually long command lines.
-	smallFrame = 64 << 10
-	// maxPiece is how much input or output is put into one frame, in bytes.
-	maxPiece = 32 << 10
+// maxPiece is how much input or output is put into one frame, in bytes.
+const maxPiece = 32 << 10
+
+// limits are those of a connection.
+type limits struct {
+	frame int           // bytes
+	queue int           // frames that wait to be sent
+	body  time.Duration // how long the rest of a frame may take once it has begun; 0: any time
+}
+
+var (
+	// helloLimits: a hello contains a command line in base64, and systems allow up to 2 MB for one.
+	helloLimits = limits{frame: 4 << 20}
+	// commandLimits hold for the pieces of input and output of a command.
+	commandLimits = limits{frame: 64 << 10, queue: 4, body: 10 * time.Second}
+	// windowLimits: a frame may contain a message with its pictures, or a whole document.
+	windowLimits = limits{frame: 64 << 20, queue: 4096}
 )
 
 // kind is the type of a frame.
@@ -35,22 +42,18 @@ const (
 	kindHello   kind = "hello"
 	kindWelcome kind = "welcome"
 	kindRefused kind = "refused"
-	kindWant    kind = "want"
-	kindIn      kind = "in"
-	kindEnd     kind = "end"
-	kindSignal  kind = "signal"
-	kindOut     kind = "out"
-	kindErr     kind = "err"
-	kindExit    kind = "exit"
+	kindCall    kind = "call"
+	kindDone    kind = "done"
+	kindFailed  kind = "failed"
+	kindEvent   kind = "event"
 )
 
-// frame is one message in either direction; each kind uses the fields it needs.
+// frame is one message in either direction.
 type frame struct {
-	Kind    kind     `json:"kind"`
-	Hello   *hello   `json:"hello,omitempty"`
-	Refusal *refusal `json:"refusal,omitempty"`
-	Data    []byte   `json:"data,omitempty"`   // in, out, err
-	Number  int      `json:"number,omitempty"` // want: bytes; exit: code; signal: which
+	Kind kind            `json:"kind"`
+	ID   uint64          `json:"id,omitempty"`   // of a call and its answer
+	Name string          `json:"name,omitempty"` // of a method or an event
+	Data json.RawMessage `json:"data,omitempty"` // a hello, a refusal, arguments, a result, an error, or an event's data
 }
 
 // hello is the first frame of a client.
@@ -68,16 +71,16 @@ type refusal struct {
 	Hint    string    `json:"hint"`
 }
 
-func refuse(err error) frame {
+func refusalOf(err error) refusal {
 	e := chat.AsError(err)
 	r := refusal{e.Code, e.Op, e.Message, e.Hint}
 	if r.Message == "" {
 		r.Message = e.Error()
 	}
-	return frame{Kind: kindRefused, Refusal: &r}
+	return r
 }
 
-func (r *refusal) error() error {
+func (r refusal) error() error {
 	e := chat.Errorf(r.Code, r.Op, "%s", r.Message)
 	if r.Hint != "" {
 		e = e.WithHint("%s", r.Hint)
@@ -85,9 +88,25 @@ func (r *refusal) error() error {
 	return e
 }
 
+// newFrame encodes a frame with its length.
+func newFrame(kind kind, id uint64, name string, data any, limit int) ([]byte, error) {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(frame{Kind: kind, ID: id, Name: name, Data: raw})
+	if err == nil && len(body) > limit {
+		err = fmt.Errorf("a frame of %d bytes is over the limit of %d", len(body), limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(binary.BigEndian.AppendUint32(make([]byte, 0, len(body)+4), uint32(len(body))), body...), nil
+}
+
 // readFrame reads one frame. io.EOF means that the other end closed the connection between two frames.
-func readFrame(r io.Reader) (frame, error) {
-	size, err := readSize(r)
+func readFrame(r io.Reader, limit int) (frame, error) {
+	size, err := readSize(r, limit)
 	if err != nil {
 		return frame{}, err
 	}
@@ -95,20 +114,19 @@ func readFrame(r io.Reader) (frame, error) {
 }
 
 // readSize reads the length of a frame.
-func readSize(r io.Reader) (uint32, error) {
+func readSize(r io.Reader, limit int) (int, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return 0, err
 	}
 	size := binary.BigEndian.Uint32(head[:])
-	if size > maxFrame {
-		return 0, fmt.Errorf("a frame of %d bytes is over the limit of %d", size, maxFrame)
+	if int64(size) > int64(limit) {
+		return 0, fmt.Errorf("a frame of %d bytes is over the limit of %d", size, limit)
 	}
-	return size, nil
+	return int(size), nil
 }
 
-func readBody(r io.Reader, size uint32) (frame, error) {
-	var f frame
+func readBody(r io.Reader, size int) (f frame, err error) {
 	// The announced size is not trusted: memory is allocated as the bytes arrive.
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, r, int64(size)); err != nil {
@@ -121,52 +139,4 @@ func readBody(r io.Reader, size uint32) (frame, error) {
 		return frame{}, fmt.Errorf("an invalid frame: %w", err)
 	}
 	return f, nil
-}
-
-// appendFrame appends the length and the encoding of f to dst.
-func appendFrame(dst []byte, f frame) ([]byte, error) {
-	body, err := json.Marshal(f)
-	if err != nil {
-		return dst, err
-	}
-	if len(body) > maxFrame {
-		return dst, fmt.Errorf("a frame of %d bytes is over the limit of %d", len(body), maxFrame)
-	}
-	dst = binary.BigEndian.AppendUint32(dst, uint32(len(body)))
-	return append(dst, body...), nil
-}
-
-// frameConn is a connection on which several goroutines can send frames.
-type frameConn struct {
-	net.Conn
-	mu sync.Mutex
-}
-
-func (l *frameConn) send(f frame) error {
-	data, err := appendFrame(nil, f)
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, err = l.Write(data)
-	return err
-}
-
-// frameWriter is a writer that sends its bytes as frames.
-type frameWriter struct {
-	conn *frameConn
-	kind kind
-}
-
-func (p frameWriter) Write(data []byte) (int, error) {
-	written := 0
-	for written < len(data) {
-		n := min(maxPiece, len(data)-written)
-		if err := p.conn.send(frame{Kind: p.kind, Data: data[written : written+n]}); err != nil {
-			return written, err
-		}
-		written += n
-	}
-	return written, nil
 }

@@ -104,12 +104,18 @@ func TestRefusals(t *testing.T) {
 	if e := chat.AsError(err); e.Code != chat.CodeConflict || e.Message != "The configuration differs." || e.Hint != "do not" {
 		t.Errorf("refused by the check: %+v", e)
 	}
-	err = send("1.0", NewRequest([]string{strings.Repeat("x", maxFrame)}))
+	err = send("1.0", NewRequest([]string{strings.Repeat("x", helloLimits.frame)}))
 	if chat.CodeOf(err) != chat.CodeTooLarge {
 		t.Errorf("arguments over the limit: %v", err)
 	}
-	if err := checkHello(frame{Kind: kindHello, Hello: &hello{protocol + 1, "1.0", Request{}}}, "1.0"); chat.CodeOf(err) != chat.CodeConflict {
+	later := frame{Kind: kindHello, Data: []byte(fmt.Sprintf(`{"protocol":%d,"version":"1.0"}`, protocol+1))}
+	if _, err := checkHello(later, "1.0"); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("another protocol: %v", err)
+	}
+	for name, bad := range map[string]frame{"another kind": {Kind: kindCall}, "no data": {Kind: kindHello}} {
+		if _, err := checkHello(bad, "1.0"); chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -375,7 +381,7 @@ func TestAFailedAcceptIsRetried(t *testing.T) {
 // wait for them forever.
 func TestIncompleteFramesAreBounded(t *testing.T) {
 	_, address := startServer(t, func(Request, Streams) int { return 7 })
-	head := binary.BigEndian.AppendUint32(nil, maxFrame)
+	head := binary.BigEndian.AppendUint32(nil, uint32(helloLimits.frame))
 	partial := append(head, make([]byte, 3<<20)...)
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -424,19 +430,20 @@ func TestInputFramesAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	if err := handshake(&frameConn{Conn: c}, "1.0", Request{}); err != nil {
+	if err := handshake(c, "1.0", Request{}); err != nil {
 		t.Fatal(err)
 	}
-	large, err := appendFrame(nil, frame{Kind: kindIn, Data: make([]byte, smallFrame)})
+	large, err := newFrame(kindEvent, 0, eventSignal, make([]byte, commandLimits.frame), windowLimits.frame)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Write(large); err != nil && !errors.Is(err, syscall.EPIPE) { // EPIPE: the server may refuse the announced size before all is written
+	// EPIPE: the server may refuse the announced size before all is written.
+	if _, err := c.Write(large); err != nil && !errors.Is(err, syscall.EPIPE) {
 		t.Fatal(err)
 	}
 	select {
 	case <-ended:
-	case <-time.After(bodyTimeout / 2):
+	case <-time.After(commandLimits.body / 2):
 		t.Error("a frame that is too large for input did not end its call")
 	}
 }

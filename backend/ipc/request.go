@@ -1,6 +1,7 @@
 package ipc
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -19,7 +20,7 @@ type Request struct {
 	// starts a new conversation.
 	Files   [][]byte `json:"files,omitempty"`
 	NewChat bool     `json:"new_chat,omitempty"`
-	// Window: the client is another window. Input and output are the two directions of its link (package relay).
+	// Window: the client is another window.
 	Window bool `json:"window,omitempty"`
 	// Quick: the window is the small one for a quick question. There is at most one.
 	Quick bool `json:"quick,omitempty"`
@@ -98,15 +99,16 @@ func signalOf(number int) (os.Signal, error) {
 	return nil, fmt.Errorf("there is no signal %d", number)
 }
 
-// checkHello returns an error if the client cannot be served.
-func checkHello(f frame, version string) error {
+// checkHello returns the request of a hello, or an error if the client cannot be served.
+func checkHello(f frame, version string) (Request, error) {
 	const op = "ipc.hello"
+	var h hello
 	switch {
-	case f.Kind != kindHello || f.Hello == nil:
-		return chat.Errorf(chat.CodeInvalid, op, "The first frame is not a hello.")
-	case f.Hello.Protocol != protocol || f.Hello.Version != version:
-		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is version %s, this one is %s; nothing was done.",
-			version, f.Hello.Version).WithHint("close it and start again, or use the same version")
+	case f.Kind != kindHello || json.Unmarshal(f.Data, &h) != nil:
+		return h.Request, chat.Errorf(chat.CodeInvalid, op, "The first frame is not a hello.")
+	case h.Protocol != protocol || h.Version != version:
+		return h.Request, chat.Errorf(chat.CodeConflict, op, "The program that has this data open is version %s, this one is %s; nothing was done.",
+			version, h.Version).WithHint("close it and start again, or use the same version")
 	}
-	return nil
+	return h.Request, nil
 }

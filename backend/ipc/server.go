@@ -2,6 +2,7 @@ package ipc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,9 +18,7 @@ import (
 const (
 	// helloTimeout is how long a client may take to send its first frame.
 	helloTimeout = 5 * time.Second
-	// bodyTimeout is how long the rest of a frame may take once it has begun.
-	bodyTimeout = 10 * time.Second
-	// maxLarge limits how many command lines over smallFrame are read at once.
+	// maxLarge limits how many long command lines are read at once: frames over the limit of a command's pieces.
 	maxLarge = 2
 	// maxRequests limits how many requests run at once.
 	maxRequests = 64
@@ -27,14 +26,16 @@ const (
 	acceptPause = 50 * time.Millisecond
 )
 
-// Options configures a Server; all fields are required.
+// Options configures a Server; all fields are required, Window only if Check accepts windows.
 type Options struct {
 	Version string
 	// Check returns an error if a request must be refused. It is called before the request starts.
 	Check func(Request) error
-	// Run runs a request and returns its exit code. It must return soon after a signal, or after its streams have ended.
+	// Run runs a command and returns its exit code. It must return soon after a signal, or after its streams have ended.
 	Run func(Request, Streams) int
-	Log *slog.Logger
+	// Window serves a window until its connection ends. It must return soon after a signal.
+	Window func(Request, net.Conn, <-chan os.Signal)
+	Log    *slog.Logger
 }
 
 // Server runs calls for other starts of the program.
@@ -78,7 +79,7 @@ func (s *Server) accept() {
 			_ = c.Close() // the limit of concurrent requests is reached
 			continue
 		}
-		v := &serverRequest{conn: &frameConn{Conn: c}, signals: make(chan os.Signal, 8), log: s.o.Log}
+		v := &serverRequest{conn: c, signals: make(chan os.Signal, 8)}
 		if !s.register(v) {
 			_ = c.Close()
 			return
@@ -151,7 +152,7 @@ func (s *Server) Stop(ctx context.Context) {
 
 // serve handles one connection.
 func (s *Server) serve(v *serverRequest) error {
-	if err := checkPeer(v.conn.Conn); err != nil {
+	if err := checkPeer(v.conn); err != nil {
 		return err
 	}
 	_ = v.conn.SetDeadline(time.Now().Add(helloTimeout))
@@ -159,131 +160,126 @@ func (s *Server) serve(v *serverRequest) error {
 	if err != nil {
 		return err
 	}
-	if err = checkHello(first, s.o.Version); err == nil {
-		err = s.o.Check(first.Hello.Request)
+	request, err := checkHello(first, s.o.Version)
+	if err == nil {
+		err = s.o.Check(request)
 	}
 	release()
 	if err != nil {
-		return v.conn.send(refuse(err))
+		return answer(v.conn, kindRefused, refusalOf(err))
 	}
 	if !s.start(v) {
 		return nil // the server was stopped in the meantime, so the request is not run
 	}
-	if err := v.conn.send(frame{Kind: kindWelcome}); err != nil {
+	if err := answer(v.conn, kindWelcome, nil); err != nil {
 		return err
 	}
 	_ = v.conn.SetDeadline(time.Time{})
-	in, input := io.Pipe()
-	reading := make(chan struct{})
-	go func() {
-		defer close(reading)
-		v.receive(input)
-	}()
-	code := s.run(v, first.Hello.Request, in)
-	err = v.conn.send(frame{Kind: kindExit, Number: code})
-	_ = in.Close()
-	_ = v.conn.Close()
-	<-reading
-	if v.hasDisconnected() {
-		return nil // the client closed the connection, which is not an error
+	if request.Window {
+		s.o.Window(request, v.conn, v.signals)
+	} else {
+		s.command(v, request)
+	}
+	return nil
+}
+
+func answer(c net.Conn, kind kind, data any) error {
+	encoded, err := newFrame(kind, 0, "", data, commandLimits.frame)
+	if err == nil {
+		_, err = c.Write(encoded)
 	}
 	return err
 }
 
 // readHello reads a client's first frame. A large frame waits for a slot, so that many clients that have not been
 // checked yet cannot exhaust memory. release frees the slot.
-func (s *Server) readHello(l *frameConn) (first frame, release func(), err error) {
+func (s *Server) readHello(c net.Conn) (first frame, release func(), err error) {
 	release = func() {}
-	size, err := readSize(l)
+	size, err := readSize(c, helloLimits.frame)
 	if err != nil {
 		return first, release, err
 	}
-	if size > smallFrame {
+	if size > commandLimits.frame {
 		wait := time.NewTimer(helloTimeout)
 		defer wait.Stop()
 		select {
 		case s.large <- struct{}{}:
 			release = func() { <-s.large }
-			_ = l.SetDeadline(time.Now().Add(helloTimeout))
+			_ = c.SetDeadline(time.Now().Add(helloTimeout))
 		case <-wait.C:
 			return first, release, errors.New("too many large command lines at once")
 		case <-s.stopping:
 			return first, release, net.ErrClosed
 		}
 	}
-	if first, err = readBody(l, size); err != nil {
+	if first, err = readBody(c, size); err != nil {
 		release()
 		return first, func() {}, err
 	}
 	return first, release, nil
 }
 
+// Events and methods of a command's link.
+const (
+	eventOut    = "out"    // to the client: output
+	eventErr    = "err"    // to the client: output of errors
+	eventExit   = "exit"   // to the client, last: the exit code
+	eventSignal = "signal" // from the client: a number of a signal
+	methodRead  = "read"   // to the client: returns at most so many bytes of input
+)
+
+// command runs a command and sends its exit code. A client that disconnects ends it, which is not an error.
+func (s *Server) command(v *serverRequest, c Request) {
+	link := newLink(v.conn, commandLimits, Handler{
+		Call: func(method string, _ json.RawMessage) (any, error) {
+			return nil, fmt.Errorf("a client has no method %q", method)
+		},
+		EncodeError: func(err error) any { return err.Error() },
+		Event: func(_ string, data json.RawMessage) {
+			var number int
+			if json.Unmarshal(data, &number) == nil {
+				if sig, err := signalOf(number); err == nil {
+					v.signal(sig)
+				}
+			}
+		},
+	})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = link.Run()
+		v.signal(syscall.SIGHUP)
+	}()
+	code := s.run(v, c, link)
+	if link.enqueue(context.Background(), kindEvent, 0, eventExit, code) == nil {
+		select {
+		case <-ended: // the client has read everything
+		case <-time.After(exitTimeout):
+		}
+	}
+	link.End()
+	<-ended
+}
+
 // run runs a request and recovers its panics, so that they do not crash this process.
-func (s *Server) run(v *serverRequest, c Request, in io.Reader) (code int) {
+func (s *Server) run(v *serverRequest, c Request, link *Link) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Log.Error("a verb that was run for another process failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			_, _ = io.WriteString(frameWriter{v.conn, kindErr}, "error: The verb crashed in the program that ran it. Everything stored before is kept.\n")
+			_, _ = io.WriteString(remoteOutput{link, eventErr}, "error: The verb crashed in the program that ran it. Everything stored before is kept.\n")
 			code = 1
 		}
 	}()
 	return s.o.Run(c, Streams{
-		In: &remoteInput{conn: v.conn, in: in}, Out: frameWriter{v.conn, kindOut}, Err: frameWriter{v.conn, kindErr}, Signals: v.signals,
+		In: remoteInput{link}, Out: remoteOutput{link, eventOut}, Err: remoteOutput{link, eventErr}, Signals: v.signals,
 	})
 }
 
 // serverRequest is the server's end of a request: one connection.
 type serverRequest struct {
-	conn    *frameConn
+	conn    net.Conn
 	signals chan os.Signal
-	log     *slog.Logger
 	started bool // guarded by the server's mutex
-
-	mu           sync.Mutex
-	disconnected bool
-}
-
-// nextFrame reads a frame of a running request. Only the rest of a frame has a time limit, not the pause between two
-// frames.
-func (v *serverRequest) nextFrame() (frame, error) {
-	size, err := readSize(v.conn)
-	if err != nil {
-		return frame{}, err
-	}
-	if size > smallFrame {
-		return frame{}, fmt.Errorf("a frame of %d bytes is over the limit of %d for a piece of input", size, smallFrame)
-	}
-	_ = v.conn.SetReadDeadline(time.Now().Add(bodyTimeout))
-	defer func() { _ = v.conn.SetReadDeadline(time.Time{}) }()
-	return readBody(v.conn, size)
-}
-
-// receive handles the client's frames until it disconnects, which ends the request.
-func (v *serverRequest) receive(input *io.PipeWriter) {
-	defer func() { _ = input.CloseWithError(io.ErrUnexpectedEOF) }()
-	for {
-		f, err := v.nextFrame()
-		if err != nil {
-			v.mu.Lock()
-			v.disconnected = true
-			v.mu.Unlock()
-			v.signal(syscall.SIGHUP)
-			return
-		}
-		switch f.Kind {
-		case kindIn:
-			_, _ = input.Write(f.Data)
-		case kindEnd:
-			_ = input.Close()
-		case kindSignal:
-			if sig, err := signalOf(f.Number); err == nil {
-				v.signal(sig)
-			}
-		default:
-			v.log.Warn("a client sent a frame of a kind that clients do not send", "kind", string(f.Kind))
-			_ = v.conn.Close() // the next read then ends the request
-		}
-	}
 }
 
 // signal delivers a signal. It is dropped if the request no longer receives signals.
@@ -294,26 +290,38 @@ func (v *serverRequest) signal(sig os.Signal) {
 	}
 }
 
-func (v *serverRequest) hasDisconnected() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.disconnected
-}
+// remoteInput is the client's input. Each read requests as many bytes as fit into its buffer.
+type remoteInput struct{ link *Link }
 
-// remoteInput is the client's input. Each read requests as many bytes as fit into its buffer, and gets at most that
-// many.
-type remoteInput struct {
-	conn *frameConn
-	in   io.Reader
-}
-
-func (r *remoteInput) Read(p []byte) (int, error) {
+func (r remoteInput) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
 	p = p[:min(len(p), maxPiece)]
-	if err := r.conn.send(frame{Kind: kindWant, Number: len(p)}); err != nil {
-		return 0, io.ErrUnexpectedEOF
+	var piece []byte
+	if err := r.link.Call(context.Background(), methodRead, len(p), &piece); err != nil || len(piece) > len(p) {
+		return 0, io.ErrUnexpectedEOF // incomplete input
 	}
-	return r.in.Read(p)
+	if len(piece) == 0 {
+		return 0, io.EOF
+	}
+	return copy(p, piece), nil
+}
+
+// remoteOutput is an output of the client.
+type remoteOutput struct {
+	link *Link
+	name string
+}
+
+func (r remoteOutput) Write(data []byte) (int, error) {
+	written := 0
+	for written < len(data) {
+		n := min(maxPiece, len(data)-written)
+		if err := r.link.enqueue(context.Background(), kindEvent, 0, r.name, data[written:written+n]); err != nil {
+			return written, err
+		}
+		written += n
+	}
+	return written, nil
 }

@@ -1,34 +1,25 @@
-package relay
+package ipc
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"io"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// pair returns two links that are connected until the test ends.
+// pair returns two links of a window that are connected until the test ends.
 func pair(t *testing.T, handlerA, handlerB Handler) (a, b *Link) {
 	t.Helper()
-	aIn, bOut := io.Pipe()
-	bIn, aOut := io.Pipe()
-	a, b = New(aIn, aOut, handlerA), New(bIn, bOut, handlerB)
+	connA, connB := net.Pipe()
+	a, b = NewLink(connA, handlerA), NewLink(connB, handlerB)
 	done := make(chan struct{}, 2)
 	for _, l := range []*Link{a, b} {
 		go func() {
 			_ = l.Run()
-			for _, end := range []io.Closer{aIn, bOut, bIn, aOut} { // when one end closes, the other one notices
-				_ = end.Close()
-			}
 			done <- struct{}{}
 		}()
 	}
@@ -42,7 +33,11 @@ func pair(t *testing.T, handlerA, handlerB Handler) (a, b *Link) {
 
 func encodeError(err error) any { return "error: " + err.Error() }
 
-var emptyHandler = Handler{Call: func(string, json.RawMessage) (any, error) { return nil, nil }, EncodeError: encodeError, Event: func(string, json.RawMessage) {}}
+var emptyHandler = Handler{
+	Call:        func(string, json.RawMessage) (any, error) { return nil, nil },
+	EncodeError: encodeError,
+	Event:       func(string, json.RawMessage) {},
+}
 
 func TestCallsRunInParallel(t *testing.T) {
 	var second atomic.Pointer[Link]
@@ -85,7 +80,7 @@ func TestCallsRunInParallel(t *testing.T) {
 func TestALargeResultArrivesAndOneOverTheLimitIsAnError(t *testing.T) {
 	a, _ := pair(t, emptyHandler, Handler{Call: func(method string, _ json.RawMessage) (any, error) {
 		if method == "huge" {
-			return strings.Repeat("x", maxFrame), nil
+			return strings.Repeat("x", windowLimits.frame), nil
 		}
 		return strings.Repeat("x", 5<<20), nil
 	}, EncodeError: encodeError, Event: emptyHandler.Event})
@@ -93,10 +88,10 @@ func TestALargeResultArrivesAndOneOverTheLimitIsAnError(t *testing.T) {
 	if err := a.Call(t.Context(), "large", nil, &got); err != nil || len(got) != 5<<20 {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	if err := a.Call(t.Context(), "huge", nil, &got); err == nil || !strings.Contains(err.Error(), "too large") {
+	if err := a.Call(t.Context(), "huge", nil, &got); err == nil || !strings.Contains(err.Error(), "over the limit") {
 		t.Errorf("%v", err)
 	}
-	if err := a.Call(t.Context(), "x", strings.Repeat("x", maxFrame), nil); err == nil {
+	if err := a.Call(t.Context(), "x", strings.Repeat("x", windowLimits.frame), nil); err == nil {
 		t.Error("arguments over the limit were sent")
 	}
 	if err := a.Call(t.Context(), "large", nil, nil); err != nil {
@@ -119,21 +114,20 @@ func TestEventsComeInOrder(t *testing.T) {
 
 // If the other end reads nothing, the link ends, and waiting calls get an error.
 func TestALinkToASlowReceiverEnds(t *testing.T) {
-	in, block := io.Pipe()
-	_, out := io.Pipe() // nothing reads from it
-	l := New(in, out, emptyHandler)
+	conn, other := net.Pipe() // nothing reads from the other end
+	defer func() { _ = other.Close() }()
+	l := NewLink(conn, emptyHandler)
 	ended := make(chan error, 1)
 	go func() { ended <- l.Run() }()
 	callErr := make(chan error, 1)
 	go func() { callErr <- l.Call(context.Background(), "x", nil, nil) }()
-	for range maxEvents + 2 {
+	for range windowLimits.queue + 2 {
 		l.Notify("n", nil)
 	}
 	<-l.Ended()
 	if err := <-callErr; !errors.Is(err, ErrEnded) {
 		t.Errorf("the call ended with %v", err)
 	}
-	_, _ = block.Close(), out.CloseWithError(io.ErrClosedPipe)
 	<-ended
 }
 
@@ -149,12 +143,17 @@ func TestACallWaitsNoLongerThanItsContext(t *testing.T) {
 }
 
 func TestInvalidFramesEndTheLink(t *testing.T) {
-	long := binary.BigEndian.AppendUint32(nil, maxFrame+1)
+	long := binary.BigEndian.AppendUint32(nil, uint32(windowLimits.frame+1))
 	for name, bad := range map[string][]byte{
 		"too long": long, "no JSON": append([]byte{0, 0, 0, 2}, "[["...), "no kind": append([]byte{0, 0, 0, 2}, "{}"...), "cut off": {0, 0, 0, 9, '{'}, "nothing": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := New(bytes.NewReader(bad), io.Discard, emptyHandler).Run(); err == nil {
+			conn, other := net.Pipe()
+			go func() {
+				_, _ = other.Write(bad)
+				_ = other.Close()
+			}()
+			if err := NewLink(conn, emptyHandler).Run(); err == nil {
 				t.Error("it was accepted")
 			}
 		})
