@@ -13,10 +13,9 @@ import (
 	"sync"
 	"time"
 
-	answers "contextinfinity/backend/answers"
+	"contextinfinity/backend/answers"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/deletion"
@@ -215,7 +214,6 @@ func (a *app) openJobs() {
 		PlanAll:      a.planAll,
 		Vectors:      a.Vectors,
 		SummaryStyle: func() string { return a.Config.Config().Summary.Style },
-		Chunking:     func() chunking.Options { return chunkSizes(a.Config.Config()) },
 		RangeTarget:  func(ctx context.Context, b chat.BranchID, n int) int { return a.Turns.RangeTarget(ctx, b, n) },
 	})
 	a.Queue = jobs.NewList(a.Store, a.Jobs, a.fanout)

@@ -51,7 +51,7 @@ func (c *call) setup(ctx context.Context) (*services.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.noteFault(s.Config.Err())
+	c.noteConfig(s.Config.Err(), s.Config.Config().Retired)
 	return s, nil
 }
 
