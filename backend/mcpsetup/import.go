@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/jsonc"
+
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/secrets"
@@ -287,7 +289,7 @@ func parse(text string) (*Import, error) {
 	var doc map[string]json.RawMessage
 	var from string
 	var servers map[string]json.RawMessage
-	if err := json.Unmarshal(plainJSON([]byte(text)), &doc); err == nil {
+	if err := json.Unmarshal(jsonc.ToJSON([]byte(text)), &doc); err == nil {
 		from, servers = findServers(doc)
 	} else if found, ok := fromYAML(text); ok {
 		from, servers = "the servers of LibreChat", found
@@ -392,45 +394,6 @@ func parseLink(text string) (in *Import, ok bool, err error) {
 	}
 	in.From = "a link"
 	return in, true, nil
-}
-
-// plainJSON removes comments and trailing commas, which the files of editors may contain.
-func plainJSON(data []byte) []byte {
-	out := make([]byte, 0, len(data))
-	quoted := false
-	for i := 0; i < len(data); i++ {
-		c := data[i]
-		switch {
-		case quoted:
-			out = append(out, c)
-			if c == '\\' && i+1 < len(data) {
-				i++
-				out = append(out, data[i])
-			} else if c == '"' {
-				quoted = false
-			}
-		case c == '"':
-			quoted = true
-			out = append(out, c)
-		case c == '/' && bytes.HasPrefix(data[i:], []byte("//")):
-			end := bytes.IndexByte(data[i:], '\n')
-			if end < 0 {
-				return out
-			}
-			i += end - 1
-		case c == '/' && bytes.HasPrefix(data[i:], []byte("/*")):
-			end := bytes.Index(data[i:], []byte("*/"))
-			if end < 0 {
-				return out
-			}
-			i += end + 1
-		case c == '}' || c == ']':
-			out = append(bytes.TrimRight(bytes.TrimRight(out, " \t\r\n"), ","), c)
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 var nameRunes = regexp.MustCompile(`[^a-z0-9]+`)

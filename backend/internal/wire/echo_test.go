@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -80,8 +81,18 @@ func TestAKeyThatIsEchoedInPieces(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := echoed(t, c.in...)
-			if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
-				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			if len(got) != len(c.want) {
+				t.Fatalf("%d events arrived, %d were sent", len(got), len(c.want))
+			}
+			for i, want := range c.want {
+				var a, b any
+				isSame := got[i] == want // one that was changed may have its members in another order
+				if json.Unmarshal([]byte(got[i]), &a) == nil && json.Unmarshal([]byte(want), &b) == nil && want != c.in[i] {
+					isSame = reflect.DeepEqual(a, b)
+				}
+				if !isSame {
+					t.Errorf("got\n%s\nwant\n%s", got[i], want)
+				}
 			}
 		})
 	}
@@ -140,13 +151,13 @@ func TestWithheldEventsAreBounded(t *testing.T) {
 			t.Fatalf("after %d events %d arrived, %d are withheld", i, arrived, len(e.held))
 		}
 	}
-	for i := range 3 * maxOpen {
+	for i := range 3 * maxPassed {
 		if err := e.deliver("message", fmt.Appendf(nil, `{"index":%d,"text":"s"}`, i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(e.open) > maxOpen+1 {
-		t.Errorf("%d texts are watched", len(e.open))
+	if len(e.passed) > maxPassed {
+		t.Errorf("%d texts are watched", len(e.passed))
 	}
 	deep := strings.Repeat("[", 1<<20)
 	if err := e.deliver("message", []byte(deep)); err != nil {
