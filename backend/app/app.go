@@ -13,7 +13,6 @@ import (
 
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
@@ -161,7 +160,6 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		Timeout:      func() time.Duration { return a.config.Config().Librarian.Timeout() },
 		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges, PlanAll: a.planAll, Vectors: a.vectors,
 		SummaryStyle: func() string { return a.config.Config().Summary.Style },
-		Chunking:     func() chunking.Options { return chunkSizes(a.config.Config()) },
 		RangeTarget:  func(ctx context.Context, b chat.BranchID, n int) int { return a.turns.RangeTarget(ctx, b, n) },
 	})
 	a.branches = branches.New(a.store, a.jobs, o.Publish)

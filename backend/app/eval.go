@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 
-	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/jobs"
@@ -33,7 +32,6 @@ func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*ev
 	runner := jobs.NewRunner(jobs.Deps{
 		Queue: db, Store: db, Publish: o.Publish, Counter: counter{}, Log: s.log, Vectors: r.vectors,
 		TargetTokens: func() int { return s.config.Config().Librarian.TargetTokens },
-		Chunking:     func() chunking.Options { return chunkSizes(s.config.Config()) },
 	})
 	return &evaluation.Bench{
 		Store: db, Jobs: runner, Memory: r.engine, Calendar: calendar,

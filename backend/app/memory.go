@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/embedding/local"
@@ -110,20 +109,17 @@ func (a *app) warm() {
 func searchSettings(c *config.Config) retrieval.Settings {
 	r := c.Retrieval
 	recency, mmr := c.Adjustments()
-	return retrieval.Settings{
-		SRD: r.Profile == config.ProfileSRD, TopK: r.TopK, Overfetch: r.OverfetchK, Candidates: r.Ranked, Near: r.RankedWithNeighbours, MaxTerms: r.MaxTerms,
-		Threshold: r.SimilarityThreshold, VectorWeight: r.VectorWeight, KeywordWeight: r.KeywordWeight, LocalWeight: r.LocalWeight,
-		DecisionWeight: r.DecisionWeight, Recency: recency, MMR: mmr, RolePrior: r.RolePrior, SpeakerBoost: r.SpeakerBoost,
-		LengthCost: r.LengthCost, LengthFree: r.LengthFreeTokens, NeighbourWord: r.NeighbourWords, NeighbourSum: r.NeighbourScore,
-		NearbyBest: r.NearbyScore, NearbyUnits: r.NearbyUnits, ReplyBest: r.ReplyScore, NeighbourFull: r.NeighbourFullTokens,
-	}
-}
-
-// chunkSizes returns the configured sizes of chunks.
-func chunkSizes(c *config.Config) chunking.Options {
-	return chunking.Options{
-		MinTokens: c.Retrieval.ChunkMinTokens, MaxTokens: c.Retrieval.ChunkMaxTokens, Overlap: c.Retrieval.ChunkOverlapTokens,
-	}
+	s := retrieval.Measured()
+	s.SRD = r.Profile == config.ProfileSRD
+	s.TopK = r.TopK
+	s.Overfetch = r.OverfetchK
+	s.Threshold = r.SimilarityThreshold
+	s.VectorWeight = r.VectorWeight
+	s.KeywordWeight = r.KeywordWeight
+	s.DecisionWeight = r.DecisionWeight
+	s.Recency = recency
+	s.MMR = mmr
+	return s
 }
 
 // reindexProgress returns a function that reports the progress of new vectors to the window.

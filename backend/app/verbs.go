@@ -58,7 +58,9 @@ func (a *app) services() *cli.Services {
 		Turns: a.turns, Jobs: a.jobs, Reconciler: a.reconciler, Branches: a.branches, Models: verbModels{a.catalog},
 		Answers: answers.New(a.store, a.turns, a.branches),
 		Tools:   a.tools, ToolsMode: func() string { return a.config.Config().Tools.Mode },
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library, Programs: a.programs(), Projects: a.projects, Servers: a.verbServers(), ConfigFault: a.config.Err(),
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Library: a.library,
+		Programs: a.programs(), Projects: a.projects, Servers: a.verbServers(),
+		ConfigFault: a.config.Err(), RetiredSettings: a.config.Config().Retired,
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
 }

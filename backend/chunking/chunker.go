@@ -2,7 +2,7 @@
 //
 // It is pure: the same turn gives the same chunks. Offsets are byte offsets into the message's rendered text, or the
 // document's; a chunk's text is exactly those bytes, and no chunk or unit crosses a message. The chunks of a text are
-// consecutive, with only white space between them, and do not overlap unless Options request it. The store assigns
+// consecutive, with only white space between them, and do not overlap. The store assigns
 // identifiers and times.
 //
 // A text is parsed as Markdown, code or plain paragraphs, and cut at the strongest boundaries: headings and thematic
@@ -35,7 +35,7 @@ const recallProvider = "recall"
 func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 	opt = opt.filled()
 	var all []chat.Chunk
-	for _, s := range sources(turn, opt) {
+	for _, s := range sources(turn) {
 		if s.text == chat.DeletedMark {
 			continue
 		}
@@ -53,19 +53,19 @@ func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 }
 
 // sources returns the messages of a turn that become memory.
-func sources(turn chat.Turn, opt Options) []source {
+func sources(turn chat.Turn) []source {
 	if turn.Provider == chat.ProviderFiles { // its document is its only content
 		return nil
 	}
-	user := source{turn: turn, role: chat.RoleUser, speaker: speakerOf(turn.User), text: turn.User.RenderedText(), headings: opt.Headings}
+	user := source{turn: turn, role: chat.RoleUser, speaker: speakerOf(turn.User), text: turn.User.RenderedText()}
 	if turn.Assistant == nil || turn.Provider == recallProvider {
 		return []source{user}
 	}
 	reply := source{
-		turn: turn, role: turn.Assistant.Role, speaker: speakerOf(*turn.Assistant), text: turn.Assistant.RenderedText(), headings: opt.Headings,
-		context: headOf(user.text, opt.QuestionTokens), everywhere: true,
+		turn: turn, role: turn.Assistant.Role, speaker: speakerOf(*turn.Assistant), text: turn.Assistant.RenderedText(),
+		context: headOf(user.text, questionTokens), everywhere: true,
 	}
-	user.context = headOf(reply.text, opt.AnswerTokens)
+	user.context = headOf(reply.text, answerTokens)
 	return []source{user, reply}
 }
 
@@ -74,7 +74,7 @@ func toolChunks(turn chat.Turn, opt Options) []chat.Chunk {
 	if turn.Assistant == nil || turn.Provider == recallProvider || turn.Provider == chat.ProviderFiles {
 		return nil
 	}
-	s := source{turn: turn, role: turn.Assistant.Role, speaker: "tool", text: turn.Assistant.ToolText(), form: formPlain, context: headOf(turn.User.RenderedText(), opt.QuestionTokens)}
+	s := source{turn: turn, role: turn.Assistant.Role, speaker: "tool", text: turn.Assistant.ToolText(), form: formPlain, context: headOf(turn.User.RenderedText(), questionTokens)}
 	chunks, at := s.chunks(opt), turn.Assistant.ToolTextAt()
 	for i := range chunks {
 		c := &chunks[i]
@@ -140,10 +140,10 @@ func (s source) chunks(opt Options) []chat.Chunk {
 	}
 	units := []run{{0, len(ps)}}
 	if tokensOf(ps, units[0]) > opt.UnitMax {
-		units = group(ps, limits{opt.UnitMin, opt.UnitMax, borderTopic})
+		units = group(ps, limits{opt.UnitMin, opt.UnitMax})
 	}
 	var out []chat.Chunk
-	for _, r := range group(joined(ps, units), limits{opt.MinTokens, opt.MaxTokens, borderTopic}) {
+	for _, r := range group(joined(ps, units), limits{opt.MinTokens, opt.MaxTokens}) {
 		if c, ok := s.chunk(ps, units[r.from:r.to], opt); ok {
 			out = append(out, c)
 		}
@@ -166,17 +166,9 @@ func (s source) pieces(opt Options) []piece {
 
 // chunk creates a chunk of units. ok is false if there is only white space.
 func (s source) chunk(ps []piece, runs []run, opt Options) (chat.Chunk, bool) {
-	first := runs[0].from
-	from := int(ps[first].start)
-	if first > 0 && opt.Overlap > 0 {
-		from = overlapStart(s.text, ps, first, opt.Overlap)
-	}
 	var c chat.Chunk
-	for i, r := range runs {
-		if i > 0 {
-			from = int(ps[r.from].start)
-		}
-		if u, ok := s.unit(ps[r.from:r.to], from, opt.Count); ok {
+	for _, r := range runs {
+		if u, ok := s.unit(ps[r.from:r.to], opt.Count); ok {
 			u.Ordinal = len(c.Units)
 			c.Units = append(c.Units, u)
 			c.Tokens += u.Tokens
@@ -189,13 +181,13 @@ func (s source) chunk(ps []piece, runs []run, opt Options) (chat.Chunk, bool) {
 	c.Start, c.End = c.Units[0].Start, c.Units[len(c.Units)-1].End
 	c.Text = s.text[c.Start:c.End]
 	c.ContentHash, c.Version = chat.HashText(c.Text), Version
-	c.Type, c.Summary = describe(s.role, s.text, ps[first:runs[len(runs)-1].to])
+	c.Type, c.Summary = describe(s.role, s.text, ps[runs[0].from:runs[len(runs)-1].to])
 	return c, true
 }
 
-// unit creates a unit of pieces, which may begin with text of previous ones.
-func (s source) unit(ps []piece, from int, count func(string) int) (chat.Unit, bool) {
-	start, end := trim(s.text, from, int(ps[len(ps)-1].end))
+// unit creates a unit of pieces. ok is false if there is only white space.
+func (s source) unit(ps []piece, count func(string) int) (_ chat.Unit, ok bool) {
+	start, end := trim(s.text, int(ps[0].start), int(ps[len(ps)-1].end))
 	if start >= end {
 		return chat.Unit{}, false
 	}
@@ -215,20 +207,4 @@ func trim(text string, start, end int) (int, int) {
 		start += nl + 1
 	}
 	return start, end
-}
-
-// overlapStart returns where the text of about this many tokens before a piece begins: at a piece, or between words
-// inside one.
-func overlapStart(text string, ps []piece, at, tokens int) int {
-	k := at
-	for k > 0 && int(ps[k-1].tokens) <= tokens {
-		k--
-		tokens -= int(ps[k].tokens)
-	}
-	start := int(ps[k].start)
-	if k > 0 && tokens > 0 {
-		p := ps[k-1]
-		start = int(p.start) + within(text[p.start:p.end], int(p.tokens)-tokens)
-	}
-	return start
 }

@@ -1,17 +1,13 @@
 package chunking
 
 // limits are the target sizes of groups of pieces, in estimated tokens.
-type limits struct {
-	min, max int
-	// closeAt is the border from which a group with the minimum size ends.
-	closeAt border
-}
+type limits struct{ min, max int }
 
 // run is pieces [from, to).
 type run struct{ from, to int }
 
-// group builds runs of pieces: at least the minimum, ended at the first border that is strong enough, and never over
-// the maximum unless a piece is.
+// group builds runs of pieces: at least the minimum, ended at the first heading or page after it, and never over the
+// maximum unless a piece is.
 func group(ps []piece, l limits) []run {
 	var runs []run
 	from, size := 0, 0
@@ -23,7 +19,7 @@ func group(ps []piece, l limits) []run {
 				size -= int(ps[from].tokens)
 			}
 		}
-		if i > from && size >= l.min && p.border >= l.closeAt {
+		if i > from && size >= l.min && p.border >= borderTopic {
 			runs = append(runs, run{from, i})
 			from, size = i, 0
 		}

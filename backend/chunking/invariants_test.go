@@ -64,9 +64,7 @@ func check(t failing, turn chat.Turn, opt chunking.Options, files ...chat.FileTe
 		}
 		checkUnits(t, source, c)
 	}
-	if opt.Overlap == 0 {
-		checkCover(t, turn, chunks, files)
-	}
+	checkCover(t, turn, chunks, files)
 	return chunks
 }
 
@@ -159,8 +157,7 @@ func TestProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		opt := chunking.Options{
 			MinTokens: rapid.IntRange(0, 60).Draw(rt, "min"), MaxTokens: rapid.IntRange(0, 120).Draw(rt, "max"),
-			Overlap: rapid.SampledFrom([]int{0, 0, 5, 50}).Draw(rt, "overlap"), UnitMin: rapid.IntRange(0, 40).Draw(rt, "unit min"),
-			UnitMax: rapid.IntRange(0, 80).Draw(rt, "unit max"), Headings: rapid.Bool().Draw(rt, "headings"),
+			UnitMin: rapid.IntRange(0, 40).Draw(rt, "unit min"), UnitMax: rapid.IntRange(0, 80).Draw(rt, "unit max"),
 		}
 		var files []chat.FileText
 		if rapid.Bool().Draw(rt, "file") {
@@ -234,6 +231,6 @@ func FuzzChunk(f *testing.F) {
 			files = append(files, chat.FileText{File: chat.File{ID: chat.FileID(name), Name: name}, Text: string(text)})
 		}
 		check(t, turnOf(string(text), string(bytes.TrimSpace(text))), chunking.Options{MinTokens: 20, MaxTokens: 60, UnitMax: 30}, files...)
-		check(t, turnOf(string(text), "ok"), chunking.Options{MinTokens: 20, MaxTokens: 60, UnitMax: 30, Overlap: 10})
+		check(t, turnOf(string(text), "ok"), chunking.Options{MinTokens: 20, MaxTokens: 60, UnitMax: 30})
 	})
 }

@@ -1,7 +1,6 @@
 package chunking
 
 import (
-	"cmp"
 	"path"
 	"strings"
 
@@ -9,13 +8,14 @@ import (
 	"contextinfinity/backend/internal/lexical"
 )
 
-// Default sizes in tokens: chunks according to SRD 9.1, units as measured (docs/recall.md).
+// Sizes in tokens: chunks according to SRD 9.1, the others as measured (docs/recall.md). Text that neighbouring chunks
+// share was measured too and had no benefit.
 const (
-	defaultMin      = 200
-	defaultMax      = 800
-	defaultUnit     = 600
-	defaultAnswer   = 60
-	defaultQuestion = 30
+	defaultMin     = 200
+	defaultMax     = 800
+	defaultUnit    = 600
+	answerTokens   = 60 // of the beginning of the reply, indexed with the beginning of the user's message
+	questionTokens = 30 // of the user's message, indexed with every unit of the reply
 )
 
 // Options configure a chunker. Zero fields have defaults.
@@ -24,18 +24,10 @@ type Options struct {
 	Count func(string) int
 	// MinTokens and MaxTokens are the target size of chunks, in estimated tokens.
 	MinTokens, MaxTokens int
-	// Overlap is how much of the previous text a chunk repeats, in tokens, at most half the largest chunk. None by
-	// default: measurements show no benefit.
-	Overlap int
 	// UnitMin and UnitMax are the target size of units, of which chunks consist; by default 600, and a quarter of
 	// that. A text of at most UnitMax is not split. According to measurements, retrieval is worse with smaller units,
 	// and slightly better if a unit may end before a heading.
 	UnitMin, UnitMax int
-	// AnswerTokens is how much of the beginning of the reply is indexed with the beginning of the user's message,
-	// QuestionTokens how much of the user's message with every unit of the reply. Negative: none.
-	AnswerTokens, QuestionTokens int
-	// Headings adds a unit's headings to the indexed text. Units of documents always have them.
-	Headings bool
 }
 
 // filled returns the options with defaults for zero fields.
@@ -55,9 +47,6 @@ func (o Options) filled() Options {
 	o.UnitMax = min(o.UnitMax, o.MaxTokens)
 	or(&o.UnitMin, o.UnitMax/4)
 	o.UnitMin = min(o.UnitMin, o.UnitMax)
-	o.Overlap = min(max(o.Overlap, 0), o.MaxTokens/2)
-	o.AnswerTokens = cmp.Or(o.AnswerTokens, defaultAnswer)
-	o.QuestionTokens = cmp.Or(o.QuestionTokens, defaultQuestion)
 	return o
 }
 

@@ -75,8 +75,9 @@ func (r configReply) print(o *output) {
 }
 
 type configCheckReply struct {
-	Path string `json:"path"`
-	OK   bool   `json:"ok"`
+	Path    string   `json:"path"`
+	OK      bool     `json:"ok"`
+	Retired []string `json:"retired,omitempty"` // lines that no longer have an effect
 }
 
 func (c *call) configCheckCommand() *cobra.Command {
@@ -87,11 +88,16 @@ func (c *call) configCheckCommand() *cobra.Command {
 			return reply{}, err
 		}
 		fault := s.Config.Err()
-		doc := configCheckReply{s.Config.Path(), fault == nil}
+		doc := configCheckReply{s.Config.Path(), fault == nil, s.Config.Config().Retired}
 		if fault != nil {
 			return reply{doc: doc, keepOnError: true}, fault
 		}
-		return reply{doc: doc, text: func(o *output) { o.printf("No faults: %s\n", line(doc.Path)) }}, nil
+		return reply{doc: doc, text: func(o *output) {
+			for _, notice := range doc.Retired {
+				o.printf("%s\n", line(notice))
+			}
+			o.printf("No faults: %s\n", line(doc.Path))
+		}}, nil
 	})
 	return cmd
 }

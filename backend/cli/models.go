@@ -48,7 +48,7 @@ func (c *call) setup(ctx context.Context) (*Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.noteFault(s.Config.Err())
+	c.noteConfig(s.Config.Err(), s.Config.Config().Retired)
 	return s, nil
 }
 

@@ -145,6 +145,8 @@ type Services struct {
 	// ConfigFault is the error of the configuration file if its content is not in effect; the verb runs and reports
 	// it.
 	ConfigFault error
+	// RetiredSettings are lines of the configuration file that no longer have an effect.
+	RetiredSettings []string
 	// Note says why the data is read-only although that was not requested.
 	Note string
 	// Recovery is what opening as the writer found and did.

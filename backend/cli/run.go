@@ -228,7 +228,7 @@ func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (r
 	if err != nil {
 		return reply{}, err
 	}
-	c.noteFault(s.ConfigFault)
+	c.noteConfig(s.ConfigFault, s.RetiredSettings)
 	if s.Note != "" {
 		c.notef("%s", s.Note)
 	}
@@ -277,7 +277,7 @@ func (c *call) opened(ctx context.Context, o OpenOptions, f func(*Services) (rep
 	if err != nil {
 		return reply{}, err
 	}
-	c.noteFault(s.ConfigFault)
+	c.noteConfig(s.ConfigFault, s.RetiredSettings)
 	c.noteRecovery(s.Recovery)
 	return c.closing(s, f)
 }
@@ -294,8 +294,11 @@ func (c *call) closing(s *Services, f func(*Services) (reply, error)) (reply, er
 	return r, err
 }
 
-// noteFault says that the configuration in effect differs from the file.
-func (c *call) noteFault(fault error) {
+// noteConfig says how the configuration in effect differs from the file.
+func (c *call) noteConfig(fault error, retired []string) {
+	for _, notice := range retired {
+		c.notef("%s", line(notice))
+	}
 	if fault != nil {
 		c.notef("the configuration file has an error, so the defaults are used: %s", line(c.describe(fault).Message))
 	}

@@ -32,6 +32,9 @@ type Config struct {
 	// Servers are the [mcp.servers.NAME] tables, by name.
 	Servers []MCPServer
 
+	// Retired names keys in the file that are no longer settings and have no effect, each with its position.
+	Retired []string
+
 	// DataDir is the data directory: from the flag, otherwise general.data_dir, otherwise the XDG location. Absolute,
 	// and not necessarily existing.
 	DataDir string
@@ -114,43 +117,26 @@ func (l Librarian) Timeout() time.Duration { return time.Duration(l.TimeoutS) * 
 
 // Retrieval is [retrieval] (SPEC 8).
 type Retrieval struct {
-	Profile              string
-	Scope                string
-	Embedder             string
-	EmbeddingModel       string
-	EmbeddingBaseURL     string // empty: the embedder's own
-	EmbeddingAPIKeyEnv   string // empty: as for a model of that server
-	EmbeddingDimension   int    // 0: the model's default
-	RerankerBaseURL      string // empty: no reranker
-	RerankerModel        string // empty: the server's only one
-	RerankerAPIKeyEnv    string // empty: the key stored for its host, if any
-	AllowPlainHTTP       bool   // for the keys of both servers
-	TopK                 int
-	OverfetchK           int
-	MinKeep              int
-	SimilarityThreshold  float64
-	VectorWeight         float64
-	KeywordWeight        float64
-	RecencyBoost         float64
-	DecisionWeight       float64
-	EnableMMR            bool
-	Ranked               int
-	RankedWithNeighbours int
-	MaxTerms             int
-	LocalWeight          float64
-	RolePrior            float64
-	SpeakerBoost         float64
-	LengthCost           float64
-	LengthFreeTokens     int
-	NeighbourWords       float64
-	NeighbourScore       float64
-	NearbyScore          float64
-	ReplyScore           float64
-	NearbyUnits          int
-	NeighbourFullTokens  int
-	ChunkMinTokens       int
-	ChunkMaxTokens       int
-	ChunkOverlapTokens   int
+	Profile             string
+	Scope               string
+	Embedder            string
+	EmbeddingModel      string
+	EmbeddingBaseURL    string // empty: the embedder's own
+	EmbeddingAPIKeyEnv  string // empty: as for a model of that server
+	EmbeddingDimension  int    // 0: the model's default
+	RerankerBaseURL     string // empty: no reranker
+	RerankerModel       string // empty: the server's only one
+	RerankerAPIKeyEnv   string // empty: the key stored for its host, if any
+	AllowPlainHTTP      bool   // for the keys of both servers
+	TopK                int
+	OverfetchK          int
+	MinKeep             int
+	SimilarityThreshold float64
+	VectorWeight        float64
+	KeywordWeight       float64
+	RecencyBoost        float64
+	DecisionWeight      float64
+	EnableMMR           bool
 }
 
 // Tools is [tools] (SPEC 10).

@@ -135,6 +135,29 @@ func (r *reader) unknownKeys() {
 	}
 }
 
+// retired are settings of earlier versions. A file may still contain them.
+var retired = []string{
+	"retrieval.chunk_max_tokens",
+	"retrieval.chunk_min_tokens",
+	"retrieval.chunk_overlap_tokens",
+	"retrieval.length_cost",
+	"retrieval.length_free_tokens",
+	"retrieval.local_weight",
+	"retrieval.max_terms",
+	"retrieval.nearby_score",
+	"retrieval.nearby_units",
+	"retrieval.neighbour_full_tokens",
+	"retrieval.neighbour_score",
+	"retrieval.neighbour_words",
+	"retrieval.ranked",
+	"retrieval.ranked_with_neighbours",
+	"retrieval.reply_score",
+	"retrieval.role_prior",
+	"retrieval.speaker_boost",
+}
+
+const retiredMessage = "is no longer a setting and has no effect; the line can be deleted"
+
 // unknownIn reports unknown keys in a section and its subsections.
 func (r *reader) unknownIn(path []string, value any, sections map[string][]string) {
 	body, isTable := value.(map[string]any)
@@ -145,7 +168,10 @@ func (r *reader) unknownIn(path []string, value any, sections map[string][]strin
 	known := sections[strings.Join(path, ".")]
 	for _, name := range sortedKeys(body) {
 		child := slices.Concat(path, []string{name})
-		if !slices.Contains(known, name) {
+		if slices.Contains(retired, dotted(child)) {
+			notice := Problem{File: r.file, Line: r.doc.line(child), Key: dotted(child), Message: retiredMessage}
+			r.c.Retired = append(r.c.Retired, notice.String())
+		} else if !slices.Contains(known, name) {
 			r.unknown(child, known)
 		} else if _, isSection := sections[strings.Join(child, ".")]; isSection {
 			r.unknownIn(child, body[name], sections)
@@ -287,8 +313,6 @@ func (r *reader) checkTogether() {
 		{math.Abs(c.Retrieval.VectorWeight+c.Retrieval.KeywordWeight-1) < 1e-6, "retrieval.vector_weight", "retrieval.keyword_weight", "and retrieval.keyword_weight must sum to 1"},
 		{c.Retrieval.TopK <= c.Retrieval.OverfetchK, "retrieval.top_k", "retrieval.overfetch_k", "must not be above retrieval.overfetch_k"},
 		{c.Retrieval.MinKeep <= c.Retrieval.TopK, "retrieval.min_keep", "retrieval.top_k", "must not be above retrieval.top_k"},
-		{c.Retrieval.ChunkMinTokens <= c.Retrieval.ChunkMaxTokens, "retrieval.chunk_min_tokens", "retrieval.chunk_max_tokens", "must not be above retrieval.chunk_max_tokens"},
-		{c.Retrieval.ChunkOverlapTokens < c.Retrieval.ChunkMaxTokens, "retrieval.chunk_overlap_tokens", "retrieval.chunk_max_tokens", "must be below retrieval.chunk_max_tokens"},
 		{c.General.DefaultModel == "" || c.knownName(c.General.DefaultModel), "general.default_model", "models", "names no model"},
 		{c.Librarian.Model == "" || c.Librarian.Model == AutoModel || c.knownName(c.Librarian.Model), "librarian.model", "models", "names no model"},
 	}

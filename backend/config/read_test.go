@@ -300,3 +300,34 @@ func writeFile(t *testing.T, text string) string {
 	}
 	return path
 }
+
+// A setting of an earlier version is no error: the rest of the file applies, and each such line is named.
+func TestRetiredSettingsAreIgnored(t *testing.T) {
+	for _, name := range retired {
+		if _, ok := findKey(name); ok {
+			t.Errorf("%s is a setting", name)
+		}
+	}
+	text := "[retrieval]\ntop_k = 3\nranked = \"many\"\nrole_prior = 0.1\n"
+	c, err := Parse("config.toml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"config.toml:3: retrieval.ranked " + retiredMessage,
+		"config.toml:4: retrieval.role_prior " + retiredMessage,
+	}
+	if c.Retrieval.TopK != 3 || !reflect.DeepEqual(c.Retired, want) {
+		t.Errorf("top_k %d, %q", c.Retrieval.TopK, c.Retired)
+	}
+	s, err := openWith(t, text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Set("retrieval.top_k", "4"); err != nil {
+		t.Errorf("the file cannot be edited: %v", err)
+	}
+	if hint := chat.AsError(s.Set("retrieval.ranked", "5")).Hint; !strings.Contains(hint, "earlier versions") {
+		t.Errorf("hint %q", hint)
+	}
+}

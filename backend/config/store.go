@@ -199,6 +199,9 @@ func unknownKey(op, name string) error {
 		known = append(known, table[i].name)
 	}
 	err := chat.Errorf(chat.CodeInvalid, op, "There is no setting %q; nothing was changed.", name)
+	if slices.Contains(retired, name) {
+		return err.WithHint("it was one in earlier versions; its value is now fixed")
+	}
 	if strings.HasPrefix(name, "models.") {
 		return err.WithHint("models.NAME.FIELD is a field of a model in the file: contextinfinity models lists them")
 	}

@@ -17,7 +17,7 @@ func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn, m mode
 		return err
 	}
 	indexing := chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Job: job.Lease()}
-	indexing.Chunks = chunking.Chunk(turn, r.chunking(), files...)
+	indexing.Chunks = chunking.Chunk(turn, chunking.Options{Count: r.count}, files...)
 	chunked := time.Now()
 	texts := unitTexts(indexing.Chunks)
 	if r.d.Vectors != nil && len(texts) > manyUnits {
@@ -81,15 +81,6 @@ func (r *Runner) embed(ctx context.Context, indexing *chat.Indexing, texts []str
 	var err error
 	indexing.Vectors, err = r.d.Vectors.Vectors(ctx, texts)
 	return err
-}
-
-func (r *Runner) chunking() chunking.Options {
-	var opt chunking.Options
-	if r.d.Chunking != nil {
-		opt = r.d.Chunking()
-	}
-	opt.Count = r.count
-	return opt
 }
 
 // degrade marks a turn whose indexing has failed until it is retried.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/librarian"
 )
@@ -93,8 +92,6 @@ type Deps struct {
 	SummaryStyle func() string
 	// Vectors creates the vectors of indexed turns; nil: search by words only.
 	Vectors Vectors
-	// Chunking are the configured sizes of chunks; nil: the defaults.
-	Chunking func() chunking.Options
 	// Chance is a random number in [0, 1) that varies pauses; nil: the runtime's.
 	Chance func() float64
 	// Clock is the wall clock, for detecting jumps; nil: the system's.

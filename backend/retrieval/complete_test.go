@@ -59,7 +59,7 @@ func TestABestReplyIsPackedCompletely(t *testing.T) {
 func TestLargerBudgetsReachFurther(t *testing.T) {
 	s := Measured()
 	small, medium, large, huge := s.effective(1500), s.effective(5000), s.effective(6000), s.effective(50000)
-	if small.NearbyBest != s.NearbyBest || medium.NearbyBest <= small.NearbyBest || large.NearbyBest <= medium.NearbyBest || huge.NearbyBest != large.NearbyBest {
-		t.Errorf("%g, %g, %g, %g", small.NearbyBest, medium.NearbyBest, large.NearbyBest, huge.NearbyBest)
+	if small.nearbyBest != s.nearbyBest || medium.nearbyBest <= small.nearbyBest || large.nearbyBest <= medium.nearbyBest || huge.nearbyBest != large.nearbyBest {
+		t.Errorf("%g, %g, %g, %g", small.nearbyBest, medium.nearbyBest, large.nearbyBest, huge.nearbyBest)
 	}
 }

@@ -128,7 +128,7 @@ func TestFailures(t *testing.T) {
 		m.fail[tt.method] = errBroken
 		searchesIndex := func(s *Settings) {
 			if tt.method != "VectorsOf" {
-				s.LocalWeight = 0.5
+				s.localWeight = 0.5
 			}
 		}
 		res, err := m.engine(searchesIndex).Search(t.Context(), Query{Text: "roses", AllowWordsOnly: tt.wordsAlone, MaxTokens: 100})
@@ -173,7 +173,7 @@ func TestSpeakersAndRoles(t *testing.T) {
 	if res := find(t, m.engine(), Query{Text: "Contoso invoices"}); res.Hits[0].Role != chat.RoleUser {
 		t.Error("the user's statement must be first")
 	}
-	none := func(s *Settings) { s.RolePrior = 0 }
+	none := func(s *Settings) { s.rolePrior = 0 }
 	if res := find(t, m.engine(none), Query{Text: "Contoso invoices"}); res.Hits[0].Role != chat.RoleAssistant {
 		t.Error("without a prior the better match must be first")
 	}
@@ -198,7 +198,7 @@ func TestTiesAreBroken(t *testing.T) {
 	for i := range 5 {
 		m.add(line{seq: int64(20 * (i + 1)), text: "the very same words"})
 	}
-	alone := func(s *Settings) { s.NearbyBest, s.NeighbourSum = 0, 0 }
+	alone := func(s *Settings) { s.nearbyBest, s.neighbourSum = 0, 0 }
 	res := find(t, m.engine(alone), Query{Text: "same words", MaxTokens: 500})
 	for i := 1; i < len(res.Hits); i++ {
 		if !res.Hits[i].At.Before(res.Hits[i-1].At) {
@@ -215,7 +215,7 @@ func TestVariety(t *testing.T) {
 	m.add(line{seq: 10, text: "Contoso invoices come by mail on Monday"}, line{seq: 30, text: "Contoso invoices come by mail on Mondays"},
 		line{seq: 50, text: "Contoso invoices in the mail: all lost in the harbour of Oslo"})
 	order := func(mmr bool) (out []string) {
-		for _, a := range find(t, m.engine(func(s *Settings) { s.MMR, s.RolePrior = mmr, 0 }), Query{Text: "Contoso invoices mail", MaxTokens: 500}).Artifacts {
+		for _, a := range find(t, m.engine(func(s *Settings) { s.MMR, s.rolePrior = mmr, 0 }), Query{Text: "Contoso invoices mail", MaxTokens: 500}).Artifacts {
 			out = append(out, lastWord(a.Text))
 		}
 		return out

@@ -18,9 +18,9 @@ func (c *collector) rankHits(answers map[chat.TurnID]*item, age func(*unit) floa
 		}
 		switch {
 		case isUserMessage(x.unit) && c.intent.aim == aimUser:
-			x.relevance += userHit * c.p.s.RolePrior * math.Min(1, x.match/fullPrior)
+			x.relevance += userHit * c.p.s.rolePrior * math.Min(1, x.match/fullPrior)
 		case isUserMessage(x.unit) && c.intent.aim == aimAny:
-			x.relevance += statementHit * c.p.s.RolePrior * x.statedShare * x.coverage
+			x.relevance += statementHit * c.p.s.rolePrior * x.statedShare * x.coverage
 		case isReply(x.unit) && c.intent.aim == aimReply:
 			x.relevance += replyAsked
 		}

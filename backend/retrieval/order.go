@@ -84,11 +84,11 @@ func (c *collector) replyMatches() map[chat.TurnID]float64 {
 func (c *collector) prior() float64 {
 	switch c.intent.aim {
 	case aimUser:
-		return c.p.s.RolePrior
+		return c.p.s.rolePrior
 	case aimReply:
 		return 0
 	}
-	return c.p.s.RolePrior * undecided
+	return c.p.s.rolePrior * undecided
 }
 
 // addUserBonus adds the bonus for the user's own words. If the question does not ask about the user, only statements
@@ -98,7 +98,7 @@ func (c *collector) addUserBonus(x *item, replyMatch float64) {
 	if c.intent.aim == aimAny && x.hasTerm {
 		prior *= 1 - (1-onlyAsked)*(1-x.statedShare)
 	}
-	x.score += c.p.s.ReplyBest * replyMatch
+	x.score += c.p.s.replyBest * replyMatch
 	if c.intent.aim == aimUser {
 		x.score += prior
 		return

@@ -21,7 +21,7 @@ func TestSlicesOfAChunk(t *testing.T) {
 	text := strings.Join(parts, "")
 	m := chatter()
 	m.add(line{seq: 90, text: text, units: []int{len(parts[0]), len(parts[0]) + len(parts[1])}})
-	alone := func(s *Settings) { s.NearbyBest, s.NeighbourSum, s.NeighbourWord, s.RolePrior = 0, 0, 0, 0 }
+	alone := func(s *Settings) { s.nearbyBest, s.neighbourSum, s.neighbourWord, s.rolePrior = 0, 0, 0, 0 }
 	res := find(t, m.engine(alone), Query{Text: "Contoso pays", MaxTokens: 500})
 	a := res.Artifacts[0]
 	if a.Form != chat.PackedSlice || len(a.Slices) != 2 || a.Text != "#90 03:00 user: Contoso pays in May. … Contoso pays by card." {

@@ -61,7 +61,7 @@ func contextDistance(refs []chat.UnitRef, q Query, s Settings) int64 {
 	if tokens >= q.MaxTokens {
 		return int64(near)
 	}
-	return int64(min(max(s.Candidates/candidates, near), farTurns))
+	return int64(min(max(s.candidates/candidates, near), farTurns))
 }
 
 // pool collects the best candidates of both halves, and the neighbours of the best of these: a question is often
@@ -88,7 +88,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	for _, r := range refs {
 		known[r.N] = true
 	}
-	if spans := around(refs, best, s.Near, contextDistance(refs, q, s)); len(spans) > 0 {
+	if spans := around(refs, best, s.near, contextDistance(refs, q, s)); len(spans) > 0 {
 		near, err := e.neighbours(ctx, q.Within, spans, pk, refs)
 		if err != nil {
 			return nil, err
@@ -179,7 +179,7 @@ func (p *pool) best(w words, v similar) []int64 {
 		}
 	}
 	slices.SortFunc(list, func(a, b scored) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.n, a.n)) })
-	return lists.Map(list[:min(len(list), p.s.Candidates)], func(c scored) int64 { return c.n })
+	return lists.Map(list[:min(len(list), p.s.candidates)], func(c scored) int64 { return c.n })
 }
 
 func ratio(x, total float64) float64 {

@@ -34,7 +34,7 @@ func (p *pool) measured() {
 // addFarContext gives units that are farther from a match than its neighbours a small share of its score: less than any
 // other score, and decreasing with the number of turns between them.
 func (p *pool) addFarContext() {
-	if p.s.NearbyBest <= 0 {
+	if p.s.nearbyBest <= 0 {
 		return
 	}
 	best := 0.0
@@ -93,7 +93,7 @@ func (p *pool) context(u *unit, forReply bool) []float64 {
 	}
 	for _, b := range p.neighboursOf(u.index, termDistance) {
 		for t, tf := range p.units[b.at].tf {
-			out[t] = max(out[t], tf*p.s.NeighbourWord*p.neighbourShare(u)/b.away)
+			out[t] = max(out[t], tf*p.s.neighbourWord*p.neighbourShare(u)/b.away)
 		}
 	}
 	for t := range out {
@@ -110,7 +110,7 @@ func isUserMessage(u *unit) bool { return u.Role == chat.RoleUser && u.Speaker =
 // best, and less in a neighbour.
 func (p *pool) window(i int) float64 {
 	u := &p.units[i]
-	share := p.s.NeighbourWord * p.neighbourShare(u)
+	share := p.s.neighbourWord * p.neighbourShare(u)
 	near := p.neighboursOf(i, termDistance)
 	sum := 0.0
 	for t, weight := range p.weight {
@@ -164,28 +164,28 @@ func distance(u chat.UnitRef) float64 {
 
 // neighbourShare returns how much of its neighbours' scores a unit gets: a long unit says more itself, and costs more.
 func (p *pool) neighbourShare(u *unit) float64 {
-	return math.Min(1, float64(p.s.NeighbourFull)/math.Max(1, float64(u.Tokens)))
+	return math.Min(1, float64(p.s.neighbourFull)/math.Max(1, float64(u.Tokens)))
 }
 
 // factor is the factor for a unit's own score.
 func (p *pool) factor(u *unit) float64 {
 	f := p.decision(u) * p.lengthFactor(u.Tokens, u.Speaker != "")
 	if u.Speaker != "" && p.names(u.Speaker) {
-		f *= 1 + p.s.SpeakerBoost
+		f *= 1 + p.s.speakerBoost
 	}
 	return f
 }
 
 // lengthFactor is the penalty for a text's length.
 func (p *pool) lengthFactor(tokens int, person bool) float64 {
-	if p.s.LengthCost <= 0 {
+	if p.s.lengthCost <= 0 {
 		return 1
 	}
-	free := float64(p.s.LengthFree)
+	free := float64(p.s.lengthFree)
 	if person {
 		free *= freeOfPeople
 	}
-	return 1 / math.Pow(math.Max(float64(tokens)/free, 1), p.s.LengthCost)
+	return 1 / math.Pow(math.Max(float64(tokens)/free, 1), p.s.lengthCost)
 }
 
 // names reports whether the query names a person, by any part of the name.
@@ -195,18 +195,18 @@ func (p *pool) names(speaker string) bool {
 
 // borrowedScore is the score that a unit gets from its neighbours.
 func (p *pool) borrowedScore(i int) float64 {
-	near := p.neighboursOf(i, max(p.s.NearbyUnits, termDistance))
+	near := p.neighboursOf(i, max(p.s.nearbyUnits, termDistance))
 	sum, best := 0.0, 0.0
 	for _, b := range near {
 		base := p.units[b.at].base
 		if b.away <= termDistance {
-			sum += p.s.NeighbourSum * base / b.away
+			sum += p.s.neighbourSum * base / b.away
 		}
-		if b.away <= float64(p.s.NearbyUnits) {
+		if b.away <= float64(p.s.nearbyUnits) {
 			best = max(best, base)
 		}
 	}
-	share := p.s.NearbyBest
+	share := p.s.nearbyBest
 	if p.units[i].Speaker != "" {
 		share *= nearbyOfPeople
 	}

@@ -9,14 +9,14 @@ import (
 // TestARepliesWordsCountForItsQuestion: of two messages with the same words, the one whose reply contains more of the
 // question's words is packed first; in chats between people the reply does not count.
 func TestARepliesWordsCountForItsQuestion(t *testing.T) {
-	alone := func(s *Settings) { s.NearbyBest, s.NeighbourSum, s.NeighbourWord = 0, 0, 0 }
+	alone := func(s *Settings) { s.nearbyBest, s.neighbourSum, s.neighbourWord = 0, 0, 0 }
 	for name, tt := range map[string]struct {
 		person string
 		change func(*Settings)
 		first  int64
 	}{
 		"its reply counts": {change: alone, first: 40},
-		"weight 0":         {change: func(s *Settings) { alone(s); s.ReplyBest = 0 }, first: 60},
+		"weight 0":         {change: func(s *Settings) { alone(s); s.replyBest = 0 }, first: 60},
 		"between people":   {person: "Ann", change: alone, first: 60},
 	} {
 		m := newMemory()

@@ -243,11 +243,11 @@ func TestScoresAndReasons(t *testing.T) {
 func TestCandidatesGrowWithTheBudget(t *testing.T) {
 	s := Measured()
 	small, large := s.effective(6000), s.effective(24000)
-	if small.Candidates < s.Candidates || large.Candidates != 960 || large.Near != 480 {
-		t.Errorf("%d, %d, %d", small.Candidates, large.Candidates, large.Near)
+	if small.candidates < s.candidates || large.candidates != 960 || large.near != 480 {
+		t.Errorf("%d, %d, %d", small.candidates, large.candidates, large.near)
 	}
-	s.Near = 0
-	if got := s.effective(24000).Near; got != 0 {
+	s.near = 0
+	if got := s.effective(24000).near; got != 0 {
 		t.Errorf("%d units with neighbours, want none", got)
 	}
 }

@@ -47,7 +47,7 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 		return v, err
 	}
 	v.embedder, v.name = ns.Embedder.String(), ns.Embedder.Name
-	v.query = VectorQuery{Namespace: ns, Vector: vector, Limit: s.Candidates}
+	v.query = VectorQuery{Namespace: ns, Vector: vector, Limit: s.candidates}
 	if !s.wordsFirst(v.name) {
 		err = e.nearest(ctx, q, &v)
 	}

@@ -1,7 +1,7 @@
 package retrieval
 
-// The constants of the ranking that are not settings, because choosing them needs measurements (docs/recall.md). The
-// best match has 1.
+// The constants of the ranking, with those in settings.go: choosing them needs measurements (docs/recall.md). The best
+// match has 1.
 const (
 	questionOnlyFactor = 0.8  // packing factor of a text that is only a question
 	undecided          = 0.5  // share of the prior if the question asks for neither speaker's words

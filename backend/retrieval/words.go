@@ -64,7 +64,7 @@ func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error
 	for _, g := range guessed {
 		list, freq[g.Term], share[g.Term] = append(list, g.Term), g.Units, spellingShare
 	}
-	w.terms = affordable(Rarest(list, freq, s.MaxTerms), freq, all)
+	w.terms = affordable(Rarest(list, freq, s.maxTerms), freq, all)
 	found, err := e.eachTerm(ctx, w.terms, freq, q.Within)
 	if err != nil {
 		return w, err

@@ -29,7 +29,7 @@ func (e *Engine) afterWords(ctx context.Context, q Query, s Settings, w words, v
 	if len(w.tf) == 0 {
 		return e.nearest(ctx, q, v)
 	}
-	best := w.bestUnits(s.Candidates)
+	best := w.bestUnits(s.candidates)
 	var wg sync.WaitGroup
 	wg.Go(func() { v.ahead = e.readUnitsAhead(ctx, q.Within, best) })
 	vectors, err := e.Store.VectorsOf(ctx, v.query.Namespace.ID, best)

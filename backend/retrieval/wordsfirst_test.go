@@ -20,7 +20,7 @@ func TestWordsFirst(t *testing.T) {
 		{"vectors count", "roses", 0.5, true},
 	} {
 		m := chatter()
-		e := m.engine(func(s *Settings) { s.LocalWeight = tt.weight })
+		e := m.engine(func(s *Settings) { s.localWeight = tt.weight })
 		res := find(t, e, Query{Text: tt.query, Within: chat.Within{Branch: "b"}})
 		if got := m.calls["vectors"] > 0; got != tt.searched || m.calls["Scope"] != m.calls["vectors"] {
 			t.Errorf("%s: the index was searched: %v", tt.name, got)
@@ -39,7 +39,7 @@ func TestWordsFirstComparesExactly(t *testing.T) {
 	q := Query{Text: "garden number 7 weather", Within: chat.Within{Branch: "b"}, Limit: 100}
 	cosines := func(weight float64) map[chat.ChunkID]float64 {
 		out := map[chat.ChunkID]float64{}
-		for _, h := range find(t, chatter().engine(func(s *Settings) { s.LocalWeight = weight }), q).Hits {
+		for _, h := range find(t, chatter().engine(func(s *Settings) { s.localWeight = weight }), q).Hits {
 			if h.Keyword > 0 && h.Cosine != 0 {
 				out[h.ID] = h.Cosine
 			}
