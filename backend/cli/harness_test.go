@@ -309,7 +309,7 @@ func newMemory(db *store.Store) *retrieval.Engine {
 	}
 	return retrieval.New(retrieval.Deps{
 		Store: db, Vectors: vectorindex.New(vectorindex.Options{Source: db}), Embedder: none,
-		Settings: func() retrieval.Settings { return retrieval.Settings{TopK: 8, Overfetch: 20} },
+		Settings: retrieval.Measured,
 	})
 }
 

@@ -39,7 +39,7 @@ func (a *Applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) 
 	return a.set(`UPDATE summaries SET superseded_by = ? WHERE id = ? AND session_id = ?`, d.By, e.Entity, a.Session)
 }
 
-// calibrationSet applies a calibration: the newest revision in any ledger is in force, also of another data directory.
+// calibrationSet applies a calibration: the newest revision in any ledger applies, also if it came from another data directory.
 func (a *Applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error {
 	if d.Samples < 1 || d.Samples > CalibrationSamples || d.Factor != CalibrationFactor(d.Factor) || d.Revision < 1 || d.Revision > maxRevision {
 		return sqlite.Invalid("It sets an impossible factor.")

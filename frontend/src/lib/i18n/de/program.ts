@@ -27,7 +27,6 @@ export default {
     'share of the budget': 'Anteil des Budgets',
     share: 'Anteil',
     steps: 'Schritte',
-    terms: 'Begriffe',
     tokens: 'Token',
     turns: 'Runden',
     ms: 'ms',

@@ -27,7 +27,6 @@ export default {
     'share of the budget': '预算比例',
     share: '比例',
     steps: '步',
-    terms: '个词',
     tokens: 'token',
     turns: '轮',
     ms: '毫秒',
