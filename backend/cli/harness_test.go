@@ -42,6 +42,7 @@ import (
 	"contextinfinity/backend/sessions"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tools"
+	"contextinfinity/backend/transfer"
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/updates"
 	"contextinfinity/backend/vectorindex"
@@ -62,7 +63,7 @@ type home struct {
 	opened func(*cli.Services)
 	// working is called when background work summarizes a turn.
 	working func()
-	// importing is called after each imported conversation.
+	// importing is called before each conversation is imported.
 	importing func(context.Context)
 	// feed answers the check for updates, by a program of version running.
 	feed    func(*http.Request) (*http.Response, error)
@@ -246,13 +247,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			Programs:   &mcpserver.Gateway{Store: db, Reader: reader{db}, Changed: func() {}},
 			Projects:   projects.New(projects.Deps{Store: db, Count: count, Changed: func() {}}),
 			Imports: importing.New(importing.Deps{
-				Store: db, Target: func() int { return 1200 }, Count: count,
-				Caps: func(ctx context.Context, id chat.SessionID) error {
-					if h.importing != nil {
-						h.importing(ctx)
-					}
-					return engine.CheckCaps(ctx, id)
-				},
+				Store: importStore{db, h.importing}, Target: func() int { return 1200 }, Count: count, Caps: engine.CheckCaps,
 			}),
 			Exports: exporting.New(exporting.Deps{
 				Store: db, Bundles: db, Answers: engine, DataDir: o.DataDir, Now: time.Now,
@@ -301,6 +296,19 @@ type wordCounter struct{}
 func (wordCounter) Count(_, s string) int { return len(strings.Fields(s)) }
 
 func (wordCounter) Encoding(string) string { return "words" }
+
+// importStore is a store that calls a function before each conversation is imported.
+type importStore struct {
+	*store.Store
+	importing func(context.Context)
+}
+
+func (s importStore) Imported(ctx context.Context, source transfer.Source, key string) (bool, error) {
+	if s.importing != nil {
+		s.importing(ctx)
+	}
+	return s.Store.Imported(ctx, source, key)
+}
 
 // newMemory returns a search by words.
 func newMemory(db *store.Store) *retrieval.Engine {

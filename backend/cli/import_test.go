@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"contextinfinity/backend/cli"
@@ -171,8 +172,9 @@ func TestImportCommandIsInterrupted(t *testing.T) {
 		names = append(names, fmt.Sprintf("talk %d", i))
 	}
 	path := h.exported("talk.jsonl", names...)
+	press := sync.OnceFunc(func() { h.signals <- os.Interrupt })
 	h.importing = func(ctx context.Context) {
-		h.signals <- os.Interrupt
+		press()
 		<-ctx.Done()
 	}
 	var doc imported

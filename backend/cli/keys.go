@@ -38,7 +38,12 @@ func (c *call) keysListCommand() *cobra.Command {
 // keyInfos returns where each provider's key comes from.
 func keyInfos(s *services.Setup) []KeyInfo {
 	return lists.Map(s.Models.KeySources(), func(p models.KeySource) KeyInfo {
-		return KeyInfo{Provider: p.Name, Env: p.Env, Source: s.Keys.Where(p.Name, p.Env), Models: p.Models}
+		return KeyInfo{
+			Provider: p.Name,
+			Env:      p.Env,
+			Source:   s.Keys.Where(p.Name, p.Env),
+			Models:   append([]string{}, p.Models...),
+		}
 	})
 }
 
