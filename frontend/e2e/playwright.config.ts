@@ -1,6 +1,7 @@
 import { defineConfig } from '@playwright/test';
 import { execSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { exhaustive, runsAll } from './harness/tier.ts';
 
 // The system's Chromium, so that the tests download no browser.
 const chromiumPath = execSync('command -v chromium || command -v chromium-browser || command -v google-chrome || true', { encoding: 'utf8' }).trim();
@@ -22,12 +23,14 @@ const chromiumOptions = {
 // Two projects of one runner, so that both report in the same way: `browser` drives the dev build's page in Chromium,
 // `window` drives the production program over WebDriver. Every test has its own program, home and provider.
 export default defineConfig({
-  // These limits only stop tests that hang: a test waits for what it needs, however slow the machine is.
-  timeout: 300_000,
+  // These limits only stop tests that hang: a test waits for what it needs, however slow the machine is. Each wait has
+  // its own limit, so that of a whole test can be long.
+  timeout: 1_200_000,
   expect: { timeout: 90_000 },
-  // A test that passes only on the second try shows an error in the test or in the program. In CI it gets a second try
-  // and is reported as flaky.
-  retries: process.env.CI ? 1 : 0,
+  // A test that passes only on the second try shows an error in the test or in the program: `make test` lists it,
+  // `make test-all` fails.
+  retries: runsAll ? 0 : 1,
+  ...(runsAll ? {} : { grepInvert: new RegExp(exhaustive.tag) }),
   workers: Math.max(3, availableParallelism()), // a test mostly waits for its page, so three can share two processors
   fullyParallel: true,
   forbidOnly: true,

@@ -1,4 +1,4 @@
-import { inspect } from '../harness/axe.ts';
+import { inspect, themes } from '../harness/axe.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { overlays, panels, temporary, tour, visitSettings } from '../harness/screens.ts';
 import { seedHistory } from '../harness/seed.ts';
@@ -11,7 +11,7 @@ test.use({ trace: 'off' });
 test('first run: no serious finding', async ({ launch, page }) => {
   await launch();
   await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
-  await inspect(page, 'first run');
+  await inspect(page, 'first run', themes);
 });
 
 test('with forced colours, selections and search results are visible', async ({ home, provider, launch, page }) => {
@@ -57,23 +57,18 @@ test('Tab follows the visual order of the window, and shows the focus', async ({
   expect(landmarks).toEqual(['NAV', 'HEADER', 'MAIN', 'ASIDE']);
 });
 
-test.describe('no serious finding in the light, dark and contrast themes', () => {
+test.describe('no serious finding', () => {
   test.beforeEach(async ({ home, provider, launch, page }) => {
     home.configure(provider);
     await launch();
     await new Conversation(page).ready();
   });
 
-  // In several parts, because each screen is inspected three times.
-  const split = <T>(items: readonly T[], count: number) => Array.from({ length: count }, (_, part) => items.filter((_, index) => index % count === part));
-
-  for (const [part, screens] of split(panels, 3).entries()) {
-    test(`in the conversation and beside it, part ${part + 1}`, async ({ provider, page }) => {
-      await seedHistory(page, provider, 5);
-      await new Conversation(page).ready();
-      await tour(page, screens, (name) => inspect(page, name));
-    });
-  }
+  test('in the conversation and beside it', async ({ provider, page }) => {
+    await seedHistory(page, provider, 5);
+    await new Conversation(page).ready();
+    await tour(page, panels, (name) => inspect(page, name));
+  });
 
   test('with an empty conversation, and failed or interrupted answers', async ({ provider, page }) => {
     await inspect(page, 'an empty conversation');
@@ -86,13 +81,11 @@ test.describe('no serious finding in the light, dark and contrast themes', () =>
     }
   });
 
-  for (const [part, screens] of split(overlays, 4).entries()) {
-    test(`in overlays and full-size views, part ${part + 1}`, async ({ provider, page }) => {
-      await seedHistory(page, provider, 3);
-      await new Conversation(page).ready();
-      await tour(page, screens, (name) => inspect(page, name));
-    });
-  }
+  test('in overlays and full-size views', async ({ provider, page }) => {
+    await seedHistory(page, provider, 3);
+    await new Conversation(page).ready();
+    await tour(page, overlays, (name) => inspect(page, name));
+  });
 
   test('in the settings and in a temporary chat', async ({ provider, page }) => {
     await visitSettings(page, (name) => inspect(page, name));

@@ -30,6 +30,16 @@ export class Conversation {
     await expect(this.page.getByRole('heading', { level: 1, name: /branch/ })).toBeAttached();
   }
 
+  /** Presses Tab until the target has the focus, like a user who sees the focus. */
+  async tabTo(target: Locator, key = 'Tab'): Promise<void> {
+    await expect(target).toBeAttached();
+    for (let stop = 0; stop < 120; stop++) {
+      if (await target.evaluate((element) => element === document.activeElement)) return;
+      await this.page.keyboard.press(key);
+    }
+    throw new Error(`${target} cannot be reached with ${key}`);
+  }
+
   async ask(question: string): Promise<void> {
     await this.ready();
     await this.composer.fill(question);

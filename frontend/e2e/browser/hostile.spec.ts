@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { heavy, hostile } from '../../src/lib/markdown/testing/hostile.ts';
 import { expect, test } from '../harness/fixtures.ts';
+import { exhaustive } from '../harness/tier.ts';
 import { Conversation } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
@@ -71,7 +72,8 @@ const slow: [string, string][] = [
 /** The limit relative to ordinary words. Text that is laid out as one unit takes at least fifty times as long. */
 const maxFactor = 20;
 
-test('text that engines lay out slowly does not block the page much longer than ordinary words', async ({ provider, launch, page, browser }) => {
+const slowTitle = 'text that engines lay out slowly does not block the page much longer than ordinary words';
+test(slowTitle, exhaustive, async ({ provider, launch, page, browser }) => {
   await launch();
   const chat = new Conversation(page);
   const durations: Record<string, number> = {};

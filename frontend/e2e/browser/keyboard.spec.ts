@@ -30,14 +30,8 @@ class Keys {
     return this.page.keyboard.type(text);
   }
 
-  /** Presses Tab until the target has the focus, like a user who sees the focus. */
-  async tabTo(target: Locator, key = 'Tab'): Promise<void> {
-    await expect(target).toBeAttached();
-    for (let stop = 0; stop < 120; stop++) {
-      if (await target.evaluate((element) => element === document.activeElement)) return;
-      await this.page.keyboard.press(key);
-    }
-    throw new Error(`${target} cannot be reached with ${key}`);
+  tabTo(target: Locator, key = 'Tab'): Promise<void> {
+    return this.chat.tabTo(target, key);
   }
 
   async activate(target: Locator, key = 'Tab'): Promise<void> {

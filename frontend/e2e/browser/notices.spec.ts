@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { cli, expect, test } from '../harness/fixtures.ts';
 import { panels, runCommand } from '../harness/screens.ts';
+import { variants } from '../harness/tier.ts';
 import { Conversation } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
@@ -36,7 +37,7 @@ async function checkNotices(page: Page, view: string): Promise<void> {
   await expect(notice(page)).toHaveCount(0);
 }
 
-for (const size of [{ width: 1280, height: 800 }, { width: 900, height: 600 }]) {
+for (const size of variants({ width: 900, height: 600 }, { width: 1280, height: 800 })) {
   test(`a notice covers nothing in any view, at ${size.width} by ${size.height}`, async ({ provider, launch, page }) => {
     await page.setViewportSize(size);
     provider.answer('Tell me', 'Done.');
@@ -97,7 +98,7 @@ test('a notice in a dialog is aligned with the content of the dialog and covers 
   }
 });
 
-for (const language of ['en', 'de', 'zh-CN']) {
+for (const language of variants('de', 'en', 'zh-CN')) {
   test(`no field of the header overlaps another, with a project and in a narrow window, in ${language}`, async ({ home, provider, launch, page }) => {
     home.configure(provider, `[ui]\nlanguage = "${language}"`);
     provider.answer('Tell me', 'Done.');
@@ -126,7 +127,7 @@ for (const language of ['en', 'de', 'zh-CN']) {
   });
 }
 
-for (const language of ['en', 'de', 'zh-CN']) {
+for (const language of variants('de', 'en', 'zh-CN')) {
   test(`no text of the header is cut off at 1280 beside a long title, in ${language}`, async ({ home, provider, launch, page }) => {
     home.configure(provider, `[ui]\nlanguage = "${language}"`);
     const question = 'Tell me how the bakery Miller and Sons delivers its invoices on Sundays';

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from '../harness/fixtures.ts';
+import { variants } from '../harness/tier.ts';
 import { Conversation } from './conversation.ts';
 
 test.beforeEach(({ home, provider }) => home.configure(provider));
@@ -13,7 +12,7 @@ const table = [
   '| llama-3.3-70b-instruct | 12 480 | 41.2 ms | Long answers about code, and the summaries of long documents in several languages | 1 234.50 EUR | Apache-2.0 | Needs two cards of 48 GB and a driver newer than 550, else it falls back to the processor |',
 ].join('\n');
 
-for (const [width, height] of [[1280, 800], [900, 600]] as const) {
+for (const [width, height] of variants([1280, 800], [900, 600])) {
   test(`a wide table scrolls itself and breaks no word, at ${width}x${height}`, async ({ provider, launch, page }) => {
     await page.setViewportSize({ width, height });
     provider.answer('A table', `Here it is.\n\n${table}\n\nThe end of it.`);
@@ -154,60 +153,4 @@ test('formulas are drawn while the answer is arriving', async ({ provider, launc
   await expect(chat.answer(1).locator('.katex')).toHaveCount(3); // including the last one, in the paragraph that is still growing
   await expect(chat.stop).toBeVisible();
   provider.release('A proof');
-});
-
-test('a diagram, a picture and a page are shown in a frame without permissions', async ({ provider, launch, page }) => {
-  // A server that receives every request that leaves the page. Request events would also include those that the policy
-  // refuses.
-  const requests: string[] = [];
-  const server = createServer((request, response) => {
-    requests.push(request.url ?? '');
-    response.end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const dialogs: string[] = [];
-  provider.answer('Draw', [
-    `${fence}mermaid\n%%{init: {"securityLevel": "loose"}}%%\ngraph TD\n  A[Client] --> B[Server]\n  click A "javascript:alert(1)"\n${fence}`,
-    `${fence}svg\n<svg viewBox="0 0 300 80" onload="alert(1)"><script>alert(1)</script><image href="${origin}/x.png"/><rect width="300" height="80"/></svg>\n${fence}`,
-    `${fence}html\n<meta http-equiv="refresh" content="0;url=${origin}/r"><style>@import "${origin}/x.css"; p { color: red; background: url(${origin}/y.png) }</style><p onclick="alert(1)">Words of the page</p><script>parent.postMessage(1, '*'); fetch('${origin}')</script><img src="${origin}/z.png" onerror="alert(1)"><iframe src="${origin}/f"></iframe><form action="${origin}/s"><button>Go</button></form><a href="${origin}/l" target="_top">Away</a>\n${fence}`,
-    'The end of it.',
-  ].join('\n\n'));
-  const program = await launch();
-  page.on('dialog', (dialog) => {
-    dialogs.push(dialog.message());
-    void dialog.dismiss();
-  });
-  const chat = new Conversation(page);
-  await chat.askAndWait(1, 'Draw', 'The end of it.');
-  const answer = chat.answer(1);
-  expect(await answer.locator('iframe').count()).toBe(0); // none before the user opens it
-  for (const block of await answer.locator('.code').all()) {
-    await block.getByRole('button', { name: 'Preview' }).click();
-    await expect(block.locator('iframe')).toHaveAttribute('sandbox', '');
-    await expect(block.locator('pre')).toBeHidden();
-  }
-  const frames = answer.locator('iframe');
-  await expect(frames).toHaveCount(3);
-  const isDrawn = async (index: number) => frames.nth(index).contentFrame().locator('img').evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth > 0);
-  await expect.poll(() => isDrawn(0)).toBe(true);
-  await expect.poll(() => isDrawn(1)).toBe(true);
-  await expect(frames.nth(2).contentFrame().getByText('Words of the page')).toBeVisible();
-  expect((await frames.nth(0).boundingBox())!.height).toBeLessThanOrEqual(520);
-  await frames.nth(2).contentFrame().getByText('Words of the page').click();
-  await frames.nth(2).contentFrame().getByText('Away').click();
-  await frames.nth(2).contentFrame().getByRole('button', { name: 'Go' }).click();
-  await expect(frames.nth(2).contentFrame().getByText('Words of the page')).toBeVisible();
-  // With the keyboard: the list keeps scrolling to its end while a frame grows, so a click would miss the button.
-  await answer.getByRole('button', { name: 'Show the code' }).first().press('Enter');
-  await expect(answer.locator('.code').first().locator('pre')).toBeVisible();
-  // In a dark window a diagram is dark too.
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
-  await answer.getByRole('button', { name: 'Preview' }).first().press('Enter');
-  await expect(frames.first()).toHaveAttribute('data-picture', 'dark');
-  expect(await frames.first().contentFrame().locator('body').evaluate((body) => getComputedStyle(body).backgroundColor)).toBe('rgb(22, 24, 28)');
-  expect(page.url()).toBe(`${program.url}/`);
-  expect([dialogs, requests]).toEqual([[], []]);
-  server.close();
 });

@@ -1,5 +1,6 @@
 import { cli, expect, test } from '../harness/fixtures.ts';
 import { until } from '../harness/process.ts';
+import { variants } from '../harness/tier.ts';
 import { Conversation, plain, prose } from './conversation.ts';
 import { byteCounts, crashDuringAnswer, exitAt, head, journalFile, Recovery } from './recovery.ts';
 
@@ -9,13 +10,13 @@ test.beforeEach(({ home, provider }) => home.configure(provider));
 
 /** Activates a button with the mouse or with the keyboard. */
 type Activate = (button: import('@playwright/test').Locator) => Promise<void>;
-const inputs: [string, Activate][] = [
+const inputs = variants<[string, Activate]>(
   ['the mouse', (button) => button.click()],
   ['the keyboard', async (button) => {
     await button.focus();
     await button.press('Enter');
   }],
-];
+);
 
 test('the notice is shown once, until it is dismissed, and the report remains available under Activity', async ({ home, provider, launch, page }) => {
   await crashDuringAnswer(launch, page, provider);
@@ -103,6 +104,7 @@ for (const [input, activate] of inputs) {
     await chat.expectAnswer(1, partialText);
     await expect(chat.composer).toBeFocused();
     await page.keyboard.type('And then?');
+    await expect(chat.send).toBeEnabled();
     await page.keyboard.press('Enter');
     await chat.expectAnswer(2, 'Then nothing.');
     expect(provider.questions()).toHaveLength(2);
@@ -114,11 +116,12 @@ for (const [input, activate] of inputs) {
     provider.answer('Something else', 'Something else it is.');
     await launch();
     const chat = new Conversation(page);
+    await chat.ready();
     const headBefore = await head(chat);
     await activate(chat.turn(1).getByRole('button', { name: 'Discard' }));
     await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, discarded');
     await chat.expectAnswer(1, partialText); // no longer part of the conversation, but still visible
-    expect(await head(chat)).toBe(headBefore);
+    await expect.poll(() => head(chat)).toBe(headBefore);
     await expect(chat.composer).toBeFocused();
     await chat.askAndWait(2, 'Something else', 'Something else it is.');
     expect(JSON.stringify(provider.lastRequest())).not.toContain('Sentence 1 of');
@@ -215,7 +218,7 @@ test('SRD 22.3: after a kill between the answer and its commit, the turn is comm
   await launch();
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, pending');
   await chat.expectAnswer(1, 'A whole answer.');
-  expect(await head(chat)).toBe(headBefore);
+  await expect.poll(() => head(chat)).toBe(headBefore);
   const report = await new Recovery(page).open();
   await expect(report).toContainText(/queued again/);
   provider.release(librarianPrompt);

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
+import { waitUntilSettled } from '../harness/reach.ts';
 import { drawnTurns, importTallTurns, writeTenThousandTurns } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
@@ -63,7 +64,7 @@ test('a conversation of tall turns that is scrolled to its end stays there and s
   await expect(chat.answer(12)).toContainText('That is all of step 12.');
   for (const width of [1280, 900, 1400, 1000, 1280]) {
     await page.setViewportSize({ width, height: 800 });
-    await page.waitForTimeout(500); // long enough for the list to redraw; a list that draws nothing stays empty
+    await page.evaluate(waitUntilSettled);
     expect([width, await page.evaluate(drawnTurns)]).toEqual([width, [11, 0]]);
   }
 });

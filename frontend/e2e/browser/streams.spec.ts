@@ -73,3 +73,33 @@ test('scrolling up during a stream stops following it, and a button returns to t
   await page.getByRole('button', { name: /latest/i }).click();
   await expect(chat.turn(2)).toBeInViewport();
 });
+
+test('the focus and a screen reader leave the end, and stay there while text arrives', async ({ provider, launch, page }) => {
+  const text = `\`\`\`text\nThe listing.\n\`\`\`\n\nThe first paragraph.\n\n${prose(200)}`;
+  provider.answer('A slow one', text, { chunkSize: 15, holdAfter: [200, 220] });
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('A slow one');
+  await chat.waitForText(1, 2_800); // more than a window of it
+
+  const button = chat.answer(1).getByRole('button', { name: 'Copy code' });
+  const paragraph = chat.answer(1).getByText('The first paragraph.');
+  const latest = page.getByRole('button', { name: /latest/i });
+  const moves = [
+    ['the focus', button, () => chat.tabTo(button, 'Shift+Tab')],
+    ['scrolling it into view', paragraph, () => paragraph.evaluate((element) => element.scrollIntoView())],
+  ] as const;
+  for (const [name, target, move] of moves) {
+    await expect(target, 'at the end').not.toBeInViewport();
+    await move();
+    await expect(target, name).toBeInViewport();
+    const { length } = await chat.text(1);
+    provider.release('A slow one');
+    await chat.waitForText(1, length + 1);
+    await expect(target, name).toBeInViewport();
+    await latest.click();
+    await expect(latest).toBeHidden();
+  }
+  await expect(chat.stop).toBeHidden();
+  await expect(page.getByText('Sentence 200 of the answer is here.')).toBeInViewport();
+});

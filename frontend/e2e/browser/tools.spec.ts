@@ -129,7 +129,6 @@ test('tools and decisions are listed in the settings, and decisions can be revok
 for (const size of [{ width: 900, height: 600 }, { width: 640, height: 400 }]) {
   test(`each screen about tools, servers and programs at ${size.width} x ${size.height}: no serious finding, and nothing wider than the window`, async ({ home, provider, launch, page }) => {
     test.skip(!isServerInstalled, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
-    test.setTimeout(600_000); // only stops a test that hangs; each wait has its own limit
     configureTools(home, provider);
     await launch();
     const chat = new Conversation(page);

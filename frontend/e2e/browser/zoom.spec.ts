@@ -5,24 +5,22 @@ import { layoutProblems } from '../harness/reach.ts';
 import { openSettingsPage, overlays, panels, runCommand, type Screen, temporary, tour, visitSettings } from '../harness/screens.ts';
 import { call, seedHistory } from '../harness/seed.ts';
 import { configureTools, connectPrograms, connectServers, isServerInstalled, toolScreens } from '../harness/toolscreens.ts';
+import { exhaustive, variants } from '../harness/tier.ts';
 import { Conversation } from './conversation.ts';
 
 // Each problem includes its location, so traces are not needed.
 test.use({ trace: 'off' });
-/** A screen may still be changing at the first check. */
-const eventually = expect.configure({ soft: true, timeout: 15_000 });
-
 /**
  * A window of 1280 x 800 at 200 %: with the zoom of the engine, which makes the viewport smaller, and with the
  * program's text size.
  */
 const zooms = {
-  'the engine’s zoom': (page: Page) => page.setViewportSize({ width: 640, height: 400 }),
   'the program’s text size': async (page: Page) => {
     await call(page, 'Settings', 'Set', 'appearance.text_zoom', '200');
     await page.reload();
     await expect.poll(() => page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe('32px');
   },
+  'the engine’s zoom': (page: Page) => page.setViewportSize({ width: 640, height: 400 }),
 };
 
 const openSettings = async (page: Page, name: string) => {
@@ -60,10 +58,10 @@ const dialogs: readonly Screen[] = [
   } },
 ];
 
-for (const [zoom, enlarge] of Object.entries(zooms)) {
+for (const [zoom, enlarge] of variants(...Object.entries(zooms))) {
   test.describe(`at 200 % with ${zoom} everything can be reached and read`, () => {
     const check = (page: Page) => async (name: string) => {
-      await eventually.poll(() => layoutProblems(page), name).toEqual([]);
+      expect.soft(await layoutProblems(page), name).toEqual([]);
     };
 
     test('in the conversation and beside it', async ({ home, provider, launch, page }) => {
@@ -76,7 +74,7 @@ for (const [zoom, enlarge] of Object.entries(zooms)) {
       await tour(page, panels, check(page));
     });
 
-    test('in overlays and full-size views', async ({ home, provider, launch, page }) => {
+    test('in overlays and full-size views', exhaustive, async ({ home, provider, launch, page }) => {
       home.configure(provider);
       await launch();
       await new Conversation(page).ready();
@@ -98,7 +96,7 @@ for (const [zoom, enlarge] of Object.entries(zooms)) {
       await tour(page, [temporary], check(page));
     });
 
-    test('for tools, their servers and other programs', async ({ home, provider, launch, page }) => {
+    test('for tools, their servers and other programs', exhaustive, async ({ home, provider, launch, page }) => {
       test.skip(!isServerInstalled, 'the MCP servers of test/mcp are not installed (scripts/setup test)');
       configureTools(home, provider);
       await launch();

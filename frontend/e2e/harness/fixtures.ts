@@ -66,6 +66,8 @@ interface Fixtures {
    * a configuration, the first run is skipped.
    */
   launch: (extraEnv?: Record<string, string>) => Promise<DevBuild>;
+  /** Set by tests whose answers contain what the page's policy refuses: that the browser reports it is no problem. */
+  isHostile: boolean;
 }
 
 /** Provides a home, a provider, and a function that starts the program. Everything is removed after the test. */
@@ -80,9 +82,11 @@ export const test = base.extend<Fixtures>({
     await use(provider);
     await provider.stop();
   },
-  launch: async ({ home, page }, use, info) => {
+  isHostile: [false, { option: true }],
+  launch: async ({ home, page, isHostile }, use, info) => {
     const started: DevBuild[] = [];
-    const problems = collectProblems(page);
+    const refusals = isHostile ? await collectRefusals(page) : new Set<string>();
+    const found = collectProblems(page);
     await page.addInitScript(reportLoops);
     await page.addInitScript(openInspector);
     await use(async (extraEnv) => {
@@ -93,6 +97,8 @@ export const test = base.extend<Fixtures>({
       return program;
     });
     for (const program of started) await program.stop();
+    // Only now: the browser may report a refusal to the console before it says what the message is about.
+    const problems = found.filter((text) => !refusals.has(text)).map(withoutData);
     if (info.status !== info.expectedStatus) {
       await info.attach('program output', { body: started.map((program) => program.output).join('\n---\n') });
       await info.attach('page problems', { body: problems.join('\n') });
@@ -142,10 +148,27 @@ function collectProblems(page: Page): string[] {
     const text = message.text();
     const isKnown = /favicon|WebSocket|ERR_CONNECTION|wails/i.test(text + message.location().url);
     // The frame of a preview reports what its policy refuses, which is intended.
-    const isRefusal = /^(?:Blocked|Loading)/.test(text) && `${text} ${message.location().url}`.includes('about:srcdoc');
-    if (['error', 'warning'].includes(message.type()) && !isKnown && !isRefusal) problems.push(text.replace(/(data:[^;,]*)[^'")\s]*/g, '$1'));
+    const isRefusal = `${text} ${message.location().url}`.includes('about:srcdoc');
+    if (['error', 'warning'].includes(message.type()) && !isKnown && !isRefusal) problems.push(text);
   });
   return problems;
+}
+
+/** Shortens data URLs. */
+function withoutData(text: string): string {
+  return text.replace(/(data:[^;,]*)[^'")\s]*/g, '$1');
+}
+
+/**
+ * Collects the messages that the browser classifies as being about security. Their wording differs from version to
+ * version, and not all name the frame that they are about.
+ */
+async function collectRefusals(page: Page): Promise<ReadonlySet<string>> {
+  const refusals = new Set<string>();
+  const session = await page.context().newCDPSession(page);
+  session.on('Log.entryAdded', ({ entry }) => entry.source === 'security' && refusals.add(entry.text));
+  await session.send('Log.enable');
+  return refusals;
 }
 
 /** Runs the command line of the production program with a home, and returns its output. */

@@ -7,8 +7,32 @@ import type { Page } from '@playwright/test';
  *
  * Checks the topmost dialog, menu or drawer, or the whole window if there is none.
  */
-export function layoutProblems(page: Page): Promise<string[]> {
+export async function layoutProblems(page: Page): Promise<string[]> {
+  await page.evaluate(waitUntilSettled);
   return page.evaluate(findLayoutProblems);
+}
+
+/**
+ * Waits until the page has been drawn several times without a change: nothing is loading, no element was added or
+ * removed, and nothing that scrolls has another size or position. Runs in the page, so it may not use anything outside
+ * this function. A page that never settles is not waited for: the caller then finds what is wrong with it.
+ */
+export async function waitUntilSettled(): Promise<void> {
+  const state = () => JSON.stringify([
+    innerWidth,
+    innerHeight,
+    document.querySelectorAll('*').length,
+    ...[...document.querySelectorAll('main, [role="log"], dialog[open], [role="tabpanel"]')]
+      .map(({ scrollTop, scrollHeight, clientWidth }) => [scrollTop, scrollHeight, clientWidth]),
+  ]);
+  await document.fonts.ready;
+  let last = '';
+  for (let frame = 0, calm = 0; frame < 600 && calm < 5; frame++) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    const now = state();
+    calm = now === last && !document.querySelector('[aria-busy="true"]') ? calm + 1 : 0;
+    last = now;
+  }
 }
 
 /**
@@ -24,7 +48,10 @@ export async function findLayoutProblems(): Promise<string[]> {
     return `${element.tagName.toLowerCase()}${element.className && typeof element.className === 'string' ? `.${element.className.split(' ')[0]}` : ''} “${text.replace(/\s+/g, ' ').slice(0, 60)}”`;
   };
   const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-  const pause = () => new Promise((resolve) => setTimeout(resolve, 300));
+  /** A list that is scrolling ignores the pointer for a moment. */
+  const listsAtRest = async () => {
+    for (let frame = 0; frame < 600 && document.querySelector('[style*="pointer-events"]'); frame++) await nextFrame();
+  };
 
   const topBox = top.getBoundingClientRect();
   if (topBox.left < -1 || topBox.top < -1 || topBox.right > innerWidth + 1 || topBox.bottom > innerHeight + 1) problems.add(`outside the window, at ${[topBox.left, topBox.top, topBox.right, topBox.bottom].map(Math.round).join(' ')}: ${nameOf(top)}`);
@@ -57,11 +84,12 @@ export async function findLayoutProblems(): Promise<string[]> {
     const topmost = () => document.elementFromPoint(box.left + box.width / 2, Math.max(0, box.top) + Math.min(box.height, innerHeight) / 2);
     let hit = topmost();
     if (!isWithin(hit, element)) {
-      // A list that is scrolling ignores the pointer for a moment, and may have redrawn its rows.
-      await pause();
-      if (!element.isConnected) continue;
+      await listsAtRest();
+      if (!element.isConnected) continue; // the list may have redrawn its rows
       element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
-      await pause();
+      await nextFrame();
+      await listsAtRest();
+      if (!element.isConnected) continue;
       box = element.getBoundingClientRect();
       hit = topmost();
     }

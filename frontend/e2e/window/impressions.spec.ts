@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from '@playwright/test';
 import { cli } from '../harness/fixtures.ts';
 import { until } from '../harness/process.ts';
+import { variants } from '../harness/tier.ts';
 import { middle, onScreen, xdotool } from './dragging.ts';
 import { composer, conversationText, field, sendMessage } from './fixtures.ts';
 import { WindowEnv } from './windowenv.ts';
@@ -14,7 +15,11 @@ const table = '| Step | Rows copied | Amount | Explanation | Responsibility | In
 
 // One window for each locale, because starting takes longer than the checks. Closing it fails if the page's
 // console has reported errors or warnings (desktop.ts).
-for (const { locale, screen } of [{ locale: 'C', screen: '1440x1000' }, { locale: 'C.UTF-8', screen: '1440x1000' }, { locale: 'de_DE.UTF-8', screen: '1280x800' }]) {
+for (const { locale, screen } of variants(
+  { locale: 'C.UTF-8', screen: '1280x800' },
+  { locale: 'C', screen: '1440x1000' },
+  { locale: 'de_DE.UTF-8', screen: '1280x800' },
+)) {
   test(`what a new user sees and tries first, under ${locale} on ${screen}`, async () => {
     const env = await WindowEnv.open({ LANG: locale }, screen);
     try {

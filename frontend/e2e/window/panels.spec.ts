@@ -1,6 +1,7 @@
 import { expect, test as baseTest } from '@playwright/test';
 import { cli } from '../harness/fixtures.ts';
 import { until } from '../harness/process.ts';
+import { variants } from '../harness/tier.ts';
 import { xdotool } from './dragging.ts';
 import { composer, sendMessage, test, waitForFirstRun } from './fixtures.ts';
 import { WindowEnv } from './windowenv.ts';
@@ -13,7 +14,7 @@ const longAnswer = (topic: string) => `${Array.from({ length: 60 }, (_, i) => `S
 const panel = '[role="tabpanel"]';
 const search = '[aria-label="Search memory"]';
 
-for (const locale of ['C', 'de_DE.UTF-8']) {
+for (const locale of variants('C', 'de_DE.UTF-8')) {
   baseTest.describe(`under ${locale}`, () => {
     let env: WindowEnv;
     const run = <T>(body: string, ...args: unknown[]) => env.desktop.page.run<T>(body, ...args);
@@ -114,7 +115,7 @@ for (const locale of ['C', 'de_DE.UTF-8']) {
   });
 }
 
-for (const locale of ['C', 'de_DE.UTF-8']) {
+for (const locale of variants('C', 'de_DE.UTF-8')) {
   test(`a key of unknown format is not sent before the user chooses its provider, under ${locale}`, async ({ open, provider, vendors }) => {
     const desktop = await open({ LANG: locale });
     const { page } = desktop;

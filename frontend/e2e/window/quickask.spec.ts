@@ -6,6 +6,7 @@ import { cli } from '../harness/fixtures.ts';
 import type { Home } from '../harness/home.ts';
 import { prose } from '../browser/conversation.ts';
 import { built, processesWithHome, until } from '../harness/process.ts';
+import { variants } from '../harness/tier.ts';
 import { reports } from './fakeshell.ts';
 import { Desktop, waitForWindow } from './desktop.ts';
 import { xdotool } from './dragging.ts';
@@ -27,7 +28,7 @@ const sessions = (home: Home): { session_id: string; folder: string; turns: numb
 /** The title of the open session, from the marked row of the list. */
 const openTitle = ({ page }: Desktop) => page.run<string>(`return document.querySelector('[data-session] [aria-current], [data-session][aria-current]')?.closest('[data-session]')?.innerText.split('\\n')[0].trim() ?? ''`);
 
-for (const LANG of ['C', 'de_DE.UTF-8']) {
+for (const LANG of variants('C', 'de_DE.UTF-8')) {
   test(`the shortcut and the tray open one quick-ask window from anywhere, and Esc closes it, under ${LANG}`, async ({ provider, open, home, shell }) => {
     home.configure(provider, '[desktop]\nquick_ask_keys = "Ctrl+Alt+Space"');
     const panel = await shell.start('panel');

@@ -3,6 +3,7 @@ import { cli } from '../harness/fixtures.ts';
 import { Ollama } from '../harness/ollama.ts';
 import { until } from '../harness/process.ts';
 import { essay, question } from '../harness/seed.ts';
+import { variants } from '../harness/tier.ts';
 import { xdotool } from './dragging.ts';
 import { composer, sendMessage } from './fixtures.ts';
 import { WindowEnv } from './windowenv.ts';
@@ -35,7 +36,7 @@ async function sendManyTurns(env: WindowEnv): Promise<void> {
   for (let start = 0; start < turns; start += 15) await sendAll(env, questions.slice(start, start + 15));
 }
 
-for (const locale of ['C', 'de_DE.UTF-8']) {
+for (const locale of variants('C', 'de_DE.UTF-8')) {
   test(`memory and X-ray after ${turns} turns: rows begin with their text, and can be pinned and attached where they are, under ${locale}`, async () => {
     const env = await WindowEnv.open({ LANG: locale });
     const { page } = env.desktop;

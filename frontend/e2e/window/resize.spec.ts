@@ -1,6 +1,7 @@
-import { test } from '@playwright/test';
+import { expect, test } from '@playwright/test';
 import { cli } from '../harness/fixtures.ts';
 import { until } from '../harness/process.ts';
+import { waitUntilSettled } from '../harness/reach.ts';
 import { drawnTurns, importTallTurns } from '../harness/seed.ts';
 import { xdotool } from './dragging.ts';
 import { WindowEnv } from './windowenv.ts';
@@ -31,10 +32,8 @@ test('a long conversation that is scrolled to its end stays there and stays draw
       const before = await layout();
       await change();
       await until(description, async () => (await layout()) !== before);
-      // Long enough for the list to measure its rows and handle scroll events, except on a busy machine. A list that
-      // draws nothing stays empty.
-      await new Promise((done) => setTimeout(done, 700));
-      await until(`${description}, and all is drawn to the end`, async () => String(await page.run(`return ${drawnTurns}`)) === '11,0');
+      await page.runAsync(waitUntilSettled);
+      expect(await page.run(`return ${drawnTurns}`), `${description}: all is drawn to the end`).toEqual([11, 0]);
     }
   } finally {
     await env.close();

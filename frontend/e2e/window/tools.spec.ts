@@ -67,7 +67,6 @@ async function importServer({ page }: Desktop, configurationText: string): Promi
 }
 
 test('a real server is imported and called; after a crash during a call, the user says what it did', async ({ provider, open, home }) => {
-  test.setTimeout(600_000); // each wait has its own limit, which stops a test that hangs
   const record = join(home.root, 'sent.jsonl');
   home.configure(provider, '[tools]\nmode = "enabled"');
   provider.callsTools('Echo my greeting', 'I ask the server.', [{ name: 'everything__echo', arguments: { message: 'good morning' } }], 'The server echoed it.');

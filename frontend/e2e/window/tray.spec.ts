@@ -4,6 +4,7 @@ import { expect } from '@playwright/test';
 import { cli } from '../harness/fixtures.ts';
 import type { Home } from '../harness/home.ts';
 import { Child, built, until, within } from '../harness/process.ts';
+import { variants } from '../harness/tier.ts';
 import { prose } from '../browser/conversation.ts';
 import { reports } from './fakeshell.ts';
 import { waitForWindow, windowOf } from './desktop.ts';
@@ -116,7 +117,7 @@ test('closing the window quits if the user has disabled the tray', async ({ prov
   expect(await desktop.close()).toBe(true);
 });
 
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+for (const signal of variants<NodeJS.Signals>('SIGTERM', 'SIGINT', 'SIGHUP')) {
   test(`${signal} while an answer streams into a hidden window: the program ends in time, and loses nothing that it received`, async ({ provider, home, shell }) => {
     home.configure(provider);
     provider.answer(question, prose(100), { chunkSize: 16, holdAfter: 40 });

@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { until } from '../harness/process.ts';
 import { findLayoutProblems } from '../harness/reach.ts';
+import { variants } from '../harness/tier.ts';
 import { middle, onScreen, xdotool } from './dragging.ts';
 import type { Desktop } from './desktop.ts';
 import { WindowEnv } from './windowenv.ts';
@@ -59,7 +60,7 @@ const screens: Record<string, (page: WebDriver) => Promise<void>> = {
   settings: pressKeys('ctrl+comma', '.settings'),
 };
 
-for (const [width, height] of [[1280, 800], [900, 600]]) {
+for (const [width, height] of variants([900, 600], [1280, 800])) {
   test(`at 200 % everything can be reached and read in a window of ${width} x ${height}`, async () => {
     const env = await WindowEnv.open({ LANG: 'C' }, '1440x1000');
     const { page } = env.desktop;

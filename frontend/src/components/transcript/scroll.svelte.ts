@@ -1,27 +1,26 @@
 /**
- * The scroll position of the transcript. At its end it follows new text; as soon as the user scrolls up it stays there,
- * whatever arrives.
+ * The scroll position of the transcript. At its end it follows new text; as soon as the reader moves up it stays there,
+ * whatever arrives. How the reader moves does not matter (wheel, keys, the focus, a screen reader, the browser's own
+ * search): a position above the one that was set last, which the list did not cause, is the reader's.
  */
 import type { VirtualizerHandle } from 'virtua/svelte';
 
 /** Within this distance of the end, the reader counts as being at the end. */
 const endPx = 32;
-/** How long after a wheel, key or drag event a scroll still counts as the user's. */
-const inputMs = 250;
 
 /** A jump is complete after calmFrames frames without a correction, and ends in any case after holdFrames. */
 const calmFrames = 5;
 const holdFrames = 60;
-
-const upKeys = new Set(['ArrowUp', 'PageUp', 'Home']);
 
 export class TranscriptScroll {
   #following = $state(true);
   #lastInput = 0;
   #hold = 0;
   #holding = false;
-  #pressed = false;
   #last = 0;
+  /** The position that was set last, and the height of the viewport at that time. */
+  #set: { top: number; viewport: number } | undefined;
+  #listHeight: string | undefined;
   #element: HTMLElement | undefined;
   #handle: VirtualizerHandle | undefined;
   #content: MutationObserver | undefined;
@@ -35,14 +34,9 @@ export class TranscriptScroll {
     this.#element = element;
     // The list sets its height as a style in its own resize observer. Observing the size of the list as well would
     // cause a loop: it is drawn based on the turns that were just measured.
-    this.#content = new MutationObserver(() => this.#grown());
+    this.#content = new MutationObserver(() => this.#styled());
     this.#observeContent();
-    const released = () => (this.#pressed = false);
-    addEventListener('pointerup', released);
-    return () => {
-      this.#content?.disconnect();
-      removeEventListener('pointerup', released);
-    };
+    return () => this.#content?.disconnect();
   }
 
   /** The list was created again. */
@@ -52,26 +46,39 @@ export class TranscriptScroll {
   }
 
   #observeContent(): void {
-    const content = this.#element?.firstElementChild;
+    this.#set = undefined;
+    this.#listHeight = this.#list?.style.height;
     this.#content?.disconnect();
-    if (content) this.#content?.observe(content, { attributes: true, attributeFilter: ['style'] });
+    if (this.#list) this.#content?.observe(this.#list, { attributes: true, attributeFilter: ['style'] });
+  }
+
+  get #list(): HTMLElement | undefined {
+    return this.#element?.firstElementChild as HTMLElement | undefined;
+  }
+
+  /** The list sets other styles too, for instance while it is scrolled. */
+  #styled(): void {
+    const height = this.#list?.style.height;
+    if (height === this.#listHeight) return;
+    this.#listHeight = height;
+    this.#grown();
   }
 
   /**
    * The list has measured its viewport or its turns. The position is set only after its resize observer has returned:
    * the list shifts the position itself by what grew above. If this were done before, with an observer of our own, the
-   * list would shift the position a second time, to a place below all turns, and draw none.
+   * list would shift the position a second time, to a place below all turns, and draw none. A move of the reader must
+   * be noticed before that shift, because afterwards the two cannot be told apart.
    */
   measured(): void {
+    if (this.#following) this.#following = !this.#readerLeft();
     queueMicrotask(() => this.#grown());
   }
 
-  toEnd(lastIndex: number): void {
+  toEnd(): void {
     this.#hold++;
     this.#holding = false;
-    this.#following = true;
-    if (lastIndex >= 0) this.#handle?.scrollToIndex(lastIndex, { align: 'end' });
-    requestAnimationFrame(() => this.#grown());
+    this.#follow();
   }
 
   /** A jump is in progress: turns drawn during it are only passed. */
@@ -114,46 +121,43 @@ export class TranscriptScroll {
     requestAnimationFrame(() => check(0));
   }
 
-  /** A position changed, by the user or by drawing. */
+  /** The position changed. The list's own shifts are over: after each the position was set to the end. */
   scrolled(): void {
     const element = this.#element;
     if (!element) return;
     const top = element.scrollTop;
     const rest = element.scrollHeight - element.clientHeight - top;
-    if (top < this.#last - 1 && rest > endPx && this.#byUser) this.#following = false;
-    else if (rest <= endPx) this.#following = true;
+    if (this.#following) this.#following = !this.#readerLeft();
+    else if (rest <= 1 || (rest <= endPx && top > this.#last)) this.#follow();
     this.#last = top;
   }
 
-  wheel(event: WheelEvent): void {
-    this.#touch();
-    if (event.deltaY < 0 && this.#scrollable) this.#following = false;
-  }
-
-  key(event: KeyboardEvent): void {
-    this.#touch();
-    if (upKeys.has(event.key) && this.#scrollable && event.target === this.#element) this.#following = false;
-  }
-
-  /** The pointer is pressed on the scroll bar, or the screen is touched. */
-  press(): void {
-    this.#pressed = true;
-    this.#touch();
-  }
-
-  #touch(): void {
+  /** A wheel, key or pointer event of the user. */
+  touch(): void {
     this.#lastInput = performance.now();
   }
 
-  get #byUser(): boolean {
-    return this.#pressed || performance.now() - this.#lastInput < inputMs;
+  /**
+   * Whether the position is above the one that was set. The browser itself also moves it up, but only to the new end:
+   * when the viewport grew, or the content shrank.
+   */
+  #readerLeft(): boolean {
+    const [element, set] = [this.#element, this.#set];
+    if (!element || !set) return false;
+    const { scrollTop, scrollHeight, clientHeight } = element;
+    const kept = set.top - Math.max(0, clientHeight - set.viewport);
+    return scrollTop < kept - 1 && scrollHeight - clientHeight - scrollTop > 1;
   }
 
-  get #scrollable(): boolean {
-    return this.#element !== undefined && this.#element.scrollTop > 0;
+  #follow(): void {
+    this.#following = true;
+    this.#grown();
   }
 
   #grown(): void {
-    if (this.#following && this.#element) this.#element.scrollTop = this.#element.scrollHeight;
+    const element = this.#element;
+    if (!element || !this.#following) return;
+    element.scrollTop = element.scrollHeight;
+    this.#set = { top: element.scrollTop, viewport: element.clientHeight };
   }
 }
