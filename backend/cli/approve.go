@@ -31,7 +31,8 @@ func (t *talk) approve(ctx context.Context, end chat.Turn) (chat.Turn, error) {
 			return end, err
 		}
 		if decide == nil {
-			return end, waitsError{chat.Errorf(chat.CodeIncomplete, "tools.wait", "The answer waits for your decision.").WithHint("/calls asks again, /discard discards it")}
+			return end, waitsError{chat.Errorf(chat.CodeIncomplete, "tools.wait", "The answer waits for your decision.").
+				WithHint("/calls asks again, /discard discards it")}
 		}
 		before, err := t.s.Turns.Answer(ctx, end)
 		if err != nil {
@@ -64,40 +65,39 @@ func (t *talk) ask(ctx context.Context, w shownCall) (func() error, error) {
 	if w.State == chat.CallUnknown {
 		return t.askOutcome(ctx, w)
 	}
-	keys := "o once, s this session, a always, d deny, n never (Enter: later)"
-	if w.definition == nil {
-		keys = "d deny (Enter: later)"
-	} else if w.definition.AsksEachCall {
+	keys, allowed := "o once, s this session, a always, d deny, n never (Enter: later)", choices
+	switch {
+	case w.definition == nil:
+		keys, allowed = "d deny (Enter: later)", []chat.ToolDecision{chat.DecisionDeny}
+	case w.definition.AsksEachCall:
 		keys = "o once, d deny, n never (Enter: later)"
+		allowed = []chat.ToolDecision{chat.DecisionOnce, chat.DecisionDeny, chat.DecisionNever}
 	}
 	for {
 		typed, err := t.answer(ctx, "Run it? "+keys+": ")
 		if err != nil || typed == "" {
 			return nil, err
 		}
-		choice, ok := callKeys[strings.ToLower(typed)]
-		if ok && (w.definition != nil || choice == chat.DecisionDeny) && (w.definition == nil || !w.definition.AsksEachCall || !choice.Lasts() || choice == chat.DecisionNever) {
-			return func() error {
-				c := turn.CallChoice{Call: w.ID, Decision: choice}
-				if w.definition != nil {
-					c.Hash = w.definition.Hash
-				}
-				return t.s.Turns.DecideCall(ctx, c)
-			}, nil
+		for _, choice := range allowed { // a choice, or its first letter
+			if typed := strings.ToLower(typed); typed == string(choice) || typed == string(choice)[:1] {
+				return func() error {
+					c := turn.CallChoice{Call: w.ID, Decision: choice}
+					if w.definition != nil {
+						c.Hash = w.definition.Hash
+					}
+					return t.s.Turns.DecideCall(ctx, c)
+				}, nil
+			}
 		}
 		t.say("Type one of the letters.")
 	}
 }
 
-var callKeys = map[string]chat.ToolDecision{
-	"o": chat.DecisionOnce, "once": chat.DecisionOnce, "s": chat.DecisionSession, "session": chat.DecisionSession, "a": chat.DecisionAlways,
-	"always": chat.DecisionAlways, "d": chat.DecisionDeny, "deny": chat.DecisionDeny, "n": chat.DecisionNever, "never": chat.DecisionNever,
-}
-
 // askOutcome asks about the unknown outcome of a call.
 func (t *talk) askOutcome(ctx context.Context, w shownCall) (func() error, error) {
 	for {
-		typed, err := t.answer(ctx, "e enter its result, r run it again, t tell the model that it is unknown (Enter: later): ")
+		const question = "e enter its result, r run it again, t tell the model that it is unknown (Enter: later): "
+		typed, err := t.answer(ctx, question)
 		if err != nil || typed == "" {
 			return nil, err
 		}

@@ -7,82 +7,143 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/services"
 )
 
-func (c *call) backupCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "backup PATH", Short: "Write a copy of everything to a new file",
-		Long: `The file contains the database, the configuration, and the partial answers that were being written.
+func backupVerbs() []verb {
+	return []verb{
+		{
+			use:   "backup PATH",
+			short: "Write a copy of everything to a new file",
+			long: `The file contains the database, the configuration, and the partial answers that were being written.
 In a folder it gets a dated name. An existing file is not overwritten. A window or a conversation may stay
 open meanwhile. The file is read back completely before it gets its name. Problems in the data itself are
-copied too: verify finds them in the data, backups --check in the copies.`, Args: exactly("PATH"),
+copied too: verify finds them in the data, backups --check in the copies.`,
+			do: writeBackup,
+		},
+		{
+			use:   "backups",
+			short: "List the backups in the data directory",
+			long: `CHECKED shows whether a backup was read back after it was written. With --check each one is read now
+and verified as restore does it; the exit code is 3 if one is damaged or has problems.`,
+			flags: []flag{boolFlag("check", "read each backup and verify it")},
+			do:    listBackups,
+		},
+		{
+			use:   "restore [PATH]",
+			short: "Replace the current data with a backup",
+			long: `PATH is a backup, or the name of one that backups lists. It is checked first, and you are shown what
+would be replaced. The current data is backed up first; data that cannot be read is quarantined. No other
+program may have the data open. A crash at any moment leaves either the old data or the new, complete. With
+--fresh, if the database was lost, an empty history is started instead: what is left, including backups, is
+kept in a folder, whose path is printed. With --drop-log, if the database's write-ahead log is damaged, the
+data is opened without the changes that cannot be read: the damaged files are kept in a folder, whose path is
+printed.`,
+			flags: []flag{
+				yesFlag,
+				boolFlag("fresh", "start an empty history in place of a lost one"),
+				boolFlag("drop-log", "continue without the changes in a damaged write-ahead log"),
+			},
+			prepare: func(_ context.Context, r *run) error {
+				others := r.on("fresh") || r.on("drop-log")
+				switch {
+				case r.on("fresh") && r.on("drop-log") || others && len(r.args) > 0:
+					return usagef("PATH, --fresh and --drop-log exclude each other.")
+				case !others && len(r.args) == 0:
+					return usageHint(r.cmd.UseLine(), "PATH is missing.")
+				}
+				return nil
+			},
+			do: func(ctx context.Context, r *run) (reply, error) {
+				setup, err := r.app.OpenSetup(ctx, r.options(false, silent{}))
+				switch {
+				case err != nil:
+					return reply{}, err
+				case r.on("fresh"):
+					return startFresh(ctx, r, setup.Archive().StartFresh)
+				case r.on("drop-log"):
+					return dropLog(ctx, r, setup.Archive().DropLog)
+				}
+				return restore(ctx, r, setup)
+			},
+		},
 	}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		typed := c.path(args[0])
-		path, err := filepath.Abs(typed)
-		if err != nil {
-			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.backup", err, "The path cannot be used.")
-		}
-		if strings.HasSuffix(typed, string(filepath.Separator)) {
-			path += string(filepath.Separator) // a folder is meant, existing or not
-		}
-		s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
-		if err != nil {
-			return reply{}, err
-		}
-		copies := s.Archive()
-		if note := copies.LogNote(); note != "" {
-			c.notef("%s", note)
-		}
-		stop := c.watch("backup", nil)
-		b, err := copies.Backup(ctx, path)
-		stop()
-		if err != nil {
-			return reply{}, err
-		}
-		return reply{doc: b, text: func(o *output) {
-			o.printf("Written, and read back in full: %s\n%s, schema %d, %s, %s\nsha256 %s\n", line(b.Path), size(b.Bytes), b.Schema,
-				plural(int(b.Counts["sessions"]), "session"), plural(int(b.Counts["turns"]), "turn"), b.SHA256)
-		}}, nil
-	})
-	return cmd
 }
 
-type backupsReply struct {
-	Backups []chat.Backup `json:"backups"`
+func writeBackup(ctx context.Context, r *run) (reply, error) {
+	path, err := filepath.Abs(r.path(r.args[0]))
+	if err != nil {
+		return reply{}, chat.WrapError(chat.CodeInvalid, "cli.backup", err, "The path cannot be used.")
+	}
+	setup, err := r.app.OpenSetup(ctx, r.options(true, silent{}))
+	if err != nil {
+		return reply{}, err
+	}
+	copies := setup.Archive()
+	if note := copies.LogNote(); note != "" {
+		r.notef("%s", note)
+	}
+	stop := r.watch("backup", nil)
+	b, err := copies.Backup(ctx, asTyped(r.args[0], path))
+	stop()
+	sessions, turns := plural(int(b.Counts["sessions"]), "session"), plural(int(b.Counts["turns"]), "turn")
+	return sentence(b, "Written, and read back in full: %s\n%s, schema %d, %s, %s\nsha256 %s",
+		line(b.Path), size(b.Bytes), b.Schema, sessions, turns, b.SHA256), err
 }
 
-func (c *call) backupsCommand() *cobra.Command {
-	var check bool
-	cmd := &cobra.Command{
-		Use: "backups", Short: "List the backups in the data directory",
-		Long: `CHECKED shows whether a backup was read back after it was written. With --check each one is read now
-and verified as restore does it; the exit code is 3 if one is damaged or has problems.`, Args: exactly(),
+// asTyped returns a path with the separator at the end that was typed: a folder is meant, existing or not.
+func asTyped(typed, path string) string {
+	if separator := string(filepath.Separator); strings.HasSuffix(typed, separator) {
+		return strings.TrimSuffix(path, separator) + separator
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "read each backup and verify it")
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
-		if err != nil {
-			return reply{}, err
-		}
-		copies := s.Archive()
-		stop := c.watch("backups", nil)
-		list, err := copies.Backups(ctx, check)
-		stop()
-		if err != nil {
-			return reply{}, err
-		}
-		doc := backupsReply{append([]chat.Backup{}, list...)}
-		r := reply{doc: doc, text: func(o *output) { doc.print(o, check) }, keepOnError: true}
-		if check {
-			return r, backupProblems(list)
-		}
-		return r, nil
+	return path
+}
+
+func listBackups(ctx context.Context, r *run) (reply, error) {
+	setup, err := r.app.OpenSetup(ctx, r.options(true, silent{}))
+	if err != nil {
+		return reply{}, err
+	}
+	stop := r.watch("backups", nil)
+	all, err := setup.Archive().Backups(ctx, r.on("check"))
+	stop()
+	if err == nil && r.on("check") {
+		err = backupProblems(all)
+	}
+	return backupList(all, r.on("check")), err
+}
+
+// backupList shows the backups; now says that they were read just now.
+func backupList(all []chat.Backup, now bool) reply {
+	t := tableOf("WHEN|WHY|>SIZE|>SCHEMA|>SESSIONS|>TURNS|CHECKED|FILE", all, func(b chat.Backup) []any {
+		sessions, turns := count(b.Counts["sessions"]), count(b.Counts["turns"])
+		return []any{b.At, kinds[b.Kind], size(b.Bytes), b.Schema, sessions, turns, checked(b, now), b.Path}
 	})
-	return cmd
+	return reply{doc: fields{{"backups", all}}, keepOnError: all != nil, text: func(o *output) {
+		t.printOr(o, "There are no backups in the data directory yet.")
+		for _, b := range all {
+			if b.Problems > 0 {
+				o.printf("verify finds %s in %s:\n", plural(b.Problems, "problem"), line(b.Path))
+				printFindings(o, "  ", b.Findings)
+			}
+		}
+	}}
+}
+
+// checked describes how a backup was checked.
+func checked(b chat.Backup, now bool) string {
+	switch {
+	case b.Problem != "":
+		return "DAMAGED: " + b.Problem
+	case b.Problems > 0:
+		return "now: " + plural(b.Problems, "problem")
+	case now:
+		return "now"
+	case b.Checked:
+		return "when written"
+	}
+	return "no"
 }
 
 // backupProblems returns an error that counts the checked backups with problems; nil if there are none.
@@ -110,145 +171,75 @@ func backupProblems(list []chat.Backup) error {
 	if problems > 0 {
 		hint = "see whether the data has them too: contextinfinity verify"
 	}
-	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.backups", "%s", strings.Join(sentences, " ")).WithHint("%s", hint)}
+	problem := strings.Join(sentences, " ")
+	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.backups", "%s", problem).WithHint("%s", hint)}
 }
 
 // kinds describes why a backup was made.
 var kinds = map[chat.BackupKind]string{
-	chat.BackupByHand: "by hand", chat.BackupDaily: "daily", chat.BackupMigration: "migration", chat.BackupBeforeRestore: "before restore",
+	chat.BackupByHand:        "by hand",
+	chat.BackupDaily:         "daily",
+	chat.BackupMigration:     "migration",
+	chat.BackupBeforeRestore: "before restore",
 }
 
-func (r backupsReply) print(o *output, check bool) {
-	if len(r.Backups) == 0 {
-		o.printf("There are no backups in the data directory yet.\n")
-		return
+func restore(ctx context.Context, r *run, setup *services.Setup) (reply, error) {
+	path := r.args[0]
+	if abs, err := filepath.Abs(r.path(path)); err == nil {
+		path = abs
 	}
-	t := newTable("WHEN", "WHY", "SIZE", "SCHEMA", "SESSIONS", "TURNS", "CHECKED", "FILE").numbers(2, 3, 4, 5)
-	for _, b := range r.Backups {
-		checked := "no"
-		switch {
-		case b.Problem != "":
-			checked = "DAMAGED: " + b.Problem
-		case b.Problems > 0:
-			checked = "now: " + plural(b.Problems, "problem")
-		case check:
-			checked = "now"
-		case b.Checked:
-			checked = "when written"
-		}
-		t.add(local(b.At), kinds[b.Kind], size(b.Bytes), decimal(b.Schema), count(b.Counts["sessions"]), count(b.Counts["turns"]), checked, b.Path)
-	}
-	t.print(o)
-	for _, b := range r.Backups {
-		if b.Problems > 0 {
-			o.printf("verify finds %s in %s:\n", plural(b.Problems, "problem"), line(b.Path))
-			printFindings(o, b.Findings)
-		}
-	}
-}
-
-func (c *call) restoreCommand() *cobra.Command {
-	var yes, fresh, dropLog bool
-	cmd := &cobra.Command{
-		Use: "restore [PATH]", Short: "Replace the current data with a backup",
-		Long: `PATH is a backup, or the name of one that backups lists. It is checked first, and you are shown what
-would be replaced. The current data is backed up first; data that cannot be read is quarantined. No other
-program may have the data open. A crash at any moment leaves either the old data or the new, complete. With
---fresh, if the database was lost, an empty history is started instead: what is left, including backups, is
-kept in a folder, whose path is printed. With --drop-log, if the database's write-ahead log is damaged, the
-data is opened without the changes that cannot be read: the damaged files are kept in a folder, whose path is
-printed.`, Args: atMost("PATH"),
-	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&fresh, "fresh", false, "start an empty history in place of a lost one")
-	cmd.Flags().BoolVar(&dropLog, "drop-log", false, "continue without the changes in a damaged write-ahead log")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		switch {
-		case fresh && dropLog || (fresh || dropLog) && len(args) > 0:
-			return reply{}, usagef("PATH, --fresh and --drop-log exclude each other.")
-		case !fresh && !dropLog && len(args) == 0:
-			return reply{}, exactly("PATH")(cmd, args)
-		}
-		s, err := c.app.OpenSetup(ctx, c.options(false, silent{}))
-		if err != nil {
-			return reply{}, err
-		}
-		copies := s.Archive()
-		if fresh {
-			return c.startFresh(ctx, copies.StartFresh, yes)
-		}
-		if dropLog {
-			return c.dropLog(ctx, copies.DropLog, yes)
-		}
-		path := args[0]
-		if abs, err := filepath.Abs(c.path(path)); err == nil {
-			path = abs
-		}
-		stop := c.watch("restore", nil)
-		r, err := copies.Restore(ctx, path, func(r chat.Restoration) error {
-			stop()
-			if !c.json {
-				printComparison(c.out, r)
-			}
-			err := c.confirm(yes, "Replace the current data?")
-			if err == nil {
-				stop = c.watch("restore", nil)
-			}
-			return err
-		})
+	stop := r.watch("restore", nil)
+	done, err := setup.Archive().Restore(ctx, path, func(x chat.Restoration) error {
 		stop()
-		if err != nil && r.Source == "" {
-			return reply{}, err
+		if !r.json {
+			printComparison(r.out, x)
 		}
-		return reply{doc: r, text: func(o *output) { printRestored(o, r) }, keepOnError: true}, err
+		err := r.confirm("Replace the current data?")
+		if err == nil {
+			stop = r.watch("restore", nil)
+		}
+		return err
 	})
-	return cmd
-}
-
-// keptReply says where the files of the previous data are kept.
-type keptReply struct {
-	Kept string `json:"kept"`
-}
-
-func (c *call) startFresh(ctx context.Context, move func(context.Context) (string, error), yes bool) (reply, error) {
-	if !c.json {
-		c.out.printf("The remaining files of the lost history, including its backups, are moved to a folder, and the next message starts an empty history.\n")
+	stop()
+	if err != nil && done.Source == "" {
+		return reply{}, err
 	}
-	if err := c.confirm(yes, "Move the remaining files and start an empty history?"); err != nil {
+	return reply{doc: done, text: func(o *output) { printRestored(o, done) }, keepOnError: true}, err
+}
+
+func startFresh(ctx context.Context, r *run, move func(context.Context) (string, error)) (reply, error) {
+	if !r.json {
+		r.out.printf("The remaining files of the lost history, including its backups, are moved to a folder, and the " +
+			"next message starts an empty history.\n")
+	}
+	if err := r.confirm("Move the remaining files and start an empty history?"); err != nil {
 		return reply{}, err
 	}
 	kept, err := move(ctx)
-	return reply{doc: keptReply{kept}, text: func(o *output) {
-		if err == nil {
-			o.printf("The remaining files are kept in %s. The next message starts an empty history.\n", line(kept))
-		}
-	}}, err
+	const done = "The remaining files are kept in %s. The next message starts an empty history."
+	return sentence(fields{{"kept", kept}}, done, line(kept)), err
 }
 
-func (c *call) dropLog(ctx context.Context, drop func(context.Context) (string, error), yes bool) (reply, error) {
-	if !c.json {
-		c.out.printf("The changes in the damaged write-ahead log that cannot be read are dropped. The damaged files are kept in a folder.\n")
+func dropLog(ctx context.Context, r *run, drop func(context.Context) (string, error)) (reply, error) {
+	if !r.json {
+		r.out.printf("The changes in the damaged write-ahead log that cannot be read are dropped. The damaged files " +
+			"are kept in a folder.\n")
 	}
-	if err := c.confirm(yes, "Continue without these changes?"); err != nil {
+	if err := r.confirm("Continue without these changes?"); err != nil {
 		return reply{}, err
 	}
 	kept, err := drop(ctx)
-	return reply{doc: keptReply{kept}, text: func(o *output) {
-		if err == nil {
-			o.printf("The damaged files are kept in %s. Run verify to check the rest.\n", line(kept))
-		}
-	}}, err
+	const done = "The damaged files are kept in %s. Run verify to check the rest."
+	return sentence(fields{{"kept", kept}}, done, line(kept)), err
 }
 
-// confirm asks the user before data is replaced, moved or dropped.
-func (c *call) confirm(yes bool, question string) error {
-	if yes {
-		return nil
+// confirm asks the user before data is replaced, moved or dropped, unless --yes is given.
+func (r *run) confirm(question string) error {
+	const problem = "This needs confirmation, which is not possible here; nothing was changed."
+	if err := r.mustBeAsked(problem); err != nil || r.on("yes") {
+		return err
 	}
-	if c.json || !c.in.terminal {
-		return usageHint("add --yes", "This needs confirmation, which is not possible here; nothing was changed.")
-	}
-	return c.ask("cli.restore", question+" [y/N] ")
+	return r.ask("cli.restore", question+" [y/N] ")
 }
 
 // ask asks the user a question, and fails unless the answer is yes.
@@ -272,7 +263,7 @@ func printComparison(o *output, r chat.Restoration) {
 		taken = ", " + local(*r.TakenAt)
 	}
 	o.printf("%s (%s%s)\n", line(r.Source), kinds[r.Kind], taken)
-	t := newTable("", "SESSIONS", "TURNS", "NEWEST TURN", "SCHEMA").numbers(1, 2, 4)
+	t := newTable("|>SESSIONS|>TURNS|NEWEST TURN|>SCHEMA")
 	addSummary(t, "current data", r.Present)
 	addSummary(t, "backup", r.Backup)
 	t.print(o)
@@ -288,12 +279,12 @@ func printComparison(o *output, r chat.Restoration) {
 		return
 	}
 	o.printf("verify finds %s in it, which restoring does not repair:\n", plural(r.Problems, "problem"))
-	printFindings(o, r.Findings)
+	printFindings(o, "  ", r.Findings)
 }
 
-func printFindings(o *output, found []chat.Finding) {
+func printFindings(o *output, indent string, found []chat.Finding) {
 	for _, f := range found {
-		o.printf("  %s: %s %s: %s\n", line(f.Kind), line(f.Table), line(f.ID), line(f.Message))
+		o.printf("%s%s: %s %s: %s\n", indent, line(f.Kind), line(f.Table), line(f.ID), line(f.Message))
 	}
 }
 
@@ -325,7 +316,7 @@ func addSummary(t *table, name string, d chat.DataSummary) {
 	if d.NewestTurn != nil {
 		newest = local(*d.NewestTurn)
 	}
-	t.add(name, count(d.Sessions), count(d.Turns), newest, decimal(d.Schema))
+	t.add(name, count(d.Sessions), count(d.Turns), newest, d.Schema)
 }
 
 func printRestored(o *output, r chat.Restoration) {

@@ -37,7 +37,7 @@ func TestProblemsFoundInBackups(t *testing.T) {
 func TestProblemsOfBackupsAreListed(t *testing.T) {
 	var text strings.Builder
 	found := []chat.Finding{{Kind: "content", Table: "turns", ID: "7", Message: "The hash does not match."}}
-	backupsReply{[]chat.Backup{{Path: "/a.db", Problems: 3, Findings: found}, {Path: "/b.db"}}}.print(&output{w: &text}, true)
+	backupList([]chat.Backup{{Path: "/a.db", Problems: 3, Findings: found}, {Path: "/b.db"}}, true).text(&output{w: &text})
 	for _, want := range []string{"now: 3 problems", "verify finds 3 problems in /a.db:\n  content: turns 7: The hash does not match."} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in %s", want, text.String())

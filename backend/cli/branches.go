@@ -3,191 +3,180 @@ package cli
 import (
 	"context"
 	"slices"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/inspecting"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/transfer/render"
 )
 
-type branchesReply struct {
-	SessionID chat.SessionID     `json:"session_id"`
-	Branches  []render.BranchRow `json:"branches"`
-}
-
-func (c *call) branchesCommand() *cobra.Command {
-	var archived bool
-	cmd := &cobra.Command{Use: "branches SESSION", Short: "List a session's branches, or archive one", Args: exactly("SESSION")}
-	cmd.Flags().BoolVar(&archived, "archived", false, "include archived ones")
-	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		session, err := s.session(ctx, args[0])
-		if err != nil {
-			return reply{}, err
-		}
-		all, err := s.Sessions.Branches(ctx, session.ID)
-		if err != nil {
-			return reply{}, err
-		}
-		all = slices.DeleteFunc(all, func(b chat.BranchSummary) bool { return b.ArchivedAt != nil && !archived })
-		doc := branchesReply{session.ID, render.BranchRows(session, all)}
-		return reply{doc: doc, text: doc.print}, nil
-	})
-	cmd.ValidArgsFunction = c.completeSession
-	cmd.AddCommand(c.archiveBranchCommand("archive", true), c.archiveBranchCommand("unarchive", false))
-	return cmd
-}
-
-func (c *call) archiveBranchCommand(use string, archived bool) *cobra.Command {
-	short, done := "Archive a branch; nothing is deleted", "Archived"
-	if !archived {
-		short, done = "Unarchive a branch", "Unarchived"
+func branchVerbs() []verb {
+	return []verb{
+		{
+			use:   "branches SESSION",
+			short: "List a session's branches, or archive one",
+			flags: []flag{boolFlag("archived", "include archived ones")},
+			opens: reads,
+			do:    listBranches,
+			verbs: []verb{
+				{
+					use:   "archive BRANCH",
+					short: "Archive a branch; nothing is deleted",
+					opens: writes,
+					do: func(ctx context.Context, r *run) (reply, error) {
+						return r.s.about(ctx, r.branch, "Archived", r.s.Branches.Archive(ctx, r.branch.ID, true))
+					},
+				},
+				{
+					use:   "unarchive BRANCH",
+					short: "Unarchive a branch",
+					opens: writes,
+					do: func(ctx context.Context, r *run) (reply, error) {
+						return r.s.about(ctx, r.branch, "Unarchived", r.s.Branches.Archive(ctx, r.branch.ID, false))
+					},
+				},
+			},
+		},
+		{
+			use:   "fork TURN",
+			short: "Start a branch after a turn",
+			long: `The new branch shares everything up to TURN. A turn that is still pending is
+committed first. The session's active branch does not change unless --switch is given.`,
+			flags: []flag{
+				boolFlag("before", "leave the turn itself out, to ask it differently"),
+				boolFlag("switch", "make the new branch the active one"),
+				textFlag("label", "the branch's name"),
+			},
+			prepare: func(_ context.Context, r *run) error { return checkText("cli.fork", "label", r.text("label"), true) },
+			opens:   writes,
+			do:      fork,
+		},
+		{
+			use:   "rollback SESSION --to STATE | --turn TURN",
+			short: "Go back to an earlier state on a new branch; nothing is deleted",
+			long: `With --turn instead of --to, the new branch ends with a turn of the active branch; a pending one is
+committed first.`,
+			flags: []flag{
+				nameFlag("to", "the `STATE` to go back to (contextinfinity states lists them)"),
+				nameFlag("turn", "the `TURN` that the new branch ends with, instead of a state"),
+			},
+			prepare: func(_ context.Context, r *run) error {
+				switch {
+				case r.given("to") && r.given("turn"):
+					return usagef("--to and --turn exclude each other.")
+				case !r.given("to") && !r.given("turn"):
+					hint := "contextinfinity states " + clip(r.args[0], 26) + " lists them"
+					return usageHint(hint, "--to STATE is missing.")
+				}
+				return nil
+			},
+			opens: writes,
+			do:    rollback,
+		},
+		{
+			use:   "switch SESSION BRANCH",
+			short: "Make a branch the active one",
+			opens: writes,
+			do: func(ctx context.Context, r *run) (reply, error) {
+				err := r.s.Branches.Switch(ctx, r.session.ID, r.branch.ID)
+				return r.s.about(ctx, r.branch, "Switched to", err)
+			},
+		},
+		{
+			use:   "states SESSION",
+			short: "List a branch's committed states and how each was checked, newest first",
+			long: "A state is the summary of the turns so far that is sent to the model. " +
+				"contextinfinity rollback SESSION --to STATE goes back to one.",
+			flags: []flag{branchFlag},
+			opens: reads,
+			do:    listStates,
+		},
 	}
-	cmd := &cobra.Command{Use: use + " BRANCH", Short: short, Args: exactly("BRANCH")}
-	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		b, err := s.anyBranch(ctx, args[0])
-		if err != nil {
-			return reply{}, err
-		}
-		if err := s.Branches.Archive(ctx, b.ID, archived); err != nil {
-			return reply{}, err
-		}
-		return s.branchReply(ctx, b, done)
-	})
-	return cmd
 }
 
-func (r branchesReply) print(o *output) {
-	t := newTable("", "BRANCH", "LABEL", "FORKED AFTER", "TURNS", "PENDING", "HEAD", "UPDATED").numbers(3, 4, 5)
-	for _, b := range r.Branches {
+func listBranches(ctx context.Context, r *run) (reply, error) {
+	all, err := r.s.Sessions.Branches(ctx, r.session.ID)
+	all = slices.DeleteFunc(all, func(b chat.BranchSummary) bool { return b.ArchivedAt != nil && !r.on("archived") })
+	return branchList(r.session, all), err
+}
+
+func branchList(session chat.Session, all []chat.BranchSummary) reply {
+	rows := render.BranchRows(session, all)
+	t := tableOf("|BRANCH|LABEL|>FORKED AFTER|>TURNS|>PENDING|HEAD|UPDATED", rows, func(b render.BranchRow) []any {
 		mark, fork := "", ""
-		if b.Active {
-			mark = "*"
-		}
-		if b.Archived {
+		switch {
+		case b.Archived:
 			mark = "-"
+		case b.Active:
+			mark = "*"
 		}
 		if b.Parent != "" {
 			fork = "#" + decimal(b.ForkSeq)
 		}
-		t.add(mark, string(b.ID), clip(b.Label, 32), fork, count(b.Turns), count(b.Pending), headOf(b.HeadTurn, b.HeadState), local(b.UpdatedAt))
-	}
-	t.print(o)
+		head := headOf(b.HeadTurn, b.HeadState)
+		return []any{mark, b.ID, clip(b.Label, 32), fork, count(b.Turns), count(b.Pending), head, b.UpdatedAt}
+	})
+	return reply{doc: fields{{"session_id", session.ID}, {"branches", rows}}, text: t.print}
 }
 
 // headOf formats a head for people: the last turn that it covers.
 func headOf(turn int64, id chat.StateID) string { return "#" + decimal(turn) + " " + chat.ShortID(id) }
 
-type branchReply struct {
-	SessionID chat.SessionID `json:"session_id"`
-	BranchID  chat.BranchID  `json:"branch_id"`
-	Label     string         `json:"label"`
-	Active    bool           `json:"active"`
-	HeadState chat.StateID   `json:"head_state"`
-	HeadSeq   int64          `json:"head_seq"`
-	HeadTurn  int64          `json:"head_turn_seq"`
-}
-
-func (s *Services) branchReply(ctx context.Context, b chat.Branch, done string) (reply, error) {
+// about replies with a branch after a change, which may have failed.
+func (s *Services) about(ctx context.Context, b chat.Branch, done string, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
 	session, err := s.Sessions.Session(ctx, b.SessionID)
 	if err != nil {
 		return reply{}, err
 	}
 	covers, err := s.Inspecting.StateTurnSeq(ctx, b.HeadState)
-	doc := branchReply{b.SessionID, b.ID, b.Label, session.ActiveBranch == b.ID, b.HeadState, b.HeadSeq, covers}
-	return reply{doc: doc, text: func(o *output) {
-		o.printf("%s %s (%s), head %s.\n", done, b.ID, line(b.Label), headOf(covers, b.HeadState))
-	}}, err
+	doc := fields{
+		{"session_id", b.SessionID},
+		{"branch_id", b.ID},
+		{"label", b.Label},
+		{"active", session.ActiveBranch == b.ID},
+		{"head_state", b.HeadState},
+		{"head_seq", b.HeadSeq},
+		{"head_turn_seq", covers},
+	}
+	return sentence(doc, "%s %s (%s), head %s.", done, b.ID, line(b.Label), headOf(covers, b.HeadState)), err
 }
 
-func (c *call) forkCommand() *cobra.Command {
-	var before, activate bool
-	var label string
-	cmd := &cobra.Command{
-		Use:   "fork TURN",
-		Short: "Start a branch after a turn",
-		Long: `The new branch shares everything up to TURN. A turn that is still pending is
-committed first. The session's active branch does not change unless --switch is given.`,
-		Args: exactly("TURN"),
+func fork(ctx context.Context, r *run) (reply, error) {
+	from := r.s.Branches.After
+	if r.on("before") {
+		from = r.s.Branches.Before
 	}
-	cmd.Flags().BoolVar(&before, "before", false, "leave the turn itself out, to ask it differently")
-	cmd.Flags().BoolVar(&activate, "switch", false, "make the new branch the active one")
-	cmd.Flags().StringVar(&label, "label", "", "the branch's name")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		if err := checkText("cli.fork", "label", label, true); err != nil {
-			return reply{}, err
-		}
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			t, err := s.turn(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			fork := s.Branches.After
-			if before {
-				fork = s.Branches.Before
-			}
-			b, err := fork(ctx, t.ID, label, activate)
-			if err != nil {
-				return reply{}, err
-			}
-			return s.branchReply(ctx, b, "New branch")
-		})
-	})
-	return cmd
+	b, err := from(ctx, r.turn.ID, r.text("label"), r.on("switch"))
+	return r.s.about(ctx, b, "New branch", err)
 }
 
-func (c *call) rollbackCommand() *cobra.Command {
-	var to, turn string
-	cmd := &cobra.Command{
-		Use:   "rollback SESSION --to STATE | --turn TURN",
-		Short: "Go back to an earlier state on a new branch; nothing is deleted",
-		Long: `With --turn instead of --to, the new branch ends with a turn of the active branch; a pending one is
-committed first.`,
-		Args: exactly("SESSION"),
+func rollback(ctx context.Context, r *run) (_ reply, err error) {
+	var b chat.Branch
+	if r.turn.ID != "" {
+		b, err = r.s.Branches.RollbackTo(ctx, r.session.ActiveBranch, r.turn.ID)
+	} else {
+		var state chat.StateID
+		if state, err = r.s.state(ctx, r.session.ID, r.text("to")); err == nil {
+			b, err = r.s.Branches.Rollback(ctx, r.session.ID, state)
+		}
 	}
-	cmd.Flags().StringVar(&to, "to", "", "the `STATE` to go back to (contextinfinity states lists them)")
-	cmd.Flags().StringVar(&turn, "turn", "", "the `TURN` that the new branch ends with, instead of a state")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		if turn != "" && to != "" {
-			return reply{}, usagef("--to and --turn exclude each other.")
-		}
-		if turn != "" {
-			return c.rollbackTo(ctx, args[0], turn)
-		}
-		if to == "" {
-			return reply{}, usageHint("contextinfinity states "+clip(args[0], 26)+" lists them", "--to STATE is missing.")
-		}
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			session, err := s.session(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			state, err := s.state(ctx, session.ID, to)
-			if err != nil {
-				return reply{}, err
-			}
-			b, err := s.Branches.Rollback(ctx, session.ID, state)
-			if err != nil {
-				return reply{}, err
-			}
-			return s.rolledBack(ctx, b, session.ActiveBranch)
-		})
-	})
-	cmd.ValidArgsFunction = c.completeSession
-	return cmd
+	if err != nil {
+		return reply{}, err
+	}
+	return r.s.rolledBack(ctx, b, r.session.ActiveBranch)
 }
 
 // rolledBack describes the branch that a rollback created, and how many later turns stay on the previous one.
 func (s *Services) rolledBack(ctx context.Context, created chat.Branch, previous chat.BranchID) (reply, error) {
-	r, err := s.branchReply(ctx, created, "Rolled back; new branch")
+	r, err := s.about(ctx, created, "Rolled back; new branch", nil)
 	if err != nil {
 		return r, err
 	}
 	branches, err := s.Sessions.Branches(ctx, created.SessionID)
-	if err != nil {
-		return r, err
-	}
 	var before, after chat.BranchSummary
 	for _, b := range branches {
 		switch b.ID {
@@ -201,109 +190,51 @@ func (s *Services) rolledBack(ctx context.Context, created chat.Branch, previous
 	r.text = func(o *output) {
 		text(o)
 		if later := before.Turns - after.Turns; later > 0 {
-			o.printf("%s on %s; \"switch\" goes back to it.\n", display.Count(later, "later turn stays", "later turns stay"), line(before.Label))
+			stay := display.Count(later, "later turn stays", "later turns stay")
+			o.printf("%s on %s; \"switch\" goes back to it.\n", stay, line(before.Label))
 		}
 	}
-	return r, nil
+	return r, err
 }
 
-func (c *call) rollbackTo(ctx context.Context, typed, turn string) (reply, error) {
-	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-		session, err := s.session(ctx, typed)
-		if err != nil {
-			return reply{}, err
-		}
-		t, err := s.turn(ctx, turn)
-		if err != nil {
-			return reply{}, err
-		}
-		b, err := s.Branches.RollbackTo(ctx, session.ActiveBranch, t.ID)
-		if err != nil {
-			return reply{}, err
-		}
-		return s.rolledBack(ctx, b, session.ActiveBranch)
+func listStates(ctx context.Context, r *run) (reply, error) {
+	all, err := r.s.Inspecting.StatesOf(ctx, r.branch)
+	rows := lists.Map(all, func(st inspecting.State) fields {
+		return append(fields{
+			{"state_id", st.ID},
+			{"state_seq", st.Seq},
+			{"head", st.Head},
+			{"turn_seq", st.Covers}, // the last turn that it covers, 0 for the root
+			{"origin", st.Origin},
+			{"model", st.Model},
+			{"token_count_est", st.TokenCount},
+			{"summary", st.Summary},
+			{"created_at", st.CreatedAt},
+		}, checkFields(chat.CheckOf(st.Origin, st.Validation))...)
 	})
-}
-
-func (c *call) switchCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "switch SESSION BRANCH", Short: "Make a branch the active one", Args: exactly("SESSION", "BRANCH")}
-	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		session, b, err := s.place(ctx, args[0], args[1])
-		if err != nil {
-			return reply{}, err
-		}
-		if err := s.Branches.Switch(ctx, session.ID, b.ID); err != nil {
-			return reply{}, err
-		}
-		return s.branchReply(ctx, b, "Switched to")
+	t := tableOf("|STATE|>SEQ|>COVERS TO|ORIGIN|CHECK|>TOKENS|CREATED", all, func(st inspecting.State) []any {
+		mark := map[bool]string{true: "*"}[st.Head]
+		check, covers := checkWords(chat.CheckOf(st.Origin, st.Validation)), "#"+decimal(st.Covers)
+		return []any{mark, st.ID, st.Seq, covers, st.Origin, check, st.TokenCount, st.CreatedAt}
 	})
-	cmd.ValidArgsFunction = c.completeBranch
-	return cmd
+	return reply{doc: r.onBranch("states", rows), text: t.print}, err
 }
 
-// stateRow is a state summary in the list of a branch.
-type stateRow struct {
-	ID        chat.StateID     `json:"state_id"`
-	Seq       int64            `json:"state_seq"`
-	Head      bool             `json:"head"`
-	TurnSeq   int64            `json:"turn_seq"` // the last turn it covers, 0 for the root
-	Origin    chat.StateOrigin `json:"origin"`
-	Model     string           `json:"model"`
-	Tokens    int              `json:"token_count_est"`
-	Summary   string           `json:"summary"`
-	CreatedAt time.Time        `json:"created_at"`
-	chat.StateCheck
+// onBranch returns a document about the session and the branch, with one more field.
+func (r *run) onBranch(name string, value any) fields { return aboutBranch(r.branch, name, value) }
+
+func aboutBranch(b chat.Branch, name string, value any) fields {
+	return fields{{"session_id", b.SessionID}, {"branch_id", b.ID}, {name, value}}
 }
 
-type statesReply struct {
-	SessionID chat.SessionID `json:"session_id"`
-	BranchID  chat.BranchID  `json:"branch_id"`
-	States    []stateRow     `json:"states"`
-}
-
-func (c *call) statesCommand() *cobra.Command {
-	var branch string
-	cmd := &cobra.Command{
-		Use: "states SESSION", Short: "List a branch's committed states and how each was checked, newest first", Args: exactly("SESSION"),
-		Long: "A state is the summary of the turns so far that is sent to the model. contextinfinity rollback SESSION --to STATE goes back to one.",
+func checkFields(c chat.StateCheck) fields {
+	return fields{
+		{"check", c.Result},
+		{"tries", c.Tries},
+		{"reason", c.Reason},
+		{"missing", c.Missing},
+		{"added", c.Added},
 	}
-	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the active one")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) { return s.states(ctx, args[0], branch) })
-	})
-	cmd.ValidArgsFunction = c.completeSession
-	return cmd
-}
-
-func (s *Services) states(ctx context.Context, typed, branch string) (reply, error) {
-	session, b, err := s.place(ctx, typed, branch)
-	if err != nil {
-		return reply{}, err
-	}
-	all, err := s.Inspecting.StatesOf(ctx, b)
-	if err != nil {
-		return reply{}, err
-	}
-	doc := statesReply{SessionID: session.ID, BranchID: b.ID, States: []stateRow{}}
-	for _, st := range all {
-		doc.States = append(doc.States, stateRow{
-			ID: st.ID, Seq: st.Seq, Head: st.Head, TurnSeq: st.Covers, Origin: st.Origin, Model: st.Model,
-			Tokens: st.TokenCount, Summary: st.Summary, CreatedAt: st.CreatedAt, StateCheck: chat.CheckOf(st.Origin, st.Validation),
-		})
-	}
-	return reply{doc: doc, text: doc.print}, nil
-}
-
-func (r statesReply) print(o *output) {
-	t := newTable("", "STATE", "SEQ", "COVERS TO", "ORIGIN", "CHECK", "TOKENS", "CREATED").numbers(2, 3, 6)
-	for _, st := range r.States {
-		mark := ""
-		if st.Head {
-			mark = "*"
-		}
-		t.add(mark, string(st.ID), decimal(st.Seq), "#"+decimal(st.TurnSeq), string(st.Origin), checkWords(st.StateCheck), decimal(st.Tokens), local(st.CreatedAt))
-	}
-	t.print(o)
 }
 
 // checkWords describes a state summary's check in a table: "repaired: 2 added, 1 attempt".

@@ -4,45 +4,113 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/display"
-	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
 
-// callJSON is a tool call that waits for the user.
-type callJSON struct {
-	ID        chat.ToolCallID    `json:"call_id"`
-	SessionID chat.SessionID     `json:"session_id"`
-	TurnID    chat.TurnID        `json:"turn_id"`
-	Seq       int64              `json:"turn_seq"`
-	Session   string             `json:"session"`
-	Name      string             `json:"name"`
-	Source    string             `json:"source"`
-	Tool      string             `json:"tool"`
-	State     chat.ToolCallState `json:"state"`
-	Reason    chat.UnknownReason `json:"reason,omitempty"`
-	Effects   bool               `json:"effects"`
-	Arguments json.RawMessage    `json:"arguments"`
-	Hash      string             `json:"definition_hash"`
-	AskedAt   time.Time          `json:"asked_at"`
+// callVerbs are about calls of tools that wait for the user.
+func callVerbs() []verb {
+	return []verb{
+		{
+			use:   "waiting",
+			short: "List the tool calls that wait for you, with what they would do",
+			opens: writes,
+			do:    listWaiting,
+		},
+		{
+			use:   "decide CALL CHOICE",
+			short: "Decide about a tool call that waits: once, session, always, deny or never",
+			long: `once runs the call; session and always run it, and run later calls of the tool in the session, or
+anywhere, without asking; deny does not run it; never does not run it, and the tool is no longer offered. When
+no other call of the turn is waiting, the answer continues and is printed.`,
+			flags: append(answerFlags(), boolFlag("server", "session, always and never apply to all tools of its server")),
+			prepare: func(_ context.Context, r *run) error {
+				if !slices.Contains(choices, chat.ToolDecision(r.args[1])) {
+					const hint = "choose once, session, always, deny or never"
+					return usageHint(hint, "%q is not a decision about a tool call.", clip(r.args[1], 40))
+				}
+				return r.checkEvents()
+			},
+			opens:   writes,
+			streams: true,
+			do: func(ctx context.Context, r *run) (reply, error) {
+				return aboutCall(ctx, r, func(record chat.CallRecord) error {
+					return r.s.Turns.DecideCall(ctx, turn.CallChoice{
+						Call:     record.ID,
+						Decision: chat.ToolDecision(r.args[1]),
+						Server:   r.on("server"),
+						Hash:     record.Definition,
+					})
+				})
+			},
+		},
+		{
+			use:   "resolve CALL enter|rerun|tell [TEXT|-]",
+			short: "Resolve a tool call whose outcome is unknown",
+			long: `An interrupted call that may have had effects is never run again automatically. Check what it did,
+then enter TEXT as its result, rerun it, or tell the model that its outcome is unknown. To give up, discard
+the turn.`,
+			flags:   append(answerFlags(), boolFlag("failed", "with enter: the result is an error")),
+			prepare: readResolution,
+			opens:   writes,
+			streams: true,
+			do: func(ctx context.Context, r *run) (reply, error) {
+				return aboutCall(ctx, r, func(record chat.CallRecord) error {
+					return r.s.Turns.ResolveCall(ctx, turn.CallResolution{
+						Call:    record.ID,
+						As:      chat.Resolution(r.args[1]),
+						Text:    r.input,
+						IsError: r.on("failed"),
+						Hash:    record.Definition,
+					})
+				})
+			},
+		},
+		{
+			use:   "cancel CALL",
+			short: "Cancel a running tool call",
+			long: "Cancels a call that is running in the program that has the data open. If its tool may have effects, " +
+				"its outcome is then unknown, and you decide.",
+			opens: writes,
+			do: func(ctx context.Context, r *run) (reply, error) {
+				id, err := r.s.toolCall(ctx, r.args[0])
+				if err == nil {
+					err = r.s.Turns.CancelCall(ctx, id)
+				}
+				return sentence(fields{{"call_id", id}}, "Cancelled."), err
+			},
+		},
+	}
 }
 
-func callOf(w chat.WaitingCall) callJSON {
+// callRow is a tool call that waits for the user.
+func callRow(w chat.WaitingCall) fields {
 	arguments := w.Arguments
 	if !json.Valid(arguments) { // the model wrote something else
 		arguments, _ = chat.MarshalJSON(string(w.Arguments)) // a string can always be encoded
 	}
-	return callJSON{
-		ID: w.ID, SessionID: w.SessionID, TurnID: w.TurnID, Seq: w.TurnSeq, Session: w.Session, Name: w.Name, Source: w.Source, Tool: w.Tool,
-		State: w.State, Reason: w.Reason, Effects: w.Effects, Arguments: arguments, Hash: w.Definition, AskedAt: w.AskedAt,
+	return fields{
+		{"call_id", w.ID},
+		{"session_id", w.SessionID},
+		{"turn_id", w.TurnID},
+		{"turn_seq", w.TurnSeq},
+		{"session", w.Session},
+		{"name", w.Name},
+		{"source", w.Source},
+		{"tool", w.Tool},
+		{"state", w.State},
+		{"reason,omitempty", w.Reason},
+		{"effects", w.Effects},
+		{"arguments", arguments},
+		{"definition_hash", w.Definition},
+		{"asked_at", w.AskedAt},
 	}
 }
 
@@ -64,13 +132,6 @@ func newWaitsError(calls []chat.WaitingCall) error {
 		WithHint("contextinfinity tools waiting shows it, contextinfinity tools %s; its id is %s", command, first.ID)}
 }
 
-type waitingReply struct {
-	Calls   []callJSON                `json:"calls"`
-	Batches []chat.RecoveredToolBatch `json:"batches"` // the calls' batches, with the model's text before them
-
-	shown []shownCall
-}
-
 // shownCall is a call as it is shown for a decision.
 type shownCall struct {
 	chat.WaitingCall
@@ -78,33 +139,28 @@ type shownCall struct {
 	preview    string
 }
 
-func (c *call) callsWaitingCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "waiting", Short: "List the tool calls that wait for you, with what they would do", Args: exactly()}
-	cmd.RunE = c.writes(func(ctx context.Context, s *Services, _ []string) (reply, error) {
-		all, err := s.Store.WaitingCalls(ctx)
+func listWaiting(ctx context.Context, r *run) (reply, error) {
+	all, err := r.s.Store.WaitingCalls(ctx)
+	if err != nil {
+		return reply{}, err
+	}
+	var batches []chat.RecoveredToolBatch // the calls' batches, with the model's text before them
+	if len(all) > 0 {
+		r.s.Tools.Ensure(ctx)
+		if batches, err = r.s.Turns.RecoveredBatches(ctx); err != nil {
+			return reply{}, err
+		}
+	}
+	var shown []shownCall
+	for _, w := range all {
+		x, err := r.s.shownCall(ctx, w)
 		if err != nil {
 			return reply{}, err
 		}
-		doc := waitingReply{Calls: []callJSON{}, Batches: []chat.RecoveredToolBatch{}}
-		if len(all) > 0 {
-			s.Tools.Ensure(ctx)
-			batches, err := s.Turns.RecoveredBatches(ctx)
-			if err != nil {
-				return reply{}, err
-			}
-			doc.Batches = append(doc.Batches, batches...)
-		}
-		for _, w := range all {
-			doc.Calls = append(doc.Calls, callOf(w))
-			shown, err := s.shownCall(ctx, w)
-			if err != nil {
-				return reply{}, err
-			}
-			doc.shown = append(doc.shown, shown)
-		}
-		return reply{doc: doc, text: doc.print}, nil
-	})
-	return cmd
+		shown = append(shown, x)
+	}
+	doc := fields{{"calls", lists.Map(all, callRow)}, {"batches", batches}}
+	return reply{doc: doc, text: func(o *output) { printWaiting(o, shown, batches) }}, nil
 }
 
 func (s *Services) shownCall(ctx context.Context, w chat.WaitingCall) (shownCall, error) {
@@ -116,23 +172,30 @@ func (s *Services) shownCall(ctx context.Context, w chat.WaitingCall) (shownCall
 		}
 	}
 	if w.State == chat.CallProposed {
-		shown.preview = s.Tools.Preview(ctx, w.Source, tools.Call{ID: w.ID, Session: w.SessionID, Branch: w.BranchID, Turn: w.TurnID, Tool: w.Tool, Arguments: w.Arguments})
+		shown.preview = s.Tools.Preview(ctx, w.Source, tools.Call{
+			ID:        w.ID,
+			Session:   w.SessionID,
+			Branch:    w.BranchID,
+			Turn:      w.TurnID,
+			Tool:      w.Tool,
+			Arguments: w.Arguments,
+		})
 	}
 	return shown, err
 }
 
-func (r waitingReply) print(o *output) {
-	if len(r.shown) == 0 {
+func printWaiting(o *output, calls []shownCall, batches []chat.RecoveredToolBatch) {
+	if len(calls) == 0 {
 		o.printf("No tool call is waiting.\n")
 	}
-	for i, w := range r.shown {
+	for i, w := range calls {
 		if i > 0 {
 			o.printf("\n")
 		}
 		o.printf("%s  %s, turn #%d\n", o.bold(string(w.ID)), line(titleOf(w.Session)), w.TurnSeq)
-		for _, b := range r.Batches {
+		for _, b := range batches {
 			if b.TurnID == w.TurnID && b.AssistantText != "" {
-				o.printf("%s said: %s\n", line(b.ModelName), line(clip(b.AssistantText, 200)))
+				o.printf("%s said: %s\n", line(b.ModelName), clip(b.AssistantText, 200))
 			}
 		}
 		w.print(o, false)
@@ -153,7 +216,7 @@ func (w shownCall) print(o *output, definition bool) {
 		o.printf("Its definition has changed since the model saw it.\n")
 	}
 	if definition && w.definition != nil {
-		detailOf(*w.definition).printDefinition(o)
+		printDefinition(o, *w.definition)
 		o.printf("\nIt is called with:\n")
 	}
 	o.text(indent(readable(w.Arguments)) + "\n")
@@ -163,8 +226,11 @@ func (w shownCall) print(o *output, definition bool) {
 }
 
 var reasonWords = map[chat.UnknownReason]string{
-	chat.UnknownCancelled: "it was cancelled", chat.UnknownTimeout: "it took too long", chat.UnknownEnded: "its server stopped or the connection was lost",
-	chat.UnknownUnreadable: "its answer cannot be read", chat.UnknownCrash: "the program ended while the call ran",
+	chat.UnknownCancelled:  "it was cancelled",
+	chat.UnknownTimeout:    "it took too long",
+	chat.UnknownEnded:      "its server stopped or the connection was lost",
+	chat.UnknownUnreadable: "its answer cannot be read",
+	chat.UnknownCrash:      "the program ended while the call ran",
 }
 
 // maxShownValue is the maximum size of an argument shown on its own line.
@@ -179,13 +245,8 @@ func readable(raw json.RawMessage) string {
 	if len(object) == 0 {
 		return "(no arguments)"
 	}
-	names := make([]string, 0, len(object))
-	for name := range object {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var b strings.Builder
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
 		var text string
 		if json.Unmarshal(object[name], &text) != nil {
 			text = display.JSON(object[name])
@@ -218,93 +279,55 @@ func (s *Services) toolCall(ctx context.Context, typed string) (chat.ToolCallID,
 	return match("tool call", id, ids)
 }
 
-var choices = []chat.ToolDecision{chat.DecisionOnce, chat.DecisionSession, chat.DecisionAlways, chat.DecisionDeny, chat.DecisionNever}
-
-func (c *call) callDecideCommand() *cobra.Command {
-	var f sendFlags
-	cmd := &cobra.Command{
-		Use: "decide CALL CHOICE", Short: "Decide about a tool call that waits: once, session, always, deny or never", Args: exactly("CALL", "CHOICE"),
-		Long: `once runs the call; session and always run it, and run later calls of the tool in the session, or
-anywhere, without asking; deny does not run it; never does not run it, and the tool is no longer offered. When
-no other call of the turn is waiting, the answer continues and is printed.`,
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	server := cmd.Flags().Bool("server", false, "session, always and never apply to all tools of its server")
-	c.answerFlags(&f, cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		choice := chat.ToolDecision(args[1])
-		if !slices.Contains(choices, choice) {
-			return reply{}, usageHint("choose once, session, always, deny or never", "%q is not a decision about a tool call.", clip(args[1], 40))
-		}
-		return c.aboutCall(ctx, f, args[0], func(s *Services, record chat.CallRecord) error {
-			s.Tools.Ensure(ctx)
-			return s.Turns.DecideCall(ctx, turn.CallChoice{Call: record.ID, Decision: choice, Server: *server, Hash: record.Definition})
-		})
-	})
-	return cmd
+var choices = []chat.ToolDecision{
+	chat.DecisionOnce,
+	chat.DecisionSession,
+	chat.DecisionAlways,
+	chat.DecisionDeny,
+	chat.DecisionNever,
 }
 
-func (c *call) callResolveCommand() *cobra.Command {
-	var f sendFlags
-	cmd := &cobra.Command{
-		Use: "resolve CALL enter|rerun|tell [TEXT|-]", Short: "Resolve a tool call whose outcome is unknown", Args: atMost("CALL", "enter|rerun|tell", "TEXT"),
-		Long: `An interrupted call that may have had effects is never run again automatically. Check what it did,
-then enter TEXT as its result, rerun it, or tell the model that its outcome is unknown. To give up, discard
-the turn.`,
-		ValidArgsFunction: cobra.NoFileCompletions,
+// readResolution reads the result of a call that the user enters.
+func readResolution(_ context.Context, r *run) (err error) {
+	if err := r.checkEvents(); err != nil {
+		return err
 	}
-	failed := cmd.Flags().Bool("failed", false, "with enter: the result is an error")
-	c.answerFlags(&f, cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		resolution, text := chat.Resolution(args[1]), ""
-		switch resolution {
-		case chat.ResolveEnter:
-			var err error
-			if text, err = c.argument(args[2:], "result"); err != nil {
-				return reply{}, err
-			}
-		case chat.ResolveRerun, chat.ResolveTell:
-		default:
-			return reply{}, usageHint("choose enter, rerun or tell", "%q is not a way to resolve a tool call.", clip(args[1], 40))
-		}
-		return c.aboutCall(ctx, f, args[0], func(s *Services, record chat.CallRecord) error {
-			s.Tools.Ensure(ctx)
-			return s.Turns.ResolveCall(ctx, turn.CallResolution{Call: record.ID, As: resolution, Text: text, IsError: *failed, Hash: record.Definition})
-		})
-	})
-	return cmd
+	switch chat.Resolution(r.args[1]) {
+	case chat.ResolveEnter:
+		r.input, err = r.argument(r.args[2:], "result")
+		return err
+	case chat.ResolveRerun, chat.ResolveTell:
+		return nil
+	}
+	const hint = "choose enter, rerun or tell"
+	return usageHint(hint, "%q is not a way to resolve a tool call.", clip(r.args[1], 40))
 }
 
 // aboutCall decides about a call, and shows how its turn continues.
-func (c *call) aboutCall(ctx context.Context, f sendFlags, typed string, decide func(*Services, chat.CallRecord) error) (reply, error) {
-	if err := c.checkSend(f); err != nil {
+func aboutCall(ctx context.Context, r *run, decide func(chat.CallRecord) error) (reply, error) {
+	id, err := r.s.toolCall(ctx, r.args[0])
+	if err != nil {
 		return reply{}, err
 	}
-	st := c.newStream()
-	return c.writing(ctx, st, func(s *Services) (reply, error) {
-		id, err := s.toolCall(ctx, typed)
-		if err != nil {
-			return reply{}, err
-		}
-		b, err := s.Store.CallBatch(ctx, id)
-		if err != nil {
-			return reply{}, err
-		}
-		record := b.Calls[slices.IndexFunc(b.Calls, func(r chat.CallRecord) bool { return r.ID == id })]
-		before, err := s.Store.Turn(ctx, b.TurnID)
-		if err != nil {
-			return reply{}, err
-		}
-		answer, err := s.Turns.Answer(ctx, before)
-		if err != nil {
-			return reply{}, err
-		}
-		end, final, err := c.continued(ctx, s, st, b.TurnID, answer.Blocks, func() error { return decide(s, record) })
-		if err != nil {
-			return sentSoFar(end), err
-		}
-		return c.answered(ctx, s, end, final, jobs.Level(f.wait))
-	})
+	b, err := r.s.Store.CallBatch(ctx, id)
+	if err != nil {
+		return reply{}, err
+	}
+	record := b.Calls[slices.IndexFunc(b.Calls, func(c chat.CallRecord) bool { return c.ID == id })]
+	before, err := r.s.Store.Turn(ctx, b.TurnID)
+	if err != nil {
+		return reply{}, err
+	}
+	answer, err := r.s.Turns.Answer(ctx, before)
+	if err != nil {
+		return reply{}, err
+	}
+	r.s.Tools.Ensure(ctx)
+	end, final, err := r.continued(ctx, r.s, r.st, b.TurnID, answer.Blocks, func() error { return decide(record) })
+	if err != nil {
+		return sentSoFar(end), err
+	}
+	return r.answered(ctx, r.s, end, final, r.level())
 }
 
 // continued applies a decision, and follows the turn if that continues it.
@@ -329,23 +352,4 @@ func (c *call) continued(ctx context.Context, s *Services, st *stream, id chat.T
 	}
 	answer, err := s.Turns.Answer(ctx, t)
 	return t, answer, err
-}
-
-type cancelReply struct {
-	CallID chat.ToolCallID `json:"call_id"`
-}
-
-func (c *call) callCancelCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "cancel CALL", Short: "Cancel a running tool call", Args: exactly("CALL"), ValidArgsFunction: cobra.NoFileCompletions,
-		Long: "Cancels a call that is running in the program that has the data open. If its tool may have effects, its outcome is then unknown, and you decide.",
-	}
-	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		id, err := s.toolCall(ctx, args[0])
-		if err == nil {
-			err = s.Turns.CancelCall(ctx, id)
-		}
-		return reply{doc: cancelReply{id}, text: func(o *output) { o.printf("Cancelled.\n") }}, err
-	})
-	return cmd
 }

@@ -6,52 +6,59 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/turn"
 )
 
-func (c *call) chatCommand() *cobra.Command {
-	var session, branch, model, assistant string
-	cmd := &cobra.Command{
-		Use:   "chat",
-		Short: "Have a conversation in the terminal, line by line",
-		Long: `Reads one message per line; a line that ends with \ continues on the next. /help lists the commands.
+func chatVerb() verb {
+	return verb{
+		use:   "chat",
+		short: "Have a conversation in the terminal, line by line",
+		long: `Reads one message per line; a line that ends with \ continues on the next. /help lists the commands.
 Ctrl-C stops the answer, Ctrl-D leaves. Without --session a new session starts with the first message.
 Also reads messages from a pipe; then the exit code is 1 if one of them was not answered.`,
-		Args: exactly(),
+		flags: []flag{
+			nameFlag("session", "the session to continue"),
+			branchFlag,
+			textFlag("model", "a configured model, instead of the session's"),
+			nameFlag("assistant", "start the new session with this assistant"),
+		},
+		prepare: func(_ context.Context, r *run) error {
+			switch {
+			case r.json:
+				return usageHint("send --json answers with one document", "chat is for people and has no --json.")
+			case r.given("assistant") && r.given("session"):
+				const hint = "/assistant NAME applies one there"
+				return usageHint(hint, "--assistant starts a new session, and excludes --session.")
+			case r.given("branch") && !r.given("session"):
+				return usagef("--branch needs --session.")
+			}
+			return nil
+		},
+		opens:   writes,
+		streams: true,
+		with: func(_ *run, o *OpenOptions) {
+			o.Serve = true // it is long-running: others need not wait until it ends
+		},
+		do: func(ctx context.Context, r *run) (reply, error) {
+			t := &talk{
+				c:         r,
+				s:         r.s,
+				st:        r.st,
+				session:   r.session,
+				branch:    r.branch.ID,
+				model:     r.text("model"),
+				assistant: r.text("assistant"),
+			}
+			return reply{}, t.run(ctx)
+		},
 	}
-	cmd.Flags().StringVar(&session, "session", "", "the session to continue")
-	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the session's active one")
-	cmd.Flags().StringVar(&model, "model", "", "a configured model, instead of the session's")
-	cmd.Flags().StringVar(&assistant, "assistant", "", "start the new session with this assistant")
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		switch {
-		case c.json:
-			return reply{}, usageHint("send --json answers with one document", "chat is for people and has no --json.")
-		case assistant != "" && session != "":
-			return reply{}, usageHint("/assistant NAME applies one there", "--assistant starts a new session, and excludes --session.")
-		case branch != "" && session == "":
-			return reply{}, usagef("--branch needs --session.")
-		}
-		st := c.newStream()
-		o := c.options(false, st)
-		o.Serve = true // it is long-running: others need not wait until it ends
-		return c.opened(ctx, o, func(s *Services) (reply, error) {
-			t := &talk{c: c, s: s, st: st, model: model, assistant: assistant}
-			return reply{}, t.run(ctx, session, branch)
-		})
-	})
-	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
-	_ = cmd.RegisterFlagCompletionFunc("assistant", c.completeAssistant)
-	return cmd
 }
 
 // talk is a conversation in the terminal.
 type talk struct {
-	c     *call
+	c     *run
 	s     *Services
 	st    *stream
 	lines *lineReader
@@ -70,8 +77,8 @@ type talk struct {
 // errLeave ends the conversation normally.
 var errLeave = errors.New("leave")
 
-func (t *talk) run(ctx context.Context, session, branch string) error {
-	if err := t.begin(ctx, session, branch); err != nil {
+func (t *talk) run(ctx context.Context) error {
+	if err := t.begin(ctx); err != nil {
 		return err
 	}
 	t.s.Jobs.Start()
@@ -118,7 +125,7 @@ func (t *talk) end() error {
 	return nil
 }
 
-func (t *talk) begin(ctx context.Context, session, branch string) error {
+func (t *talk) begin(ctx context.Context) error {
 	if t.model != "" {
 		if _, err := t.s.Models.Resolve(ctx, t.model); err != nil {
 			return err
@@ -129,13 +136,6 @@ func (t *talk) begin(ctx context.Context, session, branch string) error {
 			return err
 		}
 	}
-	if session != "" {
-		found, b, err := t.s.place(ctx, session, branch)
-		if err != nil {
-			return err
-		}
-		t.session, t.branch = found, b.ID
-	}
 	t.greet(ctx)
 	return nil
 }
@@ -144,7 +144,8 @@ func (t *talk) greet(ctx context.Context) {
 	model := t.modelName(ctx)
 	switch {
 	case t.session.ID == "" && t.assistant != "":
-		t.say("New session with the assistant %s. /help lists the commands, /sessions your earlier sessions.", line(t.assistant))
+		const help = "/help lists the commands, /sessions your earlier sessions."
+		t.say("New session with the assistant %s. %s", line(t.assistant), help)
 	case t.session.ID == "":
 		t.say("New session with %s. /help lists the commands, /sessions your earlier sessions.", model)
 	default:
@@ -242,7 +243,7 @@ func (t *talk) handle(ctx context.Context, text string) error {
 }
 
 func (t *talk) send(ctx context.Context, text string) error {
-	content, err := t.c.message(text, nil, false)
+	content, err := t.c.newMessage(text, nil, false)
 	if err != nil {
 		return err
 	}

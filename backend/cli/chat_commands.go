@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
-	"contextinfinity/backend/transfer/render"
-	"contextinfinity/backend/turn"
 )
 
 // command is a command at the prompt.
@@ -18,56 +18,68 @@ type command struct {
 	run  func(t *talk, ctx context.Context, args string) error
 }
 
-// commands returns the commands in the order in which /help lists them.
-func commands() []command {
+// commands returns the commands in the order in which /help lists them. Those about the conversation need one.
+func commands() (all []command, anywhere map[string]bool) {
 	return []command{
-		{"/help", "", "this list", (*talk).help},
-		{"/model", "[NAME]", "show the models, or choose one for this session", (*talk).chooseModel},
-		{"/assistant", "[NAME]", "show the assistants, or give this session the settings of one", (*talk).chooseAssistant},
-		{"/prompt", "NAME [VAR=VALUE ...]", "send a saved prompt", (*talk).sendPrompt},
-		{"/new", "", "start a new session with the next message", (*talk).fresh},
-		{"/sessions", "", "list the sessions", (*talk).listSessions},
-		{"/switch", "ID", "continue another session, or another branch of this one", (*talk).switchTo},
-		{"/branches", "", "list the branches of this session", (*talk).listBranches},
-		{"/fork", "[TURN]", "branch off after a turn (its id or #number; else the last) and continue there", (*talk).fork},
-		{"/show", "[N]", "print the newest N turns (10)", (*talk).show},
-		{"/pin", "TEXT", "pin a fact that every request carries", (*talk).pin},
-		{"/pins", "", "list the pinned facts", (*talk).listPins},
-		{"/unpin", "ID", "unpin one", (*talk).unpin},
-		{"/pending", "", "list the turns that are not yet committed", (*talk).listPending},
-		{"/commit", "", "commit them now", (*talk).commit},
-		{"/retry", "", "ask again for the last answer", (*talk).retry},
-		{"/continue", "", "continue the last, incomplete answer", (*talk).continueAnswer},
-		{"/keep", "", "keep the incomplete answer as the final one", (*talk).keep},
-		{"/discard", "", "discard it; it can still be read", (*talk).discard},
-		{"/calls", "", "decide about the tool calls that wait", (*talk).waitingCalls},
-		{"/quit", "", "quit (also Ctrl-D)", func(*talk, context.Context, string) error { return errLeave }},
-	}
+			{"/help", "", "this list", (*talk).help},
+			{"/model", "[NAME]", "show the models, or choose one for this session", (*talk).chooseModel},
+			{"/assistant", "[NAME]", "show the assistants, or give this session the settings of one", (*talk).chooseAssistant},
+			{"/prompt", "NAME [VAR=VALUE ...]", "send a saved prompt", (*talk).sendPrompt},
+			{"/new", "", "start a new session with the next message", (*talk).fresh},
+			{"/sessions", "", "list the sessions", (*talk).listSessions},
+			{"/switch", "ID", "continue another session, or another branch of this one", (*talk).switchTo},
+			{"/branches", "", "list the branches of this session", (*talk).listBranches},
+			{"/fork", "[TURN]", "branch off after a turn (its id or #number; else the last) and continue there", (*talk).fork},
+			{"/show", "[N]", "print the newest N turns (10)", (*talk).show},
+			{"/pin", "TEXT", "pin a fact that every request carries", (*talk).pin},
+			{"/pins", "", "list the pinned facts", (*talk).listPins},
+			{"/unpin", "ID", "unpin one", (*talk).unpin},
+			{"/pending", "", "list the turns that are not yet committed", (*talk).listPending},
+			{"/commit", "", "commit them now", (*talk).commit},
+			{"/retry", "", "ask again for the last answer", (*talk).retry},
+			{"/continue", "", "continue the last, incomplete answer", (*talk).continueAnswer},
+			{"/keep", "", "keep the incomplete answer as the final one", (*talk).keep},
+			{"/discard", "", "discard it; it can still be read", (*talk).discard},
+			{"/calls", "", "decide about the tool calls that wait", (*talk).waitingCalls},
+			{"/quit", "", "quit (also Ctrl-D)", func(*talk, context.Context, string) error { return errLeave }},
+		}, map[string]bool{
+			"/help": true, "/model": true, "/assistant": true, "/prompt": true, "/new": true, "/sessions": true,
+			"/switch": true, "/quit": true,
+		}
 }
 
 func (t *talk) command(ctx context.Context, name, args string) error {
-	for _, cmd := range commands() {
-		if cmd.name == name {
-			return cmd.run(t, ctx, args)
-		}
+	all, anywhere := commands()
+	i := slices.IndexFunc(all, func(cmd command) bool { return cmd.name == name })
+	switch {
+	case i < 0:
+		return chat.Errorf(chat.CodeInvalid, "cli.chat", "There is no command %s.", clip(name, 40)).
+			WithHint("/help lists them; a message that begins with / is typed with //")
+	case t.session.ID == "" && !anywhere[name]:
+		return chat.Errorf(chat.CodeInvalid, "cli.chat", "The new session has no message yet.").
+			WithHint("/switch goes to an earlier one")
 	}
-	return chat.Errorf(chat.CodeInvalid, "cli.chat", "There is no command %s.", clip(name, 40)).
-		WithHint("/help lists them; a message that begins with / is typed with //")
+	return all[i].run(t, ctx, args)
+}
+
+// list prints a reply to stderr, so that a pipe only gets answers.
+func (t *talk) list(r reply, err error) error {
+	if err == nil {
+		r.text(t.c.note)
+	}
+	return err
 }
 
 func (t *talk) help(context.Context, string) error {
-	list := newTable("TYPE", "TO")
-	for _, cmd := range commands() {
-		list.add(strings.TrimSpace(cmd.name+" "+cmd.args), cmd.help)
-	}
-	list.print(t.c.note)
+	all, _ := commands()
+	tableOf("TYPE|TO", all, func(cmd command) []any { return []any{cmd.name + " " + cmd.args, cmd.help} }).print(t.c.note)
 	t.say(`A line that ends with \ continues on the next. Ctrl-C stops an answer.`)
 	return nil
 }
 
 func (t *talk) chooseModel(ctx context.Context, name string) error {
 	if name == "" {
-		modelsReply{modelInfos(ctx, t.s.Models)}.print(t.c.note)
+		modelList(modelInfos(ctx, t.s.Models)).text(t.c.note)
 		t.say("This session uses %s.", t.modelName(ctx))
 		return nil
 	}
@@ -106,10 +118,7 @@ func (t *talk) fresh(context.Context, string) error {
 
 func (t *talk) listSessions(ctx context.Context, _ string) error {
 	all, err := t.s.Sessions.Sessions(ctx, chat.SessionQuery{})
-	if err == nil {
-		sessionsAnswer(all).text(t.c.note)
-	}
-	return err
+	return t.list(sessionList(all), err)
 }
 
 // switchTo takes an id for a branch of this session first, then for a session.
@@ -149,23 +158,9 @@ func (t *talk) moveTo(ctx context.Context, b chat.Branch) error {
 	return nil
 }
 
-// here returns an error if a command needs a session and there is none yet.
-func (t *talk) here() error {
-	if t.session.ID != "" {
-		return nil
-	}
-	return chat.Errorf(chat.CodeInvalid, "cli.chat", "The new session has no message yet.").WithHint("/switch goes to an earlier one")
-}
-
 func (t *talk) listBranches(ctx context.Context, _ string) error {
-	if err := t.here(); err != nil {
-		return err
-	}
 	all, err := t.s.Sessions.Branches(ctx, t.session.ID)
-	if err == nil {
-		branchesReply{t.session.ID, render.BranchRows(t.session, all)}.print(t.c.note)
-	}
-	return err
+	return t.list(branchList(t.session, all), err)
 }
 
 func (t *talk) fork(ctx context.Context, which string) error {
@@ -184,16 +179,16 @@ func (t *talk) fork(ctx context.Context, which string) error {
 
 // turnHere finds a turn of this branch: by #number, by id, or the last.
 func (t *talk) turnHere(ctx context.Context, which string) (chat.Turn, error) {
-	if err := t.here(); err != nil {
-		return chat.Turn{}, err
-	}
 	if which == "" {
 		return t.last(ctx)
 	}
 	if seq, ok := turnNumber(which); ok {
 		found, err := t.s.Store.Lineage(ctx, chat.LineageQuery{Branch: t.branch, FromSeq: seq, ToSeq: seq, Limit: 1})
-		if err != nil || len(found) == 1 {
-			return first(found), err
+		if err != nil {
+			return chat.Turn{}, err
+		}
+		for _, t := range found {
+			return t, nil
 		}
 		return chat.Turn{}, chat.Errorf(chat.CodeNotFound, "cli.chat", "This branch has no turn #%d.", seq)
 	}
@@ -204,17 +199,7 @@ func (t *talk) turnHere(ctx context.Context, which string) (chat.Turn, error) {
 	return found, err
 }
 
-func first(turns []chat.Turn) chat.Turn {
-	if len(turns) == 0 {
-		return chat.Turn{}
-	}
-	return turns[0]
-}
-
 func (t *talk) last(ctx context.Context) (chat.Turn, error) {
-	if err := t.here(); err != nil {
-		return chat.Turn{}, err
-	}
 	found, ok, err := t.s.Store.LastTurn(ctx, t.branch)
 	if err == nil && !ok {
 		err = chat.Errorf(chat.CodeNotFound, "cli.chat", "This branch has no turns yet.")
@@ -223,9 +208,6 @@ func (t *talk) last(ctx context.Context) (chat.Turn, error) {
 }
 
 func (t *talk) show(ctx context.Context, n string) error {
-	if err := t.here(); err != nil {
-		return err
-	}
 	turns := int64(10)
 	if n != "" {
 		var ok bool
@@ -245,73 +227,39 @@ func (t *talk) show(ctx context.Context, n string) error {
 }
 
 func (t *talk) pin(ctx context.Context, fact string) error {
-	if err := t.here(); err != nil {
-		return err
-	}
 	if err := checkText("cli.pin", "fact", fact, false); err != nil {
 		return err
 	}
 	p, err := t.s.Pins.Add(ctx, t.branch, fact)
-	if err == nil {
-		t.say("Pinned %s (%s).", p.ID, plural(p.Tokens, "token"))
-	}
-	return err
+	return t.list(pinned(t.here(), p), err)
 }
 
-func (t *talk) listPins(ctx context.Context, _ string) error {
-	if err := t.here(); err != nil {
-		return err
-	}
-	r, err := t.s.pins(ctx, t.session.ID, t.branch)
-	if err == nil {
-		r.print(t.c.note)
-	}
-	return err
-}
+// here is the branch of this conversation, as far as lists need it.
+func (t *talk) here() chat.Branch { return chat.Branch{ID: t.branch, SessionID: t.session.ID} }
+
+func (t *talk) listPins(ctx context.Context, _ string) error { return t.list(t.s.pins(ctx, t.here())) }
 
 func (t *talk) unpin(ctx context.Context, id string) error {
-	if err := t.here(); err != nil {
-		return err
-	}
 	gone, err := t.s.unpin(ctx, t.branch, id)
-	if err == nil {
-		t.say("Unpinned %s.", gone)
-	}
-	return err
+	return t.list(sentence(nil, "Unpinned %s.", gone), err)
 }
 
 func (t *talk) listPending(ctx context.Context, _ string) error {
-	if err := t.here(); err != nil {
-		return err
-	}
-	r, err := t.s.pending(ctx, t.session.ID, t.branch)
-	if err == nil {
-		r.print(t.c.note)
-	}
-	return err
+	return t.list(t.s.pending(ctx, t.here()))
 }
 
-func (t *talk) commit(ctx context.Context, _ string) error {
-	if err := t.here(); err != nil {
-		return err
-	}
-	r, err := t.s.commit(ctx, t.branch)
-	if err == nil {
-		r.print(t.c.note)
-	}
-	return err
-}
+func (t *talk) commit(ctx context.Context, _ string) error { return t.list(t.s.commit(ctx, t.branch)) }
 
 func (t *talk) retry(ctx context.Context, _ string) error {
-	return t.rerun(ctx, false, func(id chat.TurnID) (*turn.Handle, error) { return t.s.Turns.Retry(ctx, id, t.model) })
+	return t.rerun(ctx, false, t.s.Turns.Retry)
 }
 
 func (t *talk) continueAnswer(ctx context.Context, _ string) error {
-	return t.rerun(ctx, true, func(id chat.TurnID) (*turn.Handle, error) { return t.s.Turns.Continue(ctx, id, t.model) })
+	return t.rerun(ctx, true, t.s.Turns.Continue)
 }
 
 // rerun starts an answer to the last turn and shows it.
-func (t *talk) rerun(ctx context.Context, continues bool, start func(chat.TurnID) (*turn.Handle, error)) error {
+func (t *talk) rerun(ctx context.Context, continues bool, start startAnswer) error {
 	last, err := t.last(ctx)
 	if err != nil {
 		return err
@@ -322,7 +270,7 @@ func (t *talk) rerun(ctx context.Context, continues bool, start func(chat.TurnID
 	}
 	defer t.st.mute(false)
 	t.st.subscribe()
-	h, err := start(last.ID)
+	h, err := start(ctx, last.ID, t.model)
 	if err != nil {
 		t.st.unsubscribe()
 		return err
@@ -346,7 +294,8 @@ func (t *talk) discard(ctx context.Context, _ string) error {
 	return t.decide(ctx, "Discarded; it can still be read.", t.s.Turns.Discard)
 }
 
-func (t *talk) decide(ctx context.Context, done string, decide func(context.Context, chat.TurnID) (chat.Turn, error)) error {
+func (t *talk) decide(ctx context.Context, done string, decide func(context.Context, chat.TurnID) (chat.Turn, error),
+) error {
 	last, err := t.last(ctx)
 	if err != nil {
 		return err
@@ -361,16 +310,61 @@ func (t *talk) decide(ctx context.Context, done string, decide func(context.Cont
 
 // turnNumber reads #12 or 12.
 func turnNumber(s string) (int64, bool) {
-	var n int64
-	digits := strings.TrimPrefix(s, "#")
-	if digits == "" || len(digits) > 9 {
-		return 0, false
+	n, err := strconv.ParseUint(strings.TrimPrefix(s, "#"), 10, 31)
+	return int64(n), err == nil && n > 0 && n < 1e9
+}
+
+// chooseAssistant lists the assistants, or applies one to this conversation.
+func (t *talk) chooseAssistant(ctx context.Context, name string) error {
+	if name == "" {
+		all, err := t.s.Library.Assistants(ctx)
+		return t.list(assistantList(all), err)
 	}
-	for _, d := range digits {
-		if d < '0' || d > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(d-'0')
+	a, err := t.s.Library.AssistantNamed(ctx, name)
+	if err != nil {
+		return err
 	}
-	return n, n > 0
+	if t.session.ID == "" {
+		t.assistant = a.Name
+		t.say("The new session starts with %s.", line(a.Name))
+		return nil
+	}
+	if err := t.s.Library.Apply(ctx, t.session.ID, a.ID); err != nil {
+		return err
+	}
+	if t.session, err = t.s.Sessions.Session(ctx, t.session.ID); err != nil {
+		return err
+	}
+	if a.Model != "" {
+		t.model = ""
+	}
+	t.say("From now on this session has the settings of %s.", line(a.Name))
+	return nil
+}
+
+// sendPrompt sends a saved prompt. Its name may contain spaces; the values of its variables follow it.
+func (t *talk) sendPrompt(ctx context.Context, args string) error {
+	words := strings.Fields(args)
+	nameEnd := slices.IndexFunc(words, func(w string) bool { return strings.Contains(w, "=") })
+	if nameEnd < 0 {
+		nameEnd = len(words)
+	}
+	name := strings.Join(words[:nameEnd], " ")
+	if name == "" {
+		all, err := t.s.Library.SavedPrompts(ctx)
+		return t.list(promptList(all), err)
+	}
+	values, err := variables(words[nameEnd:])
+	if err != nil {
+		return err
+	}
+	p, err := t.s.Library.PromptNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	text, err := t.s.Library.Fill(p, values)
+	if err != nil {
+		return err
+	}
+	return t.send(ctx, text)
 }

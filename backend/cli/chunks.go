@@ -4,10 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
@@ -15,129 +11,92 @@ import (
 	"contextinfinity/backend/retrieval"
 )
 
-type chunksFlags struct {
-	searchFlags
-	text   string
-	offset int
-	id     string
-}
-
-func (c *call) chunksCommand() *cobra.Command {
-	var f chunksFlags
-	cmd := &cobra.Command{
-		Use: "chunks [SESSION]", Short: "List the chunks in memory, or show one and why it was recalled", Args: atMost("SESSION"),
-		Long: `A chunk is a passage of a turn or file, as memory searches it. They are listed newest first: of a session's
+func chunkVerbs() []verb {
+	return []verb{{
+		use:   "chunks [SESSION]",
+		short: "List the chunks in memory, or show one and why it was recalled",
+		long: `A chunk is a passage of a turn or file, as memory searches it. They are listed newest first: of a session's
 active branch, or without SESSION of all sessions.
 --id CHUNK shows one in full: its origin, which embedders have it, which requests contained it and why.`,
-	}
-	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
-	cmd.Flags().StringVar(&f.scope, "scope", "", "the scope: lineage, session, project or all")
-	cmd.Flags().StringVar(&f.text, "text", "", "only chunks that contain this text")
-	cmd.Flags().IntVar(&f.limit, "limit", 50, "at most this many chunks")
-	cmd.Flags().IntVar(&f.offset, "offset", 0, "skip this many of the newest")
-	cmd.Flags().StringVar(&f.id, "id", "", "show the `CHUNK` with this id")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		if len(args) > 0 {
-			f.session = args[0]
-		}
-		switch {
-		case f.id != "" && (f.session != "" || f.branch != "" || f.scope != "" || f.text != ""):
-			return reply{}, usagef("--id shows one chunk: SESSION, --branch, --scope and --text cannot be combined with it.")
-		case f.limit < 1 || f.offset < 0:
-			return reply{}, usagef("--limit must be at least 1, and --offset must not be negative.")
-		case f.id != "":
-			id, err := parseID("chunk", f.id)
+		flags: []flag{
+			branchFlag,
+			scopeFlag,
+			textFlag("text", "only chunks that contain this text"),
+			numberFlag("limit", 1, 50, "at most this many chunks"),
+			numberFlag("offset", 0, 0, "skip this many of the newest"),
+			nameFlag("id", "show the `CHUNK` with this id"),
+		},
+		prepare: func(_ context.Context, r *run) error {
+			if !r.given("id") {
+				return nil
+			}
+			if len(r.args) > 0 || r.given("branch") || r.given("scope") || r.given("text") {
+				return usagef("--id shows one chunk: SESSION, --branch, --scope and --text cannot be combined with it.")
+			}
+			id, err := parseID("chunk", r.text("id"))
 			if err == nil && !chat.ValidID(id) {
-				err = usageHint("contextinfinity chunks prints it", "--id needs the full id of a chunk.")
+				return usageHint("contextinfinity chunks prints it", "--id needs the full id of a chunk.")
 			}
-			if err != nil {
-				return reply{}, err
+			r.input = id
+			return err
+		},
+		opens: reads,
+		do: func(ctx context.Context, r *run) (reply, error) {
+			if r.input != "" {
+				return showChunk(ctx, r.s, chat.ChunkID(r.input))
 			}
-			return c.reading(ctx, func(s *Services) (reply, error) { return s.chunk(ctx, chat.ChunkID(id)) })
-		}
-		if err := f.check("chunks"); err != nil {
-			return reply{}, err
-		}
-		return c.reading(ctx, func(s *Services) (reply, error) { return s.chunks(ctx, f) })
-	})
-	cmd.ValidArgsFunction = c.completeSession
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopes, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
+			return listChunks(ctx, r)
+		},
+	}}
 }
 
-type chunksReply struct {
-	Scope  chat.Scope `json:"scope"`
-	Total  int        `json:"total"`
-	Chunks []chunkRow `json:"chunks"`
-
-	filtered bool // by --text
-}
-
-type chunkRow struct {
-	ID        chat.ChunkID   `json:"chunk_id"`
-	TurnID    chat.TurnID    `json:"turn_id"`
-	TurnSeq   int64          `json:"turn_seq"`
-	SessionID chat.SessionID `json:"session_id"`
-	Title     string         `json:"session_title"`
-	Role      chat.Role      `json:"role"`
-	Type      chat.ChunkType `json:"type"`
-	File      string         `json:"file,omitempty"`
-	Tokens    int            `json:"tokens"`
-	At        time.Time      `json:"at"`
-	Text      string         `json:"text"`
-}
-
-func chunkRowOf(t chat.ChunkText) chunkRow {
-	r := chunkRow{
-		ID: t.ID, TurnID: t.SourceTurn, TurnSeq: t.TurnSeq, SessionID: t.SessionID, Title: t.SessionTitle, Role: t.Role, Type: t.Type,
-		Tokens: t.Tokens, At: t.At, Text: t.Text,
-	}
-	if t.File != nil {
-		r.File = t.File.Name
-	}
-	return r
-}
-
-func (s *Services) chunks(ctx context.Context, f chunksFlags) (reply, error) {
-	within, err := s.within(ctx, f.searchFlags)
+func listChunks(ctx context.Context, r *run) (reply, error) {
+	within, err := r.within(ctx)
 	if err != nil {
 		return reply{}, err
 	}
-	page, total, err := s.Store.Chunks(ctx, chat.ChunkQuery{Within: within, Text: f.text, Limit: f.limit, Offset: f.offset})
-	doc := chunksReply{Scope: within.Scope, Total: total, Chunks: lists.Map(page, chunkRowOf), filtered: f.text != ""}
-	return reply{doc: doc, text: doc.print}, err
+	page, total, err := r.s.Store.Chunks(ctx, chat.ChunkQuery{
+		Within: within,
+		Text:   r.text("text"),
+		Limit:  r.number("limit"),
+		Offset: r.number("offset"),
+	})
+	t := tableOf("CHUNK|TURN|WHO|TYPE|>TOKENS|TEXT", page, func(c chat.ChunkText) []any {
+		return []any{c.ID, "#" + decimal(c.TurnSeq), speakerOf(c), c.Type, count(c.Tokens), clip(c.Text, 80)}
+	})
+	doc := fields{{"scope", within.Scope}, {"total", total}, {"chunks", lists.Map(page, chunkDocument)}}
+	return reply{doc: doc, text: func(o *output) {
+		switch {
+		case total == 0 && r.text("text") != "":
+			o.printf("No chunk contains this text.\n")
+		case total == 0:
+			o.printf("No chunks. Turns are indexed while the window is open, or by contextinfinity reconcile.\n")
+		case len(page) == 0:
+			o.printf("No chunks after --offset: there are %s.\n", count(total))
+		default:
+			t.print(o)
+			o.printf("%d of %s.\n", len(page), plural(total, "chunk"))
+		}
+	}}, err
 }
 
-func (r chunksReply) print(o *output) {
-	t := newTable("CHUNK", "TURN", "WHO", "TYPE", "TOKENS", "TEXT").numbers(4)
-	for _, row := range r.Chunks {
-		t.add(string(row.ID), fmt.Sprintf("#%d", row.TurnSeq), row.who(), string(row.Type), count(row.Tokens), clip(row.Text, 80))
-	}
-	if len(r.Chunks) > 0 {
-		t.print(o)
-	}
-	switch {
-	case r.Total == 0 && r.filtered:
-		o.printf("No chunk contains this text.\n")
-	case r.Total == 0:
-		o.printf("No chunks. Turns are indexed while the window is open, or by contextinfinity reconcile.\n")
-	case len(r.Chunks) == 0:
-		o.printf("No chunks after --offset: there are %s.\n", count(r.Total))
-	default:
-		o.printf("%d of %s.\n", len(r.Chunks), plural(r.Total, "chunk"))
+func chunkDocument(c chat.ChunkText) fields {
+	return fields{
+		{"chunk_id", c.ID},
+		{"turn_id", c.SourceTurn},
+		{"turn_seq", c.TurnSeq},
+		{"session_id", c.SessionID},
+		{"session_title", c.SessionTitle},
+		{"role", c.Role},
+		{"type", c.Type},
+		{"file,omitempty", fileOf(c)},
+		{"tokens", c.Tokens},
+		{"at", c.At},
+		{"text", c.Text},
 	}
 }
 
-func (r chunkRow) who() string {
-	return cmp.Or(r.File, string(r.Role))
-}
-
-// chunkReply is one chunk, its embedders, and the requests that contained it.
-type chunkReply struct {
-	chunkRow
-	Embedders []chat.EmbedderID `json:"embedders"` // that have its vectors
-	Uses      []chunkUse        `json:"uses"`      // newest first
-}
+func speakerOf(c chat.ChunkText) string { return cmp.Or(fileOf(c), string(c.Role)) }
 
 // chunkUse is one request that contained a chunk, and why.
 type chunkUse struct {
@@ -149,31 +108,56 @@ type chunkUse struct {
 	Why        string   `json:"why"`
 }
 
-func (s *Services) chunk(ctx context.Context, id chat.ChunkID) (reply, error) {
+func showChunk(ctx context.Context, s *Services, id chat.ChunkID) (reply, error) {
 	d, err := s.Inspecting.ChunkDetail(ctx, id)
 	if chat.CodeOf(err) == chat.CodeNotFound {
-		err = chat.Errorf(chat.CodeNotFound, "cli.chunks", "There is no chunk %s.", id).WithHint("contextinfinity chunks lists them; the full id is needed")
+		err = chat.Errorf(chat.CodeNotFound, "cli.chunks", "There is no chunk %s.", id).
+			WithHint("contextinfinity chunks lists them; the full id is needed")
 	}
 	if err != nil {
 		return reply{}, err
 	}
-	doc := chunkReply{chunkRow: chunkRowOf(d.ChunkText), Embedders: append([]chat.EmbedderID{}, d.Embedders...), Uses: []chunkUse{}}
+	var uses []chunkUse
 	for _, u := range d.Uses {
 		use, err := s.chunkUse(ctx, u, d.ChunkText)
 		if err != nil {
 			return reply{}, err
 		}
-		doc.Uses = append(doc.Uses, use)
+		uses = append(uses, use)
 	}
-	return reply{doc: doc, text: doc.print}, nil
+	doc := append(chunkDocument(d.ChunkText), field{"embedders", d.Embedders}, field{"uses", uses})
+	return reply{doc: doc, text: func(o *output) {
+		o.printf("%s, turn #%d of %s, %s, %s, %s\n", local(d.At), d.TurnSeq, line(titleOf(d.SessionTitle)),
+			line(speakerOf(d.ChunkText)), d.Type, plural(d.Tokens, "token"))
+		for _, e := range d.Embedders {
+			o.printf("vectors of %s\n", line(e.String()))
+		}
+		o.printf("\n")
+		o.text(d.Text + "\n\n")
+		if len(uses) == 0 {
+			o.printf("No request has contained it yet.\n")
+		}
+		for _, u := range uses {
+			u.print(o)
+		}
+	}}, nil
+}
+
+func (u chunkUse) print(o *output) {
+	o.printf("turn #%d (%s): ", u.TurnSeq, u.Turn)
+	if u.Tool != "" {
+		o.printf("the model looked it up itself, with %s\n", line(u.Tool))
+		return
+	}
+	o.printf("rank %d, score %.2f, packed as %s; %s\n", u.Rank, u.Score, u.Packed, line(u.Why))
 }
 
 // chunkUse explains why a turn's request contained a chunk: by its scores, and by the words that it shares with the
 // turn's question.
 func (s *Services) chunkUse(ctx context.Context, u chat.ChunkUse, t chat.ChunkText) (chunkUse, error) {
-	use := chunkUse{ChunkUse: u}
+	use := chunkUse{ChunkUse: u, Matched: []string{}}
 	if u.Tool != "" {
-		use.Matched, use.Why = []string{}, "the model looked it up itself"
+		use.Why = "the model looked it up itself"
 		return use, nil
 	}
 	turn, err := s.Store.Turn(ctx, u.Turn)
@@ -195,25 +179,6 @@ func (s *Services) chunkUse(ctx context.Context, u chat.ChunkUse, t chat.ChunkTe
 	}
 	why := retrieval.MatchOf(turn.User.RenderedText(), t.Text, part, t.TurnSeq)
 	use.Similarity, use.Keyword, use.Attached = part.Similarity, part.Keyword, part.Attached
-	use.Matched, use.Why = append([]string{}, why.Words...), why.String()
+	use.Matched, use.Why = append(use.Matched, why.Words...), why.String()
 	return use, nil
-}
-
-func (r chunkReply) print(o *output) {
-	o.printf("%s, turn #%d of %s, %s, %s, %s\n", local(r.At), r.TurnSeq, line(titleOf(r.Title)), line(r.who()), r.Type, plural(r.Tokens, "token"))
-	for _, e := range r.Embedders {
-		o.printf("vectors of %s\n", line(e.String()))
-	}
-	o.printf("\n")
-	o.text(r.Text + "\n\n")
-	if len(r.Uses) == 0 {
-		o.printf("No request has contained it yet.\n")
-	}
-	for _, u := range r.Uses {
-		if u.Tool != "" {
-			o.printf("turn #%d (%s): the model looked it up itself, with %s\n", u.TurnSeq, u.Turn, line(u.Tool))
-			continue
-		}
-		o.printf("turn #%d (%s): rank %d, score %.2f, packed as %s; %s\n", u.TurnSeq, u.Turn, u.Rank, u.Score, u.Packed, line(u.Why))
-	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,29 +11,17 @@ import (
 	"contextinfinity/backend/internal/lists"
 )
 
-type completionReply struct {
-	Shell  string `json:"shell"`
-	Script string `json:"script"`
-}
-
-func (c *call) completionCommand() *cobra.Command {
-	shells := []string{"bash", "zsh", "fish", "powershell"}
-	cmd := &cobra.Command{
-		Use:   "completion " + strings.Join(shells, "|"),
-		Short: "Print a script that completes verbs, flags and ids in a shell",
-		Long:  "To use it in bash: source <(contextinfinity completion bash). For other shells, see their manuals.",
-		Args:  exactly("SHELL"), ValidArgs: shells,
+func completionVerb() verb {
+	return verb{
+		use:   "completion bash|zsh|fish|powershell",
+		short: "Print a script that completes verbs, flags and ids in a shell",
+		long:  "To use it in bash: source <(contextinfinity completion bash). For other shells, see their manuals.",
+		do: func(_ context.Context, r *run) (reply, error) {
+			script, err := completionScript(r.cmd.Root(), r.args[0])
+			doc := fields{{"shell", r.args[0]}, {"script", script}}
+			return reply{doc: doc, text: func(o *output) { o.printf("%s", script) }}, err
+		},
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return c.run(func(context.Context, []string) (reply, error) {
-			script, err := completionScript(cmd.Root(), args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			return reply{doc: completionReply{args[0], script}, text: func(o *output) { o.printf("%s", script) }}, nil
-		})(cmd, args)
-	}
-	return cmd
 }
 
 func completionScript(root *cobra.Command, shell string) (string, error) {
@@ -55,42 +42,101 @@ func completionScript(root *cobra.Command, shell string) (string, error) {
 	return out.String(), err
 }
 
-func (c *call) complete(list func(context.Context, *Services) ([]string, error)) ([]string, cobra.ShellCompDirective) {
-	const none = cobra.ShellCompDirectiveNoFileComp
+// noFiles and files say whether the shell completes names of files.
+const (
+	noFiles = cobra.ShellCompDirectiveNoFileComp
+	files   = cobra.ShellCompDirectiveDefault
+)
+
+// completeArgument returns the completion of a verb's arguments: each by what its name stands for.
+func (c *call) completeArgument(v *verb) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		all := arguments(v.use)
+		i := len(args)
+		if last := len(all) - 1; last >= 0 && all[last].repeated {
+			i = min(i, last)
+		}
+		if i >= len(all) {
+			return nil, noFiles
+		}
+		switch a := all[i]; a.name {
+		case "FILE", "PATH", "FOLDER":
+			return nil, files
+		case "BRANCH":
+			return c.branchCandidates(all, args), noFiles
+		case "NAME":
+			return c.candidates(v.names), noFiles
+		case "KEY":
+			return settingCandidates(), noFiles
+		case "PROVIDER":
+			return c.keyCandidates(), noFiles
+		default:
+			return append(c.candidates(stored[a.name]), a.values...), noFiles
+		}
+	}
+}
+
+// stored are the candidates for arguments, and for flags, that name something stored.
+var stored = map[string]func(context.Context, *Services) ([]string, error){
+	"SESSION":   sessionNames,
+	"PROJECT":   projectNames,
+	"session":   sessionNames,
+	"project":   projectNames,
+	"assistant": assistantNames,
+	"prompt":    promptNames,
+}
+
+// completeFlag returns the completion of a flag's value; nil for names of files.
+func (c *call) completeFlag(f flag) cobra.CompletionFunc {
+	switch {
+	case f.values != nil:
+		return cobra.FixedCompletions(f.values, noFiles)
+	case stored[f.name] != nil:
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return c.candidates(stored[f.name]), noFiles
+		}
+	}
+	return nil
+}
+
+// candidates returns what is stored; nothing if it cannot be read.
+func (c *call) candidates(list func(context.Context, *Services) ([]string, error)) []string {
+	if list == nil {
+		return nil
+	}
 	ctx := context.Background()
 	s, err := c.app.Open(ctx, c.options(true, silent{}))
 	if err != nil {
-		return nil, none
+		return nil
 	}
 	defer func() { _ = s.Close() }()
 	out, err := list(ctx, s)
 	if err != nil {
-		return nil, none
+		return nil
 	}
-	return out, none
+	return out
 }
 
 func candidate(id, about string) string { return id + "\t" + clip(about, 50) }
 
-// completeSession completes session ids, as the first argument or a flag's value.
-func (c *call) completeSession(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 && cmd.Name() != "send" && cmd.Name() != "chat" {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return c.complete(func(ctx context.Context, s *Services) ([]string, error) {
-		all, err := s.Sessions.Sessions(ctx, chat.SessionQuery{})
-		return lists.Map(all, func(summary chat.SessionSummary) string { return candidate(string(summary.ID), titleOf(summary.Title)) }), err
-	})
+func sessionNames(ctx context.Context, s *Services) ([]string, error) {
+	all, err := s.Sessions.Sessions(ctx, chat.SessionQuery{})
+	return lists.Map(all, func(x chat.SessionSummary) string { return candidate(string(x.ID), titleOf(x.Title)) }), err
 }
 
-// completeBranch completes sessions first, then the branches of the chosen one.
-func (c *call) completeBranch(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return c.completeSession(cmd, args, typed)
+func projectNames(ctx context.Context, s *Services) ([]string, error) {
+	all, err := s.Projects.Projects(ctx)
+	return lists.Map(all, func(p chat.Project) string { return p.Name }), err
+}
+
+// branchCandidates are the branches of the session before it.
+func (c *call) branchCandidates(all []argument, args []string) []string {
+	if all[0].name != "SESSION" {
+		return nil
 	}
-	return c.complete(func(ctx context.Context, s *Services) ([]string, error) {
+	return c.candidates(func(ctx context.Context, s *Services) ([]string, error) {
 		session, err := s.session(ctx, args[0])
-		if err != nil || len(args) > 1 {
+		if err != nil {
 			return nil, err
 		}
 		all, err := s.Sessions.Branches(ctx, session.ID)
@@ -98,19 +144,15 @@ func (c *call) completeBranch(cmd *cobra.Command, args []string, typed string) (
 	})
 }
 
-// completeKey completes the names of stored keys.
-func (c *call) completeKey(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	s, err := c.app.OpenSetup(cmd.Context(), c.options(true, silent{}))
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func (c *call) keyCandidates() []string {
+	ctx := context.Background()
+	s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
+	if err != nil {
+		return nil
 	}
-	names := lists.Map(keyInfos(s), func(k KeyInfo) string { return k.Provider })
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return lists.Map(keyInfos(s), func(k KeyInfo) string { return k.Provider })
 }
 
-func completeSetting(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return lists.Map(config.Settings(), func(s config.SettingInfo) string { return candidate(s.Key, s.Label) }), cobra.ShellCompDirectiveNoFileComp
+func settingCandidates() []string {
+	return lists.Map(config.Settings(), func(s config.SettingInfo) string { return candidate(s.Key, s.Label) })
 }

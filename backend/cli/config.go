@@ -3,139 +3,107 @@ package cli
 import (
 	"context"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/lists"
 )
 
-func (c *call) configCommand() *cobra.Command {
-	return group("config", "Show, check and change the configuration",
-		c.configPathCommand(), c.configShowCommand(), c.configCheckCommand(), c.configSetCommand(), c.configResetCommand())
+// configVerb has verbs that open the configuration themselves: an invalid one is what they report or correct.
+func configVerb() verb {
+	return verb{
+		use:   "config",
+		short: "Show, check and change the configuration",
+		verbs: []verb{
+			{
+				use:   "path",
+				short: "Print the path of the configuration file, whether it exists or not",
+				do: func(ctx context.Context, r *run) (reply, error) {
+					s, err := r.app.OpenSetup(ctx, r.options(true, silent{}))
+					if err != nil {
+						return reply{}, err
+					}
+					path := s.Config.Path()
+					return sentence(fields{{"path", path}, {"data_dir", s.Config.Config().DataDir}}, "%s", path), nil
+				},
+			},
+			{
+				use:   "show",
+				short: "Print every setting in effect and where it comes from",
+				opens: opensSetup,
+				do:    showConfig,
+			},
+			{
+				use:   "check",
+				short: "Check the configuration file and report every error by line and key",
+				do:    checkConfig,
+			},
+			{
+				use:   "set KEY VALUE",
+				short: "Change a setting; the rest of the file does not change",
+				do: func(ctx context.Context, r *run) (reply, error) {
+					return r.edit(ctx, func(s *config.Store) error { return s.Set(r.args[0], r.args[1]) })
+				},
+			},
+			{
+				use:   "reset KEY",
+				short: "Reset a setting to its default",
+				do: func(ctx context.Context, r *run) (reply, error) {
+					return r.edit(ctx, func(s *config.Store) error { return s.Reset(r.args[0]) })
+				},
+			},
+		},
+	}
 }
 
-type configPathReply struct {
-	Path    string `json:"path"`
-	DataDir string `json:"data_dir"`
-}
-
-func (c *call) configPathCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "path", Short: "Print the path of the configuration file, whether it exists or not", Args: exactly()}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
-		if err != nil {
-			return reply{}, err
-		}
-		doc := configPathReply{s.Config.Path(), s.Config.Config().DataDir}
-		return reply{doc: doc, text: func(o *output) { o.printf("%s\n", doc.Path) }}, nil
+func showConfig(_ context.Context, r *run) (reply, error) {
+	path, dir := r.setup.Config.Path(), r.setup.Config.Config().DataDir
+	all := r.setup.Config.Config().Settings()
+	t := tableOf("SETTING|VALUE|UNIT|FROM", all, func(i config.SettingInfo) []any {
+		return []any{i.Key, clip(i.Value, 60), i.Unit, i.Origin}
 	})
-	return cmd
+	doc := fields{{"path", path}, {"data_dir", dir}, {"settings", lists.Map(all, settingRow)}}
+	return reply{doc: doc, text: func(o *output) {
+		o.printf("file  %s\ndata  %s\n\n", line(path), line(dir))
+		t.print(o)
+	}}, nil
 }
 
 // settingRow is a key of the configuration with its value in effect.
-type settingRow struct {
-	Key     string `json:"key"`
-	Value   string `json:"value"`
-	Default string `json:"default"`
-	Origin  string `json:"origin"`
-	Unit    string `json:"unit"`
-	Help    string `json:"help"`
-}
-
-type configReply struct {
-	Path     string       `json:"path"`
-	DataDir  string       `json:"data_dir"`
-	Settings []settingRow `json:"settings"`
-}
-
-func (c *call) configShowCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "show", Short: "Print every setting in effect and where it comes from", Args: exactly()}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		s, err := c.setup(ctx)
-		if err != nil {
-			return reply{}, err
-		}
-		doc := configReply{Path: s.Config.Path(), DataDir: s.Config.Config().DataDir, Settings: lists.Map(s.Config.Config().Settings(), settingRowOf)}
-		return reply{doc: doc, text: doc.print}, nil
-	})
-	return cmd
-}
-
-func settingRowOf(i config.SettingInfo) settingRow {
-	return settingRow{Key: i.Key, Value: i.Value, Default: i.Default, Origin: i.Origin, Unit: i.Unit, Help: i.Help}
-}
-
-func (r configReply) print(o *output) {
-	o.printf("file  %s\ndata  %s\n\n", line(r.Path), line(r.DataDir))
-	t := newTable("SETTING", "VALUE", "UNIT", "FROM")
-	for _, s := range r.Settings {
-		t.add(s.Key, clip(s.Value, 60), s.Unit, s.Origin)
+func settingRow(i config.SettingInfo) fields {
+	return fields{
+		{"key", i.Key},
+		{"value", i.Value},
+		{"default", i.Default},
+		{"origin", i.Origin},
+		{"unit", i.Unit},
+		{"help", i.Help},
 	}
-	t.print(o)
 }
 
-type configCheckReply struct {
-	Path    string   `json:"path"`
-	OK      bool     `json:"ok"`
-	Retired []string `json:"retired,omitempty"` // lines that no longer have an effect
-}
-
-func (c *call) configCheckCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "check", Short: "Check the configuration file and report every error by line and key", Args: exactly()}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		s, err := c.app.OpenSetup(ctx, c.options(true, silent{}))
-		if err != nil {
-			return reply{}, err
-		}
-		fault := s.Config.Err()
-		doc := configCheckReply{s.Config.Path(), fault == nil, s.Config.Config().Retired}
-		if fault != nil {
-			return reply{doc: doc, keepOnError: true}, fault
-		}
-		return reply{doc: doc, text: func(o *output) {
-			for _, notice := range doc.Retired {
-				o.printf("%s\n", line(notice))
-			}
-			o.printf("No faults: %s\n", line(doc.Path))
-		}}, nil
-	})
-	return cmd
-}
-
-type configSetReply struct {
-	Path    string     `json:"path"`
-	Setting settingRow `json:"setting"`
-}
-
-func (c *call) configSetCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "set KEY VALUE", Short: "Change a setting; the rest of the file does not change", Args: exactly("KEY", "VALUE")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.edit(ctx, args[0], func(s *config.Store) error { return s.Set(args[0], args[1]) })
-	})
-	cmd.ValidArgsFunction = completeSetting
-	return cmd
-}
-
-func (c *call) configResetCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "reset KEY", Short: "Reset a setting to its default", Args: exactly("KEY")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.edit(ctx, args[0], func(s *config.Store) error { return s.Reset(args[0]) })
-	})
-	cmd.ValidArgsFunction = completeSetting
-	return cmd
-}
-
-func (c *call) edit(ctx context.Context, key string, change func(*config.Store) error) (reply, error) {
-	s, err := c.app.OpenSetup(ctx, c.options(false, silent{}))
+func checkConfig(ctx context.Context, r *run) (reply, error) {
+	s, err := r.app.OpenSetup(ctx, r.options(true, silent{}))
 	if err != nil {
 		return reply{}, err
 	}
-	if err := change(s.Config); err != nil {
+	path, fault := s.Config.Path(), s.Config.Err()
+	retired := s.Config.Config().Retired // lines that no longer have an effect
+	doc := fields{{"path", path}, {"ok", fault == nil}, {"retired,omitempty", retired}}
+	return reply{doc: doc, keepOnError: true, text: func(o *output) {
+		for _, notice := range retired {
+			o.printf("%s\n", line(notice))
+		}
+		o.printf("No faults: %s\n", line(path))
+	}}, fault
+}
+
+func (r *run) edit(ctx context.Context, change func(*config.Store) error) (reply, error) {
+	s, err := r.app.OpenSetup(ctx, r.options(false, silent{}))
+	if err == nil {
+		err = change(s.Config)
+	}
+	if err != nil {
 		return reply{}, err
 	}
-	info, _ := s.Config.Config().Setting(key)
-	doc := configSetReply{Path: s.Config.Path(), Setting: settingRowOf(info)}
-	return reply{doc: doc, text: func(o *output) {
-		o.printf("%s = %s (%s)\n", doc.Setting.Key, line(doc.Setting.Value), doc.Setting.Origin)
-	}}, nil
+	info, _ := s.Config.Config().Setting(r.args[0])
+	doc := fields{{"path", s.Config.Path()}, {"setting", settingRow(info)}}
+	return sentence(doc, "%s = %s (%s)", info.Key, line(info.Value), info.Origin), nil
 }

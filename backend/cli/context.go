@@ -5,14 +5,37 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/inspecting"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 )
 
-// contextReply is what the model saw in a turn, or would see next.
-type contextReply struct {
+func contextVerbs() []verb {
+	return []verb{{
+		use:   "context SESSION",
+		short: "Show what the model saw in a turn, or would see next",
+		long: `Without --turn, shows what the next request would contain. Each item is listed with its source and size;
+--text prints the items' exact texts, --diff what changed since the previous request.`,
+		flags: []flag{
+			branchFlag,
+			nameFlag("turn", "a turn that was sent, instead of the next request"),
+			boolFlag("diff", "compare with the previous request"),
+			boolFlag("text", "print the exact text of every item"),
+		},
+		opens: reads,
+		do: func(ctx context.Context, r *run) (reply, error) {
+			x, err := r.request(ctx)
+			if err == nil && r.on("diff") {
+				err = x.compare(ctx, r.s)
+			}
+			return reply{doc: x, text: func(o *output) { x.print(o, r.on("text")) }}, err
+		},
+	}}
+}
+
+// request is what the model saw in a turn, or would see next.
+type request struct {
 	SessionID      chat.SessionID  `json:"session_id"`
 	BranchID       chat.BranchID   `json:"branch_id"`
 	TurnID         chat.TurnID     `json:"turn_id,omitempty"` // empty: the next request
@@ -22,28 +45,20 @@ type contextReply struct {
 	RecalledTokens int             `json:"recalled_tokens"`
 	Manifest       prompt.Manifest `json:"manifest"`
 	Items          []prompt.Text   `json:"items"`
-	Recalled       []recalledRow   `json:"recalled"`            // memory in it, and why
+	Recalled       []fields        `json:"recalled"`            // memory in it, and why
 	LookedUp       []chat.LookedUp `json:"looked_up,omitempty"` // by the model itself, with tools
 	Same           bool            `json:"same"`                // assembled again, it has the stored hash
 	Note           string          `json:"note,omitempty"`
 	Reported       int             `json:"reported_input_tokens,omitempty"`
 	NotBelieved    string          `json:"usage_not_believed,omitempty"`
 	Cached         int             `json:"cached_input_tokens,omitempty"`
-	Diff           *contextDiff    `json:"diff,omitempty"`
+	Diff           *difference     `json:"diff,omitempty"`
+
+	why map[string]string // of the passages of memory, by their chunks
 }
 
-// recalledRow explains why a request contains a passage of memory.
-type recalledRow struct {
-	ChunkID chat.ChunkID `json:"chunk_id"`
-	TurnID  chat.TurnID  `json:"turn_id"`
-	Rank    int          `json:"rank"`
-	Score   float64      `json:"score"`
-	Matched []string     `json:"matched_words"`
-	Why     string       `json:"why"`
-}
-
-// contextDiff is the difference from the previous request.
-type contextDiff struct {
+// difference is the difference from the previous request.
+type difference struct {
 	Against     chat.TurnID   `json:"against"`
 	Added       []prompt.Text `json:"added"`
 	Removed     []prompt.Text `json:"removed"`
@@ -51,187 +66,146 @@ type contextDiff struct {
 	TotalBytes  int           `json:"total_bytes"`
 }
 
-func (c *call) contextCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "context SESSION", Short: "Show what the model saw in a turn, or would see next",
-		Long: "Without --turn, shows what the next request would contain. Each item is listed with its source and size;\n" +
-			"--text prints the items' exact texts, --diff what changed since the previous request.",
-		Args: exactly("SESSION"),
-	}
-	branch := branchFlag(cmd)
-	turnID := cmd.Flags().String("turn", "", "a turn that was sent, instead of the next request")
-	diff := cmd.Flags().Bool("diff", false, "compare with the previous request")
-	text := cmd.Flags().Bool("text", false, "print the exact text of every item")
-	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		session, b, err := s.place(ctx, args[0], *branch)
+// request returns the next request, or that of the turn that was named.
+func (r *run) request(ctx context.Context) (*request, error) {
+	x := &request{SessionID: r.session.ID, BranchID: r.branch.ID}
+	if r.turn.ID == "" {
+		p, _, err := r.s.Turns.Preview(ctx, x.BranchID, "", chat.UserText(" "))
 		if err != nil {
-			return reply{}, err
+			return nil, err
 		}
-		doc := contextReply{SessionID: session.ID, BranchID: b.ID}
-		if err := s.fillContext(ctx, &doc, *turnID, *diff); err != nil {
-			return reply{}, err
+		x.Manifest, x.Items, x.Same = p.Manifest(), p.Texts(), true
+	} else if err := x.fill(ctx, r.s, r.turn); err != nil {
+		return nil, err
+	}
+	u := prompt.UsageOf(x.Manifest)
+	x.Usage, x.State, x.RecalledTokens = u.Format(), u.State(), u.Recalled
+	recalled, err := r.s.Inspecting.Recalled(ctx, x.Manifest, x.Items)
+	x.why = map[string]string{}
+	x.Recalled = lists.Map(recalled, func(p inspecting.Recalled) fields {
+		x.why[p.ID] = p.Match.String()
+		return fields{
+			{"chunk_id", p.ID},
+			{"turn_id", p.Turn},
+			{"rank", p.Rank},
+			{"score", p.Score},
+			{"matched_words", p.Match.Words},
+			{"why", p.Match.String()},
 		}
-		return reply{doc: doc, text: func(o *output) { doc.print(o, *text) }}, nil
 	})
-	cmd.ValidArgsFunction = c.completeSession
-	return cmd
+	return x, err
 }
 
-func (s *Services) fillContext(ctx context.Context, doc *contextReply, turnID string, diff bool) error {
-	before := int64(0)
-	if turnID == "" {
-		p, _, err := s.Turns.Preview(ctx, doc.BranchID, "", chat.UserText(" "))
-		if err != nil {
-			return err
-		}
-		doc.Manifest, doc.Items, doc.Same = p.Manifest(), p.Texts(), true
-	} else {
-		t, err := s.turn(ctx, turnID)
-		if err != nil {
-			return err
-		}
-		before = t.Seq
-		if err := s.fillSeen(ctx, doc, t); err != nil {
-			return err
-		}
-	}
-	u := prompt.UsageOf(doc.Manifest)
-	doc.Usage, doc.State, doc.RecalledTokens = u.Format(), u.State(), u.Recalled
-	if err := s.fillRecalled(ctx, doc); err != nil {
-		return err
-	}
-	if !diff {
-		return nil
-	}
-	return s.fillDiff(ctx, doc, before)
-}
-
-func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn) error {
+// fill adds the request of a turn.
+func (x *request) fill(ctx context.Context, s *Services, t chat.Turn) error {
 	seen, err := s.Turns.ContextSeen(ctx, t.ID)
 	if err != nil {
 		return err
 	}
-	doc.TurnID, doc.TurnSeq, doc.BranchID = t.ID, t.Seq, t.BranchID
-	doc.Manifest, doc.Items, doc.Same, doc.Note = seen.Manifest, seen.Texts, seen.Same, seen.Note
-	if doc.LookedUp, err = s.Inspecting.LookedUp(ctx, t.ID); err != nil {
-		return err
+	x.TurnID, x.TurnSeq, x.BranchID = t.ID, t.Seq, t.BranchID
+	x.Manifest, x.Items, x.Same, x.Note = seen.Manifest, seen.Texts, seen.Same, seen.Note
+	if u := t.Usage; u != nil {
+		x.Reported, x.Cached, x.NotBelieved = u.InputTokens, u.CachedInputTokens, u.DroppedBecause
 	}
-	if t.Usage != nil {
-		doc.Reported, doc.Cached = t.Usage.InputTokens, t.Usage.CachedInputTokens
-		doc.NotBelieved = t.Usage.DroppedBecause
-	}
-	return nil
-}
-
-// fillRecalled adds the passages of memory, and why each was recalled.
-func (s *Services) fillRecalled(ctx context.Context, doc *contextReply) error {
-	recalled, err := s.Inspecting.Recalled(ctx, doc.Manifest, doc.Items)
-	doc.Recalled = []recalledRow{}
-	for _, r := range recalled {
-		doc.Recalled = append(doc.Recalled, recalledRow{
-			ChunkID: chat.ChunkID(r.ID), TurnID: chat.TurnID(r.Turn), Rank: r.Rank, Score: r.Score,
-			Matched: append([]string{}, r.Match.Words...), Why: r.Match.String(),
-		})
-	}
+	x.LookedUp, err = s.Inspecting.LookedUp(ctx, t.ID)
 	return err
 }
 
-func (s *Services) fillDiff(ctx context.Context, doc *contextReply, before int64) error {
-	id, old, err := s.Inspecting.Before(ctx, doc.BranchID, before)
+// compare adds the difference from the previous request, if there is one.
+func (x *request) compare(ctx context.Context, s *Services) error {
+	id, old, err := s.Inspecting.Before(ctx, x.BranchID, x.TurnSeq)
 	if err != nil || id == "" {
 		return err
 	}
-	d := prompt.Compare(old, doc.Items)
-	doc.Diff = &contextDiff{Against: id, SharedBytes: d.SharedBytes, TotalBytes: d.TotalBytes, Added: []prompt.Text{}, Removed: []prompt.Text{}}
-	for _, i := range d.Added {
-		doc.Diff.Added = append(doc.Diff.Added, doc.Items[i])
-	}
-	for _, i := range d.Removed {
-		doc.Diff.Removed = append(doc.Diff.Removed, old[i])
+	d := prompt.Compare(old, x.Items)
+	x.Diff = &difference{
+		Against:     id,
+		Added:       lists.Map(d.Added, func(i int) prompt.Text { return x.Items[i] }),
+		Removed:     lists.Map(d.Removed, func(i int) prompt.Text { return old[i] }),
+		SharedBytes: d.SharedBytes,
+		TotalBytes:  d.TotalBytes,
 	}
 	return nil
 }
 
-func (r contextReply) print(o *output, text bool) {
+func (x *request) print(o *output, text bool) {
 	subject := "The next request"
-	if r.TurnID != "" {
-		subject = fmt.Sprintf("Turn %d", r.TurnSeq)
+	if x.TurnID != "" {
+		subject = fmt.Sprintf("Turn %d", x.TurnSeq)
 	}
-	o.printf("%s: %s, %s, model %s\n", subject, r.Usage, r.State, line(r.Manifest.Model))
-	if r.RecalledTokens > 0 {
-		o.printf("Of these, recalled memory: %s. It is left out when space is needed.\n", plural(r.RecalledTokens, "token"))
+	o.printf("%s: %s, %s, model %s\n", subject, x.Usage, x.State, line(x.Manifest.Model))
+	if x.RecalledTokens > 0 {
+		tokens := plural(x.RecalledTokens, "token")
+		o.printf("Of these, recalled memory: %s. It is left out when space is needed.\n", tokens)
 	}
-	if r.NotBelieved != "" {
-		o.printf("The provider's token counts were ignored: %s.\n", line(r.NotBelieved))
+	if x.NotBelieved != "" {
+		o.printf("The provider's token counts were ignored: %s.\n", line(x.NotBelieved))
 	}
-	if r.Reported > 0 {
-		o.printf("The provider counted %d input tokens, %d of them cached; the estimate was %d.\n", r.Reported, r.Cached, r.Manifest.TotalTokens)
+	if x.Reported > 0 {
+		o.printf("The provider counted %d input tokens, %d of them cached; the estimate was %d.\n",
+			x.Reported, x.Cached, x.Manifest.TotalTokens)
 	}
-	r.table().print(o)
-	for _, s := range r.Manifest.Shrink {
-		o.printf("shrunk %s\n", line(s))
-	}
-	for _, s := range r.Manifest.Notes {
-		o.printf("%s\n", line(s))
-	}
-	if why := r.Manifest.Inputs.RetrievalError; why != "" {
-		o.printf("Memory was not searched: %s\n", line(why))
-	}
-	for _, l := range r.LookedUp {
-		o.printf("%s\n", lookedUpLine(l))
-	}
-	for _, x := range r.Manifest.Redactions {
-		o.printf("redacted %s (%s)\n", line(x.Rule), plural(x.Bytes, "byte"))
-	}
-	if r.Note != "" {
-		o.printf("%s\n", line(r.Note))
-	}
-	if r.Diff != nil {
-		r.Diff.print(o)
+	x.table().print(o)
+	x.printNotes(o)
+	if x.Diff != nil {
+		x.Diff.print(o)
 	}
 	if text {
-		for _, it := range r.Items {
+		for _, it := range x.Items {
 			o.printf("\n--- %s, %s\n%s\n", it.Section, itemName(it.Part), it.Text)
 		}
 	}
 }
 
-// lookedUpLine describes a turn that the model looked up with a tool.
-func lookedUpLine(l chat.LookedUp) string {
-	if l.TurnSeq == 0 {
-		return "looked up by the model with " + line(l.Tool) + ": a turn that no longer exists here"
+func (x *request) printNotes(o *output) {
+	for _, s := range x.Manifest.Shrink {
+		o.printf("shrunk %s\n", line(s))
 	}
-	return fmt.Sprintf("looked up by the model with %s: turn #%d of %s (%s)", line(l.Tool), l.TurnSeq, line(titleOf(l.Title)), l.Turn)
+	for _, s := range x.Manifest.Notes {
+		o.printf("%s\n", line(s))
+	}
+	if why := x.Manifest.Inputs.RetrievalError; why != "" {
+		o.printf("Memory was not searched: %s\n", line(why))
+	}
+	for _, l := range x.LookedUp {
+		what := "a turn that no longer exists here"
+		if l.TurnSeq > 0 {
+			what = fmt.Sprintf("turn #%d of %s (%s)", l.TurnSeq, line(titleOf(l.Title)), l.Turn)
+		}
+		o.printf("looked up by the model with %s: %s\n", line(l.Tool), what)
+	}
+	for _, redacted := range x.Manifest.Redactions {
+		o.printf("redacted %s (%s)\n", line(redacted.Rule), plural(redacted.Bytes, "byte"))
+	}
+	if x.Note != "" {
+		o.printf("%s\n", line(x.Note))
+	}
 }
 
 // table lists the items, and for memory why it was recalled.
-func (r contextReply) table() *table {
-	whys := map[string]string{}
-	for _, x := range r.Recalled {
-		whys[string(x.ChunkID)] = x.Why
-	}
-	t := newTable("SECTION", "ITEM", "TOKENS", "BYTES").numbers(2, 3)
-	for _, s := range r.Manifest.Sections {
-		t.add(s.Name, fmt.Sprintf("%.0f %% of the total, cap %d", 100*s.Share, s.Cap), decimal(int64(s.Tokens)), "")
+func (x *request) table() *table {
+	t := newTable("SECTION|ITEM|>TOKENS|>BYTES")
+	for _, s := range x.Manifest.Sections {
+		t.add(s.Name, fmt.Sprintf("%.0f %% of the total, cap %d", 100*s.Share, s.Cap), s.Tokens, "")
 		for _, it := range s.Items {
 			name := itemName(it)
-			if why := whys[it.ID]; it.Source == "chunk" && why != "" {
+			if why := x.why[it.ID]; it.Source == "chunk" && why != "" {
 				name += ": " + line(why)
 			}
-			t.add("", name, decimal(int64(it.Tokens)), decimal(int64(it.Bytes)))
+			t.add("", name, it.Tokens, it.Bytes)
 		}
 	}
 	return t
 }
 
-func (d contextDiff) print(o *output) {
+func (d difference) print(o *output) {
 	o.printf("Since the previous request: %d of %d bytes at the start are the same; %s new, %d gone.\n",
 		d.SharedBytes, d.TotalBytes, plural(len(d.Added), "item"), len(d.Removed))
 	for _, it := range d.Removed {
-		o.printf("- %s, %s: %s\n", it.Section, itemName(it.Part), clip(line(it.Text), 80))
+		o.printf("- %s, %s: %s\n", it.Section, itemName(it.Part), clip(it.Text, 80))
 	}
 	for _, it := range d.Added {
-		o.printf("+ %s, %s: %s\n", it.Section, itemName(it.Part), clip(line(it.Text), 80))
+		o.printf("+ %s, %s: %s\n", it.Section, itemName(it.Part), clip(it.Text, 80))
 	}
 }
 
@@ -246,59 +220,4 @@ func itemName(p prompt.Part) string {
 		return p.Source + " " + p.ID
 	}
 	return strings.TrimSpace(p.Source + " " + p.Role)
-}
-
-type summarizeReply struct {
-	SessionID  chat.SessionID      `json:"session_id"`
-	BranchID   chat.BranchID       `json:"branch_id"`
-	Summarized int                 `json:"summarized"`
-	Ranges     []chat.RangeSummary `json:"ranges"`
-
-	forced bool
-}
-
-func (c *call) summarizeCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "summarize SESSION", Short: "Summarize old turns now", Args: exactly("SESSION"),
-		Long: "History that no longer fits is sent as range summaries, which are made in the background. This makes those\n" +
-			"that are due now, and lists all of them. With --force it also summarizes turns that still fit, except the\n" +
-			"newest: they are sent in full until they no longer fit, and then their summaries are ready.",
-	}
-	branch := branchFlag(cmd)
-	force := cmd.Flags().Bool("force", false, "summarize all turns except the newest, even if they still fit")
-	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		session, b, err := s.place(ctx, args[0], *branch)
-		if err != nil {
-			return reply{}, err
-		}
-		doc := summarizeReply{SessionID: session.ID, BranchID: b.ID, forced: *force}
-		if doc.Summarized, err = s.Jobs.SummarizeRanges(ctx, b.ID, *force); err != nil {
-			return reply{}, err
-		}
-		doc.Ranges, err = s.Inspecting.Summaries(ctx, b.ID)
-		doc.Ranges = append([]chat.RangeSummary{}, doc.Ranges...)
-		return reply{doc: doc, text: doc.print}, err
-	})
-	cmd.ValidArgsFunction = c.completeSession
-	return cmd
-}
-
-func (r summarizeReply) print(o *output) {
-	if r.Summarized > 0 {
-		o.printf("Ran %s.\n", plural(r.Summarized, "summarization job"))
-	}
-	switch {
-	case len(r.Ranges) > 0:
-	case r.forced:
-		o.printf("No range is summarized: there are too few turns before the newest ones, which are always sent in full.\n")
-		return
-	default:
-		o.printf("The whole conversation still fits: no range was summarized. --force summarizes all turns but the newest.\n")
-		return
-	}
-	t := newTable("TURNS", "TOKENS", "OF", "BY").numbers(1, 2)
-	for _, s := range r.Ranges {
-		t.add(fmt.Sprintf("%d to %d", s.From, s.To-1), count(s.TokenCount), count(s.OriginalTokens), line(s.GeneratedBy))
-	}
-	t.print(o)
 }

@@ -3,74 +3,71 @@ package cli
 import (
 	"context"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/turn"
 )
 
-// rerun starts an answer for an existing turn.
-type rerun func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
-
-func (c *call) retryCommand() *cobra.Command {
-	return c.rerunCommand("retry TURN", "Ask again for the answer of a turn",
-		`An incomplete turn gets a new attempt; the old one is kept. A failed turn is sent again as a new turn. A
-final answer is regenerated on a new branch, which becomes the active one. An unsent message is sent.`, false,
-		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
-			return s.Turns.Retry(ctx, id, model)
-		})
+// rerunVerbs get another answer for an existing turn, or decide about it.
+func rerunVerbs() []verb {
+	return []verb{
+		rerunVerb("retry", "Ask again for the answer of a turn",
+			`An incomplete turn gets a new attempt; the old one is kept. A failed turn is sent again as a new turn. A
+final answer is regenerated on a new branch, which becomes the active one. An unsent message is sent.`,
+			func(s *Services) startAnswer { return s.Turns.Retry }),
+		rerunVerb("continue", "Ask the model to continue an incomplete answer",
+			"Prints the partial answer, then the rest as it arrives.",
+			func(s *Services) startAnswer { return s.Turns.Continue }),
+		rerunVerb("resend", "Send a message that a crash left unsent", "",
+			func(s *Services) startAnswer { return s.Turns.SendUnsent }),
+		{
+			use:   "keep TURN",
+			short: "Keep an incomplete answer as the final one",
+			opens: writes,
+			do: func(ctx context.Context, r *run) (reply, error) {
+				t, err := r.s.Turns.Keep(ctx, r.turn.ID)
+				return decided(ctx, r, t, "kept: it is final as it is", err)
+			},
+		},
+		{
+			use:   "discard TURN",
+			short: "Discard an incomplete or unsent turn; it can still be read",
+			opens: writes,
+			do: func(ctx context.Context, r *run) (reply, error) {
+				t, err := r.s.Turns.Discard(ctx, r.turn.ID)
+				return decided(ctx, r, t, "discarded; it can still be read", err)
+			},
+		},
+	}
 }
 
-func (c *call) continueCommand() *cobra.Command {
-	return c.rerunCommand("continue TURN", "Ask the model to continue an incomplete answer",
-		"Prints the partial answer, then the rest as it arrives.", true,
-		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
-			return s.Turns.Continue(ctx, id, model)
-		})
+// startAnswer starts an answer for an existing turn.
+type startAnswer func(ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
+
+// rerunVerb returns a verb that streams like send.
+func rerunVerb(name, short, long string, start func(*Services) startAnswer) verb {
+	return verb{
+		use: name + " TURN", short: short, long: long, flags: answerFlags(), opens: writes, streams: true,
+		prepare: func(_ context.Context, r *run) error { return r.checkEvents() },
+		do: func(ctx context.Context, r *run) (reply, error) {
+			return rerun(ctx, r, name == "continue", start(r.s))
+		},
+	}
 }
 
-func (c *call) resendCommand() *cobra.Command {
-	return c.rerunCommand("resend TURN", "Send a message that a crash left unsent", "", false,
-		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
-			return s.Turns.SendUnsent(ctx, id, model)
-		})
-}
-
-// rerunCommand is a verb that streams like send. continues prints the existing part first.
-func (c *call) rerunCommand(use, short, long string, continues bool, start rerun) *cobra.Command {
-	var f sendFlags
-	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: exactly("TURN")}
-	c.answerFlags(&f, cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		if err := c.checkSend(f); err != nil {
-			return reply{}, err
-		}
-		st := c.newStream()
-		return c.writing(ctx, st, func(s *Services) (reply, error) {
-			t, err := s.turn(ctx, args[0])
-			if err != nil {
-				return reply{}, err
-			}
-			return c.rerun(ctx, s, st, t, f, continues, start)
-		})
-	})
-	return cmd
-}
-
-func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, f sendFlags, continues bool, start rerun) (reply, error) {
-	base, err := s.existingAnswer(ctx, st, t, continues)
+// rerun starts an answer and shows it. continues prints the existing part first.
+func rerun(ctx context.Context, r *run, continues bool, start startAnswer) (reply, error) {
+	base, err := r.s.existingAnswer(ctx, r.st, r.turn, continues)
 	if err != nil {
 		return reply{}, err
 	}
-	st.subscribe()
-	h, err := start(s, ctx, t.ID, f.model)
+	r.st.subscribe()
+	h, err := start(ctx, r.turn.ID, r.text("model"))
 	if err != nil {
-		st.unsubscribe()
+		r.st.unsubscribe()
 		return reply{}, err
 	}
-	if h.Turn.BranchID != t.BranchID {
-		session, err := s.Sessions.Session(ctx, h.Turn.SessionID)
+	if h.Turn.BranchID != r.turn.BranchID {
+		session, err := r.s.Sessions.Session(ctx, h.Turn.SessionID)
 		if err != nil {
 			return sentSoFar(h.Turn), err
 		}
@@ -78,13 +75,13 @@ func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, 
 		if session.ActiveBranch == h.Turn.BranchID {
 			where = ", now the active one"
 		}
-		c.notef("answered on the new branch %s%s", h.Turn.BranchID, where)
+		r.notef("answered on the new branch %s%s", h.Turn.BranchID, where)
 	}
-	end, answer, err := c.follow(ctx, s, st, h, base)
+	end, answer, err := r.follow(ctx, r.s, r.st, h, base)
 	if err != nil {
 		return sentSoFar(end), err
 	}
-	return c.answered(ctx, s, end, answer, jobs.Level(f.wait))
+	return r.answered(ctx, r.s, end, answer, r.level())
 }
 
 // existingAnswer returns the existing part of the answer that is kept and printed first. A retry of a continuation
@@ -101,40 +98,15 @@ func (s *Services) existingAnswer(ctx context.Context, st *stream, t chat.Turn, 
 	return nil, err
 }
 
-func (c *call) keepCommand() *cobra.Command {
-	return c.decideCommand("keep TURN", "Keep an incomplete answer as the final one", "kept: it is final as it is",
-		func(s *Services, ctx context.Context, id chat.TurnID) (chat.Turn, error) {
-			return s.Turns.Keep(ctx, id)
-		})
-}
-
-func (c *call) discardCommand() *cobra.Command {
-	return c.decideCommand("discard TURN", "Discard an incomplete or unsent turn; it can still be read", "discarded; it can still be read",
-		func(s *Services, ctx context.Context, id chat.TurnID) (chat.Turn, error) {
-			return s.Turns.Discard(ctx, id)
-		})
-}
-
-func (c *call) decideCommand(use, short, done string, decide func(*Services, context.Context, chat.TurnID) (chat.Turn, error)) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: exactly("TURN")}
-	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		t, err := s.turn(ctx, args[0])
-		if err != nil {
-			return reply{}, err
-		}
-		if t, err = decide(s, ctx, t.ID); err != nil {
-			return reply{}, err
-		}
-		return s.decided(ctx, t, done)
-	})
-	return cmd
-}
-
-func (s *Services) decided(ctx context.Context, t chat.Turn, done string) (reply, error) {
-	answer, err := s.Turns.Answer(ctx, t)
+// decided replies with a turn after a decision about it, which may have failed.
+func decided(ctx context.Context, r *run, t chat.Turn, done string, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	doc, err := s.turnReply(ctx, t, answer)
-	return reply{doc: doc, text: func(o *output) { o.printf("Turn #%d %s.\n", t.Seq, done) }}, err
+	answer, err := r.s.Turns.Answer(ctx, t)
+	if err != nil {
+		return reply{}, err
+	}
+	doc, err := r.s.turnReply(ctx, t, answer)
+	return sentence(doc, "Turn #%d %s.", t.Seq, done), err
 }

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
 )
 
-func (c *call) deleteCommand() *cobra.Command {
-	var hard, yes, copies bool
-	var turn string
-	cmd := &cobra.Command{
-		Use: "delete SESSION|--turn TURN --hard", Short: "Delete a session or one turn permanently",
-		Long: `Everything stored about it is deleted: messages, summaries, memory, journals, and
+const cannotAskToDelete = "delete is permanent and cannot ask for confirmation here; nothing was deleted."
+
+func deleteVerbs() []verb {
+	return []verb{
+		{
+			use:   "delete SESSION|--turn TURN --hard",
+			short: "Delete a session or one turn permanently",
+			long: `Everything stored about it is deleted: messages, summaries, memory, journals, and
 the requests of other sessions that quoted it. A receipt lists what was removed and which backups still
 contain it; you have to remove those yourself. It cannot be undone. You are asked to type "delete", unless
 --yes is given. With --turn TURN the turn keeps its place, and shows [erased].
@@ -24,65 +24,67 @@ Other sessions that contain the same messages (copies) are named and not changed
 deleted in the same step: the whole copies, including messages that only they contain, or with --turn the same turn
 in them. Each is named before you confirm, and has a receipt of its own.
 To archive a session instead: contextinfinity sessions archive SESSION`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if turn != "" {
-				return exactly()(cmd, args)
-			}
-			return exactly("SESSION")(cmd, args)
-		},
-	}
-	cmd.Flags().BoolVar(&hard, "hard", false, "delete permanently")
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&copies, "copies", false, "also delete the copies, which are listed first")
-	cmd.Flags().StringVar(&turn, "turn", "", "delete only this `TURN`, instead of a session")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		if !hard {
-			return reply{}, usageHint("add --hard, or archive it: contextinfinity sessions archive SESSION",
-				"delete is permanent and needs --hard; nothing was deleted.")
-		}
-		if !yes && (c.json || !c.in.terminal) {
-			return reply{}, usageHint("add --yes", "delete is permanent and cannot ask for confirmation here; nothing was deleted.")
-		}
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			kind, id, err := s.deletable(ctx, turn, args)
-			if err != nil {
-				return reply{}, err
-			}
-			var included []chat.Copy
-			if copies {
-				if included, err = s.Deletion.DeletableCopies(ctx, kind, id); err != nil {
+			flags: []flag{
+				boolFlag("hard", "delete permanently"),
+				yesFlag,
+				boolFlag("copies", "also delete the copies, which are listed first"),
+				nameFlag("turn", "delete only this `TURN`, instead of a session"),
+			},
+			prepare: func(_ context.Context, r *run) error {
+				switch {
+				case !r.given("turn") && len(r.args) == 0:
+					return usageHint(r.cmd.UseLine(), "SESSION is missing.")
+				case r.given("turn") && len(r.args) > 0:
+					return tooMany(r.cmd, nil, r.args[0])
+				case !r.on("hard"):
+					const hint = "add --hard, or archive it: contextinfinity sessions archive SESSION"
+					return usageHint(hint, "delete is permanent and needs --hard; nothing was deleted.")
+				}
+				return r.mustBeAsked(cannotAskToDelete)
+			},
+			opens: writes,
+			do: func(ctx context.Context, r *run) (_ reply, err error) {
+				kind, id := chat.DeletionSession, string(r.session.ID)
+				if r.turn.ID != "" {
+					kind, id = chat.DeletionTurn, string(r.turn.ID)
+				}
+				var copies []chat.Copy
+				if r.on("copies") {
+					copies, err = r.s.Deletion.DeletableCopies(ctx, kind, id)
+				}
+				if err != nil {
 					return reply{}, err
 				}
-			}
-			return c.deletePermanently(ctx, s, kind, id, yes, included...)
-		})
-	})
-	cmd.ValidArgsFunction = c.completeSession
-	return cmd
+				return r.deletePermanently(ctx, kind, id, copies)
+			},
+		},
+		{
+			use:   "receipts",
+			short: "List what was permanently deleted",
+			opens: reads,
+			none:  func(*run) reply { return receiptList(nil) },
+			do: func(ctx context.Context, r *run) (reply, error) {
+				list, err := r.s.Deletion.Receipts(ctx)
+				return receiptList(list), err
+			},
+		},
+	}
 }
 
-// deletePermanently deletes permanently, together with the copies. It asks for confirmation unless yes is set.
-func (c *call) deletePermanently(ctx context.Context, s *Services, kind, id string, yes bool, copies ...chat.Copy) (reply, error) {
-	agree := c.agreeToDelete
-	if yes {
+// deletePermanently deletes permanently, together with the copies. It asks for confirmation unless --yes is given.
+func (r *run) deletePermanently(ctx context.Context, kind, id string, copies []chat.Copy) (reply, error) {
+	agree := r.agreeToDelete
+	if r.on("yes") {
 		agree = nil
-		c.nameIncluded(kind, copies)
+		r.nameIncluded(kind, copies)
 	}
-	receipt, err := s.Deletion.Delete(ctx, kind, id, agree, lists.Map(copies, func(x chat.Copy) chat.SessionID { return x.Session })...)
+	sessions := lists.Map(copies, func(x chat.Copy) chat.SessionID { return x.Session })
+	receipt, err := r.s.Deletion.Delete(ctx, kind, id, agree, sessions...)
 	if err != nil && receipt.ID == "" {
 		return reply{}, err
 	}
-	return reply{doc: receiptReply{receipt}, text: func(o *output) { printReceipt(o, receipt) }, keepOnError: true}, err
-}
-
-// deletable returns what to delete: the named turn, otherwise the session.
-func (s *Services) deletable(ctx context.Context, turn string, args []string) (kind, id string, err error) {
-	if turn != "" {
-		t, err := s.turn(ctx, turn)
-		return chat.DeletionTurn, string(t.ID), err
-	}
-	session, err := s.session(ctx, args[0])
-	return chat.DeletionSession, string(session.ID), err
+	doc := fields{{"receipt", receipt}}
+	return reply{doc: doc, text: func(o *output) { printReceipt(o, receipt) }, keepOnError: true}, err
 }
 
 // agreeToDelete shows what would be deleted, and asks to type a confirmation.
@@ -97,7 +99,7 @@ func (c *call) agreeToDelete(p chat.DeletionPreview) error {
 	}
 	c.nameIncluded(p.Kind, p.Included)
 	for _, x := range p.Copies {
-		c.note.printf("Not touched: the copy %q, which contains the same messages (%s).\n", clip(titleOf(x.Title), 48), deleteCopy(p.Kind, x))
+		c.note.printf("Not touched: %s.\n", copyOf(p.Kind, x))
 	}
 	if len(p.Copies) > 0 {
 		c.note.printf("With --copies they are deleted too.\n")
@@ -124,41 +126,35 @@ func (c *call) nameIncluded(kind string, copies []chat.Copy) {
 			c.note.printf("Deleted too: the same turn in the copy %q (session %s).\n", title, x.Session)
 			continue
 		}
-		own := ""
+		turns := plural(x.Turns, "turn")
 		if x.Own > 0 {
-			own = fmt.Sprintf(", %d of them only there", x.Own)
+			turns += fmt.Sprintf(", %d of them only there", x.Own)
 		}
-		c.note.printf("Deleted too: the whole copy %q (session %s) with %s%s.\n", title, x.Session, plural(x.Turns, "turn"), own)
+		c.note.printf("Deleted too: the whole copy %q (session %s) with %s.\n", title, x.Session, turns)
 	}
 }
 
-// deleteCopy returns the command that deletes a copy too.
-func deleteCopy(kind string, x chat.Copy) string {
+// copyOf names a copy, and the command that deletes it too.
+func copyOf(kind string, x chat.Copy) string {
+	command := "delete " + string(x.Session) + " --hard"
 	if kind == chat.DeletionTurn {
-		return "delete --turn " + string(x.Turn) + " --hard"
+		command = "delete --turn " + string(x.Turn) + " --hard"
 	}
-	return "delete " + string(x.Session) + " --hard"
-}
-
-type receiptReply struct {
-	Receipt chat.Receipt `json:"receipt"`
-}
-
-type receiptsReply struct {
-	Receipts []chat.Receipt `json:"receipts"`
+	title := clip(titleOf(x.Title), 48)
+	return fmt.Sprintf("the copy %q, which contains the same messages (%s)", title, command)
 }
 
 func printReceipt(o *output, r chat.Receipt) {
 	o.printf("Permanently deleted: %s %s. Receipt %s, %s.\n", r.Kind, r.Subject, r.ID, local(r.At))
-	t := newTable("RECORDS", "STORE").numbers(0)
+	t := newTable(">RECORDS|STORE")
 	for _, e := range r.Deleted {
-		t.add(decimal(e.Count), e.Store)
+		t.add(e.Count, e.Store)
 	}
 	t.print(o)
 	for _, x := range r.Copies {
 		name := "a copy that has been deleted since"
 		if !x.Gone {
-			name = fmt.Sprintf("the copy %q, which contains the same messages (%s)", clip(titleOf(x.Title), 48), deleteCopy(r.Kind, x))
+			name = copyOf(r.Kind, x)
 		}
 		o.printf("Not touched: %s.\n", line(name))
 	}
@@ -174,24 +170,16 @@ func printReceipt(o *output, r chat.Receipt) {
 	}
 }
 
-func (c *call) receiptsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "receipts", Short: "List what was permanently deleted", Args: exactly()}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		none := reply{doc: receiptsReply{[]chat.Receipt{}}, text: func(o *output) { o.printf("Nothing has been permanently deleted yet.\n") }}
-		return c.readingAny(ctx, none, func(s *Services) (reply, error) {
-			list, err := s.Deletion.Receipts(ctx)
-			if err != nil || len(list) == 0 {
-				return none, err
+func receiptList(all []chat.Receipt) reply {
+	return reply{doc: fields{{"receipts", all}}, text: func(o *output) {
+		if len(all) == 0 {
+			o.printf("Nothing has been permanently deleted yet.\n")
+		}
+		for i, r := range all {
+			if i > 0 {
+				o.printf("\n")
 			}
-			return reply{doc: receiptsReply{list}, text: func(o *output) {
-				for i, r := range list {
-					if i > 0 {
-						o.printf("\n")
-					}
-					printReceipt(o, r)
-				}
-			}}, nil
-		})
-	})
-	return cmd
+			printReceipt(o, r)
+		}
+	}}
 }

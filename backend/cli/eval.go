@@ -6,39 +6,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-
-	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/evaluation"
 )
 
-// evalFlags are the files and limits of a measurement.
-type evalFlags struct {
-	corpus  string
-	queries string
-	out     string
-	budget  int
-}
-
-// evalReply summarizes a measurement; the packed texts are in the file.
-type evalReply struct {
-	evaluation.Report
-	Out string `json:"out"`
-}
-
-func (c *call) evalCommand() *cobra.Command {
-	return group("eval", "Measure memory with your own conversations and questions", c.evalRecallCommand())
-}
-
-const evalUse = program + " eval recall --corpus FILE --queries FILE --out FILE"
-
-func (c *call) evalRecallCommand() *cobra.Command {
-	var f evalFlags
-	cmd := &cobra.Command{
-		Use: strings.TrimPrefix(evalUse, program+" eval "), Short: "Write what recall packs for each question", Args: exactly(),
-		Long: `Imports a corpus into a throw-away store, asks every question through the same
+func evalVerb() verb {
+	const use = "recall --corpus FILE --queries FILE --out FILE"
+	return verb{
+		use:   "eval",
+		short: "Measure memory with your own conversations and questions",
+		verbs: []verb{{
+			use:   use,
+			short: "Write what recall packs for each question",
+			long: `Imports a corpus into a throw-away store, asks every question through the same
 search and packing that a prompt is made with, with the configured embedder, and
 writes a line {"id","packed"} for each. Your own sessions are neither read nor changed.
 
@@ -46,77 +27,78 @@ CORPUS has one message per line: {"conv","session","date","speaker","text"}. Spe
 user and assistant make turns of a question and its answer; others, turns of two messages.
 QUERIES has one question per line: {"id","conv","query"}; without "conv" the whole corpus is
 searched. A token of the budget is four characters.`,
+			flags: []flag{
+				textFlag("corpus", "the messages, a `FILE` of JSON lines"),
+				textFlag("queries", "the questions, a `FILE` of JSON lines"),
+				textFlag("out", "the `FILE` to write"),
+				numberFlag("budget", 1, 6000, "how many tokens may be packed for a question"),
+			},
+			prepare: func(_ context.Context, r *run) error {
+				for _, name := range []string{"corpus", "queries", "out"} {
+					if r.text(name) == "" {
+						return usageHint(program+" eval "+use, "--%s is missing.", name)
+					}
+				}
+				return nil
+			},
+			do: evalRecall,
+		}},
 	}
-	cmd.Flags().StringVar(&f.corpus, "corpus", "", "the messages, a `FILE` of JSON lines")
-	cmd.Flags().StringVar(&f.queries, "queries", "", "the questions, a `FILE` of JSON lines")
-	cmd.Flags().StringVar(&f.out, "out", "", "the `FILE` to write")
-	cmd.Flags().IntVar(&f.budget, "budget", 6000, "how many tokens may be packed for a question")
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) { return c.evalRecall(ctx, f) })
-	return cmd
 }
 
-func (f evalFlags) check() error {
-	switch {
-	case f.corpus == "":
-		return usageHint(evalUse, "--corpus is missing.")
-	case f.queries == "":
-		return usageHint(evalUse, "--queries is missing.")
-	case f.out == "":
-		return usageHint(evalUse, "--out is missing.")
-	case f.budget < 1:
-		return usagef("--budget must be at least 1 token.")
-	}
-	return nil
-}
-
-func (c *call) evalRecall(ctx context.Context, f evalFlags) (_ reply, err error) {
-	if err := f.check(); err != nil {
-		return reply{}, err
-	}
-	corpus, err := readLines(f.corpus, evaluation.ReadCorpus)
+func evalRecall(ctx context.Context, r *run) (_ reply, err error) {
+	corpus, err := readLines(r.text("corpus"), evaluation.ReadCorpus)
 	if err != nil {
 		return reply{}, err
 	}
-	questions, err := readLines(f.queries, evaluation.ReadQuestions)
+	questions, err := readLines(r.text("queries"), evaluation.ReadQuestions)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := f.checkOutput(); err != nil {
+	path := r.text("out")
+	if err := checkOutput(path, r.text("corpus"), r.text("queries")); err != nil {
 		return reply{}, err
 	}
-	out, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // #nosec G304 -- the user names the file
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // #nosec G304 -- the user names the file
 	if err != nil {
-		return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, "The file cannot be written: "+err.Error()+".")
+		problem := "The file cannot be written: " + err.Error() + "."
+		return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, problem)
 	}
 	defer func() {
 		if cerr := out.Close(); err == nil && cerr != nil {
 			err = outputError(cerr)
 		}
 	}()
-	bench, err := c.app.OpenBench(ctx, c.options(false, silent{}))
+	bench, err := r.app.OpenBench(ctx, r.options(false, silent{}))
 	if err != nil {
 		return reply{}, err
 	}
-	report, err := bench.Run(ctx, corpus, questions, f.budget, out)
+	report, err := bench.Run(ctx, corpus, questions, r.number("budget"), out)
 	if cerr := bench.Close(); err == nil {
 		err = cerr
 	}
-	doc := evalReply{Report: report, Out: f.out}
-	return reply{doc: doc, text: doc.print}, err
+	x := evaluated{Report: report, Out: path}
+	return reply{doc: x, text: x.print}, err
 }
 
 // checkOutput returns an error if the output would overwrite an input.
-func (f evalFlags) checkOutput() error {
-	out, err := os.Stat(f.out)
+func checkOutput(path string, inputs ...string) error {
+	out, err := os.Stat(path)
 	if err != nil {
 		return nil // the output does not exist yet
 	}
-	for _, in := range []string{f.corpus, f.queries} {
+	for _, in := range inputs {
 		if read, err := os.Stat(in); err == nil && os.SameFile(out, read) {
 			return usagef("--out names %s, which is read: nothing was written.", in)
 		}
 	}
 	return nil
+}
+
+// evaluated is the summary of a measurement; the packed texts are in the file.
+type evaluated struct {
+	evaluation.Report
+	Out string `json:"out"`
 }
 
 // readLines reads a file of JSON lines.
@@ -130,14 +112,13 @@ func readLines[T any](path string, read func(io.Reader, string) (T, error)) (T, 
 	return read(in, path)
 }
 
-func (r evalReply) print(o *output) {
-	embedder := cmp.Or(r.Embedder, "words alone")
-	t := newTable("FIGURE", "VALUE").numbers(1)
-	t.add("messages", decimal(int64(r.Messages)))
-	t.add("turns", decimal(int64(r.Turns)))
-	t.add("questions", decimal(int64(r.Questions)))
-	t.add("nothing packed for", decimal(int64(r.Unanswered)))
-	t.add("budget, tokens", decimal(int64(r.Budget)))
+func (r evaluated) print(o *output) {
+	t := newTable("FIGURE|>VALUE")
+	t.add("messages", r.Messages)
+	t.add("turns", r.Turns)
+	t.add("questions", r.Questions)
+	t.add("nothing packed for", r.Unanswered)
+	t.add("budget, tokens", r.Budget)
 	t.add("import and index, s", oneDigit(float64(r.ImportMs)/1000))
 	t.add("search, p50 ms", oneDigit(r.P50))
 	t.add("search, p95 ms", oneDigit(r.P95))
@@ -146,5 +127,5 @@ func (r evalReply) print(o *output) {
 		o.printf("%s could not be read, for example %s; their turns follow the ones before them.\n",
 			plural(r.Unread.Count, "date"), line(r.Unread.Named()))
 	}
-	o.printf("Searched with %s. Written: %s\n", line(embedder), line(r.Out))
+	o.printf("Searched with %s. Written: %s\n", line(cmp.Or(r.Embedder, "words alone")), line(r.Out))
 }

@@ -23,7 +23,7 @@ func TestEvalNeverOverwritesItsInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for out, refused := range map[string]bool{corpus: true, queries: true, link: true, file("other"): false, filepath.Join(dir, "new"): false} {
-		err := evalFlags{corpus: corpus, queries: queries, out: out}.checkOutput()
+		err := checkOutput(out, corpus, queries)
 		if (err != nil) != refused || err != nil && chat.CodeOf(err) != chat.CodeOf(usagef("")) {
 			t.Errorf("--out %s: %v", filepath.Base(out), err)
 		}

@@ -12,30 +12,6 @@ import (
 // "frame" for each piece of the answer and whenever more of it became durable, and as the last line "settled", with
 // the content of --json. An answer that was left with a second Ctrl-C, or whose process was killed, has no "settled".
 
-// acceptedEvent is printed once the message is saved.
-type acceptedEvent struct {
-	SessionID chat.SessionID `json:"session_id"`
-	BranchID  chat.BranchID  `json:"branch_id"`
-	TurnID    chat.TurnID    `json:"turn_id"`
-	Seq       int64          `json:"turn_seq"`
-}
-
-// frameEvent is a piece of an answer. The counters are for the step's visible text so far, in bytes of UTF-8; seq
-// counts the step's frames from 1 without gaps.
-type frameEvent struct {
-	TurnID     chat.TurnID `json:"turn_id"`
-	StepID     chat.StepID `json:"step_id"`
-	Attempt    int         `json:"attempt"`
-	Seq        int64       `json:"seq"`
-	Block      int         `json:"block"`
-	Kind       string      `json:"kind"`
-	Text       string      `json:"text"`
-	Tool       string      `json:"tool,omitempty"`
-	Displayed  int64       `json:"displayed_bytes"`
-	Durable    int64       `json:"durable_bytes"`
-	JournalSeq int64       `json:"journal_seq"`
-}
-
 // announcer prints the events of one answer.
 type announcer struct {
 	c    *call
@@ -47,7 +23,12 @@ type announcer struct {
 func (c *call) startEvents(s *stream, t chat.Turn) *announcer {
 	a := &announcer{c: c, s: s, stop: make(chan struct{}), done: make(chan struct{})}
 	s.limitTo(t.ID)
-	c.printEvent("accepted", acceptedEvent{t.SessionID, t.BranchID, t.ID, t.Seq}, nil)
+	c.printEvent("accepted", fields{ // the message is saved
+		{"session_id", t.SessionID},
+		{"branch_id", t.BranchID},
+		{"turn_id", t.ID},
+		{"turn_seq", t.Seq},
+	}, nil)
 	go a.loop()
 	return a
 }
@@ -67,10 +48,25 @@ func (a *announcer) loop() {
 
 func (a *announcer) frames() {
 	for _, f := range a.s.take() {
-		a.c.printEvent("frame", frameEvent{
-			TurnID: f.Turn, StepID: f.Step, Attempt: f.Attempt, Seq: f.Seq, Block: f.Block, Kind: f.Kind, Text: f.Text, Tool: f.Tool,
-			Displayed: f.Displayed, Durable: f.Durable, JournalSeq: f.JournalSeq,
-		}, nil)
+		a.c.printEvent("frame", frameDocument(f), nil)
+	}
+}
+
+// frameDocument is a piece of an answer. The counters are for the step's visible text so far, in bytes of UTF-8; seq
+// counts the step's frames from 1 without gaps.
+func frameDocument(f chat.Frame) fields {
+	return fields{
+		{"turn_id", f.Turn},
+		{"step_id", f.Step},
+		{"attempt", f.Attempt},
+		{"seq", f.Seq},
+		{"block", f.Block},
+		{"kind", f.Kind},
+		{"text", f.Text},
+		{"tool,omitempty", f.Tool},
+		{"displayed_bytes", f.Displayed},
+		{"durable_bytes", f.Durable},
+		{"journal_seq", f.JournalSeq},
 	}
 }
 

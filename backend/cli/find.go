@@ -2,73 +2,124 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
 )
 
-type findRow struct {
-	ID    chat.TurnID `json:"turn_id"`
-	Seq   int64       `json:"turn_seq"`
-	Count int         `json:"count"`
-	First string      `json:"first"`
-}
-
-type findReply struct {
-	SessionID chat.SessionID `json:"session_id"`
-	BranchID  chat.BranchID  `json:"branch_id"`
-	Text      string         `json:"text"`
-	Total     int            `json:"total"`
-	Turns     []findRow      `json:"turns"`
-}
-
-func (c *call) findCommand() *cobra.Command {
-	var session, branch string
-	var matchCase bool
-	cmd := &cobra.Command{
-		Use: "find TEXT --session SESSION", Short: "Find a text in the turns of a branch", Args: exactly("TEXT"),
-		Long: `Looks for exactly TEXT, ignoring case, in the turns of a branch and in those before the fork.
+func findVerbs() []verb {
+	return []verb{
+		{
+			use:   "find TEXT --session SESSION",
+			short: "Find a text in the turns of a branch",
+			long: `Looks for exactly TEXT, ignoring case, in the turns of a branch and in those before the fork.
 To search all sessions by words and by similarity, use search.`,
+			flags: []flag{
+				nameFlag("session", "the session to search"),
+				branchFlag,
+				boolFlag("case", "distinguish upper and lower case"),
+			},
+			prepare: func(_ context.Context, r *run) error {
+				switch {
+				case strings.TrimSpace(r.args[0]) == "":
+					return usagef("TEXT is empty.")
+				case !r.given("session"):
+					const hint = "contextinfinity sessions lists them; contextinfinity search searches all of them"
+					return usageHint(hint, "--session SESSION is missing.")
+				}
+				return nil
+			},
+			opens: reads,
+			do:    findText,
+		},
+		{
+			use:   "knows",
+			short: "List what is remembered in all sessions: pinned facts, instructions, summaries",
+			long: `Lists, with its origin, what requests contain besides the conversation itself: for the active branch
+of every session, and the facts and instructions of projects. To change it, use unpin, pins --accept and
+--dismiss, delete, and projects set. A summary is made from the conversation: to correct it, pin the right
+fact or delete the turn.`,
+			flags: []flag{
+				choiceFlag("kind", "", lists.Map(chat.KnownKinds, func(k chat.KnownKind) string { return string(k) }),
+					"only: pin, suggestion, instructions or summary"),
+				textFlag("text", "only what contains this"),
+				numberFlag("limit", 1, 20, "at most this many of a kind"),
+				numberFlag("offset", 0, 0, "skip this many of each kind first"),
+			},
+			opens: reads,
+			none:  func(*run) reply { return knownReply(nil) },
+			do:    listKnown,
+		},
 	}
-	cmd.Flags().StringVar(&session, "session", "", "the session to search")
-	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the session's active one")
-	cmd.Flags().BoolVar(&matchCase, "case", false, "distinguish upper and lower case")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		switch {
-		case strings.TrimSpace(args[0]) == "":
-			return reply{}, usagef("TEXT is empty.")
-		case session == "":
-			return reply{}, usageHint("contextinfinity sessions lists them; contextinfinity search searches all of them", "--session SESSION is missing.")
-		}
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			found, b, err := s.place(ctx, session, branch)
-			if err != nil {
-				return reply{}, err
-			}
-			hits, err := s.Store.Find(ctx, chat.FindQuery{Branch: b.ID, Text: args[0], MatchCase: matchCase})
-			if err != nil {
-				return reply{}, err
-			}
-			doc := findReply{SessionID: found.ID, BranchID: b.ID, Text: args[0], Total: hits.Total}
-			doc.Turns = lists.Map(hits.Turns, func(h chat.FoundTurn) findRow { return findRow{h.Turn, h.Seq, h.Count, h.First} })
-			return reply{doc: doc, text: doc.print}, nil
-		})
-	})
-	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
-	return cmd
 }
 
-func (r findReply) print(o *output) {
-	if r.Total == 0 {
-		o.printf("Nothing found.\n")
-		return
+func findText(ctx context.Context, r *run) (reply, error) {
+	hits, err := r.s.Store.Find(ctx, chat.FindQuery{Branch: r.branch.ID, Text: r.args[0], MatchCase: r.on("case")})
+	rows := lists.Map(hits.Turns, func(h chat.FoundTurn) fields {
+		return fields{{"turn_id", h.Turn}, {"turn_seq", h.Seq}, {"count", h.Count}, {"first", h.First}}
+	})
+	t := tableOf(">TURN||>TIMES|WORDS", hits.Turns, func(h chat.FoundTurn) []any {
+		return []any{"#" + decimal(h.Seq), h.Turn, count(h.Count), clip(h.First, 90)}
+	})
+	doc := append(r.onBranch("text", r.args[0]), field{"total", hits.Total}, field{"turns", rows})
+	return listed(doc, "Nothing found.", t), err
+}
+
+// knownGroup is what is known of one kind.
+type knownGroup struct {
+	Kind  chat.KnownKind `json:"kind"`
+	Total int            `json:"total"`
+	Items []chat.Known   `json:"items"`
+}
+
+// knownTitles are the headings of the kinds.
+var knownTitles = map[chat.KnownKind]string{
+	chat.KnownPin:          "Pinned facts",
+	chat.KnownSuggestion:   "Standing instructions, suggested",
+	chat.KnownInstructions: "Instructions of sessions",
+	chat.KnownSummary:      "State summaries",
+}
+
+func listKnown(ctx context.Context, r *run) (reply, error) {
+	q := chat.KnownQuery{Text: r.text("text"), Limit: r.number("limit"), Offset: r.number("offset")}
+	var groups []knownGroup
+	for _, kind := range chat.KnownKinds {
+		if only := r.text("kind"); only != "" && string(kind) != only {
+			continue
+		}
+		q.Kind = kind
+		items, total, err := r.s.Store.Known(ctx, q)
+		if err != nil {
+			return reply{}, err
+		}
+		groups = append(groups, knownGroup{kind, total, items})
 	}
-	t := newTable("TURN", "", "TIMES", "WORDS").numbers(0, 2)
-	for _, row := range r.Turns {
-		t.add("#"+decimal(row.Seq), string(row.ID), count(row.Count), clip(row.First, 90))
+	return knownReply(groups), nil
+}
+
+func knownReply(groups []knownGroup) reply {
+	return reply{doc: fields{{"known", groups}}, text: func(o *output) {
+		if !slices.ContainsFunc(groups, func(g knownGroup) bool { return g.Total > 0 }) {
+			o.printf("Nothing is remembered yet.\n")
+		}
+		for _, g := range groups {
+			if g.Total > 0 {
+				o.printf("%s (%s)\n", o.bold(knownTitles[g.Kind]), count(g.Total))
+				tableOf("ID|SESSION|TURN|WHEN|TEXT", g.Items, knownCells).print(o)
+			}
+		}
+	}}
+}
+
+func knownCells(k chat.Known) []any {
+	turn, source := "", titleOf(k.SessionTitle)
+	if k.TurnSeq > 0 {
+		turn = "#" + decimal(k.TurnSeq)
 	}
-	t.print(o)
+	if k.Project != "" {
+		source = "project " + chat.BoundTitle(k.Project)
+	}
+	return []any{k.ID, clip(source, 28), turn, k.At, clip(k.Text, 70)}
 }

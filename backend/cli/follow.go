@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/turn"
@@ -21,17 +23,23 @@ type turnEnd struct {
 	err  error
 }
 
-// follow shows a turn until its answer ends. The first Ctrl-C stops the answer, the second exits (errQuit).
-func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Handle, base chat.Blocks) (chat.Turn, chat.Message, error) {
-	interrupts, release := c.signal.hold()
-	defer release()
-	p := c.startShowing(st, base, h.Turn)
+// waitFor waits for the end of a turn.
+func waitFor(ctx context.Context, h *turn.Handle) <-chan turnEnd {
 	done := make(chan turnEnd, 1)
 	go func() {
 		t, err := h.Wait(ctx)
 		done <- turnEnd{t, err}
 	}()
-	end, err := c.await(ctx, s, st, h, interrupts, done)
+	return done
+}
+
+// follow shows a turn until its answer ends. The first Ctrl-C stops the answer, the second exits (errQuit).
+func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Handle, base chat.Blocks,
+) (chat.Turn, chat.Message, error) {
+	interrupts, release := c.signal.hold()
+	defer release()
+	p := c.startShowing(st, base, h.Turn)
+	end, err := c.await(ctx, s, st, h, interrupts)
 	if err != nil {
 		p.cancel()
 		return h.Turn, chat.Message{}, err
@@ -64,8 +72,9 @@ func (c *call) startShowing(st *stream, base chat.Blocks, t chat.Turn) presenter
 	return startPrinter(st, c.out, base, t.ID)
 }
 
-func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handle, interrupts <-chan struct{}, done <-chan turnEnd) (chat.Turn, error) {
-	stopping, attempts := false, 0
+func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handle, interrupts <-chan struct{},
+) (chat.Turn, error) {
+	done, stopping, attempts := waitFor(ctx, h), false, 0
 	outputFailed := c.out.failed
 	for {
 		select {
@@ -122,15 +131,26 @@ type turnReply struct {
 	// RetrievalError is why memory was not searched; absent if nothing failed.
 	RetrievalError string `json:"retrieval_error,omitempty"`
 	// WaitingCalls are tool calls that wait for a decision, after which the answer continues.
-	WaitingCalls []callJSON `json:"waiting_calls,omitempty"`
+	WaitingCalls []fields `json:"waiting_calls,omitempty"`
+}
+
+func newTurnReply(t chat.Turn) turnReply {
+	return turnReply{
+		SessionID: t.SessionID,
+		BranchID:  t.BranchID,
+		TurnID:    t.ID,
+		Seq:       t.Seq,
+		Phase:     t.Phase,
+		Outcome:   t.Outcome,
+		Model:     t.Model,
+		Provider:  t.Provider,
+	}
 }
 
 func (s *Services) turnReply(ctx context.Context, t chat.Turn, answer chat.Message) (turnReply, error) {
 	steps, err := s.Store.Steps(ctx, t.ID)
-	doc := turnReply{
-		SessionID: t.SessionID, BranchID: t.BranchID, TurnID: t.ID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
-		Text: answer.RenderedText(), Usage: t.Usage, Attempts: len(steps), Model: t.Model, Provider: t.Provider,
-	}
+	doc := newTurnReply(t)
+	doc.Text, doc.Usage, doc.Attempts = answer.RenderedText(), t.Usage, len(steps)
 	if err == nil {
 		doc.RetrievalError, err = s.Turns.MemoryFailure(ctx, t.ID)
 	}
@@ -185,15 +205,14 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	}
 	doc, err := s.turnReply(ctx, t, answer)
 	failure = cmp.Or(failure, err)
-	for _, w := range waiting {
-		doc.WaitingCalls = append(doc.WaitingCalls, callOf(w))
-	}
+	doc.WaitingCalls = lists.Map(waiting, callRow)
 	r := reply{doc: doc, keepOnError: true}
 	c.noteDropped(ctx, s, t)
 	if doc.RetrievalError != "" {
 		c.notef("answered without memory: %s", doc.RetrievalError)
 	}
-	if t.Phase.Finalized() && !c.out.gone() && t.Outcome != chat.OutcomeStopped { // after a stop the user wants the program to exit
+	// After a stop the user wants the program to exit.
+	if t.Phase.Finalized() && !c.out.gone() && t.Outcome != chat.OutcomeStopped {
 		c.flush(r, failure)
 		c.workAfter(ctx, s, t)
 	}
@@ -209,10 +228,13 @@ func (s *Services) runWork(ctx context.Context, t chat.Turn, to jobs.Level) (cha
 	return after, reached(after, to)
 }
 
+// afterSend returns how long background work may run after an answer was printed.
+func (s *Services) afterSend() time.Duration { return s.Config.Config().Librarian.AfterSend() }
+
 // workAfter runs due background work after an answer was printed, so that the turns of a script that only sends get
 // into memory too. Ctrl-C ends it; unfinished work stays queued.
 func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
-	limit := s.Config.Config().Librarian.AfterSend()
+	limit := s.afterSend()
 	if limit <= 0 {
 		return
 	}
@@ -221,7 +243,8 @@ func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
 	err := s.Jobs.RunDue(bounded, t)
 	switch {
 	case errors.Is(bounded.Err(), context.DeadlineExceeded):
-		c.notef("background work is not finished after %s; the next send continues it, contextinfinity reconcile does all of it now", limit)
+		const next = "the next send continues it, contextinfinity reconcile does all of it now"
+		c.notef("background work is not finished after %s; %s", limit, next)
 	case err != nil && ctx.Err() == nil:
 		c.notef("background work failed, and is retried by the next send: %s", line(c.describe(err).Message))
 	}
@@ -245,7 +268,8 @@ func (c *call) noteDropped(ctx context.Context, s *Services, t chat.Turn) {
 		if short.Role == chat.RoleAssistant {
 			message = "answer"
 		}
-		c.notef("the %s of turn #%d was sent shortened: it did not fit into the working set as a whole (budget.working_set_tokens)", message, short.Seq)
+		const reason = "it did not fit into the working set as a whole (budget.working_set_tokens)"
+		c.notef("the %s of turn #%d was sent shortened: %s", message, short.Seq, reason)
 	}
 }
 
@@ -271,7 +295,8 @@ func reached(t chat.Turn, to jobs.Level) error {
 	if ok {
 		return nil
 	}
-	return chat.Errorf(chat.CodeConflict, "cli.wait", "The answer is final and safe, but its background work is not done yet (%s).", t.Phase).
+	const problem = "The answer is final and safe, but its background work is not done yet (%s)."
+	return chat.Errorf(chat.CodeConflict, "cli.wait", problem, t.Phase).
 		WithHint("contextinfinity jobs shows why, reconcile tries again")
 }
 

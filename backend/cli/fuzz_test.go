@@ -16,7 +16,7 @@ func FuzzMessage(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		m, err := (&call{}).message(s, nil, false)
+		m, err := (&call{}).newMessage(s, nil, false)
 		if err != nil {
 			if chat.CodeOf(err) != chat.CodeInvalid || utf8.ValidString(s) && strings.TrimSpace(s) != "" || !utf8.ValidString(err.Error()) {
 				t.Fatalf("%q is refused: %v", s, err)
@@ -37,7 +37,8 @@ func FuzzCommand(f *testing.F) {
 		f.Add(s)
 	}
 	known := map[string]bool{}
-	for _, c := range commands() {
+	all, _ := commands()
+	for _, c := range all {
 		known[c.name] = true
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -48,7 +49,7 @@ func FuzzCommand(f *testing.F) {
 		if known[name] {
 			return
 		}
-		talk := &talk{c: &call{note: &output{w: io.Discard}}}
+		talk := &talk{c: &run{call: &call{note: &output{w: io.Discard}}}}
 		if err := talk.command(t.Context(), name, s); chat.CodeOf(err) != chat.CodeInvalid {
 			t.Fatalf("%q: %v", s, err)
 		}

@@ -57,6 +57,15 @@ func match[T ~string](kind, fragment string, ids []T) (T, error) {
 	return "", usageHint("type more of it: "+strings.Join(names, ", "), "%d %ss match %s.", len(found), kind, fragment)
 }
 
+// find finds the id among ids that was typed, or a part of it.
+func find[T ~string](kind, typed string, ids []T) (T, error) {
+	fragment, err := parseID(kind, typed)
+	if err != nil {
+		return "", err
+	}
+	return match(kind, fragment, ids)
+}
+
 func full(id string) bool { return len(id) == 26 }
 
 // session finds a session by id, including archived ones.

@@ -7,53 +7,38 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/importing"
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/transfer"
 )
 
-// importReply is the result of an import, in total and for each file.
-type importReply struct {
-	Sessions     int            `json:"sessions"`
-	Grown        int            `json:"grown"`
-	Already      int            `json:"already"`
-	Turns        int            `json:"turns"`
-	Branches     int            `json:"branches"`
-	SkippedCount int            `json:"skipped_count"`
-	Files        []importedFile `json:"files"`
-}
-
+// importedFile is the result for one file.
 type importedFile struct {
 	importing.Report
 	Error *errorJSON `json:"error,omitempty"`
 }
 
-func (c *call) importCommand() *cobra.Command {
-	var format string
-	cmd := &cobra.Command{
-		Use: "import FILE...", Short: "Import the history of another program, or a bundle",
-		Long: `Reads exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat,
+func importSessions() verb {
+	names := formatNames()
+	return verb{
+		use:   "import FILE...",
+		short: "Import the history of another program, or a bundle",
+		long: `Reads exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat,
 AI Studio, Gemini (Google Takeout, as JSON), Grok, Chatbox, Cherry Studio and gptme, plain or in a zip,
 messages as JSON or JSONL, and bundles of this program. Given a folder
 (~/.claude/projects), it imports the exports in it. Importing again adds only what is new. Entries that could
 not be read are listed with their positions, and the exit code is 3.`,
-		Args: atLeast("FILE"),
+		flags: []flag{{name: "format", value: "auto", usage: "what the files are: " + strings.Join(names, ", ")}},
+		prepare: func(_ context.Context, r *run) error {
+			if format := r.text("format"); !slices.Contains(names, format) {
+				return usageHint("one of: "+strings.Join(names, ", "), "There is no format %q.", clip(format, 40))
+			}
+			return nil
+		},
+		opens: writes,
+		do:    importFiles,
 	}
-	names := formatNames()
-	cmd.Flags().StringVar(&format, "format", "auto", "what the files are: "+strings.Join(names, ", "))
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		f := transfer.Format(format)
-		if format == "auto" {
-			f = transfer.FormatAuto
-		} else if !slices.Contains(names, format) {
-			return reply{}, usageHint("one of: "+strings.Join(names, ", "), "There is no format %q.", clip(format, 40))
-		}
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return c.importFiles(ctx, s, f, args) })
-	})
-	return cmd
 }
 
 func formatNames() []string {
@@ -66,71 +51,95 @@ func formatNames() []string {
 
 // importFiles imports the files one by one. An unreadable file does not stop the others; an error that would affect
 // them too does.
-func (c *call) importFiles(ctx context.Context, s *Services, f transfer.Format, paths []string) (reply, error) {
-	doc := &importReply{Files: []importedFile{}}
+func importFiles(ctx context.Context, r *run) (reply, error) {
+	var files []importedFile
 	var failed error
 	problems := 0
-	for _, p := range paths {
-		path, err := filepath.Abs(c.path(p))
-		if err != nil {
-			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.import", err, "The path cannot be used.")
-		}
-		bar := c.meter(filepath.Base(path))
-		r, err := s.Imports.Import(ctx, path, importing.Options{Format: f, Progress: func(p importing.Progress) {
-			bar.show(p.Done, p.Total, plural(p.Sessions, "session"))
-		}})
-		bar.clear()
-		doc.add(r)
+	for _, name := range r.args {
+		f, err := importFile(ctx, r, name)
+		files = append(files, f)
 		if err == nil {
-			if r.Problems() {
+			if f.Problems() {
 				problems++
 			}
 			continue
 		}
-		described := c.describe(err)
-		doc.Files[len(doc.Files)-1].Error, failed = &described, err
 		problems++
-		if code := chat.CodeOf(err); ctx.Err() != nil || code != chat.CodeInvalid && code != chat.CodeNotFound && code != chat.CodeCorrupt {
+		if failed = err; ctx.Err() != nil || !slices.Contains(aboutOneFile, chat.CodeOf(err)) {
 			break
 		}
-		failed = nil
-		if len(paths) == 1 {
-			failed = err
+		if len(r.args) > 1 {
+			failed = nil
 		}
 	}
-	rep := reply{doc: doc, text: doc.print, keepOnError: true}
+	var sum importing.Report
+	for _, f := range files {
+		sum.Sessions += f.Sessions
+		sum.Grown += f.Grown
+		sum.Already += f.Already
+		sum.Turns += f.Turns
+		sum.Branches += f.Branches
+		sum.SkippedCount += f.SkippedCount
+	}
+	doc := fields{
+		{"sessions", sum.Sessions},
+		{"grown", sum.Grown},
+		{"already", sum.Already},
+		{"turns", sum.Turns},
+		{"branches", sum.Branches},
+		{"skipped_count", sum.SkippedCount},
+		{"files", files},
+	}
 	if failed == nil && problems > 0 {
-		failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Some of it could not be imported; everything else was.").
-			WithHint("importing again tries the rest, and adds nothing twice")}
-		if doc.Sessions+doc.Grown+doc.Already == 0 {
-			failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Nothing was imported; your history is unchanged.").
-				WithHint("export the conversations again, or copy the file again")}
-		}
+		failed = importProblems(sum.Sessions+sum.Grown+sum.Already > 0)
 	}
-	return rep, failed
+	return reply{doc: doc, keepOnError: true, text: func(o *output) {
+		for _, f := range files {
+			f.print(o, len(files) > 1)
+		}
+		if sum.Turns > 0 {
+			o.printf("New turns can be found once they are indexed: by the window, or by contextinfinity reconcile.\n")
+		}
+	}}, failed
 }
 
-func (r *importReply) add(report importing.Report) {
-	r.Sessions += report.Sessions
-	r.Grown += report.Grown
-	r.Already += report.Already
-	r.Turns += report.Turns
-	r.Branches += report.Branches
-	r.SkippedCount += report.SkippedCount
-	r.Files = append(r.Files, importedFile{Report: report})
+// aboutOneFile are the codes of errors that do not affect the import of other files.
+var aboutOneFile = []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeCorrupt}
+
+func importFile(ctx context.Context, r *run, name string) (importedFile, error) {
+	path, err := filepath.Abs(r.path(name))
+	if err != nil {
+		return importedFile{}, chat.WrapError(chat.CodeInvalid, "cli.import", err, "The path cannot be used.")
+	}
+	format := transfer.Format(r.text("format"))
+	if format == "auto" {
+		format = transfer.FormatAuto
+	}
+	bar := r.meter(filepath.Base(path))
+	show := func(p importing.Progress) { bar.show(p.Done, p.Total, plural(p.Sessions, "session")) }
+	report, err := r.s.Imports.Import(ctx, path, importing.Options{Format: format, Progress: show})
+	bar.clear()
+	f := importedFile{Report: report}
+	if err != nil {
+		described := r.describe(err)
+		f.Error = &described
+	}
+	return f, err
+}
+
+func importProblems(partly bool) error {
+	if partly {
+		const problem = "Some of it could not be imported; everything else was."
+		return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", problem).
+			WithHint("importing again tries the rest, and adds nothing twice")}
+	}
+	const problem = "Nothing was imported; your history is unchanged."
+	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", problem).
+		WithHint("export the conversations again, or copy the file again")}
 }
 
 // maxSkippedShown limits the skipped entries that are printed for a file; --json has more.
 const maxSkippedShown = 20
-
-func (r *importReply) print(o *output) {
-	for _, f := range r.Files {
-		f.print(o, len(r.Files) > 1)
-	}
-	if r.Turns > 0 {
-		o.printf("New turns can be found once they are indexed: by the window, or by contextinfinity reconcile.\n")
-	}
-}
 
 func (f importedFile) print(o *output, many bool) {
 	format := ""
@@ -150,7 +159,8 @@ func (f importedFile) print(o *output, many bool) {
 		f.printNone(o)
 		return
 	}
-	o.printf("%s created, %d extended, %d already there; %s added", plural(f.Sessions, "session"), f.Grown, f.Already, plural(f.Turns, "turn"))
+	o.printf("%s created, %d extended, %d already there; %s added",
+		plural(f.Sessions, "session"), f.Grown, f.Already, plural(f.Turns, "turn"))
 	if f.Branches > 0 {
 		o.printf(" on %s besides the first", display.Count(f.Branches, "branch", "branches"))
 	}
@@ -216,8 +226,10 @@ func (f importedFile) printInstructions(o *output) {
 	if f.Instructed == 0 {
 		return
 	}
+	sessions := display.Count(f.Instructed,
+		"session came with instructions of its own", "sessions came with instructions of their own")
 	o.printf("  %s, which are kept and not used. To read them, and use them: contextinfinity sessions instructions SESSION\n",
-		display.Count(f.Instructed, "session came with instructions of its own", "sessions came with instructions of their own"))
+		sessions)
 	for i, in := range f.Instructions {
 		if i == maxSkippedShown {
 			o.printf("    and %d more (--json names them)\n", f.Instructed-i)

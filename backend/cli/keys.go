@@ -5,8 +5,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/models"
@@ -14,25 +12,35 @@ import (
 	"contextinfinity/backend/services"
 )
 
-func (c *call) keysCommand() *cobra.Command {
-	return group("keys", "List, store and remove API keys", c.keysListCommand(), c.keysSetCommand(), c.keysRemoveCommand())
-}
-
-type keysReply struct {
-	Keys []KeyInfo `json:"keys"`
-}
-
-func (c *call) keysListCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List where each provider's key comes from; never a key itself", Args: exactly()}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		s, err := c.setup(ctx)
-		if err != nil {
-			return reply{}, err
-		}
-		doc := keysReply{append([]KeyInfo{}, keyInfos(s)...)}
-		return reply{doc: doc, text: doc.print}, nil
-	})
-	return cmd
+func keysVerb() verb {
+	return verb{
+		use:   "keys",
+		short: "List, store and remove API keys",
+		verbs: []verb{
+			{
+				use:   "list",
+				short: "List where each provider's key comes from; never a key itself",
+				opens: opensSetup,
+				do:    listKeys,
+			},
+			{
+				use:   "set PROVIDER",
+				short: "Store a provider's key in the system's keyring",
+				long: `Reads the key from stdin, hidden at a terminal, never from the arguments, and tries
+it with the provider before it is stored. PROVIDER is openai, anthropic, or the host
+of a configured server; keys list shows them.`,
+				flags: []flag{boolFlag("no-test", "store the key without trying it")},
+				opens: opensSetup,
+				do:    setKey,
+			},
+			{
+				use:   "remove PROVIDER",
+				short: "Remove a provider's key from the keyring",
+				opens: opensSetup,
+				do:    removeKey,
+			},
+		},
+	}
 }
 
 // keyInfos returns where each provider's key comes from.
@@ -47,117 +55,86 @@ func keyInfos(s *services.Setup) []KeyInfo {
 	})
 }
 
-func (r keysReply) print(o *output) {
-	t := newTable("PROVIDER", "KEY", "VARIABLE", "MODELS")
-	for _, k := range r.Keys {
-		source := cmp.Or(k.Source, "none")
-		t.add(k.Provider, source, k.Env, strings.Join(k.Models, ", "))
-	}
-	t.print(o)
-}
-
-type keyReply struct {
-	Provider string `json:"provider"`
-	Tested   bool   `json:"tested"`
-	Message  string `json:"message"`
-}
-
-func (c *call) keysSetCommand() *cobra.Command {
-	var noTest bool
-	cmd := &cobra.Command{
-		Use:   "set PROVIDER",
-		Short: "Store a provider's key in the system's keyring",
-		Long: `Reads the key from stdin, hidden at a terminal, never from the arguments, and tries
-it with the provider before it is stored. PROVIDER is openai, anthropic, or the host
-of a configured server; keys list shows them.`,
-		Args: exactly("PROVIDER"),
-	}
-	cmd.Flags().BoolVar(&noTest, "no-test", false, "store the key without trying it")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		s, place, err := c.keyPlace(ctx, args[0])
-		if err != nil {
-			return reply{}, err
-		}
-		key, err := c.in.secret(func() { c.note.printf("Key for %s (hidden): ", place.Provider) })
-		if c.in.terminal {
-			c.note.printf("\n")
-		}
-		if err != nil {
-			return reply{}, err
-		}
-		return setKey(ctx, s, place, key, !noTest)
+func listKeys(_ context.Context, r *run) (reply, error) {
+	all := append([]KeyInfo{}, keyInfos(r.setup)...)
+	t := tableOf("PROVIDER|KEY|VARIABLE|MODELS", all, func(k KeyInfo) []any {
+		return []any{k.Provider, cmp.Or(k.Source, "none"), k.Env, strings.Join(k.Models, ", ")}
 	})
-	cmd.ValidArgsFunction = c.completeKey
-	return cmd
+	return reply{doc: fields{{"keys", all}}, text: t.print}, nil
 }
 
-// keyPlace finds the key that PROVIDER names.
-func (c *call) keyPlace(ctx context.Context, name string) (*services.Setup, KeyInfo, error) {
-	s, err := c.setup(ctx)
-	if err != nil {
-		return nil, KeyInfo{}, err
-	}
+// keyInfo finds the key that PROVIDER names.
+func (r *run) keyInfo() (KeyInfo, error) {
 	var names []string
-	for _, k := range keyInfos(s) {
-		if strings.EqualFold(k.Provider, name) {
-			return s, k, nil
+	for _, k := range keyInfos(r.setup) {
+		if strings.EqualFold(k.Provider, r.args[0]) {
+			return k, nil
 		}
 		names = append(names, k.Provider)
 	}
-	return nil, KeyInfo{}, usageHint("one of: "+strings.Join(names, ", "), "No model uses a key of %q.", clip(name, 40))
+	return KeyInfo{}, usageHint("one of: "+strings.Join(names, ", "), "No model uses a key of %q.", clip(r.args[0], 40))
 }
 
-func setKey(ctx context.Context, s *services.Setup, place KeyInfo, key string, test bool) (reply, error) {
+func setKey(ctx context.Context, r *run) (reply, error) {
 	const op = "keys.set"
-	provider := place.Provider
+	place, err := r.keyInfo()
+	if err != nil {
+		return reply{}, err
+	}
+	key, err := r.secret("Key for " + place.Provider)
+	if err != nil {
+		return reply{}, err
+	}
 	if key == "" {
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "No key was given; nothing was stored.").
-			WithHint("pipe it in: contextinfinity keys set %s < FILE", provider)
+			WithHint("pipe it in: contextinfinity keys set %s < FILE", place.Provider)
 	}
-	if why := models.Misplaced(provider, key); why != "" {
+	if why := models.Misplaced(place.Provider, key); why != "" {
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "%s", why)
 	}
-	doc := keyReply{Provider: provider, Tested: test, Message: "Not tried."}
-	if test {
-		result := s.Models.Test(ctx, provider, key, "")
+	message := "Not tried."
+	if !r.on("no-test") {
+		result := r.setup.Models.Test(ctx, place.Provider, key, "")
 		if !result.OK {
 			return reply{}, refusedKey(result.Message, key)
 		}
-		doc.Message = result.Message
+		message = result.Message
 	}
-	if !s.Keys.KeyringOK() { // a key that is kept for this run only would be lost when the verb ends
+	if !r.setup.Keys.KeyringOK() { // a key that is kept for this run only would be lost when the verb ends
 		variable := cmp.Or(place.Env, "the variable that the model's api_key_env names")
 		return reply{}, chat.Errorf(chat.CodeUnavailable, op, "No keyring is available on this system, so the key was not stored.").
 			WithHint("set it in the environment instead: %s", variable)
 	}
-	if _, err := s.StoreKey(provider, key); err != nil {
-		return reply{}, err
-	}
-	return reply{doc: doc, text: func(o *output) { o.printf("Stored in the keyring. %s\n", line(doc.Message)) }}, nil
+	_, err = r.setup.StoreKey(place.Provider, key)
+	doc := fields{{"provider", place.Provider}, {"tested", !r.on("no-test")}, {"message", message}}
+	return sentence(doc, "Stored in the keyring. %s", line(message)), err
 }
 
 // refusedKey explains why a key was not stored. It is redacted, because a provider may have repeated the key.
 func refusedKey(message, key string) error {
 	reason := line(strings.ReplaceAll(message, key, "[redacted]"))
-	return chat.Errorf(chat.CodeAuth, "keys.set", "The key was not stored: %s", reason).WithHint("--no-test stores it without trying")
+	return chat.Errorf(chat.CodeAuth, "keys.set", "The key was not stored: %s", reason).
+		WithHint("--no-test stores it without trying")
 }
 
-func (c *call) keysRemoveCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "remove PROVIDER", Short: "Remove a provider's key from the keyring", Args: exactly("PROVIDER")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		s, place, err := c.keyPlace(ctx, args[0])
-		if err != nil {
-			return reply{}, err
-		}
-		if err := s.RemoveKey(place.Provider); err != nil {
-			return reply{}, err
-		}
-		doc := keyReply{Provider: place.Provider, Message: "Removed from the keyring."}
-		if place.Env != "" && secrets.Getenv(place.Env) != "" {
-			doc.Message += " The variable " + place.Env + " still holds one."
-		}
-		return reply{doc: doc, text: func(o *output) { o.printf("%s\n", doc.Message) }}, nil
-	})
-	cmd.ValidArgsFunction = c.completeKey
-	return cmd
+func removeKey(_ context.Context, r *run) (reply, error) {
+	place, err := r.keyInfo()
+	if err != nil {
+		return reply{}, err
+	}
+	message := "Removed from the keyring."
+	if place.Env != "" && secrets.Getenv(place.Env) != "" {
+		message += " The variable " + place.Env + " still holds one."
+	}
+	doc := fields{{"provider", place.Provider}, {"tested", false}, {"message", message}}
+	return sentence(doc, "%s", message), r.setup.RemoveKey(place.Provider)
+}
+
+// secret reads a secret from stdin, hidden at a terminal.
+func (c *call) secret(subject string) (string, error) {
+	text, err := c.in.secret(func() { c.note.printf("%s (hidden): ", subject) })
+	if c.in.terminal {
+		c.note.printf("\n")
+	}
+	return text, err
 }

@@ -2,97 +2,120 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 )
 
-type reconcileReply struct {
-	Recovery chat.RecoveryReport `json:"recovery"`
-	Requeued int                 `json:"requeued"`
-	Ran      int                 `json:"jobs_run"`
-	Queued   int                 `json:"queued"` // waiting for a later time
-	Failed   int                 `json:"dead"`
-}
-
-func (c *call) reconcileCommand() *cobra.Command {
-	var last bool
-	cmd := &cobra.Command{
-		Use: "reconcile", Short: "Recover what a crash left unfinished and do all background work that is due",
-		Long: "Running it again changes nothing. --last shows the last report that found something.", Args: exactly(),
+func maintenanceVerbs() []verb {
+	return []verb{
+		{
+			use:   "reconcile",
+			short: "Recover what a crash left unfinished and do all background work that is due",
+			long:  "Running it again changes nothing. --last shows the last report that found something.",
+			flags: []flag{boolFlag("last", "do nothing: show the last report that found something")},
+			opensFor: func(r *run) access {
+				if r.on("last") {
+					return reads
+				}
+				return writes
+			},
+			with: func(_ *run, o *OpenOptions) { o.Reconcile = true },
+			none: func(*run) reply { return recovered(chat.RecoveryReport{}) },
+			do: func(ctx context.Context, r *run) (reply, error) {
+				if r.on("last") {
+					last, err := r.s.Reconciler.LastReport(ctx)
+					return recovered(last), err
+				}
+				return reconcile(ctx, r)
+			},
+		},
+		{
+			use:   "verify",
+			short: "Check everything stored against its hashes, chains and rules",
+			long:  "Lists each problem with its record, and exits with 3 if there are any. It changes nothing.",
+			do:    verify,
+		},
+		{
+			use:   "stats",
+			short: "Count what is stored",
+			opens: reads,
+			do: func(ctx context.Context, r *run) (reply, error) {
+				stats, err := stats(ctx, r.s)
+				doc := lists.Map(stats, func(s Stat) field { return field{documentName(s.Name), s.Value} })
+				t := tableOf("FIGURE|>VALUE", stats, func(s Stat) []any { return []any{rowName(s.Name), fmt.Sprint(s.Value)} })
+				return reply{doc: fields(doc), text: t.print}, err
+			},
+		},
 	}
-	cmd.Flags().BoolVar(&last, "last", false, "do nothing: show the last report that found something")
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		if last {
-			none := recoveryReply{Recovery: chat.RecoveryReport{Items: []chat.RecoveryItem{}}}
-			return c.readingAny(ctx, none.reply(), func(s *Services) (reply, error) { return s.lastRecovery(ctx) })
-		}
-		o := c.options(false, silent{})
-		o.Reconcile = true
-		s, err := c.open(ctx, o)
-		if err != nil {
-			return reply{}, err
-		}
-		return c.closing(s, func(s *Services) (reply, error) { return c.reconcile(ctx, s) })
-	})
-	return cmd
 }
 
-func (c *call) reconcile(ctx context.Context, s *Services) (reply, error) {
-	doc := reconcileReply{Recovery: s.Recovery}
-	doc.Recovery.Items = append([]chat.RecoveryItem{}, doc.Recovery.Items...)
-	for _, i := range doc.Recovery.Items {
+func reconcile(ctx context.Context, r *run) (reply, error) {
+	report := r.s.Recovery
+	items := slices.Clone(report.Items)
+	requeued := 0
+	for _, i := range items {
 		if i.Kind == chat.RecoveredRequeued {
-			doc.Requeued += i.Count
+			requeued += i.Count
 		}
 	}
-	stop := c.watch("reconcile", func() progress {
-		queued, _, _, err := s.Queue.JobCounts(ctx)
+	stop := r.watch("reconcile", func() progress {
+		queued, _, _, err := r.s.Queue.JobCounts(ctx)
 		if err != nil {
 			return progress{}
 		}
 		return progress{more: plural(queued, "job") + " queued"}
 	})
-	ran, committed, err := s.Reconciler.CatchUp(ctx)
+	ran, committed, err := r.s.Reconciler.CatchUp(ctx)
 	stop()
 	if committed > 0 {
-		doc.Recovery.Items = append(doc.Recovery.Items, chat.RecoveredCount(chat.RecoveredCommitted, committed))
+		items = append(items, chat.RecoveredCount(chat.RecoveredCommitted, committed))
 	}
-	if doc.Ran = ran; err == nil {
-		doc.Queued, _, doc.Failed, err = s.Queue.JobCounts(ctx)
+	queued, failed := 0, 0 // queued: waiting for a later time
+	if err == nil {
+		queued, _, failed, err = r.s.Queue.JobCounts(ctx)
 	}
-	return reply{doc: doc, text: doc.print}, err
-}
-
-// recoveryReply is an earlier report.
-type recoveryReply struct {
-	Recovery chat.RecoveryReport `json:"recovery"`
-}
-
-func (s *Services) lastRecovery(ctx context.Context) (reply, error) {
-	last, err := s.Reconciler.LastReport(ctx)
-	last.Items = append([]chat.RecoveryItem{}, last.Items...)
-	return recoveryReply{last}.reply(), err
-}
-
-func (r recoveryReply) reply() reply {
-	return reply{doc: r, text: func(o *output) {
-		if !r.Recovery.At.IsZero() {
-			o.printf("%s\n", local(r.Recovery.At))
+	report.Items = items
+	doc := append(recoveryDocument(report), fields{
+		{"requeued", requeued},
+		{"jobs_run", ran},
+		{"queued", queued},
+		{"dead", failed},
+	}...)
+	return reply{doc: doc, text: func(o *output) {
+		printItems(o, report)
+		if len(items) == 0 && requeued+ran+queued+failed == 0 {
+			o.printf("No unfinished work was found.\n")
+			return
 		}
-		printItems(o, r.Recovery)
+		o.printf("%d requeued, %d run, %d scheduled for later, %d failed.\n", requeued, ran, queued, failed)
+	}}, err
+}
+
+func recoveryDocument(r chat.RecoveryReport) fields {
+	r.Items = append([]chat.RecoveryItem{}, r.Items...)
+	return fields{{"recovery", r}}
+}
+
+// recovered shows an earlier report.
+func recovered(r chat.RecoveryReport) reply {
+	return reply{doc: recoveryDocument(r), text: func(o *output) {
+		if !r.At.IsZero() {
+			o.printf("%s\n", local(r.At))
+		}
+		printItems(o, r)
 		switch {
-		case r.Recovery.Clean() && r.Recovery.At.IsZero():
+		case r.Clean() && r.At.IsZero():
 			o.printf("No run has found unfinished work yet.\n")
-		case r.Recovery.Clean():
-			o.printf("%s\n", r.Recovery.Summary())
+		case r.Clean():
+			o.printf("%s\n", r.Summary())
 		}
 	}}
 }
@@ -107,55 +130,33 @@ func printItems(o *output, r chat.RecoveryReport) {
 	}
 }
 
-func (r reconcileReply) print(o *output) {
-	printItems(o, r.Recovery)
-	if len(r.Recovery.Items) == 0 && r.Requeued+r.Ran+r.Queued+r.Failed == 0 {
-		o.printf("No unfinished work was found.\n")
-		return
-	}
-	o.printf("%d requeued, %d run, %d scheduled for later, %d failed.\n", r.Requeued, r.Ran, r.Queued, r.Failed)
-}
-
-type verifyReply struct {
-	OK       bool           `json:"ok"`
-	Findings []chat.Finding `json:"findings"`
-}
-
-func (c *call) verifyCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "verify", Short: "Check everything stored against its hashes, chains and rules",
-		Long: "Lists each problem with its record, and exits with 3 if there are any. It changes nothing.", Args: exactly(),
-	}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		r, err := c.readingAny(ctx, verified(nil), func(s *Services) (reply, error) {
-			defer c.watch("verify", nil)()
-			var found []chat.Finding
-			for _, check := range s.Inspecting.Checks() {
-				more, err := check.Run(ctx)
-				if err != nil {
-					return reply{}, err
-				}
-				found = append(found, more...)
+// verify also reports a file that is too damaged to open.
+func verify(ctx context.Context, r *run) (reply, error) {
+	answer, err := r.readingAny(ctx, verified(nil), func(s *Services) (reply, error) {
+		defer r.watch("verify", nil)()
+		var found []chat.Finding
+		for _, check := range s.Inspecting.Checks() {
+			more, err := check.Run(ctx)
+			if err != nil {
+				return reply{}, err
 			}
-			return verified(found), foundProblems(len(found))
-		})
-		if found := (problemsError{}); !errors.As(err, &found) && chat.CodeOf(err) == chat.CodeCorrupt {
-			// verify also has to report a file that is too damaged to open.
-			e := c.describe(err)
-			return verified([]chat.Finding{{Kind: "open", Table: "", ID: "database", Message: e.Message}}), cannotOpen(e.Hint)
+			found = append(found, more...)
 		}
-		return r, err
+		return verified(found), foundProblems(len(found))
 	})
-	return cmd
+	if found := (problemsError{}); !errors.As(err, &found) && chat.CodeOf(err) == chat.CodeCorrupt {
+		e := r.describe(err)
+		answer = verified([]chat.Finding{{Kind: "open", Table: "", ID: "database", Message: e.Message}})
+		err = cannotOpen(e.Hint)
+	}
+	return answer, err
 }
 
 func verified(found []chat.Finding) reply {
-	doc := verifyReply{OK: len(found) == 0, Findings: append([]chat.Finding{}, found...)}
+	doc := fields{{"ok", len(found) == 0}, {"findings", found}}
 	return reply{doc: doc, keepOnError: true, text: func(o *output) {
-		for _, f := range doc.Findings {
-			o.printf("%s: %s %s: %s\n", line(f.Kind), line(f.Table), line(f.ID), line(f.Message))
-		}
-		if doc.OK {
+		printFindings(o, "", found)
+		if len(found) == 0 {
 			o.printf("No problems found.\n")
 		}
 	}}
@@ -164,7 +165,8 @@ func verified(found []chat.Finding) reply {
 // cannotOpen returns the error for a database that cannot be opened. Unlike other problems, it gives no information
 // about the rest of the data.
 func cannotOpen(hint string) error {
-	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.verify", "The data cannot be opened, so nothing in it was verified.").WithHint("%s", hint)}
+	const problem = "The data cannot be opened, so nothing in it was verified."
+	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.verify", problem).WithHint("%s", hint)}
 }
 
 func foundProblems(n int) error {
@@ -175,13 +177,151 @@ func foundProblems(n int) error {
 		WithHint("everything else is intact; a backup may contain these records")}
 }
 
-func (c *call) statsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "stats", Short: "Count what is stored", Args: exactly()}
-	cmd.RunE = c.reads(func(ctx context.Context, s *Services, _ []string) (reply, error) {
-		stats, err := stats(ctx, s)
-		return reply{doc: figures(stats), text: func(o *output) { printFigures(o, stats) }}, err
+// documentName renames "schema", because the document itself has a member with that name.
+func documentName(name string) string {
+	if name == "schema" {
+		return "database_schema"
+	}
+	return name
+}
+
+// rowName is the name of a figure in the table. Failed jobs are "dead_jobs" in the document.
+func rowName(name string) string {
+	if name == "dead_jobs" {
+		return "failed jobs"
+	}
+	return strings.ReplaceAll(name, "_", " ")
+}
+
+func jobsVerb() verb {
+	const pauseLong = "Sessions continue as always, and what you ask for (commit, reconcile, --wait) is done even while it " +
+		"is paused."
+	return verb{
+		use:   "jobs",
+		short: "List background jobs, retry or dismiss one, or pause them all",
+		flags: []flag{
+			textFlag("state", "only queued, running, done or failed ones"),
+			nameFlag("session", "only those of this session"),
+			numberFlag("limit", 0, 50, "at most this many, the newest first (0: all)"),
+		},
+		prepare: func(_ context.Context, r *run) error {
+			if state := r.text("state"); state != "" && jobStates[state] == "" {
+				return usagef("--state must be one of queued, running, done, failed, not %q.", clip(state, 40))
+			}
+			return nil
+		},
+		opens: reads,
+		none:  func(*run) reply { return jobList(nil, 0, 0, 0, false) },
+		do:    listJobs,
+		verbs: []verb{
+			jobVerb("retry", "Retry a job now, even a failed one", "", "queued again", false),
+			jobVerb("dismiss", "Dismiss a job; it stays visible and can be retried", "kill", "dismissed", true),
+			{
+				use:   "pause",
+				short: "Start no background work automatically, not even after a restart, until `jobs resume`",
+				long:  pauseLong,
+				opens: writes,
+				do:    func(ctx context.Context, r *run) (reply, error) { return pauseJobs(ctx, r, true, "is paused") },
+			},
+			{
+				use:   "resume",
+				short: "Resume background work",
+				long:  pauseLong,
+				opens: writes,
+				do:    func(ctx context.Context, r *run) (reply, error) { return pauseJobs(ctx, r, false, "resumed") },
+			},
+		},
+	}
+}
+
+// jobStates are the values of --state. A job that is not tried again is shown as failed; stored, and in --json, it is
+// "dead".
+var jobStates = map[string]chat.JobState{
+	"queued":  chat.JobQueued,
+	"running": chat.JobRunning,
+	"done":    chat.JobDone,
+	"failed":  chat.JobFailed,
+	"dead":    chat.JobFailed,
+}
+
+func listJobs(ctx context.Context, r *run) (reply, error) {
+	found, err := r.s.Queue.Jobs(ctx, chat.JobQuery{
+		State:   jobStates[r.text("state")],
+		Session: r.session.ID,
+		Limit:   r.number("limit"),
 	})
-	return cmd
+	if err != nil {
+		return reply{}, err
+	}
+	queued, running, failed, err := r.s.Queue.JobCounts(ctx)
+	return jobList(found, queued, running, failed, r.s.Reconciler.Paused()), err
+}
+
+func jobList(jobs []chat.Job, queued, running, failed int, paused bool) reply {
+	t := tableOf(">JOB|TYPE|STATE|>TRIES|TURN|DUE|LAST ERROR", jobs, func(j chat.Job) []any {
+		state, due := string(j.State), local(j.RunAfter)
+		if j.State == chat.JobFailed {
+			state = "failed"
+		}
+		if j.WaitsFor != 0 {
+			due = "after job " + decimal(j.WaitsFor)
+		}
+		return []any{j.ID, j.Type, state, count(j.Attempts), j.TurnID, due, clip(j.LastError, 60)}
+	})
+	doc := fields{
+		{"queued", queued},
+		{"running", running},
+		{"dead", failed},
+		{"paused", paused}, // background work does not start automatically
+		{"jobs", jobs},
+	}
+	return reply{doc: doc, text: func(o *output) {
+		note := map[bool]string{true: ", paused (resume with `jobs resume`)"}[paused]
+		o.printf("%d queued, %d running, %d failed%s\n", queued, running, failed, note)
+		if len(jobs) > 0 {
+			t.print(o)
+		}
+	}}
+}
+
+// jobVerb returns a verb that retries a job, or dismisses it.
+func jobVerb(name, short, alias, done string, dismiss bool) verb {
+	return verb{
+		use: name + " JOB", short: short, alias: alias, opens: writes,
+		prepare: func(_ context.Context, r *run) error {
+			if jobID(r) < 1 {
+				const hint = "contextinfinity jobs lists them"
+				return usageHint(hint, "%q is not a job number.", clip(r.args[0], 40))
+			}
+			return nil
+		},
+		do: func(ctx context.Context, r *run) (reply, error) {
+			act := r.s.Queue.RetryJob
+			if dismiss {
+				act = r.s.Queue.DismissJob
+			}
+			id := jobID(r)
+			err := act(ctx, id)
+			if chat.CodeOf(err) == chat.CodeNotFound {
+				err = chat.AsError(err).WithHint("contextinfinity jobs lists them")
+			}
+			return sentence(fields{{"job_id", id}}, "Job %d is %s.", id, done), err
+		},
+	}
+}
+
+func jobID(r *run) int64 {
+	id, _ := strconv.ParseInt(r.args[0], 10, 64) // 0 is no job
+	return id
+}
+
+func pauseJobs(ctx context.Context, r *run, paused bool, done string) (reply, error) {
+	if err := r.s.Reconciler.SetPaused(ctx, paused); err != nil {
+		return reply{}, err
+	}
+	queued, _, _, err := r.s.Queue.JobCounts(ctx)
+	doc := fields{{"paused", paused}, {"queued", queued}}
+	return sentence(doc, "Background work %s, %s queued.", done, plural(queued, "job")), err
 }
 
 // Stat is one figure of `stats`. Its name is that of a JSON field.
@@ -226,51 +366,4 @@ func stats(ctx context.Context, s *Services) ([]Stat, error) {
 		{"background_cost_this_month", math.Round(background.Amount*1e4) / 1e4},
 		{"turns_without_price", turns.Unpriced},
 	}, err
-}
-
-// figures are encoded as one object, in order.
-type figures []Stat
-
-// MarshalJSON implements json.Marshaler.
-func (f figures) MarshalJSON() ([]byte, error) {
-	out := []byte{'{'}
-	for i, s := range f {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		name, err := json.Marshal(documentName(s.Name))
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(s.Value)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(append(out, name...), ':'), value...)
-	}
-	return append(out, '}'), nil
-}
-
-// documentName renames "schema", because the document itself has a member with that name.
-func documentName(name string) string {
-	if name == "schema" {
-		return "database_schema"
-	}
-	return name
-}
-
-// rowName is the name of a figure in the table. Failed jobs are "dead_jobs" in the document.
-func rowName(name string) string {
-	if name == "dead_jobs" {
-		return "failed jobs"
-	}
-	return strings.ReplaceAll(name, "_", " ")
-}
-
-func printFigures(o *output, stats []Stat) {
-	t := newTable("FIGURE", "VALUE").numbers(1)
-	for _, s := range stats {
-		t.add(rowName(s.Name), fmt.Sprint(s.Value))
-	}
-	t.print(o)
 }

@@ -9,8 +9,6 @@ import (
 	"os"
 	"sync"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/mcpserver"
 )
@@ -18,12 +16,11 @@ import (
 // unnamed is the name of a program that was configured without one.
 const unnamed = "unnamed"
 
-func (c *call) mcpCommand() *cobra.Command {
-	var client string
-	var http bool
-	cmd := &cobra.Command{
-		Use: "mcp", Short: "Let another program use this memory over MCP, on stdin and stdout", Args: exactly(),
-		Long: `Speaks the Model Context Protocol on stdin and stdout, for a program that starts it: its tools are
+func mcpVerb() verb {
+	return verb{
+		use:   "mcp",
+		short: "Let another program use this memory over MCP, on stdin and stdout",
+		long: `Speaks the Model Context Protocol on stdin and stdout, for a program that starts it: its tools are
 search_memory, get_turn, list_sessions, and remember if that is allowed. It works with or without an open
 window, and ends when stdin closes.
 
@@ -31,31 +28,53 @@ A program sees nothing until it is allowed to, in the window or with: contextinf
 
 With --http it serves programs on this computer that have a token (contextinfinity mcp clients token NAME),
 at the port mcp.server.port, until it is interrupted. The window does the same while mcp.server.http is on.`,
+		flags: []flag{
+			{name: "client", value: unnamed, usage: "the name of the program that starts it, as it is in the list of programs"},
+			boolFlag("http", "serve over HTTP on this computer instead"),
+		},
+		prepare: func(_ context.Context, r *run) error {
+			if r.json {
+				return usagef("--json is for verbs that answer with one document; mcp speaks its own protocol.")
+			}
+			if err := chat.CheckClientName(r.text("client")); err != nil && !r.on("http") {
+				return usagef("%s", chat.AsError(err).Message)
+			}
+			return nil
+		},
+		do: func(ctx context.Context, r *run) (reply, error) {
+			if r.on("http") {
+				return reply{}, r.serveHTTP(ctx)
+			}
+			in := r.app.In
+			if in == nil {
+				in = bytes.NewReader(nil)
+			}
+			return reply{}, mcpserver.Stdio(ctx, r.mcpOptions(r.text("client")), in, r.out)
+		},
+		verbs: []verb{
+			serversVerb(),
+			clientsVerb(),
+			accessVerb(),
+			{
+				// It runs in the process that has the data open.
+				use:     "call",
+				short:   "Carry out a request that mcp has read",
+				hidden:  true,
+				prepare: readRequest,
+				opens:   writes,
+				do:      answerRequest,
+			},
+		},
 	}
-	cmd.Flags().StringVar(&client, "client", unnamed, "the name of the program that starts it, as it is in the list of programs")
-	cmd.Flags().BoolVar(&http, "http", false, "serve over HTTP on this computer instead")
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		if c.json {
-			return reply{}, usagef("--json is for verbs that answer with one document; mcp speaks its own protocol.")
-		}
-		if http {
-			return reply{}, c.serveHTTP(ctx)
-		}
-		if err := chat.CheckClientName(client); err != nil {
-			return reply{}, usagef("%s", chat.AsError(err).Message)
-		}
-		in := c.app.In
-		if in == nil {
-			in = bytes.NewReader(nil)
-		}
-		return reply{}, mcpserver.Stdio(ctx, c.mcpOptions(client), in, c.out)
-	})
-	cmd.AddCommand(c.mcpServersCommand(), c.mcpClientsCommand(), c.mcpAccessCommand(), c.mcpCallCommand())
-	return cmd
 }
 
 func (c *call) mcpOptions(client string) mcpserver.Options {
-	return mcpserver.Options{Version: c.app.Version, Client: client, Tools: c.app.MemoryTools, Send: (&carrier{call: c}).carry}
+	return mcpserver.Options{
+		Version: c.app.Version,
+		Client:  client,
+		Tools:   c.app.MemoryTools,
+		Send:    (&carrier{call: c}).carry,
+	}
 }
 
 // serveHTTP serves programs on this computer until ctx ends.
@@ -95,14 +114,16 @@ func (r *carrier) carry(ctx context.Context, q mcpserver.Request) (mcpserver.Ans
 	defer r.mu.Unlock()
 	var out bounded
 	app := r.call.app
-	app.In, app.Out, app.Err, app.Terminals, app.Signals = bytes.NewReader(raw), &out, r.call.note, &Terminals{}, make(chan os.Signal)
+	app.In, app.Out, app.Err = bytes.NewReader(raw), &out, r.call.note
+	app.Terminals, app.Signals = &Terminals{}, make(chan os.Signal)
 	Run(ctx, app, r.call.withLocations("mcp", "call", "--json"))
 	var doc struct {
 		mcpserver.Answer
 		Error *errorJSON `json:"error"`
 	}
 	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
-		return mcpserver.Answer{}, chat.WrapError(chat.CodeInternal, op, errors.Join(err, out.err), "The program that has the data open returned an answer that cannot be read.")
+		const problem = "The program that has the data open returned an answer that cannot be read."
+		return mcpserver.Answer{}, chat.WrapError(chat.CodeInternal, op, errors.Join(err, out.err), problem)
 	}
 	if doc.Error != nil {
 		e := chat.Errorf(doc.Error.Code, op, "%s", doc.Error.Message)
@@ -141,39 +162,30 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// mcpCallCommand runs one request of another program, which mcp has read. As a verb, it runs in the process that has
-// the data open.
-func (c *call) mcpCallCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "call", Short: "Carry out a request that mcp has read", Args: exactly(), Hidden: true}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		raw, err := io.ReadAll(io.LimitReader(c.in.recorder, maxAnswerBytes))
-		if err != nil {
-			return reply{}, err
-		}
-		var q mcpserver.Request
-		if err := json.Unmarshal(raw, &q); err != nil {
-			return reply{}, usagef("stdin contains no request.")
-		}
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			answer, err := s.Programs.Do(ctx, q)
-			r := reply{doc: answer}
-			if err == nil && answer.Noted {
-				c.flush(r, nil)
-				c.indexNotes(ctx, s)
-			}
-			return r, err
-		})
-	})
-	return cmd
+func readRequest(_ context.Context, r *run) error {
+	raw, err := io.ReadAll(io.LimitReader(r.in.recorder, maxAnswerBytes))
+	if err != nil {
+		return err
+	}
+	if !json.Valid(raw) {
+		return usagef("stdin contains no request.")
+	}
+	r.input = string(raw)
+	return nil
 }
 
-// indexNotes runs background work for a moment, so that a note can be found soon.
-func (c *call) indexNotes(ctx context.Context, s *Services) {
-	limit := s.Config.Config().Librarian.AfterSend()
-	if limit <= 0 {
-		return
+func answerRequest(ctx context.Context, r *run) (reply, error) {
+	var q mcpserver.Request
+	if err := json.Unmarshal([]byte(r.input), &q); err != nil {
+		return reply{}, usagef("stdin contains no request.")
 	}
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	_, _ = s.Jobs.Drain(limited) // unfinished work stays queued
+	answer, err := r.s.Programs.Do(ctx, q)
+	done := reply{doc: answer}
+	if limit := r.s.afterSend(); err == nil && answer.Noted && limit > 0 { // the note can be found soon
+		r.flush(done, nil)
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		_, _ = r.s.Jobs.Drain(limited) // unfinished work stays queued
+	}
+	return done, err
 }

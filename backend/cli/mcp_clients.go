@@ -4,53 +4,127 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
 )
 
-// clientRow is another program in lists.
-type clientRow struct {
-	Name      string           `json:"name"`
-	Scope     chat.ClientScope `json:"scope"`
-	Sessions  []chat.SessionID `json:"sessions"`
-	Folders   []string         `json:"folders"`
-	Remember  bool             `json:"remember"`
-	Token     bool             `json:"token"`
-	Claims    string           `json:"claims"`
-	Notes     chat.SessionID   `json:"notes_session,omitempty"`
-	CreatedAt time.Time        `json:"created_at"`
-	SeenAt    *time.Time       `json:"seen_at"`
-}
-
-type clientsReply struct {
-	Clients []clientRow `json:"clients"`
-}
-
-func clientOf(c chat.Client) clientRow {
-	return clientRow{
-		Name: c.Name, Scope: c.Scope, Sessions: append([]chat.SessionID{}, c.Sessions...), Folders: append([]string{}, c.Folders...),
-		Remember: c.Remember, Token: c.TokenAt != nil, Claims: c.Claims, Notes: c.Notes, CreatedAt: c.CreatedAt, SeenAt: c.SeenAt,
+func clientsVerb() verb {
+	return verb{
+		use:   "clients",
+		short: "List the programs that use this memory, and decide what they may see",
+		opens: reads,
+		none:  func(*run) reply { return clientList(nil) },
+		do: func(ctx context.Context, r *run) (reply, error) {
+			all, err := r.s.Store.Clients(ctx)
+			return clientList(all), err
+		},
+		verbs: []verb{
+			{
+				use:   "allow NAME",
+				short: "Let a program see sessions, or write notes",
+				long: `--all, or --session and --folder, replace what the program was allowed to see before; without them,
+that does not change. Archived sessions are never shown. --remember lets it write notes into its own session;
+--remember=false ends that.`,
+				flags: []flag{
+					boolFlag("all", "all sessions that are not archived"),
+					nameListFlag("session", "this session (may be repeated)"),
+					listFlag("folder", "all sessions in this folder (may be repeated)"),
+					boolFlag("remember", "it may write notes"),
+				},
+				prepare: checkAllowed,
+				opens:   writes,
+				do:      allowClient,
+			},
+			{
+				use:   "refuse NAME",
+				short: "Show a program nothing, and accept no notes from it",
+				opens: writes,
+				do: func(ctx context.Context, r *run) (reply, error) {
+					return r.changeClient(ctx, chat.ClientChoice{Name: r.args[0], Scope: chat.ClientNone})
+				},
+			},
+			{
+				use:   "forget NAME",
+				short: "Remove a program from the list, with its token",
+				opens: writes,
+				do: func(ctx context.Context, r *run) (reply, error) {
+					const done = "%s was removed from the list. If it connects again, it asks again."
+					return messageAbout(r.args[0], done), r.s.Store.ForgetClient(ctx, r.args[0])
+				},
+			},
+			{
+				use:   "revoke NAME",
+				short: "End a program's access over HTTP",
+				opens: writes,
+				do: func(ctx context.Context, r *run) (reply, error) {
+					const done = "The token of %s is no longer valid."
+					return messageAbout(r.args[0], done), r.s.Programs.RevokeToken(ctx, r.args[0])
+				},
+			},
+			{
+				use:   "token NAME",
+				short: "Create a program's token for HTTP, which replaces the previous one",
+				long: "The token is printed only once, because only its hash is kept. mcp clients allow decides what the " +
+					"program may see.",
+				opens: writes,
+				do: func(ctx context.Context, r *run) (reply, error) {
+					token, err := r.s.Programs.MakeToken(ctx, r.args[0])
+					return sentence(fields{{"name", r.args[0]}, {"token", token}}, "%s", token), err
+				},
+			},
+		},
 	}
 }
 
-// sees describes what the program may see.
-func (r clientRow) sees() string {
-	switch r.Scope {
+// messageAbout replies with a sentence about a program.
+func messageAbout(name, format string) reply {
+	message := fmt.Sprintf(format, name)
+	return sentence(fields{{"name", name}, {"message", message}}, "%s", line(message))
+}
+
+func clientList(all []chat.Client) reply {
+	t := tableOf("PROGRAM|SEES|NOTES|TOKEN|LAST ACCESS|CALLS ITSELF", all, func(c chat.Client) []any {
+		seen := "never"
+		if c.SeenAt != nil {
+			seen = local(*c.SeenAt)
+		}
+		return []any{c.Name, clip(sees(c), 48), c.Remember, c.TokenAt != nil, seen, clip(c.Claims, 32)}
+	})
+	const empty = "No program has asked. docs/guide/programs.md shows what to paste into one."
+	return listed(fields{{"clients", lists.Map(all, clientRow)}}, empty, t)
+}
+
+// clientRow is another program.
+func clientRow(c chat.Client) fields {
+	return fields{
+		{"name", c.Name},
+		{"scope", c.Scope},
+		{"sessions", c.Sessions},
+		{"folders", c.Folders},
+		{"remember", c.Remember},
+		{"token", c.TokenAt != nil},
+		{"claims", c.Claims},
+		{"notes_session,omitempty", c.Notes},
+		{"created_at", c.CreatedAt},
+		{"seen_at", c.SeenAt},
+	}
+}
+
+// sees describes what a program may see.
+func sees(c chat.Client) string {
+	switch c.Scope {
 	case chat.ClientAsked:
 		return "nothing yet: it has asked for access"
 	case chat.ClientAll:
 		return "all sessions"
 	case chat.ClientChosen:
 		var parts []string
-		if n := len(r.Sessions); n > 0 {
+		if n := len(c.Sessions); n > 0 {
 			parts = append(parts, plural(n, "session"))
 		}
-		if n := len(r.Folders); n > 0 {
-			parts = append(parts, "folder "+strings.Join(r.Folders, ", "))
+		if len(c.Folders) > 0 {
+			parts = append(parts, "folder "+strings.Join(c.Folders, ", "))
 		}
 		if len(parts) > 0 {
 			return strings.Join(parts, " and ")
@@ -59,245 +133,124 @@ func (r clientRow) sees() string {
 	return "nothing"
 }
 
-func clientsAnswer(list []chat.Client) reply {
-	rows := lists.Map(list, clientOf)
-	return reply{doc: clientsReply{rows}, text: func(o *output) {
-		if len(rows) == 0 {
-			o.printf("No program has asked. docs/guide/programs.md shows what to paste into one.\n")
-			return
-		}
-		t := newTable("PROGRAM", "SEES", "NOTES", "TOKEN", "LAST ACCESS", "CALLS ITSELF")
-		for _, r := range rows {
-			seen := "never"
-			if r.SeenAt != nil {
-				seen = local(*r.SeenAt)
-			}
-			t.add(r.Name, clip(r.sees(), 48), yesNo(r.Remember), yesNo(r.Token), seen, clip(r.Claims, 32))
-		}
-		t.print(o)
-	}}
-}
-
-func yesNo(yes bool) string {
-	if yes {
-		return "yes"
+func checkAllowed(_ context.Context, r *run) error {
+	chosen := len(r.list("session"))+len(r.list("folder")) > 0
+	switch {
+	case r.on("all") && chosen:
+		return usagef("--all excludes --session and --folder.")
+	case !r.on("all") && !chosen && !r.given("remember"):
+		const question = "What may it see? --all, --session ID or --folder NAME; or --remember, to let it write notes."
+		return usagef(question)
 	}
-	return "no"
+	return nil
 }
 
-func (c *call) mcpClientsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "clients", Short: "List the programs that use this memory, and decide what they may see", Args: exactly()}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		return c.readingAny(ctx, clientsAnswer(nil), func(s *Services) (reply, error) {
-			list, err := s.Store.Clients(ctx)
-			return clientsAnswer(list), err
-		})
-	})
-	cmd.AddCommand(c.mcpAllowCommand(), c.mcpRefuseCommand(), c.mcpForgetCommand(), c.mcpTokenCommand(), c.mcpRevokeCommand())
-	return cmd
-}
-
-type allowFlags struct {
-	all      bool
-	sessions []string
-	folders  []string
-	remember bool
-}
-
-func (c *call) mcpAllowCommand() *cobra.Command {
-	var f allowFlags
-	cmd := &cobra.Command{
-		Use: "allow NAME", Short: "Let a program see sessions, or write notes", Args: exactly("NAME"),
-		Long: `--all, or --session and --folder, replace what the program was allowed to see before; without them,
-that does not change. Archived sessions are never shown. --remember lets it write notes into its own session;
---remember=false ends that.`,
+func allowClient(ctx context.Context, r *run) (reply, error) {
+	old, err := r.s.Store.Client(ctx, r.args[0])
+	if err != nil && chat.CodeOf(err) != chat.CodeNotFound { // an unknown program is added
+		return reply{}, err
 	}
-	cmd.Flags().BoolVar(&f.all, "all", false, "all sessions that are not archived")
-	cmd.Flags().StringArrayVar(&f.sessions, "session", nil, "this session (may be repeated)")
-	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "all sessions in this folder (may be repeated)")
-	cmd.Flags().BoolVar(&f.remember, "remember", false, "it may write notes")
-	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		chosen := len(f.sessions)+len(f.folders) > 0
-		switch {
-		case f.all && chosen:
-			return reply{}, usagef("--all excludes --session and --folder.")
-		case !f.all && !chosen && !cmd.Flags().Changed("remember"):
-			return reply{}, usagef("What may it see? --all, --session ID or --folder NAME; or --remember, to let it write notes.")
-		}
-		return c.changeClient(ctx, args[0], func(s *Services, old chat.Client) (chat.ClientChoice, error) {
-			choice := chat.ClientChoice{Name: args[0], Scope: old.Scope, Sessions: old.Sessions, Folders: old.Folders, Remember: old.Remember}
-			if choice.Scope == chat.ClientAsked || choice.Scope == "" {
-				choice.Scope = chat.ClientNone
-			}
-			if cmd.Flags().Changed("remember") {
-				choice.Remember = f.remember
-			}
-			if f.all {
-				choice.Scope, choice.Sessions, choice.Folders = chat.ClientAll, nil, nil
-			}
-			if chosen {
-				choice.Scope, choice.Sessions, choice.Folders = chat.ClientChosen, nil, f.folders
-			}
-			for _, typed := range f.sessions {
-				session, _, err := s.place(ctx, typed, "")
-				if err != nil {
-					return choice, err
-				}
-				choice.Sessions = append(choice.Sessions, session.ID)
-			}
-			return choice, nil
-		})
-	})
-	return cmd
-}
-
-func (c *call) mcpRefuseCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "refuse NAME", Short: "Show a program nothing, and accept no notes from it", Args: exactly("NAME")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.changeClient(ctx, args[0], func(*Services, chat.Client) (chat.ClientChoice, error) {
-			return chat.ClientChoice{Name: args[0], Scope: chat.ClientNone}, nil
-		})
-	})
-	return cmd
-}
-
-// changeClient changes what a program may see. An unknown program is added.
-func (c *call) changeClient(ctx context.Context, name string, choose func(*Services, chat.Client) (chat.ClientChoice, error)) (reply, error) {
-	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-		old, err := s.Store.Client(ctx, name)
-		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
-			return reply{}, err
-		}
-		choice, err := choose(s, old)
+	choice := chat.ClientChoice{
+		Name:     r.args[0],
+		Scope:    old.Scope,
+		Sessions: old.Sessions,
+		Folders:  old.Folders,
+		Remember: old.Remember,
+	}
+	if choice.Scope == chat.ClientAsked || choice.Scope == "" {
+		choice.Scope = chat.ClientNone
+	}
+	if r.given("remember") {
+		choice.Remember = r.on("remember")
+	}
+	sessions, folders := r.list("session"), r.list("folder")
+	switch {
+	case r.on("all"):
+		choice.Scope, choice.Sessions, choice.Folders = chat.ClientAll, nil, nil
+	case len(sessions)+len(folders) > 0:
+		choice.Scope, choice.Sessions, choice.Folders = chat.ClientChosen, nil, folders
+	}
+	for _, typed := range sessions {
+		session, err := r.s.session(ctx, typed)
 		if err != nil {
 			return reply{}, err
 		}
-		if err := s.Store.AllowClient(ctx, choice); err != nil {
-			return reply{}, err
-		}
-		current, err := s.Store.Client(ctx, name)
-		row := clientOf(current)
-		return reply{doc: row, text: func(o *output) {
-			notes := "may not write notes"
-			if row.Remember {
-				notes = "may write notes"
+		choice.Sessions = append(choice.Sessions, session.ID)
+	}
+	return r.changeClient(ctx, choice)
+}
+
+// changeClient changes what a program may see.
+func (r *run) changeClient(ctx context.Context, choice chat.ClientChoice) (reply, error) {
+	if err := r.s.Store.AllowClient(ctx, choice); err != nil {
+		return reply{}, err
+	}
+	c, err := r.s.Store.Client(ctx, choice.Name)
+	notes := map[bool]string{true: "may write notes", false: "may not write notes"}[c.Remember]
+	return sentence(clientRow(c), "%s sees %s. It %s.", line(c.Name), sees(c), notes), err
+}
+
+func accessVerb() verb {
+	return verb{
+		use:   "access",
+		short: "Show what other programs read, newest first",
+		flags: []flag{
+			textFlag("client", "only of this program"),
+			numberFlag("before", 0, 0, "only entries older than this one"),
+			numberFlag("limit", 1, 50, "at most this many (500 at once)"),
+			boolFlag("clear", "empty the record instead"),
+		},
+		opensFor: func(r *run) access {
+			if r.on("clear") {
+				return writes
 			}
-			o.printf("%s sees %s. It %s.\n", line(row.Name), row.sees(), notes)
-		}}, err
-	})
-}
-
-type messageReply struct {
-	Name    string `json:"name"`
-	Message string `json:"message"`
-}
-
-// onClient is a verb about one program that prints a sentence.
-func (c *call) onClient(use, short, done string, do func(context.Context, *Services, string) error) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: exactly("NAME")}
-	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		doc := messageReply{args[0], fmt.Sprintf(done, args[0])}
-		return reply{doc: doc, text: func(o *output) { o.printf("%s\n", line(doc.Message)) }}, do(ctx, s, args[0])
-	})
-	return cmd
-}
-
-func (c *call) mcpForgetCommand() *cobra.Command {
-	return c.onClient("forget NAME", "Remove a program from the list, with its token", "%s was removed from the list. If it connects again, it asks again.",
-		func(ctx context.Context, s *Services, name string) error { return s.Store.ForgetClient(ctx, name) })
-}
-
-func (c *call) mcpRevokeCommand() *cobra.Command {
-	return c.onClient("revoke NAME", "End a program's access over HTTP", "The token of %s is no longer valid.",
-		func(ctx context.Context, s *Services, name string) error { return s.Programs.RevokeToken(ctx, name) })
-}
-
-type tokenReply struct {
-	Name  string `json:"name"`
-	Token string `json:"token"`
-}
-
-func (c *call) mcpTokenCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "token NAME", Short: "Create a program's token for HTTP, which replaces the previous one", Args: exactly("NAME"),
-		Long: "The token is printed only once, because only its hash is kept. mcp clients allow decides what the program may see.",
+			return reads
+		},
+		none: func(*run) reply { return accessList(nil) },
+		do: func(ctx context.Context, r *run) (reply, error) {
+			if r.on("clear") {
+				return accessList(nil), r.s.Store.ClearAccesses(ctx)
+			}
+			all, err := r.s.Store.Accesses(ctx, chat.AccessQuery{
+				Client: r.text("client"),
+				Before: int64(r.number("before")),
+				Limit:  r.number("limit"),
+			})
+			return accessList(all), err
+		},
 	}
-	cmd.RunE = c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		token, err := s.Programs.MakeToken(ctx, args[0])
-		return reply{doc: tokenReply{args[0], token}, text: func(o *output) { o.printf("%s\n", token) }}, err
-	})
-	return cmd
 }
 
-// accessRow is one access of a program.
-type accessRow struct {
-	ID      int64      `json:"id"`
-	At      time.Time  `json:"at"`
-	Client  string     `json:"client"`
-	Tool    string     `json:"tool"`
-	Query   string     `json:"query"`
-	Outcome string     `json:"outcome"`
-	Shown   []shownRow `json:"shown"`
-	More    int        `json:"more"`
-}
-
-type shownRow struct {
-	Session chat.SessionID `json:"session_id"`
-	Title   string         `json:"session_title"`
-	Turn    chat.TurnID    `json:"turn_id,omitempty"`
-}
-
-type accessReply struct {
-	Accesses []accessRow `json:"accesses"`
-}
-
-func accessAnswer(list []chat.ClientAccess) reply {
-	rows := make([]accessRow, len(list))
-	for i, a := range list {
-		rows[i] = accessRow{a.ID, a.At, a.Client, a.Tool, a.Query, a.Outcome, make([]shownRow, len(a.Shown)), a.More}
-		for j, x := range a.Shown {
-			rows[i].Shown[j] = shownRow{x.Session, x.Title, x.Turn}
-		}
-	}
-	return reply{doc: accessReply{rows}, text: func(o *output) {
-		if len(rows) == 0 {
+func accessList(all []chat.ClientAccess) reply {
+	return reply{doc: fields{{"accesses", lists.Map(all, accessRow)}}, text: func(o *output) {
+		if len(all) == 0 {
 			o.printf("No program has read anything.\n")
-			return
 		}
-		for _, r := range rows {
-			o.printf("%s  %s  %s  %s  %s\n", local(r.At), o.bold(line(r.Client)), line(r.Tool), r.Outcome, clip(line(r.Query), 80))
-			for _, x := range r.Shown {
+		for _, a := range all {
+			client, query := o.bold(line(a.Client)), clip(a.Query, 80)
+			o.printf("%s  %s  %s  %s  %s\n", local(a.At), client, line(a.Tool), a.Outcome, query)
+			for _, x := range a.Shown {
 				o.printf("    %s  %s %s\n", clip(titleOf(x.Title), 48), x.Session, x.Turn)
 			}
-			if r.More > 0 {
-				o.printf("    and %d more\n", r.More)
+			if a.More > 0 {
+				o.printf("    and %d more\n", a.More)
 			}
 		}
 	}}
 }
 
-func (c *call) mcpAccessCommand() *cobra.Command {
-	q := chat.AccessQuery{}
-	var clearAll bool
-	cmd := &cobra.Command{Use: "access", Short: "Show what other programs read, newest first", Args: exactly()}
-	cmd.Flags().StringVar(&q.Client, "client", "", "only of this program")
-	cmd.Flags().Int64Var(&q.Before, "before", 0, "only entries older than this one")
-	cmd.Flags().IntVar(&q.Limit, "limit", 50, "at most this many (500 at once)")
-	cmd.Flags().BoolVar(&clearAll, "clear", false, "empty the record instead")
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		if q.Limit < 1 {
-			return reply{}, usagef("--limit must be at least 1.")
-		}
-		if clearAll {
-			return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-				return accessAnswer(nil), s.Store.ClearAccesses(ctx)
-			})
-		}
-		return c.readingAny(ctx, accessAnswer(nil), func(s *Services) (reply, error) {
-			list, err := s.Store.Accesses(ctx, q)
-			return accessAnswer(list), err
-		})
-	})
-	return cmd
+// accessRow is one access of a program.
+func accessRow(a chat.ClientAccess) fields {
+	return fields{
+		{"id", a.ID},
+		{"at", a.At},
+		{"client", a.Client},
+		{"tool", a.Tool},
+		{"query", a.Query},
+		{"outcome", a.Outcome},
+		{"shown", lists.Map(a.Shown, func(x chat.ShownTurn) fields {
+			return fields{{"session_id", x.Session}, {"session_title", x.Title}, {"turn_id,omitempty", x.Turn}}
+		})},
+		{"more", a.More},
+	}
 }

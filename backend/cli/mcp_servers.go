@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/mcpclient"
 	"contextinfinity/backend/mcpsetup"
@@ -24,86 +23,154 @@ type Servers struct {
 	Panel func(context.Context) (tools.Panel, error)
 }
 
+func (r *run) servers() Servers { return Servers{r.s.Servers, r.s.Tools.Panel} }
+
 // serverStart is how long a verb waits for a server to start.
 const serverStart = 2 * time.Minute
 
-func (c *call) mcpServersCommand() *cobra.Command {
-	cmd := c.mcpServersList("servers", "List the MCP servers whose tools models may call")
-	cmd.AddCommand(
-		c.mcpServersList("list", "List the configured servers"), c.mcpServersAdd(), c.mcpServersRemove(), c.mcpServersEnable("enable", true), c.mcpServersEnable("disable", false),
-		c.mcpServersRestart(), c.mcpServersLogs(), c.mcpServersTools(), c.mcpServersImport(), c.mcpServersSecret(), c.mcpServersSignIn(), c.mcpServersSignOut(),
-	)
-	return cmd
+// serversVerb lists the servers. Its verbs run in the process that has the data open for writing: servers run there,
+// and changes of the configuration take effect there.
+func serversVerb() verb {
+	return verb{
+		use:   "servers",
+		short: "List the MCP servers whose tools models may call",
+		opens: writes,
+		do:    listServers,
+		verbs: slices.Concat(settingsOfServers(), runningServers()),
+	}
 }
 
-// mcpServersList asks the process that has the data open, which knows the servers' states.
-func (c *call) mcpServersList(use, short string) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: exactly()}
-	cmd.RunE = c.servers(func(ctx context.Context, s Servers, _ []string) (reply, error) { return serversAnswer(ctx, s) })
-	return cmd
-}
-
-func serversAnswer(ctx context.Context, s Servers) (reply, error) {
-	rows, err := s.rows(ctx)
-	doc := serversReply{Servers: rows}
-	return reply{doc: doc, text: doc.print}, err
-}
-
-// servers runs a verb in the process that has the data open for writing: servers run there, and changes of the
-// configuration take effect there.
-func (c *call) servers(do func(context.Context, Servers, []string) (reply, error)) func(*cobra.Command, []string) error {
-	return c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		return do(ctx, Servers{s.Servers, s.Tools.Panel}, args)
-	})
-}
-
-func (c *call) mcpServersAdd() *cobra.Command {
-	var in mcpsetup.Settings
-	var env, headers, secretEnv, secretHeaders []string
-	var off bool
-	cmd := &cobra.Command{
-		Use: "add NAME [--url URL | -- COMMAND ARGS...]", Short: "Configure a server",
-		Long: `Adds a program that is started, after --, or with --url a server that is already running. Its tools are
+func settingsOfServers() []verb {
+	return []verb{
+		{use: "list", short: "List the configured servers", opens: writes, do: listServers},
+		{
+			use:   "add NAME [--url URL | -- COMMAND ARGS...]",
+			short: "Configure a server",
+			long: `Adds a program that is started, after --, or with --url a server that is already running. Its tools are
 offered to models after you have accepted them. A value that is a secret is named with --secret-env or
 --secret-header and entered with mcp servers secret: it goes to the keyring, never into a file.`,
-		Args: func(cmd *cobra.Command, args []string) error { // those of COMMAND may be empty
-			return exactly("NAME")(cmd, args[:min(len(args), 1)])
+			anyArgs: true,
+			flags: []flag{
+				textFlag("url", "the address of a server that is already running"),
+				nameFlag("cwd", "the `FOLDER` it is started in; the home directory if none is named"),
+				numberFlag("timeout", 0, 0, "seconds that one call may take, if less than tools.call_timeout_s"),
+				listFlag("env", "a variable for the program, `NAME=VALUE` (may be repeated)"),
+				listFlag("secret-env", "the `NAME` of a variable whose value is a secret (may be repeated)"),
+				listFlag("header", "a header for the address, `NAME=VALUE` (may be repeated)"),
+				listFlag("secret-header", "the `NAME` of a header whose value is a secret (may be repeated)"),
+				boolFlag("off", "add the server, but do not enable it"),
+			},
+			prepare: func(_ context.Context, r *run) error {
+				if r.text("url") == "" && len(r.args) < 2 {
+					const problem = "A server needs the command that starts it, or --url with its address; nothing was changed."
+					return usageHint(r.cmd.UseLine(), problem)
+				}
+				return nil
+			},
+			opens: writes,
+			do:    addServer,
+		},
+		serverVerb("remove NAME", "Remove a server from the configuration, with its secrets",
+			func(ctx context.Context, r *run, name string) (reply, error) {
+				if err := r.servers().Setup.Remove(name); err != nil {
+					return reply{}, err
+				}
+				return listServers(ctx, r)
+			}),
+		serverVerb("enable NAME", "Switch a server on", func(ctx context.Context, r *run, name string) (reply, error) {
+			return r.servers().changed(ctx, name, "enabled", r.servers().Setup.Enable(name, true))
+		}),
+		serverVerb("disable NAME", "Switch a server off: it is not started, and its tools are not offered",
+			func(ctx context.Context, r *run, name string) (reply, error) {
+				return r.servers().changed(ctx, name, "disabled", r.servers().Setup.Enable(name, false))
+			}),
+		{
+			use:   "import FILE",
+			short: "Add the servers of another program's configuration, or of a bundle",
+			long: `Reads the mcpServers JSON of Claude Desktop, Cursor and LM Studio, mcp.json of VS Code,
+librechat.yaml, or a bundle (.mcpb); - reads stdin. Secrets go to the keyring. --dry-run shows the content and
+adds nothing. --answer KEY=VALUE gives values that a bundle needs; enter a missing secret later with mcp
+servers secret.`,
+			flags: []flag{
+				listFlag("only", "add only the server with this `NAME` in FILE (may be repeated)"),
+				listFlag("answer", "a value that the bundle needs, `KEY=VALUE` (may be repeated)"),
+				boolFlag("replace", "replace servers that have the same name"),
+				boolFlag("dry-run", "show what would be added, and add nothing"),
+			},
+			opens: writes,
+			do:    importServers,
+		},
+		{
+			use:   "secret NAME SECRET",
+			short: "Store a secret of a server in the keyring",
+			long:  "Reads the secret from stdin, hidden at a terminal, never from the arguments.",
+			flags: []flag{boolFlag("remove", "forget the secret")},
+			opens: writes,
+			do:    setServerSecret,
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&in.URL, "url", "", "the address of a server that is already running")
-	f.StringVar(&in.Cwd, "cwd", "", "the `FOLDER` it is started in; the home directory if none is named")
-	f.IntVar(&in.TimeoutS, "timeout", 0, "seconds that one call may take, if less than tools.call_timeout_s")
-	f.StringArrayVar(&env, "env", nil, "a variable for the program, `NAME=VALUE` (may be repeated)")
-	f.StringArrayVar(&secretEnv, "secret-env", nil, "the `NAME` of a variable whose value is a secret (may be repeated)")
-	f.StringArrayVar(&headers, "header", nil, "a header for the address, `NAME=VALUE` (may be repeated)")
-	f.StringArrayVar(&secretHeaders, "secret-header", nil, "the `NAME` of a header whose value is a secret (may be repeated)")
-	f.BoolVar(&off, "off", false, "add the server, but do not enable it")
-	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
-		in := in
-		if in.URL == "" && len(args) < 2 {
-			return reply{}, usageHint(cmd.UseLine(), "A server needs the command that starts it, or --url with its address; nothing was changed.")
-		}
-		in.Name, in.Enabled = args[0], !off
-		if len(args) > 1 {
-			in.Command, in.Args = args[1], args[2:]
-		}
-		var err error
-		if in.Env, err = pairs(env, secretEnv); err != nil {
-			return reply{}, err
-		}
-		if in.Headers, err = pairs(headers, secretHeaders); err != nil {
-			return reply{}, err
-		}
-		if in.Cwd != "" && !strings.HasPrefix(in.Cwd, "~") {
-			in.Cwd = c.path(in.Cwd)
-		}
-		if err := s.Setup.Add(in); err != nil {
-			return reply{}, err
-		}
-		return serverAnswer(ctx, s, strings.TrimSpace(in.Name), "added")
-	})
-	return cmd
+}
+
+func runningServers() []verb {
+	logs := serverVerb("logs NAME", "Print what a server wrote last", serverLogs)
+	logs.long = "Prints the last lines of a server that runs in the open window. Without a window, the server is started " +
+		"first."
+	return []verb{
+		logs,
+		serverVerb("restart NAME", "Restart a server; its running calls end with an unknown outcome",
+			func(ctx context.Context, r *run, name string) (reply, error) {
+				return r.servers().ready(ctx, name, r.servers().restart(ctx, name))
+			}),
+		serverVerb("tools NAME", "List the tools that a server offers, starting it if necessary", serverTools),
+		serverVerb("sign-in NAME", "Sign in to a server, in the browser",
+			func(ctx context.Context, r *run, name string) (reply, error) {
+				err := r.servers().Manager.SignInWith(ctx, name, func(url string) error {
+					r.note.printf("Open this page in a browser on this computer:\n%s\n", url)
+					return nil
+				})
+				return r.servers().ready(ctx, name, err)
+			}),
+		serverVerb("sign-out NAME", "Forget the sign-in to a server",
+			func(ctx context.Context, r *run, name string) (reply, error) {
+				return r.servers().changed(ctx, name, "signed out", r.servers().Manager.SignOut(name))
+			}),
+	}
+}
+
+// serverVerb returns a verb about one server.
+func serverVerb(use, short string, do func(context.Context, *run, string) (reply, error)) verb {
+	return verb{
+		use: use, short: short, opens: writes,
+		do: func(ctx context.Context, r *run) (reply, error) { return do(ctx, r, r.args[0]) },
+	}
+}
+
+func listServers(ctx context.Context, r *run) (reply, error) {
+	rows, err := r.servers().rows(ctx)
+	return serverList(rows), err
+}
+
+func addServer(ctx context.Context, r *run) (_ reply, err error) {
+	in := mcpsetup.Settings{MCPServer: config.MCPServer{
+		Name:     r.args[0],
+		URL:      r.text("url"),
+		Cwd:      r.text("cwd"),
+		TimeoutS: r.number("timeout"),
+		Enabled:  !r.on("off"),
+	}}
+	if len(r.args) > 1 {
+		in.Command, in.Args = r.args[1], r.args[2:]
+	}
+	if in.Env, err = pairs(r.list("env"), r.list("secret-env")); err != nil {
+		return reply{}, err
+	}
+	if in.Headers, err = pairs(r.list("header"), r.list("secret-header")); err != nil {
+		return reply{}, err
+	}
+	if in.Cwd != "" && !strings.HasPrefix(in.Cwd, "~") {
+		in.Cwd = r.path(in.Cwd)
+	}
+	return r.servers().changed(ctx, strings.TrimSpace(in.Name), "added", r.servers().Setup.Add(in))
 }
 
 func pairs(plain, secret []string) ([]mcpsetup.Value, error) {
@@ -117,15 +184,19 @@ func pairs(plain, secret []string) ([]mcpsetup.Value, error) {
 	}
 	for _, name := range secret {
 		if strings.Contains(name, "=") {
-			return nil, usageHint("enter its value with: contextinfinity mcp servers secret", "A secret is only named here, never given on the command line, where others can read it.")
+			const problem = "A secret is only named here, never given on the command line, where others can read it."
+			return nil, usageHint("enter its value with: contextinfinity mcp servers secret", problem)
 		}
 		out = append(out, mcpsetup.Value{Name: name, Secret: true})
 	}
 	return out, nil
 }
 
-// serverAnswer reports the outcome for one server.
-func serverAnswer(ctx context.Context, s Servers, name, done string) (reply, error) {
+// changed replies with a server after a change, which may have failed.
+func (s Servers) changed(ctx context.Context, name, done string, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
 	row, err := s.row(ctx, name)
 	return reply{doc: row, text: func(o *output) {
 		o.printf("%s: %s.\n", name, done)
@@ -136,53 +207,18 @@ func serverAnswer(ctx context.Context, s Servers, name, done string) (reply, err
 	}}, err
 }
 
-func (c *call) mcpServersRemove() *cobra.Command {
-	cmd := &cobra.Command{Use: "remove NAME", Short: "Remove a server from the configuration, with its secrets", Args: exactly("NAME")}
-	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
-		if err := s.Setup.Remove(args[0]); err != nil {
-			return reply{}, err
-		}
-		return serversAnswer(ctx, s)
-	})
-	return cmd
-}
-
-func (c *call) mcpServersEnable(use string, on bool) *cobra.Command {
-	short := "Switch a server on"
-	if !on {
-		short = "Switch a server off: it is not started, and its tools are not offered"
+// ready replies with a server that should be ready after a step, which may have failed, and with an error if it is not.
+func (s Servers) ready(ctx context.Context, name string, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
 	}
-	cmd := &cobra.Command{Use: use + " NAME", Short: short, Args: exactly("NAME")}
-	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
-		if err := s.Setup.Enable(args[0], on); err != nil {
-			return reply{}, err
-		}
-		return serverAnswer(ctx, s, args[0], use+"d")
-	})
-	return cmd
-}
-
-func (c *call) mcpServersRestart() *cobra.Command {
-	cmd := &cobra.Command{Use: "restart NAME", Short: "Restart a server; its running calls end with an unknown outcome", Args: exactly("NAME")}
-	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
-		ctx, cancel := context.WithTimeout(ctx, serverStart)
-		defer cancel()
-		if err := s.Manager.Restart(ctx, args[0]); err != nil {
-			return reply{}, err
-		}
-		return started(ctx, s, args[0])
-	})
-	return cmd
-}
-
-// started replies with a server that should be ready, and with an error if it is not.
-func started(ctx context.Context, s Servers, name string) (reply, error) {
 	row, err := s.row(ctx, name)
 	if err != nil {
 		return reply{}, err
 	}
 	if row.State != string(mcpclient.StateReady) {
-		return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.start", "%s: %s", name, row.StateText).WithHint("contextinfinity mcp servers logs %s", name)
+		return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.start", "%s: %s", name, row.StateText).
+			WithHint("contextinfinity mcp servers logs %s", name)
 	}
 	return reply{doc: row, text: func(o *output) {
 		o.printf("%s is ready and offers %s.\n", name, plural(row.Tools, "tool"))
@@ -190,179 +226,99 @@ func started(ctx context.Context, s Servers, name string) (reply, error) {
 	}}, nil
 }
 
-type serverLogReply struct {
-	Name    string          `json:"name"`
-	Lines   []serverLogLine `json:"lines"`
-	Dropped int             `json:"dropped"`
-}
-
-type serverLogLine struct {
-	At   time.Time `json:"at"`
-	From string    `json:"from"`
-	Text string    `json:"text"`
-}
-
-func (c *call) mcpServersLogs() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "logs NAME", Short: "Print what a server wrote last", Args: exactly("NAME"),
-		Long: "Prints the last lines of a server that runs in the open window. Without a window, the server is started first.",
-	}
-	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
-		lines, dropped, err := s.Manager.Logs(args[0])
-		if err == nil && len(lines) == 0 {
-			ctx, cancel := context.WithTimeout(ctx, serverStart)
-			defer cancel()
-			if err = s.Manager.Restart(ctx, args[0]); err == nil {
-				lines, dropped, err = s.Manager.Logs(args[0])
-			}
-		}
-		if err != nil {
-			return reply{}, err
-		}
-		doc := serverLogReply{Name: args[0], Dropped: dropped}
-		doc.Lines = lists.Map(lines, func(l mcpclient.Line) serverLogLine { return serverLogLine{At: l.At.UTC(), From: l.From, Text: l.Text} })
-		return reply{doc: doc, text: func(o *output) {
-			if doc.Dropped > 0 {
-				o.printf("(%s before these are not kept)\n", plural(doc.Dropped, "line"))
-			}
-			for _, l := range doc.Lines {
-				o.printf("%s %-7s %s\n", l.At.Local().Format(time.TimeOnly), l.From, line(l.Text))
-			}
-		}}, nil
-	})
-	return cmd
-}
-
-type serverToolsReply struct {
-	Name     string        `json:"name"`
-	Tools    []serverTool  `json:"tools"`
-	Problems []toolProblem `json:"problems"`
-}
-
-type serverTool struct {
-	Tool        string `json:"tool"`
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description"`
-	Hash        string `json:"hash"`
-	State       string `json:"state"` // accepted, new, changed
-}
-
-type toolProblem struct {
-	Tool    string `json:"tool"`
-	Message string `json:"message"`
-}
-
-func (c *call) mcpServersTools() *cobra.Command {
-	cmd := &cobra.Command{Use: "tools NAME", Short: "List the tools that a server offers, starting it if necessary", Args: exactly("NAME")}
-	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
-		if err := s.ready(ctx, args[0]); err != nil {
-			return reply{}, err
-		}
-		panel, err := s.Panel(ctx)
-		if err != nil {
-			return reply{}, err
-		}
-		doc := serverToolsReply{Name: args[0], Tools: []serverTool{}, Problems: []toolProblem{}}
-		for _, d := range panel.Definitions {
-			if d.Source == args[0] && d.Pinned != tools.PinnedGone {
-				doc.Tools = append(doc.Tools, serverTool{Tool: d.Tool, Title: d.Title, Description: d.Description, Hash: d.Hash, State: d.Pinned})
-			}
-		}
-		for _, st := range s.Manager.Statuses() {
-			if st.Config.Name == args[0] {
-				for _, p := range st.Problems {
-					doc.Problems = append(doc.Problems, toolProblem{p.Tool, p.Message})
-				}
-			}
-		}
-		row, err := s.row(ctx, args[0])
-		return reply{doc: doc, text: func(o *output) {
-			doc.print(o)
-			row.printAcceptance(o)
-		}}, err
-	})
-	return cmd
-}
-
-func (r serverToolsReply) print(o *output) {
-	t := newTable("TOOL", "STATE", "DESCRIPTION")
-	for _, d := range r.Tools {
-		t.add(line(d.Tool), stateWords[d.State], clip(line(d.Description), 100))
-	}
-	t.print(o)
-	for _, p := range r.Problems {
-		o.printf("%s: %s\n", line(p.Tool), line(p.Message))
-	}
-}
-
-// ready starts a server if it is not running.
-func (s Servers) ready(ctx context.Context, name string) error {
-	for _, st := range s.Manager.Statuses() {
-		if st.Config.Name == name && st.State == mcpclient.StateReady {
-			return nil
-		}
-	}
+func (s Servers) restart(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, serverStart)
 	defer cancel()
-	if err := s.Manager.Restart(ctx, name); err != nil {
-		return err
-	}
-	_, err := started(ctx, s, name)
-	return err
+	return s.Manager.Restart(ctx, name)
 }
 
-func (c *call) mcpServersImport() *cobra.Command {
-	var only []string
-	var replace, dry bool
-	var answers []string
-	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Add the servers of another program's configuration, or of a bundle",
-		Long: `Reads the mcpServers JSON of Claude Desktop, Cursor and LM Studio, mcp.json of VS Code,
-librechat.yaml, or a bundle (.mcpb); - reads stdin. Secrets go to the keyring. --dry-run shows the content and
-adds nothing. --answer KEY=VALUE gives values that a bundle needs; enter a missing secret later with mcp
-servers secret.`,
-		Args: exactly("FILE"),
+func serverLogs(ctx context.Context, r *run, name string) (reply, error) {
+	manager := r.servers().Manager
+	all, dropped, err := manager.Logs(name)
+	if err == nil && len(all) == 0 {
+		if err = r.servers().restart(ctx, name); err == nil {
+			all, dropped, err = manager.Logs(name)
+		}
 	}
-	cmd.Flags().StringArrayVar(&only, "only", nil, "add only the server with this `NAME` in FILE (may be repeated)")
-	cmd.Flags().StringArrayVar(&answers, "answer", nil, "a value that the bundle needs, `KEY=VALUE` (may be repeated)")
-	cmd.Flags().BoolVar(&replace, "replace", false, "replace servers that have the same name")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be added, and add nothing")
-	cmd.RunE = c.servers(func(_ context.Context, s Servers, args []string) (reply, error) {
-		in, err := c.readServers(s.Setup, args[0])
-		if err != nil {
-			return reply{}, err
-		}
-		values, err := pairs(answers, nil)
-		if err != nil {
-			return reply{}, err
-		}
-		return importServers(s, in, only, values, replace, dry)
+	rows := lists.Map(all, func(l mcpclient.Line) fields {
+		return fields{{"at", l.At.UTC()}, {"from", l.From}, {"text", l.Text}}
 	})
-	return cmd
+	return reply{doc: fields{{"name", name}, {"lines", rows}, {"dropped", dropped}}, text: func(o *output) {
+		if dropped > 0 {
+			o.printf("(%s before these are not kept)\n", plural(dropped, "line"))
+		}
+		for _, l := range all {
+			o.printf("%s %-7s %s\n", l.At.Local().Format(time.TimeOnly), l.From, line(l.Text))
+		}
+	}}, err
 }
 
-func (c *call) readServers(set *mcpsetup.Setup, file string) (*mcpsetup.Import, error) {
-	if file != "-" {
-		return set.ReadFile(c.path(file))
+func serverTools(ctx context.Context, r *run, name string) (reply, error) {
+	s := r.servers()
+	if row, err := s.row(ctx, name); err != nil || row.State != string(mcpclient.StateReady) {
+		if _, err := s.ready(ctx, name, s.restart(ctx, name)); err != nil {
+			return reply{}, err
+		}
 	}
-	if c.app.In == nil {
-		return set.Read("")
-	}
-	data, err := io.ReadAll(io.LimitReader(c.app.In, 2<<20))
+	panel, err := s.Panel(ctx)
 	if err != nil {
-		return nil, chat.WrapError(chat.CodeInvalid, "mcp.import", err, "stdin could not be read; nothing was added.")
+		return reply{}, err
 	}
-	return set.Read(string(data))
+	offered := slices.DeleteFunc(slices.Clone(panel.Definitions), func(d tools.Definition) bool {
+		return d.Source != name || d.Pinned == tools.PinnedGone
+	})
+	var problems []tools.Problem
+	for _, st := range s.Manager.Statuses() {
+		if st.Config.Name == name {
+			problems = st.Problems
+		}
+	}
+	row, err := s.row(ctx, name)
+	doc := fields{
+		{"name", name},
+		{"tools", lists.Map(offered, func(d tools.Definition) fields {
+			return fields{
+				{"tool", d.Tool},
+				{"title,omitempty", d.Title},
+				{"description", d.Description},
+				{"hash", d.Hash},
+				{"state", d.Pinned}, // accepted, new, changed
+			}
+		})},
+		{"problems", lists.Map(problems, func(p tools.Problem) fields {
+			return fields{{"tool", p.Tool}, {"message", p.Message}}
+		})},
+	}
+	t := tableOf("TOOL|STATE|DESCRIPTION", offered, func(d tools.Definition) []any {
+		return []any{d.Tool, stateWords[d.Pinned], clip(d.Description, 100)}
+	})
+	return reply{doc: doc, text: func(o *output) {
+		t.print(o)
+		for _, p := range problems {
+			o.printf("%s: %s\n", line(p.Tool), line(p.Message))
+		}
+		row.printAcceptance(o)
+	}}, err
 }
 
-type serverImportReply struct {
-	From     string         `json:"from"`
-	Added    bool           `json:"added"`
-	Servers  []importedName `json:"servers"`
-	Problems []string       `json:"problems"`
+func (r *run) readServers() (*mcpsetup.Import, error) {
+	setup := r.servers().Setup
+	if r.args[0] != "-" {
+		return setup.ReadFile(r.path(r.args[0]))
+	}
+	if r.app.In == nil {
+		return setup.Read("")
+	}
+	data, err := io.ReadAll(io.LimitReader(r.app.In, 2<<20))
+	if err != nil {
+		const problem = "stdin could not be read; nothing was added."
+		return nil, chat.WrapError(chat.CodeInvalid, "mcp.import", err, problem)
+	}
+	return setup.Read(string(data))
 }
 
-type importedName struct {
+// importedServer is a server in a file.
+type importedServer struct {
 	Original string   `json:"original"`
 	Name     string   `json:"name"`
 	Starts   string   `json:"starts"`
@@ -371,116 +327,222 @@ type importedName struct {
 	Asks     []string `json:"asks"` // keys of missing values and secrets
 }
 
-func importServers(s Servers, in *mcpsetup.Import, only []string, values []mcpsetup.Value, replace, dry bool) (reply, error) {
-	doc := serverImportReply{From: in.From, Added: !dry, Servers: []importedName{}, Problems: append([]string{}, in.Problems...)}
+func importServers(_ context.Context, r *run) (reply, error) {
+	in, err := r.readServers()
+	if err != nil {
+		return reply{}, err
+	}
+	values, err := pairs(r.list("answer"), nil)
+	if err != nil {
+		return reply{}, err
+	}
 	answers := map[string]string{}
 	for _, v := range values {
 		answers[v.Name] = v.Value
 	}
+	var rows []importedServer
 	var choices []mcpsetup.Choice
 	for _, x := range in.Servers {
-		if len(only) > 0 && !slices.Contains(only, x.Original) {
+		if only := r.list("only"); len(only) > 0 && !slices.Contains(only, x.Original) {
 			continue
 		}
-		row := importedName{Original: x.Original, Name: x.Settings.Name, About: x.About, Notes: append([]string{}, x.Notes...), Asks: []string{}}
-		row.Starts = serverRow{Command: x.Settings.Command, Args: x.Settings.Args, URL: x.Settings.URL}.target()
-		for _, q := range x.Questions {
-			if q.Default == "" && answers[q.Key] == "" {
-				row.Asks = append(row.Asks, q.Key)
-			}
-		}
-		doc.Servers = append(doc.Servers, row)
-		choices = append(choices, mcpsetup.Choice{Original: x.Original, Name: x.Settings.Name, Enabled: x.Settings.Enabled, Replace: replace, Answers: answers})
+		rows = append(rows, newImportedServer(x, answers))
+		choices = append(choices, mcpsetup.Choice{
+			Original: x.Original,
+			Name:     x.Settings.Name,
+			Enabled:  x.Settings.Enabled,
+			Replace:  r.on("replace"),
+			Answers:  answers,
+		})
 	}
-	if !dry {
-		if err := s.Setup.Apply(in.ID, choices); err != nil {
+	done := "found, not added"
+	if !r.on("dry-run") {
+		done = "added"
+		if err := r.servers().Setup.Apply(in.ID, choices); err != nil {
 			return reply{}, err
 		}
 		for _, c := range choices {
-			s.Manager.Reset(c.Name)
+			r.servers().Manager.Reset(c.Name)
 		}
 	}
-	return reply{doc: doc, text: doc.print}, nil
+	doc := fields{{"from", in.From}, {"added", !r.on("dry-run")}, {"servers", rows}, {"problems", in.Problems}}
+	return reply{doc: doc, text: func(o *output) {
+		for _, s := range rows {
+			s.print(o, done)
+		}
+		for _, p := range in.Problems {
+			o.printf("not read: %s\n", line(p))
+		}
+	}}, nil
 }
 
-func (r serverImportReply) print(o *output) {
-	verb := "added"
-	if !r.Added {
-		verb = "found, not added"
+func newImportedServer(x mcpsetup.Candidate, answers map[string]string) importedServer {
+	row := importedServer{
+		Original: x.Original,
+		Name:     x.Settings.Name,
+		Starts:   serverRow{Command: x.Settings.Command, Args: x.Settings.Args, URL: x.Settings.URL}.target(),
+		About:    x.About,
+		Notes:    append([]string{}, x.Notes...),
+		Asks:     []string{},
 	}
-	for _, s := range r.Servers {
-		o.printf("%s: %s, starts %s\n", s.Name, verb, clip(line(s.Starts), 100))
-		if s.About != "" {
-			o.printf("  %s\n", line(s.About))
-		}
-		for _, n := range s.Notes {
-			o.printf("  %s\n", line(n))
-		}
-		for _, key := range s.Asks {
-			o.printf("  It needs: %s\n", line(key))
+	for _, q := range x.Questions {
+		if q.Default == "" && answers[q.Key] == "" {
+			row.Asks = append(row.Asks, q.Key)
 		}
 	}
-	for _, p := range r.Problems {
-		o.printf("not read: %s\n", line(p))
+	return row
+}
+
+func (s importedServer) print(o *output, done string) {
+	o.printf("%s: %s, starts %s\n", s.Name, done, clip(s.Starts, 100))
+	if s.About != "" {
+		o.printf("  %s\n", line(s.About))
+	}
+	for _, n := range s.Notes {
+		o.printf("  %s\n", line(n))
+	}
+	for _, key := range s.Asks {
+		o.printf("  It needs: %s\n", line(key))
 	}
 }
 
-func (c *call) mcpServersSecret() *cobra.Command {
-	var remove bool
-	cmd := &cobra.Command{
-		Use: "secret NAME SECRET", Short: "Store a secret of a server in the keyring",
-		Long: "Reads the secret from stdin, hidden at a terminal, never from the arguments.", Args: exactly("NAME", "SECRET"),
-	}
-	cmd.Flags().BoolVar(&remove, "remove", false, "forget the secret")
-	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
-		value := ""
-		if !remove {
-			var err error
-			if value, err = c.in.secret(func() { c.note.printf("%s of %s (hidden): ", args[1], args[0]) }); err != nil {
-				return reply{}, err
-			}
-			if c.in.terminal {
-				c.note.printf("\n")
-			}
-			if value == "" {
-				return reply{}, chat.Errorf(chat.CodeInvalid, "mcp.secret", "No secret was given; nothing was stored.")
-			}
-		}
-		if err := s.Setup.SetSecret(args[0], args[1], value); err != nil {
+func setServerSecret(ctx context.Context, r *run) (_ reply, err error) {
+	const op = "mcp.secret"
+	name, secret, value := r.args[0], r.args[1], ""
+	s := r.servers()
+	if !r.on("remove") {
+		if value, err = r.secret(secret + " of " + name); err != nil {
 			return reply{}, err
 		}
-		s.Manager.Reset(args[0])
-		if !remove && s.Setup.Secrets.Where(args[0], args[1]) != "keyring" {
-			return reply{}, chat.Errorf(chat.CodeUnavailable, "mcp.secret", "No keyring is available on this system, so the secret was not stored.").
-				WithHint("name a variable of the environment instead: ${env:NAME}")
+		if value == "" {
+			return reply{}, chat.Errorf(chat.CodeInvalid, op, "No secret was given; nothing was stored.")
 		}
-		return serverAnswer(ctx, s, args[0], "done")
-	})
-	return cmd
+	}
+	if err := s.Setup.SetSecret(name, secret, value); err != nil {
+		return reply{}, err
+	}
+	s.Manager.Reset(name)
+	if !r.on("remove") && s.Setup.Secrets.Where(name, secret) != "keyring" {
+		const problem = "No keyring is available on this system, so the secret was not stored."
+		return reply{}, chat.Errorf(chat.CodeUnavailable, op, problem).
+			WithHint("name a variable of the environment instead: ${env:NAME}")
+	}
+	return s.changed(ctx, name, "done", nil)
 }
 
-func (c *call) mcpServersSignIn() *cobra.Command {
-	cmd := &cobra.Command{Use: "sign-in NAME", Short: "Sign in to a server, in the browser", Args: exactly("NAME")}
-	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
-		err := s.Manager.SignInWith(ctx, args[0], func(url string) error {
-			c.note.printf("Open this page in a browser on this computer:\n%s\n", url)
-			return nil
-		})
-		if err != nil {
-			return reply{}, err
-		}
-		return started(ctx, s, args[0])
-	})
-	return cmd
+// serverRow is a server in lists. It contains no secrets.
+type serverRow struct {
+	Name      string   `json:"name"`
+	Kind      string   `json:"kind"` // "stdio", "http"
+	Enabled   bool     `json:"enabled"`
+	Command   string   `json:"command,omitempty"`
+	Args      []string `json:"args,omitempty"`
+	URL       string   `json:"url,omitempty"`
+	Missing   []string `json:"missing_secrets"`
+	State     string   `json:"state,omitempty"`
+	StateText string   `json:"words,omitempty"`
+	Tools     int      `json:"tools"`
+	// Accepted counts the tools that may be offered to models. Waiting counts those of a running server whose
+	// definition was not accepted, or has changed since: they are not offered.
+	Accepted int `json:"tools_accepted"`
+	Waiting  int `json:"tools_waiting"`
 }
 
-func (c *call) mcpServersSignOut() *cobra.Command {
-	cmd := &cobra.Command{Use: "sign-out NAME", Short: "Forget the sign-in to a server", Args: exactly("NAME")}
-	cmd.RunE = c.servers(func(ctx context.Context, s Servers, args []string) (reply, error) {
-		if err := s.Manager.SignOut(args[0]); err != nil {
-			return reply{}, err
+// rows returns the configured servers, with their states and the decisions about their tools.
+func (s Servers) rows(ctx context.Context) ([]serverRow, error) {
+	panel, err := s.Panel(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return lists.Map(s.Manager.Statuses(), func(st mcpclient.Status) serverRow {
+		row := serverRowOf(s.Setup, st)
+		for _, d := range panel.Definitions {
+			switch {
+			case d.Source != row.Name:
+			case d.Pinned == tools.PinnedNew, d.Pinned == tools.PinnedChanged:
+				row.Waiting++
+			case d.Pinned == tools.PinnedAccepted, st.State != mcpclient.StateReady:
+				row.Accepted++
+			}
 		}
-		return serverAnswer(ctx, s, args[0], "signed out")
+		return row
+	}), nil
+}
+
+// row returns the server with this name.
+func (s Servers) row(ctx context.Context, name string) (serverRow, error) {
+	rows, err := s.rows(ctx)
+	if err != nil {
+		return serverRow{}, err
+	}
+	i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == name })
+	if i < 0 {
+		return serverRow{}, chat.Errorf(chat.CodeNotFound, "mcp.server", "No MCP server of that name is configured.").
+			WithHint("contextinfinity mcp servers lists them")
+	}
+	return rows[i], nil
+}
+
+func serverRowOf(set *mcpsetup.Setup, st mcpclient.Status) serverRow {
+	cfg := st.Config
+	r := serverRow{
+		Name:      cfg.Name,
+		Kind:      "stdio",
+		Enabled:   cfg.Enabled,
+		Command:   cfg.Command,
+		Args:      cfg.Args,
+		URL:       cfg.URL,
+		Missing:   []string{},
+		State:     string(st.State),
+		StateText: st.StateText,
+		Tools:     st.Tools,
+	}
+	if cfg.HTTP() {
+		r.Kind = "http"
+	}
+	for _, name := range mcpsetup.SecretNames(cfg) {
+		if set.Secrets.Where(cfg.Name, name) == "" {
+			r.Missing = append(r.Missing, name)
+		}
+	}
+	return r
+}
+
+// target returns the address of a server, or the command that starts it.
+func (r serverRow) target() string {
+	if r.URL != "" {
+		return r.URL
+	}
+	return strings.Join(append([]string{r.Command}, r.Args...), " ")
+}
+
+func serverList(rows []serverRow) reply {
+	t := tableOf("NAME|ON|STATE|>TOOLS|STARTS|NEEDS SECRETS", rows, func(s serverRow) []any {
+		tools := ""
+		if s.State == string(mcpclient.StateReady) {
+			tools = count(s.Tools)
+		}
+		return []any{s.Name, s.Enabled, s.State, tools, clip(s.target(), 60), strings.Join(s.Missing, ", ")}
 	})
-	return cmd
+	const empty = "No servers are configured. Add one: contextinfinity mcp servers add NAME -- COMMAND ARGS..."
+	return reply{doc: fields{{"servers", rows}}, text: func(o *output) {
+		t.printOr(o, empty)
+		for _, s := range rows {
+			s.printAcceptance(o)
+		}
+	}}
+}
+
+// printAcceptance says that models are not offered tools that were not accepted, and the command that accepts them.
+func (r serverRow) printAcceptance(o *output) {
+	accept := "contextinfinity tools accept " + r.Name
+	switch {
+	case !r.Enabled:
+	case r.Waiting == 1:
+		o.printf("%s: 1 tool is not offered to models until you accept it: %s\n", r.Name, accept)
+	case r.Waiting > 1:
+		o.printf("%s: %s are not offered to models until you accept them: %s\n", r.Name, plural(r.Waiting, "tool"), accept)
+	case r.State != string(mcpclient.StateReady) && r.Accepted == 0:
+		o.printf("%s: its tools are not offered to models until you accept them: %s\n", r.Name, accept)
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -126,4 +128,48 @@ func (c *call) eventLine(event string, v any, err error) ([]byte, error) {
 	}
 	body.WriteString("}\n")
 	return body.Bytes(), nil
+}
+
+// fields are encoded as one object, in order. An empty list is [], and a name that ends with ",omitempty" is left out
+// if its value is zero.
+type fields []field
+
+type field struct {
+	name  string
+	value any
+}
+
+// MarshalJSON implements json.Marshaler.
+func (f fields) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for _, x := range f {
+		name, optional := strings.CutSuffix(x.name, ",omitempty")
+		v := reflect.ValueOf(x.value)
+		if optional && (!v.IsValid() || v.IsZero()) {
+			continue
+		}
+		raw, err := chat.MarshalJSON(x.value)
+		if err != nil {
+			return nil, err
+		}
+		if v.Kind() == reflect.Slice && v.IsNil() && string(raw) == "null" {
+			raw = []byte("[]")
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(strconv.AppendQuote(out, name), ':')
+		out = append(out, raw...)
+	}
+	return append(out, '}'), nil
+}
+
+// sentence returns a reply with one line of text.
+func sentence(doc any, format string, args ...any) reply {
+	return reply{doc: doc, text: func(o *output) { o.printf(format+"\n", args...) }}
+}
+
+// listed returns a reply with a table, or with a text if it is empty.
+func listed(doc any, empty string, t *table) reply {
+	return reply{doc: doc, text: func(o *output) { t.printOr(o, empty) }}
 }

@@ -39,9 +39,9 @@ func TestTerminalGetsNoControlCharacters(t *testing.T) {
 
 func TestTableAlignsWideCharacters(t *testing.T) {
 	var out bytes.Buffer
-	list := newTable("NAME", "N", "END").numbers(1)
-	list.add("世界", "7", "x")
-	list.add("ab\ncd", "1234", "y")
+	list := newTable("NAME|>N|END")
+	list.add("世界", 7, "x")
+	list.add("ab\ncd", 1234, "y")
 	list.print(&output{w: &out})
 	want := "NAME      N  END\n世界      7  x\nab cd  1234  y\n"
 	if out.String() != want {

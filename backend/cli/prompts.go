@@ -4,33 +4,117 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/library"
 )
 
-func (c *call) promptsCommand() *cobra.Command {
-	list := func(use, short string) *cobra.Command {
-		cmd := &cobra.Command{
-			Use: use, Short: short, Args: exactly(),
-			Long: `A saved prompt is a named text. {{name}} is a variable that is filled in when the prompt is used,
+func promptsVerb() verb {
+	list := verb{
+		use:   "list",
+		short: "List the saved prompts",
+		long: `A saved prompt is a named text. {{name}} is a variable that is filled in when the prompt is used,
 {{name:default}} has a default, and {{date}} is today's date. send --prompt NAME --var name=VALUE sends one.`,
-		}
-		cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-			return c.readingAny(ctx, promptsAnswer(nil), func(s *Services) (reply, error) {
-				all, err := s.Library.SavedPrompts(ctx)
-				return promptsAnswer(all), err
-			})
-		})
-		return cmd
+		opens: reads,
+		none:  func(*run) reply { return promptList(nil) },
+		do: func(ctx context.Context, r *run) (reply, error) {
+			all, err := r.s.Library.SavedPrompts(ctx)
+			return promptList(all), err
+		},
 	}
-	cmd := list("prompts", "List, save and change reusable prompts")
-	cmd.AddCommand(list("list", "List the saved prompts"), c.promptShow(), c.promptNew(), c.promptSet(), c.promptDelete(), c.promptExport(), c.promptImport())
-	return cmd
+	all := list
+	all.use = "prompts"
+	all.short = "List, save and change reusable prompts"
+	all.verbs = append(promptVerbs(), list)
+	return all
+}
+
+func promptVerbs() []verb {
+	return []verb{
+		onPrompt("show NAME", "Print a saved prompt", "", reads,
+			func(_ context.Context, _ *run, p chat.SavedPrompt) (reply, error) {
+				return reply{doc: fields{{"prompt", newPromptRow(p)}}, text: func(o *output) {
+					o.printf("%s\n%s\n", o.bold(line(p.Name)), block(p.Text))
+				}}, nil
+			}),
+		{
+			use:     "new NAME [TEXT|-]",
+			short:   "Save a prompt",
+			prepare: readPrompt,
+			opens:   writes,
+			do: func(ctx context.Context, r *run) (reply, error) {
+				return putPrompt(ctx, r, chat.SavedPrompt{Name: r.args[0], Text: r.input}, "Saved")
+			},
+		},
+		{
+			use:   "set NAME [TEXT|-]",
+			short: "Change a saved prompt",
+			long:  "--name renames it; without TEXT, its text is kept.",
+			names: promptNames,
+			flags: []flag{textFlag("name", "another name")},
+			prepare: func(ctx context.Context, r *run) error {
+				if len(r.args) == 1 && r.text("name") != "" {
+					return nil
+				}
+				return readPrompt(ctx, r)
+			},
+			opens: writes,
+			do: func(ctx context.Context, r *run) (reply, error) {
+				p, err := r.s.Library.PromptNamed(ctx, r.args[0])
+				if err != nil {
+					return reply{}, err
+				}
+				p.Text, p.Name = cmp.Or(r.input, p.Text), cmp.Or(r.text("name"), p.Name)
+				return putPrompt(ctx, r, p, "Changed")
+			},
+		},
+		onPrompt("delete NAME", "Delete a saved prompt", "Backups keep it until they are pruned.", writes,
+			func(ctx context.Context, r *run, p chat.SavedPrompt) (reply, error) {
+				return doneWithPrompt(p, "Deleted"), r.s.Library.DeleteSavedPrompt(ctx, p.ID)
+			}),
+		exportVerb("export [NAME]", "Write a saved prompt, or all of them, to a file", promptNames,
+			func(ctx context.Context, r *run) ([]byte, error) {
+				all, err := r.s.Library.SavedPrompts(ctx)
+				if err == nil && len(r.args) > 0 {
+					all = make([]chat.SavedPrompt, 1)
+					all[0], err = r.s.Library.PromptNamed(ctx, r.args[0])
+				}
+				if err != nil {
+					return nil, err
+				}
+				return library.EncodePrompts(all)
+			}),
+		importVerb("Add the prompts in a file",
+			`FILE was written by prompts export, or is a JSON export of Open WebUI's prompts; - reads stdin. A
+prompt that exists with the same name and text is skipped; another one with the same name gets a number after
+its name. All of them are added, or none.`,
+			func(ctx context.Context, r *run, file io.Reader) (reply, error) {
+				done, err := r.s.Library.ImportPrompts(ctx, file)
+				doc := fields{{"added", lists.Map(done.Added, newPromptRow)}, {"known", done.Known}}
+				added := plural(len(done.Added), "prompt")
+				return sentence(doc, "Imported %s; %d already there.", added, done.Known), err
+			}),
+	}
+}
+
+// onPrompt returns a verb about an existing prompt.
+func onPrompt(use, short, long string, opens access,
+	do func(context.Context, *run, chat.SavedPrompt) (reply, error),
+) verb {
+	return verb{
+		use: use, short: short, long: long, names: promptNames, opens: opens,
+		do: func(ctx context.Context, r *run) (reply, error) {
+			p, err := r.s.Library.PromptNamed(ctx, r.args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			return do(ctx, r, p)
+		},
+	}
 }
 
 // promptRow is a saved prompt with its variables.
@@ -39,174 +123,91 @@ type promptRow struct {
 	Variables []library.Variable `json:"variables"`
 }
 
-func promptRowOf(p chat.SavedPrompt) promptRow { return promptRow{p, library.Variables(p.Text)} }
+func newPromptRow(p chat.SavedPrompt) promptRow { return promptRow{p, library.Variables(p.Text)} }
 
-type promptReply struct {
-	Prompt promptRow `json:"prompt"`
-}
-
-type promptsReply struct {
-	Prompts []promptRow `json:"prompts"`
-}
-
-func promptsAnswer(all []chat.SavedPrompt) reply {
-	doc := promptsReply{lists.Map(all, promptRowOf)}
-	return reply{doc: doc, text: func(o *output) {
-		if len(all) == 0 {
-			o.printf("No saved prompts. Save one: contextinfinity prompts new NAME TEXT\n")
-			return
-		}
-		t := newTable("NAME", "VARIABLES", "TEXT")
-		for _, p := range doc.Prompts {
-			names := lists.Map(p.Variables, func(v library.Variable) string { return v.Name })
-			t.add(p.Name, clip(strings.Join(names, ", "), 40), clip(line(p.Text), 60))
-		}
-		t.print(o)
-	}}
-}
-
-func promptDone(p chat.SavedPrompt, done string, err error) (reply, error) {
-	return reply{doc: promptReply{promptRowOf(p)}, text: func(o *output) { o.printf("%s: %s\n", done, line(p.Name)) }}, err
-}
-
-func (c *call) promptShow() *cobra.Command {
-	cmd := &cobra.Command{Use: "show NAME", Short: "Print a saved prompt", Args: exactly("NAME")}
-	cmd.RunE = c.reads(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		p, err := s.Library.PromptNamed(ctx, args[0])
-		return reply{doc: promptReply{promptRowOf(p)}, text: func(o *output) {
-			o.printf("%s\n%s\n", o.bold(line(p.Name)), block(p.Text))
-		}}, err
+func promptList(all []chat.SavedPrompt) reply {
+	rows := lists.Map(all, newPromptRow)
+	t := tableOf("NAME|VARIABLES|TEXT", rows, func(p promptRow) []any {
+		names := lists.Map(p.Variables, func(v library.Variable) string { return v.Name })
+		return []any{p.Name, clip(strings.Join(names, ", "), 40), clip(p.Text, 60)}
 	})
-	cmd.ValidArgsFunction = c.completePrompt
-	return cmd
+	return listed(fields{{"prompts", rows}}, "No saved prompts. Save one: contextinfinity prompts new NAME TEXT", t)
 }
 
-func (c *call) promptNew() *cobra.Command {
-	cmd := &cobra.Command{Use: "new NAME [TEXT|-]", Short: "Save a prompt", Args: atMost("NAME", "TEXT")}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		text, err := c.promptText(args[1:])
-		if err != nil {
-			return reply{}, err
-		}
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-			return s.putPrompt(ctx, chat.SavedPrompt{Name: args[0], Text: text}, "Saved")
-		})
-	})
-	return cmd
+func doneWithPrompt(p chat.SavedPrompt, done string) reply {
+	return sentence(fields{{"prompt", newPromptRow(p)}}, "%s: %s", done, line(p.Name))
 }
 
-func (c *call) promptText(args []string) (string, error) {
-	text, err := c.argument(args, "text")
-	if err == nil {
-		err = checkText("cli.prompts", "text", text, false)
-	}
-	return text, err
+func readPrompt(_ context.Context, r *run) (err error) {
+	r.input, err = r.typed(r.args[1:], "cli.prompts", "text")
+	return err
 }
 
-func (s *Services) putPrompt(ctx context.Context, p chat.SavedPrompt, done string) (reply, error) {
-	stored, err := s.Library.PutSavedPrompts(ctx, []chat.SavedPrompt{p})
+func putPrompt(ctx context.Context, r *run, p chat.SavedPrompt, done string) (reply, error) {
+	stored, err := r.s.Library.PutSavedPrompts(ctx, []chat.SavedPrompt{p})
 	if err != nil {
 		return reply{}, err
 	}
-	return promptDone(stored[0], done, nil)
+	return doneWithPrompt(stored[0], done), nil
 }
 
-func (c *call) promptSet() *cobra.Command {
-	var name string
-	cmd := &cobra.Command{
-		Use: "set NAME [TEXT|-]", Short: "Change a saved prompt", Args: atMost("NAME", "TEXT"),
-		Long: "--name renames it; without TEXT, its text is kept.",
-	}
-	cmd.Flags().StringVar(&name, "name", "", "another name")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		var text string
-		if len(args) > 1 || name == "" {
-			var err error
-			if text, err = c.promptText(args[1:]); err != nil {
-				return reply{}, err
+func promptNames(ctx context.Context, s *Services) ([]string, error) {
+	all, err := s.Library.SavedPrompts(ctx)
+	return lists.Map(all, func(p chat.SavedPrompt) string { return p.Name }), err
+}
+
+// exportVerb returns a verb that writes a part of the library to a file or to stdout.
+func exportVerb(use, short string, names func(context.Context, *Services) ([]string, error),
+	encode func(context.Context, *run) ([]byte, error),
+) verb {
+	to := nameFlag("output", "the `FILE` to write, or - for stdout")
+	to.letter, to.value = "o", "-"
+	return verb{
+		use: use, short: short, names: names, flags: []flag{to, replaceFlag}, opens: reads,
+		prepare: func(_ context.Context, r *run) error {
+			if r.text("output") == "-" && r.json {
+				return usageHint("name a file with -o, or omit --json", "--json and -o - both write to stdout.")
 			}
-		}
-		return c.onPrompt(ctx, args[0], func(s *Services, p chat.SavedPrompt) (reply, error) {
-			p.Text = cmp.Or(text, p.Text)
-			p.Name = cmp.Or(name, p.Name)
-			return s.putPrompt(ctx, p, "Changed")
-		})
-	})
-	cmd.ValidArgsFunction = c.completePrompt
-	return cmd
-}
-
-func (c *call) onPrompt(ctx context.Context, name string, do func(*Services, chat.SavedPrompt) (reply, error)) (reply, error) {
-	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
-		p, err := s.Library.PromptNamed(ctx, name)
-		if err != nil {
-			return reply{}, err
-		}
-		return do(s, p)
-	})
-}
-
-func (c *call) promptDelete() *cobra.Command {
-	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a saved prompt", Args: exactly("NAME"), Long: "Backups keep it until they are pruned."}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.onPrompt(ctx, args[0], func(s *Services, p chat.SavedPrompt) (reply, error) {
-			return promptDone(p, "Deleted", s.Library.DeleteSavedPrompt(ctx, p.ID))
-		})
-	})
-	cmd.ValidArgsFunction = c.completePrompt
-	return cmd
-}
-
-func (c *call) promptExport() *cobra.Command {
-	var f fileFlags
-	cmd := &cobra.Command{Use: "export [NAME]", Short: "Write a saved prompt, or all of them, to a file", Args: atMost("NAME")}
-	f.add(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		if err := f.check(c); err != nil {
-			return reply{}, err
-		}
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			all, err := s.Library.SavedPrompts(ctx)
-			if err == nil && len(args) > 0 {
-				all = make([]chat.SavedPrompt, 1)
-				all[0], err = s.Library.PromptNamed(ctx, args[0])
-			}
+			return nil
+		},
+		do: func(ctx context.Context, r *run) (reply, error) {
+			data, err := encode(ctx, r)
 			if err != nil {
 				return reply{}, err
 			}
-			data, err := library.EncodePrompts(all)
-			if err != nil {
-				return reply{}, err
+			if r.text("output") == "-" {
+				return reply{text: func(o *output) { _, _ = o.Write(data) }}, nil
 			}
-			return f.write(c, data)
-		})
-	})
-	cmd.ValidArgsFunction = c.completePrompt
-	return cmd
-}
-
-type promptsImportedReply struct {
-	Added []promptRow `json:"added"`
-	Known int         `json:"known"`
-}
-
-func (c *call) promptImport() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Add the prompts in a file", Args: exactly("FILE"),
-		Long: `FILE was written by prompts export, or is a JSON export of Open WebUI's prompts; - reads stdin. A
-prompt that exists with the same name and text is skipped; another one with the same name gets a number after
-its name. All of them are added, or none.`,
+			path := r.path(r.text("output"))
+			if _, err := os.Lstat(path); err == nil && !r.on("replace") {
+				return reply{}, chat.Errorf(chat.CodeConflict, "cli.library_export", "%s exists; nothing was written.", path).
+					WithHint("name another file, or add --replace")
+			}
+			doc := fields{{"path", path}, {"bytes", len(data)}}
+			return sentence(doc, "Written: %s", line(path)), atomicfile.Write(path, data, 0o600)
+		},
 	}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.importing(ctx, args[0], func(s *Services, file io.Reader) (reply, error) {
-			done, err := s.Library.ImportPrompts(ctx, file)
-			doc := promptsImportedReply{lists.Map(done.Added, promptRowOf), done.Known}
-			return reply{doc: doc, text: func(o *output) {
-				o.printf("Imported %s; %s already there.\n", plural(len(doc.Added), "prompt"), count(doc.Known))
-			}}, err
-		})
-	})
-	return cmd
+}
+
+// importVerb returns a verb that adds a file to the library.
+func importVerb(short, long string, do func(context.Context, *run, io.Reader) (reply, error)) verb {
+	return verb{
+		use: "import FILE", short: short, long: long, opens: writes,
+		prepare: func(_ context.Context, r *run) error {
+			if r.args[0] == "-" {
+				return nil
+			}
+			data, err := readUpTo(maxInput, "cli.library_import", r.path(r.args[0]), "nothing was imported")
+			r.input = string(data)
+			return err
+		},
+		do: func(ctx context.Context, r *run) (reply, error) {
+			if r.args[0] == "-" {
+				return do(ctx, r, r.in.lines)
+			}
+			return do(ctx, r, strings.NewReader(r.input))
+		},
+	}
 }
 
 // filledPrompt fills in a saved prompt with values for its variables.
@@ -230,7 +231,8 @@ func (c *call) filledPrompt(ctx context.Context, name string, assignments []stri
 			return "", err
 		}
 	}
-	s, err := c.app.Open(ctx, c.options(true, silent{})) // messages about the data are printed when it is opened for sending
+	// Messages about the data are printed when it is opened for sending.
+	s, err := c.app.Open(ctx, c.options(true, silent{}))
 	if err != nil {
 		return "", err
 	}
@@ -255,14 +257,4 @@ func variables(assignments []string) (map[string]string, error) {
 		out[strings.TrimSpace(name)] = value
 	}
 	return out, nil
-}
-
-func (c *call) completePrompt(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return c.complete(func(ctx context.Context, s *Services) ([]string, error) {
-		all, err := s.Library.SavedPrompts(ctx)
-		return lists.Map(all, func(p chat.SavedPrompt) string { return candidate(p.Name, "") }), err
-	})
 }

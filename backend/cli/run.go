@@ -48,9 +48,6 @@ type reply struct {
 	keepOnError bool
 }
 
-// verb is the body of a command.
-type verb func(ctx context.Context, args []string) (reply, error)
-
 // Run runs one command line and returns the exit code.
 func Run(ctx context.Context, app App, args []string) int {
 	c := newCall(app)
@@ -193,25 +190,6 @@ func (c *call) notef(format string, args ...any) {
 	c.note.printf("%s\n", c.note.dim("note: "+harmless(c.redact(fmt.Sprintf(format, args...)))))
 }
 
-// run makes a verb the body of a cobra command.
-func (c *call) run(v verb) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		c.started = true
-		c.verbName = strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), program+" "), " ", "_")
-		var err error
-		if !makesConfig(c.verbName) {
-			err = c.checkPlaces(cmd.Flags())
-		}
-		if err != nil {
-			return err
-		}
-		if c.reply, err = v(cmd.Context(), args); err != nil && !c.reply.keepOnError {
-			c.reply = reply{}
-		}
-		return err
-	}
-}
-
 // silent is the Publisher of verbs that stream nothing.
 type silent struct{}
 
@@ -247,38 +225,19 @@ func (c *call) readingAny(ctx context.Context, none reply, f func(*Services) (re
 	return r, err
 }
 
-// dataVerb is the body of a command that first opens the data.
-type dataVerb func(ctx context.Context, s *Services, args []string) (reply, error)
-
-// reads makes a verb with read-only data the body of a command.
-func (c *call) reads(v dataVerb) func(*cobra.Command, []string) error {
-	return c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.reading(ctx, func(s *Services) (reply, error) { return v(ctx, s, args) })
-	})
-}
-
-// writes makes a verb with writable data the body of a command.
-func (c *call) writes(v dataVerb) func(*cobra.Command, []string) error {
-	return c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return v(ctx, s, args) })
-	})
-}
-
 // opOpen is the operation of the store's errors when opening.
 const opOpen = "store.open"
 
-// writing opens the data as the writer and runs f.
-func (c *call) writing(ctx context.Context, p turn.Publisher, f func(*Services) (reply, error)) (reply, error) {
-	return c.opened(ctx, c.options(false, p), f)
-}
-
+// opened opens the data as the writer and runs f.
 func (c *call) opened(ctx context.Context, o OpenOptions, f func(*Services) (reply, error)) (reply, error) {
 	s, err := c.open(ctx, o)
 	if err != nil {
 		return reply{}, err
 	}
 	c.noteConfig(s.Config.Err(), s.Config.Config().Retired)
-	c.noteRecovery(s.Recovery)
+	if !o.Reconcile { // otherwise it is the reply
+		c.noteRecovery(s.Recovery)
+	}
 	return c.closing(s, f)
 }
 

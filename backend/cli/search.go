@@ -1,227 +1,194 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/retrieval"
 )
 
-type searchFlags struct {
-	session   string
-	branch    string
-	scope     string
-	maxTokens int
-	limit     int
+var scopes = []string{
+	string(chat.ScopeLineage),
+	string(chat.ScopeSession),
+	string(chat.ScopeProject),
+	string(chat.ScopeAll),
 }
 
-var scopes = []string{string(chat.ScopeLineage), string(chat.ScopeSession), string(chat.ScopeProject), string(chat.ScopeAll)}
+var scopeFlag = choiceFlag("scope", "", scopes, "the scope: lineage, session, project or all")
 
-func (c *call) searchCommand() *cobra.Command {
-	var f searchFlags
-	cmd := &cobra.Command{
-		Use: "search QUERY", Short: "Search the memory of your own history", Args: exactly("QUERY"),
-		Long: `Searches by words and by similarity, as for a prompt, and shows why each result was found and whether
+func searchVerbs() []verb {
+	limit := numberFlag("limit", 0, 0, "at most this many results (0: retrieval.top_k)")
+	limit.letter = "k"
+	return []verb{{
+		use:   "search QUERY",
+		short: "Search the memory of your own history",
+		long: `Searches by words and by similarity, as for a prompt, and shows why each result was found and whether
 it would be packed into a prompt. Without --session every session that is not archived is searched; with it,
 its active branch's own past, with --scope session all its branches, with --scope project its project's
 sessions and files. Nothing is sent to a model, and nothing is written.`,
-	}
-	cmd.Flags().StringVar(&f.session, "session", "", "the session whose memory is searched")
-	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
-	cmd.Flags().StringVar(&f.scope, "scope", "", "the scope: lineage, session, project or all")
-	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 6000, "how many tokens may be packed (0: only list)")
-	cmd.Flags().IntVarP(&f.limit, "limit", "k", 0, "at most this many results (0: retrieval.top_k)")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.search(ctx, f, args[0]) })
-	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
-	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopes, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
+		flags: []flag{
+			nameFlag("session", "the session whose memory is searched"),
+			branchFlag,
+			scopeFlag,
+			numberFlag("max-tokens", 0, 6000, "how many tokens may be packed (0: only list)"),
+			limit,
+		},
+		prepare: func(_ context.Context, r *run) error {
+			if strings.TrimSpace(r.args[0]) == "" {
+				return usagef("QUERY is empty.")
+			}
+			return nil
+		},
+		opens: reads,
+		none: func(r *run) reply {
+			return newSearch(r.args[0], chat.Within{Scope: chat.ScopeAll}, retrieval.Result{}, 0)
+		},
+		do: search,
+	}}
 }
 
-func (f searchFlags) check(query string) error {
-	switch {
-	case strings.TrimSpace(query) == "":
-		return usagef("QUERY is empty.")
-	case f.scope != "" && !slices.Contains(scopes, f.scope):
-		return usagef("--scope must be one of %s, not %q.", strings.Join(scopes, ", "), clip(f.scope, 40))
-	case f.maxTokens < 0:
-		return usagef("--max-tokens must not be negative.")
-	case f.limit < 0:
-		return usagef("--limit must not be negative.")
-	}
-	return nil
-}
-
-func (c *call) search(ctx context.Context, f searchFlags, query string) (reply, error) {
-	if err := f.check(query); err != nil {
+func search(ctx context.Context, r *run) (reply, error) {
+	query, budget := r.args[0], r.number("max-tokens")
+	within, err := r.within(ctx)
+	if err != nil {
 		return reply{}, err
 	}
-	none := searchReply{Query: query, Scope: chat.ScopeAll, Results: []resultRow{}}
-	return c.readingAny(ctx, reply{doc: none, text: none.print}, func(s *Services) (reply, error) {
-		within, err := s.within(ctx, f)
-		if err != nil {
-			return reply{}, err
-		}
-		if f.maxTokens > 0 {
-			go s.Counter.Count("", query) // loads the token encoding while memory is searched
-		}
-		found, err := s.Memory.Search(ctx, retrieval.Query{
-			Text: query, Within: within, Limit: f.limit, MaxTokens: f.maxTokens, AllowWordsOnly: true,
-			Count: func(text string) int { return s.Counter.Count("", text) },
-		})
-		if err != nil {
-			return reply{}, err
-		}
-		doc := newSearchReply(query, within, found)
-		doc.Unindexed, err = s.Store.Unindexed(ctx, within.Session)
-		return reply{doc: doc, text: doc.print}, err
+	if budget > 0 {
+		go r.s.Counter.Count("", query) // loads the token encoding while memory is searched
+	}
+	found, err := r.s.Memory.Search(ctx, retrieval.Query{
+		Text: query, Within: within, Limit: r.number("limit"), MaxTokens: budget, AllowWordsOnly: true,
+		Count: func(text string) int { return r.s.Counter.Count("", text) },
 	})
+	if err != nil {
+		return reply{}, err
+	}
+	unindexed, err := r.s.Store.Unindexed(ctx, within.Session)
+	return newSearch(query, within, found, unindexed), err
 }
 
 // within returns the scope to search. Without a session, all of memory is searched; a scope that needs a session uses
 // the one used last.
-func (s *Services) within(ctx context.Context, f searchFlags) (chat.Within, error) {
-	in := chat.Within{Scope: chat.Scope(f.scope)}
-	switch {
-	case f.session == "" && f.branch == "" && (in.Scope == "" || in.Scope == chat.ScopeAll):
-		return chat.Within{Scope: chat.ScopeAll}, nil
-	case in.Scope == "":
-		in.Scope = chat.ScopeLineage
-	}
-	var b chat.Branch
-	var err error
-	switch {
-	case f.session != "":
-		_, b, err = s.place(ctx, f.session, f.branch)
-	case f.branch != "":
-		b, err = s.anyBranch(ctx, f.branch)
-	default:
-		last, ok, recentErr := s.recent(ctx)
-		if recentErr != nil || !ok {
-			return chat.Within{Scope: chat.ScopeAll}, recentErr
+func (r *run) within(ctx context.Context) (chat.Within, error) {
+	scope, b := chat.Scope(r.text("scope")), r.branch
+	if b.ID == "" {
+		all := chat.Within{Scope: chat.ScopeAll}
+		if scope == "" || scope == chat.ScopeAll {
+			return all, nil
 		}
-		b, err = s.Sessions.Branch(ctx, last.ActiveBranch)
+		last, ok, err := r.s.recent(ctx)
+		if err != nil || !ok {
+			return all, err
+		}
+		if b, err = r.s.Sessions.Branch(ctx, last.ActiveBranch); err != nil {
+			return all, err
+		}
 	}
-	in.Branch, in.Session = b.ID, b.SessionID
-	return in, err
+	return chat.Within{Scope: cmp.Or(scope, chat.ScopeLineage), Branch: b.ID, Session: b.SessionID}, nil
 }
 
-// searchReply has the results, best first, up to the requested number. A prompt might contain more; those are only
-// counted.
-type searchReply struct {
-	Query         string           `json:"query"`
-	Scope         chat.Scope       `json:"scope"`
-	SessionID     chat.SessionID   `json:"session_id,omitempty"`
-	BranchID      chat.BranchID    `json:"branch_id,omitempty"`
-	Results       []resultRow      `json:"results"`
-	Packed        int              `json:"packed_tokens"` // of everything that would be packed into a prompt
-	PackedResults int              `json:"packed_results"`
-	Candidates    int              `json:"candidates"`
-	Unindexed     int              `json:"unindexed"` // turns that are not indexed yet
-	Embedder      string           `json:"embedder"`  // empty: words only
-	Warning       string           `json:"warning,omitempty"`
-	Latency       retrieval.Timing `json:"latency"`
-}
-
-// resultRow is a chunk that was found. Packed is the part of it that a prompt would contain.
-type resultRow struct {
-	Rank         int            `json:"rank"`
-	ChunkID      chat.ChunkID   `json:"chunk_id"`
-	TurnID       chat.TurnID    `json:"turn_id"`
-	TurnSeq      int64          `json:"turn_seq"`
-	SessionID    chat.SessionID `json:"session_id"`
-	SessionTitle string         `json:"session_title"`
-	BranchID     chat.BranchID  `json:"branch_id"`
-	File         string         `json:"file,omitempty"`
-	Role         chat.Role      `json:"role"`
-	At           time.Time      `json:"at"`
-	Type         chat.ChunkType `json:"type"`
-	Text         string         `json:"text"`
-	Summary      string         `json:"summary"`
-	Score        float64        `json:"score"`
-	Similarity   float64        `json:"similarity"`
-	Vector       float64        `json:"vector_score"`
-	Keyword      float64        `json:"keyword_score"`
-	Matched      []string       `json:"matched_words"` // as written in Text
-	Why          string         `json:"why"`
-	Tokens       int            `json:"tokens"`
-	PackedAs     chat.PackedAs  `json:"packed_as,omitempty"` // empty: it did not fit
-	PackedTokens int            `json:"packed_tokens"`
-	Packed       string         `json:"packed,omitempty"`
-
-	excerpt string // of Text, around the matching words
-}
-
-func newSearchReply(query string, in chat.Within, found retrieval.Result) searchReply {
-	doc := searchReply{
-		Query: query, Scope: in.Scope, SessionID: in.Session, BranchID: in.Branch, Results: []resultRow{},
-		Packed: found.Tokens, PackedResults: len(found.Artifacts), Candidates: found.Candidates, Embedder: found.Embedder, Warning: found.Warning, Latency: found.Timing,
-	}
+// newSearch replies with the results, best first, up to the requested number. A prompt might contain more; those are
+// only counted.
+func newSearch(query string, in chat.Within, found retrieval.Result, unindexed int) reply {
 	packed := map[chat.ChunkID]retrieval.Artifact{}
 	for _, a := range found.Artifacts {
 		packed[a.ID] = a
 	}
-	for _, h := range found.Hits {
-		r := newResultRow(h, packed[h.ID])
-		r.explain(h.Match(query))
-		doc.Results = append(doc.Results, r)
+	rows := lists.Map(found.Hits, func(h retrieval.Hit) fields { return hitDocument(h, h.Match(query), packed[h.ID]) })
+	doc := fields{
+		{"query", query},
+		{"scope", in.Scope},
+		{"session_id,omitempty", in.Session},
+		{"branch_id,omitempty", in.Branch},
+		{"results", rows},
+		{"packed_tokens", found.Tokens}, // of everything that would be packed into a prompt
+		{"packed_results", len(found.Artifacts)},
+		{"candidates", found.Candidates},
+		{"unindexed", unindexed},     // turns that are not indexed yet
+		{"embedder", found.Embedder}, // empty: words only
+		{"warning,omitempty", found.Warning},
+		{"latency", found.Timing},
 	}
-	return doc
-}
-
-func newResultRow(h retrieval.Hit, a retrieval.Artifact) resultRow {
-	r := resultRow{
-		Rank: h.Rank, ChunkID: h.ID, TurnID: h.SourceTurn, TurnSeq: h.TurnSeq, SessionID: h.SessionID, SessionTitle: h.SessionTitle,
-		BranchID: h.BranchID, Role: h.Role, At: h.At, Type: h.Type, Text: h.Text, Summary: h.Summary, Score: h.Score,
-		Similarity: h.Similarity, Vector: h.Cosine, Keyword: h.Keyword, Tokens: h.Tokens,
-		PackedAs: a.Form, PackedTokens: a.Tokens, Packed: a.Text,
-	}
-	if h.File != nil {
-		r.File = h.File.Name
-	}
-	return r
-}
-
-func (r searchReply) print(o *output) {
-	if r.Warning != "" {
-		o.printf("%s\n", o.dim("note: "+line(r.Warning)))
-	}
-	if len(r.Results) == 0 && r.Unindexed > 0 {
-		o.printf("No results, but %s not indexed yet: run contextinfinity reconcile.\n", display.Count(r.Unindexed, "turn is", "turns are"))
-		return
-	}
-	if len(r.Results) == 0 {
-		o.printf("No results. Try a name, a number or a rarer word from the conversation.\n")
-		return
-	}
-	for _, group := range bySession(r.Results) {
-		o.printf("\n%s  %s\n", o.bold(line(titleOf(group[0].SessionTitle))), o.dim("session "+string(group[0].SessionID)))
-		for _, f := range group {
-			f.print(o)
+	return reply{doc: doc, text: func(o *output) {
+		if found.Warning != "" {
+			o.printf("%s\n", o.dim("note: "+line(found.Warning)))
 		}
+		switch {
+		case len(found.Hits) == 0 && unindexed > 0:
+			turns := display.Count(unindexed, "turn is", "turns are")
+			o.printf("No results, but %s not indexed yet: run contextinfinity reconcile.\n", turns)
+			return
+		case len(found.Hits) == 0:
+			o.printf("No results. Try a name, a number or a rarer word from the conversation.\n")
+			return
+		}
+		for _, group := range bySession(found.Hits) {
+			title := o.bold(line(titleOf(group[0].SessionTitle)))
+			o.printf("\n%s  %s\n", title, o.dim("session "+string(group[0].SessionID)))
+			for _, h := range group {
+				printHit(o, h, h.Match(query), packed[h.ID])
+			}
+		}
+		o.printf("\n%s of %s in %s ms; a prompt would contain %s of %s.\n",
+			plural(len(found.Hits), "result"), plural(found.Candidates, "candidate"), oneDigit(found.Timing.Total),
+			plural(len(found.Artifacts), "passage"), plural(found.Tokens, "token"))
+	}}
+}
+
+// hitDocument is a chunk that was found, why, and the part of it that a prompt would contain.
+func hitDocument(h retrieval.Hit, why retrieval.Match, packed retrieval.Artifact) fields {
+	return fields{
+		{"rank", h.Rank},
+		{"chunk_id", h.ID},
+		{"turn_id", h.SourceTurn},
+		{"turn_seq", h.TurnSeq},
+		{"session_id", h.SessionID},
+		{"session_title", h.SessionTitle},
+		{"branch_id", h.BranchID},
+		{"file,omitempty", fileOf(h.ChunkText)},
+		{"role", h.Role},
+		{"at", h.At},
+		{"type", h.Type},
+		{"text", h.Text},
+		{"summary", h.Summary},
+		{"score", h.Score},
+		{"similarity", h.Similarity},
+		{"vector_score", h.Cosine},
+		{"keyword_score", h.Keyword},
+		{"matched_words", why.Words}, // as written in the text
+		{"why", why.String()},
+		{"tokens", h.Tokens},
+		{"packed_as,omitempty", packed.Form}, // absent: it did not fit
+		{"packed_tokens", packed.Tokens},
+		{"packed,omitempty", packed.Text},
 	}
-	o.printf("\n%s of %s in %s ms; a prompt would contain %s of %s.\n", plural(len(r.Results), "result"), plural(r.Candidates, "candidate"),
-		oneDigit(r.Latency.Total), plural(r.PackedResults, "passage"), plural(r.Packed, "token"))
+}
+
+func fileOf(c chat.ChunkText) string {
+	if c.File == nil {
+		return ""
+	}
+	return c.File.Name
 }
 
 // bySession groups results by session. The session of the best result comes first.
-func bySession(all []resultRow) [][]resultRow {
+func bySession(all []retrieval.Hit) [][]retrieval.Hit {
 	indexOf := map[chat.SessionID]int{}
-	var out [][]resultRow
-	for _, f := range all {
-		i, ok := indexOf[f.SessionID]
+	var out [][]retrieval.Hit
+	for _, h := range all {
+		i, ok := indexOf[h.SessionID]
 		if !ok {
 			i = len(out)
-			indexOf[f.SessionID] = i
+			indexOf[h.SessionID] = i
 			out = append(out, nil)
 		}
-		out[i] = append(out[i], f)
+		out[i] = append(out[i], h)
 	}
 	return out
 }
@@ -229,20 +196,28 @@ func bySession(all []resultRow) [][]resultRow {
 // shownText is how many columns of a result are shown.
 const shownText = 400
 
-func (f resultRow) print(o *output) {
-	who := string(f.Role)
-	if f.File != "" {
-		who = line(f.File)
-	}
-	head := fmt.Sprintf("%d. %s, %s, turn #%d %s", f.Rank, local(f.At), who, f.TurnSeq, f.TurnID)
-	details := fmt.Sprintf("score %.2f · %s · %s", f.Score, line(f.Why), plural(f.Tokens, "token"))
-	switch f.PackedAs {
+func printHit(o *output, h retrieval.Hit, why retrieval.Match, packed retrieval.Artifact) {
+	details := fmt.Sprintf("score %.2f · %s · %s", h.Score, line(why.String()), plural(h.Tokens, "token"))
+	switch packed.Form {
 	case "":
 		details += ", not packed"
 	case chat.PackedFull:
 		details += ", packed whole"
 	default:
-		details += fmt.Sprintf(", packed as %s of %d", f.PackedAs, f.PackedTokens)
+		details += fmt.Sprintf(", packed as %s of %d", packed.Form, packed.Tokens)
 	}
-	o.printf("%s\n   %s\n   %s\n", head, o.dim(details), clip(f.excerpt, shownText))
+	who := cmp.Or(line(fileOf(h.ChunkText)), string(h.Role))
+	o.printf("%d. %s, %s, turn #%d %s\n   %s\n   %s\n", h.Rank, local(h.At), who, h.TurnSeq, h.SourceTurn,
+		o.dim(details), clip(excerpt(h.Text, why.Words), shownText))
+}
+
+// excerpt returns the part of a text around the matching words, or its beginning.
+func excerpt(text string, words []string) string {
+	// The space makes the last word a complete one instead of the beginning of one.
+	spans, _, _ := highlight.All(text, highlight.Parse(strings.Join(words, " ")+" "))
+	if len(spans) == 0 || spans[0].Start <= shownText/2 {
+		return text
+	}
+	out, _ := highlight.Snippet(text, spans)
+	return out
 }

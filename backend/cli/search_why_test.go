@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -16,13 +17,36 @@ func hit(id, text string, rank int, similarity float64) retrieval.Hit {
 	return h
 }
 
+// found is what the document of a search says about the results.
+type found struct {
+	Packed        int `json:"packed_tokens"`
+	PackedResults int `json:"packed_results"`
+	Results       []struct {
+		PackedAs chat.PackedAs `json:"packed_as"`
+		Matched  []string      `json:"matched_words"`
+		Why      string        `json:"why"`
+	} `json:"results"`
+}
+
+func documentOf(t *testing.T, r reply) (doc found) {
+	t.Helper()
+	raw, err := json.Marshal(r.doc)
+	if err == nil {
+		err = json.Unmarshal(raw, &doc)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
 // Only the requested number of results is listed, even if more would be packed; packed results are marked.
 func TestResultsAreBounded(t *testing.T) {
 	a, b, c := hit("a", "one", 1, 0.9), hit("b", "two", 2, 0.8), hit("c", "three", 3, 0.7)
-	doc := newSearchReply("one", chat.Within{}, retrieval.Result{
+	doc := documentOf(t, newSearch("one", chat.Within{}, retrieval.Result{
 		Hits: []retrieval.Hit{a, b}, Tokens: 30,
 		Artifacts: []retrieval.Artifact{{Hit: a, Form: chat.PackedFull, Tokens: 10}, {Hit: c, Form: chat.PackedFull, Tokens: 20}},
-	})
+	}, 0))
 	if len(doc.Results) != 2 || doc.Packed != 30 || doc.PackedResults != 2 {
 		t.Fatalf("%+v", doc)
 	}
@@ -47,13 +71,14 @@ func TestWhyAResultWasFound(t *testing.T) {
 		{"And then?", 0, nil, "next to a passage that matches"},
 		{long + "Orders are last", 0, []string{"Orders"}, "matched: Orders"},
 	} {
-		doc := newSearchReply(`When do we "deploy" the orders?`, chat.Within{}, retrieval.Result{Hits: []retrieval.Hit{hit("a", c.text, 1, c.similarity)}})
-		r := doc.Results[0]
+		hits := []retrieval.Hit{hit("a", c.text, 1, c.similarity)}
+		answer := newSearch(`When do we "deploy" the orders?`, chat.Within{}, retrieval.Result{Hits: hits}, 0)
+		r := documentOf(t, answer).Results[0]
 		if !slices.Equal(r.Matched, c.matched) || r.Why != c.why {
 			t.Errorf("%q: %q, %q", c.text, r.Matched, r.Why)
 		}
 		var out bytes.Buffer
-		doc.print(newOutput(&out))
+		answer.text(newOutput(&out))
 		if !strings.Contains(out.String(), c.why) || len(c.matched) > 0 && !strings.Contains(out.String(), c.matched[0]) {
 			t.Errorf("%q: printed %s", c.text, out.String())
 		}

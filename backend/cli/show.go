@@ -8,62 +8,35 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
-
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/transfer/render"
 )
 
-type showFlags struct {
-	branch string
-	raw    string
-	last   int
-}
-
-func (c *call) showCommand() *cobra.Command {
-	var f showFlags
-	cmd := &cobra.Command{
-		Use:   "show SESSION",
-		Short: "Print a session's transcript",
-		Long: `Prints the transcript of a branch with the state of each turn; with --json also
+func showVerb() verb {
+	return verb{
+		use:   "show SESSION",
+		short: "Print a session's transcript",
+		long: `Prints the transcript of a branch with the state of each turn; with --json also
 every block, every step and every state id. For an incomplete or failed turn, prints the partial answer.`,
-		Args: exactly("SESSION"),
+		flags: []flag{
+			branchFlag,
+			numberFlag("last", 0, 0, "only this many of the newest turns (0: all)"),
+			nameFlag("raw", "print the exact request and stream of this `STEP` instead"),
+		},
+		opens: reads,
+		do: func(ctx context.Context, r *run) (reply, error) {
+			if r.given("raw") {
+				return printRaw(ctx, r)
+			}
+			return r.s.transcript(ctx, r.session, r.branch, r.number("last"), r.json)
+		},
 	}
-	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the active one")
-	cmd.Flags().IntVar(&f.last, "last", 0, "only this many of the newest turns (0: all)")
-	cmd.Flags().StringVar(&f.raw, "raw", "", "print the exact request and stream of this `STEP` instead")
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.show(ctx, args[0], f) })
-	cmd.ValidArgsFunction = c.completeSession
-	return cmd
 }
 
-func (c *call) show(ctx context.Context, session string, f showFlags) (reply, error) {
-	if f.last < 0 {
-		return reply{}, usagef("--last must not be negative.")
-	}
-	return c.reading(ctx, func(s *Services) (reply, error) {
-		found, branch, err := s.place(ctx, session, f.branch)
-		if err != nil {
-			return reply{}, err
-		}
-		if f.raw != "" {
-			return c.raw(ctx, s, branch, f.raw)
-		}
-		return s.transcript(ctx, found, branch, f.last, c.json)
-	})
-}
-
-// showReply is a transcript: what export writes as JSON.
-type showReply struct {
-	render.Head
-	Turns []turnRow  `json:"turns"`
-	Pins  []chat.Pin `json:"pins"`
-}
-
-// turnRow is a turn with all its data.
-type turnRow struct{ render.TurnRow }
-
-func (s *Services) transcript(ctx context.Context, session chat.Session, branch chat.Branch, last int, items bool) (reply, error) {
+// transcript prints the turns of a branch, or its newest ones: what export writes as JSON. items are as long as the
+// answers, and only JSON shows them.
+func (s *Services) transcript(ctx context.Context, session chat.Session, branch chat.Branch, last int, items bool,
+) (reply, error) {
 	branches, err := s.Sessions.Branches(ctx, session.ID)
 	if err != nil {
 		return reply{}, err
@@ -72,13 +45,10 @@ func (s *Services) transcript(ctx context.Context, session chat.Session, branch 
 	if err != nil {
 		return reply{}, err
 	}
-	doc := showReply{
-		Head:  render.Head{Session: session, Branch: branch, Branches: render.BranchRows(session, branches)},
-		Turns: []turnRow{}, Pins: append([]chat.Pin{}, pins...),
-	}
+	turns := []render.TurnRow{}
 	add := func(t chat.Turn) error {
 		row, err := s.turnRow(ctx, t, items)
-		doc.Turns = append(doc.Turns, row)
+		turns = append(turns, row)
 		return err
 	}
 	if last == 0 {
@@ -86,10 +56,20 @@ func (s *Services) transcript(ctx context.Context, session chat.Session, branch 
 	} else {
 		err = s.newestTurns(ctx, branch.ID, last, add)
 	}
-	if err != nil {
-		return reply{}, err
+	doc := fields{
+		{"session", session},
+		{"branch", branch},
+		{"branches", render.BranchRows(session, branches)},
+		{"turns", turns},
+		{"pins", pins},
 	}
-	return reply{doc: doc, text: doc.print}, nil
+	return reply{doc: doc, text: func(o *output) {
+		o.printf("%s\n", o.bold(line(titleOf(session.Title))))
+		o.printf("session %s\nbranch  %s  %s\n", session.ID, branch.ID, line(branch.Label))
+		for _, t := range turns {
+			printTurn(o, t)
+		}
+	}}, err
 }
 
 func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int, f func(chat.Turn) error) error {
@@ -105,44 +85,36 @@ func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int,
 	return nil
 }
 
-func (s *Services) turnRow(ctx context.Context, t chat.Turn, items bool) (turnRow, error) {
+func (s *Services) turnRow(ctx context.Context, t chat.Turn, items bool) (render.TurnRow, error) {
 	read := s.Store.StepsOf
-	if items { // they are as long as the answer, and only JSON shows them
+	if items {
 		read = s.Store.StepsWithItems
 	}
 	byTurn, err := read(ctx, []chat.TurnID{t.ID})
 	if err != nil {
-		return turnRow{}, err
+		return render.TurnRow{}, err
 	}
-	steps := byTurn[t.ID]
-	full := render.Turn{Turn: t, Steps: steps}
-	if t.Assistant == nil && len(steps) > 0 {
+	full := render.Turn{Turn: t, Steps: byTurn[t.ID]}
+	if t.Assistant == nil && len(full.Steps) > 0 {
 		part, err := s.Turns.Received(ctx, t)
 		if err != nil {
-			return turnRow{}, err
+			return render.TurnRow{}, err
 		}
 		full.Partial = &part
 	}
-	return turnRow{render.NewTurnRow(full)}, nil
+	return render.NewTurnRow(full), nil
 }
 
-func (r showReply) print(o *output) {
-	o.printf("%s\n", o.bold(line(titleOf(r.Session.Title))))
-	o.printf("session %s\nbranch  %s  %s\n", r.Session.ID, r.Branch.ID, line(r.Branch.Label))
-	for _, t := range r.Turns {
-		t.print(o)
-	}
-}
-
-func (t turnRow) print(o *output) {
-	head := fmt.Sprintf("#%d  %s  %s  %s", t.Seq, t.ID, local(t.CreatedAt), t.state())
+func printTurn(o *output, t render.TurnRow) {
+	head := fmt.Sprintf("#%d  %s  %s  %s", t.Seq, t.ID, local(t.CreatedAt), stateOfTurn(t))
 	if t.Model != "" {
 		head += "  " + line(t.Model)
 	}
 	o.printf("\n%s\n%s\n", o.dim(head), o.bold("you:"))
 	o.text(messageText(t.User.Blocks) + "\n")
 	if r := t.Reasoning; r != nil {
-		o.printf("%s\n", o.dim(fmt.Sprintf("reasoning: %s bytes received, %s bytes durable", count(int(r.Received)), count(int(r.Durable)))))
+		received, durable := count(int(r.Received)), count(int(r.Durable))
+		o.printf("%s\n", o.dim(fmt.Sprintf("reasoning: %s bytes received, %s bytes durable", received, durable)))
 	}
 	switch {
 	case t.Assistant != nil:
@@ -159,8 +131,8 @@ func (t turnRow) print(o *output) {
 	}
 }
 
-// state describes the state of a turn.
-func (t turnRow) state() string {
+// stateOfTurn describes the state of a turn.
+func stateOfTurn(t render.TurnRow) string {
 	switch {
 	case t.Outcome == chat.OutcomeIncomplete:
 		return "incomplete: continue, retry, keep or discard it"
@@ -219,75 +191,65 @@ func blockText(b chat.Block) string {
 	return ""
 }
 
-// rawHead is a step exactly as sent and received, without its events, which follow. Bytes that are not JSON become a
-// string.
-type rawHead struct {
-	StepID   chat.StepID     `json:"step_id"`
-	TurnID   chat.TurnID     `json:"turn_id"`
-	Request  json.RawMessage `json:"request"`
-	Response json.RawMessage `json:"response"` // null when it was a stream
-}
-
-type rawEvent struct {
-	Type string          `json:"type"`
-	Data json.RawMessage `json:"data"`
-}
-
-// raw prints a step exactly as sent and received. A stream of any length is printed as it is read, also as JSON.
-func (c *call) raw(ctx context.Context, s *Services, branch chat.Branch, typed string) (reply, error) {
-	step, err := s.step(ctx, branch, typed)
+// printRaw prints a step exactly as sent and received. A stream of any length is printed as it is read, also as JSON.
+func printRaw(ctx context.Context, r *run) (reply, error) {
+	step, err := r.s.step(ctx, r.branch, r.text("raw"))
 	if err != nil {
 		return reply{}, err
 	}
-	bodies, err := s.Store.StepBodies(ctx, step.ID)
+	bodies, err := r.s.Store.StepBodies(ctx, step.ID)
 	if err != nil {
 		return reply{}, err
 	}
-	if c.json {
-		head := rawHead{StepID: step.ID, TurnID: step.TurnID, Request: rawJSON(bodies.Request), Response: rawJSON(bodies.Response)}
-		return reply{}, c.rawDocument(ctx, s, head)
+	if r.json {
+		return reply{}, r.rawDocument(ctx, step.ID, fields{
+			{"step_id", step.ID},
+			{"turn_id", step.TurnID},
+			{"request", rawJSON(bodies.Request)},
+			{"response", rawJSON(bodies.Response)}, // null when it was a stream
+		})
 	}
-	c.out.text(string(bodies.Request) + "\n")
+	r.out.text(string(bodies.Request) + "\n")
 	if len(bodies.Response) > 0 {
-		c.out.text("\n" + string(bodies.Response) + "\n")
+		r.out.text("\n" + string(bodies.Response) + "\n")
 	}
-	return reply{text: func(*output) {}}, c.rawEvents(ctx, s, step.ID, func(ev chat.RawEvent) error {
-		c.out.text("\nevent: " + ev.Type + "\n" + string(ev.Data) + "\n")
+	return reply{text: func(*output) {}}, r.rawEvents(ctx, step.ID, func(ev chat.RawEvent) error {
+		r.out.text("\nevent: " + ev.Type + "\n" + string(ev.Data) + "\n")
 		return nil
 	})
 }
 
-// rawDocument prints the head and the events as one document, which ends with an error if one occurs.
-func (c *call) rawDocument(ctx context.Context, s *Services, head rawHead) error {
-	body, err := c.document(head, nil)
+// rawDocument prints the head of a step and its events as one document, which ends with an error if one occurs.
+func (r *run) rawDocument(ctx context.Context, step chat.StepID, head fields) error {
+	body, err := r.document(head, nil)
 	if err != nil {
 		return err
 	}
-	c.out.text(strings.TrimSuffix(string(body), "}\n") + `,"events":[`)
+	r.out.text(strings.TrimSuffix(string(body), "}\n") + `,"events":[`)
 	separator := ""
-	err = c.rawEvents(ctx, s, head.StepID, func(ev chat.RawEvent) error {
-		raw, err := chat.MarshalJSON(rawEvent{ev.Type, rawJSON(ev.Data)})
-		c.out.printf("%s%s", separator, raw)
+	err = r.rawEvents(ctx, step, func(ev chat.RawEvent) error {
+		raw, err := chat.MarshalJSON(fields{{"type", ev.Type}, {"data", rawJSON(ev.Data)}})
+		r.out.printf("%s%s", separator, raw)
 		separator = ","
 		return err
 	})
 	end := "]}\n"
 	if err != nil {
-		failed, mErr := chat.MarshalJSON(c.describe(err))
+		failed, mErr := chat.MarshalJSON(r.describe(err))
 		if mErr != nil {
 			return errors.Join(err, mErr)
 		}
 		end = `],"error":` + string(failed) + "}\n"
 	}
-	c.out.printf("%s", end)
-	c.flushed, c.printed = true, err
+	r.out.printf("%s", end)
+	r.flushed, r.printed = true, err
 	return err
 }
 
 // rawEvents yields a step's stream while the output has a reader.
-func (c *call) rawEvents(ctx context.Context, s *Services, step chat.StepID, print func(chat.RawEvent) error) error {
-	err := s.Store.StepEvents(ctx, step, func(ev chat.RawEvent) error {
-		if c.out.gone() {
+func (r *run) rawEvents(ctx context.Context, step chat.StepID, print func(chat.RawEvent) error) error {
+	err := r.s.Store.StepEvents(ctx, step, func(ev chat.RawEvent) error {
+		if r.out.gone() {
 			return errUnread
 		}
 		return errors.Join(print(ev), ctx.Err())

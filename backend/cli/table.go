@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -10,28 +11,63 @@ import (
 	"contextinfinity/backend/internal/display"
 )
 
-// table is rows of cells in aligned columns. The columns in right contain numbers and are aligned to the right.
+// table is rows of cells in aligned columns.
 type table struct {
 	head  []string
-	right map[int]bool
+	right []bool // columns that are aligned to the right, because they contain numbers
 	rows  [][]string
 }
 
-func newTable(head ...string) *table { return &table{head: head, right: map[int]bool{}} }
-
-// numbers right-aligns columns.
-func (t *table) numbers(columns ...int) *table {
-	for _, c := range columns {
-		t.right[c] = true
+// newTable returns a table with these headings, separated by "|"; one that begins with ">" is aligned to the right.
+func newTable(headings string) *table {
+	t := &table{}
+	for heading := range strings.SplitSeq(headings, "|") {
+		name, right := strings.CutPrefix(heading, ">")
+		t.head, t.right = append(t.head, name), append(t.right, right)
 	}
 	return t
 }
 
-func (t *table) add(cells ...string) {
-	for i := range cells {
-		cells[i] = line(cells[i])
+// tableOf returns a table with a row for each element of a list.
+func tableOf[T any](headings string, list []T, cells func(T) []any) *table {
+	t := newTable(headings)
+	for _, x := range list {
+		t.add(cells(x)...)
 	}
-	t.rows = append(t.rows, cells)
+	return t
+}
+
+// add adds a row. A cell is a text, a number, a moment or a yes or no.
+func (t *table) add(cells ...any) {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		row[i] = cell(c)
+	}
+	t.rows = append(t.rows, row)
+}
+
+func cell(value any) string {
+	switch v := value.(type) {
+	case time.Time:
+		return local(v)
+	case *time.Time:
+		if v == nil {
+			return ""
+		}
+		return local(*v)
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	}
+	return line(fmt.Sprint(value))
+}
+
+// printOr prints the table, or a text if it has no rows.
+func (t *table) printOr(o *output, empty string) {
+	if len(t.rows) == 0 {
+		o.printf("%s\n", empty)
+		return
+	}
+	t.print(o)
 }
 
 func (t *table) print(o *output) {
@@ -92,7 +128,7 @@ func count[T int | int64](n T) string {
 	if n == 0 {
 		return ""
 	}
-	return strconv.FormatInt(int64(n), 10)
+	return decimal(n)
 }
 
 // plural formats a count with its noun: "1 turn", "2 turns".

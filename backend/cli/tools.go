@@ -3,13 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/display"
@@ -17,129 +13,197 @@ import (
 	"contextinfinity/backend/tools"
 )
 
-// toolsReply is the output of `tools`.
-type toolsReply struct {
-	Mode        string          `json:"mode"`
-	Tools       []toolRow       `json:"tools"`
-	Permissions []permissionRow `json:"permissions"`
-	Problems    []problemRow    `json:"problems"`
-}
-
-// toolRow is a tool with the decisions about it.
-type toolRow struct {
-	Name   string `json:"name"` // as models get it
-	Source string `json:"source"`
-	Tool   string `json:"tool"`
-	Title  string `json:"title,omitempty"`
-	State  string `json:"state"` // accepted, new, changed, gone
-	// Decision is empty (ask), always or never; From says why.
-	Decision     chat.ToolDecision `json:"decision"`
-	From         string            `json:"decision_from"`
-	Effects      bool              `json:"effects"`
-	AsksEachCall bool              `json:"asks_each_call,omitempty"`
-	Hash         string            `json:"definition_hash"`
-}
-
-type permissionRow struct {
-	Source    string            `json:"source"`
-	Tool      string            `json:"tool"` // empty: all tools of the source
-	SessionID chat.SessionID    `json:"session_id,omitempty"`
-	Decision  chat.ToolDecision `json:"decision"`
-	CreatedAt time.Time         `json:"created_at"`
-}
-
-type problemRow struct {
-	Source  string `json:"source"`
-	Tool    string `json:"tool"`
-	Message string `json:"message"`
-}
-
-func (c *call) toolsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "tools", Short: "List the tools that models may call, and decide about them and their calls", Args: exactly(),
-		Long: `Lists the tools of this program and of its servers: whether they are offered to models, and what
+func toolsVerb() verb {
+	return verb{
+		use:   "tools",
+		short: "List the tools that models may call, and decide about them and their calls",
+		long: `Lists the tools of this program and of its servers: whether they are offered to models, and what
 applies to their calls. A server's tool is offered once you have accepted its current definition; each call
 then waits for you, unless you allowed the tool. The name of a server, given as NAME, means all its tools.`,
+		opens: writes,
+		do:    withTools(listTools),
+		verbs: slices.Concat(toolVerbs(), callVerbs()),
 	}
-	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, _ []string) (reply, error) {
-		doc := s.toolsReply(p)
-		return reply{doc: doc, text: doc.print}, nil
-	})
-	cmd.AddCommand(
-		c.toolShowCommand(), c.toolAcceptCommand(), c.toolPermitCommand(true), c.toolPermitCommand(false), c.toolForgetCommand(),
-		c.toolMarkCommand(), c.toolPermissionsCommand(), c.callsWaitingCommand(), c.callDecideCommand(), c.callResolveCommand(), c.callCancelCommand(),
-	)
-	return cmd
 }
 
-// withTools makes a verb about tools the body of a command. It opens the data for writing, because the servers run in
-// the process that has it open.
-func (c *call) withTools(f func(context.Context, *Services, tools.Panel, []string) (reply, error)) func(*cobra.Command, []string) error {
-	return c.writes(func(ctx context.Context, s *Services, args []string) (reply, error) {
-		s.Tools.Ensure(ctx)
-		p, err := s.Tools.Panel(ctx)
+func toolVerbs() []verb {
+	session := nameFlag("session", "in this session only")
+	return []verb{
+		{
+			use:   "show NAME",
+			short: "Show the complete definition of a tool, as models see it",
+			opens: writes,
+			do: withTools(func(_ context.Context, r *run, p tools.Panel) (reply, error) {
+				d, err := tool(p, r.args[0])
+				return reply{doc: toolDetail(d), text: func(o *output) { printTool(o, d) }}, err
+			}),
+		},
+		{
+			use:   "accept NAME",
+			short: "Offer a tool, or all tools of a server, to models with their current definitions",
+			long: `Accepts the definition of a tool, and prints it. The tool is then offered to models; its calls still
+wait for you. If its server changes the definition, it is not offered until you accept it again. Read it
+first: contextinfinity tools show NAME. With --hash and the definition_hash of tools show NAME --json, any
+other definition is refused.`,
+			flags: []flag{nameFlag("hash", "accept only the definition with this hash")},
+			opens: writes,
+			do:    withTools(acceptTools),
+		},
+		{
+			use:   "allow NAME",
+			short: "Run the calls of a tool, or of a server's tools, without asking",
+			flags: []flag{session},
+			opens: writes,
+			do: withTools(func(ctx context.Context, r *run, p tools.Panel) (reply, error) {
+				if r.session.ID != "" {
+					return permit(ctx, r, p, chat.DecisionSession)
+				}
+				return permit(ctx, r, p, chat.DecisionAlways)
+			}),
+		},
+		{
+			use:   "deny NAME",
+			short: "Never run a tool, or a server's tools, and do not offer them",
+			flags: []flag{session},
+			opens: writes,
+			do: withTools(func(ctx context.Context, r *run, p tools.Panel) (reply, error) {
+				return permit(ctx, r, p, chat.DecisionNever)
+			}),
+		},
+		{
+			use:   "forget NAME",
+			short: "Forget what was allowed or denied; later calls ask again",
+			flags: []flag{nameFlag("session", "what was decided for this session only")},
+			opens: writes,
+			do: withTools(func(ctx context.Context, r *run, p tools.Panel) (reply, error) {
+				d, _, err := toolOrSource(p, r.args[0])
+				if err == nil {
+					err = r.s.Tools.Forget(ctx, d.Source, d.Tool, r.session.ID)
+				}
+				doc := permission(chat.ToolPermission{Source: d.Source, Tool: d.Tool, Session: r.session.ID})
+				return sentence(doc, "Forgotten: later calls ask again."), err
+			}),
+		},
+		{
+			use:   "mark-read-only NAME",
+			short: "Mark a server's tool as having no effects",
+			long: `A call that was interrupted by a crash or a timeout is never run again automatically if its tool may
+have effects: you decide. A tool without effects is run again. The server's own hint is ignored; your mark
+applies to the current definition.`,
+			flags: []flag{boolFlag("undo", "take it back")},
+			opens: writes,
+			do:    withTools(markReadOnly),
+		},
+		{
+			use:   "permissions",
+			short: "List what was allowed and denied for later calls",
+			opens: reads,
+			none:  func(*run) reply { return permissionList(tools.Panel{}) },
+			do: func(ctx context.Context, r *run) (reply, error) {
+				p, err := r.s.Tools.Panel(ctx)
+				return permissionList(p), err
+			},
+		},
+	}
+}
+
+// withTools gives a verb the tools. Such verbs open the data for writing, because the servers run in the process that
+// has it open.
+func withTools(do func(context.Context, *run, tools.Panel) (reply, error)) func(context.Context, *run) (reply, error) {
+	return func(ctx context.Context, r *run) (reply, error) {
+		r.s.Tools.Ensure(ctx)
+		p, err := r.s.Tools.Panel(ctx)
 		if err != nil {
 			return reply{}, err
 		}
-		return f(ctx, s, p, args)
+		return do(ctx, r, p)
+	}
+}
+
+func listTools(_ context.Context, r *run, p tools.Panel) (reply, error) {
+	mode := r.s.Config.Config().Tools.Mode
+	doc := fields{
+		{"mode", mode},
+		{"tools", lists.Map(p.Definitions, toolRow)},
+		{"permissions", lists.Map(p.Permissions, permissionRow)},
+		{"problems", lists.Map(p.Problems, problemRow)},
+	}
+	t := tableOf("NAME|SOURCE|STATE|CALLS|EFFECTS", p.Definitions, func(d tools.Definition) []any {
+		effects := map[bool]string{true: "may have some", false: "none"}[d.Effects]
+		return []any{d.Name, d.Source, stateOfTool(d), callsOf(d), effects}
 	})
+	return reply{doc: doc, text: func(o *output) {
+		if mode != "enabled" {
+			const hint = "Turn them on with: contextinfinity config set tools.mode enabled"
+			o.printf("Tools are off (tools.mode = %s). %s\n", mode, hint)
+		}
+		t.print(o)
+		for _, x := range p.Problems {
+			subject := strings.TrimPrefix(x.Source+" "+x.Tool+": ", " ")
+			o.printf("%s\n", o.dim("note: "+line(subject+x.Message)))
+		}
+	}}, nil
 }
 
-func (s *Services) toolsReply(p tools.Panel) toolsReply {
-	doc := toolsReply{Mode: s.Config.Config().Tools.Mode, Tools: lists.Map(p.Definitions, toolRowOf), Permissions: permissionRows(p)}
-	doc.Problems = lists.Map(p.Problems, func(x tools.Problem) problemRow { return problemRow(x) })
-	return doc
+func problemRow(p tools.Problem) fields {
+	return fields{{"source", p.Source}, {"tool", p.Tool}, {"message", p.Message}}
 }
 
-func toolRowOf(d tools.Definition) toolRow {
-	return toolRow{
-		Name: d.Name, Source: d.Source, Tool: d.Tool, Title: d.Title, State: d.Pinned, Decision: d.Decision, From: d.From,
-		Effects: d.Effects, AsksEachCall: d.AsksEachCall, Hash: d.Hash,
+// toolRow is a tool with the decisions about it.
+func toolRow(d tools.Definition) fields {
+	return fields{
+		{"name", d.Name}, // as models get it
+		{"source", d.Source},
+		{"tool", d.Tool},
+		{"title,omitempty", d.Title},
+		{"state", d.Pinned},       // accepted, new, changed, gone
+		{"decision", d.Decision},  // empty (ask), always or never
+		{"decision_from", d.From}, // why
+		{"effects", d.Effects},
+		{"asks_each_call,omitempty", d.AsksEachCall},
+		{"definition_hash", d.Hash},
 	}
 }
 
-func permissionRows(p tools.Panel) []permissionRow {
-	return lists.Map(p.Permissions, func(x chat.ToolPermission) permissionRow {
-		return permissionRow{x.Source, x.Tool, x.Session, x.Decision, x.CreatedAt}
-	})
-}
-
-func (r toolsReply) print(o *output) {
-	if r.Mode != "enabled" {
-		o.printf("Tools are off (tools.mode = %s). Turn them on with: contextinfinity config set tools.mode enabled\n", r.Mode)
+// toolDetail is a tool with its definition.
+func toolDetail(d tools.Definition) fields {
+	var before *chat.ToolDefinition // the previously accepted one
+	if d.Before != nil {
+		before = &d.Before.ToolDefinition
 	}
-	t := newTable("NAME", "SOURCE", "STATE", "CALLS", "EFFECTS")
-	for _, x := range r.Tools {
-		t.add(x.Name, x.Source, x.state(), x.calls(), map[bool]string{true: "may have some", false: "none"}[x.Effects])
-	}
-	t.print(o)
-	for _, p := range r.Problems {
-		o.printf("%s\n", o.dim("note: "+line(strings.TrimPrefix(p.Source+" "+p.Tool+": ", " ")+p.Message)))
-	}
+	return append(toolRow(d), fields{
+		{"description", d.Description},
+		{"arguments_schema", d.Schema},
+		{"annotations,omitempty", d.Annotations},
+		{"accepted_before,omitempty", before},
+	}...)
 }
 
 var stateWords = map[string]string{
-	tools.PinnedAccepted: "offered", tools.PinnedNew: "new: review it", tools.PinnedChanged: "changed: review it", tools.PinnedGone: "not available now",
+	tools.PinnedAccepted: "offered",
+	tools.PinnedNew:      "new: review it",
+	tools.PinnedChanged:  "changed: review it",
+	tools.PinnedGone:     "not available now",
 }
 
-// state describes whether a tool is offered to models.
-func (r toolRow) state() string {
-	if r.State == tools.PinnedAccepted && r.Decision == chat.DecisionNever {
+// stateOfTool describes whether a tool is offered to models.
+func stateOfTool(d tools.Definition) string {
+	if d.Pinned == tools.PinnedAccepted && d.Decision == chat.DecisionNever {
 		return "not offered"
 	}
-	return stateWords[r.State]
+	return stateWords[d.Pinned]
 }
 
-// calls describes which decision applies to a tool's calls in all sessions.
-func (r toolRow) calls() string {
+// callsOf describes which decision applies to a tool's calls in all sessions.
+func callsOf(d tools.Definition) string {
 	switch {
-	case r.Decision == chat.DecisionNever:
+	case d.Decision == chat.DecisionNever:
 		return "never"
-	case r.AsksEachCall:
+	case d.AsksEachCall:
 		return "ask each time"
-	case r.Decision == chat.DecisionAlways && r.From == tools.FromConfig:
+	case d.Decision == chat.DecisionAlways && d.From == tools.FromConfig:
 		return "allowed by tools.allow"
-	case r.Decision == chat.DecisionAlways:
+	case d.Decision == chat.DecisionAlways:
 		return "allowed"
 	}
 	return "ask"
@@ -170,46 +234,15 @@ func toolOrSource(p tools.Panel, name string) (d tools.Definition, isSource bool
 	return d, true, nil
 }
 
-// toolDetail is the document of `tools show`.
-type toolDetail struct {
-	toolRow
-	Description string          `json:"description"`
-	Schema      json.RawMessage `json:"arguments_schema"`
-	Annotations json.RawMessage `json:"annotations,omitempty"`
-	// Accepted is the previously accepted definition.
-	Accepted *chat.ToolDefinition `json:"accepted_before,omitempty"`
-}
-
-func (c *call) toolShowCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "show NAME", Short: "Show the complete definition of a tool, as models see it", Args: exactly("NAME")}
-	cmd.RunE = c.withTools(func(ctx context.Context, _ *Services, p tools.Panel, args []string) (reply, error) {
-		d, err := tool(p, args[0])
-		if err != nil {
-			return reply{}, err
-		}
-		doc := detailOf(d)
-		return reply{doc: doc, text: doc.print}, nil
-	})
-	return cmd
-}
-
-func detailOf(d tools.Definition) toolDetail {
-	doc := toolDetail{toolRow: toolRowOf(d), Description: d.Description, Schema: d.Schema, Annotations: d.Annotations}
-	if d.Before != nil {
-		doc.Accepted = &d.Before.ToolDefinition
-	}
-	return doc
-}
-
-// print prints the untrusted texts of a definition as plain text.
-func (d toolDetail) print(o *output) {
+// printTool prints the untrusted texts of a definition as plain text.
+func printTool(o *output, d tools.Definition) {
 	o.printf("%s\n", o.bold(line(d.Name)))
-	o.printf("of %s, %s, calls: %s\n", line(d.Source), d.state(), d.calls())
-	d.printDefinition(o)
+	o.printf("of %s, %s, calls: %s\n", line(d.Source), stateOfTool(d), callsOf(d))
+	printDefinition(o, d)
 }
 
 // printDefinition prints everything that the user accepts or approves about a tool.
-func (d toolDetail) printDefinition(o *output) {
+func printDefinition(o *output, d tools.Definition) {
 	if d.Title != "" {
 		o.printf("Title: %s\n", line(d.Title))
 	}
@@ -217,198 +250,106 @@ func (d toolDetail) printDefinition(o *output) {
 	if len(d.Annotations) > 0 {
 		o.text("\nHints of its server, which are not relied on:\n" + display.JSON(d.Annotations) + "\n")
 	}
-	if d.Accepted != nil {
-		o.text("\nWhat was accepted before:\n" + d.Accepted.Description + "\n" + display.JSON(d.Accepted.Schema) + "\n")
+	if d.Before != nil {
+		o.text("\nWhat was accepted before:\n" + d.Before.Description + "\n" + display.JSON(d.Before.Schema) + "\n")
 	}
 }
 
-type acceptReply struct {
-	Accepted []toolDetail `json:"accepted"`
-}
-
-func (c *call) toolAcceptCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "accept NAME", Short: "Offer a tool, or all tools of a server, to models with their current definitions", Args: exactly("NAME"),
-		Long: `Accepts the definition of a tool, and prints it. The tool is then offered to models; its calls still
-wait for you. If its server changes the definition, it is not offered until you accept it again. Read it
-first: contextinfinity tools show NAME. With --hash and the definition_hash of tools show NAME --json, any
-other definition is refused.`,
+func acceptTools(ctx context.Context, r *run, p tools.Panel) (reply, error) {
+	named, isSource, err := toolOrSource(p, r.args[0])
+	hash, name := r.text("hash"), clip(r.args[0], 60)
+	switch {
+	case err != nil:
+		return reply{}, err
+	case hash != "" && isSource:
+		return reply{}, usageHint("name one tool", "--hash is for one tool, and %s is a server.", name)
+	case hash != "" && named.Hash != hash:
+		const problem = "The definition of %s is not the one that --hash names. Nothing was changed."
+		return reply{}, chat.Errorf(chat.CodeConflict, "tools.accept", problem, name).
+			WithHint("review it again: contextinfinity tools show NAME")
 	}
-	hash := cmd.Flags().String("hash", "", "accept only the definition with this hash")
-	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, args []string) (reply, error) {
-		named, isSource, err := toolOrSource(p, args[0])
-		if err != nil {
+	var accepted []tools.Definition
+	for _, d := range p.Definitions {
+		selected := d.Source == named.Source && (isSource || d.Tool == named.Tool)
+		if !selected || d.Pinned != tools.PinnedNew && d.Pinned != tools.PinnedChanged {
+			continue
+		}
+		if err := r.s.Tools.Accept(ctx, d.Source, d.Tool, d.Hash); err != nil {
 			return reply{}, err
 		}
-		switch {
-		case *hash != "" && isSource:
-			return reply{}, usageHint("name one tool", "--hash is for one tool, and %s is a server.", clip(args[0], 60))
-		case *hash != "" && named.Hash != *hash:
-			return reply{}, chat.Errorf(chat.CodeConflict, "tools.accept", "The definition of %s is not the one that --hash names. Nothing was changed.", clip(args[0], 60)).
-				WithHint("review it again: contextinfinity tools show NAME")
+		d.Pinned = tools.PinnedAccepted
+		accepted = append(accepted, d)
+	}
+	return reply{doc: fields{{"accepted", lists.Map(accepted, toolDetail)}}, text: func(o *output) {
+		if len(accepted) == 0 {
+			o.printf("Nothing to accept: it is offered already, or does not exist.\n")
 		}
-		doc := acceptReply{Accepted: []toolDetail{}}
-		for _, d := range p.Definitions {
-			selected := d.Source == named.Source && (isSource || d.Tool == named.Tool)
-			if !selected || d.Pinned != tools.PinnedNew && d.Pinned != tools.PinnedChanged {
-				continue
-			}
-			if err := s.Tools.Accept(ctx, d.Source, d.Tool, d.Hash); err != nil {
-				return reply{}, err
-			}
-			d.Pinned = tools.PinnedAccepted
-			doc.Accepted = append(doc.Accepted, detailOf(d))
+		for _, d := range accepted {
+			printTool(o, d)
 		}
-		return reply{doc: doc, text: doc.print}, nil
-	})
-	return cmd
+	}}, nil
 }
 
-func (r acceptReply) print(o *output) {
-	if len(r.Accepted) == 0 {
-		o.printf("Nothing to accept: it is offered already, or does not exist.\n")
+// permit decides about later calls of a tool, or of all tools of a source.
+func permit(ctx context.Context, r *run, p tools.Panel, decision chat.ToolDecision) (reply, error) {
+	d, _, err := toolOrSource(p, r.args[0])
+	if err != nil {
+		return reply{}, err
 	}
-	for _, d := range r.Accepted {
-		d.print(o)
+	x := chat.ToolPermission{
+		Source:     d.Source,
+		Tool:       d.Tool,
+		Session:    r.session.ID,
+		Decision:   decision,
+		Definition: d.Hash,
 	}
-}
-
-// permitReply is a decision for later calls.
-type permitReply struct {
-	Source    string            `json:"source"`
-	Tool      string            `json:"tool"` // empty: all tools of the source
-	SessionID chat.SessionID    `json:"session_id,omitempty"`
-	Decision  chat.ToolDecision `json:"decision"`
-}
-
-func (c *call) toolPermitCommand(allow bool) *cobra.Command {
-	cmd := &cobra.Command{Use: "allow NAME", Short: "Run the calls of a tool, or of a server's tools, without asking", Args: exactly("NAME")}
-	if !allow {
-		cmd.Use, cmd.Short = "deny NAME", "Never run a tool, or a server's tools, and do not offer them"
+	subject, scope, rule := "All tools of "+x.Source, "in all sessions", "run without asking"
+	if x.Tool != "" {
+		subject = fmt.Sprintf("%s of %s", x.Tool, x.Source)
 	}
-	session := cmd.Flags().String("session", "", "in this session only")
-	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, args []string) (reply, error) {
-		d, _, err := toolOrSource(p, args[0])
-		if err != nil {
-			return reply{}, err
-		}
-		doc := permitReply{Source: d.Source, Tool: d.Tool, Decision: chat.DecisionNever}
-		if doc.SessionID, err = s.sessionIfNamed(ctx, *session); err != nil {
-			return reply{}, err
-		}
-		if allow {
-			doc.Decision = chat.DecisionAlways
-			if doc.SessionID != "" {
-				doc.Decision = chat.DecisionSession
-			}
-		}
-		err = s.Tools.Permit(ctx, chat.ToolPermission{Source: doc.Source, Tool: doc.Tool, Session: doc.SessionID, Decision: doc.Decision, Definition: d.Hash})
-		return reply{doc: doc, text: doc.print}, err
-	})
-	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
-	return cmd
-}
-
-func (s *Services) sessionIfNamed(ctx context.Context, typed string) (chat.SessionID, error) {
-	if typed == "" {
-		return "", nil
+	if x.Session != "" {
+		scope = "in session " + string(x.Session)
 	}
-	found, err := s.session(ctx, typed)
-	return found.ID, err
-}
-
-func (r permitReply) print(o *output) {
-	subject := "All tools of " + r.Source
-	if r.Tool != "" {
-		subject = fmt.Sprintf("%s of %s", r.Tool, r.Source)
-	}
-	scope := "in all sessions"
-	if r.SessionID != "" {
-		scope = "in session " + string(r.SessionID)
-	}
-	rule := "run without asking"
-	if r.Decision == chat.DecisionNever {
+	if decision == chat.DecisionNever {
 		rule = "never run"
 	}
-	o.printf("%s: %s, %s. Undo it with: contextinfinity tools forget\n", line(subject), rule, scope)
+	const undo = "Undo it with: contextinfinity tools forget"
+	return sentence(permission(x), "%s: %s, %s. %s", line(subject), rule, scope, undo), r.s.Tools.Permit(ctx, x)
 }
 
-func (c *call) toolForgetCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "forget NAME", Short: "Forget what was allowed or denied; later calls ask again", Args: exactly("NAME")}
-	session := cmd.Flags().String("session", "", "what was decided for this session only")
-	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, args []string) (reply, error) {
-		d, _, err := toolOrSource(p, args[0])
-		if err != nil {
-			return reply{}, err
-		}
-		doc := permitReply{Source: d.Source, Tool: d.Tool}
-		if doc.SessionID, err = s.sessionIfNamed(ctx, *session); err != nil {
-			return reply{}, err
-		}
-		err = s.Tools.Forget(ctx, doc.Source, doc.Tool, doc.SessionID)
-		return reply{doc: doc, text: func(o *output) { o.printf("Forgotten: later calls ask again.\n") }}, err
-	})
-	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
-	return cmd
-}
-
-func (c *call) toolMarkCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "mark-read-only NAME", Short: "Mark a server's tool as having no effects", Args: exactly("NAME"),
-		Long: `A call that was interrupted by a crash or a timeout is never run again automatically if its tool may
-have effects: you decide. A tool without effects is run again. The server's own hint is ignored; your mark
-applies to the current definition.`,
+// permission is a decision for later calls. Without a tool it applies to all tools of the source.
+func permission(x chat.ToolPermission) fields {
+	return fields{
+		{"source", x.Source},
+		{"tool", x.Tool},
+		{"session_id,omitempty", x.Session},
+		{"decision", x.Decision},
 	}
-	undo := cmd.Flags().Bool("undo", false, "take it back")
-	cmd.RunE = c.withTools(func(ctx context.Context, s *Services, p tools.Panel, args []string) (reply, error) {
-		d, err := tool(p, args[0])
-		if err != nil {
-			return reply{}, err
-		}
-		hash := d.Hash
-		if *undo {
-			hash = ""
-		}
-		if err := s.Tools.MarkReadOnly(ctx, d.Source, d.Tool, hash); err != nil {
-			return reply{}, err
-		}
-		d.Effects = *undo
-		return reply{doc: toolRowOf(d), text: func(o *output) {
-			o.printf("%s: %s.\n", line(d.Name), map[bool]string{true: "it may have effects", false: "marked as having no effects"}[*undo])
-		}}, nil
-	})
-	return cmd
 }
 
-type permissionsReply struct {
-	Permissions []permissionRow `json:"permissions"`
-	Allow       []string        `json:"tools_allow"` // of the configuration
+func permissionRow(x chat.ToolPermission) fields {
+	return append(permission(x), field{"created_at", x.CreatedAt})
 }
 
-func (c *call) toolPermissionsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "permissions", Short: "List what was allowed and denied for later calls", Args: exactly()}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		none := permissionsReply{Permissions: []permissionRow{}, Allow: []string{}}
-		return c.readingAny(ctx, reply{doc: none, text: none.print}, func(s *Services) (reply, error) {
-			p, err := s.Tools.Panel(ctx)
-			doc := permissionsReply{Permissions: permissionRows(p), Allow: append([]string{}, p.Allow...)}
-			return reply{doc: doc, text: doc.print}, err
-		})
-	})
-	return cmd
-}
-
-func (r permissionsReply) print(o *output) {
-	if len(r.Permissions)+len(r.Allow) == 0 {
-		o.printf("Nothing was allowed or denied for later calls.\n")
-		return
+func markReadOnly(ctx context.Context, r *run, p tools.Panel) (reply, error) {
+	d, err := tool(p, r.args[0])
+	if err != nil {
+		return reply{}, err
 	}
-	t := newTable("SOURCE", "TOOL", "DECISION", "SESSION", "SINCE")
-	for _, p := range r.Permissions {
-		t.add(p.Source, cmp.Or(p.Tool, "(all)"), string(p.Decision), string(p.SessionID), local(p.CreatedAt))
+	hash, done := d.Hash, "marked as having no effects"
+	if d.Effects = r.on("undo"); d.Effects {
+		hash, done = "", "it may have effects"
 	}
-	for _, name := range r.Allow {
+	return sentence(toolRow(d), "%s: %s.", line(d.Name), done), r.s.Tools.MarkReadOnly(ctx, d.Source, d.Tool, hash)
+}
+
+func permissionList(p tools.Panel) reply {
+	t := tableOf("SOURCE|TOOL|DECISION|SESSION|SINCE", p.Permissions, func(x chat.ToolPermission) []any {
+		return []any{x.Source, cmp.Or(x.Tool, "(all)"), x.Decision, x.Session, x.CreatedAt}
+	})
+	for _, name := range p.Allow { // of the configuration
 		t.add("", name, "always", "", "tools.allow")
 	}
-	t.print(o)
+	doc := fields{{"permissions", lists.Map(p.Permissions, permissionRow)}, {"tools_allow", p.Allow}}
+	return listed(doc, "Nothing was allowed or denied for later calls.", t)
 }
