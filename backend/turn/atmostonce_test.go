@@ -3,7 +3,6 @@ package turn_test
 import (
 	"context"
 	"math"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/turn"
+	"contextinfinity/test/testtier"
 )
 
 // kills is the maximum number of writes after which the program is killed; a turn needs fewer.
@@ -22,7 +22,7 @@ const kills = 60
 // conversation can continue. The long form kills it a second time at each of the later writes.
 func TestCallsRunAtMostOnceAfterKills(t *testing.T) {
 	second := []int64{math.MaxInt32}
-	if os.Getenv("CONTEXTINFINITY_CRASH") == "full" {
+	if testtier.Exhaustive() {
 		second = nil
 		for n := range int64(20) {
 			second = append(second, n)

@@ -15,25 +15,11 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // The tests of I/O faults run a turn once to record every disk operation, and then once for each of these operations
 // with that operation failing.
-
-// longForm reports whether all cases are tried, as in `make crash`. `make test` tries a sample.
-func longForm() bool { return os.Getenv("CONTEXTINFINITY_CRASH") == "full" }
-
-// sampled returns n cases of a matrix, evenly spread, in the short form, and all in the long form.
-func sampled[T any](all []T, n int) []T {
-	if longForm() || len(all) <= n {
-		return all
-	}
-	sample := make([]T, 0, n)
-	for i := range n {
-		sample = append(sample, all[i*len(all)/n])
-	}
-	return sample
-}
 
 // hits are how often each point and site was reached.
 type hits map[string]int
@@ -125,7 +111,7 @@ func TestEveryIOFaultOfATurn(t *testing.T) {
 	if len(specs) < 60 {
 		t.Fatalf("a turn reaches only %d faults: %q", len(specs), specs)
 	}
-	for _, spec := range sampled(specs, 10) {
+	for _, spec := range testtier.Sample(specs, 10) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.copy(t)
@@ -212,7 +198,7 @@ func TestTheDiskFillsUpWhileTheProgramRuns(t *testing.T) {
 	if len(specs) < 30 {
 		t.Fatalf("a turn reaches only %q", specs)
 	}
-	for _, spec := range sampled(specs, 8) {
+	for _, spec := range testtier.Sample(specs, 8) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			bench.copy(t).fillsUpAt(t, spec)

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/store"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // moveTo requests a move of the data, as the window does, and starts the window. This build has no window: it carries
@@ -58,7 +59,7 @@ func TestEveryFaultOfAMove(t *testing.T) {
 	if reached["move.file"] < 2 || reached["move.adopted"] != 1 || len(specs) < 60 {
 		t.Fatalf("a move reaches only %q", specs)
 	}
-	for _, spec := range append(specs[:steps:steps], sampled(specs[steps:], 6)...) {
+	for _, spec := range append(specs[:steps:steps], testtier.Sample(specs[steps:], 6)...) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			bench.copy(t).checkMove(t, spec)

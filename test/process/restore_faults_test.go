@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // each returns every I/O site with some of its hits and each of the actions.
@@ -50,7 +51,7 @@ func TestEveryFaultOfARestore(t *testing.T) {
 	for step := range reached["restore.step"] {
 		specs = append(specs, fmt.Sprintf("restore.step:%d:exit", step+1))
 	}
-	for _, spec := range sampled(specs, 9) {
+	for _, spec := range testtier.Sample(specs, 9) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.copy(t)
@@ -94,7 +95,7 @@ func TestEveryFaultOfABackup(t *testing.T) {
 	if len(specs) < 40 {
 		t.Fatalf("a backup reaches only %q", specs)
 	}
-	for _, spec := range sampled(specs, 6) {
+	for _, spec := range testtier.Sample(specs, 6) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.copy(t)
@@ -152,7 +153,7 @@ func TestEveryFaultOfAStart(t *testing.T) {
 			t.Fatalf("%d sessions; a start reaches only %q", want, specs)
 		}
 		// These faults are always tried: they concern the time before the write-ahead log exists.
-		tried := append(sampled(specs, 5), "io.db.sync:1:power", "io.rollback.remove:1:eio")
+		tried := append(testtier.Sample(specs, 5), "io.db.sync:1:power", "io.rollback.remove:1:eio")
 		for _, spec := range slices.Compact(slices.Sorted(slices.Values(tried))) {
 			t.Run(name+" "+spec, func(t *testing.T) {
 				t.Parallel()

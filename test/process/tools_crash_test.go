@@ -15,6 +15,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // toolModel answers a message with two tool calls, and their results with text.
@@ -93,15 +94,15 @@ func pointsOfABatch() []string {
 // at each of its writes.
 func TestACallRunsAtMostOnce(t *testing.T) {
 	t.Parallel()
-	faults := sampled(pointsOfABatch(), 14)
+	faults := testtier.Sample(pointsOfABatch(), 14)
 	ends := []string{"exit"}
 	kills := len(faults)
-	if longForm() {
+	if testtier.Exhaustive() {
 		ends, kills = []string{"exit", "power"}, 1000
 	}
 	for i := range kills {
 		point, end := faults[i%len(faults)], ends[rand.IntN(len(ends))]
-		if !longForm() && i%5 == 0 {
+		if !testtier.Exhaustive() && i%5 == 0 {
 			end = "power"
 		}
 		t.Run(fmt.Sprintf("%s:%s/%d", point, end, i), func(t *testing.T) {
