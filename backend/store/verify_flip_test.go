@@ -30,7 +30,7 @@ func TestAFlippedBitOfTheFileIsFound(t *testing.T) {
 	want := f.contents(f.core.Path())
 	random := rand.New(rand.NewPCG(13, 4711))
 	found, unused := 0, 0
-	for range testtier.Size(40, 2000) {
+	for range testtier.Size(8, 2000) {
 		at, bit := random.IntN(len(original)), byte(1)<<random.IntN(8)
 		switch missed := f.flip(original, want, at, bit); {
 		case missed == nil:

@@ -44,7 +44,7 @@ var coverage = map[string]string{
 }
 
 // TestEveryTableIsCovered flips bytes in the rows of every table. Each flip is found, or changes nothing that can be
-// read. The exhaustive form flips more.
+// read. The everyday form flips one byte in each fifth table.
 func TestEveryTableIsCovered(t *testing.T) {
 	f := newFixture(t)
 	f.everyTable(seed(f))
@@ -73,7 +73,7 @@ func TestEveryTableIsCovered(t *testing.T) {
 	want := f.contents(f.core.Path())
 	random := rand.New(rand.NewPCG(13, 3))
 	found, unused := 0, 0
-	for _, table := range tables {
+	for _, table := range testtier.Sample(tables, 12) {
 		for range testtier.Size(1, 40) {
 			if len(pages[table]) == 0 {
 				break

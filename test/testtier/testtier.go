@@ -3,7 +3,9 @@
 package testtier
 
 import (
+	"flag"
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -28,6 +30,17 @@ func Sample[T any](all []T, n int) []T {
 		sample = append(sample, all[i*len(all)/n])
 	}
 	return sample
+}
+
+// Checks sets how many cases each rapid test of a package tries in the everyday form. TestMain calls it; -rapid.checks
+// sets another number.
+func Checks(everyday int) {
+	if Exhaustive() {
+		return
+	}
+	if err := flag.Set("rapid.checks", strconv.Itoa(everyday)); err != nil {
+		panic(err)
+	}
 }
 
 // Memory returns a temporary directory in RAM if there is one, for tests that do not depend on the disk: hundreds of

@@ -1,4 +1,4 @@
-package process
+package crash
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func TestEveryFaultOfAMove(t *testing.T) {
 	if configuredDir(t, h.Home) != filepath.Join(h.Dir, "new", "place") {
 		t.Fatalf("the data was not moved: it is in %s", configuredDir(t, h.Home))
 	}
-	reached := readHits(t, trace)
+	reached := mustReadHits(t, trace)
 	specs := []string{"move.copied:exit", "move.copied:err", "move.adopted:exit", "io.file.syncdir:2:eio"}
 	for i := range reached["move.file"] {
 		specs = append(specs, fmt.Sprintf("move.file:%d:exit", i+1), fmt.Sprintf("move.file:%d:err", i+1))

@@ -1,8 +1,7 @@
-package process
+package crash
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,23 +14,6 @@ import (
 	"contextinfinity/test/testtier"
 )
 
-// each returns every I/O site with some of its hits and each of the actions.
-func (found hits) each(actions ...string) []string {
-	var specs []string
-	for _, site := range slices.Sorted(maps.Keys(found)) {
-		if !strings.HasPrefix(site, "io.") || site == "io.shm.write" {
-			continue
-		}
-		n := found[site]
-		for i := range min(n, maxHits) {
-			for _, action := range actions {
-				specs = append(specs, fmt.Sprintf("%s:%d:%s", site, 1+i*n/min(n, maxHits), action))
-			}
-		}
-	}
-	return specs
-}
-
 // Each disk operation of a restore fails, or the power fails there: either the old or the new data is complete, the
 // reported result is correct, and the next restore works.
 func TestEveryFaultOfARestore(t *testing.T) {
@@ -43,7 +25,7 @@ func TestEveryFaultOfARestore(t *testing.T) {
 	h := bench.copy(t)
 	trace := filepath.Join(h.Dir, "trace")
 	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("restore", backup, "--yes")
-	reached := readHits(t, trace)
+	reached := mustReadHits(t, trace)
 	specs := reached.each("power", "eio", "enospc")
 	if len(specs) < 180 || reached["restore.step"] < 8 {
 		t.Fatalf("a restore reaches only %q, in %d steps", specs, reached["restore.step"])
@@ -91,7 +73,7 @@ func TestEveryFaultOfABackup(t *testing.T) {
 	h := bench.copy(t)
 	trace := filepath.Join(h.Dir, "trace")
 	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("backup", filepath.Join(h.Dir, "copy.db"))
-	specs := readHits(t, trace).each("power", "eio", "enospc")
+	specs := mustReadHits(t, trace).each("power", "eio", "enospc")
 	if len(specs) < 40 {
 		t.Fatalf("a backup reaches only %q", specs)
 	}
@@ -140,7 +122,7 @@ func TestEveryFaultOfAStart(t *testing.T) {
 		start := func(t *testing.T) *harness.Home {
 			h := harness.NewHome(t, harness.Shipped(t), "[backup]\ndaily = false\n")
 			if upgrade {
-				firstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
+				harness.FirstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
 			}
 			return h
 		}
@@ -148,7 +130,7 @@ func TestEveryFaultOfAStart(t *testing.T) {
 		trace := filepath.Join(traced.Dir, "trace")
 		traced.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE=" + trace).OK("reconcile")
 		want := sessions(traced)
-		specs := readHits(t, trace).each("power", "eio", "enospc")
+		specs := mustReadHits(t, trace).each("power", "eio", "enospc")
 		if len(specs) < 60 || (want > 0) != upgrade {
 			t.Fatalf("%d sessions; a start reaches only %q", want, specs)
 		}
