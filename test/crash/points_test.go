@@ -317,7 +317,7 @@ func (h *home) all(ctx context.Context) (string, error) {
 // dies plays the command on a copy with a fault, in a test of its own. certain: the command always reaches it.
 func (s *stage) dies(t *testing.T, fault string, certain bool) {
 	t.Run(fault, func(t *testing.T) {
-		dir := filepath.Join(s.Dir+"-copies", strings.ReplaceAll(fault, ":", "-"))
+		dir := filepath.Join(s.Dir+"-copies", strings.NewReplacer(":", "-", "*", "x").Replace(fault))
 		found, died, err := s.die(t.Context(), fault, dir)
 		report(t, found, err)
 		if certain && !died {
