@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"contextinfinity/backend/internal/storetest"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // fixture opens the program once and runs every command against it in this process. Starting a process for each turn of
@@ -25,24 +25,12 @@ type fixture struct {
 
 func newFixture(t testing.TB, config string) *fixture {
 	t.Helper()
-	dir := memoryDir(t)
+	dir := testtier.Memory(t)
 	d := &fixture{t: t, dir: filepath.Join(dir, "data"), config: filepath.Join(dir, "config.toml")}
 	harness.WriteFile(t, d.config, []byte(config))
 	d.open()
 	t.Cleanup(d.closeApp)
 	return d
-}
-
-// memoryDir returns a temporary directory in RAM if possible. These tests do not depend on the disk, and hundreds of
-// turns would wait for its fsyncs.
-func memoryDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-fixture-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
 
 // open opens the data directory as the writer, as a window does. Background work runs only when a command requests it.

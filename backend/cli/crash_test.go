@@ -87,8 +87,9 @@ func TestShowCountsReasoningOfAnotherProcess(t *testing.T) {
 	waitForJournal(t, h, "think.")
 	const bytes = int64(len("Let me think."))
 	got := h.show(string(handle.Turn.SessionID)).Turns[0]
-	for tries := 0; got.Reasoning == nil || got.Reasoning.Durable < bytes; tries++ {
-		if tries == 1000 { // the counters are stored once a second
+	deadline := time.Now().Add(time.Minute)
+	for got.Reasoning == nil || got.Reasoning.Durable < bytes { // the counters are stored once a second
+		if time.Now().After(deadline) {
 			t.Fatalf("%+v", got)
 		}
 		time.Sleep(10 * time.Millisecond)

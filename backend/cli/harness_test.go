@@ -46,6 +46,7 @@ import (
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/updates"
 	"contextinfinity/backend/vectorindex"
+	"contextinfinity/test/testtier"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -87,25 +88,13 @@ max_output = 1000
 
 func newHome(t *testing.T) *home {
 	t.Helper()
-	root := memoryDir(t)
+	root := testtier.Memory(t)
 	h := &home{
 		t: t, dir: filepath.Join(root, "data"), config: filepath.Join(root, "config.toml"),
 		provider: &scripted{}, keyring: &keyring{stored: map[string]string{}}, signals: make(chan os.Signal, 4),
 	}
 	h.configure(configText)
 	return h
-}
-
-// memoryDir is a temporary directory in RAM if there is one. These tests do not depend on the disk, and dozens of
-// homes would wait for its fsyncs.
-func memoryDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-cli-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
 
 func (h *home) configure(text string) {

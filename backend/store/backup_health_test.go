@@ -85,7 +85,7 @@ func TestBackupsOfDamagedDataDoNotReplaceHealthyOnes(t *testing.T) {
 		t.Fatalf("there are %d valid backups", len(before))
 	}
 	f.swapWord("unmistakable", "unmistakeble")
-	for range 8 {
+	for range 4 {
 		made := f.nextDay(b)
 		if made.Made.Problems == 0 || len(made.Made.Findings) == 0 || made.Made.Findings[0].Table != "files" {
 			t.Fatalf("%d problems: %+v", made.Made.Problems, made.Made.Findings)
@@ -100,7 +100,7 @@ func TestBackupsOfDamagedDataDoNotReplaceHealthyOnes(t *testing.T) {
 		t.Errorf("%d were reported as valid, %d are", len(healthy), len(checked))
 	}
 	f.swapWord("unmistakeble", "unmistakable")
-	for range 8 {
+	for range 4 {
 		f.nextDay(b)
 	}
 	if healthy, _ = f.backups(false); len(healthy) != 3 || slices.Contains(healthy, before[0]) && slices.Contains(healthy, before[1]) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/test/testtier"
 )
 
 // quotingSessions returns a session whose requests quote another session, with bundles without and with these requests.
@@ -110,8 +111,8 @@ func TestACancelledCompletionIsForgotten(t *testing.T) {
 	with := from.bundled(s.ID)
 	to.imported(without.Bytes())
 	first := to.turnsOf(s.ID)[0]
-	stopped := 0
-	for after := len(with); ; after += len(with) / 24 {
+	stopped, cuts := 0, testtier.Size(6, 24)
+	for after := len(with); ; after += len(with) / cuts {
 		ctx, cancel := context.WithCancel(to.ctx)
 		_, _, err := to.ImportBundle(ctx, &stopping{bytes.NewReader(with), after, cancel}, int64(len(with)), "")
 		cancel()
@@ -123,7 +124,7 @@ func TestACancelledCompletionIsForgotten(t *testing.T) {
 		to.remember(to.accept(to.fork(first.BranchID, first.ID).ID, "again?"), text)
 		to.verifyClean()
 	}
-	if stopped < 24 {
+	if stopped < cuts {
 		t.Errorf("it was cancelled %d times", stopped)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/test/testtier"
 )
 
 // packed builds an archive from entries, ordered by name.
@@ -358,7 +359,7 @@ func TestRecoveredBundles(t *testing.T) {
 }
 
 // TestAnyMemberChanged changes one member of a payload at a time and rebuilds the hash chain. Each bundle is refused,
-// or the imported session passes verify. -full tries all members, otherwise a sample.
+// or the imported session passes verify. The exhaustive form tries all members, otherwise a sample.
 func TestAnyMemberChanged(t *testing.T) {
 	b, _ := small(t)
 	e := rawEntries(t, b)
@@ -406,7 +407,7 @@ func TestAnyMemberChanged(t *testing.T) {
 			if at >= seen {
 				break
 			}
-			if at%size(17, 1) != 0 {
+			if at%testtier.Size(17, 1) != 0 {
 				continue
 			}
 			n++

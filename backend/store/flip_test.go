@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/store/verify"
+	"contextinfinity/test/testtier"
 )
 
 // contentColumns are all columns with content or data derived from it, and the expressions for the ids of their
@@ -53,8 +54,8 @@ func (f *fixture) replayedStates(db *gorm.DB, sessions []string) ([]chat.Finding
 }
 
 // TestAFlippedByteOfAnyContentIsReported flips one bit at a time and expects verify to report the record. Packed
-// formats have a few bits without a meaning; if such a bit is flipped, the data must read as before. -full tries every
-// byte of the rows.
+// formats have a few bits without a meaning; if such a bit is flipped, the data must read as before. The exhaustive form
+// tries every byte of the rows.
 func TestAFlippedByteOfAnyContentIsReported(t *testing.T) {
 	f := newFixture(t)
 	d := seed(f)
@@ -85,7 +86,7 @@ func TestAFlippedByteOfAnyContentIsReported(t *testing.T) {
 			t.Errorf("%s.%s is empty everywhere", c.table, c.column)
 		}
 		for i, r := range rows {
-			step := size(max(len(r.Content)/flips, 1), 1)
+			step := testtier.Size(max(len(r.Content)/flips, 1), 1)
 			for at := (7 * i) % step; at < len(r.Content); at += step {
 				flipped := bytes.Clone(r.Content)
 				flipped[at] ^= 1 << (at % 7)

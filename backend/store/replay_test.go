@@ -18,6 +18,7 @@ import (
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/store/verify"
+	"contextinfinity/test/testtier"
 )
 
 // longSession gives a session a number of turns. Some fail, stop, fork or pin, and some are committed as a run. Snapshots
@@ -113,10 +114,10 @@ func (f *fixture) expectSameAfterReplay(s chat.SessionID) records.Replayed {
 	return replay
 }
 
-// TestReplayOfALedgerGivesByteEqualDerivedState, with 200 turns (1 000 with -full).
+// TestReplayOfALedgerGivesByteEqualDerivedState, with 100 turns (1 000 in the exhaustive form).
 func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 	f := newFixture(t)
-	s, _ := f.longSession(size(200, 1000))
+	s, _ := f.longSession(testtier.Size(100, 1000))
 	replay := f.expectSameAfterReplay(s.ID)
 	if replay.From == 0 || replay.Events >= records.SnapshotEvery+40 || len(replay.Ignored) > 0 {
 		t.Errorf("replayed %+v", replay)

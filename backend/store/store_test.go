@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,13 +15,11 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/test/testtier"
 )
 
 func TestMain(m *testing.M) {
-	// A few histories keep the suite fast; -rapid.checks sets another number.
-	if err := flag.Set("rapid.checks", "8"); err != nil {
-		panic(err)
-	}
+	testtier.Checks(5)
 	goleak.VerifyTestMain(m)
 }
 

@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/store/verify"
+	"contextinfinity/test/testtier"
 )
 
 // TestAFlippedBitOfTheFileIsFound flips random bits of the database file. Each is found by verify as the command line
@@ -29,7 +30,7 @@ func TestAFlippedBitOfTheFileIsFound(t *testing.T) {
 	want := f.contents(f.core.Path())
 	random := rand.New(rand.NewPCG(13, 4711))
 	found, unused := 0, 0
-	for range size(40, 2000) {
+	for range testtier.Size(8, 2000) {
 		at, bit := random.IntN(len(original)), byte(1)<<random.IntN(8)
 		switch missed := f.flip(original, want, at, bit); {
 		case missed == nil:

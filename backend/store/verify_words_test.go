@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/store/verify"
+	"contextinfinity/test/testtier"
 )
 
 // TestEveryFlipInTheTextIndexIsFound flips the bits of the text index's blocks, one at a time. Each flip that changes
@@ -31,7 +32,7 @@ func TestEveryFlipInTheTextIndexIsFound(t *testing.T) {
 	}](f.core.DB.Writer, `SELECT id, block FROM units_fts_data ORDER BY id`)
 	f.ok(err)
 	original := f.indexed()
-	every, changed, missed := size(5, 1), 0, 0 // with -full every bit
+	every, changed, missed := testtier.Size(41, 1), 0, 0 // exhaustive: every bit
 	for _, row := range blocks {
 		put := func(block []byte) {
 			f.ok(f.core.DB.Writer.Exec(`UPDATE units_fts_data SET block = ? WHERE id = ?`, block, row.ID).Error)

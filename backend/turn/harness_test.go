@@ -23,9 +23,13 @@ import (
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/turn"
+	"contextinfinity/test/testtier"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testtier.Checks(12)
+	goleak.VerifyTestMain(m)
+}
 
 // env is an engine with a real database and real journals.
 type env struct {

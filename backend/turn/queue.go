@@ -194,7 +194,7 @@ func (e *Engine) afterRun(r *run) {
 		return
 	}
 	if r.suspended { // queued messages wait with it
-		if err := e.continueTurn(context.Background(), r.turn.ID); err != nil { // a decision arrived while the run ended
+		if _, err := e.continueTurn(context.Background(), r.turn.ID); err != nil { // a decision arrived while the run ended
 			e.log.Warn("a turn with tool calls could not continue", "turn", r.turn.ID, "err", err)
 		}
 		return

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/turn"
+	"contextinfinity/test/testtier"
 )
 
 // fakeMemory returns the given chunks and records the queries.
@@ -82,7 +82,7 @@ const shortWindow = 3150
 func withMemory(t testing.TB) *env {
 	t.Helper()
 	memory := &fakeMemory{}
-	w := &env{t: t, dir: memoryDir(t), provider: &scripted{}, published: &recorder{}, window: shortWindow, retrieve: 600, memory: memory}
+	w := &env{t: t, dir: testtier.Memory(t), provider: &scripted{}, published: &recorder{}, window: shortWindow, retrieve: 600, memory: memory}
 	w.settings = turn.Settings{
 		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, Policy: prompt.DefaultPolicy(), ToolsMode: llm.ToolsDisabled,
 		Backoff: func(int) time.Duration { return time.Millisecond },
@@ -106,17 +106,6 @@ func withMemory(t testing.TB) *env {
 	}
 	memory.queries = nil
 	return w
-}
-
-// memoryDir is a temporary directory in RAM if there is one, because these tests do not depend on the disk.
-func memoryDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-turn-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
 
 // chunksOf returns the chunks that contain a word.

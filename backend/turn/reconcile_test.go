@@ -2,7 +2,6 @@ package turn_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -226,15 +225,8 @@ func (h *history) checkBranch(b chat.Branch) {
 
 // TestReconcilingTwiceIsOnce is SPEC 2.6 and SRD 6.5: random histories, killed at random writes, some of them torn,
 // some done although an error was returned. After one reconciliation nothing is lost, duplicated or open; another
-// reconciliation, in the same run or the next, does not change a byte of the database. The race detector runs fewer
-// histories unless -rapid.checks says otherwise.
+// reconciliation, in the same run or the next, does not change a byte of the database.
 func TestReconcilingTwiceIsOnce(t *testing.T) {
-	if checks := flag.Lookup("rapid.checks"); raceDetector && checks.Value.String() == checks.DefValue {
-		if err := checks.Value.Set("35"); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
-	}
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHistory(t, rt)
 		defer os.RemoveAll(h.w.dir)

@@ -34,7 +34,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		case err != nil:
 			items = []chat.RecoveryItem{chat.UnreadableTurn(t, err)}
 		case wasUnsaved: // a run of this program was between two steps
-			if err := e.continueTurn(ctx, t.ID); err != nil {
+			if _, err := e.continueTurn(ctx, t.ID); err != nil {
 				e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", err)
 			}
 		}

@@ -104,7 +104,7 @@ func (e *Engine) DecideCall(ctx context.Context, c CallChoice) error {
 	if !c.Decision.Allows() {
 		remembered = e.remember(ctx, b, call, c, d.Definition)
 	}
-	if err := e.continueTurn(ctx, b.TurnID); err != nil {
+	if _, err := e.continueTurn(ctx, b.TurnID); err != nil {
 		return err
 	}
 	return remembered
@@ -233,7 +233,8 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 		return err
 	}
 	e.changed(chat.ChangeCall, string(c.Call), b.SessionID)
-	return e.continueTurn(ctx, b.TurnID)
+	_, err = e.continueTurn(ctx, b.TurnID)
+	return err
 }
 
 // mayRerun refuses to repeat a call if its tool's definition differs from the shown one or is not accepted, or if the
@@ -269,29 +270,30 @@ func (e *Engine) mayRerun(ctx context.Context, b chat.ToolBatch, call chat.CallR
 	return nil
 }
 
-// continueTurn continues a turn between two steps, if possible.
-func (e *Engine) continueTurn(ctx context.Context, id chat.TurnID) error {
+// continueTurn continues a turn between two steps, if possible, and reports whether it did. The run that it starts may
+// have ended when it returns.
+func (e *Engine) continueTurn(ctx context.Context, id chat.TurnID) (started bool, err error) {
 	t, err := e.past.Turn(ctx, id)
 	if err != nil {
-		return err
+		return false, err
 	}
 	suspended, err := e.suspended(ctx, t)
 	if err != nil || !suspended {
-		return err // a run that is about to end checks again
+		return false, err // a run that is about to end checks again
 	}
 	b, err := e.decidedBatch(ctx, t)
 	if err != nil {
-		return err
+		return false, err
 	}
 	e.changed(chat.ChangeTurn, string(id), t.SessionID)
 	if b != nil && !b.Finished() && len(nextCalls(*b, false)) == 0 {
-		return nil
+		return false, nil
 	}
 	_, err = e.resumeCalls(ctx, t, "")
 	if chat.CodeOf(err) == chat.CodeBusy { // another decision was faster
-		return nil
+		return false, nil
 	}
-	return err
+	return err == nil, err
 }
 
 // decidedBatch is the open batch of a turn without a run, after policy has decided what it can; nil for none. It
@@ -337,10 +339,11 @@ func (e *Engine) ResumeTools(ctx context.Context) (int, error) {
 		if ok, err := e.resumable(ctx, t); err != nil || !ok {
 			continue
 		}
-		if err := e.continueTurn(ctx, t.ID); err != nil {
+		started, err := e.continueTurn(ctx, t.ID)
+		if err != nil {
 			e.log.Warn("a turn with tool calls could not continue", "turn", t.ID, "err", err)
 		}
-		if e.IsRunning(t.ID) {
+		if started {
 			n++
 		}
 	}

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -264,13 +266,12 @@ func TestTheOrderOfCalls(t *testing.T) {
 		w := withTools(t)
 		w.settings.AllowParallel = parallel
 		w.tools.allow("read", "write")
-		both := make(chan struct{}, 2)
+		var both sync.WaitGroup
+		both.Add(2)
 		w.tools.do = func(_ context.Context, c tools.Call) (tools.Output, error) {
 			if parallel && c.Tool == "read" && string(c.Arguments) != `{"n":5}` { // each of the two waits for the other
-				both <- struct{}{}
-				for len(both) < 2 {
-					time.Sleep(time.Millisecond)
-				}
+				both.Done()
+				both.Wait()
 			}
 			return tools.Output{Content: chat.Blocks{chat.Text{Text: "ok"}}}, nil
 		}
@@ -594,21 +595,12 @@ func TestAMessageQueuesBehindAWaitingTurn(t *testing.T) {
 	}
 	w.decide(call, chat.DecisionOnce)
 	w.is(w.ended(got.ID), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "one")
-	deadline := time.Now().Add(time.Minute)
-	for {
-		last, _, err := w.store.LastTurn(t.Context(), w.branch.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if last.Seq == got.Seq+1 && last.Phase.Finalized() {
-			w.is(last, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "two")
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the queued message was not sent")
-		}
-		time.Sleep(time.Millisecond)
+	w.waitUntilSent("and next")
+	last, _, err := w.store.LastTurn(t.Context(), w.branch.ID)
+	if err != nil {
+		t.Fatal(err)
 	}
+	w.is(last, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "two")
 	w.clean()
 }
 
@@ -856,25 +848,29 @@ func TestImportedRecordsRunNothing(t *testing.T) {
 // The time limit of a call does not include the time that the user takes to answer a question of its server. The tool
 // source receives the definition that was allowed.
 func TestACallsTimeLimitExcludesQuestions(t *testing.T) {
-	w := withTools(t)
-	w.tools.allow("write")
-	w.settings.CallTimeout = 500 * time.Millisecond
-	w.tools.do = func(ctx context.Context, c tools.Call) (tools.Output, error) {
-		release := c.Hold()
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
+	newEnv(t).send("hi") // process-wide values must be created outside the bubble
+	synctest.Test(t, func(t *testing.T) {
+		w := withTools(t)
+		w.tools.allow("write")
+		w.settings.CallTimeout = 10 * time.Second
+		w.tools.do = func(ctx context.Context, c tools.Call) (tools.Output, error) {
+			release := c.Hold()
+			select {
+			case <-time.After(20 * time.Second):
+			case <-ctx.Done():
+			}
+			release()
+			said := fmt.Sprint("cut off: ", ctx.Err() != nil, ", allowed as it is: ", c.Definition == w.tools.hash("write"))
+			return tools.Output{Content: chat.Blocks{chat.Text{Text: said}}}, nil
 		}
-		release()
-		return tools.Output{Content: chat.Blocks{chat.Text{Text: fmt.Sprint("cut off: ", ctx.Err() != nil, ", allowed as it is: ", c.Definition == w.tools.hash("write"))}}}, nil
-	}
-	w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("ok")})
-	got := w.send("go")
-	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
-	if want := "a false cut off: false, allowed as it is: true"; toolResults(got)[0] != want {
-		t.Errorf("results %q", toolResults(got))
-	}
-	w.clean()
+		w.scriptCalls([]string{callEvent("a", "box__write", `{}`)}, []string{text("ok")})
+		got := w.send("go")
+		w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+		if want := "a false cut off: false, allowed as it is: true"; toolResults(got)[0] != want {
+			t.Errorf("results %q", toolResults(got))
+		}
+		w.clean()
+	})
 }
 
 // No call from elsewhere runs because of permissions on this machine, even if it is recorded as having no effects: a

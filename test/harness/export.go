@@ -1,7 +1,10 @@
 package harness
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,4 +37,23 @@ func ForeignExport(t *testing.T, dir string, turns int) string {
 	path := filepath.Join(dir, "conversations.json")
 	WriteFile(t, path, []byte(b.String()))
 	return path
+}
+
+// FirstVersion unpacks the stored database of the first version.
+func FirstVersion(t testing.TB, target string) {
+	t.Helper()
+	packed, err := os.Open(InModule("backend", "store", "testdata", "v1.db.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	WriteFile(t, target, data)
 }

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +53,34 @@ func (m Machine) ConfigFile() string {
 
 // DataDir returns the program's default data directory.
 func (m Machine) DataDir() string { return filepath.Join(m.Dir, "share", "contextinfinity") }
+
+// CopyTo copies the configuration and the data into another home directory, without locks and sockets. Nothing may be
+// running.
+func (m Machine) CopyTo(dir string) error {
+	return filepath.WalkDir(m.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() == "writer.lock" || strings.HasSuffix(d.Name(), "-shm") {
+			return err
+		}
+		name, err := filepath.Rel(m.Dir, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if top, _, _ := strings.Cut(filepath.ToSlash(name), "/"); top != "." && top != "config" && top != "share" {
+				return fs.SkipDir
+			}
+			return os.MkdirAll(filepath.Join(dir, name), 0o700)
+		}
+		if !d.Type().IsRegular() || filepath.Dir(name) == "." {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name), data, 0o600)
+	})
+}
 
 // Program is a running program.
 type Program struct {

@@ -55,7 +55,7 @@ func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 func TestTheCommandLineMakesTheDailyBackup(t *testing.T) {
 	t.Parallel()
 	h := harness.NewHome(t, harness.Shipped(t), "[backup]\ndaily = false\n")
-	firstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
+	harness.FirstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
 	h.OK("reconcile")
 	migration := h.Copies()
 	if len(migration) != 1 || migration[0].Kind != chat.BackupMigration || !migration[0].Checked {

@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // maxMemory is the maximum memory that the program may use for an answer, in bytes.
@@ -323,15 +324,12 @@ func BenchmarkAnswerMemory(b *testing.B) {
 }
 
 // A long answer is shown, verified, summarized and indexed in memory that is a small multiple of its length: 10 MB,
-// and 40 MB in the long form.
+// and 40 MB in the exhaustive form.
 func TestALongAnswerIsReadInBoundedMemory(t *testing.T) {
 	t.Parallel()
 	w := harness.ChatWire
 	text := strings.Repeat("All work and no play. ", 47)[:1024]
-	length := int64(10) // MB
-	if longForm() {
-		length = 40
-	}
+	length := testtier.Size(int64(10), 40) // MB
 	url := floodServer(t, w.Start(), w.Delta(text), int(length)<<10, w.End()...)
 	h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 67108864\nmax_answer_tokens = 100000000\n\n[librarian]\nafter_send_s = 0\n\n"+w.Model("long", url))
 	r, peak := runMeasured(h, "send", "--new", "Tell me everything.", "--model", "long")

@@ -1,9 +1,6 @@
 package process
 
 import (
-	"compress/gzip"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,7 +17,7 @@ func TestADatabaseOfTheFirstVersionIsUpgraded(t *testing.T) {
 	w := harness.ChatWire
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
 	h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"m\"\n"+w.Windowed("m", r.URL, 8192))
-	firstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
+	harness.FirstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
 	h.OK("reconcile")
 	backups, err := store.NewArchive(store.ArchiveOptions{DataDir: h.DataDir()}).Backups(t.Context(), true)
 	if err != nil || len(backups) != 1 || !strings.Contains(backups[0].Path, "-v1-") {
@@ -56,23 +53,4 @@ func TestADatabaseOfTheFirstVersionIsUpgraded(t *testing.T) {
 		}
 	}
 	h.Clean()
-}
-
-// firstVersion unpacks the stored database of the first version.
-func firstVersion(t *testing.T, target string) {
-	t.Helper()
-	packed, err := os.Open(harness.InModule("backend", "store", "testdata", "v1.db.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	z, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	harness.WriteFile(t, target, data)
 }

@@ -40,7 +40,7 @@ var onlyRules = []only{
 	{
 		name: "database", tests: true,
 		imports: []string{"gorm.io", "github.com/glebarez", "github.com/pressly/goose", "modernc.org/sqlite", "database/sql"},
-		dirs:    []string{"backend/store", "scripts/crash"}, // the harness checks the file without the program's code
+		dirs:    []string{"backend/store", "test/crash"}, // the harness checks the file without the program's code
 		reason:  "the schema has one owner; no other package may depend on the database (SPEC 17)",
 	},
 	{
@@ -143,7 +143,7 @@ var onlyRules = []only{
 			module + "/backend/llm/llmtest", module + "/backend/journal/journaltest", module + "/backend/internal/storetest", module + "/test",
 			"testing", "go.uber.org/goleak", "pgregory.net/rapid",
 		},
-		dirs:   []string{"backend/llm/llmtest", "backend/journal/journaltest", "backend/internal/storetest", "backend/internal/archtest", "test", "scripts/crash"},
+		dirs:   []string{"backend/llm/llmtest", "backend/journal/journaltest", "backend/internal/storetest", "backend/internal/archtest", "test"},
 		reason: "test helpers are not shipped",
 	},
 }

@@ -166,11 +166,10 @@ func (d *fixture) exists(name string) bool {
 func (d *fixture) expectNoProcess(when string) {
 	d.Helper()
 	var found []string
-	for range 200 {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if found = d.processes(); len(found) == 0 {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	d.Errorf("%s these processes are running: %v", when, found)
 }

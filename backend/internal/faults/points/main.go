@@ -1,5 +1,5 @@
 // Command points prints the name of every fault point, one per line, for tools outside of this folder
-// (scripts/crash).
+// (test/crash).
 package main
 
 import (

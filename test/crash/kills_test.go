@@ -1,4 +1,4 @@
-package main
+package crash
 
 import (
 	"context"
@@ -7,17 +7,21 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"testing"
 	"time"
+
+	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // kills configures a loop of kill -9. A conversation in a terminal has the data open and runs the commands of other
 // processes, several at once. All of them are killed at some moment, even while they start, and are started again.
 type kills struct {
 	bin      string
-	faults   []string // environment for a build with fault points, for the self-test
 	dir      string
 	seed     uint64
 	first    int // the number before that of the first prompt
@@ -26,17 +30,35 @@ type kills struct {
 	provider answers
 	tags     map[string]string // the provider's names for the kinds of prompts, if they differ
 	config   string
-	logf     func(format string, args ...any)
 }
 
-// outcome is the result of a part of the harness.
-type outcome struct {
-	what   string
-	tried  int
-	detail string
-	found  []string
-	kept   string      // data directory, if problems were found
-	flips  *flipCounts // nil for parts other than flips
+// TestRandomKillsLoseNothing runs a loop for each durability mode, and a short one with a third-party provider.
+func TestRandomKillsLoseNothing(t *testing.T) {
+	t.Parallel()
+	r := newSetup(t, 7)
+	n := restarts(t, 16)
+	for i, mode := range []string{"buffered", "write_ahead"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			k := kills{
+				bin: r.shipped, dir: filepath.Join(r.work, mode), seed: r.seed + uint64(i), first: 1_000_000 * (i + 1),
+				restarts: max(1, n/2), every: 20, provider: r.provider, config: r.provider.config(mode),
+			}
+			k.run(t)
+		})
+	}
+	t.Run("aimock", func(t *testing.T) {
+		if !testtier.Exhaustive() {
+			t.Skip("only in the exhaustive form")
+		}
+		t.Parallel()
+		url := harness.ProviderURL(t)
+		k := kills{
+			bin: r.shipped, dir: filepath.Join(r.work, "aimock"), seed: r.seed + 2, first: 3_000_000,
+			restarts: max(1, n/25), every: 20, provider: aimock{}, tags: aimockTags, config: configFor(url, "", "write_ahead"),
+		}
+		k.run(t)
+	})
 }
 
 // round is one run of the program, as decided by the seed.
@@ -60,7 +82,7 @@ type act struct {
 }
 
 // schedule returns the actions of round n, which depend only on the seed.
-func (k *kills) schedule(n int) round {
+func (k kills) schedule(n int) round {
 	rng := rand.New(rand.NewPCG(k.seed, uint64(n)))
 	if rng.IntN(5) == 0 {
 		return round{earlyKill: time.Duration(1+rng.IntN(90)) * time.Millisecond}
@@ -87,10 +109,10 @@ func pick(rng *rand.Rand, from ...string) string { return from[rng.IntN(len(from
 
 // killing is a running loop.
 type killing struct {
-	*kills
+	kills
+	t            *testing.T
 	home         *home
 	book         *book
-	out          *outcome
 	host         *process
 	roundCtx     context.Context // ends when the commands of a round are to be killed
 	ready        int             // how often the program became ready
@@ -98,34 +120,24 @@ type killing struct {
 	seen         atomic.Int64    // events reported in this round
 }
 
-func (k *kills) run(ctx context.Context) (outcome, error) {
-	out := outcome{what: "kill -9 at random"}
+func (k kills) run(t *testing.T) {
 	h, err := newHome(k.bin, k.dir, k.config)
 	if err != nil {
-		return out, err
+		t.Fatal(err)
 	}
-	h.Env = append(h.Env, k.faults...)
-	l := &killing{kills: k, home: h, book: newBook(), out: &out, acknowledged: make(chan struct{}, 1)}
+	l := &killing{kills: k, t: t, home: h, book: newBook(), acknowledged: make(chan struct{}, 1)}
 	l.book.first, l.book.tags = k.first, k.tags
-	for n := range k.restarts {
-		if err := l.runRound(ctx, k.schedule(n)); err != nil {
-			return out, fmt.Errorf("restart %d of seed %d: %w", n, k.seed, err)
+	n := 0
+	for ; n < k.restarts && !t.Failed(); n++ {
+		if err := l.runRound(t.Context(), k.schedule(n)); err != nil {
+			t.Fatalf("restart %d: %v", n, err)
 		}
-		out.tried++
 		full := (n+1)%k.every == 0 || n+1 == k.restarts
-		if err := l.check(ctx, full); err != nil {
-			return out, fmt.Errorf("after restart %d of seed %d: %w", n, k.seed, err)
-		}
-		if len(out.found) > 0 {
-			out.kept = k.dir
-			break
-		}
-		if full {
-			k.logf("%d restarts, %s", n+1, l.sum())
+		if err := l.check(t.Context(), full); err != nil {
+			t.Fatalf("after restart %d: %v", n, err)
 		}
 	}
-	out.detail = l.sum()
-	return out, nil
+	t.Logf("%d restarts, %s", n, l.sum())
 }
 
 func (l *killing) sum() string {
@@ -165,11 +177,11 @@ func (l *killing) runRound(ctx context.Context, r round) error {
 		case <-time.After(r.earlyKill):
 		case <-l.host.Ended:
 		}
-		l.checkEnd(l.host.kill(), nil)
+		l.checkEnd(l.host.kill())
 		return nil
 	}
 	if !l.host.awaitErr("/help lists") {
-		l.add("the program did not start again: %s", l.host.wait())
+		l.t.Errorf("the program did not start again: %s", l.host.wait())
 		return nil
 	}
 	l.ready++
@@ -186,7 +198,7 @@ func (l *killing) runRound(ctx context.Context, r round) error {
 	go func() { acts.Wait(); close(done) }()
 	l.await(r.lines, done)
 	time.Sleep(r.delay)
-	l.checkEnd(l.host.kill(), nil)
+	l.checkEnd(l.host.kill())
 	if r.orphans { // they may open the data as the writer for a while
 		time.AfterFunc(300*time.Millisecond, end)
 	} else {
@@ -219,7 +231,7 @@ const longestRound = 1500 * time.Millisecond
 func (l *killing) countEvents(f func([]byte) error) func([]byte) {
 	return func(line []byte) {
 		if err := f(line); err != nil {
-			l.add("%v", err)
+			l.t.Errorf("%v", err)
 		}
 		l.seen.Add(1)
 		select {
@@ -229,21 +241,10 @@ func (l *killing) countEvents(f func([]byte) error) func([]byte) {
 	}
 }
 
-var addMu sync.Mutex
-
-func (l *killing) add(format string, args ...any) {
-	addMu.Lock()
-	defer addMu.Unlock()
-	l.out.found = append(l.out.found, fmt.Sprintf(format, args...))
-}
-
 // checkEnd checks how a process ended.
-func (l *killing) checkEnd(r result, err error) {
-	switch {
-	case err != nil:
-		l.add("%v", err)
-	case r.crashed():
-		l.add("PANIC: %s", r)
+func (l *killing) checkEnd(r result) {
+	if r.crashed() {
+		l.t.Errorf("PANIC: %s", r)
 	}
 }
 
@@ -276,7 +277,7 @@ func (l *killing) act(ctx context.Context, a act, begun time.Time) {
 func (l *killing) end(ctx context.Context, a act, lines func([]byte), args ...string) result {
 	p, err := l.home.start(ctx, false, lines, args...)
 	if err != nil {
-		l.add("%v", err)
+		l.t.Errorf("%v", err)
 		return result{code: -1}
 	}
 	if a.stop > 0 && lines != nil {
@@ -292,7 +293,7 @@ func (l *killing) end(ctx context.Context, a act, lines func([]byte), args ...st
 	stop := context.AfterFunc(l.roundCtx, func() { _ = p.Cmd.Process.Kill() })
 	defer stop()
 	r := p.wait()
-	l.checkEnd(r, nil)
+	l.checkEnd(r)
 	return r
 }
 
@@ -369,7 +370,7 @@ func (l *killing) check(ctx context.Context, full bool) error {
 	o := &checker{book: l.book, provider: l.provider}
 	defer func() {
 		for _, f := range o.found {
-			l.add("%s", f)
+			l.t.Error(f)
 		}
 	}()
 	if _, err := os.Stat(l.home.database()); errors.Is(err, os.ErrNotExist) {
@@ -409,3 +410,18 @@ func (l *killing) checkNewest(ctx context.Context, o *checker) error {
 	o.prompts(turns, false, false)
 	return nil
 }
+
+// aimock is the third-party provider.
+type aimock struct{}
+
+// aimockTags maps kinds of prompts to aimock's names for them.
+var aimockTags = map[string]string{
+	kindGood: "good", kindSlow: "slow", kindCut: "cut", kindHold: "stall", kindOnce: "server_once", kindBad: "auth",
+}
+
+// answer implements answers; it returns the same text as provider.mjs.
+func (aimock) answer(n int) string { return harness.AnswerTo(n) }
+
+// sent implements answers. aimock does not report what it sent, so this is always true; the end of a complete answer is
+// recognizable.
+func (aimock) sent(int) bool { return true }

@@ -1,4 +1,4 @@
-package main
+package crash
 
 import (
 	"context"
@@ -14,15 +14,6 @@ import (
 
 	"contextinfinity/test/harness"
 )
-
-// builds are the programs under test: the shipped one without its window, and the same with fault points.
-type builds struct{ shipped, faults string }
-
-// build builds both programs into a folder.
-func build(ctx context.Context, dir string) (builds, error) {
-	b := builds{filepath.Join(dir, "contextinfinity"), filepath.Join(dir, "contextinfinity-faults")}
-	return b, errors.Join(harness.Build(ctx, b.shipped, ""), harness.Build(ctx, b.faults, "faults"))
-}
 
 // home is a machine on which the program is crashed.
 type home struct{ harness.Machine }

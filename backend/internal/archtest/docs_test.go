@@ -1,4 +1,4 @@
-package main
+package archtest
 
 import (
 	"io/fs"
@@ -7,17 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"contextinfinity/test/harness"
 )
 
 // TestDocsNameRealTests checks that each Go test, end-to-end test and source file that durability.md and seeds.md
 // name exists in the folder they give.
 func TestDocsNameRealTests(t *testing.T) {
-	root, err := harness.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := moduleRoot(t)
 	tests, titles := goTests(t, root), endToEndTitles(t, root)
 	for page, minTests := range map[string]int{"durability.md": 30, "seeds.md": 150} {
 		data, err := os.ReadFile(filepath.Join(root, "docs", page))

@@ -1,11 +1,9 @@
-package process
+package crash
 
 import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,64 +11,12 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // The tests of I/O faults run a turn once to record every disk operation, and then once for each of these operations
 // with that operation failing.
-
-// longForm reports whether all cases are tried, as in `make crash`. `make test` tries a sample.
-func longForm() bool { return os.Getenv("CONTEXTINFINITY_CRASH") == "full" }
-
-// sampled returns n cases of a matrix, evenly spread, in the short form, and all in the long form.
-func sampled[T any](all []T, n int) []T {
-	if longForm() || len(all) <= n {
-		return all
-	}
-	sample := make([]T, 0, n)
-	for i := range n {
-		sample = append(sample, all[i*len(all)/n])
-	}
-	return sample
-}
-
-// hits are how often each point and site was reached.
-type hits map[string]int
-
-func readHits(t *testing.T, path string) hits {
-	t.Helper()
-	found := hits{}
-	for name := range strings.Lines(string(harness.ReadFile(t, path))) {
-		found[strings.TrimSpace(name)]++
-	}
-	return found
-}
-
-// maxHits limits how many hits of one site are tried: the hundredth page of a transaction is written like the ninetieth.
-const maxHits = 12
-
-// matrix returns every site with some of its hits and every way in which it can fail.
-func (found hits) matrix() []string {
-	var specs []string
-	for _, site := range slices.Sorted(maps.Keys(found)) {
-		if !strings.HasPrefix(site, "io.") {
-			continue
-		}
-		actions := []string{"eio", "enospc"}
-		if strings.HasSuffix(site, ".write") && site != "io.shm.write" {
-			actions = append(actions, "short")
-		}
-		n := found[site]
-		for i := range min(n, maxHits) {
-			hit := 1 + i*n/min(n, maxHits)
-			for _, action := range actions {
-				specs = append(specs, fmt.Sprintf("%s:%d:%s", site, hit, action))
-			}
-		}
-	}
-	return specs
-}
 
 const (
 	firstQuestion = "What was agreed first?"
@@ -87,8 +33,9 @@ type faultBench struct {
 
 func newFaultBench(t *testing.T) faultBench {
 	t.Helper()
-	server := newFixedServer(t, harness.ChatWire.TextStream(true, crashTexts...))
-	h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"m\"\n\n"+harness.ChatWire.Model("m", server))
+	server := harness.NewHeldServer(t, false, harness.ChatWire.TextStream(true, crashTexts...)...)
+	config := "[general]\ndefault_model = \"m\"\n\n" + harness.ChatWire.Model("m", server.URL)
+	h := harness.NewHome(t, harness.Shipped(t), config)
 	b := faultBench{Home: h}
 	b.session = h.OK("send", "--new", "--json", firstQuestion).Sent().SessionID
 	return b
@@ -98,10 +45,7 @@ func newFaultBench(t *testing.T) faultBench {
 func (b faultBench) copy(t *testing.T) faultBench {
 	t.Helper()
 	copied := harness.NewHome(t, b.Bin, "")
-	if err := os.CopyFS(filepath.Join(copied.Dir, "config"), os.DirFS(filepath.Join(b.Dir, "config"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(filepath.Join(copied.Dir, "share"), os.DirFS(filepath.Join(b.Dir, "share"))); err != nil {
+	if err := b.CopyTo(copied.Dir); err != nil {
 		t.Fatal(err)
 	}
 	return faultBench{copied, b.session}
@@ -113,7 +57,7 @@ func (b faultBench) reached(t *testing.T) hits {
 	h := b.copy(t)
 	trace := filepath.Join(h.Dir, "trace")
 	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("send", "--json", "--session", h.session, faultQuestion)
-	return readHits(t, trace)
+	return mustReadHits(t, trace)
 }
 
 // Every disk operation of a turn fails once in each possible way. The command succeeds or reports the reason, earlier
@@ -121,11 +65,11 @@ func (b faultBench) reached(t *testing.T) hits {
 func TestEveryIOFaultOfATurn(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
-	specs := bench.reached(t).matrix()
+	specs := bench.reached(t).failures(maxHits)
 	if len(specs) < 60 {
 		t.Fatalf("a turn reaches only %d faults: %q", len(specs), specs)
 	}
-	for _, spec := range sampled(specs, 10) {
+	for _, spec := range testtier.Sample(specs, 10) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.copy(t)
@@ -212,7 +156,7 @@ func TestTheDiskFillsUpWhileTheProgramRuns(t *testing.T) {
 	if len(specs) < 30 {
 		t.Fatalf("a turn reaches only %q", specs)
 	}
-	for _, spec := range sampled(specs, 8) {
+	for _, spec := range testtier.Sample(specs, 8) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			bench.copy(t).fillsUpAt(t, spec)
@@ -226,7 +170,7 @@ func (b faultBench) opening(t *testing.T) hits {
 	h := b.copy(t)
 	trace := filepath.Join(h.Dir, "trace")
 	p := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).Host("--session", h.session)
-	found := readHits(t, trace)
+	found := mustReadHits(t, trace)
 	p.Kill()
 	return found
 }
@@ -301,18 +245,4 @@ func replyTo(p *harness.Host, text string) string {
 		p.Await("the answer to "+text+" is printed", p.Out, func(s string) bool { return strings.Contains(s[out:], "\n") })
 	}
 	return p.Out.String()[out:] + p.Err.String()[err:]
-}
-
-// newFixedServer starts a server that gives every request the same answer.
-func newFixedServer(t *testing.T, events []chat.RawEvent) (url string) {
-	t.Helper()
-	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", "text/event-stream")
-		for _, ev := range events {
-			_, _ = io.WriteString(w, llmtest.SSE(ev))
-		}
-	}))
-	t.Cleanup(h.Close)
-	return h.URL
 }

@@ -1,4 +1,4 @@
-package main
+package crash
 
 import (
 	"bytes"
@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"testing"
 
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // damaged is one way to damage a copy of the sample, with the expected result.
@@ -30,93 +30,42 @@ type damaged struct {
 	checkMore func(context.Context, *home, func(string, ...any)) error
 }
 
-// runDamage damages copies of data directories in all known ways.
-func runDamage(ctx context.Context, r *setup) ([]outcome, error) {
-	interrupted, err := newSample(ctx, r, filepath.Join(r.work, "interrupted"), false)
-	if err != nil {
-		return nil, fmt.Errorf("no data to damage: %w", err)
-	}
-	quiet, err := newSample(ctx, r, filepath.Join(r.work, "quiet"), true)
-	if err != nil {
-		return nil, fmt.Errorf("no data to damage: %w", err)
-	}
+// TestDamageIsReportedAndTheRestIsReadable damages copies of data directories in all known ways.
+func TestDamageIsReportedAndTheRestIsReadable(t *testing.T) {
+	t.Parallel()
+	r := newSetup(t, 3)
+	interrupted, quiet := r.samples(t)
 	rng := rand.New(rand.NewPCG(r.seed, 4))
-	groups := []struct {
+	for _, g := range []struct {
 		what   string
 		sample *sample
 		cases  func(*sample, *rand.Rand) ([]damaged, error)
 	}{
-		{"journals torn and flipped", interrupted, journalDamage}, {"write-ahead log cut and flipped", interrupted, walDamage},
-		{"index tables damaged", quiet, indexDamage}, {"single values flipped", quiet, valueDamage}, {"the database's file flipped and cut", quiet, fileDamage},
-	}
-	var rows []outcome
-	for _, g := range groups {
+		{"journals torn and flipped", interrupted, journalDamage},
+		{"write-ahead log cut and flipped", interrupted, walDamage},
+		{"index tables damaged", quiet, indexDamage},
+		{"single values flipped", quiet, valueDamage},
+		{"the database's file flipped and cut", quiet, fileDamage},
+	} {
 		cases, err := g.cases(g.sample, rng)
 		if err != nil {
-			return rows, err
+			t.Fatalf("%s: %v", g.what, err)
 		}
-		if r.stride > 1 {
-			cases = every(cases, r.stride, rng.IntN(r.stride))
-		}
-		out, err := r.damageAll(ctx, g.sample, cases)
-		out.what = g.what
-		rows = append(rows, out)
-		if err != nil {
-			return rows, err
-		}
-	}
-	return rows, nil
-}
-
-// every returns each nth case, starting with the case at index first, or with the last one if there are fewer.
-func every(cases []damaged, n, first int) []damaged {
-	var out []damaged
-	for i := min(first, len(cases)-1); i < len(cases); i += n {
-		out = append(out, cases[i])
-	}
-	return out
-}
-
-func (r *setup) damageAll(ctx context.Context, s *sample, cases []damaged) (outcome, error) {
-	var out outcome
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	var failed error
-	slots := make(chan struct{}, 2)
-	for i, c := range cases {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			dir := filepath.Join(r.work, fmt.Sprintf("damaged-%d", i))
-			found, err := s.try(ctx, c, dir)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil && failed == nil {
-				failed = fmt.Errorf("%s: %w", c.name, err)
-			}
-			out.tried++
-			for _, f := range found {
-				out.found = append(out.found, c.name+": "+f)
-			}
-			if len(found) > 0 {
-				kept := filepath.Join(r.work, "found-"+strings.Map(fileNameRune, c.name))
-				if os.Rename(dir, kept) == nil {
-					out.kept = kept
+		rng.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+		for _, c := range testtier.Sample(cases, 1) {
+			t.Run(g.what+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				dir, err := os.MkdirTemp(r.work, "damaged-")
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			_ = os.RemoveAll(dir)
-		})
+				found, err := g.sample.try(t.Context(), c, dir)
+				if report(t, found, err); !t.Failed() {
+					_ = os.RemoveAll(dir)
+				}
+			})
+		}
 	}
-	wg.Wait()
-	return out, failed
-}
-
-// fileNameRune replaces characters that a file's name should not contain.
-func fileNameRune(r rune) rune {
-	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-		return r
-	}
-	return '-'
 }
 
 // try damages a copy and checks how the program handles it.

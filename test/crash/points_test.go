@@ -1,19 +1,22 @@
-package main
+package crash
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+	"testing"
+
+	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // scenario is a user's action and what happened before it. The action is run by a build with fault points, which is
@@ -46,9 +49,12 @@ var firstMessage = sendStep(kindGood, "--new", "--wait", "indexed")
 // sameSession are the arguments of a message to the same session.
 var sameSession = []string{"--session", "SESSION", "--wait", "indexed"}
 
+// aMessage is the most common action.
+var aMessage = scenario{name: "a message", before: []step{firstMessage}, verb: sendStep(kindSlow, sameSession...)}
+
 var scenarios = []scenario{
 	{name: "a first message", verb: sendStep(kindGood, "--new", "--model", "mock", "--wait", "indexed")},
-	{name: "a message", before: []step{firstMessage}, verb: sendStep(kindSlow, sameSession...)},
+	aMessage,
 	{name: "a message, buffered", before: []step{firstMessage}, verb: sendStep(kindSlow, sameSession...), mode: "buffered"},
 	{name: "a second attempt", before: []step{firstMessage}, verb: sendStep(kindOnce, sameSession...)},
 	{name: "a dropped connection", before: []step{firstMessage}, verb: sendStep(kindCut, sameSession...)},
@@ -213,7 +219,7 @@ func (h *home) moving() error {
 }
 
 // trace returns how often the command reaches each point.
-func (s *stage) trace(ctx context.Context, dir string) (map[string]int, error) {
+func (s *stage) trace(ctx context.Context, dir string) (hits, error) {
 	h, err := s.copy(dir)
 	if err != nil {
 		return nil, err
@@ -222,15 +228,8 @@ func (s *stage) trace(ctx context.Context, dir string) (map[string]int, error) {
 	if _, err := s.play(ctx, h.as(s.setup.faults, "CONTEXTINFINITY_FAULT_TRACE="+file), s.book.clone(), s.verb); err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	counts := map[string]int{}
-	for name := range strings.FieldsSeq(string(data)) {
-		counts[name]++
-	}
-	return counts, os.RemoveAll(dir)
+	counts, err := readHits(file)
+	return counts, errors.Join(err, os.RemoveAll(dir))
 }
 
 // die plays the command on a copy with a fault and compares the result with the book.
@@ -315,148 +314,115 @@ func (h *home) all(ctx context.Context) (string, error) {
 	return all.String(), nil
 }
 
-// task is one kill of a stage.
-type task struct {
-	stage *stage
-	fault string
+// dies plays the command on a copy with a fault, in a test of its own. certain: the command always reaches it.
+func (s *stage) dies(t *testing.T, fault string, certain bool) {
+	t.Run(fault, func(t *testing.T) {
+		dir := filepath.Join(s.Dir+"-copies", strings.NewReplacer(":", "-", "*", "x").Replace(fault))
+		found, died, err := s.die(t.Context(), fault, dir)
+		report(t, found, err)
+		if certain && !died {
+			t.Error("the program was not killed")
+		}
+		if !t.Failed() {
+			_ = os.RemoveAll(dir)
+		}
+	})
 }
 
-// playAll runs tasks, two at a time, but one at a time for each stage.
-func (r *setup) playAll(ctx context.Context, what string, tasks []task) (outcome, int, error) {
-	out := outcome{what: what}
-	died := 0
+// everydayFaults are the faults of the everyday form, by scenario.
+var everydayFaults = map[string][]string{
+	"a message": {
+		"tx.turn.accept.committed:exit", "turn.event:6:power", "turn.journal_sealed:power", "turn.settled:exit",
+		"tx.state.commit.committing:exit", "tx.turn.index.committed:power",
+	},
+	"a hard delete":      {"tx.content.delete.committing:exit", "delete.written:exit", "delete.rewritten:power"},
+	"import of a bundle": {"tx.bundle.import.committing:2:exit", "tx.bundle.import.committed:2:power"},
+	"a move of the data": {"move.file:1:exit", "move.copied:power", "move.adopted:power"},
+}
+
+// A turn, a permanent deletion, the import of an export from before it, a move of the data and other actions are killed
+// at their points. The exhaustive form kills each scenario at each point that it reaches: the first time, and at points
+// that are reached often also in the middle and the last time.
+func TestATurnIsKilledAtItsPoints(t *testing.T) {
+	t.Parallel()
+	r := newSetup(t, 1)
 	var mu sync.Mutex
-	var failed error
-	byStage := map[*stage][]task{}
-	for _, t := range tasks {
-		byStage[t.stage] = append(byStage[t.stage], t)
+	reached := map[string]bool{}
+	t.Run("scenario", func(t *testing.T) {
+		for i, sc := range scenarios {
+			everyday := everydayFaults[sc.name]
+			if len(everyday) == 0 && !testtier.Exhaustive() {
+				continue
+			}
+			t.Run(sc.name, func(t *testing.T) {
+				t.Parallel()
+				s, err := r.newStage(t.Context(), i, sc, filepath.Join(r.work, fmt.Sprintf("scene-%d", i)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !testtier.Exhaustive() {
+					for _, fault := range everyday {
+						s.dies(t, fault, true)
+					}
+					return
+				}
+				counts, err := s.trace(t.Context(), s.Dir+"-trace")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range slices.Sorted(maps.Keys(counts)) {
+					if strings.HasPrefix(name, "io.") {
+						continue
+					}
+					mu.Lock()
+					reached[name] = true
+					mu.Unlock()
+					for _, n := range firstMiddleLast(counts[name]) {
+						s.dies(t, fmt.Sprintf("%s:%d:exit", name, n), false)
+					}
+				}
+			})
+		}
+	})
+	if testtier.Exhaustive() { // those that only the window or a timer reaches
+		missed := slices.DeleteFunc(allPoints(t), func(name string) bool { return reached[name] })
+		t.Logf("%d points reached; no scenario reaches %s", len(reached), strings.Join(missed, " "))
 	}
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, 2)
-	for _, s := range slices.SortedFunc(maps.Keys(byStage), func(a, b *stage) int { return strings.Compare(a.name, b.name) }) {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			for i, t := range byStage[s] {
-				dir := fmt.Sprintf("%s-%d", s.Dir, i)
-				found, dead, err := s.die(ctx, t.fault, dir)
-				mu.Lock()
-				if err != nil && failed == nil {
-					failed = err
-				}
-				out.tried++
-				if dead {
-					died++
-				}
-				for _, f := range found {
-					out.found = append(out.found, fmt.Sprintf("%s, %s: %s", s.name, t.fault, f))
-				}
-				if len(found) > 0 && out.kept == "" {
-					out.kept = dir + "-found"
-					_ = os.Rename(dir, out.kept)
-				}
-				mu.Unlock()
-				_ = os.RemoveAll(dir)
+}
+
+// firstMiddleLast returns the hits that are tried at a point that is reached n times.
+func firstMiddleLast(n int) []int { return slices.Compact([]int{1, (n + 1) / 2, n}) }
+
+// allPoints returns the names of all fault points.
+func allPoints(t *testing.T) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "run", "-buildvcs=false", harness.InModule("backend", "internal", "faults", "points"))
+	data, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("the fault points cannot be listed: %v", err)
+	}
+	return strings.Fields(string(data))
+}
+
+// The power is lost at I/O sites throughout a turn: everything that was not fsynced is lost, in the journals and in the
+// database.
+func TestThePowerIsLostDuringATurn(t *testing.T) {
+	t.Parallel()
+	r := newSetup(t, 1)
+	for i, sc := range scenarios[:testtier.Size(1, 3)] {
+		t.Run(sc.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := r.newStage(t.Context(), 100+i, sc, filepath.Join(r.work, fmt.Sprintf("power-%d", i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts, err := s.trace(t.Context(), s.Dir+"-trace")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, fault := range counts.powerLosses(r.seed, testtier.Size(3, 60)) {
+				s.dies(t, fault, false)
 			}
 		})
 	}
-	wg.Wait()
-	return out, died, failed
-}
-
-// runPoints kills each scenario at each point that it reaches: the first time, and at points that are reached often
-// also in the middle and the last time.
-func runPoints(ctx context.Context, r *setup) ([]outcome, error) {
-	known, err := r.points(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var tasks []task
-	reached := map[string]bool{}
-	played := 0
-	for i, sc := range scenarios {
-		if !strings.Contains(sc.name, r.scene) {
-			continue
-		}
-		played++
-		s, err := r.newStage(ctx, i, sc, filepath.Join(r.work, fmt.Sprintf("scene-%d", i)))
-		if err != nil {
-			return nil, err
-		}
-		counts, err := s.trace(ctx, s.Dir+"-trace")
-		if err != nil {
-			return nil, err
-		}
-		var ofScenario []task
-		for _, name := range slices.Sorted(maps.Keys(counts)) {
-			if strings.HasPrefix(name, "io.") {
-				continue
-			}
-			reached[name] = true
-			for _, n := range triedHits(counts[name]) {
-				ofScenario = append(ofScenario, task{s, name + ":" + strconv.Itoa(n) + ":exit"})
-			}
-		}
-		for j, t := range ofScenario {
-			if (i+j)%r.stride == 0 {
-				tasks = append(tasks, t)
-			}
-		}
-	}
-	out, died, err := r.playAll(ctx, "kill at each point", tasks)
-	missed := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return reached[name] })
-	out.detail = fmt.Sprintf("%d scenarios, %d of %d points reached, %d deaths", played, len(known)-len(missed), len(known), died)
-	r.logf("points that no scenario reaches: %s", strings.Join(missed, " "))
-	return []outcome{out}, err
-}
-
-// triedHits returns the hits that are tried at a point that is reached n times.
-func triedHits(n int) []int {
-	out := []int{1, (n + 1) / 2, n}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// points returns the names of all fault points.
-func (r *setup) points(ctx context.Context) ([]string, error) {
-	cmd := exec.CommandContext(ctx, "go", "run", "-buildvcs=false", "./backend/internal/faults/points")
-	cmd.Dir = r.module
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	data, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("the fault points cannot be listed: %w\n%s", err, errs.String())
-	}
-	return strings.Fields(string(data)), nil
-}
-
-// runPower cuts the power at I/O sites throughout a turn: everything that was not fsynced is lost, in the journals and
-// in the database.
-func runPower(ctx context.Context, r *setup) ([]outcome, error) {
-	var tasks []task
-	sites := 0
-	for i, sc := range scenarios[:3] {
-		s, err := r.newStage(ctx, 100+i, sc, filepath.Join(r.work, fmt.Sprintf("power-%d", i)))
-		if err != nil {
-			return nil, err
-		}
-		counts, err := s.trace(ctx, s.Dir+"-trace")
-		if err != nil {
-			return nil, err
-		}
-		hits := 0
-		for name, n := range counts {
-			if strings.HasPrefix(name, "io.") {
-				hits += n
-				sites++
-			}
-		}
-		step := max(1, hits/60) * r.stride
-		for n := 1 + int(r.seed)%step; n <= hits; n += step {
-			tasks = append(tasks, task{s, fmt.Sprintf("io.*:%d:power", n)})
-		}
-	}
-	out, died, err := r.playAll(ctx, "loss of power at I/O sites", tasks)
-	out.detail = fmt.Sprintf("%d deaths", died)
-	return []outcome{out}, err
 }

@@ -1,4 +1,4 @@
-package process
+package crash
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/store"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // moveTo requests a move of the data, as the window does, and starts the window. This build has no window: it carries
@@ -48,7 +49,7 @@ func TestEveryFaultOfAMove(t *testing.T) {
 	if configuredDir(t, h.Home) != filepath.Join(h.Dir, "new", "place") {
 		t.Fatalf("the data was not moved: it is in %s", configuredDir(t, h.Home))
 	}
-	reached := readHits(t, trace)
+	reached := mustReadHits(t, trace)
 	specs := []string{"move.copied:exit", "move.copied:err", "move.adopted:exit", "io.file.syncdir:2:eio"}
 	for i := range reached["move.file"] {
 		specs = append(specs, fmt.Sprintf("move.file:%d:exit", i+1), fmt.Sprintf("move.file:%d:err", i+1))
@@ -58,7 +59,7 @@ func TestEveryFaultOfAMove(t *testing.T) {
 	if reached["move.file"] < 2 || reached["move.adopted"] != 1 || len(specs) < 60 {
 		t.Fatalf("a move reaches only %q", specs)
 	}
-	for _, spec := range append(specs[:steps:steps], sampled(specs[steps:], 6)...) {
+	for _, spec := range append(specs[:steps:steps], testtier.Sample(specs[steps:], 6)...) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			bench.copy(t).checkMove(t, spec)

@@ -1,4 +1,4 @@
-package main
+package crash
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"contextinfinity/test/harness"
-
 	_ "github.com/glebarez/go-sqlite" // reads the database without the program's code
+
+	"contextinfinity/test/harness"
 )
 
 // rowRules are queries that must return nothing. They do not rely on the database's own unique indexes: +column keeps

@@ -1,24 +1,24 @@
-package main
+package crash
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 )
 
 // provider is a Chat Completions server on the loopback interface. Its answer follows from the end of the newest user
 // message, "[[KIND N]]", so that the expected content of a turn is known without asking the program.
 type provider struct {
-	url    string
-	server *http.Server
+	url string
 
 	mu        sync.Mutex
 	requests  map[int]int // by N
@@ -37,21 +37,17 @@ const (
 	kindTool = "tool" // two tool calls, then, with their results, an answer
 )
 
-func newProvider() (*provider, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	p := &provider{url: "http://" + l.Addr().String(), requests: map[int]int{}, completed: map[int]int{}, calls: map[int]int{}}
+func newProvider(t *testing.T) *provider {
+	t.Helper()
+	p := &provider{requests: map[int]int{}, completed: map[int]int{}, calls: map[int]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/chat/completions", p.serve)
 	mux.HandleFunc("/librarian/v1/chat/completions", p.summarize)
-	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
-	go func() { _ = p.server.Serve(l) }()
-	return p, nil
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	p.url = server.URL
+	return p
 }
-
-func (p *provider) close() { _ = p.server.Close() }
 
 // forget makes the next request of a prompt count as its first.
 func (p *provider) forget(n int) {

@@ -1,4 +1,4 @@
-package main
+package crash
 
 import (
 	"context"
@@ -10,7 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 	"time"
+
+	"contextinfinity/test/harness"
 )
 
 // sample is a data directory whose copies are damaged: two sessions with everything that turns store, and two
@@ -20,6 +23,19 @@ type sample struct {
 	sessions []string
 	steps    map[string]string // journals: step to turn
 	shows    map[string]string // output of show, by session
+}
+
+// samples creates the two samples: with interrupted answers, and without.
+func (r *setup) samples(t *testing.T) (interrupted, quiet *sample) {
+	t.Helper()
+	var err error
+	if interrupted, err = newSample(t.Context(), r, filepath.Join(r.work, "interrupted"), false); err != nil {
+		t.Fatalf("no data to damage: %v", err)
+	}
+	if quiet, err = newSample(t.Context(), r, filepath.Join(r.work, "quiet"), true); err != nil {
+		t.Fatalf("no data to damage: %v", err)
+	}
+	return interrupted, quiet
 }
 
 // newSample creates a sample. quiet: no answer is interrupted and the log is checkpointed, so that the database is a
@@ -172,37 +188,10 @@ func (h *home) show(ctx context.Context, session string) (string, error) {
 	return r.stdout, err
 }
 
-// copy copies the data directory.
+// copy copies the data directory and the configuration.
 func (s *sample) copy(dir string) (*home, error) {
-	config, err := os.ReadFile(s.ConfigFile())
-	if err != nil {
-		return nil, err
-	}
-	h, err := newHome(s.Bin, dir, string(config))
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(h.streams(), 0o700); err != nil {
-		return nil, err
-	}
-	for _, suffix := range []string{"", "-wal"} {
-		if err := copyFile(s.database()+suffix, h.database()+suffix); err != nil && !os.IsNotExist(err) {
-			return nil, err
-		}
-	}
-	for _, pattern := range []string{"*.mark", "streams/*.jsonl", "backups/*.db"} {
-		paths, err := filepath.Glob(filepath.Join(s.data(), filepath.FromSlash(pattern)))
-		if err != nil {
-			return nil, err
-		}
-		for _, path := range paths {
-			target := filepath.Join(h.data(), filepath.FromSlash(filepath.Dir(pattern)), filepath.Base(path))
-			if err := errors.Join(os.MkdirAll(filepath.Dir(target), 0o700), copyFile(path, target)); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return h, nil
+	h := &home{harness.NewMachine(s.Bin, dir)}
+	return h, s.CopyTo(dir)
 }
 
 // statement changes the database as a bad disk or a faulty program would: with triggers and constraints disabled as far

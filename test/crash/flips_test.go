@@ -1,4 +1,4 @@
-package main
+package crash
 
 import (
 	"bytes"
@@ -6,16 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"text/tabwriter"
+	"testing"
 
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // flipArea is a kind of file in which single bytes are flipped.
@@ -31,12 +30,6 @@ type flipArea struct {
 	// valid: different content that is just as valid is not a miss, because nothing shows what the user meant to
 	// write.
 	valid bool
-}
-
-// flipCounts are the results of the flips of an area.
-type flipCounts struct {
-	area                                   string
-	flips, found, harmless, valid, missing int
 }
 
 // flipOf is one flip: a bit of a byte in a file.
@@ -60,51 +53,76 @@ func (f flipOf) do(h *home) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// runFlips flips bytes of the database, its log, journals, the configuration and backups, one at a time. Each flip
-// must be reported, or change nothing that can be read.
-func runFlips(ctx context.Context, r *setup) ([]outcome, error) {
-	areas, err := r.flipAreas(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("no data to damage: %w", err)
-	}
+// TestFlippedBytesAreFound flips bits of the database, its log, journals, the configuration and a backup, one at a time.
+// Each flip must be reported, or change nothing that can be read.
+func TestFlippedBytesAreFound(t *testing.T) {
+	t.Parallel()
+	r := newSetup(t, 5)
 	rng := rand.New(rand.NewPCG(r.seed, 6))
-	var rows []outcome
-	for _, a := range areas {
-		out, err := r.flipArea(ctx, a, max(1, r.flips*a.percent/100), rng)
-		if out.what = "flipped bytes: " + a.name; err != nil {
-			return rows, fmt.Errorf("%s: %w", out.what, err)
+	for _, a := range r.flipAreas(t) {
+		var flips []flipOf
+		for i := range max(1, testtier.Size(20, 2000)*a.percent/100) {
+			f, err := a.pick(rng, i%2 == 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			flips = append(flips, f)
 		}
-		rows = append(rows, out)
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			undamaged, err := a.sample.copy(filepath.Join(r.work, "undamaged-"+a.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := a.read(t.Context(), undamaged)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if findings, err := a.check(t.Context(), undamaged); err != nil || findings != "" {
+				t.Fatalf("a problem was found in undamaged data: %s (%v)", findings, err)
+			}
+			counts := map[string]int{}
+			for _, f := range flips {
+				dir := filepath.Join(r.work, "flipped-"+a.name)
+				what, missed, err := a.try(t.Context(), f, dir, want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if missed != "" {
+					t.Errorf("%s: %s", f, missed)
+				}
+				counts[what]++
+				_ = os.RemoveAll(dir)
+			}
+			t.Logf("%d flips: %v", len(flips), counts)
+			if counts[flipFound] == 0 && len(flips) > 5 {
+				t.Error("none was found")
+			}
+		})
 	}
-	return rows, nil
 }
 
-func (r *setup) flipAreas(ctx context.Context) ([]flipArea, error) {
-	interrupted, err := newSample(ctx, r, filepath.Join(r.work, "flips-interrupted"), false)
-	if err != nil {
-		return nil, err
-	}
-	quiet, err := newSample(ctx, r, filepath.Join(r.work, "flips-quiet"), true)
-	if err != nil {
-		return nil, err
-	}
+func (r *setup) flipAreas(t *testing.T) []flipArea {
+	t.Helper()
+	interrupted, quiet := r.samples(t)
 	if err := os.MkdirAll(filepath.Dir(quiet.backup()), 0o700); err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	if err := quiet.ok(ctx, &struct{}{}, "backup", quiet.backup()); err != nil {
-		return nil, err
+	if err := quiet.ok(t.Context(), &struct{}{}, "backup", quiet.backup()); err != nil {
+		t.Fatal(err)
 	}
 	journals, err := filepath.Glob(interrupted.journal("*"))
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
+	log := interrupted.database() + "-wal"
 	return []flipArea{
 		{"database", 50, quiet, quiet.relative(quiet.database()), verifyFindings, readDatabase, false},
-		{"write-ahead log", 15, interrupted, interrupted.relative(interrupted.database() + "-wal"), verifyFindings, interrupted.readAll, false},
+		{"write-ahead log", 15, interrupted, interrupted.relative(log), verifyFindings, interrupted.readAll, false},
 		{"journals", 10, interrupted, interrupted.relative(journals...), verifyFindings, interrupted.readAll, false},
 		{"configuration", 5, quiet, quiet.relative(quiet.ConfigFile()), configFindings, readConfig, true},
 		{"backups", 20, quiet, quiet.relative(quiet.backup()), backupFindings, readBackup, false},
-	}, nil
+	}
 }
 
 func (h *home) backup() string { return filepath.Join(h.data(), "backups", "flipped.db") }
@@ -117,72 +135,13 @@ func (h *home) relative(paths ...string) []string {
 	return paths
 }
 
-// flipArea tries n flips, two at a time.
-func (r *setup) flipArea(ctx context.Context, a flipArea, n int, rng *rand.Rand) (outcome, error) {
-	out := outcome{tried: n, flips: &flipCounts{area: a.name, flips: n}}
-	undamaged, err := a.sample.copy(filepath.Join(r.work, "flips-undamaged"))
-	if err != nil {
-		return out, err
-	}
-	defer func() { _ = os.RemoveAll(undamaged.Dir) }()
-	want, err := a.read(ctx, undamaged)
-	if err != nil {
-		return out, err
-	}
-	if findings, err := a.check(ctx, undamaged); err != nil || findings != "" {
-		return out, fmt.Errorf("a problem was found in undamaged data: %s (%w)", findings, err)
-	}
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	var failed error
-	slots := make(chan struct{}, 2)
-	for i := range n {
-		f, err := a.pick(rng, i%2 == 0)
-		if err != nil {
-			return out, err
-		}
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			dir := filepath.Join(r.work, fmt.Sprintf("flipped-%d", i))
-			what, missed, err := a.try(ctx, f, dir, want)
-			_ = os.RemoveAll(dir)
-			mu.Lock()
-			defer mu.Unlock()
-			if failed = errors.Join(failed, err); missed != "" {
-				out.found = append(out.found, f.String()+": "+missed)
-			}
-			out.flips.count(what)
-		})
-	}
-	wg.Wait()
-	out.detail = out.flips.String()
-	return out, failed
-}
-
+// What became of a flip.
 const (
 	flipFound    = "found"
 	flipHarmless = "harmless"
 	flipValid    = "valid"
 	flipMissed   = "missed"
 )
-
-func (c *flipCounts) count(what string) {
-	switch what {
-	case flipFound:
-		c.found++
-	case flipHarmless:
-		c.harmless++
-	case flipValid:
-		c.valid++
-	default:
-		c.missing++
-	}
-}
-
-func (c *flipCounts) String() string {
-	return fmt.Sprintf("%d found, %d in unused bytes, %d give another valid setting, %d missed", c.found, c.harmless, c.valid, c.missing)
-}
 
 // pick chooses a bit; each byte of the files has the same chance. With nonZero, only bytes that are not zero are chosen,
 // because much of a small database is free space.
@@ -327,29 +286,4 @@ func (s *sample) readAll(ctx context.Context, h *home) (string, error) {
 	}
 	rows, err := dump(ctx, h.database())
 	return strings.Join(append(out, rows), "\n"), err
-}
-
-// printFlips prints the results of the flips, by area.
-func printFlips(w io.Writer, rows []outcome) {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	var all flipCounts
-	line := func(c flipCounts) {
-		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\n", c.area, c.flips, c.found, c.harmless, c.valid, c.missing)
-	}
-	for _, r := range rows {
-		if r.flips == nil {
-			continue
-		}
-		if all.area == "" {
-			_, _ = fmt.Fprintln(t, "\nFLIPPED BYTES OF\tFLIPS\tFOUND\tHARMLESS\tOTHER VALID SETTING\tMISSED")
-			all.area = "all"
-		}
-		c := *r.flips
-		line(c)
-		all.flips, all.found, all.harmless, all.valid, all.missing = all.flips+c.flips, all.found+c.found, all.harmless+c.harmless, all.valid+c.valid, all.missing+c.missing
-	}
-	if all.area != "" {
-		line(all)
-	}
-	_ = t.Flush()
 }

@@ -1,8 +1,7 @@
-package process
+package crash
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,24 +11,8 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
-
-// each returns every I/O site with some of its hits and each of the actions.
-func (found hits) each(actions ...string) []string {
-	var specs []string
-	for _, site := range slices.Sorted(maps.Keys(found)) {
-		if !strings.HasPrefix(site, "io.") || site == "io.shm.write" {
-			continue
-		}
-		n := found[site]
-		for i := range min(n, maxHits) {
-			for _, action := range actions {
-				specs = append(specs, fmt.Sprintf("%s:%d:%s", site, 1+i*n/min(n, maxHits), action))
-			}
-		}
-	}
-	return specs
-}
 
 // Each disk operation of a restore fails, or the power fails there: either the old or the new data is complete, the
 // reported result is correct, and the next restore works.
@@ -42,7 +25,7 @@ func TestEveryFaultOfARestore(t *testing.T) {
 	h := bench.copy(t)
 	trace := filepath.Join(h.Dir, "trace")
 	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("restore", backup, "--yes")
-	reached := readHits(t, trace)
+	reached := mustReadHits(t, trace)
 	specs := reached.each("power", "eio", "enospc")
 	if len(specs) < 180 || reached["restore.step"] < 8 {
 		t.Fatalf("a restore reaches only %q, in %d steps", specs, reached["restore.step"])
@@ -50,7 +33,7 @@ func TestEveryFaultOfARestore(t *testing.T) {
 	for step := range reached["restore.step"] {
 		specs = append(specs, fmt.Sprintf("restore.step:%d:exit", step+1))
 	}
-	for _, spec := range sampled(specs, 9) {
+	for _, spec := range testtier.Sample(specs, 9) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.copy(t)
@@ -90,11 +73,11 @@ func TestEveryFaultOfABackup(t *testing.T) {
 	h := bench.copy(t)
 	trace := filepath.Join(h.Dir, "trace")
 	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("backup", filepath.Join(h.Dir, "copy.db"))
-	specs := readHits(t, trace).each("power", "eio", "enospc")
+	specs := mustReadHits(t, trace).each("power", "eio", "enospc")
 	if len(specs) < 40 {
 		t.Fatalf("a backup reaches only %q", specs)
 	}
-	for _, spec := range sampled(specs, 6) {
+	for _, spec := range testtier.Sample(specs, 6) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.copy(t)
@@ -139,7 +122,7 @@ func TestEveryFaultOfAStart(t *testing.T) {
 		start := func(t *testing.T) *harness.Home {
 			h := harness.NewHome(t, harness.Shipped(t), "[backup]\ndaily = false\n")
 			if upgrade {
-				firstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
+				harness.FirstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
 			}
 			return h
 		}
@@ -147,12 +130,12 @@ func TestEveryFaultOfAStart(t *testing.T) {
 		trace := filepath.Join(traced.Dir, "trace")
 		traced.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE=" + trace).OK("reconcile")
 		want := sessions(traced)
-		specs := readHits(t, trace).each("power", "eio", "enospc")
+		specs := mustReadHits(t, trace).each("power", "eio", "enospc")
 		if len(specs) < 60 || (want > 0) != upgrade {
 			t.Fatalf("%d sessions; a start reaches only %q", want, specs)
 		}
 		// These faults are always tried: they concern the time before the write-ahead log exists.
-		tried := append(sampled(specs, 5), "io.db.sync:1:power", "io.rollback.remove:1:eio")
+		tried := append(testtier.Sample(specs, 5), "io.db.sync:1:power", "io.rollback.remove:1:eio")
 		for _, spec := range slices.Compact(slices.Sorted(slices.Values(tried))) {
 			t.Run(name+" "+spec, func(t *testing.T) {
 				t.Parallel()

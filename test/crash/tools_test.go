@@ -1,27 +1,29 @@
-package main
+package crash
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"testing"
 	"time"
+
+	"contextinfinity/test/testtier"
 )
 
 // counting is a home in which a model may use the counter tool without asking. It is crashed repeatedly; no word may
 // ever be counted twice.
 type counting struct {
 	*home
+	t       *testing.T
 	setup   *setup
 	book    *book
 	file    string // written by the tool
-	out     outcome
 	session string
+	rounds  int
 	inCall  int // rounds after which the outcome of a call was unknown
 }
 
@@ -33,23 +35,34 @@ const roundsOfASession = 20
 // longestSend limits the duration of a send with a broken disk.
 const longestSend = 2 * time.Minute
 
-func (r *setup) counting(ctx context.Context, what, dir string, first int) (*counting, error) {
+// counting returns a home after a message without a fault, whose calls ran once.
+func (r *setup) counting(t *testing.T, what string, first int) *counting {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	c := &counting{setup: r, book: newBook(), file: filepath.Join(dir, "counter"), out: outcome{what: what}}
+	dir := filepath.Join(r.work, what)
+	c := &counting{t: t, setup: r, book: newBook(), file: filepath.Join(dir, "counter")}
 	c.book.first = first
-	config := r.provider.config("write_ahead") + fmt.Sprintf("\n[tools]\nmode = \"enabled\"\nallow = [\"counter\"]\n\n[mcp.servers.counter]\ncommand = %q\n\n[mcp.servers.counter.env]\n%s = %q\n",
-		self, counterFile, c.file)
-	if c.home, err = newHome(r.faults, dir, config); err != nil {
-		return nil, err
-	}
-	return c, c.ok(ctx, &struct{}{}, "tools", "accept", "counter")
-}
+	config := r.provider.config("write_ahead") + fmt.Sprintf(`
+[tools]
+mode = "enabled"
+allow = ["counter"]
 
-func (c *counting) add(format string, args ...any) {
-	c.out.found = append(c.out.found, fmt.Sprintf(format, args...))
+[mcp.servers.counter]
+command = %q
+
+[mcp.servers.counter.env]
+%s = %q
+`, self, counterFile, c.file)
+	if c.home, err = newHome(r.faults, dir, config); err == nil {
+		err = c.ok(t.Context(), &struct{}{}, "tools", "accept", "counter")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // startSend starts a message whose answer calls the tool twice.
@@ -82,7 +95,7 @@ func (c *counting) runWithoutFault(ctx context.Context, env ...string) error {
 
 // aftermath recovers as a user would, checks that no word was counted twice, and continues.
 func (c *counting) aftermath(ctx context.Context, fault string) error {
-	c.out.tried++
+	c.rounds++
 	unknown := false
 	for range 8 {
 		open, asked, err := c.recover(ctx)
@@ -103,10 +116,10 @@ func (c *counting) aftermath(ctx context.Context, fault string) error {
 	}
 	for _, word := range slices.Sorted(maps.Keys(words)) {
 		if words[word] > 1 {
-			c.add("TWICE: %s: a call ran %d times (%s)", fault, words[word], word)
+			c.t.Errorf("TWICE: %s: a call ran %d times (%s)", fault, words[word], word)
 		}
 	}
-	endsSession := c.out.tried%roundsOfASession == 0
+	endsSession := c.rounds%roundsOfASession == 0
 	next := []string{"send", "--incomplete", "discard", c.book.prompt(kindGood, "").text, "--new"}
 	if c.session != "" && !endsSession {
 		next = append(next[:len(next)-1], "--session", c.session)
@@ -115,7 +128,7 @@ func (c *counting) aftermath(ctx context.Context, fault string) error {
 		Session string `json:"session_id"`
 	}
 	if err := c.ok(ctx, &sent, next...); err != nil {
-		c.add("%s: the conversation does not continue: %v", fault, err)
+		c.t.Errorf("%s: the conversation does not continue: %v", fault, err)
 	}
 	c.session = sent.Session
 	if !endsSession {
@@ -129,7 +142,7 @@ func (c *counting) verify(ctx context.Context, last string) error {
 	o := &checker{book: c.book, provider: c.setup.provider}
 	err := o.verify(ctx, c.home)
 	for _, f := range o.found {
-		c.add("in the rounds up to %s: %s", last, f)
+		c.t.Errorf("in the rounds up to %s: %s", last, f)
 	}
 	return err
 }
@@ -197,126 +210,118 @@ func (c *counting) runKilled(ctx context.Context, rng *rand.Rand) error {
 	case <-time.After(pause):
 	}
 	if r := program.kill(); r.crashed() {
-		c.add("PANIC: %s", r)
+		c.t.Errorf("PANIC: %s", r)
 	}
 	return c.aftermath(ctx, "kill -9")
 }
 
-// runWithFault runs the program with a fault.
-func (c *counting) runWithFault(ctx context.Context, fault string) error {
-	ctx, end := context.WithTimeout(ctx, longestSend)
+// runWithFault runs the program with a fault, which kills it if dies is set.
+func (c *counting) runWithFault(ctx context.Context, fault string, dies bool) error {
+	limited, end := context.WithTimeout(ctx, longestSend)
 	defer end()
-	program, _, err := c.startSend(ctx, "CONTEXTINFINITY_FAULT="+fault)
+	program, _, err := c.startSend(limited, "CONTEXTINFINITY_FAULT="+fault)
 	if err != nil {
 		return err
 	}
-	if r := program.wait(); r.crashed() {
-		c.add("PANIC: %s: %s", fault, r)
-	}
-	if ctx.Err() != nil {
-		c.add("%s: the message did not end", fault)
+	r := program.wait()
+	switch {
+	case r.crashed():
+		c.t.Errorf("PANIC: %s: %s", fault, r)
+	case limited.Err() != nil:
+		c.t.Errorf("%s: the message did not end", fault)
+	case dies && r.code != 137:
+		c.t.Errorf("%s: the program was not killed: %s", fault, r)
 	}
 	return c.aftermath(ctx, fault)
 }
 
-// sites returns the disk operations of an answer with tool calls, and how often each occurs.
-func (c *counting) sites(ctx context.Context) (map[string]int, error) {
+// traced returns what a message with tool calls reaches.
+func (c *counting) traced() hits {
+	c.t.Helper()
 	file := c.file + ".trace"
-	if err := c.runWithoutFault(ctx, "CONTEXTINFINITY_FAULT_TRACE="+file); err != nil {
-		return nil, err
+	if err := c.runWithoutFault(c.t.Context(), "CONTEXTINFINITY_FAULT_TRACE="+file); err != nil {
+		c.t.Fatal(err)
 	}
-	data, err := os.ReadFile(file)
-	counts := map[string]int{}
-	for name := range strings.FieldsSeq(string(data)) {
-		if strings.HasPrefix(name, "io.") {
-			counts[name]++
-		}
-	}
-	return counts, err
+	return mustReadHits(c.t, file)
 }
 
-// powerFaults returns power failures throughout the answer.
-func powerFaults(sites map[string]int, stride int) (out []string) {
-	all := 0
-	for _, n := range sites {
-		all += n
+// pointsOfABatch returns the fault points of a turn with two calls, from the end of the answer with the calls to the
+// next request.
+func pointsOfABatch() []string {
+	var out []string
+	for _, moment := range []string{"begun", "committing", "committed"} {
+		out = append(out, "tx.tool.propose."+moment+":1", "tx.tool.commit."+moment+":1")
+		for _, op := range []string{"decide", "start", "end"} {
+			out = append(out, "tx.tool."+op+"."+moment+":1", "tx.tool."+op+"."+moment+":2")
+		}
 	}
-	for n := 1; n <= all; n += max(1, all/60) * stride {
-		out = append(out, fmt.Sprintf("io.*:%d:power", n))
+	for _, name := range []string{"tool.started", "tool.returned"} {
+		out = append(out, name+":1", name+":2")
 	}
-	return out
+	return append(out, "turn.batch_committed:1", "turn.step_begun:2")
 }
 
-// diskFaults returns faults that make each site fail in each possible way.
-func diskFaults(sites map[string]int, stride int) (out []string) {
-	i := 0
-	for _, site := range slices.Sorted(maps.Keys(sites)) {
-		actions := []string{"eio", "enospc"}
-		if strings.HasSuffix(site, ".write") && site != "io.shm.write" {
-			actions = append(actions, "short")
-		}
-		for _, n := range triedHits(sites[site]) {
-			for _, action := range actions {
-				if i++; i%stride == 0 {
-					out = append(out, fmt.Sprintf("%s:%d:%s", site, n, action))
+// TestACallRunsAtMostOnce crashes answers that call tools with effects: by kills at random and at each point of a batch,
+// by losses of power and by disk faults. No call runs twice, the user is asked about unknown outcomes, verify finds
+// nothing, and the conversation continues. backend/turn kills a turn at each of its writes.
+func TestACallRunsAtMostOnce(t *testing.T) {
+	t.Parallel()
+	r := newSetup(t, 5)
+	ends := []string{"exit", "exit", "power"}
+	for i, part := range []struct {
+		what string
+		run  func(c *counting, rng *rand.Rand) error
+	}{
+		{"kills", func(c *counting, rng *rand.Rand) (err error) {
+			for n := restarts(c.t, 5); n > 0 && err == nil && !c.t.Failed(); n-- {
+				err = c.runKilled(c.t.Context(), rng)
+			}
+			return err
+		}},
+		{"points", func(c *counting, rng *rand.Rand) (err error) {
+			points := testtier.Sample(pointsOfABatch(), 5)
+			for n := range restarts(c.t, len(points)) {
+				if err != nil || c.t.Failed() {
+					break
 				}
+				fault := points[n%len(points)] + ":" + ends[rng.IntN(len(ends))]
+				err = c.runWithFault(c.t.Context(), fault, true)
 			}
-		}
+			return err
+		}},
+		{"power", func(c *counting, _ *rand.Rand) error {
+			return c.runWithFaults(c.traced().powerLosses(r.seed, testtier.Size(2, 60)))
+		}},
+		{"disk", func(c *counting, _ *rand.Rand) error {
+			return c.runWithFaults(testtier.Sample(c.traced().failures(3), 3))
+		}},
+	} {
+		t.Run(part.what, func(t *testing.T) {
+			t.Parallel()
+			c := r.counting(t, part.what, 4_000_000+i*100_000)
+			err := c.runWithoutFault(t.Context())
+			if err == nil {
+				err = part.run(c, rand.New(rand.NewPCG(r.seed, 3)))
+			}
+			if err == nil {
+				err = c.verify(t.Context(), "the last one")
+			}
+			words, _ := countedWords(c.file)
+			t.Logf("%d crashes, %d calls ran, %d crashes in a running call", c.rounds, len(words), c.inCall)
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
-	return out
 }
 
-// done returns the outcome.
-func (c *counting) done() outcome {
-	words, _ := countedWords(c.file)
-	c.out.detail = fmt.Sprintf("%d calls ran, %d rounds ended in a running call", len(words), c.inCall)
-	if len(c.out.found) > 0 {
-		c.out.kept = c.Dir
-	}
-	return c.out
-}
-
-// runTools crashes answers that call tools with effects: by kills, power failures and disk faults.
-func runTools(ctx context.Context, r *setup) ([]outcome, error) {
-	var rows []outcome
-	killed, err := r.counting(ctx, "tool calls, kill -9 at random", filepath.Join(r.work, "tools-kills"), 4_000_000)
-	if err == nil {
-		err = killed.runWithoutFault(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	rng := rand.New(rand.NewPCG(r.seed, 3))
-	for n := 0; n < r.restarts && err == nil && len(killed.out.found) == 0; n++ {
-		if err = killed.runKilled(ctx, rng); (n+1)%50 == 0 {
-			r.logf("tools: %d kills, %d in a running call", n+1, killed.inCall)
+func (c *counting) runWithFaults(faults []string) (err error) {
+	for _, fault := range faults {
+		if err == nil && !c.t.Failed() {
+			err = c.runWithFault(c.t.Context(), fault, false)
 		}
 	}
-	if err == nil {
-		err = killed.verify(ctx, "the last kill")
-	}
-	rows = append(rows, killed.done())
-	for i, m := range []struct {
-		what   string
-		faults func(map[string]int, int) []string
-	}{{"tool calls, loss of power", powerFaults}, {"tool calls, I/O faults", diskFaults}} {
-		c, cerr := r.counting(ctx, m.what, filepath.Join(r.work, fmt.Sprintf("tools-faults-%d", i)), 5_000_000+i*100_000)
-		if cerr != nil {
-			return rows, errors.Join(err, cerr)
-		}
-		sites, serr := c.sites(ctx)
-		err = errors.Join(err, serr)
-		for _, fault := range m.faults(sites, r.stride) {
-			if err == nil && len(c.out.found) == 0 {
-				err = c.runWithFault(ctx, fault)
-			}
-		}
-		if err == nil {
-			err = c.verify(ctx, "the last fault")
-		}
-		rows = append(rows, c.done())
-	}
-	return rows, err
+	return err
 }
 
 // toolWord returns what call i writes when the answer to prompt n calls tools for the k-th time.

@@ -1,5 +1,0 @@
-//go:build !race
-
-package turn_test
-
-const raceDetector = false
