@@ -228,12 +228,8 @@ func (f *File) document() {
 // text distinguishes exports from documents. An export is JSON from its first character; a file that merely contains
 // JSON is a document.
 func (f *File) text(file io.ReaderAt, head []byte) {
-	start, err := transfer.Head(file, f.Size)
-	if err != nil {
-		start = head
-	}
-	if first := bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xEF\xBB\xBF")), " \t\r\n"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
-		if format, err := transfer.Detect(f.Name, start); err == nil {
+	if transfer.BeginsJSON(head) {
+		if format, err := transfer.Detect(f.Name, file, f.Size); err == nil {
 			f.Kind, f.Format = Transcript, string(format)
 			if f.Size > transfer.MaxFileBytes {
 				f.Reason = fmt.Sprintf("It is %d GB; the limit is %d GB.", f.Size>>30, transfer.MaxFileBytes>>30)

@@ -86,11 +86,7 @@ func (r *run) file(path string) error {
 	name := filepath.Base(path)
 	format := r.opts.Format
 	if format == transfer.FormatAuto {
-		head, err := transfer.Head(f, size)
-		if err != nil {
-			return unreadable(path, err)
-		}
-		if format, err = transfer.Detect(name, head); err != nil {
+		if format, err = transfer.Detect(name, f, size); err != nil {
 			return err
 		}
 		if format == transfer.FormatZip && transfer.IsBundle(f, size) {

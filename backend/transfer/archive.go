@@ -143,7 +143,7 @@ func detectPacked(f *zip.File) (format Format, reason string) {
 		return "", "It is encrypted."
 	}
 	var content io.ReadCloser
-	head, err := headFrom(func() (io.Reader, error) {
+	format, _, err := detect(f.Name, func() (io.Reader, error) {
 		if content != nil {
 			_ = content.Close()
 		}
@@ -154,10 +154,9 @@ func detectPacked(f *zip.File) (format Format, reason string) {
 	if content != nil {
 		_ = content.Close()
 	}
-	if err != nil && len(head) == 0 {
+	if _, coded := errors.AsType[*chat.Error](err); err != nil && !coded {
 		return "", "It cannot be unpacked: " + unpacking(err) + "."
 	}
-	format, err = Detect(f.Name, head)
 	switch {
 	case err != nil:
 		return "", ""

@@ -3,6 +3,8 @@ package transfer
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -41,9 +43,23 @@ func Formats() []Format {
 	}
 }
 
-// Detect determines a file's format from its first bytes (up to HeadBytes) and, if they are ambiguous, from its name.
-// An unknown format is CodeInvalid.
-func Detect(name string, head []byte) (Format, error) {
+// Detect determines a file's format from its beginning and, if that is ambiguous, from its name. An unknown format is
+// CodeInvalid.
+func Detect(name string, data io.ReaderAt, size int64) (Format, error) {
+	format, _, err := detectIn(name, data, size)
+	return format, err
+}
+
+func detectIn(name string, data io.ReaderAt, size int64) (Format, headInfo, error) {
+	format, g, err := detect(name, func() (io.Reader, error) { return io.NewSectionReader(data, 0, size), nil })
+	if _, coded := errors.AsType[*chat.Error](err); err != nil && !coded {
+		err = unreadable(name, err)
+	}
+	return format, g, err
+}
+
+// formatOf is the format of a file with these first bytes, whose objects have these members.
+func formatOf(name string, head []byte, g headInfo) (Format, error) {
 	base := strings.ToLower(path.Base(slashed(name)))
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
 		if strings.HasSuffix(base, ".cinf") {
@@ -51,8 +67,6 @@ func Detect(name string, head []byte) (Format, error) {
 		}
 		return FormatZip, nil
 	}
-	head = head[:min(len(head), HeadBytes)]
-	g := inspectHead(head)
 	if g.objects == 0 || isUTF32(head) {
 		return "", whyUnreadable(name, head)
 	}
@@ -97,6 +111,15 @@ func Detect(name string, head []byte) (Format, error) {
 	return "", unknownFormat(name)
 }
 
+// BeginsJSON reports whether a file with these first bytes begins with an object or a list, in UTF-8 or UTF-16.
+func BeginsJSON(head []byte) bool {
+	if order := utf16Order(head); order != nil {
+		head, _ = order.NewDecoder().Bytes(head[:min(len(head), 1024)])
+	}
+	first := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF")), " \t\r\n")
+	return len(first) > 0 && (first[0] == '{' || first[0] == '[')
+}
+
 // isGptme distinguishes gptme's log from other lines of messages: by a member that only it has, or by its path.
 func isGptme(name, base string, g headInfo) bool {
 	if !g.has("role", "content", "timestamp") || g.any("conv", "conversation", "conversation_id", "session", "speaker", "id") {
@@ -127,14 +150,6 @@ func isUTF32(head []byte) bool {
 func unknownFormat(name string) error {
 	return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is not an export that can be read; nothing was imported.", path.Base(name)).
 		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio, Gemini (Takeout), Grok, Chatbox, Cherry Studio and gptme are read, and messages as JSON or JSONL")
-}
-
-// headInfo is what the beginning of a file shows about its objects.
-type headInfo struct {
-	keys    map[string]string // the objects' own members, with values that are short strings
-	objects int
-	array   bool
-	lines   bool // an object ends, and the next one begins on another line
 }
 
 func (g headInfo) has(keys ...string) bool {
@@ -170,48 +185,6 @@ func (g headInfo) first(keys ...string) string {
 	return ""
 }
 
-// inspectHead collects the member names of the objects in head, which may be cut or broken anywhere.
-func inspectHead(head []byte) headInfo {
-	g := headInfo{keys: map[string]string{}}
-	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
-	depth, closedAt := 0, -1
-	for i := 0; i < len(head); i++ {
-		switch b := head[i]; b {
-		case '"':
-			text, end := textAt(head, i)
-			if end < 0 {
-				return g
-			}
-			if depth == 1 {
-				if value, ok := valueAfter(head, end); ok && g.objects > 0 {
-					if _, known := g.keys[text]; !known {
-						g.keys[text] = value
-					}
-				}
-			}
-			i = end - 1
-		case '[':
-			if depth == 0 && g.objects == 0 && !g.array {
-				g.array = true
-				continue
-			}
-			depth++
-		case '{':
-			if depth == 0 {
-				g.objects++
-				g.lines = g.lines || closedAt >= 0 && !g.array && bytes.IndexByte(head[closedAt:i], '\n') >= 0
-			}
-			depth++
-		case '}', ']':
-			if depth > 0 {
-				depth--
-			}
-			closedAt = i
-		}
-	}
-	return g
-}
-
 // textAt is the JSON string at i and its end; -1 if it does not end.
 func textAt(head []byte, i int) (string, int) {
 	for k := i + 1; k < len(head); k++ {
@@ -228,17 +201,4 @@ func textAt(head []byte, i int) (string, int) {
 		}
 	}
 	return "", -1
-}
-
-// valueAfter is the value after a colon at i, if it is a short string; ok says that there is a colon.
-func valueAfter(head []byte, i int) (value string, ok bool) {
-	rest := bytes.TrimLeft(head[i:min(len(head), i+600)], " \t\r\n")
-	if len(rest) == 0 || rest[0] != ':' {
-		return "", false
-	}
-	rest = bytes.TrimLeft(rest[1:], " \t\r\n")
-	if len(rest) > 0 && rest[0] == '"' {
-		value, _ = textAt(rest, 0)
-	}
-	return strings.ToValidUTF8(value, "\uFFFD"), true
 }

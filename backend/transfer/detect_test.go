@@ -40,7 +40,7 @@ func TestDetect(t *testing.T) {
 		{"export.zip", "PK\x03\x04", FormatZip},
 		{"session.CINF", "PK\x03\x04", FormatBundle},
 	} {
-		got, err := Detect(c.name, []byte(c.head))
+		got, err := Detect(c.name, strings.NewReader(c.head), int64(len(c.head)))
 		if err != nil || got != c.want {
 			t.Errorf("%s %q: got %q, %v; want %q", c.name, c.head, got, err, c.want)
 		}
@@ -49,7 +49,8 @@ func TestDetect(t *testing.T) {
 
 func TestDetectRefusesUnknownFormats(t *testing.T) {
 	for _, head := range []string{"", "  ", "hello", "[1,2,3]", `{"a":1}`, `{"type":"x"}`, `[{"header":"YouTube","title":"Watched x","time":"2024-01-01T00:00:00Z","products":["YouTube"]}]`, `{"seq":1,"ts":"2025-01-01T10:00:00+00:00","type":"message_append","payload":{"message":{"role":"user"}}}`, "%PDF-1.7", "\x00\x01", `["mapping"]`, `"mapping":1`} {
-		if got, err := Detect("x.json", []byte(head)); chat.CodeOf(err) != chat.CodeInvalid || got != "" {
+		got, err := Detect("x.json", strings.NewReader(head), int64(len(head)))
+		if chat.CodeOf(err) != chat.CodeInvalid || got != "" {
 			t.Errorf("%q: got %q, %v", head, got, err)
 		}
 	}
@@ -63,7 +64,8 @@ func TestUnreadableGivesTheReason(t *testing.T) {
 		"UTF-32":                         "\xff\xfe\x00\x00[\x00\x00\x00{\x00\x00\x00",
 		"not an export that can be read": "dear diary",
 	} {
-		if _, err := Detect("x.json", []byte(head)); err == nil || !strings.Contains(err.Error(), words) {
+		_, err := Detect("x.json", strings.NewReader(head), int64(len(head)))
+		if err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%.10q: %v, want %q", head, err, words)
 		}
 	}

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -90,7 +91,7 @@ func FuzzDetect(f *testing.F) {
 	f.Add("a.json", []byte(`[{"mapping":{}}]`))
 	f.Add("a.zip", []byte("PK\x03\x04"))
 	f.Fuzz(func(t *testing.T, name string, head []byte) {
-		got, err := Detect(name, head)
+		got, err := Detect(name, bytes.NewReader(head), int64(len(head)))
 		if (err == nil) == (got == "") {
 			t.Fatalf("%q and %v", got, err)
 		}

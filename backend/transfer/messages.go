@@ -137,12 +137,9 @@ func pairPeople(nodes []node, sessions []string) {
 // messages parses messages without a format of their own: an array of them, objects with an array as "messages", or
 // arrays of such objects.
 func (r *run) messages(in Input, from io.Reader) error {
-	head, err := Head(in.Data, in.Size)
-	if err != nil {
-		return unreadable(in.Name, err)
-	}
+	_, g, _ := detectIn(in.Name, in.Data, in.Size) // an error occurs again when it is read
 	s := newScanner(from, MaxEntryBytes)
-	if inspectHead(head).has("messages") {
+	if g.has("messages") {
 		return r.each(s, entry(one(conversationObject)))
 	}
 	return r.collect(in, s, &messageLists{s: s, lists: []*plain{newPlain(SourceMessages, "")}})

@@ -108,12 +108,10 @@ func (r *run) start(in Input) error {
 	if err != nil {
 		return err
 	}
-	head, err := Head(in.Data, in.Size)
-	if err != nil {
-		return unreadable(in.Name, err)
-	}
-	found, err := Detect(in.Name, head)
+	found, err := Detect(in.Name, in.Data, in.Size)
 	switch {
+	case chat.CodeOf(err) == chat.CodeCorrupt:
+		return err
 	case r.opts.Format != FormatAuto && found != FormatZip && found != FormatBundle:
 		found = r.opts.Format
 	case err != nil:
@@ -271,7 +269,7 @@ func (r *run) element(i int, e element, take taker) error {
 		e.reason = "The file ends inside it."
 	}
 	if e.reason != "" {
-		g := inspectHead(e.raw)
+		g := inspect(bytes.NewReader(e.raw))
 		r.skip(SkippedRow{
 			Index: i, Offset: e.offset, Reason: e.reason,
 			ID:    g.first("id", "conversation_id", "uuid", "conversationId", "conv", "conversation", "session"),

@@ -125,6 +125,18 @@ func texts(raw json.RawMessage) []string {
 	return out
 }
 
+// WithMembers returns an object with these members set. Other JSON is returned unchanged.
+func WithMembers(raw json.RawMessage, set map[string]any) json.RawMessage {
+	if !isObject(raw) || !json.Valid(raw) {
+		return raw
+	}
+	object := members(raw)
+	for name, value := range set {
+		object[name] = encoded(value)
+	}
+	return encoded(object)
+}
+
 // encoded encodes a value that was decoded from JSON.
 func encoded(v any) json.RawMessage {
 	raw, err := chat.MarshalJSON(v)

@@ -216,11 +216,52 @@ func (p *Part) Arguments() json.RawMessage {
 // Placed reports whether the part has a block.
 func (p *Part) Placed() bool { return p.placed }
 
-// Refused returns the error for a tool call while tools are off (SRD 12.1).
-func Refused(tool string) *llm.Error {
-	message := "the model asked for a tool while tools are off; it was not run, the text so far is kept"
-	if tool != "" {
-		message = "the model asked for the tool " + cleanWords(tool, "") + " while tools are off; it was not run, the text so far is kept"
+// Item returns a part in the form of SRD 5.3.
+func (d *Draft) Item(p *Part) chat.Item {
+	switch p.Kind {
+	case PartText, PartRefusal:
+		return chat.AssistantMessage{Blocks: chat.Blocks{d.Block(p)}}
+	case PartReasoning:
+		return chat.ReasoningItem{EncryptedContent: p.Encrypted, Summary: p.Text.String(), Raw: p.Raw}
+	case PartTool:
+		return chat.ToolCall{CallID: p.CallID(), Name: p.Name, Arguments: p.Arguments()}
+	default:
+		return chat.UnknownItem{Unknown: chat.Unknown{Provider: d.Provider, Raw: p.Raw}}
 	}
-	return &llm.Error{Code: chat.CodeToolCall, Type: "tool_call", Message: message}
+}
+
+// RefuseCalls makes an answer that calls a tool while tools are off an error (SRD 12.1), and reports whether it is one.
+func RefuseCalls(r *llm.Result, mode llm.ToolsMode) bool {
+	for _, b := range r.Blocks {
+		use, ok := b.(chat.ToolUse)
+		if !ok || mode != llm.ToolsDisabled {
+			continue
+		}
+		tool := "a tool"
+		if use.Name != "" {
+			tool = "the tool " + cleanWords(use.Name, "")
+		}
+		r.Status, r.Reason = chat.StepFailed, ""
+		r.Err = &llm.Error{
+			Code:    chat.CodeToolCall,
+			Type:    "tool_call",
+			Message: "the model asked for " + tool + " while tools are off; it was not run, the text so far is kept",
+		}
+		return true
+	}
+	return false
+}
+
+// SumUsage returns the usage of all responses of a recording; nil if none reported it.
+func SumUsage(all []*chat.Usage) *chat.Usage {
+	var sum *chat.Usage
+	for _, u := range all {
+		if u != nil && sum == nil {
+			sum = &chat.Usage{}
+		}
+		if u != nil {
+			*sum = sum.Add(*u)
+		}
+	}
+	return sum
 }

@@ -186,6 +186,15 @@ func plainWords(resp *http.Response, body []byte) string {
 	return text
 }
 
+// EventError classifies the failure in an error event.
+func EventError(data []byte) *llm.Error {
+	words, _ := ReadWords(data)
+	if words.Type == "error" { // the event's own type
+		words.Type = ""
+	}
+	return StreamError(words)
+}
+
 // StreamError classifies a failure that the provider reports inside a stream or an otherwise successful body.
 func StreamError(w Words) *llm.Error {
 	status := statusOfType[w.Type]

@@ -230,7 +230,9 @@ func (d *decoder) blockStop(index int) []llm.Delta {
 		b.to = b.part.Text.Runes()
 	case wire.PartReasoning:
 		if b.kind == "thinking" {
-			b.part.Raw = b.withMembers("thinking", b.part.Text.String(), "signature", b.signature.String())
+			b.part.Raw = wire.WithMembers(b.start, map[string]any{
+				"thinking": b.part.Text.String(), "signature": b.signature.String(),
+			})
 		}
 	case wire.PartTool:
 		if b.part.Input != nil {
@@ -254,22 +256,6 @@ func (b *block) assembled() []byte {
 		return b.start
 	}
 	raw, err := chat.MarshalJSON(b.members)
-	if err != nil {
-		return b.start
-	}
-	return raw
-}
-
-// withMembers returns the block's start with string members set.
-func (b *block) withMembers(pairs ...string) []byte {
-	members := map[string]json.RawMessage{}
-	if json.Unmarshal(b.start, &members) != nil {
-		return b.start
-	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		members[pairs[i]], _ = chat.MarshalJSON(pairs[i+1])
-	}
-	raw, err := chat.MarshalJSON(members)
 	if err != nil {
 		return b.start
 	}
@@ -302,17 +288,11 @@ func (d *decoder) cite() {
 
 // withSpan adds start_index and end_index, the names OpenAI's citations use.
 func withSpan(raw json.RawMessage, from, to int) json.RawMessage {
-	members := map[string]json.RawMessage{}
-	if json.Unmarshal(raw, &members) != nil || members["start_index"] != nil {
+	var citation map[string]json.RawMessage
+	if json.Unmarshal(raw, &citation) != nil || citation["start_index"] != nil {
 		return raw
 	}
-	members["start_index"], _ = json.Marshal(from)
-	members["end_index"], _ = json.Marshal(to)
-	out, err := chat.MarshalJSON(members)
-	if err != nil {
-		return raw
-	}
-	return out
+	return wire.WithMembers(raw, map[string]any{"start_index": from, "end_index": to})
 }
 
 // items returns everything the provider returned, in order, with the facts about each message after its blocks (SRD
@@ -338,21 +318,17 @@ func (d *decoder) messageItems(m *message) chat.Items {
 		switch b.part.Kind {
 		case wire.PartText:
 			if b.part != last {
-				out = append(out, chat.AssistantMessage{Blocks: chat.Blocks{d.draft.Block(b.part)}})
+				out = append(out, d.draft.Item(b.part))
 			}
 			last = b.part
-		case wire.PartReasoning:
-			out = append(out, chat.ReasoningItem{
-				EncryptedContent: b.part.Encrypted, Summary: b.part.Text.String(), Raw: b.part.Raw,
-			})
-		case wire.PartTool:
-			out = append(out, chat.ToolCall{CallID: b.part.CallID(), Name: b.part.Name, Arguments: b.part.Arguments()})
-		default:
+		case wire.PartOpaque:
 			out = append(out, opaqueItem(b))
+		default:
+			out = append(out, d.draft.Item(b.part))
 		}
 	}
 	if m.refusal != nil && m.refusal.Placed() {
-		out = append(out, chat.AssistantMessage{Blocks: chat.Blocks{d.draft.Block(m.refusal)}})
+		out = append(out, d.draft.Item(m.refusal))
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
 )
@@ -183,13 +184,7 @@ func (d *decoder) unstreamed(data []byte) []llm.Delta {
 }
 
 func (d *decoder) fail(data []byte) {
-	words, _ := wire.ReadWords(data)
-	if words.Type == "error" {
-		words.Type = ""
-	}
-	if d.err == nil {
-		d.err = wire.StreamError(words)
-	}
+	d.err = cmp.Or(d.err, wire.EventError(data))
 	d.terminal = true
 }
 
@@ -215,11 +210,10 @@ func (d *decoder) Result() llm.Result {
 	}
 	r.Status, r.Reason = outcome(m)
 	r.Status = d.failedOr(r.Status)
-	if tool := d.refusedTool(); d.err == nil && tool != nil {
-		r.Status, r.Reason, r.Err = chat.StepFailed, "", wire.Refused(tool.Name)
-	}
-	if r.Status == chat.StepFailed {
+	if d.err != nil {
 		r.Reason = ""
+	} else {
+		wire.RefuseCalls(&r, d.mode)
 	}
 	return r
 }
@@ -249,22 +243,6 @@ func outcome(m *message) (llm.StepStatus, string) {
 	return chat.StepCompleted, ""
 }
 
-// refusedTool returns the first call for a local tool while tools are off. A tool run by the provider's own servers is
-// not such a call.
-func (d *decoder) refusedTool() *wire.Part {
-	if d.mode != llm.ToolsDisabled {
-		return nil
-	}
-	for _, m := range d.messages {
-		for _, b := range m.order {
-			if b.part.Kind == wire.PartTool {
-				return b.part
-			}
-		}
-	}
-	return nil
-}
-
 // usage is the API's report, cumulative within a message. It counts cached input separately; the sum is the input.
 type usage struct {
 	Input      wire.Count `json:"input_tokens"`
@@ -285,20 +263,17 @@ func (u *usage) read(raw json.RawMessage) {
 }
 
 func (d *decoder) usage() *chat.Usage {
-	var sum *chat.Usage
-	for _, m := range d.messages {
-		if !m.usage.seen {
-			continue
-		}
-		if sum == nil {
-			sum = &chat.Usage{}
-		}
+	return wire.SumUsage(lists.Map(d.messages, func(m *message) *chat.Usage {
 		u := m.usage
-		*sum = sum.Add(chat.Usage{
-			InputTokens: int(u.Input + u.CacheRead + u.CacheWrite), OutputTokens: int(u.Output),
-			CachedInputTokens: int(u.CacheRead), CacheWriteTokens: int(u.CacheWrite),
-			ReasoningTokens: int(u.Details.Thinking),
-		})
-	}
-	return sum
+		if !u.seen {
+			return nil
+		}
+		return &chat.Usage{
+			InputTokens:       int(u.Input + u.CacheRead + u.CacheWrite),
+			OutputTokens:      int(u.Output),
+			CachedInputTokens: int(u.CacheRead),
+			CacheWriteTokens:  int(u.CacheWrite),
+			ReasoningTokens:   int(u.Details.Thinking),
+		}
+	}))
 }

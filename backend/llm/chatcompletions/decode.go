@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/wire"
@@ -111,10 +112,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 }
 
 func (d *decoder) fail(data []byte) {
-	words, _ := wire.ReadWords(data)
-	if d.err == nil {
-		d.err = wire.StreamError(words)
-	}
+	d.err = cmp.Or(d.err, wire.EventError(data))
 }
 
 func (d *decoder) countUsage(u *usageBody) {
@@ -289,12 +287,8 @@ func (d *decoder) Result() llm.Result {
 		return r
 	}
 	r.Status, r.Reason = outcome(d.finish)
-	tool, called := firstCall(r.Blocks)
-	switch {
-	case !called:
-	case d.mode == llm.ToolsDisabled:
-		r.Status, r.Reason, r.Err = chat.StepFailed, "", wire.Refused(tool.Name)
-	case r.Status == chat.StepCompleted:
+	isCall := func(b chat.Block) bool { _, ok := b.(chat.ToolUse); return ok }
+	if !wire.RefuseCalls(&r, d.mode) && r.Status == chat.StepCompleted && slices.ContainsFunc(r.Blocks, isCall) {
 		r.Status, r.Reason = chat.StepPaused, "tool_use"
 	}
 	return r
@@ -308,15 +302,6 @@ func outcome(finish string) (llm.StepStatus, string) {
 		return chat.StepIncomplete, "content_filter"
 	}
 	return chat.StepCompleted, ""
-}
-
-func firstCall(blocks chat.Blocks) (chat.ToolUse, bool) {
-	for _, b := range blocks {
-		if use, ok := b.(chat.ToolUse); ok {
-			return use, true
-		}
-	}
-	return chat.ToolUse{}, false
 }
 
 // items returns the message in the form of SRD 5.3.

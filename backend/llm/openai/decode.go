@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
 )
@@ -271,11 +273,7 @@ func (d *decoder) end(status llm.StepStatus, reason string) {
 
 // failed reads an error event, nested or flat. The response.failed after it repeats it; the first one counts.
 func (d *decoder) failed(_ *event, data []byte) []llm.Delta {
-	words, _ := wire.ReadWords(data)
-	if words.Type == "error" {
-		words.Type = ""
-	}
-	d.fail(wire.StreamError(words))
+	d.fail(wire.EventError(data))
 	return nil
 }
 
@@ -302,42 +300,15 @@ func (d *decoder) Result() llm.Result {
 			r.Refused = true
 		}
 	}
-	if d.terminal && d.err == nil {
-		d.applyToolsMode(&r)
+	if !d.terminal || d.err != nil || wire.RefuseCalls(&r, d.mode) {
+		return r
+	}
+	if r.Status == chat.StepCompleted && slices.ContainsFunc(d.current().outputs, (*output).isCall) {
+		r.Status, r.Reason = chat.StepPaused, "tool_use"
 	}
 	return r
 }
 
-// applyToolsMode implements SRD 12.1: with tools off any call is an error; otherwise the step is paused if the last
-// response has a call.
-func (d *decoder) applyToolsMode(r *llm.Result) {
-	for i, resp := range d.responses {
-		for _, o := range resp.outputs {
-			if !o.isCall() {
-				continue
-			}
-			last := i == len(d.responses)-1
-			switch {
-			case d.mode == llm.ToolsDisabled:
-				r.Status, r.Reason, r.Err = chat.StepFailed, "", wire.Refused(o.main.Name)
-				return
-			case last && r.Status == chat.StepCompleted:
-				r.Status, r.Reason = chat.StepPaused, "tool_use"
-			}
-		}
-	}
-}
-
 func (d *decoder) usage() *chat.Usage {
-	var sum *chat.Usage
-	for _, resp := range d.responses {
-		if resp.usage == nil {
-			continue
-		}
-		if sum == nil {
-			sum = &chat.Usage{}
-		}
-		*sum = sum.Add(*resp.usage)
-	}
-	return sum
+	return wire.SumUsage(lists.Map(d.responses, func(r *response) *chat.Usage { return r.usage }))
 }

@@ -34,12 +34,8 @@ func (d *decoder) itemsOf(o *output) chat.Items {
 		return chat.Items{chat.AssistantMessage{Blocks: d.contentBlocks(o)}}
 	case o.main == nil:
 		return nil
-	case o.main.Kind == wire.PartReasoning:
-		return chat.Items{chat.ReasoningItem{
-			EncryptedContent: o.main.Encrypted, Summary: o.main.Text.String(), Raw: o.main.Raw,
-		}}
-	case o.main.Kind == wire.PartTool:
-		return chat.Items{chat.ToolCall{CallID: o.main.CallID(), Name: o.main.Name, Arguments: o.main.Arguments()}}
+	case o.main.Kind != wire.PartOpaque:
+		return chat.Items{d.draft.Item(o.main)}
 	}
 	return hostedItems(o)
 }
