@@ -201,16 +201,16 @@ func (d *document) lookup(path []string) (any, bool) {
 	return current, true
 }
 
-// names lists the sub-tables of a table in file order.
-func (d *document) names(table string) []string {
-	type position struct {
-		name   string
-		offset int
-	}
-	var positions []position
+// names lists what a table contains, in file order.
+func (d *document) names(table []string) []string {
+	offsets := map[string]int{}
 	add := func(path []string, offset int) {
-		if len(path) >= 2 && path[0] == table {
-			positions = append(positions, position{path[1], offset})
+		if len(path) <= len(table) || !hasPrefix(path, table) {
+			return
+		}
+		name := path[len(table)]
+		if first, ok := offsets[name]; !ok || offset < first {
+			offsets[name] = offset
 		}
 	}
 	for _, e := range d.entries {
@@ -219,12 +219,7 @@ func (d *document) names(table string) []string {
 	for _, h := range d.headers {
 		add(h.path, h.start)
 	}
-	slices.SortStableFunc(positions, func(a, b position) int { return a.offset - b.offset })
-	var names []string
-	for _, p := range positions {
-		if !slices.Contains(names, p.name) {
-			names = append(names, p.name)
-		}
-	}
+	names := sortedKeys(offsets)
+	slices.SortStableFunc(names, func(a, b string) int { return offsets[a] - offsets[b] })
 	return names
 }

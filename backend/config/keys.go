@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -37,18 +38,68 @@ type spec struct {
 	def      any // int, float64, bool, string, []string
 	min, max float64
 	choices  []string
-	// absent maps a value that this version does not support to the reason why it is refused: accepting it silently
-	// would be misleading.
-	absent map[string]string
+	// unavailable says why true is refused, if this version does not support it.
+	unavailable string
 	// reserved: read and checked, but not used by this version, so the window does not offer it.
 	reserved bool
 	check    func(string) string // returns what is wrong with a string, or ""
 }
 
-// key binds a spec to its field.
-type key struct {
+// row is a key of a table: its definition, and the field that receives its value.
+type row[T any] struct {
 	spec
-	field func(*Config) any
+	field func(*T) any
+}
+
+// key is a setting.
+type key = row[Config]
+
+// fillDefaults sets every field that has a row to its default.
+func fillDefaults[T any](rows []row[T], v *T) {
+	for i := range rows {
+		rows[i].assign(rows[i].field(v), rows[i].def)
+	}
+}
+
+// readFields reads the table at path into v. others are keys that the caller reads.
+func readFields[T any](r *reader, path []string, fields map[string]any, rows []row[T], v *T, others ...string) {
+	known := others
+	for i := range rows {
+		k := &rows[i]
+		known = append(known, k.name)
+		if raw, ok := fields[k.name]; ok {
+			keyPath := slices.Concat(path, []string{k.name})
+			r.set(keyPath, k.spec, k.field(v), raw)
+			r.c.origin[strings.Join(keyPath, ".")] = OriginFile
+		}
+	}
+	for _, name := range sortedKeys(fields) {
+		if !slices.Contains(known, name) {
+			r.unknown(slices.Concat(path, []string{name}), known)
+		}
+	}
+}
+
+// writeFields writes v to the table at path. Default values are omitted.
+func writeFields[T any](data []byte, path []string, rows []row[T], v *T) (_ []byte, err error) {
+	for i := range rows {
+		k := &rows[i]
+		keyPath := slices.Concat(path, []string{k.name})
+		if value := deref(k.field(v)); reflect.DeepEqual(value, k.def) || isEmptyList(value) {
+			data, err = removePath(data, keyPath)
+		} else {
+			data, err = setValue(data, keyPath, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+func isEmptyList(value any) bool {
+	list, ok := value.([]string)
+	return ok && len(list) == 0
 }
 
 func (s spec) kind() string {
@@ -107,7 +158,10 @@ func (s spec) decode(raw any) (value any, problem string) {
 		if !ok {
 			return nil, "must be true or false, not " + tomlType(raw)
 		}
-		return b, s.absent[strconv.FormatBool(b)]
+		if b && s.unavailable != "" {
+			return nil, s.unavailable
+		}
+		return b, ""
 	case []string:
 		return s.decodeList(raw)
 	}
@@ -130,12 +184,6 @@ func (s spec) decodeString(raw any) (any, string) {
 	str, ok := raw.(string)
 	if !ok {
 		return nil, "must be text in quotes, not " + tomlType(raw)
-	}
-	if reason := s.absent[str]; reason != "" {
-		return nil, reason
-	}
-	if reason := s.absent["*"]; reason != "" && str != s.def {
-		return nil, reason
 	}
 	if len(s.choices) > 0 && !slices.Contains(s.choices, str) {
 		return nil, "must be one of " + strings.Join(s.choices, ", ")
@@ -329,20 +377,25 @@ func checkDataDir(s string) string {
 	return "must be an absolute path or begin with ~/"
 }
 
-func checkBaseURL(s string) string {
-	if s == "" {
-		return ""
-	}
+// webAddress parses an address that may be empty, or says what is wrong with it. secrets says where they belong.
+func webAddress(s, secrets string) (u *url.URL, problem string) {
 	u, err := url.Parse(s)
 	switch {
+	case s == "":
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		return "must be an http:// or https:// address"
+		return nil, "must be an http:// or https:// address"
 	case u.User != nil:
-		return "must not contain a user name or password; use api_key_env or the keyring"
-	case u.RawQuery != "" || u.Fragment != "":
-		return "must not have a query or fragment"
+		return nil, "must not contain a user name or password; use " + secrets
 	}
-	return ""
+	return u, ""
+}
+
+func checkBaseURL(s string) string {
+	u, problem := webAddress(s, "api_key_env or the keyring")
+	if problem == "" && (u.RawQuery != "" || u.Fragment != "") {
+		problem = "must not have a query or fragment"
+	}
+	return problem
 }
 
 var envName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)

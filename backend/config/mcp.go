@@ -3,8 +3,6 @@ package config
 import (
 	"fmt"
 	"net/http"
-	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -92,10 +90,7 @@ const (
 )
 
 // serverKey is a key inside [mcp.servers.NAME].
-type serverKey struct {
-	spec
-	field func(*MCPServer) any
-}
+type serverKey = row[MCPServer]
 
 const (
 	serversKey = "servers"
@@ -115,29 +110,13 @@ var serverTable = []serverKey{
 	{spec{name: "oauth_port", label: "OAuth port", def: 0, min: 1, max: 65535, help: "The port of the registered return address."}, func(s *MCPServer) any { return &s.OAuthPort }},
 }
 
-func newServer(name string) MCPServer {
-	s := MCPServer{Name: name}
-	for i := range serverTable {
-		serverTable[i].assign(serverTable[i].field(&s), serverTable[i].def)
-	}
-	return s
-}
-
 // checkServerURL is like checkBaseURL, but allows a query, which some servers need.
 func checkServerURL(s string) string {
-	if s == "" {
-		return ""
+	u, problem := webAddress(s, "headers with ${secret:NAME}")
+	if problem == "" && u.Fragment != "" {
+		problem = "must not have a fragment"
 	}
-	u, err := url.Parse(s)
-	switch {
-	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		return "must be an http:// or https:// address"
-	case u.User != nil:
-		return "must not contain a user name or password; use headers with ${secret:NAME}"
-	case u.Fragment != "":
-		return "must not have a fragment"
-	}
-	return ""
+	return problem
 }
 
 // CheckServerName returns what is wrong with a server's name; empty if it is valid.
@@ -153,49 +132,19 @@ func CheckServerName(name string) string {
 
 // readServers reads [mcp.servers]; the other keys of [mcp] are in the table.
 func (r *reader) readServers() {
-	raw, ok := r.doc.lookup([]string{"mcp", serversKey})
-	if !ok {
-		return
+	section := []string{"mcp", serversKey}
+	r.readTables(section, CheckServerName, r.readServer)
+	if len(r.c.Servers) > maxServers {
+		r.fail(section, "contains more than %d servers", maxServers)
 	}
-	tables, isTable := raw.(map[string]any)
-	if !isTable {
-		r.fail([]string{"mcp", serversKey}, "must contain tables: write [mcp.servers.NAME]")
-		return
-	}
-	if len(tables) > maxServers {
-		r.fail([]string{"mcp", serversKey}, "contains more than %d servers", maxServers)
-		return
-	}
-	for _, name := range sortedKeys(tables) {
-		path := []string{"mcp", serversKey, name}
-		fields, isTable := tables[name].(map[string]any)
-		switch problem := CheckServerName(name); {
-		case problem != "":
-			r.fail(path, "%s", problem)
-		case !isTable:
-			r.fail(path, "must be a table: write [mcp.servers.%s]", tomlKey(name))
-		default:
-			r.readServer(path, fields)
-		}
-	}
+	slices.SortFunc(r.c.Servers, func(a, b MCPServer) int { return strings.Compare(a.Name, b.Name) })
 }
 
 func (r *reader) readServer(path []string, fields map[string]any) {
 	before := len(r.problems)
-	s := newServer(path[2])
-	known := []string{envKey, headersKey}
-	for i := range serverTable {
-		k := &serverTable[i]
-		known = append(known, k.name)
-		if raw, ok := fields[k.name]; ok {
-			r.set(slices.Concat(path, []string{k.name}), k.spec, k.field(&s), raw)
-		}
-	}
-	for _, name := range sortedKeys(fields) {
-		if !slices.Contains(known, name) {
-			r.unknown(slices.Concat(path, []string{name}), known)
-		}
-	}
+	s := MCPServer{Name: path[2]}
+	fillDefaults(serverTable, &s)
+	readFields(r, path, fields, serverTable, &s, envKey, headersKey)
 	s.Env = r.readPairs(slices.Concat(path, []string{envKey}), fields[envKey])
 	s.Headers = r.readPairs(slices.Concat(path, []string{headersKey}), fields[headersKey])
 	if len(r.problems) == before {
@@ -304,18 +253,9 @@ func (s *Store) SaveServers(servers []MCPServer) error {
 
 func writeServer(data []byte, s MCPServer) ([]byte, error) {
 	table := []string{"mcp", serversKey, s.Name}
-	var err error
-	for i := range serverTable {
-		k := &serverTable[i]
-		path := slices.Concat(table, []string{k.name})
-		if value := deref(k.field(&s)); reflect.DeepEqual(value, k.def) || isEmptyList(value) {
-			data, err = removePath(data, path)
-		} else {
-			data, err = setValue(data, path, value)
-		}
-		if err != nil {
-			return nil, err
-		}
+	data, err := writeFields(data, table, serverTable, &s)
+	if err != nil {
+		return nil, err
 	}
 	if data, err = writeOptions(data, slices.Concat(table, []string{envKey}), anyValues(s.Env)); err != nil {
 		return nil, err

@@ -57,10 +57,7 @@ const AbilityAuto = ""
 var abilityChoices = []string{AbilityAuto, "yes", "no"}
 
 // modelKey is a key inside [models.NAME].
-type modelKey struct {
-	spec
-	field func(*Model) any
-}
+type modelKey = row[Model]
 
 const (
 	optionsKey = "provider_options"
@@ -108,9 +105,7 @@ var modelTable = []modelKey{
 
 func newModel(name string) Model {
 	m := Model{Name: name}
-	for i := range modelTable {
-		modelTable[i].assign(modelTable[i].field(&m), modelTable[i].def)
-	}
+	fillDefaults(modelTable, &m)
 	return m
 }
 

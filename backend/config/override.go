@@ -51,11 +51,7 @@ func refusedOverride(err error) error {
 	if !errors.As(err, &problems) {
 		return err
 	}
-	parts := make([]string, len(problems))
-	for i, p := range problems {
-		parts[i] = strings.TrimSpace(p.Key + " " + p.Message)
-	}
-	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: "+strings.Join(parts, "; ")+".")
+	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: "+problems.withoutPlaces()+".")
 }
 
 // override replaces a value of the file, of a setting or of a model's field (models.NAME.FIELD).

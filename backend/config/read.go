@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // maxFileSize limits what is read: no real config.toml comes near it.
@@ -39,6 +40,15 @@ func (ps Problems) Error() string {
 		lines[i] = p.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// withoutPlaces lists the problems of values that are not in a file.
+func (ps Problems) withoutPlaces() string {
+	parts := make([]string, len(ps))
+	for i, p := range ps {
+		parts[i] = strings.TrimSpace(p.Key + " " + p.Message)
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (ps Problems) asError(op string) error {
@@ -96,7 +106,7 @@ func (r *reader) read() {
 		}
 	}
 	r.unknownKeys()
-	r.readModels()
+	r.readTables([]string{"models"}, checkModelName, r.readModel)
 	r.readServers()
 	r.checkTogether()
 }
@@ -154,6 +164,7 @@ var retired = []string{
 	"retrieval.reply_score",
 	"retrieval.role_prior",
 	"retrieval.speaker_boost",
+	"storage.dsn",
 }
 
 const retiredMessage = "is no longer a setting and has no effect; the line can be deleted"
@@ -197,26 +208,29 @@ func looksLikeKeySetting(name string) bool {
 	return slices.Contains([]string{"key", "api_key", "apikey", "api-key", "secret", "token", "password"}, name)
 }
 
-func (r *reader) readModels() {
-	raw, ok := r.doc.values["models"]
+// readTables reads the tables of a section whose names the user chooses, in file order.
+func (r *reader) readTables(
+	section []string, checkName func(string) string, read func(path []string, fields map[string]any),
+) {
+	raw, ok := r.doc.lookup(section)
 	if !ok {
 		return
 	}
-	if _, isTable := raw.(map[string]any); !isTable {
-		r.fail([]string{"models"}, "must contain tables: write [models.NAME]")
+	tables, isTable := raw.(map[string]any)
+	if !isTable {
+		r.fail(section, "must contain tables: write [%s.NAME]", dotted(section))
 		return
 	}
-	for _, name := range r.doc.names("models") {
-		path := []string{"models", name}
-		body, _ := r.doc.lookup(path)
-		fields, isTable := body.(map[string]any)
-		switch problem := checkModelName(name); {
+	for _, name := range r.doc.names(section) {
+		path := slices.Concat(section, []string{name})
+		fields, isTable := tables[name].(map[string]any)
+		switch problem := checkName(name); {
 		case problem != "":
 			r.fail(path, "%s", problem)
 		case !isTable:
-			r.fail(path, "must be a table: write [models.%s]", tomlKey(name))
+			r.fail(path, "must be a table: write [%s]", dotted(path))
 		default:
-			r.readModel(path, fields)
+			read(path, fields)
 		}
 	}
 }
@@ -237,20 +251,7 @@ func checkModelName(name string) string {
 func (r *reader) readModel(path []string, fields map[string]any) {
 	before := len(r.problems)
 	m := newModel(path[1])
-	known := []string{optionsKey}
-	for i := range modelTable {
-		k := &modelTable[i]
-		known = append(known, k.name)
-		if raw, ok := fields[k.name]; ok {
-			r.set(slices.Concat(path, []string{k.name}), k.spec, k.field(&m), raw)
-			r.c.origin["models."+m.Name+"."+k.name] = OriginFile
-		}
-	}
-	for _, name := range sortedKeys(fields) {
-		if !slices.Contains(known, name) {
-			r.unknown(slices.Concat(path, []string{name}), known)
-		}
-	}
+	readFields(r, path, fields, modelTable, &m, optionsKey)
 	r.readOptions(path, &m, fields[optionsKey])
 	if len(r.problems) == before {
 		for _, problem := range m.faults() {
@@ -350,36 +351,19 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
+// maxCompared is the length from which a name is too long to be a misspelt one.
+const maxCompared = 64
+
 // nearest returns the known name within two edits of a misspelt one, or "".
 func nearest(name string, known []string) string {
+	if len(name) > maxCompared {
+		return ""
+	}
 	best, bestDistance := "", 3
 	for _, k := range known {
-		if d := editDistance(name, k); d < bestDistance {
+		if d := lexical.Edits([]rune(name), []rune(k)); d < bestDistance {
 			best, bestDistance = k, d
 		}
 	}
 	return best
-}
-
-func editDistance(a, b string) int {
-	if len(a) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			substitute := diagonal
-			if a[i-1] != b[j-1] {
-				substitute++
-			}
-			diagonal = row[j]
-			row[j] = min(substitute, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -172,7 +172,6 @@ func TestFaultsNameFileLineAndKey(t *testing.T) {
 		"encryption":        {"[storage]\nencryption = true\n", `c.toml:2: storage.encryption is not available in this version: data would be stored unencrypted`},
 		"tools folders":     {"[tools]\nfolders = [\"notes\"]\n", `c.toml:2: tools.folders item 1 is not the full path of a folder`},
 		"tools mode":        {"[tools]\nmode = \"on\"\n", `c.toml:2: tools.mode must be one of disabled, parse_only, enabled`},
-		"server database":   {"[storage]\ndsn = \"postgres://x\"\n", `c.toml:2: storage.dsn is not available in this version: data would be stored in the local file`},
 		"model, provider":   {"[models.m]\nprovider = \"x\"\nmodel_id = \"x\"\n", `c.toml:2: models.m.provider must be one of openai, anthropic, chatcompletions, recall`},
 		"model, incomplete": {"\n[models.m]\n", `c.toml:2: models.m needs provider: openai, anthropic, chatcompletions or recall` + "\n" + `c.toml:2: models.m needs model_id`},
 		"model, address":    {model + "base_url = \"localhost:80\"\n", `c.toml:4: models.m.base_url must be an http:// or https:// address`},

@@ -16,7 +16,6 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
-	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/pattern"
 )
 
@@ -40,8 +39,7 @@ type Store struct {
 	config      *Config
 	defaults    bool  // the file was invalid when it was first read
 	err         error // why the file's latest content is not in effect
-	subscribers map[int]func(*Config)
-	nextID      int
+	subscribers []*func(*Config)
 }
 
 // Open reads the configuration. It always returns a usable Store: if the file is missing the defaults apply, and if
@@ -54,7 +52,7 @@ func Open(opts Options) (*Store, error) {
 	if opts.Getenv == nil {
 		opts.Getenv = os.Getenv
 	}
-	s := &Store{opts: opts, write: atomicfile.Write, subscribers: map[int]func(*Config){}}
+	s := &Store{opts: opts, write: atomicfile.Write}
 	s.config = Default()
 	loaded, err := s.load()
 	if err == nil {
@@ -130,13 +128,11 @@ func (s *Store) Err() error {
 func (s *Store) Subscribe(f func(*Config)) (cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := s.nextID
-	s.nextID++
-	s.subscribers[id] = f
+	s.subscribers = append(s.subscribers, &f)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.subscribers, id)
+		s.subscribers = slices.DeleteFunc(s.subscribers, func(other *func(*Config)) bool { return other == &f })
 	}
 }
 
@@ -228,25 +224,11 @@ func (s *Store) SaveModel(m Model) error {
 
 func writeModel(data []byte, m Model, options map[string]any) ([]byte, error) {
 	table := []string{"models", m.Name}
-	var err error
-	for i := range modelTable {
-		k := &modelTable[i]
-		path := slices.Concat(table, []string{k.name})
-		if value := deref(k.field(&m)); reflect.DeepEqual(value, k.def) || isEmptyList(value) {
-			data, err = removePath(data, path)
-		} else {
-			data, err = setValue(data, path, value)
-		}
-		if err != nil {
-			return nil, err
-		}
+	data, err := writeFields(data, table, modelTable, &m)
+	if err != nil {
+		return nil, err
 	}
 	return writeOptions(data, slices.Concat(table, []string{optionsKey}), options)
-}
-
-func isEmptyList(value any) bool {
-	list, ok := value.([]string)
-	return ok && len(list) == 0
 }
 
 // writeOptions keeps unchanged options in the form they have in the file.
@@ -400,11 +382,7 @@ func rejected(op string, err error) error {
 	if !errors.As(err, &problems) {
 		return err
 	}
-	lines := make([]string, len(problems))
-	for i, p := range problems {
-		lines[i] = strings.TrimSpace(p.Key + " " + p.Message)
-	}
-	return chat.WrapError(chat.CodeInvalid, op, err, strings.Join(lines, "; ")+"; nothing was changed")
+	return chat.WrapError(chat.CodeInvalid, op, err, problems.withoutPlaces()+"; nothing was changed")
 }
 
 func (s *Store) save(op string, data []byte) error {
@@ -419,20 +397,11 @@ func (s *Store) save(op string, data []byte) error {
 func (s *Store) activate(c *Config) {
 	s.mu.Lock()
 	s.config, s.err, s.defaults = c, nil, false
-	calls := lists.Map(sortedIDs(s.subscribers), func(id int) func(*Config) { return s.subscribers[id] })
+	calls := slices.Clone(s.subscribers)
 	s.mu.Unlock()
 	for _, call := range calls {
-		call(c)
+		(*call)(c)
 	}
-}
-
-func sortedIDs(m map[int]func(*Config)) []int {
-	ids := make([]int, 0, len(m))
-	for id := range m {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 func (s *Store) load() (*Config, error) {

@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Groups of the settings window, in its order.
 const (
@@ -24,6 +27,78 @@ const (
 	maxTokens = 100_000_000
 	maxBytes  = 1 << 30
 )
+
+// General is [general].
+type General struct {
+	DefaultModel string
+	Favourites   []string // names of models
+	DataDir      string
+}
+
+// Context is [context].
+type Context struct {
+	Infinity bool
+	History  string // "elastic" or "srd"
+}
+
+// Budget is [budget]; lengths in tokens, ratios from 0 to 1.
+type Budget struct {
+	ResponseReserveTokens int
+	SafetyMarginTokens    int
+	ReserveMaxOutput      bool
+	MaxRetrievalTokens    int
+	WorkingSetTokens      int
+	CompactAt             float64
+	CompactTo             float64
+	PendingWindowTokens   int
+	SummariesShare        float64
+	FallbackContextLimit  int
+	FallbackMaxOutput     int
+}
+
+// Stream is [stream].
+type Stream struct {
+	FlushMs      int
+	FlushBytes   int
+	FsyncMs      int
+	Durability   string // "buffered" or "write_ahead"
+	IdleTimeoutS int
+	// Limits of one answer: text, reasoning and tool arguments together.
+	MaxAnswerBytes  int
+	MaxAnswerTokens int
+}
+
+// IdleTimeout returns the setting as a duration.
+func (s Stream) IdleTimeout() time.Duration { return time.Duration(s.IdleTimeoutS) * time.Second }
+
+// Summary is [summary]: range summaries (SPEC 6).
+type Summary struct {
+	TargetRatio    float64
+	Min, Max       int
+	PreserveRecent int    // messages
+	Style          string // "sections" or "narrative"
+}
+
+// Librarian is [librarian].
+type Librarian struct {
+	Commit       string // "eager" or "lazy"
+	Model        string // a model's name, "auto", or "" for none
+	TargetTokens int
+	TimeoutS     int
+	MinTurns     int
+	AfterSendS   int // seconds of background work after a send on the command line
+}
+
+// AfterSend returns how long a send on the command line may work after its answer.
+func (l Librarian) AfterSend() time.Duration { return time.Duration(l.AfterSendS) * time.Second }
+
+// Timeout returns the time limit of one librarian call.
+func (l Librarian) Timeout() time.Duration { return time.Duration(l.TimeoutS) * time.Second }
+
+// UI is [ui].
+type UI struct {
+	Language string // of the window: "system", "en", "de", "zh-CN"
+}
 
 // table has every key of config.toml outside [models], in the order of the settings window.
 var table = slices.Concat(coreTable, memoryTable)

@@ -1,6 +1,121 @@
 package config
 
-const notInThisVersion = "is not available in this version"
+// Programs is [mcp.server]: other programs that use this memory over HTTP.
+type Programs struct {
+	HTTP bool
+	Port int
+}
+
+// Retrieval is [retrieval] (SPEC 8).
+type Retrieval struct {
+	Profile             string
+	Scope               string
+	Embedder            string
+	EmbeddingModel      string
+	EmbeddingBaseURL    string // empty: the embedder's own
+	EmbeddingAPIKeyEnv  string // empty: as for a model of that server
+	EmbeddingDimension  int    // 0: the model's default
+	RerankerBaseURL     string // empty: no reranker
+	RerankerModel       string // empty: the server's only one
+	RerankerAPIKeyEnv   string // empty: the key stored for its host, if any
+	AllowPlainHTTP      bool   // for the keys of both servers
+	TopK                int
+	OverfetchK          int
+	MinKeep             int
+	SimilarityThreshold float64
+	VectorWeight        float64
+	KeywordWeight       float64
+	RecencyBoost        float64
+	DecisionWeight      float64
+	EnableMMR           bool
+}
+
+// Tools is [tools] (SPEC 10).
+type Tools struct {
+	Mode           string // "disabled", "parse_only", "enabled"
+	AllowParallel  bool
+	MaxSteps       int
+	ResultMaxBytes int
+	CallTimeoutS   int
+	Allow          []string
+	Folders        []string // full paths, in which models may use files
+	RunCommands    bool     // in those folders
+	// ProviderContinuity lets OpenAI store the context shared by the steps of one turn (SRD 1.2.5).
+	ProviderContinuity bool
+}
+
+// OpenAI is [openai] (SRD 11.2).
+type OpenAI struct {
+	Truncation        string // "disabled" or "auto"
+	Store             bool
+	ParallelToolCalls bool
+}
+
+// Anthropic is [anthropic] (SRD 11.3).
+type Anthropic struct {
+	DisableParallelToolUse bool
+}
+
+// Redaction is [redaction] (SPEC 13).
+type Redaction struct {
+	Outbound bool
+	Patterns []string // RE2
+}
+
+// Backup is [backup] (SPEC 12).
+type Backup struct {
+	Daily      bool
+	KeepDaily  int
+	KeepWeekly int
+}
+
+// Storage is [storage] (SPEC 12).
+type Storage struct {
+	Encryption bool
+}
+
+// Export is [export].
+type Export struct {
+	Format string // "bundle", "md", "json", "html"
+}
+
+// Cost is [cost]: prices and budget of calls.
+type Cost struct {
+	Estimate bool    // use the shipped price list for models without configured prices
+	Budget   float64 // per month, in the currency of the prices; 0: none
+	WarnAt   float64 // share of the budget
+}
+
+// Appearance is [appearance].
+type Appearance struct {
+	Theme    string // "system", "light", "dark", "contrast"
+	TextZoom int    // percent
+	Motion   string // "system", "reduced"
+	CodeSize int    // percent of the default size of code
+	Width    string // of messages: "narrow", "normal", "wide", "full"
+	CodeWrap bool   // long lines of code are wrapped
+	CodeNums bool   // lines of code are numbered
+	Previews bool   // diagrams, pictures and HTML in answers can be rendered
+}
+
+// Keys is [keys].
+type Keys struct {
+	Shortcuts []string // "command=keys"
+}
+
+// Desktop is [desktop]: the integration with the desktop (UX, Around it).
+type Desktop struct {
+	CloseToTray         bool
+	Notifications       bool
+	NotificationPreview bool
+	QuickAskKeys        string // the combination that opens quick ask from any window; empty: none
+}
+
+// Updates is [updates]: checking for newer versions.
+type Updates struct {
+	URL   string // the release feed; empty: never checked
+	Daily bool   // check once a day, not only on request
+}
 
 // memoryTable is the second half: retrieval, tools, providers and the rest.
 var memoryTable = []key{
@@ -200,14 +315,9 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Backup.KeepWeekly }},
 	{spec{
 		name: "storage.encryption", group: groupStorage, label: "Encrypt at rest", def: false, reserved: true,
-		absent: map[string]string{"true": notInThisVersion + ": data would be stored unencrypted"},
-		help:   "Encrypts the database, journals and backups with a key in the system keyring.",
+		unavailable: "is not available in this version: data would be stored unencrypted",
+		help:        "Encrypts the database, journals and backups with a key in the system keyring.",
 	}, func(c *Config) any { return &c.Storage.Encryption }},
-	{spec{
-		name: "storage.dsn", group: groupStorage, label: "Database server", def: "", reserved: true,
-		absent: map[string]string{"*": notInThisVersion + ": data would be stored in the local file"},
-		help:   "A PostgreSQL address. Empty: everything is stored in one local file.",
-	}, func(c *Config) any { return &c.Storage.DSN }},
 
 	{spec{
 		name: "export.format", group: groupExport, label: "Format", def: "bundle",

@@ -242,28 +242,14 @@ var negations = lexical.Set(`never no not none nor without don't doesn't didn't 
 var unspacedNegations = []string{"不", "没", "沒", "禁", "绝", "絕", "ない", "ません", "禁止", "않", "못", "금지", "말"}
 
 func negated(text string) bool {
-	words, _ := intent.Words(text)
-	for w := range strings.FieldsSeq(words) {
-		if negations[w] {
-			return true
-		}
-	}
-	return slices.ContainsFunc(unspacedNegations, func(mark string) bool { return strings.Contains(text, mark) })
+	return intent.HasWord(text, negations) || containsAny(text, unspacedNegations)
 }
 
 // reversals express a negation without a negating word: "Piran dropped" is "no Piran".
 var reversals = lexical.Set(`nothing nobody instead rather dropped drops skip skips skipped cancelled canceled removed refused rejected excluded free
 	nichts niemand statt anstatt gestrichen entfällt abgesagt rien personne annulé nada nadie cancelado`)
 
-func reversed(text string) bool {
-	words, _ := intent.Words(text)
-	for w := range strings.FieldsSeq(words) {
-		if reversals[w] {
-			return true
-		}
-	}
-	return false
-}
+func reversed(text string) bool { return intent.HasWord(text, reversals) }
 
 // Limits, expressed with a negation and without one.
 var (

@@ -39,20 +39,7 @@ func replacedNames(statement string) []string {
 }
 
 func statesChange(statement string) bool {
-	words, _ := intent.Words(statement)
-	for w := range strings.FieldsSeq(words) {
-		if changes[w] {
-			return true
-		}
-	}
-	if strings.ContainsFunc(statement, lexical.IsUnspaced) {
-		for _, mark := range changesJoined {
-			if strings.Contains(statement, mark) {
-				return true
-			}
-		}
-	}
-	return false
+	return intent.HasWord(statement, changes) || containsAny(statement, changesJoined)
 }
 
 // replacement describes what a new statement replaces.

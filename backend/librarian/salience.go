@@ -128,15 +128,7 @@ func isRemark(sentence string) bool {
 	return isStatement && len(contentStems(sentence)) >= 3
 }
 
-func aboutSpeaker(sentence string) bool {
-	words, _ := intent.Words(sentence)
-	for w := range strings.FieldsSeq(words) {
-		if firstPerson[w] {
-			return true
-		}
-	}
-	return false
-}
+func aboutSpeaker(sentence string) bool { return intent.HasWord(sentence, firstPerson) }
 
 // maxWords is the length above which a sentence is not a single statement.
 const maxWords = 120

@@ -28,13 +28,7 @@ func isSample(sentence string) bool {
 	if _, quoted, ok := strings.Cut(sentence, ": "); ok && strings.IndexAny(quoted, "\"“") == 0 {
 		return true
 	}
-	words, _ := intent.Words(sentence)
-	for w := range strings.FieldsSeq(words) {
-		if ownVoice[w] {
-			return true
-		}
-	}
-	return false
+	return intent.HasWord(sentence, ownVoice)
 }
 
 // placeholderGap matches a gap in a template: "[Company Name]", "<your name>", "{date}".

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -126,23 +127,15 @@ func fieldOrder(raw []byte, s *jsonschema.Schema) []string {
 	if len(s.PropertyOrder) == len(s.Properties) {
 		return s.PropertyOrder
 	}
-	var names []string
-	for name := range s.Properties {
-		names = append(names, name)
+	var required, others []string
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if slices.Contains(s.Required, name) {
+			required = append(required, name)
+		} else {
+			others = append(others, name)
+		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		if x, y := slices.Contains(s.Required, a), slices.Contains(s.Required, b); x != y {
-			if x {
-				return -1
-			}
-			return 1
-		}
-		if a < b {
-			return -1
-		}
-		return 1
-	})
-	return names
+	return append(required, others...)
 }
 
 func fieldOf(name string, s *jsonschema.Schema, required bool) (Field, error) {

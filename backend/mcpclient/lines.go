@@ -57,7 +57,7 @@ func (f *filter) run(stdout io.Reader) {
 func (f *filter) copy(stdout io.Reader) error {
 	r := bufio.NewReaderSize(stdout, 64<<10)
 	for {
-		line, cut, err := readLine(r, f.maxMessage)
+		line, cut, err := readLine(r, f.maxMessage, looksLikeMessage)
 		if cut && looksLikeMessage(line) {
 			return fmt.Errorf("%w: more than %d MiB", errFrame, f.maxMessage>>20)
 		}
@@ -158,9 +158,9 @@ func looksLikeMessage(line []byte) bool {
 	return len(line) > 0 && line[0] == '{'
 }
 
-// readLine reads a line of at most limit bytes. The rest of a longer line is dropped, or left unread if the line looks
-// like a message.
-func readLine(r *bufio.Reader, limit int) (line []byte, cut bool, err error) {
+// readLine reads a line of at most limit bytes. The rest of a longer line is dropped, or left unread if stop says so of
+// its beginning.
+func readLine(r *bufio.Reader, limit int, stop func(line []byte) bool) (line []byte, cut bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if space := limit - len(line); len(part) > space {
@@ -168,7 +168,7 @@ func readLine(r *bufio.Reader, limit int) (line []byte, cut bool, err error) {
 		}
 		line = append(line, part...)
 		switch {
-		case cut && looksLikeMessage(line):
+		case cut && stop(line):
 			return line, true, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
@@ -182,26 +182,12 @@ func readLine(r *bufio.Reader, limit int) (line []byte, cut bool, err error) {
 func copyLog(stderr io.Reader, log *ring) {
 	r := bufio.NewReaderSize(stderr, 16<<10)
 	for {
-		line, _, err := readLogLine(r)
+		line, _, err := readLine(r, logLine, func([]byte) bool { return false }) // a log contains no messages
 		if len(bytes.TrimSpace(line)) > 0 {
 			log.add(FromStderr, string(line))
 		}
 		if err != nil {
 			return
-		}
-	}
-}
-
-// readLogLine reads a line of a log, which contains no messages. The rest of a long line is dropped.
-func readLogLine(r *bufio.Reader) (line []byte, cut bool, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		if space := logLine - len(line); len(part) > space {
-			part, cut = part[:max(space, 0)], true
-		}
-		line = append(line, part...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, cut, err
 		}
 	}
 }

@@ -82,14 +82,20 @@ func headAndTail(text string, maxBytes int) (shown string, omitted int) {
 	if len(text) <= maxBytes {
 		return text, 0
 	}
-	head, tail := maxBytes*3/4, len(text)-maxBytes/4
+	head, tail := middle(text, maxBytes)
+	return text[:head] + "\n…\n" + text[tail:], tail - head
+}
+
+// middle is the part of a text that is cut out to leave at most this many bytes, most of them at the beginning.
+func middle(text string, maxBytes int) (head, tail int) {
+	head, tail = maxBytes*3/4, len(text)-maxBytes/4
 	for head > 0 && !utf8.RuneStart(text[head]) {
 		head--
 	}
 	for tail < len(text) && !utf8.RuneStart(text[tail]) {
 		tail++
 	}
-	return text[:head] + "\n…\n" + text[tail:], tail - head
+	return head, tail
 }
 
 // pastLimits divides the space for the results of an earlier turn among them. Images are not sent again.
@@ -102,14 +108,14 @@ func pastLimits(m chat.Message) []ResultLimit {
 		}
 	}
 	out := make([]ResultLimit, len(sizes))
-	for i, n := range divide(sizes, pastResults) {
+	for i, n := range Divide(sizes, pastResults) {
 		out[i].Bytes = n
 	}
 	return out
 }
 
-// divide distributes space among parts of these sizes: the space that small parts do not need goes to large ones.
-func divide(sizes []int, space int) []int {
+// Divide distributes space among parts of these sizes: the space that small parts do not need goes to large ones.
+func Divide(sizes []int, space int) []int {
 	order := make([]int, len(sizes))
 	for i := range order {
 		order[i] = i

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/display"
@@ -102,7 +101,7 @@ func reduced(m chat.Message, maxBytes int) chat.Message {
 	for _, b := range m.Blocks {
 		sizes = append(sizes, sizeOf(b))
 	}
-	space := divide(sizes, maxBytes)
+	space := Divide(sizes, maxBytes)
 	out := chat.Message{Role: m.Role}
 	images := 0
 	for i, b := range m.Blocks {
@@ -150,13 +149,7 @@ func middleOut(text string, maxBytes int) string {
 	if len(text) <= maxBytes {
 		return text
 	}
-	head, tail := maxBytes*3/4, len(text)-maxBytes/4
-	for head > 0 && !utf8.RuneStart(text[head]) {
-		head--
-	}
-	for tail < len(text) && !utf8.RuneStart(text[tail]) {
-		tail++
-	}
+	head, tail := middle(text, maxBytes)
 	// Cut at lines, or at least at words, if that costs little.
 	if at := strings.LastIndexAny(text[:head], "\n "); at > head*3/4 {
 		head = at

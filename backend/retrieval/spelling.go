@@ -120,7 +120,7 @@ func editDistance(a, b []rune) (distance int, ok bool) {
 	if min(len(a), len(b)) >= twoEditsFrom-1 && max(len(a), len(b)) >= twoEditsFrom {
 		allowed = 2
 	}
-	if d := edits(a, b); d <= allowed {
+	if d := lexical.Edits(a, b); d <= allowed {
 		return d, true
 	}
 	stem := 0
@@ -129,28 +129,4 @@ func editDistance(a, b []rune) (distance int, ok bool) {
 	}
 	rest := max(len(a), len(b)) - stem
 	return rest, stem >= minStem && rest <= maxEnding
-}
-
-// edits is the minimum number of letters that must be inserted, removed, replaced or swapped with the next one to turn
-// a into b.
-func edits(a, b []rune) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			replaced := last[j-1]
-			if a[i-1] != b[j-1] {
-				replaced++
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, replaced)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

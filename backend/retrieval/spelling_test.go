@@ -40,17 +40,6 @@ func TestEditDistance(t *testing.T) {
 	}
 }
 
-func TestEdits(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "ab", 2}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abcd", "badc", 2}, {"kitten", "sitting", 3}, {"öl", "ol", 1}} {
-		if got := edits([]rune(tt.a), []rune(tt.b)); got != tt.want || edits([]rune(tt.b), []rune(tt.a)) != got {
-			t.Errorf("%q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
 // TestMisspeltNamesAreFound: misspelt names are found by words, without searching all vectors.
 func TestMisspeltNamesAreFound(t *testing.T) {
 	m := chatter()

@@ -164,11 +164,7 @@ func (e *Engine) SendUnsent(ctx context.Context, id chat.TurnID, model string) (
 
 // resume starts another attempt (advance 0) or the next step (advance 1) of an incomplete turn.
 func (e *Engine) resume(ctx context.Context, t chat.Turn, model string, advance int) (*Handle, error) {
-	m, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t))
-	if err != nil {
-		return nil, err
-	}
-	steps, err := e.past.Steps(ctx, t.ID)
+	m, steps, err := e.modelAndSteps(ctx, t, model)
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +179,16 @@ func (e *Engine) resume(ctx context.Context, t chat.Turn, model string, advance 
 	}
 	t.Outcome, t.Failure = chat.OutcomeNone, nil
 	return e.start(t, m, index)
+}
+
+// modelAndSteps returns the named model, or by default that of the turn, and the steps that the turn has.
+func (e *Engine) modelAndSteps(ctx context.Context, t chat.Turn, model string) (Model, []chat.Step, error) {
+	m, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t))
+	if err != nil {
+		return m, nil, err
+	}
+	steps, err := e.past.Steps(ctx, t.ID)
+	return m, steps, err
 }
 
 func (e *Engine) orModel(name string, t chat.Turn) string {
@@ -242,11 +248,7 @@ func (e *Engine) retryCalls(ctx context.Context, t chat.Turn, model string) (*Ha
 	if open == nil || open.Finished() {
 		return e.resumeCalls(ctx, t, model)
 	}
-	m, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t))
-	if err != nil {
-		return nil, err
-	}
-	steps, err := e.past.Steps(ctx, t.ID)
+	m, steps, err := e.modelAndSteps(ctx, t, model)
 	if err != nil {
 		return nil, err
 	}

@@ -3,11 +3,13 @@ package turn
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 )
 
@@ -69,23 +71,13 @@ func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.Fi
 	return out, nil
 }
 
-// divide divides the available tokens among documents: small documents get what they need, the others equal shares of
-// the rest.
+// divide divides the available tokens among documents.
 func divide(docs map[chat.FileID]chat.Document, available int) map[chat.FileID]int {
-	var ids []chat.FileID
-	for id := range docs {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b chat.FileID) int {
-		if d := docs[a].Tokens - docs[b].Tokens; d != 0 {
-			return d
-		}
-		return strings.Compare(string(a), string(b))
-	})
+	ids := slices.Sorted(maps.Keys(docs))
+	sizes := lists.Map(ids, func(id chat.FileID) int { return docs[id].Tokens })
 	shares := map[chat.FileID]int{}
-	for i, id := range ids {
-		shares[id] = min(docs[id].Tokens, available/(len(ids)-i))
-		available -= shares[id]
+	for i, share := range prompt.Divide(sizes, available) {
+		shares[ids[i]] = share
 	}
 	return shares
 }

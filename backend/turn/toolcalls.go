@@ -317,11 +317,7 @@ func (e *Engine) decidedBatch(ctx context.Context, t chat.Turn) (*chat.ToolBatch
 
 // resumeCalls starts a run of a turn that is between two steps.
 func (e *Engine) resumeCalls(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
-	m, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t))
-	if err != nil {
-		return nil, err
-	}
-	steps, err := e.past.Steps(ctx, t.ID)
+	m, steps, err := e.modelAndSteps(ctx, t, model)
 	if err != nil {
 		return nil, err
 	}

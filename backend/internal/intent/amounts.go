@@ -37,11 +37,11 @@ var days = lexical.Set(`monday tuesday wednesday thursday friday saturday sunday
 var unspacedDays = []string{"星期", "礼拜", "周一", "周二", "周三", "周四", "周五", "周六", "周日", "曜日", "요일", "明天", "昨天", "今天", "明日", "昨日", "내일", "어제"}
 
 // SaysAmount reports whether a text contains a number, in digits or as a word.
-func SaysAmount(text string) bool { return hasFigure(text) || hasWord(text, amounts) }
+func SaysAmount(text string) bool { return hasFigure(text) || HasWord(text, amounts) }
 
 // SaysDay reports whether a text contains a number, a weekday, a month or the like.
 func SaysDay(text string) bool {
-	if SaysAmount(text) || hasWord(text, days) {
+	if SaysAmount(text) || HasWord(text, days) {
 		return true
 	}
 	return slices.ContainsFunc(unspacedDays, func(mark string) bool { return strings.Contains(text, mark) })
@@ -49,7 +49,8 @@ func SaysDay(text string) bool {
 
 func hasFigure(text string) bool { return strings.ContainsFunc(text, unicode.IsNumber) }
 
-func hasWord(text string, set map[string]bool) bool {
+// HasWord reports whether a text contains a word of a set.
+func HasWord(text string, set map[string]bool) bool {
 	words, _ := Words(text)
 	for word := range strings.FieldsSeq(words) {
 		if set[word] {

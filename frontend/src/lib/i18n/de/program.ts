@@ -165,7 +165,6 @@ export default {
     'backup.keep_daily': ['Aufbewahrte tägliche Sicherungen', 'So viele der neuesten. Ältere tägliche Sicherungen werden bis auf eine je Woche entfernt; keine andere Datei wird es.'],
     'backup.keep_weekly': ['Aufbewahrte wöchentliche Sicherungen', 'Aus so vielen Wochen vor den täglichen jeweils die neueste.'],
     'storage.encryption': ['Verschlüsselt speichern', 'Verschlüsselt Datenbank, Journale und Sicherungen mit einem Schlüssel im Schlüsselbund des Systems.'],
-    'storage.dsn': ['Datenbankserver', 'Eine PostgreSQL-Adresse; leer hält alles in einer lokalen Datei.'],
     'export.format': ['Format', 'Was ein Export schreibt und was das Herausziehen einer Sitzung erzeugt; ein Zweig oder eine Runde ist nie ein Bundle, sondern Markdown.'],
     'cost.estimate': ['Kosten schätzen', 'Verwendet für Modelle ohne eigene Preise die mitgelieferte Preisliste in US-Dollar. Eine Schätzung: Preise ändern sich.'],
     'cost.monthly_budget': ['Monatsbudget', 'Was ein Kalendermonat kosten darf, mit Hintergrundarbeit, in der Währung Ihrer Preise: US-Dollar bei der mitgelieferten Liste. Bevor es verbraucht ist, erscheint eine Warnung; Nachrichten lassen sich weiterhin senden. 0 ist kein Budget.'],
