@@ -149,6 +149,19 @@ func (s *source) imported(file *ast.File, name, typ string) (*source, declared, 
 	return nil, declared{}, fmt.Errorf("%s: the page has no type for %s.%s", s.name(file), name, typ)
 }
 
+// original returns what a type is an alias of, in its package: type X = pkg.Y.
+func (s *source) original(d declared) (*source, declared, error) {
+	target, ok := d.spec.Type.(*ast.SelectorExpr)
+	if !ok || !d.spec.Assign.IsValid() {
+		return s, d, nil
+	}
+	other, aliased, err := s.imported(d.file, baseName(target.X), target.Sel.Name)
+	if err != nil {
+		return s, d, err
+	}
+	return other.original(aliased)
+}
+
 // field is a JSON field of a shape.
 type field struct {
 	name, doc string
