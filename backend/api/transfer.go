@@ -23,13 +23,21 @@ import (
 type Transfer struct {
 	c       *Core
 	imports func(context.Context, string, importing.Options) (importing.Report, error)
+	exports exports
+}
+
+// exports writes conversations to files: exporting.Exporter, and a script in tests of what a task does with it.
+type exports interface {
+	Plan(context.Context, exporting.Request) (exporting.Plan, error)
+	Write(context.Context, exporting.Request, exporting.Progress) (exporting.Result, error)
+	WriteTo(context.Context, exporting.Request, io.Writer, exporting.Progress) (exporting.Result, error)
 }
 
 // NewTransfer returns the service. From then on, interrupted imports can be resumed.
 func NewTransfer(c *Core) *Transfer {
 	s := &Transfer{c: c}
-	if c.Imports != nil {
-		s.imports = c.Imports.Import
+	if c.Fatal == nil {
+		s.imports, s.exports = c.Imports.Import, c.Exports
 	}
 	if c.Tasks != nil {
 		c.Tasks.SetResumer(tasks.Import, func(input json.RawMessage) (tasks.Run, error) {
@@ -166,7 +174,7 @@ func (s *Transfer) Plan(request ExportRequest) (ExportPlan, error) {
 	if err := s.c.ready(); err != nil {
 		return ExportPlan{}, err
 	}
-	return s.c.Exports.Plan(s.c.ctx(), request)
+	return s.exports.Plan(s.c.ctx(), request)
 }
 
 // maxPrinted limits the printed page, in bytes, because the web view lays it out at once.
@@ -179,7 +187,7 @@ func (s *Transfer) Printable(request ExportRequest) (string, error) {
 	}
 	request.Format, request.Path = exporting.FormatHTML, ""
 	out := bounded{limit: maxPrinted}
-	if _, err := s.c.Exports.WriteTo(s.c.ctx(), request, &out, nil); err != nil && !out.tooLong {
+	if _, err := s.exports.WriteTo(s.c.ctx(), request, &out, nil); err != nil && !out.tooLong {
 		return "", err
 	}
 	if out.tooLong {
@@ -217,7 +225,7 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 		request.Path = full
 	}
 	ctx := s.c.ctx()
-	plan, err := s.c.Exports.Plan(ctx, request)
+	plan, err := s.exports.Plan(ctx, request)
 	if err != nil {
 		return TaskView{}, err
 	}
@@ -232,7 +240,7 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 	request.Path = plan.Path
 	spec := tasks.Spec{Kind: tasks.Export, Title: "Export " + filepath.Base(plan.Path), Session: session}
 	return viewOf(s.c.Tasks.Start(spec, func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
-		res, err := s.c.Exports.Write(ctx, request, func(done, total int64) { p.Count(done, total, "turns") })
+		res, err := s.exports.Write(ctx, request, func(done, total int64) { p.Count(done, total, "turns") })
 		return tasks.Result{Path: res.Path}, err
 	}))
 }

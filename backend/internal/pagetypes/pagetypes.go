@@ -105,7 +105,7 @@ func (w *writer) writeShapes() error {
 			file = name
 			fmt.Fprintf(w, "\n// ---------------------------------------------------------------- %s/%s\n", apiDir, file)
 		}
-		fields, err := d.fields.fields()
+		fields, err := d.in.fields(d.fields)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (w *writer) writeShapes() error {
 		w.comment("", cmp.Or(d.doc, d.fields.doc))
 		fmt.Fprintf(w, "export interface %s {\n", d.name)
 		for _, f := range fields {
-			typ, err := w.typeOf(d.in, d.fields.file, f.typ)
+			typ, err := w.typeOf(f.in, f.file, f.typ)
 			if err != nil {
 				return fmt.Errorf("%s.%s: %w", d.name, f.name, err)
 			}

@@ -162,7 +162,7 @@ func TestUnsupportedTypes(t *testing.T) {
 		"type A struct { B [][]string `json:\"b\"` }":                   "a list of string[] is not supported",
 		"type A struct { B map[string][]string `json:\"b\"` }":          "a map of string[] is not supported",
 		"type A struct { B string; C string `json:\"c\"` }":             "A: each field needs its own JSON name",
-		"type A struct { Row; C string `json:\"c\"` }":                  "A: each field needs its own JSON name",
+		"type A struct { *Row; C string `json:\"c\"` }":                 "A: this kind of embedded field is not supported",
 		"type A struct { B Core `json:\"b\"` }\ntype Core struct{}":     "A.b: Core is neither a shape nor a string",
 		"const EventLost = \"ci:lost\"":                                 "EventLost has no shape Lost",
 		"func (s *Sessions) Two() (string, int, error) { panic(\"\") }": "Sessions.Two: more than one result",
