@@ -42,5 +42,5 @@ func (c *Core) DragFile(request ExportRequest) (DraggedFile, error) {
 	if err := c.ready(); err != nil {
 		return DraggedFile{}, err
 	}
-	return c.Exporter.DragFile(c.ctx(), request)
+	return c.Exports.DragFile(c.ctx(), request)
 }

@@ -14,9 +14,12 @@ import (
 
 func TestDragHandler(t *testing.T) {
 	d := newFixture(t)
+	drag := func(r ExportRequest) (DraggedFile, error) {
+		return DraggedFile{Path: "/drags/" + string(r.Session)}, d.exporter.err
+	}
 	request := func(method, path, body string) (int, string) {
 		w := httptest.NewRecorder()
-		DragHandler(d.core.DragFile).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
+		DragHandler(drag).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
 		return w.Code, w.Body.String()
 	}
 	code, body := request("POST", "/drag", `{"scope":"session","sessionId":"s1"}`)
@@ -41,6 +44,7 @@ func TestDragHandler(t *testing.T) {
 	if code, body := request("POST", "/drag", `{}`); code != 409 || !strings.Contains(body, "The disk is full.") {
 		t.Errorf("%d %s", code, body)
 	}
+	drag = d.core.DragFile
 	d.core.Fatal = chat.Errorf(chat.CodeCorrupt, "x", "It is damaged.")
 	if code, body := request("POST", "/drag", `{}`); code != 409 || !strings.Contains(body, "It is damaged.") {
 		t.Errorf("%d %s", code, body)

@@ -1,5 +1,7 @@
 package api
 
+import "contextinfinity/backend/library"
+
 // LibraryPanel is the library: what is used in many sessions.
 type LibraryPanel struct {
 	Rev        int64             `json:"rev"`
@@ -27,11 +29,7 @@ type SavedPromptView struct {
 }
 
 // PromptVariableView is a variable of a saved prompt, filled in when it is used.
-type PromptVariableView struct {
-	Name    string `json:"name"`
-	Default string `json:"default"`
-	Builtin bool   `json:"builtin"` // date, clipboard, selection
-}
+type PromptVariableView = library.Variable
 
 // SessionAssistantView is the assistant last applied to a session.
 type SessionAssistantView struct {

@@ -1,6 +1,9 @@
 package api
 
-import "contextinfinity/backend/mcpclient"
+import (
+	"contextinfinity/backend/mcpclient"
+	"contextinfinity/backend/mcpsetup"
+)
 
 // ServersPanel is the page about MCP servers.
 type ServersPanel struct {
@@ -51,29 +54,11 @@ type ServerSecretView struct {
 
 // ServerSettings are [mcp.servers.NAME] of config.toml. Values may contain ${secret:NAME}, from the keyring, and
 // ${env:NAME}, from the program's environment.
-type ServerSettings struct {
-	Name     string        `json:"name"`
-	Enabled  bool          `json:"enabled"`
-	Command  string        `json:"command"` // of a program; empty with an address
-	Args     []string      `json:"args"`
-	Cwd      string        `json:"cwd"` // empty: the home directory
-	URL      string        `json:"url"`
-	TimeoutS int           `json:"timeoutS"` // of a call; 0: tools.call_timeout_s
-	Env      []ServerValue `json:"env"`
-	Headers  []ServerValue `json:"headers"`
-	// OAuthClientID is for servers that require manual registration of clients, OAuthPort the port of the registered
-	// redirect address (0: any). Their secret is oauth_client_secret.
-	OAuthClientID string `json:"oauthClientId"`
-	OAuthPort     int    `json:"oauthPort"`
-}
+type ServerSettings = mcpsetup.Settings
 
 // ServerValue is an environment variable, a header, or an answer. With Secret, Value is stored in the keyring and
 // never returned: an empty one keeps the stored value.
-type ServerValue struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Secret bool   `json:"secret"`
-}
+type ServerValue = mcpsetup.Value
 
 // ServerLog is the end of a server's log, oldest line first.
 type ServerLog struct {
@@ -84,11 +69,7 @@ type ServerLog struct {
 
 // ServerLogLine is a line of a server's log. From is "stderr", "stdout" (a line that is not a protocol message),
 // "server" (a log message of the protocol) or "program" (a message of this program, such as how the server ended).
-type ServerLogLine struct {
-	At   int64  `json:"at"`
-	From string `json:"from"`
-	Text string `json:"text"`
-}
+type ServerLogLine = mcpclient.Line
 
 // ServerImport has the servers found in another program's configuration, or in a bundle. Nothing is added before
 // ApplyImport.
@@ -146,21 +127,10 @@ type ServerPrompts struct {
 }
 
 // ServerPromptView is a prompt of a server.
-type ServerPromptView struct {
-	Server      string               `json:"server"`
-	Name        string               `json:"name"`
-	Title       string               `json:"title"`
-	Description string               `json:"description"`
-	Arguments   []PromptArgumentView `json:"arguments"`
-}
+type ServerPromptView = mcpclient.Prompt
 
 // PromptArgumentView is an argument of a prompt.
-type PromptArgumentView struct {
-	Name        string `json:"name"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	Required    bool   `json:"required"`
-}
+type PromptArgumentView = mcpclient.Argument
 
 // PromptText is a prompt with its arguments filled in: untrusted text, shown before it is sent.
 type PromptText struct {
@@ -183,16 +153,7 @@ type ServerResources struct {
 }
 
 // ServerResourceView is a resource of a server. Template: its URI has placeholders in braces.
-type ServerResourceView struct {
-	Server      string `json:"server"`
-	URI         string `json:"uri"`
-	Name        string `json:"name"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	MediaType   string `json:"mediaType"`
-	Bytes       int64  `json:"bytes"` // 0: unknown
-	Template    bool   `json:"template"`
-}
+type ServerResourceView = mcpclient.Resource
 
 // ResourceText is the content of a resource: texts and images.
 type ResourceText struct {
@@ -210,37 +171,13 @@ type Elicitations struct {
 
 // ElicitationView is a question of a server. Mode "form" asks for Fields; mode "url" asks to open a page: the
 // complete address is shown, and it is opened only when accepted.
-type ElicitationView struct {
-	ID      string             `json:"id"`
-	Server  string             `json:"server"`
-	Mode    string             `json:"mode"`
-	Message string             `json:"message"`
-	URL     string             `json:"url"`
-	Host    string             `json:"host"` // of URL
-	Fields  []ElicitationField `json:"fields"`
-}
+type ElicitationView = mcpclient.Question
 
 // ElicitationField is one field of a form.
-type ElicitationField struct {
-	Name        string              `json:"name"`
-	Title       string              `json:"title"`
-	Description string              `json:"description"`
-	Type        string              `json:"type"`   // "string", "number", "integer", "boolean", "choice", "choices"
-	Format      string              `json:"format"` // of a string: "email", "uri", "date", "date-time" or ""
-	Required    bool                `json:"required"`
-	Default     []string            `json:"default"`
-	Choices     []ElicitationChoice `json:"choices"`
-	// Limits as the server wrote them, empty if there are none: for the number, the length of the text, or the number
-	// of choices.
-	Min string `json:"min"`
-	Max string `json:"max"`
-}
+type ElicitationField = mcpclient.Field
 
 // ElicitationChoice is a value that may be chosen.
-type ElicitationChoice struct {
-	Value string `json:"value"`
-	Title string `json:"title"`
-}
+type ElicitationChoice = mcpclient.Choice
 
 // ElicitationAnswer answers a question: "accept" (with Values of a form), "decline", "cancel".
 type ElicitationAnswer struct {

@@ -1,6 +1,9 @@
 package api
 
-import "contextinfinity/backend/chat"
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/mcpserver"
+)
 
 // ProgramsPanel is the page about other programs that use this memory through MCP.
 type ProgramsPanel struct {
@@ -43,11 +46,7 @@ type ProgramSessionView struct {
 }
 
 // ProgramSnippetView is the configuration of another program.
-type ProgramSnippetView struct {
-	Program string `json:"program"`
-	File    string `json:"file"` // where to paste it
-	Text    string `json:"text"`
-}
+type ProgramSnippetView = mcpserver.Snippet
 
 // ProgramChoice is what the user allows a program.
 type ProgramChoice struct {

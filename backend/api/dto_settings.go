@@ -1,5 +1,10 @@
 package api
 
+import (
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/models"
+)
+
 // ImportedInstructions are the instructions of an imported conversation. They are sent only if the user adopts them as
 // the session's system prompt.
 type ImportedInstructions struct {
@@ -58,25 +63,10 @@ type OwnPrice struct {
 }
 
 // PresetView is a service or server that can be added by name.
-type PresetView struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	Protocol string `json:"protocol"`
-	BaseURL  string `json:"baseUrl"` // the user replaces RESOURCE in it
-	Env      string `json:"env"`     // the usual variable of its key; "": it needs none
-	Local    bool   `json:"local"`
-	Note     string `json:"note"`
-}
+type PresetView = models.Preset
 
 // PlaceView is a provider or server whose models can be listed.
-type PlaceView struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	Protocol string `json:"protocol"`
-	BaseURL  string `json:"baseUrl"` // "": the vendor's own
-	Env      string `json:"env"`
-	Local    bool   `json:"local"`
-}
+type PlaceView = models.Place
 
 // OfferView is a model that a place offers. Unknown values are 0 or "".
 type OfferView struct {
@@ -144,27 +134,10 @@ type KeyTest struct {
 }
 
 // LocalServer is a model server that responded on this machine.
-type LocalServer struct {
-	Name    string   `json:"name"` // "Ollama", "LM Studio", "a local server"
-	BaseURL string   `json:"baseUrl"`
-	Models  []string `json:"models"`
-}
+type LocalServer = models.LocalServer
 
 // Setting is one configuration key with everything needed to edit it.
-type Setting struct {
-	Key     string   `json:"key"`   // "budget.working_set_tokens"
-	Group   string   `json:"group"` // "General", "Context budget", ...
-	Label   string   `json:"label"`
-	Help    string   `json:"help"`  // what it does
-	Type    string   `json:"type"`  // "int", "float", "bool", "string", "choice", "list" (its value is a TOML array of texts on one line)
-	Value   string   `json:"value"` // in TOML syntax, strings unquoted
-	Default string   `json:"default"`
-	Choices []string `json:"choices"`
-	Min     float64  `json:"min"`
-	Max     float64  `json:"max"`
-	Unit    string   `json:"unit"`   // "tokens", "ms", "bytes", ""
-	Origin  string   `json:"origin"` // "default", "file", "environment"
-}
+type Setting = config.SettingInfo
 
 // SettingsView is the settings screen.
 type SettingsView struct {

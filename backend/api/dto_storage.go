@@ -1,6 +1,9 @@
 package api
 
-import "contextinfinity/backend/chat"
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/services"
+)
 
 // StorageView is the content of the data directory, by part.
 type StorageView struct {
@@ -53,13 +56,7 @@ type RestorePreview struct {
 }
 
 // MovePreview is what moving the data directory would do.
-type MovePreview struct {
-	From   string `json:"from"`
-	To     string `json:"to"` // absolute
-	Bytes  int64  `json:"bytes"`
-	Free   int64  `json:"free"`
-	Reason string `json:"reason"` // why it is not possible; empty: it is
-}
+type MovePreview = services.MovePlan
 
 // DeletionPreview is what a permanent deletion would remove (SPEC 12).
 type DeletionPreview struct {

@@ -1,52 +1,21 @@
 package api
 
-import "contextinfinity/backend/filetype"
+import (
+	"contextinfinity/backend/exporting"
+	"contextinfinity/backend/filetype"
+)
 
 // ExportRequest says what to export, and in which format (SPEC 12).
-type ExportRequest struct {
-	Scope       string `json:"scope"`       // turn, branch, session or all
-	SessionID   string `json:"sessionId"`   // empty with all
-	BranchID    string `json:"branchId"`    // of scope branch and turn; session: the active one, unless AllBranches
-	TurnID      string `json:"turnId"`      // of scope turn
-	AllBranches bool   `json:"allBranches"` // of scope session and all; a bundle always has all
-	Format      string `json:"format"`      // bundle, md, json or html; empty: export.format
-	Quotes      bool   `json:"quotes"`      // of a bundle: include requests that quoted other conversations
-	Archived    bool   `json:"archived"`    // for scope all: include archived sessions
-	Path        string `json:"path"`        // the file to write; with all: of the zip. Never overwritten unless Replace
-	Replace     bool   `json:"replace"`
-}
+type ExportRequest = exporting.Request
 
 // ExportPlan is what an export would write.
-type ExportPlan struct {
-	Name     string `json:"name"`   // suggested, with its extension
-	Path     string `json:"path"`   // where: the folder used last, and the name
-	Exists   bool   `json:"exists"` // Path exists already
-	Sessions int    `json:"sessions"`
-	Branches int    `json:"branches"`
-	Turns    int    `json:"turns"`
-	Open     int    `json:"open"` // turns left out because they have no answer yet
-	// Quoting counts, for a bundle of a session, the requests that quoted other conversations or files of projects: they
-	// are left out unless Quotes is set.
-	Quoting int `json:"quoting"`
-}
+type ExportPlan = exporting.Plan
 
 // DraggedFile is a file written for a drag out of the window. It is deleted at the next start.
-type DraggedFile struct {
-	Path string `json:"path"`
-	URI  string `json:"uri"` // file:///...
-	Name string `json:"name"`
-	Size int64  `json:"size"`
-}
+type DraggedFile = exporting.File
 
 // DroppedFile is a file that was dropped on the window, chosen, or passed to a second start of the program.
-type DroppedFile struct {
-	Path   string        `json:"path"`
-	Name   string        `json:"name"`
-	Size   int64         `json:"size"`
-	Kind   filetype.Kind `json:"kind"`
-	Format string        `json:"format"` // of a transcript: chatgpt, claude, claude-code, codex, open-webui, librechat, ai-studio, grok, chatbox, cherry-studio, takeout, gptme, jsonl, messages, zip
-	Reason string        `json:"reason"` // why it cannot be used
-}
+type DroppedFile = filetype.File
 
 // ImportReport is the result of an import. It is kept until dismissed.
 type ImportReport struct {

@@ -2,12 +2,10 @@ package api
 
 import (
 	"context"
-	"net/url"
 	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/mcpclient"
 	"contextinfinity/backend/mcpsetup"
@@ -42,7 +40,7 @@ func serverView(p services.Servers, st mcpclient.Status) ServerView {
 		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, State: st.State, StateText: st.StateText, LastError: st.LastError,
 		RetryAt: ms(st.RetryAt), StartedAt: ms(st.StartedAt), Title: st.Title, Version: st.Version, Protocol: st.Protocol,
 		Instructions: st.Instructions, Tools: st.Tools, Prompts: st.Prompts, Resources: st.Resources, Problems: []ServerProblemView{},
-		Settings: serverSettings(mcpsetup.SettingsOf(cfg)),
+		Settings: mcpsetup.SettingsOf(cfg),
 	}
 	if cfg.HTTP() {
 		v.Kind, v.SignedIn = "http", p.Manager.SignedIn(cfg.Name)
@@ -56,29 +54,12 @@ func serverView(p services.Servers, st mcpclient.Status) ServerView {
 	return v
 }
 
-func serverSettings(in mcpsetup.Settings) ServerSettings {
-	return ServerSettings{
-		Name: in.Name, Enabled: in.Enabled, Command: in.Command, Args: append([]string{}, in.Args...), Cwd: in.Cwd, URL: in.URL, TimeoutS: in.TimeoutS,
-		Env: serverValues(in.Env), Headers: serverValues(in.Headers), OAuthClientID: in.OAuthClientID, OAuthPort: in.OAuthPort,
+// trimmed returns settings as entered, without the space around single values.
+func trimmed(v ServerSettings) ServerSettings {
+	for _, text := range []*string{&v.Name, &v.Command, &v.Cwd, &v.URL, &v.OAuthClientID} {
+		*text = strings.TrimSpace(*text)
 	}
-}
-
-func serverValues(in []mcpsetup.Value) []ServerValue {
-	return lists.Map(in, func(v mcpsetup.Value) ServerValue { return ServerValue{Name: v.Name, Value: v.Value, Secret: v.Secret} })
-}
-
-func (v ServerSettings) entered() mcpsetup.Settings {
-	out := mcpsetup.Settings{MCPServer: config.MCPServer{
-		Name: strings.TrimSpace(v.Name), Enabled: v.Enabled, Command: strings.TrimSpace(v.Command), Args: v.Args, Cwd: strings.TrimSpace(v.Cwd),
-		URL: strings.TrimSpace(v.URL), TimeoutS: v.TimeoutS, OAuthClientID: strings.TrimSpace(v.OAuthClientID), OAuthPort: v.OAuthPort,
-	}}
-	out.Env = lists.Map(v.Env, func(e ServerValue) mcpsetup.Value {
-		return mcpsetup.Value{Name: e.Name, Value: e.Value, Secret: e.Secret}
-	})
-	out.Headers = lists.Map(v.Headers, func(h ServerValue) mcpsetup.Value {
-		return mcpsetup.Value{Name: h.Name, Value: h.Value, Secret: h.Secret}
-	})
-	return out
+	return v
 }
 
 // edit applies a change of the configuration and returns the resulting page. While tools are on, a new server is
@@ -94,13 +75,13 @@ func (s *Servers) edit(change func(services.Servers) error) (ServersPanel, error
 
 // AddServer configures a server; a name that is taken is rejected.
 func (s *Servers) AddServer(v ServerSettings) (ServersPanel, error) {
-	return s.edit(func(p services.Servers) error { return p.Setup.Add(v.entered()) })
+	return s.edit(func(p services.Servers) error { return p.Setup.Add(trimmed(v)) })
 }
 
 // UpdateServer changes the server with this name, and may rename it.
 func (s *Servers) UpdateServer(name string, v ServerSettings) (ServersPanel, error) {
 	return s.edit(func(p services.Servers) error {
-		if err := p.Setup.Update(name, v.entered()); err != nil {
+		if err := p.Setup.Update(name, trimmed(v)); err != nil {
 			return err
 		}
 		p.Manager.Reset(strings.TrimSpace(v.Name)) // a changed secret does not change the settings
@@ -130,12 +111,8 @@ func (s *Servers) Restart(name string) (ServersPanel, error) {
 
 // Logs returns the last lines of a server's log.
 func (s *Servers) Logs(name string) (ServerLog, error) {
-	v := ServerLog{Name: name}
-	p := s.c.Servers
-	lines, dropped, err := p.Manager.Logs(name)
-	v.Dropped = dropped
-	v.Lines = lists.Map(lines, func(l mcpclient.Line) ServerLogLine { return ServerLogLine{At: ms(l.At), From: l.From, Text: l.Text} })
-	return v, err
+	lines, dropped, err := s.c.Servers.Manager.Logs(name)
+	return ServerLog{Name: name, Lines: lines, Dropped: dropped}, err
 }
 
 // Import reads a pasted configuration of another program. Nothing is added before ApplyImport.
@@ -158,7 +135,7 @@ func (s *Servers) read(read func(services.Servers) (*mcpsetup.Import, error)) (S
 	v.ID, v.From, v.Problems = in.ID, in.From, append(v.Problems, in.Problems...)
 	for _, c := range in.Servers {
 		server := ImportedServer{
-			Settings: serverSettings(c.Settings), Original: c.Original, Exists: p.Setup.Exists(c.Settings.Name), About: c.About,
+			Settings: c.Settings, Original: c.Original, Exists: p.Setup.Exists(c.Settings.Name), About: c.About,
 			Notes: append([]string{}, c.Notes...), Questions: []ServerQuestion{},
 		}
 		for _, q := range c.Questions {
@@ -229,18 +206,9 @@ func (s *Servers) callContext() (context.Context, context.CancelFunc) {
 
 // Prompts lists the prompts that servers offer. It starts enabled servers.
 func (s *Servers) Prompts() (ServerPrompts, error) {
-	v := ServerPrompts{Rev: s.c.Hub.Rev(), Prompts: []ServerPromptView{}}
-	p := s.c.Servers
 	ctx, cancel := s.callContext()
 	defer cancel()
-	for _, prompt := range p.Manager.Prompts(ctx) {
-		view := ServerPromptView{Server: prompt.Server, Name: prompt.Name, Title: prompt.Title, Description: prompt.Description, Arguments: []PromptArgumentView{}}
-		for _, a := range prompt.Arguments {
-			view.Arguments = append(view.Arguments, PromptArgumentView{Name: a.Name, Title: a.Title, Description: a.Description, Required: a.Required})
-		}
-		v.Prompts = append(v.Prompts, view)
-	}
-	return v, nil
+	return ServerPrompts{Rev: s.c.Hub.Rev(), Prompts: s.c.Servers.Manager.Prompts(ctx)}, nil
 }
 
 // GetPrompt returns a prompt with its arguments filled in.
@@ -259,16 +227,9 @@ func (s *Servers) GetPrompt(server, name string, args []ServerValue) (PromptText
 
 // Resources lists the resources that servers offer. It starts enabled servers.
 func (s *Servers) Resources() (ServerResources, error) {
-	v := ServerResources{Rev: s.c.Hub.Rev(), Resources: []ServerResourceView{}}
-	p := s.c.Servers
 	ctx, cancel := s.callContext()
 	defer cancel()
-	for _, r := range p.Manager.Resources(ctx) {
-		v.Resources = append(v.Resources, ServerResourceView{
-			Server: r.Server, URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MediaType: r.MediaType, Bytes: r.Bytes, Template: r.Template,
-		})
-	}
-	return v, nil
+	return ServerResources{Rev: s.c.Hub.Rev(), Resources: s.c.Servers.Manager.Resources(ctx)}, nil
 }
 
 // ReadResource returns the current content of a resource.
@@ -286,39 +247,17 @@ func (s *Servers) ReadResource(server, uri string) (ResourceText, error) {
 
 // Elicitations returns the open questions of servers.
 func (s *Servers) Elicitations() (Elicitations, error) {
-	v := Elicitations{Rev: s.c.Hub.Rev()}
-	p := s.c.Servers
-	v.Pending = lists.Map(p.Questions.List(), elicitationView)
-	return v, nil
-}
-
-func elicitationView(q mcpclient.Question) ElicitationView {
-	v := ElicitationView{ID: q.ID, Server: q.Server, Mode: q.Mode, Message: q.Message, URL: q.URL, Fields: []ElicitationField{}}
-	if u, err := url.Parse(q.URL); err == nil {
-		v.Host = u.Host
-	}
-	for _, f := range q.Fields {
-		field := ElicitationField{
-			Name: f.Name, Title: f.Title, Description: f.Description, Type: f.Type, Format: f.Format, Required: f.Required,
-			Default: append([]string{}, f.Default...), Choices: []ElicitationChoice{}, Min: f.Min, Max: f.Max,
-		}
-		for _, c := range f.Choices {
-			field.Choices = append(field.Choices, ElicitationChoice{Value: c.Value, Title: c.Title})
-		}
-		v.Fields = append(v.Fields, field)
-	}
-	return v
+	return Elicitations{Rev: s.c.Hub.Rev(), Pending: s.c.Servers.Questions.List()}, nil
 }
 
 // AnswerElicitation answers a question. An incomplete answer is rejected, and the question stays open.
 func (s *Servers) AnswerElicitation(a ElicitationAnswer) (Elicitations, error) {
-	p := s.c.Servers
 	values := map[string][]string{}
 	for _, v := range a.Values {
 		values[v.Name] = v.Values
 	}
-	if err := p.Questions.Answer(a.ID, mcpclient.Answer{Action: a.Action, Values: values}); err != nil {
-		return Elicitations{Pending: []ElicitationView{}}, err
+	if err := s.c.Servers.Questions.Answer(a.ID, mcpclient.Answer{Action: a.Action, Values: values}); err != nil {
+		return Elicitations{}, err
 	}
 	return s.Elicitations()
 }

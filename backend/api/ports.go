@@ -19,9 +19,6 @@ type Core struct {
 	Hub *Hub
 	// Documents reads attached files.
 	Documents documents.Reader
-	// Importer and Exporter read and write conversations as files.
-	Importer Importer
-	Exporter Exporter
 	// Data is the data directory; it is also set if the data cannot be opened.
 	Data DataFolder
 	// Access says how other programs can use this memory.

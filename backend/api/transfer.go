@@ -14,33 +14,31 @@ import (
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/filetype"
+	"contextinfinity/backend/importing"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/transfer"
 )
 
-// ReportProgress is called with the progress: done of total (0: unknown), the unit, and the current item.
-type ReportProgress func(done, total int64, unit, detail string)
-
-// Importer imports a file or a folder. Its report is valid even with an error.
-type Importer interface {
-	Import(ctx context.Context, path, format string, progress ReportProgress) (ImportReport, error)
-}
-
-// Exporter exports conversations to files.
-type Exporter interface {
-	Plan(context.Context, ExportRequest) (ExportPlan, error)
-	Write(ctx context.Context, r ExportRequest, progress ReportProgress) (path string, err error)
-	DragFile(context.Context, ExportRequest) (DraggedFile, error)
-	// WriteTo writes the same content as Write, but to w.
-	WriteTo(ctx context.Context, r ExportRequest, w io.Writer) error
-}
-
 // Transfer imports and exports conversations, and attaches files (SPEC 12).
-type Transfer struct{ c *Core }
+type Transfer struct {
+	c       *Core
+	imports func(context.Context, string, importing.Options) (importing.Report, error)
+	exports exports
+}
+
+// exports writes conversations to files: exporting.Exporter, and a script in tests of what a task does with it.
+type exports interface {
+	Plan(context.Context, exporting.Request) (exporting.Plan, error)
+	Write(context.Context, exporting.Request, exporting.Progress) (exporting.Result, error)
+	WriteTo(context.Context, exporting.Request, io.Writer, exporting.Progress) (exporting.Result, error)
+}
 
 // NewTransfer returns the service. From then on, interrupted imports can be resumed.
 func NewTransfer(c *Core) *Transfer {
-	s := &Transfer{c}
+	s := &Transfer{c: c}
+	if c.Fatal == nil {
+		s.imports, s.exports = c.Imports.Import, c.Exports
+	}
 	if c.Tasks != nil {
 		c.Tasks.SetResumer(tasks.Import, func(input json.RawMessage) (tasks.Run, error) {
 			var i importInput
@@ -54,19 +52,7 @@ func NewTransfer(c *Core) *Transfer {
 }
 
 // Inspect detects the kinds of files, by content, not only by name.
-func (s *Transfer) Inspect(paths []string) ([]DroppedFile, error) {
-	files, err := filetype.DetectAll(paths)
-	return DroppedFiles(files), err
-}
-
-// DroppedFiles converts detected files for the page.
-func DroppedFiles(files []filetype.File) []DroppedFile {
-	out := make([]DroppedFile, 0, len(files))
-	for _, f := range files {
-		out = append(out, DroppedFile{Path: f.Path, Name: f.Name, Size: f.Size, Kind: f.Kind, Format: f.Format, Reason: f.Reason})
-	}
-	return out
-}
+func (s *Transfer) Inspect(paths []string) ([]DroppedFile, error) { return filetype.DetectAll(paths) }
 
 func noShell(op string) error {
 	return chat.Errorf(chat.CodeUnavailable, op, "This system has no file dialog.").WithHint("type the path instead")
@@ -164,8 +150,14 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 // importing returns the work of an import.
 func (s *Transfer) importing(in importInput) tasks.Run {
 	return func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
-		report, err := s.c.Importer.Import(ctx, in.Path, in.Format, progressOf(p))
-		raw, encoding := json.Marshal(report.bounded())
+		report, err := s.imports(ctx, in.Path, importing.Options{
+			Format: transfer.Format(in.Format),
+			Progress: func(done importing.Progress) {
+				p.Count(done.Done, done.Total, "bytes")
+				p.Detail(atConversation(done))
+			},
+		})
+		raw, encoding := json.Marshal(importReport(report).bounded())
 		if encoding != nil {
 			return tasks.Result{}, encoding
 		}
@@ -177,19 +169,12 @@ func (s *Transfer) importing(in importInput) tasks.Run {
 	}
 }
 
-func progressOf(p *tasks.Progress) ReportProgress {
-	return func(done, total int64, unit, detail string) {
-		p.Count(done, total, unit)
-		p.Detail(detail)
-	}
-}
-
 // Plan returns what an export would write.
 func (s *Transfer) Plan(request ExportRequest) (ExportPlan, error) {
 	if err := s.c.ready(); err != nil {
 		return ExportPlan{}, err
 	}
-	return s.c.Exporter.Plan(s.c.ctx(), request)
+	return s.exports.Plan(s.c.ctx(), request)
 }
 
 // maxPrinted limits the printed page, in bytes, because the web view lays it out at once.
@@ -200,9 +185,9 @@ func (s *Transfer) Printable(request ExportRequest) (string, error) {
 	if err := s.c.ready(); err != nil {
 		return "", err
 	}
-	request.Format, request.Path = string(exporting.FormatHTML), ""
+	request.Format, request.Path = exporting.FormatHTML, ""
 	out := bounded{limit: maxPrinted}
-	if err := s.c.Exporter.WriteTo(s.c.ctx(), request, &out); err != nil && !out.tooLong {
+	if _, err := s.exports.WriteTo(s.c.ctx(), request, &out, nil); err != nil && !out.tooLong {
 		return "", err
 	}
 	if out.tooLong {
@@ -240,7 +225,7 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 		request.Path = full
 	}
 	ctx := s.c.ctx()
-	plan, err := s.c.Exporter.Plan(ctx, request)
+	plan, err := s.exports.Plan(ctx, request)
 	if err != nil {
 		return TaskView{}, err
 	}
@@ -255,17 +240,17 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 	request.Path = plan.Path
 	spec := tasks.Spec{Kind: tasks.Export, Title: "Export " + filepath.Base(plan.Path), Session: session}
 	return viewOf(s.c.Tasks.Start(spec, func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
-		path, err := s.c.Exporter.Write(ctx, request, progressOf(p))
-		return tasks.Result{Path: path}, err
+		res, err := s.exports.Write(ctx, request, func(done, total int64) { p.Count(done, total, "turns") })
+		return tasks.Result{Path: res.Path}, err
 	}))
 }
 
 // sessionOf returns the session that an export is about; empty: all.
 func (s *Transfer) sessionOf(ctx context.Context, r ExportRequest) (chat.SessionID, error) {
-	if r.SessionID != "" || r.BranchID == "" {
-		return chat.SessionID(r.SessionID), nil
+	if r.Session != "" || r.Branch == "" {
+		return r.Session, nil
 	}
-	b, err := s.c.Sessions.Branch(ctx, chat.BranchID(r.BranchID))
+	b, err := s.c.Sessions.Branch(ctx, r.Branch)
 	return b.SessionID, err
 }
 

@@ -13,25 +13,28 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/filetype"
+	"contextinfinity/backend/importing"
 	"contextinfinity/backend/services"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
+	"contextinfinity/backend/transfer"
 )
 
 // fakeImporter is a scripted importer; without step it reads nothing.
 type fakeImporter struct {
 	calls  []string
-	report ImportReport
-	step   func(ctx context.Context, progress ReportProgress) error
+	report importing.Report
+	step   func(ctx context.Context, progress func(importing.Progress)) error
 }
 
-func (r *fakeImporter) Import(ctx context.Context, path, format string, progress ReportProgress) (ImportReport, error) {
-	r.calls = append(r.calls, path+" "+format)
+func (r *fakeImporter) Import(ctx context.Context, path string, o importing.Options) (importing.Report, error) {
+	r.calls = append(r.calls, path+" "+string(o.Format))
 	if r.step == nil {
 		return r.report, nil
 	}
-	return r.report, r.step(ctx, progress)
+	return r.report, r.step(ctx, o.Progress)
 }
 
 // fakeExporter is a scripted exporter.
@@ -50,19 +53,19 @@ func (w *fakeExporter) Plan(_ context.Context, r ExportRequest) (ExportPlan, err
 	return p, w.err
 }
 
-func (w *fakeExporter) Write(_ context.Context, r ExportRequest, progress ReportProgress) (string, error) {
+func (w *fakeExporter) Write(
+	_ context.Context, r ExportRequest, progress exporting.Progress,
+) (exporting.Result, error) {
 	w.requests = append(w.requests, r)
-	progress(3, 4, "turns", "")
-	return r.Path, nil
+	progress(3, 4)
+	return exporting.Result{Plan: exporting.Plan{Path: r.Path}}, nil
 }
 
-func (w *fakeExporter) WriteTo(_ context.Context, r ExportRequest, out io.Writer) error {
-	_, err := io.WriteString(out, "<p>"+r.Format+" "+r.BranchID+strings.Repeat("x", w.size))
-	return err
-}
-
-func (w *fakeExporter) DragFile(_ context.Context, r ExportRequest) (DraggedFile, error) {
-	return DraggedFile{Path: "/drags/" + r.SessionID, Name: r.SessionID}, w.err
+func (w *fakeExporter) WriteTo(
+	_ context.Context, r ExportRequest, out io.Writer, _ exporting.Progress,
+) (exporting.Result, error) {
+	_, err := io.WriteString(out, "<p>"+string(r.Format)+" "+string(r.Branch)+strings.Repeat("x", w.size))
+	return exporting.Result{}, err
 }
 
 // fixture has the services with a real store.
@@ -92,8 +95,10 @@ func newFixtureWith(t *testing.T, core *Core, s *store.Store, session chat.Sessi
 	}
 	t.Cleanup(func() { _ = m.Close(context.Background()) })
 	d := &fixture{T: t, core: core, store: s, session: session, importer: &fakeImporter{}, exporter: &fakeExporter{}, work: NewWork(core)}
-	core.Tasks, core.Importer, core.Exporter = m, d.importer, d.exporter
+	core.Tasks = m
+	core.Imports = importing.New(importing.Deps{Store: s})
 	d.transfer = NewTransfer(core)
+	d.transfer.imports, d.transfer.exports = d.importer.Import, d.exporter
 	return d
 }
 
@@ -126,12 +131,12 @@ func (d *fixture) file(name, content string) string {
 // An import is a task for each file, which keeps its report until it is dismissed.
 func TestImportFiles(t *testing.T) {
 	d := newFixture(t)
-	d.importer.report = ImportReport{Format: "chatgpt", Sessions: 2, Turns: 9, SkippedCount: 300, FirstSession: "s"}
+	d.importer.report = importing.Report{Format: "chatgpt", Sessions: 2, Turns: 9, SkippedCount: 300, First: "s"}
 	for range 300 {
-		d.importer.report.Skipped = append(d.importer.report.Skipped, SkippedRow{Reason: "it is empty"})
+		d.importer.report.Skipped = append(d.importer.report.Skipped, transfer.SkippedRow{Reason: "it is empty"})
 	}
-	d.importer.step = func(_ context.Context, progress ReportProgress) error {
-		progress(5, 10, "bytes", "Harbours")
+	d.importer.step = func(_ context.Context, progress func(importing.Progress)) error {
+		progress(importing.Progress{Done: 5, Total: 10, Title: "Harbours"})
 		return nil
 	}
 	started, err := d.transfer.ImportFiles([]string{"/x/conversations.json", "/x/more.zip"}, "chatgpt")
@@ -185,9 +190,9 @@ func TestImportFilesRefuses(t *testing.T) {
 // An import that is cancelled or fails reports what was imported.
 func TestImportThatEndsEarly(t *testing.T) {
 	d := newFixture(t)
-	d.importer.report = ImportReport{Sessions: 1}
+	d.importer.report = importing.Report{Sessions: 1}
 	running := make(chan struct{})
-	d.importer.step = func(ctx context.Context, _ ReportProgress) error {
+	d.importer.step = func(ctx context.Context, _ func(importing.Progress)) error {
 		close(running)
 		<-ctx.Done()
 		return chat.WrapError(chat.CodeCancelled, "import.read", ctx.Err(), "The import was stopped; 1 session was imported and is kept.")
@@ -203,7 +208,7 @@ func TestImportThatEndsEarly(t *testing.T) {
 	if v := d.awaitTask(started[0].ID); v.State != "cancelled" || v.Import == nil || v.Import.Sessions != 1 || v.Error != nil || !v.Resumable {
 		t.Errorf("%+v", v)
 	}
-	d.importer.step = func(context.Context, ReportProgress) error {
+	d.importer.step = func(context.Context, func(importing.Progress)) error {
 		return chat.Errorf(chat.CodeNoSpace, "import.write", "The disk is full.").WithHint("free some space")
 	}
 	again, err := d.work.Resume(started[0].ID)
@@ -221,8 +226,8 @@ func TestImportThatEndsEarly(t *testing.T) {
 func TestImportIsResumedAfterARestart(t *testing.T) {
 	d := newFixture(t)
 	running := make(chan struct{})
-	d.importer.step = func(ctx context.Context, progress ReportProgress) error {
-		progress(7, 10, "bytes", "Harbours")
+	d.importer.step = func(ctx context.Context, progress func(importing.Progress)) error {
+		progress(importing.Progress{Done: 7, Total: 10, Title: "Harbours"})
 		close(running)
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -252,7 +257,7 @@ func TestImportIsResumedAfterARestart(t *testing.T) {
 func TestExport(t *testing.T) {
 	d := newFixture(t)
 	d.exporter.plan = ExportPlan{Name: "Harbours.md", Path: "/home/x/Harbours.md", Turns: 4}
-	started, err := d.transfer.Export(ExportRequest{Scope: "branch", BranchID: string(d.session.ActiveBranch)})
+	started, err := d.transfer.Export(ExportRequest{Scope: "branch", Branch: d.session.ActiveBranch})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +269,7 @@ func TestExport(t *testing.T) {
 	if _, err := d.transfer.Export(ExportRequest{Scope: "session", Path: "/tmp/there.md"}); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "/tmp/there.md") {
 		t.Errorf("%v", err)
 	}
-	replaced, err := d.transfer.Export(ExportRequest{Scope: "session", SessionID: "s", Path: "/tmp/there.md", Replace: true})
+	replaced, err := d.transfer.Export(ExportRequest{Scope: "session", Session: "s", Path: "/tmp/there.md", Replace: true})
 	if err != nil || d.awaitTask(replaced.ID).State != "done" {
 		t.Errorf("%+v, %v", replaced, err)
 	}
@@ -386,7 +391,7 @@ func TestTaskChangesArePublished(t *testing.T) {
 		}
 	})
 	release := make(chan struct{})
-	d.importer.step = func(context.Context, ReportProgress) error { <-release; return nil }
+	d.importer.step = func(context.Context, func(importing.Progress)) error { <-release; return nil }
 	started, err := d.transfer.ImportFiles([]string{"/a.json", "/b.json"}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -431,7 +436,7 @@ func TestSaveText(t *testing.T) {
 // The printed page is an export as HTML. A page that is too large is refused.
 func TestPrintable(t *testing.T) {
 	d := newFixture(t)
-	got, err := d.transfer.Printable(ExportRequest{Scope: "branch", BranchID: "b1", Format: "md", Path: "/x"})
+	got, err := d.transfer.Printable(ExportRequest{Scope: "branch", Branch: "b1", Format: "md", Path: "/x"})
 	if err != nil || got != "<p>html b1" {
 		t.Errorf("%q, %v", got, err)
 	}

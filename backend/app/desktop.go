@@ -40,7 +40,7 @@ func windowRequest(r desktop.WindowRequest) api.WindowRequest {
 	out := api.WindowRequest{Kind: api.WindowRequestKind(r.Kind), SessionID: r.Session, X: r.X, Y: r.Y}
 	paths := r.Paths[:min(len(r.Paths), filetype.MaxAtOnce)]
 	if files, err := filetype.DetectAll(paths); err == nil {
-		out.Files = api.DroppedFiles(files)
+		out.Files = files
 	}
 	return out
 }

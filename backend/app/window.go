@@ -114,7 +114,6 @@ func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app
 func (a *app) provide(core *api.Core) {
 	core.Set = &a.Set
 	core.Access = a.programAccess()
-	core.Importer, core.Exporter = api.Imports(a.Imports), api.Exports(a.Exports)
 	core.WarmServers = a.warmServers
 	a.Servers.Questions.Attended = core.Hub.Attached // questions of servers are shown while there is a window
 	core.Hub.Listen(func(c chat.Change) {

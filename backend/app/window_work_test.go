@@ -104,7 +104,7 @@ func TestWindowImportsAndExports(t *testing.T) {
 		t.Fatalf("%+v", repeated)
 	}
 	session := must[api.SessionSnapshot](t)(p.sessions.Open(first.FirstSession, ""))
-	request := api.ExportRequest{Scope: "session", SessionID: first.FirstSession, Format: "bundle", Path: filepath.Join(outside, "long.cinf")}
+	request := api.ExportRequest{Scope: "session", Session: chat.SessionID(first.FirstSession), Format: "bundle", Path: filepath.Join(outside, "long.cinf")}
 	if plan := must[api.ExportPlan](t)(p.transfer.Plan(request)); plan.Exists || plan.Sessions != 1 || plan.Turns == 0 || plan.Name != "long.cinf" {
 		t.Fatalf("%+v", plan)
 	}
@@ -183,7 +183,7 @@ func TestWindowResumesAnImport(t *testing.T) {
 func TestACommandDeletesTheWindowsTasks(t *testing.T) {
 	p, dir := openPage(t, t.TempDir()), t.TempDir()
 	row := must[api.SessionRow](t)(p.sessions.Create("My secret plan"))
-	v := p.awaitTaskEnd(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", SessionID: row.ID, Format: "json", Path: dir + "/"})).ID)
+	v := p.awaitTaskEnd(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", Session: chat.SessionID(row.ID), Format: "json", Path: dir + "/"})).ID)
 	if v.State != "done" || !strings.Contains(v.Title, "My secret plan") {
 		t.Fatalf("%+v, %+v", v, v.Error)
 	}

@@ -16,19 +16,19 @@ import (
 // address of a server. Values of Args, Env, Headers and the address may contain ${secret:NAME}, a secret in the
 // keyring, and ${env:NAME}, a variable of this program's environment.
 type MCPServer struct {
-	Name     string
-	Enabled  bool
-	Command  string // empty: use URL
-	Args     []string
-	Cwd      string // empty: the home directory
-	URL      string
-	TimeoutS int // per call; 0: only tools.call_timeout_s applies
-	Env      map[string]string
-	Headers  map[string]string
+	Name     string            `json:"name"`
+	Enabled  bool              `json:"enabled"`
+	Command  string            `json:"command"` // empty: use URL
+	Args     []string          `json:"args"`
+	Cwd      string            `json:"cwd"` // empty: the home directory
+	URL      string            `json:"url"`
+	TimeoutS int               `json:"timeoutS"` // per call; 0: only tools.call_timeout_s applies
+	Env      map[string]string `json:"-"`
+	Headers  map[string]string `json:"-"`
 	// OAuthClientID is for servers that require manual registration of clients, and OAuthPort the port of the
 	// registered redirect address; 0: any.
-	OAuthClientID string
-	OAuthPort     int
+	OAuthClientID string `json:"oauthClientId"`
+	OAuthPort     int    `json:"oauthPort"`
 }
 
 // Timeout returns the limit of one call; 0: none of its own.

@@ -4,20 +4,20 @@ import "slices"
 
 // SettingInfo is a key with everything needed to show it.
 type SettingInfo struct {
-	Key     string // "budget.working_set_tokens"
-	Group   string
-	Label   string
-	Help    string
-	Type    string // TypeInt and so on
-	Value   string // in TOML syntax, strings without quotes; a list as an array on one line
-	Default string
-	Choices []string
-	Min     float64 // Min and Max both 0: unbounded
-	Max     float64
-	Unit    string
-	Origin  string // OriginDefault, OriginFile, OriginEnvironment
+	Key     string   `json:"key"`   // "budget.working_set_tokens"
+	Group   string   `json:"group"` // "General", "Context budget", ...
+	Label   string   `json:"label"`
+	Help    string   `json:"help"`  // what it does
+	Type    string   `json:"type"`  // TypeInt and so on
+	Value   string   `json:"value"` // in TOML syntax, strings without quotes; a list as an array on one line
+	Default string   `json:"default"`
+	Choices []string `json:"choices"`
+	Min     float64  `json:"min"` // Min and Max both 0: unbounded
+	Max     float64  `json:"max"`
+	Unit    string   `json:"unit"`   // "tokens", "ms", "bytes", ""
+	Origin  string   `json:"origin"` // OriginDefault, OriginFile, OriginEnvironment
 	// Reserved keys are read and checked, but not used by this version; a window leaves them out.
-	Reserved bool
+	Reserved bool `json:"-"`
 }
 
 // Settings returns every key outside [models] with its default, in the order of the settings window.

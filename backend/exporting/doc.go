@@ -49,37 +49,38 @@ func (f Format) Extension() string {
 
 // Request says what to export, in which format, and where to.
 type Request struct {
-	Scope   Scope
-	Session chat.SessionID // may be empty for a turn or branch
-	Branch  chat.BranchID  // of a turn: the branch from which it is seen; of a session: instead of the active one
-	Turn    chat.TurnID
+	Scope   Scope          `json:"scope"`     // turn, branch, session or all
+	Session chat.SessionID `json:"sessionId"` // may be empty for a turn or branch
+	// of a turn: the branch from which it is seen; of a session: instead of the active one
+	Branch chat.BranchID `json:"branchId"`
+	Turn   chat.TurnID   `json:"turnId"` // of scope turn
 	// AllBranches writes every branch, including archived ones. A bundle always contains all.
-	AllBranches bool
+	AllBranches bool `json:"allBranches"`
 	// Format is the configured one if empty. A bundle contains a whole session: part of one is then written as
 	// Markdown, and an explicitly requested bundle of it is refused.
-	Format Format
+	Format Format `json:"format"`
 	// Quotes includes in a bundle the requests that quoted other conversations or files of projects. A bundle of
 	// everything always includes them.
-	Quotes   bool
-	Archived bool // for ScopeAll: include archived sessions
+	Quotes   bool `json:"quotes"`
+	Archived bool `json:"archived"` // for ScopeAll: include archived sessions
 	// Path is the file, or a folder; empty: the last used folder. In a folder an unused name is chosen.
-	Path    string
-	Replace bool
+	Path    string `json:"path"`
+	Replace bool   `json:"replace"`
 }
 
 // Plan is what an export would write.
 type Plan struct {
-	Format   Format
-	Name     string // suggested, with its extension
-	Path     string
-	Exists   bool // Path exists already
-	Sessions int
-	Branches int
-	Turns    int
-	Open     int // turns left out because they have no answer yet
+	Format   Format `json:"format"`
+	Name     string `json:"name"`   // suggested, with its extension
+	Path     string `json:"path"`   // where: the folder used last, and the name
+	Exists   bool   `json:"exists"` // Path exists already
+	Sessions int    `json:"sessions"`
+	Branches int    `json:"branches"`
+	Turns    int    `json:"turns"`
+	Open     int    `json:"open"` // turns left out because they have no answer yet
 	// Quoting counts the requests of a session to be written as a bundle that quoted other conversations or files of
 	// projects.
-	Quoting int
+	Quoting int `json:"quoting"`
 }
 
 // Result is what an export has written.

@@ -32,10 +32,10 @@ const (
 
 // File is a file written for a drag.
 type File struct {
-	Path string
-	URI  string // file:///...
-	Name string
-	Size int64
+	Path string `json:"path"`
+	URI  string `json:"uri"` // file:///...
+	Name string `json:"name"`
+	Size int64  `json:"size"`
 }
 
 // DragFile writes the dragged item to a file, or returns the file written before if nothing has changed: a drag must

@@ -36,12 +36,12 @@ const (
 
 // File is what was detected about a path.
 type File struct {
-	Path   string // absolute, unless that failed
-	Name   string
-	Size   int64
-	Kind   Kind
-	Format string // of a transcript
-	Reason string // why the file cannot be used; empty if it can
+	Path   string `json:"path"` // absolute, unless that failed
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	Kind   Kind   `json:"kind"`
+	Format string `json:"format"` // of a transcript
+	Reason string `json:"reason"` // why the file cannot be used; empty if it can
 }
 
 // Limits of what is accepted.

@@ -33,12 +33,13 @@ const (
 
 // Question is a server's question to the user. Its text is untrusted.
 type Question struct {
-	ID      string
-	Server  string
-	Mode    string
-	Message string
-	URL     string // of ModeURL
-	Fields  []Field
+	ID      string  `json:"id"`
+	Server  string  `json:"server"`
+	Mode    string  `json:"mode"`
+	Message string  `json:"message"`
+	URL     string  `json:"url"`  // of ModeURL
+	Host    string  `json:"host"` // of URL
+	Fields  []Field `json:"fields"`
 }
 
 // Field types.
@@ -53,16 +54,23 @@ const (
 
 // Field is one value of a form.
 type Field struct {
-	Name, Title, Description string
-	Type, Format             string
-	Required                 bool
-	Default                  []string
-	Choices                  []Choice
-	Min, Max                 string // empty: unbounded
+	Name        string   `json:"name"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Type        string   `json:"type"`   // "string", "number", "integer", "boolean", "choice", "choices"
+	Format      string   `json:"format"` // of a string: "email", "uri", "date", "date-time" or ""
+	Required    bool     `json:"required"`
+	Default     []string `json:"default"`
+	Choices     []Choice `json:"choices"`
+	Min         string   `json:"min"` // empty: unbounded
+	Max         string   `json:"max"` // empty: unbounded
 }
 
 // Choice is a value that may be chosen.
-type Choice struct{ Value, Title string }
+type Choice struct {
+	Value string `json:"value"`
+	Title string `json:"title"`
+}
 
 // Actions of an answer.
 const (
@@ -93,7 +101,7 @@ func (s *server) questionOf(p *mcp.ElicitParams) (Question, error) {
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || len(p.URL) > maxQuestion {
 			return q, fmt.Errorf("the address of the page must begin with http:// or https://")
 		}
-		q.URL = p.URL
+		q.URL, q.Host = p.URL, u.Host
 		return q, nil
 	}
 	q.Mode = ModeForm

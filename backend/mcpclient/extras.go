@@ -12,14 +12,19 @@ import (
 
 // Prompt is a prompt that a server offers.
 type Prompt struct {
-	Server, Name, Title, Description string
-	Arguments                        []Argument
+	Server      string     `json:"server"`
+	Name        string     `json:"name"`
+	Title       string     `json:"title"`
+	Description string     `json:"description"`
+	Arguments   []Argument `json:"arguments"`
 }
 
 // Argument is an argument of a prompt.
 type Argument struct {
-	Name, Title, Description string
-	Required                 bool
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Required    bool   `json:"required"`
 }
 
 // PromptResult is a prompt with its arguments filled in.
@@ -36,9 +41,14 @@ type PromptMessage struct {
 
 // Resource is a resource that a server offers. Template: its URI has placeholders in braces.
 type Resource struct {
-	Server, URI, Name, Title, Description, MediaType string
-	Bytes                                            int64
-	Template                                         bool
+	Server      string `json:"server"`
+	URI         string `json:"uri"`
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	MediaType   string `json:"mediaType"`
+	Bytes       int64  `json:"bytes"` // 0: unknown
+	Template    bool   `json:"template"`
 }
 
 // each requests a list of every server that is ready, or becomes ready in time, one after the other. A failure is

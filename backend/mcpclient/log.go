@@ -19,9 +19,9 @@ const (
 
 // Line is a line of a server's log.
 type Line struct {
-	At   time.Time
-	From string
-	Text string
+	At   time.Time `json:"at"`
+	From string    `json:"from"`
+	Text string    `json:"text"`
 }
 
 // ring keeps the last lines of a server, up to a number of bytes.

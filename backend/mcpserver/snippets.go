@@ -6,9 +6,9 @@ import (
 
 // Snippet is a configuration to paste into another program so that it can connect to this one.
 type Snippet struct {
-	Program string
-	File    string // description of where the text belongs
-	Text    string
+	Program string `json:"program"`
+	File    string `json:"file"` // description of where the text belongs
+	Text    string `json:"text"`
 }
 
 // Snippets returns configurations with which other programs start this one. command is the path of this program;

@@ -73,14 +73,16 @@ type Setup struct {
 // Value is a variable or a header as the user enters it. A secret value is stored in the keyring under its name; if
 // it is empty, the stored value is kept.
 type Value struct {
-	Name, Value string
-	Secret      bool
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Secret bool   `json:"secret"`
 }
 
 // Settings are a server's settings as the user enters them.
 type Settings struct {
-	config.MCPServer // its Env and Headers are ignored: the fields below replace them
-	Env, Headers     []Value
+	config.MCPServer         // its Env and Headers are ignored: the fields below replace them
+	Env              []Value `json:"env"`
+	Headers          []Value `json:"headers"`
 }
 
 // SettingsOf returns the settings of a configured server in the form in which they are entered.

@@ -18,12 +18,12 @@ func parse(base string) (*url.URL, error) { return url.Parse(base) }
 
 // Place is a provider or server whose models can be listed.
 type Place struct {
-	ID       string // the value of --provider: "anthropic", a preset's id, or the host of a server
-	Name     string
-	Protocol string
-	BaseURL  string // empty: the vendor's own
-	Env      string // the usual variable of its key
-	Local    bool
+	ID       string `json:"id"` // the value of --provider: "anthropic", a preset's id, or the host of a server
+	Name     string `json:"name"`
+	Protocol string `json:"protocol"`
+	BaseURL  string `json:"baseUrl"` // empty: the vendor's own
+	Env      string `json:"env"`     // the usual variable of its key
+	Local    bool   `json:"local"`
 }
 
 // Offer is a model that a provider or server offers.

@@ -10,17 +10,17 @@ import (
 // Preset is a popular service or server, with what a user would otherwise have to look up to add it. The window and
 // the command line offer the same ones.
 type Preset struct {
-	ID       string // as used on the command line
-	Name     string
-	Protocol string // config.Provider...
+	ID       string `json:"id"` // as used on the command line
+	Name     string `json:"name"`
+	Protocol string `json:"protocol"` // config.Provider...
 	// BaseURL contains RESOURCE where the name of the user's own resource belongs.
-	BaseURL string
-	Env     string // the usual variable of its key; empty: it needs no key
+	BaseURL string `json:"baseUrl"`
+	Env     string `json:"env"` // the usual variable of its key; empty: it needs no key
 	// KeyPrefixes are prefixes that only its keys have.
-	KeyPrefixes []string
-	Local       bool // listens on this machine
+	KeyPrefixes []string `json:"-"`
+	Local       bool     `json:"local"` // listens on this machine
 	// Note tells the user what else is needed.
-	Note string
+	Note string `json:"note"`
 }
 
 // azureResource is the placeholder in an address for the name of the user's resource.

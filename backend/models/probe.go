@@ -126,9 +126,9 @@ func verdict(provider string, ids []string, err error, elapsed time.Duration, ha
 
 // LocalServer is a model server that answered on this machine.
 type LocalServer struct {
-	Name    string
-	BaseURL string
-	Models  []string
+	Name    string   `json:"name"` // "Ollama", "LM Studio", "a local server"
+	BaseURL string   `json:"baseUrl"`
+	Models  []string `json:"models"`
 }
 
 // LocalAddress is the default address of a kind of model server.

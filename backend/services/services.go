@@ -84,6 +84,9 @@ type Servers struct {
 	Questions *mcpclient.Questions
 }
 
+// MovePlan says what moving the data directory would do.
+type MovePlan = store.MovePlan
+
 // Archive returns the backups of the data directory. They need no open data, so they are available when it cannot be
 // opened.
 func (s Setup) Archive() *store.Archive {

@@ -32,6 +32,7 @@ type (
 	ArchiveOptions   = backup.ArchiveOptions
 	BackupPolicy     = backup.BackupPolicy
 	PendingOperation = backup.PendingOperation
+	MovePlan         = backup.MovePlan
 )
 
 // Kinds of pending operations.

@@ -10,8 +10,12 @@ import (
 // results is a shape whose fields are the results of methods and the payloads of events.
 const results = "results"
 
-// lists contains for each shape the fields that are lists, or contain a list at any depth: "[]", "Shape" or "Shape[]".
-// Go encodes a nil list as null, and the page reads it as an empty one.
+// times is the kind of a field that is a time.
+const times = "time"
+
+// lists contains for each shape the fields that are lists or times, or contain one at any depth: "[]", "time", "Shape"
+// or "Shape[]". Go encodes a nil list as null, which the page reads as an empty one, and a time as text, which it reads
+// as milliseconds.
 type lists map[string]map[string]string
 
 func (l lists) add(shape, field, typ string) {
@@ -24,7 +28,7 @@ func (l lists) add(shape, field, typ string) {
 
 // prune removes fields that contain no list, and shapes that the program never sends.
 func (l lists) prune() {
-	hasList := map[string]bool{"": true} // "" is the shape of "[]"
+	hasList := map[string]bool{"": true, times: true} // "" is the shape of "[]"
 	for more := true; more; {
 		more = false
 		for shape, fields := range l {
@@ -61,8 +65,9 @@ func (w *writer) writeLists() {
 	w.lists.prune()
 	fmt.Fprint(w, `
 /**
- * Where lists are: the fields that are one ("[]", "Shape[]" if its items hold lists too) or a shape that holds any.
- * Go sends null for a list without items, which the page reads as an empty one (wails.ts).
+ * Where lists and times are: the fields that are one ("[]", "Shape[]" if its items hold some too; "time") or a shape
+ * that holds any. Go sends null for a list without items, which the page reads as an empty one, and a time as text,
+ * which it reads as milliseconds (wails.ts).
  */
 export const lists: Record<string, Record<string, string>> = {
 `)

@@ -29,9 +29,18 @@ const (
 type writer struct {
 	bytes.Buffer
 	api    *source
-	shapes []declared
+	shapes []shape
+	names  map[*ast.TypeSpec]string // of the shapes, by the declaration of their fields
 	enums  map[string]enum
 	lists  lists
+}
+
+// shape is a struct that the page knows: of package api, or of another package under the name that api gives it
+// (type X = pkg.Y).
+type shape struct {
+	declared         // in package api
+	in       *source // of the fields
+	fields   declared
 }
 
 // enum is a type whose values are string constants.
@@ -49,18 +58,13 @@ func Generate(root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{enums: map[string]enum{}, lists: lists{}}
+	w := &writer{names: map[*ast.TypeSpec]string{}, enums: map[string]enum{}, lists: lists{}}
 	if w.api, err = read(root, apiDir, others); err != nil {
 		return nil, err
 	}
-	for _, d := range w.api.types {
-		if d.isShape() {
-			w.shapes = append(w.shapes, d)
-		}
+	if err := w.collectShapes(); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(w.shapes, func(a, b declared) int {
-		return cmp.Or(cmp.Compare(w.api.name(a.file), w.api.name(b.file)), cmp.Compare(a.spec.Pos(), b.spec.Pos()))
-	})
 	services := boundServices(app, "bound")
 	if len(services) == 0 {
 		return nil, fmt.Errorf("%s: there is no function named bound that creates a service", appDir)
@@ -76,6 +80,24 @@ func Generate(root string) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
+// collectShapes finds the shapes of package api, in the order of its files.
+func (w *writer) collectShapes() error {
+	for _, d := range w.api.types {
+		in, fields, err := w.api.original(d)
+		if err != nil {
+			return err
+		}
+		if s := (shape{d, in, fields}); s.spec.Name.IsExported() && fields.isShape() {
+			w.shapes = append(w.shapes, s)
+			w.names[s.fields.spec] = d.name
+		}
+	}
+	slices.SortFunc(w.shapes, func(a, b shape) int {
+		return cmp.Or(cmp.Compare(w.api.name(a.file), w.api.name(b.file)), cmp.Compare(a.spec.Pos(), b.spec.Pos()))
+	})
+	return nil
+}
+
 func (w *writer) writeShapes() error {
 	file := ""
 	for _, d := range w.shapes {
@@ -83,15 +105,15 @@ func (w *writer) writeShapes() error {
 			file = name
 			fmt.Fprintf(w, "\n// ---------------------------------------------------------------- %s/%s\n", apiDir, file)
 		}
-		fields, err := d.fields()
+		fields, err := d.in.fields(d.fields)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintln(w)
-		w.comment("", d.doc)
+		w.comment("", cmp.Or(d.doc, d.fields.doc))
 		fmt.Fprintf(w, "export interface %s {\n", d.name)
 		for _, f := range fields {
-			typ, err := w.typeOf(d.file, f.typ)
+			typ, err := w.typeOf(f.in, f.file, f.typ)
 			if err != nil {
 				return fmt.Errorf("%s.%s: %w", d.name, f.name, err)
 			}
@@ -101,6 +123,9 @@ func (w *writer) writeShapes() error {
 			}
 			w.comment("  ", f.doc)
 			fmt.Fprintf(w, "  %s%s: %s;\n", f.name, mark, typ)
+			if isTime(f.typ) {
+				typ = times
+			}
 			w.lists.add(d.name, f.name, typ)
 		}
 		fmt.Fprint(w, "}\n")
@@ -160,7 +185,7 @@ func (w *writer) method(service string, m *ast.FuncDecl) error {
 	file := w.fileOf(m)
 	var parameters []string
 	for _, p := range m.Type.Params.List {
-		typ, err := w.typeOf(file, p.Type)
+		typ, err := w.typeOf(w.api, file, p.Type)
 		if err != nil {
 			return err
 		}
@@ -174,7 +199,7 @@ func (w *writer) method(service string, m *ast.FuncDecl) error {
 			if baseName(r.Type) == "error" {
 				continue
 			}
-			typ, err := w.typeOf(file, r.Type)
+			typ, err := w.typeOf(w.api, file, r.Type)
 			if err != nil {
 				return err
 			}
@@ -199,20 +224,32 @@ func (w *writer) fileOf(n ast.Node) *ast.File {
 	return nil
 }
 
-// typeOf converts a Go type to TypeScript.
-func (w *writer) typeOf(file *ast.File, t ast.Expr) (string, error) {
+// isTime reports whether a type is a time, which is a number for the page: Unix milliseconds, 0 for none.
+func isTime(t ast.Expr) bool {
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	selector, ok := t.(*ast.SelectorExpr)
+	return ok && baseName(selector.X) == "time" && selector.Sel.Name == "Time"
+}
+
+// typeOf converts a Go type, as a file of a package names it, to TypeScript.
+func (w *writer) typeOf(in *source, file *ast.File, t ast.Expr) (string, error) {
+	if isTime(t) {
+		return "number", nil
+	}
 	switch t := t.(type) {
 	case *ast.StarExpr:
-		base, err := w.typeOf(file, t.X)
+		base, err := w.typeOf(in, file, t.X)
 		return base + " | null", err
 	case *ast.ArrayType:
-		item, err := w.typeOf(file, t.Elt)
+		item, err := w.typeOf(in, file, t.Elt)
 		if strings.Contains(item, "|") || strings.HasSuffix(item, "[]") {
 			return "", fmt.Errorf("a list of %s is not supported", item)
 		}
 		return item + "[]", err
 	case *ast.MapType:
-		item, err := w.typeOf(file, t.Value)
+		item, err := w.typeOf(in, file, t.Value)
 		if err == nil && (baseName(t.Key) != "string" || strings.HasSuffix(item, "[]")) {
 			err = fmt.Errorf("a map of %s is not supported", item)
 		}
@@ -222,17 +259,14 @@ func (w *writer) typeOf(file *ast.File, t ast.Expr) (string, error) {
 		if !ok {
 			break
 		}
-		other, d, err := w.api.imported(file, pkg.Name, t.Sel.Name)
+		other, d, err := in.imported(file, pkg.Name, t.Sel.Name)
 		if err != nil {
 			return "", err
 		}
-		return w.enum(other, d)
+		return w.named(other, d)
 	case *ast.Ident:
-		if d, ours := w.api.types[t.Name]; ours {
-			if d.isShape() {
-				return t.Name, nil
-			}
-			return w.enum(w.api, d)
+		if d, ours := in.types[t.Name]; ours {
+			return w.named(in, d)
 		}
 		if name, known := basic[t.Name]; known {
 			return name, nil
@@ -240,6 +274,21 @@ func (w *writer) typeOf(file *ast.File, t ast.Expr) (string, error) {
 		return "", fmt.Errorf("%s is not a type for the page", t.Name)
 	}
 	return "", fmt.Errorf("this kind of type is not supported")
+}
+
+// named returns the name of a shape, or of a type of strings.
+func (w *writer) named(in *source, d declared) (string, error) {
+	in, d, err := in.original(d)
+	if err != nil {
+		return "", err
+	}
+	if name, ok := w.names[d.spec]; ok {
+		return name, nil
+	}
+	if d.isShape() {
+		return "", fmt.Errorf("%s needs a name in %s: type X = %s.%s", d.name, apiDir, path.Base(in.dir), d.name)
+	}
+	return w.enum(in, d)
 }
 
 var basic = map[string]string{

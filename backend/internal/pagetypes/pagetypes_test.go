@@ -157,12 +157,12 @@ export type Kind =
 func TestUnsupportedTypes(t *testing.T) {
 	for more, want := range map[string]string{
 		"type A struct { B chan int `json:\"b\"` }":                     "A.b: this kind of type is not supported",
-		"type A struct { B time.Time `json:\"b\"` }":                    "the page has no type for time.Time",
+		"type A struct { B url.URL `json:\"b\"` }":                      "the page has no type for url.URL",
 		"type A struct { B any `json:\"b\"` }":                          "A.b: any is not a type for the page",
 		"type A struct { B [][]string `json:\"b\"` }":                   "a list of string[] is not supported",
 		"type A struct { B map[string][]string `json:\"b\"` }":          "a map of string[] is not supported",
 		"type A struct { B string; C string `json:\"c\"` }":             "A: each field needs its own JSON name",
-		"type A struct { Row; C string `json:\"c\"` }":                  "A: each field needs its own JSON name",
+		"type A struct { *Row; C string `json:\"c\"` }":                 "A: this kind of embedded field is not supported",
 		"type A struct { B Core `json:\"b\"` }\ntype Core struct{}":     "A.b: Core is neither a shape nor a string",
 		"const EventLost = \"ci:lost\"":                                 "EventLost has no shape Lost",
 		"func (s *Sessions) Two() (string, int, error) { panic(\"\") }": "Sessions.Two: more than one result",

@@ -149,20 +149,48 @@ func (s *source) imported(file *ast.File, name, typ string) (*source, declared, 
 	return nil, declared{}, fmt.Errorf("%s: the page has no type for %s.%s", s.name(file), name, typ)
 }
 
-// field is a JSON field of a shape.
+// original returns what a type is an alias of, in its package: type X = pkg.Y.
+func (s *source) original(d declared) (*source, declared, error) {
+	target, ok := d.spec.Type.(*ast.SelectorExpr)
+	if !ok || !d.spec.Assign.IsValid() {
+		return s, d, nil
+	}
+	other, aliased, err := s.imported(d.file, baseName(target.X), target.Sel.Name)
+	if err != nil {
+		return s, d, err
+	}
+	return other.original(aliased)
+}
+
+// field is a JSON field of a shape, with the package and the file in which its type is written.
 type field struct {
 	name, doc string
 	optional  bool
 	typ       ast.Expr
+	in        *source
+	file      *ast.File
 }
 
-// fields returns the JSON fields of a struct. It fails for an embedded field, and for one without a JSON name.
-func (d declared) fields() (fields []field, err error) {
+// fields returns the JSON fields of a struct, with those of embedded structs that it does not replace. It fails for an
+// exported field without a JSON name.
+func (s *source) fields(d declared) (fields []field, err error) {
 	shape, ok := d.spec.Type.(*ast.StructType)
 	if !ok {
 		return nil, fmt.Errorf("%s is not a struct", d.name)
 	}
+	var embedded []field
 	for _, f := range shape.Fields.List {
+		if len(f.Names) == 0 && f.Tag == nil {
+			more, err := s.embedded(d, f.Type)
+			if err != nil {
+				return nil, err
+			}
+			embedded = append(embedded, more...)
+			continue
+		}
+		if len(f.Names) > 0 && !f.Names[0].IsExported() {
+			continue
+		}
 		if f.Tag == nil || len(f.Names) != 1 {
 			return nil, fmt.Errorf("%s: each field needs its own JSON name", d.name)
 		}
@@ -177,9 +205,30 @@ func (d declared) fields() (fields []field, err error) {
 		if name == "" {
 			return nil, fmt.Errorf("%s.%s has no JSON name", d.name, f.Names[0])
 		}
-		fields = append(fields, field{name, joinComments(f.Doc.Text(), f.Comment.Text()), strings.HasPrefix(options, "omit"), f.Type})
+		doc := joinComments(f.Doc.Text(), f.Comment.Text())
+		fields = append(fields, field{name, doc, strings.HasPrefix(options, "omit"), f.Type, s, d.file})
 	}
-	return fields, nil
+	embedded = slices.DeleteFunc(embedded, func(e field) bool {
+		return slices.ContainsFunc(fields, func(f field) bool { return f.name == e.name })
+	})
+	return append(embedded, fields...), nil
+}
+
+// embedded returns the fields of an embedded struct.
+func (s *source) embedded(d declared, t ast.Expr) ([]field, error) {
+	switch t := t.(type) {
+	case *ast.Ident:
+		if own, ok := s.types[t.Name]; ok {
+			return s.fields(own)
+		}
+	case *ast.SelectorExpr:
+		other, target, err := s.imported(d.file, baseName(t.X), t.Sel.Name)
+		if err != nil {
+			return nil, err
+		}
+		return other.fields(target)
+	}
+	return nil, fmt.Errorf("%s: this kind of embedded field is not supported", d.name)
 }
 
 // isShape reports whether a type is an exported struct with JSON names.

@@ -37,9 +37,11 @@ const (
 
 // MovePlan says what a move would do, or why it is not possible.
 type MovePlan struct {
-	From, To    string // absolute
-	Bytes, Free int64  // Free -1: not known
-	Reason      string // why the move is not possible; empty: it is
+	From   string `json:"from"`   // absolute
+	To     string `json:"to"`     // absolute
+	Bytes  int64  `json:"bytes"`  // Free -1: not known
+	Free   int64  `json:"free"`   // Free -1: not known
+	Reason string `json:"reason"` // why the move is not possible; empty: it is
 }
 
 // PlanMove checks whether the data can be moved to a folder. It changes nothing.

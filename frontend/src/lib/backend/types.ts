@@ -860,7 +860,6 @@ export interface SavedPromptView {
 export interface PromptVariableView {
   name: string;
   default: string;
-  /** date, clipboard, selection */
   builtin: boolean;
 }
 
@@ -948,22 +947,22 @@ export interface ServerSecretView {
 export interface ServerSettings {
   name: string;
   enabled: boolean;
-  /** of a program; empty with an address */
+  /** empty: use URL */
   command: string;
   args: string[];
   /** empty: the home directory */
   cwd: string;
   url: string;
-  /** of a call; 0: tools.call_timeout_s */
+  /** per call; 0: only tools.call_timeout_s applies */
   timeoutS: number;
-  env: ServerValue[];
-  headers: ServerValue[];
   /**
-   * OAuthClientID is for servers that require manual registration of clients, OAuthPort the port of the registered
-   * redirect address (0: any). Their secret is oauth_client_secret.
+   * OAuthClientID is for servers that require manual registration of clients, and OAuthPort the port of the registered
+   * redirect address; 0: any.
    */
   oauthClientId: string;
   oauthPort: number;
+  env: ServerValue[];
+  headers: ServerValue[];
 }
 
 /**
@@ -1137,6 +1136,7 @@ export interface ElicitationView {
   server: string;
   mode: string;
   message: string;
+  /** of ModeURL */
   url: string;
   /** of URL */
   host: string;
@@ -1155,11 +1155,9 @@ export interface ElicitationField {
   required: boolean;
   default: string[];
   choices: ElicitationChoice[];
-  /**
-   * Limits as the server wrote them, empty if there are none: for the number, the length of the text, or the number of
-   * choices.
-   */
+  /** empty: unbounded */
   min: string;
+  /** empty: unbounded */
   max: string;
 }
 
@@ -1422,7 +1420,7 @@ export interface ProgramSessionView {
 /** ProgramSnippetView is the configuration of another program. */
 export interface ProgramSnippetView {
   program: string;
-  /** where to paste it */
+  /** description of where the text belongs */
   file: string;
   text: string;
 }
@@ -1793,24 +1791,30 @@ export interface OwnPrice {
 
 /** PresetView is a service or server that can be added by name. */
 export interface PresetView {
+  /** as used on the command line */
   id: string;
   name: string;
+  /** config.Provider... */
   protocol: string;
-  /** the user replaces RESOURCE in it */
+  /** BaseURL contains RESOURCE where the name of the user's own resource belongs. */
   baseUrl: string;
-  /** the usual variable of its key; "": it needs none */
+  /** the usual variable of its key; empty: it needs no key */
   env: string;
+  /** listens on this machine */
   local: boolean;
+  /** Note tells the user what else is needed. */
   note: string;
 }
 
 /** PlaceView is a provider or server whose models can be listed. */
 export interface PlaceView {
+  /** the value of --provider: "anthropic", a preset's id, or the host of a server */
   id: string;
   name: string;
   protocol: string;
-  /** "": the vendor's own */
+  /** empty: the vendor's own */
   baseUrl: string;
+  /** the usual variable of its key */
   env: string;
   local: boolean;
 }
@@ -1914,17 +1918,18 @@ export interface Setting {
   label: string;
   /** what it does */
   help: string;
-  /** "int", "float", "bool", "string", "choice", "list" (its value is a TOML array of texts on one line) */
+  /** TypeInt and so on */
   type: string;
-  /** in TOML syntax, strings unquoted */
+  /** in TOML syntax, strings without quotes; a list as an array on one line */
   value: string;
   default: string;
   choices: string[];
+  /** Min and Max both 0: unbounded */
   min: number;
   max: number;
   /** "tokens", "ms", "bytes", "" */
   unit: string;
-  /** "default", "file", "environment" */
+  /** OriginDefault, OriginFile, OriginEnvironment */
   origin: string;
 }
 
@@ -2184,12 +2189,15 @@ export interface RestorePreview {
 
 /** MovePreview is what moving the data directory would do. */
 export interface MovePreview {
+  /** absolute */
   from: string;
   /** absolute */
   to: string;
+  /** Free -1: not known */
   bytes: number;
+  /** Free -1: not known */
   free: number;
-  /** why it is not possible; empty: it is */
+  /** why the move is not possible; empty: it is */
   reason: string;
 }
 
@@ -2424,28 +2432,35 @@ export interface ToolResultView {
 /** ExportRequest says what to export, and in which format (SPEC 12). */
 export interface ExportRequest {
   /** turn, branch, session or all */
-  scope: string;
-  /** empty with all */
+  scope: ExportingScope;
+  /** may be empty for a turn or branch */
   sessionId: string;
-  /** of scope branch and turn; session: the active one, unless AllBranches */
+  /** of a turn: the branch from which it is seen; of a session: instead of the active one */
   branchId: string;
   /** of scope turn */
   turnId: string;
-  /** of scope session and all; a bundle always has all */
+  /** AllBranches writes every branch, including archived ones. A bundle always contains all. */
   allBranches: boolean;
-  /** bundle, md, json or html; empty: export.format */
-  format: string;
-  /** of a bundle: include requests that quoted other conversations */
+  /**
+   * Format is the configured one if empty. A bundle contains a whole session: part of one is then written as Markdown,
+   * and an explicitly requested bundle of it is refused.
+   */
+  format: ExportingFormat;
+  /**
+   * Quotes includes in a bundle the requests that quoted other conversations or files of projects. A bundle of
+   * everything always includes them.
+   */
   quotes: boolean;
-  /** for scope all: include archived sessions */
+  /** for ScopeAll: include archived sessions */
   archived: boolean;
-  /** the file to write; with all: of the zip. Never overwritten unless Replace */
+  /** Path is the file, or a folder; empty: the last used folder. In a folder an unused name is chosen. */
   path: string;
   replace: boolean;
 }
 
 /** ExportPlan is what an export would write. */
 export interface ExportPlan {
+  format: ExportingFormat;
   /** suggested, with its extension */
   name: string;
   /** where: the folder used last, and the name */
@@ -2458,8 +2473,8 @@ export interface ExportPlan {
   /** turns left out because they have no answer yet */
   open: number;
   /**
-   * Quoting counts, for a bundle of a session, the requests that quoted other conversations or files of projects: they
-   * are left out unless Quotes is set.
+   * Quoting counts the requests of a session to be written as a bundle that quoted other conversations or files of
+   * projects.
    */
   quoting: number;
 }
@@ -2475,16 +2490,14 @@ export interface DraggedFile {
 
 /** DroppedFile is a file that was dropped on the window, chosen, or passed to a second start of the program. */
 export interface DroppedFile {
+  /** absolute, unless that failed */
   path: string;
   name: string;
   size: number;
   kind: FiletypeKind;
-  /**
-   * of a transcript: chatgpt, claude, claude-code, codex, open-webui, librechat, ai-studio, grok, chatbox,
-   * cherry-studio, takeout, gptme, jsonl, messages, zip
-   */
+  /** of a transcript */
   format: string;
-  /** why it cannot be used */
+  /** why the file cannot be used; empty if it can */
   reason: string;
 }
 
@@ -3450,6 +3463,22 @@ export type Code =
   /** a bug in this program */
   | 'internal';
 
+/** Format is the file format. */
+export type ExportingFormat =
+  | 'bundle'
+  | 'md'
+  | 'json'
+  | 'html';
+
+/** Scope is how much is exported. */
+export type ExportingScope =
+  | 'turn'
+  | 'branch'
+  /** its active branch, or all branches with AllBranches */
+  | 'session'
+  /** every session in a file of its own, in a zip */
+  | 'all';
+
 /** Kind is the kind of a file. */
 export type FiletypeKind =
   | 'transcript'
@@ -3706,8 +3735,9 @@ export type WindowRequestKind =
   | 'close';
 
 /**
- * Where lists are: the fields that are one ("[]", "Shape[]" if its items hold lists too) or a shape that holds any.
- * Go sends null for a list without items, which the page reads as an empty one (wails.ts).
+ * Where lists and times are: the fields that are one ("[]", "Shape[]" if its items hold some too; "time") or a shape
+ * that holds any. Go sends null for a list without items, which the page reads as an empty one, and a time as text,
+ * which it reads as milliseconds (wails.ts).
  */
 export const lists: Record<string, Record<string, string>> = {
   ActivityPanel: { earlier: 'RecoveryReport[]', jobs: '[]', recovery: 'RecoveryReport', turns: '[]' },
@@ -3770,7 +3800,8 @@ export const lists: Record<string, Record<string, string>> = {
   SearchResult: { groups: 'SearchGroup[]' },
   SentToSeveral: { problems: '[]' },
   ServerImport: { problems: '[]', servers: 'ImportedServer[]' },
-  ServerLog: { lines: '[]' },
+  ServerLog: { lines: 'ServerLogLine[]' },
+  ServerLogLine: { at: 'time' },
   ServerPromptView: { arguments: '[]' },
   ServerPrompts: { prompts: 'ServerPromptView[]' },
   ServerQuestion: { choices: '[]' },

@@ -57,22 +57,26 @@ async function call(name: string, method: string, args: unknown[]): Promise<unkn
   const bound = (window as unknown as WailsWindow).go?.api?.[name]?.[method] ?? relayed(name, method);
   try {
     if (!bound) throw new Error(t('errors.notOffered', { method: `${name}.${method}` }));
-    return withEmptyLists(await bound(...args), lists.results?.[`${name}.${method}`]);
+    return fromGo(await bound(...args), lists.results?.[`${name}.${method}`]);
   } catch (thrown) {
     throw toBackendError(thrown);
   }
 }
 
-/** Replaces each null that Go sends for an empty list by []. The shape is an entry of `lists`. */
-function withEmptyLists(value: unknown, shape: string | undefined): unknown {
+/**
+ * Replaces each null that Go sends for an empty list by [], and each time by its milliseconds, 0 for none. The shape is
+ * an entry of `lists`.
+ */
+function fromGo(value: unknown, shape: string | undefined): unknown {
   if (shape === undefined) return value;
+  if (shape === 'time') return Math.max(0, Date.parse(value as string) || 0);
   if (shape.endsWith('[]')) {
     const items = (value ?? []) as unknown[];
-    if (shape !== '[]') for (const item of items) withEmptyLists(item, shape.slice(0, -2));
+    if (shape !== '[]') for (const item of items) fromGo(item, shape.slice(0, -2));
     return items;
   }
   const object = value as Record<string, unknown> | null;
-  if (object) for (const [name, field] of Object.entries(lists[shape] ?? {})) object[name] = withEmptyLists(object[name], field);
+  if (object) for (const [name, field] of Object.entries(lists[shape] ?? {})) object[name] = fromGo(object[name], field);
   return object;
 }
 
@@ -98,6 +102,6 @@ function dragFile(request: ExportRequest): DraggedFile {
 }
 
 function subscribe<E extends keyof Events>(event: E, listener: (data: Events[E]) => void): () => void {
-  const off = (window as unknown as WailsWindow).runtime?.EventsOn(event, (data) => listener(withEmptyLists(data, lists.results?.[event]) as Events[E]));
+  const off = (window as unknown as WailsWindow).runtime?.EventsOn(event, (data) => listener(fromGo(data, lists.results?.[event]) as Events[E]));
   return off ?? (() => undefined);
 }
