@@ -1,6 +1,10 @@
 package api
 
-import "contextinfinity/backend/filetype"
+import (
+	"contextinfinity/backend/filetype"
+
+	"contextinfinity/backend/chat"
+)
 
 // ExportRequest says what to export, and in which format (SPEC 12).
 type ExportRequest struct {
@@ -45,7 +49,7 @@ type DroppedFile struct {
 	Size   int64         `json:"size"`
 	Kind   filetype.Kind `json:"kind"`
 	Format string        `json:"format"` // of a transcript: chatgpt, claude, claude-code, codex, open-webui, librechat, ai-studio, grok, chatbox, cherry-studio, takeout, gptme, jsonl, messages, zip
-	Reason string        `json:"reason"` // why it cannot be used
+	Reason chat.Phrase   `json:"reason"` // why it cannot be used
 }
 
 // ImportReport is the result of an import. It is kept until dismissed.
@@ -78,12 +82,12 @@ type Instructed struct {
 
 // SkippedRow is an unreadable entry.
 type SkippedRow struct {
-	File   string `json:"file"`
-	Index  int    `json:"index"`
-	ID     string `json:"id"`
-	Title  string `json:"title"`
-	Offset int64  `json:"offset"`
-	Reason string `json:"reason"`
+	File   string      `json:"file"`
+	Index  int         `json:"index"`
+	ID     string      `json:"id"`
+	Title  string      `json:"title"`
+	Offset int64       `json:"offset"`
+	Reason chat.Phrase `json:"reason"`
 }
 
 // CountedNote is a notice with a count.

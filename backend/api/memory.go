@@ -143,7 +143,7 @@ func (s *Memory) Status(branchID string) (IndexStatus, error) {
 		}
 		st.Units = max(st.Units, ns.Total)
 		st.Spaces = append(st.Spaces, IndexSpace{
-			Embedder: ns.Embedder.String(), State: ns.State, Done: ns.Done, Total: ns.Total, Error: ns.LastError,
+			Embedder: ns.Embedder.String(), State: ns.State, Done: ns.Done, Total: ns.Total, Error: ns.Why(),
 		})
 	}
 	if len(st.Spaces) == 0 { // no embedder has been reached yet: search by words only
@@ -180,7 +180,7 @@ func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn,
 			continue
 		}
 		out = append(out, DegradedTurn{
-			TurnID: string(t.ID), TurnSeq: t.Seq, SessionID: string(t.SessionID), Title: t.User.Title(), JobID: j.ID, Error: j.LastError,
+			TurnID: string(t.ID), TurnSeq: t.Seq, SessionID: string(t.SessionID), Title: t.User.Title(), JobID: j.ID, Error: j.Why(),
 		})
 	}
 	slices.SortStableFunc(out, func(a, b DegradedTurn) int { return order(a.SessionID != session, b.SessionID != session) })

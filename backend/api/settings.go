@@ -265,7 +265,7 @@ func (s *Settings) Keys() []KeyView {
 
 // SetKey stores a key in the system's keyring, or for this run if there is none.
 func (s *Settings) SetKey(provider, key string) ([]KeyView, error) {
-	if problem := models.Misplaced(provider, key); problem != "" {
+	if problem := models.Misplaced(provider, key); !problem.IsZero() {
 		return s.Keys(), chat.Errorf(chat.CodeInvalid, "keys.set", "%s", problem)
 	}
 	if _, err := s.keys.SetKey(provider, strings.TrimSpace(key)); err != nil {

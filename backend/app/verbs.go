@@ -132,7 +132,7 @@ func (m verbModels) List(ctx context.Context) ([]cli.ModelInfo, error) {
 		out = append(out, cli.ModelInfo{
 			Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, Window: in.Limits.ContextLimit,
 			Output: in.Limits.MaxOutput, Source: in.Source, Ceiling: in.Ceiling, Stream: in.Stream, Usable: in.Usable,
-			Why: in.UnusableReason, Default: in.Default, BuiltIn: in.BuiltIn,
+			Why: in.UnusableReason.String(), Default: in.Default, BuiltIn: in.BuiltIn,
 			Images: string(in.Abilities.Images), Tools: string(in.Abilities.Tools), Reasoning: string(in.Abilities.Reasoning), Favourite: in.Favourite, Price: cli.PriceInfo(in.Price, in.Priced),
 		})
 	}
@@ -144,7 +144,7 @@ func (m verbModels) Test(ctx context.Context, provider, key string) (string, err
 	if !r.OK {
 		return "", chat.Errorf(chat.CodeAuth, "keys.test", "%s", r.Message)
 	}
-	return r.Message, nil
+	return r.Message.String(), nil
 }
 
 // verbKeys is the keyring as the command line uses it.

@@ -412,7 +412,7 @@ func TestAKeyOfOneRunIsReportedAsMissing(t *testing.T) {
 	must[[]api.ModelView](t)(p.settings.SaveModel(model(p))) // as the model's form does
 	p.window.Close()
 	again := openPage(t, dir)
-	if v := model(again); v.Usable || !strings.Contains(v.Reason, "No key") {
+	if v := model(again); v.Usable || !strings.Contains(v.Reason.String(), "No key") {
 		t.Errorf("after a restart without the key: %+v", v)
 	}
 	must[api.SettingsView](t)(again.settings.Set("models.alpha.key_required", "false"))

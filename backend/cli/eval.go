@@ -86,7 +86,7 @@ func (c *call) evalRecall(ctx context.Context, f evalFlags) (_ reply, err error)
 	}
 	out, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // #nosec G304 -- the user names the file
 	if err != nil {
-		return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, "The file cannot be written: "+err.Error()+".")
+		return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, "The file cannot be written: %s.", err)
 	}
 	defer func() {
 		if cerr := out.Close(); err == nil && cerr != nil {

@@ -104,7 +104,7 @@ func (s *Setup) setKey(ctx context.Context, provider, key string, test bool) (re
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "No key was given; nothing was stored.").
 			WithHint("pipe it in: contextinfinity keys set %s < FILE", provider)
 	}
-	if why := models.Misplaced(provider, key); why != "" {
+	if why := models.Misplaced(provider, key); !why.IsZero() {
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "%s", why)
 	}
 	doc := keyReply{Provider: provider, Tested: test, Message: "Not tried."}

@@ -72,7 +72,7 @@ func serverRowOf(set *mcpsetup.Setup, st mcpclient.Status) serverRow {
 	cfg := st.Config
 	r := serverRow{
 		Name: cfg.Name, Kind: "stdio", Enabled: cfg.Enabled, Command: cfg.Command, Args: cfg.Args, URL: cfg.URL, Missing: []string{},
-		State: string(st.State), StateText: st.StateText, Tools: st.Tools,
+		State: string(st.State), StateText: st.Full().String(), Tools: st.Tools,
 	}
 	if cfg.HTTP() {
 		r.Kind = "http"

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -73,7 +72,7 @@ func readError(op, path string, err error, notDone string) error {
 	if p := new(fs.PathError); errors.As(err, &p) {
 		cause = p.Err
 	}
-	return chat.WrapError(chat.CodeInvalid, op, err, fmt.Sprintf("%s cannot be read: %v; %s.", clip(path, 200), cause, notDone))
+	return chat.WrapError(chat.CodeInvalid, op, err, "%s cannot be read: %v; %s.", clip(path, 200), cause, notDone)
 }
 
 func readImage(path string) (chat.Image, error) {

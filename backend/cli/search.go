@@ -161,7 +161,7 @@ type resultRow struct {
 func newSearchReply(query string, in chat.Within, found retrieval.Result) searchReply {
 	doc := searchReply{
 		Query: query, Scope: in.Scope, SessionID: in.Session, BranchID: in.Branch, Results: []resultRow{},
-		Packed: found.Tokens, PackedResults: len(found.Artifacts), Candidates: found.Candidates, Embedder: found.Embedder, Warning: found.Warning, Latency: found.Timing,
+		Packed: found.Tokens, PackedResults: len(found.Artifacts), Candidates: found.Candidates, Embedder: found.Embedder, Warning: found.Warning.String(), Latency: found.Timing,
 	}
 	packed := map[chat.ChunkID]retrieval.Artifact{}
 	for _, a := range found.Artifacts {

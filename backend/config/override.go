@@ -55,7 +55,7 @@ func refusedOverride(err error) error {
 	for i, p := range problems {
 		parts[i] = strings.TrimSpace(p.Key + " " + p.Message)
 	}
-	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: "+strings.Join(parts, "; ")+".")
+	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: %s.", strings.Join(parts, "; "))
 }
 
 // override replaces a value of the file, of a setting or of a model's field (models.NAME.FIELD).
@@ -68,7 +68,7 @@ func (d *document) override(name, value string) error {
 		path, s = fieldPath, k.spec
 	} else {
 		e := chat.Errorf(chat.CodeInvalid, opOverride, "--set %s: there is no setting of that name.", name)
-		return e.WithHint("%s", chat.AsError(unknownKey(opOverride, name)).Hint)
+		return e.WithHint("%s", chat.AsError(unknownKey(opOverride, name)).Advised())
 	}
 	raw, problem := s.typed(value)
 	if problem == "" {

@@ -180,8 +180,34 @@ func (s *scanner) value() (element, error) {
 			s.back()
 			break
 		}
+<<<<<<< HEAD
 		s.keep(&e, b)
 		if l.take(b) {
+=======
+		if len(s.buf) >= s.max {
+			e.reason = tooLargeEntry(int64(s.max))
+		}
+		if e.reason == "" {
+			s.buf = append(s.buf, b)
+		}
+		switch {
+		case escaped:
+			escaped = false
+		case inString && b == '\\':
+			escaped = true
+		case b == '"':
+			inString = !inString
+		case inString:
+		case b == '{' || b == '[':
+			depth++
+			if depth > MaxDepth && e.reason == "" {
+				e.reason = "Its values are nested too deeply."
+			}
+		case b == '}' || b == ']':
+			depth--
+		}
+		if depth == 0 && !inString && (b == '}' || b == ']' || b == '"') {
+>>>>>>> 19147c60 (errors and notices: a format and its values, put into words where they are shown)
 			break
 		}
 	}
@@ -201,7 +227,16 @@ func (s *scanner) takeText(e *element) {
 		if n == 0 {
 			return
 		}
+<<<<<<< HEAD
 		s.keep(e, chunk[:n]...)
+=======
+		if len(s.buf)+n > s.max && e.reason == "" {
+			e.reason = tooLargeEntry(int64(s.max))
+		}
+		if e.reason == "" {
+			s.buf = append(s.buf, chunk[:n]...)
+		}
+>>>>>>> 19147c60 (errors and notices: a format and its values, put into words where they are shown)
 		_, _ = s.r.Discard(n)
 		s.at += int64(n)
 	}
@@ -260,7 +295,7 @@ func (l *lineReader) next() (element, error) {
 			part, err = l.r.ReadSlice('\n')
 			l.at += int64(len(part))
 			if len(l.buf)+len(part) > MaxLineBytes {
-				e.reason = "It is larger than " + sizeText(MaxLineBytes) + "."
+				e.reason = tooLargeEntry(MaxLineBytes)
 			} else {
 				l.buf = append(l.buf, part...)
 			}

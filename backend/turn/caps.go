@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
@@ -84,9 +83,8 @@ func (e *Engine) CheckPreset(ctx context.Context, model, instructions string) er
 
 // changedNothing adapts a model's error to an operation that sends nothing.
 func changedNothing(err error) error {
-	e := *chat.AsError(err)
-	e.Message = strings.Replace(e.Message, "nothing was sent", "nothing was changed", 1)
-	return &e
+	e := chat.AsError(err)
+	return chat.NewError(e.Code, e.Op, e.Said().Reword("nothing was sent", "nothing was changed"), e.Advised())
 }
 
 // CheckCaps returns an error if nothing can be sent in a session because its imported instructions or pinned facts
@@ -115,7 +113,6 @@ func refused(err error, notDone string) error {
 	if err == nil {
 		return nil
 	}
-	e := *chat.AsError(err)
-	e.Message += " " + notDone
-	return &e
+	e := chat.AsError(err)
+	return chat.NewError(e.Code, e.Op, chat.Say("%s %s", e.Said(), chat.Say(notDone)), e.Advised())
 }

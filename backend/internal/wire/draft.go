@@ -218,9 +218,10 @@ func (p *Part) Placed() bool { return p.placed }
 
 // Refused returns the error for a tool call while tools are off (SRD 12.1).
 func Refused(tool string) *llm.Error {
-	message := "the model asked for a tool while tools are off; it was not run, the text so far is kept"
-	if tool != "" {
-		message = "the model asked for the tool " + cleanWords(tool, "") + " while tools are off; it was not run, the text so far is kept"
+	e := &llm.Error{Code: chat.CodeToolCall, Type: "tool_call"}
+	if tool == "" {
+		return e.Say("the model asked for a tool while tools are off; it was not run, the text so far is kept")
 	}
-	return &llm.Error{Code: chat.CodeToolCall, Type: "tool_call", Message: message}
+	return e.Say("the model asked for the tool %s while tools are off; it was not run, the text so far is kept",
+		cleanWords(tool, ""))
 }
