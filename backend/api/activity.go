@@ -53,7 +53,7 @@ func metricsView(r chat.TurnMetricsRow) TurnMetrics {
 		SummarizeMs: m.SummarizeMs, IndexMs: m.IndexMs, Attempts: m.Attempts,
 		Candidates: m.Candidates, Selected: m.Selected, PackedTokens: m.PackedTokens,
 		SimilarityMin: m.SimilarityMin, SimilarityMax: m.SimilarityMax,
-		RetrievalFailed: m.RetrievalFailed, RetrievalError: m.RetrievalError,
+		RetrievalFailed: m.RetrievalFailed, RetrievalError: m.RetrievalWords.As(m.RetrievalError),
 		ValidationResult: string(m.ValidationResult), ValidationTries: m.ValidationTries,
 	}
 }
@@ -99,7 +99,7 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 	}
 	v := JobView{
 		ID: j.ID, Type: string(j.Type), TurnID: string(j.TurnID), SessionID: string(j.SessionID), State: string(j.State),
-		Attempts: j.Attempts, LastError: j.LastError, WaitsFor: j.WaitsFor, RunAfter: ms(j.RunAfter), UpdatedAt: ms(j.UpdatedAt),
+		Attempts: j.Attempts, LastError: j.Why(), WaitsFor: j.WaitsFor, RunAfter: ms(j.RunAfter), UpdatedAt: ms(j.UpdatedAt),
 	}
 	if t, err := c.Store.Turn(ctx, j.TurnID); err == nil {
 		v.TurnSeq = t.Seq

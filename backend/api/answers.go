@@ -27,7 +27,7 @@ func (s *Chat) SendToSeveral(req SendRequest, models []string) (SentToSeveral, e
 		if answer.Err != nil {
 			s.c.Log.Warn("a message was not sent to one of several models", "model", answer.Model, "err", answer.Err)
 			e := errorView(chat.AsError(answer.Err))
-			e.Message = answer.Model + ": " + e.Message
+			e.Message = chat.Say("%s: %s", answer.Model, e.Message)
 			v.Problems = append(v.Problems, e)
 		}
 	}

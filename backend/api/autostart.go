@@ -9,7 +9,7 @@ import (
 func (s *Settings) Autostart() (AutostartView, error) {
 	entry, err := s.autostart()
 	if err != nil {
-		return AutostartView{Reason: chat.AsError(err).Message}, nil
+		return AutostartView{Reason: chat.AsError(err).Said()}, nil
 	}
 	state, err := entry.State()
 	return AutostartView{On: state.On, Other: state.Other, Place: state.Place}, err

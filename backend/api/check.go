@@ -16,7 +16,7 @@ func (s *Storage) Check() (TaskView, error) {
 	if err := s.c.ready(); err != nil {
 		return TaskView{}, err
 	}
-	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Verify, Title: "Check everything"}, s.checking))
+	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Verify, Title: chat.Say("Check everything")}, s.checking))
 }
 
 func (s *Storage) checking(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {

@@ -3,11 +3,10 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"sort"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 )
@@ -49,9 +48,7 @@ func (c *Core) turnContext(ctx context.Context, id chat.TurnID) (ContextView, er
 		v.StepID = string(steps[n-1].ID)
 		if u := steps[n-1].Usage; u != nil {
 			v.Reported, v.Cached = u.InputTokens, u.CachedInputTokens
-			if n := u.DroppedBecause; n != "" {
-				v.UsageNote = display.Capitalized(n) + "."
-			}
+			v.UsageNote = u.WhyDropped()
 		}
 	}
 	if before, ok := c.textsBefore(ctx, t); ok {
@@ -186,14 +183,16 @@ func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 	b := m.Budget
 	v := ContextView{
 		Model: m.Model, Provider: m.Provider, Format: u.Format(), State: u.State(), Tokens: m.TotalTokens, Ceiling: b.Ceiling,
-		MaxOutput: m.MaxOutput, Cut: m.History.Cut, Sections: []ContextSection{}, LookedUp: []LookedUpView{}, Shrink: append(append([]string{}, m.Shrink...), m.Notes...),
+		MaxOutput: m.MaxOutput, Cut: m.History.Cut, Sections: []ContextSection{}, LookedUp: []LookedUpView{},
 		Dropped: append([]int64{}, m.DroppedPending...), Redacted: redactionViews(m.Redactions), SHA256: m.SHA256,
-		RetrievalError: m.Inputs.RetrievalError, Scope: string(m.Inputs.Scope),
+		RetrievalError: m.Inputs.WhyNotSearched(), Scope: string(m.Inputs.Scope),
 		Budget: BudgetView{
 			ModelLimit: b.ModelLimit, ResponseReserve: b.ResponseReserve, SafetyMargin: b.SafetyMargin, InputBudget: b.InputBudget,
 			Allowance: b.Allowance, Summaries: b.Summaries, HighWater: b.HighWater, LowWater: b.LowWater, Calibration: b.Calibration,
 		},
 	}
+	steps, notes := m.Said()
+	v.Shrink = slices.Concat([]chat.Phrase{}, steps, notes)
 	if m.Inputs.Project != nil {
 		v.Project = m.Inputs.Project.Name
 	}
@@ -224,54 +223,54 @@ func contextItem(p prompt.Part) ContextItem {
 }
 
 // label returns the description of an item.
-func label(p prompt.Part) string {
+func label(p prompt.Part) chat.Phrase {
 	switch p.Source {
 	case "turn":
 		return turnLabel(p)
 	case "summary":
-		return fmt.Sprintf("Summary of turns %d to %d", p.From, p.To-1)
+		return chat.Say("Summary of turns %d to %d", p.From, p.To-1)
 	case "extract":
-		return fmt.Sprintf("Extract of turns %d to %d", p.From, p.To-1)
+		return chat.Say("Extract of turns %d to %d", p.From, p.To-1)
 	case "pin":
-		return "Pinned fact"
+		return chat.Say("Pinned fact")
 	case "project":
-		return "Instructions of the project"
+		return chat.Say("Instructions of the project")
 	case "project_fact":
-		return "Pinned fact of the project"
+		return chat.Say("Pinned fact of the project")
 	case "state":
-		return fmt.Sprintf("State summary %s", chat.ShortID(p.ID))
+		return chat.Say("State summary %s", chat.ShortID(p.ID))
 	case "chunk":
-		return fmt.Sprintf("Memory %s", chat.ShortID(p.ID))
+		return chat.Say("Memory %s", chat.ShortID(p.ID))
 	case "day":
-		return "Date of the passages below"
+		return chat.Say("Date of the passages below")
 	case "now":
-		return "Date and time"
+		return chat.Say("Date and time")
 	case "message":
-		return "Your message"
+		return chat.Say("Your message")
 	case "partial":
-		return "The answer so far"
+		return chat.Say("The answer so far")
 	case "tool":
-		return fmt.Sprintf("Tool %s", p.ID)
+		return chat.Say("Tool %s", p.ID)
 	case "step":
 		if p.Role == string(chat.RoleAssistant) {
-			return "Model output in this turn so far"
+			return chat.Say("Model output in this turn so far")
 		}
-		return "Results of its tool calls"
+		return chat.Say("Results of its tool calls")
 	}
-	return "Instructions"
+	return chat.Say("Instructions")
 }
 
-func turnLabel(p prompt.Part) string {
+func turnLabel(p prompt.Part) chat.Phrase {
 	model := p.Role == string(chat.RoleAssistant)
 	switch {
 	case model && p.Shortened:
-		return fmt.Sprintf("Turn %d, the model, shortened", p.Seq)
+		return chat.Say("Turn %d, the model, shortened", p.Seq)
 	case model:
-		return fmt.Sprintf("Turn %d, the model", p.Seq)
+		return chat.Say("Turn %d, the model", p.Seq)
 	case p.Shortened:
-		return fmt.Sprintf("Turn %d, you, shortened", p.Seq)
+		return chat.Say("Turn %d, you, shortened", p.Seq)
 	}
-	return fmt.Sprintf("Turn %d, you", p.Seq)
+	return chat.Say("Turn %d, you", p.Seq)
 }
 
 func redactionViews(found []prompt.Redaction) []RedactionView {

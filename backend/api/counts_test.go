@@ -19,7 +19,7 @@ func TestGroupedCounts(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
-	if v := errorView(chat.Errorf(chat.CodeInvalid, "x", "4096 tokens are too many.").WithHint("keep 2048 tokens")); v.Message != "4\u202f096 tokens are too many." || v.Hint != "keep 2\u202f048 tokens" {
+	if v := errorView(chat.Errorf(chat.CodeInvalid, "x", "4096 tokens are too many.").WithHint("keep 2048 tokens")); v.Message.String() != "4\u202f096 tokens are too many." || v.Hint.String() != "keep 2\u202f048 tokens" {
 		t.Errorf("%+v", v)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestTheReceiptListsTheSameAsThePreview(t *testing.T) {
 	d := newFixture(t)
 	addCommitted(t, d.store, d.session, "Always answer in German. Never use tables.")
-	done, err := d.core.Tasks.Start(tasks.Spec{Kind: tasks.Export, Title: "Export German", Session: d.session.ID},
+	done, err := d.core.Tasks.Start(tasks.Spec{Kind: tasks.Export, Title: chat.Quote("Export German"), Session: d.session.ID},
 		func(context.Context, *tasks.Progress) (tasks.Result, error) {
 			return tasks.Result{Path: "/elsewhere"}, nil
 		})

@@ -49,7 +49,7 @@ func (s Services) Call(name string, args json.RawMessage) (result any, err error
 	for i, raw := range arguments {
 		arg := reflect.New(m.Type().In(i))
 		if err := json.Unmarshal(raw, arg.Interface()); err != nil {
-			return nil, chat.WrapError(chat.CodeInvalid, op, err, name+" does not take these arguments.")
+			return nil, chat.WrapError(chat.CodeInvalid, op, err, "%s does not take these arguments.", name)
 		}
 		in[i] = arg.Elem()
 	}
@@ -93,12 +93,8 @@ func (r *Relay) Call(service, method, args string) (string, error) {
 // ErrorOf returns the error that FormatError encoded.
 func ErrorOf(encoded string) error {
 	var v ErrorView
-	if err := json.Unmarshal([]byte(encoded), &v); err != nil || v.Message == "" {
+	if err := json.Unmarshal([]byte(encoded), &v); err != nil || v.Message.IsZero() {
 		return chat.Errorf(chat.CodeInternal, "window.call", "The program that has the data open returned an error that cannot be read.")
 	}
-	e := chat.Errorf(v.Code, v.Op, "%s", v.Message)
-	if v.Hint != "" {
-		e = e.WithHint("%s", v.Hint)
-	}
-	return e
+	return chat.NewError(v.Code, v.Op, v.Message, v.Hint)
 }

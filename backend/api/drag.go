@@ -29,7 +29,7 @@ func DragHandler(write func(ExportRequest) (DraggedFile, error)) http.Handler {
 		}
 		file, err := write(request)
 		if err != nil {
-			http.Error(w, errorView(chat.AsError(err)).Message, http.StatusConflict)
+			http.Error(w, errorView(chat.AsError(err)).Message.String(), http.StatusConflict)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -85,7 +85,7 @@ func TestPastedFiles(t *testing.T) {
 	copied := []string{note, folder, filepath.Join(folder, "gone.md")}
 	d.core.Shell.Copied = func() ([]string, error) { return copied, nil }
 	files, err := d.transfer.PastedFiles()
-	if err != nil || len(files) != 3 || files[0].Kind != filetype.Document || files[1].Kind != filetype.Folder || files[2].Reason == "" {
+	if err != nil || len(files) != 3 || files[0].Kind != filetype.Document || files[1].Kind != filetype.Folder || files[2].Reason.IsZero() {
 		t.Errorf("%+v, %v", files, err)
 	}
 	copied = make([]string, filetype.MaxAtOnce+1)

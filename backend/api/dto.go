@@ -9,10 +9,10 @@ import "contextinfinity/backend/chat"
 
 // ErrorView is an error as shown in the window: what happened, what to do.
 type ErrorView struct {
-	Code    chat.Code `json:"code"`
-	Op      string    `json:"op"`
-	Message string    `json:"message"`
-	Hint    string    `json:"hint"`
+	Code    chat.Code   `json:"code"`
+	Op      string      `json:"op"`
+	Message chat.Phrase `json:"message"`
+	Hint    chat.Phrase `json:"hint"`
 }
 
 // SessionStatus is the mark of a session in the list.
@@ -131,7 +131,7 @@ type StepView struct {
 	Status         chat.StepStatus `json:"status"`
 	Reason         string          `json:"reason"`
 	Code           string          `json:"code"`
-	Message        string          `json:"message"`
+	Message        chat.Phrase     `json:"message"`
 	DisplayedBytes int64           `json:"displayedBytes"`
 	DurableBytes   int64           `json:"durableBytes"`
 	InputTokens    int             `json:"inputTokens"`

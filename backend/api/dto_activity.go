@@ -4,18 +4,18 @@ import "contextinfinity/backend/chat"
 
 // JobView is a row of the durable queue. ID 0: none.
 type JobView struct {
-	ID        int64  `json:"id"`
-	Type      string `json:"type"`
-	TurnID    string `json:"turnId"` // empty: not about a turn of a conversation
-	TurnSeq   int64  `json:"turnSeq"`
-	SessionID string `json:"sessionId"`
-	Session   string `json:"session"` // title, or the path of a project's file
-	State     string `json:"state"`   // queued, running, done, dead
-	Attempts  int    `json:"attempts"`
-	LastError string `json:"lastError"`
-	WaitsFor  int64  `json:"waitsFor"` // the failed job of an earlier turn; 0 is none
-	RunAfter  int64  `json:"runAfter"`
-	UpdatedAt int64  `json:"updatedAt"`
+	ID        int64       `json:"id"`
+	Type      string      `json:"type"`
+	TurnID    string      `json:"turnId"` // empty: not about a turn of a conversation
+	TurnSeq   int64       `json:"turnSeq"`
+	SessionID string      `json:"sessionId"`
+	Session   string      `json:"session"` // title, or the path of a project's file
+	State     string      `json:"state"`   // queued, running, done, dead
+	Attempts  int         `json:"attempts"`
+	LastError chat.Phrase `json:"lastError"`
+	WaitsFor  int64       `json:"waitsFor"` // the failed job of an earlier turn; 0 is none
+	RunAfter  int64       `json:"runAfter"`
+	UpdatedAt int64       `json:"updatedAt"`
 }
 
 // RecoveryReport says what the reconciler found and did, at the start or later, without findings about deleted turns or
@@ -23,7 +23,7 @@ type JobView struct {
 type RecoveryReport struct {
 	At      int64          `json:"at"`
 	Clean   bool           `json:"clean"`   // there was nothing to do
-	Summary string         `json:"summary"` // in one line
+	Summary chat.Phrase    `json:"summary"` // in one line
 	Items   []RecoveryItem `json:"items"`
 }
 
@@ -36,7 +36,7 @@ type RecoveryItem struct {
 	TurnSeq   int64             `json:"turnSeq"`
 	Bytes     int64             `json:"bytes"`
 	Count     int               `json:"count"`
-	Message   string            `json:"message"`
+	Message   chat.Phrase       `json:"message"`
 }
 
 // ActivityPanel is the Activity tab.
@@ -75,8 +75,8 @@ type TurnMetrics struct {
 	SimilarityMin float64 `json:"similarityMin"`
 	SimilarityMax float64 `json:"similarityMax"`
 	// Whether and why memory could not be searched, for the last context.
-	RetrievalFailed bool   `json:"retrievalFailed"`
-	RetrievalError  string `json:"retrievalError"`
+	RetrievalFailed bool        `json:"retrievalFailed"`
+	RetrievalError  chat.Phrase `json:"retrievalError"`
 	// The result of the model's state summary: "passed", "repaired", "failed"; "": none was requested.
 	ValidationResult string `json:"validationResult"`
 	ValidationTries  int    `json:"validationTries"`

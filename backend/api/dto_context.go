@@ -1,5 +1,7 @@
 package api
 
+import "contextinfinity/backend/chat"
+
 // ContextView is the X-ray: what the model saw in a turn, or would see next.
 type ContextView struct {
 	TurnID   string `json:"turnId"` // empty for the next request
@@ -17,11 +19,11 @@ type ContextView struct {
 	Budget    BudgetView       `json:"budget"`
 	Cut       int64            `json:"cut"` // turns up to this number are sent as summaries or extracts; 0: none
 	Sections  []ContextSection `json:"sections"`
-	Shrink    []string         `json:"shrink"`              // steps that made it fit, in order
-	UsageNote string           `json:"usageNote,omitempty"` // why the provider's token counts were ignored
+	Shrink    []chat.Phrase    `json:"shrink"`             // steps that made it fit, in order
+	UsageNote chat.Phrase      `json:"usageNote,omitzero"` // why the provider's token counts were ignored
 	// RetrievalError says why nothing was retrieved; empty if nothing failed.
-	RetrievalError string  `json:"retrievalError"`
-	Dropped        []int64 `json:"dropped"` // pending turns left out, by number
+	RetrievalError chat.Phrase `json:"retrievalError"`
+	Dropped        []int64     `json:"dropped"` // pending turns left out, by number
 	// Scope is the scope of the memory search: lineage, session, project or all; empty: memory was off, or the turn
 	// was made by an older version.
 	Scope    string          `json:"scope"`
@@ -69,16 +71,16 @@ type ContextSection struct {
 type ContextItem struct {
 	// Source: config, project, project_fact, tool, pin, summary, extract, turn, state, chunk, day, now, message, step,
 	// partial.
-	Source string `json:"source"`
-	ID     string `json:"id"`   // of the project, fact, pin, summary, turn, state or chunk; of a tool: its name
-	Seq    int64  `json:"seq"`  // of a turn
-	From   int64  `json:"from"` // of a summary or extract: first turn
-	To     int64  `json:"to"`   // and last
-	Role   string `json:"role"`
-	Label  string `json:"label"` // in words: "Turn 12, you"
-	Tokens int    `json:"tokens"`
-	Bytes  int    `json:"bytes"`
-	Text   string `json:"text"`
+	Source string      `json:"source"`
+	ID     string      `json:"id"`   // of the project, fact, pin, summary, turn, state or chunk; of a tool: its name
+	Seq    int64       `json:"seq"`  // of a turn
+	From   int64       `json:"from"` // of a summary or extract: first turn
+	To     int64       `json:"to"`   // and last
+	Role   string      `json:"role"`
+	Label  chat.Phrase `json:"label"` // in words: "Turn 12, you"
+	Tokens int         `json:"tokens"`
+	Bytes  int         `json:"bytes"`
+	Text   string      `json:"text"`
 	// Change compared with the previous request: "same", "new", "" if there was none.
 	Change string        `json:"change"`
 	TurnID string        `json:"turnId"` // of a chunk: the turn it is from

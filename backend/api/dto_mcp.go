@@ -3,6 +3,8 @@ package api
 import (
 	"contextinfinity/backend/mcpclient"
 	"contextinfinity/backend/mcpsetup"
+
+	"contextinfinity/backend/chat"
 )
 
 // ServersPanel is the page about MCP servers.
@@ -20,8 +22,8 @@ type ServerView struct {
 	Kind      string          `json:"kind"` // "stdio": a program on this machine; "http": an address
 	Enabled   bool            `json:"enabled"`
 	State     mcpclient.State `json:"state"`
-	StateText string          `json:"stateText"` // the state as a sentence
-	LastError string          `json:"lastError"` // the last error; empty once it is ready
+	StateText chat.Phrase     `json:"stateText"` // the state as a sentence
+	LastError chat.Phrase     `json:"lastError"` // the last error; empty once it is ready
 	RetryAt   int64           `json:"retryAt"`
 	StartedAt int64           `json:"startedAt"`
 	// The server's description of itself; untrusted.

@@ -64,10 +64,10 @@ type ChunkUseView struct {
 
 // MatchView says why a search found a chunk, or why a prompt contains it.
 type MatchView struct {
-	Words      []string `json:"words"`      // of the question, as the chunk writes them
-	Similarity *float64 `json:"similarity"` // 0 to 1: the share of unrelated texts that are less similar; null: not found by vectors
-	Role       string   `json:"role"`       // speaker: user or assistant
-	Reason     string   `json:"reason"`     // a sentence
+	Words      []string    `json:"words"`      // of the question, as the chunk writes them
+	Similarity *float64    `json:"similarity"` // 0 to 1: the share of unrelated texts that are less similar; null: not found by vectors
+	Role       string      `json:"role"`       // speaker: user or assistant
+	Reason     chat.Phrase `json:"reason"`     // in one line, without a full stop
 }
 
 // MemoryHit is a chunk found by a search.
@@ -83,7 +83,7 @@ type MemorySearch struct {
 	Hits       []MemoryHit `json:"hits"`
 	Candidates int         `json:"candidates"`
 	Embedder   string      `json:"embedder"` // empty: words only
-	Warning    string      `json:"warning"`
+	Warning    chat.Phrase `json:"warning"`
 	TotalMs    float64     `json:"totalMs"`
 	EmbedMs    float64     `json:"embedMs"`
 	VectorMs   float64     `json:"vectorMs"`
@@ -96,17 +96,17 @@ type IndexSpace struct {
 	State    chat.NamespaceState `json:"state"`
 	Done     int                 `json:"done"`
 	Total    int                 `json:"total"`
-	Error    string              `json:"error"` // why it fails
+	Error    chat.Phrase         `json:"error"` // why it fails
 }
 
 // DegradedTurn is a turn whose indexing failed.
 type DegradedTurn struct {
-	TurnID    string `json:"turnId"`
-	TurnSeq   int64  `json:"turnSeq"`
-	SessionID string `json:"sessionId"`
-	Title     string `json:"title"`
-	JobID     int64  `json:"jobId"` // the job to retry
-	Error     string `json:"error"`
+	TurnID    string      `json:"turnId"`
+	TurnSeq   int64       `json:"turnSeq"`
+	SessionID string      `json:"sessionId"`
+	Title     string      `json:"title"`
+	JobID     int64       `json:"jobId"` // the job to retry
+	Error     chat.Phrase `json:"error"`
 }
 
 // IndexStatus is the state of the index of memory.

@@ -1,5 +1,7 @@
 package api
 
+import "contextinfinity/backend/chat"
+
 // SearchQuery searches all sessions. Zero fields do not filter.
 type SearchQuery struct {
 	Text      string `json:"text"`
@@ -17,7 +19,7 @@ type SearchResult struct {
 	Groups    []SearchGroup `json:"groups"`
 	Hits      int           `json:"hits"` // total number of results
 	Truncated bool          `json:"truncated"`
-	Warning   string        `json:"warning"`
+	Warning   chat.Phrase   `json:"warning"`
 	TotalMs   int64         `json:"totalMs"`
 }
 

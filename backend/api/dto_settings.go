@@ -1,6 +1,7 @@
 package api
 
 import (
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/models"
 )
@@ -33,12 +34,12 @@ type ModelView struct {
 	Ceiling      int    `json:"ceiling"`     // this model's working set
 	Stream       bool   `json:"stream"`
 	// AllowPlainHTTP allows sending the key to another machine over plain http.
-	AllowPlainHTTP bool   `json:"allowPlainHttp"`
-	Usable         bool   `json:"usable"` // recall, a key exists, or the server needs none
-	Reason         string `json:"reason"` // why it is not usable
-	Default        bool   `json:"default"`
-	BuiltIn        bool   `json:"builtIn"`
-	Options        string `json:"options"` // provider_options as JSON, "" if none
+	AllowPlainHTTP bool        `json:"allowPlainHttp"`
+	Usable         bool        `json:"usable"` // recall, a key exists, or the server needs none
+	Reason         chat.Phrase `json:"reason"` // why it is not usable
+	Default        bool        `json:"default"`
+	BuiltIn        bool        `json:"builtIn"`
+	Options        string      `json:"options"` // provider_options as JSON, "" if none
 	// Images, Tools and Reasoning are what the model supports: "yes", "no", or "" if unknown.
 	Images    string `json:"images"`
 	Tools     string `json:"tools"`
@@ -121,10 +122,10 @@ type KeyView struct {
 
 // KeyTest is the result of testing a key or server.
 type KeyTest struct {
-	OK      bool     `json:"ok"`
-	Ms      int64    `json:"ms"`
-	Message string   `json:"message"` // "Works, 3 models" or what happened and what to do
-	Models  []string `json:"models"`  // model ids the server lists, at most 200
+	OK      bool        `json:"ok"`
+	Ms      int64       `json:"ms"`
+	Message chat.Phrase `json:"message"` // "Works, 3 models" or what happened and what to do
+	Models  []string    `json:"models"`  // model ids the server lists, at most 200
 	// Provider is the key's provider, detected from its form and the response.
 	Provider string `json:"provider"`
 	// Vendor and Server are set if the key's form belongs to a service that the program does not know, so nothing was
@@ -150,10 +151,10 @@ type SettingsView struct {
 
 // AutostartView is the current state of starting at sign-in.
 type AutostartView struct {
-	On     bool   `json:"on"`
-	Other  string `json:"other"`  // path of another copy of the program that is started instead; "": it is this one
-	Place  string `json:"place"`  // where the system keeps the entry
-	Reason string `json:"reason"` // why it cannot be enabled; "": it can
+	On     bool        `json:"on"`
+	Other  string      `json:"other"`  // path of another copy of the program that is started instead; "": it is this one
+	Place  string      `json:"place"`  // where the system keeps the entry
+	Reason chat.Phrase `json:"reason"` // why it cannot be enabled; "": it can
 }
 
 // QuickKeyPhase is the state of the quick ask keys.
@@ -171,8 +172,8 @@ type QuickKeyView struct {
 	Phase  QuickKeyPhase `json:"phase"`
 	Keys   string        `json:"keys"`   // the requested keys, "Ctrl+Alt+Space"; "": none
 	Given  string        `json:"given"`  // for bound: the desktop's description of the keys, possibly different ones; "": unknown
-	Reason string        `json:"reason"` // for failed: what happened
-	Hint   string        `json:"hint"`   // for failed: what to do
+	Reason chat.Phrase   `json:"reason"` // for failed: what happened
+	Hint   chat.Phrase   `json:"hint"`   // for failed: what to do
 }
 
 // UpdateVerdict is the result of comparing this program with the newest release.
@@ -192,8 +193,8 @@ type UpdateView struct {
 	Newest  string        `json:"newest"` // version, "1.2.4"
 	Page    string        `json:"page"`   // its https address, or ""
 	At      int64         `json:"at"`     // when it was checked, in milliseconds; 0: never
-	Reason  string        `json:"reason"` // why the last check failed; "": it did not
-	Hint    string        `json:"hint"`
+	Reason  chat.Phrase   `json:"reason"` // why the last check failed; "": it did not
+	Hint    chat.Phrase   `json:"hint"`
 }
 
 // Startup is the response to the window's first request.

@@ -4,16 +4,16 @@ import "contextinfinity/backend/chat"
 
 // PendingView is one uncommitted turn in the Pending tab.
 type PendingView struct {
-	TurnID    string  `json:"turnId"`
-	Seq       int64   `json:"seq"`
-	Title     string  `json:"title"` // first words of the user's message
-	Tokens    int     `json:"tokens"`
-	Reason    string  `json:"reason"` // why it is pending
-	WaitsFor  string  `json:"waitsFor"`
-	InContext bool    `json:"inContext"` // the next context contains it
-	LeftOut   bool    `json:"leftOut"`   // it does not fit in the next context; neither: that context cannot be assembled
-	Job       JobView `json:"job"`
-	CreatedAt int64   `json:"createdAt"`
+	TurnID    string      `json:"turnId"`
+	Seq       int64       `json:"seq"`
+	Title     string      `json:"title"` // first words of the user's message
+	Tokens    int         `json:"tokens"`
+	Reason    string      `json:"reason"` // why it is pending
+	WaitsFor  chat.Phrase `json:"waitsFor"`
+	InContext bool        `json:"inContext"` // the next context contains it
+	LeftOut   bool        `json:"leftOut"`   // it does not fit in the next context; neither: that context cannot be assembled
+	Job       JobView     `json:"job"`
+	CreatedAt int64       `json:"createdAt"`
 }
 
 // StateView is a committed state in the State tab.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/filetype"
 )
@@ -47,12 +48,12 @@ type Instructed struct {
 
 // SkippedRow is an unreadable entry.
 type SkippedRow struct {
-	File   string `json:"file"`
-	Index  int    `json:"index"`
-	ID     string `json:"id"`
-	Title  string `json:"title"`
-	Offset int64  `json:"offset"`
-	Reason string `json:"reason"`
+	File   string      `json:"file"`
+	Index  int         `json:"index"`
+	ID     string      `json:"id"`
+	Title  string      `json:"title"`
+	Offset int64       `json:"offset"`
+	Reason chat.Phrase `json:"reason"`
 }
 
 // CountedNote is a notice with a count.

@@ -1,13 +1,17 @@
 package api
 
-import "contextinfinity/backend/tasks"
+import (
+	"contextinfinity/backend/tasks"
+
+	"contextinfinity/backend/chat"
+)
 
 // TaskView is a task: it shows its progress, can be cancelled, and survives a restart (UX, Around it). A change of
 // kind "task" announces updates.
 type TaskView struct {
 	ID        string        `json:"id"`
 	Kind      tasks.Kind    `json:"kind"`
-	Title     string        `json:"title"` // "Import conversations.json"
+	Title     chat.Phrase   `json:"title"` // "Import conversations.json"
 	State     tasks.State   `json:"state"`
 	Done      int64         `json:"done"`
 	Total     int64         `json:"total"`  // 0: unknown

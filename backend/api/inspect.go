@@ -36,7 +36,7 @@ func (s *Inspect) pending(ctx context.Context, b chat.Branch, turns []chat.Turn)
 	if err != nil {
 		return nil, err
 	}
-	head := "head #" + itoa(covers) + " " + chat.ShortID(b.HeadState)
+	head := chat.Say("head #%d %s", covers, chat.ShortID(b.HeadState))
 	next := s.pendingInNext(ctx, b.ID)
 	out := make([]PendingView, 0, len(turns))
 	for _, t := range turns {
@@ -89,7 +89,7 @@ func (s *Inspect) pendingInNext(ctx context.Context, branch chat.BranchID) pendi
 	return pendingInNext{included: included, dropped: m.DroppedPending, known: true}
 }
 
-func (s *Inspect) pendingView(ctx context.Context, head string, t chat.Turn, job chat.Job, ahead int, next pendingInNext) PendingView {
+func (s *Inspect) pendingView(ctx context.Context, head chat.Phrase, t chat.Turn, job chat.Job, ahead int, next pendingInNext) PendingView {
 	v := PendingView{
 		TurnID: string(t.ID), Seq: t.Seq, Title: t.User.Title(), CreatedAt: ms(t.CreatedAt),
 		Tokens: s.c.Counter.Count("", t.User.RenderedText()), InContext: next.included[string(t.ID)],

@@ -131,7 +131,7 @@ func (st *IndexStatus) add(spaces []chat.Namespace) {
 		}
 		st.Units = max(st.Units, ns.Total)
 		st.Spaces = append(st.Spaces, IndexSpace{
-			Embedder: ns.Embedder.String(), State: ns.State, Done: ns.Done, Total: ns.Total, Error: ns.LastError,
+			Embedder: ns.Embedder.String(), State: ns.State, Done: ns.Done, Total: ns.Total, Error: ns.Why(),
 		})
 	}
 }
@@ -166,7 +166,7 @@ func (s *Memory) degradedTurns(jobs []chat.Job, session string, turn func(chat.T
 			continue
 		}
 		out = append(out, DegradedTurn{
-			TurnID: string(t.ID), TurnSeq: t.Seq, SessionID: string(t.SessionID), Title: t.User.Title(), JobID: j.ID, Error: j.LastError,
+			TurnID: string(t.ID), TurnSeq: t.Seq, SessionID: string(t.SessionID), Title: t.User.Title(), JobID: j.ID, Error: j.Why(),
 		})
 	}
 	slices.SortStableFunc(out, func(a, b DegradedTurn) int { return order(a.SessionID != session, b.SessionID != session) })

@@ -48,14 +48,14 @@ func TestMatchView(t *testing.T) {
 	m := retrieval.Match{Words: []string{"Deployments", "Gion"}, Similarity: share, Turn: 3, Reasons: []chat.Reason{chat.ReasonAnswer}}
 	got := matchView(m, chat.RoleAssistant, &share)
 	if !slices.Equal(got.Words, m.Words) || got.Role != "assistant" || got.Similarity != &share ||
-		got.Reason != "Matched: Deployments, Gion · more similar than 97 % of unrelated text · answer to the question of #3." {
+		got.Reason.String() != "Matched: Deployments, Gion · more similar than 97 % of unrelated text · answer to the question of #3." {
 		t.Errorf("%+v", got)
 	}
-	if got := matchView(retrieval.Match{}, chat.RoleUser, nil); got.Words == nil || got.Reason != "Next to a passage that matches." {
+	if got := matchView(retrieval.Match{}, chat.RoleUser, nil); got.Words == nil || got.Reason.String() != "Next to a passage that matches." {
 		t.Errorf("%+v", got)
 	}
 	attached := inspecting.Recalled{Part: prompt.Part{Attached: true, Keyword: 1}, Match: retrieval.Match{Attached: true}}
-	if got := recalledMatch(attached); got.Reason != "Attached manually." {
+	if got := recalledMatch(attached); got.Reason.String() != "Attached manually." {
 		t.Errorf("%+v", got)
 	}
 }
@@ -113,7 +113,7 @@ func TestFailedTurnsAreListed(t *testing.T) {
 	})
 	want := []DegradedTurn{
 		{TurnID: "b", TurnSeq: 4, SessionID: "mine", Title: "About b", JobID: 7},
-		{TurnID: "a", TurnSeq: 4, SessionID: "other", Title: "About a", JobID: 9, Error: "no"},
+		{TurnID: "a", TurnSeq: 4, SessionID: "other", Title: "About a", JobID: 9, Error: chat.Quote("no")},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
@@ -129,7 +129,7 @@ func TestStatusOfTheIndex(t *testing.T) {
 		{State: chat.NamespaceRetired, Total: 99},
 	})
 	if st.Units != 7 || len(st.Spaces) != 2 || st.Spaces[0].Embedder != "local/hashed/256/v1" ||
-		st.Spaces[1].Error != "The server cannot be reached." || st.Spaces[1].Done != 3 {
+		st.Spaces[1].Error.String() != "The server cannot be reached." || st.Spaces[1].Done != 3 {
 		t.Errorf("%+v", st)
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/inspecting"
-	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
@@ -14,10 +13,9 @@ import (
 
 // matchView describes a match for the window. similarity is nil if vectors did not find the text.
 func matchView(m retrieval.Match, role chat.Role, similarity *float64) MatchView {
-	reason := m.String()
 	return MatchView{
 		Words: append([]string{}, m.Words...), Similarity: similarity, Role: string(role),
-		Reason: display.Capitalized(reason) + ".",
+		Reason: m.Phrase(),
 	}
 }
 

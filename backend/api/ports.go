@@ -71,10 +71,13 @@ func (c *Core) FormatError(err error) any {
 }
 
 func errorView(e *chat.Error) ErrorView {
-	v := ErrorView{Code: e.Code, Op: e.Op, Message: e.Message, Hint: e.Hint}
-	if v.Message == "" {
-		v.Message = e.Error()
+	return ErrorView{Code: e.Code, Op: e.Op, Message: e.Said(), Hint: e.Advised()}
+}
+
+// failureView returns why a turn failed; nil: it did not.
+func failureView(f *chat.Failure) *ErrorView {
+	if f == nil {
+		return nil
 	}
-	v.Message, v.Hint = groupedCounts(v.Message), groupedCounts(v.Hint)
-	return v
+	return &ErrorView{Code: f.Code, Op: "turn", Message: f.Said(), Hint: f.Advised()}
 }

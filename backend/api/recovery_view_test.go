@@ -25,11 +25,11 @@ func TestRecoveryViewOmitsOutdatedFindings(t *testing.T) {
 		summary string
 	}{
 		{"one of two is gone", []chat.RecoveryItem{item("open"), item("gone")}, 1, false, "about open"},
-		{"all are gone", []chat.RecoveryItem{item("gone")}, 0, false, chat.AllResolved},
+		{"all are gone", []chat.RecoveryItem{item("gone")}, 0, false, chat.AllResolved.String()},
 		{"there was nothing", nil, 0, true, "No unfinished work was found."},
 	} {
 		v := recoveryView(chat.RecoveryReport{Items: c.items}, lookUp, title)
-		if len(v.Items) != c.want || v.Clean != c.clean || v.Summary != c.summary {
+		if len(v.Items) != c.want || v.Clean != c.clean || v.Summary.String() != c.summary {
 			t.Errorf("%s: %+v", c.name, v)
 		}
 	}
@@ -38,7 +38,7 @@ func TestRecoveryViewOmitsOutdatedFindings(t *testing.T) {
 func TestRecoveryViewGroupsCounts(t *testing.T) {
 	items := []chat.RecoveryItem{{Kind: chat.RecoveredUnreadable, Message: "40000 records could not be read."}}
 	v := recoveryView(chat.RecoveryReport{Items: items}, nil, func(chat.SessionID) string { return "" })
-	if want := "40\u202f000 records could not be read."; v.Summary != want || v.Items[0].Message != want {
+	if want := "40\u202f000 records could not be read."; v.Summary.String() != want || v.Items[0].Message.String() != want {
 		t.Errorf("%q, %q", v.Summary, v.Items[0].Message)
 	}
 }

@@ -117,21 +117,21 @@ func (q SearchQuery) check() error {
 
 // addMemory adds the results of a search of memory: similar text, and messages that contain only some of the words, or
 // other spellings or parts of them.
-func (s *Search) addMemory(ctx context.Context, q SearchQuery, g *groups) (warning string, err error) {
+func (s *Search) addMemory(ctx context.Context, q SearchQuery, g *groups) (warning chat.Phrase, err error) {
 	in := chat.Within{Scope: chat.ScopeAll, Role: chat.Role(q.Role), Since: moment(q.Since), Until: moment(q.Until), Archived: q.Archived}
 	if q.SessionID != "" {
 		in.Scope, in.Session = chat.ScopeSession, chat.SessionID(q.SessionID)
 	}
 	found, err := s.c.Memory.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: memoryHits, AllowWordsOnly: true})
 	if err != nil {
-		return "", err
+		return chat.Phrase{}, err
 	}
 	for _, h := range found.Hits {
 		if !isSimilar(h) && (h.Score < minScore || len(h.Match(q.Text).Words) == 0) {
 			continue
 		}
 		if err := s.addMemoryHit(ctx, q, g, h); err != nil {
-			return "", err
+			return chat.Phrase{}, err
 		}
 	}
 	return found.Warning, nil

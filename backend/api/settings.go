@@ -242,7 +242,7 @@ func (s *Settings) Keys() []KeyView {
 
 // SetKey stores a key in the system's keyring, or for this run if there is none.
 func (s *Settings) SetKey(provider, key string) ([]KeyView, error) {
-	if problem := models.Misplaced(provider, key); problem != "" {
+	if problem := models.Misplaced(provider, key); !problem.IsZero() {
 		return s.Keys(), chat.Errorf(chat.CodeInvalid, "keys.set", "%s", problem)
 	}
 	_, err := s.c.StoreKey(provider, strings.TrimSpace(key))

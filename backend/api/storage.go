@@ -86,9 +86,9 @@ func (s *Storage) BackUp(path string) (TaskView, error) {
 	if err != nil {
 		return TaskView{}, err
 	}
-	title := "Back up"
+	title := chat.Say("Back up")
 	if path != "" {
-		title += " to " + filepath.Base(path)
+		title = chat.Say("Back up to %s", filepath.Base(path))
 	}
 	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Backup, Title: title, Input: input}, s.backingUp(path)))
 }
@@ -209,7 +209,7 @@ func (s *Storage) Move(to string) (TaskView, error) {
 	if err != nil {
 		return TaskView{}, err
 	}
-	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Move, Title: "Move everything to " + p.To, Firm: true},
+	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Move, Title: chat.Say("Move everything to %s", p.To), Firm: true},
 		func(ctx context.Context, _ *tasks.Progress) (tasks.Result, error) {
 			if err := s.c.Data.RestartToMove(p.To); err != nil {
 				return tasks.Result{}, err

@@ -79,9 +79,7 @@ func (c *Core) temporaryView(t chat.Turn, live *turn.Live) TurnView {
 		v.InputTokens, v.OutputTokens, v.CachedTokens = t.Usage.InputTokens, t.Usage.OutputTokens, t.Usage.CachedInputTokens
 		v.Cost = c.cost(t.Model, *t.Usage)
 	}
-	if f := t.Failure; f != nil {
-		v.Error = &ErrorView{Code: f.Code, Op: "turn", Message: f.Message, Hint: f.Hint}
-	}
+	v.Error = failureView(t.Failure)
 	switch {
 	case t.Phase == chat.PhaseFailed:
 		v.State = TurnFailed

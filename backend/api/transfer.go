@@ -138,7 +138,7 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 		if err != nil {
 			return out, err
 		}
-		t, err := s.c.Tasks.Start(tasks.Spec{Kind: tasks.Import, Title: "Import " + filepath.Base(in.Path), Input: raw}, s.importing(in))
+		t, err := s.c.Tasks.Start(tasks.Spec{Kind: tasks.Import, Title: chat.Say("Import %s", filepath.Base(in.Path)), Input: raw}, s.importing(in))
 		if err != nil {
 			return out, err
 		}
@@ -238,7 +238,7 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 		return TaskView{}, err
 	}
 	request.Path = plan.Path
-	spec := tasks.Spec{Kind: tasks.Export, Title: "Export " + filepath.Base(plan.Path), Session: session}
+	spec := tasks.Spec{Kind: tasks.Export, Title: chat.Say("Export %s", filepath.Base(plan.Path)), Session: session}
 	return viewOf(s.c.Tasks.Start(spec, func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
 		res, err := s.exports.Write(ctx, request, func(done, total int64) { p.Count(done, total, "turns") })
 		return tasks.Result{Path: res.Path}, err
@@ -296,10 +296,10 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 		return AttachResult{}, err
 	}
 	f := filetype.Detect(path)
-	if f.Reason == "" && f.Kind != filetype.Document && f.Kind != filetype.Image && f.Kind != filetype.Transcript {
+	if f.Reason.IsZero() && f.Kind != filetype.Document && f.Kind != filetype.Image && f.Kind != filetype.Transcript {
 		f.Reason = notAttached[f.Kind]
 	}
-	if f.Reason != "" {
+	if !f.Reason.IsZero() {
 		return AttachResult{}, chat.Errorf(chat.CodeInvalid, op, "%s was not attached. %s", f.Name, f.Reason)
 	}
 	data, err := readComplete(f)
@@ -318,10 +318,10 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 }
 
 // notAttached says why a known kind of file cannot be attached.
-var notAttached = map[filetype.Kind]string{
-	filetype.Bundle: "It is a session; import it instead.",
-	filetype.Backup: "It is a backup; restore it in the settings.",
-	filetype.Folder: "It is a folder; attach the files in it.",
+var notAttached = map[filetype.Kind]chat.Phrase{
+	filetype.Bundle: chat.Say("It is a session; import it instead."),
+	filetype.Backup: chat.Say("It is a backup; restore it in the settings."),
+	filetype.Folder: chat.Say("It is a folder; attach the files in it."),
 }
 
 // readComplete reads a file to attach. It checks the size again, because the file may have grown since it was inspected.
@@ -332,7 +332,7 @@ func readComplete(f filetype.File) ([]byte, error) {
 	}
 	file, err := os.Open(f.Path)
 	if err != nil {
-		return nil, chat.WrapError(chat.CodeInvalid, op, err, f.Name+" cannot be opened; nothing was attached.")
+		return nil, chat.WrapError(chat.CodeInvalid, op, err, "%s cannot be opened; nothing was attached.", f.Name)
 	}
 	defer func() { _ = file.Close() }()
 	limit := int64(documents.MaxBytes)
@@ -342,7 +342,7 @@ func readComplete(f filetype.File) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(file, limit+1))
 	switch {
 	case err != nil:
-		return nil, chat.WrapError(chat.CodeInvalid, op, err, f.Name+" could not be read completely; nothing was attached.")
+		return nil, chat.WrapError(chat.CodeInvalid, op, err, "%s could not be read completely; nothing was attached.", f.Name)
 	case int64(len(data)) > limit:
 		return nil, chat.Errorf(chat.CodeInvalid, op, "%s is larger than %d MB, the most that can be attached; nothing was attached.", f.Name, limit>>20)
 	}

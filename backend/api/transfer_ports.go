@@ -25,7 +25,7 @@ func importReport(r importing.Report) ImportReport {
 		FirstSession: string(r.First), Copied: r.Copied,
 	}
 	for _, row := range r.Skipped {
-		v.Skipped = append(v.Skipped, SkippedRow{File: row.File, Index: row.Index, ID: row.ID, Title: row.Title, Offset: row.Offset, Reason: row.Reason})
+		v.Skipped = append(v.Skipped, SkippedRow{File: row.File, Index: row.Index, ID: row.ID, Title: row.Title, Offset: row.Offset, Reason: row.Why()})
 	}
 	v.Instructions = lists.Map(r.Instructions, func(in importing.Instructions) Instructed {
 		return Instructed{SessionID: string(in.Session), Title: in.Title, Begins: in.Begins}

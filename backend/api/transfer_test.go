@@ -143,7 +143,7 @@ func TestImportFiles(t *testing.T) {
 	if err != nil || len(started) != 2 {
 		t.Fatalf("%+v, %v", started, err)
 	}
-	if b := started[0]; b.Kind != "import" || b.Title != "Import conversations.json" || b.State != "running" || b.EndedAt != 0 || b.Resumable {
+	if b := started[0]; b.Kind != "import" || b.Title.String() != "Import conversations.json" || b.State != "running" || b.EndedAt != 0 || b.Resumable {
 		t.Errorf("%+v", b)
 	}
 	for _, b := range started {
@@ -216,7 +216,7 @@ func TestImportThatEndsEarly(t *testing.T) {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	v := d.awaitTask(started[0].ID)
-	if v.State != "failed" || v.Error == nil || v.Error.Hint != "free some space" || v.Import.Sessions != 1 || !v.Resumable {
+	if v.State != "failed" || v.Error == nil || v.Error.Hint.String() != "free some space" || v.Import.Sessions != 1 || !v.Resumable {
 		t.Errorf("%+v", v)
 	}
 }
@@ -242,7 +242,7 @@ func TestImportIsResumedAfterARestart(t *testing.T) {
 	}
 	d = newFixtureWith(t, d.core, d.store, d.session)
 	v := d.awaitTask(started[0].ID)
-	if v.State != "interrupted" || v.Done != 7 || v.Total != 10 || !v.Resumable || v.Title != "Import a.json" {
+	if v.State != "interrupted" || v.Done != 7 || v.Total != 10 || !v.Resumable || v.Title.String() != "Import a.json" {
 		t.Fatalf("%+v", v)
 	}
 	if _, err := d.work.Resume(v.ID); err != nil {
@@ -262,7 +262,7 @@ func TestExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := d.awaitTask(started.ID)
-	if v.State != "done" || v.Path != "/home/x/Harbours.md" || v.Title != "Export Harbours.md" || v.Done != 3 || v.Total != 4 || v.Unit != "turns" {
+	if v.State != "done" || v.Path != "/home/x/Harbours.md" || v.Title.String() != "Export Harbours.md" || v.Done != 3 || v.Total != 4 || v.Unit != "turns" {
 		t.Errorf("%+v", v)
 	}
 	d.exporter.plan.Exists = true
@@ -334,7 +334,7 @@ func TestAttachByPath(t *testing.T) {
 func TestInspectFiles(t *testing.T) {
 	d := newFixture(t)
 	got, err := d.transfer.Inspect([]string{d.file("a.md", "# x\n"), "gone.txt"})
-	if err != nil || len(got) != 2 || got[0].Kind != "document" || got[0].Size != 4 || got[1].Kind != "unknown" || got[1].Reason == "" {
+	if err != nil || len(got) != 2 || got[0].Kind != "document" || got[0].Size != 4 || got[1].Kind != "unknown" || got[1].Reason.IsZero() {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if got, err := d.transfer.Inspect(nil); err != nil || got == nil {

@@ -92,9 +92,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, covers int64, t
 		v.InputTokens, v.OutputTokens, v.CachedTokens = t.Usage.InputTokens, t.Usage.OutputTokens, t.Usage.CachedInputTokens
 		v.Cost = c.cost(t.Model, *t.Usage)
 	}
-	if f := t.Failure; f != nil {
-		v.Error = &ErrorView{Code: f.Code, Op: "turn", Message: f.Message, Hint: f.Hint}
-	}
+	v.Error = failureView(t.Failure)
 	v.measure(steps)
 	unsaved := false
 	if live, ok := c.Turns.Live(t.ID); ok {
@@ -105,7 +103,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, covers int64, t
 		unsaved = unsavedEnd.Complete
 		v.Displayed, v.Durable = unsavedEnd.Frame.Displayed, unsavedEnd.Frame.Durable
 		v.Assistant = blockViews(unsavedEnd.Blocks)
-		v.Error = &ErrorView{Code: unsavedEnd.Failure.Code, Op: "turn", Message: unsavedEnd.Failure.Message, Hint: unsavedEnd.Failure.Hint}
+		v.Error = failureView(unsavedEnd.Failure)
 	} else {
 		answer, err := c.Turns.Answer(ctx, t)
 		if err != nil { // an unreadable record does not hide the others (SPEC 2.13)

@@ -8,7 +8,7 @@ import (
 // QuickKey returns the state of the keys set in desktop.quick_ask_keys.
 func (s *Settings) QuickKey() QuickKeyView {
 	if s.c.QuickKey == nil {
-		return QuickKeyView{Phase: QuickKeyFailed, Keys: s.c.Config.Config().Desktop.QuickAskKeys, Reason: "The data is open read-only, so no global shortcut is registered."}
+		return QuickKeyView{Phase: QuickKeyFailed, Keys: s.c.Config.Config().Desktop.QuickAskKeys, Reason: chat.Say("The data is open read-only, so no global shortcut is registered.")}
 	}
 	return s.c.QuickKey()
 }
@@ -39,7 +39,7 @@ func (s *Settings) updateView() UpdateView {
 	}
 	if err != nil {
 		e := chat.AsError(err)
-		v.Reason, v.Hint = e.Message, e.Hint
+		v.Reason, v.Hint = e.Said(), e.Advised()
 	}
 	return v
 }

@@ -161,7 +161,7 @@ func imageViews(bs chat.Blocks) []ImageUpload {
 func stepView(s chat.Step) StepView {
 	v := StepView{
 		ID: string(s.ID), Index: s.Index, Attempt: s.Attempt, Provider: s.Provider, ModelID: s.ModelID,
-		Status: s.Outcome.Status, Reason: s.Outcome.Reason, Code: string(s.Outcome.Code), Message: s.Outcome.Message,
+		Status: s.Outcome.Status, Reason: s.Outcome.Reason, Code: string(s.Outcome.Code), Message: s.Outcome.Said(),
 		DisplayedBytes: s.DisplayedBytes, DurableBytes: s.DurableBytes, StartedAt: ms(s.StartedAt),
 	}
 	if s.EndedAt != nil {
@@ -184,14 +184,14 @@ func stateView(s inspecting.State) StateView {
 // recoveryView returns the report without findings about deleted turns or about decisions that have been made since.
 func recoveryView(r chat.RecoveryReport, turn func(chat.TurnID) (chat.Turn, error), titles func(chat.SessionID) string) RecoveryReport {
 	now := r.AsOfNow(turn)
-	v := RecoveryReport{At: ms(r.At), Clean: r.Clean(), Summary: groupedCounts(now.Summary()), Items: []RecoveryItem{}}
+	v := RecoveryReport{At: ms(r.At), Clean: r.Clean(), Summary: now.Summary(), Items: []RecoveryItem{}}
 	if now.Clean() && !r.Clean() {
 		v.Summary = chat.AllResolved
 	}
 	for _, it := range now.Items {
 		v.Items = append(v.Items, RecoveryItem{
 			Kind: it.Kind, SessionID: string(it.SessionID), Session: titles(it.SessionID),
-			TurnID: string(it.TurnID), TurnSeq: it.TurnSeq, Bytes: it.Bytes, Count: it.Count, Message: groupedCounts(it.Message),
+			TurnID: string(it.TurnID), TurnSeq: it.TurnSeq, Bytes: it.Bytes, Count: it.Count, Message: it.Said(),
 		})
 	}
 	return v

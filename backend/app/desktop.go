@@ -104,7 +104,7 @@ func (w *trayWork) Busy() (running, queued int) {
 func (w *trayWork) Attention() string {
 	for _, t := range w.a.Tasks.List() {
 		if t.State == tasks.Failed {
-			return t.Title + " failed"
+			return t.Title.String() + " failed"
 		}
 	}
 	_, _, failed, err := w.a.Store.JobCounts(w.a.lifetime)

@@ -123,7 +123,7 @@ func TestLocalServerAsEmbedder(t *testing.T) {
 			}
 			for _, space := range status.Spaces {
 				building := strings.Contains(space.Embedder, model)
-				if building != (space.State == chat.NamespaceBuilding) || building && (space.Done == 0 || space.Done >= space.Total) || space.Error != "" {
+				if building != (space.State == chat.NamespaceBuilding) || building && (space.Done == 0 || space.Done >= space.Total) || !space.Error.IsZero() {
 					t.Errorf("halfway: %+v", space)
 				}
 			}

@@ -62,9 +62,9 @@ func (d *pendingResult) show(a *app) {
 			_ = a.Tasks.Dismiss(t.ID)
 		}
 	}
-	spec := tasks.Spec{Kind: tasks.Restore, Title: "Restore " + filepath.Base(d.Path)}
+	spec := tasks.Spec{Kind: tasks.Restore, Title: chat.Say("Restore %s", filepath.Base(d.Path))}
 	if d.Do == store.PendingMove {
-		spec = tasks.Spec{Kind: tasks.Move, Title: "Move everything to " + d.Path}
+		spec = tasks.Spec{Kind: tasks.Move, Title: chat.Say("Move everything to %s", d.Path)}
 	}
 	_, err := a.Tasks.Start(spec, func(context.Context, *tasks.Progress) (tasks.Result, error) {
 		return tasks.Result{Path: d.Path}, d.err

@@ -29,7 +29,7 @@ func quickKeyView(s hotkey.State) api.QuickKeyView {
 	}
 	if s.Err != nil {
 		e := chat.AsError(s.Err)
-		v.Reason, v.Hint = e.Message, e.Hint
+		v.Reason, v.Hint = e.Said(), e.Advised()
 	}
 	return v
 }

@@ -25,13 +25,13 @@ func TestTheKeysOfQuickAskFollowTheSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.eventually("the desktop's answer is not reported", func() bool { return settings.QuickKey().Phase == api.QuickKeyFailed })
-	if v := settings.QuickKey(); v.Keys != "Ctrl+Alt+Space" || v.Reason == "" || v.Hint != "bind the command contextinfinity --quick in the desktop's own keyboard settings" {
+	if v := settings.QuickKey(); v.Keys != "Ctrl+Alt+Space" || v.Reason.IsZero() || v.Hint.String() != "bind the command contextinfinity --quick in the desktop's own keyboard settings" {
 		t.Errorf("%+v", v)
 	}
 	if v := settings.Updates(); v.Feed || v.At != 0 {
 		t.Errorf("%+v", v)
 	}
-	if v := settings.CheckForUpdates(); v.Reason == "" {
+	if v := settings.CheckForUpdates(); v.Reason.IsZero() {
 		t.Errorf("%+v", v)
 	}
 }

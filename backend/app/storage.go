@@ -93,7 +93,7 @@ func (d dataFolder) PlanMove(to string) (api.MovePreview, error) {
 // RestartToRestore implements api.DataFolder.
 func (d dataFolder) RestartToRestore(path string) error {
 	if _, err := os.Stat(path); err != nil && filepath.IsAbs(path) {
-		return chat.WrapError(chat.CodeNotFound, "restore.begin", err, "There is no file "+path+"; nothing was changed.")
+		return chat.WrapError(chat.CodeNotFound, "restore.begin", err, "There is no file %s; nothing was changed.", path)
 	}
 	return d.restart(store.PendingOperation{Do: store.PendingRestore, Path: path})
 }

@@ -90,11 +90,11 @@ func TestWindowMemory(t *testing.T) {
 	}
 	attached, found := items[0], items[1]
 	if attached.ID != row.ID || attached.TurnID != row.TurnID || !attached.Memory.Attached || attached.Memory.Chunk == nil || *attached.Memory.Chunk != row ||
-		attached.Memory.Match.Reason != "Attached manually." {
+		attached.Memory.Match.Reason.String() != "attached manually" {
 		t.Errorf("what was attached: %+v %+v", attached, attached.Memory)
 	}
 	if m := found.Memory; m.Attached || m.Rank != 2 || m.Score <= 0 || m.Score > 1 || !slices.Contains(m.Match.Words, "parseInvoiceHeader") ||
-		!strings.HasPrefix(m.Match.Reason, "Matched: parseInvoiceHeader") ||
+		!strings.HasPrefix(m.Match.Reason.String(), "matched: parseInvoiceHeader") ||
 		strings.HasPrefix(m.Chunk.Excerpt, "[") || !strings.Contains(found.Text, "parseInvoiceHeader") {
 		t.Errorf("what was found: %+v %+v", found, m)
 	}
@@ -194,11 +194,11 @@ func TestWindowMemoryFails(t *testing.T) {
 	})
 	v := must[api.TurnView](t)(p.sessions.Turn(sent.BranchID, sent.TurnID))
 	c := must[api.ContextView](t)(p.inspect.Context(sent.TurnID))
-	if !strings.Contains(v.MemoryError, "no model is loaded") || v.Memories != 0 || c.RetrievalError != v.MemoryError {
+	if !strings.Contains(v.MemoryError, "no model is loaded") || v.Memories != 0 || c.RetrievalError.String() != v.MemoryError {
 		t.Errorf("turn %q, %d; context %q", v.MemoryError, v.Memories, c.RetrievalError)
 	}
 	found := must[api.MemorySearch](t)(p.memory.Search(api.MemoryFilter{Scope: "all"}, "Gion breakfast"))
-	if found.Warning == "" || found.Embedder != "" || len(found.Hits) == 0 || found.Hits[0].Chunk.Excerpt != rememberedTexts[0] {
+	if found.Warning.IsZero() || found.Embedder != "" || len(found.Hits) == 0 || found.Hits[0].Chunk.Excerpt != rememberedTexts[0] {
 		t.Errorf("found %+v", found)
 	}
 }

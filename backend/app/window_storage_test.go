@@ -232,7 +232,7 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	if _, err := p.sessions.Open(kept.SessionID, ""); err != nil {
 		t.Error(err)
 	}
-	if e := p.awaitTask("restore", "failed").Error; e == nil || !strings.Contains(e.Message, "not a backup") {
+	if e := p.awaitTask("restore", "failed").Error; e == nil || !strings.Contains(e.Message.String(), "not a backup") {
 		t.Errorf("%+v", e)
 	}
 	p.window.Close()

@@ -343,7 +343,7 @@ func TestWindowWithoutData(t *testing.T) {
 	}
 	p := openPage(t, dir)
 	s := p.settings.Startup()
-	if s.Fatal == nil || s.Fatal.Code != chat.CodeCorrupt || s.Fatal.Hint == "" {
+	if s.Fatal == nil || s.Fatal.Code != chat.CodeCorrupt || s.Fatal.Hint.IsZero() {
 		t.Fatalf("startup %+v", s.Fatal)
 	}
 	if len(p.window.Bind) != 3 || p.settings == nil || p.storage == nil || p.transfer == nil {
@@ -412,7 +412,7 @@ func TestAKeyOfOneRunIsReportedAsMissing(t *testing.T) {
 	must[[]api.ModelView](t)(p.settings.SaveModel(model(p))) // as the model's form does
 	p.window.Close()
 	again := openPage(t, dir)
-	if v := model(again); v.Usable || !strings.Contains(v.Reason, "No key") {
+	if v := model(again); v.Usable || !strings.Contains(v.Reason.String(), "No key") {
 		t.Errorf("after a restart without the key: %+v", v)
 	}
 	must[api.SettingsView](t)(again.settings.Set("models.alpha.key_required", "false"))

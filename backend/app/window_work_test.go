@@ -184,7 +184,7 @@ func TestACommandDeletesTheWindowsTasks(t *testing.T) {
 	p, dir := openPage(t, t.TempDir()), t.TempDir()
 	row := must[api.SessionRow](t)(p.sessions.Create("My secret plan"))
 	v := p.awaitTaskEnd(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", Session: chat.SessionID(row.ID), Format: "json", Path: dir + "/"})).ID)
-	if v.State != "done" || !strings.Contains(v.Title, "My secret plan") {
+	if v.State != "done" || !strings.Contains(v.Title.String(), "My secret plan") {
 		t.Fatalf("%+v, %+v", v, v.Error)
 	}
 	data := p.settings.Startup().DataDir

@@ -241,7 +241,7 @@ func startWindow(o cli.OpenOptions, token string, args ...string) error {
 		cmd.Env = append(cmd.Env, "DESKTOP_STARTUP_ID="+token)
 	}
 	if err := cmd.Start(); err != nil {
-		return chat.WrapError(chat.CodeUnavailable, "window.start", err, "The window could not be started: "+err.Error()+".")
+		return chat.WrapError(chat.CodeUnavailable, "window.start", err, "The window could not be started: %s.", err)
 	}
 	go func() { _ = cmd.Wait() }()
 	return nil

@@ -78,7 +78,7 @@ func (e *Entry) State() (State, error) {
 	s := State{Place: e.place.String()}
 	command, err := e.place.command()
 	if err != nil {
-		return s, chat.WrapError(chat.CodeUnavailable, "autostart.state", err, "The programs that start at sign-in could not be read: "+err.Error()+".")
+		return s, chat.WrapError(chat.CodeUnavailable, "autostart.state", err, "The programs that start at sign-in could not be read: %s.", err)
 	}
 	if len(command) > 0 {
 		s.On = true
@@ -98,7 +98,7 @@ func (e *Entry) Set(on bool) error {
 		err = e.place.remove()
 	}
 	if err != nil {
-		return chat.WrapError(chat.CodeUnavailable, "autostart.set", err, "The programs that start at sign-in could not be changed: "+err.Error()+".").WithHint("the entry is stored in %s", e.place.String())
+		return chat.WrapError(chat.CodeUnavailable, "autostart.set", err, "The programs that start at sign-in could not be changed: %s.", err).WithHint("the entry is stored in %s", e.place.String())
 	}
 	return nil
 }

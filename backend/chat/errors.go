@@ -1,9 +1,6 @@
 package chat
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // Code classifies an error for programs: it is stable, part of the command
 // line's JSON and of the window's contract.
@@ -34,42 +31,64 @@ const (
 )
 
 // Error is the only error type shown to people: a code, the operation, what happened, and what to do about it. Its
-// text never contains a key or a prompt.
+// text never contains a key or a prompt. Message and Hint are English; Said and Advised are the same with their values
+// apart, for other languages.
 type Error struct {
 	Code    Code
 	Op      string // verb and object: "turn.accept"
 	Message string // what happened and what is safe
 	Hint    string // what to do; may be empty
 	Err     error  // the cause, for the log
+
+	said, advised Phrase
 }
 
-func (e *Error) Error() string {
-	s := e.Message
-	if s == "" && e.Err != nil {
-		s = e.Err.Error()
-	}
-	if e.Hint != "" {
-		s += " (" + e.Hint + ")"
-	}
-	return s
-}
+func (e *Error) Error() string { return e.Phrase().String() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf creates an Error without a cause.
-func Errorf(code Code, op, format string, args ...any) *Error {
-	return &Error{Code: code, Op: op, Message: fmt.Sprintf(format, args...)}
+// Phrase returns the message, or the cause's if there is none, and the hint in brackets.
+func (e *Error) Phrase() Phrase {
+	said := e.Said()
+	if e.Hint == "" {
+		return said
+	}
+	return Say("%s (%s)", said, e.Advised())
 }
 
-// WrapError gives err a code and an operation, and keeps it as the cause.
-func WrapError(code Code, op string, err error, message string) *Error {
-	return &Error{Code: code, Op: op, Message: message, Err: err}
+// Said returns the message with its values, or the cause's text if there is none.
+func (e *Error) Said() Phrase {
+	if e.Message == "" && e.Err != nil {
+		return Quote(e.Err.Error())
+	}
+	return e.said.As(e.Message)
+}
+
+// Advised returns the hint with its values.
+func (e *Error) Advised() Phrase { return e.advised.As(e.Hint) }
+
+// Errorf creates an Error without a cause.
+func Errorf(code Code, op, format string, args ...any) *Error {
+	return NewError(code, op, Say(format, args...), Phrase{})
+}
+
+// WrapError gives err a code, an operation and a message, and keeps it as the cause.
+func WrapError(code Code, op string, err error, format string, args ...any) *Error {
+	e := Errorf(code, op, format, args...)
+	e.Err = err
+	return e
 }
 
 // WithHint returns the error with advice added.
 func (e *Error) WithHint(format string, args ...any) *Error {
-	e.Hint = fmt.Sprintf(format, args...)
+	e.advised = Say(format, args...)
+	e.Hint = e.advised.String()
 	return e
+}
+
+// NewError creates an Error from texts that exist already.
+func NewError(code Code, op string, said, advised Phrase) *Error {
+	return &Error{Code: code, Op: op, Message: said.String(), Hint: advised.String(), said: said, advised: advised}
 }
 
 // CodeOf returns the code of the first Error in err's chain: CodeInternal if there

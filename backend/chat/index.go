@@ -2,7 +2,6 @@ package chat
 
 import (
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -92,11 +91,14 @@ var errLeaseLost = errors.New("the lease of the job is no longer held")
 
 // LeaseLostError returns the error for a worker that may no longer finish a job.
 func LeaseLostError(job int64) *Error {
-	return WrapError(CodeConflict, "", errLeaseLost, fmt.Sprintf("Job %d was taken over or ended meanwhile; this attempt changed nothing.", job))
+	return WrapError(CodeConflict, "", errLeaseLost, "Job %d was taken over or ended meanwhile; this attempt changed nothing.", job)
 }
 
 // LeaseLost reports whether a worker was refused because it had lost its lease.
 func LeaseLost(err error) bool { return errors.Is(err, errLeaseLost) }
+
+// Why returns LastError with its values.
+func (j Job) Why() Phrase { return j.Words.As(j.LastError) }
 
 // Job is a row of the durable queue.
 type Job struct {
@@ -109,6 +111,7 @@ type Job struct {
 	Attempts   int        `json:"attempts"`
 	Priority   int        `json:"priority"`
 	LastError  string     `json:"last_error,omitempty"`
+	Words      Phrase     `json:"-"`                   // LastError with its values; zero if it has none
 	WaitsFor   int64      `json:"waits_for,omitempty"` // the failed job of an earlier turn, which must be committed first
 	Claim      int64      `json:"-"`                   // how often it was claimed
 	FromSeq    int64      `json:"from_seq,omitempty"`  // for summarize_range: the range is [FromSeq, turn's seq]

@@ -197,7 +197,11 @@ type Namespace struct {
 	CreatedAt time.Time      `json:"created_at"`
 	// LastError is why its embedder fails; empty if it works. It is not stored.
 	LastError string `json:"last_error,omitempty"`
+	Words     Phrase `json:"-"` // LastError with its values; zero if it has none
 }
+
+// Why returns LastError with its values.
+func (n Namespace) Why() Phrase { return n.Words.As(n.LastError) }
 
 // UnitText is a unit's indexed text: date and speaker first.
 type UnitText struct {

@@ -2,12 +2,8 @@ package chat
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // RecoveryReport says what the reconciler found and did (SPEC 11). All of its messages are in this file; the window and
@@ -51,6 +47,7 @@ type RecoveryItem struct {
 	Count     int          `json:"count,omitempty"`
 	JobID     int64        `json:"job_id,omitempty"`
 	Message   string       `json:"message"`
+	Words     Phrase       `json:"words,omitzero"` // the message with its values; zero if it has none
 }
 
 // RecoveredTurn returns a finding about a turn. bytes is how much of its answer was kept.
@@ -58,24 +55,28 @@ func RecoveredTurn(t Turn, kind RecoveryKind, bytes int64) RecoveryItem {
 	i := RecoveryItem{Kind: kind, SessionID: t.SessionID, TurnID: t.ID, TurnSeq: t.Seq, Bytes: bytes}
 	switch kind {
 	case RecoveredCompleted:
-		i.Message = "The whole answer had arrived; it is now final."
+		i.Message, i.Words = Say("The whole answer had arrived; it is now final.").Split()
 	case RecoveredIncomplete:
-		i.Message = fmt.Sprintf("%d bytes of an unfinished answer were recovered.", bytes)
+		i.Message, i.Words = Say("%d bytes of an unfinished answer were recovered.", bytes).Split()
 	case RecoveredFailed:
-		i.Message = "Nothing had arrived. The message is saved."
+		i.Message, i.Words = Say("Nothing had arrived. The message is saved.").Split()
 	case RecoveredUnsent:
-		i.Message = "The message was saved but not sent. Send it or discard it."
+		i.Message, i.Words = Say("The message was saved but not sent. Send it or discard it.").Split()
 	}
 	return i
 }
+
+const whatToDo = "Nothing is run again automatically: check what happened, then enter the result, run it again, " +
+	"tell the model, or discard the turn."
 
 // RecoveredCalls returns a finding about a turn with tool calls, possibly with effects, that were running when the
 // program ended.
 func RecoveredCalls(t Turn, unknown int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredTools, 0)
 	i.Count = unknown
-	i.Message = counted(unknown, "tool call was running when the program ended, and its outcome is", "tool calls were running when the program ended, and their outcomes are") + " unknown. " +
-		"Nothing is run again automatically: check what happened, then enter the result, run it again, tell the model, or discard the turn."
+	i.Message, i.Words = counted(unknown,
+		"1 tool call was running when the program ended, and its outcome is unknown. "+whatToDo,
+		"%d tool calls were running when the program ended, and their outcomes are unknown. "+whatToDo).Split()
 	return i
 }
 
@@ -83,14 +84,16 @@ func RecoveredCalls(t Turn, unknown int) RecoveryItem {
 func RecoveredProposals(t Turn, calls int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredProposed, 0)
 	i.Count = calls
-	i.Message = "The model had asked for " + counted(calls, "tool call", "tool calls") + " when the program ended. None had started; nothing is lost."
+	i.Message, i.Words = counted(calls,
+		"The model had asked for 1 tool call when the program ended. None had started; nothing is lost.",
+		"The model had asked for %d tool calls when the program ended. None had started; nothing is lost.").Split()
 	return i
 }
 
 // UnreadableTurn returns a finding about a turn that could not be recovered.
 func UnreadableTurn(t Turn, err error) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredUnreadable, 0)
-	i.Message = "This turn could not be recovered and was left unchanged: " + AsError(err).Error()
+	i.Message, i.Words = Say("This turn could not be recovered and was left unchanged: %s", AsError(err)).Split()
 	return i
 }
 
@@ -98,9 +101,10 @@ func UnreadableTurn(t Turn, err error) RecoveryItem {
 // that is 0, a torn last line.
 func DiscardedLines(t Turn, bytes int64, badLine int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredDiscarded, bytes)
-	i.Message = "The last line of the journal was torn and is not used; it had not been reported as durable."
+	i.Message, i.Words = Say("The last line of the journal was torn and is not used; it had not been reported as durable.").Split()
 	if badLine != 0 {
-		i.Message = fmt.Sprintf("The journal is unreadable from line %d on; the lines before it are used and the file is left unchanged.", badLine)
+		i.Message, i.Words = Say(
+			"The journal is unreadable from line %d on; the lines before it are used and the file is left unchanged.", badLine).Split()
 	}
 	return i
 }
@@ -110,52 +114,60 @@ func RecoveredCount(kind RecoveryKind, n int) RecoveryItem {
 	i := RecoveryItem{Kind: kind, Count: n}
 	switch kind {
 	case RecoveredCommitted:
-		i.Message = counted(n, "final answer was", "final answers were") + " added to the conversation's state."
+		i.Message, i.Words = counted(n,
+			"1 final answer was added to the conversation's state.",
+			"%d final answers were added to the conversation's state.").Split()
 	case RecoveredRequeued:
-		i.Message = counted(n, "missing or abandoned background job was", "missing or abandoned background jobs were") + " queued again."
+		i.Message, i.Words = counted(n,
+			"1 missing or abandoned background job was queued again.",
+			"%d missing or abandoned background jobs were queued again.").Split()
 	case RecoveredPruned:
-		i.Message = counted(n, "journal that a crash had left was", "journals that a crash had left were") + " removed; the answers are in the database."
+		i.Message, i.Words = counted(n,
+			"1 journal that a crash had left was removed; the answers are in the database.",
+			"%d journals that a crash had left were removed; the answers are in the database.").Split()
 	case RecoveredSwept:
-		i.Message = counted(n, "document that no message had used for a day was", "documents that no message had used for a day were") + " removed."
+		i.Message, i.Words = counted(n,
+			"1 document that no message had used for a day was removed.",
+			"%d documents that no message had used for a day were removed.").Split()
 	}
 	return i
 }
 
 // IgnoredSnapshot returns a finding about a damaged snapshot of a ledger.
 func IgnoredSnapshot(f Finding) RecoveryItem {
-	return RecoveryItem{Kind: RecoveredSnapshot, Message: fmt.Sprintf("Snapshot %s of the ledger was ignored. %s", f.ID, f.Message)}
+	i := RecoveryItem{Kind: RecoveredSnapshot}
+	i.Message, i.Words = Say("Snapshot %s of the ledger was ignored. %s", f.ID, f.Message).Split()
+	return i
 }
 
 // MissedDaily returns a finding about a daily backup that failed.
 func MissedDaily(err error) RecoveryItem {
-	e := AsError(err)
-	if e.Message == "" || e.Hint == "" {
-		return RecoveryItem{Kind: RecoveredDaily, Message: e.Error()}
-	}
-	return RecoveryItem{Kind: RecoveredDaily, Message: sentence(e.Message) + " " + sentence(capitalized(e.Hint))}
+	i := RecoveryItem{Kind: RecoveredDaily}
+	i.Message, i.Words = AsError(err).Phrase().Split()
+	return i
 }
 
 // FailedJob returns a finding about a job that failed too often.
 func FailedJob(j Job) RecoveryItem {
-	work := map[JobType]string{
-		JobSummarizeTurn: "Adding an answer to the conversation's state", JobIndexTurn: "Making a turn searchable",
-		JobSummarizeRange: "Summarizing part of the history",
+	work := map[JobType]Phrase{
+		JobSummarizeTurn:  Say("Adding an answer to the conversation's state"),
+		JobIndexTurn:      Say("Making a turn searchable"),
+		JobSummarizeRange: Say("Summarizing part of the history"),
 	}[j.Type]
-	work = cmp.Or(work, "Background work")
-	return RecoveryItem{
-		Kind: RecoveredJobFailed, SessionID: j.SessionID, TurnID: j.TurnID, JobID: j.ID,
-		Message: fmt.Sprintf("%s failed %d times and is not tried again (job %d): %s Nothing is lost; retry it when the cause is fixed.",
-			work, j.Attempts, j.ID, sentence(j.LastError)),
-	}
+	i := RecoveryItem{Kind: RecoveredJobFailed, SessionID: j.SessionID, TurnID: j.TurnID, JobID: j.ID}
+	i.Message, i.Words = Say(
+		"%s failed %d times and is not tried again (job %d): %s. Nothing is lost; retry it when the cause is fixed.",
+		cmp.Or(work, Say("Background work")), j.Attempts, j.ID, j.Why()).Split()
+	return i
 }
 
 // Summary returns a one-line summary of the report.
-func (r RecoveryReport) Summary() string {
+func (r RecoveryReport) Summary() Phrase {
 	switch len(r.Items) {
 	case 0:
-		return "No unfinished work was found."
+		return Say("No unfinished work was found.")
 	case 1:
-		return r.Items[0].Message
+		return r.Items[0].Said()
 	}
 	open := 0
 	for _, i := range r.Items {
@@ -163,15 +175,17 @@ func (r RecoveryReport) Summary() string {
 			open++
 		}
 	}
-	s := fmt.Sprintf("%d problems were found and handled", len(r.Items))
-	switch {
-	case open == 1:
-		s += "; 1 of them needs your decision"
-	case open > 1:
-		s += fmt.Sprintf("; %d of them need your decision", open)
+	switch open {
+	case 0:
+		return Say("%d problems were found and handled.", len(r.Items))
+	case 1:
+		return Say("%d problems were found and handled; 1 of them needs your decision.", len(r.Items))
 	}
-	return s + "."
+	return Say("%d problems were found and handled; %d of them need your decision.", len(r.Items), open)
 }
+
+// Said returns the message with its values.
+func (i RecoveryItem) Said() Phrase { return i.Words.As(i.Message) }
 
 // Undecided reports whether the finding waits for a decision of the user.
 func (i RecoveryItem) Undecided() bool {
@@ -179,7 +193,7 @@ func (i RecoveryItem) Undecided() bool {
 }
 
 // AllResolved is the summary of a report without remaining findings.
-const AllResolved = "Everything in this report has since been resolved or deleted."
+var AllResolved = Say("Everything in this report has since been resolved or deleted.")
 
 // AsOfNow returns the report without findings about deleted turns or about decisions that have been made since. turn
 // looks up a turn; if it fails, the finding stays.
@@ -222,24 +236,10 @@ func (r RecoveryReport) Since(earlier ...RecoveryReport) RecoveryReport {
 	return RecoveryReport{At: r.At, Items: slices.DeleteFunc(slices.Clone(r.Items), wasReported)}
 }
 
-func counted(n int, singular, plural string) string {
+// counted chooses the text for one, or for several with their number.
+func counted(n int, one, several string) Phrase {
 	if n == 1 {
-		return "1 " + singular
+		return Quote(one)
 	}
-	return fmt.Sprintf("%d %s", n, plural)
-}
-
-// capitalized makes the first character upper case. This package imports no other package of the program, so it cannot
-// use display.
-func capitalized(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[size:]
-}
-
-// sentence adds a full stop to a text if necessary.
-func sentence(s string) string {
-	if s = strings.TrimSpace(s); s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, ")") {
-		return s
-	}
-	return s + "."
+	return Say(several, n)
 }

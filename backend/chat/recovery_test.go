@@ -53,12 +53,3 @@ func TestReportAsOfNow(t *testing.T) {
 		}
 	}
 }
-
-// A hint that begins with a quotation mark is not damaged when it is capitalized.
-func TestAHintMayBeginWithAnyCharacter(t *testing.T) {
-	for hint, want := range map[string]string{"“Check everything” lists the records": "It failed. “Check everything” lists the records.", "free some space": "It failed. Free some space."} {
-		if got := MissedDaily(Errorf(CodeCorrupt, "backup.daily", "It failed.").WithHint("%s", hint)).Message; got != want {
-			t.Errorf("the report says %q", got)
-		}
-	}
-}

@@ -3,7 +3,6 @@ package chat
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -84,11 +83,33 @@ func (f *Failure) Unanswered() bool { return f != nil && f.Message == Unanswered
 // Failure is why a turn or step failed, as stored in error_json.
 type Failure struct {
 	Code     Code   `json:"code"`
-	Message  string `json:"message"`
-	Hint     string `json:"hint,omitempty"`
+	Message  string `json:"message"`          // in English
+	Hint     string `json:"hint,omitempty"`   // in English
 	Status   int    `json:"status,omitempty"` // HTTP
 	Attempts int    `json:"attempts,omitempty"`
+	// Words and Advice are Message and Hint with their values apart, for other languages; zero if they have none.
+	Words  Phrase `json:"words,omitzero"`
+	Advice Phrase `json:"advice,omitzero"`
 }
+
+// NewFailure returns a failure with a message and a hint.
+func NewFailure(code Code, said, advised Phrase) *Failure {
+	f := &Failure{Code: code}
+	f.Message, f.Words = said.Split()
+	f.Hint, f.Advice = advised.Split()
+	return f
+}
+
+// Forget replaces everything that may quote the conversation by mark.
+func (f *Failure) Forget(mark string) {
+	f.Message, f.Hint, f.Words, f.Advice = mark, "", Phrase{}, Phrase{}
+}
+
+// Said returns the message with its values.
+func (f *Failure) Said() Phrase { return f.Words.As(f.Message) }
+
+// Advised returns the hint with its values.
+func (f *Failure) Advised() Phrase { return f.Advice.As(f.Hint) }
 
 // Usage is the usage reported by the provider, in tokens; zero if not reported.
 type Usage struct {
@@ -99,6 +120,8 @@ type Usage struct {
 	ReasoningTokens   int `json:"reasoning_tokens,omitempty"`
 	// DroppedBecause says why reported numbers were dropped.
 	DroppedBecause string `json:"not_believed,omitempty"`
+	// DroppedWords is DroppedBecause with its values; zero if it has none.
+	DroppedWords Phrase `json:"not_believed_words,omitzero"`
 	// Cost is by the price at the time of the answer. A later price does not change it.
 	Cost Cost `json:"cost,omitzero"`
 }
@@ -152,18 +175,27 @@ func (u *Usage) Checked(limit int) *Usage {
 	} {
 		switch {
 		case n.tokens <= NoCount/2: // alone or in a sum
-			return &Usage{DroppedBecause: fmt.Sprintf("the server reported %s, which is not a number of tokens", n.name)}
+			return droppedUsage("the server reported %s, which is not a number of tokens", n.name)
 		case n.tokens < 0:
-			return &Usage{DroppedBecause: fmt.Sprintf("the server reported %s = %d, which is negative", n.name, n.tokens)}
+			return droppedUsage("the server reported %s = %d, which is negative", n.name, n.tokens)
 		case n.tokens > limit:
-			return &Usage{DroppedBecause: fmt.Sprintf("the server reported %s = %d, more than the %d that are possible", n.name, n.tokens, limit)}
+			return droppedUsage("the server reported %s = %d, more than the %d that are possible", n.name, n.tokens, limit)
 		}
 	}
 	if u.CachedInputTokens > u.InputTokens {
-		return &Usage{DroppedBecause: fmt.Sprintf("the server reported cached_input_tokens = %d, more than the input_tokens = %d they are part of", u.CachedInputTokens, u.InputTokens)}
+		return droppedUsage("the server reported cached_input_tokens = %d, more than the input_tokens = %d they are part of", u.CachedInputTokens, u.InputTokens)
 	}
 	return u
 }
+
+func droppedUsage(format string, args ...any) *Usage {
+	u := &Usage{}
+	u.DroppedBecause, u.DroppedWords = Say(format, args...).Split()
+	return u
+}
+
+// WhyDropped returns DroppedBecause with its values.
+func (u Usage) WhyDropped() Phrase { return u.DroppedWords.As(u.DroppedBecause) }
 
 // sumOfCosts returns the cost of two usages. It is unknown if the cost of a usage with tokens is unknown.
 func sumOfCosts(u, v Usage) Cost {
@@ -188,6 +220,7 @@ func (u Usage) Add(v Usage) Usage {
 		CacheWriteTokens:  u.CacheWriteTokens + v.CacheWriteTokens,
 		ReasoningTokens:   u.ReasoningTokens + v.ReasoningTokens,
 		DroppedBecause:    cmp.Or(u.DroppedBecause, v.DroppedBecause),
+		DroppedWords:      cmp.Or(u.DroppedWords, v.DroppedWords),
 		Cost:              sumOfCosts(u, v),
 	}
 }
@@ -320,7 +353,11 @@ type StepOutcome struct {
 	Reason  string     `json:"reason,omitempty"`  // incomplete, paused
 	Code    Code       `json:"code,omitempty"`    // failed
 	Message string     `json:"message,omitempty"` // failed
+	Words   Phrase     `json:"words,omitzero"`    // the message with its values; zero if it has none
 }
+
+// Said returns the message with its values.
+func (o StepOutcome) Said() Phrase { return o.Words.As(o.Message) }
 
 // Step is one provider call: one attempt of one step of a turn, with its own journal.
 type Step struct {

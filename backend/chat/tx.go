@@ -39,8 +39,8 @@ type Preparation struct {
 	Tokens   int
 	// Retrieved is the memory in the context; it replaces the record of an earlier preparation.
 	Retrieved []Retrieval
-	// RetrievalError says why memory was not searched; empty if nothing failed.
-	RetrievalError string
+	// RetrievalError says why memory was not searched; zero if nothing failed.
+	RetrievalError Phrase
 }
 
 // StepStart starts one attempt. Index counts steps of the turn from 0 (a continuation is the next index); the store
@@ -171,6 +171,8 @@ type TurnMetrics struct {
 	RetrievalFailed bool `json:"retrieval_failed,omitempty"`
 	// RetrievalError is why, for the last prepared context; empty if that has its memory.
 	RetrievalError string `json:"retrieval_error,omitempty"`
+	// RetrievalWords is RetrievalError with its values; zero if it has none.
+	RetrievalWords Phrase `json:"retrieval_words,omitzero"`
 }
 
 // ForkPoint is where a branch starts: after the last turn it shares, or before the first when After is empty.

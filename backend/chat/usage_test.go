@@ -13,7 +13,7 @@ func TestUsageChecked(t *testing.T) {
 	}
 	for _, u := range []Usage{{InputTokens: 101}, {OutputTokens: -1}, {CacheWriteTokens: 101}, {ReasoningTokens: -9}, {InputTokens: 10, CachedInputTokens: 11}, {InputTokens: NoCount + 50}} {
 		got := u.Checked(100)
-		if got.DroppedBecause == "" || *got != (Usage{DroppedBecause: got.DroppedBecause}) {
+		if got.DroppedBecause == "" || *got != (Usage{DroppedBecause: got.DroppedBecause, DroppedWords: got.DroppedWords}) {
 			t.Errorf("%+v became %+v", u, got)
 		}
 		if sum := ok.Add(*got); sum.InputTokens != 90 || sum.DroppedBecause != got.DroppedBecause {

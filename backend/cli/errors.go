@@ -107,6 +107,6 @@ func outputError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		code = chat.CodeNoSpace
 	}
-	return chat.WrapError(code, "cli.output", err, "The output could not be written: "+err.Error()+".").
+	return chat.WrapError(code, "cli.output", err, "The output could not be written: %s.", err).
 		WithHint("everything was done and stored nevertheless")
 }

@@ -61,8 +61,7 @@ func evalRecall(ctx context.Context, r *run) (_ reply, err error) {
 	}
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // #nosec G304 -- the user names the file
 	if err != nil {
-		problem := "The file cannot be written: " + err.Error() + "."
-		return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, problem)
+		return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, "The file cannot be written: %s.", err)
 	}
 	defer func() {
 		if cerr := out.Close(); err == nil && cerr != nil {

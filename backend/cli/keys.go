@@ -89,16 +89,16 @@ func setKey(ctx context.Context, r *run) (reply, error) {
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "No key was given; nothing was stored.").
 			WithHint("pipe it in: contextinfinity keys set %s < FILE", place.Provider)
 	}
-	if why := models.Misplaced(place.Provider, key); why != "" {
+	if why := models.Misplaced(place.Provider, key); !why.IsZero() {
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "%s", why)
 	}
 	message := "Not tried."
 	if !r.on("no-test") {
 		result := r.setup.Models.Test(ctx, place.Provider, key, "")
 		if !result.OK {
-			return reply{}, refusedKey(result.Message, key)
+			return reply{}, refusedKey(result.Message.String(), key)
 		}
-		message = result.Message
+		message = result.Message.String()
 	}
 	if !r.setup.Keys.KeyringOK() { // a key that is kept for this run only would be lost when the verb ends
 		variable := cmp.Or(place.Env, "the variable that the model's api_key_env names")

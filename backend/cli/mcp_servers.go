@@ -494,7 +494,7 @@ func serverRowOf(set *mcpsetup.Setup, st mcpclient.Status) serverRow {
 		URL:       cfg.URL,
 		Missing:   []string{},
 		State:     string(st.State),
-		StateText: st.StateText,
+		StateText: st.Full().String(),
 		Tools:     st.Tools,
 	}
 	if cfg.HTTP() {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -112,8 +111,7 @@ func readError(op, path string, err error, notDone string) error {
 	if p := new(fs.PathError); errors.As(err, &p) {
 		cause = p.Err
 	}
-	problem := fmt.Sprintf("%s cannot be read: %v; %s.", clip(path, 200), cause, notDone)
-	return chat.WrapError(chat.CodeInvalid, op, err, problem)
+	return chat.WrapError(chat.CodeInvalid, op, err, "%s cannot be read: %v; %s.", clip(path, 200), cause, notDone)
 }
 
 func readImage(path string) (chat.Image, error) {

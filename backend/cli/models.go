@@ -132,7 +132,7 @@ func modelInfos(ctx context.Context, catalog *models.Catalog) []ModelInfo {
 			Ceiling:   m.Ceiling,
 			Stream:    m.Stream,
 			Usable:    m.Usable,
-			Why:       m.UnusableReason,
+			Why:       m.UnusableReason.String(),
 			Default:   m.Default,
 			BuiltIn:   m.BuiltIn,
 			Images:    string(m.Abilities.Images),

@@ -112,12 +112,12 @@ func newSearch(query string, in chat.Within, found retrieval.Result, unindexed i
 		{"candidates", found.Candidates},
 		{"unindexed", unindexed},     // turns that are not indexed yet
 		{"embedder", found.Embedder}, // empty: words only
-		{"warning,omitempty", found.Warning},
+		{"warning,omitempty", found.Warning.String()},
 		{"latency", found.Timing},
 	}
 	return reply{doc: doc, text: func(o *output) {
-		if found.Warning != "" {
-			o.printf("%s\n", o.dim("note: "+line(found.Warning)))
+		if !found.Warning.IsZero() {
+			o.printf("%s\n", o.dim("note: "+line(found.Warning.String())))
 		}
 		switch {
 		case len(found.Hits) == 0 && unindexed > 0:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/loopback"
 )
 
@@ -182,18 +183,18 @@ func (m Model) NeedsKey() bool {
 type HaveKey func(name, env string) bool
 
 // Usable reports whether the model can be called now, and if not, why.
-func (m Model) Usable(have HaveKey) (ok bool, reason string) {
+func (m Model) Usable(have HaveKey) (ok bool, reason chat.Phrase) {
 	hasKey := have != nil && have(m.KeyName(), m.KeyEnv())
 	if hasKey && m.ExposesKey() {
-		return false, "Its address is plain http, so its key could be read on the way. Use an https address, or allow it for this model (allow_plain_http = true)."
+		return false, chat.Say("Its address is plain http, so its key could be read on the way. Use an https address, or allow it for this model (allow_plain_http = true).")
 	}
 	if !m.NeedsKey() || hasKey {
-		return true, ""
+		return true, chat.Phrase{}
 	}
 	if env := m.KeyEnv(); env != "" {
-		return false, "No key: paste one in the settings or set " + env + "."
+		return false, chat.Say("No key: paste one in the settings or set %s.", env)
 	}
-	return false, "No key: paste one in the settings, or set key_required = false for this model if its server needs none."
+	return false, chat.Say("No key: paste one in the settings, or set key_required = false for this model if its server needs none.")
 }
 
 // ExposesKey reports whether a key would be sent to another machine over plain http without permission.

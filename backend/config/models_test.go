@@ -69,10 +69,10 @@ func TestKeysBelongToServers(t *testing.T) {
 			t.Errorf("%+v: %q %q %v", c.m, c.m.KeyName(), c.m.KeyEnv(), c.m.NeedsKey())
 		}
 	}
-	if ok, why := (Model{Provider: "anthropic"}).Usable(nil); ok || why != "No key: paste one in the settings or set ANTHROPIC_API_KEY." {
+	if ok, why := (Model{Provider: "anthropic"}).Usable(nil); ok || why.String() != "No key: paste one in the settings or set ANTHROPIC_API_KEY." {
 		t.Errorf("%v %q", ok, why)
 	}
-	if ok, why := (Model{Provider: "chatcompletions", BaseURL: "http://h:1", KeyRequired: true}).Usable(nil); ok || !strings.Contains(why, "key_required = false") {
+	if ok, why := (Model{Provider: "chatcompletions", BaseURL: "http://h:1", KeyRequired: true}).Usable(nil); ok || !strings.Contains(why.String(), "key_required = false") {
 		t.Errorf("%v %q", ok, why)
 	}
 }

@@ -51,7 +51,7 @@ func refusedOverride(err error) error {
 	if !errors.As(err, &problems) {
 		return err
 	}
-	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: "+problems.withoutPlaces()+".")
+	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: %s.", problems.withoutPlaces())
 }
 
 // override replaces a value of the file, of a setting or of a model's field (models.NAME.FIELD).
@@ -64,7 +64,7 @@ func (d *document) override(name, value string) error {
 		path, s = fieldPath, k.spec
 	} else {
 		e := chat.Errorf(chat.CodeInvalid, opOverride, "--set %s: there is no setting of that name.", name)
-		return e.WithHint("%s", chat.AsError(unknownKey(opOverride, name)).Hint)
+		return e.WithHint("%s", chat.AsError(unknownKey(opOverride, name)).Advised())
 	}
 	raw, problem := s.typed(value)
 	if problem == "" {

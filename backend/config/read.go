@@ -56,7 +56,7 @@ func (ps Problems) asError(op string) error {
 		return nil
 	}
 	slices.SortStableFunc(ps, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	return chat.WrapError(chat.CodeConfig, op, ps, ps.Error())
+	return chat.WrapError(chat.CodeConfig, op, ps, "%s", ps)
 }
 
 // Parse parses and checks the text of a configuration; file names it in errors. On any problem the result is nil and

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -347,7 +346,7 @@ func (s *Store) edit(op string, change func([]byte) ([]byte, error)) error {
 		return err
 	}
 	if _, err := Parse(s.opts.Path, data); err != nil {
-		return chat.WrapError(chat.CodeConfig, op, err, "the configuration file has an error and was not changed: "+err.Error()).
+		return chat.WrapError(chat.CodeConfig, op, err, "the configuration file has an error and was not changed: %s", err).
 			WithHint("correct %s in a text editor first", s.opts.Path)
 	}
 	changed, err := change(data)
@@ -382,13 +381,13 @@ func rejected(op string, err error) error {
 	if !errors.As(err, &problems) {
 		return err
 	}
-	return chat.WrapError(chat.CodeInvalid, op, err, problems.withoutPlaces()+"; nothing was changed")
+	return chat.WrapError(chat.CodeInvalid, op, err, "%s; nothing was changed", problems.withoutPlaces())
 }
 
 func (s *Store) save(op string, data []byte) error {
 	if err := faultfs.MkdirAll(faultfs.Config, filepath.Dir(s.opts.Path), 0o700); err != nil {
 		return chat.WrapError(chat.CodeInternal, op, err,
-			fmt.Sprintf("the folder of %s could not be created; nothing was changed", s.opts.Path))
+			"the folder of %s could not be created; nothing was changed", s.opts.Path)
 	}
 	return s.write(s.opts.Path, data, 0o600)
 }
@@ -450,6 +449,6 @@ func readFile(path string) ([]byte, error) {
 		}
 	}
 	return nil, chat.WrapError(chat.CodeConfig, "config.load", err,
-		fmt.Sprintf("%s could not be read and was not changed: %v", path, err)).
+		"%s could not be read and was not changed: %v", path, err).
 		WithHint("check its permissions")
 }

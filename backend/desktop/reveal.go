@@ -19,7 +19,7 @@ func Reveal(path string) error {
 		_, err = os.Lstat(full)
 	}
 	if err != nil {
-		return chat.WrapError(chat.CodeNotFound, op, err, "This no longer exists: "+path)
+		return chat.WrapError(chat.CodeNotFound, op, err, "This no longer exists: %s", path)
 	}
 	if err := showInFileManager(full); err != nil {
 		return chat.WrapError(chat.CodeUnavailable, op, err, "The file manager could not be opened.").WithHint("the file is at %s", full)

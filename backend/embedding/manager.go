@@ -78,8 +78,8 @@ type Manager struct {
 	step sync.Mutex // one Step at a time
 
 	mu       sync.Mutex
-	failures map[chat.EmbedderID]string   // the last error of each, until it works again
-	timedOut map[chat.EmbedderID]timedOut // those that recently did not respond in time
+	failures map[chat.EmbedderID]chat.Phrase // the last error of each, until it works again
+	timedOut map[chat.EmbedderID]timedOut    // those that recently did not respond in time
 }
 
 // timedOut is when a server did not respond in time, and the error.
@@ -93,7 +93,7 @@ func NewManager(d ManagerDeps) *Manager {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Manager{d: d, cache: NewCache(cachedQueries), failures: map[chat.EmbedderID]string{}, timedOut: map[chat.EmbedderID]timedOut{}}
+	return &Manager{d: d, cache: NewCache(cachedQueries), failures: map[chat.EmbedderID]chat.Phrase{}, timedOut: map[chat.EmbedderID]timedOut{}}
 }
 
 // For returns the embedder that created a namespace's vectors, with validation, batches, retries and a cache; texts for
@@ -340,10 +340,11 @@ func (m *Manager) Status(ctx context.Context) ([]chat.Namespace, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range all {
-		all[i].LastError = m.failures[all[i].Embedder]
-		if all[i].LastError == "" && all[i].State == chat.NamespaceServing {
-			all[i].LastError = m.failures[chat.EmbedderID{}]
+		why := m.failures[all[i].Embedder]
+		if why.IsZero() && all[i].State == chat.NamespaceServing {
+			why = m.failures[chat.EmbedderID{}]
 		}
+		all[i].LastError, all[i].Words = why.Split()
 	}
 	return all, nil
 }
@@ -354,7 +355,7 @@ func (m *Manager) failed(ctx context.Context, id chat.EmbedderID, err error) err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failures[id] = chat.AsError(err).Error()
+	m.failures[id] = chat.AsError(err).Phrase()
 	if chat.CodeOf(err) == chat.CodeTimeout {
 		m.timedOut[id] = timedOut{m.d.Clock.Now(), err}
 	}

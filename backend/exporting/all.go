@@ -164,6 +164,6 @@ func withSession(s chat.SessionSummary, err error) error {
 	if e.Code != chat.CodeCorrupt {
 		return err
 	}
-	return chat.WrapError(e.Code, "export.all", err, "Session "+string(s.ID)+" cannot be read completely: "+e.Message).
+	return chat.WrapError(e.Code, "export.all", err, "Session %s cannot be read completely: %s", s.ID, e.Said()).
 		WithHint("run verify to see what is wrong with it; the others can be exported one by one")
 }

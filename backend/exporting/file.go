@@ -43,7 +43,7 @@ func save(ctx context.Context, path string, replace bool, fill func(io.Writer) e
 		return 0, cancelled(ctx, err)
 	}
 	if err := faultfs.SyncDir(faultfs.Export, filepath.Dir(path)); err != nil && runtime.GOOS != "windows" {
-		return 0, chat.WrapError(chat.CodeInternal, opWrite, err, path+" was written, but its folder could not be flushed to disk: a power cut may lose it.")
+		return 0, chat.WrapError(chat.CodeInternal, opWrite, err, "%s was written, but its folder could not be flushed to disk: a power cut may lose it.", path)
 	}
 	return size, nil
 }
@@ -144,15 +144,15 @@ func writeError(path string, err error) error {
 	case errors.As(err, &coded):
 		return err
 	case faultfs.Full(err):
-		return chat.WrapError(chat.CodeNoSpace, opWrite, err, "The disk is full; "+path+" was not written.").WithHint("free some space, or choose another folder")
+		return chat.WrapError(chat.CodeNoSpace, opWrite, err, "The disk is full; %s was not written.", path).WithHint("free some space, or choose another folder")
 	case errors.Is(err, fs.ErrExist):
 		return existsError(path)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return chat.WrapError(chat.CodeNotFound, opWrite, err, "There is no folder "+folder+"; nothing was written.").WithHint("create it, or choose another")
+		return chat.WrapError(chat.CodeNotFound, opWrite, err, "There is no folder %s; nothing was written.", folder).WithHint("create it, or choose another")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return chat.WrapError(chat.CodeInvalid, opWrite, err, "The folder "+folder+" is not writable; nothing was written.").WithHint("choose another folder")
+		return chat.WrapError(chat.CodeInvalid, opWrite, err, "The folder %s is not writable; nothing was written.", folder).WithHint("choose another folder")
 	}
-	return chat.WrapError(chat.CodeInvalid, opWrite, err, path+" could not be written: "+cause(err)+". Nothing was written.").WithHint("choose another folder or name")
+	return chat.WrapError(chat.CodeInvalid, opWrite, err, "%s could not be written: %s. Nothing was written.", path, cause(err)).WithHint("choose another folder or name")
 }
 
 // cause returns the operating system's message, without the temporary file's name.

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -36,12 +35,12 @@ const (
 
 // File is what was detected about a path.
 type File struct {
-	Path   string `json:"path"` // absolute, unless that failed
-	Name   string `json:"name"`
-	Size   int64  `json:"size"`
-	Kind   Kind   `json:"kind"`
-	Format string `json:"format"` // of a transcript
-	Reason string `json:"reason"` // why the file cannot be used; empty if it can
+	Path   string      `json:"path"` // absolute, unless that failed
+	Name   string      `json:"name"`
+	Size   int64       `json:"size"`
+	Kind   Kind        `json:"kind"`
+	Format string      `json:"format"` // of a transcript
+	Reason chat.Phrase `json:"reason"` // why the file cannot be used; empty if it can
 }
 
 // Limits of what is accepted.
@@ -113,7 +112,7 @@ func Detect(path string) File {
 	f := File{Path: path, Name: filepath.Base(path), Kind: Unknown}
 	full, err := Absolute(path)
 	if err != nil {
-		f.Reason = chat.AsError(err).Error()
+		f.Reason = chat.AsError(err).Phrase()
 		return f
 	}
 	f.Path, f.Name = full, filepath.Base(full)
@@ -124,9 +123,9 @@ func Detect(path string) File {
 	case info.IsDir():
 		f.Kind = Folder
 	case !info.Mode().IsRegular():
-		f.Reason = "It is not a file but " + describeMode(info.Mode()) + "."
+		f.Reason = chat.Say("It is not a file but %s.", describeMode(info.Mode()))
 	case info.Size() == 0:
-		f.Reason = "It is empty."
+		f.Reason = chat.Say("It is empty.")
 	default:
 		f.Size = info.Size()
 		f.detect()
@@ -134,29 +133,29 @@ func Detect(path string) File {
 	return f
 }
 
-func unreadable(err error) string {
+func unreadable(err error) chat.Phrase {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "There is no such file."
+		return chat.Say("There is no such file.")
 	case errors.Is(err, fs.ErrPermission):
-		return "You do not have permission to read it."
+		return chat.Say("You do not have permission to read it.")
 	}
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
-	return "It cannot be read: " + err.Error() + "."
+	return chat.Say("It cannot be read: %s.", err)
 }
 
-func describeMode(m fs.FileMode) string {
+func describeMode(m fs.FileMode) chat.Phrase {
 	switch {
 	case m&fs.ModeNamedPipe != 0:
-		return "a pipe"
+		return chat.Say("a pipe")
 	case m&fs.ModeSocket != 0:
-		return "a socket"
+		return chat.Say("a socket")
 	case m&fs.ModeDevice != 0:
-		return "a device"
+		return chat.Say("a device")
 	}
-	return "a special file"
+	return chat.Say("a special file")
 }
 
 // detect detects the kind from the content of the file.
@@ -182,7 +181,7 @@ func (f *File) detect() {
 	case MediaType(head) != "":
 		f.Kind = Image
 		if f.Size > MaxImageBytes {
-			f.Reason = fmt.Sprintf("It is %d MB; the limit for an image is %d MB.", f.Size>>20, MaxImageBytes>>20)
+			f.Reason = chat.Say("It is %d MB; the limit for an image is %d MB.", f.Size>>20, MaxImageBytes>>20)
 		}
 	default:
 		f.text(file, head)
@@ -197,7 +196,7 @@ func (f *File) database(head []byte) {
 		f.Kind = Backup
 		return
 	}
-	f.Reason = "It is a database of another program."
+	f.Reason = chat.Say("It is a database of another program.")
 }
 
 // archive detects the kind of a zip archive.
@@ -207,13 +206,13 @@ func (f *File) archive(file *os.File) {
 	case err == nil && format == transfer.FormatBundle:
 		f.Kind = Bundle
 	case strings.EqualFold(filepath.Ext(f.Name), ".cinf"):
-		f.Reason = "It is named .cinf but is not a bundle of this program."
+		f.Reason = chat.Say("It is named .cinf but is not a bundle of this program.")
 	case err == nil:
 		f.Kind, f.Format = Transcript, string(format)
 	case documents.IsOffice(file, f.Size):
 		f.document()
 	default:
-		f.Reason = chat.AsError(err).Error()
+		f.Reason = chat.AsError(err).Phrase()
 	}
 }
 
@@ -221,7 +220,7 @@ func (f *File) archive(file *os.File) {
 func (f *File) document() {
 	f.Kind = Document
 	if f.Size > documents.MaxBytes {
-		f.Reason = fmt.Sprintf("It is %d MB; the limit for a document is %d MB. Attach the part that matters.", f.Size>>20, documents.MaxBytes>>20)
+		f.Reason = chat.Say("It is %d MB; the limit for a document is %d MB. Attach the part that matters.", f.Size>>20, documents.MaxBytes>>20)
 	}
 }
 
@@ -232,7 +231,7 @@ func (f *File) text(file io.ReaderAt, head []byte) {
 		if format, err := transfer.Detect(f.Name, file, f.Size); err == nil {
 			f.Kind, f.Format = Transcript, string(format)
 			if f.Size > transfer.MaxFileBytes {
-				f.Reason = fmt.Sprintf("It is %d GB; the limit is %d GB.", f.Size>>30, transfer.MaxFileBytes>>30)
+				f.Reason = chat.Say("It is %d GB; the limit is %d GB.", f.Size>>30, transfer.MaxFileBytes>>30)
 			}
 			return
 		}
@@ -241,10 +240,10 @@ func (f *File) text(file io.ReaderAt, head []byte) {
 	case documents.LooksReadable:
 		f.document()
 	case documents.LooksEncoded:
-		f.Reason = "It is text in an unknown encoding; save it as UTF-8."
+		f.Reason = chat.Say("It is text in an unknown encoding; save it as UTF-8.")
 	case documents.LooksOld:
-		f.Reason = "It has a password, or was written by a version of Office before 2007; save it without a password as .docx, .xlsx, .pptx or PDF to attach it."
+		f.Reason = chat.Say("It has a password, or was written by a version of Office before 2007; save it without a password as .docx, .xlsx, .pptx or PDF to attach it.")
 	default:
-		f.Reason = "It is not text, a PDF, an office document, an image, or an export that can be imported."
+		f.Reason = chat.Say("It is not text, a PDF, an office document, an image, or an export that can be imported.")
 	}
 }

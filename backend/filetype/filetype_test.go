@@ -91,7 +91,7 @@ func TestDetect(t *testing.T) {
 			if got.Kind != c.kind || got.Format != c.format || got.Name != c.file || got.Path != path || got.Size != int64(len(c.content)) {
 				t.Errorf("%+v", got)
 			}
-			if (got.Reason == "") != (c.reason == "") || !strings.Contains(got.Reason, c.reason) {
+			if got.Reason.IsZero() != (c.reason == "") || !strings.Contains(got.Reason.String(), c.reason) {
 				t.Errorf("reason %q, want %q in it", got.Reason, c.reason)
 			}
 		})
@@ -144,7 +144,7 @@ func TestDetectSpecialFiles(t *testing.T) {
 			continue // root may read all files
 		}
 		got := Detect(path)
-		if got.Kind != c.kind || (got.Reason == "") != (c.reason == "") || !strings.Contains(got.Reason, c.reason) {
+		if got.Kind != c.kind || got.Reason.IsZero() != (c.reason == "") || !strings.Contains(got.Reason.String(), c.reason) {
 			t.Errorf("%s: %+v, want %s because %q", path, got, c.kind, c.reason)
 		}
 	}

@@ -83,7 +83,7 @@ func (r *run) folderFile(f foundFile) error {
 	case errors.As(err, &coded) && coded.Op == "import.detect":
 		r.notice(transfer.Notice{Text: noticeNoExport, Count: 1})
 	default:
-		r.skip(transfer.SkippedRow{Reason: chat.AsError(err).Message})
+		r.skip(transfer.SkippedRow{Reason: chat.AsError(err).Said().Packed()})
 	}
 	return nil
 }

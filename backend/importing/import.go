@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,9 +67,9 @@ func (r *run) ended(err error) (Report, error) {
 	case err == nil:
 	case r.ctx.Err() != nil:
 		r.report.Cancelled = true
-		err = chat.WrapError(chat.CodeCancelled, op, err, "The import was stopped; "+imported+".").WithHint("import the same file again to continue")
+		err = chat.WrapError(chat.CodeCancelled, op, err, "The import was stopped; %s.", imported).WithHint("import the same file again to continue")
 	case chat.CodeOf(err) == chat.CodeNoSpace:
-		err = chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; "+imported+".").WithHint("free some space, and import the same file again to continue")
+		err = chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; %s.", imported).WithHint("free some space, and import the same file again to continue")
 	}
 	r.reportProgress(r.before, r.before, true)
 	return r.report, err
@@ -120,7 +119,7 @@ func (r *run) packed(list []transfer.PackedBundle, others int) error {
 		case r.ctx.Err() != nil || !concernsOne(err):
 			return err
 		default:
-			r.skip(transfer.SkippedRow{File: b.Name, Index: i, Reason: chat.AsError(err).Message})
+			r.skip(transfer.SkippedRow{File: b.Name, Index: i, Reason: chat.AsError(err).Said().Packed()})
 		}
 		r.before += b.Data.Size()
 	}
@@ -154,7 +153,7 @@ func unreadable(path string, err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		err = p.Err
 	}
-	return chat.WrapError(code, op, err, fmt.Sprintf("%s cannot be read: %v. Nothing was imported from it.", filepath.Base(path), err))
+	return chat.WrapError(code, op, err, "%s cannot be read: %v. Nothing was imported from it.", filepath.Base(path), err)
 }
 
 func (r *run) bundle(in transfer.Input) error {
@@ -293,7 +292,7 @@ func (r *run) countWritten(c transfer.Conversation, index int, im chat.Imported,
 		r.skip(transfer.SkippedRow{Index: index, Reason: "It was deleted here during the import."})
 		return nil
 	}
-	r.skip(transfer.SkippedRow{Index: index, ID: c.ID, Title: c.Title, Reason: "It could not be written. " + chat.AsError(err).Message})
+	r.skip(transfer.SkippedRow{Index: index, ID: c.ID, Title: c.Title, Reason: chat.Say("It could not be written. %s", chat.AsError(err).Said()).Packed()})
 	return nil
 }
 
@@ -353,6 +352,9 @@ const overCaps = "The instructions or pinned facts of a session are too long for
 	"a message can be sent there once they are shortened or a model with a larger window is chosen."
 
 func (r *run) skip(row transfer.SkippedRow) {
+	if row.Words.IsZero() {
+		row.Reason, row.Words = chat.Unpack(row.Reason).Split()
+	}
 	if r.name != "" && row.File != "" {
 		row.File = r.name + "/" + row.File
 	} else if r.name != "" {

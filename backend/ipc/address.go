@@ -76,7 +76,7 @@ func Listen(address string) (net.Listener, error) {
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
 	if err != nil {
-		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "Other starts of the program cannot be served: "+err.Error()+".")
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "Other starts of the program cannot be served: %s.", err)
 	}
 	if err := os.Chmod(address, 0o600); err != nil {
 		_ = l.Close()

@@ -83,9 +83,9 @@ func (m *memory) FinishJob(_ context.Context, h chat.Lease) error {
 	return nil
 }
 
-func (m *memory) FailJob(_ context.Context, h chat.Lease, msg string, _ time.Duration) (chat.Job, error) {
+func (m *memory) FailJob(_ context.Context, h chat.Lease, why chat.Phrase, _ time.Duration) (chat.Job, error) {
 	j := &m.jobs[h.Job-1]
-	j.State, j.LastError = chat.JobFailed, msg // the simulated store never fails
+	j.State, j.LastError = chat.JobFailed, why.String() // the simulated store never fails
 	return *j, nil
 }
 

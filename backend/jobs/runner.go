@@ -39,7 +39,7 @@ type Queue interface {
 	ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error)
 	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
 	FinishJob(context.Context, chat.Lease) error
-	FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error)
+	FailJob(ctx context.Context, h chat.Lease, why chat.Phrase, retryAfter time.Duration) (chat.Job, error)
 	PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error
 	NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error)
 	RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error

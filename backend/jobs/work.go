@@ -112,7 +112,7 @@ func (r *Runner) handle(ctx context.Context, job chat.Job, m mode) error {
 }
 
 func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
-	after, err := r.d.Queue.FailJob(ctx, job.Lease(), chat.AsError(cause).Error(), r.pause(job.Attempts))
+	after, err := r.d.Queue.FailJob(ctx, job.Lease(), chat.AsError(cause).Phrase(), r.pause(job.Attempts))
 	if err != nil {
 		r.d.Log.Error("a failed job could not be recorded", "job", job.ID, "err", err)
 		return

@@ -199,23 +199,23 @@ func (j *Journals) release(step chat.StepID) {
 
 func createError(op string, step chat.StepID, err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return chat.WrapError(chat.CodeConflict, op, err, "Step "+string(step)+" already has a stream journal; it was not changed.")
+		return chat.WrapError(chat.CodeConflict, op, err, "Step %s already has a stream journal; it was not changed.", step)
 	}
 	return diskError(op, err, "The stream journal could not be created; nothing was sent.")
 }
 
 func readError(op string, step chat.StepID, err error) error {
 	return chat.WrapError(chat.CodeInternal, op, err,
-		"The stream journal of step "+string(step)+" cannot be read to its end; the file was not changed.").
+		"The stream journal of step %s cannot be read to its end; the file was not changed.", step).
 		WithHint("check the disk and the permissions of the data directory")
 }
 
 // diskError distinguishes a full disk from other failures.
 func diskError(op string, err error, message string) *chat.Error {
 	if faultfs.Full(err) {
-		return chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full. "+message).
+		return chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full. %s", message).
 			WithHint("free some space, then try again")
 	}
-	return chat.WrapError(chat.CodeInternal, op, err, message).
+	return chat.WrapError(chat.CodeInternal, op, err, "%s", message).
 		WithHint("check the disk that holds the data directory")
 }

@@ -2,7 +2,6 @@ package library
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -127,9 +126,8 @@ func DecodePrompts(r io.Reader) ([]chat.SavedPrompt, error) {
 	for i, p := range f.Prompts {
 		out[i] = chat.SavedPrompt{Name: fitName(p.Name), Text: p.Text}
 		if err := out[i].Check(); err != nil {
-			e := *chat.AsError(err)
-			e.Message = fmt.Sprintf("Prompt %d of the file: %s", i+1, e.Message)
-			return nil, &e
+			e := chat.AsError(err)
+			return nil, chat.NewError(e.Code, e.Op, chat.Say("Prompt %d of the file: %s", i+1, e.Said()), e.Advised())
 		}
 	}
 	return out, nil
@@ -164,7 +162,7 @@ func readBounded(op string, r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
 	case err != nil:
-		return nil, chat.WrapError(chat.CodeInvalid, op, err, "The file could not be read; nothing was imported: "+err.Error()+".")
+		return nil, chat.WrapError(chat.CodeInvalid, op, err, "The file could not be read; nothing was imported: %s.", err)
 	case int64(len(data)) > limit:
 		return nil, chat.Errorf(chat.CodeTooLarge, op, "The file is larger than %d KB; nothing was imported.", limit>>10)
 	case !utf8.Valid(data):

@@ -179,16 +179,30 @@ type Error struct {
 	// definitions may succeed.
 	NoTools bool
 	Err     error
+
+	said chat.Phrase
 }
 
-func (e *Error) Error() string {
-	if e.Message != "" {
-		return e.Message
+func (e *Error) Error() string { return e.Phrase().String() }
+
+// Phrase returns the message, the cause's, or the code.
+func (e *Error) Phrase() chat.Phrase {
+	switch {
+	case e.Message != "" && e.Message == e.said.String():
+		return e.said
+	case e.Message != "":
+		return chat.Quote(e.Message)
+	case e.Err != nil:
+		return chat.Quote(e.Err.Error())
 	}
-	if e.Err != nil {
-		return e.Err.Error()
-	}
-	return string(e.Code)
+	return chat.Quote(string(e.Code))
+}
+
+// Say sets the message to a text of the program, and returns the error.
+func (e *Error) Say(format string, args ...any) *Error {
+	e.said = chat.Say(format, args...)
+	e.Message = e.said.String()
+	return e
 }
 
 func (e *Error) Unwrap() error { return e.Err }

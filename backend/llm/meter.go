@@ -103,7 +103,8 @@ func size(n int) string {
 }
 
 func tooLong(format string, args ...any) error {
-	return chat.Errorf(chat.CodeTooLong, "turn.stream", "The answer was stopped because it is too long: "+format+". The partial answer is kept.", args...).
+	return chat.Errorf(chat.CodeTooLong, "turn.stream",
+		"The answer was stopped because it is too long: %s. The partial answer is kept.", chat.Say(format, args...)).
 		WithHint("keep or discard it; if the model repeats itself, ask again")
 }
 

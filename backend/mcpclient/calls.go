@@ -203,11 +203,11 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 	case unreached:
 		return tools.Output{}, notStarted(ss.s.name, "%s", message)
 	case errors.As(err, &permanent):
-		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s returned no result. %s", ss.s.name, message))
+		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, "The server %s returned no result. %s", ss.s.name, message)
 	case reconnect, isEnd(err), errors.Is(err, errFrame), errors.Is(err, errFlood), errors.Is(err, os.ErrDeadlineExceeded), isBroken(err), ss.hasEnded():
-		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, fmt.Sprintf("The server %s ended while the tool ran. %s", ss.s.name, message))
+		return tools.Output{}, chat.WrapError(chat.CodeUnavailable, "mcp.call", errEnded, "The server %s ended while the tool ran. %s", ss.s.name, message)
 	}
-	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, fmt.Sprintf("The server %s returned a result that cannot be read. %s", ss.s.name, message))
+	return tools.Output{}, chat.WrapError(chat.CodeProvider, "mcp.call", tools.ErrUnreadable, "The server %s returned a result that cannot be read. %s", ss.s.name, message)
 }
 
 // errEnded is the error of calls that may have run.

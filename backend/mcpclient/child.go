@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/childenv"
 )
@@ -41,18 +41,18 @@ type child struct {
 func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring, t *traffic) (*child, error) {
 	path, err := lookPath(cfg.Command, env)
 	if err != nil {
-		return nil, &permanentError{fmt.Sprintf("The program %q was not found. Install it, or give its full path.", cfg.Command), err}
+		return nil, &permanentError{chat.Say("The program %q was not found. Install it, or give its full path.", cfg.Command), err}
 	}
 	dir, err := folder(cfg.Cwd)
 	if err != nil {
-		return nil, &permanentError{fmt.Sprintf("It cannot be started in the folder %q, which does not exist.", cfg.Cwd), err}
+		return nil, &permanentError{chat.Say("It cannot be started in the folder %q, which does not exist.", cfg.Cwd), err}
 	}
 	cmd := exec.Command(path, cfg.Args...)
 	cmd.Env, cmd.Dir = env, dir
 	c := &child{cmd: cmd, limits: limits, filter: newFilter(limits.Frame, log, t), exited: make(chan struct{}), unwatched: make(chan struct{}), drained: make(chan struct{}), stopped: make(chan struct{})}
 	var stdout, stderr *os.File
 	if c.stdin, stdout, stderr, err = c.start(); err != nil {
-		return nil, &permanentError{fmt.Sprintf("The program %q could not be started.", cfg.Command), err}
+		return nil, &permanentError{chat.Say("The program %q could not be started.", cfg.Command), err}
 	}
 	c.copied.Go(func() { c.filter.run(stdout); _ = stdout.Close() })
 	c.copied.Go(func() { copyLog(stderr, log); _ = stderr.Close() })

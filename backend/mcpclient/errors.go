@@ -3,7 +3,6 @@ package mcpclient
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"strings"
 
@@ -17,11 +16,11 @@ import (
 
 // permanentError is an error that would recur at the next start.
 type permanentError struct {
-	message string
-	err     error
+	said chat.Phrase
+	err  error
 }
 
-func (e *permanentError) Error() string { return e.message }
+func (e *permanentError) Error() string { return e.said.String() }
 func (e *permanentError) Unwrap() error { return e.err }
 
 // errSignIn means that a server requires the user to sign in.
@@ -29,46 +28,49 @@ var errSignIn = errors.New("it wants you to sign in")
 
 // notStarted returns the error of a call that never reached its tool.
 func notStarted(server, format string, args ...any) error {
-	return chat.WrapError(chat.CodeUnavailable, "mcp.call", tools.ErrNotStarted, fmt.Sprintf("The server %s: ", server)+fmt.Sprintf(format, args...))
+	return chat.WrapError(chat.CodeUnavailable, "mcp.call", tools.ErrNotStarted, "The server %s: %s", server, chat.Say(format, args...))
 }
 
 // maxErrorText limits how much of a server's own error is quoted, in bytes.
 const maxErrorText = 400
 
 // describeError describes a connection's error in a message without secrets.
-func (s *server) describeError(err error) string {
+func (s *server) describeError(err error) chat.Phrase {
 	var permanent *permanentError
 	var ended *endedError
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &ended):
-		return s.redact(ended.message)
+		return chat.Quote(s.redact(ended.message))
 	case errors.As(err, &permanent):
-		return s.redact(permanent.message)
+		if text := permanent.Error(); s.redact(text) != text {
+			return chat.Quote(s.redact(text))
+		}
+		return permanent.said
 	case errors.Is(err, errSignIn):
-		return "It wants you to sign in."
+		return chat.Say("It wants you to sign in.")
 	case errors.Is(err, errFrame):
-		return fmt.Sprintf("It sent a message of more than %d MiB, so the connection was closed.", s.m.limits.Frame>>20)
+		return chat.Say("It sent a message of more than %d MiB, so the connection was closed.", s.m.limits.Frame>>20)
 	case errors.Is(err, errFlood), errors.Is(err, errStuck):
-		return "The connection was closed: " + plainError(err) + "."
+		return chat.Say("The connection was closed: %s.", plainError(err))
 	case errors.Is(err, errRedirect), errors.Is(err, errRedirects), errors.Is(err, errInternal):
-		return sentence(plainError(err))
+		return chat.Quote(sentence(plainError(err)))
 	case errors.Is(err, context.DeadlineExceeded):
-		return "It did not answer in time."
+		return chat.Say("It did not answer in time.")
 	case errors.As(err, &dns):
-		return "Its address was not found."
+		return chat.Say("Its address was not found.")
 	case isDial(err):
-		return "No server responds at its address."
+		return chat.Say("No server responds at its address.")
 	case errors.Is(err, mcp.ErrSessionMissing):
-		return "It no longer knows this connection."
+		return chat.Say("It no longer knows this connection.")
 	case err == nil:
-		return "The connection ended."
+		return chat.Say("The connection ended.")
 	}
 	text := strings.TrimSpace(err.Error())
 	if text == "EOF" || strings.HasSuffix(text, ": EOF") || errors.Is(err, mcp.ErrConnectionClosed) {
-		return "The connection ended."
+		return chat.Say("The connection ended.")
 	}
-	return "It failed: " + strings.TrimRight(display.Shorten(clean(s.redact(text)), maxErrorText), ".") + "."
+	return chat.Say("It failed: %s.", display.Shorten(clean(s.redact(text)), maxErrorText))
 }
 
 // plainError returns the text of this package's error that err wraps, or of err if there is none.

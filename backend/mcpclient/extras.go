@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -65,7 +66,7 @@ func (m *Manager) each(ctx context.Context, kind string, offers func(*mcp.Server
 		}
 		err := ss.within(ctx, func(ctx context.Context) error { return list(ctx, ss) })
 		if err != nil && ctx.Err() == nil {
-			s.log.add(FromProgram, "Its list of "+kind+" could not be read: "+s.describeError(err))
+			s.log.add(FromProgram, fmt.Sprintf("Its list of %s could not be read: %s", kind, s.describeError(err)))
 		}
 	}
 }
@@ -205,7 +206,7 @@ func (m *Manager) request(ctx context.Context, op, name string, send func(contex
 	if wire, ok := serverError(err); ok {
 		return chat.Errorf(chat.CodeProvider, op, "The server %s refused: %s", name, display.Shorten(clean(s.redact(wire.Message)), maxErrorText))
 	}
-	return chat.WrapError(chat.CodeUnavailable, op, err, "The server "+name+": "+s.describeError(err))
+	return chat.WrapError(chat.CodeUnavailable, op, err, "The server %s: %s", name, s.describeError(err))
 }
 
 // Resources returns the resources of all servers, and their templates.

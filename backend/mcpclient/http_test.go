@@ -166,8 +166,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	b := newFixture(t, nil, cfg)
 	b.secrets["web/key"] = canary
 	b.Ensure(t.Context())
-	if st := b.status(); st.State != StateWaiting || !strings.Contains(st.StateText, "another address") {
-		t.Errorf("it is %s: %s", st.State, st.StateText)
+	if st := b.status(); st.State != StateWaiting || !strings.Contains(st.Full().String(), "another address") {
+		t.Errorf("it is %s: %s", st.State, st.Full())
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -184,8 +184,8 @@ func TestEndlessRedirectsAreReported(t *testing.T) {
 	})
 	b := newFixture(t, nil, serverAt(redirecting.URL))
 	b.Ensure(t.Context())
-	if st := b.status(); st.State != StateWaiting || !strings.Contains(st.StateText, "redirects more than 5 times") {
-		t.Errorf("it is %s: %s", st.State, st.StateText)
+	if st := b.status(); st.State != StateWaiting || !strings.Contains(st.Full().String(), "redirects more than 5 times") {
+		t.Errorf("it is %s: %s", st.State, st.Full())
 	}
 }
 
@@ -206,7 +206,7 @@ func TestAServerThatRequiresASignIn(t *testing.T) {
 	b := newFixture(t, nil, serverAt(honest(t, true, guard).URL))
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateSignIn {
-		t.Fatalf("it is %s: %s", st.State, st.StateText)
+		t.Fatalf("it is %s: %s", st.State, st.Full())
 	}
 	if _, err := b.call(t.Context(), "ask"); !errors.Is(err, tools.ErrNotStarted) || !strings.Contains(err.Error(), "sign in") {
 		t.Errorf("a call: %v", err)

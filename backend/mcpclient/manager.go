@@ -233,7 +233,7 @@ func (m *Manager) Reset(name string) {
 	s.stop()
 	s.mu.Lock()
 	if s.done == nil && s.state != StateOff {
-		s.state, s.lastError = StateIdle, ""
+		s.state, s.lastError = StateIdle, chat.Phrase{}
 	}
 	s.mu.Unlock()
 	m.changed(name)
@@ -273,7 +273,7 @@ func (m *Manager) SignInWith(ctx context.Context, name string, open func(url str
 	s.stop()
 	in, err := newSignIn(cfg.OAuthPort, open)
 	if err != nil {
-		return chat.WrapError(chat.CodeUnavailable, op, err, err.Error())
+		return chat.WrapError(chat.CodeUnavailable, op, err, "%s", err)
 	}
 	defer in.close()
 	if err := s.await(ctx, in); err != nil {
@@ -281,7 +281,7 @@ func (m *Manager) SignInWith(ctx context.Context, name string, open func(url str
 		return err
 	}
 	if st := s.status(); st.State != StateReady {
-		return chat.Errorf(chat.CodeAuth, op, "%s", st.StateText)
+		return chat.Errorf(chat.CodeAuth, op, "%s", st.Full())
 	}
 	return nil
 }

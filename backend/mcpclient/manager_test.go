@@ -164,8 +164,8 @@ func TestStartsThatFail(t *testing.T) {
 			t.Parallel()
 			b := newFixture(t, nil, faulty(fault))
 			b.Ensure(t.Context())
-			if st := b.status(); st.State != want.state || !strings.Contains(st.StateText, want.message) || st.RetryAt.IsZero() {
-				t.Errorf("it is %s: %q", st.State, st.StateText)
+			if st := b.status(); st.State != want.state || !strings.Contains(st.Full().String(), want.message) || st.RetryAt.IsZero() {
+				t.Errorf("it is %s: %q", st.State, st.Full())
 			}
 			if _, err := b.call(t.Context(), "t"); !errors.Is(err, tools.ErrNotStarted) {
 				t.Errorf("a call: %v", err)
@@ -180,8 +180,8 @@ func TestStartsThatFail(t *testing.T) {
 	for want, cfg := range map[string]config.MCPServer{"was not found": missing, "does not exist": nowhere, "has no value yet": secret} {
 		b := newFixture(t, nil, cfg)
 		b.Ensure(t.Context())
-		if st := b.status(); st.State != StateFailed || !strings.Contains(st.StateText, want) {
-			t.Errorf("%s: it is %s: %q", want, st.State, st.StateText)
+		if st := b.status(); st.State != StateFailed || !strings.Contains(st.Full().String(), want) {
+			t.Errorf("%s: it is %s: %q", want, st.State, st.Full())
 		}
 	}
 }
@@ -207,11 +207,11 @@ func TestAServerThatNeverAnswers(t *testing.T) {
 	b.limits.Start, b.limits.StartWait = 2*time.Second, time.Millisecond
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateStarting {
-		t.Errorf("after the turn's time limit it is %s: %s", st.State, st.StateText)
+		t.Errorf("after the turn's time limit it is %s: %s", st.State, st.Full())
 	}
 	b.until("it failed", func() bool { return b.status().State == StateWaiting })
-	if st := b.status(); !strings.Contains(st.StateText, "did not answer in time") {
-		t.Errorf("state text %q", st.StateText)
+	if st := b.status(); !strings.Contains(st.Full().String(), "did not answer in time") {
+		t.Errorf("state text %q", st.Full())
 	}
 }
 
@@ -220,7 +220,7 @@ func TestAServerThatIgnoresUnknownRequests(t *testing.T) {
 	b := newFixture(t, nil, faulty("silent"))
 	b.Ensure(t.Context())
 	if st := b.status(); st.State != StateReady || st.Protocol != "2025-06-18" {
-		t.Errorf("it is %s: %s, protocol %s", st.State, st.StateText, st.Protocol)
+		t.Errorf("it is %s: %s, protocol %s", st.State, st.Full(), st.Protocol)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestListsThatMisbehave(t *testing.T) {
 			b.Ensure(t.Context())
 			st := b.status()
 			if st.State != StateReady || st.Tools != c.tools || len(b.source().Definitions()) != c.tools {
-				t.Fatalf("it is %s with %d tools: %s", st.State, st.Tools, st.StateText)
+				t.Fatalf("it is %s with %d tools: %s", st.State, st.Tools, st.Full())
 			}
 			if strings.ContainsRune(st.Title, '\x1b') {
 				t.Error("its title contains control characters")
@@ -592,7 +592,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 			b := newFixture(t, nil, cfg)
 			b.Ensure(t.Context())
 			if st := b.status(); st.State != StateReady {
-				t.Fatalf("it is %s: %s\n%s", st.State, st.StateText, b.logText())
+				t.Fatalf("it is %s: %s\n%s", st.State, st.Full(), b.logText())
 			}
 			raw, err := os.ReadFile(pids)
 			if err != nil {
@@ -673,8 +673,8 @@ func TestAServerIsRestartedUntilItHasFailedTooOften(t *testing.T) {
 		t.Errorf("it was started %d times", n)
 	}
 	b.Ensure(t.Context())
-	if st := b.status(); st.State != StateFailed || !strings.Contains(st.StateText, "restart it") {
-		t.Errorf("a turn started it again: %s, %q", st.State, st.StateText)
+	if st := b.status(); st.State != StateFailed || !strings.Contains(st.Full().String(), "restart it") {
+		t.Errorf("a turn started it again: %s, %q", st.State, st.Full())
 	}
 	b.mu.Lock()
 	b.servers[0] = faulty("fine")

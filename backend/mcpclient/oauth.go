@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/display"
 )
@@ -57,7 +58,7 @@ type browserResult struct {
 func newSignIn(port int, open func(string) error) (*signIn, error) {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
-		return nil, &permanentError{fmt.Sprintf("Port %d of this computer, to which the browser should return, is in use.", port), err}
+		return nil, &permanentError{chat.Say("Port %d of this computer, to which the browser should return, is in use.", port), err}
 	}
 	in := &signIn{port: l.Addr().(*net.TCPAddr).Port, open: open, waiting: map[string]chan<- browserResult{}}
 	in.server = &http.Server{MaxHeaderBytes: 64 << 10, ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(in.callback)}
@@ -89,7 +90,7 @@ func (in *signIn) callback(w http.ResponseWriter, r *http.Request) {
 	res := browserResult{AuthorizationResult: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
 	message := "You are signed in. You can close this page."
 	if q.Get("code") == "" {
-		res.err = &permanentError{"You were not signed in: the page returned " + display.Shorten(clean(q.Get("error")), 100) + ".", errSignIn}
+		res.err = &permanentError{chat.Say("You were not signed in: the page returned %s.", display.Shorten(clean(q.Get("error")), 100)), errSignIn}
 		message = "You were not signed in. You can close this page."
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -103,7 +104,7 @@ func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, inter
 	u, err := url.Parse(args.URL)
 	switch {
 	case err != nil || u.Scheme != "https" && (u.Scheme != "http" || !isInternalHost(u.Hostname())):
-		return nil, &permanentError{"The sign-in page that it names is not https, so it was not opened.", err}
+		return nil, &permanentError{chat.Say("The sign-in page that it names is not https, so it was not opened."), err}
 	case !internal && isInternalHost(u.Hostname()):
 		return nil, errInternal
 	}
@@ -118,13 +119,13 @@ func (in *signIn) fetch(ctx context.Context, args *auth.AuthorizationArgs, inter
 		delete(in.waiting, state)
 	}()
 	if err := in.open(args.URL); err != nil {
-		return nil, &permanentError{"The sign-in page could not be opened in a browser.", err}
+		return nil, &permanentError{chat.Say("The sign-in page could not be opened in a browser."), err}
 	}
 	select {
 	case res := <-done:
 		return res.AuthorizationResult, res.err
 	case <-ctx.Done():
-		return nil, &permanentError{"Nobody signed in.", errors.Join(errSignIn, ctx.Err())}
+		return nil, &permanentError{chat.Say("Nobody signed in."), errors.Join(errSignIn, ctx.Err())}
 	}
 }
 
@@ -226,7 +227,7 @@ func (h *signInHandler) refuse(resp *http.Response) error {
 		return nil
 	}
 	if resp.StatusCode == http.StatusForbidden && !needsScope(resp.Header) {
-		return &permanentError{"It refuses access (403): this account may not use it, or its key is wrong.", nil}
+		return &permanentError{chat.Say("It refuses access (403): this account may not use it, or its key is wrong."), nil}
 	}
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()

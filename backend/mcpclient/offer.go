@@ -202,7 +202,7 @@ func (ss *session) relist() {
 		if ss.life.Err() != nil {
 			return
 		}
-		message := "It reported that its tools changed, but they could not be read: " + ss.s.describeError(err)
+		message := fmt.Sprintf("It reported that its tools changed, but they could not be read: %s", ss.s.describeError(err))
 		ss.s.log.add(FromProgram, message)
 		found = offer{problems: []tools.Problem{{Source: ss.s.name, Message: message}}}
 	}

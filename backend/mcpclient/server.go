@@ -39,7 +39,7 @@ type server struct {
 	mu         sync.Mutex
 	cfg        config.MCPServer
 	state      State
-	lastError  string // message of the last failure
+	lastError  chat.Phrase // message of the last failure
 	session    *session
 	failures   int
 	started    time.Time // when the current or last successful start began
@@ -84,14 +84,14 @@ func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Tr
 	}
 	endpoint, err := endpointOf(cfg.URL)
 	if err != nil {
-		return nil, &permanentError{"Its address must begin with http:// or https://.", err}
+		return nil, &permanentError{chat.Say("Its address must begin with http:// or https://."), err}
 	}
 	client, httpTransport := newHTTPClient(endpoint, cfg.Headers, s.m.limits, ss)
 	t := &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: client, MaxEventSize: s.m.limits.Frame}
 	ss.idle = t.HTTPClient.CloseIdleConnections
 	if !hasAuthorization(cfg.Headers) {
 		if t.OAuthHandler, err = s.newOAuth(cfg, endpoint, secret, in); err != nil {
-			return nil, &permanentError{"Its OAuth settings cannot be used.", err}
+			return nil, &permanentError{chat.Say("Its OAuth settings cannot be used."), err}
 		}
 		if h, ok := t.OAuthHandler.(*signInHandler); ok {
 			httpTransport.signIn = h.refuse
@@ -125,7 +125,7 @@ func (s *server) filled() (config.MCPServer, func(string) (string, error), error
 	secret := func(name string) (string, error) {
 		text, ok := s.m.deps.Secret(s.name, name)
 		if !ok {
-			return "", &permanentError{fmt.Sprintf("Its secret %s has no value yet: enter it in the settings, or with mcp servers secret.", name), nil}
+			return "", &permanentError{chat.Say("Its secret %s has no value yet: enter it in the settings, or with mcp servers secret.", name), nil}
 		}
 		s.hide(text)
 		return text, nil
@@ -163,7 +163,7 @@ func (s *server) start(in *signIn) (settled <-chan struct{}) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel, s.done, s.settled = cancel, make(chan struct{}), make(chan struct{})
-	s.state, s.started, s.failures, s.lastError = StateStarting, s.m.deps.Now(), 0, ""
+	s.state, s.started, s.failures, s.lastError = StateStarting, s.m.deps.Now(), 0, chat.Phrase{}
 	go s.run(ctx, in, s.done)
 	return s.settled
 }
@@ -178,7 +178,7 @@ func (s *server) run(ctx context.Context, in *signIn, done chan struct{}) {
 			in = nil
 		}
 		if ctx.Err() != nil {
-			s.set(StateIdle, "")
+			s.set(StateIdle)
 			return
 		}
 		again, wait := s.handleFailure(err)
@@ -234,7 +234,7 @@ func (s *server) runOnce(ctx context.Context, in *signIn) error {
 		in.close() // from here on no browser is opened
 	}
 	s.mu.Lock()
-	s.session, s.state, s.lastError, s.readyAt = ss, StateReady, "", s.m.deps.Now()
+	s.session, s.state, s.lastError, s.readyAt = ss, StateReady, chat.Phrase{}, s.m.deps.Now()
 	s.mu.Unlock()
 	ss.setReady()
 	s.log.add(FromProgram, "It is ready and offers "+display.Count(len(ss.offered().tools), "tool", "tools")+".")
@@ -269,7 +269,7 @@ func (s *server) settle() {
 // handleFailure records a failure, and decides whether and after what pause the server is started again.
 func (s *server) handleFailure(err error) (again bool, wait time.Duration) {
 	message := s.describeError(err)
-	s.log.add(FromProgram, message)
+	s.log.add(FromProgram, message.String())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.settle()
@@ -294,9 +294,9 @@ func (s *server) handleFailure(err error) (again bool, wait time.Duration) {
 	return true, wait
 }
 
-func (s *server) set(state State, lastError string) {
+func (s *server) set(state State) {
 	s.mu.Lock()
-	s.state, s.lastError = state, lastError
+	s.state, s.lastError = state, chat.Phrase{}
 	s.session = nil
 	s.settle()
 	if state != StateReady && s.cancel != nil {
@@ -344,7 +344,7 @@ func (s *server) ready(ctx context.Context) (*session, error) {
 		return ss, nil
 	}
 	st := s.status()
-	return nil, notStarted(s.name, "%s", st.StateText)
+	return nil, notStarted(s.name, "%s", st.Full())
 }
 
 // beginQuestion counts an open question, unless there are too many; endQuestion ends it.

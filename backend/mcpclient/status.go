@@ -1,9 +1,9 @@
 package mcpclient
 
 import (
-	"strings"
 	"time"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/tools"
@@ -13,8 +13,8 @@ import (
 type Status struct {
 	Config       config.MCPServer
 	State        State
-	StateText    string // the state as a sentence
-	LastError    string // empty once it is ready
+	StateText    chat.Phrase // the state as a sentence
+	LastError    chat.Phrase // zero once it is ready
 	RetryAt      time.Time
 	StartedAt    time.Time
 	Title        string // Title to Instructions: how the server describes itself
@@ -38,7 +38,7 @@ func (s *server) status() Status {
 	}
 	ss := s.session
 	s.mu.Unlock()
-	st.StateText = st.sentence(s.m.limits.Failures)
+	st.StateText = st.sentence()
 	if ss == nil {
 		return st
 	}
@@ -56,20 +56,29 @@ func (s *server) status() Status {
 	return st
 }
 
-func (st Status) sentence(failures int) string {
+// sentence describes the state, without the last error.
+func (st Status) sentence() chat.Phrase {
 	switch st.State {
 	case StateOff:
-		return "It is switched off."
+		return chat.Say("It is switched off.")
 	case StateIdle:
-		return "It starts when it is first needed."
+		return chat.Say("It starts when it is first needed.")
 	case StateStarting:
-		return "It is starting."
+		return chat.Say("It is starting.")
 	case StateReady:
-		return "It is ready."
+		return chat.Say("It is ready.")
 	case StateSignIn:
-		return strings.TrimSpace(st.LastError + " Its tools are offered after that.")
+		return chat.Say("Its tools are offered after that.")
 	case StateWaiting:
-		return strings.Join([]string{st.LastError, "It will be restarted automatically."}, " ")
+		return chat.Say("It will be restarted automatically.")
 	}
-	return strings.Join([]string{st.LastError, "It will not be restarted automatically: check its log, then restart it."}, " ")
+	return chat.Say("It will not be restarted automatically: check its log, then restart it.")
+}
+
+// Full returns the last error, if there is one, and the state.
+func (st Status) Full() chat.Phrase {
+	if st.LastError.IsZero() {
+		return st.StateText
+	}
+	return chat.Say("%s %s", st.LastError, st.StateText)
 }

@@ -124,8 +124,8 @@ func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 	b := newFixture(t, nil, faulty("pings"))
 	b.Ensure(t.Context())
 	b.until("the connection is closed", func() bool { return b.status().State == StateWaiting })
-	if st := b.status(); !strings.Contains(st.StateText, "faster than they can be answered") {
-		t.Errorf("state text %q", st.StateText)
+	if st := b.status(); !strings.Contains(st.Full().String(), "faster than they can be answered") {
+		t.Errorf("state text %q", st.Full())
 	}
 	web := httptest.NewServer(calling(func(http.ResponseWriter, *http.Request, json.RawMessage) {})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)
@@ -152,8 +152,8 @@ func TestAFloodOfRequestsEndsTheConnection(t *testing.T) {
 	b = newFixture(t, nil, serverAt(web.URL))
 	b.Ensure(t.Context())
 	b.until("the connection is closed", func() bool { return b.status().State == StateWaiting })
-	if st := b.status(); !strings.Contains(st.StateText, "faster than they can be answered") {
-		t.Errorf("state text %q", st.StateText)
+	if st := b.status(); !strings.Contains(st.Full().String(), "faster than they can be answered") {
+		t.Errorf("state text %q", st.Full())
 	}
 }
 
@@ -183,8 +183,8 @@ func TestAProgramThatDoesNotRead(t *testing.T) {
 		}
 		if !cancelled {
 			b.until("the connection is closed", func() bool { return b.status().State == StateWaiting })
-			if st := b.status(); !strings.Contains(st.StateText, "does not read") {
-				t.Errorf("state text %q", st.StateText)
+			if st := b.status(); !strings.Contains(st.Full().String(), "does not read") {
+				t.Errorf("state text %q", st.Full())
 			}
 		}
 		b.Stop()

@@ -71,7 +71,7 @@ func (h *HTTP) Apply(port int) error {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(port)))
 	if err != nil {
 		h.problem = fmt.Sprintf("Port %d is unavailable: another program is using it, or it is not permitted. Choose another: mcp.server.port.", port)
-		return chat.WrapError(chat.CodeUnavailable, "mcp.http", err, h.problem)
+		return chat.WrapError(chat.CodeUnavailable, "mcp.http", err, "%s", h.problem)
 	}
 	h.serve(l)
 	return nil

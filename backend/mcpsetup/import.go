@@ -81,7 +81,7 @@ func (s *Setup) Read(text string) (*Import, error) {
 func (s *Setup) ReadFile(path string) (*Import, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, chat.WrapError(chat.CodeInvalid, opImport, err, fmt.Sprintf("%s could not be read; nothing was added.", filepath.Base(path)))
+		return nil, chat.WrapError(chat.CodeInvalid, opImport, err, "%s could not be read; nothing was added.", filepath.Base(path))
 	}
 	defer func() { _ = f.Close() }()
 	head := make([]byte, 4)

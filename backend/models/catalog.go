@@ -71,7 +71,7 @@ type Info struct {
 	Limits
 	Ceiling        int // tokens of the working set
 	Usable         bool
-	UnusableReason string // reason, if it is not usable
+	UnusableReason chat.Phrase // reason, if it is not usable
 	Default        bool
 	Abilities      Abilities
 	Price          Price

@@ -114,7 +114,7 @@ func TestModelWithoutItsKey(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	for _, in := range c.List() {
-		if in.Name == "gpt" && (in.Usable || in.UnusableReason == "") {
+		if in.Name == "gpt" && (in.Usable || in.UnusableReason.IsZero()) {
 			t.Fatalf("%+v", in)
 		}
 	}
@@ -155,14 +155,14 @@ func TestAKeyOverPlainHTTP(t *testing.T) {
 		t.Errorf("resolved: %v", err)
 	}
 	for _, in := range c.List() {
-		if in.Name == "lan" && (in.Usable || !strings.Contains(in.UnusableReason, "plain http")) {
+		if in.Name == "lan" && (in.Usable || !strings.Contains(in.UnusableReason.String(), "plain http")) {
 			t.Errorf("%+v", in)
 		}
 	}
 	if c.Default() != "recall" {
 		t.Errorf("the default is %q", c.Default())
 	}
-	if r := c.Test(context.Background(), "chatcompletions", "sk-typed", "http://192.0.2.7:8000/v1"); r.OK || !strings.Contains(r.Message, "nothing was sent") {
+	if r := c.Test(context.Background(), "chatcompletions", "sk-typed", "http://192.0.2.7:8000/v1"); r.OK || !strings.Contains(r.Message.String(), "nothing was sent") {
 		t.Errorf("the key was tried: %+v", r)
 	}
 	if m, err := catalog(t, lan+"allow_plain_http = true\n", withKey).Resolve(context.Background(), "lan"); err != nil || !m.Endpoint.AllowPlainHTTP {
@@ -192,13 +192,13 @@ func TestKeyIsTried(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	r := c.Test(context.Background(), "openai", "sk-bad-9876543210", server.URL+"/v1")
-	if r.OK || !strings.Contains(r.Message, "refused") || strings.Contains(r.Message, "sk-bad") {
+	if r.OK || !strings.Contains(r.Message.String(), "refused") || strings.Contains(r.Message.String(), "sk-bad") {
 		t.Fatalf("%+v", r)
 	}
-	if r := c.Test(context.Background(), "chatcompletions", "", server.URL+"/v1"); r.OK || !strings.HasPrefix(r.Message, "It asks for a key") {
+	if r := c.Test(context.Background(), "chatcompletions", "", server.URL+"/v1"); r.OK || !strings.HasPrefix(r.Message.String(), "It asks for a key") {
 		t.Fatalf("without a key: %+v", r)
 	}
-	if r := c.Test(context.Background(), "openai", good, "http://127.0.0.1:9/v1"); r.OK || r.Message == "" {
+	if r := c.Test(context.Background(), "openai", good, "http://127.0.0.1:9/v1"); r.OK || r.Message.IsZero() {
 		t.Fatalf("an absent server: %+v", r)
 	}
 	if r := c.Test(context.Background(), "recall", "", ""); !r.OK {
@@ -221,7 +221,7 @@ func TestAKeyIsSentOnlyToItsVendor(t *testing.T) {
 		})
 		r := c.Test(context.Background(), "", key, "")
 		sent := want == "openai" || want == "anthropic"
-		if r.Provider != want || r.OK != sent || r.Message == "" || strings.Contains(r.Message, "0123456789") {
+		if r.Provider != want || r.OK != sent || r.Message.IsZero() || strings.Contains(r.Message.String(), "0123456789") {
 			t.Errorf("%q: %+v, want %s", key, r, want)
 		}
 		if elsewhere := want != "" && !sent; elsewhere != strings.HasPrefix(r.Server, "https://") || elsewhere != (r.Vendor != "") {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 )
 
@@ -62,31 +63,34 @@ func formOf(key string) keyForm {
 // sent anywhere. With an empty Provider, the user is asked to choose one.
 func unplaced(key string, f keyForm) TestResult {
 	if strings.TrimSpace(key) == "" {
-		return TestResult{Message: "There is no key to test."}
+		return TestResult{Message: chat.Say("There is no key to test.")}
 	}
 	if f.server == "" {
-		return TestResult{Message: "The provider cannot be determined from this key. Choose the provider below. Until then, the key is not sent anywhere."}
+		return TestResult{Message: chat.Say("The provider cannot be determined from this key. Choose the provider below. Until then, the key is not sent anywhere.")}
 	}
 	return TestResult{
 		Provider: f.provider, Vendor: f.name, Server: f.server,
-		Message: "This looks like a key for " + f.name + ". It was not sent anywhere. To use it, add " + f.server + " as a server under Settings, Providers.",
+		Message: chat.Say(
+			"This looks like a key for %s. It was not sent anywhere. To use it, add %s as a server under Settings, Providers.",
+			f.name, f.server),
 	}
 }
 
-// Misplaced returns why a key must not be stored under keyName: by its form, it belongs to another provider. "" means
-// it may be. The keys of servers that are not known services can have any form.
-func Misplaced(keyName, key string) string {
+// Misplaced returns why a key must not be stored under keyName: by its form, it belongs to another provider. A zero one
+// means it may be. The keys of servers that are not known services can have any form.
+func Misplaced(keyName, key string) chat.Phrase {
 	f := formOf(key)
 	if f.provider == "" || f.home() == keyName {
-		return ""
+		return chat.Phrase{}
 	}
 	known := keyName == config.ProviderAnthropic || keyName == config.ProviderOpenAI ||
 		slices.ContainsFunc(presets, func(p Preset) bool { return !p.Local && p.Host() == keyName }) ||
 		slices.ContainsFunc(keyForms, func(o keyForm) bool { return o.home() == keyName })
 	if !known {
-		return ""
+		return chat.Phrase{}
 	}
-	return "This is a key for " + f.name + " by its form. It was not sent anywhere and not stored. Add it under " + f.name + "."
+	return chat.Say(
+		"This is a key for %s by its form. It was not sent anywhere and not stored. Add it under %s.", f.name, f.name)
 }
 
 // home returns the name under which keys of the form are stored.

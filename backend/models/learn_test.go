@@ -237,14 +237,14 @@ func TestPresets(t *testing.T) {
 		seen[p.ID] = true
 		for _, prefix := range p.KeyPrefixes {
 			for _, other := range []string{"openai", "anthropic", "api.mistral.ai"} {
-				if models.Misplaced(other, prefix+"abc") == "" {
+				if models.Misplaced(other, prefix+"abc").IsZero() {
 					t.Errorf("a key of %s may go to %s", p.Name, other)
 				}
 			}
-			if why := models.Misplaced(p.Host(), prefix+"abc"); why != "" {
+			if why := models.Misplaced(p.Host(), prefix+"abc"); !why.IsZero() {
 				t.Errorf("%s: %s", p.Name, why)
 			}
-			if why := models.Misplaced("gateway.example", prefix+"abc"); why != "" {
+			if why := models.Misplaced("gateway.example", prefix+"abc"); !why.IsZero() {
 				t.Errorf("the user's own server: %s", why)
 			}
 		}
@@ -254,7 +254,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s is missing", id)
 		}
 	}
-	if models.Misplaced("openai", "sk-ant-x") == "" || models.Misplaced("openai", "sk-plain") != "" || models.Misplaced("anthropic", "") != "" {
+	if models.Misplaced("openai", "sk-ant-x").IsZero() || !models.Misplaced("openai", "sk-plain").IsZero() || !models.Misplaced("anthropic", "").IsZero() {
 		t.Error("the vendors' own keys")
 	}
 }
@@ -264,7 +264,7 @@ func TestPresets(t *testing.T) {
 func TestKeyOfAnotherProviderIsNotSent(t *testing.T) {
 	c := catalog(t, "", keys{})
 	for _, provider := range []string{"openai", "groq", "api.mistral.ai"} {
-		if r := c.Test(context.Background(), provider, "sk-ant-0123456789", ""); r.OK || !strings.Contains(r.Message, "not sent") || strings.Contains(r.Message, "0123") {
+		if r := c.Test(context.Background(), provider, "sk-ant-0123456789", ""); r.OK || !strings.Contains(r.Message.String(), "not sent") || strings.Contains(r.Message.String(), "0123") {
 			t.Errorf("%s: %+v", provider, r)
 		}
 	}

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ import (
 type TestResult struct {
 	OK       bool
 	Elapsed  time.Duration
-	Message  string
+	Message  chat.Phrase
 	Models   []string
 	Provider string
 	// Vendor and Server are set if the key's form belongs to a provider that is not one of the vendors: its
@@ -43,7 +42,7 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 		provider = f.provider
 	}
 	if provider == config.ProviderRecall {
-		return TestResult{OK: true, Message: "Built in: recall needs no key and no network.", Provider: provider}
+		return TestResult{OK: true, Message: chat.Say("Built in: recall needs no key and no network."), Provider: provider}
 	}
 	if _, adapter := c.providers[provider]; !adapter {
 		if place, ok := c.placeOf(provider); ok && (baseURL == "" || baseURL == place.BaseURL) {
@@ -54,10 +53,10 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	}
 	lister, ok := c.providers[provider].(llm.ModelLister)
 	if !ok {
-		return TestResult{Provider: provider, Message: fmt.Sprintf("The protocol %q is not known.", provider)}
+		return TestResult{Provider: provider, Message: chat.Say("The protocol %q is not known.", provider)}
 	}
 	m := config.Model{Provider: provider, BaseURL: baseURL}
-	if reason := Misplaced(m.KeyName(), key); reason != "" {
+	if reason := Misplaced(m.KeyName(), key); !reason.IsZero() {
 		return TestResult{Provider: provider, Message: reason}
 	}
 	secret := llm.Secret(strings.TrimSpace(key))
@@ -107,19 +106,19 @@ func verdict(provider string, ids []string, err error, elapsed time.Duration, ha
 		if le, ok := err.(*llm.Error); ok { //nolint:errorlint // adapters return it unwrapped
 			code = le.Code
 		}
-		r.Message = err.Error()
+		r.Message = chat.Say("%s", err)
 		switch {
 		case code == chat.CodeAuth && hasKey:
-			r.Message = "The key was refused: " + err.Error()
+			r.Message = chat.Say("The key was refused: %s", err)
 		case code == chat.CodeAuth:
-			r.Message = "It asks for a key: " + err.Error()
+			r.Message = chat.Say("It asks for a key: %s", err)
 		}
 		return r
 	}
 	r.OK, r.Models = true, ids[:min(len(ids), maxListed)]
-	r.Message = fmt.Sprintf("Works, %d models", len(ids))
+	r.Message = chat.Say("Works, %d models", len(ids))
 	if len(ids) == 1 {
-		r.Message = "Works, 1 model"
+		r.Message = chat.Say("Works, 1 model")
 	}
 	return r
 }

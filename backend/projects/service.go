@@ -134,7 +134,7 @@ func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (cha
 		info, err := os.Stat(dir)
 		switch {
 		case err != nil:
-			return chat.Project{}, chat.WrapError(chat.CodeInvalid, op, err, dir+" cannot be read; nothing was changed.").WithHint("choose a folder that exists")
+			return chat.Project{}, chat.WrapError(chat.CodeInvalid, op, err, "%s cannot be read; nothing was changed.", dir).WithHint("choose a folder that exists")
 		case !info.IsDir():
 			return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%s is not a folder; nothing was changed.", dir)
 		}

@@ -74,7 +74,7 @@ type Input struct {
 	// RedactionRules identifies the rules of Redact, so that a changed rule can be distinguished from a changed record.
 	RedactionRules string
 	// RetrievalError says why memory was not searched for this request.
-	RetrievalError string
+	RetrievalError chat.Phrase
 	// Scope is the scope of the memory search; the manifest records it.
 	Scope chat.Scope
 	// Redact removes secrets from a text before it is hashed and sent; nil: nothing is removed. It must be pure.
@@ -148,8 +148,8 @@ type assembler struct {
 	dropped []int64       // turn_seqs of pending turns dropped by step 3
 	// shortened are messages after the cut that are sent only in part.
 	shortened []Shortened
-	steps     []string
-	notes     []string // other deviations from the caps, as text
+	steps     []chat.Phrase
+	notes     []chat.Phrase // other deviations from the caps
 	// Redactions, separate for the parts that may be rendered more than once; found is the current list.
 	redactedFixed, redactedRecalled, redactedHistory, redactedLast []Redaction
 

@@ -64,7 +64,7 @@ func (d *Draft) Room() int {
 
 // Finish adds the artifacts, best first and including attached ones, and shrinks until the context fits. failure says
 // why memory was not searched.
-func (d *Draft) Finish(retrieved []Artifact, failure string) (PreparedContext, error) {
+func (d *Draft) Finish(retrieved []Artifact, failure chat.Phrase) (PreparedContext, error) {
 	a := d.a
 	a.in.Retrieved, a.in.RetrievalError = retrieved, failure
 	a.renderRetrieved()
@@ -92,7 +92,8 @@ func (a *assembler) build() error {
 	}
 	if m := a.in.Replay; m != nil {
 		a.plan = Plan{Cut: m.History.Cut, Ranges: m.History.Ranges}
-		a.dropped, a.steps, a.notes, a.shortened = m.DroppedPending, m.Shrink, m.Notes, m.Inputs.Shortened
+		a.dropped, a.shortened = m.DroppedPending, m.Inputs.Shortened
+		a.steps, a.notes = m.Said()
 		if !m.has(SectionState) {
 			a.state = nil
 		}

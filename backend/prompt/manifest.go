@@ -9,22 +9,24 @@ import (
 // Manifest describes one assembled context: its sections in prompt order, every item with its source, size and hash,
 // every shrink step, and the inputs from which it can be assembled again (SPEC 6).
 type Manifest struct {
-	AssemblerVersion int           `json:"assembler_version"`
-	Model            string        `json:"model"`
-	Provider         string        `json:"provider"`
-	Limits           Limits        `json:"limits"`
-	Policy           Policy        `json:"policy"`
-	Budget           Budget        `json:"budget"`
-	Sections         []Section     `json:"sections"`
-	Shrink           []string      `json:"shrink"`          // as text, in order; empty if none
-	Notes            []string      `json:"notes,omitempty"` // a message over its cap, a state summary that was shortened or left out
-	DroppedPending   []int64       `json:"dropped_pending,omitempty"`
-	Redactions       []Redaction   `json:"redactions,omitempty"`
-	History          HistoryRecord `json:"history"`
-	Inputs           Inputs        `json:"inputs"`
-	TotalTokens      int           `json:"total_tokens"`
-	MaxOutput        int           `json:"max_output"`
-	SHA256           string        `json:"sha256"` // of the canonical context bytes
+	AssemblerVersion int       `json:"assembler_version"`
+	Model            string    `json:"model"`
+	Provider         string    `json:"provider"`
+	Limits           Limits    `json:"limits"`
+	Policy           Policy    `json:"policy"`
+	Budget           Budget    `json:"budget"`
+	Sections         []Section `json:"sections"`
+	Shrink           []string  `json:"shrink"`          // as text, in order; empty if none
+	Notes            []string  `json:"notes,omitempty"` // a message over its cap, a state summary that was shortened or left out
+	// Words are Shrink and Notes with their values apart; earlier versions stored none.
+	Words          []chat.Phrase `json:"words,omitempty"`
+	DroppedPending []int64       `json:"dropped_pending,omitempty"`
+	Redactions     []Redaction   `json:"redactions,omitempty"`
+	History        HistoryRecord `json:"history"`
+	Inputs         Inputs        `json:"inputs"`
+	TotalTokens    int           `json:"total_tokens"`
+	MaxOutput      int           `json:"max_output"`
+	SHA256         string        `json:"sha256"` // of the canonical context bytes
 	// Deleted names the receipt of the last permanent deletion that removed a part of the context: it can no longer be
 	// assembled again.
 	Deleted string `json:"erased,omitempty"`
@@ -50,8 +52,9 @@ type Inputs struct {
 	ModelID   string      `json:"model_id,omitempty"`   // whose encoding measured the texts
 	// RedactionRules identifies the rules by which texts were redacted.
 	RedactionRules string `json:"redaction_rules,omitempty"`
-	// RetrievalError says why memory was not searched.
-	RetrievalError string `json:"retrieval_error,omitempty"`
+	// RetrievalError says why memory was not searched; RetrievalWords is the same with its values, if it has any.
+	RetrievalError string      `json:"retrieval_error,omitempty"`
+	RetrievalWords chat.Phrase `json:"retrieval_words,omitzero"`
 	// Tools are the offered definitions; Results how much the model saw of each result of the turn's earlier steps,
 	// in order.
 	Tools   []chat.ToolDefinition `json:"tools,omitempty"`
@@ -110,7 +113,7 @@ const (
 func (a *assembler) manifest(c PreparedContext) (Manifest, []Text) {
 	m := Manifest{
 		AssemblerVersion: AssemblerVersion, Model: a.in.Model, Provider: a.in.Provider, Limits: a.in.Limits,
-		Policy: a.in.Policy, Budget: a.budget, Shrink: append([]string{}, a.steps...), Notes: a.notes, DroppedPending: a.dropped,
+		Policy: a.in.Policy, Budget: a.budget, Shrink: append([]string{}, texts(a.steps)...), Notes: texts(a.notes), Words: slices.Concat(a.steps, a.notes), DroppedPending: a.dropped,
 		Redactions: slices.Concat(a.redactedFixed, a.redactedRecalled, a.redactedHistory, a.redactedLast), TotalTokens: c.tokens, MaxOutput: c.maxOutput, SHA256: canonicalHash(c),
 		History: HistoryRecord{Cut: a.plan.Cut, Allowance: a.budget.Allowance, Ranges: a.plan.Ranges, Pieces: a.pieces},
 		Inputs:  a.inputs(),
@@ -180,12 +183,37 @@ func (a *assembler) memorySections() (state, retrieved, message []rendered) {
 	return all[:n], all[n:], nil
 }
 
+// WhyNotSearched returns RetrievalError with its values.
+func (in Inputs) WhyNotSearched() chat.Phrase { return in.RetrievalWords.As(in.RetrievalError) }
+
+// Said returns the steps of Shrink and the Notes, each with its values.
+func (m Manifest) Said() (steps, notes []chat.Phrase) {
+	all := slices.Clone(m.Words)
+	if len(all) != len(m.Shrink)+len(m.Notes) {
+		all = nil
+		for _, text := range slices.Concat(m.Shrink, m.Notes) {
+			all = append(all, chat.Quote(text))
+		}
+	}
+	return all[:len(m.Shrink)], all[len(m.Shrink):]
+}
+
+// texts returns phrases in English.
+func texts(phrases []chat.Phrase) []string {
+	var out []string
+	for _, p := range phrases {
+		out = append(out, p.String())
+	}
+	return out
+}
+
 func (a *assembler) inputs() Inputs {
 	in := Inputs{
 		System: a.in.System, Project: a.in.Project, Scope: a.in.Scope, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
 		Now: a.in.Now, Partial: a.in.Partial != nil, StepIndex: a.in.StepIndex, ModelID: a.in.ModelID, RedactionRules: a.in.RedactionRules,
-		RetrievalError: a.in.RetrievalError, Tools: a.in.Tools, Results: a.limits, Shortened: a.shortened,
+		Tools: a.in.Tools, Results: a.limits, Shortened: a.shortened,
 	}
+	in.RetrievalError, in.RetrievalWords = a.in.RetrievalError.Split()
 	if a.in.HeadCapped && in.HeadShrunk == "" {
 		in.HeadShrunk = a.in.Head.Summary
 	}

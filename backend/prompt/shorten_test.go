@@ -55,7 +55,7 @@ func checkShortened(t *testing.T, in Input, ceiling int, extreme bool) {
 	if d.Room() < ceiling/10 && !extreme {
 		t.Errorf("%d tokens are left for recalled memory", d.Room())
 	}
-	c, err := d.Finish(nil, "")
+	c, err := d.Finish(nil, chat.Phrase{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/display"
 )
 
 // NeedsSummaryShrink asks the caller to shorten the state summary to Target tokens and to assemble again with
@@ -26,14 +25,17 @@ type OverBudgetError struct {
 	PendingTurns                                        int
 }
 
-func (e *OverBudgetError) Error() string {
-	s := fmt.Sprintf("the context needs %d tokens, but the limit is %d: system %d, pinned facts %d, state summary %d, history %d, %d pending turns %d, message %d",
+func (e *OverBudgetError) Error() string { return e.Phrase().String() }
+
+// Phrase returns the error's text.
+func (e *OverBudgetError) Phrase() chat.Phrase {
+	s := chat.Say("the context needs %d tokens, but the limit is %d: system %d, pinned facts %d, state summary %d, history %d, %d pending turns %d, message %d",
 		e.Required, e.Ceiling, e.System, e.Pinned, e.State, e.History, e.PendingTurns, e.Pending, e.Msg)
 	if e.Tools > 0 {
-		s += fmt.Sprintf(", definitions of tools %d", e.Tools)
+		s = chat.Say("%s, definitions of tools %d", s, e.Tools)
 	}
 	if e.Steps > 0 {
-		s += fmt.Sprintf(", tool calls of this turn and their results %d", e.Steps)
+		s = chat.Say("%s, tool calls of this turn and their results %d", s, e.Steps)
 	}
 	return s
 }
@@ -44,11 +46,16 @@ type RecentMessagesTooLarge struct {
 	Messages         int
 }
 
-func (e *RecentMessagesTooLarge) Error() string {
+func (e *RecentMessagesTooLarge) Error() string { return e.Phrase().String() }
+
+// Phrase returns the error's text.
+func (e *RecentMessagesTooLarge) Phrase() chat.Phrase {
 	if e.Messages == 1 {
-		return fmt.Sprintf("the newest message, which is never summarized, needs %d tokens, but the limit is %d", e.Required, e.Budget)
+		return chat.Say("the newest message, which is never summarized, needs %d tokens, but the limit is %d",
+			e.Required, e.Budget)
 	}
-	return fmt.Sprintf("the %d newest messages, which are never summarized, need %d tokens, but the limit is %d", e.Messages, e.Required, e.Budget)
+	return chat.Say("the %d newest messages, which are never summarized, need %d tokens, but the limit is %d",
+		e.Messages, e.Required, e.Budget)
 }
 
 // SectionOverCap is the error if a section that is never shortened exceeds its cap.
@@ -58,12 +65,14 @@ type SectionOverCap struct {
 	Model     string
 }
 
-func (e *SectionOverCap) Error() string {
-	subject := "the instructions take"
+func (e *SectionOverCap) Error() string { return e.Phrase().String() }
+
+// Phrase returns the error's text.
+func (e *SectionOverCap) Phrase() chat.Phrase {
 	if e.Section == SectionPinned {
-		subject = "the pinned facts take"
+		return chat.Say("The pinned facts take %d tokens, and the model %s leaves %d for them.", e.Have, e.Model, e.Cap)
 	}
-	return fmt.Sprintf("%s %d tokens, and the model %s leaves %d for them", subject, e.Have, e.Model, e.Cap)
+	return chat.Say("The instructions take %d tokens, and the model %s leaves %d for them.", e.Have, e.Model, e.Cap)
 }
 
 func overCap(section, model string, have, limit int) error {
@@ -75,8 +84,7 @@ func overCap(section, model string, have, limit int) error {
 	if section == SectionPinned {
 		hint = "unpin or shorten facts, raise budget.working_set_tokens, or choose a model with a larger window"
 	}
-	text := e.Error()
-	return chat.WrapError(chat.CodeOverBudget, "prompt.caps", e, display.Capitalized(text)+".").WithHint("%s", hint)
+	return chat.WrapError(chat.CodeOverBudget, "prompt.caps", e, "%s", e).WithHint("%s", hint)
 }
 
 // CheckInstructions refuses instructions over their cap. The cause of the error is a *SectionOverCap.
@@ -138,11 +146,11 @@ func (a *assembler) used() int {
 }
 
 func (a *assembler) log(format string, args ...any) {
-	a.steps = append(a.steps, fmt.Sprintf(format, args...))
+	a.steps = append(a.steps, chat.Say(format, args...))
 }
 
 func (a *assembler) note(format string, args ...any) {
-	a.notes = append(a.notes, fmt.Sprintf(format, args...))
+	a.notes = append(a.notes, chat.Say(format, args...))
 }
 
 // freeSpace is step 0: history is reduced until the context fits with spare tokens left. The cut moves, and if the
@@ -260,15 +268,15 @@ func (a *assembler) overBudget() error {
 		e.Msg -= e.Steps
 	}
 	if a.in.Policy.History == HistoryOff {
-		return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", e, e.Error()).
+		return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", e, "%s", e).
 			WithHint("turn context.infinity on, start a new session, or choose a model with a larger window")
 	}
 	if len(a.originals) > 0 && e.Msg <= e.Ceiling/2 && total(a.originals) > e.Ceiling/2 {
 		recent := &RecentMessagesTooLarge{Required: e.Required, Budget: e.Ceiling, Messages: len(a.originals)}
-		return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", recent, recent.Error()).
+		return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", recent, "%s", recent).
 			WithHint("lower summary.preserve_recent, raise budget.working_set_tokens, or choose a model with a larger window")
 	}
-	return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", e, e.Error()).WithHint("%s", advice(e))
+	return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", e, "%s", e).WithHint("%s", advice(e))
 }
 
 // advice names the largest part that the user can change.

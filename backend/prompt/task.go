@@ -27,7 +27,7 @@ func PrepareTask(t Task) (PreparedContext, error) {
 	}
 	if limit := b.InputBudget; c.tokens > limit {
 		e := &OverBudgetError{Required: c.tokens, Ceiling: limit, System: t.Count(system), Msg: t.Count(user)}
-		return PreparedContext{}, chat.WrapError(chat.CodeOverBudget, "prompt.task", e, e.Error())
+		return PreparedContext{}, chat.WrapError(chat.CodeOverBudget, "prompt.task", e, "%s", e)
 	}
 	c.maxOutput = max(1, min(t.MaxOutput, t.Limits.MaxOutput, t.Limits.ContextLimit-c.tokens))
 	c.manifest = Manifest{AssemblerVersion: AssemblerVersion, Budget: b, TotalTokens: c.tokens, SHA256: canonicalHash(c)}

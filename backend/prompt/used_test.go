@@ -79,7 +79,7 @@ func TestRecallFillsTheRemainingSpace(t *testing.T) {
 			}
 			fit = append(fit, a)
 		}
-		c, err := d.Finish(fit, "")
+		c, err := d.Finish(fit, chat.Phrase{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestTheCutDoesNotJitter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := d.Finish(artifacts(draw.IntN(1+d.Room()/50), 40), "")
+			c, err := d.Finish(artifacts(draw.IntN(1+d.Room()/50), 40), chat.Phrase{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +182,7 @@ func TestMessageOverItsCap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := d.Finish(nil, "")
+	c, err := d.Finish(nil, chat.Phrase{})
 	if err != nil || len(c.Manifest().Notes) != 1 || !strings.Contains(c.Manifest().Notes[0], "over its cap of 800") || d.Room() == 0 {
 		t.Errorf("notes %q, space %d, %v", c.Manifest().Notes, d.Room(), err)
 	}

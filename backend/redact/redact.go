@@ -3,7 +3,6 @@ package redact
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -36,7 +35,7 @@ func New(outbound bool, patterns []string) (*Redactor, error) {
 		re, err := regexp.Compile(p)
 		if err != nil {
 			return nil, chat.WrapError(chat.CodeConfig, "redact.new", err,
-				fmt.Sprintf("Pattern %d of redaction.patterns is not a regular expression.", i+1)).
+				"Pattern %d of redaction.patterns is not a regular expression.", i+1).
 				WithHint("use RE2 syntax; nothing is sent until it is valid")
 		}
 		r.patterns = append(r.patterns, re)

@@ -100,6 +100,6 @@ func failure(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return chat.WrapError(e.Code, "rerank", e, "The reranker could not be used: "+strings.TrimSuffix(e.Error(), ".")+".").
+	return chat.WrapError(e.Code, "rerank", e, "The reranker could not be used: %s.", e).
 		WithHint("check retrieval.reranker_base_url, or leave it empty to search without a reranker")
 }

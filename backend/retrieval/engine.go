@@ -103,10 +103,10 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 	case verr != nil && !q.AllowWordsOnly:
 		return w, v, res, searchError(verr)
 	case verr != nil:
-		res.Warning = "Keyword search only: " + chat.AsError(searchError(verr)).Message
+		res.Warning = chat.Say("Keyword search only: %s", chat.AsError(searchError(verr)).Said())
 		v = similar{}
-	case v.unusedReason != "":
-		res.Warning = "Keyword search only: " + v.unusedReason
+	case !v.unusedReason.IsZero():
+		res.Warning = chat.Say("Keyword search only: %s", v.unusedReason)
 	}
 	res.Embedder = v.embedder
 	return w, v, res, nil

@@ -42,7 +42,7 @@ func TestSearch(t *testing.T) {
 	if x := res.Timing; x.Vector <= 0 || x.Keyword <= 0 || x.Rank <= 0 || x.Pack <= 0 || x.Total < max(x.Vector, x.Keyword)+x.Rank+x.Pack-0.01 {
 		t.Errorf("%+v", x)
 	}
-	if res.Embedder != "local/hashed/256/v1" || res.Warning != "" || res.Candidates == 0 {
+	if res.Embedder != "local/hashed/256/v1" || !res.Warning.IsZero() || res.Candidates == 0 {
 		t.Errorf("%+v", res)
 	}
 	if a := res.Artifacts[0]; a.Form != chat.PackedFull || a.Slices != nil || a.Text != "#31 16:00 user: We pay the invoice for Contoso on Fridays." {
@@ -99,7 +99,7 @@ func TestNoResultIsNotAnError(t *testing.T) {
 	}
 	m := chatter()
 	m.serving = false
-	if res := find(t, m.engine(), Query{Text: "roses"}); len(res.Hits) == 0 || res.Embedder != "" || res.Warning != "" {
+	if res := find(t, m.engine(), Query{Text: "roses"}); len(res.Hits) == 0 || res.Embedder != "" || !res.Warning.IsZero() {
 		t.Errorf("while vectors are being created: %+v", res)
 	}
 }
@@ -133,7 +133,7 @@ func TestFailures(t *testing.T) {
 		}
 		res, err := m.engine(searchesIndex).Search(t.Context(), Query{Text: "roses", AllowWordsOnly: tt.wordsAlone, MaxTokens: 100})
 		switch {
-		case tt.ok && (err != nil || len(res.Hits) == 0 || res.Warning == "" || res.Embedder != ""):
+		case tt.ok && (err != nil || len(res.Hits) == 0 || res.Warning.IsZero() || res.Embedder != ""):
 			t.Errorf("%+v: %v %+v", tt, err, res)
 		case !tt.ok && (!errors.Is(err, errBroken) || chat.CodeOf(err) != chat.CodeInternal || len(res.Hits) > 0):
 			t.Errorf("%+v: %v", tt, err)
@@ -150,7 +150,7 @@ func TestFailures(t *testing.T) {
 	}
 	delete(m.fail, "TermFrequencies")
 	m.fail["Embedder"] = chat.Errorf(chat.CodeConfig, "embed", "That embedder is not configured any more.")
-	if res := find(t, m.engine(), Query{Text: "roses"}); len(res.Hits) == 0 || res.Embedder != "" || !strings.Contains(res.Warning, "not configured any more") {
+	if res := find(t, m.engine(), Query{Text: "roses"}); len(res.Hits) == 0 || res.Embedder != "" || !strings.Contains(res.Warning.String(), "not configured any more") {
 		t.Errorf("while another embedder's vectors are being created, words must be searched: %+v", res)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

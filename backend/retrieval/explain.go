@@ -1,7 +1,6 @@
 package retrieval
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -82,12 +81,12 @@ func matchedWords(terms []string, text string, certain bool) []string {
 	return out
 }
 
-// String describes the match in one line: "matched: dual, writes · answer to the question of #19".
-func (m Match) String() string {
+// Phrase describes the match in one line: "matched: dual, writes · answer to the question of #19".
+func (m Match) Phrase() chat.Phrase {
 	if m.Attached {
-		return "attached manually"
+		return chat.Say("attached manually")
 	}
-	var parts []string
+	var parts []chat.Phrase
 	if len(m.Words) > 0 {
 		parts = append(parts, listed("matched: %s", "matched: %s and %d more", m.Words))
 	}
@@ -95,54 +94,61 @@ func (m Match) String() string {
 		parts = append(parts, listed("nearby: %s", "nearby: %s and %d more", m.Around))
 	}
 	if len(parts) == 0 && m.Keyword > 0 {
-		parts = append(parts, "shares words with the question")
+		parts = append(parts, chat.Say("shares words with the question"))
 	}
 	if m.Similarity > 0 {
 		parts = append(parts, moreSimilar(m.Similarity))
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "next to a passage that matches")
+		parts = append(parts, chat.Say("next to a passage that matches"))
 	}
 	for _, r := range m.Reasons {
-		if text := m.reason(r); text != "" {
+		if text := m.reason(r); !text.IsZero() {
 			parts = append(parts, text)
 		}
 	}
-	return strings.Join(parts, " · ")
+	line := parts[0]
+	for _, part := range parts[1:] {
+		line = chat.Say("%s · %s", line, part)
+	}
+	return line
 }
 
-func (m Match) reason(r chat.Reason) string {
+func (m Match) reason(r chat.Reason) chat.Phrase {
 	switch r {
 	case chat.ReasonAnswer:
 		if m.Turn > 0 {
-			return fmt.Sprintf("answer to the question of #%d", m.Turn)
+			return chat.Say("answer to the question of #%d", m.Turn)
 		}
-		return "answer to a question"
+		return chat.Say("answer to a question")
 	case chat.ReasonStanding:
-		return "standing instruction"
+		return chat.Say("standing instruction")
 	case chat.ReasonRepeat:
-		return "repeats the question"
+		return chat.Say("repeats the question")
 	case chat.ReasonQuestion:
-		return "only asks"
+		return chat.Say("only asks")
 	case chat.ReasonOverview:
-		return "chosen for an overview over time"
+		return chat.Say("chosen for an overview over time")
 	}
-	return ""
+	return chat.Phrase{}
 }
 
-// listed names words by one of two formats. Translations use these formats as keys, so they are not put together here.
-func listed(all, more string, words []string) string {
+// listed names words by one of two formats.
+func listed(all, more string, words []string) chat.Phrase {
 	rest := len(words) - namedWords
 	if rest <= 0 {
-		return fmt.Sprintf(all, strings.Join(words, ", "))
+		return chat.Say(all, strings.Join(words, ", "))
 	}
-	return fmt.Sprintf(more, strings.Join(words[:namedWords], ", "), rest)
+	return chat.Say(more, strings.Join(words[:namedWords], ", "), rest)
 }
 
 // moreSimilar describes a similarity, rounded down so that it never claims too much.
-func moreSimilar(share float64) string {
+func moreSimilar(share float64) chat.Phrase {
 	if share >= 1 {
-		return "more similar than all unrelated text"
+		return chat.Say("more similar than all unrelated text")
 	}
-	return fmt.Sprintf("more similar than %s %% of unrelated text", strconv.FormatFloat(math.Floor(share*100+1e-6), 'f', -1, 64))
+	return chat.Say("more similar than %s %% of unrelated text", strconv.FormatFloat(math.Floor(share*100+1e-6), 'f', -1, 64))
 }
+
+// String is Phrase in English.
+func (m Match) String() string { return m.Phrase().String() }

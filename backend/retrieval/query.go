@@ -21,12 +21,12 @@ type Query struct {
 
 // Result is the result of a search.
 type Result struct {
-	Hits       []Hit      // chunks, best first
-	Artifacts  []Artifact // the packed artifacts, best first
-	Tokens     int        // of all artifacts
-	Candidates int        // number of ranked units
-	Embedder   string     // identity of the vectors; empty: words only
-	Warning    string     // why the vector half or the reranker failed
+	Hits       []Hit       // chunks, best first
+	Artifacts  []Artifact  // the packed artifacts, best first
+	Tokens     int         // of all artifacts
+	Candidates int         // number of ranked units
+	Embedder   string      // identity of the vectors; empty: words only
+	Warning    chat.Phrase // why the vector half or the reranker failed
 	Timing     Timing
 }
 

@@ -43,7 +43,7 @@ func (e *Engine) rerank(ctx context.Context, q Query, s Settings, ranked []*item
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		res.addWarning("Not reranked: " + chat.AsError(err).Message)
+		res.addWarning(chat.Say("Not reranked: %s", chat.AsError(err).Said()))
 		return ranked, nil
 	}
 	return append(order, ranked[len(order):]...), nil
@@ -125,9 +125,9 @@ func withScoresOf(ranks, units []*item) []*item {
 	return units
 }
 
-func (r *Result) addWarning(text string) {
-	if r.Warning != "" {
-		text = r.Warning + " " + text
+func (r *Result) addWarning(text chat.Phrase) {
+	if !r.Warning.IsZero() {
+		text = chat.Say("%s %s", r.Warning, text)
 	}
 	r.Warning = text
 }

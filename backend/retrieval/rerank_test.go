@@ -66,7 +66,7 @@ func TestRerank(t *testing.T) {
 	last := plain.Hits[len(plain.Hits)-1]
 	j := &fakeReranker{word: last.Text}
 	got := find(t, withReranker(m, j), q)
-	if got.Hits[0].Text != last.Text || got.Warning != "" || len(j.passages) != 3 || len(got.Hits) != len(plain.Hits) {
+	if got.Hits[0].Text != last.Text || !got.Warning.IsZero() || len(j.passages) != 3 || len(got.Hits) != len(plain.Hits) {
 		t.Fatalf("%q, %q, requested from %q", texts(got), got.Warning, j.passages)
 	}
 	for i, h := range got.Hits {
@@ -98,7 +98,7 @@ func TestRerankFails(t *testing.T) {
 		"a wrong setting": {broken, "Not reranked: The address is wrong."},
 	} {
 		got := find(t, c.engine, q)
-		if !slices.Equal(texts(got), plain) || got.Warning != c.want {
+		if !slices.Equal(texts(got), plain) || got.Warning.String() != c.want {
 			t.Errorf("%s: %q, %q", name, texts(got), got.Warning)
 		}
 	}
@@ -115,7 +115,7 @@ func TestRerankIsLeftOut(t *testing.T) {
 	m := rerankMemory()
 	none := m.engine()
 	none.Reranker = func() (Reranker, error) { return nil, nil }
-	if got := find(t, none, Query{Text: "harbour crane"}); got.Warning != "" || len(got.Hits) == 0 {
+	if got := find(t, none, Query{Text: "harbour crane"}); !got.Warning.IsZero() || len(got.Hits) == 0 {
 		t.Errorf("%+v", got)
 	}
 	j := &fakeReranker{}

@@ -20,7 +20,7 @@ type similar struct {
 	embedMs  float64
 	searchMs float64
 	// unusedReason says why existing vectors could not be used although nothing failed.
-	unusedReason string
+	unusedReason chat.Phrase
 }
 
 // byVectors embeds the query and searches for the nearest vectors, unless words are searched first (afterWords).
@@ -36,7 +36,7 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 	v.embedMs = since(begun)
 	if chat.CodeOf(err) == chat.CodeConfig {
 		// The vectors belong to an embedder that is no longer configured, and new ones are being created.
-		v.unusedReason = chat.AsError(err).Message
+		v.unusedReason = chat.AsError(err).Said()
 		return v, nil
 	}
 	if err != nil {

@@ -77,7 +77,7 @@ func TestErrorsAreRedactedAndStillUnwrap(t *testing.T) {
 	inner := fmt.Errorf("server said %s: %w", canary, io.ErrUnexpectedEOF)
 	cases := map[string]error{
 		"plain":         inner,
-		"chat":          chat.WrapError(chat.CodeAuth, "op", inner, "refused "+canary).WithHint("not %s", canary),
+		"chat":          chat.WrapError(chat.CodeAuth, "op", inner, "refused %s", canary).WithHint("not %s", canary),
 		"chat, wrapped": fmt.Errorf("outer: %w", chat.WrapError(chat.CodeAuth, "op", inner, "")),
 		"cause only":    chat.WrapError(chat.CodeAuth, "op", inner, "refused"),
 		"joined":        errors.Join(errors.New("first"), inner),

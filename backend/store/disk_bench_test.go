@@ -98,7 +98,7 @@ func (f *fixture) assembled(b chat.Branch, rec *retriever, t chat.Turn) prompt.P
 	}
 	d, err := prompt.NewDraft(in)
 	f.ok(err)
-	c, err := d.Finish(rec.recall(f, b, in, d), "")
+	c, err := d.Finish(rec.recall(f, b, in, d), chat.Phrase{})
 	f.ok(err)
 	return c
 }

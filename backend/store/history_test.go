@@ -350,7 +350,7 @@ func TestRangeJobs(t *testing.T) {
 		if !found {
 			t.Fatal("no job to claim")
 		}
-		_, err = f.FailJob(f.ctx, job.Lease(), "nonsense", 0)
+		_, err = f.FailJob(f.ctx, job.Lease(), chat.Quote("nonsense"), 0)
 		f.ok(err)
 	}
 	if n, err := f.RequeueMissing(f.ctx); n != 0 || err != nil {

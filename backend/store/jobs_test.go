@@ -22,7 +22,7 @@ func TestJobs(t *testing.T) {
 	if _, found, err := f.ClaimTurnJobs(f.ctx, time.Minute, turn.ID); found || err != nil {
 		t.Fatal("claimed twice", err)
 	}
-	job, err = f.FailJob(f.ctx, job.Lease(), "no \xff luck", time.Hour)
+	job, err = f.FailJob(f.ctx, job.Lease(), chat.Quote("no \xff luck"), time.Hour)
 	f.ok(err)
 	if job.State != chat.JobQueued || job.LastError != "no \uFFFD luck" {
 		t.Errorf("%+v", job)
@@ -37,7 +37,7 @@ func TestJobs(t *testing.T) {
 		if !found || job.Attempts != try {
 			t.Fatalf("try %d: %v %+v", try, found, job)
 		}
-		job, err = f.FailJob(f.ctx, job.Lease(), "again", 0)
+		job, err = f.FailJob(f.ctx, job.Lease(), chat.Quote("again"), 0)
 		f.ok(err)
 	}
 	if job.State != chat.JobFailed {

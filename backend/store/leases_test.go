@@ -61,7 +61,7 @@ func TestALostLeaseIsRejected(t *testing.T) {
 			}
 			f.ok(f.FinishJob(f.ctx, job.Lease()))
 			f.ok(f.PostponeJob(f.ctx, job.Lease(), time.Minute))
-			after, err := f.FailJob(f.ctx, job.Lease(), "late", time.Minute)
+			after, err := f.FailJob(f.ctx, job.Lease(), chat.Quote("late"), time.Minute)
 			f.ok(err)
 			if after.State != before.State || after.Attempts != before.Attempts || after.Claim != before.Claim || after.LastError != before.LastError {
 				t.Errorf("the job was %+v and is %+v", before, after)
@@ -125,7 +125,7 @@ func TestAFailingJobBlocksOnlyLaterTurnsOfItsBranch(t *testing.T) {
 	f.say(b.ID, "2", "b")
 	free := f.say(other.ID, "3", "c")
 	first := f.claim(chat.JobSummarizeTurn)
-	_, err := f.FailJob(f.ctx, first.Lease(), "poison", time.Minute)
+	_, err := f.FailJob(f.ctx, first.Lease(), chat.Quote("poison"), time.Minute)
 	f.ok(err)
 	if job := f.claim(chat.JobSummarizeTurn); job.TurnID != free.ID {
 		t.Fatalf("claimed %+v", job)
@@ -184,7 +184,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 	f.say(other.ID, "x", "y")
 	f.clock.Advance(10 * time.Hour)
 	failed, leased := f.claim(), f.claim()
-	_, err := f.FailJob(f.ctx, failed.Lease(), "again", 40*time.Second)
+	_, err := f.FailJob(f.ctx, failed.Lease(), chat.Quote("again"), 40*time.Second)
 	f.ok(err)
 	f.clock.Advance(-9 * time.Hour)
 	if _, found, err := f.ClaimJob(f.ctx, time.Minute); found || err != nil {
@@ -212,7 +212,7 @@ func TestTheClockIsSetForward(t *testing.T) {
 		f.say(b.ID, "x", "y")
 	}
 	for range many {
-		_, err := f.FailJob(f.ctx, f.claim().Lease(), "again", 5*time.Minute)
+		_, err := f.FailJob(f.ctx, f.claim().Lease(), chat.Quote("again"), 5*time.Minute)
 		f.ok(err)
 	}
 	f.clock.Advance(72 * time.Hour)
@@ -267,7 +267,7 @@ func TestNextJob(t *testing.T) {
 	next(0, false, chat.JobIndexTurn)
 	job := f.claim()
 	next(time.Minute, true)
-	_, err := f.FailJob(f.ctx, job.Lease(), "", time.Hour)
+	_, err := f.FailJob(f.ctx, job.Lease(), chat.Quote(""), time.Hour)
 	f.ok(err)
 	next(chat.MaxJobPause, true)
 	f.ok(f.DismissJob(f.ctx, job.ID))

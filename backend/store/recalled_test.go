@@ -24,11 +24,11 @@ func TestRecalledOfAPage(t *testing.T) {
 	step := f.respond(turn)
 	last := chat.Recalled{}
 	for i, p := range []chat.Preparation{
-		{RetrievalError: "The server cannot be reached."}, {Retrieved: two}, {}, {Retrieved: one, RetrievalError: "Half of it."},
+		{RetrievalError: chat.Quote("The server cannot be reached.")}, {Retrieved: two}, {}, {Retrieved: one, RetrievalError: chat.Quote("Half of it.")},
 	} {
 		p.TurnID, p.Manifest, p.Tokens = turn.ID, []byte(`{}`), 10
 		f.ok(f.Prepare(f.ctx, p))
-		last = chat.Recalled{Pieces: len(p.Retrieved), Error: p.RetrievalError}
+		last = chat.Recalled{Pieces: len(p.Retrieved), Error: p.RetrievalError.String()}
 		got, err := f.Recalled(f.ctx, []chat.TurnID{turn.ID, mine.ID, "gone"})
 		f.ok(err)
 		if got[turn.ID] != last {

@@ -89,7 +89,7 @@ func (d *seeded) openTurns(f *fixture) {
 	if !found {
 		f.Fatal("no job to claim")
 	}
-	_, err = f.FailJob(f.ctx, job.Lease(), "it did not work", time.Second)
+	_, err = f.FailJob(f.ctx, job.Lease(), chat.Quote("it did not work"), time.Second)
 	f.ok(err)
 }
 

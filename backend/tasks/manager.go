@@ -11,7 +11,6 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
-	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/panics"
 )
 
@@ -117,7 +116,6 @@ func (m *Manager) SetResumer(kind Kind, resumer Resumer) {
 
 // Start starts a task, or queues it.
 func (m *Manager) Start(spec Spec, run Run) (Task, error) {
-	spec.Title = display.Clip(spec.Title, maxTitle)
 	now := m.d.Clock.Now()
 	w := &work{Task: Task{ID: chat.NewID(now), Spec: spec, State: Running, StartedAt: now}, run: run}
 	return m.enter(w, "task.start", func() error { return nil })

@@ -43,8 +43,8 @@ const (
 
 // Spec describes a task to the user.
 type Spec struct {
-	Kind  Kind   `json:"kind"`
-	Title string `json:"title"` // "Import conversations.json"
+	Kind  Kind        `json:"kind"`
+	Title chat.Phrase `json:"title"` // "Import conversations.json"
 	// Session is the session that the task is about; deleting it permanently removes the task.
 	Session chat.SessionID `json:"session,omitempty"`
 	// Firm: once started, it cannot be cancelled. The program restarts for it.
@@ -89,7 +89,6 @@ func (t Task) Resumable() bool {
 
 // Limits of displayed text, in characters, and of a stored report, in bytes.
 const (
-	maxTitle  = 200
 	maxDetail = 200
 	maxReport = 256 << 10
 )
@@ -101,10 +100,10 @@ type record struct {
 }
 
 type recordedError struct {
-	Code    chat.Code `json:"code"`
-	Op      string    `json:"op"`
-	Message string    `json:"message"`
-	Hint    string    `json:"hint,omitempty"`
+	Code    chat.Code   `json:"code"`
+	Op      string      `json:"op"`
+	Message chat.Phrase `json:"message"`
+	Hint    chat.Phrase `json:"hint,omitzero"`
 }
 
 func encode(t Task) (string, error) {
@@ -113,10 +112,7 @@ func encode(t Task) (string, error) {
 		r.Result.Report = nil
 	}
 	if e := t.Error; e != nil {
-		r.Error = &recordedError{e.Code, e.Op, e.Error(), ""}
-		if e.Message != "" {
-			r.Error.Message, r.Error.Hint = e.Message, e.Hint
-		}
+		r.Error = &recordedError{e.Code, e.Op, e.Said(), e.Advised()}
 	}
 	raw, err := json.Marshal(r)
 	return string(raw), err
@@ -128,7 +124,7 @@ func decode(text string) (Task, error) {
 		return Task{}, err
 	}
 	if e := r.Error; e != nil {
-		r.Task.Error = &chat.Error{Code: e.Code, Op: e.Op, Message: e.Message, Hint: e.Hint}
+		r.Task.Error = chat.NewError(e.Code, e.Op, e.Message, e.Hint)
 	}
 	return r.Task, nil
 }

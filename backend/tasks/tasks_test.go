@@ -133,7 +133,7 @@ func TestATaskShowsHowItsWorkEnded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSettings()
 				m, _ := open(t, s)
-				id := start(t, m, Spec{Kind: Export, Title: "Export"}, c.run).ID
+				id := start(t, m, Spec{Kind: Export, Title: chat.Quote("Export")}, c.run).ID
 				synctest.Wait()
 				if c.stop {
 					if err := m.Cancel(id); err != nil {
@@ -306,7 +306,7 @@ func TestRestart(t *testing.T) {
 					p.Count(7, 10, "sessions")
 					return untilStopped(ctx, p)
 				}
-				imported := start(t, first, Spec{Kind: Import, Title: "Import a.json", Input: json.RawMessage(`{"path":"a.json"}`)}, slow)
+				imported := start(t, first, Spec{Kind: Import, Title: chat.Quote("Import a.json"), Input: json.RawMessage(`{"path":"a.json"}`)}, slow)
 				waiting := start(t, first, Spec{Kind: Import, Input: json.RawMessage(`{"path":"b.json"}`)}, doNothing)
 				export := start(t, first, Spec{Kind: Export}, slow)
 				time.Sleep(time.Minute)
@@ -467,16 +467,16 @@ func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSettings()
 		m, _ := open(t, s)
-		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "01KEX"}, doNothing)
-		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "01KEX"}, untilStopped)
-		start(t, m, Spec{Kind: Import, Title: "Import my secret"}, func(context.Context, *Progress) (Result, error) {
+		start(t, m, Spec{Kind: Export, Title: chat.Quote("Export of my secret"), Session: "01KEX"}, doNothing)
+		start(t, m, Spec{Kind: Export, Title: chat.Quote("Export of my secret"), Session: "01KEX"}, untilStopped)
+		start(t, m, Spec{Kind: Import, Title: chat.Quote("Import my secret")}, func(context.Context, *Progress) (Result, error) {
 			return Result{Report: json.RawMessage(`{"first":"01KEX"}`)}, nil
 		})
 		start(t, m, Spec{Kind: Import}, func(context.Context, *Progress) (Result, error) {
 			return Result{Report: json.RawMessage(`{"skipped":[{"title":"of \"my secret\""}]}`)}, nil
 		})
-		start(t, m, Spec{Kind: Export, Title: "Export all of -my secret-.md"}, doNothing) // a file named after the old title
-		other := start(t, m, Spec{Kind: Export, Title: "Export of another", Session: "two"}, doNothing)
+		start(t, m, Spec{Kind: Export, Title: chat.Quote("Export all of -my secret-.md")}, doNothing) // a file named after the old title
+		other := start(t, m, Spec{Kind: Export, Title: chat.Quote("Export of another"), Session: "two"}, doNothing)
 		stopped := start(t, m, Spec{Kind: Import}, func(ctx context.Context, p *Progress) (Result, error) {
 			p.Detail("3 sessions. of my secret")
 			return untilStopped(ctx, p)

@@ -75,7 +75,7 @@ func openArchive(name string, data io.ReaderAt, size int64) (*zip.Reader, error)
 	case errors.Is(err, safezip.ErrTooMany):
 		return nil, refused(name, "it lists more than %d files", MaxArchiveFiles)
 	case err != nil:
-		return nil, chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(name)+" is a damaged archive; nothing was imported from it.").
+		return nil, chat.WrapError(chat.CodeCorrupt, "import.read", err, "%s is a damaged archive; nothing was imported from it.", path.Base(name)).
 			WithHint("download or copy it again")
 	}
 	return z, nil
@@ -155,7 +155,7 @@ func detectPacked(f *zip.File) (format Format, reason string) {
 		_ = content.Close()
 	}
 	if _, coded := errors.AsType[*chat.Error](err); err != nil && !coded {
-		return "", "It cannot be unpacked: " + unpacking(err) + "."
+		return "", chat.Say("It cannot be unpacked: %s.", unpacking(err)).Packed()
 	}
 	switch {
 	case err != nil:
@@ -185,7 +185,7 @@ func unpacking(err error) string {
 func (r *run) packed(i int, f *zip.File, format Format) error {
 	content, err := f.Open()
 	if err != nil {
-		r.skip(SkippedRow{Index: i, Reason: "It cannot be unpacked: " + unpacking(err) + "."})
+		r.skip(SkippedRow{Index: i, Reason: chat.Say("It cannot be unpacked: %s.", unpacking(err)).Packed()})
 		return nil
 	}
 	defer func() { _ = content.Close() }()
@@ -202,14 +202,14 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 		return err
 	}
 	r.torn(r.read - before)
-	r.skip(SkippedRow{Index: i, Offset: r.read - before, Reason: "It cannot be unpacked to its end: " + unpacking(from.err) + "."})
+	r.skip(SkippedRow{Index: i, Offset: r.read - before, Reason: chat.Say("It cannot be unpacked to its end: %s.", unpacking(from.err)).Packed()})
 	return nil
 }
 
 // readInMemory reads a packed file that must be kept in memory.
 func (r *run) readInMemory(f *zip.File, from io.Reader, format Format) error {
 	if f.UncompressedSize64 > MaxEntryBytes {
-		r.skip(SkippedRow{Reason: "It is larger than " + sizeText(MaxEntryBytes) + "."})
+		r.skip(SkippedRow{Reason: tooLargeEntry(MaxEntryBytes)})
 		return nil
 	}
 	data, err := io.ReadAll(from)

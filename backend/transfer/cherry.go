@@ -264,7 +264,7 @@ func (f *cherryFile) add(d *draft, messages list) {
 		}
 		n := f.node(d, m, raw)
 		if f.size > MaxEntryBytes {
-			d.skip = "It is larger than " + sizeText(MaxEntryBytes) + "."
+			d.skip = tooLargeEntry(MaxEntryBytes)
 			return
 		}
 		n.parent = d.leaf

@@ -130,7 +130,7 @@ func (d *draft) build() (Conversation, string) {
 	case d.skip != "":
 		return d.Conversation, d.skip
 	case len(d.nodes) > MaxMessages:
-		return d.Conversation, "It has more than " + strconv.Itoa(MaxMessages) + " messages."
+		return d.Conversation, chat.Say("It has more than %d messages.", MaxMessages).Packed()
 	}
 	t := newTree(d)
 	if !t.assemble() {

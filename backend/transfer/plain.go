@@ -69,7 +69,7 @@ func (r *run) plain(in Input, _ io.Reader) error {
 		var size int64
 		for _, s := range where[id] {
 			if size += s.to - s.from; size > MaxEntryBytes {
-				p.d.skip = "It is larger than " + sizeText(MaxEntryBytes) + "."
+				p.d.skip = tooLargeEntry(MaxEntryBytes)
 				break
 			}
 			if err := r.readRange(p, in, s); err != nil {

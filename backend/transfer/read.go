@@ -58,7 +58,12 @@ type SkippedRow struct {
 	Title  string `json:"title,omitempty"`
 	Offset int64  `json:"offset"` // of its first byte in the file
 	Reason string `json:"reason"`
+	// Words are the reason with its values; zero if it has none.
+	Words chat.Phrase `json:"words,omitzero"`
 }
+
+// Why returns the reason with its values.
+func (r SkippedRow) Why() chat.Phrase { return r.Words.As(r.Reason) }
 
 // run is one call of Read.
 type run struct {
@@ -92,7 +97,7 @@ func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) e
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		r.report.Cancelled = true
 		err = chat.WrapError(chat.CodeCancelled, "import.read", err,
-			fmt.Sprintf("The import was stopped after %s; what was imported is kept.", display.Count(r.report.Conversations, "conversation", "conversations")))
+			"The import was stopped after %s; what was imported is kept.", display.Count(r.report.Conversations, "conversation", "conversations"))
 	}
 	return r.report, err
 }
@@ -287,7 +292,7 @@ func (r *run) element(i int, e element, take taker) error {
 // reportUnexpected reports unexpected text between entries, which may contain something that was lost.
 func (r *run) reportUnexpected(i int, s *scanner) {
 	if s.unexpected > 0 {
-		r.skip(SkippedRow{Index: i, Offset: s.unexpectedAt, Reason: fmt.Sprintf("%d characters between or after the entries are not valid JSON.", s.unexpected)})
+		r.skip(SkippedRow{Index: i, Offset: s.unexpectedAt, Reason: chat.Say("%d characters between or after the entries are not valid JSON.", s.unexpected).Packed()})
 	}
 }
 
@@ -303,7 +308,7 @@ func (r *run) ended(err error, offset int64) error {
 		return err
 	}
 	return chat.WrapError(chat.CodeCorrupt, "import.read", err,
-		fmt.Sprintf("The file could not be read after byte %d; the part read before is kept.", offset))
+		"The file could not be read after byte %d; the part read before is kept.", offset)
 }
 
 func (r *run) torn(offset int64) {
@@ -354,8 +359,10 @@ func (r *run) take(d *draft, index int, offset int64) error {
 	return nil
 }
 
+// skip reports an entry that was not read. Its reason may be a packed phrase.
 func (r *run) skip(row SkippedRow) {
 	row.File = r.file
+	row.Reason, row.Words = chat.Unpack(row.Reason).Split()
 	r.report.SkippedCount++
 	if len(r.report.Skipped) < MaxReported {
 		r.report.Skipped = append(r.report.Skipped, row)
@@ -370,12 +377,16 @@ func tooLarge(name string, limit int64) error {
 }
 
 func unreadable(name string, err error) error {
-	return chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(name)+" cannot be read; nothing was imported from it.")
+	return chat.WrapError(chat.CodeCorrupt, "import.read", err, "%s cannot be read; nothing was imported from it.", path.Base(name))
 }
 
 func bundleError(name string) error {
 	return chat.Errorf(chat.CodeInvalid, "import.read", "%s is a bundle of this program, not an export of another; nothing was imported.", path.Base(name)).
 		WithHint("import it as a bundle")
+}
+
+func tooLargeEntry(limit int64) string {
+	return chat.Say("It is larger than %s.", sizeText(limit)).Packed()
 }
 
 func sizeText(n int64) string {

@@ -210,7 +210,7 @@ func (s *scanner) takeText(e *element) {
 // keep adds to the buffered element, up to the limit.
 func (s *scanner) keep(e *element, part ...byte) {
 	if len(s.buf)+len(part) > s.max {
-		e.reason = "It is larger than " + sizeText(int64(s.max)) + "."
+		e.reason = tooLargeEntry(int64(s.max))
 	}
 	if e.reason == "" {
 		s.buf = append(s.buf, part...)
@@ -260,7 +260,7 @@ func (l *lineReader) next() (element, error) {
 			part, err = l.r.ReadSlice('\n')
 			l.at += int64(len(part))
 			if len(l.buf)+len(part) > MaxLineBytes {
-				e.reason = "It is larger than " + sizeText(MaxLineBytes) + "."
+				e.reason = tooLargeEntry(MaxLineBytes)
 			} else {
 				l.buf = append(l.buf, part...)
 			}

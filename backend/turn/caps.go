@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
@@ -49,7 +48,7 @@ func (e *Engine) CheckPin(ctx context.Context, branch chat.BranchID, replaces ch
 			return nil
 		}
 	}
-	return refused(prompt.CheckPins(append(pins, chat.Pin{Text: text}), caps.model, caps.budget, caps.count), "Nothing was pinned.")
+	return refused(prompt.CheckPins(append(pins, chat.Pin{Text: text}), caps.model, caps.budget, caps.count), chat.Say("Nothing was pinned."))
 }
 
 // CheckInstructions refuses instructions over their cap before they are stored.
@@ -62,7 +61,7 @@ func (e *Engine) CheckInstructions(ctx context.Context, session chat.SessionID, 
 	if err != nil || caps.count(text) <= caps.count(s.SystemPrompt) {
 		return err
 	}
-	return refused(prompt.CheckInstructions(text, caps.model, caps.budget, caps.count), "Nothing was changed.")
+	return refused(prompt.CheckInstructions(text, caps.model, caps.budget, caps.count), chat.Say("Nothing was changed."))
 }
 
 // CheckPreset refuses an unknown model, and instructions over its cap, before both are copied into a session; an empty
@@ -79,14 +78,13 @@ func (e *Engine) CheckPreset(ctx context.Context, model, instructions string) er
 		return err
 	}
 	budget := prompt.NewBudget(m.Limits, e.settings().Policy.OrDefault(), learned.Factor)
-	return refused(prompt.CheckInstructions(instructions, m.Endpoint.Name, budget, e.count(m)), "Nothing was changed.")
+	return refused(prompt.CheckInstructions(instructions, m.Endpoint.Name, budget, e.count(m)), chat.Say("Nothing was changed."))
 }
 
 // changedNothing adapts a model's error to an operation that sends nothing.
 func changedNothing(err error) error {
-	e := *chat.AsError(err)
-	e.Message = strings.Replace(e.Message, "nothing was sent", "nothing was changed", 1)
-	return &e
+	e := chat.AsError(err)
+	return chat.NewError(e.Code, e.Op, e.Said().Reword("nothing was sent", "nothing was changed"), e.Advised())
 }
 
 // CheckCaps returns an error if nothing can be sent in a session because its imported instructions or pinned facts
@@ -111,11 +109,10 @@ func (e *Engine) CheckCaps(ctx context.Context, session chat.SessionID) error {
 }
 
 // refused appends to a refusal what was not done.
-func refused(err error, notDone string) error {
+func refused(err error, notDone chat.Phrase) error {
 	if err == nil {
 		return nil
 	}
-	e := *chat.AsError(err)
-	e.Message += " " + notDone
-	return &e
+	e := chat.AsError(err)
+	return chat.NewError(e.Code, e.Op, chat.Say("%s %s", e.Said(), notDone), e.Advised())
 }

@@ -3,7 +3,6 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"strings"
 	"time"
@@ -90,7 +89,7 @@ func judgeStopped(a attempt) ending {
 func judgeError(a attempt, f *chat.Failure, cause error) ending {
 	e := ending{
 		failure: f, cause: cause, journal: journal.EndError,
-		step: chat.StepOutcome{Status: chat.StepFailed, Code: f.Code, Message: f.Message},
+		step: chat.StepOutcome{Status: chat.StepFailed, Code: f.Code, Message: f.Message, Words: f.Words},
 	}
 	if a.result.Status == chat.StepIncomplete || (a.err == nil && !a.result.Terminal) {
 		e.step.Status, e.step.Reason = chat.StepIncomplete, "the stream was cut off"
@@ -179,44 +178,45 @@ func failureOf(err error) *chat.Failure {
 	case errors.Is(err, errClosing):
 		return &chat.Failure{Code: chat.CodeCancelled, Message: "The program was closed while the answer was arriving. The partial answer is kept.", Hint: "continue or retry"}
 	case errors.As(err, &le):
-		return &chat.Failure{Code: le.Code, Status: le.Status, Message: providerMessage(le), Hint: hintFor(le)}
+		f := chat.NewFailure(le.Code, providerMessage(le), hintFor(le))
+		f.Status = le.Status
+		return f
 	case errors.As(err, &ce):
-		return &chat.Failure{Code: ce.Code, Message: ce.Message, Hint: ce.Hint}
+		return chat.NewFailure(ce.Code, ce.Said(), ce.Advised())
 	}
 	return &chat.Failure{Code: chat.CodeInternal, Message: err.Error()}
 }
 
-func providerMessage(e *llm.Error) string {
-	text := strings.TrimSpace(e.Error())
+func providerMessage(e *llm.Error) chat.Phrase {
 	if e.Status != 0 {
-		return fmt.Sprintf("The provider answered %d: %s", e.Status, text)
+		return chat.Say("The provider answered %d: %s", e.Status, e)
 	}
-	return text
+	return e.Phrase()
 }
 
 // hintFor says what to do about each kind of provider error.
-func hintFor(e *llm.Error) string {
+func hintFor(e *llm.Error) chat.Phrase {
 	if e.NoTools {
-		return "turn tools off for this session, or choose another model"
+		return chat.Say("turn tools off for this session, or choose another model")
 	}
 	switch e.Code {
 	case chat.CodeAuth:
-		return "check the key: contextinfinity keys list, or Settings, Providers and keys"
+		return chat.Say("check the key: contextinfinity keys list, or Settings, Providers and keys")
 	case chat.CodeRateLimited:
 		if e.RetryAfter > 0 {
-			return fmt.Sprintf("the provider asks to wait %s, then retry", e.RetryAfter.Round(time.Second))
+			return chat.Say("the provider asks to wait %s, then retry", e.RetryAfter.Round(time.Second))
 		}
-		return "wait a little, then retry"
+		return chat.Say("wait a little, then retry")
 	case chat.CodeTooLarge:
-		return "lower budget.working_set_tokens, or set the model's context_limit to its actual value"
+		return chat.Say("lower budget.working_set_tokens, or set the model's context_limit to its actual value")
 	case chat.CodeUnavailable:
-		return "check that the server is running and its address is right, then retry"
+		return chat.Say("check that the server is running and its address is right, then retry")
 	case chat.CodeToolCall:
-		return "set tools.mode to \"parse_only\" to see such calls, or ask again"
+		return chat.Say("set tools.mode to \"parse_only\" to see such calls, or ask again")
 	case chat.CodeTimeout:
-		return "retry"
+		return chat.Say("retry")
 	}
-	return "retry, or choose another model"
+	return chat.Say("retry, or choose another model")
 }
 
 // retryable reports whether the same call may succeed later, and the pause that the provider requests.

@@ -120,7 +120,7 @@ func (e *Engine) endCrashed(ctx context.Context, id chat.TurnID, cause *chat.Err
 	case t.Unsent():
 		return e.turns.FailTurn(ctx, chat.TurnFailure{
 			TurnID: id, Outcome: chat.OutcomeFailed,
-			Failure: &chat.Failure{Code: cause.Code, Message: cause.Message + " Your message is saved.", Hint: "retry"},
+			Failure: chat.NewFailure(cause.Code, chat.Say("%s Your message is saved.", cause.Said()), chat.Say("retry")),
 		})
 	case t.Phase == chat.PhaseResponding && !t.Incomplete():
 		if _, err := e.recoverTurn(ctx, t); err != nil {

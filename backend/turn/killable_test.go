@@ -139,8 +139,8 @@ func (m *killable) FinishJob(ctx context.Context, h chat.Lease) error {
 	return m.write(func() error { return m.Store.FinishJob(ctx, h) })
 }
 
-func (m *killable) FailJob(ctx context.Context, h chat.Lease, msg string, after time.Duration) (chat.Job, error) {
-	return writing(m.life, func() (chat.Job, error) { return m.Store.FailJob(ctx, h, msg, after) })
+func (m *killable) FailJob(ctx context.Context, h chat.Lease, why chat.Phrase, after time.Duration) (chat.Job, error) {
+	return writing(m.life, func() (chat.Job, error) { return m.Store.FailJob(ctx, h, why, after) })
 }
 
 func (m *killable) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {

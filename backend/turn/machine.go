@@ -104,7 +104,7 @@ func (r *run) prepare(ctx context.Context) state {
 		r.memory.measure(&r.metrics, packed)
 		err = r.e.turns.Prepare(ctx, chat.Preparation{
 			TurnID: r.turn.ID, Manifest: manifest, Tokens: r.context.Tokens(), Retrieved: packed,
-			RetrievalError: r.context.Manifest().Inputs.RetrievalError,
+			RetrievalError: r.context.Manifest().Inputs.WhyNotSearched(),
 		})
 	}
 	if err == nil {

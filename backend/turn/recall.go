@@ -32,7 +32,7 @@ const recallPatience = 5 * time.Second
 type memorySelection struct {
 	chosen    bool
 	artifacts []prompt.Artifact
-	failure   string // why memory was not searched, as a sentence
+	failure   chat.Phrase // why memory was not searched, as a sentence
 	metrics   chat.TurnMetrics
 }
 
@@ -87,14 +87,14 @@ func (e *Engine) usesMemory(in prompt.Input, current chat.Message) bool {
 	return e.memory != nil && in.Provider != recallModel && (!plain || len(current.Blocks.Memories()) > 0)
 }
 
-func whyNoMemory(err error, patience time.Duration) string {
+func whyNoMemory(err error, patience time.Duration) chat.Phrase {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return "Memory did not answer within " + patience.String() + "."
+		return chat.Say("Memory did not answer within %s.", patience)
 	}
 	if e := chat.AsError(err); e.Code != chat.CodeInternal {
-		return e.Error()
+		return e.Phrase()
 	}
-	return "Memory could not be searched. See the log for details."
+	return chat.Say("Memory could not be searched. See the log for details.")
 }
 
 // reuseSelection reuses the memory of a continued turn's last context, if the model is the same and memory was

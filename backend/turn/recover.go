@@ -209,8 +209,8 @@ func errorCode(reason string) chat.Code {
 func (rec *recovery) resolve(ctx context.Context) ([]chat.RecoveryItem, error) {
 	end := judge(rec.attempt)
 	if rec.attempt.err != nil && end.verdict == verdictFailed {
-		end.failure.Message = "The program ended before an answer arrived. Your message is saved."
-		end.failure.Hint = "retry"
+		said := chat.Say("The program ended before an answer arrived. Your message is saved.")
+		end.failure = chat.NewFailure(end.failure.Code, said, chat.Say("retry"))
 	}
 	var item chat.RecoveryItem
 	var err error

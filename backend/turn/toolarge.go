@@ -61,5 +61,5 @@ func (r *run) unshrinkable(err error) error {
 		return err
 	}
 	e := chat.AsError(err)
-	return chat.WrapError(chat.CodeTooLarge, "turn.shrink", err, r.refusal.Message+" Nothing more can be removed from it: "+e.Message).WithHint("%s", e.Hint)
+	return chat.WrapError(chat.CodeTooLarge, "turn.shrink", err, "%s Nothing more can be removed from it: %s", r.refusal.Said(), e.Said()).WithHint("%s", e.Advised())
 }

@@ -37,7 +37,7 @@ func (e *Engine) ContextSeen(ctx context.Context, id chat.TurnID) (Seen, error) 
 	}
 	var s Seen
 	if err := json.Unmarshal(raw, &s.Manifest); err != nil {
-		return s, chat.WrapError(chat.CodeCorrupt, op, err, "The manifest of turn "+string(id)+" cannot be read.")
+		return s, chat.WrapError(chat.CodeCorrupt, op, err, "The manifest of turn %s cannot be read.", id)
 	}
 	if s.Manifest.AssemblerVersion != prompt.AssemblerVersion {
 		s.Note = "It was assembled by another version of the program, so its texts cannot be reproduced. The exact request is stored with its step."
@@ -106,7 +106,7 @@ func (e *Engine) MemoryFailure(ctx context.Context, id chat.TurnID) (string, err
 	}
 	var m prompt.Manifest
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return "", chat.WrapError(chat.CodeCorrupt, "context.memory", err, "The manifest of turn "+string(id)+" cannot be read.")
+		return "", chat.WrapError(chat.CodeCorrupt, "context.memory", err, "The manifest of turn %s cannot be read.", id)
 	}
 	return m.Inputs.RetrievalError, nil
 }
@@ -160,7 +160,7 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 	in := prompt.Input{
 		Model: m.Model, ModelID: m.Inputs.ModelID, StepIndex: m.Inputs.StepIndex, Provider: m.Provider, Limits: m.Limits, Policy: m.Policy, Calibration: m.Budget.Calibration,
 		System: m.Inputs.System, Project: m.Inputs.Project, Scope: m.Inputs.Scope, HeadShrunk: m.Inputs.HeadShrunk, Now: m.Inputs.Now, Reduce: m.Inputs.Reduce, Current: t.User,
-		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, RetrievalError: m.Inputs.RetrievalError, Replay: &m,
+		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, RetrievalError: m.Inputs.WhyNotSearched(), Replay: &m,
 	}
 	// Texts are measured as they were then, whatever the current configuration is.
 	var model Model

@@ -10,7 +10,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -133,7 +132,7 @@ func (c *Checker) check(ctx context.Context) (Result, error) {
 	}
 	newest, page, err := newestOf(body)
 	if err != nil {
-		return Result{}, chat.WrapError(chat.CodeProvider, op, err, fmt.Sprintf("The answer of %s is not a release feed: %s.", hostOf(feed), err)).WithHint("check updates.url")
+		return Result{}, chat.WrapError(chat.CodeProvider, op, err, "The answer of %s is not a release feed: %s.", hostOf(feed), err).WithHint("check updates.url")
 	}
 	return Result{Verdict: compare(c.Running, newest), Running: c.Running, Newest: strings.TrimPrefix(newest, "v"), Page: page, At: c.Now()}, nil
 }
@@ -151,9 +150,9 @@ func (c *Checker) fetch(ctx context.Context, feed string) ([]byte, error) {
 	resp, err := c.Client.Do(req)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return nil, chat.WrapError(chat.CodeTimeout, op, err, fmt.Sprintf("%s did not answer within %s.", hostOf(feed), checkTime)).WithHint("try again later")
+			return nil, chat.WrapError(chat.CodeTimeout, op, err, "%s did not answer within %s.", hostOf(feed), checkTime).WithHint("try again later")
 		}
-		return nil, chat.WrapError(chat.CodeUnavailable, op, err, fmt.Sprintf("%s could not be reached.", hostOf(feed))).WithHint("check the network and updates.url")
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "%s could not be reached.", hostOf(feed)).WithHint("check the network and updates.url")
 	}
 	defer func() { _ = resp.Body.Close() }()
 	switch location := resp.Header.Get("Location"); {
@@ -165,7 +164,7 @@ func (c *Checker) fetch(ctx context.Context, feed string) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxFeed+1))
 	switch {
 	case err != nil:
-		return nil, chat.WrapError(chat.CodeUnavailable, op, err, fmt.Sprintf("The connection to %s was lost before its answer was complete.", hostOf(feed))).WithHint("try again later")
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "The connection to %s was lost before its answer was complete.", hostOf(feed)).WithHint("try again later")
 	case len(body) > maxFeed:
 		return nil, chat.Errorf(chat.CodeProvider, op, "The answer of %s is longer than %d MB, and was not read further.", hostOf(feed), maxFeed>>20).WithHint("check updates.url")
 	}

@@ -144,7 +144,7 @@ func failed(err error) error {
 	if code := chat.CodeOf(err); code != chat.CodeInternal {
 		return err
 	}
-	return chat.WrapError(chat.CodeInternal, "vectors.search", err, "The vectors could not be searched: "+err.Error()+".").
+	return chat.WrapError(chat.CodeInternal, "vectors.search", err, "The vectors could not be searched: %s.", err).
 		WithHint("nothing is lost; words are searched without them")
 }
 

@@ -213,7 +213,7 @@ func (p *portal) deliver(session dbus.ObjectPath, pressed func(string)) {
 
 // portalError wraps an error of an existing portal.
 func portalError(err error) error {
-	return chat.WrapError(chat.CodeUnavailable, "hotkey.portal", err, "The desktop's portal for global shortcuts gave an unexpected answer: "+err.Error()+".").
+	return chat.WrapError(chat.CodeUnavailable, "hotkey.portal", err, "The desktop's portal for global shortcuts gave an unexpected answer: %s.", err).
 		WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
 }
 

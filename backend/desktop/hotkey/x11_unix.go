@@ -240,6 +240,6 @@ func (c Combination) String() string {
 }
 
 func x11Error(err error) error {
-	return chat.WrapError(chat.CodeUnavailable, "hotkey.x11", err, "The X server did not register the combination: "+err.Error()+".").
+	return chat.WrapError(chat.CodeUnavailable, "hotkey.x11", err, "The X server did not register the combination: %s.", err).
 		WithHint("bind the command contextinfinity --quick in the desktop's own keyboard settings")
 }

@@ -106,7 +106,7 @@ func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []strin
 // failure says what to do about a missing model.
 func (e *Embedder) failure(err error) error {
 	if found, ok := errors.AsType[*llm.Error](err); ok && found.Status == http.StatusNotFound && strings.Contains(found.Message, "model") {
-		return chat.WrapError(chat.CodeNotFound, "embedding.ollama", found, "Ollama does not have the model \""+e.o.Model+"\".").
+		return chat.WrapError(chat.CodeNotFound, "embedding.ollama", found, "Ollama does not have the model \"%s\".", e.o.Model).
 			WithHint("ollama pull %s", e.o.Model)
 	}
 	return remote.Failure(Name, err)

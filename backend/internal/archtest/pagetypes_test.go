@@ -2,7 +2,6 @@ package archtest
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"contextinfinity/backend/internal/pagetypes"
 )
 
-var update = flag.Bool("update", false, "rewrite the page's types")
 
 // TestThePageHasTheTypesOfTheProgram compares the page's types with backend/api. -update writes them.
 func TestThePageHasTheTypesOfTheProgram(t *testing.T) {

@@ -6,7 +6,6 @@ package atomicfile
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -50,7 +49,7 @@ func (w Writer) Write(path string, data []byte, perm os.FileMode) error {
 	if err := w.SyncDir(filepath.Dir(target)); err != nil {
 		// The new content is in place; only its survival of a power failure is uncertain.
 		return chat.WrapError(chat.CodeInternal, "file.write", err,
-			fmt.Sprintf("%s was replaced, but its folder could not be flushed to disk", path))
+			"%s was replaced, but its folder could not be flushed to disk", path)
 	}
 	return nil
 }
@@ -118,10 +117,10 @@ func resolve(path string) (string, error) {
 func failure(path string, err error) error {
 	if faultfs.Full(err) {
 		return chat.WrapError(chat.CodeNoSpace, "file.write", err,
-			fmt.Sprintf("the disk is full: %s was not changed", path)).WithHint("free some space and try again")
+			"the disk is full: %s was not changed", path).WithHint("free some space and try again")
 	}
 	return chat.WrapError(chat.CodeInternal, "file.write", err,
-		fmt.Sprintf("%s could not be written and was not changed: %v", path, cause(err)))
+		"%s could not be written and was not changed: %v", path, cause(err))
 }
 
 // cause returns the operating system's message for err, without the temporary name.

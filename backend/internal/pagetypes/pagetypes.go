@@ -70,6 +70,7 @@ func Generate(root string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: there is no function named bound that creates a service", appDir)
 	}
 	fmt.Fprint(w, "// Code generated from "+apiDir+" by `make types`. DO NOT EDIT.\n")
+	fmt.Fprint(w, "import type { Phrase } from '../i18n/program';\n")
 	for _, step := range []func() error{w.writeShapes, w.writeEvents, func() error { return w.writeServices(services) }} {
 		if err := step(); err != nil {
 			return nil, err
@@ -258,6 +259,9 @@ func (w *writer) typeOf(in *source, file *ast.File, t ast.Expr) (string, error) 
 		pkg, ok := t.X.(*ast.Ident)
 		if !ok {
 			break
+		}
+		if pkg.Name == "chat" && t.Sel.Name == "Phrase" {
+			return "Phrase", nil // it has its own JSON form, and a type in the page
 		}
 		other, d, err := in.imported(file, pkg.Name, t.Sel.Name)
 		if err != nil {

@@ -237,15 +237,13 @@ func RefuseCalls(r *llm.Result, mode llm.ToolsMode) bool {
 		if !ok || mode != llm.ToolsDisabled {
 			continue
 		}
-		tool := "a tool"
-		if use.Name != "" {
-			tool = "the tool " + cleanWords(use.Name, "")
-		}
 		r.Status, r.Reason = chat.StepFailed, ""
-		r.Err = &llm.Error{
-			Code:    chat.CodeToolCall,
-			Type:    "tool_call",
-			Message: "the model asked for " + tool + " while tools are off; it was not run, the text so far is kept",
+		r.Err = &llm.Error{Code: chat.CodeToolCall, Type: "tool_call"}
+		if use.Name == "" {
+			r.Err.Say("the model asked for a tool while tools are off; it was not run, the text so far is kept")
+		} else {
+			r.Err.Say("the model asked for the tool %s while tools are off; it was not run, the text so far is kept",
+				cleanWords(use.Name, ""))
 		}
 		return true
 	}

@@ -152,11 +152,14 @@ func (s Server) responseError(ctx context.Context, resp *http.Response) *llm.Err
 	key := s.Endpoint.Key
 	body = redactRaw(body, key) // it may also contain codes
 	words, ok := ReadWords(body)
+	var own chat.Phrase
 	if !ok {
-		words.Message = plainWords(resp, body)
+		words.Message, own = plainWords(resp, body)
 	}
 	e := classify(resp.StatusCode, words)
-	e.Message = cleanWords(words.Message, key)
+	if e.Message = cleanWords(words.Message, key); !own.IsZero() {
+		e.Say("%s", own)
+	}
 	e.RetryAfter = retryAfter(resp.Header, time.Now())
 	switch resp.Header.Get("x-should-retry") {
 	case "true":
@@ -165,25 +168,26 @@ func (s Server) responseError(ctx context.Context, resp *http.Response) *llm.Err
 		e.Retry = false
 	}
 	if e.Message == "" {
-		e.Message = fmt.Sprintf("the server answered with status %d and said nothing else", resp.StatusCode)
+		e.Say("the server answered with status %d and said nothing else", resp.StatusCode)
 	}
 	return e
 }
 
-// plainWords describes a response that is not JSON: a redirect, a proxy's page, a line of text.
-func plainWords(resp *http.Response, body []byte) string {
+// plainWords describes a response that is not JSON, such as a redirect or a proxy's page: the text of the response, or
+// our own.
+func plainWords(resp *http.Response, body []byte) (string, chat.Phrase) {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		to := "the server redirects to another address"
 		if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Host != "" {
-			to = "the server redirects to " + u.Host
+			return "", chat.Say("the server redirects to %s; a key is not sent there, correct the address of the server", u.Host)
 		}
-		return to + "; a key is not sent there, correct the address of the server"
+		return "", chat.Say("the server redirects to another address; a key is not sent there, correct the address of the server")
 	}
 	text := strings.TrimSpace(string(body))
 	if text == "" || text[0] == '<' {
-		return fmt.Sprintf("the server answered with status %d and no explanation; check the address of the server", resp.StatusCode)
+		return "", chat.Say(
+			"the server answered with status %d and no explanation; check the address of the server", resp.StatusCode)
 	}
-	return text
+	return text, chat.Phrase{}
 }
 
 // EventError classifies the failure in an error event.
@@ -361,23 +365,23 @@ func (s Server) transportError(ctx context.Context, err error) *llm.Error {
 	case errors.Is(err, errEventTooLarge):
 		e.Code, e.Retry, e.Message = chat.CodeProvider, false, errEventTooLarge.Error()
 	case errors.As(err, &cert):
-		e.Retry, e.Message = false, "the certificate of "+host+" is not trusted"
+		e.Say("the certificate of %s is not trusted", host).Retry = false
 	case errors.As(err, &record):
-		e.Retry, e.Message = false, host+" does not speak HTTPS; check the address of the server"
+		e.Say("%s does not speak HTTPS; check the address of the server", host).Retry = false
 	case errors.As(err, &dns):
-		e.Message = "can't reach " + host + "; check your connection and the address of the server"
+		e.Say("can't reach %s; check your connection and the address of the server", host)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		if ownServer(s.Base) {
-			e.Message = "nothing answers at " + host + "; is the server running?"
+			e.Say("nothing answers at %s; is the server running?", host)
 		} else {
-			e.Message = "nothing answers at " + host + "; check the network connection"
+			e.Say("nothing answers at %s; check the network connection", host)
 		}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		e.Message = "the connection to " + host + " was lost"
+		e.Say("the connection to %s was lost", host)
 	case isTimeout(err):
-		e.Code, e.Message = chat.CodeTimeout, host+" did not answer in time"
+		e.Say("%s did not answer in time", host).Code = chat.CodeTimeout
 	default:
-		e.Message = "the connection to " + host + " failed: " + cleanWords(rootCause(err).Error(), key)
+		e.Say("the connection to %s failed: %s", host, cleanWords(rootCause(err).Error(), key))
 	}
 	return e
 }
@@ -390,9 +394,9 @@ func Cancelled(ctx context.Context) *llm.Error {
 	var own *llm.Error
 	switch {
 	case errors.As(cause, &coded):
-		e.Code, e.Message = coded.Code, coded.Error()
+		e.Say("%s", coded).Code = coded.Code
 	case errors.As(cause, &own):
-		e.Code, e.Message = own.Code, own.Error()
+		e.Say("%s", own).Code = own.Code
 	case isTimeout(cause):
 		e.Code, e.Retry, e.Message = chat.CodeTimeout, true, "the provider did not answer in time"
 	}

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -82,11 +81,9 @@ func versionedBase(base, vendor string) (string, error) {
 
 // missingKey returns the error for a vendor's own endpoint without a key.
 func missingKey(v Vendor) *llm.Error {
-	return &llm.Error{
-		Code: chat.CodeAuth,
-		Message: fmt.Sprintf("there is no API key for %s; save one in Settings, or set %s before the program starts; nothing was sent",
-			v.Name, v.KeyEnv),
-	}
+	return (&llm.Error{Code: chat.CodeAuth}).Say(
+		"there is no API key for %s; save one in Settings, or set %s before the program starts; nothing was sent",
+		v.Name, v.KeyEnv)
 }
 
 // checkPlainKey refuses to send a key to another machine over plain http, where it can be intercepted, unless the
@@ -95,11 +92,9 @@ func checkPlainKey(ep llm.Endpoint, base string) error {
 	if ep.Key == "" || ep.AllowPlainHTTP || !loopback.Exposes(base) {
 		return nil
 	}
-	return &llm.Error{
-		Code: chat.CodeConfig,
-		Message: "the address of " + hostOf(base) + " is plain http, so the key could be read on the way; nothing was sent. " +
-			"Use an https address, or set allow_plain_http if you trust the network",
-	}
+	return (&llm.Error{Code: chat.CodeConfig}).Say(
+		"the address of %s is plain http, so the key could be read on the way; nothing was sent. "+
+			"Use an https address, or set allow_plain_http if you trust the network", hostOf(base))
 }
 
 // receive reads a response to its end and yields its events.
@@ -111,10 +106,8 @@ func (s Server) receive(ctx context.Context, resp *http.Response, yield func(cha
 	case err != nil:
 		return s.transportError(ctx, err)
 	case kind == bodyPage:
-		return &llm.Error{
-			Code: chat.CodeProvider, Status: resp.StatusCode,
-			Message: hostOf(s.Base) + " answered with a web page instead of an answer; check the address of the server",
-		}
+		return (&llm.Error{Code: chat.CodeProvider, Status: resp.StatusCode}).Say(
+			"%s answered with a web page instead of an answer; check the address of the server", hostOf(s.Base))
 	case kind == bodyDocument:
 		limit := eventLimit(s.Endpoint)
 		limited := io.LimitReader(src, int64(limit)+1)

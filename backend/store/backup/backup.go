@@ -219,7 +219,7 @@ func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[st
 	if a.ConfigFile != "" {
 		text, err := os.ReadFile(a.ConfigFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return chat.WrapError(chat.CodeConfig, "store.backup", err, "The configuration file "+a.ConfigFile+" cannot be read, so the backup would miss it; none was made.").
+			return chat.WrapError(chat.CodeConfig, "store.backup", err, "The configuration file %s cannot be read, so the backup would miss it; none was made.", a.ConfigFile).
 				WithHint("fix its permissions")
 		}
 		if err == nil {
@@ -343,17 +343,17 @@ func targetError(path string, err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return existsAlready(path)
 	case errors.Is(err, fs.ErrNotExist):
-		return chat.WrapError(chat.CodeNotFound, op, err, "There is no folder "+dir+"; no backup was written.").
+		return chat.WrapError(chat.CodeNotFound, op, err, "There is no folder %s; no backup was written.", dir).
 			WithHint("create it first, or choose another")
 	case errors.Is(err, fs.ErrPermission):
-		return chat.WrapError(chat.CodeInvalid, op, err, "You do not have permission to write to the folder "+dir+"; no backup was written.").
+		return chat.WrapError(chat.CodeInvalid, op, err, "You do not have permission to write to the folder %s; no backup was written.", dir).
 			WithHint("choose another")
 	}
 	mapped := chat.AsError(sqlite.MapError(op, err))
 	if mapped.Code != chat.CodeInternal {
 		return mapped
 	}
-	return chat.WrapError(chat.CodeInvalid, op, err, "No backup can be written to "+path+": "+sqlite.Reason(err)+".").
+	return chat.WrapError(chat.CodeInvalid, op, err, "No backup can be written to %s: %s.", path, sqlite.Reason(err)).
 		WithHint("choose another place")
 }
 

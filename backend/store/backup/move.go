@@ -200,7 +200,7 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 	}
 	switch {
 	case err != nil && written:
-		return chat.WrapError(chat.CodeOf(err), opMove, err, "The data was copied to "+to+", and the configuration names that folder, but this may not survive a power cut.").
+		return chat.WrapError(chat.CodeOf(err), opMove, err, "The data was copied to %s, and the configuration names that folder, but this may not survive a power cut.", to).
 			WithHint("nothing is lost: both folders are complete; keep the old one until the program has been started again")
 	case err != nil:
 		return errors.Join(err, markMoving(to), clearMove(to, isNew))

@@ -118,7 +118,7 @@ func (r *restoring) locate() error {
 		}
 	}
 	if err != nil {
-		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+path+" cannot be read: "+sqlite.Reason(err)+"; nothing was changed.")
+		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file %s cannot be read: %s; nothing was changed.", path, sqlite.Reason(err))
 	}
 	if !info.Mode().IsRegular() {
 		return chat.Errorf(chat.CodeInvalid, opRestore, "%s is not a file; nothing was changed.", path).
@@ -145,7 +145,7 @@ func (r *restoring) locate() error {
 func (r *restoring) copySource() error {
 	head, err := readHead(r.out.Source)
 	if err != nil {
-		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file "+r.out.Source+" cannot be read: "+sqlite.Reason(err)+"; nothing was changed.")
+		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file %s cannot be read: %s; nothing was changed.", r.out.Source, sqlite.Reason(err))
 	}
 	if head != "SQLite format 3\x00" {
 		return r.notABackup(nil)
@@ -175,7 +175,7 @@ func readHead(path string) (string, error) {
 }
 
 func (r *restoring) notABackup(err error) error {
-	return chat.WrapError(chat.CodeInvalid, opRestore, err, r.out.Source+" is not a backup of ContextInfinity; nothing was changed.").
+	return chat.WrapError(chat.CodeInvalid, opRestore, err, "%s is not a backup of ContextInfinity; nothing was changed.", r.out.Source).
 		WithHint("contextinfinity backups lists what there is")
 }
 
@@ -235,7 +235,7 @@ func (r *restoring) damaged(err error) error {
 	if e := chat.AsError(sqlite.MapError(opRestore, err)); e.Code == chat.CodeCancelled || e.Code == chat.CodeNoSpace {
 		return e
 	}
-	return chat.WrapError(chat.CodeCorrupt, opRestore, err, r.out.Source+" is damaged, so it was not restored; nothing was changed.").
+	return chat.WrapError(chat.CodeCorrupt, opRestore, err, "%s is damaged, so it was not restored; nothing was changed.", r.out.Source).
 		WithHint("choose another: contextinfinity backups --check")
 }
 

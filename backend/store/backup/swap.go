@@ -73,7 +73,7 @@ func (a *Archive) FinishRestore() (config string, err error) {
 			WithHint("the prepared data is in the folder %s... beside it; %s must be removed by hand", StagingPrefix, SwapFile)
 	}
 	if config, err = a.carryOut(w); err != nil {
-		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+sqlite.Reason(err)+". Nothing is lost: it is continued at the next start.").
+		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: %s. Nothing is lost: it is continued at the next start.", sqlite.Reason(err)).
 			WithHint("close other programs that read the data, and check whether the disk is writable")
 	}
 	return config, nil

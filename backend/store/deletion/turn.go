@@ -308,7 +308,7 @@ func (x *turnDeletion) message(t schema.TurnRow) error {
 	}
 	failure, _ := schema.DecodeOptional[chat.Failure](t.ErrorJSON)
 	if failure != nil {
-		failure.Message, failure.Hint = DeletedMark, ""
+		failure.Forget(DeletedMark)
 	}
 	encoded, err := schema.EncodeOptional(failure)
 	if err != nil {
@@ -338,7 +338,7 @@ func (x *turnDeletion) message(t schema.TurnRow) error {
 		func() error {
 			return reword(x.Operation, session, t.ID, []ledger.Type{ledger.EventTurnInterrupted, ledger.EventTurnFailed}, func(p *ledger.TurnEnded) {
 				if p.Failure != nil {
-					p.Failure.Message, p.Failure.Hint = DeletedMark, ""
+					p.Failure.Forget(DeletedMark)
 				}
 			})
 		},

@@ -127,14 +127,14 @@ func (s *Queue) FinishJob(ctx context.Context, h chat.Lease) error {
 }
 
 // FailJob records a failed try: the job is retried after retryAfter, or fails permanently once all tries are used up.
-// It returns the job as it now is; a try that had lost its lease changes nothing. The message must not contain a key or
+// It returns the job as it now is; a try that had lost its lease changes nothing. why must not contain a key or
 // a prompt.
-func (s *Queue) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
+func (s *Queue) FailJob(ctx context.Context, h chat.Lease, why chat.Phrase, retryAfter time.Duration) (chat.Job, error) {
 	var row schema.JobRow
 	err := s.Write(ctx, "job.fail", func(t *core.Tx) error {
 		if err := t.Run(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
 			lease_until = NULL, last_error = ?, run_after = ?, updated_at = ? WHERE id = ? AND claim = ? AND state = 'running'`,
-			chat.MaxJobAttempts, schema.Clean(Cut(msg, MaxLastError)), chat.FormatTime(t.Now.Add(min(retryAfter, chat.MaxJobPause))), t.Stamp(),
+			chat.MaxJobAttempts, lastError(why), chat.FormatTime(t.Now.Add(min(retryAfter, chat.MaxJobPause))), t.Stamp(),
 			h.Job, h.Claim); err != nil {
 			return err
 		}
@@ -192,4 +192,12 @@ func (s *Queue) JitterJobs(ctx context.Context, within time.Duration) (int, erro
 		return err
 	})
 	return len(ids), err
+}
+
+// lastError returns the stored form of an error. One that is too long loses its translation.
+func lastError(why chat.Phrase) string {
+	if packed := why.Packed(); len(packed) <= MaxLastError {
+		return schema.Clean(packed)
+	}
+	return schema.Clean(Cut(why.String(), MaxLastError))
 }

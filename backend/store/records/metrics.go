@@ -37,7 +37,7 @@ func mergePrepared(t *core.Tx, p chat.Preparation) error {
 		return err
 	}
 	sum := mergeMetrics(old, chat.TurnMetrics{EstimateTokens: p.Tokens})
-	sum.RetrievalError = p.RetrievalError
+	sum.RetrievalError, sum.RetrievalWords = p.RetrievalError.Split()
 	if sum == old {
 		return nil
 	}
@@ -65,7 +65,8 @@ func mergeMetrics(a, b chat.TurnMetrics) chat.TurnMetrics {
 		ValidationTries: newer(a.ValidationTries, b.ValidationTries), ValidationResult: newer(a.ValidationResult, b.ValidationResult),
 		SimilarityMin: newer(a.SimilarityMin, b.SimilarityMin), SimilarityMax: newer(a.SimilarityMax, b.SimilarityMax),
 		RetrievalFailed: a.RetrievalFailed || b.RetrievalFailed,
-		RetrievalError:  a.RetrievalError, // only mergePrepared changes it
+		RetrievalError:  a.RetrievalError, // only mergePrepared changes these
+		RetrievalWords:  a.RetrievalWords,
 	}
 }
 

@@ -119,7 +119,7 @@ func Unopenable(path string, err error) error {
 		return mapped // which says nothing about the file's content
 	}
 	return chat.WrapError(chat.CodeCorrupt, "store.open", err,
-		"The database "+path+" cannot be opened.").
+		"The database %s cannot be opened.", path).
 		WithHint("nothing was overwritten; keep a copy of the file; contextinfinity backups lists what contextinfinity restore can put in its place")
 }
 

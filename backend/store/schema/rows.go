@@ -282,10 +282,11 @@ func (r JobRow) Job() chat.Job {
 	j := chat.Job{
 		ID: r.ID, Type: chat.JobType(r.JobType), SessionID: chat.SessionID(Text(r.SessionID)),
 		BranchID: chat.BranchID(Text(r.BranchID)), TurnID: chat.TurnID(Text(r.TurnID)),
-		State: chat.JobState(r.State), Attempts: r.Attempts, Priority: r.Priority, FromSeq: r.FromSeq, LastError: r.LastError,
+		State: chat.JobState(r.State), Attempts: r.Attempts, Priority: r.Priority, FromSeq: r.FromSeq,
 		RunAfter: ParseTime(r.RunAfter), LeaseUntil: ParseTimeOrNil(r.LeaseUntil), Claim: r.Claim,
 		CreatedAt: ParseTime(r.CreatedAt), UpdatedAt: ParseTime(r.UpdatedAt),
 	}
+	j.LastError, j.Words = chat.Unpack(r.LastError).Split()
 	if r.WaitsFor != nil {
 		j.WaitsFor = *r.WaitsFor
 	}

@@ -51,7 +51,7 @@ func MapError(op string, err error) error {
 	case errors.Is(err, syscall.EIO):
 		return broken(op, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
-		return chat.WrapError(chat.CodeConfig, op, err, "The data directory cannot be used: "+pathReason(err)+".").
+		return chat.WrapError(chat.CodeConfig, op, err, "The data directory cannot be used: %s.", pathReason(err)).
 			WithHint("check that it exists and belongs to you, or choose another with --data-dir")
 	}
 	return mapSQLite(op, err)

@@ -53,7 +53,7 @@ func LockWriter(dir, address string) (*FileLock, error) {
 			return nil, chat.WrapError(chat.CodeInternal, op, err, "This file system cannot lock files, so the data cannot be opened safely.").
 				WithHint("choose a local disk with --data-dir")
 		}
-		return nil, chat.WrapError(chat.CodeLocked, op, err, "Another process"+holder+" has this data open for writing.").
+		return nil, chat.WrapError(chat.CodeLocked, op, err, "Another process%s has this data open for writing.", holder).
 			WithHint("use that window or terminal, or close it")
 	}
 	openLocks.Store(l, true)

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -114,7 +113,7 @@ func ReadableCopy(path, why string) (Place, error) {
 
 func noSpaceForCopy(why string, need int64, err error) error {
 	return chat.WrapError(chat.CodeNoSpace, "store.open", err,
-		fmt.Sprintf("%s, and the last changes are still in the database's log, so the data can only be read from a copy, which needs %d MB in %s. There is not enough room. The data was not changed.", why, need>>20+1, os.TempDir())).
+		"%s, and the last changes are still in the database's log, so the data can only be read from a copy, which needs %d MB in %s. There is not enough room. The data was not changed.", why, need>>20+1, os.TempDir()).
 		WithHint("free some space, or name a folder on another disk in TMPDIR")
 }
 

@@ -269,7 +269,7 @@ func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (M
 	if more {
 		fmt.Fprintf(&b, "\n\n[There are more: call search_memory again with offset %d]", upTo)
 	}
-	if found.Warning != "" {
+	if !found.Warning.IsZero() {
 		b.WriteString("\n\nOnly words were compared: the search by meaning did not respond.")
 	}
 	out.Text = b.String()

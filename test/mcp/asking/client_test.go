@@ -105,7 +105,7 @@ func examine(scenario, address string) error {
 		}
 	}
 	if st := m.Statuses()[0]; st.State != mcpclient.StateReady {
-		return fmt.Errorf("the server is %s: %s", st.State, st.StateText)
+		return fmt.Errorf("the server is %s: %s", st.State, st.Full())
 	}
 	source := m.Sources()[0]
 	for _, p := range m.Prompts(ctx) {

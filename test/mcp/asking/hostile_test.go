@@ -50,7 +50,7 @@ func TestServersThatMisbehave(t *testing.T) {
 			st := m.Statuses()[0]
 			if st.State != c.state || st.Tools != c.tools {
 				lines, _, _ := m.Logs("hostile")
-				t.Fatalf("the server is %s with %d tools: %s\n%v", st.State, st.Tools, st.StateText, lines)
+				t.Fatalf("the server is %s with %d tools: %s\n%v", st.State, st.Tools, st.Full(), lines)
 			}
 			if c.tools == 0 {
 				return

@@ -26,7 +26,7 @@ func reference(t *testing.T, name string, args ...string) (*mcpclient.Manager, t
 	m.Ensure(t.Context())
 	if st := m.Statuses()[0]; st.State != mcpclient.StateReady || st.Tools == 0 {
 		lines, _, _ := m.Logs(name)
-		t.Fatalf("the server is %s: %s\n%v", st.State, st.StateText, lines)
+		t.Fatalf("the server is %s: %s\n%v", st.State, st.Full(), lines)
 	}
 	return m, m.Sources()[0]
 }

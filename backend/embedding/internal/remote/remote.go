@@ -4,7 +4,6 @@ package remote
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/embedding"
@@ -21,7 +20,7 @@ func Failure(name string, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	out := chat.WrapError(e.Code, "embedding."+name, e, "The embedding model could not be used: "+sentence(e.Error()))
+	out := chat.WrapError(e.Code, "embedding."+name, e, "The embedding model could not be used: %s.", e)
 	switch e.Code {
 	case chat.CodeAuth:
 		out = out.WithHint("save the key in Settings, or set retrieval.embedder to local")
@@ -35,14 +34,6 @@ func Failure(name string, err error) error {
 		return &embedding.Retry{Err: out, After: e.RetryAfter}
 	}
 	return out
-}
-
-// sentence adds a full stop to a text if necessary.
-func sentence(s string) string {
-	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") {
-		return s
-	}
-	return s + "."
 }
 
 // Probe finds the dimension of a model by embedding one word.
