@@ -1,4 +1,5 @@
 // Code generated from backend/api by `make types`. DO NOT EDIT.
+import type { Phrase } from '../i18n/program';
 
 // ---------------------------------------------------------------- backend/api/dto.go
 
@@ -6,8 +7,8 @@
 export interface ErrorView {
   code: Code;
   op: string;
-  message: string;
-  hint: string;
+  message: Phrase;
+  hint: Phrase;
 }
 
 /** SessionRow is a row of the session list. */
@@ -126,7 +127,7 @@ export interface StepView {
   status: StepStatus;
   reason: string;
   code: string;
-  message: string;
+  message: Phrase;
   displayedBytes: number;
   durableBytes: number;
   inputTokens: number;
@@ -380,7 +381,7 @@ export interface JobView {
   /** queued, running, done, dead */
   state: string;
   attempts: number;
-  lastError: string;
+  lastError: Phrase;
   /** the failed job of an earlier turn; 0 is none */
   waitsFor: number;
   runAfter: number;
@@ -396,7 +397,7 @@ export interface RecoveryReport {
   /** there was nothing to do */
   clean: boolean;
   /** in one line */
-  summary: string;
+  summary: Phrase;
   items: RecoveryItem[];
 }
 
@@ -409,7 +410,7 @@ export interface RecoveryItem {
   turnSeq: number;
   bytes: number;
   count: number;
-  message: string;
+  message: Phrase;
 }
 
 /** ActivityPanel is the Activity tab. */
@@ -453,7 +454,7 @@ export interface TurnMetrics {
   similarityMax: number;
   /** Whether and why memory could not be searched, for the last context. */
   retrievalFailed: boolean;
-  retrievalError: string;
+  retrievalError: Phrase;
   /** The result of the model's state summary: "passed", "repaired", "failed"; "": none was requested. */
   validationResult: string;
   validationTries: number;
@@ -613,11 +614,11 @@ export interface ContextView {
   cut: number;
   sections: ContextSection[];
   /** steps that made it fit, in order */
-  shrink: string[];
+  shrink: Phrase[];
   /** why the provider's token counts were ignored */
-  usageNote?: string;
+  usageNote?: Phrase;
   /** RetrievalError says why nothing was retrieved; empty if nothing failed. */
-  retrievalError: string;
+  retrievalError: Phrase;
   /** pending turns left out, by number */
   dropped: number[];
   /**
@@ -689,7 +690,7 @@ export interface ContextItem {
   to: number;
   role: string;
   /** in words: "Turn 12, you" */
-  label: string;
+  label: Phrase;
   tokens: number;
   bytes: number;
   text: string;
@@ -902,9 +903,9 @@ export interface ServerView {
   enabled: boolean;
   state: McpclientState;
   /** the state as a sentence */
-  stateText: string;
+  stateText: Phrase;
   /** the last error; empty once it is ready */
-  lastError: string;
+  lastError: Phrase;
   retryAt: number;
   startedAt: number;
   /** The server's description of itself; untrusted. */
@@ -1267,8 +1268,8 @@ export interface MatchView {
   similarity: number | null;
   /** speaker: user or assistant */
   role: string;
-  /** a sentence */
-  reason: string;
+  /** in one line, without a full stop */
+  reason: Phrase;
 }
 
 /** MemoryHit is a chunk found by a search. */
@@ -1286,7 +1287,7 @@ export interface MemorySearch {
   candidates: number;
   /** empty: words only */
   embedder: string;
-  warning: string;
+  warning: Phrase;
   totalMs: number;
   embedMs: number;
   vectorMs: number;
@@ -1300,7 +1301,7 @@ export interface IndexSpace {
   done: number;
   total: number;
   /** why it fails */
-  error: string;
+  error: Phrase;
 }
 
 /** DegradedTurn is a turn whose indexing failed. */
@@ -1311,7 +1312,7 @@ export interface DegradedTurn {
   title: string;
   /** the job to retry */
   jobId: number;
-  error: string;
+  error: Phrase;
 }
 
 /** IndexStatus is the state of the index of memory. */
@@ -1612,7 +1613,7 @@ export interface SearchResult {
   /** total number of results */
   hits: number;
   truncated: boolean;
-  warning: string;
+  warning: Phrase;
   totalMs: number;
 }
 
@@ -1758,7 +1759,7 @@ export interface ModelView {
   /** recall, a key exists, or the server needs none */
   usable: boolean;
   /** why it is not usable */
-  reason: string;
+  reason: Phrase;
   default: boolean;
   builtIn: boolean;
   /** provider_options as JSON, "" if none */
@@ -1888,7 +1889,7 @@ export interface KeyTest {
   ok: boolean;
   ms: number;
   /** "Works, 3 models" or what happened and what to do */
-  message: string;
+  message: Phrase;
   /** model ids the server lists, at most 200 */
   models: string[];
   /** Provider is the key's provider, detected from its form and the response. */
@@ -1951,7 +1952,7 @@ export interface AutostartView {
   /** where the system keeps the entry */
   place: string;
   /** why it cannot be enabled; "": it can */
-  reason: string;
+  reason: Phrase;
 }
 
 /** QuickKeyView is the state of the keys that open quick ask from any window. */
@@ -1962,9 +1963,9 @@ export interface QuickKeyView {
   /** for bound: the desktop's description of the keys, possibly different ones; "": unknown */
   given: string;
   /** for failed: what happened */
-  reason: string;
+  reason: Phrase;
   /** for failed: what to do */
-  hint: string;
+  hint: Phrase;
 }
 
 /** UpdateView is the result of the last check for updates in this run of the program. */
@@ -1979,8 +1980,8 @@ export interface UpdateView {
   /** when it was checked, in milliseconds; 0: never */
   at: number;
   /** why the last check failed; "": it did not */
-  reason: string;
-  hint: string;
+  reason: Phrase;
+  hint: Phrase;
 }
 
 /** Startup is the response to the window's first request. */
@@ -2037,7 +2038,7 @@ export interface PendingView {
   tokens: number;
   /** why it is pending */
   reason: string;
-  waitsFor: string;
+  waitsFor: Phrase;
   /** the next context contains it */
   inContext: boolean;
   /** it does not fit in the next context; neither: that context cannot be assembled */
@@ -2498,7 +2499,7 @@ export interface DroppedFile {
   /** of a transcript */
   format: string;
   /** why the file cannot be used; empty if it can */
-  reason: string;
+  reason: Phrase;
 }
 
 /** ImportReport is the result of an import. It is kept until dismissed. */
@@ -2548,7 +2549,7 @@ export interface SkippedRow {
   id: string;
   title: string;
   offset: number;
-  reason: string;
+  reason: Phrase;
 }
 
 /** CountedNote is a notice with a count. */
@@ -2569,7 +2570,7 @@ export interface TaskView {
   id: string;
   kind: TasksKind;
   /** "Import conversations.json" */
-  title: string;
+  title: Phrase;
   state: TasksState;
   done: number;
   /** 0: unknown */
