@@ -2,6 +2,7 @@ import { cli, expect, test } from '../harness/fixtures.ts';
 import type { Home, Journal } from '../harness/home.ts';
 import { Conversation, plain, prose } from './conversation.ts';
 
+test.use({ isOnDisk: true });
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
 test('after kill -9 while streaming, the text in the journal is shown again, byte for byte', async ({ home, provider, launch, page }) => {

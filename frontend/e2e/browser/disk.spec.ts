@@ -7,6 +7,7 @@ import { byteCounts, head, parseByteCounts } from './recovery.ts';
 
 /** How the window reports a disk that is full or fails: what happened, what is safe, what to do. */
 
+test.use({ isOnDisk: true });
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
 /** The disk of a home, which a test can make appear full. */

@@ -6,6 +6,7 @@ import { byteCounts, crashDuringAnswer, exitAt, head, journalFile, Recovery } fr
 
 /** What the window shows for each state that the program can find at startup, and what each button does (SPEC 11). */
 
+test.use({ isOnDisk: true });
 test.beforeEach(({ home, provider }) => home.configure(provider));
 
 /** Activates a button with the mouse or with the keyboard. */

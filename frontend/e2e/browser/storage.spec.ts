@@ -3,6 +3,8 @@ import { expect, test } from '../harness/fixtures.ts';
 import { runCommand } from '../harness/screens.ts';
 import { Conversation } from './conversation.ts';
 
+test.use({ isOnDisk: true });
+
 /** A question and an answer with words that occur nowhere else. */
 const question = 'What did quillvane write about the heron?';
 const canary = 'The heron of Ostrakine sleeps at noon.';

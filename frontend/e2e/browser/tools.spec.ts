@@ -3,6 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expectFits, inspect } from '../harness/axe.ts';
 import { cli, expect, test } from '../harness/fixtures.ts';
+import { untilCardDecides } from '../harness/process.ts';
+import { waitUntilSettled } from '../harness/reach.ts';
 import { tour } from '../harness/screens.ts';
 import { configureTools, connectPrograms, connectServers, decideWithClick, decideWithKey, elicit, isServerInstalled, toolScreens } from '../harness/toolscreens.ts';
 import { Conversation } from './conversation.ts';
@@ -31,7 +33,7 @@ test('a call waits for a decision, is allowed with the keyboard, and shows its r
   await inspect(page, 'the queue');
   await page.setViewportSize({ width: 900, height: 600 });
   await expectFits(page);
-  await page.waitForTimeout(600); // from now on the queue accepts keys
+  await untilCardDecides();
   await page.keyboard.type('so add another one'); // like a message typed into the queue by mistake
   await expect(queue(page)).toContainText('write_file');
   await queue(page).getByRole('heading', { level: 2 }).click(); // after a click on a place without a control, the keys still work
@@ -66,7 +68,8 @@ test('a denied call does not run, and the model continues', async ({ home, provi
   await program.stop();
   await launch();
   await expect(chat.answer(1)).toContainText('Good morning.');
-  await page.waitForTimeout(1_000); // the question would appear once the models and the tools are loaded
+  await expect(chat.header).toContainText('mock');
+  await page.evaluate(waitUntilSettled); // the question would appear once the models and the tools are loaded
   await expect(question).toBeHidden();
 });
 

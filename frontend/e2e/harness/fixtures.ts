@@ -59,6 +59,8 @@ export class DevBuild {
 }
 
 interface Fixtures {
+  /** Set by tests of durability: the home is on a disk. */
+  isOnDisk: boolean;
   home: Home;
   provider: Provider;
   /**
@@ -72,8 +74,9 @@ interface Fixtures {
 
 /** Provides a home, a provider, and a function that starts the program. Everything is removed after the test. */
 export const test = base.extend<Fixtures>({
-  home: async ({}, use) => {
-    const home = new Home();
+  isOnDisk: [false, { option: true }],
+  home: async ({ isOnDisk }, use) => {
+    const home = new Home(isOnDisk);
     await use(home);
     home.remove();
   },

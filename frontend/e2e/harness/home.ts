@@ -1,4 +1,6 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Provider } from './provider.ts';
@@ -6,18 +8,24 @@ import type { Provider } from './provider.ts';
 /** The key for the mock provider. It must not appear in anything that the program writes or shows. */
 export const canaryKey = 'sk-canary-5f1d7c0e9b3a48268d2f';
 
+/** In bytes. The largest home, that of ten thousand turns, has about a tenth of this. */
+const roomForHomes = 1e9;
+
 /**
  * A home directory for one test: configuration, data and cache in the XDG directories, and an environment that contains
  * nothing of the machine's real user, in particular none of their API keys.
  */
 export class Home {
-  readonly root = mkdtempSync(join(tmpdir(), 'contextinfinity-'));
-  readonly configFile = join(this.root, '.config', 'contextinfinity', 'config.toml');
-  readonly dataDir = join(this.root, '.local', 'share', 'contextinfinity');
+  readonly root: string;
+  readonly configFile: string;
+  readonly dataDir: string;
 
   configured = false;
 
-  constructor() {
+  constructor(isOnDisk = false) {
+    this.root = mkdtempSync(join(isOnDisk ? tmpdir() : homesDir(), 'contextinfinity-'));
+    this.configFile = join(this.root, '.config', 'contextinfinity', 'config.toml');
+    this.dataDir = join(this.root, '.local', 'share', 'contextinfinity');
     mkdirSync(join(this.root, 'run'), { mode: 0o700 });
     mkdirSync(join(this.root, '.config', 'contextinfinity'), { recursive: true });
   }
@@ -90,6 +98,17 @@ max_output = 4096
 
   remove(): void {
     rmSync(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+/** Where homes are: in memory if there is room, because most tests wait for the disk otherwise. */
+function homesDir(): string {
+  const memory = '/dev/shm';
+  try {
+    const { bavail, bsize } = statfsSync(memory);
+    return bavail * bsize > roomForHomes ? memory : tmpdir();
+  } catch {
+    return tmpdir(); // not Linux
   }
 }
 

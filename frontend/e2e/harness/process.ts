@@ -86,6 +86,11 @@ export async function until<T>(description: string, check: () => T | Promise<T>,
   }
 }
 
+/** Waits until a card of a call takes keys and clicks: the program ignores them for half a second. */
+export function untilCardDecides(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 600));
+}
+
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expect } from './fixtures.ts';
+import { waitUntilSettled } from './reach.ts';
 
 /** A screen of the window, and how to open it at any window width from the conversation and return there. */
 export interface Screen {
@@ -54,7 +55,7 @@ async function selectSessions(page: Page): Promise<void> {
   const rows = page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]');
   await expect(async () => {
     await rows.last().focus(); // after measuring its rows, the list redraws them, and the focus is lost
-    await page.waitForTimeout(100);
+    await page.evaluate(waitUntilSettled);
     await expect(rows.last()).toBeFocused({ timeout: 100 });
   }).toPass();
   await page.keyboard.press('Control+Space');

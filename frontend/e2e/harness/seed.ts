@@ -122,7 +122,8 @@ export async function seedHistory(page: Page, provider: Provider, turns: number)
 
 /** Writes a conversation of ten thousand turns directly to the store: through the provider it would take minutes. */
 export function writeTenThousandTurns(home: Home): void {
-  const args = ['test', '-run', '^$', '-bench', 'TranscriptData', '-benchtime', '1x', './backend/store', '-args', '-into', home.dataDir];
+  const bench = ['-vet=off', '-run', '^$', '-bench', 'TranscriptData', '-benchtime', '1x'];
+  const args = ['test', ...bench, './backend/store', '-args', '-into', home.dataDir];
   execFileSync('go', args, { cwd: repository, stdio: 'pipe' });
 }
 

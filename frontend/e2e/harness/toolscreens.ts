@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { expect } from './fixtures.ts';
 import type { Home } from './home.ts';
-import { Child, built, repository, until } from './process.ts';
+import { Child, built, repository, until, untilCardDecides } from './process.ts';
 import type { Provider } from './provider.ts';
 import { openSettingsPage, runCommand, type Screen } from './screens.ts';
 import { call } from './seed.ts';
@@ -74,20 +74,17 @@ const onPage = (name: string, settingsName: string, show: (page: Page) => Promis
 });
 const serverRegion = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-/**
- * Decides on the frontmost call with Alt and a letter. The program ignores keys until the card has been in front for
- * half a second.
- */
+/** Decides on the frontmost call with Alt and a letter. */
 export async function decideWithKey(page: Page, letter: string): Promise<void> {
-  await page.waitForTimeout(600);
+  await untilCardDecides();
   await page.keyboard.press(`Alt+${letter}`);
 }
 
-/** Decides on a call with a click. The program ignores clicks for the same time. */
+/** Decides on a call with a click. */
 export async function decideWithClick(card: Locator, choice: RegExp): Promise<void> {
   const button = card.getByRole('button', { name: choice });
   await button.waitFor();
-  await card.page().waitForTimeout(600);
+  await untilCardDecides();
   await button.click();
 }
 

@@ -4,6 +4,7 @@ import { expect, test } from '@playwright/test';
 import { cli } from '../harness/fixtures.ts';
 import { Home } from '../harness/home.ts';
 import { until } from '../harness/process.ts';
+import { variants } from '../harness/tier.ts';
 import { dragOut, dragWithin, middle, pan, xdotool } from './dragging.ts';
 import { WindowEnv } from './windowenv.ts';
 
@@ -34,7 +35,7 @@ const run = <T>(body: string, ...args: unknown[]) => env.desktop.page.run<T>(bod
 /** Pressing the mouse button alone writes no file. */
 const expectNoFile = async () => expect(existsSync(join(env.home.dataDir, 'drags'))).toBe(false);
 
-for (const locale of ['C', 'de_DE.UTF-8']) {
+for (const locale of variants('C', 'de_DE.UTF-8')) {
   test.describe(`under ${locale}`, () => {
     test.beforeEach(() => open(locale));
 

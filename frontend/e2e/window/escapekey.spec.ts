@@ -1,5 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { until } from '../harness/process.ts';
+import { variants } from '../harness/tier.ts';
 import { xdotool } from './dragging.ts';
 import { conversationText, sendMessage } from './fixtures.ts';
 import { WindowEnv } from './windowenv.ts';
@@ -59,20 +60,25 @@ const cases: FieldCase[] = [
 ];
 
 /** In WebKit a search field handles Esc itself, and the elements around it may never receive the key. */
-for (const locale of ['C', 'de_DE.UTF-8']) test(`Esc closes the focused view, or clears its search, and does not stop an answer behind it, under ${locale}`, async () => {
-  const env = await WindowEnv.open({ LANG: locale }, undefined, '[stream]\nidle_timeout_s = 600'); // the answer is held during the whole test
-  try {
-    await env.talk('A first question', 'A first answer.');
-    await env.desktop.page.run(`return window.go.api.Sessions.Fork(document.querySelector('article').dataset.turn, false, 'another way')`);
-    env.provider.answer('Take your time', 'word '.repeat(200), { chunkSize: 10, holdAfter: 20 });
-    await sendMessage(env.desktop, 'Take your time');
-    await until('an answer is arriving', async () => (await conversationText(env.desktop)).includes('word word'));
-    for (const fieldCase of cases) for (const typed of ['', 'zz']) await checkEscape(env, fieldCase, typed);
-    expect(await env.desktop.page.text('[data-field="phase"]')).toContain('Responding');
-  } finally {
-    await env.close();
-  }
-});
+for (const LANG of variants('C', 'de_DE.UTF-8')) {
+  test(`Esc closes the focused view, or clears its search, and stops no answer behind it, under ${LANG}`, async () => {
+    // The answer is held during the whole test.
+    const env = await WindowEnv.open({ LANG }, undefined, '[stream]\nidle_timeout_s = 600');
+    try {
+      await env.talk('A first question', 'A first answer.');
+      await env.desktop.page.run(
+        `return window.go.api.Sessions.Fork(document.querySelector('article').dataset.turn, false, 'another way')`,
+      );
+      env.provider.answer('Take your time', 'word '.repeat(200), { chunkSize: 10, holdAfter: 20 });
+      await sendMessage(env.desktop, 'Take your time');
+      await until('an answer is arriving', async () => (await conversationText(env.desktop)).includes('word word'));
+      for (const fieldCase of cases) for (const typed of ['', 'zz']) await checkEscape(env, fieldCase, typed);
+      expect(await env.desktop.page.text('[data-field="phase"]')).toContain('Responding');
+    } finally {
+      await env.close();
+    }
+  });
+}
 
 async function checkEscape(env: WindowEnv, { name, open, field, closes, clearsFirst, asksFirst }: FieldCase, typed: string): Promise<void> {
   const { page } = env.desktop;

@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import { cli } from '../harness/fixtures.ts';
 import { until } from '../harness/process.ts';
+import { exhaustive } from '../harness/tier.ts';
 import { middle, onScreen, xdotool } from './dragging.ts';
 import { waitForWindow } from './desktop.ts';
 import { composer } from './fixtures.ts';
@@ -25,7 +26,8 @@ async function markNamed(env: WindowEnv, css: string, name: string): Promise<str
   return '[data-marked]';
 }
 
-test('in the real window, a project and its scope of memory are set up with keyboard and mouse', async () => {
+test('in the real window, a project and its scope of memory are set up with keyboard and mouse',
+  exhaustive, async () => {
   const env = await WindowEnv.open();
   const { page } = env.desktop;
   try {

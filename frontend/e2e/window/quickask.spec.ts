@@ -6,7 +6,7 @@ import { cli } from '../harness/fixtures.ts';
 import type { Home } from '../harness/home.ts';
 import { prose } from '../browser/conversation.ts';
 import { built, processesWithHome, until } from '../harness/process.ts';
-import { variants } from '../harness/tier.ts';
+import { exhaustive, variants } from '../harness/tier.ts';
 import { reports } from './fakeshell.ts';
 import { Desktop, waitForWindow } from './desktop.ts';
 import { xdotool } from './dragging.ts';
@@ -84,7 +84,8 @@ test('questions in the quick-ask window have their own session, and Esc closes o
   expect(cli(home, 'show', saved[0]?.session_id ?? '')).toContain('2962 metres');
 });
 
-test('when the first window is killed while the second one streams, nothing is lost, and the second one continues', async ({ provider, open, home, vendors }) => {
+test('when the first window is killed while the second one streams, nothing is lost, and the second one continues',
+  exhaustive, async ({ provider, open, home, vendors }) => {
   home.configure(provider);
   provider.answer('Tell me all', prose(60), { chunkSize: 24, holdAfter: 20 });
   const first = await open();

@@ -3,7 +3,7 @@ import { cli } from '../harness/fixtures.ts';
 import { Ollama } from '../harness/ollama.ts';
 import { until } from '../harness/process.ts';
 import { essay, question } from '../harness/seed.ts';
-import { variants } from '../harness/tier.ts';
+import { exhaustive, variants } from '../harness/tier.ts';
 import { xdotool } from './dragging.ts';
 import { composer, sendMessage } from './fixtures.ts';
 import { WindowEnv } from './windowenv.ts';
@@ -37,7 +37,8 @@ async function sendManyTurns(env: WindowEnv): Promise<void> {
 }
 
 for (const locale of variants('C', 'de_DE.UTF-8')) {
-  test(`memory and X-ray after ${turns} turns: rows begin with their text, and can be pinned and attached where they are, under ${locale}`, async () => {
+  test(`memory and X-ray after ${turns} turns: rows begin with their text, are pinned and attached there, under ${locale}`,
+    exhaustive, async () => {
     const env = await WindowEnv.open({ LANG: locale });
     const { page } = env.desktop;
     const openTab = (name: string) => page.press(name, '[role="tablist"]');

@@ -2,7 +2,8 @@ import { expect } from '@playwright/test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cli } from '../harness/fixtures.ts';
-import { processesWithHome, until } from '../harness/process.ts';
+import { processesWithHome, until, untilCardDecides } from '../harness/process.ts';
+import { exhaustive } from '../harness/tier.ts';
 import { everythingServer, isServerInstalled } from '../harness/toolscreens.ts';
 import type { Desktop } from './desktop.ts';
 import { completeFirstRun, composer, conversationText, sendMessage, test } from './fixtures.ts';
@@ -38,9 +39,9 @@ async function openQueue({ page }: Desktop): Promise<void> {
   await until('the waiting call has the focus', () => page.run<boolean>(`return document.activeElement.matches('dialog[open] [data-entry] [aria-expanded="true"]')`));
 }
 
-/** Decides with Alt and a letter. The program ignores keys until the card has been in front for half a second. */
+/** Decides with Alt and a letter. */
 async function decideWithKey({ page }: Desktop, letter: string): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 600));
+  await untilCardDecides();
   await page.keys(alt, letter);
 }
 
@@ -66,7 +67,8 @@ async function importServer({ page }: Desktop, configurationText: string): Promi
   await until('the conversation again', () => page.has(composer));
 }
 
-test('a real server is imported and called; after a crash during a call, the user says what it did', async ({ provider, open, home }) => {
+test('a real server is imported and called; after a crash during a call, the user says what it did',
+  exhaustive, async ({ provider, open, home }) => {
   const record = join(home.root, 'sent.jsonl');
   home.configure(provider, '[tools]\nmode = "enabled"');
   provider.callsTools('Echo my greeting', 'I ask the server.', [{ name: 'everything__echo', arguments: { message: 'good morning' } }], 'The server echoed it.');
@@ -83,7 +85,7 @@ test('a real server is imported and called; after a crash during a call, the use
   expect(offeredTools.filter((name) => name?.startsWith('everything__')).sort()).toEqual(['everything__echo', `everything__${longTool}`]); // only accepted tools
   expect(await desktop.page.run<boolean>('return document.activeElement.matches(arguments[0])', composer)).toBe(true);
   await openQueue(desktop);
-  await new Promise((resolve) => setTimeout(resolve, 600));
+  await untilCardDecides();
   for (const letter of 'so add another one') await desktop.page.keys(letter); // like a message typed into the queue by mistake
   expect(countCalls(record, 'echo')).toBe(0);
   expect(await cardText(desktop, 'echo')).toContain('Waits for you');

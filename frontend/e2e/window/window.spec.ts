@@ -2,6 +2,7 @@ import { expect } from '@playwright/test';
 import { cli } from '../harness/fixtures.ts';
 import { canaryKey } from '../harness/home.ts';
 import { built, Child, listeningPorts, processTree, until } from '../harness/process.ts';
+import { exhaustive } from '../harness/tier.ts';
 import { plain, prose } from '../browser/conversation.ts';
 import { waitForWindow } from './desktop.ts';
 import { byteCounts, completeFirstRun, completeFirstRunWithKey, composer, conversationText, field, test, turnName } from './fixtures.ts';
@@ -64,7 +65,8 @@ test('SRD 22.2: after kill -9 while an answer streams, the received part is show
   expect(cli(home, 'verify')).toContain('No problems found');
 });
 
-test('SRD 22.3: after kill -9 between the answer and its commit, the turn is complete and pending, and is then committed once', async ({ provider, open, home }) => {
+test('SRD 22.3: after kill -9 between the answer and its commit, the turn is pending, and is then committed once',
+  exhaustive, async ({ provider, open, home }) => {
   // The answer to the librarian, which writes the state, is held while the program is killed. Its timeout is long
   // enough not to expire during the test.
   const librarianPrompt = 'Write the updated memory.';
