@@ -21,11 +21,13 @@ type Project struct {
 	Tools        []string      `json:"tools"`        // the only ones offered: SOURCE or SOURCE/TOOL; empty: all
 	Facts        []ProjectFact `json:"facts"`        // pinned, in order
 	Watch        string        `json:"watch"`        // the watched folder, absolute; empty: none
-	Sessions     int           `json:"sessions"`     // unarchived, in its folder
-	Files        int           `json:"files"`        // documents and watched files
-	Scan         *ProjectScan  `json:"scan"`         // the last scan of the watched folder with a change
-	CreatedAt    time.Time     `json:"created_at"`
-	UpdatedAt    time.Time     `json:"updated_at"`
+	// WatchIdentity identifies the watched folder; empty: not known yet.
+	WatchIdentity string       `json:"-"`
+	Sessions      int          `json:"sessions"` // unarchived, in its folder
+	Files         int          `json:"files"`    // documents and watched files
+	Scan          *ProjectScan `json:"scan"`     // the last scan of the watched folder with a change
+	CreatedAt     time.Time    `json:"created_at"`
+	UpdatedAt     time.Time    `json:"updated_at"`
 }
 
 // ProjectFact is a pinned fact of a project.

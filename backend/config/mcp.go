@@ -41,6 +41,9 @@ func (s MCPServer) HTTP() bool { return s.URL != "" }
 // is not among them.
 func (s MCPServer) SecretNames() []string { return s.placeholders("secret") }
 
+// EnvNames returns the names in ${env:NAME} likewise.
+func (s MCPServer) EnvNames() []string { return s.placeholders("env") }
+
 func (s MCPServer) placeholders(kind string) []string {
 	texts := append(slices.Clone(s.Args), s.URL)
 	for _, m := range []map[string]string{s.Env, s.Headers} {

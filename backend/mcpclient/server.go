@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/childenv"
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/tools"
@@ -130,7 +131,13 @@ func (s *server) filled() (config.MCPServer, func(string) (string, error), error
 		s.hide(text)
 		return text, nil
 	}
-	env := func(name string) (string, error) { return s.m.deps.Getenv(name), nil }
+	env := func(name string) (string, error) {
+		text := s.m.deps.Getenv(name)
+		if !childenv.IsTool(name) { // HOME and the like are not secrets, and results are full of their values
+			s.hide(text)
+		}
+		return text, nil
+	}
 	var failed error
 	fill := func(text string) string {
 		out, err := cfg.Fill(text, secret, env)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -78,10 +79,17 @@ func (h *HTTP) Apply(port int) error {
 }
 
 func (h *HTTP) serve(l net.Listener) {
-	h.listener = &limited{Listener: l, free: make(chan struct{}, maxConnections)}
+	h.listener = &limited{Listener: l}
 	h.protocol = &programs{options: h.options, servers: map[string]*mcp.Server{}}
 	h.server = &http.Server{
-		Handler: h.options.handler(h.protocol, l.Addr().(*net.TCPAddr).Port), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler:           h.options.handler(h.protocol, l.Addr().(*net.TCPAddr).Port),
+		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       bodyTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeader,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connectionKey{}, c)
+		},
 	}
 	server, listener := h.server, h.listener
 	go func() { _ = server.Serve(listener) }()
@@ -192,13 +200,16 @@ func (o Options) handler(p *programs, port int) http.Handler {
 		}
 		withSessions.ServeHTTP(w, r)
 	})
-	verified := auth.RequireBearerToken(func(ctx context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+	verified := auth.RequireBearerToken(func(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
 		if len(token) > maxToken {
 			return nil, auth.ErrInvalidToken
 		}
 		info, err := o.verify(ctx, token)
 		if err != nil && !errors.Is(err, auth.ErrInvalidToken) {
 			return nil, errors.New("the token could not be checked: " + errorText(err))
+		}
+		if c, ok := r.Context().Value(connectionKey{}).(*counted); ok && err == nil {
+			c.known.Store(true)
 		}
 		return info, err
 	}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(protocol)
@@ -259,30 +270,54 @@ func isLocalOrigin(h http.Header, port int) bool {
 	return true
 }
 
-// limited is a listener that limits the number of open connections; further ones wait.
+// connectionKey is the key of a request's connection in its context.
+type connectionKey struct{}
+
+// limited is a listener that limits the number of open connections. At the limit, a new one takes the place of the
+// oldest that has not shown a valid token: whoever has none cannot keep out those who have.
 type limited struct {
 	net.Listener
-	free chan struct{}
+
+	mu   sync.Mutex
+	open []*counted // the oldest first
 }
 
 func (l *limited) Accept() (net.Conn, error) {
-	l.free <- struct{}{}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.free
-		return nil, err
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &counted{Conn: accepted, listener: l}
+		l.mu.Lock()
+		var oldest *counted
+		if len(l.open) >= maxConnections {
+			if i := slices.IndexFunc(l.open, func(o *counted) bool { return !o.known.Load() }); i >= 0 {
+				oldest = l.open[i]
+			} else {
+				oldest = c
+			}
+		}
+		l.open = append(l.open, c)
+		l.mu.Unlock()
+		if oldest != nil {
+			_ = oldest.Close()
+		}
+		if oldest != c {
+			return c, nil
+		}
 	}
-	return &counted{Conn: c, free: l.free}, nil
 }
 
 type counted struct {
 	net.Conn
-	once sync.Once
-	free chan struct{}
+	listener *limited
+	known    atomic.Bool // a request on it had a valid token
 }
 
 func (c *counted) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(func() { <-c.free })
-	return err
+	c.listener.mu.Lock()
+	c.listener.open = slices.DeleteFunc(c.listener.open, func(o *counted) bool { return o == c })
+	c.listener.mu.Unlock()
+	return c.Conn.Close()
 }

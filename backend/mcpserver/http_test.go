@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -182,41 +181,47 @@ func large(r *http.Request, n int) {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 }
 
-// A limited listener accepts another connection only after one was closed.
+// TestConnectionsAreBounded: a program with a token is served however many connections without one are open, and no more
+// than the limit are.
 func TestConnectionsAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &limited{Listener: endless{}, free: make(chan struct{}, 2)}
-		var open []net.Conn
-		for range 2 {
-			c, err := l.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
-			open = append(open, c)
+	_, url, token := startServer(t)
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), Path)
+	var idle []net.Conn
+	dial := func(first string) {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
 		}
-		accepted := false
-		go func() {
-			c, _ := l.Accept()
-			accepted = true
-			_ = c.Close()
-		}()
-		synctest.Wait()
-		if accepted {
-			t.Error("a connection over the limit was accepted")
+		t.Cleanup(func() { _ = c.Close() })
+		if _, err := io.WriteString(c, first); err != nil {
+			t.Fatal(err)
 		}
-		_ = open[0].Close()
-		_ = open[0].Close() // the second time has no effect
-		synctest.Wait()
-		if !accepted || len(l.free) != 1 {
-			t.Errorf("after one was closed: accepted %v, %d open", accepted, len(l.free))
+		idle = append(idle, c)
+	}
+	for range maxConnections {
+		dial("")
+	}
+	s, err := connect(t, url, token)
+	if err != nil {
+		t.Fatalf("beside connections that say nothing: %v", err)
+	}
+	defer func() { _ = s.Close() }()
+	for range 3 * maxConnections {
+		dial("POST /mcp HTTP/1.1\r\nHost: x\r\n") // a request that does not end
+	}
+	if _, err := s.ListTools(t.Context(), nil); err != nil {
+		t.Errorf("an open connection with a token was closed for others: %v", err)
+	}
+	closed := 0
+	for _, c := range idle[:2*maxConnections] { // the oldest
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			closed++
 		}
-	})
+	}
+	if closed != 2*maxConnections {
+		t.Errorf("%d connections over the limit were closed", closed)
+	}
 }
-
-// endless is a listener that always has another connection.
-type endless struct{ net.Listener }
-
-func (endless) Accept() (net.Conn, error) { c, _ := net.Pipe(); return c, nil }
 
 func TestRequestsAreBounded(t *testing.T) {
 	hold, entered := make(chan struct{}), make(chan struct{}, maxRequests)

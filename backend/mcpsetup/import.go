@@ -57,6 +57,8 @@ type Choice struct {
 	Original, Name   string
 	Enabled, Replace bool
 	Answers          map[string]string
+	// Accepted are the names of the variables that the user agrees to (Exposure).
+	Accepted []string
 }
 
 // Limits of what is read.
@@ -229,7 +231,8 @@ func (s *Setup) chosen(in *Import, c Choice) (cfg config.MCPServer, secretValues
 	if faults := cfg.Faults(); len(faults) > 0 {
 		return cfg, nil, dir, chat.Errorf(chat.CodeInvalid, opImport, "The server %s %s; nothing was added.", c.Name, strings.Join(faults, "; "))
 	}
-	return cfg, secretValues, dir, nil
+	// The final settings are checked, because answers may complete what the import began.
+	return cfg, secretValues, dir, agreed(cfg, c.Accepted)
 }
 
 // fill replaces the placeholders ${answer:KEY} by the answers. Secret answers are added to secretValues instead.

@@ -424,7 +424,7 @@ mcpServers:
 		t.Errorf("%+v", sheets)
 	}
 	err = s.Apply(in.ID, []Choice{
-		{Original: "files", Name: "files", Enabled: true},
+		{Original: "files", Name: "files", Enabled: true, Accepted: []string{"NOTES_DIR"}},
 		{Original: "sheets", Name: "sheets", Enabled: true, Answers: map[string]string{"SHEETS_KEY": "canary-key"}},
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package projects_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -235,5 +236,42 @@ func TestTooManyFilesForAProject(t *testing.T) {
 	}
 	if !slices.IsSorted(strings.Fields(w.paths())) {
 		t.Error("the files are not listed by path")
+	}
+}
+
+// TestAReplacedFolder: what stands in the place of the watched folder later is neither read nor taken for an empty
+// folder, until a person chooses it.
+func TestAReplacedFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a right there")
+	}
+	for name, replace := range map[string]func(dir, other string) error{
+		"a link":         func(dir, other string) error { return os.Symlink(filepath.Join(other, "docs"), dir) },
+		"another folder": func(dir, other string) error { return os.Rename(filepath.Join(other, "docs"), dir) },
+		"a link above it": func(dir, other string) error {
+			above := filepath.Dir(dir)
+			return errors.Join(os.RemoveAll(above), os.Symlink(other, above))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWatchedProject(t)
+			other := filepath.Join(w.dir, "other")
+			w.write("other/docs/key.txt", "hidden treasure")
+			w.write("above/docs/a.txt", "roses")
+			w.dir = filepath.Join(w.dir, "above", "docs")
+			w.watch()
+			w.ok(os.RemoveAll(w.dir))
+			w.ok(replace(w.dir, other))
+			if s := w.scan(); !strings.Contains(s.Error, "it was replaced") || s.Differs() {
+				t.Errorf("%+v", s)
+			}
+			if got := w.paths(); got != "a.txt" {
+				t.Errorf("the index has %v", got)
+			}
+			w.watch() // a person chooses it
+			if got := w.paths(); got != "key.txt" {
+				t.Errorf("after it was chosen again, the index has %v", got)
+			}
+		})
 	}
 }

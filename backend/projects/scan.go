@@ -55,11 +55,16 @@ func (e *folderError) Error() string {
 }
 
 func (s *Service) scanFolder(ctx context.Context, p chat.Project, scan *chat.ProjectScan) error {
-	root, err := os.OpenRoot(p.Watch)
+	root, identity, err := open(p.Watch, p.WatchIdentity)
 	if err != nil {
 		return &folderError{err}
 	}
 	defer root.Close()
+	if p.WatchIdentity == "" { // watched since before identities were stored
+		if _, err := s.WatchProject(ctx, p.ID, p.Watch, identity); err != nil {
+			return err
+		}
+	}
 	w := walk{root: root, own: s.ownDirsIn(p.Watch), maxFiles: s.d.MaxFiles, scan: scan}
 	if err := w.dir(".", 0); err != nil {
 		return &folderError{err}

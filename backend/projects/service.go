@@ -21,7 +21,7 @@ type Store interface {
 	Project(context.Context, chat.ProjectID) (chat.Project, error)
 	CreateProject(context.Context, chat.ProjectSettings) (chat.Project, error)
 	SetProject(context.Context, chat.ProjectID, chat.ProjectSettings) (chat.Project, error)
-	WatchProject(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error)
+	WatchProject(ctx context.Context, id chat.ProjectID, dir, identity string) (chat.Project, error)
 	SetProjectScan(context.Context, chat.ProjectID, chat.ProjectScan) error
 	ProjectFiles(context.Context, chat.ProjectID) ([]chat.ProjectFile, error)
 	PutProjectFile(context.Context, chat.NewProjectFile) (changed bool, err error)
@@ -126,18 +126,25 @@ func (s *Service) SetProject(ctx context.Context, id chat.ProjectID, v chat.Proj
 // Watch sets the watched folder of a project and scans it. With an empty dir, watching ends.
 func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error) {
 	const op = "project.watch"
+	var identity string
 	if dir != "" {
 		if !filepath.IsAbs(dir) {
 			return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%q is not a full path; nothing was changed.", dir).WithHint("give the path from the root of the file system")
 		}
 		dir = filepath.Clean(dir)
 		info, err := os.Stat(dir)
-		switch {
-		case err != nil:
-			return chat.Project{}, chat.WrapError(chat.CodeInvalid, op, err, "%s cannot be read; nothing was changed.", dir).WithHint("choose a folder that exists")
-		case !info.IsDir():
+		if err == nil && !info.IsDir() {
 			return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%s is not a folder; nothing was changed.", dir)
 		}
+		var root *os.Root
+		if err == nil {
+			root, identity, err = open(dir, "")
+		}
+		if err != nil {
+			return chat.Project{}, chat.WrapError(chat.CodeInvalid, op, err, "%s cannot be read; nothing was changed.", dir).
+				WithHint("choose a folder that exists")
+		}
+		defer root.Close() // only its identity was read
 		for _, own := range s.protected() {
 			if rel, err := filepath.Rel(own, resolved(dir)); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 				return chat.Project{}, chat.Errorf(chat.CodeInvalid, op, "%s contains this program's own data; nothing was changed.", dir).WithHint("choose another folder")
@@ -145,7 +152,7 @@ func (s *Service) Watch(ctx context.Context, id chat.ProjectID, dir string) (cha
 		}
 	}
 	s.mu.Lock()
-	p, err := s.WatchProject(ctx, id, dir)
+	p, err := s.WatchProject(ctx, id, dir, identity)
 	s.mu.Unlock()
 	if err != nil {
 		return p, err

@@ -64,7 +64,9 @@ func TestQueuedDraftsMigrate(t *testing.T) {
 		`DROP TABLE queued_messages`, `DROP INDEX idx_drafts_copy`, `ALTER TABLE drafts ADD COLUMN queued INTEGER NOT NULL DEFAULT 0`,
 		`CREATE INDEX idx_drafts_copy ON drafts (branch_id, queued, updated_at, message_json)`,
 		`UPDATE drafts SET queued = 1 WHERE branch_id = '` + string(a.ID) + `'`,
-		`DELETE FROM goose_db_version WHERE version_id = 18`,
+		`DROP INDEX idx_projects_copy`, `ALTER TABLE projects DROP COLUMN watch_identity`,
+		`CREATE INDEX idx_projects_copy ON projects (id, name, created_at, updated_at, model, tools_mode, tools_json, watch, scan_json, instructions)`,
+		`DELETE FROM goose_db_version WHERE version_id >= 18`,
 	} {
 		f.ok(f.core.DB.Writer.Exec(statement).Error)
 	}

@@ -189,7 +189,13 @@ func TestRestoreRefuses(t *testing.T) {
 		"cut":          {original[:len(original)/2], chat.CodeCorrupt, "damaged"},
 		"broken links": {changedCopy(`UPDATE turns SET branch_id = 'none'`), chat.CodeCorrupt, "damaged"},
 		"bad journal":  {changedCopy(`UPDATE backup_files SET content = x'00' WHERE name LIKE 'streams/%'`), chat.CodeCorrupt, "damaged"},
-		"odd file":     {changedCopy(`UPDATE backup_files SET name = 'streams/../../x' WHERE name LIKE 'streams/%'`), chat.CodeCorrupt, "damaged"},
+		"a trigger": {changedCopy(`CREATE TRIGGER evil AFTER INSERT ON settings BEGIN DELETE FROM sessions; END`),
+			chat.CodeInvalid, "it contains trigger evil"},
+		"a view": {changedCopy(`CREATE VIEW evil AS SELECT 1`), chat.CodeInvalid, "it contains view evil"},
+		"a changed trigger": {changedCopy(`PRAGMA writable_schema = 1`,
+			`UPDATE sqlite_schema SET sql = replace(sql, 'BEGIN', 'BEGIN DELETE FROM sessions;') WHERE type = 'trigger'`),
+			chat.CodeInvalid, "it contains trigger "},
+		"odd file": {changedCopy(`UPDATE backup_files SET name = 'streams/../../x' WHERE name LIKE 'streams/%'`), chat.CodeCorrupt, "damaged"},
 	} {
 		path := filepath.Join(t.TempDir(), "x.db")
 		if err := os.WriteFile(path, c.data, 0o600); err != nil {

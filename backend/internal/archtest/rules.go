@@ -173,7 +173,7 @@ var neverRules = []never{
 	{
 		name:    "api and cli",
 		in:      []string{"backend/api"},
-		imports: []string{module + "/backend/cli", module + "/backend/desktop", module + "/backend/mcpserver"},
+		imports: []string{module + "/backend/cli", module + "/backend/desktop"},
 		reason:  "the edges share services, not each other's shapes",
 	},
 	{

@@ -34,10 +34,14 @@ func Minimal(env []string) []string { return filter(env, isMinimal) }
 
 // Tool returns the part of an environment that an external program needs to run as a server: paths of programs, its home
 // and its language. Nothing in it leads to the session bus or to agents.
-func Tool(env []string) []string {
-	return filter(env, func(name string) bool {
-		return (isMinimal(name) || tool[name]) && !strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "LD_") && !strings.HasPrefix(name, "DYLD_")
-	})
+func Tool(env []string) []string { return filter(env, isTool) }
+
+// IsTool reports whether Tool keeps a variable.
+func IsTool(name string) bool { return isTool(strings.ToUpper(name)) }
+
+func isTool(name string) bool {
+	return (isMinimal(name) || tool[name]) &&
+		!strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "LD_") && !strings.HasPrefix(name, "DYLD_")
 }
 
 // Desktop returns the part of an environment that a program with a window needs.

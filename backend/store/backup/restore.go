@@ -205,6 +205,15 @@ func (r *restoring) checkOpen(ctx context.Context, db *gorm.DB) error {
 			"The backup was written by a newer version of ContextInfinity (schema %d, this one knows %d). Nothing was changed.", version, newest).
 			WithHint("install the newer version")
 	}
+	foreign, err := schema.ForeignCode(db, r.steps)
+	if err != nil {
+		return r.damaged(err)
+	}
+	if len(foreign) > 0 { // it would run with the first change, before anything could report it
+		return chat.Errorf(chat.CodeInvalid, opRestore, "%s was changed by another program: it contains %s, which would run inside "+
+			"this program. It was not restored; nothing was changed.", r.out.Source, strings.Join(foreign, ", ")).
+			WithHint("choose another: contextinfinity backups --check")
+	}
 	broken, err := sqlite.All[string](db, `SELECT DISTINCT "table" FROM pragma_foreign_key_check`)
 	if err != nil || len(broken) > 0 {
 		return r.damaged(errors.Join(err, errors.New("references of "+strings.Join(broken, ", "))))

@@ -14,18 +14,20 @@ import (
 )
 
 type projectRow struct {
-	ID           string
-	Name         string
-	CreatedAt    string
-	UpdatedAt    string
-	Model        string
-	ToolsMode    string
-	ToolsJSON    string
-	Watch        string
-	ScanJSON     string
-	Instructions string
-	Sessions     int
-	Files        int
+	ID        string
+	Name      string
+	CreatedAt string
+	UpdatedAt string
+	Model     string
+	ToolsMode string
+	ToolsJSON string
+	Watch     string
+	// WatchIdentity identifies the watched folder, whatever its path leads to later.
+	WatchIdentity string
+	ScanJSON      string
+	Instructions  string
+	Sessions      int
+	Files         int
 }
 
 type factRow struct {
@@ -42,7 +44,8 @@ const projectColumns = `p.*,
 
 func (r projectRow) project() (chat.Project, error) {
 	p := chat.Project{
-		ID: chat.ProjectID(r.ID), Name: r.Name, Instructions: r.Instructions, Model: r.Model, ToolsMode: r.ToolsMode, Watch: r.Watch,
+		ID: chat.ProjectID(r.ID), Name: r.Name, Instructions: r.Instructions, Model: r.Model, ToolsMode: r.ToolsMode,
+		Watch: r.Watch, WatchIdentity: r.WatchIdentity,
 		Tools: []string{}, Facts: []chat.ProjectFact{}, Sessions: r.Sessions, Files: r.Files, CreatedAt: schema.ParseTime(r.CreatedAt), UpdatedAt: schema.ParseTime(r.UpdatedAt),
 	}
 	if err := json.Unmarshal([]byte(r.ToolsJSON), &p.Tools); err != nil {
@@ -252,9 +255,9 @@ func renameFolder(t *core.Tx, from, to string) error {
 	return t.Run(`UPDATE projects SET name = ?, updated_at = ? WHERE name = ?`, to, t.Stamp(), from)
 }
 
-// WatchProject sets the folder whose files belong to a project; empty: none. Files of the previous folder are removed
-// from the project.
-func (s *Records) WatchProject(ctx context.Context, id chat.ProjectID, dir string) (chat.Project, error) {
+// WatchProject sets the folder whose files belong to a project, and its identity; empty: none. Files of the previous
+// folder are removed from the project.
+func (s *Records) WatchProject(ctx context.Context, id chat.ProjectID, dir, identity string) (chat.Project, error) {
 	var out chat.Project
 	err := s.Write(ctx, "project.watch", func(t *core.Tx) error {
 		old, err := ProjectByID(t.DB, id)
@@ -268,6 +271,9 @@ func (s *Records) WatchProject(ctx context.Context, id chat.ProjectID, dir strin
 			if err := t.Run(`UPDATE projects SET watch = ?, scan_json = '', updated_at = ? WHERE id = ?`, dir, t.Stamp(), id); err != nil {
 				return err
 			}
+		}
+		if err := t.Run(`UPDATE projects SET watch_identity = ? WHERE id = ?`, identity, id); err != nil {
+			return err
 		}
 		out, err = ProjectByID(t.DB, id)
 		return err

@@ -23,7 +23,8 @@ type Confinement string
 const (
 	// ConfinedBubblewrap: it only sees the system's programs and its folder, and has no network.
 	ConfinedBubblewrap Confinement = "bubblewrap"
-	// ConfinedLandlock: the same for files; the network is not blocked.
+	// ConfinedLandlock: the same for files, and no other program of the user can be reached through its socket; the
+	// network is not blocked.
 	ConfinedLandlock Confinement = "landlock"
 	// ConfinedNot: it can do everything the user can, so each call needs approval.
 	ConfinedNot Confinement = "none"
@@ -33,11 +34,14 @@ const (
 func (c Confinement) description() string {
 	switch c {
 	case ConfinedBubblewrap:
-		return "It is confined (bubblewrap): it can read the system's programs, read and write that folder and nothing else, and there is no network."
+		return "It is confined (bubblewrap): it can read the system's programs, read and write that folder and nothing " +
+			"else, and there is no network."
 	case ConfinedLandlock:
-		return "It is confined (Landlock): it can read the system's programs, and read and write that folder and nothing else. The network is not cut off."
+		return "It is confined (Landlock): it can read the system's programs, and read and write that folder and nothing " +
+			"else. It cannot connect to other programs of the user. The network is not cut off."
 	}
-	return "It is not confined: it can read and change everything that the user can, and reach the network. The user is asked about each call."
+	return "It is not confined: it can read and change everything that the user can, and reach the network. The user is " +
+		"asked about each call."
 }
 
 // Limits of a command, and the shell that runs it.
@@ -284,15 +288,3 @@ const CommandArgument = "run-confined"
 
 // RunsCommand reports whether the arguments are those of a child process that only runs a command.
 func RunsCommand(args []string) bool { return len(args) == 5 && args[0] == CommandArgument }
-
-// helper returns the program's child process that runs a command.
-func (k *Commands) helper(c Confinement, dir workDir, temporary, command string) *exec.Cmd {
-	cmd := exec.Command(k.Program, CommandArgument, string(c), dir.root, temporary, command) // #nosec G204 -- the program itself
-	cmd.Dir = dir.path()
-	cmd.Env = environment("", temporary)
-	if c == ConfinedLandlock {
-		cmd.Env = environment(temporary, temporary)
-	}
-	setGroup(cmd, false)
-	return cmd
-}

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,36 +24,46 @@ import (
 // minLandlock is the first version of Landlock that can prevent a command from truncating files outside its folder.
 const minLandlock = 3
 
-// detect determines the available confinement.
+// detect determines the available confinement. Each is tried with a command: a system may have one and block it.
 func (k *Commands) detect() (Confinement, string) {
-	if path, err := exec.LookPath("bwrap"); err == nil && bubblewrapWorks(path) {
+	if path, err := exec.LookPath("bwrap"); err == nil && k.works(ConfinedBubblewrap, path) {
 		return ConfinedBubblewrap, path
 	}
-	if abi, err := llsys.LandlockGetABIVersion(); err == nil && abi >= minLandlock && k.Program != "" {
+	if k.Program != "" && k.works(ConfinedLandlock, "") {
 		return ConfinedLandlock, ""
 	}
 	return ConfinedNot, ""
 }
 
-// bubblewrapWorks reports whether bubblewrap runs with the arguments used for commands: some systems have it installed
-// but block it.
-func bubblewrapWorks(path string) bool {
+// works reports whether a command can be run with a confinement.
+func (k *Commands) works(c Confinement, bwrap string) bool {
 	dir, err := os.MkdirTemp("", "contextinfinity-probe-")
 	if err != nil {
 		return false
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // it is empty
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, bubblewrapArgs(workDir{root: dir, rel: "."}, "true")...) // #nosec G204 -- found in PATH
-	cmd.Env, cmd.WaitDelay = environment("/tmp", "/tmp"), time.Second
-	return cmd.Run() == nil
+	var cmd *exec.Cmd
+	if c == ConfinedBubblewrap {
+		cmd = bubblewrap(bwrap, workDir{root: dir, rel: "."}, "true")
+	} else {
+		cmd = k.helper(c, workDir{root: dir, rel: "."}, dir, "true")
+	}
+	limit := time.AfterFunc(probeTimeout, func() { endGroup(cmd, true) })
+	defer limit.Stop()
+	ended, err := start(cmd)
+	return err == nil && <-ended == nil
 }
 
 // Files and folders of the system that a command may read.
 var (
-	systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store", "/etc/alternatives", "/etc/ssl/certs", "/etc/pki"}
-	systemFiles   = []string{"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/passwd", "/etc/group", "/etc/localtime", "/etc/nsswitch.conf", "/etc/hosts"}
+	systemFolders = []string{
+		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store",
+		"/etc/alternatives", "/etc/ssl/certs", "/etc/pki",
+	}
+	systemFiles = []string{
+		"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/passwd", "/etc/group", "/etc/localtime", "/etc/nsswitch.conf",
+		"/etc/hosts",
+	}
 )
 
 // bubblewrapArgs returns the arguments of bubblewrap that confine a command.
@@ -62,19 +72,46 @@ func bubblewrapArgs(dir workDir, command string) []string {
 	for _, path := range append(append([]string{}, systemFolders...), systemFiles...) {
 		args = append(args, "--ro-bind-try", path, path)
 	}
-	args = append(args, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", dir.root, dir.root, "--remount-ro", "/", "--chdir", dir.path())
+	args = append(args, "--proc", "/proc")
+	for _, path := range []string{"/proc/sys", "/proc/sysrq-trigger"} { // for root they would be the machine's switches
+		args = append(args, "--ro-bind-try", path, path)
+	}
+	args = append(args, "--dev", "/dev", "--tmpfs", "/tmp", "--bind", dir.root, dir.root, "--remount-ro", "/",
+		"--chdir", dir.path())
 	return append(args, "--", commandShell, "-c", command)
 }
 
 // command returns the process that runs a command.
 func (k *Commands) command(dir workDir, temporary, command string) *exec.Cmd {
-	if k.Confinement() != ConfinedBubblewrap {
-		if k.Program == "" {
-			return plain(dir, temporary, command)
-		}
-		return k.helper(k.Confinement(), dir, temporary, command)
+	switch {
+	case k.Confinement() == ConfinedBubblewrap:
+		return bubblewrap(k.bwrap, dir, command)
+	case k.Program == "":
+		return plain(dir, temporary, command)
 	}
-	cmd := exec.Command(k.bwrap, bubblewrapArgs(dir, command)...) // a person approved it, and it is confined
+	return k.helper(k.Confinement(), dir, temporary, command)
+}
+
+// helper returns the program's child process that runs a command.
+func (k *Commands) helper(c Confinement, dir workDir, temporary, command string) *exec.Cmd {
+	args := []string{CommandArgument, string(c), dir.root, temporary, command}
+	cmd := exec.Command(k.Program, args...) // #nosec G204 -- the program itself
+	cmd.Dir = dir.path()
+	cmd.Env = environment("", temporary)
+	if c == ConfinedLandlock {
+		cmd.Env = environment(temporary, temporary)
+	}
+	setGroup(cmd, false)
+	if hasUserNamespaces() {
+		inUserNamespace(cmd)
+	}
+	return cmd
+}
+
+// bubblewrap returns the process that runs a command in bubblewrap. The shell outside sets the limits.
+func bubblewrap(path string, dir workDir, command string) *exec.Cmd {
+	args := append([]string{"-c", ulimits + `exec "$0" "$@"`, path}, bubblewrapArgs(dir, command)...)
+	cmd := exec.Command(commandShell, args...) // a person approved it, and it is confined
 	cmd.Dir, cmd.Env = dir.root, environment("/tmp", "/tmp")
 	setGroup(cmd, true)
 	return cmd
@@ -89,6 +126,25 @@ func setGroup(cmd *exec.Cmd, kill bool) {
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: sig}
 }
+
+// inUserNamespace gives a helper the right to create a namespace of processes. Root has it.
+func inUserNamespace(cmd *exec.Cmd) {
+	uid, gid := os.Getuid(), os.Getgid()
+	cmd.SysProcAttr.Cloneflags, cmd.SysProcAttr.AmbientCaps = unix.CLONE_NEWUSER, []uintptr{unix.CAP_SYS_ADMIN}
+	cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+}
+
+// hasUserNamespaces reports whether a helper is started in a user namespace. Some systems do not permit them.
+var hasUserNamespaces = sync.OnceValue(func() bool {
+	if os.Getuid() == 0 {
+		return false
+	}
+	cmd := exec.Command("/bin/true")
+	setGroup(cmd, true)
+	inUserNamespace(cmd)
+	return cmd.Run() == nil
+})
 
 // RunCommand runs in the child process: it runs a command, confined by Landlock or not, terminates all processes that
 // the command started, and returns the command's exit code.
@@ -107,16 +163,15 @@ func RunCommand(args []string, errs io.Writer) int {
 			return exitNotRun
 		}
 	}
-	cmd := exec.Command(commandShell, "-c", command) //nolint:gosec // a person approved it
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	// The right that inUserNamespace gave is not for the command. Without such a right this fails, which is as good.
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	cmd, err := startShell(command)
+	if err != nil {
 		fmt.Fprintln(errs, "the command was not run:", err)
 		return exitNotRun
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	var err error
 	select {
 	case err = <-ended:
 	case <-stopped:
@@ -125,6 +180,23 @@ func RunCommand(args []string, errs io.Writer) int {
 	}
 	endChildren()
 	return exitCode(err)
+}
+
+// startShell starts the shell of a command as the first process of a namespace, so that the command's processes can
+// neither stop nor kill this one, and the system ends them all with their shell. Where that is not permitted, they can,
+// and endChildren ends only those that did not.
+func startShell(command string) (*exec.Cmd, error) {
+	args := limited(command)
+	for _, namespace := range []uintptr{unix.CLONE_NEWPID, 0} {
+		cmd := exec.Command(args[0], args[1:]...) // #nosec G204 -- a person approved it
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: namespace}
+		err := cmd.Start()
+		if err == nil || namespace == 0 {
+			return cmd, err
+		}
+	}
+	return nil, syscall.EPERM
 }
 
 // exitNotRun is the shell's exit code for a command that cannot be run.
@@ -153,13 +225,18 @@ func restrict(folder, temporary string) error {
 	if err != nil || abi < minLandlock {
 		return fmt.Errorf("the system's Landlock is version %d, %d is needed: %w", abi, minLandlock, err)
 	}
-	return landlock.V11.BestEffort().Restrict(
+	files := append([]string{"/dev/urandom", "/dev/random", "/proc/meminfo", "/proc/cpuinfo"}, systemFiles...)
+	err = landlock.V11.BestEffort().Restrict(
 		landlock.RODirs(systemFolders...).IgnoreIfMissing(),
 		landlock.RODirs(fmt.Sprintf("/proc/%d/task", os.Getpid())), // to list its children; other processes are not readable
-		landlock.ROFiles(append([]string{"/dev/urandom", "/dev/random", "/proc/meminfo", "/proc/cpuinfo"}, systemFiles...)...).IgnoreIfMissing(),
+		landlock.ROFiles(files...).IgnoreIfMissing(),
 		landlock.RWFiles("/dev/null", "/dev/zero", "/dev/full").IgnoreIfMissing(),
 		landlock.RWDirs(folder, temporary).WithRefer(),
 	)
+	if err != nil {
+		return err
+	}
+	return forbidSockets()
 }
 
 // endChildren kills processes that a command left running. This process inherits all orphans, so the loop ends.

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
-
 	"contextinfinity/backend/tools"
 )
 
@@ -23,16 +21,19 @@ func runners(t *testing.T) map[Confinement]*Commands {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[Confinement]*Commands{ConfinedNot: {Program: program, probe: func() (Confinement, string) { return ConfinedNot, "" }}}
-	if abi, err := llsys.LandlockGetABIVersion(); err == nil && abi >= minLandlock {
-		out[ConfinedLandlock] = &Commands{Program: program, probe: func() (Confinement, string) { return ConfinedLandlock, "" }}
-	} else {
-		t.Logf("Landlock is not tested: version %d, %v", abi, err)
+	fixed := func(c Confinement, path string) *Commands {
+		return &Commands{Program: program, probe: func() (Confinement, string) { return c, path }}
 	}
-	if path, err := exec.LookPath("bwrap"); err == nil && bubblewrapWorks(path) {
-		out[ConfinedBubblewrap] = &Commands{Program: program, probe: func() (Confinement, string) { return ConfinedBubblewrap, path }}
+	out := map[Confinement]*Commands{ConfinedNot: fixed(ConfinedNot, "")}
+	if fixed(ConfinedLandlock, "").works(ConfinedLandlock, "") {
+		out[ConfinedLandlock] = fixed(ConfinedLandlock, "")
 	} else {
-		t.Logf("bubblewrap is not tested: %v", err)
+		t.Log("Landlock is not tested: it does not work here")
+	}
+	if path, err := exec.LookPath("bwrap"); err == nil && fixed(ConfinedBubblewrap, path).works(ConfinedBubblewrap, path) {
+		out[ConfinedBubblewrap] = fixed(ConfinedBubblewrap, path)
+	} else {
+		t.Logf("bubblewrap is not tested: it does not work here (%v)", err)
 	}
 	return out
 }
@@ -88,6 +89,92 @@ func TestConfinedCommands(t *testing.T) {
 		if entries, err := os.ReadDir(d.outside); err != nil || len(entries) != 1 {
 			t.Errorf("the folder outside now contains %v", entries)
 		}
+	})
+}
+
+// TestAConfinedCommandReachesNoSocket: this program's own socket, the session bus and agents with keys are sockets in the
+// file system or with abstract names; a command that reached one could do through it what it may not do itself.
+func TestAConfinedCommandReachesNoSocket(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil || !strings.HasPrefix(python, "/usr/") {
+		python = "/usr/bin/python3"
+	}
+	if _, err := os.Stat(python); err != nil {
+		t.Skip("a command that connects to sockets needs /usr/bin/python3")
+	}
+	const connect = `
+import socket, sys
+def tried(name, do):
+    try:
+        do()
+        print("REACHED", name)
+    except OSError as e:
+        print("refused", name, e)
+def stream(address):
+    socket.socket(socket.AF_UNIX).connect(address)
+def datagram(address):
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    a.sendto(b"x", address)
+for address in sys.argv[1:]:
+    address = address.replace("@", "\0")
+    tried("stream", lambda: stream(address))
+    tried("datagram", lambda: datagram(address + "d"))
+a, b = socket.socketpair()
+a.send(b"pairs work"); print(b.recv(20).decode())
+`
+	eachRunner(t, func(t *testing.T, d *fixture, c Confinement) {
+		outside := filepath.Join(d.outside, "s") // like writer.sock in the data directory
+		inside := filepath.Join(d.dir, "s")      // one that files alone would allow
+		abstract := "@contextinfinity-test-" + pid()
+		for _, address := range []string{outside, inside, abstract} {
+			l, err := net.Listen("unix", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			datagrams, err := net.ListenPacket("unixgram", address+"d")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer datagrams.Close()
+		}
+		d.put("connect.py", connect)
+		addresses := []string{outside, abstract}
+		if c == ConfinedLandlock {
+			addresses = append(addresses, inside)
+		}
+		got, _ := d.call("run_command", map[string]any{
+			"command": python + " connect.py " + strings.Join(addresses, " ") + "; echo as root: $(id -u)",
+		})
+		if !strings.Contains(got, "pairs work") {
+			t.Fatalf("the command did not run to its end: %s", got)
+		}
+		if reached := strings.Contains(got, "REACHED"); reached != (c == ConfinedNot) {
+			t.Errorf("%s: %s", c, got)
+		}
+	})
+}
+
+// TestConfinedCommandsCannotChangeTheKernel: the switches of the system are out of reach, also for root.
+func TestConfinedCommandsCannotChangeTheKernel(t *testing.T) {
+	eachRunner(t, func(t *testing.T, d *fixture, c Confinement) {
+		if c == ConfinedNot {
+			return
+		}
+		for _, file := range []string{"/proc/sys/vm/swappiness", "/proc/sys/kernel/printk"} {
+			before, err := os.ReadFile(file)
+			if err != nil {
+				t.Skip(err)
+			}
+			d.refuses("run_command", map[string]any{"command": "echo '" + strings.TrimSpace(string(before)) + "' > " + file}, "exit code")
+		}
+	})
+}
+
+// TestCommandsHaveLimits: a command that writes or forks without end meets a limit, generous for real work.
+func TestCommandsHaveLimits(t *testing.T) {
+	eachRunner(t, func(t *testing.T, d *fixture, _ Confinement) {
+		d.answers("run_command", map[string]any{"command": "ulimit -f; ulimit -d; ulimit -c"}, "33554432\n16777216\n0\n")
 	})
 }
 
@@ -157,6 +244,21 @@ func TestCommandsLeaveNoProcess(t *testing.T) {
 	})
 }
 
+// TestACommandCannotEscapeItsEnd: a command that kills or stops every process that it can reach, its supervisor among
+// them, leaves none of its own.
+func TestACommandCannotEscapeItsEnd(t *testing.T) {
+	for _, attack := range []string{"kill -KILL $PPID", "kill -STOP $PPID", "kill -KILL -1"} {
+		eachRunner(t, func(t *testing.T, d *fixture, c Confinement) {
+			if c != ConfinedBubblewrap && !hasUserNamespaces() && os.Getuid() != 0 {
+				t.Skip("this system does not permit namespaces, so the command reaches its supervisor, as docs/guide/tools.md says")
+			}
+			escaped := "setsid sh -c 'echo > begun; sleep 987654' >/dev/null 2>&1 </dev/null & while ! [ -e begun ]; do :; done; "
+			_, _ = d.call("run_command", map[string]any{"command": escaped + attack + "; sleep 1000", "timeout_s": 1})
+			d.expectNoProcess("after " + attack)
+		})
+	}
+}
+
 func (d *fixture) exists(name string) bool {
 	_, err := os.Stat(filepath.Join(d.dir, name))
 	return err == nil
@@ -196,13 +298,16 @@ func TestOutputIsBounded(t *testing.T) {
 
 // TestDetect: without bubblewrap Landlock is used, and without both no confinement.
 func TestDetect(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("PATH", t.TempDir())
-	abi, err := llsys.LandlockGetABIVersion()
 	want := ConfinedNot
-	if err == nil && abi >= minLandlock {
+	if _, ok := runners(t)[ConfinedLandlock]; ok {
 		want = ConfinedLandlock
 	}
-	if got, _ := (&Commands{Program: "/program"}).detect(); got != want {
+	if got, _ := (&Commands{Program: program}).detect(); got != want {
 		t.Errorf("without bubblewrap: %s, want %s", got, want)
 	}
 	if got, _ := (&Commands{}).detect(); got != ConfinedNot {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/internal/display"
@@ -27,8 +28,9 @@ type Folders struct {
 
 // folder is a usable folder.
 type folder struct {
-	configured string // the path in the configuration, cleaned
-	real       string // the path with links resolved
+	configured string   // the path in the configuration, cleaned
+	real       string   // the path with links resolved
+	through    []string // the directories in which the components of the path were looked up
 }
 
 // folders returns the usable folders, and why others are not usable.
@@ -42,7 +44,27 @@ func (f *Folders) folders() (usable []folder, problems []tools.Problem) {
 		}
 		usable = append(usable, dir)
 	}
-	return usable, problems
+	return withoutNested(usable, &problems), problems
+}
+
+// withoutNested leaves out folders whose path leads through another one: a command there could replace a component of the
+// path by a link to any place. The outer folder, from which no link leads out, covers what is inside it.
+func withoutNested(all []folder, problems *[]tools.Problem) (usable []folder) {
+	for i, dir := range all {
+		outer := slices.IndexFunc(all, func(other folder) bool {
+			return slices.ContainsFunc(dir.through, func(at string) bool { return contains(other.real, at) })
+		})
+		twice := slices.IndexFunc(all, func(other folder) bool { return other.real == dir.real }) < i
+		switch {
+		case outer < 0 && !twice:
+			usable = append(usable, dir)
+		case outer >= 0 && !contains(all[outer].configured, dir.configured):
+			*problems = append(*problems, tools.Problem{Message: fmt.Sprintf(
+				"The folder %s of tools.folders is not used: a link in %s leads to it, and commands can change that.",
+				shortPath(dir.configured), shortPath(all[outer].configured))})
+		}
+	}
+	return usable
 }
 
 func (f *Folders) check(path string) (folder, error) {
@@ -51,7 +73,7 @@ func (f *Folders) check(path string) (folder, error) {
 	}
 	candidate := folder{configured: filepath.Clean(path)}
 	var err error
-	if candidate.real, err = filepath.EvalSymlinks(candidate.configured); err != nil {
+	if candidate.real, candidate.through, err = resolve(candidate.configured); err != nil {
 		return candidate, errors.New("it cannot be opened")
 	}
 	info, err := os.Stat(candidate.real)
@@ -70,6 +92,50 @@ func (f *Folders) check(path string) (folder, error) {
 		}
 	}
 	return candidate, nil
+}
+
+// maxLinks is how many links a path may lead through.
+const maxLinks = 40
+
+// resolve returns a clean, absolute path with its links resolved, and the directories in which its components were looked
+// up, those of links included: whoever may write in one of them decides where the path leads.
+func resolve(path string) (real string, through []string, err error) {
+	const separator = string(filepath.Separator)
+	rest := strings.Split(filepath.Clean(path), separator)
+	for links := 0; len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		if real == "" { // the root, after the volume on Windows
+			real = name + separator
+			continue
+		}
+		if name == "" || name == "." {
+			continue
+		}
+		if name == ".." {
+			real = filepath.Dir(real)
+			continue
+		}
+		through = append(through, real)
+		next := filepath.Join(real, name)
+		info, err := os.Lstat(next)
+		if err != nil {
+			return "", nil, err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			real = next
+			continue
+		}
+		target, err := os.Readlink(next)
+		if links++; err != nil || links > maxLinks {
+			return "", nil, errors.Join(errors.New("too many links"), err)
+		}
+		if filepath.IsAbs(target) {
+			real = ""
+		}
+		rest = append(strings.Split(filepath.Clean(target), separator), rest...)
+	}
+	return real, through, nil
 }
 
 // contains reports whether path is dir or inside it. Both must be clean.

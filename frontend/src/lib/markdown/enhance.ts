@@ -23,6 +23,15 @@ const formulas = new Map<string, string>();
 const coloured = new Map<string, string>();
 const waiting = new WeakMap<Element, () => unknown>();
 
+/** Whatever a drawer throws, at once or later, the text stays as it is. */
+function attempt(work: (() => unknown) | undefined): void {
+  try {
+    void Promise.resolve(work?.()).catch(() => undefined);
+  } catch {
+    // As above: one block that cannot be drawn never takes another one with it.
+  }
+}
+
 const observer = typeof IntersectionObserver === 'undefined' ? undefined : new IntersectionObserver(
   (entries) => {
     for (const entry of entries) {
@@ -30,7 +39,7 @@ const observer = typeof IntersectionObserver === 'undefined' ? undefined : new I
       observer?.unobserve(entry.target);
       const work = waiting.get(entry.target);
       waiting.delete(entry.target);
-      void work?.();
+      attempt(work);
     }
   },
   { rootMargin: '600px' },
@@ -82,7 +91,7 @@ export function enhance(html: string, numbers = false): (node: HTMLElement) => (
     if (html.includes('data-lang=')) targets.push(...node.querySelectorAll<HTMLElement>('code[data-lang]'));
     if (html.includes('data-tex=')) targets.push(...node.querySelectorAll<HTMLElement>('.math[data-tex]'));
     if (html.includes('"data-scroll"')) targets.push(...node.querySelectorAll<HTMLElement>('.data-scroll'));
-    for (const target of targets) prepare(target, numbers);
+    for (const target of targets) attempt(() => prepare(target, numbers));
     return () => {
       for (const target of targets) observer?.unobserve(target);
     };
@@ -158,10 +167,17 @@ async function drawMath(target: HTMLElement): Promise<void> {
 }
 
 function drawWith(drawing: Katex, target: HTMLElement): void {
-  // trust: false refuses \href, \includegraphics and HTML; a formula that cannot be parsed stays as its source.
-  const html = drawing.renderToString(target.dataset['tex']!, {
-    displayMode: target.classList.contains('math--display'), throwOnError: false, trust: false, strict: 'ignore', maxExpand: 500, maxSize: 20,
-  });
+  // trust: false refuses \href, \includegraphics and HTML.
+  const options = {
+    displayMode: target.classList.contains('math--display'), throwOnError: false, trust: false, strict: 'ignore',
+    maxExpand: 500, maxSize: 20,
+  } as const;
+  let html: string;
+  try {
+    html = drawing.renderToString(target.dataset['tex']!, options);
+  } catch {
+    html = escapeHtml(target.textContent ?? ''); // too deep for the stack: the source stays, and is not tried again
+  }
   remember(formulas, formulaKey(target), html);
   target.innerHTML = html;
 }

@@ -122,12 +122,22 @@ const maxCachedChars = 20_000;
 /** Each list item has the direction of its text, and its marker on that side. Escaped text contains no such tag. */
 const directed = (html: string): string => html.replaceAll('<li>', '<li dir="auto">');
 
+const plainParagraph = (token: Token): string => `<p class="plain">${escapeHtml(token.raw.trim())}</p>`;
+
+function parsed(token: Token): string {
+  try {
+    return directed(sanitise(marked.parser([token])));
+  } catch {
+    return plainParagraph(token); // the nesting exceeds the stack
+  }
+}
+
 function draw(token: Token, cacheable: boolean): string {
   cacheable &&= !mayRefer(token.raw); // the footnote it refers to may still arrive
   const key = `${language()}\n${token.raw}`; // the labels around code are translated
   const known = cacheable ? drawn.get(key) : undefined;
   if (known !== undefined) return known;
-  const html = token.type === 'plain' ? `<p class="plain">${escapeHtml(token.raw.trim())}</p>` : directed(sanitise(marked.parser([token])));
+  const html = token.type === 'plain' ? plainParagraph(token) : parsed(token);
   if (cacheable && token.raw.length <= maxCachedChars) {
     if (drawn.size >= maxCachedBlocks) drawn.delete(drawn.keys().next().value!);
     drawn.set(key, html);
