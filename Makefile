@@ -7,7 +7,7 @@ MAKEFLAGS += --no-builtin-rules
 # The sources of the window's page.
 PAGE := $(shell find frontend/src frontend/public frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
 
-.PHONY: help setup run chat dev build cli types test test-race e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
+.PHONY: help setup run chat dev build cli types test test-all e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
 
 help: ## List the targets
 	@printf 'ContextInfinity: LLM conversations with unlimited, crash-proof history.\n\n'
@@ -35,11 +35,11 @@ dev: setup-run ## Open the window on Vite's server, with live reload of the page
 types: ## Generate the page's types and services from backend/api
 	@go test -buildvcs=false -run TestThePageHasTheTypesOfTheProgram ./backend/internal/archtest -update
 
-test: ## Run everything: checks, Go, page, browser, real window, Windows build (RERUN=1: also unchanged parts)
+test: ## Install what is missing and test every feature, in minutes (RERUN=1: also unchanged parts)
 	@scripts/test
 
-test-race: ## Run all Go tests with the race detector; do so before a release, as well as crash
-	@scripts/test race
+test-all: ## Test everything, with full matrices and the race detector; before a release, as well as crash
+	@TEST_ALL=1 scripts/test
 
 e2e: ## Run only the tests that drive the built program: browser and real window
 	@scripts/test browser window

@@ -41,7 +41,7 @@ func (s MCPServer) HTTP() bool { return s.URL != "" }
 // is not among them.
 func (s MCPServer) SecretNames() []string { return s.placeholders("secret") }
 
-// EnvNames returns the names in ${env:NAME} likewise.
+// EnvNames returns the names in ${env:NAME}.
 func (s MCPServer) EnvNames() []string { return s.placeholders("env") }
 
 func (s MCPServer) placeholders(kind string) []string {

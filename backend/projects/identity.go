@@ -11,7 +11,7 @@ import (
 var errReplaced = errors.New("it was replaced by another folder or a link since it was chosen; choose it again if you want that one")
 
 // open opens a folder and returns its identity: the path without links, and the number of the folder in its file system.
-// The number of the file system itself is not part of it, because many systems assign it anew at each start. Nothing in
+// The number of the file system itself is not part of it, because many systems assign another at each start. Nothing in
 // the folder is read if it is not the chosen one; an empty identity accepts any.
 func open(dir, chosen string) (root *os.Root, identity string, err error) {
 	real, err := filepath.EvalSymlinks(dir)
