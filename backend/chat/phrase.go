@@ -110,7 +110,9 @@ func (p Phrase) String() string {
 		if rest[at[1]-1] == 'q' {
 			value = strconv.Quote(value)
 		}
-		if rest = rest[at[1]:]; strings.HasPrefix(rest, ".") {
+		if rest = rest[at[1]:]; strings.HasPrefix(rest, ".") && strings.HasSuffix(value, "?") {
+			rest = rest[1:]
+		} else if strings.HasPrefix(rest, ".") {
 			value = strings.TrimSuffix(value, ".") // a sentence inside another
 		}
 		out.WriteString(value)
@@ -130,6 +132,36 @@ func textOfArg(arg json.RawMessage) string {
 func (p Phrase) Reword(from, to string) Phrase {
 	p.id = strings.Replace(p.id, from, to, 1)
 	return p
+}
+
+// Map returns the phrase with each of its texts changed. If a change depends on several of them, the result is the whole
+// text, changed, without values.
+func (p Phrase) Map(change func(string) string) Phrase {
+	text := change(p.String())
+	if text == p.String() {
+		return p
+	}
+	out := Phrase{id: change(p.id)}
+	var args []json.RawMessage
+	if json.Unmarshal([]byte(p.args), &args) == nil {
+		for i, arg := range args {
+			args[i] = mapArg(arg, change)
+		}
+		out.args = encode(args)
+	}
+	return out.As(text)
+}
+
+func mapArg(arg json.RawMessage, change func(string) string) json.RawMessage {
+	var p Phrase
+	switch {
+	case json.Unmarshal(arg, &p) != nil: // a number
+		return arg
+	case arg[0] == '{':
+		p = p.Map(change)
+		return json.RawMessage(encode(phraseJSON{p.id, json.RawMessage(p.args)}))
+	}
+	return json.RawMessage(encode(change(p.id)))
 }
 
 // As returns the phrase if its English is text, and otherwise the text without values: it was changed since.

@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -24,6 +25,7 @@ func TestAPhraseSurvivesItsJSON(t *testing.T) {
 			`{"id":"No: %s","args":[{"id":"%s (%s)","args":[{"id":"The server answered %d.","args":[500]},{"id":"wait %s","args":["3s"]}]}]}`},
 		{Say("No: %v", errors.New("late")), "No: late", `{"id":"No: %v","args":["late"]}`},
 		{Say("%s", inner.Said()), "The server answered 500.", `{"id":"The server answered %d.","args":[500]}`},
+		{Say("Not sent: %s.", "is it on?"), "Not sent: is it on?", `{"id":"Not sent: %s.","args":["is it on?"]}`},
 		{Phrase{}, "", `""`},
 	} {
 		if got := c.phrase.String(); got != c.text {
@@ -55,5 +57,21 @@ func TestAChangedMessageLosesItsValues(t *testing.T) {
 	e.Message = "The key [redacted] was refused."
 	if e.Said() != Quote(e.Message) {
 		t.Errorf("it says %q", e.Said())
+	}
+}
+
+// TestMapKeepsTheValues: a change of a value leaves the phrase translatable, and one that spans several does not hide
+// its result.
+func TestMapKeepsTheValues(t *testing.T) {
+	hide := func(s string) string { return strings.NewReplacer("hunter2", "***", "a b", "?").Replace(s) }
+	for _, c := range [][2]Phrase{
+		{Say("No %s.", "hunter2"), Say("No %s.", "***")},
+		{Say("No: %s", Say("key %s of %d", "hunter2", 7)), Say("No: %s", Say("key %s of %d", "***", 7))},
+		{Say("%s %s", "a", "b"), Quote("?")},
+		{Say("No %s.", "x"), Say("No %s.", "x")},
+	} {
+		if got := c[0].Map(hide); got != c[1] {
+			t.Errorf("%#v becomes %#v, want %#v", c[0], got, c[1])
+		}
 	}
 }

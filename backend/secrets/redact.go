@@ -156,10 +156,9 @@ func (r *Redactor) Error(err error) error {
 }
 
 func (r *Redactor) chatError(e *chat.Error) *chat.Error {
-	c := *e
-	c.Message, c.Hint = r.Redact(e.Message), r.Redact(e.Hint)
+	c := chat.NewError(e.Code, e.Op, e.Said().Map(r.Redact), e.Advised().Map(r.Redact))
 	c.Err = r.Error(e.Err)
-	return &c
+	return c
 }
 
 // chainHoldsSecret searches the causes of err: a wrapper's text need not contain its cause's.
