@@ -15,4 +15,4 @@ var assets embed.FS
 //go:embed build/appicon.png
 var icon []byte
 
-func main() { os.Exit(app.Run(os.Args[1:], app.Page{Assets: assets, Icon: icon})) }
+func main() { os.Exit(app.Run(os.Args[1:], app.Frontend{Icon: icon, Show: run})) }

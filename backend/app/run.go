@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"os"
 
@@ -20,14 +19,14 @@ var version = "unknown"
 // commit is set together with version if the program is built in a Git checkout.
 var commit string
 
-// Page is the content of the window; main embeds it, because Go only embeds files below a package.
-type Page struct {
-	Assets embed.FS
-	Icon   []byte
+// Frontend is what main has: it embeds files, because Go only embeds those below a package, and shows the window.
+type Frontend struct {
+	Icon []byte
+	Show func(desktop.Window) error // returns when the window's work has ended
 }
 
 // Run runs the program: a verb on the command line, or the window. It returns the exit code of the process.
-func Run(args []string, page Page) int {
+func Run(args []string, front Frontend) int {
 	if readsDocument(args) {
 		return documents.ReadFile(os.Stdin, os.Stdout)
 	}
@@ -44,7 +43,7 @@ func Run(args []string, page Page) int {
 		return 1
 	}
 	secrets.HideEnvironment()
-	return exitCode(openWindow(window(opts, page)))
+	return exitCode(front.show(window(opts, front.Icon)))
 }
 
 func exitCode(err error) int {

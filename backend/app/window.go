@@ -20,7 +20,7 @@ import (
 
 // window opens the data directory and returns the window with the services that its page uses. If the directory cannot
 // be opened, the page says why.
-func window(o cli.OpenOptions, page Page) desktop.Window {
+func window(o cli.OpenOptions, icon []byte) desktop.Window {
 	hub := api.NewHub()
 	o.Publish, o.Serve = hub, true
 	core := &api.Core{Hub: hub, Version: version, Documents: documentReader()}
@@ -29,7 +29,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	a, err := openForWindow(o, keys, core)
 	if chat.CodeOf(err) == chat.CodeLocked {
 		var w desktop.Window
-		if w, err = openAdditional(o, page, err); err == nil {
+		if w, err = openAdditional(o, icon, err); err == nil {
 			return w
 		}
 	}
@@ -61,7 +61,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	tokens.New().Warm()
 	core.DataDir = core.Config.Config().DataDir
 	desktop.NarrowWebFiles(core.DataDir)
-	w := bind(core, page)
+	w := bind(core, icon)
 	if a != nil && !a.readOnly {
 		a.keepQuickKey(core, startQuietly(o, core.Log, "--quick"))
 		a.watchUpdates(hub)
@@ -139,14 +139,14 @@ func (a *app) startBackground(hub *api.Hub, additional *windows) {
 
 // openAdditional handles a start whose data another process has open: it opens an additional window of that process, or
 // brings that process's window to the front.
-func openAdditional(o cli.OpenOptions, page Page, locked error) (desktop.Window, error) {
+func openAdditional(o cli.OpenOptions, icon []byte, locked error) (desktop.Window, error) {
 	elsewhere := desktop.Window{ShownElsewhere: true}
 	switch {
 	case o.Hidden: // at sign-in: the running program is not disturbed
 		return elsewhere, nil
 	case o.NewWindow || o.Quick:
 		cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-		return joinWindow(o, page, cfg.Config().DataDir, locked)
+		return joinWindow(o, icon, cfg.Config().DataDir, locked)
 	}
 	return elsewhere, raiseOther(o, locked)
 }
@@ -192,51 +192,23 @@ func (a *app) watchUpdates(hub *api.Hub) {
 	})
 }
 
-func bind(core *api.Core, page Page) desktop.Window {
+func bind(core *api.Core, icon []byte) desktop.Window {
 	return desktop.Window{
-		Assets:      page.Assets,
 		Handler:     api.DragHandler(core.DragFile),
-		Icon:        page.Icon,
+		Icon:        icon,
 		FormatError: core.FormatError,
 		Ready:       func(func(string, any)) {},
 		Close:       func() {},
-		Bind:        bound(core),
+		Bind:        api.Bound(core),
 	}
 }
 
-// bound returns the services that a page may call: if the data could not be opened, only those of the page that
-// reports it. The page's types are generated from the services named here (internal/pagetypes).
-func bound(core *api.Core) []any {
-	always := []any{
-		api.NewTransfer(core),
-		api.NewStorage(core),
-		api.NewSettings(core),
-	}
-	if core.Fatal != nil {
-		return always
-	}
-	return append(always,
-		api.NewSessions(core),
-		api.NewChat(core),
-		api.NewInspect(core),
-		api.NewMemory(core),
-		api.NewBranches(core),
-		api.NewSearch(core),
-		api.NewWork(core),
-		api.NewTools(core),
-		api.NewLibrary(core),
-		api.NewProjects(core),
-		api.NewEmbedders(core),
-		api.NewServers(core),
-		api.NewPrograms(core),
-	)
-}
-
-func openWindow(w desktop.Window) error {
+// show shows the window, and restarts the program afterwards if that was requested.
+func (f Frontend) show(w desktop.Window) error {
 	if w.ShownElsewhere {
 		return nil
 	}
-	if err := desktop.Run(w); err != nil || !restartRequested.Load() {
+	if err := f.Show(w); err != nil || !restartRequested.Load() {
 		return err
 	}
 	return restart()

@@ -124,7 +124,7 @@ func (w *windows) serve(c ipc.Request, conn net.Conn, signals <-chan os.Signal) 
 		runLink(link, signals)
 		return
 	}
-	services = api.NewServices(bound(&core), core.Log)
+	services = api.NewServices(api.Bound(&core), core.Log)
 	unsubscribe := w.core.Hub.Join(link.Notify)
 	w.addOpen(1)
 	defer func() {
@@ -273,7 +273,7 @@ type additionalWindow struct {
 // joinWindow opens a window on data that another process has open.
 //
 // Errors: the refusal of that process; the lock's error if it accepts no requests.
-func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop.Window, error) {
+func joinWindow(o cli.OpenOptions, icon []byte, dir string, locked error) (desktop.Window, error) {
 	f := &additionalWindow{hub: api.NewHub(), closing: true} // until the other end has answered, the link may end
 	f.core = &api.Core{Hub: f.hub, Set: &services.Set{Setup: services.Setup{Log: slog.New(slog.DiscardHandler)}}}
 	served, err := askServer(context.Background(), dir, func(address string) (err error) {
@@ -307,21 +307,25 @@ func joinWindow(o cli.OpenOptions, page Page, dir string, locked error) (desktop
 		f.close()
 		return desktop.Window{ShownElsewhere: true}, nil
 	}
-	w := f.window(page)
+	w := f.window(icon)
 	w.Quick = o.Quick
 	return w, nil
 }
 
-func (f *additionalWindow) window(page Page) desktop.Window {
+func (f *additionalWindow) window(icon []byte) desktop.Window {
 	drag := func(request api.ExportRequest) (file api.DraggedFile, err error) {
 		err = linkError(f.link.Call(context.Background(), methodDrag, request, &file))
 		return file, err
 	}
 	return desktop.Window{
-		Assets: page.Assets, Handler: api.DragHandler(drag), Icon: page.Icon, FormatError: f.core.FormatError, Additional: true,
-		Bind:  []any{api.NewRelay(f.call)},
-		Ready: f.attach, Close: f.close,
-		Request: func(request desktop.WindowRequest) { f.hub.RequestWindow(windowRequest(request)) },
+		Handler:     api.DragHandler(drag),
+		Icon:        icon,
+		FormatError: f.core.FormatError,
+		Additional:  true,
+		Bind:        []any{api.NewRelay(f.call)},
+		Ready:       f.attach,
+		Close:       f.close,
+		Request:     func(request desktop.WindowRequest) { f.hub.RequestWindow(windowRequest(request)) },
 	}
 }
 

@@ -27,7 +27,7 @@ type additionalPage struct {
 func openAdditionalPage(t *testing.T, o cli.OpenOptions) *additionalPage {
 	t.Helper()
 	o.NewWindow = true
-	w := window(o, Page{})
+	w := window(o, nil)
 	b := &additionalPage{t: t, window: w, relay: serviceIn[*api.Relay](w), events: map[string]int{}}
 	t.Cleanup(func() { restartRequested.Store(false) })
 	t.Cleanup(w.Close)
@@ -194,7 +194,7 @@ func TestThereIsAtMostOneQuickWindow(t *testing.T) {
 	if err := b.call(&start, "Settings.Startup"); err != nil || !start.Quick || !b.window.Quick {
 		t.Errorf("it is not a small window: %+v (%v)", start, err)
 	}
-	if again := window(o, Page{}); !again.ShownElsewhere {
+	if again := window(o, nil); !again.ShownElsewhere {
 		t.Error("a second small window")
 	}
 	must[[]api.WindowRequest](t)(p.work.WindowRequests())

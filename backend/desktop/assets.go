@@ -4,5 +4,5 @@ package desktop
 
 import "github.com/wailsapp/wails/v2/pkg/options/assetserver"
 
-// windowMiddleware is nil: the window loads its files unchanged.
-func windowMiddleware() assetserver.Middleware { return nil }
+// Middleware is nil: the window loads its files unchanged.
+func Middleware() assetserver.Middleware { return nil }

@@ -15,9 +15,9 @@ import (
 // a second page of the same program would open or create a session at every start.
 const blankWindow = "CONTEXTINFINITY_BLANK_WINDOW"
 
-// windowMiddleware returns an empty document for the window's own requests if the environment requests it. Browsers
+// Middleware returns an empty document for the window's own requests if the environment requests it. Browsers
 // use the dev server's address with a port, which the window's scheme does not have.
-func windowMiddleware() assetserver.Middleware {
+func Middleware() assetserver.Middleware {
 	if os.Getenv(blankWindow) == "" {
 		return nil
 	}

@@ -23,14 +23,16 @@ const (
 	trayWait = 30 * time.Second
 )
 
-// lifecycle is the state of the window: shown, hidden in the tray, closing.
-type lifecycle struct {
+// Lifecycle is the state of the window: shown, hidden in the tray, closing.
+type Lifecycle struct {
 	w         Window
 	ctx       context.Context //nolint:containedctx // Wails hands its runtime out this way
 	exit      func(code int)
 	closeOnce sync.Once // calls Window.Close
 	endOnce   sync.Once // removes the tray icon and leaves the bus
 	drops     drops
+	// restoreMask lets files of this process be created as usual again.
+	restoreMask func()
 	// emit sends an event to the page; it does nothing before the window exists.
 	emit func(name string, data any)
 
@@ -71,8 +73,8 @@ func (noFrame) show() {}
 func (noFrame) hide() {}
 func (noFrame) quit() {}
 
-func newLifecycle(w Window) *lifecycle {
-	l := &lifecycle{w: w, frame: noFrame{}, tray: noTray{}, exit: os.Exit, emit: func(string, any) {}}
+func newLifecycle(w Window) *Lifecycle {
+	l := &Lifecycle{w: w, frame: noFrame{}, tray: noTray{}, exit: os.Exit, emit: func(string, any) {}, restoreMask: func() {}}
 	if l.w.Settings == nil {
 		l.w.Settings = func() Settings { return Settings{} }
 	}
@@ -92,8 +94,8 @@ const (
 	eventClose         = "ci:close" // a boolean: close although answers are arriving
 )
 
-// start is called when the window exists.
-func (l *lifecycle) start(ctx context.Context) {
+// Start is called when the window exists.
+func (l *Lifecycle) Start(ctx context.Context) {
 	l.ctx = ctx
 	l.mu.Lock()
 	l.frame = wailsFrame{ctx}
@@ -132,8 +134,11 @@ func (l *lifecycle) start(ctx context.Context) {
 	}
 }
 
+// Drawn is called when the page has been loaded: WebKit's processes exist.
+func (l *Lifecycle) Drawn(context.Context) { l.restoreMask() }
+
 // startHidden starts with the window in the tray. Without a tray it is shown after a while.
-func (l *lifecycle) startHidden() {
+func (l *Lifecycle) startHidden() {
 	l.mu.Lock()
 	l.hidden, l.awaitsTray = true, true
 	l.mu.Unlock()
@@ -147,10 +152,10 @@ func (l *lifecycle) startHidden() {
 	})
 }
 
-// pageListens records the page that receives events, and confirms it: Wails calls start while the page is already
+// pageListens records the page that receives events, and confirms it: Wails calls Start while the page is already
 // loading, so its first announcement may come too early, and the page repeats it until it is confirmed. A reloaded
 // page may sign off before or after the new one announces itself, so pages have ids.
-func (l *lifecycle) pageListens(data ...any) {
+func (l *Lifecycle) pageListens(data ...any) {
 	id, _ := first[string](data)
 	listens, _ := first[bool](data[min(1, len(data)):])
 	l.setPage(id, listens)
@@ -159,7 +164,7 @@ func (l *lifecycle) pageListens(data ...any) {
 	}
 }
 
-func (l *lifecycle) setPage(id string, listens bool) {
+func (l *Lifecycle) setPage(id string, listens bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -172,22 +177,22 @@ func (l *lifecycle) setPage(id string, listens bool) {
 
 // pageListening reports whether a page listens. Wails would run a script in a page without a runtime, which fails there; a
 // page loads the stored state when it starts, so it misses nothing.
-func (l *lifecycle) pageListening() bool {
+func (l *Lifecycle) pageListening() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.page != ""
 }
 
-func (l *lifecycle) createTray() {
+func (l *Lifecycle) createTray() {
 	t := newTray(l, l.w.Icon)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tray = t
 }
 
-// handleSignals ends the program in order. Wails' own handler would call beforeClose, which hides the window, so it
+// handleSignals ends the program in order. Wails' own handler would call BeforeClose, which hides the window, so it
 // is removed first.
-func (l *lifecycle) handleSignals() {
+func (l *Lifecycle) handleSignals() {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	signal.Reset(all...)
 	received := make(chan os.Signal, 1)
@@ -198,8 +203,8 @@ func (l *lifecycle) handleSignals() {
 	}()
 }
 
-// beforeClose reports whether the window is only hidden, with the tray icon to show it again.
-func (l *lifecycle) beforeClose(context.Context) bool {
+// BeforeClose reports whether the window is only hidden, with the tray icon to show it again.
+func (l *Lifecycle) BeforeClose(context.Context) bool {
 	if l.isQuitting() {
 		return false
 	}
@@ -224,7 +229,7 @@ func (l *lifecycle) beforeClose(context.Context) bool {
 
 // shouldAsk reports whether the page should ask before the window closes, because an answer would be interrupted. Closing
 // again while the question is open does not ask again, in case the page does not respond.
-func (l *lifecycle) shouldAsk() bool {
+func (l *Lifecycle) shouldAsk() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closeAsked = !l.closeAsked && l.w.Work != nil && l.w.Work.Answering() > 0
@@ -232,7 +237,7 @@ func (l *lifecycle) shouldAsk() bool {
 }
 
 // closeDecided handles the page's reply to RequestClose.
-func (l *lifecycle) closeDecided(data ...any) {
+func (l *Lifecycle) closeDecided(data ...any) {
 	l.mu.Lock()
 	l.closeAsked = false
 	l.mu.Unlock()
@@ -242,30 +247,30 @@ func (l *lifecycle) closeDecided(data ...any) {
 }
 
 // closeHides reports whether closing hides the window: there is a tray, and the setting is on.
-func (l *lifecycle) closeHides() bool {
+func (l *Lifecycle) closeHides() bool {
 	return l.w.Settings().CloseToTray && l.hosted()
 }
 
-func (l *lifecycle) hosted() bool {
+func (l *Lifecycle) hosted() bool {
 	l.mu.Lock()
 	t := l.tray
 	l.mu.Unlock()
 	return t.hosted()
 }
 
-func (l *lifecycle) window() frame {
+func (l *Lifecycle) window() frame {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.frame
 }
 
-func (l *lifecycle) isQuitting() bool {
+func (l *Lifecycle) isQuitting() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.quitting
 }
 
-func (l *lifecycle) hide() {
+func (l *Lifecycle) hide() {
 	l.mu.Lock()
 	l.hidden = true
 	f := l.frame
@@ -274,7 +279,7 @@ func (l *lifecycle) hide() {
 }
 
 // show brings the window to the front, unless the program is quitting.
-func (l *lifecycle) show() {
+func (l *Lifecycle) show() {
 	l.mu.Lock()
 	quitting := l.quitting
 	f := l.frame
@@ -289,7 +294,7 @@ func (l *lifecycle) show() {
 
 // lastClosed is called when no additional window is open. If the process was kept only for those windows, it ends when
 // the running answers have ended.
-func (l *lifecycle) lastClosed() {
+func (l *Lifecycle) lastClosed() {
 	for {
 		l.mu.Lock()
 		hiddenForWindows := l.keptForWindows && !l.quitting
@@ -306,7 +311,7 @@ func (l *lifecycle) lastClosed() {
 }
 
 // hostGone shows a window that only the tray could have shown.
-func (l *lifecycle) hostGone() {
+func (l *Lifecycle) hostGone() {
 	l.mu.Lock()
 	hidden := l.hidden && !l.awaitsTray && !l.keptForWindows
 	l.mu.Unlock()
@@ -315,7 +320,7 @@ func (l *lifecycle) hostGone() {
 	}
 }
 
-func (l *lifecycle) focus(data ...any) {
+func (l *Lifecycle) focus(data ...any) {
 	focused, ok := first[bool](data)
 	if !ok {
 		return
@@ -326,14 +331,14 @@ func (l *lifecycle) focus(data ...any) {
 }
 
 // watched reports whether the window is visible, and whether it has the focus.
-func (l *lifecycle) watched() (visible, focused bool) {
+func (l *Lifecycle) watched() (visible, focused bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.hidden, !l.hidden && !l.blurred
 }
 
 // quit ends the program.
-func (l *lifecycle) quit() {
+func (l *Lifecycle) quit() {
 	if l.beginQuit() {
 		l.window().quit()
 	}
@@ -341,7 +346,7 @@ func (l *lifecycle) quit() {
 
 // beginQuit starts quitting, and reports whether it had not started before: the window is hidden immediately, the work
 // is stopped, and if closing the window takes too long, the process exits anyway.
-func (l *lifecycle) beginQuit() bool {
+func (l *Lifecycle) beginQuit() bool {
 	l.mu.Lock()
 	alreadyQuitting := l.quitting
 	l.quitting = true
@@ -352,7 +357,7 @@ func (l *lifecycle) beginQuit() bool {
 	l.window().hide()
 	go func() {
 		done := make(chan struct{})
-		go func() { l.end(); close(done) }()
+		go func() { l.End(); close(done) }()
 		code := 0
 		select {
 		case <-done:
@@ -366,10 +371,11 @@ func (l *lifecycle) beginQuit() bool {
 }
 
 // closeWindow ends the program's work once; further callers wait for it.
-func (l *lifecycle) closeWindow() { l.closeOnce.Do(l.w.Close) }
+func (l *Lifecycle) closeWindow() { l.closeOnce.Do(l.w.Close) }
 
-// end stops the work and leaves the desktop's session and tray.
-func (l *lifecycle) end() {
+// End stops the work and leaves the desktop's session and tray.
+func (l *Lifecycle) End() {
+	defer l.restoreMask()
 	l.closeWindow()
 	l.endOnce.Do(func() {
 		l.mu.Lock()

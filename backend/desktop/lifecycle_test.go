@@ -49,7 +49,7 @@ func (f *fakeTray) show(s status) { f.shown = append(f.shown, s) }
 func (f *fakeTray) end()          { f.ended++ }
 
 // newTestLifecycle returns a lifecycle with a recording window.
-func newTestLifecycle(w Window) (*lifecycle, *windowRecorder, *fakeTray) {
+func newTestLifecycle(w Window) (*Lifecycle, *windowRecorder, *fakeTray) {
 	if w.Close == nil {
 		w.Close = func() {}
 	}
@@ -72,7 +72,7 @@ func TestClosingHidesOnlyIntoATray(t *testing.T) {
 				closed := 0
 				l, a, f := newTestLifecycle(Window{Settings: fixedSettings(Settings{CloseToTray: c.wanted}), Close: func() { closed++ }})
 				f.host = c.host
-				stays := l.beforeClose(context.Background())
+				stays := l.BeforeClose(context.Background())
 				if stays != c.hides {
 					t.Errorf("the window stays: %v", stays)
 				}
@@ -100,7 +100,7 @@ func TestTheWindowIsShownWhenTheTrayDisappears(t *testing.T) {
 	l, a, f := newTestLifecycle(Window{Settings: fixedSettings(Settings{CloseToTray: true})})
 	l.hostGone()
 	a.expect(t)
-	l.beforeClose(context.Background())
+	l.BeforeClose(context.Background())
 	f.host = false
 	l.hostGone()
 	a.expect(t, "hide", "show")
@@ -152,7 +152,7 @@ func TestAdditionalWindowsKeepTheProgram(t *testing.T) {
 		work.answers.Store(1)
 		l, a, f := newTestLifecycle(Window{NeededByOthers: additional.Load, Work: work})
 		f.host = false
-		if !l.beforeClose(context.Background()) {
+		if !l.BeforeClose(context.Background()) {
 			t.Error("it closed while additional windows are open")
 		}
 		l.hostGone() // there never was a tray
@@ -172,7 +172,7 @@ func TestAdditionalWindowsKeepTheProgram(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) { // one that was shown again stays open
 		l, a, _ := newTestLifecycle(Window{NeededByOthers: func() bool { return true }})
-		l.beforeClose(context.Background())
+		l.BeforeClose(context.Background())
 		l.show()
 		l.w.NeededByOthers = func() bool { return false }
 		l.lastClosed()
@@ -191,12 +191,12 @@ func TestQuittingHappensOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		a.expect(t, "hide", "quit")
-		if l.beforeClose(context.Background()) {
+		if l.BeforeClose(context.Background()) {
 			t.Error("a program that quits was hidden")
 		}
 		l.show()
 		l.hostGone()
-		l.end()
+		l.End()
 		if closed != 1 || f.ended != 1 {
 			t.Errorf("closed %d times, the tray ended %d times", closed, f.ended)
 		}
@@ -303,7 +303,7 @@ func TestClosingAsksWhileAnswersArrive(t *testing.T) {
 		var asked []WindowRequestKind
 		l, a, f := newTestLifecycle(Window{Work: work, Request: func(s WindowRequest) { asked = append(asked, s.Kind) }})
 		f.host = false
-		closes := func() bool { return !l.beforeClose(context.Background()) }
+		closes := func() bool { return !l.BeforeClose(context.Background()) }
 		if closes() || !reflect.DeepEqual(asked, []WindowRequestKind{RequestClose}) {
 			t.Errorf("closed, asked %v", asked)
 		}
@@ -321,7 +321,7 @@ func TestClosingAsksWhileAnswersArrive(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		l, a, _ := newTestLifecycle(Window{Work: &fakeWork{answering: 1}})
-		l.beforeClose(context.Background())
+		l.BeforeClose(context.Background())
 		l.closeDecided(true)
 		synctest.Wait()
 		a.expect(t, "hide", "quit")

@@ -22,7 +22,7 @@ func Notify(n Notice) {
 }
 
 // openSession handles a click on a notification.
-func (l *lifecycle) openSession(session string) {
+func (l *Lifecycle) openSession(session string) {
 	l.show()
 	l.w.Request(WindowRequest{Kind: RequestOpenSession, Session: session, X: -1, Y: -1})
 }

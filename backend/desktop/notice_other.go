@@ -17,7 +17,7 @@ var ready struct {
 
 const sessionKey = "session"
 
-func (l *lifecycle) send(n Notice) {
+func (l *Lifecycle) send(n Notice) {
 	ready.once.Do(func() {
 		if !runtime.IsNotificationAvailable(l.ctx) || runtime.InitializeNotifications(l.ctx) != nil {
 			return

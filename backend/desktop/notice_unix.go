@@ -23,7 +23,7 @@ var notices struct {
 }
 
 // send shows a notification. Without a notification server none is shown; the window has the same information.
-func (l *lifecycle) send(n Notice) {
+func (l *Lifecycle) send(n Notice) {
 	conn, err := sessionBus()
 	if err != nil {
 		return
@@ -35,7 +35,7 @@ func (l *lifecycle) send(n Notice) {
 	hints := map[string]dbus.Variant{
 		"desktop-entry": dbus.MakeVariant("contextinfinity"), "category": dbus.MakeVariant("im.received"), "urgency": dbus.MakeVariant(byte(1)),
 	}
-	err = conn.Object(noticeName, noticePath).CallWithContext(ctx, noticeName+".Notify", 0, programTitle, visibleNotice(n.Session),
+	err = conn.Object(noticeName, noticePath).CallWithContext(ctx, noticeName+".Notify", 0, Title, visibleNotice(n.Session),
 		"contextinfinity", n.Title, escapeMarkup(n.Text), []string{"default", "Open"}, hints, int32(-1)).Store(&id)
 	if err != nil {
 		return
@@ -63,7 +63,7 @@ var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 func escapeMarkup(text string) string { return markup.Replace(text) }
 
 // followNotices listens for clicks, once per connection.
-func (l *lifecycle) followNotices(conn *dbus.Conn) {
+func (l *Lifecycle) followNotices(conn *dbus.Conn) {
 	notices.mu.Lock()
 	defer notices.mu.Unlock()
 	if notices.conn == conn {
@@ -84,7 +84,7 @@ func (l *lifecycle) followNotices(conn *dbus.Conn) {
 
 // noticeSignal handles a signal. Servers send the signals of all notifications to every program; the ids identify
 // this program's.
-func (l *lifecycle) noticeSignal(s *dbus.Signal) {
+func (l *Lifecycle) noticeSignal(s *dbus.Signal) {
 	if s.Path != noticePath || len(s.Body) < 2 {
 		return
 	}

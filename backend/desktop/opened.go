@@ -1,7 +1,7 @@
 package desktop
 
-// opened handles a file that macOS asks this program to open: it sends a message, where other systems pass the file's
+// Opened handles a file that macOS asks this program to open: it sends a message, where other systems pass the file's
 // name as argument.
-func (l *lifecycle) opened(path string) {
+func (l *Lifecycle) Opened(path string) {
 	go l.w.Request(WindowRequest{Kind: RequestFiles, Paths: []string{path}, X: -1, Y: -1})
 }

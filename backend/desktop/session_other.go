@@ -3,4 +3,4 @@
 package desktop
 
 // joinSession does nothing: these systems end a session by closing windows and by signals.
-func (l *lifecycle) joinSession() {}
+func (l *Lifecycle) joinSession() {}

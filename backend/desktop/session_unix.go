@@ -25,7 +25,7 @@ var sessionManagers = []sessionManager{
 
 // joinSession registers with a running session manager. Others end a session by SIGTERM, or by removing the display,
 // which kills this program.
-func (l *lifecycle) joinSession() {
+func (l *Lifecycle) joinSession() {
 	conn, err := sessionBus()
 	if err != nil {
 		return
@@ -47,7 +47,7 @@ func (m sessionManager) registerClient(conn *dbus.Conn) (client dbus.ObjectPath,
 }
 
 // follow replies to the session manager: the session may always end, and the work is stopped first.
-func (m sessionManager) follow(conn *dbus.Conn, client dbus.ObjectPath, l *lifecycle) {
+func (m sessionManager) follow(conn *dbus.Conn, client dbus.ObjectPath, l *Lifecycle) {
 	signals := make(chan *dbus.Signal, 16)
 	conn.Signal(signals)
 	if err := conn.AddMatchSignal(dbus.WithMatchObjectPath(client), dbus.WithMatchInterface(m.client)); err != nil {

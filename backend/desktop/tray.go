@@ -10,7 +10,7 @@ import (
 
 // icon is the tray's icon and menu. It appears once a tray exists.
 type icon struct {
-	l          *lifecycle
+	l          *Lifecycle
 	images     map[trayState][]byte
 	systemTray systemTray
 
@@ -28,7 +28,7 @@ type systemTray interface {
 	end()
 }
 
-func newTray(l *lifecycle, picture []byte) tray {
+func newTray(l *Lifecycle, picture []byte) tray {
 	i := &icon{l: l, images: drawIcons(picture), current: status{words: l.w.words().idle, texts: l.w.words()}}
 	i.systemTray = newSystemTray(i)
 	return i
@@ -39,7 +39,7 @@ func (i *icon) end()         { i.systemTray.end() }
 
 // prepare sets the texts and the picture before the icon appears.
 func (i *icon) prepare() {
-	systray.SetTitle(programTitle)
+	systray.SetTitle(Title)
 	systray.SetTooltip(i.tooltip())
 	systray.SetIcon(i.images[i.current.trayState])
 }
@@ -131,4 +131,4 @@ func (i *icon) show(s status) {
 	}
 }
 
-func (i *icon) tooltip() string { return programTitle + ": " + i.current.words }
+func (i *icon) tooltip() string { return Title + ": " + i.current.words }

@@ -3,6 +3,6 @@
 package desktop
 
 // newTray returns no tray: a program without its own window has no icon.
-func newTray(*lifecycle, []byte) tray { return noTray{} }
+func newTray(*Lifecycle, []byte) tray { return noTray{} }
 
 const trayFirst = false

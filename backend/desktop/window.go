@@ -4,30 +4,20 @@
 //
 // It knows nothing about conversations. Closing the window leaves the program in the tray if there is one and the
 // setting is on. Otherwise, and when a menu, a signal or the end of the session requests it, the program ends in order
-// and in bounded time: Close is called exactly once before Run returns.
+// and in bounded time: Close is called exactly once before End returns.
 package desktop
 
 import (
-	"context"
-	"embed"
 	"net/http"
 	"os"
 	goruntime "runtime"
 	"sync/atomic"
 
-	"github.com/wailsapp/wails/v2"
-	"github.com/wailsapp/wails/v2/pkg/logger"
-	"github.com/wailsapp/wails/v2/pkg/menu"
-	"github.com/wailsapp/wails/v2/pkg/options"
-	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
-	"github.com/wailsapp/wails/v2/pkg/options/linux"
-	"github.com/wailsapp/wails/v2/pkg/options/mac"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
-// Window is what Run shows.
+// Window is what the program shows.
 type Window struct {
-	Assets embed.FS
 	// Handler handles requests of the page that are not for an asset.
 	Handler http.Handler
 	Icon    []byte
@@ -114,53 +104,32 @@ const (
 	quickWidth, quickHeight       = 680, 480
 )
 
-// size of a window, in pixels.
-type size struct{ width, height, minWidth, minHeight int }
+// Size of a window, in pixels.
+type Size struct{ Width, Height, MinWidth, MinHeight int }
 
-func sizeOf(w Window) size {
+// Size returns the window's initial and minimum size.
+func (w Window) Size() Size {
 	if w.Quick {
-		return size{quickWidth, quickHeight, minQuickWidth, minQuickHeight}
+		return Size{quickWidth, quickHeight, minQuickWidth, minQuickHeight}
 	}
-	return size{firstWidth, firstHeight, minWidth, minHeight}
+	return Size{firstWidth, firstHeight, minWidth, minHeight}
 }
 
-// programTitle is the program's name for people.
-const programTitle = "ContextInfinity"
+// Title is the program's name for people.
+const Title = "ContextInfinity"
 
-// Run opens the window and returns when the program's work has ended.
-func Run(w Window) error {
+// Open prepares the process for a window that Wails then creates with the life cycle's callbacks. End must be called when
+// it is gone.
+func Open(w Window) *Lifecycle {
 	prepareWebKit()
+	l := newLifecycle(w)
 	// The processes of WebKit inherit the mask that makes their files in the data directory private; a browser or a
 	// file manager opened later does not.
-	restoreMask := privateFiles()
-	defer restoreMask()
-	l := newLifecycle(w)
-	defer l.end()
+	l.restoreMask = privateFiles()
 	if trayFirst {
 		l.createTray()
 	}
-	s := sizeOf(w)
-	return wails.Run(&options.App{
-		Title: programTitle, Width: s.width, Height: s.height, MinWidth: s.minWidth, MinHeight: s.minHeight, AlwaysOnTop: w.Quick,
-		AssetServer:    &assetserver.Options{Assets: w.Assets, Handler: w.Handler, Middleware: windowMiddleware()},
-		StartHidden:    w.Hidden,
-		Menu:           systemMenu(),
-		Bind:           w.Bind,
-		ErrorFormatter: w.FormatError,
-		LogLevel:       logger.ERROR, LogLevelProduction: logger.ERROR,
-		// In text fields, the system's menu opens, which has spelling suggestions. Elsewhere the page draws its own.
-		EnableDefaultContextMenu: true,
-
-		OnStartup:     l.start,
-		OnDomReady:    func(context.Context) { restoreMask() },
-		OnBeforeClose: l.beforeClose,
-		OnShutdown:    func(context.Context) { l.end() },
-		// Files come with their paths, and the page gets the drop too: it prevents the drop from replacing the page,
-		// and reports whether the files were dropped on it.
-		DragAndDrop: &options.DragAndDrop{EnableFileDrop: true, DisableWebViewDrop: false},
-		Linux:       &linux.Options{Icon: w.Icon, ProgramName: "contextinfinity", WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand},
-		Mac:         &mac.Options{About: &mac.AboutInfo{Title: programTitle, Icon: w.Icon}, OnFileOpen: l.opened},
-	})
+	return l
 }
 
 // prepareWebKit avoids a blank window with some graphics drivers.
@@ -169,15 +138,6 @@ func prepareWebKit() {
 	if goruntime.GOOS == "linux" && os.Getenv(dmabuf) == "" {
 		_ = os.Setenv(dmabuf, "1")
 	}
-}
-
-// systemMenu gives macOS its Edit menu, without which copy and paste have no shortcuts there. Other systems need
-// none.
-func systemMenu() *menu.Menu {
-	if goruntime.GOOS != "darwin" {
-		return nil
-	}
-	return menu.NewMenuFromItems(menu.AppMenu(), menu.EditMenu(), menu.WindowMenu())
 }
 
 // HasDisplay reports whether a window could be shown.
@@ -189,7 +149,7 @@ func HasDisplay() bool {
 }
 
 // shown is the window of this process, once it exists.
-var shown atomic.Pointer[lifecycle]
+var shown atomic.Pointer[Lifecycle]
 
 // OpenURL shows a link in the system's browser. The caller has checked it.
 func OpenURL(url string) {

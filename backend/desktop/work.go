@@ -56,7 +56,7 @@ func statusOf(w Work, texts *trayWords) status {
 }
 
 // showWork updates the tray until the program ends.
-func (l *lifecycle) showWork(ctx context.Context) {
+func (l *Lifecycle) showWork(ctx context.Context) {
 	changed := make(chan struct{}, 1)
 	l.w.Work.Changed(func() {
 		select {

@@ -22,7 +22,6 @@ const File = "frontend/src/lib/backend/types.ts"
 const (
 	apiDir  = "backend/api"
 	chatDir = "backend/chat"
-	appDir  = "backend/app" // its function bound creates the bound services
 )
 
 // writer writes one file.
@@ -54,10 +53,7 @@ type enum struct {
 // Errors: a type that cannot be converted, with its position.
 func Generate(root string) ([]byte, error) {
 	others := map[string]*source{}
-	app, err := read(root, appDir, others)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	w := &writer{names: map[*ast.TypeSpec]string{}, enums: map[string]enum{}, lists: lists{}}
 	if w.api, err = read(root, apiDir, others); err != nil {
 		return nil, err
@@ -65,9 +61,9 @@ func Generate(root string) ([]byte, error) {
 	if err := w.collectShapes(); err != nil {
 		return nil, err
 	}
-	services := boundServices(app, "bound")
+	services := boundServices(w.api, "Bound")
 	if len(services) == 0 {
-		return nil, fmt.Errorf("%s: there is no function named bound that creates a service", appDir)
+		return nil, fmt.Errorf("%s: there is no function named Bound that creates a service", apiDir)
 	}
 	fmt.Fprint(w, "// Code generated from "+apiDir+" by `make types`. DO NOT EDIT.\n")
 	fmt.Fprint(w, "import type { Phrase } from '../i18n/program';\n")
@@ -158,7 +154,7 @@ func (w *writer) writeServices(services []string) error {
 	for _, service := range services {
 		d, known := w.api.types[service]
 		if !known {
-			return fmt.Errorf("%s binds %s, which is not a type of %s", appDir, service, apiDir)
+			return fmt.Errorf("Bound creates %s, which is not a type of %s", service, apiDir)
 		}
 		fmt.Fprintln(w)
 		w.comment("", d.doc)

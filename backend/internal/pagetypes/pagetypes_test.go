@@ -18,15 +18,12 @@ const (
 )
 `
 
-const appGo = `package app
-
-func bound(core *api.Core) []any { return []any{api.NewSessions(core)} }
-`
-
 // apiGo has one of everything. A test appends invalid declarations.
 const apiGo = `package api
 
 import "contextinfinity/backend/chat"
+
+func Bound(core *Core) []any { return []any{NewSessions(core)} }
 
 // Row is a line of the list.
 type Row struct {
@@ -80,7 +77,7 @@ func (s *Sessions) hidden() {}
 func generate(t *testing.T, more string) (string, error) {
 	t.Helper()
 	root := t.TempDir()
-	for name, text := range map[string]string{"backend/api/dto.go": apiGo + more, "backend/app/window.go": appGo, "backend/chat/chat.go": chatGo} {
+	for name, text := range map[string]string{"backend/api/dto.go": apiGo + more, "backend/chat/chat.go": chatGo} {
 		name = filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)

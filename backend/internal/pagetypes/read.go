@@ -248,8 +248,8 @@ func boundServices(s *source, function string) (names []string) {
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
 				if call, ok := n.(*ast.CallExpr); ok {
-					if constructor, ok := call.Fun.(*ast.SelectorExpr); ok && strings.HasPrefix(constructor.Sel.Name, "New") {
-						names = append(names, strings.TrimPrefix(constructor.Sel.Name, "New"))
+					if constructor, ok := call.Fun.(*ast.Ident); ok && strings.HasPrefix(constructor.Name, "New") {
+						names = append(names, strings.TrimPrefix(constructor.Name, "New"))
 					}
 				}
 				return true
