@@ -66,17 +66,15 @@ func RecoveredTurn(t Turn, kind RecoveryKind, bytes int64) RecoveryItem {
 	return i
 }
 
-const whatToDo = "Nothing is run again automatically: check what happened, then enter the result, run it again, " +
-	"tell the model, or discard the turn."
-
 // RecoveredCalls returns a finding about a turn with tool calls, possibly with effects, that were running when the
 // program ended.
 func RecoveredCalls(t Turn, unknown int) RecoveryItem {
 	i := RecoveredTurn(t, RecoveredTools, 0)
 	i.Count = unknown
-	i.Message, i.Words = counted(unknown,
-		"1 tool call was running when the program ended, and its outcome is unknown. "+whatToDo,
-		"%d tool calls were running when the program ended, and their outcomes are unknown. "+whatToDo).Split()
+	i.Message, i.Words = Say("%s Nothing is run again automatically: check what happened, then enter the result, run it again, "+
+		"tell the model, or discard the turn.", counted(unknown,
+		"1 tool call was running when the program ended, and its outcome is unknown.",
+		"%d tool calls were running when the program ended, and their outcomes are unknown.")).Split()
 	return i
 }
 

@@ -183,7 +183,7 @@ describe('dragging out of the window', () => {
     expect(drags(backend)).toEqual([]);
     const data = transferWith({});
     drag('dragstart', element, data);
-    expect(drags(backend)).toMatchObject([{ scope: 'session', sessionId: row.id, format: '', allBranches: true }]);
+    expect(drags(backend)).toMatchObject([{ scope: 'session', sessionId: row.id, format: 'bundle', allBranches: true }]);
     expect(data.getData('text/uri-list')).toMatch(/^file:\/\/\/.*\.cinf$/);
     expect(JSON.parse(data.getData('application/x-contextinfinity-sessions'))).toEqual([row.id]);
   });

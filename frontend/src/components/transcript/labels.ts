@@ -127,7 +127,7 @@ export function attemptText({ attempts, durationMs }: Pick<TurnView, 'attempts' 
 
 /** "No answer. The provider is overloaded": with the reason, if there is one. */
 export function noAnswerText(error: TurnView['error']): string {
-  return error ? t('transcript.noAnswerWhy', { why: capitalized(error.message) }) : t('transcript.noAnswerNoReason');
+  return error ? t('transcript.noAnswerWhy', { why: capitalized(program(error.message)) }) : t('transcript.noAnswerNoReason');
 }
 
 /** "12 480 bytes", or "1.2 MB" when single bytes no longer matter. */

@@ -2,13 +2,14 @@ import { screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import type { FakeOptions } from '$lib/backend/fake';
-import { targetOf, type ExportScope } from '$lib/state/exporting.svelte';
+import type { ExportingScope } from '$lib/backend/types';
+import { targetOf } from '$lib/state/exporting.svelte';
 import { mountWith } from '$shared/testing/harness';
 import ExportDialog from './ExportDialog.svelte';
 
 const user = userEvent.setup();
 
-async function dialog(scope: ExportScope = 'session', options: Partial<FakeOptions> = {}) {
+async function dialog(scope: ExportingScope = 'session', options: Partial<FakeOptions> = {}) {
   const mounted = await mountWith(ExportDialog, (app) => {
     const turn = app.conversation.turns.at(-1)!;
     app.exporting.show({ ...targetOf(app.conversation), turnId: turn.id, seq: turn.seq }, scope);

@@ -1,6 +1,5 @@
 /** The names of files, tasks and reports. */
-import type { DroppedFile, ImportReport, SkippedRow, TaskView } from '$lib/backend/types';
-import type { ExportFormat } from '$lib/state/exporting.svelte';
+import type { DroppedFile, ExportingFormat, ImportReport, SkippedRow, TaskView } from '$lib/backend/types';
 import { importedNothing, isEmpty } from '$lib/state/work.svelte';
 import { program } from '$lib/i18n/program';
 import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
@@ -118,7 +117,7 @@ export function reportText(report: ImportReport): string {
 }
 
 /** The purpose of each format. */
-export const formatChoices = (): { value: ExportFormat; label: string; detail: string }[] => [
+export const formatChoices = (): { value: ExportingFormat; label: string; detail: string }[] => [
   { value: 'bundle', label: t('shared.bundleFile'), detail: t('transfer.bundleMore') },
   { value: 'md', label: t('transfer.markdownFile'), detail: t('transfer.markdownMore') },
   { value: 'html', label: t('shared.pageFile'), detail: t('transfer.pageMore') },

@@ -49,7 +49,7 @@ function parseView(thrown: unknown): ErrorView {
   const text = String(thrown);
   try {
     const view = JSON.parse(text) as Partial<ErrorView>;
-    if (typeof view?.message === 'string') {
+    if (view?.message !== undefined) {
       return { code: view.code ?? 'internal', op: view.op ?? '', message: view.message, hint: view.hint ?? '' };
     }
   } catch {

@@ -106,7 +106,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     projects: watch.service('projects', projectsService(store)),
     search: watch.service('search', searchService(store)),
     settings: watch.service('settings', settingsService(store, program)),
-    transfer: watch.service('transfer', transferService(store, tasks, files, () => program.valueOf('export.format'))),
+    transfer: watch.service('transfer', transferService(store, tasks, files)),
     storage: watch.service('storage', storageService(store, program, tasks, disk)),
     tools: watch.service('tools', toolsService(store, toolbox, program)),
     servers: watch.service('servers', serversService(store, mcp, program)),

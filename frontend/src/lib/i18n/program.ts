@@ -25,17 +25,26 @@ export const fullStop = (): string => (language() === 'zh-CN' ? '。' : '.');
 /** A phrase in the language of the window. */
 export function program(phrase: Phrase): string {
   const { id, args = [] }: ValuedPhrase = typeof phrase === 'string' ? { id: phrase } : phrase;
-  const text = programTexts()?.phrases[id] ?? (args.length > 0 ? numbered(id) : id);
-  const valueOf = (arg: string | number | ValuedPhrase = '') =>
-    typeof arg === 'string' ? arg : typeof arg === 'number' ? number(locale(), arg, { useGrouping: 'min2' }) : program(arg);
-  // A sentence inside another loses its full stop before the other's.
-  return text.replace(/\{(\d+)\}([.。]?)/g, (_, n: string, stop: string) => (stop ? valueOf(args[Number(n) - 1]).replace(/[.。]$/, '') : valueOf(args[Number(n) - 1])) + stop);
+  const translation = programTexts()?.phrases[id];
+  if (args.length === 0) return translation ?? id; // it may be somebody else's text, with braces of its own
+  const valueOf = (arg: string | number | ValuedPhrase = ''): string => {
+    if (typeof arg === 'number') return number(locale(), arg, { useGrouping: 'min2' });
+    return typeof arg === 'string' ? arg : program(arg);
+  };
+  return (translation ?? numbered(id)).replace(/\{(\d+)\}([.。]?)/g, (_, n: string, stop: string) => {
+    const value = valueOf(args[Number(n) - 1]);
+    // A sentence inside another loses its full stop before the other's.
+    return stop ? value.replace(/[.。]$/, '') + stop : value;
+  });
 }
 
 /** An English format of Go's fmt with numbered values, as translations have them. */
 function numbered(format: string): string {
   let n = 0;
-  return format.replace(/%%|%[+#]?(?:\.\d+)?([a-z])/g, (verb, kind?: string) => (verb === '%%' ? '%' : kind === 'q' ? `"{${++n}}"` : `{${++n}}`));
+  return format.replace(/%%|%[+#]?(?:\.\d+)?([a-z])/g, (verb, kind?: string) => {
+    if (verb === '%%') return '%';
+    return kind === 'q' ? `"{${++n}}"` : `{${++n}}`;
+  });
 }
 
 /** The label and the description of a setting. */

@@ -8,7 +8,8 @@ import { t } from '$lib/i18n/i18n.svelte';
 import { formatList } from '$shared/format';
 import { program } from '$lib/i18n/program';
 import type { App } from './app.svelte';
-import { targetOf, type ExportScope } from './exporting.svelte';
+import type { ExportingScope } from '$lib/backend/types';
+import { targetOf } from './exporting.svelte';
 import { printPage } from './printing';
 import { zoomMax, zoomMin } from './theme.svelte';
 
@@ -201,7 +202,7 @@ export class CommandRunner {
     const turn = conversation.newest;
     if (scope === 'turn' && !turn) throw refused(t('state.noTurns'), t('state.sendFirst'));
     const target = targetOf(conversation);
-    exporting.show(scope === 'turn' && turn ? { ...target, turnId: turn.id, seq: turn.seq } : target, (scope || 'session') as ExportScope);
+    exporting.show(scope === 'turn' && turn ? { ...target, turnId: turn.id, seq: turn.seq } : target, (scope || 'session') as ExportingScope);
   }
 
   /**

@@ -1,11 +1,11 @@
 import type { Backend } from '$lib/backend/backend';
-import type { DraggedFile, ExportRequest } from '$lib/backend/types';
+import type { DraggedFile, ExportingScope, ExportRequest } from '$lib/backend/types';
 import { isOwn } from '../ownDrag';
-import { fits, type ExportScope, type ExportState } from './exporting.svelte';
+import { fits, type ExportState } from './exporting.svelte';
 
 /** A part of the history that can be dragged out of the window. */
 export interface Draggable {
-  scope: ExportScope;
+  scope: ExportingScope;
   sessionId: string;
   branchId?: string;
   turnId?: string;
@@ -56,7 +56,18 @@ export class DragOut {
   }
 
   #request(part: Draggable): ExportRequest {
-    const format = fits(this.#exporting.byDefault, part.scope) ? '' : 'md';
-    return { scope: part.scope, sessionId: part.sessionId, branchId: part.branchId ?? '', turnId: part.turnId ?? '', allBranches: part.scope === 'session', format, quotes: false, archived: false, path: '', replace: false };
+    const { byDefault } = this.#exporting;
+    return {
+      scope: part.scope,
+      sessionId: part.sessionId,
+      branchId: part.branchId ?? '',
+      turnId: part.turnId ?? '',
+      allBranches: part.scope === 'session',
+      format: fits(byDefault, part.scope) ? byDefault : 'md',
+      quotes: false,
+      archived: false,
+      path: '',
+      replace: false,
+    };
   }
 }

@@ -1,12 +1,9 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
-import type { ExportPlan, ExportRequest, Setting, TaskView } from '$lib/backend/types';
+import type { ExportingFormat, ExportingScope, ExportPlan, ExportRequest, Setting, TaskView } from '$lib/backend/types';
 import { t } from '$lib/i18n/i18n.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { WorkState } from './work.svelte';
-
-export type ExportScope = 'turn' | 'branch' | 'session' | 'all';
-export type ExportFormat = 'bundle' | 'md' | 'html' | 'json';
 
 /** The possible scopes of an export: only those with an id can be chosen. */
 export interface ExportTarget {
@@ -28,15 +25,15 @@ export function targetOf(conversation: Pick<ConversationState, 'session' | 'bran
 }
 
 /** A bundle always contains a whole session with all its branches. */
-export const fits = (format: ExportFormat, scope: ExportScope): boolean => format !== 'bundle' || scope === 'session' || scope === 'all';
+export const fits = (format: ExportingFormat, scope: ExportingScope): boolean => format !== 'bundle' || scope === 'session' || scope === 'all';
 
 const ending = (name: string): string => /\.[a-z0-9]{1,6}$/i.exec(name)?.[0] ?? '';
 
 /** An export: its scope, format and path. The last choices are kept while the window is open. */
 export class ExportState {
   #target = $state.raw<ExportTarget | null>(null);
-  #scope = $state<ExportScope>('session');
-  #format = $state<ExportFormat>('bundle');
+  #scope = $state<ExportingScope>('session');
+  #format = $state<ExportingFormat>('bundle');
   #allBranches = $state(true);
   #archived = $state(false);
   #quotes = $state(false);
@@ -50,8 +47,8 @@ export class ExportState {
   #started = $state('');
   #serial = 0;
   /** From the settings, until the user chooses a format. */
-  #byDefault: ExportFormat = 'bundle';
-  #chosen: ExportFormat | null = null;
+  #byDefault: ExportingFormat = 'bundle';
+  #chosen: ExportingFormat | null = null;
   readonly #backend: Backend;
   readonly #work: WorkState;
 
@@ -64,16 +61,16 @@ export class ExportState {
     return this.#target;
   }
 
-  get scope(): ExportScope {
+  get scope(): ExportingScope {
     return this.#scope;
   }
 
-  get scopes(): readonly ExportScope[] {
+  get scopes(): readonly ExportingScope[] {
     const target = this.#target ?? nothingNamed;
     return [...(target.turnId ? ['turn' as const] : []), ...(target.branchId ? ['branch' as const] : []), ...(target.sessionId ? ['session' as const] : []), 'all'];
   }
 
-  get format(): ExportFormat {
+  get format(): ExportingFormat {
     return this.#format;
   }
 
@@ -130,7 +127,7 @@ export class ExportState {
   }
 
   /** The format in the settings, for files dragged out and for the first dialog. */
-  get byDefault(): ExportFormat {
+  get byDefault(): ExportingFormat {
     return this.#byDefault;
   }
 
@@ -139,7 +136,7 @@ export class ExportState {
     if (value === 'bundle' || value === 'md' || value === 'html' || value === 'json') this.#byDefault = value;
   }
 
-  show(target: Partial<ExportTarget>, scope: ExportScope): void {
+  show(target: Partial<ExportTarget>, scope: ExportingScope): void {
     this.#target = { ...nothingNamed, ...target };
     this.#scope = scope;
     this.#started = '';
@@ -164,7 +161,7 @@ export class ExportState {
     if (this.#target) this.show(this.#target, this.#scope);
   }
 
-  choose(change: { scope?: ExportScope; format?: ExportFormat; allBranches?: boolean; archived?: boolean }): void {
+  choose(change: { scope?: ExportingScope; format?: ExportingFormat; allBranches?: boolean; archived?: boolean }): void {
     if (change.scope !== undefined) this.#scope = change.scope;
     if (change.format !== undefined) this.#chosen = change.format;
     if (change.allBranches !== undefined) this.#allBranches = change.allBranches;

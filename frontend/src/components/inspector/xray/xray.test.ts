@@ -180,17 +180,28 @@ describe('the X-ray', () => {
 
   it('uses one language for names, sources and reasons of items', async () => {
     const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: 'other', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other' as const, excerpt: '7443.', summary: '', tokens: 40, document: '', at: Date.UTC(2026, 4, 2, 12) };
-    const match = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port and 2 more · more similar than 97 % of unrelated text.' };
+    const reason = {
+      id: '%s · %s',
+      args: [
+        { id: 'matched: %s and %d more', args: ['port', 2] },
+        { id: 'more similar than %s %% of unrelated text', args: ['97'] },
+      ],
+    };
+    const match = { words: ['port'], similarity: 0.97, role: 'user', reason };
     const memory = { rank: 1, score: 0.424, form: 'full', attached: false, chunk, match };
-    const items = [contextItem({ source: 'chunk', text: '7443.', role: 'user', label: 'Memory 3KF2', memory }), contextItem({ source: 'state', text: '7443?', role: 'system', label: 'State summary 3KF2' })];
-    const { app, newest } = await xray({ sections: [{ name: 'retrieved', tokens: 40, cap: 6000, items }], usageNote: 'The server reported input_tokens = -4, which is negative.' });
+    const items = [
+      contextItem({ source: 'chunk', text: '7443.', role: 'user', label: { id: 'Memory %s', args: ['3KF2'] }, memory }),
+      contextItem({ source: 'state', text: '7443?', role: 'system', label: { id: 'State summary %s', args: ['3KF2'] } }),
+    ];
+    const usageNote = { id: 'the server reported %s = %d, which is negative', args: ['input_tokens', -4] };
+    const { app, newest } = await xray({ sections: [{ name: 'retrieved', tokens: 40, cap: 6000, items }], usageNote });
     app.inspector.show('xray', newest.id, 'retrieved');
     await screen.findByRole('button', { name: /^7443\. “Untitled”, turn 12, you, 2 May 2026/ });
     await chooseLanguage('de', []);
     await user.click(await screen.findByRole('button', { name: /^7443\. „Ohne Titel“, Runde 12, Sie, 2\. Mai 2026, 2 Token/ }));
     await user.click(screen.getByRole('button', { name: 'Zustandszusammenfassung 3KF2, 2 Token' }));
     const text = screen.getByRole('tabpanel').textContent;
-    for (const words of [`gefunden: port und 2 weitere · ähnlicher als 97${n}% der nicht verwandten Texte`, 'Nutzer, 5', 'System, 5', 'Der Server meldete input_tokens = -4, eine negative Zahl.']) expect(text).toContain(words);
+    for (const words of [`Gefunden: port und 2 weitere · ähnlicher als 97${n}% der nicht verwandten Texte`, 'Nutzer, 5', 'System, 5', 'Der Server meldete input_tokens = -4, eine negative Zahl.']) expect(text).toContain(words);
     await chooseLanguage('en', []);
   });
 

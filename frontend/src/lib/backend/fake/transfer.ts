@@ -29,7 +29,7 @@ let dragged = 0;
 
 /** The file of a drag; nothing is written. */
 export function draggedFile(request: ExportRequest): DraggedFile {
-  const name = `${request.scope}.${request.format || 'cinf'}`;
+  const name = `${request.scope}.${endings[request.format]}`;
   const path = `/home/ada/.local/share/contextinfinity/drags/${++dragged}/${name}`;
   return { path, uri: `file://${encodeURI(path)}`, name, size: 48_000 };
 }
@@ -65,8 +65,8 @@ function inspected(path: string): DroppedFile {
 const endings: Record<string, string> = { bundle: 'cinf', md: 'md', json: 'json', html: 'html' };
 const unfinished = ['accepted', 'preparing', 'responding', 'incomplete', 'unsent', 'failed'];
 
-export function transferService(store: FakeStore, tasks: FakeTasks, files: FakeFiles, formatByDefault: () => string): TransferService {
-  const plan = (request: ExportRequest) => planned(store, files, request, request.format || formatByDefault());
+export function transferService(store: FakeStore, tasks: FakeTasks, files: FakeFiles): TransferService {
+  const plan = (request: ExportRequest) => planned(store, files, request);
   return {
     inspect: async (paths) => paths.map(inspected),
     pickFiles: async () => files.picked.splice(0),
@@ -105,7 +105,8 @@ export function transferService(store: FakeStore, tasks: FakeTasks, files: FakeF
   };
 }
 
-function planned(store: FakeStore, files: FakeFiles, request: ExportRequest, format: string): ExportPlan {
+function planned(store: FakeStore, files: FakeFiles, request: ExportRequest): ExportPlan {
+  const { format } = request;
   const all = [...store.sessions.values()].filter((session) => request.archived || !session.row.archived);
   const session = request.scope === 'all' ? undefined : store.session(request.sessionId);
   const chosen = session ? [session] : all;
@@ -117,7 +118,17 @@ function planned(store: FakeStore, files: FakeFiles, request: ExportRequest, for
   const part = request.scope === 'turn' ? ` #${turns[0]!.seq}` : request.scope === 'branch' ? ` (${store.branch(request.branchId).view.label})` : '';
   const name = `${title}${part}.${session ? endings[format] : 'zip'}`;
   const path = request.path || `${home}/${name}`;
-  return { name, path, exists: files.written.has(path), sessions: chosen.length, branches: branchIds.length, turns: turns.length - open, open, quoting: session && format === 'bundle' ? files.quoting : 0 };
+  return {
+    format,
+    name,
+    path,
+    exists: files.written.has(path),
+    sessions: chosen.length,
+    branches: branchIds.length,
+    turns: turns.length - open,
+    open,
+    quoting: session && format === 'bundle' ? files.quoting : 0,
+  };
 }
 
 const broken = /broken/;

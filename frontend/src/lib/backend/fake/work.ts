@@ -1,5 +1,6 @@
 /** Tasks of the fake program: they advance step by step, end as scripted, and can be cancelled. */
 import type { Background, CheckReport, ErrorView, ImportReport, TaskView, TasksKind, WindowRequest, WorkService } from '../types';
+import type { Phrase } from '../../i18n/program';
 import { BackendError } from '../errors';
 import { errorView } from './shapes';
 import type { FakeStore } from './store';
@@ -7,7 +8,7 @@ import type { FakeStore } from './store';
 /** The script of a task: the progress of each step, and its result. */
 export interface TaskScript {
   kind: TasksKind;
-  title: string;
+  title: Phrase;
   unit: string;
   total: number;
   /** The text of the current step, one for each. */
