@@ -90,7 +90,13 @@ type ImportedServer struct {
 	About     string           `json:"about"`     // of a bundle: its description of itself
 	Notes     []string         `json:"notes"`     // what the user should know before adding it
 	Questions []ServerQuestion `json:"questions"` // values it needs
+	// Exposures are what the user must agree to. They are those of the default answers.
+	Exposures []ServerExposure `json:"exposures"`
 }
+
+// ServerExposure is a variable of the user's environment that a server would get, or one that it sets and that can
+// decide which program is run.
+type ServerExposure = mcpsetup.Exposure
 
 // ServerQuestion is a value that a server needs before it can start.
 type ServerQuestion struct {
@@ -120,6 +126,9 @@ type ServerImportedName struct {
 	Enabled  bool          `json:"enabled"`
 	Replace  bool          `json:"replace"` // if a server with this name exists
 	Answers  []ServerValue `json:"answers"` // by ServerQuestion.Key
+	// Accepted are the names of the exposures that the user agrees to; Keys are those of kind "key" agreed to again.
+	Accepted []string `json:"accepted"`
+	Keys     []string `json:"keys"`
 }
 
 // ServerPrompts are the prompts that servers offer, for the composer.

@@ -138,6 +138,7 @@ func (s *Servers) read(read func(services.Servers) (*mcpsetup.Import, error)) (S
 			Settings: c.Settings, Original: c.Original, Exists: p.Setup.Exists(c.Settings.Name), About: c.About,
 			Notes: append([]string{}, c.Notes...), Questions: []ServerQuestion{},
 		}
+		_, server.Exposures = c.Preview(nil)
 		for _, q := range c.Questions {
 			view := ServerQuestion{
 				Key: q.Key, Title: q.Title, Description: q.Description, Type: q.Type, Required: q.Required, Secret: q.Secret,
@@ -158,7 +159,15 @@ func (s *Servers) ApplyImport(choice ServerImportChoice) (ServersPanel, error) {
 	return s.edit(func(p services.Servers) error {
 		var choices []mcpsetup.Choice
 		for _, c := range choice.Servers {
-			choices = append(choices, mcpsetup.Choice{Original: c.Original, Name: strings.TrimSpace(c.Name), Enabled: c.Enabled, Replace: c.Replace, Answers: byName(c.Answers)})
+			choices = append(choices, mcpsetup.Choice{
+				Original: c.Original,
+				Name:     strings.TrimSpace(c.Name),
+				Enabled:  c.Enabled,
+				Replace:  c.Replace,
+				Answers:  byName(c.Answers),
+				Accepted: c.Accepted,
+				Keys:     c.Keys,
+			})
 		}
 		if err := p.Setup.Apply(choice.ID, choices); err != nil {
 			return err

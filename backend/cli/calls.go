@@ -219,9 +219,9 @@ func (w shownCall) print(o *output, definition bool) {
 		printDefinition(o, *w.definition)
 		o.printf("\nIt is called with:\n")
 	}
-	o.text(indent(readable(w.Arguments)) + "\n")
+	o.visible(indent(readable(w.Arguments)) + "\n")
 	if w.preview != "" {
-		o.text("It would change:\n" + indent(w.preview) + "\n")
+		o.visible("It would change:\n" + indent(w.preview) + "\n")
 	}
 }
 

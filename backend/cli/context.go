@@ -152,7 +152,8 @@ func (x *request) print(o *output, text bool) {
 	}
 	if text {
 		for _, it := range x.Items {
-			o.printf("\n--- %s, %s\n%s\n", it.Section, itemName(it.Part), it.Text)
+			o.printf("\n--- %s, %s\n", it.Section, itemName(it.Part))
+			o.text(it.Text + "\n")
 		}
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -90,12 +89,17 @@ offered to models after you have accepted them. A value that is a secret is name
 			long: `Reads the mcpServers JSON of Claude Desktop, Cursor and LM Studio, mcp.json of VS Code,
 librechat.yaml, or a bundle (.mcpb); - reads stdin. Secrets go to the keyring. --dry-run shows the content and
 adds nothing. --answer KEY=VALUE gives values that a bundle needs; enter a missing secret later with mcp
-servers secret.`,
+servers secret.
+You are asked about each variable of your environment that a server would get, and each variable that it sets
+and that can decide which program runs; a key is asked for twice. Without a terminal, --allow-env NAME agrees,
+and for a key also --allow-key NAME.`,
 			flags: []flag{
 				listFlag("only", "add only the server with this `NAME` in FILE (may be repeated)"),
 				listFlag("answer", "a value that the bundle needs, `KEY=VALUE` (may be repeated)"),
 				boolFlag("replace", "replace servers that have the same name"),
 				boolFlag("dry-run", "show what would be added, and add nothing"),
+				listFlag("allow-env", "the server may get or set the variable `NAME` (may be repeated)"),
+				listFlag("allow-key", "the server may get the key in the variable `NAME` too (may be repeated)"),
 			},
 			opens: writes,
 			do:    importServers,
@@ -125,7 +129,7 @@ func runningServers() []verb {
 		serverVerb("sign-in NAME", "Sign in to a server, in the browser",
 			func(ctx context.Context, r *run, name string) (reply, error) {
 				err := r.servers().Manager.SignInWith(ctx, name, func(url string) error {
-					r.note.printf("Open this page in a browser on this computer:\n%s\n", url)
+					r.note.printf("Open this page in a browser on this computer:\n%s\n", line(url))
 					return nil
 				})
 				return r.servers().ready(ctx, name, err)
@@ -301,111 +305,6 @@ func serverTools(ctx context.Context, r *run, name string) (reply, error) {
 	}}, err
 }
 
-func (r *run) readServers() (*mcpsetup.Import, error) {
-	setup := r.servers().Setup
-	if r.args[0] != "-" {
-		return setup.ReadFile(r.path(r.args[0]))
-	}
-	if r.app.In == nil {
-		return setup.Read("")
-	}
-	data, err := io.ReadAll(io.LimitReader(r.app.In, 2<<20))
-	if err != nil {
-		const problem = "stdin could not be read; nothing was added."
-		return nil, chat.WrapError(chat.CodeInvalid, "mcp.import", err, problem)
-	}
-	return setup.Read(string(data))
-}
-
-// importedServer is a server in a file.
-type importedServer struct {
-	Original string   `json:"original"`
-	Name     string   `json:"name"`
-	Starts   string   `json:"starts"`
-	About    string   `json:"about,omitempty"`
-	Notes    []string `json:"notes"`
-	Asks     []string `json:"asks"` // keys of missing values and secrets
-}
-
-func importServers(_ context.Context, r *run) (reply, error) {
-	in, err := r.readServers()
-	if err != nil {
-		return reply{}, err
-	}
-	values, err := pairs(r.list("answer"), nil)
-	if err != nil {
-		return reply{}, err
-	}
-	answers := map[string]string{}
-	for _, v := range values {
-		answers[v.Name] = v.Value
-	}
-	var rows []importedServer
-	var choices []mcpsetup.Choice
-	for _, x := range in.Servers {
-		if only := r.list("only"); len(only) > 0 && !slices.Contains(only, x.Original) {
-			continue
-		}
-		rows = append(rows, newImportedServer(x, answers))
-		choices = append(choices, mcpsetup.Choice{
-			Original: x.Original,
-			Name:     x.Settings.Name,
-			Enabled:  x.Settings.Enabled,
-			Replace:  r.on("replace"),
-			Answers:  answers,
-		})
-	}
-	done := "found, not added"
-	if !r.on("dry-run") {
-		done = "added"
-		if err := r.servers().Setup.Apply(in.ID, choices); err != nil {
-			return reply{}, err
-		}
-		for _, c := range choices {
-			r.servers().Manager.Reset(c.Name)
-		}
-	}
-	doc := fields{{"from", in.From}, {"added", !r.on("dry-run")}, {"servers", rows}, {"problems", in.Problems}}
-	return reply{doc: doc, text: func(o *output) {
-		for _, s := range rows {
-			s.print(o, done)
-		}
-		for _, p := range in.Problems {
-			o.printf("not read: %s\n", line(p))
-		}
-	}}, nil
-}
-
-func newImportedServer(x mcpsetup.Candidate, answers map[string]string) importedServer {
-	row := importedServer{
-		Original: x.Original,
-		Name:     x.Settings.Name,
-		Starts:   serverRow{Command: x.Settings.Command, Args: x.Settings.Args, URL: x.Settings.URL}.target(),
-		About:    x.About,
-		Notes:    append([]string{}, x.Notes...),
-		Asks:     []string{},
-	}
-	for _, q := range x.Questions {
-		if q.Default == "" && answers[q.Key] == "" {
-			row.Asks = append(row.Asks, q.Key)
-		}
-	}
-	return row
-}
-
-func (s importedServer) print(o *output, done string) {
-	o.printf("%s: %s, starts %s\n", s.Name, done, clip(s.Starts, 100))
-	if s.About != "" {
-		o.printf("  %s\n", line(s.About))
-	}
-	for _, n := range s.Notes {
-		o.printf("  %s\n", line(n))
-	}
-	for _, key := range s.Asks {
-		o.printf("  It needs: %s\n", line(key))
-	}
-}
-
 func setServerSecret(ctx context.Context, r *run) (_ reply, err error) {
 	const op = "mcp.secret"
 	name, secret, value := r.args[0], r.args[1], ""
@@ -513,7 +412,7 @@ func (r serverRow) target() string {
 	if r.URL != "" {
 		return r.URL
 	}
-	return strings.Join(append([]string{r.Command}, r.Args...), " ")
+	return strings.Join(lists.Map(append([]string{r.Command}, r.Args...), quotedWord), " ")
 }
 
 func serverList(rows []serverRow) reply {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // schema is the version of every --json document.
@@ -76,6 +77,9 @@ func (o *output) styled(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
+// visible writes text that a person decides about, with nothing in it hidden, wherever it goes.
+func (o *output) visible(s string) { o.printf("%s", display.Visible(s)) }
+
 // harmless replaces what a terminal would interpret instead of show: control characters, and characters that change
 // the text direction.
 func harmless(s string) string {
@@ -92,9 +96,9 @@ func harmless(s string) string {
 	}, s)
 }
 
-// line is text on one line of a table or message.
+// line is text on one line of a table or message, with nothing in it hidden.
 func line(s string) string {
-	return strings.Join(strings.Fields(harmless(s)), " ")
+	return strings.Join(strings.Fields(display.Visible(s)), " ")
 }
 
 // document encodes a reply as the JSON document: schema first, then the fields of v (a struct or nil), then the error

@@ -182,12 +182,12 @@ func (c *call) printError(err error) {
 	if d.Hint != "" {
 		hint = " (" + d.Hint + ")"
 	}
-	c.note.printf("error: %s%s\n", harmless(d.Message), harmless(hint))
+	c.note.printf("error: %s%s\n", display.Visible(d.Message), display.Visible(hint))
 }
 
 // notef prints a note to stderr.
 func (c *call) notef(format string, args ...any) {
-	c.note.printf("%s\n", c.note.dim("note: "+harmless(c.redact(fmt.Sprintf(format, args...)))))
+	c.note.printf("%s\n", c.note.dim("note: "+display.Visible(c.redact(fmt.Sprintf(format, args...)))))
 }
 
 // silent is the Publisher of verbs that stream nothing.

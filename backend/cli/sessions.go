@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/untrusted"
 )
@@ -358,7 +359,7 @@ func (r instructions) print(o *output) {
 func block(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, l := range lines {
-		lines[i] = "    " + harmless(l)
+		lines[i] = "    " + display.Visible(l)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -246,12 +246,12 @@ func printDefinition(o *output, d tools.Definition) {
 	if d.Title != "" {
 		o.printf("Title: %s\n", line(d.Title))
 	}
-	o.text("\n" + d.Description + "\n\nArguments:\n" + display.JSON(d.Schema) + "\n")
+	o.visible("\n" + d.Description + "\n\nArguments:\n" + display.JSON(d.Schema) + "\n")
 	if len(d.Annotations) > 0 {
-		o.text("\nHints of its server, which are not relied on:\n" + display.JSON(d.Annotations) + "\n")
+		o.visible("\nHints of its server, which are not relied on:\n" + display.JSON(d.Annotations) + "\n")
 	}
 	if d.Before != nil {
-		o.text("\nWhat was accepted before:\n" + d.Before.Description + "\n" + display.JSON(d.Before.Schema) + "\n")
+		o.visible("\nWhat was accepted before:\n" + d.Before.Description + "\n" + display.JSON(d.Before.Schema) + "\n")
 	}
 }
 

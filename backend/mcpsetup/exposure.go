@@ -27,9 +27,9 @@ const (
 // Exposure is something that a person must agree to before a server is added. Nothing else of the person's environment
 // reaches it than the variables that every external program gets (package childenv).
 type Exposure struct {
-	Kind  ExposureKind
-	Name  string // of the variable
-	Value string // that the server sets, for ChangesProgram
+	Kind  ExposureKind `json:"kind"`
+	Name  string       `json:"name"`  // of the variable
+	Value string       `json:"value"` // that the server sets, for "program"
 }
 
 // loaders are variables that make a program run something else than its command line says, and prefixes of such.
@@ -43,15 +43,24 @@ var (
 	loaderPrefixes = []string{"LD_", "DYLD_", "NPM_CONFIG_", "PIP_", "GIT_CONFIG"}
 )
 
-// exposuresOf returns what a server's settings expose, in a stable order.
-func exposuresOf(cfg config.MCPServer) []Exposure {
-	var out []Exposure
+// keyVariables returns the variables from which this program itself takes keys, whatever their names.
+func keyVariables(cfg *config.Config) []string {
+	names := []string{cfg.Retrieval.EmbeddingAPIKeyEnv, cfg.Retrieval.RerankerAPIKeyEnv}
+	for _, m := range cfg.Configured {
+		names = append(names, m.KeyEnv())
+	}
+	return names
+}
+
+// exposuresOf returns what a server's settings expose, in a stable order. keys are variables that hold keys.
+func exposuresOf(cfg config.MCPServer, keys []string) []Exposure {
+	out := []Exposure{}
 	for _, name := range cfg.EnvNames() {
 		if childenv.IsTool(name) { // such as HOME
 			continue
 		}
 		kind := ExposesVariable
-		if looksSecret(name, "x") {
+		if looksSecret(name, "x") || slices.Contains(keys, name) {
 			kind = ExposesKey
 		}
 		out = append(out, Exposure{Kind: kind, Name: name})
@@ -65,9 +74,14 @@ func exposuresOf(cfg config.MCPServer) []Exposure {
 	return out
 }
 
+// AgreedBy reports whether a choice agrees to an exposure. A key needs a second agreement.
+func (e Exposure) AgreedBy(c Choice) bool {
+	return slices.Contains(c.Accepted, e.Name) && (e.Kind != ExposesKey || slices.Contains(c.Keys, e.Name))
+}
+
 // agreed returns an error that names what a server exposes and the person has not agreed to.
-func agreed(cfg config.MCPServer, accepted []string) error {
-	missing := slices.DeleteFunc(exposuresOf(cfg), func(e Exposure) bool { return slices.Contains(accepted, e.Name) })
+func agreed(cfg config.MCPServer, c Choice, keys []string) error {
+	missing := slices.DeleteFunc(exposuresOf(cfg, keys), func(e Exposure) bool { return e.AgreedBy(c) })
 	if len(missing) == 0 {
 		return nil
 	}
@@ -76,14 +90,19 @@ func agreed(cfg config.MCPServer, accepted []string) error {
 		WithHint("agree to each one by its name, if you trust this server with it")
 }
 
-// Exposures returns what a candidate exposes, with the default answers filled in.
-func (c Candidate) Exposures() []Exposure {
+// Preview returns what would be run with these answers, by their keys, and what that exposes. In it the placeholders of
+// secrets and of the environment stay, and ${__dirname} is the folder of its own that a bundle gets.
+func (c Candidate) Preview(answers map[string]string) (config.MCPServer, []Exposure) {
 	cfg, _, err := c.Settings.server()
-	if err != nil {
-		return nil
+	if err != nil { // it is not offered: reading checked it
+		return config.MCPServer{}, nil
 	}
-	fill(&cfg, map[string]string{}, c.Questions, nil, "")
-	return exposuresOf(cfg)
+	dir := ""
+	if c.bundle != nil {
+		dir = "${__dirname}"
+	}
+	fill(&cfg, map[string]string{}, c.Questions, answers, dir)
+	return cfg, exposuresOf(cfg, c.keys)
 }
 
 // String describes an exposure for people.

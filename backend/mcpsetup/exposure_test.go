@@ -2,6 +2,7 @@ package mcpsetup
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/lists"
 )
 
@@ -24,7 +26,7 @@ func TestABundleThatTakesAKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := in.Servers[0].Exposures()
+	_, shown := in.Servers[0].Preview(nil)
 	want := []Exposure{
 		{Kind: ExposesKey, Name: "OPENAI_API_KEY"}, {Kind: ExposesKey, Name: "ANTHROPIC_API_KEY"},
 		{Kind: ExposesVariable, Name: "REGION"}, {Kind: ChangesProgram, Name: "NODE_OPTIONS", Value: "--require ./x.js"},
@@ -39,6 +41,13 @@ func TestABundleThatTakesAKey(t *testing.T) {
 			t.Errorf("without %s: %v", e.Name, err)
 		}
 		choice.Accepted = append(choice.Accepted, e.Name)
+		if e.Kind != ExposesKey {
+			continue
+		}
+		if err := s.Apply(in.ID, []Choice{choice}); err == nil || !strings.Contains(err.Error(), e.Name) || s.Exists("notes") {
+			t.Errorf("%s after one agreement: %v", e.Name, err)
+		}
+		choice.Keys = append(choice.Keys, e.Name)
 	}
 	if err := s.Apply(in.ID, []Choice{choice}); err != nil {
 		t.Error(err)
@@ -76,46 +85,33 @@ func TestWhatIsShownIsWhatIsRun(t *testing.T) {
 			return // it is refused whole
 		}
 		c := in.Servers[0]
-		shown := lists.Map(c.Exposures(), func(e Exposure) string { return e.Name })
-		choice := Choice{Original: c.Original, Name: c.Settings.Name, Answers: map[string]string{}}
+		answers := map[string]string{}
+		for _, q := range c.Questions {
+			answers[q.Key] = text.Draw(r, "answer")
+		}
+		preview, exposed := c.Preview(answers)
+		shown := lists.Map(exposed, func(e Exposure) string { return e.Name })
+		choice := Choice{Original: c.Original, Name: c.Settings.Name, Answers: answers}
 		if err := s.Apply(in.ID, []Choice{choice}); err == nil && len(shown) > 0 {
 			r.Fatalf("added without agreement to %v: %s", shown, doc)
 		}
-		choice.Accepted = shown
+		choice.Accepted, choice.Keys = shown, shown
 		if err := s.Apply(in.ID, []Choice{choice}); err != nil {
 			return // a value is missing, or the result is not valid
 		}
 		run, _ := s.Config.Config().Server(choice.Name)
-		for _, e := range exposuresOf(run) {
+		for _, e := range exposuresOf(run, c.keys) {
 			if !slices.Contains(shown, e.Name) {
 				r.Errorf("%s was not shown: %s", e.Name, doc)
 			}
 		}
-		fillShown := func(text string) string {
-			for _, q := range c.Questions {
-				value := q.Default
-				if q.Secret {
-					value = secretPlaceholder(q.Key)
-				}
-				text = strings.ReplaceAll(text, answerPlaceholder(q.Key), value)
-			}
-			return text
-		}
-		if want := fillShown(strings.Join(append([]string{c.Settings.Command, c.Settings.URL, c.Settings.Cwd}, c.Settings.Args...), "\n")); want !=
-			strings.Join(append([]string{run.Command, run.URL, run.Cwd}, run.Args...), "\n") {
-			r.Errorf("shown %q, run %+v", want, run)
-		}
-		for _, v := range append(c.Settings.Env, c.Settings.Headers...) {
-			got, ok := run.Env[v.Name]
-			if !ok {
-				got = run.Headers[v.Name]
-			}
-			if got != fillShown(v.Value) {
-				r.Errorf("%s: shown %q, run %q", v.Name, v.Value, got)
-			}
-		}
-		if len(run.Env)+len(run.Headers) != len(c.Settings.Env)+len(c.Settings.Headers) {
-			r.Errorf("shown %+v %+v, run %+v %+v", c.Settings.Env, c.Settings.Headers, run.Env, run.Headers)
+		if whole(run) != whole(preview) {
+			r.Errorf("shown %s, run %s", whole(preview), whole(run))
 		}
 	})
+}
+
+// whole returns everything that decides what is run.
+func whole(s config.MCPServer) string {
+	return fmt.Sprintf("%q %q %q %q %q %q", s.Command, s.Args, s.URL, s.Cwd, s.Env, s.Headers)
 }

@@ -40,6 +40,7 @@ type Candidate struct {
 	Questions []Question
 
 	bundle *bundle
+	keys   []string // variables that hold keys of this program
 }
 
 // Question is a value that a server needs from the user.
@@ -57,8 +58,9 @@ type Choice struct {
 	Original, Name   string
 	Enabled, Replace bool
 	Answers          map[string]string
-	// Accepted are the names of the variables that the user agrees to (Exposure).
-	Accepted []string
+	// Accepted are the names of the variables that the user agrees to (Exposure); Keys are those agreed to a second
+	// time, because they hold a key or a password.
+	Accepted, Keys []string
 }
 
 // Limits of what is read.
@@ -107,6 +109,10 @@ func (s *Setup) ReadFile(path string) (*Import, error) {
 func (s *Setup) remember(in *Import) *Import {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	keys := keyVariables(s.Config.Config())
+	for i := range in.Servers {
+		in.Servers[i].keys = keys
+	}
 	s.next++
 	in.ID = strconv.Itoa(s.next)
 	s.imports = append(s.imports, in)
@@ -232,7 +238,7 @@ func (s *Setup) chosen(in *Import, c Choice) (cfg config.MCPServer, secretValues
 		return cfg, nil, dir, chat.Errorf(chat.CodeInvalid, opImport, "The server %s %s; nothing was added.", c.Name, strings.Join(faults, "; "))
 	}
 	// The final settings are checked, because answers may complete what the import began.
-	return cfg, secretValues, dir, agreed(cfg, c.Accepted)
+	return cfg, secretValues, dir, agreed(cfg, c, candidate.keys)
 }
 
 // fill replaces the placeholders ${answer:KEY} by the answers. Secret answers are added to secretValues instead.

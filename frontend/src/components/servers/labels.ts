@@ -1,5 +1,5 @@
 /** Texts about MCP servers. */
-import type { ServerSettings, ServerView } from '$lib/backend/types';
+import type { ServerQuestion, ServerSettings, ServerValue, ServerView } from '$lib/backend/types';
 import { t, table, type PlainKey } from '$lib/i18n/i18n.svelte';
 
 export type Tone = 'plain' | 'ok' | 'warn' | 'danger' | 'accent';
@@ -21,7 +21,22 @@ export function stateOf(server: ServerView): { label: string; tone: Tone } {
 
 /** Its command, or its address: "npx -y server", "https://…". */
 export function placeOf({ command, args, url }: ServerSettings): string {
-  return url === '' ? [command, ...args.map(quoted)].join(' ') : url;
+  return url === '' ? [command, ...args].map(quoted).join(' ') : url;
+}
+
+/** The settings with which an imported server would run, given the answers. Secret answers are ${secret:KEY}, as they are stored. */
+export function asRun(settings: ServerSettings, questions: readonly ServerQuestion[], answers: Readonly<Record<string, string>>): ServerSettings {
+  const lines = (answer: string) => answer.split(/[\r\n]+/).filter((part) => part !== '');
+  const values = new Map(questions.map(({ key, secret, multiple, default: usual }) => {
+    const answer = (answers[key] ?? '') || usual;
+    return [`\${answer:${key}}`, secret ? [`\${secret:${key}}`] : multiple ? lines(answer) : [answer]];
+  }));
+  const fill = (text: string) => text.replace(/\$\{answer:[^}]*\}/g, (found) => values.get(found)?.join(',') ?? found);
+  const filled = (list: readonly ServerValue[]) => list.map((value) => ({ ...value, value: fill(value.value) }));
+  return {
+    ...settings, command: fill(settings.command), url: fill(settings.url), args: settings.args.flatMap((argument) => values.get(argument) ?? [fill(argument)]),
+    env: filled(settings.env), headers: filled(settings.headers),
+  };
 }
 
 const quoted = (argument: string) => (/^[\w@%+=:,./-]+$/.test(argument) ? argument : JSON.stringify(argument));

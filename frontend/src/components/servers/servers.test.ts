@@ -190,7 +190,7 @@ describe('importing servers', () => {
     backend.mcp.imports = {
       id: 'i1', from: 'a bundle', problems: [], servers: [{
         settings: { name: 'weather', enabled: true, command: 'node', args: ['server.js'], cwd: '', url: '', timeoutS: 0, env: [], headers: [], oauthClientId: '', oauthPort: 0 }, original: 'Weather', exists: false, about: 'Tells the weather.', notes: ['It is not signed.'],
-        questions: [{ key: 'key', title: 'API key', description: 'From your account.', type: 'string', required: true, secret: true, multiple: false, default: '', known: false, choices: [] }],
+        questions: [{ key: 'key', title: 'API key', description: 'From your account.', type: 'string', required: true, secret: true, multiple: false, default: '', known: false, choices: [] }], exposures: [],
       }],
     };
     app.servers.import('/tmp/weather.mcpb');
@@ -200,7 +200,7 @@ describe('importing servers', () => {
     expect(screen.getByRole('button', { name: 'Add 1 server' })).toBeDisabled();
     await userEvent.type(server.getByLabelText('API key'), 'hush');
     await userEvent.click(screen.getByRole('button', { name: 'Add 1 server' }));
-    await waitFor(() => expect(called(backend, 'applyImport')).toEqual([[{ id: 'i1', servers: [{ original: 'Weather', name: 'weather', enabled: true, replace: false, answers: [{ name: 'key', value: 'hush', secret: true }] }] }]]));
+    await waitFor(() => expect(called(backend, 'applyImport')).toEqual([[{ id: 'i1', servers: [{ original: 'Weather', name: 'weather', enabled: true, replace: false, answers: [{ name: 'key', value: 'hush', secret: true }], accepted: [], keys: [] }] }]]));
   });
 
   it('does not ask for a value that the import contains', async () => {
@@ -217,17 +217,50 @@ describe('importing servers', () => {
           { key: 'pin', title: 'PIN', description: '', type: 'string', required: true, secret: true, multiple: false, default: '', known: false, choices: [] },
           { key: 'region', title: 'Region', description: '', type: 'string', required: false, secret: false, multiple: false, default: '', known: false, choices: [] },
         ],
+        exposures: [],
       }],
     };
     app.servers.import('/tmp/mcp.json');
     mountIn(app, ServerImportDialog, {});
     const server = within(await screen.findByRole('region', { name: 'Weather' }));
-    expect(server.getByText('With KEY (value in the import), PIN (entered below), REGION (can be entered below)')).toBeVisible();
+    expect(server.getByText('With KEY (value in the import), PIN (entered below), REGION=')).toBeVisible();
     expect(server.getByLabelText('API key')).toHaveAccessibleDescription(/^Leave this empty to use the value in the import\. Kept in the system keyring, or only for this run/);
     expect(server.getByLabelText('Region (optional)')).toBeVisible();
     await userEvent.type(server.getByLabelText('PIN'), '1234');
     await userEvent.click(screen.getByRole('button', { name: 'Add 1 server' }));
     await waitFor(() => expect(called(backend, 'applyImport')).toMatchObject([[{ servers: [{ answers: [{ name: 'key', value: '', secret: true }, { name: 'pin', value: '1234' }, { name: 'region', value: '' }] }] }]]));
+  });
+
+  it('shows what would run with the answers, and adds nothing before every exposure is agreed to, a key twice', async () => {
+    const { app, backend } = await startedApp();
+    backend.mcp.imports = {
+      id: 'i1', from: 'a bundle', problems: [], servers: [{
+        settings: {
+          name: 'notes', enabled: true, command: '/opt/no\u200btes', args: ['--to=${answer:to}', 'a b', '${answer:list}', '${answer:token}'], cwd: '', url: '', timeoutS: 0, headers: [], oauthClientId: '', oauthPort: 0,
+          env: [{ name: 'NODE_OPTIONS', value: '--require ${answer:to}', secret: false }],
+        },
+        original: 'Notes', exists: false, about: '', notes: [],
+        questions: [
+          { key: 'to', title: 'To', description: '', type: 'string', required: false, secret: false, multiple: false, default: '${env:OPENAI_API_KEY}', known: true, choices: [] },
+          { key: 'list', title: 'List', description: '', type: 'string', required: false, secret: false, multiple: true, default: '', known: false, choices: [] },
+          { key: 'token', title: 'Token', description: '', type: 'string', required: false, secret: true, multiple: false, default: '', known: true, choices: [] },
+        ],
+        exposures: [{ kind: 'key', name: 'OPENAI_API_KEY', value: '' }, { kind: 'program', name: 'NODE_OPTIONS', value: '--require x' }],
+      }],
+    };
+    app.servers.import('/tmp/notes.mcpb');
+    mountIn(app, ServerImportDialog, {});
+    const server = within(await screen.findByRole('region', { name: 'Notes' }));
+    await userEvent.type(server.getByLabelText('List (optional)'), 'one\ntwo 2');
+    expect(server.getByText('"/opt/no⟨U+200B⟩tes" "--to=${env:OPENAI_API_KEY}" "a b" one "two 2" "${secret:token}"')).toBeVisible();
+    expect(server.getByText('With NODE_OPTIONS=--require ${env:OPENAI_API_KEY}')).toBeVisible();
+    const add = screen.getByRole('button', { name: 'Add 1 server' });
+    for (const name of [/^Let it set NODE_OPTIONS=--require x/, /^Let it have OPENAI_API_KEY, a key/, /^Yes, give OPENAI_API_KEY to Notes/]) {
+      expect(add).toBeDisabled();
+      await userEvent.click(server.getByRole('checkbox', { name }));
+    }
+    await userEvent.click(add);
+    await waitFor(() => expect(called(backend, 'applyImport')).toMatchObject([[{ servers: [{ accepted: ['OPENAI_API_KEY', 'NODE_OPTIONS'].toSorted().reverse(), keys: ['OPENAI_API_KEY'] }] }]]));
   });
 
   it.each([['a.mcpb', true], ['claude_desktop_config.json', true], ['mcp.json', true], ['conversations.json', false], ['notes.txt', false]])('a dropped %s is a server: %s', (name, expected) => expect(looksLikeServer(name)).toBe(expected));

@@ -1021,6 +1021,20 @@ export interface ImportedServer {
   notes: string[];
   /** values it needs */
   questions: ServerQuestion[];
+  /** Exposures are what the user must agree to. They are those of the default answers. */
+  exposures: ServerExposure[];
+}
+
+/**
+ * ServerExposure is a variable of the user's environment that a server would get, or one that it sets and that can
+ * decide which program is run.
+ */
+export interface ServerExposure {
+  kind: McpsetupExposureKind;
+  /** of the variable */
+  name: string;
+  /** that the server sets, for "program" */
+  value: string;
 }
 
 /** ServerQuestion is a value that a server needs before it can start. */
@@ -1055,6 +1069,9 @@ export interface ServerImportedName {
   replace: boolean;
   /** by ServerQuestion.Key */
   answers: ServerValue[];
+  /** Accepted are the names of the exposures that the user agrees to; Keys are those of kind "key" agreed to again. */
+  accepted: string[];
+  keys: string[];
 }
 
 /** ServerPrompts are the prompts that servers offer, for the composer. */
@@ -3530,6 +3547,15 @@ export type McpclientState =
   /** it failed, and is not restarted */
   | 'failed';
 
+/** ExposureKind is what an imported server would get of the person's, or take over. */
+export type McpsetupExposureKind =
+  /** ExposesVariable: it receives a variable of this program's environment. */
+  | 'variable'
+  /** ExposesKey: it receives a variable that holds a key or a password. */
+  | 'key'
+  /** ChangesProgram: it sets a variable that decides which program or library is run. */
+  | 'program';
+
 /** NamespaceState is the use of a namespace of vectors. */
 export type NamespaceState =
   /** being filled, while another one serves */
@@ -3766,7 +3792,7 @@ export const lists: Record<string, Record<string, string>> = {
   FindHit: { marks: '[]' },
   FindResult: { hits: 'FindHit[]' },
   ImportReport: { instructions: '[]', notices: 'CountedNote[]', skipped: '[]', tornFiles: '[]' },
-  ImportedServer: { notes: '[]', questions: 'ServerQuestion[]', settings: 'ServerSettings' },
+  ImportedServer: { exposures: '[]', notes: '[]', questions: 'ServerQuestion[]', settings: 'ServerSettings' },
   IndexStatus: { degraded: '[]', spaces: '[]' },
   KeyTest: { models: '[]' },
   KeyView: { models: '[]' },

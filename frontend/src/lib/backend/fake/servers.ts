@@ -158,7 +158,7 @@ function importOf(store: FakeStore, text: string): ServerImport {
     id: store.id('import'), from: 'mcpServers JSON', problems: [],
     servers: Object.entries(parsed.mcpServers ?? {}).map(([name, { command = '', args = [], url = '', env = {} }]) => ({
       settings: serverSettings({ name, command, args, url, env: Object.entries(env).map(([key, value]) => ({ name: key, value, secret: false })) }),
-      original: name, exists: false, about: '', notes: [], questions: [],
+      original: name, exists: false, about: '', notes: [], questions: [], exposures: [],
     })),
   };
   return lastImport;
