@@ -100,6 +100,21 @@ type Provider interface {
 	NewDecoder(mode ToolsMode) Decoder
 }
 
+type aliveKey struct{}
+
+// WithAlive returns a context whose streams call alive for every sign of life that is not an event, such as a comment.
+func WithAlive(ctx context.Context, alive func()) context.Context {
+	return context.WithValue(ctx, aliveKey{}, alive)
+}
+
+// Alive returns the function of WithAlive.
+func Alive(ctx context.Context) func() {
+	if alive, ok := ctx.Value(aliveKey{}).(func()); ok {
+		return alive
+	}
+	return func() {}
+}
+
 // EventResponse is the RawEvent type of a complete response body without streaming.
 const EventResponse = "response"
 
@@ -178,7 +193,9 @@ type Error struct {
 	// NoTools: the model, or the server with its configuration, does not support tools. The same request without
 	// definitions may succeed.
 	NoTools bool
-	Err     error
+	// Unpaid: the account has no credit left, so waiting does not help.
+	Unpaid bool
+	Err    error
 
 	said chat.Phrase
 }

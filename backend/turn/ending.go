@@ -102,7 +102,7 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 	switch {
 	case hasText(a.result.Blocks), llm.IsTooLong(cause) && len(a.result.Blocks) > 0:
 		e.verdict = verdictIncomplete
-	case a.events == 0 && tooLarge(cause) && a.shrunk < maxShrinks:
+	case tooLarge(cause) && a.shrunk < maxShrinks:
 		e.verdict = verdictShrink
 	case a.continues && wasForgotten(cause):
 		e.verdict = verdictComplete
@@ -196,6 +196,9 @@ func providerMessage(e *llm.Error) chat.Phrase {
 
 // hintFor says what to do about each kind of provider error.
 func hintFor(e *llm.Error) chat.Phrase {
+	if e.Unpaid {
+		return chat.Say("add credit at the provider, or choose another model")
+	}
 	if e.NoTools {
 		return chat.Say("turn tools off for this session, or choose another model")
 	}

@@ -133,6 +133,7 @@ func (s Server) receive(ctx context.Context, resp *http.Response, yield func(cha
 
 func (s Server) receiveEvents(ctx context.Context, src io.Reader, deliver func(string, []byte) error) error {
 	events := newEventReader(src, eventLimit(s.Endpoint))
+	events.alive = llm.Alive(ctx)
 	for {
 		ev, err := events.next()
 		if errors.Is(err, io.EOF) {
