@@ -339,7 +339,7 @@ func isBlockedRegion(w Words) bool {
 }
 
 // outOfCredit recognizes accounts without credit whose server has no code for it.
-var outOfCredit = pattern.New(`(?i)insufficient (balance|credits?|funds|quota)|credit balance is too low|(exceeded|check) your (current quota|plan and billing)|余额不足|欠费`)
+var outOfCredit = pattern.New(`(?i)insufficient (balance|credits?|funds|quota)|credit balance is too low|余额不足|欠费`)
 
 // isQuota recognizes limits that waiting does not lift.
 func isQuota(status int, w Words) bool {

@@ -59,6 +59,7 @@ func encodeMessages(system []string, groups []wire.Group) []any {
 		}
 		messages = append(messages, encodeUser(g.Blocks)...)
 	}
+	completeReasoning(messages)
 	return messages
 }
 
@@ -86,9 +87,7 @@ func encodeAssistant(g wire.Group) map[string]any {
 		case chat.Unknown:
 			opaque = append(opaque, json.RawMessage(b.Raw))
 		case chat.Reasoning:
-			if g.Cycle {
-				addReasoning(m, b)
-			}
+			addReasoning(m, b)
 		}
 	}
 	if len(opaque) > 0 {
