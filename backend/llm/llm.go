@@ -50,6 +50,9 @@ type Endpoint struct {
 	Branch chat.BranchID
 	Scope  chat.Scope
 
+	// Refused is what the model's server has refused in earlier requests (Error.Refused).
+	Refused []string
+
 	// Session settings; nil means the provider's default.
 	Temperature *float64
 	Effort      string
@@ -99,6 +102,13 @@ type Provider interface {
 	// NewDecoder returns a new decoder for one stream.
 	NewDecoder(mode ToolsMode) Decoder
 }
+
+// Parts of a request that a server may refuse and that are not a member of its body.
+const (
+	RefusedSystem     = "system"            // instructions in a message of their own
+	RefusedNoThoughts = "reasoning_content" // answers without the reasoning before them
+	RefusedMaxTokens  = "max_tokens="       // a longer answer than this number of tokens
+)
 
 type aliveKey struct{}
 
@@ -193,6 +203,10 @@ type Error struct {
 	// NoTools: the model, or the server with its configuration, does not support tools. The same request without
 	// definitions may succeed.
 	NoTools bool
+	// Refused is the part of the request that the server does not accept, so that the same request without it, or in
+	// the other form, may succeed: the name of a member, RefusedSystem, RefusedNoThoughts, or "max_tokens=LIMIT". Empty:
+	// none is known.
+	Refused string
 	// Unpaid: the account has no credit left, so waiting does not help.
 	Unpaid bool
 	Err    error

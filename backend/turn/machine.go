@@ -273,7 +273,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 func (r *run) evaluate(ctx context.Context) state {
 	r.end = judge(attempt{
 		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
-		shrunk: r.shrunk, moreSteps: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, continues: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
+		shrunk: r.shrunk, moreSteps: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, refused: r.model.Endpoint.Refused, continues: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
 	})
 	r.closeJournal()
 	if err := faults.Point("turn.journal_sealed"); err != nil {
@@ -294,6 +294,8 @@ func (r *run) evaluate(ctx context.Context) state {
 		return r.continuePaused
 	case verdictComplete:
 		return r.sendComplete
+	case verdictAdapt:
+		return r.adapt
 	}
 	return r.fail
 }

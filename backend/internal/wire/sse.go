@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 
@@ -66,6 +67,8 @@ type eventReader struct {
 	first  bool
 	limit  int
 	alive  func() // called for each comment
+	// unread is a line that begins the next event: some servers write one event a line without empty lines between them.
+	unread []byte
 }
 
 // newEventReader returns a reader of events of at most limit bytes from r.
@@ -79,7 +82,10 @@ func (r *eventReader) next() (event, error) {
 	var ev event
 	var named, hasData bool
 	for {
-		line, err := r.readLine()
+		line, err := r.unread, error(nil)
+		if r.unread = nil; line == nil {
+			line, err = r.readLine()
+		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return event{}, err
 		}
@@ -96,6 +102,10 @@ func (r *eventReader) next() (event, error) {
 			case "data", "error":
 				if field == "error" {
 					ev.name, named = field, true
+				}
+				if hasData && beginsEvent(ev.data, value) {
+					r.unread = bytes.Clone(line)
+					return ev, nil
 				}
 				if hasData {
 					ev.data = append(ev.data, '\n')
@@ -114,6 +124,11 @@ func (r *eventReader) next() (event, error) {
 			return event{}, io.EOF
 		}
 	}
+}
+
+// beginsEvent reports whether a data line after complete JSON is an event of its own.
+func beginsEvent(data, line []byte) bool {
+	return (bytes.HasPrefix(line, []byte("{")) || bytes.Equal(line, []byte("[DONE]"))) && len(data) > 0 && data[0] == '{' && json.Valid(data)
 }
 
 // splitField cuts a line into its field and value; a comment has an empty field.

@@ -103,10 +103,11 @@ func addReasoning(message map[string]any, b chat.Reasoning) {
 	}
 }
 
-// completeReasoning adds the member to the answers that have none, if others have it: DeepSeek then requires it in all.
-func completeReasoning(messages []any) {
+// completeReasoning adds the member to the answers that have none, if others have it or the server demands it: DeepSeek
+// requires it in all of a conversation with calls.
+func completeReasoning(messages []any, demanded bool) {
 	has := func(m any) bool { return m.(map[string]any)[memberContent] != nil }
-	if !slices.ContainsFunc(messages, has) {
+	if !demanded && !slices.ContainsFunc(messages, has) {
 		return
 	}
 	for _, m := range messages {
