@@ -50,6 +50,9 @@ type Endpoint struct {
 	Branch chat.BranchID
 	Scope  chat.Scope
 
+	// Refused is what the model's server has refused in earlier requests (Error.Refused).
+	Refused []string
+
 	// Session settings; nil means the provider's default.
 	Temperature *float64
 	Effort      string
@@ -98,6 +101,28 @@ type Provider interface {
 
 	// NewDecoder returns a new decoder for one stream.
 	NewDecoder(mode ToolsMode) Decoder
+}
+
+// Parts of a request that a server may refuse and that are not a member of its body.
+const (
+	RefusedSystem     = "system"            // instructions in a message of their own
+	RefusedNoThoughts = "reasoning_content" // answers without the reasoning before them
+	RefusedMaxTokens  = "max_tokens="       // a longer answer than this number of tokens
+)
+
+type aliveKey struct{}
+
+// WithAlive returns a context whose streams call alive for every sign of life that is not an event, such as a comment.
+func WithAlive(ctx context.Context, alive func()) context.Context {
+	return context.WithValue(ctx, aliveKey{}, alive)
+}
+
+// Alive returns the function of WithAlive.
+func Alive(ctx context.Context) func() {
+	if alive, ok := ctx.Value(aliveKey{}).(func()); ok {
+		return alive
+	}
+	return func() {}
 }
 
 // EventResponse is the RawEvent type of a complete response body without streaming.
@@ -178,7 +203,13 @@ type Error struct {
 	// NoTools: the model, or the server with its configuration, does not support tools. The same request without
 	// definitions may succeed.
 	NoTools bool
-	Err     error
+	// Refused is the part of the request that the server does not accept, so that the same request without it, or in
+	// the other form, may succeed: the name of a member, RefusedSystem, RefusedNoThoughts, or "max_tokens=LIMIT". Empty:
+	// none is known.
+	Refused string
+	// Unpaid: the account has no credit left, so waiting does not help.
+	Unpaid bool
+	Err    error
 
 	said chat.Phrase
 }

@@ -168,6 +168,7 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 		Endpoint: c.endpoint(cfg, m, limits), Provider: p, Limits: promptLimits(cfg, limits), NoTools: c.Abilities(m).Tools == llm.AbilityNo,
 		CalledTools: func() bool { return c.calledTools(m) },
 		Cost:        func(u chat.Usage) chat.Cost { return c.costNow(m, u) },
+		Refuses:     func(part string) { c.cards.recordRefused(m, part) },
 	}, nil
 }
 
@@ -178,10 +179,12 @@ func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.End
 		parallel = !cfg.Anthropic.DisableParallelToolUse
 	}
 	parallel = parallel || cfg.Tools.AllowParallel
+	known, _ := c.cards.get(m)
 	return llm.Endpoint{
 		Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, AllowPlainHTTP: m.AllowPlainHTTP, Options: m.Options,
 		Stream: m.Stream, ToolsMode: llm.ToolsMode(cfg.Tools.Mode), MaxOutput: l.MaxOutput, MaxAnswerBytes: cfg.Stream.MaxAnswerBytes,
 		Truncation: cfg.OpenAI.Truncation, Store: cfg.OpenAI.Store, ParallelToolCalls: parallel,
+		Refused: known.Refused,
 	}
 }
 

@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
@@ -40,7 +41,12 @@ func (c *Catalog) Librarian(turnModel string, count func(modelID, text string) i
 	ep := c.endpoint(cfg, lib, limits)
 	ep.ToolsMode = llm.ToolsDisabled
 	return &Completer{
-		model: turn.Model{Endpoint: ep, Provider: p, Limits: promptLimits(cfg, limits)},
+		model: turn.Model{
+			Endpoint: ep,
+			Provider: p,
+			Limits:   promptLimits(cfg, limits),
+			Refuses:  func(part string) { c.cards.recordRefused(lib, part) },
+		},
 		count: func(s string) int { return count(lib.ModelID, s) }, redact: redact,
 		cost: func(u chat.Usage) chat.Cost { return c.costNow(lib, u) },
 	}, true
@@ -59,8 +65,8 @@ func (c *Completer) InputLimit() int {
 // maxCompletion limits the answer to a task, in bytes: summaries are a few thousand words.
 const maxCompletion = 1 << 20
 
-// Complete calls the model once, and returns the usage with its cost by the price now. It does not retry: callers have
-// a fallback and a deadline.
+// Complete calls the model once, and returns the usage with its cost by the price now. It does not retry,
+// except without a part that the server refused: callers have a fallback and a deadline.
 func (c *Completer) Complete(ctx context.Context, system, user string, maxOutput int) (string, *chat.Usage, error) {
 	prepared, err := prompt.PrepareTask(prompt.Task{
 		System: system, User: user, MaxOutput: maxOutput, Limits: c.model.Limits, Count: c.count, Redact: c.redact,
@@ -68,6 +74,16 @@ func (c *Completer) Complete(ctx context.Context, system, user string, maxOutput
 	if err != nil {
 		return "", nil, err
 	}
+	text, usage, err := c.ask(ctx, prepared)
+	if le, ok := errors.AsType[*llm.Error](err); ok && le.Refused != "" && !slices.Contains(c.model.Endpoint.Refused, le.Refused) {
+		c.model.Refuses(le.Refused)
+		c.model.Endpoint.Refused = append(slices.Clone(c.model.Endpoint.Refused), le.Refused)
+		return c.ask(ctx, prepared)
+	}
+	return text, usage, err
+}
+
+func (c *Completer) ask(ctx context.Context, prepared prompt.PreparedContext) (string, *chat.Usage, error) {
 	body, err := c.model.Provider.Encode(llm.Request{Endpoint: c.model.Endpoint, Context: prepared})
 	if err != nil {
 		return "", nil, err

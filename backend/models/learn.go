@@ -44,6 +44,8 @@ type description struct {
 	Failed bool `json:"-"`
 	// CalledTools: the model called tools, so it can, whatever the server reports.
 	CalledTools bool `json:",omitempty"`
+	// Refused are the parts of requests that the server does not accept (llm.Error.Refused).
+	Refused []string `json:",omitempty"`
 }
 
 // cards are the servers' descriptions of models.
@@ -105,7 +107,7 @@ func (k *cards) put(now time.Time, updates ...cardUpdate) {
 		}
 		// An hour's precision is enough, because a description stays fresh for a day.
 		changed = changed || previous.Card != u.card || now.Sub(previous.At) > time.Hour
-		k.known[cardKey(u.model)] = description{Card: u.card, At: now, CalledTools: previous.CalledTools}
+		k.known[cardKey(u.model)] = description{Card: u.card, At: now, CalledTools: previous.CalledTools, Refused: previous.Refused}
 	}
 	k.prune()
 	if changed {
@@ -120,7 +122,7 @@ func (k *cards) save() {
 	}
 	stored := map[string]description{}
 	for key, l := range k.known {
-		if l.Card.ID != "" || l.CalledTools {
+		if l.Card.ID != "" || l.CalledTools || len(l.Refused) > 0 {
 			stored[key] = l
 		}
 	}
@@ -129,16 +131,33 @@ func (k *cards) save() {
 	}
 }
 
-// recordToolCall records that a model called tools.
-func (k *cards) recordToolCall(m config.Model) {
+// record changes what is known of a model, and stores it.
+func (k *cards) record(m config.Model, change func(*description)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.load()
 	l := k.known[cardKey(m)]
-	l.CalledTools = true
+	change(&l)
 	k.known[cardKey(m)] = l
 	k.prune()
 	k.save()
+}
+
+// recordToolCall records that a model called tools.
+func (k *cards) recordToolCall(m config.Model) {
+	k.record(m, func(d *description) { d.CalledTools = true })
+}
+
+// maxRefused limits what is remembered of one model.
+const maxRefused = 20
+
+// recordRefused records a part of requests that a model's server does not accept.
+func (k *cards) recordRefused(m config.Model, part string) {
+	k.record(m, func(d *description) {
+		if !slices.Contains(d.Refused, part) && len(d.Refused) < maxRefused {
+			d.Refused = append(slices.Clone(d.Refused), part)
+		}
+	})
 }
 
 // isUnloaded reports whether the window is a local server's default, not that of a running model.

@@ -250,7 +250,7 @@ func (a *assembler) span() (from, to int64, ok bool) {
 // renderTurn renders a turn's messages. A turn has the same bytes as an original and as a pending turn, so committing
 // it changes nothing before it.
 func (a *assembler) renderTurn(t chat.Turn) []rendered {
-	user, answer, ok := TurnMessages(t, a.in.Provider)
+	user, answer, ok := TurnMessages(t, a.in.Provider, a.in.Model)
 	if !ok {
 		return nil
 	}
@@ -263,12 +263,12 @@ func (a *assembler) renderTurn(t chat.Turn) []rendered {
 }
 
 // TurnMessages returns a finalized turn's two messages in the form that any provider may receive, with complete tool
-// results; ok is false for a turn without an answer.
-func TurnMessages(t chat.Turn, provider string) (user, answer chat.Message, ok bool) {
+// results; ok is false for a turn without an answer. model is the one that receives them.
+func TurnMessages(t chat.Turn, provider, model string) (user, answer chat.Message, ok bool) {
 	if t.Assistant == nil {
 		return user, answer, false
 	}
-	answer = replayable(*t.Assistant)
+	answer = replayable(*t.Assistant, model == t.Model)
 	if t.Provider == "recall" && provider != "recall" {
 		answer = chat.AssistantText(recallNote)
 	}
@@ -278,7 +278,7 @@ func TurnMessages(t chat.Turn, provider string) (user, answer chat.Message, ok b
 // Measure is the size of a finalized turn in tokens: both messages as rendered for a provider other than recall, with
 // their framing.
 func Measure(t chat.Turn, count func(string) int) int {
-	user, answer, ok := TurnMessages(t, "")
+	user, answer, ok := TurnMessages(t, "", t.Model)
 	if !ok {
 		return 0
 	}
@@ -351,7 +351,7 @@ func (a *assembler) renderCurrent() []rendered {
 		return last
 	}
 	return append(last,
-		a.message(replayable(*a.in.Partial), Part{Source: "partial", Role: string(chat.RoleAssistant)}),
+		a.message(replayable(*a.in.Partial, false), Part{Source: "partial", Role: string(chat.RoleAssistant)}),
 		a.message(chat.UserText(continueInstruction), Part{Source: "config", Role: string(chat.RoleUser)}))
 }
 

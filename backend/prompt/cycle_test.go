@@ -93,3 +93,27 @@ func TestProviderDataIsSentOnlyWithinItsTurn(t *testing.T) {
 		}
 	}
 }
+
+// DeepSeek and Kimi refuse the calls of an earlier turn without the reasoning that led to them. No other model gets it.
+func TestReasoningOfCallsGoesBackToItsModel(t *testing.T) {
+	thought := chat.Reasoning{Provider: oneText, Summary: "Hm.", Raw: []byte(`{"member":"reasoning_content"}`)}
+	inText := chat.Reasoning{Provider: oneText, Summary: "Hm."}
+	call := chat.Blocks{chat.ToolUse{ToolUseID: "1", Name: "a", Input: []byte(`{}`)}, chat.ToolResult{ToolUseID: "1"}}
+	for _, c := range []struct {
+		model  string
+		blocks chat.Blocks
+		kept   bool
+	}{
+		{"deep", append(chat.Blocks{thought}, call...), true},
+		{"other", append(chat.Blocks{thought}, call...), false},
+		{"deep", append(chat.Blocks{inText}, call...), false},
+		{"deep", chat.Blocks{thought}, false},
+	} {
+		answer := chat.Message{Role: chat.RoleAssistant, Blocks: append(c.blocks, chat.Text{Text: "Done."})}
+		_, sent, _ := TurnMessages(chat.Turn{Model: "deep", Provider: oneText, Assistant: &answer}, oneText, c.model)
+		_, kept := sent.Blocks[0].(chat.Reasoning)
+		if kept != c.kept {
+			t.Errorf("%s gets %v", c.model, sent.Blocks)
+		}
+	}
+}

@@ -181,7 +181,8 @@ var inAttribute = strings.NewReplacer("\"", "&quot;", ">", "&gt;")
 // replayable is an assistant's message in a form that can be sent again: a call that never ran has no result, and no
 // provider accepts a call without a result, so it becomes a line of text. Data that is sent back only while its turn
 // runs is left out: a provider's extra members of a call, and reasoning in the protocol that has none in its messages.
-func replayable(m chat.Message) chat.Message {
+// Only the model that called tools gets the reasoning of that turn back: DeepSeek and Kimi refuse the calls without it.
+func replayable(m chat.Message, sameModel bool) chat.Message {
 	answered := map[string]bool{}
 	for _, b := range m.Blocks {
 		if r, ok := b.(chat.ToolResult); ok {
@@ -199,7 +200,7 @@ func replayable(m chat.Message) chat.Message {
 			t.Provider, t.Extra = "", nil
 			b = t
 		case chat.Reasoning:
-			if t.Provider == oneText {
+			if t.Provider == oneText && (!sameModel || len(answered) == 0 || len(t.Raw) == 0) {
 				continue
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/llm"
@@ -59,5 +60,28 @@ func (r *run) sendComplete(ctx context.Context) state {
 		return r.failWith(ctx, err)
 	}
 	r.forgotten, r.number = true, r.number-1
+	return r.prepare
+}
+
+// refusedPart is the part of a request that its server does not accept; empty: none is known.
+func refusedPart(err error) string {
+	var le *llm.Error
+	if errors.As(err, &le) {
+		return le.Refused
+	}
+	return ""
+}
+
+// adapt ends an attempt of which the server refused a part, and sends the request without that part from now on.
+func (r *run) adapt(ctx context.Context) state {
+	if err := r.closeAttempt(); err != nil {
+		return r.failWith(ctx, err)
+	}
+	part := refusedPart(r.end.cause)
+	r.model.Endpoint.Refused = append(slices.Clone(r.model.Endpoint.Refused), part)
+	if r.model.Refuses != nil {
+		r.model.Refuses(part)
+	}
+	r.number--
 	return r.prepare
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ const (
 	verdictRetry                     // nothing arrived and another try may help
 	verdictShrink                    // rejected for its size: assemble a smaller context
 	verdictComplete                  // the provider has forgotten the continued answer: send everything
+	verdictAdapt                     // the server does not accept a part of the request: send it without
 	verdictTools                     // the model requested tools, which may run
 	verdictPaused                    // the provider paused the answer, which continues when it is sent back
 )
@@ -54,8 +56,9 @@ type attempt struct {
 	stopped   bool  // recovery: the journal ends with a stopped entry
 	shrunk    int   // how often the context was made smaller already
 	mode      llm.ToolsMode
-	continues bool // the request continues an answer stored by the provider
-	moreSteps bool // another step is allowed
+	refused   []string // parts of a request that the server is known to refuse
+	continues bool     // the request continues an answer stored by the provider
+	moreSteps bool     // another step is allowed
 }
 
 // judge decides how an attempt ended (SPEC 4). Live streaming and recovery both use it, so the results agree.
@@ -102,8 +105,10 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 	switch {
 	case hasText(a.result.Blocks), llm.IsTooLong(cause) && len(a.result.Blocks) > 0:
 		e.verdict = verdictIncomplete
-	case a.events == 0 && tooLarge(cause) && a.shrunk < maxShrinks:
+	case tooLarge(cause) && a.shrunk < maxShrinks:
 		e.verdict = verdictShrink
+	case a.events == 0 && refusedPart(cause) != "" && !slices.Contains(a.refused, refusedPart(cause)):
+		e.verdict = verdictAdapt
 	case a.continues && wasForgotten(cause):
 		e.verdict = verdictComplete
 	case a.events == 0 && retry && a.number < MaxAttempts && wait <= MaxRetryAfter:
@@ -196,6 +201,9 @@ func providerMessage(e *llm.Error) chat.Phrase {
 
 // hintFor says what to do about each kind of provider error.
 func hintFor(e *llm.Error) chat.Phrase {
+	if e.Unpaid {
+		return chat.Say("add credit at the provider, or choose another model")
+	}
 	if e.NoTools {
 		return chat.Say("turn tools off for this session, or choose another model")
 	}

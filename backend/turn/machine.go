@@ -218,6 +218,10 @@ func (r *run) receiveAll(ctx context.Context) state {
 	return r.evaluate
 }
 
+// maxCommentsOnly is how many times stream.idle_timeout_s a server may send nothing but comments, which it does while it
+// reads a long prompt.
+const maxCommentsOnly = 10
+
 // callProvider streams one call and ends it when nothing arrives for too long.
 func (e *Engine) callProvider(ctx context.Context, r *run, yield func(chat.RawEvent) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -225,8 +229,15 @@ func (e *Engine) callProvider(ctx context.Context, r *run, yield func(chat.RawEv
 	idle := e.settings().IdleTimeout
 	watch := time.AfterFunc(idle, func() { cancel(errIdle) })
 	defer watch.Stop()
-	err := r.model.Provider.Stream(ctx, r.model.Endpoint, r.body, func(ev chat.RawEvent) error {
+	deadline := time.Now().Add(idle * maxCommentsOnly)
+	alive := func() {
+		if time.Now().Before(deadline) {
+			watch.Reset(idle)
+		}
+	}
+	err := r.model.Provider.Stream(llm.WithAlive(ctx, alive), r.model.Endpoint, r.body, func(ev chat.RawEvent) error {
 		watch.Reset(idle)
+		deadline = time.Now().Add(idle * maxCommentsOnly)
 		return yield(ev)
 	})
 	// A cancelled call fails in different ways depending on the client, so the cause is used.
@@ -262,7 +273,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 func (r *run) evaluate(ctx context.Context) state {
 	r.end = judge(attempt{
 		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
-		shrunk: r.shrunk, moreSteps: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, continues: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
+		shrunk: r.shrunk, moreSteps: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, refused: r.model.Endpoint.Refused, continues: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
 	})
 	r.closeJournal()
 	if err := faults.Point("turn.journal_sealed"); err != nil {
@@ -283,6 +294,8 @@ func (r *run) evaluate(ctx context.Context) state {
 		return r.continuePaused
 	case verdictComplete:
 		return r.sendComplete
+	case verdictAdapt:
+		return r.adapt
 	}
 	return r.fail
 }

@@ -95,6 +95,9 @@ type Model struct {
 	Limits   prompt.Limits
 	// NoTools: according to the user or its server it cannot call tools, so none are offered.
 	NoTools bool
+	// Refuses records a part of requests that the model's server does not accept (llm.Error.Refused); nil: it is not
+	// remembered.
+	Refuses func(part string)
 	// CalledTools records that the model called tools, which proves that it can, and returns true if this was not known
 	// before. nil: it is not recorded.
 	CalledTools func() bool

@@ -54,50 +54,6 @@ func optionNames(tools []any) map[string]bool {
 	return names
 }
 
-// Schema returns a tool's schema in the form that every provider accepts: an object schema with properties and without
-// alternatives at the top level, because a single tool with another schema would make every request fail. The
-// properties of the alternatives are merged into the object; the server itself reports invalid combinations when it
-// is called.
-func Schema(raw json.RawMessage) json.RawMessage {
-	var schema map[string]json.RawMessage
-	if json.Unmarshal(raw, &schema) != nil || schema == nil {
-		return json.RawMessage(`{"properties":{},"type":"object"}`)
-	}
-	properties := members(schema["properties"])
-	required := texts(schema["required"])
-	combined := false
-	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		if _, ok := schema[name]; !ok {
-			continue
-		}
-		combined = true
-		for _, part := range list(schema[name]) {
-			for key, value := range members(members(part)["properties"]) {
-				if _, known := properties[key]; !known {
-					properties[key] = value
-				}
-			}
-			if name == "allOf" {
-				required = append(required, texts(members(part)["required"])...)
-			}
-		}
-	}
-	if !combined && schema["enum"] == nil && schema["not"] == nil && isObject(schema["properties"]) && string(schema["type"]) == `"object"` {
-		return bytes.Clone(raw)
-	}
-	out := maps.Clone(schema)
-	for _, name := range []string{"allOf", "anyOf", "oneOf", "enum", "not"} {
-		delete(out, name)
-	}
-	out["type"] = json.RawMessage(`"object"`)
-	out["properties"] = encoded(properties)
-	delete(out, "required")
-	if slices.Sort(required); len(required) > 0 {
-		out["required"] = encoded(slices.Compact(required))
-	}
-	return encoded(out)
-}
-
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // members returns the members of a JSON object; other JSON has none.

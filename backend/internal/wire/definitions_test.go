@@ -14,7 +14,8 @@ import (
 
 func TestSchemaIsAcceptedByProviders(t *testing.T) {
 	for raw, want := range map[string]string{
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"$schema":"x"}`: `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"$schema":"x"}`,
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`: `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`,
+		`{"$schema":"x","properties":{"a":{"type":"string"}},"type":"object"}`:    `{"properties":{"a":{"type":"string"}},"type":"object"}`,
 		`{"type":"object"}`: `{"properties":{},"type":"object"}`,
 		`{"type":"object","additionalProperties":false}`: `{"additionalProperties":false,"properties":{},"type":"object"}`,
 		`{}`:                 `{"properties":{},"type":"object"}`,
@@ -26,11 +27,28 @@ func TestSchemaIsAcceptedByProviders(t *testing.T) {
 		`{"properties":[]}`: `{"properties":{},"type":"object"}`,
 		`{"type":"object","properties":{"a":{},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]}`:                                                    `{"properties":{"a":{},"b":{}},"type":"object"}`,
 		`{"type":"object","properties":{"k":{}},"required":["k"],"oneOf":[{"properties":{"a":{},"k":{"x":1}},"required":["a"]},{"properties":{"b":{}}},7]}`: `{"properties":{"a":{},"b":{},"k":{}},"required":["k"],"type":"object"}`,
-		`{"allOf":[{"properties":{"b":{}},"required":["b"]},{"properties":{"a":{}},"required":["a","b"]}],"$defs":{"d":{}}}`:                                `{"$defs":{"d":{}},"properties":{"a":{},"b":{}},"required":["a","b"],"type":"object"}`,
+		`{"allOf":[{"properties":{"b":{}},"required":["b"]},{"properties":{"a":{}},"required":["a","b"]}],"$defs":{"d":{}}}`:                                `{"properties":{"a":{},"b":{}},"required":["a","b"],"type":"object"}`,
 		`{"type":"object","properties":{"a":{"anyOf":[{}]}},"not":{}}`:                                                                                      `{"properties":{"a":{"anyOf":[{}]}},"type":"object"}`,
+		// Members: lists without items, bounds and required of earlier drafts, members of a text, references, unions.
+		`{"properties":{"u":{"type":"array"}}}`:                                                                 `{"properties":{"u":{"items":{"type":"string"},"type":"array"}},"type":"object"}`,
+		`{"properties":{"u":{"type":"array","items":[{"type":"integer"}]}}}`:                                    `{"properties":{"u":{"items":{"type":"integer"},"type":"array"}},"type":"object"}`,
+		`{"properties":{"v":{"minimum":0,"exclusiveMinimum":true}}}`:                                            `{"properties":{"v":{"exclusiveMinimum":0}},"type":"object"}`,
+		`{"properties":{"v":{"maximum":9,"exclusiveMaximum":false}}}`:                                           `{"properties":{"v":{"maximum":9}},"type":"object"}`,
+		`{"properties":{"v":{"type":"string","required":true}}}`:                                                `{"properties":{"v":{"type":"string"}},"required":["v"],"type":"object"}`,
+		`{"properties":{"v":{"type":"string","properties":{"x":{}},"required":["x"]}}}`:                         `{"properties":{"v":{"type":"string"}},"type":"object"}`,
+		`{"properties":{"a":{"$ref":"#/$defs/A","description":"d"}},"$defs":{"A":{"type":"integer"}}}`:          `{"properties":{"a":{"description":"d","type":"integer"}},"type":"object"}`,
+		`{"properties":{"n":{"$ref":"#/$defs/N"}},"$defs":{"N":{"type":"array","items":{"$ref":"#/$defs/N"}}}}`: `{"properties":{"n":{"items":{},"type":"array"}},"type":"object"}`,
+		`{"properties":{"a":{"$ref":"https://x.example/a"}}}`:                                                   `{"properties":{"a":{}},"type":"object"}`,
+		`{"properties":{"v":{"type":["string","null"]}}}`:                                                       `{"properties":{"v":{"type":"string"}},"type":"object"}`,
+		`{"properties":{"v":{"type":["array","string"],"items":{"type":"integer"}}}}`:                           `{"properties":{"v":{"anyOf":[{"items":{"type":"integer"},"type":"array"},{"type":"string"}]}},"type":"object"}`,
+		`{"properties":{"v":{"oneOf":[{"const":1},{"type":"null"}]}}}`:                                          `{"properties":{"v":{"anyOf":[{"enum":[1]},{"type":"null"}]}},"type":"object"}`,
+		`{"properties":{"v":true,"w":7}}`:                                                                       `{"properties":{"v":{},"w":{}},"type":"object"}`,
 	} {
 		if got := string(Schema(json.RawMessage(raw))); got != want {
 			t.Errorf("%s becomes %s, not %s", raw, got, want)
+		}
+		if again := string(Schema(json.RawMessage(want))); again != want {
+			t.Errorf("%s becomes %s when it is adapted again", want, again)
 		}
 	}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -90,6 +90,12 @@ func (d *Draft) Append(p *Part, raw json.RawMessage) []llm.Delta {
 	return d.show(p, p.Text.Append(raw))
 }
 
+// AppendText adds text to a part.
+func (d *Draft) AppendText(p *Part, text string) []llm.Delta {
+	p.Text.AppendString(text)
+	return d.show(p, text)
+}
+
 // Finish compares a part with its final text. Shown text that is a prefix of it is completed; if the two differ, the
 // shown text stays, because text that a person has read must not change.
 func (d *Draft) Finish(p *Part, final string) []llm.Delta {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/loopback"
 	"contextinfinity/backend/internal/pattern"
 	"contextinfinity/backend/llm"
@@ -44,6 +45,7 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		Type    json.RawMessage `json:"type"`
 		Code    json.RawMessage `json:"code"`
 		Param   json.RawMessage `json:"param"`
+		Msg     json.RawMessage `json:"msg"`
 		// Baidu, Cloudflare, Apigee and MiniMax.
 		ErrorMsg  json.RawMessage   `json:"error_msg"`
 		ErrorCode json.RawMessage   `json:"error_code"`
@@ -81,6 +83,8 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		return Words{Code: scalar(top.Code), Message: Unquote(top.Error), Param: Unquote(top.Param)}, true
 	case Unquote(top.Message) != "":
 		return Words{Unquote(top.Type), scalar(top.Code), Unquote(top.Message), Unquote(top.Param)}, true
+	case Unquote(top.Msg) != "" && !slices.Contains([]string{"", "0", "200"}, scalar(top.Code)):
+		return Words{Code: scalar(top.Code), Message: Unquote(top.Msg)}, true
 	case Unquote(top.ErrorMsg) != "":
 		return Words{Code: scalar(top.ErrorCode), Message: Unquote(top.ErrorMsg)}, true
 	case Unquote(top.Fault.Message) != "":
@@ -215,6 +219,16 @@ func StreamError(w Words) *llm.Error {
 	return e
 }
 
+// UnknownEnd is the error for an answer that ended for a reason that is none of the known ones, in the provider's word: it
+// is not complete.
+func UnknownEnd(reason string) *llm.Error {
+	if strings.EqualFold(reason, "error") {
+		return EventError(nil)
+	}
+	return (&llm.Error{Code: chat.CodeProvider, Type: reason}).Say(
+		"the provider ended the answer with the reason %q", display.Start(cleanWords(reason, ""), maxWords))
+}
+
 // statusOfType is the HTTP status for a provider's own error code.
 var statusOfType = map[string]int{
 	"invalid_request_error": 400, "invalid_prompt": 400, "authentication_error": 401,
@@ -236,7 +250,7 @@ var tooLarge = pattern.New(`(?i)context_length_exceeded|context[ _]length|maximu
 	`|\binputs\S? tokens \+ \S*max_new_tokens|must have less than \d+ tokens|longer than \d+ tokens|maximum (supported )?sequence length` +
 	`|\b(prompt|input|messages?|conversation|context)( text| length)? (is |are )?too (long|large)|too (long|large) (a )?(prompt|input|conversation|context)` +
 	`|\btokens?\b\W{0,3}[^.;]{0,40}\bexceed(s|ed)?\b[^.;]{0,30}\b(max|limit|window)|\b(context|input|prompt)( token)? (length |size |limit )?(was |is )?exceeded` +
-	`|max input characters|超长|(长度|token|输入|上下文)[^。]{0,16}(超出|超过|过长)|超(出|过)[^。]{0,16}(长度|token|上下文)` +
+	`|must be less than max_seq_len|max input characters|超长|(长度|token|输入|上下文)[^。]{0,16}(超出|超过|过长)|超(出|过)[^。]{0,16}(长度|token|上下文)` +
 	`|(reduce|shorten) (the (length|number|size) of )?(the |your )?(input |prompt )?(message|prompt|input|tokens)`)
 
 // otherLimit recognizes the messages for limits other than the context window: the requested answer length, or a
@@ -273,10 +287,12 @@ func classify(status int, w Words) *llm.Error {
 	case isTooLarge(status, w):
 		e.Code = chat.CodeTooLarge
 		e.SizeLimit, e.SizeCounted = sizes(w.Message)
+	case isQuota(status, w):
+		e.Code, e.Unpaid = chat.CodeRateLimited, true
+	case isBlockedRegion(w):
+		e.Code = chat.CodeProvider
 	case status == 401 || status == 403:
 		e.Code = chat.CodeAuth
-	case isQuota(status, w):
-		e.Code = chat.CodeRateLimited
 	case status == 429:
 		e.Code, e.Retry = chat.CodeRateLimited, true
 	case status == 408 || status == 409 || status >= 500:
@@ -286,11 +302,87 @@ func classify(status int, w Words) *llm.Error {
 	}
 	if e.Code == chat.CodeProvider || e.Code == chat.CodeUnavailable {
 		e.Forgotten, e.NoTools = isForgotten(w), isWithoutTools(w)
+		if status == 400 || status == 422 {
+			e.Refused = refusedPart(w)
+		}
 		if e.Forgotten || e.NoTools { // llama.cpp refuses tools with 500, vLLM unknown stored responses with 501
 			e.Code, e.Retry = chat.CodeProvider, false
 		}
 	}
 	return e
+}
+
+// optionalMembers are the members of a request that can be left out, or that have another form.
+var optionalMembers = []string{
+	"max_completion_tokens", "max_tokens", "stream_options", "parallel_tool_calls", "reasoning_effort", "temperature",
+	"prompt_cache_key", "truncation", "store", "include",
+}
+
+var (
+	refusedMember = pattern.New(`(?i)unsupported|not (support|permit|allow|accept)|unknown|unrecognized|unexpected|extra_forbidden|does not exist|invalid param`)
+	systemRefused = pattern.New(`(?i)(system|developer) (role|messages?|prompts?|instructions?)[^.]{0,40}(not (supported|allowed|enabled)|unsupported)` +
+		`|role[^.]{0,20}system[^.]{0,30}(not supported|invalid|unsupported)|(developer|system) instruction is not enabled|only user and assistant roles`)
+	thoughtsMissing = pattern.New(`(?i)reasoning_content[^.]{0,60}(must be|missing|required)|missing .?reasoning_content`)
+	answerLimit     = pattern.New(`(?i)(?:at most|up to|<=|less than or equal to|maximum[a-z ]*(?:of|is|:)|limit (?:of|is)|\[1, ?) ?` + number)
+)
+
+// refusedPart finds the part of a request that a refusal is about (llm.Error.Refused).
+func refusedPart(w Words) string {
+	text := w.Message[:min(len(w.Message), maxRefusal)]
+	switch {
+	case thoughtsMissing().MatchString(text):
+		return llm.RefusedNoThoughts
+	case systemRefused().MatchString(text):
+		return llm.RefusedSystem
+	}
+	for _, name := range optionalMembers {
+		if w.Param != name && !(w.Param == "" && mentions(text, name)) {
+			continue
+		}
+		if refusedMember().MatchString(w.Code + " " + w.Type + " " + text) {
+			return name
+		}
+		if limit := answerLimit().FindStringSubmatch(text); limit != nil && strings.HasPrefix(name, "max_") && tokens(limit[1]) > 0 {
+			return llm.RefusedMaxTokens + strconv.Itoa(tokens(limit[1]))
+		}
+	}
+	return ""
+}
+
+// mentions reports whether a message names a member: in quotes, because some are also words.
+func mentions(text, name string) bool {
+	if strings.Contains(name, "_") {
+		return strings.Contains(text, name)
+	}
+	return strings.Contains(text, "'"+name+"'") || strings.Contains(text, `"`+name+`"`) || strings.Contains(text, "`"+name+"`")
+}
+
+// WithoutRefused removes from a body what the server has refused, except what the user's options set.
+func WithoutRefused(body map[string]any, ep llm.Endpoint) {
+	for _, name := range ep.Refused {
+		_, set := ep.Options[name]
+		value, sent := body[name]
+		if set || !sent {
+			continue
+		}
+		delete(body, name)
+		switch name { // the two names of the same limit
+		case "max_tokens":
+			body["max_completion_tokens"] = value
+		case "max_completion_tokens":
+			body["max_tokens"] = value
+		}
+	}
+}
+
+// AnswerLimit returns the output limit of a request, or the lower one that the server has named.
+func AnswerLimit(limit int, ep llm.Endpoint) int {
+	for _, part := range ep.Refused {
+		if n, err := strconv.Atoi(strings.TrimPrefix(part, llm.RefusedMaxTokens)); err == nil && strings.HasPrefix(part, llm.RefusedMaxTokens) {
+			limit = min(limit, n)
+		}
+	}
+	return limit
 }
 
 // forgotten recognizes the messages for a stored response that does not exist, or a server that stores none.
@@ -313,6 +405,18 @@ func isWithoutTools(w Words) bool {
 	return withoutTools().MatchString(w.Message[:min(len(w.Message), maxRefusal)])
 }
 
+// blockedRegion recognizes refusals because of the country: the key is not the reason.
+var blockedRegion = pattern.New(`(?i)(country|region|territory|location)[^.]{0,40}(is )?(not|un) ?(supported|available|allowed)` +
+	`|unsupported_country|not available in your (country|region)`)
+
+func isBlockedRegion(w Words) bool {
+	text := w.Code + " " + w.Type + " " + w.Message
+	return blockedRegion().MatchString(text[:min(len(text), maxRefusal)])
+}
+
+// outOfCredit recognizes accounts without credit whose server has no code for it.
+var outOfCredit = pattern.New(`(?i)insufficient (balance|credits?|funds|quota)|credit balance is too low|余额不足|欠费`)
+
 // isQuota recognizes limits that waiting does not lift.
 func isQuota(status int, w Words) bool {
 	for _, code := range []string{w.Code, w.Type} {
@@ -321,7 +425,7 @@ func isQuota(status int, w Words) bool {
 			return true
 		}
 	}
-	return status == http.StatusPaymentRequired
+	return status == http.StatusPaymentRequired || outOfCredit().MatchString(w.Message[:min(len(w.Message), maxRefusal)])
 }
 
 // maxRetryAfter limits what a header may ask for; below it the turn decides.
@@ -361,9 +465,12 @@ func (s Server) transportError(ctx context.Context, err error) *llm.Error {
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
+	var op *net.OpError
 	switch {
 	case errors.Is(err, errEventTooLarge):
 		e.Code, e.Retry, e.Message = chat.CodeProvider, false, errEventTooLarge.Error()
+	case errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")):
+		e.Say("the proxy of this system's settings does not answer; check it, or the variables HTTPS_PROXY, HTTP_PROXY and ALL_PROXY")
 	case errors.As(err, &cert):
 		e.Say("the certificate of %s is not trusted", host).Retry = false
 	case errors.As(err, &record):

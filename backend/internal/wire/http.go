@@ -133,6 +133,7 @@ func (s Server) receive(ctx context.Context, resp *http.Response, yield func(cha
 
 func (s Server) receiveEvents(ctx context.Context, src io.Reader, deliver func(string, []byte) error) error {
 	events := newEventReader(src, eventLimit(s.Endpoint))
+	events.alive = llm.Alive(ctx)
 	for {
 		ev, err := events.next()
 		if errors.Is(err, io.EOF) {
@@ -173,9 +174,9 @@ const (
 	bodyPage
 )
 
-// bodyKind trusts a declared event stream and checks the first byte of anything else: servers mislabel both.
+// bodyKind trusts a declared stream of events, also of JSON lines, and checks the first byte of anything else: servers mislabel both.
 func bodyKind(contentType string, src *bufio.Reader) (body, error) {
-	if strings.Contains(contentType, "event-stream") {
+	if strings.Contains(contentType, "event-stream") || strings.Contains(contentType, "ndjson") || strings.Contains(contentType, "jsonl") {
 		return bodyEvents, nil
 	}
 	for {

@@ -80,8 +80,11 @@ func sizes(message string) (limit, counted int) {
 	if found := counts(message); len(found) == 2 {
 		return slices.Min(found), slices.Max(found)
 	}
-	return named(limitAlone, message)
+	return named(limitAlone, noLimit().ReplaceAllString(message, ""))
 }
+
+// noLimit matches numbers that are not a limit: how much is too much, and a code in brackets.
+var noLimit = pattern.New(`(?i)\b(by|reduce|remove|shorten by)( about| at least)? ` + number + `( tokens)?|\(\d+\)\W*$`)
 
 // named reads the numbers of the first matching pattern.
 func named(patterns []refusal, message string) (limit, counted int) {

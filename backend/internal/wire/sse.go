@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 
@@ -56,19 +57,23 @@ type event struct {
 }
 
 // eventReader reads a stream of server-sent events as the WHATWG standard defines them: LF, CRLF or CR line ends,
-// comments, several data lines, a leading byte order mark. It differs in two points, because a journal keeps
-// everything: it reports an event with a name but no data, and a last event that the server did not terminate.
+// comments, several data lines, a leading byte order mark. It differs in three points, because a journal keeps
+// everything: it reports an event with a name but no data, a last event that the server did not terminate, and the
+// errors of servers that write them as an "error:" line or as plain JSON.
 type eventReader struct {
 	src    *bufio.Reader
 	line   []byte
 	skipLF bool
 	first  bool
 	limit  int
+	alive  func() // called for each comment
+	// unread is a line that begins the next event: some servers write one event a line without empty lines between them.
+	unread []byte
 }
 
 // newEventReader returns a reader of events of at most limit bytes from r.
 func newEventReader(r io.Reader, limit int) *eventReader {
-	return &eventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: limit}
+	return &eventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: limit, alive: func() {}}
 }
 
 // next returns the next event, io.EOF after the last one. The caller owns the data. Any other error means that the
@@ -77,15 +82,31 @@ func (r *eventReader) next() (event, error) {
 	var ev event
 	var named, hasData bool
 	for {
-		line, err := r.readLine()
+		line, err := r.unread, error(nil)
+		if r.unread = nil; line == nil {
+			line, err = r.readLine()
+		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return event{}, err
 		}
 		if len(line) > 0 {
-			switch field, value := splitField(line); field {
+			field, value := splitField(line)
+			if line[0] == '{' {
+				field, value = "data", line
+			}
+			switch field {
+			case "":
+				r.alive()
 			case "event":
 				ev.name, named = string(value), true
-			case "data":
+			case "data", "error":
+				if field == "error" {
+					ev.name, named = field, true
+				}
+				if hasData && beginsEvent(ev.data, value) {
+					r.unread = bytes.Clone(line)
+					return ev, nil
+				}
 				if hasData {
 					ev.data = append(ev.data, '\n')
 				}
@@ -103,6 +124,11 @@ func (r *eventReader) next() (event, error) {
 			return event{}, io.EOF
 		}
 	}
+}
+
+// beginsEvent reports whether a data line after complete JSON is an event of its own.
+func beginsEvent(data, line []byte) bool {
+	return (bytes.HasPrefix(line, []byte("{")) || bytes.Equal(line, []byte("[DONE]"))) && len(data) > 0 && data[0] == '{' && json.Valid(data)
 }
 
 // splitField cuts a line into its field and value; a comment has an empty field.

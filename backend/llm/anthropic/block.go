@@ -36,11 +36,15 @@ type blockBody struct {
 	Input     json.RawMessage   `json:"input"`
 }
 
-// blockStart opens a block. A repeated index is a duplicate and adds nothing.
+// blockStart opens a block. A start that is repeated while its block is open adds nothing; otherwise a repeated index is
+// another block.
 func (d *decoder) blockStart(m *message, index int, raw json.RawMessage) []llm.Delta {
 	var body blockBody
-	if m.blocks[index] != nil || !wire.Decodes(raw, &body) || body.Type == "" || !d.draft.Accept() {
+	if !wire.Decodes(raw, &body) || body.Type == "" || m.blocks[index].repeatedBy(body) || !d.draft.Accept() {
 		return nil
+	}
+	if m.blocks[index] != nil {
+		d.blockStop(index)
 	}
 	b := &block{kind: body.Type, start: bytes.Clone(raw), citations: d.draft.TakesOf(body.Citations, 0)}
 	b.part = d.partFor(m, body)
@@ -65,6 +69,17 @@ func (d *decoder) blockStart(m *message, index int, raw json.RawMessage) []llm.D
 	}
 	d.draft.Place(b.part)
 	return nil
+}
+
+// repeatedBy reports whether a start announces a block again.
+func (b *block) repeatedBy(body blockBody) bool {
+	switch {
+	case b == nil || b.kind != body.Type:
+		return false
+	case !b.stopped:
+		return body.ID == b.part.ID
+	}
+	return b.kind == "tool_use" && body.ID == b.part.ID
 }
 
 func (d *decoder) partFor(m *message, body blockBody) *wire.Part {
@@ -108,7 +123,8 @@ type deltaBody struct {
 	Citation  json.RawMessage `json:"citation"`
 }
 
-// blockDelta adds to a block. A delta for an unopened block opens one of its kind, so no text is lost.
+// blockDelta adds to a block. A delta for an unopened block, or one of another kind, opens one of its kind, so no text
+// is lost.
 func (d *decoder) blockDelta(index int, raw json.RawMessage) []llm.Delta {
 	var delta deltaBody
 	if !wire.Decodes(raw, &delta) {
@@ -116,25 +132,22 @@ func (d *decoder) blockDelta(index int, raw json.RawMessage) []llm.Delta {
 	}
 	m := d.current()
 	b := m.blocks[index]
-	if b == nil {
-		kind := map[string]string{"text_delta": "text", "thinking_delta": "thinking"}[delta.Type]
-		if kind == "" {
-			return nil
+	if kind := map[string]string{"text_delta": "text", "thinking_delta": "thinking"}[delta.Type]; kind != "" {
+		if b == nil || b.kind != kind {
+			d.blockStart(m, index, json.RawMessage(`{"type":"`+kind+`"}`))
 		}
-		d.blockStart(m, index, json.RawMessage(`{"type":"`+kind+`"}`))
-		if b = m.blocks[index]; b == nil {
+		if b = m.blocks[index]; b == nil || b.kind != kind {
 			return nil // the answer has too many
 		}
 	}
+	if b == nil {
+		return nil
+	}
 	switch delta.Type {
 	case "text_delta":
-		if b.part.Kind == wire.PartText {
-			return d.draft.Append(b.part, delta.Text)
-		}
+		return d.draft.Append(b.part, delta.Text)
 	case "thinking_delta":
-		if b.part.Kind == wire.PartReasoning {
-			return d.draft.Append(b.part, delta.Thinking)
-		}
+		return d.draft.Append(b.part, delta.Thinking)
 	case "signature_delta":
 		b.signature.WriteString(delta.Signature)
 	case "citations_delta":

@@ -171,11 +171,10 @@ func (d *decoder) unstreamed(data []byte) []llm.Delta {
 	if !wire.Decodes(data, &body) {
 		return nil
 	}
-	if body.Type == "error" {
-		d.fail(data)
-		return nil
-	}
 	if body.Type != "message" && body.StopReason == "" {
+		if _, failed := wire.ReadWords(data); failed {
+			d.fail(data)
+		}
 		return nil
 	}
 	deltas := d.open(body)
@@ -201,46 +200,45 @@ func (d *decoder) Result() llm.Result {
 	}
 	m := d.last()
 	if m == nil {
-		r.Status = d.failedOr("")
+		if d.err != nil {
+			r.Status = chat.StepFailed
+		}
 		return r
 	}
 	r.ResponseID, r.Model, r.Refused = m.id, m.model, m.stop == "refusal"
 	if !d.terminal {
 		return r
 	}
-	r.Status, r.Reason = outcome(m)
-	r.Status = d.failedOr(r.Status)
-	if d.err != nil {
-		r.Reason = ""
-	} else {
-		wire.RefuseCalls(&r, d.mode)
+	if r.Err == nil {
+		r.Status, r.Reason, r.Err = outcome(m)
 	}
+	if r.Err != nil {
+		r.Status, r.Reason = chat.StepFailed, ""
+		return r
+	}
+	wire.RefuseCalls(&r, d.mode)
 	return r
 }
 
-func (d *decoder) failedOr(status llm.StepStatus) llm.StepStatus {
-	if d.err != nil {
-		return chat.StepFailed
-	}
-	return status
-}
-
-// outcome maps a stop reason (SRD 11.3).
-func outcome(m *message) (llm.StepStatus, string) {
+// outcome maps a stop reason (SRD 11.3), also those of servers that translate another protocol into this one.
+func outcome(m *message) (llm.StepStatus, string, *llm.Error) {
 	switch m.stop {
-	case "max_tokens":
-		return chat.StepIncomplete, "max_output_tokens"
-	case "model_context_window_exceeded":
-		return chat.StepIncomplete, m.stop
+	case "max_tokens", "length":
+		return chat.StepIncomplete, "max_output_tokens", nil
+	case "model_context_window_exceeded", "content_filter":
+		return chat.StepIncomplete, m.stop, nil
 	case llm.ReasonPauseTurn, "compaction":
-		return chat.StepPaused, m.stop
+		return chat.StepPaused, m.stop, nil
+	case "", "end_turn", "stop_sequence", "stop", "tool_use", "tool_calls", "refusal":
+	default:
+		return chat.StepFailed, "", wire.UnknownEnd(m.stop)
 	}
 	for _, b := range m.order {
 		if b.part.Kind == wire.PartTool {
-			return chat.StepPaused, "tool_use"
+			return chat.StepPaused, "tool_use", nil
 		}
 	}
-	return chat.StepCompleted, ""
+	return chat.StepCompleted, "", nil
 }
 
 // usage is the API's report, cumulative within a message. It counts cached input separately; the sum is the input.

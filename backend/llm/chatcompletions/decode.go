@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/wire"
@@ -16,11 +17,13 @@ import (
 type decoder struct {
 	mode      llm.ToolsMode
 	draft     wire.Draft
+	speech    speech
 	text      *wire.Part
 	reasoning *wire.Part
 	refusal   *wire.Part
 	thoughts  thoughts
 	calls     map[int]*wire.Part
+	owners    map[string]int // which choice sends which content
 	id, model string
 	finish    string
 	done      bool
@@ -30,22 +33,27 @@ type decoder struct {
 
 // NewDecoder implements llm.Provider.
 func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder {
-	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}, calls: map[int]*wire.Part{}}
+	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}, calls: map[int]*wire.Part{}, owners: map[string]int{}}
 }
 
 type chunk struct {
 	ID      string          `json:"id"`
+	Object  string          `json:"object"`
 	Model   string          `json:"model"`
 	Choices []choice        `json:"choices"`
 	Usage   *usageBody      `json:"usage"`
 	Error   json.RawMessage `json:"error"`
+	Groq    struct {
+		Usage *usageBody `json:"usage"`
+	} `json:"x_groq"`
 }
 
 type choice struct {
-	Index   int         `json:"index"`
-	Delta   messageBody `json:"delta"`
-	Message messageBody `json:"message"`
-	Finish  string      `json:"finish_reason"`
+	Index   int             `json:"index"`
+	Delta   messageBody     `json:"delta"`
+	Message messageBody     `json:"message"`
+	Text    json.RawMessage `json:"text"` // of the protocol for completions
+	Finish  string          `json:"finish_reason"`
 }
 
 type messageBody struct {
@@ -73,13 +81,16 @@ type functionBody struct {
 type usageBody struct {
 	Prompt     wire.Count `json:"prompt_tokens"`
 	Completion wire.Count `json:"completion_tokens"`
+	Total      wire.Count `json:"total_tokens"`
 	Details    struct {
-		Cached wire.Count `json:"cached_tokens"`
+		Cached     wire.Count `json:"cached_tokens"`
+		CacheWrite wire.Count `json:"cache_write_tokens"` // OpenRouter
 	} `json:"prompt_tokens_details"`
 	OutputDetails struct {
 		Reasoning wire.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
 	CacheHit wire.Count `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached   wire.Count `json:"cached_tokens"`           // Kimi
 }
 
 // Decode implements llm.Decoder.
@@ -92,21 +103,83 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	if !wire.Decodes(raw.Data, &c) {
 		return nil
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" || raw.Type == "error" {
+	if len(c.Error) > 0 && string(c.Error) != "null" || raw.Type == "error" || c.Object == "error" {
+		d.fail(raw.Data)
+		return nil
+	}
+	if _, failed := wire.ReadWords(raw.Data); failed && raw.Type == llm.EventResponse && c.Choices == nil {
 		d.fail(raw.Data)
 		return nil
 	}
 	d.id = cmp.Or(c.ID, d.id)
 	d.model = cmp.Or(c.Model, d.model)
-	d.countUsage(c.Usage)
+	d.countUsage(cmp.Or(c.Usage, c.Groq.Usage))
 	var deltas []llm.Delta
 	for _, ch := range c.Choices {
-		if ch.Index != 0 {
-			continue // only one answer is requested
+		if len(ch.Text) > 0 {
+			ch.Delta.Content = ch.Text
 		}
-		deltas = append(deltas, d.message(ch.Delta)...)
-		deltas = append(deltas, d.message(ch.Message)...)
+		d.keepOwned(&ch.Delta, ch.Index)
+		d.keepOwned(&ch.Message, ch.Index)
+		deltas = append(deltas, d.message(ch.Delta, ch.Finish != "")...)
+		deltas = append(deltas, d.repetition(ch.Message)...)
 		d.finish = cmp.Or(ch.Finish, d.finish)
+	}
+	if d.finish != "" {
+		deltas = append(deltas, d.say(d.speech.end())...)
+	}
+	return deltas
+}
+
+// keepOwned drops content that another choice sends: only one answer is requested, but gateways number its parts as they
+// like.
+func (d *decoder) keepOwned(m *messageBody, index int) {
+	owns := func(content string) bool {
+		owner, known := d.owners[content]
+		if !known {
+			d.owners[content] = index
+		}
+		return !known || owner == index
+	}
+	if hasText(m.Content) && !owns("text") {
+		m.Content = nil
+	}
+	if hasText(m.ReasoningContent) || hasText(m.Reasoning) || len(m.ReasoningDetails) > 0 {
+		if !owns("reasoning") {
+			m.ReasoningContent, m.Reasoning, m.ReasoningDetails = nil, nil, nil
+		}
+	}
+	if (len(m.ToolCalls) > 0 || m.FunctionCall != nil) && !owns("calls") {
+		m.ToolCalls, m.FunctionCall = nil, nil
+	}
+}
+
+func hasText(raw json.RawMessage) bool { return len(raw) > 2 && (raw[0] == '"' || raw[0] == '[') }
+
+// repetition adds what a message has beyond the pieces that were sent before it or beside it.
+func (d *decoder) repetition(m messageBody) []llm.Delta {
+	whole := m.Content
+	if len(whole) > 0 && whole[0] == '"' {
+		m.Content = nil
+	}
+	if d.reasoning != nil && d.reasoning.Text.Len() > 0 {
+		m.ReasoningContent, m.Reasoning = nil, nil
+	}
+	deltas := d.message(m, false)
+	if len(whole) > 0 && whole[0] == '"' {
+		deltas = append(deltas, d.say(d.speech.complete(whole))...)
+	}
+	return deltas
+}
+
+// say adds text to the answer or to the reasoning.
+func (d *decoder) say(pieces []said) (deltas []llm.Delta) {
+	for _, s := range pieces {
+		p := d.part(&d.text, wire.PartText)
+		if s.thought {
+			p = d.part(&d.reasoning, wire.PartReasoning)
+		}
+		deltas = append(deltas, d.draft.AppendText(p, s.text)...)
 	}
 	return deltas
 }
@@ -119,15 +192,20 @@ func (d *decoder) countUsage(u *usageBody) {
 	if u == nil {
 		return
 	}
+	// xAI and Gemini do not count reasoning among completion_tokens, but it is in the total, and paid.
 	d.usage = &chat.Usage{
-		InputTokens: int(u.Prompt), OutputTokens: int(u.Completion),
-		CachedInputTokens: int(max(u.Details.Cached, u.CacheHit)), ReasoningTokens: int(u.OutputDetails.Reasoning),
+		InputTokens:       int(u.Prompt),
+		OutputTokens:      int(max(u.Completion, u.Total-u.Prompt)),
+		CachedInputTokens: int(max(u.Details.Cached, u.CacheHit, u.Cached)),
+		CacheWriteTokens:  int(u.Details.CacheWrite),
+		ReasoningTokens:   int(u.OutputDetails.Reasoning),
 	}
 }
 
-func (d *decoder) message(m messageBody) []llm.Delta {
+// message adds a piece of the message. last: the answer ends with it.
+func (d *decoder) message(m messageBody, last bool) []llm.Delta {
 	deltas := d.addThought(m)
-	deltas = append(deltas, d.content(m.Content)...)
+	deltas = append(deltas, d.content(m.Content, last)...)
 	deltas = append(deltas, d.append(&d.refusal, wire.PartRefusal, m.Refusal)...)
 	for i, raw := range m.ToolCalls {
 		var call callBody
@@ -176,9 +254,9 @@ func (d *decoder) append(slot **wire.Part, kind wire.PartKind, raw json.RawMessa
 }
 
 // content adds content, which is a string or a list of typed parts.
-func (d *decoder) content(raw json.RawMessage) []llm.Delta {
+func (d *decoder) content(raw json.RawMessage, last bool) []llm.Delta {
 	if len(raw) == 0 || raw[0] != '[' {
-		return d.append(&d.text, wire.PartText, raw)
+		return d.say(d.speech.add(raw, last))
 	}
 	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) != nil {
@@ -203,7 +281,7 @@ func (d *decoder) contentPart(raw json.RawMessage) []llm.Delta {
 	var deltas []llm.Delta
 	switch part.Type {
 	case "text":
-		return d.append(&d.text, wire.PartText, part.Text)
+		return d.say(d.speech.add(part.Text, false))
 	case "thinking":
 		for _, t := range part.Thinking {
 			deltas = append(deltas, d.append(&d.reasoning, wire.PartReasoning, t.Text)...)
@@ -269,7 +347,11 @@ func (d *decoder) Parts() int { return d.draft.Parts() }
 
 // Result implements llm.Decoder.
 func (d *decoder) Result() llm.Result {
+	d.say(d.speech.end())
 	d.draft.NameCalls()
+	if d.text == nil && d.reasoning != nil && d.speech.state == inThought && d.finish == "stop" {
+		d.reasoning.Kind = wire.PartText // the mark was part of an answer
+	}
 	if d.reasoning != nil {
 		d.reasoning.Raw = d.thoughts.raw()
 	}
@@ -282,11 +364,13 @@ func (d *decoder) Result() llm.Result {
 	if !r.Terminal {
 		return r
 	}
-	if d.err != nil {
+	if r.Err == nil {
+		r.Status, r.Reason, r.Err = outcome(d.finish)
+	}
+	if r.Err != nil {
 		r.Status = chat.StepFailed
 		return r
 	}
-	r.Status, r.Reason = outcome(d.finish)
 	isCall := func(b chat.Block) bool { _, ok := b.(chat.ToolUse); return ok }
 	if !wire.RefuseCalls(&r, d.mode) && r.Status == chat.StepCompleted && slices.ContainsFunc(r.Blocks, isCall) {
 		r.Status, r.Reason = chat.StepPaused, "tool_use"
@@ -294,14 +378,17 @@ func (d *decoder) Result() llm.Result {
 	return r
 }
 
-func outcome(finish string) (llm.StepStatus, string) {
-	switch finish {
-	case "length", "max_tokens":
-		return chat.StepIncomplete, "max_output_tokens"
-	case "content_filter":
-		return chat.StepIncomplete, "content_filter"
+// outcome maps a finish reason.
+func outcome(finish string) (llm.StepStatus, string, *llm.Error) {
+	switch strings.ToLower(finish) {
+	case "", "stop", "tool_calls", "function_call", "tool_use", "end_turn", "stop_sequence", "eos", "eos_token", "complete":
+		return chat.StepCompleted, "", nil
+	case "length", "max_tokens", "model_length", "max_output_tokens", "context_length":
+		return chat.StepIncomplete, "max_output_tokens", nil
+	case "content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii", "sensitive":
+		return chat.StepIncomplete, "content_filter", nil
 	}
-	return chat.StepCompleted, ""
+	return chat.StepFailed, "", wire.UnknownEnd(finish)
 }
 
 // items returns the message in the form of SRD 5.3.

@@ -2,6 +2,7 @@ package chatcompletions
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -23,8 +24,8 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	ep := r.Endpoint
 	body := map[string]any{
 		"model":      ep.ModelID,
-		"messages":   encodeMessages(r.Context.System(), groups),
-		"max_tokens": limit,
+		"messages":   encodeMessages(r.Context.System(), groups, ep.Refused),
+		"max_tokens": wire.AnswerLimit(limit, ep),
 		"stream":     ep.Stream,
 	}
 	if ep.Stream {
@@ -44,13 +45,20 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	if _, set := ep.Options["parallel_tool_calls"]; !set && wire.HasTools(body) {
 		body["parallel_tool_calls"] = ep.ParallelToolCalls
 	}
+	wire.WithoutRefused(body, ep)
 	return wire.Marshal(body)
 }
 
-func encodeMessages(system []string, groups []wire.Group) []any {
+func encodeMessages(system []string, groups []wire.Group, refused []string) []any {
 	messages := []any{}
 	if text := wire.SystemText(system); text != "" {
-		messages = append(messages, map[string]any{"role": "system", "content": text})
+		if slices.Contains(refused, llm.RefusedSystem) && len(groups) > 0 && groups[0].Role == chat.RoleUser {
+			first := slices.Clone(groups)
+			first[0].Blocks = append(chat.Blocks{chat.Text{Text: text + "\n\n"}}, first[0].Blocks...)
+			groups = first
+		} else {
+			messages = append(messages, map[string]any{"role": "system", "content": text})
+		}
 	}
 	for _, g := range groups {
 		if g.Role == chat.RoleAssistant {
@@ -59,6 +67,7 @@ func encodeMessages(system []string, groups []wire.Group) []any {
 		}
 		messages = append(messages, encodeUser(g.Blocks)...)
 	}
+	completeReasoning(messages, slices.Contains(refused, llm.RefusedNoThoughts))
 	return messages
 }
 
@@ -86,9 +95,7 @@ func encodeAssistant(g wire.Group) map[string]any {
 		case chat.Unknown:
 			opaque = append(opaque, json.RawMessage(b.Raw))
 		case chat.Reasoning:
-			if g.Cycle {
-				addReasoning(m, b)
-			}
+			addReasoning(m, b)
 		}
 	}
 	if len(opaque) > 0 {

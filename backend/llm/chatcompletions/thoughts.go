@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/wire"
 )
 
 // thoughts records the format of a server's reasoning, so that it is sent back in the same format while a turn with
-// tool calls continues: DeepSeek and Kimi refuse a call without it, others repeat their reasoning.
+// tool calls continues, and with later ones: DeepSeek and Kimi refuse a call without it, others repeat their reasoning.
 type thoughts struct {
 	member  string    // the message member with the text
 	details []*detail // OpenRouter's reasoning_details, reassembled
@@ -99,6 +100,20 @@ func addReasoning(message map[string]any, b chat.Reasoning) {
 		message["reasoning_details"] = w.Details
 	case (w.Member == memberContent || w.Member == memberPlain) && b.Summary != "":
 		message[w.Member] = b.Summary
+	}
+}
+
+// completeReasoning adds the member to the answers that have none, if others have it or the server demands it: DeepSeek
+// requires it in all of a conversation with calls.
+func completeReasoning(messages []any, demanded bool) {
+	has := func(m any) bool { return m.(map[string]any)[memberContent] != nil }
+	if !demanded && !slices.ContainsFunc(messages, has) {
+		return
+	}
+	for _, m := range messages {
+		if m := m.(map[string]any); m["role"] == "assistant" && m[memberContent] == nil {
+			m[memberContent] = ""
+		}
 	}
 }
 
