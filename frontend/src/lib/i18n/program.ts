@@ -33,8 +33,8 @@ export function program(phrase: Phrase): string {
   };
   return (translation ?? numbered(id)).replace(/\{(\d+)\}([.。]?)/g, (_, n: string, stop: string) => {
     const value = valueOf(args[Number(n) - 1]);
-    // A sentence inside another loses its full stop before the other's.
-    return stop ? value.replace(/[.。]$/, '') + stop : value;
+    // A sentence inside another loses its full stop before the other's; a question keeps its mark.
+    return stop && !/[?？]$/.test(value) ? value.replace(/[.。]$/, '') + stop : value;
   });
 }
 

@@ -426,6 +426,7 @@ export default {
     'check that the server is running and its address is right, then retry': 'prüfen Sie, ob der Server läuft und seine Adresse stimmt, und versuchen Sie es dann erneut',
     'check the key: contextinfinity keys list, or Settings, Providers and keys': 'prüfen Sie den Schlüssel: contextinfinity keys list, oder Einstellungen, Anbieter und Schlüssel',
     'lower budget.working_set_tokens, or set the model\'s context_limit to its actual value': 'senken Sie budget.working_set_tokens, oder setzen Sie context_limit des Modells auf den wirklichen Wert',
+    'add credit at the provider, or choose another model': 'Guthaben beim Anbieter aufladen oder ein anderes Modell wählen',
     'turn tools off for this session, or choose another model': 'schalten Sie Werkzeuge für diese Sitzung aus, oder wählen Sie ein anderes Modell',
     'set tools.mode to "parse_only" to see such calls, or ask again': 'setzen Sie tools.mode auf „parse_only“, um solche Aufrufe zu sehen, oder fragen Sie erneut',
     'it is longer than %s (stream.max_answer_bytes)': 'sie ist länger als {1} (stream.max_answer_bytes)',
@@ -567,11 +568,6 @@ export default {
     'agree to each one by its name, if you trust this server with it': 'stimmen Sie jedem einzeln zu, wenn Sie diesem Server damit vertrauen',
     '%s was changed by another program: it contains %s, which would run inside this program. It was not restored; nothing was changed.': '%s wurde von einem anderen Programm verändert: Es enthält %s, was in diesem Programm ausgeführt würde. Es wurde nicht wiederhergestellt; nichts wurde geändert.',
     'The file could not be read; nothing was added.': 'Die Datei konnte nicht gelesen werden; nichts wurde hinzugefügt.',
-    'The server %s would get or set %s; nothing was added.': 'Der Server {1} erhielte oder setzte {2}; nichts wurde hinzugefügt.',
-    'agree to each one by its name, if you trust this server with it': 'stimmen Sie jedem mit seinem Namen zu, wenn Sie es diesem Server anvertrauen',
-    '%s was changed by another program: it contains %s, which would run inside this program. It was not restored; nothing was changed.':
-      '{1} wurde von einem anderen Programm verändert: {2} darin liefe in diesem Programm mit. Sie wurde nicht wiederhergestellt; ' +
-      'nichts wurde geändert.',
     'The connection between this window and the program that has the data open was lost.': 'Die Verbindung zwischen diesem Fenster und dem Programm mit den Daten ist beendet.',
     '%d problems were found and handled.': '{1} Probleme wurden gefunden und behandelt.',
     '%d problems were found and handled; 1 of them needs your decision.': '{1} Probleme wurden gefunden und behandelt; 1 davon braucht Ihre Entscheidung.',

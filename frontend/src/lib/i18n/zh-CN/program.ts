@@ -425,6 +425,7 @@ export default {
     'check that the server is running and its address is right, then retry': '请确认服务器正在运行且地址正确，然后重试',
     'check the key: contextinfinity keys list, or Settings, Providers and keys': '请检查密钥：contextinfinity keys list，或在设置的“提供商与密钥”中',
     'lower budget.working_set_tokens, or set the model\'s context_limit to its actual value': '请降低 budget.working_set_tokens，或将模型的 context_limit 设为实际值',
+    'add credit at the provider, or choose another model': '在提供商处充值，或选择其他模型',
     'turn tools off for this session, or choose another model': '请为此会话关闭工具，或选择其他模型',
     'set tools.mode to "parse_only" to see such calls, or ask again': '请将 tools.mode 设为“parse_only”以查看此类调用，或重新提问',
     'it is longer than %s (stream.max_answer_bytes)': '长度超过 {1}（stream.max_answer_bytes）',
@@ -566,10 +567,6 @@ export default {
     'agree to each one by its name, if you trust this server with it': '如果您信任此服务器，请逐一同意',
     '%s was changed by another program: it contains %s, which would run inside this program. It was not restored; nothing was changed.': '%s 被其他程序更改过：其中包含 %s，它会在本程序内运行。未恢复；未作任何更改。',
     'The file could not be read; nothing was added.': '无法读取文件；未添加任何内容。',
-    'The server %s would get or set %s; nothing was added.': '服务器 {1} 会获得或设置 {2}；未添加任何内容。',
-    'agree to each one by its name, if you trust this server with it': '如果您信任此服务器，请按名称逐一同意',
-    '%s was changed by another program: it contains %s, which would run inside this program. It was not restored; nothing was changed.':
-      '{1} 被其他程序更改过：其中的 {2} 会在本程序内运行。未恢复该备份；未作任何更改。',
     'The connection between this window and the program that has the data open was lost.': '此窗口与持有数据的程序之间的连接已断开。',
     '%d problems were found and handled.': '发现并处理了 {1} 个问题。',
     '%d problems were found and handled; 1 of them needs your decision.': '发现并处理了 {1} 个问题；其中 1 个需要您决定。',
