@@ -42,20 +42,20 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// The window shows the search's explanation as a sentence.
+// The window has the search's explanation, in one line.
 func TestMatchView(t *testing.T) {
 	share := 0.978
 	m := retrieval.Match{Words: []string{"Deployments", "Gion"}, Similarity: share, Turn: 3, Reasons: []chat.Reason{chat.ReasonAnswer}}
 	got := matchView(m, chat.RoleAssistant, &share)
 	if !slices.Equal(got.Words, m.Words) || got.Role != "assistant" || got.Similarity != &share ||
-		got.Reason.String() != "Matched: Deployments, Gion · more similar than 97 % of unrelated text · answer to the question of #3." {
+		got.Reason.String() != "matched: Deployments, Gion · more similar than 97 % of unrelated text · answer to the question of #3" {
 		t.Errorf("%+v", got)
 	}
-	if got := matchView(retrieval.Match{}, chat.RoleUser, nil); got.Words == nil || got.Reason.String() != "Next to a passage that matches." {
+	if got := matchView(retrieval.Match{}, chat.RoleUser, nil); got.Words == nil || got.Reason.String() != "next to a passage that matches" {
 		t.Errorf("%+v", got)
 	}
 	attached := inspecting.Recalled{Part: prompt.Part{Attached: true, Keyword: 1}, Match: retrieval.Match{Attached: true}}
-	if got := recalledMatch(attached); got.Reason.String() != "Attached manually." {
+	if got := recalledMatch(attached); got.Reason.String() != "attached manually" {
 		t.Errorf("%+v", got)
 	}
 }

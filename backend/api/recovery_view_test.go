@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"contextinfinity/backend/chat"
@@ -35,10 +37,21 @@ func TestRecoveryViewOmitsOutdatedFindings(t *testing.T) {
 	}
 }
 
-func TestRecoveryViewGroupsCounts(t *testing.T) {
-	items := []chat.RecoveryItem{{Kind: chat.RecoveredUnreadable, Message: "40000 records could not be read."}}
-	v := recoveryView(chat.RecoveryReport{Items: items}, nil, func(chat.SessionID) string { return "" })
-	if want := "40\u202f000 records could not be read."; v.Summary.String() != want || v.Items[0].Message.String() != want {
-		t.Errorf("%q, %q", v.Summary, v.Items[0].Message)
+// A report of an earlier version has texts only; they are shown as they are.
+func TestRecoveryViewOfAnEarlierVersion(t *testing.T) {
+	var r chat.RecoveryReport
+	const stored = `{"items":[{"kind":"unreadable","message":"40000 records are {1} %d."},{"kind":"incomplete","bytes":7,` +
+		`"message":"7 bytes were recovered.","words":{"id":"%d bytes were recovered.","args":[7]}}]}`
+	if err := json.Unmarshal([]byte(stored), &r); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := json.Marshal(recoveryView(r, nil, func(chat.SessionID) string { return "" }).Items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"message":"40000 records are {1} %d."`, `"message":{"id":"%d bytes were recovered.","args":[7]}`} {
+		if !strings.Contains(string(shown), want) {
+			t.Errorf("%s is not in %s", want, shown)
+		}
 	}
 }

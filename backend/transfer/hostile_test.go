@@ -172,7 +172,7 @@ func TestLimitsOfEntries(t *testing.T) {
 		if cap(s.buf) > 64 {
 			t.Errorf("%d bytes of an entry that is too large are in memory", cap(s.buf))
 		}
-		seen = append(seen, string(e.raw)+e.reason)
+		seen = append(seen, string(e.raw)+chat.Unpack(e.reason).String())
 	}
 	if want := `"abc"|It is larger than 10 bytes.|12|tru`; strings.Join(seen, "|") != want || s.unexpected != 1 {
 		t.Errorf("got %q, %d unexpected bytes", seen, s.unexpected)
@@ -186,7 +186,7 @@ func TestLimitsOfEntries(t *testing.T) {
 		t.Errorf("a session over the limit: %v", err)
 	}
 	d := draftOf(make([]node, MaxMessages+1))
-	if _, reason := d.build(); !strings.Contains(reason, "more than 200000 messages") {
+	if _, reason := d.build(); !strings.Contains(chat.Unpack(reason).String(), "more than 200000 messages") {
 		t.Errorf("too many messages: %q", reason)
 	}
 }
@@ -202,7 +202,7 @@ func TestBranchesThatRepeatTooMuch(t *testing.T) {
 		d.add(node{parent: before, kind: kindAssistant, blocks: texts("off")})
 		before = main
 	}
-	if _, reason := d.build(); !strings.Contains(reason, "repeat more than") {
+	if _, reason := d.build(); !strings.Contains(chat.Unpack(reason).String(), "repeat more than") {
 		t.Errorf("got %q", reason)
 	}
 }

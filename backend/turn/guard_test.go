@@ -75,7 +75,7 @@ func TestImpossibleUsageIsDropped(t *testing.T) {
 					}
 					continue
 				}
-				if u == nil || !strings.Contains(u.DroppedBecause, c.reason) || *u != (chat.Usage{DroppedBecause: u.DroppedBecause}) {
+				if u == nil || !strings.Contains(u.DroppedBecause, c.reason) || *u != (chat.Usage{DroppedBecause: u.DroppedBecause, DroppedWords: u.DroppedWords}) {
 					t.Errorf("%+v", u)
 				}
 			}
