@@ -175,11 +175,11 @@ func (d *decoder) repetition(m messageBody) []llm.Delta {
 // say adds text to the answer or to the reasoning.
 func (d *decoder) say(pieces []said) (deltas []llm.Delta) {
 	for _, s := range pieces {
-		p := d.part(&d.text, wire.PartText)
+		slot, kind := &d.text, wire.PartText
 		if s.thought {
-			p = d.part(&d.reasoning, wire.PartReasoning)
+			slot, kind = &d.reasoning, wire.PartReasoning
 		}
-		deltas = append(deltas, d.draft.AppendText(p, s.text)...)
+		deltas = append(deltas, d.draft.AppendText(d.part(slot, kind), s.text)...)
 	}
 	return deltas
 }
