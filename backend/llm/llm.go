@@ -106,6 +106,7 @@ type Provider interface {
 // Parts of a request that a server may refuse and that are not a member of its body.
 const (
 	RefusedSystem     = "system"            // instructions in a message of their own
+	RefusedAfterTool  = "user after tool"   // a message of the user right after the results of calls
 	RefusedNoThoughts = "reasoning_content" // answers without the reasoning before them
 	RefusedMaxTokens  = "max_tokens="       // a longer answer than this number of tokens
 )

@@ -322,6 +322,7 @@ var (
 	refusedMember = pattern.New(`(?i)unsupported|not (support|permit|allow|accept)|unknown|unrecognized|unexpected|extra_forbidden|does not exist|invalid param`)
 	systemRefused = pattern.New(`(?i)(system|developer) (role|messages?|prompts?|instructions?)[^.]{0,40}(not (supported|allowed|enabled)|unsupported)` +
 		`|role[^.]{0,20}system[^.]{0,30}(not supported|invalid|unsupported)|(developer|system) instruction is not enabled|only user and assistant roles`)
+	afterTool       = pattern.New(`(?i)role\W+user\W+after role\W+tool`)
 	thoughtsMissing = pattern.New(`(?i)reasoning_content[^.]{0,60}(must be|missing|required)|missing .?reasoning_content`)
 	answerLimit     = pattern.New(`(?i)(?:at most|up to|<=|less than or equal to|maximum[a-z ]*(?:of|is|:)|limit (?:of|is)|\[1, ?) ?` + number)
 )
@@ -332,6 +333,8 @@ func refusedPart(w Words) string {
 	switch {
 	case thoughtsMissing().MatchString(text):
 		return llm.RefusedNoThoughts
+	case afterTool().MatchString(text):
+		return llm.RefusedAfterTool
 	case systemRefused().MatchString(text):
 		return llm.RefusedSystem
 	}

@@ -2,6 +2,7 @@ package chatcompletions
 
 import (
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	ep := r.Endpoint
 	body := map[string]any{
 		"model":      ep.ModelID,
-		"messages":   encodeMessages(r.Context.System(), groups, ep.Refused),
+		"messages":   encodeMessages(r.Context.System(), groups, refusedBy(ep)),
 		"max_tokens": wire.AnswerLimit(limit, ep),
 		"stream":     ep.Stream,
 	}
@@ -49,6 +50,15 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	return wire.Marshal(body)
 }
 
+// refusedBy returns what the server of an endpoint refuses, learned or known: Mistral's documentation says that an answer
+// must follow the results of calls.
+func refusedBy(ep llm.Endpoint) []string {
+	if u, err := url.Parse(ep.BaseURL); err == nil && strings.HasSuffix(u.Hostname(), "mistral.ai") {
+		return append(slices.Clone(ep.Refused), llm.RefusedAfterTool)
+	}
+	return ep.Refused
+}
+
 func encodeMessages(system []string, groups []wire.Group, refused []string) []any {
 	messages := []any{}
 	if text := wire.SystemText(system); text != "" {
@@ -65,7 +75,7 @@ func encodeMessages(system []string, groups []wire.Group, refused []string) []an
 			messages = append(messages, encodeAssistant(g))
 			continue
 		}
-		messages = append(messages, encodeUser(g.Blocks)...)
+		messages = append(messages, encodeUser(g.Blocks, slices.Contains(refused, llm.RefusedAfterTool))...)
 	}
 	completeReasoning(messages, slices.Contains(refused, llm.RefusedNoThoughts))
 	return messages
@@ -134,8 +144,8 @@ func joined(blocks chat.Blocks) string {
 
 // encodeUser encodes the results of calls first, one message each, then the user's content: as plain text if
 // possible, because some servers accept no parts. A result can only be text in this protocol, so the images of
-// results follow in the user's message.
-func encodeUser(blocks chat.Blocks) []any {
+// results follow in the user's message; a server that refuses that accepts them in the result.
+func encodeUser(blocks chat.Blocks, inResults bool) []any {
 	var messages, parts []any
 	var texts []string
 	plain := true
@@ -143,21 +153,29 @@ func encodeUser(blocks chat.Blocks) []any {
 		url := wire.ImageURL(b)
 		if url != "" {
 			plain = false
-			parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]any{"url": url}})
+			parts = append(parts, imagePart(url))
 		}
 		return url != ""
 	}
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case chat.ToolResult:
-			messages = append(messages, map[string]any{
-				"role": "tool", "tool_call_id": b.ToolUseID, "content": resultText(b),
-			})
-			for _, c := range b.Content {
-				if img, ok := c.(chat.Image); ok && wire.ImageURL(img) != "" {
-					parts = append(parts, textPart("[An image from the result of the tool call "+b.ToolUseID+":]"))
-					image(img)
+			images := resultImages(b)
+			message := map[string]any{
+				"role": "tool", "tool_call_id": b.ToolUseID, "content": resultText(b, inResults),
+			}
+			messages = append(messages, message)
+			if inResults && len(images) > 0 {
+				content := []any{textPart(resultText(b, true))}
+				for _, img := range images {
+					content = append(content, imagePart(wire.ImageURL(img)))
 				}
+				message["content"] = content
+				continue
+			}
+			for _, img := range images {
+				parts = append(parts, textPart("[An image from the result of the tool call "+b.ToolUseID+":]"))
+				image(img)
 			}
 		case chat.Text:
 			texts = append(texts, b.Text)
@@ -180,8 +198,8 @@ func encodeUser(blocks chat.Blocks) []any {
 }
 
 // resultText returns a result as text, with a prefix for errors, for which the protocol has no member. An image in it
-// is only named.
-func resultText(b chat.ToolResult) string {
+// is only named, unless it is in the result.
+func resultText(b chat.ToolResult, inResults bool) string {
 	text := b.Content.RenderedText()
 	for _, c := range b.Content {
 		img, ok := c.(chat.Image)
@@ -189,7 +207,7 @@ func resultText(b chat.ToolResult) string {
 		case !ok:
 		case wire.ImageURL(img) == "":
 			text += "\n[image " + img.MediaType + " not shown]"
-		default:
+		case !inResults:
 			text += "\n[image " + img.MediaType + ": it follows in the next message]"
 		}
 	}
@@ -198,6 +216,20 @@ func resultText(b chat.ToolResult) string {
 		return wire.ErrorMark + text
 	}
 	return text
+}
+
+// resultImages returns the images of a result that can be sent.
+func resultImages(b chat.ToolResult) (images []chat.Image) {
+	for _, c := range b.Content {
+		if img, ok := c.(chat.Image); ok && wire.ImageURL(img) != "" {
+			images = append(images, img)
+		}
+	}
+	return images
+}
+
+func imagePart(url string) map[string]any {
+	return map[string]any{"type": "image_url", "image_url": map[string]any{"url": url}}
 }
 
 func textPart(text string) map[string]any { return map[string]any{"type": "text", "text": text} }

@@ -1,6 +1,7 @@
 package chatcompletions
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -148,6 +149,43 @@ func TestRefusedPartsAreNotSent(t *testing.T) {
 		body, err := New(nil).Encode(llm.Request{Endpoint: ep, Context: c})
 		if err != nil || !check(string(body)) {
 			t.Errorf("%s: %s, %v", part, body, err)
+		}
+	}
+}
+
+// Mistral accepts no message of the user after the results of calls, so their images are in the results.
+func TestImagesOfResults(t *testing.T) {
+	image := chat.NewImage("image/png", []byte("png"))
+	call := chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{
+		chat.ToolUse{ToolUseID: "c1", Name: "a", Input: []byte(`{}`)}, chat.ToolUse{ToolUseID: "c2", Name: "b", Input: []byte(`{}`)},
+	}}
+	results := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{
+		chat.ToolResult{ToolUseID: "c1", Content: chat.Blocks{chat.Text{Text: "one"}, image}},
+		chat.ToolResult{ToolUseID: "c2", Content: chat.Blocks{chat.Text{Text: "two"}}},
+	}}
+	c := llmtest.Prepare(t, llmtest.Context{Messages: []chat.Message{chat.UserText("Go"), call, results}, Cycle: 2})
+	for base, want := range map[string]string{
+		"https://api.mistral.ai/v1": "user assistant tool tool",
+		"http://localhost:8080/v1":  "user assistant tool tool user",
+	} {
+		body, err := New(nil).Encode(llm.Request{Endpoint: llm.Endpoint{ModelID: "m", BaseURL: base, MaxOutput: 1024}, Context: c})
+		var sent struct {
+			Messages []struct {
+				Role    string
+				Content json.RawMessage
+			}
+		}
+		if err != nil || json.Unmarshal(body, &sent) != nil {
+			t.Fatal(err)
+		}
+		var roles []string
+		images := 0
+		for _, m := range sent.Messages {
+			roles = append(roles, m.Role)
+			images += strings.Count(string(m.Content), "image_url\":{")
+		}
+		if got := strings.Join(roles, " "); got != want || images != 1 {
+			t.Errorf("%s: %s with %d images", base, got, images)
 		}
 	}
 }
