@@ -100,7 +100,7 @@ func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	}
 	patterns(cfg.Config())
 	cfg.Subscribe(patterns)
-	client := models.NewHTTPClient()
+	client := models.NewHTTPClient(func() string { return cfg.Config().Providers.CAFile })
 	language := func() string { return desktop.Language(cfg.Config().UI.Language) }
 	s.Models = models.New(models.Deps{
 		Config: cfg.Config,

@@ -44,7 +44,7 @@ func newMemoryParts(d memoryDeps) memoryParts {
 	e := &embedders{
 		config: d.setup.Config.Config,
 		keys:   d.setup.Keys,
-		client: models.NewHTTPClient(),
+		client: models.NewHTTPClient(func() string { return d.setup.Config.Config().Providers.CAFile }),
 		local:  local.New(),
 	}
 	r := memoryParts{index: vectorindex.New(vectorindex.Options{Source: d.store, Log: d.setup.Log})}

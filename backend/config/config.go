@@ -23,6 +23,7 @@ type Config struct {
 	UI         UI
 	Desktop    Desktop
 	Updates    Updates
+	Providers  Providers
 
 	// Configured are the [models.NAME] tables in file order, without the built-in models; Models adds those.
 	Configured []Model

@@ -117,6 +117,11 @@ type Updates struct {
 	Daily bool   // check once a day, not only on request
 }
 
+// Providers is [providers]: connections to all of them.
+type Providers struct {
+	CAFile string // certificate authorities in PEM form, in addition to the system's; empty: none
+}
+
 // memoryTable is the second half: retrieval, tools, providers and the rest.
 var memoryTable = []key{
 	{spec{
@@ -271,6 +276,10 @@ var memoryTable = []key{
 		help: "The port of the HTTP server. Other programs have it in their configuration.",
 	}, func(c *Config) any { return &c.Programs.Port }},
 
+	{spec{
+		name: "providers.ca_file", group: groupProviders, label: "Certificate authorities", def: "",
+		help: "A PEM file with certificate authorities to trust in addition to the system's, for a company's proxy or a server of your own.",
+	}, func(c *Config) any { return &c.Providers.CAFile }},
 	{spec{
 		name: "openai.truncation", group: groupProviders, label: "OpenAI: truncation", def: "disabled",
 		choices: []string{"disabled", "auto"},

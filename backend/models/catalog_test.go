@@ -55,7 +55,7 @@ func settings(t *testing.T, content string) *config.Store {
 func catalog(t *testing.T, content string, k keys) *models.Catalog {
 	t.Helper()
 	cfg := settings(t, content)
-	client := models.NewHTTPClient()
+	client := models.NewHTTPClient(func() string { return "" })
 	t.Cleanup(client.CloseIdleConnections)
 	return models.New(models.Deps{
 		Config: cfg.Config, Keys: k, Limits: limits,

@@ -27,7 +27,7 @@ func (k *memoryStore) Save(raw []byte) { k.raw = raw }
 func catalogAt(t *testing.T, url, more string, now *time.Time, memory models.Memory) *models.Catalog {
 	t.Helper()
 	cfg := settings(t, fmt.Sprintf("[models.own]\nprovider = \"chatcompletions\"\nmodel_id = \"m\"\nbase_url = %q\n%s", url+"/v1", more))
-	client := models.NewHTTPClient()
+	client := models.NewHTTPClient(func() string { return "" })
 	t.Cleanup(client.CloseIdleConnections)
 	c := models.New(models.Deps{
 		Config: cfg.Config, Keys: keys{}, Limits: limits, Now: func() time.Time { return *now },

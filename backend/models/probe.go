@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -163,15 +162,4 @@ func (c *Catalog) LocalServers(ctx context.Context) []LocalServer {
 		}
 	}
 	return out
-}
-
-// NewHTTPClient returns the client of all adapters. It has no overall time limit, because answers stream for minutes,
-// only limits for setting up the connection.
-func NewHTTPClient() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = 0 // the turn's idle timeout applies instead
-	t.TLSHandshakeTimeout = 15 * time.Second
-	t.IdleConnTimeout = 60 * time.Second
-	t.MaxIdleConnsPerHost = 8
-	return &http.Client{Transport: t}
 }

@@ -9,7 +9,6 @@ import (
 	"contextinfinity/backend/internal/pagetypes"
 )
 
-
 // TestThePageHasTheTypesOfTheProgram compares the page's types with backend/api. -update writes them.
 func TestThePageHasTheTypesOfTheProgram(t *testing.T) {
 	root := moduleRoot(t)
