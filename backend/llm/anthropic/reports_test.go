@@ -35,11 +35,11 @@ func TestBlocksWithUnexpectedIndexes(t *testing.T) {
 		events []string
 		want   string
 	}{
-		"an index used twice":          {[]string{text, says("First "), end, text, says("second"), end}, "First second"},
-		"thinking, then text":          {[]string{thinking, thinks, end, text, says("Yes."), end}, "(Hm.)Yes."},
-		"text in a block of thinking":  {[]string{thinking, thinks, says("Yes."), end}, "(Hm.)Yes."},
-		"thinking in a block of text":  {[]string{text, thinks, says("Yes."), end}, "(Hm.)Yes."},
-		"an open block announced anew": {[]string{text, says("Yes"), text, says("."), end}, "Yes."},
+		"an index used twice":           {[]string{text, says("First "), end, text, says("second"), end}, "First second"},
+		"thinking, then text":           {[]string{thinking, thinks, end, text, says("Yes."), end}, "(Hm.)Yes."},
+		"text in a block of thinking":   {[]string{thinking, thinks, says("Yes."), end}, "(Hm.)Yes."},
+		"thinking in a block of text":   {[]string{text, thinks, says("Yes."), end}, "(Hm.)Yes."},
+		"an open block announced twice": {[]string{text, says("Yes"), text, says("."), end}, "Yes."},
 	} {
 		r := played(t, append(append([]string{opened}, c.events...), ends("end_turn"), stopped)...)
 		got := ""
