@@ -62,7 +62,7 @@ func embedderView(server string, e config.Embedding, price float64) EmbedderView
 	host, remote := models.EmbeddingHost(e)
 	return EmbedderView{
 		ID: e.Embedder + "|" + e.BaseURL + "|" + e.Model, Server: server, Model: e.Model, Host: host, Remote: remote,
-		BuiltIn: e.Embedder == config.EmbedderLocal, Price: price,
+		BuiltIn: config.BuiltIn(e.Embedder), Price: price,
 	}
 }
 

@@ -347,7 +347,7 @@ func (a *app) turnSettings() turn.Settings {
 		MaxAnswerBytes:  c.Stream.MaxAnswerBytes,
 		MaxAnswerTokens: c.Stream.MaxAnswerTokens,
 		Scope:           chosenScope(c),
-		EmbedsRemotely:  c.Retrieval.Embedder != config.EmbedderLocal,
+		EmbedsRemotely:  !config.BuiltIn(c.Retrieval.Embedder),
 	}
 }
 
@@ -414,7 +414,7 @@ func (a *app) indexDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.Config.Config().Retrieval.Embedder != config.EmbedderLocal || queued > manyJobs {
+	if !config.BuiltIn(a.Config.Config().Retrieval.Embedder) || queued > manyJobs {
 		timeout = time.After(indexTimeout)
 	}
 	if a.lifetime.Err() != nil {

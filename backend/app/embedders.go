@@ -21,7 +21,8 @@ type embedders struct {
 	config func() *config.Config
 	keys   models.Keyring
 	client *http.Client
-	local  embedding.Embedder
+	// encoder and words are the built-in ones.
+	encoder, words embedding.Embedder
 
 	mu     sync.Mutex
 	cached map[embedderKey]embedding.Embedder // cached, because the dimension of an unknown model must be requested
@@ -43,7 +44,10 @@ func (e *embedders) Target(ctx context.Context) (embedding.Embedder, error) {
 // For returns the embedder of an identity.
 func (e *embedders) For(ctx context.Context, id chat.EmbedderID) (embedding.Embedder, error) {
 	if id.Name == embedding.Local {
-		return e.local, nil
+		if id.Model == e.words.Identity().Model {
+			return e.words, nil
+		}
+		return e.encoder, nil
 	}
 	c := e.config().Embedding()
 	if c.Embedder != id.Name {
@@ -59,8 +63,11 @@ func (e *embedders) For(ctx context.Context, id chat.EmbedderID) (embedding.Embe
 }
 
 func (e *embedders) make(ctx context.Context, c config.Embedding, ask bool) (embedding.Embedder, error) {
-	if c.Embedder == config.EmbedderLocal {
-		return e.local, nil
+	switch c.Embedder {
+	case config.EmbedderLocal:
+		return e.encoder, nil
+	case config.EmbedderWords:
+		return e.words, nil
 	}
 	k := embedderKey{Embedding: c, ask: ask}
 	if c.KeyName != "" || c.KeyEnv != "" {

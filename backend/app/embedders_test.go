@@ -17,7 +17,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/embedding"
-	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/embedding/encoder"
+	"contextinfinity/backend/embedding/words"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/vectorindex"
@@ -35,7 +36,7 @@ type embedderEnv struct {
 func newEmbedderEnv(t *testing.T, config string) *embedderEnv {
 	t.Helper()
 	e := &embedderEnv{env: openEnv(t, t.TempDir(), config, tuning{})}
-	e.embedders = &embedders{config: e.Config.Config, keys: e.Keys, client: &http.Client{}, local: local.New()}
+	e.embedders = &embedders{config: e.Config.Config, keys: e.Keys, client: &http.Client{}, encoder: encoder.New(), words: words.New()}
 	t.Cleanup(e.embedders.client.CloseIdleConnections)
 	e.manager = embedding.NewManager(embedding.ManagerDeps{
 		Store: e.Store, Target: e.embedders.Target, For: e.embedders.For, Redact: e.outbound.text,

@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store"
 )
@@ -34,7 +35,18 @@ func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*ev
 		TargetTokens: func() int { return s.Config.Config().Librarian.TargetTokens },
 	})
 	return &evaluation.Bench{
-		Store: db, Jobs: runner, Memory: r.engine, Calendar: calendar,
+		Store: db, Jobs: runner, Calendar: calendar,
+		Memory: func(weight float64) evaluation.Memory {
+			deps := r.engine.Deps
+			deps.Settings = func() retrieval.Settings {
+				settings := searchSettings(s.Config.Config())
+				if weight >= 0 {
+					settings.VectorWeight, settings.KeywordWeight = weight, 1-weight
+				}
+				return settings
+			}
+			return retrieval.New(deps)
+		},
 		Degraded: func(ctx context.Context) (int, error) {
 			queued, _, failed, err := db.JobCounts(ctx)
 			return queued + failed, err

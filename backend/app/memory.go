@@ -11,7 +11,8 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/embedding"
-	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/embedding/encoder"
+	"contextinfinity/backend/embedding/words"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/llm/recall"
 	"contextinfinity/backend/models"
@@ -42,10 +43,11 @@ type memoryDeps struct {
 
 func newMemoryParts(d memoryDeps) memoryParts {
 	e := &embedders{
-		config: d.setup.Config.Config,
-		keys:   d.setup.Keys,
-		client: models.NewHTTPClient(func() string { return d.setup.Config.Config().Providers.CAFile }),
-		local:  local.New(),
+		config:  d.setup.Config.Config,
+		keys:    d.setup.Keys,
+		client:  models.NewHTTPClient(func() string { return d.setup.Config.Config().Providers.CAFile }),
+		encoder: encoder.New(),
+		words:   words.New(),
 	}
 	r := memoryParts{index: vectorindex.New(vectorindex.Options{Source: d.store, Log: d.setup.Log})}
 	r.connect = func(ctx context.Context, c config.Embedding) (embedding.Embedder, error) {
@@ -123,8 +125,7 @@ func (a *app) warm() {
 
 // searchSettings returns the configured search settings.
 func searchSettings(c *config.Config) retrieval.Settings {
-	r := c.Retrieval
-	recency, mmr := c.Adjustments()
+	r := c.Ranking()
 	s := retrieval.Measured()
 	s.SRD = r.Profile == config.ProfileSRD
 	s.TopK = r.TopK
@@ -133,8 +134,8 @@ func searchSettings(c *config.Config) retrieval.Settings {
 	s.VectorWeight = r.VectorWeight
 	s.KeywordWeight = r.KeywordWeight
 	s.DecisionWeight = r.DecisionWeight
-	s.Recency = recency
-	s.MMR = mmr
+	s.Recency = r.RecencyBoost
+	s.MMR = r.EnableMMR
 	return s
 }
 

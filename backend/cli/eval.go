@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/evaluation"
@@ -26,12 +28,16 @@ writes a line {"id","packed"} for each. Your own sessions are neither read nor c
 CORPUS has one message per line: {"conv","session","date","speaker","text"}. Speakers called
 user and assistant make turns of a question and its answer; others, turns of two messages.
 QUERIES has one question per line: {"id","conv","query"}; without "conv" the whole corpus is
-searched. A token of the budget is four characters.`,
+searched. A token of the budget is four characters.
+
+Several budgets or weights of vectors are measured on one import: each combination then
+has its own file, --out with the budget and the weight before its ending.`,
 			flags: []flag{
 				textFlag("corpus", "the messages, a `FILE` of JSON lines"),
 				textFlag("queries", "the questions, a `FILE` of JSON lines"),
 				textFlag("out", "the `FILE` to write"),
-				numberFlag("budget", 1, 6000, "how many tokens may be packed for a question"),
+				listFlag("budget", "how many `TOKENS` may be packed for a question, 6000 unless given; can be repeated"),
+				listFlag("vector-weight", "the `SHARE` of vectors in a score, 0 to 1, instead of the configured one; can be repeated"),
 			},
 			prepare: func(_ context.Context, r *run) error {
 				for _, name := range []string{"corpus", "queries", "out"} {
@@ -39,14 +45,58 @@ searched. A token of the budget is four characters.`,
 						return usageHint(program+" eval "+use, "--%s is missing.", name)
 					}
 				}
-				return nil
+				_, err := measurementsOf(r)
+				return err
 			},
 			do: evalRecall,
 		}},
 	}
 }
 
+// measurement is a combination of a budget, a weight of vectors and a file.
+type measurement struct {
+	budget int
+	weight float64 // negative: as configured
+	out    string
+}
+
+// measurementsOf returns the combinations that are asked for.
+func measurementsOf(r *run) ([]measurement, error) {
+	budgets, weights := r.list("budget"), r.list("vector-weight")
+	if len(budgets) == 0 {
+		budgets = []string{"6000"}
+	}
+	if len(weights) == 0 {
+		weights = []string{""}
+	}
+	var out []measurement
+	for _, b := range budgets {
+		budget, err := strconv.Atoi(b)
+		if err != nil || budget < 1 {
+			return nil, usagef("--budget must be a number of tokens, not %s.", line(b))
+		}
+		for _, w := range weights {
+			m := measurement{budget, -1, r.text("out")}
+			if w != "" {
+				if m.weight, err = strconv.ParseFloat(w, 64); err != nil || !(m.weight >= 0 && m.weight <= 1) {
+					return nil, usagef("--vector-weight must be a number from 0 to 1, not %s.", line(w))
+				}
+			}
+			if len(budgets)*len(weights) > 1 {
+				ending := filepath.Ext(m.out)
+				m.out = strings.TrimSuffix(m.out, ending) + "." + b + strings.TrimSuffix("."+w, ".") + ending
+			}
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
 func evalRecall(ctx context.Context, r *run) (_ reply, err error) {
+	list, err := measurementsOf(r)
+	if err != nil {
+		return reply{}, err
+	}
 	corpus, err := readLines(r.text("corpus"), evaluation.ReadCorpus)
 	if err != nil {
 		return reply{}, err
@@ -55,29 +105,54 @@ func evalRecall(ctx context.Context, r *run) (_ reply, err error) {
 	if err != nil {
 		return reply{}, err
 	}
-	path := r.text("out")
-	if err := checkOutput(path, r.text("corpus"), r.text("queries")); err != nil {
-		return reply{}, err
-	}
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // #nosec G304 -- the user names the file
-	if err != nil {
-		return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, "The file cannot be written: %s.", err)
-	}
+	var files []*os.File
 	defer func() {
-		if cerr := out.Close(); err == nil && cerr != nil {
-			err = outputError(cerr)
+		for _, f := range files {
+			if cerr := f.Close(); err == nil && cerr != nil {
+				err = outputError(cerr)
+			}
 		}
 	}()
+	for _, m := range list {
+		if err := checkOutput(m.out, r.text("corpus"), r.text("queries")); err != nil {
+			return reply{}, err
+		}
+		out, err := os.OpenFile(m.out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // #nosec G304 -- the user names the file
+		if err != nil {
+			return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, "The file cannot be written: %s.", err)
+		}
+		files = append(files, out)
+	}
 	bench, err := r.app.OpenBench(ctx, r.options(false, silent{}))
 	if err != nil {
 		return reply{}, err
 	}
-	report, err := bench.Run(ctx, corpus, questions, r.number("budget"), out)
+	var done evaluations
+	in, err := bench.Import(ctx, corpus)
+	for i, m := range list {
+		if err != nil {
+			break
+		}
+		x := evaluated{Out: m.out}
+		x.Report, err = bench.Ask(ctx, in, questions, m.budget, m.weight, files[i])
+		done = append(done, x)
+	}
 	if cerr := bench.Close(); err == nil {
 		err = cerr
 	}
-	x := evaluated{Report: report, Out: path}
-	return reply{doc: x, text: x.print}, err
+	if len(done) == 1 {
+		return reply{doc: done[0], text: done.print}, err
+	}
+	return reply{doc: done, text: done.print}, err
+}
+
+// evaluations are the summaries of several measurements of one import.
+type evaluations []evaluated
+
+func (list evaluations) print(o *output) {
+	for _, x := range list {
+		x.print(o)
+	}
 }
 
 // checkOutput returns an error if the output would overwrite an input.
@@ -118,6 +193,9 @@ func (r evaluated) print(o *output) {
 	t.add("questions", r.Questions)
 	t.add("nothing packed for", r.Unanswered)
 	t.add("budget, tokens", r.Budget)
+	if r.VectorWeight >= 0 {
+		t.add("weight of vectors", r.VectorWeight)
+	}
 	t.add("import and index, s", oneDigit(float64(r.ImportMs)/1000))
 	t.add("search, p50 ms", oneDigit(r.P50))
 	t.add("search, p95 ms", oneDigit(r.P95))

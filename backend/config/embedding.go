@@ -2,10 +2,14 @@ package config
 
 // Values of retrieval.embedder.
 const (
-	EmbedderLocal  = "local"
+	EmbedderLocal  = "local" // a sentence encoder in the program
+	EmbedderWords  = "words" // features of words, hashed
 	EmbedderOpenAI = "openai"
 	EmbedderOllama = "ollama"
 )
+
+// BuiltIn reports whether an embedder is part of the program: it needs no server, and no text leaves the program.
+func BuiltIn(embedder string) bool { return embedder == EmbedderLocal || embedder == EmbedderWords }
 
 const (
 	// DefaultEmbeddingModel is OpenAI's default model.
@@ -26,10 +30,10 @@ type Embedding struct {
 	KeyName, KeyEnv string
 }
 
-// Embedding resolves the keys of [retrieval] for the embedder. Model is empty for local.
+// Embedding resolves the keys of [retrieval] for the embedder. Model is empty for a built-in one.
 func (c *Config) Embedding() Embedding {
 	r := c.Retrieval
-	if r.Embedder == EmbedderLocal {
+	if BuiltIn(r.Embedder) {
 		return Embedding{Embedder: r.Embedder}
 	}
 	e := EmbeddingOf(r.Embedder, r.EmbeddingModel, r.EmbeddingBaseURL, r.EmbeddingAPIKeyEnv)
@@ -64,8 +68,8 @@ func (c *Config) Reranker() (r Reranker, ok bool) {
 
 // Values returns the settings that select an embedder.
 func (e Embedding) Values() []Value {
-	if e.Embedder == EmbedderLocal {
-		return []Value{{"retrieval.embedder", EmbedderLocal}}
+	if BuiltIn(e.Embedder) {
+		return []Value{{"retrieval.embedder", e.Embedder}}
 	}
 	return []Value{
 		{"retrieval.embedder", e.Embedder}, {"retrieval.embedding_model", e.Model}, {"retrieval.embedding_base_url", e.BaseURL},

@@ -5,23 +5,27 @@ const ProfileSRD = "srd"
 
 // Defaults of SRD 8.2 that differ from the measured ones.
 const (
-	srdRecencyBoost = 0.10
-	srdEnableMMR    = true
+	srdRecencyBoost  = 0.10
+	srdEnableMMR     = true
+	srdVectorWeight  = 0.7
+	srdKeywordWeight = 0.3
 )
 
-// Adjustments returns retrieval.recency_boost and retrieval.enable_mmr. If a key is not set, the profile determines
-// its default.
-func (c *Config) Adjustments() (recency float64, mmr bool) {
+// Ranking returns the settings of [retrieval] with the defaults of its profile for the keys that are not set.
+func (c *Config) Ranking() Retrieval {
 	r := c.Retrieval
-	recency, mmr = r.RecencyBoost, r.EnableMMR
 	if r.Profile != ProfileSRD {
-		return recency, mmr
+		return r
 	}
-	if c.Origin("retrieval.recency_boost") == OriginDefault {
-		recency = srdRecencyBoost
+	unset := func(key string) bool { return c.Origin("retrieval."+key) == OriginDefault }
+	if unset("recency_boost") {
+		r.RecencyBoost = srdRecencyBoost
 	}
-	if c.Origin("retrieval.enable_mmr") == OriginDefault {
-		mmr = srdEnableMMR
+	if unset("enable_mmr") {
+		r.EnableMMR = srdEnableMMR
 	}
-	return recency, mmr
+	if unset("vector_weight") && unset("keyword_weight") { // they sum to 1
+		r.VectorWeight, r.KeywordWeight = srdVectorWeight, srdKeywordWeight
+	}
+	return r
 }

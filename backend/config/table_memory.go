@@ -139,8 +139,9 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Retrieval.Scope }},
 	{spec{
 		name: "retrieval.embedder", group: groupRetrieval, label: "Embedder", def: EmbedderLocal,
-		choices: []string{EmbedderLocal, EmbedderOpenAI, EmbedderOllama},
-		help: "What turns text into vectors. local: compares words and parts of words, not what they mean, and needs no network. " +
+		choices: []string{EmbedderLocal, EmbedderWords, EmbedderOpenAI, EmbedderOllama},
+		help: "What turns text into vectors. local: a small language model in the program, which finds other words for the same thing, in English. " +
+			"words: compares parts of words, in any language. Neither needs a network. " +
 			"openai: a model of OpenAI, or of a server with its protocol. ollama: a model of Ollama. " +
 			"A server gets all your history, redacted. Changing this reindexes in the background.",
 	}, func(c *Config) any { return &c.Retrieval.Embedder }},
@@ -197,17 +198,17 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.similarity_threshold", group: groupRetrieval, label: "Similarity threshold", unit: "share",
 		def: 0.72, min: 0, max: 1,
-		help: "The minimum calibrated similarity of a match: the share of unrelated texts that are less similar.",
+		help: "The minimum similarity of a match by vectors: the share of all passages that are less similar to the query.",
 	}, func(c *Config) any { return &c.Retrieval.SimilarityThreshold }},
 	{spec{
 		name: "retrieval.vector_weight", group: groupRetrieval, label: "Weight of vectors", unit: "share",
-		def: 0.7, min: 0, max: 1, // OXY
-		help: "Weight of vector similarity for model embeddings; with the keyword weight it sums to 1.",
+		def: 0.5, min: 0, max: 1, // measured; OXY's 0.7 finds less
+		help: "Weight of the similarity of vectors in a score, relative to the weight of words.",
 	}, func(c *Config) any { return &c.Retrieval.VectorWeight }},
 	{spec{
 		name: "retrieval.keyword_weight", group: groupRetrieval, label: "Weight of words", unit: "share",
-		def: 0.3, min: 0, max: 1, // OXY
-		help: "Weight of keyword matches for model embeddings; with the vector weight it sums to 1.",
+		def: 0.5, min: 0, max: 1,
+		help: "Weight of the words of the query in a score, relative to the weight of vectors.",
 	}, func(c *Config) any { return &c.Retrieval.KeywordWeight }},
 	{spec{
 		name: "retrieval.recency_boost", group: groupRetrieval, label: "Recency boost", unit: "share",

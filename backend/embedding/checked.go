@@ -28,6 +28,9 @@ func (c checked) Embed(ctx context.Context, kind Kind, texts []string) ([][]floa
 	}
 	out := make([][]float32, len(vectors))
 	for i, v := range vectors {
+		if v == nil && id.Name == Local {
+			continue
+		}
 		unit, fault := normalized(v, id.Dimension)
 		if fault != "" {
 			return nil, refused(id, "%s", fault)

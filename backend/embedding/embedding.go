@@ -21,6 +21,6 @@ type Embedder interface {
 	// Identity names the vectors: those of different identities are never mixed.
 	Identity() chat.EmbedderID
 	// Embed returns one vector of length 1 per text, in order. A wrong dimension, an empty vector and a NaN are
-	// errors.
+	// errors. A built-in embedder returns nil for a text of which it knows nothing.
 	Embed(ctx context.Context, kind Kind, texts []string) ([][]float32, error)
 }

@@ -40,9 +40,10 @@ type Memory interface {
 
 // Bench is a temporary store with everything that recall needs.
 type Bench struct {
-	Store    Store
-	Jobs     Jobs
-	Memory   Memory
+	Store Store
+	Jobs  Jobs
+	// Memory returns a search with this weight of vectors; negative: as configured.
+	Memory   func(weight float64) Memory
 	Calendar *Calendar // the store's clock
 	// Degraded counts turns that could not be indexed.
 	Degraded func(context.Context) (int, error)
@@ -82,7 +83,8 @@ type Report struct {
 	Messages      int     `json:"messages"`
 	Questions     int     `json:"questions"`
 	Budget        int     `json:"budget"`
-	Embedder      string  `json:"embedder"` // empty: words only
+	VectorWeight  float64 `json:"vector_weight"` // negative: as configured
+	Embedder      string  `json:"embedder"`      // empty: words only
 	ImportMs      int64   `json:"import_ms"`
 	SearchMs      int64   `json:"search_ms"`
 	P50           float64 `json:"p50_ms"` // per question
@@ -92,25 +94,32 @@ type Report struct {
 	Unread dates.Unread `json:"unread_dates"`
 }
 
-// Run imports a corpus, asks the questions, each within its own conversation, and writes a line {"id","packed"} for
-// each. A token of the budget is four characters.
-func (b *Bench) Run(ctx context.Context, corpus []Conversation, questions []Question, budget int, out io.Writer) (Report, error) {
-	r := Report{Conversations: len(corpus), Questions: len(questions), Budget: budget}
-	begun := time.Now()
-	branches, err := b.load(ctx, corpus, &r)
-	if err != nil {
-		return r, err
-	}
-	r.ImportMs = time.Since(begun).Milliseconds()
-	begun = time.Now()
-	if err := b.ask(ctx, branches, questions, out, &r); err != nil {
-		return r, err
-	}
-	r.SearchMs = time.Since(begun).Milliseconds()
-	return r, nil
+// Imported is an imported corpus: the branch of each conversation.
+type Imported struct {
+	Branches map[string]chat.BranchID
+	Report   Report // without questions
 }
 
-// load imports every conversation into its own session and indexes it.
+// Import imports every conversation of a corpus into its own session and indexes it.
+func (b *Bench) Import(ctx context.Context, corpus []Conversation) (Imported, error) {
+	r := Report{Conversations: len(corpus)}
+	begun := time.Now()
+	branches, err := b.load(ctx, corpus, &r)
+	r.ImportMs = time.Since(begun).Milliseconds()
+	return Imported{branches, r}, err
+}
+
+// Ask asks questions, each within its own conversation, and writes a line {"id","packed"} for each. A token of the
+// budget is four characters. weight is the weight of vectors; negative: as configured.
+func (b *Bench) Ask(ctx context.Context, in Imported, questions []Question, budget int, weight float64, out io.Writer) (Report, error) {
+	r := in.Report
+	r.Questions, r.Budget, r.VectorWeight = len(questions), budget, weight
+	begun := time.Now()
+	err := b.ask(ctx, in.Branches, questions, b.Memory(weight), out, &r)
+	r.SearchMs = time.Since(begun).Milliseconds()
+	return r, err
+}
+
 func (b *Bench) load(ctx context.Context, corpus []Conversation, r *Report) (map[string]chat.BranchID, error) {
 	branches := map[string]chat.BranchID{}
 	newest := undated
@@ -198,7 +207,9 @@ func (b *Bench) addTurn(ctx context.Context, branch chat.BranchID, x Exchange) (
 	return t.ID, err
 }
 
-func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, questions []Question, out io.Writer, r *Report) error {
+func (b *Bench) ask(
+	ctx context.Context, branches map[string]chat.BranchID, questions []Question, memory Memory, out io.Writer, r *Report,
+) error {
 	w := bufio.NewWriter(out)
 	durations := make([]float64, 0, len(questions))
 	for _, q := range questions {
@@ -211,7 +222,7 @@ func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, ques
 			in = chat.Within{Scope: chat.ScopeLineage, Branch: branch}
 		}
 		begun := time.Now()
-		found, err := b.Memory.Search(ctx, retrieval.Query{Text: q.Text, Within: in, MaxTokens: r.Budget, Count: Tokens})
+		found, err := memory.Search(ctx, retrieval.Query{Text: q.Text, Within: in, MaxTokens: r.Budget, Count: Tokens})
 		if err != nil {
 			return err
 		}

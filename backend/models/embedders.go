@@ -60,7 +60,7 @@ func option(server string, e config.Embedding) EmbedderOption {
 // EmbeddingHost returns the host to which an embedder sends texts, and whether it is another machine.
 func EmbeddingHost(e config.Embedding) (host string, remote bool) {
 	switch {
-	case e.Embedder == config.EmbedderLocal:
+	case config.BuiltIn(e.Embedder):
 		return "", false
 	case e.BaseURL == "" && e.Embedder == config.EmbedderOllama:
 		return "this computer", false

@@ -10,6 +10,7 @@ import (
 // its subject. Only the first paragraph names the subject.
 func planned() (m *memory, paragraphs []string) {
 	m = chatter()
+	m.serving = false
 	paragraphs = []string{
 		"I recommend structuring the kiln firing in four stages, each with a pause, so that nothing cracks on the way up.",
 		"Begin on Friday evening with an hour of candling, the door ajar by a finger, until no more steam can be seen.",

@@ -25,12 +25,12 @@ type Deps struct {
 // Engine searches memory. It is safe for concurrent use, and the same memory and query give the same result.
 type Engine struct {
 	Deps
-	mu     sync.Mutex
-	noises map[int64]noise // by namespace
+	mu          sync.Mutex
+	backgrounds map[int64]background // by namespace
 }
 
 // New creates an engine.
-func New(d Deps) *Engine { return &Engine{Deps: d, noises: map[int64]noise{}} }
+func New(d Deps) *Engine { return &Engine{Deps: d, backgrounds: map[int64]background{}} }
 
 // Search finds chunks by words and by vectors at the same time, ranks their units and packs the best (SPEC 8). Errors
 // are chat errors; finding nothing is not an error.
@@ -93,9 +93,6 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 		}
 	})
 	wg.Wait()
-	if werr == nil && verr == nil {
-		verr = e.afterWords(ctx, q, s, w, &v)
-	}
 	res.Timing.Embed, res.Timing.Vector = v.embedMs, v.searchMs
 	switch {
 	case werr != nil && !(verr != nil && !q.AllowWordsOnly && isCancelled(werr)):

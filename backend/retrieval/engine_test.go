@@ -116,8 +116,8 @@ func TestFailures(t *testing.T) {
 		{"vectors", true, true},
 		{"Serving", true, true},
 		{"Scope", true, true},
-		{"VectorsOf", false, false},
-		{"VectorsOf", true, true},
+		{"SampleVectors", false, false},
+		{"SampleVectors", true, true},
 		{"TermFrequencies", true, false},
 		{"SearchUnits", true, false},
 		{"Units", true, false},
@@ -126,12 +126,7 @@ func TestFailures(t *testing.T) {
 	} {
 		m := chatter()
 		m.fail[tt.method] = errBroken
-		searchesIndex := func(s *Settings) {
-			if tt.method != "VectorsOf" {
-				s.localWeight = 0.5
-			}
-		}
-		res, err := m.engine(searchesIndex).Search(t.Context(), Query{Text: "roses", AllowWordsOnly: tt.wordsAlone, MaxTokens: 100})
+		res, err := m.engine().Search(t.Context(), Query{Text: "roses", AllowWordsOnly: tt.wordsAlone, MaxTokens: 100})
 		switch {
 		case tt.ok && (err != nil || len(res.Hits) == 0 || res.Warning.IsZero() || res.Embedder != ""):
 			t.Errorf("%+v: %v %+v", tt, err, res)
@@ -253,40 +248,18 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 }
 
-func TestNoise(t *testing.T) {
-	n := noise{cosines: []float64{0, 0.1, 0.2, 0.4}}
-	for cosine, want := range map[float64]float64{-1: 0, 0: 0, 0.05: 1.0 / 6, 0.1: 1.0 / 3, 0.3: 5.0 / 6, 0.4: 1, 2: 1} {
-		if got := n.similarity(cosine); got < want-1e-9 || got > want+1e-9 {
-			t.Errorf("similarity of %f is %f, want %f", cosine, got, want)
-		}
-	}
-	for _, s := range []float64{0, 0.2, 0.5, 0.72, 1} {
-		if got := n.similarity(n.cosine(s)); got < s-1e-9 || got > s+1e-9 {
-			t.Errorf("%f came back as %f", s, got)
-		}
-	}
-	if (noise{}).similarity(0.5) != 1 && (noise{}).similarity(0.5) != 0 || (noise{}).cosine(0.5) != 0 {
-		t.Error("no noise at all")
-	}
+// TestTheSampleGrowsWithMemory: the sample that cosines are compared with is read once, and again when memory doubled.
+func TestTheSampleGrowsWithMemory(t *testing.T) {
 	m := chatter()
 	e := m.engine()
-	for range 3 {
-		find(t, e, Query{Text: "roses"})
-	}
-	if m.calls["SampleVectors"] != 0 {
-		t.Error("60 vectors are too few to measure noise")
-	}
-	m.add(chatterLines(20)...)
-	for range 3 {
-		find(t, e, Query{Text: "roses"})
-	}
-	if m.calls["SampleVectors"] != 1 {
-		t.Errorf("sampled %d times", m.calls["SampleVectors"])
-	}
-	m.add(chatterLines(90)...)
-	find(t, e, Query{Text: "roses"})
-	if m.calls["SampleVectors"] != 2 {
-		t.Errorf("after doubling, sampled %d times in total", m.calls["SampleVectors"])
+	for want, more := range []int{0, 20, 150} {
+		m.add(chatterLines(more)...)
+		for range 3 {
+			find(t, e, Query{Text: "roses"})
+		}
+		if got := m.calls["SampleVectors"]; got != max(want, 1) {
+			t.Errorf("with %d units, sampled %d times", len(m.units), got)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/embedding"
-	"contextinfinity/backend/embedding/local"
+	hashed "contextinfinity/backend/embedding/words"
 	"contextinfinity/backend/internal/lexical"
 )
 
@@ -28,6 +28,15 @@ type memory struct {
 	fail    map[string]error // by method
 	calls   map[string]int
 	split   map[int64][]string // words by unit number
+
+	embedder embedding.Embedder // nil: the one for words
+}
+
+func (m *memory) embedding() embedding.Embedder {
+	if m.embedder != nil {
+		return m.embedder
+	}
+	return hashed.New()
 }
 
 var start = time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
@@ -74,7 +83,7 @@ func (m *memory) add(list ...line) {
 				N: int64(len(m.units) + 1), Chunk: id, Session: "s", Branch: s.branch, Turn: turn, Seq: s.seq, ChunkOrdinal: order, Ordinal: i,
 				Role: s.role, Speaker: s.speaker, Type: s.kind, Start: from, End: to, Tokens: (to - from + 3) / 4, At: at,
 			})
-			v, _ := local.New().Embed(context.Background(), embedding.Passage, []string{s.text[from:to]})
+			v, _ := m.embedding().Embed(context.Background(), embedding.Passage, []string{s.text[from:to]})
 			m.vectors = append(m.vectors, v[0])
 			from = to
 		}
@@ -220,19 +229,11 @@ func (m *memory) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.Chu
 }
 
 func (m *memory) Serving(ctx context.Context) (chat.Namespace, bool, error) {
-	return chat.Namespace{ID: 1, Embedder: local.New().Identity(), Total: len(m.units)}, m.serving, m.record(ctx, "Serving")
+	return chat.Namespace{ID: 1, Embedder: m.embedding().Identity(), Total: len(m.units)}, m.serving, m.record(ctx, "Serving")
 }
 
 func (m *memory) SampleVectors(ctx context.Context, _ int64, n int) ([][]float32, error) {
 	return m.vectors[:min(n, len(m.vectors))], m.record(ctx, "SampleVectors")
-}
-
-func (m *memory) VectorsOf(ctx context.Context, _ int64, units []int64) (map[int64][]float32, error) {
-	out := map[int64][]float32{}
-	for _, n := range units {
-		out[n] = m.vectors[n-1]
-	}
-	return out, m.record(ctx, "VectorsOf")
 }
 
 // Warm implements Vectors.
@@ -258,7 +259,7 @@ func (m *memory) engine(change ...func(*Settings)) *Engine {
 		f(&s)
 	}
 	return New(Deps{Store: m, Vectors: m, Settings: func() Settings { return s }, Embedder: func(context.Context, chat.Namespace) (embedding.Embedder, error) {
-		return local.New(), m.fail["Embedder"]
+		return m.embedding(), m.fail["Embedder"]
 	}})
 }
 

@@ -14,6 +14,7 @@ import (
 // question is packed if there is space, is not a hit, and displaces no match.
 func TestTheRestOfABudgetGoesToTurnsAfterAMatch(t *testing.T) {
 	m := newMemory()
+	m.serving = false
 	for i := range 40 {
 		text := fmt.Sprintf("The weather of day %d.", i)
 		switch i {
@@ -66,6 +67,7 @@ func TestShortLinesAreOneStep(t *testing.T) {
 // packed, however much space there is.
 func TestAWeakMatchDoesNotReachFar(t *testing.T) {
 	m := newMemory()
+	m.serving = false
 	addBranch := func(branch chat.BranchID, at map[int]string) {
 		for i := range 40 {
 			text := fmt.Sprintf("The weather of day %d.", i)

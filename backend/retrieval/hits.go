@@ -12,17 +12,14 @@ import (
 // question is ranked below its answer.
 func (c *collector) rankHits(answers map[chat.TurnID]*item, age func(*unit) float64) {
 	for _, x := range c.items {
-		x.relevance = x.match * (1 - coveredHit + coveredHit*x.coverage)
-		if x.own != nil && !x.hasTerm && x.similar < surelySimilar {
-			x.relevance *= continuesHit
-		}
+		x.relevance = (1-coveredHit)*x.match + coveredHit*((1-c.p.share)*x.coverage*c.known+c.p.share*x.vector)
 		switch {
 		case isUserMessage(x.unit) && c.intent.aim == aimUser:
-			x.relevance += userHit * c.p.s.rolePrior * math.Min(1, x.match/fullPrior)
+			x.relevance *= 1 + userHit*c.p.s.rolePrior
 		case isUserMessage(x.unit) && c.intent.aim == aimAny:
-			x.relevance += statementHit * c.p.s.rolePrior * x.statedShare * x.coverage
+			x.relevance *= 1 + statementHit*c.p.s.rolePrior*max(x.statedShare, x.vector)
 		case isReply(x.unit) && c.intent.aim == aimReply:
-			x.relevance += replyAsked
+			x.relevance *= 1 + replyAsked
 		}
 		if x.lacksNumber = x.own != nil && c.intent.lacksNumber(x.text(c.texts[x.Chunk])); x.lacksNumber {
 			x.relevance *= noNumberHit

@@ -100,6 +100,7 @@ func TestALaterAnswerRanksAboveWhatItCorrects(t *testing.T) {
 // TestHitsContainARequestedNumber: a passage without a number does not answer "how many".
 func TestHitsContainARequestedNumber(t *testing.T) {
 	m := chatter()
+	m.serving = false
 	m.exchange(40, "Tell me.", "The berths at Heron quay: 14 of them rented.")
 	m.exchange(80, "Please go on.", "The berths at Heron quay: all of them rented.")
 	for query, want := range map[string]string{"How many berths at Heron quay are rented?": "14", "Are the berths at Heron quay rented?": "all of them"} {

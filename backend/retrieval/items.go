@@ -41,8 +41,9 @@ func (x *item) text(c chat.ChunkText) string {
 type collector struct {
 	p            *pool
 	intent       questionIntent
-	namedSubject bool // the query asks for a summary of a named subject, not of a whole conversation
-	budget       int  // for packing, in tokens
+	known        float64 // share of the query's weight in words that occur anywhere
+	namedSubject bool    // the query asks for a summary of a named subject, not of a whole conversation
+	budget       int     // for packing, in tokens
 	query        queryWords
 	match        *matcher
 	texts        map[chat.ChunkID]chat.ChunkText
@@ -68,6 +69,11 @@ func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk
 		p: p, intent: intentOf(q.Text), budget: q.MaxTokens, query: newQueryWords(q.Text), match: newMatcher(terms),
 		texts: pk.texts, first: map[chat.TurnID]*item{},
 	}
+	known := 0.0
+	for _, weight := range p.weight {
+		known += weight
+	}
+	c.known = ratio(known, p.total)
 	c.namedSubject = c.intent.summary && namesSubject(terms)
 	units := p.byMatch()
 	read := c.worthReading(units, max(readUnits, q.MaxTokens/tokensPerRead))
@@ -138,9 +144,7 @@ func (c *collector) add(u *unit, read bool) {
 		x.match *= bareOfPeople
 	}
 	if isUserMessage(u) {
-		if x.hasTerm {
-			x.statedShare = c.stated(x, body)
-		}
+		x.statedShare = c.stated(x, body)
 		x.repeats = asks(body) && c.query.repeatedBy(body)
 		x.questionOnly = x.repeats || !c.intent.asksOwn && onlyAsks(body)
 		x.standing = u.Tokens <= maxStanding && len(intent.StandingInstructions(body)) > 0
@@ -174,13 +178,19 @@ func (c *collector) countDay(x *item, counts []int) {
 	}
 }
 
-// stated is the share of a message's query terms in clauses that state something.
+// stated is the share of a message's query terms in clauses that state something; of all its text if it has none.
 func (c *collector) stated(x *item, text string) float64 {
 	counts := make([]int, len(c.p.weight))
+	length, all := 0, 0
 	for _, part := range clauses(text) {
+		all += len(part.text)
 		if !part.asks {
+			length += len(part.text)
 			c.match.count(part.text, counts)
 		}
+	}
+	if !x.hasTerm {
+		return ratio(float64(length), float64(all))
 	}
 	own := lists.Map(counts, func(n int) bool { return n > 0 })
 	return ratio(c.share(own), x.coverage)
@@ -260,5 +270,5 @@ func (c *collector) score(x *item, counts []int, share []float64, length int) {
 	}
 	x.coverage = c.share(x.own)
 	x.tokens = (x.span.End - x.span.Start + x.lead.End - x.lead.Start + 3) / 4
-	x.match = ((1-c.p.share)*ratio(sum, c.p.top)+c.p.share*x.vector)*c.p.lengthFactor(x.tokens, false) + borrowedByPassage*x.borrowedScore
+	x.match = c.p.fused(sum, x.unit)*c.p.lengthFactor(x.tokens, false) + borrowedByPassage*x.borrowedScore
 }

@@ -91,7 +91,7 @@ func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 		t.Errorf("%d packed of %d candidates, want 3 of 10", len(r.Artifacts), r.Candidates)
 	}
 	candidates := func(recency float64) func(*Settings) {
-		return func(s *Settings) { s.Overfetch, s.MMR, s.Recency, s.localWeight = 40, false, recency, 0 }
+		return func(s *Settings) { s.Overfetch, s.MMR, s.Recency, s.VectorWeight = 40, false, recency, 0 }
 	}
 	if got := first(ask("harbour report", candidates(0.5))); !strings.Contains(got, "report 39") {
 		t.Errorf("the newest of equal ones must be first, not %q", got)

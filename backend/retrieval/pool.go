@@ -20,8 +20,8 @@ type unit struct {
 	bm25          float64
 	keyword       float64 // score of its own words; the best is 1
 	cosine        float64
-	similar       float64 // share of the noise below its cosine
-	vector        float64 // score of the cosine; the best is 1
+	similar       float64 // share of unrelated units that are less similar to the query
+	vector        float64 // score of the cosine, 0 to 1
 	base          float64
 	borrowedScore float64
 	far           bool // neither it nor its neighbours match: included because it is in the wider context of a match
@@ -33,9 +33,9 @@ type unit struct {
 type pool struct {
 	s      Settings
 	units  []unit
-	weight []float64 // of terms
-	share  float64   // of vectors
-	top    float64
+	weight []float64       // of terms
+	share  float64         // of vectors
+	total  float64         // weight of all terms of the query
 	query  map[string]bool // words of the query, in lower case
 }
 
@@ -68,19 +68,16 @@ func contextDistance(refs []chat.UnitRef, q Query, s Settings) int64 {
 // answered in words that it does not use itself. The texts of the candidates, most of which will be needed, are read
 // at the same time as the neighbours.
 func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v similar, pk *packer) (*pool, error) {
-	p := &pool{s: s, weight: w.weight, share: s.share(v.name), query: map[string]bool{}}
+	p := &pool{s: s, weight: w.weight, share: s.share(v.embedder), query: map[string]bool{}}
 	for _, word := range lexical.Words(q.Text) {
 		p.query[word] = true
 	}
 	for _, t := range w.terms { // including those of similar spellings
 		p.query[t] = true
 	}
-	if len(w.tf) == 0 {
-		p.share = 1
-	}
-	v.dropNoise(s)
+	p.total = w.total
 	best := p.best(w, v)
-	refs, err := e.candidates(ctx, q.Within, best, v.ahead)
+	refs, err := e.Store.Units(ctx, q.Within, best)
 	if err != nil {
 		return nil, err
 	}
@@ -104,25 +101,6 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	return p, nil
 }
 
-// candidates reads units, except those that were read ahead.
-func (e *Engine) candidates(ctx context.Context, in chat.Within, best []int64, ahead unitsAhead) ([]chat.UnitRef, error) {
-	needed := make(map[int64]bool, len(best))
-	var missing []int64
-	for _, n := range best {
-		needed[n] = true
-		if !ahead.requested[n] {
-			missing = append(missing, n)
-		}
-	}
-	refs, err := e.Store.Units(ctx, in, missing)
-	for _, r := range ahead.units {
-		if needed[r.N] {
-			refs = append(refs, r)
-		}
-	}
-	return refs, err
-}
-
 // neighbours reads the units of spans and, concurrently, the texts of known units.
 func (e *Engine) neighbours(ctx context.Context, in chat.Within, spans []chat.SeqSpan, pk *packer, known []chat.UnitRef) (near []chat.UnitRef, err error) {
 	ids := lists.Map(known, func(r chat.UnitRef) chat.ChunkID { return r.Chunk })
@@ -140,35 +118,15 @@ func (e *Engine) neighbours(ctx context.Context, in chat.Within, spans []chat.Se
 	return near, err
 }
 
-// dropNoise drops cosines within the noise. The plain ranking applies its threshold later, to the similarity including
-// the boost for recent units.
-func (v *similar) dropNoise(s Settings) {
-	if s.SRD {
-		return
-	}
-	for n, c := range v.cosine {
-		if v.noise.similarity(c) < s.Threshold {
-			delete(v.cosine, n)
-		}
-	}
-}
-
 // best returns the candidates, best first.
 func (p *pool) best(w words, v similar) []int64 {
 	type scored struct {
 		n     int64
 		score float64
 	}
-	topWord, topVector := 0.0, 0.0
-	for n := range w.tf {
-		topWord = max(topWord, w.own(n))
-	}
-	for _, c := range v.cosine {
-		topVector = max(topVector, c)
-	}
 	var list []scored
 	add := func(n int64) {
-		list = append(list, scored{n, (1-p.share)*ratio(w.own(n), topWord) + p.share*ratio(v.cosine[n], topVector)})
+		list = append(list, scored{n, (1-p.share)*w.coverage(w.own(n)) + p.share*v.meaning(n)})
 	}
 	for n := range w.tf {
 		add(n)
@@ -209,28 +167,53 @@ func around(refs []chat.UnitRef, best []int64, n int, turns int64) []chat.SeqSpa
 
 // take sorts units and adds the search results to them.
 func (p *pool) take(refs []chat.UnitRef, in chat.Within, w words, v similar) {
-	topWord, topVector := 0.0, 0.0
+	topWord := 0.0
 	for _, r := range refs {
 		u := unit{UnitRef: r, thread: thread(r, in), tf: w.tf[r.N], bm25: w.bm25[r.N], keyword: w.own(r.N), cosine: v.cosine[r.N]}
 		if u.cosine != 0 {
-			u.similar = v.noise.similarity(u.cosine)
+			u.similar, u.vector = v.usual.similarity(u.cosine), v.meaning(r.N)
 		}
-		topWord, topVector = max(topWord, u.keyword), max(topVector, u.cosine)
+		topWord = max(topWord, u.keyword)
 		p.units = append(p.units, u)
 	}
-	floor := v.noise.cosine(p.s.Threshold)
 	for i := range p.units {
-		u := &p.units[i]
-		u.keyword = ratio(u.keyword, topWord)
-		if u.cosine != 0 {
-			u.vector = ratio(u.cosine-floor, topVector-floor)
-		}
+		p.units[i].keyword = ratio(p.units[i].keyword, topWord)
 	}
+	p.ownMeaning()
 	slices.SortFunc(p.units, func(a, b unit) int {
 		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Turn, b.Turn),
 			cmp.Compare(a.ChunkOrdinal, b.ChunkOrdinal), cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.N, b.N))
 	})
 }
+
+// ownMeaning credits the units of an exchange, which are indexed together with the beginning of each other, with their
+// own part of what is found: "Thanks" does not say what the message before it says.
+func (p *pool) ownMeaning() {
+	var other [2]map[chat.TurnID]int // tokens of the best unit by role
+	for i := range other {
+		other[i] = map[chat.TurnID]int{}
+	}
+	side := func(u *unit) int {
+		if u.Role == chat.RoleAssistant {
+			return 1
+		}
+		return 0
+	}
+	for i := range p.units {
+		if u := &p.units[i]; u.vector > 0 && u.Start == 0 {
+			other[side(u)][u.Turn] = u.Tokens
+		}
+	}
+	for i := range p.units {
+		u := &p.units[i]
+		if tokens := other[1-side(u)][u.Turn]; tokens > 0 {
+			u.vector *= float64(u.Tokens) / float64(u.Tokens+min(tokens, withOther))
+		}
+	}
+}
+
+// withOther is about how many tokens of the other side of an exchange a unit is indexed with.
+const withOther = 40
 
 // thread separates units that are not in one order of turns: sessions, and siblings if they are searched. A lineage
 // is one thread, whatever branches it includes.

@@ -28,8 +28,6 @@ type Store interface {
 	ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error)
 	// Serving returns the namespace used for searches; ok is false while none is complete.
 	Serving(ctx context.Context) (ns chat.Namespace, ok bool, err error)
-	// VectorsOf returns the vectors of units; units without a readable one are left out.
-	VectorsOf(ctx context.Context, namespace int64, units []int64) (map[int64][]float32, error)
 	// SampleVectors returns up to n vectors spread over a namespace, the same ones as long as nothing is added.
 	SampleVectors(ctx context.Context, namespace int64, n int) ([][]float32, error)
 }

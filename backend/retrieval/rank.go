@@ -14,21 +14,20 @@ const termDistance = 2
 
 // measured scores the units by the ranking with the best results in the benchmark (docs/recall.md).
 func (p *pool) measured() {
-	top := 0.0
-	for i := range p.units {
-		p.units[i].base = p.window(i)
-		top = max(top, p.units[i].base)
-	}
-	p.top = top
 	for i := range p.units {
 		u := &p.units[i]
-		u.base = ((1-p.share)*ratio(u.base, top) + p.share*u.vector) * p.factor(u)
+		u.base = p.fused(p.window(i), u) * p.factor(u)
 	}
 	for i := range p.units {
 		p.units[i].borrowedScore = p.borrowedScore(i)
 		p.units[i].index = i
 	}
 	p.addFarContext()
+}
+
+// fused is the score of a text by both halves: how much of the query its words cover, and how near it is in meaning.
+func (p *pool) fused(words float64, u *unit) float64 {
+	return (1-p.share)*ratio(words, p.total) + p.share*u.vector
 }
 
 // addFarContext gives units that are farther from a match than its neighbours a small share of its score: less than any

@@ -135,6 +135,7 @@ func TestUniquePairs(t *testing.T) {
 // TestTheRequestedSpeakersWordsRankFirst: both speakers used the same words, and the query decides whose are meant.
 func TestTheRequestedSpeakersWordsRankFirst(t *testing.T) {
 	m := chatter()
+	m.serving = false
 	m.add(line{seq: 40, text: "Contoso gets a discount of ten percent, that is what I want."}, line{seq: 40, role: chat.RoleAssistant, text: "A discount of five percent would do for Contoso."})
 	for query, want := range map[string]chat.Role{
 		"What discount did you suggest for Contoso?": chat.RoleAssistant,

@@ -10,8 +10,8 @@ type Settings struct {
 	Overfetch int // number of units for the plain ranking
 
 	Threshold      float64 // of calibrated similarity; below it a vector does not count
-	VectorWeight   float64 // with model embeddings
-	KeywordWeight  float64 // with model embeddings
+	VectorWeight   float64
+	KeywordWeight  float64
 	DecisionWeight float64 // factor for decisions
 	Recency        float64 // bonus for the newest, 0 for the oldest; the best match has 1
 	MMR            bool    // later artifacts are lowered by what they repeat
@@ -25,8 +25,6 @@ type tuning struct {
 	candidates int // number of ranked units; more for budgets above tokensPerCandidate times as many tokens
 	near       int // how many of the best get their neighbours ranked too
 	maxTerms   int // how many terms are searched, the rarest ones
-
-	localWeight float64 // share of the embedded embedder's vectors; words have the rest
 
 	rolePrior     float64 // bonus for user messages; the best match has 1
 	speakerBoost  float64 // bonus, as a share, for messages of a person named in the query
@@ -47,14 +45,13 @@ func Measured() Settings {
 		TopK:           6,
 		Overfetch:      16,
 		Threshold:      0.72,
-		VectorWeight:   0.7,
-		KeywordWeight:  0.3,
+		VectorWeight:   0.5,
+		KeywordWeight:  0.5,
 		DecisionWeight: 1,
 		tuning: tuning{
 			candidates:    200,
 			near:          100,
 			maxTerms:      16,
-			localWeight:   0.03,
 			rolePrior:     0.8,
 			speakerBoost:  0.5,
 			lengthCost:    0.4,
@@ -76,9 +73,8 @@ const tokensPerCandidate = 25
 func (s Settings) effective(maxTokens int) Settings {
 	if s.SRD {
 		s.tuning = tuning{
-			candidates:  max(s.Overfetch, 1),
-			maxTerms:    s.maxTerms,
-			localWeight: s.localWeight,
+			candidates: max(s.Overfetch, 1),
+			maxTerms:   s.maxTerms,
 		}
 		return s
 	}
@@ -89,18 +85,13 @@ func (s Settings) effective(maxTokens int) Settings {
 	return s
 }
 
-// share is the weight of an embedder's vectors; words have the rest.
+// share is the weight of vectors, if there are any; words have the rest.
 func (s Settings) share(embedder string) float64 {
 	switch {
 	case embedder == "":
 		return 0
-	case embedder == localEmbedder:
-		return s.localWeight
 	case s.VectorWeight+s.KeywordWeight <= 0:
 		return 0.5
 	}
 	return s.VectorWeight / (s.VectorWeight + s.KeywordWeight)
 }
-
-// localEmbedder is the name of the embedded embedder, which has its own weight.
-const localEmbedder = "local"

@@ -2,7 +2,7 @@ package retrieval
 
 import (
 	"context"
-	"slices"
+	"math"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -11,20 +11,17 @@ import (
 
 // similar is the result of the vector half.
 type similar struct {
-	embedder string // identity; empty if there are no vectors
-	name     string
-	query    VectorQuery
-	cosine   map[int64]float64
-	noise    noise
-	ahead    unitsAhead
+	embedder string            // identity; empty if there are no vectors
+	cosine   map[int64]float64 // with the query, less what all units have in common
+	usual    distribution
 	embedMs  float64
 	searchMs float64
 	// unusedReason says why existing vectors could not be used although nothing failed.
 	unusedReason chat.Phrase
 }
 
-// byVectors embeds the query and searches for the nearest vectors, unless words are searched first (afterWords).
-// While no namespace is complete there are no results, which is not an error.
+// byVectors embeds the query and searches for the nearest units of the scope. While no namespace is complete there are
+// no results, which is not an error.
 func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, error) {
 	v := similar{cosine: map[int64]float64{}}
 	ns, ok, err := e.Store.Serving(ctx)
@@ -43,33 +40,40 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 		return v, err
 	}
 	begun = time.Now()
-	if v.noise, err = e.noiseOf(ctx, ns); err != nil {
+	v.embedder = ns.Embedder.String()
+	known, err := e.backgroundOf(ctx, ns)
+	if err != nil || vector == nil {
 		return v, err
 	}
-	v.embedder, v.name = ns.Embedder.String(), ns.Embedder.Name
-	v.query = VectorQuery{Namespace: ns, Vector: vector, Limit: s.candidates}
-	if !s.wordsFirst(v.name) {
-		err = e.nearest(ctx, q, &v)
+	vector, v.usual = known.relative(vector)
+	if vector == nil {
+		return v, nil
 	}
+	err = e.nearest(ctx, q, s, VectorQuery{Namespace: ns, Vector: vector, Limit: s.candidates}, &v)
 	v.searchMs = since(begun)
 	return v, err
 }
 
-// nearest searches the index of the whole scope.
-func (e *Engine) nearest(ctx context.Context, q Query, v *similar) error {
+// nearest searches the index. If even the nearest unit is as near as any text happens to be, nothing is found.
+func (e *Engine) nearest(ctx context.Context, q Query, s Settings, vq VectorQuery, v *similar) error {
 	scope, err := e.Store.ScopeFilter(ctx, q.Within)
 	if err != nil {
 		return err
 	}
-	v.query.Scope = scope
+	vq.Scope = scope
 	if q.Within.Scope != chat.ScopeAll && q.Within.Scope != chat.ScopeProject {
-		v.query.Session = q.Within.Session
+		vq.Session = q.Within.Session
 	}
-	hits, err := e.Vectors.Search(ctx, v.query)
+	hits, err := e.Vectors.Search(ctx, vq)
+	if err != nil || len(hits) == 0 || !s.SRD && v.usual.distance(hits[0].Cosine) < outstanding {
+		return err
+	}
 	for _, h := range hits {
-		v.cosine[h.N] = h.Cosine
+		if s.SRD || v.usual.similarity(h.Cosine) >= s.Threshold {
+			v.cosine[h.N] = h.Cosine
+		}
 	}
-	return err
+	return nil
 }
 
 func (e *Engine) embed(ctx context.Context, ns chat.Namespace, text string) ([]float32, error) {
@@ -81,104 +85,115 @@ func (e *Engine) embed(ctx context.Context, ns chat.Namespace, text string) ([]f
 	if err != nil {
 		return nil, err
 	}
+	if len(vectors) == 1 && vectors[0] == nil {
+		return nil, nil // it knows nothing of this text
+	}
 	if len(vectors) != 1 || len(vectors[0]) != ns.Embedder.Dimension {
 		return nil, chat.Errorf(chat.CodeProvider, "memory.embed", "The embedder %s gave no vector for the query.", ns.Embedder)
 	}
 	return vectors[0], nil
 }
 
-// noise are the sorted cosines of unrelated texts. Embedders have no common scale, but the position of a cosine
-// within the noise is comparable.
-type noise struct {
-	cosines []float64
-	total   int // number of vectors when the noise was sampled
+// meaning is the score of a unit by its vector: 0 if it is no nearer than the nearest of some unrelated units, 1 if it
+// certainly means the same.
+func (v *similar) meaning(n int64) float64 {
+	c, ok := v.cosine[n]
+	if !ok {
+		return 0
+	}
+	return min(max((v.usual.distance(c)-meaningFrom)/(meaningFull-meaningFrom), 0), 1)
+}
+
+// background is a sample of a namespace's vectors. Embedders have no common scale: unrelated texts have a cosine of 0.1
+// with one and of 0.7 with another, and short questions are less similar to everything than long ones. So a cosine is
+// compared with those of the same query with the sample.
+type background struct {
+	sample [][]float32
+	mean   []float32
+	total  int // number of vectors when it was sampled
 }
 
 const (
-	noiseSample = 128
-	// minNoise is the minimum number of vectors for sampling the noise; with fewer, a table is used.
-	minNoise = 64
+	backgroundSize = 256
+	// fewVectors say little about what is usual. That many unrelated ones, with cosines of deviation supposedDeviation
+	// from 0, are then added in thought.
+	fewVectors        = 32
+	supposedDeviation = 0.1
 )
 
-// Quantiles of the noise at equal steps, used until there are enough vectors to sample. Those of local were measured on
-// the benchmark. Those of models are an assumption, based on text-embedding-3-small, for which unrelated texts have
-// cosines of 0.20 to 0.25.
-var (
-	localNoise = []float64{-0.15, 0.04, 0.08, 0.11, 0.135, 0.16, 0.185, 0.215, 0.245, 0.30, 0.50}
-	modelNoise = []float64{0.00, 0.08, 0.11, 0.14, 0.17, 0.20, 0.22, 0.25, 0.28, 0.33, 0.55}
-)
-
-// noiseOf returns a namespace's noise, sampled again when the namespace has doubled or halved.
-func (e *Engine) noiseOf(ctx context.Context, ns chat.Namespace) (noise, error) {
-	if ns.Total < minNoise {
-		return tableNoise(ns.Embedder.Name), nil
+// supposed is the number of vectors that are added in thought.
+func (b background) supposed() float64 {
+	if len(b.sample) < fewVectors {
+		return fewVectors
 	}
+	return 0
+}
+
+// backgroundOf samples a namespace, again when it has doubled or halved.
+func (e *Engine) backgroundOf(ctx context.Context, ns chat.Namespace) (background, error) {
 	e.mu.Lock()
-	known, ok := e.noises[ns.ID]
+	known, ok := e.backgrounds[ns.ID]
 	e.mu.Unlock()
 	if ok && ns.Total < 2*known.total && ns.Total*2 > known.total {
 		return known, nil
 	}
-	sample, err := e.Store.SampleVectors(ctx, ns.ID, noiseSample)
+	sample, err := e.Store.SampleVectors(ctx, ns.ID, backgroundSize)
 	if err != nil {
-		return noise{}, err
+		return background{}, err
 	}
-	if len(sample) < minNoise {
-		return tableNoise(ns.Embedder.Name), nil
-	}
-	sampled := noise{cosines: pairwiseCosines(sample), total: ns.Total}
-	e.mu.Lock()
-	e.noises[ns.ID] = sampled
-	e.mu.Unlock()
-	return sampled, nil
-}
-
-func tableNoise(embedder string) noise {
-	if embedder == localEmbedder {
-		return noise{cosines: localNoise}
-	}
-	return noise{cosines: modelNoise}
-}
-
-// pairwiseCosines returns the cosines of all pairs of vectors, sorted.
-func pairwiseCosines(vectors [][]float32) []float64 {
-	out := make([]float64, 0, len(vectors)*(len(vectors)-1)/2)
-	for i, a := range vectors {
-		for _, b := range vectors[i+1:] {
-			var sum float32
-			for k := range min(len(a), len(b)) {
-				sum += a[k] * b[k]
-			}
-			out = append(out, float64(sum))
+	known = background{sample: sample, mean: make([]float32, ns.Embedder.Dimension), total: ns.Total}
+	for _, vector := range sample {
+		for i, x := range vector {
+			known.mean[i] += x / (float32(len(sample)) + float32(known.supposed()))
 		}
 	}
-	slices.Sort(out)
-	return out
+	e.mu.Lock()
+	e.backgrounds[ns.ID] = known
+	e.mu.Unlock()
+	return known, nil
 }
 
-// similarity is the share of the noise below a cosine, interpolated.
-func (n noise) similarity(cosine float64) float64 {
-	i, _ := slices.BinarySearch(n.cosines, cosine)
-	last := len(n.cosines) - 1
-	switch {
-	case i == 0:
-		return 0
-	case i > last:
-		return 1
+// relative returns the direction of a query from the mean of the sample, and the distribution of its cosines with the
+// sample; nil if it is the mean.
+func (b background) relative(query []float32) ([]float32, distribution) {
+	out := make([]float32, len(query))
+	square := 0.0
+	for i, x := range query {
+		out[i] = x - b.mean[i]
+		square += float64(out[i]) * float64(out[i])
 	}
-	part := (cosine - n.cosines[i-1]) / (n.cosines[i] - n.cosines[i-1])
-	return (float64(i-1) + part) / float64(last)
+	if square < 1e-12 {
+		return nil, distribution{}
+	}
+	for i := range out {
+		out[i] /= float32(math.Sqrt(square))
+	}
+	n, sum, squares := float64(len(b.sample))+b.supposed(), 0.0, b.supposed()*supposedDeviation*supposedDeviation
+	for _, vector := range b.sample {
+		c := dot(out, vector)
+		sum += c
+		squares += c * c
+	}
+	mean := sum / n
+	return out, distribution{mean, math.Sqrt(max(squares/n-mean*mean, 1e-12))}
 }
 
-// cosine is the inverse of similarity.
-func (n noise) cosine(similarity float64) float64 {
-	if len(n.cosines) == 0 {
-		return 0
+// dot returns the dot product of two vectors, which is their cosine if their length is 1.
+func dot(a, b []float32) float64 {
+	sum := 0.0
+	for i := range min(len(a), len(b)) {
+		sum += float64(a[i]) * float64(b[i])
 	}
-	at := min(max(similarity, 0), 1) * float64(len(n.cosines)-1)
-	i := int(at)
-	if i+1 >= len(n.cosines) {
-		return n.cosines[len(n.cosines)-1]
-	}
-	return n.cosines[i] + (at-float64(i))*(n.cosines[i+1]-n.cosines[i])
+	return sum
+}
+
+// distribution is that of a query's cosines with unrelated units.
+type distribution struct{ mean, deviation float64 }
+
+// distance is how many standard deviations a cosine is above the mean.
+func (d distribution) distance(cosine float64) float64 { return (cosine - d.mean) / d.deviation }
+
+// similarity is the share of unrelated units that are less similar.
+func (d distribution) similarity(cosine float64) float64 {
+	return 0.5 * math.Erfc(-d.distance(cosine)/math.Sqrt2)
 }

@@ -12,7 +12,7 @@ func (e *Engine) Warm(ctx context.Context) error {
 	if err != nil || !ok {
 		return err
 	}
-	if _, err := e.noiseOf(ctx, ns); err != nil {
+	if _, err := e.backgroundOf(ctx, ns); err != nil {
 		return err
 	}
 	return e.Vectors.Warm(ctx, ns)

@@ -3,6 +3,11 @@ package retrieval
 // The constants of the ranking, with those in settings.go: choosing them needs measurements (docs/recall.md). The best
 // match has 1.
 const (
+	// A query's cosine counts by its distance from the usual one, in standard deviations.
+	outstanding = 3.0 // of the nearest unit; otherwise nothing is found by vectors
+	meaningFrom = 1.5
+	meaningFull = 4.0
+
 	questionOnlyFactor = 0.8  // packing factor of a text that is only a question
 	undecided          = 0.5  // share of the prior if the question asks for neither speaker's words
 	onlyAsked          = 0.6  // factor of the prior then, for a message that only asks about the terms

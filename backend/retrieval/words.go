@@ -19,6 +19,7 @@ type words struct {
 	weight []float64           // of each term: how rare it is, overall and in the scope
 	tf     map[int64][]float64 // unit -> of each term, how well it matches there (0 to 2.2)
 	bm25   map[int64]float64   // unit -> sum over the terms
+	total  float64             // weight of all terms, including those that occur nowhere
 }
 
 const (
@@ -77,6 +78,14 @@ func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error
 	}
 	if intentOf(q.Text).overview {
 		w.discountForm()
+	}
+	for _, weight := range w.weight {
+		w.total += weight
+	}
+	for _, t := range list {
+		if freq[t] == 0 {
+			w.total += (math.Log(1+(smallScope+0.5)/0.5) + rarity(all, 0)) / 2
+		}
 	}
 	w.collect(found, freq, all)
 	w.dropNumbersAlone(list)
@@ -202,6 +211,9 @@ func (w *words) dropNumbersAlone(query []string) {
 }
 
 func isSmallNumber(t string) bool { return len(t) <= 2 && strings.Trim(t, "0123456789") == "" }
+
+// coverage is the share of the query that a score by words makes up.
+func (w *words) coverage(own float64) float64 { return ratio(own, w.total) }
 
 // own is the score of a unit by its own words.
 func (w *words) own(n int64) float64 {

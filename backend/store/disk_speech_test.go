@@ -9,7 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/embedding"
-	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/embedding/words"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/vectorindex"
@@ -63,7 +63,7 @@ func tokensOf(s string) int { return (len(s) + 3) / 4 }
 // retrieval engine with its measured settings.
 type retriever struct {
 	engine   *retrieval.Engine
-	embedder *local.Embedder
+	embedder *words.Embedder
 	space    chat.Namespace
 	found    map[string]bool // in the previous context
 	stayed   int             // artifacts that the previous context also contained
@@ -77,7 +77,7 @@ type retriever struct {
 
 func (f *fixture) retriever() *retriever {
 	f.Helper()
-	r := &retriever{embedder: local.New()}
+	r := &retriever{embedder: words.New()}
 	space, err := f.OpenNamespace(f.ctx, r.embedder.Identity())
 	f.ok(err)
 	r.space = space

@@ -10,7 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/embedding"
-	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/embedding/words"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/store/codec"
@@ -30,7 +30,7 @@ func BenchmarkHybridSearch(b *testing.B) {
 	defer index.Close()
 	engine := retrieval.New(retrieval.Deps{
 		Store: f.Store, Vectors: index, Settings: retrieval.Measured,
-		Embedder: func(context.Context, chat.Namespace) (embedding.Embedder, error) { return local.New(), nil },
+		Embedder: func(context.Context, chat.Namespace) (embedding.Embedder, error) { return words.New(), nil },
 	})
 	for _, c := range []struct {
 		name string
@@ -83,7 +83,7 @@ func hybridBench(b *testing.B) (*fixture, chat.Branch, int) {
 	}
 	f, branch, turns := recallBenchIn(b, dir)
 	f.distinct()
-	f.embedAll(local.New())
+	f.embedAll(words.New())
 	f.slim()
 	// As in a running program, the log is smaller than the database, and the readers' caches are sized for it.
 	f.checkpoint()
@@ -94,7 +94,7 @@ func hybridBench(b *testing.B) (*fixture, chat.Branch, int) {
 // benchmarkWarmup measures loading all vectors, from their rows and from the vector cache, and the first search of a process,
 // with a question that only vectors can answer.
 func (f *fixture) benchmarkWarmup(b *testing.B, units int) {
-	embedder := func(context.Context, chat.Namespace) (embedding.Embedder, error) { return local.New(), nil }
+	embedder := func(context.Context, chat.Namespace) (embedding.Embedder, error) { return words.New(), nil }
 	for _, from := range []string{"rows", "cache"} {
 		if from == "cache" {
 			f.ok(f.SaveVectors(f.ctx))
@@ -120,7 +120,7 @@ func (f *fixture) benchmarkWarmup(b *testing.B, units int) {
 // BenchmarkIndexTurn measures making a turn searchable in a large history: chunks, vectors, and storing both.
 func BenchmarkIndexTurn(b *testing.B) {
 	f, _, turns := recallBench(b)
-	f.embedAll(local.New())
+	f.embedAll(words.New())
 	ns, ok, err := f.Serving(f.ctx)
 	if err != nil || !ok {
 		b.Fatal(ok, err)
@@ -161,7 +161,7 @@ func (f *fixture) indexAsTheProgram(id chat.TurnID, namespace int64) error {
 			texts = append(texts, u.Text)
 		}
 	}
-	vectors, err := local.New().Embed(f.ctx, embedding.Passage, texts)
+	vectors, err := words.New().Embed(f.ctx, embedding.Passage, texts)
 	if err != nil {
 		return err
 	}

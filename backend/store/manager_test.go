@@ -8,7 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/embedding"
-	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/embedding/words"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/vectorindex"
 )
@@ -21,7 +21,7 @@ func TestDerivedDataIsRebuilt(t *testing.T) {
 	for i := range 12 {
 		f.full(b.ID, fmt.Sprintf("question %d about zebras", i), fmt.Sprintf("answer %d of lions", i))
 	}
-	e := local.New()
+	e := words.New()
 	m := embedding.NewManager(embedding.ManagerDeps{
 		Store:  f.Store,
 		Target: func(context.Context) (embedding.Embedder, error) { return e, nil },

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/embedding/words"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -123,7 +123,7 @@ func BenchmarkColdStartData(b *testing.B) {
 	}
 	f.bulkUnits(chat.Branch{}, 0)
 	f.distinct()
-	f.embedAll(local.New())
+	f.embedAll(words.New())
 	f.slim()
 	f.ok(f.SaveVectors(f.ctx))
 	f.ok(f.Store.Close())

@@ -8,15 +8,14 @@
 //
 //   - chromem-go for a session of up to maxChromem vectors; it walks every document;
 //   - codes, an exact scan of signed bytes, for vectors of up to maxCodes dimensions:
-//     the embedded embedder's hashed vectors keep too little in their signs (measured
+//     hashed vectors keep too little in their signs (measured
 //     on 10 000 units of conversation: of the exact top 20, the nearest 2 % by sign
 //     bits hold 52 %, the nearest 10 % 80 %), and as the store keeps bytes too, nothing
 //     is lost;
 //   - signs, sign bits and popcount, for longer vectors: the nearest by Hamming
 //     distance are read from the store and ranked by their exact cosine.
 //
-// Warm loads all vectors in advance, if they fit. While they are in memory as bytes, a session is searched among them
-// and has no separate shard.
+// Warm loads all vectors in advance, if they fit, for searches of all sessions.
 //
 // A scope is evaluated once per branch. Results are sorted by cosine, then by n. Memory is proportional to the scopes
 // searched, limited by maxBytes (the shard in use may exceed it alone), and released after idleAfter without a

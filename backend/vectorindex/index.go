@@ -75,10 +75,7 @@ func (x *Index) Search(ctx context.Context, q retrieval.VectorQuery) ([]chat.Vec
 	if q.Limit <= 0 {
 		return nil, nil
 	}
-	s, err := x.shardFor(ctx, &q)
-	if err != nil {
-		return nil, failed(err)
-	}
+	s := x.shard(key{q.Namespace.ID, q.Session}, dimension)
 	for {
 		skipped := s.skipped.Load()
 		if err := s.update(ctx); err != nil {
@@ -119,25 +116,6 @@ func estimate(ns chat.Namespace) int64 {
 		row /= 8
 	}
 	return int64(ns.Total) * (row + tableRow)
-}
-
-// shardFor returns the shard to search, and adapts the query to it. While all vectors are in memory as bytes, which give
-// exact results, a session is searched among them: loading it separately would only take time and memory.
-func (x *Index) shardFor(ctx context.Context, q *retrieval.VectorQuery) (*shard, error) {
-	dimension := q.Namespace.Embedder.Dimension
-	if q.Session != "" && dimension <= maxCodes {
-		x.mu.Lock()
-		all := x.shards[key{q.Namespace.ID, ""}]
-		x.mu.Unlock()
-		if all != nil && all.dimension == dimension {
-			if current, err := all.isCurrent(ctx); err != nil {
-				return nil, err
-			} else if current {
-				q.Scope, q.Session = oneSession{q.Session, q.Scope}, ""
-			}
-		}
-	}
-	return x.shard(key{q.Namespace.ID, q.Session}, dimension), nil
 }
 
 func failed(err error) error {

@@ -117,14 +117,6 @@ func (s *shard) updateFromCache(ctx context.Context) error {
 	return s.reset(s.generation)
 }
 
-// isCurrent reports whether all vectors were read, and none was deleted or changed since.
-func (s *shard) isCurrent(ctx context.Context) (bool, error) {
-	generation, err := s.source.VectorGeneration(ctx)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return err == nil && s.complete && s.generation == generation, err
-}
-
 func (s *shard) reset(generation int64) error {
 	e, err := s.newEngine(0)
 	if err != nil {

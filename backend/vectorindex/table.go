@@ -93,23 +93,6 @@ func (f filter) count() int {
 	return total
 }
 
-// oneSession restricts another scope to one session.
-type oneSession struct {
-	session chat.SessionID
-	scope   chat.ScopeFilter // nil: all of the session
-}
-
-// Span implements chat.ScopeFilter.
-func (o oneSession) Span(s chat.SessionID, b chat.BranchID) (after, upTo int64, ok bool) {
-	switch {
-	case s != o.session:
-		return 0, 0, false
-	case o.scope == nil:
-		return math.MinInt64, math.MaxInt64, true
-	}
-	return o.scope.Span(s, b)
-}
-
 // tableRow is the memory taken by a row of a table.
 const tableRow = 8 + 4 + 4
 

@@ -7,16 +7,20 @@ import (
 	"math"
 )
 
-// A stored vector is one byte of format, a float32 scale (little endian) and one signed byte per dimension: a quarter
+// A stored vector is one byte: none, or one byte of format, a float32 scale (little endian) and one signed byte per dimension: a quarter
 // of its size in memory. The scale is the reciprocal of the bytes' length, so a decoded vector has length 1.
 
 const (
-	quantized     byte = 1 // the only format so far
+	none          byte = 0 // an embedder knows nothing of the text
+	quantized     byte = 1
 	QuantizedHead int  = 5
 )
 
-// Quantize packs a vector of the given dimension. It refuses a zero vector.
+// Quantize packs a vector of the given dimension; nil: that of a text without one. It refuses a zero vector.
 func Quantize(v []float32, dimension int) ([]byte, error) {
+	if v == nil {
+		return []byte{none}, nil
+	}
 	if len(v) != dimension {
 		return nil, fmt.Errorf("a vector of %d dimensions where %d are expected", len(v), dimension)
 	}
@@ -49,6 +53,9 @@ func scaleOf(square float64) float32 { return float32(1 / math.Sqrt(square)) }
 // IntactVector reports whether a stored vector is exactly as Quantize wrote it: changing any byte, except to its
 // negative, changes the scale.
 func IntactVector(b []byte, dimension int) bool {
+	if len(b) == 1 && b[0] == none {
+		return true
+	}
 	codes, scale, err := CodesOf(b, dimension)
 	if err != nil {
 		return false

@@ -50,7 +50,7 @@ func TestQuantizeRefuses(t *testing.T) {
 		v   []float32
 		dim int
 	}{
-		"none": {nil, 3}, "too short": {[]float32{1, 0}, 3}, "too long": {[]float32{1, 0, 0, 0}, 3},
+		"empty": {[]float32{}, 3}, "too short": {[]float32{1, 0}, 3}, "too long": {[]float32{1, 0, 0, 0}, 3},
 		"NaN": {[]float32{1, nan, 0}, 3}, "infinite": {[]float32{1, -inf, 0}, 3}, "zero": {[]float32{0, 0, 0}, 3},
 	} {
 		if _, err := Quantize(c.v, c.dim); err == nil {
@@ -87,4 +87,15 @@ func FuzzDequantize(f *testing.F) {
 			t.Errorf("%v", v)
 		}
 	})
+}
+
+// TestATextMayHaveNoVector: it is stored as one byte, which is intact and no vector.
+func TestATextMayHaveNoVector(t *testing.T) {
+	b, err := Quantize(nil, 3)
+	if err != nil || len(b) != 1 || !IntactVector(b, 3) {
+		t.Errorf("%v %v", b, err)
+	}
+	if v, err := Dequantize(b, 3); err == nil {
+		t.Errorf("read as %v", v)
+	}
 }

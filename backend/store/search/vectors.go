@@ -20,7 +20,7 @@ func (s *Search) VectorGeneration(ctx context.Context) (int64, error) {
 	return core.Query(ctx, s, "vector.generation", generationOf)
 }
 
-// VectorRows streams the vectors of a namespace, of one session or of all, after a unit, in the order of units. A
+// VectorRows streams the vectors of a namespace, except those of texts that have none, of one session or of all, after a unit, in the order of units. A
 // damaged vector is nil. The receiver may keep what is yielded; its error ends the stream.
 func (s *Search) VectorRows(ctx context.Context, ns int64, within chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error {
 	return s.Read(ctx, "vector.rows", func(db *gorm.DB) error {
@@ -29,11 +29,11 @@ func (s *Search) VectorRows(ctx context.Context, ns int64, within chat.SessionID
 			return err
 		}
 		query := `SELECT e.unit_n, u.session_id, u.branch_id, u.turn_seq, e.vector
-			FROM unit_embeddings e CROSS JOIN units u ON u.n = e.unit_n WHERE e.namespace_id = ? AND e.unit_n > ? ORDER BY e.unit_n`
+			FROM unit_embeddings e CROSS JOIN units u ON u.n = e.unit_n WHERE e.namespace_id = ? AND e.unit_n > ? AND length(e.vector) > 1 ORDER BY e.unit_n`
 		args := []any{ns, afterN}
 		if within != "" {
 			query = `SELECT u.n, u.session_id, u.branch_id, u.turn_seq, e.vector
-				FROM units u CROSS JOIN unit_embeddings e ON e.namespace_id = ? AND e.unit_n = u.n WHERE u.n > ? AND u.session_id = ? ORDER BY u.n`
+				FROM units u CROSS JOIN unit_embeddings e ON e.namespace_id = ? AND e.unit_n = u.n WHERE u.n > ? AND u.session_id = ? AND length(e.vector) > 1 ORDER BY u.n`
 			args = append(args, within)
 		}
 		rows, err := db.Raw(query, args...).Rows()

@@ -31,7 +31,7 @@ test('an earlier message is found in Memory, opened, attached, and shown in the 
   await page.keyboard.press('Enter');
   await expect(first.getByRole('group', { name: 'Full text' })).toContainText(question);
   await expect(first).toContainText('Matched: harbour, crane');
-  await expect(first).toContainText('built-in (hashed word features)');
+  await expect(first).toContainText('built-in (sentence encoder, English)');
 
   await first.getByRole('button', { name: 'Go to #1' }).click();
   await expect(chat.turn(1)).toBeInViewport();

@@ -137,7 +137,7 @@ for (const locale of variants('C', 'de_DE.UTF-8')) {
       await until('the settings show the new embedder in use', async () => /embed-words on Ollama\s+Runs on this computer\.\s+in use/.test(await page.text()));
       for (const field of ['Reranker server', 'Reranker model']) expect(await page.text()).toContain(field);
       await page.press('Switch back');
-      await until('the built-in embedder is in use', async () => /Built-in \(hashed word features\)\s+[^\n]+\s+in use/.test(await page.text()));
+      await until('the built-in embedder is in use', async () => /Built-in \(sentence encoder, English\)\s+[^\n]+\s+in use/.test(await page.text()));
       xdotool('key', 'Escape');
       await page.press('Memory', '[role="tablist"]');
       await until('the memories', async () => (await panelText()).includes('index up to date'));

@@ -85,7 +85,7 @@ describe('the embedder in the settings', () => {
   test('is shown by name, is switched after a review, and switched back', async () => {
     const { app, backend } = await mountWith(EmbedderPart, {}, { embedders: [ollamaEmbedder, openaiEmbedder] });
     const part = await screen.findByLabelText('Embedder');
-    expect(await within(part).findByText('Built-in (hashed word features)')).toBeInTheDocument();
+    expect(await within(part).findByText('Built-in (sentence encoder, English)')).toBeInTheDocument();
     expect(within(part).getByText(/not what they mean/)).toBeInTheDocument();
     await user.click(within(part).getByLabelText('Use nomic-embed-text on Ollama'));
     await waitFor(() => expect(app.embedders.estimate).toBeDefined());

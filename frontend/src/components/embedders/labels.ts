@@ -4,8 +4,13 @@ import { t } from '$lib/i18n/i18n.svelte';
 import { formatDollars } from '$shared/format';
 
 export function nameOf(embedder: EmbedderView): string {
-  if (embedder.builtIn) return t('embedders.builtIn');
+  if (embedder.builtIn) return isWords(embedder) ? t('embedders.words') : t('embedders.builtIn');
   return embedder.server === '' ? embedder.model : t('embedders.on', { model: embedder.model, server: embedder.server });
+}
+
+/** Whether it is the built-in embedder that only compares words. */
+export function isWords(embedder: EmbedderView): boolean {
+  return embedder.builtIn && embedder.id.startsWith('words');
 }
 
 /** Where texts are sent. */

@@ -95,7 +95,8 @@ export function fromMatch(pieces: readonly Piece[]): Piece[] {
 export function embedderName(embedder: string): string {
   const [maker = '', ...rest] = embedder.split('/');
   const model = rest.slice(0, -2).join('/');
-  return maker === 'local' ? t('memory.builtIn') : model === '' ? maker : `${model} (${maker})`;
+  if (maker === 'local') return model === 'hashed' ? t('memory.words') : t('memory.builtIn');
+  return model === '' ? maker : `${model} (${maker})`;
 }
 
 /** The share of complete vectors, in whole percent; 100 only when all are. */

@@ -411,7 +411,8 @@ describe('texts', () => {
   test('speakers, vectors and times', () => {
     expect(whoSaid({ speaker: 'Mira', role: 'user' })).toBe('Mira');
     expect(whoSaid({ speaker: '', role: 'assistant' })).toBe('the model');
-    expect(embedderName('local/hashed/256/v1')).toBe('built-in (hashed word features)');
+    expect(embedderName('local/sentence-encoder-lite/512/v1')).toBe('built-in (sentence encoder, English)');
+    expect(embedderName('local/hashed/256/v1')).toBe('built-in (features of words)');
     expect(embedderName('openai/nomic-ai/nomic-embed/768/v2')).toBe('nomic-ai/nomic-embed (openai)');
     expect(timingText({ hits: [], candidates: 1, embedder: '', warning: '', totalMs: 31.4, embedMs: 0, vectorMs: 0, keywordMs: 2.04 })).toBe('1 candidates in 31\u202fms: words 2.0');
     expect([tagOf('decision'), tagOf('explanation')]).toEqual(['Decision', '']);

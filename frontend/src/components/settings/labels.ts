@@ -17,7 +17,7 @@ export const choiceText: Record<string, Readonly<Record<string, string>>> = {
   'tools.mode': table({ disabled: 'settings.off', parse_only: 'shared.toolsShow', enabled: 'settings.on' }),
   'retrieval.profile': table({ measured: 'settings.measured', srd: 'settings.specification' }),
   'retrieval.scope': table({ lineage: 'shared.thisBranch', session: 'shared.thisSession', project: 'shared.thisProject', all: 'shared.allSessions' }),
-  'retrieval.embedder': { openai: 'OpenAI', ollama: 'Ollama', get local() { return t('settings.builtIn'); } },
+  'retrieval.embedder': { openai: 'OpenAI', ollama: 'Ollama', get local() { return t('embedders.builtIn'); }, get words() { return t('embedders.words'); } },
   'openai.truncation': table({ disabled: 'settings.off', auto: 'settings.automatic' }),
   get 'export.format'() {
     return Object.fromEntries(formatChoices().map(({ value, label }) => [value, label]));

@@ -1,11 +1,11 @@
-// Package local is the embedded embedder: it needs no model and no network, and the same text gives the same vector
+// Package words is an embedder without a model: it needs no model and no network, and the same text gives the same vector
 // on every machine, except for rounding.
 //
 // A text becomes a bag of features (stems, pairs of adjacent words, runs of three to five letters inside a word),
 // each hashed with a sign to one of Dimension positions. Repeated features count 1 + ln of their number; stop words
 // count little; the result has length 1. It finds other forms of a word, parts of compounds and misspellings, which a
 // text index does not; it does not recognize synonyms.
-package local
+package words
 
 import (
 	"context"

@@ -1,0 +1,3 @@
+module contextinfinity/tools/encoder
+
+go 1.26.0
