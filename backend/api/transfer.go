@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/filetype"
 	"contextinfinity/backend/importing"
+	"contextinfinity/backend/internal/plainfile"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/transfer"
 )
@@ -92,7 +92,7 @@ func (s *Transfer) SaveText(name, text string) (string, error) {
 	if err != nil || path == "" {
 		return "", err
 	}
-	return path, exporting.SaveText(s.c.ctx(), path, text)
+	return path, exporting.SaveText(s.c.ctx(), s.c.DataDir, path, text)
 }
 
 // Reveal shows a file in the system's file manager.
@@ -330,7 +330,7 @@ func readComplete(f filetype.File) ([]byte, error) {
 	if err := documents.CheckSize(f.Name, f.Size); err != nil {
 		return nil, err
 	}
-	file, err := os.Open(f.Path)
+	file, err := plainfile.Open(f.Path)
 	if err != nil {
 		return nil, chat.WrapError(chat.CodeInvalid, op, err, "%s cannot be opened; nothing was attached.", f.Name)
 	}

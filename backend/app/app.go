@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/answers"
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
@@ -179,7 +180,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	if o.ReadOnly {
 		return a, nil
 	}
-	exporting.Sweep(cfg.DataDir)
+	atrest.SweepStart(cfg.DataDir)
 	if _, err := a.Reconciler.Reconcile(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/jobs"
@@ -20,14 +21,14 @@ func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*ev
 	if err := s.Config.Err(); err != nil {
 		return nil, err // with the defaults, the measurement would not match the configuration file
 	}
-	dir, err := os.MkdirTemp("", "contextinfinity-eval-")
+	folder, err := atrest.MakeFolder(os.TempDir(), atrest.EvalPrefix)
 	if err != nil {
 		return nil, err
 	}
 	calendar := &evaluation.Calendar{}
-	db, err := store.Open(ctx, store.Options{DataDir: dir, Scratch: true, Clock: calendar.Now, Logger: s.Log})
+	db, err := store.Open(ctx, store.Options{DataDir: folder.Path, Scratch: true, Clock: calendar.Now, Logger: s.Log})
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, folder.Remove())
 	}
 	r := newMemoryParts(memoryDeps{store: db, setup: s.Setup, redact: s.outbound.text})
 	runner := jobs.NewRunner(jobs.Deps{
@@ -53,7 +54,7 @@ func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*ev
 		},
 		Close: func() error {
 			r.index.Close()
-			return errors.Join(db.Close(), os.RemoveAll(dir))
+			return errors.Join(db.Close(), folder.Remove())
 		},
 	}, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/evaluation"
+	"contextinfinity/backend/internal/plainfile"
 )
 
 func evalVerb() verb {
@@ -117,7 +118,7 @@ func evalRecall(ctx context.Context, r *run) (_ reply, err error) {
 		if err := checkOutput(m.out, r.text("corpus"), r.text("queries")); err != nil {
 			return reply{}, err
 		}
-		out, err := os.OpenFile(m.out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // #nosec G304 -- the user names the file
+		out, err := os.OpenFile(m.out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|plainfile.NonBlocking, 0o600) // #nosec G304 -- the user names the file
 		if err != nil {
 			return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, "The file cannot be written: %s.", err)
 		}
@@ -177,7 +178,7 @@ type evaluated struct {
 
 // readLines reads a file of JSON lines.
 func readLines[T any](path string, read func(io.Reader, string) (T, error)) (T, error) {
-	in, err := os.Open(filepath.Clean(path))
+	in, err := plainfile.Open(filepath.Clean(path))
 	if err != nil {
 		var none T
 		return none, readError("eval.read", path, err, "nothing was written")

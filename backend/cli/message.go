@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/filetype"
 	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/internal/plainfile"
 )
 
 // newMessage builds the user's message: images first, then the text, byte for byte. It is checked before anything is
@@ -93,7 +94,7 @@ func (c *call) typed(args []string, op, name string) (string, error) {
 // readUpTo reads a file that the caller named, up to a number of bytes. notDone says what did not happen if it cannot
 // be read.
 func readUpTo(most int64, op, path, notDone string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, readError(op, path, err, notDone)
 	}

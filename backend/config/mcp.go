@@ -199,7 +199,7 @@ func (s MCPServer) Faults() []string {
 	add(s.URL == "" && (s.OAuthClientID != "" || s.OAuthPort != 0), "has OAuth settings, which only a server with a url can have")
 	add(len(s.Env) > maxPairs || len(s.Headers) > maxPairs || len(s.Args) > maxPairs, "has more than %d arguments, variables or headers", maxPairs)
 	for _, name := range sortedKeys(s.Env) {
-		add(!envName().MatchString(name) || strings.ContainsRune(s.Env[name], 0), "env.%s is not a variable that can be set", tomlKey(name))
+		add(!envName().MatchString(name) || strings.ContainsRune(s.Env[name], 0), "sets env.%s, which is not a variable: a name has letters, digits and underscores and begins with no digit, and a value has no zero byte", tomlKey(name))
 	}
 	for _, name := range sortedKeys(s.Headers) {
 		add(!headerName().MatchString(name) || strings.ContainsAny(s.Headers[name], "\r\n\x00"), "headers.%s is not a header that can be sent", tomlKey(name))

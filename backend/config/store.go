@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/pattern"
+	"contextinfinity/backend/internal/plainfile"
 )
 
 // Options say where the configuration is. The zero value means the XDG locations and the process's environment.
@@ -437,7 +438,7 @@ func (s *Store) finish(c *Config) error {
 
 // readFile reads the configuration; a missing file counts as empty.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/exporting"
 )
@@ -52,7 +53,7 @@ func BenchmarkDrag(b *testing.B) {
 	})
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			exporting.Sweep(d.dir)
+			atrest.SweepStart(d.dir)
 			if _, err := d.DragFile(d.ctx, r); err != nil {
 				b.Fatal(err)
 			}

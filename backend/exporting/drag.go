@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,16 +14,17 @@ import (
 	"strings"
 	"time"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
 )
 
 // Dir is the folder, in the data directory, for files dragged out of the window: a folder per session id, in it a
 // folder for each dragged item, and in that the file.
-const Dir = "drags"
+const Dir = atrest.Drags
 
 // A dragged file is copied or read later by the receiving program, so it is kept for this time or until the next
-// start, as long as all such files together do not exceed this size.
+// start (atrest.SweepStart), as long as all such files together do not exceed this size.
 const (
 	dragAge   = 24 * time.Hour
 	dragBytes = 1 << 30
@@ -61,7 +61,7 @@ func (e *Exporter) DragFile(ctx context.Context, r Request) (File, error) {
 	if err := faultfs.MkdirAll(faultfs.Export, folder, 0o700); err != nil {
 		return File{}, writeError(path, err)
 	}
-	size, err := save(ctx, path, true, func(w io.Writer) error { return e.write(ctx, s, w, &counter{}) })
+	size, err := save(ctx, e.DataDir, path, true, func(w io.Writer) error { return e.write(ctx, s, w, &counter{}) })
 	if err != nil {
 		return File{}, err
 	}
@@ -98,7 +98,7 @@ func (e *Exporter) prune(keep string) {
 	for _, d := range all {
 		sum += d.bytes
 		if d.folder != keep && (e.Now().Sub(d.at) > dragAge || sum > dragBytes) {
-			removeTree(d.folder)
+			atrest.RemoveTree(faultfs.Export, d.folder)
 			_ = faultfs.Remove(faultfs.Export, filepath.Dir(d.folder)) // only if it is empty
 		}
 	}
@@ -122,22 +122,4 @@ func drags(dataDir string) []dragged {
 		out = append(out, d)
 	}
 	return out
-}
-
-// Sweep removes the files of earlier drags. The writer of the data calls it at the start. Files that another program
-// has open and that cannot be removed are kept.
-func Sweep(dataDir string) { removeTree(filepath.Join(dataDir, Dir)) }
-
-// removeTree removes a folder with its content; links are not followed.
-func removeTree(folder string) {
-	var paths []string
-	_ = filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
-		if err == nil {
-			paths = append(paths, path)
-		}
-		return nil
-	})
-	for _, path := range slices.Backward(paths) {
-		_ = faultfs.Remove(faultfs.Export, path)
-	}
 }

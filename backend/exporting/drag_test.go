@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/store"
@@ -87,11 +88,11 @@ func TestOldDragsAreRemoved(t *testing.T) {
 		}
 	}
 	d.read(kept.Path)
-	exporting.Sweep(d.dir)
+	atrest.SweepStart(d.dir)
 	if _, err := os.Stat(filepath.Join(d.dir, exporting.Dir)); err == nil {
 		t.Error("the folder is not swept")
 	}
-	exporting.Sweep(d.dir) // there is no folder
+	atrest.SweepStart(d.dir) // there is no folder
 	if _, err := d.DragFile(d.ctx, exporting.Request{Scope: exporting.ScopeAll}); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("all at once: %v", err)
 	}
@@ -106,7 +107,7 @@ func TestSweepFollowsNoLink(t *testing.T) {
 	if os.Symlink(d.out, filepath.Join(d.dir, exporting.Dir, "link")) != nil {
 		t.Skip("this system has no links")
 	}
-	exporting.Sweep(d.dir)
+	atrest.SweepStart(d.dir)
 	d.read(outside)
 }
 

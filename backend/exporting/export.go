@@ -61,7 +61,7 @@ func (e *Exporter) Write(ctx context.Context, r Request, progress Progress) (Res
 	c := &counter{progress: progress, total: int64(p.plan.Turns + p.plan.Open)}
 	var size int64
 	for try := 1; ; try++ {
-		size, err = save(ctx, p.plan.Path, r.Replace, func(w io.Writer) error { return p.write(ctx, w, c) })
+		size, err = save(ctx, e.DataDir, p.plan.Path, r.Replace, func(w io.Writer) error { return p.write(ctx, w, c) })
 		if chat.CodeOf(err) != chat.CodeConflict || !chosen || try == 10 {
 			break
 		}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
 )
@@ -19,13 +20,22 @@ import (
 const opWrite = "export.write"
 
 // save writes the output of fill to a file that only its owner can access, completely or not at all, and returns its
-// size in bytes. It does not write through links.
-func save(ctx context.Context, path string, replace bool, fill func(io.Writer) error) (int64, error) {
+// size in bytes. It does not write through links. The folder is recorded in the data directory, so that what a killed
+// program left there is found.
+func save(ctx context.Context, dataDir, path string, replace bool, fill func(io.Writer) error) (int64, error) {
 	path, err := checkTarget(path, replace)
 	if err != nil {
 		return 0, err
 	}
-	f, err := faultfs.CreateTemp(faultfs.Export, filepath.Dir(path), ".contextinfinity-export-*.tmp")
+	if err := remember(dataDir, path); err != nil {
+		return 0, writeError(path, err)
+	}
+	folder, err := atrest.MakeFolder(filepath.Dir(path), atrest.ExportPrefix)
+	if err != nil {
+		return 0, writeError(path, err)
+	}
+	defer func() { _ = folder.Remove() }()
+	f, err := faultfs.OpenFile(faultfs.Export, folder.File("new"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, writeError(path, err)
 	}
@@ -42,16 +52,29 @@ func save(ctx context.Context, path string, replace bool, fill func(io.Writer) e
 		_ = faultfs.Remove(faultfs.Export, f.Name())
 		return 0, cancelled(ctx, err)
 	}
-	if err := faultfs.SyncDir(faultfs.Export, filepath.Dir(path)); err != nil && runtime.GOOS != "windows" {
+	err = errors.Join(faultfs.SyncDir(faultfs.Export, filepath.Dir(path)), faultfs.SyncDir(faultfs.Export, folder.Path))
+	if err != nil && runtime.GOOS != "windows" {
 		return 0, chat.WrapError(chat.CodeInternal, opWrite, err, "%s was written, but its folder could not be flushed to disk: a power cut may lose it.", path)
 	}
 	return size, nil
 }
 
+// remember records the folder of a file. Data that cannot be written can still be exported.
+func remember(dataDir, path string) error {
+	whole, err := filepath.Abs(path)
+	if err == nil {
+		err = atrest.Remember(dataDir, atrest.Remembered{Folder: filepath.Dir(whole)})
+	}
+	if faultfs.Full(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // SaveText writes a text to a file chosen by the user. An existing file is replaced, because the system's dialog
 // asked for confirmation.
-func SaveText(ctx context.Context, path, text string) error {
-	_, err := save(ctx, path, true, func(w io.Writer) error {
+func SaveText(ctx context.Context, dataDir, path, text string) error {
+	_, err := save(ctx, dataDir, path, true, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})

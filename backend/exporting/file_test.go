@@ -54,7 +54,7 @@ func TestAFailedWriteLeavesNoFile(t *testing.T) {
 	}); chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), "could not be written") {
 		t.Errorf("%v", err)
 	}
-	if _, err := save(context.Background(), filepath.Join(dir, "x"), false, func(io.Writer) error { return errors.New("x") }); err == nil {
+	if _, err := save(context.Background(), "", filepath.Join(dir, "x"), false, func(io.Writer) error { return errors.New("x") }); err == nil {
 		t.Error("an error is not returned")
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
@@ -65,7 +65,7 @@ func TestAFailedWriteLeavesNoFile(t *testing.T) {
 // A file that another program created in the meantime is not replaced.
 func TestANameThatWasTakenMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
-	_, err := save(context.Background(), path, false, func(w io.Writer) error {
+	_, err := save(context.Background(), "", path, false, func(w io.Writer) error {
 		return os.WriteFile(path, []byte("theirs"), 0o600)
 	})
 	if data, _ := os.ReadFile(path); chat.CodeOf(err) != chat.CodeConflict || string(data) != "theirs" {

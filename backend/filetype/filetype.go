@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/internal/plainfile"
 	"contextinfinity/backend/transfer"
 )
 
@@ -160,7 +161,7 @@ func describeMode(m fs.FileMode) chat.Phrase {
 
 // detect detects the kind from the content of the file.
 func (f *File) detect() {
-	file, err := os.Open(f.Path)
+	file, err := plainfile.Open(f.Path)
 	if err != nil {
 		f.Reason = unreadable(err)
 		return

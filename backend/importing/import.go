@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/plainfile"
 	"contextinfinity/backend/transfer"
 )
 
@@ -131,15 +132,13 @@ func (r *run) packed(list []transfer.PackedBundle, others int) error {
 
 // open opens a regular file, or the target of a symbolic link.
 func open(path string) (*os.File, int64, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, 0, chat.Errorf(chat.CodeInvalid, op, "%s is not a regular file; nothing was imported.", filepath.Base(path))
-	}
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, 0, unreadable(path, err)
 	}
-	f, err := os.Open(path) // #nosec G304 -- the person who imports names it
+	info, err := f.Stat()
 	if err != nil {
+		_ = f.Close()
 		return nil, 0, unreadable(path, err)
 	}
 	return f, info.Size(), nil

@@ -17,6 +17,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/plainfile"
 	"contextinfinity/backend/internal/safezip"
 )
 
@@ -103,7 +104,7 @@ func readBundle(path string) (*Import, error) {
 }
 
 func openBundle(path string) (*os.File, *zip.Reader, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, nil, refusedBundle("it cannot be read.")
 	}

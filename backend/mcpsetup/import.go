@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -20,6 +22,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/internal/plainfile"
 	"contextinfinity/backend/secrets"
 )
 
@@ -83,9 +86,12 @@ func (s *Setup) Read(text string) (*Import, error) {
 
 // ReadFile reads a configuration or a bundle from a file.
 func (s *Setup) ReadFile(path string) (*Import, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
-		return nil, chat.WrapError(chat.CodeInvalid, opImport, err, "%s could not be read; nothing was added.", filepath.Base(path))
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			err = p.Err
+		}
+		return nil, chat.WrapError(chat.CodeInvalid, opImport, err, "%s could not be read: %s; nothing was added.", filepath.Base(path), err)
 	}
 	defer func() { _ = f.Close() }()
 	head := make([]byte, 4)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,8 +19,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/store/bundles"
 	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/sqlite"
 )
@@ -364,16 +365,18 @@ func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
 		if now := to.rowsOfAll(); now != before {
 			t.Errorf("stopped after %d of %d bytes it left %s\nthere was %s", after, len(b), now, before)
 		}
-		if left, _ := filepath.Glob(filepath.Join(to.dir, bundles.StagePrefix+"*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(to.dir, atrest.IncomingPrefix+"*")); len(left) > 0 {
 			t.Errorf("stopped after %d of %d bytes it left %v", after, len(b), left)
 		}
 	}
 	if stopped < 2 {
 		t.Errorf("it was stopped %d times", stopped)
 	}
-	to.ok(os.MkdirAll(filepath.Join(to.dir, bundles.StagePrefix+"left", "streams"), 0o700))
+	left, err := atrest.MakeFolder(to.dir, atrest.IncomingPrefix)
+	to.ok(errors.Join(err, os.WriteFile(left.File("x"), []byte("x"), 0o600)))
+	left.Release()
 	to.reopen()
-	if left, _ := filepath.Glob(filepath.Join(to.dir, bundles.StagePrefix+"*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(to.dir, atrest.IncomingPrefix+"*")); len(left) > 0 {
 		t.Errorf("opening leaves %v", left)
 	}
 	to.verifyClean()

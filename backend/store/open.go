@@ -188,9 +188,6 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := backup.AdoptBackup(ctx, s.core); err != nil {
 		return err
 	}
-	if err := bundles.SweepStages(s.bundlesPart); err != nil {
-		s.core.Log.Warn("files left by an import cannot be removed", "err", err)
-	}
 	if err := search.CheckVectorCache(ctx, s.searchPart); err != nil {
 		s.core.Log.Warn("the vector cache cannot be checked", "err", err)
 	}

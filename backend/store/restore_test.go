@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/store/backup"
@@ -136,7 +137,7 @@ func leftovers(t *testing.T, dir string) string {
 	}
 	copies, _ := os.ReadDir(filepath.Join(dir, sqlite.BackupDir))
 	for _, e := range copies {
-		if backup.IsTemp(e.Name()) {
+		if atrest.Temporary(sqlite.BackupDir + "/" + e.Name()) {
 			left = append(left, e.Name())
 		}
 	}

@@ -4,18 +4,23 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
-	"contextinfinity/backend/store/sqlite"
+	"contextinfinity/backend/atrest"
 )
 
 // A file that a killed program left while it checked for free space is removed at the next start.
 func TestLeftoversOfTheSpaceCheckAreRemoved(t *testing.T) {
 	dir := t.TempDir()
-	left, other := filepath.Join(dir, sqlite.ProbePrefix+"123"), filepath.Join(dir, "room.txt")
+	left, other := filepath.Join(dir, atrest.RoomPrefix+"123"), filepath.Join(dir, "room.txt")
 	for _, path := range []string{left, other} {
 		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(left, old, old); err != nil {
+		t.Fatal(err)
 	}
 	s, err := Open(t.Context(), Options{DataDir: dir})
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
-	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
@@ -89,6 +89,11 @@ func (a *Archive) Backup(ctx context.Context, path string) (chat.Backup, error) 
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, BackupName("", a.clock.Now()))
 	}
+	if whole, err := filepath.Abs(path); err == nil {
+		if err := atrest.Remember(a.dir, atrest.Remembered{Copy: whole}); err != nil {
+			a.log.Warn("the place of a backup cannot be recorded", "err", err)
+		}
+	}
 	return a.write(ctx, path, chat.BackupByHand)
 }
 
@@ -131,11 +136,15 @@ func existsAlready(path string) error {
 // writeOnce writes a temporary file, checks it and renames it last, so that a file with a backup's name is always
 // complete.
 func (a *Archive) writeOnce(ctx context.Context, from sqlite.Place, path string, b chat.Backup, verify bool) (chat.Backup, error) {
-	temp, err := createBeside(path)
+	folder, err := atrest.MakeFolder(filepath.Dir(path), atrest.BackupPrefix)
 	if err != nil {
 		return b, targetError(path, err)
 	}
-	defer func() { _ = faultfs.Remove(faultfs.Backup, temp) }()
+	defer func() { _ = folder.Remove() }()
+	temp := folder.File(sqlite.DatabaseFile)
+	if err := createEmpty(temp); err != nil {
+		return b, targetError(path, err)
+	}
 	b.At = a.clock.Now()
 	if err := a.copyTo(ctx, from, temp, &b); err != nil {
 		return b, err
@@ -158,7 +167,7 @@ func (a *Archive) writeOnce(ctx context.Context, from sqlite.Place, path string,
 	if err := nameNew(temp, path); err != nil {
 		return b, targetError(path, err)
 	}
-	return b, targetError(path, syncDir(filepath.Dir(path)))
+	return b, targetError(path, errors.Join(syncDir(filepath.Dir(path)), syncDir(folder.Path)))
 }
 
 // copyTo fills a file with a consistent copy of the data and the files that belong to it.

@@ -209,8 +209,8 @@ type DailyFile struct {
 	At   time.Time
 }
 
-// Dailies lists the daily backups, newest first. It also removes files that an interrupted backup left behind more than
-// a day ago: temporary files, and empty files that reserved a name. last is the time of the latest backup of any kind,
+// Dailies lists the daily backups, newest first. It also removes empty files with which an interrupted backup reserved a
+// name more than a day ago. last is the time of the latest backup of any kind,
 // except those made before a restore: they hold the data that the restore replaced.
 func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err error) {
 	entries, err := os.ReadDir(dir)
@@ -235,7 +235,7 @@ func (a *Archive) Dailies(dir string) (list []DailyFile, last time.Time, err err
 				last = at
 			}
 		}
-		if (IsTemp(e.Name()) || ok && kind == chat.BackupDaily && info.Size() == 0) && time.Since(info.ModTime()) > backupEvery {
+		if ok && kind == chat.BackupDaily && info.Size() == 0 && time.Since(info.ModTime()) > backupEvery {
 			_ = faultfs.Remove(faultfs.Backup, path)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/store/sqlite"
@@ -80,11 +81,12 @@ func (a *Archive) keepLog(ctx context.Context, aside string) (withLog bool, err 
 // countIntactEvents checks a copy of the files (the check modifies it) and returns its number of events; negative:
 // damaged.
 func countIntactEvents(ctx context.Context, from string, names ...string) (events int64, err error) {
-	dir, err := os.MkdirTemp(from, "check-")
+	folder, err := atrest.MakeFolder(from, atrest.CheckPrefix)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() { _ = folder.Remove() }()
+	dir := folder.Path
 	for _, name := range names {
 		if err := sqlite.CopyFile(filepath.Join(from, name), filepath.Join(dir, name)); err != nil {
 			return 0, err

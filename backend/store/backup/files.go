@@ -3,26 +3,17 @@ package backup
 import (
 	"errors"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// createBeside creates an empty file in the directory of path, readable by its owner only.
-func createBeside(path string) (string, error) {
-	f, err := faultfs.CreateTemp(faultfs.Backup, filepath.Dir(path), "."+filepath.Base(path)+TempMark+"*")
+// createEmpty creates an empty file, readable by its owner only.
+func createEmpty(path string) error {
+	f, err := faultfs.OpenFile(faultfs.Backup, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return f.Name(), f.Close()
-}
-
-// TempMark is part of the name of an unfinished file.
-const TempMark = ".tmp-"
-
-func IsTemp(name string) bool {
-	return strings.HasPrefix(name, ".contextinfinity-") && strings.Contains(name, TempMark)
+	return f.Close()
 }
 
 // nameNew renames a file to an unused name. It reserves the name first, so that it never replaces a file created in

@@ -15,6 +15,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -268,29 +269,26 @@ func ParseName(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 	return kind, at, err == nil
 }
 
-// Backups lists the backups in the data directory's backup folder, newest first. With check, each is read completely and
-// its data is verified in a temporary copy, as in a restore. Problem says why a backup cannot be restored, Findings what
-// verify found in it.
+// Backups lists the backups in the data directory's backup folder and those that were written elsewhere, newest first.
+// What an interrupted backup left is listed too, with a Problem. With check, each is read completely and its data is
+// verified in a temporary copy, as in a restore. Problem says why a backup cannot be restored, Findings what verify found
+// in it.
 func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error) {
-	dir := filepath.Join(a.dir, sqlite.BackupDir)
-	entries, err := os.ReadDir(dir)
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
+	paths, err := a.backupFiles()
 	if err != nil {
 		return nil, sqlite.MapError("store.backups", err)
 	}
 	var list []chat.Backup
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), ".db") {
+	for _, path := range paths {
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, sqlite.MapError("store.backups", err)
 		}
-		b := chat.Backup{Path: filepath.Join(dir, e.Name()), Kind: chat.BackupByHand, Bytes: info.Size(), At: info.ModTime().UTC()}
-		if kind, at, ok := ParseName(e.Name()); ok {
+		b := chat.Backup{Path: path, Kind: chat.BackupByHand, Bytes: info.Size(), At: info.ModTime().UTC()}
+		if kind, at, ok := ParseName(filepath.Base(path)); ok {
 			b.Kind, b.At = kind, at
 		}
 		describeBackup(ctx, &b, check)
@@ -301,6 +299,16 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 		}
 		list = append(list, b)
 	}
+	for _, path := range atrest.Unfinished(a.dir) {
+		b := chat.Backup{Path: path, Kind: chat.BackupByHand, Problem: "It is unfinished, and is removed at the next start."}
+		if info, err := os.Lstat(path); err == nil {
+			b.Bytes, b.At = info.Size(), info.ModTime().UTC()
+		}
+		if info, err := os.Lstat(filepath.Join(path, sqlite.DatabaseFile)); err == nil {
+			b.Bytes, b.At = info.Size(), info.ModTime().UTC()
+		}
+		list = append(list, b)
+	}
 	slices.SortFunc(list, func(x, y chat.Backup) int {
 		if c := y.At.Compare(x.At); c != 0 {
 			return c
@@ -308,6 +316,27 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 		return strings.Compare(y.Path, x.Path)
 	})
 	return list, nil
+}
+
+// backupFiles returns the files that are or may be backups: those of the backup folder, and those recorded elsewhere.
+func (a *Archive) backupFiles() ([]string, error) {
+	dir := filepath.Join(a.dir, sqlite.BackupDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".db") {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	for _, r := range atrest.Recall(a.dir) {
+		if r.Copy != "" && filepath.Base(r.Copy) != sqlite.DatabaseFile {
+			out = append(out, r.Copy)
+		}
+	}
+	return out, nil
 }
 
 // verifyCopy previews a restore of a backup, and sets the problems that it finds. It returns an error if the preview

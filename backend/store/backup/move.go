@@ -9,13 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
-	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -139,11 +140,11 @@ func (a *Archive) FilesToCopy() ([]FileToCopy, error) {
 			return err
 		}
 		switch {
-		case d.IsDir() && (strings.HasPrefix(d.Name(), StagingPrefix) || name == sqlite.DragDir):
+		case atrest.Temporary(name) && d.IsDir():
 			return filepath.SkipDir
 		case d.Type()&fs.ModeSymlink != 0:
 			return fmt.Errorf("%s is %w", name, errLink)
-		case !d.Type().IsRegular(), name == sqlite.LockFile, name == sqlite.DatabaseFile+"-shm", name == MovedFile, name == MovingFile, name == pendingFile, IsTemp(d.Name()):
+		case !d.Type().IsRegular(), name == sqlite.LockFile, name == sqlite.DatabaseFile+"-shm", name == MovedFile, name == MovingFile, name == pendingFile, atrest.Temporary(name):
 			return nil
 		}
 		info, err := d.Info()
@@ -232,6 +233,9 @@ func (a *Archive) fill(ctx context.Context, to string) error {
 		return err
 	}
 	if err := clearMove(to, false); err != nil { // of an earlier move
+		return err
+	}
+	if err := atrest.Remember(a.dir, atrest.Remembered{Copy: filepath.Join(to, sqlite.DatabaseFile)}); err != nil {
 		return err
 	}
 	if err := markMoving(to); err != nil {
@@ -343,7 +347,7 @@ type Part struct {
 
 // Parts lists the parts of the data directory, in a fixed order.
 func (a *Archive) Parts() ([]Part, error) {
-	parts := []Part{{Name: "database"}, {Name: "journals"}, {Name: "backups"}, {Name: "aside"}, {Name: "other"}}
+	parts := []Part{{Name: atrest.PartDatabase}, {Name: atrest.PartJournals}, {Name: atrest.PartBackups}, {Name: atrest.PartAside}, {Name: atrest.PartOther}}
 	root := sqlite.Resolved(a.dir)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -360,27 +364,15 @@ func (a *Archive) Parts() ([]Part, error) {
 		if err != nil {
 			return err
 		}
-		p := &parts[partOf(filepath.ToSlash(name))]
+		p := &parts[len(parts)-1]
+		if place, ok := atrest.Of(filepath.ToSlash(name)); ok {
+			p = &parts[slices.IndexFunc(parts, func(p Part) bool { return p.Name == place.Part })]
+		}
 		p.Bytes += info.Size()
 		p.Files++
 		return nil
 	})
 	return parts, sqlite.MapError("store.parts", err)
-}
-
-func partOf(name string) int {
-	folder, _, _ := strings.Cut(name, "/")
-	switch {
-	case strings.HasPrefix(name, sqlite.DatabaseFile):
-		return 0
-	case folder == sqlite.StreamDir:
-		return 1
-	case folder == sqlite.BackupDir:
-		return 2
-	case folder == core.ReplacedDir:
-		return 3
-	}
-	return 4
 }
 
 // Free returns the free bytes on the data's file system; -1: unknown.

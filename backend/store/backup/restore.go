@@ -11,6 +11,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/store/core"
@@ -65,6 +66,7 @@ func (a *Archive) Restore(ctx context.Context, path string, confirm func(chat.Re
 type restoring struct {
 	*Archive
 	source  string
+	folder  *atrest.Folder // of the staging directory
 	staging string         // a data directory inside the real one
 	begun   bool           // the swap is recorded: from here on it can only be completed
 	found   []chat.Finding // of the backup's own tables
@@ -75,8 +77,12 @@ func (r *restoring) staged() string { return filepath.Join(r.staging, sqlite.Dat
 
 // discard removes the prepared data, unless the swap has begun.
 func (r *restoring) discard() {
-	if r.staging != "" && !r.begun {
-		_ = os.RemoveAll(r.staging)
+	switch {
+	case r.folder == nil:
+	case r.begun:
+		r.folder.Release()
+	default:
+		_ = r.folder.Remove()
 	}
 }
 
@@ -86,10 +92,11 @@ func (r *restoring) prepare(ctx context.Context) error {
 		return err
 	}
 	staging := filepath.Join(r.dir, StagingPrefix+r.clock.Now().Format(backupStamp))
-	if err := faultfs.Mkdir(faultfs.Backup, staging, 0o700); err != nil {
+	folder, err := atrest.MakeNamed(faultfs.Backup, staging)
+	if err != nil {
 		return err
 	}
-	r.staging = staging
+	r.folder, r.staging = folder, staging
 	if err := r.copySource(); err != nil {
 		return err
 	}
@@ -375,6 +382,7 @@ func (r *restoring) replace(ctx context.Context) error {
 		return err
 	}
 	r.begun = true
+	r.folder.Release() // the folder is emptied and removed now
 	r.At("written down")
 	var err error
 	if r.out.Config, err = r.FinishRestore(); err != nil {

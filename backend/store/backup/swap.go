@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/faultfs"
@@ -25,7 +26,7 @@ import (
 
 const (
 	SwapFile      = "restore.json"
-	StagingPrefix = ".restoring-"
+	StagingPrefix = atrest.RestoringPrefix
 )
 
 // Swap is the content of the swap file; paths are relative to the data directory.
@@ -53,12 +54,12 @@ func RefuseHalfRestored(dir string) error {
 		WithHint("open the window once, or run contextinfinity reconcile")
 }
 
-// FinishRestore completes a decided restore, and removes what an undecided one had prepared. The caller holds the
-// writer's lock.
+// FinishRestore completes a decided restore, and removes what undecided ones and other dead processes left. The caller
+// holds the writer's lock.
 func (a *Archive) FinishRestore() (config string, err error) {
 	text, err := os.ReadFile(filepath.Join(a.dir, SwapFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		a.sweepStaging()
+		a.sweep()
 		return "", nil
 	}
 	var w Swap
@@ -191,16 +192,14 @@ func move(from, to string) error {
 	return errors.Join(syncDir(filepath.Dir(to)), syncDir(filepath.Dir(from)))
 }
 
-// sweepStaging removes the leftovers of a restore that ended before it was decided, and of a program killed while it
-// reserved space.
-func (a *Archive) sweepStaging() {
-	entries, _ := os.ReadDir(a.dir)
-	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), StagingPrefix) {
-			_ = os.RemoveAll(filepath.Join(a.dir, e.Name()))
-		}
-		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), sqlite.ProbePrefix) {
-			_ = faultfs.Remove(faultfs.Data, filepath.Join(a.dir, e.Name()))
+// sweep removes what dead processes left in the data directory, with its copies, and in folders that a move was filling.
+func (a *Archive) sweep() {
+	atrest.Sweep(a.dir)
+	for _, r := range atrest.Recall(a.dir) {
+		if to := filepath.Dir(r.Copy); r.Copy != "" && filepath.Base(r.Copy) == sqlite.DatabaseFile && LeftByMove(to) {
+			if err := clearMove(to, false); err != nil {
+				a.log.Warn("a folder that an interrupted move was filling cannot be emptied", "dir", to, "err", err)
+			}
 		}
 	}
 }

@@ -3,10 +3,9 @@ package bundles
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/delta"
@@ -19,27 +18,23 @@ import (
 // work. Once it is complete and compared with its ledger, its rows are copied in one transaction in their packed
 // form, so the writer is blocked for only a small part of the replay.
 
-// StagePrefix begins the names of the directories of such databases. One left by a crash is removed when the data is
-// next opened for writing.
-const StagePrefix = ".incoming-"
-
 // staged is a session that is ready to be copied.
 type staged struct {
-	dir string
-	out chat.Imported
+	folder *atrest.Folder
+	out    chat.Imported
 }
 
 // stage builds the session of a bundle in a separate database; c, if not nil, assigns new ids.
 func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
-	dir, err := os.MkdirTemp(s.Dir, StagePrefix)
+	folder, err := atrest.MakeFolder(s.Dir, atrest.IncomingPrefix)
 	if err != nil {
 		return nil, err
 	}
-	st := &staged{dir: dir, out: chat.Imported{Session: chat.SessionID(in.session)}}
+	st := &staged{folder: folder, out: chat.Imported{Session: chat.SessionID(in.session)}}
 	if c != nil {
 		st.out.Session = chat.SessionID(c.Session)
 	}
-	scratch, err := core.OpenScratch(in.ctx, dir, s.Clock)
+	scratch, err := core.OpenScratch(in.ctx, folder.Path, s.Clock)
 	if err != nil {
 		return nil, errors.Join(err, st.remove())
 	}
@@ -50,23 +45,14 @@ func (in *incoming) stage(s *Bundles, c *events.Copying) (*staged, error) {
 	return st, nil
 }
 
-func (st *staged) remove() error { return os.RemoveAll(st.dir) }
-
-// SweepStages removes the leftovers of interrupted imports.
-func SweepStages(s *Bundles) error {
-	dirs, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(s.Dir), StagePrefix+"*"))
-	for _, dir := range dirs {
-		err = errors.Join(err, os.RemoveAll(dir))
-	}
-	return err
-}
+func (st *staged) remove() error { return st.folder.Remove() }
 
 // takeOver copies a staged session into the database. before runs first in the same transaction, after runs last.
 func (s *Bundles) takeOver(ctx context.Context, st *staged, before, after func(*core.Tx) error) error {
 	s.staging.Lock() // there is only one connection to attach to
 	defer s.staging.Unlock()
 	writer := s.DB.Writer.WithContext(ctx)
-	if err := writer.Exec(`ATTACH DATABASE ? AS incoming`, filepath.Join(st.dir, sqlite.DatabaseFile)).Error; err != nil {
+	if err := writer.Exec(`ATTACH DATABASE ? AS incoming`, st.folder.File(sqlite.DatabaseFile)).Error; err != nil {
 		return err
 	}
 	err := s.Write(ctx, "bundle.import", func(t *core.Tx) error {

@@ -8,11 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/store/sqlite"
 )
 
 // ReplacedDir holds the files that restores quarantined, in a folder per restore named by time.
-const ReplacedDir = "replaced"
+const ReplacedDir = atrest.Replaced
 
 // PreviousDirsFile lists the folders that the data was moved from: absolute paths, oldest first.
 const PreviousDirsFile = "moved-from.json"
@@ -31,31 +32,60 @@ func PreviousDirs(dir string) ([]string, error) {
 	return out, err
 }
 
-// Databases returns the known copies of the data: the backups of this folder, what restores quarantined in it, and
-// everything in the folders that the data was moved from.
+// Databases returns the known copies of the data: the backups of this folder and those that were written elsewhere, what
+// restores quarantined, and everything in the folders that the data was moved from or copied to.
 func (s *Core) Databases() ([]string, error) {
 	out, err := copiesIn(s.Dir)
 	if err != nil {
 		return nil, err
 	}
-	list, err := PreviousDirs(s.Dir)
-	if err != nil {
-		s.Log.Warn("the list of previous data folders cannot be read", "err", err)
-	}
-	for _, dir := range list {
-		if sqlite.Resolved(dir) == sqlite.Resolved(s.Dir) {
-			continue
-		}
+	for _, dir := range s.otherDirs() {
 		if sqlite.Exists(dir, sqlite.DatabaseFile) {
 			out = append(out, filepath.Join(dir, sqlite.DatabaseFile))
 		}
 		copies, err := copiesIn(dir)
 		if err != nil {
-			s.Log.Warn("a folder that the data was moved from cannot be read", "dir", dir, "err", err)
+			s.Log.Warn("a folder with a copy of the data cannot be read", "dir", dir, "err", err)
 		}
 		out = append(out, copies...)
 	}
-	return out, nil
+	for _, r := range atrest.Recall(s.Dir) {
+		if info, err := os.Lstat(r.Copy); r.Copy != "" && err == nil && info.Mode().IsRegular() && !slices.Contains(out, r.Copy) {
+			out = append(out, r.Copy)
+		}
+	}
+	return slices.DeleteFunc(out, func(path string) bool { return sqlite.Resolved(path) == sqlite.Resolved(s.Path()) }), nil
+}
+
+// otherDirs returns the folders that are, were or may have become data directories beside this one.
+func (s *Core) otherDirs() []string {
+	list, err := PreviousDirs(s.Dir)
+	if err != nil {
+		s.Log.Warn("the list of previous data folders cannot be read", "err", err)
+	}
+	for _, r := range atrest.Recall(s.Dir) {
+		if filepath.Base(r.Copy) == sqlite.DatabaseFile {
+			list = append(list, filepath.Dir(r.Copy))
+		}
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(dir string) bool { return sqlite.Resolved(dir) == sqlite.Resolved(s.Dir) })
+}
+
+// OtherJournals returns the journals of answers in quarantined folders, and in other data directories.
+func (s *Core) OtherJournals() []string {
+	var out []string
+	for _, dir := range append(s.otherDirs(), s.Dir) {
+		patterns := []string{filepath.Join(ReplacedDir, "*", sqlite.StreamDir)}
+		if dir != s.Dir {
+			patterns = append(patterns, sqlite.StreamDir)
+		}
+		for _, pattern := range patterns {
+			found, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), pattern, "*"+sqlite.JournalExtension))
+			out = append(out, found...)
+		}
+	}
+	return out
 }
 
 // copiesIn returns the backups of a data directory and what restores quarantined in it.

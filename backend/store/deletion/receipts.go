@@ -3,10 +3,12 @@ package deletion
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
@@ -79,30 +81,65 @@ func (s *Deletion) DeletedTurns(ctx context.Context, session chat.SessionID, ids
 }
 
 // copiesContaining returns, for each target, the known copies of the data that still contain its content: all backups,
-// what restores quarantined, and the folders that the data was moved from. An unreadable copy may contain it. Copies
-// elsewhere are unknown.
+// what restores quarantined, other data folders, and copies that a living process is making. What cannot be read may
+// contain it. What dead processes left is removed first. Copies elsewhere are unknown.
 func (s *Deletion) copiesContaining(ctx context.Context, targets []target) ([][]string, error) {
+	living := atrest.Sweep(s.Dir)
 	paths, err := s.Databases()
 	if err != nil {
 		return nil, err
 	}
 	out := make([][]string, len(targets))
 	for _, path := range paths {
-		name := path
-		if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) {
-			name = filepath.ToSlash(rel)
-		}
 		for i, d := range targets {
 			if err := ctx.Err(); err != nil {
 				return nil, sqlite.MapError(OpDelete, err)
 			}
 			// The log beside a copy may be damaged and hold content that can no longer be read.
 			if sqlite.SizeOf(path+"-wal") > 0 || CopyHolds(ctx, path, d.kind, d.id) {
-				out[i] = append(out[i], name)
+				out[i] = append(out[i], s.nameOf(path))
 			}
 		}
 	}
+	for _, path := range s.OtherJournals() {
+		for i, d := range targets {
+			holds, err := s.journalHolds(ctx, path, d)
+			if err != nil {
+				return nil, sqlite.MapError(OpDelete, err)
+			}
+			if holds {
+				out[i] = append(out[i], s.nameOf(path))
+			}
+		}
+	}
+	for _, path := range living {
+		for i := range targets {
+			out[i] = append(out[i], s.nameOf(path))
+		}
+	}
 	return out, nil
+}
+
+// nameOf returns a path as receipts name it: below the data directory, or whole.
+func (s *Deletion) nameOf(path string) string {
+	if rel, err := filepath.Rel(s.Dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// journalHolds reports whether a journal contains the answer of a target, or may: its step is unknown here, or the target
+// is a project.
+func (s *Deletion) journalHolds(ctx context.Context, path string, d target) (bool, error) {
+	step := strings.TrimSuffix(filepath.Base(path), sqlite.JournalExtension)
+	return core.Query(ctx, s, "receipt.journal", func(db *gorm.DB) (bool, error) {
+		rows, err := sqlite.All[struct{ Turn, Session string }](db, `SELECT t.id AS turn, t.session_id AS session
+			FROM steps x JOIN turns t ON t.id = x.turn_id WHERE x.id = ?`, step)
+		if err != nil || len(rows) == 0 {
+			return true, err
+		}
+		return d.kind == chat.DeletionProject || rows[0].Turn == d.id || rows[0].Session == d.id, nil
+	})
 }
 
 // CopyHolds reports whether a copy of the data still contains the content of a target, or may, because it is

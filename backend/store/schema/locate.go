@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"contextinfinity/backend/internal/filelock"
 	"contextinfinity/backend/store/sqlite"
 )
 
@@ -20,7 +21,7 @@ func Locate(ctx context.Context, dir string, steps fs.FS) (Found, sqlite.Place, 
 	if why == "" {
 		return have, place, err
 	}
-	lock, lockErr := sqlite.ShareDir(dir)
+	lock, lockErr := filelock.ShareDir(dir)
 	if lockErr != nil { // somebody has it open for writing
 		return have, place, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/internal/filelock"
 )
 
 // FileLock is the writer's lock (SPEC 4). The operating system's lock decides; the pid in the file is only
@@ -20,9 +21,6 @@ type FileLock struct {
 	file *faultfs.File
 	dir  *os.File
 }
-
-// descriptor is an open file, in the form that the operating system's locks use.
-type descriptor interface{ Fd() uintptr }
 
 // openLocks keeps every lock reachable until it is released: garbage collection would close the file and so drop the
 // lock of a running writer.
@@ -44,12 +42,12 @@ func LockWriter(dir, address string) (*FileLock, error) {
 	l := &FileLock{file: f}
 	err = lockAgainstWriters(f)
 	if err == nil {
-		l.dir, err = tryLockDir(dir)
+		l.dir, err = filelock.TryDir(dir)
 	}
 	if err != nil {
 		holder := ReadHolder(f).name()
 		_ = f.Close()
-		if !isLocked(err) {
+		if !filelock.IsLocked(err) {
 			return nil, chat.WrapError(chat.CodeInternal, op, err, "This file system cannot lock files, so the data cannot be opened safely.").
 				WithHint("choose a local disk with --data-dir")
 		}
@@ -66,17 +64,17 @@ func LockWriter(dir, address string) (*FileLock, error) {
 
 // lockAgainstWriters takes the exclusive lock unless a writer holds it. WriterAlive shares the lock for an instant,
 // which must not be mistaken for a writer: if the lock can be shared, the exclusive one is tried again.
-func lockAgainstWriters(f descriptor) error {
+func lockAgainstWriters(f filelock.Descriptor) error {
 	const tries, pause = 200, 5 * time.Millisecond
 	for i := 1; ; i++ {
-		err := tryLock(f)
-		if err == nil || !isLocked(err) || i == tries {
+		err := filelock.Try(f)
+		if err == nil || !filelock.IsLocked(err) || i == tries {
 			return err
 		}
-		if shared := tryShare(f); shared != nil {
+		if shared := filelock.TryShare(f); shared != nil {
 			return err
 		}
-		if err := unlock(f); err != nil {
+		if err := filelock.Unlock(f); err != nil {
 			return err
 		}
 		time.Sleep(pause)
@@ -109,7 +107,7 @@ func (l *FileLock) Release() error {
 	if l.dir != nil {
 		_ = l.dir.Close() // also releases its lock
 	}
-	_ = unlock(f)
+	_ = filelock.Unlock(f)
 	return f.Close()
 }
 
@@ -171,5 +169,5 @@ func WriterAlive(dir string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }() // also drops the lock, if it was free
-	return isLocked(tryShare(f))
+	return filelock.IsLocked(filelock.TryShare(f))
 }

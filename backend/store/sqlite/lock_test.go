@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/filelock"
 )
 
 // Checking for a live writer never prevents one from starting: neither a single check at that moment, nor several
@@ -30,7 +31,7 @@ func TestCheckingForAWriterDoesNotPreventOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tryShare(probe); err != nil {
+	if err := filelock.TryShare(probe); err != nil {
 		t.Fatal(err)
 	}
 	time.AfterFunc(20*time.Millisecond, func() { _ = probe.Close() })

@@ -7,11 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 )
 
 // StreamDir is the folder of the journals in the data directory.
-const StreamDir = "streams"
+const StreamDir = atrest.Streams
 
 // JournalExtension is the extension of journal files.
 const JournalExtension = ".jsonl"
@@ -37,7 +38,7 @@ func Reason(err error) string {
 
 // DragDir is the folder for files dragged out of the window, with a folder per session id; it is emptied at the next
 // start.
-const DragDir = "drags"
+const DragDir = atrest.Drags
 
 // Existing returns the nearest existing folder above a path.
 func Existing(path string) string {

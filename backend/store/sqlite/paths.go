@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/internal/faultfs"
 )
 
@@ -50,9 +51,9 @@ func notAFile(path string) string {
 
 // Names of files and folders in the data directory.
 const (
-	DatabaseFile = "contextinfinity.db"
+	DatabaseFile = atrest.Database
 	LockFile     = "writer.lock"
-	BackupDir    = "backups"
+	BackupDir    = atrest.Backups
 )
 
 // Exists reports whether a file or folder exists in a directory.

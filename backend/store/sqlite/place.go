@@ -5,10 +5,9 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 	"syscall"
-	"time"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
 
@@ -74,29 +73,22 @@ func Unwritable(dir string) string {
 	return ""
 }
 
-// ReadingPrefix begins the names of folders with a temporary copy of the data; staleReading is the age from which one
-// belongs to a killed program.
-const (
-	ReadingPrefix = "contextinfinity-reading-"
-	staleReading  = 24 * time.Hour
-)
-
 // ReadableCopy copies a database and its companion files to the temporary folder, where it can be read normally: the
 // newest changes are in its log.
 func ReadableCopy(path, why string) (Place, error) {
-	SweepReadings()
+	atrest.Sweep("")
 	need := SizeOf(path) + BytesBeside(path) + MinToOpen
 	temp := os.TempDir()
 	if free, err := FreeSpace(temp); err == nil && free < need {
 		return Place{}, noSpaceForCopy(why, need, nil)
 	}
-	dir, err := os.MkdirTemp(temp, ReadingPrefix+"*") // accessible to its owner only
+	folder, err := atrest.MakeFolder(temp, atrest.ReadingPrefix)
 	if err != nil {
 		return Place{}, noSpaceForCopy(why, need, err)
 	}
 	place := Place{
-		Path: filepath.Join(dir, DatabaseFile), Release: func() { _ = os.RemoveAll(dir) },
-		Note: why + ", so the data is open read-only, from a copy in " + dir + " that is removed when this is done.",
+		Path: folder.File(DatabaseFile), Release: func() { _ = folder.Remove() },
+		Note: why + ", so the data is open read-only, from a copy in " + folder.Path + " that is removed when this is done.",
 	}
 	err = CopyFile(path, place.Path)
 	for _, c := range companions {
@@ -117,16 +109,6 @@ func noSpaceForCopy(why string, need int64, err error) error {
 		WithHint("free some space, or name a folder on another disk in TMPDIR")
 }
 
-// SweepReadings deletes the copies of killed programs.
-func SweepReadings() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), ReadingPrefix+"*"))
-	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > staleReading {
-			_ = os.RemoveAll(dir)
-		}
-	}
-}
-
 // IsDiskError reports whether SQLite could not open, read or write a file; a full disk, on which it cannot create one,
 // gives the same error.
 func IsDiskError(err error) bool {
@@ -141,12 +123,9 @@ func IsDiskError(err error) bool {
 // MinToOpen is the free space in bytes that SQLite needs beside a database to open it.
 const MinToOpen = 64 << 10
 
-// ProbePrefix begins the names of files created to test for free space.
-const ProbePrefix = ".room-"
-
 // ProbeSpace tests whether a file can be created.
 func ProbeSpace(dir string) error {
-	f, err := faultfs.CreateTemp(faultfs.Data, dir, ProbePrefix+"*")
+	f, err := faultfs.CreateTemp(faultfs.Data, dir, atrest.RoomPrefix+"*")
 	if err == nil {
 		_, err = f.Write(make([]byte, MinToOpen))
 		_ = f.Close()

@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -43,12 +44,12 @@ func freshSchema() (_ map[string]schemaObject, err error) {
 }
 
 func makeSchema() (map[string]schemaObject, error) {
-	dir, err := os.MkdirTemp("", sqlite.ReadingPrefix+"*")
+	folder, err := atrest.MakeFolder(os.TempDir(), atrest.ReadingPrefix)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	s, err := core.OpenScratch(context.Background(), filepath.Join(dir, "fresh"), nil)
+	defer func() { _ = folder.Remove() }()
+	s, err := core.OpenScratch(context.Background(), filepath.Join(folder.Path, "fresh"), nil)
 	if err != nil {
 		return nil, err
 	}

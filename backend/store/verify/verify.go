@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/core"
@@ -116,16 +116,16 @@ func (a *Audit) checkIndex(ctx context.Context, s *core.Core) (agrees bool, err 
 	if s.DB.Writer != nil {
 		return a.CompareTextIndex(s.DB.Writer.WithContext(ctx))
 	}
-	sqlite.SweepReadings()
+	atrest.Sweep("")
 	if free, err := sqlite.FreeSpace(os.TempDir()); err != nil || free < 2*sqlite.SizeOf(s.Path())+sqlite.MinToOpen {
 		return false, nil
 	}
-	dir, err := os.MkdirTemp("", sqlite.ReadingPrefix+"*")
+	folder, err := atrest.MakeFolder(os.TempDir(), atrest.ReadingPrefix)
 	if err != nil {
 		return false, nil
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	path := filepath.Join(dir, sqlite.DatabaseFile)
+	defer func() { _ = folder.Remove() }()
+	path := folder.File(sqlite.DatabaseFile)
 	source, err := sqlite.ConnectAt(s.Place, sqlite.CommonPragmas, 1)
 	if err != nil {
 		return false, err

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/internal/childenv"
 	"contextinfinity/backend/internal/untrusted"
 	"contextinfinity/backend/tools"
@@ -160,11 +161,15 @@ func checkFolder(base folder, rel string) error {
 
 // execute runs a command to its end, or terminates it. The outcome is unknown only if the call's context ended.
 func (k *Commands) execute(ctx context.Context, dir workDir, a commandArguments) (tools.Output, error) {
-	temporary, err := os.MkdirTemp("", "contextinfinity-command-")
+	folder, err := atrest.MakeFolder(os.TempDir(), atrest.CommandPrefix)
 	if err != nil {
 		return tools.Output{}, errors.Join(tools.ErrNotStarted, err)
 	}
-	defer func() { _ = os.RemoveAll(temporary) }() // the command's temporary files are not needed
+	defer func() { _ = folder.Remove() }() // the command's temporary files are not needed
+	temporary := folder.File("tmp")        // the lock stays out of its reach
+	if err := os.Mkdir(temporary, 0o700); err != nil {
+		return tools.Output{}, errors.Join(tools.ErrNotStarted, err)
+	}
 	cmd := k.command(dir, temporary, a.Command)
 	printed := &output{}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = printed, printed, terminationTime

@@ -19,6 +19,8 @@ import (
 	"github.com/landlock-lsm/go-landlock/landlock"
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
+
+	"contextinfinity/backend/atrest"
 )
 
 // minLandlock is the first version of Landlock that can prevent a command from truncating files outside its folder.
@@ -37,11 +39,12 @@ func (k *Commands) detect() (Confinement, string) {
 
 // works reports whether a command can be run with a confinement.
 func (k *Commands) works(c Confinement, bwrap string) bool {
-	dir, err := os.MkdirTemp("", "contextinfinity-probe-")
+	folder, err := atrest.MakeFolder(os.TempDir(), atrest.TrialPrefix)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // it is empty
+	defer func() { _ = folder.Remove() }()
+	dir := folder.Path
 	var cmd *exec.Cmd
 	if c == ConfinedBubblewrap {
 		cmd = bubblewrap(bwrap, workDir{root: dir, rel: "."}, "true")

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/plainfile"
 	"contextinfinity/backend/tools"
 )
 
@@ -36,7 +37,7 @@ const (
 
 // openRegular opens a file for reading. Anything but a regular file is refused: reading a pipe could block forever.
 func openRegular(root *os.Root, rel string) (*os.File, fs.FileInfo, error) {
-	f, err := root.OpenFile(rel, os.O_RDONLY|nonBlocking, 0)
+	f, err := root.OpenFile(rel, os.O_RDONLY|plainfile.NonBlocking, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,7 +140,7 @@ func (f *files) list(_ context.Context, c tools.Call) (string, error) {
 		return "", err
 	}
 	defer root.Close() // nothing was written through it
-	dir, err := root.OpenFile(rel, os.O_RDONLY|nonBlocking, 0)
+	dir, err := root.OpenFile(rel, os.O_RDONLY|plainfile.NonBlocking, 0)
 	if err != nil {
 		return "", err
 	}

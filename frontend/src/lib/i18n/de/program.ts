@@ -572,6 +572,7 @@ export default {
     'The server %s would get or set %s; nothing was added.': 'Der Server %s bekäme oder setzte %s; nichts wurde hinzugefügt.',
     'agree to each one by its name, if you trust this server with it': 'stimmen Sie jedem einzeln zu, wenn Sie diesem Server damit vertrauen',
     '%s was changed by another program: it contains %s, which would run inside this program. It was not restored; nothing was changed.': '%s wurde von einem anderen Programm verändert: Es enthält %s, was in diesem Programm ausgeführt würde. Es wurde nicht wiederhergestellt; nichts wurde geändert.',
+    '%s could not be read: %s; nothing was added.': '%s konnte nicht gelesen werden: %s; nichts wurde hinzugefügt.',
     'The file could not be read; nothing was added.': 'Die Datei konnte nicht gelesen werden; nichts wurde hinzugefügt.',
     'The connection between this window and the program that has the data open was lost.': 'Die Verbindung zwischen diesem Fenster und dem Programm mit den Daten ist beendet.',
     '%d problems were found and handled.': '{1} Probleme wurden gefunden und behandelt.',

@@ -571,6 +571,7 @@ export default {
     'The server %s would get or set %s; nothing was added.': '服务器 %s 会取得或设置 %s；未添加任何内容。',
     'agree to each one by its name, if you trust this server with it': '如果您信任此服务器，请逐一同意',
     '%s was changed by another program: it contains %s, which would run inside this program. It was not restored; nothing was changed.': '%s 被其他程序更改过：其中包含 %s，它会在本程序内运行。未恢复；未作任何更改。',
+    '%s could not be read: %s; nothing was added.': '无法读取 %s：%s；未添加任何内容。',
     'The file could not be read; nothing was added.': '无法读取文件；未添加任何内容。',
     'The connection between this window and the program that has the data open was lost.': '此窗口与持有数据的程序之间的连接已断开。',
     '%d problems were found and handled.': '发现并处理了 {1} 个问题。',

@@ -1,6 +1,6 @@
 //go:build windows
 
-package sqlite
+package filelock
 
 import (
 	"errors"
@@ -12,30 +12,32 @@ import (
 // lockOffset is far beyond the text: on Windows others cannot read a locked range, and the pid must be readable.
 const lockOffset = 1 << 30
 
-// tryLock takes an exclusive lock on the open file without waiting. The system releases it when the process ends,
+// Try takes an exclusive lock on the open file without waiting. The system releases it when the process ends,
 // even if killed.
-func tryLock(f descriptor) error {
+func Try(f Descriptor) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()),
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, lockRange())
 }
 
-// tryShare takes a lock that others can share, without waiting, unless the exclusive one is held.
-func tryShare(f descriptor) error {
+// TryShare takes a lock that others can share, without waiting, unless the exclusive one is held.
+func TryShare(f Descriptor) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, lockRange())
 }
 
-func isLocked(err error) bool {
+// IsLocked reports whether an error means that another process holds the lock.
+func IsLocked(err error) bool {
 	return errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING)
 }
 
-func unlock(f descriptor) error {
+// Unlock drops a lock.
+func Unlock(f Descriptor) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockRange())
 }
 
 func lockRange() *windows.Overlapped { return &windows.Overlapped{Offset: lockOffset} }
 
-// tryLockDir has nothing to do: an open file cannot be deleted here.
-func tryLockDir(string) (*os.File, error) { return nil, nil }
+// TryDir has nothing to do: an open file cannot be deleted here.
+func TryDir(string) (*os.File, error) { return nil, nil }
 
 // ShareDir has nothing to do, for the same reason.
 func ShareDir(string) (*os.File, error) { return nil, nil }
