@@ -22,9 +22,10 @@ type Remembered struct {
 }
 
 // Remember records a place before something is written there, so that a crash leaves nothing unknown. Titles are in
-// the names of exported files, so only their folder is recorded. Paths inside of the data directory are not recorded.
+// the names of exported files, so only their folder is recorded. Paths inside of the data directory, and those of a
+// program without one, are not recorded.
 func Remember(dataDir string, r Remembered) error {
-	if below(dataDir, r.Folder) || below(dataDir, r.Copy) || slices.Contains(Recall(dataDir), r) {
+	if dataDir == "" || below(dataDir, r.Folder) || below(dataDir, r.Copy) || slices.Contains(Recall(dataDir), r) {
 		return nil
 	}
 	line, err := json.Marshal(r)

@@ -237,7 +237,7 @@ var withinRules = []within{
 	},
 	{
 		name: "imports", in: []string{"backend/importing"},
-		allowed: []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/transfer", module + "/backend/librarian"},
+		allowed: []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/internal/plainfile", module + "/backend/transfer", module + "/backend/librarian"},
 		reason:  "importing calls no model and no network: its access to the store is passed in",
 	},
 	{
