@@ -3,15 +3,12 @@ package api
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lists"
 )
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // activityJobs and activityTurns limit the jobs and turns in the Activity tab.
 const (

@@ -22,7 +22,7 @@ func (s *Settings) Presets() []PresetView {
 func (s *Settings) ModelPlaces() []PlaceView {
 	out := []PlaceView{}
 	for _, p := range s.c.Models.Places(s.c.ctx()) {
-		out = append(out, PlaceView{ID: p.ID, Name: p.Name, Protocol: p.Protocol, BaseURL: p.BaseURL, Env: p.Env, Local: p.Local})
+		out = append(out, PlaceView(p))
 	}
 	return out
 }

@@ -271,7 +271,7 @@ func (s *Settings) TestKey(provider, key, baseURL string) KeyTest {
 func (s *Settings) LocalServers() []LocalServer {
 	out := []LocalServer{}
 	for _, l := range s.c.Models.LocalServers(s.c.ctx()) {
-		out = append(out, LocalServer{Name: l.Name, BaseURL: l.BaseURL, Models: l.Models})
+		out = append(out, LocalServer(l))
 	}
 	return out
 }

@@ -83,7 +83,7 @@ func (d dataFolder) Backup(ctx context.Context, path string) (chat.Backup, error
 // PlanMove implements api.DataFolder.
 func (d dataFolder) PlanMove(to string) (api.MovePreview, error) {
 	p, err := d.Archive.PlanMove(to)
-	v := api.MovePreview{From: p.From, To: p.To, Bytes: p.Bytes, Free: p.Free, Reason: p.Reason}
+	v := api.MovePreview(p)
 	if reason := d.unmovable(); reason != "" {
 		v.Reason = reason
 	}

@@ -154,7 +154,7 @@ func (w *writer) writeServices(services []string) error {
 	for _, service := range services {
 		d, known := w.api.types[service]
 		if !known {
-			return fmt.Errorf("Bound creates %s, which is not a type of %s", service, apiDir)
+			return fmt.Errorf("function Bound creates %s, which is not a type of %s", service, apiDir)
 		}
 		fmt.Fprintln(w)
 		w.comment("", d.doc)
