@@ -201,8 +201,8 @@ func TestSizeRejectionAfterText(t *testing.T) {
 	w.clean()
 }
 
-// TestARefusedPartIsLeftOut: the same message is sent once more without the part that its server refused, that is told,
-// and a server that refuses the same part again is not asked a third time.
+// TestARefusedPartIsLeftOut: the message is sent again without the part that its server refused, and the X-ray says so;
+// a server that refuses the same part again is not asked a third time.
 func TestARefusedPartIsLeftOut(t *testing.T) {
 	refused := func(part string) call {
 		return call{err: &llm.Error{Code: chat.CodeProvider, Status: 400, Message: "not supported", Refused: part}}
