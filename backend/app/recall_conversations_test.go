@@ -18,6 +18,7 @@ import (
 	"contextinfinity/backend/importing"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // recallDir contains conversations to import, each with questions that a person asks about it later.
@@ -314,6 +315,9 @@ func TestRepliesAreRemembered(t *testing.T) {
 // answers.
 func TestRepliesAreRememberedInLargeContexts(t *testing.T) {
 	t.Parallel()
+	if !testtier.Exhaustive() {
+		t.Skip("only in the exhaustive form")
+	}
 	c := importFile(t, "working", writeContinued(t, "working", 240_000, "household", "corrections", "pairs"))
 	c.packsInContext(32000, 28, 8)
 	c.packsInContext(50000, 28, 8)

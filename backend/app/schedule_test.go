@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
 	"contextinfinity/test/harness"
+	"contextinfinity/test/testtier"
 )
 
 // textPart is how much of the answer must be kept.
@@ -73,10 +74,10 @@ var kindsOfFault = map[string]expectedEnd{
 	"stall":       incompleteWith(chat.CodeTimeout),
 }
 
-const (
-	scheduledSends = 200
-	lanes          = 20
-)
+const lanes = 20
+
+// scheduledSends is enough for every kind with every protocol; in the exhaustive form three times.
+var scheduledSends = testtier.Size(60, 200)
 
 // planned is one message of the schedule.
 type planned struct {
@@ -101,7 +102,7 @@ func (p planned) model() string {
 	return p.wire
 }
 
-// schedule contains every kind with every protocol three times and some random ones, in random order.
+// schedule contains every kind with every protocol, up to three times, and some random ones, in random order.
 func schedule(rng *rand.Rand) []planned {
 	var names []string
 	for k := range kindsOfFault {

@@ -29,7 +29,7 @@ const (
 	lockTimeout = 200 * time.Millisecond
 	// verbTimeout is how long to wait for a verb that has the data open and serves no other process. Most verbs take
 	// less, but an answer may stream for minutes.
-	verbTimeout = 3 * time.Second
+	verbTimeout = 10 * time.Second
 	// configInterval is how often a running program checks whether its configuration file has changed.
 	configInterval = time.Second
 )

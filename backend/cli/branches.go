@@ -61,18 +61,9 @@ committed first.`,
 				nameFlag("to", "the `STATE` to go back to (contextinfinity states lists them)"),
 				nameFlag("turn", "the `TURN` that the new branch ends with, instead of a state"),
 			},
-			prepare: func(_ context.Context, r *run) error {
-				switch {
-				case r.given("to") && r.given("turn"):
-					return usagef("--to and --turn exclude each other.")
-				case !r.given("to") && !r.given("turn"):
-					hint := "contextinfinity states " + clip(r.args[0], 26) + " lists them"
-					return usageHint(hint, "--to STATE is missing.")
-				}
-				return nil
-			},
-			opens: writes,
-			do:    rollback,
+			prepare: checkTarget,
+			opens:   writes,
+			do:      rollback,
 		},
 		{
 			use:   "switch SESSION BRANCH",
@@ -93,6 +84,18 @@ committed first.`,
 			do:    listStates,
 		},
 	}
+}
+
+// checkTarget refuses a rollback without one place to go back to.
+func checkTarget(_ context.Context, r *run) error {
+	switch {
+	case r.given("to") && r.given("turn"):
+		return usagef("--to and --turn exclude each other.")
+	case !r.given("to") && !r.given("turn"):
+		hint := "contextinfinity states " + clip(r.args[0], 26) + " lists them"
+		return usageHint(hint, "--to STATE is missing.")
+	}
+	return nil
 }
 
 func listBranches(ctx context.Context, r *run) (reply, error) {

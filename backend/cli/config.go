@@ -88,6 +88,9 @@ func checkConfig(ctx context.Context, r *run) (reply, error) {
 	retired := s.Config.Config().Retired // lines that no longer have an effect
 	doc := fields{{"path", path}, {"ok", fault == nil}, {"retired,omitempty", retired}}
 	return reply{doc: doc, keepOnError: true, text: func(o *output) {
+		if fault != nil {
+			return // the error says where
+		}
 		for _, notice := range retired {
 			o.printf("%s\n", line(notice))
 		}

@@ -334,3 +334,34 @@ func TestAModelThatCalledToolsCan(t *testing.T) {
 		t.Fatal("a call is not recorded without a description of the server")
 	}
 }
+
+// TestWhatAServerRefusesIsRemembered: for this model of this server, in the next message and in the next run.
+func TestWhatAServerRefusesIsRemembered(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	url, _ := startServer(t, func(string) string { return `{"data":[{"id":"m","max_model_len":9000}]}` })
+	memory := &memoryStore{}
+	refused := func(c *models.Catalog) []string {
+		m, err := c.Resolve(t.Context(), "own")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Endpoint.Refused
+	}
+	c := catalogAt(t, url, "", &now, memory)
+	m, err := c.Resolve(t.Context(), "own")
+	if err != nil || len(m.Endpoint.Refused) != 0 {
+		t.Fatalf("%v, %v", m.Endpoint.Refused, err)
+	}
+	for range 2 {
+		m.Refuses("stream_options")
+	}
+	now = now.Add(48 * time.Hour) // its description is asked for again
+	for name, c := range map[string]*models.Catalog{"this run": c, "the next one": catalogAt(t, url, "", &now, memory)} {
+		if got := refused(c); len(got) != 1 || got[0] != "stream_options" {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := refused(catalogAt(t, url, "", &now, nil)); len(got) != 0 {
+		t.Errorf("without memory: %v", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/llm"
@@ -37,8 +38,12 @@ func (r *run) continuation(ctx context.Context) (*llm.Continuation, error) {
 	return &llm.Continuation{ResponseID: r.response, Messages: messages - 1}, nil
 }
 
-// noteContinuity records in the manifest how much of the context was sent.
-func (r *run) noteContinuity(m *prompt.Manifest) {
+// noteSent records in the manifest how much of the context was sent, and what the server has refused before.
+func (r *run) noteSent(m *prompt.Manifest) {
+	if refused := r.model.Endpoint.Refused; len(refused) > 0 {
+		m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)],
+			"Left out or sent in another form, because the model's server refused it before: "+strings.Join(refused, ", ")+".")
+	}
 	switch {
 	case r.continues != nil:
 		m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], fmt.Sprintf(

@@ -171,8 +171,8 @@ func TestSizeRejection(t *testing.T) {
 		if _, err := w.jobs.Drain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for range tt.rejections {
-			w.provider.script(call{err: tooLarge})
+		for i := range tt.rejections { // before the stream, and inside it
+			w.provider.script(call{events: [][]string{nil, {reasoning("Hm.")}}[i%2], err: tooLarge})
 		}
 		got := w.send("one more")
 		steps, err := w.store.Steps(t.Context(), got.ID)
@@ -188,6 +188,42 @@ func TestSizeRejection(t *testing.T) {
 		seen, err := w.engine.ContextSeen(t.Context(), got.ID)
 		if err != nil || !seen.Same || seen.Manifest.Inputs.Reduce >= 0.9 {
 			t.Fatalf("%+v %v", seen.Manifest.Inputs, err)
+		}
+		w.clean()
+	}
+}
+
+// TestSizeRejectionAfterText: text that was shown is not replaced by that of a smaller request; the user decides.
+func TestSizeRejectionAfterText(t *testing.T) {
+	w := newEnv(t)
+	w.provider.script(call{events: []string{text("half")}, err: &llm.Error{Code: chat.CodeTooLarge, Message: "too long"}})
+	w.is(w.send("hi"), chat.PhaseResponding, chat.OutcomeIncomplete, "half")
+	w.clean()
+}
+
+// TestARefusedPartIsLeftOut: the message is sent again without the part that its server refused, and the X-ray says so;
+// a server that refuses the same part again is not asked a third time.
+func TestARefusedPartIsLeftOut(t *testing.T) {
+	refused := func(part string) call {
+		return call{err: &llm.Error{Code: chat.CodeProvider, Status: 400, Message: "not supported", Refused: part}}
+	}
+	for _, tt := range []struct {
+		calls []call
+		phase chat.Phase
+		sent  int
+	}{
+		{[]call{refused("stream_options"), refused("max_tokens")}, chat.PhaseResponseFinalized, 3},
+		{[]call{refused("stream_options"), refused("stream_options")}, chat.PhaseFailed, 2},
+	} {
+		w := newEnv(t)
+		w.provider.script(tt.calls...)
+		got := w.send("hi")
+		if got.Phase != tt.phase || len(w.provider.requests()) != tt.sent {
+			t.Errorf("%s after %d requests", got.Phase, len(w.provider.requests()))
+		}
+		seen, err := w.engine.ContextSeen(t.Context(), got.ID)
+		if err != nil || !strings.Contains(strings.Join(seen.Manifest.Notes, " "), "stream_options") {
+			t.Errorf("it says %q, %v", seen.Manifest.Notes, err)
 		}
 		w.clean()
 	}

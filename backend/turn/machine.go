@@ -97,7 +97,7 @@ func (r *run) prepare(ctx context.Context) state {
 		return r.failWith(ctx, err)
 	}
 	current := r.context.Manifest()
-	r.noteContinuity(&current)
+	r.noteSent(&current)
 	manifest, err := chat.MarshalJSON(current)
 	if err == nil {
 		packed := retrieved(r.context.Manifest())

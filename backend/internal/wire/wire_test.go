@@ -58,6 +58,10 @@ func TestEventReader(t *testing.T) {
 		{"no colon", "data\n\n", []event{{}}},
 		{"any bytes", "data: \xff\x00\n\n", []event{ev("", "\xff\x00")}},
 		{"nothing", "", nil},
+		{"an event a line", "data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]\n", []event{ev("", `{"a":1}`), ev("", `{"b":2}`), ev("", "[DONE]")}},
+		{"JSON over several lines", "data: {\"a\":\ndata: {\"b\":2}}\n\n", []event{ev("", "{\"a\":\n{\"b\":2}}")}},
+		{"an error of llama.cpp", "error: {\"message\":\"slot died\"}\n\n", []event{ev("error", `{"message":"slot died"}`)}},
+		{"an error without a field", "data: {\"a\":1}\n\n{\"error\":\"x\"}\n", []event{ev("", `{"a":1}`), ev("", `{"error":"x"}`)}},
 	}
 	for _, c := range cases {
 		for _, slow := range []bool{false, true} {
@@ -70,6 +74,27 @@ func TestEventReader(t *testing.T) {
 				t.Errorf("%s (slow %v): %q, %v; want %q", c.name, slow, got, err, c.want)
 			}
 		}
+	}
+}
+
+// Every comment is a sign of life, and nothing else is.
+func TestCommentsAreSignsOfLife(t *testing.T) {
+	alive := 0
+	r := newEventReader(strings.NewReader(": OPENROUTER PROCESSING\n\n:\n\ndata: 1\n\nid: 7\n\n: keepalive\n"), 50)
+	r.alive = func() { alive++ }
+	for {
+		if _, err := r.next(); err != nil {
+			break
+		}
+	}
+	if alive != 3 {
+		t.Errorf("%d of 3 comments", alive)
+	}
+	seen := 0
+	ctx := llm.WithAlive(t.Context(), func() { seen++ })
+	server := fakeServer(200, "text/event-stream", io.NopCloser(strings.NewReader(": ping\n\n: ping\n\ndata: 1\n\n")))
+	if err := server.Stream(ctx, "/x", nil, func(chat.RawEvent) error { return nil }); err != nil || seen != 2 {
+		t.Errorf("%d of 2 comments of a stream, %v", seen, err)
 	}
 }
 
@@ -238,6 +263,7 @@ func TestTooLarge(t *testing.T) {
 		{500, Words{Message: "the request exceeds the available context size"}, true},
 		{400, Words{Message: "Trying to keep the first 9000 tokens when context the overflows (n_keep >= n_ctx)"}, true},
 		{413, Words{}, true},
+		{400, Words{Message: "length of prompt_tokens (140000) must be less than max_seq_len (131072)."}, true},
 		{400, Words{Message: "temperature must be at most 2"}, false},
 		{429, Words{Message: "too many tokens per minute"}, false},
 	} {
@@ -254,13 +280,14 @@ func TestReadWords(t *testing.T) {
 		`{"error":"just text"}`:                            {Message: "just text"},
 		`{"object":"error","message":"m","type":"t"}`:      {Type: "t", Message: "m"},
 		`{"detail":"d"}`:                                   {Message: "d"},
+		`{"code":500,"msg":"404 NOT_FOUND"}`:               {Code: "500", Message: "404 NOT_FOUND"},
 		`{"detail":[{"msg":"d"}]}`:                         {Message: `[{"msg":"d"}]`},
 	} {
 		if got, ok := ReadWords([]byte(body)); !ok || got != want {
 			t.Errorf("%s gives %+v, %v", body, got, ok)
 		}
 	}
-	for _, body := range []string{``, `nope`, `{}`, `[]`, `{"choices":[]}`} {
+	for _, body := range []string{``, `nope`, `{}`, `[]`, `{"choices":[]}`, `{"code":0,"msg":"ok"}`, `{"code":200,"msg":"ok"}`} {
 		if got, ok := ReadWords([]byte(body)); ok {
 			t.Errorf("%s gives %+v", body, got)
 		}
@@ -351,6 +378,9 @@ func TestSizesOfARefusal(t *testing.T) {
 		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).":                                         {1048576, 1200000},
 		"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length":                          {32768, 40000},
 		"Your input exceeds the maximum context length of 128,000 tokens.":                                                                {128000, 0},
+		"prompt too long; exceeded max context length by 1200 tokens":                                                                     {0, 0},
+		"invalid params, context window exceeds limit (2013)":                                                                             {0, 0},
+		"length of prompt_tokens (140000) must be less than max_seq_len (131072).":                                                        {131072, 140000},
 		"Your input exceeds the context window of this model.":                                                                            {0, 0},
 		"the request exceeds the available context size, try increasing it":                                                               {0, 0},
 		"": {0, 0},

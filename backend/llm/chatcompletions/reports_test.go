@@ -50,6 +50,8 @@ func TestOneTextComesOut(t *testing.T) {
 		"whole text in the last one": {[]string{text("The "), text("tower"), last("The tower")}, "The tower"},
 		"pieces that begin alike":    {[]string{text("ha"), text("ha!"), text(" So"), stop}, "haha! So"},
 		"two pieces that are equal":  {[]string{text("ha"), text("ha"), stop}, "haha"},
+		"equal pieces":               {[]string{text("ha "), text("ha "), text("ha "), stop}, "ha ha ha "},
+		"equal long pieces":          {[]string{text("over and over again, "), text("over and over again, "), stop}, "over and over again, over and over again, "},
 		"text of another choice":     {[]string{`{"index":0,"delta":{"reasoning_content":"Hm."}}`, `{"index":1,"delta":{"content":"One"}}`, stop}, "(Hm.)One"},
 		"a second answer":            {[]string{text("One"), `{"index":1,"delta":{"content":"Two"}}`, stop}, "One"},
 		"completions":                {[]string{`{"index":0,"text":"Old","finish_reason":"stop"}`}, "Old"},

@@ -50,16 +50,16 @@ func (s *speech) add(raw json.RawMessage, last bool) []said {
 	case s.held != nil:
 		held := s.held
 		s.held = nil
-		if strings.HasPrefix(wire.Unquote(raw), wire.Unquote(held)) {
+		if text, before := wire.Unquote(raw), wire.Unquote(held); text != before && strings.HasPrefix(text, before) {
 			s.whole = true
 			fresh = s.say(rest)
 			break
 		}
 		fresh = s.all.Append(held) + s.all.Append(raw)
-	case repeated && (s.whole || s.isDistinctive() || last && s.pieces > 1):
+	case repeated && (s.whole || rest != "" && s.isDistinctive() || last && s.pieces > 1):
 		s.whole = true
 		fresh = s.say(rest)
-	case repeated && s.pieces == 1 && !last && strings.TrimSpace(s.all.String()) != "":
+	case repeated && rest != "" && s.pieces == 1 && !last && strings.TrimSpace(s.all.String()) != "":
 		s.held = append(json.RawMessage{}, raw...)
 	default:
 		fresh = s.all.Append(raw)
