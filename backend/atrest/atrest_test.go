@@ -82,6 +82,16 @@ func TestSweepRemovesWhatTheDeadLeft(t *testing.T) {
 	if left := Unfinished(data); len(left) != 3 {
 		t.Errorf("unfinished copies: %q", left)
 	}
+	for of, concerned := range map[string]bool{filepath.Join(data, Database): true, filepath.Join(t.TempDir(), Database): false} {
+		f, err := MakeCopy(temp, ReadingPrefix, write(t, of))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Remove() }()
+		if named := slices.Contains(Sweep(data), f.Path); named != concerned {
+			t.Errorf("a copy of %s: named %v", of, named)
+		}
+	}
 	named := Sweep(data)
 	for _, path := range dead {
 		if exists(path) {

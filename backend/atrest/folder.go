@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,14 +25,17 @@ type Folder struct {
 }
 
 // MakeFolder creates a temporary folder in dir; prefix is one of those of the table.
-func MakeFolder(dir, prefix string) (*Folder, error) {
+func MakeFolder(dir, prefix string) (*Folder, error) { return MakeCopy(dir, prefix, "") }
+
+// MakeCopy is like MakeFolder, for a copy of a file: the folder does not concern other data than that one.
+func MakeCopy(dir, prefix, of string) (*Folder, error) {
 	making.Lock()
 	defer making.Unlock()
 	path, err := os.MkdirTemp(dir, prefix)
 	if err != nil {
 		return nil, err
 	}
-	return hold(path)
+	return hold(path, of)
 }
 
 // MakeNamed is like MakeFolder, for a folder with this exact name.
@@ -41,15 +45,16 @@ func MakeNamed(class faultfs.Class, path string) (*Folder, error) {
 	if err := faultfs.Mkdir(class, path, 0o700); err != nil {
 		return nil, err
 	}
-	return hold(path)
+	return hold(path, "")
 }
 
-func hold(path string) (*Folder, error) {
+func hold(path, of string) (*Folder, error) {
 	lock, err := os.OpenFile(filepath.Join(path, lockFile), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(path))
 	}
-	_ = filelock.Try(lock) // on a file system without locks, Sweep goes by the folder's age
+	_, _ = lock.WriteString(resolved(of)) // without it, it concerns every data directory
+	_ = filelock.Try(lock)                // on a file system without locks, Sweep goes by the folder's age
 	return &Folder{Path: path, lock: lock}, nil
 }
 
@@ -101,4 +106,21 @@ func examine(path string, age time.Duration) (state, *os.File) {
 		return dead, nil
 	}
 	return living, nil
+}
+
+// concerns reports whether what a living process holds may be a copy of this data.
+func concerns(path, dataDir string) bool {
+	of, err := os.ReadFile(filepath.Join(path, lockFile))
+	return err != nil || len(of) == 0 || below(resolved(dataDir), string(of)) ||
+		slices.ContainsFunc(Recall(dataDir), func(r Remembered) bool { return resolved(r.Copy) == string(of) })
+}
+
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if whole, err := filepath.Abs(path); err == nil && path != "" {
+		path = whole
+	}
+	return path
 }

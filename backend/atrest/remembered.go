@@ -32,7 +32,9 @@ func Remember(dataDir string, r Remembered) error {
 	if err != nil {
 		return err
 	}
-	f, err := faultfs.OpenFile(faultfs.Data, filepath.Join(dataDir, List), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	path := filepath.Join(dataDir, List)
+	_, missing := os.Lstat(path)
+	f, err := faultfs.OpenFile(faultfs.Data, path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -41,6 +43,9 @@ func Remember(dataDir string, r Remembered) error {
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
+	}
+	if err != nil && missing != nil {
+		_ = os.Remove(path) // a full disk has room for an empty file, which tells nothing
 	}
 	return err
 }

@@ -29,7 +29,7 @@ func Sweep(dataDir string) (named []string) {
 				}
 				_ = os.RemoveAll(found) // what cannot be removed is tried again at the next start
 			case living:
-				if p.Delete == Named {
+				if p.Delete == Named && concerns(found, dataDir) {
 					named = append(named, found)
 				}
 			}

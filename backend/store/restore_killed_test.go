@@ -77,9 +77,9 @@ func TestRestoreKilled(t *testing.T) {
 			if len(aside) != 1 || journalsIn(t, aside[0]) != "journal of the present" {
 				t.Errorf("quarantined: %v", aside)
 			}
-			list, err := archiveOf(to).Backups(t.Context(), true)
-			if err != nil || len(list) != 1 || list[0].Kind != chat.BackupBeforeRestore || list[0].Problem != "" {
-				t.Errorf("backups: %+v %v", list, err)
+			list := ownBackups(t, to)
+			if len(list) != 1 || list[0].Kind != chat.BackupBeforeRestore || list[0].Problem != "" {
+				t.Errorf("backups: %+v", list)
 			}
 		})
 	}

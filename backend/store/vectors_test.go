@@ -233,7 +233,7 @@ func TestGenerationChangesWhenRowsAreRewritten(t *testing.T) {
 	})
 	expect(1, "a deletion", func() { f.ok(f.core.DB.Writer.Exec(`DELETE FROM unit_embeddings WHERE unit_n = ?`, all[2].N).Error) })
 	expect(0, "a unit that is gone", func() { f.ok(f.PutVectors(f.ctx, ns.ID, []chat.UnitVector{{N: 999, Vector: all[0].Vector}})) })
-	for _, bad := range [][]float32{nil, make([]float32, 16), make([]float32, 15), {0: float32(math.NaN()), 15: 1}} {
+	for _, bad := range [][]float32{{}, make([]float32, 16), make([]float32, 15), {0: float32(math.NaN()), 15: 1}} {
 		f.refused(f.PutVectors(f.ctx, ns.ID, []chat.UnitVector{all[2], {N: all[3].N, Vector: bad}}), chat.CodeInvalid)
 	}
 	if got, err := f.Namespaces(f.ctx); err != nil || got[0].Done != 2 {

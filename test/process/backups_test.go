@@ -42,10 +42,11 @@ func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 		}
 		target.Clean()
 	}
-	if kept := h.Copies(); len(kept) != 1 || kept[0].Kind != chat.BackupBeforeRestore {
+	kept := h.Copies() // newest first: the data before the restore, and the copy elsewhere
+	if len(kept) != 2 || kept[0].Kind != chat.BackupBeforeRestore || kept[1].Path != path {
 		t.Fatalf("kept: %+v", kept)
 	}
-	h.OK("restore", filepath.Base(h.Copies()[0].Path), "--yes")
+	h.OK("restore", filepath.Base(kept[0].Path), "--yes")
 	if turn := h.Only(session); turn.Outcome == chat.OutcomeIncomplete {
 		t.Errorf("the replaced text is back as %s", turn.Outcome)
 	}

@@ -82,7 +82,7 @@ func ReadableCopy(path, why string) (Place, error) {
 	if free, err := FreeSpace(temp); err == nil && free < need {
 		return Place{}, noSpaceForCopy(why, need, nil)
 	}
-	folder, err := atrest.MakeFolder(temp, atrest.ReadingPrefix)
+	folder, err := atrest.MakeCopy(temp, atrest.ReadingPrefix, path)
 	if err != nil {
 		return Place{}, noSpaceForCopy(why, need, err)
 	}

@@ -44,7 +44,7 @@ func freshSchema() (_ map[string]schemaObject, err error) {
 }
 
 func makeSchema() (map[string]schemaObject, error) {
-	folder, err := atrest.MakeFolder(os.TempDir(), atrest.ReadingPrefix)
+	folder, err := atrest.MakeCopy(os.TempDir(), atrest.ReadingPrefix, os.DevNull)
 	if err != nil {
 		return nil, err
 	}

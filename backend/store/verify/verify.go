@@ -120,7 +120,7 @@ func (a *Audit) checkIndex(ctx context.Context, s *core.Core) (agrees bool, err 
 	if free, err := sqlite.FreeSpace(os.TempDir()); err != nil || free < 2*sqlite.SizeOf(s.Path())+sqlite.MinToOpen {
 		return false, nil
 	}
-	folder, err := atrest.MakeFolder(os.TempDir(), atrest.ReadingPrefix)
+	folder, err := atrest.MakeCopy(os.TempDir(), atrest.ReadingPrefix, s.Path())
 	if err != nil {
 		return false, nil
 	}

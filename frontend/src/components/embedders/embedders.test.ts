@@ -86,7 +86,7 @@ describe('the embedder in the settings', () => {
     const { app, backend } = await mountWith(EmbedderPart, {}, { embedders: [ollamaEmbedder, openaiEmbedder] });
     const part = await screen.findByLabelText('Embedder');
     expect(await within(part).findByText('Built-in (sentence encoder, English)')).toBeInTheDocument();
-    expect(within(part).getByText(/not what they mean/)).toBeInTheDocument();
+    expect(within(part).getByText(/Finds other words for the same thing/)).toBeInTheDocument();
     await user.click(within(part).getByLabelText('Use nomic-embed-text on Ollama'));
     await waitFor(() => expect(app.embedders.estimate).toBeDefined());
     await app.embedders.use();
