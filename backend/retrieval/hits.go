@@ -12,7 +12,7 @@ import (
 // question is ranked below its answer.
 func (c *collector) rankHits(answers map[chat.TurnID]*item, age func(*unit) float64) {
 	for _, x := range c.items {
-		x.relevance = (1-coveredHit)*x.match + coveredHit*((1-c.p.share)*x.coverage*c.known+c.p.share*x.vector)
+		x.relevance = (1-coveredHit)*x.match + coveredHit*c.p.either(x.coverage*c.known, x.vector)
 		switch {
 		case isUserMessage(x.unit) && c.intent.aim == aimUser:
 			x.relevance *= 1 + userHit*c.p.s.rolePrior

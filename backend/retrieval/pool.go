@@ -126,7 +126,7 @@ func (p *pool) best(w words, v similar) []int64 {
 	}
 	var list []scored
 	add := func(n int64) {
-		list = append(list, scored{n, (1-p.share)*w.coverage(w.own(n)) + p.share*v.meaning(n)})
+		list = append(list, scored{n, p.either(w.coverage(w.own(n)), v.meaning(n))})
 	}
 	for n := range w.tf {
 		add(n)

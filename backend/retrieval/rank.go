@@ -26,9 +26,11 @@ func (p *pool) measured() {
 }
 
 // fused is the score of a text by both halves: how much of the query its words cover, and how near it is in meaning.
-func (p *pool) fused(words float64, u *unit) float64 {
-	return (1-p.share)*ratio(words, p.total) + p.share*u.vector
-}
+func (p *pool) fused(words float64, u *unit) float64 { return p.either(ratio(words, p.total), u.vector) }
+
+// either combines the scores of two halves, where the meaning speaks for what the words do not cover: a text with all
+// words of the query needs no vector.
+func (p *pool) either(words, meaning float64) float64 { return words + (1-words)*p.share*meaning }
 
 // addFarContext gives units that are farther from a match than its neighbours a small share of its score: less than any
 // other score, and decreasing with the number of turns between them.
