@@ -52,7 +52,7 @@ func TestAFaultyConfigurationIsReportedAndStopsNothing(t *testing.T) {
 // A command that changes a setting does not overwrite an invalid file.
 func TestAFaultyConfigurationIsNotOverwritten(t *testing.T) {
 	t.Parallel()
-	const text = "[budget]\nworking_set = 5 # mine\n"
+	const text = "[budget]\nworking_set = 5 # mine\n[librarian]\nafter_send_s = 1\n"
 	h := harness.NewHome(t, harness.Shipped(t), text)
 	r := h.Run("config", "set", "budget.compact_at", "0.9", "--json")
 	after := string(harness.ReadFile(t, h.ConfigFile()))
