@@ -175,7 +175,7 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	d := newFixture(t, harness.ChatWire.Windowed("m", relay.URL, 4096)+"[librarian]\nmodel = \"\"\n[retrieval]\nembedder = \"openai\"\n"+
 		"embedding_model = \"planted\"\nembedding_base_url = \""+proxy.URL+"\"\n")
 	session := d.sendIn("", "Yesterday the feline dozed upon the windowsill.")
-	for i := range 12 {
+	for i := range 24 { // among few units, two that are near are not outstanding
 		session = d.sendIn(session, chatter(i))
 	}
 	s := d.send(session, "Was a cat asleep somewhere, of all places?", "--model", "m", "--wait", "finalized")

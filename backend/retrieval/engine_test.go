@@ -248,11 +248,11 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 }
 
-// TestTheSampleGrowsWithMemory: the sample that cosines are compared with is read once, and again when memory doubled.
+// TestTheSampleGrowsWithMemory: the sample that cosines are compared with is read once, and again when memory grew by a quarter.
 func TestTheSampleGrowsWithMemory(t *testing.T) {
 	m := chatter()
 	e := m.engine()
-	for want, more := range []int{0, 20, 150} {
+	for want, more := range []int{0, 10, 150} {
 		m.add(chatterLines(more)...)
 		for range 3 {
 			find(t, e, Query{Text: "roses"})

@@ -129,12 +129,12 @@ func (b background) supposed() float64 {
 	return 0
 }
 
-// backgroundOf samples a namespace, again when it has doubled or halved.
+// backgroundOf samples a namespace, again when it has grown by a quarter or lost a half.
 func (e *Engine) backgroundOf(ctx context.Context, ns chat.Namespace) (background, error) {
 	e.mu.Lock()
 	known, ok := e.backgrounds[ns.ID]
 	e.mu.Unlock()
-	if ok && ns.Total < 2*known.total && ns.Total*2 > known.total {
+	if ok && 4*ns.Total < 5*known.total && 2*ns.Total > known.total {
 		return known, nil
 	}
 	sample, err := e.Store.SampleVectors(ctx, ns.ID, backgroundSize)
