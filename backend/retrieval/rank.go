@@ -26,7 +26,9 @@ func (p *pool) measured() {
 }
 
 // fused is the score of a text by both halves: how much of the query its words cover, and how near it is in meaning.
-func (p *pool) fused(words float64, u *unit) float64 { return p.either(ratio(words, p.total), u.vector) }
+func (p *pool) fused(words float64, u *unit) float64 {
+	return p.either(ratio(words, p.total), u.vector)
+}
 
 // either combines the scores of two halves, where the meaning speaks for what the words do not cover: a text with all
 // words of the query needs no vector.
