@@ -188,7 +188,7 @@ func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool
 	var code int
 	served, err := askServer(ctx, cfg.Config().DataDir, func(address string) (err error) {
 		code, err = ipc.Send(ctx, address, version, request, ipc.ClientIO{
-			In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts,
+			In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts, Server: store.WriterPid(cfg.Config().DataDir),
 		})
 		return err
 	})

@@ -246,6 +246,9 @@ func (r *run) confirm(question string) error {
 func (c *call) ask(op, question string) error {
 	c.note.printf("%s", question)
 	answer, err := c.in.lines.ReadString('\n')
+	if chat.CodeOf(err) == chat.CodeCancelled {
+		return err
+	}
 	if err != nil && err != io.EOF {
 		return chat.WrapError(chat.CodeInvalid, op, err, "The answer could not be read; nothing was changed.")
 	}

@@ -109,6 +109,9 @@ func (c *call) agreeToDelete(p chat.DeletionPreview) error {
 	}
 	c.note.printf("To delete it permanently, type %s: ", chat.ConfirmWord)
 	typed, err := c.in.lines.ReadString('\n')
+	if chat.CodeOf(err) == chat.CodeCancelled {
+		return err
+	}
 	if err != nil && err != io.EOF {
 		return chat.WrapError(chat.CodeInvalid, op, err, "The answer could not be read; nothing was deleted.")
 	}

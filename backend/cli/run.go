@@ -53,6 +53,7 @@ func Run(ctx context.Context, app App, args []string) int {
 	c := newCall(app)
 	ctx, stop := c.signal.watch(ctx)
 	defer stop()
+	c.in.recorder.ctx = ctx
 	root := c.root()
 	if i := slices.Index(args, "--version"); i >= 0 && !slices.ContainsFunc(args, IsVerb) { // other programs have this flag
 		args = slices.Concat(args[:i], []string{"version"}, args[i+1:])

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -44,11 +45,13 @@ type recorder struct {
 	recording bool
 	read      bytes.Buffer
 	end       error // io.EOF once the end was seen: a terminal must not be read again
+	// ctx ends a read that waits, with CodeCancelled; nil: nothing does. The input cannot be read afterwards.
+	ctx context.Context
 }
 
 // Read implements io.Reader.
 func (r *recorder) Read(p []byte) (int, error) {
-	n, err := r.r.Read(p)
+	n, err := r.readUnlessEnded(p)
 	if r.recording {
 		r.read.Write(p[:n])
 		r.end = err
@@ -56,8 +59,36 @@ func (r *recorder) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// readUnlessEnded reads in the background, because a read of a terminal or a pipe cannot be interrupted.
+func (r *recorder) readUnlessEnded(p []byte) (int, error) {
+	if r.ctx == nil {
+		return r.r.Read(p)
+	}
+	type result struct {
+		data []byte
+		err  error
+	}
+	done, from, size := make(chan result, 1), r.r, len(p)
+	go func() {
+		buf := make([]byte, size)
+		n, err := from.Read(buf)
+		done <- result{buf[:n], err}
+	}()
+	select {
+	case got := <-done:
+		return copy(p, got.data), got.err
+	case <-r.ctx.Done():
+		return 0, interrupted()
+	}
+}
+
+// interrupted is the error of a question or an input that a Ctrl-C ended.
+func interrupted() error {
+	return chat.Errorf(chat.CodeCancelled, "cli.read", "Interrupted; nothing was done.")
+}
+
 // stopRecording drops what was recorded.
-func (in *input) stopRecording() { *in.recorder = recorder{r: in.recorder.r} }
+func (in *input) stopRecording() { *in.recorder = recorder{r: in.recorder.r, ctx: in.recorder.ctx} }
 
 // replay returns the input from its first byte.
 func (in *input) replay() io.Reader {
@@ -71,6 +102,9 @@ func (in *input) replay() io.Reader {
 // all reads everything, byte for byte.
 func (in *input) all() (string, error) {
 	data, err := io.ReadAll(io.LimitReader(in.lines, maxInput+1))
+	if chat.CodeOf(err) == chat.CodeCancelled {
+		return "", err
+	}
 	if err != nil {
 		return "", chat.WrapError(chat.CodeInvalid, "cli.read", err, "The input could not be read; nothing was done.")
 	}
@@ -84,17 +118,48 @@ func (in *input) all() (string, error) {
 func (in *input) secret(ask func()) (string, error) {
 	if !in.terminal {
 		text, err := in.lines.ReadString('\n')
+		if chat.CodeOf(err) == chat.CodeCancelled {
+			return "", err
+		}
 		if err != nil && err != io.EOF {
 			return "", chat.Errorf(chat.CodeInvalid, "cli.read", "The key could not be read from stdin.")
 		}
 		return strings.TrimSpace(text), nil
 	}
 	ask()
-	typed, err := term.ReadPassword(int(in.file.Fd()))
+	typed, err := in.password()
+	if chat.CodeOf(err) == chat.CodeCancelled {
+		return "", err
+	}
 	if err != nil {
 		return "", chat.Errorf(chat.CodeInvalid, "cli.read", "The key could not be read from the terminal.")
 	}
 	return strings.TrimSpace(string(typed)), nil
+}
+
+// password reads a line without showing it. A Ctrl-C ends it, and the terminal shows what is typed again.
+func (in *input) password() ([]byte, error) {
+	fd, ctx := int(in.file.Fd()), in.recorder.ctx
+	before, err := term.GetState(fd)
+	if err != nil || ctx == nil {
+		return term.ReadPassword(fd)
+	}
+	type result struct {
+		typed []byte
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		typed, err := term.ReadPassword(fd)
+		done <- result{typed, err}
+	}()
+	select {
+	case got := <-done:
+		return got.typed, got.err
+	case <-ctx.Done():
+		_ = term.Restore(fd, before)
+		return nil, interrupted()
+	}
 }
 
 func newOutput(w io.Writer) *output {

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -22,6 +24,9 @@ const (
 	acceptTimeout = 10 * time.Second
 	// exitTimeout is how long a command may take to end after the termination signal.
 	exitTimeout = 10 * time.Second
+	// aliveEvery is how often a client checks that the server still answers, which may take aliveTimeout.
+	aliveEvery   = 10 * time.Second
+	aliveTimeout = 20 * time.Second
 	// maxInterrupts limits how many interrupts a client forwards. At the next one it exits.
 	maxInterrupts = 2
 )
@@ -31,6 +36,16 @@ type ClientIO struct {
 	In         io.Reader
 	Out, Err   io.Writer
 	Interrupts <-chan struct{} // each Ctrl-C
+	// Server is the process at the address, for messages; 0: unknown.
+	Server int
+}
+
+// named returns the name of the server in messages, as their beginning.
+func (a ClientIO) named() string {
+	if a.Server == 0 {
+		return "The program that has this data open"
+	}
+	return fmt.Sprintf("The program that has this data open (pid %d)", a.Server)
 }
 
 // Join returns the link of a new window to the server at an address. Run starts it.
@@ -51,6 +66,10 @@ func Join(ctx context.Context, address, version string, request Request, h Handl
 // the client).
 func Send(ctx context.Context, address, version string, request Request, a ClientIO) (int, error) {
 	c, err := dial(ctx, address, version, request)
+	if chat.CodeOf(err) == chat.CodeTimeout {
+		err = chat.WrapError(chat.CodeTimeout, "ipc.ask", err, "%s does not answer; nothing was done.", a.named()).
+			WithHint("it may be busy or stopped: try again, let it continue, or end it")
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -61,6 +80,7 @@ func Send(ctx context.Context, address, version string, request Request, a Clien
 		Event:       s.event,
 	})
 	go s.forwardSignals(ctx)
+	go s.checkAlive(aliveEvery, aliveTimeout)
 	broken := s.link.Run()
 	select {
 	case code := <-s.exit:
@@ -121,6 +141,8 @@ type clientRequest struct {
 	link *Link
 	ClientIO
 	exit chan int
+	// events is odd while an event is handled, and grows with each: output may wait for the user, in a pager for example.
+	events atomic.Int64
 
 	mu     sync.Mutex
 	reason error // set if the client ended the link itself
@@ -128,6 +150,8 @@ type clientRequest struct {
 
 // event handles the command's output and its end.
 func (s *clientRequest) event(name string, data json.RawMessage) {
+	s.events.Add(1)
+	defer s.events.Add(1)
 	switch name {
 	case eventOut:
 		writePiece(s.Out, data)
@@ -209,6 +233,28 @@ func (s *clientRequest) forwardSignals(ctx context.Context) {
 			case <-time.After(exitTimeout):
 				s.disconnect(errInterrupted())
 			}
+			return
+		}
+	}
+}
+
+// checkAlive disconnects when the server no longer answers, because its process was stopped for example. The error that
+// there is no such method is an answer too.
+func (s *clientRequest) checkAlive(every, limit time.Duration) {
+	for {
+		select {
+		case <-s.link.Ended():
+			return
+		case <-time.After(every):
+		}
+		before := s.events.Load()
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		err := s.link.Call(ctx, "alive", nil, nil)
+		cancel()
+		if handled := s.events.Load(); errors.Is(err, context.DeadlineExceeded) && handled == before && handled%2 == 0 {
+			s.disconnect(chat.WrapError(chat.CodeTimeout, "ipc.ask", err,
+				"%s has not answered for %s. Changes that it had confirmed are stored.", s.named(), limit).
+				WithHint("it may be stopped: let it continue, or end it; then check how far it got: contextinfinity sessions, contextinfinity show"))
 			return
 		}
 	}

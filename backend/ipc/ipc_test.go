@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -467,5 +468,56 @@ func TestSilentClientsAreDisconnected(t *testing.T) {
 		if time.Since(started) > 10*helloTimeout {
 			t.Fatalf("after %v: %d, %v", time.Since(started), code, err)
 		}
+	}
+}
+
+// A server that was stopped is noticed; one that is busy with the request, or whose output waits for the user, is not
+// taken for it.
+func TestAStoppedServerIsNoticed(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers, waits bool
+		want           chat.Code
+	}{
+		"a stopped server": {want: chat.CodeTimeout}, "a busy server": {answers: true, want: chat.CodeUnavailable},
+		"output that waits": {waits: true, want: chat.CodeUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mine, theirs := net.Pipe()
+			s := &clientRequest{ClientIO: ClientIO{Server: 7}, exit: make(chan int, 1)}
+			s.link = newLink(mine, commandLimits, Handler{Event: s.event})
+			other := make(chan error, 1)
+			if c.answers {
+				server := newLink(theirs, commandLimits, Handler{
+					Call:        func(string, json.RawMessage) (any, error) { return nil, errors.New("no such method") },
+					EncodeError: func(err error) any { return err.Error() },
+				})
+				go func() { other <- server.Run() }()
+			} else {
+				go func() {
+					_, err := io.Copy(io.Discard, theirs)
+					other <- err
+				}()
+			}
+			if c.waits {
+				s.events.Add(1)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- s.link.Run() }()
+			checked := make(chan struct{})
+			go func() { s.checkAlive(time.Millisecond, 50*time.Millisecond); close(checked) }()
+			if c.want == chat.CodeTimeout {
+				<-checked
+			} else {
+				time.Sleep(300 * time.Millisecond)
+				s.link.End()
+				<-checked
+			}
+			err := s.connectionError(<-ended)
+			<-other
+			if chat.CodeOf(err) != c.want || (c.want == chat.CodeTimeout) != strings.Contains(err.Error(), "(pid 7) has not answered for 50ms") {
+				t.Errorf("%v", err)
+			}
+			_ = theirs.Close()
+		})
 	}
 }

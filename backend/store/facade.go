@@ -21,6 +21,9 @@ func MakeDir(dir string) error { return sqlite.MakeDir(dir) }
 // none. The writer may no longer be running: a killed one leaves its address.
 func WriterAddress(dir string) string { return sqlite.WriterAddress(dir) }
 
+// WriterPid returns the process that recorded itself as the writer of a data directory, or 0. It may have ended.
+func WriterPid(dir string) int { return sqlite.WriterPid(dir) }
+
 // NewArchive returns the backups of a data directory. It does no disk access.
 func NewArchive(o backup.ArchiveOptions) *backup.Archive {
 	return backup.New(o, migrations.Files, openCopy)

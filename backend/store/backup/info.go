@@ -301,11 +301,13 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 	}
 	for _, path := range atrest.Unfinished(a.dir) {
 		b := chat.Backup{Path: path, Kind: chat.BackupByHand, Problem: "It is unfinished, and is removed at the next start."}
-		if info, err := os.Lstat(path); err == nil {
-			b.Bytes, b.At = info.Size(), info.ModTime().UTC()
-		}
-		if info, err := os.Lstat(filepath.Join(path, sqlite.DatabaseFile)); err == nil {
-			b.Bytes, b.At = info.Size(), info.ModTime().UTC()
+		for _, file := range []string{path, filepath.Join(path, sqlite.DatabaseFile)} { // a file of an earlier version
+			if info, err := os.Lstat(file); err == nil {
+				b.At = info.ModTime().UTC()
+				if info.Mode().IsRegular() {
+					b.Bytes = info.Size()
+				}
+			}
 		}
 		list = append(list, b)
 	}

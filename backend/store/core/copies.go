@@ -81,8 +81,8 @@ func (s *Core) OtherJournals() []string {
 			patterns = append(patterns, sqlite.StreamDir)
 		}
 		for _, pattern := range patterns {
-			found, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), pattern, "*"+sqlite.JournalExtension))
-			out = append(out, found...)
+			found, _ := filepath.Glob(filepath.Join(sqlite.GlobEscape(dir), pattern, "*"))
+			out = append(out, slices.DeleteFunc(found, func(path string) bool { return !sqlite.IsJournal(filepath.Base(path)) })...)
 		}
 	}
 	return out

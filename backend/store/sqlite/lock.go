@@ -148,13 +148,18 @@ func (h Holder) name() string {
 
 // WriterAddress returns the address at which the writer of a data directory accepts requests, or "" if it recorded
 // none. The writer may no longer be running: a killed one leaves its address.
-func WriterAddress(dir string) string {
+func WriterAddress(dir string) string { return holderOf(dir).Address }
+
+// WriterPid returns the process that recorded itself as the writer, or 0. It may have ended.
+func WriterPid(dir string) int { return holderOf(dir).Pid }
+
+func holderOf(dir string) Holder {
 	f, err := os.Open(filepath.Join(dir, LockFile))
 	if err != nil {
-		return ""
+		return Holder{}
 	}
 	defer func() { _ = f.Close() }()
-	return ReadHolder(f).Address
+	return ReadHolder(f)
 }
 
 // WriterAlive reports whether a process has a data directory open for writing. It writes nothing, and shares the lock
