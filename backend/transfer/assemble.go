@@ -134,7 +134,7 @@ func (t *tree) turn(path []int) Turn {
 		case kindUser:
 			hasUser = true
 			user.Name = n.name
-			user.Blocks, visibleUser = append(user.Blocks, n.blocks...), append(visibleUser, n.blocks...)
+			user.Blocks, visibleUser = append(user.Blocks, n.shown()...), append(visibleUser, n.blocks...)
 			turn.CreatedAt = n.at.Time
 			turn.Failed, turn.Failure = n.failed, n.failure
 		case kindHidden, kindSystem:
@@ -182,10 +182,10 @@ func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[stri
 		answer.Blocks = append(answer.Blocks, t.errorBlock(n.blocks)...)
 	case !n.failed && turn.Failed && len(n.blocks) > 0: // an answer followed after all
 		turn.Failed, turn.Failure = false, ""
-		answer.Blocks = append(t.errorBlock(answer.Blocks), n.blocks...)
+		answer.Blocks = append(t.errorBlock(answer.Blocks), n.shown()...)
 	default:
 		turn.Failed = turn.Failed || n.failed
-		answer.Blocks = append(answer.Blocks, n.blocks...)
+		answer.Blocks = append(answer.Blocks, n.shown()...)
 	}
 	answer.Name = cmp.Or(n.name, answer.Name)
 	turn.Model = cmp.Or(n.model, turn.Model)

@@ -45,6 +45,7 @@ type gptMessage struct {
 		Hidden    truth `json:"is_visually_hidden_from_conversation"`
 		Citations list  `json:"citations"`
 		Attached  list  `json:"attachments"`
+		Links     list  `json:"content_references"`
 		Finish    struct {
 			Type str `json:"type"`
 		} `json:"finish_details"`
@@ -121,6 +122,7 @@ func gptMessageNode(d *draft, raw member, n gptNode, parsed bool) node {
 		}
 	default:
 		out.kind, out.blocks = gptVisible(d, raw.key, m, c)
+		out.marked, out.references = out.kind >= kindAssistant, m.Metadata.Links
 	}
 	return out
 }

@@ -12,6 +12,7 @@ var dated = map[string]string{
 	"a.jsonl": `{"conv":"a","date":%s,"role":"user","text":"hi"}
 {"conv":"a","role":"assistant","text":"hello"}`,
 	"messages.json": `[{"id":"m","messages":[{"role":"user","content":"hi","created_at":%s},{"role":"assistant","content":"hello"}]}]`,
+	"lechat.json":   `[{"id":"1","chatId":"c","role":"user","content":"hi","createdAt":%s,"parentId":null},{"id":"2","role":"assistant","content":"hello","parentId":"1"}]`,
 	"chatgpt.json": `[{"id":"c","title":"t","mapping":{"r":{"id":"r","message":null,"parent":null,"children":["u"]},
 		"u":{"id":"u","parent":"r","children":[],"message":{"id":"u","author":{"role":"user"},"create_time":%s,"content":{"content_type":"text","parts":["hi"]}}}}}]`,
 	"claude.json": `[{"uuid":"c","name":"t","chat_messages":[{"uuid":"u","sender":"human","text":"hi","created_at":%s}]}]`,

@@ -67,6 +67,10 @@ func formatOf(name string, head []byte, g headInfo) (Format, error) {
 		}
 		return FormatZip, nil
 	}
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) && bytes.Contains(head, []byte("ChatGPT Data Export")) {
+		return "", chat.Errorf(chat.CodeInvalid, "import.detect", "%s is the page of a ChatGPT export, for reading; nothing was imported.", path.Base(name)).
+			WithHint("import the whole .zip file of the export, or its conversations.json")
+	}
 	if g.objects == 0 || isUTF32(head) {
 		return "", whyUnreadable(name, head)
 	}

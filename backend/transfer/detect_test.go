@@ -63,6 +63,7 @@ func TestUnreadableGivesTheReason(t *testing.T) {
 		"zero bytes":                     strings.Repeat("\x00", 4096),
 		"UTF-32":                         "\xff\xfe\x00\x00[\x00\x00\x00{\x00\x00\x00",
 		"not an export that can be read": "dear diary",
+		"the page of a ChatGPT export":   "<html><head><title>ChatGPT Data Export</title></head><body><script>var jsonData = [{\"title\":\"x\",\"mapping\":{}}];",
 	} {
 		_, err := Detect("x.json", strings.NewReader(head), int64(len(head)))
 		if err == nil || !strings.Contains(err.Error(), words) {

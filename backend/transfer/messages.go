@@ -15,6 +15,7 @@ type plainMessage struct {
 	ID           str             `json:"id"`
 	Parent       *str            `json:"parent"`
 	ParentID     *str            `json:"parent_id"`
+	ParentMsg    *str            `json:"parentId"`
 	Conv         str             `json:"conv"`
 	Conversation json.RawMessage `json:"conversation"`
 	ConvID       str             `json:"conversation_id"`
@@ -23,6 +24,7 @@ type plainMessage struct {
 	Date         json.RawMessage `json:"date"`
 	Timestamp    json.RawMessage `json:"timestamp"`
 	CreatedAt    json.RawMessage `json:"created_at"`
+	Created      json.RawMessage `json:"createdAt"` // of Le Chat, like parentId
 	Speaker      str             `json:"speaker"`
 	Role         str             `json:"role"`
 	Name         str             `json:"name"`
@@ -49,7 +51,7 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 	}
 	role := cmp.Or(m.Role, m.Speaker)
 	n = node{key: string(m.ID), model: string(m.Model), usage: readUsage(m.Usage)}
-	for _, raw := range []json.RawMessage{m.Timestamp, m.CreatedAt, m.Date} {
+	for _, raw := range []json.RawMessage{m.Timestamp, m.CreatedAt, m.Created, m.Date} {
 		if at := readMoment(raw); n.at.IsZero() && (!at.IsZero() || n.at.unread == "") {
 			n.at = at
 		}
@@ -108,7 +110,7 @@ func allResults(bs chat.Blocks) bool {
 
 // thread adds messages in order: below the parent they name, otherwise after the previous one.
 func (d *draft) thread(n node, m plainMessage) {
-	parent := cmp.Or(m.Parent, m.ParentID)
+	parent := cmp.Or(m.Parent, m.ParentID, m.ParentMsg)
 	if n.key == "" {
 		parent = nil
 	}

@@ -33,6 +33,8 @@ type node struct {
 	kind        kind
 	name        string // of the speaker
 	blocks      chat.Blocks
+	marked      bool // its texts contain marks, see shown
+	references  list // of the marks
 	provider    string
 	model       string
 	at          moment
