@@ -122,7 +122,9 @@ func gptMessageNode(d *draft, raw member, n gptNode, parsed bool) node {
 		}
 	default:
 		out.kind, out.blocks = gptVisible(d, raw.key, m, c)
-		out.marked, out.references = out.kind >= kindAssistant, m.Metadata.Links
+		if out.kind >= kindAssistant {
+			out.clean, out.references = withoutMarks, m.Metadata.Links
+		}
 	}
 	return out
 }

@@ -110,7 +110,7 @@ func (b *codex) item(l codexLine, p codexPayload, raw json.RawMessage) {
 		n.kind, n.blocks = kindHidden, b.d.hidden(raw).blocks
 	case p.Role == "user":
 		b.hasMessage = true
-		n.kind = kindUser
+		n.kind, n.clean = kindUser, codexRequest
 	case p.Role == "system":
 		n.kind = kindSystem
 	default:
@@ -128,6 +128,16 @@ func codexContext(bs chat.Blocks) bool {
 		}
 	}
 	return false
+}
+
+// codexRequest returns what a person wrote in an editor, without the open files that the editor puts before it.
+func codexRequest(text string) string {
+	if strings.HasPrefix(text, "# Context from my IDE setup:") {
+		if _, request, ok := strings.Cut(text, "\n## My request for Codex:\n"); ok {
+			return strings.TrimSpace(request)
+		}
+	}
+	return text
 }
 
 // event adds what only events contain: usage, and how a turn ended. It also collects messages, for a file without

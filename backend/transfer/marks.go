@@ -49,24 +49,24 @@ func withoutMarks(s string) string {
 // shown returns the blocks of a message as they are shown. The keys of turns are derived from what the source wrote, so
 // that a conversation that was imported by an earlier version is not imported again.
 func (n *node) shown() chat.Blocks {
-	if !n.marked {
+	if n.clean == nil {
 		return n.blocks
 	}
-	return shownBlocks(n.blocks, n.references)
+	return cleaned(n.blocks, n.clean, n.references)
 }
 
-func shownBlocks(blocks chat.Blocks, references list) chat.Blocks {
+func cleaned(blocks chat.Blocks, clean func(string) string, references list) chat.Blocks {
 	out := make(chat.Blocks, len(blocks))
 	for i, b := range blocks {
 		switch b := b.(type) {
 		case chat.Text:
-			if clean := withoutMarks(b.Text); clean != b.Text {
-				b.Text, b.Annotations = clean, append(b.Annotations[:len(b.Annotations):len(b.Annotations)], references...)
+			if text := clean(b.Text); text != b.Text {
+				b.Text, b.Annotations = text, append(b.Annotations[:len(b.Annotations):len(b.Annotations)], references...)
 				references = nil
 			}
 			out[i] = b
 		case chat.ToolResult:
-			b.Content = shownBlocks(b.Content, references)
+			b.Content = cleaned(b.Content, clean, references)
 			out[i] = b
 		default:
 			out[i] = b

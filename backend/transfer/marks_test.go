@@ -21,6 +21,15 @@ func TestMarksOfChatGPT(t *testing.T) {
 	}
 }
 
+func TestTheContextOfAnEditorIsNotTheRequest(t *testing.T) {
+	c := readOne(t, "rollout-1.jsonl", `{"type":"session_meta","payload":{"id":"s"}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"# Context from my IDE setup:\n\n## Open tabs:\n- A.md: A.md\n\n## My request for Codex:\nWrite the test\n"}]}}
+{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Written."}]}}`)
+	if c.Title != "Write the test" || c.Turns[0].User.RenderedText() != "Write the test" {
+		t.Errorf("title %q, message %q", c.Title, c.Turns[0].User.RenderedText())
+	}
+}
+
 // TestMarksAreNotInKeys: what is shown has no marks and keeps the references; the keys are those of the text with marks, so
 // that an import by an earlier version is not repeated.
 func TestMarksAreNotInKeys(t *testing.T) {

@@ -33,8 +33,8 @@ type node struct {
 	kind        kind
 	name        string // of the speaker
 	blocks      chat.Blocks
-	marked      bool // its texts contain marks, see shown
-	references  list // of the marks
+	clean       func(string) string // what is shown of a text; nil: all
+	references  list                // to sources, which clean removes from the text
 	provider    string
 	model       string
 	at          moment

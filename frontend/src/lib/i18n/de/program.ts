@@ -573,6 +573,8 @@ export default {
     'agree to each one by its name, if you trust this server with it': 'stimmen Sie jedem einzeln zu, wenn Sie diesem Server damit vertrauen',
     '%s was changed by another program: it contains %s, which would run inside this program. It was not restored; nothing was changed.': '{1} wurde von einem anderen Programm verändert: Es enthält {2}, was in diesem Programm ausgeführt würde. Es wurde nicht wiederhergestellt; nichts wurde geändert.',
     '%s could not be read: %s; nothing was added.': '{1} konnte nicht gelesen werden: {2}; nichts wurde hinzugefügt.',
+    '%s is the page of a ChatGPT export, for reading; nothing was imported.': '{1} ist die Seite eines Exports von ChatGPT, zum Lesen; nichts wurde importiert.',
+    'import the whole .zip file of the export, or its conversations.json': 'importieren Sie die ganze .zip-Datei des Exports oder ihre conversations.json',
     'The file could not be read; nothing was added.': 'Die Datei konnte nicht gelesen werden; nichts wurde hinzugefügt.',
     'The connection between this window and the program that has the data open was lost.': 'Die Verbindung zwischen diesem Fenster und dem Programm mit den Daten ist beendet.',
     '%d problems were found and handled.': '{1} Probleme wurden gefunden und behandelt.',

@@ -572,6 +572,8 @@ export default {
     'agree to each one by its name, if you trust this server with it': '如果您信任此服务器，请逐一同意',
     '%s was changed by another program: it contains %s, which would run inside this program. It was not restored; nothing was changed.': '{1} 被其他程序更改过：其中包含 {2}，它会在本程序内运行。未恢复；未作任何更改。',
     '%s could not be read: %s; nothing was added.': '无法读取 {1}：{2}；未添加任何内容。',
+    '%s is the page of a ChatGPT export, for reading; nothing was imported.': '{1} 是 ChatGPT 导出中供阅读的页面；未导入任何内容。',
+    'import the whole .zip file of the export, or its conversations.json': '请导入导出的整个 .zip 文件，或其中的 conversations.json',
     'The file could not be read; nothing was added.': '无法读取文件；未添加任何内容。',
     'The connection between this window and the program that has the data open was lost.': '此窗口与持有数据的程序之间的连接已断开。',
     '%d problems were found and handled.': '发现并处理了 {1} 个问题。',
