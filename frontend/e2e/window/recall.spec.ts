@@ -107,7 +107,7 @@ for (const locale of variants('C', 'de_DE.UTF-8')) {
       await env.talk('Which crane lifts the masts?', 'Bertha lifts the masts.');
       await page.press('Memory', '[role="tablist"]');
       await until('Ollama is offered', isOffered);
-      expect(await panelText()).toContain('The built-in index compares words and parts of words only.');
+      expect(await panelText()).toContain('The built-in index finds other words for the same thing in English.');
 
       await page.press('Show cost and time', panel);
       await until('cost and time', async () => /Cost\s+Free\s+Time\s+Less than a minute/.test(await page.text('dialog[open]')));
