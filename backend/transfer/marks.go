@@ -2,10 +2,10 @@ package transfer
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // ChatGPT writes references into its texts between private-use characters: begin, a kind, its arguments, end.
@@ -15,7 +15,7 @@ const (
 	markNext  = "\ue202"
 )
 
-var mark = regexp.MustCompile(string(markBegin) + "[^" + string(markBegin) + string(markEnd) + "]*" + string(markEnd))
+var mark = pattern.New(string(markBegin) + "[^" + string(markBegin) + string(markEnd) + "]*" + string(markEnd))
 
 // withoutMarks removes ChatGPT's references from a text. The words that some of them contain stay: the name of a person,
 // the title of a page.
@@ -23,7 +23,7 @@ func withoutMarks(s string) string {
 	if !strings.ContainsRune(s, markBegin) {
 		return s
 	}
-	s = mark.ReplaceAllStringFunc(s, func(m string) string {
+	s = mark().ReplaceAllStringFunc(s, func(m string) string {
 		args := strings.Split(strings.Trim(m, string(markBegin)+string(markEnd)), markNext)
 		switch {
 		case len(args) < 2:
@@ -39,7 +39,7 @@ func withoutMarks(s string) string {
 		return ""
 	})
 	return strings.Map(func(r rune) rune { // of marks that do not end
-		if r >= markBegin && r <= '\ue2ff' {
+		if r >= markBegin && r <= '\ue206' {
 			return -1
 		}
 		return r
