@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/backup"
 	"contextinfinity/backend/store/core"
@@ -39,6 +40,9 @@ func content(t *testing.T, dir string) map[string]string {
 	}
 	out := map[string]string{}
 	for _, file := range files {
+		if file.Name == atrest.List { // a move records its target first
+			continue
+		}
 		data, err := os.ReadFile(filepath.Join(dir, file.Name))
 		if err != nil {
 			t.Fatal(err)
