@@ -19,8 +19,9 @@ import (
 const deletedWord = "zirkonnachtigall"
 
 // TestNoTextIsLeftAfterAKillAndADeletion: the program is killed at a disk operation or step of a backup, a restore, an
-// import, a move or an export, and then everything is permanently deleted. No file of the home, its backup folders and its
-// temporary folder contains a word of it, except those that the receipts name and files that the user exported.
+// import, a move, an export or a drag, and then everything is permanently deleted. No file of the home, its backup
+// folders and its temporary folder contains a word of it, except those that the receipts name and files that the user
+// exported.
 func TestNoTextIsLeftAfterAKillAndADeletion(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
@@ -41,6 +42,15 @@ func TestNoTextIsLeftAfterAKillAndADeletion(t *testing.T) {
 		{"a move", nil, func(h *harness.Home) { moveTo(t, h, filepath.Join(h.Dir, "moved")) }},
 		{"an export", nil, func(h *harness.Home) {
 			h.Run("export", bench.session, "--format", "md", "-o", filepath.Join(mkdir(t, h.Dir, "exported"), "file.md"))
+		}},
+		// A drag out of the window is an export to a folder of the data, which the next start of a writer empties: what
+		// the killed export left is put there.
+		{"a drag", nil, func(h *harness.Home) {
+			item := mkdir(t, h.Dir, "dragged", bench.session, "0123456789abcdef")
+			h.Run("export", bench.session, "--format", "md", "-o", filepath.Join(item, "file.md"))
+			if err := os.Rename(filepath.Join(h.Dir, "dragged"), filepath.Join(h.DataDir(), atrest.Drags)); err != nil {
+				t.Fatal(err)
+			}
 		}},
 	} {
 		prepared := func(t *testing.T) *harness.Home {
