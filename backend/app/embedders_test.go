@@ -119,6 +119,31 @@ func (e *embedderEnv) unitText(ns chat.Namespace, n int64) string {
 	return chunks[0].Source[units[0].Start:units[0].End]
 }
 
+// TestWhatIsMeantIsTheFirstHit: a message that shares no word with the question is found first, with the embedded
+// encoder, and not the reply to it.
+func TestWhatIsMeantIsTheFirstHit(t *testing.T) {
+	t.Parallel()
+	e := newEmbedderEnv(t, "")
+	said := []string{"My pup Rex chewed the sofa again.", "The invoices are due on Friday.", "Python lists grow as needed."}
+	for i := range 12 {
+		said = append(said, fmt.Sprintf("Row %d of the table needs another column for totals.", i))
+	}
+	e.say(said...)
+	ns := e.complete()
+	if got, _ := e.nearest(ns, "do I own a pet?"); got != said[0] {
+		t.Errorf("%q is found first", got)
+	}
+	// A namespace that is filled afterwards, from the stored texts, has the same vectors.
+	later, err := e.Store.OpenNamespace(t.Context(), chat.EmbedderID{Name: "none", Model: "m", Dimension: 3, Version: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	units, err := e.Store.Unembedded(t.Context(), later.ID, 1000)
+	if err != nil || !slices.ContainsFunc(units, func(u chat.UnitText) bool { return u.Said() == said[0] }) {
+		t.Errorf("%d units, %v: none says %q", len(units), err, said[0])
+	}
+}
+
 // A third-party server returns a distinct vector for each text, and each text is found by its own vector.
 func TestVectorsOfAProvider(t *testing.T) {
 	t.Parallel()

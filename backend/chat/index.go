@@ -50,6 +50,9 @@ type Unit struct {
 	Text    string `json:"text"`   // as indexed: date and speaker first, then its text
 }
 
+// Indexed is the unit's text with the length of its own part.
+func (u Unit) Indexed() UnitText { return UnitText{Text: u.Text, Own: u.End - u.Start} }
+
 // JobType is a kind of durable background work.
 type JobType string
 

@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -203,10 +204,28 @@ type Namespace struct {
 // Why returns LastError with its values.
 func (n Namespace) Why() Phrase { return n.Words.As(n.LastError) }
 
-// UnitText is a unit's indexed text: date and speaker first.
+// UnitText is a unit's indexed text: date and speaker first, then the beginning of the other message of its turn.
 type UnitText struct {
 	N    int64
 	Text string
+	Own  int // number of bytes at its end that are the unit's own; 0: all
+}
+
+// Said is the part of the text that has a meaning of its own, for its vector: "Thanks, I will" does not say what the
+// message before it said. A person's name, the name of a file, and headings stay.
+func (u UnitText) Said() string {
+	if u.Own <= 0 || u.Own >= len(u.Text) {
+		return u.Text
+	}
+	own := strings.ToValidUTF8(u.Text[len(u.Text)-u.Own:], "")
+	head, _, _ := strings.Cut(u.Text[:len(u.Text)-u.Own], ": ")
+	if _, after, ok := strings.Cut(head, "] "); ok {
+		head = after
+	}
+	if head == string(RoleUser) || head == string(RoleAssistant) {
+		return own
+	}
+	return head + ": " + own
 }
 
 // UnitVector is a unit's vector, of length 1.

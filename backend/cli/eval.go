@@ -24,7 +24,7 @@ func evalVerb() verb {
 			short: "Write what recall packs for each question",
 			long: `Imports a corpus into a throw-away store, asks every question through the same
 search and packing that a prompt is made with, with the configured embedder, and
-writes a line {"id","packed"} for each. Your own sessions are neither read nor changed.
+writes a line {"id","packed","hits"} for each. Your own sessions are neither read nor changed.
 
 CORPUS has one message per line: {"conv","session","date","speaker","text"}. Speakers called
 user and assistant make turns of a question and its answer; others, turns of two messages.

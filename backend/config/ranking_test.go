@@ -11,12 +11,12 @@ func TestRankingFollowsTheProfile(t *testing.T) {
 		mmr     bool
 		vectors float64
 	}{
-		``:                                       {0, false, 0.35},
+		``:                                       {0, false, 0.5},
 		`profile = "srd"`:                        {0.1, true, 0.7},
 		"profile = \"srd\"\nrecency_boost = 0.3": {0.3, true, 0.7},
 		// The measured defaults, but set explicitly.
 		"profile = \"srd\"\nrecency_boost = 0.0\nenable_mmr = false":   {0, false, 0.7},
-		"recency_boost = 0.2\nenable_mmr = true":                       {0.2, true, 0.35},
+		"recency_boost = 0.2\nenable_mmr = true":                       {0.2, true, 0.5},
 		"profile = \"srd\"\nvector_weight = 0.5\nkeyword_weight = 0.5": {0.1, true, 0.5},
 	} {
 		c, err := Parse("config.toml", []byte("[retrieval]\n"+text+"\n"))

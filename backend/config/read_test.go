@@ -93,7 +93,7 @@ func TestDefaultsOfTheSpecification(t *testing.T) {
 		"budget.pending_window_tokens": "8000", "budget.summaries_share": "0.15",
 		"summary.target_ratio": "0.15", "summary.min": "64", "summary.max": "2048", "summary.preserve_recent": "4", "summary.style": "sections",
 		"retrieval.scope": "lineage", "retrieval.min_keep": "2", "retrieval.recency_boost": "0", "retrieval.overfetch_k": "16",
-		"retrieval.vector_weight": "0.35", "retrieval.keyword_weight": "0.65",
+		"retrieval.vector_weight": "0.5", "retrieval.keyword_weight": "0.5",
 		"stream.durability": "buffered", "stream.idle_timeout_s": "120",
 		"librarian.commit": "eager", "librarian.target_tokens": "1200", "librarian.timeout_s": "30", "librarian.min_turns": "1",
 		"context.infinity": "true", "context.history": "elastic",

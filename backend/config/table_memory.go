@@ -202,12 +202,12 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Retrieval.SimilarityThreshold }},
 	{spec{
 		name: "retrieval.vector_weight", group: groupRetrieval, label: "Weight of vectors", unit: "share",
-		def: 0.35, min: 0, max: 1, // measured; OXY's 0.7 finds less
+		def: 0.5, min: 0, max: 1, // measured; OXY's 0.7 finds less
 		help: "Weight of the similarity of vectors in a score, relative to the weight of words.",
 	}, func(c *Config) any { return &c.Retrieval.VectorWeight }},
 	{spec{
 		name: "retrieval.keyword_weight", group: groupRetrieval, label: "Weight of words", unit: "share",
-		def: 0.65, min: 0, max: 1,
+		def: 0.5, min: 0, max: 1,
 		help: "Weight of the words of the query in a score, relative to the weight of vectors.",
 	}, func(c *Config) any { return &c.Retrieval.KeywordWeight }},
 	{spec{

@@ -164,7 +164,7 @@ func (m *Manager) target(ctx context.Context) (Embedder, error) {
 // Vectors returns the vectors of units' texts for every active namespace, by id. It fails only if no vectors could be
 // created at all: Step adds those that the target lacks, and units without a vector in the serving namespace are found
 // by words.
-func (m *Manager) Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error) {
+func (m *Manager) Vectors(ctx context.Context, texts []chat.UnitText) (map[int64][][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
@@ -187,8 +187,8 @@ func (m *Manager) Vectors(ctx context.Context, texts []string) (map[int64][][]fl
 }
 
 // embed takes existing vectors from the store and requests the others from the embedder, each text once.
-func (m *Manager) embed(ctx context.Context, ns activeNamespace, texts []string) ([][]float32, error) {
-	hashes := lists.Map(texts, func(s string) [32]byte { return sha256.Sum256([]byte(s)) })
+func (m *Manager) embed(ctx context.Context, ns activeNamespace, texts []chat.UnitText) ([][]float32, error) {
+	hashes := lists.Map(texts, func(u chat.UnitText) [32]byte { return sha256.Sum256([]byte(u.Text)) })
 	existing, err := m.d.Store.VectorsByHash(ctx, ns.ID, hashes)
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (m *Manager) embed(ctx context.Context, ns activeNamespace, texts []string)
 			vectors[h] = v
 		} else if _, seen := vectors[h]; !seen {
 			vectors[h] = nil
-			missing, missingHashes = append(missing, texts[i]), append(missingHashes, h)
+			missing, missingHashes = append(missing, texts[i].Said()), append(missingHashes, h)
 		}
 	}
 	if err := m.request(ctx, ns, missing, missingHashes, vectors); err != nil {
@@ -270,8 +270,7 @@ func (m *Manager) Step(ctx context.Context) (more bool, err error) {
 }
 
 func (m *Manager) fill(ctx context.Context, ns activeNamespace, units []chat.UnitText) error {
-	texts := lists.Map(units, func(u chat.UnitText) string { return u.Text })
-	vectors, err := m.embed(ctx, ns, texts)
+	vectors, err := m.embed(ctx, ns, units)
 	if err != nil {
 		return err
 	}

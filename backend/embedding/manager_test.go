@@ -97,7 +97,7 @@ func (b *fixture) checkStates(t *testing.T, want ...string) {
 func TestFirstNamespaceServesAtOnce(t *testing.T) {
 	local := newFake(Local, "hashed", 8)
 	b := newFixture(0, local)
-	got, err := b.Vectors(t.Context(), []string{"a", "b", "a"})
+	got, err := b.Vectors(t.Context(), units("a", "b", "a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestReindexServesTheOldUntilTheNewIsComplete(t *testing.T) {
 	b.step(t)
 	b.checkStates(t, "hashed:serving:150", "large:building:64")
 	// New text gets both kinds of vectors during the reindex.
-	both, err := b.Vectors(t.Context(), []string{"said meanwhile"})
+	both, err := b.Vectors(t.Context(), units("said meanwhile"))
 	if err != nil || len(both[1]) != 1 || len(both[2]) != 1 {
 		t.Fatalf("%v, %v", both, err)
 	}
@@ -171,7 +171,7 @@ func TestTheTargetChangesDuringAReindex(t *testing.T) {
 			b.finish(t)
 			b.checkStates(t, c.want...)
 			before := first.texts()
-			if _, err := b.Vectors(t.Context(), []string{"new"}); err != nil || first.texts() != before {
+			if _, err := b.Vectors(t.Context(), units("new")); err != nil || first.texts() != before {
 				t.Errorf("a text was sent to an embedder that is not needed: %v", err)
 			}
 		})
@@ -190,7 +190,7 @@ func TestTheSameTextIsNeverEmbeddedTwice(t *testing.T) {
 	if f.texts() != 2 {
 		t.Errorf("%d texts were sent for two different ones", f.texts())
 	}
-	if _, err := b.Vectors(t.Context(), []string{"thanks"}); err != nil || f.texts() != 2 {
+	if _, err := b.Vectors(t.Context(), units("thanks")); err != nil || f.texts() != 2 {
 		t.Errorf("%v; %d texts", err, f.texts())
 	}
 }
@@ -205,7 +205,7 @@ func TestTheRemoteIsUnavailable(t *testing.T) {
 	if _, err := b.Step(t.Context()); chat.CodeOf(err) != chat.CodeUnavailable {
 		t.Fatalf("step: %v", err)
 	}
-	got, err := b.Vectors(t.Context(), []string{"x"})
+	got, err := b.Vectors(t.Context(), units("x"))
 	if err != nil || len(got[1]) != 1 || got[2] != nil {
 		t.Fatalf("%v, %v; want the serving namespace's vectors alone", got, err)
 	}
@@ -217,7 +217,7 @@ func TestTheRemoteIsUnavailable(t *testing.T) {
 	b.checkStates(t, "hashed:retired:0", "m:serving:10")
 	// The remote namespace serves now, so a turn gets the error.
 	remote.fails(chat.Errorf(chat.CodeAuth, "embed", "the key is refused"))
-	if _, err := b.Vectors(t.Context(), []string{"y"}); chat.CodeOf(err) != chat.CodeAuth {
+	if _, err := b.Vectors(t.Context(), units("y")); chat.CodeOf(err) != chat.CodeAuth {
 		t.Errorf("error %v", err)
 	}
 	b.lastErrors(t, "", "the key is refused")
@@ -242,7 +242,7 @@ func TestTargetCannotBeCreated(t *testing.T) {
 	b := newFixture(5, local)
 	b.finish(t)
 	b.use(nil, chat.Errorf(chat.CodeUnavailable, "embed", "the server is down"))
-	got, err := b.Vectors(t.Context(), []string{"x"})
+	got, err := b.Vectors(t.Context(), units("x"))
 	if err != nil || len(got[1]) != 1 {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -257,7 +257,7 @@ func TestTargetCannotBeCreated(t *testing.T) {
 	// Without any namespace there is no embedder to use.
 	empty := newFixture(0, local)
 	empty.use(nil, b.err)
-	if _, err := empty.Vectors(t.Context(), []string{"x"}); chat.CodeOf(err) != chat.CodeUnavailable {
+	if _, err := empty.Vectors(t.Context(), units("x")); chat.CodeOf(err) != chat.CodeUnavailable {
 		t.Errorf("error %v", err)
 	}
 }
@@ -284,7 +284,7 @@ func TestRemoteTextsAreRedactedAndLocalOnesAreNot(t *testing.T) {
 	for name, want := range map[string]string{Local: "hunter2", "openai": "[redacted]", "ollama": "[redacted]"} {
 		f := newFake(name, "m", 8)
 		b := newFixture(0, f)
-		if _, err := b.Vectors(t.Context(), []string{"password hunter2"}); err != nil {
+		if _, err := b.Vectors(t.Context(), units("password hunter2")); err != nil {
 			t.Fatal(err)
 		}
 		e, err := b.For(t.Context(), b.serving(t))
@@ -337,7 +337,7 @@ func TestVectorsAndStepTogether(t *testing.T) {
 		wg.Go(func() {
 			for j := range 20 {
 				texts := []string{fmt.Sprintf("turn %d.%d", i, j)}
-				if got, err := b.Vectors(context.Background(), texts); err != nil || len(got) == 0 {
+				if got, err := b.Vectors(context.Background(), units(texts...)); err != nil || len(got) == 0 {
 					t.Errorf("%v, %v", got, err)
 				}
 				b.store.add(texts[0])
@@ -377,7 +377,7 @@ func TestOneTextThatIsRefused(t *testing.T) {
 			}
 			b.finish(t)
 			b.checkStates(t, "m:serving:151")
-			got, err := b.Vectors(t.Context(), []string{"fresh", "poison", "other"})
+			got, err := b.Vectors(t.Context(), units("fresh", "poison", "other"))
 			if err != nil || len(got[1]) != 3 || !slices.Equal(got[1][0], vectorOf(f.id, "fresh")) {
 				t.Errorf("%v, %v", got, err)
 			}
@@ -407,7 +407,7 @@ func TestTurnsDoNotWaitForASilentServer(t *testing.T) {
 	index := func(requests int, namespaces ...int64) {
 		t.Helper()
 		before := len(remote.requests())
-		got, err := b.Vectors(t.Context(), []string{fmt.Sprint("turn ", before)})
+		got, err := b.Vectors(t.Context(), units(fmt.Sprint("turn ", before)))
 		if err != nil || len(remote.requests())-before != requests || len(got) != len(namespaces) {
 			t.Errorf("%d requests, want %d; %v, %v", len(remote.requests())-before, requests, got, err)
 		}
@@ -427,7 +427,7 @@ func TestTurnsDoNotWaitForASilentServer(t *testing.T) {
 	requested := 0
 	b.Manager.d.Target = func(context.Context) (Embedder, error) { requested++; return nil, errTimeout }
 	for range 3 {
-		if got, err := b.Vectors(t.Context(), []string{"x"}); err != nil || len(got) != 1 {
+		if got, err := b.Vectors(t.Context(), units("x")); err != nil || len(got) != 1 {
 			t.Errorf("%v, %v", got, err)
 		}
 	}

@@ -35,6 +35,11 @@ func (s *memoryStore) add(text string) {
 	s.units = append(s.units, chat.UnitText{N: int64(len(s.units) + 1), Text: text})
 }
 
+// units returns units with these texts, which are all their own.
+func units(texts ...string) []chat.UnitText {
+	return lists.Map(texts, func(text string) chat.UnitText { return chat.UnitText{Text: text} })
+}
+
 func (s *memoryStore) Namespaces(context.Context) ([]chat.Namespace, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

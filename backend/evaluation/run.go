@@ -109,7 +109,7 @@ func (b *Bench) Import(ctx context.Context, corpus []Conversation) (Imported, er
 	return Imported{branches, r}, err
 }
 
-// Ask asks questions, each within its own conversation, and writes a line {"id","packed"} for each. A token of the
+// Ask asks questions, each within its own conversation, and writes a line {"id","packed","hits"} for each. A token of the
 // budget is four characters. weight is the weight of vectors; negative: as configured.
 func (b *Bench) Ask(ctx context.Context, in Imported, questions []Question, budget int, weight float64, out io.Writer) (Report, error) {
 	r := in.Report
@@ -231,7 +231,7 @@ func (b *Bench) ask(
 		if len(found.Artifacts) == 0 {
 			r.Unanswered++
 		}
-		if err := writePacked(w, q.ID, found.Artifacts); err != nil {
+		if err := writeFound(w, q.ID, found); err != nil {
 			return err
 		}
 	}
@@ -243,17 +243,17 @@ func (b *Bench) ask(
 // Tokens is the cost of a text in the budget: one token per four characters, like scorers without a tokenizer.
 func Tokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
 
-// writePacked writes the packed texts in the order of the prompt, without the prompt's frames and escaping, which are
-// part of the budget but not of the text.
-func writePacked(w io.Writer, id json.RawMessage, artifacts []retrieval.Artifact) error {
-	passages := lists.Map(artifacts, func(a retrieval.Artifact) prompt.Artifact {
+// writeFound writes the packed texts in the order of the prompt, without the prompt's frames and escaping, which are part
+// of the budget but not of the text, and the best passage of each hit, best first.
+func writeFound(w io.Writer, id json.RawMessage, found retrieval.Result) error {
+	passages := lists.Map(found.Artifacts, func(a retrieval.Artifact) prompt.Artifact {
 		return retrieval.Passage(a.ChunkText, a.Form, a.Slices, "")
 	})
-	texts := prompt.Recalled(passages)
 	raw, err := chat.MarshalJSON(struct {
 		ID     json.RawMessage `json:"id"`
 		Packed string          `json:"packed"`
-	}{id, strings.Join(texts, "\n")})
+		Hits   []string        `json:"hits"`
+	}{id, strings.Join(prompt.Recalled(passages), "\n"), lists.Map(found.Hits, func(h retrieval.Hit) string { return h.Source[h.Unit.Start:h.Unit.End] })})
 	if err != nil {
 		return err
 	}

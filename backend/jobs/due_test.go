@@ -55,7 +55,7 @@ type slowVectors struct {
 	fast   bool
 }
 
-func (v *slowVectors) Vectors(ctx context.Context, _ []string) (map[int64][][]float32, error) {
+func (v *slowVectors) Vectors(ctx context.Context, _ []chat.UnitText) (map[int64][][]float32, error) {
 	if v.fast {
 		return nil, nil
 	}

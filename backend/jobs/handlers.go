@@ -63,18 +63,18 @@ func withoutVectors(indexing chat.Indexing) chat.Indexing {
 }
 
 // unitTexts returns the texts to embed, in order.
-func unitTexts(chunks []chat.Chunk) []string {
-	var texts []string
+func unitTexts(chunks []chat.Chunk) []chat.UnitText {
+	var texts []chat.UnitText
 	for _, c := range chunks {
 		for _, u := range c.Units {
-			texts = append(texts, u.Text)
+			texts = append(texts, u.Indexed())
 		}
 	}
 	return texts
 }
 
 // embed adds the vectors of all units, for every namespace that is kept up to date.
-func (r *Runner) embed(ctx context.Context, indexing *chat.Indexing, texts []string) error {
+func (r *Runner) embed(ctx context.Context, indexing *chat.Indexing, texts []chat.UnitText) error {
 	if r.d.Vectors == nil {
 		return nil
 	}

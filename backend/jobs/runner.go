@@ -52,7 +52,7 @@ type Queue interface {
 type Vectors interface {
 	// Vectors returns the vectors of texts for every namespace that is kept up to date. On an error it still returns
 	// those that could be created.
-	Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error)
+	Vectors(ctx context.Context, texts []chat.UnitText) (map[int64][][]float32, error)
 	// Step creates some of the missing vectors; more is false when none are missing.
 	Step(ctx context.Context) (more bool, err error)
 }

@@ -20,7 +20,9 @@ type steps struct {
 	tried     chan int // the number of remaining steps after each step
 }
 
-func (s *steps) Vectors(context.Context, []string) (map[int64][][]float32, error) { return nil, nil }
+func (s *steps) Vectors(context.Context, []chat.UnitText) (map[int64][][]float32, error) {
+	return nil, nil
+}
 
 func (s *steps) Step(context.Context) (bool, error) {
 	s.mu.Lock()
@@ -81,7 +83,7 @@ type recordingVectors struct {
 	err   error
 }
 
-func (v *recordingVectors) Vectors(context.Context, []string) (map[int64][][]float32, error) {
+func (v *recordingVectors) Vectors(context.Context, []chat.UnitText) (map[int64][][]float32, error) {
 	v.found = append(v.found, v.find())
 	return nil, v.err
 }

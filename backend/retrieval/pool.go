@@ -179,41 +179,11 @@ func (p *pool) take(refs []chat.UnitRef, in chat.Within, w words, v similar) {
 	for i := range p.units {
 		p.units[i].keyword = ratio(p.units[i].keyword, topWord)
 	}
-	p.ownMeaning()
 	slices.SortFunc(p.units, func(a, b unit) int {
 		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Turn, b.Turn),
 			cmp.Compare(a.ChunkOrdinal, b.ChunkOrdinal), cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.N, b.N))
 	})
 }
-
-// ownMeaning credits the units of an exchange, which are indexed together with the beginning of each other, with their
-// own part of what is found: "Thanks" does not say what the message before it says.
-func (p *pool) ownMeaning() {
-	var other [2]map[chat.TurnID]int // tokens of the best unit by role
-	for i := range other {
-		other[i] = map[chat.TurnID]int{}
-	}
-	side := func(u *unit) int {
-		if u.Role == chat.RoleAssistant {
-			return 1
-		}
-		return 0
-	}
-	for i := range p.units {
-		if u := &p.units[i]; u.vector > 0 && u.Start == 0 {
-			other[side(u)][u.Turn] = u.Tokens
-		}
-	}
-	for i := range p.units {
-		u := &p.units[i]
-		if tokens := other[1-side(u)][u.Turn]; tokens > 0 {
-			u.vector *= float64(u.Tokens) / float64(u.Tokens+min(tokens, withOther))
-		}
-	}
-}
-
-// withOther is about how many tokens of the other side of an exchange a unit is indexed with.
-const withOther = 40
 
 // thread separates units that are not in one order of turns: sessions, and siblings if they are searched. A lineage
 // is one thread, whatever branches it includes.

@@ -45,8 +45,8 @@ func Measured() Settings {
 		TopK:           6,
 		Overfetch:      16,
 		Threshold:      0.72,
-		VectorWeight:   0.35,
-		KeywordWeight:  0.65,
+		VectorWeight:   0.5,
+		KeywordWeight:  0.5,
 		DecisionWeight: 1,
 		tuning: tuning{
 			candidates:    200,

@@ -4,7 +4,7 @@ package retrieval
 // match has 1.
 const (
 	// A query's cosine counts by its distance from the usual one, in standard deviations.
-	outstanding = 3.0 // of the nearest unit; otherwise nothing is found by vectors
+	outstanding = 2.9 // of the nearest unit; otherwise nothing is found by vectors
 	meaningFrom = 1.5
 	meaningFull = 4.0
 

@@ -1,7 +1,6 @@
 package encoder
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -96,7 +95,7 @@ const (
 func (p *pieces) known(text string) []int {
 	var kept []string
 	english := false
-	for line := range strings.Lines(prefix.ReplaceAllString(text[:min(len(text), maxText)], "")) {
+	for line := range strings.Lines(text[:min(len(text), maxText)]) {
 		for _, sentence := range sentences(strings.TrimSpace(line)) {
 			letters, cost := p.cost(sentence)
 			if letters == 0 || cost <= costOfCharacter*letters+costOfWord {
@@ -111,9 +110,6 @@ func (p *pieces) known(text string) []int {
 	ids := p.split(strings.Join(kept, " "))
 	return ids[:min(len(ids), maxPieces)]
 }
-
-// prefix is the date at the beginning of an indexed text.
-var prefix = regexp.MustCompile(`^\[[^\]]*\] `)
 
 // sentences divides a line after marks that are followed by a space.
 func sentences(line string) []string {

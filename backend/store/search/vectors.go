@@ -195,15 +195,8 @@ func unitTexts(db *gorm.DB, units []int64) ([]chat.UnitText, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := sqlite.All[struct {
-		N    int64
-		Text string
-	}](db, `SELECT x.n, x.text FROM json_each(?) j CROSS JOIN unit_texts x ON x.n = j.value ORDER BY x.n`, string(list))
-	out := make([]chat.UnitText, len(rows))
-	for i, r := range rows {
-		out[i] = chat.UnitText{N: r.N, Text: r.Text}
-	}
-	return out, err
+	return sqlite.All[chat.UnitText](db, `SELECT x.n, x.text, u.end_offset - u.start_offset AS own FROM json_each(?) j
+		CROSS JOIN units u ON u.n = j.value CROSS JOIN unit_texts x ON x.n = u.n ORDER BY x.n`, string(list))
 }
 
 // VectorsByHash finds vectors of texts that were embedded before, by the SHA-256 of the text.
