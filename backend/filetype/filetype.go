@@ -228,7 +228,7 @@ func (f *File) document() {
 // text distinguishes exports from documents. An export is JSON from its first character; a file that merely contains
 // JSON is a document.
 func (f *File) text(file io.ReaderAt, head []byte) {
-	if transfer.BeginsJSON(head) {
+	if transfer.BeginsJSON(head) || transfer.IsCompressed(head) {
 		if format, err := transfer.Detect(f.Name, file, f.Size); err == nil {
 			f.Kind, f.Format = Transcript, string(format)
 			if f.Size > transfer.MaxFileBytes {

@@ -20,7 +20,7 @@ const (
 )
 
 // extensions lists the extensions of files that may be exports.
-var extensions = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf"}
+var extensions = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf", ".zst"}
 
 // foundFile is a file of a folder.
 type foundFile struct {
@@ -45,7 +45,7 @@ func (r *run) folder(root string) error {
 	for _, f := range files {
 		r.total += f.size
 	}
-	for _, f := range files {
+	for _, f := range afterTheirParents(files) {
 		r.name = f.name
 		if err := r.folderFile(f); err != nil {
 			return err
@@ -139,4 +139,36 @@ func (r *run) walk(root string) ([]foundFile, error) {
 func tooMany(root string) error {
 	return chat.Errorf(chat.CodeInvalid, op, "The folder %s contains too many files; nothing was imported.", filepath.Base(root)).
 		WithHint("choose the folder that contains the exports")
+}
+
+// afterTheirParents sorts the sessions of Codex that continue another one after it, so that what they repeat is known.
+func afterTheirParents(files []foundFile) []foundFile {
+	ids, parents := make([]string, len(files)), map[string]string{}
+	for i, file := range files {
+		if !strings.HasPrefix(filepath.Base(file.path), "rollout-") {
+			continue
+		}
+		f, size, err := open(file.path)
+		if err != nil {
+			continue // reported when it is read
+		}
+		id, parent := transfer.ForkOf(transfer.Input{Name: file.path, Size: size, Data: f})
+		_ = f.Close()
+		if ids[i] = id; id != "" && parent != "" {
+			parents[id] = parent
+		}
+	}
+	depth := func(id string) int {
+		n := 0
+		for n < len(parents) && parents[id] != "" {
+			id, n = parents[id], n+1
+		}
+		return n
+	}
+	sorted := make([][]foundFile, len(parents)+1)
+	for i, file := range files {
+		n := depth(ids[i])
+		sorted[n] = append(sorted[n], file)
+	}
+	return slices.Concat(sorted...)
 }

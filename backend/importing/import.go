@@ -20,7 +20,7 @@ const op = "import.run"
 
 // Import imports a file, or all exports below a folder.
 func (s *Service) Import(ctx context.Context, path string, o Options) (Report, error) {
-	r := &run{s: s, ctx: ctx, opts: o, report: Report{
+	r := &run{s: s, ctx: ctx, opts: o, forks: transfer.NewForks(), report: Report{
 		File: path, Skipped: []transfer.SkippedRow{}, Notices: []Notice{}, SessionIDs: []chat.SessionID{}, Instructions: []Instructions{},
 	}}
 	select {
@@ -46,6 +46,7 @@ type run struct {
 	title    string
 	reported time.Time
 	fault    error // an error of the store, which ends the import
+	forks    *transfer.Forks
 	batch    batch
 }
 
@@ -174,7 +175,7 @@ func (r *run) bundle(in transfer.Input) error {
 
 func (r *run) export(in transfer.Input) error {
 	rep, err := transfer.Read(r.ctx, in, transfer.Options{
-		Format: r.opts.Format, Skip: r.known,
+		Format: r.opts.Format, Skip: r.known, Forks: r.forks,
 		Progress: func(p transfer.Progress) { r.reportProgress(r.before+p.Read, r.before+p.Total, false) },
 	}, r.conversation)
 	if r.fault == nil && r.ctx.Err() == nil { // conversations read before an error are written too

@@ -25,6 +25,9 @@ var notConversations = map[string]bool{
 	"projects.json": true, "memories.json": true, "group_chats.json": true, "model_comparisons.json": true,
 }
 
+// packedExtensions are the extensions of packed files that may contain conversations.
+var packedExtensions = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf", ".zst"}
+
 // archive reads every export in a zip, streamed and without unpacking it to disk.
 func (r *run) archive(in Input) error {
 	z, err := openArchive(in.Name, in.Data, in.Size)
@@ -101,7 +104,7 @@ func checkArchive(name string, z *zip.Reader) ([]*zip.File, error) {
 			bundle++
 		}
 		ext := path.Ext(base)
-		if f.FileInfo().IsDir() || ext != ".json" && ext != ".jsonl" && ext != ".ndjson" && ext != ".zip" && ext != ".cinf" || notConversations[base] ||
+		if f.FileInfo().IsDir() || !slices.Contains(packedExtensions, ext) || notConversations[base] ||
 			strings.HasPrefix(base, "._") {
 			continue
 		}
@@ -143,13 +146,19 @@ func detectPacked(f *zip.File) (format Format, reason string) {
 		return "", "It is encrypted."
 	}
 	var content io.ReadCloser
-	format, _, err := detect(f.Name, func() (io.Reader, error) {
+	format, _, err := detect(uncompressedName(f.Name), func() (io.Reader, error) {
 		if content != nil {
 			_ = content.Close()
 		}
 		var err error
-		content, err = f.Open()
-		return content, err
+		if content, err = f.Open(); err != nil {
+			return nil, err
+		}
+		text := bufio.NewReader(content)
+		if head, _ := text.Peek(4); IsCompressed(head) {
+			return decompressed(text)
+		}
+		return text, nil
 	})
 	if content != nil {
 		_ = content.Close()
@@ -212,14 +221,26 @@ func (r *run) readInMemory(f *zip.File, from io.Reader, format Format) error {
 		r.skip(SkippedRow{Reason: tooLargeEntry(MaxEntryBytes)})
 		return nil
 	}
-	data, err := io.ReadAll(from)
-	if err != nil && len(data) == 0 {
+	text := bufio.NewReader(from)
+	if head, _ := text.Peek(4); IsCompressed(head) {
+		unpacked, err := decompressed(text)
+		if err != nil {
+			return err
+		}
+		text = bufio.NewReader(unpacked)
+	}
+	data, err := io.ReadAll(io.LimitReader(text, MaxEntryBytes+1))
+	switch {
+	case len(data) > MaxEntryBytes:
+		r.skip(SkippedRow{Reason: tooLargeEntry(MaxEntryBytes)})
+		return nil
+	case err != nil && len(data) == 0:
 		return err
 	}
 	if order := utf16Order(data); order != nil {
 		data, _ = order.NewDecoder().Bytes(data) // invalid characters are replaced
 	}
-	if failed := r.readFile(format, Input{Name: f.Name, Size: int64(len(data)), Data: bytes.NewReader(data)}); failed != nil {
+	if failed := r.readFile(format, Input{Name: uncompressedName(f.Name), Size: int64(len(data)), Data: bytes.NewReader(data)}); failed != nil {
 		return failed
 	}
 	return err

@@ -23,6 +23,8 @@ type span struct {
 // therefore become several turns that begin with the same messages. Hidden content between two turns belongs to the
 // second, so that an imported turn does not change when the conversation continues.
 func (t *tree) assemble() bool {
+	t.arrange()
+	t.messages = 0
 	at := make([]*span, len(t.d.nodes)) // the span that ends at each message
 	t.begun = make([]bool, len(t.d.nodes))
 	for _, i := range t.order {
@@ -134,7 +136,7 @@ func (t *tree) turn(path []int) Turn {
 		case kindUser:
 			hasUser = true
 			user.Name = n.name
-			user.Blocks, visibleUser = append(user.Blocks, n.shown()...), append(visibleUser, n.blocks...)
+			user.Blocks, visibleUser = append(user.Blocks, n.blocks...), append(visibleUser, n.blocks...)
 			turn.CreatedAt = n.at.Time
 			turn.Failed, turn.Failure = n.failed, n.failure
 		case kindHidden, kindSystem:
@@ -182,10 +184,10 @@ func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[stri
 		answer.Blocks = append(answer.Blocks, t.errorBlock(n.blocks)...)
 	case !n.failed && turn.Failed && len(n.blocks) > 0: // an answer followed after all
 		turn.Failed, turn.Failure = false, ""
-		answer.Blocks = append(t.errorBlock(answer.Blocks), n.shown()...)
+		answer.Blocks = append(t.errorBlock(answer.Blocks), n.blocks...)
 	default:
 		turn.Failed = turn.Failed || n.failed
-		answer.Blocks = append(answer.Blocks, n.shown()...)
+		answer.Blocks = append(answer.Blocks, n.blocks...)
 	}
 	answer.Name = cmp.Or(n.name, answer.Name)
 	turn.Model = cmp.Or(n.model, turn.Model)

@@ -123,7 +123,7 @@ func gptMessageNode(d *draft, raw member, n gptNode, parsed bool) node {
 	default:
 		out.kind, out.blocks = gptVisible(d, raw.key, m, c)
 		if out.kind >= kindAssistant {
-			out.clean, out.references = withoutMarks, m.Metadata.Links
+			out.clean(withoutMarks, m.Metadata.Links)
 		}
 	}
 	return out

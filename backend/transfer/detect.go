@@ -51,7 +51,7 @@ func Detect(name string, data io.ReaderAt, size int64) (Format, error) {
 }
 
 func detectIn(name string, data io.ReaderAt, size int64) (Format, headInfo, error) {
-	format, g, err := detect(name, func() (io.Reader, error) { return io.NewSectionReader(data, 0, size), nil })
+	format, g, err := detect(uncompressedName(name), func() (io.Reader, error) { return unpacked(data, size) })
 	if _, coded := errors.AsType[*chat.Error](err); err != nil && !coded {
 		err = unreadable(name, err)
 	}

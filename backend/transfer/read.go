@@ -27,6 +27,7 @@ type Options struct {
 	Format   Format                                   // FormatAuto: detect it
 	Skip     func(source Source, id, key string) bool // true: imported already with this content
 	Progress func(Progress)                           // called from time to time, and at the end
+	Forks    *Forks                                   // of the files that are read together; nil: copies are kept
 }
 
 // Progress is the progress of reading, in unpacked bytes.
@@ -109,8 +110,11 @@ func (r *run) start(in Input) error {
 	if in.Size > MaxFileBytes {
 		return tooLarge(in.Name, MaxFileBytes)
 	}
-	in, err := r.asUTF8(in)
+	in, err := r.uncompressed(in)
 	if err != nil {
+		return err
+	}
+	if in, err = r.asUTF8(in); err != nil {
 		return err
 	}
 	found, err := Detect(in.Name, in.Data, in.Size)
@@ -322,7 +326,12 @@ func (r *run) take(d *draft, index int, offset int64) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
+	d.forks = r.opts.Forks
 	c, reason := d.build()
+	if reason == reasonCopy {
+		r.notice(noticeCopy, 1)
+		return nil
+	}
 	if reason == reasonEmpty && d.empty() {
 		r.notice(noticeNothing, 1)
 		return nil

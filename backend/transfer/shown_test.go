@@ -1,0 +1,265 @@
+package transfer
+
+import (
+	"archive/zip"
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"contextinfinity/backend/chat"
+)
+
+// userTexts returns the user's messages of a conversation.
+func userTexts(c Conversation) []string {
+	var out []string
+	for _, t := range c.Turns {
+		out = append(out, t.User.RenderedText())
+	}
+	return out
+}
+
+// codeSession is a log of Claude Code with these messages in the user's name; "-" is an answer.
+func codeSession(texts ...string) string {
+	l := newCodeLog()
+	for _, text := range texts {
+		if text == "-" {
+			l.answer()
+			continue
+		}
+		raw, _ := chat.MarshalJSON(text)
+		l.put("user", `"message":{"role":"user","content":`+string(raw)+`}`)
+	}
+	return l.String()
+}
+
+func TestWhatClaudeCodeWritesIsNotAPrompt(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines []string
+		want  []string
+	}{
+		"a local command": {
+			[]string{"<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>",
+				"<local-command-stdout></local-command-stdout>", "Explain it", "-"},
+			[]string{"Explain it"},
+		},
+		"a command that the model answers": {
+			[]string{"<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n<command-args>PR 12</command-args>", "-"},
+			[]string{"/review PR 12"},
+		},
+		"the editor": {
+			[]string{"<ide_opened_file>The user opened a.go</ide_opened_file>\nFix a.go", "-", "<ide_selection>x</ide_selection>", "Go on", "-"},
+			[]string{"Fix a.go", "Go on"},
+		},
+		"a shell command": {
+			[]string{"Hello", "-", "<bash-input>git status</bash-input>", "<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>", "Thanks", "-"},
+			[]string{"Hello", "Thanks"},
+		},
+		"an interruption": {
+			[]string{"One", "-", "[Request interrupted by user]", "Two", "-", "[Request interrupted by user for tool use]"},
+			[]string{"One", "Two"},
+		},
+		"a task": {
+			[]string{"Run it", "-", "<task-notification><task-id>b1</task-id><status>completed</status></task-notification>", "-"},
+			[]string{"Run it"},
+		},
+		"a reminder": {
+			[]string{"Do it\n<system-reminder>Be brief.</system-reminder>", "-"},
+			[]string{"Do it"},
+		},
+		"markup that a person wrote": {
+			[]string{"<b>bold</b> and <command-name> in a sentence", "-"},
+			[]string{"<b>bold</b> and <command-name> in a sentence"},
+		},
+	} {
+		got := readOne(t, "session.jsonl", codeSession(c.lines...))
+		if texts := userTexts(got); !slices.Equal(texts, c.want) || got.Title != c.want[0] {
+			t.Errorf("%s: title %q, messages %q, want %q", name, got.Title, texts, c.want)
+		}
+		for _, turn := range got.Turns {
+			if turn.Assistant == nil || turn.Failed {
+				t.Errorf("%s: the turn %q has no answer", name, turn.User.RenderedText())
+			}
+		}
+	}
+}
+
+// codexSession is a rollout of Codex with these messages; "-" is an answer.
+func codexSession(meta string, texts ...string) string {
+	lines := []string{`{"timestamp":"2026-09-01T10:00:00Z","type":"session_meta","payload":{` + meta + `}}`}
+	for i, text := range texts {
+		role, kind := "user", "input_text"
+		if text, ok := strings.CutPrefix(text, "-"); ok {
+			role, kind, texts[i] = "assistant", "output_text", text
+		}
+		raw, _ := chat.MarshalJSON(texts[i])
+		lines = append(lines, `{"timestamp":"2026-09-01T10:00:00Z","type":"response_item","payload":{"type":"message","role":"`+role+
+			`","content":[{"type":"`+kind+`","text":`+string(raw)+`}]}}`)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func TestWhatCodexWritesIsNotAPrompt(t *testing.T) {
+	c := readOne(t, "rollout-1.jsonl", codexSession(`"id":"s"`,
+		"# AGENTS.md instructions for /src\n\n<INSTRUCTIONS>\nbe nice\n</INSTRUCTIONS>",
+		"<environment_context>\n<cwd>/src</cwd>\n</environment_context>\n\nExplain it", "-It does X.",
+		"<skill>\n<name>docs</name>\n</skill>", "<user_shell_command>\n<command>ls</command>\n</user_shell_command>",
+		"# Files mentioned by the user:\n\n## a.go: /src/a.go\n\n## My request for Codex:\nShorten it\n", "-Shorter.",
+		"<turn_aborted>\nThe user interrupted.\n</turn_aborted>"))
+	if want := []string{"Explain it", "Shorten it"}; !slices.Equal(userTexts(c), want) || c.Title != want[0] {
+		t.Errorf("title %q, messages %q", c.Title, userTexts(c))
+	}
+}
+
+func TestMessagesBetweenCodexAgents(t *testing.T) {
+	root := codexSession(`"id":"root"`, "Check it") + `{"type":"inter_agent_communication","payload":{"author":"/root","recipient":"/root/helper","content":"please check"}}
+{"type":"response_item","payload":{"type":"agent_message","author":"/root/helper","recipient":"/root","content":[{"type":"input_text","text":"tests are fine"}]}}
+`
+	c := readOne(t, "rollout-1.jsonl", root)
+	if got := c.Turns[0].Assistant.ToolText(); len(c.Turns) != 1 || !strings.HasPrefix(got, "please check\n\ntests are fine") {
+		t.Errorf("%d turns, the messages are %q", len(c.Turns), got)
+	}
+	meta := `"id":"helper","agent_nickname":"Newton","source":{"subagent":{"thread_spawn":{"parent_thread_id":"root","depth":1}}}`
+	c = readOne(t, "rollout-2.jsonl", codexSession(meta)+`{"type":"inter_agent_communication","payload":{"author":"/root","recipient":"/root/helper","content":"please check"}}
+`+strings.SplitAfterN(codexSession(`"id":"x"`, "-Fine."), "\n", 2)[1])
+	if c.Title != "Agent Newton: please check" || c.Parent != "root" || c.Turns[0].Assistant.RenderedText() != "Fine." {
+		t.Errorf("title %q, parent %q, %+v", c.Title, c.Parent, c.Turns)
+	}
+}
+
+// TestCopiesOfForks: a fork and an agent bring only their own turns, if the session that they repeat is read with them.
+func TestCopiesOfForks(t *testing.T) {
+	parent := codexSession(`"id":"parent"`, "One", "-1", "Two", "-2", "Three", "-3")
+	copied := strings.SplitAfterN(codexSession(`"id":"parent"`, "One", "-1", "Two"), "\n", 2)[1]
+	own := strings.SplitAfterN(codexSession("", "Two", "-another 2"), "\n", 2)[1]
+	fork := codexSession(`"id":"fork","forked_from_id":"parent"`) + copied + own
+	only := codexSession(`"id":"only","forked_from_id":"parent"`) + copied
+	forks := NewForks()
+	got, _ := read(t, "rollout-1.jsonl", parent, Options{Forks: forks})
+	if len(got) != 1 || len(got[0].Turns) != 3 {
+		t.Fatalf("%+v", got)
+	}
+	got, _ = read(t, "rollout-2.jsonl", fork, Options{Forks: forks})
+	if len(got) != 1 || got[0].Title != "Two" || !slices.Equal(userTexts(got[0]), []string{"Two"}) || got[0].Turns[0].Parent != "" {
+		t.Errorf("the fork is %+v", got)
+	}
+	checkValid(t, got[0])
+	alone := readOne(t, "rollout-2.jsonl", fork)
+	if last := alone.Turns[len(alone.Turns)-1]; alone.Key != got[0].Key || last.ContentKey != got[0].Turns[0].ContentKey || len(alone.Turns) != 3 {
+		t.Errorf("read alone, the fork has %d turns and the key %s", len(alone.Turns), alone.Key)
+	}
+	got, report := read(t, "rollout-3.jsonl", only, Options{Forks: forks})
+	if len(got) != 0 || len(report.Notices) != 1 {
+		t.Errorf("a copy is %+v, %+v", got, report)
+	}
+}
+
+// formerTurns returns the turns of a draft in their earlier form, and its key.
+func formerTurns(t *testing.T, d *draft) ([]Turn, string) {
+	t.Helper()
+	if d.skip != "" {
+		return nil, ""
+	}
+	if !newTree(d).assemble() {
+		t.Fatal("it was not assembled")
+	}
+	d.fillID()
+	if err := d.setKeys(); err != nil {
+		t.Fatal(err)
+	}
+	return d.Turns, d.Key
+}
+
+// TestShowingKeepsKeys: what is hidden, cleaned or made readable changes no key, so that nothing that an earlier version
+// imported is imported again.
+func TestShowingKeepsKeys(t *testing.T) {
+	files, _ := filepath.Glob(filepath.Join("testdata", "claude-code", "*.jsonl"))
+	texts := []string{codeSession("<command-name>/clear</command-name>", "One", "-", "[Request interrupted by user]", "-", "<bash-input>ls</bash-input>", "Two", "-")}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	for _, text := range texts {
+		parse := func() []*draft {
+			b := newClaudeCode("session.jsonl")
+			for line := range strings.Lines(text) {
+				b.add([]byte(strings.TrimSpace(line)))
+			}
+			return b.drafts()
+		}
+		shown := parse()
+		for i, d := range parse() {
+			former, key := formerTurns(t, d)
+			keys := map[string]bool{}
+			for _, turn := range former {
+				keys[turn.ContentKey] = true
+			}
+			c, reason := shown[i].build()
+			if reason != "" {
+				continue
+			}
+			if c.Key != key {
+				t.Errorf("%s: the key changed", c.ID)
+			}
+			for _, turn := range c.Turns {
+				if !keys[turn.ContentKey] {
+					t.Errorf("%s: the turn %s would be imported again", c.ID, turn.Key)
+				}
+			}
+		}
+	}
+}
+
+func TestATornLineLosesOnlyItself(t *testing.T) {
+	whole := codexSession(`"id":"s"`, "One", "-1", "Two", "-2")
+	lines := strings.SplitAfter(whole, "\n")
+	torn := lines[0] + lines[1] + lines[2][:70] + lines[3] + lines[4]
+	got, report := read(t, "rollout-1.jsonl", torn, Options{})
+	if len(got) != 1 || !slices.Equal(userTexts(got[0]), []string{"One", "Two"}) || report.SkippedCount != 1 || report.Truncated {
+		t.Errorf("%+v, %+v", got, report)
+	}
+	got, report = read(t, "rollout-1.jsonl", lines[0][:60]+"\n"+strings.Join(lines[1:], ""), Options{})
+	if len(got) != 1 || len(got[0].Turns) != 2 || report.SkippedCount != 1 {
+		t.Errorf("without its first line: %+v, %+v", got, report)
+	}
+}
+
+// compressed returns a text as Codex compresses its sessions after some days.
+func compressed(t *testing.T, text string) string {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(w.EncodeAll([]byte(text), nil))
+}
+
+func TestCompressedSessions(t *testing.T) {
+	text := codexSession(`"id":"s"`, "One", "-1")
+	packed := compressed(t, text)
+	plain := readOne(t, "rollout-1.jsonl", text)
+	if c := readOne(t, "rollout-1.jsonl.zst", packed); c.Key != plain.Key {
+		t.Errorf("%+v", c)
+	}
+	var archive bytes.Buffer
+	w := zip.NewWriter(&archive)
+	f, _ := w.Create("sessions/rollout-1.jsonl.zst")
+	_, _ = f.Write([]byte(packed))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c := readOne(t, "sessions.zip", archive.String()); c.Key != plain.Key {
+		t.Errorf("in an archive: %+v", c)
+	}
+	long := compressed(t, codexSession(`"id":"s"`, "One", "-1", strings.Repeat("x", 4<<20)))
+	if got, report := read(t, "rollout-1.jsonl.zst", long[:len(long)-8], Options{}); report.SkippedCount == 0 || !report.Truncated {
+		t.Errorf("damaged: %+v, %+v", got, report)
+	}
+}
