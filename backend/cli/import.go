@@ -202,7 +202,7 @@ func (f importedFile) printNotices(o *output) {
 		for _, name := range n.Files {
 			o.printf("    %s\n", line(name))
 		}
-		if len(n.Files) == importing.MaxNamed && n.Count > len(n.Files) {
+		if len(n.Files) == transfer.MaxNamed && n.Count > len(n.Files) {
 			o.printf("    and more\n")
 		}
 	}

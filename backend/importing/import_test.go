@@ -209,7 +209,7 @@ func TestImportOfAFolder(t *testing.T) {
 	if r.Sessions != 4 || r.Turns != 4 || r.Files != 4 || r.Format != "" || !r.Truncated || len(r.Notices) == 0 {
 		t.Errorf("%+v", r)
 	}
-	if !slices.Equal(r.TruncatedFiles, []string{"torn.jsonl"}) || !slices.ContainsFunc(r.Notices, func(n importing.Notice) bool {
+	if !slices.Equal(r.TruncatedFiles, []string{"torn.jsonl"}) || !slices.ContainsFunc(r.Notices, func(n transfer.Notice) bool {
 		return strings.Contains(n.Text, "not an export that can be read") && slices.Equal(n.Files, []string{"package.json"})
 	}) {
 		t.Errorf("notices name no file: %q, %+v", r.TruncatedFiles, r.Notices)

@@ -28,6 +28,18 @@ var notConversations = map[string]bool{
 // packedExtensions are the extensions of packed files that may contain conversations.
 var packedExtensions = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf", ".zst"}
 
+// noticeOfFile says what a file of an export contains that is not imported.
+func noticeOfFile(name string) string {
+	base, dir := strings.ToLower(path.Base(name)), strings.ToLower(path.Base(path.Dir(name)))
+	switch {
+	case base == "projects.json", dir == "projects":
+		return "Projects of an export, with their instructions and files, were not imported."
+	case strings.HasPrefix(base, "memor"), dir == "memories":
+		return "What an assistant remembers about you was not imported."
+	}
+	return "Files in the archive contain no conversations; they were skipped."
+}
+
 // archive reads every export in a zip, streamed and without unpacking it to disk.
 func (r *run) archive(in Input) error {
 	z, err := openArchive(in.Name, in.Data, in.Size)
@@ -44,8 +56,11 @@ func (r *run) archive(in Input) error {
 		format Format
 	}
 	var exports []found
+	isRead := map[string]bool{}
+	r.beside = z
 	for i, f := range files {
 		format, reason := detectPacked(f)
+		isRead[f.Name] = format != "" || reason != ""
 		if reason != "" {
 			r.file = f.Name
 			r.skip(SkippedRow{Index: i, Reason: reason})
@@ -55,13 +70,17 @@ func (r *run) archive(in Input) error {
 			r.total += int64(f.UncompressedSize64) // #nosec G115 -- checkArchive bounds the sum
 		}
 	}
-	r.notice("Files in the archive contain no conversations; they were skipped.", len(z.File)-len(exports))
+	for _, f := range z.File {
+		if !isRead[f.Name] && !f.FileInfo().IsDir() && assetID(f.Name) == "" && path.Base(f.Name) != assetNames {
+			r.noticeFile(noticeOfFile(f.Name), f.Name)
+		}
+	}
 	if len(exports) == 0 && r.report.SkippedCount == 0 {
 		return unknownFormat(in.Name)
 	}
 	for i, x := range exports {
 		r.file = x.file.Name
-		if r.report.Format == FormatZip {
+		if r.report.Format == FormatZip && x.format != formatManifest {
 			r.report.Format = x.format
 		}
 		if err := r.packed(i, x.file, x.format); err != nil {

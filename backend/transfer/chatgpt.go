@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -46,7 +47,10 @@ type gptMessage struct {
 		Citations list  `json:"citations"`
 		Attached  list  `json:"attachments"`
 		Links     list  `json:"content_references"`
-		Finish    struct {
+		App       struct {
+			State json.RawMessage `json:"widget_state"`
+		} `json:"chatgpt_sdk"`
+		Finish struct {
 			Type str `json:"type"`
 		} `json:"finish_details"`
 	} `json:"metadata"`
@@ -126,7 +130,43 @@ func gptMessageNode(d *draft, raw member, n gptNode, parsed bool) node {
 			out.clean(withoutMarks, m.Metadata.Links)
 		}
 	}
+	d.gptApp(&out, m.Metadata.App.State, message)
 	return out
+}
+
+// gptApp shows what an app put out. Its state is text with JSON: the report of a deep research is an answer, and any other
+// text is a result.
+func (d *draft) gptApp(n *node, state, message json.RawMessage) {
+	if text, ok := textOf(state); ok && json.Valid([]byte(text)) {
+		state = json.RawMessage(text)
+	}
+	var app struct {
+		Report struct {
+			Content  gptContent `json:"content"`
+			Metadata struct {
+				Links list `json:"content_references"`
+			} `json:"metadata"`
+		} `json:"report_message"`
+	}
+	if isNull(state) || json.Unmarshal(state, &app) != nil {
+		return
+	}
+	f := form{kindAssistant, gptParts(d, gptMessage{}, app.Report.Content)}
+	if len(f.blocks) == 0 {
+		text := unknownText(state, false)
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		f = form{kindTool, chat.Blocks{chat.ToolResult{Content: texts(text)}}}
+	}
+	if slices.ContainsFunc(d.nodes, func(n node) bool {
+		return n.now != nil && n.now.blocks.RenderedText() == f.blocks.RenderedText() && n.now.kind == f.kind && f.kind == kindAssistant
+	}) {
+		return // an earlier state of the app has the same report
+	}
+	f.blocks = append(f.blocks, d.unknown(message))
+	n.now = &f
+	n.clean(withoutMarks, app.Report.Metadata.Links)
 }
 
 // gptVisible returns the role of a message and its visible content.

@@ -78,6 +78,8 @@ type Turn struct {
 type Notice struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`
+	// Files are the files that it is about, of an archive or a folder: the first MaxNamed of them.
+	Files []string `json:"files,omitempty"`
 }
 
 // NoMessage is the user message of a turn without one.

@@ -31,8 +31,9 @@ const (
 	FormatGptme             = Format(SourceGptme)
 	FormatJSONL             = Format(SourceJSONL)
 	FormatMessages          = Format(SourceMessages)
-	FormatZip        Format = "zip"    // an archive of exports
-	FormatBundle     Format = "bundle" // this program's own; not read by Read
+	FormatZip        Format = "zip"      // an archive of exports
+	FormatBundle     Format = "bundle"   // this program's own; not read by Read
+	formatManifest   Format = "manifest" // the list of an export's files
 )
 
 // Formats lists the possible values of Options.Format.
@@ -76,6 +77,8 @@ func formatOf(name string, head []byte, g headInfo) (Format, error) {
 	}
 	lines := g.lines || strings.HasSuffix(base, ".jsonl") || strings.HasSuffix(base, ".ndjson")
 	switch {
+	case base == "export_manifest.json" && g.any("logical_files", "export_files"):
+		return formatManifest, nil
 	case g.has("mapping") || g.has("conversation_id", "create_time"):
 		return FormatChatGPT, nil
 	case g.has("chat_messages") || g.has("uuid", "name", "account"):

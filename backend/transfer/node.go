@@ -61,7 +61,9 @@ type draft struct {
 	agent    string // what a session of an agent is called in lists; empty: a person's session
 	fork     string // ID of the conversation whose beginning it repeats
 	forks    *Forks
-	orphans  bool // a message whose parent does not exist continues after the previous one
+	attach   func(*draft) // shows the files of the export; nil: none
+	known    *bool        // it was imported already; nil: not asked yet
+	orphans  bool         // a message whose parent does not exist continues after the previous one
 	repaired repaired
 }
 
@@ -148,17 +150,27 @@ func (d *draft) build() (Conversation, string) {
 	t := newTree(d)
 	notices, prompt := slices.Clone(d.Notices), d.SystemPrompt
 	if !t.assemble() {
-		return d.Conversation, "Its branches repeat more than " + strconv.Itoa(MaxTurnNodes) + " messages."
+		return d.Conversation, reasonRepeats
 	}
 	d.fillID()
 	if d.setKeys() != nil {
 		return d.Conversation, reasonUnstorable
 	}
+	former, formerNotices := d.Turns, d.Notices
+	d.Notices = notices
+	if d.attach != nil {
+		d.attach(d)
+	}
 	d.show()
-	if former := d.Turns; t.reshape() {
-		d.Turns, d.Notices, d.SystemPrompt = nil, notices, prompt
+	if !t.reshape() {
+		for _, n := range d.Notices[len(notices):] { // of files that are missing
+			formerNotices = addNotice(formerNotices, n.Text, n.Count)
+		}
+		d.Notices = formerNotices
+	} else {
+		d.Turns, d.SystemPrompt = nil, prompt
 		if !t.assemble() {
-			return d.Conversation, "Its branches repeat more than " + strconv.Itoa(MaxTurnNodes) + " messages."
+			return d.Conversation, reasonRepeats
 		}
 		if d.keepKeys(former) != nil {
 			return d.Conversation, reasonUnstorable
@@ -206,6 +218,8 @@ const (
 	noticeCopy       = "A session only repeats the beginning of another one, which was imported; it was left out."
 	noticeNothing    = "A conversation has no messages: there is nothing in it to import."
 )
+
+var reasonRepeats = "Its branches repeat more than " + strconv.Itoa(MaxTurnNodes) + " messages."
 
 // empty reports whether nothing is lost by skipping a conversation without turns: it contains no message that could
 // not be parsed. A session of Claude Code that was opened and closed only contains the lines of its hooks.

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"unicode"
@@ -8,8 +9,8 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// show sets the form of visible messages with content of unknown types: their text is shown and found, and the content
-// is kept with it.
+// show sets the form of visible messages with documents that a call writes, and with content of unknown types: their text
+// is shown and found, and the content is kept with it.
 func (d *draft) show() {
 	for i := range d.nodes {
 		n := &d.nodes[i]
@@ -84,6 +85,11 @@ func readable(blocks chat.Blocks, k kind) (out chat.Blocks, changed bool) {
 			if text != "" {
 				out, changed = append(out, chat.Text{Text: text}), true
 			}
+		case chat.ToolUse:
+			if call, text, ok := written(x); ok {
+				out, changed = append(out, call, text), true
+				continue
+			}
 		case chat.ToolResult:
 			content, c := readable(x.Content, kindTool)
 			if c {
@@ -148,3 +154,39 @@ func isProse(s string) bool {
 
 // isOpaque reports whether a text is data rather than words.
 func isOpaque(s string) bool { return len(s) > 500 && !isProse(s) }
+
+// written takes the text of the document that a call writes, a canvas or an artifact, out of its arguments.
+func written(call chat.ToolUse) (chat.ToolUse, chat.Text, bool) {
+	var in struct {
+		Title    str `json:"title"`
+		Name     str `json:"name"`
+		Type     str `json:"type"`
+		Language str `json:"language"`
+		Content  str `json:"content"`
+	}
+	isDocument := call.Name == "canmore.create_textdoc" || call.Name == "artifacts"
+	if !isDocument || json.Unmarshal(call.Input, &in) != nil || strings.TrimSpace(string(in.Content)) == "" {
+		return call, chat.Text{}, false
+	}
+	rest := []byte{'{'}
+	for _, m := range members(call.Input) {
+		if m.key == "content" {
+			continue
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		key, _ := chat.MarshalJSON(m.key)
+		rest = append(append(append(rest, key...), ':'), m.value...)
+	}
+	call.Input = append(rest, '}')
+	text := string(in.Content)
+	language, isCode := strings.CutPrefix(string(in.Type), "code/")
+	if isCode = isCode || in.Type == "application/vnd.ant.code"; isCode {
+		text = "```" + cmp.Or(string(in.Language), language) + "\n" + text + "\n```"
+	}
+	if title := strings.TrimSpace(string(cmp.Or(in.Title, in.Name))); title != "" {
+		text = "## " + title + "\n\n" + text
+	}
+	return call, chat.Text{Text: text}, true
+}
