@@ -240,6 +240,51 @@ func TestImportOfAZip(t *testing.T) {
 }
 
 // TestImportRefuses: paths that cannot be imported are refused with a clear error.
+// TestWhatWasImportedIsFound: the arguments of tools, artifacts, results and unknown content are found by search and find.
+func TestWhatWasImportedIsFound(t *testing.T) {
+	e := newEnv(t)
+	r := e.mustImport(e.file("conversations.json", `[{"uuid":"c","name":"Bees","chat_messages":[
+		{"uuid":"a","sender":"human","content":[{"type":"text","text":"Make a report"}]},
+		{"uuid":"b","sender":"assistant","content":[
+			{"type":"tool_use","id":"1","name":"artifacts","input":{"command":"create","title":"Bee report","content":"Bees do the ARTIFACTWORD dance."}},
+			{"type":"tool_use","id":"2","name":"web_search","input":{"query":"ARGUMENTWORD"}},
+			{"type":"tool_result","tool_use_id":"2","content":[{"type":"knowledge","title":"A page","url":"https://example.com","text":"Bees are KNOWLEDGEWORD insects"}]},
+			{"type":"something_new","payload":{"note":"with an UNKNOWNWORD in it"}},
+			{"type":"text","text":"Here it is."}]}]}]`))
+	e.index()
+	branches, err := e.Branches(context.Background(), r.First)
+	e.ok(err)
+	for _, word := range []string{"ARTIFACTWORD", "ARGUMENTWORD", "KNOWLEDGEWORD", "UNKNOWNWORD"} {
+		found, err := e.Find(context.Background(), chat.FindQuery{Branch: branches[0].ID, Text: word})
+		e.ok(err)
+		units, err := e.SearchUnits(context.Background(), []string{strings.ToLower(word)}, chat.Within{Scope: chat.ScopeAll}, 10)
+		e.ok(err)
+		if found.Total != 1 || len(units) == 0 {
+			t.Errorf("%s: find %+v, search %+v", word, found, units)
+		}
+	}
+}
+
+// TestForksInAFolder: files of forks that come before their parent are read after it.
+func TestForksInAFolder(t *testing.T) {
+	e := newEnv(t)
+	line := func(role, text string) string {
+		return `{"timestamp":"2026-09-01T10:00:00Z","type":"response_item","payload":{"type":"message","role":"` + role +
+			`","content":[{"type":"input_text","text":"` + text + `"}]}}` + "\n"
+	}
+	meta := func(more string) string { return `{"type":"session_meta","payload":{"cwd":"/src",` + more + "}}\n" }
+	said := line("user", "Design the cache") + line("assistant", "Use an LRU.")
+	e.file("s/rollout-a.jsonl", meta(`"id":"a","forked_from_id":"b"`)+said+line("user", "Explore it")+line("assistant", "Fine."))
+	e.file("s/rollout-b.jsonl", meta(`"id":"b","forked_from_id":"c"`)+said+line("user", "Build it")+line("assistant", "Built."))
+	e.file("s/rollout-c.jsonl", meta(`"id":"c"`)+said)
+	if r := e.mustImport(filepath.Join(e.dir, "s")); r.Sessions != 3 || r.Turns != 3 {
+		t.Errorf("%+v", r)
+	}
+	if r := e.mustImport(filepath.Join(e.dir, "s")); r.Already != 3 || r.Turns != 0 {
+		t.Errorf("again: %+v", r)
+	}
+}
+
 func TestImportRefuses(t *testing.T) {
 	e := newEnv(t)
 	e.ok(os.MkdirAll(filepath.Join(e.dir, "empty"), 0o700))

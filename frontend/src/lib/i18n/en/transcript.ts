@@ -87,6 +87,7 @@ export default {
   reasoning: 'Reasoning, {count, plural, one {# word} other {# words}}',
   reasoningGrows: 'Reasoning… {count, plural, one {# word} other {# words}}',
   fromModel: 'From the model',
+  noMessage: 'No message came with this answer.',
   unsupported: 'Unsupported content (kept as received)',
   unsupportedFrom: 'Unsupported content from {name} (kept as received)',
   resultOf: 'Result from {name}',
