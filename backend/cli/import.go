@@ -25,8 +25,8 @@ func importSessions() verb {
 		use:   "import FILE...",
 		short: "Import the history of another program, or a bundle",
 		long: `Reads exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat,
-AI Studio, Gemini (Google Takeout, as JSON), Grok, Chatbox, Cherry Studio and gptme, plain or in a zip,
-messages as JSON or JSONL, and bundles of this program. Given a folder
+AI Studio, Gemini (Google Takeout, as JSON), Gemini CLI, Grok, DeepSeek, LM Studio, opencode, Chatbox, Cherry
+Studio and gptme, plain or in a zip, messages as JSON or JSONL, and bundles of this program. Given a folder
 (~/.claude/projects), it imports the exports in it. Importing again adds only what is new. Entries that could
 not be read are listed with their positions, and the exit code is 3.`,
 		flags: []flag{{name: "format", value: "auto", usage: "what the files are: " + strings.Join(names, ", ")}},

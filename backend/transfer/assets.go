@@ -140,7 +140,7 @@ func (d *draft) attachFiles(ctx context.Context, open func() *assets) {
 		}
 		seen := map[string]bool{}
 		if blocks, changed := d.withFiles(ctx, open, f.blocks, seen, &total); changed {
-			n.now = &form{f.kind, blocks}
+			n.showAs(blocks)
 		}
 	}
 }

@@ -151,20 +151,17 @@ func (d *draft) gptApp(n *node, state, message json.RawMessage) {
 	if isNull(state) || json.Unmarshal(state, &app) != nil {
 		return
 	}
-	f := form{kindAssistant, gptParts(d, gptMessage{}, app.Report.Content)}
+	f := form{kind: kindAssistant, blocks: gptParts(d, gptMessage{}, app.Report.Content), kept: chat.Blocks{d.unknown(message)}}
 	if len(f.blocks) == 0 {
 		text := unknownText(state, false)
-		if strings.TrimSpace(text) == "" {
+		if text == "" {
 			return
 		}
-		f = form{kindTool, chat.Blocks{chat.ToolResult{Content: texts(text)}}}
+		f.kind, f.blocks = kindTool, chat.Blocks{chat.ToolResult{Content: texts(text)}}
 	}
-	if slices.ContainsFunc(d.nodes, func(n node) bool {
-		return n.now != nil && n.now.blocks.RenderedText() == f.blocks.RenderedText() && n.now.kind == f.kind && f.kind == kindAssistant
-	}) {
+	if report := withoutMarks(f.blocks.RenderedText()); report != "" && slices.ContainsFunc(d.nodes, func(n node) bool { return n.now != nil && n.now.blocks.RenderedText() == report }) {
 		return // an earlier state of the app has the same report
 	}
-	f.blocks = append(f.blocks, d.unknown(message))
 	n.now = &f
 	n.clean(withoutMarks, app.Report.Metadata.Links)
 }

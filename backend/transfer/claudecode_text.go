@@ -56,7 +56,7 @@ func (b *claudeCode) requested(n *codeNode, raw json.RawMessage) {
 	case len(f.blocks) == 0, n.local && f.blocks.RenderedText() == "":
 		n.hide(b.main.unknown(raw))
 	case n.now != nil: // what was removed is kept
-		n.now.blocks = append(f.blocks, b.main.unknown(raw))
+		n.now.kept = chat.Blocks{b.main.unknown(raw)}
 	}
 }
 
@@ -68,7 +68,7 @@ func commands(lines []codeNode) {
 			continue
 		}
 		if answeredAfter(lines[i+1:]) {
-			n.now = &form{kindUser, append(chat.Blocks{chat.Text{Text: n.command}}, n.now.blocks...)}
+			n.now.kind, n.now.blocks = kindUser, texts(n.command)
 		}
 	}
 }

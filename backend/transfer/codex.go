@@ -170,7 +170,7 @@ func (b *codex) request(n *node, raw json.RawMessage) {
 	case len(blocks) == 0:
 		n.hide(kept[0])
 	case removed:
-		n.now = &form{kindUser, append(blocks, kept...)}
+		n.now = &form{kindUser, blocks, kept}
 	}
 	b.hasMessage = b.hasMessage || n.form().kind == kindUser
 }
@@ -184,14 +184,14 @@ func (b *codex) agentMessage(p codexPayload) {
 	}
 	raw := n.blocks
 	if b.d.agent != "" && !slices.ContainsFunc(b.d.nodes, func(n node) bool { return n.form().kind == kindUser }) {
-		n.now = &form{kindUser, append(texts(text), raw...)}
+		n.now = &form{kindUser, texts(text), raw}
 		return
 	}
 	input, _ := chat.MarshalJSON(map[string]str{"author": p.Author, "recipient": p.Recipient})
-	n.now = &form{kindTool, append(chat.Blocks{
+	n.now = &form{kindTool, chat.Blocks{
 		chat.ToolUse{ToolUseID: n.key, Name: "agent_message", Input: input},
 		chat.ToolResult{ToolUseID: n.key, Content: texts(text)},
-	}, raw...)}
+	}, raw}
 }
 
 // codexContext reports whether earlier versions took a message as written by the program.

@@ -26,6 +26,10 @@ const (
 	SourceChatbox    Source = "chatbox"
 	SourceCherry     Source = "cherry-studio"
 	SourceTakeout    Source = "takeout"
+	SourceDeepSeek   Source = "deepseek"
+	SourceLMStudio   Source = "lm-studio"
+	SourceOpenCode   Source = "opencode"
+	SourceGeminiCLI  Source = "gemini-cli"
 	SourceJSONL      Source = "jsonl"
 	SourceMessages   Source = "messages"
 )

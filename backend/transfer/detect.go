@@ -28,6 +28,10 @@ const (
 	FormatChatbox           = Format(SourceChatbox)
 	FormatCherry            = Format(SourceCherry)
 	FormatTakeout           = Format(SourceTakeout)
+	FormatDeepSeek          = Format(SourceDeepSeek)
+	FormatLMStudio          = Format(SourceLMStudio)
+	FormatOpenCode          = Format(SourceOpenCode)
+	FormatGeminiCLI         = Format(SourceGeminiCLI)
 	FormatGptme             = Format(SourceGptme)
 	FormatJSONL             = Format(SourceJSONL)
 	FormatMessages          = Format(SourceMessages)
@@ -40,7 +44,8 @@ const (
 func Formats() []Format {
 	return []Format{
 		FormatChatGPT, FormatClaude, FormatClaudeCode, FormatCodex, FormatOpenWebUI, FormatLibreChat,
-		FormatAIStudio, FormatGrok, FormatChatbox, FormatCherry, FormatTakeout, FormatGptme, FormatJSONL, FormatMessages, FormatZip,
+		FormatAIStudio, FormatGrok, FormatChatbox, FormatCherry, FormatTakeout, FormatGptme,
+		FormatDeepSeek, FormatLMStudio, FormatOpenCode, FormatGeminiCLI, FormatJSONL, FormatMessages, FormatZip,
 	}
 }
 
@@ -79,6 +84,16 @@ func formatOf(name string, head []byte, g headInfo) (Format, error) {
 	switch {
 	case base == "export_manifest.json" && g.any("logical_files", "export_files"):
 		return formatManifest, nil
+	case g.has("mapping", "inserted_at"):
+		return FormatDeepSeek, nil
+	case g.has("messages") && g.any("lastUsedModel", "usePerChatPredictionConfig", "perChatPredictionConfig", "userFilesSizeBytes"):
+		return FormatLMStudio, nil
+	case g.has("info", "messages"):
+		return FormatOpenCode, nil
+	case g.has("sessionId", "projectHash"):
+		return FormatGeminiCLI, nil
+	case g.has("history") && g.any("models", "params", "messages") && !g.has("chat"):
+		return FormatOpenWebUI, nil
 	case g.has("mapping") || g.has("conversation_id", "create_time"):
 		return FormatChatGPT, nil
 	case g.has("chat_messages") || g.has("uuid", "name", "account"):
@@ -156,7 +171,7 @@ func isUTF32(head []byte) bool {
 
 func unknownFormat(name string) error {
 	return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is not an export that can be read; nothing was imported.", path.Base(name)).
-		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio, Gemini (Takeout), Grok, Chatbox, Cherry Studio and gptme are read, and messages as JSON or JSONL")
+		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio, Gemini (Takeout), Grok, Chatbox, Cherry Studio, gptme, DeepSeek, LM Studio, opencode and Gemini CLI are read, and messages as JSON or JSONL")
 }
 
 func (g headInfo) has(keys ...string) bool {

@@ -50,6 +50,7 @@ type node struct {
 type form struct {
 	kind   kind
 	blocks chat.Blocks
+	kept   chat.Blocks // what the blocks leave out, raw; it is not shown
 }
 
 // draft is a parsed conversation before its turns are built.
@@ -63,6 +64,7 @@ type draft struct {
 	forks    *Forks
 	attach   func(*draft) // shows the files of the export; nil: none
 	known    *bool        // it was imported already; nil: not asked yet
+	line     bool         // its messages have no ids: each follows the previous one
 	orphans  bool         // a message whose parent does not exist continues after the previous one
 	repaired repaired
 }

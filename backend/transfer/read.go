@@ -159,6 +159,10 @@ var readers = map[Format]reader{
 	FormatClaudeCode: lines(newClaudeCode),
 	FormatCodex:      lines(newCodex),
 	FormatGptme:      (*run).gptme,
+	FormatDeepSeek:   conversations(deepSeek),
+	FormatLMStudio:   conversations(lmStudio),
+	FormatOpenCode:   conversations(openCode),
+	FormatGeminiCLI:  (*run).geminiCLI,
 	FormatTakeout:    (*run).takeout,
 	FormatCherry:     (*run).cherryFile,
 	FormatMessages:   (*run).messages,
@@ -169,6 +173,7 @@ var readers = map[Format]reader{
 // streamed are the formats whose files are read once, and without holding them in memory.
 var streamed = []Format{
 	FormatChatGPT, FormatClaude, FormatOpenWebUI, FormatLibreChat, FormatAIStudio, FormatGrok, FormatChatbox,
+	FormatDeepSeek, FormatLMStudio, FormatOpenCode,
 }
 
 // conversations reads an array of conversations, or consecutive conversations.

@@ -19,7 +19,7 @@ func (d *draft) show() {
 			continue
 		}
 		if blocks, changed := readable(f.blocks, f.kind); changed {
-			n.now = &form{f.kind, blocks}
+			n.showAs(blocks)
 		}
 	}
 }
@@ -29,18 +29,24 @@ func (n *node) form() form {
 	if n.now != nil {
 		return *n.now
 	}
-	return form{n.kind, n.blocks}
+	return form{kind: n.kind, blocks: n.blocks}
+}
+
+// showAs changes the blocks that are shown of a message.
+func (n *node) showAs(blocks chat.Blocks) {
+	f := n.form()
+	f.blocks = blocks
+	n.now = &f
 }
 
 // hide makes a message that earlier versions showed hidden.
-func (n *node) hide(raw chat.Block) { n.now = &form{kindHidden, chat.Blocks{raw}} }
+func (n *node) hide(raw chat.Block) { n.now = &form{kind: kindHidden, kept: chat.Blocks{raw}} }
 
 // clean shows the texts of a message without what its program wrote into them. references are the sources that it
 // removes from the text.
 func (n *node) clean(clean func(string) string, references list) {
-	f := n.form()
-	if blocks, changed := cleaned(f.blocks, clean, references); changed {
-		n.now = &form{f.kind, blocks}
+	if blocks, changed := cleaned(n.form().blocks, clean, references); changed {
+		n.showAs(blocks)
 	}
 }
 

@@ -3,11 +3,15 @@ package transfer
 import (
 	"archive/zip"
 	"bytes"
+	"context"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -120,7 +124,8 @@ func TestMessagesBetweenCodexAgents(t *testing.T) {
 {"type":"response_item","payload":{"type":"agent_message","author":"/root/helper","recipient":"/root","content":[{"type":"input_text","text":"tests are fine"}]}}
 `
 	c := readOne(t, "rollout-1.jsonl", root)
-	if got := c.Turns[0].Assistant.ToolText(); len(c.Turns) != 1 || !strings.HasPrefix(got, "please check\n\ntests are fine") {
+	if got := c.Turns[0].Assistant.ToolText(); len(c.Turns) != 1 || got != "please check\n\ntests are fine\n\n/root\n/root/helper\n\n/root/helper\n/root" ||
+		c.Turns[0].Assistant.RenderedText() != "" {
 		t.Errorf("%d turns, the messages are %q", len(c.Turns), got)
 	}
 	meta := `"id":"helper","agent_nickname":"Newton","source":{"subagent":{"thread_spawn":{"parent_thread_id":"root","depth":1}}}`
@@ -261,5 +266,224 @@ func TestCompressedSessions(t *testing.T) {
 	long := compressed(t, codexSession(`"id":"s"`, "One", "-1", strings.Repeat("x", 4<<20)))
 	if got, report := read(t, "rollout-1.jsonl.zst", long[:len(long)-8], Options{}); report.SkippedCount == 0 || !report.Truncated {
 		t.Errorf("damaged: %+v, %+v", got, report)
+	}
+}
+
+// picture is the beginning of a PNG.
+const picture = "\x89PNG\r\n\x1a\n0000"
+
+// archiveOf returns a zip with these files.
+func archiveOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.Write([]byte(files[name]))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// gptExport is a conversation of ChatGPT; each message is given by its members.
+func gptExport(messages ...string) string {
+	nodes, parent := []string{}, "null"
+	for i, m := range messages {
+		nodes = append(nodes, fmt.Sprintf(`"m%d":{"id":"m%d","parent":%s,"message":{%s}}`, i, i, parent, m))
+		parent = fmt.Sprintf(`"m%d"`, i)
+	}
+	return `[{"id":"c","title":"T","create_time":1700000000,"mapping":{` + strings.Join(nodes, ",") + `}}]`
+}
+
+func TestFilesOfChatGPT(t *testing.T) {
+	conversation := gptExport(`"author":{"role":"user"},"content":{"content_type":"multimodal_text","parts":[{"content_type":"image_asset_pointer",
+		"asset_pointer":"sediment://file_00aa"},"Which leaf?"]},"metadata":{"attachments":[{"id":"file_00aa","name":"leaf.png"},
+		{"id":"file-BB","name":"notes.txt","mime_type":"text/plain"},{"id":"file-CC","name":"gone.txt"},{"id":"file-DD","name":"a.mp3"}]}`,
+		`"author":{"role":"tool","name":"dalle"},"content":{"content_type":"multimodal_text","parts":[{"content_type":"image_asset_pointer",
+		"asset_pointer":"file-service://file-EE","metadata":{"dalle":{"prompt":"a fox"}}}]}`)
+	files := map[string]string{
+		"conversations.json": conversation, "file_00aa.dat": picture, "file-BB.dat": "The notes.", "file-DD-a.mp3": "\xff\xfb\x90",
+		"dalle-generations/file-EE-1.webp": "RIFF0000WEBP", assetNames: `{"file_00aa.dat":"leaf.png","file-BB.dat":"user-x/notes.txt"}`,
+	}
+	check := func(where string, got []Conversation, report Report) {
+		t.Helper()
+		if len(got) != 1 || report.SkippedCount > 0 {
+			t.Fatalf("%s: %+v", where, report)
+		}
+		turn := got[0].Turns[0]
+		image, ok := turn.User.Blocks[0].(chat.Image)
+		if !ok || image.Name != "leaf.png" || image.MediaType != "image/png" {
+			t.Errorf("%s: the picture is %+v", where, turn.User.Blocks[0])
+		}
+		notes, ok := turn.User.Blocks[2].(chat.Document)
+		if !ok || notes.Name != "notes.txt" || notes.Text != "The notes." {
+			t.Errorf("%s: the file is %+v", where, turn.User.Blocks[2])
+		}
+		made, ok := turn.Assistant.Blocks[1].(chat.Image)
+		if !ok || made.MediaType != "image/webp" || turn.Assistant.ToolText() != "a fox" {
+			t.Errorf("%s: the answer is %+v", where, turn.Assistant.Blocks)
+		}
+		texts := []string{}
+		for _, n := range report.Notices {
+			texts = append(texts, n.Text)
+		}
+		if !slices.Contains(texts, noticeNoAsset) || !slices.Contains(texts, noticeAsset) {
+			t.Errorf("%s: the notices are %q", where, texts)
+		}
+	}
+	got, report := read(t, "export.zip", archiveOf(t, files), Options{})
+	check("zip", got, report)
+
+	folder := fstest.MapFS{}
+	for name, text := range files {
+		folder[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	in := fileOf("conversations.json", conversation)
+	in.Beside = folder
+	var out []Conversation
+	report, err := Read(context.Background(), in, Options{}, func(c Conversation) error { out = append(out, c); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("folder", out, report)
+
+	plain := readOne(t, "conversations.json", conversation) // without its files, as by earlier versions
+	if plain.Key != got[0].Key || plain.Turns[0].ContentKey != got[0].Turns[0].ContentKey {
+		t.Error("files change the keys")
+	}
+}
+
+func TestReportsAndCanvasesOfChatGPT(t *testing.T) {
+	state, _ := chat.MarshalJSON(`{"status":"completed","report_message":{"content":{"content_type":"text","parts":["The report\ue200cite\ue202turn0\ue201."]}}}`)
+	other, _ := chat.MarshalJSON(`{"app":"maps","place":{"title":"Town hall","note":"open until six"}}`)
+	c := readOne(t, "conversations.json", gptExport(
+		`"author":{"role":"user"},"content":{"content_type":"text","parts":["Research it"]}`,
+		`"author":{"role":"tool"},"content":{"content_type":"text","parts":[""]},"metadata":{"is_visually_hidden_from_conversation":true,"chatgpt_sdk":{"widget_state":`+string(state)+`}}`,
+		`"author":{"role":"tool"},"content":{"content_type":"text","parts":["again"]},"metadata":{"is_visually_hidden_from_conversation":true,"chatgpt_sdk":{"widget_state":`+string(state)+`}}`,
+		`"author":{"role":"tool"},"content":{"content_type":"text","parts":[""]},"metadata":{"chatgpt_sdk":{"widget_state":`+string(other)+`}}`,
+		`"author":{"role":"assistant"},"recipient":"canmore.create_textdoc","content":{"content_type":"code","text":"{\"name\":\"Letter\",\"type\":\"code/go\",\"content\":\"package a\"}"}`,
+		`"author":{"role":"assistant"},"content":{"content_type":"text","parts":[""]}`))
+	answer := c.Turns[0].Assistant
+	if got := answer.RenderedText(); len(c.Turns) != 1 || got != "The report.\n\n## Letter\n\n```go\npackage a\n```" {
+		t.Errorf("%d turns, the answer is %q", len(c.Turns), got)
+	}
+	if got := answer.ToolText(); got != "Town hall\nopen until six\n\nLetter\ncode/go" {
+		t.Errorf("the calls are %q", got)
+	}
+}
+
+// TestFilesOfAnExportAreNamed: what is not read of an archive is in the report, with its name.
+func TestFilesOfAnExportAreNamed(t *testing.T) {
+	_, report := read(t, "export.zip", archiveOf(t, map[string]string{
+		"conversations-000.json": gptExport(`"author":{"role":"user"},"content":{"content_type":"text","parts":["Hi"]}`),
+		"export_manifest.json":   `{"export_files":[{"path":"conversations-000.json"}],"logical_files":{"conversations.json":{"files":["conversations-000.json","conversations-001.json"]}}}`,
+		"projects/p1.json":       `{"uuid":"p1","name":"Bees"}`, "memories.json": `[]`, "chat.html": "<html>",
+	}), Options{})
+	if report.SkippedCount != 1 || report.Skipped[0].Title != "conversations-001.json" {
+		t.Errorf("skipped %+v", report.Skipped)
+	}
+	named := map[string]bool{}
+	for _, n := range report.Notices {
+		for _, file := range n.Files {
+			named[file] = true
+		}
+	}
+	if !named["projects/p1.json"] || !named["memories.json"] || !named["chat.html"] || len(report.Notices) != 3 || report.Format != FormatChatGPT {
+		t.Errorf("%s, notices %+v", report.Format, report.Notices)
+	}
+}
+
+func TestTextsOfGrok(t *testing.T) {
+	conversation := `{"conversations":[{"conversation":{"id":"c"},"responses":[
+		{"response":{"sender":"human","message":"Draw it","parent_response_id":"gone","file_attachments":["a-1","a-2"]}},
+		{"response":{"sender":"assistant","parent_response_id":"","message":"Done<grok:render card_id=\"1\"><argument name=\"id\">3</argument></grok:render>.\n<xaiArtifact artifact_id=\"x\" title=\"a.py\" contentType=\"text/python\">\nprint(1)\n</xaiArtifact>"}},
+		{"response":{"sender":"human","message":"Again","parent_response_id":""}}]}]}`
+	got, report := read(t, "grok.zip", archiveOf(t, map[string]string{
+		"ttl/30d/prod-grok-backend.json": conversation, "ttl/30d/prod-mc-asset-server/a-1/content": picture, "ttl/30d/prod-mc-asset-server/a-2/content": "Notes.",
+		"ttl/30d/prod-mc-billing.json": "{}",
+	}), Options{})
+	if len(got) != 1 || !slices.Equal(userTexts(got[0]), []string{"Draw it", "Again"}) || got[0].Turns[1].Parent != got[0].Turns[0].Key {
+		t.Fatalf("%+v, %+v", got, report)
+	}
+	turn := got[0].Turns[0]
+	if text := turn.Assistant.RenderedText(); text != "Done.\n## a.py\n\n```python\nprint(1)\n```" {
+		t.Errorf("the answer is %q", text)
+	}
+	_, image := turn.User.Blocks[1].(chat.Image)
+	notes, document := turn.User.Blocks[2].(chat.Document)
+	if !image || !document || notes.Text != "Notes." {
+		t.Errorf("the files are %+v", turn.User.Blocks[1:])
+	}
+}
+
+func TestOrphansOfLibreChat(t *testing.T) {
+	c := readOne(t, "c.json", `{"conversationId":"c","endpoint":"openAI","messages":[
+		{"messageId":"1","parentMessageId":"00000000-0000-0000-0000-000000000000","isCreatedByUser":true,"text":"One"},
+		{"messageId":"2","parentMessageId":"1","text":"1"},
+		{"messageId":"3","parentMessageId":"gone","isCreatedByUser":true,"text":"Two"},
+		{"messageId":"4","parentMessageId":"3","text":"2"}]}`)
+	if len(c.Turns) != 2 || c.Turns[1].Parent != c.Turns[0].Key || c.Current != "4" || c.Notices[0].Text != noticeOrphan {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestOtherFormsOfKnownProducts(t *testing.T) {
+	for name, text := range map[string]string{
+		"a chat of Open WebUI without its entry": `{"id":"","title":"T","models":["llama3"],"history":{"currentId":null,"messages":{
+			"1":{"id":"1","parentId":null,"role":"user","content":"One"},"2":{"id":"2","parentId":"1","role":"assistant","content":"1"}}},"messages":[]}`,
+		"a checkpoint of Gemini CLI": `[{"role":"user","parts":[{"text":"One"}]},{"role":"model","parts":[{"text":"1"}]}]`,
+	} {
+		c := readOne(t, "c.json", text)
+		if len(c.Turns) != 1 || c.Turns[0].User.RenderedText() != "One" || c.Turns[0].Assistant.RenderedText() != "1" {
+			t.Errorf("%s: %+v", name, c.Turns)
+		}
+	}
+}
+
+// TestAFolderOfEveryProduct: every file of testdata is read, or something of it is in the report.
+func TestAFolderOfEveryProduct(t *testing.T) {
+	all := map[string]string{}
+	files, _ := filepath.Glob(filepath.Join("testdata", "*", "*.json*"))
+	formats := map[Format]bool{}
+	for _, file := range files {
+		format := filepath.Base(filepath.Dir(file))
+		if format == "golden" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		formats[Format(format)] = true
+		all[format+"/"+filepath.Base(file)] = string(text)
+	}
+	for _, f := range Formats() {
+		if f != FormatZip && !formats[f] {
+			t.Errorf("there is no export of %s", f)
+		}
+	}
+	sources := map[string]bool{}
+	var report Report
+	report, err := Read(context.Background(), fileOf("all.zip", archiveOf(t, all)), Options{}, func(c Conversation) error {
+		sources[string(c.Source)] = true
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f := range formats {
+		if !sources[string(f)] {
+			t.Errorf("nothing of %s was imported", f)
+		}
+	}
+	for _, n := range report.Notices {
+		if len(n.Files) > 0 {
+			t.Errorf("files were not read: %+v", n)
+		}
 	}
 }

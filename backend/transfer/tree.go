@@ -1,6 +1,9 @@
 package transfer
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // tree is a draft's messages with their parents and children. It has no cycle and no duplicate key.
 type tree struct {
@@ -45,10 +48,13 @@ func (t *tree) arrange() {
 func (t *tree) reshape() bool {
 	for i := range t.d.nodes {
 		if n := &t.d.nodes[i]; n.now != nil {
-			n.kind, n.blocks, t.shown = n.now.kind, n.now.blocks, true
+			n.kind, n.blocks, t.shown = n.now.kind, slices.Concat(n.now.blocks, n.now.kept), true
 		}
 	}
-	t.shown = t.shown || t.d.orphans
+	for _, n := range t.d.nodes {
+		_, known := t.byKey[n.parent]
+		t.shown = t.shown || t.d.line && !n.follows || t.d.orphans && n.parent != "" && !known
+	}
 	return t.shown
 }
 
@@ -101,7 +107,7 @@ func (t *tree) link() {
 	t.parent = make([]int, len(t.d.nodes))
 	for i, n := range t.d.nodes {
 		t.parent[i] = -1
-		if n.follows {
+		if n.follows || t.d.line && t.shown {
 			t.parent[i] = i - 1
 			continue
 		}
