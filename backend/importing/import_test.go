@@ -265,6 +265,34 @@ func TestWhatWasImportedIsFound(t *testing.T) {
 	}
 }
 
+// TestAFolderOfEveryProduct: each file of a folder with every product's exports is imported, or the report names it.
+func TestAFolderOfEveryProduct(t *testing.T) {
+	e := newEnv(t)
+	files, err := filepath.Glob("../transfer/testdata/*/*.json*")
+	e.ok(err)
+	files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(filepath.Dir(file)) == "golden" })
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		e.ok(err)
+		e.file("all/"+strings.TrimPrefix(filepath.ToSlash(file), "../transfer/testdata/"), string(raw))
+	}
+	e.file("all/package.json", `{"name":"none"}`)
+	r := e.mustImport(filepath.Join(e.dir, "all"))
+	if len(files) < 50 || r.Files != len(files) {
+		t.Errorf("%d of %d files were read: %+v", r.Files, len(files), r.Notices)
+	}
+	named := false
+	for _, n := range r.Notices {
+		named = named || slices.Contains(n.Files, "package.json")
+	}
+	if !named || r.SkippedCount == 0 {
+		t.Errorf("the report names not all that was skipped: %+v", r)
+	}
+	if again := e.mustImport(filepath.Join(e.dir, "all")); again.Sessions+again.Grown+again.Turns != 0 {
+		t.Errorf("again: %+v", again)
+	}
+}
+
 // TestForksInAFolder: files of forks that come before their parent are read after it.
 func TestForksInAFolder(t *testing.T) {
 	e := newEnv(t)

@@ -130,8 +130,22 @@ func gptMessageNode(d *draft, raw member, n gptNode, parsed bool) node {
 			out.clean(withoutMarks, m.Metadata.Links)
 		}
 	}
-	d.gptApp(&out, m.Metadata.App.State, message)
+	state := m.Metadata.App.State
+	if text, ok := textOf(firstOf(c.Parts)); ok && isNull(state) && m.Author.Role == "tool" {
+		if text, ok = strings.CutPrefix(text, "The latest state of the widget is:"); ok {
+			state, _ = chat.MarshalJSON(strings.TrimSpace(text))
+		}
+	}
+	d.gptApp(&out, state, message)
 	return out
+}
+
+// firstOf is the first value of a list; nil if it is empty.
+func firstOf(l list) json.RawMessage {
+	if len(l) == 0 {
+		return nil
+	}
+	return l[0]
 }
 
 // gptApp shows what an app put out. Its state is text with JSON: the report of a deep research is an answer, and any other

@@ -360,19 +360,21 @@ func TestFilesOfChatGPT(t *testing.T) {
 
 func TestReportsAndCanvasesOfChatGPT(t *testing.T) {
 	state, _ := chat.MarshalJSON(`{"status":"completed","report_message":{"content":{"content_type":"text","parts":["The report\ue200cite\ue202turn0\ue201."]}}}`)
+	inText, _ := chat.MarshalJSON(`The latest state of the widget is: {"report_message":{"content":{"content_type":"text","parts":["Part two."]}}}`)
 	other, _ := chat.MarshalJSON(`{"app":"maps","place":{"title":"Town hall","note":"open until six"}}`)
 	c := readOne(t, "conversations.json", gptExport(
 		`"author":{"role":"user"},"content":{"content_type":"text","parts":["Research it"]}`,
 		`"author":{"role":"tool"},"content":{"content_type":"text","parts":[""]},"metadata":{"is_visually_hidden_from_conversation":true,"chatgpt_sdk":{"widget_state":`+string(state)+`}}`,
-		`"author":{"role":"tool"},"content":{"content_type":"text","parts":["again"]},"metadata":{"is_visually_hidden_from_conversation":true,"chatgpt_sdk":{"widget_state":`+string(state)+`}}`,
+		`"author":{"role":"tool"},"content":{"content_type":"text","parts":[`+string(inText)+`]},"metadata":{"is_visually_hidden_from_conversation":true}`,
+		`"author":{"role":"tool"},"content":{"content_type":"text","parts":["again"]},"metadata":{"chatgpt_sdk":{"widget_state":`+string(state)+`}}`,
 		`"author":{"role":"tool"},"content":{"content_type":"text","parts":[""]},"metadata":{"chatgpt_sdk":{"widget_state":`+string(other)+`}}`,
 		`"author":{"role":"assistant"},"recipient":"canmore.create_textdoc","content":{"content_type":"code","text":"{\"name\":\"Letter\",\"type\":\"code/go\",\"content\":\"package a\"}"}`,
 		`"author":{"role":"assistant"},"content":{"content_type":"text","parts":[""]}`))
 	answer := c.Turns[0].Assistant
-	if got := answer.RenderedText(); len(c.Turns) != 1 || got != "The report.\n\n## Letter\n\n```go\npackage a\n```" {
+	if got := answer.RenderedText(); len(c.Turns) != 1 || got != "The report.\n\nPart two.\n\n## Letter\n\n```go\npackage a\n```" {
 		t.Errorf("%d turns, the answer is %q", len(c.Turns), got)
 	}
-	if got := answer.ToolText(); got != "Town hall\nopen until six\n\nLetter\ncode/go" {
+	if got := answer.ToolText(); got != "again\n\nTown hall\nopen until six\n\nLetter\ncode/go" {
 		t.Errorf("the calls are %q", got)
 	}
 }
