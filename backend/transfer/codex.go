@@ -122,6 +122,7 @@ func (b *codex) meta(l codexLine, p codexPayload) {
 		b.d.notice("It continues the session "+display.Shorten(string(p.ForkedFrom), 60)+", whose beginning it repeats.", 1)
 	}
 	if parent, ok := p.parent(); ok {
+		b.d.fork = cmp.Or(b.d.fork, parent)
 		b.d.Parent, b.d.agent = cmp.Or(parent, b.d.fork), strings.TrimSpace("Agent "+string(p.Nickname))
 	}
 }

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"hash/maphash"
 	"io"
@@ -108,5 +109,6 @@ func ForkOf(in Input) (id, parent string) {
 	if json.Unmarshal(line, &l) != nil || l.Type != "session_meta" || json.Unmarshal(l.Payload, &p) != nil {
 		return "", ""
 	}
-	return string(p.ID), string(p.ForkedFrom)
+	spawned, _ := p.parent()
+	return string(p.ID), cmp.Or(string(p.ForkedFrom), spawned)
 }

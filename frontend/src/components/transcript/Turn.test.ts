@@ -44,7 +44,8 @@ describe('a turn', () => {
   });
 
   it('does not show imported instructions and unknown content as words of a person', async () => {
-    const { article } = await renderTurn({ state: 'head', user: [block('text', 'Book a table'), block('instructions', 'Be brief.'), block('unknown', '{"type":"x"}', { name: 'chatgpt' })] });
+    const { article } = await renderTurn({ state: 'head', user: [block('text', 'Book a table'), block('instructions', 'Be brief.'), block('unknown', '{"type":"x"}', { name: 'chatgpt' }), block('unknown', '{"type":"y"}', { name: 'chatgpt' })] });
+    within(article).getByText(/2 parts that the other program hides/);
     expect(article.textContent).not.toContain('{"type":"x"}');
     await userEvent.click(within(article).getByText('Instructions that came with the import'));
     await within(article).findByText('Be brief.');

@@ -80,7 +80,7 @@ export default {
   grok: 'Grok-Export',
   chatbox: 'Chatbox-Sicherung',
   deepseek: 'DeepSeek-Export',
-  lmStudio: 'LM-Studio-Chat',
+  lmStudio: 'LM-Studio-Sitzung',
   opencode: 'opencode-Sitzung',
   geminiCli: 'Gemini-CLI-Sitzung',
   cherryStudio: 'Cherry-Studio-Sicherung',

@@ -77,7 +77,7 @@ export default {
   grok: 'Grok export',
   chatbox: 'Chatbox backup',
   deepseek: 'DeepSeek export',
-  lmStudio: 'LM Studio chat',
+  lmStudio: 'LM Studio session',
   opencode: 'opencode session',
   geminiCli: 'Gemini CLI session',
   cherryStudio: 'Cherry Studio backup',

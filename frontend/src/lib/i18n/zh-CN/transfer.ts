@@ -80,7 +80,7 @@ export default {
   grok: 'Grok 导出文件',
   chatbox: 'Chatbox 备份',
   deepseek: 'DeepSeek 导出',
-  lmStudio: 'LM Studio 聊天',
+  lmStudio: 'LM Studio 会话',
   opencode: 'opencode 会话',
   geminiCli: 'Gemini CLI 会话',
   cherryStudio: 'Cherry Studio 备份',
