@@ -126,6 +126,7 @@ func (t *tree) turn(path []int) Turn {
 	user := chat.Message{Role: chat.RoleUser}
 	answer := chat.Message{Role: chat.RoleAssistant}
 	var hidden chat.Blocks // hidden content before any answer
+	var calls chat.Blocks  // of the person, before any answer: shown with it
 	var visibleUser, visibleAnswer chat.Blocks
 	hasUser := false // a user's message, even an empty one
 	usages := map[string]bool{}
@@ -145,8 +146,14 @@ func (t *tree) turn(path []int) Turn {
 			}
 			if len(answer.Blocks) > 0 {
 				answer.Blocks = append(answer.Blocks, t.hiddenBlocks(n)...)
-			} else {
-				hidden = append(hidden, t.hiddenBlocks(n)...)
+				continue
+			}
+			for _, b := range t.hiddenBlocks(n) {
+				if isCall(b) {
+					calls = append(calls, b)
+				} else {
+					hidden = append(hidden, b)
+				}
 			}
 		default:
 			visibleAnswer = append(visibleAnswer, t.answer(&turn, &answer, n, usages)...)
@@ -165,6 +172,7 @@ func (t *tree) turn(path []int) Turn {
 	if answer.IsEmpty() {
 		return turn
 	}
+	answer.Blocks = append(calls, answer.Blocks...)
 	pairCalls(answer.Blocks)
 	for _, b := range answer.Blocks {
 		if _, ok := b.(chat.ToolUse); ok {
@@ -173,6 +181,14 @@ func (t *tree) turn(path []int) Turn {
 	}
 	turn.Assistant = &answer
 	return turn
+}
+
+func isCall(b chat.Block) bool {
+	switch b.(type) {
+	case chat.ToolUse, chat.ToolResult:
+		return true
+	}
+	return false
 }
 
 // answer adds a message of the assistant or a tool to a turn, and returns its visible blocks.

@@ -55,6 +55,7 @@ func (b *claudeCode) requested(n *codeNode, raw json.RawMessage) {
 	switch f := n.form(); {
 	case len(f.blocks) == 0, n.local && f.blocks.RenderedText() == "":
 		n.hide(b.main.unknown(raw))
+		n.now.blocks = shellCall(contentOf(text, "bash-input"), contentOf(text, "bash-stdout"), contentOf(text, "bash-stderr"))
 	case n.now != nil: // what was removed is kept
 		n.now.kept = chat.Blocks{b.main.unknown(raw)}
 	}

@@ -170,6 +170,9 @@ func (b *codex) request(n *node, raw json.RawMessage) {
 	switch {
 	case len(blocks) == 0:
 		n.hide(kept[0])
+		if text := contentOf(n.blocks.RenderedText(), "user_shell_command"); text != "" {
+			n.now.blocks = shellCall(contentOf(text, "command"), contentOf(text, "result"))
+		}
 	case removed:
 		n.now = &form{kindUser, blocks, kept}
 	}

@@ -32,6 +32,18 @@ func (n *node) form() form {
 	return form{kind: n.kind, blocks: n.blocks}
 }
 
+// shellCall is a command that a person ran in the program, and what it put out, each if it is known.
+func shellCall(command string, output ...string) (out chat.Blocks) {
+	if command != "" {
+		input, _ := chat.MarshalJSON(map[string]string{"command": command})
+		out = append(out, chat.ToolUse{Name: "shell", Input: input})
+	}
+	if text := strings.TrimSpace(strings.Join(output, "\n")); text != "" {
+		out = append(out, chat.ToolResult{Content: texts(text)})
+	}
+	return out
+}
+
 // showAs changes the blocks that are shown of a message.
 func (n *node) showAs(blocks chat.Blocks) {
 	f := n.form()

@@ -92,6 +92,18 @@ func TestWhatClaudeCodeWritesIsNotAPrompt(t *testing.T) {
 	}
 }
 
+// TestShellCommandsOfAPerson: they are not prompts, but shown as calls and found.
+func TestShellCommandsOfAPerson(t *testing.T) {
+	claude := readOne(t, "session.jsonl", codeSession("Hello", "-", "<bash-input>git status</bash-input>", "<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>", "Thanks", "-"))
+	codex := readOne(t, "rollout-1.jsonl", codexSession(`"id":"s"`, "Hello", "-Hi", "<user_shell_command>\n<command>\ngit status\n</command>\n<result>\nclean\n</result>\n</user_shell_command>", "Thanks", "-Bye"))
+	for _, c := range []Conversation{claude, codex} {
+		if answer := c.Turns[1].Assistant; !slices.Equal(userTexts(c), []string{"Hello", "Thanks"}) || answer.ToolText() != "clean\n\ngit status" {
+			t.Errorf("%s: %q, the calls are %q", c.Source, userTexts(c), answer.ToolText())
+		}
+		checkValid(t, c)
+	}
+}
+
 // codexSession is a rollout of Codex with these messages; "-" is an answer.
 func codexSession(meta string, texts ...string) string {
 	lines := []string{`{"timestamp":"2026-09-01T10:00:00Z","type":"session_meta","payload":{` + meta + `}}`}
