@@ -143,32 +143,21 @@ func tooMany(root string) error {
 
 // afterTheirParents sorts the sessions of Codex that continue another one after it, so that what they repeat is known.
 func afterTheirParents(files []foundFile) []foundFile {
-	ids, parents := make([]string, len(files)), map[string]string{}
-	for i, file := range files {
-		if !strings.HasPrefix(filepath.Base(file.path), "rollout-") {
-			continue
-		}
-		f, size, err := open(file.path)
-		if err != nil {
-			continue // reported when it is read
-		}
-		id, parent := transfer.ForkOf(transfer.Input{Name: file.path, Size: size, Data: f})
-		_ = f.Close()
-		if ids[i] = id; id != "" && parent != "" {
-			parents[id] = parent
-		}
+	sorted := make([]foundFile, 0, len(files))
+	for _, i := range transfer.ForkOrder(len(files), func(i int) (id, parent string) { return forkOf(files[i]) }) {
+		sorted = append(sorted, files[i])
 	}
-	depth := func(id string) int {
-		n := 0
-		for n < len(parents) && parents[id] != "" {
-			id, n = parents[id], n+1
-		}
-		return n
+	return sorted
+}
+
+func forkOf(file foundFile) (id, parent string) {
+	if !strings.HasPrefix(filepath.Base(file.path), "rollout-") {
+		return "", ""
 	}
-	sorted := make([][]foundFile, len(parents)+1)
-	for i, file := range files {
-		n := depth(ids[i])
-		sorted[n] = append(sorted[n], file)
+	f, size, err := open(file.path)
+	if err != nil {
+		return "", "" // reported when it is read
 	}
-	return slices.Concat(sorted...)
+	defer func() { _ = f.Close() }()
+	return transfer.ForkOf(transfer.Input{Name: file.path, Size: size, Data: f})
 }

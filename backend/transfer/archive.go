@@ -78,7 +78,14 @@ func (r *run) archive(in Input) error {
 	if len(exports) == 0 && r.report.SkippedCount == 0 {
 		return unknownFormat(in.Name)
 	}
-	for i, x := range exports {
+	order := ForkOrder(len(exports), func(i int) (id, parent string) {
+		if exports[i].format != FormatCodex {
+			return "", ""
+		}
+		return forkOfPacked(exports[i].file)
+	})
+	for _, i := range order {
+		x := exports[i]
 		r.file = x.file.Name
 		if r.report.Format == FormatZip && x.format != formatManifest {
 			r.report.Format = x.format
@@ -173,11 +180,7 @@ func detectPacked(f *zip.File) (format Format, reason string) {
 		if content, err = f.Open(); err != nil {
 			return nil, err
 		}
-		text := bufio.NewReader(content)
-		if head, _ := text.Peek(4); IsCompressed(head) {
-			return decompressed(text)
-		}
-		return text, nil
+		return plainText(content)
 	})
 	if content != nil {
 		_ = content.Close()
@@ -194,6 +197,20 @@ func detectPacked(f *zip.File) (format Format, reason string) {
 		return "", "It is an archive inside an archive; unpack the outer one, and import the inner one."
 	}
 	return format, ""
+}
+
+// forkOfPacked is ForkOf for a packed file.
+func forkOfPacked(f *zip.File) (id, parent string) {
+	content, err := f.Open()
+	if err != nil {
+		return "", "" // reported when it is read
+	}
+	defer func() { _ = content.Close() }()
+	from, err := plainText(content)
+	if err != nil {
+		return "", ""
+	}
+	return forkIn(from)
 }
 
 // unpacking describes why a packed file cannot be read.
@@ -240,13 +257,9 @@ func (r *run) readInMemory(f *zip.File, from io.Reader, format Format) error {
 		r.skip(SkippedRow{Reason: tooLargeEntry(MaxEntryBytes)})
 		return nil
 	}
-	text := bufio.NewReader(from)
-	if head, _ := text.Peek(4); IsCompressed(head) {
-		unpacked, err := decompressed(text)
-		if err != nil {
-			return err
-		}
-		text = bufio.NewReader(unpacked)
+	text, err := plainText(from)
+	if err != nil {
+		return err
 	}
 	data, err := io.ReadAll(io.LimitReader(text, MaxEntryBytes+1))
 	switch {

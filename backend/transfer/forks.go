@@ -101,8 +101,12 @@ func ForkOf(in Input) (id, parent string) {
 	if err != nil {
 		return "", ""
 	}
+	return forkIn(from)
+}
+
+func forkIn(from io.Reader) (id, parent string) {
 	head := make([]byte, 4*HeadBytes)
-	n, _ := io.ReadFull(from, head)
+	n, _ := io.ReadFull(from, head) // an error occurs again when it is read
 	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
 	var l codexLine
 	var p codexPayload
@@ -111,4 +115,24 @@ func ForkOf(in Input) (id, parent string) {
 	}
 	spawned, _ := p.parent()
 	return string(p.ID), cmp.Or(string(p.ForkedFrom), spawned)
+}
+
+// ForkOrder is the order of n files in which each session comes after the one that it continues.
+func ForkOrder(n int, forkOf func(i int) (id, parent string)) []int {
+	ids, parents := make([]string, n), map[string]string{}
+	for i := range n {
+		id, parent := forkOf(i)
+		if ids[i] = id; id != "" && parent != "" {
+			parents[id] = parent
+		}
+	}
+	sorted := make([][]int, len(parents)+1)
+	for i, id := range ids {
+		depth := 0
+		for depth < len(parents) && parents[id] != "" {
+			id, depth = parents[id], depth+1
+		}
+		sorted[depth] = append(sorted[depth], i)
+	}
+	return slices.Concat(sorted...)
 }

@@ -169,6 +169,10 @@ func TestCopiesOfForks(t *testing.T) {
 	if last := alone.Turns[len(alone.Turns)-1]; alone.Key != got[0].Key || last.ContentKey != got[0].Turns[0].ContentKey || len(alone.Turns) != 3 {
 		t.Errorf("read alone, the fork has %d turns and the key %s", len(alone.Turns), alone.Key)
 	}
+	packed, _ := read(t, "sessions.zip", archiveOf(t, map[string]string{"rollout-1.jsonl": fork, "rollout-2.jsonl.zst": compressed(t, parent)}), Options{Forks: NewForks()})
+	if len(packed) != 2 || packed[0].ID != "parent" || len(packed[1].Turns) != 1 {
+		t.Errorf("in an archive: %+v", packed)
+	}
 	got, report := read(t, "rollout-3.jsonl", only, Options{Forks: forks})
 	if len(got) != 0 || len(report.Notices) != 1 {
 		t.Errorf("a copy is %+v, %+v", got, report)

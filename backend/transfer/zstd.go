@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -21,20 +22,20 @@ func IsCompressed(head []byte) bool { return bytes.HasPrefix(head, []byte{0x28, 
 
 // unpacked returns a reader of the unpacked content of a compressed file, and any other unchanged.
 func unpacked(data io.ReaderAt, size int64) (io.Reader, error) {
-	head := make([]byte, 4)
-	n, err := data.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	from := io.NewSectionReader(data, 0, size)
-	if !IsCompressed(head[:n]) {
-		return from, nil
-	}
-	return decompressed(from)
+	return plainText(io.NewSectionReader(data, 0, size))
 }
 
 func decompressed(from io.Reader) (io.Reader, error) {
 	return zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+}
+
+// plainText is a stream, without its compression if it has one.
+func plainText(from io.Reader) (io.Reader, error) {
+	text := bufio.NewReader(from)
+	if head, _ := text.Peek(4); IsCompressed(head) { // an error occurs again when it is read
+		return decompressed(text)
+	}
+	return text, nil
 }
 
 // uncompressed unpacks a compressed file in memory, and returns any other unchanged. Of a damaged one, what comes before
