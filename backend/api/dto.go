@@ -103,7 +103,9 @@ const (
 	BlockImage      BlockKind = "image"
 	BlockDocument   BlockKind = "document"
 	BlockMemory     BlockKind = "memory"
-	BlockUnknown    BlockKind = "unknown"
+	// BlockInstructions are instructions that came with an imported conversation, which are not used.
+	BlockInstructions BlockKind = "instructions"
+	BlockUnknown      BlockKind = "unknown"
 )
 
 // BlockView is a part of a message.

@@ -5,6 +5,7 @@ import (
 
 	"contextinfinity/backend/importing"
 	"contextinfinity/backend/internal/lists"
+	"contextinfinity/backend/transfer"
 )
 
 // atConversation describes how many sessions were imported, and which conversation is being read.
@@ -30,7 +31,7 @@ func importReport(r importing.Report) ImportReport {
 	v.Instructions = lists.Map(r.Instructions, func(in importing.Instructions) Instructed {
 		return Instructed{SessionID: string(in.Session), Title: in.Title, Begins: in.Begins}
 	})
-	v.Notices = lists.Map(r.Notices, func(n importing.Notice) CountedNote {
+	v.Notices = lists.Map(r.Notices, func(n transfer.Notice) CountedNote {
 		return CountedNote{Text: n.Text, Count: n.Count, Files: append([]string{}, n.Files...)}
 	})
 	return v

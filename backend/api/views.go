@@ -62,7 +62,11 @@ func branchView(b chat.BranchSummary, active chat.BranchID) BranchView {
 	}
 }
 
+// blockViews returns the parts of a message. One without a message has none.
 func blockViews(bs chat.Blocks) []BlockView {
+	if chat.IsNoMessage(bs) {
+		return []BlockView{}
+	}
 	return lists.Map(bs, blockView)
 }
 
@@ -85,6 +89,9 @@ func blockView(b chat.Block) BlockView {
 	case chat.Memory: // Core.nameMemories sets its name
 		return BlockView{Kind: BlockMemory, ID: string(b.Chunk)}
 	case chat.Unknown:
+		if text, ok := chat.InstructionsIn(b); ok {
+			return BlockView{Kind: BlockInstructions, Text: text, Name: b.Provider}
+		}
 		return BlockView{Kind: BlockUnknown, Text: string(b.Raw), Name: b.Provider}
 	}
 	return BlockView{Kind: BlockUnknown, Text: fmt.Sprintf("%T", b)}

@@ -272,11 +272,15 @@ func (a *app) openServices() {
 	a.Pins = pins.New(pins.Deps{Store: a.Store, Limits: a.Turns, Count: count, Publish: publish})
 	a.Deletion = deletion.New(deletion.Deps{Store: a.Store, Publish: publish})
 	a.Imports = importing.New(importing.Deps{
-		Store:   a.Store,
-		Target:  func() int { return a.Config.Config().Librarian.TargetTokens },
-		Count:   count,
-		Model:   a.modelOf,
-		Caps:    a.Turns.CheckCaps,
+		Store:  a.Store,
+		Target: func() int { return a.Config.Config().Librarian.TargetTokens },
+		Count:  count,
+		Model:  a.modelOf,
+		Caps:   a.Turns.CheckCaps,
+		Document: func(ctx context.Context, name string, data []byte) (string, error) {
+			d, err := documentReader().Read(ctx, name, data)
+			return d.Text, err
+		},
 		Changed: func() { a.indexed(chat.ChangeSessions) },
 	})
 	a.Projects = projects.New(projects.Deps{

@@ -63,6 +63,21 @@ func (i Image) Data() string {
 	return source.Data
 }
 
+// ImageType detects an image's media type from its first bytes; empty if it is not accepted by any model.
+func ImageType(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	case bytes.HasPrefix(head, []byte("GIF87a")), bytes.HasPrefix(head, []byte("GIF89a")):
+		return "image/gif"
+	case len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP":
+		return "image/webp"
+	}
+	return ""
+}
+
 // Reasoning is a model's reasoning. EncryptedContent and Raw are opaque, sent only to Provider, and dropped for
 // others (SPEC 3).
 type Reasoning struct {

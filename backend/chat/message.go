@@ -1,8 +1,10 @@
 package chat
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"strings"
 )
 
@@ -53,7 +55,7 @@ func (bs Blocks) RenderedText() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// Limits for tool output in memory: per result, and per message.
+// Limits for the text of tool calls in memory: per result or call, and per message.
 const (
 	indexedResult  = 64 << 10
 	indexedResults = 256 << 10
@@ -62,11 +64,19 @@ const (
 // MemoryTools are the built-in tools that quote memory. Their results are not added to memory again (SPEC 9).
 var MemoryTools = map[string]bool{"search_memory": true, "get_turn": true, "list_sessions": true}
 
-// ToolText returns the tool output that is added to memory.
+// ToolText returns the text of tool calls that is added to memory: their output, then the words of their arguments.
 func (m Message) ToolText() string {
 	quotesMemory := map[string]bool{} // by tool use
-	var parts []string
+	var parts, arguments []string
 	remaining := indexedResults
+	take := func(text string) string {
+		text = strings.TrimSpace(text)
+		if limit := min(remaining, indexedResult); len(text) > limit {
+			text = strings.ToValidUTF8(text[:limit], "")
+		}
+		remaining -= len(text)
+		return text
+	}
 	for _, b := range m.Blocks {
 		switch b := b.(type) {
 		case ToolUse:
@@ -76,20 +86,57 @@ func (m Message) ToolText() string {
 			}
 			quotesMemory[b.ToolUseID] = MemoryTools[name]
 		case ToolResult:
-			text := strings.TrimSpace(b.Content.RenderedText())
-			if limit := min(remaining, indexedResult); len(text) > limit {
-				text = strings.ToValidUTF8(text[:limit], "")
+			if quotesMemory[b.ToolUseID] {
+				continue
 			}
-			if text != "" && !quotesMemory[b.ToolUseID] {
+			if text := take(b.Content.RenderedText()); text != "" {
 				parts = append(parts, text)
-				remaining -= len(text)
 			}
 		}
 	}
-	return strings.Join(parts, "\n\n")
+	for _, b := range m.Blocks { // last, so that the offsets of output stay valid
+		if use, ok := b.(ToolUse); ok && !quotesMemory[use.ToolUseID] {
+			if text := take(use.argumentText()); text != "" {
+				arguments = append(arguments, text)
+			}
+		}
+	}
+	return strings.Join(append(parts, arguments...), "\n\n")
 }
 
-// IndexedText returns the indexed text of a message: its visible text followed by tool output. Offsets in the visible
+// argumentText returns the texts in a call's arguments, one a line.
+func (u ToolUse) argumentText() string {
+	var lines []string
+	decoder := json.NewDecoder(bytes.NewReader(u.Input))
+	isKey := false
+	var objects []bool // whether each open bracket is an object
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return strings.Join(lines, "\n")
+		}
+		inObject := len(objects) > 0 && objects[len(objects)-1]
+		switch v := token.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				objects, isKey = append(objects, v == '{'), v == '{'
+				continue
+			}
+			objects = objects[:len(objects)-1]
+		case string:
+			if inObject && isKey {
+				isKey = false
+				continue
+			}
+			if v = strings.TrimSpace(v); v != "" {
+				lines = append(lines, v)
+			}
+		}
+		isKey = len(objects) > 0 && objects[len(objects)-1]
+	}
+}
+
+// IndexedText returns the indexed text of a message: its visible text followed by the text of tool calls. Offsets in the visible
 // text are valid in it.
 func (m Message) IndexedText() string {
 	visible, tools := m.RenderedText(), m.ToolText()

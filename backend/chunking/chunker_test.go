@@ -120,6 +120,11 @@ func TestToolResultsAreIndexed(t *testing.T) {
 	if strings.Contains(indexed, "quotation") || !strings.HasPrefix(indexed, turn.Assistant.RenderedText()) || !strings.Contains(got[2].Units[0].Text, "tool: ") {
 		t.Errorf("the indexed text is %q, the unit %q", indexed, got[2].Units[0].Text)
 	}
+	turn.Assistant.Blocks[1] = chat.ToolUse{ToolUseID: "1", Name: "canvas", Input: []byte(`{"name":"Letter","content":{"body":["Dear \u00dcrsula,\nthe roof leaks."]},"n":3}`)}
+	turn.Assistant.Blocks[2] = chat.ToolUse{ToolUseID: "2", Name: "search_memory", Input: []byte(`{"query":"harbour"}`)}
+	if got := turn.Assistant.ToolText(); got != "The harbour opens at seven.\n\nLetter\nDear Ürsula,\nthe roof leaks." {
+		t.Errorf("the text of the calls is %q", got)
+	}
 	turn.Assistant.Blocks = chat.Blocks{chat.Text{Text: "x"}}
 	for range 20 {
 		turn.Assistant.Blocks = append(turn.Assistant.Blocks, result("", strings.Repeat("é ", 1<<20)))

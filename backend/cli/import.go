@@ -25,8 +25,8 @@ func importSessions() verb {
 		use:   "import FILE...",
 		short: "Import the history of another program, or a bundle",
 		long: `Reads exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat,
-AI Studio, Gemini (Google Takeout, as JSON), Grok, Chatbox, Cherry Studio and gptme, plain or in a zip,
-messages as JSON or JSONL, and bundles of this program. Given a folder
+AI Studio, Gemini (Google Takeout, as JSON), Gemini CLI, Grok, DeepSeek, LM Studio, opencode, Chatbox, Cherry
+Studio and gptme, plain or in a zip, messages as JSON or JSONL, and bundles of this program. Given a folder
 (~/.claude/projects), it imports the exports in it. Importing again adds only what is new. Entries that could
 not be read are listed with their positions, and the exit code is 3.`,
 		flags: []flag{{name: "format", value: "auto", usage: "what the files are: " + strings.Join(names, ", ")}},
@@ -202,7 +202,7 @@ func (f importedFile) printNotices(o *output) {
 		for _, name := range n.Files {
 			o.printf("    %s\n", line(name))
 		}
-		if len(n.Files) == importing.MaxNamed && n.Count > len(n.Files) {
+		if len(n.Files) == transfer.MaxNamed && n.Count > len(n.Files) {
 			o.printf("    and more\n")
 		}
 	}

@@ -186,6 +186,9 @@ func blockText(b chat.Block) string {
 	case chat.ToolResult:
 		return "[tool result]\n" + messageText(b.Content)
 	case chat.Unknown:
+		if text, ok := chat.InstructionsIn(b); ok {
+			return "[instructions that came with the import, not used]\n" + text
+		}
 		return "[content of an unknown type from " + b.Provider + "]"
 	}
 	return ""

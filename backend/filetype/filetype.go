@@ -71,19 +71,7 @@ func NewImage(name, media string, data []byte) (chat.Image, error) {
 }
 
 // MediaType detects an image's media type from its first bytes; empty if it is not accepted by any model.
-func MediaType(head []byte) string {
-	switch {
-	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
-		return "image/png"
-	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
-		return "image/jpeg"
-	case bytes.HasPrefix(head, []byte("GIF87a")), bytes.HasPrefix(head, []byte("GIF89a")):
-		return "image/gif"
-	case len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP":
-		return "image/webp"
-	}
-	return ""
-}
+func MediaType(head []byte) string { return chat.ImageType(head) }
 
 // Absolute cleans a path that a user typed: absolute, or starting with ~ for the home directory. Other relative
 // paths are rejected.
@@ -228,7 +216,7 @@ func (f *File) document() {
 // text distinguishes exports from documents. An export is JSON from its first character; a file that merely contains
 // JSON is a document.
 func (f *File) text(file io.ReaderAt, head []byte) {
-	if transfer.BeginsJSON(head) {
+	if transfer.BeginsJSON(head) || transfer.IsCompressed(head) {
 		if format, err := transfer.Detect(f.Name, file, f.Size); err == nil {
 			f.Kind, f.Format = Transcript, string(format)
 			if f.Size > transfer.MaxFileBytes {

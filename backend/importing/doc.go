@@ -40,6 +40,8 @@ type Deps struct {
 	// Caps returns an error with code over_budget for a session with instructions or pinned facts over their caps, in
 	// which nothing could be sent; nil: not checked.
 	Caps func(context.Context, chat.SessionID) error
+	// Document extracts the text of an attached PDF or office document; nil: such files are left out.
+	Document func(ctx context.Context, name string, data []byte) (string, error)
 	// Changed is called from time to time while sessions are created, and at the end.
 	Changed func()
 }
@@ -69,27 +71,17 @@ type Report struct {
 	Branches       int                   `json:"branches"` // added, without first branches
 	SkippedCount   int                   `json:"skipped_count"`
 	Skipped        []transfer.SkippedRow `json:"skipped"` // the first transfer.MaxReported of them
-	Notices        []Notice              `json:"notices"`
+	Notices        []transfer.Notice     `json:"notices"`
 	Instructed     int                   `json:"instructed"`           // new conversations that came with their own instructions, which are not used
 	Instructions   []Instructions        `json:"instructions"`         // the first transfer.MaxReported of them
 	Truncated      bool                  `json:"torn"`                 // a file was truncated
-	TruncatedFiles []string              `json:"torn_files,omitempty"` // in a folder: the first MaxNamed of them
+	TruncatedFiles []string              `json:"torn_files,omitempty"` // in a folder: the first transfer.MaxNamed of them
 	Cancelled      bool                  `json:"cancelled"`
 	Copied         bool                  `json:"copied"` // a bundle was imported as a copy because its session has diverged
 	Bytes          int64                 `json:"bytes"`  // read
 	First          chat.SessionID        `json:"first_session"`
 	SessionIDs     []chat.SessionID      `json:"session_ids"` // created, extended or copied; the first MaxReported of them
 }
-
-// Notice is a notice about an import.
-type Notice struct {
-	transfer.Notice
-	// Files are the files of the folder that the notice is about: the first MaxNamed of them.
-	Files []string `json:"files,omitempty"`
-}
-
-// MaxNamed limits the files that a notice names.
-const MaxNamed = 20
 
 // Instructions are the instructions that came with a conversation: a system prompt or custom instructions. They are
 // kept in its first turn, and used only if the user adopts them for the session.

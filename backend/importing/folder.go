@@ -20,7 +20,7 @@ const (
 )
 
 // extensions lists the extensions of files that may be exports.
-var extensions = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf"}
+var extensions = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf", ".zst"}
 
 // foundFile is a file of a folder.
 type foundFile struct {
@@ -45,7 +45,7 @@ func (r *run) folder(root string) error {
 	for _, f := range files {
 		r.total += f.size
 	}
-	for _, f := range files {
+	for _, f := range afterTheirParents(files) {
 		r.name = f.name
 		if err := r.folderFile(f); err != nil {
 			return err
@@ -139,4 +139,25 @@ func (r *run) walk(root string) ([]foundFile, error) {
 func tooMany(root string) error {
 	return chat.Errorf(chat.CodeInvalid, op, "The folder %s contains too many files; nothing was imported.", filepath.Base(root)).
 		WithHint("choose the folder that contains the exports")
+}
+
+// afterTheirParents sorts the sessions of Codex that continue another one after it, so that what they repeat is known.
+func afterTheirParents(files []foundFile) []foundFile {
+	sorted := make([]foundFile, 0, len(files))
+	for _, i := range transfer.ForkOrder(len(files), func(i int) (id, parent string) { return forkOf(files[i]) }) {
+		sorted = append(sorted, files[i])
+	}
+	return sorted
+}
+
+func forkOf(file foundFile) (id, parent string) {
+	if !strings.HasPrefix(filepath.Base(file.path), "rollout-") {
+		return "", ""
+	}
+	f, size, err := open(file.path)
+	if err != nil {
+		return "", "" // reported when it is read
+	}
+	defer func() { _ = f.Close() }()
+	return transfer.ForkOf(transfer.Input{Name: file.path, Size: size, Data: f})
 }

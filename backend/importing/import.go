@@ -20,8 +20,8 @@ const op = "import.run"
 
 // Import imports a file, or all exports below a folder.
 func (s *Service) Import(ctx context.Context, path string, o Options) (Report, error) {
-	r := &run{s: s, ctx: ctx, opts: o, report: Report{
-		File: path, Skipped: []transfer.SkippedRow{}, Notices: []Notice{}, SessionIDs: []chat.SessionID{}, Instructions: []Instructions{},
+	r := &run{s: s, ctx: ctx, opts: o, forks: transfer.NewForks(), report: Report{
+		File: path, Skipped: []transfer.SkippedRow{}, Notices: []transfer.Notice{}, SessionIDs: []chat.SessionID{}, Instructions: []Instructions{},
 	}}
 	select {
 	case s.running <- struct{}{}:
@@ -46,6 +46,7 @@ type run struct {
 	title    string
 	reported time.Time
 	fault    error // an error of the store, which ends the import
+	forks    *transfer.Forks
 	batch    batch
 }
 
@@ -95,6 +96,10 @@ func (r *run) file(path string) error {
 	}
 	r.report.Format, r.next, r.title = format, 0, name
 	in := transfer.Input{Name: path, Size: size, Data: f}
+	if root, err := os.OpenRoot(filepath.Dir(path)); err == nil { // without it, only attached files are missing
+		defer func() { _ = root.Close() }()
+		in.Beside = root.FS()
+	}
 	switch format {
 	case transfer.FormatBundle:
 		return r.bundle(in)
@@ -174,7 +179,7 @@ func (r *run) bundle(in transfer.Input) error {
 
 func (r *run) export(in transfer.Input) error {
 	rep, err := transfer.Read(r.ctx, in, transfer.Options{
-		Format: r.opts.Format, Skip: r.known,
+		Format: r.opts.Format, Skip: r.known, Forks: r.forks, Document: r.s.d.Document,
 		Progress: func(p transfer.Progress) { r.reportProgress(r.before+p.Read, r.before+p.Total, false) },
 	}, r.conversation)
 	if r.fault == nil && r.ctx.Err() == nil { // conversations read before an error are written too
@@ -188,7 +193,7 @@ func (r *run) export(in transfer.Input) error {
 	r.report.Bytes += rep.Bytes
 	if rep.Truncated {
 		r.report.Truncated = true
-		r.report.TruncatedFiles = r.addName(r.report.TruncatedFiles)
+		r.report.TruncatedFiles = addName(r.report.TruncatedFiles, r.name)
 	}
 	r.report.SkippedCount += rep.SkippedCount - len(rep.Skipped)
 	for _, row := range rep.Skipped {
@@ -365,23 +370,30 @@ func (r *run) skip(row transfer.SkippedRow) {
 	}
 }
 
+// notice counts a notice. In a folder it names the current file, or the files of the archive that the notice names.
 func (r *run) notice(n transfer.Notice) {
-	for i := range r.report.Notices {
-		if r.report.Notices[i].Text == n.Text {
-			r.report.Notices[i].Count += n.Count
-			r.report.Notices[i].Files = r.addName(r.report.Notices[i].Files)
-			return
-		}
+	files := n.Files
+	if len(files) == 0 && r.name != "" {
+		files = []string{""}
 	}
-	r.report.Notices = append(r.report.Notices, Notice{n, r.addName(nil)})
+	n.Files = nil
+	at := slices.IndexFunc(r.report.Notices, func(other transfer.Notice) bool { return other.Text == n.Text })
+	if at < 0 {
+		at, r.report.Notices = len(r.report.Notices), append(r.report.Notices, n)
+	} else {
+		r.report.Notices[at].Count += n.Count
+	}
+	for _, file := range files {
+		r.report.Notices[at].Files = addName(r.report.Notices[at].Files, strings.Trim(r.name+"/"+file, "/"))
+	}
 }
 
-// addName adds the current file of the folder to the files of a notice.
-func (r *run) addName(files []string) []string {
-	if r.name == "" || len(files) == MaxNamed || slices.Contains(files, r.name) {
+// addName adds a file to those that are named.
+func addName(files []string, name string) []string {
+	if name == "" || len(files) == transfer.MaxNamed || slices.Contains(files, name) {
 		return files
 	}
-	return append(files, r.name)
+	return append(files, name)
 }
 
 // reportEvery is how often new sessions are announced.

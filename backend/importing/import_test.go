@@ -209,7 +209,7 @@ func TestImportOfAFolder(t *testing.T) {
 	if r.Sessions != 4 || r.Turns != 4 || r.Files != 4 || r.Format != "" || !r.Truncated || len(r.Notices) == 0 {
 		t.Errorf("%+v", r)
 	}
-	if !slices.Equal(r.TruncatedFiles, []string{"torn.jsonl"}) || !slices.ContainsFunc(r.Notices, func(n importing.Notice) bool {
+	if !slices.Equal(r.TruncatedFiles, []string{"torn.jsonl"}) || !slices.ContainsFunc(r.Notices, func(n transfer.Notice) bool {
 		return strings.Contains(n.Text, "not an export that can be read") && slices.Equal(n.Files, []string{"package.json"})
 	}) {
 		t.Errorf("notices name no file: %q, %+v", r.TruncatedFiles, r.Notices)
@@ -240,6 +240,79 @@ func TestImportOfAZip(t *testing.T) {
 }
 
 // TestImportRefuses: paths that cannot be imported are refused with a clear error.
+// TestWhatWasImportedIsFound: the arguments of tools, artifacts, results and unknown content are found by search and find.
+func TestWhatWasImportedIsFound(t *testing.T) {
+	e := newEnv(t)
+	r := e.mustImport(e.file("conversations.json", `[{"uuid":"c","name":"Bees","chat_messages":[
+		{"uuid":"a","sender":"human","content":[{"type":"text","text":"Make a report"}]},
+		{"uuid":"b","sender":"assistant","content":[
+			{"type":"tool_use","id":"1","name":"artifacts","input":{"command":"create","title":"Bee report","content":"Bees do the ARTIFACTWORD dance."}},
+			{"type":"tool_use","id":"2","name":"web_search","input":{"query":"ARGUMENTWORD"}},
+			{"type":"tool_result","tool_use_id":"2","content":[{"type":"knowledge","title":"A page","url":"https://example.com","text":"Bees are KNOWLEDGEWORD insects"}]},
+			{"type":"something_new","payload":{"note":"with an UNKNOWNWORD in it"}},
+			{"type":"text","text":"Here it is."}]}]}]`))
+	e.index()
+	branches, err := e.Branches(context.Background(), r.First)
+	e.ok(err)
+	for _, word := range []string{"ARTIFACTWORD", "ARGUMENTWORD", "KNOWLEDGEWORD", "UNKNOWNWORD"} {
+		found, err := e.Find(context.Background(), chat.FindQuery{Branch: branches[0].ID, Text: word})
+		e.ok(err)
+		units, err := e.SearchUnits(context.Background(), []string{strings.ToLower(word)}, chat.Within{Scope: chat.ScopeAll}, 10)
+		e.ok(err)
+		if found.Total != 1 || len(units) == 0 {
+			t.Errorf("%s: find %+v, search %+v", word, found, units)
+		}
+	}
+}
+
+// TestAFolderOfEveryProduct: each file of a folder with every product's exports is imported, or the report names it.
+func TestAFolderOfEveryProduct(t *testing.T) {
+	e := newEnv(t)
+	files, err := filepath.Glob("../transfer/testdata/*/*.json*")
+	e.ok(err)
+	files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(filepath.Dir(file)) == "golden" })
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		e.ok(err)
+		e.file("all/"+strings.TrimPrefix(filepath.ToSlash(file), "../transfer/testdata/"), string(raw))
+	}
+	e.file("all/package.json", `{"name":"none"}`)
+	r := e.mustImport(filepath.Join(e.dir, "all"))
+	if len(files) < 50 || r.Files != len(files) {
+		t.Errorf("%d of %d files were read: %+v", r.Files, len(files), r.Notices)
+	}
+	named := false
+	for _, n := range r.Notices {
+		named = named || slices.Contains(n.Files, "package.json")
+	}
+	if !named || r.SkippedCount == 0 {
+		t.Errorf("the report names not all that was skipped: %+v", r)
+	}
+	if again := e.mustImport(filepath.Join(e.dir, "all")); again.Sessions+again.Grown+again.Turns != 0 {
+		t.Errorf("again: %+v", again)
+	}
+}
+
+// TestForksInAFolder: files of forks that come before their parent are read after it.
+func TestForksInAFolder(t *testing.T) {
+	e := newEnv(t)
+	line := func(role, text string) string {
+		return `{"timestamp":"2026-09-01T10:00:00Z","type":"response_item","payload":{"type":"message","role":"` + role +
+			`","content":[{"type":"input_text","text":"` + text + `"}]}}` + "\n"
+	}
+	meta := func(more string) string { return `{"type":"session_meta","payload":{"cwd":"/src",` + more + "}}\n" }
+	said := line("user", "Design the cache") + line("assistant", "Use an LRU.")
+	e.file("s/rollout-a.jsonl", meta(`"id":"a","forked_from_id":"b"`)+said+line("user", "Explore it")+line("assistant", "Fine."))
+	e.file("s/rollout-b.jsonl", meta(`"id":"b","forked_from_id":"c"`)+said+line("user", "Build it")+line("assistant", "Built."))
+	e.file("s/rollout-c.jsonl", meta(`"id":"c"`)+said)
+	if r := e.mustImport(filepath.Join(e.dir, "s")); r.Sessions != 3 || r.Turns != 3 {
+		t.Errorf("%+v", r)
+	}
+	if r := e.mustImport(filepath.Join(e.dir, "s")); r.Already != 3 || r.Turns != 0 {
+		t.Errorf("again: %+v", r)
+	}
+}
+
 func TestImportRefuses(t *testing.T) {
 	e := newEnv(t)
 	e.ok(os.MkdirAll(filepath.Join(e.dir, "empty"), 0o700))

@@ -25,6 +25,21 @@ var notConversations = map[string]bool{
 	"projects.json": true, "memories.json": true, "group_chats.json": true, "model_comparisons.json": true,
 }
 
+// packedExtensions are the extensions of packed files that may contain conversations.
+var packedExtensions = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf", ".zst"}
+
+// noticeOfFile says what a file of an export contains that is not imported.
+func noticeOfFile(name string) string {
+	base, dir := strings.ToLower(path.Base(name)), strings.ToLower(path.Base(path.Dir(name)))
+	switch {
+	case base == "projects.json", dir == "projects":
+		return "Projects of an export, with their instructions and files, were not imported."
+	case strings.HasPrefix(base, "memor"), dir == "memories":
+		return "What an assistant remembers about you was not imported."
+	}
+	return "Files in the archive contain no conversations; they were skipped."
+}
+
 // archive reads every export in a zip, streamed and without unpacking it to disk.
 func (r *run) archive(in Input) error {
 	z, err := openArchive(in.Name, in.Data, in.Size)
@@ -41,8 +56,11 @@ func (r *run) archive(in Input) error {
 		format Format
 	}
 	var exports []found
+	isRead := map[string]bool{}
+	r.beside = z
 	for i, f := range files {
 		format, reason := detectPacked(f)
+		isRead[f.Name] = format != "" || reason != ""
 		if reason != "" {
 			r.file = f.Name
 			r.skip(SkippedRow{Index: i, Reason: reason})
@@ -52,13 +70,24 @@ func (r *run) archive(in Input) error {
 			r.total += int64(f.UncompressedSize64) // #nosec G115 -- checkArchive bounds the sum
 		}
 	}
-	r.notice("Files in the archive contain no conversations; they were skipped.", len(z.File)-len(exports))
+	for _, f := range z.File {
+		if !isRead[f.Name] && !f.FileInfo().IsDir() && assetID(f.Name) == "" && path.Base(f.Name) != assetNames {
+			r.noticeFile(noticeOfFile(f.Name), f.Name)
+		}
+	}
 	if len(exports) == 0 && r.report.SkippedCount == 0 {
 		return unknownFormat(in.Name)
 	}
-	for i, x := range exports {
+	order := ForkOrder(len(exports), func(i int) (id, parent string) {
+		if exports[i].format != FormatCodex {
+			return "", ""
+		}
+		return forkOfPacked(exports[i].file)
+	})
+	for _, i := range order {
+		x := exports[i]
 		r.file = x.file.Name
-		if r.report.Format == FormatZip {
+		if r.report.Format == FormatZip && x.format != formatManifest {
 			r.report.Format = x.format
 		}
 		if err := r.packed(i, x.file, x.format); err != nil {
@@ -101,7 +130,7 @@ func checkArchive(name string, z *zip.Reader) ([]*zip.File, error) {
 			bundle++
 		}
 		ext := path.Ext(base)
-		if f.FileInfo().IsDir() || ext != ".json" && ext != ".jsonl" && ext != ".ndjson" && ext != ".zip" && ext != ".cinf" || notConversations[base] ||
+		if f.FileInfo().IsDir() || !slices.Contains(packedExtensions, ext) || notConversations[base] ||
 			strings.HasPrefix(base, "._") {
 			continue
 		}
@@ -143,13 +172,15 @@ func detectPacked(f *zip.File) (format Format, reason string) {
 		return "", "It is encrypted."
 	}
 	var content io.ReadCloser
-	format, _, err := detect(f.Name, func() (io.Reader, error) {
+	format, _, err := detect(uncompressedName(f.Name), func() (io.Reader, error) {
 		if content != nil {
 			_ = content.Close()
 		}
 		var err error
-		content, err = f.Open()
-		return content, err
+		if content, err = f.Open(); err != nil {
+			return nil, err
+		}
+		return plainText(content)
 	})
 	if content != nil {
 		_ = content.Close()
@@ -166,6 +197,20 @@ func detectPacked(f *zip.File) (format Format, reason string) {
 		return "", "It is an archive inside an archive; unpack the outer one, and import the inner one."
 	}
 	return format, ""
+}
+
+// forkOfPacked is ForkOf for a packed file.
+func forkOfPacked(f *zip.File) (id, parent string) {
+	content, err := f.Open()
+	if err != nil {
+		return "", "" // reported when it is read
+	}
+	defer func() { _ = content.Close() }()
+	from, err := plainText(content)
+	if err != nil {
+		return "", ""
+	}
+	return forkIn(from)
 }
 
 // unpacking describes why a packed file cannot be read.
@@ -212,14 +257,22 @@ func (r *run) readInMemory(f *zip.File, from io.Reader, format Format) error {
 		r.skip(SkippedRow{Reason: tooLargeEntry(MaxEntryBytes)})
 		return nil
 	}
-	data, err := io.ReadAll(from)
-	if err != nil && len(data) == 0 {
+	text, err := plainText(from)
+	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(io.LimitReader(text, MaxEntryBytes+1))
+	switch {
+	case len(data) > MaxEntryBytes:
+		r.skip(SkippedRow{Reason: tooLargeEntry(MaxEntryBytes)})
+		return nil
+	case err != nil && len(data) == 0:
 		return err
 	}
 	if order := utf16Order(data); order != nil {
 		data, _ = order.NewDecoder().Bytes(data) // invalid characters are replaced
 	}
-	if failed := r.readFile(format, Input{Name: f.Name, Size: int64(len(data)), Data: bytes.NewReader(data)}); failed != nil {
+	if failed := r.readFile(format, Input{Name: uncompressedName(f.Name), Size: int64(len(data)), Data: bytes.NewReader(data)}); failed != nil {
 		return failed
 	}
 	return err

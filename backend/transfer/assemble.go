@@ -23,6 +23,8 @@ type span struct {
 // therefore become several turns that begin with the same messages. Hidden content between two turns belongs to the
 // second, so that an imported turn does not change when the conversation continues.
 func (t *tree) assemble() bool {
+	t.arrange()
+	t.messages = 0
 	at := make([]*span, len(t.d.nodes)) // the span that ends at each message
 	t.begun = make([]bool, len(t.d.nodes))
 	for _, i := range t.order {
@@ -124,6 +126,7 @@ func (t *tree) turn(path []int) Turn {
 	user := chat.Message{Role: chat.RoleUser}
 	answer := chat.Message{Role: chat.RoleAssistant}
 	var hidden chat.Blocks // hidden content before any answer
+	var calls chat.Blocks  // of the person, before any answer: shown with it
 	var visibleUser, visibleAnswer chat.Blocks
 	hasUser := false // a user's message, even an empty one
 	usages := map[string]bool{}
@@ -134,7 +137,7 @@ func (t *tree) turn(path []int) Turn {
 		case kindUser:
 			hasUser = true
 			user.Name = n.name
-			user.Blocks, visibleUser = append(user.Blocks, n.shown()...), append(visibleUser, n.blocks...)
+			user.Blocks, visibleUser = append(user.Blocks, n.blocks...), append(visibleUser, n.blocks...)
 			turn.CreatedAt = n.at.Time
 			turn.Failed, turn.Failure = n.failed, n.failure
 		case kindHidden, kindSystem:
@@ -143,8 +146,14 @@ func (t *tree) turn(path []int) Turn {
 			}
 			if len(answer.Blocks) > 0 {
 				answer.Blocks = append(answer.Blocks, t.hiddenBlocks(n)...)
-			} else {
-				hidden = append(hidden, t.hiddenBlocks(n)...)
+				continue
+			}
+			for _, b := range t.hiddenBlocks(n) {
+				if isCall(b) {
+					calls = append(calls, b)
+				} else {
+					hidden = append(hidden, b)
+				}
 			}
 		default:
 			visibleAnswer = append(visibleAnswer, t.answer(&turn, &answer, n, usages)...)
@@ -163,6 +172,7 @@ func (t *tree) turn(path []int) Turn {
 	if answer.IsEmpty() {
 		return turn
 	}
+	answer.Blocks = append(calls, answer.Blocks...)
 	pairCalls(answer.Blocks)
 	for _, b := range answer.Blocks {
 		if _, ok := b.(chat.ToolUse); ok {
@@ -171,6 +181,14 @@ func (t *tree) turn(path []int) Turn {
 	}
 	turn.Assistant = &answer
 	return turn
+}
+
+func isCall(b chat.Block) bool {
+	switch b.(type) {
+	case chat.ToolUse, chat.ToolResult:
+		return true
+	}
+	return false
 }
 
 // answer adds a message of the assistant or a tool to a turn, and returns its visible blocks.
@@ -182,10 +200,10 @@ func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[stri
 		answer.Blocks = append(answer.Blocks, t.errorBlock(n.blocks)...)
 	case !n.failed && turn.Failed && len(n.blocks) > 0: // an answer followed after all
 		turn.Failed, turn.Failure = false, ""
-		answer.Blocks = append(t.errorBlock(answer.Blocks), n.shown()...)
+		answer.Blocks = append(t.errorBlock(answer.Blocks), n.blocks...)
 	default:
 		turn.Failed = turn.Failed || n.failed
-		answer.Blocks = append(answer.Blocks, n.shown()...)
+		answer.Blocks = append(answer.Blocks, n.blocks...)
 	}
 	answer.Name = cmp.Or(n.name, answer.Name)
 	turn.Model = cmp.Or(n.model, turn.Model)

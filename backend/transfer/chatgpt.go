@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -46,7 +47,10 @@ type gptMessage struct {
 		Citations list  `json:"citations"`
 		Attached  list  `json:"attachments"`
 		Links     list  `json:"content_references"`
-		Finish    struct {
+		App       struct {
+			State json.RawMessage `json:"widget_state"`
+		} `json:"chatgpt_sdk"`
+		Finish struct {
 			Type str `json:"type"`
 		} `json:"finish_details"`
 	} `json:"metadata"`
@@ -123,10 +127,57 @@ func gptMessageNode(d *draft, raw member, n gptNode, parsed bool) node {
 	default:
 		out.kind, out.blocks = gptVisible(d, raw.key, m, c)
 		if out.kind >= kindAssistant {
-			out.clean, out.references = withoutMarks, m.Metadata.Links
+			out.clean(withoutMarks, m.Metadata.Links)
 		}
 	}
+	state := m.Metadata.App.State
+	if text, ok := textOf(firstOf(c.Parts)); ok && isNull(state) && m.Author.Role == "tool" {
+		if text, ok = strings.CutPrefix(text, "The latest state of the widget is:"); ok {
+			state, _ = chat.MarshalJSON(strings.TrimSpace(text))
+		}
+	}
+	d.gptApp(&out, state, message)
 	return out
+}
+
+// firstOf is the first value of a list; nil if it is empty.
+func firstOf(l list) json.RawMessage {
+	if len(l) == 0 {
+		return nil
+	}
+	return l[0]
+}
+
+// gptApp shows what an app put out. Its state is text with JSON: the report of a deep research is an answer, and any other
+// text is a result.
+func (d *draft) gptApp(n *node, state, message json.RawMessage) {
+	if text, ok := textOf(state); ok && json.Valid([]byte(text)) {
+		state = json.RawMessage(text)
+	}
+	var app struct {
+		Report struct {
+			Content  gptContent `json:"content"`
+			Metadata struct {
+				Links list `json:"content_references"`
+			} `json:"metadata"`
+		} `json:"report_message"`
+	}
+	if isNull(state) || json.Unmarshal(state, &app) != nil {
+		return
+	}
+	f := form{kind: kindAssistant, blocks: gptParts(d, gptMessage{}, app.Report.Content), kept: chat.Blocks{d.unknown(message)}}
+	if len(f.blocks) == 0 {
+		text := unknownText(state, false)
+		if text == "" {
+			return
+		}
+		f.kind, f.blocks = kindTool, chat.Blocks{chat.ToolResult{Content: texts(text)}}
+	}
+	if report := withoutMarks(f.blocks.RenderedText()); report != "" && slices.ContainsFunc(d.nodes, func(n node) bool { return n.now != nil && n.now.blocks.RenderedText() == report }) {
+		return // an earlier state of the app has the same report
+	}
+	n.now = &f
+	n.clean(withoutMarks, app.Report.Metadata.Links)
 }
 
 // gptVisible returns the role of a message and its visible content.

@@ -59,6 +59,8 @@ type codeNode struct {
 	root        bool   // its parent is null
 	boundary    bool   // a compaction
 	neverEdited bool   // a line that the program wrote in the user's name, or a prompt sent while the model worked
+	command     string // a command that the person typed, which is a prompt if the model answers it
+	local       bool   // the output of a command that the program ran itself
 }
 
 // claudeCode parses a session of Claude Code: lines threaded by parentUuid. Conversations with subagents (sidechains)
@@ -133,7 +135,9 @@ func (b *claudeCode) attachment(l codeLine, raw json.RawMessage) {
 	if prompt := parts(SourceClaudeCode, a.Prompt); a.Type == "queued_command" && (a.Mode == "" || a.Mode == "prompt") && len(prompt) > 0 {
 		n = node{kind: kindUser, blocks: prompt}
 	}
-	b.append(l, n).neverEdited = true
+	added := b.append(l, n)
+	added.neverEdited = true
+	b.requested(added, raw)
 }
 
 func (b *claudeCode) message(l codeLine, raw json.RawMessage) {
@@ -159,15 +163,18 @@ func (b *claudeCode) message(l codeLine, raw json.RawMessage) {
 		if n.failed = bool(l.APIError); n.failed {
 			n.failure = n.blocks.RenderedText()
 		}
+		if m.Model == "<synthetic>" && strings.TrimSpace(n.blocks.RenderedText()) == "No response requested." {
+			n.hide(b.main.unknown(raw))
+		}
 	default:
-		b.user(l, n)
+		b.user(l, n, raw)
 		return
 	}
 	b.append(l, n).message = string(m.ID)
 }
 
 // user adds a message in the user's name: their text, the results of tools, or both, which then become two messages.
-func (b *claudeCode) user(l codeLine, n node) {
+func (b *claudeCode) user(l codeLine, n node, raw json.RawMessage) {
 	var results, other chat.Blocks
 	for _, block := range n.blocks {
 		if _, ok := block.(chat.ToolResult); ok {
@@ -178,7 +185,9 @@ func (b *claudeCode) user(l codeLine, n node) {
 	}
 	if len(results) == 0 {
 		n.kind = kindUser
-		b.append(l, n).neverEdited = isProgramText(n.blocks)
+		added := b.append(l, n)
+		added.neverEdited = isProgramText(n.blocks)
+		b.requested(added, raw)
 		return
 	}
 	n.kind, n.blocks = kindTool, results
@@ -191,6 +200,7 @@ func (b *claudeCode) user(l codeLine, n node) {
 	l.UUID = str(key)
 	second := b.append(l, node{kind: kindUser, blocks: other})
 	second.parent, second.logical, second.root, second.neverEdited = key+"/results", "", false, isProgramText(other)
+	b.requested(second, raw)
 }
 
 // programTextPrefixes are the beginnings of texts that the program writes in the user's name.
@@ -226,6 +236,7 @@ func (b *claudeCode) drafts() []*draft {
 		chains[at] = append(chains[at], n)
 	}
 	for i, d := range out {
+		commands(chains[i])
 		thread(d, chains[i])
 	}
 	b.main.Provider = "anthropic"
@@ -258,7 +269,7 @@ func (b *claudeCode) chainIndex(n codeNode, chainOf map[string]int, last int) in
 
 func (b *claudeCode) agentDraft(n codeNode) *draft {
 	d := newDraft(SourceClaudeCode)
-	d.ID, d.Folder, d.Provider = n.key, b.main.Folder, "anthropic"
+	d.ID, d.Folder, d.Provider, d.agent = n.key, b.main.Folder, "anthropic", "Agent"
 	if n.agent != "" {
 		d.ID = "agent-" + n.agent
 	}

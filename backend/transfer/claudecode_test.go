@@ -263,7 +263,7 @@ func TestClaudeCodeProgramTextIsNotAnEdit(t *testing.T) {
 		l.parent = end
 		l.prompt()
 		l.answer()
-		if c := readOne(t, "session.jsonl", l.String()); len(activeBranch(c)) != 3 || len(c.Turns) != 3 {
+		if c := readOne(t, "session.jsonl", l.String()); len(activeBranch(c)) != 2 || len(c.Turns) != 2 {
 			t.Errorf("%s: %d turns, %d on the active branch", text, len(c.Turns), len(activeBranch(c)))
 		}
 	}

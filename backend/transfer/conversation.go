@@ -26,6 +26,10 @@ const (
 	SourceChatbox    Source = "chatbox"
 	SourceCherry     Source = "cherry-studio"
 	SourceTakeout    Source = "takeout"
+	SourceDeepSeek   Source = "deepseek"
+	SourceLMStudio   Source = "lm-studio"
+	SourceOpenCode   Source = "opencode"
+	SourceGeminiCLI  Source = "gemini-cli"
 	SourceJSONL      Source = "jsonl"
 	SourceMessages   Source = "messages"
 )
@@ -78,14 +82,12 @@ type Turn struct {
 type Notice struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`
+	// Files are the files that it is about, of an archive or a folder: the first MaxNamed of them.
+	Files []string `json:"files,omitempty"`
 }
 
 // NoMessage is the user message of a turn without one.
-func NoMessage() chat.Message {
-	return chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{
-		chat.Unknown{Provider: "contextinfinity", Raw: []byte(`{"type":"no_message"}`)},
-	}}
-}
+func NoMessage() chat.Message { return chat.NoMessage() }
 
 // setKeys sets the content keys of the conversation and its turns. A turn's key covers its visible content and its
 // position: a changed turn is a new one, those after it are not. Hidden content, and how the turn ended, are not

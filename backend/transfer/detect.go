@@ -28,18 +28,24 @@ const (
 	FormatChatbox           = Format(SourceChatbox)
 	FormatCherry            = Format(SourceCherry)
 	FormatTakeout           = Format(SourceTakeout)
+	FormatDeepSeek          = Format(SourceDeepSeek)
+	FormatLMStudio          = Format(SourceLMStudio)
+	FormatOpenCode          = Format(SourceOpenCode)
+	FormatGeminiCLI         = Format(SourceGeminiCLI)
 	FormatGptme             = Format(SourceGptme)
 	FormatJSONL             = Format(SourceJSONL)
 	FormatMessages          = Format(SourceMessages)
-	FormatZip        Format = "zip"    // an archive of exports
-	FormatBundle     Format = "bundle" // this program's own; not read by Read
+	FormatZip        Format = "zip"      // an archive of exports
+	FormatBundle     Format = "bundle"   // this program's own; not read by Read
+	formatManifest   Format = "manifest" // the list of an export's files
 )
 
 // Formats lists the possible values of Options.Format.
 func Formats() []Format {
 	return []Format{
 		FormatChatGPT, FormatClaude, FormatClaudeCode, FormatCodex, FormatOpenWebUI, FormatLibreChat,
-		FormatAIStudio, FormatGrok, FormatChatbox, FormatCherry, FormatTakeout, FormatGptme, FormatJSONL, FormatMessages, FormatZip,
+		FormatAIStudio, FormatGrok, FormatChatbox, FormatCherry, FormatTakeout, FormatGptme,
+		FormatDeepSeek, FormatLMStudio, FormatOpenCode, FormatGeminiCLI, FormatJSONL, FormatMessages, FormatZip,
 	}
 }
 
@@ -51,7 +57,7 @@ func Detect(name string, data io.ReaderAt, size int64) (Format, error) {
 }
 
 func detectIn(name string, data io.ReaderAt, size int64) (Format, headInfo, error) {
-	format, g, err := detect(name, func() (io.Reader, error) { return io.NewSectionReader(data, 0, size), nil })
+	format, g, err := detect(uncompressedName(name), func() (io.Reader, error) { return unpacked(data, size) })
 	if _, coded := errors.AsType[*chat.Error](err); err != nil && !coded {
 		err = unreadable(name, err)
 	}
@@ -76,6 +82,18 @@ func formatOf(name string, head []byte, g headInfo) (Format, error) {
 	}
 	lines := g.lines || strings.HasSuffix(base, ".jsonl") || strings.HasSuffix(base, ".ndjson")
 	switch {
+	case base == "export_manifest.json" && g.any("logical_files", "export_files"):
+		return formatManifest, nil
+	case g.has("mapping", "inserted_at"):
+		return FormatDeepSeek, nil
+	case g.has("messages") && g.any("lastUsedModel", "usePerChatPredictionConfig", "perChatPredictionConfig", "userFilesSizeBytes"):
+		return FormatLMStudio, nil
+	case g.has("info", "messages"):
+		return FormatOpenCode, nil
+	case g.has("sessionId", "projectHash"):
+		return FormatGeminiCLI, nil
+	case g.has("history") && g.any("models", "params", "messages") && !g.has("chat"):
+		return FormatOpenWebUI, nil
 	case g.has("mapping") || g.has("conversation_id", "create_time"):
 		return FormatChatGPT, nil
 	case g.has("chat_messages") || g.has("uuid", "name", "account"):
@@ -153,7 +171,7 @@ func isUTF32(head []byte) bool {
 
 func unknownFormat(name string) error {
 	return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is not an export that can be read; nothing was imported.", path.Base(name)).
-		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio, Gemini (Takeout), Grok, Chatbox, Cherry Studio and gptme are read, and messages as JSON or JSONL")
+		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio, Gemini (Takeout), Grok, Chatbox, Cherry Studio, gptme, DeepSeek, LM Studio, opencode and Gemini CLI are read, and messages as JSON or JSONL")
 }
 
 func (g headInfo) has(keys ...string) bool {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -58,7 +59,7 @@ func TestAConversationWithoutMessagesIsNormal(t *testing.T) {
 		"claude-code": `{"type":"system","uuid":"h","sessionId":"s","parentUuid":null,"subtype":"hook"}`,
 	} {
 		got, report := read(t, "x.jsonl", text, Options{Format: Format(name)})
-		if len(got) != 0 || report.SkippedCount != 0 || len(report.Notices) == 0 || report.Notices[len(report.Notices)-1] != (Notice{noticeNothing, 1}) {
+		if len(got) != 0 || report.SkippedCount != 0 || len(report.Notices) == 0 || !reflect.DeepEqual(report.Notices[len(report.Notices)-1], Notice{Text: noticeNothing, Count: 1}) {
 			t.Errorf("%s: %d conversations, %+v", name, len(got), report)
 		}
 	}

@@ -65,6 +65,10 @@ func FuzzLibreChat(f *testing.F)  { fuzzFormat(f, FormatLibreChat, "chat.json") 
 func FuzzChatbox(f *testing.F)    { fuzzFormat(f, FormatChatbox, "chatbox-exported-data.json") }
 func FuzzCherry(f *testing.F)     { fuzzFormat(f, FormatCherry, "data.json") }
 func FuzzTakeout(f *testing.F)    { fuzzFormat(f, FormatTakeout, "MyActivity.json") }
+func FuzzDeepSeek(f *testing.F)   { fuzzFormat(f, FormatDeepSeek, "conversations.json") }
+func FuzzLMStudio(f *testing.F)   { fuzzFormat(f, FormatLMStudio, "1.conversation.json") }
+func FuzzOpenCode(f *testing.F)   { fuzzFormat(f, FormatOpenCode, "session.json") }
+func FuzzGeminiCLI(f *testing.F)  { fuzzFormat(f, FormatGeminiCLI, "session-1.json") }
 func FuzzGptme(f *testing.F)      { fuzzFormat(f, FormatGptme, "conversation.jsonl") }
 func FuzzJSONL(f *testing.F)      { fuzzFormat(f, FormatJSONL, "messages.jsonl") }
 func FuzzMessages(f *testing.F)   { fuzzFormat(f, FormatMessages, "messages.json") }

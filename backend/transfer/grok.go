@@ -3,9 +3,11 @@ package transfer
 import (
 	"encoding/json"
 	"io"
+	"path"
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/pattern"
 )
 
 // grokConversation is an entry of the conversations of Grok's account export
@@ -44,6 +46,7 @@ func grok(raw json.RawMessage) *draft {
 	info := c.Conversation
 	d.ID, d.Title, d.Pinned, d.Provider = string(info.ID), string(info.Title), bool(info.Starred), "xai"
 	d.CreatedAt, d.UpdatedAt = d.date(grokMoment(info.Created)), d.date(grokMoment(info.Modified))
+	ids := false
 	for _, raw := range c.Responses {
 		var entry struct {
 			Response json.RawMessage `json:"response"`
@@ -53,9 +56,38 @@ func grok(raw json.RawMessage) *draft {
 			d.follow(d.hidden(raw))
 			continue
 		}
+		ids = ids || m.ID != ""
 		d.place(grokNode(d, m), m.Parent, "")
 	}
+	d.line = !ids
 	return d
+}
+
+// Grok writes cards and artifacts as elements into its texts.
+var (
+	grokCard     = pattern.New(`(?s)<(grok:render|xai:tool_usage_card)\b.*?</(grok:render|xai:tool_usage_card)>`)
+	grokArtifact = pattern.New(`(?s)<xaiArtifact\b([^>]*)>(.*?)</xaiArtifact>`)
+)
+
+// grokText returns a text without cards, and with artifacts as documents.
+func grokText(text string) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	text = grokCard().ReplaceAllString(text, "")
+	return grokArtifact().ReplaceAllStringFunc(text, func(element string) string {
+		m := grokArtifact().FindStringSubmatch(element)
+		values := attributes(m[1])
+		body := strings.TrimSpace(m[2])
+		language := strings.TrimPrefix(values["contentType"], "text/")
+		if language != "markdown" && language != "plain" && !strings.HasPrefix(body, "```") {
+			body = "```" + path.Base(language) + "\n" + body + "\n```"
+		}
+		if title := values["title"]; title != "" {
+			body = "## " + title + "\n\n" + body
+		}
+		return body
+	})
 }
 
 func grokNode(d *draft, m grokResponse) node {
@@ -68,6 +100,9 @@ func grokNode(d *draft, m grokResponse) node {
 	}
 	n.blocks = append(n.blocks, parts(d.Source, m.Message)...)
 	n.blocks = append(n.blocks, d.unknowns(m.Files)...)
+	if n.kind == kindAssistant {
+		n.clean(grokText, nil)
+	}
 	return n
 }
 

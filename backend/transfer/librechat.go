@@ -46,6 +46,7 @@ type libreMessage struct {
 // libreChat parses a conversation of LibreChat: a list, a list with parents, or nested.
 func libreChat(raw json.RawMessage) *draft {
 	d := newDraft(SourceLibreChat)
+	d.orphans = true
 	var c libreConversation
 	err := json.Unmarshal(raw, &c)
 	if err != nil && len(c.Messages) == 0 && len(c.Tree) == 0 {

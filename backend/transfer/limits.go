@@ -27,6 +27,8 @@ const (
 	ArchiveRatioFloor = 1 << 20
 	// MaxReported limits the skipped entries named in a report; all are counted.
 	MaxReported = 1_000
+	// MaxNamed limits the files that a notice names.
+	MaxNamed = 20
 	// HeadBytes is how much of a file Detect needs.
 	HeadBytes = 64 << 10
 )

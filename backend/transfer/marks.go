@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/pattern"
 )
 
@@ -46,31 +45,38 @@ func withoutMarks(s string) string {
 	}, s)
 }
 
-// shown returns the blocks of a message as they are shown. The keys of turns are derived from what the source wrote, so
-// that a conversation that was imported by an earlier version is not imported again.
-func (n *node) shown() chat.Blocks {
-	if n.clean == nil {
-		return n.blocks
+// withoutElements removes the named elements at the beginning and the end of a text: programs write them around what a
+// person wrote.
+func withoutElements(text string, names []string) string {
+	for {
+		text = strings.TrimSpace(text)
+		rest := withoutElement(text, names)
+		if rest == text {
+			return text
+		}
+		text = rest
 	}
-	return cleaned(n.blocks, n.clean, n.references)
 }
 
-func cleaned(blocks chat.Blocks, clean func(string) string, references list) chat.Blocks {
-	out := make(chat.Blocks, len(blocks))
-	for i, b := range blocks {
-		switch b := b.(type) {
-		case chat.Text:
-			if text := clean(b.Text); text != b.Text {
-				b.Text, b.Annotations = text, append(b.Annotations[:len(b.Annotations):len(b.Annotations)], references...)
-				references = nil
+func withoutElement(text string, names []string) string {
+	for _, name := range names {
+		end := "</" + name + ">"
+		if begins(text, name) {
+			if _, rest, ok := strings.Cut(text, end); ok {
+				return rest
 			}
-			out[i] = b
-		case chat.ToolResult:
-			b.Content = cleaned(b.Content, clean, references)
-			out[i] = b
-		default:
-			out[i] = b
+		}
+		if strings.HasSuffix(text, end) {
+			if at := strings.LastIndex(text, "<"+name); at >= 0 && begins(text[at:], name) {
+				return text[:at]
+			}
 		}
 	}
-	return out
+	return text
+}
+
+// begins reports whether a text begins with the tag of an element.
+func begins(text, name string) bool {
+	rest, ok := strings.CutPrefix(text, "<"+name)
+	return ok && rest != "" && strings.ContainsRune("> \n\t/", rune(rest[0]))
 }

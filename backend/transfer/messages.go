@@ -30,6 +30,7 @@ type plainMessage struct {
 	Name         str             `json:"name"`
 	Text         json.RawMessage `json:"text"`
 	Content      json.RawMessage `json:"content"`
+	Parts        json.RawMessage `json:"parts"` // of the Gemini API
 	Model        str             `json:"model"`
 	Reasoning    str             `json:"reasoning_content"`
 	ToolCalls    list            `json:"tool_calls"`
@@ -63,7 +64,9 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 	if isNull(content) {
 		content = m.Text
 	}
-	n.blocks = append(n.blocks, parts(source, content)...)
+	if n.blocks = append(n.blocks, parts(source, content)...); isNull(content) && !isNull(m.Parts) {
+		n.blocks = append(n.blocks, geminiParts(source, m.Parts)...)
+	}
 	for _, c := range m.ToolCalls {
 		if call := libreCall(source, c, 0); call != nil {
 			n.blocks = append(n.blocks, call...)

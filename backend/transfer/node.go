@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -33,8 +34,7 @@ type node struct {
 	kind        kind
 	name        string // of the speaker
 	blocks      chat.Blocks
-	clean       func(string) string // what is shown of a text; nil: all
-	references  list                // to sources, which clean removes from the text
+	now         *form // how it is shown; nil: as it is
 	provider    string
 	model       string
 	at          moment
@@ -45,12 +45,27 @@ type node struct {
 	failure     string
 }
 
+// form is how a message is shown, if that differs from how earlier versions imported it. The keys of turns are derived
+// from the earlier form, so that a conversation that was imported by an earlier version is not imported again.
+type form struct {
+	kind   kind
+	blocks chat.Blocks
+	kept   chat.Blocks // what the blocks leave out, raw; it is not shown
+}
+
 // draft is a parsed conversation before its turns are built.
 type draft struct {
 	Conversation
 	nodes    []node
 	leaf     string // key of the node that was open last; empty: the last node
 	skip     string // why it cannot be converted
+	agent    string // what a session of an agent is called in lists; empty: a person's session
+	fork     string // ID of the conversation whose beginning it repeats
+	forks    *Forks
+	attach   func(*draft) // shows the files of the export; nil: none
+	known    *bool        // it was imported already; nil: not asked yet
+	line     bool         // its messages have no ids: each follows the previous one
+	orphans  bool         // a message whose parent does not exist continues after the previous one
 	repaired repaired
 }
 
@@ -135,33 +150,94 @@ func (d *draft) build() (Conversation, string) {
 		return d.Conversation, chat.Say("It has more than %d messages.", MaxMessages).Packed()
 	}
 	t := newTree(d)
+	notices, prompt := slices.Clone(d.Notices), d.SystemPrompt
 	if !t.assemble() {
-		return d.Conversation, "Its branches repeat more than " + strconv.Itoa(MaxTurnNodes) + " messages."
+		return d.Conversation, reasonRepeats
+	}
+	d.fillID()
+	if d.setKeys() != nil {
+		return d.Conversation, reasonUnstorable
+	}
+	former, formerNotices := d.Turns, d.Notices
+	d.Notices = notices
+	if d.attach != nil {
+		d.attach(d)
+	}
+	d.show()
+	if !t.reshape() {
+		for _, n := range d.Notices[len(notices):] { // of files that are missing
+			formerNotices = addNotice(formerNotices, n.Text, n.Count)
+		}
+		d.Notices = formerNotices
+	} else {
+		d.Turns, d.SystemPrompt = nil, prompt
+		if !t.assemble() {
+			return d.Conversation, reasonRepeats
+		}
+		if d.keepKeys(former) != nil {
+			return d.Conversation, reasonUnstorable
+		}
 	}
 	if len(d.Turns) == 0 {
 		return d.Conversation, reasonEmpty
+	}
+	if d.forks.dropCopies(d); len(d.Turns) == 0 {
+		return d.Conversation, reasonCopy
 	}
 	d.Notices = d.repaired.notices(d.Notices)
 	for i := range d.nodes {
 		d.Unread.Add(d.nodes[i].at.unread)
 	}
 	d.fillMissing()
-	if err := d.setKeys(); err != nil {
-		return d.Conversation, "It contains something that cannot be stored."
-	}
 	return d.Conversation, ""
+}
+
+// keepKeys gives the turns the keys of the earlier turns that ended with the same message. A turn without one has a key
+// of its own.
+func (d *draft) keepKeys(former []Turn) error {
+	key, content := d.Key, d.content
+	d.fillID()
+	if err := d.setKeys(); err != nil || len(former) == 0 {
+		return err
+	}
+	d.Key, d.content = key, content
+	before := make(map[string]string, len(former))
+	for _, t := range former {
+		before[t.Key] = t.ContentKey
+	}
+	for i := range d.Turns {
+		t := &d.Turns[i]
+		t.ContentKey = cmp.Or(before[t.Key], t.ContentKey)
+	}
+	return nil
 }
 
 // Reasons for conversations without messages, which programs create and export too.
 const (
-	reasonEmpty   = "It has no messages."
-	noticeNothing = "A conversation has no messages: there is nothing in it to import."
+	reasonEmpty      = "It has no messages."
+	reasonUnstorable = "It contains something that cannot be stored."
+	reasonCopy       = "It only repeats another session."
+	noticeCopy       = "A session only repeats the beginning of another one, which was imported; it was left out."
+	noticeNothing    = "A conversation has no messages: there is nothing in it to import."
 )
+
+var reasonRepeats = "Its branches repeat more than " + strconv.Itoa(MaxTurnNodes) + " messages."
 
 // empty reports whether nothing is lost by skipping a conversation without turns: it contains no message that could
 // not be parsed. A session of Claude Code that was opened and closed only contains the lines of its hooks.
 func (d *draft) empty() bool {
 	return !slices.ContainsFunc(d.nodes, func(n node) bool { return n.kind == kindHidden && d.Source != SourceClaudeCode })
+}
+
+// fillID derives the id of a conversation without one from its beginning, which later messages do not change.
+func (d *draft) fillID() {
+	if d.ID != "" || len(d.Turns) == 0 {
+		return
+	}
+	first := d.Turns[0]
+	raw, _ := chat.MarshalJSON([]any{first.User, first.CreatedAt})
+	sum := sha256.Sum256(raw)
+	d.ID = "content-" + hex.EncodeToString(sum[:10])
 }
 
 // fillMissing derives missing fields of the conversation from its turns.
@@ -187,16 +263,14 @@ func (d *draft) fillMissing() {
 		d.UpdatedAt = d.CreatedAt
 	}
 	d.Title = strings.TrimSpace(strings.Join(strings.Fields(d.Title), " "))
+	named := d.Title != ""
 	for i := 0; d.Title == "" && i < len(d.Turns); i++ {
 		if d.Title = d.Turns[i].User.Title(); d.Title == "" && d.Turns[i].Assistant != nil {
 			d.Title = d.Turns[i].Assistant.Title()
 		}
 	}
-	if d.ID == "" { // derived from the beginning, which later messages do not change
-		first := d.Turns[0]
-		raw, _ := chat.MarshalJSON([]any{first.User, first.CreatedAt})
-		sum := sha256.Sum256(raw)
-		d.ID = "content-" + hex.EncodeToString(sum[:10])
+	if d.agent != "" && !named {
+		d.Title = strings.TrimSuffix(d.agent+": "+d.Title, ": ")
 	}
 	d.boundTitles()
 }

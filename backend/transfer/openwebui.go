@@ -58,6 +58,9 @@ func openWebUI(raw json.RawMessage) *draft {
 	}
 	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(e.ID), string(e.Title), d.date(e.CreatedAt), d.date(e.UpdatedAt)
 	d.Archived, d.Pinned, d.Folder = bool(e.Archived), bool(e.Pinned), string(e.Folder)
+	if isNull(e.Chat) && !isNull(valueOf(raw, "history")) { // a chat without its entry in the list
+		e.Chat = raw
+	}
 	if isNull(e.Chat) {
 		d.skip = "It has no list of messages."
 		return d
@@ -147,8 +150,17 @@ func webuiAnswer(d *draft, m webuiMessage) chat.Blocks {
 var (
 	details   = regexp.MustCompile(`(?s)<details\s+type="(reasoning|tool_calls|code_interpreter)"([^>]*)>(.*?)</details>\s*`)
 	summary   = regexp.MustCompile(`(?s)^\s*<summary>(.*?)</summary>\s*`)
-	attribute = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
+	attribute = regexp.MustCompile(`([A-Za-z_]+)="([^"]*)"`)
 )
+
+// attributes returns the attributes in the tag of an element.
+func attributes(tag string) map[string]string {
+	values := map[string]string{}
+	for _, a := range attribute.FindAllStringSubmatch(tag, -1) {
+		values[a[1]] = html.UnescapeString(a[2])
+	}
+	return values
+}
 
 // fromDetails splits a text at its <details>, which contain reasoning and tool calls.
 func fromDetails(d *draft, text string) chat.Blocks {
@@ -159,10 +171,7 @@ func fromDetails(d *draft, text string) chat.Blocks {
 		at = m[1]
 		element, kind, body := text[m[0]:m[1]], text[m[2]:m[3]], summary.ReplaceAllString(text[m[6]:m[7]], "")
 		raw, _ := chat.MarshalJSON(element)
-		values := map[string]string{}
-		for _, a := range attribute.FindAllStringSubmatch(text[m[4]:m[5]], -1) {
-			values[a[1]] = html.UnescapeString(a[2])
-		}
+		values := attributes(text[m[4]:m[5]])
 		switch {
 		case kind == "reasoning":
 			out = append(out, chat.Reasoning{Provider: string(d.Source), Summary: unquote(body), Raw: raw})

@@ -33,7 +33,7 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 	reason := ""
 	for _, f := range files[:min(len(files), maxPeeked)] {
 		format, why := detectPacked(f)
-		if format != "" {
+		if format != "" && format != formatManifest {
 			return format, nil
 		}
 		if why != "" && reason == "" {

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
+	"slices"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/dates"
@@ -20,6 +22,8 @@ type Input struct {
 	Name string // as the user knows it
 	Size int64  // bytes
 	Data io.ReaderAt
+	// Beside are the files in its folder, some of which belong to an export: pictures, attached files; nil: none.
+	Beside fs.FS
 }
 
 // Options control the reading.
@@ -27,6 +31,9 @@ type Options struct {
 	Format   Format                                   // FormatAuto: detect it
 	Skip     func(source Source, id, key string) bool // true: imported already with this content
 	Progress func(Progress)                           // called from time to time, and at the end
+	Forks    *Forks                                   // of the files that are read together; nil: copies are kept
+	// Document extracts the text of an attached PDF or office document; nil: such files are left out.
+	Document func(ctx context.Context, name string, data []byte) (text string, err error)
 }
 
 // Progress is the progress of reading, in unpacked bytes.
@@ -73,6 +80,8 @@ type run struct {
 	report   Report
 	seen     map[[16]byte][16]byte // ids and content hashes
 	file     string                // in an archive
+	beside   fs.FS
+	assets   *assets // of beside; nil: not listed yet
 	read     int64
 	total    int64
 	reported int64 // value of read at the last call of Options.Progress
@@ -84,7 +93,7 @@ const progressStep = 1 << 20
 // Read reads a file and calls emit with each conversation, in file order. An error of emit ends it and is returned.
 // The report is valid even with an error.
 func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) error) (Report, error) {
-	r := &run{ctx: ctx, opts: opts, emit: emit, seen: map[[16]byte][16]byte{}, total: in.Size}
+	r := &run{ctx: ctx, opts: opts, emit: emit, seen: map[[16]byte][16]byte{}, total: in.Size, beside: in.Beside}
 	r.report.Skipped, r.report.Notices, r.report.Unread.Examples = []SkippedRow{}, []Notice{}, []string{}
 	err := r.start(in)
 	r.report.Bytes = r.read
@@ -109,8 +118,11 @@ func (r *run) start(in Input) error {
 	if in.Size > MaxFileBytes {
 		return tooLarge(in.Name, MaxFileBytes)
 	}
-	in, err := r.asUTF8(in)
+	in, err := r.uncompressed(in)
 	if err != nil {
+		return err
+	}
+	if in, err = r.asUTF8(in); err != nil {
 		return err
 	}
 	found, err := Detect(in.Name, in.Data, in.Size)
@@ -147,15 +159,21 @@ var readers = map[Format]reader{
 	FormatClaudeCode: lines(newClaudeCode),
 	FormatCodex:      lines(newCodex),
 	FormatGptme:      (*run).gptme,
+	FormatDeepSeek:   conversations(deepSeek),
+	FormatLMStudio:   conversations(lmStudio),
+	FormatOpenCode:   conversations(openCode),
+	FormatGeminiCLI:  (*run).geminiCLI,
 	FormatTakeout:    (*run).takeout,
 	FormatCherry:     (*run).cherryFile,
 	FormatMessages:   (*run).messages,
 	FormatJSONL:      (*run).plain,
+	formatManifest:   (*run).manifest,
 }
 
 // streamed are the formats whose files are read once, and without holding them in memory.
 var streamed = []Format{
 	FormatChatGPT, FormatClaude, FormatOpenWebUI, FormatLibreChat, FormatAIStudio, FormatGrok, FormatChatbox,
+	FormatDeepSeek, FormatLMStudio, FormatOpenCode,
 }
 
 // conversations reads an array of conversations, or consecutive conversations.
@@ -322,7 +340,15 @@ func (r *run) take(d *draft, index int, offset int64) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
+	d.forks = r.opts.Forks
+	if d.Source == SourceChatGPT || d.Source == SourceGrok {
+		d.attach = r.attachFiles
+	}
 	c, reason := d.build()
+	if reason == reasonCopy {
+		r.notice(noticeCopy, 1)
+		return nil
+	}
 	if reason == reasonEmpty && d.empty() {
 		r.notice(noticeNothing, 1)
 		return nil
@@ -331,7 +357,7 @@ func (r *run) take(d *draft, index int, offset int64) error {
 		r.skip(SkippedRow{Index: index, ID: c.ID, Title: c.Title, Offset: offset, Reason: reason})
 		return nil
 	}
-	if r.opts.Skip != nil && r.opts.Skip(c.Source, c.ID, c.Key) {
+	if r.isKnown(d) {
 		r.report.Already++
 		return nil
 	}
@@ -359,6 +385,29 @@ func (r *run) take(d *draft, index int, offset int64) error {
 	return nil
 }
 
+// isKnown reports whether a conversation was imported already with this content.
+func (r *run) isKnown(d *draft) bool {
+	if d.known == nil {
+		known := r.opts.Skip != nil && r.opts.Skip(d.Source, d.ID, d.Key)
+		d.known = &known
+	}
+	return *d.known
+}
+
+// attachFiles shows the files of the export in a conversation that was not imported yet.
+func (r *run) attachFiles(d *draft) {
+	if r.isKnown(d) {
+		return
+	}
+	d.attachFiles(r.ctx, func() *assets {
+		if r.assets == nil {
+			r.assets = openAssets(r.beside)
+			r.assets.read = r.opts.Document
+		}
+		return r.assets
+	})
+}
+
 // skip reports an entry that was not read. Its reason may be a packed phrase.
 func (r *run) skip(row SkippedRow) {
 	row.File = r.file
@@ -370,6 +419,15 @@ func (r *run) skip(row SkippedRow) {
 }
 
 func (r *run) notice(text string, n int) { r.report.Notices = addNotice(r.report.Notices, text, n) }
+
+// noticeFile counts a notice about a file of an archive, and names the file.
+func (r *run) noticeFile(text, file string) {
+	r.notice(text, 1)
+	at := slices.IndexFunc(r.report.Notices, func(n Notice) bool { return n.Text == text })
+	if n := &r.report.Notices[at]; len(n.Files) < MaxNamed {
+		n.Files = append(n.Files, file)
+	}
+}
 
 func tooLarge(name string, limit int64) error {
 	return chat.Errorf(chat.CodeInvalid, "import.read", "%s is larger than %s; nothing was imported from it.", path.Base(name), sizeText(limit)).

@@ -241,9 +241,10 @@ func ends(b byte) bool {
 
 // lineReader splits a stream into lines.
 type lineReader struct {
-	r   *bufio.Reader
-	at  int64
-	buf []byte
+	r    *bufio.Reader
+	at   int64
+	buf  []byte
+	rest *element // of the last line, see afterTear
 }
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 64<<10)} }
@@ -251,6 +252,10 @@ func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewRea
 // next is the next non-blank line without its end; io.EOF after the last. torn means that the last line had no end,
 // which alone is not an error.
 func (l *lineReader) next() (element, error) {
+	if rest := l.rest; rest != nil {
+		l.rest = nil
+		return *rest, nil
+	}
 	for {
 		e := element{offset: l.at}
 		l.buf = l.buf[:0]
@@ -278,12 +283,39 @@ func (l *lineReader) next() (element, error) {
 			return e, nil
 		}
 		if len(e.raw) > 0 {
+			if at := afterTear(e.raw); at > 0 {
+				l.rest = &element{raw: e.raw[at:], offset: e.offset + int64(at), torn: e.torn}
+				e.raw, e.torn = e.raw[:at], false
+			}
 			return e, nil
 		}
 		if e.torn {
 			return e, io.EOF
 		}
 	}
+}
+
+// maxTears limits the places where a complete object is searched in a torn line.
+const maxTears = 64
+
+// afterTear is where a complete object begins in a line that also contains the beginning of another one, which its
+// program did not finish before it was started again; 0: nowhere. It begins like the line.
+func afterTear(raw []byte) int {
+	colon := bytes.IndexByte(raw, ':')
+	if raw[0] != '{' || colon < 0 || !bytes.Contains(raw[1:], raw[:colon+1]) || json.Valid(raw) {
+		return 0
+	}
+	begin := raw[:colon+1]
+	for at, n := 0, 0; n < maxTears; n++ {
+		next := bytes.Index(raw[at+1:], begin)
+		if next < 0 {
+			return 0
+		}
+		if at += 1 + next; json.Valid(raw[at:]) {
+			return at
+		}
+	}
+	return 0
 }
 
 // tooDeep reports whether a JSON text nests deeper than MaxDepth.

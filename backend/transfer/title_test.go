@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestATitleOfAMegabyteIsCutAndKept(t *testing.T) {
 		}
 	}
 	short := readOne(t, "conversations.json", `[{"uuid":"u","name":"x","chat_messages":[{"uuid":"q","sender":"human","text":"Hi"}]}]`)
-	if kept != 2 || len(c.Notices) != 1 || c.Notices[0] != (Notice{noticeTitle, 2}) || short.Turns[0].ContentKey != c.Turns[0].ContentKey {
+	if kept != 2 || len(c.Notices) != 1 || !reflect.DeepEqual(c.Notices[0], Notice{Text: noticeTitle, Count: 2}) || short.Turns[0].ContentKey != c.Turns[0].ContentKey {
 		t.Errorf("%d kept, %+v; the turn differs: %v", kept, c.Notices, short.Turns[0].ContentKey != c.Turns[0].ContentKey)
 	}
 }

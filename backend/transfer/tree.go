@@ -1,6 +1,9 @@
 package transfer
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // tree is a draft's messages with their parents and children. It has no cycle and no duplicate key.
 type tree struct {
@@ -11,6 +14,7 @@ type tree struct {
 	byKey    map[string]int
 	begun    []bool // whether there was a visible message up to each, inclusive
 	messages int    // messages in all turns, repeated ones counted again
+	shown    bool   // the messages have the form in which they are shown
 }
 
 // Notices about an invalid tree.
@@ -18,6 +22,7 @@ const (
 	noticeRepeated     = "A message occurred twice; it was imported once."
 	noticeSameKey      = "Two messages had the same id; the second got a new one."
 	noticeNoParent     = "A message named a parent that does not exist; it starts a branch."
+	noticeOrphan       = "A message named a parent that does not exist; it continues the conversation."
 	noticeCycle        = "Messages were each other's parents; the first of them starts a branch."
 	noticeEmpty        = "A user's message was empty; its turn says so."
 	noticeNoUser       = "An answer came before any question; its turn has no user's message."
@@ -29,10 +34,28 @@ const (
 func newTree(d *draft) *tree {
 	t := &tree{d: d}
 	t.unify()
+	return t
+}
+
+// arrange links the messages in their current form.
+func (t *tree) arrange() {
 	t.link()
 	t.breakCycles()
 	t.sort()
-	return t
+}
+
+// reshape puts every message into the form in which it is shown, and reports whether any changed.
+func (t *tree) reshape() bool {
+	for i := range t.d.nodes {
+		if n := &t.d.nodes[i]; n.now != nil {
+			n.kind, n.blocks, t.shown = n.now.kind, slices.Concat(n.now.blocks, n.now.kept), true
+		}
+	}
+	for _, n := range t.d.nodes {
+		_, known := t.byKey[n.parent]
+		t.shown = t.shown || t.d.line && !n.follows || t.d.orphans && n.parent != "" && !known
+	}
+	return t.shown
 }
 
 // unify gives every message a unique key, and drops identical duplicates.
@@ -84,7 +107,7 @@ func (t *tree) link() {
 	t.parent = make([]int, len(t.d.nodes))
 	for i, n := range t.d.nodes {
 		t.parent[i] = -1
-		if n.follows {
+		if n.follows || t.d.line && t.shown {
 			t.parent[i] = i - 1
 			continue
 		}
@@ -92,11 +115,15 @@ func (t *tree) link() {
 			continue
 		}
 		p, ok := t.byKey[n.parent]
-		if !ok {
+		switch {
+		case ok:
+			t.parent[i] = p
+		case t.d.orphans && t.shown:
+			t.parent[i] = i - 1
+			t.d.notice(noticeOrphan, 1)
+		default:
 			t.d.notice(noticeNoParent, 1)
-			continue
 		}
-		t.parent[i] = p
 	}
 }
 
@@ -128,7 +155,7 @@ func (t *tree) breakCycles() {
 
 // sort lists the children of each message and sorts parents first.
 func (t *tree) sort() {
-	t.children = make([][]int, len(t.parent))
+	t.children, t.order = make([][]int, len(t.parent)), t.order[:0]
 	var stack []int
 	for i, p := range t.parent {
 		if p >= 0 {

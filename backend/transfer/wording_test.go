@@ -3,6 +3,7 @@ package transfer
 import (
 	"archive/zip"
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -52,7 +53,7 @@ func TestAMessageOfAnUnknownRole(t *testing.T) {
 		if len(got) != 1 || len(got[0].Turns) != 2 || report.SkippedCount > 0 {
 			t.Fatalf("%s: %+v, %+v", name, got, report)
 		}
-		if len(report.Notices) != 1 || report.Notices[0] != (Notice{noticeRole, 1}) {
+		if len(report.Notices) != 1 || !reflect.DeepEqual(report.Notices[0], Notice{Text: noticeRole, Count: 1}) {
 			t.Errorf("%s: %+v", name, report.Notices)
 		}
 		raw := false

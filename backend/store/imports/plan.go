@@ -136,6 +136,8 @@ var sourceNames = map[transfer.Source]string{
 	transfer.SourceCodex: "Codex", transfer.SourceOpenWebUI: "Open WebUI", transfer.SourceLibreChat: "LibreChat",
 	transfer.SourceAIStudio: "AI Studio", transfer.SourceGrok: "Grok", transfer.SourceGptme: "gptme",
 	transfer.SourceChatbox: "Chatbox", transfer.SourceCherry: "Cherry Studio", transfer.SourceTakeout: "Gemini",
+	transfer.SourceDeepSeek: "DeepSeek", transfer.SourceLMStudio: "LM Studio", transfer.SourceOpenCode: "opencode",
+	transfer.SourceGeminiCLI: "Gemini CLI",
 }
 
 func sourceName(s transfer.Source) string {

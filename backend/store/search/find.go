@@ -85,7 +85,7 @@ func (m turnMessages) find(f highlight.Finder) chat.FoundTurn {
 		if err != nil {
 			return // an unreadable message shows no words
 		}
-		words := message.RenderedText()
+		words := message.IndexedText()
 		spans, n := f.Spans(words, maxMarks)
 		if n > 0 && turn.Count == 0 {
 			turn.First, turn.Spans = snippet(words, spans, role == chat.RoleAssistant)

@@ -96,11 +96,7 @@ func (t Turn) remark() string {
 // hasUserMessage reports whether a user message started the turn. Imports have turns without one: there the user
 // message is a placeholder.
 func (t Turn) hasUserMessage() bool {
-	if len(t.User.Blocks) != 1 {
-		return true
-	}
-	u, ok := t.User.Blocks[0].(chat.Unknown)
-	return !ok || u.Provider != "contextinfinity" || string(u.Raw) != `{"type":"no_message"}`
+	return !chat.IsNoMessage(t.User.Blocks)
 }
 
 func userName(m chat.Message) string {

@@ -11,7 +11,7 @@ async function renderTurn(more: Partial<TurnView>) {
   const { app, backend } = await startedApp();
   const turn = turnView({ seq: 9, createdAt: Date.now(), ...more });
   mountIn(app, Turn, { turn, index: 0 });
-  return { app, backend, turn, article: screen.getByRole('article') };
+  return { app, backend, turn, article: screen.getAllByRole('article').at(-1)! };
 }
 
 /** Every state of a turn: its name, the text that must be shown, and the available actions. */
@@ -41,6 +41,15 @@ describe('a turn', () => {
     expect(article).toHaveAccessibleName(name);
     expect(article.textContent).toMatch(text);
     for (const action of actions) expect(within(article).getByRole('button', { name: action })).toBeEnabled();
+  });
+
+  it('does not show imported instructions and unknown content as words of a person', async () => {
+    const { article } = await renderTurn({ state: 'head', user: [block('text', 'Book a table'), block('instructions', 'Be brief.'), block('unknown', '{"type":"x"}', { name: 'chatgpt' }), block('unknown', '{"type":"y"}', { name: 'chatgpt' })] });
+    within(article).getByText(/2 parts that the other program hides/);
+    expect(article.textContent).not.toContain('{"type":"x"}');
+    await userEvent.click(within(article).getByText('Instructions that came with the import'));
+    await within(article).findByText('Be brief.');
+    expect((await renderTurn({ state: 'head', seq: 10, user: [] })).article.textContent).toContain('No message came with this answer.');
   });
 
   it('shows when an incomplete answer is not completely on disk', async () => {

@@ -10,6 +10,7 @@ const units = ['sessions', 'turns'] as const;
 
 const formats: Record<string, PlainKey> = {
   chatgpt: 'transfer.chatgpt', claude: 'transfer.claude', 'claude-code': 'transfer.claudeCode', codex: 'transfer.codex', 'open-webui': 'transfer.openWebui', librechat: 'transfer.librechat', 'ai-studio': 'transfer.aiStudio', grok: 'transfer.grok', chatbox: 'transfer.chatbox', 'cherry-studio': 'transfer.cherryStudio', takeout: 'transfer.takeout', gptme: 'transfer.gptme',
+  deepseek: 'transfer.deepseek', 'lm-studio': 'transfer.lmStudio', opencode: 'transfer.opencode', 'gemini-cli': 'transfer.geminiCli',
   jsonl: 'transfer.jsonl', messages: 'transfer.messages', zip: 'transfer.zip', bundle: 'transfer.bundle',
 };
 const kinds: Record<string, PlainKey> = { bundle: 'transfer.bundle', backup: 'transfer.backup', document: 'transfer.document', image: 'transfer.image', folder: 'shared.folder', unknown: 'transfer.unknown' };

@@ -3367,6 +3367,8 @@ export type BlockKind =
   | 'image'
   | 'document'
   | 'memory'
+  /** BlockInstructions are instructions that came with an imported conversation, which are not used. */
+  | 'instructions'
   | 'unknown';
 
 /** ChangeKind is the kind of a change. The list is closed. */

@@ -197,6 +197,8 @@ export default {
     'The last attempt failed and the next one is due soon.': 'Der letzte Versuch ist fehlgeschlagen, der nächste folgt bald.',
     'Its job is missing and will be queued by the next reconciliation.': 'Ihr Auftrag fehlt und wird beim nächsten Abgleich eingereiht.',
     'It is queued.': 'Sie wartet in der Warteschlange.',
+    'The export names a file %s, which is missing; download the export again.': 'Der Export nennt eine Datei {1}, die fehlt; laden Sie den Export noch einmal herunter.',
+    "The list of the export's files cannot be read.": 'Die Liste der Dateien des Exports kann nicht gelesen werden.',
     'Not valid JSON after byte %d.': 'Kein gültiges JSON nach Byte {1}.',
     'Not valid JSON.': 'Kein gültiges JSON.',
     '%d characters between or after the entries are not valid JSON.': '{1} Zeichen zwischen oder nach den Einträgen sind kein gültiges JSON.',

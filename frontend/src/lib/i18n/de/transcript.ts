@@ -80,6 +80,8 @@ export default {
   reasoning: 'Überlegungen, {count, plural, one {# Wort} other {# Wörter}}',
   reasoningGrows: 'Überlegt… {count, plural, one {# Wort} other {# Wörter}}',
   fromModel: 'Vom Modell',
+  unsupportedCount: '{count, plural, one {# Teil} other {# Teile}}, die das andere Programm verbirgt oder die nicht unterstützt werden (wie empfangen aufbewahrt)',
+  noMessage: 'Zu dieser Antwort gibt es keine Nachricht.',
   unsupported: 'Nicht unterstützter Inhalt (wie empfangen aufbewahrt)',
   unsupportedFrom: 'Nicht unterstützter Inhalt von {name} (wie empfangen aufbewahrt)',
   resultOf: 'Ergebnis von {name}',

@@ -87,6 +87,8 @@ export default {
   reasoning: 'Reasoning, {count, plural, one {# word} other {# words}}',
   reasoningGrows: 'Reasoning… {count, plural, one {# word} other {# words}}',
   fromModel: 'From the model',
+  unsupportedCount: '{count, plural, one {# part} other {# parts}} that the other program hides or that is unsupported (kept as received)',
+  noMessage: 'No message came with this answer.',
   unsupported: 'Unsupported content (kept as received)',
   unsupportedFrom: 'Unsupported content from {name} (kept as received)',
   resultOf: 'Result from {name}',

@@ -197,6 +197,8 @@ export default {
     'The last attempt failed and the next one is due soon.': '上次尝试失败，即将再次尝试。',
     'Its job is missing and will be queued by the next reconciliation.': '其作业缺失，将在下次核对时排入队列。',
     'It is queued.': '正在队列中等待。',
+    'The export names a file %s, which is missing; download the export again.': '导出中列出的文件 {1} 不存在；请重新下载导出。',
+    "The list of the export's files cannot be read.": '无法读取导出的文件列表。',
     'Not valid JSON after byte %d.': '第 {1} 字节之后不是有效的 JSON。',
     'Not valid JSON.': '不是有效的 JSON。',
     '%d characters between or after the entries are not valid JSON.': '条目之间或之后有 {1} 个字符不是有效的 JSON。',

@@ -80,6 +80,8 @@ export default {
   reasoning: '推理过程，{count, plural, other {# 个词}}',
   reasoningGrows: '正在推理… {count, plural, other {# 个词}}',
   fromModel: '来自模型',
+  unsupportedCount: '{count, plural, other {# 个部分}}：其他程序隐藏或不支持（按收到的样子保留）',
+  noMessage: '此回答没有对应的消息。',
   unsupported: '不支持的内容（按收到的样子保留）',
   unsupportedFrom: '来自 {name} 的不支持的内容（按收到的样子保留）',
   resultOf: '{name} 的结果',
