@@ -51,6 +51,11 @@ func (s MCPServer) placeholders(kind string) []string {
 			texts = append(texts, m[name])
 		}
 	}
+	return placeholders(texts, kind)
+}
+
+// placeholders returns the names in ${kind:NAME}, without duplicates.
+func placeholders(texts []string, kind string) []string {
 	var names []string
 	for _, text := range texts {
 		for _, found := range placeholderPattern().FindAllStringSubmatch(text, -1) {
@@ -63,7 +68,7 @@ func (s MCPServer) placeholders(kind string) []string {
 }
 
 // Fill replaces the placeholders in a value using secret and env.
-func (s MCPServer) Fill(value string, secret, env func(name string) (string, error)) (string, error) {
+func Fill(value string, secret, env func(name string) (string, error)) (string, error) {
 	var failed error
 	out := placeholderPattern().ReplaceAllStringFunc(value, func(placeholder string) string {
 		found := placeholderPattern().FindStringSubmatch(placeholder)

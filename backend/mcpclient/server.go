@@ -140,7 +140,7 @@ func (s *server) filled() (config.MCPServer, func(string) (string, error), error
 	}
 	var failed error
 	fill := func(text string) string {
-		out, err := cfg.Fill(text, secret, env)
+		out, err := config.Fill(text, secret, env)
 		if err != nil && failed == nil {
 			failed = err
 		}
