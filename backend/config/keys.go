@@ -379,6 +379,14 @@ func checkDataDir(s string) string {
 	return "must be an absolute path or begin with ~/"
 }
 
+// checkWorkFolder is like checkDataDir, but also allows $HOME.
+func checkWorkFolder(s string) string {
+	if strings.HasPrefix(s, "$HOME") || strings.HasPrefix(s, "${HOME}") {
+		return ""
+	}
+	return checkDataDir(s)
+}
+
 // webAddress parses an address that may be empty, or says what is wrong with it. secrets says where they belong.
 func webAddress(s, secrets string) (u *url.URL, problem string) {
 	u, err := url.Parse(s)
