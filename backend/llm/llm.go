@@ -116,6 +116,7 @@ const (
 	RefusedSystem     = "system"            // instructions in a message of their own
 	RefusedAfterTool  = "user after tool"   // a message of the user right after the results of calls
 	RefusedNoThoughts = "reasoning_content" // answers without the reasoning before them
+	RefusedTool       = "tool "             // a tool whose schema it does not accept, by the name that it was sent under
 	RefusedMaxTokens  = "max_tokens="       // a longer answer than this number of tokens
 )
 

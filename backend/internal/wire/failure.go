@@ -209,7 +209,7 @@ func StreamError(w Words) *llm.Error {
 	if status == 0 {
 		status = statusOfType[w.Code]
 	}
-	if n, err := strconv.Atoi(w.Code); err == nil && status == 0 {
+	if n, err := strconv.Atoi(w.Code); err == nil && status == 0 && n >= 400 && n < 600 { // others are the provider's own
 		status = n
 	}
 	e := classify(status, w)
