@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,6 +205,54 @@ func TestReportedTools(t *testing.T) {
 	for _, kind := range []string{"schema400"} {
 		if sent, reason := d.sentTo("send", "--json", "--new", "Hello", "--model", kind); sent.Text != "Good answer." {
 			t.Errorf("%s: %s %q %s", kind, sent.Outcome, sent.Text, reason)
+		}
+	}
+}
+
+// notRelated are queries of the reports whose words are not those of the text: parts of names in camel case, a name without
+// its apostrophe, and a number with other separators.
+var notRelated = []string{"username", "obrien", "+4930123456", "http request"}
+
+// Each text in every script is the first result for what people type to find it.
+func TestReportedSearches(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(reportsDir(t), "search-scripts")
+	d := newFixture(t, "[librarian]\nmodel = \"\"\n")
+	d.OK("import", filepath.Join(dir, "uni.jsonl"))
+	for ran := 1; ran > 0; {
+		var err error
+		if ran, err = d.Jobs.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var list struct {
+		Sessions []struct {
+			ID    string `json:"session_id"`
+			Title string
+		}
+	}
+	d.OK("sessions", "--json").Document(&list)
+	titles := map[string]string{}
+	for _, s := range list.Sessions {
+		titles[s.ID] = s.Title
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "q.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var queries [][2]string
+	if err := json.Unmarshal(raw, &queries); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queries {
+		title, query := q[0], q[1]
+		found := d.search("--scope", "all", query)
+		first := ""
+		if len(found.Results) > 0 {
+			first = titles[found.Results[0].SessionID]
+		}
+		if first != title && !slices.Contains(notRelated, query) {
+			t.Errorf("%q finds %q first, want %q", query, first, title)
 		}
 	}
 }
