@@ -33,6 +33,10 @@ type ModelView struct {
 	LimitSource  string `json:"limitSource"` // "configured", "table: " and the matched prefix, "server", "unknown window"
 	Ceiling      int    `json:"ceiling"`     // this model's working set
 	Stream       bool   `json:"stream"`
+	// KeyHeader is the header that carries the key; empty: the protocol's own. Headers are sent with every request, each as
+	// "NAME: value"; secrets in them are placeholders, ${env:NAME} or ${secret:NAME}.
+	KeyHeader string   `json:"keyHeader"`
+	Headers   []string `json:"headers"`
 	// AllowPlainHTTP allows sending the key to another machine over plain http.
 	AllowPlainHTTP bool        `json:"allowPlainHttp"`
 	Usable         bool        `json:"usable"` // recall, a key exists, or the server needs none

@@ -141,6 +141,7 @@ func modelView(in models.Info) ModelView {
 		ContextLimit: in.Limits.ContextLimit, MaxOutput: in.Limits.MaxOutput, LimitSource: in.Source, Ceiling: in.Ceiling,
 		Stream: in.Stream, AllowPlainHTTP: in.AllowPlainHTTP, Usable: in.Usable, Reason: in.UnusableReason, Default: in.Default, BuiltIn: in.BuiltIn,
 	}
+	v.KeyHeader, v.Headers = in.KeyHeader, append([]string{}, in.Headers...)
 	v.Images, v.Tools, v.Reasoning = string(in.Abilities.Images), string(in.Abilities.Tools), string(in.Abilities.Reasoning)
 	v.PriceInput, v.PriceCached, v.PriceOutput, v.PriceSource = in.Price.Input, in.Price.Cached, in.Price.Output, in.Price.Source
 	if own := (OwnPrice{Input: in.PriceInput, Cached: in.PriceCached, Output: in.PriceOutput}); own != (OwnPrice{}) {
@@ -161,6 +162,7 @@ func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 		Name: strings.TrimSpace(v.Name), Provider: v.Provider, ModelID: strings.TrimSpace(v.ModelID),
 		BaseURL: strings.TrimSpace(v.BaseURL), APIKeyEnv: strings.TrimSpace(v.APIKeyEnv),
 		ContextLimit: v.ContextLimit, MaxOutput: v.MaxOutput, Stream: v.Stream, AllowPlainHTTP: v.AllowPlainHTTP,
+		KeyHeader: strings.TrimSpace(v.KeyHeader), Headers: v.Headers,
 		Images: v.Images, Tools: v.Tools, Reasoning: v.Reasoning,
 		PriceInput: v.PriceInput, PriceCached: v.PriceCached, PriceOutput: v.PriceOutput,
 	}

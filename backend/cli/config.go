@@ -85,6 +85,9 @@ func checkConfig(ctx context.Context, r *run) (reply, error) {
 		return reply{}, err
 	}
 	path, fault := s.Config.Path(), s.Config.Err()
+	if fault == nil {
+		fault = s.Config.Config().Faults.Err()
+	}
 	retired := s.Config.Config().Retired // lines that no longer have an effect
 	doc := fields{{"path", path}, {"ok", fault == nil}, {"retired,omitempty", retired}}
 	return reply{doc: doc, keepOnError: true, text: func(o *output) {

@@ -112,7 +112,7 @@ func (c *call) openSetup(ctx context.Context) (*services.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.noteConfig(s.Config.Err(), s.Config.Config().Retired)
+	c.noteConfig(s.Config)
 	return s, nil
 }
 

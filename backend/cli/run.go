@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/turn"
 )
@@ -207,7 +208,7 @@ func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (r
 	if err != nil {
 		return reply{}, err
 	}
-	c.noteConfig(s.Config.Err(), s.Config.Config().Retired)
+	c.noteConfig(s.Config)
 	if note := s.Store.Note(); note != "" {
 		c.notef("%s", note)
 	}
@@ -235,7 +236,7 @@ func (c *call) opened(ctx context.Context, o OpenOptions, f func(*Services) (rep
 	if err != nil {
 		return reply{}, err
 	}
-	c.noteConfig(s.Config.Err(), s.Config.Config().Retired)
+	c.noteConfig(s.Config)
 	if !o.Reconcile { // otherwise it is the reply
 		c.noteRecovery(s.Recovery)
 	}
@@ -255,11 +256,14 @@ func (c *call) closing(s *Services, f func(*Services) (reply, error)) (reply, er
 }
 
 // noteConfig says how the configuration in effect differs from the file.
-func (c *call) noteConfig(fault error, retired []string) {
-	for _, notice := range retired {
+func (c *call) noteConfig(s *config.Store) {
+	for _, notice := range s.Config().Retired {
 		c.notef("%s", line(notice))
 	}
-	if fault != nil {
+	for _, fault := range s.Config().Faults {
+		c.notef("a model cannot be used: %s", line(fault.String()))
+	}
+	if fault := s.Err(); fault != nil {
 		c.notef("the configuration file has an error, so the defaults are used: %s", line(c.describe(fault).Message))
 	}
 }

@@ -31,6 +31,9 @@ type Config struct {
 	// Servers are the [mcp.servers.NAME] tables, by name.
 	Servers []MCPServer
 
+	// Faults are what is wrong with single models; each makes only its model unusable.
+	Faults Problems
+
 	// Retired names keys in the file that are no longer settings and have no effect, each with its position.
 	Retired []string
 

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	toml "github.com/pelletier/go-toml/v2"
 
@@ -377,11 +379,21 @@ func checkDataDir(s string) string {
 	return "must be an absolute path or begin with ~/"
 }
 
+// checkWorkFolder is like checkDataDir, but also allows $HOME.
+func checkWorkFolder(s string) string {
+	if strings.HasPrefix(s, "$HOME") || strings.HasPrefix(s, "${HOME}") {
+		return ""
+	}
+	return checkDataDir(s)
+}
+
 // webAddress parses an address that may be empty, or says what is wrong with it. secrets says where they belong.
 func webAddress(s, secrets string) (u *url.URL, problem string) {
 	u, err := url.Parse(s)
 	switch {
 	case s == "":
+	case strings.ContainsFunc(s, unicode.IsSpace):
+		return nil, "must not contain blanks"
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		return nil, "must be an http:// or https:// address"
 	case u.User != nil:
@@ -390,12 +402,50 @@ func webAddress(s, secrets string) (u *url.URL, problem string) {
 	return u, ""
 }
 
+// checkBaseURL allows a query, which some gateways need (?api-version=), but no key in it.
 func checkBaseURL(s string) string {
 	u, problem := webAddress(s, "api_key_env or the keyring")
-	if problem == "" && (u.RawQuery != "" || u.Fragment != "") {
-		problem = "must not have a query or fragment"
+	switch {
+	case problem != "" || s == "":
+	case u.Fragment != "":
+		problem = "must not have a fragment"
+	case slices.ContainsFunc(sortedKeys(u.Query()), carriesSecret):
+		problem = "must not contain a key in its query; use api_key_env, the keyring or headers"
 	}
 	return problem
+}
+
+func checkKeyHeader(s string) string {
+	switch {
+	case s == "":
+	case !headerName().MatchString(s):
+		return "must be the name of a header, such as Authorization or api-key, never a key itself"
+	case slices.Contains(ownHeaders, http.CanonicalHeaderKey(s)):
+		return "is a header that the protocol itself sets"
+	}
+	return ""
+}
+
+// checkHeader checks one of a model's headers. It never repeats the value.
+func checkHeader(s string) string {
+	name, value := Header(s)
+	switch {
+	case !strings.Contains(s, ":") || !headerName().MatchString(name) || hasControl(value):
+		return `must be a header in the form "NAME: value"`
+	case slices.Contains(ownHeaders, name):
+		return "is a header that the protocol itself sets"
+	case carriesSecret(name) && !placeholderPattern().MatchString(value):
+		return "carries a secret: its value must come from ${env:NAME} or, from the keyring, ${secret:NAME}"
+	}
+	return ""
+}
+
+// carriesSecret reports whether a header or a parameter has a secret, by its name.
+func carriesSecret(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"authorization", "key", "token", "secret", "password", "cookie"}, func(word string) bool {
+		return strings.Contains(name, word)
+	})
 }
 
 var envName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)

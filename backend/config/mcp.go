@@ -51,6 +51,11 @@ func (s MCPServer) placeholders(kind string) []string {
 			texts = append(texts, m[name])
 		}
 	}
+	return placeholders(texts, kind)
+}
+
+// placeholders returns the names in ${kind:NAME}, without duplicates.
+func placeholders(texts []string, kind string) []string {
 	var names []string
 	for _, text := range texts {
 		for _, found := range placeholderPattern().FindAllStringSubmatch(text, -1) {
@@ -63,7 +68,7 @@ func (s MCPServer) placeholders(kind string) []string {
 }
 
 // Fill replaces the placeholders in a value using secret and env.
-func (s MCPServer) Fill(value string, secret, env func(name string) (string, error)) (string, error) {
+func Fill(value string, secret, env func(name string) (string, error)) (string, error) {
 	var failed error
 	out := placeholderPattern().ReplaceAllStringFunc(value, func(placeholder string) string {
 		found := placeholderPattern().FindStringSubmatch(placeholder)
@@ -105,7 +110,7 @@ const (
 var serverTable = []serverKey{
 	{spec{name: "command", label: "Command", def: "", help: "The program to start."}, func(s *MCPServer) any { return &s.Command }},
 	{spec{name: "args", label: "Arguments", def: []string{}, help: "Its arguments."}, func(s *MCPServer) any { return &s.Args }},
-	{spec{name: "cwd", label: "Folder", def: "", check: checkDataDir, help: "The folder it is started in. Empty: the home directory."}, func(s *MCPServer) any { return &s.Cwd }},
+	{spec{name: "cwd", label: "Folder", def: "", check: checkWorkFolder, help: "The folder it is started in. Empty: the home directory."}, func(s *MCPServer) any { return &s.Cwd }},
 	{spec{name: "url", label: "Address", def: "", check: checkServerURL, help: "The address of a server that is already running."}, func(s *MCPServer) any { return &s.URL }},
 	{spec{name: "enabled", label: "Enabled", def: true, help: "When off, it is never started and none of its tools are offered."}, func(s *MCPServer) any { return &s.Enabled }},
 	{spec{name: "timeout_s", label: "Timeout", unit: "s", def: 0, min: 1, max: 3600, help: "How long one call may take, if less than tools.call_timeout_s."}, func(s *MCPServer) any { return &s.TimeoutS }},

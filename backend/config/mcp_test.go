@@ -40,7 +40,7 @@ func TestServersAreRead(t *testing.T) {
 	}
 	secret := func(name string) (string, error) { return "<" + name + ">", nil }
 	env := func(name string) (string, error) { return "(" + name + ")", nil }
-	if got, err := c.Servers[0].Fill("a ${secret:T} ${env:P} ${secret:} ${other:X}", secret, env); err != nil || got != "a <T> (P) ${secret:} ${other:X}" {
+	if got, err := Fill("a ${secret:T} ${env:P} ${secret:} ${other:X}", secret, env); err != nil || got != "a <T> (P) ${secret:} ${other:X}" {
 		t.Errorf("filled %q, %v", got, err)
 	}
 }

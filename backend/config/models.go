@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -33,6 +34,11 @@ type Model struct {
 	ContextLimit int    // tokens; 0: not configured
 	MaxOutput    int    // tokens; 0: not configured
 	Stream       bool
+	// KeyHeader is the header that carries the key; empty: the protocol's own. Authorization carries "Bearer KEY", any
+	// other the key unchanged.
+	KeyHeader string
+	// Headers are sent with every request, each as "NAME: value". A value may contain ${env:NAME} and ${secret:NAME}.
+	Headers []string
 	// AllowPlainHTTP allows sending the key to another machine over plain http.
 	AllowPlainHTTP bool
 	// KeyRequired: a key was stored for the server, so nothing is sent to it without one.
@@ -48,6 +54,8 @@ type Model struct {
 	// information.
 	Images, Tools, Reasoning string
 	BuiltIn                  bool
+	// Fault is what is wrong with the model in the configuration, which makes it unusable; empty: nothing.
+	Fault string
 
 	omit []string
 }
@@ -78,6 +86,14 @@ var modelTable = []modelKey{
 		func(m *Model) any { return &m.BaseURL }},
 	{spec{name: "api_key_env", label: "Key variable", def: "", check: checkEnvName, help: "The environment variable that contains the key."},
 		func(m *Model) any { return &m.APIKeyEnv }},
+	{spec{
+		name: "key_header", label: "Key header", def: "", check: checkKeyHeader,
+		help: "The header that carries the key, for gateways: Authorization (as Bearer), x-api-key, api-key. Empty: as the protocol requires.",
+	}, func(m *Model) any { return &m.KeyHeader }},
+	{spec{
+		name: "headers", label: "Headers", def: []string{}, check: checkHeader,
+		help: `Sent with every request, each as "NAME: value". ${env:NAME} is a variable of the environment, ${secret:NAME} a secret in the keyring.`,
+	}, func(m *Model) any { return &m.Headers }},
 	{spec{name: "context_limit", label: "Window", unit: "tokens", def: 0, min: 256, max: maxTokens, help: "The model's context window, from which the token budget is computed."},
 		func(m *Model) any { return &m.ContextLimit }},
 	{spec{name: "max_output", label: "Longest answer", unit: "tokens", def: 0, min: 1, max: maxTokens, help: "The model's own output limit."},
@@ -173,6 +189,26 @@ func (m Model) KeyEnv() string {
 	return ""
 }
 
+// HeaderSecret returns the name under which ${secret:NAME} of a header is stored in the keyring.
+func HeaderSecret(name string) string { return headerSecrets + name }
+
+// IsHeaderSecret reports whether a key's name is that of a secret in headers.
+func IsHeaderSecret(keyName string) bool { return strings.HasPrefix(keyName, headerSecrets) }
+
+const headerSecrets = "header/"
+
+// HeaderSecrets returns the names in ${secret:NAME} of its headers, without duplicates.
+func (m Model) HeaderSecrets() []string { return placeholders(m.Headers, "secret") }
+
+// HeaderVariables returns the names in ${env:NAME} of its headers, without duplicates.
+func (m Model) HeaderVariables() []string { return placeholders(m.Headers, "env") }
+
+// Header returns the name and the value of one of Headers.
+func Header(header string) (name, value string) {
+	name, value, _ = strings.Cut(header, ":")
+	return http.CanonicalHeaderKey(strings.TrimSpace(name)), strings.TrimSpace(value)
+}
+
 // NeedsKey reports whether the model cannot be called without a key: a vendor's own service, or a server with
 // api_key_env or key_required.
 func (m Model) NeedsKey() bool {
@@ -184,9 +220,22 @@ type HaveKey func(name, env string) bool
 
 // Usable reports whether the model can be called now, and if not, why.
 func (m Model) Usable(have HaveKey) (ok bool, reason chat.Phrase) {
+	if m.Fault != "" {
+		return false, chat.Say("Its configuration has an error: %s", m.Fault)
+	}
 	hasKey := have != nil && have(m.KeyName(), m.KeyEnv())
-	if hasKey && m.ExposesKey() {
+	if m.Exposes(have) {
 		return false, chat.Say("Its address is plain http, so its key could be read on the way. Use an https address, or allow it for this model (allow_plain_http = true).")
+	}
+	for _, name := range m.HeaderSecrets() {
+		if have == nil || !have(HeaderSecret(name), "") {
+			return false, chat.Say("Its headers need the secret %s: store it with contextinfinity keys set %s.", name, HeaderSecret(name))
+		}
+	}
+	for _, name := range m.HeaderVariables() {
+		if have == nil || !have("", name) {
+			return false, chat.Say("Its headers need the variable %s, which is not set.", name)
+		}
 	}
 	if !m.NeedsKey() || hasKey {
 		return true, chat.Phrase{}
@@ -197,8 +246,11 @@ func (m Model) Usable(have HaveKey) (ok bool, reason chat.Phrase) {
 	return false, chat.Say("No key: paste one in the settings, or set key_required = false for this model if its server needs none.")
 }
 
-// ExposesKey reports whether a key would be sent to another machine over plain http without permission.
-func (m Model) ExposesKey() bool { return !m.AllowPlainHTTP && loopback.Exposes(m.BaseURL) }
+// Exposes reports whether a key or secret would be sent to another machine over plain http without permission.
+func (m Model) Exposes(have HaveKey) bool {
+	secret := strings.Contains(strings.Join(m.Headers, ""), "${") || have != nil && have(m.KeyName(), m.KeyEnv())
+	return secret && !m.AllowPlainHTTP && loopback.Exposes(m.BaseURL)
+}
 
 // Models returns the configured models, then the built-in ones of each vendor that has a key but no configured model,
 // then recall. The values are copies.
@@ -228,12 +280,17 @@ func (c *Config) Model(name string, have HaveKey) (Model, bool) {
 }
 
 // DefaultModel returns general.default_model if it exists, otherwise the first usable model, and finally recall (SPEC
-// 16).
+// 16). If a configured model has a fault and no other one is usable, it is that one: text that was meant for it must not
+// go to a built-in model of another company.
 func (c *Config) DefaultModel(have HaveKey) Model {
 	if m, ok := c.Model(c.General.DefaultModel, have); ok {
 		return m
 	}
+	faulty := slices.IndexFunc(c.Configured, func(m Model) bool { return m.Fault != "" })
 	for _, m := range c.Models(have) {
+		if m.BuiltIn && faulty >= 0 {
+			return c.Configured[faulty]
+		}
 		if ok, _ := m.Usable(have); ok {
 			return m
 		}
@@ -268,6 +325,7 @@ func cheap(m Model) Model {
 	}
 	c := vendors[i].cheap
 	c.BaseURL, c.APIKeyEnv, c.AllowPlainHTTP = m.BaseURL, m.APIKeyEnv, m.AllowPlainHTTP
+	c.KeyHeader, c.Headers = m.KeyHeader, m.Headers
 	return c
 }
 

@@ -51,6 +51,16 @@ func (ps Problems) withoutPlaces() string {
 	return strings.Join(parts, "; ")
 }
 
+// beyond returns the problems that are not in others, whatever their lines.
+func (ps Problems) beyond(others Problems) Problems {
+	return slices.DeleteFunc(slices.Clone(ps), func(p Problem) bool {
+		return slices.ContainsFunc(others, func(o Problem) bool { return o.Key == p.Key && o.Message == p.Message })
+	})
+}
+
+// Err returns the problems as an error, or nil.
+func (ps Problems) Err() error { return ps.asError("config.check") }
+
 func (ps Problems) asError(op string) error {
 	if len(ps) == 0 {
 		return nil
@@ -257,6 +267,11 @@ func (r *reader) readModel(path []string, fields map[string]any) {
 		for _, problem := range m.faults() {
 			r.fail(path, "%s", problem)
 		}
+	}
+	if found := r.problems[before:]; len(found) > 0 {
+		m.Fault = found.withoutPlaces()
+		r.c.Faults = append(r.c.Faults, found...)
+		r.problems = r.problems[:before]
 	}
 	r.c.Configured = append(r.c.Configured, m)
 }

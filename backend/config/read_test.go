@@ -69,14 +69,12 @@ func TestReadsTheExampleOfTheSRD(t *testing.T) {
 	want.General.DefaultModel, want.General.DataDir = "sonnet", "~/.contextinfinity"
 	want.Retrieval.EnableMMR = true // our default is false, because MMR improved nothing in the benchmark
 	want.Configured = []Model{
-		{Name: "sonnet", Provider: "anthropic", ModelID: "claude-sonnet-4-20250514", ContextLimit: 200000, APIKeyEnv: "ANTHROPIC_API_KEY", Stream: true, omit: []string{}},
-		{Name: "gpt", Provider: "openai", ModelID: "gpt-5.2", ContextLimit: 400000, APIKeyEnv: "OPENAI_API_KEY", Stream: true, omit: []string{}},
+		{Name: "sonnet", Provider: "anthropic", ModelID: "claude-sonnet-4-20250514", ContextLimit: 200000, APIKeyEnv: "ANTHROPIC_API_KEY", Stream: true},
+		{Name: "gpt", Provider: "openai", ModelID: "gpt-5.2", ContextLimit: 400000, APIKeyEnv: "OPENAI_API_KEY", Stream: true},
 	}
 	want.origin = c.origin
 	for i := range c.Configured {
-		if c.Configured[i].omit == nil {
-			c.Configured[i].omit = []string{}
-		}
+		c.Configured[i].omit, c.Configured[i].Headers = nil, nil
 	}
 	if !reflect.DeepEqual(c, want) {
 		t.Fatalf("got  %+v\nwant %+v", c, want)
@@ -145,6 +143,15 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// parseAll is Parse, with the faults of single models as errors.
+func parseAll(text string) (*Config, error) {
+	c, err := Parse("c.toml", []byte(text))
+	if err == nil && len(c.Faults) > 0 {
+		return nil, c.Faults.asError("config.load")
+	}
+	return c, err
+}
+
 // Every error names file, line and key, and all errors are reported at once.
 func TestFaultsNameFileLineAndKey(t *testing.T) {
 	model := "[models.m]\nprovider = \"openai\"\nmodel_id = \"x\"\n"
@@ -190,7 +197,7 @@ func TestFaultsNameFileLineAndKey(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := Parse("c.toml", []byte(c.text))
+			got, err := parseAll(c.text)
 			if got != nil || chat.CodeOf(err) != chat.CodeConfig {
 				t.Fatalf("config %v, error %v", got, err)
 			}
@@ -229,7 +236,7 @@ func TestErrorsNeverRepeatAKey(t *testing.T) {
 		"[appearance]\ntheme = " + canary + "\n",
 		"api_key = \"" + canary + "\"\napi_key = \"" + canary + "\"\n",
 	} {
-		_, err := Parse("c.toml", []byte(text))
+		_, err := parseAll(text)
 		if err == nil {
 			t.Errorf("accepted %q", text)
 			continue

@@ -346,7 +346,8 @@ func (s *Store) edit(op string, change func([]byte) ([]byte, error)) error {
 	if err != nil {
 		return err
 	}
-	if _, err := Parse(s.opts.Path, data); err != nil {
+	before, err := Parse(s.opts.Path, data)
+	if err != nil {
 		return chat.WrapError(chat.CodeConfig, op, err, "the configuration file has an error and was not changed: %s", err).
 			WithHint("correct %s in a text editor first", s.opts.Path)
 	}
@@ -355,6 +356,9 @@ func (s *Store) edit(op string, change func([]byte) ([]byte, error)) error {
 		return s.editFailure(op, err)
 	}
 	c, err := s.parse(changed)
+	if err == nil {
+		err = c.Faults.beyond(before.Faults).asError(op)
+	}
 	if err != nil {
 		return rejected(op, err)
 	}

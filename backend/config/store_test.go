@@ -183,7 +183,7 @@ func TestSaveModelRoundTrip(t *testing.T) {
 		t.Fatalf("file\n%s", got)
 	}
 	got, ok := s.Config().Model("local", nil)
-	got.omit = nil
+	got.omit, got.Headers = nil, nil
 	m.Options["options"] = map[string]any{"num_ctx": int64(8192), "stop": []any{"a", "b"}}
 	if !ok || !reflect.DeepEqual(got, m) {
 		t.Fatalf("got  %+v\nwant %+v", got, m)

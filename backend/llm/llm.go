@@ -31,6 +31,11 @@ type Endpoint struct {
 	ModelID  string
 	BaseURL  string // empty: the vendor's own
 	Key      Secret
+	// KeyHeader is the header that carries the key; empty: the protocol's own. Authorization carries "Bearer KEY".
+	KeyHeader string
+	// Headers are sent in addition to the protocol's, and Hidden are the secrets in them, which are redacted like the key.
+	Headers map[string]Secret
+	Hidden  []Secret
 	// AllowPlainHTTP allows sending the key to another machine over plain http; otherwise nothing is sent there.
 	AllowPlainHTTP bool
 	Options        map[string]any // provider_options, merged into the body last
@@ -57,6 +62,9 @@ type Endpoint struct {
 	Temperature *float64
 	Effort      string
 }
+
+// Secrets returns everything that is sent to the server and must not be shown.
+func (e Endpoint) Secrets() []Secret { return append([]Secret{e.Key}, e.Hidden...) }
 
 // Secret is a key that is never printed or encoded.
 type Secret string
@@ -108,6 +116,7 @@ const (
 	RefusedSystem     = "system"            // instructions in a message of their own
 	RefusedAfterTool  = "user after tool"   // a message of the user right after the results of calls
 	RefusedNoThoughts = "reasoning_content" // answers without the reasoning before them
+	RefusedTool       = "tool "             // a tool whose schema it does not accept, by the name that it was sent under
 	RefusedMaxTokens  = "max_tokens="       // a longer answer than this number of tokens
 )
 

@@ -200,6 +200,8 @@ func (ss *session) failed(ctx context.Context, err error, unreached bool) (tools
 	}
 	var permanent *permanentError
 	switch {
+	case unreached && errors.Is(err, mcp.ErrSessionMissing):
+		return tools.Output{}, errors.Join(notStarted(ss.s.name, "%s", message), errForgotten)
 	case unreached:
 		return tools.Output{}, notStarted(ss.s.name, "%s", message)
 	case errors.As(err, &permanent):

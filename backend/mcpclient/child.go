@@ -6,8 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -38,8 +36,9 @@ type child struct {
 }
 
 // startChild starts the program of a server whose placeholders are filled in. The caller must stop it.
-func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring, t *traffic) (*child, error) {
-	path, err := lookPath(cfg.Command, env)
+func (s *server) startChild(cfg config.MCPServer, t *traffic) (*child, error) {
+	limits, log := s.m.limits, s.log
+	cfg, env, err := s.resolve(cfg, environment(s.m.deps.Environ(), cfg.Env))
 	if err != nil {
 		return nil, &permanentError{chat.Say("The program %q was not found. Install it, or give its full path.", cfg.Command), err}
 	}
@@ -47,7 +46,7 @@ func startChild(cfg config.MCPServer, env []string, limits Limits, log *ring, t 
 	if err != nil {
 		return nil, &permanentError{chat.Say("It cannot be started in the folder %q, which does not exist.", cfg.Cwd), err}
 	}
-	cmd := exec.Command(path, cfg.Args...)
+	cmd := exec.Command(cfg.Command, cfg.Args...)
 	cmd.Env, cmd.Dir = env, dir
 	c := &child{cmd: cmd, limits: limits, filter: newFilter(limits.Frame, log, t), exited: make(chan struct{}), unwatched: make(chan struct{}), drained: make(chan struct{}), stopped: make(chan struct{})}
 	var stdout, stderr *os.File
@@ -198,32 +197,6 @@ func environment(environ []string, own map[string]string) []string {
 	return env
 }
 
-// lookPath finds a program using the server's own PATH.
-func lookPath(command string, env []string) (string, error) {
-	if strings.ContainsRune(command, filepath.Separator) || strings.Contains(command, "/") {
-		return exec.LookPath(expandHome(command))
-	}
-	for i := len(env) - 1; i >= 0; i-- {
-		name, value, _ := strings.Cut(env[i], "=")
-		if strings.EqualFold(name, "PATH") {
-			return lookIn(command, filepath.SplitList(value))
-		}
-	}
-	return exec.LookPath(command)
-}
-
-func lookIn(command string, dirs []string) (string, error) {
-	for _, dir := range dirs {
-		if !filepath.IsAbs(dir) {
-			continue // it would find a program in the current folder
-		}
-		if path, err := exec.LookPath(filepath.Join(dir, command)); err == nil {
-			return path, nil
-		}
-	}
-	return "", exec.ErrNotFound
-}
-
 func folder(cwd string) (string, error) {
 	cwd = cmp.Or(cwd, "~")
 	dir := expandHome(cwd)
@@ -235,17 +208,4 @@ func folder(cwd string) (string, error) {
 		return "", os.ErrNotExist
 	}
 	return dir, nil
-}
-
-// expandHome replaces ~ by the home directory.
-func expandHome(path string) string {
-	rest, ok := strings.CutPrefix(path, "~")
-	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
-		return path
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return path
-	}
-	return home + rest
 }

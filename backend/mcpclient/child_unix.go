@@ -46,4 +46,7 @@ func (g group) watch() (done func()) {
 	}
 }
 
+// prepareShell starts a shell in its own session: one with the terminal of this program would stop.
+func prepareShell(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
 func prepare(cmd *exec.Cmd) { cmd.SysProcAttr = ownGroup() }

@@ -61,3 +61,6 @@ func (g group) watch() (done func()) { return func() {} }
 func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
+
+// prepareShell has nothing to do: no shell is asked on Windows.
+func prepareShell(*exec.Cmd) {}

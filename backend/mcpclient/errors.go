@@ -23,6 +23,9 @@ type permanentError struct {
 func (e *permanentError) Error() string { return e.said.String() }
 func (e *permanentError) Unwrap() error { return e.err }
 
+// errForgotten means that a server did not process a call because it no longer knows the session.
+var errForgotten = errors.New("the server no longer knows the session")
+
 // errSignIn means that a server requires the user to sign in.
 var errSignIn = errors.New("it wants you to sign in")
 

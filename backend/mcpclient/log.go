@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,6 +59,21 @@ func (r *ring) add(from, text string) {
 	}
 	r.dropped += first
 	r.lines = append(r.lines[:0:0], r.lines[first:]...)
+}
+
+// last returns the last line from an origin since a time, shortened for a message; empty if there is none.
+func (r *ring) last(from string, since time.Time) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, line := range slices.Backward(r.lines) {
+		if line.At.Before(since) {
+			break
+		}
+		if line.From == from {
+			return display.Shorten(line.Text, maxErrorText)
+		}
+	}
+	return ""
 }
 
 func (r *ring) read() (lines []Line, dropped int) {

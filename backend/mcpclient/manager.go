@@ -38,8 +38,9 @@ type Deps struct {
 
 // Manager manages the MCP servers. It is safe for concurrent use.
 type Manager struct {
-	deps   Deps
-	limits Limits
+	loginPath func() string // the PATH of the login shell, which is asked once
+	deps      Deps
+	limits    Limits
 
 	mu      sync.Mutex
 	servers map[string]*server
@@ -56,6 +57,7 @@ func NewManager(deps Deps) *Manager {
 		deps.Changed = func(string) {}
 	}
 	m := &Manager{deps: deps, limits: deps.Limits.withDefaults(), servers: map[string]*server{}}
+	m.loginPath = sync.OnceValue(func() string { return askLoginPath(deps.Environ()) })
 	m.Reload()
 	return m
 }

@@ -76,7 +76,7 @@ func (s *server) transport(ctx context.Context, ss *session, in *signIn) (mcp.Tr
 		return nil, err
 	}
 	if !cfg.HTTP() {
-		c, err := startChild(cfg, environment(s.m.deps.Environ(), cfg.Env), s.m.limits, s.log, ss.traffic)
+		c, err := s.startChild(cfg, ss.traffic)
 		if err != nil {
 			return nil, err
 		}
@@ -140,21 +140,22 @@ func (s *server) filled() (config.MCPServer, func(string) (string, error), error
 	}
 	var failed error
 	fill := func(text string) string {
-		out, err := cfg.Fill(text, secret, env)
+		out, err := config.Fill(text, secret, env)
 		if err != nil && failed == nil {
 			failed = err
 		}
 		return out
 	}
-	fillAll := func(values map[string]string) map[string]string {
+	fillAll := func(values map[string]string, fill func(string) string) map[string]string {
 		out := map[string]string{}
 		for name, value := range values {
 			out[name] = fill(value)
 		}
 		return out
 	}
-	args := lists.Map(cfg.Args, fill)
-	cfg.Args, cfg.URL, cfg.Env, cfg.Headers = args, fill(cfg.URL), fillAll(cfg.Env), fillAll(cfg.Headers)
+	ofHome := func(text string) string { return fill(expandHome(text)) } // a secret stays as it is
+	cfg.Args, cfg.URL, cfg.Headers = lists.Map(cfg.Args, ofHome), fill(cfg.URL), fillAll(cfg.Headers, fill)
+	cfg.Env = fillAll(cfg.Env, ofHome)
 	return cfg, secret, failed
 }
 
@@ -195,7 +196,12 @@ func (s *server) run(ctx context.Context, in *signIn, done chan struct{}) {
 			return
 		}
 		s.mu.Lock()
-		s.state, s.started, s.settled = StateStarting, s.m.deps.Now(), make(chan struct{})
+		s.state, s.started = StateStarting, s.m.deps.Now()
+		select {
+		case <-s.settled:
+			s.settled = make(chan struct{})
+		default: // callers wait for this start already
+		}
 		s.mu.Unlock()
 		s.m.changed(s.name)
 	}
@@ -279,8 +285,12 @@ func (s *server) handleFailure(err error) (again bool, wait time.Duration) {
 	s.log.add(FromProgram, message.String())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.settle()
 	limits := s.m.limits
+	if errors.Is(err, mcp.ErrSessionMissing) && !s.readyAt.IsZero() { // callers wait for the next session
+		s.readyAt = time.Time{}
+		return true, 0
+	}
+	defer s.settle()
 	if !s.readyAt.IsZero() && s.m.deps.Now().Sub(s.readyAt) >= limits.StableAfter {
 		s.failures = 0
 	}
@@ -411,7 +421,30 @@ func (s *server) Call(ctx context.Context, c tools.Call) (tools.Output, error) {
 		defer clock.Stop()
 		ctx, c.Hold = limited, both(c.Hold, clock.Hold)
 	}
-	return ss.call(ctx, c)
+	out, err := ss.call(ctx, c)
+	if errors.Is(err, errForgotten) { // so the call did not run
+		if ss = s.reconnected(ctx, ss); ss != nil {
+			return ss.call(ctx, c)
+		}
+	}
+	return out, err
+}
+
+// reconnected waits for the session after one that the server has forgotten, at most as long as a start may take. It
+// returns nil if there is none.
+func (s *server) reconnected(ctx context.Context, forgotten *session) *session {
+	ctx, cancel := context.WithTimeout(ctx, s.m.limits.Start)
+	defer cancel()
+	select {
+	case <-forgotten.life.Done(): // after its other calls
+	case <-ctx.Done():
+		return nil
+	}
+	ss, err := s.ready(ctx)
+	if err != nil {
+		return nil
+	}
+	return ss
 }
 
 // both returns a function that pauses two clocks, the first of which may be nil.

@@ -25,6 +25,8 @@ type session struct {
 	child *child // nil: a remote server
 	idle  func() // closes idle connections
 
+	opened time.Time
+
 	life context.Context // ends with the session
 	end  context.CancelFunc
 	work sync.WaitGroup
@@ -49,7 +51,7 @@ type session struct {
 
 // open connects to a server. After a failure everything is closed again.
 func (s *server) open(ctx context.Context, in *signIn) (_ *session, err error) {
-	ss := &session{s: s, calls: map[string]*call{}, idle: func() {}, lost: make(chan error, 1)}
+	ss := &session{s: s, calls: map[string]*call{}, idle: func() {}, lost: make(chan error, 1), opened: s.m.deps.Now()}
 	ss.life, ss.end = context.WithCancel(context.Background())
 	ss.traffic = &traffic{
 		now: s.m.deps.Now, onToolsChanged: ss.changed, abort: ss.abort,
@@ -128,6 +130,13 @@ func (ss *session) endReason(err error) error {
 	}
 	ss.child.ended(100 * time.Millisecond) // the end of its output is noticed first
 	if reason := ss.child.exitReason(); reason != "" {
+		select {
+		case <-ss.child.drained:
+		case <-time.After(ss.s.m.limits.Terminate): // a process that it left behind keeps its output open
+		}
+		if line := ss.s.log.last(FromStderr, ss.opened); line != "" {
+			reason += " It wrote: " + line
+		}
 		return &endedError{reason, err}
 	}
 	return err

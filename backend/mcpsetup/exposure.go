@@ -47,7 +47,7 @@ var (
 func keyVariables(cfg *config.Config) []string {
 	names := []string{cfg.Retrieval.EmbeddingAPIKeyEnv, cfg.Retrieval.RerankerAPIKeyEnv}
 	for _, m := range cfg.Configured {
-		names = append(names, m.KeyEnv())
+		names = append(append(names, m.KeyEnv()), m.HeaderVariables()...)
 	}
 	return names
 }

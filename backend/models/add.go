@@ -122,6 +122,7 @@ func (c *Catalog) Add(ctx context.Context, saver Saver, place, modelID, name str
 	if p.BaseURL != "" && !p.Local {
 		added.APIKeyEnv = p.Env
 	}
+	added = c.like(added)
 	added.KeyRequired = c.HasStoredKey(added)
 	// The built-in models of a vendor disappear as soon as one of its models is configured. Sessions may use them, so
 	// they are saved too.

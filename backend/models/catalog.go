@@ -153,12 +153,12 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 	if !ok {
 		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q names the protocol %q, which this program does not support.", m.Name, m.Provider)
 	}
-	if m.ExposesKey() && c.hasKey(m.KeyName(), m.KeyEnv()) {
-		_, reason := m.Usable(c.hasKey)
+	usable, reason := m.Usable(c.hasKey)
+	if m.Fault != "" || m.Exposes(c.hasKey) {
 		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q cannot be used; nothing was sent. %s", m.Name, reason).
 			WithHint("contextinfinity config path names the file; the key is under [models.%s]", m.Name)
 	}
-	if usable, reason := m.Usable(c.hasKey); !usable {
+	if !usable {
 		return turn.Model{}, chat.Errorf(chat.CodeAuth, op, "Model %q cannot be used; nothing was sent. %s", m.Name, reason).
 			WithHint("contextinfinity keys set %s", m.KeyName())
 	}
@@ -173,19 +173,17 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 }
 
 func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.Endpoint {
-	key, _ := c.d.Keys.Key(m.KeyName(), m.KeyEnv())
 	parallel := cfg.OpenAI.ParallelToolCalls
 	if m.Provider == config.ProviderAnthropic {
 		parallel = !cfg.Anthropic.DisableParallelToolUse
 	}
 	parallel = parallel || cfg.Tools.AllowParallel
 	known, _ := c.cards.get(m)
-	return llm.Endpoint{
-		Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, AllowPlainHTTP: m.AllowPlainHTTP, Options: m.Options,
-		Stream: m.Stream, ToolsMode: llm.ToolsMode(cfg.Tools.Mode), MaxOutput: l.MaxOutput, MaxAnswerBytes: cfg.Stream.MaxAnswerBytes,
-		Truncation: cfg.OpenAI.Truncation, Store: cfg.OpenAI.Store, ParallelToolCalls: parallel,
-		Refused: known.Refused,
-	}
+	ep := c.endpointOf(m)
+	ep.Name, ep.Options, ep.Stream, ep.Refused = m.Name, m.Options, m.Stream, known.Refused
+	ep.ToolsMode, ep.MaxOutput, ep.MaxAnswerBytes = llm.ToolsMode(cfg.Tools.Mode), l.MaxOutput, cfg.Stream.MaxAnswerBytes
+	ep.Truncation, ep.Store, ep.ParallelToolCalls = cfg.OpenAI.Truncation, cfg.OpenAI.Store, parallel
+	return ep
 }
 
 // Policy returns how history is represented in requests, as configured (SPEC 6, 16).
@@ -219,7 +217,7 @@ func promptLimits(cfg *config.Config, l Limits) prompt.Limits {
 	return out
 }
 
-// KeySources lists all keys that models could use, those of the vendors first.
+// KeySources lists all keys that models could use, those of the vendors first, and the secrets in headers last.
 func (c *Catalog) KeySources() []KeySource {
 	sources := []KeySource{
 		{Name: config.ProviderAnthropic, Env: "ANTHROPIC_API_KEY", Needed: true},
@@ -230,7 +228,8 @@ func (c *Catalog) KeySources() []KeySource {
 			sources = append(sources, KeySource{Name: p.Host(), Env: p.Env, BaseURL: p.BaseURL, Needed: true})
 		}
 	}
-	for _, m := range c.d.Config().Models(c.hasKey) {
+	all := c.d.Config().Models(c.hasKey)
+	for _, m := range all {
 		name := m.KeyName()
 		if name == "" {
 			continue
@@ -246,6 +245,17 @@ func (c *Catalog) KeySources() []KeySource {
 		sources[i].Needed = sources[i].Needed || m.NeedsKey()
 		sources[i].BaseURL = m.BaseURL
 		sources[i].Models = append(sources[i].Models, m.Name)
+	}
+	for _, m := range all {
+		for _, secret := range m.HeaderSecrets() {
+			name := config.HeaderSecret(secret)
+			i := slices.IndexFunc(sources, func(p KeySource) bool { return p.Name == name })
+			if i < 0 {
+				sources = append(sources, KeySource{Name: name, Needed: true})
+				i = len(sources) - 1
+			}
+			sources[i].Models = append(sources[i].Models, m.Name)
+		}
 	}
 	return sources
 }

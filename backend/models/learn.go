@@ -267,10 +267,33 @@ func isLocal(base string) bool {
 	return err == nil && loopback.IsHost(u.Hostname())
 }
 
-// endpointOf returns the endpoint for describing models: only the address and the key.
+// endpointOf returns the endpoint for describing models: the address, the key and the headers.
 func (c *Catalog) endpointOf(m config.Model) llm.Endpoint {
 	key, _ := c.d.Keys.Key(m.KeyName(), m.KeyEnv())
-	return llm.Endpoint{Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, AllowPlainHTTP: m.AllowPlainHTTP}
+	ep := llm.Endpoint{
+		Provider:       m.Provider,
+		ModelID:        m.ModelID,
+		BaseURL:        m.BaseURL,
+		Key:            key,
+		KeyHeader:      m.KeyHeader,
+		AllowPlainHTTP: m.AllowPlainHTTP,
+	}
+	hidden := func(name, env string) (string, error) {
+		secret, _ := c.d.Keys.Key(name, env)
+		ep.Hidden = append(ep.Hidden, secret)
+		return secret.Reveal(), nil
+	}
+	for _, header := range m.Headers {
+		name, value := config.Header(header)
+		value, _ = config.Fill(value,
+			func(name string) (string, error) { return hidden(config.HeaderSecret(name), "") },
+			func(env string) (string, error) { return hidden("", env) })
+		if ep.Headers == nil {
+			ep.Headers = map[string]llm.Secret{}
+		}
+		ep.Headers[name] = llm.Secret(value)
+	}
+	return ep
 }
 
 // calledTools records that a model called tools; it reports whether that was not known.

@@ -127,9 +127,7 @@ func (c *Catalog) Offers(ctx context.Context, name string) ([]Offer, error) {
 	if !ok {
 		return nil, chat.Errorf(chat.CodeConfig, op, "The protocol %q cannot list models.", p.Protocol)
 	}
-	probe := config.Model{Provider: p.Protocol, BaseURL: p.BaseURL, APIKeyEnv: p.Env}
-	ep := c.endpointOf(probe)
-	ep.AllowPlainHTTP = c.allowsPlain(probe.KeyName())
+	ep := c.endpointOf(c.like(config.Model{Provider: p.Protocol, BaseURL: p.BaseURL, APIKeyEnv: p.Env}))
 	ctx, cancel := context.WithTimeout(ctx, offersTimeout)
 	defer cancel()
 	found, err := describer.DescribeModels(ctx, ep)

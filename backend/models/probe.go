@@ -1,8 +1,8 @@
 package models
 
 import (
+	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +43,9 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	if provider == config.ProviderRecall {
 		return TestResult{OK: true, Message: chat.Say("Built in: recall needs no key and no network."), Provider: provider}
 	}
+	if config.IsHeaderSecret(provider) {
+		return TestResult{OK: true, Message: chat.Say("It is part of a header, so it was not tried."), Provider: provider}
+	}
 	if _, adapter := c.providers[provider]; !adapter {
 		if place, ok := c.placeOf(provider); ok && (baseURL == "" || baseURL == place.BaseURL) {
 			r := c.Test(ctx, place.Provider, c.keyOr(key, place), place.BaseURL)
@@ -54,21 +57,19 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	if !ok {
 		return TestResult{Provider: provider, Message: chat.Say("The protocol %q is not known.", provider)}
 	}
-	m := config.Model{Provider: provider, BaseURL: baseURL}
+	m := c.like(config.Model{Provider: provider, BaseURL: baseURL})
 	if reason := Misplaced(m.KeyName(), key); !reason.IsZero() {
 		return TestResult{Provider: provider, Message: reason}
 	}
-	secret := llm.Secret(strings.TrimSpace(key))
-	if secret == "" {
-		secret, _ = c.d.Keys.Key(m.KeyName(), m.KeyEnv())
+	ep := c.endpointOf(m)
+	if typed := llm.Secret(strings.TrimSpace(key)); typed != "" {
+		ep.Key = typed
 	}
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
 	started := time.Now()
-	ids, err := lister.ListModels(ctx, llm.Endpoint{
-		Provider: provider, BaseURL: baseURL, Key: secret, AllowPlainHTTP: c.allowsPlain(m.KeyName()),
-	})
-	return verdict(provider, ids, err, time.Since(started), secret != "")
+	ids, err := lister.ListModels(ctx, ep)
+	return verdict(provider, ids, err, time.Since(started), ep.Key != "")
 }
 
 // placeOf finds a model by the name of its key, if that is the host of a compatible server instead of a protocol.
@@ -84,9 +85,20 @@ func (c *Catalog) placeOf(name string) (config.Model, bool) {
 	return config.Model{}, false
 }
 
-// allowsPlain reports whether a key may be sent unencrypted, because a configured model of the same server allows it.
-func (c *Catalog) allowsPlain(keyName string) bool {
-	return slices.ContainsFunc(c.d.Config().Models(c.hasKey), func(m config.Model) bool { return m.AllowPlainHTTP && m.KeyName() == keyName })
+// like returns a model with what the configured models of the same server say about reaching it: where its key belongs,
+// which headers it needs, and whether a key may be sent unencrypted.
+func (c *Catalog) like(m config.Model) config.Model {
+	for _, other := range c.d.Config().Models(c.hasKey) {
+		if m.KeyName() == "" || other.KeyName() != m.KeyName() || other.Fault != "" {
+			continue
+		}
+		m.AllowPlainHTTP = m.AllowPlainHTTP || other.AllowPlainHTTP
+		m.KeyHeader = cmp.Or(m.KeyHeader, other.KeyHeader)
+		if m.Headers == nil {
+			m.Headers = other.Headers
+		}
+	}
+	return m
 }
 
 // keyOr returns the key to test, or the stored one if it is empty.

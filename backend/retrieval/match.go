@@ -12,13 +12,18 @@ type matcher struct {
 	starts map[string]bool // first two bytes of the stems, to skip other words quickly
 	known  map[string]int  // cache: word -> number of the term, -1: none
 	single map[string]int  // single character of a script without spaces -> number of the term
+	hashes map[string]int  // beginning of a hash -> number of the term
 }
 
 func newMatcher(terms []string) *matcher {
-	m := &matcher{terms: map[string]int{}, starts: map[string]bool{}, known: map[string]int{}, single: map[string]int{}}
+	m := &matcher{terms: map[string]int{}, starts: map[string]bool{}, known: map[string]int{}, single: map[string]int{}, hashes: map[string]int{}}
 	for i, t := range terms {
 		if _, isBeginning := lexical.Phrase(t); isBeginning {
 			m.single[t] = i
+			continue
+		}
+		if lexical.IsHash(t) {
+			m.hashes[t] = i
 			continue
 		}
 		stem := lexical.Stem(t)
@@ -55,6 +60,11 @@ func (m *matcher) count(text string, counts []int) int {
 		n++
 		for character, t := range m.single { // single characters occur inside pairs
 			counts[t] += strings.Count(word, character)
+		}
+		for hash, t := range m.hashes {
+			if strings.HasPrefix(word, hash) {
+				counts[t]++
+			}
 		}
 		for _, part := range lexical.Pairs(word) {
 			if t := m.term(part); t >= 0 {

@@ -150,7 +150,7 @@ func TestTheGuideListsEveryCommand(t *testing.T) {
 // Every link in the docs leads to an existing file, and to an existing heading in it.
 func TestLinksInTheDocsAreValid(t *testing.T) {
 	t.Parallel()
-	for _, page := range append(guide(t), harness.InModule("CHANGELOG.md"), harness.InModule("docs/durability.md"), harness.InModule("docs/adr/README.md")) {
+	for _, page := range append(guide(t), harness.InModule("CHANGELOG.md"), harness.InModule("docs/durability.md"), harness.InModule("docs/reports.md"), harness.InModule("docs/adr/README.md")) {
 		for _, link := range regexp.MustCompile(`\]\(([^)#]*)#?([^)]*)\)`).FindAllStringSubmatch(string(harness.ReadFile(t, page)), -1) {
 			if strings.Contains(link[1], "://") {
 				continue

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// TestDocsNameRealTests checks that each Go test, end-to-end test and source file that durability.md and seeds.md
-// name exists in the folder they give.
+// TestDocsNameRealTests checks that each Go test, end-to-end test and source file that durability.md, seeds.md and
+// reports.md name exists in the folder they give.
 func TestDocsNameRealTests(t *testing.T) {
 	root := moduleRoot(t)
 	tests, titles := goTests(t, root), endToEndTitles(t, root)
-	for page, minTests := range map[string]int{"durability.md": 30, "seeds.md": 150} {
+	for page, minTests := range map[string]int{"durability.md": 30, "seeds.md": 150, "reports.md": 20} {
 		data, err := os.ReadFile(filepath.Join(root, "docs", page))
 		if err != nil {
 			t.Fatal(err)
@@ -31,6 +31,31 @@ func TestDocsNameRealTests(t *testing.T) {
 		}
 		if page == "seeds.md" {
 			checkSeeds(t, root, string(data), titles)
+		}
+	}
+}
+
+// TestEveryReportHasARow checks that docs/reports.md has a row for every reported input beside the checkout.
+func TestEveryReportHasARow(t *testing.T) {
+	root := moduleRoot(t)
+	shared := os.Getenv("CONTEXTINFINITY_SHARED")
+	for dir := root; shared == "" && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "shared", "reports")); err == nil {
+			shared = filepath.Join(filepath.Dir(dir), "shared")
+		}
+	}
+	inputs, err := os.ReadDir(filepath.Join(shared, "reports"))
+	if shared == "" || err != nil {
+		t.Skip("no shared directory beside this checkout; set CONTEXTINFINITY_SHARED")
+	}
+	doc, err := os.ReadFile(filepath.Join(root, "docs", "reports.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, input := range inputs {
+		name := strings.TrimSuffix(input.Name(), ".txt")
+		if name != "README.md" && !strings.Contains(string(doc), "\n| "+name+" | ") {
+			t.Errorf("reports.md has no row for %s", name)
 		}
 	}
 }

@@ -18,16 +18,13 @@ type Span struct{ Start, End int }
 type Finder struct {
 	needle    []rune
 	matchCase bool
-	plain     bool // letters match without their accents, as in the text index
 	escaped   bool // stored JSON may encode parts of it differently
 }
 
-// NewFinder searches for a text with exact case or ignoring case.
+// NewFinder searches for a text exactly as it is written, or as the text index does: ignoring case, accents, and forms of
+// letters that people do not tell apart (lexical.Fold).
 func NewFinder(text string, matchCase bool) Finder {
-	return newFinder(text, Finder{matchCase: matchCase})
-}
-
-func newFinder(text string, f Finder) Finder {
+	f := Finder{matchCase: matchCase}
 	for _, r := range text {
 		f.escaped = f.escaped || r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
 	}
@@ -36,8 +33,10 @@ func newFinder(text string, f Finder) Finder {
 		return f
 	}
 	for at := 0; at < len(text); {
-		r, n := f.foldAt(text, at)
-		f.needle = append(f.needle, r)
+		r, n := foldAt(text, at)
+		if r >= 0 {
+			f.needle = append(f.needle, r)
+		}
 		at += n
 	}
 	return f
@@ -80,7 +79,7 @@ func (f Finder) next(text string, at int) (start, end int) {
 	}
 	first := f.needle[0]
 	for at < len(text) {
-		r, n := f.foldAt(text, at)
+		r, n := foldAt(text, at)
 		if r == first {
 			if end, ok := f.matches(text, at+n); ok {
 				return at, end
@@ -97,7 +96,7 @@ func (f Finder) matches(text string, at int) (int, bool) {
 		if at >= len(text) {
 			return 0, false
 		}
-		r, n := f.foldAt(text, at)
+		r, n := foldAt(text, at)
 		if r != want {
 			return 0, false
 		}
@@ -106,19 +105,12 @@ func (f Finder) matches(text string, at int) (int, bool) {
 	return at, true
 }
 
-func (f Finder) fold(r rune) rune {
-	if f.plain {
-		return fold(unaccented(r))
-	}
-	return fold(r)
-}
-
-func (f Finder) foldAt(text string, at int) (rune, int) {
-	if b := text[at]; b < utf8.RuneSelf {
+func foldAt(text string, at int) (rune, int) {
+	if b := text[at]; b < utf8.RuneSelf && (at+1 == len(text) || text[at+1] < utf8.RuneSelf) {
 		return lower[b], 1
 	}
 	r, n := lexical.FoldAt(text, at)
-	return f.fold(r), n
+	return fold(unaccented(r)), n
 }
 
 // latinEnd is the first character after the Latin letters with accents.
@@ -154,6 +146,9 @@ const caseless = 0x2E80
 
 // fold returns one character for all that differ only in case: the smallest, or a lower-case ASCII letter.
 func fold(r rune) rune {
+	if r < 0 {
+		return r
+	}
 	if r < utf8.RuneSelf {
 		return lower[r]
 	}

@@ -24,7 +24,8 @@ func TestFinder(t *testing.T) {
 		{"kelvin", "\u212aelvin", false, []string{"\u212aelvin"}},
 		{"aa", "aaaaa", false, []string{"aa", "aa"}},
 		{"据", "数据库", false, []string{"据"}},
-		{"café", "CAFÉ cafe", false, []string{"CAFÉ"}},
+		{"café", "CAFÉ cafe", false, []string{"CAFÉ", "cafe"}},
+		{"café", "CAFÉ café cafe", true, []string{"café"}},
 		{"", "anything", false, nil},
 		{"\xff", "a\xffb", false, nil},
 	} {

@@ -26,11 +26,11 @@ func Parse(query string) []Term {
 	for i, part := range strings.Split(query, `"`) {
 		if i%2 == 1 {
 			if words := strings.Join(strings.Fields(part), " "); hasWord(words) {
-				out = append(out, Term{Text: words, Phrase: true, finder: newFinder(words, Finder{plain: true})})
+				out = append(out, Term{Text: words, Phrase: true, finder: NewFinder(words, false)})
 			}
 			continue
 		}
-		for _, word := range strings.Fields(numerals.Plain(lexical.Fold(part))) {
+		for _, word := range strings.Fields(numerals.Plain(lexical.WithoutArticles(lexical.Fold(part)))) {
 			word = lexical.Trim(word)
 			if word != "" {
 				out = append(out, newWord(word))
@@ -40,18 +40,21 @@ func Parse(query string) []Term {
 	last, _ := utf8.DecodeLastRuneInString(query)
 	if n := len(out); n > 0 && !out[n-1].Phrase && !unicode.IsSpace(last) {
 		out[n-1].Prefix = true
-		out[n-1].finder = newFinder(out[n-1].Text, Finder{plain: true})
+		out[n-1].finder = NewFinder(out[n-1].Text, false)
 	}
 	return slices.CompactFunc(out, func(a, b Term) bool { return a.Text == b.Text && a.Prefix == b.Prefix })
 }
 
 func hasWord(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || lexical.IsEmoji(r) })
 }
 
 func newWord(word string) Term {
 	number, _, _ := numerals.Forms(word)
-	return Term{Text: word, number: number, finder: newFinder(Stem(word), Finder{plain: true})}
+	if lexical.IsHash(word) {
+		return Term{Text: word, Prefix: true, finder: NewFinder(word, false)}
+	}
+	return Term{Text: word, number: number, finder: NewFinder(Stem(word), false)}
 }
 
 // endings are English word endings, longest first.
@@ -154,19 +157,33 @@ func (t Term) inGroups(text string) []Span {
 	return out
 }
 
-// beginsWord reports whether a word may begin at a position: after a character that is not a letter or number, or next
-// to one of a script written without spaces.
+// beginsWord reports whether a word may begin at a position: after a character that is not a letter or number, next to one
+// that stands alone, or after an Arabic article.
 func beginsWord(text string, at int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	here, _ := utf8.DecodeRuneInString(text[at:])
-	return at == 0 || !unicode.IsLetter(before) && !unicode.IsNumber(before) || lexical.IsUnspaced(before) || lexical.IsUnspaced(here)
+	if at == 0 || lexical.IsSingle(here) {
+		return true
+	}
+	from := at
+	for from > max(0, at-longestArticle) {
+		r, n := utf8.DecodeLastRuneInString(text[:from])
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !lexical.IsFoldedAway(r) || lexical.IsSingle(r) {
+			break
+		}
+		from -= n
+	}
+	before := lexical.Fold(text[from:at])
+	return before == "" || lexical.IsArticle(before)
 }
+
+// longestArticle is the maximum number of bytes before a word that can be an Arabic article, with vowel marks.
+const longestArticle = 24
 
 // wordEnd returns the end of the word at a position; a change between scripts with and without spaces ends a word.
 func wordEnd(text string, at int) int {
 	for at < len(text) {
 		r, n := utf8.DecodeRuneInString(text[at:])
-		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) || lexical.IsUnspaced(r) {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && !lexical.IsFoldedAway(r) || lexical.IsSingle(r) {
 			break
 		}
 		at += n
@@ -185,7 +202,7 @@ func marksEnd(text string, at int) int {
 
 func endsUnspaced(s string) bool {
 	r, _ := utf8.DecodeLastRuneInString(s)
-	return lexical.IsUnspaced(r)
+	return lexical.IsSingle(r)
 }
 
 // All finds terms in a text. It returns the matches of all terms in order, how relevant the text is, and whether it
@@ -199,6 +216,9 @@ func All(text string, terms []Term) (spans []Span, score float64, all bool) {
 			continue
 		}
 		score += 1 + math.Log(float64(len(found)))
+		if slices.ContainsFunc(found, func(s Span) bool { return wordEnd(text, s.End) == s.End }) {
+			score += entireWord
+		}
 		spans = append(spans, found...)
 	}
 	slices.SortFunc(spans, func(a, b Span) int { return a.Start - b.Start })
@@ -210,6 +230,9 @@ func All(text string, terms []Term) (spans []Span, score float64, all bool) {
 	})
 	return spans, score / (1 + float64(len(text))/halvingLength), all
 }
+
+// entireWord is what a match counts more if it is an entire word, not only the beginning of one.
+const entireWord = 0.1
 
 // halvingLength is the length in bytes at which a text's matches count half as much as in a short text.
 const halvingLength = 8000

@@ -41,17 +41,29 @@ func IsEastAsian(r rune) bool {
 	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
-// runs yields the parts of a folded text in order, each with whether its characters are unspaced.
+// IsEmoji reports whether r is a pictograph or another sign that means something by itself.
+func IsEmoji(r rune) bool {
+	return (r >= 0x2300 && r < 0x2400 || r >= 0x2600 && r < 0x27C0 || r >= 0x2B00 && r < 0x2C00 || r >= 0x1F000 && r < 0x20000) &&
+		unicode.Is(unicode.So, r)
+}
+
+// IsSingle reports whether r is found without spaces around it: it is unspaced, or an emoji.
+func IsSingle(r rune) bool { return IsUnspaced(r) || IsEmoji(r) }
+
+// isSpaced reports whether r is a part of a word between spaces.
+func isSpaced(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
+
+// runs yields the parts of a folded text in order, each with whether its characters stand alone.
 func runs(text string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		for text != "" {
 			first, _ := utf8.DecodeRuneInString(text)
-			unspacedRun := IsUnspaced(first)
-			end := strings.IndexFunc(text, func(r rune) bool { return IsUnspaced(r) != unspacedRun })
+			alone := IsSingle(first)
+			end := strings.IndexFunc(text, func(r rune) bool { return IsSingle(r) != alone })
 			if end < 0 {
 				end = len(text)
 			}
-			if !yield(text[:end], unspacedRun) {
+			if !yield(text[:end], alone) {
 				return
 			}
 			text = text[end:]
@@ -70,7 +82,7 @@ func Words(text string) []string {
 
 // EachWord calls yield with each of a text's Words. It has a fast path for ASCII.
 func EachWord(text string, yield func(string)) {
-	text = numerals.Plain(Fold(text))
+	text = numerals.Plain(WithoutArticles(Fold(text)))
 	for i := 0; i < len(text); {
 		if text[i] >= utf8.RuneSelf {
 			wordsOfAnyScript(text[i:], yield)
@@ -98,7 +110,7 @@ func wordsOfAnyScript(text string, yield func(string)) {
 			yield(run)
 			continue
 		}
-		for word := range strings.FieldsFuncSeq(run, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }) {
+		for word := range strings.FieldsFuncSeq(run, func(r rune) bool { return !isSpaced(r) }) {
 			yield(word)
 		}
 	}
@@ -111,7 +123,7 @@ func isASCIIWord(c byte) bool {
 // Pairs returns the overlapping pairs of characters of one of a text's Words, as in the index, if the word is in a
 // script without spaces. A word of up to two characters, or in another script, is returned unchanged.
 func Pairs(word string) []string {
-	if first, _ := utf8.DecodeRuneInString(word); !IsUnspaced(first) {
+	if first, _ := utf8.DecodeRuneInString(word); !IsSingle(first) {
 		return []string{word}
 	}
 	var out []string
@@ -149,8 +161,8 @@ func character(run string) int {
 // 猫: a longer term is found as a phrase of pairs, a single character as a token prefix. Text without such runs, and
 // without letters of another width, is returned unchanged.
 func IndexText(text string) string {
-	text = Fold(text)
-	if !strings.ContainsFunc(text, IsUnspaced) {
+	text = WithoutArticles(Fold(text))
+	if !strings.ContainsFunc(text, IsSingle) {
 		return text
 	}
 	var b strings.Builder
@@ -171,14 +183,20 @@ func IndexText(text string) string {
 	return b.String()
 }
 
-// privateUse is the beginning of Unicode's private use area.
-const privateUse = 0xE000
+// The beginnings of Unicode's private use areas.
+const (
+	privateUse   = 0xE000
+	privatePlane = 0xF0000
+)
 
 // indexed returns the character that represents r in a token. The tokenizer splits words at marks, but not at private
 // use characters.
 func indexed(r rune) rune {
-	if unicode.IsMark(r) {
+	switch {
+	case unicode.IsMark(r):
 		return privateUse + r&0xFFF
+	case IsEmoji(r):
+		return privatePlane + r&0xFFFF
 	}
 	return r
 }
@@ -188,7 +206,7 @@ func indexed(r rune) rune {
 func Phrase(term string) (phrase string, isBeginning bool) {
 	tokens := strings.Fields(IndexText(term))
 	characters := 0
-	for run, isUnspaced := range runs(Fold(term)) {
+	for run, isUnspaced := range runs(WithoutArticles(Fold(term))) {
 		if characters = 0; isUnspaced {
 			eachPair(run, func(string, bool) { characters++ })
 		}
@@ -199,8 +217,40 @@ func Phrase(term string) (phrase string, isBeginning bool) {
 	return strings.Join(tokens, " "), characters == 1
 }
 
+// The lengths of hashes of commits and files as people write them: git prints at least 7 digits.
+const (
+	shortestHash = 7
+	longestHash  = 64
+)
+
+// IsHash reports whether a word looks like the hash of a commit or a file, which people write by its beginning.
+func IsHash(word string) bool {
+	if len(word) < shortestHash || len(word) > longestHash {
+		return false
+	}
+	digits, letters := 0, 0
+	for i := range len(word) {
+		switch c := word[i] | 0x20; {
+		case '0' <= word[i] && word[i] <= '9':
+			digits++
+		case 'a' <= c && c <= 'f':
+			letters++
+		default:
+			return false
+		}
+	}
+	return digits > 0 && letters > 0
+}
+
+// IsBeginning reports whether a term is found by what begins with it: a hash, or a single character of a script without
+// spaces, which in the index is the beginning of pairs.
+func IsBeginning(term string) bool {
+	_, isBeginning := Phrase(term)
+	return isBeginning || IsHash(term)
+}
+
 // Trim removes the signs before and after a term. The marks of a script without spaces are part of its last
 // character.
 func Trim(term string) string {
-	return strings.TrimFunc(term, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !IsUnspaced(r) })
+	return strings.TrimFunc(term, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !IsSingle(r) })
 }

@@ -45,12 +45,15 @@ func Grouped(text string) iter.Seq[Span] {
 	}
 }
 
-// groupsEnd is the end of the groups of three digits after a position.
+// groupsEnd returns the end of the groups of three digits after a position.
 func groupsEnd(text string, at int) int {
-	first := ""
+	first, from := "", at
 	for {
 		size := separator(text[at:])
 		if size == 0 || first != "" && text[at:at+size] != first || digitsEnd(text, at+size) != at+size+3 {
+			if first == "." && size > 0 && text[at:at+size] == first && digitsEnd(text, at+size) > at+size {
+				return from // an address such as 192.168.178.42, or a version
+			}
 			return at
 		}
 		first = text[at : at+size]

@@ -68,7 +68,10 @@ func (s Server) Models(ctx context.Context, path string) (ids []string, next str
 
 // Root returns the server with its Base shortened by the version at its end: local servers describe their models there.
 func (s Server) Root() Server {
-	s.Base = strings.TrimSuffix(strings.TrimRight(s.Base, "/"), "/v1")
+	address, query, has := strings.Cut(s.Base, "?")
+	if s.Base = strings.TrimSuffix(strings.TrimRight(address, "/"), "/v1"); has {
+		s.Base += "?" + query
+	}
 	return s
 }
 
@@ -131,7 +134,7 @@ func (s Server) card(e entry) llm.ModelCard {
 	if id == "" {
 		id = e.text("name")
 	}
-	id = string(redactRaw([]byte(id), s.Endpoint.Key))
+	id = string(redactAll([]byte(id), s.Endpoint.Secrets()))
 	if len(id) > maxModelID || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return llm.ModelCard{}
 	}

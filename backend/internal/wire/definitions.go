@@ -19,7 +19,8 @@ func Definitions(r llm.Request) []chat.ToolDefinition {
 }
 
 // AddTools adds definitions to a body that already has the options. Tools in the options (a provider's own, such as
-// web search) come after them and take precedence; options that remove the tools remove them all.
+// web search) come after them and take precedence; options that remove the tools remove them all. A tool
+// whose schema the server has refused is left out.
 func AddTools(body map[string]any, r llm.Request, encode func(chat.ToolDefinition) map[string]any) (last map[string]any) {
 	option, set := r.Endpoint.Options["tools"]
 	if set && option == nil {
@@ -29,7 +30,7 @@ func AddTools(body map[string]any, r llm.Request, encode func(chat.ToolDefinitio
 	taken := optionNames(optionTools)
 	var tools []any
 	for _, d := range Definitions(r) {
-		if !taken[d.Name] {
+		if !taken[d.Name] && !slices.Contains(r.Endpoint.Refused, llm.RefusedTool+ToolName(d.Name)) {
 			last = encode(d)
 			tools = append(tools, last)
 		}

@@ -249,7 +249,7 @@ func RefuseCalls(r *llm.Result, mode llm.ToolsMode) bool {
 			r.Err.Say("the model asked for a tool while tools are off; it was not run, the text so far is kept")
 		} else {
 			r.Err.Say("the model asked for the tool %s while tools are off; it was not run, the text so far is kept",
-				cleanWords(use.Name, ""))
+				cleanWords(use.Name))
 		}
 		return true
 	}

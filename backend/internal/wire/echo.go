@@ -79,6 +79,22 @@ func newKeyFilter(key llm.Secret, yield func(chat.RawEvent) error) *keyFilter {
 	return e
 }
 
+// filterSecrets returns filters for all secrets of an endpoint, of which each passes events on to the next: how an event
+// is delivered, and how the stream is finished.
+func filterSecrets(secrets []llm.Secret, yield func(chat.RawEvent) error) (deliver func(string, []byte) error, finish func() error) {
+	finish = func() error { return nil }
+	for i, secret := range secrets {
+		if i > 0 && len(secret.Reveal()) < minKey {
+			continue
+		}
+		filter, next := newKeyFilter(secret, yield), finish
+		yield = func(ev chat.RawEvent) error { return filter.deliver(ev.Type, ev.Data) }
+		deliver = filter.deliver
+		finish = func() error { return errors.Join(filter.finish(), next()) }
+	}
+	return deliver, finish
+}
+
 // deliver passes an event on, immediately or with later ones.
 func (e *keyFilter) deliver(kind string, data []byte) error {
 	ev := chat.RawEvent{Type: string(redactRaw([]byte(kind), e.key)), Data: redactRaw(data, e.key)}

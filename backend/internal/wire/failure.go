@@ -153,15 +153,15 @@ func (s Server) responseError(ctx context.Context, resp *http.Response) *llm.Err
 	if ctx.Err() != nil {
 		return Cancelled(ctx)
 	}
-	key := s.Endpoint.Key
-	body = redactRaw(body, key) // it may also contain codes
+	secrets := s.Endpoint.Secrets()
+	body = redactAll(body, secrets) // it may also contain codes
 	words, ok := ReadWords(body)
 	var own chat.Phrase
 	if !ok {
 		words.Message, own = plainWords(resp, body)
 	}
 	e := classify(resp.StatusCode, words)
-	if e.Message = cleanWords(words.Message, key); !own.IsZero() {
+	if e.Message = cleanWords(words.Message, secrets...); !own.IsZero() {
 		e.Say("%s", own)
 	}
 	e.RetryAfter = retryAfter(resp.Header, time.Now())
@@ -209,12 +209,12 @@ func StreamError(w Words) *llm.Error {
 	if status == 0 {
 		status = statusOfType[w.Code]
 	}
-	if n, err := strconv.Atoi(w.Code); err == nil && status == 0 {
+	if n, err := strconv.Atoi(w.Code); err == nil && status == 0 && n >= 400 && n < 600 { // others are the provider's own
 		status = n
 	}
 	e := classify(status, w)
 	e.Status = 0
-	e.Message = cleanWords(w.Message, "")
+	e.Message = cleanWords(w.Message)
 	e.Message = cmp.Or(e.Message, "the provider ended the answer with an error and said nothing else")
 	return e
 }
@@ -226,7 +226,7 @@ func UnknownEnd(reason string) *llm.Error {
 		return EventError(nil)
 	}
 	return (&llm.Error{Code: chat.CodeProvider, Type: reason}).Say(
-		"the provider ended the answer with the reason %q", display.Start(cleanWords(reason, ""), maxWords))
+		"the provider ended the answer with the reason %q", display.Start(cleanWords(reason), maxWords))
 }
 
 // statusOfType is the HTTP status for a provider's own error code.
@@ -387,8 +387,8 @@ func (s Server) transportError(ctx context.Context, err error) *llm.Error {
 	if ctx.Err() != nil {
 		return Cancelled(ctx)
 	}
-	host, key := hostOf(s.Base), s.Endpoint.Key
-	e := &llm.Error{Code: chat.CodeUnavailable, Retry: true, Err: scrub(err, key)}
+	host, secrets := hostOf(s.Base), s.Endpoint.Secrets()
+	e := &llm.Error{Code: chat.CodeUnavailable, Retry: true, Err: scrub(err, secrets)}
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
@@ -415,7 +415,7 @@ func (s Server) transportError(ctx context.Context, err error) *llm.Error {
 	case isTimeout(err):
 		e.Say("%s did not answer in time", host).Code = chat.CodeTimeout
 	default:
-		e.Say("the connection to %s failed: %s", host, cleanWords(rootCause(err).Error(), key))
+		e.Say("the connection to %s failed: %s", host, cleanWords(rootCause(err).Error(), secrets...))
 	}
 	return e
 }
@@ -450,11 +450,11 @@ func rootCause(err error) error {
 	return err
 }
 
-// scrub keeps err as the cause unless its text contains the key or a URL.
-func scrub(err error, key llm.Secret) error {
+// scrub keeps err as the cause unless its text contains a secret or a URL.
+func scrub(err error, secrets []llm.Secret) error {
 	err = rootCause(err)
-	if text := err.Error(); Redact(text, key) != text {
-		return errors.New(cleanWords(text, key))
+	if text := err.Error(); Redact(text, secrets...) != text {
+		return errors.New(cleanWords(text, secrets...))
 	}
 	return err
 }

@@ -47,7 +47,8 @@ func defaultTransport() http.RoundTripper {
 	return t
 }
 
-// CheckBase parses the address of a server. It fails if no request could be sent to it.
+// CheckBase parses the address of a server. It fails if no request could be sent to it. A query is kept, because some
+// gateways require one (?api-version=...).
 func CheckBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -56,7 +57,7 @@ func CheckBase(base string) (*url.URL, error) {
 			Message: "the address of the server is not a web address; it begins with http:// or https:// and a host",
 		}
 	}
-	u.RawQuery, u.ForceQuery, u.Fragment = "", false, ""
+	u.ForceQuery, u.Fragment = false, ""
 	return u, nil
 }
 
@@ -89,7 +90,7 @@ func missingKey(v Vendor) *llm.Error {
 // checkPlainKey refuses to send a key to another machine over plain http, where it can be intercepted, unless the
 // endpoint allows that.
 func checkPlainKey(ep llm.Endpoint, base string) error {
-	if ep.Key == "" || ep.AllowPlainHTTP || !loopback.Exposes(base) {
+	if ep.Key == "" && len(ep.Hidden) == 0 || ep.AllowPlainHTTP || !loopback.Exposes(base) {
 		return nil
 	}
 	return (&llm.Error{Code: chat.CodeConfig}).Say(
@@ -100,7 +101,7 @@ func checkPlainKey(ep llm.Endpoint, base string) error {
 // receive reads a response to its end and yields its events.
 func (s Server) receive(ctx context.Context, resp *http.Response, yield func(chat.RawEvent) error) error {
 	src := bufio.NewReader(resp.Body)
-	filter := newKeyFilter(s.Endpoint.Key, yield)
+	deliver, finish := filterSecrets(s.Endpoint.Secrets(), yield)
 	kind, err := bodyKind(resp.Header.Get("Content-Type"), src)
 	switch {
 	case err != nil:
@@ -122,10 +123,10 @@ func (s Server) receive(ctx context.Context, resp *http.Response, yield func(cha
 		if err != nil {
 			return s.transportError(ctx, err)
 		}
-		return filter.deliver(llm.EventResponse, data)
+		return deliver(llm.EventResponse, data)
 	}
-	err = s.receiveEvents(ctx, src, filter.deliver)
-	if finishErr := filter.finish(); err == nil {
+	err = s.receiveEvents(ctx, src, deliver)
+	if finishErr := finish(); err == nil {
 		err = finishErr
 	}
 	return err

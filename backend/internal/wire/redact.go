@@ -24,9 +24,16 @@ var keyShapes = pattern.New(
 		`|\b(?:sk|pk|rk|gsk|xai|hf|pplx|csk|nvapi|ant)[-_][A-Za-z0-9_*.\-]{8,}` +
 		`|\bAIza[A-Za-z0-9_\-]{10,}`)
 
-// Redact replaces the endpoint's key, including its URL and JSON encoding, and everything that looks like a key.
-func Redact(text string, key llm.Secret) string {
-	return keyShapes().ReplaceAllString(string(redactRaw([]byte(text), key)), redacted)
+// Redact replaces the endpoint's secrets, including their URL and JSON encoding, and everything that looks like a key.
+func Redact(text string, secrets ...llm.Secret) string {
+	return keyShapes().ReplaceAllString(string(redactAll([]byte(text), secrets)), redacted)
+}
+
+func redactAll(data []byte, secrets []llm.Secret) []byte {
+	for _, secret := range secrets {
+		data = redactRaw(data, secret)
+	}
+	return data
 }
 
 // redactRaw replaces the endpoint's key in an event before it is stored, in every encoding: a server may escape its
@@ -119,9 +126,9 @@ const maxWords = 600
 
 // cleanWords makes a provider's message safe to show: redacted first, so that a cut never leaves half a key, then one
 // line of limited length.
-func cleanWords(text string, key llm.Secret) string {
+func cleanWords(text string, secrets ...llm.Secret) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	text = strings.Join(strings.Fields(Redact(text, key)), " ")
+	text = strings.Join(strings.Fields(Redact(text, secrets...)), " ")
 	if len(text) <= maxWords {
 		return text
 	}

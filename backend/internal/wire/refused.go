@@ -19,6 +19,7 @@ var (
 	systemRefused = pattern.New(`(?i)(system|developer) (role|messages?|prompts?|instructions?)[^.]{0,40}(not (supported|allowed|enabled)|unsupported)` +
 		`|role[^.]{0,20}system[^.]{0,30}(not supported|invalid|unsupported)|(developer|system) instruction is not enabled|only user and assistant roles`)
 	afterTool       = pattern.New(`(?i)role\W+user\W+after role\W+tool`)
+	toolRefused     = pattern.New(`(?i)invalid schema for (?:function|tool) ['"` + "`" + `]([A-Za-z0-9_.-]{1,128})['"` + "`" + `]`)
 	thoughtsMissing = pattern.New(`(?i)reasoning_content[^.]{0,60}(must be|missing|required)|missing .?reasoning_content`)
 	answerLimit     = pattern.New(`(?i)(?:at most|up to|<=|less than or equal to|maximum[a-z ]*(?:of|is|:)|limit (?:of|is)|\[1, ?) ?` + number)
 )
@@ -31,6 +32,8 @@ func refusedPart(w Words) string {
 		return llm.RefusedNoThoughts
 	case afterTool().MatchString(text):
 		return llm.RefusedAfterTool
+	case toolRefused().MatchString(text):
+		return llm.RefusedTool + toolRefused().FindStringSubmatch(text)[1]
 	case systemRefused().MatchString(text):
 		return llm.RefusedSystem
 	}

@@ -24,7 +24,7 @@ func TestRefusedPart(t *testing.T) {
 		{400, "{\"error\":{\"message\":\"The `reasoning_content` in the thinking mode must be passed back to the API.\"}}", llm.RefusedNoThoughts},
 
 		{400, `{"error":{"message":"We include no support for this; please restore the temperature of the room, unknown error"}}`, ""},
-		{400, `{"error":{"message":"Invalid schema for function 'a': array schema missing items."}}`, ""},
+		{400, `{"error":{"message":"Invalid schema for function 'a': array schema missing items."}}`, llm.RefusedTool + "a"},
 		{401, `{"error":{"message":"max_tokens is not supported"}}`, ""},
 		{500, `{"error":{"message":"max_tokens is not supported"}}`, ""},
 	} {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -20,7 +21,7 @@ type Server struct {
 	Client   *http.Client // as returned by Client
 	Endpoint llm.Endpoint
 	Vendor   Vendor
-	Base     string            // the address before paths, without a trailing slash
+	Base     string            // the address before paths, without a trailing slash; it may have a query
 	Header   map[string]string // headers that the protocol requires in addition to the usual ones
 	// KeyHeader sends the key unchanged; empty: "Authorization: Bearer KEY".
 	KeyHeader string
@@ -73,7 +74,7 @@ func (s Server) send(ctx context.Context, method, path, accept string, body []by
 	if err := s.checkKey(); err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, s.Base+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, join(s.Base, path), bytes.NewReader(body))
 	if err != nil {
 		return nil, s.transportError(ctx, err)
 	}
@@ -85,12 +86,15 @@ func (s Server) send(ctx context.Context, method, path, accept string, body []by
 	for name, value := range s.Header {
 		req.Header.Set(name, value)
 	}
-	switch key := s.Endpoint.Key.Reveal(); {
+	switch key, header := s.Endpoint.Key.Reveal(), cmp.Or(s.Endpoint.KeyHeader, s.KeyHeader, authorization); {
 	case key == "":
-	case s.KeyHeader != "":
-		req.Header.Set(s.KeyHeader, key)
+	case strings.EqualFold(header, authorization):
+		req.Header.Set(authorization, "Bearer "+key)
 	default:
-		req.Header.Set("Authorization", "Bearer "+key)
+		req.Header.Set(header, key)
+	}
+	for name, value := range s.Endpoint.Headers {
+		req.Header.Set(name, value.Reveal())
 	}
 	resp, err := s.Client.Do(req)
 	if err != nil {
@@ -102,13 +106,29 @@ func (s Server) send(ctx context.Context, method, path, accept string, body []by
 	return resp, nil
 }
 
+const authorization = "Authorization"
+
+// join appends a path, which may have a query, to an address, which may have one too.
+func join(base, path string) string {
+	address, query, both := strings.Cut(base, "?")
+	if !both {
+		return base + path
+	}
+	if strings.Contains(path, "?") {
+		return address + path + "&" + query
+	}
+	return address + path + "?" + query
+}
+
 // checkKey refuses a key that no server would accept, or that would be sent unencrypted.
 func (s Server) checkKey() error {
 	if s.Endpoint.Key == "" && s.IsVendor() {
 		return missingKey(s.Vendor)
 	}
-	if strings.ContainsFunc(s.Endpoint.Key.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return &llm.Error{Code: chat.CodeAuth, Message: "the API key contains a line break or another control character; save it again; nothing was sent"}
+	for _, secret := range s.Endpoint.Secrets() {
+		if strings.ContainsFunc(secret.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return &llm.Error{Code: chat.CodeAuth, Message: "the API key contains a line break or another control character; save it again; nothing was sent"}
+		}
 	}
 	return checkPlainKey(s.Endpoint, s.Base)
 }

@@ -334,15 +334,15 @@ func TestConnectionRefused(t *testing.T) {
 func TestVersionedBase(t *testing.T) {
 	const vendor = "https://vendor.example/v1"
 	for in, want := range map[string]string{
-		"":                                    vendor,
-		"http://localhost:11434":              "http://localhost:11434/v1",
-		"http://localhost:11434/":             "http://localhost:11434/v1",
-		"http://localhost:11434/v1/":          "http://localhost:11434/v1",
-		"https://gate.way/openai/v2":          "https://gate.way/openai/v2",
-		"https://h/v1/chat/completions":       "https://h/v1",
-		"https://h/v1/responses/":             "https://h/v1",
-		" http://127.0.0.1:1/v1?api_key=x#y ": "http://127.0.0.1:1/v1",
-		"http://127.0.0.1:1/v1?":              "http://127.0.0.1:1/v1",
+		"":                                        vendor,
+		"http://localhost:11434":                  "http://localhost:11434/v1",
+		"http://localhost:11434/":                 "http://localhost:11434/v1",
+		"http://localhost:11434/v1/":              "http://localhost:11434/v1",
+		"https://gate.way/openai/v2":              "https://gate.way/openai/v2",
+		"https://h/v1/chat/completions":           "https://h/v1",
+		"https://h/v1/responses/":                 "https://h/v1",
+		" http://127.0.0.1:1/v1?api-version=x#y ": "http://127.0.0.1:1/v1?api-version=x",
+		"http://127.0.0.1:1/v1?":                  "http://127.0.0.1:1/v1",
 	} {
 		if got, err := versionedBase(in, vendor); err != nil || got != want {
 			t.Errorf("%q gives %q, %v; want %q", in, got, err, want)

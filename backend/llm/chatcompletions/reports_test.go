@@ -191,3 +191,16 @@ func TestImagesOfResults(t *testing.T) {
 		}
 	}
 }
+
+// A tool whose schema the server has refused is left out; the others are offered.
+func TestARefusedToolIsLeftOut(t *testing.T) {
+	c := llmtest.Prepare(t, llmtest.Context{
+		Messages: []chat.Message{chat.UserText("Weather?")},
+		Tools:    []chat.ToolDefinition{llmtest.Weather, llmtest.Search},
+	})
+	ep := llm.Endpoint{ModelID: "m", ToolsMode: llm.ToolsEnabled, Refused: []string{llm.RefusedTool + llmtest.Weather.Name}}
+	body, err := New(nil).Encode(llm.Request{Endpoint: ep, Context: c})
+	if err != nil || strings.Contains(string(body), `"name":"weather"`) || !strings.Contains(string(body), `"name":"`+llmtest.Search.Name+`"`) {
+		t.Errorf("%s, %v", body, err)
+	}
+}

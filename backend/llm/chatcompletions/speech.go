@@ -139,6 +139,7 @@ func (s *speech) end() []said {
 var thoughtMarks = [][2]string{
 	{"<think>", "</think>"},
 	{"<thinking>", "</thinking>"},
+	{"<thought>", "</thought>"}, // Gemini
 	{"[THINK]", "[/THINK]"},
 	{"◁think▷", "◁/think▷"},
 }

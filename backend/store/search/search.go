@@ -35,14 +35,14 @@ func MatchTerm(term string) string { return matchForms(term, "") }
 // matchForms is MatchTerm with a suffix after each form that could be the beginning of a token.
 func matchForms(term, suffix string) string {
 	term = lexical.Trim(lexical.Fold(schema.Clean(term)))
-	if !strings.ContainsFunc(term, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+	if !strings.ContainsFunc(term, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || lexical.IsEmoji(r) }) {
 		return ""
 	}
 	if joined, groups, ok := numerals.Forms(term); ok {
 		return `"` + joined + `"` + suffix + ` OR "` + groups + `"` + suffix
 	}
 	phrase, isBeginning := lexical.Phrase(term)
-	if isBeginning {
+	if isBeginning || lexical.IsHash(term) {
 		suffix = "*"
 	}
 	return `"` + strings.ReplaceAll(phrase, `"`, `""`) + `"` + suffix
@@ -66,12 +66,12 @@ const defaultHits = 20
 const maxCounted = 30_000
 
 // otherForms counts the units, at most maxCounted, in which a term occurs in a form that is not a token: as a grouped
-// number, or as a single character that begins pairs.
+// number, or as the beginning of a token.
 func otherForms(db *gorm.DB, term string) (int, error) {
 	match := ""
 	if _, groups, ok := numerals.Forms(term); ok {
 		match = `"` + groups + `"`
-	} else if _, isBeginning := lexical.Phrase(term); isBeginning {
+	} else if lexical.IsBeginning(term) {
 		match = MatchTerm(term)
 	}
 	if match == "" {
@@ -115,7 +115,7 @@ func (s *Search) TermFrequencies(ctx context.Context, terms []string) (map[strin
 			if err != nil {
 				return err
 			}
-			if _, isBeginning := lexical.Phrase(schema.Clean(term)); isBeginning {
+			if lexical.IsBeginning(schema.Clean(term)) {
 				out[term] = n
 				continue
 			}

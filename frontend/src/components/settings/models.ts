@@ -9,6 +9,8 @@ export function emptyModel(): ModelView {
     modelId: '',
     baseUrl: '',
     apiKeyEnv: '',
+    keyHeader: '',
+    headers: [],
     contextLimit: 0,
     maxOutput: 0,
     limitSource: '',

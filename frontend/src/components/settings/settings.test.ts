@@ -315,6 +315,17 @@ describe('models', () => {
     await waitFor(() => expect(called('settings.saveModel')).toHaveLength(1));
     expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ allowPlainHttp: true });
   });
+
+  test('a gateway gets the key in another header, and further headers, one per line', async () => {
+    const { called, user } = await open('models');
+    await user.click(await screen.findByRole('button', { name: 'Actions for local' }));
+    await user.click(screen.getByRole('menuitem', { name: 'Edit' }));
+    await user.type(screen.getByLabelText('Key header'), 'Authorization ');
+    await user.type(screen.getByLabelText('Headers'), 'X-Team: blue{Enter}{Enter}X-Gate: $' + '{{secret:gate}');
+    await user.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(called('settings.saveModel')).toHaveLength(1));
+    expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ keyHeader: 'Authorization', headers: ['X-Team: blue', 'X-Gate: $' + '{secret:gate}'] });
+  });
 });
 
 test('the theme changes the page at once', async () => {

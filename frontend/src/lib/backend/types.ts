@@ -1771,6 +1771,12 @@ export interface ModelView {
   /** this model's working set */
   ceiling: number;
   stream: boolean;
+  /**
+   * KeyHeader is the header that carries the key; empty: the protocol's own. Headers are sent with every request, each
+   * as "NAME: value"; secrets in them are placeholders, ${env:NAME} or ${secret:NAME}.
+   */
+  keyHeader: string;
+  headers: string[];
   /** AllowPlainHTTP allows sending the key to another machine over plain http. */
   allowPlainHttp: boolean;
   /** recall, a key exists, or the server needs none */
@@ -3770,7 +3776,7 @@ export type WindowRequestKind =
  */
 export const lists: Record<string, Record<string, string>> = {
   ActivityPanel: { earlier: 'RecoveryReport[]', jobs: '[]', recovery: 'RecoveryReport', turns: '[]' },
-  AddedModel: { models: '[]' },
+  AddedModel: { models: 'ModelView[]' },
   AnswerColumn: { turn: 'TurnView' },
   AnswerSet: { columns: 'AnswerColumn[]', user: '[]' },
   BranchComparison: { left: 'BranchSide', right: 'BranchSide' },
@@ -3805,6 +3811,7 @@ export const lists: Record<string, Record<string, string>> = {
   MemoryHit: { match: 'MatchView' },
   MemorySearch: { hits: 'MemoryHit[]' },
   MetricsSeries: { points: '[]' },
+  ModelView: { headers: '[]' },
   ProgramAccessPage: { accesses: 'ProgramAccessView[]' },
   ProgramAccessView: { shown: '[]' },
   ProgramClientView: { folders: '[]', sessions: '[]' },
@@ -3929,18 +3936,18 @@ export const lists: Record<string, Record<string, string>> = {
     'Settings.Keys': 'KeyView[]',
     'Settings.LocalServers': 'LocalServer[]',
     'Settings.ModelPlaces': '[]',
-    'Settings.Models': '[]',
+    'Settings.Models': 'ModelView[]',
     'Settings.OfferedModels': '[]',
     'Settings.Presets': '[]',
     'Settings.RemoveKey': 'KeyView[]',
-    'Settings.RemoveModel': '[]',
+    'Settings.RemoveModel': 'ModelView[]',
     'Settings.Reset': 'SettingsView',
-    'Settings.SaveModel': '[]',
+    'Settings.SaveModel': 'ModelView[]',
     'Settings.Set': 'SettingsView',
-    'Settings.SetDefaultModel': '[]',
-    'Settings.SetFavourite': '[]',
+    'Settings.SetDefaultModel': 'ModelView[]',
+    'Settings.SetFavourite': 'ModelView[]',
     'Settings.SetKey': 'KeyView[]',
-    'Settings.SetWindow': '[]',
+    'Settings.SetWindow': 'ModelView[]',
     'Settings.Settings': 'SettingsView',
     'Settings.Startup': 'Startup',
     'Settings.TestKey': 'KeyTest',

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { rangesIn } from './ranges';
-import { folded, occurrences } from './text';
+import { occurrences } from './text';
 
 describe('finding a text', () => {
   it.each<[string, string[], boolean, [number, number][]]>([
@@ -20,8 +21,9 @@ describe('finding a text', () => {
     expect(occurrences('e'.repeat(1000), ['e'], false, 5)).toHaveLength(5);
   });
 
-  it('folds case without moving positions', () => {
-    expect(folded('İX')).toHaveLength(2);
+  const forms = JSON.parse(readFileSync('../backend/internal/highlight/testdata/forms.json', 'utf8')) as { needle: string; text: string; found: [number, number][] }[];
+  it.each(forms)('agrees with the program: $needle in $text', ({ needle, text, found }) => {
+    expect(occurrences(text, [needle], false).map(({ from, to }) => [from, to])).toEqual(found);
   });
 });
 

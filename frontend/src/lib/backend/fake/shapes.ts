@@ -37,7 +37,7 @@ export function jobView(more: Partial<JobView> = {}): JobView {
 export function modelView(more: Partial<ModelView> = {}): ModelView {
   return {
     name: 'recall', provider: 'recall', modelId: 'recall', baseUrl: '', apiKeyEnv: '', contextLimit: 200_000, maxOutput: 8_000,
-    limitSource: 'table: gpt-5', ceiling: 50_000, stream: true, allowPlainHttp: false, usable: true, reason: '', default: false, builtIn: true, options: '',
+    limitSource: 'table: gpt-5', ceiling: 50_000, stream: true, keyHeader: '', headers: [], allowPlainHttp: false, usable: true, reason: '', default: false, builtIn: true, options: '',
     images: '', tools: '', reasoning: '', favourite: false, local: false, priceInput: 0, priceCached: 0, priceOutput: 0, priceSource: '', ...more,
   };
 }
