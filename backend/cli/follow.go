@@ -279,8 +279,8 @@ func droppedNote(turns []int64) string {
 	if len(turns) > 1 {
 		which, theyAre = fmt.Sprintf("%d turns (#%d to #%d)", len(turns), slices.Min(turns), slices.Max(turns)), "they are"
 	}
-	return which + " did not fit into this request and could not be recalled, because " + theyAre + " not in memory yet; " +
-		"send with --wait indexed, or run contextinfinity reconcile"
+	return which + " did not fit into this request as a whole and could not be recalled, because " + theyAre + " not in memory yet: " +
+		"it contains an extract instead; send with --wait indexed, or run contextinfinity reconcile"
 }
 
 // reached returns an error if the background work did not reach the requested level.

@@ -147,12 +147,12 @@ func (a *assembler) frameItem(source, text string) rendered {
 	}}
 }
 
-// memory is section 7: the head state summary, lines of ranges that it no longer contains, retrieved artifacts, then
-// the date and time of the request.
+// memory is section 7: the head state summary, lines of ranges that it no longer contains, the extract of dropped
+// pending turns, retrieved artifacts, then the date and time of the request.
 func (a *assembler) memory() []rendered { return a.memoryWith(a.recalled()) }
 
 func (a *assembler) memoryWith(recalled []rendered) []rendered {
-	return a.framed(slices.Concat(a.state, a.restored, recalled, a.now), memoryFrame)
+	return a.framed(slices.Concat(a.state, a.restored, a.left, recalled, a.now), memoryFrame)
 }
 
 // recalled returns the artifacts in reading order: marked as a selection, sorted by time, each day under a line with

@@ -38,7 +38,7 @@ type run struct {
 	earlierSteps
 	earlier bool            // text or calls from earlier steps or attempts exist
 	closed  []chat.Step     // ended steps, of earlier runs and this one
-	memory  memorySelection // the same for every attempt
+	memory  memorySelection // the same for every attempt, until the context must become smaller
 	context prompt.PreparedContext
 	body    json.RawMessage
 
@@ -48,6 +48,7 @@ type run struct {
 	number  int           // attempts of this run
 	shrunk  int           // how often the context was made smaller for the provider
 	reduce  float64       // share of the ceiling after that; 0: all of it
+	refused []chat.Phrase // the shrink steps of the refused attempts
 	refusal *chat.Failure // the provider's last error
 	step    chat.Step
 	writer  *journal.Writer
@@ -123,7 +124,7 @@ func (r *run) prepare(ctx context.Context) state {
 func (r *run) assembly() assembly {
 	return assembly{
 		branch: r.turn.BranchID, seq: r.turn.Seq, model: r.model, current: r.turn.User, earlier: r.earlierSteps,
-		reduce: r.reduce, turn: &r.turn, step: r.index, memory: &r.memory,
+		reduce: r.reduce, refused: r.refused, turn: &r.turn, step: r.index, memory: &r.memory,
 	}
 }
 
