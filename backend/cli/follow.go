@@ -238,11 +238,9 @@ func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
 	if limit <= 0 {
 		return
 	}
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := s.Jobs.RunDue(bounded, t)
+	err := s.Jobs.RunDue(ctx, t, limit)
 	switch {
-	case errors.Is(bounded.Err(), context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded):
 		const next = "the next send continues it, contextinfinity reconcile does all of it now"
 		c.notef("background work is not finished after %s; %s", limit, next)
 	case err != nil && ctx.Err() == nil:

@@ -56,7 +56,7 @@ func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m 
 			return r.d.Queue.PostponeJob(ctx, job.Lease(), recheckDelay)
 		}
 	}
-	_, err := r.commitPending(ctx, turn, commitment{job: job.Lease(), batch: policy.batches(), ask: m != bounded})
+	_, err := r.commitPending(ctx, turn, commitment{job: job.Lease(), batch: policy.batches(), ask: true})
 	return err
 }
 

@@ -31,7 +31,7 @@ export default {
     'librarian.target_tokens': ['Größe der Zustandszusammenfassung', 'Wie lang die Zustandszusammenfassung werden darf. Sie ist Teil jeder Anfrage.'],
     'librarian.timeout_s': ['Aufgeben nach', 'Danach wird stattdessen die eingebaute Zusammenfassung verwendet. Eine Sitzung wartet nie darauf.'],
     'librarian.min_turns': ['Runden je Aufruf', 'Wie viele Runden ein Aufruf des Bibliothekars mindestens umfasst.'],
-    'librarian.after_send_s': ['Hintergrundarbeit nach „send“', 'Wie lange der Befehl „contextinfinity send“ weiterarbeiten darf, nachdem er die Antwort ausgegeben hat, damit Runden auch ohne Fenster indexiert werden. Er fragt kein Bibliothekarsmodell. 0: Den Rest übernehmen das Fenster, „send --wait“ oder „contextinfinity reconcile“.'],
+    'librarian.after_send_s': ['Hintergrundarbeit nach „send“', 'Wie lange der Befehl „contextinfinity send“ weiterarbeiten darf, nachdem er die Antwort ausgegeben hat, damit Runden auch ohne Fenster zusammengefasst und indexiert werden. Auf ein befragtes Bibliothekarsmodell wartet er länger (librarian.timeout_s). 0: Den Rest übernehmen das Fenster, „send --wait“ oder „contextinfinity reconcile“.'],
     'summary.target_ratio': ['Verhältnis der Abschnittszusammenfassung', 'Länge einer Abschnittszusammenfassung im Verhältnis zu dem, was sie ersetzt.'],
     'summary.min': ['Kürzeste Abschnittszusammenfassung', 'Keine Abschnittszusammenfassung wird kürzer angelegt.'],
     'summary.max': ['Längste Abschnittszusammenfassung', 'Keine Abschnittszusammenfassung wird länger angelegt.'],

@@ -31,7 +31,7 @@ export default {
     'librarian.target_tokens': ['状态摘要大小', '状态摘要的最大长度。它是每次请求的一部分。'],
     'librarian.timeout_s': ['超时放弃', '超过此时长则改用内置摘要。会话从不等待它。'],
     'librarian.min_turns': ['每次调用的轮数', '一次馆员调用至少涵盖的轮次数。'],
-    'librarian.after_send_s': ['“send”之后的后台工作', '命令“contextinfinity send”输出回答后最多可继续工作的时间，使轮次无需窗口也能被索引。不调用馆员模型。0：其余留给窗口、“send --wait”或“contextinfinity reconcile”。'],
+    'librarian.after_send_s': ['“send”之后的后台工作', '命令“contextinfinity send”输出回答后最多可继续工作的时间，使轮次无需窗口也能被摘要和索引。已询问的馆员模型可等待更久（librarian.timeout_s）。0：其余留给窗口、“send --wait”或“contextinfinity reconcile”。'],
     'summary.target_ratio': ['区间摘要比例', '区间摘要相对于所取代内容的长度。'],
     'summary.min': ['区间摘要最短长度', '区间摘要的目标长度不低于此值。'],
     'summary.max': ['区间摘要最长长度', '区间摘要的目标长度不高于此值。'],
