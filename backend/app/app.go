@@ -343,6 +343,7 @@ func (a *app) turnSettings() turn.Settings {
 		CallTimeout:     time.Duration(c.Tools.CallTimeoutS) * time.Second,
 		AllowParallel:   c.Tools.AllowParallel,
 		Continuity:      c.Tools.ProviderContinuity,
+		StoreRefused:    !c.OpenAI.Store && c.Origin("openai.store") != config.OriginDefault,
 		Policy:          models.Policy(c),
 		RedactionRules:  a.outbound.rules(),
 		MaxAnswerBytes:  c.Stream.MaxAnswerBytes,

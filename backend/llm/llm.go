@@ -19,7 +19,7 @@ type ToolsMode string
 
 const (
 	ToolsDisabled  ToolsMode = "disabled"   // no definitions are sent; a call is an error
-	ToolsParseOnly ToolsMode = "parse_only" // calls are shown but not run
+	ToolsParseOnly ToolsMode = "parse_only" // definitions are sent; calls are shown but not run
 	ToolsEnabled   ToolsMode = "enabled"
 )
 
@@ -43,6 +43,7 @@ type Endpoint struct {
 	// Policy of SRD 11.2 and 11.3.
 	Truncation        string // OpenAI: "disabled" or "auto"
 	Store             bool   // OpenAI
+	CanContinue       bool   // the provider can continue an answer that it has stored
 	ParallelToolCalls bool
 	CacheKey          string // OpenAI prompt_cache_key, one per branch
 

@@ -174,18 +174,26 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 
 func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.Endpoint {
 	key, _ := c.d.Keys.Key(m.KeyName(), m.KeyEnv())
-	parallel := cfg.OpenAI.ParallelToolCalls
-	if m.Provider == config.ProviderAnthropic {
-		parallel = !cfg.Anthropic.DisableParallelToolUse
-	}
-	parallel = parallel || cfg.Tools.AllowParallel
 	known, _ := c.cards.get(m)
 	return llm.Endpoint{
 		Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, AllowPlainHTTP: m.AllowPlainHTTP, Options: m.Options,
 		Stream: m.Stream, ToolsMode: llm.ToolsMode(cfg.Tools.Mode), MaxOutput: l.MaxOutput, MaxAnswerBytes: cfg.Stream.MaxAnswerBytes,
-		Truncation: cfg.OpenAI.Truncation, Store: cfg.OpenAI.Store, ParallelToolCalls: parallel,
+		Truncation: cfg.OpenAI.Truncation, Store: cfg.OpenAI.Store, CanContinue: m.Provider == config.ProviderOpenAI, ParallelToolCalls: parallelCalls(cfg, m.Provider),
 		Refused: known.Refused,
 	}
+}
+
+// parallelCalls reports whether a provider's models may call several tools at once: a setting of the provider takes
+// precedence over tools.allow_parallel (SRD 11.2, 11.3).
+func parallelCalls(cfg *config.Config, provider string) bool {
+	key, parallel := "openai.parallel_tool_calls", cfg.OpenAI.ParallelToolCalls
+	if provider == config.ProviderAnthropic {
+		key, parallel = "anthropic.disable_parallel_tool_use", !cfg.Anthropic.DisableParallelToolUse
+	}
+	if cfg.Origin(key) != config.OriginDefault {
+		return parallel
+	}
+	return cfg.Tools.AllowParallel
 }
 
 // Policy returns how history is represented in requests, as configured (SPEC 6, 16).

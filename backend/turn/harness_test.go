@@ -115,7 +115,7 @@ func (m models) Resolve(_ context.Context, name string) (turn.Model, error) {
 	mode := m.w.alwaysMode
 	mode = cmp.Or(mode, llm.ToolsDisabled)
 	return turn.Model{
-		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: mode},
+		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: mode, CanContinue: true},
 		Provider: m.w.provider,
 		Limits:   prompt.Limits{ContextLimit: m.w.window, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000, StateTarget: 1200, Retrieval: m.w.retrieve},
 		NoTools:  m.w.noTools, Cost: m.w.cost,
