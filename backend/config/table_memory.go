@@ -183,12 +183,12 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.top_k", group: groupRetrieval, label: "Artifacts", unit: "artifacts",
 		def: 6, min: 1, max: 100,
-		help: "Number of results that are shown as cards. What is packed into a context is limited by tokens.",
+		help: "Number of results that are shown as cards. If set, also how many passages are packed into a request at most; otherwise only tokens limit that.",
 	}, func(c *Config) any { return &c.Retrieval.TopK }},
 	{spec{
 		name: "retrieval.overfetch_k", group: groupRetrieval, label: "Candidates", unit: "candidates",
 		def: 16, min: 1, max: 10000,
-		help: "Number of candidates before filtering, with the profile srd.",
+		help: "Number of candidates before filtering, with the profile srd. If set, also how many the profile measured may pack.",
 	}, func(c *Config) any { return &c.Retrieval.OverfetchK }},
 	{spec{
 		name: "retrieval.min_keep", group: groupRetrieval, label: "Kept when shrinking", unit: "artifacts",
@@ -198,7 +198,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.similarity_threshold", group: groupRetrieval, label: "Similarity threshold", unit: "share",
 		def: 0.72, min: 0, max: 1,
-		help: "The minimum similarity of a match by vectors: the share of all passages that are less similar to the query.",
+		help: "The minimum similarity of a match by vectors: the share of all passages that are less similar to the query. If set, nothing below it is packed unless it shares a word with the query.",
 	}, func(c *Config) any { return &c.Retrieval.SimilarityThreshold }},
 	{spec{
 		name: "retrieval.vector_weight", group: groupRetrieval, label: "Weight of vectors", unit: "share",

@@ -210,11 +210,11 @@ func (sel *memorySelection) add(x retrieval.Artifact, attached bool, session cha
 	added.Reasons = x.Why.Reasons()
 	sel.artifacts = append(sel.artifacts, added)
 	m := &sel.metrics
-	if m.Selected++; x.Cosine != 0 {
-		if m.SimilarityMin == 0 || x.Similarity < m.SimilarityMin {
-			m.SimilarityMin = x.Similarity
+	if m.Selected++; x.Measured > 0 {
+		if m.SimilarityMin == 0 || x.Measured < m.SimilarityMin {
+			m.SimilarityMin = x.Measured
 		}
-		m.SimilarityMax = max(m.SimilarityMax, x.Similarity)
+		m.SimilarityMax = max(m.SimilarityMax, x.Measured)
 	}
 }
 

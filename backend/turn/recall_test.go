@@ -59,7 +59,7 @@ func (m *fakeMemory) artifacts(ctx context.Context, ids []chat.ChunkID, count fu
 	texts, err := m.store.ChunkTexts(ctx, ids)
 	var out []retrieval.Artifact
 	for i, c := range texts {
-		a := retrieval.Artifact{Hit: retrieval.Hit{ChunkText: c, Rank: i + 1, Score: 1 / float64(i+1), Cosine: 0.5, Similarity: 0.9 - 0.2*float64(i), Keyword: 0.7}}
+		a := retrieval.Artifact{Hit: retrieval.Hit{ChunkText: c, Rank: i + 1, Score: 1 / float64(i+1), Similarity: 0.9 - 0.2*float64(i), Measured: 0.9 - 0.2*float64(i), Keyword: 0.7}}
 		a.Form, a.Slices = chat.PackedSlice, []chat.Span{{Start: c.Start, End: min(c.End, c.Start+30)}}
 		a.Text = retrieval.Render(c, a.Form, a.Slices)
 		a.Tokens = prompt.ArtifactCost(a.Text, count)
