@@ -21,7 +21,11 @@ type PreparedContext struct {
 	texts     []Text
 	tools     []chat.ToolDefinition
 	cycle     int
+	status    UsageStatus
 }
+
+// Status says what the context needs.
+func (c PreparedContext) Status() UsageStatus { return c.status }
 
 // Tools returns the definitions that the request offers, in a stable order.
 func (c PreparedContext) Tools() []chat.ToolDefinition { return c.tools }
@@ -106,6 +110,7 @@ func (a *assembler) prepared() PreparedContext {
 	calibrated := int(math.Ceil(float64(c.tokens) * a.budget.Calibration))
 	c.maxOutput = max(1, min(a.in.Limits.MaxOutput, a.in.Limits.ContextLimit-calibrated))
 	c.manifest, c.texts = a.manifest(c)
+	c.status = a.status()
 	return c
 }
 

@@ -289,6 +289,8 @@ export default {
     '2: memory %s is replaced by its summary: %d to %d tokens': '2: Erinnerung {1} als Zusammenfassung: {2} auf {3} Token',
     '%s: dropped pending turn %d (%d tokens)': '{1}: ausstehende Runde {2} weggelassen ({3} Token)',
     '5: the %d dropped pending turns are included again, shortened': '5: {1} weggelassene ausstehende Runden sind wieder dabei, gekürzt',
+    '%d turns that no longer fit have no summary yet. Background work makes it; contextinfinity summarize makes it now.': '{1} Runden, die nicht mehr passen, haben noch keine Zusammenfassung. Die Hintergrundarbeit erstellt sie; contextinfinity summarize erstellt sie jetzt.',
+    'The newest messages take more than fits. Lower summary.preserve_recent, raise budget.working_set_tokens, or choose a model with a larger window.': 'Die neuesten Nachrichten brauchen mehr Platz, als da ist. Verringern Sie summary.preserve_recent, erhöhen Sie budget.working_set_tokens oder wählen Sie ein Modell mit größerem Fenster.',
     'the provider refused this request of %d tokens for its size: the next one has at most %d': 'Der Anbieter lehnte diese Anfrage von {1} Token wegen ihrer Größe ab: Die nächste hat höchstens {2}',
     '5: the message of turn %d is shortened: %d to %d tokens': '5: Die Nachricht der Runde {1} wurde gekürzt: {2} auf {3} Token',
     '5: the answer of turn %d is shortened: %d to %d tokens': '5: Die Antwort der Runde {1} wurde gekürzt: {2} auf {3} Token',

@@ -288,6 +288,8 @@ export default {
     '2: memory %s is replaced by its summary: %d to %d tokens': '2：记忆 {1} 以摘要代替：{2} 减至 {3} 个 token',
     '%s: dropped pending turn %d (%d tokens)': '{1}：舍弃待处理轮次 {2}（{3} 个 token）',
     '5: the %d dropped pending turns are included again, shortened': '5：舍弃的 {1} 个待处理轮次已缩短后重新加入',
+    '%d turns that no longer fit have no summary yet. Background work makes it; contextinfinity summarize makes it now.': '{1} 个放不下的轮次还没有摘要。后台工作会生成；contextinfinity summarize 可立即生成。',
+    'The newest messages take more than fits. Lower summary.preserve_recent, raise budget.working_set_tokens, or choose a model with a larger window.': '最新的消息超出可用空间。请减小 summary.preserve_recent、增大 budget.working_set_tokens，或选择窗口更大的模型。',
     'the provider refused this request of %d tokens for its size: the next one has at most %d': '提供方因大小拒绝了这个 {1} 个 token 的请求：下一个最多 {2} 个',
     '5: the message of turn %d is shortened: %d to %d tokens': '5：第 {1} 轮的消息已缩短：{2} 减至 {3} 个 token',
     '5: the answer of turn %d is shortened: %d to %d tokens': '5：第 {1} 轮的回答已缩短：{2} 减至 {3} 个 token',
