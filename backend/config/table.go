@@ -166,7 +166,7 @@ var coreTable = []key{
 	{spec{
 		name: "budget.pending_window_tokens", group: groupBudget, label: "Pending window", unit: "tokens",
 		def: 8000, min: 100, max: maxTokens,
-		help: "With lazy commit, turns stay pending, and are sent in full, until together they exceed this.",
+		help: "With lazy commit, turns stay pending, and are sent in full, until together they exceed this, or what a small model has room for.",
 	}, func(c *Config) any { return &c.Budget.PendingWindowTokens }},
 	{spec{
 		name: "budget.compact_at", group: groupBudget, label: "Compact at", unit: "share",

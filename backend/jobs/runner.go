@@ -84,6 +84,9 @@ type Deps struct {
 	Summarize func(context.Context, chat.Turn) librarian.Model
 	// RangeTarget is the target size for a range with this many tokens; nil: SPEC 16's defaults.
 	RangeTarget func(ctx context.Context, branch chat.BranchID, tokens int) int
+	// PendingLimit is the size of pending turns, in tokens, from which a branch's next context has no room for more; 0:
+	// unknown. nil: never known.
+	PendingLimit func(context.Context, chat.BranchID) int
 	// Plan is called after each commit and queues the range summaries that the branch will need; nil: none are created.
 	Plan func(context.Context, chat.BranchID)
 	// PlanAll queues summaries of all turns except the newest, although they still fit; nil: none are created.

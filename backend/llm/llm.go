@@ -178,9 +178,14 @@ type Result struct {
 	// ResponseID and Model are as the provider reported them.
 	ResponseID string
 	Model      string
+	// Ignored are the types of events that the decoder does not know, each once, at most MaxIgnored.
+	Ignored []string
 	// Refused: the provider declined (its explanation, if any, is a Refusal block).
 	Refused bool
 }
+
+// MaxIgnored limits Result.Ignored.
+const MaxIgnored = 8
 
 // StepStatus is chat.StepStatus.
 type StepStatus = chat.StepStatus

@@ -419,3 +419,13 @@ func (e *Engine) RangeTarget(ctx context.Context, branch chat.BranchID, tokens i
 	}
 	return prompt.RangeTarget(tokens, b, p)
 }
+
+// PendingLimit is the size of pending turns, in tokens, above which they crowd out the rest of a branch's context: the
+// low-water mark of its model's window, whatever budget.pending_window_tokens says. 0: the model is unknown.
+func (e *Engine) PendingLimit(ctx context.Context, branch chat.BranchID) int {
+	m, err := e.modelFor(ctx, branch, "")
+	if err != nil || e.settings().Policy.History == prompt.HistoryOff {
+		return 0
+	}
+	return prompt.NewBudget(m.Limits, e.settings().Policy.OrDefault(), 1).LowWater
+}

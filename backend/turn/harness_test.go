@@ -3,6 +3,7 @@ package turn_test
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -39,6 +40,7 @@ type env struct {
 	store     *store.Store
 	journals  *journal.Journals
 	provider  *scripted
+	log       *slog.Logger // nil: discarded
 	engine    *turn.Engine
 	jobs      *jobs.Runner
 	branches  *branches.Service
@@ -161,7 +163,7 @@ func (w *env) open() {
 	w.branches = branches.New(s, w.jobs, w.published)
 	d := turn.Deps{
 		Turns: faultyStore{s, w}, History: faultyStore{s, w}, Contexts: faultyStore{s, w}, Drafts: faultyStore{s, w}, Calls: faultyStore{s, w}, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.published, Counter: words{},
-		Settings: func() turn.Settings { return w.settings }, Clock: w.clock, Redact: w.redact,
+		Settings: func() turn.Settings { return w.settings }, Clock: w.clock, Redact: w.redact, Log: w.log,
 	}
 	if w.memory != nil {
 		w.memory.store, d.Memory = s, w.memory

@@ -332,3 +332,16 @@ func TestWhyNoContext(t *testing.T) {
 		}
 	}
 }
+
+// TestPendingLimitFollowsTheWindow: a small window has less room for pending turns, whatever the setting says.
+func TestPendingLimitFollowsTheWindow(t *testing.T) {
+	w := newEnv(t)
+	limits := map[int]int{}
+	for _, window := range []int{4000, 32000} {
+		w.window = window
+		limits[window] = w.engine.PendingLimit(t.Context(), w.branch.ID)
+	}
+	if limits[4000] < 200 || limits[4000] > 2000 || limits[32000] < 4*limits[4000] {
+		t.Errorf("%v", limits)
+	}
+}

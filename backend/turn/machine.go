@@ -272,8 +272,13 @@ func (r *run) receive(ev chat.RawEvent) error {
 
 // evaluate judges the attempt and closes its journal.
 func (r *run) evaluate(ctx context.Context) state {
+	result := r.decoder.Result()
+	if len(result.Ignored) > 0 { // SRD 11.1; the stored request and answer keep their bytes
+		r.e.log.Warn("the provider sent events of unknown types, which were ignored", "step", r.step.ID,
+			"provider", r.model.Provider.Name(), "types", result.Ignored)
+	}
 	r.end = judge(attempt{
-		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
+		result: result, err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
 		shrunk: r.shrunk, moreSteps: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, refused: r.model.Endpoint.Refused, continues: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
 	})
 	r.closeJournal()

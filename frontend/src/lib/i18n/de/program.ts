@@ -13,7 +13,7 @@ export default {
     'budget.reserve_max_output': ['Längste Antwort freihalten', 'Hält statt der Antwortreserve die ganze Ausgabegrenze des Modells für die Antwort frei. Geht vom Eingabebudget ab.'],
     'budget.safety_margin_tokens': ['Sicherheitsabstand', 'Wird genau so freigehalten, weil Zählungen Schätzungen sind. Der Standard ist höchstens ein Zweiunddreißigstel des Fensters und mindestens 5 % dessen, was die Antwortreserve übrig lässt. Geht vom Eingabebudget ab.'],
     'budget.max_retrieval_tokens': ['Abgerufenes Gedächtnis', 'So viel darf abgerufenes Gedächtnis höchstens von der Arbeitsmenge nehmen. 0 schaltet das Abrufen aus.'],
-    'budget.pending_window_tokens': ['Fenster für Ausstehendes', 'Bei spätem Übernehmen bleiben Runden ausstehend und vollständig im Kontext, bis sie zusammen dies überschreiten.'],
+    'budget.pending_window_tokens': ['Fenster für Ausstehendes', 'Bei spätem Übernehmen bleiben Runden ausstehend und vollständig im Kontext, bis sie zusammen dies überschreiten, oder was in ein kleines Modell passt.'],
     'budget.compact_at': ['Verdichten ab', 'Füllen Originale diesen Anteil des Verlaufsbudgets, weichen die ältesten Zusammenfassungen. Höher behält mehr Originale, näher an der Grenze.'],
     'budget.compact_to': ['Verdichten auf', 'Wie weit eine Verdichtung geht, als Anteil des Verlaufsbudgets. Niedriger verdichtet seltener, sodass der Prompt-Cache eines Anbieters länger gilt.'],
     'budget.summaries_share': ['Anteil für Zusammenfassungen', 'Größe der Abschnittszusammenfassungen im Verhältnis zum Verlaufsbudget. Kommt aus derselben Obergrenze wie die Originale.'],
