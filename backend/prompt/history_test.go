@@ -3,6 +3,7 @@ package prompt
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -401,5 +402,43 @@ func checkContext(t *rapid.T, in Input, c PreparedContext, pending int) {
 		if want := []chat.Role{chat.RoleUser, chat.RoleAssistant}[i%2]; m.Role != want {
 			t.Fatalf("message %d is %s", i, m.Role)
 		}
+	}
+}
+
+// TestALargerWindowRestoresOriginals: a conversation that a small window represents by summaries is sent in full to a model
+// with a large window, without any further work.
+func TestALargerWindowRestoresOriginals(t *testing.T) {
+	in := sample().over(long(40, 300), nil)
+	small, err := Assemble(in)
+	if err != nil || small.Manifest().History.Cut == 0 {
+		t.Fatalf("cut %d, %v", small.Manifest().History.Cut, err)
+	}
+	for _, p := range small.Manifest().History.Pieces {
+		in.Summaries = append(in.Summaries, Summary{ID: fmt.Sprint(p.From), From: p.From, To: p.To, Tokens: 50, Text: "- said", Model: "m"})
+	}
+	in.Limits.ContextLimit = 200_000
+	large, err := Assemble(in)
+	if err != nil || large.Manifest().History.Cut != 0 || len(large.Messages()) != 2*len(in.Sizes)+1 {
+		t.Errorf("%d messages of %d turns, cut %d, %v", len(large.Messages()), len(in.Sizes), large.Manifest().History.Cut, err)
+	}
+}
+
+// TestRangeTarget: a summary's target is 0.15 of what it replaces, within 64 and 2048 tokens.
+func TestRangeTarget(t *testing.T) {
+	b := NewBudget(Limits{ContextLimit: 400_000, ResponseReserve: 4000, SafetyMargin: 1500}, DefaultPolicy(), 1)
+	for tokens, want := range map[int]int{100: 64, 1000: 150, 100_000: 2048} {
+		if got := RangeTarget(tokens, b, DefaultPolicy()); got != want {
+			t.Errorf("of %d tokens: %d, want %d", tokens, got, want)
+		}
+	}
+}
+
+// TestASmallerReserveLeavesMoreInput: what is not reserved for the answer can be used for the input.
+func TestASmallerReserveLeavesMoreInput(t *testing.T) {
+	wide := Limits{ContextLimit: 32_000, ResponseReserve: 1000, SafetyMargin: 1500, ExactReserve: true}
+	narrow := wide
+	narrow.ResponseReserve = 8000
+	if a, b := NewBudget(wide, DefaultPolicy(), 1), NewBudget(narrow, DefaultPolicy(), 1); a.InputBudget <= b.InputBudget {
+		t.Errorf("a smaller output limit leaves %d tokens, a larger one %d", a.InputBudget, b.InputBudget)
 	}
 }
