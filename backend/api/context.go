@@ -103,6 +103,9 @@ func (c *Core) previewView(ctx context.Context, t chat.Turn, model string, p pro
 		v := contextView(prompt.Manifest{Budget: budget, Model: model}, nil)
 		e := errorView(chat.AsError(err))
 		v.Error = &e
+		if st, ok := prompt.StatusOfError(err); ok {
+			v.Status = usageStatus(st)
+		}
 		if over, ok := errors.AsType[*prompt.OverBudgetError](err); ok {
 			v.Tokens = over.Required
 		}
@@ -112,7 +115,7 @@ func (c *Core) previewView(ctx context.Context, t chat.Turn, model string, p pro
 		return ContextView{}, err
 	}
 	v := contextView(p.Manifest(), p.Texts())
-	v.Same = true
+	v.Same, v.Status = true, usageStatus(p.Status())
 	if err := c.explain(ctx, &v, p.Manifest(), p.Texts()); err != nil {
 		return v, err
 	}
@@ -153,6 +156,17 @@ func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
 	}
 	d.SharedBytes, d.TotalBytes = diff.SharedBytes, diff.TotalBytes
 	return d, nil
+}
+
+func usageStatus(s prompt.UsageStatus) *UsageStatus {
+	return &UsageStatus{
+		Kind:       string(s.Kind),
+		Excess:     s.Excess,
+		Turns:      append([]int64{}, s.Turns...),
+		Required:   s.Required,
+		Budget:     s.Budget,
+		Suggestion: s.Suggestion,
+	}
 }
 
 func (v ContextView) texts() []ContextItem {

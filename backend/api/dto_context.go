@@ -35,6 +35,19 @@ type ContextView struct {
 	StepID   string          `json:"stepId"` // the step for Inspect.RawStep
 	Error    *ErrorView      `json:"error"`  // of the next request: it does not fit
 	LookedUp []LookedUpView  `json:"lookedUp"`
+	Status   *UsageStatus    `json:"status"` // of the next request; null for one that was sent
+}
+
+// UsageStatus says what the next request needs.
+type UsageStatus struct {
+	// Kind: "ready", "needs_summarization" (turns that do not fit have no summary yet), "recent_too_large" (the newest
+	// messages alone do not fit).
+	Kind       string      `json:"kind"`
+	Excess     int         `json:"excess"`   // tokens of the turns that need a summary
+	Turns      []int64     `json:"turns"`    // their numbers
+	Required   int         `json:"required"` // tokens that a request with complete newest messages would take
+	Budget     int         `json:"budget"`   // and the ceiling
+	Suggestion chat.Phrase `json:"suggestion"`
 }
 
 // LookedUpView is an earlier turn that the model looked up with a tool while it answered.

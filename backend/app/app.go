@@ -216,6 +216,7 @@ func (a *app) openJobs() {
 		Vectors:      a.Vectors,
 		SummaryStyle: func() string { return a.Config.Config().Summary.Style },
 		RangeTarget:  func(ctx context.Context, b chat.BranchID, n int) int { return a.Turns.RangeTarget(ctx, b, n) },
+		PendingLimit: func(ctx context.Context, b chat.BranchID) int { return a.Turns.PendingLimit(ctx, b) },
 	})
 	a.Queue = jobs.NewList(a.Store, a.Jobs, a.fanout)
 	a.onClose(func(context.Context) error { a.Reconciler.Stop(); a.Jobs.Stop(); return nil })
@@ -347,6 +348,7 @@ func (a *app) turnSettings() turn.Settings {
 		CallTimeout:     time.Duration(c.Tools.CallTimeoutS) * time.Second,
 		AllowParallel:   c.Tools.AllowParallel,
 		Continuity:      c.Tools.ProviderContinuity,
+		StoreRefused:    !c.OpenAI.Store && c.Origin("openai.store") != config.OriginDefault,
 		Policy:          models.Policy(c),
 		RedactionRules:  a.outbound.rules(),
 		MaxAnswerBytes:  c.Stream.MaxAnswerBytes,

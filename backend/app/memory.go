@@ -136,6 +136,16 @@ func searchSettings(c *config.Config) retrieval.Settings {
 	s.DecisionWeight = r.DecisionWeight
 	s.Recency = r.RecencyBoost
 	s.MMR = r.EnableMMR
+	isSet := func(key string) bool { return c.Origin("retrieval."+key) != config.OriginDefault }
+	if isSet("top_k") {
+		s.Bounds.Artifacts = r.TopK
+	}
+	if isSet("overfetch_k") {
+		s.Bounds.Candidates = r.OverfetchK
+	}
+	if isSet("similarity_threshold") {
+		s.Bounds.Similarity = r.SimilarityThreshold
+	}
 	return s
 }
 

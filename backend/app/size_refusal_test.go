@@ -53,7 +53,11 @@ func TestARequestRejectedForItsSizeIsMadeSmaller(t *testing.T) {
 				}
 				v := d.contextView(session, "--turn", sent.TurnID)
 				refused := float64(len(bodies[0]))
-				if m := v.Manifest; len(m.Shrink) == 0 || !strings.HasPrefix(m.Shrink[0], "0: ") || m.TotalTokens > m.Budget.Ceiling || float64(len(bodies[len(bodies)-1])) > c.maxShare*refused {
+				steps := strings.Join(v.Manifest.Shrink, "\n") + "\n"
+				if n := strings.Count(steps, "the provider refused this request of "); n != int(c.refusals) || strings.Count(steps, "0: the cut") < n {
+					t.Errorf("the steps of %d attempts are not listed: %q", c.refusals+1, v.Manifest.Shrink)
+				}
+				if m := v.Manifest; m.TotalTokens > m.Budget.Ceiling || float64(len(bodies[len(bodies)-1])) > c.maxShare*refused {
 					t.Errorf("%d tokens of %d, %d of %.0f bytes: %q", m.TotalTokens, m.Budget.Ceiling, len(bodies[len(bodies)-1]), refused, m.Shrink)
 				}
 				if full := float64(v.Manifest.Budget.Ceiling) / v.Manifest.Inputs.Reduce; refused/4 > 0.6*full {

@@ -26,6 +26,9 @@ func contextVerbs() []verb {
 		opens: reads,
 		do: func(ctx context.Context, r *run) (reply, error) {
 			x, err := r.request(ctx)
+			if err != nil && x != nil && x.Status != nil { // it does not fit
+				return reply{doc: fields{{"session_id", x.SessionID}, {"branch_id", x.BranchID}, {"usage_status", x.Status}}, keepOnError: true}, err
+			}
 			if err == nil && r.on("diff") {
 				err = x.compare(ctx, r.s)
 			}
@@ -36,23 +39,25 @@ func contextVerbs() []verb {
 
 // request is what the model saw in a turn, or would see next.
 type request struct {
-	SessionID      chat.SessionID  `json:"session_id"`
-	BranchID       chat.BranchID   `json:"branch_id"`
-	TurnID         chat.TurnID     `json:"turn_id,omitempty"` // empty: the next request
-	TurnSeq        int64           `json:"turn_seq,omitempty"`
-	Usage          string          `json:"usage_format"`
-	State          string          `json:"usage_state"` // without retrieved memory: plenty, filling, nearly full
-	RecalledTokens int             `json:"recalled_tokens"`
-	Manifest       prompt.Manifest `json:"manifest"`
-	Items          []prompt.Text   `json:"items"`
-	Recalled       []fields        `json:"recalled"`            // memory in it, and why
-	LookedUp       []chat.LookedUp `json:"looked_up,omitempty"` // by the model itself, with tools
-	Same           bool            `json:"same"`                // assembled again, it has the stored hash
-	Note           string          `json:"note,omitempty"`
-	Reported       int             `json:"reported_input_tokens,omitempty"`
-	NotBelieved    string          `json:"usage_not_believed,omitempty"`
-	Cached         int             `json:"cached_input_tokens,omitempty"`
-	Diff           *difference     `json:"diff,omitempty"`
+	SessionID      chat.SessionID `json:"session_id"`
+	BranchID       chat.BranchID  `json:"branch_id"`
+	TurnID         chat.TurnID    `json:"turn_id,omitempty"` // empty: the next request
+	TurnSeq        int64          `json:"turn_seq,omitempty"`
+	Usage          string         `json:"usage_format"`
+	State          string         `json:"usage_state"` // without retrieved memory: plenty, filling, nearly full
+	RecalledTokens int            `json:"recalled_tokens"`
+	// Status says what the next request needs; nil for one that was sent.
+	Status      *prompt.UsageStatus `json:"usage_status,omitempty"`
+	Manifest    prompt.Manifest     `json:"manifest"`
+	Items       []prompt.Text       `json:"items"`
+	Recalled    []fields            `json:"recalled"`            // memory in it, and why
+	LookedUp    []chat.LookedUp     `json:"looked_up,omitempty"` // by the model itself, with tools
+	Same        bool                `json:"same"`                // assembled again, it has the stored hash
+	Note        string              `json:"note,omitempty"`
+	Reported    int                 `json:"reported_input_tokens,omitempty"`
+	NotBelieved string              `json:"usage_not_believed,omitempty"`
+	Cached      int                 `json:"cached_input_tokens,omitempty"`
+	Diff        *difference         `json:"diff,omitempty"`
 
 	why map[string]string // of the passages of memory, by their chunks
 }
@@ -72,9 +77,13 @@ func (r *run) request(ctx context.Context) (*request, error) {
 	if r.turn.ID == "" {
 		p, _, err := r.s.Turns.Preview(ctx, x.BranchID, "", chat.UserText(" "))
 		if err != nil {
-			return nil, err
+			if st, ok := prompt.StatusOfError(err); ok {
+				x.Status = &st
+			}
+			return x, err
 		}
-		x.Manifest, x.Items, x.Same = p.Manifest(), p.Texts(), true
+		st := p.Status()
+		x.Manifest, x.Items, x.Same, x.Status = p.Manifest(), p.Texts(), true, &st
 	} else if err := x.fill(ctx, r.s, r.turn); err != nil {
 		return nil, err
 	}
@@ -134,6 +143,7 @@ func (x *request) print(o *output, text bool) {
 		subject = fmt.Sprintf("Turn %d", x.TurnSeq)
 	}
 	o.printf("%s: %s, %s, model %s\n", subject, x.Usage, x.State, line(x.Manifest.Model))
+	x.printStatus(o)
 	if x.RecalledTokens > 0 {
 		tokens := plural(x.RecalledTokens, "token")
 		o.printf("Of these, recalled memory: %s. It is left out when space is needed.\n", tokens)
@@ -156,6 +166,38 @@ func (x *request) print(o *output, text bool) {
 			o.text(it.Text + "\n")
 		}
 	}
+}
+
+// printStatus says what the next request needs, unless it needs nothing.
+func (x *request) printStatus(o *output) {
+	if x.Status == nil || x.Status.Kind == prompt.UsageReady {
+		return
+	}
+	switch x.Status.Kind {
+	case prompt.UsageNeedsSummarization:
+		o.printf("Needs summarization: %s, turns %s.\n", plural(x.Status.Excess, "token"), line(ranges(x.Status.Turns)))
+	case prompt.UsageRecentTooLarge:
+		o.printf("The newest messages are too large: %d tokens of %d.\n", x.Status.Required, x.Status.Budget)
+	}
+	o.printf("%s\n", line(x.Status.Suggestion.String()))
+}
+
+// ranges writes numbers in order as "1-4, 7".
+func ranges(list []int64) string {
+	var out []string
+	for i := 0; i < len(list); {
+		last := i
+		for last+1 < len(list) && list[last+1] == list[last]+1 {
+			last++
+		}
+		text := fmt.Sprint(list[i])
+		if last > i {
+			text += fmt.Sprintf("-%d", list[last])
+		}
+		out = append(out, text)
+		i = last + 1
+	}
+	return strings.Join(out, ", ")
 }
 
 func (x *request) printNotes(o *output) {

@@ -1,9 +1,12 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+
+	"contextinfinity/backend/prompt"
 )
 
 // narrow gives "test" a small window, so that a conversation outgrows it.
@@ -80,6 +83,34 @@ func TestContextOverBudget(t *testing.T) {
 		if f := h.run(append(args, "--json")...).exits(1).failure(); f.Code != "not_found" {
 			t.Errorf("%v: %+v", args, f)
 		}
+	}
+}
+
+// TestContextSaysWhatIsNeeded: while turns that no longer fit have no summary, context names them with their size.
+func TestContextSaysWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.configure(strings.Replace(configText, "context_limit = 32000", "context_limit = 4000", 1))
+	session := ""
+	for range 14 {
+		args := []string{"--wait", "committed", strings.Repeat("word ", 300)}
+		if session == "" {
+			args = append([]string{"--new"}, args...)
+		} else {
+			args = append([]string{"--session", session}, args...)
+		}
+		session = h.send(args...).SessionID
+	}
+	var doc struct {
+		Status prompt.UsageStatus `json:"usage_status"`
+	}
+	if err := json.Unmarshal([]byte(h.run("context", session, "--json").exits(0).out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	st := doc.Status
+	text := h.run("context", session).exits(0).out
+	if st.Kind != prompt.UsageNeedsSummarization || st.Excess < 300 || len(st.Turns) == 0 || st.Turns[0] != 1 || !strings.Contains(text, "Needs summarization: ") {
+		t.Errorf("%+v\n%s", st, text)
 	}
 }
 

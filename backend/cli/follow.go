@@ -238,11 +238,9 @@ func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
 	if limit <= 0 {
 		return
 	}
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := s.Jobs.RunDue(bounded, t)
+	err := s.Jobs.RunDue(ctx, t, limit)
 	switch {
-	case errors.Is(bounded.Err(), context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded):
 		const next = "the next send continues it, contextinfinity reconcile does all of it now"
 		c.notef("background work is not finished after %s; %s", limit, next)
 	case err != nil && ctx.Err() == nil:
@@ -279,8 +277,8 @@ func droppedNote(turns []int64) string {
 	if len(turns) > 1 {
 		which, theyAre = fmt.Sprintf("%d turns (#%d to #%d)", len(turns), slices.Min(turns), slices.Max(turns)), "they are"
 	}
-	return which + " did not fit into this request and could not be recalled, because " + theyAre + " not in memory yet; " +
-		"send with --wait indexed, or run contextinfinity reconcile"
+	return which + " did not fit into this request as a whole and could not be recalled, because " + theyAre + " not in memory yet: " +
+		"it contains an extract instead; send with --wait indexed, or run contextinfinity reconcile"
 }
 
 // reached returns an error if the background work did not reach the requested level.

@@ -83,8 +83,8 @@ Flags:
 
 func TestTheNoteAboutDroppedTurns(t *testing.T) {
 	for want, turns := range map[string][]int64{
-		"turn #20 did not fit into this request and could not be recalled, because it is not in memory yet; ":              {20},
-		"3 turns (#2 to #9) did not fit into this request and could not be recalled, because they are not in memory yet; ": {2, 9, 4},
+		"turn #20 did not fit into this request as a whole and could not be recalled, because it is not in memory yet: ":              {20},
+		"3 turns (#2 to #9) did not fit into this request as a whole and could not be recalled, because they are not in memory yet: ": {2, 9, 4},
 	} {
 		if got := droppedNote(turns); !strings.HasPrefix(got, want) {
 			t.Errorf("%q", got)

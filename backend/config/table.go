@@ -166,7 +166,7 @@ var coreTable = []key{
 	{spec{
 		name: "budget.pending_window_tokens", group: groupBudget, label: "Pending window", unit: "tokens",
 		def: 8000, min: 100, max: maxTokens,
-		help: "With lazy commit, turns stay pending, and are sent in full, until together they exceed this.",
+		help: "With lazy commit, turns stay pending, and are sent in full, until together they exceed this, or what a small model has room for.",
 	}, func(c *Config) any { return &c.Budget.PendingWindowTokens }},
 	{spec{
 		name: "budget.compact_at", group: groupBudget, label: "Compact at", unit: "share",
@@ -260,8 +260,8 @@ var coreTable = []key{
 	{spec{
 		name: "librarian.after_send_s", group: groupLibrarian, label: "Background work after “send”", unit: "s",
 		def: 2, min: 0, max: 600,
-		help: "How long the command “contextinfinity send” may keep working after it printed the answer, so that turns are indexed without the window. " +
-			"It calls no librarian model. 0: the rest is left to the window, to “send --wait” or to “contextinfinity reconcile”.",
+		help: "How long the command “contextinfinity send” may keep working after it printed the answer, so that turns are summarized and indexed without the window. " +
+			"A librarian model that was asked is awaited longer (librarian.timeout_s). 0: the rest is left to the window, to “send --wait” or to “contextinfinity reconcile”.",
 	}, func(c *Config) any { return &c.Librarian.AfterSendS }},
 
 	{spec{

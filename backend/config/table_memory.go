@@ -183,12 +183,12 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.top_k", group: groupRetrieval, label: "Artifacts", unit: "artifacts",
 		def: 6, min: 1, max: 100,
-		help: "Number of results that are shown as cards. What is packed into a context is limited by tokens.",
+		help: "Number of results that are shown as cards. If set, also how many passages are packed into a request at most; otherwise only tokens limit that.",
 	}, func(c *Config) any { return &c.Retrieval.TopK }},
 	{spec{
 		name: "retrieval.overfetch_k", group: groupRetrieval, label: "Candidates", unit: "candidates",
 		def: 16, min: 1, max: 10000,
-		help: "Number of candidates before filtering, with the profile srd.",
+		help: "Number of candidates before filtering, with the profile srd. If set, also how many the profile measured may pack.",
 	}, func(c *Config) any { return &c.Retrieval.OverfetchK }},
 	{spec{
 		name: "retrieval.min_keep", group: groupRetrieval, label: "Kept when shrinking", unit: "artifacts",
@@ -198,7 +198,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.similarity_threshold", group: groupRetrieval, label: "Similarity threshold", unit: "share",
 		def: 0.72, min: 0, max: 1,
-		help: "The minimum similarity of a match by vectors: the share of all passages that are less similar to the query.",
+		help: "The minimum similarity of a match by vectors: the share of all passages that are less similar to the query. If set, nothing below it is packed unless it shares a word with the query.",
 	}, func(c *Config) any { return &c.Retrieval.SimilarityThreshold }},
 	{spec{
 		name: "retrieval.vector_weight", group: groupRetrieval, label: "Weight of vectors", unit: "share",
@@ -228,12 +228,12 @@ var memoryTable = []key{
 	{spec{
 		name: "tools.mode", group: groupTools, label: "Tools", def: "disabled",
 		choices: []string{"disabled", "parse_only", "enabled"},
-		help: "disabled: offers no tools and treats a call as an error. parse_only: shows calls but does not run them. enabled: offers models the tools " +
-			"that you accepted, and asks you before one runs. Tool definitions count towards the request.",
+		help: "disabled: offers no tools and treats a call as an error. parse_only: offers models the tools that you accepted, shows their calls but does not run them. enabled: also " +
+			"runs them, and asks you before one runs. Tool definitions count towards the request.",
 	}, func(c *Config) any { return &c.Tools.Mode }},
 	{spec{
 		name: "tools.allow_parallel", group: groupTools, label: "Parallel calls", def: false,
-		help: "Models may call several tools at once, and those without effects run in parallel.",
+		help: "Models may call several tools at once, unless a provider's own setting says otherwise; those without effects run in parallel.",
 	}, func(c *Config) any { return &c.Tools.AllowParallel }},
 	{spec{
 		name: "tools.max_steps", group: groupTools, label: "Steps per turn", unit: "steps",
@@ -264,7 +264,7 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Tools.RunCommands }},
 	{spec{
 		name: "tools.provider_continuity", group: groupTools, label: "Continue at the provider", def: false,
-		help: "Between the steps of a turn, only new content is sent to OpenAI, which stores the previous responses.",
+		help: "Between the steps of a turn, only new content is sent to OpenAI, which stores the previous responses. Has no effect if “OpenAI: keep responses” is set to off.",
 	}, func(c *Config) any { return &c.Tools.ProviderContinuity }},
 
 	{spec{
@@ -292,11 +292,11 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.OpenAI.Store }},
 	{spec{
 		name: "openai.parallel_tool_calls", group: groupProviders, label: "OpenAI: parallel tool calls", def: false,
-		help: "OpenAI models may call several tools at once, even if “Parallel calls” under Tools is off.",
+		help: "OpenAI models may call several tools at once. If set, it takes precedence over “Parallel calls” under Tools.",
 	}, func(c *Config) any { return &c.OpenAI.ParallelToolCalls }},
 	{spec{
 		name: "anthropic.disable_parallel_tool_use", group: groupProviders, label: "Anthropic: one tool at a time", def: true,
-		help: "Anthropic models call one tool at a time, unless “Parallel calls” under Tools is on.",
+		help: "Anthropic models call one tool at a time. If set, it takes precedence over “Parallel calls” under Tools.",
 	}, func(c *Config) any { return &c.Anthropic.DisableParallelToolUse }},
 
 	{spec{

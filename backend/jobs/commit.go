@@ -56,17 +56,24 @@ func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m 
 			return r.d.Queue.PostponeJob(ctx, job.Lease(), recheckDelay)
 		}
 	}
-	_, err := r.commitPending(ctx, turn, commitment{job: job.Lease(), batch: policy.batches(), ask: m != bounded})
+	_, err := r.commitPending(ctx, turn, commitment{job: job.Lease(), batch: policy.batches(), ask: true})
 	return err
 }
 
-// enough reports whether a branch has enough pending turns for a state summary.
+// enough reports whether a branch has enough pending turns for a state summary. What the branch's model has room for is
+// always enough: a turn must not leave the prompt before it is in the state (SRD 2.3.3).
 func (r *Runner) enough(ctx context.Context, branch chat.BranchID, p CommitPolicy) (bool, error) {
 	pending, err := r.d.Store.PendingTurns(ctx, branch)
-	if err != nil || len(pending) < p.MinTurns {
+	if err != nil {
 		return false, err
 	}
-	return !p.Lazy || r.tokens(pending) >= p.PendingTokens, nil
+	tokens := r.tokens(pending)
+	if r.d.PendingLimit != nil {
+		if limit := r.d.PendingLimit(ctx, branch); limit > 0 && tokens >= limit {
+			return true, nil
+		}
+	}
+	return len(pending) >= p.MinTurns && (!p.Lazy || tokens >= p.PendingTokens), nil
 }
 
 // tokens counts the tokens of turns.

@@ -4,36 +4,75 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/jobs"
 )
 
-// forbidden is a model that must not be called.
-type forbidden struct{ t *testing.T }
-
-func (forbidden) Name() string    { return "forbidden" }
-func (forbidden) InputLimit() int { return 100_000 }
-func (f forbidden) Complete(context.Context, string, string, int) (string, *chat.Usage, error) {
-	f.t.Error("a model was called")
-	return "", nil, errors.New("called")
+// after is a model that answers or fails when answered is closed.
+type after struct {
+	asked, answered chan struct{}
+	err             error
 }
 
-// TestRunDueCallsNoModel: the limited work after a send commits and indexes everything that is due, with the
-// rule-based summary even if a librarian model is configured.
-func TestRunDueCallsNoModel(t *testing.T) {
-	b := newFixture(t)
-	r := jobs.NewRunner(b.deps(forbidden{t}))
-	first, last := b.addTurn("We decided to use plan alpha.", "Fine."), b.addTurn("And plan beta?", "Also fine.")
-	b.must(r.RunDue(t.Context(), last))
-	for _, turn := range []chat.Turn{first, last} {
-		if got := b.phase(turn.ID); got != chat.PhaseDone {
-			t.Errorf("turn #%d is %s", turn.Seq, got)
-		}
+func (*after) Name() string    { return "after" }
+func (*after) InputLimit() int { return 100_000 }
+func (m *after) Complete(ctx context.Context, _, _ string, _ int) (string, *chat.Usage, error) {
+	m.asked <- struct{}{}
+	select {
+	case <-m.answered:
+	case <-ctx.Done():
+		return "", nil, ctx.Err()
 	}
-	if st := b.state(); st.Origin != chat.StateFallback {
-		t.Errorf("the state's origin is %s", st.Origin)
+	return "## Decisions\n- We decided to use plan alpha.\n", nil, m.err
+}
+
+// TestRunDueAsksTheModel: the limited work after a send asks a configured librarian model and awaits it longer than the
+// limit. Until it has answered or failed the turns stay pending, and only a failure is replaced by the rule-based summary
+// (SRD 10.1, 10.3). Interrupted, the job is put back.
+func TestRunDueAsksTheModel(t *testing.T) {
+	for name, c := range map[string]struct {
+		err         error
+		interrupted bool
+		want        chat.StateOrigin
+	}{
+		"it answers":    {want: chat.StateLibrarian},
+		"it fails":      {err: errors.New("down"), want: chat.StateFallback},
+		"it is stopped": {interrupted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newFixture(t)
+			m := &after{asked: make(chan struct{}, 9), answered: make(chan struct{}), err: c.err}
+			r := jobs.NewRunner(b.deps(m))
+			turn := b.addTurn("We decided to use plan alpha.", "Fine.")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			done := make(chan error, 1)
+			go func() { done <- r.RunDue(ctx, turn, time.Nanosecond) }()
+			<-m.asked
+			if got := b.phase(turn.ID); got != chat.PhaseResponseFinalized {
+				t.Errorf("before the model answered, the turn is %s", got)
+			}
+			if c.interrupted {
+				cancel()
+			} else {
+				close(m.answered)
+			}
+			<-done
+			if c.interrupted {
+				job, ok, err := b.store.JobFor(t.Context(), turn.ID, chat.JobSummarizeTurn)
+				if b.must(err); !ok || job.State != chat.JobQueued || b.phase(turn.ID) != chat.PhaseResponseFinalized {
+					t.Errorf("the job is %+v, the turn %s", job, b.phase(turn.ID))
+				}
+				return
+			}
+			if st := b.state(); st.Origin != c.want || !strings.Contains(st.Summary, "plan alpha") {
+				t.Errorf("the state's origin is %s: %s", st.Origin, st.Summary)
+			}
+		})
 	}
 }
 
@@ -43,7 +82,7 @@ func TestRunDueWhilePaused(t *testing.T) {
 	r := jobs.NewRunner(b.deps(nil))
 	r.Pause()
 	turn := b.addTurn("Hello", "Hi")
-	b.must(r.RunDue(t.Context(), turn))
+	b.must(r.RunDue(t.Context(), turn, time.Minute))
 	if got := b.phase(turn.ID); got != chat.PhaseResponseFinalized {
 		t.Errorf("turn is %s", got)
 	}
@@ -77,7 +116,9 @@ func TestRunDueEndsInTime(t *testing.T) {
 	turn := b.addTurn("The port is 5433.", "Noted.")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-v.called; cancel() }()
-	b.must(r.RunDue(ctx, turn))
+	if err := r.RunDue(ctx, turn, time.Minute); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
 
 	hits, err := b.store.SearchUnits(t.Context(), []string{"5433"}, chat.Within{Scope: chat.ScopeAll}, 5)
 	b.must(err)
@@ -90,7 +131,7 @@ func TestRunDueEndsInTime(t *testing.T) {
 		t.Errorf("the job is %s after %d tries", job.State, job.Attempts)
 	}
 	v.fast = true
-	b.must(r.RunDue(t.Context(), turn))
+	b.must(r.RunDue(t.Context(), turn, time.Minute))
 	if got := b.phase(turn.ID); got != chat.PhaseDone {
 		t.Errorf("the turn is %s after the next run", got)
 	}
@@ -126,7 +167,7 @@ func TestInstructionsAreAnnounced(t *testing.T) {
 	r := jobs.NewRunner(b.deps(nil))
 	for text, want := range map[string]bool{"What is a monad?": false, "From now on, answer in German.": true} {
 		b.changes.seen = nil
-		b.must(r.RunDue(t.Context(), b.addTurn(text, "ok")))
+		b.must(r.RunDue(t.Context(), b.addTurn(text, "ok"), time.Minute))
 		announced := slices.ContainsFunc(b.changes.seen, func(c chat.Change) bool {
 			return c.Kind == chat.ChangePins && c.ID == string(b.branch.ID)
 		})

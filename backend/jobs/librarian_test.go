@@ -197,6 +197,30 @@ func TestLazyCommit(t *testing.T) {
 	}
 }
 
+// TestPendingTurnsFitTheWindow: turns are committed once they fill what a small window has room for, although
+// budget.pending_window_tokens and librarian.min_turns would wait longer.
+func TestPendingTurnsFitTheWindow(t *testing.T) {
+	for name, p := range map[string]jobs.CommitPolicy{"lazy": {Lazy: true, PendingTokens: 8000}, "batches": {MinTurns: 50}} {
+		b := newFixture(t)
+		d := b.deps(nil)
+		d.Commit = func() jobs.CommitPolicy { return p }
+		d.PendingLimit = func(_ context.Context, branch chat.BranchID) int {
+			if branch != b.branch.ID {
+				t.Errorf("asked for branch %s", branch)
+			}
+			return 100
+		}
+		r := jobs.NewRunner(d)
+		for i, want := range []int64{0, 1} {
+			b.addTurn("We decided to use plan one.", strings.Repeat("word ", 60))
+			_, err := r.Drain(t.Context())
+			if b.must(err); b.head().HeadSeq != want {
+				t.Errorf("%s: after %d turns the head is #%d", name, i+1, b.head().HeadSeq)
+			}
+		}
+	}
+}
+
 func TestMinTurns(t *testing.T) {
 	b := newFixture(t)
 	d := b.deps(nil)

@@ -84,6 +84,9 @@ type Deps struct {
 	Summarize func(context.Context, chat.Turn) librarian.Model
 	// RangeTarget is the target size for a range with this many tokens; nil: SPEC 16's defaults.
 	RangeTarget func(ctx context.Context, branch chat.BranchID, tokens int) int
+	// PendingLimit is the size of pending turns, in tokens, from which a branch's next context has no room for more; 0:
+	// unknown. nil: never known.
+	PendingLimit func(context.Context, chat.BranchID) int
 	// Plan is called after each commit and queues the range summaries that the branch will need; nil: none are created.
 	Plan func(context.Context, chat.BranchID)
 	// PlanAll queues summaries of all turns except the newest, although they still fit; nil: none are created.
@@ -305,7 +308,7 @@ func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Tu
 		LevelIndexed:   {chat.JobSummarizeTurn, chat.JobIndexTurn},
 	}[to]
 	for _, typ := range types {
-		if err := r.runOne(ctx, id, typ); err != nil {
+		if err := r.runOne(ctx, id, typ, forced); err != nil {
 			return chat.Turn{}, err
 		}
 	}
@@ -329,7 +332,7 @@ func (r *Runner) indexLeftOver(ctx context.Context, session chat.SessionID) erro
 				if job.SessionID != session && job.Priority < 0 {
 					continue
 				}
-				if err := r.runOne(ctx, job.TurnID, typ); err != nil && (job.SessionID == session || ctx.Err() != nil) {
+				if err := r.runOne(ctx, job.TurnID, typ, forced); err != nil && (job.SessionID == session || ctx.Err() != nil) {
 					return err
 				}
 			}
@@ -338,10 +341,12 @@ func (r *Runner) indexLeftOver(ctx context.Context, session chat.SessionID) erro
 	return nil
 }
 
-// RunDue runs the jobs that are due after a turn, for a caller that waits with a limit in ctx. It calls no chat model,
-// because an interrupted call would have to be paid for again. A job that ctx interrupts is put back. A started runner
-// is only woken, because it runs the jobs in the background; a paused one does nothing.
-func (r *Runner) RunDue(ctx context.Context, turn chat.Turn) error {
+// RunDue runs the jobs that are due after a turn, for a caller that waits at most for a limit. A librarian model is
+// asked for the turn's state, and its answer is awaited although it may take longer, because an interrupted call would
+// have to be paid for again: until it has answered or failed, the turn stays pending (SRD 10.1). No model is asked for
+// anything else. A job that ctx interrupts is put back. A started runner is only woken, because it runs the jobs in the
+// background; a paused one does nothing.
+func (r *Runner) RunDue(ctx context.Context, turn chat.Turn, limit time.Duration) error {
 	switch {
 	case r.started():
 		r.Wake()
@@ -349,12 +354,18 @@ func (r *Runner) RunDue(ctx context.Context, turn chat.Turn) error {
 	case r.Paused():
 		return nil
 	}
-	types := []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn}
+	types := []chat.JobType{chat.JobIndexTurn}
 	if r.modelFor(ctx, turn) == nil {
-		types = append(types, chat.JobSummarizeRange)
+		types = append(types, chat.JobSummarizeTurn, chat.JobSummarizeRange)
+	} else if err := r.runOne(ctx, turn.ID, chat.JobSummarizeTurn, inBackground); err != nil {
+		return err
 	}
-	_, err := r.drain(ctx, types, bounded, neverStop)
-	return err
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if _, err := r.drain(ctx, types, bounded, neverStop); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 func (r *Runner) started() bool {
@@ -369,7 +380,7 @@ const (
 	maxPollPause = time.Second
 )
 
-func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) error {
+func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType, m mode) error {
 	refused := false
 	for pause := pollPause; ; pause = min(2*pause, maxPollPause) {
 		job, ok, err := r.d.Queue.JobFor(ctx, id, typ)
@@ -385,7 +396,7 @@ func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) e
 				return err
 			}
 			if ok {
-				err = r.work(ctx, job, forced)
+				err = r.work(ctx, job, m)
 				r.Wake() // if it failed, its retry has a time
 				return err
 			}

@@ -28,8 +28,7 @@ const (
 	inBackground mode = iota
 	// forced: somebody waits for the effect, so a commit does not wait for more turns.
 	forced
-	// bounded: time is limited. States are written by rule, and a turn whose vectors do not arrive in time becomes
-	// searchable by words.
+	// bounded: time is limited. A turn whose vectors do not arrive in time becomes searchable by words.
 	bounded
 )
 

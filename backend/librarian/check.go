@@ -48,16 +48,21 @@ type need struct {
 // plain is its text without Markdown escaping.
 func (n need) plain() string { return strings.ReplaceAll(n.text, `\`, "") }
 
-// needs returns the entries that must not be lost (SRD 10.2): the decisions and constraints of the earlier summary that
-// still apply, and the user's new statements, the most important and newest first, as far as they fit into a part of
-// the target. Names and facts of the earlier summary may be dropped: otherwise the memory could never forget a name.
+// needs returns the entries that must not be lost (SRD 10.2): the decisions, constraints and artifacts of the earlier
+// summary that still apply, the user's new statements, and the names that belong to the new turns' work, the most
+// important and newest first, as far as they fit into a part of the target: the oldest names are forgotten first. Facts of
+// the earlier summary may be dropped.
 func (r *run) needs(previous string, ps []passage) []need {
 	d := newDraft(r.pins)
 	d.takeSummary(Parse(previous).persistent())
+	asked := ""
 	for _, p := range ps {
 		switch p.role {
 		case "user":
+			asked = p.text
 			d.takeText(chat.RoleUser, p.text, "")
+		case "assistant":
+			d.takeNames(p.text, asked)
 		case "summary":
 			piece := Parse(strings.ReplaceAll(p.text, artifactSeparator, "\n- "))
 			persistent := piece.persistent()
@@ -84,6 +89,11 @@ func (r *run) needs(previous string, ps []passage) []need {
 func (s Summary) persistent() Summary {
 	var out Summary
 	out.entries[Decisions], out.entries[Constraints] = s.entries[Decisions], s.entries[Constraints]
+	for _, e := range s.entries[Artifacts] {
+		if slices.ContainsFunc(strings.Fields(e), func(w string) bool { return artifactKind(strings.Trim(w, "`'\"(),;:")) != "" }) {
+			out.entries[Artifacts] = append(out.entries[Artifacts], e)
+		}
+	}
 	return out
 }
 

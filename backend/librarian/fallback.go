@@ -2,6 +2,7 @@ package librarian
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -231,9 +232,16 @@ func (d *draft) takeTurn(t chat.Turn) {
 
 // takeText adds the content of a message; asked is the user's message in its turn.
 func (d *draft) takeText(role chat.Role, text, asked string) {
+	var gone []string // names that the message itself replaces
+	if role == chat.RoleUser {
+		gone = replacedNames(text)
+	}
 	for _, e := range keptEntities(role, text, asked) {
 		if e.Kind == KindDone {
 			d.finish(plainLine(e.Text))
+			continue
+		}
+		if sectionFor(e.Kind) == Artifacts && slices.Contains(gone, strings.ToLower(strings.Trim(e.Text, "`"))) {
 			continue
 		}
 		if role == chat.RoleUser && sectionFor(e.Kind) != Artifacts {
@@ -245,6 +253,15 @@ func (d *draft) takeText(role chat.Role, text, asked string) {
 		d.note(sectionFor(e.Kind), e.Text)
 		if e.inCode && e.Kind == KindSymbol {
 			d.inCode[plainLine(e.Text)] = true
+		}
+	}
+}
+
+// takeNames adds only the names of an assistant's message.
+func (d *draft) takeNames(text, asked string) {
+	for _, e := range keptEntities(chat.RoleAssistant, text, asked) {
+		if sectionFor(e.Kind) == Artifacts && !(e.inCode && e.Kind == KindSymbol) {
+			d.note(Artifacts, e.Text)
 		}
 	}
 }

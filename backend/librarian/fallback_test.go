@@ -327,3 +327,23 @@ func BenchmarkFallback(b *testing.B) {
 		librarian.Fallback(librarian.Update{Previous: previous, Turns: []chat.Turn{t}, Count: quarter})
 	}
 }
+
+// TestStatesHoldNoProviderSpecificContent: what only one provider understands is neither in a state nor in what a
+// librarian model is given, so a session can continue with any provider (SRD 1.2.3, 2.3.6).
+func TestStatesHoldNoProviderSpecificContent(t *testing.T) {
+	tn := turn("We decided to use SQLite.", "")
+	tn.Assistant = &chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{
+		chat.Reasoning{Provider: "openai", EncryptedContent: "SEALED-1", Raw: []byte(`{"id":"rs_SEALED-2"}`)},
+		chat.Unknown{Provider: "anthropic", Raw: []byte(`{"type":"SEALED-3"}`)},
+		chat.ToolUse{ToolUseID: "toolu_SEALED-4", Name: "read", Input: []byte(`{}`), Provider: "openai", Extra: []byte(`{"id":"SEALED-5"}`)},
+		chat.Text{Text: "Noted."},
+	}}
+	m := &script{answers: []string{"## Decisions\n- We decided to use SQLite.\n"}}
+	byModel := librarian.Librarian{}.Update(t.Context(), librarian.Update{Turns: []chat.Turn{tn}, Count: quarter, Model: m})
+	byRule := librarian.Fallback(librarian.Update{Turns: []chat.Turn{tn}, Count: quarter})
+	for name, text := range map[string]string{"model": byModel.Summary, "rule": byRule.Summary, "request": strings.Join(m.requests, "\n")} {
+		if strings.Contains(text, "SEALED") || !strings.Contains(text, "SQLite") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

@@ -225,6 +225,29 @@ func TestRepaired(t *testing.T) {
 	}
 }
 
+// TestArtifactsOfEarlierStatesAreKept: paths, symbols and ids of the earlier state and of the new turns that an answer
+// drops are added back and recorded, unless a new statement replaces them (SRD 10.2).
+func TestArtifactsOfEarlierStatesAreKept(t *testing.T) {
+	m := &script{answers: []string{"## Facts\n- The reader of ledgers was split.\n\n## Decisions\n- We decided to split the reader.\n"}}
+	got := librarian.Librarian{}.Update(t.Context(), librarian.Update{
+		Previous: "## Facts\n- The reader is slow.\n\n## Artifacts\n- backend/store/ledger.go\n- parseLedger()\n- PROJ-4711\n- redis.conf\n- the old binder\n",
+		Turns: []chat.Turn{turn("We decided to split the reader of `backend/store/reader.go`. We use valkey.conf instead of redis.conf.",
+			"Done: `backend/store/reader.go` reads, and I created `backend/store/frames.go` for it.")},
+		Count: quarter, Model: m,
+	})
+	v := validation(t, got)
+	for _, want := range []string{"backend/store/ledger.go", "parseLedger()", "PROJ-4711", "backend/store/reader.go", "backend/store/frames.go"} {
+		if !slices.Contains(v.Added, want) || !slices.Contains(v.Missing, want) || !strings.Contains(got.Summary, "- "+want+"\n") {
+			t.Errorf("%s was dropped: added %q to\n%s", want, v.Added, got.Summary)
+		}
+	}
+	for _, gone := range []string{"- redis.conf\n", "the old binder"} {
+		if strings.Contains(got.Summary, gone) {
+			t.Errorf("%q is in\n%s", gone, got.Summary)
+		}
+	}
+}
+
 // TestMuchMissing: if an answer lost most facts, the model is asked again, with the answer and the list of
 // losses. The better answer is kept and repaired, even if the second is unusable.
 func TestMuchMissing(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 // replacing matches words before the name of something that no longer applies, and that name: "PostgreSQL instead of
 // SQLite".
-var replacing = pattern.New(`(?i:(?:\binstead of|\brather than|\bin place of|\bno longer(?: use| using| with| on)?|\breplac(?:es|ed|ing|e)|\b(?:switch|switched|switching|migrate|migrated|migrating|move|moved|moving|change|changed|changing) (?:\w+ ){0,3}?(?:away )?from|\bdrop(?:ped|ping)?|\bstatt|\banstatt|\banstelle von|\bau lieu de|\ben lugar de|\ben vez de|вместо)\s+(?:using |the |a |an |our |my |der |die |das |dem |den )?)([^\s,;:.!?()]+(?:[ -][A-Z0-9][^\s,;:.!?()]*)?)`)
+var replacing = pattern.New(`(?i:(?:\binstead of|\brather than|\bin place of|\bno longer(?: use| using| with| on)?|\breplac(?:es|ed|ing|e)|\b(?:switch|switched|switching|migrate|migrated|migrating|move|moved|moving|change|changed|changing) (?:\w+ ){0,3}?(?:away )?from|\bdrop(?:ped|ping)?|\bstatt|\banstatt|\banstelle von|\bau lieu de|\ben lugar de|\ben vez de|вместо)\s+(?:using |the |a |an |our |my |der |die |das |dem |den )?)((?:[^\s,;:.!?()]|\.\w)+(?:[ -][A-Z0-9][^\s,;:.!?()]*)?)`)
 
 // replacingJoined matches such words in Chinese and Japanese.
 var replacingJoined = pattern.New(`(?:代替|取代|而不是|不再使用|不再用|替换)\s*([A-Za-z0-9][A-Za-z0-9_.+#-]*|\p{Han}{2,6})`)

@@ -19,7 +19,7 @@ type ToolsMode string
 
 const (
 	ToolsDisabled  ToolsMode = "disabled"   // no definitions are sent; a call is an error
-	ToolsParseOnly ToolsMode = "parse_only" // calls are shown but not run
+	ToolsParseOnly ToolsMode = "parse_only" // definitions are sent; calls are shown but not run
 	ToolsEnabled   ToolsMode = "enabled"
 )
 
@@ -48,6 +48,7 @@ type Endpoint struct {
 	// Policy of SRD 11.2 and 11.3.
 	Truncation        string // OpenAI: "disabled" or "auto"
 	Store             bool   // OpenAI
+	CanContinue       bool   // the provider can continue an answer that it has stored
 	ParallelToolCalls bool
 	CacheKey          string // OpenAI prompt_cache_key, one per branch
 
@@ -186,9 +187,14 @@ type Result struct {
 	// ResponseID and Model are as the provider reported them.
 	ResponseID string
 	Model      string
+	// Ignored are the types of events that the decoder does not know, each once, at most MaxIgnored.
+	Ignored []string
 	// Refused: the provider declined (its explanation, if any, is a Refusal block).
 	Refused bool
 }
+
+// MaxIgnored limits Result.Ignored.
+const MaxIgnored = 8
 
 // StepStatus is chat.StepStatus.
 type StepStatus = chat.StepStatus

@@ -173,17 +173,25 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 }
 
 func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.Endpoint {
-	parallel := cfg.OpenAI.ParallelToolCalls
-	if m.Provider == config.ProviderAnthropic {
-		parallel = !cfg.Anthropic.DisableParallelToolUse
-	}
-	parallel = parallel || cfg.Tools.AllowParallel
 	known, _ := c.cards.get(m)
 	ep := c.endpointOf(m)
 	ep.Name, ep.Options, ep.Stream, ep.Refused = m.Name, m.Options, m.Stream, known.Refused
 	ep.ToolsMode, ep.MaxOutput, ep.MaxAnswerBytes = llm.ToolsMode(cfg.Tools.Mode), l.MaxOutput, cfg.Stream.MaxAnswerBytes
-	ep.Truncation, ep.Store, ep.ParallelToolCalls = cfg.OpenAI.Truncation, cfg.OpenAI.Store, parallel
+	ep.Truncation, ep.Store, ep.ParallelToolCalls = cfg.OpenAI.Truncation, cfg.OpenAI.Store, parallelCalls(cfg, m.Provider)
 	return ep
+}
+
+// parallelCalls reports whether a provider's models may call several tools at once: a setting of the provider takes
+// precedence over tools.allow_parallel (SRD 11.2, 11.3).
+func parallelCalls(cfg *config.Config, provider string) bool {
+	key, parallel := "openai.parallel_tool_calls", cfg.OpenAI.ParallelToolCalls
+	if provider == config.ProviderAnthropic {
+		key, parallel = "anthropic.disable_parallel_tool_use", !cfg.Anthropic.DisableParallelToolUse
+	}
+	if cfg.Origin(key) != config.OriginDefault {
+		return parallel
+	}
+	return cfg.Tools.AllowParallel
 }
 
 // Policy returns how history is represented in requests, as configured (SPEC 6, 16).

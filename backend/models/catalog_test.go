@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/anthropic"
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/llm/openai"
 	"contextinfinity/backend/llm/recall"
@@ -59,7 +60,7 @@ func catalog(t *testing.T, content string, k keys) *models.Catalog {
 	t.Cleanup(client.CloseIdleConnections)
 	return models.New(models.Deps{
 		Config: cfg.Config, Keys: k, Limits: limits,
-		Providers: []llm.Provider{openai.New(client), chatcompletions.New(client), recall.New(nil, nil, nil)},
+		Providers: []llm.Provider{anthropic.New(client), openai.New(client), chatcompletions.New(client), recall.New(nil, nil, nil)},
 	})
 }
 
@@ -85,6 +86,25 @@ func TestResolve(t *testing.T) {
 	_, err = c.Resolve(context.Background(), "nobody")
 	if chat.CodeOf(err) != chat.CodeConfig || !strings.Contains(err.Error(), "nobody") || chat.AsError(err).Hint == "" {
 		t.Fatalf("an unknown model: %v", err)
+	}
+}
+
+// TestParallelCallsOfAProvider: a provider's own setting takes precedence over tools.allow_parallel (SRD 11.2, 11.3).
+func TestParallelCallsOfAProvider(t *testing.T) {
+	for text, want := range map[string][2]bool{ // OpenAI, Anthropic
+		"":                                 {false, false},
+		"[tools]\nallow_parallel = true\n": {true, true},
+		"[tools]\nallow_parallel = true\n[openai]\nparallel_tool_calls = false\n[anthropic]\ndisable_parallel_tool_use = true\n":  {false, false},
+		"[tools]\nallow_parallel = false\n[openai]\nparallel_tool_calls = true\n[anthropic]\ndisable_parallel_tool_use = false\n": {true, true},
+	} {
+		models := "[models.o]\nprovider = \"openai\"\nmodel_id = \"o\"\n[models.a]\nprovider = \"anthropic\"\nmodel_id = \"a\"\n"
+		c := catalog(t, models+text, keys{"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"})
+		for i, name := range []string{"o", "a"} {
+			m, err := c.Resolve(t.Context(), name)
+			if err != nil || m.Endpoint.ParallelToolCalls != want[i] {
+				t.Errorf("%s with %q: parallel %v, %v", name, text, m.Endpoint.ParallelToolCalls, err)
+			}
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // AssemblerVersion changes whenever the same input gives different bytes.
-const AssemblerVersion = 8
+const AssemblerVersion = 9
 
 // messageOverhead is the number of tokens for a message's role markers and framing.
 const messageOverhead = 4
@@ -34,7 +34,7 @@ type Input struct {
 	Head    chat.State
 	// HeadCapped: the head's summary was over its cap, and Head is the shortened one.
 	HeadCapped bool
-	// HeadShrunk replaces the head's summary after NeedsSummaryShrink.
+	// HeadShrunk, after NeedsSummaryShrink, replaces the head's summary in step 4.
 	HeadShrunk string
 	// Now is the date and time of the request as text. It is in the memory block, which changes with each request
 	// anyway. It is left out if empty, and in plain chat.
@@ -73,6 +73,8 @@ type Input struct {
 	Replay *Manifest
 	// RedactionRules identifies the rules of Redact, so that a changed rule can be distinguished from a changed record.
 	RedactionRules string
+	// Refused are the shrink steps of earlier attempts that the provider refused for their size, and each refusal.
+	Refused []chat.Phrase
 	// RetrievalError says why memory was not searched for this request.
 	RetrievalError chat.Phrase
 	// Scope is the scope of the memory search; the manifest records it.
@@ -140,12 +142,15 @@ type assembler struct {
 	pending   []rendered // complete turns: two messages each
 	state     []rendered
 	restored  []rendered // lines of ranges that were omitted and that the state summary no longer contains
+	left      []rendered // the extract of dropped pending turns
 	retrieved []rendered // best first, like in.Retrieved
 	now       []rendered // the line of date and time
 	last      []rendered // the message, the steps of its turn so far, and in a continuation the partial answer
 
-	limits  []ResultLimit // of the results in in.Cycle, in order
-	dropped []int64       // turn_seqs of pending turns dropped by step 3
+	limits     []ResultLimit // of the results in in.Cycle, in order
+	dropped    []int64       // turn_seqs of pending turns dropped by step 3, without gaps
+	extracted  int           // target of their extract, in tokens
+	headShrunk bool          // HeadShrunk is sent
 	// shortened are messages after the cut that are sent only in part.
 	shortened []Shortened
 	steps     []chat.Phrase
@@ -177,7 +182,8 @@ func newAssembler(in Input) *assembler {
 	tools := renderTools(in.Tools, in.Count)
 	in.Limits.Tools = total(tools)
 	b := NewBudget(in.Limits, in.Policy, in.Calibration)
-	a := &assembler{in: in, tools: tools, budget: b, full: b.Ceiling}
+	a := &assembler{in: in, tools: tools, budget: b, full: b.Ceiling, steps: slices.Clone(in.Refused)}
+	a.headShrunk = in.Replay != nil && in.HeadShrunk != ""
 	a.limits = a.cycleLimits()
 	a.found = &a.redactedFixed
 	if in.Reduce > 0 && in.Reduce < 1 {
@@ -202,7 +208,10 @@ func (a *assembler) renderHistory() error {
 	if err := a.renderPieces(); err != nil {
 		return err
 	}
-	return a.renderTurns()
+	if err := a.renderTurns(); err != nil {
+		return err
+	}
+	return a.renderDropped()
 }
 
 func (a *assembler) renderTurns() error {

@@ -179,6 +179,49 @@ func TestRecallStaysHere(t *testing.T) {
 	}
 }
 
+// TestUsageStatus: a context is ready, needs summaries of named turns with their size, or has newest messages that are too
+// large, with numbers (FCRATE's usage_status).
+func TestUsageStatus(t *testing.T) {
+	c, err := Assemble(sample())
+	if err != nil || c.Status().Kind != UsageReady || c.Status().Excess != 0 {
+		t.Errorf("%+v, %v", c.Status(), err)
+	}
+	in := sample().over(long(40, 300), nil)
+	if c, err = Assemble(in); err != nil {
+		t.Fatal(err)
+	}
+	cut := c.Manifest().History.Cut
+	want := 0
+	for _, s := range in.Sizes {
+		if s.Seq <= cut {
+			want += s.Tokens
+		}
+	}
+	if st := c.Status(); st.Kind != UsageNeedsSummarization || st.Excess != want || cut == 0 || int64(len(st.Turns)) != cut || st.Turns[0] != 1 || st.Suggestion.IsZero() {
+		t.Errorf("cut %d, %d tokens: %+v", cut, want, st)
+	}
+	in.Summaries = nil
+	for _, p := range c.Manifest().History.Pieces {
+		in.Summaries = append(in.Summaries, Summary{ID: fmt.Sprint(p.From), From: p.From, To: p.To, Tokens: 50, Text: "- said", Model: "m"})
+	}
+	if c, err = Assemble(in); err != nil || c.Status().Kind != UsageReady {
+		t.Errorf("with summaries: %+v, %v", c.Status(), err)
+	}
+	huge := sample().over(append(long(4, 100), exchange("huge", "go on", strings.Repeat("r ", 9000))), nil)
+	if c, err = Assemble(huge); err != nil {
+		t.Fatal(err)
+	}
+	if st := c.Status(); st.Kind != UsageRecentTooLarge || st.Required < 9000 || st.Required > 11000 || st.Budget != c.Manifest().Budget.Ceiling {
+		t.Errorf("%+v", st)
+	}
+	if st, ok := StatusOfError(&RecentMessagesTooLarge{Required: 20, Budget: 10}); !ok || st.Kind != UsageRecentTooLarge || st.Required != 20 {
+		t.Errorf("%+v", st)
+	}
+	if _, ok := StatusOfError(&SectionOverCap{}); ok {
+		t.Error("a section over its cap has nothing to do with the messages")
+	}
+}
+
 // TestUnrunCallsBecomeText: providers reject a call without its result.
 func TestUnrunCallsBecomeText(t *testing.T) {
 	in := sample()

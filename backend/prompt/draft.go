@@ -11,9 +11,10 @@ import (
 // memory is searched.
 type Draft struct{ a *assembler }
 
-// NewDraft builds a context with only the memory that the user attached. If that does not fit, history is reduced so
-// that it and some retrieved memory fit. After a provider's rejection (Input.Reduce) the memory is already selected,
-// and only Finish shrinks the context.
+// NewDraft builds a context with only the memory that the user attached. If that does not fit, the cut moves so that
+// some retrieved memory fits too. If the rest does not fit even without memory, Finish shrinks it in the order of SRD
+// 7.3 and no memory is selected; only where that order would end in an error, the newest turns are shortened here, and
+// memory may fill what they leave.
 func NewDraft(in Input) (*Draft, error) {
 	a := newAssembler(in)
 	if in.Replay == nil {
@@ -22,10 +23,31 @@ func NewDraft(in Input) (*Draft, error) {
 	if err := a.build(); err != nil {
 		return nil, err
 	}
-	if in.Replay == nil && in.Reduce == 0 && a.in.Policy.History == HistoryElastic && !a.fits() {
-		return &Draft{a}, a.freeSpace(share(a.budget.Caps.Retrieved, a.budget.Ceiling, retrievalShare))
+	if in.Replay != nil || a.in.Policy.History != HistoryElastic || a.fits() {
+		return &Draft{a}, nil
+	}
+	spare := share(a.budget.Caps.Retrieved, a.budget.Ceiling, retrievalShare)
+	if err := a.shrinkHistory(spare); err != nil || a.fits() {
+		return &Draft{a}, err
+	}
+	last := a.clone()
+	if err := last.shrink(spare); err != nil {
+		return nil, err
+	}
+	if len(last.shortened) > 0 {
+		return &Draft{last}, nil
 	}
 	return &Draft{a}, nil
+}
+
+// clone returns an assembler whose shrinking does not change a.
+func (a *assembler) clone() *assembler {
+	b := *a
+	b.last, b.limits, b.shortened = slices.Clone(a.last), slices.Clone(a.limits), slices.Clone(a.shortened)
+	b.dropped, b.steps, b.notes = slices.Clone(a.dropped), slices.Clone(a.steps), slices.Clone(a.notes)
+	b.redactedRecalled = slices.Clone(a.redactedRecalled)
+	b.found = &b.redactedRecalled
+	return &b
 }
 
 // Shortened returns the turns after the cut that the context contains only in part: memory is searched for their text
@@ -52,9 +74,12 @@ func (d *Draft) Shows(turn chat.TurnID, text string) bool {
 func (d *Draft) Cut() int64 { return d.a.plan.Cut }
 
 // Room is the number of tokens for artifacts, including their date headings: all that the other sections leave,
-// up to their cap.
+// up to their cap. None is left where a pending turn had to go: memory goes first.
 func (d *Draft) Room() int {
 	a := d.a
+	if len(a.dropped) > 0 {
+		return 0
+	}
 	frame := 0
 	if len(a.retrieved) == 0 {
 		frame = total(a.memoryWith([]rendered{a.frameItem("config", selection)})) - total(a.memory())
@@ -71,7 +96,7 @@ func (d *Draft) Finish(retrieved []Artifact, failure chat.Phrase) (PreparedConte
 	if a.in.Replay != nil {
 		return a.prepared(), nil
 	}
-	if err := a.shrink(); err != nil {
+	if err := a.shrink(0); err != nil {
 		return PreparedContext{}, err
 	}
 	return a.prepared(), nil

@@ -3,6 +3,7 @@ package prompt
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -182,10 +183,33 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestShrinker is SRD 22.4: over the limit, the context shrinks in the defined order, logs each step, and always has
-// the same result.
+// TestShrinker is SRD 22.4: over the limit, the context shrinks in the order of SRD 7.3, logs each step, and always has
+// the same result. No message is shortened before all of that has been done, and then only in place of the error.
 func TestShrinker(t *testing.T) {
-	in := sample().over(long(8, 300), long(2, 400))
+	for name, tt := range map[string]struct {
+		message int // words
+		recent  int // words of the newest committed turn, which stays original
+		memory  bool
+		want    string
+	}{
+		"memory is enough":      {message: 4600, recent: 300, memory: true, want: "012"},
+		"pending turns too":     {message: 4930, recent: 300, memory: true, want: "0123"},
+		"everything":            {message: 5700, recent: 300, memory: true, want: "01234"},
+		"in place of the error": {message: 3000, recent: 9000, want: "345"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := shrinkable(tt.message, tt.recent)
+			if !tt.memory {
+				in.Retrieved = nil
+			}
+			checkShrinker(t, in, tt.want)
+		})
+	}
+}
+
+// shrinkable is a conversation with something for every step of the shrinker.
+func shrinkable(message, recent int) Input {
+	in := sample().over(append(long(7, 300), exchange("recent", "go on", strings.Repeat("r ", recent))), long(1, 400))
 	in.Policy.MinKeep = 1
 	in.Head.Summary = strings.Repeat("s ", 900)
 	in.Retrieved = []Artifact{
@@ -193,14 +217,18 @@ func TestShrinker(t *testing.T) {
 		{ID: "low", Text: strings.Repeat("l ", 600), Score: 0.1},
 		{ID: "mid", Text: strings.Repeat("m ", 600), Summary: "m short", Score: 0.5},
 	}
-	in.Current = chat.UserText(strings.Repeat("w ", 6000))
-	_, err := Assemble(in)
-	var shrink *NeedsSummaryShrink
-	if !errors.As(err, &shrink) || shrink.Target >= shrink.Have {
-		t.Fatalf("the state summary was not to be shrunk: %v", err)
-	}
-	in.HeadShrunk = strings.Repeat("s ", 60)
+	in.Current = chat.UserText(strings.Repeat("w ", message))
+	return in
+}
+
+func checkShrinker(t *testing.T, in Input, want string) {
+	t.Helper()
 	c, err := Assemble(in)
+	var shrink *NeedsSummaryShrink
+	if errors.As(err, &shrink) && shrink.Target < shrink.Have {
+		in.HeadShrunk = strings.Repeat("s ", 60)
+		c, err = Assemble(in)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,14 +242,8 @@ func TestShrinker(t *testing.T) {
 			order = append(order, n)
 		}
 	}
-	if got := strings.Join(order, ""); got != "01234" && got != "0123" {
+	if got := strings.Join(order, ""); got != want {
 		t.Fatalf("steps in the order %s: %q", got, c.Manifest().Shrink)
-	}
-	if !strings.Contains(c.Manifest().Shrink[1], "low") {
-		t.Errorf("the lowest score does not go first: %q", c.Manifest().Shrink)
-	}
-	if len(c.Manifest().DroppedPending) == 0 || c.Manifest().DroppedPending[0] != 9 {
-		t.Errorf("dropped pending %v", c.Manifest().DroppedPending)
 	}
 	if last := c.Messages()[len(c.Messages())-1]; !strings.HasSuffix(last.RenderedText(), in.Current.RenderedText()) {
 		t.Error("the message itself was touched")
@@ -380,5 +402,43 @@ func checkContext(t *rapid.T, in Input, c PreparedContext, pending int) {
 		if want := []chat.Role{chat.RoleUser, chat.RoleAssistant}[i%2]; m.Role != want {
 			t.Fatalf("message %d is %s", i, m.Role)
 		}
+	}
+}
+
+// TestALargerWindowRestoresOriginals: a conversation that a small window represents by summaries is sent in full to a model
+// with a large window, without any further work.
+func TestALargerWindowRestoresOriginals(t *testing.T) {
+	in := sample().over(long(40, 300), nil)
+	small, err := Assemble(in)
+	if err != nil || small.Manifest().History.Cut == 0 {
+		t.Fatalf("cut %d, %v", small.Manifest().History.Cut, err)
+	}
+	for _, p := range small.Manifest().History.Pieces {
+		in.Summaries = append(in.Summaries, Summary{ID: fmt.Sprint(p.From), From: p.From, To: p.To, Tokens: 50, Text: "- said", Model: "m"})
+	}
+	in.Limits.ContextLimit = 200_000
+	large, err := Assemble(in)
+	if err != nil || large.Manifest().History.Cut != 0 || len(large.Messages()) != 2*len(in.Sizes)+1 {
+		t.Errorf("%d messages of %d turns, cut %d, %v", len(large.Messages()), len(in.Sizes), large.Manifest().History.Cut, err)
+	}
+}
+
+// TestRangeTarget: a summary's target is 0.15 of what it replaces, within 64 and 2048 tokens.
+func TestRangeTarget(t *testing.T) {
+	b := NewBudget(Limits{ContextLimit: 400_000, ResponseReserve: 4000, SafetyMargin: 1500}, DefaultPolicy(), 1)
+	for tokens, want := range map[int]int{100: 64, 1000: 150, 100_000: 2048} {
+		if got := RangeTarget(tokens, b, DefaultPolicy()); got != want {
+			t.Errorf("of %d tokens: %d, want %d", tokens, got, want)
+		}
+	}
+}
+
+// TestASmallerReserveLeavesMoreInput: what is not reserved for the answer can be used for the input.
+func TestASmallerReserveLeavesMoreInput(t *testing.T) {
+	wide := Limits{ContextLimit: 32_000, ResponseReserve: 1000, SafetyMargin: 1500, ExactReserve: true}
+	narrow := wide
+	narrow.ResponseReserve = 8000
+	if a, b := NewBudget(wide, DefaultPolicy(), 1), NewBudget(narrow, DefaultPolicy(), 1); a.InputBudget <= b.InputBudget {
+		t.Errorf("a smaller output limit leaves %d tokens, a larger one %d", a.InputBudget, b.InputBudget)
 	}
 }

@@ -45,6 +45,7 @@ type Inputs struct {
 	// Shortened are messages after the cut that the model saw only in part.
 	Shortened []Shortened `json:"shortened,omitempty"`
 	Pending   []int64     `json:"pending,omitempty"`
+	Extracted int         `json:"extracted,omitempty"` // target of the extract of the dropped pending turns, in tokens
 	Reduce    float64     `json:"reduce,omitempty"`
 	Now       string      `json:"now,omitempty"` // date and time of the request as text
 	Partial   bool        `json:"partial,omitempty"`
@@ -179,7 +180,7 @@ func (a *assembler) memorySections() (state, retrieved, message []rendered) {
 	case len(a.state) == 0:
 		return nil, all, nil
 	}
-	n := 1 + len(a.state) + len(a.restored)
+	n := 1 + len(a.state) + len(a.restored) + len(a.left)
 	return all[:n], all[n:], nil
 }
 
@@ -209,13 +210,14 @@ func texts(phrases []chat.Phrase) []string {
 
 func (a *assembler) inputs() Inputs {
 	in := Inputs{
-		System: a.in.System, Project: a.in.Project, Scope: a.in.Scope, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
+		System: a.in.System, Project: a.in.Project, Scope: a.in.Scope, HeadState: string(a.in.Head.ID), Reduce: a.in.Reduce,
 		Now: a.in.Now, Partial: a.in.Partial != nil, StepIndex: a.in.StepIndex, ModelID: a.in.ModelID, RedactionRules: a.in.RedactionRules,
 		Tools: a.in.Tools, Results: a.limits, Shortened: a.shortened,
+		Extracted: a.extracted,
 	}
 	in.RetrievalError, in.RetrievalWords = a.in.RetrievalError.Split()
-	if a.in.HeadCapped && in.HeadShrunk == "" {
-		in.HeadShrunk = a.in.Head.Summary
+	if a.in.HeadCapped || a.headShrunk {
+		in.HeadShrunk = a.stateSummary()
 	}
 	for _, s := range a.in.Sizes {
 		in.LastSeq = s.Seq

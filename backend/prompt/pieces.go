@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -133,7 +132,10 @@ func (a *assembler) hasState() bool { return len(a.state) > 0 }
 
 // stateSummary is the state summary that is sent, if any.
 func (a *assembler) stateSummary() string {
-	return cmp.Or(a.in.HeadShrunk, a.in.Head.Summary)
+	if a.headShrunk {
+		return a.in.HeadShrunk
+	}
+	return a.in.Head.Summary
 }
 
 // onlyLines returns some lines of a text, counted from 0.

@@ -21,7 +21,11 @@ type PreparedContext struct {
 	texts     []Text
 	tools     []chat.ToolDefinition
 	cycle     int
+	status    UsageStatus
 }
+
+// Status says what the context needs.
+func (c PreparedContext) Status() UsageStatus { return c.status }
 
 // Tools returns the definitions that the request offers, in a stable order.
 func (c PreparedContext) Tools() []chat.ToolDefinition { return c.tools }
@@ -106,6 +110,7 @@ func (a *assembler) prepared() PreparedContext {
 	calibrated := int(math.Ceil(float64(c.tokens) * a.budget.Calibration))
 	c.maxOutput = max(1, min(a.in.Limits.MaxOutput, a.in.Limits.ContextLimit-calibrated))
 	c.manifest, c.texts = a.manifest(c)
+	c.status = a.status()
 	return c
 }
 
@@ -147,12 +152,12 @@ func (a *assembler) frameItem(source, text string) rendered {
 	}}
 }
 
-// memory is section 7: the head state summary, lines of ranges that it no longer contains, retrieved artifacts, then
-// the date and time of the request.
+// memory is section 7: the head state summary, lines of ranges that it no longer contains, the extract of dropped
+// pending turns, retrieved artifacts, then the date and time of the request.
 func (a *assembler) memory() []rendered { return a.memoryWith(a.recalled()) }
 
 func (a *assembler) memoryWith(recalled []rendered) []rendered {
-	return a.framed(slices.Concat(a.state, a.restored, recalled, a.now), memoryFrame)
+	return a.framed(slices.Concat(a.state, a.restored, a.left, recalled, a.now), memoryFrame)
 }
 
 // recalled returns the artifacts in reading order: marked as a selection, sorted by time, each day under a line with

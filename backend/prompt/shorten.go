@@ -17,47 +17,44 @@ type Shortened struct {
 	Bytes int `json:"bytes"`
 }
 
-const (
-	// shortShare is the share of the ceiling below which no recent message is shortened before retrieved memory, pending
-	// turns and the state summary are reduced too: even if all four messages that stay original are longer, there is
-	// space for everything else.
-	shortShare = 1.0 / 8
-	// minShortened is the minimum size of a shortened message, in tokens: its beginning and end still show its subject.
-	minShortened = 64
-)
+// minShortened is the minimum size of a shortened message, in tokens: its beginning and end still show its subject.
+const minShortened = 64
 
-// shortenNewest is the step after the cut has reached its limit: it shortens the longest turns after the cut, all to
-// the same size, until the context fits with spare tokens left, but not below minTokens. Retrieved memory is not
-// counted, because it is reduced separately.
-func (a *assembler) shortenNewest(step string, spare, minTokens int) error {
-	if a.in.Policy.History != HistoryElastic {
+// shortenNewest is the step in place of the error that SRD 7.3 ends with: it shortens the longest turns after the cut,
+// all to the same size, until the context fits with spare tokens left. Dropped pending turns are included again, because
+// shortening makes space for them.
+func (a *assembler) shortenNewest(spare int) error {
+	if a.in.Policy.History != HistoryElastic || a.fits() {
 		return nil
 	}
-	excess := func() int { return a.used() - total(a.recalled()) + spare - a.budget.Ceiling }
+	if len(a.dropped) > 0 {
+		a.log("5: the %d dropped pending turns are included again, shortened", len(a.dropped))
+		a.dropped = nil
+		if err := a.renderHistory(); err != nil {
+			return err
+		}
+	}
 	originals := slices.Concat(a.originals, a.pending)
-	if excess() <= spare { // it fits: the newest messages stay complete
-		return nil
-	}
-	for limit := a.budget.Ceiling / 2; excess() > 0; limit = limit * 3 / 4 {
+	for limit := a.budget.Ceiling / 2; a.used()+spare > a.budget.Ceiling; limit = limit * 3 / 4 {
 		for _, r := range originals {
-			if r.tokens > max(limit, minTokens) {
-				a.setShortened(r, max(limit, minTokens))
+			if r.tokens > max(limit, minShortened) {
+				a.setShortened(r, max(limit, minShortened))
 			}
 		}
 		if err := a.renderHistory(); err != nil {
 			return err
 		}
-		if limit <= minTokens {
+		if limit <= minShortened {
 			break
 		}
 	}
 	for i, r := range slices.Concat(a.originals, a.pending) {
-		format := "%s: the message of turn %d is shortened: %d to %d tokens"
+		format := "5: the message of turn %d is shortened: %d to %d tokens"
 		if r.source.Role == string(chat.RoleAssistant) {
-			format = "%s: the answer of turn %d is shortened: %d to %d tokens"
+			format = "5: the answer of turn %d is shortened: %d to %d tokens"
 		}
 		if r.tokens < originals[i].tokens {
-			a.log(format, step, r.turn, originals[i].tokens, r.tokens)
+			a.log(format, r.turn, originals[i].tokens, r.tokens)
 		}
 	}
 	return nil

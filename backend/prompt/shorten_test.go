@@ -2,15 +2,17 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"contextinfinity/backend/chat"
 )
 
-// TestAHugeExchangeNeverBlocksTheNextMessage: a message or answer that is larger than the ceiling is shortened in the
-// prompt, wherever it is among the newest turns, committed or pending. The next message is sent, some space is left for
-// retrieved memory, the log and the items show what was shortened, and nothing else changes.
+// TestAHugeExchangeNeverBlocksTheNextMessage: the next message is sent after a message or answer that is larger than the
+// ceiling, wherever it is among the newest turns. A committed one is shortened, some space is left for retrieved memory,
+// and the log and the items show it. A pending one is dropped (SRD 7.3), and an extract in the remaining space
+// represents it, because it is in neither state nor memory (SRD 2.3.3).
 func TestAHugeExchangeNeverBlocksTheNextMessage(t *testing.T) {
 	huge := func(word string) string {
 		var b strings.Builder
@@ -26,7 +28,7 @@ func TestAHugeExchangeNeverBlocksTheNextMessage(t *testing.T) {
 	}
 	for _, ceiling := range []int{8000, 4000} {
 		for name, oversized := range exchanges {
-			for _, place := range []string{"newest", "before it", "pending", "four of them"} {
+			for _, place := range []string{"newest", "before it", "pending", "three of them"} {
 				t.Run(fmt.Sprintf("%d, %s, %s", ceiling, name, place), func(t *testing.T) {
 					in := sample()
 					in.Limits = Limits{ContextLimit: 128_000, MaxOutput: 4096, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: ceiling, StateTarget: 1200, Retrieval: 6000}
@@ -36,23 +38,57 @@ func TestAHugeExchangeNeverBlocksTheNextMessage(t *testing.T) {
 						turns = append(turns, exchange("after", "and then", "this"))
 					case "pending":
 						turns, pending = turns[:8], turns[8:]
-					case "four of them":
+					case "three of them":
 						turns, pending = append(turns, oversized), []chat.Turn{oversized, oversized}
 					}
-					checkShortened(t, in.over(turns, pending), ceiling, place == "four of them")
+					if in = in.over(turns, pending); len(pending) > 0 {
+						checkDropped(t, in, ceiling, len(pending))
+					} else {
+						checkShortened(t, in, ceiling)
+					}
 				})
 			}
 		}
 	}
 }
 
-func checkShortened(t *testing.T, in Input, ceiling int, extreme bool) {
+// checkDropped checks a context without its pending turns, the last of the input.
+func checkDropped(t *testing.T, in Input, ceiling, pending int) {
+	t.Helper()
+	d, err := NewDraft(in)
+	if err != nil || d.Room() != 0 {
+		t.Fatalf("memory may take %d tokens although a pending turn goes, %v", d.Room(), err)
+	}
+	c, err := d.Finish(nil, chat.Phrase{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := c.Manifest()
+	if c.Tokens() > ceiling || len(m.DroppedPending) != pending || len(m.Inputs.Shortened) > 0 {
+		t.Errorf("%d tokens, dropped %v, shortened %v", c.Tokens(), m.DroppedPending, m.Inputs.Shortened)
+	}
+	at := slices.IndexFunc(c.Texts(), func(x Text) bool { return x.Source == "extract" && x.From == m.DroppedPending[0] })
+	if at < 0 || c.Texts()[at].Tokens < ceiling/4 || c.Texts()[at].Section != SectionState {
+		t.Errorf("no extract represents the dropped turns %v: %+v", m.DroppedPending, m.Sections)
+	}
+	checkReplay(t, in, m)
+}
+
+func checkReplay(t *testing.T, in Input, m Manifest) {
+	t.Helper()
+	in.Replay = &m
+	if replayed, err := Assemble(in); err != nil || replayed.Manifest().SHA256 != m.SHA256 {
+		t.Errorf("replayed, the context differs: %v", err)
+	}
+}
+
+func checkShortened(t *testing.T, in Input, ceiling int) {
 	t.Helper()
 	d, err := NewDraft(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Room() < ceiling/10 && !extreme {
+	if d.Room() < ceiling/10 {
 		t.Errorf("%d tokens are left for recalled memory", d.Room())
 	}
 	c, err := d.Finish(nil, chat.Phrase{})
@@ -63,7 +99,7 @@ func checkShortened(t *testing.T, in Input, ceiling int, extreme bool) {
 	if c.Tokens() > ceiling || c.Tokens() < ceiling/2 {
 		t.Errorf("%d tokens of %d", c.Tokens(), ceiling)
 	}
-	if len(m.DroppedPending) > 0 && !extreme || len(m.Inputs.Shortened) == 0 || len(d.Shortened()) == 0 {
+	if len(m.DroppedPending) > 0 || len(m.Inputs.Shortened) == 0 || len(d.Shortened()) == 0 {
 		t.Errorf("dropped %v, shortened %v", m.DroppedPending, m.Inputs.Shortened)
 	}
 	shown := map[Shortened]bool{}
@@ -80,16 +116,11 @@ func checkShortened(t *testing.T, in Input, ceiling int, extreme bool) {
 	}
 	for _, s := range m.Inputs.Shortened {
 		kind := map[chat.Role]string{chat.RoleUser: "message", chat.RoleAssistant: "answer"}[s.Role]
-		if !shown[Shortened{Seq: s.Seq, Role: s.Role}] || !strings.Contains(strings.Join(m.Shrink, "\n"), fmt.Sprintf("0: the %s of turn %d is shortened: ", kind, s.Seq)) {
+		if !shown[Shortened{Seq: s.Seq, Role: s.Role}] || !strings.Contains(strings.Join(m.Shrink, "\n"), fmt.Sprintf("5: the %s of turn %d is shortened: ", kind, s.Seq)) {
 			t.Errorf("%+v is not named: %q", s, m.Shrink)
 		}
 	}
-	replay := in
-	replay.Replay = &m
-	replayed, err := Assemble(replay)
-	if err != nil || replayed.Manifest().SHA256 != m.SHA256 {
-		t.Errorf("replayed, the context differs: %v", err)
-	}
+	checkReplay(t, in, m)
 }
 
 // TestOnlyLongMessagesAreShortened: short messages stay unchanged, and nothing is shortened while everything fits.

@@ -3,6 +3,7 @@ package prompt
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"contextinfinity/backend/chat"
 )
@@ -113,9 +114,10 @@ func (a *assembler) checkCaps() error {
 // minStateTokens is the minimum target of a shortened state summary: a smaller one would be useless.
 const minStateTokens = 64
 
-// shrink runs the steps of SRD 7.3 in order, and logs each. Plain chat is not shrunk: if it does not fit, that is an
-// error (SPEC 16).
-func (a *assembler) shrink() error {
+// shrink runs the steps of SRD 7.3 in order, and logs each. Before them comes what the SRD's context does not contain:
+// the turns between cut and state (step 0). After them, in place of the error, the newest turns are shortened until
+// spare tokens are left (step 5). Plain chat is not shrunk: if it does not fit, that is an error (SPEC 16).
+func (a *assembler) shrink(spare int) error {
 	if a.in.Policy.History == HistoryOff && !a.fits() {
 		if err := a.shrinkCycle(); err != nil || a.fits() {
 			return err
@@ -123,8 +125,10 @@ func (a *assembler) shrink() error {
 		return a.overBudget()
 	}
 	for _, step := range []func() error{
-		func() error { return a.freeSpace(0) }, a.dropRestored, a.dropRetrieved, a.summarizeRetrieved, a.shrinkCycle, a.dropPending, a.shrinkState,
-		func() error { return a.shortenNewest("5", 0, minShortened) },
+		func() error { return a.shrinkHistory(0) }, a.dropRestored,
+		a.dropRetrieved, a.summarizeRetrieved, a.shrinkCycle,
+		func() error { return a.dropPending("3") }, a.shrinkState,
+		func() error { return a.shortenNewest(spare) }, func() error { return a.dropPending("5") },
 	} {
 		if a.fits() {
 			return nil
@@ -153,16 +157,7 @@ func (a *assembler) note(format string, args ...any) {
 	a.notes = append(a.notes, chat.Say(format, args...))
 }
 
-// freeSpace is step 0: history is reduced until the context fits with spare tokens left. The cut moves, and if the
-// rest does not fit alone, its longest messages are shortened.
-func (a *assembler) freeSpace(spare int) error {
-	if err := a.shrinkHistory(spare); err != nil {
-		return err
-	}
-	return a.shortenNewest("0", spare, max(minShortened, int(float64(a.budget.Ceiling)*shortShare)))
-}
-
-// shrinkHistory moves the cut until the context fits with spare tokens left, at most to its limit.
+// shrinkHistory is step 0: it moves the cut until the context fits with spare tokens left, at most to its limit.
 func (a *assembler) shrinkHistory(spare int) error {
 	space := a.budget.Ceiling - a.sizeWithoutHistory() - spare
 	for !a.fits() {
@@ -224,29 +219,64 @@ func (a *assembler) summarizeRetrieved() error {
 	return nil
 }
 
-// dropPending is step 3: drop complete turns, oldest first.
-func (a *assembler) dropPending() error {
+// dropPending is step 3: drop complete turns, oldest first. They are in neither state nor memory yet, so an extract in
+// the space that is left represents them (SRD 2.3.3).
+func (a *assembler) dropPending(step string) error {
 	for len(a.pending) > 0 && !a.fits() {
 		turn := a.pending[0].turn
 		n := 0
 		for n < len(a.pending) && a.pending[n].turn == turn {
 			n++
 		}
-		a.log("3: dropped pending turn %d (%d tokens)", turn, total(a.pending[:n]))
+		a.log("%s: dropped pending turn %d (%d tokens)", step, turn, total(a.pending[:n]))
 		a.pending = a.pending[n:]
 		a.dropped = append(a.dropped, turn)
+		if len(a.pending) == 0 || a.fits() {
+			if err := a.renderDropped(); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// renderDropped renders the extract of the dropped pending turns.
+func (a *assembler) renderDropped() error {
+	a.left, a.extracted = nil, 0
+	if len(a.dropped) == 0 {
+		return nil
+	}
+	p := Piece{From: a.dropped[0], To: a.dropped[len(a.dropped)-1] + 1}
+	size := 0
+	for _, s := range a.in.Sizes {
+		if p.From <= s.Seq && s.Seq < p.To {
+			size += s.Tokens
+		}
+	}
+	p.Target = max(RangeTarget(size, a.budget, a.in.Policy), min(size, a.budget.Ceiling-a.used()-rangeOverhead))
+	if a.in.Replay != nil {
+		p.Target = a.in.Replay.Inputs.Extracted
+	}
+	a.extracted = p.Target
+	text, err := a.extract(p)
+	if err == nil && strings.TrimSpace(text) != "" {
+		a.left = []rendered{a.renderPiece(p, text)}
+	}
+	return err
 }
 
 // shrinkState is step 4. The summary is shortened once at most; if the context still does not fit, the next step
 // continues.
 func (a *assembler) shrinkState() error {
-	if len(a.state) == 0 || a.in.HeadShrunk != "" {
-		if a.in.HeadShrunk != "" {
-			a.log("4: the state summary was shortened to %d tokens", total(a.state))
-		}
+	if len(a.state) == 0 {
 		return nil
+	}
+	if a.in.HeadShrunk != "" {
+		var reported []Redaction // those of the complete summary are in the manifest
+		a.found, a.headShrunk = &reported, true
+		a.state = a.renderState()
+		a.log("4: the state summary was shortened to %d tokens", total(a.state))
+		return a.renderHistory()
 	}
 	have := total(a.state)
 	target := have - (a.used() - a.budget.Ceiling) - stateOverhead

@@ -55,6 +55,9 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	if err != nil {
 		return Result{}, searchError(err)
 	}
+	if !s.SRD { // the plain ranking has applied them
+		ranked = s.Bounds.within(ranked)
+	}
 	if ranked, err = e.rerank(ctx, q, s, ranked, &res); err != nil {
 		return Result{}, searchError(err)
 	}

@@ -103,7 +103,7 @@ func inSameChunks(ranked, others []*item) []*item {
 
 func (k *packer) hit(c chat.ChunkText, x *item, rank int) Hit {
 	h := Hit{
-		ChunkText: c, Unit: inside(c, x.span), Rank: rank, Score: x.score, Cosine: x.cosine, Similarity: x.similar, BM25: x.bm25, Keyword: x.keyword,
+		ChunkText: c, Unit: inside(c, x.span), Rank: rank, Score: x.score, Cosine: x.cosine, Similarity: x.similar, Measured: x.measured, BM25: x.bm25, Keyword: x.keyword,
 	}
 	if k.explain != nil {
 		h.Score, h.Why = k.explain.score(x), k.explain.why(x)
@@ -249,6 +249,8 @@ func (k *packer) add(c chat.ChunkText, u *item, added ...chat.Span) bool {
 			return false
 		}
 		spans, cost = old.spans, old.cost
+	} else if k.isFull() {
+		return false
 	}
 	spans = merged(c.Source, append(slices.Clone(spans), added...))
 	form, slices := formOf(c, spans)
@@ -263,6 +265,12 @@ func (k *packer) add(c chat.ChunkText, u *item, added ...chat.Span) bool {
 	}
 	old.spans, old.cost = spans, total
 	return true
+}
+
+// isFull reports whether no further chunk may be packed, whatever remains of the budget.
+func (k *packer) isFull() bool {
+	limit := k.s.Bounds.Artifacts
+	return limit > 0 && len(k.order) >= limit
 }
 
 // spend subtracts the cost of an artifact from the remaining budget, including its date heading if it is the first
@@ -282,7 +290,7 @@ func (k *packer) spend(c chat.ChunkText, cost int) bool {
 
 // summarize adds a chunk's summary if its text does not fit.
 func (k *packer) summarize(c chat.ChunkText, u *item) bool {
-	if strings.TrimSpace(c.Summary) == "" {
+	if strings.TrimSpace(c.Summary) == "" || k.isFull() {
 		return false
 	}
 	cost := prompt.ArtifactCost(Render(c, chat.PackedSummary, nil), k.count)

@@ -115,6 +115,46 @@ func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
 	}
 }
 
+// TestSetNumbersBoundBothProfiles: top_k, overfetch_k and similarity_threshold, if set, bound what is packed with either
+// ranking (SRD 8.2); without them the measured ranking packs what fits.
+func TestSetNumbersBoundBothProfiles(t *testing.T) {
+	m := newMemory()
+	for i := range 40 {
+		m.add(line{seq: int64(i + 1), text: fmt.Sprintf("Harbour report %d: calm sea and quiet docks.", i)}, line{seq: int64(i + 1), role: chat.RoleAssistant, text: smallTalk(i)})
+	}
+	for profile, base := range map[string]func(*Settings){"measured": func(*Settings) {}, "srd": plainProfile(func(s *Settings) { s.TopK, s.Overfetch = 6, 16 })} {
+		ask := func(change func(*Settings)) Result {
+			return find(t, m.engine(func(s *Settings) { base(s); change(s) }), Query{Text: "harbour report", Within: chat.Within{Branch: "b"}, MaxTokens: 6000})
+		}
+		if r := ask(func(*Settings) {}); len(r.Artifacts) < 6 || profile == "measured" && len(r.Artifacts) < 30 {
+			t.Errorf("%s: %d artifacts with nothing set", profile, len(r.Artifacts))
+		}
+		if r := ask(func(s *Settings) { s.TopK, s.Bounds.Artifacts = 2, 2 }); len(r.Artifacts) != 2 {
+			t.Errorf("%s: %d artifacts with top_k = 2", profile, len(r.Artifacts))
+		}
+		if r := ask(func(s *Settings) { s.Overfetch, s.Bounds.Candidates = 4, 4 }); len(r.Artifacts) == 0 || len(r.Artifacts) > 4 {
+			t.Errorf("%s: %d artifacts with overfetch_k = 4", profile, len(r.Artifacts))
+		}
+		r := ask(func(s *Settings) { s.Threshold, s.Bounds.Similarity, s.Recency = 1, 1, 0 })
+		for _, a := range r.Artifacts {
+			if !strings.Contains(a.Text, "Harbour report") {
+				t.Errorf("%s: %q is packed below the threshold", profile, a.Text)
+			}
+		}
+		if len(r.Artifacts) == 0 {
+			t.Errorf("%s: the threshold dropped what words found", profile)
+		}
+	}
+}
+
+// TestTheRangeOfSimilaritiesIsKnown: passages that were found by words have a measured similarity too (SRD 15.1).
+func TestTheRangeOfSimilaritiesIsKnown(t *testing.T) {
+	res := find(t, workday().engine(func(s *Settings) { s.Threshold = 1 }), Query{Text: facts[0][1], Within: chat.Within{Branch: "b"}, MaxTokens: 2000})
+	if len(res.Artifacts) == 0 || res.Artifacts[0].Measured <= 0 || res.Artifacts[0].Measured > 1 || res.Artifacts[0].Similarity != 0 {
+		t.Errorf("%+v", res.Artifacts)
+	}
+}
+
 // TestPlainProfilePrefersVariety: MMR selects what is packed from all candidates.
 func TestPlainProfilePrefersVariety(t *testing.T) {
 	m := newMemory()

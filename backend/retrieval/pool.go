@@ -20,6 +20,7 @@ type unit struct {
 	bm25          float64
 	keyword       float64 // score of its own words; the best is 1
 	cosine        float64
+	measured      float64 // similar, also if the unit is not near enough
 	similar       float64 // share of unrelated units that are less similar to the query
 	vector        float64 // score of the cosine, 0 to 1
 	base          float64
@@ -172,6 +173,9 @@ func (p *pool) take(refs []chat.UnitRef, in chat.Within, w words, v similar) {
 		u := unit{UnitRef: r, thread: thread(r, in), tf: w.tf[r.N], bm25: w.bm25[r.N], keyword: w.own(r.N), cosine: v.cosine[r.N]}
 		if u.cosine != 0 {
 			u.similar, u.vector = v.usual.similarity(u.cosine), v.meaning(r.N)
+		}
+		if c, ok := v.measured[r.N]; ok {
+			u.measured = v.usual.similarity(c)
 		}
 		topWord = max(topWord, u.keyword)
 		p.units = append(p.units, u)

@@ -40,6 +40,7 @@ type Hit struct {
 	Score      float64
 	Cosine     float64 // 0 if not found by vectors
 	Similarity float64 // the calibrated cosine: share of the embedder's noise below it
+	Measured   float64 // Similarity, also of a passage that was found by its words only; 0: unknown
 	BM25       float64 // 0 if no word matched
 	Keyword    float64 // BM25 as a share of the best match's
 	Why        Why

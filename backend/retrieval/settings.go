@@ -1,5 +1,7 @@
 package retrieval
 
+import "slices"
+
 // Settings are the settings of [retrieval] that concern the ranking, and the constants of the ranking. Their effects are
 // described in docs/recall.md.
 type Settings struct {
@@ -16,7 +18,30 @@ type Settings struct {
 	Recency        float64 // bonus for the newest, 0 for the oldest; the best match has 1
 	MMR            bool    // later artifacts are lowered by what they repeat
 
+	Bounds Bounds
+
 	tuning
+}
+
+// Bounds limit what is packed, with either ranking; 0: not limited. They are the settings of SRD 8.2 that a person set:
+// the measured ranking packs as much as its budget allows unless told otherwise.
+type Bounds struct {
+	Artifacts  int     // retrieval.top_k
+	Candidates int     // retrieval.overfetch_k: units that may be packed, best first
+	Similarity float64 // retrieval.similarity_threshold, for passages without a word of the query
+}
+
+// within returns the ranked items that may be packed.
+func (b Bounds) within(ranked []*item) []*item {
+	if b.Similarity > 0 {
+		ranked = slices.DeleteFunc(slices.Clone(ranked), func(x *item) bool {
+			return x.keyword == 0 && !x.hasTerm && x.similar < b.Similarity
+		})
+	}
+	if b.Candidates > 0 {
+		ranked = ranked[:min(len(ranked), b.Candidates)]
+	}
+	return ranked
 }
 
 // tuning are the constants of the ranking that depend on the budget or that the plain ranking does without. Those in
@@ -80,6 +105,9 @@ func (s Settings) effective(maxTokens int) Settings {
 	}
 	if candidates := maxTokens / tokensPerCandidate; candidates > s.candidates {
 		s.near, s.candidates = s.near*candidates/s.candidates, candidates
+	}
+	if limit := s.Bounds.Candidates; limit > 0 {
+		s.candidates = min(s.candidates, limit)
 	}
 	s.nearbyBest *= min(max(float64(maxTokens)/narrowBudget, 1), maxNearby)
 	return s

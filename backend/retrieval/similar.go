@@ -13,6 +13,7 @@ import (
 type similar struct {
 	embedder string            // identity; empty if there are no vectors
 	cosine   map[int64]float64 // with the query, less what all units have in common
+	measured map[int64]float64 // the same of all nearest units, including those that are not near enough
 	usual    distribution
 	embedMs  float64
 	searchMs float64
@@ -23,7 +24,7 @@ type similar struct {
 // byVectors embeds the query and searches for the nearest units of the scope. While no namespace is complete there are
 // no results, which is not an error.
 func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, error) {
-	v := similar{cosine: map[int64]float64{}}
+	v := similar{cosine: map[int64]float64{}, measured: map[int64]float64{}}
 	ns, ok, err := e.Store.Serving(ctx)
 	if err != nil || !ok || ns.Total == 0 {
 		return v, err
@@ -65,6 +66,9 @@ func (e *Engine) nearest(ctx context.Context, q Query, s Settings, vq VectorQuer
 		vq.Session = q.Within.Session
 	}
 	hits, err := e.Vectors.Search(ctx, vq)
+	for _, h := range hits {
+		v.measured[h.N] = h.Cosine
+	}
 	if err != nil || len(hits) == 0 || !s.SRD && v.usual.distance(hits[0].Cosine) < outstanding {
 		return err
 	}

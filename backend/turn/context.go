@@ -19,10 +19,11 @@ type assembly struct {
 	seq     int64          // turns before it are history; 0: all
 	model   Model
 	current chat.Message
-	earlier earlierSteps // from the earlier steps of the turn
-	reduce  float64      // after a provider rejected the request for its size
-	step    int          // index of the step
-	turn    *chat.Turn   // nil for a preview, which calls no model
+	earlier earlierSteps  // from the earlier steps of the turn
+	reduce  float64       // after a provider rejected the request for its size
+	refused []chat.Phrase // the shrink steps until then
+	step    int           // index of the step
+	turn    *chat.Turn    // nil for a preview, which calls no model
 	memory  *memorySelection
 	cut     *chat.Cut // to assemble for a future fork; nil: the branch itself
 }
@@ -34,17 +35,22 @@ func (e *Engine) assemble(ctx context.Context, a assembly) (prompt.PreparedConte
 	if err != nil {
 		return prompt.PreparedContext{}, err
 	}
-	d, err := e.draft(ctx, &in, a)
-	if err != nil {
-		return prompt.PreparedContext{}, err
-	}
-	c, err := d.Finish(in.Retrieved, in.RetrievalError)
+	c, err := e.fit(ctx, &in, a)
 	var shrink *prompt.NeedsSummaryShrink
 	if !errors.As(err, &shrink) {
 		return c, err
 	}
 	in.HeadShrunk = e.shrinkHead(ctx, a, in.Head.Summary, shrink.Target)
-	return prompt.Assemble(in)
+	return e.fit(ctx, &in, a)
+}
+
+// fit selects memory for the space that the rest of the context leaves, and shrinks until it fits.
+func (e *Engine) fit(ctx context.Context, in *prompt.Input, a assembly) (prompt.PreparedContext, error) {
+	d, err := e.draft(ctx, in, a)
+	if err != nil {
+		return prompt.PreparedContext{}, err
+	}
+	return d.Finish(in.Retrieved, in.RetrievalError)
 }
 
 // shrinkHead shortens the state summary for this request only. A preview never calls a model.
@@ -96,7 +102,7 @@ func (e *Engine) preview(ctx context.Context, a assembly) (prompt.PreparedContex
 func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, error) {
 	in := prompt.Input{
 		Model: a.model.Endpoint.Name, ModelID: a.model.Endpoint.ModelID, StepIndex: a.step, Provider: a.model.Endpoint.Provider, Limits: a.model.Limits,
-		Policy: e.settings().Policy.OrDefault(), Current: a.current, Reduce: a.reduce, Count: e.count(a.model), Redact: e.redact,
+		Policy: e.settings().Policy.OrDefault(), Current: a.current, Reduce: a.reduce, Refused: a.refused, Count: e.count(a.model), Redact: e.redact,
 		RedactionRules: e.settings().RedactionRules,
 	}
 	in.ResultMaxBytes = e.settings().ResultMaxBytes
@@ -412,4 +418,14 @@ func (e *Engine) RangeTarget(ctx context.Context, branch chat.BranchID, tokens i
 		_, b, _ = prompt.PlanOf(in)
 	}
 	return prompt.RangeTarget(tokens, b, p)
+}
+
+// PendingLimit is the size of pending turns, in tokens, above which they crowd out the rest of a branch's context: the
+// low-water mark of its model's window, whatever budget.pending_window_tokens says. 0: the model is unknown.
+func (e *Engine) PendingLimit(ctx context.Context, branch chat.BranchID) int {
+	m, err := e.modelFor(ctx, branch, "")
+	if err != nil || e.settings().Policy.History == prompt.HistoryOff {
+		return 0
+	}
+	return prompt.NewBudget(m.Limits, e.settings().Policy.OrDefault(), 1).LowWater
 }

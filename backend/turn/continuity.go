@@ -16,7 +16,13 @@ import (
 // mayContinue reports whether the provider may use what it has stored of this turn (SRD 1.2.5). For that it must store
 // each answer, including the first.
 func (r *run) mayContinue() bool {
-	return r.e.settings().Continuity && !r.forgotten && len(r.context.Tools()) > 0
+	return r.wantsContinuity() && !r.e.settings().StoreRefused && !r.forgotten
+}
+
+// wantsContinuity reports whether the turn could be continued at its provider, as far as the settings and the request go.
+func (r *run) wantsContinuity() bool {
+	ep := r.model.Endpoint
+	return r.e.settings().Continuity && ep.CanContinue && ep.ToolsMode == llm.ToolsEnabled && len(r.context.Tools()) > 0
 }
 
 // continuation is the answer that this request can continue, or nil if everything has to be sent. The provider's
@@ -38,11 +44,19 @@ func (r *run) continuation(ctx context.Context) (*llm.Continuation, error) {
 	return &llm.Continuation{ResponseID: r.response, Messages: messages - 1}, nil
 }
 
-// noteSent records in the manifest how much of the context was sent, and what the server has refused before.
+// noteSent records in the manifest how much of the context was sent, what the provider may store for it, and what the
+// server has refused before.
 func (r *run) noteSent(m *prompt.Manifest) {
 	if refused := r.model.Endpoint.Refused; len(refused) > 0 {
 		m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)],
 			"Left out or sent in another form, because the model's server refused it before: "+strings.Join(refused, ", ")+".")
+	}
+	note := func(text string) { m.Notes = append(m.Notes[:len(m.Notes):len(m.Notes)], text) }
+	switch {
+	case r.wantsContinuity() && r.e.settings().StoreRefused:
+		note("Everything was sent and nothing is stored at the provider: openai.store = false takes precedence over tools.provider_continuity.")
+	case r.mayContinue() && !r.model.Endpoint.Store:
+		note("The provider was asked to store this answer, so that the turn can continue there (tools.provider_continuity).")
 	}
 	switch {
 	case r.continues != nil:

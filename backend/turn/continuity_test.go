@@ -19,10 +19,11 @@ func TestStepsContinueTheProvidersContext(t *testing.T) {
 		off     bool
 		forgets bool
 		differs bool // the earlier part can no longer be rebuilt identically
-	}{"stored": {}, "off": {off: true}, "forgotten": {forgets: true}, "differs": {differs: true}} {
+		refused bool // openai.store = false is configured
+	}{"stored": {}, "off": {off: true}, "not to be stored": {off: true, refused: true}, "forgotten": {forgets: true}, "differs": {differs: true}} {
 		t.Run(name, func(t *testing.T) {
 			w := withTools(t)
-			w.settings.Continuity = !c.off
+			w.settings.Continuity, w.settings.StoreRefused = !c.off || c.refused, c.refused
 			w.tools.allow("read")
 			if c.differs {
 				w.tools.do = func(_ context.Context, _ tools.Call) (tools.Output, error) {
@@ -49,7 +50,8 @@ func TestStepsContinueTheProvidersContext(t *testing.T) {
 				t.Errorf("after it has forgotten: %q", last)
 			}
 			notes := strings.Join(w.manifest(got.ID).Notes, " ")
-			if strings.Contains(notes, "Only what is new was sent") != (continued && !c.forgets) || strings.Contains(notes, "no longer had") != c.forgets {
+			if strings.Contains(notes, "Only what is new was sent") != (continued && !c.forgets) || strings.Contains(notes, "no longer had") != c.forgets ||
+				strings.Contains(notes, "was asked to store") != (!c.off && !c.forgets) || strings.Contains(notes, "openai.store = false takes precedence") != c.refused {
 				t.Errorf("the manifest says %q", notes)
 			}
 			w.clean()

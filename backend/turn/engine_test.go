@@ -1,8 +1,10 @@
 package turn_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -590,6 +592,20 @@ func TestForkBeforeAFailedTurn(t *testing.T) {
 	third := w.send("three")
 	if _, err := w.branches.Before(t.Context(), third.ID, "", true); err != nil {
 		t.Fatal(err)
+	}
+	w.clean()
+}
+
+// Events of unknown types are logged with their types, and nothing else of them is (SRD 11.1).
+func TestUnknownEventsAreLogged(t *testing.T) {
+	w := newEnv(t)
+	var log bytes.Buffer
+	w.log = slog.New(slog.NewTextHandler(&log, nil))
+	w.restart()
+	w.provider.script(call{events: []string{event(wireEvent{T: "unknown", S: "response.telepathy.delta", In: "a secret thought"}), text("Known."), done}})
+	w.is(w.send("hi"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "Known.")
+	if said := log.String(); !strings.Contains(said, "unknown types") || !strings.Contains(said, "response.telepathy.delta") || strings.Contains(said, "a secret thought") {
+		t.Errorf("the log says %q", said)
 	}
 	w.clean()
 }

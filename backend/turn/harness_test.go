@@ -3,6 +3,7 @@ package turn_test
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -39,6 +40,7 @@ type env struct {
 	store     *store.Store
 	journals  *journal.Journals
 	provider  *scripted
+	log       *slog.Logger // nil: discarded
 	engine    *turn.Engine
 	jobs      *jobs.Runner
 	branches  *branches.Service
@@ -115,7 +117,7 @@ func (m models) Resolve(_ context.Context, name string) (turn.Model, error) {
 	mode := m.w.alwaysMode
 	mode = cmp.Or(mode, llm.ToolsDisabled)
 	return turn.Model{
-		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: mode},
+		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: mode, CanContinue: true},
 		Provider: m.w.provider,
 		Limits:   prompt.Limits{ContextLimit: m.w.window, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000, StateTarget: 1200, Retrieval: m.w.retrieve},
 		NoTools:  m.w.noTools, Cost: m.w.cost,
@@ -161,7 +163,7 @@ func (w *env) open() {
 	w.branches = branches.New(s, w.jobs, w.published)
 	d := turn.Deps{
 		Turns: faultyStore{s, w}, History: faultyStore{s, w}, Contexts: faultyStore{s, w}, Drafts: faultyStore{s, w}, Calls: faultyStore{s, w}, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.published, Counter: words{},
-		Settings: func() turn.Settings { return w.settings }, Clock: w.clock, Redact: w.redact,
+		Settings: func() turn.Settings { return w.settings }, Clock: w.clock, Redact: w.redact, Log: w.log,
 	}
 	if w.memory != nil {
 		w.memory.store, d.Memory = s, w.memory

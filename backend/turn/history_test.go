@@ -332,3 +332,42 @@ func TestWhyNoContext(t *testing.T) {
 		}
 	}
 }
+
+// TestPendingLimitFollowsTheWindow: a small window has less room for pending turns, whatever the setting says.
+func TestPendingLimitFollowsTheWindow(t *testing.T) {
+	w := newEnv(t)
+	limits := map[int]int{}
+	for _, window := range []int{4000, 32000} {
+		w.window = window
+		limits[window] = w.engine.PendingLimit(t.Context(), w.branch.ID)
+	}
+	if limits[4000] < 200 || limits[4000] > 2000 || limits[32000] < 4*limits[4000] {
+		t.Errorf("%v", limits)
+	}
+}
+
+// TestTheHeadIsTheCommittedSummary: a context is assembled from the branch's head state, also after it has moved
+// (SRD 2.3.2).
+func TestTheHeadIsTheCommittedSummary(t *testing.T) {
+	w := newEnv(t)
+	seen := map[string]bool{}
+	for _, fact := range []string{"We decided to use SQLite.", "We decided to use Postgres for the archive.", "What did we decide?"} {
+		b, err := w.store.Branch(t.Context(), w.branch.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := w.manifest(w.send(fact).ID)
+		if m.Inputs.HeadState != string(b.HeadState) || seen[m.Inputs.HeadState] {
+			t.Errorf("assembled from state %s, the head is %s", m.Inputs.HeadState, b.HeadState)
+		}
+		seen[m.Inputs.HeadState] = true
+		if _, err := w.jobs.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := w.provider.requests()
+	if last := sent[len(sent)-1]; strings.Count(last, "state_summary>") < 2 || !strings.Contains(last, "Postgres for the archive") {
+		t.Errorf("the head's summary is not in the last request: %s", last)
+	}
+	w.clean()
+}

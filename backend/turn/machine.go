@@ -38,7 +38,7 @@ type run struct {
 	earlierSteps
 	earlier bool            // text or calls from earlier steps or attempts exist
 	closed  []chat.Step     // ended steps, of earlier runs and this one
-	memory  memorySelection // the same for every attempt
+	memory  memorySelection // the same for every attempt, until the context must become smaller
 	context prompt.PreparedContext
 	body    json.RawMessage
 
@@ -48,6 +48,7 @@ type run struct {
 	number  int           // attempts of this run
 	shrunk  int           // how often the context was made smaller for the provider
 	reduce  float64       // share of the ceiling after that; 0: all of it
+	refused []chat.Phrase // the shrink steps of the refused attempts
 	refusal *chat.Failure // the provider's last error
 	step    chat.Step
 	writer  *journal.Writer
@@ -123,7 +124,7 @@ func (r *run) prepare(ctx context.Context) state {
 func (r *run) assembly() assembly {
 	return assembly{
 		branch: r.turn.BranchID, seq: r.turn.Seq, model: r.model, current: r.turn.User, earlier: r.earlierSteps,
-		reduce: r.reduce, turn: &r.turn, step: r.index, memory: &r.memory,
+		reduce: r.reduce, refused: r.refused, turn: &r.turn, step: r.index, memory: &r.memory,
 	}
 }
 
@@ -271,8 +272,13 @@ func (r *run) receive(ev chat.RawEvent) error {
 
 // evaluate judges the attempt and closes its journal.
 func (r *run) evaluate(ctx context.Context) state {
+	result := r.decoder.Result()
+	if len(result.Ignored) > 0 { // SRD 11.1; the stored request and answer keep their bytes
+		r.e.log.Warn("the provider sent events of unknown types, which were ignored", "step", r.step.ID,
+			"provider", r.model.Provider.Name(), "types", result.Ignored)
+	}
 	r.end = judge(attempt{
-		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
+		result: result, err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
 		shrunk: r.shrunk, moreSteps: r.index+1 < r.e.maxSteps(), mode: r.model.Endpoint.ToolsMode, refused: r.model.Endpoint.Refused, continues: r.continues != nil || r.model.Endpoint.Store && !r.forgotten,
 	})
 	r.closeJournal()

@@ -178,6 +178,8 @@ type Settings struct {
 	AllowParallel bool
 	// Continuity lets a provider use what it has stored of the turn (tools.provider_continuity).
 	Continuity bool
+	// StoreRefused: openai.store = false is configured, which takes precedence over Continuity.
+	StoreRefused bool
 }
 
 // MaxAttempts is how often a call is tried while nothing has arrived (SPEC 4).

@@ -27,8 +27,8 @@ const recallModel = "recall"
 // recallPatience is how long a turn waits for its memory by default before it continues without memory.
 const recallPatience = 5 * time.Second
 
-// memorySelection is the memory selected for a turn. It is selected once, and used for all attempts, a smaller context
-// and a continuation.
+// memorySelection is the memory selected for a turn. It is selected once, and used for all attempts and a continuation,
+// until a provider refuses the size of the context.
 type memorySelection struct {
 	chosen    bool
 	artifacts []prompt.Artifact
@@ -41,7 +41,6 @@ type memorySelection struct {
 func (e *Engine) draft(ctx context.Context, in *prompt.Input, a assembly) (*prompt.Draft, error) {
 	sel := a.memory
 	search := !sel.chosen && e.usesMemory(*in, a.current)
-	sel.chosen = true
 	if !search {
 		in.Retrieved, in.RetrievalError = sel.artifacts, sel.failure
 		return prompt.NewDraft(*in)
@@ -63,6 +62,7 @@ func (e *Engine) draft(ctx context.Context, in *prompt.Input, a assembly) (*prom
 	if failed != nil {
 		return d, failed
 	}
+	sel.chosen = true
 	start = start.Add(time.Since(drafting))
 	if err == nil && !reused {
 		err = e.search(ctx, *in, a, d, sel)
@@ -100,7 +100,7 @@ func whyNoMemory(err error, patience time.Duration) chat.Phrase {
 // reuseSelection reuses the memory of a continued turn's last context, if the model is the same and memory was
 // available then.
 func (e *Engine) reuseSelection(ctx context.Context, in prompt.Input, a assembly, sel *memorySelection) (bool, error) {
-	if a.turn == nil || a.turn.Phase == chat.PhaseAccepted {
+	if a.turn == nil || a.turn.Phase == chat.PhaseAccepted || a.reduce > 0 {
 		return false, nil
 	}
 	raw, err := e.contexts.Manifest(ctx, a.turn.ID)
@@ -210,11 +210,11 @@ func (sel *memorySelection) add(x retrieval.Artifact, attached bool, session cha
 	added.Reasons = x.Why.Reasons()
 	sel.artifacts = append(sel.artifacts, added)
 	m := &sel.metrics
-	if m.Selected++; x.Cosine != 0 {
-		if m.SimilarityMin == 0 || x.Similarity < m.SimilarityMin {
-			m.SimilarityMin = x.Similarity
+	if m.Selected++; x.Measured > 0 {
+		if m.SimilarityMin == 0 || x.Measured < m.SimilarityMin {
+			m.SimilarityMin = x.Measured
 		}
-		m.SimilarityMax = max(m.SimilarityMax, x.Similarity)
+		m.SimilarityMax = max(m.SimilarityMax, x.Measured)
 	}
 }
 

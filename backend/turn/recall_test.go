@@ -59,7 +59,7 @@ func (m *fakeMemory) artifacts(ctx context.Context, ids []chat.ChunkID, count fu
 	texts, err := m.store.ChunkTexts(ctx, ids)
 	var out []retrieval.Artifact
 	for i, c := range texts {
-		a := retrieval.Artifact{Hit: retrieval.Hit{ChunkText: c, Rank: i + 1, Score: 1 / float64(i+1), Cosine: 0.5, Similarity: 0.9 - 0.2*float64(i), Keyword: 0.7}}
+		a := retrieval.Artifact{Hit: retrieval.Hit{ChunkText: c, Rank: i + 1, Score: 1 / float64(i+1), Similarity: 0.9 - 0.2*float64(i), Measured: 0.9 - 0.2*float64(i), Keyword: 0.7}}
 		a.Form, a.Slices = chat.PackedSlice, []chat.Span{{Start: c.Start, End: min(c.End, c.Start+30)}}
 		a.Text = retrieval.Render(c, a.Form, a.Slices)
 		a.Tokens = prompt.ArtifactCost(a.Text, count)
@@ -191,24 +191,42 @@ func metricsOf(rows []chat.TurnMetricsRow, id chat.TurnID) chat.TurnMetrics {
 	return chat.TurnMetrics{}
 }
 
-// Memory is searched once: another attempt, a smaller context and a continuation use the same result.
+// Memory is searched once: another attempt and a continuation use the same result. After a size refusal it is selected
+// again for the smaller room, and the X-ray lists the steps of every attempt (SRD 7.2, 7.3).
 func TestMemoryIsChosenOnce(t *testing.T) {
 	unavailable := &llm.Error{Code: chat.CodeUnavailable, Status: 503, Message: "busy", Retry: true}
 	tooLarge := &llm.Error{Code: chat.CodeTooLarge, Status: 400, Message: "prompt is too long"}
-	for name, calls := range map[string][]call{
-		"another attempt":   {{err: unavailable}, {err: unavailable}},
-		"a smaller context": {{err: tooLarge}, {err: tooLarge}},
+	for name, c := range map[string]struct {
+		calls    []call
+		searches int
+	}{
+		"another attempt":   {[]call{{err: unavailable}, {err: unavailable}}, 1},
+		"a smaller context": {[]call{{err: tooLarge}, {err: tooLarge}}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := withMemory(t)
 			p := &w.settings.Policy
 			p.PreserveRecent, p.CompactAt, p.CompactTo = 2, 0.95, 0.9 // there is history that can be shortened
 			w.window = shortWindow + 100
-			w.provider.script(calls...)
+			w.provider.script(c.calls...)
 			got := w.send("Tell me about both keys and the clock.")
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
-			if n := len(w.memory.questions()); n != 1 {
-				t.Errorf("memory was searched %d times", n)
+			asked := w.memory.questions()
+			if len(asked) != c.searches {
+				t.Errorf("memory was searched %d times", len(asked))
+			}
+			m := w.manifest(got.ID)
+			refusals := 0
+			for _, step := range m.Shrink {
+				if strings.HasPrefix(step, "the provider refused this request of ") {
+					refusals++
+				}
+			}
+			if refusals != c.searches-1 || refusals > 0 && asked[0].MaxTokens == asked[1].MaxTokens && m.Shrink[0] == m.Shrink[len(m.Shrink)-1] {
+				t.Errorf("after %d refusals for size: %q", c.searches-1, m.Shrink)
+			}
+			if c.searches > 1 && strings.HasPrefix(m.Shrink[len(m.Shrink)-1], "the provider") {
+				t.Errorf("the steps of the last attempt are missing: %q", m.Shrink)
 			}
 			w.clean()
 		})

@@ -153,6 +153,8 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 	case "tool":
 		d.r.Blocks = append(d.r.Blocks, chat.ToolUse{ToolUseID: w.ID, Name: w.S, Input: chat.RawJSON([]byte(w.In))})
 		return []llm.Delta{{Kind: llm.DeltaTool, Block: len(d.r.Blocks) - 1, Tool: w.S, Text: w.In}}
+	case "unknown":
+		d.r.Ignored = append(d.r.Ignored, w.S)
 	case "panic":
 		panic("a bug in the decoder")
 	case "done":

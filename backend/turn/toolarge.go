@@ -42,14 +42,17 @@ func nextSize(refused int, cause error) int {
 }
 
 // shrink ends an attempt that was refused for its size and assembles again: the context must become smaller than the
-// refused one, whatever its ceiling was.
+// refused one, whatever its ceiling was. Memory is selected again for the space that is left.
 func (r *run) shrink(ctx context.Context) state {
 	if err := r.closeAttempt(); err != nil {
 		return r.failWith(ctx, err)
 	}
 	m := r.context.Manifest()
-	r.refusal = r.end.failure
-	r.reduce = float64(nextSize(m.TotalTokens, r.end.cause)) / float64(prompt.NewBudget(m.Limits, m.Policy, m.Budget.Calibration).Ceiling)
+	r.refusal, r.memory = r.end.failure, memorySelection{}
+	next := nextSize(m.TotalTokens, r.end.cause)
+	steps, _ := m.Said()
+	r.refused = append(steps, chat.Say("the provider refused this request of %d tokens for its size: the next one has at most %d", m.TotalTokens, next))
+	r.reduce = float64(next) / float64(prompt.NewBudget(m.Limits, m.Policy, m.Budget.Calibration).Ceiling)
 	r.shrunk++
 	return r.prepare
 }

@@ -29,7 +29,7 @@ func modeOf(s chat.Step) llm.ToolsMode {
 
 // offer returns the definitions for a request to a model.
 func (e *Engine) offer(ctx context.Context, m Model, session chat.SessionID) ([]chat.ToolDefinition, error) {
-	if e.tools == nil || m.NoTools || m.Endpoint.ToolsMode != llm.ToolsEnabled || m.Endpoint.Provider == recallModel {
+	if e.tools == nil || m.NoTools || m.Endpoint.ToolsMode == llm.ToolsDisabled || m.Endpoint.Provider == recallModel {
 		return nil, nil
 	}
 	return e.offered(ctx, session)

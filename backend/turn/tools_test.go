@@ -671,14 +671,27 @@ func TestModeOfASession(t *testing.T) {
 	w.scriptCalls([]string{text("Look:"), callEvent("a", "box__write", `{}`)})
 	got := w.send("go")
 	w.is(got, chat.PhaseResponseFinalized, chat.OutcomePaused, "Look:")
-	if len(w.tools.calls()) != 0 || strings.Contains(w.provider.requests()[0], "box__write") {
-		t.Error("a tool was offered, or ran")
+	if len(w.tools.calls()) != 0 || !strings.Contains(w.provider.requests()[0], "box__write") || len(w.provider.requests()) != 1 {
+		t.Errorf("parse_only: the tools are offered and a call is only shown; ran %q, sent %q", w.tools.calls(), w.provider.requests())
+	}
+	if uses := usesOf(got); len(uses) != 1 || uses[0] != "box__write" {
+		t.Errorf("the call is not in the answer: %q", uses)
 	}
 	steps, err := w.store.Steps(t.Context(), got.ID)
 	if err != nil || steps[0].ToolsMode != "parse_only" {
 		t.Errorf("%+v %v", steps, err)
 	}
 	w.clean()
+}
+
+// usesOf returns the names of the calls in a turn's answer.
+func usesOf(t chat.Turn) (names []string) {
+	for _, b := range t.Assistant.Blocks {
+		if u, ok := b.(chat.ToolUse); ok {
+			names = append(names, u.Name)
+		}
+	}
+	return names
 }
 
 // The result of a tool becomes memory, and is deleted permanently with its turn.

@@ -36,7 +36,7 @@ type sidedBlock struct {
 // result directly follows its call and comes first in its message. Empty blocks, and opaque blocks of another
 // provider, are dropped. Every provider refuses half a pair: a call without its result is described in text, and a
 // result without its call gets one (see withCalls). Names and ids of calls that providers refuse are replaced (see
-// ToolName). The last group is the user's, or an unfinished answer of the running turn that its provider paused and
+// ToolName). With tools disabled, calls and results are described in text (SRD 12.1). The last group is the user's, or an unfinished answer of the running turn that its provider paused and
 // that is sent back unchanged.
 func Conversation(r llm.Request, provider string, ids IDRule) ([]Group, error) {
 	if !r.Context.Valid() {
@@ -48,6 +48,9 @@ func Conversation(r llm.Request, provider string, ids IDRule) ([]Group, error) {
 	groups := group(withCalls(group(visibleBlocks(r, provider))))
 	for i := range groups {
 		pairTools(groups, i)
+	}
+	if r.Endpoint.ToolsMode == llm.ToolsDisabled {
+		callsAsText(groups)
 	}
 	groups = group(flatten(groups))
 	nameCalls(groups, definedTools(r), ids)
@@ -157,6 +160,40 @@ func pairTools(groups []Group, i int) {
 		rest := slices.DeleteFunc(groups[i+1].Blocks, func(b chat.Block) bool { _, ok := b.(chat.ToolResult); return ok })
 		groups[i+1].Blocks = append(front, rest...)
 	}
+}
+
+// callsAsText replaces calls and their results by text: without definitions, providers refuse the blocks. The reasoning
+// that led to calls of the running turn is left out with them.
+func callsAsText(groups []Group) {
+	for i, g := range groups {
+		calls := false
+		for k, b := range g.Blocks {
+			switch b := b.(type) {
+			case chat.ToolUse:
+				calls = true
+				groups[i].Blocks[k] = chat.Text{Text: "[Tool call: " + b.Name + " " + string(b.Input) + "]"}
+			case chat.ToolResult:
+				groups[i].Blocks[k] = chat.Text{Text: resultAsText(b)}
+			}
+		}
+		if calls && g.Cycle {
+			groups[i].Blocks = slices.DeleteFunc(groups[i].Blocks, func(b chat.Block) bool { _, ok := b.(chat.Reasoning); return ok })
+		}
+	}
+}
+
+func resultAsText(r chat.ToolResult) string {
+	text := "[Result of the tool call:] "
+	if r.IsError {
+		text += ErrorMark
+	}
+	text += r.Content.RenderedText()
+	for _, c := range r.Content {
+		if img, ok := c.(chat.Image); ok {
+			text += "\n[image " + img.MediaType + " not shown]"
+		}
+	}
+	return text + "\n"
 }
 
 func results(blocks chat.Blocks) map[string]chat.Block {

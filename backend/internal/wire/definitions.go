@@ -12,7 +12,7 @@ import (
 
 // Definitions returns the tools that a request offers: none unless its mode is enabled.
 func Definitions(r llm.Request) []chat.ToolDefinition {
-	if r.Endpoint.ToolsMode != llm.ToolsEnabled {
+	if mode := r.Endpoint.ToolsMode; mode != llm.ToolsEnabled && mode != llm.ToolsParseOnly {
 		return nil
 	}
 	return r.Context.Tools()

@@ -92,7 +92,7 @@ func TestToolsOfTheRequestAndOfTheOptions(t *testing.T) {
 	}{
 		"enabled":    {llm.ToolsEnabled, nil, []any{"b", "a", "hosted"}, "hosted"},
 		"options":    {llm.ToolsEnabled, map[string]any{"tools": []any{hosted}}, []any{"b", "a", hosted}, "a"},
-		"parse only": {llm.ToolsParseOnly, nil, nil, ""},
+		"parse only": {llm.ToolsParseOnly, nil, []any{"b", "a", "hosted"}, "hosted"},
 		"disabled":   {llm.ToolsDisabled, map[string]any{"tools": []any{hosted}}, []any{hosted}, ""},
 		"removed":    {llm.ToolsEnabled, map[string]any{"tools": nil}, nil, ""},
 	} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/llm"
 )
@@ -51,7 +52,22 @@ type Draft struct {
 	Provider string
 	parts    []*Part
 	counted  int
+	ignored  []string
 }
+
+// maxEventType limits the name of an unknown event, in bytes.
+const maxEventType = 80
+
+// Ignore records the type of an event that the adapter does not know (SRD 11.1).
+func (d *Draft) Ignore(eventType string) {
+	eventType = display.Shorten(cmp.Or(eventType, "without a type"), maxEventType)
+	if len(d.ignored) < llm.MaxIgnored && !slices.Contains(d.ignored, eventType) {
+		d.ignored = append(d.ignored, eventType)
+	}
+}
+
+// Ignored returns the types of the unknown events for llm.Result.
+func (d *Draft) Ignored() []string { return d.ignored }
 
 // Parts returns the collected parts for llm.Decoder.
 func (d *Draft) Parts() int { return max(d.counted, len(d.parts)) }

@@ -84,6 +84,9 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 		d.current().ended, d.terminal = true, true
 	case "error":
 		d.fail(raw.Data)
+	case "ping":
+	default:
+		d.draft.Ignore(ev.Type)
 	}
 	return nil
 }
@@ -195,7 +198,7 @@ func (d *decoder) Result() llm.Result {
 	d.cite()
 	d.draft.NameCalls()
 	r := llm.Result{
-		Blocks: d.draft.Blocks(), Items: d.items(), Usage: d.usage(),
+		Blocks: d.draft.Blocks(), Items: d.items(), Usage: d.usage(), Ignored: d.draft.Ignored(),
 		Terminal: d.terminal, Err: d.err,
 	}
 	m := d.last()

@@ -111,6 +111,9 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 		d.fail(raw.Data)
 		return nil
 	}
+	if c.Choices == nil && c.Object != "" && !strings.Contains(c.Object, "completion") {
+		d.draft.Ignore(c.Object)
+	}
 	d.id = cmp.Or(c.ID, d.id)
 	d.model = cmp.Or(c.Model, d.model)
 	d.countUsage(cmp.Or(c.Usage, c.Groq.Usage))
@@ -356,7 +359,7 @@ func (d *decoder) Result() llm.Result {
 		d.reasoning.Raw = d.thoughts.raw()
 	}
 	r := llm.Result{
-		Blocks: d.draft.Blocks(), Usage: d.usage, ResponseID: d.id, Model: d.model,
+		Blocks: d.draft.Blocks(), Usage: d.usage, ResponseID: d.id, Model: d.model, Ignored: d.draft.Ignored(),
 		Terminal: d.done || d.finish != "" || d.err != nil, Err: d.err,
 		Refused: d.refusal != nil && d.refusal.Text.Len() > 0,
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,6 +186,12 @@ func (s *suite) answers(t *testing.T) {
 		}
 		if !kept {
 			t.Error("an unknown block was not kept raw")
+		}
+		if got := p.Result.Ignored; len(got) == 0 || !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "telepathy") || s == "never.seen" }) {
+			t.Errorf("the types of the unknown events are not reported: %q", got)
+		}
+		if known := s.play(t, llm.ToolsDisabled, s.Wire.Text).Result.Ignored; len(known) > 0 {
+			t.Errorf("known events are reported as unknown: %q", known)
 		}
 	})
 	t.Run("duplicate start", func(t *testing.T) {

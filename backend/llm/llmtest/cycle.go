@@ -188,7 +188,7 @@ func (s *suite) cycles(t *testing.T) {
 		}
 	})
 	t.Run("arguments that are missing, or not an object", func(t *testing.T) { s.garbledCalls(t, ask) })
-	t.Run("no definitions unless tools are enabled", s.noDefinitions)
+	t.Run("definitions and earlier calls by mode", s.noDefinitions)
 	t.Run("any conversation can be sent", s.anyConversation)
 }
 
@@ -215,14 +215,48 @@ func (s *suite) garbledCalls(t *testing.T, ask []chat.Message) {
 }
 
 func (s *suite) noDefinitions(t *testing.T) {
+	called := chat.Blocks{
+		chat.ToolUse{ToolUseID: "a", Name: "old_tool", Input: json.RawMessage(`{"day":"Monday"}`)},
+		chat.ToolResult{ToolUseID: "a", Content: chat.Blocks{chat.Text{Text: "It was sunny."}}}, chat.Text{Text: "Sunny."},
+	}
 	for _, mode := range []llm.ToolsMode{llm.ToolsDisabled, llm.ToolsParseOnly} {
 		ep := s.endpoint("http://127.0.0.1:1")
 		ep.ToolsMode, ep.ParallelToolCalls = mode, true
 		body, err := s.provider.Encode(llm.Request{Endpoint: ep, Context: Prepare(t, Context{
-			Messages: []chat.Message{chat.UserText("Hello?")}, Tools: []chat.ToolDefinition{Weather},
+			Messages: []chat.Message{chat.UserText("Before?"), {Role: chat.RoleAssistant, Blocks: called}, chat.UserText("Hello?")},
+			Tools:    []chat.ToolDefinition{Weather},
 		})})
-		if err != nil || bytes.Contains(body, []byte("tool")) {
-			t.Errorf("%s: %v, %s", mode, err, body)
+		if err == nil {
+			err = RuleViolation(s.provider.Name(), body)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v, %s", mode, err, body)
+		}
+		var top map[string]json.RawMessage
+		if err := json.Unmarshal(body, &top); err != nil {
+			t.Fatal(err)
+		}
+		offered := bytes.Contains(top["tools"], []byte("get_weather"))
+		if offered != (mode == llm.ToolsParseOnly) {
+			t.Errorf("%s: it offers %s", mode, top["tools"])
+		}
+		if mode == llm.ToolsParseOnly {
+			continue
+		}
+		for _, name := range []string{"tools", "tool_choice", "parallel_tool_calls"} {
+			if top[name] != nil {
+				t.Errorf("%s: %s is sent: %s", mode, name, top[name])
+			}
+		}
+		for _, want := range []string{"[Tool call: old_tool ", "Monday", "It was sunny."} {
+			if !bytes.Contains(body, []byte(want)) {
+				t.Errorf("%s: %q of an earlier call is not sent as text: %s", mode, want, body)
+			}
+		}
+		for _, block := range []string{`"tool_use"`, `"tool_calls"`, `"function_call"`, `"tool_result"`, `"function_call_output"`} {
+			if bytes.Contains(body, []byte(block)) {
+				t.Errorf("%s: an earlier call is sent as %s: %s", mode, block, body)
+			}
 		}
 	}
 }

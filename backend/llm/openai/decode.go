@@ -88,6 +88,15 @@ var handlers = map[string]handler{
 	"response.custom_tool_call_input.done":   (*decoder).argumentsDone,
 }
 
+// progress are the beginnings of the known events without an effect: the progress of hosted tools, the ends of parts
+// whose content has arrived, audio, and gateways' signs of life.
+var progress = []string{
+	"response.audio.", "response.code_interpreter_call", "response.computer_call", "response.file_search_call.",
+	"response.image_generation_call.", "response.local_shell_call", "response.mcp_call", "response.mcp_list_tools.",
+	"response.reasoning_summary_part.", "response.reasoning_summary_text.done", "response.reasoning_text.done",
+	"response.web_search_call.", "keepalive", "ping",
+}
+
 // Decode implements llm.Decoder.
 func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	if raw.Type == llm.EventResponse {
@@ -100,6 +109,9 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	ev.Type = cmp.Or(ev.Type, raw.Type)
 	handle, known := handlers[ev.Type]
 	if !known {
+		if !slices.ContainsFunc(progress, func(p string) bool { return strings.HasPrefix(ev.Type, p) }) {
+			d.draft.Ignore(ev.Type)
+		}
 		return nil
 	}
 	return handle(d, &ev, raw.Data)
@@ -289,7 +301,7 @@ func (d *decoder) Parts() int { return d.draft.Parts() }
 func (d *decoder) Result() llm.Result {
 	d.draft.NameCalls()
 	r := llm.Result{
-		Blocks: d.draft.Blocks(), Items: d.items(), Usage: d.usage(), Model: d.model,
+		Blocks: d.draft.Blocks(), Items: d.items(), Usage: d.usage(), Model: d.model, Ignored: d.draft.Ignored(),
 		Terminal: d.terminal, Status: d.status, Reason: d.reason, Err: d.err,
 	}
 	if n := len(d.responses); n > 0 {

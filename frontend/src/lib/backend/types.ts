@@ -639,6 +639,26 @@ export interface ContextView {
   /** of the next request: it does not fit */
   error: ErrorView | null;
   lookedUp: LookedUpView[];
+  /** of the next request; null for one that was sent */
+  status: UsageStatus | null;
+}
+
+/** UsageStatus says what the next request needs. */
+export interface UsageStatus {
+  /**
+   * Kind: "ready", "needs_summarization" (turns that do not fit have no summary yet), "recent_too_large" (the newest
+   * messages alone do not fit).
+   */
+  kind: string;
+  /** tokens of the turns that need a summary */
+  excess: number;
+  /** their numbers */
+  turns: number[];
+  /** tokens that a request with complete newest messages would take */
+  required: number;
+  /** and the ceiling */
+  budget: number;
+  suggestion: Phrase;
 }
 
 /** LookedUpView is an earlier turn that the model looked up with a tool while it answered. */
@@ -3788,7 +3808,7 @@ export const lists: Record<string, Record<string, string>> = {
   ContextDiff: { added: 'ContextItem[]', from: 'ContextView', removed: 'ContextItem[]', to: 'ContextView' },
   ContextItem: { memory: 'RecalledView' },
   ContextSection: { items: 'ContextItem[]' },
-  ContextView: { dropped: '[]', lookedUp: '[]', redacted: '[]', sections: 'ContextSection[]', shrink: '[]' },
+  ContextView: { dropped: '[]', lookedUp: '[]', redacted: '[]', sections: 'ContextSection[]', shrink: '[]', status: 'UsageStatus' },
   CountedNote: { files: '[]' },
   DeletionPreview: { backups: '[]', copies: '[]', included: '[]', parts: '[]', sessions: '[]' },
   Draft: { edit: 'DraftEdit', files: '[]', images: '[]', memories: '[]' },
@@ -3857,6 +3877,7 @@ export const lists: Record<string, Record<string, string>> = {
   ToolsPanel: { definitions: '[]', permissions: '[]', problems: '[]' },
   TurnPage: { turns: 'TurnView[]' },
   TurnView: { assistant: '[]', calls: '[]', user: '[]' },
+  UsageStatus: { turns: '[]' },
   WaitingCalls: { calls: '[]' },
   WindowRequest: { files: '[]' },
   results: {

@@ -111,7 +111,7 @@ function assemble(store: FakeStore, branchId: string, model: string, message: st
       summaries: Math.round(allowance * 0.15), highWater: Math.round(allowance * 0.85), lowWater: Math.round(allowance * 0.5), calibration: 1.05,
     },
     cut, sections, shrink: [], retrievalError: '', scope: store.scopeOf(store.session(branch.sessionId)), project: store.projectOf(store.session(branch.sessionId))?.view.name ?? '', dropped: [], redacted: [], lookedUp: [], sha256: '9f2c41d0b7a8e35f6c1d4e0a92b83c57d6e1f04a8b39c2d5e7f6a1b0c9d8e7f6', same: true,
-    note: '', stepId: '', error: null,
+    note: '', stepId: '', error: null, status: null,
   };
 }
 
