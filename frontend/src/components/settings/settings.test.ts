@@ -110,7 +110,7 @@ describe('a compatible server', () => {
     await user.click(within(dialog).getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
     expect(called('settings.setKey')).toEqual([['127.0.0.1:8000', 'secret']]);
-    expect(app.models.find('llama3-3-70b')).toMatchObject({ provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:8000/v1', modelId: 'llama3.3:70b' });
+    expect(app.models.find('llama3.3-70b')).toMatchObject({ provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:8000/v1', modelId: 'llama3.3:70b' });
   });
 
   test('that answers but does not list the model says so, and can be saved', async () => {

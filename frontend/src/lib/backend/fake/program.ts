@@ -102,7 +102,7 @@ export class Program {
     if (!at || !offer) throw new BackendError(errorView('There is no model to add.'));
     const known = this.models.find((model) => model.modelId === modelId);
     if (known) return { name: known.name, models: this.models };
-    const name = modelId.toLowerCase().replace(/[^a-z0-9_-]+/g, '-');
+    const name = modelId.toLowerCase().replace(/[^a-z0-9._-]+/g, '-');
     const { window: contextLimit, images, tools, reasoning, priceInput, priceOutput, priceSource } = offer;
     const models = this.saveModel(modelView({ name, provider: at.protocol, modelId, baseUrl: at.baseUrl, contextLimit, images, tools, reasoning, priceInput, priceOutput, priceSource, limitSource: 'server' }));
     return { name, models };
