@@ -1960,6 +1960,8 @@ export interface SettingsView {
   settings: Setting[];
   /** Error is a problem of the file: the previous valid configuration (at the start: the defaults) is in effect. */
   error: string;
+  /** Defaults: it was invalid from the start, so the default settings are in effect. */
+  defaults: boolean;
 }
 
 /** AutostartView is the current state of starting at sign-in. */
@@ -2017,6 +2019,9 @@ export interface Startup {
   /** ReadOnly says why the data is read-only (a full disk, for example); "": it is not. */
   readOnly: string;
   configError: string;
+  configPath: string;
+  /** ConfigDefaults: the file was invalid from the start, so the default settings are in effect. */
+  configDefaults: boolean;
   lastSession: string;
   /** this window is the small one for a quick question */
   quick: boolean;

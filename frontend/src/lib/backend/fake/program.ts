@@ -38,7 +38,7 @@ export class Program {
     this.startup = {
       version: '0.1.0', firstRun: seed.firstRun, dataDir: '/home/ada/.local/share/contextinfinity',
       fatal: seed.fatal ? errorView('The database could not be opened: file is not a database', 'Nothing was overwritten. Restore the newest backup, or move the file away and start again.', 'corrupt') : null,
-      lost: false, damagedLog: false, readOnly: '', configError: '', lastSession: '', quick: false, theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', language: 'system', shortcuts: [], durability: 'buffered', maxSessions: 5_000,
+      lost: false, damagedLog: false, readOnly: '', configError: '', configPath: '', configDefaults: false, lastSession: '', quick: false, theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', language: 'system', shortcuts: [], durability: 'buffered', maxSessions: 5_000,
     };
   }
 
@@ -52,7 +52,7 @@ export class Program {
   }
 
   view(): SettingsView {
-    return { path: '/home/ada/.config/contextinfinity/config.toml', dataDir: this.startup.dataDir, settings: this.settings, error: this.fileError };
+    return { path: '/home/ada/.config/contextinfinity/config.toml', dataDir: this.startup.dataDir, settings: this.settings, error: this.fileError, defaults: false };
   }
 
   valueOf(key: string): string {

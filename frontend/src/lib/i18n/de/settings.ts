@@ -179,7 +179,6 @@ export default {
   fromTo: '{from} bis {to}',
   fromToUnit: '{from} bis {to} {unit}',
   backToChat: 'Schließen',
-  lastGood: 'Die letzte gültige Konfiguration wird verwendet; die Datei wurde nicht verändert. Korrigieren Sie sie in einem Editor: <mono>{path}</mono>',
   general: 'Allgemein',
   generalLead: 'Wo Ihre Sitzungen aufbewahrt werden und womit eine neue beginnt.',
   providers: 'Anbieter und Schlüssel',

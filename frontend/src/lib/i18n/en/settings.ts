@@ -176,7 +176,6 @@ export default {
   fromTo: '{from} to {to}',
   fromToUnit: '{from} to {to} {unit}',
   backToChat: 'Close settings',
-  lastGood: 'The last good configuration is used, and the file was not changed. Fix it in an editor: <mono>{path}</mono>',
   general: 'General',
   generalLead: 'Where your sessions are kept, and what a new one starts with.',
   providers: 'Providers and keys',

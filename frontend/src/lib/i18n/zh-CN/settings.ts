@@ -179,7 +179,6 @@ export default {
   fromTo: '{from} 至 {to}',
   fromToUnit: '{from} 至 {to} {unit}',
   backToChat: '关闭设置',
-  lastGood: '正在使用最近一次有效的配置，文件未被更改。请在编辑器中修正：<mono>{path}</mono>',
   general: '常规',
   generalLead: '会话保存在哪里，以及新会话如何开始。',
   providers: '提供商与密钥',
