@@ -344,6 +344,7 @@ func (a *app) turnSettings() turn.Settings {
 		AllowParallel:   c.Tools.AllowParallel,
 		Continuity:      c.Tools.ProviderContinuity,
 		Policy:          models.Policy(c),
+		Instructions:    c.General.Instructions,
 		RedactionRules:  a.outbound.rules(),
 		MaxAnswerBytes:  c.Stream.MaxAnswerBytes,
 		MaxAnswerTokens: c.Stream.MaxAnswerTokens,

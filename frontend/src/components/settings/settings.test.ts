@@ -469,6 +469,16 @@ describe('finding a setting', () => {
     }
   });
 
+  test('“system prompt” leads to the instructions for all chats, which have several lines', async () => {
+    const { backend, user } = await open('');
+    await user.type(await screen.findByRole('searchbox', { name: 'Search settings' }), 'system prompt');
+    const field = await screen.findByRole('textbox', { name: 'Instructions for all chats' });
+    await user.type(field, 'I am a nurse.{Enter}Answer briefly.');
+    expect(backend.calls.filter((call) => call.name === 'settings.set')).toEqual([]);
+    await user.tab();
+    await waitFor(() => expect(backend.calls.find((call) => call.name === 'settings.set')?.args).toEqual(['general.instructions', 'I am a nurse.\nAnswer briefly.']));
+  });
+
   test('Esc clears the search first, then goes back to the chat', async () => {
     const { app, user } = await open('');
     const field = await screen.findByRole('searchbox', { name: 'Search settings' });

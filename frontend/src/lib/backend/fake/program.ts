@@ -209,6 +209,7 @@ function seedSettings(): Setting[] {
   const number = { type: 'int', unit: 'tokens' };
   return [
     setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new session.', value: 'sonnet', default: '' }),
+    setting({ key: 'general.instructions', label: 'Instructions for all chats', help: 'Custom instructions, sent before each session\'s own system prompt.', type: 'text', value: '', default: '' }),
     setting({ key: 'general.favourite_models', label: 'Favourite models', help: 'The names of the models that are listed first in every model list.', type: 'list', value: '[]', default: '[]' }),
     setting({ key: 'ui.language', label: 'Language', help: 'The language of the window.', type: 'choice', choices: ['system', 'en', 'de', 'zh-CN'], value: 'system', default: 'system' }),
     setting({ key: 'desktop.close_to_tray', label: 'Close to the tray', help: 'Closing the window leaves the program in the tray, where there is one.', type: 'bool', value: 'true', default: 'true' }),

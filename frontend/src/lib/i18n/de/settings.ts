@@ -164,6 +164,7 @@ export default {
   resource: 'Setzen Sie den Namen Ihrer Ressource an die Stelle von RESOURCE.',
   keyHelp: 'Nur wenn der Server einen verlangt. Wie alle Schlüssel aufbewahrt: im Schlüsselbund des Systems, sonst für diesen Lauf.',
   listOf: 'Ein Eintrag je Zeile',
+  instructionsLike: 'Zum Beispiel: Ich bin Pflegekraft in Wien. Antworten Sie kurz und in metrischen Einheiten.',
   none: 'keine',
   serverLists: 'Der Server nennt {count, plural, one {# Modell} other {# Modelle}}.',
   testFailed: 'Die Prüfung ist fehlgeschlagen',

@@ -161,6 +161,7 @@ export default {
   resource: 'Put the name of your resource in place of RESOURCE.',
   keyHelp: 'Only if the server asks for one. Kept like all keys: in the system keyring, or only for this run if there is none.',
   listOf: 'One per line',
+  instructionsLike: 'For example: I am a nurse in Vienna. Answer briefly and in metric units.',
   none: 'none',
   serverLists: 'The server lists {count, plural, one {# model} other {# models}}.',
   testFailed: 'The test failed',

@@ -164,6 +164,7 @@ export default {
   resource: '请将 RESOURCE 替换为您的资源名称。',
   keyHelp: '仅在服务器要求时填写。与所有密钥一样保存在系统密钥环中，否则仅限本次运行。',
   listOf: '每行一项',
+  instructionsLike: '例如：我是维也纳的一名护士。请简短回答，并使用公制单位。',
   none: '无',
   serverLists: '服务器列出了 {count, plural, other {# 个模型}}。',
   testFailed: '测试失败',
