@@ -71,7 +71,7 @@ func (s *Branches) run(r chat.TreeRun, parent string, b chat.BranchSummary) Tree
 		return v
 	}
 	if b.Covers >= r.From && b.Covers <= r.To {
-		v.HeadSeq = b.Covers
+		v.HeadSeq = b.HeadSeq
 	}
 	v.State = turnState(r.Last.Turn, b.HeadState, b.Covers, s.c.Turns.IsRunning(r.Last.Turn.ID))
 	return v
@@ -80,7 +80,7 @@ func (s *Branches) run(r chat.TreeRun, parent string, b chat.BranchSummary) Tree
 func treeBranch(b chat.BranchSummary, active chat.BranchID) TreeBranch {
 	return TreeBranch{
 		ID: string(b.ID), Label: b.Label, ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns, Own: b.Own(),
-		Pending: b.Pending, HeadSeq: b.Covers, HeadShortID: chat.ShortID(b.HeadState),
+		Pending: b.Pending, HeadSeq: b.HeadSeq, HeadShortID: chat.ShortID(b.HeadState),
 		Archived: b.ArchivedAt != nil, Active: b.ID == active, CreatedAt: ms(b.CreatedAt), UpdatedAt: ms(b.UpdatedAt),
 	}
 }

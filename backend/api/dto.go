@@ -53,7 +53,6 @@ type BranchView struct {
 	ParentID  string `json:"parentId"`
 	ForkSeq   int64  `json:"forkSeq"` // turn_seq after which it forked; 0 for the first branch or one forked before turn 1
 	Turns     int    `json:"turns"`   // of its lineage
-	HeadSeq   int64  `json:"headSeq"` // the last turn covered by its head
 	UpdatedAt int64  `json:"updatedAt"`
 	Active    bool   `json:"active"`
 	Archived  bool   `json:"archived"`
@@ -65,7 +64,8 @@ type Header struct {
 	SessionTitle    string `json:"sessionTitle"`
 	BranchID        string `json:"branchId"`
 	BranchLabel     string `json:"branchLabel"`
-	HeadSeq         int64  `json:"headSeq"` // the last turn covered by the head
+	HeadSeq         int64  `json:"headSeq"`    // state_seq of the head
+	CoveredSeq      int64  `json:"coveredSeq"` // the last turn covered by the head
 	HeadShortID     string `json:"headShortId"`
 	Pending         int    `json:"pending"`
 	TurnID          string `json:"turnId"` // the newest turn; empty before the first

@@ -24,7 +24,7 @@ type TreeRun struct {
 	First     string    `json:"first"`   // first words of the first turn's message
 	Last      string    `json:"last"`    // first words of the last turn's message; empty if it is the first
 	Ends      bool      `json:"ends"`    // its branch ends here
-	HeadSeq   int64     `json:"headSeq"` // the turn covered by a head here; 0: none
+	HeadSeq   int64     `json:"headSeq"` // state_seq of a head here; 0: none
 	Pending   int       `json:"pending"`
 	Open      int       `json:"open"`  // incomplete, failed or unsent turns
 	State     TurnState `json:"state"` // of its last turn, as in TurnView
@@ -53,7 +53,7 @@ type TreeBranch struct {
 	Turns       int    `json:"turns"` // of its lineage
 	Own         int    `json:"own"`   // its own turns
 	Pending     int    `json:"pending"`
-	HeadSeq     int64  `json:"headSeq"`
+	HeadSeq     int64  `json:"headSeq"` // state_seq of the head
 	HeadShortID string `json:"headShortId"`
 	Archived    bool   `json:"archived"`
 	Active      bool   `json:"active"`

@@ -151,6 +151,8 @@ type SettingsView struct {
 	Settings []Setting `json:"settings"`
 	// Error is a problem of the file: the previous valid configuration (at the start: the defaults) is in effect.
 	Error string `json:"error"`
+	// Defaults: it was invalid from the start, so the default settings are in effect.
+	Defaults bool `json:"defaults"`
 }
 
 // AutostartView is the current state of starting at sign-in.
@@ -215,10 +217,13 @@ type Startup struct {
 	// ReadOnly says why the data is read-only (a full disk, for example); "": it is not.
 	ReadOnly    string `json:"readOnly"`
 	ConfigError string `json:"configError"`
-	LastSession string `json:"lastSession"`
-	Quick       bool   `json:"quick"` // this window is the small one for a quick question
-	Theme       string `json:"theme"` // system, light, dark, contrast
-	TextZoom    int    `json:"textZoom"`
+	ConfigPath  string `json:"configPath"`
+	// ConfigDefaults: the file was invalid from the start, so the default settings are in effect.
+	ConfigDefaults bool   `json:"configDefaults"`
+	LastSession    string `json:"lastSession"`
+	Quick          bool   `json:"quick"` // this window is the small one for a quick question
+	Theme          string `json:"theme"` // system, light, dark, contrast
+	TextZoom       int    `json:"textZoom"`
 	// CodeSize is the size of code relative to the other text, in percent.
 	CodeSize     int      `json:"codeSize"`
 	CodeWrap     bool     `json:"codeWrap"`     // long lines of code are wrapped

@@ -32,11 +32,7 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 
 // pending describes turns that were pending when they were read.
 func (s *Inspect) pending(ctx context.Context, b chat.Branch, turns []chat.Turn) ([]PendingView, error) {
-	covers, err := s.c.Inspecting.StateTurnSeq(ctx, b.HeadState)
-	if err != nil {
-		return nil, err
-	}
-	head := chat.Say("head #%d %s", covers, chat.ShortID(b.HeadState))
+	head := chat.Say("head #%d %s", b.HeadSeq, chat.ShortID(b.HeadState))
 	next := s.pendingInNext(ctx, b.ID)
 	out := make([]PendingView, 0, len(turns))
 	for _, t := range turns {

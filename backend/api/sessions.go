@@ -239,10 +239,10 @@ func (s *Sessions) Header(branchID, model string) (Header, error) {
 func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, model string) (Header, error) {
 	h := Header{
 		SessionID: string(sess.ID), SessionTitle: chat.BoundTitle(sess.Title), BranchID: string(b.ID), BranchLabel: chat.BoundTitle(b.Label),
-		HeadShortID: chat.ShortID(b.HeadState), Model: model,
+		HeadSeq: b.HeadSeq, HeadShortID: chat.ShortID(b.HeadState), Model: model,
 	}
 	var err error
-	if h.HeadSeq, err = c.Inspecting.StateTurnSeq(ctx, b.HeadState); err != nil {
+	if h.CoveredSeq, err = c.Inspecting.StateTurnSeq(ctx, b.HeadState); err != nil {
 		return h, err
 	}
 	pending, err := c.Store.PendingTurns(ctx, b.ID)

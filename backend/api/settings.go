@@ -32,7 +32,7 @@ func (s *Settings) Startup() Startup {
 		Shortcuts: append([]string{}, cfg.Keys.Shortcuts...), Durability: cfg.Stream.Durability, MaxSessions: maxListed, ReadOnly: s.c.ReadOnly,
 	}
 	if err := s.c.Config.Err(); err != nil {
-		v.ConfigError = err.Error()
+		v.ConfigError, v.ConfigPath, v.ConfigDefaults = err.Error(), s.c.Config.Path(), s.c.Config.Defaults()
 	}
 	if s.c.Fatal != nil {
 		e := errorView(s.c.Fatal)
@@ -98,7 +98,7 @@ func (s *Settings) changed() { s.c.Hub.Change(chat.Change{Kind: chat.ChangeSetti
 func (s *Settings) Settings() SettingsView {
 	v := SettingsView{Path: s.c.Config.Path(), DataDir: s.c.DataDir, Settings: []Setting{}}
 	if err := s.c.Config.Err(); err != nil {
-		v.Error = err.Error()
+		v.Error, v.Defaults = err.Error(), s.c.Config.Defaults()
 	}
 	for _, in := range s.c.Config.Config().Settings() {
 		if in.Reserved { // not used yet

@@ -57,8 +57,7 @@ func sessionStatus(s chat.SessionSummary, running, waiting bool) SessionStatus {
 func branchView(b chat.BranchSummary, active chat.BranchID) BranchView {
 	return BranchView{
 		ID: string(b.ID), Label: chat.BoundTitle(b.Label), ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns,
-		HeadSeq: b.Covers, UpdatedAt: ms(b.UpdatedAt), Active: b.ID == active,
-		Archived: b.ArchivedAt != nil,
+		UpdatedAt: ms(b.UpdatedAt), Active: b.ID == active, Archived: b.ArchivedAt != nil,
 	}
 }
 

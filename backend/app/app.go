@@ -350,6 +350,7 @@ func (a *app) turnSettings() turn.Settings {
 		Continuity:      c.Tools.ProviderContinuity,
 		StoreRefused:    !c.OpenAI.Store && c.Origin("openai.store") != config.OriginDefault,
 		Policy:          models.Policy(c),
+		Instructions:    c.General.Instructions,
 		RedactionRules:  a.outbound.rules(),
 		MaxAnswerBytes:  c.Stream.MaxAnswerBytes,
 		MaxAnswerTokens: c.Stream.MaxAnswerTokens,

@@ -69,6 +69,7 @@ func window(o cli.OpenOptions, icon []byte) desktop.Window {
 		w.Work = a.newTrayWork(hub)
 	}
 	w.Ready, w.Hidden = hub.Attach, o.Hidden && core.Fatal == nil
+	w.Theme = a.Config.Config().Appearance.Theme
 	w.Settings = func() desktop.Settings {
 		c := core.Config.Config()
 		return desktop.Settings{
@@ -146,7 +147,9 @@ func openAdditional(o cli.OpenOptions, icon []byte, locked error) (desktop.Windo
 		return elsewhere, nil
 	case o.NewWindow || o.Quick:
 		cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
-		return joinWindow(o, icon, cfg.Config().DataDir, locked)
+		w, err := joinWindow(o, icon, cfg.Config().DataDir, locked)
+		w.Theme = cfg.Config().Appearance.Theme
+		return w, err
 	}
 	return elsewhere, raiseOther(o, locked)
 }

@@ -104,6 +104,9 @@ func TestWindowImportsAndExports(t *testing.T) {
 		t.Fatalf("%+v", repeated)
 	}
 	session := must[api.SessionSnapshot](t)(p.sessions.Open(first.FirstSession, ""))
+	if h := session.Header; h.HeadSeq != 2 || h.CoveredSeq != int64(len(session.Turns)) { // the number of the state is not that of a turn
+		t.Errorf("head #%d covers %d turns", h.HeadSeq, h.CoveredSeq)
+	}
 	request := api.ExportRequest{Scope: "session", Session: chat.SessionID(first.FirstSession), Format: "bundle", Path: filepath.Join(outside, "long.cinf")}
 	if plan := must[api.ExportPlan](t)(p.transfer.Plan(request)); plan.Exists || plan.Sessions != 1 || plan.Turns == 0 || plan.Name != "long.cinf" {
 		t.Fatalf("%+v", plan)

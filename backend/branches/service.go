@@ -54,11 +54,11 @@ func (s *Service) After(ctx context.Context, id chat.TurnID, label string, activ
 	if err != nil {
 		return chat.Branch{}, err
 	}
-	return s.after(ctx, t, label, activate)
+	return s.after(ctx, t, chat.ForkPoint{Label: labelOr(label, t), Activate: activate})
 }
 
 // Before starts a branch that shares everything before the turn, but not the turn itself: this is how a message is
-// edited.
+// edited or answered again. The branch takes its place, so it has the pins of the turn's branch as they are now.
 func (s *Service) Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error) {
 	t, err := s.store.Turn(ctx, id)
 	if err != nil {
@@ -69,12 +69,12 @@ func (s *Service) Before(ctx context.Context, id chat.TurnID, label string, acti
 		return chat.Branch{}, err
 	}
 	if t.Seq <= 1 || len(previous) == 0 {
-		return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, Label: labelOr(label, t), Activate: activate})
+		return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, Label: labelOr(label, t), Activate: activate, KeepPins: true})
 	}
-	return s.after(ctx, previous[0], labelOr(label, t), activate)
+	return s.after(ctx, previous[0], chat.ForkPoint{Label: labelOr(label, t), Activate: activate, KeepPins: true})
 }
 
-func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate bool) (chat.Branch, error) {
+func (s *Service) after(ctx context.Context, t chat.Turn, p chat.ForkPoint) (chat.Branch, error) {
 	if err := forkable(t); err != nil {
 		return chat.Branch{}, err
 	}
@@ -83,7 +83,8 @@ func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate
 			return chat.Branch{}, err
 		}
 	}
-	return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, After: t.ID, Label: labelOr(label, t), Activate: activate})
+	p.SessionID, p.Branch, p.After = t.SessionID, t.BranchID, t.ID
+	return s.fork(ctx, p)
 }
 
 // labelOr returns the label or, if it is empty, a name made from the turn at which the branch begins.
@@ -158,7 +159,7 @@ func (s *Service) Rollback(ctx context.Context, session chat.SessionID, id chat.
 	if len(turns) == 0 {
 		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "branches.rollback", "State %s covers no turn that still exists.", id)
 	}
-	return s.after(ctx, turns[0], branchName("rollback to", turns[0]), true)
+	return s.after(ctx, turns[0], chat.ForkPoint{Label: branchName("rollback to", turns[0]), Activate: true})
 }
 
 // RollbackTo starts a branch that ends with a turn of the branch's lineage, and switches to it. If the turn is still
@@ -171,7 +172,7 @@ func (s *Service) RollbackTo(ctx context.Context, branch chat.BranchID, id chat.
 	if err := s.checkTarget(ctx, branch, t.BranchID, t.Seq); err != nil {
 		return chat.Branch{}, err
 	}
-	return s.after(ctx, t, branchName("rollback to", t), true)
+	return s.after(ctx, t, chat.ForkPoint{Label: branchName("rollback to", t), Activate: true})
 }
 
 // checkTarget rejects a rollback of a branch to its own end: the new branch would be a copy under another name. The

@@ -117,14 +117,14 @@ func branchList(session chat.Session, all []chat.BranchSummary) reply {
 		if b.Parent != "" {
 			fork = "#" + decimal(b.ForkSeq)
 		}
-		head := headOf(b.HeadTurn, b.HeadState)
+		head := headOf(b.HeadSeq, b.HeadState)
 		return []any{mark, b.ID, clip(b.Label, 32), fork, count(b.Turns), count(b.Pending), head, b.UpdatedAt}
 	})
 	return reply{doc: fields{{"session_id", session.ID}, {"branches", rows}}, text: t.print}
 }
 
-// headOf formats a head for people: the last turn that it covers.
-func headOf(turn int64, id chat.StateID) string { return "#" + decimal(turn) + " " + chat.ShortID(id) }
+// headOf formats a head for people: its state_seq and short id.
+func headOf(seq int64, id chat.StateID) string { return "#" + decimal(seq) + " " + chat.ShortID(id) }
 
 // about replies with a branch after a change, which may have failed.
 func (s *Services) about(ctx context.Context, b chat.Branch, done string, err error) (reply, error) {
@@ -145,7 +145,7 @@ func (s *Services) about(ctx context.Context, b chat.Branch, done string, err er
 		{"head_seq", b.HeadSeq},
 		{"head_turn_seq", covers},
 	}
-	return sentence(doc, "%s %s (%s), head %s.", done, b.ID, line(b.Label), headOf(covers, b.HeadState)), err
+	return sentence(doc, "%s %s (%s), head %s.", done, b.ID, line(b.Label), headOf(b.HeadSeq, b.HeadState)), err
 }
 
 func fork(ctx context.Context, r *run) (reply, error) {

@@ -103,7 +103,7 @@ func (s *Services) commit(ctx context.Context, branch chat.BranchID) (reply, err
 		{"head_seq", b.HeadSeq},
 		{"head_turn_seq", covers},
 	}...)
-	return sentence(doc, "%s, head %s.", done, headOf(covers, b.HeadState)), err
+	return sentence(doc, "%s, head %s.", done, headOf(b.HeadSeq, b.HeadState)), err
 }
 
 func summarize(ctx context.Context, r *run) (reply, error) {

@@ -25,6 +25,7 @@ const (
 	TypeFloat  = "float"
 	TypeBool   = "bool"
 	TypeString = "string"
+	TypeText   = "text" // a string of several lines
 	TypeChoice = "choice"
 	TypeList   = "list" // of strings; its value is a TOML array on one line
 )
@@ -37,7 +38,8 @@ type spec struct {
 	label    string
 	help     string
 	unit     string
-	def      any // int, float64, bool, string, []string
+	lines    bool // a text of several lines
+	def      any  // int, float64, bool, string, []string
 	min, max float64
 	choices  []string
 	// unavailable says why true is refused, if this version does not support it.
@@ -117,6 +119,9 @@ func (s spec) kind() string {
 	}
 	if len(s.choices) > 0 {
 		return TypeChoice
+	}
+	if s.lines {
+		return TypeText
 	}
 	return TypeString
 }
@@ -370,6 +375,16 @@ func checkFolder(s string) string {
 		return ""
 	}
 	return "is not the full path of a folder"
+}
+
+// maxInstructions is the longest text of general.instructions, in bytes. Every request contains it.
+const maxInstructions = 20_000
+
+func checkInstructions(s string) string {
+	if len(s) > maxInstructions {
+		return "must be at most 20 000 bytes long"
+	}
+	return ""
 }
 
 func checkDataDir(s string) string {

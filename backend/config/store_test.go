@@ -194,6 +194,21 @@ func TestSaveModelRoundTrip(t *testing.T) {
 	}
 }
 
+func TestSaveModelQuotesAName(t *testing.T) {
+	s := open(t, "")
+	m := Model{Name: "llama-3.3", Provider: ProviderChatCompletions, ModelID: "llama-3.3", BaseURL: "http://127.0.0.1:11434/v1"}
+	if err := s.SaveModel(m); err != nil {
+		t.Fatal(err)
+	}
+	m.ContextLimit = 4096
+	if err := s.SaveModel(m); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := s.Config().Model("llama-3.3", nil); !ok || got.ContextLimit != 4096 || strings.Count(content(t, s), `[models."llama-3.3"]`) != 1 {
+		t.Fatalf("%+v in\n%s", got, content(t, s))
+	}
+}
+
 func TestSaveModelRefuses(t *testing.T) {
 	s := open(t, "")
 	for name, m := range map[string]Model{

@@ -31,6 +31,7 @@ const (
 // General is [general].
 type General struct {
 	DefaultModel string
+	Instructions string
 	Favourites   []string // names of models
 	DataDir      string
 }
@@ -111,6 +112,11 @@ var coreTable = []key{
 		help: "The model a new session starts with. Empty: the first usable one, or recall if there is none. " +
 			"Its window sets the token budget.",
 	}, func(c *Config) any { return &c.General.DefaultModel }},
+	{spec{
+		name: "general.instructions", group: groupGeneral, label: "Instructions for all chats", def: "", lines: true, check: checkInstructions,
+		help: "What every model should know about you, and how it should answer: custom instructions, sent before each session's own " +
+			"system prompt, from the next message on.",
+	}, func(c *Config) any { return &c.General.Instructions }},
 	{spec{
 		name: "general.favourite_models", group: groupGeneral, label: "Favourite models", def: []string{},
 		help: "The names of the models that are listed first in every model list.",

@@ -107,6 +107,9 @@ func (l *Lifecycle) Start(ctx context.Context) {
 	if !l.w.Quick {
 		fitScreen(ctx)
 	}
+	if l.w.Additional && !l.w.Quick {
+		cascade(ctx)
+	}
 	runtime.EventsOn(ctx, eventFocus, l.focus)
 	runtime.EventsOn(ctx, eventClose, l.closeDecided)
 	runtime.EventsOn(ctx, eventDrop, l.drops.receivePage)

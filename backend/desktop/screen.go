@@ -2,7 +2,9 @@ package desktop
 
 import (
 	"context"
+	"os"
 
+	"github.com/wailsapp/wails/v2/pkg/options"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
@@ -26,6 +28,32 @@ func fitScreen(ctx context.Context) {
 		return
 	}
 }
+
+// Background returns the color of the window until the page is drawn: that of its theme, or with the system's theme that
+// of the system's windows.
+func (w Window) Background() *options.RGBA {
+	switch w.Theme {
+	case "light":
+		return options.NewRGB(0xfd, 0xfd, 0xfc)
+	case "dark":
+		return options.NewRGB(0x17, 0x18, 0x1b)
+	case "contrast":
+		return options.NewRGB(0, 0, 0)
+	}
+	return options.NewRGBA(0, 0, 0, 0)
+}
+
+// cascade moves an additional window, which the system opens where the first one was opened, so that it does not cover
+// the others.
+func cascade(ctx context.Context) {
+	x, y := runtime.WindowGetPosition(ctx)
+	offset := cascadeOffset(os.Getpid())
+	runtime.WindowSetPosition(ctx, x+offset, y+offset)
+}
+
+// cascadeOffset is how far an additional window is from the first one, in pixels. Windows are processes, and those opened
+// one after another seldom have the same number in this small range.
+func cascadeOffset(process int) int { return 28 * (1 + process%6) }
 
 // initialSize returns the initial size on a screen of that size.
 func initialSize(width, height int) (int, int) {

@@ -43,6 +43,8 @@ type Window struct {
 	NewWindow, AskQuickly func()
 	// ShownElsewhere: another program shows this data and came to the front. No window is opened.
 	ShownElsewhere bool
+	// Theme is appearance.theme at the start: until the page is drawn, the window has its color.
+	Theme string
 	// Settings are the current values of desktop.close_to_tray and similar settings.
 	Settings func() Settings
 	// Request sends a request to the page.

@@ -138,14 +138,14 @@ func (c *Catalog) Add(ctx context.Context, saver Saver, place, modelID, name str
 	return name, saver.SaveModel(added)
 }
 
-var notInName = regexp.MustCompile(`[^a-z0-9_-]+`)
+var notInName = regexp.MustCompile(`[^a-z0-9._-]+`)
 
-// freeName derives a name from a model's id that is valid as the name of a TOML table and not taken.
+// freeName derives a name from a model's id that is not taken. A dot stays: the file quotes such a name.
 func freeName(modelID string, taken map[string]bool) string {
 	base := modelID[strings.LastIndex(modelID, "/")+1:]
-	base = strings.Trim(notInName.ReplaceAllString(strings.ToLower(base), "-"), "-")
+	base = strings.Trim(notInName.ReplaceAllString(strings.ToLower(base), "-"), "-.")
 	if len(base) > 60 {
-		base = strings.Trim(base[:60], "-")
+		base = strings.Trim(base[:60], "-.")
 	}
 	base = cmp.Or(base, "model")
 	name := base

@@ -212,6 +212,26 @@ func TestPinsFollowTheLineage(t *testing.T) {
 	f.verifyClean()
 }
 
+// TestABranchThatTakesAPlaceKeepsThePins: an answer that is asked for again follows what was pinned because of the first one.
+func TestABranchThatTakesAPlaceKeepsThePins(t *testing.T) {
+	f := newFixture(t)
+	_, main := f.session("s")
+	early := f.pin(main.ID, "early")
+	gone := f.pin(main.ID, "gone")
+	one := f.full(main.ID, "1", "a")
+	f.full(main.ID, "2", "b")
+	f.pin(main.ID, "on the last turn")
+	_, err := f.EditPin(f.ctx, main.ID, early.ID, "early, corrected", 3)
+	f.ok(err)
+	f.ok(f.RemovePin(f.ctx, main.ID, gone.ID))
+	again, err := f.Fork(f.ctx, chat.ForkPoint{Branch: main.ID, After: one.ID, KeepPins: true})
+	f.ok(err)
+	f.expectFacts(again.ID, "early, corrected", "on the last turn")
+	f.expectFacts(main.ID, "early, corrected", "on the last turn")
+	f.expectFacts(f.fork(main.ID, one.ID).ID, "early", "gone") // a fork from there begins with what was pinned there
+	f.verifyClean()
+}
+
 // TestPinsWithinOneMillisecond: the order of pins and forks does not depend on the clock.
 func TestPinsWithinOneMillisecond(t *testing.T) {
 	f := newFixture(t)

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
@@ -51,6 +52,11 @@ func (e *Engine) CheckPin(ctx context.Context, branch chat.BranchID, replaces ch
 	return refused(prompt.CheckPins(append(pins, chat.Pin{Text: text}), caps.model, caps.budget, caps.count), chat.Say("Nothing was pinned."))
 }
 
+// instructions returns the instructions of a session: those for all sessions, then its own.
+func (e *Engine) instructions(s chat.Session) string {
+	return strings.TrimSpace(e.settings().Instructions + "\n\n" + s.SystemPrompt)
+}
+
 // CheckInstructions refuses instructions over their cap before they are stored.
 func (e *Engine) CheckInstructions(ctx context.Context, session chat.SessionID, text string) error {
 	s, err := e.past.Session(ctx, session)
@@ -61,7 +67,8 @@ func (e *Engine) CheckInstructions(ctx context.Context, session chat.SessionID, 
 	if err != nil || caps.count(text) <= caps.count(s.SystemPrompt) {
 		return err
 	}
-	return refused(prompt.CheckInstructions(text, caps.model, caps.budget, caps.count), chat.Say("Nothing was changed."))
+	s.SystemPrompt = text
+	return refused(prompt.CheckInstructions(e.instructions(s), caps.model, caps.budget, caps.count), chat.Say("Nothing was changed."))
 }
 
 // CheckPreset refuses an unknown model, and instructions over its cap, before both are copied into a session; an empty
@@ -73,6 +80,7 @@ func (e *Engine) CheckPreset(ctx context.Context, model, instructions string) er
 	} else if err != nil {
 		return changedNothing(err)
 	}
+	instructions = e.instructions(chat.Session{SystemPrompt: instructions})
 	learned, err := e.contexts.Calibration(ctx, m.Endpoint.Provider, m.Endpoint.ModelID)
 	if err != nil || instructions == "" {
 		return err
@@ -95,14 +103,14 @@ func (e *Engine) CheckCaps(ctx context.Context, session chat.SessionID) error {
 		return err
 	}
 	pins, err := e.contexts.Pins(ctx, s.ActiveBranch)
-	if err != nil || len(pins) == 0 && s.SystemPrompt == "" {
+	if err != nil || len(pins) == 0 && e.instructions(s) == "" {
 		return err
 	}
 	caps, err := e.capsFor(ctx, s.ActiveBranch)
 	if err != nil {
 		return err
 	}
-	if err := prompt.CheckInstructions(s.SystemPrompt, caps.model, caps.budget, caps.count); err != nil {
+	if err := prompt.CheckInstructions(e.instructions(s), caps.model, caps.budget, caps.count); err != nil {
 		return err
 	}
 	return prompt.CheckPins(pins, caps.model, caps.budget, caps.count)

@@ -130,9 +130,7 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 	if in.Provider != recallModel {
 		in.Now = e.now(a.turn)
 	}
-	if in.System = s.SystemPrompt; in.System == "" {
-		in.System = e.settings().System
-	}
+	in.System = e.instructions(s)
 	if err := e.knowledge(ctx, &in, *a, b); err != nil {
 		return in, err
 	}

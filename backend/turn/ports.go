@@ -150,8 +150,8 @@ type Settings struct {
 	FrameEvery  time.Duration // 16 ms; tests choose another
 	// Backoff is the pause before attempt n (from 2) if the provider requests none.
 	Backoff func(attempt int) time.Duration
-	// System is the default instruction text.
-	System string
+	// Instructions precede those of each session: general.instructions.
+	Instructions string
 	// RedactionRules identifies the rules of Redact.
 	RedactionRules string
 	// Policy is how history is represented (SPEC 6).

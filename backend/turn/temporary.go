@@ -190,7 +190,7 @@ func (t *Temporary) assemble(turn chat.Turn, m Model) (prompt.PreparedContext, e
 	policy := t.e.settings().Policy
 	policy.History = prompt.HistoryOff
 	in := prompt.Input{
-		Model: m.Endpoint.Name, Provider: m.Endpoint.Provider, Limits: m.Limits, Policy: policy, System: t.e.settings().System,
+		Model: m.Endpoint.Name, Provider: m.Endpoint.Provider, Limits: m.Limits, Policy: policy, System: t.e.settings().Instructions,
 		Current: turn.User, Count: t.e.count(m), Redact: t.e.redact, RedactionRules: t.e.settings().RedactionRules,
 		Fetch: func(from, to int64) ([]chat.Turn, error) { return history[from-1 : to-1], nil },
 	}

@@ -125,6 +125,11 @@ func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 	if err := forkFallback(t, &child, base, p.Fallback); err != nil {
 		return schema.BranchRow{}, err
 	}
+	if p.KeepPins {
+		if err := keepPins(t, child.ID, segs); err != nil {
+			return schema.BranchRow{}, err
+		}
+	}
 	if p.Activate {
 		err = Activate(t, chat.SessionID(child.SessionID), chat.BranchID(child.ID))
 	}

@@ -216,6 +216,41 @@ func indexOfPin(pins []Pinned, id chat.PinID) int {
 	return slices.IndexFunc(pins, func(p Pinned) bool { return p.ID == string(id) })
 }
 
+// keepPins gives a new branch the pins in effect on another lineage, which are newer than those that it inherited.
+func keepPins(t *core.Tx, branch string, from []core.Segment) error {
+	want, err := PinsOn(t.DB, from)
+	if err != nil {
+		return err
+	}
+	segs, inherited, err := pinsFor(t, chat.BranchID(branch), "")
+	if err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, p := range want {
+		wanted[p.First] = true
+		row, kind := schema.PinRow{Text: p.Text, Tokens: p.Tokens}, ledger.EventPinAdded
+		if i := slices.IndexFunc(inherited, func(q Pinned) bool { return q.First == p.First }); i >= 0 {
+			if inherited[i].ID == p.ID {
+				continue
+			}
+			row.Replaces, kind = &inherited[i].ID, ledger.EventPinEdited
+		}
+		if _, err := InsertPin(t, segs, row, kind); err != nil {
+			return err
+		}
+	}
+	for _, p := range inherited {
+		if wanted[p.First] {
+			continue
+		}
+		if _, err := InsertPin(t, segs, schema.PinRow{Replaces: &p.ID, Removed: true}, ledger.EventPinRemoved); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func InsertPin(t *core.Tx, segs []core.Segment, row schema.PinRow, kind ledger.Type) (schema.PinRow, error) {
 	own := segs[len(segs)-1]
 	after, err := core.LastSeq(t.DB, segs)

@@ -19,7 +19,7 @@ test('a sent message: the answer grows while it arrives, and the turn is committ
   await chat.expectAnswer(1, text);
   await expect(chat.stop).toBeHidden();
   await expect(chat.turn(1)).toHaveAccessibleName(/, saved/);
-  await expect(chat.header.getByText(/#1\b/).first()).toBeVisible();
+  await expect(chat.header.locator('[data-field="status"]')).toHaveText(/Saved/);
   expect(provider.questions()).toHaveLength(1);
 });
 

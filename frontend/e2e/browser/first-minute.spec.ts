@@ -3,8 +3,8 @@ import { Provider } from '../harness/provider.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation, prose } from './conversation.ts';
 
-/** Internal terms, which a new user cannot know. */
-const internalTerms = /\b(?:durable|buffered|head|pending|epoch|journal|replay|chunk|manifest|ledger|commit(?:ted)?|lineage|librarian|fsync|embedd\w*)\b/i;
+/** Internal terms, which a new user cannot know. "Buffered", which SRD 13.3 requires while an answer arrives, is not one. */
+const internalTerms = /\b(?:durable|head|pending|epoch|journal|replay|chunk|manifest|ledger|commit(?:ted)?|lineage|librarian|fsync|embedd\w*)\b/i;
 
 /** The visible texts, without text for screen readers only, text outside the window and tooltips. */
 function visibleTexts(page: Page): Promise<string[]> {
@@ -63,12 +63,11 @@ test('a local server: the first answer takes one click and one message, and the 
     await page.keyboard.type('What can you do?');
     await page.keyboard.press('Enter'); // the one message
     await chat.waitForText(1, 200);
-    await expectPlainWords(page, /Answering/);
+    await expectPlainWords(page, /Stream/);
     server.release('What can you do?');
     await expect(chat.answer(1)).toContainText(answer.slice(-40));
     await expect(chat.turn(1)).toHaveAccessibleName(/, saved/);
-    await expect(chat.header).toContainText('All summarized');
-    await expectPlainWords(page, /All summarized/);
+    await expectPlainWords(page, /Saved/);
   } finally {
     await server.stop();
   }

@@ -154,3 +154,33 @@ test('formulas are drawn while the answer is arriving', async ({ provider, launc
   await expect(chat.stop).toBeVisible();
   provider.release('A proof');
 });
+
+test('nothing moves or is cut off when an answer that was watched settles', async ({ provider, launch, page }) => {
+  const numbered = Array.from({ length: 12 }, (_, i) => `${i + 1}. item ${i + 1}`).join('\n');
+  const text = `Before.\n\n${numbered}\n\n---\n\nAfter the line.\n\n- [ ] a task with many words ${'that wrap '.repeat(30)}\n\nThe last words of it. ${'More. '.repeat(30)}`;
+  provider.answer('A list', text, { chunkSize: 10, holdAfter: Math.floor(text.length / 10) - 6 });
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('A list');
+  await expect(chat.answer(1)).toContainText('The last words');
+  const measure = () => chat.answer(1).evaluate((answer) => {
+    const top = answer.getBoundingClientRect().top;
+    return [...answer.querySelectorAll('.block')].map((block) => Math.round(block.firstElementChild!.getBoundingClientRect().top - top));
+  });
+  await expect.poll(() => chat.answer(1).locator('.prose').getAttribute('data-growing')).not.toBeNull();
+  const before = await measure();
+  const list = chat.answer(1).locator('ol');
+  // What a block contains is clipped at its edge while it grows, and numbers are drawn outside the list.
+  expect(await list.evaluate((element) => element.getBoundingClientRect().left - element.parentElement!.getBoundingClientRect().left)).toBeGreaterThan(24);
+  provider.release('A list');
+  await expect(chat.turn(1)).toHaveAccessibleName(/, saved/);
+  await expect.poll(() => chat.answer(1).locator('.prose').getAttribute('data-growing')).toBeNull();
+  expect(await measure()).toEqual(before);
+  // The text of a task is beside its box in every line.
+  const task = chat.answer(1).locator('.task');
+  expect(await task.evaluate((box) => {
+    const lines = document.createRange();
+    lines.selectNodeContents(box.parentElement!);
+    return [...lines.getClientRects()].filter((line) => line.width > 40).every((line) => line.left >= box.getBoundingClientRect().right - 1);
+  })).toBe(true);
+});

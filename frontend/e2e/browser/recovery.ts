@@ -66,14 +66,18 @@ export function journalFile(home: Home): { text: string; append: (text: string) 
   };
 }
 
-/** The committed head as shown in the header. */
-export async function head(chat: Conversation): Promise<string> {
-  return plain(await chat.header.getByRole('button', { name: /^Head/ }).innerText());
+/** A field of the session's state, as the tooltip of the status in the header has it. */
+export async function statusField(chat: Conversation, label: string): Promise<string> {
+  const lines = await chat.header.locator('[data-field="status"]').evaluate((status: HTMLElement) => status.dataset['tip'] ?? status.title);
+  return lines.split('\n').find((line) => line.startsWith(`${label}: `)) ?? '';
 }
 
-/** The byte counts in the header: durable and displayed. */
+/** The committed head. */
+export const head = (chat: Conversation): Promise<string> => statusField(chat, 'Head');
+
+/** The byte counts of the stream: durable and displayed. */
 export async function byteCounts(chat: Conversation): Promise<{ durable: number; displayed: number; text: string }> {
-  return parseByteCounts(await chat.header.getByRole('button', { name: /^Stream/ }).innerText());
+  return parseByteCounts(await statusField(chat, 'Stream'));
 }
 
 /** Parses the text of the header field that shows the byte counts. */

@@ -4,6 +4,7 @@ import { cli, expect, test } from '../harness/fixtures.ts';
 import type { Home } from '../harness/home.ts';
 import { built } from '../harness/process.ts';
 import { Conversation } from './conversation.ts';
+import { statusField } from './recovery.ts';
 
 test.beforeEach(({ home, provider }) => {
   home.configure(provider);
@@ -37,7 +38,7 @@ test('in a tree of 300 forks, a branch is found, opened, compared, rolled back, 
   // The request, and its X-ray, contain only this branch.
   await chat.askAndWait(path.length + 1, 'Where are we?', 'It is noted.');
   expect(treeMessages(JSON.stringify(provider.lastRequest()))).toEqual(path);
-  await expect(chat.header).toContainText(`Turn #${path.length + 1}`);
+  await expect.poll(() => statusField(chat, 'Turn')).toContain(`#${path.length + 1} `);
   await chat.turn(path.length + 1).hover();
   await chat.turn(path.length + 1).getByRole('button', { name: 'Show the prompt' }).click();
   const xray = page.getByRole('tabpanel', { name: 'X-ray' });

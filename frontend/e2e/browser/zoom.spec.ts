@@ -125,9 +125,8 @@ test('in the smallest window at 200 %, in German, most of the space is left for 
   const height = (css: string) => page.locator(css).first().evaluate((element) => element.getBoundingClientRect().height);
   await expect.poll(() => height('main > .place'), 'the conversation').toBeGreaterThan(200);
   expect(await height('header.header'), 'the header has one line').toBeLessThan(120);
-  const more = page.getByRole('banner').getByRole('button', { name: 'Mehr zu dieser Sitzung' });
-  await more.click();
-  await expect(page.getByRole('menuitem', { name: /^Kontext/ })).toBeVisible();
+  await page.getByRole('banner').locator('[data-field="status"]').click();
+  await expect(page.getByRole('menuitem', { name: /^Stream/ })).toBeInViewport();
   await page.keyboard.press('Escape');
 
   await page.keyboard.press('Control+,');

@@ -209,7 +209,7 @@ test('the first run with a local server', async ({ launch, page }) => {
     await chat.waitForText(1, 200);
     await bothSizes(page, 'first-answer-arrives');
     server.release('What can you do?');
-    await expect(chat.header).toContainText('All summarized');
+    await expect(chat.header).toContainText('Saved');
     await bothSizes(page, 'first-answer');
   } finally {
     await server.stop();

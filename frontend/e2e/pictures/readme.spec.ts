@@ -81,7 +81,7 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
 
   await chat.ask('When may we cut over?');
   await chat.waitForText(2, 380);
-  await expect(chat.header).toContainText('durable'); // the first part is fsynced, the rest is not yet
+  await expect(chat.header).toContainText('saved'); // the first part is fsynced, the rest is not yet
   provider.release('When may we cut over?');
   await chat.waitForText(2, 560);
   await expect(chat.header).toContainText('buffered');
@@ -125,7 +125,7 @@ test('pictures of the first run', async ({ launch, page }) => {
     await chat.askAndWait(1, question, breadAnswer);
     const keepWindow = page.getByRole('button', { name: /^Keep 8/ }); // asked because the server does not report the context window of the model
     if (await keepWindow.isVisible()) await keepWindow.click();
-    await expect(chat.header).toContainText('All summarized');
+    await expect(chat.header).toContainText('Saved');
     await page.screenshot({ path: join(directory, 'first-answer.png') });
   } finally {
     await server.stop();

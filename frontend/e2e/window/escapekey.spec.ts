@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { until } from '../harness/process.ts';
 import { variants } from '../harness/tier.ts';
 import { xdotool } from './dragging.ts';
-import { conversationText, sendMessage } from './fixtures.ts';
+import { conversationText, field, sendMessage } from './fixtures.ts';
 import { WindowEnv } from './windowenv.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
@@ -73,7 +73,7 @@ for (const LANG of variants('C', 'de_DE.UTF-8')) {
       await sendMessage(env.desktop, 'Take your time');
       await until('an answer is arriving', async () => (await conversationText(env.desktop)).includes('word word'));
       for (const fieldCase of cases) for (const typed of ['', 'zz']) await checkEscape(env, fieldCase, typed);
-      expect(await env.desktop.page.text('[data-field="phase"]')).toContain('Responding');
+      expect(await field(env.desktop, 'Turn')).toContain('Responding');
     } finally {
       await env.close();
     }

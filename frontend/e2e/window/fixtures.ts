@@ -4,7 +4,7 @@ import { Home, canaryKey } from '../harness/home.ts';
 import { built, processesWithHome, until } from '../harness/process.ts';
 import { Provider } from '../harness/provider.ts';
 import { Vendors } from '../harness/vendors.ts';
-import { plain } from '../browser/conversation.ts';
+
 import { parseByteCounts } from '../browser/recovery.ts';
 import { FakeShell } from './fakeshell.ts';
 import { Desktop } from './desktop.ts';
@@ -102,14 +102,19 @@ export function conversationText(desktop: Desktop): Promise<string> {
   return desktop.page.run<string>(`return [...document.querySelectorAll('article')].map((turn) => turn.innerText).join('\\n')`);
 }
 
-/** The text of a field of the header. */
-export async function field(desktop: Desktop, name: string): Promise<string> {
-  return plain(await desktop.page.text(`[data-field="${name}"]`));
+/** The tooltip of a field of the header. */
+export async function tooltip({ page }: Desktop, field: string): Promise<string> {
+  return page.run<string>(`const field = document.querySelector('[data-field="' + arguments[0] + '"]'); return field?.dataset.tip ?? field?.title ?? ''`, field);
 }
 
-/** The byte counts of the stream in the header. */
+/** A field of the session's state, as the tooltip of the status in the header has it. */
+export async function field(desktop: Desktop, label: string): Promise<string> {
+  return (await tooltip(desktop, 'status')).split('\n').find((line) => line.startsWith(`${label}: `)) ?? '';
+}
+
+/** The byte counts of the stream. */
 export async function byteCounts(desktop: Desktop): Promise<ReturnType<typeof parseByteCounts>> {
-  return parseByteCounts(await desktop.page.text('[data-field="stream"]'));
+  return parseByteCounts(await field(desktop, 'Stream'));
 }
 
 /** The accessible name of the first turn, which contains its state. */

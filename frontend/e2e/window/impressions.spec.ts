@@ -165,10 +165,10 @@ async function checkHeadLabel(env: WindowEnv): Promise<void> {
   await pointAt(env, `[data-session="${session}"]`, 1, 0.3);
   await until('the session is open', async () => (await conversationText(env.desktop)).includes('Two birds.'));
   expect(await page.text('[aria-label="Call to Grep"]')).toMatch(/Ran/);
-  const head = new RegExp(`#3\\s+${branch().head_state.slice(-4)}`);
-  await until('the header shows the head', async () => head.test(await field(env.desktop, 'head')));
+  const head = new RegExp(`#${branch().head_seq}\\s+${branch().head_state.slice(-4)}`);
+  await until('the header shows the head', async () => head.test(await field(env.desktop, 'Head')));
   await page.press('State');
-  await until('the panel shows the head', async () => (await page.text('[role="tabpanel"]')).includes('Head #3'));
+  await until('the panel shows the head', async () => (await page.text('[role="tabpanel"]')).includes(`Head #${branch().head_seq}`));
   expect(cli(env.home, 'branches', session)).toMatch(head);
   await pointAt(env, `[data-session="${before}"]`, 1, 0.3);
   await until('the other session is open again', async () => (await conversationText(env.desktop)).includes('That is the plan.'));

@@ -4,7 +4,7 @@ import { until } from '../harness/process.ts';
 import { essay, question } from '../harness/seed.ts';
 import { runsAll } from '../harness/tier.ts';
 import { plain } from '../browser/conversation.ts';
-import { byteCounts, composer, field } from './fixtures.ts';
+import { byteCounts, composer, field, tooltip } from './fixtures.ts';
 import { WindowEnv } from './windowenv.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which exists only on Linux');
@@ -45,16 +45,16 @@ async function sendTurn({ desktop: { page }, provider }: WindowEnv, turn: number
 
 /** Checks that the header and the command line show the same numbers. */
 async function checkHeader({ desktop, home }: WindowEnv, lastTurn: number): Promise<void> {
-  await until('every turn is in the head', async () => (await field(desktop, 'head')).includes(`#${lastTurn} `));
-  await until('the newest turn is done', async () => (await field(desktop, 'phase')).startsWith(`Turn #${lastTurn} Done `));
-  expect(await field(desktop, 'pending')).toMatch(/^Pending None /);
+  await until('every turn is in the head', async () => (await field(desktop, 'Head')).includes(`#${lastTurn} `));
+  await until('the newest turn is done', async () => (await field(desktop, 'Turn'))=== `Turn: #${lastTurn} Done`);
+  expect(await field(desktop, 'Pending')).toMatch(/^Pending: None/);
   const bytes = Buffer.byteLength(essay(lastTurn - 1));
   expect(await byteCounts(desktop)).toMatchObject({ durable: bytes, displayed: bytes });
 
   const session = await desktop.page.run<string>(`return document.querySelector('[data-session][aria-current]').dataset.session`);
   const [branch] = (JSON.parse(cli(home, 'branches', '--json', session)) as { branches: { head_turn_seq: number; head_state: string }[] }).branches;
   expect(branch?.head_turn_seq).toBe(lastTurn);
-  expect(await field(desktop, 'head')).toContain(branch?.head_state.slice(-4));
+  expect(await field(desktop, 'Head')).toContain(branch?.head_state.slice(-4));
 }
 
 /** Checks what each tab shows after all turns. */
@@ -74,7 +74,7 @@ async function checkPanels({ desktop }: WindowEnv): Promise<void> {
     await until(`the tab ${tab} shows ${pattern}`, async () => pattern.test(await panelText()));
     expect(await panelText(), tab).not.toMatch(/\bNaN\b|\bundefined\b|\[object|Invalid Date|\bnull\b/);
   }
-  const tokens = /([\d.]+)k/.exec(await field(desktop, 'context'))?.[1];
+  const tokens = /([\d.]+)k/.exec(await tooltip(desktop, 'context'))?.[1];
   await page.press('X-ray');
   await until('the X-ray and the header show the same number of tokens', async () => {
     const exact = /([\d ]+) tokens of/.exec(plain(await page.text('[role="tabpanel"]')))?.[1]?.replace(/\s/g, '');

@@ -49,7 +49,7 @@ test('closing hides the window in the tray; a running turn is still finished, co
   notifications.process.stdin?.write(`click ${notification?.notification}\n`);
   await waitForWindow(desktop.pid);
   await until('the answer is shown', async () => (await conversationText(desktop)).includes('Sentence 30 of'));
-  expect(await field(desktop, 'phase')).toContain('Done');
+  expect(await field(desktop, 'Turn')).toContain('Done');
   expect(desktop.running).toBe(true);
 });
 

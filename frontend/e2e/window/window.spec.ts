@@ -42,7 +42,7 @@ test('SRD 22.2: after kill -9 while an answer streams, the received part is show
   await until('the shown text is durable', async () => (await byteCounts(desktop)).text.includes('durable'));
   const shown = await byteCounts(desktop);
   expect(shown.durable).toBe(shown.displayed);
-  const head = await field(desktop, 'head');
+  const head = await field(desktop, 'Head');
   await desktop.crash();
 
   const [journal] = [...home.journals().values()];
@@ -54,12 +54,12 @@ test('SRD 22.2: after kill -9 while an answer streams, the received part is show
   expect(plain(await conversationText(desktop))).toContain(plain(journalText));
   const bytes = Buffer.byteLength(journalText);
   expect(await byteCounts(desktop)).toMatchObject({ durable: bytes, displayed: bytes });
-  expect(await field(desktop, 'head')).toBe(head);
-  expect(await field(desktop, 'phase')).toContain('Incomplete');
+  expect(await field(desktop, 'Head')).toBe(head);
+  expect(await field(desktop, 'Turn')).toContain('Incomplete');
   await until('the window reports the recovery', async () => (await desktop.page.text('[aria-label="Recovery"]')).includes(`${bytes} bytes`));
 
   await desktop.page.press('Keep');
-  await until('the kept answer is the head', async () => (await conversationText(desktop)).includes('Partial answer, kept') && (await field(desktop, 'head')).includes('#1'));
+  await until('the kept answer is the head', async () => (await conversationText(desktop)).includes('Partial answer, kept') && (await field(desktop, 'Head')).includes('#1'));
   expect(plain(await conversationText(desktop))).toContain(plain(journalText));
   expect(await desktop.close()).toBe(true);
   expect(cli(home, 'verify')).toContain('No problems found');
@@ -78,7 +78,7 @@ test('SRD 22.3: after kill -9 between the answer and its commit, the turn is pen
   await desktop.page.type(composer, 'Tell me, window\uE007');
   await until('the turn is pending', async () => /pending/.test(await turnName(desktop)));
   await until('the librarian sends its request', () => provider.questions().some((question) => question.trimEnd().endsWith(librarianPrompt)));
-  const head = await field(desktop, 'head');
+  const head = await field(desktop, 'Head');
   expect(head).toContain('#0');
   await desktop.crash();
 
@@ -86,9 +86,9 @@ test('SRD 22.3: after kill -9 between the answer and its commit, the turn is pen
   desktop = await open();
   await until('the turn is pending again', async () => /pending/.test(await turnName(desktop)));
   expect(await conversationText(desktop)).toContain('A whole answer.');
-  expect(await field(desktop, 'head')).toBe(head);
+  expect(await field(desktop, 'Head')).toBe(head);
   provider.release(librarianPrompt);
-  await until('the turn is committed', async () => /saved, latest/.test(await turnName(desktop)) && (await field(desktop, 'head')).includes('#1'));
+  await until('the turn is committed', async () => /saved, latest/.test(await turnName(desktop)) && (await field(desktop, 'Head')).includes('#1'));
   expect(await desktop.close()).toBe(true);
   expect(cli(home, 'verify')).toContain('No problems found');
 });

@@ -31,7 +31,7 @@ describe('the tree', () => {
   test('names every run with all its signs, and marks the current position', async () => {
     await open();
     expect(screen.getAllByRole('treeitem')).toHaveLength(7);
-    expect(node(/^dual-write, #143 to #150, 8 turns, .*you are here, .*2 pending, head #148/)).toHaveAttribute('aria-selected', 'true');
+    expect(node(/^dual-write, #143 to #150, 8 turns, .*you are here, .*2 pending, head #149/)).toHaveAttribute('aria-selected', 'true');
     expect(node(/^#1 to #35, 35 turns, Question 1 about.*2 branches from here, on the open branch/)).toHaveAttribute('aria-level', '1');
     expect(node(/^big-bang-window/)).toHaveAttribute('aria-level', '2');
     expect(screen.getAllByRole('treeitem').filter((item) => item.tabIndex === 0)).toHaveLength(1);
@@ -301,7 +301,7 @@ describe('over the whole conversation', () => {
     expect(await within(view).findByText('82 turns shared, different after #82')).toBeInTheDocument();
     const left = within(view).getByRole('region', { name: 'Branch logical-replication' });
     const right = within(view).getByRole('region', { name: 'Branch dual-write' });
-    expect(within(left).getByText('131 turns of its own, head #83', { exact: false })).toBeInTheDocument();
+    expect(within(left).getByText('131 turns of its own, head #84', { exact: false })).toBeInTheDocument();
     expect(within(left).getByText('What would logical-replication cost us?')).toBeInTheDocument();
     expect(within(right).getByText('Question 83 about the orders schema.')).toBeInTheDocument();
     for (let shown = 20; shown < 131; shown += 20) await user.click(await within(left).findByText(`Show more, ${131 - shown} turns left`));

@@ -29,6 +29,18 @@ describe('slash commands', () => {
     await waitFor(() => expect([app.inspector.tab, app.inspector.xrayTurnId, field.value]).toEqual(['xray', '', '']));
   });
 
+  it('Enter after a slash alone does nothing, and archiving needs the whole name', async () => {
+    const { app, field, user, calls } = await composer();
+    await user.type(field, '/{Enter}');
+    expect(screen.queryByRole('option', { selected: true })).toBeNull();
+    expect(field.value).toBe('/');
+    await user.type(field, 'a{Enter}');
+    expect([field.value, calls('sessions.archive'), calls('chat.send'), app.conversation.session?.archived]).toEqual(['/archive', [], [], false]);
+    await user.clear(field);
+    await user.type(field, '/{ArrowUp}');
+    expect(screen.getAllByRole('option').at(-1)).toHaveAttribute('aria-selected', 'true');
+  });
+
   it('Esc only closes the list, Tab only completes the name', async () => {
     const { field, user, calls } = await composer();
     await user.type(field, '/pi');

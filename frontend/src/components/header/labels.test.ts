@@ -6,7 +6,7 @@ import { mountIn, startedApp } from '../../test/mount';
 import BranchDialogs from '../branches/BranchDialogs.svelte';
 import Header from './Header.svelte';
 import { chooseLanguage } from '$lib/i18n/i18n.svelte';
-import { answerWord, contextParts, historyText, savedBytes, savedWord, contextTitle, pendingText, phaseRuns, phaseTone, phaseWord, streamBytes, streamTitle, streamWord, switchText } from './labels';
+import { answerWord, contextParts, contextTitle, headText, pendingText, phaseRuns, phaseText, phaseTone, phaseWord, streamBytes, streamState, switchText } from './labels';
 
 const n = '\u202f';
 
@@ -16,20 +16,17 @@ describe('texts of the header', () => {
     expect(streamBytes(1_234_567, 1_234_567)).toBe(`1${n}234${n}567 / 1${n}234${n}567 B`);
   });
 
-  it.each([[0, 0, 'idle'], [10, 12, 'buffered'], [12, 12, 'durable'], [0, 1, 'buffered']])('%d of %d is %s', (durable, displayed, word) => {
-    expect(streamWord(durable, displayed, false)).toBe(word);
-  });
+  it.each([
+    [0, 0, 'Done', 'durable'], // imported
+    [10, 12, 'Responding', 'buffered'], [12, 12, 'Responding', 'durable'], [0, 1, 'Responding', 'buffered'],
+    [0, 0, 'Responding', 'waiting'], [0, 0, '', 'idle'], [10, 12, 'Failed', 'buffered'],
+  ])('%d of %d in phase %s is %s', (durable, displayed, phase, word) => expect(streamState(durable, displayed, phase, phaseRuns(phase, ''))).toBe(word));
 
-  it('is waiting while a running stream has produced nothing', () => {
-    expect(streamWord(0, 0, true)).toBe('waiting');
-    expect(streamWord(0, 12, true)).toBe('buffered');
-    expect(streamTitle(0, 0, true)).toContain('no text has arrived yet');
-    expect(streamTitle(0, 0, false)).toContain('Nothing has streamed yet');
-  });
-
-  it('never calls bytes durable that are only shown', () => {
-    expect(streamTitle(10, 12, true)).toContain('10 bytes are on disk; 2 more are being written');
-    expect(streamTitle(10, 12, false)).toContain('2 more are shown but could not be saved');
+  it('has the number of the state and the exact phase', () => {
+    expect(headText({ headSeq: 7, headShortId: '9K4T', coveredSeq: 148 })).toBe('#7 9K4T, up to turn 148');
+    expect(headText({ headSeq: 0, headShortId: 'ROOT', coveredSeq: 0 })).toBe('#0, no turn summarized yet');
+    expect([phaseText(150, 'ResponseFinalized', 'completed'), phaseText(1, 'Done', 'completed'), phaseText(1, 'Responding', 'incomplete')])
+      .toEqual(['#150 ResponseFinalized (Answered)', '#1 Done', '#1 Responding (Incomplete)']);
   });
 
   it.each([
@@ -62,11 +59,6 @@ describe('texts of the header', () => {
 describe('texts for users who do not know the phases', () => {
   it.each([['', '', 'No message yet'], ['Responding', '', 'Answering'], ['StateCommitted', 'completed', 'Saved'], ['Responding', 'incomplete', 'Incomplete'], ['Failed', 'failed', 'Failed']])(
     'phase %s %s is %s', (phase, outcome, word) => expect(answerWord(phase, outcome)).toBe(word));
-  it('contain no internal terms', () => {
-    expect([historyText(0, 0, 0), historyText(0, 3, 3), historyText(1, 3, 2), historyText(0, 1, 0)]).toEqual(['Empty', 'All summarized', '1 turn to summarize', 'Nothing to summarize']);
-    expect([savedBytes(0, 0, true), savedWord('idle', 0, true), savedWord('idle', 0), streamTitle(0, 0, false, true)]).toEqual(['All of it', 'saved', '', expect.stringContaining('it is saved')]); // imported
-    expect([savedBytes(0, 0), savedBytes(935, 935), savedBytes(10, 1_200)]).toEqual(['Nothing yet', `935${n}B`, `10 of 1${n}200${n}B`]);
-  });
 });
 
 describe('the context meter', () => {
@@ -125,19 +117,46 @@ describe('the header', () => {
     backend.store.infinity = false;
     await app.navigation.openSession(app.conversation.sessionId);
     mountIn(app, Header, {});
-    expect(screen.getByRole('button', { name: /^Context plain chat/ })).toHaveAttribute('title', expect.stringContaining('Unlimited history is off'));
+    expect(screen.getByRole('button', { name: /^Context.*plain chat/ })).toHaveAttribute('title', expect.stringContaining('Unlimited history is off'));
   });
 
-  it('contains every mandatory field, and each opens its details', async () => {
+  const openRich = async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     await app.navigation.openSession([...backend.store.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
     mountIn(app, Header, {});
-    for (const [name, tab] of [[/^Head #148 9K4T/, 'state'], [/^Pending 2 turns/, 'pending'], [/^Turn #150 Answered/, 'activity'], [/^Stream durable/, 'activity'], [/^Context nearly full/, 'xray']] as const) {
-      await userEvent.click(screen.getByRole('button', { name }));
+    return app;
+  };
+
+  it('says little at rest, and one click shows every mandatory field, each of which opens its details', async () => {
+    const app = await openRich();
+    expect(screen.getByRole('group', { name: 'State of this session' })).not.toHaveTextContent(/#148|#149|Pending| B\b/);
+    const status = screen.getByRole('button', { name: /^Status Saved/ });
+    const values = ['Session and branch: Orders to Postgres / dual-write', 'Head: #149 9K4T, up to turn 148', 'Pending: 2 turns', 'Turn: #150 ResponseFinalized (Answered)', `Stream: 714 / 714 B, durable`];
+    expect(status.title.split('\n')).toEqual(values);
+    for (const [value, tab] of values.map((value, i) => [value, ['branches', 'state', 'pending', 'activity', 'activity'][i]] as const)) {
+      await userEvent.click(status);
+      await userEvent.click(screen.getByRole('menuitem', { name: value.replace(': ', ' ') }));
       expect(app.inspector.tab).toBe(tab);
     }
+    await userEvent.click(screen.getByRole('button', { name: /^Context.*nearly full/ }));
+    expect(app.inspector.tab).toBe('xray');
     expect(screen.getByRole('button', { name: /^Model sonnet/ })).toBeVisible();
     expect(screen.getByRole('button', { name: /Orders to Postgres dual-write/ })).toBeVisible();
+  });
+
+  it('shows the bytes and that some are buffered while an answer arrives, and none before and after', async () => {
+    const { app, backend } = await startedApp();
+    mountIn(app, Header, {});
+    expect(screen.getByRole('button', { name: 'Status No message yet' })).toBeVisible();
+    const turn = backend.store.addTurn(app.conversation.branchId, { state: 'responding', phase: 'Responding', outcome: '', live: true, liveStep: 'p1', liveSeq: 3, displayed: 3_412, durable: 2_948 });
+    await app.navigation.openSession(app.conversation.sessionId);
+    const status = await screen.findByRole('button', { name: `Stream buffered 2${n}948 / 3${n}412 B` });
+    await userEvent.click(status);
+    expect(screen.getByRole('menuitem', { name: /^Stream/ })).toHaveTextContent('2 948 / 3 412 B, buffered');
+    expect(screen.getByRole('menuitem', { name: /^Turn/ })).toHaveTextContent('#1 Responding');
+    Object.assign(turn, { state: 'head', phase: 'Done', outcome: 'completed', live: false, liveStep: '', durable: 3_412 });
+    backend.store.touch(turn);
+    expect(await screen.findByRole('button', { name: 'Status Saved' })).toBeVisible();
   });
 
   it('lists unusable models with the reason, and switches to a usable one', async () => {

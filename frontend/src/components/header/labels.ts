@@ -1,7 +1,7 @@
 /** Texts and numbers of the header (SRD 17.1). */
 import type { Header, SwitchPreview } from '$lib/backend/types';
 import { t, type PlainKey } from '$lib/i18n/i18n.svelte';
-import { formatDollars, formatPercent, formatShort, formatBytes } from '$shared/format';
+import { formatDollars, formatPercent, formatShort } from '$shared/format';
 
 const phases: Record<string, PlainKey> = {
   Accepted: 'header.phaseAccepted', ContextPrepared: 'header.phasePreparing', Responding: 'header.phaseResponding', ResponseFinalized: 'header.phaseAnswered',
@@ -31,27 +31,27 @@ const answers: Record<string, PlainKey> = {
   StateCommitted: 'header.saved', Indexed: 'header.saved', Done: 'header.saved',
 };
 
-/** The phase in a word for users who do not know the phases; the tooltip has the exact one. */
+/** The phase in a word for users who do not know the phases. */
 export function answerWord(phase: string, outcome: string): string {
   if (phase === '') return t('header.noMessage');
   const key = outcomeKey(phase, outcome) ? undefined : answers[phase];
   return key ? t(key) : phaseWord(phase, outcome);
 }
 
-/** What the state summary covers. */
-export function headTitle(seq: number, shortId: string): string {
-  return seq === 0 ? t('header.noHeadTitle') : t('header.headTitle', { seq, id: shortId });
+/** "#7 9K4T": the number and short id of the head state, and what it covers. */
+export function headText({ headSeq, headShortId, coveredSeq }: Pick<Header, 'headSeq' | 'headShortId' | 'coveredSeq'>): string {
+  return coveredSeq === 0 ? t('header.noHead') : t('header.headText', { seq: headSeq, id: headShortId, covered: coveredSeq });
 }
 
-/** "All summarized", or the number of turns that are not. Turns without an answer need no summary. */
-export function historyText(pending: number, turns: number, summarized: number): string {
-  if (turns === 0) return t('header.empty');
-  if (pending === 0 && summarized === 0) return t('header.noneToSummarize');
-  return pending === 0 ? t('header.allSummarized') : t('header.toSummarize', { count: pending });
+/** "#150 ResponseFinalized (Answered)": the exact phase, and its word where that is another one. */
+export function phaseText(turnSeq: number, phase: string, outcome: string): string {
+  const word = phaseWord(phase, outcome);
+  if (turnSeq === 0) return word;
+  return word === phase ? `#${turnSeq} ${phase}` : t('header.phaseText', { seq: turnSeq, phase, word });
 }
 
 /** Whether the newest answer is final, and so in the database. */
-export const isFinal = (phase: string): boolean => answers[phase] === 'header.saved';
+const isFinal = (phase: string): boolean => answers[phase] === 'header.saved';
 
 /** Whether the phase means work in progress. */
 export function phaseRuns(phase: string, outcome: string): boolean {
@@ -69,41 +69,21 @@ export function streamBytes(durable: number, displayed: number): string {
   return t('header.streamBytes', { durable, displayed });
 }
 
-/** "935 B", or the part on disk while more is shown. An answer that is saved without a stream was imported or copied. */
-export function savedBytes(durable: number, displayed: number, saved = false): string {
-  if (displayed === 0) return saved ? t('header.streamAll') : t('header.nothingYet');
-  return durable >= displayed ? formatBytes(durable) : t('header.bytesOf', { durable, displayed });
-}
-
 /** The ratio of bytes on disk to bytes shown. */
 export type StreamState = 'idle' | 'waiting' | 'buffered' | 'durable';
 
 const streamStates: Record<StreamState, PlainKey> = { idle: 'header.streamIdle', waiting: 'header.streamWaiting', buffered: 'header.streamBuffered', durable: 'header.streamDurable' };
 
-/** The exact word for the bar's state. */
+/** The exact word for it. */
 export function streamTerm(state: StreamState): string {
   return t(streamStates[state]);
 }
 
-/** The bar's state: everything is saved, or a part, or nothing so far. */
-export function savedWord(state: StreamState, durable: number, saved = false): string {
-  if (state === 'idle') return saved ? t('header.streamSaved') : '';
-  if (state === 'waiting') return streamTerm(state);
-  if (state === 'durable') return t('header.streamSaved');
-  return t(durable > 0 ? 'header.streamSaving' : 'header.streamUnsaved');
-}
-
-export function streamWord(durable: number, displayed: number, live: boolean): StreamState {
-  if (displayed === 0) return live ? 'waiting' : 'idle';
-  return displayed > durable ? 'buffered' : 'durable';
-}
-
-/** live: it is still streaming, so the rest follows automatically. */
-export function streamTitle(durable: number, displayed: number, live: boolean, saved = false): string {
-  if (displayed === 0) return t(live ? 'header.waitingTitle' : saved ? 'header.importedTitle' : 'header.idleTitle');
-  const bytes = streamBytes(durable, displayed);
-  if (displayed <= durable) return t('header.durableTitle', { bytes, displayed });
-  return t(live ? 'header.behindTitle' : 'header.unsavedTitle', { bytes, durable, behind: displayed - durable });
+/** An answer that is final without a stream was imported or copied: it is durable. */
+export function streamState(durable: number, displayed: number, phase: string, runs: boolean): StreamState {
+  if (displayed > durable) return 'buffered';
+  if (displayed > 0 || isFinal(phase)) return 'durable';
+  return runs ? 'waiting' : 'idle';
 }
 
 /** "12.4k / 50k (25%)" and, because it is less prominent, "[2S 1E]": the numbers of summaries and extracts. */
@@ -153,10 +133,6 @@ export function contextTitle(header: Header, cost = ''): string {
 
 export function pendingText(pending: number): string {
   return t('header.pendingText', { count: pending });
-}
-
-export function pendingTitle(pending: number): string {
-  return pending === 0 ? t('header.noPendingTitle') : t('header.pendingTitle', { count: pending });
 }
 
 /** What switching models changes about the history, in sentences. */

@@ -38,6 +38,16 @@ describe('groups of sessions', () => {
 });
 
 describe('the sessions column', () => {
+  it('keeps the place in the text when the open session is clicked', async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    mountIn(app, Sessions, {});
+    const { intent } = app.conversation;
+    backend.calls.length = 0;
+    await userEvent.click(document.querySelector('[data-session][aria-current]')!);
+    await new Promise((resolve) => setTimeout(resolve, 20)); // opening it again would begin after the draft is saved
+    expect([backend.calls.filter((call) => call.name === 'sessions.open'), app.conversation.intent === intent]).toEqual([[], true]);
+  });
+
   it('clears the search with Esc, then closes its drawer, or focuses the message', async () => {
     const { app } = await startedApp({ data: 'rich' });
     mountIn(app, Sessions, {});

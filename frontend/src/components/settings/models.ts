@@ -39,15 +39,15 @@ export function asConfigured(model: ModelView): ModelView {
   return model.limitSource === 'configured' ? model : { ...model, contextLimit: 0 };
 }
 
-/** A short unused name based on a model id, with only the characters that a TOML key allows. */
+/** A short unused name based on a model id. */
 export function suggestedName(modelId: string, taken: (name: string) => boolean): string {
   const base =
     modelId
       .trim()
       .replace(/^.*\//, '')
       .toLowerCase()
-      .replace(/[^a-z0-9_-]+/g, '-')
-      .replace(/^-+|-+$/g, '') || 'model';
+      .replace(/[^a-z0-9._-]+/g, '-')
+      .replace(/^[-.]+|[-.]+$/g, '') || 'model';
   let name = base;
   for (let i = 2; taken(name); i++) name = `${base}-${i}`;
   return name;

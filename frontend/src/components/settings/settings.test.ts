@@ -110,7 +110,7 @@ describe('a compatible server', () => {
     await user.click(within(dialog).getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
     expect(called('settings.setKey')).toEqual([['127.0.0.1:8000', 'secret']]);
-    expect(app.models.find('llama3-3-70b')).toMatchObject({ provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:8000/v1', modelId: 'llama3.3:70b' });
+    expect(app.models.find('llama3.3-70b')).toMatchObject({ provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:8000/v1', modelId: 'llama3.3:70b' });
   });
 
   test('that answers but does not list the model says so, and can be saved', async () => {
@@ -478,6 +478,16 @@ describe('finding a setting', () => {
       expect(document.querySelector('[data-found]')).toContainElement(document.activeElement as HTMLElement);
       await user.clear(field);
     }
+  });
+
+  test('“system prompt” leads to the instructions for all chats, which have several lines', async () => {
+    const { backend, user } = await open('');
+    await user.type(await screen.findByRole('searchbox', { name: 'Search settings' }), 'system prompt');
+    const field = await screen.findByRole('textbox', { name: 'Instructions for all chats' });
+    await user.type(field, 'I am a nurse.{Enter}Answer briefly.');
+    expect(backend.calls.filter((call) => call.name === 'settings.set')).toEqual([]);
+    await user.tab();
+    await waitFor(() => expect(backend.calls.find((call) => call.name === 'settings.set')?.args).toEqual(['general.instructions', 'I am a nurse.\nAnswer briefly.']));
   });
 
   test('Esc clears the search first, then goes back to the chat', async () => {

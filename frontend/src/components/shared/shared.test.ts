@@ -1,9 +1,11 @@
+import { render, screen } from '@testing-library/svelte';
 import { describe, expect, test, vi } from 'vitest';
 import { BackendError } from '$lib/backend/errors';
 import { clampable, formatCount, formatList, formatShort, formatBytes, formatDuration, parseTypedNumber } from './format';
 import { Act, Loaded } from './loaded.svelte';
 import { indentJSON, pieces } from './longtext';
 import { menuTarget, placeMenu, typeAhead } from './menu';
+import TextInput from './TextInput.svelte';
 
 const gap = '\u202f';
 const failure = new BackendError({ code: 'no_space', op: '', message: 'The disk is full', hint: '' });
@@ -157,4 +159,9 @@ test('numbers as the window writes them', () => {
 test('a clamped text has a space before each place where its last line may end', () => {
   expect(clampable('One.  Two.\n  Three.\t\nFour.')).toBe('One. Two. \nThree. \nFour.');
   expect(clampable('One \n\n two')).toBe('One \n \ntwo');
+});
+
+test('an empty date is marked, because WebKit draws it as today', () => {
+  render(TextInput, { value: '', type: 'date', 'aria-label': 'From' });
+  expect(screen.getByLabelText('From')).toHaveAttribute('data-empty');
 });

@@ -5,7 +5,7 @@ import { focusMessage, isOverChat, pastes, takesNoPaste, takesNoText, typesChara
 /** Window-wide shortcuts. Those of one part (Enter in the composer, F2 on a session) are handled there. */
 export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) return escape(app, event);
-  const id = app.keymap.commandOf(event);
+  const id = app.keymap.commandOf(event) ?? (renames(event) ? 'renameSession' : undefined);
   if (!id && isForMessage(event) && (isOverChat(app) || uncoversChat(app))) return void focusMessage();
   if (!id || !app.startup.info || app.startup.fatal) return;
   if (!anywhere(id) && !ownsShortcut(app, id)) return event.preventDefault();
@@ -13,6 +13,9 @@ export function onWindowKey(app: App, event: KeyboardEvent): void {
   event.preventDefault();
   if (app.commands.disabledReason(id) === '') void app.commands.try(id);
 }
+
+/** F2 where nothing else is renamed, such as in the message field, which has the focus after a click on a session. */
+const renames = (event: KeyboardEvent): boolean => event.key === 'F2' && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey;
 
 const isForMessage = (event: KeyboardEvent): boolean => (typesCharacter(event) && takesNoText(event.target)) || (pastes(event) && takesNoPaste(event.target));
 

@@ -105,6 +105,10 @@ describe('a tooltip', () => {
     expect(button).not.toHaveAttribute('title'); // otherwise the system would show its own tooltip
     await vi.advanceTimersByTimeAsync(600);
     expect(screen.getByRole('tooltip')).toHaveTextContent('What it does');
+    button.title = 'What it did'; // its state changed under the pointer
+    await vi.advanceTimersByTimeAsync(1);
+    expect([button.hasAttribute('title'), screen.getByRole('tooltip').textContent]).toEqual([false, 'What it did']);
+    button.title = 'What it does';
     await fireEvent.pointerDown(button);
     expect(screen.queryByRole('tooltip')).toBeNull();
     await fireEvent.pointerOver(document.body);

@@ -18,6 +18,14 @@ async function started() {
   return { app, store: backend.store, row, undo };
 }
 
+it('F2 renames the open session wherever the focus is', async () => {
+  const { app } = await startedApp({ data: 'rich' });
+  const event = new KeyboardEvent('keydown', { key: 'F2', cancelable: true });
+  onWindowKey(app, event);
+  await waitFor(() => expect(app.branches.asking).toMatchObject({ kind: 'session', sessionId: app.conversation.sessionId }));
+  expect(event.defaultPrevented).toBe(true);
+});
+
 describe('Ctrl+Z', () => {
   it('undoes the newest action first, and leaves undo in a text field to the field', async () => {
     const { app, store, row, undo } = await started();

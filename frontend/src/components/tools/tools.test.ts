@@ -135,6 +135,13 @@ describe('a decision', () => {
     return { ...all, group: screen.getByRole('group', { name: 'Decide about staging-db.read_query' }) };
   };
 
+  it('begins with the arguments and the buttons; the schema follows', async () => {
+    const { group } = await card();
+    const follows = (first: Element, then: Element) => Boolean(first.compareDocumentPosition(then) & Node.DOCUMENT_POSITION_FOLLOWING);
+    expect(follows(screen.getByText('Arguments'), group)).toBe(true);
+    expect(follows(group, screen.getByRole('region', { name: 'Schema of read_query' }))).toBe(true);
+  });
+
   it('shows the complete description and schema', async () => {
     await card();
     expect(screen.getByRole('region', { name: 'Description of read_query' })).toHaveTextContent('Runs a query that only reads.');

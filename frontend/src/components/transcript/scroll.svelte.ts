@@ -72,6 +72,7 @@ export class TranscriptScroll {
    */
   measured(): void {
     if (this.#following) this.#following = !this.#readerLeft();
+    else if (!this.#holding && this.#rest <= 1) this.#following = true; // everything is in view
     queueMicrotask(() => this.#grown());
   }
 
@@ -126,10 +127,16 @@ export class TranscriptScroll {
     const element = this.#element;
     if (!element) return;
     const top = element.scrollTop;
-    const rest = element.scrollHeight - element.clientHeight - top;
+    const rest = this.#rest;
     if (this.#following) this.#following = !this.#readerLeft();
     else if (rest <= 1 || (rest <= endPx && top > this.#last)) this.#follow();
     this.#last = top;
+  }
+
+  /** How far the end is below the viewport. */
+  get #rest(): number {
+    const element = this.#element;
+    return element ? element.scrollHeight - element.clientHeight - element.scrollTop : Infinity;
   }
 
   /** A wheel, key or pointer event of the user. */

@@ -41,8 +41,6 @@ export interface BranchView {
   forkSeq: number;
   /** of its lineage */
   turns: number;
-  /** the last turn covered by its head */
-  headSeq: number;
   updatedAt: number;
   active: boolean;
   archived: boolean;
@@ -54,8 +52,10 @@ export interface Header {
   sessionTitle: string;
   branchId: string;
   branchLabel: string;
-  /** the last turn covered by the head */
+  /** state_seq of the head */
   headSeq: number;
+  /** the last turn covered by the head */
+  coveredSeq: number;
   headShortId: string;
   pending: number;
   /** the newest turn; empty before the first */
@@ -497,7 +497,7 @@ export interface TreeRun {
   last: string;
   /** its branch ends here */
   ends: boolean;
-  /** the turn covered by a head here; 0: none */
+  /** state_seq of a head here; 0: none */
   headSeq: number;
   pending: number;
   /** incomplete, failed or unsent turns */
@@ -532,6 +532,7 @@ export interface TreeBranch {
   /** its own turns */
   own: number;
   pending: number;
+  /** state_seq of the head */
   headSeq: number;
   headShortId: string;
   archived: boolean;
@@ -1985,6 +1986,8 @@ export interface SettingsView {
   settings: Setting[];
   /** Error is a problem of the file: the previous valid configuration (at the start: the defaults) is in effect. */
   error: string;
+  /** Defaults: it was invalid from the start, so the default settings are in effect. */
+  defaults: boolean;
 }
 
 /** AutostartView is the current state of starting at sign-in. */
@@ -2042,6 +2045,9 @@ export interface Startup {
   /** ReadOnly says why the data is read-only (a full disk, for example); "": it is not. */
   readOnly: string;
   configError: string;
+  configPath: string;
+  /** ConfigDefaults: the file was invalid from the start, so the default settings are in effect. */
+  configDefaults: boolean;
   lastSession: string;
   /** this window is the small one for a quick question */
   quick: boolean;

@@ -60,7 +60,7 @@ export function suggest(typed: string, models: readonly { name: string; detail: 
   if (!found) return [];
   return commands.filter(({ name }) => startsWith(name, found[1]!)).map((command) => ({
     text: `/${command.name}${command.argument ? ' ' : ''}`, label: `/${command.name}${command.argument ? ` ${command.argument}` : ''}`,
-    detail: command.does, complete: !command.needed && command.argument === '',
+    detail: command.does, complete: !command.needed && command.argument === '' && !command.whole,
   }));
 }
 

@@ -31,6 +31,8 @@ export interface Slash {
   argument: string;
   /** The command requires its argument. */
   needed: boolean;
+  /** Runs only if its whole name was typed: what a list preselects must not put anything away. */
+  whole?: true;
 }
 
 export interface Entry {
@@ -65,7 +67,7 @@ const rows: readonly Row[] = [
   { id: 'new', group: 'sessions', keys: 'Ctrl+N', words: 'chat session create' },
   { id: 'temporary', group: 'sessions', keys: 'Ctrl+Shift+N', words: 'incognito private' },
   { id: 'renameSession', group: 'sessions', slash: slash('rename', '[title]'), words: 'title' },
-  { id: 'archiveSession', group: 'sessions', slash: slash('archive'), words: 'put away delete remove' },
+  { id: 'archiveSession', group: 'sessions', slash: { ...slash('archive'), whole: true }, words: 'put away delete remove' },
   { id: 'duplicateSession', group: 'sessions', words: 'copy' },
   { id: 'deleteSession', group: 'sessions', words: 'erase remove destroy hard delete' },
   { id: 'sessionSettings', group: 'sessions', slash: slash('settings'), words: 'session settings' },

@@ -127,9 +127,9 @@ describe('the language', () => {
 
 describe('messages', () => {
   it('have plural forms and grouped numbers', async () => {
-    expect([1, 2, 12_480].map((count) => t('header.toSummarize', { count }))).toEqual(['1 turn to summarize', '2 turns to summarize', '12\u202f480 turns to summarize']);
+    expect([1, 2, 12_480].map((count) => t('branches.branchesFromHere', { count }))).toEqual(['1 branch from here', '2 branches from here', '12\u202f480 branches from here']);
     await chooseLanguage('de', []);
-    expect([1, 12_480].map((count) => t('header.toSummarize', { count }))).toEqual(['1 ausstehend', '12.480 ausstehend']);
+    expect([1, 12_480].map((count) => t('branches.branchesFromHere', { count }))).toEqual(['1 Zweig von hier', '12.480 Zweige von hier']);
   });
 
   it('have formatted parts, with their values as text', () => {

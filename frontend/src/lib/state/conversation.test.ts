@@ -49,7 +49,7 @@ describe('a conversation', () => {
     expect(app.conversation.newest?.state).toBe('responding');
     await until(() => app.conversation.newest?.state === 'head');
     expect(shown()).toBe(backend.store.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
-    expect(app.conversation.header?.headSeq).toBe(1);
+    expect(app.conversation.header?.coveredSeq).toBe(1);
     expect(app.draft.isEmpty).toBe(true);
   });
 

@@ -148,6 +148,12 @@ export class Navigation {
     if (await this.leaveTemporary()) await this.#parts.conversation.jumpTo(turnId, highlight);
   }
 
+  /** Shows the open session where the reader is. */
+  showOpen(): void {
+    this.#uncover();
+    this.#parts.composer.focus();
+  }
+
   async #open(sessionId: string, branchId = ''): Promise<void> {
     const { conversation, costs, library, modelPicker, modelSwitch, recent, search, sessionSettings } = this.#parts;
     this.#uncover();

@@ -32,6 +32,11 @@ export class StartupState {
     return this.#configError;
   }
 
+  /** What is wrong with the file, and what is in effect instead. */
+  get configFault(): { error: string; path: string; defaults: boolean } {
+    return { error: this.#configError, path: this.#info?.configPath ?? '', defaults: this.#info?.configDefaults ?? false };
+  }
+
   /** The file was read again while the program runs. */
   adoptConfigError(error: string): void {
     this.#configError = error;

@@ -5,7 +5,7 @@ import { contextAt } from './context';
 import { answerAlso, answersOf, mergeAnswers } from './several';
 import { errorView } from './shapes';
 import type { Streams } from './streaming';
-import { headOf, type FakeBranch, type FakeStore } from './store';
+import { headOf, stateSeq, type FakeBranch, type FakeStore } from './store';
 
 const excerptChars = 90;
 const pageOfComparison = 100;
@@ -102,7 +102,7 @@ export function treeOf(store: FakeStore, sessionId: string): BranchTree {
 
 function runsOf(branch: FakeBranch, cuts: ReadonlySet<number>): TreeRun[] {
   const { id, forkSeq } = branch.view;
-  const head = headOf(branch.turns)?.seq ?? 0;
+  const head = headOf(branch.turns);
   if (branch.turns.length === 0) {
     return [{ id, parent: '', branchId: id, fromSeq: forkSeq + 1, toSeq: forkSeq, firstTurn: '', lastTurn: '', first: '', last: '', ends: true, headSeq: 0, pending: 0, open: 0, state: 'committed', updatedAt: branch.view.updatedAt, firstDeleted: false, lastDeleted: false }];
   }
@@ -118,12 +118,12 @@ function runsOf(branch: FakeBranch, cuts: ReadonlySet<number>): TreeRun[] {
   return runs;
 }
 
-function runOf(branchId: string, turns: readonly TurnView[], ends: boolean, head: number): TreeRun {
+function runOf(branchId: string, turns: readonly TurnView[], ends: boolean, head: TurnView | undefined): TreeRun {
   const [first, last] = [turns[0]!, turns.at(-1)!];
   const count = (states: string[]) => turns.filter((turn) => states.includes(turn.state) && turn.outcome !== 'discarded').length;
   return {
     id: first.id, parent: '', branchId, fromSeq: first.seq, toSeq: last.seq, firstTurn: first.id, lastTurn: last.id,
-    first: excerpt(first), last: last === first ? '' : excerpt(last), ends, headSeq: head >= first.seq && head <= last.seq ? head : 0,
+    first: excerpt(first), last: last === first ? '' : excerpt(last), ends, headSeq: head && turns.includes(head) ? stateSeq(head) : 0,
     pending: count(['pending']), open: count(['incomplete', 'failed', 'unsent']), state: last.state, updatedAt: Math.max(last.createdAt, last.updatedAt), firstDeleted: first.deletedAt > 0, lastDeleted: last.deletedAt > 0,
   };
 }
@@ -149,7 +149,7 @@ function treeBranch(store: FakeStore, branch: FakeBranch): TreeBranch {
   const { id, label, parentId, forkSeq, archived, updatedAt } = branch.view;
   return {
     id, label, parentId, forkSeq, archived, updatedAt, turns: lineage.length, own: branch.turns.length,
-    pending: lineage.filter((turn) => turn.state === 'pending').length, headSeq: head?.seq ?? 0,
+    pending: lineage.filter((turn) => turn.state === 'pending').length, headSeq: stateSeq(head),
     headShortId: (head?.stateAfter ?? '').slice(-4).toUpperCase(), active: store.session(branch.sessionId).row.activeBranch === id, createdAt: branch.createdAt,
   };
 }

@@ -38,7 +38,7 @@ export class Program {
     this.startup = {
       version: '0.1.0', firstRun: seed.firstRun, dataDir: '/home/ada/.local/share/contextinfinity',
       fatal: seed.fatal ? errorView('The database could not be opened: file is not a database', 'Nothing was overwritten. Restore the newest backup, or move the file away and start again.', 'corrupt') : null,
-      lost: false, damagedLog: false, readOnly: '', configError: '', lastSession: '', quick: false, theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', language: 'system', shortcuts: [], durability: 'buffered', maxSessions: 5_000,
+      lost: false, damagedLog: false, readOnly: '', configError: '', configPath: '', configDefaults: false, lastSession: '', quick: false, theme: 'system', textZoom: 100, codeSize: 100, codeWrap: false, codeNumbers: false, previews: true, messageWidth: 'normal', motion: 'system', language: 'system', shortcuts: [], durability: 'buffered', maxSessions: 5_000,
     };
   }
 
@@ -52,7 +52,7 @@ export class Program {
   }
 
   view(): SettingsView {
-    return { path: '/home/ada/.config/contextinfinity/config.toml', dataDir: this.startup.dataDir, settings: this.settings, error: this.fileError };
+    return { path: '/home/ada/.config/contextinfinity/config.toml', dataDir: this.startup.dataDir, settings: this.settings, error: this.fileError, defaults: false };
   }
 
   valueOf(key: string): string {
@@ -102,7 +102,7 @@ export class Program {
     if (!at || !offer) throw new BackendError(errorView('There is no model to add.'));
     const known = this.models.find((model) => model.modelId === modelId);
     if (known) return { name: known.name, models: this.models };
-    const name = modelId.toLowerCase().replace(/[^a-z0-9_-]+/g, '-');
+    const name = modelId.toLowerCase().replace(/[^a-z0-9._-]+/g, '-');
     const { window: contextLimit, images, tools, reasoning, priceInput, priceOutput, priceSource } = offer;
     const models = this.saveModel(modelView({ name, provider: at.protocol, modelId, baseUrl: at.baseUrl, contextLimit, images, tools, reasoning, priceInput, priceOutput, priceSource, limitSource: 'server' }));
     return { name, models };
@@ -209,6 +209,7 @@ function seedSettings(): Setting[] {
   const number = { type: 'int', unit: 'tokens' };
   return [
     setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new session.', value: 'sonnet', default: '' }),
+    setting({ key: 'general.instructions', label: 'Instructions for all chats', help: 'Custom instructions, sent before each session\'s own system prompt.', type: 'text', value: '', default: '' }),
     setting({ key: 'general.favourite_models', label: 'Favourite models', help: 'The names of the models that are listed first in every model list.', type: 'list', value: '[]', default: '[]' }),
     setting({ key: 'ui.language', label: 'Language', help: 'The language of the window.', type: 'choice', choices: ['system', 'en', 'de', 'zh-CN'], value: 'system', default: 'system' }),
     setting({ key: 'desktop.close_to_tray', label: 'Close to the tray', help: 'Closing the window leaves the program in the tray, where there is one.', type: 'bool', value: 'true', default: 'true' }),

@@ -171,9 +171,8 @@ export class FakeStore {
 
   branchViewOf(branch: FakeBranch): BranchView {
     const lineage = this.lineage(branch.view.id);
-    const head = headOf(lineage);
     const active = this.session(branch.sessionId).row.activeBranch === branch.view.id;
-    return { ...branch.view, turns: lineage.length, headSeq: head?.seq ?? 0, active };
+    return { ...branch.view, turns: lineage.length, active };
   }
 
   header(branchId: string, model = ''): Header {
@@ -189,7 +188,7 @@ export class FakeStore {
     const summaries = ranges.length - extracts;
     return {
       sessionId: session.row.id, sessionTitle: session.row.title, branchId, branchLabel: branch.view.label,
-      headSeq: head?.seq ?? 0, headShortId: (head?.stateAfter ?? 'ROOT').slice(-4).toUpperCase(),
+      headSeq: stateSeq(head), coveredSeq: head?.seq ?? 0, headShortId: (head?.stateAfter ?? 'ROOT').slice(-4).toUpperCase(),
       pending: lineage.filter((turn) => turn.state === 'pending').length,
       turnId: newest?.id ?? '', turnSeq: newest?.seq ?? 0, phase: newest?.phase ?? '', outcome: newest?.outcome ?? '',
       displayed: newest?.displayed ?? 0, durable: newest?.durable ?? 0,
@@ -211,6 +210,9 @@ export class FakeStore {
     };
   }
 }
+
+/** The number of the state after a turn: one more than the turn's, so that no test can take one for the other. */
+export const stateSeq = (turn: TurnView | undefined): number => (turn ? turn.seq + 1 : 0);
 
 export function headOf(lineage: readonly TurnView[]): TurnView | undefined {
   return lineage.findLast((turn) => turn.state === 'head') ?? lineage.findLast((turn) => turn.state === 'committed' || turn.state === 'degraded');

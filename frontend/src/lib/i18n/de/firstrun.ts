@@ -23,7 +23,6 @@ export default {
   continueWithout: 'Ohne die Änderungen fortfahren…',
   slogan: 'Unterhaltungen, die alles behalten.',
   lead: 'Was Sie schreiben, bleibt auf diesem Computer. Jede Antwort kann daraus schöpfen, soweit Sie es erlauben, und Sie sehen jederzeit, was gesendet wurde.',
-  defaultsInForce: 'Es gelten die Standardwerte; die Datei wurde nicht verändert.',
   foot: 'Sie können das alles später in den Einstellungen ändern.',
   useKey: 'Einen Schlüssel verwenden',
   envSet: '{env} ist in der Umgebung gesetzt. Verwenden Sie ihn, oder fügen Sie einen anderen ein.',

@@ -4,6 +4,7 @@ export default {
   settings: {
     'general.default_model': ['Standardmodell', 'Das Modell, mit dem eine neue Sitzung beginnt. Leer nimmt das erste verwendbare, recall, wenn es keines gibt. Sein Fenster bestimmt das Token-Budget.'],
     'general.favourite_models': ['Bevorzugte Modelle', 'Die Namen der Modelle, die bei der Auswahl zuerst stehen.'],
+    'general.instructions': ['Anweisungen für alle Chats', 'Was jedes Modell über Sie wissen und wie es antworten soll: eigene Anweisungen (Systemprompt), die ab der nächsten Nachricht vor denen jeder Sitzung gesendet werden.'],
     'general.data_dir': ['Datenverzeichnis', 'Wo Sitzungen, Journale und Sicherungen liegen. Leer ist der Ort des Systems für Anwendungsdaten. Gilt ab dem nächsten Start und verschiebt nichts.'],
     'ui.language': ['Sprache', 'Die Sprache des Fensters. system ist die erste Sprache des Systems, die das Fenster hat, sonst Englisch. Kommandozeile und Protokoll sind auf Englisch.'],
     'context.infinity': ['Unbegrenzter Verlauf', 'Aus ist einfacher Chat: Alles wird weiterhin dauerhaft gespeichert, aber nichts zusammengefasst oder erinnert, und eine Sitzung, die nicht mehr ins Fenster des Modells passt, ist ein Fehler. CONTEXTINFINITY=0 oder 1 in der Umgebung hat Vorrang vor der Datei.'],

@@ -20,7 +20,6 @@ export default {
   continueWithout: 'Continue without the changes…',
   slogan: 'Conversations that keep everything.',
   lead: 'What you write is kept on this computer. Answers can use as much of it as you allow, and you can always see what was sent.',
-  defaultsInForce: 'The default settings are used, and the file was not changed.',
   foot: 'You can change all of this later in Settings.',
   useKey: 'Use a key',
   envSet: '{env} is set in the environment. Use it, or paste another.',
