@@ -1,5 +1,6 @@
-// Package seal encrypts files with a passphrase, in the public format of age (docs/encryption.md): the stock program
-// age opens them. It reads and writes no file by itself.
+// Package seal is what is encrypted how (docs/encryption.md): files with a passphrase, in the public format of age, which
+// the stock program age opens, and the files of a data directory, in units that can be read and replaced one by one. It
+// reads and writes no file by itself.
 package seal
 
 import (
@@ -36,6 +37,10 @@ func IsSealed(head []byte) bool { return bytes.HasPrefix(head, []byte(ageMagic))
 
 // WithPassphrase returns a writer that encrypts to w. Close writes the end, and does not close w.
 func WithPassphrase(w io.Writer, passphrase string) (io.WriteCloser, error) {
+	return encryptTo(w, passphrase, work)
+}
+
+func encryptTo(w io.Writer, passphrase string, work int) (io.WriteCloser, error) {
 	to, err := age.NewScryptRecipient(passphrase)
 	if err != nil {
 		return nil, err
