@@ -3,6 +3,7 @@ module contextinfinity
 go 1.26.0
 
 require (
+	filippo.io/age v1.3.2
 	fyne.io/systray v1.12.2
 	github.com/adrg/xdg v0.5.3
 	github.com/glebarez/go-sqlite v1.23.0
@@ -42,6 +43,7 @@ require (
 )
 
 require (
+	filippo.io/hpke v0.4.0 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect

@@ -24,6 +24,7 @@ const (
 	CodeToolCall    Code = "tool_call"     // a tool call arrived while tools are disabled
 	CodeLocked      Code = "locked"        // another process is the writer
 	CodeNewer       Code = "newer_version" // the data was written by a newer program
+	CodeSealed      Code = "sealed"        // it is encrypted, and its passphrase is missing or wrong
 	CodeCorrupt     Code = "corrupt"       // a record does not match its hash or is unreadable
 	CodeNoSpace     Code = "no_space"      // the disk is full
 	CodeConfig      Code = "config"        // the configuration has an error

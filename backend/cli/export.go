@@ -26,7 +26,10 @@ always contains all. A bundle leaves out the requests that quoted other sessions
 files of a project; --quotes includes them. --all includes everything and writes a zip with a file for each session and a list of them.
 
 Without -o the file gets its session's title, in this folder; "-o -" writes to stdout.
-An existing file is not overwritten without --replace. A window may be open meanwhile.`,
+An existing file is not overwritten without --replace. A window may be open meanwhile.
+
+With --passphrase or --passphrase-file the bundle is sealed: NAME.cinf.age, which import and
+the program age open with the passphrase, and nothing without it. The other formats are plain.`,
 		flags: []flag{
 			textFlag("format", "bundle, md, json or html"),
 			nameFlag("branch", "this branch, instead of the active one"),
@@ -35,6 +38,8 @@ An existing file is not overwritten without --replace. A window may be open mean
 			boolFlag("all", "every session, as a zip"),
 			boolFlag("archived", "with --all: archived sessions too"),
 			boolFlag("quotes", "in a bundle, include requests that quoted other sessions"),
+			boolFlag("passphrase", "ask for a passphrase, and seal the bundle with it"),
+			passphraseFlag,
 			to,
 			replaceFlag,
 		},
@@ -54,6 +59,8 @@ var exportFormats = []exporting.Format{
 // checkExport rejects contradictory flags before anything is opened.
 func checkExport(_ context.Context, r *run) error {
 	format, part, stdout := r.text("format"), r.given("branch") || r.given("turn"), r.text("output") == "-"
+	sealed := r.on("passphrase") || r.given(passphraseFlag.name)
+	bundle := sealed || format == string(exporting.FormatBundle)
 	switch {
 	case format != "" && !slices.Contains(exportFormats, exporting.Format(format)):
 		return usageHint("one of: bundle, md, json, html", "There is no format %q.", clip(format, 40))
@@ -69,8 +76,13 @@ func checkExport(_ context.Context, r *run) error {
 		return usagef("--archived needs --all; a session that is named is exported, archived or not.")
 	case stdout && r.json:
 		return usageHint("name a file, or omit --json", "--json and -o - both write to stdout.")
-	case stdout && r.out.terminal && (r.on("all") || format == string(exporting.FormatBundle)):
+	case sealed && (part || format != "" && format != string(exporting.FormatBundle)):
+		return usageHint("omit --format, --branch and --turn, or the passphrase",
+			"Only a bundle, of whole sessions, can be sealed; the other formats are plain.")
+	case stdout && r.out.terminal && (r.on("all") || bundle):
 		return usageHint("name a file, or write it into a pipe", "A terminal cannot show a zip.")
+	case sealed:
+		return r.newPassphrase("the bundle")
 	}
 	return nil
 }
@@ -84,6 +96,10 @@ func export(ctx context.Context, r *run) (reply, error) {
 		Archived:    r.on("archived"),
 		Quotes:      r.on("quotes"),
 		Replace:     r.on("replace"),
+		Passphrase:  r.passphrase,
+	}
+	if r.passphrase != "" {
+		q.Format = exporting.FormatBundle
 	}
 	switch {
 	case r.turn.ID != "" && r.turn.SessionID != r.session.ID:

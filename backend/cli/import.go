@@ -28,13 +28,17 @@ func importSessions() verb {
 AI Studio, Gemini (Google Takeout, as JSON), Gemini CLI, Grok, DeepSeek, LM Studio, opencode, Chatbox, Cherry
 Studio and gptme, plain or in a zip, messages as JSON or JSONL, and bundles of this program. Given a folder
 (~/.claude/projects), it imports the exports in it. Importing again adds only what is new. Entries that could
-not be read are listed with their positions, and the exit code is 3.`,
-		flags: []flag{{name: "format", value: "auto", usage: "what the files are: " + strings.Join(names, ", ")}},
+not be read are listed with their positions, and the exit code is 3. The passphrase of a sealed bundle is asked
+for, or read from --passphrase-file.`,
+		flags: []flag{
+			{name: "format", value: "auto", usage: "what the files are: " + strings.Join(names, ", ")},
+			passphraseFlag,
+		},
 		prepare: func(_ context.Context, r *run) error {
 			if format := r.text("format"); !slices.Contains(names, format) {
 				return usageHint("one of: "+strings.Join(names, ", "), "There is no format %q.", clip(format, 40))
 			}
-			return nil
+			return r.passphraseOfFiles()
 		},
 		opens: writes,
 		do:    importFiles,
@@ -104,7 +108,7 @@ func importFiles(ctx context.Context, r *run) (reply, error) {
 }
 
 // aboutOneFile are the codes of errors that do not affect the import of other files.
-var aboutOneFile = []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeCorrupt}
+var aboutOneFile = []chat.Code{chat.CodeInvalid, chat.CodeNotFound, chat.CodeCorrupt, chat.CodeSealed}
 
 func importFile(ctx context.Context, r *run, name string) (importedFile, error) {
 	path, err := filepath.Abs(r.path(name))
@@ -117,7 +121,7 @@ func importFile(ctx context.Context, r *run, name string) (importedFile, error) 
 	}
 	bar := r.meter(filepath.Base(path))
 	show := func(p importing.Progress) { bar.show(p.Done, p.Total, plural(p.Sessions, "session")) }
-	report, err := r.s.Imports.Import(ctx, path, importing.Options{Format: format, Progress: show})
+	report, err := r.s.Imports.Import(ctx, path, importing.Options{Format: format, Progress: show, Passphrase: r.passphrase})
 	bar.clear()
 	f := importedFile{Report: report}
 	if err != nil {

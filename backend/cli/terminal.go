@@ -114,9 +114,10 @@ func (in *input) all() (string, error) {
 	return string(data), nil
 }
 
-// secret reads a key: hidden at a terminal, otherwise the first line of stdin.
+// secret reads a key: hidden at a terminal, otherwise the first line of stdin. In a process to which the call was
+// handed over it is read from what was typed here.
 func (in *input) secret(ask func()) (string, error) {
-	if !in.terminal {
+	if !in.terminal || in.file == nil {
 		text, err := in.lines.ReadString('\n')
 		if chat.CodeOf(err) == chat.CodeCancelled {
 			return "", err
@@ -133,6 +134,9 @@ func (in *input) secret(ask func()) (string, error) {
 	}
 	if err != nil {
 		return "", chat.Errorf(chat.CodeInvalid, "cli.read", "The key could not be read from the terminal.")
+	}
+	if in.recorder.recording {
+		in.recorder.read.Write(append(typed, '\n'))
 	}
 	return strings.TrimSpace(string(typed)), nil
 }

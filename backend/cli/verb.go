@@ -74,9 +74,10 @@ type run struct {
 	project chat.Project
 
 	// Results of prepare.
-	input   string
-	message chat.Message
-	files   []attachment
+	input      string
+	message    chat.Message
+	files      []attachment
+	passphrase string
 }
 
 // text, on, number and list return the value of a flag of the verb.

@@ -66,6 +66,8 @@ type Request struct {
 	// Path is the file, or a folder; empty: the last used folder. In a folder an unused name is chosen.
 	Path    string `json:"path"`
 	Replace bool   `json:"replace"`
+	// Passphrase, if not empty, seals the bundle with it. It is never stored.
+	Passphrase string `json:"-"`
 }
 
 // Plan is what an export would write.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/seal"
 )
 
 // prepared is an export ready to be written.
@@ -19,6 +20,37 @@ type prepared struct {
 
 // prepare resolves a request without reading messages.
 func (e *Exporter) prepare(ctx context.Context, r Request) (prepared, error) {
+	p, err := e.prepareFormat(ctx, r)
+	if err != nil || r.Passphrase == "" {
+		return p, err
+	}
+	if p.plan.Format != FormatBundle {
+		return prepared{}, chat.Errorf(chat.CodeInvalid, opWrite, "Only a bundle can be sealed with a passphrase; nothing was written.").
+			WithHint("choose the format bundle, or write a plain file")
+	}
+	p.seal(r.Passphrase)
+	return p, nil
+}
+
+// seal encrypts what is written.
+func (p *prepared) seal(passphrase string) {
+	plain := p.write
+	p.ext += seal.Extension
+	p.plan.Name += seal.Extension
+	p.write = func(ctx context.Context, w io.Writer, c *counter) error {
+		sealed, err := seal.WithPassphrase(w, passphrase)
+		if err == nil {
+			err = plain(ctx, sealed, c)
+		}
+		if err == nil {
+			err = sealed.Close()
+		}
+		return err
+	}
+}
+
+// prepareFormat resolves a request for a file that is not sealed.
+func (e *Exporter) prepareFormat(ctx context.Context, r Request) (prepared, error) {
 	if r.Scope == ScopeAll {
 		return e.prepareAll(ctx, r)
 	}

@@ -18,6 +18,7 @@ import (
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/internal/lists"
 	"contextinfinity/backend/internal/plainfile"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/transfer"
 )
 
@@ -167,6 +168,8 @@ func (f *File) detect() {
 		f.database(head)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
 		f.archive(file)
+	case seal.IsSealed(head): // what is in it is seen when it is imported
+		f.Kind = Bundle
 	case MediaType(head) != "":
 		f.Kind = Image
 		if f.Size > MaxImageBytes {

@@ -64,6 +64,7 @@ func TestDetect(t *testing.T) {
 		"a zip in a zip":              {"all.zip", zipOf(t, map[string]string{"inner.zip": zipOf(t, map[string]string{"a.json": chatgpt})}), Unknown, "", "inside an archive"},
 		"a bundle":                    {"session.cinf", zipOf(t, map[string]string{"meta.json": "{}", "events.ndjson": ""}), Bundle, "", ""},
 		"a bundle by another name":    {"session.zip", zipOf(t, map[string]string{"meta.json": "{}", "events.ndjson": ""}), Bundle, "", ""},
+		"a sealed bundle":             {"session.cinf.age", "age-encryption.org/v1\n-> scrypt AAAA 18\nBBBB\n--- CCCC\n....", Bundle, "", ""},
 		"an export called a bundle":   {"session.cinf", zipOf(t, map[string]string{"conversations.json": chatgpt}), Unknown, "", "is not a bundle"},
 		"an office document":          {"letter.docx", zipOf(t, map[string]string{"[Content_Types].xml": "<a/>", "word/document.xml": "<a/>"}), Document, "", ""},
 		"a document from before 2007": {"letter.doc", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" + strings.Repeat("\x00", 600), Unknown, "", "before 2007"},

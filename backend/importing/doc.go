@@ -50,6 +50,8 @@ type Deps struct {
 type Options struct {
 	Format   transfer.Format // FormatAuto: detect it for each file
 	Progress func(Progress)  // called from time to time, and at the end, by the goroutine of Import
+	// Passphrase opens sealed files; empty: they are refused with CodeSealed.
+	Passphrase string
 }
 
 // Progress is the progress of an import.

@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/transfer"
 )
 
@@ -20,7 +21,7 @@ const (
 )
 
 // extensions lists the extensions of files that may be exports.
-var extensions = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf", ".zst"}
+var extensions = []string{".json", ".jsonl", ".ndjson", ".zip", ".cinf", ".zst", seal.Extension}
 
 // foundFile is a file of a folder.
 type foundFile struct {

@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/plainfile"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/transfer"
 )
 
@@ -84,18 +85,21 @@ func (r *run) file(path string) error {
 		return err
 	}
 	defer f.Close()
-	name := filepath.Base(path)
+	in, err := r.unseal(transfer.Input{Name: path, Size: size, Data: f})
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(in.Name)
 	format := r.opts.Format
 	if format == transfer.FormatAuto {
-		if format, err = transfer.Detect(name, f, size); err != nil {
+		if format, err = transfer.Detect(name, in.Data, in.Size); err != nil {
 			return err
 		}
-		if format == transfer.FormatZip && transfer.IsBundle(f, size) {
+		if format == transfer.FormatZip && transfer.IsBundle(in.Data, in.Size) {
 			format = transfer.FormatBundle
 		}
 	}
 	r.report.Format, r.next, r.title = format, 0, name
-	in := transfer.Input{Name: path, Size: size, Data: f}
 	if root, err := os.OpenRoot(filepath.Dir(path)); err == nil { // without it, only attached files are missing
 		defer func() { _ = root.Close() }()
 		in.Beside = root.FS()
@@ -104,12 +108,40 @@ func (r *run) file(path string) error {
 	case transfer.FormatBundle:
 		return r.bundle(in)
 	case transfer.FormatZip:
-		packed, others, err := transfer.PackedBundles(name, f, size)
+		packed, others, err := transfer.PackedBundles(name, in.Data, in.Size)
 		if err == nil && len(packed) > 0 {
 			return r.packed(packed, others)
 		}
 	}
 	return r.export(in)
+}
+
+// unseal returns a file that is sealed with a passphrase as its content, which is decrypted while it is read: nothing
+// is written in between. Any other file is returned as it is.
+func (r *run) unseal(in transfer.Input) (transfer.Input, error) {
+	head := make([]byte, 64)
+	n, _ := in.Data.ReadAt(head, 0)
+	if !seal.IsSealed(head[:n]) {
+		return in, nil
+	}
+	name := filepath.Base(in.Name)
+	if r.opts.Passphrase == "" {
+		return in, chat.Errorf(chat.CodeSealed, op, "%s is sealed with a passphrase; nothing was imported from it.", name).
+			WithHint("contextinfinity import FILE asks for it, or reads it with --passphrase-file")
+	}
+	plain, size, err := seal.OpenWithPassphrase(in.Data, in.Size, r.opts.Passphrase)
+	switch {
+	case errors.Is(err, seal.ErrPassphrase):
+		return in, chat.WrapError(chat.CodeSealed, op, err, "The passphrase does not open %s; nothing was imported from it.", name).
+			WithHint("check the passphrase, and the layout of the keyboard")
+	case errors.Is(err, seal.ErrRecipients):
+		return in, chat.WrapError(chat.CodeInvalid, op, err, "%s is sealed for keys of age, not with a passphrase; nothing was imported from it.", name).
+			WithHint("open it with the program age, and import what that writes")
+	case err != nil:
+		return in, chat.WrapError(chat.CodeCorrupt, op, err, "%s is sealed, and damaged or cut off; nothing was imported from it.", name).
+			WithHint("copy or export it again")
+	}
+	return transfer.Input{Name: strings.TrimSuffix(in.Name, seal.Extension), Size: size, Data: plain}, nil
 }
 
 // packed imports the bundles of an archive, from an export of all sessions. A refused one is reported and does not
@@ -321,7 +353,7 @@ func (r *run) reportInstructions(c transfer.Conversation, im chat.Imported) {
 // concernsOne reports whether an error concerns only one conversation.
 func concernsOne(err error) bool {
 	switch chat.CodeOf(err) {
-	case chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict, chat.CodeBusy, chat.CodeIncomplete, chat.CodeCorrupt:
+	case chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict, chat.CodeBusy, chat.CodeIncomplete, chat.CodeCorrupt, chat.CodeSealed:
 		return true
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/internal/seal"
 )
 
 // File is the part of an open file that a Writer needs. Write and Sync may be called concurrently; a Sync covers every
@@ -61,11 +62,19 @@ func (osFS) Create(path string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return osFile{f}, nil
+	sealed, err := sealedIfKeyed(path, osFile{f})
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), faultfs.Remove(faultfs.Journal, path))
+	}
+	return sealed, nil
 }
 
 func (osFS) Open(path string) (io.ReadCloser, error) {
-	return faultfs.OpenFile(faultfs.Journal, path, os.O_RDONLY, 0)
+	f, err := faultfs.OpenFile(faultfs.Journal, path, os.O_RDONLY, 0)
+	if err != nil || !seal.Known() {
+		return f, err
+	}
+	return opened(path, f)
 }
 
 func (osFS) Remove(path string) error { return faultfs.Remove(faultfs.Journal, path) }

@@ -72,6 +72,7 @@ func (f *fixture) backups(check bool) (healthy, damaged []string) {
 // many days the damage lasts. Their number is limited as usual, and once the data is repaired they are pruned like
 // any other.
 func TestBackupsOfDamagedDataDoNotReplaceHealthyOnes(t *testing.T) {
+	plainOnly(t)
 	f := newFixture(t)
 	s, b := f.session("s")
 	f.file(s.ID, "plan.txt", "unmistakable")

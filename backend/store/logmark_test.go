@@ -146,6 +146,7 @@ func TestAMarkThatCannotBeWritten(t *testing.T) {
 // TestAnIntactLogIsNotReportedAsDamaged: this covers data that was never confirmed, a log that was restarted, and one that
 // is gone because it was checkpointed.
 func TestAnIntactLogIsNotReportedAsDamaged(t *testing.T) {
+	plainOnly(t)
 	f := newFixture(t)
 	_, b := f.session("s")
 	expectIntact := func(when string) {

@@ -20,6 +20,9 @@ import (
 
 func TestMain(m *testing.M) {
 	testtier.Checks(5)
+	if isSealedRun() {
+		useTestKey()
+	}
 	goleak.VerifyTestMain(m)
 }
 

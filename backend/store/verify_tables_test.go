@@ -224,6 +224,7 @@ func TestADifferingSchemaIsReported(t *testing.T) {
 
 // TestADamagedRowIsReportedByItsRecord: a finding of SQLite's integrity check names the record.
 func TestADamagedRowIsReportedByItsRecord(t *testing.T) {
+	plainOnly(t)
 	f := newFixture(t)
 	d := seed(f)
 	f.ok(f.Store.Close())

@@ -97,6 +97,12 @@ var onlyRules = []only{
 		reason:  "a hostile file can make the library loop or fill memory, so it only runs in a separate process",
 	},
 	{
+		name: "encryption", tests: true,
+		imports: []string{"filippo.io/age"},
+		dirs:    []string{"backend/internal/seal"},
+		reason:  "one package defines what is encrypted how, so that it can be reviewed (docs/encryption.md)",
+	},
+	{
 		name: "confinement", tests: true,
 		imports: []string{"github.com/landlock-lsm"},
 		dirs:    []string{"backend/tools/builtin"},
@@ -237,7 +243,7 @@ var withinRules = []within{
 	},
 	{
 		name: "imports", in: []string{"backend/importing"},
-		allowed: []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/internal/plainfile", module + "/backend/transfer", module + "/backend/librarian"},
+		allowed: []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/internal/plainfile", module + "/backend/internal/seal", module + "/backend/transfer", module + "/backend/librarian"},
 		reason:  "importing calls no model and no network: its access to the store is passed in",
 	},
 	{

@@ -21,6 +21,8 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/journal"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/sqlite"
@@ -282,6 +284,9 @@ func (a *Archive) Journals() (map[string][]byte, error) {
 		text, err := os.ReadFile(filepath.Join(a.dir, sqlite.StreamDir, e.Name()))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted in the meantime
+		}
+		if err == nil && seal.Known() {
+			text, err = journal.Plain(e.Name(), text)
 		}
 		if err != nil {
 			return nil, err

@@ -14,6 +14,8 @@ import (
 	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/journal"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/schema"
 	"contextinfinity/backend/store/search"
@@ -107,6 +109,9 @@ func (r *restoring) prepare(ctx context.Context) error {
 	if err := r.upgrade(ctx); err != nil {
 		return err
 	}
+	if err := r.recode(); err != nil {
+		return err
+	}
 	r.At("checked")
 	r.out.Present = r.summarize(ctx, r.database())
 	return r.reportUndone(ctx)
@@ -154,17 +159,33 @@ func (r *restoring) copySource() error {
 	if err != nil {
 		return chat.WrapError(chat.CodeInvalid, opRestore, err, "The file %s cannot be read: %s; nothing was changed.", r.out.Source, sqlite.Reason(err))
 	}
-	if head != "SQLite format 3\x00" {
+	if head != "SQLite format 3\x00" && !seal.IsHeader([]byte(head)) {
 		return r.notABackup(nil)
 	}
-	if err := sqlite.CopyFile(r.out.Source, r.staged()); err != nil {
+	if err := sqlite.Prepare(r.out.Source); err != nil {
 		return err
 	}
 	log := r.out.Source + "-wal"
-	if sqlite.SizeOf(log) == 0 {
-		return nil
+	if sqlite.SizeOf(log) == 0 && !sqlite.AsNew(r.out.Source) {
+		return sqlite.Recode(r.out.Source, r.staged())
+	}
+	if err := sqlite.CopyFile(r.out.Source, r.staged()); err != nil || sqlite.SizeOf(log) == 0 {
+		return err
 	}
 	return sqlite.CopyFile(log, r.staged()+"-wal")
+}
+
+// recode seals the staged database as a new one would be, or unseals it. A backup with a log beside it is staged as it
+// is, because the log belongs to its header.
+func (r *restoring) recode() error {
+	if sqlite.AsNew(r.staged()) {
+		return nil
+	}
+	other := r.staged() + ".recoded"
+	if err := sqlite.Recode(r.staged(), other); err != nil {
+		return err
+	}
+	return faultfs.Rename(faultfs.Backup, other, r.staged())
 }
 
 func readHead(path string) (string, error) {
@@ -273,7 +294,10 @@ func (r *restoring) unpack(db *gorm.DB) error {
 		case f.Name == schema.ConfigName:
 			err = writeFile(filepath.Join(r.staging, schema.ConfigName), f.Content)
 		case isStream && sqlite.IsJournal(name):
-			err = writeFile(filepath.Join(streams, name), f.Content)
+			var stored []byte
+			if stored, err = journal.Stored(name, f.Content); err == nil {
+				err = writeFile(filepath.Join(streams, name), stored)
+			}
 			r.out.Journals++
 		default:
 			return r.damaged(errors.New("it contains a file that does not belong in a backup"))

@@ -66,6 +66,9 @@ func ReadVersion(ctx context.Context, path string) (int64, error) {
 }
 
 func readVersionAt(ctx context.Context, place sqlite.Place) (int64, error) {
+	if err := sqlite.Prepare(place.Path); err != nil {
+		return 0, err
+	}
 	q := place.Query()
 	if sqlite.SizeOf(place.Path+"-journal") == 0 {
 		q.Set("mode", "ro")
@@ -112,7 +115,7 @@ func unfinishedVersion(ctx context.Context, db *sql.DB, versioned bool, app, tab
 func Unopenable(path string, err error) error {
 	mapped := chat.AsError(sqlite.MapError("store.open", err))
 	switch mapped.Code {
-	case chat.CodeCancelled, chat.CodeTimeout, chat.CodeLocked, chat.CodeNoSpace:
+	case chat.CodeCancelled, chat.CodeTimeout, chat.CodeLocked, chat.CodeNoSpace, chat.CodeSealed, chat.CodeNewer:
 		return mapped
 	}
 	if sqlite.IsDiskError(err) {

@@ -16,6 +16,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/sqlite"
@@ -183,6 +184,9 @@ func (t VectorTail) compare(db *gorm.DB, ns int64, dimension int) error {
 // A cache of other vectors is deleted first.
 func (s *Search) SaveVectors(ctx context.Context) error {
 	if s.DB.Writer == nil || s.Scratch {
+		return nil
+	}
+	if _, _, sealed := seal.Current(); sealed { // its vectors would tell the text; the database is read instead
 		return nil
 	}
 	c := &s.cache

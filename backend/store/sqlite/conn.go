@@ -62,6 +62,9 @@ func Connect(path string, pragmas []string, connections int) (*gorm.DB, error) {
 
 // ConnectAt is Connect for a database that may be frozen.
 func ConnectAt(place Place, pragmas []string, connections int) (*gorm.DB, error) {
+	if err := Prepare(place.Path); err != nil {
+		return nil, err
+	}
 	q := place.Query()
 	q["_pragma"] = pragmas
 	q.Set("_txlock", "deferred")

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -32,14 +31,14 @@ func LogDamage(dir string) (file, damage string, err error) {
 		if confirmed.Frame == 0 {
 			return "", "", nil
 		}
-		f, err := os.Open(filepath.Join(dir, DatabaseFile+"-wal"))
+		f, err := openLog(filepath.Join(dir, DatabaseFile+"-wal"))
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", "", nil
 		}
 		if err != nil {
 			return "", "", err
 		}
-		found, err := DamageTo(bufio.NewReaderSize(f, 1<<16), confirmed)
+		found, err := DamageTo(bufio.NewReaderSize(f.sequential(), 1<<16), confirmed)
 		_ = f.Close()
 		if err != nil || found == "" {
 			return "", "", err

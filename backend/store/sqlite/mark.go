@@ -110,7 +110,7 @@ func endOfLog(pool *sql.DB, path string) (p logPosition, err error) {
 	if err := pool.QueryRowContext(context.Background(), `PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &frames, &done); err != nil || frames <= 0 {
 		return p, err
 	}
-	f, err := os.Open(path) // the database's own log
+	f, err := openLog(path)
 	if err != nil {
 		return p, err
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
-	"unsafe"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -17,8 +16,7 @@ import (
 
 // vfs is the VFS through which SQLite accesses the disk in a build with fault points: the system's own, with I/O sites
 // before the calls that change files: io.<class>.<op> for the classes db, wal, shm, backup (any other database file),
-// rollback and temp. It uses SQLite's C interface as the translated library has it: tables of function pointers in
-// memory that Go does not manage.
+// rollback and temp.
 type vfs struct {
 	system *sqlite3.Tsqlite3_vfs // the VFS to which calls are forwarded
 	at     uintptr               // its address
@@ -41,6 +39,7 @@ type vfsFile struct {
 	class   string
 	methods *methods
 	account *unsynced
+	length  int64 // where the system's VFS writes the size
 }
 
 var faulty = &vfs{methods: map[uintptr]*methods{}, files: map[uintptr]*vfsFile{}}
@@ -62,28 +61,10 @@ func init() {
 	faults.OnPowerLoss(loseUnsynced)
 }
 
-// at returns the value at an address of the library.
-func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
-
-func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
-
-// pointer returns a function as the library stores it: the address of its descriptor, which is fixed for package-level
-// functions.
-func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
-
-// function returns a function stored by the library.
-func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
-
-// Signatures of the replaced entries, and of those that reading unsynced content needs.
+// Signatures of entries that only this VFS replaces.
 type (
-	openCall     = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
-	deleteCall   = func(tls *libc.TLS, vfs, name uintptr, syncDir int32) int32
-	closeCall    = func(tls *libc.TLS, file uintptr) int32
-	transferCall = func(tls *libc.TLS, file, buf uintptr, n int32, off int64) int32
-	truncateCall = func(tls *libc.TLS, file uintptr, size int64) int32
-	syncCall     = func(tls *libc.TLS, file uintptr, flags int32) int32
-	sizeCall     = func(tls *libc.TLS, file, size uintptr) int32
-	shmMapCall   = func(tls *libc.TLS, file uintptr, region, size, extend int32, out uintptr) int32
+	deleteCall = func(tls *libc.TLS, vfs, name uintptr, syncDir int32) int32
+	shmMapCall = func(tls *libc.TLS, file uintptr, region, size, extend int32, out uintptr) int32
 )
 
 func (v *vfs) file(id uintptr) *vfsFile {

@@ -62,11 +62,10 @@ func forget(path string) {
 }
 
 func (f *vfsFile) size(tls *libc.TLS, id uintptr) int64 {
-	var size int64
-	if rc := function[sizeCall](f.methods.system.FxFileSize)(tls, id, address(&size)); rc != sqlite3.SQLITE_OK {
+	if rc := function[sizeCall](f.methods.system.FxFileSize)(tls, id, address(&f.length)); rc != sqlite3.SQLITE_OK {
 		return 0
 	}
-	return size
+	return f.length
 }
 
 // before records what a write or truncation is about to replace. The caller holds power.

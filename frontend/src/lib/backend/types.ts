@@ -3506,6 +3506,8 @@ export type Code =
   | 'locked'
   /** the data was written by a newer program */
   | 'newer_version'
+  /** it is encrypted, and its passphrase is missing or wrong */
+  | 'sealed'
   /** a record does not match its hash or is unreadable */
   | 'corrupt'
   /** the disk is full */

@@ -1,0 +1,88 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/cli"
+)
+
+// typed runs a command whose terminal is in another process.
+func (h *home) typed(lines string, args ...string) result {
+	h.t.Helper()
+	var out, errs bytes.Buffer
+	app := h.app()
+	app.In, app.Out, app.Err, app.Terminals = strings.NewReader(lines), &out, &errs, &cli.Terminals{In: true}
+	code := cli.Run(context.Background(), app, append([]string{"--data-dir", h.dir, "--config", h.config}, args...))
+	return result{h.t, code, out.String(), errs.String()}
+}
+
+// TestSealedBundle: a bundle that was exported with a passphrase is an age file without a plain word, and is imported
+// with the passphrase alone.
+func TestSealedBundle(t *testing.T) {
+	h := newHome(t)
+	h.provider.script(say("The canary sings."))
+	first := h.send("--new", "Where is the canary?")
+	dir := t.TempDir()
+	secret, wrong, empty := filepath.Join(dir, "secret"), filepath.Join(dir, "wrong"), filepath.Join(dir, "empty")
+	for path, text := range map[string]string{secret: "a long passphrase\nsecond line", wrong: "another\n", empty: "\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--format", "md", "--passphrase-file", secret}, 2, "Only a bundle"},
+		{[]string{"--turn", first.TurnID, "--passphrase-file", secret}, 2, "Only a bundle"},
+		{[]string{"--passphrase"}, 2, "no terminal"},
+		{[]string{"--passphrase-file", empty}, 2, "has no passphrase"},
+		{[]string{"--passphrase-file", filepath.Join(dir, "none")}, 1, "cannot be read"},
+	} {
+		r := h.runIn(dir, append([]string{"export", first.SessionID}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.err, c.says) {
+			t.Errorf("%q: %d %q", c.args, r.code, r.err)
+		}
+	}
+	if r := h.typed("one\nother\n", "export", first.SessionID, "--passphrase", "-o", dir); r.code != 2 || !strings.Contains(r.err, "differ") {
+		t.Errorf("typed differently: %d %q", r.code, r.err)
+	}
+	if r := h.typed("a long passphrase\na long passphrase\n", "export", first.SessionID, "--passphrase", "-o", dir); r.code != 0 {
+		t.Fatalf("typed: %d %q", r.code, r.err)
+	}
+	var all, one exported
+	h.runIn(dir, "export", first.SessionID, "--passphrase-file", "secret", "-o", "one.cinf.age", "--json").into(&one)
+	h.runIn(dir, "export", "--all", "--passphrase-file", "secret", "--json").into(&all)
+	found, err := filepath.Glob(filepath.Join(dir, "*.age"))
+	if err != nil || len(found) != 3 || one.Format != "bundle" || !strings.HasSuffix(all.Path, ".zip.age") {
+		t.Fatalf("%q %+v %v", found, all, err)
+	}
+	for _, path := range found {
+		if data := h.fileText(path); !strings.HasPrefix(data, "age-encryption.org/v1\n-> scrypt ") || strings.Contains(data, "meta.json") {
+			t.Errorf("%s is not sealed", path)
+		}
+		to := newHome(t)
+		if r := to.run("import", path); r.code == 0 || !strings.Contains(r.err, "sealed with a passphrase") {
+			t.Errorf("%s without: %d %q", path, r.code, r.err)
+		}
+		var doc imported
+		if to.run("import", path, "--passphrase-file", wrong, "--json").into(&doc); doc.Error == nil || doc.Error.Code != "sealed" {
+			t.Errorf("%s with another: %+v", path, doc)
+		}
+		if r := to.typed("a long passphrase\n", "import", path); r.code != 0 || !strings.Contains(r.out, "1 session created") {
+			t.Errorf("%s typed: %d %q %q", path, r.code, r.out, r.err)
+		}
+		if r := to.run("import", path, "--passphrase-file", secret); r.code != 0 || !strings.Contains(r.out, "1 already there") {
+			t.Errorf("%s again: %d %q %q", path, r.code, r.out, r.err)
+		}
+		if r := to.run("show", first.SessionID); !strings.Contains(r.out, "The canary sings.") {
+			t.Errorf("%s: %q", path, r.out)
+		}
+	}
+}

@@ -1,0 +1,4 @@
+// breaks: encryption
+package turn
+
+import _ "filippo.io/age"
