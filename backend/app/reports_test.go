@@ -100,7 +100,7 @@ var reportedStreams = map[string][]report{
 }
 
 // contextRefusals are kinds that refuse a request for its size before they stream, each in the words of one product.
-const contextRefusals = `openai openai2 vllm vllm2 llamacpp llamacpp500 llamacppold lmstudio lmstudio2 groq groq2 mistral deepseek gemini openrouter openrouternested xai together copilot bedrock bedrock2 ollama ollama2 kimi zhipu zhipucn qwen qwen2 minimax cohere hf cerebras fireworks sglang tgwui litellm anthropic413 nginx413 volc mlx trt siliconflow stepfun`
+const contextRefusals = `openai openai2 vllm vllm2 llamacpp llamacpp500 llamacppold lmstudio lmstudio2 groq groq2 mistral deepseek gemini openrouter openrouternested xai together copilot bedrock bedrock2 ollama ollama2 kimi zhipu zhipucn qwen qwen2 minimax cohere hf cerebras fireworks sglang sglang2 tgwui litellm anthropic413 nginx413 volc mlx trt siliconflow stepfun`
 
 func init() {
 	for name := range strings.FieldsSeq(contextRefusals) {

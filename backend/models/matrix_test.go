@@ -233,7 +233,7 @@ var matrix = []provider{
 	},
 	{ // docs.vllm.ai/en/latest/features/reasoning_outputs.html, /serving/openai_compatible_server.html
 		id: "vllm", thoughts: reasons("reasoning"), back: `"reasoning":"Hm."`, roles: after,
-		status: 400, before: vllmSize, inside: `{"error":` + vllmSize + `}`, limit: 96,
+		status: 400, before: vllmSize, inside: `{"error":` + vllmSize + `}`, limit: 1024,
 		declined: `{"content":"I can't."}`, refusal: complete,
 		odd:   map[string]end{"length": truncated, "abort": failed},
 		usage: `{"prompt_tokens":10,"total_tokens":15,"completion_tokens":5,"prompt_tokens_details":null}`,

@@ -105,10 +105,10 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 	switch {
 	case hasText(a.result.Blocks), llm.IsTooLong(cause) && len(a.result.Blocks) > 0:
 		e.verdict = verdictIncomplete
-	case tooLarge(cause) && a.shrunk < maxShrinks:
-		e.verdict = verdictShrink
 	case a.events == 0 && refusedPart(cause) != "" && !slices.Contains(a.refused, refusedPart(cause)):
 		e.verdict = verdictAdapt
+	case tooLarge(cause) && a.shrunk < maxShrinks:
+		e.verdict = verdictShrink
 	case a.continues && wasForgotten(cause):
 		e.verdict = verdictComplete
 	case a.events == 0 && retry && a.number < MaxAttempts && wait <= MaxRetryAfter:

@@ -287,6 +287,9 @@ func classify(status int, w Words) *llm.Error {
 	case isTooLarge(status, w):
 		e.Code = chat.CodeTooLarge
 		e.SizeLimit, e.SizeCounted = sizes(w.Message)
+		if answer := shorterAnswer(w.Message); answer > 0 {
+			e.Refused = llm.RefusedMaxTokens + strconv.Itoa(answer)
+		}
 	case isQuota(status, w):
 		e.Code, e.Unpaid = chat.CodeRateLimited, true
 	case isBlockedRegion(w):

@@ -23,6 +23,8 @@ func TestRefusedPart(t *testing.T) {
 		{400, `{"message":"Unexpected role 'user' after role 'tool'"}`, llm.RefusedAfterTool},
 		{400, "{\"error\":{\"message\":\"The `reasoning_content` in the thinking mode must be passed back to the API.\"}}", llm.RefusedNoThoughts},
 
+		{400, `{"object":"error","message":"Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total of 9000 tokens: 5000 tokens from the input messages and 4000 tokens for the completion.","code":400}`, "max_tokens=1024"},
+		{400, `{"error":{"message":"This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion)."}}`, ""},
 		{400, `{"error":{"message":"We include no support for this; please restore the temperature of the room, unknown error"}}`, ""},
 		{400, `{"error":{"message":"Invalid schema for function 'a': array schema missing items."}}`, llm.RefusedTool + "a"},
 		{401, `{"error":{"message":"max_tokens is not supported"}}`, ""},

@@ -86,23 +86,48 @@ func sizes(message string) (limit, counted int) {
 // noLimit matches numbers that are not a limit: how much is too much, and a code in brackets.
 var noLimit = pattern.New(`(?i)\b(by|reduce|remove|shorten by)( about| at least)? ` + number + `( tokens)?|\(\d+\)\W*$`)
 
+// answerShare is the share of a window that an answer may take when the two do not fit together: more than half of it
+// would leave too little for the conversation.
+const answerShare = 4
+
+// shorterAnswer returns the length of answer with which a refused request could fit, if the requested one takes more than
+// half of the window; otherwise 0.
+func shorterAnswer(message string) int {
+	message = message[:min(len(message), maxRefusal)]
+	for _, r := range slices.Concat(refusals, limitAlone) {
+		if window, _, output := r.read(message); window > 0 && output > window/2 {
+			return window / answerShare
+		}
+	}
+	return 0
+}
+
+// read returns the numbers of a message; 0 for those that it does not have.
+func (r refusal) read(message string) (window, input, output int) {
+	m := r.pattern().FindStringSubmatch(message)
+	if m == nil {
+		return 0, 0, 0
+	}
+	found := map[string]int{}
+	for i, name := range r.names {
+		found[name] = tokens(m[i+1])
+	}
+	window, input, output = found["limit"], found["input"], found["output"]
+	if parts := requestParts().FindStringSubmatch(message); parts != nil && output == 0 {
+		input, output = tokens(parts[1]), tokens(parts[2])
+	}
+	return window, input, output
+}
+
 // named reads the numbers of the first matching pattern.
 func named(patterns []refusal, message string) (limit, counted int) {
 	for _, r := range patterns {
-		m := r.pattern().FindStringSubmatch(message)
-		if m == nil {
-			continue
-		}
-		found := map[string]int{}
-		for i, name := range r.names {
-			found[name] = tokens(m[i+1])
-		}
-		limit, counted = found["limit"]-found["output"], found["input"]
-		if parts := requestParts().FindStringSubmatch(message); parts != nil && found["output"] == 0 {
-			limit, counted = limit-tokens(parts[2]), tokens(parts[1])
+		window, input, output := r.read(message)
+		if limit = window - output; output > window/2 && output < window {
+			limit = max(limit, window/answerShare) // a shorter answer leaves more
 		}
 		if limit > 0 {
-			return limit, counted
+			return limit, input
 		}
 	}
 	return 0, 0
