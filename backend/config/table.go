@@ -99,6 +99,7 @@ func (l Librarian) Timeout() time.Duration { return time.Duration(l.TimeoutS) * 
 // UI is [ui].
 type UI struct {
 	Language string // of the window: "system", "en", "de", "zh-CN"
+	SendKey  string // "Enter" or "Ctrl+Enter"
 }
 
 // table has every key of config.toml outside [models], in the order of the settings window.
@@ -132,6 +133,11 @@ var coreTable = []key{
 		help: "The language of the window. system: the first of the system's languages that the window supports, or English. " +
 			"The command line and the log are in English.",
 	}, func(c *Config) any { return &c.UI.Language }},
+	{spec{
+		name: "ui.send_key", group: groupGeneral, label: "Key that sends", def: "Enter",
+		choices: []string{"Enter", "Ctrl+Enter"},
+		help:    "With Ctrl+Enter, Enter begins a new line of the message.",
+	}, func(c *Config) any { return &c.UI.SendKey }},
 
 	{spec{
 		name: "context.infinity", group: groupBudget, label: "Unlimited history", def: true,

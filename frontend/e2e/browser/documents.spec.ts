@@ -15,7 +15,7 @@ test('a document is attached, read, and recalled by a fact in its middle', async
   const chat = new Conversation(page);
   await chat.ready();
 
-  const [picker] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Attach a document' }).click()]);
+  const [picker] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Attach files' }).click()]);
   await picker.setFiles({ name: 'harbour.md', mimeType: 'text/markdown', buffer: Buffer.from(book) });
   await expect(page.getByRole('button', { name: 'Remove harbour.md' })).toBeVisible();
   await expect(page.getByRole('button', { name: 'Stop attaching harbour.md' })).toBeHidden(); // the draft is saved now
@@ -50,7 +50,7 @@ test('a file that is not a document is rejected with a message, and the text sta
   const chat = new Conversation(page);
   await chat.ready();
   await chat.composer.fill('Look at this');
-  const [picker] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Attach a document' }).click()]);
+  const [picker] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Attach files' }).click()]);
   await picker.setFiles({ name: 'photo.raw', mimeType: 'application/octet-stream', buffer: Buffer.from([1, 0, 2, 0]) });
   await expect(page.getByRole('alert')).toContainText('photo.raw is not a text file; nothing was attached.');
   await expect(chat.composer).toHaveValue('Look at this');

@@ -39,7 +39,7 @@ test('writing: attachments, queue, editing, selection', async ({ home, provider,
   await launch();
   const chat = new Conversation(page);
   await chat.ready();
-  const [picker] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Attach a document' }).click()]);
+  const [picker] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Attach files' }).click()]);
   const dot = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64');
   await picker.setFiles([
     { name: 'harbour.md', mimeType: 'text/markdown', buffer: Buffer.from(`# The harbour book\n\n${'The harbour logged three ships, and the wind from the west.\n\n'.repeat(80)}`) },

@@ -8,16 +8,18 @@ export interface FieldState {
   editing: boolean;
   /** It contains an earlier message unchanged. */
   earlier?: boolean;
+  /** The key that sends a message; commands always run with Enter. */
+  sendKey?: 'Enter' | 'Ctrl+Enter';
 }
 
 /**
- * Enter sends, Shift+Enter inserts a line break, Up in an empty field recalls earlier messages one by one, Ctrl+Up
+ * Enter sends, or Ctrl+Enter if so chosen, Shift+Enter inserts a line break, Up in an empty field recalls earlier messages one by one, Ctrl+Up
  * edits the last one. While an input method is composing, it gets every key: engines report that with isComposing or,
  * for the last key, with code 229.
  */
 export function composerKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing' | 'keyCode'>, field: FieldState): ComposerKey {
   if (event.isComposing || event.keyCode === 229) return null;
-  if (event.key === 'Enter' && !event.shiftKey && !event.altKey) return 'send';
+  if (event.key === 'Enter' && !event.shiftKey && !event.altKey && (field.sendKey !== 'Ctrl+Enter' || event.ctrlKey || event.metaKey)) return 'send';
   const unmodified = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
   if (field.editing) return null;
   if (event.key === 'ArrowUp' && field.empty && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) return 'editLast';

@@ -2,8 +2,8 @@ import { t } from '$lib/i18n/i18n.svelte';
 import { formatShort } from '$shared/format';
 
 /**
- * The size of the next request with this message, without and with all the memory that may be found for it:
- * "next 14.1k–20k / 50k", or by how much it is too large.
+ * The size of the next request with this message, without and with all the memory that may be found for it, as a title;
+ * by how much it is too large, as a label.
  */
 export function budgetText(tokens: number, context: number, memory: number, ceiling: number): { label: string; title: string; isOver: boolean } {
   const next = context + tokens;
@@ -12,7 +12,6 @@ export function budgetText(tokens: number, context: number, memory: number, ceil
     return { label, title: label, isOver: true };
   }
   const most = ceiling > 0 ? Math.min(next + memory, ceiling) : next;
-  const range = formatShort(most) === formatShort(next) ? formatShort(next) : t('composer.range', { from: formatShort(next), to: formatShort(most) });
   const title = most > next ? t('composer.nextTitle', { next, most, ceiling }) : t('composer.nextTitleExact', { next, ceiling });
-  return { label: t('composer.next', { next: range, ceiling: formatShort(ceiling) }), title, isOver: false };
+  return { label: '', title, isOver: false };
 }

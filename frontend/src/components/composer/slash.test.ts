@@ -41,6 +41,19 @@ describe('slash commands', () => {
     expect(screen.getAllByRole('option').at(-1)).toHaveAttribute('aria-selected', 'true');
   });
 
+  it('Enter runs a command and Ctrl+Enter sends, if so chosen', async () => {
+    const { app, backend, field, user, calls } = await composer();
+    await backend.settings.set('ui.send_key', 'Ctrl+Enter');
+    await waitFor(() => expect(app.keymap.sendKey).toBe('Ctrl+Enter'));
+    expect(screen.getByRole('button', { name: 'Send (Ctrl+Enter)' })).toBeInTheDocument();
+    await user.type(field, 'one{Enter}two');
+    expect(field.value).toBe('one\ntwo');
+    await user.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(calls('chat.send')).toHaveLength(1));
+    await user.type(field, '/pin Never on a Friday.{Enter}');
+    await waitFor(() => expect(calls('inspect.addPin')).toHaveLength(1));
+  });
+
   it('Esc only closes the list, Tab only completes the name', async () => {
     const { field, user, calls } = await composer();
     await user.type(field, '/pi');

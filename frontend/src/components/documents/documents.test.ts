@@ -201,7 +201,7 @@ describe('documents of a turn', () => {
     const { app } = await startedApp();
     await app.temporary.start('sonnet');
     mountIn(app, TemporaryComposer, {});
-    expect(screen.queryByRole('button', { name: 'Attach a document' })).toBeNull();
+    expect(screen.queryByRole('button', { name: 'Attach files' })).toBeNull();
     drop(notes());
     await waitFor(() => expect(app.toasts.list[0]?.text).toContain('notes.md is not a picture'));
   });

@@ -2,6 +2,8 @@ import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, test } from 'vitest';
 import { mountWith } from '$shared/testing/harness';
+import { App } from '$lib/state/app.svelte';
+import { startedApp } from '../../test/mount';
 import Inspector from './Inspector.svelte';
 
 const called = (backend: { calls: { name: string; args: unknown[] }[] }, name: string) =>
@@ -391,4 +393,10 @@ describe('content that stays on the screen', () => {
     await user.click(screen.getByRole('button', { name: 'Decide' }));
     expect(app.tools.open).toBe(true);
   });
+});
+
+test('the inspector opens on the tab of the last time', async () => {
+  const { app } = await startedApp();
+  app.inspector.show('memory');
+  expect(new App(app.backend).inspector.tab).toBe('memory');
 });

@@ -9,8 +9,11 @@ import { providerName } from '../settings/providers';
 /** "200k", or "?" if unknown. */
 export function windowWord(tokens: number, source = ''): string {
   if (tokens <= 0 || source === 'unknown window') return '?';
-  return tokens >= 1000 ? t('shared.thousands', { thousands: Math.round(tokens / 1000) }) : formatCount(tokens);
+  return tokens >= 1000 ? t('shared.thousands', { thousands: thousandsOf(tokens) }) : formatCount(tokens);
 }
+
+/** Windows are sold in powers of two or of ten: 32 768 is 32k, and 200 000 is 200k. */
+export const thousandsOf = (tokens: number): number => Math.round(tokens / (tokens % 8_192 === 0 ? 1_024 : 1_000));
 
 /** "images, tools"; empty if nothing is known. */
 export function abilityText(model: Pick<ModelView, 'images' | 'tools' | 'reasoning'>): string {

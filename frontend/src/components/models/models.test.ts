@@ -12,7 +12,7 @@ const calls = (backend: Awaited<ReturnType<typeof startedApp>>['backend'], name:
 
 describe('texts about models', () => {
   it('contain only what is known', () => {
-    expect([windowWord(200_000), windowWord(8_192, 'unknown window'), windowWord(0), windowWord(900)]).toEqual(['200k', '?', '?', '900']);
+    expect([windowWord(200_000), windowWord(8_192, 'unknown window'), windowWord(0), windowWord(900), windowWord(32_768), windowWord(131_072), windowWord(128_000)]).toEqual(['200k', '?', '?', '900', '32k', '128k', '128k']);
     expect(abilityText({ images: 'yes', tools: '', reasoning: 'no' })).toBe('images');
     expect(priceText({ priceInput: 3, priceOutput: 15, priceSource: 'configured', local: false })).toBe('$3 in, $15 out');
     expect(priceText({ priceInput: 3, priceOutput: 15, priceSource: 'list 2026-08-05', local: false })).toBe('about $3 in, $15 out');

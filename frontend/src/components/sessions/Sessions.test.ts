@@ -189,3 +189,11 @@ it('a load during another one ends with the result for the last text', async () 
   await last;
   expect(app.sessions.list.map((row) => row.title)).toEqual(['About harbours']);
 });
+
+it('does not say that all is saved while a temporary chat is open', async () => {
+  const { app } = await startedApp();
+  mountIn(app, Sessions, {});
+  expect(screen.getByRole('button', { name: 'All saved' })).toBeInTheDocument();
+  await app.navigation.newTemporary();
+  expect(await screen.findByRole('button', { name: 'Nothing here is saved to disk' })).toBeInTheDocument();
+});

@@ -3,9 +3,11 @@ import type { LayoutState } from './layout.svelte';
 export const inspectorTabs = ['branches', 'pending', 'memory', 'xray', 'state', 'activity'] as const;
 export type InspectorTab = (typeof inspectorTabs)[number];
 
-/** The open tab of the inspector, and the turn it was opened for. */
+const remembered = 'contextinfinity.tab';
+
+/** The open tab of the inspector, which is remembered, and the turn it was opened for. */
 export class InspectorState {
-  #tab = $state<InspectorTab>('pending');
+  #tab = $state<InspectorTab>(inspectorTabs.find((tab) => tab === localStorage.getItem(remembered)) ?? 'pending');
   #turnId = $state('');
   #xrayTurnId = $state('');
   /** The section that the X-ray should expand; the X-ray clears it. */
@@ -33,6 +35,7 @@ export class InspectorState {
   /** Selects a tab without opening the column. */
   select(tab: InspectorTab): void {
     this.#tab = tab;
+    localStorage.setItem(remembered, tab);
   }
 
   /** Shows a turn in the X-ray, or the next request with "". */
@@ -42,7 +45,7 @@ export class InspectorState {
 
   /** Selects a tab and makes it visible, for links and the header. The X-ray shows the turn. */
   show(tab: InspectorTab, turnId = '', section = ''): void {
-    this.#tab = tab;
+    this.select(tab);
     this.section = section;
     this.#turnId = turnId;
     if (turnId !== '' || tab === 'xray') this.#xrayTurnId = turnId;

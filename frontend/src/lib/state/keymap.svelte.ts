@@ -12,6 +12,7 @@ export const shortcutsKey = 'keys.shortcuts';
 export class Keymap {
   #chosen = $state.raw<ReadonlyMap<CommandId, Chord>>(new Map());
   #saving: Promise<void> = Promise.resolve();
+  #sendKey = $state<'Enter' | 'Ctrl+Enter'>('Enter');
   readonly #byChord = $derived(this.#index());
   readonly #backend: Backend;
   readonly #toasts: ToastsState;
@@ -65,6 +66,11 @@ export class Keymap {
     return fixedCommand(chord) ?? this.#byChord.get(chord) ?? null;
   }
 
+  /** The key that sends a message. */
+  get sendKey(): 'Enter' | 'Ctrl+Enter' {
+    return this.#sendKey;
+  }
+
   /** The command that a key currently belongs to. */
   ownerOf(chord: Chord): CommandId | null {
     return this.#byChord.get(chord) ?? null;
@@ -79,6 +85,7 @@ export class Keymap {
   adoptSettings(settings: readonly Setting[]): void {
     const value = settings.find((setting) => setting.key === shortcutsKey)?.value;
     if (value !== undefined) this.adopt(listOf(value) ?? []);
+    this.#sendKey = settings.find((setting) => setting.key === 'ui.send_key')?.value === 'Ctrl+Enter' ? 'Ctrl+Enter' : 'Enter';
   }
 
   /**

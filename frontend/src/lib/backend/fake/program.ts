@@ -212,6 +212,7 @@ function seedSettings(): Setting[] {
     setting({ key: 'general.instructions', label: 'Instructions for all chats', help: 'Custom instructions, sent before each session\'s own system prompt.', type: 'text', value: '', default: '' }),
     setting({ key: 'general.favourite_models', label: 'Favourite models', help: 'The names of the models that are listed first in every model list.', type: 'list', value: '[]', default: '[]' }),
     setting({ key: 'ui.language', label: 'Language', help: 'The language of the window.', type: 'choice', choices: ['system', 'en', 'de', 'zh-CN'], value: 'system', default: 'system' }),
+    setting({ key: 'ui.send_key', label: 'Key that sends', help: 'With Ctrl+Enter, Enter begins a new line of the message.', type: 'choice', choices: ['Enter', 'Ctrl+Enter'], value: 'Enter', default: 'Enter' }),
     setting({ key: 'desktop.close_to_tray', label: 'Close to the tray', help: 'Closing the window leaves the program in the tray, where there is one.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'desktop.notifications', label: 'Notifications', help: 'Tells when a long answer ends while the window is hidden.', type: 'bool', value: 'true', default: 'true' }),
     setting({ key: 'desktop.quick_ask_keys', label: 'Quick ask from anywhere', help: 'Keys that open the small window whichever program you are in.', type: 'string', value: '', default: '' }),

@@ -7,6 +7,7 @@ export default {
     'general.instructions': ['Anweisungen für alle Chats', 'Was jedes Modell über Sie wissen und wie es antworten soll: eigene Anweisungen (Systemprompt), die ab der nächsten Nachricht vor denen jeder Sitzung gesendet werden.'],
     'general.data_dir': ['Datenverzeichnis', 'Wo Sitzungen, Journale und Sicherungen liegen. Leer ist der Ort des Systems für Anwendungsdaten. Gilt ab dem nächsten Start und verschiebt nichts.'],
     'ui.language': ['Sprache', 'Die Sprache des Fensters. system ist die erste Sprache des Systems, die das Fenster hat, sonst Englisch. Kommandozeile und Protokoll sind auf Englisch.'],
+    'ui.send_key': ['Taste zum Senden', 'Mit Ctrl+Enter beginnt Enter eine neue Zeile der Nachricht.'],
     'context.infinity': ['Unbegrenzter Verlauf', 'Aus ist einfacher Chat: Alles wird weiterhin dauerhaft gespeichert, aber nichts zusammengefasst oder erinnert, und eine Sitzung, die nicht mehr ins Fenster des Modells passt, ist ein Fehler. CONTEXTINFINITY=0 oder 1 in der Umgebung hat Vorrang vor der Datei.'],
     'context.history': ['Verlauf im Kontext', 'elastic sendet ursprüngliche Runden so weit zurück, wie sie hineinpassen. srd sendet keine übernommenen Originale, nur die Zusammenfassung, ausstehende Runden und abgerufenes Gedächtnis: der kleinste Kontext.'],
     'budget.working_set_tokens': ['Arbeitsmenge', 'So viel darf eine Anfrage höchstens enthalten, unabhängig vom Fenster des Modells. Mehr behält mehr Wortlaut und kostet mehr je Runde.'],

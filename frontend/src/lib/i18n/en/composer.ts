@@ -11,7 +11,7 @@ export default {
 
   // Below the field.
   attachPicture: 'Attach a picture',
-  attachDocument: 'Attach a document',
+  attachFiles: 'Attach files',
   modelAndEffort: 'Model and reasoning effort',
   modelAndEffortNow: 'Model and effort: {chosen}',
   several: '{count, plural, one {# model} other {# models}}',
@@ -23,10 +23,9 @@ export default {
   runTitle: 'Enter runs the command',
   queueTitle: 'Sent when this answer is complete',
   sendTitle: 'Enter sends, Shift+Enter starts a new line',
-  byEnter: '{word} (Enter)',
-  tokens: '{count, plural, one {<b>#</b> token} other {<b>#</b> tokens}} <next>· {budget}</next>',
-  next: 'next {next} / {ceiling}',
-  range: '{from}–{to}',
+  sendCtrlTitle: 'Ctrl+Enter sends, Enter starts a new line',
+  byKey: '{word} ({key})',
+  tokens: '{count, plural, one {<b>#</b> token} other {<b>#</b> tokens}}',
   nextTitle: 'The next request has {next, number} of at most {ceiling, number} tokens, or up to {most, number} with the memory found for the message.',
   nextTitleExact: 'The next request has {next, number} of at most {ceiling, number} tokens.',
   overBudget: 'over budget by {tokens}',
