@@ -24,6 +24,7 @@ import (
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/importing"
 	"contextinfinity/backend/inspecting"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
@@ -125,6 +126,14 @@ func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	return s
 }
 
+// unlock opens a sealed data directory, if the start has its passphrase.
+func unlock(dir string, o cli.OpenOptions) error {
+	if o.Passphrase != "" {
+		seal.Offer(o.Passphrase)
+	}
+	return store.Unlock(dir)
+}
+
 func logLevel() slog.Level {
 	if os.Getenv("CONTEXTINFINITY_DEBUG") != "" {
 		return slog.LevelDebug
@@ -154,7 +163,11 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	var end context.CancelFunc
 	a.lifetime, end = context.WithCancel(context.WithoutCancel(ctx))
 	cfg := a.Config.Config()
-	var err error
+	err := unlock(cfg.DataDir, o)
+	if err != nil {
+		end()
+		return nil, err
+	}
 	a.Store, err = openStore(ctx, store.Options{
 		DataDir:  cfg.DataDir,
 		Address:  a.address(o),

@@ -25,6 +25,9 @@ type pendingResult struct {
 // the data is opened.
 func runPending(ctx context.Context, o cli.OpenOptions) *pendingResult {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
+	if err := unlock(cfg.Config().DataDir, o); err != nil {
+		return nil // opening the data says so, and the operation is kept
+	}
 	archive := store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()})
 	op, ok, err := archive.TakePending()
 	if !ok && err == nil {

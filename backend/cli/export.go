@@ -40,6 +40,7 @@ the program age open with the passphrase, and nothing without it. The other form
 			boolFlag("quotes", "in a bundle, include requests that quoted other sessions"),
 			boolFlag("passphrase", "ask for a passphrase, and seal the bundle with it"),
 			passphraseFlag,
+			dataPassphraseFlag,
 			to,
 			replaceFlag,
 		},
@@ -82,9 +83,12 @@ func checkExport(_ context.Context, r *run) error {
 	case stdout && r.out.terminal && (r.on("all") || bundle):
 		return usageHint("name a file, or write it into a pipe", "A terminal cannot show a zip.")
 	case sealed:
-		return r.newPassphrase("the bundle")
+		if err := r.bundleFlags(); err != nil {
+			return err
+		}
+		return r.newBundlePassphrase()
 	}
-	return nil
+	return r.bundleFlags()
 }
 
 func export(ctx context.Context, r *run) (reply, error) {
@@ -96,9 +100,9 @@ func export(ctx context.Context, r *run) (reply, error) {
 		Archived:    r.on("archived"),
 		Quotes:      r.on("quotes"),
 		Replace:     r.on("replace"),
-		Passphrase:  r.passphrase,
+		Passphrase:  r.bundlePassphrase,
 	}
-	if r.passphrase != "" {
+	if r.bundlePassphrase != "" {
 		q.Format = exporting.FormatBundle
 	}
 	switch {

@@ -33,6 +33,7 @@ for, or read from --passphrase-file.`,
 		flags: []flag{
 			{name: "format", value: "auto", usage: "what the files are: " + strings.Join(names, ", ")},
 			passphraseFlag,
+			dataPassphraseFlag,
 		},
 		prepare: func(_ context.Context, r *run) error {
 			if format := r.text("format"); !slices.Contains(names, format) {
@@ -121,7 +122,7 @@ func importFile(ctx context.Context, r *run, name string) (importedFile, error) 
 	}
 	bar := r.meter(filepath.Base(path))
 	show := func(p importing.Progress) { bar.show(p.Done, p.Total, plural(p.Sessions, "session")) }
-	report, err := r.s.Imports.Import(ctx, path, importing.Options{Format: format, Progress: show, Passphrase: r.passphrase})
+	report, err := r.s.Imports.Import(ctx, path, importing.Options{Format: format, Progress: show, Passphrase: r.bundlePassphrase})
 	bar.clear()
 	f := importedFile{Report: report}
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 func keysVerb() verb {
 	return verb{
 		use:   "keys",
-		short: "List, store and remove API keys",
-		verbs: []verb{
+		short: "API keys, and the key of sealed data",
+		verbs: append([]verb{
 			{
 				use:   "list",
 				short: "List where each provider's key comes from; never a key itself",
@@ -39,7 +39,7 @@ of a configured server; keys list shows them.`,
 				opens: opensSetup,
 				do:    removeKey,
 			},
-		},
+		}, keyVerbs()...),
 	}
 }
 

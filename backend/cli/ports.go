@@ -81,6 +81,7 @@ type OpenOptions struct {
 	Quick         bool           // for a start of the window: open the small one for a quick question
 	Session       string         // for a start of the window: the session to open
 	Hidden        bool           // for a start of the window: start in the tray, if there is one
+	Passphrase    string         // of sealed data, or its recovery code; empty: none is known
 }
 
 // App is the command line's access to the program.
@@ -108,6 +109,9 @@ type App struct {
 	In  io.Reader
 	Out io.Writer
 	Err io.Writer
+
+	// Passphrase opens sealed data; empty: --passphrase-file names it, or it is asked for at a terminal.
+	Passphrase string
 
 	// For a command line from another process; zero for the process's own: where relative paths begin, its signals,
 	// and its terminals.

@@ -58,6 +58,7 @@ func (c *call) persistent(f *pflag.FlagSet) {
 	f.StringVar(&c.configPath, "config", "", "the configuration `FILE`, instead of the usual one")
 	f.StringArrayVar(&c.set, "set", nil, "a setting of this run as `KEY=VALUE`, over the configuration file (may be repeated)")
 	f.BoolVar(&c.json, "json", false, "print exactly one JSON document")
+	f.StringVar(&c.passphraseFile, passphraseFlag.name, "", "open sealed data with the passphrase or recovery code in the first line of this `FILE`")
 }
 
 // verbs returns all entries, by family.
@@ -69,6 +70,7 @@ func verbs() []verb {
 		summaryVerbs(), contextVerbs(), chunkVerbs(),
 		[]verb{evalVerb(), modelsVerb(), keysVerb(), configVerb(), jobsVerb(), metricsVerb()},
 		maintenanceVerbs(), backupVerbs(), deleteVerbs(),
+		sealVerbs(),
 		[]verb{exportSessions(), importSessions(), mcpVerb(), versionVerb(), completionVerb()},
 	)
 }
@@ -112,7 +114,10 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	if err := f.Parse(rest); err != nil || c.json || c.checkPlaces(f) != nil || o.Session != "" && !o.NewWindow {
 		return OpenOptions{}, false
 	}
-	o.DataDir, o.ConfigPath, o.Set = c.dataDir, c.configPath, c.set
+	if c.readPassphrase() != nil {
+		return OpenOptions{}, false
+	}
+	o.DataDir, o.ConfigPath, o.Set, o.Passphrase = c.dataDir, c.configPath, c.set, c.passphrase
 	var ok bool
 	o.Files, ok = existing(f.Args())
 	return o, ok

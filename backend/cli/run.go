@@ -30,6 +30,8 @@ type call struct {
 	dataDir    string
 	configPath string
 	set        []string // --set: settings for this run
+	// What opens sealed data: the file that names it, and its content.
+	passphraseFile, passphrase string
 
 	verbName string
 	started  bool         // the verb's own code ran: a later error is not wrong usage
@@ -64,6 +66,11 @@ func Run(ctx context.Context, app App, args []string) int {
 	if code, done := c.handOver(ctx, args); done {
 		return code
 	}
+	if c.asksForPassphrase(err) {
+		if app.Passphrase, err = c.secret("Passphrase or recovery code"); err == nil && app.Passphrase != "" {
+			return Run(ctx, app, args)
+		}
+	}
 	if err != nil && !c.started {
 		err = asUsage(err)
 		c.json = c.json || wantsJSON(args)
@@ -71,8 +78,14 @@ func Run(ctx context.Context, app App, args []string) int {
 	return c.finish(err)
 }
 
+// asksForPassphrase reports whether a call failed because the data is sealed, and somebody can be asked.
+func (c *call) asksForPassphrase(err error) bool {
+	e, ok := errors.AsType[*chat.Error](err)
+	return ok && e.Code == chat.CodeSealed && e.Op == opOpen && c.passphrase == "" && c.in.terminal && c.in.file != nil
+}
+
 func newCall(app App) *call {
-	c := &call{app: app, in: newInput(app.In), out: newOutput(app.Out), note: newOutput(app.Err), signal: newSignals(app.Signals)}
+	c := &call{passphrase: app.Passphrase, app: app, in: newInput(app.In), out: newOutput(app.Out), note: newOutput(app.Err), signal: newSignals(app.Signals)}
 	app.Terminals.apply(c)
 	return c
 }
@@ -199,12 +212,23 @@ func (silent) Frame(chat.Frame)   {}
 func (silent) Change(chat.Change) {}
 
 func (c *call) options(readOnly bool, p turn.Publisher) OpenOptions {
-	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, ReadOnly: readOnly, Publish: p}
+	return OpenOptions{
+		DataDir:    c.dataDir,
+		ConfigPath: c.configPath,
+		Set:        c.set,
+		ReadOnly:   readOnly,
+		Publish:    p,
+		Passphrase: c.passphrase,
+	}
 }
 
 // reading opens the data read-only and runs f.
 func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (reply, error) {
-	s, err := c.app.Open(ctx, c.options(true, silent{}))
+	o := c.options(true, silent{})
+	s, err := c.app.Open(ctx, o)
+	if chat.CodeOf(err) == chat.CodeSealed && c.passphrase == "" && len(c.set) == 0 {
+		c.locked = &o // a program that has the data open needs no passphrase
+	}
 	if err != nil {
 		return reply{}, err
 	}

@@ -74,10 +74,10 @@ type run struct {
 	project chat.Project
 
 	// Results of prepare.
-	input      string
-	message    chat.Message
-	files      []attachment
-	passphrase string
+	input            string
+	message          chat.Message
+	files            []attachment
+	bundlePassphrase string
 }
 
 // text, on, number and list return the value of a flag of the verb.
@@ -305,6 +305,9 @@ func (c *call) check(ctx context.Context, r *run) error {
 		if err := f.check(r.cmd.Flags()); err != nil {
 			return err
 		}
+	}
+	if err := c.readPassphrase(); err != nil {
+		return err
 	}
 	if r.v.prepare == nil {
 		return nil

@@ -84,8 +84,12 @@ type Servers struct {
 	Questions *mcpclient.Questions
 }
 
-// MovePlan says what moving the data directory would do.
-type MovePlan = store.MovePlan
+// Types of the store that callers of Archive use.
+type (
+	Archive  = store.Archive
+	MovePlan = store.MovePlan // what moving the data directory would do
+	Sealing  = store.Sealing  // what sealing it did
+)
 
 // Archive returns the backups of the data directory. They need no open data, so they are available when it cannot be
 // opened.

@@ -24,6 +24,9 @@ func WriterAddress(dir string) string { return sqlite.WriterAddress(dir) }
 // WriterPid returns the process that recorded itself as the writer of a data directory, or 0. It may have ended.
 func WriterPid(dir string) int { return sqlite.WriterPid(dir) }
 
+// Unlock opens a sealed data directory with what was offered (seal.Offer). It does nothing for one that is not sealed.
+func Unlock(dir string) error { return backup.Unlock(dir) }
+
 // NewArchive returns the backups of a data directory. It does no disk access.
 func NewArchive(o backup.ArchiveOptions) *backup.Archive {
 	return backup.New(o, migrations.Files, openCopy)
@@ -36,6 +39,7 @@ type (
 	BackupPolicy     = backup.BackupPolicy
 	PendingOperation = backup.PendingOperation
 	MovePlan         = backup.MovePlan
+	Sealing          = backup.Sealing
 )
 
 // Kinds of pending operations.

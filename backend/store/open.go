@@ -171,6 +171,11 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := backup.RefuseDamagedLog(s.core.Dir); err != nil {
 		return err
 	}
+	if !s.core.Copied {
+		if _, err := s.backupPart.Archive.FinishSealing(ctx); err != nil {
+			s.core.Log.Warn("older backups could not be sealed; it is tried again at the next start", "err", err)
+		}
+	}
 	have, err := schema.Probe(ctx, sqlite.Place{Path: s.core.Path()}, steps)
 	if err != nil {
 		return err

@@ -77,21 +77,21 @@ func ReadHeader(b []byte) (h Header, err error) {
 	switch {
 	case err == nil && h.Lock.Version > lockVersion:
 		return h, ErrNewer
-	case err != nil || !h.Lock.valid() || len(h.Salt) != 32 || h.Unit < 512 || h.Unit > 1<<16 || h.Unit&(h.Unit-1) != 0:
+	case err != nil || !h.Lock.Valid() || len(h.Salt) != 32 || h.Unit < 512 || h.Unit > 1<<16 || h.Unit&(h.Unit-1) != 0:
 		return Header{}, errors.Join(ErrDamaged, err)
 	}
 	return h, nil
 }
 
-// OpenHeader reads a header and finds its key among the known ones. Errors are those of ReadHeader and ErrNoKey.
+// OpenHeader reads a header and finds its key. Errors are those of ReadHeader and Unlock.
 func OpenHeader(b []byte) (Header, Key, error) {
 	h, err := ReadHeader(b)
 	if err != nil {
 		return h, Key{}, err
 	}
-	k, ok := find(h.Lock.Key)
-	if !ok {
-		return h, k, ErrNoKey
+	k, err := Unlock(h.Lock)
+	if err != nil {
+		return h, k, err
 	}
 	again := bytes.Clone(b[:HeaderSize])
 	if h.sum(again, k); !hmac.Equal(again, b[:HeaderSize]) {

@@ -95,8 +95,30 @@ func (l Lock) openWith(locked []byte, secret string) (k Key, err error) {
 	return k, nil
 }
 
-// valid reports whether a lock that was read has the form of one.
-func (l Lock) valid() bool {
+// OpensPassphrase reports whether a text is the passphrase, and not the recovery code.
+func (l Lock) OpensPassphrase(passphrase string) bool {
+	_, err := l.openWith(l.Passphrase, passphrase)
+	return err == nil
+}
+
+// Wrap seals another key with this one.
+func (k Key) Wrap(other Key) []byte {
+	out := make([]byte, len(other)+Overhead)
+	newSealer(k, nil, "previous key").Seal(out, other[:], 'k', 0)
+	return out
+}
+
+// Unwrap returns a key that Wrap sealed.
+func (k Key) Unwrap(sealed []byte) (other Key, ok bool) {
+	if len(sealed) != len(other)+Overhead {
+		return other, false
+	}
+	ok = newSealer(k, nil, "previous key").Open(other[:], sealed, 'k', 0)
+	return other, ok
+}
+
+// Valid reports whether a lock that was read has the form of one.
+func (l Lock) Valid() bool {
 	id, err := hex.DecodeString(l.Key)
 	return err == nil && len(id) == 8 && l.Version == lockVersion && len(l.Passphrase) <= maxLocked && len(l.Recovery) <= maxLocked
 }

@@ -2,6 +2,7 @@ package seal
 
 import (
 	"maps"
+	"sync"
 	"sync/atomic"
 )
 
@@ -12,6 +13,46 @@ var known atomic.Pointer[keys]
 type keys struct {
 	byID    map[string]Key
 	current Lock // of the key that seals new files; without an ID, new files are plain
+}
+
+// offered is what a person gave to open sealed files with.
+var offered struct {
+	sync.Mutex
+	secret  string
+	refused map[string]bool // locks that it does not open
+}
+
+// Offer gives a passphrase or a recovery code: every sealed file that it opens can be opened from now on.
+func Offer(secret string) {
+	offered.Lock()
+	defer offered.Unlock()
+	offered.secret, offered.refused = secret, map[string]bool{}
+}
+
+// Unlock returns the key of a lock if it is known, or if what was offered opens it. Errors are ErrNoKey if nothing was
+// offered, and those of Lock.Open.
+func Unlock(l Lock) (Key, error) {
+	if ks := known.Load(); ks != nil {
+		if k, ok := ks.byID[l.Key]; ok {
+			return k, nil
+		}
+	}
+	offered.Lock()
+	defer offered.Unlock()
+	id := l.Key + string(l.Passphrase) + string(l.Recovery)
+	switch {
+	case offered.secret == "":
+		return Key{}, ErrNoKey
+	case offered.refused[id]:
+		return Key{}, ErrPassphrase
+	}
+	k, err := l.Open(offered.secret)
+	if err != nil {
+		offered.refused[id] = true
+		return k, err
+	}
+	Know(k)
+	return k, nil
 }
 
 // Know makes a key known, so that files that are sealed with it can be opened.
@@ -38,8 +79,15 @@ func change(f func(*keys)) {
 	}
 }
 
-// Known reports whether any key is known. Without one, nothing is sealed and nothing sealed is opened.
-func Known() bool { return known.Load() != nil }
+// Known reports whether a key is known or may be found. Otherwise nothing is sealed and nothing sealed is opened.
+func Known() bool {
+	if known.Load() != nil {
+		return true
+	}
+	offered.Lock()
+	defer offered.Unlock()
+	return offered.secret != ""
+}
 
 // Current returns the key that seals new files, and its lock; false: they are plain.
 func Current() (Lock, Key, bool) {
@@ -48,13 +96,4 @@ func Current() (Lock, Key, bool) {
 		return Lock{}, Key{}, false
 	}
 	return ks.current, ks.byID[ks.current.Key], true
-}
-
-func find(id string) (Key, bool) {
-	ks := known.Load()
-	if ks == nil {
-		return Key{}, false
-	}
-	k, ok := ks.byID[id]
-	return k, ok
 }

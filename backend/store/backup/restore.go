@@ -71,6 +71,7 @@ type restoring struct {
 	folder  *atrest.Folder // of the staging directory
 	staging string         // a data directory inside the real one
 	begun   bool           // the swap is recorded: from here on it can only be completed
+	adopted bool           // the lock of the backup becomes that of the data
 	found   []chat.Finding // of the backup's own tables
 	out     chat.Restoration
 }
@@ -84,6 +85,9 @@ func (r *restoring) discard() {
 	case r.begun:
 		r.folder.Release()
 	default:
+		if r.adopted {
+			seal.UseNone()
+		}
 		_ = r.folder.Remove()
 	}
 }
@@ -165,6 +169,9 @@ func (r *restoring) copySource() error {
 	if err := sqlite.Prepare(r.out.Source); err != nil {
 		return err
 	}
+	if err := r.adoptLock(); err != nil {
+		return err
+	}
 	log := r.out.Source + "-wal"
 	if sqlite.SizeOf(log) == 0 && !sqlite.AsNew(r.out.Source) {
 		return sqlite.Recode(r.out.Source, r.staged())
@@ -173,6 +180,17 @@ func (r *restoring) copySource() error {
 		return err
 	}
 	return sqlite.CopyFile(log, r.staged()+"-wal")
+}
+
+// adoptLock seals data that is plain, or not there, from now on as the backup is sealed.
+func (r *restoring) adoptLock() error {
+	lock, key, sealed, err := sqlite.LockOf(r.out.Source)
+	if _, _, has := seal.Current(); err != nil || !sealed || has {
+		return err
+	}
+	seal.Use(lock, key)
+	r.adopted = true
+	return writeLock(filepath.Join(r.staging, LockFile), sealedLock{Lock: lock, Unfinished: true})
 }
 
 // recode seals the staged database as a new one would be, or unseals it. A backup with a log beside it is staged as it
@@ -396,6 +414,9 @@ func (r *restoring) replace(ctx context.Context) error {
 		case chat.CodeCancelled, chat.CodeTimeout, chat.CodeNoSpace, chat.CodeLocked, chat.CodeBusy:
 			return err
 		}
+	}
+	if r.adopted {
+		swap.Lock = LockSet
 	}
 	swap.Keep = r.out.Kept == nil // data that cannot be backed up is kept as files, even a log without its database
 	r.At("backed up")

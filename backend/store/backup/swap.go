@@ -34,7 +34,17 @@ type Swap struct {
 	Staging string `json:"staging"`
 	Aside   string `json:"aside"`
 	Keep    bool   `json:"keep"` // the old files, because they have no backup
+	// Discard: the old files are removed, with their journals. Lock is what happens to LockFile: LockSet installs the
+	// staged one, LockRemove removes it.
+	Discard bool   `json:"discard,omitempty"`
+	Lock    string `json:"lock,omitempty"`
 }
+
+// Values of Swap.Lock.
+const (
+	LockSet    = "set"
+	LockRemove = "remove"
+)
 
 func WriteSwap(dir string, w Swap) error {
 	text, err := json.Marshal(w)
@@ -88,6 +98,11 @@ func (a *Archive) carryOut(w Swap) (config string, err error) {
 		}
 	}
 	a.At("installed")
+	if w.Lock == LockRemove {
+		if err := faultfs.Remove(faultfs.Backup, filepath.Join(a.dir, LockFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
 	if config, err = a.putConfig(staging, aside); err != nil {
 		return "", err
 	}
@@ -96,6 +111,11 @@ func (a *Archive) carryOut(w Swap) (config string, err error) {
 			if err := faultfs.Remove(faultfs.Backup, filepath.Join(aside, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return "", err
 			}
+		}
+	}
+	if w.Discard {
+		if err := os.RemoveAll(aside); err != nil {
+			return "", err
 		}
 	}
 	_ = faultfs.Remove(faultfs.Backup, aside) // works only if it is empty
@@ -168,6 +188,9 @@ func (a *Archive) exchange(staging, aside string) error {
 			return err
 		}
 		a.At("journals there")
+	}
+	if err := move(filepath.Join(staging, LockFile), filepath.Join(a.dir, LockFile)); err != nil {
+		return err
 	}
 	return move(filepath.Join(staging, sqlite.DatabaseFile), filepath.Join(a.dir, sqlite.DatabaseFile))
 }

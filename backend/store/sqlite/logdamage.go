@@ -18,6 +18,9 @@ const (
 // LogDamage says how the write-ahead log in a data directory is damaged, and in which file; empty: it is not. It
 // changes nothing.
 func LogDamage(dir string) (file, damage string, err error) {
+	if err := Prepare(filepath.Join(dir, DatabaseFile)); err != nil { // its log would look damaged
+		return "", "", err
+	}
 	for try := range logTries {
 		if try > 0 {
 			time.Sleep(logPause)

@@ -41,6 +41,25 @@ func IsSealed(path string) bool {
 	return err == nil && seal.IsHeader(head)
 }
 
+// LockOf returns the lock of a sealed database, and its key.
+func LockOf(path string) (seal.Lock, seal.Key, bool, error) {
+	h, k, err := headerAt(path)
+	if isPlain(err) {
+		return seal.Lock{}, k, false, nil
+	}
+	return h.Lock, k, err == nil, HeaderError(path, err)
+}
+
+// LockAt returns the lock of a database without opening it; false: it is not sealed.
+func LockAt(path string) (seal.Lock, bool, error) {
+	head, err := firstBytes(path, seal.HeaderSize)
+	if err != nil {
+		return seal.Lock{}, false, nil //nolint:nilerr // it is not there, or opening it says what is wrong
+	}
+	h, err := seal.ReadHeader(head)
+	return h.Lock, err == nil, HeaderError(path, err)
+}
+
 // Prepare is called before SQLite opens a database. It returns an error with CodeSealed for one that is sealed with a
 // key that is not known: SQLite would take it for another program's, and delete its log, which it cannot read.
 func Prepare(path string) error {
@@ -49,15 +68,20 @@ func Prepare(path string) error {
 		return nil
 	}
 	_, _, err := headerAt(path)
-	return headerError(path, err)
+	return HeaderError(path, err)
 }
 
-// headerError explains why a sealed database cannot be opened.
-func headerError(path string, err error) error {
+// HeaderError explains why a sealed database cannot be opened.
+func HeaderError(path string, err error) error {
 	switch {
+	case err == nil || isPlain(err):
+		return nil
 	case errors.Is(err, seal.ErrNoKey):
 		return chat.WrapError(chat.CodeSealed, "store.open", err, "The data in %s is sealed; nothing was read or changed.", path).
 			WithHint("name a file with its passphrase or recovery code: --passphrase-file FILE")
+	case errors.Is(err, seal.ErrPassphrase):
+		return chat.WrapError(chat.CodeSealed, "store.open", err, "The passphrase does not open %s; nothing was read or changed.", path).
+			WithHint("check the passphrase and the layout of the keyboard, or use the recovery code; an older backup has the passphrase of its time")
 	case errors.Is(err, seal.ErrNewer):
 		return chat.WrapError(chat.CodeNewer, "store.open", err, "The data in %s was sealed by a newer version of ContextInfinity; nothing was read or changed.", path).
 			WithHint("install the newer version")

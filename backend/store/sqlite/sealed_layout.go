@@ -283,5 +283,5 @@ func openLog(path string) (logFile, error) {
 		return plainLogFile{f}, nil
 	}
 	_ = f.Close()
-	return nil, headerError(databaseOf(path, "-wal"), err)
+	return nil, HeaderError(databaseOf(path, "-wal"), err)
 }

@@ -125,7 +125,7 @@ func codeOf(err error) int32 {
 	switch {
 	case err == nil || isPlain(err):
 		return sqlite3.SQLITE_OK
-	case errors.Is(err, seal.ErrNoKey), errors.Is(err, seal.ErrNewer):
+	case errors.Is(err, seal.ErrNoKey), errors.Is(err, seal.ErrPassphrase), errors.Is(err, seal.ErrNewer):
 		return sqlite3.SQLITE_AUTH
 	case errors.Is(err, seal.ErrDamaged):
 		return sqlite3.SQLITE_CORRUPT

@@ -637,5 +637,13 @@ export default {
     'run verify; a backup may contain what is in it': 'führen Sie verify aus; eine Sicherung enthält vielleicht, was darin war',
     'The copy %s differs from the original; nothing was changed.': 'Die Kopie {1} unterscheidet sich vom Original; es wurde nichts geändert.',
     'check the disk': 'prüfen Sie den Datenträger',
+    'The passphrase does not open %s; nothing was read or changed.': 'Die Passphrase öffnet {1} nicht; es wurde nichts gelesen oder geändert.',
+    'check the passphrase and the layout of the keyboard, or use the recovery code; an older backup has the passphrase of its time': 'prüfen Sie die Passphrase und die Tastaturbelegung, oder verwenden Sie den Wiederherstellungscode; eine ältere Sicherung hat die Passphrase ihrer Zeit',
+    'The folder %s contains quarantined data with a log, which cannot be converted; nothing was changed.': 'Der Ordner {1} enthält beiseitegelegte Daten mit einem Protokoll, die nicht umgewandelt werden können; es wurde nichts geändert.',
+    'move that folder to another disk, or delete it, and try again': 'verschieben Sie diesen Ordner auf einen anderen Datenträger, oder löschen Sie ihn, und versuchen Sie es noch einmal',
+    'The disk has %d MB free; %d MB are needed for a copy. Nothing was changed.': 'Der Datenträger hat {1} MB frei; für eine Kopie werden {2} MB benötigt. Es wurde nichts geändert.',
+    'Another program is reading the data; nothing was changed.': 'Ein anderes Programm liest die Daten; es wurde nichts geändert.',
+    'The data in %s is not sealed.': 'Die Daten in {1} sind nicht versiegelt.',
+    'contextinfinity encrypt seals it': 'contextinfinity encrypt versiegelt sie',
   },
 } satisfies ProgramTexts;

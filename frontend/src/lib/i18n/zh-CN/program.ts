@@ -636,5 +636,13 @@ export default {
     'run verify; a backup may contain what is in it': '请运行 verify；备份中可能包含其内容',
     'The copy %s differs from the original; nothing was changed.': '副本 {1} 与原件不同；未更改任何内容。',
     'check the disk': '请检查磁盘',
+    'The passphrase does not open %s; nothing was read or changed.': '该口令无法打开 {1}；未读取或更改任何内容。',
+    'check the passphrase and the layout of the keyboard, or use the recovery code; an older backup has the passphrase of its time': '请检查口令和键盘布局，或使用恢复码；较旧的备份使用当时的口令',
+    'The folder %s contains quarantined data with a log, which cannot be converted; nothing was changed.': '文件夹 {1} 含有带日志的隔离数据，无法转换；未更改任何内容。',
+    'move that folder to another disk, or delete it, and try again': '请将该文件夹移到其他磁盘或删除，然后重试',
+    'The disk has %d MB free; %d MB are needed for a copy. Nothing was changed.': '磁盘剩余 {1} MB；副本需要 {2} MB。未更改任何内容。',
+    'Another program is reading the data; nothing was changed.': '另一个程序正在读取数据；未更改任何内容。',
+    'The data in %s is not sealed.': '{1} 中的数据未密封。',
+    'contextinfinity encrypt seals it': 'contextinfinity encrypt 可将其密封',
   },
 } satisfies ProgramTexts;

@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/services"
+)
+
+const opSealing = "cli.seal"
+
+const newPassphraseFlag = "new-passphrase-file"
+
+// keepEarlier says what a new passphrase or code does not change.
+const keepEarlier = "Backups that exist, and the header of the database, keep the earlier one until contextinfinity keys rotate."
+
+// notErased says what nobody can promise about files that were removed.
+const notErased = "What was removed can still be found by experts on the disk (an SSD cannot overwrite), in snapshots of the\n" +
+	"file system, and in copies in a cloud.\n"
+
+func sealVerbs() []verb {
+	return []verb{
+		{
+			use:   "encrypt",
+			short: "Seal the data with a passphrase",
+			long: `Everything that this program stores is sealed: the database, its log, answers that are arriving, and
+the backups in the data directory. Files that you exported, the configuration, and copies elsewhere stay as
+they are; the reply names the copies. A recovery code is printed: it opens the data, and each backup, if the
+passphrase is lost. WITHOUT THE PASSPHRASE AND THE CODE EVERYTHING IS LOST.
+
+No other program may have the data open. The passphrase is asked for, or read from --passphrase-file.
+Afterwards every verb needs it, in the same way, unless the window is open. An interrupted run leaves the data as it
+was, or sealed; backups that were left plain are sealed at the next start.`,
+			flags: []flag{yesFlag},
+			do:    encryptData,
+		},
+		{
+			use:   "decrypt",
+			short: "Store the data plain again",
+			long: `The database, answers that are arriving and the backups in the data directory are stored plain again.
+No other program may have the data open. An interrupted run can be repeated.`,
+			flags: []flag{yesFlag},
+			do:    decryptData,
+		},
+	}
+}
+
+// keyVerbs are about the key of sealed data.
+func keyVerbs() []verb {
+	return []verb{
+		{
+			use:   "rotate",
+			short: "Seal the data with a new key",
+			long: `The data and the backups in the data directory are sealed again, with a new key and a new recovery code,
+which is printed. The passphrase stays. Copies elsewhere keep the old key, and open with the passphrase or code of
+their time.`,
+			flags: []flag{yesFlag},
+			do:    rotateKey,
+		},
+		{
+			use:   "recovery",
+			short: "Replace the recovery code of sealed data",
+			long: `A new recovery code is printed. The data key stays the same: whoever has the earlier code and a copy of the
+files, or a backup that exists, can open them with it. After a code or a passphrase became known to others, use keys
+rotate.`,
+			flags: []flag{yesFlag},
+			do:    replaceCode,
+		},
+		{
+			use:   "passphrase",
+			short: "Replace the passphrase of sealed data",
+			long: `The new passphrase is asked for, or read from --new-passphrase-file. The data key stays the same: whoever has
+the earlier passphrase and a copy of the files, or a backup that exists, can open them with it; keys rotate
+ends that. With the recovery code in --passphrase-file this sets a new passphrase after the earlier one was
+lost.`,
+			flags: []flag{nameFlag(newPassphraseFlag, "read the new passphrase from the first line of this `FILE`")},
+			do:    replacePassphrase,
+		},
+	}
+}
+
+// sealArchive opens the data directory without its data.
+func (r *run) sealArchive(ctx context.Context) (*services.Archive, error) {
+	setup, err := r.app.OpenSetup(ctx, r.options(false, silent{}))
+	if err != nil {
+		return nil, err
+	}
+	return setup.Archive(), nil
+}
+
+func encryptData(ctx context.Context, r *run) (reply, error) {
+	given := r.call.passphrase
+	r.call.passphrase = "" // it is the new one
+	archive, err := r.sealArchive(ctx)
+	if err != nil {
+		return reply{}, err
+	}
+	switch sealed, err := archive.Sealed(); {
+	case err != nil:
+		return reply{}, err
+	case sealed:
+		const problem = "The data is sealed already; nothing was changed."
+		return reply{}, chat.Errorf(chat.CodeConflict, opSealing, problem).
+			WithHint("contextinfinity keys passphrase replaces the passphrase")
+	}
+	if given == "" {
+		if given, err = r.chosenPassphrase("the data", ""); err != nil {
+			return reply{}, err
+		}
+	}
+	return r.sealWith(ctx, archive, given, seal.Key{}, false)
+}
+
+// sealWith seals the data with a new key.
+func (r *run) sealWith(ctx context.Context, a *services.Archive, passphrase string, from seal.Key, was bool) (reply, error) {
+	key, code := seal.NewKey(), seal.NewCode()
+	lock, err := seal.NewLock(key, passphrase, code)
+	if err == nil {
+		err = r.showCode(code, "Seal the data with a new key?")
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	seal.Use(lock, key)
+	stop := r.watch("encrypt", nil)
+	done, err := a.Reseal(ctx, from, was)
+	stop()
+	if err != nil {
+		return reply{}, err
+	}
+	doc := fields{{"sealed", true}, {"recovery_code", code}}
+	return resealed(doc, done, "The data is sealed."), leftError(done)
+}
+
+// showCode prints a recovery code before anything depends on it, and asks for its last group where somebody can type it.
+func (r *run) showCode(code, question string) error {
+	if err := r.mustBeAsked("This needs confirmation, which is not possible here; nothing was changed."); err != nil {
+		return err
+	}
+	if !r.json {
+		r.out.printf("Recovery code: %s\nKeep it apart from this computer: it opens the data if the passphrase is lost. "+
+			"It is not shown again.\n", code)
+	}
+	if r.on("yes") {
+		return nil
+	}
+	r.note.printf("%s Type the last group of the code to continue: ", question)
+	typed, err := r.in.lines.ReadString('\n')
+	if chat.CodeOf(err) == chat.CodeCancelled {
+		return err
+	}
+	if last := code[strings.LastIndexByte(code, '-')+1:]; !strings.EqualFold(strings.TrimSpace(typed), last) {
+		return chat.Errorf(chat.CodeCancelled, opSealing, "That is not the last group; nothing was changed.")
+	}
+	return nil
+}
+
+// resealed is the reply after the data was converted.
+func resealed(doc fields, s services.Sealing, text string) reply {
+	doc = append(doc, fields{
+		{"backups", s.Backups},
+		{"left", append([]string{}, s.Left...)},
+		{"outside", append([]string{}, s.Outside...)},
+	}...)
+	return reply{doc: doc, keepOnError: true, text: func(o *output) {
+		o.printf("%s %s converted.\n", text, plural(s.Backups, "backup"))
+		printCopies(o, "These could not be converted, and are as they were; delete them, or keep them in mind:", s.Left)
+		printCopies(o, "These copies are elsewhere, and were not changed:", s.Outside)
+		o.printf(notErased)
+	}}
+}
+
+func printCopies(o *output, about string, paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	o.printf("%s\n", about)
+	for _, path := range paths {
+		o.printf("  %s\n", line(path))
+	}
+}
+
+// leftError is the error for copies that could not be converted.
+func leftError(s services.Sealing) error {
+	if len(s.Left) == 0 {
+		return nil
+	}
+	return problemsError{chat.Errorf(chat.CodeCorrupt, opSealing, "Some copies could not be converted.")}
+}
+
+// opensData returns an error unless the data is sealed and its key is known.
+func (r *run) opensData(ctx context.Context) (*services.Archive, seal.Lock, seal.Key, error) {
+	archive, err := r.sealArchive(ctx)
+	if err != nil {
+		return nil, seal.Lock{}, seal.Key{}, err
+	}
+	lock, key, err := archive.Lock()
+	return archive, lock, key, err
+}
+
+func decryptData(ctx context.Context, r *run) (reply, error) {
+	archive, _, key, err := r.opensData(ctx)
+	if err == nil {
+		err = r.confirm("Store the data plain again?")
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	seal.UseNone()
+	stop := r.watch("decrypt", nil)
+	done, err := archive.Reseal(ctx, key, true)
+	stop()
+	if err != nil {
+		return reply{}, err
+	}
+	return resealed(fields{{"sealed", false}}, done, "The data is plain."), leftError(done)
+}
+
+func rotateKey(ctx context.Context, r *run) (reply, error) {
+	archive, lock, key, err := r.opensData(ctx)
+	if err != nil {
+		return reply{}, err
+	}
+	if !lock.OpensPassphrase(r.call.passphrase) {
+		const problem = "A new key needs the passphrase, not the recovery code; nothing was changed."
+		return reply{}, chat.Errorf(chat.CodeInvalid, opSealing, problem).
+			WithHint("contextinfinity keys passphrase sets a new one first")
+	}
+	return r.sealWith(ctx, archive, r.call.passphrase, key, true)
+}
+
+func replaceCode(ctx context.Context, r *run) (reply, error) {
+	archive, _, _, err := r.opensData(ctx)
+	code := seal.NewCode()
+	if err == nil {
+		err = r.showCode(code, "Replace the recovery code?")
+	}
+	if err == nil {
+		err = archive.ChangeLock(func(l *seal.Lock, k seal.Key) error { return l.SetRecovery(k, code) })
+	}
+	return sentence(fields{{"recovery_code", code}}, "The recovery code is replaced. "+keepEarlier), err
+}
+
+func replacePassphrase(ctx context.Context, r *run) (reply, error) {
+	archive, _, _, err := r.opensData(ctx)
+	if err != nil {
+		return reply{}, err
+	}
+	next, err := r.chosenPassphrase("the data", r.text(newPassphraseFlag))
+	if err == nil {
+		err = archive.ChangeLock(func(l *seal.Lock, k seal.Key) error { return l.SetPassphrase(k, next) })
+	}
+	return sentence(fields{{"replaced", true}}, "The passphrase is replaced. "+keepEarlier), err
+}

@@ -1,0 +1,395 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"contextinfinity/backend/atrest"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/internal/faultfs"
+	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/store/core"
+	"contextinfinity/backend/store/schema"
+	"contextinfinity/backend/store/search"
+	"contextinfinity/backend/store/sqlite"
+)
+
+// LockFile holds the locked key of a sealed data directory. Each sealed file has a copy of the lock that was in force
+// when it was made.
+const LockFile = "lock.json"
+
+const opSeal = "store.seal"
+
+// sealedLock is the content of LockFile.
+type sealedLock struct {
+	seal.Lock
+	// Unfinished: backups may still be plain, or sealed with the previous key.
+	Unfinished bool `json:"unfinished,omitempty"`
+	// Previous is the previous key, sealed with this one, until all backups are sealed with this one.
+	Previous []byte `json:"previous,omitempty"`
+}
+
+func writeLock(path string, l sealedLock) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, text, 0o600)
+}
+
+// readLock returns the lock of a data directory; false: it is not sealed. If LockFile is lost, the database has its lock.
+func readLock(dir string) (l sealedLock, sealed bool, err error) {
+	var w Swap // an interrupted one may be about to bring a lock, or to remove it
+	if text, err := os.ReadFile(filepath.Join(dir, SwapFile)); err == nil && json.Unmarshal(text, &w) == nil && w.Lock == LockRemove {
+		return l, false, nil
+	}
+	paths := []string{filepath.Join(dir, LockFile)}
+	if w.Lock == LockSet && filepath.IsLocal(w.Staging) {
+		paths = []string{filepath.Join(dir, w.Staging, LockFile), paths[0]}
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = json.Unmarshal(text, &l)
+		}
+		if err == nil && !l.Valid() {
+			err = seal.ErrDamaged
+		}
+		if err != nil {
+			break // the database has a lock too
+		}
+		return l, true, nil
+	}
+	l = sealedLock{}
+	l.Lock, sealed, err = sqlite.LockAt(filepath.Join(dir, sqlite.DatabaseFile))
+	return l, sealed, err
+}
+
+// Unlock opens a sealed data directory with what was offered, so that its files can be read and new ones are sealed. It
+// does nothing for a directory that is not sealed, and if nothing was offered: opening the data then says that it is
+// sealed.
+//
+// Errors: CodeSealed (what was offered does not open it), CodeNewer, CodeCorrupt.
+func Unlock(dir string) error {
+	l, sealed, err := readLock(dir)
+	if err != nil || !sealed {
+		return err
+	}
+	k, err := seal.Unlock(l.Lock)
+	switch {
+	case errors.Is(err, seal.ErrNoKey):
+		return nil
+	case err != nil:
+		return sqlite.HeaderError(filepath.Join(dir, LockFile), err)
+	}
+	seal.Use(l.Lock, k)
+	if previous, ok := k.Unwrap(l.Previous); ok {
+		seal.Know(previous)
+	}
+	return nil
+}
+
+// Sealing is what Reseal did.
+type Sealing struct {
+	Backups int      `json:"backups"` // converted
+	Left    []string `json:"left"`    // could not be converted, and are as before
+	Outside []string `json:"outside"` // copies outside of the data directory, which are never converted
+}
+
+// Reseal seals the data with a new key, or with another one than before, or unseals it: the key and the lock are those
+// that seal.Use has made current, or there is none. The database and the journals are copied, compared, and exchanged as
+// in a restore: a crash at any moment leaves the old or the new, complete. Then the backups are converted one by one;
+// what a crash leaves of that is done at the next start. When it returns, the old files are removed.
+//
+// Errors: CodeLocked (a program has the data open), CodeNotFound (no data), CodeConflict, CodeBusy, CodeNoSpace,
+// CodeCorrupt. The data is then as before.
+func (a *Archive) Reseal(ctx context.Context, from seal.Key, wasSealed bool) (s Sealing, err error) {
+	lock, err := sqlite.LockWriter(a.dir, "")
+	if err != nil {
+		return s, err
+	}
+	defer func() { _ = lock.Release() }()
+	if _, err := a.FinishRestore(); err != nil {
+		return s, err
+	}
+	if err := a.settle(ctx); err != nil {
+		return s, sqlite.MapError(opSeal, err)
+	}
+	current, key, sealed := seal.Current()
+	if !sealed { // while the key is still in force: what a crash leaves can still be opened
+		if err := a.resealCopies(ctx, &s); err != nil {
+			return s, sqlite.MapError(opSeal, err)
+		}
+	}
+	next := sealedLock{Lock: current, Unfinished: true}
+	if wasSealed && sealed {
+		next.Previous = key.Wrap(from)
+	}
+	if err := a.exchangeSealed(next, sealed); err != nil {
+		return s, sqlite.MapError(opSeal, err)
+	}
+	if sealed {
+		s, err = a.FinishSealing(ctx)
+	}
+	s.Outside = a.outside()
+	return s, sqlite.MapError(opSeal, err)
+}
+
+// settle brings all of the data into the database file, and refuses what cannot be copied.
+func (a *Archive) settle(ctx context.Context) error {
+	if sqlite.SizeOf(a.database()) == 0 {
+		return chat.Errorf(chat.CodeNotFound, opSeal, "There is no data in %s yet.", a.dir).WithHint("send a first message")
+	}
+	if err := RefuseDamagedLog(a.dir); err != nil {
+		return err
+	}
+	if _, err := schema.Probe(ctx, sqlite.Place{Path: a.database()}, a.steps); err != nil {
+		return err
+	}
+	logs, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(a.dir), core.ReplacedDir, "*", sqlite.DatabaseFile+"-wal"))
+	if err != nil {
+		return err
+	}
+	for _, log := range logs {
+		if sqlite.SizeOf(log) > 0 {
+			return chat.Errorf(chat.CodeConflict, opSeal, "The folder %s contains quarantined data with a log, which cannot be converted; nothing was changed.", filepath.Dir(log)).
+				WithHint("move that folder to another disk, or delete it, and try again")
+		}
+	}
+	free, err := sqlite.FreeSpace(a.dir)
+	if need := sqlite.SizeOf(a.database())*5/4 + moveSpare; err == nil && free < need {
+		return chat.Errorf(chat.CodeNoSpace, opSeal, "The disk has %d MB free; %d MB are needed for a copy. Nothing was changed.", free>>20, need>>20+1).
+			WithHint("free some space and try again")
+	}
+	db, err := sqlite.Connect(a.database(), sqlite.WriterPragmas, 1)
+	if err != nil {
+		return err
+	}
+	err = db.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
+	if err = errors.Join(err, sqlite.Disconnect(db)); err == nil && sqlite.BytesBeside(a.database()) > 0 {
+		err = chat.Errorf(chat.CodeBusy, opSeal, "Another program is reading the data; nothing was changed.").WithHint("close it and try again")
+	}
+	return err
+}
+
+// exchangeSealed copies the database and the journals as new ones are, and puts them in the place of the old ones.
+func (a *Archive) exchangeSealed(l sealedLock, sealed bool) error {
+	stamp := a.clock.Now().Format(backupStamp)
+	staging := filepath.Join(a.dir, StagingPrefix+stamp)
+	folder, err := atrest.MakeNamed(faultfs.Backup, staging)
+	if err != nil {
+		return err
+	}
+	defer folder.Release()
+	swap := Swap{Staging: StagingPrefix + stamp, Aside: filepath.Join(core.ReplacedDir, stamp), Discard: true, Lock: LockRemove}
+	err = sqlite.Recode(a.database(), filepath.Join(staging, sqlite.DatabaseFile))
+	if err == nil {
+		err = a.restreamed(filepath.Join(staging, sqlite.StreamDir))
+	}
+	if err == nil && sealed {
+		swap.Lock = LockSet
+		err = writeLock(filepath.Join(staging, LockFile), l)
+	}
+	a.At("copied")
+	if err == nil { // derived, or plain by intent
+		err = errors.Join(os.RemoveAll(filepath.Join(a.dir, search.VectorCacheFile)), os.RemoveAll(filepath.Join(a.dir, sqlite.DragDir)))
+	}
+	if err == nil {
+		err = errors.Join(syncDir(staging), syncDir(a.dir))
+	}
+	if err == nil {
+		err = WriteSwap(a.dir, swap)
+	}
+	if err != nil {
+		return errors.Join(err, folder.Remove())
+	}
+	a.At("written down")
+	folder.Release() // the folder is emptied and removed now
+	_, err = a.FinishRestore()
+	return err
+}
+
+// restreamed writes the journals into a folder as new ones are.
+func (a *Archive) restreamed(to string) error {
+	if err := faultfs.Mkdir(faultfs.Backup, to, 0o700); err != nil {
+		return err
+	}
+	journals, err := a.Journals()
+	if err != nil {
+		return err
+	}
+	for name, text := range journals {
+		stored, err := journal.Stored(name, text)
+		if err == nil {
+			err = writeFile(filepath.Join(to, name), stored)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return syncDir(to)
+}
+
+// FinishSealing converts the backups that are not sealed with the current key yet. The caller holds the writer's lock.
+func (a *Archive) FinishSealing(ctx context.Context) (s Sealing, err error) {
+	if _, _, sealed := seal.Current(); !sealed {
+		return s, nil
+	}
+	l, sealed, err := readLock(a.dir)
+	if err != nil || !sealed || !l.Unfinished {
+		return s, err
+	}
+	if err := a.resealCopies(ctx, &s); err != nil {
+		return s, err
+	}
+	return s, writeLock(filepath.Join(a.dir, LockFile), sealedLock{Lock: l.Lock})
+}
+
+// resealCopies converts the backups and what restores quarantined. What cannot be read stays as it is, and is named.
+func (a *Archive) resealCopies(ctx context.Context, s *Sealing) error {
+	var list []string
+	for _, pattern := range []string{
+		filepath.Join(sqlite.BackupDir, "*.db"),
+		filepath.Join(core.ReplacedDir, "*", sqlite.DatabaseFile),
+		filepath.Join(core.ReplacedDir, "*", sqlite.BackupDir, "*.db"),
+		filepath.Join(core.ReplacedDir, "*", sqlite.StreamDir, "*"),
+	} {
+		found, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(a.dir), pattern))
+		if err != nil {
+			return err
+		}
+		list = append(list, found...)
+	}
+	for _, path := range list {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		changed, err := resealCopy(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case faultfs.Full(err):
+			return err
+		case err != nil:
+			a.log.Warn("a copy of the data cannot be converted", "file", path, "err", err)
+			s.Left = append(s.Left, path)
+		case changed:
+			s.Backups++
+		}
+		a.At("copy converted")
+	}
+	return nil
+}
+
+// resealCopy replaces a copy of the data, or a journal, by one that is as new ones are.
+func resealCopy(path string) (changed bool, err error) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
+	if err := sqlite.Prepare(path); err != nil || sqlite.AsNew(path) {
+		return false, err
+	}
+	folder, err := atrest.MakeFolder(filepath.Dir(path), atrest.BackupPrefix)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = folder.Remove() }()
+	temp := folder.File(sqlite.DatabaseFile)
+	if sqlite.IsJournal(filepath.Base(path)) {
+		err = resealJournal(path, temp)
+	} else {
+		err = sqlite.Recode(path, temp)
+	}
+	if err == nil {
+		err = faultfs.Rename(faultfs.Backup, temp, path)
+	}
+	return err == nil, errors.Join(err, syncDir(filepath.Dir(path)))
+}
+
+func resealJournal(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err == nil {
+		text, err = journal.Plain(from, text)
+	}
+	if err == nil {
+		text, err = journal.Stored(from, text)
+	}
+	if err == nil {
+		err = writeFile(to, text)
+	}
+	return err
+}
+
+// outside returns the existing copies of the data that are not in the data directory.
+func (a *Archive) outside() []string {
+	var out []string
+	dirs, _ := core.PreviousDirs(a.dir)
+	for _, dir := range dirs {
+		out = append(out, filepath.Join(dir, sqlite.DatabaseFile))
+	}
+	for _, r := range atrest.Recall(a.dir) {
+		out = append(out, r.Copy)
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(path string) bool {
+		info, err := os.Lstat(path)
+		return path == "" || err != nil || !info.Mode().IsRegular()
+	})
+}
+
+// ChangeLock replaces the passphrase or the recovery code of sealed data. Nothing else changes: backups keep those of
+// their time.
+//
+// Errors: CodeLocked, CodeNotFound (the data is not sealed), CodeSealed (its key is not known).
+func (a *Archive) ChangeLock(change func(*seal.Lock, seal.Key) error) error {
+	lock, err := sqlite.LockWriter(a.dir, "")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Release() }()
+	if _, err := a.FinishRestore(); err != nil {
+		return err
+	}
+	l, k, err := a.Lock()
+	if err != nil {
+		return err
+	}
+	whole, _, err := readLock(a.dir)
+	if err == nil {
+		err = change(&l, k)
+	}
+	if err == nil {
+		whole.Lock = l
+		err = writeLock(filepath.Join(a.dir, LockFile), whole)
+	}
+	return sqlite.MapError(opSeal, err)
+}
+
+// Lock returns the lock of the data and its key. Errors are those of ChangeLock.
+func (a *Archive) Lock() (seal.Lock, seal.Key, error) {
+	l, sealed, err := readLock(a.dir)
+	if err != nil {
+		return seal.Lock{}, seal.Key{}, err
+	}
+	if !sealed {
+		return seal.Lock{}, seal.Key{}, chat.Errorf(chat.CodeNotFound, opSeal, "The data in %s is not sealed.", a.dir).
+			WithHint("contextinfinity encrypt seals it")
+	}
+	k, err := seal.Unlock(l.Lock)
+	return l.Lock, k, sqlite.HeaderError(filepath.Join(a.dir, LockFile), err)
+}
+
+// Sealed reports whether the data is sealed.
+func (a *Archive) Sealed() (bool, error) {
+	_, sealed, err := readLock(a.dir)
+	return sealed, err
+}

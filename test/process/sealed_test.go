@@ -1,0 +1,113 @@
+package process
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/test/harness"
+)
+
+// containing returns the files below a folder that contain a text.
+func containing(t *testing.T, dir, text string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte(text)) {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestSealedData: after encrypt no file of the data, configuration and cache folders contains what was said, and every verb
+// works with the passphrase, or beside a program that has the data open; without it they refuse, and change nothing. The
+// recovery code opens the data, and a backup that is alone on another machine. After decrypt everything is as before.
+func TestSealedData(t *testing.T) {
+	t.Parallel()
+	const word = "xylocanary"
+	h := harness.NewHome(t, harness.Shipped(t), "")
+	secret, wrong := filepath.Join(t.TempDir(), "secret"), filepath.Join(t.TempDir(), "wrong")
+	harness.WriteFile(t, secret, []byte("correct horse\n"))
+	harness.WriteFile(t, wrong, []byte("another\n"))
+	h.OK("send", "--new", "--model", "recall", "Where is the "+word+"?")
+	session := h.LastSession()
+	backups := filepath.Join(h.DataDir(), "backups")
+	if err := os.MkdirAll(backups, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.OK("backup", filepath.Join(backups, "mine.db"))
+	if found := containing(t, h.Dir, word); len(found) != 2 {
+		t.Fatalf("the search sees %q", found)
+	}
+
+	var done struct {
+		Code    string `json:"recovery_code"`
+		Backups int
+	}
+	h.OK("encrypt", "--passphrase-file", secret, "--yes", "--json").Document(&done)
+	if found := containing(t, h.Dir, word); len(found) > 0 || done.Backups != 1 || len(done.Code) != 39 {
+		t.Fatalf("found in %q, %+v", found, done)
+	}
+	h.Run("encrypt", "--passphrase-file", secret, "--yes", "--json").Fails(1, chat.CodeConflict)
+	for _, args := range [][]string{{"show", session}, {"send", "--session", session, "more"}, {"verify"}, {"decrypt", "--yes"}} {
+		h.Run(append(args, "--json")...).Fails(1, chat.CodeSealed)
+		h.Run(append(args, "--json", "--passphrase-file", wrong)...).Fails(1, chat.CodeSealed)
+	}
+	if r := h.Run("show", session); !strings.Contains(r.Stderr, "is sealed") || !strings.Contains(r.Stderr, "--passphrase-file") {
+		t.Errorf("it refuses by saying %q", r.Stderr)
+	}
+	h.OK("send", "--session", session, "--model", "recall", "The "+word+" sings.", "--passphrase-file", secret)
+	if r := h.OK("show", session, "--passphrase-file", secret); !strings.Contains(r.Stdout, word+" sings") {
+		t.Errorf("shown: %q", r.Stdout)
+	}
+	h.OK("verify", "--passphrase-file", secret)
+	h.OK("backups", "--check", "--passphrase-file", secret)
+	h.OK("export", session, "-o", filepath.Join(t.TempDir(), "x.md"), "--format", "md", "--data-passphrase-file", secret)
+
+	host := h.Host("--passphrase-file", secret)
+	if r := h.OK("sessions"); !strings.Contains(r.Stdout, word) {
+		t.Errorf("beside a program that has it open: %q", r.Stdout)
+	}
+	host.Leave()
+	if found := containing(t, h.Dir, word); len(found) > 0 {
+		t.Fatalf("found in %q", found)
+	}
+
+	h.OK("keys", "rotate", "--passphrase-file", secret, "--yes", "--json").Document(&done)
+	code := filepath.Join(t.TempDir(), "code")
+	harness.WriteFile(t, code, []byte(strings.ToLower(strings.ReplaceAll(done.Code, "-", " "))))
+	h.OK("verify", "--passphrase-file", code)
+	other := harness.NewHome(t, harness.Shipped(t), "")
+	other.Run("restore", filepath.Join(backups, "mine.db"), "--yes", "--json").Fails(1, chat.CodeSealed)
+	other.OK("restore", filepath.Join(backups, "mine.db"), "--yes", "--passphrase-file", code)
+	if r := other.OK("show", session, "--passphrase-file", secret); !strings.Contains(r.Stdout, word) {
+		t.Errorf("on another machine: %q", r.Stdout)
+	}
+	if found := containing(t, other.Dir, word); len(found) > 0 {
+		t.Errorf("on another machine it is in %q", found)
+	}
+
+	h.OK("keys", "passphrase", "--passphrase-file", code, "--new-passphrase-file", wrong)
+	h.Run("sessions", "--json", "--passphrase-file", secret).Fails(1, chat.CodeSealed)
+	h.OK("keys", "recovery", "--passphrase-file", wrong, "--yes", "--json").Document(&done)
+	h.Run("sessions", "--json", "--passphrase-file", code).Fails(1, chat.CodeSealed)
+
+	h.OK("decrypt", "--passphrase-file", wrong, "--yes")
+	if found := containing(t, h.Dir, word); len(found) != 2 {
+		t.Errorf("the plain data: %q", found)
+	}
+	h.OK("verify")
+	h.Clean()
+}
