@@ -318,7 +318,7 @@ test('the newest usable backups are listed, each with a button to restore it', a
   expect([app.storage.asking, app.storage.path]).toEqual(['restore', newest?.path]);
 });
 
-test.each([['corrupt', true], ['newer_version', true], ['locked', false]] as const)('data that cannot be opened (%s): restoring a backup is offered: %s', async (code, offered) => {
+test.each([['corrupt', true], ['newer_version', true], ['locked', false], ['sealed', false]] as const)('data that cannot be opened (%s): restoring a backup is offered: %s', async (code, offered) => {
   const { app } = await mountWith(FatalError, (started) => ({ error: { ...started.startup.fatal!, code } }), { data: 'fatal' });
   const button = screen.queryByRole('button', { name: 'Restore a backup…' });
   if (!offered) return void expect(button).toBeNull();
