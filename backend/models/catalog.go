@@ -178,6 +178,7 @@ func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.End
 	ep.Name, ep.Options, ep.Stream, ep.Refused = m.Name, m.Options, m.Stream, known.Refused
 	ep.ToolsMode, ep.MaxOutput, ep.MaxAnswerBytes = llm.ToolsMode(cfg.Tools.Mode), l.MaxOutput, cfg.Stream.MaxAnswerBytes
 	ep.Truncation, ep.Store, ep.ParallelToolCalls = cfg.OpenAI.Truncation, cfg.OpenAI.Store, parallelCalls(cfg, m.Provider)
+	ep.CanContinue = m.Provider == config.ProviderOpenAI
 	return ep
 }
 
