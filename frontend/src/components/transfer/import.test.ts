@@ -223,3 +223,11 @@ describe('tasks', () => {
     expect(await screen.findByRole('alert')).toHaveTextContent('/gone/a.md no longer exists');
   });
 });
+
+it('says how to get an export, until a file is chosen', async () => {
+  const { add } = await dialog();
+  await user.click(screen.getByText('How do I get my export?'));
+  expect(await screen.findByText(/Data controls, Export data/)).toBeVisible();
+  await add('/home/ada/conversations.json');
+  expect(screen.queryByText('How do I get my export?')).toBeNull();
+});
