@@ -80,7 +80,7 @@ describe('a key', () => {
     expect(app.models.list.find((model) => model.baseUrl === 'https://api.perplexity.ai')).toBeDefined();
     await user.click(start);
     await started();
-    expect(called('settings.finishFirstRun')).toEqual([['llama3-3-70b']]);
+    expect(called('settings.finishFirstRun')).toEqual([['llama3.3-70b']]);
   });
 
   test('of a service with a known address is used there after confirmation, with a model from its list', async () => {
@@ -175,8 +175,8 @@ describe('this computer', () => {
     await user.selectOptions(await screen.findByLabelText('Local model'), 'llama3.3:70b');
     await user.click(screen.getByRole('button', { name: 'Start with llama3.3:70b' }));
     await started();
-    expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ name: 'llama3-3-70b', provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:11434/v1' });
-    expect(called('settings.finishFirstRun')).toEqual([['llama3-3-70b']]);
+    expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ name: 'llama3.3-70b', provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:11434/v1' });
+    expect(called('settings.finishFirstRun')).toEqual([['llama3.3-70b']]);
   });
 
   test('an already configured model is used unchanged', async () => {
