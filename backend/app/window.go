@@ -69,7 +69,7 @@ func window(o cli.OpenOptions, icon []byte) desktop.Window {
 		w.Work = a.newTrayWork(hub)
 	}
 	w.Ready, w.Hidden = hub.Attach, o.Hidden && core.Fatal == nil
-	w.Theme = a.Config.Config().Appearance.Theme
+	w.Theme = core.Config.Config().Appearance.Theme
 	w.Settings = func() desktop.Settings {
 		c := core.Config.Config()
 		return desktop.Settings{
