@@ -245,7 +245,7 @@ func TestSearchAcceptsAnyTerm(t *testing.T) {
 	for term, hits := range map[string]int{
 		"zebra": 1, `"quoted"`: 1, `"`: 0, `""""`: 0, "AND": 1, "OR": 0, "NOT": 1, "NEAR": 1, "NEAR(": 1, "zebra*": 1, "*": 0, "^start": 1, "^": 0,
 		"col:umn": 1, ":": 0, "-": 0, "a-b_c": 1, "x*": 1, "zeb": 0, "\x00": 0, "zebra\x00crossing": 0, "zebra\x00": 1, "\xff\xfe": 0, string(long): 0,
-		"数据库": 1, "库": 1, "مرحبا": 1, "🦓": 0, "ναί": 1, "camelCase": 1, "snake_case": 1, "/usr/local/bin": 1, "": 0, " ": 0, "(": 0, "{a b}": 1,
+		"数据库": 1, "库": 1, "مرحبا": 1, "🦓": 1, "ναί": 1, "camelCase": 1, "snake_case": 1, "/usr/local/bin": 1, "": 0, " ": 0, "(": 0, "{a b}": 1,
 		"'": 0, "; DROP TABLE units": 0, "%": 0, "_": 0,
 	} {
 		got, err := f.SearchUnits(f.ctx, []string{term}, chat.Within{Branch: b.ID}, 10)
