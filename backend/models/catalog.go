@@ -149,14 +149,14 @@ func (c *Catalog) Resolve(ctx context.Context, name string) (turn.Model, error) 
 		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "The configuration has an error, so the model and what must not be sent are unknown; nothing was sent.").
 			WithHint("see contextinfinity config check; until then recall works")
 	}
-	p, ok := c.providers[m.Provider]
-	if !ok {
-		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q names the protocol %q, which this program does not support.", m.Name, m.Provider)
-	}
 	usable, reason := m.Usable(c.hasKey)
 	if m.Fault != "" || m.Exposes(c.hasKey) {
 		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q cannot be used; nothing was sent. %s", m.Name, reason).
 			WithHint("contextinfinity config path names the file; the key is under [models.%s]", m.Name)
+	}
+	p, ok := c.providers[m.Provider]
+	if !ok {
+		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q names the protocol %q, which this program does not support.", m.Name, m.Provider)
 	}
 	if !usable {
 		return turn.Model{}, chat.Errorf(chat.CodeAuth, op, "Model %q cannot be used; nothing was sent. %s", m.Name, reason).

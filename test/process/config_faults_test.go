@@ -39,7 +39,14 @@ func TestAFaultyConfigurationIsReportedAndStopsNothing(t *testing.T) {
 				t.Errorf("config check prints %q and %q", r.Stdout, r.Stderr)
 			}
 			h.OK("sessions")
-			for _, args := range [][]string{{"send", "--new", "Still here?"}, {"sessions", "--json"}} {
+			send := []string{"send", "--new", "Still here?"}
+			if strings.HasPrefix(c.key, "models.") { // its messages are for that model, and for nobody else
+				if f := h.Run(append(send, "--json")...).Fails(1, chat.CodeConfig); !strings.Contains(f.Message, c.key) {
+					t.Errorf("send says %q", f.Message)
+				}
+				send = append(send, "--model", "recall")
+			}
+			for _, args := range [][]string{send, {"sessions", "--json"}} {
 				if r := h.OK(args...); r.Stdout == "" || !strings.Contains(r.Stderr, place) {
 					t.Errorf("%s continues without reporting it: %q, %q", args[0], harness.Clip(r.Stdout), r.Stderr)
 				}

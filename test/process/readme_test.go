@@ -115,6 +115,7 @@ func placeholderValues(h *harness.Home) map[string]string {
 func writeExampleFiles(h *harness.Home) {
 	h.T.Helper()
 	harness.WriteFile(h.T, filepath.Join(h.Dir, "notes.txt"), []byte("Some notes to send.\n"))
+	harness.WriteFile(h.T, filepath.Join(h.Dir, "secret.txt"), []byte("correct horse battery staple\n"))
 	for target, source := range map[string]string{
 		"conversations.json":                          "chatgpt/branches.json",
 		".claude/projects/work/session.jsonl":         "claude-code/branches.jsonl",
