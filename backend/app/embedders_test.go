@@ -161,7 +161,7 @@ func TestVectorsOfAProvider(t *testing.T) {
 	if err != nil || len(units) != 0 {
 		t.Fatalf("%d units have no vector, %v", len(units), err)
 	}
-	// A namespace without vectors lists the texts as they are indexed.
+	// A namespace without vectors lists the texts that are embedded.
 	other, err := e.Store.OpenNamespace(t.Context(), chat.EmbedderID{Name: "none", Model: "m", Dimension: 3, Version: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestVectorsOfAProvider(t *testing.T) {
 		t.Fatalf("%d units, %v", len(units), err)
 	}
 	for _, u := range units {
-		if got, cosine := e.nearest(ns, u.Text); cosine < 0.999 || !strings.HasSuffix(u.Text, got) {
+		if got, cosine := e.nearest(ns, u.Said()); cosine < 0.999 || !strings.HasSuffix(u.Text, got) {
 			t.Errorf("%q finds %q at %.4f", u.Text, got, cosine)
 		}
 	}
