@@ -286,16 +286,13 @@ func (a *app) openServices() {
 	a.Pins = pins.New(pins.Deps{Store: a.Store, Limits: a.Turns, Count: count, Publish: publish})
 	a.Deletion = deletion.New(deletion.Deps{Store: a.Store, Publish: publish})
 	a.Imports = importing.New(importing.Deps{
-		Store:  a.Store,
-		Target: func() int { return a.Config.Config().Librarian.TargetTokens },
-		Count:  count,
-		Model:  a.modelOf,
-		Caps:   a.Turns.CheckCaps,
-		Document: func(ctx context.Context, name string, data []byte) (string, error) {
-			d, err := documentReader().Read(ctx, name, data)
-			return d.Text, err
-		},
-		Changed: func() { a.indexed(chat.ChangeSessions) },
+		Store:    a.Store,
+		Target:   func() int { return a.Config.Config().Librarian.TargetTokens },
+		Count:    count,
+		Model:    a.modelOf,
+		Caps:     a.Turns.CheckCaps,
+		Document: documentText,
+		Changed:  func() { a.indexed(chat.ChangeSessions) },
 	})
 	a.Projects = projects.New(projects.Deps{
 		Store:     a.Store,
@@ -320,6 +317,12 @@ func (a *app) openServices() {
 		Reader:  newMemoryReader(a),
 		Changed: func() { publish(chat.Change{Kind: chat.ChangePrograms}) },
 	}
+}
+
+// documentText is the text of a document that came with an import.
+func documentText(ctx context.Context, name string, data []byte) (string, error) {
+	d, err := documentReader().Read(ctx, name, data)
+	return d.Text, err
 }
 
 // indexed notifies the window about new text of a kind, and starts to index it in the background.

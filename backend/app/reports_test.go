@@ -109,13 +109,19 @@ func init() {
 	}
 }
 
-func TestReportedStreams(t *testing.T) {
-	t.Parallel()
-	dir := reportsDir(t)
-	mocks := map[string]string{
+// startMocks starts both servers of the reports, and returns their addresses.
+func startMocks(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	return map[string]string{
 		"chatcompletions": startMock(t, filepath.Join(dir, "mocks", "mock.py")),
 		"other":           startMock(t, filepath.Join(dir, "mocks", "mock2.py")),
 	}
+}
+
+func TestReportedStreams(t *testing.T) {
+	t.Parallel()
+	dir := reportsDir(t)
+	mocks := startMocks(t, dir)
 	var config strings.Builder
 	config.WriteString("[librarian]\nmodel = \"\"\n[stream]\nidle_timeout_s = 5\n")
 	for provider, all := range reportedStreams {
@@ -175,10 +181,7 @@ func (d *fixture) sentTo(args ...string) (sent harness.Sent, reason string) {
 func TestReportedTools(t *testing.T) {
 	t.Parallel()
 	dir := reportsDir(t)
-	mocks := map[string]string{
-		"chatcompletions": startMock(t, filepath.Join(dir, "mocks", "mock.py")),
-		"other":           startMock(t, filepath.Join(dir, "mocks", "mock2.py")),
-	}
+	mocks := startMocks(t, dir)
 	d := newFixture(t, "[tools]\nmode = \"enabled\"\n[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n"+
 		reportedModel("anthropic", "a_two", mocks)+reportedModel("chatcompletions", "ds_v4", mocks)+
 		reportedModel("chatcompletions", "schema400", mocks)+
