@@ -80,12 +80,14 @@ export async function decideWithKey(page: Page, letter: string): Promise<void> {
   await page.keyboard.press(`Alt+${letter}`);
 }
 
-/** Decides on a call with a click. */
+/** Decides on a call with a click. A click counts once the card has been unchanged for a moment, so it is repeated. */
 export async function decideWithClick(card: Locator, choice: RegExp): Promise<void> {
   const button = card.getByRole('button', { name: choice });
   await button.waitFor();
-  await untilCardDecides();
-  await button.click();
+  await expect(async () => {
+    if (await button.isVisible()) await button.click();
+    await expect(button).toBeHidden({ timeout: 2_000 });
+  }).toPass();
 }
 
 /** The screens about tools, tool servers and other programs that use the memory. */
