@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -24,6 +25,8 @@ type DataFolder interface {
 	RestartToRestore(path string) error
 	RestartToMove(to string) error
 	Restart()
+	// Unlock opens sealed data with its passphrase or recovery code, and restarts the program with it.
+	Unlock(secret string) error
 	// Lost reports whether the database is missing, so that StartFresh can begin a new one.
 	Lost(context.Context) bool
 	// StartFresh moves the remaining files of a lost history into a folder, and returns its path.
@@ -168,6 +171,16 @@ func (s *Storage) Reopen() error {
 	}
 	s.c.Data.Restart()
 	return nil
+}
+
+// Unlock opens sealed data with its passphrase or recovery code: the program restarts and opens it.
+//
+// Errors: CodeConflict if the data is open, CodeSealed (it is neither of them), CodeNewer, CodeCorrupt.
+func (s *Storage) Unlock(secret string) error {
+	if s.c.Fatal == nil {
+		return chat.Errorf(chat.CodeConflict, "storage.unlock", "The conversations are open already.")
+	}
+	return s.c.Data.Unlock(strings.TrimSpace(secret))
 }
 
 // idle returns an error while a task is running that a restart would interrupt.

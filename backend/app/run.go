@@ -42,6 +42,7 @@ func Run(args []string, front Frontend) int {
 		fmt.Fprintln(os.Stderr, "There is no display to open a window on. To chat in the terminal: contextinfinity chat")
 		return 1
 	}
+	takeHandover(&opts)
 	secrets.HideEnvironment()
 	return exitCode(front.show(window(opts, front.Icon)))
 }

@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/services"
 	"contextinfinity/backend/store"
 )
@@ -105,6 +106,22 @@ func (d dataFolder) RestartToMove(to string) error {
 
 func (d dataFolder) restart(op store.PendingOperation) error {
 	if err := d.SavePending(op); err != nil {
+		return err
+	}
+	d.Restart()
+	return nil
+}
+
+// Unlock implements api.DataFolder.
+func (d dataFolder) Unlock(secret string) error {
+	seal.Offer(secret)
+	switch _, _, err := d.Lock(); {
+	case err == nil:
+		if err := store.Unlock(d.dir); err != nil { // the key for the next process
+			return err
+		}
+	case chat.CodeOf(err) != chat.CodeNotFound: // otherwise it is not sealed any more
+		seal.Offer("")
 		return err
 	}
 	d.Restart()

@@ -214,5 +214,5 @@ func (f Frontend) show(w desktop.Window) error {
 	if err := f.Show(w); err != nil || !restartRequested.Load() {
 		return err
 	}
-	return restart()
+	return restart(handedOver())
 }

@@ -33,8 +33,8 @@ import { Streams, watchable, type Pace } from './fake/streaming';
 import { FakeStore } from './fake/store';
 
 export interface FakeOptions {
-  /** "rich" has history, "empty" has none, "first" has neither history nor key, "fatal" cannot open its data. */
-  data: 'rich' | 'empty' | 'first' | 'fatal';
+  /** "rich" has history, "empty" has none, "first" has neither history nor key, "fatal" cannot open its data, which is sealed in "locked". */
+  data: 'rich' | 'empty' | 'first' | 'fatal' | 'locked';
   keyringOk: boolean;
   pace: Partial<Pace>;
   sessions: number;
@@ -78,6 +78,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     firstRun: data === 'first', fatal: data === 'fatal', keyringOk: options.keyringOk ?? true,
     localServers: options.localServers ?? [{ name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['qwen3:8b', 'llama3.3:70b'] }],
   });
+  if (data === 'locked') program.startup.fatal = errorView('The data is sealed; nothing was read or changed.', '', 'sealed');
   if (data === 'rich') seed(store, options.longest ?? 300);
   seedMany(store, options.sessions ?? 0);
   if (options.forks) seedForks(store, options.forks);

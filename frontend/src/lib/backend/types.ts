@@ -2752,6 +2752,12 @@ export interface StorageService {
    * Errors: CodeConflict if the data is open.
    */
   reopen(): Promise<void>;
+  /**
+   * Unlock opens sealed data with its passphrase or recovery code: the program restarts and opens it.
+   *
+   * Errors: CodeConflict if the data is open, CodeSealed (it is neither of them), CodeNewer, CodeCorrupt.
+   */
+  unlock(secret: string): Promise<void>;
   /** PickFolder opens the system's dialog for choosing a folder; empty: the user closed it. */
   pickFolder(): Promise<string>;
   /** MovePreview checks whether the data can be moved to a folder. */

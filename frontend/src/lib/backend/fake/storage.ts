@@ -34,6 +34,8 @@ export class FakeDisk {
   wrong: string[] = [];
   /** The operation that is pending for the next start. */
   pending = '';
+  /** What opens sealed data. */
+  passphrase = 'correct horse';
   readonly dir: string;
 
   constructor(dir: string, epoch: number) {
@@ -167,6 +169,10 @@ export function storageService(store: FakeStore, program: Program, tasks: FakeTa
       return `${disk.dir}/replaced/20261122-120000`;
     },
     reopen: async () => {
+      disk.pending = 'reopen';
+    },
+    unlock: async (secret) => {
+      if (secret.trim() !== disk.passphrase) throw new BackendError(errorView('The passphrase does not open the data; nothing was read or changed.', '', 'sealed'));
       disk.pending = 'reopen';
     },
   };
