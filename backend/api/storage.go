@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -25,8 +24,6 @@ type DataFolder interface {
 	RestartToRestore(path string) error
 	RestartToMove(to string) error
 	Restart()
-	// Unlock opens sealed data with its passphrase or recovery code, and restarts the program with it.
-	Unlock(secret string) error
 	// Lost reports whether the database is missing, so that StartFresh can begin a new one.
 	Lost(context.Context) bool
 	// StartFresh moves the remaining files of a lost history into a folder, and returns its path.
@@ -133,7 +130,7 @@ func milliseconds(t *time.Time) int64 {
 func (s *Storage) Restore(path string) error {
 	const op = "restore.begin"
 	if s.c.Fatal == nil {
-		if err := s.idle(op); err != nil {
+		if err := s.c.idle(op); err != nil {
 			return err
 		}
 	}
@@ -173,19 +170,9 @@ func (s *Storage) Reopen() error {
 	return nil
 }
 
-// Unlock opens sealed data with its passphrase or recovery code: the program restarts and opens it.
-//
-// Errors: CodeConflict if the data is open, CodeSealed (it is neither of them), CodeNewer, CodeCorrupt.
-func (s *Storage) Unlock(secret string) error {
-	if s.c.Fatal == nil {
-		return chat.Errorf(chat.CodeConflict, "storage.unlock", "The conversations are open already.")
-	}
-	return s.c.Data.Unlock(strings.TrimSpace(secret))
-}
-
 // idle returns an error while a task is running that a restart would interrupt.
-func (s *Storage) idle(op string) error {
-	if running, waiting := s.c.Tasks.Open(); running+waiting > 0 {
+func (c *Core) idle(op string) error {
+	if running, waiting := c.Tasks.Open(); running+waiting > 0 {
 		return chat.Errorf(chat.CodeConflict, op, "Tasks are still running, and a restart would interrupt them; nothing was changed.").
 			WithHint("wait for them, or cancel them")
 	}
@@ -217,7 +204,7 @@ func (s *Storage) Move(to string) (TaskView, error) {
 		err = chat.Errorf(chat.CodeInvalid, op, "The data cannot be moved there: %s", p.Reason).WithHint("nothing was moved")
 	}
 	if err == nil {
-		err = s.idle(op)
+		err = s.c.idle(op)
 	}
 	if err != nil {
 		return TaskView{}, err

@@ -14,6 +14,8 @@ import (
 type handover struct {
 	Secret string   `json:"secret"` // opened the sealed data; empty: the next process begins locked
 	Key    seal.Key `json:"key"`    // of the data, so that the passphrase is not computed again
+	Hidden bool     `json:"hidden"` // the window was in the tray, and stays there
+	Reseal *reseal  `json:"reseal"` // what is done before the data is opened; nil: nothing
 }
 
 // handoverMark tells the next process that its standard input is a handover.
@@ -40,13 +42,12 @@ func (h handover) pipe() (*os.File, []string, error) {
 	return r, append(secrets.Environ(), handoverMark+"=1"), err
 }
 
-// takeHandover adds what an earlier process handed over to the options of the start: it replaces their passphrase.
-func takeHandover(o *cli.OpenOptions) {
+// takeHandover returns what an earlier process handed over. Its passphrase replaces that of the options.
+func takeHandover(o *cli.OpenOptions) (h handover) {
 	if os.Getenv(handoverMark) == "" {
-		return
+		return h
 	}
 	_ = os.Unsetenv(handoverMark)
-	var h handover
 	if err := json.NewDecoder(os.Stdin).Decode(&h); err != nil {
 		h = handover{} // it begins locked
 	}
@@ -54,4 +55,6 @@ func takeHandover(o *cli.OpenOptions) {
 	if h.Secret != "" {
 		seal.Know(h.Key)
 	}
+	o.Hidden = o.Hidden || h.Hidden
+	return h
 }

@@ -8,7 +8,6 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/desktop"
-	"contextinfinity/backend/internal/seal"
 	"contextinfinity/backend/services"
 	"contextinfinity/backend/store"
 )
@@ -112,26 +111,7 @@ func (d dataFolder) restart(op store.PendingOperation) error {
 	return nil
 }
 
-// Unlock implements api.DataFolder.
-func (d dataFolder) Unlock(secret string) error {
-	seal.Offer(secret)
-	switch _, _, err := d.Lock(); {
-	case err == nil:
-		if err := store.Unlock(d.dir); err != nil { // the key for the next process
-			return err
-		}
-	case chat.CodeOf(err) != chat.CodeNotFound: // otherwise it is not sealed any more
-		seal.Offer("")
-		return err
-	}
-	d.Restart()
-	return nil
-}
-
 // Restart implements api.DataFolder.
-func (d dataFolder) Restart() {
-	restartRequested.Store(true)
-	desktop.Quit()
-}
+func (d dataFolder) Restart() { restartWith(handedOver()) }
 
 func pickFolder() (string, error) { return desktop.PickFolder("Choose a folder", "") }

@@ -333,7 +333,7 @@ describe('sealed data', () => {
     expect(field).toHaveFocus();
     expect(field).toHaveAttribute('type', 'password');
     await user.keyboard('{Enter}');
-    expect(backend.calls.filter((call) => call.name === 'storage.unlock')).toHaveLength(0);
+    expect(backend.calls.filter((call) => call.name === 'sealing.unlock')).toHaveLength(0);
     await user.keyboard('correct horse{Enter}');
     await waitFor(() => expect(backend.disk.pending).toBe('reopen'));
     expect(screen.getByRole('button', { name: 'Open' })).toHaveAttribute('aria-busy', 'true');
@@ -353,7 +353,7 @@ describe('sealed data', () => {
   test('another failure is reported as it is', async () => {
     const { backend, user } = await locked();
     await screen.findByLabelText('Passphrase or recovery code');
-    backend.failNext('storage.unlock', { code: 'corrupt', message: 'The header of the file is damaged' });
+    backend.failNext('sealing.unlock', { code: 'corrupt', message: 'The header of the file is damaged' });
     await user.keyboard('correct horse{Enter}');
     expect(await screen.findByText(/The header of the file is damaged/)).toBeVisible();
   });

@@ -25,7 +25,7 @@ import { block, emptyDraft, errorView } from './fake/shapes';
 import { FakeServers, seedServers, serversService } from './fake/servers';
 import { seedTools } from './fake/seedTools';
 import { FakeTools, toolsService } from './fake/tools';
-import { FakeDisk, storageService } from './fake/storage';
+import { FakeDisk, sealingService, storageService } from './fake/storage';
 import { temporaryChats } from './fake/temporary';
 import { draggedFile, fakeFiles, transferService, type FakeFiles } from './fake/transfer';
 import { FakeTasks, workService } from './fake/work';
@@ -109,6 +109,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     settings: watch.service('settings', settingsService(store, program)),
     transfer: watch.service('transfer', transferService(store, tasks, files)),
     storage: watch.service('storage', storageService(store, program, tasks, disk)),
+    sealing: watch.service('sealing', sealingService(disk)),
     tools: watch.service('tools', toolsService(store, toolbox, program)),
     servers: watch.service('servers', serversService(store, mcp, program)),
     work: watch.service('work', workService(store, tasks)),
