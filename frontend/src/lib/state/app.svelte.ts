@@ -221,6 +221,7 @@ export class App {
   /** Something was permanently deleted: data that was read earlier may contain it. */
   #forget(): void {
     this.search.forget();
+    this.sessions.forget();
     this.branches.forget();
     this.memory.forget();
     this.documents.read(null);
