@@ -15,7 +15,7 @@ export type CommandId =
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
   | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
-  | 'sessions' | 'inspector' | 'composer' | 'settings' | 'zoomIn' | 'zoomOut' | 'zoomReset' | 'light' | 'dark' | 'contrast' | 'system'
+  | 'sessions' | 'inspector' | 'composer' | 'quote' | 'settings' | 'zoomIn' | 'zoomOut' | 'zoomReset' | 'light' | 'dark' | 'contrast' | 'system'
   | 'rename' | 'moveSession' | 'chooseSession' | 'archive' | 'send' | 'newline' | 'editLast' | 'older' | 'scrollEnds' | 'turns' | 'closeView' | 'quit' | 'nextSession' | 'previousSession' | SessionPlace | 'moveAttachment' | 'print' | 'codeWrap' | 'codeNumbers';
 
 export const commandGroups = ['sessions', 'branches', 'search', 'memory', 'writing', 'reading', 'window'] as const;
@@ -115,6 +115,7 @@ const rows: readonly Row[] = [
   { id: 'knows', group: 'memory', words: 'about me remembered facts profile forget personal' },
   { id: 'serverItems', group: 'writing', slash: slash('prompt'), words: 'mcp prompts resources' },
   { id: 'composer', group: 'writing', keys: 'Ctrl+L', words: 'write focus composer' },
+  { id: 'quote', group: 'writing', keys: 'Alt+Q', words: 'cite reply selection', local: true, everywhere: true },
   { id: 'send', group: 'writing', keys: 'Enter', local: true },
   { id: 'newline', group: 'writing', keys: 'Shift+Enter', local: true },
   { id: 'stop', group: 'writing', keys: 'Esc', fixed: true },

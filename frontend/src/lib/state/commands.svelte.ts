@@ -1,6 +1,7 @@
 import { flushSync } from 'svelte';
 import { groupSessions } from './sessionGroups';
 import { BackendError } from '$lib/backend/errors';
+import { selectedText } from '$lib/selectedText';
 import { findState } from '$lib/commands/commands';
 import type { CommandId } from '$lib/commands/list';
 import { onMac } from '$lib/keys';
@@ -76,6 +77,7 @@ export class CommandRunner {
       case 'newInProject':
       case 'projectSettings': return conversation.header?.projectId ? '' : t('projects.notIn');
       case 'compare': return conversation.branches.length < 2 ? t('state.oneBranch') : '';
+      case 'quote': return selectedText() === '' ? t('state.nothingSelected') : '';
       case 'savePrompt': return this.#parts.draft.text.trim() === '' ? t('state.noText') : '';
       case 'commit': return (conversation.header?.pending ?? 0) === 0 ? t('state.nonePending') : '';
       case 'stop': return (temporary.active ? temporary.running : conversation.running || this.#parts.composer.editing !== null) ? '' : t('state.nothingArrives');
@@ -114,6 +116,7 @@ export class CommandRunner {
       serverItems: () => servers.pick(),
       insertPrompt: () => library.choose(),
       savePrompt: () => library.saveText(this.#parts.draft.text),
+      quote: () => library.quote(selectedText()),
       assistant: (name) => this.#assistant(name),
       assistants: () => layout.openSettings('assistants'),
       prompts: () => layout.openSettings('prompts'),

@@ -56,6 +56,7 @@ export default {
   knows: 'Zeigen, was es weiß: Tatsachen, Anweisungen, Zusammenfassungen',
   serverItems: 'Prompt eines Werkzeugservers einfügen oder Ressource anhängen',
   composer: 'Zum Nachrichtenfeld',
+  quote: 'Den ausgewählten Text in der Nachricht zitieren',
   send: 'Senden',
   newline: 'Zeilenumbruch',
   stop: 'Antwort anhalten oder Bearbeitung abbrechen',

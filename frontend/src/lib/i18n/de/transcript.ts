@@ -55,6 +55,7 @@ export default {
   complete: 'Die Antwort ist vollständig',
   conversation: 'Unterhaltung',
   toLatest: 'Zur neuesten springen',
+  quote: 'Zitieren',
   newConversation: 'Eine neue Sitzung',
   newConversationMore: 'Nachrichten werden gespeichert, bevor sie gesendet werden, und Antworten, während sie eintreffen. Eine Sitzung kann so lang werden, wie Sie möchten.',
   withRecall: 'In dieser antwortet <b>recall</b>: aus Ihren früheren Sitzungen, ohne Modell.',

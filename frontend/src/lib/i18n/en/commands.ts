@@ -54,6 +54,7 @@ export default {
   knows: 'Show what is remembered: facts, instructions, summaries',
   serverItems: 'Insert a prompt or attach a resource of a tool server',
   composer: 'Focus the message field',
+  quote: 'Quote the selected text in the message',
   send: 'Send',
   newline: 'Line break',
   stop: 'Stop the answer, or cancel an edit',

@@ -60,6 +60,7 @@ export default {
   // The conversation.
   conversation: 'Conversation',
   toLatest: 'Jump to latest',
+  quote: 'Quote',
   newConversation: 'A new session',
   newConversationMore: 'Messages are saved before they are sent, and answers as they arrive. A session can be as long as you like.',
   withRecall: 'This session uses <b>recall</b>, which answers from your earlier sessions, without a model.',

@@ -56,6 +56,7 @@ export default {
   knows: '显示它知道什么：事实、指令、摘要',
   serverItems: '插入工具服务器的提示词或附加其资源',
   composer: '聚焦消息输入框',
+  quote: '在消息中引用选中的文字',
   send: '发送',
   newline: '换行',
   stop: '停止回答，或取消编辑',

@@ -55,6 +55,7 @@ export default {
   complete: '回答已完成',
   conversation: '对话',
   toLatest: '跳到最新',
+  quote: '引用',
   newConversation: '新的会话',
   newConversationMore: '消息在发送前保存，回答在到达时保存。会话可以任意长。',
   withRecall: '此会话使用 <b>recall</b>：它根据您以前的会话回答，不使用模型。',
