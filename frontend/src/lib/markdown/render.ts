@@ -55,7 +55,8 @@ const marked = new Marked(mathExtension, noteExtension, {
       };
       const head = token.header.map((header, column) => cell('th', header, column)).join('');
       const rows = token.rows.map((row) => `<tr>${row.map((data, column) => cell('td', data, column)).join('')}</tr>`).join('');
-      return `<div class="data-scroll"><table class="data"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
+      const copies = act('markdown', 'Markdown', t('markdown.copyTable', { form: 'Markdown' })) + act('csv', 'CSV', t('markdown.copyTable', { form: 'CSV' }));
+      return `<div class="table"><div class="data-scroll"><table class="data"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div><div class="table__acts">${copies}</div></div>`;
     },
     checkbox: ({ checked }) => `<span class="task" aria-label="${escapeHtml(checked ? t('markdown.done') : t('markdown.toDo'))}">${checked ? '☑' : '☐'}</span> `,
   },

@@ -24,4 +24,5 @@ export default {
   backToNote: 'Zurück zum Verweis auf Fußnote {note}',
   footnote: 'Fußnote {note}',
   table: 'Tabelle',
+  copyTable: 'Die Tabelle als {form} kopieren',
 } satisfies Translation<typeof en>;

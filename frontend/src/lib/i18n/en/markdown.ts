@@ -21,4 +21,5 @@ export default {
   backToNote: 'Back to the reference to footnote {note}',
   footnote: 'Footnote {note}',
   table: 'Table',
+  copyTable: 'Copy the table as {form}',
 } as const;

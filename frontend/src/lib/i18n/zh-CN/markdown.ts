@@ -24,4 +24,5 @@ export default {
   backToNote: '返回引用脚注 {note} 的位置',
   footnote: '脚注 {note}',
   table: '表格',
+  copyTable: '将表格复制为 {form}',
 } satisfies Translation<typeof en>;
