@@ -125,7 +125,9 @@ describe('opening and closing', () => {
     const [valid, broken, picture] = [code('```mermaid\ngraph BT\n```'), code('```mermaid\ngraph BT\nA-->\n```'), code('```svg\n<svg viewBox="0 0 4 2"/>\n```')];
     const drawing = fresh.drawDiagram(valid);
     expect(valid.querySelector('.preview')).toBeNull(); // its code is shown until the drawing is ready
-    await Promise.all([drawing, fresh.drawDiagram(broken), fresh.drawDiagram(picture)]);
+    await drawing;
+    await fresh.drawDiagram(broken);
+    await fresh.drawDiagram(picture);
     expect([valid, broken, picture].map((block) => block.querySelector('iframe') !== null)).toEqual([true, false, false]);
     expect(broken.querySelector('.preview')).toBeNull();
     fresh.close(valid);

@@ -14,7 +14,7 @@ const source = `| Name | Amount | *Note* |
 | say "hi" | -2 | [site](https://example.org) one<br>two |`;
 
 test('a table is copied as CSV: quotes, commas and line breaks are kept in their field', () => {
-  expect(tableAsCsv(table(source))).toBe('Name,Amount,Note\r\n"Rye, dark",1.5,a | b and $x^2$\r\n"say ""hi""",-2,"site example.org one\ntwo"\r\n');
+  expect(tableAsCsv(table(source))).toBe('Name,Amount,Note\r\n"Rye, dark",1.5,a | b and $x^2$\r\n"say ""hi""",-2,"site one\ntwo"\r\n');
 });
 
 test('a table is copied as the Markdown that draws the same table', () => {

@@ -21,7 +21,9 @@ const plain = (node: Node): string => (node.nodeName === 'BR' ? '\n' : texOf(nod
 
 function childrenOf(node: Node, write: (child: Node) => string): string {
   if (node instanceof HTMLElement && node.classList.contains('host')) return ''; // the site, which we wrote beside a link
-  return node.nodeType === Node.TEXT_NODE ? (node.nodeValue ?? '') : [...node.childNodes].map(write).join('');
+  if (node.nodeType === Node.TEXT_NODE) return node.nodeValue ?? '';
+  const text = [...node.childNodes].map(write).join('');
+  return node.nodeName === 'A' ? text.trimEnd() : text; // without the space before the site
 }
 
 function texOf(node: Node): string | undefined {

@@ -18,6 +18,7 @@ import { DragOut } from './dragOut';
 import { ClosingState } from './closing.svelte';
 import { DroppingState } from './dropping.svelte';
 import { EmbeddersState } from './embedders.svelte';
+import { DeletingSeveral } from './deletingSeveral.svelte';
 import { DeletionState } from './deletion.svelte';
 import { ExportState } from './exporting.svelte';
 import { FindState } from './find.svelte';
@@ -105,6 +106,7 @@ export class App {
   readonly dragOut: DragOut;
   readonly closing: ClosingState;
   readonly dropping: DroppingState;
+  readonly deletingSeveral: DeletingSeveral;
   readonly deletion: DeletionState;
   readonly storage: StorageState;
   readonly navigation: Navigation;
@@ -173,6 +175,7 @@ export class App {
     this.dropping = new DroppingState(this);
     this.storage = new StorageState(backend, this.work);
     this.deletion = new DeletionState(backend, this.changes, () => this.draft.flush(), (target, copies) => this.sessionActions.deleted(target, copies), () => this.#forget());
+    this.deletingSeveral = new DeletingSeveral(this);
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
     this.#settingsRefresh = new Refresh(() => this.#quietly(() => this.#loadSettings()));

@@ -49,7 +49,7 @@ export default {
   noSession: 'Keine Sitzung geöffnet',
   noTurns: 'Es gibt noch keine Runden',
   nothingToUndo: 'Nichts rückgängig zu machen',
-  nothingSelected: 'Kein Text der Unterhaltung ist ausgewählt',
+  nothingSelected: 'Kein Text ist ausgewählt',
   stillArriving: 'Eine Antwort trifft noch ein',
   oneBranch: 'Es gibt nur einen Zweig',
   noText: 'Die Nachricht enthält keinen Text',

@@ -53,6 +53,11 @@ export default {
   archiveSelected: 'Archive (Delete)',
   unarchiveSelected: 'Unarchive (Delete)',
   clearSelection: 'Clear selection (Esc)',
+  deleteSelected: 'Delete permanently… (Shift+Delete)',
+  deleteSeveral: 'Delete {count, plural, one {# session} other {# sessions}} permanently',
+  deleteSeveralLead: 'All turns of all their branches, and everything derived from them, are removed from the data directory and overwritten. Backups, exports and copies in other sessions stay.',
+  deletedSome: '{deleted, number} of {count, number} deleted',
+  stopDeleting: 'Stop',
 
   // A session.
   streaming: 'an answer is arriving',

@@ -47,7 +47,7 @@ export default {
   noSession: 'No session is open',
   noTurns: 'There are no turns yet',
   nothingToUndo: 'Nothing to undo',
-  nothingSelected: 'No text of the conversation is selected',
+  nothingSelected: 'No text is selected',
   stillArriving: 'An answer is still arriving',
   oneBranch: 'There is only one branch',
   noText: 'There is no text in the message',

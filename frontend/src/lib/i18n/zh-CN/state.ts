@@ -49,7 +49,7 @@ export default {
   noSession: '没有打开的会话',
   noTurns: '尚无轮次',
   nothingToUndo: '没有可撤销的操作',
-  nothingSelected: '未选中对话中的文字',
+  nothingSelected: '未选中文字',
   stillArriving: '回答仍在接收',
   oneBranch: '只有一个分支',
   noText: '消息中没有文本',
