@@ -10,7 +10,7 @@ import { t } from '$lib/i18n/i18n.svelte';
 export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
-  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'decideCall' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'deleteSession' | 'sessionSettings' | 'newProject' | 'newInProject' | 'projectSettings' | 'stop'
+  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'decideCall' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'deleteSession' | 'sessionSettings' | 'newProject' | 'newInProject' | 'projectPage' | 'projectSettings' | 'stop'
   | 'import' | 'export' | 'share' | 'newWindow' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
@@ -73,6 +73,7 @@ const rows: readonly Row[] = [
   { id: 'sessionSettings', group: 'sessions', slash: slash('settings'), words: 'session settings' },
   { id: 'newProject', group: 'sessions', words: 'folder workspace' },
   { id: 'newInProject', group: 'sessions', words: 'folder workspace chat' },
+  { id: 'projectPage', group: 'sessions', words: 'folder workspace overview sessions' },
   { id: 'projectSettings', group: 'sessions', slash: slash('project'), words: 'folder workspace instructions files documents watch' },
   { id: 'import', group: 'sessions', keys: 'Ctrl+O', slash: slash('import'), words: 'open file chatgpt claude codex transcript migrate restore' },
   { id: 'export', group: 'sessions', keys: 'Ctrl+E', slash: slash('export', '[what]'), words: 'save download markdown html json bundle file' },

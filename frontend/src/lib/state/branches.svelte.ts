@@ -34,7 +34,7 @@ export type BranchQuestion =
   | { kind: 'context'; branchId: string; turnId: string; seq: number };
 
 /** The view that covers conversation and inspector. */
-export type FullView = { kind: 'tree' } | { kind: 'answers'; turnId: string } | { kind: 'compare'; left: string; right: string };
+export type FullView = { kind: 'tree' } | { kind: 'answers'; turnId: string } | { kind: 'compare'; left: string; right: string } | { kind: 'project'; id: string };
 
 /** A streaming turn changes often; the tree need not be read each time. */
 const pauseMs = 400;
@@ -164,6 +164,12 @@ export class BranchesState {
   showAnswers(turnId: string): void {
     this.#clear();
     this.#fullView = { kind: 'answers', turnId };
+  }
+
+  /** Shows the page of a project, over conversation and inspector. */
+  showProject(id: string): void {
+    this.#clear();
+    this.#fullView = { kind: 'project', id };
   }
 
   /** Merges all answers to the message of a turn into one, on a new branch that it opens. Throws on failure. */

@@ -31,6 +31,7 @@ const needsSession = new Set<CommandId>([
   'deleteSession',
   'sessionSettings',
   'newInProject',
+  'projectPage',
   'projectSettings',
   'goTo',
   'recall',
@@ -75,6 +76,7 @@ export class CommandRunner {
       case 'undo': return undo.next === '' ? t('state.nothingToUndo') : '';
       case 'fork': return conversation.running ? t('state.stillArriving') : '';
       case 'newInProject':
+      case 'projectPage':
       case 'projectSettings': return conversation.header?.projectId ? '' : t('projects.notIn');
       case 'compare': return conversation.branches.length < 2 ? t('state.oneBranch') : '';
       case 'quote': return selectedText() === '' ? t('state.nothingSelected') : '';
@@ -128,6 +130,7 @@ export class CommandRunner {
       sessionSettings: () => sessionSettings.show(),
       newProject: () => projects.ask(),
       newInProject: () => this.#parts.navigation.newSessionIn(conversation.header?.project ?? ''),
+      projectPage: () => branches.showProject(conversation.header?.projectId ?? ''),
       projectSettings: () => projects.show(conversation.header?.projectId ?? ''),
       import: () => this.#parts.importing.show(),
       export: (scope) => this.#export(scope.toLowerCase()),

@@ -14,6 +14,7 @@ export default {
   sessionSettings: 'System-Prompt, Temperatur und Denkaufwand dieser Sitzung',
   newProject: 'Neues Projekt',
   newInProject: 'Neue Sitzung in diesem Projekt',
+  projectPage: 'Seite dieses Projekts: Sitzungen, Anweisungen, Dateien, Gedächtnis',
   projectSettings: 'Einstellungen, Tatsachen und Dateien dieses Projekts',
   import: 'Verlauf aus anderen Programmen oder ein Bundle importieren',
   export: 'Eine Runde, diesen Zweig, diese Sitzung oder alles exportieren',

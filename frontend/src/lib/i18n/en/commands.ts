@@ -12,6 +12,7 @@ export default {
   sessionSettings: 'System prompt, temperature and effort of this session',
   newProject: 'New project',
   newInProject: 'New session in this project',
+  projectPage: 'Page of this project: sessions, instructions, files, memory',
   projectSettings: 'Settings, facts and files of this project',
   import: 'Import history from other programs, or a bundle',
   export: 'Export a turn, this branch, this session or all',

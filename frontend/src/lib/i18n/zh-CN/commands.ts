@@ -14,6 +14,7 @@ export default {
   sessionSettings: '此会话的系统提示词、温度和推理强度',
   newProject: '新建项目',
   newInProject: '在此项目中新建会话',
+  projectPage: '此项目的页面：会话、指令、文件、记忆',
   projectSettings: '此项目的设置、事实和文件',
   import: '从其他程序导入历史，或导入会话包',
   export: '导出一轮、此分支、此会话或全部',
