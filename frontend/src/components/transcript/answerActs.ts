@@ -11,6 +11,7 @@ export async function answerAct(app: App, button: HTMLElement): Promise<void> {
   const text = code?.querySelector('pre code')?.textContent ?? '';
   switch (button.dataset['act']) {
     case 'copy': return app.turnActions.copy(text);
+    case 'beside': return app.artifact.show(button.closest<HTMLElement>('[data-turn]')?.dataset['turn'] ?? '', text);
     case 'wrap': return code ? toggleWrap(code) : undefined;
     case 'fold': return code ? fold(code) : undefined;
     case 'save': return app.turnActions.saveCode(code?.dataset['file'] ?? 'code.txt', text);

@@ -16,7 +16,7 @@ export type CommandId =
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
   | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
   | 'sessions' | 'inspector' | 'composer' | 'quote' | 'settings' | 'zoomIn' | 'zoomOut' | 'zoomReset' | 'light' | 'dark' | 'contrast' | 'system'
-  | 'rename' | 'moveSession' | 'chooseSession' | 'archive' | 'send' | 'newline' | 'editLast' | 'older' | 'scrollEnds' | 'turns' | 'closeView' | 'quit' | 'nextSession' | 'previousSession' | SessionPlace | 'moveAttachment' | 'print' | 'codeWrap' | 'codeNumbers';
+  | 'rename' | 'moveSession' | 'chooseSession' | 'archive' | 'send' | 'newline' | 'editLast' | 'older' | 'scrollEnds' | 'turns' | 'closeView' | 'quit' | 'nextSession' | 'previousSession' | SessionPlace | 'moveAttachment' | 'print' | 'codeWrap' | 'codeNumbers' | 'artifact';
 
 export const commandGroups = ['sessions', 'branches', 'search', 'memory', 'writing', 'reading', 'window'] as const;
 export type CommandGroup = (typeof commandGroups)[number];
@@ -125,6 +125,7 @@ const rows: readonly Row[] = [
   { id: 'moveAttachment', group: 'writing', keys: 'Alt+Left', also: 'Alt+Right', words: 'order reorder picture document', local: true },
   { id: 'goTo', group: 'reading', keys: 'Ctrl+G', words: 'jump date' },
   { id: 'print', group: 'reading', keys: 'Ctrl+P', slash: slash('print'), words: 'paper pdf' },
+  { id: 'artifact', group: 'reading', words: 'code page diagram preview canvas side versions' },
   { id: 'codeWrap', group: 'reading', words: 'code block appearance' },
   { id: 'codeNumbers', group: 'reading', words: 'code block appearance' },
   { id: 'scrollEnds', group: 'reading', keys: 'End', local: true },

@@ -16,7 +16,7 @@ const classes = new Set([
   'note-ref', 'note__back', 'note__mark', 'note__text', 'number', 'ref', 'remote', 'short', 'table', 'table__acts', 'task',
 ]);
 /** The actions of the buttons in an answer (components/transcript/answerActs.ts). */
-const acts = new Set(['back', 'copy', 'csv', 'fold', 'markdown', 'note', 'preview', 'save', 'wrap']);
+const acts = new Set(['back', 'beside', 'copy', 'csv', 'fold', 'markdown', 'note', 'preview', 'save', 'wrap']);
 
 /** Web addresses, and turns of this history. Nothing else ever becomes a link. */
 export const linkPattern = /^(?:https?:\/\/|contextinfinity:\/\/turn\/[\w-]+$)/i;

@@ -6,6 +6,7 @@ import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
 import { BackendError } from '$lib/backend/errors';
 import { chooseLanguage } from '$lib/i18n/i18n.svelte';
+import { ArtifactState } from './artifact.svelte';
 import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
@@ -106,6 +107,7 @@ export class App {
   readonly dragOut: DragOut;
   readonly closing: ClosingState;
   readonly dropping: DroppingState;
+  readonly artifact: ArtifactState;
   readonly deletingSeveral: DeletingSeveral;
   readonly deletion: DeletionState;
   readonly storage: StorageState;
@@ -175,6 +177,7 @@ export class App {
     this.dropping = new DroppingState(this);
     this.storage = new StorageState(backend, this.work);
     this.deletion = new DeletionState(backend, this.changes, () => this.draft.flush(), (target, copies) => this.sessionActions.deleted(target, copies), () => this.#forget());
+    this.artifact = new ArtifactState(this);
     this.deletingSeveral = new DeletingSeveral(this);
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
@@ -225,6 +228,7 @@ export class App {
   #forget(): void {
     this.search.forget();
     this.sessions.forget();
+    this.artifact.close();
     this.branches.forget();
     this.memory.forget();
     this.documents.read(null);
@@ -262,7 +266,7 @@ export class App {
 
   /** Closes a temporary panel over or beside the conversation. Returns whether there was one. */
   closeOver(): boolean {
-    return this.layout.closeDrawer() || this.branches.closeFullView() || (this.layout.isDrawer('inspector') && this.layout.closeSearch()) || this.find.close();
+    return this.layout.closeDrawer() || this.branches.closeFullView() || (this.layout.isDrawer('inspector') && this.layout.closePanel()) || this.find.close();
   }
 
   /** Nothing covers the conversation, so its own notices are visible. */

@@ -195,7 +195,7 @@ export class BranchesState {
     this.follow(conversation.sessionId);
     layout.closeSettings();
     layout.closeDrawer();
-    if (layout.isDrawer('inspector')) layout.closeSearch();
+    if (layout.isDrawer('inspector')) layout.closePanel();
   }
 
   /** Returns whether there was anything to close. */

@@ -16,7 +16,7 @@ import { zoomMax, zoomMin } from './theme.svelte';
 
 type Parts = Pick<
   App,
-  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'library' | 'memory' | 'models' | 'modelSwitch' | 'navigation' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings' | 'sharing'
+  | 'arranging' | 'artifact' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'library' | 'memory' | 'models' | 'modelSwitch' | 'navigation' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings' | 'sharing'
   | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'projects' | 'sessionActions' | 'storage'
 >;
 
@@ -79,6 +79,7 @@ export class CommandRunner {
       case 'projectPage':
       case 'projectSettings': return conversation.header?.projectId ? '' : t('projects.notIn');
       case 'compare': return conversation.branches.length < 2 ? t('state.oneBranch') : '';
+      case 'artifact': return this.#parts.artifact.hasAny ? '' : t('state.noCode');
       case 'quote': return selectedText() === '' ? t('state.nothingSelected') : '';
       case 'savePrompt': return this.#parts.draft.text.trim() === '' ? t('state.noText') : '';
       case 'commit': return (conversation.header?.pending ?? 0) === 0 ? t('state.nonePending') : '';
@@ -118,6 +119,7 @@ export class CommandRunner {
       serverItems: () => servers.pick(),
       insertPrompt: () => library.choose(),
       savePrompt: () => library.saveText(this.#parts.draft.text),
+      artifact: () => this.#parts.artifact.showNewest(),
       quote: () => library.quote(selectedText()),
       assistant: (name) => this.#assistant(name),
       assistants: () => layout.openSettings('assistants'),

@@ -67,6 +67,7 @@ export default {
   goTo: 'Zu einer Runde gehen: Nummer, Prozent oder Tag',
   print: 'Diese Sitzung drucken oder als PDF speichern',
   codeWrap: 'Lange Codezeilen umbrechen oder scrollen',
+  artifact: 'Neuesten Code, Seite oder Diagramm neben den Antworten zeigen, mit Versionen',
   codeNumbers: 'Zeilennummern im Code ein- oder ausblenden',
   scrollEnds: 'Zur neuesten Runde springen; Pos1 zur ersten',
   turns: 'Vorherige Runde (Alt+Ab: nächste Runde)',

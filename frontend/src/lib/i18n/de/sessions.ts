@@ -50,6 +50,8 @@ export default {
   deleteSelected: 'Endgültig löschen … (Shift+Delete)',
   deleteSeveral: '{count, plural, one {# Sitzung} other {# Sitzungen}} endgültig löschen',
   deleteSeveralLead: 'Alle Runden aller ihrer Zweige und alles daraus Abgeleitete werden aus dem Datenverzeichnis entfernt und überschrieben. Sicherungen, Exporte und Kopien in anderen Sitzungen bleiben.',
+  hideInstead: 'Um sie nur auszublenden, archivieren Sie sie: Sie können sie später aus dem Archiv holen.',
+  typeToDelete: 'Um sie endgültig zu löschen, geben Sie „{word}“ ein',
   deletedSome: '{deleted, number} von {count, number} gelöscht',
   stopDeleting: 'Anhalten',
   streaming: 'eine Antwort trifft ein',

@@ -65,6 +65,7 @@ export default {
   goTo: 'Go to a turn: number, percentage or day',
   print: 'Print this session, or save it as PDF',
   codeWrap: 'Wrap or scroll long lines of code',
+  artifact: 'Show the newest code, page or diagram beside the answers, with its versions',
   codeNumbers: 'Show or hide line numbers in code',
   scrollEnds: 'Jump to the newest turn (Home: first turn)',
   turns: 'Previous turn (Alt+Down: next turn)',

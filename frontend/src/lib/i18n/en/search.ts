@@ -1,5 +1,5 @@
 export default {
-  allResults: 'All results and filters',
+  allResults: 'All results',
   similarText: 'Similar text',
   filtersSet: '{count, number} set',
   label: 'Search all sessions',

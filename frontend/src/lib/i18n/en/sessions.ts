@@ -56,6 +56,8 @@ export default {
   deleteSelected: 'Delete permanently… (Shift+Delete)',
   deleteSeveral: 'Delete {count, plural, one {# session} other {# sessions}} permanently',
   deleteSeveralLead: 'All turns of all their branches, and everything derived from them, are removed from the data directory and overwritten. Backups, exports and copies in other sessions stay.',
+  hideInstead: 'To only hide them, archive them: you can unarchive them later.',
+  typeToDelete: 'To delete them permanently, type “{word}”',
   deletedSome: '{deleted, number} of {count, number} deleted',
   stopDeleting: 'Stop',
 

@@ -48,6 +48,7 @@ export default {
   noTurns: 'There are no turns yet',
   nothingToUndo: 'Nothing to undo',
   nothingSelected: 'No text is selected',
+  noCode: 'No answer here contains code',
   stillArriving: 'An answer is still arriving',
   oneBranch: 'There is only one branch',
   noText: 'There is no text in the message',

@@ -67,6 +67,7 @@ export default {
   goTo: '转到某一轮：编号、百分比或日期',
   print: '打印此会话，或保存为 PDF',
   codeWrap: '长代码行换行或滚动',
+  artifact: '在回答旁显示最新的代码、页面或图表及其版本',
   codeNumbers: '显示或隐藏代码行号',
   scrollEnds: '跳到最新一轮；Home 跳到第一轮',
   turns: '上一轮（Alt+向下：下一轮）',

@@ -4,6 +4,8 @@ import type { Translation } from '../i18n.svelte';
 export default {
   cannotDraw: '无法绘制：{error}',
   preview: '预览',
+  beside: '并排',
+  showBeside: '在回答旁显示，包含各版本',
   code: '代码',
   showCode: '显示代码',
   pageFrame: '页面预览',

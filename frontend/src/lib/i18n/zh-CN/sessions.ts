@@ -50,6 +50,8 @@ export default {
   deleteSelected: '永久删除… (Shift+Delete)',
   deleteSeveral: '永久删除 {count, plural, other {# 个会话}}',
   deleteSeveralLead: '其所有分支的所有轮次及由其派生的一切都会从数据目录中移除并覆写。备份、导出和其他会话中的副本会保留。',
+  hideInstead: '若只想隐藏它们，请归档：以后可以取消归档。',
+  typeToDelete: '若要永久删除它们，请输入“{word}”',
   deletedSome: '已删除 {deleted, number} / {count, number}',
   stopDeleting: '停止',
   streaming: '正在接收回答',
