@@ -25,7 +25,6 @@ test('a page is shown beside the answers with its versions, without running anyt
   await expect(panel.getByText('1 of 2')).toBeVisible();
   await expect(frame).toHaveAttribute('sandbox', '');
   await expect(frame.contentFrame().getByRole('heading', { name: 'First' })).toBeVisible();
-  await inspect(page, 'a page beside the answers');
   await panel.getByRole('button', { name: 'Newer version' }).press('Enter');
   await expect(frame.contentFrame().getByRole('heading', { name: 'Second' })).toBeVisible();
   await expect(page).not.toHaveTitle('ran');
@@ -36,6 +35,7 @@ test('a page is shown beside the answers with its versions, without running anyt
   await expect(frame.contentFrame().getByRole('heading', { name: 'Third' })).toBeVisible();
   await panel.getByRole('button', { name: 'Show the code' }).click();
   await expect(panel.locator('pre')).toContainText('<h1>Third</h1>');
+  await inspect(page, 'code beside the answers');
   await page.setViewportSize({ width: 900, height: 600 });
   await inspect(page, 'a page over the answers in a narrow window');
   await panel.getByRole('button', { name: 'Close (Esc)' }).press('Escape');

@@ -197,7 +197,7 @@ describe('this computer', () => {
     await started();
     expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ baseUrl: 'http://192.168.1.20:8080/v1', modelId: 'qwen3:32b', apiKeyEnv: '' });
     expect(called('settings.setKey')).toEqual([]);
-    expect(called('settings.finishFirstRun')).toEqual([[called('settings.saveModel')[0]?.[0].name]]);
+    expect(called('settings.finishFirstRun')).toEqual([[(called('settings.saveModel')[0]?.[0] as { name: string }).name]]);
   });
 
   test('without a server: says what to do, and searches again', async () => {

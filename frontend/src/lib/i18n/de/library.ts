@@ -43,7 +43,7 @@ export default {
   promptsLead: 'Texte, die Sie wiederverwenden. Geben Sie im Nachrichtenfeld / ein, um einen einzufügen.',
   text: 'Text',
   variablesHelp: '{variable} wird beim Einfügen erfragt, {withDefault} hat eine Vorgabe. {date} ist heute, {clipboard} die Zwischenablage.',
-  variableCount: '{count, plural, one {# Variable} other {# Variablen]],
+  variableCount: '{count, plural, one {# Variable} other {# Variablen}}',
   deletePrompt: 'Prompt „{name}“ löschen?',
   deletePromptMore: 'Nachrichten, in denen er verwendet wurde, bleiben.',
   exportAll: 'Alle exportieren…',

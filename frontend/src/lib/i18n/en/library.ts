@@ -40,7 +40,7 @@ export default {
   promptsLead: 'Texts you reuse. Type / in the message field to insert one.',
   text: 'Text',
   variablesHelp: '{variable} is asked for when the prompt is inserted, {withDefault} has a default. {date} is today, {clipboard} the clipboard.',
-  variableCount: '{count, plural, one {# variable} other {# variables]],
+  variableCount: '{count, plural, one {# variable} other {# variables}}',
   deletePrompt: 'Delete the prompt “{name}”?',
   deletePromptMore: 'Messages written with it are kept.',
   exportAll: 'Export all…',

@@ -43,7 +43,7 @@ export default {
   promptsLead: '您会重复使用的文本。在消息框中输入 / 即可插入。',
   text: '文本',
   variablesHelp: '插入提示词时会询问 {variable}，{withDefault} 带有默认值。{date} 为今天，{clipboard} 为剪贴板。',
-  variableCount: '{count, plural, other {# 个变量]],
+  variableCount: '{count, plural, other {# 个变量}}',
   deletePrompt: '删除提示词“{name}”？',
   deletePromptMore: '使用过它的消息会保留。',
   exportAll: '全部导出…',
