@@ -42,7 +42,8 @@ test('a page is shown beside the answers with its versions, without running anyt
   await expect(panel).toBeHidden();
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.keyboard.press('Control+k');
-  await page.keyboard.type('newest code, page or diagram');
+  await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('newest code, page or diagram');
+  await expect(page.getByRole('option', { selected: true })).toContainText(/newest code, page or diagram/i);
   await page.keyboard.press('Enter');
   await expect(panel.getByText('3 of 3')).toBeVisible();
   await page.keyboard.press('Control+n');

@@ -26,7 +26,8 @@ test('a project has a page: sessions, instructions, facts, files and memory', as
   await page.keyboard.press('Escape');
   await expect(view).toBeHidden();
   await page.keyboard.press('Control+k');
-  await page.keyboard.type('page of this project');
+  await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('page of this project');
+  await expect(page.getByRole('option', { selected: true })).toContainText(/page of this project/i);
   await page.keyboard.press('Enter');
   await expect(view).toBeVisible();
   await view.getByRole('button', { name: /^How hot is it/ }).click();
