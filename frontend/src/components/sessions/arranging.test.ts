@@ -257,13 +257,15 @@ describe('deleting several permanently', () => {
   it('asks once, deletes each, and says which could not be deleted', async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     mountIn(app, SessionList, {});
-    const ids = app.sessions.list.filter(({ id }) => id !== app.conversation.sessionId).slice(0, 3).map(({ id }) => id);
-    for (const id of ids) app.arranging.selection.toggle(id);
-    const row = document.querySelector<HTMLElement>(`[data-session="${ids[0]}"]`)!;
-    row.focus();
-    await fireEvent.keyDown(row, { key: 'Delete', shiftKey: true });
+    const press = (key: string, more: KeyboardEventInit = {}) => fireEvent.keyDown(screen.getByRole('group', { name: 'Sessions' }), { key, ...more });
+    await press('Home');
+    await press('ArrowDown', { shiftKey: true });
+    await press('ArrowDown', { shiftKey: true });
+    const ids = [...app.arranging.selection.ids];
+    await press('Delete', { shiftKey: true });
     await waitFor(() => expect(app.deletingSeveral.word).toBe('delete'));
     mountIn(app, DeleteSeveralDialog, { sessions: app.deletingSeveral.sessions! });
+    expect(ids).toHaveLength(3);
     expect(screen.getByRole('dialog', { name: 'Delete 3 sessions permanently' })).toBeVisible();
     const button = screen.getByRole('button', { name: 'Delete permanently' });
     expect(button).toBeDisabled();

@@ -135,6 +135,23 @@ describe('opening and closing', () => {
     expect([fresh.isOpen(valid), draw.mock.calls.length]).toEqual([false, 2]);
   });
 
+  it('is not remembered for the conversation if it was opened beside it', async () => {
+    const source = '```svg\n<svg viewBox="0 0 9 9"></svg>\n```';
+    const [beside, inText] = [code(source), code(source)];
+    const panel = document.createElement('div');
+    panel.className = 'artifact';
+    document.body.append(panel);
+    panel.append(beside);
+    await open(beside);
+    await reopen(inText);
+    expect([isOpen(beside), isOpen(inText)]).toEqual([true, false]);
+    await open(inText);
+    close(beside);
+    const drawnAgain = code(source);
+    await reopen(drawnAgain);
+    expect(isOpen(drawnAgain)).toBe(true);
+  });
+
   it('shows an error if drawing fails', async () => {
     const block = code('```svg\nnothing\n```');
     await open(block);

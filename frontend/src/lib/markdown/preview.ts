@@ -28,16 +28,18 @@ export function isOpen(code: HTMLElement): boolean {
  */
 export async function reopen(code: HTMLElement): Promise<void> {
   const { text, kind } = sourceOf(code);
-  if (!kind || !openPreviews.has(text)) return;
-  if (!isOpen(code)) return open(code);
+  if (!kind) return;
+  if (!isOpen(code)) return isRemembered(code) && openPreviews.has(text) ? open(code) : undefined;
   const place = code.querySelector<HTMLElement>('.preview');
   if (kind === 'mermaid' && place && place.dataset['ground'] !== background()) await fill(place, text, kind);
 }
 
 export function close(code: HTMLElement): void {
   const { text } = sourceOf(code);
-  openPreviews.delete(text);
-  keep(closedDiagrams, text);
+  if (isRemembered(code)) {
+    openPreviews.delete(text);
+    keep(closedDiagrams, text);
+  }
   delete code.dataset['shown'];
   code.querySelector(':scope > .preview')?.remove();
   name(code, 'preview');
@@ -46,7 +48,7 @@ export function close(code: HTMLElement): void {
 export async function open(code: HTMLElement): Promise<void> {
   const { text, kind } = sourceOf(code);
   if (!kind || isOpen(code)) return;
-  closedDiagrams.delete(text);
+  if (isRemembered(code)) closedDiagrams.delete(text);
   await fill(placeIn(code, text), text, kind);
 }
 
@@ -68,7 +70,7 @@ export async function drawDiagram(code: HTMLElement): Promise<void> {
 
 /** The place of the preview in a code block, which then shows it instead of the code. */
 function placeIn(code: HTMLElement, text: string): HTMLElement {
-  keep(openPreviews, text);
+  if (isRemembered(code)) keep(openPreviews, text);
   code.dataset['shown'] = 'preview';
   name(code, 'code');
   const place = document.createElement('div');
@@ -76,6 +78,9 @@ function placeIn(code: HTMLElement, text: string): HTMLElement {
   code.querySelector('pre')!.before(place);
   return place;
 }
+
+/** What is opened beside the conversation (ArtifactPanel.svelte) changes nothing in it. */
+const isRemembered = (code: HTMLElement): boolean => !code.closest('.artifact');
 
 /** Diagrams that the user closed, or that are not valid. */
 const closedDiagrams = new Set<string>();
