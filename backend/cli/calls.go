@@ -21,7 +21,7 @@ func callVerbs() []verb {
 		{
 			use:   "waiting",
 			short: "List the tool calls that wait for you, with what they would do",
-			opens: writes,
+			opens: looks,
 			do:    listWaiting,
 		},
 		{
