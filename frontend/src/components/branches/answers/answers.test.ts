@@ -29,7 +29,7 @@ async function askTwoModels(pace = fast) {
   expect(within(dialog).getByRole('button', { name: 'Use 1 model' })).toBeDisabled();
   await user.click(within(dialog).getByRole('button', { name: /^local/ }));
   await user.click(within(dialog).getByRole('button', { name: 'Use 2 models' }));
-  expect(await screen.findByRole('button', { name: 'Model and effort: 2 models, this message' })).toBeVisible();
+  expect(await screen.findByRole('button', { name: 'Model and effort: 2 models' })).toBeVisible();
   app.draft.typed = 'Which index would you add?';
   await app.composer.send();
   const view = await screen.findByRole('region', { name: 'Answers side by side' });
@@ -42,7 +42,7 @@ describe('one message to several models', () => {
     const { app, backend, view, first, second } = await askTwoModels();
     expect(within(view).getByRole('heading', { name: '2 answers to #1' })).toBeVisible();
     expect(within(view).getByText('Which index would you add?')).toBeVisible();
-    expect(app.composer.several).toEqual([]);
+    expect(app.composer.several).toEqual(['sonnet', 'local']); // for the next messages too
     expect(app.draft.isEmpty).toBe(true);
     const branches = backend.store.session(app.conversation.sessionId).branchIds.map((id) => backend.store.branch(id));
     expect(branches.map(({ view: branch, turns }) => [branch.label, turns[0]?.model])).toEqual([['main', 'sonnet'], ['from #1: local', 'local']]);
@@ -107,22 +107,22 @@ describe('one message to several models', () => {
     await waitFor(() => expect(screen.queryByRole('region', { name: 'Answers side by side' })).toBeNull());
   });
 
-  it('opens with the focus on no button, so that a space presses none and Esc closes it', async () => {
+  it('opens with the focus in the message field, so that a space presses no button and Esc closes it', async () => {
     const { app, user, view } = await askTwoModels();
-    expect(view).toHaveFocus();
+    await waitFor(() => expect(within(view).getByRole('textbox', { name: 'Your message' })).toHaveFocus());
     await user.keyboard('  ');
     expect(app.branches.fullView).toMatchObject({ kind: 'answers' });
     await user.keyboard('{Escape}');
     expect(app.branches.fullView).toBeNull();
   });
 
-  it('closes when something is typed, which goes into the message', async () => {
+  it('stays open when something is typed, which goes into the message below', async () => {
     const { app, user } = await askTwoModels();
     const onKeyDown = (event: KeyboardEvent) => onWindowKey(app, event);
     addEventListener('keydown', onKeyDown);
     await user.keyboard('And a partial one?');
     removeEventListener('keydown', onKeyDown);
-    expect(app.branches.fullView).toBeNull();
+    expect(app.branches.fullView).not.toBeNull();
     expect(app.draft.text).toBe('And a partial one?');
   });
 
@@ -151,6 +151,19 @@ describe('one message to several models', () => {
     const messages = backend.store.session(app.conversation.sessionId).branchIds.map((id) => backend.store.branch(id).turns[0]).map((turn) => `${turn?.model}: ${turn?.user[0]?.text}`);
     expect(messages.sort()).toEqual(['local: Which index would you add?', 'local: Which one, and why?', 'sonnet: Which index would you add?', 'sonnet: Which one, and why?']);
     expect(app.branches.fullView).toEqual({ kind: 'answers', turnId: app.conversation.newest?.id });
+  });
+
+  it('asks the same models again in this session, and one in others', async () => {
+    const { app, backend } = await askTwoModels();
+    await waitFor(() => expect(app.conversation.newest?.state).toBe('head'));
+    const { sessionId } = app.conversation;
+    app.draft.typed = 'And the second?';
+    await app.composer.send();
+    expect(backend.calls.filter((call) => call.name === 'chat.sendToSeveral').map((call) => call.args[1])).toEqual([['sonnet', 'local'], ['sonnet', 'local']]);
+    await app.navigation.newSession();
+    expect(app.composer.several).toEqual([]);
+    await app.navigation.openSession(sessionId);
+    expect(app.composer.several).toEqual(['sonnet', 'local']);
   });
 
   it('reports why it was not sent, and keeps the text', async () => {
