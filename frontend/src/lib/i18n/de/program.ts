@@ -119,6 +119,7 @@ export default {
     Keyboard: 'Tastatur',
     artifacts: 'Fundstücke',
     backups: 'Sicherungen',
+    minutes: 'Minuten',
     bytes: 'Bytes',
     candidates: 'Kandidaten',
     factor: 'Faktor',

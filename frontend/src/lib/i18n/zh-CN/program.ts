@@ -119,6 +119,7 @@ export default {
     Keyboard: '键盘',
     artifacts: '个结果',
     backups: '份备份',
+    minutes: '分钟',
     bytes: '字节',
     candidates: '个候选',
     factor: '系数',
