@@ -153,7 +153,7 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 	if err := checkContent(m.Content); err != nil {
 		return nil, err
 	}
-	model, err := e.modelFor(ctx, m.Branch, m.Model)
+	model, err := e.ownBranch(ctx, &m)
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +162,21 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 		return nil, err
 	}
 	return e.accept(ctx, m, model)
+}
+
+// ownBranch resolves a message's model and, once it can be used, the branch to which this device writes: a branch of
+// another device goes on here on one that begins at its end.
+func (e *Engine) ownBranch(ctx context.Context, m *Message) (Model, error) {
+	model, err := e.modelFor(ctx, m.Branch, m.Model)
+	if err != nil {
+		return model, err
+	}
+	branch, err := e.branches.Own(ctx, m.Branch)
+	if err != nil || branch == m.Branch {
+		return model, err
+	}
+	m.Branch = branch
+	return e.modelFor(ctx, branch, m.Model)
 }
 
 // accept runs TX-0 and starts the turn. A turn that blocks the branch is resolved once, according to the policy.

@@ -24,7 +24,9 @@ type TurnStore interface {
 	Interrupt(context.Context, chat.Interruption) (chat.Turn, error)
 	Resume(context.Context, chat.TurnID) error
 	FailTurn(context.Context, chat.TurnFailure) (chat.Turn, error)
-	UnfinishedTurns(context.Context) ([]chat.Turn, error)
+	// OpenTurns are the turns without a final answer, without those that are left to another device.
+	OpenTurns(context.Context) ([]chat.Turn, error)
+	FinishedElsewhere(context.Context, chat.TurnID) (bool, error)
 	WasRestored(context.Context, chat.StepID) (bool, error)
 }
 
@@ -126,8 +128,10 @@ type Tools interface {
 	Source(name string) (tools.Source, bool)
 }
 
-// Brancher creates the branch on which a final turn is answered again.
+// Brancher creates the branch on which a final turn is answered again, and the one on which a branch of another device
+// goes on here.
 type Brancher interface {
+	Own(context.Context, chat.BranchID) (chat.BranchID, error)
 	Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error)
 }
 
