@@ -21,6 +21,7 @@ import (
 
 	"contextinfinity/backend/atrest"
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/core"
 	"contextinfinity/backend/store/events"
 	"contextinfinity/backend/store/sqlite"
 )
