@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand"
+	"os"
 	"testing"
 	"time"
 
@@ -215,5 +216,85 @@ func TestDevicesConverge(t *testing.T) {
 		if t.Failed() {
 			t.FailNow()
 		}
+	}
+}
+
+// TestTwoWritersOfABranch: without the rule that a device writes only to its own branches, nothing could be merged. Such
+// a bundle, which no program writes, becomes a copy, once, and changes nothing else.
+func TestTwoWritersOfABranch(t *testing.T) {
+	all, s := devices(t, 2)
+	a, b := all[0], all[1]
+	main := s.ActiveBranch
+	a.full(main, "here", "said here")
+	b.full(main, "there", "said there")
+	before := a.dump(s.ID)
+	bundle := b.give(s.ID)
+	if out := a.take(bundle); out.Outcome != chat.ImportCopied || out.Session == s.ID {
+		t.Fatalf("%+v", out)
+	}
+	if out := a.take(bundle); out.Outcome != chat.ImportAlready {
+		t.Errorf("again: %+v", out)
+	}
+	if now := a.dump(s.ID); now != before {
+		t.Error("ours changed: " + firstDifference(before, now))
+	}
+	a.verifyClean()
+}
+
+// TestTheLastValueCounts: what both set is the same on both afterwards, whichever bundle comes first. The clock of the
+// device that knew less is ahead.
+func TestTheLastValueCounts(t *testing.T) {
+	all, s := devices(t, 2)
+	a, b := all[0], all[1]
+	b.clock.Advance(240 * time.Hour)
+	b.ok(b.RenameSession(b.ctx, s.ID, "by B"))
+	a.ok(a.SetFolder(a.ctx, []chat.SessionID{s.ID}, "work"))
+	a.ok(a.RenameSession(a.ctx, s.ID, "by A"))
+	fromA := a.give(s.ID)
+	a.take(b.give(s.ID))
+	b.take(fromA)
+	for _, d := range all {
+		got, err := d.Session(d.ctx, s.ID)
+		d.ok(err)
+		if got.Title != "by A" || got.Folder != "work" {
+			t.Errorf("%s has %q in %q", d.name, got.Title, got.Folder)
+		}
+		d.verifyClean()
+	}
+}
+
+// TestACopyIsAnotherDevice: data keeps its device when it is opened again, and becomes another one when it was copied or
+// restored, which then writes to no branch of before.
+func TestACopyIsAnotherDevice(t *testing.T) {
+	f := newFixture(t)
+	s, main := f.session("original")
+	f.full(main.ID, "a question", "an answer")
+	id := f.core.Device.ID
+	f.reopen()
+	if f.core.Device.ID != id {
+		t.Error("another device, although nothing was copied")
+	}
+	f.ok(f.Store.Close())
+	dir := t.TempDir()
+	f.ok(os.CopyFS(dir, os.DirFS(f.dir)))
+	other, err := Open(f.ctx, Options{DataDir: dir, Clock: f.clock})
+	f.ok(err)
+	defer func() { f.ok(other.Close()) }()
+	if other.core.Device.ID == id {
+		t.Error("a copy is the same device")
+	}
+	b, err := other.Branch(f.ctx, main.ID)
+	f.ok(err)
+	if !b.Elsewhere || b.SessionID != s.ID {
+		t.Errorf("the copy writes to a branch of the original: %+v", b)
+	}
+	f.open()
+	if b, err = f.Branch(f.ctx, main.ID); err != nil || b.Elsewhere || f.core.Device.ID != id {
+		t.Errorf("the original: %+v %v", b, err)
+	}
+	id = other.core.Device.ID
+	f.ok(other.core.Write(f.ctx, "test", other.core.RenewDevice))
+	if other.core.Device.ID == id {
+		t.Error("restored data is the same device")
 	}
 }

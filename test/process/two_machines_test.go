@@ -48,7 +48,7 @@ func TestTwoMachinesByHand(t *testing.T) {
 			t.Fatalf("sessions %+v", list)
 		}
 		for _, word := range said {
-			if got := h.OK("search", word, "--all").Stdout; !strings.Contains(got, word) {
+			if got := h.OK("search", word).Stdout; !strings.Contains(got, word) {
 				t.Errorf("%q is not found: %s", word, got)
 			}
 		}

@@ -94,6 +94,7 @@ type incoming struct {
 	// Of a merge:
 	merged           map[string]int // turns, by machine
 	deletedElsewhere bool
+	unmergeable      bool // it failed, so a copy is imported
 }
 
 // validate checks a bundle on its own.
@@ -204,6 +205,11 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 	case merges && in.deleted <= at: // the bundle's later deletions still exist here: removing them is the user's decision
 		return relation{outcome: chat.ImportGrown, from: at}, nil
 	}
+	return in.asCopy(db)
+}
+
+// asCopy is the relation of a bundle that cannot be added to its session: a copy of it is made once.
+func (in *incoming) asCopy(db *gorm.DB) (relation, error) {
 	existing, err := sqlite.All[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, events.SourceBundle, in.key())
 	if err != nil || len(existing) > 0 {
 		return relation{outcome: chat.ImportAlready, existing: append(existing, "")[0]}, err
@@ -220,12 +226,19 @@ func (in *incoming) key() string {
 func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 	var rel relation
 	if err := s.Read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
-		rel, err = in.relation(db)
+		if in.unmergeable {
+			rel, err = in.asCopy(db)
+		} else {
+			rel, err = in.relation(db)
+		}
 		return err
 	}); err != nil {
 		return out, err
 	}
 	checkUnchanged := func(t *core.Tx) error {
+		if in.unmergeable {
+			return nil
+		}
 		current, err := in.relation(t.DB)
 		if err == nil && current != rel {
 			err = errChanged
@@ -256,6 +269,10 @@ func (in *incoming) importTo(s *Bundles) (out chat.Imported, err error) {
 			}
 			return in.finish(t, &out)
 		})
+		if sqlite.Constrained(err) || chat.CodeOf(err) == chat.CodeCorrupt { // two devices wrote the same record after all
+			in.unmergeable = true
+			return in.importTo(s)
+		}
 		out.Notice = in.mergedFrom()
 	default:
 		out, err = in.importAsCopy(s, rel, checkUnchanged)
