@@ -277,7 +277,7 @@ func TestACopyIsAnotherDevice(t *testing.T) {
 	f.ok(f.Store.Close())
 	dir := t.TempDir()
 	f.ok(os.CopyFS(dir, os.DirFS(f.dir)))
-	other, err := Open(f.ctx, Options{DataDir: dir, Clock: f.clock})
+	other, err := Open(f.ctx, Options{DataDir: dir, Clock: f.clock.Now})
 	f.ok(err)
 	defer func() { f.ok(other.Close()) }()
 	if other.core.Device.ID == id {
