@@ -226,7 +226,7 @@ func TestTwoWritersOfABranch(t *testing.T) {
 	a, b := all[0], all[1]
 	main := s.ActiveBranch
 	a.full(main, "here", "said here")
-	b.full(main, "there", "said there")
+	b.say(main, "there", "said there")
 	before := a.dump(s.ID)
 	bundle := b.give(s.ID)
 	if out := a.take(bundle); out.Outcome != chat.ImportCopied || out.Session == s.ID {

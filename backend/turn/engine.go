@@ -11,6 +11,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/journal"
@@ -26,7 +27,7 @@ type Deps struct {
 	Calls    CallStore
 	Journals *journal.Journals
 	Models   Models
-	Branches Brancher
+	Branches *branches.Service
 	Publish  Publisher
 	Counter  Counter
 	Settings func() Settings
@@ -54,7 +55,7 @@ type Engine struct {
 	toolCalls CallStore
 	journals  *journal.Journals
 	models    Models
-	branches  Brancher
+	branches  *branches.Service
 	publish   Publisher
 	counter   Counter
 	settings  func() Settings
@@ -171,12 +172,14 @@ func (e *Engine) ownBranch(ctx context.Context, m *Message) (Model, error) {
 	if err != nil {
 		return model, err
 	}
-	branch, err := e.branches.Own(ctx, m.Branch)
-	if err != nil || branch == m.Branch {
+	b, err := e.past.Branch(ctx, m.Branch)
+	if err != nil || !b.Elsewhere {
 		return model, err
 	}
-	m.Branch = branch
-	return e.modelFor(ctx, branch, m.Model)
+	if m.Branch, err = e.branches.Own(ctx, m.Branch); err != nil {
+		return model, err
+	}
+	return e.modelFor(ctx, m.Branch, m.Model)
 }
 
 // accept runs TX-0 and starts the turn. A turn that blocks the branch is resolved once, according to the policy.
