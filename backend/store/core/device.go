@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -24,7 +22,7 @@ type Device struct {
 	// Home is what it enters as sessions.begun_by: it writes the lane without a name of the sessions that have it. The
 	// first device of a data directory has none, so what existed before there were devices is its own.
 
-	Place string `json:"place"` // a hash of the machine and the folder: a copy is another device
+	Machine string `json:"machine"` // a hash of the machine's id, where it has one: a copy elsewhere is another device
 	Name  string `json:"-"`     // of the machine, for people
 }
 
@@ -34,8 +32,7 @@ const Elsewhere = "elsewhere"
 // deviceKey is the setting that holds the device.
 const deviceKey = "device"
 
-// TakeDevice reads which device this is. Data that was copied to another folder or machine becomes another one, before
-// it writes: the original may go on, and would use the same numbers.
+// TakeDevice reads which device this is. Data that was copied to another machine becomes another one, before it writes: the original may go on, and would use the same numbers.
 func (s *Core) TakeDevice(t *Tx) error {
 	values, err := sqlite.All[string](t.DB, `SELECT value FROM settings WHERE key = ?`, deviceKey)
 	if err != nil {
@@ -46,10 +43,10 @@ func (s *Core) TakeDevice(t *Tx) error {
 	switch {
 	case !known && len(values) == 0:
 		d = Device{ID: t.NewID()}
-	case known && d.Place == placeOf(s.Dir):
+	case known && d.Machine == thisMachine():
 		s.Device = d.named()
 		return nil
-	case !known || !s.movedFrom(d.Place):
+	default:
 		d.ID = t.NewID()
 		d.Home = d.ID
 	}
@@ -65,20 +62,8 @@ func (s *Core) ReadDevice(db *gorm.DB) error {
 	return err
 }
 
-// movedFrom reports whether the program itself moved the data here from a place.
-func (s *Core) movedFrom(place string) bool {
-	dirs, err := PreviousDirs(s.Dir)
-	return err == nil && slices.ContainsFunc(dirs, func(dir string) bool { return placeOf(dir) == place })
-}
-
-// RenewDevice makes restored data another device: what was written after the backup was made may be on other machines.
-func (s *Core) RenewDevice(t *Tx) error {
-	id := t.NewID()
-	return s.putDevice(t, Device{ID: id, Home: id})
-}
-
 func (s *Core) putDevice(t *Tx, d Device) error {
-	d.Place = placeOf(s.Dir)
+	d.Machine = thisMachine()
 	value, err := chat.MarshalJSON(d)
 	if err != nil {
 		return err
@@ -94,13 +79,13 @@ func (d Device) named() Device {
 	return d
 }
 
-// placeOf is a hash of the machine, where it has an id of its own, and of the folder.
-func placeOf(dir string) string {
-	machine, _ := os.ReadFile("/etc/machine-id")
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
+// thisMachine is a hash of the machine's id; empty: it has none that can be read.
+func thisMachine() string {
+	id, err := os.ReadFile("/etc/machine-id")
+	if err != nil {
+		return ""
 	}
-	sum := sha256.Sum256(append(machine, sqlite.Resolved(dir)...))
+	sum := sha256.Sum256(append([]byte("contextinfinity.machine\n"), id...))
 	return hex.EncodeToString(sum[:16])
 }
 
