@@ -23,7 +23,7 @@ type Device struct {
 	// first device of a data directory has none, so what existed before there were devices is its own.
 
 	Machine string `json:"machine"` // a hash of the machine's id, where it has one: a copy elsewhere is another device
-	Name  string `json:"-"`     // of the machine, for people
+	Name    string `json:"-"`       // of the machine, for people
 }
 
 // Elsewhere is sessions.begun_by of a session that came in a bundle: its lane without a name is another device's.
@@ -60,6 +60,12 @@ func (s *Core) ReadDevice(db *gorm.DB) error {
 		err = json.Unmarshal([]byte(values[0]), &s.Device)
 	}
 	return err
+}
+
+// RenewDevice makes restored data another device: what was written after the backup was made may be on other machines.
+func (s *Core) RenewDevice(t *Tx) error {
+	id := t.NewID()
+	return s.putDevice(t, Device{ID: id, Home: id})
 }
 
 func (s *Core) putDevice(t *Tx, d Device) error {
