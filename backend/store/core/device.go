@@ -32,7 +32,8 @@ const Elsewhere = "elsewhere"
 // deviceKey is the setting that holds the device.
 const deviceKey = "device"
 
-// TakeDevice reads which device this is. Data that was copied to another machine becomes another one, before it writes: the original may go on, and would use the same numbers.
+// TakeDevice reads which device this is. Data that was copied to another machine becomes another one, before it writes:
+// the original may go on, and would use the same numbers.
 func (s *Core) TakeDevice(t *Tx) error {
 	values, err := sqlite.All[string](t.DB, `SELECT value FROM settings WHERE key = ?`, deviceKey)
 	if err != nil {
