@@ -244,6 +244,7 @@ export default {
   pages: 'Seiten',
   noneFound: 'Versuchen Sie ein anderes Wort. Durchsucht werden Namen, Beschreibungen und Schlüssel aller Einstellungen.',
   all: 'Alle Einstellungen',
+  showDetail: 'Alle Einstellungen und ihre Schlüssel zeigen',
   allLead: 'Jede Einstellung der Konfigurationsdatei, nach Gruppen.',
   inDetail: 'Im Einzelnen',
   costLead: 'Was Antworten und Hintergrundarbeit kosten, aus Preisen geschätzt. Ein Budget warnt Sie und hält nie etwas an.',

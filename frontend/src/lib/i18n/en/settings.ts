@@ -241,6 +241,7 @@ export default {
   pages: 'Pages',
   noneFound: 'Try another word. The names, descriptions and keys of all settings are searched.',
   all: 'All settings',
+  showDetail: 'Show all settings and their keys',
   allLead: 'Every setting of the configuration file, by group.',
   inDetail: 'In detail',
   costLead: 'What answers and background work cost, estimated from prices. A budget warns you and never stops anything.',

@@ -244,6 +244,7 @@ export default {
   pages: '页面',
   noneFound: '请换一个词。搜索范围包括所有设置的名称、说明和键名。',
   all: '所有设置',
+  showDetail: '显示所有设置及其键名',
   allLead: '配置文件中的每一项设置，按组排列。',
   inDetail: '详细设置',
   costLead: '根据价格估算回答和后台工作的费用。预算只会提醒您，不会停止任何操作。',
