@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
 )
@@ -30,28 +31,17 @@ type Store interface {
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
 }
 
-// Turns runs turns. It is turn.Engine.
-type Turns interface {
-	CanUse(ctx context.Context, model string) error
-	CanMerge(ctx context.Context, branch chat.BranchID, model string) error
-	Send(context.Context, turn.Message) (*turn.Handle, error)
-	Answer(context.Context, chat.Turn) (chat.Message, error)
-}
-
-// Brancher creates branches. It is branches.Service.
-type Brancher interface {
-	Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error)
-}
-
 // Service asks several models, finds their answers and merges them.
 type Service struct {
 	store    Store
-	turns    Turns
-	branches Brancher
+	turns    *turn.Engine
+	branches *branches.Service
 }
 
 // New returns a Service.
-func New(s Store, t Turns, b Brancher) *Service { return &Service{store: s, turns: t, branches: b} }
+func New(s Store, t *turn.Engine, b *branches.Service) *Service {
+	return &Service{store: s, turns: t, branches: b}
+}
 
 // Sent is the outcome of sending the message to one model.
 type Sent struct {

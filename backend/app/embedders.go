@@ -69,6 +69,9 @@ func (e *embedders) make(ctx context.Context, c config.Embedding, ask bool) (emb
 	case config.EmbedderWords:
 		return e.words, nil
 	}
+	if c.Fault != "" {
+		return nil, chat.Errorf(chat.CodeConfig, "embedder.make", "The embedder's configuration has an error: %s.", c.Fault)
+	}
 	k := embedderKey{Embedding: c, ask: ask}
 	if c.KeyName != "" || c.KeyEnv != "" {
 		k.key, _ = e.keys.Key(c.KeyName, c.KeyEnv)

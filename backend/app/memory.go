@@ -77,6 +77,9 @@ func (d memoryDeps) reranker(client *http.Client) (retrieval.Reranker, error) {
 	if !ok {
 		return nil, nil //nolint:nilnil // none is configured
 	}
+	if c.Fault != "" {
+		return nil, chat.Errorf(chat.CodeConfig, "reranker.make", "The reranker's configuration has an error: %s.", c.Fault)
+	}
 	key, _ := d.setup.Keys.Key(c.KeyName, c.KeyEnv)
 	r, err := reranking.New(reranking.Options{
 		Client:         client,

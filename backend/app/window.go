@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"syscall"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/autostart"
@@ -96,7 +94,7 @@ func window(o cli.OpenOptions, icon []byte) desktop.Window {
 // why. After an error nothing is open.
 func openForWindow(o cli.OpenOptions, keys *secrets.Store, core *api.Core) (*app, error) {
 	a, err := openApp(context.Background(), o, keys)
-	if unwritable(err) {
+	if chat.IsUnwritable(err) {
 		if readOnly, openErr := openReadOnly(o, keys); openErr == nil {
 			core.ReadOnly = readOnlyReason(readOnly, err)
 			a, err = readOnly, nil
@@ -159,11 +157,6 @@ func openAdditional(o cli.OpenOptions, icon []byte, locked error) (desktop.Windo
 func startAtSignIn(o cli.OpenOptions) func() (*autostart.Entry, error) {
 	args := append([]string{"--hidden"}, dataFlags(o)...)
 	return func() (*autostart.Entry, error) { return autostart.New(args...) }
-}
-
-// unwritable reports whether data could not be opened because its location is not writable.
-func unwritable(err error) bool {
-	return err != nil && (chat.CodeOf(err) == chat.CodeNoSpace || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission))
 }
 
 // openReadOnly opens data read-only, so that the window can show and export it.

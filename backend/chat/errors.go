@@ -1,6 +1,10 @@
 package chat
 
-import "errors"
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+)
 
 // Code classifies an error for programs: it is stable, part of the command
 // line's JSON and of the window's contract.
@@ -102,6 +106,12 @@ func CodeOf(err error) Code {
 		return e.Code
 	}
 	return CodeInternal
+}
+
+// IsUnwritable reports whether err says that a place is not writable: the disk is full or read-only, or the user may
+// not write there. What is there can still be read.
+func IsUnwritable(err error) bool {
+	return CodeOf(err) == CodeNoSpace || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)
 }
 
 // AsError returns the first Error in err's chain, or err as an internal one.

@@ -162,10 +162,9 @@ func rollback(ctx context.Context, r *run) (_ reply, err error) {
 	if r.turn.ID != "" {
 		b, err = r.s.Branches.RollbackTo(ctx, r.session.ActiveBranch, r.turn.ID)
 	} else {
-		var state chat.StateID
-		if state, err = r.s.state(ctx, r.session.ID, r.text("to")); err == nil {
-			b, err = r.s.Branches.Rollback(ctx, r.session.ID, state)
-		}
+		b, err = byID(ctx, r.s, "state", r.session.ID, r.text("to"), func(ctx context.Context, id chat.StateID) (chat.Branch, error) {
+			return r.s.Branches.Rollback(ctx, r.session.ID, id)
+		})
 	}
 	if err != nil {
 		return reply{}, err

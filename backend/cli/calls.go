@@ -21,7 +21,7 @@ func callVerbs() []verb {
 		{
 			use:   "waiting",
 			short: "List the tool calls that wait for you, with what they would do",
-			opens: writes,
+			opens: looks,
 			do:    listWaiting,
 		},
 		{
@@ -266,17 +266,10 @@ func indent(s string) string {
 	return "  " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n  ")
 }
 
-// toolCall finds a call by its id, or the end of one.
+// toolCall finds a call by its id, or a part of it.
 func (s *Services) toolCall(ctx context.Context, typed string) (chat.ToolCallID, error) {
-	id, err := parseID("tool call", typed)
-	if err != nil || full(id) {
-		return chat.ToolCallID(id), err
-	}
-	ids, err := s.Store.CallIDs(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	return match("tool call", id, ids)
+	id, err := s.id(ctx, "tool call", "", typed)
+	return chat.ToolCallID(id), err
 }
 
 var choices = []chat.ToolDecision{

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,6 +63,8 @@ type home struct {
 	sources  []tools.Source // MCP servers
 	// opened is called with the services that a command opened.
 	opened func(*cli.Services)
+	// readOnlyDisk refuses the data to writers.
+	readOnlyDisk bool
 	// working is called when background work summarizes a turn.
 	working func()
 	// importing is called before each conversation is imported.
@@ -189,6 +192,9 @@ func (h *home) catalog(s *config.Store, keys models.Keyring) *models.Catalog {
 func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 	setup := h.setup(o)
 	cfg, cat := setup.Config, setup.Models
+	if h.readOnlyDisk && !o.ReadOnly {
+		return nil, chat.WrapError(chat.CodeConfig, "store.open", syscall.EROFS, "The disk is read-only; nothing was changed.")
+	}
 	db, err := store.Open(ctx, store.Options{DataDir: cfg.Config().DataDir, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 // shortestID is the minimum length of a shortened id: its beginning or end, if that is unambiguous.
 const shortestID = 4
 
-// idPage is how many turns are read at once when searching for a shortened id.
-const idPage = 200
+// lineagePage is how many turns of a lineage are read at once.
+const lineagePage = 200
 
 // parseID checks the form of an id as typed.
 func parseID(kind, s string) (string, error) {
@@ -68,39 +68,43 @@ func find[T ~string](kind, typed string, ids []T) (T, error) {
 
 func full(id string) bool { return len(id) == 26 }
 
+// id finds the id of a kind that was typed, or a part of it, in one session or in all of them. A complete one is not
+// searched for.
+func (s *Services) id(ctx context.Context, kind string, in chat.SessionID, typed string) (string, error) {
+	id, err := parseID(kind, typed)
+	if err != nil || full(id) {
+		return id, err
+	}
+	ids, err := s.Store.IDs(ctx, kind, in, id)
+	if err != nil {
+		return "", err
+	}
+	return match(kind, id, ids)
+}
+
+// byID finds something by its id, in one session or in all of them.
+func byID[T any, I ~string](
+	ctx context.Context, s *Services, kind string, in chat.SessionID, typed string, read func(context.Context, I) (T, error),
+) (none T, err error) {
+	id, err := s.id(ctx, kind, in, typed)
+	if err != nil {
+		return none, err
+	}
+	return read(ctx, I(id))
+}
+
 // session finds a session by id, including archived ones.
 func (s *Services) session(ctx context.Context, typed string) (chat.Session, error) {
-	id, err := parseID("session", typed)
-	if err != nil {
-		return chat.Session{}, err
-	}
-	if !full(id) {
-		ids, err := s.sessionIDs(ctx)
-		if err != nil {
-			return chat.Session{}, err
-		}
-		found, err := match("session", id, ids)
-		if err != nil {
-			return chat.Session{}, err
-		}
-		id = string(found)
-	}
-	return s.Sessions.Session(ctx, chat.SessionID(id))
+	return byID(ctx, s, "session", "", typed, s.Sessions.Session)
 }
 
-// everySession lists open and archived sessions.
-func (s *Services) everySession(ctx context.Context) ([]chat.SessionSummary, error) {
-	open, err := s.Sessions.Sessions(ctx, chat.SessionQuery{})
-	if err != nil {
-		return nil, err
-	}
-	archived, err := s.Sessions.Sessions(ctx, chat.SessionQuery{Archived: true})
-	return append(open, archived...), err
+// anyBranch finds a branch without knowing its session.
+func (s *Services) anyBranch(ctx context.Context, typed string) (chat.Branch, error) {
+	return byID(ctx, s, "branch", "", typed, s.Sessions.Branch)
 }
 
-func (s *Services) sessionIDs(ctx context.Context) ([]chat.SessionID, error) {
-	all, err := s.everySession(ctx)
-	return lists.Map(all, func(summary chat.SessionSummary) chat.SessionID { return summary.ID }), err
+func (s *Services) turn(ctx context.Context, typed string) (chat.Turn, error) {
+	return byID(ctx, s, "turn", "", typed, s.Store.Turn)
 }
 
 // branchOf finds a branch of the session; an empty id is the active one.
@@ -108,23 +112,16 @@ func (s *Services) branchOf(ctx context.Context, session chat.Session, typed str
 	if typed == "" {
 		return s.Sessions.Branch(ctx, session.ActiveBranch)
 	}
-	id, err := parseID("branch", typed)
-	if err != nil {
-		return chat.Branch{}, err
+	id, err := s.id(ctx, "branch", session.ID, typed)
+	var b chat.Branch
+	if err == nil {
+		b, err = s.Sessions.Branch(ctx, chat.BranchID(id))
 	}
-	all, err := s.Sessions.Branches(ctx, session.ID)
-	if err != nil {
-		return chat.Branch{}, err
+	if chat.CodeOf(err) == chat.CodeNotFound || err == nil && b.SessionID != session.ID {
+		id = strings.ToUpper(strings.TrimSpace(typed))
+		err = chat.Errorf(chat.CodeNotFound, "cli.find", "Session %s has no branch %s.", session.ID, id)
 	}
-	ids := lists.Map(all, func(b chat.BranchSummary) chat.BranchID { return b.ID })
-	found, err := match("branch", id, ids)
-	if chat.CodeOf(err) == chat.CodeNotFound {
-		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "cli.find", "Session %s has no branch %s.", session.ID, id)
-	}
-	if err != nil {
-		return chat.Branch{}, err
-	}
-	return s.Sessions.Branch(ctx, found)
+	return b, err
 }
 
 // place finds a session and one of its branches.
@@ -137,91 +134,10 @@ func (s *Services) place(ctx context.Context, session, branch string) (chat.Sess
 	return found, b, err
 }
 
-// anyBranch finds a branch without knowing its session.
-func (s *Services) anyBranch(ctx context.Context, typed string) (chat.Branch, error) {
-	id, err := parseID("branch", typed)
-	if err != nil {
-		return chat.Branch{}, err
-	}
-	if full(id) {
-		return s.Sessions.Branch(ctx, chat.BranchID(id))
-	}
-	all, err := s.everyBranch(ctx)
-	if err != nil {
-		return chat.Branch{}, err
-	}
-	found, err := match("branch", id, all)
-	if err != nil {
-		return chat.Branch{}, err
-	}
-	return s.Sessions.Branch(ctx, found)
-}
-
-func (s *Services) everyBranch(ctx context.Context) ([]chat.BranchID, error) {
-	sessions, err := s.sessionIDs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var ids []chat.BranchID
-	for _, id := range sessions {
-		branches, err := s.Sessions.Branches(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range branches {
-			ids = append(ids, b.ID)
-		}
-	}
-	return ids, nil
-}
-
-// turn finds a turn by id. A complete id needs one lookup; a shortened one is searched for in every branch, because
-// it must be unique.
-func (s *Services) turn(ctx context.Context, typed string) (chat.Turn, error) {
-	id, err := parseID("turn", typed)
-	if err != nil {
-		return chat.Turn{}, err
-	}
-	if !full(id) {
-		branches, err := s.everyBranch(ctx)
-		if err != nil {
-			return chat.Turn{}, err
-		}
-		ids, err := s.turnsLike(ctx, branches, id)
-		if err != nil {
-			return chat.Turn{}, err
-		}
-		found, err := match("turn", id, ids)
-		if err != nil {
-			return chat.Turn{}, err
-		}
-		id = string(found)
-	}
-	return s.Store.Turn(ctx, chat.TurnID(id))
-}
-
-// turnsLike collects the turns of the branches whose ids match.
-func (s *Services) turnsLike(ctx context.Context, branches []chat.BranchID, fragment string) ([]chat.TurnID, error) {
-	var out []chat.TurnID
-	for _, b := range branches {
-		err := s.eachTurn(ctx, b, 0, func(t chat.Turn) error {
-			id := string(t.ID)
-			if strings.HasSuffix(id, fragment) || strings.HasPrefix(id, fragment) {
-				out = append(out, t.ID)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // eachTurn walks a lineage in order from a turn_seq on, page by page.
 func (s *Services) eachTurn(ctx context.Context, branch chat.BranchID, from int64, f func(chat.Turn) error) error {
 	for {
-		turns, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, Limit: idPage})
+		turns, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, Limit: lineagePage})
 		if err != nil {
 			return err
 		}
@@ -230,37 +146,11 @@ func (s *Services) eachTurn(ctx context.Context, branch chat.BranchID, from int6
 				return err
 			}
 		}
-		if len(turns) < idPage {
+		if len(turns) < lineagePage {
 			return nil
 		}
 		from = turns[len(turns)-1].Seq + 1
 	}
-}
-
-// state finds a state summary of the session by id, on any branch.
-func (s *Services) state(ctx context.Context, session chat.SessionID, typed string) (chat.StateID, error) {
-	id, err := parseID("state", typed)
-	if err != nil {
-		return "", err
-	}
-	if full(id) {
-		return chat.StateID(id), nil
-	}
-	all, err := s.Sessions.Branches(ctx, session)
-	if err != nil {
-		return "", err
-	}
-	var ids []chat.StateID
-	for _, b := range all {
-		states, err := s.Inspecting.States(ctx, b.ID)
-		if err != nil {
-			return "", err
-		}
-		for _, st := range states {
-			ids = append(ids, st.ID)
-		}
-	}
-	return match("state", id, ids)
 }
 
 // recent returns the most recently used session; false if there is none.

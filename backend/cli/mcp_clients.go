@@ -200,13 +200,8 @@ func accessVerb() verb {
 			numberFlag("limit", 1, 50, "at most this many (500 at once)"),
 			boolFlag("clear", "empty the record instead"),
 		},
-		opensFor: func(r *run) access {
-			if r.on("clear") {
-				return writes
-			}
-			return reads
-		},
-		none: func(*run) reply { return accessList(nil) },
+		opensFor: writesWith("clear"),
+		none:     func(*run) reply { return accessList(nil) },
 		do: func(ctx context.Context, r *run) (reply, error) {
 			if r.on("clear") {
 				return accessList(nil), r.s.Store.ClearAccesses(ctx)

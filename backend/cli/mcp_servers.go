@@ -33,7 +33,7 @@ func serversVerb() verb {
 	return verb{
 		use:   "servers",
 		short: "List the MCP servers whose tools models may call",
-		opens: writes,
+		opens: looks,
 		do:    listServers,
 		verbs: slices.Concat(settingsOfServers(), runningServers()),
 	}
@@ -41,7 +41,7 @@ func serversVerb() verb {
 
 func settingsOfServers() []verb {
 	return []verb{
-		{use: "list", short: "List the configured servers", opens: writes, do: listServers},
+		{use: "list", short: "List the configured servers", opens: looks, do: listServers},
 		{
 			use:   "add NAME [--url URL | -- COMMAND ARGS...]",
 			short: "Configure a server",

@@ -285,7 +285,7 @@ func (c *call) noteConfig(s *config.Store) {
 		c.notef("%s", line(notice))
 	}
 	for _, fault := range s.Config().Faults {
-		c.notef("a model cannot be used: %s", line(fault.String()))
+		c.notef("cannot be used: %s", line(fault.String()))
 	}
 	if fault := s.Err(); fault != nil {
 		c.notef("the configuration file has an error, so the defaults are used: %s", line(c.describe(fault).Message))

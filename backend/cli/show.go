@@ -196,7 +196,7 @@ func blockText(b chat.Block) string {
 
 // printRaw prints a step exactly as sent and received. A stream of any length is printed as it is read, also as JSON.
 func printRaw(ctx context.Context, r *run) (reply, error) {
-	step, err := r.s.step(ctx, r.branch, r.text("raw"))
+	step, err := byID(ctx, r.s, "step", r.session.ID, r.text("raw"), r.s.Store.StepByID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -265,33 +265,6 @@ func (r *run) rawEvents(ctx context.Context, step chat.StepID, print func(chat.R
 
 // errUnread ends printing to a closed output.
 var errUnread = errors.New("nobody reads the output")
-
-// step finds a step by its id, or part of it, in the branch's lineage.
-func (s *Services) step(ctx context.Context, branch chat.Branch, typed string) (chat.Step, error) {
-	id, err := parseID("step", typed)
-	if err != nil {
-		return chat.Step{}, err
-	}
-	if full(id) {
-		return s.Store.StepByID(ctx, chat.StepID(id))
-	}
-	var ids []chat.StepID
-	err = s.eachTurn(ctx, branch.ID, 0, func(t chat.Turn) error {
-		steps, err := s.Store.Steps(ctx, t.ID)
-		for _, st := range steps {
-			ids = append(ids, st.ID)
-		}
-		return err
-	})
-	if err != nil {
-		return chat.Step{}, err
-	}
-	found, err := match("step", id, ids)
-	if err != nil {
-		return chat.Step{}, err
-	}
-	return s.Store.StepByID(ctx, found)
-}
 
 func rawJSON(b []byte) json.RawMessage {
 	switch {

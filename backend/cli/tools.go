@@ -20,7 +20,7 @@ func toolsVerb() verb {
 		long: `Lists the tools of this program and of its servers: whether they are offered to models, and what
 applies to their calls. A server's tool is offered once you have accepted its current definition; each call
 then waits for you, unless you allowed the tool. The name of a server, given as NAME, means all its tools.`,
-		opens: writes,
+		opens: looks,
 		do:    withTools(listTools),
 		verbs: slices.Concat(toolVerbs(), callVerbs()),
 	}
@@ -32,7 +32,7 @@ func toolVerbs() []verb {
 		{
 			use:   "show NAME",
 			short: "Show the complete definition of a tool, as models see it",
-			opens: writes,
+			opens: looks,
 			do: withTools(func(_ context.Context, r *run, p tools.Panel) (reply, error) {
 				d, err := tool(p, r.args[0])
 				return reply{doc: toolDetail(d), text: func(o *output) { printTool(o, d) }}, err

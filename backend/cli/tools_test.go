@@ -137,6 +137,21 @@ func TestToolsAreListedAcceptedAndPermitted(t *testing.T) {
 	h.run("tools", "cancel", "01ARZ3NDEKTSV4RRFFQ69G5FAV").exits(1)
 }
 
+// TestToolsOnAReadOnlyDisk: what only looks at tools, calls and servers works where nothing can be written; what
+// decides says that nothing was changed.
+func TestToolsOnAReadOnlyDisk(t *testing.T) {
+	h, _ := newToolHome(t)
+	h.readOnlyDisk = true
+	for _, looks := range []string{"tools", "tools show notes__add", "tools waiting", "tools permissions"} {
+		if out := h.run(strings.Fields(looks)...).exits(0); strings.HasPrefix(looks, "tools show") && !strings.Contains(out.out, "Adds a note.") {
+			t.Error(out.out)
+		}
+	}
+	if out := h.run("tools", "allow", "notes__add").exits(1); !strings.Contains(out.err, "nothing was changed") {
+		t.Error(out.err)
+	}
+}
+
 func TestASendWaitsForADecision(t *testing.T) {
 	t.Parallel()
 	h, n := newToolHome(t)

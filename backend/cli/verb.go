@@ -53,6 +53,7 @@ const (
 	opensSetup          // configuration, keys and models
 	reads               // the data, read-only
 	writes              // the data, as the writer
+	looks               // the data, as the writer, where servers run; read-only if its place is not writable
 )
 
 // run is one run of a verb.
@@ -273,7 +274,7 @@ func (c *call) perform(ctx context.Context, r *run) (reply, error) {
 			return c.readingAny(ctx, r.v.none(r), r.onData(ctx))
 		}
 		return c.reading(ctx, r.onData(ctx))
-	case writes:
+	case writes, looks:
 		publisher := turn.Publisher(silent{})
 		if r.v.streams {
 			r.st = c.newStream()
@@ -283,7 +284,11 @@ func (c *call) perform(ctx context.Context, r *run) (reply, error) {
 		if r.v.with != nil {
 			r.v.with(r, &o)
 		}
-		return c.opened(ctx, o, r.onData(ctx))
+		answer, err := c.opened(ctx, o, r.onData(ctx))
+		if opens == looks && r.s == nil && chat.IsUnwritable(err) {
+			return c.reading(ctx, r.onData(ctx))
+		}
+		return answer, err
 	case opensNothing:
 	}
 	return r.v.do(ctx, r)

@@ -31,7 +31,8 @@ type Config struct {
 	// Servers are the [mcp.servers.NAME] tables, by name.
 	Servers []MCPServer
 
-	// Faults are what is wrong with single models; each makes only its model unusable.
+	// Faults are what is wrong with single models, MCP servers, the embedder's server and the reranker; each makes only
+	// that one unusable.
 	Faults Problems
 
 	// Retired names keys in the file that are no longer settings and have no effect, each with its position.

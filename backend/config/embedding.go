@@ -28,7 +28,15 @@ type Embedding struct {
 	// KeyName and KeyEnv say where its key is: in the same place as that of a model on the same server, so that a
 	// vendor's stored key is never sent to another server.
 	KeyName, KeyEnv string
+	// Fault is what is wrong with its settings in the configuration, which makes it unusable; empty: nothing.
+	Fault string
 }
+
+// Prefixes of the settings that describe a server. What is wrong with one makes only that server unusable.
+const (
+	embeddingKeys = "retrieval.embedding_"
+	rerankerKeys  = "retrieval.reranker_"
+)
 
 // Embedding resolves the keys of [retrieval] for the embedder. Model is empty for a built-in one.
 func (c *Config) Embedding() Embedding {
@@ -37,7 +45,7 @@ func (c *Config) Embedding() Embedding {
 		return Embedding{Embedder: r.Embedder}
 	}
 	e := EmbeddingOf(r.Embedder, r.EmbeddingModel, r.EmbeddingBaseURL, r.EmbeddingAPIKeyEnv)
-	e.Dimension, e.AllowPlainHTTP = r.EmbeddingDimension, r.AllowPlainHTTP
+	e.Dimension, e.AllowPlainHTTP, e.Fault = r.EmbeddingDimension, r.AllowPlainHTTP, c.Faults.about(embeddingKeys)
 	if r.Embedder == EmbedderOllama && c.Origin("retrieval.embedding_model") == OriginDefault {
 		e.Model = ollamaEmbeddingModel
 	}
@@ -55,15 +63,22 @@ type Reranker struct {
 	BaseURL, Model  string
 	KeyName, KeyEnv string
 	AllowPlainHTTP  bool
+	Fault           string // what is wrong with its settings, which makes it unusable; empty: nothing
 }
 
 // Reranker resolves the keys of [retrieval] for the reranker; ok is false without one.
 func (c *Config) Reranker() (r Reranker, ok bool) {
 	settings := c.Retrieval
 	server := Model{Provider: ProviderChatCompletions, BaseURL: settings.RerankerBaseURL, APIKeyEnv: settings.RerankerAPIKeyEnv}
-	return Reranker{
-		BaseURL: settings.RerankerBaseURL, Model: settings.RerankerModel, KeyName: server.KeyName(), KeyEnv: server.KeyEnv(), AllowPlainHTTP: settings.AllowPlainHTTP,
-	}, settings.RerankerBaseURL != ""
+	r = Reranker{
+		BaseURL:        settings.RerankerBaseURL,
+		Model:          settings.RerankerModel,
+		KeyName:        server.KeyName(),
+		KeyEnv:         server.KeyEnv(),
+		AllowPlainHTTP: settings.AllowPlainHTTP,
+		Fault:          c.Faults.about(rerankerKeys),
+	}
+	return r, r.BaseURL != "" || r.Fault != ""
 }
 
 // Values returns the settings that select an embedder.

@@ -49,6 +49,43 @@ func TestAFaultIsOneModels(t *testing.T) {
 	}
 }
 
+// The same holds for MCP servers, the embedder's server and the reranker: what is wrong with one makes it unusable, and
+// nothing else. What was meant for a server at another address goes nowhere.
+func TestAFaultIsOneServers(t *testing.T) {
+	const model = "[models.good]\nprovider = \"chatcompletions\"\nmodel_id = \"x\"\nbase_url = \"https://h.example/v1\"\n"
+	for text, where := range map[string]string{
+		"[mcp.servers.notes]\nurl = \"notes.example/mcp\"\n":                       "mcp.servers.notes.url",
+		"[mcp.servers.notes]\ncommand = 5\n":                                       "mcp.servers.notes.command",
+		"[mcp.servers.notes]\ncommand = \"x\"\ncomand = \"y\"\n":                   "mcp.servers.notes.comand",
+		"[mcp.servers.notes]\n":                                                    "mcp.servers.notes",
+		"[mcp.servers]\nnotes = 5\n":                                               "mcp.servers.notes",
+		"[mcp.servers.My_Notes]\ncommand = \"x\"\n":                                "mcp.servers.My_Notes",
+		"[models.recall]\nprovider = \"openai\"\nmodel_id = \"x\"\n":               "models.recall",
+		"[retrieval]\nembedder = \"ollama\"\nembedding_base_url = \"h.example\"\n": "retrieval.embedding_base_url",
+		"[retrieval]\nembedder = \"openai\"\nembedding_dimension = \"many\"\n":     "retrieval.embedding_dimension",
+		"[retrieval]\nreranker_base_url = \"https://h.example/v1 \"\n":             "retrieval.reranker_base_url",
+	} {
+		c := open(t, text+model)
+		if c.Err() != nil || c.Defaults() || len(c.Config().Faults) != 1 || c.Config().Faults[0].Key != where {
+			t.Errorf("%s: %v, %v", text, c.Err(), c.Config().Faults)
+			continue
+		}
+		if got := c.Config().DefaultModel(keys()).Name; got != "good" {
+			t.Errorf("%s: the default is %s", text, got)
+		}
+		s, found := c.Config().Server("notes")
+		if found && s.Fault == "" {
+			t.Errorf("%s: the server can be started", text)
+		}
+		if strings.Contains(text, "embedd") && c.Config().Embedding().Fault == "" {
+			t.Errorf("%s: texts are sent to the server", text)
+		}
+		if r, ok := c.Config().Reranker(); strings.Contains(text, "rerank") && (!ok || r.Fault == "") {
+			t.Errorf("%s: it is not said that nothing is reranked", text)
+		}
+	}
+}
+
 func TestHeadersOfModels(t *testing.T) {
 	model := func(lines string) Model {
 		t.Helper()

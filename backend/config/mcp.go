@@ -29,6 +29,8 @@ type MCPServer struct {
 	// registered redirect address; 0: any.
 	OAuthClientID string `json:"oauthClientId"`
 	OAuthPort     int    `json:"oauthPort"`
+	// Fault is what is wrong with the server in the configuration, so that it is not started; empty: nothing.
+	Fault string `json:"-"`
 }
 
 // Timeout returns the limit of one call; 0: none of its own.
@@ -160,6 +162,7 @@ func (r *reader) readServer(path []string, fields map[string]any) {
 			r.fail(path, "%s", problem)
 		}
 	}
+	s.Fault = r.fault(before)
 	r.c.Servers = append(r.c.Servers, s)
 }
 

@@ -69,7 +69,11 @@ func TestInvalidServersAreReported(t *testing.T) {
 		"[mcp.servers.a]\ncommand = \"x\"\ncomand = \"x\"":                                "did you mean command?",
 		"[mcp.servers.a]\ncommand = \"x\"\ntoken = \"sk-canary\"":                         "API keys are never kept",
 	} {
-		if _, err := Parse("c.toml", []byte(text+"\n")); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary") {
+		c, err := Parse("c.toml", []byte(text+"\n"))
+		if err == nil {
+			err = c.Faults.Err()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

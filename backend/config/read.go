@@ -51,6 +51,12 @@ func (ps Problems) withoutPlaces() string {
 	return strings.Join(parts, "; ")
 }
 
+// about describes the problems of the keys with a prefix; empty if there are none.
+func (ps Problems) about(prefix string) string {
+	others := func(p Problem) bool { return !strings.HasPrefix(p.Key, prefix) }
+	return slices.DeleteFunc(slices.Clone(ps), others).withoutPlaces()
+}
+
 // beyond returns the problems that are not in others, whatever their lines.
 func (ps Problems) beyond(others Problems) Problems {
 	return slices.DeleteFunc(slices.Clone(ps), func(p Problem) bool {
@@ -122,12 +128,25 @@ func (r *reader) read() {
 }
 
 func (r *reader) set(path []string, s spec, field, raw any) {
+	before := len(r.problems)
 	value, problem := s.decode(raw)
-	if problem != "" {
-		r.fail(path, "%s", problem)
+	if problem == "" {
+		s.assign(field, value)
 		return
 	}
-	s.assign(field, value)
+	r.fail(path, "%s", problem)
+	if name := dotted(path); strings.HasPrefix(name, embeddingKeys) || strings.HasPrefix(name, rerankerKeys) {
+		r.fault(before)
+	}
+}
+
+// fault makes the problems since before those of one part, which is then unusable, and describes them; empty if there
+// are none.
+func (r *reader) fault(before int) string {
+	found := slices.Clone(r.problems[before:])
+	r.c.Faults = append(r.c.Faults, found...)
+	r.problems = r.problems[:before]
+	return found.withoutPlaces()
 }
 
 // unknownKeys reports unknown keys. [models] and [mcp.servers] are checked separately.
@@ -234,11 +253,14 @@ func (r *reader) readTables(
 	for _, name := range r.doc.names(section) {
 		path := slices.Concat(section, []string{name})
 		fields, isTable := tables[name].(map[string]any)
+		before := len(r.problems)
 		switch problem := checkName(name); {
 		case problem != "":
 			r.fail(path, "%s", problem)
+			r.fault(before)
 		case !isTable:
 			r.fail(path, "must be a table: write [%s]", dotted(path))
+			r.fault(before)
 		default:
 			read(path, fields)
 		}
@@ -268,11 +290,7 @@ func (r *reader) readModel(path []string, fields map[string]any) {
 			r.fail(path, "%s", problem)
 		}
 	}
-	if found := r.problems[before:]; len(found) > 0 {
-		m.Fault = found.withoutPlaces()
-		r.c.Faults = append(r.c.Faults, found...)
-		r.problems = r.problems[:before]
-	}
+	m.Fault = r.fault(before)
 	r.c.Configured = append(r.c.Configured, m)
 }
 

@@ -30,22 +30,14 @@ type Store interface {
 	Verify(context.Context) ([]chat.Finding, error)
 }
 
-// Requests assembles requests, new and old ones. It is turn.Engine.
-type Requests interface {
-	ContextSeen(context.Context, chat.TurnID) (turn.Seen, error)
-	Preview(ctx context.Context, branch chat.BranchID, model string, m chat.Message) (prompt.PreparedContext, prompt.Budget, error)
-	VerifyContexts(context.Context) ([]chat.Finding, error)
-	VerifyJournals(context.Context) ([]chat.Finding, error)
-}
-
 // Service combines data of the store and the engine.
 type Service struct {
 	Store
-	requests Requests
+	requests *turn.Engine
 }
 
 // New returns the service.
-func New(s Store, r Requests) *Service { return &Service{Store: s, requests: r} }
+func New(s Store, r *turn.Engine) *Service { return &Service{Store: s, requests: r} }
 
 // State is a committed state, with its place in the branch.
 type State struct {

@@ -736,3 +736,20 @@ func TestPromptsAndResources(t *testing.T) {
 		t.Errorf("a server that is not configured: %v", err)
 	}
 }
+
+// A server whose settings have an error is not started, and says why.
+func TestAServerWithAConfigurationErrorIsNotStarted(t *testing.T) {
+	m := NewManager(Deps{
+		Servers: func() []config.MCPServer {
+			return []config.MCPServer{{Name: "notes", Enabled: true, Command: "cat", Fault: "mcp.servers.notes.args must be a list"}}
+		},
+	})
+	defer m.Stop()
+	want := "Its configuration has an error: mcp.servers.notes.args must be a list."
+	if st := m.Statuses()[0]; st.State != StateFailed || st.LastError.String() != want {
+		t.Errorf("%+v", st)
+	}
+	if _, err := m.Sources()[0].(*server).ready(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Error(err)
+	}
+}

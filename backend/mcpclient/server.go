@@ -56,11 +56,18 @@ type server struct {
 
 func newServer(m *Manager, cfg config.MCPServer) *server {
 	s := &server{m: m, name: cfg.Name, cfg: cfg, state: StateIdle, settled: closedChannel()}
-	if !cfg.Enabled {
+	switch {
+	case !cfg.Enabled:
 		s.state = StateOff
+	case cfg.Fault != "":
+		s.state, s.lastError = StateFailed, configFault(cfg)
 	}
 	s.log = &ring{maxBytes: m.limits.LogBytes, maxLine: m.limits.LogLine, now: m.deps.Now, redact: s.redact}
 	return s
+}
+
+func configFault(cfg config.MCPServer) chat.Phrase {
+	return chat.Say("Its configuration has an error: %s.", cfg.Fault)
 }
 
 func closedChannel() chan struct{} {
@@ -123,6 +130,9 @@ func (s *server) filled() (config.MCPServer, func(string) (string, error), error
 	s.mu.Lock()
 	cfg := s.cfg
 	s.mu.Unlock()
+	if cfg.Fault != "" {
+		return cfg, nil, &permanentError{configFault(cfg), nil}
+	}
 	secret := func(name string) (string, error) {
 		text, ok := s.m.deps.Secret(s.name, name)
 		if !ok {

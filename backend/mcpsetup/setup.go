@@ -233,6 +233,9 @@ func (s *Setup) Enable(name string, enabled bool) error {
 	if !ok {
 		return chat.Errorf(chat.CodeNotFound, "mcp.enable", "No MCP server of that name is configured; nothing was changed.")
 	}
+	if cfg.Fault != "" {
+		return chat.Errorf(chat.CodeConfig, "mcp.enable", "Its configuration has an error: %s; nothing was changed.", cfg.Fault)
+	}
 	cfg.Enabled = enabled
 	return s.Config.SaveServer(cfg)
 }

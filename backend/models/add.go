@@ -67,7 +67,7 @@ func (s Spent) Plus(other Spent) Spent {
 
 // RequireKey sets whether the models of a server need its key, after one was stored or removed: a key that was kept
 // only for a run of the program must not be missing unnoticed in the next one. name is the name of the key.
-func (c *Catalog) RequireKey(saver Saver, name string, required bool) error {
+func (c *Catalog) RequireKey(saver *config.Store, name string, required bool) error {
 	for _, m := range c.d.Config().Configured {
 		if m.BaseURL == "" || m.KeyName() != name || m.KeyRequired == required {
 			continue
@@ -85,12 +85,9 @@ func (c *Catalog) HasStoredKey(m config.Model) bool {
 	return m.BaseURL != "" && c.hasKey(m.KeyName(), "")
 }
 
-// Saver writes models into the configuration.
-type Saver interface{ SaveModel(config.Model) error }
-
 // Add configures a model of a provider or server and returns its name: name, or one derived from the model's id if name
 // is empty. A model that is already configured is not added again.
-func (c *Catalog) Add(ctx context.Context, saver Saver, place, modelID, name string) (string, error) {
+func (c *Catalog) Add(ctx context.Context, saver *config.Store, place, modelID, name string) (string, error) {
 	const op = "models.add"
 	modelID = strings.TrimSpace(modelID)
 	if modelID == "" {

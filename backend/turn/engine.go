@@ -11,6 +11,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/journal"
@@ -26,7 +27,7 @@ type Deps struct {
 	Calls    CallStore
 	Journals *journal.Journals
 	Models   Models
-	Branches Brancher
+	Branches *branches.Service
 	Publish  Publisher
 	Counter  Counter
 	Settings func() Settings
@@ -54,7 +55,7 @@ type Engine struct {
 	toolCalls CallStore
 	journals  *journal.Journals
 	models    Models
-	branches  Brancher
+	branches  *branches.Service
 	publish   Publisher
 	counter   Counter
 	settings  func() Settings

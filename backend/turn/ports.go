@@ -126,11 +126,6 @@ type Tools interface {
 	Source(name string) (tools.Source, bool)
 }
 
-// Brancher creates the branch on which a final turn is answered again.
-type Brancher interface {
-	Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error)
-}
-
 // Publisher is notified of what the window should show. Its methods must not block.
 type Publisher interface {
 	Frame(chat.Frame)

@@ -349,8 +349,3 @@ func (s *Records) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) 
 	})
 	return out, err
 }
-
-// CallIDs returns calls whose id ends with a text: a person need not type the complete id.
-func (s *Records) CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error) {
-	return core.All[chat.ToolCallID](ctx, s, "tool.find", `SELECT id FROM tool_calls WHERE substr(id, -length(?)) = ? ORDER BY id DESC LIMIT 2`, suffix, suffix)
-}

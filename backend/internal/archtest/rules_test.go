@@ -253,8 +253,10 @@ var withinRules = []within{
 	},
 	{
 		name: "several answers", in: []string{"backend/answers"},
-		allowed: []string{module + "/backend/chat", module + "/backend/turn", module + "/backend/internal/untrusted"},
-		reason:  "several answers are ordinary turns on ordinary branches, without a store or a runner of their own",
+		allowed: []string{
+			module + "/backend/chat", module + "/backend/turn", module + "/backend/branches", module + "/backend/internal/untrusted",
+		},
+		reason: "several answers are ordinary turns on ordinary branches, without a store or a runner of their own",
 	},
 	{
 		name: "library", in: []string{"backend/library"}, allowed: []string{module + "/backend/chat"},
