@@ -57,6 +57,7 @@ describe('keys', () => {
     await open('providers', { keyringOk: false });
     expect(await within(await card('OpenAI')).findByText(/for this run only/)).toBeInTheDocument();
     expect(within(await card('Anthropic')).getByText(/key for this run only/)).toBeInTheDocument();
+    expect(within(await card('OpenAI')).getByText(/a pasted key lasts one run: there is no keyring/)).toBeVisible(); // also while folded
   });
 
   test('a key is removed only after a confirmation', async () => {

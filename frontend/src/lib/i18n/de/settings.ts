@@ -224,6 +224,7 @@ export default {
   withoutKey: 'kein Schlüssel',
   noKeyNeeded: 'kein Schlüssel nötig',
   pastedKept: 'Ein eingefügter Schlüssel wird zuerst getestet und dann im Schlüsselbund des Systems aufbewahrt.',
+  lastsOneRun: 'ein eingefügter Schlüssel gilt nur für einen Lauf: kein Schlüsselbund',
   noKeyring: 'Dieses System hat keinen Schlüsselbund: Ein hier eingefügter Schlüssel bleibt nur für diesen Lauf im Speicher.',
   toKeepOne: 'Um einen dauerhaft zu verwenden, setzen Sie {env} in der Umgebung und starten Sie neu.',
   keyIsInKeyring: 'Im Schlüsselbund des Systems. Ein neuer Schlüssel wird getestet, bevor er den alten ersetzt.',

@@ -221,6 +221,7 @@ export default {
   withoutKey: 'no key',
   noKeyNeeded: 'no key needed',
   pastedKept: 'A pasted key is tested first, then kept in the system keyring.',
+  lastsOneRun: 'a pasted key lasts one run: there is no keyring',
   noKeyring: 'This system has no keyring: a key pasted here is kept in memory, for this run only.',
   toKeepOne: 'To keep one, set {env} in the environment and restart the program.',
   keyIsInKeyring: 'In the system keyring. A new key is tested before the old one is replaced.',

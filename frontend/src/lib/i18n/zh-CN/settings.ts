@@ -224,6 +224,7 @@ export default {
   withoutKey: '无密钥',
   noKeyNeeded: '无需密钥',
   pastedKept: '粘贴的密钥会先测试，然后保存在系统密钥环中。',
+  lastsOneRun: '粘贴的密钥只保留一次运行：没有密钥环',
   noKeyring: '此系统没有密钥环：在此粘贴的密钥仅在本次运行期间保存在内存中。',
   toKeepOne: '如需长期保存，请在环境变量中设置 {env} 并重新启动。',
   keyIsInKeyring: '在系统密钥环中。新密钥会先测试，再替换旧密钥。',
