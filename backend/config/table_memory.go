@@ -375,7 +375,7 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Appearance.CodeNums }},
 	{spec{
 		name: "appearance.previews", group: groupAppearance, label: "Preview diagrams, SVG and HTML", def: true,
-		help: "Code blocks in Mermaid, SVG and HTML get a Preview button. What it shows runs no script and opens no connection.",
+		help: "Diagrams in Mermaid are drawn when they are complete; SVG and HTML get a Preview button. None of it runs a script or opens a connection.",
 	}, func(c *Config) any { return &c.Appearance.Previews }},
 	{spec{
 		name: "appearance.message_width", group: groupAppearance, label: "Message width", def: "normal",

@@ -60,3 +60,36 @@ test('three models answer one question: the answers arrive side by side, are sti
   // The merged answer is the only one to its message.
   await expect(page.getByRole('button', { name: 'Answers side by side' })).toHaveCount(0);
 });
+
+test('several models answer the next messages too, which are written below their answers', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer('', 'A short answer.', { chunkSize: 200 });
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+  await page.getByRole('button', { name: /^Model and effort: mock/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Model and effort' });
+  await dialog.getByText('Several models').click();
+  await dialog.getByRole('button', { name: /^mock-messages/ }).click();
+  await dialog.getByRole('button', { name: 'Use 2 models' }).click();
+  await chat.ask('The first question');
+  const view = page.getByRole('region', { name: 'Answers side by side' });
+  await expect(view.getByRole('heading', { name: '2 answers to #1' })).toBeVisible();
+  const field = view.getByRole('textbox', { name: 'Your message' });
+  await expect(field).toBeFocused();
+  await expect(view.getByText('A short answer.')).toHaveCount(2);
+  await expect(view.getByRole('button', { name: 'Model and effort: 2 models' })).toBeVisible();
+  await page.keyboard.type('The second question');
+  await expect(view.getByRole('button', { name: 'Send (Enter)' })).toBeEnabled();
+  await page.keyboard.press('Enter');
+  await expect(view.getByRole('heading', { name: '2 answers to #2' })).toBeVisible();
+  await expect(view.getByText('A short answer.')).toHaveCount(2);
+  expect(provider.questions().filter((question) => question.includes('The second question'))).toHaveLength(2);
+  await expect(field).toBeFocused();
+  await inspect(page, 'answers with the message field below');
+  await page.setViewportSize({ width: 900, height: 600 });
+  await expect(field).toBeInViewport();
+  await page.keyboard.press('Escape');
+  await expect(view).toBeHidden();
+  await expect(chat.composer).toBeFocused();
+});

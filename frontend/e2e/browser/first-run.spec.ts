@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { inspect } from '../harness/axe.ts';
 import { Provider } from '../harness/provider.ts';
 import { Vendors } from '../harness/vendors.ts';
 import { canaryKey } from '../harness/home.ts';
@@ -50,6 +51,22 @@ test.describe('first run', () => {
     } finally {
       await server.stop();
     }
+  });
+
+  test('with a server at another address, without a key', async ({ home, provider, launch, page }) => {
+    provider.answer('Are you there?', 'Yes, at your address.');
+    await launch();
+    await page.getByRole('region', { name: 'Use this computer' }).getByRole('button', { name: 'A server at another address…' }).click();
+    const form = page.getByRole('dialog', { name: 'Add a compatible server' });
+    await inspect(page, 'the form of a server at the first start');
+    await form.getByLabel('Address').fill(`${provider.url}/v1`);
+    await form.getByLabel('Model', { exact: true }).fill('my-model');
+    await form.getByRole('button', { name: 'Save' }).click();
+
+    const chat = new Conversation(page);
+    await expect(chat.composer).toBeFocused();
+    await chat.askAndWait(1, 'Are you there?', 'Yes, at your address.');
+    expect(readFileSync(home.configFile, 'utf8')).toContain(`${provider.url}/v1`);
   });
 
   test('without a key or network: recall quotes earlier messages', async ({ launch, page }) => {

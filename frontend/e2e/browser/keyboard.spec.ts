@@ -123,7 +123,7 @@ test.describe('with a provider', () => {
     await keys.press('Enter');
     await expect(keys.chat.answer(1)).toContainText('Harbours it is.');
 
-    const field = page.getByRole('textbox', { name: 'Search sessions by title' });
+    const field = page.getByRole('textbox', { name: 'Search sessions and messages' });
     await keys.press('Shift+Tab', '/');
     await expect(field).toBeFocused();
     await keys.press('Escape'); // lists all sessions again

@@ -39,9 +39,12 @@ test('a diagram, a picture and a page are shown in a frame without permissions',
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'Draw', 'The end of it.');
   const answer = chat.answer(1);
-  expect(await answer.locator('iframe').count()).toBe(0); // none before the user opens it
-  for (const block of await answer.locator('.code').all()) {
-    await block.getByRole('button', { name: 'Preview' }).click();
+  // A complete diagram is drawn at once; a picture and a page are shown only on request.
+  const [diagram, ...others] = await answer.locator('.code').all();
+  await expect(diagram!.locator('iframe')).toHaveCount(1);
+  expect(await answer.locator('iframe').count()).toBe(1);
+  for (const block of [diagram!, ...others]) {
+    if (block !== diagram) await block.getByRole('button', { name: 'Preview' }).click();
     await expect(block.locator('iframe')).toHaveAttribute('sandbox', '');
     await expect(block.locator('pre')).toBeHidden();
   }
@@ -71,4 +74,38 @@ test('a diagram, a picture and a page are shown in a frame without permissions',
   expect(page.url()).toBe(`${program.url}/`);
   expect([dialogs, requests]).toEqual([[], []]);
   server.close();
+});
+
+test('a diagram is drawn once while the text goes on, one that is not valid stays text, and a closed one stays closed', async ({ provider, launch, page }) => {
+  provider.answer('Plan', [
+    `${fence}mermaid\ngraph TD\n  A[First] --> B[Second]\n${fence}`,
+    `${fence}mermaid\ngraph TD\n  A[First -->\n${fence}`,
+    Array.from({ length: 30 }, (_, i) => `Line ${i} of the rest.`).join('\n\n'),
+    'The end of it.',
+  ].join('\n\n'), { chunkSize: 12 });
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+  // Every element that is added to or removed from a block of code is recorded.
+  await page.evaluate(() => {
+    const frames: number[] = ((window as unknown as { frames2: number[] }).frames2 = []);
+    new MutationObserver(() => {
+      const count = document.querySelectorAll('.answer iframe').length;
+      if (frames.at(-1) !== count) frames.push(count);
+    }).observe(document.body, { childList: true, subtree: true });
+  });
+  await chat.askAndWait(1, 'Plan', 'The end of it.');
+  const [valid, broken] = await chat.answer(1).locator('.code').all();
+  await valid!.scrollIntoViewIfNeeded();
+  await expect(valid!.locator('iframe')).toHaveCount(1);
+  await expect(broken!.locator('pre')).toBeVisible();
+  await expect(broken!.locator('.preview')).toHaveCount(0);
+  expect(await page.evaluate(() => (window as unknown as { frames2: number[] }).frames2)).toEqual([0, 1]);
+  await valid!.getByRole('button', { name: 'Show the code' }).press('Enter');
+  await expect(valid!.locator('pre')).toBeVisible();
+  await page.keyboard.press('Control+n');
+  await expect(chat.turn(1)).toBeHidden();
+  await page.locator('[data-session]').last().click();
+  await chat.turn(1).locator('.code').first().scrollIntoViewIfNeeded();
+  await expect(chat.turn(1).locator('.code').first().locator('pre')).toBeVisible();
 });

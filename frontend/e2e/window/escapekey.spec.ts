@@ -37,7 +37,7 @@ const runCommand = (title: string) => async (env: WindowEnv) => {
 
 const dialog = 'dialog[open]';
 const cases: FieldCase[] = [
-  { name: 'the search of the sessions', open: press('slash'), field: '[aria-label="Search sessions by title"]', clearsFirst: true },
+  { name: 'the search of the sessions', open: press('slash'), field: '[aria-label="Search sessions and messages"]', clearsFirst: true },
   { name: 'the palette', open: press('ctrl+k'), field: `${dialog} input`, closes: dialog },
   { name: 'the shortcut sheet', open: press('ctrl+slash'), field: '[aria-label="Search keys and commands"]', closes: dialog },
   { name: 'the global search', open: press('ctrl+shift+f'), field: '[aria-label="Search titles and messages of all sessions"]', closes: '[aria-label="Search all sessions"]' },

@@ -187,6 +187,19 @@ describe('this computer', () => {
     expect(called('settings.finishFirstRun')).toEqual([['local']]);
   });
 
+  test('a server at another address is used without a key', async () => {
+    const { called, started, user } = await open({ localServers: [] });
+    await user.click(await screen.findByRole('button', { name: 'A server at another address…' }));
+    const form = within(screen.getByRole('dialog', { name: 'Add a compatible server' }));
+    await user.type(form.getByLabelText('Address'), 'http://192.168.1.20:8080/v1');
+    await user.type(form.getByLabelText('Model'), 'qwen3:32b');
+    await user.click(form.getByRole('button', { name: 'Save' }));
+    await started();
+    expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ baseUrl: 'http://192.168.1.20:8080/v1', modelId: 'qwen3:32b', apiKeyEnv: '' });
+    expect(called('settings.setKey')).toEqual([]);
+    expect(called('settings.finishFirstRun')).toEqual([[(called('settings.saveModel')[0]?.[0] as { name: string }).name]]);
+  });
+
   test('without a server: says what to do, and searches again', async () => {
     const { called, user } = await open({ localServers: [] });
     expect(await screen.findByText(/No model server answered/)).toBeInTheDocument();

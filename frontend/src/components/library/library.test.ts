@@ -114,6 +114,27 @@ describe('pages of the library', () => {
     await waitFor(() => expect(app.library.assistants.map(({ name }) => name)).toEqual(['Poet']));
   });
 
+  it('offer examples while they are empty, which are deleted like any other', async () => {
+    const { app, backend, user } = await opened();
+    mountIn(app, AssistantsPage, {});
+    await user.click(screen.getByRole('button', { name: 'Add three examples' }));
+    await waitFor(() => expect(app.library.assistants.map(({ name }) => name).sort()).toEqual(['Critic', 'Editor', 'Teacher']));
+    expect(screen.queryByRole('button', { name: 'Add three examples' })).toBeNull();
+    mountIn(app, PromptsPage, {});
+    await user.click(screen.getByRole('button', { name: 'Add three examples' }));
+    await waitFor(() => expect(app.library.prompts).toHaveLength(3));
+    const names = ({ variables }: { variables: { name: string }[] }) => variables.map(({ name }) => name);
+    expect(app.library.prompts.map(names).sort()).toEqual([['language', 'text'], ['points', 'clipboard'], ['tone', 'answer', 'clipboard']]);
+    for (const { id } of app.library.prompts) await backend.library.deletePrompt(id);
+    await app.library.load();
+    expect(await screen.findByRole('button', { name: 'Add three examples' })).toBeVisible();
+  });
+
+  it('adds nothing without being asked', async () => {
+    const { app } = await opened();
+    expect([app.library.assistants, app.library.prompts]).toEqual([[], []]);
+  });
+
   it('import prompts from a file', async () => {
     const { app, user } = await opened();
     const { container } = mountIn(app, PromptsPage, {});

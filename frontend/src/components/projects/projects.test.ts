@@ -6,6 +6,7 @@ import { scanView } from '$lib/backend/fake/projects';
 import { chooseLanguage } from '$lib/i18n/i18n.svelte';
 import { groupSessions } from '$lib/state/sessionGroups';
 import { mountIn, startedApp } from '../../test/mount';
+import FullView from '../branches/FullView.svelte';
 import ComposerBar from '../composer/ComposerBar.svelte';
 import Header from '../header/Header.svelte';
 import ScopeQuestion from '../knows/ScopeQuestion.svelte';
@@ -308,5 +309,38 @@ describe('a document that cannot be sent', () => {
     const { checkDocument } = await import('$lib/state/documents.svelte');
     expect(() => checkDocument({ name: 'empty.md', size: 0 })).toThrow(BackendError);
     expect(() => checkDocument({ name: 'whole.md', size: 5 })).not.toThrow();
+  });
+});
+
+describe('the page of a project', () => {
+  it('shows its sessions, instructions, facts, files and memory, and opens them', async () => {
+    const { app, backend, id, row, user } = await inProject();
+    const project = await backend.projects.project(id);
+    await backend.projects.save({ ...project, instructions: 'Weigh everything.', facts: ['Rye is at 80 % water'] });
+    await app.navigation.newSession();
+    app.branches.showProject(id);
+    mountIn(app, FullView, { view: app.branches.fullView! });
+    expect(await screen.findByText('Weigh everything.')).toBeVisible();
+    expect(screen.getByText('Rye is at 80 % water')).toBeVisible();
+    expect(screen.getByText(/passages? of its sessions and files|Nothing yet/)).toBeVisible();
+    expect(screen.getByRole('button', { name: 'Add documents…' })).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Change the pinned facts' }));
+    expect(app.projects.open).toEqual({ id, part: 'facts' });
+    app.projects.close();
+    await user.click(screen.getByRole('button', { name: /^Orders to Postgres/ }));
+    await waitFor(() => expect(app.conversation.sessionId).toBe(row.id));
+    expect(app.branches.fullView).toBeNull();
+    await app.commands.run('projectPage');
+    expect(app.branches.fullView).toEqual({ kind: 'project', id });
+  });
+
+  it('lists sessions that arrive while it is open', async () => {
+    const { app, backend, id } = await inProject();
+    app.branches.showProject(id);
+    mountIn(app, FullView, { view: app.branches.fullView! });
+    await screen.findByRole('button', { name: /^Orders to Postgres/ });
+    const other = (await backend.sessions.list(false, '')).find((row) => row.title === 'Rye loaf, wetter dough')!;
+    await backend.sessions.setFolder([other.id], 'Bakery');
+    expect(await screen.findByRole('button', { name: /^Rye loaf, wetter dough/ })).toBeVisible();
   });
 });

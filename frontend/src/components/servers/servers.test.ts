@@ -75,6 +75,24 @@ describe('the page of tool servers', () => {
     expect(server('git')).not.toHaveTextContent('hush');
   });
 
+  it('adds web search with its key as a secret, or without one where none is needed', async () => {
+    const { backend, server } = await page();
+    await userEvent.click(screen.getByRole('button', { name: 'Web search' }));
+    const dialog = () => within(screen.getByRole('dialog', { name: 'Web search' }));
+    await userEvent.click(dialog().getByRole('radio', { name: 'Tavily' }));
+    await userEvent.click(dialog().getByRole('button', { name: 'Add' }));
+    expect(dialog().getByText('Paste a key')).toBeVisible();
+    await userEvent.type(dialog().getByLabelText('Key'), 'tvly-hush');
+    await userEvent.click(dialog().getByRole('button', { name: 'Add' }));
+    await waitFor(() => expect(server('tavily')).toHaveTextContent('https://mcp.tavily.com/mcp/'));
+    await userEvent.click(screen.getByRole('button', { name: 'Web search' }));
+    expect(dialog().queryByRole('radio', { name: 'Tavily' })).toBeNull();
+    await userEvent.click(dialog().getByRole('button', { name: 'Add' }));
+    await waitFor(() => expect(server('exa')).toHaveTextContent('https://mcp.exa.ai/mcp'));
+    expect(called(backend, 'addServer')).toMatchObject([[{ headers: [{ name: 'Authorization', value: 'Bearer tvly-hush', secret: true }] }], [{ name: 'exa', headers: [] }]]);
+    expect(screen.queryByRole('button', { name: 'Web search' })).toBeNull();
+  });
+
   it('accepts a manually registered client, and its secret once', async () => {
     const { backend, server } = await page();
     await userEvent.click(screen.getByRole('button', { name: 'Add a server…' }));

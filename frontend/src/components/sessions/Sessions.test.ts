@@ -51,7 +51,7 @@ describe('the sessions column', () => {
   it('clears the search with Esc, then closes its drawer, or focuses the message', async () => {
     const { app } = await startedApp({ data: 'rich' });
     mountIn(app, Sessions, {});
-    const field = screen.getByRole('textbox', { name: 'Search sessions by title' });
+    const field = screen.getByRole('textbox', { name: 'Search sessions and messages' });
     app.layout.measured(40);
     app.layout.reveal('sessions');
     await userEvent.type(field, 'rota{Escape}');
@@ -89,12 +89,43 @@ describe('the sessions column', () => {
   it('searches by title', async () => {
     const { app } = await startedApp({ data: 'rich' });
     mountIn(app, Sessions, {});
-    await userEvent.type(screen.getByRole('textbox', { name: 'Search sessions by title' }), 'rota');
+    await userEvent.type(screen.getByRole('textbox', { name: 'Search sessions and messages' }), 'rota');
     await waitFor(() => expect(app.sessions.list.map((row) => row.title)).toEqual(['On-call rota for December']));
-    await userEvent.type(screen.getByRole('textbox', { name: 'Search sessions by title' }), 'xyz');
-    expect(await screen.findByText(/No title contains/)).toBeVisible();
+    await userEvent.type(screen.getByRole('textbox', { name: 'Search sessions and messages' }), 'xyz');
+    expect(await screen.findByText(/Nothing found for/)).toBeVisible();
     await userEvent.click(screen.getByRole('button', { name: 'Clear the search' }));
     await waitFor(() => expect(app.sessions.list.length).toBeGreaterThan(10));
+  });
+
+  it('finds messages too, below the sessions, and opens the place', async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    mountIn(app, Sessions, {});
+    const field = screen.getByRole('textbox', { name: 'Search sessions and messages' });
+    await userEvent.type(field, 's');
+    await waitFor(() => expect(app.sessions.filter).toBe('s'));
+    await userEvent.type(field, 'lots');
+    await waitFor(() => expect(app.sessions.passages.length).toBeGreaterThan(0));
+    expect(backend.calls.filter(({ name }) => name === 'search.everything').map(({ args }) => (args[0] as { text: string }).text)).not.toContain('s');
+    const { hits, sessionId } = app.sessions.passages[0]!;
+    await app.navigation.openSession(app.sessions.list.find(({ id }) => id !== sessionId)?.id ?? (await backend.sessions.list(false, '')).find(({ id }) => id !== sessionId)!.id);
+    await userEvent.type(field, '{Enter}');
+    await waitFor(() => expect(app.conversation.sessionId).toBe(sessionId));
+    await waitFor(() => expect(app.conversation.intent).toMatchObject({ turnId: hits[0]!.turnId }));
+    // What was found in the list stays out of the archive, and the other way round.
+    app.sessions.archived = true;
+    await waitFor(() => expect(app.sessions.passages).toEqual([]));
+  });
+
+  it('an emptied search shows no passages, even if those of before arrive later', async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    const release = backend.hold('search.everything');
+    app.sessions.filter = 'slots';
+    const asked = () => backend.calls.filter(({ name }) => name === 'search.everything').length;
+    await waitFor(() => expect(asked()).toBe(1));
+    app.sessions.filter = '';
+    release();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect([asked(), app.sessions.passages]).toEqual([1, []]);
   });
 
   it('shows the archive and goes back', async () => {

@@ -6,6 +6,7 @@ import type { FakeBackend } from '$lib/backend/fake';
 import type { App } from '$lib/state/app.svelte';
 import { SelectionState } from '$lib/state/selection.svelte';
 import { mountIn, startedApp } from '../../test/mount';
+import DeleteSeveralDialog from './DeleteSeveralDialog.svelte';
 import DropZone from './DropZone.svelte';
 import FolderDialog from './FolderDialog.svelte';
 import FolderLine from './FolderLine.svelte';
@@ -249,5 +250,39 @@ describe('arranging sessions', () => {
     expect([...app.arranging.collapsed]).toEqual([]);
     await press('F2');
     expect(screen.getByRole('heading', { name: 'Rename the folder “Work”' })).toBeInTheDocument();
+  });
+});
+
+describe('deleting several permanently', () => {
+  it('asks once, deletes each, and says which could not be deleted', async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    mountIn(app, SessionList, {});
+    const press = (key: string, more: KeyboardEventInit = {}) => fireEvent.keyDown(screen.getByRole('group', { name: 'Sessions' }), { key, ...more });
+    await press('Home');
+    await press('ArrowDown', { shiftKey: true });
+    await press('ArrowDown', { shiftKey: true });
+    const ids = [...app.arranging.selection.ids];
+    await press('Delete', { shiftKey: true });
+    await waitFor(() => expect(app.deletingSeveral.word).toBe('delete'));
+    mountIn(app, DeleteSeveralDialog, { sessions: app.deletingSeveral.sessions! });
+    expect(ids).toHaveLength(3);
+    expect(screen.getByRole('dialog', { name: 'Delete 3 sessions permanently' })).toBeVisible();
+    const button = screen.getByRole('button', { name: 'Delete permanently' });
+    expect(button).toBeDisabled();
+    await userEvent.type(screen.getByRole('textbox'), 'delete');
+    backend.failNext('storage.delete', { message: 'A task uses it', hint: '' });
+    await userEvent.click(button);
+    await waitFor(() => expect(app.deletingSeveral.busy).toBe(false));
+    expect(app.deletingSeveral.sessions?.map(({ id, error }) => [id, error?.message])).toEqual([[ids[0], 'A task uses it']]);
+    expect(backend.calls.filter(({ name }) => name === 'storage.delete').map(({ args }) => args[1])).toEqual(ids);
+    expect(app.sessions.list.filter(({ id }) => ids.includes(id)).map(({ id }) => id)).toEqual([ids[0]]);
+    expect(app.arranging.selection.size).toBe(0);
+    expect(app.deletingSeveral.ready).toBe(false); // once more only with the word typed again
+  });
+
+  it('asks about a single one in its own dialog', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    await app.deletingSeveral.ask([app.sessions.list[0]!.id]);
+    expect([app.deletingSeveral.sessions, app.deletion.target?.id]).toEqual([null, app.sessions.list[0]!.id]);
   });
 });

@@ -7,6 +7,7 @@ import Download from '@lucide/svelte/icons/download';
 import ExternalLink from '@lucide/svelte/icons/external-link';
 import ListOrdered from '@lucide/svelte/icons/list-ordered';
 import Search from '@lucide/svelte/icons/search';
+import TextQuote from '@lucide/svelte/icons/text-quote';
 import TextSelect from '@lucide/svelte/icons/text-select';
 import { turnActs } from '../transcript/turnActs';
 
@@ -34,6 +35,7 @@ function ofSelection(app: App, target: Element): ContextAct[] {
     { id: 'copy', label: t('shared.copy'), icon: Copy, keys: 'Ctrl+C', run: () => app.turnActions.copy(text) },
     { id: 'search', label: t('shell.searchFor', { text: name }), icon: Search, run: () => app.search.show(line.slice(0, searchedLength)) },
   ];
+  if (target.closest('article[data-turn]')) acts.push({ id: 'quote', label: t('shell.quoteSelection'), icon: TextQuote, keys: app.keymap.keys('quote'), run: () => app.library.quote(text) });
   if (target.closest('article[data-turn]') && app.conversation.session) acts.push({ id: 'pin', label: t('shell.pinSelection'), icon: Pin, run: () => app.turnActions.pin(text) });
   return acts;
 }

@@ -20,12 +20,13 @@ const renames = (event: KeyboardEvent): boolean => event.key === 'F2' && !event.
 const isForMessage = (event: KeyboardEvent): boolean => (typesCharacter(event) && takesNoText(event.target)) || (pastes(event) && takesNoPaste(event.target));
 
 /**
- * Closes the answers side by side or a comparison, which cover the message and take no text themselves. Returns whether
- * the message can now take what is typed. The tree stays open: it has keys of its own.
+ * Closes a comparison, which covers the message and takes no text itself; the answers side by side have the message
+ * below them. Returns whether the message can now take what is typed. The tree stays open: it has keys of its own.
  */
 function uncoversChat(app: App): boolean {
   const kind = app.branches.fullView?.kind ?? 'tree';
   if (kind === 'tree' || !app.layout.chatInFront || document.querySelector('dialog[open]') !== null) return false;
+  if (kind === 'answers') return true;
   app.branches.closeFullView();
   flushSync(); // until then the message is inert, and the view returns the focus as it closes
   return isOverChat(app);

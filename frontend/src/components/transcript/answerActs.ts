@@ -1,5 +1,6 @@
 /** The actions of the buttons in an answer: in code blocks and at footnotes (lib/markdown/render.ts draws them). */
 import type { App } from '$lib/state/app.svelte';
+import { tableAsCsv, tableAsMarkdown } from '$lib/markdown/tables';
 import { rememberFold, toggleWrap, unfold } from './codeFolds';
 
 /** The reference from which the user came to a footnote, to go back to it. */
@@ -10,14 +11,22 @@ export async function answerAct(app: App, button: HTMLElement): Promise<void> {
   const text = code?.querySelector('pre code')?.textContent ?? '';
   switch (button.dataset['act']) {
     case 'copy': return app.turnActions.copy(text);
+    case 'beside': return app.artifact.show(button.closest<HTMLElement>('[data-turn]')?.dataset['turn'] ?? '', text);
     case 'wrap': return code ? toggleWrap(code) : undefined;
     case 'fold': return code ? fold(code) : undefined;
     case 'save': return app.turnActions.saveCode(code?.dataset['file'] ?? 'code.txt', text);
     case 'preview': return code && app.theme.previews ? preview(code) : undefined;
+    case 'markdown':
+    case 'csv': return copyTable(app, button);
     case 'note': return goToNote(button);
     case 'back': return goBack(button);
     default: return undefined;
   }
+}
+
+async function copyTable(app: App, button: HTMLElement): Promise<void> {
+  const table = button.closest('.table')?.querySelector('table');
+  if (table) await app.turnActions.copy(button.dataset['act'] === 'csv' ? tableAsCsv(table) : tableAsMarkdown(table));
 }
 
 function fold(code: HTMLElement): void {

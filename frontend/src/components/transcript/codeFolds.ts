@@ -1,4 +1,5 @@
 /** Folding long code (lib/markdown/render.ts draws the button), and remembering what the user has unfolded, wrapped or previewed. */
+import { later, never } from '$lib/markdown/enhance';
 import { openPreviews } from '$lib/markdown/previewable';
 import { t } from '$lib/i18n/i18n.svelte';
 
@@ -66,10 +67,18 @@ export function keepUnfolded(html: string): ((node: HTMLElement) => void) | unde
   };
 }
 
-/** For {@attach}: opens the previews in a block that were open, and draws them again after a change of the theme. */
-export function keepPreviews(html: string, _theme: string | undefined): ((node: HTMLElement) => void) | undefined {
-  if (openPreviews.size === 0 || !html.includes('data-act="preview"')) return undefined;
+/**
+ * For {@attach}: opens the previews in a block that were open, draws complete diagrams when they are visible, and draws
+ * both again after a change of the theme.
+ */
+export function showPreviews(html: string, complete: boolean, _theme: string | undefined): ((node: HTMLElement) => (() => void) | undefined) | undefined {
+  const hasDiagram = complete && html.includes('data-lang="mermaid"');
+  if (!html.includes('data-act="preview"') || (openPreviews.size === 0 && !hasDiagram)) return undefined;
   return (node) => {
-    void import('$lib/markdown/preview').then(({ reopen }) => Promise.all([...node.querySelectorAll<HTMLElement>('.code')].map(reopen)));
+    const codes = [...node.querySelectorAll<HTMLElement>('.code')];
+    void import('$lib/markdown/preview').then(({ reopen }) => Promise.all(codes.map(reopen)));
+    if (!hasDiagram) return undefined;
+    for (const code of codes) later(code, () => import('$lib/markdown/preview').then(({ drawDiagram }) => drawDiagram(code)));
+    return () => codes.forEach(never);
   };
 }

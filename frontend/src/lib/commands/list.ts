@@ -10,13 +10,13 @@ import { t } from '$lib/i18n/i18n.svelte';
 export type SessionPlace = `session${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`;
 
 export type CommandId =
-  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'decideCall' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'deleteSession' | 'sessionSettings' | 'newProject' | 'newInProject' | 'projectSettings' | 'stop'
+  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'decide' | 'decideCall' | 'serverItems' | 'insertPrompt' | 'savePrompt' | 'assistant' | 'assistants' | 'prompts' | 'knows' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'deleteSession' | 'sessionSettings' | 'newProject' | 'newInProject' | 'projectPage' | 'projectSettings' | 'stop'
   | 'import' | 'export' | 'share' | 'newWindow' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
   | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
-  | 'sessions' | 'inspector' | 'composer' | 'settings' | 'zoomIn' | 'zoomOut' | 'zoomReset' | 'light' | 'dark' | 'contrast' | 'system'
-  | 'rename' | 'moveSession' | 'chooseSession' | 'archive' | 'send' | 'newline' | 'editLast' | 'older' | 'scrollEnds' | 'turns' | 'closeView' | 'quit' | 'nextSession' | 'previousSession' | SessionPlace | 'moveAttachment' | 'print' | 'codeWrap' | 'codeNumbers';
+  | 'sessions' | 'inspector' | 'composer' | 'quote' | 'settings' | 'zoomIn' | 'zoomOut' | 'zoomReset' | 'light' | 'dark' | 'contrast' | 'system'
+  | 'rename' | 'moveSession' | 'chooseSession' | 'archive' | 'send' | 'newline' | 'editLast' | 'older' | 'scrollEnds' | 'turns' | 'closeView' | 'quit' | 'nextSession' | 'previousSession' | SessionPlace | 'moveAttachment' | 'print' | 'codeWrap' | 'codeNumbers' | 'artifact';
 
 export const commandGroups = ['sessions', 'branches', 'search', 'memory', 'writing', 'reading', 'window'] as const;
 export type CommandGroup = (typeof commandGroups)[number];
@@ -73,6 +73,7 @@ const rows: readonly Row[] = [
   { id: 'sessionSettings', group: 'sessions', slash: slash('settings'), words: 'session settings' },
   { id: 'newProject', group: 'sessions', words: 'folder workspace' },
   { id: 'newInProject', group: 'sessions', words: 'folder workspace chat' },
+  { id: 'projectPage', group: 'sessions', words: 'folder workspace overview sessions' },
   { id: 'projectSettings', group: 'sessions', slash: slash('project'), words: 'folder workspace instructions files documents watch' },
   { id: 'import', group: 'sessions', keys: 'Ctrl+O', slash: slash('import'), words: 'open file chatgpt claude codex transcript migrate restore' },
   { id: 'export', group: 'sessions', keys: 'Ctrl+E', slash: slash('export', '[what]'), words: 'save download markdown html json bundle file' },
@@ -115,6 +116,7 @@ const rows: readonly Row[] = [
   { id: 'knows', group: 'memory', words: 'about me remembered facts profile forget personal' },
   { id: 'serverItems', group: 'writing', slash: slash('prompt'), words: 'mcp prompts resources' },
   { id: 'composer', group: 'writing', keys: 'Ctrl+L', words: 'write focus composer' },
+  { id: 'quote', group: 'writing', keys: 'Alt+Q', words: 'cite reply selection', local: true, everywhere: true },
   { id: 'send', group: 'writing', keys: 'Enter', local: true },
   { id: 'newline', group: 'writing', keys: 'Shift+Enter', local: true },
   { id: 'stop', group: 'writing', keys: 'Esc', fixed: true },
@@ -123,6 +125,7 @@ const rows: readonly Row[] = [
   { id: 'moveAttachment', group: 'writing', keys: 'Alt+Left', also: 'Alt+Right', words: 'order reorder picture document', local: true },
   { id: 'goTo', group: 'reading', keys: 'Ctrl+G', words: 'jump date' },
   { id: 'print', group: 'reading', keys: 'Ctrl+P', slash: slash('print'), words: 'paper pdf' },
+  { id: 'artifact', group: 'reading', words: 'code page diagram preview canvas side versions' },
   { id: 'codeWrap', group: 'reading', words: 'code block appearance' },
   { id: 'codeNumbers', group: 'reading', words: 'code block appearance' },
   { id: 'scrollEnds', group: 'reading', keys: 'End', local: true },

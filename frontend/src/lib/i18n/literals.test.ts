@@ -14,6 +14,7 @@ const allowed: Record<string, string[]> = {
   'components/inspector/activity/plot.ts': ["`${0.6875 * rem()}px ${style.getPropertyValue('--font-sans')}`", '`color-mix(in srgb, ${colour} 25%, transparent)`'], // CSS
   'components/servers/ServerForm.svelte': ['npx', 'https://example.com/mcp'], // examples
   'lib/shortcuts.ts': ["'Up'", "'Down'", "'Left'", "'Right'", "'Super'"], // names of keys, which Kbd draws
+  'components/servers/webSearch.ts': ["'Authorization'"], // a header
   'components/palette/Palette.svelte': ['Up', 'Down'], // names of keys, which Kbd draws
   'components/palette/gather.ts': ['`model ${model.provider} ${model.modelId}`'], // its search words
 };

@@ -25,7 +25,7 @@ const hiddenNames = /^(?:class|style|id|d|href|src|type|name|data-.*|role|for|st
 const technicalCalls = /^(?:closest|querySelector|querySelectorAll|matches|addEventListener|removeEventListener|getElementById|createElement|setProperty|getPropertyValue|setAttribute|getAttribute|removeAttribute|toggleAttribute|hasAttribute|getItem|setItem|import|split|join|startsWith|endsWith|includes|indexOf|replace|replaceAll|matchAll|test|execCommand|setData|getData|getContext|setContext|t|richParts|Symbol|RegExp|matchMedia|Worker|URL|toHaveTextContent|mock)$/;
 
 /** Names are the same in every language. */
-const properNames = /ContextInfinity|\brecall\b|OpenAI(?: Responses)?|Anthropic(?: Messages)?|Chat Completions|Ollama|LM Studio|ChatGPT|Codex|Claude(?: Desktop|\.ai)?|Mermaid|Markdown|JSON|HTML|SVG|MCP|URI|PDF|LaTeX/g;
+const properNames = /ContextInfinity|\brecall\b|OpenAI(?: Responses)?|Anthropic(?: Messages)?|Chat Completions|Ollama|LM Studio|ChatGPT|Codex|Claude(?: Desktop|\.ai)?|Exa|Tavily|Mermaid|Markdown|CSV|JSON|HTML|SVG|MCP|URI|PDF|LaTeX/g;
 
 /** Names of keys and other names defined by browsers. */
 const keyNames = /^(?:Arrow|Page)(?:Up|Down|Left|Right)$|^(?:Up|Down|Left|Right|Plus|Enter|Escape|Home|End|Tab|Delete|Backspace|Space|Control|Meta|Shift|Alt|Ctrl|Esc|Files|F\d+|Mac|Linux|Windows)$|^(?:Ctrl|Alt|Shift)\+/;

@@ -93,7 +93,7 @@ export function enhance(html: string, numbers = false): (node: HTMLElement) => (
     if (html.includes('"data-scroll"')) targets.push(...node.querySelectorAll<HTMLElement>('.data-scroll'));
     for (const target of targets) attempt(() => prepare(target, numbers));
     return () => {
-      for (const target of targets) observer?.unobserve(target);
+      for (const target of targets) never(target);
     };
   };
 }
@@ -106,9 +106,15 @@ function prepare(target: HTMLElement, numbers: boolean): void {
   if (known === undefined && target.dataset['lang'] !== '') later(target, () => colour(target, numbers));
 }
 
-function later(target: HTMLElement, work: () => unknown): void {
+/** Runs the work when the element is about to be visible; a failure is ignored. */
+export function later(target: HTMLElement, work: () => unknown): void {
   waiting.set(target, work);
   observer?.observe(target);
+}
+
+export function never(target: HTMLElement): void {
+  observer?.unobserve(target);
+  waiting.delete(target);
 }
 
 /** A table that scrolls can be reached by keyboard. */

@@ -93,22 +93,63 @@ describe('opening and closing', () => {
     document.documentElement.style.colorScheme = 'dark';
     await reopen(diagram);
     expect([shown(), draw.mock.calls.length]).toEqual(['dark', 2]);
-    // Back to light while a drawing is under way, and to dark again: the drawing that was requested last is shown.
+    // Another one changes to light while it is drawn, and to dark again: the drawing that was requested last is shown.
     const waits: ((drawing: { svg: string }) => void)[] = [];
     draw.mockImplementation(() => new Promise((resolve) => waits.push(resolve)));
-    document.documentElement.style.colorScheme = '';
-    const light = reopen(diagram);
+    const other = code('```mermaid\ngraph LR\n```');
+    const drawings = [open(other)];
     await vi.waitFor(() => expect(waits).toHaveLength(1));
-    document.documentElement.style.colorScheme = 'dark';
-    const dark = reopen(diagram);
-    await vi.waitFor(() => expect(waits).toHaveLength(2));
+    for (const scheme of ['', 'dark']) {
+      document.documentElement.style.colorScheme = scheme;
+      drawings.push(reopen(other));
+      await vi.waitFor(() => expect(waits).toHaveLength(drawings.length));
+    }
     for (const done of waits.reverse()) done({ svg: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 2"/>' });
-    await Promise.all([light, dark]);
-    expect(shown()).toBe('dark');
+    await Promise.all(drawings);
+    expect(other.querySelector<HTMLElement>('iframe')!.dataset['picture']).toBe('dark');
+    // What was drawn is not drawn again, for example when it is scrolled back to.
+    close(diagram);
+    await open(diagram);
+    expect([shown(), draw.mock.calls.length]).toEqual(['dark', 5]);
     document.documentElement.style.colorScheme = '';
     close(diagram);
     await reopen(diagram);
     expect(isOpen(diagram)).toBe(false);
+  });
+
+  it('draws a complete diagram by itself, unless it was closed; one that is not valid stays text', async () => {
+    const draw = vi.fn((_id: string, text: string) => (text.includes('A-->') ? Promise.reject(new Error('Parse error')) : Promise.resolve({ svg: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 2"/>' })));
+    vi.doMock('mermaid', () => ({ default: { initialize: () => undefined, render: draw } }));
+    vi.resetModules();
+    const fresh = await import('./preview');
+    const [valid, broken, picture] = [code('```mermaid\ngraph BT\n```'), code('```mermaid\ngraph BT\nA-->\n```'), code('```svg\n<svg viewBox="0 0 4 2"/>\n```')];
+    const drawing = fresh.drawDiagram(valid);
+    expect(valid.querySelector('.preview')).toBeNull(); // its code is shown until the drawing is ready
+    await drawing;
+    await fresh.drawDiagram(broken);
+    await fresh.drawDiagram(picture);
+    expect([valid, broken, picture].map((block) => block.querySelector('iframe') !== null)).toEqual([true, false, false]);
+    expect(broken.querySelector('.preview')).toBeNull();
+    fresh.close(valid);
+    await Promise.all([fresh.drawDiagram(valid), fresh.drawDiagram(broken)]);
+    expect([fresh.isOpen(valid), draw.mock.calls.length]).toEqual([false, 2]);
+  });
+
+  it('is not remembered for the conversation if it was opened beside it', async () => {
+    const source = '```svg\n<svg viewBox="0 0 9 9"></svg>\n```';
+    const [beside, inText] = [code(source), code(source)];
+    const panel = document.createElement('div');
+    panel.className = 'artifact';
+    document.body.append(panel);
+    panel.append(beside);
+    await open(beside);
+    await reopen(inText);
+    expect([isOpen(beside), isOpen(inText)]).toEqual([true, false]);
+    await open(inText);
+    close(beside);
+    const drawnAgain = code(source);
+    await reopen(drawnAgain);
+    expect(isOpen(drawnAgain)).toBe(true);
   });
 
   it('shows an error if drawing fails', async () => {

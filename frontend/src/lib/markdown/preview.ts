@@ -9,8 +9,8 @@ import { openPreviews, previewKind, type PreviewKind } from './previewable';
 
 const maxDiagramChars = 20_000;
 const maxDiagramEdges = 300;
-/** How many opened previews stay open when the list draws them again. */
-const maxRemembered = 40;
+/** How many opened and closed previews, and drawn diagrams, are remembered for when the list draws them again. */
+const maxRemembered = 60;
 
 /** The content of the frame. It repeats the window's policy, in case an engine does not pass it on. */
 function page(body: string, style: string): string {
@@ -28,15 +28,18 @@ export function isOpen(code: HTMLElement): boolean {
  */
 export async function reopen(code: HTMLElement): Promise<void> {
   const { text, kind } = sourceOf(code);
-  if (!kind || !openPreviews.has(text)) return;
-  if (!isOpen(code)) return open(code);
+  if (!kind) return;
+  if (!isOpen(code)) return isRemembered(code) && openPreviews.has(text) ? open(code) : undefined;
   const place = code.querySelector<HTMLElement>('.preview');
   if (kind === 'mermaid' && place && place.dataset['ground'] !== background()) await fill(place, text, kind);
 }
 
 export function close(code: HTMLElement): void {
   const { text } = sourceOf(code);
-  openPreviews.delete(text);
+  if (isRemembered(code)) {
+    openPreviews.delete(text);
+    keep(closedDiagrams, text);
+  }
   delete code.dataset['shown'];
   code.querySelector(':scope > .preview')?.remove();
   name(code, 'preview');
@@ -45,14 +48,47 @@ export function close(code: HTMLElement): void {
 export async function open(code: HTMLElement): Promise<void> {
   const { text, kind } = sourceOf(code);
   if (!kind || isOpen(code)) return;
-  if (openPreviews.size >= maxRemembered) openPreviews.delete(openPreviews.values().next().value!);
-  openPreviews.add(text);
+  if (isRemembered(code)) closedDiagrams.delete(text);
+  await fill(placeIn(code, text), text, kind);
+}
+
+/**
+ * Draws a diagram that the user has not closed, once it can be shown: until then, and if it is not valid, its code stays
+ * as it is.
+ */
+export async function drawDiagram(code: HTMLElement): Promise<void> {
+  const { text, kind } = sourceOf(code);
+  if (kind !== 'mermaid' || isOpen(code) || closedDiagrams.has(text)) return;
+  const ground = background();
+  const elements = await drawn(text, kind).catch(() => null);
+  if (!elements) return keep(closedDiagrams, text);
+  if (!code.isConnected || isOpen(code) || sourceOf(code).text !== text) return;
+  const place = placeIn(code, text);
+  place.dataset['ground'] = ground;
+  place.replaceChildren(...elements);
+}
+
+/** The place of the preview in a code block, which then shows it instead of the code. */
+function placeIn(code: HTMLElement, text: string): HTMLElement {
+  if (isRemembered(code)) keep(openPreviews, text);
   code.dataset['shown'] = 'preview';
   name(code, 'code');
   const place = document.createElement('div');
   place.className = 'preview';
   code.querySelector('pre')!.before(place);
-  await fill(place, text, kind);
+  return place;
+}
+
+/** What is opened beside the conversation (ArtifactPanel.svelte) changes nothing in it. */
+const isRemembered = (code: HTMLElement): boolean => !code.closest('.artifact');
+
+/** Diagrams that the user closed, or that are not valid. */
+const closedDiagrams = new Set<string>();
+
+function keep(texts: Set<string>, text: string): void {
+  texts.delete(text);
+  if (texts.size >= maxRemembered) texts.delete(texts.values().next().value!);
+  texts.add(text);
 }
 
 let fills = 0;
@@ -194,6 +230,8 @@ function pixels(svg: SVGElement, name: string): number {
 }
 
 let diagrams = 0;
+/** The drawn diagrams by ground and text: a virtual list draws a turn again whenever it is scrolled back to. */
+const pictures = new Map<string, string>();
 
 /** A diagram's own configuration is removed: it could change how strictly the others are drawn. */
 export function bareDiagram(text: string): string {
@@ -202,6 +240,9 @@ export function bareDiagram(text: string): string {
 
 async function diagram(text: string, dark: boolean): Promise<string> {
   if (text.length > maxDiagramChars) throw new Error(t('markdown.tooLong'));
+  const key = `${dark}\n${text}`;
+  const known = pictures.get(key);
+  if (known !== undefined) return known;
   const { default: mermaid } = await import('mermaid');
   mermaid.initialize({
     startOnLoad: false, securityLevel: 'strict', theme: dark ? 'dark' : 'neutral', fontFamily: 'sans-serif', htmlLabels: false, flowchart: { htmlLabels: false }, maxTextSize: maxDiagramChars, maxEdges: maxDiagramEdges, suppressErrorRendering: true,
@@ -211,7 +252,10 @@ async function diagram(text: string, dark: boolean): Promise<string> {
   place.className = 'preview__measure';
   document.body.append(place);
   try {
-    return (await mermaid.render(`diagram-${++diagrams}`, bareDiagram(text), place)).svg;
+    const { svg } = await mermaid.render(`diagram-${++diagrams}`, bareDiagram(text), place);
+    if (pictures.size >= maxRemembered) pictures.delete(pictures.keys().next().value!);
+    pictures.set(key, svg);
+    return svg;
   } finally {
     place.remove();
   }

@@ -24,7 +24,7 @@ describe('the tail that is not durable', () => {
 });
 
 /** The actions of the renderer's own buttons on code; each needs a click. */
-const ownActs = new Set(['copy', 'wrap', 'save', 'preview']);
+const ownActs = new Set(['beside', 'copy', 'wrap', 'save', 'preview', 'csv', 'markdown']);
 /** Whether a button belongs to a footnote. */
 const isNoteButton = (button: HTMLElement) => button.dataset['act'] === 'back' || (button.dataset['act'] === 'note' && button.parentElement?.className === 'note-ref');
 

@@ -55,7 +55,8 @@ const marked = new Marked(mathExtension, noteExtension, {
       };
       const head = token.header.map((header, column) => cell('th', header, column)).join('');
       const rows = token.rows.map((row) => `<tr>${row.map((data, column) => cell('td', data, column)).join('')}</tr>`).join('');
-      return `<div class="data-scroll"><table class="data"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
+      const copies = act('markdown', 'Markdown', t('markdown.copyTable', { form: 'Markdown' })) + act('csv', 'CSV', t('markdown.copyTable', { form: 'CSV' }));
+      return `<div class="table"><div class="data-scroll"><table class="data"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div><div class="table__acts">${copies}</div></div>`;
     },
     checkbox: ({ checked }) => `<span class="task" aria-label="${escapeHtml(checked ? t('markdown.done') : t('markdown.toDo'))}">${checked ? '☑' : '☐'}</span> `,
   },
@@ -107,7 +108,8 @@ function codeBlock(text: string, info: string): string {
   const file = rest.join(' ');
   const label = escapeHtml(lang === '' ? t('markdown.text') : languageName(lang)) + (file === '' ? '' : ` <span class="code__lang">${escapeHtml(file)}</span>`);
   const lines = text.split('\n').length;
-  const acts = act('wrap', t('markdown.wrap'), t('markdown.wrapLines')) + act('save', t('shared.save'), t('markdown.saveCode')) + (isPreviewable(lang, text) ? act('preview', t('markdown.preview'), t('markdown.preview')) : '');
+  const beside = lines > 12 || isPreviewable(lang, text) ? act('beside', t('markdown.beside'), t('markdown.showBeside')) : '';
+  const acts = beside + act('wrap', t('markdown.wrap'), t('markdown.wrapLines')) + act('save', t('shared.save'), t('markdown.saveCode')) + (isPreviewable(lang, text) ? act('preview', t('markdown.preview'), t('markdown.preview')) : '');
   const more = lines > foldedLines ? `<button type="button" class="code__more" data-act="fold">${escapeHtml(t('markdown.showLines', { count: lines }))}</button>` : '';
   return `<div class="code" dir="ltr" data-lines="${lines}" data-file="${escapeHtml(fileNameOf(lang, file))}">`
     + `<div class="code__bar"><span>${label}</span><span class="code__acts">${acts}<button type="button" class="code__act code__copy" data-act="copy" aria-label="${escapeHtml(t('shared.copyCode'))}">${escapeHtml(t('shared.copy'))}</button></span></div>`

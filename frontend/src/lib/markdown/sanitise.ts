@@ -13,10 +13,10 @@ const tags = [
 const attributes = ['href', 'title', 'src', 'alt', 'class', 'start', 'type', 'aria-label', 'dir', 'data-lang', 'data-tex', 'data-align', 'data-act', 'data-lines', 'data-file', 'data-note'];
 const classes = new Set([
   'block', 'code', 'code__act', 'code__acts', 'code__bar', 'code__copy', 'code__lang', 'code__more', 'data', 'data-scroll', 'host', 'host--plain', 'long', 'math', 'math--display', 'note',
-  'note-ref', 'note__back', 'note__mark', 'note__text', 'number', 'ref', 'remote', 'short', 'task',
+  'note-ref', 'note__back', 'note__mark', 'note__text', 'number', 'ref', 'remote', 'short', 'table', 'table__acts', 'task',
 ]);
 /** The actions of the buttons in an answer (components/transcript/answerActs.ts). */
-const acts = new Set(['back', 'copy', 'fold', 'note', 'preview', 'save', 'wrap']);
+const acts = new Set(['back', 'beside', 'copy', 'csv', 'fold', 'markdown', 'note', 'preview', 'save', 'wrap']);
 
 /** Web addresses, and turns of this history. Nothing else ever becomes a link. */
 export const linkPattern = /^(?:https?:\/\/|contextinfinity:\/\/turn\/[\w-]+$)/i;

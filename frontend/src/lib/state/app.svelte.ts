@@ -6,6 +6,7 @@ import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
 import { BackendError } from '$lib/backend/errors';
 import { chooseLanguage } from '$lib/i18n/i18n.svelte';
+import { ArtifactState } from './artifact.svelte';
 import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
@@ -18,6 +19,7 @@ import { DragOut } from './dragOut';
 import { ClosingState } from './closing.svelte';
 import { DroppingState } from './dropping.svelte';
 import { EmbeddersState } from './embedders.svelte';
+import { DeletingSeveral } from './deletingSeveral.svelte';
 import { DeletionState } from './deletion.svelte';
 import { ExportState } from './exporting.svelte';
 import { FindState } from './find.svelte';
@@ -105,6 +107,8 @@ export class App {
   readonly dragOut: DragOut;
   readonly closing: ClosingState;
   readonly dropping: DroppingState;
+  readonly artifact: ArtifactState;
+  readonly deletingSeveral: DeletingSeveral;
   readonly deletion: DeletionState;
   readonly storage: StorageState;
   readonly navigation: Navigation;
@@ -173,6 +177,8 @@ export class App {
     this.dropping = new DroppingState(this);
     this.storage = new StorageState(backend, this.work);
     this.deletion = new DeletionState(backend, this.changes, () => this.draft.flush(), (target, copies) => this.sessionActions.deleted(target, copies), () => this.#forget());
+    this.artifact = new ArtifactState(this);
+    this.deletingSeveral = new DeletingSeveral(this);
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
     this.#settingsRefresh = new Refresh(() => this.#quietly(() => this.#loadSettings()));
@@ -221,6 +227,8 @@ export class App {
   /** Something was permanently deleted: data that was read earlier may contain it. */
   #forget(): void {
     this.search.forget();
+    this.sessions.forget();
+    this.artifact.close();
     this.branches.forget();
     this.memory.forget();
     this.documents.read(null);
@@ -258,7 +266,7 @@ export class App {
 
   /** Closes a temporary panel over or beside the conversation. Returns whether there was one. */
   closeOver(): boolean {
-    return this.layout.closeDrawer() || this.branches.closeFullView() || (this.layout.isDrawer('inspector') && this.layout.closeSearch()) || this.find.close();
+    return this.layout.closeDrawer() || this.branches.closeFullView() || (this.layout.isDrawer('inspector') && this.layout.closePanel()) || this.find.close();
   }
 
   /** Nothing covers the conversation, so its own notices are visible. */

@@ -34,7 +34,7 @@ export type BranchQuestion =
   | { kind: 'context'; branchId: string; turnId: string; seq: number };
 
 /** The view that covers conversation and inspector. */
-export type FullView = { kind: 'tree' } | { kind: 'answers'; turnId: string } | { kind: 'compare'; left: string; right: string };
+export type FullView = { kind: 'tree' } | { kind: 'answers'; turnId: string } | { kind: 'compare'; left: string; right: string } | { kind: 'project'; id: string };
 
 /** A streaming turn changes often; the tree need not be read each time. */
 const pauseMs = 400;
@@ -166,6 +166,12 @@ export class BranchesState {
     this.#fullView = { kind: 'answers', turnId };
   }
 
+  /** Shows the page of a project, over conversation and inspector. */
+  showProject(id: string): void {
+    this.#clear();
+    this.#fullView = { kind: 'project', id };
+  }
+
   /** Merges all answers to the message of a turn into one, on a new branch that it opens. Throws on failure. */
   async merge(turnId: string, model: string): Promise<void> {
     const { backend, composer, conversation, toasts } = this.#parts;
@@ -189,7 +195,7 @@ export class BranchesState {
     this.follow(conversation.sessionId);
     layout.closeSettings();
     layout.closeDrawer();
-    if (layout.isDrawer('inspector')) layout.closeSearch();
+    if (layout.isDrawer('inspector')) layout.closePanel();
   }
 
   /** Returns whether there was anything to close. */

@@ -1,6 +1,7 @@
 import { flushSync } from 'svelte';
 import { groupSessions } from './sessionGroups';
 import { BackendError } from '$lib/backend/errors';
+import { selectedText } from '$lib/selectedText';
 import { findState } from '$lib/commands/commands';
 import type { CommandId } from '$lib/commands/list';
 import { onMac } from '$lib/keys';
@@ -15,7 +16,7 @@ import { zoomMax, zoomMin } from './theme.svelte';
 
 type Parts = Pick<
   App,
-  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'library' | 'memory' | 'models' | 'modelSwitch' | 'navigation' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings' | 'sharing'
+  | 'arranging' | 'artifact' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'library' | 'memory' | 'models' | 'modelSwitch' | 'navigation' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings' | 'sharing'
   | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'projects' | 'sessionActions' | 'storage'
 >;
 
@@ -30,6 +31,7 @@ const needsSession = new Set<CommandId>([
   'deleteSession',
   'sessionSettings',
   'newInProject',
+  'projectPage',
   'projectSettings',
   'goTo',
   'recall',
@@ -74,8 +76,11 @@ export class CommandRunner {
       case 'undo': return undo.next === '' ? t('state.nothingToUndo') : '';
       case 'fork': return conversation.running ? t('state.stillArriving') : '';
       case 'newInProject':
+      case 'projectPage':
       case 'projectSettings': return conversation.header?.projectId ? '' : t('projects.notIn');
       case 'compare': return conversation.branches.length < 2 ? t('state.oneBranch') : '';
+      case 'artifact': return this.#parts.artifact.hasAny ? '' : t('state.noCode');
+      case 'quote': return selectedText() === '' ? t('state.nothingSelected') : '';
       case 'savePrompt': return this.#parts.draft.text.trim() === '' ? t('state.noText') : '';
       case 'commit': return (conversation.header?.pending ?? 0) === 0 ? t('state.nonePending') : '';
       case 'stop': return (temporary.active ? temporary.running : conversation.running || this.#parts.composer.editing !== null) ? '' : t('state.nothingArrives');
@@ -114,6 +119,8 @@ export class CommandRunner {
       serverItems: () => servers.pick(),
       insertPrompt: () => library.choose(),
       savePrompt: () => library.saveText(this.#parts.draft.text),
+      artifact: () => this.#parts.artifact.showNewest(),
+      quote: () => library.quote(selectedText()),
       assistant: (name) => this.#assistant(name),
       assistants: () => layout.openSettings('assistants'),
       prompts: () => layout.openSettings('prompts'),
@@ -125,6 +132,7 @@ export class CommandRunner {
       sessionSettings: () => sessionSettings.show(),
       newProject: () => projects.ask(),
       newInProject: () => this.#parts.navigation.newSessionIn(conversation.header?.project ?? ''),
+      projectPage: () => branches.showProject(conversation.header?.projectId ?? ''),
       projectSettings: () => projects.show(conversation.header?.projectId ?? ''),
       import: () => this.#parts.importing.show(),
       export: (scope) => this.#export(scope.toLowerCase()),

@@ -29,7 +29,7 @@ export class ComposerState {
   #focusRequests = $state(0);
   #hint = $state('');
   #once = $state.raw<Once | null>(null);
-  #several = $state.raw<readonly string[]>([]);
+  #several = $state.raw<{ sessionId: string; models: readonly string[] }>({ sessionId: '', models: [] });
   #toSeveral: (turnId: string, problems: readonly ErrorView[]) => void = () => undefined;
   /** Enter was pressed while a command ran: text written meanwhile is sent after it. */
   #submitAgain = false;
@@ -53,10 +53,7 @@ export class ComposerState {
     this.#conversation = conversation;
     this.#draft = draft;
     this.#undo = undo;
-    conversation.onNavigate(() => {
-      this.#once = null;
-      this.#several = [];
-    });
+    conversation.onNavigate(() => (this.#once = null));
   }
 
   get sending(): boolean {
@@ -94,13 +91,13 @@ export class ComposerState {
     return this.#once;
   }
 
-  /** The models that the next message is sent to; fewer than two: only one model. */
+  /** The models that the messages of the open session are sent to, until one model is chosen; fewer than two: only one model. */
   get several(): readonly string[] {
-    return this.#several;
+    return this.#several.sessionId === this.#conversation.sessionId ? this.#several.models : [];
   }
 
   useSeveral(models: readonly string[]): void {
-    this.#several = models.length > 1 ? models : [];
+    this.#several = { sessionId: this.#conversation.sessionId, models: models.length > 1 ? models : [] };
   }
 
   /** Registers a listener for messages sent to several models, with the errors of those that failed. */
@@ -144,7 +141,7 @@ export class ComposerState {
   get disabledReason(): string {
     if (this.attaching) return t('state.attaching');
     if (this.opening) return t('state.opening');
-    if (this.#several.length > 1 && this.#conversation.running && this.editing === null && !this.isCommand) return t('state.severalOnce');
+    if (this.several.length > 1 && this.#conversation.running && this.editing === null && !this.isCommand) return t('state.severalOnce');
     if (!this.#draft.isEmpty) return '';
     return this.#draft.memories.length > 0 ? t('state.addMessage') : t('state.writeFirst');
   }
@@ -287,10 +284,10 @@ export class ComposerState {
   }
 
   /** To the model of the message, or to several at once. */
-  async #deliver(request: SendRequest, several = this.#several): Promise<SendResult> {
+  async #deliver(request: SendRequest): Promise<SendResult> {
+    const several = this.several;
     if (several.length < 2) return this.#backend.chat.send(request);
     const { first, problems } = await this.#backend.chat.sendToSeveral(request, [...several]);
-    this.#several = [];
     this.#delivered = { turnId: first.turnId, problems };
     return first;
   }
@@ -307,13 +304,12 @@ export class ComposerState {
    */
   async #sendEdited({ turnId }: Editing): Promise<void> {
     const { content, before, branchId } = this.#draft;
-    const several = this.#several; // opening the fork clears it
     const isCurrent = this.#conversation.request();
     const fork = await this.#backend.sessions.fork(turnId, true, content.text);
     const request = this.#request(fork.id, content, '');
     if (isCurrent()) await this.#conversation.open(request.sessionId, fork.id);
     try {
-      const sent = await this.#deliver(request, several);
+      const sent = await this.#deliver(request);
       await this.#edited(branchId, content, before);
       await this.#sent(sent, nothing);
       this.#deliveredToSeveral();

@@ -1,5 +1,7 @@
 export type Column = 'sessions' | 'inspector';
 export type View = 'chat' | 'settings';
+/** What is shown in place of the inspector. */
+export type Panel = 'search' | 'artifact';
 
 /** Widths in rem, so that text zoom scales them; the same bounds for mouse and keyboard. */
 export const columnBounds: Record<Column, { min: number; max: number; start: number }> = {
@@ -7,7 +9,7 @@ export const columnBounds: Record<Column, { min: number; max: number; start: num
   inspector: { min: 20, max: 45, start: 26 },
 };
 
-/** Search results need more width than the narrowest inspector; with the default width nothing moves. */
+/** Search results and artifacts need more width than the narrowest inspector; with the default width nothing moves. */
 const searchRem = columnBounds.inspector.start;
 
 /** The window widths, in rem, below which columns become drawers (the same as in styles/narrow.css). */
@@ -38,7 +40,7 @@ export class LayoutState {
   #section = $state('');
   #windowRem = $state(80);
   #heightRem = $state(50);
-  #searching = $state(false);
+  #panel = $state<Panel | ''>('');
   readonly #storage: Storage;
 
   constructor(storage: Storage) {
@@ -65,37 +67,40 @@ export class LayoutState {
     this.#view = 'chat';
   }
 
-  /**
-   * The global search is shown in place of the inspector, or over the conversation if the inspector would be a drawer.
-   */
-  get searching(): boolean {
-    return this.#searching;
+  /** What is shown in place of the inspector, or over the conversation if the inspector would be a drawer; empty: nothing. */
+  get panel(): Panel | '' {
+    return this.#panel;
   }
 
-  openSearch(): void {
+  /** The global search is shown. */
+  get searching(): boolean {
+    return this.#panel === 'search';
+  }
+
+  openPanel(panel: Panel): void {
     this.#view = 'chat';
     this.#drawer = null;
-    this.#searching = true;
+    this.#panel = panel;
   }
 
-  /** Returns whether it was open. */
-  closeSearch(): boolean {
-    const open = this.#searching;
-    this.#searching = false;
+  /** Returns whether one was open. */
+  closePanel(): boolean {
+    const open = this.#panel !== '';
+    this.#panel = '';
     return open;
   }
 
   /** The width used at the right of the conversation, in rem. A drawer covers it and uses none. */
   get rightRem(): number {
     if (this.isDrawer('inspector')) return 0;
-    if (this.#searching) return Math.max(searchRem, this.#widths.inspector);
+    if (this.#panel !== '') return Math.max(searchRem, this.#widths.inspector);
     return this.isOpen('inspector') ? this.#widths.inspector : 0;
   }
 
   /** Nothing covers the conversation: neither the settings nor a drawer. */
   get chatInFront(): boolean {
     const covers = (column: Column) => this.isDrawer(column) && this.isOpen(column);
-    return this.#view === 'chat' && !covers('sessions') && !covers('inspector') && !(this.#searching && this.isDrawer('inspector'));
+    return this.#view === 'chat' && !covers('sessions') && !covers('inspector') && !(this.#panel !== '' && this.isDrawer('inspector'));
   }
 
   width(column: Column): number {
@@ -113,7 +118,7 @@ export class LayoutState {
   }
 
   isOpen(column: Column): boolean {
-    if (column === 'inspector' && this.#searching) return false;
+    if (column === 'inspector' && this.#panel !== '') return false;
     return this.isDrawer(column) ? this.#drawer === column : !this.#collapsed[column];
   }
 
@@ -124,7 +129,7 @@ export class LayoutState {
 
   reveal(column: Column): void {
     this.#view = 'chat';
-    if (column === 'inspector' || this.isDrawer('inspector')) this.#searching = false;
+    if (column === 'inspector' || this.isDrawer('inspector')) this.#panel = '';
     if (this.isDrawer(column)) this.#drawer = column;
     else this.#setCollapsed(column, false);
   }

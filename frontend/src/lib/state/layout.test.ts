@@ -47,9 +47,9 @@ describe('the area at the right of the conversation', () => {
     layout.reveal('inspector');
     layout.resize('inspector', 21);
     expect(layout.rightRem).toBe(21);
-    layout.openSearch();
+    layout.openPanel('search');
     expect(layout.rightRem).toBe(26);
-    layout.closeSearch();
+    layout.closePanel();
     layout.hide('inspector');
     expect(layout.rightRem).toBe(0);
     layout.measured(56);

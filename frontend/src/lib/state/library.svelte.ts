@@ -5,11 +5,13 @@ import { Refresh } from './refresh';
 
 type Parts = Pick<App, 'backend' | 'changes' | 'conversation' | 'draft' | 'toasts'>;
 
-/**
- * Inserts text at the cursor of the message field; `replaces` is the text that is replaced if it is all the field
- * contains.
- */
-export type Insert = (text: string, replaces: string) => void;
+/** The message field, for texts that other parts of the window put into it. */
+export interface TextField {
+  /** At the caret; `replaces` is the text that is replaced if it is all the field contains. */
+  insert: (text: string, replaces: string) => void;
+  /** At the caret, as a quotation. */
+  quote: (text: string) => void;
+}
 
 /**
  * The open dialog about prompts: the list, the values of a prompt's variables, or the name under which to save a text.
@@ -29,7 +31,7 @@ export class LibraryState {
   #current = $state.raw<SessionAssistantView>(none);
   #asking = $state.raw<PromptQuestion | null>(null);
   #serversAsked = false;
-  #insert: Insert = () => undefined;
+  #field: TextField | null = null;
   readonly #parts: Parts;
   readonly #offs: (() => void)[];
   readonly #refresh = new Refresh(() => this.#load());
@@ -76,11 +78,16 @@ export class LibraryState {
     this.#session.soon();
   }
 
-  registerField(insert: Insert): () => void {
-    this.#insert = insert;
+  registerField(field: TextField): () => void {
+    this.#field = field;
     return () => {
-      if (this.#insert === insert) this.#insert = () => undefined;
+      if (this.#field === field) this.#field = null;
     };
+  }
+
+  /** Puts a quotation at the caret of the message. */
+  quote(text: string): void {
+    this.#field?.quote(text);
   }
 
   choose(): void {
@@ -111,7 +118,7 @@ export class LibraryState {
     const text = await this.#parts.backend.library.fillPrompt(prompt.id, values);
     this.#asking = null;
     await tick(); // the dialog must have closed before the field can take the focus
-    this.#insert(text, replaces);
+    this.#field?.insert(text, replaces);
   }
 
   async apply(id: string): Promise<void> {

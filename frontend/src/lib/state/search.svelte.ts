@@ -129,14 +129,14 @@ export class SearchState {
   /** Opens the search, with the given text or as it was left. */
   show(text?: string): void {
     this.#parts.branches.closeFullView();
-    this.#parts.layout.openSearch();
+    this.#parts.layout.openPanel('search');
     if (text !== undefined) this.text = text;
     if (!this.#result && !this.#asking && this.#text.trim() !== '') this.#later(0);
     this.#focusRequests++;
   }
 
   close(): void {
-    this.#parts.layout.closeSearch();
+    this.#parts.layout.closePanel();
   }
 
   /** Results may have been deleted: the search runs again when it is visible. */

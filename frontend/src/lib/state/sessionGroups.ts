@@ -1,13 +1,14 @@
 /** The session list in groups: pinned first, then folders by name, then by age. */
-import type { SessionRow } from '$lib/backend/types';
+import type { SearchGroup, SearchHit, SessionRow } from '$lib/backend/types';
 import { locale, t } from '$lib/i18n/i18n.svelte';
 import { formatDate } from '$shared/format';
 
-/** A line of the list: the heading of a group, a folder, or a session. */
+/** A line of the list: the heading of a group, a folder, a session, or a passage of a message. */
 export type Line =
   | { kind: 'heading'; id: string; title: string }
   | { kind: 'folder'; id: string; name: string; count: number; open: boolean }
-  | { kind: 'session'; id: string; row: SessionRow };
+  | { kind: 'session'; id: string; row: SessionRow }
+  | { kind: 'passage'; id: string; group: SearchGroup; hit: SearchHit };
 
 const day = 86_400_000;
 
@@ -56,6 +57,14 @@ export function groupSessions(rows: readonly SessionRow[], now: number, collapse
   }
   return lines;
 }
+
+/** The passages under one heading, in the order in which they were found. */
+export function passageLines(groups: readonly SearchGroup[]): Line[] {
+  const found = groups.flatMap((group) => group.hits.map((hit): Line => ({ kind: 'passage', id: `passage:${hit.turnId}-${hit.role}`, group, hit })));
+  return found.length === 0 ? [] : [{ kind: 'heading', id: passagesHeading, title: t('sessions.inMessages') }, ...found];
+}
+
+export const passagesHeading = 'heading:passages';
 
 const session = (row: SessionRow): Line => ({ kind: 'session', id: row.id, row });
 

@@ -1,17 +1,23 @@
 import type { Backend } from '$lib/backend/backend';
-import type { SessionRow } from '$lib/backend/types';
+import { toBackendError } from '$lib/backend/errors';
+import type { SearchGroup, SessionRow } from '$lib/backend/types';
 import { t } from '$lib/i18n/i18n.svelte';
 import type { Changes } from './changes';
 import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';
 import type { UndoState } from './undo.svelte';
 
-/** The session list: its filters, and the actions on a session. */
+/** A single letter of an alphabet would find everything; a single character of Chinese is a word. */
+const tooShort = /^[\p{Lu}\p{Ll}\P{L}]?$/u;
+const maxPassageSessions = 20;
+
+/** The session list: its filters, the passages of messages that match them, and the actions on a session. */
 export class SessionsState {
   #list = $state.raw<SessionRow[]>([]);
   #filter = $state('');
   #archived = $state(false);
   #loaded = $state(false);
+  #passages = $state.raw<readonly SearchGroup[]>([]);
   /** If two loads overlap, only the one that started later applies. */
   #serial = 0;
   #newest: Promise<void> = Promise.resolve();
@@ -20,6 +26,7 @@ export class SessionsState {
   readonly #undo: UndoState;
   readonly #refresh = new Refresh(() => this.#load());
   readonly #search = new Refresh(() => this.#load(), 120);
+  readonly #messages = new Refresh(() => this.findPassages(), 120);
   readonly #off: () => void;
 
   constructor(backend: Backend, changes: Changes, toasts: ToastsState, undo: UndoState) {
@@ -40,6 +47,13 @@ export class SessionsState {
   set filter(title: string) {
     this.#filter = title;
     this.#search.soon();
+    if (title.trim() === '') void this.#messages.now();
+    else this.#messages.soon();
+  }
+
+  /** The messages that contain the filter's words, by session; those of an earlier filter stay until the next are found. */
+  get passages(): readonly SearchGroup[] {
+    return this.#passages;
   }
 
   /** Shows the archive in place of the list. */
@@ -50,6 +64,7 @@ export class SessionsState {
   set archived(archived: boolean) {
     this.#archived = archived;
     void this.#refresh.now();
+    void this.#messages.now();
   }
 
   get loaded(): boolean {
@@ -65,6 +80,28 @@ export class SessionsState {
     this.#search.cancel();
     this.#refresh.cancel();
     await this.#load();
+  }
+
+  async findPassages(): Promise<void> {
+    const [text, archived] = [this.#filter.trim(), this.#archived];
+    if (tooShort.test(text)) {
+      this.#passages = [];
+      return;
+    }
+    try {
+      const query = { text, archived, sessionId: '', role: '', since: 0, until: 0, meaning: false, limit: maxPassageSessions };
+      const { groups } = await this.#backend.search.everything(query);
+      const isCurrent = text === this.#filter.trim() && archived === this.#archived;
+      if (isCurrent) this.#passages = groups.filter((group) => group.hits.length > 0 && group.archived === archived);
+    } catch (error) {
+      if (toBackendError(error).code !== 'cancelled') this.#toasts.error(error); // the search of the panel replaced it
+    }
+  }
+
+  /** Messages were permanently deleted: passages may quote them. */
+  forget(): void {
+    this.#passages = [];
+    this.#messages.soon();
   }
 
   async rename(id: string, title: string): Promise<void> {
@@ -91,6 +128,7 @@ export class SessionsState {
     this.#off();
     this.#refresh.cancel();
     this.#search.cancel();
+    this.#messages.cancel();
   }
 
   #load(): Promise<void> {

@@ -42,7 +42,7 @@ describe('one message to several models', () => {
     const { app, backend, view, first, second } = await askTwoModels();
     expect(within(view).getByRole('heading', { name: '2 answers to #1' })).toBeVisible();
     expect(within(view).getByText('Which index would you add?')).toBeVisible();
-    expect(app.composer.several).toEqual([]);
+    expect(app.composer.several).toEqual(['sonnet', 'local']); // for the next messages too
     expect(app.draft.isEmpty).toBe(true);
     const branches = backend.store.session(app.conversation.sessionId).branchIds.map((id) => backend.store.branch(id));
     expect(branches.map(({ view: branch, turns }) => [branch.label, turns[0]?.model])).toEqual([['main', 'sonnet'], ['from #1: local', 'local']]);
@@ -122,7 +122,7 @@ describe('one message to several models', () => {
     addEventListener('keydown', onKeyDown);
     await user.keyboard('And a partial one?');
     removeEventListener('keydown', onKeyDown);
-    expect(app.branches.fullView).toBeNull();
+    expect(app.branches.fullView).not.toBeNull();
     expect(app.draft.text).toBe('And a partial one?');
   });
 
@@ -151,6 +151,19 @@ describe('one message to several models', () => {
     const messages = backend.store.session(app.conversation.sessionId).branchIds.map((id) => backend.store.branch(id).turns[0]).map((turn) => `${turn?.model}: ${turn?.user[0]?.text}`);
     expect(messages.sort()).toEqual(['local: Which index would you add?', 'local: Which one, and why?', 'sonnet: Which index would you add?', 'sonnet: Which one, and why?']);
     expect(app.branches.fullView).toEqual({ kind: 'answers', turnId: app.conversation.newest?.id });
+  });
+
+  it('asks the same models again in this session, and one in others', async () => {
+    const { app, backend } = await askTwoModels();
+    await waitFor(() => expect(app.conversation.newest?.state).toBe('head'));
+    const { sessionId } = app.conversation;
+    app.draft.typed = 'And the second?';
+    await app.composer.send();
+    expect(backend.calls.filter((call) => call.name === 'chat.sendToSeveral').map((call) => call.args[1])).toEqual([['sonnet', 'local'], ['sonnet', 'local']]);
+    await app.navigation.newSession();
+    expect(app.composer.several).toEqual([]);
+    await app.navigation.openSession(sessionId);
+    expect(app.composer.several).toEqual(['sonnet', 'local']);
   });
 
   it('reports why it was not sent, and keeps the text', async () => {

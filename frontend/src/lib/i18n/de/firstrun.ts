@@ -50,6 +50,7 @@ export default {
   localModel: 'Lokales Modell',
   answeredEmpty: '{server} hat auf {host} geantwortet, hat aber noch kein Modell. Laden Sie dort eines, und suchen Sie dann erneut.',
   noServer: 'Auf diesem Computer hat kein Modellserver geantwortet. Starten Sie Ollama, LM Studio oder einen anderen, und suchen Sie dann erneut.',
+  ownAddress: 'Ein Server an anderer Adresse …',
   backups: 'Sicherungen',
   restoreOf: 'Sicherung vom {date} wiederherstellen…',
   olderOnes: 'Und {count, plural, one {# ältere} other {# ältere}} im Sicherungsordner.',

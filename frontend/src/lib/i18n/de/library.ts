@@ -63,4 +63,20 @@ export default {
   selectionField: 'Auswahl',
   byDefault: 'Wenn leer: {value}',
   fillHelp: 'Enter fügt ein, Umschalt+Enter bricht die Zeile um. Es wird nichts gesendet.',
+
+  // Examples. [[Double brackets]] are variables of the prompt (components/library/examples.ts).
+  examplesText: 'Drei Beispiele zeigen, was möglich ist. Sie lassen sich wie eigene ändern und löschen.',
+  addExamples: 'Drei Beispiele hinzufügen',
+  editorName: 'Lektorat',
+  editorText: 'Verbessere den Text, den ich schicke: Rechtschreibung, Grammatik und alles, was unklar oder länger als nötig ist. Behalte Sinn, Ton und Formatierung. Antworte zuerst mit dem verbesserten Text und nenne dann in wenigen Worten, was du geändert hast. Frage nach, wenn ein Satz sich auf zwei Arten verstehen lässt.',
+  teacherName: 'Unterricht',
+  teacherText: 'Erkläre mir ein Thema Schritt für Schritt. Frage zuerst, was ich schon weiß und wofür ich es brauche. Gehe einen Schritt nach dem anderen, mit einem Beispiel aus dem Alltag, und beende jeden mit einer kurzen Frage, die zeigt, ob ich ihn verstanden habe. Verrate keine Lösung, die ich selbst finden könnte.',
+  criticName: 'Kritik',
+  criticText: 'Suche, was an meinem Vorschlag falsch ist: Annahmen, die vielleicht nicht stimmen, Fälle, die ich vergessen habe, günstigere Wege zum selben Ziel. Beginne mit dem schwersten Punkt. Sage auch, was für den Vorschlag spricht, und wie sicher du dir bei jedem Punkt bist. Beschönige nichts.',
+  summarizeName: 'Zusammenfassen',
+  summarizeText: 'Fasse diesen Text in höchstens [[punkte:fünf]] Punkten zusammen, das Wichtigste zuerst. Nenne, was offen bleibt.\n\n[[clipboard]]',
+  translateName: 'Übersetzen',
+  translateText: 'Übersetze diesen Text in diese Sprache: [[sprache:Englisch]]. Behalte Ton und Formatierung; Namen und Code bleiben unverändert.\n\n[[text]]',
+  replyName: 'Auf eine Nachricht antworten',
+  replyText: 'Schreibe eine Antwort auf diese Nachricht. Sie soll [[ton:freundlich und kurz]] sein und sagen: [[antwort]]\n\nDie Nachricht:\n[[clipboard]]',
 } satisfies Translation<typeof en>;

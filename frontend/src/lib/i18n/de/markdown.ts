@@ -4,6 +4,8 @@ import type { Translation } from '../i18n.svelte';
 export default {
   cannotDraw: 'Dies kann nicht gezeichnet werden: {error}',
   preview: 'Vorschau',
+  beside: 'Daneben',
+  showBeside: 'Neben den Antworten zeigen, mit Versionen',
   code: 'Code',
   showCode: 'Den Code zeigen',
   pageFrame: 'Vorschau der Seite',
@@ -24,4 +26,5 @@ export default {
   backToNote: 'Zurück zum Verweis auf Fußnote {note}',
   footnote: 'Fußnote {note}',
   table: 'Tabelle',
+  copyTable: 'Die Tabelle als {form} kopieren',
 } satisfies Translation<typeof en>;

@@ -90,7 +90,7 @@ export default {
     'appearance.code_size': ['Codegröße', 'Größe von Code im Verhältnis zur Textgröße.'],
     'appearance.code_wrap': ['Lange Codezeilen umbrechen', 'Aus: Code lässt sich seitwärts scrollen. Jeder Codeblock hat einen eigenen Schalter.'],
     'appearance.code_numbers': ['Zeilennummern im Code', 'Sie werden nicht mitkopiert.'],
-    'appearance.previews': ['Vorschau für Diagramme, SVG und HTML', 'Codeblöcke in Mermaid, SVG und HTML erhalten eine Schaltfläche „Vorschau“. Was sie zeigt, führt kein Skript aus und öffnet keine Verbindung.'],
+    'appearance.previews': ['Vorschau für Diagramme, SVG und HTML', 'Diagramme in Mermaid werden gezeichnet, sobald sie vollständig sind; SVG und HTML erhalten eine Schaltfläche „Vorschau“. Nichts davon führt ein Skript aus oder öffnet eine Verbindung.'],
     'appearance.message_width': ['Nachrichtenbreite', 'Größte Zeilenbreite der Unterhaltung.'],
     'appearance.motion': ['Bewegung', 'reduced schaltet Animationen ab, unabhängig von der Einstellung der Arbeitsumgebung.'],
     'keys.shortcuts': ['Tastenkürzel', 'Eigene Tasten für die Befehle des Fensters, jeweils als „Befehl=Tasten“, etwa „new=Ctrl+Shift+M“. Steht nach dem Gleichheitszeichen nichts, hat der Befehl keine Tasten.'],

@@ -2,7 +2,7 @@ import type en from '../en/search';
 import type { Translation } from '../i18n.svelte';
 
 export default {
-  inMessagesToo: 'Auch in Nachrichten',
+  allResults: 'Alle Treffer',
   similarText: 'Ähnlicher Text',
   filtersSet: '{count, number} gesetzt',
   label: 'Alle Sitzungen durchsuchen',

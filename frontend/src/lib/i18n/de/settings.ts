@@ -72,7 +72,7 @@ export default {
   wrapCode: 'Lange Codezeilen umbrechen',
   lineNumbers: 'Zeilennummern im Code',
   previews: 'Vorschau für Diagramme, SVG und HTML',
-  previewsHelp: 'Die Vorschau öffnet sich über die Schaltfläche am Codeblock. Sie führt kein Skript aus und öffnet keine Verbindung.',
+  previewsHelp: 'Diagramme werden gezeichnet, sobald sie vollständig sind; Bilder und Seiten zeigt die Schaltfläche am Codeblock. Nichts davon führt ein Skript aus oder öffnet eine Verbindung.',
   messageWidth: 'Nachrichtenbreite',
   messageWidthHelp: 'Größte Zeilenbreite der Unterhaltung. Etwa 70 Zeichen lesen sich am leichtesten.',
   motion: 'Bewegung',

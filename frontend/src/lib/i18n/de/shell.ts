@@ -26,6 +26,7 @@ export default {
   closeDrawer: 'Seitenleiste schließen',
   searchFor: 'Nach „{text}“ suchen',
   pinSelection: 'Auswahl anheften',
+  quoteSelection: 'In der Nachricht zitieren',
   openLink: 'Link öffnen',
   copyLink: 'Linkadresse kopieren',
   saveCode: 'Code als Datei speichern…',

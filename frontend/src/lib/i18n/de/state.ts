@@ -49,6 +49,8 @@ export default {
   noSession: 'Keine Sitzung geöffnet',
   noTurns: 'Es gibt noch keine Runden',
   nothingToUndo: 'Nichts rückgängig zu machen',
+  nothingSelected: 'Kein Text ist ausgewählt',
+  noCode: 'Keine Antwort hier enthält Code',
   stillArriving: 'Eine Antwort trifft noch ein',
   oneBranch: 'Es gibt nur einen Zweig',
   noText: 'Die Nachricht enthält keinen Text',

@@ -47,6 +47,7 @@ export default {
   localModel: 'Local model',
   answeredEmpty: '{server} answered at {host}, but has no model yet. Load one there, then check again.',
   noServer: 'No model server answered on this computer. Start Ollama, LM Studio or another one, then check again.',
+  ownAddress: 'A server at another address…',
   backups: 'Backups',
   restoreOf: 'Restore the backup of {date}…',
   olderOnes: 'And {count, plural, one {# older one} other {# older ones}} in the folder of backups.',

@@ -60,4 +60,20 @@ export default {
   selectionField: 'Selection',
   byDefault: 'If left empty: {value}',
   fillHelp: 'Enter inserts, Shift+Enter breaks the line. Nothing is sent.',
+
+  // Examples. [[Double brackets]] are variables of the prompt (components/library/examples.ts).
+  examplesText: 'Three examples show what is possible. You can change and delete them like your own.',
+  addExamples: 'Add three examples',
+  editorName: 'Editor',
+  editorText: 'Improve the text that I send: spelling, grammar, and whatever is unclear or longer than it needs to be. Keep my meaning, my tone and the formatting. Reply with the improved text first, then list in a few words what you changed. Ask if a sentence can be understood in two ways.',
+  teacherName: 'Teacher',
+  teacherText: 'Explain a subject to me step by step. First ask what I already know and what I need it for. Take one step at a time, with an example from everyday life, and end each step with a short question that shows whether I understood it. Do not give away a solution that I could find myself.',
+  criticName: 'Critic',
+  criticText: 'Look for what is wrong with what I propose: assumptions that may not hold, cases that I forgot, cheaper ways to the same end. Begin with the most serious point. Say what speaks for the proposal too, and how sure you are of each point. Do not soften anything.',
+  summarizeName: 'Summarize',
+  summarizeText: 'Summarize this text in at most [[points:five]] points, the most important first. Name what remains open.\n\n[[clipboard]]',
+  translateName: 'Translate',
+  translateText: 'Translate this text into [[language:English]]. Keep the tone and the formatting; keep names and code as they are.\n\n[[text]]',
+  replyName: 'Reply to a message',
+  replyText: 'Write a reply to this message. It should be [[tone:friendly and brief]] and say: [[answer]]\n\nThe message:\n[[clipboard]]',
 } as const;

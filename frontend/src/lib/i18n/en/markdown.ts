@@ -1,6 +1,8 @@
 export default {
   cannotDraw: 'This cannot be rendered: {error}',
   preview: 'Preview',
+  beside: 'Beside',
+  showBeside: 'Show beside the answers, with its versions',
   code: 'Code',
   showCode: 'Show the code',
   pageFrame: 'Preview of the page',
@@ -21,4 +23,5 @@ export default {
   backToNote: 'Back to the reference to footnote {note}',
   footnote: 'Footnote {note}',
   table: 'Table',
+  copyTable: 'Copy the table as {form}',
 } as const;

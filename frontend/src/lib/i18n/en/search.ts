@@ -1,5 +1,5 @@
 export default {
-  inMessagesToo: 'In messages too',
+  allResults: 'All results',
   similarText: 'Similar text',
   filtersSet: '{count, number} set',
   label: 'Search all sessions',

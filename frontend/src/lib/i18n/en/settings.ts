@@ -69,7 +69,7 @@ export default {
   wrapCode: 'Wrap long lines of code',
   lineNumbers: 'Line numbers in code',
   previews: 'Preview diagrams, SVG and HTML',
-  previewsHelp: 'A preview is opened by its button on the code block. It runs no script and opens no connection.',
+  previewsHelp: 'Diagrams are drawn when they are complete; pictures and pages are shown by the button on the code block. None of it runs a script or opens a connection.',
   messageWidth: 'Message width',
   messageWidthHelp: 'Maximum line width of the conversation. Around 70 characters read most easily.',
   motion: 'Motion',

@@ -23,6 +23,7 @@ export default {
   closeDrawer: 'Close the drawer',
   searchFor: 'Search for “{text}”',
   pinSelection: 'Pin the selection',
+  quoteSelection: 'Quote in your message',
   openLink: 'Open link',
   copyLink: 'Copy link address',
   saveCode: 'Save code as a file…',

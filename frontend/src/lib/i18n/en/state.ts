@@ -47,6 +47,8 @@ export default {
   noSession: 'No session is open',
   noTurns: 'There are no turns yet',
   nothingToUndo: 'Nothing to undo',
+  nothingSelected: 'No text is selected',
+  noCode: 'No answer here contains code',
   stillArriving: 'An answer is still arriving',
   oneBranch: 'There is only one branch',
   noText: 'There is no text in the message',

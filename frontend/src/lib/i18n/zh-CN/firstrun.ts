@@ -50,6 +50,7 @@ export default {
   localModel: '本地模型',
   answeredEmpty: '{server} 在 {host} 上有响应，但尚无模型。请在那里加载模型，然后重新查找。',
   noServer: '本机上没有模型服务器响应。请启动 Ollama、LM Studio 或其他服务器，然后重新查找。',
+  ownAddress: '其他地址的服务器…',
   backups: '备份',
   restoreOf: '恢复 {date} 的备份…',
   olderOnes: '备份文件夹中还有 {count, plural, other {# 个较早的备份}}。',

@@ -63,4 +63,20 @@ export default {
   selectionField: '选中的文本',
   byDefault: '留空则为：{value}',
   fillHelp: '按 Enter 插入，Shift+Enter 换行。不会发送任何内容。',
+
+  // Examples. [[Double brackets]] are variables of the prompt (components/library/examples.ts).
+  examplesText: '三个示例展示可以怎样使用。您可以像自己的条目一样修改和删除它们。',
+  addExamples: '添加三个示例',
+  editorName: '编辑',
+  editorText: '请改进我发送的文字：拼写、语法，以及不清楚或过长的地方。保留我的意思、语气和格式。先给出改进后的文字，再用几个词说明改了什么。如果某句话有两种理解，请先问我。',
+  teacherName: '老师',
+  teacherText: '请一步一步地给我讲解一个主题。先问我已经知道什么、学来做什么。每次只讲一步，举一个生活中的例子，并在每一步结尾提一个小问题，检验我是否理解。不要直接给出我自己能找到的答案。',
+  criticName: '批评者',
+  criticText: '请找出我的提议中的问题：可能不成立的假设、我遗漏的情况、达到同一目的更省的办法。从最严重的一点开始。也说明支持该提议的理由，以及您对每一点有多大把握。不要委婉。',
+  summarizeName: '总结',
+  summarizeText: '请将这段文字总结为最多[[要点数:五]]个要点，最重要的在前，并指出还有什么悬而未决。\n\n[[clipboard]]',
+  translateName: '翻译',
+  translateText: '请将这段文字翻译成[[语言:英语]]。保留语气和格式；名称和代码保持不变。\n\n[[text]]',
+  replyName: '回复消息',
+  replyText: '请为这条消息写一封回复，语气[[语气:友好而简短]]，内容是：[[回答]]\n\n消息：\n[[clipboard]]',
 } satisfies Translation<typeof en>;

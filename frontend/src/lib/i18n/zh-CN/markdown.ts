@@ -4,6 +4,8 @@ import type { Translation } from '../i18n.svelte';
 export default {
   cannotDraw: '无法绘制：{error}',
   preview: '预览',
+  beside: '并排',
+  showBeside: '在回答旁显示，包含各版本',
   code: '代码',
   showCode: '显示代码',
   pageFrame: '页面预览',
@@ -24,4 +26,5 @@ export default {
   backToNote: '返回引用脚注 {note} 的位置',
   footnote: '脚注 {note}',
   table: '表格',
+  copyTable: '将表格复制为 {form}',
 } satisfies Translation<typeof en>;

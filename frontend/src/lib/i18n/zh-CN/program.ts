@@ -90,7 +90,7 @@ export default {
     'appearance.code_size': ['代码大小', '代码相对于文字大小的大小。'],
     'appearance.code_wrap': ['长代码行自动换行', '关闭时代码可横向滚动。每个代码块都有自己的开关。'],
     'appearance.code_numbers': ['代码行号', '复制代码时不包含行号。'],
-    'appearance.previews': ['预览图表、SVG 和 HTML', 'Mermaid、SVG 和 HTML 代码块会有“预览”按钮。预览不运行脚本，也不建立连接。'],
+    'appearance.previews': ['预览图表、SVG 和 HTML', 'Mermaid 图表在完整后自动绘制；SVG 和 HTML 有“预览”按钮。它们都不运行脚本，也不建立连接。'],
     'appearance.message_width': ['消息宽度', '对话的最大行宽。'],
     'appearance.motion': ['动效', 'reduced 会关闭动画，不受桌面设置影响。'],
     'keys.shortcuts': ['快捷键', '为窗口命令自定义的快捷键，每项写作“命令=快捷键”，例如“new=Ctrl+Shift+M”。等号后为空则该命令没有快捷键。'],

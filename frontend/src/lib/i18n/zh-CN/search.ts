@@ -2,7 +2,7 @@ import type en from '../en/search';
 import type { Translation } from '../i18n.svelte';
 
 export default {
-  inMessagesToo: '也搜索消息',
+  allResults: '全部结果',
   similarText: '相似文本',
   filtersSet: '已设 {count, number} 项',
   label: '搜索所有会话',

@@ -72,7 +72,7 @@ export default {
   wrapCode: '长代码行自动换行',
   lineNumbers: '代码行号',
   previews: '预览图表、SVG 和 HTML',
-  previewsHelp: '通过代码块上的按钮打开预览。预览不运行脚本，也不建立连接。',
+  previewsHelp: '图表在完整后自动绘制；图片和页面通过代码块上的按钮显示。它们都不运行脚本，也不建立连接。',
   messageWidth: '消息宽度',
   messageWidthHelp: '对话的最大行宽。约 70 个字符最易阅读。',
   motion: '动效',

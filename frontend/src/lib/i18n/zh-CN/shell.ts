@@ -26,6 +26,7 @@ export default {
   closeDrawer: '关闭侧栏',
   searchFor: '搜索“{text}”',
   pinSelection: '固定所选内容',
+  quoteSelection: '在消息中引用',
   openLink: '打开链接',
   copyLink: '复制链接地址',
   saveCode: '将代码保存为文件…',
