@@ -6,6 +6,7 @@ func Bound(core *Core) []any {
 	always := []any{
 		NewTransfer(core),
 		NewStorage(core),
+		NewSealing(core),
 		NewSettings(core),
 	}
 	if core.Fatal != nil {

@@ -21,6 +21,10 @@ type Core struct {
 	Documents documents.Reader
 	// Data is the data directory; it is also set if the data cannot be opened.
 	Data DataFolder
+	// Sealer seals it.
+	Sealer Sealer
+	// Active is called while somebody uses a window; nil: nothing depends on it.
+	Active func()
 	// Access says how other programs can use this memory.
 	Access ProgramAccess
 	// WarmServers starts, in the background, the MCP servers whose tools may be offered.

@@ -65,32 +65,15 @@ func (c *Core) runningSessions(ctx context.Context) map[chat.SessionID]bool {
 }
 
 func (c *Core) row(ctx context.Context, id chat.SessionID) (SessionRow, error) {
-	s, err := c.Sessions.Session(ctx, id)
-	if err != nil {
-		return SessionRow{}, err
+	found, err := c.Sessions.Sessions(ctx, chat.SessionQuery{ID: id})
+	if err == nil && len(found) == 0 {
+		_, err = c.Sessions.Session(ctx, id)
 	}
-	sum := chat.SessionSummary{Session: s}
-	bs, err := c.Sessions.Branches(ctx, id)
-	if err != nil {
-		return SessionRow{}, err
-	}
-	for _, b := range bs {
-		if b.ID == s.ActiveBranch {
-			sum.Turns, sum.Pending = b.Turns, b.Pending
-		}
-		if b.ArchivedAt == nil {
-			sum.Branches++
-		}
-	}
-	last, ok, err := c.Store.LastTurn(ctx, s.ActiveBranch)
-	if ok {
-		sum.LastPhase, sum.LastOutcome, sum.Unanswered = last.Phase, last.Outcome, last.Failure.Unanswered()
-	}
-	if err != nil {
+	if err != nil || len(found) == 0 {
 		return SessionRow{}, err
 	}
 	waiting, err := c.waitingSessions(ctx)
-	return sessionRow(sum, c.runningSessions(ctx)[id], waiting[id]), err
+	return sessionRow(found[0], c.runningSessions(ctx)[id], waiting[id]), err
 }
 
 // Create creates an empty session.

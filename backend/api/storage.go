@@ -130,7 +130,7 @@ func milliseconds(t *time.Time) int64 {
 func (s *Storage) Restore(path string) error {
 	const op = "restore.begin"
 	if s.c.Fatal == nil {
-		if err := s.idle(op); err != nil {
+		if err := s.c.idle(op); err != nil {
 			return err
 		}
 	}
@@ -171,8 +171,8 @@ func (s *Storage) Reopen() error {
 }
 
 // idle returns an error while a task is running that a restart would interrupt.
-func (s *Storage) idle(op string) error {
-	if running, waiting := s.c.Tasks.Open(); running+waiting > 0 {
+func (c *Core) idle(op string) error {
+	if running, waiting := c.Tasks.Open(); running+waiting > 0 {
 		return chat.Errorf(chat.CodeConflict, op, "Tasks are still running, and a restart would interrupt them; nothing was changed.").
 			WithHint("wait for them, or cancel them")
 	}
@@ -204,7 +204,7 @@ func (s *Storage) Move(to string) (TaskView, error) {
 		err = chat.Errorf(chat.CodeInvalid, op, "The data cannot be moved there: %s", p.Reason).WithHint("nothing was moved")
 	}
 	if err == nil {
-		err = s.idle(op)
+		err = s.c.idle(op)
 	}
 	if err != nil {
 		return TaskView{}, err

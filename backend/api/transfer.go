@@ -281,7 +281,7 @@ func (s *Transfer) PastedPicture() (ImageUpload, error) {
 	if len(data) > filetype.MaxImageBytes {
 		return ImageUpload{}, chat.Errorf(chat.CodeInvalid, op, "The picture in the clipboard is larger than %d MB, the most that can be sent. It was not attached.", filetype.MaxImageBytes>>20).WithHint("copy a smaller part of it, or make it smaller")
 	}
-	media := filetype.MediaType(data)
+	media := chat.ImageType(data)
 	if media == "" { // some programs answer a request for a picture with text
 		return ImageUpload{}, nil
 	}
@@ -307,7 +307,7 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 		return AttachResult{}, err
 	}
 	if f.Kind == filetype.Image {
-		return AttachResult{Image: &ImageUpload{MediaType: filetype.MediaType(data), Data: base64.StdEncoding.EncodeToString(data), Name: f.Name}}, nil
+		return AttachResult{Image: &ImageUpload{MediaType: chat.ImageType(data), Data: base64.StdEncoding.EncodeToString(data), Name: f.Name}}, nil
 	}
 	file, err := s.c.keepDocument(chat.BranchID(branchID), f.Name, data)
 	if err != nil {

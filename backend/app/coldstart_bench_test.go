@@ -24,7 +24,7 @@ func BenchmarkColdStart(b *testing.B) {
 	o := cli.OpenOptions{DataDir: *cold, ConfigPath: filepath.Join(*cold, "config.toml")}
 	b.Run("total", func(b *testing.B) {
 		for b.Loop() {
-			w := window(o, nil)
+			w := window(o, handover{}, nil)
 			firstPaint(b, serviceIn[*api.Sessions](w))
 			b.StopTimer()
 			w.Close()

@@ -207,7 +207,10 @@ type plantedServer struct {
 func newPlantedServer(t *testing.T) *plantedServer {
 	s := &plantedServer{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var in struct{ Input []string }
+		var in struct {
+			Model string
+			Input []string
+		}
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
@@ -223,6 +226,9 @@ func newPlantedServer(t *testing.T) *plantedServer {
 		var plain [][]float32
 		for i, text := range in.Input {
 			v := plantedVector(text, 40)
+			if in.Model == "crowded" {
+				v[9] = 2 // what all its texts have in common: every cosine is high
+			}
 			items, plain = append(items, item{i, v}), append(plain, v)
 		}
 		if strings.HasSuffix(r.URL.Path, "/api/embed") {

@@ -12,28 +12,37 @@ import (
 	"contextinfinity/backend/tasks"
 )
 
-// restartRequested is set when the program should start again after its window has closed.
-var restartRequested atomic.Bool
+// restartRequested is set when the program should start again after its window has closed, with what the next process
+// gets.
+var restartRequested atomic.Pointer[handover]
 
-// pendingResult is a pending operation and its result.
+// pendingResult is what was done before the data was opened, as a task that has ended.
 type pendingResult struct {
-	store.PendingOperation
-	err error
+	tasks.Spec
+	path string
+	err  error
 }
 
-// runPending runs the operation that the window saved before it closed; nil if there is none. It must be called before
-// the data is opened.
-func runPending(ctx context.Context, o cli.OpenOptions) *pendingResult {
+// runPending runs the operation that the window saved before it closed, or a change of the seal; nil if there is none. It
+// must be called before the data is opened.
+func runPending(ctx context.Context, o cli.OpenOptions, change *reseal) *pendingResult {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	if err := unlock(cfg.Config().DataDir, o); err != nil {
 		return nil // opening the data says so, and the operation is kept
 	}
 	archive := store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()})
+	if change != nil {
+		return change.run(ctx, archive, cfg.Config().DataDir)
+	}
 	op, ok, err := archive.TakePending()
 	if !ok && err == nil {
 		return nil
 	}
-	done := &pendingResult{PendingOperation: op, err: err}
+	done := &pendingResult{path: op.Path, err: err}
+	done.Spec = tasks.Spec{Kind: tasks.Restore, Title: chat.Say("Restore %s", filepath.Base(op.Path))}
+	if op.Do == store.PendingMove {
+		done.Spec = tasks.Spec{Kind: tasks.Move, Title: chat.Say("Move everything to %s", op.Path)}
+	}
 	if err != nil {
 		return done
 	}
@@ -65,14 +74,10 @@ func (d *pendingResult) show(a *app) {
 			_ = a.Tasks.Dismiss(t.ID)
 		}
 	}
-	spec := tasks.Spec{Kind: tasks.Restore, Title: chat.Say("Restore %s", filepath.Base(d.Path))}
-	if d.Do == store.PendingMove {
-		spec = tasks.Spec{Kind: tasks.Move, Title: chat.Say("Move everything to %s", d.Path)}
-	}
-	_, err := a.Tasks.Start(spec, func(context.Context, *tasks.Progress) (tasks.Result, error) {
-		return tasks.Result{Path: d.Path}, d.err
+	_, err := a.Tasks.Start(d.Spec, func(context.Context, *tasks.Progress) (tasks.Result, error) {
+		return tasks.Result{Path: d.path}, d.err
 	})
 	if err != nil || d.err != nil {
-		a.Log.Warn("the pending operation failed or could not be shown", "do", d.Do, "err", d.err, "shown", err)
+		a.Log.Warn("the pending operation failed or could not be shown", "kind", d.Kind, "err", d.err, "shown", err)
 	}
 }

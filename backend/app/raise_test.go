@@ -76,7 +76,7 @@ func TestASecondWindowRaisesTheFirst(t *testing.T) {
 func TestFilesOfAStartReachTheWindow(t *testing.T) {
 	raised := watchRaise(t)
 	dir := socketDir(t)
-	w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), NewChat: true}, nil)
+	w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), NewChat: true}, handover{}, nil)
 	t.Cleanup(w.Close)
 	h := harness.NewHome(t, harness.Shipped(t), "").With("DISPLAY=:99")
 	transcript := filepath.Join(dir, "a line.jsonl")
@@ -109,7 +109,7 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 func TestAWindowWhileATerminalHasTheData(t *testing.T) {
 	h := harness.NewHome(t, harness.Shipped(t), "")
 	other := h.Host()
-	w := window(cli.OpenOptions{DataDir: h.DataDir(), ConfigPath: h.ConfigFile()}, nil)
+	w := window(cli.OpenOptions{DataDir: h.DataDir(), ConfigPath: h.ConfigFile()}, handover{}, nil)
 	if w.ShownElsewhere {
 		t.Fatal("the start reports a window that does not exist")
 	}
@@ -130,7 +130,7 @@ func TestTwoStartsAtOnce(t *testing.T) {
 		results := make(chan startResult, 2)
 		for range 2 {
 			go func() {
-				w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, nil)
+				w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, handover{}, nil)
 				results <- startResult{w.ShownElsewhere, w.Close}
 			}()
 		}

@@ -364,3 +364,49 @@ func TestCorrectionsRankAboveWhatTheyCorrect(t *testing.T) {
 		return now >= 0 && (old < 0 || now < old)
 	})
 }
+
+// TestVectorsLoseNothing: conversations in German, in Chinese and about code, of which an English encoder knows little,
+// are continued by one in English, of which it knows all. Their answers are found as well as by words alone.
+func TestVectorsLoseNothing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"german", "chinese", "code"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := importFile(t, name, writeContinued(t, name, 1, "working"))
+			if len(c.questions) < 20 {
+				t.Fatalf("%d questions", len(c.questions))
+			}
+			count := func(weight float64) (packed, first int) {
+				deps := c.Memory.Deps
+				deps.Settings = func() retrieval.Settings {
+					settings := c.Memory.Settings()
+					settings.VectorWeight, settings.KeywordWeight = weight, 1-weight
+					return settings
+				}
+				engine := retrieval.New(deps)
+				for _, q := range c.questions {
+					found, err := engine.Search(t.Context(), retrieval.Query{
+						Text: q.Ask, Within: chat.Within{Scope: chat.ScopeLineage, Session: c.session, Branch: c.branch}, MaxTokens: 300,
+					})
+					if err != nil || found.Embedder == "" {
+						t.Fatalf("%+v, %v", found.Warning, err)
+					}
+					if slices.ContainsFunc(found.Artifacts, func(a retrieval.Artifact) bool { return q.answeredBy(a.Text) }) {
+						packed++
+					}
+					if hits := found.Hits[:min(2, len(found.Hits))]; slices.ContainsFunc(hits, func(h retrieval.Hit) bool { return q.answeredBy(h.Text) }) {
+						first++
+					}
+				}
+				return packed, first
+			}
+			words, wordsFirst := count(0)
+			both, bothFirst := count(c.Memory.Settings().VectorWeight)
+			t.Logf("%d questions: packed %d, first or second %d; by words alone %d and %d", len(c.questions), both, bothFirst, words, wordsFirst)
+			if both < words || bothFirst < wordsFirst || words < len(c.questions)-2 {
+				t.Errorf("%d questions: packed %d, first or second %d; by words alone %d and %d",
+					len(c.questions), both, bothFirst, words, wordsFirst)
+			}
+		})
+	}
+}

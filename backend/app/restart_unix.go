@@ -6,14 +6,21 @@ import (
 	"os"
 	"syscall"
 
-	"contextinfinity/backend/secrets"
+	"golang.org/x/sys/unix"
 )
 
 // restart replaces the process with a new instance of the program, with the same arguments and environment.
-func restart() error {
+func restart(h handover) error {
 	path, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	return syscall.Exec(path, os.Args, secrets.Environ()) //nolint:gosec // this program, with its own arguments
+	in, env, err := h.pipe()
+	if err != nil {
+		return err
+	}
+	if err := unix.Dup2(int(in.Fd()), int(os.Stdin.Fd())); err != nil { //nolint:gosec // descriptors are small
+		return err
+	}
+	return syscall.Exec(path, os.Args, env) //nolint:gosec // this program, with its own arguments
 }

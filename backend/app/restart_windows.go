@@ -4,8 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
-
-	"contextinfinity/backend/secrets"
 )
 
 // detachedProcess is DETACHED_PROCESS of the Windows API: the new process does not inherit this one's console, so it
@@ -14,13 +12,18 @@ const detachedProcess = 0x00000008
 
 // restart starts a new instance of the program, with the same arguments and environment. The caller has closed
 // everything and is about to exit.
-func restart() error {
+func restart(h handover) error {
 	path, err := os.Executable()
 	if err != nil {
 		return err
 	}
+	in, env, err := h.pipe()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	cmd := exec.Command(path, os.Args[1:]...) // #nosec G204 -- the program itself
-	cmd.Env = secrets.Environ()
+	cmd.Stdin, cmd.Env = in, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: detachedProcess | syscall.CREATE_NEW_PROCESS_GROUP}
 	return cmd.Start()
 }

@@ -42,8 +42,9 @@ func Run(args []string, front Frontend) int {
 		fmt.Fprintln(os.Stderr, "There is no display to open a window on. To chat in the terminal: contextinfinity chat")
 		return 1
 	}
+	h := takeHandover(&opts)
 	secrets.HideEnvironment()
-	return exitCode(front.show(window(opts, front.Icon)))
+	return exitCode(front.show(window(opts, h, front.Icon)))
 }
 
 func exitCode(err error) int {

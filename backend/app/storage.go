@@ -112,9 +112,6 @@ func (d dataFolder) restart(op store.PendingOperation) error {
 }
 
 // Restart implements api.DataFolder.
-func (d dataFolder) Restart() {
-	restartRequested.Store(true)
-	desktop.Quit()
-}
+func (d dataFolder) Restart() { restartWith(handedOver()) }
 
 func pickFolder() (string, error) { return desktop.PickFolder("Choose a folder", "") }

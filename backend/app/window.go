@@ -18,12 +18,12 @@ import (
 
 // window opens the data directory and returns the window with the services that its page uses. If the directory cannot
 // be opened, the page says why.
-func window(o cli.OpenOptions, icon []byte) desktop.Window {
+func window(o cli.OpenOptions, h handover, icon []byte) desktop.Window {
 	hub := api.NewHub()
 	o.Publish, o.Serve = hub, true
 	core := &api.Core{Hub: hub, Version: version, Documents: documentReader()}
 	keys := secrets.New()
-	done := runPending(context.Background(), o)
+	done := runPending(context.Background(), o, h.Reseal)
 	a, err := openForWindow(o, keys, core)
 	if chat.CodeOf(err) == chat.CodeLocked {
 		var w desktop.Window
@@ -45,7 +45,8 @@ func window(o cli.OpenOptions, icon []byte) desktop.Window {
 		done.show(a)
 	}
 	core.Autostart = startAtSignIn(o)
-	core.Data = newDataFolder(core.Setup, a, o.DataDir)
+	folder := newDataFolder(core.Setup, a, o.DataDir)
+	core.Data, core.Sealer = folder, folder
 	core.Shell = api.Shell{
 		PickFiles:  pickFiles,
 		PickTarget: pickTarget,
@@ -63,10 +64,11 @@ func window(o cli.OpenOptions, icon []byte) desktop.Window {
 	if a != nil && !a.readOnly {
 		a.keepQuickKey(core, startQuietly(o, core.Log, "--quick"))
 		a.watchUpdates(hub)
+		a.lockWhenUnused(core)
 		additional.offer(o, &w)
 		w.Work = a.newTrayWork(hub)
 	}
-	w.Ready, w.Hidden = hub.Attach, o.Hidden && core.Fatal == nil
+	w.Ready, w.Hidden = hub.Attach, o.Hidden && (core.Fatal == nil || h.Hidden)
 	w.Theme = core.Config.Config().Appearance.Theme
 	w.Settings = func() desktop.Settings {
 		c := core.Config.Config()
@@ -204,8 +206,10 @@ func (f Frontend) show(w desktop.Window) error {
 	if w.ShownElsewhere {
 		return nil
 	}
-	if err := f.Show(w); err != nil || !restartRequested.Load() {
+	err := f.Show(w)
+	next := restartRequested.Load()
+	if err != nil || next == nil {
 		return err
 	}
-	return restart()
+	return restart(*next)
 }

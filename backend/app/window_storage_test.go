@@ -159,7 +159,7 @@ func TestWindowDeletesPermanently(t *testing.T) {
 // A restore and a move run at the next start, which reports their results.
 func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	p, o, data := openStoragePage(t)
-	t.Cleanup(func() { restartRequested.Store(false) })
+	t.Cleanup(func() { restartRequested.Store(nil) })
 	kept := p.say(api.SendRequest{Text: "the first albatross", Model: "m"})
 	task := p.awaitTaskEnd(must[api.TaskView](t)(p.storage.BackUp("")).ID)
 	if task.State != "done" || filepath.Dir(task.Path) != filepath.Join(data, store.BackupDir) {
@@ -182,10 +182,10 @@ func TestWindowRestoresAndMovesAtTheNextStart(t *testing.T) {
 	if r = must[api.RestorePreview](t)(p.storage.RestorePreview(task.Path)); len(r.Undone) != 1 || r.Undone[0].ID != receipt.ID || r.Undone[0].At != receipt.At {
 		t.Errorf("reported: %+v, want %+v", r.Undone, receipt)
 	}
-	if err := p.storage.Restore(filepath.Join(data, "none.db")); chat.CodeOf(err) != chat.CodeNotFound || restartRequested.Load() {
+	if err := p.storage.Restore(filepath.Join(data, "none.db")); chat.CodeOf(err) != chat.CodeNotFound || restartRequested.Load() != nil {
 		t.Errorf("a backup that does not exist: %v", err)
 	}
-	if err := p.storage.Restore(task.Path); err != nil || !restartRequested.Load() {
+	if err := p.storage.Restore(task.Path); err != nil || restartRequested.Load() == nil {
 		t.Fatalf("%v", err)
 	}
 	p.window.Close()

@@ -57,7 +57,7 @@ func openPage(t *testing.T, dir string) *page {
 
 func openPageWith(t *testing.T, o cli.OpenOptions) *page {
 	t.Helper()
-	w := window(o, nil)
+	w := window(o, handover{}, nil)
 	p := &page{
 		t: t, window: w, sessions: serviceIn[*api.Sessions](w), chat: serviceIn[*api.Chat](w), inspect: serviceIn[*api.Inspect](w), memory: serviceIn[*api.Memory](w),
 		settings: serviceIn[*api.Settings](w), work: serviceIn[*api.Work](w), transfer: serviceIn[*api.Transfer](w), storage: serviceIn[*api.Storage](w),
@@ -362,7 +362,7 @@ func TestSecondWindow(t *testing.T) {
 	watchRaise(t)
 	dir := socketDir(t)
 	first := openPage(t, dir)
-	second := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, nil)
+	second := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, handover{}, nil)
 	if !second.ShownElsewhere || len(second.Bind) != 0 {
 		t.Fatalf("a second window opened: %+v", second)
 	}

@@ -415,8 +415,7 @@ func (f *additionalWindow) ended() {
 	expected := f.closing
 	f.mu.Unlock()
 	if !expected {
-		restartRequested.Store(true)
-		desktop.Quit()
+		restartWith(handover{})
 	}
 }
 

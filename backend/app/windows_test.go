@@ -27,9 +27,9 @@ type additionalPage struct {
 func openAdditionalPage(t *testing.T, o cli.OpenOptions) *additionalPage {
 	t.Helper()
 	o.NewWindow = true
-	w := window(o, nil)
+	w := window(o, handover{}, nil)
 	b := &additionalPage{t: t, window: w, relay: serviceIn[*api.Relay](w), events: map[string]int{}}
-	t.Cleanup(func() { restartRequested.Store(false) })
+	t.Cleanup(func() { restartRequested.Store(nil) })
 	t.Cleanup(w.Close)
 	if b.relay == nil || !w.Additional || w.Work != nil {
 		t.Fatalf("it is not an additional window: %+v", w)
@@ -157,7 +157,7 @@ func TestAnAdditionalWindowEndsWithTheProgramOrReopens(t *testing.T) {
 	p := openPage(t, dir)
 	b := openAdditionalPage(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
 	p.window.Close()
-	if restartRequested.Load() {
+	if restartRequested.Load() != nil {
 		t.Error("a window restarts although the program was closed")
 	}
 	err := b.call(nil, "Settings.Startup")
@@ -166,10 +166,10 @@ func TestAnAdditionalWindowEndsWithTheProgramOrReopens(t *testing.T) {
 	}
 	f := &additionalWindow{}
 	f.ended()
-	if !restartRequested.Load() {
+	if restartRequested.Load() == nil {
 		t.Error("a window whose program crashed does not reopen")
 	}
-	restartRequested.Store(false)
+	restartRequested.Store(nil)
 }
 
 // If no program has the data open, an additional window becomes the first.
@@ -194,7 +194,7 @@ func TestThereIsAtMostOneQuickWindow(t *testing.T) {
 	if err := b.call(&start, "Settings.Startup"); err != nil || !start.Quick || !b.window.Quick {
 		t.Errorf("it is not a small window: %+v (%v)", start, err)
 	}
-	if again := window(o, nil); !again.ShownElsewhere {
+	if again := window(o, handover{}, nil); !again.ShownElsewhere {
 		t.Error("a second small window")
 	}
 	must[[]api.WindowRequest](t)(p.work.WindowRequests())

@@ -4,6 +4,7 @@ import "time"
 
 // SessionQuery selects sessions for the list; zero Limit means all.
 type SessionQuery struct {
+	ID       SessionID // only this one, archived or not; empty: all
 	Archived bool
 	Title    string // substring, case-insensitive; empty: all
 	Limit    int

@@ -171,7 +171,7 @@ func TestASendWaitsForADecision(t *testing.T) {
 		}
 	}
 	id := h.waiting()
-	r = h.run("tools", "decide", id[18:], "once").exits(0)
+	r = h.run("tools", "decide", id[:25], "once").exits(0)
 	if r.out != "I will note it.\n\nNoted.\n" {
 		t.Errorf("%q, %q", r.out, r.err)
 	}

@@ -98,7 +98,7 @@ func TestDefaultsOfTheSpecification(t *testing.T) {
 		"tools.max_steps": "16", "tools.result_max_bytes": "65536",
 		"appearance.theme": "system", "appearance.text_zoom": "100", "appearance.code_size": "100",
 		"appearance.message_width": "normal", "appearance.motion": "system", "ui.language": "system",
-		"desktop.close_to_tray": "true", "desktop.notifications": "true", "desktop.notification_preview": "false",
+		"desktop.close_to_tray": "true", "desktop.lock_minutes": "0", "desktop.notifications": "true", "desktop.notification_preview": "false",
 		"budget.fallback_context_limit": "8192", "budget.fallback_max_output": "4096",
 	}
 	got := map[string]string{}

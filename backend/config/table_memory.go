@@ -106,6 +106,7 @@ type Keys struct {
 // Desktop is [desktop]: the integration with the desktop (UX, Around it).
 type Desktop struct {
 	CloseToTray         bool
+	LockMinutes         int
 	Notifications       bool
 	NotificationPreview bool
 	QuickAskKeys        string // the combination that opens quick ask from any window; empty: none
@@ -397,6 +398,11 @@ var memoryTable = []key{
 		name: "desktop.close_to_tray", group: groupGeneral, label: "Keep running in the tray when the window is closed", def: true,
 		help: "Background work continues behind the tray icon until you quit from its menu. Without a tray, closing always quits.",
 	}, func(c *Config) any { return &c.Desktop.CloseToTray }},
+	{spec{
+		name: "desktop.lock_minutes", group: groupStorage, label: "Lock after minutes without use", unit: "minutes",
+		def: 0, min: 0, max: 1440,
+		help: "Sealed data is locked, and the window asks for the passphrase again. It waits for answers that are arriving. 0: never.",
+	}, func(c *Config) any { return &c.Desktop.LockMinutes }},
 	{spec{
 		name: "desktop.notifications", group: groupGeneral, label: "Notify when an answer ends", def: true,
 		help: "A notification when an answer is done while the window is hidden, or a long one while you are in another window. It names the session.",

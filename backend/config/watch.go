@@ -25,7 +25,7 @@ func (s *Store) Watch(ctx context.Context, interval time.Duration, changed func(
 			seen, read = now, false
 			continue
 		}
-		if !read && s.reload() {
+		if !read && s.Refresh() {
 			changed()
 		}
 		read = true
@@ -48,12 +48,9 @@ func (s *Store) fileState() fileState {
 }
 
 // Refresh applies what the file contains now, without waiting for Watch to see it, and reports whether that changed
-// anything.
-func (s *Store) Refresh() bool { return s.reload() }
-
-// reload applies the file's current content and reports whether that changed anything. If the file has an error, the
+// anything. If the file has an error, the
 // configuration in effect is kept. The data directory is always kept, because it is open.
-func (s *Store) reload() bool {
+func (s *Store) Refresh() bool {
 	s.edits.Lock()
 	defer s.edits.Unlock()
 	before, failed := s.Config(), s.Err()

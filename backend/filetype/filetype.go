@@ -71,9 +71,6 @@ func NewImage(name, media string, data []byte) (chat.Image, error) {
 	return chat.NewImage(media, data), nil
 }
 
-// MediaType detects an image's media type from its first bytes; empty if it is not accepted by any model.
-func MediaType(head []byte) string { return chat.ImageType(head) }
-
 // Absolute cleans a path that a user typed: absolute, or starting with ~ for the home directory. Other relative
 // paths are rejected.
 func Absolute(path string) (string, error) {
@@ -170,7 +167,7 @@ func (f *File) detect() {
 		f.archive(file)
 	case seal.IsSealed(head): // what is in it is seen when it is imported
 		f.Kind = Bundle
-	case MediaType(head) != "":
+	case chat.ImageType(head) != "":
 		f.Kind = Image
 		if f.Size > MaxImageBytes {
 			f.Reason = chat.Say("It is %d MB; the limit for an image is %d MB.", f.Size>>20, MaxImageBytes>>20)

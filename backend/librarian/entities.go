@@ -104,7 +104,7 @@ func (x *extraction) text(text string) {
 			x.prose(text, b)
 		case intent.Heading:
 			x.list.begin(block)
-			x.sample = x.by == assistant && titlesSample(block)
+			x.sample = x.by == assistant && sampleTitles().MatchString(block)
 		}
 		if x.sample {
 			continue
@@ -117,7 +117,7 @@ func (x *extraction) text(text string) {
 // prose reads the statements of a paragraph or list entry.
 func (x *extraction) prose(text string, b intent.Block) {
 	if x.by == assistant && strings.HasSuffix(strings.TrimRight(text[b.Start:b.End], " *\n"), ":") {
-		x.sample = titlesSample(text[b.Start:b.End])
+		x.sample = sampleTitles().MatchString(text[b.Start:b.End])
 	}
 	if x.sample {
 		return

@@ -34,9 +34,6 @@ func isSample(sentence string) bool {
 // placeholderGap matches a gap in a template: "[Company Name]", "<your name>", "{date}".
 var placeholderGap = pattern.New(`\[[A-Z][A-Za-z' /-]{2,}\]|<[a-zA-Z][a-z]+ [a-zA-Z ]+>|\{\{`)
 
-// titlesSample reports whether a heading or a sentence announces an assistant's sample text.
-func titlesSample(title string) bool { return sampleTitles().MatchString(title) }
-
 // sampleHosts are example addresses.
 var sampleHosts = pattern.New(`(?i)(?:^|[/@.])example\.(?:com|org|net|edu)\b`)
 

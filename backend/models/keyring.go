@@ -20,8 +20,5 @@ func (k Keyring) SetKey(name, key string) (persistent bool, err error) {
 	return source == secrets.SourceKeyring, err
 }
 
-// RemoveKey removes a stored key.
-func (k Keyring) RemoveKey(name string) error { return k.Remove(name) }
-
 // Where returns where a key is stored: "keyring", "environment", "this run" or "".
 func (k Keyring) Where(name, env string) string { return string(k.Source(name, env)) }

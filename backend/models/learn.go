@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -263,7 +264,7 @@ func (c *Catalog) needsLearning(m config.Model) bool {
 }
 
 func isLocal(base string) bool {
-	u, err := parse(base)
+	u, err := url.Parse(base)
 	return err == nil && loopback.IsHost(u.Hostname())
 }
 

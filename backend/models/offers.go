@@ -14,8 +14,6 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-func parse(base string) (*url.URL, error) { return url.Parse(base) }
-
 // Place is a provider or server whose models can be listed.
 type Place struct {
 	ID       string `json:"id"` // the value of --provider: "anthropic", a preset's id, or the host of a server

@@ -37,32 +37,21 @@ func New(d Deps) *Engine { return &Engine{Deps: d, backgrounds: map[int64]backgr
 func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	begun := time.Now()
 	s := e.Settings().effective(q.MaxTokens)
-	q.Text = Ends(q.Text)
-	if len(Terms(q.Text)) == 0 {
-		return Result{}, ctx.Err() // punctuation only
-	}
-	w, v, res, err := e.searchBoth(ctx, q, s)
-	if err != nil {
-		return Result{}, err
-	}
-	ranking := time.Now()
+	var (
+		res    Result
+		ranked []*item
+	)
 	pk := newPacker(q, s)
-	p, err := e.pool(ctx, q, s, w, v, pk)
-	if err != nil {
-		return Result{}, searchError(err)
+	for _, reading := range q.readings(s) {
+		found, err := e.ranked(ctx, reading, s, pk, &res)
+		if err != nil {
+			return Result{}, searchError(err)
+		}
+		ranked = alternating(ranked, found)
 	}
-	ranked, err := e.items(ctx, q, p, w.terms, pk)
-	if err != nil {
-		return Result{}, searchError(err)
+	if len(ranked) == 0 {
+		return res, ctx.Err()
 	}
-	if !s.SRD { // the plain ranking has applied them
-		ranked = s.Bounds.within(ranked)
-	}
-	if ranked, err = e.rerank(ctx, q, s, ranked, &res); err != nil {
-		return Result{}, searchError(err)
-	}
-	res.Candidates = len(p.units)
-	res.Timing.Rank = since(ranking)
 	packing := time.Now()
 	if err := e.fill(ctx, q, s, pk, ranked, &res); err != nil {
 		return Result{}, searchError(err)
@@ -71,10 +60,70 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	return res, nil
 }
 
+// readings are the queries that q may mean; none if it is only punctuation. The plain ranking knows only the last one.
+func (q Query) readings(s Settings) []Query {
+	alone := q
+	alone.Text, alone.Previous = Ends(q.Text), ""
+	if len(Terms(alone.Text)) == 0 {
+		return nil
+	}
+	if q.Previous == "" {
+		return []Query{alone}
+	}
+	continued := alone
+	continued.Text += "\n" + Ends(q.Previous)
+	if s.SRD {
+		return []Query{continued}
+	}
+	return []Query{alone, continued}
+}
+
+// alternating returns the items of two rankings in turn.
+func alternating(a, b []*item) []*item {
+	if len(a) == 0 {
+		return b
+	}
+	out := make([]*item, 0, len(a)+len(b))
+	for i := range max(len(a), len(b)) {
+		if i < len(a) {
+			out = append(out, a[i])
+		}
+		if i < len(b) {
+			out = append(out, b[i])
+		}
+	}
+	return out
+}
+
+// ranked searches by both halves and returns what was found, best first.
+func (e *Engine) ranked(ctx context.Context, q Query, s Settings, pk *packer, res *Result) ([]*item, error) {
+	w, v, err := e.searchBoth(ctx, q, s, res)
+	if err != nil {
+		return nil, err
+	}
+	ranking := time.Now()
+	p, err := e.pool(ctx, q, s, w, v, pk)
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.items(ctx, q, p, w.terms, pk)
+	if err != nil {
+		return nil, err
+	}
+	if !s.SRD { // the plain ranking has applied them
+		found = s.Bounds.within(found)
+	}
+	if found, err = e.rerank(ctx, q, s, found, res); err != nil {
+		return nil, err
+	}
+	res.Candidates += len(p.units)
+	res.Timing.Rank += since(ranking)
+	return found, nil
+}
+
 // searchBoth searches by words and by vectors concurrently.
-func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, similar, Result, error) {
+func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings, res *Result) (words, similar, error) {
 	var (
-		res  Result
 		w    words
 		v    similar
 		werr error
@@ -88,7 +137,7 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 		if w, werr = e.byWords(ctx, q, s); werr != nil && !isCancelled(werr) { // a cancelled half does not cancel the other
 			cancel()
 		}
-		res.Timing.Keyword = since(begun)
+		res.Timing.Keyword += since(begun)
 	})
 	wg.Go(func() {
 		if v, verr = e.byVectors(ctx, q, s); verr != nil && !q.AllowWordsOnly && !isCancelled(verr) {
@@ -96,12 +145,13 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 		}
 	})
 	wg.Wait()
-	res.Timing.Embed, res.Timing.Vector = v.embedMs, v.searchMs
+	res.Timing.Embed += v.embedMs
+	res.Timing.Vector += v.searchMs
 	switch {
 	case werr != nil && !(verr != nil && !q.AllowWordsOnly && isCancelled(werr)):
-		return w, v, res, searchError(werr)
+		return w, v, searchError(werr)
 	case verr != nil && !q.AllowWordsOnly:
-		return w, v, res, searchError(verr)
+		return w, v, searchError(verr)
 	case verr != nil:
 		res.Warning = chat.Say("Keyword search only: %s", chat.AsError(searchError(verr)).Said())
 		v = similar{}
@@ -109,7 +159,7 @@ func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, si
 		res.Warning = chat.Say("Keyword search only: %s", v.unusedReason)
 	}
 	res.Embedder = v.embedder
-	return w, v, res, nil
+	return w, v, nil
 }
 
 // isCancelled reports whether a half ended because the other failed: by its context, or by an interrupt in the

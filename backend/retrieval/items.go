@@ -29,6 +29,8 @@ type item struct {
 	lacksNumber  bool  // it has no number or day although one is asked for
 	standing     bool  // a short instruction or preference that applies to everything after it
 	answer       *item // of such a question: the passage that answers it
+
+	explain *explainer // says why it was found; nil with the plain ranking
 }
 
 // text is an item's text, after its lead.
@@ -88,7 +90,13 @@ func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk
 		c.add(u, isRead[u])
 	}
 	out := c.ordered()
-	pk.explain = newExplainer(c, terms)
+	explain := newExplainer(c, terms)
+	for _, x := range out {
+		x.explain = explain
+	}
+	for _, x := range c.first {
+		x.explain = explain
+	}
 	return out, nil
 }
 

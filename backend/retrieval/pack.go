@@ -23,8 +23,6 @@ type packer struct {
 	packedTexts map[string]bool
 	days        map[string]bool // days whose date heading is already counted
 	remaining   int
-	// explain says why items were found; nil for the plain ranking
-	explain *explainer
 }
 
 // packed is the part of a chunk packed so far.
@@ -105,8 +103,8 @@ func (k *packer) hit(c chat.ChunkText, x *item, rank int) Hit {
 	h := Hit{
 		ChunkText: c, Unit: inside(c, x.span), Rank: rank, Score: x.score, Cosine: x.cosine, Similarity: x.similar, Measured: x.measured, BM25: x.bm25, Keyword: x.keyword,
 	}
-	if k.explain != nil {
-		h.Score, h.Why = k.explain.score(x), k.explain.why(x)
+	if x.explain != nil {
+		h.Score, h.Why = x.explain.score(x), x.explain.why(x)
 	}
 	return h
 }

@@ -6,8 +6,11 @@ import (
 
 // Query is a search of memory.
 type Query struct {
-	Text   string // only its beginning and end are used if it is long
-	Within chat.Within
+	Text string // only its beginning and end are used if it is long
+	// Previous is the message before a short question, which may continue it ("and the second one?") or stand alone ("do
+	// I own a pet?"). Both readings are searched, and their results alternate. Empty: the question stands alone.
+	Previous string
+	Within   chat.Within
 	// Limit is the maximum number of hits; 0: retrieval.top_k. It does not limit packing.
 	Limit int
 	// MaxTokens is the budget for packing, including frames; 0: nothing is packed.

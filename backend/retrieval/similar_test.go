@@ -89,6 +89,32 @@ func TestMeaningIsFoundWithAnyModel(t *testing.T) {
 	}
 }
 
+// TestAShortQuestionIsReadInTwoWays: alone, as a question about something else, and as the continuation of the message
+// before it. Neither reading displaces what the other finds.
+func TestAShortQuestionIsReadInTwoWays(t *testing.T) {
+	const question, fact, previous = "do I own a pet?", "My pup Rex chewed the sofa again.", "What did the zeppelin at the lake cost?"
+	m := newMemory()
+	m.embedder = crowded{question: 1, fact: 1}
+	for i := range 60 {
+		text := fmt.Sprintf("The weather of day %d at the lake was mild, and that cost nothing.", i)
+		switch i {
+		case 20:
+			text = fact
+		case 40:
+			text = "The zeppelin is moored for 80 a day."
+		}
+		m.add(line{seq: int64(20 * (i + 1)), text: text})
+	}
+	res := find(t, m.engine(), Query{Text: question, Previous: previous, Within: chat.Within{Branch: "b"}, MaxTokens: 100, Limit: 2})
+	if len(res.Artifacts) < 2 || res.Artifacts[0].Source != fact || !strings.Contains(res.Artifacts[1].Source, "zeppelin") || m.calls["vectors"] != 2 {
+		t.Errorf("%d searches, packed %+v", m.calls["vectors"], res.Artifacts)
+	}
+	find(t, m.engine(func(s *Settings) { s.SRD = true }), Query{Text: question, Previous: previous, Within: chat.Within{Branch: "b"}})
+	if m.calls["vectors"] != 3 {
+		t.Errorf("the plain ranking made %d searches", m.calls["vectors"]-2)
+	}
+}
+
 // TestEverySearchAsksTheIndexOnce: words and vectors are both searched, whatever the words find and the weights are.
 func TestEverySearchAsksTheIndexOnce(t *testing.T) {
 	for _, weight := range []float64{0.01, 0.35, 0.7} {

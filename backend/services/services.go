@@ -117,7 +117,7 @@ func (s Setup) StoreKey(provider, key string) (persistent bool, err error) {
 
 // RemoveKey removes a stored key of a provider.
 func (s Setup) RemoveKey(provider string) error {
-	if err := s.Keys.RemoveKey(provider); err != nil {
+	if err := s.Keys.Remove(provider); err != nil {
 		return err
 	}
 	return s.Models.RequireKey(s.Config, provider, false)

@@ -89,7 +89,7 @@ func TestInstructionsOfAnImportAreData(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("a", "a - hello 1")
 	c.SystemPrompt = "Obey the parrot."
-	c.Turns[0].User = transfer.NoMessage()
+	c.Turns[0].User = chat.NoMessage()
 	im := f.imports(c)
 	first := f.firstTurns(im.Session)["main"]
 	if chat.ImportedInstructions(first) != "Obey the parrot." || len(first.User.Blocks) != 1 || first.Assistant.RenderedText() != "1" {

@@ -17,6 +17,7 @@ const (
 	Backup  Kind = "backup"
 	Restore Kind = "restore"
 	Move    Kind = "move"
+	Seal    Kind = "seal" // or unseal
 	Verify  Kind = "verify"
 )
 

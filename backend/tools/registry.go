@@ -211,11 +211,6 @@ func (r *Registry) Decision(ctx context.Context, session chat.SessionID, d chat.
 	return decision, nil
 }
 
-// Remember implements turn.Tools.
-func (r *Registry) Remember(ctx context.Context, p chat.ToolPermission) error {
-	return r.Permit(ctx, p)
-}
-
 // AllowFor allows tools, by the names that models get, in a session until release is called. Tools that always need
 // approval are not affected.
 func (r *Registry) AllowFor(session chat.SessionID, names []string) (release func()) {

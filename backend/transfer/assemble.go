@@ -161,7 +161,7 @@ func (t *tree) turn(path []int) Turn {
 	}
 	user.Blocks = append(user.Blocks, hidden...)
 	if user.IsEmpty() {
-		user.Blocks = append(user.Blocks, NoMessage().Blocks...)
+		user.Blocks = append(user.Blocks, chat.NoMessage().Blocks...)
 		if hasUser {
 			t.d.notice(noticeEmpty, 1)
 		} else {

@@ -53,7 +53,7 @@ func (b *codex) stream(l codexLine, raw json.RawMessage) string {
 		}
 	case "turn.started":
 		if last != nil { // for the prompt, which is missing
-			b.d.follow(node{kind: kindUser, at: l.Timestamp, blocks: NoMessage().Blocks})
+			b.d.follow(node{kind: kindUser, at: l.Timestamp, blocks: chat.NoMessage().Blocks})
 		}
 	case "item.started", "item.updated":
 	case "item.completed":

@@ -86,9 +86,6 @@ type Notice struct {
 	Files []string `json:"files,omitempty"`
 }
 
-// NoMessage is the user message of a turn without one.
-func NoMessage() chat.Message { return chat.NoMessage() }
-
 // setKeys sets the content keys of the conversation and its turns. A turn's key covers its visible content and its
 // position: a changed turn is a new one, those after it are not. Hidden content, and how the turn ended, are not
 // covered: a program may add them later.

@@ -120,8 +120,8 @@ type Tools interface {
 	Offer(context.Context, chat.SessionID) ([]chat.ToolDefinition, error)
 	// Decision is the decision for a call of a tool: DecisionNone asks the user.
 	Decision(context.Context, chat.SessionID, chat.ToolDefinition) (chat.ToolDecision, error)
-	// Remember stores a decision for later calls.
-	Remember(context.Context, chat.ToolPermission) error
+	// Permit stores a decision for later calls.
+	Permit(context.Context, chat.ToolPermission) error
 	// Source is a source by name, running or not.
 	Source(name string) (tools.Source, bool)
 }

@@ -239,8 +239,19 @@ func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, d *prom
 		return retrieval.Query{}, nil, false, nil // the prompt contains everything
 	}
 	within.Session = a.session
-	text, err := e.question(ctx, in, a)
-	return retrieval.Query{Text: text, Within: within, MaxTokens: space, Count: in.Count}, shown, len(retrieval.Terms(text)) > 0, err
+	q := retrieval.Query{Text: retrieval.Ends(a.current.RenderedText()), Within: within, MaxTokens: space, Count: in.Count}
+	terms := len(retrieval.Terms(q.Text))
+	if terms < fewTerms && len(in.Sizes) > 0 {
+		last := in.Sizes[len(in.Sizes)-1].Seq
+		turns, err := e.fetch(ctx, a.branch, last, last+1)
+		if err != nil {
+			return q, nil, false, err
+		}
+		for _, t := range turns {
+			q.Previous = t.User.RenderedText()
+		}
+	}
+	return q, shown, terms > 0, nil
 }
 
 // inPrompt reports whether an artifact is fully contained in the part of a shortened turn that is in the prompt.
@@ -287,23 +298,9 @@ func withPartialDocuments(in prompt.Input, cut int64) (excerpts, error) {
 	return out, nil
 }
 
-// fewTerms: a question with fewer terms is combined with the previous message, because "and the second one?" does not
-// say what it is about.
+// fewTerms: a question with fewer terms may continue the previous message, because "and the second one?" does not say
+// what it is about.
 const fewTerms = 3
-
-func (e *Engine) question(ctx context.Context, in prompt.Input, a assembly) (string, error) {
-	text := retrieval.Ends(a.current.RenderedText())
-	terms := len(retrieval.Terms(text))
-	if terms == 0 || terms >= fewTerms || len(in.Sizes) == 0 {
-		return text, nil
-	}
-	last := in.Sizes[len(in.Sizes)-1].Seq
-	turns, err := e.fetch(ctx, a.branch, last, last+1)
-	if err != nil || len(turns) == 0 {
-		return text, err
-	}
-	return text + "\n" + retrieval.Ends(turns[0].User.RenderedText()), nil
-}
 
 // retrieved returns the records of the passages in the final context.
 func retrieved(m prompt.Manifest) []chat.Retrieval {

@@ -368,7 +368,7 @@ func TestAttachedMemoryInPlainChat(t *testing.T) {
 	w.clean()
 }
 
-// A question that names nothing is searched together with the one before it; of a long one, the beginning and end are
+// A question that names nothing is searched alone and with the one before it; of a long one, the beginning and end are
 // used.
 func TestMemoryQueries(t *testing.T) {
 	w := withMemory(t)
@@ -379,7 +379,7 @@ func TestMemoryQueries(t *testing.T) {
 	w.settings.Scope = chat.ScopeAll
 	w.send(long)
 	q := w.memory.questions()
-	if len(q) != 3 || !strings.Contains(q[1].Text, "Alexandria") || strings.Contains(q[0].Text, "number") {
+	if len(q) != 3 || !strings.Contains(q[1].Previous, "Alexandria") || q[1].Text != "And the second one?" || q[0].Previous+q[2].Previous != "" || strings.Contains(q[0].Text, "number") {
 		t.Fatalf("asked %d times: %q", len(q), q[1].Text)
 	}
 	if s := q[2].Text; len(s) > 9000 || !strings.HasPrefix(s, "lighthouse") || !strings.HasSuffix(s, "Alexandria") || strings.ContainsRune(s, '\uFFFD') || q[2].Within.Session != w.session.ID {

@@ -76,7 +76,7 @@ func (b *toolbox) Decision(_ context.Context, _ chat.SessionID, d chat.ToolDefin
 	return b.decisions[d.Tool], nil
 }
 
-func (b *toolbox) Remember(_ context.Context, p chat.ToolPermission) error {
+func (b *toolbox) Permit(_ context.Context, p chat.ToolPermission) error {
 	if b.onRemember != nil {
 		defer b.onRemember()
 	}

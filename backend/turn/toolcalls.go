@@ -183,7 +183,7 @@ func (e *Engine) remember(ctx context.Context, b chat.ToolBatch, call chat.CallR
 	if c.Decision == chat.DecisionSession {
 		p.Session = b.SessionID
 	}
-	if err := e.tools.Remember(ctx, p); err != nil {
+	if err := e.tools.Permit(ctx, p); err != nil {
 		return chat.WrapError(chat.CodeOf(err), "tool.remember", err, "The call was decided, but the decision could not be stored for later calls: %s", chat.AsError(err).Said())
 	}
 	e.changed(chat.ChangeTools, "", b.SessionID)

@@ -29,6 +29,13 @@ func Offer(secret string) {
 	offered.secret, offered.refused = secret, map[string]bool{}
 }
 
+// Offered returns what was offered last; empty: nothing.
+func Offered() string {
+	offered.Lock()
+	defer offered.Unlock()
+	return offered.secret
+}
+
 // Unlock returns the key of a lock if it is known, or if what was offered opens it. Errors are ErrNoKey if nothing was
 // offered, and those of Lock.Open.
 func Unlock(l Lock) (Key, error) {
@@ -84,9 +91,7 @@ func Known() bool {
 	if known.Load() != nil {
 		return true
 	}
-	offered.Lock()
-	defer offered.Unlock()
-	return offered.secret != ""
+	return Offered() != ""
 }
 
 // Current returns the key that seals new files, and its lock; false: they are plain.

@@ -141,7 +141,7 @@ func (a *Archive) Reseal(ctx context.Context, from seal.Key, wasSealed bool) (s 
 	if sealed {
 		s, err = a.FinishSealing(ctx)
 	}
-	s.Outside = a.outside()
+	s.Outside = a.Outside()
 	return s, sqlite.MapError(opSeal, err)
 }
 
@@ -329,8 +329,14 @@ func resealJournal(from, to string) error {
 	return err
 }
 
-// outside returns the existing copies of the data that are not in the data directory.
-func (a *Archive) outside() []string {
+// PlainBackups returns the paths of the backups in the data directory that are not sealed.
+func (a *Archive) PlainBackups() ([]string, error) {
+	found, err := filepath.Glob(filepath.Join(sqlite.GlobEscape(a.dir), sqlite.BackupDir, "*.db"))
+	return slices.DeleteFunc(append([]string{}, found...), sqlite.IsSealed), err
+}
+
+// Outside returns the existing copies of the data that are not in the data directory.
+func (a *Archive) Outside() []string {
 	var out []string
 	dirs, _ := core.PreviousDirs(a.dir)
 	for _, dir := range dirs {
@@ -359,6 +365,11 @@ func (a *Archive) ChangeLock(change func(*seal.Lock, seal.Key) error) error {
 	if _, err := a.FinishRestore(); err != nil {
 		return err
 	}
+	return a.changeLock(change)
+}
+
+// changeLock is ChangeLock of a caller who holds the writer's lock.
+func (a *Archive) changeLock(change func(*seal.Lock, seal.Key) error) error {
 	l, k, err := a.Lock()
 	if err != nil {
 		return err
@@ -371,7 +382,15 @@ func (a *Archive) ChangeLock(change func(*seal.Lock, seal.Key) error) error {
 		whole.Lock = l
 		err = writeLock(filepath.Join(a.dir, LockFile), whole)
 	}
+	if err == nil {
+		seal.Use(l, k) // new files have it too
+	}
 	return sqlite.MapError(opSeal, err)
+}
+
+// ChangeLock is Archive.ChangeLock while the data is open for writing.
+func (b *Backups) ChangeLock(change func(*seal.Lock, seal.Key) error) error {
+	return b.Archive.changeLock(change)
 }
 
 // Lock returns the lock of the data and its key. Errors are those of ChangeLock.

@@ -251,7 +251,7 @@ func (m *Importer) retryOf(t *transfer.Turn) chat.TurnID {
 	}
 	hash := questionHash(t)
 	first := m.questions[t.Parent][hash]
-	if first == "" || first == t.Key || hash == questionHash(&transfer.Turn{User: transfer.NoMessage()}) {
+	if first == "" || first == t.Key || hash == questionHash(&transfer.Turn{User: chat.NoMessage()}) {
 		return ""
 	}
 	return m.positions[first].id

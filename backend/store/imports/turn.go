@@ -62,7 +62,7 @@ func (w *importTx) withInstructions(t *transfer.Turn) (*transfer.Turn, error) {
 		return nil, err
 	}
 	copied := *t
-	if t.Assistant != nil && questionHash(t) == questionHash(&transfer.Turn{User: transfer.NoMessage()}) {
+	if t.Assistant != nil && questionHash(t) == questionHash(&transfer.Turn{User: chat.NoMessage()}) {
 		answer := *t.Assistant // the answer must not share memory with the parsed conversation
 		answer.Blocks = append(slices.Clone(answer.Blocks), block)
 		copied.Assistant = &answer

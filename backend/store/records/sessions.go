@@ -6,6 +6,7 @@ package records
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -134,18 +135,22 @@ func (s *Records) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Ses
 		LEFT JOIN branches b ON b.id = s.active_branch
 		LEFT JOIN turns last ON last.id = coalesce(
 		  (SELECT n.id FROM turns n WHERE n.branch_id = s.active_branch ORDER BY n.turn_seq DESC LIMIT 1), b.fork_turn)
-		WHERE (s.archived_at IS NOT NULL) = ? AND ` + schema.Conversations + ` AND (? = '' OR s.id IN (SELECT value FROM json_each(?)))
-		ORDER BY s.pinned DESC, s.updated_at DESC, s.id DESC LIMIT ? OFFSET ?`
+		WHERE %s ORDER BY s.pinned DESC, s.updated_at DESC, s.id DESC LIMIT ? OFFSET ?`
 	limit := q.Limit
 	if limit <= 0 {
 		limit = -1
 	}
 	rows, err := core.Query(ctx, s, "session.list", func(db *gorm.DB) ([]summaryRow, error) {
+		if q.ID != "" {
+			return sqlite.All[summaryRow](db, fmt.Sprintf(query, `s.id = ?`), q.ID, limit, max(q.Offset, 0))
+		}
 		titled, err := titledJSON(db, q.Title)
 		if err != nil {
 			return nil, err
 		}
-		return sqlite.All[summaryRow](db, query, q.Archived, titled, titled, limit, max(q.Offset, 0))
+		const listed = `(s.archived_at IS NOT NULL) = ? AND ` + schema.Conversations +
+			` AND (? = '' OR s.id IN (SELECT value FROM json_each(?)))`
+		return sqlite.All[summaryRow](db, fmt.Sprintf(query, listed), q.Archived, titled, titled, limit, max(q.Offset, 0))
 	})
 	return lists.Map(rows, func(r summaryRow) chat.SessionSummary {
 		return chat.SessionSummary{

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { FakeBackend, FakeOptions } from '$lib/backend/fake';
 import { mountWith } from '$shared/testing/harness';
 import FatalError from './FatalError.svelte';
+import Locked from './Locked.svelte';
 import FirstRun from './FirstRun.svelte';
 
 async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typeof mountWith>[3]) {
@@ -16,6 +17,10 @@ async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typ
       expect(mounted.app.conversation.sessionId).not.toBe('');
     });
   return { ...mounted, called, started, user: userEvent.setup() };
+}
+
+async function locked(prepare?: Parameters<typeof mountWith>[3]) {
+  return { ...(await mountWith(Locked, {}, { data: 'locked' }, prepare)), user: userEvent.setup() };
 }
 
 describe('a key', () => {
@@ -329,6 +334,42 @@ test('the newest usable backups are listed, each with a button to restore it', a
   expect(damaged?.problem).not.toBe('');
   await userEvent.click(list.getAllByRole('button', { name: /^Restore the backup of/ })[0]!);
   expect([app.storage.asking, app.storage.path]).toEqual(['restore', newest?.path]);
+});
+
+describe('sealed data', () => {
+  const theme = () => document.documentElement.dataset.theme;
+
+  test('has one field, with the focus, in the theme of the person; Enter opens it', async () => {
+    const { backend, user } = await locked((prepared) => (prepared.program.startup.theme = 'dark'));
+    expect(theme()).toBe('dark');
+    const field = await screen.findByLabelText('Passphrase or recovery code');
+    expect(field).toHaveFocus();
+    expect(field).toHaveAttribute('type', 'password');
+    await user.keyboard('{Enter}');
+    expect(backend.calls.filter((call) => call.name === 'sealing.unlock')).toHaveLength(0);
+    await user.keyboard('correct horse{Enter}');
+    await waitFor(() => expect(backend.disk.pending).toBe('reopen'));
+    expect(screen.getByRole('button', { name: 'Open' })).toHaveAttribute('aria-busy', 'true');
+  });
+
+  test('a wrong passphrase is named in words, and the next one replaces it', async () => {
+    const { backend, user } = await locked();
+    const field = await screen.findByLabelText('Passphrase or recovery code');
+    await user.keyboard('wrong{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent(/neither the passphrase nor the recovery code/);
+    expect([field.getAttribute('aria-invalid'), backend.disk.pending]).toEqual(['true', '']);
+    await user.keyboard('correct horse{Enter}');
+    await waitFor(() => expect(backend.disk.pending).toBe('reopen'));
+    expect(screen.queryByText(/--passphrase-file/)).toBeNull();
+  });
+
+  test('another failure is reported as it is', async () => {
+    const { backend, user } = await locked();
+    await screen.findByLabelText('Passphrase or recovery code');
+    backend.failNext('sealing.unlock', { code: 'corrupt', message: 'The header of the file is damaged' });
+    await user.keyboard('correct horse{Enter}');
+    expect(await screen.findByText(/The header of the file is damaged/)).toBeVisible();
+  });
 });
 
 test.each([['corrupt', true], ['newer_version', true], ['locked', false], ['sealed', false]] as const)('data that cannot be opened (%s): restoring a backup is offered: %s', async (code, offered) => {

@@ -66,7 +66,7 @@ const commonPages = (): Section[] => [
   ofGroup(toolsSection, t('settings.toolsLead')),
   { id: 'servers', title: t('settings.servers'), lead: t('settings.serversLead') },
   ofGroup(programsSection, t('settings.programsLead')),
-  { id: 'storage', title: t('settings.storage'), lead: t('settings.storageLead') },
+  { id: 'storage', title: t('settings.storage'), lead: t('settings.storageLead'), fields: [{ label: t('sealing.title'), also: `${t('sealing.seal')} ${t('sealing.lockNow')} ${t('sealing.theCode')}` }] },
   { id: 'shortcuts', title: t('settings.shortcuts'), lead: t('settings.shortcutsLead') },
 ];
 

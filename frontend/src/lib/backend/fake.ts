@@ -25,7 +25,7 @@ import { block, emptyDraft, errorView } from './fake/shapes';
 import { FakeServers, seedServers, serversService } from './fake/servers';
 import { seedTools } from './fake/seedTools';
 import { FakeTools, toolsService } from './fake/tools';
-import { FakeDisk, storageService } from './fake/storage';
+import { FakeDisk, sealingService, storageService } from './fake/storage';
 import { temporaryChats } from './fake/temporary';
 import { draggedFile, fakeFiles, transferService, type FakeFiles } from './fake/transfer';
 import { FakeTasks, workService } from './fake/work';
@@ -33,8 +33,8 @@ import { Streams, watchable, type Pace } from './fake/streaming';
 import { FakeStore } from './fake/store';
 
 export interface FakeOptions {
-  /** "rich" has history, "empty" has none, "first" has neither history nor key, "fatal" cannot open its data. */
-  data: 'rich' | 'empty' | 'first' | 'fatal';
+  /** "rich" has history, "empty" has none, "first" has neither history nor key, "fatal" cannot open its data, which is sealed in "locked". */
+  data: 'rich' | 'empty' | 'first' | 'fatal' | 'locked';
   keyringOk: boolean;
   pace: Partial<Pace>;
   sessions: number;
@@ -78,6 +78,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     firstRun: data === 'first', fatal: data === 'fatal', keyringOk: options.keyringOk ?? true,
     localServers: options.localServers ?? [{ name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['qwen3:8b', 'llama3.3:70b'] }],
   });
+  if (data === 'locked') program.startup.fatal = errorView('The data is sealed; nothing was read or changed.', '', 'sealed');
   if (data === 'rich') seed(store, options.longest ?? 300);
   seedMany(store, options.sessions ?? 0);
   if (options.forks) seedForks(store, options.forks);
@@ -108,6 +109,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     settings: watch.service('settings', settingsService(store, program)),
     transfer: watch.service('transfer', transferService(store, tasks, files)),
     storage: watch.service('storage', storageService(store, program, tasks, disk)),
+    sealing: watch.service('sealing', sealingService(disk)),
     tools: watch.service('tools', toolsService(store, toolbox, program)),
     servers: watch.service('servers', serversService(store, mcp, program)),
     work: watch.service('work', workService(store, tasks)),

@@ -2677,6 +2677,19 @@ export interface WindowRequest {
   y: number;
 }
 
+// ---------------------------------------------------------------- backend/api/sealing.go
+
+/** SealingView is what is sealed. */
+export interface SealingView {
+  sealed: boolean;
+  /**
+   * Plain and Outside are paths: backups in the data directory that are not sealed, and copies in other places, which
+   * are never converted.
+   */
+  plain: string[];
+  outside: string[];
+}
+
 /** Events to the page by their names, and what they carry. */
 export interface Events {
   'ci:frame': Frame;
@@ -2779,6 +2792,44 @@ export interface StorageService {
   delete(kind: string, id: string, confirm: string, copies: string[]): Promise<ReceiptView>;
   /** Receipts returns the receipts of all permanent deletions, newest first. */
   receipts(): Promise<ReceiptView[]>;
+}
+
+/** Sealing seals the data, changes what opens it, and opens it. */
+export interface SealingService {
+  /** View returns what is sealed. */
+  view(): Promise<SealingView>;
+  /**
+   * Unlock opens sealed data with its passphrase or recovery code: the program restarts and opens it.
+   *
+   * Errors: CodeConflict if the data is open, CodeSealed (it is neither of them), CodeNewer, CodeCorrupt.
+   */
+  unlock(secret: string): Promise<void>;
+  /**
+   * Lock restarts the program, which then asks for the passphrase. Answers that are arriving end, and what has arrived
+   * of them is kept.
+   */
+  lock(): Promise<void>;
+  /** Active is called while somebody uses the window, at least twice a minute. */
+  active(): Promise<void>;
+  /** NewCode makes a recovery code, which Seal or SetCode puts in force. */
+  newCode(): Promise<string>;
+  /**
+   * Seal seals plain data with a passphrase and the code of NewCode, or renews the key of sealed data, whose
+   * passphrase it must be: the program restarts and does it.
+   *
+   * Errors: CodeInvalid (no passphrase, no code), CodeSealed (another passphrase), CodeConflict (tasks are running).
+   */
+  seal(passphrase: string): Promise<void>;
+  /**
+   * Unseal stores the data plain again: the program restarts and does it.
+   *
+   * Errors: CodeConflict (tasks are running), CodeNotFound (it is not sealed).
+   */
+  unseal(): Promise<void>;
+  /** SetPassphrase replaces the passphrase. Backups that exist keep the earlier one. */
+  setPassphrase(passphrase: string): Promise<void>;
+  /** SetCode puts the code of NewCode in force. Backups that exist keep the earlier one. */
+  setCode(): Promise<void>;
 }
 
 /** Settings edits the configuration, keys and models. */
@@ -3351,6 +3402,7 @@ export interface ProgramsService {
 export interface Services {
   readonly transfer: TransferService;
   readonly storage: StorageService;
+  readonly sealing: SealingService;
   readonly settings: SettingsService;
   readonly sessions: SessionsService;
   readonly chat: ChatService;
@@ -3370,6 +3422,7 @@ export interface Services {
 export const serviceNames: readonly (keyof Services)[] = [
   'transfer',
   'storage',
+  'sealing',
   'settings',
   'sessions',
   'chat',
@@ -3724,6 +3777,8 @@ export type TasksKind =
   | 'backup'
   | 'restore'
   | 'move'
+  /** or unseal */
+  | 'seal'
   | 'verify';
 
 /** State is the state of a task. */
@@ -3865,6 +3920,7 @@ export const lists: Record<string, Record<string, string>> = {
   ResourceText: { blocks: '[]' },
   RestorePreview: { findings: '[]', undone: 'ReceiptView[]' },
   SavedPromptView: { variables: '[]' },
+  SealingView: { outside: '[]', plain: '[]' },
   SearchGroup: { hits: 'SearchHit[]', marks: '[]' },
   SearchHit: { marks: '[]' },
   SearchResult: { groups: 'SearchGroup[]' },
@@ -3939,6 +3995,7 @@ export const lists: Record<string, Record<string, string>> = {
     'Projects.Rescan': 'ProjectScanView',
     'Projects.Save': 'ProjectView',
     'Projects.Watch': 'ProjectView',
+    'Sealing.View': 'SealingView',
     'Search.Everything': 'SearchResult',
     'Search.Find': 'FindResult',
     'Search.Metrics': 'MetricsSeries',

@@ -199,8 +199,9 @@ export class App {
   async start(): Promise<void> {
     await this.startup.load();
     const info = this.startup.info;
-    if (!info || this.startup.fatal) return;
+    if (!info) return;
     this.theme.adopt(info);
+    if (this.startup.fatal) return;
     this.keymap.adopt(info.shortcuts);
     void this.projects.load(); // the list shows them when they arrive
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);

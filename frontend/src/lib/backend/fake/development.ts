@@ -17,7 +17,7 @@ const paces: Record<string, FakeOptions['pace']> = {
 };
 
 /**
- * Reads the options from the address: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N,
+ * Reads the options from the address: ?fake=rich|empty|first|fatal|locked, &theme=, &zoom=, &open=TITLE, &sessions=N,
  * &forks=N, &pace=fast|slow, &tasks=some for tasks of earlier runs, &tools=some for tool calls. The result is also
  * window.fake, for scripts that drive the page.
  */

@@ -1,5 +1,5 @@
 /** The data directory of the fake program: its contents, its backups, and permanent deletion. */
-import type { BackupKind, BackupView, CopyView, DeletionPreview, DeletedPart, MovePreview, ReceiptView, RestorePreview, StoragePart, StorageService } from '../types';
+import type { BackupKind, BackupView, CopyView, DeletionPreview, DeletedPart, MovePreview, ReceiptView, RestorePreview, SealingService, SealingView, StoragePart, StorageService } from '../types';
 import { BackendError } from '../errors';
 import { block, errorView } from './shapes';
 import type { Program } from './program';
@@ -34,6 +34,9 @@ export class FakeDisk {
   wrong: string[] = [];
   /** The operation that is pending for the next start. */
   pending = '';
+  /** What opens sealed data, and what is not sealed. */
+  passphrase = 'correct horse';
+  sealing: SealingView = { sealed: false, plain: [], outside: [] };
   readonly dir: string;
 
   constructor(dir: string, epoch: number) {
@@ -169,6 +172,35 @@ export function storageService(store: FakeStore, program: Program, tasks: FakeTa
     reopen: async () => {
       disk.pending = 'reopen';
     },
+  };
+}
+
+/** Opening and converting the data restarts the program. */
+export function sealingService(disk: FakeDisk): SealingService {
+  const refuse = () => new BackendError(errorView('The passphrase does not open the data; nothing was read or changed.', '', 'sealed'));
+  return {
+    view: async () => disk.sealing,
+    unlock: async (secret) => {
+      if (secret.trim() !== disk.passphrase) throw refuse();
+      disk.pending = 'reopen';
+    },
+    lock: async () => {
+      disk.pending = 'lock';
+    },
+    active: async () => undefined,
+    newCode: async () => 'ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ23-4567',
+    seal: async (passphrase) => {
+      if (disk.sealing.sealed && passphrase !== disk.passphrase) throw refuse();
+      disk.passphrase = passphrase;
+      disk.pending = 'seal';
+    },
+    unseal: async () => {
+      disk.pending = 'unseal';
+    },
+    setPassphrase: async (passphrase) => {
+      disk.passphrase = passphrase;
+    },
+    setCode: async () => undefined,
   };
 }
 

@@ -23,6 +23,7 @@ export { default as palette } from './palette';
 export { default as programs } from './programs';
 export { default as projects } from './projects';
 export { default as quick } from './quick';
+export { default as sealing } from './sealing';
 export { default as search } from './search';
 export { default as servers } from './servers';
 export { default as session } from './session';

@@ -1,0 +1,159 @@
+package api
+
+import (
+	"strings"
+	"sync"
+
+	"contextinfinity/backend/chat"
+)
+
+// Sealer seals the data directory. What converts files is done by the next process: the program restarts for it.
+type Sealer interface {
+	SealingView() (SealingView, error)
+	// Unlock opens sealed data with its passphrase or recovery code.
+	Unlock(secret string) error
+	// LockNow forgets what opens the data.
+	LockNow()
+	NewCode() string
+	// Seal seals plain data, or renews the key of sealed data, whose passphrase it must be.
+	Seal(passphrase, code string) error
+	Unseal() error
+	SetPassphrase(passphrase string) error
+	SetCode(code string) error
+}
+
+// SealingView is what is sealed.
+type SealingView struct {
+	Sealed bool `json:"sealed"`
+	// Plain and Outside are paths: backups in the data directory that are not sealed, and copies in other places, which
+	// are never converted.
+	Plain   []string `json:"plain"`
+	Outside []string `json:"outside"`
+}
+
+// Sealing seals the data, changes what opens it, and opens it.
+type Sealing struct {
+	c    *Core
+	mu   sync.Mutex
+	code string // shown, and not in force yet
+}
+
+// NewSealing returns the service.
+func NewSealing(c *Core) *Sealing { return &Sealing{c: c} }
+
+// View returns what is sealed.
+func (s *Sealing) View() (SealingView, error) { return s.c.Sealer.SealingView() }
+
+// Unlock opens sealed data with its passphrase or recovery code: the program restarts and opens it.
+//
+// Errors: CodeConflict if the data is open, CodeSealed (it is neither of them), CodeNewer, CodeCorrupt.
+func (s *Sealing) Unlock(secret string) error {
+	if s.c.Fatal == nil {
+		return chat.Errorf(chat.CodeConflict, "sealing.unlock", "The conversations are open already.")
+	}
+	return s.c.Sealer.Unlock(strings.TrimSpace(secret))
+}
+
+// Lock restarts the program, which then asks for the passphrase. Answers that are arriving end, and what has arrived of
+// them is kept.
+func (s *Sealing) Lock() error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	s.c.Sealer.LockNow()
+	return nil
+}
+
+// Active is called while somebody uses the window, at least twice a minute.
+func (s *Sealing) Active() {
+	if s.c.Active != nil {
+		s.c.Active()
+	}
+}
+
+// NewCode makes a recovery code, which Seal or SetCode puts in force.
+func (s *Sealing) NewCode() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.code = s.c.Sealer.NewCode()
+	return s.code
+}
+
+// Seal seals plain data with a passphrase and the code of NewCode, or renews the key of sealed data, whose passphrase it
+// must be: the program restarts and does it.
+//
+// Errors: CodeInvalid (no passphrase, no code), CodeSealed (another passphrase), CodeConflict (tasks are running).
+func (s *Sealing) Seal(passphrase string) error {
+	if err := s.idle(); err != nil {
+		return err
+	}
+	code, err := s.takeCode()
+	if err == nil {
+		passphrase, err = given(passphrase)
+	}
+	if err != nil {
+		return err
+	}
+	return s.c.Sealer.Seal(passphrase, code)
+}
+
+// Unseal stores the data plain again: the program restarts and does it.
+//
+// Errors: CodeConflict (tasks are running), CodeNotFound (it is not sealed).
+func (s *Sealing) Unseal() error {
+	if err := s.idle(); err != nil {
+		return err
+	}
+	return s.c.Sealer.Unseal()
+}
+
+// SetPassphrase replaces the passphrase. Backups that exist keep the earlier one.
+func (s *Sealing) SetPassphrase(passphrase string) error {
+	err := s.c.ready()
+	if err == nil {
+		passphrase, err = given(passphrase)
+	}
+	if err != nil {
+		return err
+	}
+	return s.c.Sealer.SetPassphrase(passphrase)
+}
+
+// SetCode puts the code of NewCode in force. Backups that exist keep the earlier one.
+func (s *Sealing) SetCode() error {
+	code, err := s.takeCode()
+	if err != nil {
+		return err
+	}
+	return s.c.Sealer.SetCode(code)
+}
+
+// idle returns an error while a restart would interrupt something, or if the data is not open.
+func (s *Sealing) idle() error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.idle("sealing.begin")
+}
+
+// takeCode returns the code that was shown.
+func (s *Sealing) takeCode() (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.code == "" {
+		return "", chat.Errorf(chat.CodeInvalid, "sealing.code", "There is no new recovery code; nothing was changed.")
+	}
+	return s.code, nil
+}
+
+// maxPassphrase limits a passphrase, in bytes.
+const maxPassphrase = 1024
+
+// given returns a passphrase as the command line reads it.
+func given(passphrase string) (string, error) {
+	passphrase = strings.TrimSpace(passphrase)
+	if passphrase == "" || len(passphrase) > maxPassphrase || strings.ContainsAny(passphrase, "\r\n") {
+		return "", chat.Errorf(chat.CodeInvalid, "sealing.passphrase", "A passphrase is one line of at most %d bytes; nothing was changed.", maxPassphrase)
+	}
+	return passphrase, nil
+}

@@ -1,0 +1,176 @@
+package app
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/internal/seal"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/tasks"
+)
+
+const opSealing = "sealing.begin"
+
+// SealingView implements api.Sealer.
+func (d dataFolder) SealingView() (api.SealingView, error) {
+	v := api.SealingView{Plain: []string{}, Outside: append([]string{}, d.Outside()...)}
+	sealed, err := d.Sealed()
+	if v.Sealed = sealed; err != nil || !sealed {
+		return v, err
+	}
+	v.Plain, err = d.PlainBackups()
+	return v, err
+}
+
+// Unlock implements api.Sealer.
+func (d dataFolder) Unlock(secret string) error {
+	seal.Offer(secret)
+	if err := d.opens(); err != nil && chat.CodeOf(err) != chat.CodeNotFound { // not found: it is not sealed any more
+		seal.Offer("")
+		return err
+	}
+	d.Restart()
+	return nil
+}
+
+// opens returns an error unless the data is sealed and its key is known. New files are then sealed.
+func (d dataFolder) opens() error {
+	if _, _, err := d.Lock(); err != nil {
+		return err
+	}
+	return store.Unlock(d.dir)
+}
+
+// LockNow implements api.Sealer.
+func (d dataFolder) LockNow() { restartWith(handover{}) }
+
+// NewCode implements api.Sealer.
+func (dataFolder) NewCode() string { return seal.NewCode() }
+
+// Seal implements api.Sealer.
+func (d dataFolder) Seal(passphrase, code string) error {
+	if sealed, err := d.Sealed(); err != nil {
+		return err
+	} else if sealed {
+		switch lock, _, err := d.Lock(); {
+		case err != nil:
+			return err
+		case !lock.OpensPassphrase(passphrase):
+			return chat.Errorf(chat.CodeSealed, opSealing, "This is not the passphrase of the data; nothing was changed.")
+		}
+	}
+	key := seal.NewKey()
+	lock, err := seal.NewLock(key, passphrase, code)
+	if err != nil {
+		return err
+	}
+	restartTo(reseal{Lock: lock, Key: key, Secret: passphrase})
+	return nil
+}
+
+// Unseal implements api.Sealer.
+func (d dataFolder) Unseal() error {
+	if err := d.opens(); err != nil {
+		return err
+	}
+	restartTo(reseal{})
+	return nil
+}
+
+// SetPassphrase implements api.Sealer.
+func (d dataFolder) SetPassphrase(passphrase string) error {
+	err := d.app.Store.ChangeLock(func(l *seal.Lock, k seal.Key) error { return l.SetPassphrase(k, passphrase) })
+	if err == nil {
+		seal.Offer(passphrase)
+	}
+	return err
+}
+
+// SetCode implements api.Sealer.
+func (d dataFolder) SetCode(code string) error {
+	return d.app.Store.ChangeLock(func(l *seal.Lock, k seal.Key) error { return l.SetRecovery(k, code) })
+}
+
+// reseal is what the next process does before it opens the data: it seals it with another key, or stores it plain if
+// there is none.
+type reseal struct {
+	Lock   seal.Lock `json:"lock"`
+	Key    seal.Key  `json:"key"`
+	Secret string    `json:"secret"` // the passphrase of the lock
+}
+
+// run converts the data. After an error it is as before, or the next start continues.
+func (r *reseal) run(ctx context.Context, archive *store.Archive, dir string) *pendingResult {
+	_, from, was := seal.Current()
+	done := &pendingResult{Spec: tasks.Spec{Kind: tasks.Seal, Title: chat.Say("Seal the data")}}
+	if r.Secret == "" {
+		done.Title = chat.Say("Store the data plain")
+		seal.UseNone()
+	} else {
+		seal.Use(r.Lock, r.Key)
+	}
+	result, err := archive.Reseal(ctx, from, was)
+	if err == nil && len(result.Left) > 0 {
+		err = chat.Errorf(chat.CodeCorrupt, opSealing, "%d copies of the data could not be converted, and are as they were.", len(result.Left)).
+			WithHint("delete them in the folder of backups, or keep them in mind")
+	}
+	if done.err = err; r.Secret != "" {
+		seal.Offer(r.Secret)
+	}
+	seal.UseNone() // what is on the disk decides
+	if err := store.Unlock(dir); done.err == nil {
+		done.err = err
+	}
+	return done
+}
+
+// lockWhenUnused locks sealed data that nobody has used for as long as the setting says. It waits for running answers.
+func (a *app) lockWhenUnused(core *api.Core) {
+	const check = 10 * time.Second
+	var used atomic.Int64
+	core.Active = func() { used.Store(time.Now().UnixNano()) }
+	core.Active()
+	a.run(func(ctx context.Context) {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(check):
+			}
+			minutes := a.Config.Config().Desktop.LockMinutes
+			if unusedFor(used.Load(), time.Now(), minutes) && len(a.Turns.Running()) == 0 && sealedNow() {
+				core.Sealer.LockNow()
+				return
+			}
+		}
+	})
+}
+
+// unusedFor reports whether a number of minutes has passed since the last use; 0: never.
+func unusedFor(used int64, now time.Time, minutes int) bool {
+	return minutes > 0 && now.Sub(time.Unix(0, used)) >= time.Duration(minutes)*time.Minute
+}
+
+func sealedNow() bool {
+	_, _, sealed := seal.Current()
+	return sealed
+}
+
+// restartTo restarts the program with what opens the data, to convert it.
+func restartTo(r reseal) {
+	h := handedOver()
+	h.Reseal = &r
+	restartWith(h)
+}
+
+// restartWith restarts the program once its window has closed.
+func restartWith(h handover) {
+	visible, _ := desktop.Watched()
+	h.Hidden = !visible
+	restartRequested.Store(&h)
+	desktop.Quit()
+}

@@ -1,0 +1,85 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { expect, test } from 'vitest';
+import type { FakeBackend } from '$lib/backend/fake';
+import { mountWith } from '$shared/testing/harness';
+import SealingPart from './SealingPart.svelte';
+
+const user = userEvent.setup();
+
+async function part(prepare: (backend: FakeBackend) => void = () => undefined) {
+  const mounted = await mountWith(SealingPart, {}, {}, prepare);
+  await screen.findByRole('heading', { name: 'Encryption' });
+  return { ...mounted, called: (name: string) => mounted.backend.calls.filter((call) => call.name === `sealing.${name}`).map((call) => call.args) };
+}
+
+const sealed = ({ disk }: FakeBackend) => (disk.sealing = { sealed: true, plain: ['/data/backups/plain.db'], outside: ['/media/copy.db'] });
+
+async function keepCode() {
+  const shown = await screen.findByText(/ABCD-EFGH/);
+  const next = screen.getByRole('dialog').querySelector<HTMLButtonElement>('button[type="submit"]')!;
+  expect(next).toBeDisabled();
+  await user.type(screen.getByLabelText('Last group of the code'), '9999');
+  expect(next).toBeDisabled();
+  await user.clear(screen.getByLabelText('Last group of the code'));
+  await user.type(screen.getByLabelText('Last group of the code'), shown.textContent!.slice(-4).toLowerCase());
+  await user.click(next);
+}
+
+test('sealing: the code first, kept and typed back, then the passphrase twice; what both lost means is said each time', async () => {
+  const { backend, called } = await part();
+  await user.click(await screen.findByRole('button', { name: 'Seal the data…' }));
+  expect(await screen.findByText(/both lost, everything is lost/)).toBeVisible();
+  await keepCode();
+  expect(called('seal')).toEqual([]);
+  const first = await screen.findByLabelText('New passphrase');
+  expect(first).toHaveFocus();
+  expect(screen.getByText(/both lost, everything is lost/)).toBeVisible();
+  await user.type(first, 'one two');
+  const button = screen.getByRole('button', { name: 'Seal the data' });
+  await user.type(screen.getByLabelText('The same again'), 'one tw');
+  expect(button).toBeDisabled();
+  expect(screen.getByRole('alert')).toHaveTextContent('not the same');
+  await user.type(screen.getByLabelText('The same again'), 'o');
+  await user.click(button);
+  expect(await screen.findByText('The program restarts')).toBeVisible();
+  expect([called('seal'), backend.disk.pending]).toEqual([[['one two']], 'seal']);
+});
+
+test('sealed data: what is plain is named; it is locked at once', async () => {
+  const { backend } = await part(sealed);
+  expect(await screen.findByText('/data/backups/plain.db')).toBeVisible();
+  expect(screen.getByText('/media/copy.db')).toBeVisible();
+  await user.click(screen.getByRole('button', { name: 'Lock now' }));
+  await waitFor(() => expect(backend.disk.pending).toBe('lock'));
+});
+
+test('a new passphrase and a new code are in force without a restart', async () => {
+  const { backend, called } = await part(sealed);
+  await user.click(await screen.findByRole('button', { name: 'New passphrase…' }));
+  await user.type(await screen.findByLabelText('New passphrase'), 'next');
+  await user.type(screen.getByLabelText('The same again'), 'next');
+  await user.click(screen.getByRole('button', { name: 'Replace the passphrase' }));
+  await waitFor(() => expect(called('setPassphrase')).toEqual([['next']]));
+  await user.click(screen.getByRole('button', { name: 'New recovery code…' }));
+  await keepCode();
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect([called('setCode'), backend.disk.pending]).toEqual([[[]], '']);
+});
+
+test('renewing the key needs the passphrase; a wrong one is reported in the dialog', async () => {
+  const { backend } = await part(sealed);
+  await user.click(await screen.findByRole('button', { name: 'Renew the key…' }));
+  await keepCode();
+  await user.type(await screen.findByLabelText('Your passphrase'), 'wrong{Enter}');
+  expect(await screen.findByText(/does not open the data/)).toBeVisible();
+  expect(backend.disk.pending).toBe('');
+});
+
+test('storing the data plain is confirmed', async () => {
+  const { backend } = await part(sealed);
+  await user.click(await screen.findByRole('button', { name: 'Store it plain…' }));
+  expect(screen.getByRole('dialog')).toHaveTextContent(/can then read your conversations/);
+  await user.click(screen.getByRole('button', { name: 'Store it plain' }));
+  await waitFor(() => expect(backend.disk.pending).toBe('unseal'));
+});
