@@ -472,7 +472,7 @@ describe('calls and their blocks', () => {
     expect([...callsByBlock(blocks, calls)].map(([index, call]) => [index, call?.id ?? null])).toEqual([[0, 'a'], [1, null], [3, 'b']]);
   });
 
-  it('say that an outcome is unknown, not that it failed, also after the model was told so', () => {
+  it('say that an outcome is unknown, not that it failed, also once the model knows', () => {
     const told = toolCall({ state: 'done', isError: true, outcomeUnknown: true });
     expect([callState(told, 0).label, callState({ ...told, outcomeUnknown: false }, 0).label]).toEqual(['Outcome unknown', 'Failed']);
   });

@@ -2811,7 +2811,7 @@ export interface SealingService {
   lock(): Promise<void>;
   /** Active is called while somebody uses the window, at least twice a minute. */
   active(): Promise<void>;
-  /** NewCode makes a recovery code, which Seal or SetCode puts in force. */
+  /** NewCode makes a recovery code, which Seal or SetCode makes valid. */
   newCode(): Promise<string>;
   /**
    * Seal seals plain data with a passphrase and the code of NewCode, or renews the key of sealed data, whose
@@ -2828,7 +2828,7 @@ export interface SealingService {
   unseal(): Promise<void>;
   /** SetPassphrase replaces the passphrase. Backups that exist keep the earlier one. */
   setPassphrase(passphrase: string): Promise<void>;
-  /** SetCode puts the code of NewCode in force. Backups that exist keep the earlier one. */
+  /** SetCode makes the code of NewCode valid. Backups that exist keep the earlier one. */
   setCode(): Promise<void>;
 }
 
