@@ -148,9 +148,6 @@ func (c *collector) add(u *unit, read bool) {
 		return
 	}
 	c.count(x, body, make([]int, len(c.p.weight)))
-	if u.Speaker != "" && onlyAsks(body) {
-		x.match *= bareOfPeople
-	}
 	if isUserMessage(u) {
 		x.statedShare = c.stated(x, body)
 		x.repeats = asks(body) && c.query.repeatedBy(body)

@@ -32,7 +32,6 @@ func (c *collector) ordered() []*item {
 	c.rankHits(answers, age)
 	c.correct()
 	sortItems(c.items)
-	c.promoteReplies()
 	c.keepRepliesTogether()
 	if c.intent.overview {
 		c.spreadOverDays()
@@ -109,29 +108,6 @@ func (c *collector) addUserBonus(x *item, replyMatch float64) {
 	if x.standing && c.intent.aim == aimAny {
 		x.score += standingBonus
 	}
-}
-
-// strength is the bonus of an item that contains nearly all of the query itself.
-func (c *collector) strength(x *item) float64 {
-	return strongMatch * c.prior() * max(0, (x.coverage-strongFrom)/(1-strongFrom))
-}
-
-// promoteReplies ranks the best replies that contain nearly all of the query above user statements that contain less.
-func (c *collector) promoteReplies() {
-	if c.intent.aim == aimReply {
-		return
-	}
-	n := 0
-	for _, x := range c.items {
-		if n == strongReplies {
-			break
-		}
-		if strong := c.strength(x); strong > 0 && isReply(x.unit) {
-			x.score += strong
-			n++
-		}
-	}
-	sortItems(c.items)
 }
 
 // keepRepliesTogether ranks the passages of the best replies together if the query asks for replies: "How did you

@@ -15,9 +15,6 @@ const (
 	surelySimilar      = 0.95 // similarity that is enough without words
 	replyAsked         = 0.3  // bonus for replies if they are asked for
 	standingBonus      = 0.4  // bonus for standing instructions if a request is made
-	strongFrom         = 0.6  // share of the query from which a match is strong
-	strongMatch        = 0.6  // share of the prior that the strongest match gets
-	strongReplies      = 6    // number of replies that may get it
 
 	completeReplies = 2   // replies that are packed completely if replies are asked for
 	partForReply    = 4   // one of them may take the budget divided by this
@@ -51,7 +48,6 @@ const (
 	// Between people messages are shorter, and the next one is often an answer.
 	freeOfPeople   = 2.0  // factor of the length without penalty
 	nearbyOfPeople = 1.75 // factor of the best nearby
-	bareOfPeople   = 0.8  // factor of a message that is only a question
 	fullLine       = 16.0 // tokens from which a line is a full step
 	minDistance    = 0.25 // minimum step of a shorter line
 

@@ -36,6 +36,9 @@ func newFaultBench(t *testing.T) faultBench {
 	server := harness.NewHeldServer(t, false, harness.ChatWire.TextStream(true, crashTexts...)...)
 	config := "[general]\ndefault_model = \"m\"\n\n" + harness.ChatWire.Model("m", server.URL)
 	h := harness.NewHome(t, harness.Shipped(t), config)
+	if err := h.SealedAgain(); err != nil {
+		t.Fatal(err)
+	}
 	b := faultBench{Home: h}
 	b.session = h.OK("send", "--new", "--json", firstQuestion).Sent().SessionID
 	return b
@@ -45,6 +48,7 @@ func newFaultBench(t *testing.T) faultBench {
 func (b faultBench) copy(t *testing.T) faultBench {
 	t.Helper()
 	copied := harness.NewHome(t, b.Bin, "")
+	copied.Secret = b.Secret
 	if err := b.CopyTo(copied.Dir); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,10 @@ func newHome(bin, dir, config string) (*home, error) {
 	if err := os.MkdirAll(filepath.Dir(h.ConfigFile()), 0o700); err != nil {
 		return nil, err
 	}
-	return h, os.WriteFile(h.ConfigFile(), []byte(config), 0o600)
+	if err := os.WriteFile(h.ConfigFile(), []byte(config), 0o600); err != nil || bin == "" {
+		return h, err
+	}
+	return h, h.SealedAgain()
 }
 
 // data returns the data directory from the configuration, or the default one.

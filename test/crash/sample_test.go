@@ -191,6 +191,7 @@ func (h *home) show(ctx context.Context, session string) (string, error) {
 // copy copies the data directory and the configuration.
 func (s *sample) copy(dir string) (*home, error) {
 	h := &home{harness.NewMachine(s.Bin, dir)}
+	h.Secret = s.Secret
 	return h, s.CopyTo(dir)
 }
 

@@ -151,6 +151,16 @@ func Root() (string, error) {
 	return "", err
 }
 
+// Installed returns the path of a file of this module for which packages must be installed in its folder.
+func Installed(t testing.TB, parts ...string) string {
+	t.Helper()
+	path := InModule(parts...)
+	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "node_modules")); err != nil {
+		missing(t, "the packages of %s are not installed: scripts/setup test installs them", filepath.Join(parts...))
+	}
+	return path
+}
+
 // missing skips a test because a tool is not installed; in CI, which has all tools, it fails.
 func missing(t testing.TB, format string, args ...any) {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,8 @@ type Machine struct {
 	Bin string // the program
 	Dir string // the home directory
 	Env []string
+	// Secret is a file with the passphrase or recovery code of sealed data; empty: it is plain.
+	Secret string
 }
 
 // NewMachine returns a machine with its home directory in dir.
@@ -93,6 +96,9 @@ type Program struct {
 // line of stdout as it arrives, from one goroutine that ends with the process.
 func (m Machine) Launch(ctx context.Context, stdin io.Reader, lines func([]byte), args ...string) (*Program, error) {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
+	if m.Secret != "" {
+		args = append(slices.Clone(args), m.secretFlag(args), m.Secret)
+	}
 	cmd := exec.CommandContext(ctx, m.Bin, args...)
 	cmd.Env, cmd.Dir = m.Env, m.Dir
 	p := &Program{Cmd: cmd, Out: NewLockedBuffer(), Err: NewLockedBuffer(), Ended: make(chan struct{})}

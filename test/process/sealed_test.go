@@ -31,6 +31,55 @@ func containing(t *testing.T, dir, text string) (found []string) {
 	return found
 }
 
+// TestNoTextOfSealedDataIsOnTheDisk: a program with sealed data is killed while an answer arrives, and again while it
+// recovers. No file of its home or of its temporary folder has a word of messages, titles, folders, attached files, pins
+// or the answer. The same search finds it where the data is plain.
+func TestNoTextOfSealedDataIsOnTheDisk(t *testing.T) {
+	t.Parallel()
+	const word = "xylocanary"
+	for _, sealed := range []bool{false, true} {
+		t.Run(map[bool]string{false: "plain", true: "sealed"}[sealed], func(t *testing.T) {
+			t.Parallel()
+			whole := harness.NewHeldServer(t, false, harness.ChatWire.TextStream(true, "The "+word, " sings", " at dawn.")...)
+			held := harness.NewHeldServer(t, true, harness.ChatWire.TextStream(false, "The "+word, " sings", " at dawn.")...)
+			models := harness.ChatWire.Model("m", whole.URL) + harness.ChatWire.Model("held", held.URL)
+			h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"m\"\n\n"+models)
+			temp := filepath.Join(h.Dir, "tmp")
+			if err := os.MkdirAll(temp, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			h = h.With("TMPDIR=" + temp)
+			if sealed {
+				if err := h.Seal(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			notes := filepath.Join(t.TempDir(), "notes.md")
+			harness.WriteFile(t, notes, []byte("# The "+word+"\n\nIt lives in the reeds.\n"))
+			h.OK("send", "--new", "--attach", notes, "Where is the "+word+"?")
+			session := h.LastSession()
+			h.OK("sessions", "rename", session, "About the "+word)
+			h.OK("pin", session, "The "+word+" is rare.")
+			search := func(when string) {
+				t.Helper()
+				if found := containing(t, h.Dir, word); (len(found) == 0) != sealed {
+					t.Errorf("%s: found in %q", when, found)
+				}
+			}
+			search("after a turn")
+			for _, when := range []string{"during an answer", "again"} {
+				p := h.Start(nil, "send", "--session", session, "--model", "held", "--events", "And the young "+word+"?")
+				p.AwaitOutput(word)
+				p.Kill()
+				search("killed " + when)
+			}
+			h.OK("reconcile")
+			h.OK("verify")
+			search("at the end")
+		})
+	}
+}
+
 // TestSealedData: after encrypt no file of the data, configuration and cache folders contains what was said, and every verb
 // works with the passphrase, or beside a program that has the data open; without it they refuse, and change nothing. The
 // recovery code opens the data, and a backup that is alone on another machine. After decrypt everything is as before.

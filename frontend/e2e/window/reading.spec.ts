@@ -15,7 +15,7 @@ test('in the real window: previews run nothing, a conversation can be printed, a
     await env.talk('Draw', [`${fence}mermaid\ngraph TD\n  A[Client] --> B[Server]\n${fence}`, `${fence}html\n${hostile}\n${fence}`, `${fence}svg\n<svg viewBox="0 0 30 10" onload="parent.document.title = 'run'"><rect width="30" height="10"/></svg>\n${fence}`, 'That is all.'].join('\n\n'), 'That is all.');
     const title = 'Draw - ContextInfinity'; // the session gets its title a moment after its first message
     await until('the window has its title', async () => (await page.run<string>('return document.title')) === title);
-    await page.run(`for (const button of document.querySelectorAll('article [data-act="preview"]')) button.click()`);
+    await page.run(`for (const button of document.querySelectorAll('article .code:not([data-shown]) [data-act="preview"]')) button.click()`);
     await until('each preview is shown', () => page.run<boolean>(`return document.querySelectorAll('article .preview iframe').length === 3`));
     const frames = await page.run<{ sandbox: string | null; height: number }[]>(`return [...document.querySelectorAll('article .preview iframe')].map((frame) => ({
       sandbox: frame.getAttribute('sandbox'), height: frame.getBoundingClientRect().height }))`);
