@@ -270,9 +270,14 @@ export class ComposerState {
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
     if (this.#conversation.sessionId === '') await this.#sessionReady(); // otherwise a second session would be created
-    const { content } = this.#draft;
+    const { content, branchId } = this.#draft;
     const request = this.#request(this.#conversation.branchId, { ...content, text: unescaped(content.text) }, incomplete);
     const sent = await this.#draft.handOver(() => this.#deliver(request));
+    if (sent.branchId !== request.branchId && this.#draft.branchId === branchId) {
+      // The branch is another machine's: the conversation goes on here on a branch of its own.
+      this.#draft.sent(content);
+      await this.#conversation.open(sent.sessionId, sent.branchId);
+    }
     if (sent.queued) {
       if (this.#draft.branchId === sent.branchId) this.#draft.sent(content);
       await this.#conversation.queue.reload(sent.branchId);

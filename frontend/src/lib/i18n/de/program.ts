@@ -321,6 +321,8 @@ export default {
     'The conversation has continued since this answer.': 'Die Unterhaltung ging seit dieser Antwort weiter.',
     'fork from it, and ask there': 'verzweigen Sie davon und fragen Sie dort',
     'This turn was already sent.': 'Diese Runde wurde schon gesendet.',
+    'Turn %d was begun on another machine, and is finished there. It was not changed.': 'Runde {1} wurde auf einem anderen Rechner begonnen und wird dort beendet. Sie wurde nicht geändert.',
+    'export the session there and import it here once the turn is finished; or send a message, which goes on from the turn before it': 'exportieren Sie die Sitzung dort und importieren Sie sie hier, sobald die Runde beendet ist; oder senden Sie eine Nachricht, die nach der Runde davor weitergeht',
     'This turn is still running.': 'Diese Runde läuft noch.',
     'stop it first': 'halten Sie sie zuerst an',
     'Turn %d has tool calls that wait for your decision.': 'Runde {1} hat Werkzeugaufrufe, die auf Ihre Entscheidung warten.',

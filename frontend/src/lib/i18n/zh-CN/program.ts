@@ -320,6 +320,8 @@ export default {
     'The conversation has continued since this answer.': '此回答之后对话已继续。',
     'fork from it, and ask there': '请从它分叉，并在那里提问',
     'This turn was already sent.': '此轮已发送。',
+    'Turn %d was begun on another machine, and is finished there. It was not changed.': '第 {1} 轮是在另一台计算机上开始的，也在那里完成。它没有被更改。',
+    'export the session there and import it here once the turn is finished; or send a message, which goes on from the turn before it': '等这一轮完成后，在那里导出会话并导入到这里；或者发送一条消息，对话会从它之前的一轮继续',
     'This turn is still running.': '此轮仍在进行。',
     'stop it first': '请先停止它',
     'Turn %d has tool calls that wait for your decision.': '第 {1} 轮有等待您决定的工具调用。',
