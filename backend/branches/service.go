@@ -102,9 +102,9 @@ func (s *Service) after(ctx context.Context, t chat.Turn, p chat.ForkPoint) (cha
 }
 
 // Own returns the branch to which this device writes in place of a branch: that one, unless another device began it.
-// Then it is the branch on which it goes on here after its last final turn, which becomes the active one in its place.
+// Then it is the branch on which it continues here after its last final turn, which becomes the active one in its place.
 func (s *Service) Own(ctx context.Context, id chat.BranchID) (chat.BranchID, error) {
-	s.owning.Lock() // of two messages at once, the second one goes on with the branch that the first one began
+	s.owning.Lock() // of two messages at once, the second one continues the branch that the first one began
 	defer s.owning.Unlock()
 	b, err := s.store.Branch(ctx, id)
 	if err != nil || !b.Elsewhere {

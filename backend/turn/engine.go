@@ -166,7 +166,7 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 }
 
 // ownBranch resolves a message's model and, once it can be used, the branch to which this device writes: a branch of
-// another device goes on here on one that begins at its end.
+// another device continues here on one that begins at its end.
 func (e *Engine) ownBranch(ctx context.Context, m *Message) (Model, error) {
 	model, err := e.modelFor(ctx, m.Branch, m.Model)
 	if err != nil {

@@ -167,10 +167,10 @@ func Fork(t *core.Tx, p chat.ForkPoint) (schema.BranchRow, error) {
 	return child, err
 }
 
-// onMachine is between the name of a branch and that of the machine on which it goes on.
+// onMachine is between the name of a branch and that of the machine on which it continues.
 const onMachine = " · "
 
-// continuing names a branch after the one of another device that it goes on with.
+// continuing names a branch after the one of another device that it continues.
 func continuing(t *core.Tx, child *schema.BranchRow, id chat.BranchID) error {
 	b, err := schema.BranchByID(t.DB, id)
 	if err != nil {
@@ -184,7 +184,7 @@ func continuing(t *core.Tx, child *schema.BranchRow, id chat.BranchID) error {
 	return nil
 }
 
-// Continuation returns the branch on which this device already goes on after a turn (empty: before the first) of a
+// Continuation returns the branch on which this device already continues after a turn (empty: before the first) of a
 // branch of another device; false: there is none.
 func (s *Records) Continuation(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.BranchID, bool, error) {
 	found, err := core.All[chat.BranchID](ctx, s, "branch.read", `SELECT id FROM branches WHERE continues = ? AND lane = ?

@@ -274,7 +274,7 @@ export class ComposerState {
     const request = this.#request(this.#conversation.branchId, { ...content, text: unescaped(content.text) }, incomplete);
     const sent = await this.#draft.handOver(() => this.#deliver(request));
     if (sent.branchId !== request.branchId && this.#draft.branchId === branchId) {
-      // The branch is another machine's: the conversation goes on here on a branch of its own.
+      // The branch is another machine's: the conversation continues here on a branch of its own.
       this.#draft.sent(content);
       await this.#conversation.open(sent.sessionId, sent.branchId);
     }
