@@ -77,6 +77,17 @@ func (s *Service) Before(ctx context.Context, id chat.TurnID, label string, acti
 	return s.after(ctx, previous[0], chat.ForkPoint{Label: labelOr(label, t), Activate: activate, KeepPins: true})
 }
 
+// ForEdit is Before for a new version of the turn's message, which names the branch. The branch becomes active when the
+// message is sent.
+func (s *Service) ForEdit(ctx context.Context, id chat.TurnID, message string) (chat.Branch, error) {
+	t, err := s.store.Turn(ctx, id)
+	if err != nil {
+		return chat.Branch{}, err
+	}
+	t.User = chat.UserText(message)
+	return s.Before(ctx, id, branchName("from", t), false)
+}
+
 func (s *Service) after(ctx context.Context, t chat.Turn, p chat.ForkPoint) (chat.Branch, error) {
 	if err := forkable(t); err != nil {
 		return chat.Branch{}, err

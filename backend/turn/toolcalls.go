@@ -215,7 +215,7 @@ func (e *Engine) ResolveCall(ctx context.Context, c CallResolution) error {
 		}
 		end.Result = &chat.ToolResult{Content: chat.Blocks{chat.Text{Text: c.Text}}, IsError: c.IsError}
 	case chat.ResolveTell:
-		end.Result = errorResult(unknownOutcomeText)
+		end.Result = errorResult(chat.UnknownOutcome)
 	case chat.ResolveRerun:
 		if err := e.mayRerun(ctx, b, call, c.Hash, op); err != nil {
 			return err

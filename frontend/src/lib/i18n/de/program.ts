@@ -194,6 +194,7 @@ export default {
     'Restore %s': '{1} wiederherstellen',
     'Move everything to %s': 'Alles nach {1} verschieben',
     'Summarizing failed too often. Retry it manually. Nothing is lost: until then the turn is sent in full.': 'Das Zusammenfassen ist zu oft fehlgeschlagen. Versuchen Sie es von Hand erneut; nichts ist verloren, die Runde bleibt vollständig in jedem Kontext.',
+    'Background work is paused. It is summarized when that is resumed; until then the turn is sent in full.': 'Die Hintergrundarbeit pausiert. Zusammengefasst wird, wenn sie fortgesetzt wird; bis dahin wird die Runde ganz gesendet.',
     'It is being summarized into the state now.': 'Sie wird gerade in den Zustand zusammengefasst.',
     'Its job is over but left no summary. The next reconciliation queues it again.': 'Ihr Auftrag ist beendet, hat aber keine Zusammenfassung hinterlassen. Der nächste Abgleich reiht ihn wieder ein.',
     'It waits for the turn before it: turns are committed in order.': 'Sie wartet auf die Runde davor: Runden werden der Reihe nach übernommen.',

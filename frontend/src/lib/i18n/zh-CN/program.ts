@@ -194,6 +194,7 @@ export default {
     'Restore %s': '恢复 {1}',
     'Move everything to %s': '全部移到 {1}',
     'Summarizing failed too often. Retry it manually. Nothing is lost: until then the turn is sent in full.': '摘要失败次数过多。请手动重试；没有丢失任何内容，该轮次在每个上下文中保留全文。',
+    'Background work is paused. It is summarized when that is resumed; until then the turn is sent in full.': '后台工作已暂停。恢复后会汇总；在此之前，该轮会完整发送。',
     'It is being summarized into the state now.': '正在汇总到状态中。',
     'Its job is over but left no summary. The next reconciliation queues it again.': '其作业已结束，但没有生成摘要。下次核对时将重新排入队列。',
     'It waits for the turn before it: turns are committed in order.': '正在等待前一轮：轮次按顺序提交。',
